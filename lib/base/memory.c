@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/memory.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Atomic int64_t fail_countdown; /* 0: never fail */
+static _Atomic int fail_fired;
+
+void modal_alloc_fail_at(int64_t n)
+{
+    fail_countdown = n;
+    fail_fired = 0;
+}
+
+int modal_alloc_fired(void) { return fail_fired; }
+
+static int told_to_fail(void)
+{
+    if (fail_countdown == 0 || --fail_countdown != 0) return 0;
+    fail_fired = 1;
+    return 1;
+}
+
+static modal_status allocate(void *pointer, int64_t count, size_t item_bytes, int zeroed,
+                             const char *what, modal_error *err)
+{
+    void *memory = NULL;
+    int64_t bytes = 0, padded = 0;
+    memcpy(pointer, &memory, sizeof memory);
+    if (!modal_size_multiply(count, (int64_t)item_bytes, &bytes) ||
+        !modal_size_add(bytes, MODAL_ALIGNMENT, &padded))
+        return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: size overflow, %lld items of %zu bytes",
+                               what, (long long)count, item_bytes);
+    padded -= padded % MODAL_ALIGNMENT;
+    if (!told_to_fail()) memory = aligned_alloc(MODAL_ALIGNMENT, (size_t)padded);
+    if (!memory)
+        return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: out of memory, %lld bytes", what,
+                               (long long)bytes);
+    if (zeroed) memset(memory, 0, (size_t)padded);
+    memcpy(pointer, &memory, sizeof memory);
+    return MODAL_OK;
+}
+
+modal_status modal_alloc(void *pointer, int64_t count, size_t item_bytes, const char *what,
+                         modal_error *err)
+{
+    return allocate(pointer, count, item_bytes, 0, what, err);
+}
+
+modal_status modal_alloc_zero(void *pointer, int64_t count, size_t item_bytes, const char *what,
+                              modal_error *err)
+{
+    return allocate(pointer, count, item_bytes, 1, what, err);
+}
+
+modal_status modal_grow(void *pointer, int64_t *capacity, int64_t needed, size_t item_bytes,
+                        const char *what, modal_error *err)
+{
+    if (needed <= *capacity) return MODAL_OK;
+    int64_t wanted = *capacity < INT64_MAX / 2 ? 2 * *capacity : INT64_MAX;
+    if (wanted < needed) wanted = needed;
+    if (wanted < 64) wanted = 64;
+    void *old = NULL, *grown = NULL;
+    memcpy(&old, pointer, sizeof old);
+    modal_status status = modal_alloc(&grown, wanted, item_bytes, what, err);
+    if (status != MODAL_OK) return status;
+    if (old) memcpy(grown, old, (size_t)*capacity * item_bytes);
+    free(old);
+    memcpy(pointer, &grown, sizeof grown);
+    *capacity = wanted;
+    return MODAL_OK;
+}
+
+modal_status modal_copy_text(char **copy, const char *text, size_t length, modal_error *err)
+{
+    length = strnlen(text, length);
+    modal_status status = modal_alloc(copy, (int64_t)length + 1, 1, "text", err);
+    if (status != MODAL_OK) return status;
+    memcpy(*copy, text, length);
+    (*copy)[length] = '\0';
+    return MODAL_OK;
+}
+
+void modal_free(void *pointer)
+{
+    void *memory;
+    memcpy(&memory, pointer, sizeof memory);
+    free(memory);
+    memory = NULL;
+    memcpy(pointer, &memory, sizeof memory);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one allocator: 64-byte aligned, overflow-checked, and able to fail on purpose in tests. */
+#ifndef MODAL_BASE_MEMORY_H
+#define MODAL_BASE_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MODAL_ALIGNMENT = 64 };
+
+/* Allocates `count` items of `item_bytes` each, uninitialised (modal_alloc) or zeroed
+ * (modal_alloc_zero), and stores the address in *pointer, which is any `T **`. A count of 0 gives
+ * a valid pointer. `what` names the array in the message. On failure (overflow, no memory)
+ * *pointer is NULL. The caller owns the memory and gives it to modal_free. Thread-safe. */
+modal_status modal_alloc(void *pointer, int64_t count, size_t item_bytes, const char *what,
+                         modal_error *err);
+modal_status modal_alloc_zero(void *pointer, int64_t count, size_t item_bytes, const char *what,
+                              modal_error *err);
+
+/* Grows an array to hold at least `needed` items, at least doubling *capacity; items already there
+ * are kept. On failure the array is unchanged. */
+modal_status modal_grow(void *pointer, int64_t *capacity, int64_t needed, size_t item_bytes,
+                        const char *what, modal_error *err);
+
+/* Copies a string (at most `length` bytes, up to its terminator). */
+modal_status modal_copy_text(char **copy, const char *text, size_t length, modal_error *err);
+
+/* Frees and sets the pointer (any `T **`) to NULL; NULL inside is fine. */
+void modal_free(void *pointer);
+
+/* For tests: the n-th allocation from now on fails (1 = the next one); 0 switches that off.
+ * modal_alloc_fired tells whether it has failed. Not for use while other threads allocate. */
+void modal_alloc_fail_at(int64_t n);
+int modal_alloc_fired(void);
+
+/* *product = a * b, *sum = a + b for sizes; 0 when the result does not fit or an operand is
+ * negative. */
+static inline int modal_size_multiply(int64_t a, int64_t b, int64_t *product)
+{
+    return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, product);
+}
+static inline int modal_size_add(int64_t a, int64_t b, int64_t *sum)
+{
+    return a >= 0 && b >= 0 && !__builtin_add_overflow(a, b, sum);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How every function of the library reports failure: a status code, and a message in the caller's
+ * modal_error. The library neither prints nor exits; tools turn a status into an exit code. */
+#ifndef MODAL_BASE_STATUS_H
+#define MODAL_BASE_STATUS_H
+
+#include <stdarg.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum modal_status {
+    MODAL_OK = 0,
+    MODAL_ERROR_USAGE,         /* the caller asked for something that makes no sense: exit 2 */
+    MODAL_ERROR_INPUT,         /* a file or a value in it is wrong: exit 3 */
+    MODAL_ERROR_SYSTEM,        /* reading, writing, no such device or back end: exit 4 */
+    MODAL_ERROR_MEMORY,        /* out of memory, or over the limit that was set: exit 4 */
+    MODAL_ERROR_NOT_CONVERGED, /* an iteration stopped before its criterion: exit 5 */
+    MODAL_ERROR_INTERRUPTED    /* a progress callback asked to stop: exit 130 */
+} modal_status;
+
+enum { MODAL_ERROR_TEXT = 1024 };
+
+/* The first failure of a call. `message` reads `where: what, value`. A caller may put more of
+ * the "where" in front with modal_error_context. */
+typedef struct modal_error {
+    modal_status status;
+    char message[MODAL_ERROR_TEXT];
+} modal_error;
+
+/* Records a failure unless one is recorded already, and returns `status`. err may be NULL. */
+modal_status modal_error_set(modal_error *err, modal_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Puts "context: " in front of a recorded message; nothing is done where none is recorded. */
+void modal_error_context(modal_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Leaves the function through its label `done` when a call fails; needs a local `status`. */
+#define MODAL_TRY(call)                                                                            \
+    do {                                                                                           \
+        status = (call);                                                                           \
+        if (status != MODAL_OK) goto done;                                                         \
+    } while (0)
+
+/* The same for a failure that is found here. */
+#define MODAL_FAIL(err, code, ...)                                                                 \
+    do {                                                                                           \
+        status = modal_error_set((err), (code), __VA_ARGS__);                                      \
+        goto done;                                                                                 \
+    } while (0)
+
+#ifdef __cplusplus
+}
+#endif
+#endif

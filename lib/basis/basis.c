@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/basis/basis.h"
+
+#include <string.h>
+
+#include "lib/base/memory.h"
+
+void modal_shape_free(modal_shape *shape)
+{
+    modal_free(&shape->name);
+    modal_free(&shape->rest_positions);
+    modal_free(&shape->triangles);
+    modal_free(&shape->user_vertex);
+    modal_free(&shape->user_triangle);
+    modal_free(&shape->uv);
+    modal_free(&shape->triangle_uv);
+    modal_free(&shape->face_offsets);
+    modal_free(&shape->faces);
+    modal_free(&shape->ring_offsets);
+    modal_free(&shape->ring);
+    modal_free(&shape->boundary);
+    modal_free(&shape->modal_matrix);
+    modal_free(&shape->eigenvalues);
+    modal_free(&shape->frequencies);
+    modal_free(&shape->modal_masses);
+    modal_free(&shape->residuals);
+    modal_free(&shape->participation);
+    modal_free(&shape->rigid_eigenvalues);
+    modal_volume_mesh_free(&shape->volume);
+    modal_free(&shape->fixed_nodes);
+    modal_free(&shape->volume_modes);
+    modal_free(&shape->embedding_nodes);
+    modal_free(&shape->embedding_weights);
+    memset(shape, 0, sizeof *shape);
+}
+
+void modal_provenance_free(modal_provenance *provenance)
+{
+    modal_free(&provenance->tool);
+    modal_free(&provenance->version);
+    modal_free(&provenance->arguments);
+    modal_free(&provenance->inputs);
+    modal_free(&provenance->back_end);
+}
+
+void modal_basis_free(modal_basis *basis)
+{
+    for (int32_t i = 0; i < basis->n_shapes; i++) modal_shape_free(&basis->shapes[i]);
+    for (int32_t i = 0; i < basis->n_provenance; i++) modal_provenance_free(&basis->provenance[i]);
+    modal_free(&basis->shapes);
+    modal_free(&basis->objects);
+    modal_free(&basis->provenance);
+    memset(basis, 0, sizeof *basis);
+}
+
+modal_status modal_provenance_append(modal_provenance **list, int32_t *count, const char *tool,
+                                     const char *version, const char *arguments,
+                                     const char *inputs, const char *back_end, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_provenance *longer = NULL, step = {0};
+    MODAL_TRY(modal_copy_text(&step.tool, tool, SIZE_MAX, err));
+    MODAL_TRY(modal_copy_text(&step.version, version, SIZE_MAX, err));
+    MODAL_TRY(modal_copy_text(&step.arguments, arguments, SIZE_MAX, err));
+    MODAL_TRY(modal_copy_text(&step.inputs, inputs, SIZE_MAX, err));
+    MODAL_TRY(modal_copy_text(&step.back_end, back_end, SIZE_MAX, err));
+    MODAL_TRY(modal_alloc(&longer, *count + 1, sizeof *longer, "provenance", err));
+    if (*count > 0) memcpy(longer, *list, (size_t)*count * sizeof *longer);
+    longer[*count] = step;
+    memset(&step, 0, sizeof step);
+    modal_free(list);
+    *list = longer;
+    (*count)++;
+done:
+    modal_provenance_free(&step);
+    return status;
+}
+
+int64_t modal_basis_mode_offsets(const modal_basis *basis, int64_t *offsets)
+{
+    int64_t total = 0;
+    for (int32_t i = 0; i < basis->n_objects; i++) {
+        if (offsets) offsets[i] = total;
+        total += basis->shapes[basis->objects[i].shape].n_modes;
+    }
+    if (offsets) offsets[basis->n_objects] = total;
+    return total;
+}
+
+modal_status modal_basis_hash(modal_basis *basis, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_hash *hash = NULL;
+    MODAL_TRY(modal_hash_new(&hash, err));
+    for (int32_t i = 0; i < basis->n_shapes; i++) {
+        const modal_shape *s = &basis->shapes[i];
+        int64_t r = s->n_modes, n = s->n_vertices;
+        modal_hash_array(hash, "rest_positions", s->rest_positions, 3 * n, sizeof(double));
+        modal_hash_array(hash, "triangles", s->triangles, 3 * s->n_triangles, sizeof(int32_t));
+        modal_hash_array(hash, "user_vertex", s->user_vertex, n, sizeof(int32_t));
+        modal_hash_array(hash, "user_triangle", s->user_triangle, s->n_triangles, sizeof(int32_t));
+        modal_hash_array(hash, "modal_matrix", s->modal_matrix,
+                         modal_tile_count(n) * r * 3 * MODAL_TILE, sizeof(float));
+        modal_hash_array(hash, "eigenvalues", s->eigenvalues, r, sizeof(double));
+        modal_hash_array(hash, "participation", s->participation, 3 * r, sizeof(double));
+    }
+    for (int32_t i = 0; i < basis->n_objects; i++) {
+        const modal_object *o = &basis->objects[i];
+        modal_hash_array(hash, "shape", &o->shape, 1, sizeof o->shape);
+        modal_hash_array(hash, "parent", &o->parent, 1, sizeof o->parent);
+        modal_hash_array(hash, "rest_frame", o->rest_frame, 12, sizeof(double));
+    }
+    modal_hash_text(hash, basis->hash);
+done:
+    modal_hash_delete(hash);
+    return status;
+}

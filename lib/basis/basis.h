@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What basis.h5 holds, in memory: shapes (a rest surface, its modal matrix U and tables, the solid
+ * that it came from) and objects (placements of shapes). Plain data; formats/basis.md is the
+ * specification of the file, formats/basis_h5.h reads and writes it.
+ *
+ * Vertices and triangles of a shape are stored in an order chosen for locality; user_vertex and
+ * user_triangle lead back to the order of the user's file. "stored index" and "user index" below
+ * say which one is meant. */
+#ifndef MODAL_BASIS_BASIS_H
+#define MODAL_BASIS_BASIS_H
+
+#include <stdint.h>
+
+#include "lib/base/hash.h"
+#include "lib/base/status.h"
+#include "lib/mesh/volume_mesh.h"
+
+enum { MODAL_TILE = 32 }; /* consecutive stored vertices: the unit of storage and work */
+
+/* Number of tiles that hold n vertices. */
+static inline int64_t modal_tile_count(int64_t n_vertices)
+{
+    return (n_vertices + MODAL_TILE - 1) / MODAL_TILE;
+}
+
+typedef enum modal_mass_rule { MODAL_MASS_CONSISTENT = 0, MODAL_MASS_LUMPED = 1 } modal_mass_rule;
+
+/* How the surface follows the solid. */
+typedef enum modal_surface_kind {
+    MODAL_SURFACE_BOUNDARY = 0, /* the solid's own boundary: vertex v is node embedding_nodes[v][0] */
+    MODAL_SURFACE_EMBEDDED = 1  /* a finer surface: four nodes and barycentric weights a vertex */
+} modal_surface_kind;
+
+typedef struct modal_shape {
+    char *name;
+
+    /* the surface, in stored order */
+    int64_t n_vertices;
+    double *rest_positions; /* [n_vertices, 3] m */
+    int64_t n_triangles;
+    int32_t *triangles;     /* [n_triangles, 3] stored vertex indices */
+    int32_t *user_vertex;   /* [n_vertices] user index of each stored vertex: a permutation */
+    int32_t *user_triangle; /* [n_triangles] user index of each stored triangle: a permutation */
+    int64_t n_uv;
+    double *uv;           /* [n_uv, 2] or NULL */
+    int32_t *triangle_uv; /* [n_triangles, 3] indices of uv, or NULL */
+
+    /* tables (CSR: row v is values[offsets[v] .. offsets[v + 1])) */
+    int64_t *face_offsets; /* [n_vertices + 1] */
+    int32_t *faces;        /* [face_offsets[n_vertices]] triangles at each vertex, ascending */
+    int64_t *ring_offsets; /* [n_vertices + 1] */
+    int32_t *ring;         /* one-ring: vertices that share an edge, ascending */
+    uint8_t *boundary;     /* [n_vertices] 1 where an edge of the vertex has one triangle only */
+
+    /* the modal matrix: for each tile and mode x[32] y[32] z[32]; lanes past n_vertices are 0 */
+    int32_t n_modes;
+    float *modal_matrix; /* [modal_tile_count(n_vertices), n_modes, 3, MODAL_TILE] */
+
+    /* the modes */
+    double *eigenvalues;   /* [n_modes] lambda = omega^2, (rad/s)^2, ascending */
+    double *frequencies;   /* [n_modes] Hz */
+    double *modal_masses;  /* [n_modes] phi^T M phi, kg (1: mass-normalised) */
+    double *residuals;     /* [n_modes] ||K phi - lambda M phi|| / ||lambda M phi|| */
+    double *participation; /* [n_modes, 3] phi^T M e: response to a uniform acceleration */
+    int32_t n_rigid_modes; /* found and left out */
+    double *rigid_eigenvalues; /* [n_rigid_modes] as computed; exact value 0 */
+    double shift;              /* sigma of the shift-invert, (rad/s)^2 */
+    double total_mass;         /* kg, of the whole solid */
+    modal_mass_rule mass_rule;
+
+    /* the solid it came from, nodes and elements in the user's order */
+    modal_volume_mesh volume;
+    int64_t n_fixed_nodes;
+    int32_t *fixed_nodes;      /* [n_fixed_nodes] indices of nodes, ascending */
+    double *volume_modes;      /* [n_modes, volume.n_nodes, 3] phi, mass-normalised, or NULL */
+    modal_surface_kind surface_kind;
+    int32_t *embedding_nodes;  /* [n_vertices, 4] nodes that carry a vertex */
+    double *embedding_weights; /* [n_vertices, 4] their weights, sum 1 (boundary: 1 0 0 0) */
+    double farthest_outside;   /* m, the largest distance of an embedded vertex to the solid */
+} modal_shape;
+
+typedef struct modal_object {
+    int32_t shape;         /* index of a shape */
+    int32_t parent;        /* index of an object, -1 = none */
+    double rest_frame[12]; /* [3, 4] row-major [R p], the shape's coordinates to the world's */
+} modal_object;
+
+/* One step of how a file came to be: /provenance/NNN. */
+typedef struct modal_provenance {
+    char *tool;      /* "modalpack" */
+    char *version;   /* "0.1.0" */
+    char *arguments; /* the command line, shell-quoted */
+    char *inputs;    /* one line an input: hash, two spaces, the name as given */
+    char *back_end;  /* "cpu", "cuda", or what solved */
+} modal_provenance;
+
+typedef struct modal_basis {
+    int32_t n_shapes;
+    modal_shape *shapes; /* [n_shapes] */
+    int32_t n_objects;
+    modal_object *objects; /* [n_objects] */
+    int32_t n_provenance;
+    modal_provenance *provenance; /* [n_provenance], oldest first */
+    char hash[MODAL_HASH_TEXT];   /* of shapes and objects, see modal_basis_hash */
+} modal_basis;
+
+/* Frees everything inside and zeroes the struct; a zeroed struct is fine. */
+void modal_shape_free(modal_shape *shape);
+void modal_basis_free(modal_basis *basis);
+void modal_provenance_free(modal_provenance *provenance);
+
+/* Appends a step; the texts are copied. */
+modal_status modal_provenance_append(modal_provenance **list, int32_t *count, const char *tool,
+                                     const char *version, const char *arguments,
+                                     const char *inputs, const char *back_end, modal_error *err);
+
+/* Number of reduced coordinates of all objects, in object order: object i owns the coordinates
+ * [offsets[i], offsets[i + 1]). offsets has n_objects + 1 entries and may be NULL. */
+int64_t modal_basis_mode_offsets(const modal_basis *basis, int64_t *offsets);
+
+/* Computes basis->hash over every array of every shape and object that a trajectory's meaning
+ * depends on: surface, order, U, eigenvalues, participation, placements; not names, tables that
+ * follow from the triangles, nor provenance. */
+modal_status modal_basis_hash(modal_basis *basis, modal_error *err);
+
+#endif

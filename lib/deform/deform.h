@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The deformer: world positions (and normals, displacements) of every object for batches of frames,
+ * on a chosen back end. x = R (xbar + U q) + p in float32.
+ *
+ * Two threads may work with one deformer: one submits batches, the other collects and releases
+ * them, in the same order; several batches are in flight, so computing, copying back and the
+ * caller's writing overlap. */
+#ifndef MODAL_DEFORM_DEFORM_H
+#define MODAL_DEFORM_DEFORM_H
+
+#include <stdint.h>
+
+#include "lib/base/status.h"
+#include "lib/basis/basis.h"
+
+typedef enum modal_normals {
+    MODAL_NORMALS_NONE = 0,
+    MODAL_NORMALS_RIGID,  /* R times the rest normal */
+    MODAL_NORMALS_DYNAMIC /* area-weighted, of the deformed surface */
+} modal_normals;
+
+typedef struct modal_deform_request {
+    const char *back_end;  /* "auto", "ref", "cpu", "cuda" or "cuda:N" */
+    modal_normals normals;
+    int displacement;      /* nonzero: also R U q, the displacement in world axes */
+    int stored_order;      /* nonzero: vertices in the basis's stored order, else the user's */
+    int64_t n_frames;      /* that will be submitted in all, to size the batches */
+    int64_t memory_limit;  /* bytes of main memory for the deformer's own arrays, 0 = no limit */
+} modal_deform_request;
+
+/* One finished batch. Arrays are [n_frames, n_points, 3] float32, objects one after the other within
+ * a frame; they belong to the deformer and are valid until the batch is released. */
+typedef struct modal_deform_batch {
+    int64_t n_frames;
+    const float *positions;
+    const float *normals;      /* NULL unless asked for */
+    const float *displacement; /* NULL unless asked for */
+    int slot;                  /* the deformer's own */
+} modal_deform_batch;
+
+typedef struct modal_deformer modal_deformer;
+
+/* Copies what it needs of the basis (to the device, for CUDA); the basis may be freed afterwards.
+ * Errors: MODAL_ERROR_SYSTEM for a back end that was asked for and is absent, MODAL_ERROR_MEMORY
+ * with the bytes needed when one frame does not fit the limit. */
+modal_status modal_deformer_new(modal_deformer **deformer, const modal_basis *basis,
+                                const modal_deform_request *request, modal_error *err);
+modal_deformer *modal_deformer_delete(modal_deformer *deformer); /* NULL is fine; returns NULL */
+
+const char *modal_deformer_back_end(const modal_deformer *deformer); /* "cpu", "cuda:0" ... */
+const char *modal_deformer_device(const modal_deformer *deformer);   /* name of the device */
+int64_t modal_deformer_n_points(const modal_deformer *deformer);     /* of one frame, all objects */
+int64_t modal_deformer_batch_frames(const modal_deformer *deformer); /* most frames of a batch */
+
+/* Starts a batch of n_frames <= modal_deformer_batch_frames frames; waits for a free slot.
+ * q: [n_frames, total modes] float64; frames: [n_frames, n_objects, 3, 4] float64 or NULL for the
+ * rest frames. Both are read before the call returns. */
+modal_status modal_deformer_submit(modal_deformer *deformer, int64_t n_frames, const double *q,
+                                   const double *frames, modal_error *err);
+/* Waits for the oldest submitted batch that is not collected yet. */
+modal_status modal_deformer_collect(modal_deformer *deformer, modal_deform_batch *batch,
+                                    modal_error *err);
+/* Gives the batch's slot back. */
+void modal_deformer_release(modal_deformer *deformer, modal_deform_batch *batch);
+/* Wakes both threads with MODAL_ERROR_INTERRUPTED: for when one of them has failed. */
+void modal_deformer_cancel(modal_deformer *deformer);
+
+/* The triangles of the whole scene in the deformer's point numbering: *triangles becomes
+ * [*n_triangles, 3], owned by the caller; *points gets the number of points. In the user's order
+ * both vertices and triangles are the user's. */
+modal_status modal_deform_topology(const modal_basis *basis, int stored_order, int64_t *points,
+                                   int64_t *n_triangles, int64_t **triangles, modal_error *err);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What traj.h5 holds, in memory: the reduced coordinates of every object and frame, and the rigid
+ * frames when objects move rigidly. Plain data; formats/trajectory.md is the specification. */
+#ifndef MODAL_TRAJECTORY_TRAJECTORY_H
+#define MODAL_TRAJECTORY_TRAJECTORY_H
+
+#include <stdint.h>
+
+#include "lib/base/hash.h"
+#include "lib/base/status.h"
+#include "lib/basis/basis.h"
+
+typedef struct modal_trajectory {
+    int64_t n_frames;
+    double *times; /* [n_frames] s, strictly increasing */
+    int32_t n_objects;
+    int64_t *mode_offsets; /* [n_objects + 1], as modal_basis_mode_offsets gives them */
+    double *q;             /* [n_frames, mode_offsets[n_objects]] sqrt(kg) m */
+    double *frames;        /* [n_frames, n_objects, 3, 4] [R p], or NULL: the rest frames */
+    char *basis_path;      /* as stored in the link: relative to the trajectory's folder, or absolute */
+    char basis_hash[MODAL_HASH_TEXT];
+    int32_t n_provenance;
+    modal_provenance *provenance;
+} modal_trajectory;
+
+/* Frees everything inside and zeroes the struct; a zeroed struct is fine. */
+void modal_trajectory_free(modal_trajectory *trajectory);
+
+/* MODAL_ERROR_INPUT unless the trajectory was made for this basis: equal hash, equal number of
+ * objects, equal mode offsets. */
+modal_status modal_trajectory_check_basis(const modal_trajectory *trajectory,
+                                          const modal_basis *basis, modal_error *err);
+
+#endif
