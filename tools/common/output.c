@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/common/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/memory.h"
+
+/* What a signal must remove. Files come after the folder that holds them, so the handler goes
+ * backwards. Entries change only while signals are blocked. */
+enum { UNFINISHED = 16 };
+static struct {
+    char path[4096];
+    int folder;
+} unfinished[UNFINISHED];
+static int n_unfinished;
+static char signal_message[128];
+static int signal_message_length;
+
+static void block_signals(sigset_t *before)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &set, before);
+}
+
+static void unblock_signals(const sigset_t *before) { pthread_sigmask(SIG_SETMASK, before, NULL); }
+
+static void on_signal(int number)
+{
+    for (int i = n_unfinished - 1; i >= 0; i--) {
+        if (unfinished[i].folder)
+            rmdir(unfinished[i].path);
+        else
+            unlink(unfinished[i].path);
+    }
+    ssize_t ignored = write(STDERR_FILENO, signal_message, (size_t)signal_message_length);
+    (void)ignored;
+    _exit(128 + number);
+}
+
+void tool_signals_install(const char *tool_name)
+{
+    int length = snprintf(signal_message, sizeof signal_message, "%s: interrupted\n", tool_name);
+    signal_message_length = length < (int)sizeof signal_message ? length : 0;
+    struct sigaction action = {.sa_handler = on_signal};
+    sigfillset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+static int remember(const char *path, int folder)
+{
+    if (n_unfinished == UNFINISHED || strlen(path) >= sizeof unfinished[0].path) return 0;
+    strcpy(unfinished[n_unfinished].path, path);
+    unfinished[n_unfinished++].folder = folder;
+    return 1;
+}
+
+static void forget(const char *path)
+{
+    sigset_t before;
+    block_signals(&before);
+    for (int i = 0; i < n_unfinished; i++)
+        if (strcmp(unfinished[i].path, path) == 0) {
+            memmove(&unfinished[i], &unfinished[i + 1],
+                    (size_t)(n_unfinished - i - 1) * sizeof unfinished[0]);
+            n_unfinished--;
+            break;
+        }
+    unblock_signals(&before);
+}
+
+modal_status tool_output_begin(tool_output *output, const char *path, int force, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    struct stat info;
+    sigset_t before;
+    output->force = force;
+    if (lstat(path, &info) == 0) {
+        if (S_ISLNK(info.st_mode) && stat(path, &info) != 0)
+            return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: a link that leads nowhere", path);
+        if (!S_ISREG(info.st_mode))
+            return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: not a regular file", path);
+        if (!force)
+            return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: exists (--force replaces it)", path);
+    }
+    size_t length = strlen(path) + 32;
+    MODAL_TRY(modal_copy_text(&output->path, path, SIZE_MAX, err));
+    MODAL_TRY(modal_alloc(&output->temporary, (int64_t)length, 1, "name", err));
+    snprintf(output->temporary, length, "%s.tmp-%ld", path, (long)getpid());
+    block_signals(&before);
+    int file = open(output->temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666), code = errno;
+    int kept = file >= 0 && remember(output->temporary, 0);
+    if (file >= 0 && !kept) unlink(output->temporary);
+    unblock_signals(&before);
+    if (file < 0) {
+        modal_free(&output->temporary);
+        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot write, %s", path, strerror(code));
+    }
+    close(file);
+    if (!kept) {
+        modal_free(&output->temporary);
+        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: name too long", path);
+    }
+done:
+    return status;
+}
+
+static modal_status sync_path(const char *path, int flags, const char *name, modal_error *err)
+{
+    int file = open(path, flags | O_CLOEXEC);
+    if (file < 0 || (fsync(file) != 0 && errno != EINVAL)) { /* EINVAL: nothing to sync there */
+        int code = errno;
+        if (file >= 0) close(file);
+        return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot sync, %s", name, strerror(code));
+    }
+    close(file);
+    return MODAL_OK;
+}
+
+modal_status tool_output_commit(tool_output *output, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char *folder = NULL;
+    MODAL_TRY(sync_path(output->temporary, O_RDONLY, output->path, err));
+    /* Without --force a file that has come into being meanwhile must not be lost: link refuses. */
+    int failed = output->force ? rename(output->temporary, output->path)
+                               : link(output->temporary, output->path);
+    if (failed && !output->force && errno != EEXIST) /* a file system without links */
+        failed = access(output->path, F_OK) == 0 ? (errno = EEXIST, -1)
+                                                 : rename(output->temporary, output->path);
+    if (failed) {
+        if (errno == EEXIST)
+            MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: exists (--force replaces it)", output->path);
+        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot rename, %s", output->path, strerror(errno));
+    }
+    unlink(output->temporary);
+    forget(output->temporary);
+    modal_free(&output->temporary);
+    MODAL_TRY(modal_copy_text(&folder, output->path, SIZE_MAX, err));
+    MODAL_TRY(sync_path(dirname(folder), O_RDONLY | O_DIRECTORY, output->path, err));
+done:
+    modal_free(&folder);
+    return status;
+}
+
+void tool_output_discard(tool_output *output)
+{
+    if (output->temporary) {
+        unlink(output->temporary);
+        forget(output->temporary);
+    }
+    modal_free(&output->temporary);
+    modal_free(&output->path);
+}
+
+modal_status tool_folder_begin(const char *path, int *made, modal_error *err)
+{
+    struct stat info;
+    sigset_t before;
+    *made = 0;
+    if (stat(path, &info) == 0) {
+        if (S_ISDIR(info.st_mode)) return MODAL_OK;
+        return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: not a folder", path);
+    }
+    block_signals(&before);
+    int failed = mkdir(path, 0777), code = errno;
+    if (!failed && !remember(path, 1)) {
+        rmdir(path);
+        failed = 1;
+        code = ENAMETOOLONG;
+    }
+    unblock_signals(&before);
+    if (failed)
+        return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot make the folder, %s", path,
+                               strerror(code));
+    *made = 1;
+    return MODAL_OK;
+}
+
+void tool_folder_discard(const char *path, int made)
+{
+    if (!made) return;
+    rmdir(path);
+    forget(path);
+}
+
+void tool_folder_keep(const char *path) { forget(path); }
+
+modal_status tool_refuse_same_file(const char *input, const char *output, modal_error *err)
+{
+    struct stat a, b;
+    if (stat(input, &a) == 0 && stat(output, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "%s: input and output are one file", output);
+    return MODAL_OK;
+}
+
+modal_status tool_write_stdout(const void *bytes, size_t length, modal_error *err)
+{
+    if (fwrite(bytes, 1, length, stdout) != length || fflush(stdout) != 0)
+        return modal_error_set(err, MODAL_ERROR_SYSTEM, "standard output: write error, %s",
+                               strerror(errno));
+    return MODAL_OK;
+}
+
+modal_status tool_read_stdin(void **bytes, size_t *length, modal_error *err)
+{
+    char *data = NULL;
+    int64_t capacity = 0, used = 0;
+    for (;;) {
+        modal_status status = modal_grow(&data, &capacity, used + (1 << 20), 1, "standard input", err);
+        if (status != MODAL_OK) {
+            modal_free(&data);
+            return status;
+        }
+        size_t got = fread(data + used, 1, (size_t)(capacity - used), stdin);
+        used += (int64_t)got;
+        if (got == 0) break;
+    }
+    if (ferror(stdin)) {
+        modal_free(&data);
+        return modal_error_set(err, MODAL_ERROR_SYSTEM, "standard input: read error, %s",
+                               strerror(errno));
+    }
+    *bytes = data;
+    *length = (size_t)used;
+    return MODAL_OK;
+}

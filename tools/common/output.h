@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Outputs that exist are complete: a file is written under a temporary name in its folder, synced
+ * and renamed; on an error, and on a signal, the temporary file goes. */
+#ifndef TOOLS_COMMON_OUTPUT_H
+#define TOOLS_COMMON_OUTPUT_H
+
+#include <stddef.h>
+
+#include "lib/base/status.h"
+
+typedef struct tool_output {
+    char *path;
+    char *temporary; /* write here; the file exists and is empty */
+    int force;
+} tool_output;
+
+/* Makes the temporary file. Refused: a path that exists (unless force), one that is not a regular
+ * file (even with force), a folder that cannot be written. The struct must be zeroed before. */
+modal_status tool_output_begin(tool_output *output, const char *path, int force, modal_error *err);
+/* Syncs the temporary file and renames it to its path. */
+modal_status tool_output_commit(tool_output *output, modal_error *err);
+/* Removes the temporary file, if it is there, and frees; also after a commit; may be called twice. */
+void tool_output_discard(tool_output *output);
+
+/* A folder for several outputs: made if absent (*made = 1; removed again by a signal, or by
+ * tool_folder_discard while it is empty). */
+modal_status tool_folder_begin(const char *path, int *made, modal_error *err);
+void tool_folder_discard(const char *path, int made);
+/* The folder stays, whatever comes. */
+void tool_folder_keep(const char *path);
+
+/* MODAL_ERROR_USAGE when both names lead to one file. */
+modal_status tool_refuse_same_file(const char *input, const char *output, modal_error *err);
+
+/* Writes all bytes to standard output and flushes. */
+modal_status tool_write_stdout(const void *bytes, size_t length, modal_error *err);
+/* Reads all of standard input; the caller owns *bytes. */
+modal_status tool_read_stdin(void **bytes, size_t *length, modal_error *err);
+
+/* Installs the handlers for SIGINT, SIGTERM and SIGHUP: what is unfinished is removed and the process
+ * ends with 128 + signal (130 for an interrupt). SIGPIPE and SIGXFSZ become write errors. */
+void tool_signals_install(const char *tool_name);
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/common/tool.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/base/memory.h"
+#include "tools/common/output.h"
+
+double tool_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+const char *tool_version(void) { return MODAL_VERSION; }
+
+/* Wraps text at 80 columns; all lines but the first are indented. */
+static void print_wrapped(FILE *to, const char *text, int indent, int column)
+{
+    while (*text) {
+        size_t word = strcspn(text, " ");
+        if (column + (int)word >= 80 && column > indent) {
+            fprintf(to, "\n%*s", indent, "");
+            column = indent;
+        }
+        fprintf(to, "%.*s", (int)word, text);
+        column += (int)word;
+        text += word;
+        if (*text == ' ') {
+            if (column < 79) fputc(' ', to);
+            column++;
+            text++;
+        }
+    }
+    fputc('\n', to);
+}
+
+static void print_lines(FILE *to, const char *text, const char *first, const char *others)
+{
+    int n = 0;
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        fprintf(to, "%s%.*s\n", n++ == 0 ? first : others, (int)length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+static void print_help(const tool_program *p)
+{
+    char first[64], others[64];
+    printf("%s: %s\n\n", p->name, p->summary);
+    snprintf(first, sizeof first, "usage: %s ", p->name);
+    snprintf(others, sizeof others, "%*s", (int)strlen(first), "");
+    print_lines(stdout, p->usage, first, others);
+    printf("\noptions:\n");
+    for (const tool_option *o = p->options; o->name; o++) {
+        char left[64], letter[8] = "    ";
+        if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
+        int width = snprintf(left, sizeof left, "  %s--%s%s%s", letter, o->name,
+                             o->argument ? " " : "", o->argument ? o->argument : "");
+        const int indent = 30;
+        if (width >= indent - 1)
+            printf("%s\n%*s", left, indent, "");
+        else
+            printf("%-*s", indent, left);
+        char help[1024];
+        snprintf(help, sizeof help, "%s%s%s%s", o->help, o->fallback ? " Default: " : "",
+                 o->fallback ? o->fallback : "", o->fallback ? "." : "");
+        print_wrapped(stdout, help, indent, indent);
+    }
+    if (p->notes) printf("\n%s\n", p->notes);
+    if (p->examples) {
+        printf("\nexamples:\n");
+        print_lines(stdout, p->examples, "  ", "  ");
+    }
+    printf("\nexit codes: 0 done, 1 a checker's no, 2 usage, 3 bad input, 4 system, 5 not converged,\n"
+           "130 interrupted\n");
+}
+
+static void print_version(const tool_program *p)
+{
+    printf("%s %s (modaltools)\n", p->name, MODAL_VERSION);
+    printf("compiler: gcc-compatible %s, %s\n", __VERSION__, MODAL_BUILD_FLAGS);
+    if (p->print_versions) p->print_versions(stdout);
+}
+
+/* The command line so that a shell reads it back. */
+static modal_status quote_arguments(char **text, const char *name, int argc, char **argv,
+                                    modal_error *err)
+{
+    int64_t length = (int64_t)strlen(name) + 1;
+    for (int i = 1; i < argc; i++) length += 4 * (int64_t)strlen(argv[i]) + 3;
+    modal_status status = modal_alloc(text, length, 1, "command line", err);
+    if (status != MODAL_OK) return status;
+    char *to = stpcpy(*text, name);
+    for (int i = 1; i < argc; i++) {
+        const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                            "_-+=./:,@%";
+        *to++ = ' ';
+        if (*argv[i] && strspn(argv[i], plain) == strlen(argv[i])) {
+            to = stpcpy(to, argv[i]);
+            continue;
+        }
+        *to++ = '\'';
+        for (const char *c = argv[i]; *c; c++) {
+            if (*c == '\'')
+                to = stpcpy(to, "'\\''");
+            else
+                *to++ = *c;
+        }
+        *to++ = '\'';
+    }
+    *to = '\0';
+    return MODAL_OK;
+}
+
+static void clear_progress(tool *t)
+{
+    if (t->progress_shown) fputs("\r\033[K", stderr);
+    t->progress_shown = 0;
+}
+
+static int show_progress(void *context, const char *stage, double fraction)
+{
+    tool *t = context;
+    double now = tool_seconds();
+    int terminal = isatty(STDERR_FILENO);
+    if (!t->show_progress || t->quiet) return 0;
+    if (strncmp(t->progress_stage, stage, sizeof t->progress_stage - 1) == 0 &&
+        now - t->progress_time < (terminal ? 0.1 : 1.0))
+        return 0;
+    snprintf(t->progress_stage, sizeof t->progress_stage, "%s", stage);
+    t->progress_time = now;
+    clear_progress(t);
+    fprintf(stderr, "%s: %s", t->program->name, stage);
+    if (fraction >= 0) fprintf(stderr, " %3.0f %%", 100 * fraction);
+    if (!terminal) fputc('\n', stderr);
+    t->progress_shown = terminal;
+    return 0;
+}
+
+static int has_option(const tool_program *program, const char *name)
+{
+    for (const tool_option *o = program->options; o->name; o++)
+        if (strcmp(o->name, name) == 0) return 1;
+    return 0;
+}
+
+int tool_start(tool *t, const tool_program *program, int argc, char **argv, int *exit_code)
+{
+    modal_error err = {0};
+    modal_status status = MODAL_OK;
+    memset(t, 0, sizeof *t);
+    t->program = program;
+    t->started = tool_seconds();
+    tool_signals_install(program->name);
+    status = tool_arguments_parse(&t->arguments, program->options, argc, argv, &err);
+    if (status == MODAL_OK) {
+        int help = tool_count(&t->arguments, "help"), version = tool_count(&t->arguments, "version");
+        if (help || version) {
+            if (help)
+                print_help(program);
+            else
+                print_version(program);
+            tool_arguments_free(&t->arguments);
+            *exit_code = fflush(stdout) == 0 && !ferror(stdout) ? TOOL_EXIT_DONE : TOOL_EXIT_SYSTEM;
+            return 1;
+        }
+        t->quiet = tool_count(&t->arguments, "quiet");
+        t->verbose = tool_count(&t->arguments, "verbose");
+        t->show_progress = tool_count(&t->arguments, "progress") || isatty(STDERR_FILENO);
+        t->progress = (modal_progress){show_progress, t};
+        int n = t->arguments.n_operands;
+        if (n < program->least_operands || n > program->most_operands)
+            status = modal_error_set(&err, MODAL_ERROR_USAGE, "usage: %s %s (see --help), %d operand%s",
+                                     program->name, program->usage, n, n == 1 ? "" : "s");
+    }
+    if (status == MODAL_OK && t->quiet && t->verbose)
+        status = modal_error_set(&err, MODAL_ERROR_USAGE, "--quiet, --verbose: choose one");
+    if (status == MODAL_OK)
+        status = quote_arguments(&t->command_line, program->name, argc, argv, &err);
+    if (status == MODAL_OK) {
+        t->report = json_pack("{s:s, s:s, s:s, s:[], s:[]}", "tool", program->name, "version",
+                              MODAL_VERSION, "arguments", t->command_line, "stages", "warnings");
+        /* Arguments that are not UTF-8 are legal file names but no JSON text. */
+        if (!t->report)
+            t->report = json_pack("{s:s, s:s, s:[], s:[]}", "tool", program->name, "version",
+                                  MODAL_VERSION, "stages", "warnings");
+        if (!t->report) status = modal_error_set(&err, MODAL_ERROR_MEMORY, "report: out of memory");
+    }
+    if (status == MODAL_OK) return 0;
+    for (char *c = err.message; *c; c++) /* one line, also for a usage text of several */
+        if (*c == '\n') *c = ' ';
+    fprintf(stderr, "%s: %s\n", program->name, err.message);
+    modal_free(&t->command_line);
+    tool_arguments_free(&t->arguments);
+    *exit_code = status == MODAL_ERROR_USAGE ? TOOL_EXIT_USAGE : TOOL_EXIT_SYSTEM;
+    return 1;
+}
+
+static int exit_code_of(modal_status status, int exit_done)
+{
+    switch (status) {
+    case MODAL_OK: return exit_done;
+    case MODAL_ERROR_USAGE: return TOOL_EXIT_USAGE;
+    case MODAL_ERROR_INPUT: return TOOL_EXIT_INPUT;
+    case MODAL_ERROR_SYSTEM:
+    case MODAL_ERROR_MEMORY: return TOOL_EXIT_SYSTEM;
+    case MODAL_ERROR_NOT_CONVERGED: return TOOL_EXIT_NOT_CONVERGED;
+    case MODAL_ERROR_INTERRUPTED: return TOOL_EXIT_INTERRUPTED;
+    }
+    return TOOL_EXIT_SYSTEM;
+}
+
+static modal_status write_report(tool *t, const char *path, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    tool_output output = {0};
+    char *text = json_dumps(t->report, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+    if (!text) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "%s: out of memory", path);
+    if (strcmp(path, "-") == 0) {
+        MODAL_TRY(tool_write_stdout(text, strlen(text), err));
+        MODAL_TRY(tool_write_stdout("\n", 1, err));
+        goto done;
+    }
+    /* A report describes the newest run: it replaces an older one. */
+    MODAL_TRY(tool_output_begin(&output, path, 1, err));
+    FILE *file = fopen(output.temporary, "w");
+    if (!file) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot write, %s", path, strerror(errno));
+    int failed = fprintf(file, "%s\n", text) < 0;
+    failed |= fclose(file) != 0;
+    if (failed) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: write error, %s", path, strerror(errno));
+    MODAL_TRY(tool_output_commit(&output, err));
+done:
+    free(text);
+    tool_output_discard(&output);
+    return status;
+}
+
+int tool_finish(tool *t, modal_status status, const modal_error *err, int exit_done)
+{
+    int code = exit_code_of(status, exit_done);
+    modal_error last = {0};
+    struct rusage usage;
+    clear_progress(t);
+    if (status != MODAL_OK) {
+        fprintf(stderr, "%s: %s\n", t->program->name, err->message);
+        json_object_set_new(t->report, "error", json_string(err->message));
+    }
+    getrusage(RUSAGE_SELF, &usage);
+    json_object_set_new(t->report, "seconds", json_real(tool_seconds() - t->started));
+    json_object_set_new(t->report, "peak_memory_bytes",
+                        json_integer((json_int_t)usage.ru_maxrss * 1024));
+    json_object_set_new(t->report, "exit_code", json_integer(code));
+    const char *path = has_option(t->program, "report") ? tool_value(&t->arguments, "report") : NULL;
+    if (path && write_report(t, path, &last) != MODAL_OK) {
+        fprintf(stderr, "%s: %s\n", t->program->name, last.message);
+        if (code == exit_done) code = TOOL_EXIT_SYSTEM;
+    }
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == exit_done) {
+        fprintf(stderr, "%s: standard output: write error, %s\n", t->program->name, strerror(errno));
+        code = TOOL_EXIT_SYSTEM;
+    }
+    json_decref(t->report);
+    modal_free(&t->command_line);
+    tool_arguments_free(&t->arguments);
+    return code;
+}
+
+static void print_line(tool *t, const char *kind, const char *format, va_list arguments)
+{
+    clear_progress(t);
+    fprintf(stderr, "%s: %s", t->program->name, kind);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
+void tool_note(tool *t, const char *format, ...)
+{
+    if (t->quiet) return;
+    va_list arguments;
+    va_start(arguments, format);
+    print_line(t, "", format, arguments);
+    va_end(arguments);
+}
+
+void tool_detail(tool *t, const char *format, ...)
+{
+    if (!t->verbose) return;
+    va_list arguments;
+    va_start(arguments, format);
+    print_line(t, "", format, arguments);
+    va_end(arguments);
+}
+
+void tool_warn(tool *t, const char *format, ...)
+{
+    char text[MODAL_ERROR_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    json_array_append_new(json_object_get(t->report, "warnings"), json_string(text));
+    if (t->quiet) return;
+    clear_progress(t);
+    fprintf(stderr, "%s: warning: %s\n", t->program->name, text);
+}
+
+FILE *tool_text_stream(tool *t)
+{
+    if (t->quiet) return NULL;
+    const char *path = has_option(t->program, "report") ? tool_value(&t->arguments, "report") : NULL;
+    return path && strcmp(path, "-") == 0 ? stderr : stdout;
+}
+
+void tool_stage(tool *t, const char *name, double seconds, int64_t bytes)
+{
+    json_t *stage = json_pack("{s:s, s:f}", "name", name, "seconds", seconds);
+    if (bytes >= 0) {
+        json_object_set_new(stage, "bytes", json_integer(bytes));
+        if (seconds > 0)
+            json_object_set_new(stage, "gb_per_second", json_real(1e-9 * (double)bytes / seconds));
+    }
+    json_array_append_new(json_object_get(t->report, "stages"), stage);
+    if (bytes >= 0 && seconds > 0)
+        tool_detail(t, "%s: %.3f s, %.2f GB/s", name, seconds, 1e-9 * (double)bytes / seconds);
+    else
+        tool_detail(t, "%s: %.3f s", name, seconds);
+}
+
+modal_status tool_threads(const tool *t, int *threads, modal_error *err)
+{
+    int64_t wanted = 0;
+    if (has_option(t->program, "threads")) {
+        modal_status status = tool_integer(&t->arguments, "threads", 1, 4096, &wanted, err);
+        if (status != MODAL_OK) return status;
+    }
+    if (wanted == 0) {
+        cpu_set_t set;
+        wanted = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+                                                             : sysconf(_SC_NPROCESSORS_ONLN);
+    }
+    *threads = wanted < 1 ? 1 : (int)wanted;
+    return MODAL_OK;
+}

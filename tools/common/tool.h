@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What every tool does the same way: start (options, signals), messages on stderr, stages of the
+ * report, progress, and the end with its exit code. */
+#ifndef TOOLS_COMMON_TOOL_H
+#define TOOLS_COMMON_TOOL_H
+
+#include <jansson.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "lib/base/progress.h"
+#include "lib/base/status.h"
+#include "tools/common/options.h"
+
+enum {
+    TOOL_EXIT_DONE = 0,
+    TOOL_EXIT_NO = 1, /* a checker found something wrong */
+    TOOL_EXIT_USAGE = 2,
+    TOOL_EXIT_INPUT = 3,
+    TOOL_EXIT_SYSTEM = 4,
+    TOOL_EXIT_NOT_CONVERGED = 5,
+    TOOL_EXIT_INTERRUPTED = 130
+};
+
+typedef struct tool_program {
+    const char *name;    /* "modalpack" */
+    const char *summary; /* one sentence */
+    const char *usage;   /* the operands and options line, after the name; '\n' starts a second line */
+    const tool_option *options;
+    int least_operands, most_operands;
+    const char *notes;    /* printed by --help after the options, or NULL */
+    const char *examples; /* command lines, one a line */
+    void (*print_versions)(FILE *to); /* further lines of --version, or NULL */
+} tool_program;
+
+typedef struct tool {
+    const tool_program *program;
+    tool_arguments arguments;
+    char *command_line; /* shell-quoted, for provenance */
+    int quiet, verbose, show_progress;
+    double started;
+    json_t *report; /* add to it freely: json_object_set_new(tool->report, ...) */
+    modal_progress progress; /* hand &tool->progress to long computations */
+    char progress_stage[64];
+    double progress_time;
+    int progress_shown;
+} tool;
+
+/* Parses and prepares. Returns nonzero when the program must end at once with *exit_code (--help,
+ * --version, wrong usage: everything is printed). */
+int tool_start(tool *t, const tool_program *program, int argc, char **argv, int *exit_code);
+
+/* Prints the error, writes the report, checks the close of stdout, frees; returns the exit code:
+ * that of `status`, or `exit_done` (0, or a checker's 1) when it is MODAL_OK. */
+int tool_finish(tool *t, modal_status status, const modal_error *err, int exit_done);
+
+/* Lines on stderr: notes unless --quiet, details with --verbose only; warnings always, but for
+ * --quiet, and kept for the report. "tool: " stands in front. */
+void tool_note(tool *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void tool_detail(tool *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void tool_warn(tool *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Where tables and other requested text go: stdout, or stderr when the report has stdout; NULL with
+ * --quiet. */
+FILE *tool_text_stream(tool *t);
+
+/* A stage of the run for the report; bytes < 0: no rate. */
+void tool_stage(tool *t, const char *name, double seconds, int64_t bytes);
+
+double tool_seconds(void); /* monotonic */
+
+/* --threads if the table has it and it was given, else the processors that this process may use. */
+modal_status tool_threads(const tool *t, int *threads, modal_error *err);
+
+const char *tool_version(void); /* "0.1.0" */
+
+#endif
