@@ -1,0 +1,766 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Modal dynamics against what it must equal: the matrix exponential of the same system and closed
+ * forms, both in long double and by formulas that the library does not use. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/base/memory.h"
+#include "lib/dynamics/linear.h"
+#include "lib/dynamics/loads.h"
+#include "lib/dynamics/oscillator.h"
+
+#define PI 3.14159265358979323846264338327950288L
+
+/* Written so that NaN fails. */
+static void check_close(double got, long double wanted, long double tolerance, const char *what)
+{
+    if (fabsl((long double)got - wanted) <= tolerance) return;
+    print_error("%s: %.17g, wanted %.17Lg, error %.3Lg > %.3Lg\n", what, got, wanted,
+                fabsl((long double)got - wanted), tolerance);
+    fail();
+}
+
+/* ---- references ---- */
+
+/* exp of the system (q, q', f0, slope) over a unit time: a = d h, b = k h^2; Taylor, scaled and
+ * squared. */
+static void exponential(long double a, long double b, long double e[4][4])
+{
+    const long double system[4][4] = {{0, 1, 0, 0}, {-b, -a, 1, 0}, {0, 0, 0, 1}, {0, 0, 0, 0}};
+    int squarings = 4;
+    for (long double norm = 1 + a + b; norm > 1; norm /= 2) squarings++;
+    long double term[4][4] = {{0}}, next[4][4];
+    /* e holds exp - 1 while it is squared, (1 + x)^2 - 1 = 2 x + x^2: no digits are lost to the 1 */
+    memset(e, 0, 16 * sizeof(long double));
+    for (int i = 0; i < 4; i++) term[i][i] = 1;
+    for (int n = 1; n < 24; n++) {
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < 4; j++) {
+                next[i][j] = 0;
+                for (int k = 0; k < 4; k++)
+                    next[i][j] += ldexpl(system[i][k], -squarings) * term[k][j] / n;
+            }
+        memcpy(term, next, sizeof term);
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < 4; j++) e[i][j] += term[i][j];
+    }
+    for (int s = 0; s < squarings; s++) {
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < 4; j++) {
+                next[i][j] = 2 * e[i][j];
+                for (int k = 0; k < 4; k++) next[i][j] += e[i][k] * e[k][j];
+            }
+        memcpy(e, next, sizeof next);
+    }
+    for (int i = 0; i < 4; i++) e[i][i] += 1;
+}
+
+/* Textbook closed forms, fit where omega t is not small and zeta not next to 1. */
+typedef struct closed {
+    long double impulse, rate, step, ramp;
+} closed;
+
+static closed closed_form(long double k, long double d, long double t)
+{
+    long double sigma = d / 2, w2 = k - sigma * sigma;
+    closed r;
+    if (w2 > 0) {
+        long double wd = sqrtl(w2), e = expl(-sigma * t);
+        r.impulse = e * sinl(wd * t) / wd;
+        r.rate = e * (cosl(wd * t) - sigma / wd * sinl(wd * t));
+    } else if (w2 == 0) {
+        r.impulse = t * expl(-sigma * t);
+        r.rate = (1 - sigma * t) * expl(-sigma * t);
+    } else {
+        long double root = sqrtl(-w2), r1 = -k / (sigma + root), r2 = -(sigma + root);
+        r.impulse = (expl(r1 * t) - expl(r2 * t)) / (r1 - r2);
+        r.rate = (r1 * expl(r1 * t) - r2 * expl(r2 * t)) / (r1 - r2);
+    }
+    r.step = (1 - r.rate - d * r.impulse) / k;
+    r.ramp = (t - d * r.step - r.impulse) / k;
+    return r;
+}
+
+static modal_transition transition(double k, double d, double h)
+{
+    modal_oscillator o;
+    modal_transition t;
+    modal_oscillator_set(&o, k, d);
+    modal_oscillator_transition(&o, h, &t);
+    return t;
+}
+
+/* One object, modes given by stiffness and damping, participation x of 1. */
+enum { MOST = 8 };
+typedef struct simple {
+    double participation[3 * MOST];
+    modal_linear_shape shape;
+    modal_linear_object object;
+    modal_linear_problem problem;
+} simple;
+
+static void simple_init(simple *s, int32_t n_modes, const double *stiffness, const double *damping)
+{
+    memset(s, 0, sizeof *s);
+    for (int32_t i = 0; i < n_modes; i++) s->participation[3 * i] = 1;
+    s->shape = (modal_linear_shape){n_modes, stiffness, damping, NULL, s->participation};
+    s->problem.n_shapes = 1;
+    s->problem.shapes = &s->shape;
+    s->problem.n_objects = 1;
+    s->problem.objects = &s->object;
+}
+
+static double *frame_times(int64_t n, double fps)
+{
+    double *times = malloc((size_t)n * sizeof *times);
+    assert_non_null(times);
+    for (int64_t i = 0; i < n; i++) times[i] = (double)i / fps;
+    return times;
+}
+
+static double *simulate(const modal_linear_problem *p, int64_t n_frames, double fps,
+                        double **velocity)
+{
+    int64_t total = 0;
+    for (int32_t i = 0; i < p->n_objects; i++) total += p->shapes[p->objects[i].shape].n_modes;
+    double *times = frame_times(n_frames, fps);
+    size_t bytes = (size_t)(n_frames * total) * sizeof(double);
+    double *q = malloc(bytes + 1);
+    assert_non_null(q);
+    memset(q, 0xff, bytes); /* NaN */
+    if (velocity) {
+        *velocity = malloc(bytes + 1);
+        assert_non_null(*velocity);
+        memset(*velocity, 0xff, bytes);
+    }
+    modal_error err = {0};
+    modal_status status =
+        modal_linear_simulate(p, n_frames, times, q, velocity ? *velocity : NULL, NULL, &err);
+    if (status != MODAL_OK) print_error("%s\n", err.message);
+    assert_int_equal(status, MODAL_OK);
+    free(times);
+    return q;
+}
+
+/* ---- the oscillator ---- */
+
+static void test_transition_is_the_matrix_exponential(void **state)
+{
+    (void)state;
+    const double phases[] = {0, 1e-300, 1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.99, 1, 1.01, 1.7, 3, 10, 40};
+    const double ratios[] = {0,         1e-9,      1e-3,     0.1,       0.5,     0.9,
+                             1 - 1e-3,  1 - 1e-6,  1 - 1e-9, 1 - 1e-12, 1,       1 + 1e-12,
+                             1 + 1e-9,  1 + 1e-6,  1 + 1e-3, 1.5,       3,       30};
+    const double steps[] = {1e-4, 0.04, 1, 300};
+    int n = 0;
+    for (size_t i = 0; i < sizeof phases / sizeof *phases; i++)
+        for (size_t j = 0; j < sizeof ratios / sizeof *ratios; j++)
+            for (size_t l = 0; l < sizeof steps / sizeof *steps; l++, n++) {
+                double h = steps[l], w = phases[i] / h, k = w * w, d = 2 * ratios[j] * w;
+                modal_transition t = transition(k, d, h);
+                long double e[4][4], H = h;
+                exponential(d * H, k * H * H, e);
+                /* the scale of the motion: what is left of it after h */
+                long double scale = hypotl(hypotl(e[0][0], e[0][1]), hypotl(e[1][0], e[1][1]));
+                if (scale > 1) scale = 1;
+                const long double eps = 5e-15L;
+                const long double own = 1e-18L; /* the rounding of the reference */
+                check_close(t.qq, e[0][0], eps * scale + own, "qq");
+                check_close(t.qv / h, e[0][1], eps * scale + own, "qv");
+                check_close(t.vq * h, e[1][0], (eps * scale + own) * (1 + k * H * H), "vq");
+                check_close(t.vv, e[1][1], (eps * scale + own) * (1 + d * H), "vv");
+                /* the static answer 1/k bounds the two, so their own size is what counts */
+                check_close(t.step / h / h, e[0][2], eps * (fabsl(e[0][2]) + 1 / (1 + k * H * H)),
+                            "step");
+                check_close(t.ramp / h / h / h, e[0][3], eps * (fabsl(e[0][3])), "ramp");
+            }
+    assert_int_equal(n, 14 * 18 * 4);
+}
+
+static void test_particle_without_stiffness(void **state)
+{
+    (void)state;
+    const double h = 0.37;
+    modal_transition t = transition(0, 0, h);
+    assert_true(t.qq == 1 && t.qv == h && t.vq == 0 && t.vv == 1);
+    check_close(t.step, (long double)h * h / 2, 1e-17L, "step");
+    check_close(t.ramp, (long double)h * h * h / 6, 1e-17L, "ramp");
+    const double drags[] = {1e-9, 1e-3, 0.5, 5, 5.5, 100, 1e8};
+    for (size_t i = 0; i < sizeof drags / sizeof *drags; i++) {
+        long double d = drags[i], x = d * h, e[4][4];
+        t = transition(0, drags[i], h);
+        exponential(x < 1000 ? x : 0, 0, e);
+        long double impulse = x < 1000 ? e[0][1] * h : 1 / d;
+        long double step = x < 1000 ? e[0][2] * h * h : h / d - 1 / d / d;
+        long double ramp = x < 1000 ? e[0][3] * h * h * h : (h * h / 2 - step) / d;
+        assert_true(t.qq == 1 && t.vq == 0);
+        check_close(t.qv, impulse, 1e-14L * impulse, "impulse response");
+        check_close(t.vv, expl(-x), 1e-15L, "rate");
+        check_close(t.step, step, 1e-14L * step, "step");
+        check_close(t.ramp, ramp, 1e-14L * ramp, "ramp");
+    }
+}
+
+static void test_critical_damping_is_continuous(void **state)
+{
+    (void)state;
+    const double w = 7, h = 0.3; /* sinc-like forms; h = 0.01 takes the series */
+    for (int small = 0; small < 2; small++) {
+        double step = small ? 0.01 : h;
+        modal_transition middle = transition(w * w, 2 * w, step);
+        closed exact = closed_form(49, 14, step);
+        check_close(middle.qv, exact.impulse, 1e-15L, "critical");
+        for (double delta = 1e-16; delta < 2e-3; delta *= 10)
+            for (int sign = -1; sign <= 1; sign += 2) {
+                modal_transition t = transition(w * w, 2 * w * (1 + sign * delta), step);
+                double most = 20 * delta + 1e-15;
+                check_close(t.qq, middle.qq, most, "qq");
+                check_close(t.qv, middle.qv, most, "qv");
+                check_close(t.vv, middle.vv, most * 10, "vv");
+                check_close(t.step, middle.step, most, "step");
+                check_close(t.ramp, middle.ramp, most, "ramp");
+            }
+    }
+}
+
+static void test_stiff_and_slow_extremes(void **state)
+{
+    (void)state;
+    const double ratios[] = {0, 0.01, 0.999999, 1, 1.000001, 2, 1e6};
+    for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++)
+        for (double w = 1e4; w < 2e8; w *= 100) {
+            const double h = 1, k = w * w, d = 2 * ratios[i] * w;
+            modal_transition t = transition(k, d, h);
+            closed c = closed_form(k, d, h);
+            char what[64];
+            snprintf(what, sizeof what, "zeta %g, omega h %g", ratios[i], w);
+            /* the closed form has the rounding of long double in its phase */
+            long double eps = 1e-14L + w * 1e-19L;
+            check_close(t.qv * w, c.impulse * w, eps, what);
+            check_close(t.vv, c.rate, eps, what);
+            check_close(t.step * k, c.step * k, eps, what);
+            check_close(t.ramp * k, c.ramp * k, eps, what);
+            check_close(t.qq, 1 - c.step * k, eps, what);
+        }
+    /* far past what squares survive */
+    const double huge[] = {1e-300, 1, 1e150, 1e300};
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++)
+            for (int l = 0; l < 4; l++) {
+                if (i == 3 && l == 3) continue; /* the time itself overflows the ramp */
+                double h = l == 3 ? 1e100 : huge[l];
+                modal_transition t = transition(huge[i], huge[j], h);
+assert_true(fabs(t.qq) <= 1 && fabs(t.vv) <= 1 && isfinite(t.qv));
+                assert_true(isfinite(t.step) && isfinite(t.vq));
+            }
+}
+
+/* ---- the motion ---- */
+
+static void test_free_vibration(void **state)
+{
+    (void)state;
+    const double w = 12.5;
+    const double stiffness[] = {w * w, w * w, w * w, w * w};
+    const double damping[] = {0, 2 * 0.05 * w, 2 * w, 2 * 2.5 * w};
+    const double initial[] = {1, -0.7, 0.3, 2};
+    simple s;
+    simple_init(&s, 4, stiffness, damping);
+    s.problem.initial = initial;
+    double *v, *q = simulate(&s.problem, 500, 60, &v);
+    for (int i = 0; i < 500; i++)
+        for (int m = 0; m < 4; m++) {
+            long double k = stiffness[m], d = damping[m], t = (double)i / 60.0;
+            closed c = closed_form(k, d, t);
+            check_close(q[4 * i + m], initial[m] * (c.rate + d * c.impulse), 1e-14L, "q");
+            check_close(v[4 * i + m], -initial[m] * k * c.impulse, 1e-12L, "q'");
+        }
+    free(q);
+    free(v);
+}
+
+static const double mixed_stiffness[] = {4, 900, 900, 900, 2.5e5, 0.01};
+static const double mixed_damping[] = {0.2, 0, 60, 200, 15, 0.05};
+enum { MIXED = 6 };
+
+static void test_step_and_ramp(void **state)
+{
+    (void)state;
+    simple s;
+    simple_init(&s, MIXED, mixed_stiffness, mixed_damping);
+    s.problem.gravity[0] = -9.81;
+    double *q = simulate(&s.problem, 400, 48, NULL);
+    for (int i = 1; i < 400; i++)
+        for (int m = 0; m < MIXED; m++) {
+            closed c = closed_form(mixed_stiffness[m], mixed_damping[m], (double)i / 48.0);
+            check_close(q[MIXED * i + m], -9.81L * c.step, 1e-12L * fabsl(9.81L * c.step) + 1e-14L / mixed_stiffness[m], "step");
+        }
+    free(q);
+
+    const double times[] = {0, 100}, samples[] = {0, 0, 0, -300, 5, 5};
+    s.problem.gravity[0] = 0;
+    s.problem.n_samples = 2;
+    s.problem.sample_times = times;
+    s.problem.samples = samples;
+    q = simulate(&s.problem, 400, 48, NULL);
+    for (int i = 1; i < 400; i++)
+        for (int m = 0; m < MIXED; m++) {
+            long double e[4][4], t = (double)i / 48.0;
+            exponential(mixed_damping[m] * t, mixed_stiffness[m] * t * t, e);
+            long double wanted = 3 * e[0][3] * t * t * t;
+            check_close(q[MIXED * i + m], wanted, 1e-13L * fabsl(wanted), "ramp");
+        }
+    free(q);
+}
+
+/* The piecewise-linear load as a sum of ramps, one from each breakpoint: the exact response is the
+ * same sum of ramp responses, whatever the order in which a program goes through the breakpoints. */
+static void test_harmonic_load_by_lines(void **state)
+{
+    (void)state;
+    enum { N = 121 };
+    double times[N], samples[3 * N] = {0};
+    for (int i = 0; i < N; i++) {
+        times[i] = 0.0173 * i; /* no multiple of the frame time */
+        samples[3 * i] = 8 * sin(2 * (double)PI * 3 * times[i]);
+    }
+    samples[3 * (N - 1)] = 0; /* ends without a jump */
+    simple s;
+    simple_init(&s, MIXED, mixed_stiffness, mixed_damping);
+    s.problem.n_samples = N;
+    s.problem.sample_times = times;
+    s.problem.samples = samples;
+    enum { FRAMES = 91 };
+    double *q = simulate(&s.problem, FRAMES, 30, NULL);
+    for (int m = 0; m < MIXED; m++)
+        for (int i = 0; i < FRAMES; i++) {
+            long double t = (double)i / 30.0, sum = 0, size = 0, before = 0;
+            for (int j = 0; j < N && times[j] < t; j++) {
+                long double slope =
+                    j + 1 < N ? -((long double)samples[3 * j + 3] - samples[3 * j]) /
+                                    ((long double)times[j + 1] - times[j])
+                              : 0;
+                closed c = closed_form(mixed_stiffness[m], mixed_damping[m], t - times[j]);
+                sum += (slope - before) * c.ramp;
+                before = slope;
+            }
+            size = 8 / (mixed_stiffness[m] + 1);
+            check_close(q[MIXED * i + m], sum, 1e-13L * size + 1e-12L * fabsl(sum), "by lines");
+        }
+    free(q);
+}
+
+static void test_frame_rate_does_not_matter(void **state)
+{
+    (void)state;
+    const double initial[] = {0.1, 0.2, -0.3, 0.4, 0.01, 1}, jump[] = {1, 2, 3, 4, 5, 6};
+    const double times[] = {-0.5, 0.71, 0.9, 1.33}, samples[] = {1, 0, 0, 4, 0, 0, -9, 0, 0, 2, 0, 0};
+    const modal_linear_impulse impulses[] = {{1.1, 0, jump}, {0.05, 0, jump}, {0, 0, jump}};
+    simple s;
+    simple_init(&s, MIXED, mixed_stiffness, mixed_damping);
+    s.problem.initial = initial;
+    s.problem.n_samples = 4;
+    s.problem.sample_times = times;
+    s.problem.samples = samples;
+    s.problem.n_impulses = 3;
+    s.problem.impulses = impulses;
+    s.problem.gravity[0] = 9.81;
+    double *coarse = simulate(&s.problem, 21, 10, NULL);
+    const int factors[] = {3, 7, 1000};
+    for (int f = 0; f < 3; f++) {
+        double *fine = simulate(&s.problem, 20 * factors[f] + 1, 10 * factors[f], NULL);
+        for (int i = 0; i <= 20; i++)
+            for (int m = 0; m < MIXED; m++)
+                check_close(fine[MIXED * i * factors[f] + m], coarse[MIXED * i + m],
+                            1e-12L * fabsl(coarse[MIXED * i + m]) + 1e-14L, "another rate");
+        free(fine);
+    }
+    free(coarse);
+}
+
+static void test_energy_stays(void **state)
+{
+    (void)state;
+    enum { FRAMES = 100001 };
+    const double stiffness[] = {1, 3947.8417604357433, 1e6}, damping[3] = {0};
+    const double initial[] = {1, 1, 1};
+    simple s;
+    simple_init(&s, 3, stiffness, damping);
+    s.problem.initial = initial;
+    double *v, *q = simulate(&s.problem, FRAMES, 60, &v);
+    double most = 0;
+    for (int64_t i = 0; i < FRAMES; i++)
+        for (int m = 0; m < 3; m++) {
+            double energy = v[3 * i + m] * v[3 * i + m] / stiffness[m] + q[3 * i + m] * q[3 * i + m];
+            check_close(energy, 1, 1e-14L, "energy");
+            most = fmax(most, fabs(q[3 * i + m] - 1));
+        }
+    assert_true(most > 1.99); /* it moved */
+    /* and the phase has not drifted after 1.7 million radians */
+    check_close(q[3 * (FRAMES - 1) + 2], cosl(1000 * (long double)(100000 / 60.0)), 1e-12L, "phase");
+    free(q);
+    free(v);
+}
+
+static void test_impulse_between_frames(void **state)
+{
+    (void)state;
+    const double jump[] = {1, -2, 3, 4, 50, 0.5};
+    const double at = 0.2718281828;
+    const modal_linear_impulse impulse = {at, 0, jump};
+    simple s;
+    simple_init(&s, MIXED, mixed_stiffness, mixed_damping);
+    s.problem.n_impulses = 1;
+    s.problem.impulses = &impulse;
+    double *v, *q = simulate(&s.problem, 101, 25, &v);
+    for (int i = 0; i < 101; i++)
+        for (int m = 0; m < MIXED; m++) {
+            long double t = (double)i / 25.0 - (long double)at;
+            closed c = closed_form(mixed_stiffness[m], mixed_damping[m], t);
+            long double wanted = t <= 0 ? 0 : jump[m] * c.impulse;
+            check_close(q[MIXED * i + m], wanted, 1e-12L * fabsl(jump[m] / sqrtl(mixed_stiffness[m])), "q");
+            if (t <= 0) assert_true(q[MIXED * i + m] == 0 && v[MIXED * i + m] == 0);
+        }
+    free(q);
+    free(v);
+
+    /* at the time of a frame: that frame is still before it, also frame 0 */
+    for (int frame = 0; frame < 3; frame += 2) {
+        const modal_linear_impulse on = {(double)frame / 25, 0, jump};
+        s.problem.impulses = &on;
+        q = simulate(&s.problem, 6, 25, &v);
+        for (int i = 0; i <= frame; i++)
+            for (int m = 0; m < MIXED; m++)
+                assert_true(q[MIXED * i + m] == 0 && v[MIXED * i + m] == 0);
+        for (int m = 0; m < MIXED; m++) {
+            closed c = closed_form(mixed_stiffness[m], mixed_damping[m], 1 / 25.0L);
+            check_close(q[MIXED * (frame + 1) + m], jump[m] * c.impulse, 1e-13L, "q after");
+        }
+        free(q);
+        free(v);
+    }
+}
+
+static void test_base_acceleration_is_gravity_backwards(void **state)
+{
+    (void)state;
+    const double times[] = {-1, 0.4, 10}, samples[] = {1, -2, 3, 1, -2, 3, 1, -2, 3};
+    simple gravity, base;
+    simple_init(&gravity, MIXED, mixed_stiffness, mixed_damping);
+    simple_init(&base, MIXED, mixed_stiffness, mixed_damping);
+    for (int m = 0; m < 3 * MIXED; m++)
+        gravity.participation[m] = base.participation[m] = 1 + 0.3 * m;
+    for (int axis = 0; axis < 3; axis++) gravity.problem.gravity[axis] = -samples[axis];
+    base.problem.n_samples = 3;
+    base.problem.sample_times = times;
+    base.problem.samples = samples;
+    double *a = simulate(&gravity.problem, 200, 30, NULL), *b = simulate(&base.problem, 200, 30, NULL);
+    double most = 0;
+    for (int i = 0; i < 200 * MIXED; i++) {
+        check_close(b[i], a[i], 1e-12L * fabsl(a[i]) + 1e-15L, "base");
+        most = fmax(most, fabs(a[i]));
+    }
+    assert_true(most > 1);
+    free(a);
+    free(b);
+}
+
+static void test_base_acceleration_is_zero_outside(void **state)
+{
+    (void)state;
+    const double k = 900, d = 60, times[] = {0.5, 1}, samples[] = {-2, 0, 0, -2, 0, 0};
+    simple s;
+    simple_init(&s, 1, &k, &d);
+    s.problem.n_samples = 2;
+    s.problem.sample_times = times;
+    s.problem.samples = samples;
+    double *q = simulate(&s.problem, 61, 30, NULL);
+    for (int i = 0; i <= 60; i++) {
+        long double t = i / 30.0L, wanted = 0;
+        if (t > 0.5L) wanted += 2 * closed_form(k, d, t - 0.5L).step;
+        if (t > 1) wanted -= 2 * closed_form(k, d, t - 1).step;
+        check_close(q[i], wanted, 1e-16L, "pulse");
+    }
+    free(q);
+}
+
+static void test_static_equilibrium_stays(void **state)
+{
+    (void)state;
+    const double times[] = {0, 50}, samples[] = {3, 0, 0, 3, 0, 0};
+    simple s;
+    simple_init(&s, MIXED, mixed_stiffness, mixed_damping);
+    s.problem.gravity[0] = -9.81;
+    s.problem.n_samples = 2;
+    s.problem.sample_times = times;
+    s.problem.samples = samples;
+    s.problem.start_static = 1;
+    double *q = simulate(&s.problem, 1000, 24, NULL);
+    for (int i = 0; i < 1000; i++)
+        for (int m = 0; m < MIXED; m++)
+            check_close(q[MIXED * i + m], -12.81L / mixed_stiffness[m],
+                        2e-15L * 12.81L / mixed_stiffness[m], "still");
+    free(q);
+    /* a free particle has no equilibrium under a load, and needs none without one */
+    const double zero = 0;
+    simple_init(&s, 1, &zero, &zero);
+    s.problem.start_static = 1;
+    q = simulate(&s.problem, 2, 1, NULL);
+    assert_true(q[0] == 0 && q[1] == 0);
+    free(q);
+    s.problem.gravity[0] = 1;
+    const double time = 0;
+    double out;
+    modal_error err = {0};
+    assert_int_equal(modal_linear_simulate(&s.problem, 1, &time, &out, NULL, NULL, &err),
+                     MODAL_ERROR_USAGE);
+    assert_string_equal(err.message,
+                        "object 0: mode 1: no static equilibrium, a load of 1 on stiffness 0");
+}
+
+static void test_free_particle_falls(void **state)
+{
+    (void)state;
+    const double zero[2] = {0}, drag[2] = {0, 0.25}, initial[2] = {0.5, 0.5}, jump[2] = {3, 3};
+    const modal_linear_impulse impulse = {1, 0, jump};
+    simple s;
+    simple_init(&s, 2, zero, drag);
+    s.problem.gravity[0] = -10;
+    s.problem.initial = initial;
+    s.problem.n_impulses = 1;
+    s.problem.impulses = &impulse;
+    double *q = simulate(&s.problem, 41, 8, NULL);
+    for (int i = 0; i <= 40; i++) {
+        long double t = i / 8.0L, after = t > 1 ? t - 1 : 0, c = 0.25L;
+        check_close(q[2 * i], 0.5L - 5 * t * t + 3 * after, 1e-13L, "fall");
+        check_close(q[2 * i + 1],
+                    0.5L - 10 / c * (t + expm1l(-c * t) / c) - 3 / c * expm1l(-c * after), 1e-13L,
+                    "fall with drag");
+    }
+    free(q);
+}
+
+static void test_objects_have_their_own_axes(void **state)
+{
+    (void)state;
+    /* turned by 90 degrees about z: the shape's x is the world's y */
+    const double turned[12] = {0, -1, 0, 7, 1, 0, 0, 8, 0, 0, 1, 9};
+    const double k1[] = {100, 400}, d1[] = {0, 1}, p1[] = {1, 2, 3, 4, 5, 6}, m1[] = {2, 4};
+    const double k2[] = {25}, d2[] = {0.5}, p2[] = {-1, 0.5, 0.25};
+    const modal_linear_shape shapes[] = {{2, k1, d1, m1, p1}, {1, k2, d2, NULL, p2}};
+    const modal_linear_object objects[] = {{1, NULL}, {0, turned}, {0, NULL}, {1, turned}};
+    const double jump[] = {0, 5};
+    const modal_linear_impulse impulse = {0, 2, jump};
+    const modal_linear_problem problem = {.n_shapes = 2, .shapes = shapes, .n_objects = 4,
+                                          .objects = objects, .gravity = {10, 20, 30},
+                                          .n_impulses = 1, .impulses = &impulse};
+    double *q = simulate(&problem, 30, 24, NULL);
+    /* R^T g = (20, -10, 30) for the turned ones */
+    const long double loads[6] = {-10 + 10 + 7.5L, (20 - 20 + 90) / 2.0L, (80 - 50 + 180) / 4.0L,
+                                  (10 + 40 + 90) / 2.0L, (40 + 100 + 180) / 4.0L, -20 - 5 + 7.5L};
+    const double k[6] = {25, 100, 400, 100, 400, 25}, d[6] = {0.5, 0, 1, 0, 1, 0.5};
+    for (int i = 0; i < 30; i++)
+        for (int m = 0; m < 6; m++) {
+            closed c = closed_form(k[m], d[m], (double)i / 24.0);
+            long double wanted = loads[m] * c.step + (m == 4 ? 5 * c.impulse : 0);
+            check_close(q[6 * i + m], wanted, 1e-13L, "object");
+        }
+    free(q);
+}
+
+/* ---- loads of a shape ---- */
+
+static void test_loads(void **state)
+{
+    (void)state;
+    enum { V = 40, R = 2 };
+    double rest[3 * V], masses[R] = {1, 2};
+    int32_t user[V];
+    float matrix[2 * R * 3 * MODAL_TILE] = {0};
+    for (int v = 0; v < V; v++) {
+        rest[3 * v] = v;
+        rest[3 * v + 1] = rest[3 * v + 2] = 0;
+        user[v] = V - 1 - v;
+        for (int k = 0; k < R; k++)
+            for (int a = 0; a < 3; a++)
+                matrix[((v / 32 * R + k) * 3 + a) * 32 + v % 32] = (float)(100 * k + 10 * a + v);
+    }
+    const modal_shape shape = {.n_vertices = V, .rest_positions = rest, .user_vertex = user,
+                               .n_modes = R, .modal_matrix = matrix, .modal_masses = masses};
+    const double turned[12] = {0, -1, 0, 5, 1, 0, 0, 0, 0, 0, 1, 0}; /* world (5, v, 0) */
+    const double unit[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    assert_int_equal(modal_shape_stored_vertex(&shape, 0), V - 1);
+    assert_int_equal(modal_shape_stored_vertex(&shape, 33), 6);
+    assert_int_equal(modal_shape_stored_vertex(&shape, V), -1);
+    assert_int_equal(modal_shape_stored_vertex(&shape, -1), -1);
+    double distance = NAN;
+    assert_int_equal(modal_shape_nearest_vertex(&shape, turned, (double[3]){5, 34.2, 3}, &distance), 34);
+    check_close(distance, sqrtl(0.04L + 9), 1e-14L, "distance");
+    /* between 10 and 11: the lower user index, which is the higher stored one */
+    assert_int_equal(modal_shape_nearest_vertex(&shape, unit, (double[3]){10.5, 0, 0}, &distance), 11);
+    double jump[R];
+    modal_impulse_jump(&shape, turned, 34, (double[3]){2, 3, 5}, jump);
+    /* R^T J = (3, -2, 5) */
+    check_close(jump[0], 3 * 34 - 2 * 44 + 5 * 54, 0, "jump 0");
+    check_close(jump[1], (3 * 134 - 2 * 144 + 5 * 154) / 2.0L, 0, "jump 1");
+
+    const double eigenvalues[R] = {100, 400};
+    double damping[R];
+    modal_damping_rayleigh(0.5, 0.01, R, eigenvalues, damping);
+    check_close(damping[0], 1.5L, 1e-15L, "alpha + beta omega^2");
+    check_close(damping[1], 4.5L, 1e-15L, "alpha + beta omega^2");
+    modal_damping_ratio(0.25, R, eigenvalues, damping);
+    check_close(damping[0], 5, 0, "2 zeta omega");
+    check_close(damping[1], 10, 0, "2 zeta omega");
+}
+
+/* ---- refusals ---- */
+
+static void expect(const modal_linear_problem *p, int64_t n, const double *times, modal_status wanted,
+                   const char *message)
+{
+    double q[64];
+    modal_error err = {0};
+    assert_int_equal(modal_linear_simulate(p, n, times, q, NULL, NULL, &err), wanted);
+    assert_string_equal(err.message, message);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    const double frames[] = {0, 1}, backwards[] = {1, 0}, negative[] = {-1, 0}, jump[] = {1};
+    const double good = 1, bad = -1, nan = NAN;
+    const double times[] = {0, 1, 1}, wide[] = {-1e308, 1e308}, samples[9] = {0};
+    const modal_status usage = MODAL_ERROR_USAGE;
+    simple s;
+    simple_init(&s, 1, &good, &good);
+    expect(&s.problem, 0, frames, usage, "no frames");
+    expect(&s.problem, 2, backwards, usage, "frame 1: times must be >= 0 and increase, 0");
+    expect(&s.problem, 2, negative, usage, "frame 0: times must be >= 0 and increase, -1");
+    s.problem.n_samples = 1;
+    s.problem.sample_times = times;
+    s.problem.samples = samples;
+    expect(&s.problem, 2, frames, usage, "base acceleration: one sample makes no line");
+    s.problem.n_samples = 3;
+    expect(&s.problem, 2, frames, usage,
+           "base acceleration: sample 2: times must be finite and increase, 1");
+    s.problem.n_samples = 2;
+    s.problem.sample_times = wide;
+    expect(&s.problem, 2, frames, usage,
+           "base acceleration: sample 1: times must be finite and increase, 1e+308");
+    s.problem.n_samples = 0;
+    modal_linear_impulse impulse = {1, 0, jump};
+    s.problem.n_impulses = 1;
+    s.problem.impulses = &impulse;
+    expect(&s.problem, 2, frames, usage, "impulse 0: time must be in [0, last frame), 1");
+    impulse.time = NAN;
+    expect(&s.problem, 2, frames, usage, "impulse 0: time must be in [0, last frame), nan");
+    impulse.time = 0.5;
+    impulse.object = 1;
+    expect(&s.problem, 2, frames, usage, "impulse 0: no object 1");
+    s.problem.n_impulses = 0;
+    s.shape.stiffness = &bad;
+    expect(&s.problem, 2, frames, usage, "shape 0: mode 1: stiffness must be finite and >= 0, -1");
+    s.shape.stiffness = &good;
+    s.shape.damping = &nan;
+    expect(&s.problem, 2, frames, usage, "shape 0: mode 1: damping must be finite and >= 0, nan");
+    s.shape.damping = &good;
+    s.shape.modal_masses = &bad;
+    expect(&s.problem, 2, frames, usage, "shape 0: mode 1: modal mass must be finite and > 0, -1");
+    s.shape.modal_masses = NULL;
+    s.object.shape = 1;
+    expect(&s.problem, 2, frames, usage, "object 0: no shape 1");
+    s.object.shape = 0;
+    s.problem.gravity[0] = 1e308;
+    s.participation[0] = 1e10;
+    expect(&s.problem, 2, frames, MODAL_ERROR_INPUT, "frame 0: the motion is not finite");
+}
+
+static void test_frame_count(void **state)
+{
+    (void)state;
+    assert_int_equal(modal_linear_frame_count(0, 24), 1);
+    assert_int_equal(modal_linear_frame_count(1, 24), 25);
+    assert_int_equal(modal_linear_frame_count(0.7, 10), 8); /* 0.7 * 10 is below 7 */
+    assert_int_equal(modal_linear_frame_count(0.69, 10), 7);
+    assert_int_equal(modal_linear_frame_count(2147483647, 1), 2147483648);
+    assert_int_equal(modal_linear_frame_count(2147483648, 1), -1);
+    assert_int_equal(modal_linear_frame_count(1e300, 1e300), -1);
+}
+
+static int interrupt(void *context, const char *stage, double fraction)
+{
+    (void)stage;
+    assert_true(fraction >= 0 && fraction <= 1);
+    return ++*(int *)context == 3;
+}
+
+static void test_interruption_and_failing_memory(void **state)
+{
+    (void)state;
+    const double k = 1, d = 0, jump[] = {1};
+    const modal_linear_impulse impulses[] = {{0.5, 0, jump}, {0.25, 0, jump}};
+    simple s;
+    simple_init(&s, 1, &k, &d);
+    s.problem.n_impulses = 2;
+    s.problem.impulses = impulses;
+    double *times = frame_times(5000, 100), *q = malloc(5000 * sizeof *q);
+    assert_non_null(q);
+    int calls = 0;
+    const modal_progress progress = {interrupt, &calls};
+    modal_error err = {0};
+    assert_int_equal(modal_linear_simulate(&s.problem, 5000, times, q, NULL, &progress, &err),
+                     MODAL_ERROR_INTERRUPTED);
+    assert_int_equal(calls, 3);
+    int n = 1;
+    for (;; n++) {
+        memset(&err, 0, sizeof err);
+        modal_alloc_fail_at(n);
+        modal_status status = modal_linear_simulate(&s.problem, 5000, times, q, NULL, NULL, &err);
+        int fired = modal_alloc_fired();
+        modal_alloc_fail_at(0);
+        if (!fired) {
+            assert_int_equal(status, MODAL_OK);
+            break;
+        }
+        assert_int_equal(status, MODAL_ERROR_MEMORY);
+        assert_true(err.message[0] != '\0');
+    }
+    assert_true(n > 5);
+    free(times);
+    free(q);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_transition_is_the_matrix_exponential),
+        cmocka_unit_test(test_particle_without_stiffness),
+        cmocka_unit_test(test_critical_damping_is_continuous),
+        cmocka_unit_test(test_stiff_and_slow_extremes),
+        cmocka_unit_test(test_free_vibration),
+        cmocka_unit_test(test_step_and_ramp),
+        cmocka_unit_test(test_harmonic_load_by_lines),
+        cmocka_unit_test(test_frame_rate_does_not_matter),
+        cmocka_unit_test(test_energy_stays),
+        cmocka_unit_test(test_impulse_between_frames),
+        cmocka_unit_test(test_base_acceleration_is_gravity_backwards),
+        cmocka_unit_test(test_base_acceleration_is_zero_outside),
+        cmocka_unit_test(test_static_equilibrium_stays),
+        cmocka_unit_test(test_free_particle_falls),
+        cmocka_unit_test(test_objects_have_their_own_axes),
+        cmocka_unit_test(test_loads),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_frame_count),
+        cmocka_unit_test(test_interruption_and_failing_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
