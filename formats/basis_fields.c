@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "formats/basis_fields.h"
+
+#include <string.h>
+
+#include "formats/basis_h5.h"
+
+#define AT(member) offsetof(modal_shape, member)
+#define S(symbol) SIZE_OF(SIZE_##symbol)
+#define SURFACE MODAL_BASIS_SURFACE
+#define MATRIX MODAL_BASIS_MATRIX
+#define MODES MODAL_BASIS_MODES
+#define VOLUME MODAL_BASIS_VOLUME
+#define MUST MODAL_H5_REQUIRED
+#define MAY MODAL_H5_OPTIONAL
+
+/* The order is the order in the file; and where a size is first met, it is learned. */
+const modal_basis_field modal_basis_fields[MODAL_BASIS_FIELDS] = {
+    {GROUP_SURFACE, "rest_positions", AT(rest_positions), SURFACE, MODAL_H5_F64, MUST, 2, {S(VERTICES), 3}},
+    {GROUP_SURFACE, "triangles", AT(triangles), SURFACE, MODAL_H5_I32, MUST, 2, {S(TRIANGLES), 3}},
+    {GROUP_SURFACE, "user_vertex", AT(user_vertex), SURFACE, MODAL_H5_I32, MUST, 1, {S(VERTICES)}},
+    {GROUP_SURFACE, "user_triangle", AT(user_triangle), SURFACE, MODAL_H5_I32, MUST, 1, {S(TRIANGLES)}},
+    {GROUP_SURFACE, "uv", AT(uv), SURFACE, MODAL_H5_F64, MAY, 2, {S(UV), 2}},
+    {GROUP_SURFACE, "triangle_uv", AT(triangle_uv), SURFACE, MODAL_H5_I32, MAY, 2, {S(TRIANGLES), 3}},
+    {GROUP_TABLES, "face_offsets", AT(face_offsets), SURFACE, MODAL_H5_I64, MUST, 1, {S(OFFSETS)}},
+    {GROUP_TABLES, "faces", AT(faces), SURFACE, MODAL_H5_I32, MUST, 1, {S(FACES)}},
+    {GROUP_TABLES, "ring_offsets", AT(ring_offsets), SURFACE, MODAL_H5_I64, MUST, 1, {S(OFFSETS)}},
+    {GROUP_TABLES, "ring", AT(ring), SURFACE, MODAL_H5_I32, MUST, 1, {S(RING)}},
+    {GROUP_TABLES, "boundary", AT(boundary), SURFACE, MODAL_H5_U8, MUST, 1, {S(VERTICES)}},
+    {GROUP_MODES, "modal_matrix", AT(modal_matrix), MATRIX, MODAL_H5_F32, MUST, 4, {S(TILES), S(MODES), 3, MODAL_TILE}},
+    {GROUP_MODES, "eigenvalues", AT(eigenvalues), MODES, MODAL_H5_F64, MUST, 1, {S(MODES)}},
+    {GROUP_MODES, "frequencies", AT(frequencies), MODES, MODAL_H5_F64, MUST, 1, {S(MODES)}},
+    {GROUP_MODES, "modal_masses", AT(modal_masses), MODES, MODAL_H5_F64, MUST, 1, {S(MODES)}},
+    {GROUP_MODES, "residuals", AT(residuals), MODES, MODAL_H5_F64, MUST, 1, {S(MODES)}},
+    {GROUP_MODES, "participation", AT(participation), MODES, MODAL_H5_F64, MUST, 2, {S(MODES), 3}},
+    {GROUP_MODES, "rigid_eigenvalues", AT(rigid_eigenvalues), MODES, MODAL_H5_F64, MUST, 1, {S(RIGID)}},
+    {GROUP_VOLUME, "nodes", AT(volume.nodes), VOLUME, MODAL_H5_F64, MUST, 2, {S(NODES), 3}},
+    {GROUP_VOLUME, "node_tags", AT(volume.node_tags), VOLUME, MODAL_H5_I64, MUST, 1, {S(NODES)}},
+    {GROUP_VOLUME, "tetrahedra", AT(volume.tetrahedra), VOLUME, MODAL_H5_I32, MUST, 2, {S(ELEMENTS), 4}},
+    {GROUP_VOLUME, "element_tags", AT(volume.element_tags), VOLUME, MODAL_H5_I64, MUST, 1, {S(ELEMENTS)}},
+    {GROUP_VOLUME, "element_material", AT(volume.element_material), VOLUME, MODAL_H5_I32, MUST, 1, {S(ELEMENTS)}},
+    {GROUP_VOLUME, "fixed_nodes", AT(fixed_nodes), VOLUME, MODAL_H5_I32, MUST, 1, {S(FIXED)}},
+    {GROUP_VOLUME, "volume_modes", AT(volume_modes), VOLUME, MODAL_H5_F64, MAY, 3, {S(MODES), S(NODES), 3}},
+    {GROUP_VOLUME, "embedding_nodes", AT(embedding_nodes), VOLUME, MODAL_H5_I32, MUST, 2, {S(VERTICES), 4}},
+    {GROUP_VOLUME, "embedding_weights", AT(embedding_weights), VOLUME, MODAL_H5_F64, MUST, 2, {S(VERTICES), 4}},
+};
+
+const char *const modal_basis_groups[GROUP_COUNT] = {"surface", "tables", "modes", "volume"};
+const char *const modal_mass_rule_names[2] = {"consistent", "lumped"};
+const char *const modal_surface_kind_names[2] = {"boundary", "embedded"};
+
+void *modal_basis_field_array(const modal_shape *shape, const modal_basis_field *field)
+{
+    void *array;
+    memcpy(&array, (const char *)shape + field->offset, sizeof array);
+    return array;
+}
+
+void modal_basis_sizes(const modal_shape *shape, int64_t sizes[SIZE_COUNT])
+{
+    int64_t n = shape->n_vertices;
+    sizes[0] = 0;
+    sizes[SIZE_VERTICES] = n;
+    sizes[SIZE_OFFSETS] = n + 1;
+    sizes[SIZE_TILES] = modal_tile_count(n);
+    sizes[SIZE_TRIANGLES] = shape->n_triangles;
+    sizes[SIZE_UV] = shape->n_uv;
+    sizes[SIZE_FACES] = shape->face_offsets ? shape->face_offsets[n] : 0;
+    sizes[SIZE_RING] = shape->ring_offsets ? shape->ring_offsets[n] : 0;
+    sizes[SIZE_MODES] = shape->n_modes;
+    sizes[SIZE_RIGID] = shape->n_rigid_modes;
+    sizes[SIZE_NODES] = shape->volume.n_nodes;
+    sizes[SIZE_ELEMENTS] = shape->volume.n_elements;
+    sizes[SIZE_FIXED] = shape->n_fixed_nodes;
+}
+
+void modal_basis_field_dims(const modal_basis_field *field, const int64_t sizes[SIZE_COUNT],
+                            int64_t dims[MODAL_H5_RANK])
+{
+    for (int i = 0; i < field->rank; i++)
+        dims[i] = field->dims[i] >= 0 ? field->dims[i] : sizes[-field->dims[i]];
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writing: contiguous arrays, fixed-length text, no times, so that equal content gives equal bytes. */
+#include <string.h>
+
+#include "formats/h5_private.h"
+#include "lib/base/memory.h"
+
+/* Creation properties without a time stamp. */
+static hid_t timeless(hid_t kind)
+{
+    hid_t properties = H5Pcreate(kind);
+    if (properties >= 0 && H5Pset_obj_track_times(properties, 0) < 0) modal_h5_drop(&properties);
+    return properties;
+}
+
+modal_status modal_h5_create(hid_t *file, const char *path, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    hid_t access = H5I_INVALID_HID, creation = H5I_INVALID_HID;
+    *file = H5I_INVALID_HID;
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    MODAL_TRY(modal_h5_access(&access, err));
+    creation = timeless(H5P_FILE_CREATE);
+    if (creation < 0 || (!path && H5Pset_fapl_core(access, 1 << 20, 0) < 0)) {
+        status = modal_h5_failed(err, MODAL_ERROR_MEMORY, "HDF5", "no creation properties");
+        goto done;
+    }
+    *file = H5Fcreate(path ? path : "image", H5F_ACC_TRUNC, creation, access);
+    if (*file < 0)
+        status = modal_h5_failed(err, MODAL_ERROR_SYSTEM, path ? path : "image", "cannot be created");
+done:
+    modal_h5_drop(&creation);
+    modal_h5_drop(&access);
+    return status;
+}
+
+modal_status modal_h5_finish(hid_t *file, modal_status status, modal_error *err)
+{
+    if (*file < 0) return status;
+    if (status == MODAL_OK && H5Fflush(*file, H5F_SCOPE_LOCAL) < 0)
+        status = modal_h5_failed(err, MODAL_ERROR_SYSTEM, "HDF5 file", "cannot be flushed");
+    if (H5Fclose(*file) < 0 && status == MODAL_OK)
+        status = modal_h5_failed(err, MODAL_ERROR_SYSTEM, "HDF5 file", "cannot be closed");
+    *file = H5I_INVALID_HID;
+    H5Eclear2(H5E_DEFAULT);
+    return status;
+}
+
+modal_status modal_h5_image(hid_t file, void **bytes, size_t *length, modal_error *err)
+{
+    *bytes = NULL;
+    *length = 0;
+    ssize_t size = -1;
+    if (H5Fflush(file, H5F_SCOPE_LOCAL) >= 0) size = H5Fget_file_image(file, NULL, 0);
+    if (size < 0) return modal_h5_failed(err, MODAL_ERROR_SYSTEM, "image", "cannot be made");
+    modal_status status = modal_alloc(bytes, (int64_t)size, 1, "image", err);
+    if (status != MODAL_OK) return status;
+    if (H5Fget_file_image(file, *bytes, (size_t)size) != size) {
+        modal_free(bytes);
+        return modal_h5_failed(err, MODAL_ERROR_SYSTEM, "image", "cannot be made");
+    }
+    *length = (size_t)size;
+    return MODAL_OK;
+}
+
+modal_status modal_h5_make_group(hid_t parent, const char *name, hid_t *group, modal_error *err)
+{
+    hid_t creation = timeless(H5P_GROUP_CREATE);
+    *group = creation < 0 ? H5I_INVALID_HID
+                          : H5Gcreate2(parent, name, H5P_DEFAULT, creation, H5P_DEFAULT);
+    modal_h5_drop(&creation);
+    return *group < 0 ? modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, "group cannot be written")
+                      : MODAL_OK;
+}
+
+/* Closes an id of a file being written, where a failure means that data is lost. */
+static modal_status close_written(hid_t *id, modal_status status, const char *name, modal_error *err)
+{
+    if (*id >= 0 && H5Idec_ref(*id) < 0 && status == MODAL_OK)
+        status = modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, "cannot be closed");
+    *id = H5I_INVALID_HID;
+    return status;
+}
+
+modal_status modal_h5_end_group(hid_t *group, modal_status status, modal_error *err)
+{
+    return close_written(group, status, "group", err);
+}
+
+modal_status modal_h5_write_array(hid_t place, const char *name, modal_h5_type type, int rank,
+                                  const int64_t *dims, const void *values, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    hid_t space = H5I_INVALID_HID, dataset = H5I_INVALID_HID;
+    hsize_t size[MODAL_H5_RANK], most[MODAL_H5_RANK], chunk[MODAL_H5_RANK];
+    int empty = 0;
+    for (int i = 0; i < rank; i++) {
+        size[i] = most[i] = chunk[i] = (hsize_t)dims[i];
+        if (dims[i] > 0) continue;
+        empty = 1;
+        most[i] = H5S_UNLIMITED;
+        chunk[i] = 1;
+    }
+    hid_t creation = timeless(H5P_DATASET_CREATE);
+    /* Everything is written at once, so nothing needs to be filled first. Only an empty array is
+     * chunked: h5repack cannot compress an empty contiguous one. */
+    if (creation < 0 || H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER) < 0 ||
+        (empty && H5Pset_chunk(creation, rank, chunk) < 0)) {
+        status = modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, "no creation properties");
+        goto done;
+    }
+    space = H5Screate_simple(rank, size, most);
+    if (space >= 0)
+        dataset = H5Dcreate2(place, name, modal_h5_file_type(type), space, H5P_DEFAULT, creation,
+                             H5P_DEFAULT);
+    if (dataset < 0 || (!empty && H5Dwrite(dataset, modal_h5_file_type(type), H5S_ALL, H5S_ALL,
+                                           H5P_DEFAULT, values) < 0))
+        status = modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, "cannot be written");
+done:
+    status = close_written(&dataset, status, name, err);
+    modal_h5_drop(&space);
+    modal_h5_drop(&creation);
+    return status;
+}
+
+static modal_status write_attribute(hid_t place, const char *name, hid_t type, const void *value,
+                                    modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    hid_t attribute = H5I_INVALID_HID, space = H5Screate(H5S_SCALAR);
+    if (space >= 0) attribute = H5Acreate2(place, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    if (attribute < 0 || H5Awrite(attribute, type, value) < 0)
+        status = modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, "attribute cannot be written");
+    status = close_written(&attribute, status, name, err);
+    modal_h5_drop(&space);
+    return status;
+}
+
+modal_status modal_h5_write_text(hid_t place, const char *name, const char *text, modal_error *err)
+{
+    /* HDF5 knows no text of length 0: the empty one is a single NUL. */
+    size_t length = strlen(text) ? strlen(text) : 1;
+    hid_t type = H5Tcopy(H5T_C_S1);
+    modal_status status = MODAL_OK;
+    if (type < 0 || H5Tset_size(type, length) < 0 || H5Tset_strpad(type, H5T_STR_NULLPAD) < 0 ||
+        H5Tset_cset(type, H5T_CSET_UTF8) < 0)
+        status = modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, "no text type");
+    else
+        status = write_attribute(place, name, type, text, err);
+    modal_h5_drop(&type);
+    return status;
+}
+
+modal_status modal_h5_write_number(hid_t place, const char *name, double value, modal_error *err)
+{
+    return write_attribute(place, name, H5T_IEEE_F64LE, &value, err);
+}
+
+modal_status modal_h5_write_integer(hid_t place, const char *name, int64_t value, modal_error *err)
+{
+    return write_attribute(place, name, H5T_STD_I64LE, &value, err);
+}
+
+modal_status modal_h5_write_external(hid_t place, const char *name, const char *file_name,
+                                     modal_error *err)
+{
+    if (H5Lcreate_external(file_name, "/", place, name, H5P_DEFAULT, H5P_DEFAULT) < 0)
+        return modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, "external link cannot be written");
+    return MODAL_OK;
+}

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/file_samples.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "formats/basis_h5.h"
+#include "lib/base/memory.h"
+
+static void *room(int64_t n, size_t item)
+{
+    void *p = NULL;
+    assert_int_equal(modal_alloc_zero(&p, n, item, "sample", NULL), MODAL_OK);
+    return p;
+}
+
+static char *text(const char *t)
+{
+    char *copy = NULL;
+    assert_int_equal(modal_copy_text(&copy, t, SIZE_MAX, NULL), MODAL_OK);
+    return copy;
+}
+
+/* By brute force, and so independent of the library's own. */
+static void add_tables(modal_shape *s)
+{
+    int64_t n = s->n_vertices, m = s->n_triangles, n_faces = 0, n_ring = 0;
+    s->face_offsets = room(n + 1, sizeof *s->face_offsets);
+    s->ring_offsets = room(n + 1, sizeof *s->ring_offsets);
+    s->faces = room(3 * m, sizeof *s->faces);
+    s->ring = room(6 * m, sizeof *s->ring);
+    s->boundary = room(n, 1);
+    for (int32_t v = 0; v < n; v++) {
+        for (int32_t t = 0; t < m; t++)
+            for (int k = 0; k < 3; k++)
+                if (s->triangles[3 * t + k] == v) s->faces[n_faces++] = t;
+        for (int32_t w = 0; w < n; w++) {
+            int shared = 0;
+            for (int32_t t = 0; t < m; t++) {
+                const int32_t *c = s->triangles + 3 * t;
+                int has_v = c[0] == v || c[1] == v || c[2] == v, has_w = c[0] == w || c[1] == w || c[2] == w;
+                shared += has_v && has_w;
+            }
+            if (w == v || shared == 0) continue;
+            s->ring[n_ring++] = w;
+            if (shared == 1) s->boundary[v] = 1;
+        }
+        s->face_offsets[v + 1] = n_faces;
+        s->ring_offsets[v + 1] = n_ring;
+    }
+}
+
+static void add_modes(modal_shape *s, int32_t r, int32_t n_rigid)
+{
+    int64_t tiles = modal_tile_count(s->n_vertices);
+    s->n_modes = r;
+    s->modal_matrix = room(tiles * r * 3 * MODAL_TILE, sizeof(float));
+    for (int64_t v = 0; v < s->n_vertices; v++)
+        for (int64_t k = 0; k < r; k++)
+            for (int64_t a = 0; a < 3; a++)
+                s->modal_matrix[((v / MODAL_TILE * r + k) * 3 + a) * MODAL_TILE + v % MODAL_TILE] =
+                    (float)sin((double)(1 + v + 100 * k + 1000 * a));
+    s->eigenvalues = room(r, 8);
+    s->frequencies = room(r, 8);
+    s->modal_masses = room(r, 8);
+    s->residuals = room(r, 8);
+    s->participation = room(3 * r, 8);
+    for (int32_t k = 0; k < r; k++) {
+        s->eigenvalues[k] = 100.0 * (k + 1) * (k + 1);
+        s->frequencies[k] = sqrt(s->eigenvalues[k]) / (2.0 * acos(-1.0));
+        s->modal_masses[k] = 1.0;
+        s->residuals[k] = 1e-11 * k;
+        for (int a = 0; a < 3; a++) s->participation[3 * k + a] = cos(k + 10.0 * a);
+    }
+    s->n_rigid_modes = n_rigid;
+    s->rigid_eigenvalues = room(n_rigid, 8);
+    for (int32_t k = 0; k < n_rigid; k++) s->rigid_eigenvalues[k] = 1e-9 * (k - 2);
+    s->shift = -1.5;
+    s->total_mass = 2.25;
+}
+
+static void add_order(modal_shape *s)
+{
+    s->user_vertex = room(s->n_vertices, 4);
+    s->user_triangle = room(s->n_triangles, 4);
+    for (int32_t i = 0; i < s->n_vertices; i++) s->user_vertex[i] = (int32_t)((2 * (int64_t)i + 1) % (s->n_vertices | 1));
+    for (int32_t i = 0; i < s->n_triangles; i++) s->user_triangle[i] = (int32_t)(s->n_triangles - 1 - i);
+}
+
+static void add_solid(modal_shape *s, int64_t n_nodes, const double *nodes, int64_t n_elements)
+{
+    modal_volume_mesh *m = &s->volume;
+    m->n_nodes = n_nodes;
+    m->nodes = room(3 * n_nodes, 8);
+    memcpy(m->nodes, nodes, (size_t)n_nodes * 3 * 8);
+    m->node_tags = room(n_nodes, 8);
+    for (int64_t i = 0; i < n_nodes; i++) m->node_tags[i] = 1000000000000 + 10 * i;
+    m->n_elements = n_elements;
+    m->tetrahedra = room(4 * n_elements, 4);
+    m->element_tags = room(n_elements, 8);
+    m->element_material = room(n_elements, 4);
+    for (int64_t e = 0; e < n_elements; e++) {
+        for (int k = 0; k < 4; k++) m->tetrahedra[4 * e + k] = (int32_t)((e + k) % n_nodes);
+        m->element_tags[e] = 7 + e;
+        m->element_material[e] = (int32_t)(e % 2);
+    }
+    m->n_materials = 2;
+    m->materials = room(2, sizeof *m->materials);
+    m->materials[0] = (modal_material){text("rubber"), 1e6, 0.45, 1100.0};
+    m->materials[1] = (modal_material){text("st\xc3\xa4hl"), 2.1e11, 0.3, 7850.0};
+    m->n_groups = 2;
+    m->groups = room(2, sizeof *m->groups);
+    for (int g = 0; g < 2; g++) {
+        modal_group *group = &m->groups[g];
+        group->name = text(g ? "" : "everything");
+        group->dimension = g ? 2 : 3;
+        group->tag = g ? -1 : 5;
+        group->n_nodes = g ? 2 : n_nodes;
+        group->nodes = room(group->n_nodes, 4);
+        for (int32_t i = 0; i < group->n_nodes; i++) group->nodes[i] = i;
+        group->n_elements = g ? 0 : n_elements;
+        group->elements = room(group->n_elements, 4);
+        for (int32_t i = 0; i < group->n_elements; i++) group->elements[i] = i;
+    }
+    s->volume_modes = room(s->n_modes * n_nodes * 3, 8);
+    for (int64_t i = 0; i < s->n_modes * n_nodes * 3; i++) s->volume_modes[i] = sin(0.1 * (double)i);
+    s->embedding_nodes = room(4 * s->n_vertices, 4);
+    s->embedding_weights = room(4 * s->n_vertices, 8);
+}
+
+static void grid_shape(modal_shape *s, int with_uv)
+{
+    enum { NX = 7, NY = 5 };
+    s->name = text("grid");
+    s->n_vertices = NX * NY;
+    s->rest_positions = room(3 * NX * NY, 8);
+    for (int j = 0; j < NY; j++)
+        for (int i = 0; i < NX; i++) {
+            double *x = s->rest_positions + 3 * (j * NX + i);
+            x[0] = 0.1 * i, x[1] = 0.2 * j, x[2] = 0.01 * i * j;
+        }
+    s->n_triangles = 2 * (NX - 1) * (NY - 1);
+    s->triangles = room(3 * s->n_triangles, 4);
+    int32_t *t = s->triangles;
+    for (int32_t j = 0; j + 1 < NY; j++)
+        for (int32_t i = 0; i + 1 < NX; i++) {
+            int32_t a = j * NX + i, b = a + 1, c = a + NX, d = c + 1;
+            *t++ = a, *t++ = b, *t++ = d, *t++ = a, *t++ = d, *t++ = c;
+        }
+    add_order(s);
+    add_tables(s);
+    add_modes(s, 4, 0);
+    add_solid(s, s->n_vertices, s->rest_positions, 9);
+    for (int32_t v = 0; v < s->n_vertices; v++) {
+        for (int k = 0; k < 4; k++) s->embedding_nodes[4 * v + k] = v;
+        s->embedding_weights[4 * v] = 1.0;
+    }
+    s->n_fixed_nodes = 3;
+    s->fixed_nodes = room(3, 4);
+    for (int32_t i = 0; i < 3; i++) s->fixed_nodes[i] = 2 * i;
+    s->surface_kind = MODAL_SURFACE_BOUNDARY;
+    s->mass_rule = MODAL_MASS_CONSISTENT;
+    if (!with_uv) return;
+    s->n_uv = 50;
+    s->uv = room(2 * s->n_uv, 8);
+    s->triangle_uv = room(3 * s->n_triangles, 4);
+    for (int64_t i = 0; i < 2 * s->n_uv; i++) s->uv[i] = 0.01 * (double)i;
+    for (int64_t i = 0; i < 3 * s->n_triangles; i++) s->triangle_uv[i] = (int32_t)(i % s->n_uv);
+}
+
+static void octahedron_shape(modal_shape *s)
+{
+    static const int32_t triangles[] = {0, 2, 4, 2, 1, 4, 1, 3, 4, 3, 0, 4, 2, 0, 5, 1, 2, 5, 3, 1, 5, 0, 3, 5};
+    static const double nodes[] = {-3, -3, -3, 9, -3, -3, -3, 9, -3, -3, -3, 9};
+    s->name = text("octahedron");
+    s->n_vertices = 6;
+    s->rest_positions = room(18, 8);
+    for (int v = 0; v < 6; v++) s->rest_positions[3 * v + v / 2] = v % 2 ? -1.0 : 1.0;
+    s->n_triangles = 8;
+    s->triangles = room(24, 4);
+    memcpy(s->triangles, triangles, sizeof triangles);
+    s->user_vertex = room(6, 4);
+    s->user_triangle = room(8, 4);
+    for (int32_t i = 0; i < 6; i++) s->user_vertex[i] = 5 - i;
+    for (int32_t i = 0; i < 8; i++) s->user_triangle[i] = i;
+    add_tables(s);
+    add_modes(s, 3, 6);
+    add_solid(s, 4, nodes, 1);
+    for (int32_t v = 0; v < 6; v++) {
+        const double *x = s->rest_positions + 3 * v;
+        for (int k = 0; k < 4; k++) s->embedding_nodes[4 * v + k] = k;
+        for (int k = 0; k < 3; k++) s->embedding_weights[4 * v + 1 + k] = (x[k] + 3.0) / 12.0;
+        s->embedding_weights[4 * v] = 1.0 - (x[0] + x[1] + x[2] + 9.0) / 12.0;
+    }
+    s->fixed_nodes = room(0, 4);
+    s->surface_kind = MODAL_SURFACE_EMBEDDED;
+    s->farthest_outside = 0.125;
+    s->mass_rule = MODAL_MASS_LUMPED;
+}
+
+static void turn(double frame[12], double angle, double x)
+{
+    double c = cos(angle), s = sin(angle);
+    const double turned[12] = {c, -s, 0, x, s, c, 0, -x, 0, 0, 1, 0.5 * x};
+    memcpy(frame, turned, sizeof turned);
+}
+
+modal_basis sample_basis(int with_uv)
+{
+    modal_basis b = {.n_shapes = 2, .n_objects = 3};
+    b.shapes = room(2, sizeof *b.shapes);
+    b.objects = room(3, sizeof *b.objects);
+    grid_shape(&b.shapes[0], with_uv);
+    octahedron_shape(&b.shapes[1]);
+    for (int32_t i = 0; i < 3; i++) {
+        b.objects[i].shape = i % 2;
+        b.objects[i].parent = i == 0 ? 2 : i == 1 ? 0 : -1;
+        turn(b.objects[i].rest_frame, 0.7 * i, i);
+    }
+    assert_int_equal(modal_provenance_append(&b.provenance, &b.n_provenance, "modalpack", "0.1.0", "modalpack 'a b.msh'", "00ff  a b.msh", "", NULL), MODAL_OK);
+    assert_int_equal(modal_basis_hash(&b, NULL), MODAL_OK);
+    return b;
+}
+
+modal_trajectory sample_trajectory(const modal_basis *b, int with_frames)
+{
+    modal_trajectory t = {.n_frames = 7, .n_objects = b->n_objects};
+    t.times = room(7, 8);
+    t.mode_offsets = room(b->n_objects + 1, 8);
+    int64_t total = modal_basis_mode_offsets(b, t.mode_offsets);
+    t.q = room(7 * total, 8);
+    for (int i = 0; i < 7; i++) t.times[i] = i / 25.0 - 0.04;
+    for (int64_t i = 0; i < 7 * total; i++) t.q[i] = sin((double)i) * 1e-3;
+    if (with_frames) {
+        t.frames = room((int64_t)7 * b->n_objects * 12, 8);
+        for (int i = 0; i < 7 * b->n_objects; i++) turn(t.frames + 12 * i, 0.1 * i, i);
+    }
+    t.basis_path = text("a folder/basis.h5");
+    strcpy(t.basis_hash, b->hash);
+    assert_int_equal(modal_provenance_append(&t.provenance, &t.n_provenance, "modalsim", "0.1.0", "modalsim", "", "cpu", NULL), MODAL_OK);
+    assert_int_equal(modal_provenance_append(&t.provenance, &t.n_provenance, "other", "2", "", "", "", NULL), MODAL_OK);
+    return t;
+}
+
+static void same(const void *a, const void *b, int64_t n, size_t item, int wanted, const char *name)
+{
+    if (!wanted || !a) {
+        if (b) fail_msg("%s: there, but was not asked for", name);
+        return;
+    }
+    if (!b) fail_msg("%s: missing", name);
+    if (n > 0 && memcmp(a, b, (size_t)n * item) != 0) fail_msg("%s: differs", name);
+}
+#define SAME(member, count, part)                                                                  \
+    same(x->member, y->member, (count), sizeof *x->member, (parts & (part)) != 0, #member)
+
+static void assert_volumes_equal(const modal_shape *x, const modal_shape *y, unsigned parts)
+{
+    int64_t n = x->volume.n_nodes, m = x->volume.n_elements;
+    SAME(volume.nodes, 3 * n, MODAL_BASIS_VOLUME);
+    SAME(volume.node_tags, n, MODAL_BASIS_VOLUME);
+    SAME(volume.tetrahedra, 4 * m, MODAL_BASIS_VOLUME);
+    SAME(volume.element_tags, m, MODAL_BASIS_VOLUME);
+    SAME(volume.element_material, m, MODAL_BASIS_VOLUME);
+    SAME(fixed_nodes, x->n_fixed_nodes, MODAL_BASIS_VOLUME);
+    SAME(volume_modes, x->n_modes * n * 3, MODAL_BASIS_VOLUME);
+    SAME(embedding_nodes, 4 * x->n_vertices, MODAL_BASIS_VOLUME);
+    SAME(embedding_weights, 4 * x->n_vertices, MODAL_BASIS_VOLUME);
+    if (n > 0) {
+        assert_int_equal(x->surface_kind, y->surface_kind);
+        assert_true(x->farthest_outside == y->farthest_outside);
+    }
+    if (!(parts & MODAL_BASIS_VOLUME)) return;
+    assert_int_equal(x->volume.n_materials, y->volume.n_materials);
+    for (int32_t i = 0; i < x->volume.n_materials; i++) {
+        const modal_material *a = &x->volume.materials[i], *b = &y->volume.materials[i];
+        assert_string_equal(a->name, b->name);
+        assert_true(a->young == b->young && a->poisson == b->poisson && a->density == b->density);
+    }
+    assert_int_equal(x->volume.n_groups, y->volume.n_groups);
+    for (int32_t i = 0; i < x->volume.n_groups; i++) {
+        const modal_group *a = &x->volume.groups[i], *b = &y->volume.groups[i];
+        assert_string_equal(a->name, b->name);
+        assert_int_equal(a->dimension, b->dimension);
+        assert_int_equal(a->tag, b->tag);
+        assert_int_equal(a->n_nodes, b->n_nodes);
+        assert_int_equal(a->n_elements, b->n_elements);
+        same(a->nodes, b->nodes, a->n_nodes, 4, 1, "group nodes");
+        same(a->elements, b->elements, a->n_elements, 4, 1, "group elements");
+    }
+}
+
+static void assert_shapes_equal(const modal_shape *x, const modal_shape *y, unsigned parts)
+{
+    int64_t n = x->n_vertices, m = x->n_triangles, r = x->n_modes;
+    assert_string_equal(x->name, y->name);
+    assert_int_equal(x->n_vertices, y->n_vertices);
+    assert_int_equal(x->n_triangles, y->n_triangles);
+    assert_int_equal(x->n_uv, y->n_uv);
+    assert_int_equal(x->n_modes, y->n_modes);
+    assert_int_equal(x->n_rigid_modes, y->n_rigid_modes);
+    assert_int_equal(x->volume.n_nodes, y->volume.n_nodes);
+    assert_int_equal(x->volume.n_elements, y->volume.n_elements);
+    assert_int_equal(x->n_fixed_nodes, y->n_fixed_nodes);
+    assert_true(x->shift == y->shift && x->total_mass == y->total_mass);
+    assert_int_equal(x->mass_rule, y->mass_rule);
+    SAME(rest_positions, 3 * n, MODAL_BASIS_SURFACE);
+    SAME(triangles, 3 * m, MODAL_BASIS_SURFACE);
+    SAME(user_vertex, n, MODAL_BASIS_SURFACE);
+    SAME(user_triangle, m, MODAL_BASIS_SURFACE);
+    SAME(uv, 2 * x->n_uv, MODAL_BASIS_SURFACE);
+    SAME(triangle_uv, 3 * m, MODAL_BASIS_SURFACE);
+    SAME(face_offsets, n + 1, MODAL_BASIS_SURFACE);
+    SAME(faces, x->face_offsets[n], MODAL_BASIS_SURFACE);
+    SAME(ring_offsets, n + 1, MODAL_BASIS_SURFACE);
+    SAME(ring, x->ring_offsets[n], MODAL_BASIS_SURFACE);
+    SAME(boundary, n, MODAL_BASIS_SURFACE);
+    SAME(modal_matrix, modal_tile_count(n) * r * 3 * MODAL_TILE, MODAL_BASIS_MATRIX);
+    SAME(eigenvalues, r, MODAL_BASIS_MODES);
+    SAME(frequencies, r, MODAL_BASIS_MODES);
+    SAME(modal_masses, r, MODAL_BASIS_MODES);
+    SAME(residuals, r, MODAL_BASIS_MODES);
+    SAME(participation, 3 * r, MODAL_BASIS_MODES);
+    SAME(rigid_eigenvalues, x->n_rigid_modes, MODAL_BASIS_MODES);
+    assert_volumes_equal(x, y, parts);
+}
+
+static void assert_provenance_equal(const modal_provenance *a, int32_t n, const modal_provenance *b, int32_t m)
+{
+    assert_int_equal(n, m);
+    for (int32_t i = 0; i < n; i++) {
+        assert_string_equal(a[i].tool, b[i].tool);
+        assert_string_equal(a[i].version, b[i].version);
+        assert_string_equal(a[i].arguments, b[i].arguments);
+        assert_string_equal(a[i].inputs, b[i].inputs);
+        assert_string_equal(a[i].back_end, b[i].back_end);
+    }
+}
+
+void assert_bases_equal(const modal_basis *a, const modal_basis *b, unsigned parts)
+{
+    assert_int_equal(a->n_shapes, b->n_shapes);
+    assert_int_equal(a->n_objects, b->n_objects);
+    assert_string_equal(a->hash, b->hash);
+    for (int32_t i = 0; i < a->n_shapes; i++) assert_shapes_equal(&a->shapes[i], &b->shapes[i], parts);
+    for (int32_t i = 0; i < a->n_objects; i++) {
+        assert_int_equal(a->objects[i].shape, b->objects[i].shape);
+        assert_int_equal(a->objects[i].parent, b->objects[i].parent);
+        assert_memory_equal(a->objects[i].rest_frame, b->objects[i].rest_frame, 12 * sizeof(double));
+    }
+    assert_provenance_equal(a->provenance, a->n_provenance, b->provenance, b->n_provenance);
+}
+
+void assert_trajectories_equal(const modal_trajectory *x, const modal_trajectory *y)
+{
+    unsigned parts = 1;
+    assert_int_equal(x->n_frames, y->n_frames);
+    assert_int_equal(x->n_objects, y->n_objects);
+    SAME(times, x->n_frames, 1);
+    SAME(mode_offsets, x->n_objects + 1, 1);
+    SAME(q, x->n_frames * x->mode_offsets[x->n_objects], 1);
+    SAME(frames, x->n_frames * x->n_objects * 12, 1);
+    assert_string_equal(x->basis_path, y->basis_path);
+    assert_string_equal(x->basis_hash, y->basis_hash);
+    assert_provenance_equal(x->provenance, x->n_provenance, y->provenance, y->n_provenance);
+}
+
+/* ---- files ---- */
+
+static char folder[64];
+
+static void remove_folder(void)
+{
+    char command[96];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    if (system(command) != 0) fprintf(stderr, "%s is left\n", folder);
+}
+
+const char *sample_path(const char *name)
+{
+    static char path[4][160];
+    static unsigned turn_of = 0;
+    if (!folder[0]) {
+        strcpy(folder, "/tmp/modal-test-XXXXXX");
+        assert_non_null(mkdtemp(folder));
+        atexit(remove_folder);
+    }
+    char *p = path[turn_of++ % 4];
+    snprintf(p, sizeof path[0], "%s/%s", folder, name);
+    return p;
+}
+
+unsigned char *sample_bytes(const char *path, size_t *length)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    *length = (size_t)ftell(file);
+    rewind(file);
+    unsigned char *bytes = malloc(*length + 1);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, *length, file), *length);
+    fclose(file);
+    return bytes;
+}
+
+void sample_put(const char *path, const void *bytes, size_t length)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, length, file), length);
+    assert_int_equal(fclose(file), 0);
+}
+
+void assert_no_ids(void) { assert_int_equal(H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL), 0); }
+
+int findings_have(const modal_findings *findings, const char *wanted)
+{
+    for (int64_t i = 0; i < findings->n; i++)
+        if (strstr(findings->texts[i], wanted)) return 1;
+    return 0;
+}
