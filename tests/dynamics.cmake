@@ -2,12 +2,8 @@
 # Modal dynamics, and the tool modalsim.
 modal_unit_test(test_oscillator modal_dynamics)
 modal_unit_test(test_dynamics modal_dynamics)
-if(TARGET modal_meshes)
-  modal_unit_test(test_csv modal_meshes)
-endif()
-if(TARGET modalsim)
-  add_test(NAME cli.modalsim
-           COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modalsim.py
-                   $<TARGET_FILE:modalsim>)
-  set_tests_properties(cli.modalsim PROPERTIES LABELS cli)
-endif()
+modal_unit_test(test_csv modal_meshes)
+add_test(NAME cli.modalsim
+         COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modalsim.py
+                 $<TARGET_FILE:modalsim>)
+set_tests_properties(cli.modalsim PROPERTIES LABELS cli)
