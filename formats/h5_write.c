@@ -46,6 +46,43 @@ modal_status modal_h5_finish(hid_t *file, modal_status status, modal_error *err)
     return status;
 }
 
+static uint32_t rotate(uint32_t x, int by) { return x << by | x >> (32 - by); }
+
+/* The checksum of HDF5's metadata, lookup3 (Bob Jenkins, 2006), of exactly 44 bytes. */
+static uint32_t checksum_44(const unsigned char *bytes)
+{
+    uint32_t word[11], a = 0xdeadbeef + 44, b = a, c = a;
+    memcpy(word, bytes, sizeof word); /* little-endian, as hash.c demands */
+    for (int i = 0; i < 9; i += 3) {
+        a += word[i], b += word[i + 1], c += word[i + 2];
+        a -= c, a ^= rotate(c, 4), c += b;
+        b -= a, b ^= rotate(a, 6), a += c;
+        c -= b, c ^= rotate(b, 8), b += a;
+        a -= c, a ^= rotate(c, 16), c += b;
+        b -= a, b ^= rotate(a, 19), a += c;
+        c -= b, c ^= rotate(b, 4), b += a;
+    }
+    a += word[9], b += word[10];
+    c ^= b, c -= rotate(b, 14);
+    a ^= c, a -= rotate(c, 11);
+    b ^= a, b -= rotate(a, 25);
+    c ^= b, c -= rotate(b, 16);
+    a ^= c, a -= rotate(c, 4);
+    b ^= a, b -= rotate(a, 14);
+    c ^= b, c -= rotate(b, 24);
+    return c;
+}
+
+/* H5Fget_file_image clears the "open for writing" flag in the superblock that it copies, and in 1.10
+ * leaves the checksum of the flag that was set: nobody could open the image. */
+static void repair_superblock(unsigned char *bytes, size_t length)
+{
+    enum { VERSION = 8, CHECKSUM = 44 };
+    if (length < CHECKSUM + 4 || bytes[VERSION] < 2) return;
+    uint32_t sum = checksum_44(bytes);
+    memcpy(bytes + CHECKSUM, &sum, sizeof sum);
+}
+
 modal_status modal_h5_image(hid_t file, void **bytes, size_t *length, modal_error *err)
 {
     *bytes = NULL;
@@ -59,6 +96,7 @@ modal_status modal_h5_image(hid_t file, void **bytes, size_t *length, modal_erro
         modal_free(bytes);
         return modal_h5_failed(err, MODAL_ERROR_SYSTEM, "image", "cannot be made");
     }
+    repair_superblock(*bytes, (size_t)size);
     *length = (size_t)size;
     return MODAL_OK;
 }

@@ -314,29 +314,29 @@ static void test_unreadable(void **state)
     (void)state;
     modal_basis basis = sample_basis(0);
     modal_trajectory t;
-    modal_error err = {0};
+    modal_error refusal = {0};
     const char *path = sample_path("basis.h5");
     OK(modal_basis_write(path, &basis, err));
     modal_basis_free(&basis);
-    assert_int_equal(modal_trajectory_read(path, &t, &err), MODAL_ERROR_INPUT);
-    assert_non_null(strstr(err.message, "basis.h5: modal_type: this is a basis, expected a trajectory"));
+    assert_int_equal(modal_trajectory_read(path, &t, &refusal), MODAL_ERROR_INPUT);
+    assert_non_null(strstr(refusal.message, "basis.h5: modal_type: this is a basis, expected a trajectory"));
     path = write_sample("v2.h5", 0);
     const damage_case version = {SET_TEXT, "@modal_version", 0, 0, "12.3", "", 0};
     sample_damage(path, &version);
-    memset(&err, 0, sizeof err);
-    assert_int_equal(modal_trajectory_read(path, &t, &err), MODAL_ERROR_INPUT);
-    assert_non_null(strstr(err.message, "unsupported version 12.3"));
+    memset(&refusal, 0, sizeof refusal);
+    assert_int_equal(modal_trajectory_read(path, &t, &refusal), MODAL_ERROR_INPUT);
+    assert_non_null(strstr(refusal.message, "unsupported version 12.3"));
     const char *bad[] = {"", "x", "\x89HDF\r\n\x1a\n"};
     const size_t lengths[] = {0, 1, 8};
     const char *messages[] = {"pipe: empty file", "pipe: not an HDF5 file", "pipe: HDF5 file: truncated or damaged"};
     for (int i = 0; i < 3; i++) {
-        memset(&err, 0, sizeof err);
-        assert_int_equal(modal_trajectory_read_image(bad[i], lengths[i], "pipe", &t, &err), MODAL_ERROR_INPUT);
-        if (strncmp(err.message, messages[i], strlen(messages[i])) != 0) fail_msg("%s", err.message);
+        memset(&refusal, 0, sizeof refusal);
+        assert_int_equal(modal_trajectory_read_image(bad[i], lengths[i], "pipe", &t, &refusal), MODAL_ERROR_INPUT);
+        if (strncmp(refusal.message, messages[i], strlen(messages[i])) != 0) fail_msg("%s", refusal.message);
     }
-    memset(&err, 0, sizeof err);
-    assert_int_equal(modal_trajectory_read_image(NULL, 0, "pipe", &t, &err), MODAL_ERROR_INPUT);
-    assert_string_equal(err.message, "pipe: empty file");
+    memset(&refusal, 0, sizeof refusal);
+    assert_int_equal(modal_trajectory_read_image(NULL, 0, "pipe", &t, &refusal), MODAL_ERROR_INPUT);
+    assert_string_equal(refusal.message, "pipe: empty file");
     assert_no_ids();
 }
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the reader takes, the checker of the same bytes must not call unreadable, and what it refuses
+ * must be named; no HDF5 id may stay open. */
+#include <hdf5.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "formats/basis_h5.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    modal_basis read;
+    modal_error err = {0};
+    modal_findings findings = {0};
+    modal_status status = 
+        modal_basis_read_image(data, size, "fuzz", MODAL_BASIS_ALL, &read, &err);
+    if (status != err.status || (status != MODAL_OK && !err.message[0])) abort();
+    modal_basis_free(&read);
+    modal_status checked = modal_basis_check_image(data, size, "fuzz", &findings, NULL);
+    int clean = checked == MODAL_OK && findings.n == 0;
+    if (status != MODAL_OK && clean) abort();
+    if (status == MODAL_OK && checked != MODAL_OK) abort();
+    modal_findings_free(&findings);
+    if (H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL) != 0) abort();
+    return 0;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* make_file_corpus FOLDER: writes FOLDER/basis/ and FOLDER/trajectory/, the seeds of the fuzz targets:
+ * good files, and files that are wrong in ways that a mutation of bytes seldom finds, since HDF5's
+ * checksums stop it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "formats/basis_h5.h"
+#include "formats/trajectory_h5.h"
+#include "tests/unit/file_samples.h"
+
+static const char *folder;
+
+static void copy_to(const char *kind, const char *name, const char *from, size_t divisor)
+{
+    char path[4096];
+    size_t length;
+    unsigned char *bytes = sample_bytes(from, &length);
+    snprintf(path, sizeof path, "%s/%s/%s.h5", folder, kind, name);
+    sample_put(path, bytes, length / divisor);
+    free(bytes);
+}
+
+static void damaged(const char *kind, const char *name, const char *good, damage_case what)
+{
+    const char *path = sample_path("damaged.h5");
+    size_t length;
+    unsigned char *bytes = sample_bytes(good, &length);
+    sample_put(path, bytes, length);
+    free(bytes);
+    sample_damage(path, &what);
+    copy_to(kind, name, path, 1);
+}
+
+static void make(void **state)
+{
+    (void)state;
+    modal_basis basis = sample_basis(1);
+    modal_trajectory trajectory = sample_trajectory(&basis, 1);
+    const char *path = sample_path("good.h5");
+    assert_int_equal(modal_basis_write(path, &basis, NULL), MODAL_OK);
+    copy_to("basis", "good", path, 1);
+    copy_to("basis", "cut", path, 3);
+    damaged("basis", "huge", path, (damage_case){HUGE_CHUNKED, "/shapes/0000/tables/faces", 0, 0, NULL, NULL, 0});
+    damaged("basis", "offsets", path, (damage_case){SET_VALUE, "/shapes/0000/tables/ring_offsets", 3, 1e15, NULL, NULL, 0});
+    damaged("basis", "no-positions", path, (damage_case){DELETE_LINK, "/shapes/0000/surface/rest_positions", 0, 0, NULL, NULL, 0});
+    damaged("basis", "elsewhere", path, (damage_case){ELSEWHERE, "/shapes/0001/modes/modal_matrix", 0, 0, NULL, NULL, 0});
+    damaged("basis", "circle", path, (damage_case){SET_VALUE, "/objects/parent", 2, 1, NULL, NULL, 0});
+    path = sample_path("good-trajectory.h5");
+    assert_int_equal(modal_trajectory_write(path, &trajectory, NULL), MODAL_OK);
+    copy_to("trajectory", "good", path, 1);
+    copy_to("trajectory", "cut", path, 2);
+    damaged("trajectory", "huge", path, (damage_case){HUGE_CHUNKED, "/q", 0, 0, NULL, NULL, 0});
+    damaged("trajectory", "virtual", path, (damage_case){VIRTUAL, "/frames", 0, 0, NULL, NULL, 0});
+    damaged("trajectory", "no-times", path, (damage_case){DELETE_LINK, "/times", 0, 0, NULL, NULL, 0});
+    damaged("trajectory", "link", path, (damage_case){EXTERNAL_LINK, "/basis", 0, 0, "/shapes", NULL, 0});
+    modal_trajectory_free(&trajectory);
+    modal_basis_free(&basis);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest all[] = {cmocka_unit_test(make)};
+    if (argc != 2) return 2;
+    folder = argv[1];
+    return cmocka_run_group_tests(all, NULL, NULL);
+}

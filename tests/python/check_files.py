@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""h5py as a second reader of basis.h5 and traj.h5: the code of the two specifications is run as it is
+printed there, and the layout tables are compared with the files.
+usage: check_files.py --formats FOLDER --write-samples PROGRAM"""
+import argparse
+import os
+import re
+import subprocess
+import tempfile
+
+import h5py
+import numpy as np
+
+DTYPES = {"f64": "<f8", "f32": "<f4", "i64": "<i8", "i32": "<i4", "u8": "|u1"}
+
+
+def snippets(path):
+    with open(path, encoding="utf-8") as file:
+        return re.findall(r"```python\n(.*?)```", file.read(), re.S)
+
+
+def layout(path):
+    """path in the file -> (dtype, rank) of every dataset that the table names."""
+    rows = {}
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            cells = [cell.strip() for cell in line.split("|")]
+            if len(cells) < 4 or cells[2] not in DTYPES or "@" in cells[1]:
+                continue
+            name = cells[1].strip("`").replace("…", "/shapes/NNNN")
+            rows[name] = (DTYPES[cells[2]], cells[3].count(",") + 1)
+    return rows
+
+
+def check_layout(file, rows, optional):
+    found = {}
+    file.visititems(lambda name, item: found.__setitem__("/" + name, item)
+                    if isinstance(item, h5py.Dataset) else None)
+    seen = set()
+    for name, item in found.items():
+        key = re.sub(r"/\d{4}(?=/|$)", "/NNNN", name)
+        assert key in rows, f"{name} is not in the specification"
+        assert (item.dtype.str, item.ndim) == rows[key], (name, item.dtype.str, item.ndim, rows[key])
+        assert item.size == 0 or (item.chunks is None and item.compression is None), name
+        seen.add(key)
+    missing = set(rows) - seen - optional
+    assert not missing, f"not in the file: {missing}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--formats", required=True)
+    parser.add_argument("--write-samples", required=True)
+    arguments = parser.parse_args()
+    basis_md = os.path.join(arguments.formats, "basis.md")
+    trajectory_md = os.path.join(arguments.formats, "trajectory.md")
+    program = os.path.abspath(arguments.write_samples)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        subprocess.run([program, "."], check=True)
+        expected = np.loadtxt("expected.txt")
+        with h5py.File("basis.h5", "r") as file:
+            rows = layout(basis_md)
+            assert len(rows) == 32, len(rows)
+            check_layout(file, rows, set())
+        for name in ("traj.h5", "still.h5"):
+            with h5py.File(name, "r") as file:
+                rows = layout(trajectory_md)
+                assert len(rows) == 4, rows
+                check_layout(file, rows, {"/frames"} if name == "still.h5" else set())
+
+        # basis.md: X + U q with q = (1e-3, 0, ...) in the user's order, against the formula by hand
+        names = {}
+        exec(snippets(basis_md)[0], names)
+        with h5py.File("basis.h5", "r") as file:
+            shape = file["shapes/0000"]
+            rest = shape["surface/rest_positions"][:]
+            matrix = shape["modes/modal_matrix"][:].astype(float)
+            for stored, user in enumerate(shape["surface/user_vertex"][:]):
+                by_hand = rest[stored] + 1e-3 * matrix[stored // 32, 0, :, stored % 32]
+                assert np.array_equal(names["x"][user], by_hand), (stored, user)
+            content_hash = file.attrs["content_hash"]
+
+        # trajectory.md: the last frame of object 0, against what the program computed in C
+        names = {}
+        exec(snippets(trajectory_md)[0], names)
+        rows = expected[(expected[:, 0] == 6) & (expected[:, 1] == 0)]
+        assert len(rows) == len(names["x"]) == 35
+        error = np.abs(names["x"][rows[:, 2].astype(int)] - rows[:, 3:]).max()
+        assert error < 1e-12, error  # both in double precision
+
+        # trajectory.md: what a script writes, our reader takes
+        names["f"].close()
+        os.remove("traj.h5")
+        with h5py.File("still.h5", "r") as file:
+            q = file["q"][:, :4]
+        text = snippets(trajectory_md)[1].replace("np.arange(100)", "np.arange(len(q))").replace("[0, 16]", "[0, 4]")
+        exec(text, {"h5py": h5py, "np": np, "q": q})
+        assert h5py.File("traj.h5", "r").attrs["basis_hash"] == content_hash
+        subprocess.run([program, "--check", "trajectory", "traj.h5"], check=True)
+
+        # and repacked with compression, both files still read
+        for name, kind in (("basis.h5", "basis"), ("still.h5", "trajectory")):
+            subprocess.run(["h5repack", "-f", "SHUF", "-f", "GZIP=6", "-m", "0", name, "packed.h5"], check=True)
+            subprocess.run([program, "--check", kind, "packed.h5"], check=True)
+    print("h5py agrees")
+
+
+main()

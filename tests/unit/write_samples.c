@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* write_samples FOLDER: basis.h5, traj.h5 (with frames) and still.h5 (without), and the positions
+ * that they stand for in expected.txt, computed here from the structs by the formula:
+ * frame, object, user vertex, x, y, z. Or, write_samples --check basis|trajectory FILE: the reader's
+ * verdict on a file that somebody else wrote. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "formats/basis_h5.h"
+#include "formats/trajectory_h5.h"
+#include "lib/base/memory.h"
+#include "tests/unit/file_samples.h"
+
+static void print_positions(FILE *to, const modal_basis *b, const modal_trajectory *t)
+{
+    for (int64_t f = 0; f < t->n_frames; f++)
+        for (int32_t i = 0; i < b->n_objects; i++) {
+            const modal_shape *s = &b->shapes[b->objects[i].shape];
+            const double *q = t->q + f * t->mode_offsets[t->n_objects] + t->mode_offsets[i];
+            const double *frame = t->frames + (f * t->n_objects + i) * 12;
+            for (int64_t v = 0; v < s->n_vertices; v++) {
+                double x[3];
+                for (int a = 0; a < 3; a++) {
+                    x[a] = s->rest_positions[3 * v + a];
+                    for (int32_t k = 0; k < s->n_modes; k++)
+                        x[a] += (double)s->modal_matrix[((v / 32 * s->n_modes + k) * 3 + a) * 32 + v % 32] * q[k];
+                }
+                fprintf(to, "%d %d %d", (int)f, i, s->user_vertex[v]);
+                for (int a = 0; a < 3; a++)
+                    fprintf(to, " %.17g", frame[4 * a] * x[0] + frame[4 * a + 1] * x[1] + frame[4 * a + 2] * x[2] + frame[4 * a + 3]);
+                fprintf(to, "\n");
+            }
+        }
+}
+
+static int check(const char *type, const char *path)
+{
+    modal_error err = {0};
+    modal_basis basis = {0};
+    modal_trajectory trajectory = {0};
+    modal_status status = strcmp(type, "basis") == 0
+                              ? modal_basis_read(path, MODAL_BASIS_ALL, &basis, &err)
+                              : modal_trajectory_read(path, &trajectory, &err);
+    if (status != MODAL_OK) fprintf(stderr, "%s\n", err.message);
+    modal_basis_free(&basis);
+    modal_trajectory_free(&trajectory);
+    return status != MODAL_OK;
+}
+
+int main(int argc, char **argv)
+{
+    char path[4096];
+    int failed = 0;
+    if (argc == 4 && strcmp(argv[1], "--check") == 0) return check(argv[2], argv[3]);
+    if (argc != 2) return 2;
+    modal_basis b = sample_basis(1);
+    modal_trajectory t = sample_trajectory(&b, 1);
+    modal_free(&t.basis_path);
+    failed |= modal_copy_text(&t.basis_path, "basis.h5", 8, NULL) != MODAL_OK;
+    snprintf(path, sizeof path, "%s/basis.h5", argv[1]);
+    failed |= modal_basis_write(path, &b, NULL) != MODAL_OK;
+    snprintf(path, sizeof path, "%s/traj.h5", argv[1]);
+    failed |= modal_trajectory_write(path, &t, NULL) != MODAL_OK;
+    snprintf(path, sizeof path, "%s/expected.txt", argv[1]);
+    FILE *to = fopen(path, "w");
+    if (to) print_positions(to, &b, &t);
+    failed |= !to || fclose(to) != 0;
+    modal_free(&t.frames);
+    snprintf(path, sizeof path, "%s/still.h5", argv[1]);
+    failed |= modal_trajectory_write(path, &t, NULL) != MODAL_OK;
+    modal_trajectory_free(&t);
+    modal_basis_free(&b);
+    return failed;
+}
