@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Deform: modal sum and world transform fused, so that u never goes through memory. With u = U q as
+ * in kernels/modal_sum/modal_sum.h and T, xbar as in kernels/world_transform/world_transform.h:
+ *
+ *   x[c][v] = R_c (xbar[v] + u[c][v]) + p_c,    d[c][v] = R_c u[c][v] where asked for.
+ *
+ * Sizes: any, 0 included; r = 0 moves the rest shape. Units: m.
+ * Alignment: U to 16 bytes, everything else as floats. Aliasing: outputs overlap nothing.
+ * Error, e = FLT_EPSILON / 2, S_j = sum_k |U_kj| |q_k|: the bounds of the two stages add up to
+ *   |x_i - exact| <= g(r + 8) (sum_j |R_ij| (|xbar_j| + S_j) + |p_i|),
+ *   |d_i - exact| <= g(r + 7) sum_j |R_ij| S_j,   g(m) = m e / (1 - m e),
+ * as long as nothing underflows. The reference computes in double and rounds once.
+ * Determinism: as modal_sum.h. */
+#ifndef MODAL_KERNELS_DEFORM_H
+#define MODAL_KERNELS_DEFORM_H
+
+#include <stdint.h>
+
+#include "kernels/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct modal_deform_task {
+    int64_t n_vertices, n_columns;
+    int32_t n_modes;           /* r */
+    const float *modal_matrix; /* U [ceil(n_vertices / 32), n_modes, 3, 32] */
+    const float *rest_tiles;   /* xbar [ceil(n_vertices / 32), 3, 32] */
+    const float *q;            /* [n_columns, n_modes] */
+    const float *frames;       /* T [n_columns, 3, 4] */
+    float *positions;          /* [n_columns, n_vertices, 3], written */
+    float *displacement;       /* [n_columns, n_vertices, 3], written, or NULL */
+} modal_deform_task;
+
+/* Arrays, stream, errors and threads: as modal_sum_function. */
+typedef modal_status modal_deform_function(const modal_deform_task *task, modal_stream *stream,
+                                           modal_error *err);
+modal_deform_function modal_deform_ref, modal_deform_cpu, modal_deform_cuda;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

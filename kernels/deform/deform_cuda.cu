@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// U is read once and u never written: one column moves 12 r + 24 bytes a vertex (12 more with the
+// displacement), many columns 12 bytes a vertex and column. More: kernels/modal_sum/tile_product.cuh.
+#include "kernels/deform/deform.h"
+#include "kernels/modal_sum/tile_product.cuh"
+
+extern "C" modal_status modal_deform_cuda(const modal_deform_task *task, modal_stream *stream,
+                                          modal_error *err)
+{
+    const modal_cuda::Product product = {task->n_vertices,   (task->n_vertices + 31) / 32,
+                                         task->n_columns,    task->n_modes,
+                                         task->modal_matrix, task->rest_tiles,
+                                         task->q,            task->frames,
+                                         task->positions,    task->displacement};
+    if (task->displacement)
+        return modal_cuda::launch_product<modal_cuda::DEFORM_WITH_DISPLACEMENT>(product, stream,
+                                                                                err);
+    return modal_cuda::launch_product<modal_cuda::DEFORM>(product, stream, err);
+}

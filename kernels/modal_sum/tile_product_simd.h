@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* u = U q, or x = R (xbar + U q) + p, for a range of tiles and all columns, in one instruction set.
+ * Included once for each set, with
+ *   LANES    floats of a vector register
+ *   COLUMNS  columns of a register block: 3 x COLUMNS accumulators, 3 vectors of U and one q
+ *   TARGET   the function attribute of the set
+ *   NAME(x)  x with the set's suffix
+ * Every mode's three vectors of U are loaded once for COLUMNS columns. Every product is one
+ * multiply-add, in the same order whatever the block's width, so a column's value does not depend on
+ * its neighbours. No include guard: this is a template. */
+
+typedef float NAME(vector) __attribute__((vector_size(4 * LANES)));
+typedef float NAME(unaligned) __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+
+/* Element e of the m-th vector of x0 y0 z0 x1 y1 z1 ...: picked from (x, y), then z put in. */
+#define AT(m, e) ((m) * LANES + (e))
+#define PICK_XY(m, e)                                                                              \
+    (AT(m, e) % 3 == 0 ? AT(m, e) / 3 : AT(m, e) % 3 == 1 ? LANES + AT(m, e) / 3 : 0)
+#define PICK_Z(m, e) (AT(m, e) % 3 == 2 ? LANES + AT(m, e) / 3 : (e))
+#if LANES == 16
+#define EACH(F, m)                                                                                 \
+    F(m, 0), F(m, 1), F(m, 2), F(m, 3), F(m, 4), F(m, 5), F(m, 6), F(m, 7), F(m, 8), F(m, 9),      \
+        F(m, 10), F(m, 11), F(m, 12), F(m, 13), F(m, 14), F(m, 15)
+#elif LANES == 8
+#define EACH(F, m) F(m, 0), F(m, 1), F(m, 2), F(m, 3), F(m, 4), F(m, 5), F(m, 6), F(m, 7)
+#else
+#define EACH(F, m) F(m, 0), F(m, 1), F(m, 2), F(m, 3)
+#endif
+#define INTERLEAVE(m)                                                                              \
+    __builtin_shufflevector(__builtin_shufflevector(x, y, EACH(PICK_XY, m)), z, EACH(PICK_Z, m))
+
+/* Writes `count` of LANES vertices, x y z each. */
+TARGET static inline __attribute__((always_inline)) void NAME(store)(float *out, int64_t count,
+                                                                     NAME(vector) x,
+                                                                     NAME(vector) y,
+                                                                     NAME(vector) z)
+{
+    NAME(vector) v0 = INTERLEAVE(0), v1 = INTERLEAVE(1), v2 = INTERLEAVE(2);
+    if (count >= LANES) {
+        *(NAME(unaligned) *)out = v0;
+        *(NAME(unaligned) *)(out + LANES) = v1;
+        *(NAME(unaligned) *)(out + 2 * LANES) = v2;
+    } else if (count > 0) {
+        float all[3 * LANES];
+        *(NAME(unaligned) *)all = v0;
+        *(NAME(unaligned) *)(all + LANES) = v1;
+        *(NAME(unaligned) *)(all + 2 * LANES) = v2;
+        memcpy(out, all, (size_t)count * 3 * sizeof(float));
+    }
+}
+
+/* Columns [c, c + width) of LANES lanes of a tile, from lane `lane` on; width is a constant. */
+TARGET static inline __attribute__((always_inline)) void
+NAME(block)(const modal_tile_product *p, int64_t tile, int lane, int64_t c, const int width)
+{
+    const int64_t r = p->n_modes;
+    const float *u_tile = p->modal_matrix + tile * r * 96 + lane;
+    const float *q = p->q + c * r;
+    NAME(vector) sum_x[COLUMNS], sum_y[COLUMNS], sum_z[COLUMNS];
+#pragma GCC unroll 8
+    for (int j = 0; j < width; j++) {
+        sum_x[j] = (NAME(vector)){0};
+        sum_y[j] = (NAME(vector)){0};
+        sum_z[j] = (NAME(vector)){0};
+    }
+    for (int64_t k = 0; k < r; k++) {
+        const NAME(vector) x = *(const NAME(unaligned) *)(u_tile + k * 96);
+        const NAME(vector) y = *(const NAME(unaligned) *)(u_tile + k * 96 + 32);
+        const NAME(vector) z = *(const NAME(unaligned) *)(u_tile + k * 96 + 64);
+#pragma GCC unroll 8
+        for (int j = 0; j < width; j++) {
+            const float factor = q[j * r + k];
+            sum_x[j] = x * factor + sum_x[j];
+            sum_y[j] = y * factor + sum_y[j];
+            sum_z[j] = z * factor + sum_z[j];
+        }
+    }
+    const int64_t first = tile * 32 + lane, count = p->n_vertices - first;
+#pragma GCC unroll 8
+    for (int j = 0; j < width; j++) {
+        const int64_t out = ((c + j) * p->n_vertices + first) * 3;
+        if (!p->frames) {
+            NAME(store)(p->positions + out, count, sum_x[j], sum_y[j], sum_z[j]);
+            continue;
+        }
+        const float *t = p->frames + 12 * (c + j);
+        const float *rest = p->rest_tiles + tile * 96 + lane;
+        const NAME(vector) x = *(const NAME(unaligned) *)rest + sum_x[j];
+        const NAME(vector) y = *(const NAME(unaligned) *)(rest + 32) + sum_y[j];
+        const NAME(vector) z = *(const NAME(unaligned) *)(rest + 64) + sum_z[j];
+        NAME(vector) row[3];
+#pragma GCC unroll 3
+        for (int i = 0; i < 3; i++) {
+            row[i] = x * t[4 * i] + t[4 * i + 3];
+            row[i] = y * t[4 * i + 1] + row[i];
+            row[i] = z * t[4 * i + 2] + row[i];
+        }
+        NAME(store)(p->positions + out, count, row[0], row[1], row[2]);
+        if (!p->displacement) continue;
+#pragma GCC unroll 3
+        for (int i = 0; i < 3; i++) {
+            row[i] = sum_x[j] * t[4 * i];
+            row[i] = sum_y[j] * t[4 * i + 1] + row[i];
+            row[i] = sum_z[j] * t[4 * i + 2] + row[i];
+        }
+        NAME(store)(p->displacement + out, count, row[0], row[1], row[2]);
+    }
+}
+
+/* All columns of the tiles [begin, end): the outer loop over columns keeps a register block's q and
+ * its output rows together while U stays in the cache. */
+TARGET static void NAME(tiles)(const modal_tile_product *p, int64_t begin, int64_t end)
+{
+    int64_t c = 0;
+    while (c < p->n_columns) {
+        const int64_t left = p->n_columns - c;
+        const int width = left >= COLUMNS ? COLUMNS : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+        for (int64_t tile = begin; tile < end; tile++)
+            for (int lane = 0; lane < 32 && tile * 32 + lane < p->n_vertices; lane += LANES) {
+                if (width == COLUMNS)
+                    NAME(block)(p, tile, lane, c, COLUMNS);
+                else if (width == 4)
+                    NAME(block)(p, tile, lane, c, 4 < COLUMNS ? 4 : COLUMNS);
+                else if (width == 2)
+                    NAME(block)(p, tile, lane, c, 2);
+                else
+                    NAME(block)(p, tile, lane, c, 1);
+            }
+        c += width;
+    }
+}
+
+#undef AT
+#undef PICK_XY
+#undef PICK_Z
+#undef EACH
+#undef INTERLEAVE
+#undef LANES
+#undef COLUMNS
+#undef TARGET
+#undef NAME

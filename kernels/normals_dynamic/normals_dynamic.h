@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Area-weighted vertex normals of deformed triangles, in one stage (Wang and Barbic 2020, section 4.2: every
+ * vertex sums the cross products of its faces, twice their areas in length, and normalises):
+ *
+ *   N[c][v] = sum over corners (a, b) of v of (x_a - x_v) x (x_b - x_v),   normal = N / |N|
+ *
+ * A corner (a, b) stands for a triangle (v, a, b), turned so that v comes first. Corners of a vertex
+ * are summed in their order in the table. A sum of exactly zero (no faces, degenerate ones, or ones
+ * that cancel) gives the zero vector. One stage, because with vertices in an order of locality it
+ * was faster than storing face normals first.
+ * Sizes: any, 0 included. Units: x in m, normals are plain numbers.
+ * Alignment: corners to 8 bytes, the rest as their types. Aliasing: normals overlaps nothing.
+ * Error, e = FLT_EPSILON / 2: an edge is rounded once, a component of a cross product is the
+ * difference of two products, m corners are summed: each component of N is off by at most
+ *   g(m + 6) sqrt(2) B,   B = sum over corners of |x_a - x_v| |x_b - x_v|,   g(k) = k e / (1 - k e);
+ * division by |N| at most doubles the relative error and adds 6 e, so per component
+ *   |normal - exact| <= 2 sqrt(3) sqrt(2) g(m + 6) B / |N| + 6 e,
+ * as long as the edges' products neither overflow nor underflow (edges from 1e-18 to 1e18). Where
+ * the bound reaches 1 the direction is undefined; it is still a unit vector or zero. The reference
+ * sums in double and rounds once.
+ * Determinism: the same bytes for any number of columns and threads; no atomics. */
+#ifndef MODAL_KERNELS_NORMALS_DYNAMIC_H
+#define MODAL_KERNELS_NORMALS_DYNAMIC_H
+
+#include <stdint.h>
+
+#include "kernels/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct modal_normals_dynamic_task {
+    int64_t n_vertices, n_columns;
+    const int64_t *corner_offsets; /* [n_vertices + 1], CSR: the faces-of-vertex offsets */
+    const int32_t *corners;        /* [corner_offsets[n_vertices], 2] vertices a, b */
+    const float *positions;        /* [n_columns, n_vertices, 3] */
+    float *normals;                /* [n_columns, n_vertices, 3], written */
+} modal_normals_dynamic_task;
+
+/* Arrays, stream, errors and threads: as modal_sum_function. */
+typedef modal_status modal_normals_dynamic_function(const modal_normals_dynamic_task *task,
+                                                    modal_stream *stream, modal_error *err);
+modal_normals_dynamic_function modal_normals_dynamic_ref, modal_normals_dynamic_cpu,
+    modal_normals_dynamic_cuda;
+
+/* Makes the table of corners from the faces of each vertex (in main memory). A triangle that holds
+ * its vertex twice contributes the corner of the first place; its cross product is zero anyway.
+ *   face_offsets [n_vertices + 1], faces [face_offsets[n_vertices]], triangles [n_triangles, 3],
+ *   corners [face_offsets[n_vertices], 2], written.
+ * MODAL_ERROR_INPUT for a face that is no triangle of its vertex, or an index out of range. */
+modal_status modal_normals_corners(int64_t n_vertices, int64_t n_triangles,
+                                   const int32_t *triangles, const int64_t *face_offsets,
+                                   const int32_t *faces, int32_t *corners, modal_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rigid normals: the rest normals turned with the object's frame.
+ *
+ *   normal[c][v] = R_c nbar[v],   T_c = [R_c p_c]
+ *
+ * Not normalised again: the length of nbar (1, or 0 for a vertex without a normal) times what R does
+ * to it. Exact for rigid motion, an approximation for small deformation.
+ * Sizes: any, 0 included. Alignment: as floats. Aliasing: normals overlaps nothing.
+ * Error: three terms in the order R0 n0 + R1 n1 + R2 n2, at most 2 roundings each:
+ *   |normal_i - exact| <= g(4) sum_j |R_ij| |nbar_j|, g(m) = m e / (1 - m e), e = FLT_EPSILON / 2.
+ * The reference computes in double and rounds once. Determinism: as modal_sum.h. */
+#ifndef MODAL_KERNELS_NORMALS_RIGID_H
+#define MODAL_KERNELS_NORMALS_RIGID_H
+
+#include <stdint.h>
+
+#include "kernels/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct modal_normals_rigid_task {
+    int64_t n_vertices, n_columns;
+    const float *rest_normals; /* nbar [n_vertices, 3] */
+    const float *frames;       /* T [n_columns, 3, 4] */
+    float *normals;            /* [n_columns, n_vertices, 3], written */
+} modal_normals_rigid_task;
+
+/* Arrays, stream, errors and threads: as modal_sum_function. */
+typedef modal_status modal_normals_rigid_function(const modal_normals_rigid_task *task,
+                                                  modal_stream *stream, modal_error *err);
+modal_normals_rigid_function modal_normals_rigid_ref, modal_normals_rigid_cpu,
+    modal_normals_rigid_cuda;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

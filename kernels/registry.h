@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which operation runs on which back end, and how a back end is found by name. */
+#ifndef MODAL_KERNELS_REGISTRY_H
+#define MODAL_KERNELS_REGISTRY_H
+
+#include "kernels/deform/deform.h"
+#include "kernels/device.h"
+#include "kernels/modal_sum/modal_sum.h"
+#include "kernels/normals_dynamic/normals_dynamic.h"
+#include "kernels/normals_rigid/normals_rigid.h"
+#include "kernels/reorder/reorder.h"
+#include "kernels/world_transform/world_transform.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One back end's operations; NULL = unsupported. */
+typedef struct modal_kernels {
+    const char *back_end;
+    modal_sum_function *modal_sum;
+    modal_world_transform_function *world_transform;
+    modal_deform_function *deform;
+    modal_normals_dynamic_function *normals_dynamic;
+    modal_normals_rigid_function *normals_rigid;
+    modal_reorder_function *reorder;
+} modal_kernels;
+
+/* Finds a back end: "ref", "cpu", "cuda" (device 0), "cuda:N", or "auto": cuda where there is a
+ * device, else cpu; device->name tells which. Also selects it for the calling thread. "cpu" takes
+ * the calling thread's OpenMP thread number (omp_set_num_threads).
+ * Errors: MODAL_ERROR_USAGE for a name that is none of these, MODAL_ERROR_SYSTEM for a back end that
+ * is not built in or has no such device, with what is available. */
+modal_status modal_device_open(modal_device *device, const char *name, modal_error *err);
+
+/* All back ends of this build and machine, for listings: "ref", "cpu", "cuda:0", ... */
+int modal_device_count(void);
+modal_status modal_device_describe(int index, modal_device *device, modal_error *err);
+
+/* Why there is no CUDA device, or "" where there is one. */
+void modal_device_cuda_reason(char *reason, size_t reason_bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reorder: columns in the stored order of vertices into the layout of finished frames.
+ *
+ *   out[base[c] + i] = in[c][source[i]],   i = 0 .. n_vertices - 1,   three floats each
+ *
+ * source[i] is the stored index of the user's vertex i (the inverse of user_vertex), so reads are
+ * scattered within a column and writes are contiguous; NULL stands for source[i] = i. base[c] is the
+ * point where the column's object begins in its frame, frame * n_points + first point of the object.
+ * Sizes: any, 0 included. Alignment: as their types. Aliasing: out overlaps nothing; columns write
+ * to disjoint ranges. Exact: bytes are copied. */
+#ifndef MODAL_KERNELS_REORDER_H
+#define MODAL_KERNELS_REORDER_H
+
+#include <stdint.h>
+
+#include "kernels/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct modal_reorder_task {
+    int64_t n_vertices, n_columns;
+    const float *in;       /* [n_columns, n_vertices, 3] */
+    const int32_t *source; /* [n_vertices] or NULL */
+    const int64_t *base;   /* [n_columns] in points */
+    float *out;            /* [.., 3], n_vertices points written from each base[c] on */
+} modal_reorder_task;
+
+/* Arrays, stream, errors and threads: as modal_sum_function. */
+typedef modal_status modal_reorder_function(const modal_reorder_task *task, modal_stream *stream,
+                                            modal_error *err);
+modal_reorder_function modal_reorder_ref, modal_reorder_cpu, modal_reorder_cuda;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/reorder/reorder.h"
+
+modal_status modal_reorder_ref(const modal_reorder_task *task, modal_stream *stream,
+                               modal_error *err)
+{
+    (void)stream, (void)err;
+    int64_t n = task->n_vertices;
+    for (int64_t c = 0; c < task->n_columns; c++)
+        for (int64_t i = 0; i < n; i++) {
+            int64_t v = task->source ? task->source[i] : i;
+            for (int j = 0; j < 3; j++)
+                task->out[(task->base[c] + i) * 3 + j] = task->in[(c * n + v) * 3 + j];
+        }
+    return MODAL_OK;
+}
