@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* manifest.json: what lies in an output folder, how it was made and from what. Written last, so a
+ * folder that has one is complete. formats/sequence.md is the specification. */
+#ifndef MODAL_FORMATS_MANIFEST_H
+#define MODAL_FORMATS_MANIFEST_H
+
+#include <stdint.h>
+
+#include "lib/base/status.h"
+
+typedef struct modal_manifest_file {
+    const char *name; /* in the folder */
+    const char *kind; /* "vtkhdf", "xdmf" ... */
+    int64_t bytes;
+} modal_manifest_file;
+
+/* Everything is borrowed. */
+typedef struct modal_manifest {
+    const char *tool, *version, *arguments;
+    const char *trajectory, *trajectory_hash; /* name as given, hash of the file's bytes */
+    const char *basis, *basis_hash;           /* name as found, content hash */
+    const char *back_end, *device;
+    int64_t frame_start, frame_step;          /* written frame i is the trajectory's start + i step */
+    int64_t n_frames;
+    double first_time, last_time; /* s */
+    int64_t n_points, n_triangles;
+    const char *order;   /* "user" or "stored" */
+    const char *normals; /* "none", "rigid" or "dynamic" */
+    int displacement;
+    int n_files;
+    const modal_manifest_file *files; /* [n_files] */
+} modal_manifest;
+
+/* Writes `path`, created or truncated. Keys are always in the same order. Bytes of arguments and
+ * names that are no UTF-8, which JSON cannot hold, are written as U+FFFD. */
+modal_status modal_manifest_write(const char *path, const modal_manifest *manifest,
+                                  modal_error *err);
+
+#endif

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+# The deformed sequence: VTKHDF with its XDMF sidecar, and the manifest beside them.
+target_sources(modal_formats PRIVATE sequence_vtkhdf.c sequence_xdmf.c sequence_check.c h5_heap.c manifest.c)
+target_link_libraries(modal_formats PUBLIC PkgConfig::JANSSON)

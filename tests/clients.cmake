@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# The sequence: its writer and checker (unit), read by h5py alone (formats), opened by ParaView
+# (clients, skipped where pvpython is absent).
+modal_unit_test(test_sequence modal_formats modal_hdf5)
+
+add_executable(make_sequence clients/make_sequence.c)
+set_target_properties(make_sequence PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_link_libraries(make_sequence PRIVATE modal_formats m)
+
+set(sequence_folder ${CMAKE_CURRENT_BINARY_DIR}/sequence)
+add_test(NAME formats.sequence_made COMMAND make_sequence ${sequence_folder} 40 12)
+set_tests_properties(formats.sequence_made PROPERTIES LABELS formats FIXTURES_SETUP sequence)
+add_test(NAME formats.sequence_h5py COMMAND ${MODAL_PYTHON}
+         ${CMAKE_SOURCE_DIR}/tests/python/check_sequence.py ${sequence_folder})
+set_tests_properties(formats.sequence_h5py PROPERTIES LABELS formats FIXTURES_REQUIRED sequence)
+
+find_program(MODAL_PVPYTHON pvpython)
+foreach(kind xdmf vtkhdf)
+  add_test(NAME clients.paraview_${kind} COMMAND ${MODAL_PYTHON}
+           ${CMAKE_SOURCE_DIR}/tests/python/open_sequence.py ${sequence_folder}
+           "${MODAL_PVPYTHON}" ${kind})
+  set_tests_properties(clients.paraview_${kind} PROPERTIES LABELS clients FIXTURES_REQUIRED sequence
+                       SKIP_RETURN_CODE 77 TIMEOUT 300)
+endforeach()
