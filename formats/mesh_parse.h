@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The readers of meshes over memory instead of a file: for tests and fuzzing. `data` has `length`
+ * bytes and need not be terminated; `name` stands for the file in messages. Results and errors are
+ * those of mesh_read.h, bou.h and obj.h. */
+#ifndef MODAL_FORMATS_MESH_PARSE_H
+#define MODAL_FORMATS_MESH_PARSE_H
+
+#include <stdint.h>
+
+#include "lib/base/status.h"
+#include "lib/mesh/volume_mesh.h"
+
+/* By content, or by the extension of `name`. */
+modal_status modal_mesh_parse(const char *data, int64_t length, const char *name,
+                              modal_volume_mesh *mesh, modal_error *err);
+modal_status modal_msh_parse(const char *data, int64_t length, const char *name,
+                             modal_volume_mesh *mesh, modal_error *err);
+modal_status modal_veg_parse(const char *data, int64_t length, const char *name,
+                             modal_volume_mesh *mesh, modal_error *err);
+modal_status modal_bou_parse(const char *data, int64_t length, const char *name, int64_t **numbers,
+                             int64_t *count, modal_error *err);
+modal_status modal_obj_parse(const char *data, int64_t length, const char *name,
+                             modal_surface_mesh *surface, modal_error *err);
+
+#endif

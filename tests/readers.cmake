@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# The readers of meshes. With clang, MODAL_FUZZ=ON makes the fuzz targets real ones (libFuzzer with
+# ASan and UBSan): tests/fuzz_msh -max_len=4096 FOLDER ../tests/fuzz/corpus/msh ../tests/files
+option(MODAL_FUZZ "fuzz targets with libFuzzer (needs clang)" OFF)
+
+foreach(name text contents files)
+  modal_unit_test(test_readers_${name} modal_meshes)
+endforeach()
+# Counts the allocator's calls.
+target_link_options(test_readers_files PRIVATE -Wl,--wrap=aligned_alloc -Wl,--wrap=free)
+modal_unit_test(test_readers_data modal_meshes)
+set_tests_properties(unit.test_readers_data PROPERTIES SKIP_RETURN_CODE 77)
+modal_unit_test(test_readers_speed modal_meshes)
+set_tests_properties(unit.test_readers_speed PROPERTIES LABELS "unit;slow" RUN_SERIAL ON)
+
+set(fuzz_sources
+  formats/text_reader.c formats/tag_table.c formats/group_builder.c formats/msh.c
+  formats/msh_elements.c formats/msh_element_types.c formats/msh_ascii.c formats/msh_binary.c
+  formats/veg.c formats/bou.c formats/obj.c
+  lib/base/status.c lib/base/memory.c lib/mesh/volume_mesh.c)
+list(TRANSFORM fuzz_sources PREPEND ${CMAKE_SOURCE_DIR}/)
+foreach(format msh veg bou obj)
+  set(name fuzz_${format})
+  if(MODAL_FUZZ)
+    # The readers are compiled again: the fuzzer needs its own instrumentation in them.
+    add_executable(${name} ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/${name}.c ${fuzz_sources})
+    target_compile_options(${name} PRIVATE -fsanitize=fuzzer,address,undefined
+                           -fno-sanitize-recover=all)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer,address,undefined)
+    set(arguments -runs=0)
+  else()
+    add_executable(${name} ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/${name}.c
+                   ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/replay.c)
+    target_link_libraries(${name} PRIVATE modal_meshes)
+    set(arguments)
+  endif()
+  target_link_libraries(${name} PRIVATE m)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME fuzz.${format} COMMAND ${name} ${arguments}
+           ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${format} ${CMAKE_CURRENT_SOURCE_DIR}/files)
+  set_tests_properties(fuzz.${format} PROPERTIES LABELS fuzz)
+endforeach()
+
+# What others read from the same files: meshio, and Gmsh itself where its library is found.
+add_executable(dump_mesh ${CMAKE_CURRENT_SOURCE_DIR}/unit/dump_mesh.c)
+target_link_libraries(dump_mesh PRIVATE modal_meshes)
+set_target_properties(dump_mesh PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+set(readers_arguments --dump $<TARGET_FILE:dump_mesh>)
+find_path(GMSH_INCLUDE_DIR gmshc.h)
+find_library(GMSH_LIBRARY gmsh)
+if(GMSH_INCLUDE_DIR AND GMSH_LIBRARY)
+  add_executable(dump_mesh_gmsh ${CMAKE_CURRENT_SOURCE_DIR}/unit/dump_mesh_gmsh.c)
+  target_include_directories(dump_mesh_gmsh SYSTEM PRIVATE ${GMSH_INCLUDE_DIR})
+  target_link_libraries(dump_mesh_gmsh PRIVATE ${GMSH_LIBRARY})
+  set_target_properties(dump_mesh_gmsh PROPERTIES
+                        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  list(APPEND readers_arguments --dump-gmsh $<TARGET_FILE:dump_mesh_gmsh>)
+endif()
+foreach(client meshio gmsh)
+  add_test(NAME clients.readers_${client}
+           COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_readers.py ${client}
+                   ${readers_arguments})
+  set_tests_properties(clients.readers_${client} PROPERTIES LABELS clients SKIP_RETURN_CODE 77)
+endforeach()
