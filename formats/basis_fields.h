@@ -26,7 +26,13 @@ typedef enum modal_basis_size {
 } modal_basis_size;
 #define SIZE_OF(symbol) (-(symbol))
 
-typedef enum modal_basis_group { GROUP_SURFACE, GROUP_TABLES, GROUP_MODES, GROUP_VOLUME, GROUP_COUNT } modal_basis_group;
+typedef enum modal_basis_group {
+    GROUP_SURFACE,
+    GROUP_TABLES,
+    GROUP_MODES,
+    GROUP_VOLUME,
+    GROUP_COUNT
+} modal_basis_group;
 
 typedef struct modal_basis_field {
     modal_basis_group group;

@@ -11,12 +11,14 @@
 /* What a reader wants. Counts, names, objects, provenance and hash always come; arrays of the other
  * parts stay NULL (their types and shapes are checked all the same). */
 enum {
-    MODAL_BASIS_SURFACE = 1, /* positions, triangles, order, uv, tables */
-    MODAL_BASIS_MATRIX = 2,  /* the modal matrix */
-    MODAL_BASIS_MODES = 4,   /* eigenvalues, frequencies, participation and so on */
-    MODAL_BASIS_VOLUME = 8,  /* the solid, its groups and materials, volume modes, embedding */
+    MODAL_BASIS_SURFACE = 1,       /* positions, triangles, order, uv, tables */
+    MODAL_BASIS_MATRIX = 2,        /* the modal matrix */
+    MODAL_BASIS_MODES = 4,         /* eigenvalues, frequencies, participation and so on */
+    MODAL_BASIS_VOLUME = 8,        /* the solid, its groups and materials, embedding */
+    MODAL_BASIS_VOLUME_MODES = 16, /* phi at the nodes: the largest array of all */
     MODAL_BASIS_DEFORM = MODAL_BASIS_SURFACE | MODAL_BASIS_MATRIX,
-    MODAL_BASIS_ALL = MODAL_BASIS_DEFORM | MODAL_BASIS_MODES | MODAL_BASIS_VOLUME
+    MODAL_BASIS_ALL =
+        MODAL_BASIS_DEFORM | MODAL_BASIS_MODES | MODAL_BASIS_VOLUME | MODAL_BASIS_VOLUME_MODES
 };
 
 /* Writes `path`, created or truncated; the caller passes a temporary name, and syncs and renames.

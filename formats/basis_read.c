@@ -25,9 +25,9 @@ static modal_status read_field(const modal_h5_in *in, const modal_h5_place *grou
     modal_basis_field_dims(field, sizes, dims);
     for (int i = 0; i < field->rank; i++)
         if (dims[i] < 0 && seen[-field->dims[i]]) readable = 0;
-    modal_status status = modal_h5_read_array(in, group, field->name, field->type, field->rank, dims,
-                                              field->need,
-                                              readable ? (char *)shape + field->offset : NULL);
+    modal_status status =
+        modal_h5_read_array(in, group, field->name, field->type, field->rank, dims, field->need,
+                            readable ? (char *)shape + field->offset : NULL);
     for (int i = 0; i < field->rank; i++) {
         int symbol = field->dims[i] < 0 ? -field->dims[i] : 0;
         if (symbol && !seen[symbol]) sizes[symbol] = dims[i];
@@ -49,8 +49,9 @@ static modal_status read_fields(const modal_h5_in *in, const modal_h5_place plac
         modal_status status = read_field(in, &places[field->group], field, parts, s, sizes, seen);
         if (status != MODAL_OK) return status;
     }
-    const int64_t in_32_bits[] = {sizes[SIZE_VERTICES], sizes[SIZE_TRIANGLES], sizes[SIZE_MODES],
-                                  sizes[SIZE_RIGID], sizes[SIZE_NODES], sizes[SIZE_ELEMENTS]};
+    const int64_t in_32_bits[] = {sizes[SIZE_VERTICES], sizes[SIZE_TRIANGLES],
+                                  sizes[SIZE_MODES],    sizes[SIZE_RIGID],
+                                  sizes[SIZE_NODES],    sizes[SIZE_ELEMENTS]};
     for (size_t i = 0; i < sizeof in_32_bits / sizeof *in_32_bits; i++)
         if (in_32_bits[i] > INT32_MAX)
             /* A size of 2^31 goes no further: the struct could not even hold it. */
@@ -95,7 +96,8 @@ static modal_status read_materials(const modal_h5_in *in, const modal_h5_place *
     int32_t n = 0;
     MODAL_TRY(modal_h5_enter(in, volume, "materials", MODAL_H5_REQUIRED, &all));
     MODAL_TRY(modal_h5_read_count(in, &all, &n));
-    MODAL_TRY(modal_alloc_zero(&mesh->materials, n, sizeof *mesh->materials, all.path, in->checker.err));
+    MODAL_TRY(
+        modal_alloc_zero(&mesh->materials, n, sizeof *mesh->materials, all.path, in->checker.err));
     mesh->n_materials = n;
     for (int32_t i = 0; i < n; i++) {
         char name[16];
@@ -172,8 +174,10 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
     MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "total_mass", &s->total_mass));
     MODAL_TRY(read_choice(in, &groups[GROUP_MODES], "mass_rule", modal_mass_rule_names, &choice));
     s->mass_rule = (modal_mass_rule)choice;
-    MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_VOLUME], "farthest_outside", &s->farthest_outside));
-    MODAL_TRY(read_choice(in, &groups[GROUP_VOLUME], "surface_kind", modal_surface_kind_names, &choice));
+    MODAL_TRY(
+        modal_h5_read_number(in, &groups[GROUP_VOLUME], "farthest_outside", &s->farthest_outside));
+    MODAL_TRY(
+        read_choice(in, &groups[GROUP_VOLUME], "surface_kind", modal_surface_kind_names, &choice));
     s->surface_kind = (modal_surface_kind)choice;
     if ((parts & MODAL_BASIS_VOLUME) && groups[GROUP_VOLUME].id >= 0) {
         MODAL_TRY(read_materials(in, &groups[GROUP_VOLUME], &s->volume));
@@ -196,7 +200,8 @@ static modal_status read_shapes(const modal_h5_in *in, const modal_h5_place *roo
     MODAL_TRY(modal_h5_enter(in, root, "shapes", MODAL_H5_REQUIRED, &shapes));
     MODAL_TRY(modal_h5_read_count(in, &shapes, &n));
     if (n == 0) MODAL_TRY(modal_broken(&in->checker, "/shapes", "no shapes"));
-    MODAL_TRY(modal_alloc_zero(&basis->shapes, n, sizeof *basis->shapes, "shapes", in->checker.err));
+    MODAL_TRY(
+        modal_alloc_zero(&basis->shapes, n, sizeof *basis->shapes, "shapes", in->checker.err));
     basis->n_shapes = n;
     for (int32_t i = 0; i < n; i++)
         MODAL_TRY(read_shape(in, &shapes, i, parts, deep, &basis->shapes[i]));
@@ -214,21 +219,27 @@ static modal_status read_objects(const modal_h5_in *in, const modal_h5_place *ro
     int32_t *shape = NULL, *parent = NULL;
     double *rest_frame = NULL;
     MODAL_TRY(modal_h5_enter(in, root, "objects", MODAL_H5_REQUIRED, &objects));
-    MODAL_TRY(modal_h5_read_array(in, &objects, "shape", MODAL_H5_I32, 1, dims, MODAL_H5_REQUIRED, &shape));
-    MODAL_TRY(modal_h5_read_array(in, &objects, "parent", MODAL_H5_I32, 1, dims, MODAL_H5_REQUIRED, &parent));
-    MODAL_TRY(modal_h5_read_array(in, &objects, "rest_frame", MODAL_H5_F64, 3, dims, MODAL_H5_REQUIRED, &rest_frame));
+    MODAL_TRY(modal_h5_read_array(in, &objects, "shape", MODAL_H5_I32, 1, dims, MODAL_H5_REQUIRED,
+                                  &shape));
+    MODAL_TRY(modal_h5_read_array(in, &objects, "parent", MODAL_H5_I32, 1, dims, MODAL_H5_REQUIRED,
+                                  &parent));
+    MODAL_TRY(modal_h5_read_array(in, &objects, "rest_frame", MODAL_H5_F64, 3, dims,
+                                  MODAL_H5_REQUIRED, &rest_frame));
     if (!shape || !parent || !rest_frame) goto done; /* reported above */
     if (dims[0] < 1 || dims[0] > INT32_MAX) {
-        status = modal_broken(&in->checker, "/objects", "number of objects must be 1 to %d, is %lld",
-                              INT32_MAX, (long long)dims[0]);
+        status =
+            modal_broken(&in->checker, "/objects", "number of objects must be 1 to %d, is %lld",
+                         INT32_MAX, (long long)dims[0]);
         goto done;
     }
-    MODAL_TRY(modal_alloc_zero(&basis->objects, dims[0], sizeof *basis->objects, "objects", in->checker.err));
+    MODAL_TRY(modal_alloc_zero(&basis->objects, dims[0], sizeof *basis->objects, "objects",
+                               in->checker.err));
     basis->n_objects = (int32_t)dims[0];
     for (int32_t i = 0; i < basis->n_objects; i++) {
         basis->objects[i].shape = shape[i];
         basis->objects[i].parent = parent[i];
-        memcpy(basis->objects[i].rest_frame, rest_frame + 12 * (int64_t)i, sizeof basis->objects[i].rest_frame);
+        memcpy(basis->objects[i].rest_frame, rest_frame + 12 * (int64_t)i,
+               sizeof basis->objects[i].rest_frame);
     }
     MODAL_TRY(modal_basis_rules_objects(&in->checker, basis));
 done:
@@ -262,14 +273,16 @@ static modal_status read_all(const modal_h5_in *in, unsigned parts, int deep, mo
     MODAL_TRY(modal_h5_read_text(in, &root, "content_hash", &hash));
     MODAL_TRY(read_shapes(in, &root, parts, deep, basis));
     MODAL_TRY(read_objects(in, &root, basis));
-    MODAL_TRY(modal_provenance_read(in, &root, MODAL_H5_REQUIRED, &basis->provenance, &basis->n_provenance));
+    MODAL_TRY(modal_provenance_read(in, &root, MODAL_H5_REQUIRED, &basis->provenance,
+                                    &basis->n_provenance));
     if (hash) {
         MODAL_TRY(modal_rule_hash(&in->checker, "/@content_hash", hash));
         if (deep && hashable(basis)) {
             MODAL_TRY(modal_basis_hash(basis, in->checker.err));
             if (strcmp(hash, basis->hash) != 0)
-                MODAL_TRY(modal_broken(&in->checker, "/@content_hash", "the content has %s, the file says %.64s",
-                                       basis->hash, hash));
+                MODAL_TRY(modal_broken(&in->checker, "/@content_hash",
+                                       "the content has %s, the file says %.64s", basis->hash,
+                                       hash));
         }
         snprintf(basis->hash, sizeof basis->hash, "%.32s", hash);
     }
@@ -294,7 +307,8 @@ static modal_status read_source(const modal_h5_source *source, unsigned parts, i
     return status;
 }
 
-modal_status modal_basis_read(const char *path, unsigned parts, modal_basis *basis, modal_error *err)
+modal_status modal_basis_read(const char *path, unsigned parts, modal_basis *basis,
+                              modal_error *err)
 {
     const modal_h5_source source = {path, NULL, 0};
     return read_source(&source, parts, 0, NULL, basis, err);

@@ -38,14 +38,17 @@ static modal_status surface_rules(const modal_checker *c, const char *path, cons
     modal_status status = MODAL_OK;
     int64_t n = s->n_vertices, m = s->n_triangles;
     modal_axes axes = {"row", "column"};
-    MODAL_TRY(modal_rule_finite(c, at(where, path, "surface/rest_positions"), s->rest_positions, n, 3, axes));
+    MODAL_TRY(modal_rule_finite(c, at(where, path, "surface/rest_positions"), s->rest_positions, n,
+                                3, axes));
     MODAL_TRY(modal_rule_range(c, at(where, path, "surface/triangles"), s->triangles, m, 3, 0, n));
     MODAL_TRY(distinct_corners(c, where, s));
     MODAL_TRY(modal_rule_permutation(c, at(where, path, "surface/user_vertex"), s->user_vertex, n));
-    MODAL_TRY(modal_rule_permutation(c, at(where, path, "surface/user_triangle"), s->user_triangle, m));
+    MODAL_TRY(
+        modal_rule_permutation(c, at(where, path, "surface/user_triangle"), s->user_triangle, m));
     MODAL_TRY(modal_rule_finite(c, at(where, path, "surface/uv"), s->uv, s->n_uv, 2, axes));
     if (s->uv)
-        MODAL_TRY(modal_rule_range(c, at(where, path, "surface/triangle_uv"), s->triangle_uv, m, 3, 0, s->n_uv));
+        MODAL_TRY(modal_rule_range(c, at(where, path, "surface/triangle_uv"), s->triangle_uv, m, 3,
+                                   0, s->n_uv));
 done:
     return status;
 }
@@ -88,7 +91,8 @@ static modal_status tables_follow(const modal_checker *c, const char *path, cons
                                "row %d: not the triangles at this vertex", bad_face));
     if (bad_ring >= 0)
         MODAL_TRY(modal_broken(c, at(where, path, "tables/ring"),
-                               "row %d: not the vertices that share an edge with this one", bad_ring));
+                               "row %d: not the vertices that share an edge with this one",
+                               bad_ring));
     if (bad_boundary >= 0)
         MODAL_TRY(modal_broken(c, at(where, path, "tables/boundary"),
                                "value %d: not what the triangles say, %d", bad_boundary,
@@ -115,16 +119,20 @@ static modal_status table_rules(const modal_checker *c, const char *path, const 
     modal_status status = MODAL_OK;
     int64_t n = s->n_vertices, n_faces = sizes[SIZE_FACES], n_ring = sizes[SIZE_RING];
     int faces_sound = 0, ring_sound = 0;
-    MODAL_TRY(modal_rule_offsets(c, at(where, path, "tables/face_offsets"), s->face_offsets, n, n_faces, &faces_sound));
-    MODAL_TRY(modal_rule_offsets(c, at(where, path, "tables/ring_offsets"), s->ring_offsets, n, n_ring, &ring_sound));
-    MODAL_TRY(modal_rule_range(c, at(where, path, "tables/faces"), s->faces, n_faces, 1, 0, s->n_triangles));
+    MODAL_TRY(modal_rule_offsets(c, at(where, path, "tables/face_offsets"), s->face_offsets, n,
+                                 n_faces, &faces_sound));
+    MODAL_TRY(modal_rule_offsets(c, at(where, path, "tables/ring_offsets"), s->ring_offsets, n,
+                                 n_ring, &ring_sound));
+    MODAL_TRY(modal_rule_range(c, at(where, path, "tables/faces"), s->faces, n_faces, 1, 0,
+                               s->n_triangles));
     if (faces_sound) MODAL_TRY(modal_rule_ascending(c, where, s->face_offsets, s->faces, n_faces));
     MODAL_TRY(modal_rule_range(c, at(where, path, "tables/ring"), s->ring, n_ring, 1, 0, n));
     if (ring_sound) MODAL_TRY(modal_rule_ascending(c, where, s->ring_offsets, s->ring, n_ring));
     for (int64_t v = 0; s->boundary && v < n; v++)
         if (s->boundary[v] > 1) {
-            MODAL_TRY(modal_broken(c, at(where, path, "tables/boundary"), "value %lld: must be 0 or 1, is %d",
-                                   (long long)v, s->boundary[v]));
+            MODAL_TRY(modal_broken(c, at(where, path, "tables/boundary"),
+                                   "value %lld: must be 0 or 1, is %d", (long long)v,
+                                   s->boundary[v]));
             break;
         }
     if (deep && faces_sound && ring_sound && in_range(s->triangles, 3 * s->n_triangles, n) &&
@@ -140,15 +148,18 @@ static modal_status matrix_rules(const modal_checker *c, const char *path, const
     int64_t n = s->n_vertices, r = s->n_modes, tiles = modal_tile_count(n);
     if (!s->modal_matrix) return MODAL_OK;
     at(where, path, "modes/modal_matrix");
-    modal_status status = modal_rule_finite_float(c, where, s->modal_matrix, tiles, r * 3 * MODAL_TILE,
-                                                  (modal_axes){"tile", "value"});
+    modal_status status =
+        modal_rule_finite_float(c, where, s->modal_matrix, tiles, r * 3 * MODAL_TILE,
+                                (modal_axes){"tile", "value"});
     if (status != MODAL_OK || n % MODAL_TILE == 0) return status;
     const float *last = s->modal_matrix + (tiles - 1) * r * 3 * MODAL_TILE;
     for (int64_t i = 0; i < r * 3; i++)
         for (int64_t lane = n % MODAL_TILE; lane < MODAL_TILE; lane++)
             if (!(last[i * MODAL_TILE + lane] == 0.0f))
-                return modal_broken(c, where, "mode %lld, lane %lld of the last tile: past the last "
-                                    "vertex, must be 0, is %g", (long long)(i / 3), (long long)lane,
+                return modal_broken(c, where,
+                                    "mode %lld, lane %lld of the last tile: past the last "
+                                    "vertex, must be 0, is %g",
+                                    (long long)(i / 3), (long long)lane,
                                     (double)last[i * MODAL_TILE + lane]);
     return MODAL_OK;
 }
@@ -169,27 +180,33 @@ static modal_status spectrum_rules(const modal_checker *c, const char *path, con
     at(where, path, "modes/frequencies");
     for (int64_t i = 0; s->frequencies && i < r; i++) {
         if (!isfinite(s->frequencies[i])) {
-            MODAL_TRY(modal_broken(c, where, "value %lld: not finite, %g", (long long)i, s->frequencies[i]));
+            MODAL_TRY(modal_broken(c, where, "value %lld: not finite, %g", (long long)i,
+                                   s->frequencies[i]));
             break;
         }
         if (!s->eigenvalues || !(s->eigenvalues[i] >= 0)) continue;
         double expected = sqrt(s->eigenvalues[i]) / two_pi;
         if (!(fabs(s->frequencies[i] - expected) <= 1e-9 * expected)) {
-            MODAL_TRY(modal_broken(c, where, "value %lld: must be %.12g, as the eigenvalue says, is %.12g",
+            MODAL_TRY(modal_broken(c, where,
+                                   "value %lld: must be %.12g, as the eigenvalue says, is %.12g",
                                    (long long)i, expected, s->frequencies[i]));
             break;
         }
     }
-    MODAL_TRY(modal_rule_at_least(c, at(where, path, "modes/modal_masses"), s->modal_masses, r, 0.0, 1));
+    MODAL_TRY(
+        modal_rule_at_least(c, at(where, path, "modes/modal_masses"), s->modal_masses, r, 0.0, 1));
     MODAL_TRY(modal_rule_at_least(c, at(where, path, "modes/residuals"), s->residuals, r, 0.0, 0));
     MODAL_TRY(modal_rule_finite(c, at(where, path, "modes/participation"), s->participation, r, 3,
                                 (modal_axes){"mode", "axis"}));
     MODAL_TRY(modal_rule_finite(c, at(where, path, "modes/rigid_eigenvalues"), s->rigid_eigenvalues,
                                 s->n_rigid_modes, 1, (modal_axes){"value", ""}));
-    MODAL_TRY(modal_rule_finite(c, at(where, path, "modes@shift"), &s->shift, 1, 1, (modal_axes){"value", ""}));
-    MODAL_TRY(modal_rule_at_least(c, at(where, path, "modes@total_mass"), &s->total_mass, 1, 0.0, 1));
+    MODAL_TRY(modal_rule_finite(c, at(where, path, "modes@shift"), &s->shift, 1, 1,
+                                (modal_axes){"value", ""}));
+    MODAL_TRY(
+        modal_rule_at_least(c, at(where, path, "modes@total_mass"), &s->total_mass, 1, 0.0, 1));
     if ((unsigned)s->mass_rule > 1)
-        MODAL_TRY(modal_broken(c, at(where, path, "modes@mass_rule"), "must be 0 or 1, is %d", (int)s->mass_rule));
+        MODAL_TRY(modal_broken(c, at(where, path, "modes@mass_rule"), "must be 0 or 1, is %d",
+                               (int)s->mass_rule));
 done:
     return status;
 }
@@ -208,42 +225,50 @@ static modal_status embedding_rules(const modal_checker *c, const char *path, co
                        ? w[0] == 1.0 && w[1] == 0.0 && w[2] == 0.0 && w[3] == 0.0
                        : fabs(sum - 1.0) <= 1e-6;
         if (fine) continue;
-        MODAL_TRY(modal_broken(c, where, "row %lld: must %s, is %g %g %g %g", (long long)v,
-                               s->surface_kind == MODAL_SURFACE_BOUNDARY ? "be 1 0 0 0" : "add up to 1",
-                               w[0], w[1], w[2], w[3]));
+        MODAL_TRY(
+            modal_broken(c, where, "row %lld: must %s, is %g %g %g %g", (long long)v,
+                         s->surface_kind == MODAL_SURFACE_BOUNDARY ? "be 1 0 0 0" : "add up to 1",
+                         w[0], w[1], w[2], w[3]));
         break;
     }
-    MODAL_TRY(modal_rule_at_least(c, at(where, path, "volume@farthest_outside"), &s->farthest_outside, 1, 0.0, 0));
+    MODAL_TRY(modal_rule_at_least(c, at(where, path, "volume@farthest_outside"),
+                                  &s->farthest_outside, 1, 0.0, 0));
     if ((unsigned)s->surface_kind > 1)
-        MODAL_TRY(modal_broken(c, at(where, path, "volume@surface_kind"), "must be 0 or 1, is %d", (int)s->surface_kind));
+        MODAL_TRY(modal_broken(c, at(where, path, "volume@surface_kind"), "must be 0 or 1, is %d",
+                               (int)s->surface_kind));
 done:
     return status;
 }
 
-static modal_status group_rules(const modal_checker *c, const char *path, const modal_volume_mesh *v)
+static modal_status group_rules(const modal_checker *c, const char *path,
+                                const modal_volume_mesh *v)
 {
     char where[WHERE], name[64];
     modal_status status = MODAL_OK;
     for (int32_t i = 0; i < v->n_groups; i++) {
         const modal_group *g = &v->groups[i];
         snprintf(name, sizeof name, "volume/groups/%04d/nodes", i);
-        MODAL_TRY(modal_rule_range(c, at(where, path, name), g->nodes, g->n_nodes, 1, 0, v->n_nodes));
+        MODAL_TRY(
+            modal_rule_range(c, at(where, path, name), g->nodes, g->n_nodes, 1, 0, v->n_nodes));
         MODAL_TRY(modal_rule_ascending(c, where, NULL, g->nodes, g->n_nodes));
         snprintf(name, sizeof name, "volume/groups/%04d/elements", i);
-        MODAL_TRY(modal_rule_range(c, at(where, path, name), g->elements, g->n_elements, 1, 0, v->n_elements));
+        MODAL_TRY(modal_rule_range(c, at(where, path, name), g->elements, g->n_elements, 1, 0,
+                                   v->n_elements));
         MODAL_TRY(modal_rule_ascending(c, where, NULL, g->elements, g->n_elements));
         if (g->dimension != 3 && g->n_elements > 0)
             MODAL_TRY(modal_broken(c, where, "must be empty for a group of dimension %d, has %lld",
                                    g->dimension, (long long)g->n_elements));
         snprintf(name, sizeof name, "volume/groups/%04d@dimension", i);
         if (g->dimension < 0 || g->dimension > 3)
-            MODAL_TRY(modal_broken(c, at(where, path, name), "must be 0 to 3, is %d", g->dimension));
+            MODAL_TRY(
+                modal_broken(c, at(where, path, name), "must be 0 to 3, is %d", g->dimension));
     }
 done:
     return status;
 }
 
-static modal_status material_rules(const modal_checker *c, const char *path, const modal_volume_mesh *v)
+static modal_status material_rules(const modal_checker *c, const char *path,
+                                   const modal_volume_mesh *v)
 {
     char where[WHERE], name[64];
     modal_status status = MODAL_OK;
@@ -253,7 +278,8 @@ static modal_status material_rules(const modal_checker *c, const char *path, con
         MODAL_TRY(modal_rule_at_least(c, at(where, path, name), &m->young, 1, 0.0, 1));
         snprintf(name, sizeof name, "volume/materials/%04d@poisson", i);
         if (!(m->poisson > -1.0 && m->poisson < 0.5))
-            MODAL_TRY(modal_broken(c, at(where, path, name), "must lie between -1 and 0.5, is %g", m->poisson));
+            MODAL_TRY(modal_broken(c, at(where, path, name), "must lie between -1 and 0.5, is %g",
+                                   m->poisson));
         snprintf(name, sizeof name, "volume/materials/%04d@density", i);
         MODAL_TRY(modal_rule_at_least(c, at(where, path, name), &m->density, 1, 0.0, 1));
     }
@@ -266,12 +292,17 @@ static modal_status volume_rules(const modal_checker *c, const char *path, const
     char where[WHERE];
     modal_status status = MODAL_OK;
     const modal_volume_mesh *v = &s->volume;
-    MODAL_TRY(modal_rule_finite(c, at(where, path, "volume/nodes"), v->nodes, v->n_nodes, 3, (modal_axes){"row", "column"}));
-    MODAL_TRY(modal_rule_range(c, at(where, path, "volume/tetrahedra"), v->tetrahedra, v->n_elements, 4, 0, v->n_nodes));
-    MODAL_TRY(modal_rule_range(c, at(where, path, "volume/element_material"), v->element_material, v->n_elements, 1, 0, v->n_materials));
-    MODAL_TRY(modal_rule_range(c, at(where, path, "volume/fixed_nodes"), s->fixed_nodes, s->n_fixed_nodes, 1, 0, v->n_nodes));
+    MODAL_TRY(modal_rule_finite(c, at(where, path, "volume/nodes"), v->nodes, v->n_nodes, 3,
+                                (modal_axes){"row", "column"}));
+    MODAL_TRY(modal_rule_range(c, at(where, path, "volume/tetrahedra"), v->tetrahedra,
+                               v->n_elements, 4, 0, v->n_nodes));
+    MODAL_TRY(modal_rule_range(c, at(where, path, "volume/element_material"), v->element_material,
+                               v->n_elements, 1, 0, v->n_materials));
+    MODAL_TRY(modal_rule_range(c, at(where, path, "volume/fixed_nodes"), s->fixed_nodes,
+                               s->n_fixed_nodes, 1, 0, v->n_nodes));
     MODAL_TRY(modal_rule_ascending(c, where, NULL, s->fixed_nodes, s->n_fixed_nodes));
-    MODAL_TRY(modal_rule_finite(c, at(where, path, "volume/volume_modes"), s->volume_modes, s->n_modes, 3 * v->n_nodes, (modal_axes){"mode", "value"}));
+    MODAL_TRY(modal_rule_finite(c, at(where, path, "volume/volume_modes"), s->volume_modes,
+                                s->n_modes, 3 * v->n_nodes, (modal_axes){"mode", "value"}));
     MODAL_TRY(group_rules(c, path, v));
     MODAL_TRY(material_rules(c, path, v));
     MODAL_TRY(embedding_rules(c, path, s));
@@ -284,20 +315,27 @@ modal_status modal_basis_rules_shape(const modal_checker *c, const char *path, c
 {
     modal_status status = MODAL_OK;
     char where[WHERE];
-    const struct { const char *name; int64_t n, least; } counts[] = {
-        {"surface/rest_positions", s->n_vertices, 1}, {"surface/triangles", s->n_triangles, 1},
-        {"surface/uv", s->n_uv, 0}, {"modes/modal_matrix", s->n_modes, 1},
-        {"modes/rigid_eigenvalues", s->n_rigid_modes, 0}, {"volume/nodes", s->volume.n_nodes, 0},
-        {"volume/tetrahedra", s->volume.n_elements, 0}};
+    const struct {
+        const char *name;
+        int64_t n, least;
+    } counts[] = {{"surface/rest_positions", s->n_vertices, 1},
+                  {"surface/triangles", s->n_triangles, 1},
+                  {"surface/uv", s->n_uv, 0},
+                  {"modes/modal_matrix", s->n_modes, 1},
+                  {"modes/rigid_eigenvalues", s->n_rigid_modes, 0},
+                  {"volume/nodes", s->volume.n_nodes, 0},
+                  {"volume/tetrahedra", s->volume.n_elements, 0}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (counts[i].n < counts[i].least || counts[i].n > INT32_MAX)
-            MODAL_TRY(modal_broken(c, at(where, path, counts[i].name), "number of rows must be %lld to %d, is %lld",
+            MODAL_TRY(modal_broken(c, at(where, path, counts[i].name),
+                                   "number of rows must be %lld to %d, is %lld",
                                    (long long)counts[i].least, INT32_MAX, (long long)counts[i].n));
     MODAL_TRY(surface_rules(c, path, s));
     MODAL_TRY(table_rules(c, path, s, sizes, deep));
     MODAL_TRY(matrix_rules(c, path, s));
     if (s->eigenvalues || s->frequencies) MODAL_TRY(spectrum_rules(c, path, s));
-    if (s->volume.n_nodes > 0 && (s->volume.nodes || s->volume.tetrahedra)) MODAL_TRY(volume_rules(c, path, s));
+    if (s->volume.n_nodes > 0 && (s->volume.nodes || s->volume.tetrahedra || s->volume_modes))
+        MODAL_TRY(volume_rules(c, path, s));
 done:
     return status;
 }
@@ -312,7 +350,8 @@ static modal_status parents_end(const modal_checker *c, const modal_basis *b)
         int32_t j = i;
         for (; j >= 0 && state[j] == 0; j = b->objects[j].parent) state[j] = 1;
         if (j >= 0 && state[j] == 1) {
-            status = modal_broken(c, "/objects/parent", "object %d: its parents run in a circle", j);
+            status =
+                modal_broken(c, "/objects/parent", "object %d: its parents run in a circle", j);
             break;
         }
         for (j = i; j >= 0 && state[j] == 1; j = b->objects[j].parent) state[j] = 2;
@@ -329,10 +368,12 @@ modal_status modal_basis_rules_objects(const modal_checker *c, const modal_basis
     for (int32_t i = 0; i < b->n_objects; i++) {
         const modal_object *o = &b->objects[i];
         if (o->shape < 0 || o->shape >= b->n_shapes)
-            MODAL_TRY(modal_broken(c, "/objects/shape", "object %d: outside [0, %d), %d", i, b->n_shapes, o->shape));
+            MODAL_TRY(modal_broken(c, "/objects/shape", "object %d: outside [0, %d), %d", i,
+                                   b->n_shapes, o->shape));
         if (o->parent < -1 || o->parent >= b->n_objects) {
             linked = 0;
-            MODAL_TRY(modal_broken(c, "/objects/parent", "object %d: outside [-1, %d), %d", i, b->n_objects, o->parent));
+            MODAL_TRY(modal_broken(c, "/objects/parent", "object %d: outside [-1, %d), %d", i,
+                                   b->n_objects, o->parent));
         }
         MODAL_TRY(modal_rule_rest_frame(c, "/objects/rest_frame", o->rest_frame, i));
     }

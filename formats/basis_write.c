@@ -89,7 +89,8 @@ static modal_status write_groups(hid_t volume, const modal_volume_mesh *mesh, mo
         MODAL_TRY(modal_h5_write_integer(one, "dimension", g->dimension, err));
         MODAL_TRY(modal_h5_write_integer(one, "tag", g->tag, err));
         MODAL_TRY(modal_h5_write_array(one, "nodes", MODAL_H5_I32, 1, &g->n_nodes, g->nodes, err));
-        MODAL_TRY(modal_h5_write_array(one, "elements", MODAL_H5_I32, 1, &g->n_elements, g->elements, err));
+        MODAL_TRY(modal_h5_write_array(one, "elements", MODAL_H5_I32, 1, &g->n_elements,
+                                       g->elements, err));
         MODAL_TRY(modal_h5_end_group(&one, MODAL_OK, err));
     }
 done:
@@ -100,7 +101,8 @@ done:
 static modal_status write_volume(hid_t volume, const modal_shape *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    MODAL_TRY(modal_h5_write_text(volume, "surface_kind", modal_surface_kind_names[s->surface_kind], err));
+    MODAL_TRY(modal_h5_write_text(volume, "surface_kind", modal_surface_kind_names[s->surface_kind],
+                                  err));
     MODAL_TRY(modal_h5_write_number(volume, "farthest_outside", s->farthest_outside, err));
     MODAL_TRY(write_materials(volume, &s->volume, err));
     MODAL_TRY(write_groups(volume, &s->volume, err));
@@ -127,11 +129,13 @@ static modal_status write_shape(hid_t shapes, int32_t index, const modal_shape *
         const void *values = modal_basis_field_array(s, f);
         if (!values || groups[f->group] < 0) continue;
         modal_basis_field_dims(f, sizes, dims);
-        MODAL_TRY(modal_h5_write_array(groups[f->group], f->name, f->type, f->rank, dims, values, err));
+        MODAL_TRY(
+            modal_h5_write_array(groups[f->group], f->name, f->type, f->rank, dims, values, err));
     }
     MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "shift", s->shift, err));
     MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "total_mass", s->total_mass, err));
-    MODAL_TRY(modal_h5_write_text(groups[GROUP_MODES], "mass_rule", modal_mass_rule_names[s->mass_rule], err));
+    MODAL_TRY(modal_h5_write_text(groups[GROUP_MODES], "mass_rule",
+                                  modal_mass_rule_names[s->mass_rule], err));
     if (groups[GROUP_VOLUME] >= 0) MODAL_TRY(write_volume(groups[GROUP_VOLUME], s, err));
 done:
     for (int i = 0; i < GROUP_COUNT; i++) status = modal_h5_end_group(&groups[i], status, err);

@@ -66,7 +66,8 @@ modal_status modal_h5_read_count(const modal_h5_in *in, const modal_h5_place *pl
     if (place->id < 0) return MODAL_OK;
     /* More members than the group has links cannot be right, and nothing is allocated for them. */
     H5G_info_t info;
-    if (H5Gget_info(place->id, &info) < 0) return broken_in_hdf5(in, place->path, "cannot be counted");
+    if (H5Gget_info(place->id, &info) < 0)
+        return broken_in_hdf5(in, place->path, "cannot be counted");
     int64_t value = 0, links = info.nlinks < INT32_MAX ? (int64_t)info.nlinks : INT32_MAX;
     modal_status status = modal_h5_read_integer(in, place, "count", 0, links, &value);
     *count = (int32_t)value;
@@ -79,14 +80,16 @@ static void describe(hid_t type, char *text, size_t bytes)
 {
     const char *name = "another type";
     switch (H5Tget_class(type)) {
-    case H5T_INTEGER: name = H5Tget_sign(type) == H5T_SGN_NONE ? "unsigned integer" : "integer"; break;
+    case H5T_INTEGER:
+        name = H5Tget_sign(type) == H5T_SGN_NONE ? "unsigned integer" : "integer";
+        break;
     case H5T_FLOAT: name = "float"; break;
     case H5T_STRING: name = "text"; break;
     case H5T_COMPOUND: name = "compound"; break;
     default: break;
     }
-    snprintf(text, bytes, "%s-endian %zu-byte %s", H5Tget_order(type) == H5T_ORDER_BE ? "big" : "little",
-             H5Tget_size(type), name);
+    snprintf(text, bytes, "%s-endian %zu-byte %s",
+             H5Tget_order(type) == H5T_ORDER_BE ? "big" : "little", H5Tget_size(type), name);
 }
 
 static modal_status check_type(const modal_h5_in *in, hid_t id, int is_attribute, const char *where,
@@ -115,9 +118,10 @@ static void describe_shape(char *text, size_t bytes, int rank, const int64_t *di
     size_t length = 0;
     length += (size_t)snprintf(text, bytes, "[");
     for (int i = 0; i < rank && length < bytes; i++)
-        length += (size_t)(dims[i] < 0 ? snprintf(text + length, bytes - length, "%sany", i ? ", " : "")
-                                       : snprintf(text + length, bytes - length, "%s%lld",
-                                                  i ? ", " : "", (long long)dims[i]));
+        length +=
+            (size_t)(dims[i] < 0 ? snprintf(text + length, bytes - length, "%sany", i ? ", " : "")
+                                 : snprintf(text + length, bytes - length, "%s%lld", i ? ", " : "",
+                                            (long long)dims[i]));
     if (length < bytes) snprintf(text + length, bytes - length, "]");
 }
 
@@ -144,7 +148,8 @@ static modal_status check_shape(const modal_h5_in *in, hid_t space, const char *
     if (!equal) {
         describe_shape(found_text, sizeof found_text, found, all);
         describe_shape(expected_text, sizeof expected_text, rank, expected);
-        return modal_broken(&in->checker, where, "shape must be %s, is %s", expected_text, found_text);
+        return modal_broken(&in->checker, where, "shape must be %s, is %s", expected_text,
+                            found_text);
     }
     if (!fits) return modal_broken(&in->checker, where, "size overflow");
     memcpy(shape, all, (size_t)rank * sizeof *shape);
@@ -160,14 +165,15 @@ static modal_status check_filters(const modal_h5_in *in, hid_t properties, const
     for (int i = 0; i < n; i++) {
         unsigned flags, values[8];
         size_t n_values = 8;
-        H5Z_filter_t filter = H5Pget_filter2(properties, (unsigned)i, &flags, &n_values, values, 0,
-                                             NULL, NULL);
+        H5Z_filter_t filter =
+            H5Pget_filter2(properties, (unsigned)i, &flags, &n_values, values, 0, NULL, NULL);
         if (filter != H5Z_FILTER_DEFLATE && filter != H5Z_FILTER_SHUFFLE &&
             filter != H5Z_FILTER_FLETCHER32 && filter != H5Z_FILTER_SCALEOFFSET) {
             *fine = 0;
             return modal_broken(&in->checker, where,
                                 "filter %d: only deflate, shuffle, fletcher32 and scaleoffset are "
-                                "allowed", (int)filter);
+                                "allowed",
+                                (int)filter);
         }
     }
     return MODAL_OK;
@@ -228,15 +234,15 @@ static modal_status check_storage(const modal_h5_in *in, hid_t dataset, hid_t sp
     hsize_t size = H5Dget_storage_size(dataset);
     int64_t stored = size <= (hsize_t)in->file_bytes ? (int64_t)size : -1;
     if (stored < 0 || (layout != H5D_CHUNKED ? stored < bytes : bytes / MOST_COMPRESSED > stored)) {
-        status = modal_broken(&in->checker, where, "%lld bytes claimed, %llu stored in a file of %lld",
-                              (long long)bytes, (unsigned long long)size,
-                              (long long)in->file_bytes);
+        status =
+            modal_broken(&in->checker, where, "%lld bytes claimed, %llu stored in a file of %lld",
+                         (long long)bytes, (unsigned long long)size, (long long)in->file_bytes);
         goto done;
     }
     *fine = 1;
     if (layout == H5D_CHUNKED)
-        status = check_chunks(in, dataset, space, properties, where, item_bytes, rank, shape, stored,
-                              fine);
+        status = check_chunks(in, dataset, space, properties, where, item_bytes, rank, shape,
+                              stored, fine);
 done:
     modal_h5_drop(&properties);
     return status;
@@ -439,7 +445,8 @@ modal_status modal_h5_read_external(const modal_h5_in *in, const modal_h5_place 
         H5Lunpack_elink_val(value, info.u.val_size, &flags, &file, &object) < 0) {
         status = broken_in_hdf5(in, where, "cannot be read");
     } else if (strcmp(object, "/") != 0) {
-        status = modal_broken(&in->checker, where, "must lead to the root, leads to \"%.64s\"", object);
+        status =
+            modal_broken(&in->checker, where, "must lead to the root, leads to \"%.64s\"", object);
     } else {
         status = modal_copy_text(file_name, file, SIZE_MAX, in->checker.err);
     }

@@ -85,7 +85,8 @@ modal_status modal_h5_access(hid_t *access, modal_error *err)
     if (*access < 0 || H5Pset_fclose_degree(*access, H5F_CLOSE_SEMI) < 0 ||
         H5Pset_libver_bounds(*access, H5F_LIBVER_V18, H5F_LIBVER_V18) < 0 ||
         H5Pset_alignment(*access, 65536, 4096) < 0) {
-        modal_status status = modal_h5_failed(err, MODAL_ERROR_MEMORY, "HDF5", "no access properties");
+        modal_status status =
+            modal_h5_failed(err, MODAL_ERROR_MEMORY, "HDF5", "no access properties");
         modal_h5_drop(access);
         return status;
     }
@@ -129,7 +130,8 @@ modal_status modal_h5_open(modal_h5_in *in, const modal_h5_source *source)
          * use. */
         if (H5Pset_fapl_core(access, 1 << 16, 0) < 0 ||
             H5Pset_file_image(access, (void *)(uintptr_t)source->bytes, source->length) < 0)
-            MODAL_FAIL(err, MODAL_ERROR_MEMORY, "no memory for a copy of %zu bytes", source->length);
+            MODAL_FAIL(err, MODAL_ERROR_MEMORY, "no memory for a copy of %zu bytes",
+                       source->length);
     } else {
 #if H5_VERSION_GE(1, 10, 7)
         /* Files that exist are complete, so nobody writes them; locks fail on some file systems. */
@@ -151,7 +153,8 @@ done:
 modal_status modal_h5_close(modal_h5_in *in, modal_status status)
 {
     if (in->file >= 0 && H5Fclose(in->file) < 0 && status == MODAL_OK)
-        status = modal_h5_failed(in->checker.err, MODAL_ERROR_SYSTEM, "HDF5 file", "cannot be closed");
+        status =
+            modal_h5_failed(in->checker.err, MODAL_ERROR_SYSTEM, "HDF5 file", "cannot be closed");
     in->file = H5I_INVALID_HID;
     H5Eclear2(H5E_DEFAULT);
     return status;
@@ -186,5 +189,23 @@ done:
     modal_h5_leave(&root);
     modal_free(&found);
     modal_free(&version);
+    return status;
+}
+
+modal_status modal_h5_file_kind(const char *path, char **type, modal_error *err)
+{
+    const modal_h5_source source = {path, NULL, 0};
+    modal_h5_in in = {H5I_INVALID_HID, 0, {NULL, err}};
+    modal_h5_place root = {H5I_INVALID_HID, ""};
+    *type = NULL;
+    modal_status status = modal_h5_open(&in, &source);
+    if (status == MODAL_OK) status = modal_h5_enter(&in, NULL, NULL, MODAL_H5_REQUIRED, &root);
+    if (status == MODAL_OK && H5Aexists(root.id, "modal_type") <= 0)
+        status = modal_error_set(err, MODAL_ERROR_INPUT,
+                                 "no attribute modal_type: not a file of modaltools");
+    if (status == MODAL_OK) status = modal_h5_read_text(&in, &root, "modal_type", type);
+    modal_h5_leave(&root);
+    status = modal_h5_close(&in, status);
+    if (status != MODAL_OK) modal_error_context(err, "%s", path);
     return status;
 }

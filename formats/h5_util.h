@@ -68,6 +68,10 @@ modal_status modal_h5_close(modal_h5_in *in, modal_status status);
  * version. */
 modal_status modal_h5_check_root(const modal_h5_in *in, const char *type, int major);
 
+/* The modal_type of a file, for programs that take several; the caller frees *type. Errors as of
+ * modal_h5_open, with the path in front. */
+modal_status modal_h5_file_kind(const char *path, char **type, modal_error *err);
+
 typedef enum modal_h5_need { MODAL_H5_REQUIRED, MODAL_H5_OPTIONAL } modal_h5_need;
 
 /* Opens the group `name` of `parent`; NULL parent and name: the root. */

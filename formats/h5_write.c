@@ -27,7 +27,8 @@ modal_status modal_h5_create(hid_t *file, const char *path, modal_error *err)
     }
     *file = H5Fcreate(path ? path : "image", H5F_ACC_TRUNC, creation, access);
     if (*file < 0)
-        status = modal_h5_failed(err, MODAL_ERROR_SYSTEM, path ? path : "image", "cannot be created");
+        status =
+            modal_h5_failed(err, MODAL_ERROR_SYSTEM, path ? path : "image", "cannot be created");
 done:
     modal_h5_drop(&creation);
     modal_h5_drop(&access);
@@ -112,7 +113,8 @@ modal_status modal_h5_make_group(hid_t parent, const char *name, hid_t *group, m
 }
 
 /* Closes an id of a file being written, where a failure means that data is lost. */
-static modal_status close_written(hid_t *id, modal_status status, const char *name, modal_error *err)
+static modal_status close_written(hid_t *id, modal_status status, const char *name,
+                                  modal_error *err)
 {
     if (*id >= 0 && H5Idec_ref(*id) < 0 && status == MODAL_OK)
         status = modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, "cannot be closed");

@@ -105,7 +105,8 @@ modal_status modal_rule_permutation(const modal_checker *checker, const char *wh
             offend(&repeated, i), seen[values[i]] = 1;
     }
     if (outside.count)
-        MODAL_TRY(modal_broken(checker, where, "value %lld: not a permutation, outside [0, %lld), %d%s",
+        MODAL_TRY(modal_broken(checker, where,
+                               "value %lld: not a permutation, outside [0, %lld), %d%s",
                                (long long)outside.first, (long long)n, values[outside.first],
                                more(&outside, text)));
     if (repeated.count)
@@ -131,7 +132,8 @@ modal_status modal_rule_offsets(const modal_checker *checker, const char *where,
                                 (long long)(i + 1), (long long)offsets[i + 1],
                                 (long long)offsets[i]);
     if (offsets[n_rows] != n_values)
-        return modal_broken(checker, where, "last value: must be the number of values %lld, is %lld",
+        return modal_broken(checker, where,
+                            "last value: must be the number of values %lld, is %lld",
                             (long long)n_values, (long long)offsets[n_rows]);
     *sound = 1;
     return MODAL_OK;
@@ -168,11 +170,11 @@ static void rigid_fault(const double *f, char text[FAULT])
         }
     for (int i = 0; i < 3; i++)
         for (int j = 0; j <= i; j++) {
-            double dot = f[4 * i] * f[4 * j] + f[4 * i + 1] * f[4 * j + 1] +
-                         f[4 * i + 2] * f[4 * j + 2];
+            double dot =
+                f[4 * i] * f[4 * j] + f[4 * i + 1] * f[4 * j + 1] + f[4 * i + 2] * f[4 * j + 2];
             if (!(fabs(dot - (i == j)) <= rigid_tolerance)) {
-                snprintf(text, FAULT, "not orthonormal, rows %d and %d have the product %.9g", j,
-                         i, dot);
+                snprintf(text, FAULT, "not orthonormal, rows %d and %d have the product %.9g", j, i,
+                         dot);
                 return;
             }
         }
@@ -210,5 +212,6 @@ modal_status modal_rule_frames(const modal_checker *checker, const char *where,
 modal_status modal_rule_hash(const modal_checker *checker, const char *where, const char *hash)
 {
     if (strlen(hash) == 32 && strspn(hash, "0123456789abcdef") == 32) return MODAL_OK;
-    return modal_broken(checker, where, "must be 32 lower-case hexadecimal digits, is \"%.64s\"", hash);
+    return modal_broken(checker, where, "must be 32 lower-case hexadecimal digits, is \"%.64s\"",
+                        hash);
 }

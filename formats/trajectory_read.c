@@ -19,8 +19,9 @@ static modal_status read_link(const modal_h5_in *in, const modal_h5_place *root,
     if (exists == 0) return MODAL_OK;
     modal_status status = modal_h5_read_external(in, root, "basis", &file_name);
     if (status == MODAL_OK && file_name && t->basis_path && strcmp(file_name, t->basis_path) != 0)
-        status = modal_broken(&in->checker, "/basis", "leads to \"%.200s\", basis_path is \"%.200s\"",
-                              file_name, t->basis_path);
+        status =
+            modal_broken(&in->checker, "/basis", "leads to \"%.200s\", basis_path is \"%.200s\"",
+                         file_name, t->basis_path);
     modal_free(&file_name);
     return status;
 }
@@ -30,8 +31,10 @@ static modal_status read_arrays(const modal_h5_in *in, const modal_h5_place *roo
 {
     modal_status status = MODAL_OK;
     int64_t n_frames = -1, n_offsets = -1;
-    MODAL_TRY(modal_h5_read_array(in, root, "times", MODAL_H5_F64, 1, &n_frames, MODAL_H5_REQUIRED, &t->times));
-    MODAL_TRY(modal_h5_read_array(in, root, "mode_offsets", MODAL_H5_I64, 1, &n_offsets, MODAL_H5_REQUIRED, &t->mode_offsets));
+    MODAL_TRY(modal_h5_read_array(in, root, "times", MODAL_H5_F64, 1, &n_frames, MODAL_H5_REQUIRED,
+                                  &t->times));
+    MODAL_TRY(modal_h5_read_array(in, root, "mode_offsets", MODAL_H5_I64, 1, &n_offsets,
+                                  MODAL_H5_REQUIRED, &t->mode_offsets));
     if (n_offsets - 1 > INT32_MAX)
         MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT, "/mode_offsets: %lld objects, at most %d",
                    (long long)(n_offsets - 1), INT32_MAX);
@@ -43,7 +46,8 @@ static modal_status read_arrays(const modal_h5_in *in, const modal_h5_place *roo
                                   n_frames < 0 ? NULL : &t->q));
     *n_coordinates = q_dims[1] < 0 ? 0 : q_dims[1];
     int64_t frame_dims[4] = {n_frames, n_offsets < 1 ? -1 : n_offsets - 1, 3, 4};
-    MODAL_TRY(modal_h5_read_array(in, root, "frames", MODAL_H5_F64, 4, frame_dims, MODAL_H5_OPTIONAL,
+    MODAL_TRY(modal_h5_read_array(in, root, "frames", MODAL_H5_F64, 4, frame_dims,
+                                  MODAL_H5_OPTIONAL,
                                   n_frames < 0 || n_offsets < 1 ? NULL : &t->frames));
 done:
     return status;
@@ -63,7 +67,8 @@ static modal_status read_all(const modal_h5_in *in, modal_trajectory *t)
     if (hash && strlen(hash) < sizeof t->basis_hash) strcpy(t->basis_hash, hash);
     MODAL_TRY(read_link(in, &root, t));
     MODAL_TRY(read_arrays(in, &root, t, &n_coordinates));
-    MODAL_TRY(modal_provenance_read(in, &root, MODAL_H5_OPTIONAL, &t->provenance, &t->n_provenance));
+    MODAL_TRY(
+        modal_provenance_read(in, &root, MODAL_H5_OPTIONAL, &t->provenance, &t->n_provenance));
     MODAL_TRY(modal_trajectory_rules(&in->checker, t, n_coordinates));
 done:
     modal_free(&hash);
@@ -122,8 +127,7 @@ modal_status modal_trajectory_check_image(const void *bytes, size_t length, cons
 }
 
 modal_status modal_trajectory_basis_path(const modal_trajectory *trajectory,
-                                         const char *trajectory_path, char **path,
-                                         modal_error *err)
+                                         const char *trajectory_path, char **path, modal_error *err)
 {
     const char *name = trajectory->basis_path;
     const char *slash = trajectory_path ? strrchr(trajectory_path, '/') : NULL;

@@ -8,7 +8,8 @@
 
 static modal_status time_rules(const modal_checker *c, const modal_trajectory *t)
 {
-    modal_status status = modal_rule_finite(c, "/times", t->times, t->n_frames, 1, (modal_axes){"frame", ""});
+    modal_status status =
+        modal_rule_finite(c, "/times", t->times, t->n_frames, 1, (modal_axes){"frame", ""});
     if (status != MODAL_OK || !t->times) return status;
     for (int64_t i = 1; i < t->n_frames; i++)
         if (t->times[i] <= t->times[i - 1]) /* NaN is reported above */
@@ -17,7 +18,8 @@ static modal_status time_rules(const modal_checker *c, const modal_trajectory *t
     return MODAL_OK;
 }
 
-static modal_status offset_rules(const modal_checker *c, const modal_trajectory *t, int64_t n_coordinates)
+static modal_status offset_rules(const modal_checker *c, const modal_trajectory *t,
+                                 int64_t n_coordinates)
 {
     int sound = 0;
     modal_status status = modal_rule_offsets(c, "/mode_offsets", t->mode_offsets, t->n_objects,
@@ -34,13 +36,14 @@ modal_status modal_trajectory_rules(const modal_checker *c, const modal_trajecto
 {
     modal_status status = MODAL_OK;
     if (t->times && t->n_frames < 1) MODAL_TRY(modal_broken(c, "/times", "no frames"));
-    if (t->mode_offsets && t->n_objects < 1) MODAL_TRY(modal_broken(c, "/mode_offsets", "no objects"));
+    if (t->mode_offsets && t->n_objects < 1)
+        MODAL_TRY(modal_broken(c, "/mode_offsets", "no objects"));
     MODAL_TRY(time_rules(c, t));
     if (t->q && t->n_objects >= 1) MODAL_TRY(offset_rules(c, t, n_coordinates));
-    MODAL_TRY(modal_rule_finite(c, "/q", t->q, t->n_frames, n_coordinates, (modal_axes){"frame", "coordinate"}));
+    MODAL_TRY(modal_rule_finite(c, "/q", t->q, t->n_frames, n_coordinates,
+                                (modal_axes){"frame", "coordinate"}));
     MODAL_TRY(modal_rule_frames(c, "/frames", t->frames, t->n_frames, t->n_objects));
-    if (t->basis_path && !t->basis_path[0])
-        MODAL_TRY(modal_broken(c, "/@basis_path", "empty"));
+    if (t->basis_path && !t->basis_path[0]) MODAL_TRY(modal_broken(c, "/@basis_path", "empty"));
     MODAL_TRY(modal_rule_hash(c, "/@basis_hash", t->basis_hash));
 done:
     return status;

@@ -11,8 +11,10 @@ static modal_status check_complete(const modal_trajectory *t, modal_error *err)
 {
     const modal_checker checker = {NULL, err};
     if (!t->times || !t->mode_offsets || !t->q || !t->basis_path)
-        return modal_error_set(err, MODAL_ERROR_INPUT, "/: times, mode_offsets, q or basis_path missing");
-    if (t->n_objects < 1) return modal_error_set(err, MODAL_ERROR_INPUT, "/mode_offsets: no objects");
+        return modal_error_set(err, MODAL_ERROR_INPUT,
+                               "/: times, mode_offsets, q or basis_path missing");
+    if (t->n_objects < 1)
+        return modal_error_set(err, MODAL_ERROR_INPUT, "/mode_offsets: no objects");
     return modal_trajectory_rules(&checker, t, t->mode_offsets[t->n_objects]);
 }
 
@@ -28,9 +30,12 @@ static modal_status write_all(hid_t file, const modal_trajectory *t, modal_error
     MODAL_TRY(modal_h5_write_text(file, "basis_path", t->basis_path, err));
     MODAL_TRY(modal_h5_write_external(file, "basis", t->basis_path, err));
     MODAL_TRY(modal_h5_write_array(file, "times", MODAL_H5_F64, 1, &t->n_frames, t->times, err));
-    MODAL_TRY(modal_h5_write_array(file, "mode_offsets", MODAL_H5_I64, 1, &n_offsets, t->mode_offsets, err));
+    MODAL_TRY(modal_h5_write_array(file, "mode_offsets", MODAL_H5_I64, 1, &n_offsets,
+                                   t->mode_offsets, err));
     MODAL_TRY(modal_h5_write_array(file, "q", MODAL_H5_F64, 2, q_dims, t->q, err));
-    if (t->frames) MODAL_TRY(modal_h5_write_array(file, "frames", MODAL_H5_F64, 4, frame_dims, t->frames, err));
+    if (t->frames)
+        MODAL_TRY(
+            modal_h5_write_array(file, "frames", MODAL_H5_F64, 4, frame_dims, t->frames, err));
     MODAL_TRY(modal_provenance_write(file, t->provenance, t->n_provenance, err));
 done:
     return status;

@@ -15,8 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     modal_basis read;
     modal_error err = {0};
     modal_findings findings = {0};
-    modal_status status = 
-        modal_basis_read_image(data, size, "fuzz", MODAL_BASIS_ALL, &read, &err);
+    modal_status status = modal_basis_read_image(data, size, "fuzz", MODAL_BASIS_ALL, &read, &err);
     if (status != err.status || (status != MODAL_OK && !err.message[0])) abort();
     modal_basis_free(&read);
     modal_status checked = modal_basis_check_image(data, size, "fuzz", &findings, NULL);

@@ -46,19 +46,26 @@ static void make(void **state)
     assert_int_equal(modal_basis_write(path, &basis, NULL), MODAL_OK);
     copy_to("basis", "good", path, 1);
     copy_to("basis", "cut", path, 3);
-    damaged("basis", "huge", path, (damage_case){HUGE_CHUNKED, "/shapes/0000/tables/faces", 0, 0, NULL, NULL, 0});
-    damaged("basis", "offsets", path, (damage_case){SET_VALUE, "/shapes/0000/tables/ring_offsets", 3, 1e15, NULL, NULL, 0});
-    damaged("basis", "no-positions", path, (damage_case){DELETE_LINK, "/shapes/0000/surface/rest_positions", 0, 0, NULL, NULL, 0});
-    damaged("basis", "elsewhere", path, (damage_case){ELSEWHERE, "/shapes/0001/modes/modal_matrix", 0, 0, NULL, NULL, 0});
-    damaged("basis", "circle", path, (damage_case){SET_VALUE, "/objects/parent", 2, 1, NULL, NULL, 0});
+    damaged("basis", "huge", path,
+            (damage_case){HUGE_CHUNKED, "/shapes/0000/tables/faces", 0, 0, NULL, NULL, 0});
+    damaged("basis", "offsets", path,
+            (damage_case){SET_VALUE, "/shapes/0000/tables/ring_offsets", 3, 1e15, NULL, NULL, 0});
+    damaged("basis", "no-positions", path,
+            (damage_case){DELETE_LINK, "/shapes/0000/surface/rest_positions", 0, 0, NULL, NULL, 0});
+    damaged("basis", "elsewhere", path,
+            (damage_case){ELSEWHERE, "/shapes/0001/modes/modal_matrix", 0, 0, NULL, NULL, 0});
+    damaged("basis", "circle", path,
+            (damage_case){SET_VALUE, "/objects/parent", 2, 1, NULL, NULL, 0});
     path = sample_path("good-trajectory.h5");
     assert_int_equal(modal_trajectory_write(path, &trajectory, NULL), MODAL_OK);
     copy_to("trajectory", "good", path, 1);
     copy_to("trajectory", "cut", path, 2);
     damaged("trajectory", "huge", path, (damage_case){HUGE_CHUNKED, "/q", 0, 0, NULL, NULL, 0});
     damaged("trajectory", "virtual", path, (damage_case){VIRTUAL, "/frames", 0, 0, NULL, NULL, 0});
-    damaged("trajectory", "no-times", path, (damage_case){DELETE_LINK, "/times", 0, 0, NULL, NULL, 0});
-    damaged("trajectory", "link", path, (damage_case){EXTERNAL_LINK, "/basis", 0, 0, "/shapes", NULL, 0});
+    damaged("trajectory", "no-times", path,
+            (damage_case){DELETE_LINK, "/times", 0, 0, NULL, NULL, 0});
+    damaged("trajectory", "link", path,
+            (damage_case){EXTERNAL_LINK, "/basis", 0, 0, "/shapes", NULL, 0});
     modal_trajectory_free(&trajectory);
     modal_basis_free(&basis);
 }

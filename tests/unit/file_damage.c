@@ -61,9 +61,12 @@ static void set_attribute(hid_t file, const damage_case *what)
         int64_t integer = (int64_t)what->value;
         hid_t space = H5Screate(H5S_SCALAR), type = H5Tcopy(H5T_C_S1);
         if (what->kind == SET_TEXT) H5(H5Tset_size(type, strlen(what->text)));
-        hid_t use = what->kind == SET_TEXT ? type : what->kind == SET_NUMBER ? H5T_IEEE_F64LE : H5T_STD_I64LE;
-        const void *value = what->kind == SET_TEXT ? (const void *)what->text
-                            : what->kind == SET_NUMBER ? (const void *)&what->value : (const void *)&integer;
+        hid_t use = what->kind == SET_TEXT     ? type
+                    : what->kind == SET_NUMBER ? H5T_IEEE_F64LE
+                                               : H5T_STD_I64LE;
+        const void *value = what->kind == SET_TEXT     ? (const void *)what->text
+                            : what->kind == SET_NUMBER ? (const void *)&what->value
+                                                       : (const void *)&integer;
         hid_t attribute = H5Acreate2(object, at, use, space, H5P_DEFAULT, H5P_DEFAULT);
         assert_true(attribute >= 0);
         H5(H5Awrite(attribute, use, value));
@@ -105,7 +108,10 @@ static void damage_dataset(hid_t file, const damage_case *what)
         put(file, what->path, &h, h.type, H5P_DEFAULT, 1);
         break;
     case RETYPE:
-        put(file, what->path, &h, H5Tget_class(h.type) == H5T_FLOAT && H5Tget_size(h.type) == 8 ? H5T_IEEE_F32LE : H5T_STD_I16LE, H5P_DEFAULT, 1);
+        put(file, what->path, &h,
+            H5Tget_class(h.type) == H5T_FLOAT && H5Tget_size(h.type) == 8 ? H5T_IEEE_F32LE
+                                                                          : H5T_STD_I16LE,
+            H5P_DEFAULT, 1);
         break;
     case SWAP_BYTES:
         swapped = H5Tcopy(h.type);
@@ -145,7 +151,8 @@ void sample_damage(const char *path, const damage_case *what)
         break;
     case EXTERNAL_LINK:
         H5(H5Ldelete(file, what->path, H5P_DEFAULT));
-        H5(H5Lcreate_external("another.h5", what->text ? what->text : "/", file, what->path, H5P_DEFAULT, H5P_DEFAULT));
+        H5(H5Lcreate_external("another.h5", what->text ? what->text : "/", file, what->path,
+                              H5P_DEFAULT, H5P_DEFAULT));
         break;
     case MAKE_GROUP:
         H5(H5Ldelete(file, what->path, H5P_DEFAULT));

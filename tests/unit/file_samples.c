@@ -14,6 +14,11 @@
 #include "formats/basis_h5.h"
 #include "lib/base/memory.h"
 
+/* HDF5 1.10 itself leaks where it gives up on a damaged file. Ids that we leave open, which is how we
+ * could leak through it, are counted by assert_no_ids. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) { return "leak:libhdf5\n"; }
+
 static void *room(int64_t n, size_t item)
 {
     void *p = NULL;
@@ -45,7 +50,8 @@ static void add_tables(modal_shape *s)
             int shared = 0;
             for (int32_t t = 0; t < m; t++) {
                 const int32_t *c = s->triangles + 3 * t;
-                int has_v = c[0] == v || c[1] == v || c[2] == v, has_w = c[0] == w || c[1] == w || c[2] == w;
+                int has_v = c[0] == v || c[1] == v || c[2] == v,
+                    has_w = c[0] == w || c[1] == w || c[2] == w;
                 shared += has_v && has_w;
             }
             if (w == v || shared == 0) continue;
@@ -90,8 +96,10 @@ static void add_order(modal_shape *s)
 {
     s->user_vertex = room(s->n_vertices, 4);
     s->user_triangle = room(s->n_triangles, 4);
-    for (int32_t i = 0; i < s->n_vertices; i++) s->user_vertex[i] = (int32_t)((2 * (int64_t)i + 1) % (s->n_vertices | 1));
-    for (int32_t i = 0; i < s->n_triangles; i++) s->user_triangle[i] = (int32_t)(s->n_triangles - 1 - i);
+    for (int32_t i = 0; i < s->n_vertices; i++)
+        s->user_vertex[i] = (int32_t)((2 * (int64_t)i + 1) % (s->n_vertices | 1));
+    for (int32_t i = 0; i < s->n_triangles; i++)
+        s->user_triangle[i] = (int32_t)(s->n_triangles - 1 - i);
 }
 
 static void add_solid(modal_shape *s, int64_t n_nodes, const double *nodes, int64_t n_elements)
@@ -114,7 +122,9 @@ static void add_solid(modal_shape *s, int64_t n_nodes, const double *nodes, int6
     m->n_materials = 2;
     m->materials = room(2, sizeof *m->materials);
     m->materials[0] = (modal_material){text("rubber"), 1e6, 0.45, 1100.0};
-    m->materials[1] = (modal_material){text("st\xc3\xa4hl"), 2.1e11, 0.3, 7850.0};
+    m->materials[1] = (modal_material){text("st\xc3\xa4"
+                                            "hl"),
+                                       2.1e11, 0.3, 7850.0};
     m->n_groups = 2;
     m->groups = room(2, sizeof *m->groups);
     for (int g = 0; g < 2; g++) {
@@ -130,7 +140,8 @@ static void add_solid(modal_shape *s, int64_t n_nodes, const double *nodes, int6
         for (int32_t i = 0; i < group->n_elements; i++) group->elements[i] = i;
     }
     s->volume_modes = room(s->n_modes * n_nodes * 3, 8);
-    for (int64_t i = 0; i < s->n_modes * n_nodes * 3; i++) s->volume_modes[i] = sin(0.1 * (double)i);
+    for (int64_t i = 0; i < s->n_modes * n_nodes * 3; i++)
+        s->volume_modes[i] = sin(0.1 * (double)i);
     s->embedding_nodes = room(4 * s->n_vertices, 4);
     s->embedding_weights = room(4 * s->n_vertices, 8);
 }
@@ -177,7 +188,8 @@ static void grid_shape(modal_shape *s, int with_uv)
 
 static void octahedron_shape(modal_shape *s)
 {
-    static const int32_t triangles[] = {0, 2, 4, 2, 1, 4, 1, 3, 4, 3, 0, 4, 2, 0, 5, 1, 2, 5, 3, 1, 5, 0, 3, 5};
+    static const int32_t triangles[] = {0, 2, 4, 2, 1, 4, 1, 3, 4, 3, 0, 4,
+                                        2, 0, 5, 1, 2, 5, 3, 1, 5, 0, 3, 5};
     static const double nodes[] = {-3, -3, -3, 9, -3, -3, -3, 9, -3, -3, -3, 9};
     s->name = text("octahedron");
     s->n_vertices = 6;
@@ -224,7 +236,9 @@ modal_basis sample_basis(int with_uv)
         b.objects[i].parent = i == 0 ? 2 : i == 1 ? 0 : -1;
         turn(b.objects[i].rest_frame, 0.7 * i, i);
     }
-    assert_int_equal(modal_provenance_append(&b.provenance, &b.n_provenance, "modalpack", "0.1.0", "modalpack 'a b.msh'", "00ff  a b.msh", "", NULL), MODAL_OK);
+    assert_int_equal(modal_provenance_append(&b.provenance, &b.n_provenance, "modalpack", "0.1.0",
+                                             "modalpack 'a b.msh'", "00ff  a b.msh", "", NULL),
+                     MODAL_OK);
     assert_int_equal(modal_basis_hash(&b, NULL), MODAL_OK);
     return b;
 }
@@ -244,8 +258,12 @@ modal_trajectory sample_trajectory(const modal_basis *b, int with_frames)
     }
     t.basis_path = text("a folder/basis.h5");
     strcpy(t.basis_hash, b->hash);
-    assert_int_equal(modal_provenance_append(&t.provenance, &t.n_provenance, "modalsim", "0.1.0", "modalsim", "", "cpu", NULL), MODAL_OK);
-    assert_int_equal(modal_provenance_append(&t.provenance, &t.n_provenance, "other", "2", "", "", "", NULL), MODAL_OK);
+    assert_int_equal(modal_provenance_append(&t.provenance, &t.n_provenance, "modalsim", "0.1.0",
+                                             "modalsim", "", "cpu", NULL),
+                     MODAL_OK);
+    assert_int_equal(modal_provenance_append(&t.provenance, &t.n_provenance, "other", "2", "", "",
+                                             "", NULL),
+                     MODAL_OK);
     return t;
 }
 
@@ -258,7 +276,7 @@ static void same(const void *a, const void *b, int64_t n, size_t item, int wante
     if (!b) fail_msg("%s: missing", name);
     if (n > 0 && memcmp(a, b, (size_t)n * item) != 0) fail_msg("%s: differs", name);
 }
-#define SAME(member, count, part)                                                                  \
+#define SAME(member, count, part) \
     same(x->member, y->member, (count), sizeof *x->member, (parts & (part)) != 0, #member)
 
 static void assert_volumes_equal(const modal_shape *x, const modal_shape *y, unsigned parts)
@@ -270,7 +288,7 @@ static void assert_volumes_equal(const modal_shape *x, const modal_shape *y, uns
     SAME(volume.element_tags, m, MODAL_BASIS_VOLUME);
     SAME(volume.element_material, m, MODAL_BASIS_VOLUME);
     SAME(fixed_nodes, x->n_fixed_nodes, MODAL_BASIS_VOLUME);
-    SAME(volume_modes, x->n_modes * n * 3, MODAL_BASIS_VOLUME);
+    SAME(volume_modes, x->n_modes * n * 3, MODAL_BASIS_VOLUME_MODES);
     SAME(embedding_nodes, 4 * x->n_vertices, MODAL_BASIS_VOLUME);
     SAME(embedding_weights, 4 * x->n_vertices, MODAL_BASIS_VOLUME);
     if (n > 0) {
@@ -332,7 +350,8 @@ static void assert_shapes_equal(const modal_shape *x, const modal_shape *y, unsi
     assert_volumes_equal(x, y, parts);
 }
 
-static void assert_provenance_equal(const modal_provenance *a, int32_t n, const modal_provenance *b, int32_t m)
+static void assert_provenance_equal(const modal_provenance *a, int32_t n, const modal_provenance *b,
+                                    int32_t m)
 {
     assert_int_equal(n, m);
     for (int32_t i = 0; i < n; i++) {
@@ -349,11 +368,13 @@ void assert_bases_equal(const modal_basis *a, const modal_basis *b, unsigned par
     assert_int_equal(a->n_shapes, b->n_shapes);
     assert_int_equal(a->n_objects, b->n_objects);
     assert_string_equal(a->hash, b->hash);
-    for (int32_t i = 0; i < a->n_shapes; i++) assert_shapes_equal(&a->shapes[i], &b->shapes[i], parts);
+    for (int32_t i = 0; i < a->n_shapes; i++)
+        assert_shapes_equal(&a->shapes[i], &b->shapes[i], parts);
     for (int32_t i = 0; i < a->n_objects; i++) {
         assert_int_equal(a->objects[i].shape, b->objects[i].shape);
         assert_int_equal(a->objects[i].parent, b->objects[i].parent);
-        assert_memory_equal(a->objects[i].rest_frame, b->objects[i].rest_frame, 12 * sizeof(double));
+        assert_memory_equal(a->objects[i].rest_frame, b->objects[i].rest_frame,
+                            12 * sizeof(double));
     }
     assert_provenance_equal(a->provenance, a->n_provenance, b->provenance, b->n_provenance);
 }

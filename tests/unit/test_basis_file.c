@@ -16,11 +16,11 @@
 #include "lib/base/memory.h"
 #include "tests/unit/file_samples.h"
 
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        modal_error failure = {0};                                                                 \
-        modal_error *err = &failure;                                                               \
-        if ((call) != MODAL_OK) fail_msg("%s: %s", #call, failure.message);                        \
+#define OK(call)                                                            \
+    do {                                                                    \
+        modal_error failure = {0};                                          \
+        modal_error *err = &failure;                                        \
+        if ((call) != MODAL_OK) fail_msg("%s: %s", #call, failure.message); \
     } while (0)
 
 static const char *write_sample(const char *name, int with_uv)
@@ -121,7 +121,8 @@ static void test_writer_refuses(void **state)
         if (i == 3) modal_free(&b.shapes[0].name);
         if (i == 4) b.shapes[0].triangles[0] = b.shapes[0].triangles[1];
         assert_int_equal(modal_basis_write(path, &b, &err), MODAL_ERROR_INPUT);
-        assert_non_null(strstr(err.message, i == 2 ? "never.h5: /objects/shape" : "never.h5: /shapes/000"));
+        assert_non_null(
+            strstr(err.message, i == 2 ? "never.h5: /objects/shape" : "never.h5: /shapes/000"));
         assert_int_not_equal(access(path, F_OK), 0);
         modal_basis_free(&b);
     }
@@ -137,118 +138,192 @@ static void test_writer_refuses(void **state)
 #define S1 "/shapes/0001"
 static const damage_case damages[] = {
     {DELETE_ATTRIBUTE, "@content_hash", 0, 0, NULL, "/@content_hash: missing", 0},
-    {SET_TEXT, "@content_hash", 0, 0, "0123456789abcdef0123456789abcdef", "/@content_hash: the content has", 1},
+    {SET_TEXT, "@content_hash", 0, 0, "0123456789abcdef0123456789abcdef",
+     "/@content_hash: the content has", 1},
     {SET_TEXT, "@content_hash", 0, 0, "0123", "/@content_hash: must be 32", 0},
-    {SET_TEXT, "@content_hash", 0, 0, "0123456789ABCDEF0123456789ABCDEF", "/@content_hash: must be 32", 0},
+    {SET_TEXT, "@content_hash", 0, 0, "0123456789ABCDEF0123456789ABCDEF",
+     "/@content_hash: must be 32", 0},
     {DELETE_LINK, "/shapes", 0, 0, NULL, "/shapes: missing", 0},
     {SET_INTEGER, "/shapes@count", 0, 3, NULL, "/shapes@count: must be 0 to 2, is 3", 0},
     {SET_INTEGER, "/shapes@count", 0, 0, NULL, "/shapes: no shapes", 0},
     {SET_INTEGER, "/shapes@count", 0, -1, NULL, "/shapes@count: must be", 0},
-    {SET_NUMBER, "/shapes@count", 0, 2, NULL, "/shapes@count: type must be little-endian 8-byte integer", 0},
+    {SET_NUMBER, "/shapes@count", 0, 2, NULL,
+     "/shapes@count: type must be little-endian 8-byte integer", 0},
     {DELETE_ATTRIBUTE, "/shapes@count", 0, 0, NULL, "/shapes@count: missing", 0},
     {DELETE_LINK, S1, 0, 0, NULL, "/shapes", 0},
     {SOFT_LINK, S1, 0, 0, NULL, S1 ": a soft or external link", 0},
     {EXTERNAL_LINK, S1 "/tables", 0, 0, NULL, S1 "/tables: a soft or external link", 0},
     {DELETE_ATTRIBUTE, S0 "@name", 0, 0, NULL, S0 "@name: missing", 0},
     {SET_INTEGER, S0 "@name", 0, 1, NULL, S0 "@name: must be text", 0},
-    {DELETE_LINK, S0 "/surface/rest_positions", 0, 0, NULL, S0 "/surface/rest_positions: missing", 0},
-    {MAKE_GROUP, S0 "/surface/rest_positions", 0, 0, NULL, S0 "/surface/rest_positions: not a dataset", 0},
-    {SET_VALUE, S0 "/surface/rest_positions", 7, NAN, NULL, S0 "/surface/rest_positions: row 2, column 1: not finite", 0},
-    {SET_VALUE, S1 "/surface/rest_positions", 17, INFINITY, NULL, S1 "/surface/rest_positions: row 5, column 2: not finite, inf", 0},
-    {RETYPE, S0 "/surface/rest_positions", 0, 0, NULL, "rest_positions: type must be little-endian 8-byte float, is little-endian 4-byte float", 0},
+    {DELETE_LINK, S0 "/surface/rest_positions", 0, 0, NULL, S0 "/surface/rest_positions: missing",
+     0},
+    {MAKE_GROUP, S0 "/surface/rest_positions", 0, 0, NULL,
+     S0 "/surface/rest_positions: not a dataset", 0},
+    {SET_VALUE, S0 "/surface/rest_positions", 7, NAN, NULL,
+     S0 "/surface/rest_positions: row 2, column 1: not finite", 0},
+    {SET_VALUE, S1 "/surface/rest_positions", 17, INFINITY, NULL,
+     S1 "/surface/rest_positions: row 5, column 2: not finite, inf", 0},
+    {RETYPE, S0 "/surface/rest_positions", 0, 0, NULL,
+     "rest_positions: type must be little-endian 8-byte float, is little-endian 4-byte float", 0},
     {SWAP_BYTES, S0 "/surface/rest_positions", 0, 0, NULL, "rest_positions: type must be", 0},
-    {SHORTEN, S0 "/surface/rest_positions", 0, 0, NULL, "/surface/user_vertex: shape must be [34], is [35]", 0},
-    {FLATTEN, S0 "/surface/rest_positions", 0, 0, NULL, "rest_positions: shape must be [any, 3], is [105]", 0},
-    {SOFT_LINK, S0 "/surface/rest_positions", 0, 0, NULL, "rest_positions: a soft or external link", 0},
-    {EXTERNAL_LINK, S0 "/surface/rest_positions", 0, 0, NULL, "rest_positions: a soft or external link", 0},
+    {SHORTEN, S0 "/surface/rest_positions", 0, 0, NULL,
+     "/surface/user_vertex: shape must be [34], is [35]", 0},
+    {FLATTEN, S0 "/surface/rest_positions", 0, 0, NULL,
+     "rest_positions: shape must be [any, 3], is [105]", 0},
+    {SOFT_LINK, S0 "/surface/rest_positions", 0, 0, NULL, "rest_positions: a soft or external link",
+     0},
+    {EXTERNAL_LINK, S0 "/surface/rest_positions", 0, 0, NULL,
+     "rest_positions: a soft or external link", 0},
     {VIRTUAL, S0 "/surface/rest_positions", 0, 0, NULL, "rest_positions: a virtual dataset", 0},
-    {ELSEWHERE, S0 "/surface/rest_positions", 0, 0, NULL, "rest_positions: stored in another file", 0},
-    {NEVER_WRITTEN, S0 "/surface/rest_positions", 0, 0, NULL, "rest_positions: 840 bytes claimed, 0 stored", 0},
-    {HUGE_CHUNKED, S0 "/surface/rest_positions", 0, 0, NULL, "rest_positions: 26388279066624 bytes claimed", 0},
-    {HUGE_CHUNKED, S0 "/modes/modal_matrix", 0, 0, NULL, "modal_matrix: shape must be [2, any, 3, 32], is [1099511627776, 4, 3, 32]", 0},
-    {SET_VALUE, S0 "/surface/triangles", 5, 35, NULL, "/surface/triangles: row 1: outside [0, 35), 35", 0},
-    {SET_VALUE, S0 "/surface/triangles", 5, -1, NULL, "/surface/triangles: row 1: outside [0, 35), -1", 0},
-    {SET_VALUE, S0 "/surface/triangles", 0, 1, NULL, "/surface/triangles: row 0: the same vertex twice", 0},
-    {RETYPE, S0 "/surface/triangles", 0, 0, NULL, "triangles: type must be little-endian 4-byte integer, is little-endian 2-byte integer", 0},
-    {SET_VALUE, S0 "/surface/user_vertex", 4, 1, NULL, "/surface/user_vertex: value 4: not a permutation, again 1", 0},
-    {SET_VALUE, S0 "/surface/user_vertex", 4, 35, NULL, "/surface/user_vertex: value 4: not a permutation, outside", 0},
+    {ELSEWHERE, S0 "/surface/rest_positions", 0, 0, NULL, "rest_positions: stored in another file",
+     0},
+    {NEVER_WRITTEN, S0 "/surface/rest_positions", 0, 0, NULL,
+     "rest_positions: 840 bytes claimed, 0 stored", 0},
+    {HUGE_CHUNKED, S0 "/surface/rest_positions", 0, 0, NULL,
+     "rest_positions: 26388279066624 bytes claimed", 0},
+    {HUGE_CHUNKED, S0 "/modes/modal_matrix", 0, 0, NULL,
+     "modal_matrix: shape must be [2, any, 3, 32], is [1099511627776, 4, 3, 32]", 0},
+    {SET_VALUE, S0 "/surface/triangles", 5, 35, NULL,
+     "/surface/triangles: row 1: outside [0, 35), 35", 0},
+    {SET_VALUE, S0 "/surface/triangles", 5, -1, NULL,
+     "/surface/triangles: row 1: outside [0, 35), -1", 0},
+    {SET_VALUE, S0 "/surface/triangles", 0, 1, NULL,
+     "/surface/triangles: row 0: the same vertex twice", 0},
+    {RETYPE, S0 "/surface/triangles", 0, 0, NULL,
+     "triangles: type must be little-endian 4-byte integer, is little-endian 2-byte integer", 0},
+    {SET_VALUE, S0 "/surface/user_vertex", 4, 1, NULL,
+     "/surface/user_vertex: value 4: not a permutation, again 1", 0},
+    {SET_VALUE, S0 "/surface/user_vertex", 4, 35, NULL,
+     "/surface/user_vertex: value 4: not a permutation, outside", 0},
     {SHORTEN, S0 "/surface/user_vertex", 0, 0, NULL, "user_vertex: shape must be [35], is [34]", 0},
-    {SET_VALUE, S0 "/surface/user_triangle", 3, -1, NULL, "/surface/user_triangle: value 3: not a permutation", 0},
+    {SET_VALUE, S0 "/surface/user_triangle", 3, -1, NULL,
+     "/surface/user_triangle: value 3: not a permutation", 0},
     {DELETE_LINK, S0 "/surface/uv", 0, 0, NULL, "/surface: uv and triangle_uv must both", 0},
-    {DELETE_LINK, S0 "/surface/triangle_uv", 0, 0, NULL, "/surface: uv and triangle_uv must both", 0},
+    {DELETE_LINK, S0 "/surface/triangle_uv", 0, 0, NULL, "/surface: uv and triangle_uv must both",
+     0},
     {SET_VALUE, S0 "/surface/uv", 3, NAN, NULL, "/surface/uv: row 1, column 1: not finite", 0},
-    {SET_VALUE, S0 "/surface/triangle_uv", 9, 50, NULL, "/surface/triangle_uv: row 3: outside [0, 50), 50", 0},
-    {SET_VALUE, S0 "/tables/face_offsets", 0, 1, NULL, "/tables/face_offsets: value 0: must be 0", 0},
-    {SET_VALUE, S0 "/tables/face_offsets", 3, 1e15, NULL, "/tables/face_offsets: value 4: decreases", 0},
+    {SET_VALUE, S0 "/surface/triangle_uv", 9, 50, NULL,
+     "/surface/triangle_uv: row 3: outside [0, 50), 50", 0},
+    {SET_VALUE, S0 "/tables/face_offsets", 0, 1, NULL, "/tables/face_offsets: value 0: must be 0",
+     0},
+    {SET_VALUE, S0 "/tables/face_offsets", 3, 1e15, NULL,
+     "/tables/face_offsets: value 4: decreases", 0},
     {SET_VALUE, S0 "/tables/face_offsets", 35, 1e15, NULL, "/tables/face_offsets: last value", 0},
-    {SHORTEN, S0 "/tables/face_offsets", 0, 0, NULL, "face_offsets: shape must be [36], is [35]", 0},
+    {SHORTEN, S0 "/tables/face_offsets", 0, 0, NULL, "face_offsets: shape must be [36], is [35]",
+     0},
     {SET_VALUE, S0 "/tables/faces", 2, 48, NULL, "/tables/faces: row 2: outside [0, 48)", 0},
     {SET_VALUE, S0 "/tables/faces", 1, 0, NULL, "/tables/faces: value 1: not ascending", 0},
-    {SET_VALUE, S0 "/tables/faces", 1, 40, NULL, "/tables/faces: row 0: not the triangles at this vertex", 1},
+    {SET_VALUE, S0 "/tables/faces", 1, 40, NULL,
+     "/tables/faces: row 0: not the triangles at this vertex", 1},
     {SHORTEN, S0 "/tables/faces", 0, 0, NULL, "/tables/face_offsets: last value", 0},
-    {SET_VALUE, S1 "/tables/ring_offsets", 2, 0, NULL, "/tables/ring_offsets: value 2: decreases", 0},
+    {SET_VALUE, S1 "/tables/ring_offsets", 2, 0, NULL, "/tables/ring_offsets: value 2: decreases",
+     0},
     {SET_VALUE, S1 "/tables/ring", 0, 6, NULL, S1 "/tables/ring: row 0: outside [0, 6)", 0},
     {SET_VALUE, S1 "/tables/ring", 1, 0, NULL, S1 "/tables/ring: value 1: not ascending", 0},
     {SET_VALUE, S1 "/tables/ring", 0, 0, NULL, S1 "/tables/ring: row 0: not the vertices", 1},
-    {SET_VALUE, S1 "/tables/boundary", 2, 1, NULL, S1 "/tables/boundary: value 2: not what the triangles say", 1},
-    {SET_VALUE, S0 "/tables/boundary", 0, 2, NULL, S0 "/tables/boundary: value 0: must be 0 or 1", 0},
-    {SET_VALUE, S0 "/modes/modal_matrix", 31, NAN, NULL, "/modes/modal_matrix: tile 0, value 31: not finite", 0},
-    {SET_VALUE, S0 "/modes/modal_matrix", 4 * 96 + 2 * 96 + 3, 1, NULL, "/modes/modal_matrix: mode 2, lane 3 of the last tile", 0},
-    {SHORTEN, S0 "/modes/modal_matrix", 0, 0, NULL, "modal_matrix: shape must be [2, any, 3, 32], is [1, 4, 3, 32]", 0},
+    {SET_VALUE, S1 "/tables/boundary", 2, 1, NULL,
+     S1 "/tables/boundary: value 2: not what the triangles say", 1},
+    {SET_VALUE, S0 "/tables/boundary", 0, 2, NULL, S0 "/tables/boundary: value 0: must be 0 or 1",
+     0},
+    {SET_VALUE, S0 "/modes/modal_matrix", 31, NAN, NULL,
+     "/modes/modal_matrix: tile 0, value 31: not finite", 0},
+    {SET_VALUE, S0 "/modes/modal_matrix", 4 * 96 + 2 * 96 + 3, 1, NULL,
+     "/modes/modal_matrix: mode 2, lane 3 of the last tile", 0},
+    {SHORTEN, S0 "/modes/modal_matrix", 0, 0, NULL,
+     "modal_matrix: shape must be [2, any, 3, 32], is [1, 4, 3, 32]", 0},
     {SWAP_BYTES, S0 "/modes/modal_matrix", 0, 0, NULL, "modal_matrix: type must be", 0},
-    {SET_VALUE, S0 "/modes/eigenvalues", 1, 50, NULL, "/modes/eigenvalues: value 1: not ascending", 0},
-    {SET_VALUE, S0 "/modes/eigenvalues", 0, -1, NULL, "/modes/eigenvalues: value 0: must be finite and >= 0", 0},
-    {SET_VALUE, S0 "/modes/eigenvalues", 3, NAN, NULL, "/modes/eigenvalues: value 3: must be finite", 0},
-    {SET_VALUE, S0 "/modes/frequencies", 2, 3, NULL, "/modes/frequencies: value 2: must be 4.77", 0},
-    {SET_VALUE, S0 "/modes/frequencies", 2, NAN, NULL, "/modes/frequencies: value 2: not finite", 0},
+    {SET_VALUE, S0 "/modes/eigenvalues", 1, 50, NULL, "/modes/eigenvalues: value 1: not ascending",
+     0},
+    {SET_VALUE, S0 "/modes/eigenvalues", 0, -1, NULL,
+     "/modes/eigenvalues: value 0: must be finite and >= 0", 0},
+    {SET_VALUE, S0 "/modes/eigenvalues", 3, NAN, NULL,
+     "/modes/eigenvalues: value 3: must be finite", 0},
+    {SET_VALUE, S0 "/modes/frequencies", 2, 3, NULL, "/modes/frequencies: value 2: must be 4.77",
+     0},
+    {SET_VALUE, S0 "/modes/frequencies", 2, NAN, NULL, "/modes/frequencies: value 2: not finite",
+     0},
     {SHORTEN, S0 "/modes/frequencies", 0, 0, NULL, "frequencies: shape must be [4], is [3]", 0},
-    {SET_VALUE, S0 "/modes/modal_masses", 1, 0, NULL, "/modes/modal_masses: value 1: must be finite and > 0", 0},
-    {SET_VALUE, S0 "/modes/residuals", 1, -1, NULL, "/modes/residuals: value 1: must be finite and >= 0", 0},
-    {SET_VALUE, S0 "/modes/participation", 4, NAN, NULL, "/modes/participation: mode 1, axis 1: not finite", 0},
-    {SET_VALUE, S1 "/modes/rigid_eigenvalues", 4, NAN, NULL, "/modes/rigid_eigenvalues: value 4: not finite", 0},
+    {SET_VALUE, S0 "/modes/modal_masses", 1, 0, NULL,
+     "/modes/modal_masses: value 1: must be finite and > 0", 0},
+    {SET_VALUE, S0 "/modes/residuals", 1, -1, NULL,
+     "/modes/residuals: value 1: must be finite and >= 0", 0},
+    {SET_VALUE, S0 "/modes/participation", 4, NAN, NULL,
+     "/modes/participation: mode 1, axis 1: not finite", 0},
+    {SET_VALUE, S1 "/modes/rigid_eigenvalues", 4, NAN, NULL,
+     "/modes/rigid_eigenvalues: value 4: not finite", 0},
     {SET_NUMBER, S0 "/modes@shift", 0, NAN, NULL, "/modes@shift: value 0: not finite", 0},
-    {SET_NUMBER, S0 "/modes@total_mass", 0, 0, NULL, "/modes@total_mass: value 0: must be finite and > 0", 0},
-    {SET_TEXT, S0 "/modes@mass_rule", 0, 0, "wrong", "/modes@mass_rule: must be consistent or lumped, is \"wrong\"", 0},
+    {SET_NUMBER, S0 "/modes@total_mass", 0, 0, NULL,
+     "/modes@total_mass: value 0: must be finite and > 0", 0},
+    {SET_TEXT, S0 "/modes@mass_rule", 0, 0, "wrong",
+     "/modes@mass_rule: must be consistent or lumped, is \"wrong\"", 0},
     {DELETE_ATTRIBUTE, S0 "/modes@mass_rule", 0, 0, NULL, "/modes@mass_rule: missing", 0},
     {SET_VALUE, S0 "/volume/nodes", 0, NAN, NULL, "/volume/nodes: row 0, column 0: not finite", 0},
     {SHORTEN, S0 "/volume/node_tags", 0, 0, NULL, "node_tags: shape must be [35], is [34]", 0},
-    {SET_VALUE, S1 "/volume/tetrahedra", 3, 4, NULL, "/volume/tetrahedra: row 0: outside [0, 4)", 0},
+    {SET_VALUE, S1 "/volume/tetrahedra", 3, 4, NULL, "/volume/tetrahedra: row 0: outside [0, 4)",
+     0},
     {SHORTEN, S0 "/volume/element_tags", 0, 0, NULL, "element_tags: shape must be [9]", 0},
-    {SET_VALUE, S0 "/volume/element_material", 8, 2, NULL, "/volume/element_material: row 8: outside [0, 2)", 0},
-    {SET_VALUE, S0 "/volume/element_material", 8, -1, NULL, "/volume/element_material: row 8: outside [0, 2)", 0},
-    {SET_VALUE, S0 "/volume/fixed_nodes", 1, 0, NULL, "/volume/fixed_nodes: value 1: not ascending", 0},
+    {SET_VALUE, S0 "/volume/element_material", 8, 2, NULL,
+     "/volume/element_material: row 8: outside [0, 2)", 0},
+    {SET_VALUE, S0 "/volume/element_material", 8, -1, NULL,
+     "/volume/element_material: row 8: outside [0, 2)", 0},
+    {SET_VALUE, S0 "/volume/fixed_nodes", 1, 0, NULL, "/volume/fixed_nodes: value 1: not ascending",
+     0},
     {SET_VALUE, S0 "/volume/fixed_nodes", 2, 35, NULL, "/volume/fixed_nodes: row 2: outside", 0},
-    {SET_VALUE, S0 "/volume/volume_modes", 105, NAN, NULL, "/volume/volume_modes: mode 1, value 0: not finite", 0},
+    {SET_VALUE, S0 "/volume/volume_modes", 105, NAN, NULL,
+     "/volume/volume_modes: mode 1, value 0: not finite", 0},
     {SHORTEN, S0 "/volume/volume_modes", 0, 0, NULL, "volume_modes: shape must be [4, 35, 3]", 0},
-    {SET_VALUE, S1 "/volume/embedding_nodes", 8, 4, NULL, "/volume/embedding_nodes: row 2: outside [0, 4)", 0},
-    {SET_VALUE, S1 "/volume/embedding_weights", 8, 0.9, NULL, "/volume/embedding_weights: row 2: must add up to 1", 0},
-    {SET_VALUE, S1 "/volume/embedding_weights", 8, NAN, NULL, "/volume/embedding_weights: row 2: must add up to 1", 0},
-    {SET_VALUE, S0 "/volume/embedding_weights", 4, 0.5, NULL, "/volume/embedding_weights: row 1: must be 1 0 0 0", 0},
-    {SET_TEXT, S0 "/volume@surface_kind", 0, 0, "x", "/volume@surface_kind: must be boundary or embedded", 0},
-    {SET_NUMBER, S1 "/volume@farthest_outside", 0, -1, NULL, "/volume@farthest_outside: value 0: must be finite and >= 0", 0},
+    {SET_VALUE, S1 "/volume/embedding_nodes", 8, 4, NULL,
+     "/volume/embedding_nodes: row 2: outside [0, 4)", 0},
+    {SET_VALUE, S1 "/volume/embedding_weights", 8, 0.9, NULL,
+     "/volume/embedding_weights: row 2: must add up to 1", 0},
+    {SET_VALUE, S1 "/volume/embedding_weights", 8, NAN, NULL,
+     "/volume/embedding_weights: row 2: must add up to 1", 0},
+    {SET_VALUE, S0 "/volume/embedding_weights", 4, 0.5, NULL,
+     "/volume/embedding_weights: row 1: must be 1 0 0 0", 0},
+    {SET_TEXT, S0 "/volume@surface_kind", 0, 0, "x",
+     "/volume@surface_kind: must be boundary or embedded", 0},
+    {SET_NUMBER, S1 "/volume@farthest_outside", 0, -1, NULL,
+     "/volume@farthest_outside: value 0: must be finite and >= 0", 0},
     {DELETE_LINK, S0 "/volume/materials", 0, 0, NULL, "/volume/materials: missing", 0},
-    {SET_NUMBER, S0 "/volume/materials/0000@young", 0, 0, NULL, "/volume/materials/0000@young: value 0: must be finite and > 0", 0},
-    {SET_NUMBER, S0 "/volume/materials/0001@poisson", 0, 0.5, NULL, "/volume/materials/0001@poisson: must lie between", 0},
-    {SET_NUMBER, S0 "/volume/materials/0001@poisson", 0, NAN, NULL, "/volume/materials/0001@poisson: must lie between", 0},
-    {SET_NUMBER, S0 "/volume/materials/0001@density", 0, -1, NULL, "/volume/materials/0001@density: value 0: must be finite and > 0", 0},
-    {DELETE_LINK, S0 "/volume/groups/0000/nodes", 0, 0, NULL, "/volume/groups/0000/nodes: missing", 0},
-    {SET_VALUE, S0 "/volume/groups/0000/nodes", 3, 35, NULL, "/volume/groups/0000/nodes: row 3: outside", 0},
-    {SET_VALUE, S0 "/volume/groups/0000/nodes", 3, 2, NULL, "/volume/groups/0000/nodes: value 3: not ascending", 0},
-    {SET_VALUE, S0 "/volume/groups/0000/elements", 8, 9, NULL, "/volume/groups/0000/elements: row 8: outside", 0},
-    {SET_VALUE, S0 "/volume/groups/0000/elements", 8, 7, NULL, "/volume/groups/0000/elements: value 8: not ascending", 0},
-    {SET_INTEGER, S0 "/volume/groups/0000@dimension", 0, 2, NULL, "/volume/groups/0000/elements: must be empty", 0},
-    {SET_INTEGER, S0 "/volume/groups/0000@dimension", 0, 4, NULL, "/volume/groups/0000@dimension: must be 0 to 3", 0},
-    {SET_INTEGER, S0 "/volume/groups/0000@tag", 0, 1e12, NULL, "/volume/groups/0000@tag: must be", 0},
+    {SET_NUMBER, S0 "/volume/materials/0000@young", 0, 0, NULL,
+     "/volume/materials/0000@young: value 0: must be finite and > 0", 0},
+    {SET_NUMBER, S0 "/volume/materials/0001@poisson", 0, 0.5, NULL,
+     "/volume/materials/0001@poisson: must lie between", 0},
+    {SET_NUMBER, S0 "/volume/materials/0001@poisson", 0, NAN, NULL,
+     "/volume/materials/0001@poisson: must lie between", 0},
+    {SET_NUMBER, S0 "/volume/materials/0001@density", 0, -1, NULL,
+     "/volume/materials/0001@density: value 0: must be finite and > 0", 0},
+    {DELETE_LINK, S0 "/volume/groups/0000/nodes", 0, 0, NULL, "/volume/groups/0000/nodes: missing",
+     0},
+    {SET_VALUE, S0 "/volume/groups/0000/nodes", 3, 35, NULL,
+     "/volume/groups/0000/nodes: row 3: outside", 0},
+    {SET_VALUE, S0 "/volume/groups/0000/nodes", 3, 2, NULL,
+     "/volume/groups/0000/nodes: value 3: not ascending", 0},
+    {SET_VALUE, S0 "/volume/groups/0000/elements", 8, 9, NULL,
+     "/volume/groups/0000/elements: row 8: outside", 0},
+    {SET_VALUE, S0 "/volume/groups/0000/elements", 8, 7, NULL,
+     "/volume/groups/0000/elements: value 8: not ascending", 0},
+    {SET_INTEGER, S0 "/volume/groups/0000@dimension", 0, 2, NULL,
+     "/volume/groups/0000/elements: must be empty", 0},
+    {SET_INTEGER, S0 "/volume/groups/0000@dimension", 0, 4, NULL,
+     "/volume/groups/0000@dimension: must be 0 to 3", 0},
+    {SET_INTEGER, S0 "/volume/groups/0000@tag", 0, 1e12, NULL, "/volume/groups/0000@tag: must be",
+     0},
     {DELETE_LINK, "/objects", 0, 0, NULL, "/objects: missing", 0},
     {SET_VALUE, "/objects/shape", 2, 2, NULL, "/objects/shape: object 2: outside [0, 2), 2", 0},
     {SHORTEN, "/objects/parent", 0, 0, NULL, "/objects/parent: shape must be [3], is [2]", 0},
     {SET_VALUE, "/objects/parent", 2, 3, NULL, "/objects/parent: object 2: outside [-1, 3), 3", 0},
     {SET_VALUE, "/objects/parent", 2, -2, NULL, "/objects/parent: object 2: outside", 0},
-    {SET_VALUE, "/objects/parent", 2, 1, NULL, "/objects/parent: object 0: its parents run in a circle", 0},
-    {SET_VALUE, "/objects/parent", 2, 2, NULL, "/objects/parent: object 2: its parents run in a circle", 0},
-    {SET_VALUE, "/objects/rest_frame", 12, 0.9, NULL, "/objects/rest_frame: object 1: not orthonormal", 0},
-    {SET_VALUE, "/objects/rest_frame", 10, -1, NULL, "/objects/rest_frame: object 0: a reflection", 0},
-    {SET_VALUE, "/objects/rest_frame", 15, NAN, NULL, "/objects/rest_frame: object 1: not finite", 0},
+    {SET_VALUE, "/objects/parent", 2, 1, NULL,
+     "/objects/parent: object 0: its parents run in a circle", 0},
+    {SET_VALUE, "/objects/parent", 2, 2, NULL,
+     "/objects/parent: object 2: its parents run in a circle", 0},
+    {SET_VALUE, "/objects/rest_frame", 12, 0.9, NULL,
+     "/objects/rest_frame: object 1: not orthonormal", 0},
+    {SET_VALUE, "/objects/rest_frame", 10, -1, NULL, "/objects/rest_frame: object 0: a reflection",
+     0},
+    {SET_VALUE, "/objects/rest_frame", 15, NAN, NULL, "/objects/rest_frame: object 1: not finite",
+     0},
     {DELETE_LINK, "/provenance", 0, 0, NULL, "/provenance: missing", 0},
     {SET_INTEGER, "/provenance@count", 0, 2, NULL, "/provenance@count: must be 0 to 1", 0},
     {DELETE_ATTRIBUTE, "/provenance/0000@tool", 0, 0, NULL, "/provenance/0000@tool: missing", 0},
@@ -275,7 +350,8 @@ static void test_every_rule(void **state)
         modal_status status = modal_basis_read(path, MODAL_BASIS_ALL, &basis, &refusal);
         if (status != (d->deep ? MODAL_OK : MODAL_ERROR_INPUT))
             fail_msg("%s (%s): read gives %d, %s", d->path, d->expected, status, refusal.message);
-        if (!d->deep && (strncmp(refusal.message, path, strlen(path)) != 0 || !strstr(refusal.message, ": /")))
+        if (!d->deep &&
+            (strncmp(refusal.message, path, strlen(path)) != 0 || !strstr(refusal.message, ": /")))
             fail_msg("%s: \"%s\" does not name the file and the place", d->path, refusal.message);
         modal_basis_free(&basis);
         assert_no_ids();
@@ -305,7 +381,8 @@ static void test_unknown_things_are_ignored(void **state)
     (void)state;
     const char *path = write_sample("more.h5", 0);
     hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
-    assert_true(H5Gclose(H5Gcreate2(file, "/shapes/0000/textures", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)) >= 0);
+    assert_true(H5Gclose(H5Gcreate2(file, "/shapes/0000/textures", H5P_DEFAULT, H5P_DEFAULT,
+                                    H5P_DEFAULT)) >= 0);
     assert_true(H5Gclose(H5Gcreate2(file, "/later", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)) >= 0);
     assert_true(H5Fclose(file) >= 0);
     const damage_case minor = {SET_TEXT, "@modal_version", 0, 0, "1.7", "", 0};
@@ -346,10 +423,12 @@ static void test_unreadable(void **state)
     sample_put(path, "v 0 0 0\n", 8);
     refused(path, "not an HDF5 file");
     const damage_case cases[] = {
-        {SET_TEXT, "@modal_type", 0, 0, "trajectory", "modal_type: this is a trajectory, expected a basis", 0},
+        {SET_TEXT, "@modal_type", 0, 0, "trajectory",
+         "modal_type: this is a trajectory, expected a basis", 0},
         {DELETE_ATTRIBUTE, "@modal_type", 0, 0, NULL, "no attribute modal_type", 0},
         {SET_INTEGER, "@modal_type", 0, 1, NULL, "/@modal_type: must be text", 0},
-        {SET_TEXT, "@modal_version", 0, 0, "2.0", "modal_version: unsupported version 2.0, this program reads 1.x", 0},
+        {SET_TEXT, "@modal_version", 0, 0, "2.0",
+         "modal_version: unsupported version 2.0, this program reads 1.x", 0},
         {SET_TEXT, "@modal_version", 0, 0, "one", "modal_version: must read MAJOR.MINOR", 0},
         {SET_TEXT, "@modal_version", 0, 0, "1", "modal_version: must read MAJOR.MINOR", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -369,7 +448,8 @@ static void test_every_truncation(void **state)
     for (size_t n = 0; n < length; n++) {
         unsigned char *part = malloc(n + 1); /* of its own size, so that a sanitizer sees its end */
         memcpy(part, bytes, n);
-        if (modal_basis_read_image(part, n, "part", MODAL_BASIS_ALL, &basis, NULL) != MODAL_ERROR_INPUT)
+        if (modal_basis_read_image(part, n, "part", MODAL_BASIS_ALL, &basis, NULL) !=
+            MODAL_ERROR_INPUT)
             fail_msg("%zu of %zu bytes are taken for a basis", n, length);
         free(part);
     }
@@ -403,14 +483,17 @@ static void test_flipped_bytes(void **state)
         modal_basis basis;
         modal_findings findings = {0};
         memcpy(bad, good, length);
-        for (int flips = 1 + (int)(draw() % 4); flips > 0; flips--) bad[draw() % length] ^= (unsigned char)(1 + draw() % 255);
-        modal_status status = modal_basis_read_image(bad, length, "flipped", MODAL_BASIS_ALL, &basis, NULL);
+        for (int flips = 1 + (int)(draw() % 4); flips > 0; flips--)
+            bad[draw() % length] ^= (unsigned char)(1 + draw() % 255);
+        modal_status status =
+            modal_basis_read_image(bad, length, "flipped", MODAL_BASIS_ALL, &basis, NULL);
         assert_true(status == MODAL_OK || status == MODAL_ERROR_INPUT);
         refusals += status == MODAL_ERROR_INPUT;
         modal_basis_free(&basis);
         modal_status checked = modal_basis_check_image(bad, length, "flipped", &findings, NULL);
         /* What a reader refuses, the checker complains about. */
-        if (status == MODAL_ERROR_INPUT && checked == MODAL_OK && findings.n == 0) fail_msg("draw %d", i);
+        if (status == MODAL_ERROR_INPUT && checked == MODAL_OK && findings.n == 0)
+            fail_msg("draw %d", i);
         modal_findings_free(&findings);
     }
     alarm(0);

@@ -16,11 +16,11 @@
 #include "lib/base/memory.h"
 #include "tests/unit/file_samples.h"
 
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        modal_error failure = {0};                                                                 \
-        modal_error *err = &failure;                                                               \
-        if ((call) != MODAL_OK) fail_msg("%s: %s", #call, failure.message);                        \
+#define OK(call)                                                            \
+    do {                                                                    \
+        modal_error failure = {0};                                          \
+        modal_error *err = &failure;                                        \
+        if ((call) != MODAL_OK) fail_msg("%s: %s", #call, failure.message); \
     } while (0)
 
 static modal_trajectory sample(int with_frames)
@@ -142,9 +142,13 @@ static void test_writer_refuses(void **state)
 {
     (void)state;
     const char *path = sample_path("never.h5");
-    const char *expected[] = {"/q: frame 2, coordinate 5: not finite, nan", "/times: frame 1: not increasing",
-                              "/@basis_hash: must be 32", "missing", "/@basis_path: empty",
-                              "/frames: frame 3, object 1: not orthonormal", "/mode_offsets: object 0: has no"};
+    const char *expected[] = {"/q: frame 2, coordinate 5: not finite, nan",
+                              "/times: frame 1: not increasing",
+                              "/@basis_hash: must be 32",
+                              "missing",
+                              "/@basis_path: empty",
+                              "/frames: frame 3, object 1: not orthonormal",
+                              "/mode_offsets: object 0: has no"};
     for (int i = 0; i < 7; i++) {
         modal_trajectory t = sample(1);
         modal_error err = {0}, image_err = {0};
@@ -158,8 +162,10 @@ static void test_writer_refuses(void **state)
         if (i == 5) t.frames[(3 * 3 + 1) * 12] = 2;
         if (i == 6) t.mode_offsets[1] = 0;
         assert_int_equal(modal_trajectory_write(path, &t, &err), MODAL_ERROR_INPUT);
-        assert_int_equal(modal_trajectory_image(&t, &image, &length, &image_err), MODAL_ERROR_INPUT);
-        if (!strstr(err.message, expected[i]) || !strstr(image_err.message, expected[i])) fail_msg("%d: %s", i, err.message);
+        assert_int_equal(modal_trajectory_image(&t, &image, &length, &image_err),
+                         MODAL_ERROR_INPUT);
+        if (!strstr(err.message, expected[i]) || !strstr(image_err.message, expected[i]))
+            fail_msg("%d: %s", i, err.message);
         assert_null(image);
         assert_int_not_equal(access(path, F_OK), 0);
         modal_trajectory_free(&t);
@@ -173,13 +179,17 @@ static void test_writer_refuses(void **state)
 /* Every rule of trajectory.md, broken one at a time. Q is 11: objects of 4, 3 and 4 modes. */
 static const damage_case damages[] = {
     {DELETE_ATTRIBUTE, "@basis_hash", 0, 0, NULL, "/@basis_hash: missing", 0},
-    {SET_TEXT, "@basis_hash", 0, 0, "0123456789abcdef0123456789abcdef0", "/@basis_hash: must be 32", 0},
-    {SET_TEXT, "@basis_hash", 0, 0, "0123456789abcdef0123456789abcdeg", "/@basis_hash: must be 32", 0},
+    {SET_TEXT, "@basis_hash", 0, 0, "0123456789abcdef0123456789abcdef0", "/@basis_hash: must be 32",
+     0},
+    {SET_TEXT, "@basis_hash", 0, 0, "0123456789abcdef0123456789abcdeg", "/@basis_hash: must be 32",
+     0},
     {DELETE_ATTRIBUTE, "@basis_path", 0, 0, NULL, "/@basis_path: missing", 0},
     {SET_INTEGER, "@basis_path", 0, 3, NULL, "/@basis_path: must be text", 0},
-    {SET_TEXT, "@basis_path", 0, 0, "other.h5", "/basis: leads to \"a folder/basis.h5\", basis_path is \"other.h5\"", 0},
+    {SET_TEXT, "@basis_path", 0, 0, "other.h5",
+     "/basis: leads to \"a folder/basis.h5\", basis_path is \"other.h5\"", 0},
     {EXTERNAL_LINK, "/basis", 0, 0, NULL, "/basis: leads to \"another.h5\"", 0},
-    {EXTERNAL_LINK, "/basis", 0, 0, "/shapes", "/basis: must lead to the root, leads to \"/shapes\"", 0},
+    {EXTERNAL_LINK, "/basis", 0, 0, "/shapes",
+     "/basis: must lead to the root, leads to \"/shapes\"", 0},
     {MAKE_GROUP, "/basis", 0, 0, NULL, "/basis: must be an external link", 0},
     {DELETE_LINK, "/times", 0, 0, NULL, "/times: missing", 0},
     {SET_VALUE, "/times", 3, NAN, NULL, "/times: frame 3: not finite, nan", 0},
@@ -192,10 +202,12 @@ static const damage_case damages[] = {
     {SET_VALUE, "/mode_offsets", 0, 1, NULL, "/mode_offsets: value 0: must be 0", 0},
     {SET_VALUE, "/mode_offsets", 1, -4, NULL, "/mode_offsets: value 1: decreases", 0},
     {SET_VALUE, "/mode_offsets", 2, 4, NULL, "/mode_offsets: object 1: has no coordinates", 0},
-    {SET_VALUE, "/mode_offsets", 3, 12, NULL, "/mode_offsets: last value: must be the number of values 11, is 12", 0},
+    {SET_VALUE, "/mode_offsets", 3, 12, NULL,
+     "/mode_offsets: last value: must be the number of values 11, is 12", 0},
     {SHORTEN, "/mode_offsets", 0, 0, NULL, "/mode_offsets: last value", 0},
     {RETYPE, "/mode_offsets", 0, 0, NULL, "/mode_offsets: type must be", 0},
-    {SWAP_BYTES, "/mode_offsets", 0, 0, NULL, "/mode_offsets: type must be little-endian 8-byte integer, is big-endian", 0},
+    {SWAP_BYTES, "/mode_offsets", 0, 0, NULL,
+     "/mode_offsets: type must be little-endian 8-byte integer, is big-endian", 0},
     {DELETE_LINK, "/q", 0, 0, NULL, "/q: missing", 0},
     {SET_VALUE, "/q", 25, NAN, NULL, "/q: frame 2, coordinate 3: not finite, nan", 0},
     {SET_VALUE, "/q", 76, -INFINITY, NULL, "/q: frame 6, coordinate 10: not finite, -inf", 0},
@@ -210,8 +222,10 @@ static const damage_case damages[] = {
     {SHORTEN, "/frames", 0, 0, NULL, "/frames: shape must be [7, 3, 3, 4], is [6, 3, 3, 4]", 0},
     {SET_VALUE, "/frames", 12 * 7 + 4, 3, NULL, "/frames: frame 2, object 1: not orthonormal", 0},
     {SET_VALUE, "/frames", 12 * 7 + 10, -1, NULL, "/frames: frame 2, object 1: a reflection", 0},
-    {SET_VALUE, "/frames", 12 * 7 + 11, NAN, NULL, "/frames: frame 2, object 1: not finite, nan", 0},
-    {DELETE_ATTRIBUTE, "/provenance/0001@back_end", 0, 0, NULL, "/provenance/0001@back_end: missing", 0},
+    {SET_VALUE, "/frames", 12 * 7 + 11, NAN, NULL, "/frames: frame 2, object 1: not finite, nan",
+     0},
+    {DELETE_ATTRIBUTE, "/provenance/0001@back_end", 0, 0, NULL,
+     "/provenance/0001@back_end: missing", 0},
     {SET_INTEGER, "/provenance@count", 0, 3, NULL, "/provenance@count: must be 0 to 2", 0},
 };
 
@@ -233,7 +247,8 @@ static void test_every_rule(void **state)
             fail_msg("%s: expected \"%s\", %lld findings, first \"%s\"", d->path, d->expected,
                      (long long)findings.n, findings.n ? findings.texts[0] : "");
         modal_findings_free(&findings);
-        if (modal_trajectory_read(path, &t, &refusal) != MODAL_ERROR_INPUT) fail_msg("%s: %s", d->path, d->expected);
+        if (modal_trajectory_read(path, &t, &refusal) != MODAL_ERROR_INPUT)
+            fail_msg("%s: %s", d->path, d->expected);
         if (strncmp(refusal.message, path, strlen(path)) != 0 || !strstr(refusal.message, ": /"))
             fail_msg("%s: \"%s\" does not name the file and the place", d->path, refusal.message);
         assert_null(t.q);
@@ -249,7 +264,8 @@ static void test_what_scripts_write(void **state)
     modal_trajectory a = sample(0), b;
     const char *path = write_sample("script.h5", 0);
     hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
-    assert_true(H5Ldelete(file, "/basis", H5P_DEFAULT) >= 0 && H5Ldelete(file, "/provenance", H5P_DEFAULT) >= 0);
+    assert_true(H5Ldelete(file, "/basis", H5P_DEFAULT) >= 0 &&
+                H5Ldelete(file, "/provenance", H5P_DEFAULT) >= 0);
     hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
     H5Tset_size(type, H5T_VARIABLE);
     assert_true(H5Adelete(file, "basis_path") >= 0);
@@ -264,7 +280,8 @@ static void test_what_scripts_write(void **state)
                 H5Pset_deflate(creation, 6) >= 0 && H5Pset_fletcher32(creation) >= 0);
     assert_true(H5Ldelete(file, "/q", H5P_DEFAULT) >= 0);
     space = H5Screate_simple(2, dims, NULL);
-    hid_t dataset = H5Dcreate2(file, "/q", H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    hid_t dataset =
+        H5Dcreate2(file, "/q", H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     assert_true(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, a.q) >= 0);
     H5Dclose(dataset);
     H5Sclose(space);
@@ -293,7 +310,8 @@ static void test_chunks(void **state)
         if (kind == 1) assert_true(H5Pset_nbit(creation) >= 0);
         assert_true(H5Ldelete(file, "/q", H5P_DEFAULT) >= 0);
         hid_t space = H5Screate_simple(2, dims, NULL), part = H5Screate_simple(2, count, NULL);
-        hid_t dataset = H5Dcreate2(file, "/q", H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+        hid_t dataset =
+            H5Dcreate2(file, "/q", H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
         H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
         assert_true(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, part, space, H5P_DEFAULT, t.q) >= 0);
         H5Dclose(dataset);
@@ -303,7 +321,8 @@ static void test_chunks(void **state)
         assert_true(H5Fclose(file) >= 0);
         modal_error refusal = {0};
         assert_int_equal(modal_trajectory_read(path, &b, &refusal), MODAL_ERROR_INPUT);
-        if (!strstr(refusal.message, kind ? "/q: filter 5: only" : "/q: 6 chunks of 7 are stored")) fail_msg("%s", refusal.message);
+        if (!strstr(refusal.message, kind ? "/q: filter 5: only" : "/q: 6 chunks of 7 are stored"))
+            fail_msg("%s", refusal.message);
     }
     modal_trajectory_free(&t);
     assert_no_ids();
@@ -319,7 +338,8 @@ static void test_unreadable(void **state)
     OK(modal_basis_write(path, &basis, err));
     modal_basis_free(&basis);
     assert_int_equal(modal_trajectory_read(path, &t, &refusal), MODAL_ERROR_INPUT);
-    assert_non_null(strstr(refusal.message, "basis.h5: modal_type: this is a basis, expected a trajectory"));
+    assert_non_null(
+        strstr(refusal.message, "basis.h5: modal_type: this is a basis, expected a trajectory"));
     path = write_sample("v2.h5", 0);
     const damage_case version = {SET_TEXT, "@modal_version", 0, 0, "12.3", "", 0};
     sample_damage(path, &version);
@@ -328,11 +348,14 @@ static void test_unreadable(void **state)
     assert_non_null(strstr(refusal.message, "unsupported version 12.3"));
     const char *bad[] = {"", "x", "\x89HDF\r\n\x1a\n"};
     const size_t lengths[] = {0, 1, 8};
-    const char *messages[] = {"pipe: empty file", "pipe: not an HDF5 file", "pipe: HDF5 file: truncated or damaged"};
+    const char *messages[] = {"pipe: empty file", "pipe: not an HDF5 file",
+                              "pipe: HDF5 file: truncated or damaged"};
     for (int i = 0; i < 3; i++) {
         memset(&refusal, 0, sizeof refusal);
-        assert_int_equal(modal_trajectory_read_image(bad[i], lengths[i], "pipe", &t, &refusal), MODAL_ERROR_INPUT);
-        if (strncmp(refusal.message, messages[i], strlen(messages[i])) != 0) fail_msg("%s", refusal.message);
+        assert_int_equal(modal_trajectory_read_image(bad[i], lengths[i], "pipe", &t, &refusal),
+                         MODAL_ERROR_INPUT);
+        if (strncmp(refusal.message, messages[i], strlen(messages[i])) != 0)
+            fail_msg("%s", refusal.message);
     }
     memset(&refusal, 0, sizeof refusal);
     assert_int_equal(modal_trajectory_read_image(NULL, 0, "pipe", &t, &refusal), MODAL_ERROR_INPUT);
@@ -379,13 +402,16 @@ static void test_flipped_bytes(void **state)
         modal_trajectory t;
         modal_findings findings = {0};
         memcpy(bad, good, length);
-        for (int flips = 1 + (int)(draw() % 4); flips > 0; flips--) bad[draw() % length] ^= (unsigned char)(1 + draw() % 255);
+        for (int flips = 1 + (int)(draw() % 4); flips > 0; flips--)
+            bad[draw() % length] ^= (unsigned char)(1 + draw() % 255);
         modal_status status = modal_trajectory_read_image(bad, length, "flipped", &t, NULL);
         assert_true(status == MODAL_OK || status == MODAL_ERROR_INPUT);
         refusals += status == MODAL_ERROR_INPUT;
         modal_trajectory_free(&t);
-        modal_status checked = modal_trajectory_check_image(bad, length, "flipped", &findings, NULL);
-        if ((status == MODAL_OK) != (checked == MODAL_OK && findings.n == 0)) fail_msg("draw %d", i);
+        modal_status checked =
+            modal_trajectory_check_image(bad, length, "flipped", &findings, NULL);
+        if ((status == MODAL_OK) != (checked == MODAL_OK && findings.n == 0))
+            fail_msg("draw %d", i);
         modal_findings_free(&findings);
     }
     alarm(0);
@@ -435,18 +461,12 @@ static void test_failing_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_large_image),
-        cmocka_unit_test(test_same_bytes_twice),
-        cmocka_unit_test(test_basis_path),
-        cmocka_unit_test(test_writer_refuses),
-        cmocka_unit_test(test_every_rule),
-        cmocka_unit_test(test_what_scripts_write),
-        cmocka_unit_test(test_chunks),
-        cmocka_unit_test(test_unreadable),
-        cmocka_unit_test(test_every_truncation),
-        cmocka_unit_test(test_flipped_bytes),
-        cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_round_trip),         cmocka_unit_test(test_large_image),
+        cmocka_unit_test(test_same_bytes_twice),   cmocka_unit_test(test_basis_path),
+        cmocka_unit_test(test_writer_refuses),     cmocka_unit_test(test_every_rule),
+        cmocka_unit_test(test_what_scripts_write), cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_unreadable),         cmocka_unit_test(test_every_truncation),
+        cmocka_unit_test(test_flipped_bytes),      cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* write_samples FOLDER: basis.h5, traj.h5 (with frames) and still.h5 (without), and the positions
+/* write_samples FOLDER: basis.h5, traj.h5 (with frames), still.h5 (without), a small sequence.vtkhdf, and the positions
  * that they stand for in expected.txt, computed here from the structs by the formula:
  * frame, object, user vertex, x, y, z. Or, write_samples --check basis|trajectory FILE: the reader's
  * verdict on a file that somebody else wrote. */
@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "formats/basis_h5.h"
+#include "formats/sequence_vtkhdf.h"
 #include "formats/trajectory_h5.h"
 #include "lib/base/memory.h"
 #include "tests/unit/file_samples.h"
@@ -28,14 +29,39 @@ static void print_positions(FILE *to, const modal_basis *b, const modal_trajecto
                 for (int a = 0; a < 3; a++) {
                     x[a] = s->rest_positions[3 * v + a];
                     for (int32_t k = 0; k < s->n_modes; k++)
-                        x[a] += (double)s->modal_matrix[((v / 32 * s->n_modes + k) * 3 + a) * 32 + v % 32] * q[k];
+                        x[a] +=
+                            (double)
+                                s->modal_matrix[((v / 32 * s->n_modes + k) * 3 + a) * 32 + v % 32] *
+                            q[k];
                 }
                 fprintf(to, "%d %d %d", (int)f, i, s->user_vertex[v]);
                 for (int a = 0; a < 3; a++)
-                    fprintf(to, " %.17g", frame[4 * a] * x[0] + frame[4 * a + 1] * x[1] + frame[4 * a + 2] * x[2] + frame[4 * a + 3]);
+                    fprintf(to, " %.17g",
+                            frame[4 * a] * x[0] + frame[4 * a + 1] * x[1] +
+                                frame[4 * a + 2] * x[2] + frame[4 * a + 3]);
                 fprintf(to, "\n");
             }
         }
+}
+
+static int write_sequence(const char *path, const modal_basis *b)
+{
+    const int64_t triangles[3] = {0, 1, 2};
+    const double times[2] = {0.0, 0.5};
+    const float positions[18] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 1};
+    const modal_sequence_info info = {.n_points = 3,
+                                      .n_triangles = 1,
+                                      .triangles = triangles,
+                                      .n_frames = 2,
+                                      .times = times,
+                                      .displacement = 1,
+                                      .basis_hash = b->hash,
+                                      .n_provenance = b->n_provenance,
+                                      .provenance = b->provenance};
+    modal_sequence_writer *writer = NULL;
+    return modal_sequence_begin(&writer, path, &info, NULL) != MODAL_OK ||
+           modal_sequence_append(writer, 2, positions, NULL, positions, NULL) != MODAL_OK ||
+           modal_sequence_end(&writer, NULL) != MODAL_OK;
 }
 
 static int check(const char *type, const char *path)
@@ -73,6 +99,8 @@ int main(int argc, char **argv)
     modal_free(&t.frames);
     snprintf(path, sizeof path, "%s/still.h5", argv[1]);
     failed |= modal_trajectory_write(path, &t, NULL) != MODAL_OK;
+    snprintf(path, sizeof path, "%s/sequence.vtkhdf", argv[1]);
+    failed |= write_sequence(path, &b);
     modal_trajectory_free(&t);
     modal_basis_free(&b);
     return failed;

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""modalinfo on good, wrong and unreadable files.
+usage: check_modalinfo.py --modalinfo PROGRAM --write-samples PROGRAM"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import tempfile
+
+import h5py
+import numpy as np
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--modalinfo", required=True)
+parser.add_argument("--write-samples", required=True)
+arguments = parser.parse_args()
+program = os.path.abspath(arguments.modalinfo)
+samples = os.path.abspath(arguments.write_samples)
+
+
+def run(*words, code=0):
+    got = subprocess.run([program, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert got.returncode == code, (words, got)
+    if code in (0, 1):
+        assert not got.stderr, got
+    else:
+        assert not got.stdout and got.stderr.startswith("modalinfo: ") and got.stderr.count("\n") == 1, got
+    return got.stderr if code > 1 else got.stdout
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    subprocess.run([samples, "."], check=True)
+
+    info = json.loads(run("--json", "basis.h5"))
+    assert info["type"] == "basis" and info["bytes"] == os.path.getsize("basis.h5")
+    assert info["objects"] == 3 and info["reduced_coordinates"] == 11 and len(info["shapes"]) == 2
+    with h5py.File("basis.h5", "r") as file:
+        assert info["content_hash"] == file.attrs["content_hash"].decode()
+        for shape, group in zip(info["shapes"], file["shapes"].values()):
+            rest = group["surface/rest_positions"][:]
+            assert shape["vertices"] == len(rest)
+            assert shape["triangles"] == len(group["surface/triangles"])
+            assert np.array_equal(shape["bounding_box"], [rest.min(axis=0), rest.max(axis=0)])
+            assert np.array_equal([m["frequency"] for m in shape["modes"]], group["modes/frequencies"][:])
+            assert np.array_equal([m["residual"] for m in shape["modes"]], group["modes/residuals"][:])
+            assert shape["solid"]["fixed_nodes"] == len(group["volume/fixed_nodes"])
+    assert info["shapes"][1]["rigid_modes"] == 6 and info["shapes"][0]["boundary_vertices"] == 20
+    assert info["shapes"][0]["solid"]["materials"][1]["name"] == "st\u00e4hl"
+    assert info["shapes"][0]["solid"]["materials"][1]["density"] == 7850
+
+    text = run("basis.h5")
+    for wanted in ('shape "grid"', "35 (20 on open edges)", "4.77465", "rubber: E 1e+06 Pa",
+                   "modalpack 0.1.0: modalpack 'a b.msh'", "2.25 kg (lumped mass matrix)",
+                   "6 left out", "at most 0.125 m outside"):
+        assert wanted in text, (wanted, text)
+    assert not any(ord(c) < 32 and c != "\n" for c in text)
+
+    info = json.loads(run("--json", "traj.h5"))
+    assert info["frames"] == 7 and info["rigid_frames"] and info["evenly_spaced"]
+    assert abs(info["frames_per_second"] - 25) < 1e-9 and abs(info["duration"] - 0.24) < 1e-12
+    assert info["basis"]["found"] and info["basis"]["matches"]
+    with h5py.File("traj.h5", "r") as file:
+        q = file["q"][:]
+        ranges = np.concatenate([np.array(o) for o in info["q_ranges"]])
+        assert np.array_equal(ranges, np.stack([q.min(axis=0), q.max(axis=0)], axis=1))
+    assert re.search(r"is the right one +yes\n", run("traj.h5"))
+    assert "no (rest frames)" in run("still.h5")
+
+    for name, kind in (("basis.h5", "basis"), ("traj.h5", "trajectory"), ("still.h5", "trajectory")):
+        assert run("--check", name) == f"{name}: a sound {kind}\n"
+        assert json.loads(run("--check", "--json", name))["sound"] is True
+
+    info = json.loads(run("--json", "sequence.vtkhdf"))
+    assert info["type"] == "sequence" and info["points"] == 3 and info["triangles"] == 1, info
+    assert info["frames"] == 2 and info["frames_per_second"] == 2 and info["duration"] == 0.5
+    assert info["arrays"] == ["Points", "displacement"] and len(info["provenance"]) == 1
+    assert "Points, displacement" in run("sequence.vtkhdf")
+    assert run("--check", "sequence.vtkhdf") == "sequence.vtkhdf: a sound sequence\n"
+    with h5py.File("sequence.vtkhdf", "r+") as file:
+        file["VTKHDF/Points"][4, 2] = np.nan
+    assert "/VTKHDF/Points" in run("--check", "sequence.vtkhdf", code=1)
+
+    # the trajectory of another basis, and of none
+    with h5py.File("still.h5", "r+") as file:
+        file.attrs["basis_hash"] = np.bytes_("0" * 32)
+    info = json.loads(run("--json", "still.h5"))
+    assert info["basis"]["found"] and not info["basis"]["matches"] and "another basis" in info["basis"]["problem"]
+    assert "/basis: made for another basis" in run("--check", "still.h5", code=1)
+    os.rename("basis.h5", "moved.h5")
+    info = json.loads(run("--json", "traj.h5"))
+    assert not info["basis"]["found"] and "No such file" in info["basis"]["problem"]
+    assert run("--check", "traj.h5") == "traj.h5: a sound trajectory\n"
+
+    # wrong: every fault is listed, exit 1; without --check the first one, exit 3
+    with h5py.File("moved.h5", "r+") as file:
+        file["shapes/0000/surface/rest_positions"][3, 1] = np.nan
+        file["objects/shape"][2] = 9
+    lines = run("--check", "moved.h5", code=1).splitlines()
+    assert lines[0] == "moved.h5: /shapes/0000/surface/rest_positions: row 3, column 1: not finite, nan", lines
+    assert "moved.h5: /objects/shape: object 2: outside [0, 2), 9" in lines
+    assert any("/@content_hash: the content has" in line for line in lines) and len(lines) == 3, lines
+    assert len(json.loads(run("--check", "--json", "moved.h5", code=1))["findings"]) == 3
+    assert "rest_positions: row 3" in run("moved.h5", code=3)
+
+    # unreadable: 3
+    with open("traj.h5", "rb") as file:
+        whole = file.read()
+    with open("cut.h5", "wb") as file:
+        file.write(whole[:-1])
+    with h5py.File("foreign.h5", "w") as file:
+        file["x"] = 1
+    with h5py.File("other.h5", "w") as file:
+        file.attrs["modal_type"] = "texture\x1b[2J"
+    with h5py.File("version.h5", "w") as file:
+        file.attrs.update(modal_type="basis", modal_version="2.0")
+    for name, message in (("absent.h5", "cannot open"), (".", "is a folder"), ("cut.h5", "truncated or damaged"),
+                          ("foreign.h5", "not a file of modaltools"), ("other.h5", "modal_type: unknown"),
+                          ("version.h5", "unsupported version 2.0")):
+        for words in ([], ["--check"], ["--json"]):
+            got = run(*words, name, code=3)
+            assert message in got, (name, got)
+print("modalinfo ok")

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modalinfo: what a basis, a trajectory or a deformed sequence holds, and whether it is sound. */
+#include "tools/modalinfo.h"
+
+#include <hdf5.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/basis_h5.h"
+#include "formats/h5_util.h"
+#include "formats/sequence_vtkhdf.h"
+#include "formats/trajectory_h5.h"
+#include "lib/base/memory.h"
+#include "tools/common/tool.h"
+
+static const tool_option options[] = {
+    {"json", 0, NULL, NULL, "Print one JSON object.", 0},
+    {"check", 0, NULL, NULL,
+     "Check every rule of the file's specification, list all that are broken, and exit with 1 if "
+     "there are any.",
+     0},
+    TOOL_OPTIONS_COMMON,
+    {NULL, 0, NULL, NULL, NULL, 0},
+};
+
+static void print_versions(FILE *to)
+{
+    unsigned h[3];
+    H5get_libversion(&h[0], &h[1], &h[2]);
+    fprintf(to, "HDF5 %u.%u.%u\n", h[0], h[1], h[2]);
+}
+
+static const tool_program program = {
+    .name = "modalinfo",
+    .summary = "shows what a basis, a trajectory or a sequence holds, or checks it",
+    .usage = "[--json] [--check] FILE",
+    .options = options,
+    .least_operands = 1,
+    .most_operands = 1,
+    .notes =
+        "FILE is a basis.h5, a traj.h5 or a sequence.vtkhdf. With --check, exit code 1 means that\n"
+        "a rule is broken, 3 that the file is none of these or cannot be read at all.",
+    .examples =
+        "modalinfo basis.h5\nmodalinfo --json traj.h5\nmodalinfo --check out/sequence.vtkhdf",
+    .print_versions = print_versions,
+};
+
+typedef struct kind {
+    const char *type;
+    modal_status (*describe)(const char *path, json_t **info, modal_error *err);
+    modal_status (*check)(const char *path, modal_findings *findings, modal_error *err);
+} kind;
+
+/* A basis that is not there is no fault of the trajectory; one that is there must be its own. */
+static modal_status check_trajectory(const char *path, modal_findings *findings, modal_error *err)
+{
+    modal_status status = modal_trajectory_check(path, findings, err);
+    json_t *info = NULL;
+    if (status != MODAL_OK || findings->n > 0) return status;
+    status = modalinfo_describe_trajectory(path, &info, err);
+    if (status == MODAL_OK) {
+        const json_t *basis = json_object_get(info, "basis");
+        const modal_checker checker = {findings, err};
+        if (json_is_false(json_object_get(basis, "matches")))
+            status = modal_broken(&checker, "/basis", "%s",
+                                  json_string_value(json_object_get(basis, "problem")));
+    }
+    json_decref(info);
+    return status;
+}
+
+static const kind kinds[] = {
+    {"basis", modalinfo_describe_basis, modal_basis_check},
+    {"trajectory", modalinfo_describe_trajectory, check_trajectory},
+    {"sequence", modalinfo_describe_sequence, modal_sequence_check},
+};
+
+static modal_status find_kind(const char *path, const kind **found, modal_error *err)
+{
+    char *type = NULL;
+    modal_status status = modal_h5_file_kind(path, &type, err);
+    *found = NULL;
+    for (size_t i = 0; status == MODAL_OK && i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(type, kinds[i].type) == 0) *found = &kinds[i];
+    if (status == MODAL_OK && !*found)
+        status = modal_error_set(err, MODAL_ERROR_INPUT, "%s: modal_type: unknown, \"%.64s\"", path,
+                                 type);
+    modal_free(&type);
+    return status;
+}
+
+static modal_status print_json(tool *t, const json_t *object, modal_error *err)
+{
+    char *text = json_dumps(object, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+    FILE *to = tool_text_stream(t);
+    if (!text) return modal_error_set(err, MODAL_ERROR_MEMORY, "JSON: out of memory");
+    if (to) fprintf(to, "%s\n", text);
+    free(text);
+    return MODAL_OK;
+}
+
+static modal_status print_findings(tool *t, const char *path, const kind *k, int as_json,
+                                   const modal_findings *findings, modal_error *err)
+{
+    FILE *to = tool_text_stream(t);
+    if (!as_json) {
+        for (int64_t i = 0; to && i < findings->n; i++)
+            fprintf(to, "%s: %s\n", path, findings->texts[i]);
+        if (to && findings->n == 0) fprintf(to, "%s: a sound %s\n", path, k->type);
+        return MODAL_OK;
+    }
+    json_t *object = json_object(), *list = json_array();
+    json_object_set_new(object, "file", modalinfo_text(path));
+    json_object_set_new(object, "type", json_string(k->type));
+    json_object_set_new(object, "sound", json_boolean(findings->n == 0));
+    for (int64_t i = 0; i < findings->n; i++)
+        json_array_append_new(list, modalinfo_text(findings->texts[i]));
+    json_object_set_new(object, "findings", list);
+    modal_status status = print_json(t, object, err);
+    json_decref(object);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    tool t;
+    int exit_code, exit_done = TOOL_EXIT_DONE;
+    if (tool_start(&t, &program, argc, argv, &exit_code)) return exit_code;
+    modal_status status = MODAL_OK;
+    modal_error err = {0};
+    modal_findings findings = {0};
+    const kind *k = NULL;
+    json_t *info = NULL;
+    const char *path = t.arguments.operands[0];
+    int as_json = tool_count(&t.arguments, "json");
+
+    MODAL_TRY(find_kind(path, &k, &err));
+    if (tool_count(&t.arguments, "check")) {
+        MODAL_TRY(k->check(path, &findings, &err));
+        if (findings.n > 0) exit_done = TOOL_EXIT_NO;
+        MODAL_TRY(print_findings(&t, path, k, as_json, &findings, &err));
+    } else {
+        MODAL_TRY(k->describe(path, &info, &err));
+        if (as_json)
+            MODAL_TRY(print_json(&t, info, &err));
+        else if (tool_text_stream(&t))
+            modalinfo_print(tool_text_stream(&t), info);
+    }
+done:
+    json_decref(info);
+    modal_findings_free(&findings);
+    return tool_finish(&t, status, &err, exit_done);
+}

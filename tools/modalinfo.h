@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a file holds, first as one JSON object, then as text made from that object: --json and the
+ * text cannot disagree. Private to modalinfo. */
+#ifndef TOOLS_MODALINFO_H
+#define TOOLS_MODALINFO_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "lib/base/status.h"
+
+/* Read the file and describe it; the caller owns *info. */
+modal_status modalinfo_describe_basis(const char *path, json_t **info, modal_error *err);
+modal_status modalinfo_describe_trajectory(const char *path, json_t **info, modal_error *err);
+modal_status modalinfo_describe_sequence(const char *path, json_t **info, modal_error *err);
+
+/* A text for JSON; one that is not UTF-8 keeps its ASCII, with ? for the rest. */
+json_t *modalinfo_text(const char *text);
+
+/* Prints what one of the above made. */
+void modalinfo_print(FILE *to, const json_t *info);
+
+#endif

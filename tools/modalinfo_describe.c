@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "formats/basis_h5.h"
+#include "formats/h5_util.h"
+#include "formats/provenance_h5.h"
+#include "formats/trajectory_h5.h"
+#include "lib/base/memory.h"
+#include "tools/modalinfo.h"
+
+json_t *modalinfo_text(const char *text)
+{
+    json_t *value = json_string(text ? text : "");
+    char *copy = NULL;
+    if (value || modal_copy_text(&copy, text, SIZE_MAX, NULL) != MODAL_OK) return value;
+    for (char *c = copy; *c; c++)
+        if ((unsigned char)*c >= 0x80) *c = '?';
+    value = json_string(copy);
+    modal_free(&copy);
+    return value;
+}
+
+static void set(json_t *object, const char *key, json_t *value)
+{
+    json_object_set_new(object, key, value);
+}
+
+static void set_integer(json_t *object, const char *key, int64_t value)
+{
+    set(object, key, json_integer((json_int_t)value));
+}
+
+static json_t *numbers(const double *values, int64_t n)
+{
+    json_t *list = json_array();
+    for (int64_t i = 0; i < n; i++) json_array_append_new(list, json_real(values[i]));
+    return list;
+}
+
+static json_t *begin(const char *path, const char *type)
+{
+    struct stat info;
+    json_t *object = json_object();
+    set(object, "file", modalinfo_text(path));
+    set(object, "type", json_string(type));
+    if (stat(path, &info) == 0) set_integer(object, "bytes", info.st_size);
+    return object;
+}
+
+static json_t *provenance(const modal_provenance *steps, int32_t n)
+{
+    json_t *list = json_array();
+    for (int32_t i = 0; i < n; i++) {
+        json_t *step = json_object();
+        set(step, "tool", modalinfo_text(steps[i].tool));
+        set(step, "version", modalinfo_text(steps[i].version));
+        set(step, "arguments", modalinfo_text(steps[i].arguments));
+        set(step, "inputs", modalinfo_text(steps[i].inputs));
+        set(step, "back_end", modalinfo_text(steps[i].back_end));
+        json_array_append_new(list, step);
+    }
+    return list;
+}
+
+static json_t *bounding_box(const double *positions, int64_t n)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t i = 0; i < 3 * n; i++) {
+        if (positions[i] < low[i % 3]) low[i % 3] = positions[i];
+        if (positions[i] > high[i % 3]) high[i % 3] = positions[i];
+    }
+    json_t *box = json_array();
+    json_array_append_new(box, numbers(low, 3));
+    json_array_append_new(box, numbers(high, 3));
+    return box;
+}
+
+static json_t *describe_solid(const modal_shape *s)
+{
+    const modal_volume_mesh *v = &s->volume;
+    json_t *solid = json_object(), *materials = json_array(), *groups = json_array();
+    set_integer(solid, "nodes", v->n_nodes);
+    set_integer(solid, "tetrahedra", v->n_elements);
+    set_integer(solid, "fixed_nodes", s->n_fixed_nodes);
+    set(solid, "surface",
+        json_string(s->surface_kind == MODAL_SURFACE_BOUNDARY ? "boundary" : "embedded"));
+    set(solid, "farthest_outside", json_real(s->farthest_outside));
+    for (int32_t i = 0; i < v->n_materials; i++) {
+        json_t *one = json_object();
+        set(one, "name", modalinfo_text(v->materials[i].name));
+        set(one, "young", json_real(v->materials[i].young));
+        set(one, "poisson", json_real(v->materials[i].poisson));
+        set(one, "density", json_real(v->materials[i].density));
+        json_array_append_new(materials, one);
+    }
+    for (int32_t i = 0; i < v->n_groups; i++) {
+        json_t *one = json_object();
+        set(one, "name", modalinfo_text(v->groups[i].name));
+        set_integer(one, "dimension", v->groups[i].dimension);
+        set_integer(one, "nodes", v->groups[i].n_nodes);
+        set_integer(one, "tetrahedra", v->groups[i].n_elements);
+        json_array_append_new(groups, one);
+    }
+    set(solid, "materials", materials);
+    set(solid, "groups", groups);
+    return solid;
+}
+
+static json_t *describe_shape(const modal_basis *b, int32_t index)
+{
+    const modal_shape *s = &b->shapes[index];
+    json_t *shape = json_object(), *modes = json_array();
+    int64_t n_boundary = 0, n_objects = 0;
+    for (int64_t v = 0; v < s->n_vertices; v++) n_boundary += s->boundary[v];
+    for (int32_t i = 0; i < b->n_objects; i++) n_objects += b->objects[i].shape == index;
+    set(shape, "name", modalinfo_text(s->name));
+    set_integer(shape, "objects", n_objects);
+    set_integer(shape, "vertices", s->n_vertices);
+    set_integer(shape, "triangles", s->n_triangles);
+    set_integer(shape, "boundary_vertices", n_boundary);
+    set_integer(shape, "texture_coordinates", s->n_uv);
+    set(shape, "bounding_box", bounding_box(s->rest_positions, s->n_vertices));
+    set(shape, "total_mass", json_real(s->total_mass));
+    set(shape, "mass_rule",
+        json_string(s->mass_rule == MODAL_MASS_LUMPED ? "lumped" : "consistent"));
+    set(shape, "shift", json_real(s->shift));
+    set_integer(shape, "rigid_modes", s->n_rigid_modes);
+    set(shape, "rigid_eigenvalues", numbers(s->rigid_eigenvalues, s->n_rigid_modes));
+    set_integer(shape, "modal_matrix_bytes",
+                modal_tile_count(s->n_vertices) * s->n_modes * 3 * MODAL_TILE * 4);
+    for (int32_t k = 0; k < s->n_modes; k++) {
+        json_t *mode = json_object();
+        set(mode, "frequency", json_real(s->frequencies[k]));
+        set(mode, "eigenvalue", json_real(s->eigenvalues[k]));
+        set(mode, "modal_mass", json_real(s->modal_masses[k]));
+        set(mode, "residual", json_real(s->residuals[k]));
+        set(mode, "participation", numbers(s->participation + 3 * k, 3));
+        json_array_append_new(modes, mode);
+    }
+    set(shape, "modes", modes);
+    if (s->volume.n_nodes > 0) set(shape, "solid", describe_solid(s));
+    return shape;
+}
+
+modal_status modalinfo_describe_basis(const char *path, json_t **info, modal_error *err)
+{
+    modal_basis basis;
+    modal_status status =
+        modal_basis_read(path, MODAL_BASIS_SURFACE | MODAL_BASIS_MODES | MODAL_BASIS_VOLUME, &basis,
+                         err);
+    if (status != MODAL_OK) return status;
+    json_t *object = begin(path, "basis"), *shapes = json_array();
+    set(object, "content_hash", json_string(basis.hash));
+    set_integer(object, "objects", basis.n_objects);
+    set_integer(object, "reduced_coordinates", modal_basis_mode_offsets(&basis, NULL));
+    for (int32_t i = 0; i < basis.n_shapes; i++)
+        json_array_append_new(shapes, describe_shape(&basis, i));
+    set(object, "shapes", shapes);
+    set(object, "provenance", provenance(basis.provenance, basis.n_provenance));
+    modal_basis_free(&basis);
+    *info = object;
+    return MODAL_OK;
+}
+
+/* Times: [n] -> first, last, duration, and frames a second where they are evenly spaced. */
+static void set_times(json_t *object, const double *times, int64_t n)
+{
+    double duration = times[n - 1] - times[0];
+    set_integer(object, "frames", n);
+    set(object, "first_time", json_real(times[0]));
+    set(object, "last_time", json_real(times[n - 1]));
+    set(object, "duration", json_real(duration));
+    if (n < 2) return;
+    double step = duration / (double)(n - 1);
+    int even = 1;
+    for (int64_t i = 1; i < n; i++)
+        if (!(fabs(times[i] - times[i - 1] - step) <= 1e-6 * step)) even = 0;
+    set(object, "evenly_spaced", json_boolean(even));
+    set(object, "frames_per_second", json_real(1.0 / step));
+}
+
+static void set_basis_state(json_t *object, const char *path, const modal_trajectory *t)
+{
+    json_t *state = json_object();
+    char *basis_path = NULL;
+    modal_basis basis;
+    modal_error err = {0};
+    set(state, "path", modalinfo_text(t->basis_path));
+    set(state, "hash", json_string(t->basis_hash));
+    modal_status status = modal_trajectory_basis_path(t, path, &basis_path, &err);
+    /* no arrays are needed to compare the hashes and the ranks */
+    if (status == MODAL_OK) status = modal_basis_read(basis_path, 0, &basis, &err);
+    set(state, "found", json_boolean(status == MODAL_OK));
+    if (status == MODAL_OK) {
+        status = modal_trajectory_check_basis(t, &basis, &err);
+        set(state, "matches", json_boolean(status == MODAL_OK));
+        modal_basis_free(&basis);
+    }
+    if (status != MODAL_OK) set(state, "problem", modalinfo_text(err.message));
+    modal_free(&basis_path);
+    set(object, "basis", state);
+}
+
+modal_status modalinfo_describe_trajectory(const char *path, json_t **info, modal_error *err)
+{
+    modal_trajectory t;
+    modal_status status = modal_trajectory_read(path, &t, err);
+    if (status != MODAL_OK) return status;
+    json_t *object = begin(path, "trajectory"), *objects = json_array();
+    int64_t total = t.mode_offsets[t.n_objects];
+    set_times(object, t.times, t.n_frames);
+    set_integer(object, "reduced_coordinates", total);
+    set(object, "rigid_frames", json_boolean(t.frames != NULL));
+    for (int32_t i = 0; i < t.n_objects; i++) {
+        json_t *ranges = json_array();
+        for (int64_t k = t.mode_offsets[i]; k < t.mode_offsets[i + 1]; k++) {
+            double range[2] = {INFINITY, -INFINITY};
+            for (int64_t f = 0; f < t.n_frames; f++) {
+                double q = t.q[f * total + k];
+                if (q < range[0]) range[0] = q;
+                if (q > range[1]) range[1] = q;
+            }
+            json_array_append_new(ranges, numbers(range, 2));
+        }
+        json_array_append_new(objects, ranges);
+    }
+    set(object, "q_ranges", objects);
+    set_basis_state(object, path, &t);
+    set(object, "provenance", provenance(t.provenance, t.n_provenance));
+    modal_trajectory_free(&t);
+    *info = object;
+    return MODAL_OK;
+}
+
+/* ---- the sequence: only its head is read, not its frames ---- */
+
+static modal_status read_sequence(const modal_h5_in *in, json_t *object)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place root = {H5I_INVALID_HID, ""}, vtk = root, steps = root, data = root,
+                   polygons = root, modal = root;
+    int64_t n_frames = -1, one = 1, points[2] = {-1, 3}, offsets = -1, *n_points = NULL;
+    double *times = NULL;
+    char *hash = NULL;
+    modal_provenance *list = NULL;
+    int32_t n_steps = 0;
+    json_t *arrays = json_array();
+    set(object, "arrays", arrays);
+    MODAL_TRY(modal_h5_check_root(in, "sequence", 1));
+    MODAL_TRY(modal_h5_enter(in, NULL, NULL, MODAL_H5_REQUIRED, &root));
+    MODAL_TRY(modal_h5_enter(in, &root, "VTKHDF", MODAL_H5_REQUIRED, &vtk));
+    MODAL_TRY(modal_h5_enter(in, &vtk, "Steps", MODAL_H5_REQUIRED, &steps));
+    MODAL_TRY(modal_h5_enter(in, &vtk, "Polygons", MODAL_H5_REQUIRED, &polygons));
+    MODAL_TRY(modal_h5_enter(in, &vtk, "PointData", MODAL_H5_OPTIONAL, &data));
+    MODAL_TRY(modal_h5_enter(in, &root, "modal", MODAL_H5_REQUIRED, &modal));
+    MODAL_TRY(modal_h5_read_array(in, &steps, "Values", MODAL_H5_F64, 1, &n_frames,
+                                  MODAL_H5_REQUIRED, &times));
+    MODAL_TRY(modal_h5_read_array(in, &vtk, "NumberOfPoints", MODAL_H5_I64, 1, &one,
+                                  MODAL_H5_REQUIRED, &n_points));
+    MODAL_TRY(modal_h5_read_array(in, &polygons, "Offsets", MODAL_H5_I64, 1, &offsets,
+                                  MODAL_H5_REQUIRED, NULL));
+    MODAL_TRY(
+        modal_h5_read_array(in, &vtk, "Points", MODAL_H5_F32, 2, points, MODAL_H5_REQUIRED, NULL));
+    for (int64_t i = 0; i < n_frames; i++)
+        if (!isfinite(times[i]) || n_frames < 1)
+            MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT,
+                       "/VTKHDF/Steps/Values: frame %lld: not finite", (long long)i);
+    if (n_frames < 1)
+        MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT, "/VTKHDF/Steps/Values: no frames");
+    set_times(object, times, n_frames);
+    set_integer(object, "points", n_points[0]);
+    set_integer(object, "triangles", offsets - 1);
+    json_array_append_new(arrays, json_string("Points"));
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "displacement" : "Normals";
+        int64_t rows[2] = {-1, 3};
+        MODAL_TRY(
+            modal_h5_read_array(in, &data, name, MODAL_H5_F32, 2, rows, MODAL_H5_OPTIONAL, NULL));
+        if (rows[0] >= 0) json_array_append_new(arrays, json_string(name));
+    }
+    MODAL_TRY(modal_h5_read_text(in, &modal, "basis_hash", &hash));
+    set(object, "basis_hash", modalinfo_text(hash));
+    MODAL_TRY(modal_provenance_read(in, &modal, MODAL_H5_OPTIONAL, &list, &n_steps));
+    set(object, "provenance", provenance(list, n_steps));
+done:
+    for (int32_t i = 0; i < n_steps; i++) modal_provenance_free(&list[i]);
+    modal_free(&list);
+    modal_free(&hash);
+    modal_free(&times);
+    modal_free(&n_points);
+    modal_h5_leave(&modal);
+    modal_h5_leave(&data);
+    modal_h5_leave(&polygons);
+    modal_h5_leave(&steps);
+    modal_h5_leave(&vtk);
+    modal_h5_leave(&root);
+    return status;
+}
+
+modal_status modalinfo_describe_sequence(const char *path, json_t **info, modal_error *err)
+{
+    const modal_h5_source source = {path, NULL, 0};
+    modal_h5_in in = {H5I_INVALID_HID, 0, {NULL, err}};
+    json_t *object = begin(path, "sequence");
+    modal_status status = modal_h5_open(&in, &source);
+    if (status == MODAL_OK) status = read_sequence(&in, object);
+    status = modal_h5_close(&in, status);
+    if (status != MODAL_OK) {
+        modal_error_context(err, "%s", path);
+        json_decref(object);
+        return status;
+    }
+    *info = object;
+    return MODAL_OK;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "tools/modalinfo.h"
+
+static long long integer(const json_t *object, const char *key)
+{
+    return (long long)json_integer_value(json_object_get(object, key));
+}
+
+static double number(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+/* A text from a file, on one line, and without what would steer a terminal. */
+static void put_text(FILE *to, const char *text)
+{
+    for (const char *c = text ? text : ""; *c; c++)
+        if (*c == '\n')
+            fputs("; ", to);
+        else
+            fputc((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, to);
+}
+
+static void put(FILE *to, const char *label, const json_t *object, const char *key)
+{
+    fprintf(to, "%-22s", label);
+    put_text(to, json_string_value(json_object_get(object, key)));
+    fputc('\n', to);
+}
+
+static void print_provenance(FILE *to, const json_t *info)
+{
+    size_t i;
+    json_t *step;
+    json_array_foreach (json_object_get(info, "provenance"), i, step) {
+        fprintf(to, "%-22s", i == 0 ? "made by" : "  then");
+        put_text(to, json_string_value(json_object_get(step, "tool")));
+        fputc(' ', to);
+        put_text(to, json_string_value(json_object_get(step, "version")));
+        fputs(": ", to);
+        put_text(to, json_string_value(json_object_get(step, "arguments")));
+        fputc('\n', to);
+        if (json_string_length(json_object_get(step, "inputs")))
+            put(to, "    inputs", step, "inputs");
+        if (json_string_length(json_object_get(step, "back_end")))
+            put(to, "    back end", step, "back_end");
+    }
+}
+
+static void print_solid(FILE *to, const json_t *solid)
+{
+    size_t i;
+    json_t *one;
+    fprintf(to, "  %-20s%lld nodes (%lld fixed), %lld tetrahedra\n", "solid",
+            integer(solid, "nodes"), integer(solid, "fixed_nodes"), integer(solid, "tetrahedra"));
+    const char *kind = json_string_value(json_object_get(solid, "surface"));
+    fprintf(to, "  %-20s%s", "surface", kind);
+    if (strcmp(kind, "embedded") == 0)
+        fprintf(to, ", at most %.3g m outside the solid", number(solid, "farthest_outside"));
+    fputc('\n', to);
+    json_array_foreach (json_object_get(solid, "materials"), i, one) {
+        fprintf(to, "  %-20s", i == 0 ? "materials" : "");
+        put_text(to, json_string_value(json_object_get(one, "name")));
+        fprintf(to, ": E %.6g Pa, nu %.6g, rho %.6g kg/m^3\n", number(one, "young"),
+                number(one, "poisson"), number(one, "density"));
+    }
+    json_array_foreach (json_object_get(solid, "groups"), i, one) {
+        fprintf(to, "  %-20s\"", i == 0 ? "groups" : "");
+        put_text(to, json_string_value(json_object_get(one, "name")));
+        fprintf(to, "\" of dimension %lld: %lld nodes, %lld tetrahedra\n",
+                integer(one, "dimension"), integer(one, "nodes"), integer(one, "tetrahedra"));
+    }
+}
+
+static void print_shape(FILE *to, const json_t *shape)
+{
+    size_t i;
+    json_t *mode, *box = json_object_get(shape, "bounding_box");
+    fputs("\nshape \"", to);
+    put_text(to, json_string_value(json_object_get(shape, "name")));
+    fprintf(to, "\"\n  %-20s%lld\n", "objects", integer(shape, "objects"));
+    fprintf(to, "  %-20s%lld (%lld on open edges)\n", "vertices", integer(shape, "vertices"),
+            integer(shape, "boundary_vertices"));
+    fprintf(to, "  %-20s%lld\n", "triangles", integer(shape, "triangles"));
+    fprintf(to, "  %-20s%lld\n", "texture coordinates", integer(shape, "texture_coordinates"));
+    fprintf(to, "  %-20s", "bounding box");
+    for (size_t a = 0; a < 3; a++)
+        fprintf(to, "%s[%.6g, %.6g]", a ? " x " : "",
+                json_number_value(json_array_get(json_array_get(box, 0), a)),
+                json_number_value(json_array_get(json_array_get(box, 1), a)));
+    fprintf(to, " m\n  %-20s%.6g kg (%s mass matrix)\n", "mass", number(shape, "total_mass"),
+            json_string_value(json_object_get(shape, "mass_rule")));
+    if (json_object_get(shape, "solid")) print_solid(to, json_object_get(shape, "solid"));
+    fprintf(to, "  %-20s%lld left out\n", "rigid modes", integer(shape, "rigid_modes"));
+    fprintf(to, "  %-20s%zu, U takes %.1f MB\n", "modes",
+            json_array_size(json_object_get(shape, "modes")),
+            1e-6 * (double)integer(shape, "modal_matrix_bytes"));
+    fprintf(to, "  %6s %14s %14s %10s\n", "mode", "Hz", "modal mass/kg", "residual");
+    json_array_foreach (json_object_get(shape, "modes"), i, mode)
+        fprintf(to, "  %6zu %14.6g %14.6g %10.2g\n", i, number(mode, "frequency"),
+                number(mode, "modal_mass"), number(mode, "residual"));
+}
+
+static void print_times(FILE *to, const json_t *info)
+{
+    fprintf(to, "%-22s%lld, %.6g to %.6g s, %.6g s in all\n", "frames", integer(info, "frames"),
+            number(info, "first_time"), number(info, "last_time"), number(info, "duration"));
+    if (!json_object_get(info, "frames_per_second")) return;
+    fprintf(to, "%-22s%.6g%s\n", "frames a second", number(info, "frames_per_second"),
+            json_is_true(json_object_get(info, "evenly_spaced"))
+                ? ""
+                : " on average (not evenly spaced)");
+}
+
+static void print_trajectory(FILE *to, const json_t *info)
+{
+    enum { MOST_OBJECTS = 8 }; /* a crowd's ranges are for --json */
+    size_t i, k;
+    json_t *ranges, *range;
+    const json_t *objects = json_object_get(info, "q_ranges"),
+                 *basis = json_object_get(info, "basis");
+    print_times(to, info);
+    fprintf(to, "%-22s%zu\n%-22s%lld\n", "objects", json_array_size(objects), "reduced coordinates",
+            integer(info, "reduced_coordinates"));
+    fprintf(to, "%-22s%s\n", "rigid frames",
+            json_is_true(json_object_get(info, "rigid_frames")) ? "yes" : "no (rest frames)");
+    put(to, "basis", basis, "path");
+    fprintf(to, "%-22s%s\n", "  found",
+            json_is_true(json_object_get(basis, "found")) ? "yes" : "no");
+    if (json_object_get(basis, "matches"))
+        fprintf(to, "%-22s%s\n", "  is the right one",
+                json_is_true(json_object_get(basis, "matches")) ? "yes" : "no");
+    if (json_object_get(basis, "problem")) put(to, "  problem", basis, "problem");
+    put(to, "  hash quoted", basis, "hash");
+    json_array_foreach (objects, i, ranges) {
+        if (i == MOST_OBJECTS) {
+            fprintf(to, "\n%zu more objects: see --json\n", json_array_size(objects) - i);
+            break;
+        }
+        fprintf(to, "\nobject %zu\n  %6s %14s %14s\n", i, "mode", "least q", "largest q");
+        json_array_foreach (ranges, k, range)
+            fprintf(to, "  %6zu %14.6g %14.6g\n", k, json_number_value(json_array_get(range, 0)),
+                    json_number_value(json_array_get(range, 1)));
+    }
+}
+
+static void print_sequence(FILE *to, const json_t *info)
+{
+    size_t i;
+    json_t *name;
+    print_times(to, info);
+    fprintf(to, "%-22s%lld\n%-22s%lld\n%-22s", "points", integer(info, "points"), "triangles",
+            integer(info, "triangles"), "arrays");
+    json_array_foreach (json_object_get(info, "arrays"), i, name)
+        fprintf(to, "%s%s", i ? ", " : "", json_string_value(name));
+    fputc('\n', to);
+    put(to, "hash of its basis", info, "basis_hash");
+}
+
+void modalinfo_print(FILE *to, const json_t *info)
+{
+    size_t i;
+    json_t *shape;
+    const char *type = json_string_value(json_object_get(info, "type"));
+    put(to, "file", info, "file");
+    fprintf(to, "%-22s%s, %.3f MB\n", "type", type, 1e-6 * (double)integer(info, "bytes"));
+    if (strcmp(type, "basis") == 0) {
+        put(to, "content hash", info, "content_hash");
+        fprintf(to, "%-22s%lld, %lld reduced coordinates\n", "objects", integer(info, "objects"),
+                integer(info, "reduced_coordinates"));
+        print_provenance(to, info);
+        json_array_foreach (json_object_get(info, "shapes"), i, shape) print_shape(to, shape);
+    } else if (strcmp(type, "trajectory") == 0) {
+        print_provenance(to, info);
+        print_trajectory(to, info);
+    } else {
+        print_provenance(to, info);
+        print_sequence(to, info);
+    }
+}
