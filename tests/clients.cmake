@@ -22,3 +22,10 @@ foreach(kind xdmf vtkhdf)
   set_tests_properties(clients.paraview_${kind} PROPERTIES LABELS clients FIXTURES_REQUIRED sequence
                        SKIP_RETURN_CODE 77 TIMEOUT 300)
 endforeach()
+
+if(TARGET modaldeform AND TARGET write_samples)
+  add_test(NAME cli.modaldeform COMMAND ${MODAL_PYTHON}
+           ${CMAKE_SOURCE_DIR}/tests/python/check_modaldeform.py $<TARGET_FILE:modaldeform>
+           $<TARGET_FILE:write_samples>)
+  set_tests_properties(cli.modaldeform PROPERTIES LABELS cli TIMEOUT 300)
+endif()

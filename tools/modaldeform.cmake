@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+add_executable(modaldeform modaldeform.c)
+target_link_libraries(modaldeform PRIVATE modal_tool modal_formats modal_deform modal_kernels
+                      OpenMP::OpenMP_C Threads::Threads)
+install(TARGETS modaldeform RUNTIME)
