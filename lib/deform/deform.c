@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Construction, and the ring of slots between the thread that submits and the one that collects. */
+#include "lib/deform/deform.h"
+
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "lib/deform/deform_private.h"
+
+/* Counts and the order of columns: objects sorted by shape, shapes without objects left out. */
+static modal_status lay_out(modal_deformer *d, const modal_basis *basis, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int32_t *slot_of_shape = NULL;
+    d->n_objects = basis->n_objects;
+    MODAL_TRY(modal_alloc(&d->mode_offsets, (int64_t)d->n_objects + 1, sizeof *d->mode_offsets,
+                          "offsets of modes", err));
+    MODAL_TRY(modal_alloc(&d->point_offsets, (int64_t)d->n_objects + 1, sizeof *d->point_offsets,
+                          "offsets of points", err));
+    MODAL_TRY(modal_alloc(&d->rest_frames, (int64_t)d->n_objects, 12 * sizeof *d->rest_frames,
+                          "rest frames", err));
+    MODAL_TRY(modal_alloc(&d->shape_objects, d->n_objects, sizeof *d->shape_objects,
+                          "objects of shapes", err));
+    MODAL_TRY(modal_alloc_zero(&d->shapes, basis->n_shapes, sizeof *d->shapes, "shapes", err));
+    MODAL_TRY(modal_alloc_zero(&slot_of_shape, basis->n_shapes, sizeof *slot_of_shape,
+                               "shapes of objects", err));
+    d->n_modes = modal_basis_mode_offsets(basis, d->mode_offsets);
+    d->point_offsets[0] = 0;
+    for (int32_t i = 0; i < d->n_objects; i++) {
+        const modal_object *object = &basis->objects[i];
+        if (!modal_size_add(d->point_offsets[i], basis->shapes[object->shape].n_vertices,
+                            &d->point_offsets[i + 1]))
+            MODAL_FAIL(err, MODAL_ERROR_MEMORY, "deform: the number of points does not fit 64 "
+                                                "bits");
+        memcpy(d->rest_frames + 12 * (int64_t)i, object->rest_frame, sizeof object->rest_frame);
+        slot_of_shape[object->shape]++; /* the number of its objects, for now */
+    }
+    d->n_points = d->point_offsets[d->n_objects];
+    int64_t first_column = 0, first_q = 0;
+    for (int32_t i = 0; i < basis->n_shapes; i++) {
+        const int32_t n_objects = slot_of_shape[i];
+        if (n_objects == 0) continue;
+        const modal_shape *source = &basis->shapes[i];
+        slot_of_shape[i] = d->n_shapes;
+        d->shapes[d->n_shapes++] = (deform_shape){.source = source,
+                                                  .n_vertices = source->n_vertices,
+                                                  .n_modes = source->n_modes,
+                                                  .objects = d->shape_objects + first_column,
+                                                  .first_column = first_column,
+                                                  .first_q = first_q};
+        first_column += n_objects;
+        first_q += (int64_t)n_objects * source->n_modes;
+    }
+    for (int32_t i = 0; i < d->n_objects; i++) {
+        deform_shape *s = &d->shapes[slot_of_shape[basis->objects[i].shape]];
+        d->shape_objects[s->first_column + s->n_objects++] = i;
+    }
+done:
+    modal_free(&slot_of_shape);
+    return status;
+}
+
+/* An array of a slot: pinned in main memory, and on the device, which may be the same. */
+static modal_status new_pair(modal_deformer *d, float **host, float **device, int64_t count,
+                             const char *what, modal_error *err)
+{
+    modal_status status =
+        modal_device_alloc_host(&d->device, host, count, sizeof **host, what, err);
+    if (status != MODAL_OK) return status;
+    if (!d->device.shares_memory)
+        return modal_device_alloc(&d->device, device, count, sizeof **device, what, err);
+    *device = *host;
+    return MODAL_OK;
+}
+
+static void free_pair(modal_deformer *d, float **host, float **device)
+{
+    if (*device == *host) *device = NULL;
+    modal_device_free(&d->device, device);
+    modal_device_free_host(&d->device, host);
+}
+
+static modal_status new_arrays(modal_deformer *d, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int64_t *base = NULL, largest = 0;
+    const int64_t batch = d->batch_frames, n_columns = batch * d->n_objects;
+    for (int32_t i = 0; i < d->n_shapes; i++)
+        if (d->shapes[i].chunk * d->shapes[i].n_vertices > largest)
+            largest = d->shapes[i].chunk * d->shapes[i].n_vertices;
+    for (int k = 0; k < DEFORM_OUTPUTS; k++)
+        if (modal_deform_wants(d, k))
+            MODAL_TRY(modal_device_alloc(&d->device, &d->d_scratch[k], largest, 3 * sizeof(float),
+                                         "scratch", err));
+    for (int i = 0; i < DEFORM_SLOTS; i++) {
+        deform_slot *slot = &d->slots[i];
+        MODAL_TRY(new_pair(d, &slot->h_q, &slot->d_q, batch * d->n_modes, "reduced coordinates",
+                           err));
+        MODAL_TRY(new_pair(d, &slot->h_frames, &slot->d_frames, n_columns * 12, "frames", err));
+        for (int k = 0; k < DEFORM_OUTPUTS; k++)
+            if (modal_deform_wants(d, k))
+                MODAL_TRY(new_pair(d, &slot->h_out[k], &slot->d_out[k], batch * d->n_points * 3,
+                                   "output slot", err));
+        MODAL_TRY(modal_device_event_new(&d->device, &slot->computed, err));
+        MODAL_TRY(modal_device_event_new(&d->device, &slot->copied, err));
+    }
+    MODAL_TRY(modal_device_alloc(&d->device, &d->d_base, n_columns, sizeof *d->d_base,
+                                 "first points", err));
+    MODAL_TRY(modal_alloc(&base, n_columns, sizeof *base, "first points", err));
+    for (int32_t i = 0; i < d->n_shapes; i++) {
+        const deform_shape *s = &d->shapes[i];
+        for (int64_t c = 0; c < batch * s->n_objects; c++)
+            base[batch * s->first_column + c] = c / s->n_objects * d->n_points +
+                                                d->point_offsets[s->objects[c % s->n_objects]];
+    }
+    MODAL_TRY(modal_device_copy_in(&d->device, d->d_base, base,
+                                   n_columns * (int64_t)sizeof *base, d->compute, err));
+    MODAL_TRY(modal_device_stream_wait(&d->device, d->compute, err));
+done:
+    modal_free(&base);
+    return status;
+}
+
+modal_status modal_deformer_new(modal_deformer **deformer, const modal_basis *basis,
+                                const modal_deform_request *request, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_deformer *d = NULL;
+    *deformer = NULL;
+    MODAL_TRY(modal_alloc_zero(&d, 1, sizeof *d, "deformer", err));
+    d->request = *request;
+    MODAL_TRY(modal_device_open(&d->device, request->back_end, err));
+    d->request.back_end = NULL; /* the caller's text */
+    if (request->n_frames < 0 || request->memory_limit < 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "deform: %lld frames, a limit of %lld bytes",
+                   (long long)request->n_frames, (long long)request->memory_limit);
+    if (pthread_mutex_init(&d->lock, NULL) != 0)
+        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "deform: no mutex");
+    if (pthread_cond_init(&d->changed, NULL) != 0) {
+        pthread_mutex_destroy(&d->lock);
+        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "deform: no condition variable");
+    }
+    d->has_lock = 1;
+    MODAL_TRY(modal_device_stream_new(&d->device, &d->compute, err));
+    MODAL_TRY(modal_device_stream_new(&d->device, &d->copy, err));
+    MODAL_TRY(lay_out(d, basis, err));
+    MODAL_TRY(modal_deform_plan(d, err));
+    MODAL_TRY(modal_deform_load_shapes(d, err));
+    MODAL_TRY(new_arrays(d, err));
+    *deformer = d;
+    d = NULL;
+done:
+    modal_deformer_delete(d);
+    return status;
+}
+
+modal_deformer *modal_deformer_delete(modal_deformer *d)
+{
+    if (!d) return NULL;
+    if (d->device.memory) {
+        modal_device_select(&d->device, NULL);
+        /* what is still queued must not write to memory that is gone */
+        if (d->compute) modal_device_stream_wait(&d->device, d->compute, NULL);
+        if (d->copy) modal_device_stream_wait(&d->device, d->copy, NULL);
+        for (int32_t i = 0; i < d->n_shapes; i++) modal_deform_free_shape(d, &d->shapes[i]);
+        for (int i = 0; i < DEFORM_SLOTS; i++) {
+            deform_slot *slot = &d->slots[i];
+            free_pair(d, &slot->h_q, &slot->d_q);
+            free_pair(d, &slot->h_frames, &slot->d_frames);
+            for (int k = 0; k < DEFORM_OUTPUTS; k++)
+                free_pair(d, &slot->h_out[k], &slot->d_out[k]);
+            modal_device_event_delete(&d->device, &slot->computed);
+            modal_device_event_delete(&d->device, &slot->copied);
+        }
+        for (int k = 0; k < DEFORM_OUTPUTS; k++)
+            modal_device_free(&d->device, &d->d_scratch[k]);
+        modal_device_free(&d->device, &d->d_base);
+        modal_device_stream_delete(&d->device, &d->compute);
+        modal_device_stream_delete(&d->device, &d->copy);
+    }
+    if (d->has_lock) {
+        pthread_cond_destroy(&d->changed);
+        pthread_mutex_destroy(&d->lock);
+    }
+    modal_free(&d->mode_offsets);
+    modal_free(&d->point_offsets);
+    modal_free(&d->rest_frames);
+    modal_free(&d->shape_objects);
+    modal_free(&d->shapes);
+    modal_free(&d);
+    return NULL;
+}
+
+const char *modal_deformer_back_end(const modal_deformer *d) { return d->device.name; }
+const char *modal_deformer_device(const modal_deformer *d) { return d->device.hardware; }
+int64_t modal_deformer_n_points(const modal_deformer *d) { return d->n_points; }
+int64_t modal_deformer_batch_frames(const modal_deformer *d) { return d->batch_frames; }
+
+/* q and frames into the order of columns, rounded once. */
+static modal_status stage_inputs(const modal_deformer *d, deform_slot *slot, const double *q,
+                                 const double *frames, modal_error *err)
+{
+    for (int32_t i = 0; i < d->n_shapes; i++) {
+        const deform_shape *s = &d->shapes[i];
+        float *q_out = slot->h_q + slot->n_frames * s->first_q;
+        float *frames_out = slot->h_frames + slot->n_frames * s->first_column * 12;
+        for (int64_t f = 0; f < slot->n_frames; f++)
+            for (int64_t j = 0; j < s->n_objects; j++) {
+                const int64_t object = s->objects[j];
+                const double *q_in = q + f * d->n_modes + d->mode_offsets[object];
+                const double *frame_in = frames ? frames + (f * d->n_objects + object) * 12
+                                                : d->rest_frames + object * 12;
+                for (int32_t k = 0; k < s->n_modes; k++)
+                    if (!modal_deform_round(q_in[k], q_out++))
+                        return modal_error_set(err, MODAL_ERROR_INPUT,
+                                               "frame %lld of the batch, object %lld: reduced "
+                                               "coordinate %d = %g does not fit float32",
+                                               (long long)f, (long long)object, k, q_in[k]);
+                for (int k = 0; k < 12; k++)
+                    if (!modal_deform_round(frame_in[k], frames_out++))
+                        return modal_error_set(err, MODAL_ERROR_INPUT,
+                                               "frame %lld of the batch, object %lld: entry %d of "
+                                               "its rigid frame = %g does not fit float32",
+                                               (long long)f, (long long)object, k, frame_in[k]);
+            }
+    }
+    return MODAL_OK;
+}
+
+modal_status modal_deformer_submit(modal_deformer *d, int64_t n_frames, const double *q,
+                                   const double *frames, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    if (n_frames < 0 || n_frames > d->batch_frames)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "deform: a batch of %lld frames, most %lld",
+                               (long long)n_frames, (long long)d->batch_frames);
+    pthread_mutex_lock(&d->lock);
+    deform_slot *slot = &d->slots[d->n_submitted % DEFORM_SLOTS];
+    while (slot->state != SLOT_FREE && !d->cancelled) pthread_cond_wait(&d->changed, &d->lock);
+    const int cancelled = d->cancelled;
+    if (!cancelled) slot->state = SLOT_FILLING;
+    pthread_mutex_unlock(&d->lock);
+    if (cancelled) return modal_error_set(err, MODAL_ERROR_INTERRUPTED, "deform: cancelled");
+
+    slot->n_frames = n_frames;
+    MODAL_TRY(modal_device_select(&d->device, err));
+    MODAL_TRY(stage_inputs(d, slot, q, frames, err));
+    MODAL_TRY(modal_deform_compute(d, slot, err));
+done:
+    pthread_mutex_lock(&d->lock);
+    slot->state = status == MODAL_OK ? SLOT_SUBMITTED : SLOT_FREE;
+    if (status == MODAL_OK) d->n_submitted++;
+    pthread_cond_broadcast(&d->changed);
+    pthread_mutex_unlock(&d->lock);
+    return status;
+}
+
+modal_status modal_deformer_collect(modal_deformer *d, modal_deform_batch *batch,
+                                    modal_error *err)
+{
+    memset(batch, 0, sizeof *batch);
+    pthread_mutex_lock(&d->lock);
+    const int index = (int)(d->n_collected % DEFORM_SLOTS);
+    deform_slot *slot = &d->slots[index];
+    while (slot->state != SLOT_SUBMITTED && !d->cancelled)
+        pthread_cond_wait(&d->changed, &d->lock);
+    const int cancelled = d->cancelled;
+    if (!cancelled) {
+        slot->state = SLOT_COLLECTED;
+        d->n_collected++;
+    }
+    pthread_mutex_unlock(&d->lock);
+    if (cancelled) return modal_error_set(err, MODAL_ERROR_INTERRUPTED, "deform: cancelled");
+
+    modal_status status = modal_device_event_wait(&d->device, slot->copied, err);
+    batch->slot = index + 1; /* 0: none */
+    if (status != MODAL_OK) {
+        modal_deformer_release(d, batch);
+        return status;
+    }
+    batch->n_frames = slot->n_frames;
+    batch->positions = slot->h_out[DEFORM_POSITIONS];
+    batch->normals = slot->h_out[DEFORM_NORMALS];
+    batch->displacement = slot->h_out[DEFORM_DISPLACEMENT];
+    return MODAL_OK;
+}
+
+void modal_deformer_release(modal_deformer *d, modal_deform_batch *batch)
+{
+    if (batch->slot == 0) return;
+    pthread_mutex_lock(&d->lock);
+    d->slots[batch->slot - 1].state = SLOT_FREE;
+    pthread_cond_broadcast(&d->changed);
+    pthread_mutex_unlock(&d->lock);
+    memset(batch, 0, sizeof *batch);
+}
+
+void modal_deformer_cancel(modal_deformer *d)
+{
+    pthread_mutex_lock(&d->lock);
+    d->cancelled = 1;
+    pthread_cond_broadcast(&d->changed);
+    pthread_mutex_unlock(&d->lock);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The operations of one batch. One code path for all back ends: where device memory is main memory
+ * the copies have the same source and target and do nothing. */
+#include "lib/deform/deform_private.h"
+
+int modal_deform_wants(const modal_deformer *d, int output)
+{
+    switch (output) {
+    case DEFORM_NORMALS: return d->request.normals != MODAL_NORMALS_NONE;
+    case DEFORM_DISPLACEMENT: return d->request.displacement != 0;
+    default: return 1;
+    }
+}
+
+/* Columns [first, first + count) of a shape. */
+static modal_status compute_chunk(modal_deformer *d, const deform_slot *slot,
+                                  const deform_shape *s, int64_t first, int64_t count,
+                                  modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_kernels *kernels = d->device.kernels;
+    const float *frames = slot->d_frames + (slot->n_frames * s->first_column + first) * 12;
+    const modal_deform_task deform = {
+        .n_vertices = s->n_vertices,
+        .n_columns = count,
+        .n_modes = s->n_modes,
+        .modal_matrix = s->d_modal_matrix,
+        .rest_tiles = s->d_rest_tiles,
+        .q = slot->d_q + slot->n_frames * s->first_q + first * s->n_modes,
+        .frames = frames,
+        .positions = d->d_scratch[DEFORM_POSITIONS],
+        .displacement = d->d_scratch[DEFORM_DISPLACEMENT]};
+    MODAL_TRY(kernels->deform(&deform, d->compute, err));
+    if (d->request.normals == MODAL_NORMALS_DYNAMIC) {
+        const modal_normals_dynamic_task normals = {.n_vertices = s->n_vertices,
+                                                    .n_columns = count,
+                                                    .corner_offsets = s->d_corner_offsets,
+                                                    .corners = s->d_corners,
+                                                    .positions = deform.positions,
+                                                    .normals = d->d_scratch[DEFORM_NORMALS]};
+        MODAL_TRY(kernels->normals_dynamic(&normals, d->compute, err));
+    } else if (d->request.normals == MODAL_NORMALS_RIGID) {
+        const modal_normals_rigid_task normals = {.n_vertices = s->n_vertices,
+                                                  .n_columns = count,
+                                                  .rest_normals = s->d_rest_normals,
+                                                  .frames = frames,
+                                                  .normals = d->d_scratch[DEFORM_NORMALS]};
+        MODAL_TRY(kernels->normals_rigid(&normals, d->compute, err));
+    }
+    for (int k = 0; k < DEFORM_OUTPUTS; k++) {
+        if (!slot->d_out[k]) continue;
+        const modal_reorder_task reorder = {
+            .n_vertices = s->n_vertices,
+            .n_columns = count,
+            .in = d->d_scratch[k],
+            .source = s->d_source,
+            .base = d->d_base + d->batch_frames * s->first_column + first,
+            .out = slot->d_out[k]};
+        MODAL_TRY(kernels->reorder(&reorder, d->compute, err));
+    }
+done:
+    return status;
+}
+
+modal_status modal_deform_compute(modal_deformer *d, deform_slot *slot, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_device *device = &d->device;
+    const int64_t n = slot->n_frames, out_bytes = n * d->n_points * 3 * (int64_t)sizeof(float);
+    MODAL_TRY(modal_device_copy_in(device, slot->d_q, slot->h_q,
+                                   n * d->n_modes * (int64_t)sizeof(float), d->compute, err));
+    MODAL_TRY(modal_device_copy_in(device, slot->d_frames, slot->h_frames,
+                                   n * d->n_objects * 12 * (int64_t)sizeof(float), d->compute,
+                                   err));
+    for (int32_t i = 0; i < d->n_shapes; i++) {
+        const deform_shape *s = &d->shapes[i];
+        const int64_t columns = n * s->n_objects;
+        for (int64_t first = 0; first < columns; first += s->chunk)
+            MODAL_TRY(compute_chunk(d, slot, s, first,
+                                    columns - first < s->chunk ? columns - first : s->chunk, err));
+    }
+    MODAL_TRY(modal_device_event_record(device, slot->computed, d->compute, err));
+    MODAL_TRY(modal_device_stream_wait_event(device, d->copy, slot->computed, err));
+    for (int k = 0; k < DEFORM_OUTPUTS; k++)
+        if (slot->d_out[k])
+            MODAL_TRY(modal_device_copy_out(device, slot->h_out[k], slot->d_out[k], out_bytes,
+                                            d->copy, err));
+    MODAL_TRY(modal_device_event_record(device, slot->copied, d->copy, err));
+done:
+    return status;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The whole deformer on a back end against plain loops in double: several shapes and objects, every
+ * kind of output, batches through two threads, the same bytes for every batch size. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "lib/deform/deform.h"
+#include "tests/kernels/harness.h"
+#include "tests/kernels/synthetic.h"
+
+typedef struct job {
+    modal_deformer *deformer;
+    int64_t n_frames, batch, n_modes, n_objects;
+    const double *q, *frames;
+    modal_status status;
+    modal_error err;
+} job;
+
+static void *submit_all(void *argument)
+{
+    job *j = argument;
+    for (int64_t f = 0; f < j->n_frames && j->status == MODAL_OK; f += j->batch) {
+        const int64_t count = j->n_frames - f < j->batch ? j->n_frames - f : j->batch;
+        j->status = modal_deformer_submit(j->deformer, count, j->q + f * j->n_modes,
+                                          j->frames ? j->frames + f * j->n_objects * 12 : NULL,
+                                          &j->err);
+    }
+    if (j->status != MODAL_OK) modal_deformer_cancel(j->deformer);
+    return NULL;
+}
+
+/* All frames to out[3], [n_frames, n_points, 3] each. */
+static void produce(harness *h, const modal_basis *basis, const modal_deform_request *request,
+                    int64_t batch, const double *q, const double *frames, float *const out[3])
+{
+    modal_error err = {0};
+    pthread_t thread;
+    job j = {.n_frames = request->n_frames,
+             .n_modes = modal_basis_mode_offsets(basis, NULL),
+             .n_objects = basis->n_objects,
+             .q = q,
+             .frames = frames};
+    modal_status status = modal_deformer_new(&j.deformer, basis, request, &err);
+    if (status != MODAL_OK) {
+        harness_fail(h, "%s", err.message);
+        return;
+    }
+    const int64_t n_points = modal_deformer_n_points(j.deformer);
+    j.batch = modal_deformer_batch_frames(j.deformer);
+    if (batch > 0 && batch < j.batch) j.batch = batch;
+    if (pthread_create(&thread, NULL, submit_all, &j) != 0) abort();
+    for (int64_t f = 0; f < j.n_frames && status == MODAL_OK;) {
+        modal_deform_batch b;
+        status = modal_deformer_collect(j.deformer, &b, &err);
+        if (status != MODAL_OK) break;
+        const float *from[3] = {b.positions, b.normals, b.displacement};
+        for (int k = 0; k < 3; k++)
+            if (from[k])
+                memcpy(out[k] + f * n_points * 3, from[k], (size_t)(b.n_frames * n_points) * 12);
+        f += b.n_frames;
+        modal_deformer_release(j.deformer, &b);
+    }
+    pthread_join(thread, NULL);
+    if (j.status != MODAL_OK) harness_fail(h, "submit: %s", j.err.message);
+    if (status != MODAL_OK) harness_fail(h, "collect: %s", err.message);
+    modal_deformer_delete(j.deformer);
+}
+
+static void check(harness *h, int64_t scale, int64_t n_frames, modal_normals normals,
+                  int stored_order, int with_frames)
+{
+    modal_basis basis;
+    harness_case(h, "scale %lld, %lld frames, normals %d, stored order %d, frames %d",
+                 (long long)scale, (long long)n_frames, (int)normals, stored_order, with_frames);
+    if (!synthetic_basis(&basis, scale)) abort();
+    const int64_t modes = modal_basis_mode_offsets(&basis, NULL);
+    int64_t points = 0;
+    for (int32_t i = 0; i < basis.n_objects; i++)
+        points += basis.shapes[basis.objects[i].shape].n_vertices;
+    double *q = harness_alloc(n_frames * modes, sizeof *q);
+    double *frames = harness_alloc(n_frames * basis.n_objects * 12, sizeof *frames);
+    synthetic_motion(&basis, n_frames, q, frames);
+    for (int64_t i = 0; i < n_frames * modes; i++) q[i] = (double)(float)q[i];
+    const modal_deform_request request = {.back_end = h->device.name,
+                                          .normals = normals,
+                                          .displacement = 1,
+                                          .stored_order = stored_order,
+                                          .n_frames = n_frames};
+    const size_t bytes = (size_t)(n_frames * points) * 3 * sizeof(float);
+    float *out[3], *again[3];
+    for (int k = 0; k < 3; k++) {
+        out[k] = harness_alloc(1, bytes);
+        again[k] = harness_alloc(1, bytes);
+        memset(out[k], 0xff, bytes);
+        memset(again[k], 0xff, bytes);
+    }
+    produce(h, &basis, &request, 0, q, with_frames ? frames : NULL, out);
+    produce(h, &basis, &request, 3, q, with_frames ? frames : NULL, again);
+    for (int k = 0; k < 3; k++)
+        if (memcmp(out[k], again[k], bytes) != 0)
+            harness_fail(h, "output %d depends on the size of a batch", k);
+    double *want[4];
+    for (int k = 0; k < 4; k++) want[k] = harness_alloc(points * 3, sizeof(double));
+    for (int64_t f = 0; f < n_frames; f++) {
+        synthetic_expected(&basis, q + f * modes,
+                           with_frames ? frames + f * basis.n_objects * 12 : NULL, stored_order,
+                           normals == MODAL_NORMALS_RIGID, want[0], want[1], want[2], want[3]);
+        for (int64_t i = 0; i < points * 3; i++) {
+            const int64_t at = f * points * 3 + i;
+            harness_compare(h, "position", at, out[0][at], want[0][i], want[3][i]);
+            harness_compare(h, "displacement", at, out[2][at], want[2][i], want[3][i]);
+            if (normals != MODAL_NORMALS_NONE)
+                harness_compare(h, "normal", at, out[1][at], want[1][i], 2e-4);
+        }
+    }
+    for (int k = 0; k < 4; k++) free(want[k]);
+    for (int k = 0; k < 3; k++) {
+        free(out[k]);
+        free(again[k]);
+    }
+    free(q);
+    free(frames);
+    modal_basis_free(&basis);
+}
+
+static void run(harness *h)
+{
+    for (int normals = 0; normals < 3; normals++)
+        for (int stored = 0; stored < 2; stored++)
+            for (int with_frames = 0; with_frames < 2; with_frames++)
+                check(h, 1, 17, (modal_normals)normals, stored, with_frames);
+    check(h, h->quick ? 5 : 200, h->quick ? 20 : 300, MODAL_NORMALS_DYNAMIC, 0, 1);
+}
+
+int main(int argc, char **argv) { return harness_main(argc, argv, "engine", run); }

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/kernels/synthetic.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+
+#define ALLOCATE(pointer, count)                                                                   \
+    if (modal_alloc_zero(&(pointer), (count), sizeof *(pointer), #pointer, NULL) != MODAL_OK)      \
+    return 0
+
+static double noise(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) * 0x1p-52 - 1.0;
+}
+
+/* User index of stored i: a permutation of n, where 13 does not divide n. */
+static int32_t permuted(int64_t i, int64_t n)
+{
+    return (int32_t)(n < 3 ? n - 1 - i : (i * 13 + n / 2) % n);
+}
+
+static int grid(modal_shape *s, int64_t width, int64_t height, int32_t r, uint64_t seed)
+{
+    uint64_t state = seed;
+    const int64_t n = width * height;
+    s->n_vertices = n;
+    s->n_modes = r;
+    s->n_triangles = 2 * (width - 1) * (height - 1);
+    ALLOCATE(s->rest_positions, 3 * n);
+    ALLOCATE(s->triangles, 3 * s->n_triangles);
+    ALLOCATE(s->user_vertex, n);
+    ALLOCATE(s->user_triangle, s->n_triangles);
+    ALLOCATE(s->face_offsets, n + 1);
+    ALLOCATE(s->faces, 3 * s->n_triangles);
+    ALLOCATE(s->modal_matrix, modal_tile_count(n) * 96 * r);
+    for (int64_t v = 0; v < n; v++) {
+        s->user_vertex[v] = permuted(v, n);
+        s->rest_positions[3 * v] = (double)(v % width) + 0.2 * noise(&state);
+        s->rest_positions[3 * v + 1] = (double)(v / width) + 0.2 * noise(&state);
+        s->rest_positions[3 * v + 2] = 0.3 * noise(&state);
+        for (int64_t k = 0; k < r; k++)
+            for (int i = 0; i < 3; i++)
+                s->modal_matrix[((v / 32 * r + k) * 3 + i) * 32 + v % 32] = (float)noise(&state);
+    }
+    int64_t t = 0;
+    for (int64_t i = 0; i + 1 < height; i++)
+        for (int64_t j = 0; j + 1 < width; j++) {
+            const int32_t v = (int32_t)(i * width + j), w = (int32_t)width;
+            const int32_t six[6] = {v, v + 1, v + w, v + 1 + w, v + w, v + 1};
+            memcpy(s->triangles + 3 * t, six, sizeof six);
+            t += 2;
+        }
+    for (t = 0; t < s->n_triangles; t++) {
+        s->user_triangle[t] = permuted(t, s->n_triangles);
+        for (int i = 0; i < 3; i++) s->face_offsets[s->triangles[3 * t + i] + 1]++;
+    }
+    for (int64_t v = 0; v < n; v++) s->face_offsets[v + 1] += s->face_offsets[v];
+    for (t = s->n_triangles - 1; t >= 0; t--) /* from the back: ascending in the end */
+        for (int i = 0; i < 3; i++) s->faces[--s->face_offsets[s->triangles[3 * t + i] + 1]] = (int32_t)t;
+    /* the offsets of v + 1 are now those of v: move them back */
+    for (int64_t v = 0; v < n; v++) s->face_offsets[v] = s->face_offsets[v + 1];
+    s->face_offsets[n] = 3 * s->n_triangles;
+    return 1;
+}
+
+int synthetic_basis(modal_basis *basis, int64_t scale)
+{
+    static const int32_t shapes[4] = {0, 2, 1, 0};
+    memset(basis, 0, sizeof *basis);
+    ALLOCATE(basis->shapes, 3);
+    basis->n_shapes = 3;
+    ALLOCATE(basis->objects, 4);
+    basis->n_objects = 4;
+    if (!grid(&basis->shapes[0], 7 * scale, 11, 5, 1) || !grid(&basis->shapes[1], 1, 1, 0, 2) ||
+        !grid(&basis->shapes[2], 5, 5, 18, 3))
+        return 0;
+    for (int i = 0; i < 4; i++) {
+        basis->objects[i].shape = shapes[i];
+        basis->objects[i].parent = -1;
+        for (int k = 0; k < 3; k++) {
+            basis->objects[i].rest_frame[4 * k + (k + i) % 3] = 1.0; /* turns the axes round */
+            basis->objects[i].rest_frame[4 * k + 3] = 10.0 * i + k;
+        }
+    }
+    return 1;
+}
+
+void synthetic_motion(const modal_basis *basis, int64_t n_frames, double *q, double *frames)
+{
+    uint64_t state = 99;
+    const int64_t modes = modal_basis_mode_offsets(basis, NULL);
+    for (int64_t i = 0; i < n_frames * modes; i++) q[i] = 0.1 * noise(&state);
+    for (int64_t i = 0; i < n_frames * basis->n_objects; i++) {
+        const double a = 3.0 * noise(&state), c = cos(a), s = sin(a);
+        const double frame[12] = {c, -s, 0, noise(&state), s, c, 0, noise(&state),
+                                  0, 0, 1, 3.0 * noise(&state)};
+        memcpy(frames + 12 * i, frame, sizeof frame);
+    }
+}
+
+static void normals_of(const modal_shape *s, const double *x, double *normals)
+{
+    memset(normals, 0, (size_t)s->n_vertices * 3 * sizeof *normals);
+    for (int64_t t = 0; t < s->n_triangles; t++) {
+        const int32_t *v = s->triangles + 3 * t;
+        double a[3], b[3];
+        for (int j = 0; j < 3; j++) {
+            a[j] = x[3 * v[1] + j] - x[3 * v[0] + j];
+            b[j] = x[3 * v[2] + j] - x[3 * v[0] + j];
+        }
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                normals[3 * v[i] + j] += a[(j + 1) % 3] * b[(j + 2) % 3] -
+                                         a[(j + 2) % 3] * b[(j + 1) % 3];
+    }
+    for (int64_t v = 0; v < s->n_vertices; v++) {
+        double *n = normals + 3 * v, length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        for (int j = 0; j < 3; j++) n[j] = length > 0.0 ? n[j] / length : 0.0;
+    }
+}
+
+void synthetic_expected(const modal_basis *basis, const double *q, const double *frame,
+                        int stored_order, int rigid, double *positions, double *normals,
+                        double *displacement, double *tolerance)
+{
+    int64_t base = 0, first_mode = 0;
+    for (int32_t o = 0; o < basis->n_objects; o++) {
+        const modal_object *object = &basis->objects[o];
+        const modal_shape *s = &basis->shapes[object->shape];
+        const double *T = frame ? frame + 12 * o : object->rest_frame;
+        const int64_t n = s->n_vertices, r = s->n_modes;
+        double *x = calloc((size_t)n * 6 + 1, sizeof *x), *nx = x + 3 * n;
+        if (!x) abort();
+        for (int64_t v = 0; v < n; v++) {
+            double u[3] = {0}, size[3];
+            for (int j = 0; j < 3; j++) {
+                size[j] = fabs(s->rest_positions[3 * v + j]);
+                for (int64_t k = 0; k < r; k++) {
+                    const double product =
+                        (double)s->modal_matrix[((v / 32 * r + k) * 3 + j) * 32 + v % 32] *
+                        q[first_mode + k];
+                    u[j] += product;
+                    size[j] += fabs(product);
+                }
+            }
+            const int64_t point = base + (stored_order ? v : s->user_vertex[v]);
+            for (int i = 0; i < 3; i++) {
+                double d = 0.0, bound = fabs(T[4 * i + 3]);
+                x[3 * v + i] = T[4 * i + 3];
+                for (int j = 0; j < 3; j++) {
+                    x[3 * v + i] += T[4 * i + j] * (s->rest_positions[3 * v + j] + u[j]);
+                    d += T[4 * i + j] * u[j];
+                    bound += fabs(T[4 * i + j]) * size[j];
+                }
+                positions[3 * point + i] = x[3 * v + i];
+                displacement[3 * point + i] = d;
+                /* three roundings more: of q, T and the rest position to float32 */
+                tolerance[3 * point + i] = bound * ((double)r + 11.0) * FLT_EPSILON / 2;
+            }
+        }
+        normals_of(s, rigid ? s->rest_positions : x, nx);
+        for (int64_t v = 0; v < n; v++) {
+            const int64_t point = base + (stored_order ? v : s->user_vertex[v]);
+            for (int i = 0; i < 3; i++) {
+                normals[3 * point + i] = nx[3 * v + i];
+                if (rigid)
+                    normals[3 * point + i] = T[4 * i] * nx[3 * v] + T[4 * i + 1] * nx[3 * v + 1] +
+                                             T[4 * i + 2] * nx[3 * v + 2];
+            }
+        }
+        free(x);
+        base += n;
+        first_mode += r;
+    }
+}
