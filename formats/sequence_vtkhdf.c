@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The writer. The moving arrays are contiguous datasets, allocated early and never filled, so that
- * H5Dwrite of some frames becomes one pwrite of the caller's array: HDF5 then writes at the speed of
- * `dd` (measured: 0.97-1.05 of it, on ext4 and tmpfs), and no descriptor of our own is needed.
+ * H5Dwrite of some frames becomes one pwrite of the caller's array, and no descriptor of our own is
+ * needed: 1 GB with fsync, best of five runs, goes at 2.7 GB/s on tmpfs (`dd`: 2.8) and at 1.95 GB/s
+ * on ext4 (`dd`: 2.1).
  * Everything else is written, and flushed, before the first frame: when the disk fills up later,
  * HDF5 has nothing left that it would try to write again while it closes the file. */
 #include "formats/sequence_vtkhdf.h"

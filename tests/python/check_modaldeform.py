@@ -134,7 +134,12 @@ def equal_bytes(a, b):
 
 
 def results():
-    for back_end in ("ref", "cpu"):
+    back_ends = ["ref", "cpu"]
+    if "cuda:0:" in run("--version").stdout.decode():
+        back_ends.append("cuda:0")
+    else:
+        print("check_modaldeform: skipped: cuda, there is no device")
+    for back_end in back_ends:
         run("traj.h5", "a", "--backend", back_end, "--fields", "displacement")
         compare("a", "traj.h5", "basis.h5", range(7), displacement=True)
         run("still.h5", "b", "--backend", back_end, "--normals", "rigid", "--order", "stored")
