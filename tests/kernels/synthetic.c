@@ -18,10 +18,10 @@ static double noise(uint64_t *state)
     return (double)(*state >> 11) * 0x1p-52 - 1.0;
 }
 
-/* User index of stored i: a permutation of n, where 13 does not divide n. */
+/* User index of stored i: a permutation of n, where 19 does not divide n. */
 static int32_t permuted(int64_t i, int64_t n)
 {
-    return (int32_t)(n < 3 ? n - 1 - i : (i * 13 + n / 2) % n);
+    return (int32_t)(n < 3 ? n - 1 - i : (i * 19 + n / 2) % n);
 }
 
 static int grid(modal_shape *s, int64_t width, int64_t height, int32_t r, uint64_t seed)
