@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/mesh/shape_surface.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "lib/mesh/boundary.h"
+#include "lib/mesh/order.h"
+#include "lib/mesh/tables.h"
+
+/* Orders the surface and builds its tables, into a shape that has nothing but zeros. */
+static modal_status arrange(const modal_surface_mesh *surface, modal_shape *built, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_surface_tables tables = {0};
+    int64_t n = surface->n_vertices, n_triangles = surface->n_triangles;
+    if (n_triangles == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "surface: no triangles");
+    /* In the user's order first, only to refuse what is wrong by the user's index. */
+    MODAL_TRY(modal_surface_tables_build(n, n_triangles, surface->triangles, &tables, err));
+    modal_surface_tables_free(&tables);
+
+    built->n_vertices = n;
+    built->n_triangles = n_triangles;
+    MODAL_TRY(modal_alloc(&built->rest_positions, 3 * n, sizeof(double), "rest positions", err));
+    MODAL_TRY(modal_alloc(&built->triangles, 3 * n_triangles, sizeof(int32_t), "triangles", err));
+    MODAL_TRY(modal_alloc(&built->user_vertex, n, sizeof(int32_t), "user vertices", err));
+    MODAL_TRY(modal_alloc(&built->user_triangle, n_triangles, sizeof(int32_t), "user triangles",
+                          err));
+    if (surface->uv && surface->triangle_uv) {
+        built->n_uv = surface->n_uv;
+        MODAL_TRY(modal_alloc(&built->uv, 2 * surface->n_uv, sizeof(double), "uv", err));
+        MODAL_TRY(modal_alloc(&built->triangle_uv, 3 * n_triangles, sizeof(int32_t), "triangle uv",
+                              err));
+        memcpy(built->uv, surface->uv, 2 * (size_t)surface->n_uv * sizeof(double));
+    }
+    MODAL_TRY(modal_order_vertices(n, surface->positions, n_triangles, surface->triangles,
+                                   built->user_vertex, err));
+    MODAL_TRY(modal_order_triangles(n, built->user_vertex, n_triangles, surface->triangles,
+                                    built->user_triangle, err));
+    MODAL_TRY(modal_order_apply(surface, built->user_vertex, built->user_triangle,
+                                built->rest_positions, built->triangles, built->triangle_uv, err));
+    MODAL_TRY(modal_surface_tables_build(n, n_triangles, built->triangles, &tables, err));
+    built->face_offsets = tables.face_offsets;
+    built->faces = tables.faces;
+    built->ring_offsets = tables.ring_offsets;
+    built->ring = tables.ring;
+    built->boundary = tables.boundary;
+    MODAL_TRY(modal_alloc(&built->embedding_nodes, 4 * n, sizeof(int32_t), "embedding nodes", err));
+    MODAL_TRY(modal_alloc_zero(&built->embedding_weights, 4 * n, sizeof(double),
+                               "embedding weights", err));
+done:
+    return status;
+}
+
+/* Moves everything of the surface from `built` to the shape; `built` takes what the shape had. */
+static void exchange_surface(modal_shape *shape, modal_shape *built)
+{
+#define EXCHANGE(field)                                                                            \
+    do {                                                                                           \
+        modal_shape kept = {.field = shape->field};                                                \
+        shape->field = built->field;                                                               \
+        built->field = kept.field;                                                                 \
+    } while (0)
+    EXCHANGE(n_vertices);
+    EXCHANGE(rest_positions);
+    EXCHANGE(n_triangles);
+    EXCHANGE(triangles);
+    EXCHANGE(user_vertex);
+    EXCHANGE(user_triangle);
+    EXCHANGE(n_uv);
+    EXCHANGE(uv);
+    EXCHANGE(triangle_uv);
+    EXCHANGE(face_offsets);
+    EXCHANGE(faces);
+    EXCHANGE(ring_offsets);
+    EXCHANGE(ring);
+    EXCHANGE(boundary);
+    EXCHANGE(modal_matrix);
+    EXCHANGE(surface_kind);
+    EXCHANGE(embedding_nodes);
+    EXCHANGE(embedding_weights);
+    EXCHANGE(farthest_outside);
+#undef EXCHANGE
+}
+
+modal_status modal_shape_surface_boundary(const modal_volume_mesh *volume, modal_shape *shape,
+                                          modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_surface_mesh surface = {0};
+    modal_shape built = {.surface_kind = MODAL_SURFACE_BOUNDARY};
+    int32_t *vertex_nodes = NULL;
+    MODAL_TRY(modal_volume_mesh_boundary(volume, &surface, &vertex_nodes, err));
+    MODAL_TRY(arrange(&surface, &built, err));
+    for (int64_t v = 0; v < built.n_vertices; v++) {
+        for (int k = 0; k < 4; k++)
+            built.embedding_nodes[4 * v + k] = vertex_nodes[built.user_vertex[v]];
+        built.embedding_weights[4 * v] = 1;
+    }
+    exchange_surface(shape, &built);
+done:
+    modal_shape_free(&built);
+    modal_surface_mesh_free(&surface);
+    modal_free(&vertex_nodes);
+    return status;
+}
+
+modal_status modal_shape_surface_embedded(const modal_volume_mesh *volume,
+                                          const modal_surface_mesh *surface, modal_shape *shape,
+                                          modal_embed_summary *summary, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_shape built = {.surface_kind = MODAL_SURFACE_EMBEDDED};
+    modal_embed_summary found;
+    for (int64_t i = 0; i < 3 * surface->n_vertices; i++)
+        if (!isfinite(surface->positions[i]))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "vertex %lld: coordinate %c is not finite",
+                       (long long)(i / 3), "xyz"[i % 3]);
+    MODAL_TRY(arrange(surface, &built, err));
+    MODAL_TRY(modal_embed_points(volume, built.n_vertices, built.rest_positions, NULL,
+                                 built.embedding_nodes, built.embedding_weights, &found, err));
+    built.farthest_outside = found.farthest_outside;
+    if (found.farthest_point >= 0) found.farthest_point = built.user_vertex[found.farthest_point];
+    if (summary) *summary = found;
+    exchange_surface(shape, &built);
+done:
+    modal_shape_free(&built);
+    return status;
+}
+
+modal_status modal_shape_modal_matrix(modal_shape *shape, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    float *matrix = NULL;
+    int64_t n = shape->n_vertices, n_tiles = modal_tile_count(n), n_modes = shape->n_modes;
+    int64_t mode_size = 3 * shape->volume.n_nodes, tile_size = 0, size = 0;
+    int too_large = 0;
+    if (!shape->volume_modes)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "modal matrix: no modes of the solid");
+    if (!modal_size_multiply(n_modes, 3 * MODAL_TILE, &tile_size) ||
+        !modal_size_multiply(n_tiles, tile_size, &size))
+        MODAL_FAIL(err, MODAL_ERROR_MEMORY, "modal matrix: %lld vertices x %lld modes: size overflow",
+                   (long long)n, (long long)n_modes);
+    MODAL_TRY(modal_alloc(&matrix, size, sizeof *matrix, "modal matrix", err));
+#pragma omp parallel for schedule(static) reduction(| : too_large)
+    for (int64_t tile = 0; tile < n_tiles; tile++)
+        for (int64_t mode = 0; mode < n_modes; mode++) {
+            const double *phi = shape->volume_modes + mode * mode_size;
+            float *xyz = matrix + tile * tile_size + mode * 3 * MODAL_TILE;
+            for (int64_t lane = 0; lane < MODAL_TILE; lane++) {
+                int64_t v = tile * MODAL_TILE + lane;
+                double sum[3] = {0, 0, 0};
+                for (int64_t i = 4 * v; v < n && i < 4 * v + 4; i++) {
+                    const double *node = phi + 3 * (int64_t)shape->embedding_nodes[i];
+                    for (int k = 0; k < 3; k++) sum[k] += shape->embedding_weights[i] * node[k];
+                }
+                for (int k = 0; k < 3; k++) {
+                    xyz[k * MODAL_TILE + lane] = (float)sum[k];
+                    too_large |= !isfinite(xyz[k * MODAL_TILE + lane]);
+                }
+            }
+        }
+    if (too_large)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "modal matrix: a value that float32 cannot hold");
+    modal_free(&shape->modal_matrix);
+    shape->modal_matrix = matrix;
+    matrix = NULL;
+done:
+    modal_free(&matrix);
+    return status;
+}
