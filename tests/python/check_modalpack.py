@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line of modalpack: what it refuses, with which words and exit code, and that nothing is
+left behind. usage: check_modalpack.py MODALPACK SOURCE_FOLDER"""
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+modalpack, source = sys.argv[1], pathlib.Path(sys.argv[2])
+fork = source / "data/tuning_fork.msh"
+STEEL = ["--young", "2.06e11", "--poisson", "0.29", "--density", "7850"]
+folder = pathlib.Path(tempfile.mkdtemp(prefix="modalpack-"))
+os.chdir(folder)
+
+
+def run(*words, **more):
+    return subprocess.run([modalpack, *map(str, words)], capture_output=True, text=True, **more)
+
+
+def expect(code, message, *words, left=None, **more):
+    """The tool ends with `code`, one line holding `message`, and only the files that were there."""
+    before = sorted(os.listdir("."))
+    got = run(*words, **more)
+    assert got.returncode == code, (words, code, got)
+    lines = got.stderr.rstrip("\n").split("\n")
+    assert lines[-1].startswith("modalpack: ") and message in lines[-1], (words, message, got)
+    assert sorted(os.listdir(".")) == (left or before), (words, os.listdir("."))
+
+
+NODES = "\n".join(f"{i} {c}" for i, c in enumerate(["0 0 0", "1 0 0", "0 1 0", "0 0 1", "1 1 1", "9 9 9"], 1))
+
+
+def msh(nodes=NODES, count=6, elements="1 4 2 1 1 1 2 3 4\n2 4 2 1 1 2 3 4 5", n_elements=2):
+    return (f"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n3 1 \"body\"\n$EndPhysicalNames\n"
+            f"$Nodes\n{count}\n{nodes}\n$EndNodes\n$Elements\n{n_elements}\n{elements}\n$EndElements\n")
+
+
+def write(name, text):
+    pathlib.Path(name).write_text(text)
+    return name
+
+
+good = write("good.msh", msh())
+assert run(good, "b.h5", *STEEL, "--modes", "3").returncode == 0
+write("inverted.msh", msh(elements="1 4 2 1 1 1 2 3 4\n2 4 2 1 1 2 3 5 4"))
+write("flat.msh", msh(elements="1 4 2 1 1 1 2 3 4\n2 4 2 1 1 1 2 3 6", nodes=NODES.replace("9 9 9", "2 2 0")))
+write("nan.msh", msh(nodes=NODES.replace("1 1 1", "1 nan 1")))
+write("index.msh", msh(elements="1 4 2 1 1 1 2 3 4\n2 4 2 1 1 2 3 4 77"))
+write("none.msh", msh(elements="1 2 2 1 1 1 2 3", n_elements=1))
+write("version.msh", msh().replace("2.2 0 8", "9.9 0 8"))
+write("hexahedron.msh", msh(elements="1 5 2 1 1 1 2 3 4 5 6 1 2", n_elements=1))
+write("truncated.msh", msh()[:200])
+write("empty.msh", "")
+write("text.msh", "hello\n")
+os.mkdir("folder")
+
+usage = [
+    (2, "usage: modalpack", (good,)),
+    (2, "--modes: not a whole number, 2x", (good, "o.h5", *STEEL, "--modes", "2x")),
+    (2, "--modes: must be in 1 .. ", (good, "o.h5", *STEEL, "--modes", "0")),
+    (2, "give all three or none, 1", (good, "o.h5", "--young", "1e9")),
+    (2, "--mass: must be consistent or lumped, heavy", (good, "o.h5", *STEEL, "--mass", "heavy")),
+    (2, "input and output are one file", (good, good, *STEEL)),
+    (2, "no material in the file", (good, "o.h5")),
+    (2, "--material: not GROUP=E,NU,RHO, body", (good, "o.h5", "--material", "body")),
+    (2, "--material: needs 3 finite numbers", (good, "o.h5", "--material", "body=1e9,0.3")),
+    (3, "--material: unknown group, foot (known: body)", (good, "o.h5", "--material", "foot=1e9,0.3,1e3")),
+    (3, "--fixed: unknown group, foot (known: body)", (good, "o.h5", *STEEL, "--fixed", "foot")),
+    (3, "0", (good, "o.h5", "--young", "0", "--poisson", "0.3", "--density", "1")),
+    (3, "0.5", (good, "o.h5", "--young", "1e9", "--poisson", "0.5", "--density", "1")),
+    (3, "modes", (good, "o.h5", *STEEL, "--modes", "50")),
+    (3, "absent.msh", ("absent.msh", "o.h5", *STEEL)),
+    (3, "folder", ("folder", "o.h5", *STEEL)),
+    (3, "empty.msh", ("empty.msh", "o.h5", *STEEL)),
+    (3, "text.msh", ("text.msh", "o.h5", *STEEL)),
+    (3, "truncated.msh", ("truncated.msh", "o.h5", *STEEL)),
+    (3, "nan.msh:", ("nan.msh", "o.h5", *STEEL)),
+    (3, "index.msh:", ("index.msh", "o.h5", *STEEL)),
+    (3, "none.msh", ("none.msh", "o.h5", *STEEL)),
+    (3, "9.9", ("version.msh", "o.h5", *STEEL)),
+    (3, "hexahedron", ("hexahedron.msh", "o.h5", *STEEL)),
+    (3, "inverted.msh: element 2: negative volume", ("inverted.msh", "o.h5", *STEEL)),
+    (3, "flat.msh: element 2: zero volume", ("flat.msh", "o.h5", *STEEL)),
+    (3, "absent.obj", (good, "o.h5", *STEEL, "--surface", "absent.obj")),
+    (4, "b.h5: exists (--force replaces it)", (good, "b.h5", *STEEL)),
+    (4, "folder: not a regular file", (good, "folder", *STEEL, "--force")),
+    (4, "cannot write", (good, "absent/o.h5", *STEEL)),
+]
+for code, message, words in usage:
+    expect(code, message, *words)
+
+# nodes in no element are dropped and said; the second run gives the same bytes, -j1 those of -j2
+got = run(good, "b2.h5", *STEEL, "--modes", "3", "-j1")
+assert got.returncode == 0 and "nodes in no element dropped, 1" in got.stderr, got
+shutil.copy("b2.h5", "first.h5")
+assert run(good, "b2.h5", *STEEL, "--modes", "3", "-j1", "--force").returncode == 0
+assert pathlib.Path("b2.h5").read_bytes() == pathlib.Path("first.h5").read_bytes()
+
+# a node number of a .bou file that no element has
+write("wrong.bou", "1,2,\n812\n")
+expect(3, "wrong.bou: no element has a node of that number, 812", good, "o.h5", *STEEL, "--fixed", "wrong.bou")
+
+# a disk that is full: writes beyond a file-size limit fail as on a full disk
+limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+expect(4, "", fork, "o.h5", *STEEL, "--modes", "5", "--fixed", "stem_end", preexec_fn=limit)
+
+# an interrupt: exit 130 and nothing left
+before = sorted(os.listdir("."))
+process = subprocess.Popen([modalpack, str(fork), "o.h5", *STEEL, "--modes", "40"], stderr=subprocess.PIPE)
+for _ in range(1000):
+    if any(n.startswith("o.h5.tmp") for n in os.listdir(".")):
+        break
+    time.sleep(0.002)
+else:
+    sys.exit("the temporary file never appeared")
+process.send_signal(signal.SIGINT)
+message = process.communicate()[1]
+assert process.returncode == 130 and b"interrupted" in message, (process.returncode, message)
+assert sorted(os.listdir(".")) == before, os.listdir(".")
+
+shutil.rmtree(folder)
+print(len(usage), "refusals and more: ok")
