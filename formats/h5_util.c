@@ -37,6 +37,15 @@ void modal_h5_drop(hid_t *id)
 
 void modal_h5_leave(modal_h5_place *place) { modal_h5_drop(&place->id); }
 
+/* HDF5 prints nothing of its own. And it does nothing at exit: a close that fails (a full disk) leaves
+ * the file's id behind, HDF5 1.10 tries again when the process exits, and crashes there; every id of
+ * ours is closed by us. The second has no effect where HDF5 was used before. */
+void modal_h5_start(void)
+{
+    H5dont_atexit();
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
+
 /* ---- HDF5's error stack ---- */
 
 typedef struct stack_text {
@@ -52,7 +61,11 @@ static herr_t take_description(unsigned n, const H5E_error2_t *entry, void *data
     /* The innermost entry comes first and says what happened; the second one, what for. */
     if (t->depth < 2 && entry->desc) {
         size_t length = strlen(t->text);
-        snprintf(t->text + length, t->bytes - length, "%s%s", t->depth ? ", " : "", entry->desc);
+        /* Failed system calls are described over two lines, with the date: the reason is enough. */
+        const char *reason = strstr(entry->desc, "error message = '");
+        const char *desc = reason ? reason + strlen("error message = '") : entry->desc;
+        size_t shown = strcspn(desc, reason ? "'" : "\n");
+        snprintf(t->text + length, t->bytes - length, "%s%.*s", t->depth ? ", " : "", (int)shown, desc);
         t->depth++;
     }
     return 0;
@@ -118,7 +131,7 @@ modal_status modal_h5_open(modal_h5_in *in, const modal_h5_source *source)
     hid_t access = H5I_INVALID_HID;
     in->file = H5I_INVALID_HID;
     in->file_bytes = (int64_t)source->length;
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    modal_h5_start();
     if (!source->bytes) MODAL_TRY(look_at(source->path, &in->file_bytes, err));
     if (in->file_bytes == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "empty file");
     MODAL_TRY(modal_h5_access(&access, err));

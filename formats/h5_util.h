@@ -37,6 +37,9 @@ typedef struct modal_h5_place {
 /* Closes the group, if it is open. */
 void modal_h5_leave(modal_h5_place *place);
 
+/* Before any use of HDF5: keeps it silent, and keeps it from crashing at exit after a full disk. */
+void modal_h5_start(void);
+
 /* Records `what` and HDF5's own description of the failure, then forgets the latter. */
 modal_status modal_h5_failed(modal_error *err, modal_status status, const char *where,
                              const char *what);

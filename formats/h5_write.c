@@ -18,7 +18,7 @@ modal_status modal_h5_create(hid_t *file, const char *path, modal_error *err)
     modal_status status = MODAL_OK;
     hid_t access = H5I_INVALID_HID, creation = H5I_INVALID_HID;
     *file = H5I_INVALID_HID;
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    modal_h5_start();
     MODAL_TRY(modal_h5_access(&access, err));
     creation = timeless(H5P_FILE_CREATE);
     if (creation < 0 || (!path && H5Pset_fapl_core(access, 1 << 20, 0) < 0)) {

@@ -345,10 +345,7 @@ modal_status modal_sequence_begin(modal_sequence_writer **writer, const char *pa
     modal_sequence_writer *w = NULL;
     modal_error local = {0};
     *writer = NULL;
-    /* A close that fails leaves the file's id behind; HDF5 1.10 tries again when the process exits,
-     * and crashes there. Every id of ours is closed by us, so it has nothing to do at exit. (Without
-     * effect where HDF5 was used before: then the program has to say it first.) */
-    H5dont_atexit();
+    modal_h5_start();
     MODAL_TRY(modal_sequence_check_info(info, &local));
     MODAL_TRY(modal_alloc_zero(&w, 1, sizeof *w, "writer", &local));
     w->file = H5I_INVALID_HID;

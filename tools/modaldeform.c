@@ -589,6 +589,7 @@ static modal_status write_all(tool *t, request *r, input *in, outputs *out, moda
     tool_note(t, "%s: %" PRId64 " frames of %" PRId64 " points, %.3f GB", r->folder, in->n,
               in->n_points, 1e-9 * (double)bytes);
 done:
+    for (int i = 0; i < N_FILES; i++) tool_output_name_error(&out->files[i], err);
     modal_sequence_abort(writer);
     modal_deformer_delete(deformer);
     return status;
@@ -598,8 +599,6 @@ int main(int argc, char **argv)
 {
     tool t;
     int exit_code;
-    /* Before anything uses HDF5: 1.10 crashes at exit when a close failed, on a full disk. */
-    H5dont_atexit();
     if (tool_start(&t, &program, argc, argv, &exit_code)) return exit_code;
     modal_status status = MODAL_OK;
     modal_error err = {0};

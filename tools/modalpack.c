@@ -283,7 +283,7 @@ static void print_modes(tool *t, const modal_shape *shape)
     if (!to) return;
     fprintf(to, "%5s %15s %15s %10s\n", "mode", "frequency_Hz", "modal_mass_kg", "residual");
     for (int32_t i = 0; i < shape->n_modes; i++)
-        fprintf(to, "%5d %15.8g %15.10g %10.1e\n", i + 1, shape->frequencies[i],
+        fprintf(to, "%5d %15.8g %15.10g %10.1e\n", i, shape->frequencies[i],
                 shape->modal_masses[i], shape->residuals[i]);
 }
 
@@ -453,6 +453,7 @@ int main(int argc, char **argv)
     MODAL_TRY(tool_output_commit(&output, &err));
     print_modes(&t, shape);
 done:
+    tool_output_name_error(&output, &err);
     tool_output_discard(&output);
     modal_basis_free(&basis);
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);

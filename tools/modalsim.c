@@ -37,7 +37,7 @@ static const tool_option options[] = {
      "lines between them, 0 before the first and after the last.",
      0},
     {"initial", 0, "MODE=Q", NULL,
-     "Reduced coordinate of a mode (counted from 1) of every object at t = 0, in sqrt(kg) m. May be "
+     "Reduced coordinate of a mode (counted from 0) of every object at t = 0, in sqrt(kg) m. May be "
      "repeated, once for each mode.",
      1},
     {"static", 0, NULL, NULL,
@@ -325,16 +325,16 @@ static modal_status set_initial(const tool_arguments *a, const modal_basis *basi
         if (!parse_index(text, &end, &mode) || *end != '=')
             MODAL_FAIL(err, MODAL_ERROR_USAGE, "--initial: not MODE=AMPLITUDE, %s", text);
         MODAL_TRY(tool_parse_numbers(end + 1, 1, &amplitude, "--initial: amplitude", err));
-        if (mode < 1 || mode > most)
-            MODAL_FAIL(err, MODAL_ERROR_USAGE, "--initial: object %d has modes 1 .. %d, %s", of, most,
+        if (mode < 0 || mode >= most)
+            MODAL_FAIL(err, MODAL_ERROR_USAGE, "--initial: object %d has modes 0 .. %d, %s", of, most - 1,
                        text);
-        if (given[mode - 1])
+        if (given[mode])
             MODAL_FAIL(err, MODAL_ERROR_USAGE, "--initial: mode %lld is given twice, %s",
                        (long long)mode, text);
-        given[mode - 1] = 1;
+        given[mode] = 1;
         int64_t offset = 0;
         for (int32_t k = 0; k < basis->n_objects; k++) {
-            l->initial[offset + mode - 1] = amplitude;
+            l->initial[offset + mode] = amplitude;
             offset += basis->shapes[basis->objects[k].shape].n_modes;
         }
     }
@@ -550,6 +550,7 @@ int main(int argc, char **argv)
     MODAL_TRY(simulate(&t, &r, &basis, &l, &trajectory, &err));
     MODAL_TRY(write_trajectory(&t, &r, &output, &trajectory, &err));
 done:
+    tool_output_name_error(&output, &err);
     tool_output_discard(&output);
     modal_trajectory_free(&trajectory);
     loads_free(&l);

@@ -94,12 +94,12 @@ usage = [
 for code, message, words in usage:
     expect(code, message, *words)
 
-# nodes in no element are dropped and said; the second run gives the same bytes, -j1 those of -j2
-got = run(good, "b2.h5", *STEEL, "--modes", "3", "-j1")
-assert got.returncode == 0 and "nodes in no element dropped, 1" in got.stderr, got
-shutil.copy("b2.h5", "first.h5")
-assert run(good, "b2.h5", *STEEL, "--modes", "3", "-j1", "--force").returncode == 0
-assert pathlib.Path("b2.h5").read_bytes() == pathlib.Path("first.h5").read_bytes()
+# nodes in no element are dropped and said; the same command gives the same bytes
+for place in ("first", "second"):
+    os.mkdir(place)
+    got = run("../good.msh", "b.h5", *STEEL, "--modes", "3", "-j1", cwd=place)
+    assert got.returncode == 0 and "nodes in no element dropped, 1" in got.stderr, got
+assert pathlib.Path("first/b.h5").read_bytes() == pathlib.Path("second/b.h5").read_bytes()
 
 # a node number of a .bou file that no element has
 write("wrong.bou", "1,2,\n812\n")

@@ -143,7 +143,7 @@ def reference(obj, times, alpha=0.0, beta=0.0, ratio=None, gravity=(0, 0, 0), im
     for m, (k, mass) in enumerate(zip(obj["eigenvalues"], obj["modal_masses"])):
         d = alpha + beta * k if ratio is None else 2 * ratio * np.sqrt(k)
         load = obj["participation"][m] @ R.T / mass
-        state = np.array([initial.get(m + 1, 0.0) if initial else 0.0, 0.0])
+        state = np.array([initial.get(m, 0.0) if initial else 0.0, 0.0])
         if static:
             state[0] = load @ acceleration(0, 1) / k
         where = {t: i for i, t in enumerate(times)}
@@ -207,9 +207,9 @@ close(q[:, 2], solved.y[0], 1e-4, "solve_ivp")
 
 # several objects: the loads in each one's axes, an impulse on object 0 alone
 works("many.h5", "many.h5t", "--duration", "0.5", "--fps", "30", "--gravity", "1,2,3", "--impulse", "0:1,1,1@0.1",
-      "--initial", "2=0.25", "--damping", "0,1e-4")
+      "--initial", "1=0.25", "--damping", "0,1e-4")
 times, q = trajectory("many.h5t")
-parts = [reference(o, list(times), gravity=(1, 2, 3), beta=1e-4, initial={2: 0.25},
+parts = [reference(o, list(times), gravity=(1, 2, 3), beta=1e-4, initial={1: 0.25},
                    impulses=[(0.1, 0, np.ones(3))] if i == 0 else []) for i, o in enumerate(many)]
 close(q, np.hstack(parts), 2e-11, "many objects")
 with h5py.File("many.h5t", "r") as f:
@@ -314,8 +314,8 @@ for code, message, words in (
     (2, "--damping: needs 2 finite numbers separated by commas, 1", [*two, "--damping", "1"]),
     (2, "--gravity: needs 3 finite numbers separated by commas, 0,-9.81", [*two, "--gravity", "0,-9.81"]),
     (2, "--static and --initial: give one of them, 1=1", [*two, "--static", "--initial", "1=1"]),
-    (2, "--initial: object 0 has modes 1 .. 5, 6=1", [*two, "--initial", "6=1"]),
-    (2, "--initial: object 0 has modes 1 .. 5, 0=1", [*two, "--initial", "0=1"]),
+    (2, "--initial: object 0 has modes 0 .. 4, 5=1", [*two, "--initial", "5=1"]),
+    (2, "--initial: object 0 has modes 0 .. 4, -1=1", [*two, "--initial", "-1=1"]),
     (2, "--initial: mode 2 is given twice, 2=0", [*two, "--initial", "2=1", "--initial", "2=0"]),
     (2, "--initial: not MODE=AMPLITUDE, 2", [*two, "--initial", "2"]),
     (2, "--initial: not MODE=AMPLITUDE, x=2", [*two, "--initial", "x=2"]),

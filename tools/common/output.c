@@ -158,6 +158,16 @@ done:
     return status;
 }
 
+void tool_output_name_error(const tool_output *output, modal_error *err)
+{
+    if (!output->temporary || err->status == MODAL_OK) return;
+    char *found = strstr(err->message, output->temporary);
+    if (!found) return;
+    size_t wanted = strlen(output->path), length = strlen(output->temporary);
+    memmove(found + wanted, found + length, strlen(found + length) + 1); /* always shorter */
+    memcpy(found, output->path, wanted);
+}
+
 void tool_output_discard(tool_output *output)
 {
     if (output->temporary) {

@@ -19,6 +19,8 @@ typedef struct tool_output {
 modal_status tool_output_begin(tool_output *output, const char *path, int force, modal_error *err);
 /* Syncs the temporary file and renames it to its path. */
 modal_status tool_output_commit(tool_output *output, modal_error *err);
+/* Where an error names the temporary file, puts the name that the user gave. */
+void tool_output_name_error(const tool_output *output, modal_error *err);
 /* Removes the temporary file, if it is there, and frees; also after a commit; may be called twice. */
 void tool_output_discard(tool_output *output);
 
