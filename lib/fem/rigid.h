@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The motions of a solid that deform nothing, known from its geometry: six a connected part, less the
+ * rank of what its fixed nodes hold. */
+#ifndef MODAL_FEM_RIGID_H
+#define MODAL_FEM_RIGID_H
+
+#include <stdint.h>
+
+#include "lib/fem/assemble.h"
+
+/* Parts are connected through their free nodes: two parts that share nothing but fixed nodes move
+ * independently. A part without fixed nodes has 6 rigid motions, with one fixed point 3, with fixed
+ * points on one line 1, else 0. */
+typedef struct modal_rigid_space {
+    int64_t n_free;
+    int64_t n_parts;
+    int32_t *part;      /* [n_free] part of each free node, numbered by ascending first node */
+    int32_t *n_motions; /* [n_parts] 0, 1, 3 or 6 */
+    int64_t n_rigid;    /* sum of n_motions */
+    double *part_size;  /* [n_parts] m, largest distance of a node to the part's first one */
+    int32_t depth;      /* largest n_motions */
+    /* Vector k holds motion k of every part at once, 0 where a part has fewer: parts do not overlap
+     * and M does not couple them. Orthonormal in M a part. */
+    double *motions;      /* [depth, n_free, 3] */
+    double *mass_motions; /* [depth, n_free, 3] M times them */
+    double *coefficients; /* [n_parts] scratch of modal_rigid_remove */
+} modal_rigid_space;
+
+/* Finds the parts and, in `rigid`, an M-orthonormal basis of their rigid motions. Points closer
+ * together, or to one line, than 1e-8 of the part's size count as one point, or as on the line.
+ * On an error *rigid is zeroed. */
+modal_status modal_rigid_space_build(const modal_volume_mesh *mesh, const modal_fem_system *system,
+                                     int n_threads, modal_rigid_space *rigid, modal_error *err);
+
+/* Frees everything inside and zeroes the struct; a zeroed struct is fine. */
+void modal_rigid_space_free(modal_rigid_space *rigid);
+
+/* x -= R R^T M x for n_vectors vectors [n_vectors, n_free, 3]. Uses the scratch inside: one thread
+ * at a time. */
+void modal_rigid_remove(modal_rigid_space *rigid, int64_t n_vectors, double *x);
+
+/* Writes phi^T K phi of the n_rigid rigid motions, ascending by magnitude: 0 but for rounding.
+ * `scratch` has room for [depth, n_free, 3]. */
+void modal_rigid_eigenvalues(const modal_rigid_space *rigid, const modal_fem_system *system,
+                             int n_threads, double *scratch, double *eigenvalues);
+
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/modes/modes.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "lib/modes/problem.h"
+
+enum { DENSE_ALWAYS = 120, DENSE_AT_MOST = 4000, DEFAULT_RESTARTS = 300, MAX_SEARCHES = 8 };
+
+/* Lanczos stops at this part of the residuals' tolerance, relative to theta: what it leaves of
+ * neighbouring modes, inverse iteration does not take away. */
+static const double lanczos_share = 0.1;
+
+static double largest(double a, double b) { return a > b ? a : b; }
+
+/* See the head of modes.h. */
+static double first_shift(const modal_modes_problem *problem)
+{
+    const double pi = 3.14159265358979323846;
+    double size = 0;
+    for (int64_t part = 0; part < problem->rigid.n_parts; part++)
+        if (problem->rigid.n_motions[part] > 0) size = largest(size, problem->rigid.part_size[part]);
+    if (problem->rigid.n_rigid == 0) return 0;
+    return -1e-4 * problem->system.wave_scale * (pi / size) * (pi / size);
+}
+
+static modal_status factorise(const modal_volume_mesh *mesh, modal_modes_problem *problem,
+                              modal_factor_report *report, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int definite = 0;
+    int64_t pivot = -1;
+    MODAL_TRY(modal_factor_new(&problem->system, &problem->factor, report, problem->progress, err));
+    problem->shift = first_shift(problem);
+    for (int attempt = 0; attempt < 5; attempt++) {
+        MODAL_TRY(modal_progress_report(problem->progress, "factor", -1, err));
+        MODAL_TRY(modal_factor_compute(problem->factor, &problem->system, problem->shift, &definite,
+                                       &pivot, report, err));
+        if (definite) goto done;
+        problem->shift = problem->shift < 0 ? 100 * problem->shift
+                                            : -16 * problem->zero_level;
+    }
+    MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
+               "modes: K - sigma M is not positive definite at node %lld, sigma %.3g: elements of "
+               "extremely different stiffness or nearly zero volume?",
+               pivot < 0 ? -1LL : (long long)mesh->node_tags[problem->system.free_nodes[pivot / 3]],
+               problem->shift);
+done:
+    return status;
+}
+
+/* Repeats the search and a Lanczos run beside the modes found so far until nothing below the highest
+ * of them is left out. */
+static modal_status recover_missed(modal_modes_problem *problem, int32_t n_modes,
+                                   const modal_modes_options *options, double *vectors,
+                                   double *mass_vectors, double *eigenvalues, double *residuals,
+                                   modal_modes_result *result, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    double *more = NULL, *mass_more = NULL, *values = NULL, *ignored = NULL;
+    for (int search = 0; search < MAX_SEARCHES; search++) {
+        int32_t n_missed = 0;
+        problem->n_locked = n_modes;
+        problem->locked = vectors;
+        problem->mass_locked = mass_vectors;
+        status = modal_modes_search(problem, eigenvalues[n_modes - 1], &n_missed, err);
+        if (status != MODAL_OK || n_missed == 0) goto done;
+        result->n_recovered += n_missed;
+        const int64_t n_all = (int64_t)n_modes + n_missed;
+        MODAL_TRY(modal_alloc(&more, n_all * problem->n, sizeof *more, "missed modes", err));
+        MODAL_TRY(modal_alloc(&mass_more, n_all * problem->n, sizeof *mass_more, "missed modes", err));
+        MODAL_TRY(modal_alloc(&values, n_all, sizeof *values, "missed modes", err));
+        MODAL_TRY(modal_alloc(&ignored, n_all, sizeof *ignored, "missed modes", err));
+        MODAL_TRY(modal_modes_lanczos(problem, n_missed, lanczos_share * options->tolerance, options->max_iterations,
+                                      more + (int64_t)n_modes * problem->n, &result->n_iterations,
+                                      err));
+        problem->n_locked = 0;
+        memcpy(more, vectors, (size_t)(n_modes * problem->n) * sizeof *more);
+        MODAL_TRY(modal_modes_refine(problem, n_all, n_modes, options->tolerance, more, mass_more,
+                                     values, ignored, &result->n_refinements, err));
+        memcpy(vectors, more, (size_t)(n_modes * problem->n) * sizeof *more);
+        memcpy(mass_vectors, mass_more, (size_t)(n_modes * problem->n) * sizeof *more);
+        memcpy(eigenvalues, values, (size_t)n_modes * sizeof *values);
+        memcpy(residuals, ignored, (size_t)n_modes * sizeof *values);
+        modal_free(&more);
+        modal_free(&mass_more);
+        modal_free(&values);
+        modal_free(&ignored);
+    }
+    MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "modes: %d more below the highest after %d searches",
+               result->n_recovered, MAX_SEARCHES);
+done:
+    problem->n_locked = 0;
+    modal_free(&more);
+    modal_free(&mass_more);
+    modal_free(&values);
+    modal_free(&ignored);
+    return status;
+}
+
+static modal_status check_zero_modes(const modal_modes_problem *problem, int64_t n_more,
+                                     modal_error *err)
+{
+    if (n_more == 0) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED,
+                           "modes: %" PRId64 " rigid modes found, %" PRId64
+                           " expected: parts that hang together by a node or an edge only?",
+                           problem->rigid.n_rigid + n_more, problem->rigid.n_rigid);
+}
+
+/* Sign rule, modal masses, participation, scatter to all nodes. */
+static void finish_mode(const modal_modes_problem *problem, const double *vector,
+                        const double *mass_vector, int32_t k, modal_modes_result *result)
+{
+    const modal_fem_system *system = &problem->system;
+    double top = 0, sign = 1, mass = 0, participation[3] = {0};
+    for (int64_t i = 0; i < problem->n; i++) top = largest(top, fabs(vector[i]));
+    for (int64_t i = 0; i < problem->n; i++)
+        if (fabs(vector[i]) >= top * (1 - 1e-6)) {
+            sign = vector[i] < 0 ? -1 : 1;
+            break;
+        }
+    double *mode = result->modes + 3 * result->n_nodes * k;
+    for (int64_t i = 0; i < system->n_free; i++)
+        for (int p = 0; p < 3; p++) {
+            const double value = sign * vector[3 * i + p];
+            mode[3 * (int64_t)system->free_nodes[i] + p] = value;
+            participation[p] += system->nodal_mass[i] * value;
+            mass += vector[3 * i + p] * mass_vector[3 * i + p];
+        }
+    result->modal_masses[k] = mass;
+    memcpy(result->participation + 3 * (int64_t)k, participation, sizeof participation);
+}
+
+static modal_status allocate_result(modal_modes_result *result, int32_t n_modes, int64_t n_nodes,
+                                    int64_t n_rigid, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int64_t n_values = 0;
+    result->n_modes = n_modes;
+    result->n_nodes = n_nodes;
+    result->n_rigid = (int32_t)n_rigid;
+    if (!modal_size_multiply(n_modes, n_nodes, &n_values)) n_values = -1;
+    MODAL_TRY(modal_alloc_zero(&result->modes, n_values, 3 * sizeof(double), "modes", err));
+    MODAL_TRY(modal_alloc(&result->eigenvalues, n_modes, sizeof(double), "eigenvalues", err));
+    MODAL_TRY(modal_alloc(&result->residuals, n_modes, sizeof(double), "residuals", err));
+    MODAL_TRY(modal_alloc(&result->modal_masses, n_modes, sizeof(double), "modal masses", err));
+    MODAL_TRY(modal_alloc(&result->participation, n_modes, 3 * sizeof(double), "participation", err));
+    MODAL_TRY(modal_alloc_zero(&result->rigid_eigenvalues, n_rigid, sizeof(double),
+                               "rigid eigenvalues", err));
+done:
+    return status;
+}
+
+static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_options *options,
+                            modal_modes_problem *problem, modal_modes_result *result,
+                            modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int32_t n_modes = options->n_modes;
+    const int64_t n = problem->n, n_rigid = problem->rigid.n_rigid, n_elastic = n - n_rigid;
+    modal_factor_report report = {0};
+    double *vectors = NULL, *mass_vectors = NULL, *scratch = NULL;
+    int64_t n_more = 0;
+    if (n > INT32_MAX)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "modes: %" PRId64 " degrees of freedom, at most %d", n,
+                   INT32_MAX);
+    if (n_modes > n_elastic)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "modes: %d asked for, %" PRId64 " degrees of freedom%s",
+                   n_modes, n_elastic, n_rigid ? " besides the rigid ones" : "");
+    result->dense = options->solver == MODAL_MODES_DENSE || n_modes + 8 > n_elastic;
+    if (options->solver == MODAL_MODES_AUTO && !result->dense)
+        result->dense = n <= DENSE_ALWAYS || (3 * (int64_t)n_modes > n_elastic && n <= DENSE_AT_MOST);
+    MODAL_TRY(allocate_result(result, n_modes, mesh->n_nodes, n_rigid, err));
+    MODAL_TRY(factorise(mesh, problem, &report, err));
+
+    double before = modal_seconds();
+    MODAL_TRY(modal_alloc(&vectors, n * n_modes, sizeof *vectors, "modes", err));
+    MODAL_TRY(modal_alloc(&mass_vectors, n * n_modes, sizeof *mass_vectors, "modes", err));
+    if (result->dense) {
+        int64_t n_zero = 0;
+        MODAL_TRY(modal_progress_report(problem->progress, "solve", -1, err));
+        MODAL_TRY(modal_modes_dense(problem, n_modes, vectors, result->rigid_eigenvalues, &n_zero,
+                                    err));
+        MODAL_TRY(check_zero_modes(problem, n_zero - n_rigid, err));
+    } else {
+        MODAL_TRY(modal_modes_lanczos(problem, n_modes, lanczos_share * options->tolerance, options->max_iterations,
+                                      vectors, &result->n_iterations, err));
+        MODAL_TRY(modal_alloc(&scratch, problem->rigid.depth * n, sizeof *scratch, "rigid", err));
+        modal_rigid_eigenvalues(&problem->rigid, &problem->system, problem->n_threads, scratch,
+                                result->rigid_eigenvalues);
+        modal_free(&scratch);
+    }
+    result->seconds_solve = modal_seconds() - before;
+
+    before = modal_seconds();
+    MODAL_TRY(modal_modes_refine(problem, n_modes, n_modes, options->tolerance, vectors,
+                                 mass_vectors, result->eigenvalues, result->residuals,
+                                 &result->n_refinements, err));
+    for (int32_t k = 0; k < n_modes; k++)
+        n_more += !(result->eigenvalues[k] > problem->zero_level);
+    MODAL_TRY(check_zero_modes(problem, n_more, err));
+    if (!result->dense)
+        MODAL_TRY(recover_missed(problem, n_modes, options, vectors, mass_vectors,
+                                 result->eigenvalues, result->residuals, result, err));
+    for (int64_t k = 0; k < n_rigid; k++)
+        if (!(fabs(result->rigid_eigenvalues[k]) <= 1e-3 * result->eigenvalues[0]))
+            MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
+                       "modes: %" PRId64 " rigid modes found, %" PRId64
+                       " expected: eigenvalue %.3g beside the first elastic one, %.3g",
+                       k, n_rigid, result->rigid_eigenvalues[k], result->eigenvalues[0]);
+    MODAL_TRY(modal_modes_orthogonality(n, n_modes, vectors, mass_vectors, &result->orthogonality,
+                                        err));
+    if (!(result->orthogonality <= 1e-10))
+        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "modes: M-orthonormal to %.3g only",
+                   result->orthogonality);
+    for (int32_t k = 0; k < n_modes; k++)
+        finish_mode(problem, vectors + k * n, mass_vectors + k * n, k, result);
+    result->seconds_refine = modal_seconds() - before;
+
+    result->total_mass = problem->system.total_mass;
+    result->shift = problem->shift;
+    result->n_dof = n;
+    result->n_solves = problem->n_solves;
+    result->factor_nonzeros = report.nonzeros;
+    result->factor_flops = report.flops;
+    result->seconds_order = report.seconds_order;
+    result->seconds_analyse = report.seconds_analyse;
+    result->seconds_factor = report.seconds_factor;
+    /* K with its expanded copy, the factor with CHOLMOD's copies, and the vectors of Lanczos (basis,
+     * modes, M modes, result) or of LAPACK (five matrices) */
+    result->peak_bytes =
+        (80.0 + 9 * 16) * (double)modal_block_count(&problem->system.pattern) + report.peak_bytes +
+        modal_modes_set_bytes(problem, result->dense ? 5 * n : 5 * (int64_t)n_modes + 24) +
+        modal_modes_set_bytes(problem, 2 * problem->rigid.depth);
+done:
+    modal_free(&vectors);
+    modal_free(&mass_vectors);
+    modal_free(&scratch);
+    return status;
+}
+
+modal_status modal_modes_solve(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
+                               int64_t n_fixed, const modal_modes_options *options,
+                               modal_modes_result *result, const modal_progress *progress,
+                               modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_modes_options chosen = *options;
+    modal_modes_problem problem = {.progress = progress, .random = options->seed};
+    memset(result, 0, sizeof *result);
+    if (chosen.tolerance == 0) chosen.tolerance = 1e-9;
+    if (chosen.max_iterations == 0) chosen.max_iterations = DEFAULT_RESTARTS;
+    if (chosen.n_threads == 0) chosen.n_threads = omp_get_max_threads();
+    if (chosen.n_modes < 1)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "modes: %d asked for", chosen.n_modes);
+    if (!(chosen.tolerance > 0) || chosen.max_iterations < 1 || chosen.n_threads < 1)
+        return modal_error_set(err, MODAL_ERROR_USAGE,
+                               "modes: tolerance %g, %d restarts, %d threads", chosen.tolerance,
+                               chosen.max_iterations, chosen.n_threads);
+    problem.n_threads = chosen.n_threads;
+    problem.expected_solves = 3.0 * chosen.n_modes + 40;
+    const double before = modal_seconds();
+    status = modal_progress_report(progress, "assemble", -1, err);
+    if (status == MODAL_OK)
+        status = modal_fem_assemble(mesh, fixed_nodes, n_fixed, chosen.mass_rule, chosen.n_threads,
+                                    &problem.system, err);
+    if (status == MODAL_OK)
+        status = modal_rigid_space_build(mesh, &problem.system, chosen.n_threads, &problem.rigid, err);
+    result->seconds_assemble = modal_seconds() - before;
+    if (status == MODAL_OK) {
+        problem.n = 3 * problem.system.n_free;
+        problem.zero_level = 16 * DBL_EPSILON * problem.system.largest_ratio;
+        const int blas_threads = modal_blas_threads(chosen.n_threads);
+        status = compute(mesh, &chosen, &problem, result, err);
+        if (blas_threads > 0) modal_blas_threads(blas_threads);
+    }
+    modal_factor_delete(problem.factor);
+    modal_rigid_space_free(&problem.rigid);
+    modal_fem_system_free(&problem.system);
+    if (status != MODAL_OK) modal_modes_result_free(result);
+    return status;
+}
+
+void modal_modes_result_free(modal_modes_result *result)
+{
+    modal_free(&result->eigenvalues);
+    modal_free(&result->modes);
+    modal_free(&result->residuals);
+    modal_free(&result->modal_masses);
+    modal_free(&result->participation);
+    modal_free(&result->rigid_eigenvalues);
+    memset(result, 0, sizeof *result);
+}

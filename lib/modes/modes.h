@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Natural modes of a solid of linear tetrahedra: the lowest elastic eigenpairs of
+ *
+ *     K phi = lambda M phi,   phi = 0 at fixed nodes,   lambda = omega^2.
+ *
+ * Method: shift-invert Lanczos (ARPACK-NG, dsaupd mode 3) on (K - sigma M)^-1 M with a supernodal
+ * Cholesky factor (CHOLMOD) ordered by nested dissection of the node graph; then block inverse
+ * iteration with Rayleigh-Ritz until every residual is small; then a block Krylov search in what is
+ * left for modes that a single start vector missed (copies of a repeated eigenvalue), which are
+ * computed and merged. Sources: R. B. Lehoucq, D. C. Sorensen, C. Yang, "ARPACK Users' Guide", 1998;
+ * T. Ericsson, A. Ruhe, "The spectral transformation Lanczos method", 1980; B. N. Parlett, "The
+ * Symmetric Eigenvalue Problem", 1998. Small problems, and those that ask for most of their modes,
+ * go to LAPACK (dsygvd) and through the same refinement.
+ *
+ * Rigid motions follow from the geometry (lib/fem/rigid.h) and are projected out of every vector, so
+ * that they need no Lanczos steps and a shift of any small size serves:
+ * sigma = -1e-4 (pi / L)^2 min(E / rho), with L the size of the largest part that can move rigidly
+ * and so far below the first elastic eigenvalue of a compact body, scaled like one in any units; 0
+ * when nothing moves rigidly. It is made larger, a hundredfold at a time, where the factor is not
+ * positive definite. An eigenvalue counts as zero when it is below the rounding of K phi. */
+#ifndef MODAL_MODES_MODES_H
+#define MODAL_MODES_MODES_H
+
+#include <stdint.h>
+
+#include "lib/base/progress.h"
+#include "lib/base/status.h"
+#include "lib/basis/basis.h"
+
+typedef enum modal_modes_solver {
+    MODAL_MODES_AUTO = 0,
+    MODAL_MODES_LANCZOS,
+    MODAL_MODES_DENSE
+} modal_modes_solver;
+
+typedef struct modal_modes_options {
+    int32_t n_modes;
+    modal_mass_rule mass_rule;
+    uint64_t seed;          /* of the start vectors */
+    double tolerance;       /* of the residuals; 0: 1e-9 */
+    int32_t max_iterations; /* of Lanczos restarts; 0: 300 */
+    int n_threads;          /* 0: as many as OpenMP would use */
+    modal_modes_solver solver;
+} modal_modes_options;
+
+typedef struct modal_modes_result {
+    int32_t n_modes;
+    int64_t n_nodes;
+    double *eigenvalues;   /* [n_modes] (rad/s)^2, ascending */
+    double *modes;         /* [n_modes, n_nodes, 3] phi^T M phi = 1; zero at fixed nodes. Sign: of the
+                              components within 1e-6 of the largest magnitude the first is > 0 */
+    double *residuals;     /* [n_modes] ||K phi - lambda M phi|| / ||lambda M phi|| */
+    double *modal_masses;  /* [n_modes] phi^T M phi, as computed from the mode */
+    double *participation; /* [n_modes, 3] phi^T M e, e: unit motion of all nodes, fixed ones too */
+    int32_t n_rigid;
+    double *rigid_eigenvalues; /* [n_rigid] as computed, ascending by magnitude; exact value 0 */
+    double total_mass;         /* kg, of the whole solid */
+    double orthogonality;      /* max |phi_i^T M phi_j - delta_ij| */
+    double shift;              /* sigma, (rad/s)^2 */
+    int64_t n_dof;             /* free degrees of freedom */
+    int dense;                 /* 1: solved by LAPACK */
+    int32_t n_refinements;     /* steps of block inverse iteration */
+    int32_t n_recovered;       /* modes that the first Lanczos run had missed */
+    int64_t n_solves;          /* with the factor, counted a right-hand side */
+    int64_t n_iterations;      /* of Lanczos, restarts */
+    double factor_nonzeros;
+    double factor_flops;
+    double peak_bytes; /* estimate of what the solver held at its largest */
+    double seconds_assemble;
+    double seconds_order;
+    double seconds_analyse;
+    double seconds_factor;
+    double seconds_solve;  /* eigenvalue iteration */
+    double seconds_refine; /* refinement, search for missed modes, checks */
+} modal_modes_result;
+
+/* Computes the options->n_modes lowest elastic modes. fixed_nodes are node indices in any order.
+ * Errors, each leaving *result zeroed:
+ *   MODAL_ERROR_INPUT          what modal_fem_assemble refuses; fewer degrees of freedom than modes
+ *   MODAL_ERROR_NOT_CONVERGED  not all modes found, a residual above the tolerance (and above what
+ *                              the rounding of K phi leaves), more zero eigenvalues than rigid
+ *                              motions, a factor that is not positive definite
+ *   MODAL_ERROR_INTERRUPTED    by `progress`, which is asked at every solve; may be NULL
+ *   MODAL_ERROR_MEMORY, MODAL_ERROR_SYSTEM
+ * The same input, seed and n_threads give the same bytes. Calls from several threads wait for each
+ * other during the Lanczos iteration (ARPACK keeps state) and share OpenBLAS's thread count. */
+modal_status modal_modes_solve(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
+                               int64_t n_fixed, const modal_modes_options *options,
+                               modal_modes_result *result, const modal_progress *progress,
+                               modal_error *err);
+
+/* Frees everything inside and zeroes the struct; a zeroed struct is fine. */
+void modal_modes_result_free(modal_modes_result *result);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the steps of the eigenvalue computation share. Private to the room.
+ * Sets of vectors have shape [n_vectors, n], n = 3 n_free: column-major n x n_vectors to BLAS. */
+#ifndef MODAL_MODES_PROBLEM_H
+#define MODAL_MODES_PROBLEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/progress.h"
+#include "lib/base/status.h"
+#include "lib/fem/assemble.h"
+#include "lib/fem/rigid.h"
+#include "lib/modes/factor.h"
+
+typedef struct modal_modes_problem {
+    modal_fem_system system;
+    modal_rigid_space rigid;
+    modal_factor *factor;
+    int64_t n;         /* free degrees of freedom */
+    double shift;      /* sigma */
+    double zero_level; /* (rad/s)^2, rounding error of an eigenvalue: K phi has this much noise */
+    int n_threads;
+    uint64_t random; /* state of the generator of start vectors */
+    const modal_progress *progress;
+    int64_t n_solves;
+    double expected_solves; /* for the progress */
+    /* modes found already, which the operator leaves out */
+    int64_t n_locked;
+    const double *locked;      /* [n_locked, n] M-orthonormal */
+    const double *mass_locked; /* [n_locked, n] M times them */
+} modal_modes_problem;
+
+/* y = P (K - sigma M)^-1 mx for n_vectors vectors, where P takes out rigid motions and locked modes.
+ * mx = M x. y may be mx. Asks the progress. */
+modal_status modal_modes_apply(modal_modes_problem *problem, int64_t n_vectors, const double *mx,
+                               double *y, modal_error *err);
+
+/* x -= R R^T M x - L L^T M x. `coefficients` has room for n_locked * n_vectors. */
+void modal_modes_project(modal_modes_problem *problem, int64_t n_vectors, double *x,
+                         double *coefficients);
+
+/* Uniform numbers in [-1, 1). */
+void modal_modes_random(modal_modes_problem *problem, int64_t count, double *x);
+
+/* The n_wanted largest eigenvalues theta = 1 / (lambda - sigma) of P (K - sigma M)^-1 M and their
+ * vectors [n_wanted, n], M-orthonormal, by ARPACK. */
+modal_status modal_modes_lanczos(modal_modes_problem *problem, int32_t n_wanted, double tolerance,
+                                 int32_t max_iterations, double *vectors, int64_t *n_iterations,
+                                 modal_error *err);
+
+/* All modes by LAPACK; hands back the lowest n_wanted that are not zero in `vectors`, and the
+ * n_rigid smallest in magnitude in `rigid_eigenvalues`. More zeros than that: *n_zero tells. */
+modal_status modal_modes_dense(const modal_modes_problem *problem, int32_t n_wanted, double *vectors,
+                               double *rigid_eigenvalues, int64_t *n_zero, modal_error *err);
+
+/* Rayleigh-Ritz in the span of n_vectors vectors: replaces them by the Ritz vectors, ascending and
+ * M-orthonormal. Arrays [n_vectors, n]: mass_vectors receives M times the result, work is scratch. */
+modal_status modal_modes_rayleigh_ritz(const modal_modes_problem *problem, int64_t n_vectors,
+                                       double *vectors, double *mass_vectors, double *work,
+                                       double *eigenvalues, modal_error *err);
+
+/* Inverse iteration until the residuals of the first n_wanted vectors meet the tolerance or rounding
+ * stops it. Arrays as above; n_steps is counted up. */
+modal_status modal_modes_refine(modal_modes_problem *problem, int64_t n_vectors, int64_t n_wanted,
+                                double tolerance, double *vectors, double *mass_vectors,
+                                double *eigenvalues, double *residuals, int32_t *n_steps,
+                                modal_error *err);
+
+/* *worst = max |x_i^T M x_j - delta_ij|; NaN when one of them is. */
+modal_status modal_modes_orthogonality(int64_t n, int64_t n_vectors, const double *vectors,
+                                       const double *mass_vectors, double *worst, modal_error *err);
+
+/* Looks, outside the locked modes, for eigenvalues below `limit`; writes how many it saw. */
+modal_status modal_modes_search(modal_modes_problem *problem, double limit, int32_t *n_missed,
+                                modal_error *err);
+
+/* LAPACK: K x = lambda M x for full symmetric column-major matrices, eigenvalues ascending, vectors
+ * in a. */
+modal_status modal_modes_small(int64_t n, double *a, double *b, double *eigenvalues,
+                               modal_error *err);
+
+/* Bytes held by one set of vectors. */
+static inline double modal_modes_set_bytes(const modal_modes_problem *problem, int64_t n_vectors)
+{
+    return 8.0 * (double)problem->n * (double)n_vectors;
+}
+
+#endif

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# Assembly and natural modes.
+modal_unit_test(test_fem modal_fem)
+if(MODAL_HAVE_MODES)
+  modal_unit_test(test_modes modal_modes)
+  modal_unit_test(test_modes_real modal_modes)
+  set_tests_properties(unit.test_modes_real PROPERTIES SKIP_RETURN_CODE 77)
+
+  add_executable(dump_modes ${CMAKE_CURRENT_SOURCE_DIR}/unit/dump_modes.c)
+  set_target_properties(dump_modes PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_link_libraries(dump_modes PRIVATE modal_modes m)
+  add_test(NAME unit.check_modes
+           COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modes.py
+                   $<TARGET_FILE:dump_modes>)
+  set_tests_properties(unit.check_modes PROPERTIES LABELS unit)
+endif()
