@@ -19,14 +19,14 @@ typedef struct modal_fem_system {
     double *nodal_mass;  /* [n_free] kg, M e: what a uniform acceleration of the whole solid, its
                             fixed nodes included, acts on; the same for both mass rules */
     double total_mass;   /* kg, of all elements */
-    double largest_ratio; /* (rad/s)^2, at least about the largest eigenvalue of K x = lambda M x */
+    double largest_ratio; /* (rad/s)^2, estimate of the largest eigenvalue of K x = lambda M x */
     double wave_scale;    /* (m/s)^2, the smallest E / rho of an element that has a free node */
 } modal_fem_system;
 
 /* Assembles K and M. fixed_nodes are node indices in any order, repeats allowed.
  * MODAL_ERROR_INPUT: a fixed node or an element's node or material out of range, an element without
  * material or of zero volume (by its user tag), a material outside E > 0, rho > 0, -1 < nu < 1/2
- * (the constant and its value), a free node in no element, no free node at all.
+ * (the constant and its value; materials that no element uses are not looked at), a free node in no element, no free node at all.
  * On an error *system is zeroed. The same bytes for every n_threads. O(elements). */
 modal_status modal_fem_assemble(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
                                 int64_t n_fixed, modal_mass_rule rule, int n_threads,

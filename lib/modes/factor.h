@@ -20,8 +20,8 @@ typedef struct modal_factor_report {
     double peak_bytes; /* of what CHOLMOD allocated */
 } modal_factor_report;
 
-/* Orders the nodes by nested dissection (METIS on the node graph, an eighth of the work of ordering
- * degrees of freedom and 10 % faster to factor) and analyses. modal_factor_delete returns NULL and
+/* Orders the nodes by nested dissection (METIS on the node graph, which has a ninth of the entries of
+ * the graph of degrees of freedom) and analyses. modal_factor_delete returns NULL and
  * accepts it. One thread at a time a factor. */
 modal_status modal_factor_new(const modal_fem_system *system, modal_factor **factor,
                               modal_factor_report *report, const modal_progress *progress,

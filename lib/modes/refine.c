@@ -135,8 +135,8 @@ done:
     return status;
 }
 
-/* Makes columns M-orthonormal by a Rayleigh quotient basis: enough here, where directions that drop
- * out may become anything as long as they are finite. Modified Gram-Schmidt, twice. */
+/* Makes the block after n_before vectors M-orthonormal to them and in itself: modified Gram-Schmidt,
+ * twice. A vector that depends on the others becomes noise, which a search does not mind. */
 static void orthonormalise_block(const modal_modes_problem *problem, int64_t n_before,
                                  double *vectors, double *mass_vectors)
 {

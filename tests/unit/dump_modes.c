@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dump_modes MESH N_FIXED N_MODES RULE [OUT]: the modes of a mesh, their cost on stdout, and everything
  * raw into OUT for check_modes.py. MESH is a .veg, or bar:NX,NY,NZ,LX,LY,LZ,E,NU,RHO[,COPIES].
- * The first N_FIXED nodes are fixed. RULE: 0 consistent, 1 lumped. MODAL_THREADS sets the threads. */
+ * The first N_FIXED nodes are fixed. RULE: 0 consistent, 1 lumped. MODAL_THREADS sets the
+ * threads, MODAL_VERBOSE prints every residual. */
 #include <inttypes.h>
 #include <sys/resource.h>
 
@@ -85,7 +86,6 @@ int main(int argc, char **argv)
     if (getenv("MODAL_VERBOSE"))
         for (int32_t k = 0; k < result.n_modes; k++)
             printf("%.2g%c", result.residuals[k], k + 1 < result.n_modes ? ' ' : '\n');
-
     printf("nodes %" PRId64 " dof %" PRId64 " modes %d rigid %d dense %d\n"
            "assemble %.2f order %.2f analyse %.2f factor %.2f solve %.2f refine %.2f s\n"
            "solves %" PRId64 " restarts %" PRId64 " refinements %d recovered %d shift %.3g\n"
