@@ -65,7 +65,7 @@ for name, mesh, options, fps in CASES:
         basis, trajectory, out = folder / "basis.h5", folder / "traj.h5", folder / "out"
         pack = stage(folder, [tools / "modalpack", mesh, basis, "--modes", "20", *options.split()])
         sim = stage(folder, [tools / "modalsim", basis, trajectory, "--duration", "1", "--fps", fps,
-                             "--damping-ratio", "0.01", "--initial", "1=1", "--initial", "2=0.5"])
+                             "--damping-ratio", "0.01", "--initial", "0=1", "--initial", "1=0.5"])
         deform = stage(folder, [tools / "modaldeform", trajectory, out, "--normals", "dynamic",
                                 "--backend", backend])
         info = json.loads(subprocess.run([tools / "modalinfo", basis, "--json"], check=True,
@@ -74,9 +74,9 @@ for name, mesh, options, fps in CASES:
                        stdout=subprocess.DEVNULL)
         shape = info["shapes"][0]
         rows.append(
-            f"| {name} | {shape['nodes']:,} | {shape['tetrahedra']:,} | {shape['vertices']:,} "
-            f"| {shape['frequencies_hz'][0]:.5g} | {pack[0]:.2f} | {megabytes(pack[1])} "
-            f"| {megabytes(size(basis))} | {sim[0]:.3f} | {megabytes(size(trajectory))} "
+            f"| {name} | {shape['solid']['nodes']:,} | {shape['solid']['tetrahedra']:,} | {shape['vertices']:,} "
+            f"| {shape['modes'][0]['frequency']:.5g} | {pack[0]:.2f} | {megabytes(pack[1])} "
+            f"| {megabytes(size(basis))} | {sim[0]:.3f} | {size(trajectory) / 1e3:.0f} "
             f"| {deform[0]:.3f} | {megabytes(deform[1])} | {megabytes(size(out))} |")
         print(rows[-1], flush=True)
         device = deform[2].get("device", backend)
@@ -90,7 +90,7 @@ Made by `./run measure` on {datetime.date.today()}: {os.cpu_count()} cores of {m
 medians of {RUNS} runs; peak is the process's largest resident memory. The meshes are not part of this
 repository (except the tuning fork); rows of absent meshes are left out.
 
-| mesh | nodes | tetrahedra | surface vertices | first mode Hz | modalpack s | peak MB | basis MB | modalsim s | traj MB | modaldeform s | peak MB | out MB |
+| mesh | nodes | tetrahedra | surface vertices | first mode Hz | modalpack s | peak MB | basis MB | modalsim s | traj kB | modaldeform s | peak MB | out MB |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 """ + "\n".join(rows) + "\n"
 target.parent.mkdir(parents=True, exist_ok=True)
