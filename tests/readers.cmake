@@ -16,10 +16,10 @@ set_tests_properties(unit.test_readers_speed PROPERTIES LABELS "unit;slow" RUN_S
 set(fuzz_sources
   formats/text_reader.c formats/tag_table.c formats/group_builder.c formats/msh.c
   formats/msh_elements.c formats/msh_element_types.c formats/msh_ascii.c formats/msh_binary.c
-  formats/veg.c formats/bou.c formats/obj.c
+  formats/veg.c formats/bou.c formats/obj.c formats/csv.c
   lib/base/status.c lib/base/memory.c lib/mesh/volume_mesh.c)
 list(TRANSFORM fuzz_sources PREPEND ${CMAKE_SOURCE_DIR}/)
-foreach(format msh veg bou obj)
+foreach(format msh veg bou obj csv)
   set(name fuzz_${format})
   if(MODAL_FUZZ)
     # The readers are compiled again: the fuzzer needs its own instrumentation in them.
