@@ -4,6 +4,7 @@
 #define MODAL_KERNELS_REGISTRY_H
 
 #include "kernels/deform/deform.h"
+#include "kernels/deform_objects/deform_objects.h"
 #include "kernels/device.h"
 #include "kernels/modal_sum/modal_sum.h"
 #include "kernels/normals_dynamic/normals_dynamic.h"
@@ -21,6 +22,7 @@ typedef struct modal_kernels {
     modal_sum_function *modal_sum;
     modal_world_transform_function *world_transform;
     modal_deform_function *deform;
+    modal_deform_objects_function *deform_objects;
     modal_normals_dynamic_function *normals_dynamic;
     modal_normals_rigid_function *normals_rigid;
     modal_reorder_function *reorder;

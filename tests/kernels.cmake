@@ -18,7 +18,7 @@ function(modal_kernel_test name)
   set_tests_properties(kernels.${name}.cuda PROPERTIES LABELS "kernels;cuda")
 endfunction()
 
-foreach(operation modal_sum world_transform deform normals_dynamic normals_rigid reorder)
+foreach(operation modal_sum world_transform deform deform_objects normals_dynamic normals_rigid reorder)
   modal_kernel_test(${operation})
 endforeach()
 
