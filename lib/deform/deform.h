@@ -4,7 +4,12 @@
  *
  * Two threads may work with one deformer: one submits batches, the other collects and releases
  * them, in the same order; several batches are in flight, so computing, copying back and the
- * caller's writing overlap. */
+ * caller's writing overlap. One thread alone collects and releases each batch before the next: where
+ * memory is short, only one is in flight.
+ *
+ * A modal matrix U that does not fit the memory stays where it comes from, and ranges of its tiles
+ * pass through the device once for every batch. The results are the same bytes for every limit,
+ * batch size, and number of devices of one kind. */
 #ifndef MODAL_DEFORM_DEFORM_H
 #define MODAL_DEFORM_DEFORM_H
 
@@ -19,13 +24,25 @@ typedef enum modal_normals {
     MODAL_NORMALS_DYNAMIC /* area-weighted, of the deformed surface */
 } modal_normals;
 
+/* Reads tiles [begin, end) of a shape's modal matrix, [end - begin, n_modes, 3, MODAL_TILE], into
+ * `to`. Called by the thread that makes the deformer and by the one that submits. */
+typedef struct modal_matrix_source {
+    modal_status (*read)(void *context, int32_t shape, int64_t begin, int64_t end, float *to,
+                         modal_error *err);
+    void *context; /* borrowed until the deformer is deleted */
+} modal_matrix_source;
+
 typedef struct modal_deform_request {
-    const char *back_end;  /* "auto", "ref", "cpu", "cuda" or "cuda:N" */
+    /* "auto", "ref", "cpu", "cuda" (device 0), "cuda:N", several devices as "cuda:0,1" or "cuda:all",
+     * or several of any one kind, "cpu,cpu". */
+    const char *back_end;
     modal_normals normals;
     int displacement;      /* nonzero: also R U q, the displacement in world axes */
     int stored_order;      /* nonzero: vertices in the basis's stored order, else the user's */
     int64_t n_frames;      /* that will be submitted in all, to size the batches */
     int64_t memory_limit;  /* bytes of main memory for the deformer's own arrays, 0 = no limit */
+    int64_t device_limit;  /* bytes of memory on each device, 0 = what is free there */
+    modal_matrix_source matrix; /* read NULL: the shapes of the basis hold their modal matrices */
 } modal_deform_request;
 
 /* One finished batch. Arrays are [n_frames, n_points, 3] float32, objects one after the other within
@@ -35,22 +52,32 @@ typedef struct modal_deform_batch {
     const float *positions;
     const float *normals;      /* NULL unless asked for */
     const float *displacement; /* NULL unless asked for */
-    int slot;                  /* the deformer's own */
+    int engine, slot;          /* the deformer's own */
 } modal_deform_batch;
 
 typedef struct modal_deformer modal_deformer;
 
-/* Copies what it needs of the basis (to the device, for CUDA); the basis may be freed afterwards.
+/* Copies what it needs of the basis (to the device, for CUDA); the basis may be freed afterwards,
+ * unless it holds the modal matrices and modal_deformer_streamed_bytes is not 0.
  * Errors: MODAL_ERROR_SYSTEM for a back end that was asked for and is absent, MODAL_ERROR_MEMORY
- * with the bytes needed when one frame does not fit the limit. */
+ * with the bytes needed when one frame and one range of tiles do not fit the limit. */
 modal_status modal_deformer_new(modal_deformer **deformer, const modal_basis *basis,
                                 const modal_deform_request *request, modal_error *err);
 modal_deformer *modal_deformer_delete(modal_deformer *deformer); /* NULL is fine; returns NULL */
 
-const char *modal_deformer_back_end(const modal_deformer *deformer); /* "cpu", "cuda:0" ... */
+/* Opens the devices of a back end for the first time in this process, which takes CUDA a quarter of
+ * a second: for another thread to do, while the files are read. What fails is said by
+ * modal_deformer_new. */
+void modal_deform_warm_up(const char *back_end);
+
+const char *modal_deformer_back_end(const modal_deformer *deformer); /* "cpu", "cuda:0,cuda:1" */
+const char *modal_deformer_kind(const modal_deformer *deformer);     /* "ref", "cpu", "cuda" */
 const char *modal_deformer_device(const modal_deformer *deformer);   /* name of the device */
+int modal_deformer_n_devices(const modal_deformer *deformer);
 int64_t modal_deformer_n_points(const modal_deformer *deformer);     /* of one frame, all objects */
 int64_t modal_deformer_batch_frames(const modal_deformer *deformer); /* most frames of a batch */
+/* Bytes of modal matrices that a batch reads, since they stay outside; 0 where all fit. */
+int64_t modal_deformer_streamed_bytes(const modal_deformer *deformer);
 
 /* Starts a batch of n_frames <= modal_deformer_batch_frames frames; waits for a free slot.
  * q: [n_frames, total modes] float64; frames: [n_frames, n_objects, 3, 4] float64 or NULL for the

@@ -3,7 +3,7 @@
  * the copies have the same source and target and do nothing. */
 #include "lib/deform/deform_private.h"
 
-int modal_deform_wants(const modal_deformer *d, int output)
+int modal_deform_wants(const deform_engine *d, int output)
 {
     switch (output) {
     case DEFORM_NORMALS: return d->request.normals != MODAL_NORMALS_NONE;
@@ -12,8 +12,42 @@ int modal_deform_wants(const modal_deformer *d, int output)
     }
 }
 
+/* Positions (and displacements) to the scratch arrays: at once, or range of tiles after range, each
+ * computed into arrays of its own and copied to its place in every column. */
+static modal_status deform_columns(deform_engine *d, const deform_shape *s,
+                                   const modal_deform_task *whole, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_kernels *kernels = d->device.kernels;
+    const int64_t n_tiles = modal_tile_count(s->n_vertices);
+    if (s->place == MATRIX_ON_DEVICE) return kernels->deform(whole, d->compute, err);
+    for (int64_t tile = 0; tile < n_tiles; tile += s->range_tiles) {
+        const int64_t end = n_tiles - tile < s->range_tiles ? n_tiles : tile + s->range_tiles;
+        const int64_t first = tile * 32;
+        modal_deform_task part = *whole;
+        part.n_vertices = (end * 32 < s->n_vertices ? end * 32 : s->n_vertices) - first;
+        part.rest_tiles = s->d_rest_tiles + tile * 96;
+        part.positions = d->d_part[DEFORM_POSITIONS];
+        part.displacement = d->d_part[DEFORM_DISPLACEMENT];
+        MODAL_TRY(modal_deform_range_begin(d, s, tile, end, &part.modal_matrix, err));
+        MODAL_TRY(kernels->deform(&part, d->compute, err));
+        MODAL_TRY(modal_deform_range_end(d, err));
+        for (int k = 0; k < DEFORM_OUTPUTS; k++) {
+            if (!d->d_part[k]) continue;
+            const modal_reorder_task place = {.n_vertices = part.n_vertices,
+                                              .n_columns = whole->n_columns,
+                                              .in = d->d_part[k],
+                                              .base = s->d_column_base,
+                                              .out = d->d_scratch[k] + first * 3};
+            MODAL_TRY(kernels->reorder(&place, d->compute, err));
+        }
+    }
+done:
+    return status;
+}
+
 /* Columns [first, first + count) of a shape. */
-static modal_status compute_chunk(modal_deformer *d, const deform_slot *slot,
+static modal_status compute_chunk(deform_engine *d, const deform_slot *slot,
                                   const deform_shape *s, int64_t first, int64_t count,
                                   modal_error *err)
 {
@@ -30,7 +64,7 @@ static modal_status compute_chunk(modal_deformer *d, const deform_slot *slot,
         .frames = frames,
         .positions = d->d_scratch[DEFORM_POSITIONS],
         .displacement = d->d_scratch[DEFORM_DISPLACEMENT]};
-    MODAL_TRY(kernels->deform(&deform, d->compute, err));
+    MODAL_TRY(deform_columns(d, s, &deform, err));
     if (d->request.normals == MODAL_NORMALS_DYNAMIC) {
         const modal_normals_dynamic_task normals = {.n_vertices = s->n_vertices,
                                                     .n_columns = count,
@@ -62,7 +96,7 @@ done:
     return status;
 }
 
-modal_status modal_deform_compute(modal_deformer *d, deform_slot *slot, modal_error *err)
+modal_status modal_deform_compute(deform_engine *d, deform_slot *slot, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_device *device = &d->device;

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many frames a batch has, and how many columns of a shape are computed at a time.
+/* How many frames a batch has, how many columns of a shape are computed at a time, and which modal
+ * matrices stay outside the device, so that ranges of their tiles pass through it.
  *
  * A slot of about 64 MB amortises launches and copies and is small beside main memory; the scratch
- * arrays between two operations are small enough to stay in a cache. Results do not depend on
- * either number. */
+ * arrays between two operations are small enough to stay in a cache. Where a matrix stays outside,
+ * it is read once for all columns in the scratch arrays: then these have a whole batch, and a batch
+ * is as large as memory allows, up to where reading the matrix no longer counts. Results do not depend
+ * on any of this. */
+#include <string.h>
+#include <unistd.h>
+
 #include "lib/base/memory.h"
 #include "lib/deform/deform_private.h"
 
@@ -11,6 +17,19 @@ static const int64_t SLOT_BYTES = INT64_C(64) << 20;
 static const int64_t SPLIT_BYTES = INT64_C(8) << 20; /* below it one batch is as good as four */
 static const int64_t SCRATCH_BYTES_CPU = INT64_C(1) << 20;
 static const int64_t SCRATCH_BYTES_CUDA = INT64_C(32) << 20;
+/* Reading a byte of U from a file takes about as long as copying this many frames' bytes back. */
+enum { FILE_COST = 8 };
+
+/* A way to run: what the levels below fill in, from the best to the smallest. */
+typedef struct attempt {
+    int n_slots;
+    int64_t scratch_bytes; /* about, of each scratch array... */
+    int64_t least_columns; /* ... but this many columns */
+    int whole_batches;     /* of shapes whose U is outside: scratch arrays for all columns */
+    int64_t range_bytes;   /* of a buffer that U passes through */
+    int64_t outside_from;  /* shapes whose U has as many bytes have it outside */
+    matrix_place outside;
+} attempt;
 
 /* A sum of products that remembers an overflow. */
 typedef struct tally {
@@ -26,160 +45,282 @@ static void add(tally *sum, int64_t count, int64_t item_bytes)
         sum->overflow = 1;
 }
 
-/* Bytes: for good, for every frame of a batch, and only while a shape is loaded. Device memory that
- * is main memory counts as main memory. */
-typedef struct requirements {
-    tally host_fixed, host_frame, host_loading, device_fixed, device_frame, device_loading;
-} requirements;
-
 static void keep_largest(tally *largest, const tally *other)
 {
     largest->overflow |= other->overflow;
     if (other->bytes > largest->bytes) largest->bytes = other->bytes;
 }
 
-static void require_shape(const modal_deformer *d, const deform_shape *s, requirements *need)
+/* Bytes for good, only while shapes are loaded, and of the arrays that are made after that. */
+typedef struct needs {
+    tally fixed, loading, arrays;
+} needs;
+
+static int64_t matrix_bytes(const deform_shape *s)
+{
+    return modal_deform_matrix_floats(s) * (int64_t)sizeof(float); /* it exists somewhere: it fits */
+}
+
+static void need_shape(const deform_engine *d, const deform_shape *s, needs *host, needs *device)
 {
     const int64_t n = s->n_vertices, tiles = modal_tile_count(n);
     const int64_t corners = s->source->face_offsets ? s->source->face_offsets[n] : 0;
     tally loading = {0};
-    add(&need->device_fixed, tiles * 96, ((int64_t)s->n_modes + 1) * (int64_t)sizeof(float));
-    if (!d->request.stored_order) add(&need->device_fixed, n, sizeof(int32_t));
+    if (s->place == MATRIX_ON_DEVICE) add(&device->fixed, matrix_bytes(s), 1);
+    if (s->place == MATRIX_IN_MEMORY) add(&host->fixed, matrix_bytes(s), 1);
+    add(&device->fixed, tiles * 96, sizeof(float));
+    if (!d->request.stored_order) add(&device->fixed, n, sizeof(int32_t));
     if (d->request.normals != MODAL_NORMALS_NONE) { /* rigid ones need the faces only once */
         const int rigid = d->request.normals == MODAL_NORMALS_RIGID;
-        tally *table = rigid ? &loading : &need->device_fixed;
+        tally *table = rigid ? &loading : &device->fixed;
         add(table, n + 1, sizeof(int64_t));
         add(table, corners, 2 * sizeof(int32_t));
         if (rigid) {
             add(&loading, n, 3 * sizeof(float));
-            add(&need->device_fixed, n, 3 * sizeof(float));
+            add(&device->fixed, n, 3 * sizeof(float));
         }
     }
-    keep_largest(&need->device_loading, &loading);
+    keep_largest(&device->loading, &loading);
     if (d->device.shares_memory) return; /* arrays are written in place */
     loading = (tally){0};
     add(&loading, tiles * 96, sizeof(float));
-    keep_largest(&need->host_loading, &loading);
+    keep_largest(&host->loading, &loading);
     if (d->request.normals == MODAL_NORMALS_NONE) return;
     loading = (tally){0};
     add(&loading, corners, 2 * sizeof(int32_t));
-    keep_largest(&need->host_loading, &loading);
+    keep_largest(&host->loading, &loading);
 }
 
-/* Bytes of the scratch arrays when each shape has at most about `bytes`, but `least` columns. */
-static int64_t choose_chunks(modal_deformer *d, int64_t bytes, int64_t least, int64_t frames)
+/* Sets chunk, place and range of every shape; the scratch arrays and buffers that follow. */
+static void choose(deform_engine *d, const attempt *a, int64_t frames, needs *host, needs *device)
 {
-    tally largest = {0};
+    tally scratch = {0}, part = {0}, base = {0};
+    int64_t n_outputs = 0;
+    for (int k = 0; k < DEFORM_OUTPUTS; k++) n_outputs += modal_deform_wants(d, k) != 0;
+    d->range_floats = d->stages_ranges = 0;
     for (int32_t i = 0; i < d->n_shapes; i++) {
         deform_shape *s = &d->shapes[i];
         int64_t columns = 0;
         if (!modal_size_multiply(frames, s->n_objects, &columns)) columns = INT64_MAX;
-        s->chunk = bytes / (s->n_vertices * 12 + 1) / 16 * 16;
-        if (s->chunk < least) s->chunk = least;
+        s->place = matrix_bytes(s) >= a->outside_from ? a->outside : MATRIX_ON_DEVICE;
+        s->chunk = a->scratch_bytes / (s->n_vertices * 12 + 1) / 16 * 16;
+        if (s->chunk < a->least_columns) s->chunk = a->least_columns;
+        if (s->place != MATRIX_ON_DEVICE && a->whole_batches) s->chunk = columns;
         if (s->chunk > columns) s->chunk = columns;
         if (s->chunk < 1) s->chunk = 1;
         tally mine = {0};
-        for (int k = 0; k < DEFORM_OUTPUTS; k++)
-            if (modal_deform_wants(d, k)) add(&mine, s->chunk * s->n_vertices, 3 * sizeof(float));
-        if (mine.bytes > largest.bytes) largest.bytes = mine.bytes;
+        add(&mine, s->n_vertices, 3 * (int64_t)sizeof(float) * n_outputs);
+        mine.overflow |= !modal_size_multiply(mine.bytes, s->chunk, &mine.bytes);
+        keep_largest(&scratch, &mine);
+        if (s->place == MATRIX_ON_DEVICE) continue;
+        const int64_t tiles = modal_tile_count(s->n_vertices);
+        const int64_t tile = (int64_t)s->n_modes * 96 * (int64_t)sizeof(float);
+        s->range_tiles = a->range_bytes / (tile > 0 ? tile : 1);
+        if (s->range_tiles < 1) s->range_tiles = 1;
+        if (s->range_tiles > tiles) s->range_tiles = tiles;
+        mine = (tally){0};
+        add(&mine, s->range_tiles * 96, (int64_t)sizeof(float) * (1 + d->request.displacement));
+        mine.overflow |= !modal_size_multiply(mine.bytes, s->chunk, &mine.bytes);
+        keep_largest(&part, &mine);
+        add(&base, s->chunk, sizeof(int64_t));
+        const int in_place = d->device.shares_memory && !d->request.matrix.read;
+        if (!in_place && s->range_tiles * s->n_modes * 96 > d->range_floats)
+            d->range_floats = s->range_tiles * s->n_modes * 96;
+        if (!d->device.shares_memory && s->place == MATRIX_AT_SOURCE) d->stages_ranges = 1;
     }
-    return largest.bytes;
+    add(&device->arrays, scratch.bytes, 1);
+    add(&device->arrays, part.bytes, 1);
+    add(&device->arrays, base.bytes, 1);
+    add(&device->arrays, d->range_floats, 2 * sizeof(float));
+    if (d->stages_ranges) add(&host->arrays, d->range_floats, 2 * sizeof(float));
+    device->arrays.overflow |= scratch.overflow | part.overflow;
 }
 
-/* Frames that fit, at most `frames`; bytes of one frame in *one. */
-static int64_t frames_that_fit(const requirements *need, int64_t host_limit, int64_t device_limit,
-                               int64_t scratch, int shared, int64_t frames, int64_t *host_one,
-                               int64_t *device_one)
+/* Applies an attempt for so many frames a batch: main memory and device memory that it takes.
+ * Device memory that is main memory counts as main memory. Returns 0 on overflow. */
+static int measure(deform_engine *d, const attempt *a, int64_t frames, int64_t *host_bytes,
+                   int64_t *device_bytes)
 {
-    tally host = need->host_fixed, device = need->device_fixed;
-    add(&host, need->host_loading.bytes, 1);
-    add(&device, need->device_loading.bytes, 1);
-    add(&device, scratch, 1);
-    if (shared) add(&host, device.bytes, 1);
-    const int64_t host_frame = need->host_frame.bytes + (shared ? need->device_frame.bytes : 0);
-    tally one = host;
-    add(&one, host_frame, 1);
-    *host_one = one.bytes;
-    one = device;
-    add(&one, need->device_frame.bytes, 1);
-    *device_one = one.bytes;
-    int64_t fit = frames;
-    if (host.bytes > host_limit) return 0;
-    if (host_frame > 0 && (host_limit - host.bytes) / host_frame < fit)
-        fit = (host_limit - host.bytes) / host_frame;
-    if (shared) return fit;
-    if (device.bytes > device_limit) return 0;
-    if (need->device_frame.bytes > 0 &&
-        (device_limit - device.bytes) / need->device_frame.bytes < fit)
-        fit = (device_limit - device.bytes) / need->device_frame.bytes;
-    return fit;
-}
-
-modal_status modal_deform_plan(modal_deformer *d, modal_error *err)
-{
-    requirements need = {0};
     const int shared = d->device.shares_memory;
-    int64_t n_outputs = 0, device_limit = INT64_MAX;
-    for (int k = 0; k < DEFORM_OUTPUTS; k++) n_outputs += modal_deform_wants(d, k) != 0;
-
-    for (int32_t i = 0; i < d->n_shapes; i++) require_shape(d, &d->shapes[i], &need);
-    add(&need.host_fixed, d->n_shapes, sizeof(deform_shape));
-    add(&need.host_fixed, (int64_t)d->n_objects + 1,
-        2 * sizeof(int64_t) + 12 * sizeof(double) + sizeof(int32_t));
+    needs host = {0}, device = {0};
     tally out = {0}, in = {0};
-    add(&out, d->n_points, 3 * (int64_t)sizeof(float) * n_outputs);
+    choose(d, a, frames, &host, &device);
+    for (int32_t i = 0; i < d->n_shapes; i++) need_shape(d, &d->shapes[i], &host, &device);
+    add(&host.loading, modal_deform_load_buffer_bytes(d), 1);
+    add(&host.fixed, d->n_shapes, sizeof(deform_shape));
+    add(&host.fixed, (int64_t)d->n_objects + 1,
+        2 * sizeof(int64_t) + 12 * sizeof(double) + sizeof(int32_t));
+    for (int k = 0; k < DEFORM_OUTPUTS; k++)
+        if (modal_deform_wants(d, k)) add(&out, d->n_points, 3 * sizeof(float));
     add(&in, d->n_modes, sizeof(float));
     add(&in, d->n_objects, 12 * sizeof(float));
-    add(&need.host_frame, out.bytes, DEFORM_SLOTS);
-    add(&need.host_frame, in.bytes, DEFORM_SLOTS);
-    if (!shared) need.device_frame = need.host_frame;
-    add(&need.device_frame, d->n_objects, sizeof(int64_t));
-    if (out.overflow | in.overflow | need.host_fixed.overflow | need.host_frame.overflow |
-        need.host_loading.overflow | need.device_fixed.overflow | need.device_frame.overflow |
-        need.device_loading.overflow)
+    add(&out, in.bytes, 1);
+    tally slots = {0}, base = {0};
+    slots.overflow = !modal_size_multiply(out.bytes, frames, &slots.bytes) || out.overflow |
+                     in.overflow;
+    add(&host.arrays, slots.bytes, a->n_slots);
+    if (!shared) add(&device.arrays, slots.bytes, a->n_slots);
+    base.overflow = slots.overflow | !modal_size_multiply(frames, d->n_objects, &base.bytes);
+    add(&host.arrays, base.bytes, sizeof(int64_t));
+    add(&device.arrays, base.bytes, sizeof(int64_t));
+
+    tally *all[2] = {&host.fixed, &device.fixed};
+    const needs *both[2] = {&host, &device};
+    for (int i = 0; i < 2; i++) {
+        tally most = both[i]->loading;
+        keep_largest(&most, &both[i]->arrays);
+        add(all[i], most.bytes, 1);
+        all[i]->overflow |= most.overflow;
+    }
+    if (shared) add(&host.fixed, device.fixed.bytes, 1);
+    *host_bytes = host.fixed.bytes;
+    *device_bytes = shared ? 0 : device.fixed.bytes;
+    return !(base.overflow | host.fixed.overflow | device.fixed.overflow);
+}
+
+typedef struct limits {
+    int64_t host, device;
+} limits;
+
+static int fits(deform_engine *d, const attempt *a, int64_t frames, const limits *limit)
+{
+    int64_t host, device;
+    return measure(d, a, frames, &host, &device) && host <= limit->host && device <= limit->device;
+}
+
+/* The most frames, up to `wanted`, that fit; 0: not even one. */
+static int64_t frames_that_fit(deform_engine *d, const attempt *a, int64_t wanted,
+                               const limits *limit)
+{
+    if (fits(d, a, wanted, limit)) return wanted;
+    int64_t low = 0, high = wanted; /* low fits (or is 0), high does not */
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        if (fits(d, a, middle, limit))
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* U stays outside: of the shapes with the largest, of ever more shapes; where it costs least. */
+static int plan_outside(deform_engine *d, int64_t frame_bytes, const limits *limit, attempt *best,
+                        int64_t *best_frames)
+{
+    const int shared = d->device.shares_memory, from_file = d->request.matrix.read != NULL;
+    const int64_t buffer = shared ? INT64_C(4) << 20 : INT64_C(32) << 20;
+    const int64_t n_frames = d->request.n_frames < 1 ? 1 : d->request.n_frames;
+    int64_t largest = 0;
+    double best_cost = 0.0;
+    *best_frames = 0;
+    for (int32_t i = 0; i < d->n_shapes; i++)
+        if (matrix_bytes(&d->shapes[i]) > largest) largest = matrix_bytes(&d->shapes[i]);
+    const attempt ways[] = {{.n_slots = 2, .whole_batches = 1, .range_bytes = buffer},
+                            {.n_slots = 2, .whole_batches = 1, .range_bytes = buffer / 16},
+                            {.n_slots = 1, .whole_batches = 1, .range_bytes = buffer / 64},
+                            {.n_slots = 1, .least_columns = 4, .range_bytes = 0},
+                            {.n_slots = 1, .least_columns = 1, .range_bytes = 0}};
+    for (int64_t from = largest; from > 0; from /= 2)
+        for (int place = MATRIX_IN_MEMORY; place <= MATRIX_AT_SOURCE; place++) {
+            if (place == MATRIX_IN_MEMORY && (shared || !from_file)) continue;
+            const int64_t cost = from_file && place == MATRIX_AT_SOURCE ? FILE_COST : 1;
+            double outside = 0.0;
+            for (int32_t i = 0; i < d->n_shapes; i++)
+                if (matrix_bytes(&d->shapes[i]) >= from)
+                    outside += (double)matrix_bytes(&d->shapes[i]);
+            int64_t wanted = SLOT_BYTES / frame_bytes;
+            if (2.0 * (double)cost * outside / (double)frame_bytes > (double)wanted)
+                wanted = (int64_t)(2.0 * (double)cost * outside / (double)frame_bytes);
+            if (wanted > n_frames) wanted = n_frames;
+            if (wanted < 1) wanted = 1;
+            for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
+                attempt a = ways[way];
+                a.outside_from = from;
+                a.outside = (matrix_place)place;
+                const int64_t fit = frames_that_fit(d, &a, wanted, limit);
+                if (fit < 1) continue;
+                const double batches = (double)((n_frames + fit - 1) / fit);
+                const double price = outside * (double)cost * batches * (a.whole_batches ? 1 : 4);
+                if (*best_frames > 0 && price >= best_cost) continue;
+                *best = a;
+                *best_frames = fit;
+                best_cost = price;
+            }
+        }
+    return *best_frames > 0;
+}
+
+static modal_status too_small(deform_engine *d, const attempt *least, const limits *limit,
+                              modal_error *err)
+{
+    int64_t host = 0, device = 0;
+    if (!measure(d, least, 1, &host, &device))
         return modal_error_set(err, MODAL_ERROR_MEMORY, "deform: the scene is too large: its size "
                                                         "in bytes does not fit 64 bits");
+    if (host > limit->host)
+        return modal_error_set(err, MODAL_ERROR_MEMORY,
+                               "deform: one frame of %lld points needs %lld bytes of main memory, "
+                               "the limit is %lld bytes",
+                               (long long)d->n_points, (long long)host, (long long)limit->host);
+    return modal_error_set(err, MODAL_ERROR_MEMORY,
+                           "deform: one frame of %lld points needs %lld bytes of memory on %s, "
+                           "which has %lld bytes free",
+                           (long long)d->n_points, (long long)device, d->device.name,
+                           (long long)limit->device);
+}
+
+modal_status modal_deform_plan(deform_engine *d, modal_error *err)
+{
+    const int shared = d->device.shares_memory;
+    limits limit = {d->request.memory_limit > 0 ? d->request.memory_limit : INT64_MAX, INT64_MAX};
+    if (!shared) {
+        modal_status status = modal_device_free_bytes(&d->device, &limit.device, err);
+        if (status != MODAL_OK) return status;
+        limit.device -= limit.device / 16; /* CUDA's own needs, and fragments */
+        if (d->request.device_limit > 0 && d->request.device_limit < limit.device)
+            limit.device = d->request.device_limit;
+    }
 
     /* what would be good */
-    const int64_t frame_bytes = out.bytes + in.bytes + 1;
+    tally frame = {0};
+    for (int k = 0; k < DEFORM_OUTPUTS; k++)
+        if (modal_deform_wants(d, k)) add(&frame, d->n_points, 3 * sizeof(float));
+    add(&frame, d->n_modes, sizeof(float));
+    add(&frame, (int64_t)d->n_objects, 12 * sizeof(float));
+    add(&frame, 1, 1);
+    const int64_t frame_bytes = frame.overflow ? INT64_MAX : frame.bytes;
     int64_t frames = SLOT_BYTES / frame_bytes;
     if (d->request.n_frames > SPLIT_BYTES / frame_bytes && frames > (d->request.n_frames + 3) / 4)
         frames = (d->request.n_frames + 3) / 4;
     if (frames > d->request.n_frames) frames = d->request.n_frames;
     if (frames < 1) frames = 1;
 
-    /* what fits: scratch arrays give way first, then the frames of a batch */
-    const int64_t host_limit = d->request.memory_limit > 0 ? d->request.memory_limit : INT64_MAX;
-    if (!shared) {
-        modal_status status = modal_device_free_bytes(&d->device, &device_limit, err);
-        if (status != MODAL_OK) return status;
-        device_limit -= device_limit / 16; /* CUDA's own needs, and fragments */
+    /* what fits: scratch arrays give way first, then the frames of a batch, then U goes outside */
+    attempt ways[] = {{.n_slots = DEFORM_SLOTS,
+                       .scratch_bytes = shared ? SCRATCH_BYTES_CPU : SCRATCH_BYTES_CUDA,
+                       .least_columns = shared ? 8 : 16,
+                       .outside_from = INT64_MAX},
+                      {.n_slots = DEFORM_SLOTS, .least_columns = 4, .outside_from = INT64_MAX},
+                      {.n_slots = DEFORM_SLOTS, .least_columns = 1, .outside_from = INT64_MAX},
+                      {.n_slots = 1, .least_columns = 1, .outside_from = INT64_MAX}};
+    const attempt least = {.n_slots = 1, .least_columns = 1, .outside_from = 1,
+                           .outside = MATRIX_AT_SOURCE};
+    attempt chosen = {0};
+    for (size_t way = 0; way < sizeof ways / sizeof *ways && !d->batch_frames; way++) {
+        d->batch_frames = frames_that_fit(d, &ways[way], frames, &limit);
+        chosen = ways[way];
     }
-    const struct {
-        int64_t bytes, least;
-    } levels[] = {{shared ? SCRATCH_BYTES_CPU : SCRATCH_BYTES_CUDA, shared ? 8 : 16},
-                  {0, 4},
-                  {0, 1}};
-    int64_t host_one = 0, device_one = 0;
-    for (int level = 0; level < 3; level++) {
-        const int64_t scratch =
-            choose_chunks(d, levels[level].bytes, levels[level].least, frames);
-        const int64_t fit = frames_that_fit(&need, host_limit, device_limit, scratch, shared,
-                                            frames, &host_one, &device_one);
-        if (fit < 1) continue;
-        d->batch_frames = fit;
-        choose_chunks(d, levels[level].bytes, levels[level].least, fit);
-        return MODAL_OK;
+    if (d->batch_frames == 0) {
+        /* These batches are large; no limit does not mean all of the machine. */
+        limits outside = limit;
+        const int64_t half = (int64_t)sysconf(_SC_PHYS_PAGES) / 2 * (int64_t)sysconf(_SC_PAGESIZE);
+        if (d->request.memory_limit == 0 && half > 0) outside.host = half;
+        if (!plan_outside(d, frame_bytes, &outside, &chosen, &d->batch_frames))
+            return too_small(d, &least, &limit, err);
     }
-    if (host_one > host_limit)
-        return modal_error_set(err, MODAL_ERROR_MEMORY,
-                               "deform: one frame of %lld points needs %lld bytes of main memory, "
-                               "the limit is %lld bytes",
-                               (long long)d->n_points, (long long)host_one,
-                               (long long)host_limit);
-    return modal_error_set(err, MODAL_ERROR_MEMORY,
-                           "deform: one frame of %lld points needs %lld bytes of memory on %s, "
-                           "which has %lld bytes free",
-                           (long long)d->n_points, (long long)device_one, d->device.name,
-                           (long long)device_limit);
+    int64_t host, device;
+    measure(d, &chosen, d->batch_frames, &host, &device);
+    d->n_slots = chosen.n_slots;
+    return MODAL_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the deformer share. */
+/* What the files of the deformer share. A deformer is a group of engines, one a device. */
 #ifndef MODAL_DEFORM_PRIVATE_H
 #define MODAL_DEFORM_PRIVATE_H
 
@@ -10,18 +10,31 @@
 
 enum { DEFORM_SLOTS = 3, DEFORM_POSITIONS = 0, DEFORM_NORMALS, DEFORM_DISPLACEMENT, DEFORM_OUTPUTS };
 
+/* Where a shape's modal matrix U is. */
+typedef enum matrix_place {
+    MATRIX_ON_DEVICE, /* all of it in device memory */
+    MATRIX_IN_MEMORY, /* in pinned main memory: ranges of tiles go to the device for every batch */
+    MATRIX_AT_SOURCE  /* ranges of tiles are read for every batch */
+} matrix_place;
+
 /* A shape that has objects, in device memory. Its columns in a batch are frame-major: column
  * f * n_objects + j is object objects[j] in frame f. */
 typedef struct deform_shape {
     const modal_shape *source; /* during construction only */
+    int32_t index;             /* in the basis */
     int64_t n_vertices;
     int32_t n_modes;
     int64_t n_objects;
-    const int32_t *objects; /* [n_objects], a part of deformer->shape_objects */
+    const int32_t *objects; /* [n_objects], a part of engine->shape_objects */
     int64_t first_column;   /* columns a frame of the shapes before this one */
     int64_t first_q;        /* reduced coordinates a frame of the shapes before this one */
     int64_t chunk;          /* columns at a time, what the scratch arrays hold */
-    float *d_modal_matrix;
+    matrix_place place;
+    int64_t range_tiles;           /* tiles at a time, where U is not on the device */
+    const float *outside;          /* U in main memory: the pinned copy, or the basis's own */
+    float *h_modal_matrix;         /* the pinned copy, MATRIX_IN_MEMORY */
+    float *d_modal_matrix;         /* MATRIX_ON_DEVICE */
+    int64_t *d_column_base;        /* [chunk] c * n_vertices, where U is not on the device */
     float *d_rest_tiles;
     float *d_rest_normals;     /* rigid normals */
     int64_t *d_corner_offsets; /* dynamic normals */
@@ -41,7 +54,13 @@ typedef struct deform_slot {
     modal_event *computed, *copied;
 } deform_slot;
 
-struct modal_deformer {
+/* One of two buffers that ranges of U pass through: read to h_, copied to d_, used. */
+typedef struct deform_range {
+    float *h_tiles, *d_tiles;   /* [range_tiles, n_modes, 3, 32] of the shape that needs most */
+    modal_event *filled, *used; /* the copy is done; the operation that reads it is done */
+} deform_range;
+
+typedef struct deform_engine {
     modal_device device;
     modal_deform_request request;
     int64_t n_points, n_modes; /* of a frame, all objects */
@@ -54,28 +73,68 @@ struct modal_deformer {
     int64_t batch_frames;
     int64_t *d_base;                    /* shape after shape, [batch_frames * n_objects] */
     float *d_scratch[DEFORM_OUTPUTS];   /* [chunk, n_vertices, 3] of one shape, stored order */
+    float *d_part[DEFORM_OUTPUTS];      /* the same of a range of tiles; no normals */
+    int n_slots;
     deform_slot slots[DEFORM_SLOTS];
     modal_stream *compute, *copy;
+
+    int64_t range_floats; /* of a buffer; 0 where none is needed */
+    int stages_ranges;    /* nonzero: ranges need pinned buffers on their way to the device */
+    int64_t n_ranges;     /* that passed so far: the buffers take turns */
+    deform_range ranges[2];
+    modal_stream *upload;
 
     int has_lock;
     pthread_mutex_t lock; /* over the states, the counters and cancelled */
     pthread_cond_t changed;
     int64_t n_submitted, n_collected;
     int cancelled;
+} deform_engine;
+
+struct modal_deformer {
+    int n_engines;
+    deform_engine **engines; /* [n_engines], batch i is the work of engine i % n_engines */
+    int64_t batch_frames;    /* the smallest of theirs */
+    char *names;             /* "cuda:0,cuda:1" */
+    int64_t n_submitted;     /* of the submitting thread */
+    int64_t n_collected;     /* of the collecting thread */
 };
 
-/* Whether the request wants an output. */
-int modal_deform_wants(const modal_deformer *deformer, int output);
+/* deform_engine.c; as the public functions. */
+modal_status modal_deform_engine_new(deform_engine **engine, const modal_basis *basis,
+                                     const modal_deform_request *request, modal_error *err);
+deform_engine *modal_deform_engine_delete(deform_engine *engine);
+modal_status modal_deform_engine_submit(deform_engine *engine, int64_t n_frames, const double *q,
+                                        const double *frames, modal_error *err);
+modal_status modal_deform_engine_collect(deform_engine *engine, modal_deform_batch *batch,
+                                         modal_error *err);
+void modal_deform_engine_release(deform_engine *engine, modal_deform_batch *batch);
+void modal_deform_engine_cancel(deform_engine *engine);
 
-/* Chooses batch_frames and every shape's chunk, within the limits. */
-modal_status modal_deform_plan(modal_deformer *deformer, modal_error *err);
+/* Whether the request wants an output. */
+int modal_deform_wants(const deform_engine *engine, int output);
+
+/* Chooses batch_frames, n_slots, every shape's chunk, and where its U is, within the limits. */
+modal_status modal_deform_plan(deform_engine *engine, modal_error *err);
 
 /* Allocates and fills the shapes' arrays in device memory. */
-modal_status modal_deform_load_shapes(modal_deformer *deformer, modal_error *err);
-void modal_deform_free_shape(modal_deformer *deformer, deform_shape *shape);
+modal_status modal_deform_load_shapes(deform_engine *engine, modal_error *err);
+void modal_deform_free_shape(deform_engine *engine, deform_shape *shape);
+
+/* deform_matrix.c: U of a shape to its place; the buffers that ranges pass through. */
+int64_t modal_deform_matrix_floats(const deform_shape *shape);
+int64_t modal_deform_load_buffer_bytes(const deform_engine *engine); /* while U is loaded */
+modal_status modal_deform_load_matrix(deform_engine *engine, deform_shape *shape, modal_error *err);
+modal_status modal_deform_new_ranges(deform_engine *engine, modal_error *err);
+void modal_deform_free_ranges(deform_engine *engine);
+/* Tiles [begin, end) for what is queued in the compute stream next, until the range is ended. */
+modal_status modal_deform_range_begin(deform_engine *engine, const deform_shape *shape,
+                                      int64_t begin, int64_t end, const float **d_tiles,
+                                      modal_error *err);
+modal_status modal_deform_range_end(deform_engine *engine, modal_error *err);
 
 /* Queues the operations of one batch, whose q and frames are in the slot's h_ arrays. */
-modal_status modal_deform_compute(modal_deformer *deformer, deform_slot *slot, modal_error *err);
+modal_status modal_deform_compute(deform_engine *engine, deform_slot *slot, modal_error *err);
 
 /* Rounds to float32; 0 when the value does not fit. */
 static inline int modal_deform_round(double value, float *rounded)

@@ -28,7 +28,7 @@ static modal_status upload_begin(const modal_device *device, upload *u, int64_t 
 }
 
 /* Moves the array; *pointer (any `T **`) gets it when all went well. Frees what is left. */
-static modal_status upload_end(modal_deformer *d, upload *u, modal_status status, void *pointer,
+static modal_status upload_end(deform_engine *d, upload *u, modal_status status, void *pointer,
                                modal_error *err)
 {
     if (status == MODAL_OK && u->device) {
@@ -41,7 +41,7 @@ static modal_status upload_end(modal_deformer *d, upload *u, modal_status status
     return status;
 }
 
-static modal_status load_rest_tiles(modal_deformer *d, deform_shape *s, modal_error *err)
+static modal_status load_rest_tiles(deform_engine *d, deform_shape *s, modal_error *err)
 {
     const modal_shape *source = s->source;
     upload u;
@@ -62,7 +62,7 @@ static modal_status load_rest_tiles(modal_deformer *d, deform_shape *s, modal_er
     return upload_end(d, &u, status, &s->d_rest_tiles, err);
 }
 
-static modal_status load_source(modal_deformer *d, deform_shape *s, modal_error *err)
+static modal_status load_source(deform_engine *d, deform_shape *s, modal_error *err)
 {
     const int32_t *user = s->source->user_vertex;
     int64_t moved = 0;
@@ -86,7 +86,7 @@ static modal_status load_source(modal_deformer *d, deform_shape *s, modal_error 
     return upload_end(d, &u, status, &s->d_source, err);
 }
 
-static modal_status load_corners(modal_deformer *d, deform_shape *s, modal_error *err)
+static modal_status load_corners(deform_engine *d, deform_shape *s, modal_error *err)
 {
     const modal_shape *source = s->source;
     if (!source->face_offsets)
@@ -110,7 +110,7 @@ static modal_status load_corners(modal_deformer *d, deform_shape *s, modal_error
 }
 
 /* Normals of the rest shape, by the operation that makes the dynamic ones. */
-static modal_status load_rest_normals(modal_deformer *d, deform_shape *s, modal_error *err)
+static modal_status load_rest_normals(deform_engine *d, deform_shape *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
     float *d_positions = NULL;
@@ -138,14 +138,10 @@ done:
     return status;
 }
 
-static modal_status load_shape(modal_deformer *d, deform_shape *s, modal_error *err)
+static modal_status load_shape(deform_engine *d, deform_shape *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const int64_t count = modal_tile_count(s->n_vertices) * 96 * s->n_modes;
-    MODAL_TRY(modal_device_alloc(&d->device, &s->d_modal_matrix, count, sizeof(float),
-                                 "modal matrix", err));
-    MODAL_TRY(modal_device_copy_in(&d->device, s->d_modal_matrix, s->source->modal_matrix,
-                                   count * (int64_t)sizeof(float), d->compute, err));
+    MODAL_TRY(modal_deform_load_matrix(d, s, err));
     MODAL_TRY(load_rest_tiles(d, s, err));
     if (!d->request.stored_order) MODAL_TRY(load_source(d, s, err));
     if (d->request.normals == MODAL_NORMALS_RIGID) MODAL_TRY(load_rest_normals(d, s, err));
@@ -154,7 +150,7 @@ done:
     return status;
 }
 
-modal_status modal_deform_load_shapes(modal_deformer *d, modal_error *err)
+modal_status modal_deform_load_shapes(deform_engine *d, modal_error *err)
 {
     modal_status status = MODAL_OK;
     for (int32_t i = 0; i < d->n_shapes; i++) MODAL_TRY(load_shape(d, &d->shapes[i], err));
@@ -164,9 +160,11 @@ done:
     return status;
 }
 
-void modal_deform_free_shape(modal_deformer *d, deform_shape *s)
+void modal_deform_free_shape(deform_engine *d, deform_shape *s)
 {
+    modal_device_free_host(&d->device, &s->h_modal_matrix);
     modal_device_free(&d->device, &s->d_modal_matrix);
+    modal_device_free(&d->device, &s->d_column_base);
     modal_device_free(&d->device, &s->d_rest_tiles);
     modal_device_free(&d->device, &s->d_rest_normals);
     modal_device_free(&d->device, &s->d_corner_offsets);

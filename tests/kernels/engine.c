@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The whole deformer on a back end against plain loops in double: several shapes and objects, every
- * kind of output, batches through two threads, the same bytes for every batch size. */
+ * kind of output, batches through two threads; the same bytes for every batch size, where the modal
+ * matrices do not fit the memory, and for several devices. */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +70,64 @@ static void produce(harness *h, const modal_basis *basis, const modal_deform_req
     modal_deformer_delete(j.deformer);
 }
 
+/* A source of U as a file is one. */
+static modal_status read_tiles(void *context, int32_t shape, int64_t begin, int64_t end, float *to,
+                               modal_error *err)
+{
+    const modal_shape *s = &((const modal_basis *)context)->shapes[shape];
+    (void)err;
+    memcpy(to, s->modal_matrix + begin * s->n_modes * 96,
+           (size_t)((end - begin) * s->n_modes * 96) * sizeof *to);
+    return MODAL_OK;
+}
+
+/* Bytes of the memory in question that the request needs at least. */
+static int64_t least_bytes(harness *h, const modal_basis *basis, modal_deform_request request)
+{
+    modal_error err = {0};
+    modal_deformer *deformer = NULL;
+    long long bytes = 0;
+    *(h->device.shares_memory ? &request.memory_limit : &request.device_limit) = 1;
+    if (modal_deformer_new(&deformer, basis, &request, &err) != MODAL_ERROR_MEMORY ||
+        sscanf(err.message, "deform: one frame of %*d points needs %lld", &bytes) != 1)
+        harness_fail(h, "a limit of one byte: %s", err.message);
+    modal_deformer_delete(deformer);
+    return bytes;
+}
+
+/* The same frames with less and less memory for U, and on two devices (of the same number). */
+static void check_limits(harness *h, const modal_basis *basis, modal_deform_request request,
+                         const double *q, const double *frames, float *const want[3], size_t bytes)
+{
+    float *out[3];
+    char pair[2 * MODAL_DEVICE_NAME + 2];
+    for (int k = 0; k < 3; k++) out[k] = harness_alloc(1, bytes);
+    for (int source = 0; source < 2; source++) {
+        if (source) request.matrix = (modal_matrix_source){read_tiles, (void *)(uintptr_t)basis};
+        const int64_t least = least_bytes(h, basis, request);
+        for (int more = 0; more < 4; more++) {
+            modal_deform_request limited = request;
+            *(h->device.shares_memory ? &limited.memory_limit : &limited.device_limit) =
+                least + least * more / 2;
+            for (int k = 0; k < 3; k++) memset(out[k], 0xff, bytes);
+            produce(h, basis, &limited, 0, q, frames, out);
+            for (int k = 0; k < 3; k++)
+                if (memcmp(out[k], want[k], bytes) != 0)
+                    harness_fail(h, "output %d depends on the limit, %lld of %lld bytes", k,
+                                 (long long)(least + least * more / 2), (long long)least);
+        }
+    }
+    snprintf(pair, sizeof pair, "%s,%s", h->device.name, h->device.name);
+    request.back_end = pair;
+    for (int k = 0; k < 3; k++) memset(out[k], 0xff, bytes);
+    produce(h, basis, &request, 3, q, frames, out);
+    for (int k = 0; k < 3; k++) {
+        if (memcmp(out[k], want[k], bytes) != 0)
+            harness_fail(h, "output %d depends on the number of devices", k);
+        free(out[k]);
+    }
+}
+
 static void check(harness *h, int64_t scale, int64_t n_frames, modal_normals normals,
                   int stored_order, int with_frames)
 {
@@ -101,6 +161,7 @@ static void check(harness *h, int64_t scale, int64_t n_frames, modal_normals nor
     for (int k = 0; k < 3; k++)
         if (memcmp(out[k], again[k], bytes) != 0)
             harness_fail(h, "output %d depends on the size of a batch", k);
+    check_limits(h, &basis, request, q, with_frames ? frames : NULL, out, bytes);
     double *want[4];
     for (int k = 0; k < 4; k++) want[k] = harness_alloc(points * 3, sizeof(double));
     for (int64_t f = 0; f < n_frames; f++) {

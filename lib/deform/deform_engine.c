@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Construction, and the ring of slots between the thread that submits and the one that collects. */
-#include "lib/deform/deform.h"
-
+/* One device: construction, and the ring of slots between the thread that submits and the one that
+ * collects. */
 #include <string.h>
 
 #include "lib/base/memory.h"
 #include "lib/deform/deform_private.h"
 
 /* Counts and the order of columns: objects sorted by shape, shapes without objects left out. */
-static modal_status lay_out(modal_deformer *d, const modal_basis *basis, modal_error *err)
+static modal_status lay_out(deform_engine *d, const modal_basis *basis, modal_error *err)
 {
     modal_status status = MODAL_OK;
     int32_t *slot_of_shape = NULL;
@@ -43,6 +42,7 @@ static modal_status lay_out(modal_deformer *d, const modal_basis *basis, modal_e
         const modal_shape *source = &basis->shapes[i];
         slot_of_shape[i] = d->n_shapes;
         d->shapes[d->n_shapes++] = (deform_shape){.source = source,
+                                                  .index = i,
                                                   .n_vertices = source->n_vertices,
                                                   .n_modes = source->n_modes,
                                                   .objects = d->shape_objects + first_column,
@@ -61,7 +61,7 @@ done:
 }
 
 /* An array of a slot: pinned in main memory, and on the device, which may be the same. */
-static modal_status new_pair(modal_deformer *d, float **host, float **device, int64_t count,
+static modal_status new_pair(deform_engine *d, float **host, float **device, int64_t count,
                              const char *what, modal_error *err)
 {
     modal_status status =
@@ -73,26 +73,36 @@ static modal_status new_pair(modal_deformer *d, float **host, float **device, in
     return MODAL_OK;
 }
 
-static void free_pair(modal_deformer *d, float **host, float **device)
+static void free_pair(deform_engine *d, float **host, float **device)
 {
     if (*device == *host) *device = NULL;
     modal_device_free(&d->device, device);
     modal_device_free_host(&d->device, host);
 }
 
-static modal_status new_arrays(modal_deformer *d, modal_error *err)
+static modal_status new_arrays(deform_engine *d, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    int64_t *base = NULL, largest = 0;
+    int64_t *base = NULL, largest = 0, part = 0, most_columns = 0;
     const int64_t batch = d->batch_frames, n_columns = batch * d->n_objects;
-    for (int32_t i = 0; i < d->n_shapes; i++)
-        if (d->shapes[i].chunk * d->shapes[i].n_vertices > largest)
-            largest = d->shapes[i].chunk * d->shapes[i].n_vertices;
+    for (int32_t i = 0; i < d->n_shapes; i++) {
+        const deform_shape *s = &d->shapes[i];
+        if (s->chunk * s->n_vertices > largest) largest = s->chunk * s->n_vertices;
+        if (s->place == MATRIX_ON_DEVICE) continue;
+        if (s->chunk * s->range_tiles * 32 > part) part = s->chunk * s->range_tiles * 32;
+        if (s->chunk > most_columns) most_columns = s->chunk;
+    }
+    if (n_columns > most_columns) most_columns = n_columns;
     for (int k = 0; k < DEFORM_OUTPUTS; k++)
         if (modal_deform_wants(d, k))
             MODAL_TRY(modal_device_alloc(&d->device, &d->d_scratch[k], largest, 3 * sizeof(float),
                                          "scratch", err));
-    for (int i = 0; i < DEFORM_SLOTS; i++) {
+    for (int k = 0; k < DEFORM_OUTPUTS; k++)
+        if (part > 0 && k != DEFORM_NORMALS && modal_deform_wants(d, k))
+            MODAL_TRY(modal_device_alloc(&d->device, &d->d_part[k], part, 3 * sizeof(float),
+                                         "scratch of a range", err));
+    MODAL_TRY(modal_deform_new_ranges(d, err));
+    for (int i = 0; i < d->n_slots; i++) {
         deform_slot *slot = &d->slots[i];
         MODAL_TRY(new_pair(d, &slot->h_q, &slot->d_q, batch * d->n_modes, "reduced coordinates",
                            err));
@@ -106,7 +116,7 @@ static modal_status new_arrays(modal_deformer *d, modal_error *err)
     }
     MODAL_TRY(modal_device_alloc(&d->device, &d->d_base, n_columns, sizeof *d->d_base,
                                  "first points", err));
-    MODAL_TRY(modal_alloc(&base, n_columns, sizeof *base, "first points", err));
+    MODAL_TRY(modal_alloc(&base, most_columns, sizeof *base, "first points", err));
     for (int32_t i = 0; i < d->n_shapes; i++) {
         const deform_shape *s = &d->shapes[i];
         for (int64_t c = 0; c < batch * s->n_objects; c++)
@@ -116,24 +126,36 @@ static modal_status new_arrays(modal_deformer *d, modal_error *err)
     MODAL_TRY(modal_device_copy_in(&d->device, d->d_base, base,
                                    n_columns * (int64_t)sizeof *base, d->compute, err));
     MODAL_TRY(modal_device_stream_wait(&d->device, d->compute, err));
+    for (int32_t i = 0; i < d->n_shapes; i++) {
+        deform_shape *s = &d->shapes[i];
+        if (s->place == MATRIX_ON_DEVICE) continue;
+        for (int64_t c = 0; c < s->chunk; c++) base[c] = c * s->n_vertices;
+        MODAL_TRY(modal_device_alloc(&d->device, &s->d_column_base, s->chunk, sizeof *base,
+                                     "first points of columns", err));
+        MODAL_TRY(modal_device_copy_in(&d->device, s->d_column_base, base,
+                                       s->chunk * (int64_t)sizeof *base, d->compute, err));
+        MODAL_TRY(modal_device_stream_wait(&d->device, d->compute, err));
+    }
 done:
     modal_free(&base);
     return status;
 }
 
-modal_status modal_deformer_new(modal_deformer **deformer, const modal_basis *basis,
+modal_status modal_deform_engine_new(deform_engine **deformer, const modal_basis *basis,
                                 const modal_deform_request *request, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    modal_deformer *d = NULL;
+    deform_engine *d = NULL;
     *deformer = NULL;
     MODAL_TRY(modal_alloc_zero(&d, 1, sizeof *d, "deformer", err));
     d->request = *request;
     MODAL_TRY(modal_device_open(&d->device, request->back_end, err));
     d->request.back_end = NULL; /* the caller's text */
-    if (request->n_frames < 0 || request->memory_limit < 0)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "deform: %lld frames, a limit of %lld bytes",
-                   (long long)request->n_frames, (long long)request->memory_limit);
+    if (request->n_frames < 0 || request->memory_limit < 0 || request->device_limit < 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE,
+                   "deform: %lld frames, a limit of %lld bytes, of %lld on the device",
+                   (long long)request->n_frames, (long long)request->memory_limit,
+                   (long long)request->device_limit);
     if (pthread_mutex_init(&d->lock, NULL) != 0)
         MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "deform: no mutex");
     if (pthread_cond_init(&d->changed, NULL) != 0) {
@@ -150,11 +172,11 @@ modal_status modal_deformer_new(modal_deformer **deformer, const modal_basis *ba
     *deformer = d;
     d = NULL;
 done:
-    modal_deformer_delete(d);
+    modal_deform_engine_delete(d);
     return status;
 }
 
-modal_deformer *modal_deformer_delete(modal_deformer *d)
+deform_engine *modal_deform_engine_delete(deform_engine *d)
 {
     if (!d) return NULL;
     if (d->device.memory) {
@@ -162,8 +184,9 @@ modal_deformer *modal_deformer_delete(modal_deformer *d)
         /* what is still queued must not write to memory that is gone */
         if (d->compute) modal_device_stream_wait(&d->device, d->compute, NULL);
         if (d->copy) modal_device_stream_wait(&d->device, d->copy, NULL);
+        modal_deform_free_ranges(d);
         for (int32_t i = 0; i < d->n_shapes; i++) modal_deform_free_shape(d, &d->shapes[i]);
-        for (int i = 0; i < DEFORM_SLOTS; i++) {
+        for (int i = 0; i < d->n_slots; i++) {
             deform_slot *slot = &d->slots[i];
             free_pair(d, &slot->h_q, &slot->d_q);
             free_pair(d, &slot->h_frames, &slot->d_frames);
@@ -172,8 +195,10 @@ modal_deformer *modal_deformer_delete(modal_deformer *d)
             modal_device_event_delete(&d->device, &slot->computed);
             modal_device_event_delete(&d->device, &slot->copied);
         }
-        for (int k = 0; k < DEFORM_OUTPUTS; k++)
+        for (int k = 0; k < DEFORM_OUTPUTS; k++) {
             modal_device_free(&d->device, &d->d_scratch[k]);
+            modal_device_free(&d->device, &d->d_part[k]);
+        }
         modal_device_free(&d->device, &d->d_base);
         modal_device_stream_delete(&d->device, &d->compute);
         modal_device_stream_delete(&d->device, &d->copy);
@@ -191,13 +216,8 @@ modal_deformer *modal_deformer_delete(modal_deformer *d)
     return NULL;
 }
 
-const char *modal_deformer_back_end(const modal_deformer *d) { return d->device.name; }
-const char *modal_deformer_device(const modal_deformer *d) { return d->device.hardware; }
-int64_t modal_deformer_n_points(const modal_deformer *d) { return d->n_points; }
-int64_t modal_deformer_batch_frames(const modal_deformer *d) { return d->batch_frames; }
-
 /* q and frames into the order of columns, rounded once. */
-static modal_status stage_inputs(const modal_deformer *d, deform_slot *slot, const double *q,
+static modal_status stage_inputs(const deform_engine *d, deform_slot *slot, const double *q,
                                  const double *frames, modal_error *err)
 {
     for (int32_t i = 0; i < d->n_shapes; i++) {
@@ -227,7 +247,7 @@ static modal_status stage_inputs(const modal_deformer *d, deform_slot *slot, con
     return MODAL_OK;
 }
 
-modal_status modal_deformer_submit(modal_deformer *d, int64_t n_frames, const double *q,
+modal_status modal_deform_engine_submit(deform_engine *d, int64_t n_frames, const double *q,
                                    const double *frames, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -235,7 +255,7 @@ modal_status modal_deformer_submit(modal_deformer *d, int64_t n_frames, const do
         return modal_error_set(err, MODAL_ERROR_USAGE, "deform: a batch of %lld frames, most %lld",
                                (long long)n_frames, (long long)d->batch_frames);
     pthread_mutex_lock(&d->lock);
-    deform_slot *slot = &d->slots[d->n_submitted % DEFORM_SLOTS];
+    deform_slot *slot = &d->slots[d->n_submitted % d->n_slots];
     while (slot->state != SLOT_FREE && !d->cancelled) pthread_cond_wait(&d->changed, &d->lock);
     const int cancelled = d->cancelled;
     if (!cancelled) slot->state = SLOT_FILLING;
@@ -255,12 +275,12 @@ done:
     return status;
 }
 
-modal_status modal_deformer_collect(modal_deformer *d, modal_deform_batch *batch,
+modal_status modal_deform_engine_collect(deform_engine *d, modal_deform_batch *batch,
                                     modal_error *err)
 {
     memset(batch, 0, sizeof *batch);
     pthread_mutex_lock(&d->lock);
-    const int index = (int)(d->n_collected % DEFORM_SLOTS);
+    const int index = (int)(d->n_collected % d->n_slots);
     deform_slot *slot = &d->slots[index];
     while (slot->state != SLOT_SUBMITTED && !d->cancelled)
         pthread_cond_wait(&d->changed, &d->lock);
@@ -275,7 +295,7 @@ modal_status modal_deformer_collect(modal_deformer *d, modal_deform_batch *batch
     modal_status status = modal_device_event_wait(&d->device, slot->copied, err);
     batch->slot = index + 1; /* 0: none */
     if (status != MODAL_OK) {
-        modal_deformer_release(d, batch);
+        modal_deform_engine_release(d, batch);
         return status;
     }
     batch->n_frames = slot->n_frames;
@@ -285,7 +305,7 @@ modal_status modal_deformer_collect(modal_deformer *d, modal_deform_batch *batch
     return MODAL_OK;
 }
 
-void modal_deformer_release(modal_deformer *d, modal_deform_batch *batch)
+void modal_deform_engine_release(deform_engine *d, modal_deform_batch *batch)
 {
     if (batch->slot == 0) return;
     pthread_mutex_lock(&d->lock);
@@ -295,7 +315,7 @@ void modal_deformer_release(modal_deformer *d, modal_deform_batch *batch)
     memset(batch, 0, sizeof *batch);
 }
 
-void modal_deformer_cancel(modal_deformer *d)
+void modal_deform_engine_cancel(deform_engine *d)
 {
     pthread_mutex_lock(&d->lock);
     d->cancelled = 1;

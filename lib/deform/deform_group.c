@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The deformer as callers see it: one engine a device, batches dealt to them in turn and collected in
+ * the same turn, so that their order is kept whatever device is faster. Each engine has its own copy of
+ * the basis; frames are independent, so nothing is exchanged. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "lib/deform/deform_private.h"
+
+enum { MOST_DEVICES = 64, NAME_BYTES = 32 };
+typedef char back_end_name[NAME_BYTES];
+
+static modal_status bad_list(const char *text, modal_error *err)
+{
+    return modal_error_set(err, MODAL_ERROR_USAGE,
+                           "back end: '%s' is no list of devices such as cuda:0,1", text);
+}
+
+/* The kind of a back end: its name up to a colon. */
+static size_t kind_length(const char *name) { return strcspn(name, ":"); }
+
+/* "cuda:0,1", "cuda:0,cuda:1", "cpu,cpu", "cuda:all" to names of single devices. A number alone is
+ * a further device of the kind before it. */
+static modal_status parse_list(const char *text, back_end_name *names, int *n, modal_error *err)
+{
+    *n = 0;
+    if (strcmp(text, "cuda:all") == 0) {
+        const int count = modal_device_count() - 2;
+        if (count > MOST_DEVICES) return bad_list(text, err);
+        for (; *n < count; ++*n) snprintf(names[*n], NAME_BYTES, "cuda:%d", *n);
+        if (count == 0) { /* opening this one says why there is none */
+            snprintf(names[0], NAME_BYTES, "cuda");
+            *n = 1;
+        }
+        return MODAL_OK;
+    }
+    for (const char *item = text;; ++*n) {
+        const size_t length = strcspn(item, ",");
+        if (*n == MOST_DEVICES || length == 0 || length > NAME_BYTES / 2)
+            return bad_list(text, err);
+        const int number = strspn(item, "0123456789") >= length;
+        if (number && (*n == 0 || strncmp(names[0], "cuda:", 5) != 0)) return bad_list(text, err);
+        snprintf(names[*n], NAME_BYTES, "%s%.*s", number ? "cuda:" : "", (int)length, item);
+        if (kind_length(names[*n]) != kind_length(names[0]) ||
+            strncmp(names[*n], names[0], kind_length(names[0])) != 0 ||
+            strcmp(names[*n], "auto") == 0)
+            return modal_error_set(err, MODAL_ERROR_USAGE,
+                                   "back end: '%s': all must be of one kind, ref, cpu or cuda", text);
+        if (item[length] == '\0') break;
+        item += length + 1;
+    }
+    ++*n;
+    return MODAL_OK;
+}
+
+static int is_list(const char *text) { return strchr(text, ',') || strcmp(text, "cuda:all") == 0; }
+
+void modal_deform_warm_up(const char *back_end)
+{
+    back_end_name names[MOST_DEVICES];
+    modal_device device;
+    int n = 0;
+    int64_t bytes;
+    if (!is_list(back_end)) {
+        if (modal_device_open(&device, back_end, NULL) == MODAL_OK)
+            modal_device_free_bytes(&device, &bytes, NULL);
+        return;
+    }
+    if (parse_list(back_end, names, &n, NULL) != MODAL_OK) return;
+    for (int i = 0; i < n; i++)
+        if (modal_device_open(&device, names[i], NULL) == MODAL_OK)
+            modal_device_free_bytes(&device, &bytes, NULL);
+}
+
+static modal_status join_names(modal_deformer *d, modal_error *err)
+{
+    modal_status status =
+        modal_alloc_zero(&d->names, d->n_engines, MODAL_DEVICE_NAME + 1, "names of devices", err);
+    for (int i = 0; i < d->n_engines && status == MODAL_OK; i++) {
+        if (i > 0) strcat(d->names, ",");
+        strcat(d->names, d->engines[i]->device.name);
+    }
+    return status;
+}
+
+modal_status modal_deformer_new(modal_deformer **deformer, const modal_basis *basis,
+                                const modal_deform_request *request, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    back_end_name names[MOST_DEVICES];
+    modal_deform_request each = *request;
+    modal_deformer *d = NULL;
+    int n = 1;
+    *deformer = NULL;
+    const int listed = is_list(request->back_end);
+    if (listed) MODAL_TRY(parse_list(request->back_end, names, &n, err));
+    MODAL_TRY(modal_alloc_zero(&d, 1, sizeof *d, "deformer", err));
+    MODAL_TRY(modal_alloc_zero(&d->engines, n, sizeof *d->engines, "deformers", err));
+    if (n > 1) { /* they share main memory, and the frames */
+        each.memory_limit = request->memory_limit / n;
+        if (request->memory_limit > 0 && each.memory_limit == 0) each.memory_limit = 1;
+        if (request->n_frames > 0) each.n_frames = (request->n_frames - 1) / n + 1;
+    }
+    for (int i = 0; i < n; i++) {
+        if (listed) each.back_end = names[i];
+        MODAL_TRY(modal_deform_engine_new(&d->engines[i], basis, &each, err));
+        d->n_engines++;
+        if (i == 0 || d->engines[i]->batch_frames < d->batch_frames)
+            d->batch_frames = d->engines[i]->batch_frames;
+    }
+    MODAL_TRY(join_names(d, err));
+    *deformer = d;
+    d = NULL;
+done:
+    modal_deformer_delete(d);
+    return status;
+}
+
+modal_deformer *modal_deformer_delete(modal_deformer *d)
+{
+    if (!d) return NULL;
+    for (int i = 0; i < d->n_engines; i++) modal_deform_engine_delete(d->engines[i]);
+    modal_free(&d->engines);
+    modal_free(&d->names);
+    modal_free(&d);
+    return NULL;
+}
+
+const char *modal_deformer_back_end(const modal_deformer *d) { return d->names; }
+const char *modal_deformer_kind(const modal_deformer *d)
+{
+    return d->engines[0]->device.kernels->back_end;
+}
+const char *modal_deformer_device(const modal_deformer *d) { return d->engines[0]->device.hardware; }
+int modal_deformer_n_devices(const modal_deformer *d) { return d->n_engines; }
+int64_t modal_deformer_n_points(const modal_deformer *d) { return d->engines[0]->n_points; }
+int64_t modal_deformer_batch_frames(const modal_deformer *d) { return d->batch_frames; }
+
+int64_t modal_deformer_streamed_bytes(const modal_deformer *d)
+{
+    int64_t most = 0;
+    for (int i = 0; i < d->n_engines; i++) {
+        int64_t bytes = 0;
+        for (int32_t k = 0; k < d->engines[i]->n_shapes; k++)
+            if (d->engines[i]->shapes[k].place != MATRIX_ON_DEVICE)
+                bytes += modal_deform_matrix_floats(&d->engines[i]->shapes[k]) *
+                         (int64_t)sizeof(float);
+        if (bytes > most) most = bytes;
+    }
+    return most;
+}
+
+modal_status modal_deformer_submit(modal_deformer *d, int64_t n_frames, const double *q,
+                                   const double *frames, modal_error *err)
+{
+    if (n_frames > d->batch_frames)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "deform: a batch of %lld frames, most %lld",
+                               (long long)n_frames, (long long)d->batch_frames);
+    deform_engine *engine = d->engines[d->n_submitted % d->n_engines];
+    modal_status status = modal_deform_engine_submit(engine, n_frames, q, frames, err);
+    if (status == MODAL_OK) d->n_submitted++;
+    return status;
+}
+
+modal_status modal_deformer_collect(modal_deformer *d, modal_deform_batch *batch, modal_error *err)
+{
+    const int engine = (int)(d->n_collected % d->n_engines);
+    modal_status status = modal_deform_engine_collect(d->engines[engine], batch, err);
+    batch->engine = engine;
+    if (status == MODAL_OK) d->n_collected++;
+    return status;
+}
+
+void modal_deformer_release(modal_deformer *d, modal_deform_batch *batch)
+{
+    modal_deform_engine_release(d->engines[batch->engine], batch);
+}
+
+void modal_deformer_cancel(modal_deformer *d)
+{
+    for (int i = 0; i < d->n_engines; i++) modal_deform_engine_cancel(d->engines[i]);
+}
