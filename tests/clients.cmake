@@ -29,3 +29,9 @@ if(TARGET modaldeform AND TARGET write_samples)
            $<TARGET_FILE:write_samples>)
   set_tests_properties(cli.modaldeform PROPERTIES LABELS cli TIMEOUT 300)
 endif()
+
+if(TARGET modaldeform)
+  add_test(NAME cli.modaldeform_large COMMAND ${MODAL_PYTHON}
+           ${CMAKE_SOURCE_DIR}/tests/python/check_large.py $<TARGET_FILE:modaldeform>)
+  set_tests_properties(cli.modaldeform_large PROPERTIES LABELS cli TIMEOUT 300)
+endif()

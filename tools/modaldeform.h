@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of modaldeform share. */
+#ifndef TOOLS_MODALDEFORM_H
+#define TOOLS_MODALDEFORM_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "formats/basis_tiles.h"
+#include "formats/sequence_vtkhdf.h"
+#include "formats/trajectory_h5.h"
+#include "lib/deform/deform.h"
+#include "tools/common/output.h"
+#include "tools/common/tool.h"
+
+enum { VTKHDF, XDMF, MANIFEST, N_FILES };
+extern const char *const modaldeform_files[N_FILES];
+
+/* A:B:STEP, or one index. */
+typedef struct slice {
+    const char *text;
+    int64_t part[3];
+    int given[3], single;
+} slice;
+
+/* What the command line asks for. */
+typedef struct request {
+    const char *trajectory_path, *folder, *basis_path, *normals_name, *order;
+    const char *frames_text; /* NULL: not given */
+    slice frames;
+    int from_stdin, force, resume, threads;
+    int64_t memory_limit; /* 0: none */
+    modal_deform_request deform;
+} request;
+
+/* The inputs, and the frames of them that are wanted: start + i step, i < n. */
+typedef struct input {
+    modal_basis basis;        /* without the modal matrices */
+    modal_basis_tiles *tiles; /* these */
+    pthread_mutex_t hdf5;     /* held by who uses HDF5 while the frames are made */
+    modal_trajectory trajectory;
+    char trajectory_hash[MODAL_HASH_TEXT];
+    char *basis_path;
+    int64_t start, step, n;
+    double *times;
+    int64_t n_points, n_triangles, *triangles;
+    char *arguments; /* what the frames depend on, for provenance */
+} input;
+
+typedef struct outputs {
+    int folder_made, complete;
+    char *paths[N_FILES];
+    tool_output files[N_FILES];
+    int committed[N_FILES];
+} outputs;
+
+/* modaldeform_inputs.c: the command line and the files that it names. */
+modal_status modaldeform_read_request(const tool *t, request *r, modal_error *err);
+modal_status modaldeform_read_inputs(tool *t, request *r, input *in, modal_error *err);
+void modaldeform_free_inputs(input *in);
+
+/* modaldeform_outputs.c */
+/* Before the inputs are read: what cannot be written is said at once. */
+modal_status modaldeform_begin_outputs(const request *r, outputs *out, modal_error *err);
+modal_status modaldeform_check_space(const request *r, const modal_sequence_info *info,
+                                     modal_error *err);
+modal_status modaldeform_write_manifest(const tool *t, const request *r, const input *in,
+                                        const modal_deformer *deformer, const outputs *out,
+                                        modal_error *err);
+/* Renames all, the manifest last. */
+modal_status modaldeform_commit_outputs(const request *r, outputs *out, modal_error *err);
+void modaldeform_end_outputs(const request *r, outputs *out);
+
+/* modaldeform_frames.c: this thread submits batches, another one collects and writes them. */
+modal_status modaldeform_write_frames(tool *t, input *in, modal_deformer *deformer,
+                                      modal_sequence_writer *writer, int64_t bytes,
+                                      modal_error *err);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line of modaldeform, and the files that it names. */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "formats/basis_h5.h"
+#include "lib/base/memory.h"
+#include "tools/modaldeform.h"
+
+/* An optional index of a slice; *text moves behind it. */
+static int slice_part(const char **text, int64_t *value, int *given)
+{
+    char *end = NULL;
+    const char *c = *text;
+    *given = *c != '\0' && *c != ':';
+    if (!*given) return 1;
+    if (!isdigit((unsigned char)c[*c == '-'])) return 0;
+    errno = 0;
+    *value = strtoll(c, &end, 10);
+    *text = end;
+    return errno == 0;
+}
+
+static modal_status parse_slice(const char *text, slice *s, modal_error *err)
+{
+    const char *c = text;
+    *s = (slice){.text = text, .part = {0, 0, 1}};
+    int n = 1, fine = slice_part(&c, &s->part[0], &s->given[0]);
+    for (; fine && n < 3 && *c == ':'; n++) {
+        c++;
+        fine = slice_part(&c, &s->part[n], &s->given[n]);
+    }
+    s->single = n == 1;
+    if (!fine || *c || (s->single && !s->given[0]))
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--frames: not A:B:STEP or an index, %s", text);
+    if (s->part[2] <= 0)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--frames: the step must be positive, %s", text);
+    return MODAL_OK;
+}
+
+/* The frames of n that a slice selects. */
+static modal_status select_frames(const slice *s, int64_t n, input *in, modal_error *err)
+{
+    int64_t low = s->given[0] ? s->part[0] : 0, high = s->given[1] ? s->part[1] : n;
+    if (low < 0) low += n;
+    if (high < 0) high += n;
+    if (s->single) { /* an index: unlike the ends of a slice, it must be there */
+        if (low < 0 || low >= n)
+            return modal_error_set(err, MODAL_ERROR_USAGE,
+                                   "--frames: the trajectory has frames 0 .. %" PRId64 ", %s", n - 1,
+                                   s->text);
+        high = low + 1;
+    }
+    if (low < 0) low = 0;
+    if (high > n) high = n;
+    in->start = low;
+    in->step = s->part[2];
+    in->n = high > low ? (high - low - 1) / in->step + 1 : 0;
+    if (in->n == 0)
+        return modal_error_set(err, MODAL_ERROR_USAGE,
+                               "--frames: selects none of %" PRId64 " frames, %s", n, s->text);
+    return MODAL_OK;
+}
+
+modal_status modaldeform_read_request(const tool *t, request *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const tool_arguments *a = &t->arguments;
+    static const char *const kinds[] = {"none", "rigid", "dynamic"}; /* as modal_normals counts */
+    const char *fields = tool_value(a, "fields");
+    int kind = 0;
+    r->trajectory_path = a->operands[0];
+    r->folder = a->operands[1];
+    r->from_stdin = strcmp(r->trajectory_path, "-") == 0;
+    r->basis_path = tool_value(a, "basis");
+    r->frames_text = tool_value(a, "frames");
+    MODAL_TRY(parse_slice(r->frames_text ? r->frames_text : ":", &r->frames, err));
+    r->force = tool_count(a, "force") > 0;
+    r->deform.back_end = tool_value(a, "backend");
+    r->normals_name = tool_value(a, "normals");
+    while (kind < 3 && strcmp(r->normals_name, kinds[kind]) != 0) kind++;
+    if (kind == 3)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--normals: not none, rigid or dynamic, %s",
+                   r->normals_name);
+    r->deform.normals = (modal_normals)kind;
+    if (fields && strcmp(fields, "displacement") != 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fields: the only one is displacement, %s", fields);
+    r->deform.displacement = fields != NULL;
+    r->order = tool_value(a, "order");
+    if (strcmp(r->order, "user") != 0 && strcmp(r->order, "stored") != 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--order: not user or stored, %s", r->order);
+    r->deform.stored_order = strcmp(r->order, "stored") == 0;
+    MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
+    if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s",
+                   tool_value(a, "memory-limit"));
+    MODAL_TRY(tool_threads(t, &r->threads, err));
+    if (strcmp(r->folder, "-") == 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "OUT: a folder, cannot be standard output, -");
+    if (r->basis_path && strcmp(r->basis_path, "-") == 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--basis: cannot be standard input, -");
+done:
+    return status;
+}
+
+/* ---- the files ---- */
+
+static modal_status read_trajectory(const request *r, input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    void *bytes = NULL;
+    size_t length = 0;
+    if (r->from_stdin) {
+        XXH128_canonical_t canonical;
+        MODAL_TRY(tool_read_stdin(&bytes, &length, err));
+        MODAL_TRY(modal_trajectory_read_image(bytes, length, "standard input", &in->trajectory, err));
+        XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes, length));
+        for (int i = 0; i < 16; i++)
+            snprintf(in->trajectory_hash + 2 * i, 3, "%02x", canonical.digest[i]);
+    } else {
+        MODAL_TRY(modal_trajectory_read(r->trajectory_path, &in->trajectory, err));
+        MODAL_TRY(modal_hash_file(r->trajectory_path, in->trajectory_hash, err));
+    }
+done:
+    modal_free(&bytes);
+    return status;
+}
+
+static modal_status read_basis(const request *r, input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    if (r->basis_path)
+        MODAL_TRY(modal_copy_text(&in->basis_path, r->basis_path, SIZE_MAX, err));
+    else
+        MODAL_TRY(modal_trajectory_basis_path(&in->trajectory,
+                                              r->from_stdin ? NULL : r->trajectory_path,
+                                              &in->basis_path, err));
+    if (!r->basis_path && access(in->basis_path, F_OK) != 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: its basis is not there (--basis names another place), %s",
+                   r->trajectory_path, in->basis_path);
+    MODAL_TRY(modal_basis_read(in->basis_path, MODAL_BASIS_SURFACE, &in->basis, err));
+    MODAL_TRY(modal_basis_tiles_open(&in->tiles, in->basis_path, &in->basis, &in->hdf5, err));
+    for (int32_t i = 0; i < in->basis.n_shapes; i++) { /* nobody needs these here */
+        modal_shape *s = &in->basis.shapes[i];
+        modal_free(&s->ring);
+        modal_free(&s->ring_offsets);
+        modal_free(&s->boundary);
+        modal_free(&s->uv);
+        modal_free(&s->triangle_uv);
+    }
+    if (modal_trajectory_check_basis(&in->trajectory, &in->basis, err) != MODAL_OK) {
+        modal_error_context(err, "%s", r->trajectory_path);
+        status = err->status;
+    }
+done:
+    return status;
+}
+
+/* The options that the frames depend on. The number of threads, the limit and the folder are not
+ * among them: runs that differ in those give the same bytes. The manifest has the command line. */
+static modal_status describe_arguments(const request *r, input *in, modal_error *err)
+{
+    int64_t length = 256 + (int64_t)strlen(r->trajectory_path) +
+                     (int64_t)(r->basis_path ? strlen(r->basis_path) : 0) +
+                     (int64_t)(r->frames_text ? strlen(r->frames_text) : 0);
+    modal_status status = modal_alloc(&in->arguments, length, 1, "arguments", err);
+    if (status != MODAL_OK) return status;
+    snprintf(in->arguments, (size_t)length, "modaldeform %s%s%s%s%s --normals %s%s --order %s",
+             r->trajectory_path, r->basis_path ? " --basis " : "", r->basis_path ? r->basis_path : "",
+             r->frames_text ? " --frames " : "", r->frames_text ? r->frames_text : "", r->normals_name,
+             r->deform.displacement ? " --fields displacement" : "", r->order);
+    return MODAL_OK;
+}
+
+modal_status modaldeform_read_inputs(tool *t, request *r, input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    double start = tool_seconds();
+    MODAL_TRY(read_trajectory(r, in, err));
+    MODAL_TRY(select_frames(&r->frames, in->trajectory.n_frames, in, err));
+    tool_stage(t, "read trajectory", tool_seconds() - start, -1);
+    start = tool_seconds();
+    MODAL_TRY(read_basis(r, in, err));
+    MODAL_TRY(modal_alloc(&in->times, in->n, sizeof *in->times, "times", err));
+    for (int64_t i = 0; i < in->n; i++)
+        in->times[i] = in->trajectory.times[in->start + i * in->step];
+    MODAL_TRY(modal_deform_topology(&in->basis, r->deform.stored_order, &in->n_points,
+                                    &in->n_triangles, &in->triangles, err));
+    MODAL_TRY(describe_arguments(r, in, err));
+    r->deform.n_frames = in->n;
+    tool_stage(t, "read basis", tool_seconds() - start, -1);
+done:
+    return status;
+}
+
+void modaldeform_free_inputs(input *in)
+{
+    in->tiles = modal_basis_tiles_close(in->tiles);
+    modal_basis_free(&in->basis);
+    modal_trajectory_free(&in->trajectory);
+    modal_free(&in->basis_path);
+    modal_free(&in->times);
+    modal_free(&in->triangles);
+    modal_free(&in->arguments);
+}
