@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/bench/bench.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <omp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/base/memory.h"
+#include "tests/bench/bench_cpu.h"
+#include "tests/bench/opponents/opponents.h"
+#ifdef MODAL_HAVE_CUDA
+#include "tests/bench/bench_cuda.h"
+#endif
+
+static const double GPU_RUN_SECONDS = 200e-6, CPU_RUN_SECONDS = 1e-3, CPU_WARM_SECONDS = 10e-3;
+enum { WARM_UPS = 3, MOST_CALLS = 50 };
+
+/* ---- time ---- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static modal_status run(bench_side *side, bench_call *call, void *context, int64_t *k, int calls,
+                        double *seconds, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const double start = now();
+#ifdef MODAL_HAVE_CUDA
+    if (side->is_cuda) MODAL_TRY(bench_cuda_start(side->stream, err));
+#endif
+    for (int i = 0; i < calls; i++) MODAL_TRY(call(context, (*k)++, err));
+#ifdef MODAL_HAVE_CUDA
+    if (side->is_cuda) {
+        MODAL_TRY(bench_cuda_stop(side->stream, seconds, err));
+        goto done;
+    }
+#endif
+    *seconds = now() - start;
+done:
+    return status;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+modal_status bench_measure(modal_bench *b, bench_side *side, bench_call *call, void *context,
+                           bench_time *time, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    double seconds[BENCH_RUNS], one = 0.0;
+    const double target = side->is_cuda ? GPU_RUN_SECONDS : CPU_RUN_SECONDS;
+    int64_t k = 0;
+    /* Warm-ups, and how long a call takes. On the CPU the threads of the code before must have gone
+     * to sleep, and the new ones be awake. */
+    const double start = now();
+    for (int i = 0; i < WARM_UPS || (!side->is_cuda && !b->quick && now() - start < CPU_WARM_SECONDS);
+         i++)
+        MODAL_TRY(run(side, call, context, &k, 1, &one, err));
+    double calls = ceil(target / fmax(one, 1e-9));
+    calls = fmin(fmax(calls, 1.0), MOST_CALLS);
+    if (calls > 1.0) MODAL_TRY(run(side, call, context, &k, (int)calls, &one, err));
+    for (int i = 0; i < b->runs; i++) {
+        MODAL_TRY(run(side, call, context, &k, (int)calls, &seconds[i], err));
+        seconds[i] /= calls;
+    }
+    qsort(seconds, (size_t)b->runs, sizeof *seconds, ascending);
+    *time = (bench_time){seconds[b->runs / 2], seconds[0], seconds[b->runs - 1], b->runs, (int)calls};
+done:
+    return status;
+}
+
+/* ---- rows ---- */
+
+void bench_print(modal_bench *b, const char *format, ...)
+{
+    va_list arguments;
+    if (!b->text) return;
+    va_start(arguments, format);
+    vfprintf(b->text, format, arguments);
+    va_end(arguments);
+    fflush(b->text);
+}
+
+void bench_table(modal_bench *b, const char *name, const char *title)
+{
+    b->table = name;
+    b->ours = 0.0;
+    bench_print(b, "\n%s\n", title);
+}
+
+void bench_headings(modal_bench *b)
+{
+    b->ours = 0.0;
+    bench_print(b, "%-45s %8s %5s %5s %11s %21s %8s %6s %7s\n", "", "vertices", "modes", "cols",
+                "us", "least .. most", "GB/s", "% copy", "x ours");
+}
+
+modal_status bench_row_add(modal_bench *b, const bench_row *row, modal_error *err)
+{
+    const bench_time *t = &row->time;
+    char text[3][32] = {"", "", ""}, spread[32];
+    const double rate = row->bytes > 0.0 ? row->bytes / t->median : 0.0;
+    if (row->ours) b->ours = t->median;
+    json_t *object = json_pack(
+        "{s:s, s:s, s:s, s:b, s:I, s:f, s:I, s:I, s:f, s:{s:f, s:f, s:f, s:i, s:i}}", "table",
+        b->table, "side", row->side->device.name, "name", row->name, "ours", row->ours, "vertices",
+        (json_int_t)row->n_vertices, "modes", row->n_modes, "columns", (json_int_t)row->n_columns,
+        "objects", (json_int_t)row->n_objects, "bytes", row->bytes, "seconds", "median", t->median,
+        "least", t->least, "most", t->most, "runs", t->runs, "calls", t->calls);
+    if (rate > 0.0) {
+        json_object_set_new(object, "gb_per_s", json_real(1e-9 * rate));
+        snprintf(text[0], sizeof text[0], "%.1f", 1e-9 * rate);
+    }
+    if (rate > 0.0 && row->side->copy_rate > 0.0) {
+        json_object_set_new(object, "share_of_copy", json_real(rate / row->side->copy_rate));
+        snprintf(text[1], sizeof text[1], "%.0f", 100.0 * rate / row->side->copy_rate);
+    }
+    if (b->ours > 0.0) {
+        json_object_set_new(object, "times_ours", json_real(t->median / b->ours));
+        if (!row->ours) snprintf(text[2], sizeof text[2], "%.2f", t->median / b->ours);
+    }
+    if (row->tolerance) {
+        json_object_set_new(object, "error_over_tolerance",
+                            isnan(row->error) ? json_null() : json_real(row->error));
+        json_object_set_new(object, "tolerance", json_string(row->tolerance));
+    }
+    json_array_append_new(b->results, object);
+    if (!row->hidden) {
+        char name[80];
+        snprintf(name, sizeof name, "%-4s %s%s", row->side->is_cuda ? "gpu" : "cpu",
+                 row->ours ? "* " : "  ", row->name);
+        snprintf(spread, sizeof spread, "%.2f .. %.2f", 1e6 * t->least, 1e6 * t->most);
+        bench_print(b, "%-45s %8" PRId64 " %5.*f %5" PRId64 " %11.2f %21s %8s %6s %7s\n", name,
+                    row->n_vertices, row->n_modes == floor(row->n_modes) ? 0 : 1, row->n_modes,
+                    row->n_columns, 1e6 * t->median, spread, text[0], text[1], text[2]);
+    }
+    if (row->tolerance && !(row->error <= 1.0))
+        return modal_error_set(err, MODAL_ERROR_SYSTEM,
+                               "%s: %s: wrong result, error %g times its tolerance (%s)", b->table,
+                               row->name, row->error, row->tolerance);
+    return MODAL_OK;
+}
+
+void bench_absent(modal_bench *b, const char *what, const char *why)
+{
+    for (size_t i = 0; i < json_array_size(b->absent); i++) /* once is enough */
+        if (strcmp(json_string_value(json_object_get(json_array_get(b->absent, i), "what")), what) == 0)
+            return;
+    json_array_append_new(b->absent, json_pack("{s:s, s:s}", "what", what, "why", why));
+    bench_print(b, "not measured: %s (%s)\n", what, why);
+}
+
+/* ---- memory ---- */
+
+void bench_free(bench_side *side, void *pointer)
+{
+    if (side->present) modal_device_free(&side->device, pointer);
+}
+
+modal_status bench_poison(bench_side *side, void *pointer, int64_t bytes, modal_error *err)
+{
+#ifdef MODAL_HAVE_CUDA
+    if (side->is_cuda) return bench_cuda_poison(pointer, bytes, side->stream, err);
+#endif
+    (void)side, (void)err;
+    memset(pointer, 0xff, (size_t)bytes);
+    return MODAL_OK;
+}
+
+modal_status bench_to_device(bench_side *side, void *pointer, const void *host, int64_t bytes,
+                             const char *what, modal_error *err)
+{
+    void *memory = NULL;
+    modal_status status = MODAL_OK;
+    *(void **)pointer = NULL;
+    MODAL_TRY(modal_device_alloc(&side->device, &memory, bytes, 1, what, err));
+    *(void **)pointer = memory;
+    if (!host) {
+        MODAL_TRY(bench_poison(side, memory, bytes, err));
+    } else {
+        MODAL_TRY(modal_device_copy_in(&side->device, memory, host, bytes, side->stream, err));
+        MODAL_TRY(modal_device_stream_wait(&side->device, side->stream, err));
+    }
+done:
+    return status;
+}
+
+modal_status bench_from_device(bench_side *side, void *host, const void *pointer, int64_t bytes,
+                               modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(modal_device_copy_out(&side->device, host, pointer, bytes, side->stream, err));
+    MODAL_TRY(modal_device_stream_wait(&side->device, side->stream, err));
+done:
+    return status;
+}
+
+modal_status bench_random(float **host, int64_t count, uint64_t seed, modal_error *err)
+{
+    modal_status status = modal_alloc(host, count, sizeof **host, "random numbers", err);
+    if (status == MODAL_OK) bench_cpu_fill(*host, count, seed);
+    return status;
+}
+
+modal_status bench_random_on(bench_side *side, float **pointer, int64_t count, uint64_t seed,
+                             modal_error *err)
+{
+    modal_status status =
+        modal_device_alloc(&side->device, pointer, count, sizeof **pointer, "random numbers", err);
+    if (status != MODAL_OK) return status;
+#ifdef MODAL_HAVE_CUDA
+    if (side->is_cuda) return bench_cuda_fill(*pointer, count, seed, side->stream, err);
+#endif
+    bench_cpu_fill(*pointer, count, seed);
+    return MODAL_OK;
+}
+
+double bench_error(int64_t count, const float *got, int step, const float *expected,
+                   const float *tolerance)
+{
+    double worst = 0.0;
+    for (int64_t i = 0; i < count; i++) {
+        const double error = fabs((double)got[i / 3 * step + i % 3] - (double)expected[i]);
+        const double share = error == 0.0 ? 0.0 : error / (double)tolerance[i];
+        if (!(share <= worst)) worst = share;
+        if (isnan(worst)) break;
+    }
+    return worst;
+}
+
+/* ---- the machines ---- */
+
+typedef struct copy_case {
+    bench_side *side;
+    float *to, *from;
+    int64_t bytes;
+    volatile float sum;
+} copy_case;
+
+static modal_status call_copy(void *context, int64_t k, modal_error *err)
+{
+    copy_case *c = context;
+    (void)k, (void)err;
+#ifdef MODAL_HAVE_CUDA
+    if (c->side->is_cuda) return bench_cuda_copy(c->to, c->from, c->bytes, c->side->stream, err);
+#endif
+    bench_cpu_copy(c->to, c->from, c->bytes);
+    return MODAL_OK;
+}
+
+static modal_status call_read(void *context, int64_t k, modal_error *err)
+{
+    copy_case *c = context;
+    (void)k, (void)err;
+    c->sum = bench_cpu_read(c->from, c->bytes / 4);
+    return MODAL_OK;
+}
+
+#ifdef MODAL_HAVE_CUDA
+static modal_status call_write(void *context, int64_t k, modal_error *err)
+{
+    copy_case *c = context;
+    (void)k;
+    return bench_cuda_write(c->to, c->bytes, c->side->stream, err);
+}
+
+static modal_status call_empty(void *context, int64_t k, modal_error *err)
+{
+    (void)k;
+    return bench_cuda_empty(((copy_case *)context)->side->stream, err);
+}
+#endif
+
+static modal_status measure_ceilings(modal_bench *b, bench_side *side, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t most = side->is_cuda ? INT64_C(2) << 30 : INT64_C(1) << 30;
+    copy_case c = {.side = side, .from = side->pool, .bytes = side->pool_floats * 4 / 64 * 64};
+    bench_row row = {.side = side, .error = -1.0};
+    if (c.bytes > most) c.bytes = most;
+    MODAL_TRY(bench_to_device(side, &c.to, NULL, c.bytes, "copy", err));
+    MODAL_TRY(bench_measure(b, side, call_copy, &c, &row.time, err));
+    row.name = "copy (read + written)";
+    row.bytes = 2.0 * (double)c.bytes;
+    side->copy_rate = row.bytes / row.time.median;
+    MODAL_TRY(bench_row_add(b, &row, err));
+    row.bytes = (double)c.bytes;
+    if (!side->is_cuda) {
+        row.name = "read";
+        MODAL_TRY(bench_measure(b, side, call_read, &c, &row.time, err));
+        MODAL_TRY(bench_row_add(b, &row, err));
+    }
+#ifdef MODAL_HAVE_CUDA
+    if (side->is_cuda) {
+        row.name = "write (memset)";
+        MODAL_TRY(bench_measure(b, side, call_write, &c, &row.time, err));
+        MODAL_TRY(bench_row_add(b, &row, err));
+        row.name = "launch floor: an empty kernel";
+        row.bytes = 0.0;
+        MODAL_TRY(bench_measure(b, side, call_empty, &c, &row.time, err));
+        side->launch_seconds = row.time.median;
+        MODAL_TRY(bench_row_add(b, &row, err));
+    }
+#endif
+done:
+    bench_free(side, &c.to);
+    return status;
+}
+
+static modal_status open_side(modal_bench *b, bench_side *side, const char *name, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int64_t bytes = b->quick ? 48 << 20 : (INT64_C(4) << 30), available = b->memory_limit / 2;
+    MODAL_TRY(modal_device_open(&side->device, name, err));
+    side->is_cuda = !side->device.shares_memory;
+    side->present = 1;
+    MODAL_TRY(modal_device_stream_new(&side->device, &side->stream, err));
+    if (side->is_cuda) {
+        MODAL_TRY(modal_device_free_bytes(&side->device, &available, err));
+        available /= 2;
+    }
+    if (bytes > available) bytes = available / 4096 * 4096;
+    if (bytes < 48 << 20)
+        MODAL_FAIL(err, MODAL_ERROR_MEMORY, "%stoo little memory, %" PRId64 " bytes for %s",
+                   side->is_cuda ? "" : "--memory-limit: ", available, side->device.name);
+    side->pool_floats = bytes / 4;
+    MODAL_TRY(bench_random_on(side, &side->pool, side->pool_floats, 1, err));
+done:
+    return status;
+}
+
+modal_status modal_bench_new(modal_bench **bench, const modal_bench_request *request,
+                             modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char reason[256] = "";
+    *bench = NULL;
+    MODAL_TRY(modal_alloc_zero(bench, 1, sizeof **bench, "benchmark", err));
+    modal_bench *b = *bench;
+    b->quick = request->quick;
+    b->runs = b->quick ? BENCH_RUNS_QUICK : BENCH_RUNS;
+    b->n_threads = request->n_threads;
+    b->folder = request->folder;
+    b->text = request->text;
+    b->memory_limit = request->memory_limit > 0 ? request->memory_limit : bench_cpu_available() / 4 * 3;
+    b->results = json_array();
+    b->absent = json_array();
+    if (!b->results || !b->absent) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "JSON: no memory");
+    omp_set_num_threads(b->n_threads);
+    opponents_cpu_threads(b->n_threads);
+    MODAL_TRY(modal_device_open(&b->ref, "ref", err));
+    /* the GPU before the CPU's memory is filled: a GPU that was asked for and is absent is said at once */
+    const char *gpu = strcmp(request->back_end, "auto") == 0 ? "cuda" : request->back_end;
+    modal_device_cuda_reason(reason, sizeof reason);
+    if (strncmp(gpu, "cuda", 4) == 0 && (strcmp(request->back_end, "auto") != 0 || !reason[0])) {
+        MODAL_TRY(open_side(b, &b->gpu, gpu, err));
+    } else if (strcmp(gpu, "cpu") != 0 && strcmp(request->back_end, "auto") != 0) {
+        modal_device none; /* a name that is none is refused there */
+        MODAL_TRY(modal_device_open(&none, request->back_end, err));
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--backend: cpu, auto, cuda or cuda:N, %s", request->back_end);
+    }
+    MODAL_TRY(open_side(b, &b->cpu, "cpu", err));
+    if (b->gpu.present) bench_print(b, "gpu: %s\n", b->gpu.device.hardware);
+    bench_print(b, "cpu: %s\nMedians of %d runs. Bytes: each input read once, each output written once. "
+                   "* ours; x ours: how many times as long.\n",
+                b->cpu.device.hardware, b->runs);
+    bench_table(b, "ceilings", "Ceilings");
+    bench_headings(b);
+    if (b->gpu.present) MODAL_TRY(measure_ceilings(b, &b->gpu, err));
+    MODAL_TRY(measure_ceilings(b, &b->cpu, err));
+    if (!b->gpu.present)
+        bench_absent(b, "GPU", reason[0] ? reason : "--backend cpu");
+    if (b->gpu.present && !opponents_have_cublas()) bench_absent(b, "cuBLAS", "built without it");
+    if (!opponents_have_openblas()) bench_absent(b, "OpenBLAS", "built without it");
+done:
+    return status;
+}
+
+modal_bench *modal_bench_delete(modal_bench *b)
+{
+    if (!b) return NULL;
+    bench_side *sides[] = {&b->gpu, &b->cpu};
+    opponents_end_cublas();
+    for (int i = 0; i < 2; i++) {
+        if (!sides[i]->present) continue;
+        modal_device_free(&sides[i]->device, &sides[i]->pool);
+        modal_device_stream_delete(&sides[i]->device, &sides[i]->stream);
+    }
+    json_decref(b->results);
+    json_decref(b->absent);
+    modal_free(&b);
+    return NULL;
+}
+
+/* ---- what the tool calls ---- */
+
+const char *const modal_bench_parts[] = {"uq", "multi", "batch", "frame", "pipeline", NULL};
+
+modal_status modal_bench_run(modal_bench *b, int part, modal_error *err)
+{
+    static modal_status (*const parts[])(modal_bench *, modal_error *) = {
+        bench_uq, bench_multi, bench_batch, bench_frame, bench_pipeline};
+    return parts[part](b, err);
+}
+
+json_t *modal_bench_json(const modal_bench *b)
+{
+    char date[32];
+    const time_t seconds = time(NULL);
+    struct tm utc;
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &utc));
+    json_t *machine = json_pack("{s:{s:s, s:i, s:f}}", "cpu", "hardware", b->cpu.device.hardware,
+                                "threads", b->n_threads, "copy_gb_per_s", 1e-9 * b->cpu.copy_rate);
+#ifdef MODAL_HAVE_CUDA
+    bench_cuda_device d = {0};
+    if (b->gpu.present && bench_cuda_describe(b->gpu.device.ordinal, &d, NULL) == MODAL_OK)
+        json_object_set_new(
+            machine, "gpu",
+            json_pack("{s:s, s:f, s:f, s:i, s:i, s:I, s:i, s:i, s:s}", "hardware",
+                      b->gpu.device.hardware, "copy_gb_per_s", 1e-9 * b->gpu.copy_rate,
+                      "launch_seconds", b->gpu.launch_seconds, "multiprocessors", d.multiprocessors,
+                      "l2_bytes", d.l2_bytes, "memory_bytes", (json_int_t)d.memory_bytes,
+                      "cuda_runtime", d.runtime, "cuda_driver", d.driver, "cublas",
+                      opponents_cublas_version()));
+#endif
+    json_object_set_new(machine, "openblas", json_string(opponents_openblas_version()));
+    return json_pack("{s:s, s:b, s:i, s:o, s:O, s:O}", "date", date, "quick", b->quick, "runs", b->runs,
+                     "machine", machine, "results", b->results, "absent", b->absent);
+}
+
+void modal_bench_print_versions(FILE *to)
+{
+    fprintf(to, "opponents: %s; %s\n",
+            opponents_have_openblas() ? opponents_openblas_version() : "no OpenBLAS",
+            opponents_have_cublas() ? opponents_cublas_version() : "no cuBLAS");
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of modalbench share: the two machines (CPU and, where there is one, GPU), timing,
+ * and rows of results.
+ *
+ * A row is the median and the spread (least, most) of BENCH_RUNS runs after warm-ups. On a GPU a run
+ * is timed with events around as many calls as fill 200 us, on the CPU with the clock around as many
+ * as fill 1 ms. Bytes count each input read once and each output written once, the same for all who
+ * compute the same thing, whatever they really move. Modal matrices are taken from a pool of random
+ * numbers in turn, so that none is in a cache ("cold"), unless a row says "hot". */
+#ifndef MODAL_TESTS_BENCH_H
+#define MODAL_TESTS_BENCH_H
+
+#include <jansson.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "kernels/registry.h"
+#include "tools/modalbench.h"
+
+enum { BENCH_RUNS = 15, BENCH_RUNS_QUICK = 3, BENCH_CACHE_BYTES = 256 << 20 };
+
+/* One machine that computes. */
+typedef struct bench_side {
+    int present, is_cuda;
+    modal_device device;
+    modal_stream *stream;
+    float *pool; /* random numbers in [-1, 1), in the device's memory */
+    int64_t pool_floats;
+    double copy_rate;   /* bytes a second, read and written */
+    double launch_seconds; /* an empty kernel; 0 on the CPU */
+} bench_side;
+
+struct modal_bench {
+    int quick, runs, n_threads;
+    int64_t memory_limit;
+    const char *folder; /* for the files of `pipeline` */
+    FILE *text;         /* the table for people, or NULL */
+    json_t *results, *absent;
+    modal_device ref;
+    bench_side cpu, gpu;
+    const char *table;  /* of the rows that follow */
+    double ours;        /* seconds of the latest row that is ours */
+};
+
+typedef struct bench_time {
+    double median, least, most; /* seconds of one call */
+    int runs, calls;            /* runs, and calls in each */
+} bench_time;
+
+/* The k-th call of what is timed, k = 0, 1, ... over all runs. */
+typedef modal_status bench_call(void *context, int64_t k, modal_error *err);
+
+modal_status bench_measure(modal_bench *b, bench_side *side, bench_call *call, void *context,
+                           bench_time *time, modal_error *err);
+
+/* ---- rows ---- */
+
+typedef struct bench_row {
+    const char *name;
+    int ours;            /* the opponents behind it are compared with it */
+    int hidden;          /* only in the JSON: the caller prints */
+    const bench_side *side;
+    int64_t n_vertices, n_columns, n_objects;
+    double n_modes;      /* a mean over objects where they differ */
+    double bytes;        /* useful bytes of a call; 0: no rate */
+    bench_time time;
+    double error;        /* largest |result - reference| over its tolerance; < 0: nothing to check */
+    const char *tolerance;
+} bench_row;
+
+/* A new table: title for people, name for the JSON; the columns' headings are printed. */
+void bench_table(modal_bench *b, const char *name, const char *title);
+void bench_headings(modal_bench *b);
+/* Records and prints a row. A result that is off by more than its tolerance, or NaN, is an error. */
+modal_status bench_row_add(modal_bench *b, const bench_row *row, modal_error *err);
+/* Says what is not measured, and why. */
+void bench_absent(modal_bench *b, const char *what, const char *why);
+void bench_print(modal_bench *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- memory ---- */
+
+/* A random number in [-1, 1), the same on every machine. */
+static inline float bench_noise(uint64_t seed, uint64_t i)
+{
+    uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u + seed * 0xd1342543de82ef95u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z ^= z >> 27;
+    return (float)((double)(z >> 40) * 0x1p-23 - 1.0);
+}
+
+/* Device memory with a copy of `host`, or filled with NaN where host is NULL. */
+modal_status bench_to_device(bench_side *side, void *pointer, const void *host, int64_t bytes,
+                             const char *what, modal_error *err);
+void bench_free(bench_side *side, void *pointer); /* also where the side is absent */
+modal_status bench_poison(bench_side *side, void *pointer, int64_t bytes, modal_error *err);
+/* Waits for the side's work, then copies from it. */
+modal_status bench_from_device(bench_side *side, void *host, const void *pointer, int64_t bytes,
+                               modal_error *err);
+/* `count` random numbers of one seed on the host, and on the side. */
+modal_status bench_random(float **host, int64_t count, uint64_t seed, modal_error *err);
+modal_status bench_random_on(bench_side *side, float **pointer, int64_t count, uint64_t seed,
+                             modal_error *err);
+/* Where among the pool's disjoint sets of `floats` numbers the k-th call finds its own. */
+static inline const float *bench_set(const bench_side *side, int64_t floats, int64_t k)
+{
+    return side->pool + k % (side->pool_floats / floats) * floats;
+}
+
+/* max |got[i] - expected[i]| / tolerance[i] over `count` numbers, NaN where one is NaN; `step`
+ * skips the fourth numbers of got: 3 or 4 floats a vertex. */
+double bench_error(int64_t count, const float *got, int step, const float *expected,
+                   const float *tolerance);
+
+/* ---- the parts ---- */
+modal_status bench_uq(modal_bench *b, modal_error *err);
+modal_status bench_multi(modal_bench *b, modal_error *err);
+modal_status bench_batch(modal_bench *b, modal_error *err);
+modal_status bench_frame(modal_bench *b, modal_error *err);
+modal_status bench_pipeline(modal_bench *b, modal_error *err);
+
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/bench/bench_cuda.h"
+
+#include "kernels/cuda_check.cuh"
+#include "kernels/deform/deform.h"
+
+static cudaEvent_t events[2];
+
+extern "C" modal_status bench_cuda_start(modal_stream *stream, modal_error *err)
+{
+    for (cudaEvent_t &event : events)
+        if (!event) {
+            const cudaError_t code = cudaEventCreate(&event);
+            if (code != cudaSuccess) return modal_cuda_status(code, "event", err);
+        }
+    return modal_cuda_status(cudaEventRecord(events[0], (cudaStream_t)stream), "event", err);
+}
+
+extern "C" modal_status bench_cuda_stop(modal_stream *stream, double *seconds, modal_error *err)
+{
+    float milliseconds = 0.0f;
+    cudaError_t code = cudaEventRecord(events[1], (cudaStream_t)stream);
+    if (code == cudaSuccess) code = cudaEventSynchronize(events[1]);
+    if (code == cudaSuccess) code = cudaEventElapsedTime(&milliseconds, events[0], events[1]);
+    if (code == cudaSuccess) code = cudaGetLastError();
+    *seconds = 1e-3 * (double)milliseconds;
+    return modal_cuda_status(code, "timing", err);
+}
+
+static __global__ void fill(float *to, int64_t count, uint64_t seed)
+{
+    for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < count;
+         i += (int64_t)gridDim.x * blockDim.x) {
+        uint64_t z = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u + seed * 0xd1342543de82ef95u;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z ^= z >> 27;
+        to[i] = (float)(z >> 40) * 0x1p-23f - 1.0f;
+    }
+}
+
+extern "C" modal_status bench_cuda_fill(float *to, int64_t count, uint64_t seed,
+                                        modal_stream *stream, modal_error *err)
+{
+    fill<<<4096, 256, 0, (cudaStream_t)stream>>>(to, count, seed);
+    return modal_cuda_launched("fill", err);
+}
+
+extern "C" modal_status bench_cuda_poison(void *to, int64_t bytes, modal_stream *stream,
+                                          modal_error *err)
+{
+    return modal_cuda_status(cudaMemsetAsync(to, 0xff, (size_t)bytes, (cudaStream_t)stream),
+                             "memset", err);
+}
+
+extern "C" modal_status bench_cuda_copy(void *to, const void *from, int64_t bytes,
+                                        modal_stream *stream, modal_error *err)
+{
+    return modal_cuda_status(cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDeviceToDevice,
+                                             (cudaStream_t)stream),
+                             "copy", err);
+}
+
+extern "C" modal_status bench_cuda_write(void *to, int64_t bytes, modal_stream *stream,
+                                         modal_error *err)
+{
+    return modal_cuda_status(cudaMemsetAsync(to, 0, (size_t)bytes, (cudaStream_t)stream), "memset",
+                             err);
+}
+
+static __global__ void empty(const modal_deform_task) {}
+
+extern "C" modal_status bench_cuda_empty(modal_stream *stream, modal_error *err)
+{
+    empty<<<1, 256, 0, (cudaStream_t)stream>>>(modal_deform_task{});
+    return modal_cuda_launched("empty kernel", err);
+}
+
+extern "C" modal_status bench_cuda_wait(modal_stream *stream, modal_error *err)
+{
+    return modal_cuda_status(cudaStreamSynchronize((cudaStream_t)stream), "wait", err);
+}
+
+extern "C" modal_status bench_cuda_describe(int ordinal, bench_cuda_device *device,
+                                            modal_error *err)
+{
+    cudaDeviceProp properties;
+    cudaError_t code = cudaGetDeviceProperties(&properties, ordinal);
+    if (code == cudaSuccess) code = cudaRuntimeGetVersion(&device->runtime);
+    if (code == cudaSuccess) code = cudaDriverGetVersion(&device->driver);
+    if (code != cudaSuccess) return modal_cuda_status(code, "device", err);
+    device->multiprocessors = properties.multiProcessorCount;
+    device->l2_bytes = properties.l2CacheSize;
+    device->memory_bytes = (int64_t)properties.totalGlobalMem;
+    return MODAL_OK;
+}

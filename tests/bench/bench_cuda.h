@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What modalbench asks of CUDA itself: events, copies, an empty kernel, graphs of the device. */
+#ifndef MODAL_TESTS_BENCH_CUDA_H
+#define MODAL_TESTS_BENCH_CUDA_H
+
+#include <stdint.h>
+
+#include "kernels/device.h"
+#include "lib/base/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Records the first event, or the second and waits for it: seconds in between on the device. */
+modal_status bench_cuda_start(modal_stream *stream, modal_error *err);
+modal_status bench_cuda_stop(modal_stream *stream, double *seconds, modal_error *err);
+
+/* Fills with random numbers in [-1, 1). */
+modal_status bench_cuda_fill(float *to, int64_t count, uint64_t seed, modal_stream *stream,
+                             modal_error *err);
+/* All bits set: NaN for floats. */
+modal_status bench_cuda_poison(void *to, int64_t bytes, modal_stream *stream, modal_error *err);
+modal_status bench_cuda_copy(void *to, const void *from, int64_t bytes, modal_stream *stream,
+                             modal_error *err);
+modal_status bench_cuda_write(void *to, int64_t bytes, modal_stream *stream, modal_error *err);
+/* A kernel that does nothing, with the arguments of the deformer's product. */
+modal_status bench_cuda_empty(modal_stream *stream, modal_error *err);
+/* Queue of work -> all of it done. */
+modal_status bench_cuda_wait(modal_stream *stream, modal_error *err);
+
+typedef struct bench_cuda_device {
+    int multiprocessors, l2_bytes, runtime, driver;
+    int64_t memory_bytes;
+} bench_cuda_device;
+modal_status bench_cuda_describe(int ordinal, bench_cuda_device *device, modal_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
