@@ -85,9 +85,6 @@ static modal_status read_request(tool *t, request *r, modal_error *err)
     if (!r->bench.folder) r->bench.folder = getenv("TMPDIR");
     if (!r->bench.folder || !r->bench.folder[0]) r->bench.folder = "/tmp";
     MODAL_TRY(tool_size(a, "memory-limit", &r->bench.memory_limit, err));
-    if (tool_value(a, "memory-limit") && r->bench.memory_limit <= 0)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s",
-                   tool_value(a, "memory-limit"));
     MODAL_TRY(tool_threads(t, &r->bench.n_threads, err));
     r->bench.text = tool_text_stream(t);
     if (r->json_to_stdout && r->bench.text) {

@@ -50,6 +50,7 @@ typedef struct bench_time {
 /* The k-th call of what is timed, k = 0, 1, ... over all runs. */
 typedef modal_status bench_call(void *context, int64_t k, modal_error *err);
 
+/* Call openblas_settle before, unless OpenBLAS itself is measured. */
 modal_status bench_measure(modal_bench *b, bench_side *side, bench_call *call, void *context,
                            bench_time *time, modal_error *err);
 

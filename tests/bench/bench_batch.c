@@ -63,6 +63,7 @@ static modal_status measure(batch *p, const char *name, modal_error *err)
     MODAL_TRY(matrix_check(p->b, p->side, &p->layout, bench_set(p->side, p->layout.floats, 0), p->q,
                            p->n_columns, p->u, step, p->way == SGEMM_TF32 ? 0x1p-11 : FLT_EPSILON / 2,
                            &row.error, err));
+    if (p->way != OPENBLAS_SGEMM) openblas_settle();
     MODAL_TRY(bench_measure(p->b, p->side, call_batch, p, &row.time, err));
     MODAL_TRY(bench_row_add(p->b, &row, err));
 done:

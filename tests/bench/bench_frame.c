@@ -70,10 +70,8 @@ static modal_status call_product(void *context, int64_t k, modal_error *err)
                                err);
 #endif
     default:
-        if (f->side->is_cuda)
-            MODAL_TRY(cublas_sgemv(CUBLAS_COLUMNS, 3 * f->n, MODES, U, f->q, f->u, stream, err));
-        else
-            openblas_sgemv(0, 3 * f->n, MODES, U, f->q, f->u);
+        /* no OpenBLAS: its threads and OpenMP's would fight for the processors, 4 ms a frame */
+        MODAL_TRY(cublas_sgemv(CUBLAS_COLUMNS, 3 * f->n, MODES, U, f->q, f->u, stream, err));
         return kernels->world_transform(
             &(modal_world_transform_task){f->n, 1, f->rest_tiles, f->u, f->transform, f->x, NULL}, stream,
             err);
@@ -293,10 +291,7 @@ static modal_status cpu_frame(frame *f, int shuffled, modal_error *err)
     f->b->ours = 0.0;
     bench_print(f->b, "CPU:\n");
     MODAL_TRY(measure(f, "deform", OURS, 1, 0, err));
-    if (opponents_have_openblas())
-        MODAL_TRY(measure(f, "OpenBLAS sgemv + world_transform", LIBRARY, 1, 0, err));
     MODAL_TRY(measure(f, "deform + normals_dynamic", OURS, 1, 1, err));
-    if (opponents_have_openblas()) MODAL_TRY(measure(f, "OpenBLAS sgemv + ours", LIBRARY, 1, 1, err));
     f->b->table = shuffled ? "table 2, random order" : "table 2";
     MODAL_TRY(measure(f, "normals_dynamic", OURS, 0, 1, err));
 done:
@@ -308,6 +303,7 @@ modal_status bench_frame(modal_bench *b, modal_error *err)
     modal_status status = MODAL_OK;
     torus *t = NULL;
     frame f = {0};
+    openblas_settle();
     for (int shuffled = 0; shuffled < 2; shuffled++) {
         MODAL_TRY(torus_new(&t, b->quick ? 60 : 675, shuffled, err));
         bench_table(b, shuffled ? "frame, random order" : "frame",

@@ -182,6 +182,7 @@ static modal_status measure(multi *m, const char *name, int ours, bench_call *ca
                                         : "2 (r + 2) 2^-24 sum |U||q|"};
     const int64_t floats = 4 * s->padded_vertices > s->rest_offset[s->n_objects]
                                ? 4 * s->padded_vertices : s->rest_offset[s->n_objects];
+    openblas_settle();
     MODAL_TRY(bench_poison(m->side, m->u, 4 * floats, err));
     MODAL_TRY(call(m, 0, err));
     MODAL_TRY(check(m, result, where, moved, &row.error, err));
@@ -317,7 +318,7 @@ static modal_status run_side(modal_bench *b, bench_side *side, const plant_scene
     const int64_t floats = 4 * s->padded_vertices > s->rest_offset[s->n_objects]
                                ? 4 * s->padded_vertices : s->rest_offset[s->n_objects];
     m.n_copies = cache / (4 * s->u_floats) + 1;
-    if (m.n_copies > 64) m.n_copies = 64;
+    if (m.n_copies > 512) m.n_copies = 512;
     MODAL_TRY(bench_to_device(side, &m.q, s->q, 4 * s->n_modes, "q", err));
     MODAL_TRY(bench_to_device(side, &m.frames, s->frames, 48 * (int64_t)s->n_objects, "frames", err));
     MODAL_TRY(bench_to_device(side, &m.u, NULL, 4 * floats, "u", err));

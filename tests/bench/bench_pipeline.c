@@ -16,6 +16,7 @@
 #include "lib/deform/deform.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/bench_cpu.h"
+#include "tests/bench/opponents/opponents.h"
 #include "tests/bench/torus.h"
 
 enum { MODES = 15, FILE_RUNS = 5, WRITE_BYTES = 8 << 20 };
@@ -257,6 +258,7 @@ modal_status bench_pipeline(modal_bench *b, modal_error *err)
     modal_status status = MODAL_OK;
     torus *t = NULL;
     modal_basis basis = {0};
+    openblas_settle();
     MODAL_TRY(torus_new(&t, b->quick ? 60 : 675, 0, err));
     MODAL_TRY(torus_basis(&basis, t, MODES, err));
     bench_table(b, "pipeline", "The deformer end to end: positions and normals of all frames (cols); bytes: "

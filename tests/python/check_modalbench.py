@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""modalbench from the outside, on the CPU: every part runs in quick mode, each number in the JSON makes
+sense, and results.md is made of it. usage: check_modalbench.py MODALBENCH SOURCE_FOLDER"""
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+modalbench, source = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
+workplace = tempfile.TemporaryDirectory(prefix="modalbench-")
+os.chdir(workplace.name)
+
+
+def run(*words, **more):
+    return subprocess.run([modalbench, *words], capture_output=True, text=True, **more)
+
+
+def works(*words, **more):
+    got = run(*words, **more)
+    assert got.returncode == 0, (words, got)
+    return got
+
+
+def refuses(code, message, *words):
+    got = run(*words)
+    assert got.returncode == code and got.stderr == f"modalbench: {message}\n", (words, got)
+    assert not os.listdir("."), os.listdir(".")
+
+
+refuses(2, "none of uq, multi, batch, frame, pipeline, all: speed", "speed")
+refuses(2, "back end: 'gpu' is none of auto, ref, cpu, cuda, cuda:N", "uq", "--backend", "gpu")
+refuses(2, "--memory-limit: not a size such as 800M or 4G, 0", "uq", "--memory-limit", "0")
+refuses(2, "--json and --report: standard output has room for one", "uq", "--json", "-", "--report", "-")
+refuses(4, "--memory-limit: too little memory, 4096 bytes for cpu", "uq", "--quick", "--backend", "cpu",
+        "--memory-limit", "8K")
+
+quick = ["--quick", "--backend", "cpu", "-j", "1"]
+got = works("all", *quick, "--json", "all.json", "--report", "report.json")
+assert os.listdir(".") and not list(pathlib.Path(".").glob("*.tmp")), os.listdir(".")
+for line in ("Ceilings", "Table 5", "Tables 3 and 4", "Many frames at once", "in random order", "end to end"):
+    assert line in got.stdout, (line, got.stdout)
+report = json.loads(pathlib.Path("report.json").read_text())
+assert [s["name"] for s in report["stages"]] == ["ceilings", "uq", "multi", "batch", "frame", "pipeline"]
+
+numbers = json.loads(pathlib.Path("all.json").read_text())
+assert numbers["tool"] == "modalbench" and numbers["quick"] and numbers["machine"]["cpu"]["threads"] == 1
+assert "gpu" not in numbers["machine"] and numbers["machine"]["cpu"]["copy_gb_per_s"] > 0
+absent = {a["what"] for a in numbers["absent"]}
+assert "GPU" in absent, absent
+tables = {}
+for row in numbers["results"]:
+    tables.setdefault(row["table"], []).append(row)
+    t = row["seconds"]
+    assert 0 < t["least"] <= t["median"] <= t["most"] and t["runs"] >= 3 and t["calls"] >= 1, row
+    assert row["side"] == "cpu", row
+    if row["bytes"]:
+        assert math.isclose(row["gb_per_s"], 1e-9 * row["bytes"] / t["median"], rel_tol=1e-6), row
+    if row["table"] not in ("ceilings", "pipeline"):
+        assert 0 <= row["error_over_tolerance"] <= 1 and row["tolerance"], row
+assert set(tables) == {"ceilings", "table 5", "table 3 and 4", "batch", "frame", "frame, random order", "table 2",
+                       "table 2, random order", "pipeline"}, set(tables)
+for name, rows in tables.items():
+    assert name == "ceilings" or any(row["ours"] for row in rows), name
+    blas = [row for row in rows if "OpenBLAS" in row["name"]]
+    expected = name in ("table 5", "table 3 and 4", "batch") and "OpenBLAS" not in absent
+    assert bool(blas) == expected, (name, blas)
+rows = {(r["name"], r["vertices"], r["modes"]): r for r in tables["table 5"]}
+assert rows["modal_sum", 1000, 5]["bytes"] == 1000 * 12 * 6 + 20
+assert len(tables["table 3 and 4"]) == 5 * (1 if "OpenBLAS" in absent else 2)
+
+# an output that exists stays, JSON may be the only thing on standard output
+got = run("frame", *quick, "--json", "all.json")
+assert got.returncode == 4 and "all.json" in got.stderr and not got.stdout, got
+got = works("frame", *quick, "--json", "-", "-q")
+assert {row["table"] for row in json.loads(got.stdout)["results"]} > {"frame", "ceilings"} and not got.stderr
+got = works("frame", *quick, "--json", "-")
+assert json.loads(got.stdout) and "Ceilings" in got.stderr
+
+# the checked-in table is made of such a file
+script = source / "tests/bench/format_results.py"
+subprocess.run([sys.executable, script, "all.json", "table.md"], check=True)
+table = pathlib.Path("table.md").read_text()
+assert numbers["machine"]["cpu"]["hardware"] in table and numbers["date"][:10] in table, table
+assert "Eastern hemlock" in table and "modal_sum" in table and "quick" in table, table
+print("ok")
