@@ -40,3 +40,17 @@ if(MODAL_HAVE_CUDA)
 endif()
 add_test(NAME kernels.bench COMMAND bench_kernels --backend cpu --quick)
 set_tests_properties(kernels.bench PROPERTIES LABELS kernels)
+
+# The same for scenes of many objects (tests/bench/bench_objects.c).
+add_executable(bench_objects ${CMAKE_SOURCE_DIR}/tests/bench/bench_objects.c)
+set_target_properties(bench_objects PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_link_libraries(bench_objects PRIVATE modal_kernels m ${CMAKE_DL_LIBS})
+target_link_options(bench_objects PRIVATE -Wl,--as-needed)
+if(MODAL_HAVE_CUDA)
+  target_sources(bench_objects PRIVATE ${CMAKE_SOURCE_DIR}/tests/bench/bench_timer.cu
+                 ${CMAKE_SOURCE_DIR}/tests/bench/bench_objects_cuda.cu)
+  target_compile_definitions(bench_objects PRIVATE MODAL_HAVE_CUDA)
+endif()
+add_test(NAME kernels.bench_objects COMMAND bench_objects --backend cpu --quick)
+set_tests_properties(kernels.bench_objects PROPERTIES LABELS kernels)

@@ -4,13 +4,13 @@
  * the packing is ours, kernels/deform_objects/pack.h). For every frame f, object o and vertex v of
  * it, with the object's own U, q and T = [R p]:
  *
- *   u = U_v q[f][o],   x[f][point of v] = R (xbar_v + u) + p,   d[f][point of v] = R u where asked for.
+ *   u = U_v q[f][o],  x[f][point of v] = R (xbar_v + u) + p,  d[f][point of v] = R u if asked for.
  *
  * Sizes: any, 0 included; r = 0 moves the rest shape. Points of no object are left as they are.
  * Units: m. Alignment: the rigid frames to 16 bytes, q and outputs as floats, the pack's arrays as
  * allocated. Aliasing: outputs overlap nothing.
- * Error: the bounds of kernels/deform/deform.h with the object's own r (sums over parts of the modes
- * take no more roundings than one sum over all). A value that is not finite stays within its object.
+ * Error: the bounds of kernels/deform/deform.h with the object's own r (sums over parts of the
+ * modes take no more roundings than one over all). A value that is not finite stays in its object.
  * Determinism: the same task on the same back end and instruction set gives the same bytes, and a
  * frame's bytes do not depend on the other frames of the call nor on the number of threads. */
 #ifndef MODAL_KERNELS_DEFORM_OBJECTS_H

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A packed scene on the CPU: OpenMP over tiles, SIMD over the 32 lanes of a tile; all frames of a
  * tile one after the other, so that its U comes from memory once. Factors and rigid frames of a
- * mixed tile are gathered lane by lane into small buffers; the loops behind are those of a whole tile.
- * One function an instruction set, as in kernels/modal_sum/modal_sum_cpu.c. */
+ * mixed tile are gathered lane by lane into small buffers; the loops behind are those of a
+ * whole tile. One function an instruction set, as in kernels/modal_sum/modal_sum_cpu.c. */
 #include "kernels/cpu.h"
 #include "kernels/deform_objects/deform_objects.h"
 
 enum { BUFFERED_MODES = 16 };
 
 /* Factors [.., 32] of the modes from `first` on, as many as are buffered; returns how many. */
-static int gather_factors(float *factors, const float *q, const modal_pack_lane *lanes, int64_t first,
-                          int64_t n_modes)
+static int gather_factors(float *factors, const float *q, const modal_pack_lane *lanes,
+                          int64_t first, int64_t n_modes)
 {
     const int count = n_modes - first < BUFFERED_MODES ? (int)(n_modes - first) : BUFFERED_MODES;
     for (int lane = 0; lane < 32; lane++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/deform_objects/deform_objects.h"
 
-static void deform_lane(const modal_deform_objects_task *task, int64_t frame, int32_t tile, int lane)
+static void deform_lane(const modal_deform_objects_task *task, int64_t frame, int32_t tile,
+                        int lane)
 {
     const modal_object_pack *pack = task->pack;
     const modal_pack_lane record = modal_pack_lane_of(pack, tile, lane);

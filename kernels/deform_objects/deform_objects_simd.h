@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One tile of a packed scene in all frames, in one instruction set. Included once for each set, with
+/* One tile of a packed scene in all frames, in one instruction set. Included once a set, with
  *   LANES    floats of a vector register
  *   GROUPS   registers side by side: 3 x GROUPS sums, which hides the latency of the multiply-adds
  *   TARGET   the function attribute of the set
@@ -12,8 +12,8 @@ typedef float NAME(unaligned) __attribute__((vector_size(4 * LANES), aligned(4),
 #define AT(p) (*(NAME(unaligned) *)(p))
 #define READ(p) (*(const NAME(unaligned) *)(p))
 
-/* Adds modes [begin, end) to sum[3][32]. In a whole tile mode k's factor is q[k], in a mixed one the
- * factors of the 32 lanes are q[32 (k - begin)] on. */
+/* Adds modes [begin, end) to sum[3][32]. In a whole tile mode k's factor is q[k], in a mixed one
+ * the factors of the 32 lanes are q[32 (k - begin)] on. */
 TARGET static inline __attribute__((always_inline)) void
 NAME(add_modes)(float *sum, const float *matrix, const float *q, int64_t begin, int64_t end,
                 const int mixed)
@@ -49,8 +49,8 @@ NAME(entry)(const float *t, int i, int lane, const int mixed)
     return (NAME(vector)){0} + t[i];
 }
 
-/* out[3][32] = T (rest + sum), or T's linear part times sum. T is [12][32], lane by lane, in a mixed
- * tile and [12] in a whole one. */
+/* out[3][32] = T (rest + sum), or T's linear part times sum. T is [12][32], lane by lane, in a
+ * mixed tile and [12] in a whole one. */
 TARGET static inline __attribute__((always_inline)) void
 NAME(transform)(float *out, const float *sum, const float *rest, const float *t, const int mixed)
 {

@@ -4,8 +4,8 @@
  *
  * A lane is one vertex. Two kinds of tiles, so that small objects cost neither a warp of their own
  * nor large ones a table entry a vertex:
- *   mixed [0, n_mixed)         lanes of any objects, sorted by descending r; a record a lane. U has the
- *                              rows of the tile's largest r; shorter lanes hold zeros there.
+ *   mixed [0, n_mixed)         lanes of any objects, sorted by descending r; a record a lane. U has
+ *                              the tile's largest r; lanes of fewer modes hold zeros there.
  *   whole [n_mixed, n_tiles)   32 vertices of one object that lie one after the other in the
  *                              output, sorted by descending r; one record a tile, no padding.
  * The lanes of an object are in the order of the output, so that stores stay whole lines where an
@@ -72,8 +72,8 @@ typedef struct modal_object_pack {
 } modal_object_pack;
 
 /* Packs a scene in main memory; what the objects point to is copied. A frame has n_points points;
- * those of no object are never written. Reduced coordinates are object after object. Needs scratch of
- * 16 bytes a point and 24 an object.
+ * those of no object are never written. Reduced coordinates are object after object. Needs scratch
+ * of 12 bytes a point and 24 an object.
  * Errors: MODAL_ERROR_INPUT with the object for a negative size, a point outside of the frame, a
  * point that two vertices share, more than INT32_MAX points, objects or modes; MODAL_ERROR_MEMORY.
  * After one the pack is empty. Uses OpenMP. */
@@ -93,7 +93,8 @@ modal_status modal_object_pack_upload(modal_object_pack *copy, const modal_objec
 void modal_object_pack_unload(modal_object_pack *copy, const modal_device *device);
 
 /* The record of any lane, for code in main memory. */
-static inline modal_pack_lane modal_pack_lane_of(const modal_object_pack *pack, int32_t tile, int lane)
+static inline modal_pack_lane modal_pack_lane_of(const modal_object_pack *pack, int32_t tile,
+                                                 int lane)
 {
     if (tile < pack->n_mixed) return pack->lanes[(int64_t)tile * 32 + lane];
     const modal_pack_tile *t = &pack->tiles[tile];

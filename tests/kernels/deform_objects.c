@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/deform_objects/pack.h"
+#include "lib/base/memory.h"
 #include "tests/kernels/scene.h"
 
 enum { GAP = 5 }; /* points of no object at both ends of a frame, and between objects */
@@ -126,7 +127,7 @@ static void compare_vertex(harness *h, const scene *s, int64_t f, int64_t v, int
     }
 }
 
-/* `spoiled` is an object whose q was made NaN, or -1: its values must be NaN, all others as ever. */
+/* `spoiled` is an object whose q was made NaN, or -1: its values must be NaN, all others not. */
 static void compare(harness *h, const forest *w, const float *x, const float *d, int32_t spoiled)
 {
     unsigned char *used = harness_alloc(w->n_points, 1);
@@ -220,7 +221,8 @@ static void check_all(harness *h, const char *what, int32_t n_objects, const int
 }
 
 /* n sizes and ranks in the given ranges, most of them small. */
-static void check_random(harness *h, const char *what, int32_t n, int64_t size_max, int32_t rank_max)
+static void check_random(harness *h, const char *what, int32_t n, int64_t size_max,
+                         int32_t rank_max)
 {
     int64_t *sizes = harness_alloc(n, sizeof *sizes);
     int32_t *ranks = harness_alloc(n, sizeof *ranks);
@@ -234,8 +236,8 @@ static void check_random(harness *h, const char *what, int32_t n, int64_t size_m
     free(ranks);
 }
 
-static void refuse(harness *h, const char *what, int64_t n_objects, const modal_pack_object *objects,
-                   int64_t n_points)
+static void refuse(harness *h, const char *what, int64_t n_objects,
+                   const modal_pack_object *objects, int64_t n_points)
 {
     modal_object_pack pack;
     modal_error err = {0};
@@ -279,6 +281,32 @@ static void check_refusals(harness *h)
     refuse(h, "too many modes", 2, o, 3);
 }
 
+/* Every allocation of a pack fails once; nothing may be left behind (the sanitizers see). */
+static void check_failures(harness *h)
+{
+    static const int64_t sizes[] = {40, 3, 65};
+    static const int32_t ranks[] = {3, 9, 1};
+    modal_object_pack host = {0}, pack = {0};
+    forest w;
+    harness_case(h, "failing allocations");
+    forest_new(&w, h, 3, sizes, ranks, 1, SHUFFLED);
+    for (int n = 1, fired = 1; fired && n < 100; n++) {
+        modal_error err = {0};
+        modal_alloc_fail_at(n);
+        modal_status status = modal_object_pack_build(&host, 3, w.objects, w.n_points, &err);
+        if (status == MODAL_OK)
+            status = modal_object_pack_upload(&pack, &host, &h->device, h->stream, &err);
+        fired = modal_alloc_fired();
+        modal_alloc_fail_at(0);
+        if (fired ? status != MODAL_ERROR_MEMORY : status != MODAL_OK)
+            harness_fail(h, "allocation %d failed: status %d", n, (int)status);
+        if (fired && (pack.tiles || pack.modal_matrix)) harness_fail(h, "the copy is not empty");
+        modal_object_pack_unload(&pack, &h->device);
+        modal_object_pack_free(&host);
+    }
+    forest_free(&w);
+}
+
 static void run(harness *h)
 {
     static const int64_t one[] = {1}, plain[] = {997}, edges[] = {31, 32, 33, 0, 1, 64, 63, 65},
@@ -286,6 +314,7 @@ static void run(harness *h)
     static const int32_t none[] = {0}, eleven[] = {11}, ranks[] = {5, 1, 8, 7, 33, 0, 64, 9},
                          few[] = {7, 100, 4}, hostile[] = {1000, 1, 0, 1000, 257, 0, 130};
     check_refusals(h);
+    check_failures(h);
     check_all(h, "empty", 0, NULL, NULL);
     check_all(h, "a vertex, r = 0", 1, one, none);
     check_all(h, "a vertex", 1, one, eleven);
