@@ -1,3 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 modal_unit_test(test_deform modal_deform modal_kernels modal_test_synthetic Threads::Threads)
 modal_unit_test(test_deform_large modal_deform modal_kernels modal_test_synthetic Threads::Threads)
+
+# Not a test: results a second in main memory against a plain copy. Its quick mode is one.
+add_executable(bench_engine ${CMAKE_SOURCE_DIR}/tests/bench/bench_engine.c)
+set_target_properties(bench_engine PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_link_libraries(bench_engine PRIVATE modal_deform modal_kernels Threads::Threads)
+target_link_options(bench_engine PRIVATE -Wl,--as-needed)
+add_test(NAME kernels.bench_engine COMMAND bench_engine --backend cpu --quick)
+set_tests_properties(kernels.bench_engine PROPERTIES LABELS kernels)

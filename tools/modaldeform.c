@@ -87,10 +87,13 @@ static void start_warm_up(warm_up *w, const char *back_end)
     w->running = pthread_create(&w->thread, NULL, open_devices, w) == 0;
 }
 
-static void end_warm_up(warm_up *w)
+static void end_warm_up(tool *t, warm_up *w)
 {
-    if (w->running) pthread_join(w->thread, NULL);
+    double start = tool_seconds();
+    if (!w->running) return;
+    pthread_join(w->thread, NULL);
     w->running = 0;
+    tool_stage(t, "wait for the device", tool_seconds() - start, -1);
 }
 
 /* Main memory that the inputs hold while the deformer makes its own arrays. */
@@ -226,10 +229,10 @@ int main(int argc, char **argv)
     start_warm_up(&warm, r.deform.back_end);
     MODAL_TRY(modaldeform_begin_outputs(&r, &out, &err));
     MODAL_TRY(modaldeform_read_inputs(&t, &r, &in, &err));
-    end_warm_up(&warm);
+    end_warm_up(&t, &warm);
     MODAL_TRY(write_all(&t, &r, &in, &out, &err));
 done:
-    end_warm_up(&warm);
+    end_warm_up(&t, &warm);
     modaldeform_end_outputs(&r, &out);
     modaldeform_free_inputs(&in);
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
