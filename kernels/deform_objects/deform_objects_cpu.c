@@ -73,7 +73,7 @@ modal_status modal_deform_objects_cpu(const modal_deform_objects_task *task, mod
 #endif
     const modal_object_pack *pack = task->pack;
     const int parallel =
-        (pack->matrix_floats / 32 + pack->n_tiles * (int64_t)32) * task->n_frames > 100000;
+        (pack->matrix_floats / 3 + pack->n_tiles * (int64_t)128) * task->n_frames > 100000;
 #pragma omp parallel for schedule(dynamic, 16) if (parallel)
     for (int32_t tile = 0; tile < pack->n_tiles; tile++) deform_tile(task, tile);
     return MODAL_OK;

@@ -4,8 +4,8 @@
 //
 // One frame, one launch. What a small scene waits for is latency, so there are two dependent steps
 // of loads and no more: the tile's record (and the lane's, in mixed tiles), then U, q, T and xbar
-// side by side, four modes at a time. Long sums are divided among up to eight warps of a block (pack.h),
-// long tiles come first. Each lane reads no further than its own r. U is streamed (__ldcs).
+// side by side, four modes at a time. Long sums are divided among up to eight warps of a block
+// (pack.h), long tiles come first. Each lane reads no further than its own r. U is streamed (__ldcs).
 // Several frames, one launch for each kind of tile: a register block of 8 frames (4 in mixed tiles)
 // reads U once; in whole tiles q and T of those frames come by one load a warp and are handed
 // around through shared memory; blocks of the same tiles are neighbours and find U in the L2 cache.
@@ -16,12 +16,13 @@
 // the paper's table 4 with n and r mixed around their means, microseconds a frame of product and
 // transform; cold: U comes from memory; sgemv: cublasSgemvBatched, uniform sizes, product alone:
 //                 hot    cold   bytes at copy rate   sgemv hot, cold   of 64 frames, each
-//   Conifer         3.4    4.0    0.2 (empty: 2.6)      4.6    5.1        0.2
-//   Peach          11.7   14.2   10.7                  17.2   21.0        2.4
-//   Broad-leaved    9.4   11.9    8.3                  13.7   19.7        2.3
-//   E. hemlock      6.1    7.9    4.1                   9.8   14.8        2.3
-//   Treesketch      3.8    4.6    1.2 (empty: 2.8)      9.5   13.6        0.9
+//   Conifer         3.7    4.0    0.2 (empty: 2.7)      4.5    4.5        0.2
+//   Peach          11.7   14.2   10.7                  17.1   21.1        2.4
+//   Broad-leaved    9.4   11.9    8.3                  13.7   19.8        2.3
+//   E. hemlock      6.2    8.0    4.1                   9.8   14.8        2.2
+//   Treesketch      3.9    4.7    1.2 (empty: 2.6)      9.6   13.7        0.9
 //   30,000 objects 30.2   30.2   25.0                  64.2   64.3        -    (30 vertices, r = 8)
+//   one object     92.5   92.5   97.4                   121    121        -    (1e6, r = 32)
 #include "kernels/cuda_check.cuh"
 #include "kernels/deform_objects/deform_objects.h"
 

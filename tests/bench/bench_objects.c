@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times deform_objects on scenes like the five plants of table 4 of the 2020 paper, with n and r
- * mixed around their means, on many tiny objects and on one large one. Medians of 15 runs, microseconds a frame:
+ * mixed around their means, on many tiny objects and on one large one. Medians of 15
+ * runs, microseconds a frame:
  *   ours         product and transform; hot: the scene was used just before and may be cached;
  *                cold: every call takes another copy of U, together larger than any cache
  *   empty        a kernel that does nothing, with the same arguments (CUDA)
@@ -339,7 +340,8 @@ int main(int argc, char **argv)
     printf("%s: %s; copy %.0f GB/s (read + written)\n", b.device.name, b.device.hardware,
            1e-9 * b.copy_rate);
     printf("microseconds; ratios are ours to the larger of empty and bytes; pack: bytes of the "
-           "pack to bytes of U and xbar\n%-20s %6s %8s %6s %6s %9s %9s %7s %8s %6s %6s %8s %8s %7s\n",
+           "pack to bytes of U and xbar\n"
+           "%-20s %6s %8s %6s %6s %9s %9s %7s %8s %6s %6s %8s %8s %7s\n",
            "scene", "objs", "vertices", "modes", "frames", "ours hot", "cold", "empty", "bytes",
            "hot x", "cold x", "sgemv", "cold", "pack");
     for (int i = 0; i < (quick ? 1 : 7); i++) plant_row(&b, &plants[i], 1);
