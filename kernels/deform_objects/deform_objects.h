@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deform objects: a whole scene of objects of different shapes, n and r in one launch (B. Wang and
- * J. Barbic, CUDA Deformers for Model Reduction, MIG 2020, sections 4.3 and 4.4, equations 8 to 10;
- * the packing is ours, kernels/deform_objects/pack.h). For every frame f, object o and vertex v of
- * it, with the object's own U, q and T = [R p]:
+/* Deform objects: a whole scene of objects of different shapes, n and r in one launch, two for
+ * several frames (B. Wang and J. Barbic, CUDA Deformers for Model Reduction, MIG 2020,
+ * sections 4.3 and 4.4, equations 8 to 10; the packing is ours, kernels/deform_objects/pack.h). For
+ * every frame f, object o and vertex v of it, with the object's own U, q and T = [R p]:
  *
  *   u = U_v q[f][o],  x[f][point of v] = R (xbar_v + u) + p,  d[f][point of v] = R u if asked for.
  *

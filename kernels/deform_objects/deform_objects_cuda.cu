@@ -5,7 +5,7 @@
 // One frame, one launch. What a small scene waits for is latency, so there are two dependent steps
 // of loads and no more: the tile's record (and the lane's, in mixed tiles), then U, q, T and xbar
 // side by side, four modes at a time. Long sums are divided among up to eight warps of a block
-// (pack.h), long tiles come first. Each lane reads no further than its own r. U is streamed (__ldcs).
+// (pack.h), long tiles come first. Each lane reads no further than its own r. U is streamed.
 // Several frames, one launch for each kind of tile: a register block of 8 frames (4 in mixed tiles)
 // reads U once; in whole tiles q and T of those frames come by one load a warp and are handed
 // around through shared memory; blocks of the same tiles are neighbours and find U in the L2 cache.
