@@ -9,11 +9,19 @@
 #include "kernels/cpu.h"
 #include "kernels/modal_sum/modal_sum.h"
 #include "kernels/modal_sum/tile_product.h"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #define LANES 4
 #define COLUMNS 4
 #define TARGET
 #define NAME(x) x##_base
+#if defined(__x86_64__)
+#define STREAM(p, v) _mm_stream_ps(p, (__m128)(v))
+#else
+#define STREAM(p, v) (*(unaligned_base *)(p) = (v))
+#endif
 #include "kernels/modal_sum/tile_product_simd.h"
 
 #if defined(MODAL_SIMD) && defined(__x86_64__)
@@ -21,19 +29,26 @@
 #define COLUMNS 4
 #define TARGET __attribute__((target("avx2,fma")))
 #define NAME(x) x##_avx2
+#define STREAM(p, v) _mm256_stream_ps(p, (__m256)(v))
 #include "kernels/modal_sum/tile_product_simd.h"
 
 #define LANES 16
 #define COLUMNS 8
 #define TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx2,fma,prefer-vector-width=512")))
 #define NAME(x) x##_avx512
+#define STREAM(p, v) _mm512_stream_ps(p, (__m512)(v))
 #include "kernels/modal_sum/tile_product_simd.h"
 #endif
 
-enum { BLOCK_BYTES = 128 << 10 };
+/* STREAM_BYTES: outputs larger than this do not stay in a cache, so the lines they replace are not
+ * read first (where they are aligned): a third of the write traffic less. */
+enum { BLOCK_BYTES = 128 << 10, STREAM_BYTES = 8 << 20 };
 
-void modal_tile_product_cpu(const modal_tile_product *product)
+void modal_tile_product_cpu(const modal_tile_product *task)
 {
+    modal_tile_product copy = *task;
+    const modal_tile_product *product = &copy;
+    copy.stream = task->n_vertices * task->n_columns * 12 > STREAM_BYTES;
     void (*tiles)(const modal_tile_product *, int64_t, int64_t) = tiles_base;
 #if defined(MODAL_SIMD) && defined(__x86_64__)
     switch (modal_cpu_simd()) {
@@ -52,6 +67,9 @@ void modal_tile_product_cpu(const modal_tile_product *product)
     for (int64_t block = 0; block < n_blocks; block++) {
         const int64_t begin = block * size, end = begin + size < n_tiles ? begin + size : n_tiles;
         tiles(product, begin, end);
+#if defined(__x86_64__)
+        if (product->stream) _mm_sfence();
+#endif
     }
 }
 

@@ -11,6 +11,7 @@ typedef struct modal_tile_product {
     int32_t n_modes;
     const float *modal_matrix, *rest_tiles, *q, *frames;
     float *positions, *displacement;
+    int stream; /* set by modal_tile_product_cpu: write past the caches */
 } modal_tile_product;
 
 void modal_tile_product_cpu(const modal_tile_product *product);

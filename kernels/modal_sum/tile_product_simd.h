@@ -5,6 +5,7 @@
  *   COLUMNS  columns of a register block: 3 x COLUMNS accumulators, 3 vectors of U and one q
  *   TARGET   the function attribute of the set
  *   NAME(x)  x with the set's suffix
+ *   STREAM(p, v)  writes a vector to aligned memory without reading it into the caches first
  * Every mode's three vectors of U are loaded once for COLUMNS columns. Every product is one
  * multiply-add, in the same order whatever the block's width, so a column's value does not depend on
  * its neighbours. No include guard: this is a template. */
@@ -29,14 +30,17 @@ typedef float NAME(unaligned) __attribute__((vector_size(4 * LANES), aligned(4),
 #define INTERLEAVE(m)                                                                              \
     __builtin_shufflevector(__builtin_shufflevector(x, y, EACH(PICK_XY, m)), z, EACH(PICK_Z, m))
 
-/* Writes `count` of LANES vertices, x y z each. */
-TARGET static inline __attribute__((always_inline)) void NAME(store)(float *out, int64_t count,
-                                                                     NAME(vector) x,
-                                                                     NAME(vector) y,
-                                                                     NAME(vector) z)
+/* Writes `count` of LANES vertices, x y z each; past the caches where `stream` asks for it and `out`
+ * allows it. */
+TARGET static inline __attribute__((always_inline)) void
+NAME(store)(float *out, int64_t count, int stream, NAME(vector) x, NAME(vector) y, NAME(vector) z)
 {
     NAME(vector) v0 = INTERLEAVE(0), v1 = INTERLEAVE(1), v2 = INTERLEAVE(2);
-    if (count >= LANES) {
+    if (count >= LANES && stream && (uintptr_t)out % (4 * LANES) == 0) {
+        STREAM(out, v0);
+        STREAM(out + LANES, v1);
+        STREAM(out + 2 * LANES, v2);
+    } else if (count >= LANES) {
         *(NAME(unaligned) *)out = v0;
         *(NAME(unaligned) *)(out + LANES) = v1;
         *(NAME(unaligned) *)(out + 2 * LANES) = v2;
@@ -49,45 +53,52 @@ TARGET static inline __attribute__((always_inline)) void NAME(store)(float *out,
     }
 }
 
-/* Columns [c, c + width) of LANES lanes of a tile, from lane `lane` on; width is a constant. */
+/* Columns [c, c + width) of `span` vectors of lanes of a tile, from lane `lane` on; width and span are
+ * constants, width * span <= COLUMNS. */
 TARGET static inline __attribute__((always_inline)) void
-NAME(block)(const modal_tile_product *p, int64_t tile, int lane, int64_t c, const int width)
+NAME(block)(const modal_tile_product *p, int64_t tile, int lane, int64_t c, const int width,
+            const int span)
 {
     const int64_t r = p->n_modes;
     const float *u_tile = p->modal_matrix + tile * r * 96 + lane;
     const float *q = p->q + c * r;
     NAME(vector) sum_x[COLUMNS], sum_y[COLUMNS], sum_z[COLUMNS];
 #pragma GCC unroll 8
-    for (int j = 0; j < width; j++) {
+    for (int j = 0; j < width * span; j++) {
         sum_x[j] = (NAME(vector)){0};
         sum_y[j] = (NAME(vector)){0};
         sum_z[j] = (NAME(vector)){0};
     }
     for (int64_t k = 0; k < r; k++) {
-        const NAME(vector) x = *(const NAME(unaligned) *)(u_tile + k * 96);
-        const NAME(vector) y = *(const NAME(unaligned) *)(u_tile + k * 96 + 32);
-        const NAME(vector) z = *(const NAME(unaligned) *)(u_tile + k * 96 + 64);
+#pragma GCC unroll 4
+        for (int h = 0; h < span; h++) {
+            const float *u = u_tile + k * 96 + h * LANES;
+            const NAME(vector) x = *(const NAME(unaligned) *)u;
+            const NAME(vector) y = *(const NAME(unaligned) *)(u + 32);
+            const NAME(vector) z = *(const NAME(unaligned) *)(u + 64);
 #pragma GCC unroll 8
-        for (int j = 0; j < width; j++) {
-            const float factor = q[j * r + k];
-            sum_x[j] = x * factor + sum_x[j];
-            sum_y[j] = y * factor + sum_y[j];
-            sum_z[j] = z * factor + sum_z[j];
+            for (int j = 0; j < width; j++) {
+                const float factor = q[j * r + k];
+                sum_x[j * span + h] = x * factor + sum_x[j * span + h];
+                sum_y[j * span + h] = y * factor + sum_y[j * span + h];
+                sum_z[j * span + h] = z * factor + sum_z[j * span + h];
+            }
         }
     }
-    const int64_t first = tile * 32 + lane, count = p->n_vertices - first;
 #pragma GCC unroll 8
-    for (int j = 0; j < width; j++) {
-        const int64_t out = ((c + j) * p->n_vertices + first) * 3;
+    for (int s = 0; s < width * span; s++) {
+        const int64_t column = c + s / span, at = lane + s % span * LANES;
+        const int64_t first = tile * 32 + at, count = p->n_vertices - first;
+        const int64_t out = (column * p->n_vertices + first) * 3;
         if (!p->frames) {
-            NAME(store)(p->positions + out, count, sum_x[j], sum_y[j], sum_z[j]);
+            NAME(store)(p->positions + out, count, p->stream, sum_x[s], sum_y[s], sum_z[s]);
             continue;
         }
-        const float *t = p->frames + 12 * (c + j);
-        const float *rest = p->rest_tiles + tile * 96 + lane;
-        const NAME(vector) x = *(const NAME(unaligned) *)rest + sum_x[j];
-        const NAME(vector) y = *(const NAME(unaligned) *)(rest + 32) + sum_y[j];
-        const NAME(vector) z = *(const NAME(unaligned) *)(rest + 64) + sum_z[j];
+        const float *t = p->frames + 12 * column;
+        const float *rest = p->rest_tiles + tile * 96 + at;
+        const NAME(vector) x = *(const NAME(unaligned) *)rest + sum_x[s];
+        const NAME(vector) y = *(const NAME(unaligned) *)(rest + 32) + sum_y[s];
+        const NAME(vector) z = *(const NAME(unaligned) *)(rest + 64) + sum_z[s];
         NAME(vector) row[3];
 #pragma GCC unroll 3
         for (int i = 0; i < 3; i++) {
@@ -95,36 +106,45 @@ NAME(block)(const modal_tile_product *p, int64_t tile, int lane, int64_t c, cons
             row[i] = y * t[4 * i + 1] + row[i];
             row[i] = z * t[4 * i + 2] + row[i];
         }
-        NAME(store)(p->positions + out, count, row[0], row[1], row[2]);
+        NAME(store)(p->positions + out, count, p->stream, row[0], row[1], row[2]);
         if (!p->displacement) continue;
 #pragma GCC unroll 3
         for (int i = 0; i < 3; i++) {
-            row[i] = sum_x[j] * t[4 * i];
-            row[i] = sum_y[j] * t[4 * i + 1] + row[i];
-            row[i] = sum_z[j] * t[4 * i + 2] + row[i];
+            row[i] = sum_x[s] * t[4 * i];
+            row[i] = sum_y[s] * t[4 * i + 1] + row[i];
+            row[i] = sum_z[s] * t[4 * i + 2] + row[i];
         }
-        NAME(store)(p->displacement + out, count, row[0], row[1], row[2]);
+        NAME(store)(p->displacement + out, count, p->stream, row[0], row[1], row[2]);
     }
 }
 
 /* All columns of the tiles [begin, end): the outer loop over columns keeps a register block's q and
- * its output rows together while U stays in the cache. */
+ * its output rows together while U stays in the cache. Few columns take several vectors of each row
+ * of U at once, so that memory is read in one ascending stream. */
 TARGET static void NAME(tiles)(const modal_tile_product *p, int64_t begin, int64_t end)
 {
+    enum {
+        ROW = 32 / LANES,
+        SPAN_1 = ROW < COLUMNS ? ROW : COLUMNS,
+        SPAN_2 = ROW < COLUMNS / 2 ? ROW : COLUMNS / 2,
+        SPAN_4 = COLUMNS / 4
+    };
     int64_t c = 0;
     while (c < p->n_columns) {
         const int64_t left = p->n_columns - c;
         const int width = left >= COLUMNS ? COLUMNS : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+        const int span = width == COLUMNS ? 1 : width == 4 ? SPAN_4 : width == 2 ? SPAN_2 : SPAN_1;
         for (int64_t tile = begin; tile < end; tile++)
-            for (int lane = 0; lane < 32 && tile * 32 + lane < p->n_vertices; lane += LANES) {
+            for (int lane = 0; lane < 32 && tile * 32 + lane < p->n_vertices;
+                 lane += LANES * span) {
                 if (width == COLUMNS)
-                    NAME(block)(p, tile, lane, c, COLUMNS);
+                    NAME(block)(p, tile, lane, c, COLUMNS, 1);
                 else if (width == 4)
-                    NAME(block)(p, tile, lane, c, 4 < COLUMNS ? 4 : COLUMNS);
+                    NAME(block)(p, tile, lane, c, 4, SPAN_4);
                 else if (width == 2)
-                    NAME(block)(p, tile, lane, c, 2);
+                    NAME(block)(p, tile, lane, c, 2, SPAN_2);
                 else
-                    NAME(block)(p, tile, lane, c, 1);
+                    NAME(block)(p, tile, lane, c, 1, SPAN_1);
             }
         c += width;
     }
@@ -139,3 +159,4 @@ TARGET static void NAME(tiles)(const modal_tile_product *p, int64_t begin, int64
 #undef COLUMNS
 #undef TARGET
 #undef NAME
+#undef STREAM

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dynamic normals of a range of vertices in one instruction set. Included once for each set, with
+ *   LANES    floats of a vector register
+ *   TARGET   the function attribute of the set
+ *   NAME(x)  x with the set's suffix
+ *   SQRT(v)  the square roots of a vector
+ *   STREAM(p, v)  writes a vector to aligned memory without reading it into the caches first
+ *   LOAD3(p) the four-lane vector p[0] p[1] p[2] 0, or anything in its last lane, reading 12 bytes
+ * No include guard: this is a template. Products and differences are rounded one by one in all of
+ * it, so both ways give the same bytes. */
+
+typedef float NAME(vector) __attribute__((vector_size(4 * LANES)));
+typedef int32_t NAME(integers) __attribute__((vector_size(4 * LANES)));
+typedef float NAME(unaligned) __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+
+TARGET static inline __attribute__((always_inline)) NAME(integers) NAME(larger)(NAME(integers) a,
+                                                                               NAME(integers) b)
+{
+    return (a & (a > b)) | (b & ~(a > b));
+}
+
+/* N / |N| for LANES sums, the zero vector for a sum of zero. Scaled by a power of two first, so that
+ * squares neither overflow nor underflow: exact. */
+TARGET static inline __attribute__((always_inline)) void NAME(normalise)(NAME(vector) *x,
+                                                                         NAME(vector) *y,
+                                                                         NAME(vector) *z)
+{
+    NAME(integers) exponent = (NAME(integers))*x & 0x7f800000;
+    exponent = NAME(larger)(exponent, (NAME(integers))*y & 0x7f800000);
+    exponent = NAME(larger)(exponent, (NAME(integers))*z & 0x7f800000);
+    exponent = NAME(larger)((253 << 23) - exponent, (NAME(integers)){0} + (1 << 23));
+    const NAME(vector) scale = (NAME(vector))exponent;
+    const NAME(vector) a = *x * scale, b = *y * scale, c = *z * scale;
+    const NAME(vector) square = a * a + b * b + c * c;
+    const NAME(vector) inverse = 1.0f / SQRT(square);
+    const NAME(integers) nonzero = square != 0.0f;
+    *x = (NAME(vector))((NAME(integers))(a * inverse) & nonzero);
+    *y = (NAME(vector))((NAME(integers))(b * inverse) & nonzero);
+    *z = (NAME(vector))((NAME(integers))(c * inverse) & nonzero);
+}
+
+/* ---- one column: x y z of a vertex in one register of four lanes ---- */
+
+TARGET static void NAME(normals_of_column)(const modal_normals_dynamic_task *task, const float *x,
+                                           float *normals, int64_t begin, int64_t end)
+{
+    const int32_t *corners = task->corners;
+    for (int64_t v = begin; v < end;) {
+        float sums[3][LANES];
+        const int count = end - v < LANES ? (int)(end - v) : LANES;
+        memset(sums, 0, sizeof sums);
+        for (int lane = 0; lane < count; lane++) {
+            const int64_t last = task->corner_offsets[v + lane + 1];
+            const four own = LOAD3(x + 3 * (v + lane));
+            four sum = {0}, b = {0};
+            int64_t previous = -1;
+            for (int64_t k = task->corner_offsets[v + lane]; k < last; k++) {
+                four a = b;
+                if (corners[2 * k] != previous)
+                    a = LOAD3(x + 3 * (int64_t)corners[2 * k]) - own;
+                b = LOAD3(x + 3 * (int64_t)corners[2 * k + 1]) - own;
+                /* the products of (z, x, y) of the cross product */
+                sum += a * __builtin_shufflevector(b, b, 1, 2, 0, 3) -
+                       __builtin_shufflevector(a, a, 1, 2, 0, 3) * b;
+                previous = corners[2 * k + 1];
+            }
+            sums[0][lane] = sum[1], sums[1][lane] = sum[2], sums[2][lane] = sum[0];
+        }
+        NAME(vector) n_x = *(const NAME(unaligned) *)sums[0];
+        NAME(vector) n_y = *(const NAME(unaligned) *)sums[1];
+        NAME(vector) n_z = *(const NAME(unaligned) *)sums[2];
+        NAME(normalise)(&n_x, &n_y, &n_z);
+        for (int lane = 0; lane < count; lane++) {
+            normals[3 * (v + lane)] = n_x[lane];
+            normals[3 * (v + lane) + 1] = n_y[lane];
+            normals[3 * (v + lane) + 2] = n_z[lane];
+        }
+        v += count;
+    }
+}
+
+/* ---- many columns: a column a lane ---- */
+
+#define LOW(e) ((e) % 2 ? LANES + (e) / 2 : (e) / 2)
+#define HIGH(e) (LOW(e) + LANES / 2)
+#if LANES == 16
+#define EACH(F)                                                                                    \
+    F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7), F(8), F(9), F(10), F(11), F(12), F(13), F(14), \
+        F(15)
+#elif LANES == 8
+#define EACH(F) F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7)
+#else
+#define EACH(F) F(0), F(1), F(2), F(3)
+#endif
+
+/* Transposes LANES rows of LANES floats: each round of shuffles interleaves the rows' halves. */
+TARGET static inline __attribute__((always_inline)) void
+NAME(transpose)(const float *const *from, int64_t from_offset, float *const *to, int64_t to_offset,
+                const int stream)
+{
+    NAME(vector) a[LANES], b[LANES];
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++) a[i] = *(const NAME(unaligned) *)(from[i] + from_offset);
+#pragma GCC unroll 4
+    for (int round = 1; round < LANES; round *= 2) {
+#pragma GCC unroll 8
+        for (int i = 0; i < LANES / 2; i++) {
+            b[2 * i] = __builtin_shufflevector(a[i], a[i + LANES / 2], EACH(LOW));
+            b[2 * i + 1] = __builtin_shufflevector(a[i], a[i + LANES / 2], EACH(HIGH));
+        }
+#pragma GCC unroll 16
+        for (int i = 0; i < LANES; i++) a[i] = b[i];
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++) {
+        if (stream)
+            STREAM(to[i] + to_offset, a[i]);
+        else
+            *(NAME(unaligned) *)(to[i] + to_offset) = a[i];
+    }
+}
+
+/* Positions of one unit (LANES vertices), turned: [3 LANES][LANES]. */
+TARGET static __attribute__((noinline)) void NAME(stage_unit)(const columns_of *columns,
+                                                              int64_t unit, float *staged)
+{
+    const float *from[LANES];
+    float *to[LANES], ends[LANES][3 * LANES];
+    const int64_t first = unit * LANES, count = columns->n_vertices - first;
+    for (int c = 0; c < LANES; c++) {
+        from[c] = columns->positions[c] + 3 * first;
+        if (count < LANES) { /* the last unit: what is missing is never used */
+            memset(ends[c], 0, sizeof ends[c]);
+            memcpy(ends[c], from[c], (size_t)count * 12);
+            from[c] = ends[c];
+        }
+        to[c] = staged + LANES * c;
+    }
+    for (int part = 0; part < 3; part++)
+        NAME(transpose)(from, part * LANES, to, part * LANES * LANES, 0);
+}
+
+/* Writes the normals of one unit from [3 LANES][LANES] to the columns. */
+TARGET static __attribute__((noinline)) void NAME(write_unit)(const columns_of *columns,
+                                                              int64_t unit, const float *staged)
+{
+    const float *from[LANES];
+    float *to[LANES], ends[LANES][3 * LANES];
+    const int64_t first = unit * LANES, count = columns->n_vertices - first;
+    const int direct = columns->count == LANES && count >= LANES;
+    for (int c = 0; c < LANES; c++) {
+        from[c] = staged + LANES * c;
+        to[c] = direct ? columns->normals[c] + 3 * first : ends[c];
+    }
+    int stream = direct && columns->stream;
+    for (int c = 0; c < LANES; c++) stream = stream && (uintptr_t)to[c] % (4 * LANES) == 0;
+    if (stream) {
+        for (int part = 0; part < 3; part++)
+            NAME(transpose)(from, part * LANES * LANES, to, part * LANES, 1);
+        return;
+    }
+    for (int part = 0; part < 3; part++)
+        NAME(transpose)(from, part * LANES * LANES, to, part * LANES, 0);
+    for (int c = 0; !direct && c < columns->count; c++)
+        memcpy(columns->normals[c] + 3 * first, ends[c],
+               (size_t)(count < LANES ? count : LANES) * 12);
+}
+
+/* Where vertex v's row [3][LANES] is, staged if it was not. */
+TARGET static inline __attribute__((always_inline)) const NAME(vector) *
+NAME(row_of)(const columns_of *columns, int32_t *held, float *staged, int64_t *n_staged, int64_t v)
+{
+    const uint32_t unit = (uint32_t)v / LANES, slot = unit % (STAGED_VERTICES / LANES);
+    if (__builtin_expect(held[slot] != (int32_t)unit, 0)) {
+        NAME(stage_unit)(columns, unit, staged + slot * (3 * LANES * LANES));
+        held[slot] = (int32_t)unit;
+        ++*n_staged;
+    }
+    return (const NAME(vector) *)(staged + (size_t)((uint32_t)v % STAGED_VERTICES) * (3 * LANES));
+}
+
+/* Vertices [begin, end), begin a multiple of LANES. Neighbours come from a direct-mapped store of
+ * turned units, which the order of locality lets serve nearly every corner; without such an order
+ * the columns are done one by one instead. */
+TARGET static void NAME(normals_of_columns)(const modal_normals_dynamic_task *task,
+                                            const columns_of *columns, int64_t begin, int64_t end)
+{
+    float staged[STAGED_VERTICES * 3 * LANES] __attribute__((aligned(64)));
+    float out[3 * LANES * LANES] __attribute__((aligned(64)));
+    int32_t held[STAGED_VERTICES / LANES];
+    const int32_t *corners = task->corners;
+    int64_t n_staged = 0;
+    for (int i = 0; i < STAGED_VERTICES / LANES; i++) held[i] = -1;
+    for (int64_t v = begin; v < end; v++) {
+        const int64_t last = task->corner_offsets[v + 1];
+        if (v + AHEAD + LANES <= columns->n_vertices) {
+            const float *next = columns->positions[v % LANES] + 3 * (v / LANES * LANES + AHEAD);
+            __builtin_prefetch(next);
+            if (LANES > 4) __builtin_prefetch(next + 16);
+            if (LANES > 8) __builtin_prefetch(next + 32);
+            if (LANES > 4) __builtin_prefetch(next + 3 * LANES - 1);
+        }
+        const NAME(vector) *at = NAME(row_of)(columns, held, staged, &n_staged, v);
+        const NAME(vector) own_x = at[0], own_y = at[1], own_z = at[2];
+        NAME(vector) x = {0}, y = {0}, z = {0}, b_x = {0}, b_y = {0}, b_z = {0};
+        int64_t previous = -1;
+        for (int64_t k = task->corner_offsets[v]; k < last; k++) {
+            NAME(vector) a_x = b_x, a_y = b_y, a_z = b_z;
+            if (corners[2 * k] != previous) { /* a fan in order shares its edges */
+                at = NAME(row_of)(columns, held, staged, &n_staged, corners[2 * k]);
+                a_x = at[0] - own_x, a_y = at[1] - own_y, a_z = at[2] - own_z;
+            }
+            previous = corners[2 * k + 1];
+            at = NAME(row_of)(columns, held, staged, &n_staged, previous);
+            b_x = at[0] - own_x, b_y = at[1] - own_y, b_z = at[2] - own_z;
+            x += a_y * b_z - a_z * b_y;
+            y += a_z * b_x - a_x * b_z;
+            z += a_x * b_y - a_y * b_x;
+        }
+        NAME(normalise)(&x, &y, &z);
+        NAME(vector) *row = (NAME(vector) *)(out + v % LANES * (3 * LANES));
+        row[0] = x, row[1] = y, row[2] = z;
+        if (v % LANES < LANES - 1 && v + 1 < end) continue;
+        NAME(write_unit)(columns, v / LANES, out);
+        if (n_staged < 64 + 4 * ((v + 1 - begin) / LANES)) continue;
+        for (int c = 0; c < columns->count; c++)
+            NAME(normals_of_column)(task, columns->positions[c], columns->normals[c], v + 1, end);
+        return;
+    }
+}
+
+#undef LOW
+#undef HIGH
+#undef EACH
+#undef LANES
+#undef TARGET
+#undef NAME
+#undef SQRT
+#undef STREAM
+#undef LOAD3
