@@ -27,21 +27,8 @@ add_library(modal_test_synthetic STATIC kernels/synthetic.c)
 target_link_libraries(modal_test_synthetic PUBLIC modal_data m)
 modal_kernel_test(engine modal_deform modal_test_synthetic Threads::Threads)
 
-# Not a test: prints a table of times (tests/bench/bench_kernels.c). Its quick mode is one, so that it
-# keeps working.
-add_executable(bench_kernels ${CMAKE_SOURCE_DIR}/tests/bench/bench_kernels.c)
-set_target_properties(bench_kernels PROPERTIES
-  RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-target_link_libraries(bench_kernels PRIVATE modal_kernels m)
-target_link_options(bench_kernels PRIVATE -Wl,--as-needed)
-if(MODAL_HAVE_CUDA)
-  target_sources(bench_kernels PRIVATE ${CMAKE_SOURCE_DIR}/tests/bench/bench_timer.cu)
-  target_compile_definitions(bench_kernels PRIVATE MODAL_HAVE_CUDA)
-endif()
-add_test(NAME kernels.bench COMMAND bench_kernels --backend cpu --quick)
-set_tests_properties(kernels.bench PROPERTIES LABELS kernels)
-
-# The same for scenes of many objects (tests/bench/bench_objects.c).
+# Not a test: prints times of scenes of many objects (tests/bench/bench_objects.c). Its quick mode is one,
+# so that it keeps working. Times beside the opponents': modalbench.
 add_executable(bench_objects ${CMAKE_SOURCE_DIR}/tests/bench/bench_objects.c)
 set_target_properties(bench_objects PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)

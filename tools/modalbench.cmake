@@ -5,7 +5,7 @@ set(bench ${CMAKE_SOURCE_DIR}/tests/bench)
 add_library(modal_bench STATIC
   ${bench}/bench.c ${bench}/bench_cpu.c ${bench}/matrix_layout.c ${bench}/plants.c ${bench}/torus.c
   ${bench}/bench_uq.c ${bench}/bench_multi.c ${bench}/bench_batch.c ${bench}/bench_frame.c
-  ${bench}/bench_pipeline.c ${bench}/opponents/openblas.c)
+  ${bench}/bench_operations.c ${bench}/bench_pipeline.c ${bench}/opponents/openblas.c)
 set_source_files_properties(${bench}/bench_cpu.c PROPERTIES COMPILE_OPTIONS "-O3")
 target_link_libraries(modal_bench PUBLIC modal_kernels modal_deform modal_formats PkgConfig::JANSSON
                       PRIVATE OpenMP::OpenMP_C Threads::Threads m)

@@ -435,6 +435,14 @@ json_t *modal_bench_json(const modal_bench *b)
                       "cuda_runtime", d.runtime, "cuda_driver", d.driver, "cublas",
                       opponents_cublas_version()));
 #endif
+    /* what changes OpenMP's and OpenBLAS's threads */
+    static const char *const variables[] = {"OMP_PROC_BIND", "OMP_PLACES", "OMP_WAIT_POLICY",
+                                            "GOMP_SPINCOUNT", "GOMP_CPU_AFFINITY", "OPENBLAS_NUM_THREADS"};
+    json_t *environment = json_object();
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        if (getenv(variables[i]))
+            json_object_set_new(environment, variables[i], json_string(getenv(variables[i])));
+    json_object_set_new(machine, "environment", environment);
     json_object_set_new(machine, "openblas", json_string(opponents_openblas_version()));
     return json_pack("{s:s, s:b, s:i, s:o, s:O, s:O}", "date", date, "quick", b->quick, "runs", b->runs,
                      "machine", machine, "results", b->results, "absent", b->absent);

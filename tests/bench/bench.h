@@ -117,6 +117,7 @@ modal_status bench_uq(modal_bench *b, modal_error *err);
 modal_status bench_multi(modal_bench *b, modal_error *err);
 modal_status bench_batch(modal_bench *b, modal_error *err);
 modal_status bench_frame(modal_bench *b, modal_error *err);
+modal_status bench_operations(modal_bench *b, modal_error *err); /* of `frame`, too */
 modal_status bench_pipeline(modal_bench *b, modal_error *err);
 
 #endif

@@ -70,15 +70,15 @@ done:
     return status;
 }
 
-static modal_status run_side(modal_bench *b, bench_side *side, int64_t n, int r, int64_t most,
-                             modal_error *err)
+static modal_status run_side(modal_bench *b, bench_side *side, int64_t n, int r, int64_t least,
+                             int64_t most, modal_error *err)
 {
     modal_status status = MODAL_OK;
     float *q = NULL, *u = NULL;
     const int step = side->is_cuda ? 4 : 3;
     MODAL_TRY(bench_random_on(side, &q, most * r, 6, err));
     MODAL_TRY(bench_to_device(side, &u, NULL, 4 * step * n * most, "u", err));
-    for (int64_t columns = 1; columns <= most; columns *= 2) {
+    for (int64_t columns = least; columns <= most; columns *= 2) {
         batch p = {b, side, OURS, matrix_layout_of(MATRIX_TILES, n, r, 0), columns, q, u};
         if (p.layout.floats > side->pool_floats) break;
         b->ours = 0.0;
@@ -92,7 +92,7 @@ static modal_status run_side(modal_bench *b, bench_side *side, int64_t n, int r,
         if (opponents_have_cublas()) MODAL_TRY(measure(&p, "cublasSgemm, TF32 (3 digits)", err));
         p.way = PAPER_LOOP;
         p.layout = matrix_layout_of(MATRIX_PAPER, n, r, 4);
-        if (columns == 1 || columns == 16 || columns == most)
+        if (r <= 32 && (columns == 1 || columns == 16 || columns == most)) /* the paper's limit */
             MODAL_TRY(measure(&p, "paper 4.1, a launch a frame", err));
     }
 done:
@@ -105,13 +105,19 @@ modal_status bench_batch(modal_bench *b, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int64_t most = b->quick ? 4 : 128, small = b->quick ? 5000 : 100000;
+    const int64_t large = b->quick ? 5000 : 1000000;
     bench_table(b, "batch", "Many frames at once: U q for 1 to 128 columns");
     bench_headings(b);
     if (b->gpu.present) {
-        MODAL_TRY(run_side(b, &b->gpu, b->quick ? 5000 : 1000000, 32, most, err));
-        MODAL_TRY(run_side(b, &b->gpu, small, 16, most, err));
+        MODAL_TRY(run_side(b, &b->gpu, large, 32, 1, most, err));
+        MODAL_TRY(run_side(b, &b->gpu, small, 16, 1, most, err));
+        MODAL_TRY(run_side(b, &b->gpu, large, 8, most / 2, most / 2, err));
+        MODAL_TRY(run_side(b, &b->gpu, large, 64, most / 2, most / 2, err));
+        MODAL_TRY(run_side(b, &b->gpu, small, 200, most / 2, most / 2, err));
     }
-    MODAL_TRY(run_side(b, &b->cpu, small, 32, most, err));
+    MODAL_TRY(run_side(b, &b->cpu, small, 32, 1, most, err));
+    MODAL_TRY(run_side(b, &b->cpu, small, 8, most / 2, most / 2, err));
+    MODAL_TRY(run_side(b, &b->cpu, small, 200, most / 2, most / 2, err));
 done:
     return status;
 }

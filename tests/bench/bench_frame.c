@@ -320,6 +320,8 @@ modal_status bench_frame(modal_bench *b, modal_error *err)
         }
         t = torus_delete(t);
     }
+    f.side = NULL;
+    MODAL_TRY(bench_operations(b, err));
 done:
     if (f.side) frame_free(&f);
     t = torus_delete(t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA events, and a copy within device memory, for bench_kernels.c. */
+/* CUDA events, and a copy within device memory, for bench_objects.c. */
 #ifndef MODAL_TESTS_BENCH_TIMER_H
 #define MODAL_TESTS_BENCH_TIMER_H
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # On a machine with an NVIDIA GPU: every operation's CUDA version against its reference, the same under
-# compute-sanitizer (memcheck; racecheck), and the table of times. usage: check_gpu.sh BUILD_FOLDER
+# compute-sanitizer (memcheck; racecheck), and modalbench's tables of times. usage: check_gpu.sh BUILD_FOLDER
 set -uo pipefail
 build=$1
 failed=0
@@ -16,5 +16,5 @@ for program in "$build"/tests/kernel_*; do
     printf '%-28s %s: %s\n' "$name" $tool "$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' /tmp/sanitizer.log)"
   done
 done
-"$build"/tests/bench_kernels --backend cuda || failed=1
+"$build"/bin/modalbench all --backend cuda || failed=1
 exit $failed

@@ -118,7 +118,7 @@ def document():
                f"{gpu['copy_gb_per_s']:.0f} GB/s (read + written); launch floor "
                f"{1e6 * gpu['launch_seconds']:.1f} us")
     yield (f"- CPU: {cpu['hardware']}, {machine['openblas'].strip()}; copy {cpu['copy_gb_per_s']:.0f} GB/s "
-           "(read + written)")
+           "(read + written)" + "".join(f", {k}={v}" for k, v in machine["environment"].items()))
     for a in data["absent"]:
         yield f"- not measured: {a['what']} ({a['why']})"
     yield ""

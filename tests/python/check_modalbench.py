@@ -60,7 +60,7 @@ for row in numbers["results"]:
         assert math.isclose(row["gb_per_s"], 1e-9 * row["bytes"] / t["median"], rel_tol=1e-6), row
     if row["table"] not in ("ceilings", "pipeline"):
         assert 0 <= row["error_over_tolerance"] <= 1 and row["tolerance"], row
-assert set(tables) == {"ceilings", "table 5", "table 3 and 4", "batch", "frame", "frame, random order", "table 2",
+assert set(tables) == {"ceilings", "table 5", "table 3 and 4", "batch", "frame", "frame, random order", "table 2", "operations",
                        "table 2, random order", "pipeline"}, set(tables)
 for name, rows in tables.items():
     assert name == "ceilings" or any(row["ours"] for row in rows), name

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each of our operations alone, and whole frames in the user's order of vertices, for 1 and 16 frames of
+ * the mesh of bench_frame.c. No opponents: ceilings. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/opponents/opponents.h"
+#include "tests/bench/torus.h"
+
+enum { MODES = 15, MANY = 16, LOCAL = 64 };
+
+typedef enum operation { DEFORM, TRANSFORM, NORMALS, RIGID, REORDER, FRAME, USER_FRAME, OPERATIONS } operation;
+static const char *const names[OPERATIONS] = {
+    "deform", "world_transform", "normals_dynamic", "normals_rigid", "reorder (local permutation)",
+    "deform + normals_dynamic", "the same, both reordered"};
+
+/* The arrays on one device; results in x, normals and the ordered ones. */
+typedef struct arrays {
+    const modal_device *device;
+    modal_stream *stream;
+    const float *U; /* the set in use */
+    float *rest, *rest_normals, *q, *frames, *u, *x, *normals, *ordered[2];
+    int64_t *offsets, *base;
+    int32_t *corners, *source;
+} arrays;
+
+typedef struct operations {
+    modal_bench *b;
+    bench_side *side;
+    int64_t n, columns, n_corners, set;
+    arrays a;
+    operation what;
+} operations;
+
+static modal_status run(const operations *o, const arrays *a, operation what, modal_error *err)
+{
+    const modal_kernels *k = a->device->kernels;
+    const int64_t n = o->n, m = o->columns;
+    modal_status status = MODAL_OK;
+    if (what == DEFORM || what == FRAME || what == USER_FRAME)
+        MODAL_TRY(k->deform(&(modal_deform_task){n, m, MODES, a->U, a->rest, a->q, a->frames, a->x, NULL},
+                            a->stream, err));
+    if (what == TRANSFORM)
+        MODAL_TRY(k->world_transform(
+            &(modal_world_transform_task){n, m, a->rest, a->u, a->frames, a->x, NULL}, a->stream, err));
+    if (what == NORMALS || what == FRAME || what == USER_FRAME)
+        MODAL_TRY(k->normals_dynamic(
+            &(modal_normals_dynamic_task){n, m, a->offsets, a->corners, a->x, a->normals}, a->stream, err));
+    if (what == RIGID)
+        MODAL_TRY(k->normals_rigid(
+            &(modal_normals_rigid_task){n, m, a->rest_normals, a->frames, a->normals}, a->stream, err));
+    if (what == REORDER || what == USER_FRAME)
+        MODAL_TRY(k->reorder(&(modal_reorder_task){n, m, a->x, a->source, a->base, a->ordered[0]}, a->stream,
+                             err));
+    if (what == USER_FRAME)
+        MODAL_TRY(k->reorder(&(modal_reorder_task){n, m, a->normals, a->source, a->base, a->ordered[1]},
+                             a->stream, err));
+done:
+    return status;
+}
+
+static modal_status call(void *context, int64_t k, modal_error *err)
+{
+    operations *o = context;
+    o->a.U = bench_set(o->side, o->set, k);
+    return run(o, &o->a, o->what, err);
+}
+
+static double bytes_of(const operations *o, operation what)
+{
+    const double n = (double)o->n, points = n * (double)o->columns;
+    const double product = 12.0 * (MODES + 1) * n + 12.0 * points;
+    const double normals = 8.0 * (double)o->n_corners + 8.0 * n + 24.0 * points;
+    const double order = 4.0 * n + 24.0 * points;
+    const double bytes[OPERATIONS] = {product, 12.0 * n + 24.0 * points, normals, 12.0 * n + 12.0 * points,
+                                      order, product + normals, product + normals + 2.0 * order};
+    return bytes[what];
+}
+
+/* The last column of a result against the reference's, by a fixed tolerance. */
+static modal_status compare(operations *o, const float *got, const float *expected, double tolerance,
+                            double *error, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    float *host = NULL;
+    const int64_t count = 3 * o->n, at = count * (o->columns - 1);
+    MODAL_TRY(modal_alloc(&host, count, sizeof *host, "check", err));
+    MODAL_TRY(bench_from_device(o->side, host, got + at, 4 * count, err));
+    for (int64_t i = 0; i < count; i++) {
+        const double share = fabs((double)host[i] - (double)expected[at + i]) / tolerance;
+        if (!(share <= *error)) *error = share;
+    }
+done:
+    modal_free(&host);
+    return status;
+}
+
+static modal_status measure(operations *o, operation what, arrays *ref, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t floats = 3 * o->n * o->columns;
+    const int product = what == DEFORM || what == FRAME || what == USER_FRAME;
+    bench_row row = {.name = names[what], .ours = 1, .side = o->side, .n_vertices = o->n,
+                     .n_columns = o->columns, .n_objects = 1, .n_modes = product ? MODES : 0,
+                     .bytes = bytes_of(o, what), .tolerance = "4e-6 m, normals 2e-3"};
+    o->what = what;
+    /* the same positions in both, where they are an input */
+    MODAL_TRY(modal_device_copy_in(&o->side->device, o->a.x, ref->x, 4 * floats, o->side->stream, err));
+    MODAL_TRY(modal_device_stream_wait(&o->side->device, o->side->stream, err));
+    MODAL_TRY(bench_poison(o->side, o->a.normals, 4 * floats, err));
+    MODAL_TRY(bench_poison(o->side, o->a.ordered[0], 4 * floats, err));
+    MODAL_TRY(call(o, 0, err));
+    MODAL_TRY(bench_from_device(o->side, (void *)(uintptr_t)ref->U, o->a.U, 4 * o->set, err));
+    MODAL_TRY(run(o, ref, what, err));
+    if (what != RIGID) MODAL_TRY(compare(o, o->a.x, ref->x, 4e-6, &row.error, err));
+    if (what == NORMALS || what == RIGID || what >= FRAME)
+        MODAL_TRY(compare(o, o->a.normals, ref->normals, 2e-3, &row.error, err));
+    if (what == REORDER || what == USER_FRAME)
+        MODAL_TRY(compare(o, o->a.ordered[0], ref->ordered[0], 4e-6, &row.error, err));
+    MODAL_TRY(bench_measure(o->b, o->side, call, o, &row.time, err));
+    MODAL_TRY(bench_row_add(o->b, &row, err));
+done:
+    return status;
+}
+
+/* All arrays of one side; `from` (in main memory) is copied, or they are made where it is NULL. */
+static modal_status fill(operations *o, bench_side *side, arrays *a, const arrays *from, const torus *t,
+                         modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = o->n, m = o->columns, tiles = (n + 31) / 32, out = 12 * n * m;
+    const struct {
+        void *to;
+        const void *of;
+        int64_t bytes;
+    } list[] = {{&a->rest, from ? from->rest : NULL, 384 * tiles},
+                {&a->rest_normals, from ? from->rest_normals : NULL, 12 * n},
+                {&a->q, from ? from->q : NULL, 4 * MODES * m},
+                {&a->frames, from ? from->frames : NULL, 48 * m},
+                {&a->u, from ? from->u : NULL, out},
+                {&a->x, NULL, out},
+                {&a->normals, NULL, out},
+                {&a->ordered[0], NULL, out},
+                {&a->ordered[1], NULL, out},
+                {&a->base, from ? from->base : NULL, 8 * m},
+                {&a->source, from ? from->source : NULL, 4 * n},
+                {&a->offsets, t->face_offsets, 8 * (n + 1)},
+                {&a->corners, t->corners, 8 * o->n_corners}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        MODAL_TRY(bench_to_device(side, list[i].to, list[i].of, list[i].bytes, "operations", err));
+    a->device = &side->device;
+    a->stream = side->stream;
+    if (from) goto done;
+    memset(a->rest, 0, 384 * (size_t)tiles);
+    for (int64_t v = 0; v < n; v++) {
+        for (int i = 0; i < 3; i++) {
+            a->rest[v / 32 * 96 + 32 * i + v % 32] = t->positions[3 * v + i];
+            a->rest_normals[3 * v + i] = 0.5f * bench_noise(71, (uint64_t)(3 * v + i));
+        }
+        const int64_t s = v / LOCAL * LOCAL + v % LOCAL * 37 % LOCAL; /* 37 is odd: a permutation */
+        a->source[v] = (int32_t)(v / LOCAL * LOCAL + LOCAL <= n ? s : v);
+    }
+    for (int64_t i = 0; i < MODES * m; i++) a->q[i] = 1e-5f * bench_noise(72, (uint64_t)i);
+    for (int64_t i = 0; i < 3 * n * m; i++) a->u[i] = 1e-5f * bench_noise(73, (uint64_t)i);
+    memset(a->frames, 0, 48 * (size_t)m);
+    for (int64_t c = 0; c < m; c++) {
+        const float angle = 0.1f * (float)c;
+        float *f = a->frames + 12 * c;
+        f[0] = f[5] = cosf(angle);
+        f[4] = sinf(angle);
+        f[1] = -f[4];
+        f[10] = 1.0f;
+        a->base[c] = c * n;
+    }
+    float *U = NULL;
+    MODAL_TRY(bench_to_device(side, &U, NULL, 4 * o->set, "U", err));
+    a->U = U;
+    MODAL_TRY(bench_from_device(o->side, U, bench_set(o->side, o->set, 0), 4 * o->set, err));
+    MODAL_TRY(run(o, a, DEFORM, err));
+done:
+    return status;
+}
+
+static void empty(bench_side *side, arrays *a)
+{
+    void *list[] = {&a->rest, &a->rest_normals, &a->q, &a->frames, &a->u, &a->x, &a->normals,
+                    &a->ordered[0], &a->ordered[1], &a->base, &a->source, &a->offsets, &a->corners};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) bench_free(side, list[i]);
+}
+
+modal_status bench_operations(modal_bench *b, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    torus *t = NULL;
+    arrays ref = {0};
+    operations o = {.b = b};
+    bench_side host = {.present = 1, .device = b->ref};
+    bench_table(b, "operations", "Our operations one by one, and frames in the user's order");
+    bench_headings(b);
+    MODAL_TRY(torus_new(&t, b->quick ? 60 : 675, 0, err));
+    for (int which = 0; which < 4; which++) {
+        bench_side *side = which < 2 ? &b->gpu : &b->cpu;
+        if (!side->present) continue;
+        o = (operations){.b = b, .side = side, .n = t->n_vertices, .columns = which % 2 ? MANY : 1,
+                         .n_corners = 3 * t->n_triangles, .set = (t->n_vertices + 31) / 32 * 96 * MODES};
+        if (o.set > side->pool_floats) continue;
+        openblas_settle();
+        MODAL_TRY(fill(&o, &host, &ref, NULL, t, err));
+        MODAL_TRY(fill(&o, side, &o.a, &ref, t, err));
+        for (operation what = 0; what < OPERATIONS; what++) MODAL_TRY(measure(&o, what, &ref, err));
+        empty(side, &o.a);
+        empty(&host, &ref);
+        float *U = (float *)(uintptr_t)ref.U;
+        bench_free(&host, &U);
+        ref.U = NULL;
+    }
+done:;
+    float *U = (float *)(uintptr_t)ref.U;
+    bench_free(&host, &U);
+    empty(&host, &ref);
+    if (o.side) empty(o.side, &o.a);
+    t = torus_delete(t);
+    return status;
+}
