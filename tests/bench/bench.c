@@ -49,6 +49,18 @@ done:
     return status;
 }
 
+void bench_settle(const modal_bench *b)
+{
+    const struct timespec pause = {0, 5000000};
+    for (int i = 0; i < 200 && !b->quick; i++) {
+        struct timespec before, after;
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+        nanosleep(&pause, NULL);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+        if ((after.tv_sec - before.tv_sec) * 1000000000L + after.tv_nsec - before.tv_nsec < 500000) break;
+    }
+}
+
 static int ascending(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -62,8 +74,8 @@ modal_status bench_measure(modal_bench *b, bench_side *side, bench_call *call, v
     double seconds[BENCH_RUNS], one = 0.0;
     const double target = side->is_cuda ? GPU_RUN_SECONDS : CPU_RUN_SECONDS;
     int64_t k = 0;
-    /* Warm-ups, and how long a call takes. On the CPU the threads of the code before must have gone
-     * to sleep, and the new ones be awake. */
+    bench_settle(b);
+    /* Warm-ups, and how long a call takes; on the CPU its threads must be awake. */
     const double start = now();
     for (int i = 0; i < WARM_UPS || (!side->is_cuda && !b->quick && now() - start < CPU_WARM_SECONDS);
          i++)

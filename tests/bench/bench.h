@@ -47,10 +47,14 @@ typedef struct bench_time {
     int runs, calls;            /* runs, and calls in each */
 } bench_time;
 
+/* Waits until this process's threads sleep: OpenBLAS's go on spinning for a tenth of a second after a call,
+ * OpenMP's for some milliseconds, and either take the processors from whoever is measured next. Part of
+ * bench_measure. */
+void bench_settle(const modal_bench *b);
+
 /* The k-th call of what is timed, k = 0, 1, ... over all runs. */
 typedef modal_status bench_call(void *context, int64_t k, modal_error *err);
 
-/* Call openblas_settle before, unless OpenBLAS itself is measured. */
 modal_status bench_measure(modal_bench *b, bench_side *side, bench_call *call, void *context,
                            bench_time *time, modal_error *err);
 

@@ -303,7 +303,6 @@ modal_status bench_frame(modal_bench *b, modal_error *err)
     modal_status status = MODAL_OK;
     torus *t = NULL;
     frame f = {0};
-    openblas_settle();
     for (int shuffled = 0; shuffled < 2; shuffled++) {
         MODAL_TRY(torus_new(&t, b->quick ? 60 : 675, shuffled, err));
         bench_table(b, shuffled ? "frame, random order" : "frame",

@@ -182,7 +182,6 @@ static modal_status measure(multi *m, const char *name, int ours, bench_call *ca
                                         : "2 (r + 2) 2^-24 sum |U||q|"};
     const int64_t floats = 4 * s->padded_vertices > s->rest_offset[s->n_objects]
                                ? 4 * s->padded_vertices : s->rest_offset[s->n_objects];
-    openblas_settle();
     MODAL_TRY(bench_poison(m->side, m->u, 4 * floats, err));
     MODAL_TRY(call(m, 0, err));
     MODAL_TRY(check(m, result, where, moved, &row.error, err));

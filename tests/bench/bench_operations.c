@@ -6,7 +6,6 @@
 
 #include "lib/base/memory.h"
 #include "tests/bench/bench.h"
-#include "tests/bench/opponents/opponents.h"
 #include "tests/bench/torus.h"
 
 enum { MODES = 15, MANY = 16, LOCAL = 64 };
@@ -206,7 +205,6 @@ modal_status bench_operations(modal_bench *b, modal_error *err)
         o = (operations){.b = b, .side = side, .n = t->n_vertices, .columns = which % 2 ? MANY : 1,
                          .n_corners = 3 * t->n_triangles, .set = (t->n_vertices + 31) / 32 * 96 * MODES};
         if (o.set > side->pool_floats) continue;
-        openblas_settle();
         MODAL_TRY(fill(&o, &host, &ref, NULL, t, err));
         MODAL_TRY(fill(&o, side, &o.a, &ref, t, err));
         for (operation what = 0; what < OPERATIONS; what++) MODAL_TRY(measure(&o, what, &ref, err));

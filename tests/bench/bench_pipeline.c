@@ -16,7 +16,6 @@
 #include "lib/deform/deform.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/bench_cpu.h"
-#include "tests/bench/opponents/opponents.h"
 #include "tests/bench/torus.h"
 
 enum { MODES = 15, FILE_RUNS = 5, WRITE_BYTES = 8 << 20 };
@@ -175,6 +174,7 @@ static modal_status measure(stream_case *c, const char *name, int ours, int runs
 {
     modal_status status = MODAL_OK;
     double seconds[BENCH_RUNS];
+    bench_settle(c->b);
     for (int i = -1; i < runs; i++) {
         const double start = now();
         MODAL_TRY(call(c, err));
@@ -258,7 +258,6 @@ modal_status bench_pipeline(modal_bench *b, modal_error *err)
     modal_status status = MODAL_OK;
     torus *t = NULL;
     modal_basis basis = {0};
-    openblas_settle();
     MODAL_TRY(torus_new(&t, b->quick ? 60 : 675, 0, err));
     MODAL_TRY(torus_basis(&basis, t, MODES, err));
     bench_table(b, "pipeline", "The deformer end to end: positions and normals of all frames (cols); bytes: "

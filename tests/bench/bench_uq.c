@@ -59,7 +59,6 @@ static modal_status measure(product *p, const char *name, int hidden, bench_time
     MODAL_TRY(call_product(p, 0, err));
     MODAL_TRY(matrix_check(p->b, p->side, &p->layout, bench_set(p->side, p->layout.floats, 0), p->q, 1,
                            p->u, step, UNIT, &row.error, err));
-    if (p->kind != OPENBLAS) openblas_settle();
     MODAL_TRY(bench_measure(p->b, p->side, call_product, p, &row.time, err));
     *time = row.time;
     MODAL_TRY(bench_row_add(p->b, &row, err));

@@ -4,17 +4,6 @@
 
 #ifdef MODAL_HAVE_OPENBLAS
 #include <cblas.h>
-#include <omp.h>
-#include <time.h>
-
-static int awake; /* calls come from one thread, but for those in openblas_objects */
-
-void openblas_settle(void)
-{
-    const struct timespec pause = {0, 100000000};
-    if (awake) nanosleep(&pause, NULL);
-    awake = 0;
-}
 
 int opponents_have_openblas(void) { return 1; }
 const char *opponents_openblas_version(void) { return openblas_get_config(); }
@@ -26,14 +15,12 @@ void opponents_cpu_threads(int n_threads)
 
 void openblas_sgemv(int row_major, int64_t rows, int r, const float *U, const float *q, float *u)
 {
-    if (!omp_in_parallel()) awake = 1;
     cblas_sgemv(row_major ? CblasRowMajor : CblasColMajor, CblasNoTrans, (blasint)rows, r, 1.0f, U,
                 row_major ? r : (blasint)rows, q, 1, 0.0f, u, 1);
 }
 
 void openblas_sgemm(int64_t rows, int r, int64_t columns, const float *U, const float *q, float *u)
 {
-    awake = 1;
     cblas_sgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (blasint)rows, (blasint)columns, r, 1.0f, U,
                 (blasint)rows, q, r, 0.0f, u, (blasint)rows);
 }
@@ -46,7 +33,6 @@ void openblas_objects(const plant_scene *s, const float *U, const float *q, floa
                        q + s->first_mode[i], u + 3 * s->first_vertex[i]);
 }
 #else
-void openblas_settle(void) {}
 int opponents_have_openblas(void) { return 0; }
 const char *opponents_openblas_version(void) { return "absent"; }
 void opponents_cpu_threads(int n_threads) { (void)n_threads; }

@@ -25,10 +25,6 @@ void opponents_end_cublas(void); /* frees what it keeps */
 
 /* ---- OpenBLAS (openblas.c) ---- */
 
-/* Its threads go on spinning for a while after a call (2^26 cycles by default) and take the processors
- * from whoever is measured next: waits until they sleep, if they may be awake. */
-void openblas_settle(void);
-
 /* u [rows] = U q, U [rows, r] row-major or column-major. */
 void openblas_sgemv(int row_major, int64_t rows, int r, const float *U, const float *q, float *u);
 /* u [columns, rows] = the same for many q [columns, r], U column-major. */
