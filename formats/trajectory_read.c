@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading traj.h5, for use and for the checker, and where its basis is. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "formats/h5_util.h"
 #include "formats/provenance_h5.h"
@@ -126,16 +128,32 @@ modal_status modal_trajectory_check_image(const void *bytes, size_t length, cons
     return check_source(&source, findings, err);
 }
 
+static modal_status join(char **path, const char *file_name, const char *name, modal_error *err)
+{
+    const char *slash = file_name ? strrchr(file_name, '/') : NULL;
+    size_t folder = slash ? (size_t)(slash - file_name) + 1 : 0, length = strlen(name);
+    modal_status status = modal_alloc(path, (int64_t)(folder + length + 1), 1, "basis path", err);
+    if (status != MODAL_OK) return status;
+    if (folder > 0) memcpy(*path, file_name, folder);
+    memcpy(*path + folder, name, length + 1);
+    return MODAL_OK;
+}
+
 modal_status modal_trajectory_basis_path(const modal_trajectory *trajectory,
                                          const char *trajectory_path, char **path, modal_error *err)
 {
     const char *name = trajectory->basis_path;
-    const char *slash = trajectory_path ? strrchr(trajectory_path, '/') : NULL;
-    size_t folder = slash && name[0] != '/' ? (size_t)(slash - trajectory_path) + 1 : 0;
-    size_t length = strlen(name);
-    modal_status status = modal_alloc(path, (int64_t)(folder + length + 1), 1, "basis path", err);
-    if (status != MODAL_OK) return status;
-    if (folder > 0) memcpy(*path, trajectory_path, folder);
-    memcpy(*path + folder, name, length + 1);
+    modal_status status = join(path, name[0] == '/' ? NULL : trajectory_path, name, err);
+    if (status != MODAL_OK || name[0] == '/' || !trajectory_path || access(*path, F_OK) == 0)
+        return status;
+    /* The trajectory may be a link: then its basis lies beside the file that the link leads to. */
+    char *real = realpath(trajectory_path, NULL), *beside = NULL;
+    if (real && join(&beside, real, name, NULL) == MODAL_OK && access(beside, F_OK) == 0) {
+        modal_free(path);
+        *path = beside;
+        beside = NULL;
+    }
+    free(real);
+    modal_free(&beside);
     return MODAL_OK;
 }

@@ -28,8 +28,9 @@ static const tool_option options[] = {
      "says. May be repeated.",
      1},
     {"fixed", 0, "GROUP|FILE", NULL,
-     "Nodes that do not move: a named group of the mesh, or a VegaFEM .bou file of node numbers. May "
-     "be repeated; without it the body is free.",
+     "Nodes that do not move: a named group of the mesh (2:NAME for the one of dimension 2, where several "
+     "bear that name), or a VegaFEM .bou file of node numbers. May be repeated; without it the body is "
+     "free.",
      1},
     {"surface", 0, "FINE.obj", NULL,
      "Deform this finer surface, embedded in the solid, instead of the solid's own boundary.", 0},
@@ -104,7 +105,8 @@ done:
     return status;
 }
 
-/* The group of that name, or NULL; more than one (of different dimensions) is an error. */
+/* The group of that name, or NULL. A name that groups of several dimensions bear needs the dimension in
+ * front, "2:base". dimension < 0: any. */
 static modal_status find_group(const modal_volume_mesh *mesh, const char *name, size_t length,
                                int dimension, const modal_group **group, modal_error *err)
 {
@@ -115,24 +117,34 @@ static modal_status find_group(const modal_volume_mesh *mesh, const char *name, 
         if (dimension >= 0 && g->dimension != dimension) continue;
         if (*group)
             return modal_error_set(err, MODAL_ERROR_INPUT,
-                                   "group %s: two of that name, of dimension %d and %d", g->name,
-                                   (*group)->dimension, g->dimension);
+                                   "group %s: two of that name, say which: %d:%s or %d:%s", g->name,
+                                   (*group)->dimension, g->name, g->dimension, g->name);
         *group = g;
     }
+    if (!*group && dimension < 0 && length > 2 && name[0] >= '0' && name[0] <= '3' && name[1] == ':')
+        return find_group(mesh, name + 2, length - 2, name[0] - '0', group, err);
     return MODAL_OK;
 }
 
 static modal_status unknown_group(const modal_volume_mesh *mesh, const char *option,
                                   const char *name, int length, int dimension, modal_error *err)
 {
-    char known[512] = "";
+    char known[512] = "none";
     size_t used = 0;
-    for (int32_t i = 0; i < mesh->n_groups && used < sizeof known; i++)
-        if (dimension < 0 || mesh->groups[i].dimension == dimension)
+    int32_t n_left = 0;
+    for (int32_t i = 0; i < mesh->n_groups; i++) {
+        const modal_group *g = &mesh->groups[i];
+        if (dimension >= 0 && g->dimension != dimension) continue;
+        if (n_left > 0 || used + strlen(g->name) + 32 > sizeof known)
+            n_left++;
+        else
             used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
-                                     mesh->groups[i].name);
+                                     g->name);
+    }
+    if (n_left > 0)
+        snprintf(known + used, sizeof known - used, "%s%d more", used ? " and " : "", n_left);
     return modal_error_set(err, MODAL_ERROR_INPUT, "%s: unknown group, %.*s (known: %s)", option,
-                           length, name, known[0] ? known : "none");
+                           length, name, known);
 }
 
 static modal_status append_material(modal_volume_mesh *mesh, const char *name, size_t length,
@@ -327,7 +339,11 @@ static modal_status make_surface(tool *t, const request *r, modal_shape *shape, 
     } else {
         modal_embed_summary embedded = {0};
         MODAL_TRY(modal_obj_read(r->surface_path, &fine, err));
-        MODAL_TRY(modal_shape_surface_embedded(&shape->volume, &fine, shape, &embedded, err));
+        status = modal_shape_surface_embedded(&shape->volume, &fine, shape, &embedded, err);
+        if (status != MODAL_OK) {
+            modal_error_context(err, "%s", r->surface_path);
+            goto done;
+        }
         tool_note(t, "%lld of %lld surface vertices are outside the solid, the farthest by %.3g m",
                   (long long)embedded.n_outside, (long long)shape->n_vertices,
                   shape->farthest_outside);

@@ -54,15 +54,15 @@ static modal_status check_shape(const modal_linear_shape *s, int32_t index, moda
         if (!(s->stiffness[k] >= 0 && isfinite(s->stiffness[k])))
             return modal_error_set(err, MODAL_ERROR_USAGE,
                                    "shape %d: mode %d: stiffness must be finite and >= 0, %g", index,
-                                   k + 1, s->stiffness[k]);
+                                   k, s->stiffness[k]);
         if (!(s->damping[k] >= 0 && isfinite(s->damping[k])))
             return modal_error_set(err, MODAL_ERROR_USAGE,
                                    "shape %d: mode %d: damping must be finite and >= 0, %g", index,
-                                   k + 1, s->damping[k]);
+                                   k, s->damping[k]);
         if (s->modal_masses && !(s->modal_masses[k] > 0 && isfinite(s->modal_masses[k])))
             return modal_error_set(err, MODAL_ERROR_USAGE,
                                    "shape %d: mode %d: modal mass must be finite and > 0, %g", index,
-                                   k + 1, s->modal_masses[k]);
+                                   k, s->modal_masses[k]);
     }
     return MODAL_OK;
 }
@@ -293,7 +293,7 @@ static modal_status start(workspace *w, modal_error *err)
                     return modal_error_set(err, MODAL_ERROR_USAGE,
                                            "object %d: mode %d: no static equilibrium, a load of %g "
                                            "on stiffness 0",
-                                           i, k + 1, w->load[at]);
+                                           i, k, w->load[at]);
                 q = w->load[at] / s->stiffness[k];
             }
             w->q[at] = q + (p->initial ? p->initial[at] : 0);

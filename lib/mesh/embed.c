@@ -252,13 +252,19 @@ modal_status modal_embed_points(const modal_volume_mesh *mesh, int64_t n, const 
         int32_t element = INT32_MAX;
         distances[i] = sqrt(tree_search(&tree, p, 0, NULL));
         tree_search(&tree, p, distances[i] + tree.tolerance, &element);
-        assert(element < mesh->n_elements);
+        if (element >= mesh->n_elements || !isfinite(distances[i])) {
+            distances[i] = INFINITY; /* so far away that its squared distance overflows */
+            continue;
+        }
         element_nodes(mesh, element, x);
         modal_tetrahedron_weights(x, p, weights + 4 * i);
         memcpy(nodes + 4 * i, mesh->tetrahedra + 4 * (int64_t)element, 4 * sizeof *nodes);
         if (elements) elements[i] = element;
     }
     for (int64_t i = 0; i < n; i++) {
+        if (!isfinite(distances[i]))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "vertex %lld: too far from the solid, (%g, %g, %g)",
+                       (long long)i, points[3 * i], points[3 * i + 1], points[3 * i + 2]);
         if (!(distances[i] > tree.tolerance)) continue;
         found.n_outside++;
         if (distances[i] > found.farthest_outside) {

@@ -90,6 +90,9 @@ static modal_status order_nodes(modal_factor *factor, const modal_fem_system *sy
         (factor->common.status == CHOLMOD_OUT_OF_MEMORY ||
          !cholmod_l_amd(&graph, NULL, 0, order, &factor->common)))
         MODAL_TRY(cholmod_failure(factor, "ordering", err));
+    /* METIS catches SIGTERM while it runs, and hands back an unfinished order. */
+    if (!cholmod_l_check_perm(order, (size_t)n_nodes, (size_t)n_nodes, &factor->common))
+        MODAL_FAIL(err, MODAL_ERROR_INTERRUPTED, "ordering: interrupted");
     for (int64_t k = 0; k < n_nodes; k++)
         for (int p = 0; p < 3; p++) factor->permutation[3 * k + p] = 3 * order[k] + p;
 done:

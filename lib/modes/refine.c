@@ -123,7 +123,7 @@ modal_status modal_modes_refine(modal_modes_problem *problem, int64_t n_vectors,
             if (n_above == 0) break;
             MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
                        "modes: residual of mode %lld is %.3g after %d refinements, wanted %.3g",
-                       (long long)at + 1, residuals[at], step, tolerance);
+                       (long long)at, residuals[at], step, tolerance);
         }
         previous = worst;
         MODAL_TRY(modal_modes_apply(problem, n_vectors, mass_vectors, vectors, err));

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line of modalpack: what it refuses, with which words and exit code, and that nothing is
 left behind. usage: check_modalpack.py MODALPACK SOURCE_FOLDER"""
+import json
 import os
 import pathlib
 import resource
@@ -58,6 +59,11 @@ write("truncated.msh", msh()[:200])
 write("empty.msh", "")
 write("text.msh", "hello\n")
 os.mkdir("folder")
+write("far.obj", "v 1e200 0 0\nv 1e200 1e199 0\nv 1e200 0 1e199\nf 1 2 3\n")
+write("twice.msh", msh().replace('1\n3 1 "body"', '2\n3 1 "body"\n2 1 "body"')
+      .replace("2 4 2 1 1 2 3 4 5", "2 4 2 1 1 2 3 4 5\n3 2 2 1 1 1 2 3").replace("$Elements\n2", "$Elements\n3"))
+write("many.msh", msh().replace("$PhysicalNames\n1\n", "$PhysicalNames\n301\n").replace(
+    '3 1 "body"\n', '3 1 "body"\n' + "".join(f'3 {i} "group {i}"\n' for i in range(2, 302))))
 
 usage = [
     (2, "usage: modalpack", (good,)),
@@ -87,6 +93,13 @@ usage = [
     (3, "inverted.msh: element 2: negative volume", ("inverted.msh", "o.h5", *STEEL)),
     (3, "flat.msh: element 2: zero volume", ("flat.msh", "o.h5", *STEEL)),
     (3, "absent.obj", (good, "o.h5", *STEEL, "--surface", "absent.obj")),
+    (3, "far.obj: vertex 0: too far from the solid, (1e+200, 0, 0)", (good, "o.h5", *STEEL, "--surface", "far.obj")),
+    (3, "group body: two of that name, say which: 2:body or 3:body", ("twice.msh", "o.h5", *STEEL, "--fixed", "body")),
+    (3, " more)", ("many.msh", "o.h5", *STEEL, "--fixed", "foot")),
+    (2, "--report: would overwrite good.msh", (good, "o.h5", *STEEL, "--report", "./good.msh")),
+    (2, "--report: would overwrite o.h5", (good, "o.h5", *STEEL, "--report", "folder/../o.h5")),
+    (2, "--report: would overwrite far.obj", (good, "o.h5", *STEEL, "--surface", "far.obj", "--report", "far.obj")),
+    (4, "absent/r.json: cannot write", (good, "o.h5", *STEEL, "--report", "absent/r.json")),
     (4, "b.h5: exists (--force replaces it)", (good, "b.h5", *STEEL)),
     (4, "folder: not a regular file", (good, "folder", *STEEL, "--force")),
     (4, "cannot write", (good, "absent/o.h5", *STEEL)),
@@ -100,6 +113,10 @@ for place in ("first", "second"):
     got = run("../good.msh", "b.h5", *STEEL, "--modes", "3", "-j1", cwd=place)
     assert got.returncode == 0 and "nodes in no element dropped, 1" in got.stderr, got
 assert pathlib.Path("first/b.h5").read_bytes() == pathlib.Path("second/b.h5").read_bytes()
+
+# the group of one dimension of two that share a name; a report beside the output
+assert run("twice.msh", "two.h5", *STEEL, "--modes", "2", "--fixed", "2:body", "--report", "two.json").returncode == 0
+assert json.loads(pathlib.Path("two.json").read_text())["exit_code"] == 0
 
 # a node number of a .bou file that no element has
 write("wrong.bou", "1,2,\n812\n")

@@ -211,10 +211,25 @@ void tool_folder_discard(const char *path, int made)
 
 void tool_folder_keep(const char *path) { forget(path); }
 
+int tool_same_file(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    if (stat(a, &of_a) == 0 && stat(b, &of_b) == 0)
+        return of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+    /* One is not there yet: compare the folders and the last names. */
+    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
+    if (strcmp(slash_a ? slash_a + 1 : a, slash_b ? slash_b + 1 : b) != 0) return 0;
+    char folder_a[4096], folder_b[4096];
+    snprintf(folder_a, sizeof folder_a, "%.*s/", slash_a ? (int)(slash_a - a) : 1, slash_a ? a : ".");
+    snprintf(folder_b, sizeof folder_b, "%.*s/", slash_b ? (int)(slash_b - b) : 1, slash_b ? b : ".");
+    if (stat(folder_a, &of_a) == 0 && stat(folder_b, &of_b) == 0)
+        return of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+    return strcmp(folder_a, folder_b) == 0;
+}
+
 modal_status tool_refuse_same_file(const char *input, const char *output, modal_error *err)
 {
-    struct stat a, b;
-    if (stat(input, &a) == 0 && stat(output, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+    if (tool_same_file(input, output))
         return modal_error_set(err, MODAL_ERROR_USAGE, "%s: input and output are one file", output);
     return MODAL_OK;
 }

@@ -31,7 +31,9 @@ void tool_folder_discard(const char *path, int made);
 /* The folder stays, whatever comes. */
 void tool_folder_keep(const char *path);
 
-/* MODAL_ERROR_USAGE when both names lead to one file. */
+/* Whether both names lead to one file, or would if they existed: one folder, one name. */
+int tool_same_file(const char *a, const char *b);
+/* MODAL_ERROR_USAGE when they do. */
 modal_status tool_refuse_same_file(const char *input, const char *output, modal_error *err);
 
 /* Writes all bytes to standard output and flushes. */

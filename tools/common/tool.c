@@ -153,6 +153,39 @@ static int has_option(const tool_program *program, const char *name)
     return 0;
 }
 
+static const char *report_path(const tool *t)
+{
+    return has_option(t->program, "report") ? tool_value(&t->arguments, "report") : NULL;
+}
+
+modal_status tool_refuse_as_report(const tool *t, const char *path, modal_error *err)
+{
+    const char *report = report_path(t);
+    if (report && strcmp(report, "-") != 0 && tool_same_file(path, report))
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--report: would overwrite %s", path);
+    return MODAL_OK;
+}
+
+/* A report describes the newest run: it replaces an older one, but nothing else that the command line
+ * names. Begun before the work, so that a bad place is noticed before an output is made. */
+static modal_status begin_report(tool *t, modal_error *err)
+{
+    const tool_arguments *a = &t->arguments;
+    const char *report = report_path(t);
+    if (!report || strcmp(report, "-") == 0) return MODAL_OK;
+    for (int i = 0; i < a->n_operands; i++) {
+        modal_status status = tool_refuse_as_report(t, a->operands[i], err);
+        if (status != MODAL_OK) return status;
+    }
+    for (int i = 0; i < a->n_given; i++) {
+        const tool_option *option = &a->table[a->given[i].option];
+        if (!option->argument || strcmp(option->name, "report") == 0) continue;
+        modal_status status = tool_refuse_as_report(t, a->given[i].value, err);
+        if (status != MODAL_OK) return status;
+    }
+    return tool_output_begin(&t->report_file, report, 1, err);
+}
+
 int tool_start(tool *t, const tool_program *program, int argc, char **argv, int *exit_code)
 {
     modal_error err = {0};
@@ -195,7 +228,9 @@ int tool_start(tool *t, const tool_program *program, int argc, char **argv, int 
                                   MODAL_VERSION, "stages", "warnings");
         if (!t->report) status = modal_error_set(&err, MODAL_ERROR_MEMORY, "report: out of memory");
     }
+    if (status == MODAL_OK) status = begin_report(t, &err);
     if (status == MODAL_OK) return 0;
+    json_decref(t->report);
     for (char *c = err.message; *c; c++) /* one line, also for a usage text of several */
         if (*c == '\n') *c = ' ';
     fprintf(stderr, "%s: %s\n", program->name, err.message);
@@ -219,10 +254,11 @@ static int exit_code_of(modal_status status, int exit_done)
     return TOOL_EXIT_SYSTEM;
 }
 
-static modal_status write_report(tool *t, const char *path, modal_error *err)
+static modal_status write_report(tool *t, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    tool_output output = {0};
+    const char *path = report_path(t);
+    if (!path) return MODAL_OK;
     char *text = json_dumps(t->report, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
     if (!text) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "%s: out of memory", path);
     if (strcmp(path, "-") == 0) {
@@ -230,17 +266,14 @@ static modal_status write_report(tool *t, const char *path, modal_error *err)
         MODAL_TRY(tool_write_stdout("\n", 1, err));
         goto done;
     }
-    /* A report describes the newest run: it replaces an older one. */
-    MODAL_TRY(tool_output_begin(&output, path, 1, err));
-    FILE *file = fopen(output.temporary, "w");
+    FILE *file = fopen(t->report_file.temporary, "w");
     if (!file) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot write, %s", path, strerror(errno));
     int failed = fprintf(file, "%s\n", text) < 0;
     failed |= fclose(file) != 0;
     if (failed) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: write error, %s", path, strerror(errno));
-    MODAL_TRY(tool_output_commit(&output, err));
+    MODAL_TRY(tool_output_commit(&t->report_file, err));
 done:
     free(text);
-    tool_output_discard(&output);
     return status;
 }
 
@@ -259,8 +292,7 @@ int tool_finish(tool *t, modal_status status, const modal_error *err, int exit_d
     json_object_set_new(t->report, "peak_memory_bytes",
                         json_integer((json_int_t)usage.ru_maxrss * 1024));
     json_object_set_new(t->report, "exit_code", json_integer(code));
-    const char *path = has_option(t->program, "report") ? tool_value(&t->arguments, "report") : NULL;
-    if (path && write_report(t, path, &last) != MODAL_OK) {
+    if (write_report(t, &last) != MODAL_OK) {
         fprintf(stderr, "%s: %s\n", t->program->name, last.message);
         if (code == exit_done) code = TOOL_EXIT_SYSTEM;
     }
@@ -269,6 +301,7 @@ int tool_finish(tool *t, modal_status status, const modal_error *err, int exit_d
         code = TOOL_EXIT_SYSTEM;
     }
     json_decref(t->report);
+    tool_output_discard(&t->report_file);
     modal_free(&t->command_line);
     tool_arguments_free(&t->arguments);
     return code;
@@ -316,7 +349,7 @@ void tool_warn(tool *t, const char *format, ...)
 FILE *tool_text_stream(tool *t)
 {
     if (t->quiet) return NULL;
-    const char *path = has_option(t->program, "report") ? tool_value(&t->arguments, "report") : NULL;
+    const char *path = report_path(t);
     return path && strcmp(path, "-") == 0 ? stderr : stdout;
 }
 

@@ -11,6 +11,7 @@
 #include "lib/base/progress.h"
 #include "lib/base/status.h"
 #include "tools/common/options.h"
+#include "tools/common/output.h"
 
 enum {
     TOOL_EXIT_DONE = 0,
@@ -37,6 +38,7 @@ typedef struct tool {
     const tool_program *program;
     tool_arguments arguments;
     char *command_line; /* shell-quoted, for provenance */
+    tool_output report_file; /* --report FILE, begun at the start */
     int quiet, verbose, show_progress;
     double started;
     json_t *report; /* add to it freely: json_object_set_new(tool->report, ...) */
@@ -53,6 +55,10 @@ int tool_start(tool *t, const tool_program *program, int argc, char **argv, int 
 /* Prints the error, writes the report, checks the close of stdout, frees; returns the exit code:
  * that of `status`, or `exit_done` (0, or a checker's 1) when it is MODAL_OK. */
 int tool_finish(tool *t, modal_status status, const modal_error *err, int exit_done);
+
+/* MODAL_ERROR_USAGE when --report names this file, which may not exist yet. Done at the start for all
+ * operands and option values; a tool calls it for further files that it reads or writes. */
+modal_status tool_refuse_as_report(const tool *t, const char *path, modal_error *err);
 
 /* Lines on stderr: notes unless --quiet, details with --verbose only; warnings always, but for
  * --quiet, and kept for the report. "tool: " stands in front. */
