@@ -34,6 +34,7 @@ static modal_status run(bench_side *side, bench_call *call, void *context, int64
 {
     modal_status status = MODAL_OK;
     const double start = now();
+    (void)side;
 #ifdef MODAL_HAVE_CUDA
     if (side->is_cuda) MODAL_TRY(bench_cuda_start(side->stream, err));
 #endif
