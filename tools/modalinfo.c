@@ -5,6 +5,7 @@
 #include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "formats/basis_h5.h"
 #include "formats/h5_util.h"
@@ -38,10 +39,11 @@ static const tool_program program = {
     .least_operands = 1,
     .most_operands = 1,
     .notes =
-        "FILE is a basis.h5, a traj.h5 or a sequence.vtkhdf. With --check, exit code 1 means that\n"
-        "a rule is broken, 3 that the file is none of these or cannot be read at all.",
+        "FILE is a basis.h5, a traj.h5, a sequence.vtkhdf (or its .xdmf), or the folder that modaldeform\n"
+        "wrote (or its manifest.json). With --check, exit code 1 means that a rule is broken, 3 that\n"
+        "the file is none of these or cannot be read at all.",
     .examples =
-        "modalinfo basis.h5\nmodalinfo --json traj.h5\nmodalinfo --check out/sequence.vtkhdf",
+        "modalinfo basis.h5\nmodalinfo --json traj.h5\nmodalinfo --check out/sequence.vtkhdf\nmodalinfo --check out",
     .print_versions = print_versions,
 };
 
@@ -73,7 +75,36 @@ static const kind kinds[] = {
     {"basis", modalinfo_describe_basis, modal_basis_check},
     {"trajectory", modalinfo_describe_trajectory, check_trajectory},
     {"sequence", modalinfo_describe_sequence, modal_sequence_check},
+    {"output", modalinfo_describe_output, modalinfo_check_output},
 };
+
+/* Files of the family that are not HDF5: a folder and the manifest in it are an output, a sidecar stands
+ * for the .vtkhdf beside it, which *path then names (memory in *other, for the caller to free). */
+static modal_status find_plain_kind(const char **path, char **other, const kind **found,
+                                    modal_error *err)
+{
+    struct stat info;
+    const size_t length = strlen(*path);
+    char start[6] = "";
+    *found = NULL;
+    if (stat(*path, &info) != 0) return MODAL_OK;
+    if (S_ISREG(info.st_mode)) {
+        FILE *file = fopen(*path, "rb");
+        if (!file) return MODAL_OK;
+        if (fread(start, 1, 5, file) < 1) start[0] = '\0';
+        fclose(file);
+    }
+    if (S_ISDIR(info.st_mode) || start[0] == '{') {
+        *found = &kinds[3];
+    } else if (strcmp(start, "<?xml") == 0 && length > 5 && strcmp(*path + length - 5, ".xdmf") == 0) {
+        modal_status status = modal_alloc(other, (int64_t)length + 8, 1, "name", err);
+        if (status != MODAL_OK) return status;
+        snprintf(*other, length + 8, "%.*s.vtkhdf", (int)length - 5, *path);
+        *path = *other;
+        *found = &kinds[2];
+    }
+    return MODAL_OK;
+}
 
 static modal_status find_kind(const char *path, const kind **found, modal_error *err)
 {
@@ -131,10 +162,12 @@ int main(int argc, char **argv)
     modal_findings findings = {0};
     const kind *k = NULL;
     json_t *info = NULL;
+    char *other = NULL;
     const char *path = t.arguments.operands[0];
     int as_json = tool_count(&t.arguments, "json");
 
-    MODAL_TRY(find_kind(path, &k, &err));
+    MODAL_TRY(find_plain_kind(&path, &other, &k, &err));
+    if (!k) MODAL_TRY(find_kind(path, &k, &err));
     if (tool_count(&t.arguments, "check")) {
         MODAL_TRY(k->check(path, &findings, &err));
         if (findings.n > 0) exit_done = TOOL_EXIT_NO;
@@ -147,6 +180,7 @@ int main(int argc, char **argv)
             modalinfo_print(tool_text_stream(&t), info);
     }
 done:
+    modal_free(&other);
     json_decref(info);
     modal_findings_free(&findings);
     return tool_finish(&t, status, &err, exit_done);

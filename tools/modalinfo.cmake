@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-add_executable(modalinfo modalinfo.c modalinfo_describe.c modalinfo_print.c)
+add_executable(modalinfo modalinfo.c modalinfo_describe.c modalinfo_output.c
+               modalinfo_print.c)
 target_link_libraries(modalinfo PRIVATE modal_tool modal_formats m)
 install(TARGETS modalinfo RUNTIME)

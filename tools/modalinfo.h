@@ -7,12 +7,17 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "formats/findings.h"
 #include "lib/base/status.h"
 
 /* Read the file and describe it; the caller owns *info. */
 modal_status modalinfo_describe_basis(const char *path, json_t **info, modal_error *err);
 modal_status modalinfo_describe_trajectory(const char *path, json_t **info, modal_error *err);
 modal_status modalinfo_describe_sequence(const char *path, json_t **info, modal_error *err);
+
+/* The folder that modaldeform wrote, or the manifest.json in it. */
+modal_status modalinfo_describe_output(const char *path, json_t **info, modal_error *err);
+modal_status modalinfo_check_output(const char *path, modal_findings *findings, modal_error *err);
 
 /* A text for JSON; one that is not UTF-8 keeps its ASCII, with ? for the rest. */
 json_t *modalinfo_text(const char *text);

@@ -159,6 +159,26 @@ static void print_sequence(FILE *to, const json_t *info)
     put(to, "hash of its basis", info, "basis_hash");
 }
 
+static void print_output(FILE *to, const json_t *manifest)
+{
+    size_t i;
+    json_t *file;
+    const json_t *frames = json_object_get(manifest, "frames");
+    put(to, "made by", manifest, "arguments");
+    put(to, "trajectory", json_object_get(manifest, "trajectory"), "name");
+    put(to, "basis", json_object_get(manifest, "basis"), "name");
+    put(to, "device", manifest, "device");
+    fprintf(to, "%-22s%lld, %g to %g s\n", "frames", integer(frames, "count"),
+            number(frames, "first_time"), number(frames, "last_time"));
+    fprintf(to, "%-22s%lld\n%-22s%lld\n", "points", integer(manifest, "points"), "triangles",
+            integer(manifest, "triangles"));
+    json_array_foreach (json_object_get(manifest, "files"), i, file) {
+        fprintf(to, "%-22s", i == 0 ? "files" : "");
+        put_text(to, json_string_value(json_object_get(file, "name")));
+        fprintf(to, ", %lld bytes\n", integer(file, "bytes"));
+    }
+}
+
 void modalinfo_print(FILE *to, const json_t *info)
 {
     size_t i;
@@ -175,6 +195,8 @@ void modalinfo_print(FILE *to, const json_t *info)
     } else if (strcmp(type, "trajectory") == 0) {
         print_provenance(to, info);
         print_trajectory(to, info);
+    } else if (strcmp(type, "output") == 0) {
+        print_output(to, json_object_get(info, "manifest"));
     } else {
         print_provenance(to, info);
         print_sequence(to, info);

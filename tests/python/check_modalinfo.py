@@ -115,7 +115,7 @@ with tempfile.TemporaryDirectory() as folder:
         file.attrs["modal_type"] = "texture\x1b[2J"
     with h5py.File("version.h5", "w") as file:
         file.attrs.update(modal_type="basis", modal_version="2.0")
-    for name, message in (("absent.h5", "cannot open"), (".", "is a folder"), ("cut.h5", "truncated or damaged"),
+    for name, message in (("absent.h5", "cannot open"), (".", "a folder without manifest.json"), ("cut.h5", "truncated or damaged"),
                           ("foreign.h5", "not a file of modaltools"), ("other.h5", "modal_type: unknown"),
                           ("version.h5", "unsupported version 2.0")):
         for words in ([], ["--check"], ["--json"]):

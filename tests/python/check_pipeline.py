@@ -4,6 +4,7 @@ sequence against X + U q and the user's own surface, computed here from the file
 
 usage: check_pipeline.py BIN_FOLDER SOURCE_FOLDER DATA_FOLDER CASE
 exit code 77 where the mesh of the case is not there."""
+import json
 import pathlib
 import subprocess
 import sys
@@ -79,8 +80,9 @@ with tempfile.TemporaryDirectory() as temporary:
     run("modalsim", basis, trajectory, "--duration", repr(1.0001 * period),
         "--fps", repr((FRAMES - 1) / period), "--damping-ratio", 0.02, *initial)
     run("modaldeform", trajectory, out, "--normals", "dynamic", "--fields", "displacement")
-    for path in (basis, trajectory, out / "sequence.vtkhdf"):
+    for path in (basis, trajectory, out / "sequence.vtkhdf", out, out / "manifest.json", out / "sequence.xdmf"):
         run("modalinfo", path, "--check")
+        assert json.loads(run("modalinfo", path, "--json"))["type"]
 
     with h5py.File(trajectory) as f:
         q, times = f["q"][:], f["times"][:]
@@ -112,6 +114,20 @@ with tempfile.TemporaryDirectory() as temporary:
                                         axis=1)
             assert np.isfinite(difference).all()
             normal_error = max(normal_error, np.quantile(difference, 0.99))
+    def refused(code, message):
+        got = subprocess.run([tools / "modalinfo", "--check", out], capture_output=True, text=True)
+        assert got.returncode == code and message in got.stdout + got.stderr, got
+
+    manifest = (out / "manifest.json").read_text()
+    (out / "manifest.json").write_text(manifest.replace(f'"count": {FRAMES}', '"count": 3'))
+    refused(1, f"manifest.json: frames: 3, the sequence has {FRAMES}")
+    (out / "manifest.json").write_text(manifest)
+    (out / "sequence.xdmf").write_text("")
+    refused(1, "sequence.xdmf: 0 bytes, the manifest says")
+    (out / "sequence.xdmf").unlink()
+    refused(1, "sequence.xdmf: named by the manifest, but not there")
+    (out / "manifest.json").write_text(manifest[:-3])
+    refused(3, "manifest.json:")
     print(f"{mesh.name}: {n} points, error {error / size:.1e} of the size, moved {moved / size:.2f}, "
           f"normals {normal_error:.1e}")
     assert moved > 0.02 * size
