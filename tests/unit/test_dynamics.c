@@ -349,7 +349,7 @@ static void test_static_equilibrium_stays(void **state)
     assert_int_equal(modal_linear_simulate(&s.problem, 1, &time, &out, NULL, NULL, &err),
                      MODAL_ERROR_USAGE);
     assert_string_equal(err.message,
-                        "object 0: mode 1: no static equilibrium, a load of 1 on stiffness 0");
+                        "object 0: mode 0: no static equilibrium, a load of 1 on stiffness 0");
 }
 
 static void test_free_particle_falls(void **state)
@@ -495,13 +495,13 @@ static void test_refusals(void **state)
     expect(&s.problem, 2, frames, usage, "impulse 0: no object 1");
     s.problem.n_impulses = 0;
     s.shape.stiffness = &bad;
-    expect(&s.problem, 2, frames, usage, "shape 0: mode 1: stiffness must be finite and >= 0, -1");
+    expect(&s.problem, 2, frames, usage, "shape 0: mode 0: stiffness must be finite and >= 0, -1");
     s.shape.stiffness = &good;
     s.shape.damping = &nan;
-    expect(&s.problem, 2, frames, usage, "shape 0: mode 1: damping must be finite and >= 0, nan");
+    expect(&s.problem, 2, frames, usage, "shape 0: mode 0: damping must be finite and >= 0, nan");
     s.shape.damping = &good;
     s.shape.modal_masses = &bad;
-    expect(&s.problem, 2, frames, usage, "shape 0: mode 1: modal mass must be finite and > 0, -1");
+    expect(&s.problem, 2, frames, usage, "shape 0: mode 0: modal mass must be finite and > 0, -1");
     s.shape.modal_masses = NULL;
     s.object.shape = 1;
     expect(&s.problem, 2, frames, usage, "object 0: no shape 1");
