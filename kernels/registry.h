@@ -9,7 +9,10 @@
 #include "kernels/modal_sum/modal_sum.h"
 #include "kernels/normals_dynamic/normals_dynamic.h"
 #include "kernels/normals_rigid/normals_rigid.h"
+#include "kernels/normals_two_stage/normals_two_stage.h"
 #include "kernels/reorder/reorder.h"
+#include "kernels/tangents_dynamic/tangents_dynamic.h"
+#include "kernels/tangents_rigid/tangents_rigid.h"
 #include "kernels/world_transform/world_transform.h"
 
 #ifdef __cplusplus
@@ -25,6 +28,9 @@ typedef struct modal_kernels {
     modal_deform_objects_function *deform_objects;
     modal_normals_dynamic_function *normals_dynamic;
     modal_normals_rigid_function *normals_rigid;
+    modal_normals_two_stage_function *normals_two_stage;
+    modal_tangents_rigid_function *tangents_rigid;
+    modal_tangents_dynamic_function *tangents_dynamic;
     modal_reorder_function *reorder;
 } modal_kernels;
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # One program an operation (tests/kernels/harness.h), run once a back end. The CUDA runs are tests of
 # their own, label cuda; where there is no device they are skipped, and say so.
-add_library(modal_test_harness STATIC kernels/harness.c kernels/scene.c)
+add_library(modal_test_harness STATIC kernels/harness.c kernels/scene.c kernels/normals_mesh.c)
 target_link_libraries(modal_test_harness PUBLIC modal_kernels m)
 
 function(modal_kernel_test name)
@@ -18,7 +18,8 @@ function(modal_kernel_test name)
   set_tests_properties(kernels.${name}.cuda PROPERTIES LABELS "kernels;cuda")
 endfunction()
 
-foreach(operation modal_sum world_transform deform deform_objects normals_dynamic normals_rigid reorder)
+foreach(operation modal_sum world_transform deform deform_objects normals_dynamic normals_rigid
+    normals_two_stage tangents_rigid tangents_dynamic reorder)
   modal_kernel_test(${operation})
 endforeach()
 
@@ -41,3 +42,12 @@ if(MODAL_HAVE_CUDA)
 endif()
 add_test(NAME kernels.bench_objects COMMAND bench_objects --backend cpu --quick)
 set_tests_properties(kernels.bench_objects PROPERTIES LABELS kernels)
+
+# Not a test either: normals and tangents in all their ways.
+add_executable(normals_bench ${CMAKE_SOURCE_DIR}/tests/kernels/normals_bench.c)
+set_target_properties(normals_bench PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_link_libraries(normals_bench PRIVATE modal_kernels modal_mesh m)
+target_link_options(normals_bench PRIVATE -Wl,--as-needed)
+add_test(NAME kernels.normals_bench COMMAND normals_bench --backend cpu --quick)
+set_tests_properties(kernels.normals_bench PROPERTIES LABELS kernels)

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread a vertex, a warp 32 neighbours in the stored order. The table of corners is read in
-// order and the gathered positions are those of near neighbours, so with vertices in an order of
-// locality they come from the L1 and L2 caches, and memory sees each position about once. Four
-// columns at a time read the table once for four and keep four gathers in flight. No atomics, no
-// intermediate face normals. Products are rounded one by one, never fused: the cross product of an
-// edge with itself must be exactly zero.
+// One thread a vertex, a warp 32 neighbours in the stored order, all corners in one pass: no atomics,
+// no intermediate face normals.
+//
+// ring: the indices of a tile's neighbours lie as whole lines, one a row, and a corner costs one index
+//   and one gathered position instead of two, since it shares an edge with the next. All lanes of a
+//   warp run equally long, so eight rows of indices and gathers are in flight at once. With vertices
+//   in an order of locality the gathers touch few lines, which the first-level cache holds.
+// corners: the same from the table of corners, for callers without a ring.
+// Four columns at a time read the indices once for four.
 #include "kernels/cuda_check.cuh"
+#include "kernels/normals_dynamic/normal_parts.cuh"
 #include "kernels/normals_dynamic/normals_dynamic.h"
 #include "kernels/tile_store.cuh"
 
@@ -13,19 +17,96 @@ namespace {
 
 constexpr int WARPS = 8;
 
-__device__ __forceinline__ float difference_of_products(float a, float b, float c, float d)
+template <int C>
+__device__ __forceinline__ void finish(const modal_normals_dynamic_task &task, float (&sum)[C][3],
+                                       int64_t tile, int64_t column, float *stage)
 {
-    return __fsub_rn(__fmul_rn(a, b), __fmul_rn(c, d));
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        modal_cuda::normalise(sum[c]);
+        modal_cuda::store_tile(task.normals + ((column + c) * task.n_vertices + tile * 32) * 3,
+                               task.n_vertices - tile * 32, stage, sum[c][0], sum[c][1], sum[c][2]);
+    }
+}
+
+// ROWS rows of a tile's ring: all loads first.
+template <int C, int ROWS>
+__device__ __forceinline__ void add_rows(const int32_t *row, const float *x, int64_t stride,
+                                         const float (&own)[C][3], float (&edge)[C][3],
+                                         float (&sum)[C][3])
+{
+    int32_t entry[ROWS];
+    float next[ROWS][C][3];
+#pragma unroll
+    for (int k = 0; k < ROWS; k++) entry[k] = __ldg(row + 32 * k);
+#pragma unroll
+    for (int k = 0; k < ROWS; k++) {
+        const float *at = x + (int64_t)(entry[k] ^ (entry[k] >> 31)) * 3;
+#pragma unroll
+        for (int c = 0; c < C; c++)
+#pragma unroll
+            for (int i = 0; i < 3; i++) next[k][c][i] = __ldg(at + c * stride + i);
+    }
+#pragma unroll
+    for (int k = 0; k < ROWS; k++)
+#pragma unroll
+        for (int c = 0; c < C; c++) {
+            float to[3], product[3];
+#pragma unroll
+            for (int i = 0; i < 3; i++) to[i] = __fsub_rn(next[k][c][i], own[c][i]);
+            modal_cuda::cross(edge[c], to, product);
+#pragma unroll
+            for (int i = 0; i < 3; i++) {
+                if (entry[k] >= 0) sum[c][i] = __fadd_rn(sum[c][i], product[i]);
+                edge[c][i] = to[i];
+            }
+        }
 }
 
 template <int C>
 __global__ void __launch_bounds__(WARPS * 32)
-    normals(const modal_normals_dynamic_task task, int64_t first_column, int64_t n_column_blocks)
+    ring(const modal_normals_dynamic_task task, int64_t first_column, int64_t n_column_blocks)
+{
+    constexpr int ROWS = C == 1 ? 8 : C == 2 ? 4 : 2;
+    __shared__ float stages[WARPS][96];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int64_t n = task.n_vertices, n_tiles = (n + 31) / 32, n_work = n_tiles * n_column_blocks;
+    for (int64_t work = (int64_t)blockIdx.x * WARPS + warp; work < n_work;
+         work += (int64_t)gridDim.x * WARPS) {
+        const int64_t tile = work % n_tiles, v = tile * 32 + lane < n ? tile * 32 + lane : n - 1;
+        const int64_t column = first_column + work / n_tiles * C, stride = n * 3;
+        const float *__restrict__ x = task.positions + column * stride;
+        const int64_t begin = __ldg(task.ring_offsets + tile);
+        int rows = (int)(__ldg(task.ring_offsets + tile + 1) - begin);
+        const int32_t *row = task.ring + begin * 32 + lane;
+        float own[C][3], edge[C][3] = {}, sum[C][3] = {};
+#pragma unroll
+        for (int c = 0; c < C; c++)
+#pragma unroll
+            for (int i = 0; i < 3; i++) own[c][i] = __ldg(x + c * stride + v * 3 + i);
+        for (; rows >= ROWS; rows -= ROWS, row += 32 * ROWS)
+            add_rows<C, ROWS>(row, x, stride, own, edge, sum);
+        if (ROWS > 4 && rows >= 4) {
+            add_rows<C, 4>(row, x, stride, own, edge, sum);
+            rows -= 4, row += 128;
+        }
+        if (ROWS > 2 && rows >= 2) {
+            add_rows<C, 2>(row, x, stride, own, edge, sum);
+            rows -= 2, row += 64;
+        }
+        if (rows >= 1) add_rows<C, 1>(row, x, stride, own, edge, sum);
+        finish<C>(task, sum, tile, column, stages[warp]);
+    }
+}
+
+template <int C>
+__global__ void __launch_bounds__(WARPS * 32)
+    corners(const modal_normals_dynamic_task task, int64_t first_column, int64_t n_column_blocks)
 {
     __shared__ float stages[WARPS][96];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int64_t n = task.n_vertices, n_tiles = (n + 31) / 32, n_work = n_tiles * n_column_blocks;
-    const int2 *__restrict__ corners = reinterpret_cast<const int2 *>(task.corners);
+    const int2 *__restrict__ pairs = reinterpret_cast<const int2 *>(task.corners);
     for (int64_t work = (int64_t)blockIdx.x * WARPS + warp; work < n_work;
          work += (int64_t)gridDim.x * WARPS) {
         const int64_t tile = work % n_tiles, v = tile * 32 + lane;
@@ -42,35 +123,22 @@ __global__ void __launch_bounds__(WARPS * 32)
                 for (int i = 0; i < 3; i++) own[c][i] = __ldg(x + (c * n + v) * 3 + i);
         }
         for (; k < end; k++) {
-            const int2 corner = __ldg(corners + k);
+            const int2 corner = __ldg(pairs + k);
             const float *first = x + (int64_t)corner.x * 3, *second = x + (int64_t)corner.y * 3;
 #pragma unroll
             for (int c = 0; c < C; c++) {
-                float a[3], b[3];
+                float a[3], b[3], product[3];
 #pragma unroll
                 for (int i = 0; i < 3; i++) {
                     a[i] = __fsub_rn(__ldg(first + c * n * 3 + i), own[c][i]);
                     b[i] = __fsub_rn(__ldg(second + c * n * 3 + i), own[c][i]);
                 }
-                sum[c][0] += difference_of_products(a[1], b[2], a[2], b[1]);
-                sum[c][1] += difference_of_products(a[2], b[0], a[0], b[2]);
-                sum[c][2] += difference_of_products(a[0], b[1], a[1], b[0]);
-            }
-        }
+                modal_cuda::cross(a, b, product);
 #pragma unroll
-        for (int c = 0; c < C; c++) {
-            // scaled by the largest component first: squares neither overflow nor underflow
-            const float largest =
-                fmaxf(fabsf(sum[c][0]), fmaxf(fabsf(sum[c][1]), fabsf(sum[c][2])));
-            float n0 = 0.0f, n1 = 0.0f, n2 = 0.0f;
-            if (largest > 0.0f) {
-                n0 = sum[c][0] / largest, n1 = sum[c][1] / largest, n2 = sum[c][2] / largest;
-                const float inverse = 1.0f / sqrtf(n0 * n0 + n1 * n1 + n2 * n2);
-                n0 *= inverse, n1 *= inverse, n2 *= inverse;
+                for (int i = 0; i < 3; i++) sum[c][i] = __fadd_rn(sum[c][i], product[i]);
             }
-            modal_cuda::store_tile(task.normals + ((column + c) * n + tile * 32) * 3,
-                                   n - tile * 32, stages[warp], n0, n1, n2);
         }
+        finish<C>(task, sum, tile, column, stages[warp]);
     }
 }
 
@@ -80,8 +148,13 @@ modal_status launch(const modal_normals_dynamic_task *task, int64_t first_column
 {
     if (n_column_blocks == 0) return MODAL_OK;
     const int64_t blocks = ((task->n_vertices + 31) / 32 * n_column_blocks + WARPS - 1) / WARPS;
-    normals<C><<<(unsigned)(blocks < INT32_MAX ? blocks : INT32_MAX), WARPS * 32, 0,
-                 (cudaStream_t)stream>>>(*task, first_column, n_column_blocks);
+    const unsigned grid = (unsigned)(blocks < INT32_MAX ? blocks : INT32_MAX);
+    if (task->ring)
+        ring<C><<<grid, WARPS * 32, 0, (cudaStream_t)stream>>>(*task, first_column,
+                                                              n_column_blocks);
+    else
+        corners<C><<<grid, WARPS * 32, 0, (cudaStream_t)stream>>>(*task, first_column,
+                                                                 n_column_blocks);
     return modal_cuda_launched("normals_dynamic", err);
 }
 

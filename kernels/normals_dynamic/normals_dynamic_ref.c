@@ -29,31 +29,3 @@ modal_status modal_normals_dynamic_ref(const modal_normals_dynamic_task *task,
         }
     return MODAL_OK;
 }
-
-modal_status modal_normals_corners(int64_t n_vertices, int64_t n_triangles,
-                                   const int32_t *triangles, const int64_t *face_offsets,
-                                   const int32_t *faces, int32_t *corners, modal_error *err)
-{
-    for (int64_t v = 0; v < n_vertices; v++)
-        for (int64_t k = face_offsets[v]; k < face_offsets[v + 1]; k++) {
-            if (faces[k] < 0 || faces[k] >= n_triangles)
-                return modal_error_set(err, MODAL_ERROR_INPUT,
-                                       "faces of vertex %lld: triangle %d of %lld", (long long)v,
-                                       faces[k], (long long)n_triangles);
-            const int32_t *t = triangles + 3 * (int64_t)faces[k];
-            int place = t[0] == v ? 0 : t[1] == v ? 1 : t[2] == v ? 2 : 3;
-            if (place == 3)
-                return modal_error_set(err, MODAL_ERROR_INPUT,
-                                       "faces of vertex %lld: triangle %d does not hold it",
-                                       (long long)v, faces[k]);
-            for (int i = 0; i < 2; i++) {
-                int32_t other = t[(place + 1 + i) % 3];
-                if (other < 0 || other >= n_vertices)
-                    return modal_error_set(err, MODAL_ERROR_INPUT,
-                                           "triangle %d: vertex %d of %lld", faces[k], other,
-                                           (long long)n_vertices);
-                corners[2 * k + i] = other;
-            }
-        }
-    return MODAL_OK;
-}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rigid tangents: the rest tangents turned with the object's frame (B. Wang, CUDA Deformers for Model
+ * Reduction, Master's thesis, USC 2015, section 3.2.3, equation 3.8).
+ *
+ *   tangent[c][v] = (R_c tbar[v], w[v]),   T_c = [R_c p_c]
+ *
+ * w, the handedness, is copied. Not normalised again. Exact for rigid motion, an approximation for
+ * small deformation.
+ * Sizes: any, 0 included. Alignment: as floats (16 bytes are faster). Aliasing: tangents overlaps
+ * nothing.
+ * Error: three terms in the order R0 t0 + R1 t1 + R2 t2, at most 2 roundings each:
+ *   |tangent_i - exact| <= g(4) sum_j |R_ij| |tbar_j|, g(m) = m e / (1 - m e), e = FLT_EPSILON / 2.
+ * The reference computes in double and rounds once. Determinism: as modal_sum.h. */
+#ifndef MODAL_KERNELS_TANGENTS_RIGID_H
+#define MODAL_KERNELS_TANGENTS_RIGID_H
+
+#include <stdint.h>
+
+#include "kernels/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct modal_tangents_rigid_task {
+    int64_t n_vertices, n_columns;
+    const float *rest_tangents; /* tbar, w [n_vertices, 4] */
+    const float *frames;        /* T [n_columns, 3, 4] */
+    float *tangents;            /* [n_columns, n_vertices, 4], written */
+} modal_tangents_rigid_task;
+
+/* Arrays, stream, errors and threads: as modal_sum_function. */
+typedef modal_status modal_tangents_rigid_function(const modal_tangents_rigid_task *task,
+                                                   modal_stream *stream, modal_error *err);
+modal_tangents_rigid_function modal_tangents_rigid_ref, modal_tangents_rigid_cpu,
+    modal_tangents_rigid_cuda;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

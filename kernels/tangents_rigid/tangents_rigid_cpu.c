@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory-bound: the rest tangents are read, the tangents written. OpenMP over runs of vertices, a run
+ * of rest tangents staying in the first-level cache for all columns. */
+#include "kernels/tangents_rigid/tangents_rigid.h"
+
+enum { RUN = 1024 };
+
+static void rotate(const float *rest, const float *t, float *tangents, int64_t count)
+{
+    const float r00 = t[0], r01 = t[1], r02 = t[2], r10 = t[4], r11 = t[5], r12 = t[6];
+    const float r20 = t[8], r21 = t[9], r22 = t[10];
+    for (int64_t v = 0; v < count; v++) {
+        const float x = rest[4 * v], y = rest[4 * v + 1], z = rest[4 * v + 2];
+        tangents[4 * v] = r02 * z + (r01 * y + r00 * x);
+        tangents[4 * v + 1] = r12 * z + (r11 * y + r10 * x);
+        tangents[4 * v + 2] = r22 * z + (r21 * y + r20 * x);
+        tangents[4 * v + 3] = rest[4 * v + 3];
+    }
+}
+
+modal_status modal_tangents_rigid_cpu(const modal_tangents_rigid_task *task, modal_stream *stream,
+                                      modal_error *err)
+{
+    (void)stream, (void)err;
+    const int64_t n = task->n_vertices, n_runs = (n + RUN - 1) / RUN;
+    const int parallel = n * task->n_columns > 8192;
+#pragma omp parallel for schedule(static) if (parallel)
+    for (int64_t run = 0; run < n_runs; run++) {
+        const int64_t begin = run * RUN, count = n - begin < RUN ? n - begin : RUN;
+        for (int64_t c = 0; c < task->n_columns; c++)
+            rotate(task->rest_tangents + 4 * begin, task->frames + 12 * c,
+                   task->tangents + 4 * (c * n + begin), count);
+    }
+    return MODAL_OK;
+}
