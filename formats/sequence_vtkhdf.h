@@ -3,7 +3,8 @@
  * sequence.xdmf (for programs that know VTKHDF not yet). formats/sequence.md is the specification.
  *
  * Writing: begin -> append ... append -> end, or abort. All frames are announced in the beginning:
- * every byte of the file then has its place, and an append is one large write an array. */
+ * every byte of the file then has its place, and an append is one large write an array.
+ * Going on with a file that was not ended: reopen -> read_back ... -> keep -> append ... -> end. */
 #ifndef MODAL_FORMATS_SEQUENCE_VTKHDF_H
 #define MODAL_FORMATS_SEQUENCE_VTKHDF_H
 
@@ -47,6 +48,20 @@ modal_status modal_sequence_begin(modal_sequence_writer **writer, const char *pa
 modal_status modal_sequence_append(modal_sequence_writer *writer, int64_t n_frames,
                                    const float *positions, const float *normals,
                                    const float *displacement, modal_error *err);
+
+/* Opens a file that begin has made for the same info and that was not ended. The arrays are as
+ * announced, or the file is refused: MODAL_ERROR_INPUT, and for one that is damaged; *writer is NULL
+ * then. Which frames are in it, the caller must know. */
+modal_status modal_sequence_reopen(modal_sequence_writer **writer, const char *path,
+                                   const modal_sequence_info *info, modal_error *err);
+
+/* Reads frame `frame` of a reopened file; each array is [n_points, 3], there as announced. */
+modal_status modal_sequence_read_back(modal_sequence_writer *writer, int64_t frame,
+                                      float *positions, float *normals, float *displacement,
+                                      modal_error *err);
+
+/* The first n_frames of a reopened file stay; the next append writes the frame behind them. */
+void modal_sequence_keep(modal_sequence_writer *writer, int64_t n_frames);
 
 /* Flushes, closes and frees the writer (*writer becomes NULL, whatever comes); the file's bytes are
  * with the system then, not yet synced. MODAL_ERROR_USAGE when frames are missing. */

@@ -27,6 +27,10 @@ static const tool_option options[] = {
     {"fields", 0, "LIST", NULL, "Further arrays: displacement.", 0},
     {"order", 0, "ORDER", "user",
      "Vertices and triangles as in the user's mesh (user) or as the basis stores them (stored).", 0},
+    {"resume", 0, NULL, NULL,
+     "Keep what is written when the run is stopped, by whatever, and go on with what an earlier run of "
+     "the same inputs and options has kept.",
+     0},
     TOOL_OPTION_MEMORY_LIMIT,
     TOOL_OPTION_THREADS,
     TOOL_OPTION_FORCE,
@@ -173,17 +177,22 @@ static modal_status write_all(tool *t, request *r, input *in, outputs *out, moda
         .displacement = r->deform.displacement, .basis_hash = in->trajectory.basis_hash};
     for (int i = 0; i < N_FILES; i++)
         MODAL_TRY(tool_refuse_same_file(in->basis_path, out->paths[i], err));
-    MODAL_TRY(modaldeform_check_space(r, &info, err));
+    MODAL_TRY(modaldeform_check_space(r, &info, out, err));
     MODAL_TRY(make_deformer(t, r, in, &deformer, err));
     MODAL_TRY(add_provenance(r, in, modal_deformer_kind(deformer), err));
     modal_basis_free(&in->basis); /* the deformer has what it needs */
     info.n_provenance = in->trajectory.n_provenance;
     info.provenance = in->trajectory.provenance;
     const int64_t bytes = 12 * arrays * in->n_points * in->n;
-    MODAL_TRY(modal_sequence_begin(&writer, out->files[VTKHDF].temporary, &info, err));
-    MODAL_TRY(modaldeform_write_frames(t, in, deformer, writer, bytes, err));
+    if (r->resume)
+        MODAL_TRY(modaldeform_journal_begin(t, r, in, &info, modal_deformer_kind(deformer), out,
+                                            &writer, err));
+    else
+        MODAL_TRY(modal_sequence_begin(&writer, out->files[VTKHDF].temporary, &info, err));
+    MODAL_TRY(modaldeform_write_frames(t, in, deformer, writer, out, 12 * arrays * in->n_points, err));
     double start = tool_seconds();
     MODAL_TRY(modal_sequence_end(&writer, err));
+    MODAL_TRY(modaldeform_begin_sidecars(r, out, err));
     MODAL_TRY(modal_sequence_write_xdmf(out->files[XDMF].temporary, modaldeform_files[VTKHDF], &info, err));
     MODAL_TRY(modaldeform_write_manifest(t, r, in, deformer, out, err));
     MODAL_TRY(modaldeform_commit_outputs(r, out, err));
@@ -219,7 +228,7 @@ int main(int argc, char **argv)
     request r = {0};
     input in = {.hdf5 = PTHREAD_MUTEX_INITIALIZER};
     warm_up warm = {0};
-    outputs out = {0};
+    outputs out = {.journal = -1};
 
     MODAL_TRY(modaldeform_read_request(&t, &r, &err));
 #ifdef __GLIBC__
@@ -233,7 +242,7 @@ int main(int argc, char **argv)
     MODAL_TRY(write_all(&t, &r, &in, &out, &err));
 done:
     end_warm_up(&t, &warm);
-    modaldeform_end_outputs(&r, &out);
+    modaldeform_end_outputs(&t, &r, &out);
     modaldeform_free_inputs(&in);
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
 }

@@ -52,6 +52,11 @@ typedef struct outputs {
     char *paths[N_FILES];
     tool_output files[N_FILES];
     int committed[N_FILES];
+    /* with --resume: */
+    char *part_path, *journal_path;
+    int journal;    /* its descriptor; -1: there is none */
+    int ours;       /* it was begun by this run, or for the same sequence */
+    int64_t n_kept; /* frames that are complete */
 } outputs;
 
 /* modaldeform_inputs.c: the command line and the files that it names. */
@@ -60,20 +65,39 @@ modal_status modaldeform_read_inputs(tool *t, request *r, input *in, modal_error
 void modaldeform_free_inputs(input *in);
 
 /* modaldeform_outputs.c */
-/* Before the inputs are read: what cannot be written is said at once. */
+/* Before the inputs are read: what cannot be written is said at once. With --resume, the sidecar and
+ * the manifest get their temporary files later: nothing of theirs is left after a kill. */
 modal_status modaldeform_begin_outputs(const request *r, outputs *out, modal_error *err);
+modal_status modaldeform_begin_sidecars(const request *r, outputs *out, modal_error *err);
 modal_status modaldeform_check_space(const request *r, const modal_sequence_info *info,
-                                     modal_error *err);
+                                     const outputs *out, modal_error *err);
 modal_status modaldeform_write_manifest(const tool *t, const request *r, const input *in,
                                         const modal_deformer *deformer, const outputs *out,
                                         modal_error *err);
 /* Renames all, the manifest last. */
 modal_status modaldeform_commit_outputs(const request *r, outputs *out, modal_error *err);
-void modaldeform_end_outputs(const request *r, outputs *out);
+void modaldeform_end_outputs(tool *t, const request *r, outputs *out);
 
-/* modaldeform_frames.c: this thread submits batches, another one collects and writes them. */
+/* modaldeform_journal.c: see there what --resume keeps. */
+/* With --resume opens and locks the journal, which may be new; without, refuses an unfinished
+ * sequence, or discards it with --force. */
+modal_status modaldeform_journal_open(const request *r, outputs *out, modal_error *err);
+/* Goes on with the sequence that the journal tells of, or begins one; out->n_kept frames are done.
+ * `kind` of the back end. MODAL_ERROR_INPUT where it was begun from other inputs or otherwise. */
+modal_status modaldeform_journal_begin(tool *t, const request *r, const input *in,
+                                       const modal_sequence_info *info, const char *kind,
+                                       outputs *out, modal_sequence_writer **writer,
+                                       modal_error *err);
+/* Notes a batch that was written; nothing without a journal. */
+modal_status modaldeform_journal_add(outputs *out, int64_t n_points, const modal_deform_batch *batch,
+                                     modal_error *err);
+/* Removes the journal of a finished sequence, or of one without frames; frees the names. */
+void modaldeform_journal_end(tool *t, const request *r, outputs *out);
+
+/* modaldeform_frames.c: this thread submits batches, another one collects and writes them; the
+ * first out->n_kept frames are there already. */
 modal_status modaldeform_write_frames(tool *t, input *in, modal_deformer *deformer,
-                                      modal_sequence_writer *writer, int64_t bytes,
-                                      modal_error *err);
+                                      modal_sequence_writer *writer, outputs *out,
+                                      int64_t frame_bytes, modal_error *err);
 
 #endif

@@ -9,7 +9,8 @@ typedef struct writing {
     modal_deformer *deformer;
     modal_sequence_writer *writer;
     pthread_mutex_t *hdf5;
-    int64_t n_frames;
+    outputs *out;
+    int64_t first_frame, n_frames, n_points;
     double wait_seconds, write_seconds;
     modal_status status;
     modal_error err;
@@ -18,7 +19,7 @@ typedef struct writing {
 static void *write_batches(void *argument)
 {
     writing *w = argument;
-    for (int64_t done = 0; done < w->n_frames && w->status == MODAL_OK;) {
+    for (int64_t done = w->first_frame; done < w->n_frames && w->status == MODAL_OK;) {
         modal_deform_batch batch;
         double start = tool_seconds();
         w->status = modal_deformer_collect(w->deformer, &batch, &w->err);
@@ -28,6 +29,8 @@ static void *write_batches(void *argument)
         w->status = modal_sequence_append(w->writer, batch.n_frames, batch.positions, batch.normals,
                                           batch.displacement, &w->err);
         pthread_mutex_unlock(w->hdf5);
+        if (w->status == MODAL_OK)
+            w->status = modaldeform_journal_add(w->out, w->n_points, &batch, &w->err);
         w->wait_seconds += collected - start;
         w->write_seconds += tool_seconds() - collected;
         done += batch.n_frames;
@@ -37,8 +40,8 @@ static void *write_batches(void *argument)
     return NULL;
 }
 
-static modal_status submit_batches(tool *t, const input *in, modal_deformer *deformer,
-                                   modal_error *err)
+static modal_status submit_batches(tool *t, const input *in, int64_t first_frame,
+                                   modal_deformer *deformer, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_trajectory *q = &in->trajectory;
@@ -50,7 +53,7 @@ static modal_status submit_batches(tool *t, const input *in, modal_deformer *def
         MODAL_TRY(modal_alloc(&some_frames, q->frames ? most * frame : 0, sizeof *some_frames, "batch",
                               err));
     }
-    for (int64_t done = 0; done < in->n;) {
+    for (int64_t done = first_frame; done < in->n;) {
         const int64_t n = in->n - done < most ? in->n - done : most;
         const int64_t first = in->start + done * in->step;
         const double *these_q = q->q + first * total;
@@ -77,16 +80,18 @@ done:
 }
 
 modal_status modaldeform_write_frames(tool *t, input *in, modal_deformer *deformer,
-                                      modal_sequence_writer *writer, int64_t bytes,
-                                      modal_error *err)
+                                      modal_sequence_writer *writer, outputs *out,
+                                      int64_t frame_bytes, modal_error *err)
 {
-    writing w = {.deformer = deformer, .writer = writer, .hdf5 = &in->hdf5, .n_frames = in->n};
+    const int64_t first_frame = out->n_kept, bytes = frame_bytes * (in->n - first_frame);
+    writing w = {.deformer = deformer, .writer = writer, .hdf5 = &in->hdf5, .out = out,
+                 .first_frame = first_frame, .n_frames = in->n, .n_points = in->n_points};
     modal_error submit_err = {0};
     pthread_t thread;
     double start = tool_seconds();
     if (pthread_create(&thread, NULL, write_batches, &w) != 0)
         return modal_error_set(err, MODAL_ERROR_SYSTEM, "writer: cannot start a thread");
-    modal_status status = submit_batches(t, in, deformer, &submit_err);
+    modal_status status = submit_batches(t, in, first_frame, deformer, &submit_err);
     double submitted = tool_seconds() - start;
     if (status != MODAL_OK) modal_deformer_cancel(deformer);
     pthread_join(thread, NULL);

@@ -81,6 +81,7 @@ modal_status modaldeform_read_request(const tool *t, request *r, modal_error *er
     r->frames_text = tool_value(a, "frames");
     MODAL_TRY(parse_slice(r->frames_text ? r->frames_text : ":", &r->frames, err));
     r->force = tool_count(a, "force") > 0;
+    r->resume = tool_count(a, "resume") > 0;
     r->deform.back_end = tool_value(a, "backend");
     r->normals_name = tool_value(a, "normals");
     while (kind < 3 && strcmp(r->normals_name, kinds[kind]) != 0) kind++;

@@ -25,6 +25,22 @@ modal_status modaldeform_begin_outputs(const request *r, outputs *out, modal_err
     MODAL_TRY(tool_folder_begin(r->folder, &out->folder_made, err));
     for (int i = 0; i < N_FILES; i++)
         MODAL_TRY(tool_output_begin(&out->files[i], out->paths[i], r->force, err));
+    MODAL_TRY(modaldeform_journal_open(r, out, err));
+    if (!r->resume) goto done;
+    for (int i = 0; i < N_FILES; i++) tool_output_discard(&out->files[i]); /* they could be made */
+    out->files[VTKHDF].force = r->force;
+    MODAL_TRY(modal_copy_text(&out->files[VTKHDF].path, out->paths[VTKHDF], SIZE_MAX, err));
+    MODAL_TRY(modal_copy_text(&out->files[VTKHDF].temporary, out->part_path, SIZE_MAX, err));
+done:
+    return status;
+}
+
+modal_status modaldeform_begin_sidecars(const request *r, outputs *out, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    for (int i = XDMF; i < N_FILES; i++)
+        if (!out->files[i].temporary)
+            MODAL_TRY(tool_output_begin(&out->files[i], out->paths[i], r->force, err));
 done:
     return status;
 }
@@ -48,8 +64,17 @@ done:
     return status;
 }
 
-void modaldeform_end_outputs(const request *r, outputs *out)
+void modaldeform_end_outputs(tool *t, const request *r, outputs *out)
 {
+    if (out->journal >= 0) { /* the frames are not lost */
+        if (out->committed[VTKHDF] && !out->complete &&
+            rename(out->paths[VTKHDF], out->part_path) == 0)
+            out->committed[VTKHDF] = 0;
+        if (out->files[VTKHDF].temporary &&
+            strcmp(out->files[VTKHDF].temporary, out->part_path) == 0)
+            modal_free(&out->files[VTKHDF].temporary);
+    }
+    modaldeform_journal_end(t, r, out);
     for (int i = 0; i < N_FILES; i++) {
         if (out->committed[i] && !out->complete) unlink(out->paths[i]);
         tool_output_discard(&out->files[i]);
@@ -59,12 +84,14 @@ void modaldeform_end_outputs(const request *r, outputs *out)
 }
 
 modal_status modaldeform_check_space(const request *r, const modal_sequence_info *info,
-                                     modal_error *err)
+                                     const outputs *out, modal_error *err)
 {
     struct statvfs disk;
+    struct stat part;
     int64_t needed = 0;
     modal_status status = modal_sequence_bytes(info, &needed, err);
     if (status != MODAL_OK) return status;
+    if (out->part_path && stat(out->part_path, &part) == 0) needed -= (int64_t)part.st_blocks * 512;
     if (statvfs(r->folder, &disk) != 0)
         return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot ask for free space, %s", r->folder,
                                strerror(errno));
