@@ -34,4 +34,7 @@ if(TARGET modaldeform)
   add_test(NAME cli.modaldeform_large COMMAND ${MODAL_PYTHON}
            ${CMAKE_SOURCE_DIR}/tests/python/check_large.py $<TARGET_FILE:modaldeform>)
   set_tests_properties(cli.modaldeform_large PROPERTIES LABELS cli TIMEOUT 300)
+  add_test(NAME cli.modaldeform_resume COMMAND ${MODAL_PYTHON}
+           ${CMAKE_SOURCE_DIR}/tests/python/check_resume.py $<TARGET_FILE:modaldeform>)
+  set_tests_properties(cli.modaldeform_resume PROPERTIES LABELS cli TIMEOUT 300)
 endif()

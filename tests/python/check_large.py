@@ -16,7 +16,7 @@ import numpy as np
 MIB = 1 << 20
 # What a process takes beside its arrays: program, libraries, HDF5's own tables. Measured: 8 MiB.
 OVERHEAD = 16 * MIB
-tool = os.path.abspath(sys.argv[1])
+tool = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else ""
 FRAMES = 40
 
 
@@ -47,15 +47,15 @@ def grid_tables(width, height):
             both[:, 1].astype("i4"), border.ravel())
 
 
-def write_basis(path, width, height, r, chunks=None):
-    random = np.random.default_rng(3)
+def write_basis(path, width, height, r, chunks=None, seed=3, content_hash="7" * 32):
+    random = np.random.default_rng(seed)
     triangles, face_offsets, faces, ring_offsets, ring, boundary = grid_tables(width, height)
     n, tiles = width * height, -(-width * height // 32)
     x, y = np.meshgrid(np.arange(width), np.arange(height))
     rest = np.stack([x.ravel(), y.ravel(), np.sin(x.ravel() * 0.1)], 1) * 0.01
     user = random.permutation(n).astype("i4")
     with h5py.File(path, "w", libver=("v108", "v108")) as f:
-        attributes(f, modal_type="basis", modal_version="1.0", content_hash="7" * 32)
+        attributes(f, modal_type="basis", modal_version="1.0", content_hash=content_hash)
         shapes = f.create_group("shapes")
         shapes.attrs["count"] = np.int64(1)
         s = shapes.create_group("0000")
@@ -83,11 +83,11 @@ def write_basis(path, width, height, r, chunks=None):
     return r * tiles * 384
 
 
-def write_trajectory(path, basis, r, n_frames, bad=None):
-    random = np.random.default_rng(4)
+def write_trajectory(path, basis, r, n_frames, bad=None, seed=4, content_hash="7" * 32):
+    random = np.random.default_rng(seed)
     with h5py.File(path, "w", libver=("v108", "v108")) as f:
         f.attrs.update(modal_type="trajectory", modal_version="1.0", basis_path=basis,
-                       basis_hash="7" * 32)
+                       basis_hash=content_hash)
         q = random.uniform(-0.01, 0.01, (n_frames, r))
         if bad is not None:
             q[n_frames // 2, 1] = bad
@@ -115,6 +115,9 @@ def read(path):
 
 
 def memory():
+    sanitized = b"__asan_init" in read(tool)
+    if sanitized:
+        print("check_large: skipped: peak memory, which a sanitizer multiplies")
     matrix = write_basis("basis.h5", 320, 200, 270)
     write_trajectory("traj.h5", "basis.h5", 270, FRAMES)
     print(f"check_large: U is {matrix / MIB:.0f} MiB")
@@ -130,7 +133,7 @@ def memory():
               f"{got['batch_frames']}, {got['streamed_bytes'] / MIB:.0f} MiB of U a batch, "
               f"{got['seconds']:.2f} s")
         must((got["streamed_bytes"] == matrix) == (limit < 200), f"{name}: {got['streamed_bytes']}")
-        must(peak <= limit * MIB + OVERHEAD, f"{name}: peak {peak / MIB} MiB")
+        must(sanitized or peak <= limit * MIB + OVERHEAD, f"{name}: peak {peak / MIB} MiB")
         if normals == "dynamic":
             must(read(f"{name}/sequence.vtkhdf") == want, f"{name}: other bytes")
             os.remove(f"{name}/sequence.vtkhdf")
