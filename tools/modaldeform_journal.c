@@ -37,7 +37,12 @@ static modal_status open_locked(outputs *out, int flags, int *there, modal_error
         return MODAL_OK;
     }
     if (out->journal < 0) return system_error(out, "cannot be opened", err);
-    const int locked = flock(out->journal, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    /* A process that was just killed may need a moment to be gone (CUDA has much to give back). */
+    int locked = 0;
+    for (int tries = 0; !locked && tries < 30; tries++) {
+        if (tries > 0) usleep(100000);
+        locked = flock(out->journal, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    }
     const int known = fstat(out->journal, &info) == 0;
     if (locked && known && S_ISREG(info.st_mode) && info.st_nlink > 0) {
         *there = info.st_size > 0;

@@ -17,8 +17,9 @@ static const int64_t SLOT_BYTES = INT64_C(64) << 20;
 static const int64_t SPLIT_BYTES = INT64_C(8) << 20; /* below it one batch is as good as four */
 static const int64_t SCRATCH_BYTES_CPU = INT64_C(1) << 20;
 static const int64_t SCRATCH_BYTES_CUDA = INT64_C(32) << 20;
-/* Reading a byte of U from a file takes about as long as copying this many frames' bytes back. */
-enum { FILE_COST = 8 };
+/* A byte of U from a file, or from memory that is not pinned, takes about as long as so many from
+ * pinned memory. */
+enum { SOURCE_COST = 8 };
 
 /* A way to run: what the levels below fill in, from the best to the smallest. */
 typedef struct attempt {
@@ -208,7 +209,7 @@ static int64_t frames_that_fit(deform_engine *d, const attempt *a, int64_t wante
 static int plan_outside(deform_engine *d, int64_t frame_bytes, const limits *limit, attempt *best,
                         int64_t *best_frames)
 {
-    const int shared = d->device.shares_memory, from_file = d->request.matrix.read != NULL;
+    const int shared = d->device.shares_memory;
     const int64_t buffer = shared ? INT64_C(4) << 20 : INT64_C(32) << 20;
     const int64_t n_frames = d->request.n_frames < 1 ? 1 : d->request.n_frames;
     int64_t largest = 0;
@@ -223,8 +224,8 @@ static int plan_outside(deform_engine *d, int64_t frame_bytes, const limits *lim
                             {.n_slots = 1, .least_columns = 1, .range_bytes = 0}};
     for (int64_t from = largest; from > 0; from /= 2)
         for (int place = MATRIX_IN_MEMORY; place <= MATRIX_AT_SOURCE; place++) {
-            if (place == MATRIX_IN_MEMORY && (shared || !from_file)) continue;
-            const int64_t cost = from_file && place == MATRIX_AT_SOURCE ? FILE_COST : 1;
+            if (place == MATRIX_IN_MEMORY && shared) continue;
+            const int64_t cost = place == MATRIX_AT_SOURCE ? SOURCE_COST : 1;
             double outside = 0.0;
             for (int32_t i = 0; i < d->n_shapes; i++)
                 if (matrix_bytes(&d->shapes[i]) >= from)

@@ -4,8 +4,8 @@
  *
  *   bench_engine [--backend NAME] [--quick] [--vertices N] [--modes R] [--frames F] [--device-limit BYTES]
  *
- * --device-limit (or --memory-limit) makes the modal matrix too large for the device: its tiles then
- * come from main memory for every batch. Several devices (cuda:0,1) are compared with a copy from
+ * --device-limit makes the modal matrix too large for the device: its tiles then come from main
+ * memory for every batch, or with --memory-limit from where the basis is. Several devices (cuda:0,1) are compared with a copy from
  * the first one. */
 #include <pthread.h>
 #include <stdio.h>
