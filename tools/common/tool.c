@@ -231,6 +231,7 @@ int tool_start(tool *t, const tool_program *program, int argc, char **argv, int 
     if (status == MODAL_OK) status = begin_report(t, &err);
     if (status == MODAL_OK) return 0;
     json_decref(t->report);
+    tool_output_discard(&t->report_file);
     for (char *c = err.message; *c; c++) /* one line, also for a usage text of several */
         if (*c == '\n') *c = ' ';
     fprintf(stderr, "%s: %s\n", program->name, err.message);
