@@ -31,6 +31,20 @@ typedef enum modal_surface_kind {
     MODAL_SURFACE_EMBEDDED = 1  /* a finer surface: four nodes and barycentric weights a vertex */
 } modal_surface_kind;
 
+/* Reduced internal forces of St. Venant-Kirchhoff material, the gradient of the elastic energy of
+ * x = U q:
+ *   f_l(q) = sum_i linear[l, i] q_i + sum_{i <= j} quadratic[l, (i j)] q_i q_j
+ *          + sum_{i <= j <= k} cubic[l, (i j k)] q_i q_j q_k,
+ * in N kg^-1/2 for mass-normalised columns. Monomials in lexicographic order: (0 0), (0 1), ...,
+ * (0 r-1), (1 1), ...; a monomial's coefficient is the sum over the orders of its factors.
+ * Source: J. Barbic, D. L. James, "Real-Time Subspace Integration for St. Venant-Kirchhoff
+ * Deformable Models", 2005. */
+typedef struct modal_reduced_forces {
+    double *linear;    /* [r, r] */
+    double *quadratic; /* [r, r (r + 1) / 2] */
+    double *cubic;     /* [r, r (r + 1) (r + 2) / 6] */
+} modal_reduced_forces;
+
 typedef struct modal_shape {
     char *name;
 

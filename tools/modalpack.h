@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of modalpack: modalpack.c tells the story of a run. */
+#ifndef TOOLS_MODALPACK_H
+#define TOOLS_MODALPACK_H
+
+#include "lib/basis/basis.h"
+#include "tools/common/tool.h"
+
+/* What the command line asks for, checked as far as that goes without the mesh. */
+typedef struct request {
+    const char *mesh_path, *basis_path, *surface_path;
+    int64_t n_modes;
+    double young, poisson, density;
+    int has_material;
+    modal_mass_rule mass_rule;
+    int threads;
+} request;
+
+/* modalpack_solid.c */
+/* Reads the mesh into shape->volume, says what was found, gives it materials and fixed nodes. */
+modal_status modalpack_read_solid(tool *t, const request *r, modal_shape *shape, modal_error *err);
+/* The surface that will deform: the solid's boundary, or --surface. */
+modal_status modalpack_make_surface(tool *t, const request *r, modal_shape *shape, modal_error *err);
+
+/* modalpack_modes.c */
+/* Solves for the modes and moves them into the shape. */
+modal_status modalpack_solve_modes(tool *t, const request *r, modal_shape *shape, modal_error *err);
+void modalpack_print_modes(tool *t, const modal_shape *shape);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modalpack: the modes. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "lib/modes/modes.h"
+#include "tools/modalpack.h"
+
+/* Moves the result of the solve into the shape. */
+static modal_status take_modes(modal_shape *shape, modal_modes_result *result,
+                               modal_mass_rule mass_rule, modal_error *err)
+{
+    modal_status status =
+        modal_alloc(&shape->frequencies, result->n_modes, sizeof(double), "frequencies", err);
+    if (status != MODAL_OK) return status;
+    for (int32_t i = 0; i < result->n_modes; i++)
+        shape->frequencies[i] = sqrt(result->eigenvalues[i]) / (2 * M_PI);
+    shape->n_modes = result->n_modes;
+    shape->eigenvalues = result->eigenvalues;
+    shape->modal_masses = result->modal_masses;
+    shape->residuals = result->residuals;
+    shape->participation = result->participation;
+    shape->volume_modes = result->modes;
+    shape->n_rigid_modes = result->n_rigid;
+    shape->rigid_eigenvalues = result->rigid_eigenvalues;
+    shape->shift = result->shift;
+    shape->total_mass = result->total_mass;
+    shape->mass_rule = mass_rule;
+    memset(result, 0, sizeof *result);
+    return MODAL_OK;
+}
+
+static void report_solve(tool *t, const modal_modes_result *result)
+{
+    tool_stage(t, "assemble", result->seconds_assemble, -1);
+    tool_stage(t, "order", result->seconds_order, -1);
+    tool_stage(t, "analyse", result->seconds_analyse, -1);
+    tool_stage(t, "factor", result->seconds_factor, -1);
+    tool_stage(t, "solve", result->seconds_solve, -1);
+    tool_stage(t, "refine", result->seconds_refine, -1);
+    json_t *solver = json_pack("{s:I, s:b, s:I, s:I, s:i, s:f, s:f, s:f}", "degrees_of_freedom",
+                               (json_int_t)result->n_dof, "dense", result->dense, "solves",
+                               (json_int_t)result->n_solves, "iterations",
+                               (json_int_t)result->n_iterations, "rigid_modes", result->n_rigid,
+                               "factor_nonzeros", result->factor_nonzeros, "factor_flops",
+                               result->factor_flops, "orthogonality", result->orthogonality);
+    json_object_set_new(t->report, "solver", solver);
+    if (result->n_rigid > 0)
+        tool_note(t, "rigid modes found and left out: %d", result->n_rigid);
+    tool_note(t, "%lld degrees of freedom, %lld solves, orthogonality %.1e",
+              (long long)result->n_dof, (long long)result->n_solves, result->orthogonality);
+}
+
+modal_status modalpack_solve_modes(tool *t, const request *r, modal_shape *shape, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_modes_result result = {0};
+    modal_modes_options wanted = {.n_modes = (int32_t)r->n_modes,
+                                  .mass_rule = r->mass_rule,
+                                  .n_threads = r->threads};
+    MODAL_TRY(modal_modes_solve(&shape->volume, shape->fixed_nodes, shape->n_fixed_nodes, &wanted,
+                                &result, &t->progress, err));
+    report_solve(t, &result);
+    MODAL_TRY(take_modes(shape, &result, r->mass_rule, err));
+done:
+    modal_modes_result_free(&result);
+    return status;
+}
+
+void modalpack_print_modes(tool *t, const modal_shape *shape)
+{
+    json_t *frequencies = json_array();
+    for (int32_t i = 0; i < shape->n_modes; i++)
+        json_array_append_new(frequencies, json_real(shape->frequencies[i]));
+    json_object_set_new(t->report, "frequencies_hz", frequencies);
+    FILE *to = tool_text_stream(t);
+    if (!to) return;
+    fprintf(to, "%5s %15s %15s %10s\n", "mode", "frequency_Hz", "modal_mass_kg", "residual");
+    for (int32_t i = 0; i < shape->n_modes; i++)
+        fprintf(to, "%5d %15.8g %15.10g %10.1e\n", i, shape->frequencies[i],
+                shape->modal_masses[i], shape->residuals[i]);
+}
