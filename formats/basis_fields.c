@@ -11,6 +11,7 @@
 #define MATRIX MODAL_BASIS_MATRIX
 #define MODES MODAL_BASIS_MODES
 #define VOLUME MODAL_BASIS_VOLUME
+#define REDUCED MODAL_BASIS_REDUCED
 #define V_MODES MODAL_BASIS_VOLUME_MODES
 #define F64 MODAL_H5_F64
 #define F32 MODAL_H5_F32
@@ -40,6 +41,9 @@ const modal_basis_field modal_basis_fields[MODAL_BASIS_FIELDS] = {
     {GROUP_MODES, "residuals", AT(residuals), MODES, F64, MUST, 1, {S(MODES)}},
     {GROUP_MODES, "participation", AT(participation), MODES, F64, MUST, 2, {S(MODES), 3}},
     {GROUP_MODES, "rigid_eigenvalues", AT(rigid_eigenvalues), MODES, F64, MUST, 1, {S(RIGID)}},
+    {GROUP_REDUCED, "linear", AT(reduced_forces.linear), REDUCED, F64, MAY, 2, {S(MODES), S(MODES)}},
+    {GROUP_REDUCED, "quadratic", AT(reduced_forces.quadratic), REDUCED, F64, MAY, 2, {S(MODES), S(QUADRATIC)}},
+    {GROUP_REDUCED, "cubic", AT(reduced_forces.cubic), REDUCED, F64, MAY, 2, {S(MODES), S(CUBIC)}},
     {GROUP_VOLUME, "nodes", AT(volume.nodes), VOLUME, F64, MUST, 2, {S(NODES), 3}},
     {GROUP_VOLUME, "node_tags", AT(volume.node_tags), VOLUME, I64, MUST, 1, {S(NODES)}},
     {GROUP_VOLUME, "tetrahedra", AT(volume.tetrahedra), VOLUME, I32, MUST, 2, {S(ELEMENTS), 4}},
@@ -51,9 +55,11 @@ const modal_basis_field modal_basis_fields[MODAL_BASIS_FIELDS] = {
     {GROUP_VOLUME, "embedding_weights", AT(embedding_weights), VOLUME, F64, MUST, 2, {S(VERTICES), 4}},
 };
 
-const char *const modal_basis_groups[GROUP_COUNT] = {"surface", "tables", "modes", "volume"};
+const char *const modal_basis_groups[GROUP_COUNT] = {"surface", "tables", "modes", "reduced_forces",
+                                                    "volume"};
 const char *const modal_mass_rule_names[2] = {"consistent", "lumped"};
 const char *const modal_surface_kind_names[2] = {"boundary", "embedded"};
+const char *const modal_basis_kind_names[4] = {"modes", "derivatives", "snapshots", "imported"};
 
 void *modal_basis_field_array(const modal_shape *shape, const modal_basis_field *field)
 {
@@ -62,13 +68,21 @@ void *modal_basis_field_array(const modal_shape *shape, const modal_basis_field 
     return array;
 }
 
+void modal_basis_derived_sizes(int64_t sizes[SIZE_COUNT])
+{
+    enum { MOST = 1 << 20 }; /* of modes: beyond, no dataset can have the size */
+    const int64_t n = sizes[SIZE_VERTICES], r = sizes[SIZE_MODES];
+    sizes[SIZE_OFFSETS] = n < 0 ? -1 : n + 1;
+    sizes[SIZE_TILES] = n < 0 ? -1 : modal_tile_count(n);
+    sizes[SIZE_QUADRATIC] = r < 0 ? -1 : r > MOST ? INT64_MAX : modal_quadratic_count(r);
+    sizes[SIZE_CUBIC] = r < 0 ? -1 : r > MOST ? INT64_MAX : modal_cubic_count(r);
+}
+
 void modal_basis_sizes(const modal_shape *shape, int64_t sizes[SIZE_COUNT])
 {
     int64_t n = shape->n_vertices;
     sizes[0] = 0;
     sizes[SIZE_VERTICES] = n;
-    sizes[SIZE_OFFSETS] = n + 1;
-    sizes[SIZE_TILES] = modal_tile_count(n);
     sizes[SIZE_TRIANGLES] = shape->n_triangles;
     sizes[SIZE_UV] = shape->n_uv;
     sizes[SIZE_FACES] = shape->face_offsets ? shape->face_offsets[n] : 0;
@@ -78,6 +92,7 @@ void modal_basis_sizes(const modal_shape *shape, int64_t sizes[SIZE_COUNT])
     sizes[SIZE_NODES] = shape->volume.n_nodes;
     sizes[SIZE_ELEMENTS] = shape->volume.n_elements;
     sizes[SIZE_FIXED] = shape->n_fixed_nodes;
+    modal_basis_derived_sizes(sizes);
 }
 
 void modal_basis_field_dims(const modal_basis_field *field, const int64_t sizes[SIZE_COUNT],

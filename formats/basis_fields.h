@@ -18,6 +18,8 @@ typedef enum modal_basis_size {
     SIZE_FACES,
     SIZE_RING,
     SIZE_MODES,
+    SIZE_QUADRATIC, /* monomials of second degree in the modes */
+    SIZE_CUBIC,     /* of third degree */
     SIZE_RIGID,
     SIZE_NODES,
     SIZE_ELEMENTS,
@@ -30,6 +32,7 @@ typedef enum modal_basis_group {
     GROUP_SURFACE,
     GROUP_TABLES,
     GROUP_MODES,
+    GROUP_REDUCED,
     GROUP_VOLUME,
     GROUP_COUNT
 } modal_basis_group;
@@ -45,19 +48,24 @@ typedef struct modal_basis_field {
     int dims[MODAL_H5_RANK];
 } modal_basis_field;
 
-enum { MODAL_BASIS_FIELDS = 27 };
+enum { MODAL_BASIS_FIELDS = 30 };
 extern const modal_basis_field modal_basis_fields[MODAL_BASIS_FIELDS];
 extern const char *const modal_basis_groups[GROUP_COUNT];
 
 /* The names of enumerations in the file. */
 extern const char *const modal_mass_rule_names[2];
 extern const char *const modal_surface_kind_names[2];
+extern const char *const modal_basis_kind_names[4];
 
 /* The address of the array. */
 void *modal_basis_field_array(const modal_shape *shape, const modal_basis_field *field);
 
 /* Sizes by symbol, from the counts in the struct. FACES and RING come from the offsets (0 without). */
 void modal_basis_sizes(const modal_shape *shape, int64_t sizes[SIZE_COUNT]);
+
+/* The sizes that follow from others: OFFSETS and TILES from the vertices, QUADRATIC and CUBIC from the
+ * modes; -1 from -1. */
+void modal_basis_derived_sizes(int64_t sizes[SIZE_COUNT]);
 
 /* Dimensions of a field; -1 where the size is not known. */
 void modal_basis_field_dims(const modal_basis_field *field, const int64_t sizes[SIZE_COUNT],

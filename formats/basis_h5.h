@@ -16,9 +16,10 @@ enum {
     MODAL_BASIS_MODES = 4,         /* eigenvalues, frequencies, participation and so on */
     MODAL_BASIS_VOLUME = 8,        /* the solid, its groups and materials, embedding */
     MODAL_BASIS_VOLUME_MODES = 16, /* phi at the nodes: the largest array of all */
+    MODAL_BASIS_REDUCED = 32, /* reduced forces, where there are any */
     MODAL_BASIS_DEFORM = MODAL_BASIS_SURFACE | MODAL_BASIS_MATRIX,
-    MODAL_BASIS_ALL =
-        MODAL_BASIS_DEFORM | MODAL_BASIS_MODES | MODAL_BASIS_VOLUME | MODAL_BASIS_VOLUME_MODES
+    MODAL_BASIS_ALL = MODAL_BASIS_DEFORM | MODAL_BASIS_MODES | MODAL_BASIS_VOLUME |
+                      MODAL_BASIS_VOLUME_MODES | MODAL_BASIS_REDUCED
 };
 
 /* Writes `path`, created or truncated; the caller passes a temporary name, and syncs and renames.

@@ -20,8 +20,7 @@ static modal_status read_field(const modal_h5_in *in, const modal_h5_place *grou
 {
     int64_t dims[MODAL_H5_RANK];
     int readable = (parts & field->part) != 0;
-    sizes[SIZE_OFFSETS] = sizes[SIZE_VERTICES] < 0 ? -1 : sizes[SIZE_VERTICES] + 1;
-    sizes[SIZE_TILES] = sizes[SIZE_VERTICES] < 0 ? -1 : modal_tile_count(sizes[SIZE_VERTICES]);
+    modal_basis_derived_sizes(sizes);
     modal_basis_field_dims(field, sizes, dims);
     for (int i = 0; i < field->rank; i++)
         if (dims[i] < 0 && seen[-field->dims[i]]) readable = 0;
@@ -41,8 +40,9 @@ static int64_t known(int64_t size) { return size < 0 ? 0 : size; }
 static modal_status read_fields(const modal_h5_in *in, const modal_h5_place places[GROUP_COUNT],
                                 unsigned parts, modal_shape *s, int64_t sizes[SIZE_COUNT])
 {
-    /* OFFSETS and TILES follow from the vertices; no field defines them. */
-    int seen[SIZE_COUNT] = {[SIZE_OFFSETS] = 1, [SIZE_TILES] = 1};
+    /* these follow from others; no field defines them */
+    int seen[SIZE_COUNT] = {
+        [SIZE_OFFSETS] = 1, [SIZE_TILES] = 1, [SIZE_QUADRATIC] = 1, [SIZE_CUBIC] = 1};
     for (int i = 0; i < SIZE_COUNT; i++) sizes[i] = -1;
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
         const modal_basis_field *field = &modal_basis_fields[i];
@@ -68,20 +68,26 @@ static modal_status read_fields(const modal_h5_in *in, const modal_h5_place plac
     return MODAL_OK;
 }
 
-/* A text attribute that names one of two values of an enumeration. */
+/* A text attribute that names one of the n values of an enumeration; an optional one that is absent
+ * stands for the first. */
 static modal_status read_choice(const modal_h5_in *in, const modal_h5_place *place,
-                                const char *name, const char *const names[2], int *choice)
+                                const char *name, modal_h5_need need, int n,
+                                const char *const names[], int *choice)
 {
-    char *text = NULL, where[MODAL_H5_PATH];
+    char *text = NULL, where[MODAL_H5_PATH], known[128] = "";
     *choice = 0;
+    if (need == MODAL_H5_OPTIONAL && (place->id < 0 || H5Aexists(place->id, name) == 0))
+        return MODAL_OK;
     modal_status status = modal_h5_read_text(in, place, name, &text);
     if (text) {
-        if (strcmp(text, names[1]) == 0) {
-            *choice = 1;
-        } else if (strcmp(text, names[0]) != 0) {
+        while (*choice < n && strcmp(text, names[*choice]) != 0) ++*choice;
+        if (*choice == n) {
+            *choice = 0;
+            for (int i = 0; i < n; i++)
+                snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
+                         i == 0 ? "" : i == n - 1 ? " or " : ", ", names[i]);
             snprintf(where, sizeof where, "%.160s@%s", place->path, name);
-            status = modal_broken(&in->checker, where, "must be %s or %s, is \"%.64s\"", names[0],
-                                  names[1], text);
+            status = modal_broken(&in->checker, where, "must be %s, is \"%.64s\"", known, text);
         }
     }
     modal_free(&text);
@@ -155,29 +161,40 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
                                unsigned parts, int deep, modal_shape *s)
 {
     modal_status status = MODAL_OK;
-    modal_h5_place place = nowhere, groups[GROUP_COUNT] = {nowhere, nowhere, nowhere, nowhere};
+    modal_h5_place place = nowhere, groups[GROUP_COUNT];
     int64_t sizes[SIZE_COUNT];
     char name[16];
     int choice = 0;
+    for (int i = 0; i < GROUP_COUNT; i++) groups[i] = nowhere;
     snprintf(name, sizeof name, "%04d", index);
     MODAL_TRY(modal_h5_enter(in, shapes, name, MODAL_H5_REQUIRED, &place));
     MODAL_TRY(modal_h5_read_text(in, &place, "name", &s->name));
     for (int i = 0; i < GROUP_COUNT; i++)
         MODAL_TRY(modal_h5_enter(in, &place, modal_basis_groups[i],
-                                 i == GROUP_VOLUME ? MODAL_H5_OPTIONAL : MODAL_H5_REQUIRED,
+                                 i == GROUP_VOLUME || i == GROUP_REDUCED ? MODAL_H5_OPTIONAL
+                                                                         : MODAL_H5_REQUIRED,
                                  &groups[i]));
     MODAL_TRY(read_fields(in, groups, parts, s, sizes));
     if ((parts & MODAL_BASIS_SURFACE) && !s->uv != !s->triangle_uv)
         MODAL_TRY(modal_broken(&in->checker, groups[GROUP_SURFACE].path,
                                "uv and triangle_uv must both be there or neither"));
+    const modal_reduced_forces *forces = &s->reduced_forces;
+    if ((parts & MODAL_BASIS_REDUCED) && groups[GROUP_REDUCED].id >= 0 &&
+        (!forces->linear || !forces->quadratic || !forces->cubic))
+        MODAL_TRY(modal_broken(&in->checker, groups[GROUP_REDUCED].path,
+                               "linear, quadratic and cubic must all be there"));
     MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "shift", &s->shift));
     MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "total_mass", &s->total_mass));
-    MODAL_TRY(read_choice(in, &groups[GROUP_MODES], "mass_rule", modal_mass_rule_names, &choice));
+    MODAL_TRY(read_choice(in, &groups[GROUP_MODES], "mass_rule", MODAL_H5_REQUIRED, 2,
+                          modal_mass_rule_names, &choice));
     s->mass_rule = (modal_mass_rule)choice;
+    MODAL_TRY(read_choice(in, &groups[GROUP_MODES], "kind", MODAL_H5_OPTIONAL, 4,
+                          modal_basis_kind_names, &choice));
+    s->kind = (modal_basis_kind)choice;
     MODAL_TRY(
         modal_h5_read_number(in, &groups[GROUP_VOLUME], "farthest_outside", &s->farthest_outside));
-    MODAL_TRY(
-        read_choice(in, &groups[GROUP_VOLUME], "surface_kind", modal_surface_kind_names, &choice));
+    MODAL_TRY(read_choice(in, &groups[GROUP_VOLUME], "surface_kind", MODAL_H5_REQUIRED, 2,
+                          modal_surface_kind_names, &choice));
     s->surface_kind = (modal_surface_kind)choice;
     if ((parts & MODAL_BASIS_VOLUME) && groups[GROUP_VOLUME].id >= 0) {
         MODAL_TRY(read_materials(in, &groups[GROUP_VOLUME], &s->volume));

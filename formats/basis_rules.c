@@ -171,7 +171,7 @@ static modal_status spectrum_rules(const modal_checker *c, const char *path, con
     int64_t r = s->n_modes;
     at(where, path, "modes/eigenvalues");
     MODAL_TRY(modal_rule_at_least(c, where, s->eigenvalues, r, 0.0, 0));
-    for (int64_t i = 1; s->eigenvalues && i < r; i++)
+    for (int64_t i = 1; s->eigenvalues && s->kind != MODAL_KIND_IMPORTED && i < r; i++)
         if (s->eigenvalues[i] < s->eigenvalues[i - 1]) {
             MODAL_TRY(modal_broken(c, where, "value %lld: not ascending, %g after %g", (long long)i,
                                    s->eigenvalues[i], s->eigenvalues[i - 1]));
@@ -207,6 +207,69 @@ static modal_status spectrum_rules(const modal_checker *c, const char *path, con
     if ((unsigned)s->mass_rule > 1)
         MODAL_TRY(modal_broken(c, at(where, path, "modes@mass_rule"), "must be 0 or 1, is %d",
                                (int)s->mass_rule));
+    if ((unsigned)s->kind > MODAL_KIND_IMPORTED)
+        MODAL_TRY(modal_broken(c, at(where, path, "modes@kind"), "must be 0 to 3, is %d",
+                               (int)s->kind));
+done:
+    return status;
+}
+
+/* The place of the monomial of these factors; b <= c, of which degree 0 has none and degree 1 only b. */
+static int64_t monomial(int64_t r, int degree, int64_t a, int64_t b, int64_t c)
+{
+    if (degree == 0) return a;
+    if (degree == 1) return a <= b ? modal_quadratic_index(r, a, b) : modal_quadratic_index(r, b, a);
+    if (a <= b) return modal_cubic_index(r, a, b, c);
+    return a <= c ? modal_cubic_index(r, b, a, c) : modal_cubic_index(r, b, c, a);
+}
+
+/* Rule 14: force l has, for the monomial q_i q_j q_k, the energy's coefficient of the set (l i j k)
+ * times the number of times that l occurs in it. So force / number must be the same for every l of a
+ * set: each is compared with that of the smallest index. */
+static modal_status is_gradient(const modal_checker *c, const char *where, const double *values,
+                                int64_t r, int degree)
+{
+    const int64_t width =
+        degree == 0 ? r : degree == 1 ? modal_quadratic_count(r) : modal_cubic_count(r);
+    double top = 0, worst = 0;
+    int64_t row = 0, column = 0, at_column = 0;
+    for (int64_t m = 0; m < r * width; m++) top = fmax(top, fabs(values[m]));
+    for (int64_t i = 0; i < r; i++)
+        for (int64_t j = degree < 1 ? r - 1 : i; j < r; j++)
+            for (int64_t k = degree < 2 ? r - 1 : j; k < r; k++, column++)
+                for (int64_t l = i + 1; l < r; l++) {
+                    const int has_j = degree > 0, has_k = degree > 1;
+                    const int of_l = 1 + (has_j && l == j) + (has_k && l == k),
+                              of_i = 1 + (has_j && i == j) + (has_k && i == k);
+                    const double other = values[i * width + monomial(r, degree, l, j, k)];
+                    const double error = fabs(values[l * width + column] / of_l - other / of_i);
+                    if (error > worst) worst = error, row = l, at_column = column;
+                }
+    if (!(worst > 1e-9 * top)) return MODAL_OK;
+    return modal_broken(c, where, "row %lld, column %lld: not the gradient of an energy, off by %g",
+                        (long long)row, (long long)at_column, worst);
+}
+
+static modal_status reduced_rules(const modal_checker *c, const char *path, const modal_shape *s,
+                                  int deep)
+{
+    char where[WHERE];
+    modal_status status = MODAL_OK;
+    const modal_reduced_forces *f = &s->reduced_forces;
+    const int64_t r = s->n_modes;
+    const struct {
+        const char *name;
+        const double *values;
+        int64_t width;
+    } parts[] = {{"reduced_forces/linear", f->linear, r},
+                 {"reduced_forces/quadratic", f->quadratic, modal_quadratic_count(r)},
+                 {"reduced_forces/cubic", f->cubic, modal_cubic_count(r)}};
+    for (int degree = 0; degree < 3; degree++) {
+        if (!parts[degree].values) continue;
+        MODAL_TRY(modal_rule_finite(c, at(where, path, parts[degree].name), parts[degree].values, r,
+                                    parts[degree].width, (modal_axes){"row", "column"}));
+        if (deep) MODAL_TRY(is_gradient(c, where, parts[degree].values, r, degree));
+    }
 done:
     return status;
 }
@@ -334,6 +397,7 @@ modal_status modal_basis_rules_shape(const modal_checker *c, const char *path, c
     MODAL_TRY(table_rules(c, path, s, sizes, deep));
     MODAL_TRY(matrix_rules(c, path, s));
     if (s->eigenvalues || s->frequencies) MODAL_TRY(spectrum_rules(c, path, s));
+    MODAL_TRY(reduced_rules(c, path, s, deep));
     if (s->volume.n_nodes > 0 && (s->volume.nodes || s->volume.tetrahedra || s->volume_modes))
         MODAL_TRY(volume_rules(c, path, s));
 done:

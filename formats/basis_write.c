@@ -22,6 +22,9 @@ static modal_status check_complete(const modal_checker *c, const char *path, con
     }
     if (!s->uv != !s->triangle_uv)
         return modal_broken(c, path, "uv and triangle_uv must both be there or neither");
+    const modal_reduced_forces *forces = &s->reduced_forces;
+    if (!forces->linear != !forces->quadratic || !forces->linear != !forces->cubic)
+        return modal_broken(c, path, "reduced forces: linear, quadratic and cubic must all be there");
     if (!s->name) return modal_broken(c, path, "no name");
     for (int32_t i = 0; i < v->n_materials; i++)
         if (!v->materials[i].name) return modal_broken(c, path, "material %d has no name", i);
@@ -121,7 +124,8 @@ static modal_status write_shape(hid_t shapes, int32_t index, const modal_shape *
     MODAL_TRY(modal_h5_make_group(shapes, name, &place, err));
     MODAL_TRY(modal_h5_write_text(place, "name", s->name, err));
     for (int i = 0; i < GROUP_COUNT; i++)
-        if (i != GROUP_VOLUME || s->volume.n_nodes > 0)
+        if ((i != GROUP_VOLUME || s->volume.n_nodes > 0) &&
+            (i != GROUP_REDUCED || s->reduced_forces.linear))
             MODAL_TRY(modal_h5_make_group(place, modal_basis_groups[i], &groups[i], err));
     modal_basis_sizes(s, sizes);
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
@@ -136,6 +140,7 @@ static modal_status write_shape(hid_t shapes, int32_t index, const modal_shape *
     MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "total_mass", s->total_mass, err));
     MODAL_TRY(modal_h5_write_text(groups[GROUP_MODES], "mass_rule",
                                   modal_mass_rule_names[s->mass_rule], err));
+    MODAL_TRY(modal_h5_write_text(groups[GROUP_MODES], "kind", modal_basis_kind_names[s->kind], err));
     if (groups[GROUP_VOLUME] >= 0) MODAL_TRY(write_volume(groups[GROUP_VOLUME], s, err));
 done:
     for (int i = 0; i < GROUP_COUNT; i++) status = modal_h5_end_group(&groups[i], status, err);

@@ -126,6 +126,9 @@ static json_t *describe_shape(const modal_basis *b, int32_t index)
     set(shape, "total_mass", json_real(s->total_mass));
     set(shape, "mass_rule",
         json_string(s->mass_rule == MODAL_MASS_LUMPED ? "lumped" : "consistent"));
+    static const char *const kinds[4] = {"modes", "derivatives", "snapshots", "imported"};
+    set(shape, "kind", json_string(kinds[s->kind]));
+    set(shape, "reduced_forces", json_boolean(s->reduced_forces.linear != NULL));
     set(shape, "shift", json_real(s->shift));
     set_integer(shape, "rigid_modes", s->n_rigid_modes);
     set(shape, "rigid_eigenvalues", numbers(s->rigid_eigenvalues, s->n_rigid_modes));
@@ -149,8 +152,9 @@ modal_status modalinfo_describe_basis(const char *path, json_t **info, modal_err
 {
     modal_basis basis;
     modal_status status =
-        modal_basis_read(path, MODAL_BASIS_SURFACE | MODAL_BASIS_MODES | MODAL_BASIS_VOLUME, &basis,
-                         err);
+        modal_basis_read(path, MODAL_BASIS_SURFACE | MODAL_BASIS_MODES | MODAL_BASIS_VOLUME |
+                                   MODAL_BASIS_REDUCED,
+                         &basis, err);
     if (status != MODAL_OK) return status;
     json_t *object = begin(path, "basis"), *shapes = json_array();
     set(object, "content_hash", json_string(basis.hash));

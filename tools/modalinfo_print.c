@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "lib/basis/basis.h"
 #include "tools/modalinfo.h"
 
 static long long integer(const json_t *object, const char *key)
@@ -94,8 +95,15 @@ static void print_shape(FILE *to, const json_t *shape)
             json_string_value(json_object_get(shape, "mass_rule")));
     if (json_object_get(shape, "solid")) print_solid(to, json_object_get(shape, "solid"));
     fprintf(to, "  %-20s%lld left out\n", "rigid modes", integer(shape, "rigid_modes"));
-    fprintf(to, "  %-20s%zu, U takes %.1f MB\n", "modes",
-            json_array_size(json_object_get(shape, "modes")),
+    const char *kind = json_string_value(json_object_get(shape, "kind"));
+    if (strcmp(kind, "derivatives") == 0) kind = "modes and their derivatives";
+    const int64_t r = (int64_t)json_array_size(json_object_get(shape, "modes"));
+    fprintf(to, "  %-20s%s\n", "basis of", strcmp(kind, "modes") == 0 ? "natural modes" : kind);
+    if (json_is_true(json_object_get(shape, "reduced_forces")))
+        fprintf(to, "  %-20sSt. Venant-Kirchhoff, %lld linear, %lld quadratic, %lld cubic terms\n",
+                "reduced forces", (long long)(r * r), (long long)(r * modal_quadratic_count(r)),
+                (long long)(r * modal_cubic_count(r)));
+    fprintf(to, "  %-20s%lld, U takes %.1f MB\n", "modes", (long long)r,
             1e-6 * (double)integer(shape, "modal_matrix_bytes"));
     fprintf(to, "  %6s %14s %14s %10s\n", "mode", "Hz", "modal mass/kg", "residual");
     json_array_foreach (json_object_get(shape, "modes"), i, mode)

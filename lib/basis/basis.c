@@ -5,6 +5,13 @@
 
 #include "lib/base/memory.h"
 
+void modal_reduced_forces_free(modal_reduced_forces *forces)
+{
+    modal_free(&forces->linear);
+    modal_free(&forces->quadratic);
+    modal_free(&forces->cubic);
+}
+
 void modal_shape_free(modal_shape *shape)
 {
     modal_free(&shape->name);
@@ -26,6 +33,7 @@ void modal_shape_free(modal_shape *shape)
     modal_free(&shape->residuals);
     modal_free(&shape->participation);
     modal_free(&shape->rigid_eigenvalues);
+    modal_reduced_forces_free(&shape->reduced_forces);
     modal_volume_mesh_free(&shape->volume);
     modal_free(&shape->fixed_nodes);
     modal_free(&shape->volume_modes);
@@ -103,6 +111,14 @@ modal_status modal_basis_hash(modal_basis *basis, modal_error *err)
                          modal_tile_count(n) * r * 3 * MODAL_TILE, sizeof(float));
         modal_hash_array(hash, "eigenvalues", s->eigenvalues, r, sizeof(double));
         modal_hash_array(hash, "participation", s->participation, 3 * r, sizeof(double));
+        const modal_reduced_forces *f = &s->reduced_forces;
+        if (f->linear)
+            modal_hash_array(hash, "linear", f->linear, r * r, sizeof(double));
+        if (f->quadratic)
+            modal_hash_array(hash, "quadratic", f->quadratic, r * modal_quadratic_count(r),
+                             sizeof(double));
+        if (f->cubic)
+            modal_hash_array(hash, "cubic", f->cubic, r * modal_cubic_count(r), sizeof(double));
     }
     for (int32_t i = 0; i < basis->n_objects; i++) {
         const modal_object *o = &basis->objects[i];

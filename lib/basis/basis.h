@@ -31,6 +31,15 @@ typedef enum modal_surface_kind {
     MODAL_SURFACE_EMBEDDED = 1  /* a finer surface: four nodes and barycentric weights a vertex */
 } modal_surface_kind;
 
+/* What the columns of U are. All but imported ones are M-orthonormal with U^T K U = diag(eigenvalues):
+ * within their span they are Ritz vectors. */
+typedef enum modal_basis_kind {
+    MODAL_KIND_MODES = 0,   /* natural modes */
+    MODAL_KIND_DERIVATIVES, /* natural modes and their derivatives: large deformations */
+    MODAL_KIND_SNAPSHOTS,   /* made from motions that were given */
+    MODAL_KIND_IMPORTED     /* another program's columns, in its order */
+} modal_basis_kind;
+
 /* Reduced internal forces of St. Venant-Kirchhoff material, the gradient of the elastic energy of
  * x = U q:
  *   f_l(q) = sum_i linear[l, i] q_i + sum_{i <= j} quadratic[l, (i j)] q_i q_j
@@ -44,6 +53,23 @@ typedef struct modal_reduced_forces {
     double *quadratic; /* [r, r (r + 1) / 2] */
     double *cubic;     /* [r, r (r + 1) (r + 2) / 6] */
 } modal_reduced_forces;
+
+void modal_reduced_forces_free(modal_reduced_forces *forces);
+
+/* Numbers of monomials of second and third degree; 0 <= r <= 2^20. */
+static inline int64_t modal_quadratic_count(int64_t r) { return r * (r + 1) / 2; }
+static inline int64_t modal_cubic_count(int64_t r) { return r * (r + 1) / 2 * (r + 2) / 3; }
+
+/* Places of the monomials q_i q_j, i <= j, and q_i q_j q_k, i <= j <= k, in that order. */
+static inline int64_t modal_quadratic_index(int64_t r, int64_t i, int64_t j)
+{
+    return i * r - i * (i - 1) / 2 + j - i;
+}
+static inline int64_t modal_cubic_index(int64_t r, int64_t i, int64_t j, int64_t k)
+{
+    return modal_cubic_count(r) - modal_cubic_count(r - i) +
+           modal_quadratic_index(r - i, j - i, k - i);
+}
 
 typedef struct modal_shape {
     char *name;
@@ -81,6 +107,8 @@ typedef struct modal_shape {
     double shift;              /* sigma of the shift-invert, (rad/s)^2 */
     double total_mass;         /* kg, of the whole solid */
     modal_mass_rule mass_rule;
+    modal_basis_kind kind;
+    modal_reduced_forces reduced_forces; /* or NULLs: not computed */
 
     /* the solid it came from, nodes and elements in the user's order */
     modal_volume_mesh volume;
@@ -133,7 +161,8 @@ modal_status modal_provenance_append(modal_provenance **list, int32_t *count, co
 int64_t modal_basis_mode_offsets(const modal_basis *basis, int64_t *offsets);
 
 /* Computes basis->hash over every array of every shape and object that a trajectory's meaning
- * depends on: surface, order, U, eigenvalues, participation, placements; not names, tables that
+ * depends on: surface, order, U, eigenvalues, participation, reduced forces where there are any,
+ * placements; not names, tables that
  * follow from the triangles, nor provenance. */
 modal_status modal_basis_hash(modal_basis *basis, modal_error *err);
 

@@ -46,6 +46,8 @@ with tempfile.TemporaryDirectory() as folder:
             assert np.array_equal([m["frequency"] for m in shape["modes"]], group["modes/frequencies"][:])
             assert np.array_equal([m["residual"] for m in shape["modes"]], group["modes/residuals"][:])
             assert shape["solid"]["fixed_nodes"] == len(group["volume/fixed_nodes"])
+    assert [s["kind"] for s in info["shapes"]] == ["derivatives", "modes"]
+    assert [s["reduced_forces"] for s in info["shapes"]] == [True, False]
     assert info["shapes"][1]["rigid_modes"] == 6 and info["shapes"][0]["boundary_vertices"] == 20
     assert info["shapes"][0]["solid"]["materials"][1]["name"] == "st\u00e4hl"
     assert info["shapes"][0]["solid"]["materials"][1]["density"] == 7850
@@ -53,7 +55,7 @@ with tempfile.TemporaryDirectory() as folder:
     text = run("basis.h5")
     for wanted in ('shape "grid"', "35 (20 on open edges)", "4.77465", "rubber: E 1e+06 Pa",
                    "modalpack 0.1.0: modalpack 'a b.msh'", "2.25 kg (lumped mass matrix)",
-                   "6 left out", "at most 0.125 m outside"):
+                   "6 left out", "modes and their derivatives", "16 linear, 40 quadratic, 80 cubic terms", "at most 0.125 m outside"):
         assert wanted in text, (wanted, text)
     assert not any(ord(c) < 32 and c != "\n" for c in text)
 

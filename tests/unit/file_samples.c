@@ -92,6 +92,42 @@ static void add_modes(modal_shape *s, int32_t r, int32_t n_rigid)
     s->total_mass = 2.25;
 }
 
+/* Forces of a made-up energy whose coefficient of the monomial number m is sin(1 + m + degree). */
+static void add_reduced_forces(modal_shape *s)
+{
+    const int64_t r = s->n_modes, n2 = modal_quadratic_count(r), n3 = modal_cubic_count(r);
+    modal_reduced_forces *f = &s->reduced_forces;
+    f->linear = room(r * r, 8);
+    f->quadratic = room(r * n2, 8);
+    f->cubic = room(r * n3, 8);
+    int64_t m = 0;
+    for (int64_t a = 0; a < r; a++)
+        for (int64_t b = a; b < r; b++, m++) {
+            f->linear[a * r + b] += sin(1.0 + (double)m);
+            f->linear[b * r + a] += sin(1.0 + (double)m);
+        }
+    m = 0;
+    for (int64_t a = 0; a < r; a++)
+        for (int64_t b = a; b < r; b++)
+            for (int64_t c = b; c < r; c++, m++) {
+                const double p = sin(2.0 + (double)m);
+                f->quadratic[a * n2 + modal_quadratic_index(r, b, c)] += p;
+                f->quadratic[b * n2 + modal_quadratic_index(r, a, c)] += p;
+                f->quadratic[c * n2 + modal_quadratic_index(r, a, b)] += p;
+            }
+    m = 0;
+    for (int64_t a = 0; a < r; a++)
+        for (int64_t b = a; b < r; b++)
+            for (int64_t c = b; c < r; c++)
+                for (int64_t d = c; d < r; d++, m++) {
+                    const double p = sin(3.0 + (double)m);
+                    f->cubic[a * n3 + modal_cubic_index(r, b, c, d)] += p;
+                    f->cubic[b * n3 + modal_cubic_index(r, a, c, d)] += p;
+                    f->cubic[c * n3 + modal_cubic_index(r, a, b, d)] += p;
+                    f->cubic[d * n3 + modal_cubic_index(r, a, b, c)] += p;
+                }
+}
+
 static void add_order(modal_shape *s)
 {
     s->user_vertex = room(s->n_vertices, 4);
@@ -168,6 +204,8 @@ static void grid_shape(modal_shape *s, int with_uv)
     add_order(s);
     add_tables(s);
     add_modes(s, 4, 0);
+    add_reduced_forces(s);
+    s->kind = MODAL_KIND_DERIVATIVES;
     add_solid(s, s->n_vertices, s->rest_positions, 9);
     for (int32_t v = 0; v < s->n_vertices; v++) {
         for (int k = 0; k < 4; k++) s->embedding_nodes[4 * v + k] = v;
@@ -329,6 +367,7 @@ static void assert_shapes_equal(const modal_shape *x, const modal_shape *y, unsi
     assert_int_equal(x->n_fixed_nodes, y->n_fixed_nodes);
     assert_true(x->shift == y->shift && x->total_mass == y->total_mass);
     assert_int_equal(x->mass_rule, y->mass_rule);
+    assert_int_equal(x->kind, y->kind);
     SAME(rest_positions, 3 * n, MODAL_BASIS_SURFACE);
     SAME(triangles, 3 * m, MODAL_BASIS_SURFACE);
     SAME(user_vertex, n, MODAL_BASIS_SURFACE);
@@ -347,6 +386,9 @@ static void assert_shapes_equal(const modal_shape *x, const modal_shape *y, unsi
     SAME(residuals, r, MODAL_BASIS_MODES);
     SAME(participation, 3 * r, MODAL_BASIS_MODES);
     SAME(rigid_eigenvalues, x->n_rigid_modes, MODAL_BASIS_MODES);
+    SAME(reduced_forces.linear, r * r, MODAL_BASIS_REDUCED);
+    SAME(reduced_forces.quadratic, r * modal_quadratic_count(r), MODAL_BASIS_REDUCED);
+    SAME(reduced_forces.cubic, r * modal_cubic_count(r), MODAL_BASIS_REDUCED);
     assert_volumes_equal(x, y, parts);
 }
 
