@@ -17,6 +17,16 @@ add_test(NAME cli.usage
 set_tests_properties(cli.usage PROPERTIES LABELS cli)
 
 if(TARGET modalpack)
+  set(sanitize "")
+  if(MODAL_SANITIZE)
+    set(sanitize --sanitize ${MODAL_SANITIZE})
+  endif()
+  add_test(NAME cli.install COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_install.py
+           ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR} ${sanitize})
+  add_test(NAME cli.packages COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_install.py
+           ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR} --packages)
+  set_tests_properties(cli.install cli.packages PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
+
   add_test(NAME cli.modalpack COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modalpack.py
            $<TARGET_FILE:modalpack> ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.modalpack PROPERTIES LABELS cli TIMEOUT 300)

@@ -53,6 +53,7 @@ static modal_status submit_batches(tool *t, const input *in, int64_t first_frame
         MODAL_TRY(modal_alloc(&some_frames, q->frames ? most * frame : 0, sizeof *some_frames, "batch",
                               err));
     }
+    tool_progress_amount(t, (double)in->n, "frames");
     for (int64_t done = first_frame; done < in->n;) {
         const int64_t n = in->n - done < most ? in->n - done : most;
         const int64_t first = in->start + done * in->step;

@@ -486,6 +486,7 @@ static modal_status simulate(tool *t, const request *r, const modal_basis *basis
     MODAL_TRY(modal_alloc(&trajectory->times, r->n_frames, sizeof(double), "times", err));
     for (int64_t i = 0; i < r->n_frames; i++)
         trajectory->times[i] = i == 0 ? 0 : (double)i / r->fps;
+    tool_progress_amount(t, (double)r->n_frames, "frames");
     MODAL_TRY(modal_linear_simulate(&l->problem, r->n_frames, trajectory->times, trajectory->q, NULL,
                                     &t->progress, err));
     MODAL_TRY(link_to_basis(r, &trajectory->basis_path, err));

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same manners in every tool: usage: check_usage.py TOOL..."""
 import os
+import pty
 import re
 import subprocess
 import sys
@@ -15,6 +16,17 @@ def run(*words, **more):
 def check(condition, *what):
     if not condition:
         sys.exit(" ".join(map(str, what)))
+
+
+def on_terminal(words, **environment):
+    """What the program writes to stderr when that is a terminal."""
+    ours, theirs = pty.openpty()
+    got = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs,
+                         env={**os.environ, "TERM": "xterm", **environment})
+    os.close(theirs)
+    text = os.read(ours, 65536).decode()
+    os.close(ours)
+    return got.returncode, text
 
 
 for tool in sys.argv[1:]:
@@ -37,4 +49,16 @@ for tool in sys.argv[1:]:
     with open("/dev/full", "w") as full:
         got = subprocess.run([tool, "--help"], stdout=full, stderr=subprocess.PIPE)
     check(got.returncode == 4, name, "--help to a full device:", got)
+    got = run(tool, "--generate", "fish")
+    check(got.returncode == 2 and "--generate: must be" in got.stderr, name, got)
+    got = run(tool, "--progress", "loud", "absent", "absent2")
+    check(got.returncode == 2 and not got.stdout, name, got)
+    if name != "modalbench":
+        words = [tool, "absent.h5"] + {"modalinfo": [], "modalsim": ["out.h5", "--static"]}.get(name, ["out.h5"])
+        code, text = on_terminal(words, NO_COLOR="")
+        check(code == 3 and text.startswith("\033[31m" + name + ":\033[0m "), name, code, repr(text))
+        for plain in ({"NO_COLOR": "1"}, {"TERM": "dumb", "NO_COLOR": ""}):
+            code, text = on_terminal(words, **plain)
+            check(code == 3 and "\033" not in text, name, plain, repr(text))
+        check("\033" not in run(*words).stderr, name, "colour in a pipe")
     print(name, "ok")

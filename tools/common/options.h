@@ -27,8 +27,11 @@ typedef struct tool_option {
 #define TOOL_OPTIONS_COMMON                                                                        \
     {"quiet", 'q', NULL, NULL, "Print errors only.", 0},                                           \
         {"verbose", 'v', NULL, NULL, "Print what is being done.", 0},                              \
-        {"progress", 0, NULL, NULL, "Show progress also where stderr is no terminal.", 0},         \
+        {"progress", 0, "auto|text|json|none", "auto",                                             \
+         "Progress on stderr: auto is text on a terminal, json is an object a line.", 0},          \
         {"report", 0, "FILE", NULL, "Write a JSON report of the run; - is standard output.", 0},   \
+        {"generate", 0, "man|bash|zsh", NULL,                                                      \
+         "Print the manual page, or what completes the command line in that shell.", 0},           \
         {"help", 'h', NULL, NULL, "Print this text.", 0},                                          \
         {"version", 'V', NULL, NULL, "Print the version and how it was built.", 0}
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/base/memory.h"
+#include "tools/common/documents.h"
 #include "tools/common/output.h"
 
 double tool_seconds(void)
@@ -20,76 +21,6 @@ double tool_seconds(void)
 }
 
 const char *tool_version(void) { return MODAL_VERSION; }
-
-/* Wraps text at 80 columns; all lines but the first are indented. */
-static void print_wrapped(FILE *to, const char *text, int indent, int column)
-{
-    while (*text) {
-        size_t word = strcspn(text, " ");
-        if (column + (int)word >= 80 && column > indent) {
-            fprintf(to, "\n%*s", indent, "");
-            column = indent;
-        }
-        fprintf(to, "%.*s", (int)word, text);
-        column += (int)word;
-        text += word;
-        if (*text == ' ') {
-            if (column < 79) fputc(' ', to);
-            column++;
-            text++;
-        }
-    }
-    fputc('\n', to);
-}
-
-static void print_lines(FILE *to, const char *text, const char *first, const char *others)
-{
-    int n = 0;
-    while (*text) {
-        size_t length = strcspn(text, "\n");
-        fprintf(to, "%s%.*s\n", n++ == 0 ? first : others, (int)length, text);
-        text += length + (text[length] == '\n');
-    }
-}
-
-static void print_help(const tool_program *p)
-{
-    char first[64], others[64];
-    printf("%s: %s\n\n", p->name, p->summary);
-    snprintf(first, sizeof first, "usage: %s ", p->name);
-    snprintf(others, sizeof others, "%*s", (int)strlen(first), "");
-    print_lines(stdout, p->usage, first, others);
-    printf("\noptions:\n");
-    for (const tool_option *o = p->options; o->name; o++) {
-        char left[64], letter[8] = "    ";
-        if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
-        int width = snprintf(left, sizeof left, "  %s--%s%s%s", letter, o->name,
-                             o->argument ? " " : "", o->argument ? o->argument : "");
-        const int indent = 30;
-        if (width >= indent - 1)
-            printf("%s\n%*s", left, indent, "");
-        else
-            printf("%-*s", indent, left);
-        char help[1024];
-        snprintf(help, sizeof help, "%s%s%s%s", o->help, o->fallback ? " Default: " : "",
-                 o->fallback ? o->fallback : "", o->fallback ? "." : "");
-        print_wrapped(stdout, help, indent, indent);
-    }
-    if (p->notes) printf("\n%s\n", p->notes);
-    if (p->examples) {
-        printf("\nexamples:\n");
-        print_lines(stdout, p->examples, "  ", "  ");
-    }
-    printf("\nexit codes: 0 done, 1 a checker's no, 2 usage, 3 bad input, 4 system, 5 not converged,\n"
-           "130 interrupted\n");
-}
-
-static void print_version(const tool_program *p)
-{
-    printf("%s %s (modaltools)\n", p->name, MODAL_VERSION);
-    printf("compiler: gcc-compatible %s, %s\n", __VERSION__, MODAL_BUILD_FLAGS);
-    if (p->print_versions) p->print_versions(stdout);
-}
 
 /* The command line so that a shell reads it back. */
 static modal_status quote_arguments(char **text, const char *name, int argc, char **argv,
@@ -121,29 +52,97 @@ static modal_status quote_arguments(char **text, const char *name, int argc, cha
     return MODAL_OK;
 }
 
+/* no-color.org: colour unless NO_COLOR is set to something. */
+static int wants_colour(void)
+{
+    const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return !(no_colour && *no_colour) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+static modal_status choose_progress(tool *t, modal_error *err)
+{
+    const char *kind = tool_value(&t->arguments, "progress");
+    if (strcmp(kind, "auto") == 0)
+        t->progress_kind = isatty(STDERR_FILENO) ? TOOL_PROGRESS_TEXT : TOOL_PROGRESS_NONE;
+    else if (strcmp(kind, "text") == 0)
+        t->progress_kind = TOOL_PROGRESS_TEXT;
+    else if (strcmp(kind, "json") == 0)
+        t->progress_kind = TOOL_PROGRESS_JSON;
+    else if (strcmp(kind, "none") == 0)
+        t->progress_kind = TOOL_PROGRESS_NONE;
+    else
+        return modal_error_set(err, MODAL_ERROR_USAGE,
+                               "--progress: must be auto, text, json or none, %s", kind);
+    if (t->quiet && t->progress_kind == TOOL_PROGRESS_TEXT) t->progress_kind = TOOL_PROGRESS_NONE;
+    return MODAL_OK;
+}
+
 static void clear_progress(tool *t)
 {
     if (t->progress_shown) fputs("\r\033[K", stderr);
     t->progress_shown = 0;
 }
 
+/* Seconds that the stage will still take, if it goes on as so far; negative: unknown. */
+static double remaining_seconds(double elapsed, double fraction)
+{
+    return fraction > 0.01 && elapsed > 0.5 ? elapsed * (1 - fraction) / fraction : -1;
+}
+
+static void print_progress_json(const tool *t, double fraction, double elapsed)
+{
+    double remaining = remaining_seconds(elapsed, fraction);
+    json_t *line = json_pack("{s:s, s:s, s:f}", "tool", t->program->name, "stage", t->progress_stage,
+                             "seconds", elapsed);
+    if (fraction >= 0) json_object_set_new(line, "fraction", json_real(fraction));
+    if (remaining >= 0) json_object_set_new(line, "remaining_seconds", json_real(remaining));
+    char *text = json_dumps(line, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6));
+    if (text) fprintf(stderr, "%s\n", text);
+    free(text);
+    json_decref(line);
+}
+
+static void print_progress_text(tool *t, double fraction, double elapsed)
+{
+    int terminal = isatty(STDERR_FILENO);
+    double remaining = remaining_seconds(elapsed, fraction);
+    clear_progress(t);
+    fprintf(stderr, "%s: %s", t->program->name, t->progress_stage);
+    if (fraction >= 0) fprintf(stderr, " %3.0f %%", 100 * fraction);
+    if (t->progress_total > 0 && fraction > 0 && elapsed > 0.5)
+        fprintf(stderr, ", %.3g %s/s", fraction * t->progress_total / elapsed, t->progress_unit);
+    if (remaining >= 60)
+        fprintf(stderr, ", %.0f min left", remaining / 60);
+    else if (remaining >= 0)
+        fprintf(stderr, ", %.0f s left", remaining);
+    if (!terminal) fputc('\n', stderr);
+    t->progress_shown = terminal;
+}
+
 static int show_progress(void *context, const char *stage, double fraction)
 {
     tool *t = context;
     double now = tool_seconds();
-    int terminal = isatty(STDERR_FILENO);
-    if (!t->show_progress || t->quiet) return 0;
-    if (strncmp(t->progress_stage, stage, sizeof t->progress_stage - 1) == 0 &&
-        now - t->progress_time < (terminal ? 0.1 : 1.0))
-        return 0;
-    snprintf(t->progress_stage, sizeof t->progress_stage, "%s", stage);
+    if (t->progress_kind == TOOL_PROGRESS_NONE) return 0;
+    int same = strncmp(t->progress_stage, stage, sizeof t->progress_stage - 1) == 0;
+    int often = t->progress_kind == TOOL_PROGRESS_TEXT && isatty(STDERR_FILENO);
+    if (same && now - t->progress_time < (often ? 0.1 : 1.0)) return 0;
+    if (!same) {
+        snprintf(t->progress_stage, sizeof t->progress_stage, "%s", stage);
+        t->stage_started = now;
+    }
     t->progress_time = now;
-    clear_progress(t);
-    fprintf(stderr, "%s: %s", t->program->name, stage);
-    if (fraction >= 0) fprintf(stderr, " %3.0f %%", 100 * fraction);
-    if (!terminal) fputc('\n', stderr);
-    t->progress_shown = terminal;
+    if (t->progress_kind == TOOL_PROGRESS_JSON)
+        print_progress_json(t, fraction, now - t->stage_started);
+    else
+        print_progress_text(t, fraction, now - t->stage_started);
     return 0;
+}
+
+void tool_progress_amount(tool *t, double total, const char *unit)
+{
+    t->progress_total = total;
+    t->progress_unit = unit;
 }
 
 static int has_option(const tool_program *program, const char *name)
@@ -196,22 +195,20 @@ int tool_start(tool *t, const tool_program *program, int argc, char **argv, int 
     tool_signals_install(program->name);
     status = tool_arguments_parse(&t->arguments, program->options, argc, argv, &err);
     if (status == MODAL_OK) {
-        int help = tool_count(&t->arguments, "help"), version = tool_count(&t->arguments, "version");
-        if (help || version) {
-            if (help)
-                print_help(program);
-            else
-                print_version(program);
+        if (tool_document_print(program, &t->arguments, &status, &err)) {
             tool_arguments_free(&t->arguments);
             *exit_code = fflush(stdout) == 0 && !ferror(stdout) ? TOOL_EXIT_DONE : TOOL_EXIT_SYSTEM;
             return 1;
         }
         t->quiet = tool_count(&t->arguments, "quiet");
         t->verbose = tool_count(&t->arguments, "verbose");
-        t->show_progress = tool_count(&t->arguments, "progress") || isatty(STDERR_FILENO);
+        t->colour = isatty(STDERR_FILENO) && wants_colour();
         t->progress = (modal_progress){show_progress, t};
         int n = t->arguments.n_operands;
-        if (n < program->least_operands || n > program->most_operands)
+        if (status == MODAL_OK) status = choose_progress(t, &err);
+        if (status != MODAL_OK)
+            ;
+        else if (n < program->least_operands || n > program->most_operands)
             status = modal_error_set(&err, MODAL_ERROR_USAGE, "usage: %s %s (see --help), %d operand%s",
                                      program->name, program->usage, n, n == 1 ? "" : "s");
     }
@@ -285,7 +282,8 @@ int tool_finish(tool *t, modal_status status, const modal_error *err, int exit_d
     struct rusage usage;
     clear_progress(t);
     if (status != MODAL_OK) {
-        fprintf(stderr, "%s: %s\n", t->program->name, err->message);
+        fprintf(stderr, t->colour ? "\033[31m%s:\033[0m %s\n" : "%s: %s\n", t->program->name,
+                err->message);
         json_object_set_new(t->report, "error", json_string(err->message));
     }
     getrusage(RUSAGE_SELF, &usage);
@@ -344,7 +342,8 @@ void tool_warn(tool *t, const char *format, ...)
     json_array_append_new(json_object_get(t->report, "warnings"), json_string(text));
     if (t->quiet) return;
     clear_progress(t);
-    fprintf(stderr, "%s: warning: %s\n", t->program->name, text);
+    fprintf(stderr, t->colour ? "%s: \033[33mwarning:\033[0m %s\n" : "%s: warning: %s\n",
+            t->program->name, text);
 }
 
 FILE *tool_text_stream(tool *t)

@@ -34,17 +34,26 @@ typedef struct tool_program {
     void (*print_versions)(FILE *to); /* further lines of --version, or NULL */
 } tool_program;
 
+typedef enum tool_progress_kind {
+    TOOL_PROGRESS_NONE = 0,
+    TOOL_PROGRESS_TEXT,
+    TOOL_PROGRESS_JSON /* one object a line: tool, stage, seconds, fraction, remaining_seconds */
+} tool_progress_kind;
+
 typedef struct tool {
     const tool_program *program;
     tool_arguments arguments;
     char *command_line; /* shell-quoted, for provenance */
     tool_output report_file; /* --report FILE, begun at the start */
-    int quiet, verbose, show_progress;
+    int quiet, verbose, colour;
     double started;
     json_t *report; /* add to it freely: json_object_set_new(tool->report, ...) */
     modal_progress progress; /* hand &tool->progress to long computations */
+    tool_progress_kind progress_kind;
     char progress_stage[64];
-    double progress_time;
+    double stage_started, progress_time;
+    double progress_total; /* of progress_unit in the whole stage, 0: unknown */
+    const char *progress_unit;
     int progress_shown;
 } tool;
 
@@ -69,6 +78,10 @@ void tool_warn(tool *t, const char *format, ...) __attribute__((format(printf, 2
 /* Where tables and other requested text go: stdout, or stderr when the report has stdout; NULL with
  * --quiet. */
 FILE *tool_text_stream(tool *t);
+
+/* What a fraction of 1 amounts to in the stages to come, for the rate that progress shows; 0: none.
+ * `unit` is borrowed: "frames". */
+void tool_progress_amount(tool *t, double total, const char *unit);
 
 /* A stage of the run for the report; bytes < 0: no rate. */
 void tool_stage(tool *t, const char *name, double seconds, int64_t bytes);

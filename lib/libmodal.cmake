@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# libmodal: the readers, the files and the deformer for other programs, as one shared library of the
+# same objects that the tools use. It links neither CHOLMOD nor a meshing library.
+set(objects "")
+foreach(part modal_base modal_data modal_mesh modal_meshes modal_formats modal_kernels modal_deform)
+  list(APPEND objects $<TARGET_OBJECTS:${part}>)
+endforeach()
+add_library(libmodal SHARED ${objects})
+set_target_properties(libmodal PROPERTIES OUTPUT_NAME modal VERSION ${PROJECT_VERSION}
+                      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LINKER_LANGUAGE C)
+target_link_libraries(libmodal PRIVATE modal_hdf5 PkgConfig::XXHASH PkgConfig::JANSSON
+                      OpenMP::OpenMP_C Threads::Threads m)
+if(MODAL_HAVE_CUDA)
+  target_link_libraries(libmodal PRIVATE CUDA::cudart_static)
+endif()
+target_link_options(libmodal PRIVATE -Wl,--as-needed)
+install(TARGETS libmodal LIBRARY)
+
+# The headers keep their folders, below one of the library's own.
+set(public_headers
+  lib/base/status.h lib/base/memory.h lib/base/hash.h lib/base/progress.h
+  lib/mesh/volume_mesh.h lib/basis/basis.h lib/trajectory/trajectory.h lib/deform/deform.h
+  formats/findings.h formats/mesh_read.h formats/obj.h formats/bou.h formats/csv.h
+  formats/basis_h5.h formats/trajectory_h5.h formats/sequence_vtkhdf.h)
+foreach(header ${public_headers})
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${CMAKE_SOURCE_DIR}/${header}
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/modal/${folder})
+endforeach()
+file(RELATIVE_PATH MODAL_PREFIX_FROM_PKGCONFIG /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/modal.pc.in ${CMAKE_BINARY_DIR}/modal.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/modal.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An installed tree as its users meet it: moved elsewhere, manual pages, completions, libmodal through
+pkg-config, both examples; and the packages. usage: check_install.py BUILD SOURCE [--packages]
+Exits with 77 where a named program that the rest needs is absent."""
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+
+build, source = sys.argv[1:3]
+
+
+def run(*words, **more):
+    more = {"capture_output": True, **more}
+    got = subprocess.run(words, **more)
+    if got.returncode != 0:
+        sys.exit(f"{words}: exit {got.returncode}\n{got.stdout}\n{got.stderr}")
+    return got.stdout
+
+
+def check(condition, *what):
+    if not condition:
+        sys.exit(" ".join(map(str, what)))
+
+
+def options_of(tool):
+    text = run(tool, "--help", text=True)
+    return set(re.findall(r"^  (?:-., |    )(--[a-z0-9-]+)", text, re.M))
+
+
+def check_manual(page, name, options):
+    text = open(page).read()
+    check(text.startswith(f".TH {name.upper()} 1 "), page, text[:60])
+    check(f"\n{name} \\- " in text, page, "no NAME")
+    found = {w.replace("\\-", "-") for w in re.findall(r"\\fB(\\-\\-[a-z0-9\\-]+)\\fR", text)}
+    check(found == options, page, found ^ options)
+    if shutil.which("groff"):
+        got = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", page], capture_output=True, text=True)
+        check(got.returncode == 0 and not got.stderr, page, got.stderr)
+    else:
+        print(f"{page}: groff is absent, not formatted")
+
+
+def check_bash(file, name, options):
+    if not shutil.which("bash"):
+        sys.exit(77)
+
+    def complete(*words):
+        quoted = " ".join(f"'{w}'" for w in (name,) + words)
+        script = (f". '{file}'; COMP_WORDS=({quoted}); COMP_CWORD={len(words)}; _{name}; "
+                  "printf '%s\\n' \"${COMPREPLY[@]}\"")
+        return set(run("bash", "-c", script, text=True).split())
+
+    check(complete("--") == options, file, complete("--") ^ options)
+    check(complete("--ver") == {"--version", "--verbose"} & options, file, complete("--ver"))
+    check(complete("--progress", "j") == {"json"}, file, complete("--progress", "j"))
+
+
+def check_zsh(file, options):
+    text = open(file).read()
+    found = set(re.findall(r"(--[a-z0-9-]+)(?:\}'|\[)", text))
+    check(found == options, file, found ^ options)
+    if shutil.which("zsh"):
+        run("zsh", "-n", file)
+    else:
+        print(f"{file}: zsh is absent, not parsed")
+
+
+def expected_positions(basis, motion):
+    """X + U q of every frame in the user's order, float64."""
+    shape = basis["shapes/0000"]
+    rest, order = shape["surface/rest_positions"][:], shape["surface/user_vertex"][:]
+    tiles = shape["modes/modal_matrix"][:].astype(float)
+    U = np.moveaxis(tiles, 3, 1).reshape(-1, tiles.shape[1], 3)[:len(rest)]
+    frames = []
+    for q in motion["q"][:]:
+        x = np.empty_like(rest)
+        x[order] = rest + np.einsum("vmk,m->vk", U, q)
+        frames.append(x)
+    return np.array(frames)
+
+
+def check_tree(root):
+    names = os.listdir(f"{root}/bin")
+    check({"modalsim", "modaldeform", "modalinfo"} <= set(names), names)
+    for name in names:
+        tool = f"{root}/bin/{name}"
+        options = options_of(tool)
+        check("--generate" in options, name, options)
+        check_manual(f"{root}/share/man/man1/{name}.1", name, options)
+        check_bash(f"{root}/share/bash-completion/completions/{name}", name, options)
+        check_zsh(f"{root}/share/zsh/site-functions/_{name}", options)
+    check(os.path.exists(f"{root}/share/doc/modaltools/formats/basis.md"), "no specifications")
+
+
+def check_examples(root, folder):
+    examples = f"{root}/share/doc/modaltools/examples"
+    for name, most in (("deform.c", 40), ("deform.py", 21)):
+        check(len(open(f"{examples}/{name}").readlines()) <= most, name, "has grown")
+    pc = glob.glob(f"{root}/lib/**/modal.pc", recursive=True)
+    check(len(pc) == 1, pc)
+    environment = {**os.environ, "PKG_CONFIG_PATH": os.path.dirname(pc[0])}
+    flags = run("pkg-config", "--cflags", "--libs", "modal", env=environment, text=True).split()
+    libraries = [f[2:] for f in flags if f.startswith("-L")][0]
+    for header in glob.glob(f"{root}/include/modal/**/*.h", recursive=True):
+        run("cc", "-std=c11", "-Wall", "-Werror", "-fsyntax-only", "-x", "c", header, *flags[:1])
+    sanitize = ["-fsanitize=" + sys.argv[sys.argv.index("--sanitize") + 1]] if "--sanitize" in sys.argv else []
+    program = f"{folder}/deform"
+    run("cc", *sanitize, f"{examples}/deform.c", "-o", program, *flags, f"-Wl,-rpath,{libraries}")
+
+    basis, motion = f"{folder}/basis.h5", f"{folder}/traj.h5"
+    run(f"{root}/bin/modalpack", f"{source}/data/tuning_fork.msh", basis, "--modes", "5", "--young", "2e11",
+        "--poisson", "0.3", "--density", "7800", "--fixed", "stem_end", "--quiet")
+    got = subprocess.run([f"{root}/bin/modalsim", basis, motion, "--duration", "0.01", "--fps", "1000",
+                          "--initial", "0=1e-4", "--quiet", "--progress", "json"], capture_output=True, text=True)
+    check(got.returncode == 0, got)
+    lines = [json.loads(line) for line in got.stderr.splitlines()]
+    check(lines and all(0 <= l["fraction"] <= 1 and l["tool"] == "modalsim" and l["stage"] == "simulate"
+                        and l["seconds"] >= 0 for l in lines), got.stderr)
+    with h5py.File(basis) as b, h5py.File(motion) as m:
+        wanted = expected_positions(b, m)
+    size = np.ptp(wanted[0], axis=0).max()
+    check(len(wanted) == 11 and np.abs(wanted - wanted[0]).max() > 1e-4 * size, "nothing moves")
+    for command in ([program], [sys.executable, f"{examples}/deform.py"]):
+        got = np.frombuffer(run(*command, basis, motion), "<f4").reshape(wanted.shape)
+        error = np.abs(got - wanted).max() / size
+        print(os.path.basename(command[-1]), "error", error)
+        check(error < 1e-6, command, "error", error)
+    got = subprocess.run([program, basis, "absent.h5"], capture_output=True, text=True)
+    check(got.returncode == 1 and got.stderr.startswith("deform: absent.h5"), got)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    if "--packages" in sys.argv:
+        run("cpack", "-G", "TGZ", "-B", folder, cwd=build)
+        archive, = glob.glob(f"{folder}/*.tar.gz")
+        run("tar", "-xzf", archive, "-C", folder)
+        check_tree(archive[:-len(".tar.gz")])
+        if not shutil.which("dpkg-deb") or not shutil.which("dpkg-shlibdeps"):
+            print("dpkg is absent: no .deb made")
+            sys.exit(77)
+        run("cpack", "-G", "DEB", "-B", folder, cwd=build)
+        package, = glob.glob(f"{folder}/*.deb")
+        depends = run("dpkg-deb", "--field", package, "Depends", text=True)
+        check("libhdf5" in depends and "libjansson4" in depends, depends)
+        run("dpkg-deb", "--extract", package, f"{folder}/deb")
+        check_tree(f"{folder}/deb/usr")
+    else:
+        run("cmake", "--install", build, "--prefix", f"{folder}/first")
+        os.rename(f"{folder}/first", f"{folder}/moved")
+        check_tree(f"{folder}/moved")
+        check_examples(f"{folder}/moved", folder)
+print("ok")

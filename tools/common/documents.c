@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/common/documents.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const struct {
+    int code;
+    const char *meaning;
+} exit_codes[] = {
+    {TOOL_EXIT_DONE, "done"},
+    {TOOL_EXIT_NO, "a checker found something wrong"},
+    {TOOL_EXIT_USAGE, "wrong usage"},
+    {TOOL_EXIT_INPUT, "bad input"},
+    {TOOL_EXIT_SYSTEM, "the system failed: memory, disk, device, a missing library"},
+    {TOOL_EXIT_NOT_CONVERGED, "a computation did not converge"},
+    {TOOL_EXIT_INTERRUPTED, "interrupted"},
+};
+
+/* Wraps text at 80 columns; all lines but the first are indented. */
+static void print_wrapped(const char *text, int indent, int column)
+{
+    while (*text) {
+        size_t word = strcspn(text, " ");
+        if (column + (int)word >= 80 && column > indent) {
+            printf("\n%*s", indent, "");
+            column = indent;
+        }
+        printf("%.*s", (int)word, text);
+        column += (int)word;
+        text += word;
+        if (*text == ' ') {
+            if (column < 79) putchar(' ');
+            column++;
+            text++;
+        }
+    }
+    putchar('\n');
+}
+
+static void print_lines(const char *text, const char *first, const char *others)
+{
+    int n = 0;
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        printf("%s%.*s\n", n++ == 0 ? first : others, (int)length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+static void print_help(const tool_program *p)
+{
+    char first[64], others[64];
+    printf("%s: %s\n\n", p->name, p->summary);
+    snprintf(first, sizeof first, "usage: %s ", p->name);
+    snprintf(others, sizeof others, "%*s", (int)strlen(first), "");
+    print_lines(p->usage, first, others);
+    printf("\noptions:\n");
+    for (const tool_option *o = p->options; o->name; o++) {
+        char left[64], letter[8] = "    ";
+        if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
+        int width = snprintf(left, sizeof left, "  %s--%s%s%s", letter, o->name,
+                             o->argument ? " " : "", o->argument ? o->argument : "");
+        const int indent = 30;
+        if (width >= indent - 1)
+            printf("%s\n%*s", left, indent, "");
+        else
+            printf("%-*s", indent, left);
+        char help[1024];
+        snprintf(help, sizeof help, "%s%s%s%s", o->help, o->fallback ? " Default: " : "",
+                 o->fallback ? o->fallback : "", o->fallback ? "." : "");
+        print_wrapped(help, indent, indent);
+    }
+    if (p->notes) printf("\n%s\n", p->notes);
+    if (p->examples) {
+        printf("\nexamples:\n");
+        print_lines(p->examples, "  ", "  ");
+    }
+    printf("\nexit codes: 0 done, 1 a checker's no, 2 usage, 3 bad input, 4 system, 5 not converged,\n"
+           "130 interrupted\n");
+}
+
+static void print_version(const tool_program *p)
+{
+    printf("%s %s (modaltools)\n", p->name, MODAL_VERSION);
+    printf("compiler: gcc-compatible %s, %s\n", __VERSION__, MODAL_BUILD_FLAGS);
+    if (p->print_versions) p->print_versions(stdout);
+}
+
+/* Text for troff: backslashes and leading dots and quotes keep their meaning, dashes can be copied. */
+static void print_roff(const char *text)
+{
+    int line_start = 1;
+    for (; *text; text++) {
+        if (line_start && (*text == '.' || *text == '\'')) fputs("\\&", stdout);
+        if (*text == '\\')
+            fputs("\\e", stdout);
+        else if (*text == '-')
+            fputs("\\-", stdout);
+        else
+            putchar(*text);
+        line_start = *text == '\n';
+    }
+}
+
+static void print_manual(const tool_program *p)
+{
+    printf(".TH ");
+    for (const char *c = p->name; *c; c++) putchar(toupper((unsigned char)*c));
+    printf(" 1 \"\" \"modaltools %s\" \"User Commands\"\n.SH NAME\n%s \\- ", MODAL_VERSION, p->name);
+    print_roff(p->summary);
+    printf("\n.SH SYNOPSIS\n.nf\n");
+    for (const char *line = p->usage; *line;) {
+        char text[512];
+        size_t length = strcspn(line, "\n");
+        snprintf(text, sizeof text, "%.*s", (int)length, line);
+        printf(".B %s\n", p->name);
+        print_roff(text);
+        putchar('\n');
+        line += length + (line[length] == '\n');
+    }
+    printf(".fi\n");
+    if (p->notes) {
+        printf(".SH DESCRIPTION\n");
+        print_roff(p->notes);
+        putchar('\n');
+    }
+    printf(".SH OPTIONS\n");
+    for (const tool_option *o = p->options; o->name; o++) {
+        printf(".TP\n");
+        if (o->letter) printf("\\fB\\-%c\\fR, ", o->letter);
+        printf("\\fB\\-\\-");
+        print_roff(o->name);
+        printf("\\fR");
+        if (o->argument) {
+            printf(" \\fI");
+            print_roff(o->argument);
+            printf("\\fR");
+        }
+        putchar('\n');
+        print_roff(o->help);
+        if (o->fallback) {
+            printf(" Default: ");
+            print_roff(o->fallback);
+            putchar('.');
+        }
+        if (o->repeatable && !strstr(o->help, "epeated")) printf(" May be repeated.");
+        putchar('\n');
+    }
+    printf(".SH EXIT STATUS\n");
+    for (size_t i = 0; i < sizeof exit_codes / sizeof exit_codes[0]; i++)
+        printf(".TP\n%d\n%s\n", exit_codes[i].code, exit_codes[i].meaning);
+    printf(".SH ENVIRONMENT\n.TP\nNO_COLOR\nWhere it is set to anything, messages have no colour.\n");
+    if (p->examples) {
+        printf(".SH EXAMPLES\n.nf\n");
+        print_roff(p->examples);
+        printf("\n.fi\n");
+    }
+}
+
+/* The values that an option's argument lists, "man|bash|zsh": lower-case words, two at least. */
+static int is_choice(const char *argument)
+{
+    if (!argument || !strchr(argument, '|')) return 0;
+    for (const char *c = argument; *c; c++)
+        if (!islower((unsigned char)*c) && !strchr("0123456789-|", *c)) return 0;
+    return 1;
+}
+
+static void print_choices(const char *argument)
+{
+    for (; *argument; argument++) putchar(*argument == '|' ? ' ' : *argument);
+}
+
+static void print_bash(const tool_program *p)
+{
+    printf("# bash completion of %s, made from its option table\n_%s() {\n", p->name, p->name);
+    printf("  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
+           "  case $before in\n");
+    for (const tool_option *o = p->options; o->name; o++) {
+        if (!o->argument) continue;
+        if (o->letter) printf("  -%c | ", o->letter);
+        printf("%s--%s) COMPREPLY=($(compgen ", o->letter ? "" : "  ", o->name);
+        if (is_choice(o->argument)) {
+            printf("-W '");
+            print_choices(o->argument);
+            printf("' ");
+        } else {
+            printf("-f ");
+        }
+        printf("-- \"$word\")); return ;;\n");
+    }
+    printf("  esac\n  if [[ $word == -* ]]; then\n    COMPREPLY=($(compgen -W '");
+    for (const tool_option *o = p->options; o->name; o++)
+        printf("%s--%s", o == p->options ? "" : " ", o->name);
+    printf("' -- \"$word\"))\n  else\n    COMPREPLY=($(compgen -f -- \"$word\"))\n  fi\n}\n"
+           "complete -o filenames -F _%s %s\n", p->name, p->name);
+}
+
+/* Inside single quotes and square brackets of a zsh _arguments specification. */
+static void print_zsh_text(const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\''", stdout);
+        else {
+            if (strchr("[]:\\", *text)) putchar('\\');
+            putchar(*text);
+        }
+    }
+}
+
+static void print_zsh(const tool_program *p)
+{
+    printf("#compdef %s\n# made from its option table\n_arguments \\\n", p->name);
+    for (const tool_option *o = p->options; o->name; o++) {
+        const char *repeat = o->repeatable ? "*" : "";
+        if (o->letter)
+            printf("  '(-%c --%s)'{-%c,--%s}'[", o->letter, o->name, o->letter, o->name);
+        else
+            printf("  '%s--%s[", repeat, o->name);
+        print_zsh_text(o->help);
+        putchar(']');
+        if (o->argument) {
+            putchar(':');
+            print_zsh_text(o->argument);
+            putchar(':');
+            if (is_choice(o->argument)) {
+                putchar('(');
+                print_choices(o->argument);
+                putchar(')');
+            } else {
+                printf("_files");
+            }
+        }
+        printf("' \\\n");
+    }
+    printf("  '*:file:_files'\n");
+}
+
+int tool_document_print(const tool_program *program, const tool_arguments *arguments,
+                        modal_status *status, modal_error *err)
+{
+    const char *generate = tool_value(arguments, "generate");
+    if (tool_count(arguments, "help"))
+        print_help(program);
+    else if (tool_count(arguments, "version"))
+        print_version(program);
+    else if (generate && strcmp(generate, "man") == 0)
+        print_manual(program);
+    else if (generate && strcmp(generate, "bash") == 0)
+        print_bash(program);
+    else if (generate && strcmp(generate, "zsh") == 0)
+        print_zsh(program);
+    else {
+        if (generate)
+            *status = modal_error_set(err, MODAL_ERROR_USAGE,
+                                      "--generate: must be man, bash or zsh, %s", generate);
+        return 0;
+    }
+    return 1;
+}

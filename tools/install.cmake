@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# What goes with the programs: manual pages and completions, made by the tools from their option
+# tables, documents; and the packages (cpack: .deb and a .tar.gz that runs where it is unpacked).
+get_property(tools DIRECTORY ${CMAKE_SOURCE_DIR}/tools PROPERTY BUILDSYSTEM_TARGETS)
+set(made ${CMAKE_BINARY_DIR}/documents)
+set(documents "")
+foreach(tool ${tools})
+  get_target_property(type ${tool} TYPE)
+  if(NOT type STREQUAL "EXECUTABLE")
+    continue()
+  endif()
+  foreach(document "man:${tool}.1" "bash:bash/${tool}" "zsh:zsh/_${tool}")
+    string(REPLACE ":" ";" document ${document})
+    list(GET document 0 kind)
+    list(GET document 1 file)
+    get_filename_component(folder ${made}/${file} DIRECTORY)
+    add_custom_command(OUTPUT ${made}/${file}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
+      COMMAND ${tool} --generate ${kind} > ${made}/${file}
+      DEPENDS ${tool} VERBATIM)
+    list(APPEND documents ${made}/${file})
+  endforeach()
+  install(FILES ${made}/${tool}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${made}/bash/${tool} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${made}/zsh/_${tool} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+endforeach()
+add_custom_target(documents ALL DEPENDS ${documents})
+file(GLOB specifications CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/formats/*.md)
+file(GLOB pages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/*.md)
+install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/CHANGELOG.md
+        ${CMAKE_SOURCE_DIR}/LICENSE ${pages} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${specifications} DESTINATION ${CMAKE_INSTALL_DOCDIR}/formats)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(CPACK_GENERATOR DEB TGZ)
+set(CPACK_PACKAGE_VENDOR "modaltools")
+set(CPACK_PACKAGE_CONTACT "the developers of modaltools")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Modal bases, reduced dynamics and deformed mesh sequences")
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON) # dependencies from what the programs link
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_STRIP_FILES ON)
+include(CPack)
