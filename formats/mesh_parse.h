@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The readers of meshes over memory instead of a file: for tests and fuzzing. `data` has `length`
  * bytes and need not be terminated; `name` stands for the file in messages. Results and errors are
- * those of mesh_read.h, bou.h and obj.h. */
+ * those of mesh_read.h, bou.h, obj.h and surface_read.h. */
 #ifndef MODAL_FORMATS_MESH_PARSE_H
 #define MODAL_FORMATS_MESH_PARSE_H
 
@@ -21,5 +21,16 @@ modal_status modal_bou_parse(const char *data, int64_t length, const char *name,
                              int64_t *count, modal_error *err);
 modal_status modal_obj_parse(const char *data, int64_t length, const char *name,
                              modal_surface_mesh *surface, modal_error *err);
+/* n_collapsed: as in surface_read.h. */
+modal_status modal_stl_parse(const char *data, int64_t length, const char *name,
+                             modal_surface_mesh *surface, int64_t *n_collapsed, modal_error *err);
+modal_status modal_ply_parse(const char *data, int64_t length, const char *name,
+                             modal_surface_mesh *surface, int64_t *n_collapsed, modal_error *err);
+modal_status modal_off_parse(const char *data, int64_t length, const char *name,
+                             modal_surface_mesh *surface, int64_t *n_collapsed, modal_error *err);
+/* By the extension of `name`, or by content. */
+modal_status modal_surface_parse(const char *data, int64_t length, const char *name,
+                                 modal_surface_mesh *surface, int64_t *n_collapsed,
+                                 modal_error *err);
 
 #endif

@@ -3,5 +3,6 @@
 add_library(modal_meshes STATIC
   text_reader.c tag_table.c group_builder.c
   msh.c msh_elements.c msh_element_types.c msh_ascii.c msh_binary.c
-  veg.c bou.c obj.c mesh_read.c)
+  veg.c bou.c obj.c mesh_read.c
+  surface_builder.c stl.c ply_read.c off.c surface_read.c)
 target_link_libraries(modal_meshes PUBLIC modal_data)

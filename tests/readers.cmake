@@ -3,42 +3,54 @@
 # ASan and UBSan): tests/fuzz_msh -max_len=4096 FOLDER ../tests/fuzz/corpus/msh ../tests/files
 option(MODAL_FUZZ "fuzz targets with libFuzzer (needs clang)" OFF)
 
-foreach(name text contents files)
+foreach(name text contents files surfaces broken)
   modal_unit_test(test_readers_${name} modal_meshes)
 endforeach()
-# Counts the allocator's calls.
-target_link_options(test_readers_files PRIVATE -Wl,--wrap=aligned_alloc -Wl,--wrap=free)
+# They count the allocator's calls.
+foreach(name files broken)
+  target_link_options(test_readers_${name} PRIVATE -Wl,--wrap=aligned_alloc -Wl,--wrap=free)
+endforeach()
 modal_unit_test(test_readers_data modal_meshes)
 set_tests_properties(unit.test_readers_data PROPERTIES SKIP_RETURN_CODE 77)
 modal_unit_test(test_readers_speed modal_meshes)
 set_tests_properties(unit.test_readers_speed PROPERTIES LABELS "unit;slow" RUN_SERIAL ON)
 
-set(fuzz_sources
-  formats/text_reader.c formats/tag_table.c formats/group_builder.c formats/msh.c
-  formats/msh_elements.c formats/msh_element_types.c formats/msh_ascii.c formats/msh_binary.c
-  formats/veg.c formats/bou.c formats/obj.c formats/csv.c
-  lib/base/status.c lib/base/memory.c lib/mesh/volume_mesh.c)
-list(TRANSFORM fuzz_sources PREPEND ${CMAKE_SOURCE_DIR}/)
-foreach(format msh veg bou obj csv)
+# fuzz_NAME from SOURCE.c; further arguments are definitions.
+function(modal_fuzz_target format source)
   set(name fuzz_${format})
+  set(source ${CMAKE_SOURCE_DIR}/tests/fuzz/${source}.c)
   if(MODAL_FUZZ)
     # The readers are compiled again: the fuzzer needs its own instrumentation in them.
-    add_executable(${name} ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/${name}.c ${fuzz_sources})
+    add_executable(${name} ${source} ${fuzz_sources})
     target_compile_options(${name} PRIVATE -fsanitize=fuzzer,address,undefined
                            -fno-sanitize-recover=all)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer,address,undefined)
     set(arguments -runs=0)
   else()
-    add_executable(${name} ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/${name}.c
-                   ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/replay.c)
+    add_executable(${name} ${source} ${CMAKE_SOURCE_DIR}/tests/fuzz/replay.c)
     target_link_libraries(${name} PRIVATE modal_meshes)
     set(arguments)
   endif()
+  target_compile_definitions(${name} PRIVATE ${ARGN})
   target_link_libraries(${name} PRIVATE m)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME fuzz.${format} COMMAND ${name} ${arguments}
-           ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${format} ${CMAKE_CURRENT_SOURCE_DIR}/files)
+           ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${format} ${CMAKE_SOURCE_DIR}/tests/files)
   set_tests_properties(fuzz.${format} PROPERTIES LABELS fuzz)
+endfunction()
+
+set(fuzz_sources
+  formats/text_reader.c formats/tag_table.c formats/group_builder.c formats/msh.c
+  formats/msh_elements.c formats/msh_element_types.c formats/msh_ascii.c formats/msh_binary.c
+  formats/veg.c formats/bou.c formats/obj.c formats/csv.c
+  formats/surface_builder.c formats/stl.c formats/ply_read.c formats/off.c lib/base/point_table.c
+  lib/base/status.c lib/base/memory.c lib/mesh/volume_mesh.c)
+list(TRANSFORM fuzz_sources PREPEND ${CMAKE_SOURCE_DIR}/)
+foreach(format msh veg bou obj csv)
+  modal_fuzz_target(${format} fuzz_${format})
+endforeach()
+foreach(format stl ply off)
+  modal_fuzz_target(${format} fuzz_surface PARSE=modal_${format}_parse)
 endforeach()
 
 # What others read from the same files: meshio, and Gmsh itself where its library is found.

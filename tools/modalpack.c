@@ -24,8 +24,9 @@ static const tool_option options[] = {
      "bear that name), or a VegaFEM .bou file of node numbers. May be repeated; without it the body is "
      "free.",
      1},
-    {"surface", 0, "FINE.obj", NULL,
-     "Deform this finer surface, embedded in the solid, instead of the solid's own boundary.", 0},
+    {"surface", 0, "FINE", NULL,
+     "Deform this finer surface, embedded in the solid, instead of the solid's own boundary: "
+     ".obj, .stl, .ply or .off.", 0},
     {"mass", 0, "RULE", "consistent", "Mass matrix: consistent or lumped.", 0},
     TOOL_OPTION_FORCE,
     TOOL_OPTION_THREADS,

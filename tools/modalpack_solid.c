@@ -5,7 +5,7 @@
 
 #include "formats/bou.h"
 #include "formats/mesh_read.h"
-#include "formats/obj.h"
+#include "formats/surface_read.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/check.h"
 #include "lib/mesh/shape_surface.h"
@@ -229,7 +229,11 @@ modal_status modalpack_make_surface(tool *t, const request *r, modal_shape *shap
         MODAL_TRY(modal_shape_surface_boundary(&shape->volume, shape, err));
     } else {
         modal_embed_summary embedded = {0};
-        MODAL_TRY(modal_obj_read(r->surface_path, &fine, err));
+        int64_t n_collapsed;
+        MODAL_TRY(modal_surface_read(r->surface_path, &fine, &n_collapsed, err));
+        if (n_collapsed > 0)
+            tool_warn(t, "%s: triangles with one vertex twice left out, %lld", r->surface_path,
+                      (long long)n_collapsed);
         status = modal_shape_surface_embedded(&shape->volume, &fine, shape, &embedded, err);
         if (status != MODAL_OK) {
             modal_error_context(err, "%s", r->surface_path);

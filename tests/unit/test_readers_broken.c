@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The readers of what other programs write: good files, cut anywhere, out of memory anywhere, and a
+ * hundred broken ones of each, made with a fixed seed: refused with a line or a byte, never a crash,
+ * or read as something sound. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "formats/mesh_parse.h"
+#include "formats/text_reader.h"
+#include "lib/base/memory.h"
+#include "tests/unit/readers_compare.h"
+
+#define FOLDER MODAL_SOURCE_DIR "/tests/files/"
+
+enum { N_BROKEN = 100, MOST_TRIES = 20000 };
+
+static const char *const surface_files[] = {
+    "good-pyramid.off",        "good-pyramid-colours.off", "good-pyramid.stl",
+    "good-pyramid-binary.stl", "good-pyramid.ply",         "good-pyramid-little.ply",
+    "good-pyramid-big.ply",    "good.obj",                 NULL};
+
+/* Blocks of memory that are in use: the linker puts these in the way of the allocator's calls. */
+static int64_t blocks_in_use;
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void __real_free(void *memory);
+void __wrap_free(void *memory);
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    void *memory = __real_aligned_alloc(alignment, size);
+    blocks_in_use += memory != NULL;
+    return memory;
+}
+
+void __wrap_free(void *memory)
+{
+    blocks_in_use -= memory != NULL;
+    __real_free(memory);
+}
+
+typedef struct content {
+    modal_surface_mesh surface;
+    modal_error err;
+} content;
+
+/* Memory of exactly this size, so that a sanitizer sees a read beyond it. The result is sound, or
+ * empty and its message names the file and a place in it. */
+static modal_status parse(const char *name, const char *data, int64_t length)
+{
+    content c = {0};
+    char *copy = malloc(length > 0 ? (size_t)length : 1);
+    assert_non_null(copy);
+    memcpy(copy, data, (size_t)length);
+    int64_t n_collapsed = 0;
+    modal_status status =
+        modal_surface_parse(copy, length, name, &c.surface, &n_collapsed, &c.err);
+    if (status == MODAL_OK) {
+        assert_true(surface_is_sound(&c.surface));
+        assert_true(c.err.status == MODAL_OK && n_collapsed >= 0);
+        modal_surface_mesh_free(&c.surface);
+    } else {
+        const char *place = c.err.message + strlen(name);
+        static const modal_surface_mesh zeroed;
+        assert_memory_equal(&c.surface, &zeroed, sizeof zeroed);
+        assert_true(c.err.status == status);
+        if (strncmp(c.err.message, name, strlen(name)) != 0) fail_msg("%s", c.err.message);
+        if (status == MODAL_ERROR_INPUT && !(place[0] == ':' && place[1] >= '1' && place[1] <= '9') &&
+            strncmp(place, ": byte ", 7) != 0)
+            fail_msg("no line: %s", c.err.message);
+    }
+    __real_free(copy); /* not one of the reader's blocks */
+    return status;
+}
+
+/* ---- broken on purpose ---- */
+
+static uint64_t random_state;
+
+/* xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators", 2016). */
+static int64_t random_below(int64_t n)
+{
+    random_state ^= random_state >> 12;
+    random_state ^= random_state << 25;
+    random_state ^= random_state >> 27;
+    return (int64_t)((random_state * 0x2545F4914F6CDD1Du >> 33) % (uint64_t)n);
+}
+
+/* Replaces [from, to) of the text by `insert`. */
+static int64_t splice(char *data, int64_t length, int64_t from, int64_t to, const char *insert)
+{
+    int64_t n = (int64_t)strlen(insert);
+    memmove(data + from + n, data + to, (size_t)(length - to));
+    memcpy(data + from, insert, (size_t)n);
+    return length - (to - from) + n;
+}
+
+/* One thing that goes wrong with files; data has room for 32 bytes more. */
+static int64_t break_it(char *data, int64_t length)
+{
+    static const char *const words[] = {"-1", "0", "99999999999", "nan", "1e999", "x", "", "4294967296",
+                                        "3", "\n", "-", "1.5", "*", "<", "\"", "2147483647"};
+    int64_t at = random_below(length), end = at, begin = at;
+    switch (random_below(6)) {
+    case 0: /* a word */
+        while (begin > 0 && !strchr(" \n\t,=\"<>", data[begin - 1])) begin--;
+        while (end < length && !strchr(" \n\t,=\"<>", data[end])) end++;
+        if (end - begin > 24) end = begin + 24;
+        return splice(data, length, begin, end, words[random_below(16)]);
+    case 1: /* a line less */
+        while (begin > 0 && data[begin - 1] != '\n') begin--;
+        while (end < length && data[end] != '\n') end++;
+        return splice(data, length, begin, end < length ? end + 1 : end, "");
+    case 2: /* a byte less */
+        return splice(data, length, at, at + 1, "");
+    case 3: /* a byte more */
+        return splice(data, length, at, at, words[random_below(16)]);
+    case 4: /* another byte */
+        data[at] = (char)random_below(256);
+        return length;
+    default: /* the end is lost */
+        return at;
+    }
+}
+
+static char *load(const char *name, char path[512], int64_t *length)
+{
+    char *data;
+    modal_error err = {0};
+    snprintf(path, 512, "%s%s", FOLDER, name);
+    if (modal_file_load(path, &data, length, &err) != MODAL_OK) fail_msg("%s", err.message);
+    return data;
+}
+
+static void break_file(const char *name)
+{
+    char path[512];
+    int64_t length, n_refused = 0, n_tries = 0;
+    char *data = load(name, path, &length), *broken = malloc((size_t)length + 128);
+    assert_non_null(broken);
+    random_state = 20260101;
+    for (; n_refused < N_BROKEN && n_tries < MOST_TRIES; n_tries++) {
+        memcpy(broken, data, (size_t)length);
+        int64_t broken_length = length;
+        for (int64_t k = 1 + random_below(2); k > 0 && broken_length > 0; k--)
+            broken_length = break_it(broken, broken_length);
+        n_refused += parse(path, broken, broken_length) == MODAL_ERROR_INPUT;
+    }
+    print_message("%s: %lld of %lld refused\n", name, (long long)n_refused, (long long)n_tries);
+    assert_int_equal(n_refused, N_BROKEN);
+    free(broken);
+    modal_free(&data);
+}
+
+static void cut_file(const char *name)
+{
+    char path[512];
+    int64_t length;
+    char *data = load(name, path, &length);
+    assert_int_equal(parse(path, data, length), MODAL_OK);
+    assert_int_equal(parse(path, data, 0), MODAL_ERROR_INPUT);
+    for (int64_t cut = 0; cut < length; cut++) {
+        modal_status status = parse(path, data, cut);
+        assert_true(status == MODAL_OK || status == MODAL_ERROR_INPUT);
+    }
+    modal_free(&data);
+}
+
+static void starve_file(const char *name)
+{
+    char path[512];
+    int64_t length, n = 0;
+    char *data = load(name, path, &length);
+    for (modal_status status = MODAL_ERROR_MEMORY; status != MODAL_OK;) {
+        int64_t before = blocks_in_use;
+        modal_alloc_fail_at(++n);
+        status = parse(path, data, length);
+        int fired = modal_alloc_fired();
+        modal_alloc_fail_at(0);
+        assert_true(status == MODAL_OK ? !fired : fired && status == MODAL_ERROR_MEMORY);
+        if (blocks_in_use != before) fail_msg("%s: allocation %lld leaks", name, (long long)n);
+    }
+    assert_true(n > 2);
+    modal_free(&data);
+}
+
+static void test_broken_files(void **state)
+{
+    (void)state;
+    for (int i = 0; surface_files[i]; i++) break_file(surface_files[i]);
+}
+
+static void test_cut_files(void **state)
+{
+    (void)state;
+    for (int i = 0; surface_files[i]; i++) cut_file(surface_files[i]);
+}
+
+static void test_failing_allocations(void **state)
+{
+    (void)state;
+    for (int i = 0; surface_files[i]; i++) starve_file(surface_files[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_broken_files),
+                                       cmocka_unit_test(test_cut_files),
+                                       cmocka_unit_test(test_failing_allocations)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

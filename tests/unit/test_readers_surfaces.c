@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What comes out of .stl, .ply and .off, and the messages where nothing may. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "formats/mesh_parse.h"
+#include "formats/surface_read.h"
+#include "tests/unit/readers_compare.h"
+
+#define FOLDER MODAL_SOURCE_DIR "/tests/files/"
+
+static const double vertices[5][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {0.5, 0.5, 0.75}};
+static const int32_t triangles[6][3] = {{0, 3, 2}, {0, 2, 1}, {0, 1, 4},
+                                        {1, 2, 4}, {2, 3, 4}, {3, 0, 4}};
+
+/* The same pyramid from every file; an STL's vertices are numbered as its facets meet them. */
+static void test_pyramids(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"off", "colours.off", "stl", "binary.stl",
+                                        "ply", "little.ply",  "big.ply"};
+    for (int i = 0; i < 7; i++) {
+        char path[512];
+        modal_surface_mesh surface;
+        modal_error err = {0};
+        int64_t n_collapsed = -1;
+        int is_plain = !strchr(names[i], '.'), has_uv = strstr(names[i], "ply") != NULL;
+        snprintf(path, sizeof path, "%sgood-pyramid%c%s", FOLDER, is_plain ? '.' : '-', names[i]);
+        if (modal_surface_read(path, &surface, &n_collapsed, &err) != MODAL_OK)
+            fail_msg("%s", err.message);
+        assert_true(surface_is_sound(&surface));
+        assert_true(surface.n_vertices == 5 && surface.n_triangles == 6 && n_collapsed == 0);
+        for (int k = 0; k < 18; k++) {
+            int32_t vertex = surface.triangles[k];
+            assert_memory_equal(surface.positions + 3 * (int64_t)vertex,
+                                vertices[triangles[k / 3][k % 3]], sizeof *vertices);
+            if (!strstr(names[i], "stl")) assert_int_equal(vertex, triangles[k / 3][k % 3]);
+        }
+        assert_int_equal(surface.n_uv, has_uv ? 5 : 0);
+        for (int k = 0; k < 10 && has_uv; k++)
+            assert_true(surface.uv[k] == vertices[k / 2][k % 2]);
+        modal_surface_mesh_free(&surface);
+    }
+}
+
+#define FACET(a, b, c) "facet normal 0 0 1 outer loop\nvertex " a "\nvertex " b "\nvertex " c \
+                       "\nendloop endfacet\n"
+#define HEAD "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\n"
+#define FACES "element face 1\nproperty list uchar int vertex_index\nend_header\n"
+
+static void test_collapsed(void **state)
+{
+    (void)state;
+    modal_surface_mesh surface;
+    modal_error err = {0};
+    int64_t n_collapsed = -1;
+    const char *text = "solid\n" FACET("0 0 0", "1 0 0", "0 1 0") FACET("0 0 0", "-0 0 0", "1 1 0")
+        "endsolid\nsolid second\n" FACET("1 0 0", "1 1 0", "0 1 0") "endsolid second\n";
+    assert_int_equal(modal_stl_parse(text, (int64_t)strlen(text), "a.stl", &surface, &n_collapsed, &err),
+                     MODAL_OK);
+    assert_true(surface.n_vertices == 4 && surface.n_triangles == 2 && n_collapsed == 1);
+    modal_surface_mesh_free(&surface);
+    assert_int_equal(modal_stl_parse(text, (int64_t)strlen(text), "a.stl", &surface, NULL, &err),
+                     MODAL_ERROR_INPUT);
+    assert_non_null(strstr(err.message, "triangles with one vertex twice, 1"));
+}
+
+static void test_messages(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *text, *message;
+    } cases[] = {
+        {"a.off", "OF\n", "a.off:1: OFF, COFF, NOFF or CNOFF expected, 'OF'"},
+        {"a.off", "OFF BINARY\n", "a.off:1: binary OFF files are not supported"},
+        {"a.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n",
+         "a.off:6: face 0: vertex number out of range, 3"},
+        {"a.off", "OFF\n3 1 0\n0 0 0 7\n1 0 0\n0 1 0\n3 0 1 2\n",
+         "a.off:3: vertex 0: end of the line expected, '7'"},
+        {"a.off", "OFF\n999999999 1 0\n0 0 0\n",
+         "a.off:3: 999999999 vertices cannot be in the 6 bytes left of the file"},
+        {"a.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n3 0 1 2\n",
+         "a.off:7: end of the line expected, '3'"},
+        {"a.off", "OFF\n4 1 0\n0 0 0\n1 0 0\n0 1 0\n1 1 1\n4 0 1 2 1\n",
+         "a.off:7: face 0: repeated vertex in a face, 1"},
+        {"a.stl", "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0\n",
+         "a.stl:4: facet 0: z coordinate missing"},
+        {"a.stl", "solid\n" FACET("0 0 0", "1 0 0", "0 1 0"), "a.stl:7: the file ends, endsolid expected"},
+        {"a.stl", "solid\n" FACET("0 0 0", "1 0 0", "0 1 inf") "endsolid\n",
+         "a.stl:5: facet 0: NaN or infinite z coordinate, 'inf'"},
+        {"a.stl", "solid\nendsolid\n", "a.stl:3: no faces"},
+        {"a.stl", "binary?",
+         "a.stl:1: neither text that begins with solid nor a binary file, which has 84 bytes at "
+         "least, 7"},
+        {"a.ply", "ply\nformat ascii 2.0\n", "a.ply:2: version of the format is not 1.0, '2.0'"},
+        {"a.ply", "ply\nformat utf8 1.0\n", "a.ply:2: unknown encoding, 'utf8'"},
+        {"a.ply", HEAD "property complex z\n", "a.ply:6: unknown type of a property, 'complex'"},
+        {"a.ply", HEAD FACES "0 0\n0 1\n1 1\n3 0 1 2\n", "a.ply:9: vertices without z"},
+        {"a.ply", HEAD "property float z\n" FACES "0 0 0\n0 1 0\n1 1 0\n3 0 1 -1\n",
+         "a.ply:13: face 0: vertex number out of range, -1 of 3"},
+        {"a.ply", HEAD "property float z\n" FACES "0 0 0\n0 1 0\n1 1 0\n2 0 1\n",
+         "a.ply:13: face 0: face of 2 corners"},
+        {"a.ply", HEAD "property uchar z\n" FACES "0 0 0\n0 1 256\n1 1 0\n3 0 1 2\n",
+         "a.ply:11: vertex 1: z coordinate out of range, 256"},
+        {"a.xyz", "0 0 0\n", "a.xyz: not a surface that can be read, which are .obj, .stl, .ply and .off"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        modal_surface_mesh surface;
+        modal_error err = {0};
+        assert_int_equal(modal_surface_parse(cases[i].text, (int64_t)strlen(cases[i].text),
+                                             cases[i].name, &surface, NULL, &err),
+                         MODAL_ERROR_INPUT);
+        assert_string_equal(err.message, cases[i].message);
+        assert_null(surface.positions);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pyramids),
+                                       cmocka_unit_test(test_collapsed),
+                                       cmocka_unit_test(test_messages)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
