@@ -8,6 +8,7 @@
 #include "formats/basis_h5.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/shape_surface.h"
+#include "lib/reduced/stvk.h"
 #include "tools/modalpack.h"
 
 static const tool_option options[] = {
@@ -28,6 +29,10 @@ static const tool_option options[] = {
      "Deform this finer surface, embedded in the solid, instead of the solid's own boundary: "
      ".obj, .stl, .ply or .off.", 0},
     {"mass", 0, "RULE", "consistent", "Mass matrix: consistent or lumped.", 0},
+    {"reduced-forces", 0, NULL, NULL,
+     "Store the coefficients of the reduced internal forces of St. Venant-Kirchhoff material, for "
+     "large deformations.",
+     0},
     TOOL_OPTION_FORCE,
     TOOL_OPTION_THREADS,
     TOOL_OPTIONS_COMMON,
@@ -64,8 +69,12 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
     const tool_arguments *a = &t->arguments;
     *r = (request){.mesh_path = a->operands[0],
                    .basis_path = a->operands[1],
-                   .surface_path = tool_value(a, "surface")};
+                   .surface_path = tool_value(a, "surface"),
+                   .reduced_forces = tool_count(a, "reduced-forces")};
     MODAL_TRY(tool_integer(a, "modes", 1, 1000000, &r->n_modes, err));
+    if (r->reduced_forces && r->n_modes > MODAL_STVK_MOST_MODES)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--reduced-forces: for 1 to %d modes, %lld",
+                   MODAL_STVK_MOST_MODES, (long long)r->n_modes);
     int given = tool_count(a, "young") + tool_count(a, "poisson") + tool_count(a, "density");
     if (given != 0 && given != 3)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--young, --poisson, --density: give all three or none, %d",
@@ -133,6 +142,7 @@ int main(int argc, char **argv)
     MODAL_TRY(modalpack_read_solid(&t, &r, shape, &err));
     MODAL_TRY(modalpack_make_surface(&t, &r, shape, &err));
     MODAL_TRY(modalpack_solve_modes(&t, &r, shape, &err));
+    MODAL_TRY(modalpack_reduced_forces(&t, &r, shape, &err));
     MODAL_TRY(modal_shape_modal_matrix(shape, &err));
     MODAL_TRY(write_basis(&t, &r, &basis, &output, &err));
     MODAL_TRY(tool_output_commit(&output, &err));

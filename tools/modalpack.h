@@ -13,6 +13,7 @@ typedef struct request {
     double young, poisson, density;
     int has_material;
     modal_mass_rule mass_rule;
+    int reduced_forces;
     int threads;
 } request;
 
@@ -26,5 +27,9 @@ modal_status modalpack_make_surface(tool *t, const request *r, modal_shape *shap
 /* Solves for the modes and moves them into the shape. */
 modal_status modalpack_solve_modes(tool *t, const request *r, modal_shape *shape, modal_error *err);
 void modalpack_print_modes(tool *t, const modal_shape *shape);
+
+/* modalpack_reduced.c */
+/* --reduced-forces: their coefficients for the shape's columns. */
+modal_status modalpack_reduced_forces(tool *t, const request *r, modal_shape *shape, modal_error *err);
 
 #endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/reduced/stvk.h"
+
+#include <cblas.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "lib/modes/factor.h"
+#include "lib/reduced/elements.h"
+
+enum { LANES = REDUCED_LANES, ROWS = 6 * LANES, LEAST_TILE = 32, MOST_TILE = 256 };
+
+/* X^T X over all elements: columns are the r coordinates, then the r (r + 1) / 2 products. */
+typedef struct gram {
+    int64_t r, n;   /* n = r + r (r + 1) / 2 */
+    double *values; /* [n, n] column-major, the lower triangle is used */
+} gram;
+
+static double gram_at(const gram *g, int64_t a, int64_t b)
+{
+    return a >= b ? g->values[b * g->n + a] : g->values[a * g->n + b];
+}
+
+/* The product of two features given by monomials: first and second degree, second and second. */
+static double one_two(const gram *g, int64_t a, int64_t b, int64_t c)
+{
+    return gram_at(g, a, g->r + modal_quadratic_index(g->r, b, c));
+}
+static double two_two(const gram *g, int64_t a, int64_t b, int64_t c, int64_t d)
+{
+    return gram_at(g, g->r + modal_quadratic_index(g->r, a, b),
+                   g->r + modal_quadratic_index(g->r, c, d));
+}
+
+/* The energy's coefficient of q_a q_b q_c, a <= b <= c: each way to take one factor apart. */
+static double energy_cubic(const gram *g, int64_t a, int64_t b, int64_t c)
+{
+    double sum = one_two(g, a, b, c);
+    if (b != a) sum += one_two(g, b, a, c);
+    if (c != b) sum += one_two(g, c, a, b);
+    return sum;
+}
+
+/* The same of q_a q_b q_c q_d, a <= b <= c <= d: each way to part them into two pairs, half for equal
+ * pairs, since the energy is half a square. */
+static double energy_quartic(const gram *g, int64_t a, int64_t b, int64_t c, int64_t d)
+{
+    double sum = (a == c && b == d ? 0.5 : 1) * two_two(g, a, b, c, d);
+    if (b != c) sum += (a == b && c == d ? 0.5 : 1) * two_two(g, a, c, b, d);
+    if (a != b && c != d && b != d && a != c) sum += two_two(g, a, d, b, c);
+    return sum;
+}
+
+/* One block of elements: X [n, ROWS]. `gradients` is scratch [r, 9, LANES]. */
+static void fill_features(const reduced_elements *block, int64_t r, const double *modes,
+                          int64_t n_nodes, int n_threads, double (*gradients)[9][LANES], double *x)
+{
+#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
+    for (int64_t i = 0; i < r; i++) {
+        double strain[6][LANES];
+        reduced_elements_gradient(block, modes + 3 * n_nodes * i, gradients[i]);
+        reduced_linear_strain(gradients[i], strain);
+        reduced_root_times(block, strain, (double(*)[LANES])(x + i * ROWS));
+    }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
+    for (int64_t i = 0; i < r; i++) {
+        double strain[6][LANES];
+        for (int64_t j = i; j < r; j++) {
+            double *column = x + (r + modal_quadratic_index(r, i, j)) * ROWS;
+            reduced_product_strain(gradients[i],
+                                   gradients[j], i == j ? 0.5 : 1, strain);
+            reduced_root_times(block, strain, (double(*)[LANES])column);
+        }
+    }
+}
+
+/* values += X^T X, lower triangle. The tiles do not depend on the number of threads, nor do the sums
+ * in them: each tile is one thread's, with BLAS on one thread. */
+static void add_products(const double *x, int n_threads, gram *g)
+{
+    const int64_t wanted = (g->n / 12 + 31) / 32 * 32;
+    const int64_t tile = wanted < LEAST_TILE ? LEAST_TILE : wanted > MOST_TILE ? MOST_TILE : wanted;
+    const int64_t side = (g->n + tile - 1) / tile;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
+    for (int64_t k = 0; k < side * side; k++) {
+        const int64_t i = k / side * tile, j = k % side * tile;
+        if (i < j) continue;
+        const int64_t rows = g->n - i < tile ? g->n - i : tile, columns = g->n - j < tile ? g->n - j : tile;
+        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)rows, (int)columns, ROWS, 1,
+                    x + i * ROWS, ROWS, x + j * ROWS, ROWS, 1, g->values + j * g->n + i, (int)g->n);
+    }
+}
+
+static modal_status sum_elements(const modal_volume_mesh *mesh, const double *modes, int n_threads,
+                                 gram *g, const modal_progress *progress, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    reduced_elements *block = NULL;
+    double(*gradients)[9][LANES] = NULL, *x = NULL;
+    MODAL_TRY(modal_alloc(&block, 1, sizeof *block, "reduced forces", err));
+    MODAL_TRY(modal_alloc(&gradients, g->r, sizeof *gradients, "reduced forces", err));
+    MODAL_TRY(modal_alloc(&x, g->n * ROWS, sizeof *x, "reduced forces", err));
+    for (int64_t first = 0; first < mesh->n_elements; first += LANES) {
+        MODAL_TRY(modal_progress_report(progress, "reduced forces",
+                                        (double)first / (double)mesh->n_elements, err));
+        MODAL_TRY(reduced_elements_load(mesh, first, block, err));
+        fill_features(block, g->r, modes, mesh->n_nodes, n_threads, gradients, x);
+        add_products(x, n_threads, g);
+    }
+done:
+    modal_free(&block);
+    modal_free(&gradients);
+    modal_free(&x);
+    return status;
+}
+
+static void differentiate(const gram *g, int n_threads, modal_reduced_forces *forces)
+{
+    const int64_t r = g->r, n2 = modal_quadratic_count(r), n3 = modal_cubic_count(r);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
+    for (int64_t l = 0; l < r; l++) {
+        double *linear = forces->linear + l * r, *quadratic = forces->quadratic + l * n2,
+               *cubic = forces->cubic + l * n3;
+        for (int64_t i = 0; i < r; i++) *linear++ = gram_at(g, l, i);
+        for (int64_t i = 0; i < r; i++)
+            for (int64_t j = i; j < r; j++) {
+                const int count = 1 + (l == i) + (l == j);
+                *quadratic++ = count * (l <= i   ? energy_cubic(g, l, i, j)
+                                        : l <= j ? energy_cubic(g, i, l, j)
+                                                 : energy_cubic(g, i, j, l));
+                for (int64_t k = j; k < r; k++)
+                    *cubic++ = (count + (l == k)) * (l <= i   ? energy_quartic(g, l, i, j, k)
+                                                     : l <= j ? energy_quartic(g, i, l, j, k)
+                                                     : l <= k ? energy_quartic(g, i, j, l, k)
+                                                              : energy_quartic(g, i, j, k, l));
+            }
+    }
+}
+
+modal_status modal_stvk_reduced_forces(const modal_volume_mesh *mesh, int32_t n_modes,
+                                       const double *modes, int n_threads,
+                                       modal_reduced_forces *forces, const modal_progress *progress,
+                                       modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t r = n_modes;
+    gram g = {.r = r, .n = r + modal_quadratic_count(r)};
+    int blas_threads = 0;
+    memset(forces, 0, sizeof *forces);
+    if (n_modes < 1 || n_modes > MODAL_STVK_MOST_MODES)
+        return modal_error_set(err, MODAL_ERROR_USAGE,
+                               "reduced forces: for 1 to %d modes, %d", MODAL_STVK_MOST_MODES, n_modes);
+    MODAL_TRY(modal_alloc_zero(&g.values, g.n * g.n, sizeof *g.values, "reduced forces", err));
+    MODAL_TRY(modal_alloc(&forces->linear, r * r, sizeof(double), "linear terms", err));
+    MODAL_TRY(modal_alloc(&forces->quadratic, r * modal_quadratic_count(r), sizeof(double),
+                          "quadratic terms", err));
+    MODAL_TRY(modal_alloc(&forces->cubic, r * modal_cubic_count(r), sizeof(double), "cubic terms", err));
+    blas_threads = modal_blas_threads(1);
+    status = sum_elements(mesh, modes, n_threads, &g, progress, err);
+    if (blas_threads > 0) modal_blas_threads(blas_threads);
+    if (status != MODAL_OK) goto done;
+    /* the diagonal tells: the other entries are bounded by it */
+    for (int64_t m = 0; m < g.n; m++)
+        if (!isfinite(gram_at(&g, m, m)))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "reduced forces: overflow, term %" PRId64, m);
+    differentiate(&g, n_threads, forces);
+done:
+    modal_free(&g.values);
+    if (status != MODAL_OK) modal_reduced_forces_free(forces);
+    return status;
+}

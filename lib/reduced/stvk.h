@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reduced internal forces of a solid of linear tetrahedra of St. Venant-Kirchhoff material.
+ *
+ * In an element the displacement U q has the gradient sum_i q_i G_i with constant G_i, so Green's
+ * strain is E(q) = sum_i q_i sym(G_i) + 1/2 sum_ij q_i q_j G_i^T G_j: a sum over the monomials of
+ * first and second degree. With C = R^T R (Cholesky) the energy V/2 E : C : E is half the square of
+ * the vector sqrt(V) R E(q). So all coefficients of the energy are in one Gram matrix X^T X, where X
+ * has six rows an element and a column a monomial: a symmetric matrix product, done in tiles by BLAS.
+ * The forces are the derivatives of that polynomial of fourth degree.
+ *
+ * Source: J. Barbic, D. L. James, "Real-Time Subspace Integration for St. Venant-Kirchhoff Deformable
+ * Models", 2005, which sums the forces' coefficients element by element instead. */
+#ifndef MODAL_REDUCED_STVK_H
+#define MODAL_REDUCED_STVK_H
+
+#include <stdint.h>
+
+#include "lib/base/progress.h"
+#include "lib/base/status.h"
+#include "lib/basis/basis.h"
+
+enum { MODAL_STVK_MOST_MODES = 200 }; /* the Gram matrix then takes 3.3 GB */
+
+/* Writes the coefficients of f(q) = U^T f_int(U q) for the columns modes [n_modes, n_nodes, 3] of U,
+ * in float64. Fixed nodes are those where the columns are 0. The mesh must have passed
+ * modal_volume_mesh_check and have materials.
+ * MODAL_ERROR_USAGE: fewer than 1 or more than MODAL_STVK_MOST_MODES modes. MODAL_ERROR_INPUT: an
+ * element that is no T4, without material or flat; a material out of range; coefficients that are not
+ * finite. MODAL_ERROR_INTERRUPTED by progress, which may be NULL. MODAL_ERROR_MEMORY. After an error
+ * *forces is zeroed; otherwise modal_reduced_forces_free.
+ * The same bytes for every n_threads. Takes 8 (n + r)^2 bytes, n = r (r + 1) / 2, and 6 elements n^2
+ * multiplications. */
+modal_status modal_stvk_reduced_forces(const modal_volume_mesh *mesh, int32_t n_modes,
+                                       const double *modes, int n_threads,
+                                       modal_reduced_forces *forces, const modal_progress *progress,
+                                       modal_error *err);
+
+#endif

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reduced St. Venant-Kirchhoff forces against the full element forces, written here once more from
+ * the definition, and those against differences of the energy. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/base/memory.h"
+#include "lib/reduced/stvk.h"
+#include "tests/unit/solid_fixtures.h"
+
+static uint64_t random_state;
+static double random_unit(void) /* [-1, 1) */
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(random_state >> 11) * 0x1p-52 - 1;
+}
+
+static double *room(int64_t n)
+{
+    double *p = NULL;
+    assert_int_equal(modal_alloc_zero(&p, n, sizeof *p, "", NULL), MODAL_OK);
+    return p;
+}
+
+/* A bar of two materials, its nodes shaken so that no element is like another. */
+static void make_solid(modal_volume_mesh *mesh)
+{
+    modal_material *two = NULL;
+    solid_bar(mesh, 7, 3, 2, (double[]){1, 0.3, 0.2}, 1, 3e6, 0.4, 1100);
+    assert_int_equal(modal_alloc_zero(&two, 2, sizeof *two, "", NULL), MODAL_OK);
+    two[0] = mesh->materials[0];
+    two[1] = (modal_material){NULL, 8e6, -0.2, 900};
+    assert_int_equal(modal_copy_text(&two[1].name, "foam", 4, NULL), MODAL_OK);
+    modal_free(&mesh->materials);
+    mesh->materials = two;
+    mesh->n_materials = 2;
+    for (int64_t e = 0; e < mesh->n_elements; e += 3) mesh->element_material[e] = 1;
+    random_state = 5;
+    for (int64_t i = 0; i < 3 * mesh->n_nodes; i++) mesh->nodes[i] += 0.01 * random_unit();
+}
+
+static double *make_modes(const modal_volume_mesh *mesh, int r)
+{
+    double *modes = room(3 * mesh->n_nodes * r);
+    for (int k = 0; k < r; k++)
+        for (int64_t i = 0; i < mesh->n_nodes; i++)
+            for (int p = 0; p < 3; p++) {
+                const double *x = mesh->nodes + 3 * i;
+                modes[3 * (mesh->n_nodes * k + i) + p] =
+                    sin((1 + k) * x[0] + 2 * k * x[1] + p) * x[0] + 0.05 * random_unit();
+            }
+    return modes;
+}
+
+/* Energy of x = X + u, J, and, where wanted, its gradient by u: F from edges, S = lambda tr(E) I +
+ * 2 mu E, nodal forces P g_a V with P = F S. Every matrix is inverted by cofactors here, and nothing
+ * is shared with the library. */
+static double direct(const modal_volume_mesh *mesh, const double *u, double *force)
+{
+    double energy = 0;
+    if (force) memset(force, 0, (size_t)(3 * mesh->n_nodes) * sizeof *force);
+    for (int64_t e = 0; e < mesh->n_elements; e++) {
+        const int32_t *c = mesh->tetrahedra + 4 * e;
+        const modal_material *m = &mesh->materials[mesh->element_material[e]];
+        const double lambda = m->young * m->poisson / (1 + m->poisson) / (1 - 2 * m->poisson),
+                     mu = m->young / 2 / (1 + m->poisson);
+        double d[3][3], s[3][3], inverse[3][3], f[3][3], strain[3][3], stress[3][3], trace = 0;
+        for (int p = 0; p < 3; p++)
+            for (int a = 0; a < 3; a++) {
+                d[p][a] = mesh->nodes[3 * c[a + 1] + p] - mesh->nodes[3 * c[0] + p];
+                s[p][a] = d[p][a] + u[3 * c[a + 1] + p] - u[3 * c[0] + p];
+            }
+        double det = 0;
+        for (int p = 0; p < 3; p++)
+            for (int a = 0; a < 3; a++)
+                inverse[a][p] = d[(p + 1) % 3][(a + 1) % 3] * d[(p + 2) % 3][(a + 2) % 3] -
+                                d[(p + 1) % 3][(a + 2) % 3] * d[(p + 2) % 3][(a + 1) % 3];
+        for (int a = 0; a < 3; a++) det += d[0][a] * inverse[a][0];
+        const double volume = fabs(det) / 6;
+        for (int p = 0; p < 3; p++)
+            for (int q = 0; q < 3; q++) {
+                f[p][q] = 0;
+                for (int a = 0; a < 3; a++) f[p][q] += s[p][a] * inverse[a][q] / det;
+            }
+        for (int p = 0; p < 3; p++)
+            for (int q = 0; q < 3; q++) {
+                strain[p][q] = p == q ? -0.5 : 0;
+                for (int k = 0; k < 3; k++) strain[p][q] += 0.5 * f[k][p] * f[k][q];
+            }
+        for (int p = 0; p < 3; p++) trace += strain[p][p];
+        for (int p = 0; p < 3; p++)
+            for (int q = 0; q < 3; q++) {
+                stress[p][q] = 2 * mu * strain[p][q] + (p == q ? lambda * trace : 0);
+                energy += 0.5 * volume * stress[p][q] * strain[p][q];
+            }
+        for (int a = 0; a < 3 && force; a++)
+            for (int p = 0; p < 3; p++) {
+                double sum = 0;
+                for (int q = 0; q < 3; q++)
+                    for (int k = 0; k < 3; k++) sum += f[p][k] * stress[k][q] * inverse[a][q] / det;
+                force[3 * c[a + 1] + p] += volume * sum;
+                force[3 * c[0] + p] -= volume * sum;
+            }
+    }
+    return energy;
+}
+
+static void displace(const modal_volume_mesh *mesh, const double *modes, int r, const double *q,
+                     double *u)
+{
+    memset(u, 0, (size_t)(3 * mesh->n_nodes) * sizeof *u);
+    for (int k = 0; k < r; k++)
+        for (int64_t i = 0; i < 3 * mesh->n_nodes; i++) u[i] += q[k] * modes[3 * mesh->n_nodes * k + i];
+}
+
+static void evaluate(const modal_reduced_forces *forces, int r, const double *q, double *f)
+{
+    const int64_t n2 = modal_quadratic_count(r), n3 = modal_cubic_count(r);
+    for (int l = 0; l < r; l++) {
+        f[l] = 0;
+        for (int i = 0; i < r; i++) {
+            f[l] += forces->linear[l * r + i] * q[i];
+            for (int j = i; j < r; j++) {
+                f[l] += forces->quadratic[l * n2 + modal_quadratic_index(r, i, j)] * q[i] * q[j];
+                for (int k = j; k < r; k++)
+                    f[l] += forces->cubic[l * n3 + modal_cubic_index(r, i, j, k)] * q[i] * q[j] * q[k];
+            }
+        }
+    }
+}
+
+/* As VegaFEM counts: r, r (r + 1) / 2, r (r + 1) (r + 2) / 6 unique terms a coordinate. */
+static void test_monomials(void **state)
+{
+    (void)state;
+    assert_int_equal(modal_quadratic_count(20), 210);
+    assert_int_equal(modal_cubic_count(20), 1540);
+    assert_int_equal(modal_cubic_count(60), 37820);
+    assert_int_equal(modal_cubic_count(1 << 20), INT64_C(192154133857304576));
+    for (int r = 1; r < 9; r++) {
+        int64_t second = 0, third = 0;
+        for (int i = 0; i < r; i++)
+            for (int j = i; j < r; j++) {
+                assert_int_equal(modal_quadratic_index(r, i, j), second++);
+                for (int k = j; k < r; k++) assert_int_equal(modal_cubic_index(r, i, j, k), third++);
+            }
+        assert_int_equal(modal_quadratic_count(r), second);
+        assert_int_equal(modal_cubic_count(r), third);
+    }
+}
+
+static void test_forces_equal_full_forces(void **state)
+{
+    (void)state;
+    static const int ranks[] = {1, 2, 3, 7, 12};
+    modal_volume_mesh mesh;
+    make_solid(&mesh);
+    const int64_t n = 3 * mesh.n_nodes;
+    double *u = room(n), *full = room(n);
+    for (size_t test = 0; test < sizeof ranks / sizeof *ranks; test++) {
+        const int r = ranks[test];
+        double *modes = make_modes(&mesh, r), q[12], reduced[12];
+        modal_reduced_forces forces;
+        assert_int_equal(modal_stvk_reduced_forces(&mesh, r, modes, 2, &forces, NULL, NULL), MODAL_OK);
+        for (int turn = 0; turn < 4; turn++) {
+            /* from small motions to ones that turn elements inside out */
+            double size = 0;
+            for (int k = 0; k < r; k++) q[k] = random_unit() * pow(10, turn - 3);
+            displace(&mesh, modes, r, q, u);
+            direct(&mesh, u, full);
+            evaluate(&forces, r, q, reduced);
+            for (int l = 0; l < r; l++) {
+                double wanted = 0;
+                for (int64_t i = 0; i < n; i++) {
+                    wanted += modes[n * l + i] * full[i];
+                    size = fmax(size, fabs(modes[n * l + i] * full[i]));
+                }
+                assert_true(fabs(reduced[l] - wanted) <= 1e-12 * size * (double)mesh.n_nodes);
+                assert_true(fabs(reduced[l]) > 0);
+            }
+        }
+        modal_reduced_forces_free(&forces);
+        modal_free(&modes);
+    }
+    modal_free(&u);
+    modal_free(&full);
+    modal_volume_mesh_free(&mesh);
+}
+
+/* The forces above are those of the energy: central differences, and their error falls as the square
+ * of the step. */
+static void test_forces_are_energy_differences(void **state)
+{
+    (void)state;
+    enum { R = 5 };
+    modal_volume_mesh mesh;
+    make_solid(&mesh);
+    double *modes = make_modes(&mesh, R), *u = room(3 * mesh.n_nodes), q[R], f[R], errors[2] = {0};
+    modal_reduced_forces forces;
+    assert_int_equal(modal_stvk_reduced_forces(&mesh, R, modes, 1, &forces, NULL, NULL), MODAL_OK);
+    for (int k = 0; k < R; k++) q[k] = 0.3 * random_unit();
+    evaluate(&forces, R, q, f);
+    for (int half = 0; half < 2; half++)
+        for (int l = 0; l < R; l++) {
+            const double step = half ? 1e-4 : 2e-4, at = q[l];
+            q[l] = at + step;
+            displace(&mesh, modes, R, q, u);
+            const double above = direct(&mesh, u, NULL);
+            q[l] = at - step;
+            displace(&mesh, modes, R, q, u);
+            const double below = direct(&mesh, u, NULL);
+            q[l] = at;
+            errors[half] = fmax(errors[half], fabs((above - below) / (2 * step) - f[l]) / fabs(f[l]));
+        }
+    assert_true(errors[1] < 1e-4);
+    assert_true(errors[0] / errors[1] > 3.5 && errors[0] / errors[1] < 4.5);
+    modal_reduced_forces_free(&forces);
+    modal_free(&modes);
+    modal_free(&u);
+    modal_volume_mesh_free(&mesh);
+}
+
+static void test_same_bytes_for_every_thread_count(void **state)
+{
+    (void)state;
+    enum { R = 17 };
+    modal_volume_mesh mesh;
+    make_solid(&mesh);
+    double *modes = make_modes(&mesh, R);
+    modal_reduced_forces first, other;
+    assert_int_equal(modal_stvk_reduced_forces(&mesh, R, modes, 1, &first, NULL, NULL), MODAL_OK);
+    for (int threads = 2; threads < 5; threads++) {
+        assert_int_equal(modal_stvk_reduced_forces(&mesh, R, modes, threads, &other, NULL, NULL), MODAL_OK);
+        assert_memory_equal(first.linear, other.linear, R * R * sizeof(double));
+        assert_memory_equal(first.quadratic, other.quadratic,
+                            (size_t)(R * modal_quadratic_count(R)) * sizeof(double));
+        assert_memory_equal(first.cubic, other.cubic,
+                            (size_t)(R * modal_cubic_count(R)) * sizeof(double));
+        modal_reduced_forces_free(&other);
+    }
+    modal_reduced_forces_free(&first);
+    modal_free(&modes);
+    modal_volume_mesh_free(&mesh);
+}
+
+static int stop(void *context, const char *stage, double fraction)
+{
+    (void)context, (void)stage, (void)fraction;
+    return 1;
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    modal_volume_mesh mesh;
+    modal_reduced_forces forces;
+    make_solid(&mesh);
+    double *modes = make_modes(&mesh, 3);
+    modal_error err = {0};
+    assert_int_equal(modal_stvk_reduced_forces(&mesh, 0, modes, 1, &forces, NULL, &err), MODAL_ERROR_USAGE);
+    assert_int_equal(modal_stvk_reduced_forces(&mesh, MODAL_STVK_MOST_MODES + 1, modes, 1, &forces, NULL,
+                                               NULL),
+                     MODAL_ERROR_USAGE);
+    const modal_progress progress = {stop, NULL};
+    assert_int_equal(modal_stvk_reduced_forces(&mesh, 3, modes, 1, &forces, &progress, NULL),
+                     MODAL_ERROR_INTERRUPTED);
+    memset(&err, 0, sizeof err);
+    modes[7] = 1e200;
+    assert_int_equal(modal_stvk_reduced_forces(&mesh, 3, modes, 1, &forces, NULL, &err), MODAL_ERROR_INPUT);
+    assert_non_null(strstr(err.message, "overflow"));
+    modes[7] = NAN;
+    assert_int_equal(modal_stvk_reduced_forces(&mesh, 3, modes, 1, &forces, NULL, NULL), MODAL_ERROR_INPUT);
+    modes[7] = 1;
+    mesh.element_material[11] = -1;
+    memset(&err, 0, sizeof err);
+    assert_int_equal(modal_stvk_reduced_forces(&mesh, 3, modes, 1, &forces, NULL, &err), MODAL_ERROR_INPUT);
+    assert_non_null(strstr(err.message, "element 5011: no material"));
+    mesh.element_material[11] = 1;
+    for (int n = 1;; n++) {
+        modal_alloc_fail_at(n);
+        const modal_status status = modal_stvk_reduced_forces(&mesh, 3, modes, 1, &forces, NULL, NULL);
+        const int fired = modal_alloc_fired();
+        modal_alloc_fail_at(0);
+        assert_int_equal(status, fired ? MODAL_ERROR_MEMORY : MODAL_OK);
+        modal_reduced_forces_free(&forces);
+        if (fired) continue;
+        assert_true(n > 6);
+        break;
+    }
+    modal_free(&modes);
+    modal_volume_mesh_free(&mesh);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_monomials),
+        cmocka_unit_test(test_forces_equal_full_forces),
+        cmocka_unit_test(test_forces_are_energy_differences),
+        cmocka_unit_test(test_same_bytes_for_every_thread_count),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
