@@ -56,10 +56,8 @@ static void put(json_t *object, const char *key, json_t *value, int *failed)
 static json_t *fields(const modal_manifest *m, int *failed)
 {
     json_t *list = json_array();
-    *failed |= json_array_append_new(list, json_string("Points")) != 0;
-    if (strcmp(m->normals, "none") != 0)
-        *failed |= json_array_append_new(list, json_string("Normals")) != 0;
-    if (m->displacement) *failed |= json_array_append_new(list, json_string("displacement")) != 0;
+    for (int i = 0; i < m->n_fields; i++)
+        *failed |= json_array_append_new(list, json_string(m->fields[i])) != 0;
     return list;
 }
 

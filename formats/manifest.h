@@ -9,7 +9,7 @@
 #include "lib/base/status.h"
 
 typedef struct modal_manifest_file {
-    const char *name; /* in the folder */
+    const char *name; /* in the folder; "ply/000000.ply" for a frame's */
     const char *kind; /* "vtkhdf", "xdmf" ... */
     int64_t bytes;
 } modal_manifest_file;
@@ -26,7 +26,8 @@ typedef struct modal_manifest {
     int64_t n_points, n_triangles;
     const char *order;   /* "user" or "stored" */
     const char *normals; /* "none", "rigid" or "dynamic" */
-    int displacement;
+    int n_fields;
+    const char *const *fields; /* [n_fields] the arrays of every frame: "Points", ... */
     int n_files;
     const modal_manifest_file *files; /* [n_files] */
 } modal_manifest;

@@ -266,11 +266,12 @@ static modal_status check_finite(sequence_checked *c, int array)
         c->values[array].start = (int64_t)start;
         c->values[array].bytes = (int64_t)H5Dget_storage_size(dataset);
     }
-    MODAL_TRY(modal_alloc(&piece, 3 * PIECE_ROWS, sizeof *piece, "rows", c->in.checker.err));
+    MODAL_TRY(modal_alloc(&piece, MODAL_SEQUENCE_WIDEST * PIECE_ROWS, sizeof *piece, "rows", c->in.checker.err));
+    const int width = modal_sequence_arrays[array].components, rank = width > 1 ? 2 : 1;
     for (int64_t row = 0; space >= 0 && row < c->rows[array]; row += PIECE_ROWS) {
         int64_t n = c->rows[array] - row < PIECE_ROWS ? c->rows[array] - row : PIECE_ROWS, i = 0;
-        const hsize_t first[2] = {(hsize_t)row, 0}, count[2] = {(hsize_t)n, 3};
-        memory = H5Screate_simple(2, count, NULL);
+        const hsize_t first[2] = {(hsize_t)row, 0}, count[2] = {(hsize_t)n, (hsize_t)width};
+        memory = H5Screate_simple(rank, count, NULL);
         if (memory < 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, first, NULL, count, NULL) < 0 ||
             H5Dread(dataset, H5T_NATIVE_FLOAT, memory, space, H5P_DEFAULT, piece) < 0) {
             status = hdf5_failed(c, where);
@@ -278,9 +279,9 @@ static modal_status check_finite(sequence_checked *c, int array)
         }
         H5Sclose(memory);
         memory = H5I_INVALID_HID;
-        while (i < 3 * n && piece[i] - piece[i] == 0.0f) i++; /* not so for NaN and infinities */
-        if (i < 3 * n) {
-            int64_t at = row + i / 3, points = c->info.n_points > 0 ? c->info.n_points : INT64_MAX;
+        while (i < width * n && piece[i] - piece[i] == 0.0f) i++; /* not so for NaN and infinities */
+        if (i < width * n) {
+            int64_t at = row + i / width, points = c->info.n_points > 0 ? c->info.n_points : INT64_MAX;
             status = modal_broken(&c->in.checker, where,
                                   "frame %" PRId64 ", point %" PRId64 ": not finite, %g", at / points,
                                   at % points, (double)piece[i]);
@@ -301,14 +302,16 @@ static modal_status check_moving(sequence_checked *c, const modal_h5_place *vtk)
     modal_h5_place data = {H5I_INVALID_HID, ""};
     MODAL_TRY(modal_h5_enter(&c->in, vtk, "PointData", MODAL_H5_REQUIRED, &data));
     for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
-        int64_t dims[2] = {-1, 3};
+        int64_t dims[2] = {-1, modal_sequence_arrays[i].components};
         MODAL_TRY(modal_h5_read_array(&c->in, i == SEQUENCE_POINTS ? vtk : &data,
-                                      modal_sequence_arrays[i].name, MODAL_H5_F32, 2, dims,
+                                      modal_sequence_arrays[i].name, MODAL_H5_F32,
+                                      dims[1] > 1 ? 2 : 1, dims,
                                       i == SEQUENCE_POINTS ? MODAL_H5_REQUIRED : MODAL_H5_OPTIONAL,
                                       NULL));
         c->rows[i] = dims[0];
         if (i == SEQUENCE_NORMALS) c->info.normals = dims[0] >= 0;
         if (i == SEQUENCE_DISPLACEMENT) c->info.displacement = dims[0] >= 0;
+        if (i == SEQUENCE_SPEED) c->info.speed = dims[0] >= 0;
         if (dims[0] >= 0) MODAL_TRY(check_finite(c, i));
     }
 done:
@@ -336,11 +339,12 @@ done:
 /* ---- the views of single frames ---- */
 
 /* NULL, or what is wrong with the mapping of a view to its rows. */
-static const char *wrong_mapping(hid_t plist, const sequence_array *array, int64_t n, int64_t frame)
+static const char *wrong_mapping(hid_t plist, const modal_sequence_array *array, int64_t n, int64_t frame)
 {
     size_t count = 0;
     char text[64] = "";
-    hsize_t low[2] = {1, 1}, high[2] = {0, 0};
+    const int width = array->components, rank = width > 1 ? 2 : 1;
+    hsize_t low[2] = {1, 0}, high[2] = {0, (hsize_t)width - 1};
     if (H5Pget_layout(plist) != H5D_VIRTUAL) return "not a virtual dataset";
     if (H5Pget_virtual_count(plist, &count) < 0 || count != 1) return "more or less than one source";
     if (H5Pget_virtual_filename(plist, 0, text, sizeof text) < 0 || strcmp(text, ".") != 0)
@@ -348,20 +352,22 @@ static const char *wrong_mapping(hid_t plist, const sequence_array *array, int64
     if (H5Pget_virtual_dsetname(plist, 0, text, sizeof text) < 0 || strcmp(text, array->path) != 0)
         return "another source";
     hid_t source = H5Pget_virtual_srcspace(plist, 0), target = H5Pget_virtual_vspace(plist, 0);
-    int fine = source >= 0 && target >= 0 && H5Sget_simple_extent_ndims(source) == 2 &&
+    int fine = source >= 0 && target >= 0 && H5Sget_simple_extent_ndims(source) == rank &&
                H5Sget_select_bounds(source, low, high) >= 0 &&
                low[0] == (hsize_t)(frame * n) && low[1] == 0 &&
-               high[0] == (hsize_t)(frame * n + n - 1) && high[1] == 2 &&
-               H5Sget_select_npoints(source) == 3 * n && H5Sget_select_npoints(target) == 3 * n;
+               high[0] == (hsize_t)(frame * n + n - 1) && high[1] == (hsize_t)width - 1 &&
+               H5Sget_select_npoints(source) == width * n &&
+               H5Sget_select_npoints(target) == width * n;
     if (source >= 0) H5Sclose(source);
     if (target >= 0) H5Sclose(target);
     return fine ? NULL : "other rows than this frame's";
 }
 
-static const char *wrong_view(hid_t group, const sequence_array *array, int64_t n, int64_t frame)
+static const char *wrong_view(hid_t group, const modal_sequence_array *array, int64_t n, int64_t frame)
 {
     H5L_info_t link;
-    hsize_t dims[2] = {0, 0};
+    const int width = array->components, rank = width > 1 ? 2 : 1;
+    hsize_t dims[2] = {0, 1};
     const char *wrong = NULL;
     if (H5Lexists(group, array->name, H5P_DEFAULT) <= 0) return "missing";
     if (H5Lget_info(group, array->name, &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD)
@@ -373,10 +379,10 @@ static const char *wrong_view(hid_t group, const sequence_array *array, int64_t 
         wrong = "cannot be read";
     else if (H5Tequal(type, H5T_IEEE_F32LE) <= 0)
         wrong = "type must be little-endian 4-byte float";
-    else if (H5Sget_simple_extent_ndims(space) != 2 ||
-             H5Sget_simple_extent_dims(space, dims, NULL) != 2 || dims[0] != (hsize_t)n ||
-             dims[1] != 3)
-        wrong = "shape must be one row a point, of 3";
+    else if (H5Sget_simple_extent_ndims(space) != rank ||
+             H5Sget_simple_extent_dims(space, dims, NULL) != rank || dims[0] != (hsize_t)n ||
+             dims[1] != (hsize_t)width)
+        wrong = rank == 2 ? "shape must be one row a point, of 3" : "shape must be one number a point";
     else
         wrong = wrong_mapping(plist, array, n, frame);
     if (plist >= 0) H5Pclose(plist);

@@ -12,23 +12,9 @@
 #define MODAL_SEQUENCE_VERSION_TEXT "1.0"
 enum { MODAL_SEQUENCE_MAJOR = 1 };
 
-/* The moving arrays, in the order in which they are written. */
-enum { SEQUENCE_POINTS, SEQUENCE_NORMALS, SEQUENCE_DISPLACEMENT, SEQUENCE_ARRAYS };
-typedef struct sequence_array {
-    const char *name;
-    const char *path; /* of the dataset that holds all frames */
-} sequence_array;
-extern const sequence_array modal_sequence_arrays[SEQUENCE_ARRAYS];
-
 /* The four kinds of cells of a PolyData; only the third one is used. */
 enum { SEQUENCE_POLYGONS = 2, SEQUENCE_TOPOLOGIES = 4 };
 extern const char *const modal_sequence_topologies[SEQUENCE_TOPOLOGIES];
-
-/* Whether the sequence has the array. */
-int modal_sequence_has(const modal_sequence_info *info, int array);
-
-/* MODAL_ERROR_INPUT unless counts, indices and times obey the rules and all sizes fit. */
-modal_status modal_sequence_check_info(const modal_sequence_info *info, modal_error *err);
 
 /* The whole text of the sidecar; the caller owns it. */
 modal_status modal_sequence_xdmf_text(char **text, int64_t *length, const char *vtkhdf_name,

@@ -19,11 +19,6 @@
 #include "formats/sequence_parts.h"
 #include "lib/base/memory.h"
 
-const sequence_array modal_sequence_arrays[SEQUENCE_ARRAYS] = {
-    [SEQUENCE_POINTS] = {"Points", "/VTKHDF/Points"},
-    [SEQUENCE_NORMALS] = {"Normals", "/VTKHDF/PointData/Normals"},
-    [SEQUENCE_DISPLACEMENT] = {"displacement", "/VTKHDF/PointData/displacement"},
-};
 const char *const modal_sequence_topologies[SEQUENCE_TOPOLOGIES] = {"Vertices", "Lines", "Polygons",
                                                                     "Strips"};
 
@@ -34,19 +29,12 @@ struct modal_sequence_writer {
     int64_t n_points, n_frames, n_written;
 };
 
-int modal_sequence_has(const modal_sequence_info *info, int array)
-{
-    return array == SEQUENCE_NORMALS        ? info->normals != 0
-           : array == SEQUENCE_DISPLACEMENT ? info->displacement != 0
-                                            : 1;
-}
-
 modal_status modal_sequence_bytes(const modal_sequence_info *info, int64_t *bytes, modal_error *err)
 {
     /* A frame's groups, virtual datasets, rows of Steps and XML: 0.9 kB, and 1.0 kB an array. */
-    int64_t arrays = 1 + (info->normals != 0) + (info->displacement != 0);
-    int64_t frame, frames, triangles;
-    if (!modal_size_multiply(info->n_points, 12 * arrays, &frame) ||
+    int64_t arrays = 0, frame, frames, triangles;
+    for (int i = 0; i < SEQUENCE_ARRAYS; i++) arrays += modal_sequence_has(info, i);
+    if (!modal_size_multiply(info->n_points, 4 * modal_sequence_point_floats(info), &frame) ||
         !modal_size_add(frame, 1200 + 1200 * arrays, &frame) ||
         !modal_size_multiply(frame, info->n_frames, &frames) ||
         !modal_size_multiply(info->n_triangles, 4 * 8, &triangles) ||
@@ -54,36 +42,6 @@ modal_status modal_sequence_bytes(const modal_sequence_info *info, int64_t *byte
         return modal_error_set(err, MODAL_ERROR_INPUT,
                                "sequence: too large, %" PRId64 " frames of %" PRId64 " points",
                                info->n_frames, info->n_points);
-    return MODAL_OK;
-}
-
-modal_status modal_sequence_check_info(const modal_sequence_info *info, modal_error *err)
-{
-    int64_t bytes;
-    if (info->n_points <= 0 || info->n_triangles <= 0 || info->n_frames <= 0)
-        return modal_error_set(err, MODAL_ERROR_INPUT,
-                               "sequence: needs points, triangles and frames, %" PRId64 ", %" PRId64
-                               ", %" PRId64, info->n_points, info->n_triangles, info->n_frames);
-    /* Frames are named by six digits. */
-    if (info->n_frames > 999999)
-        return modal_error_set(err, MODAL_ERROR_INPUT, "sequence: more than 999999 frames, %" PRId64,
-                               info->n_frames);
-    if (!info->basis_hash || strlen(info->basis_hash) != MODAL_HASH_TEXT - 1 ||
-        strspn(info->basis_hash, "0123456789abcdef") != MODAL_HASH_TEXT - 1)
-        return modal_error_set(err, MODAL_ERROR_INPUT, "sequence: no basis hash, %s",
-                               info->basis_hash ? info->basis_hash : "(none)");
-    modal_status status = modal_sequence_bytes(info, &bytes, err);
-    if (status != MODAL_OK) return status;
-    for (int64_t i = 0; i < 3 * info->n_triangles; i++)
-        if (info->triangles[i] < 0 || info->triangles[i] >= info->n_points)
-            return modal_error_set(err, MODAL_ERROR_INPUT,
-                                   "sequence: triangle %" PRId64 ": no such point, %" PRId64, i / 3,
-                                   info->triangles[i]);
-    for (int64_t f = 0; f < info->n_frames; f++)
-        if (!isfinite(info->times[f]) || (f > 0 && !(info->times[f] > info->times[f - 1])))
-            return modal_error_set(err, MODAL_ERROR_INPUT,
-                                   "sequence: frame %" PRId64 ": time not finite and increasing, %g",
-                                   f, info->times[f]);
     return MODAL_OK;
 }
 
@@ -207,14 +165,32 @@ done:
     return modal_h5_end_group(&group, status, err);
 }
 
+/* [rows, components], or [rows] where a point has one number. */
+static hid_t rows_of(int array, int64_t rows)
+{
+    const hsize_t dims[2] = {(hsize_t)rows, (hsize_t)modal_sequence_arrays[array].components};
+    return H5Screate_simple(dims[1] > 1 ? 2 : 1, dims, NULL);
+}
+
+/* The rows [first, first + n) of an array of so many rows; H5I_INVALID_HID where that fails. */
+static hid_t select_rows(int array, int64_t rows, int64_t first, int64_t n)
+{
+    const hsize_t start[2] = {(hsize_t)first, 0};
+    const hsize_t count[2] = {(hsize_t)n, (hsize_t)modal_sequence_arrays[array].components};
+    hid_t space = rows_of(array, rows);
+    if (space >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) < 0) {
+        H5Sclose(space);
+        space = H5I_INVALID_HID;
+    }
+    return space;
+}
+
 static modal_status make_arrays(modal_sequence_writer *w, hid_t vtk, const modal_sequence_info *info,
                                 modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const hsize_t dims[2] = {(hsize_t)(info->n_frames * info->n_points), 3};
-    hid_t point_data = H5I_INVALID_HID, space = H5Screate_simple(2, dims, NULL);
-    hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
-    if (space < 0 || plist < 0 || H5Pset_obj_track_times(plist, 0) < 0 ||
+    hid_t point_data = H5I_INVALID_HID, plist = H5Pcreate(H5P_DATASET_CREATE);
+    if (plist < 0 || H5Pset_obj_track_times(plist, 0) < 0 ||
         H5Pset_layout(plist, H5D_CONTIGUOUS) < 0 ||
         H5Pset_alloc_time(plist, H5D_ALLOC_TIME_EARLY) < 0 ||
         H5Pset_fill_time(plist, H5D_FILL_TIME_NEVER) < 0) {
@@ -224,9 +200,11 @@ static modal_status make_arrays(modal_sequence_writer *w, hid_t vtk, const modal
     MODAL_TRY(modal_h5_make_group(vtk, "PointData", &point_data, err));
     for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
         if (!modal_sequence_has(info, i)) continue;
+        hid_t space = rows_of(i, info->n_frames * info->n_points);
         w->arrays[i] = H5Dcreate2(i == SEQUENCE_POINTS ? vtk : point_data,
                                   modal_sequence_arrays[i].name, H5T_IEEE_F32LE, space, H5P_DEFAULT,
                                   plist, H5P_DEFAULT);
+        if (space >= 0) H5Sclose(space);
         if (w->arrays[i] < 0) {
             status = failed(modal_sequence_arrays[i].path, "cannot be made", err);
             goto done;
@@ -234,8 +212,25 @@ static modal_status make_arrays(modal_sequence_writer *w, hid_t vtk, const modal
     }
 done:
     if (plist >= 0) H5Pclose(plist);
-    if (space >= 0) H5Sclose(space);
     return modal_h5_end_group(&point_data, status, err);
+}
+
+static int make_view(hid_t group, const modal_sequence_info *info, int array, int64_t frame)
+{
+    const modal_sequence_array *a = &modal_sequence_arrays[array];
+    hid_t source = select_rows(array, info->n_frames * info->n_points, frame * info->n_points,
+                               info->n_points);
+    hid_t space = rows_of(array, info->n_points), view = H5I_INVALID_HID;
+    hid_t plist = H5Pcreate(H5P_DATASET_CREATE); /* mappings add up: a list serves one dataset */
+    int fine = source >= 0 && space >= 0 && plist >= 0 && H5Pset_obj_track_times(plist, 0) >= 0 &&
+               H5Pset_virtual(plist, space, ".", a->path, source) >= 0 &&
+               (view = H5Dcreate2(group, a->name, H5T_IEEE_F32LE, space, H5P_DEFAULT, plist,
+                                  H5P_DEFAULT)) >= 0 &&
+               H5Dclose(view) >= 0;
+    if (plist >= 0 && H5Pclose(plist) < 0) fine = 0;
+    if (space >= 0) H5Sclose(space);
+    if (source >= 0) H5Sclose(source);
+    return fine;
 }
 
 /* One frame's rows of every moving array under /xdmf/NNNNNN. */
@@ -243,35 +238,19 @@ static modal_status make_views(const modal_sequence_writer *w, const modal_seque
                                modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const hsize_t all[2] = {(hsize_t)(info->n_frames * info->n_points), 3};
-    const hsize_t one[2] = {(hsize_t)info->n_points, 3};
-    hid_t views = H5I_INVALID_HID, group = H5I_INVALID_HID, view = H5I_INVALID_HID;
-    hid_t source = H5Screate_simple(2, all, NULL), space = H5Screate_simple(2, one, NULL);
-    hid_t plist = H5I_INVALID_HID;
-    int bad = source < 0 || space < 0;
+    hid_t views = H5I_INVALID_HID, group = H5I_INVALID_HID;
+    int fine = 1;
     MODAL_TRY(modal_h5_make_group(w->file, "xdmf", &views, err));
-    for (int64_t f = 0; f < info->n_frames && !bad; f++) {
-        const hsize_t start[2] = {(hsize_t)(f * info->n_points), 0};
+    for (int64_t f = 0; f < info->n_frames && fine; f++) {
         char name[32];
         snprintf(name, sizeof name, "%06" PRId64, f);
         MODAL_TRY(modal_h5_make_group(views, name, &group, err));
-        bad = H5Sselect_hyperslab(source, H5S_SELECT_SET, start, NULL, one, NULL) < 0;
-        for (int i = 0; i < SEQUENCE_ARRAYS && !bad; i++) {
-            if (!modal_sequence_has(info, i)) continue;
-            plist = H5Pcreate(H5P_DATASET_CREATE); /* mappings add up: a list serves one dataset */
-            bad = plist < 0 || H5Pset_obj_track_times(plist, 0) < 0 ||
-                  H5Pset_virtual(plist, space, ".", modal_sequence_arrays[i].path, source) < 0 ||
-                  (view = H5Dcreate2(group, modal_sequence_arrays[i].name, H5T_IEEE_F32LE, space,
-                                     H5P_DEFAULT, plist, H5P_DEFAULT)) < 0 ||
-                  H5Dclose(view) < 0;
-            if (plist >= 0 && H5Pclose(plist) < 0) bad = 1;
-        }
+        for (int i = 0; i < SEQUENCE_ARRAYS && fine; i++)
+            if (modal_sequence_has(info, i)) fine = make_view(group, info, i, f);
         MODAL_TRY(modal_h5_end_group(&group, MODAL_OK, err));
     }
-    if (bad) status = failed("/xdmf", "the views of the frames cannot be made", err);
+    if (!fine) status = failed("/xdmf", "the views of the frames cannot be made", err);
 done:
-    if (source >= 0) H5Sclose(source);
-    if (space >= 0) H5Sclose(space);
     status = modal_h5_end_group(&group, status, err);
     return modal_h5_end_group(&views, status, err);
 }
@@ -356,18 +335,19 @@ static modal_status new_writer(modal_sequence_writer **writer, const char *path,
 }
 
 /* An array as make_arrays made it. */
-static int array_is_sound(hid_t dataset, const modal_sequence_info *info)
+static int array_is_sound(hid_t dataset, int array, const modal_sequence_info *info)
 {
-    hsize_t dims[2] = {0, 0};
+    const int components = modal_sequence_arrays[array].components, rank = components > 1 ? 2 : 1;
+    hsize_t dims[2] = {0, 1};
     const hsize_t rows = (hsize_t)(info->n_frames * info->n_points);
     hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
     hid_t plist = H5Dget_create_plist(dataset);
     const int sound = space >= 0 && type >= 0 && plist >= 0 &&
-                      H5Sget_simple_extent_ndims(space) == 2 &&
-                      H5Sget_simple_extent_dims(space, dims, NULL) == 2 && dims[0] == rows &&
-                      dims[1] == 3 && H5Tequal(type, H5T_IEEE_F32LE) > 0 &&
+                      H5Sget_simple_extent_ndims(space) == rank &&
+                      H5Sget_simple_extent_dims(space, dims, NULL) == rank && dims[0] == rows &&
+                      dims[1] == (hsize_t)components && H5Tequal(type, H5T_IEEE_F32LE) > 0 &&
                       H5Pget_layout(plist) == H5D_CONTIGUOUS &&
-                      H5Dget_storage_size(dataset) == rows * 12;
+                      H5Dget_storage_size(dataset) == rows * 4 * (hsize_t)components;
     if (plist >= 0) H5Pclose(plist);
     if (type >= 0) H5Tclose(type);
     if (space >= 0) H5Sclose(space);
@@ -386,7 +366,7 @@ static modal_status open_file(modal_sequence_writer *w, const modal_sequence_inf
     for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
         if (!modal_sequence_has(info, i)) continue;
         w->arrays[i] = H5Dopen2(w->file, modal_sequence_arrays[i].path, H5P_DEFAULT);
-        if (w->arrays[i] < 0 || !array_is_sound(w->arrays[i], info)) {
+        if (w->arrays[i] < 0 || !array_is_sound(w->arrays[i], i, info)) {
             H5Eclear2(H5E_DEFAULT);
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: not as this sequence has it",
                        modal_sequence_arrays[i].path);
@@ -436,20 +416,17 @@ done:
     return hand_on(status, &local, path, err);
 }
 
-modal_status modal_sequence_read_back(modal_sequence_writer *w, int64_t frame, float *positions,
-                                      float *normals, float *displacement, modal_error *err)
+modal_status modal_sequence_read_back(modal_sequence_writer *w, int64_t frame,
+                                      float *const arrays[SEQUENCE_ARRAYS], modal_error *err)
 {
-    float *values[SEQUENCE_ARRAYS] = {positions, normals, displacement};
-    const hsize_t start[2] = {(hsize_t)(frame * w->n_points), 0};
-    const hsize_t count[2] = {(hsize_t)w->n_points, 3};
     modal_status status = MODAL_OK;
     modal_error local = {0};
     for (int i = 0; i < SEQUENCE_ARRAYS && status == MODAL_OK; i++) {
         if (w->arrays[i] < 0) continue;
-        hid_t space = H5Dget_space(w->arrays[i]), memory = H5Screate_simple(2, count, NULL);
+        hid_t space = select_rows(i, w->n_frames * w->n_points, frame * w->n_points, w->n_points);
+        hid_t memory = rows_of(i, w->n_points);
         if (space < 0 || memory < 0 ||
-            H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) < 0 ||
-            H5Dread(w->arrays[i], H5T_IEEE_F32LE, memory, space, H5P_DEFAULT, values[i]) < 0)
+            H5Dread(w->arrays[i], H5T_IEEE_F32LE, memory, space, H5P_DEFAULT, arrays[i]) < 0)
             status = modal_h5_failed(&local, MODAL_ERROR_INPUT, modal_sequence_arrays[i].path,
                                      "cannot be read");
         if (memory >= 0) H5Sclose(memory);
@@ -463,12 +440,11 @@ void modal_sequence_keep(modal_sequence_writer *w, int64_t n_frames) { w->n_writ
 static modal_status append_array(const modal_sequence_writer *w, int array, int64_t n_frames,
                                  const float *values, modal_error *err)
 {
-    const hsize_t start[2] = {(hsize_t)(w->n_written * w->n_points), 0};
-    const hsize_t count[2] = {(hsize_t)(n_frames * w->n_points), 3};
     modal_status status = MODAL_OK;
-    hid_t space = H5Dget_space(w->arrays[array]), memory = H5Screate_simple(2, count, NULL);
+    hid_t space = select_rows(array, w->n_frames * w->n_points, w->n_written * w->n_points,
+                              n_frames * w->n_points);
+    hid_t memory = rows_of(array, n_frames * w->n_points);
     if (space < 0 || memory < 0 ||
-        H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) < 0 ||
         H5Dwrite(w->arrays[array], H5T_IEEE_F32LE, memory, space, H5P_DEFAULT, values) < 0)
         status = failed(modal_sequence_arrays[array].path, "write error", err);
     if (status != MODAL_OK) blame_the_system(err);
@@ -478,24 +454,23 @@ static modal_status append_array(const modal_sequence_writer *w, int array, int6
     return status;
 }
 
-modal_status modal_sequence_append(modal_sequence_writer *writer, int64_t n_frames,
-                                   const float *positions, const float *normals,
-                                   const float *displacement, modal_error *err)
+modal_status modal_sequence_append(modal_sequence_writer *writer,
+                                   const modal_sequence_frames *frames, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_error local = {0};
-    const float *values[SEQUENCE_ARRAYS] = {positions, normals, displacement};
+    const int64_t n = frames->n_frames;
     errno = 0;
-    if (n_frames < 0 || n_frames > writer->n_frames - writer->n_written)
-        MODAL_FAIL(&local, MODAL_ERROR_USAGE, "%" PRId64 " frames after %" PRId64 " of %" PRId64,
-                   n_frames, writer->n_written, writer->n_frames);
+    if (n < 0 || n > writer->n_frames - writer->n_written)
+        MODAL_FAIL(&local, MODAL_ERROR_USAGE, "%" PRId64 " frames after %" PRId64 " of %" PRId64, n,
+                   writer->n_written, writer->n_frames);
     for (int i = 0; i < SEQUENCE_ARRAYS; i++)
-        if ((values[i] != NULL) != (writer->arrays[i] >= 0))
+        if ((frames->arrays[i] != NULL) != (writer->arrays[i] >= 0))
             MODAL_FAIL(&local, MODAL_ERROR_USAGE, "%s: %s", modal_sequence_arrays[i].path,
-                       values[i] ? "not announced" : "announced, not given");
-    for (int i = 0; i < SEQUENCE_ARRAYS && n_frames > 0; i++)
-        if (values[i]) MODAL_TRY(append_array(writer, i, n_frames, values[i], &local));
-    writer->n_written += n_frames;
+                       frames->arrays[i] ? "not announced" : "announced, not given");
+    for (int i = 0; i < SEQUENCE_ARRAYS && n > 0; i++)
+        if (frames->arrays[i]) MODAL_TRY(append_array(writer, i, n, frames->arrays[i], &local));
+    writer->n_written += n;
 done:
     return hand_on(status, &local, writer->path, err);
 }
@@ -516,3 +491,42 @@ modal_status modal_sequence_end(modal_sequence_writer **writer, modal_error *err
     *writer = modal_sequence_abort(w);
     return status;
 }
+
+/* ---- as one of the formats ---- */
+
+static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, int64_t *memory_bytes,
+                         modal_error *err)
+{
+    *memory_bytes = 0;
+    return modal_sequence_bytes(info, disk_bytes, err);
+}
+
+static modal_status begin(void **writer, const modal_sequence_target *target,
+                          const modal_sequence_info *info, modal_error *err)
+{
+    modal_sequence_writer *w = NULL;
+    modal_status status = modal_sequence_begin(&w, target->files[0], info, err);
+    *writer = w;
+    return status;
+}
+
+static modal_status add(void *writer, const modal_sequence_frames *frames, modal_error *err)
+{
+    return modal_sequence_append(writer, frames, err);
+}
+
+static modal_status end(void **writer, const modal_sequence_target *target,
+                        const modal_sequence_info *info, modal_error *err)
+{
+    modal_sequence_writer *w = *writer;
+    *writer = NULL;
+    modal_status status = modal_sequence_end(&w, err);
+    if (status != MODAL_OK) return status;
+    return modal_sequence_write_xdmf(target->files[1], modal_sequence_vtkhdf.files[0], info, err);
+}
+
+static void drop(void **writer) { *writer = modal_sequence_abort(*writer); }
+
+const modal_sequence_format modal_sequence_vtkhdf = {
+    .name = "vtkhdf", .files = {"sequence.vtkhdf", "sequence.xdmf"}, .kinds = {"vtkhdf", "xdmf"},
+    .needs_frames = 1, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};

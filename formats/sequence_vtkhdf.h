@@ -11,23 +11,7 @@
 #include <stdint.h>
 
 #include "formats/findings.h"
-#include "lib/base/hash.h"
-#include "lib/base/status.h"
-#include "lib/basis/basis.h"
-
-/* What a sequence is, before its frames. Everything is borrowed for the call it is given to. */
-typedef struct modal_sequence_info {
-    int64_t n_points;         /* > 0 */
-    int64_t n_triangles;      /* > 0: a cloud of points is refused */
-    const int64_t *triangles; /* [n_triangles, 3] indices of points */
-    int64_t n_frames;         /* > 0 */
-    const double *times;      /* [n_frames] s, finite, strictly increasing */
-    int normals;              /* nonzero: unit normals in world axes */
-    int displacement;         /* nonzero: displacement in world axes, m */
-    const char *basis_hash;   /* 32 hexadecimal digits */
-    int32_t n_provenance;
-    const modal_provenance *provenance; /* [n_provenance], oldest first */
-} modal_sequence_info;
+#include "formats/sequence.h"
 
 typedef struct modal_sequence_writer modal_sequence_writer;
 
@@ -42,12 +26,11 @@ modal_status modal_sequence_bytes(const modal_sequence_info *info, int64_t *byte
 modal_status modal_sequence_begin(modal_sequence_writer **writer, const char *path,
                                   const modal_sequence_info *info, modal_error *err);
 
-/* Writes the next n_frames frames; each array is [n_frames, n_points, 3] float32, borrowed for the
- * call; normals and displacement must be there exactly when they were announced.
- * MODAL_ERROR_USAGE for more frames than announced. After an error only abort makes sense. */
-modal_status modal_sequence_append(modal_sequence_writer *writer, int64_t n_frames,
-                                   const float *positions, const float *normals,
-                                   const float *displacement, modal_error *err);
+/* Writes the next frames; the arrays are borrowed for the call, and must be there exactly when they
+ * were announced. MODAL_ERROR_USAGE for more frames than announced. After an error only abort makes
+ * sense. */
+modal_status modal_sequence_append(modal_sequence_writer *writer,
+                                   const modal_sequence_frames *frames, modal_error *err);
 
 /* Opens a file that begin has made for the same info and that was not ended. The arrays are as
  * announced, or the file is refused: MODAL_ERROR_INPUT, and for one that is damaged; *writer is NULL
@@ -55,10 +38,9 @@ modal_status modal_sequence_append(modal_sequence_writer *writer, int64_t n_fram
 modal_status modal_sequence_reopen(modal_sequence_writer **writer, const char *path,
                                    const modal_sequence_info *info, modal_error *err);
 
-/* Reads frame `frame` of a reopened file; each array is [n_points, 3], there as announced. */
+/* Reads frame `frame` of a reopened file; arrays[i] is [n_points, components], there as announced. */
 modal_status modal_sequence_read_back(modal_sequence_writer *writer, int64_t frame,
-                                      float *positions, float *normals, float *displacement,
-                                      modal_error *err);
+                                      float *const arrays[SEQUENCE_ARRAYS], modal_error *err);
 
 /* The first n_frames of a reopened file stay; the next append writes the frame behind them. */
 void modal_sequence_keep(modal_sequence_writer *writer, int64_t n_frames);
@@ -81,5 +63,8 @@ modal_status modal_sequence_write_xdmf(const char *path, const char *vtkhdf_name
  * file that is no sequence or cannot be read at all. Reads the moving arrays in pieces of 3 MB. The
  * caller frees the findings. */
 modal_status modal_sequence_check(const char *path, modal_findings *findings, modal_error *err);
+
+/* As one of the formats: sequence.vtkhdf and sequence.xdmf. */
+extern const modal_sequence_format modal_sequence_vtkhdf;
 
 #endif

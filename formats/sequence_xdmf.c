@@ -69,8 +69,11 @@ static void put_number(text_buffer *to, double value)
 static void put_vectors(text_buffer *to, const modal_sequence_info *info, const char *file,
                         int64_t frame, int array)
 {
+    const int width = modal_sequence_arrays[array].components;
     put(to, "<DataItem Format=\"HDF\" NumberType=\"Float\" Precision=\"4\" "
-            "Dimensions=\"%" PRId64 " 3\">", info->n_points);
+            "Dimensions=\"%" PRId64, info->n_points);
+    if (width > 1) put(to, " %d", width);
+    put(to, "\">");
     put_escaped(to, file);
     put(to, ":/xdmf/%06" PRId64 "/%s</DataItem>", frame, modal_sequence_arrays[array].name);
 }
@@ -90,8 +93,9 @@ static void put_frame(text_buffer *to, const modal_sequence_info *info, const ch
     put(to, "</Geometry>\n");
     for (int i = SEQUENCE_NORMALS; i < SEQUENCE_ARRAYS; i++) {
         if (!modal_sequence_has(info, i)) continue;
-        put(to, "        <Attribute Name=\"%s\" AttributeType=\"Vector\" Center=\"Node\">",
-            modal_sequence_arrays[i].name);
+        put(to, "        <Attribute Name=\"%s\" AttributeType=\"%s\" Center=\"Node\">",
+            modal_sequence_arrays[i].name,
+            modal_sequence_arrays[i].components > 1 ? "Vector" : "Scalar");
         put_vectors(to, info, file, frame, i);
         put(to, "</Attribute>\n");
     }

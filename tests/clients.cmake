@@ -2,6 +2,7 @@
 # The sequence: its writer and checker (unit), read by h5py alone (formats), opened by ParaView
 # (clients, skipped where pvpython is absent).
 modal_unit_test(test_sequence modal_formats modal_hdf5)
+modal_unit_test(test_number_text modal_formats)
 
 add_executable(make_sequence clients/make_sequence.c)
 set_target_properties(make_sequence PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
@@ -28,6 +29,10 @@ if(TARGET modaldeform AND TARGET write_samples)
            ${CMAKE_SOURCE_DIR}/tests/python/check_modaldeform.py $<TARGET_FILE:modaldeform>
            $<TARGET_FILE:write_samples>)
   set_tests_properties(cli.modaldeform PROPERTIES LABELS cli TIMEOUT 300)
+  add_test(NAME cli.modaldeform_formats COMMAND ${MODAL_PYTHON}
+           ${CMAKE_SOURCE_DIR}/tests/python/check_formats.py $<TARGET_FILE:modaldeform>
+           $<TARGET_FILE:write_samples>)
+  set_tests_properties(cli.modaldeform_formats PROPERTIES LABELS "cli;formats" TIMEOUT 300)
 endif()
 
 if(TARGET modaldeform)

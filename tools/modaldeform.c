@@ -18,6 +18,10 @@ static const tool_option options[] = {
      "What computes: auto (a GPU if there is one, else the CPU), ref, cpu, cuda or cuda:N; several GPUs "
      "as cuda:0,1 or cuda:all.",
      0},
+    {"format", 0, "LIST", "vtkhdf",
+     "What to write, separated by commas: vtkhdf (with its XDMF sidecar), pc2 and mdd (point caches, with "
+     "rest.obj), ply (a file a frame, with sequence.ply.series), obj (a file a frame).",
+     0},
     {"frames", 0, "A:B:STEP", NULL,
      "Frames to write, as Python slices them: 10:20, ::5, -1: and so on, or one index.", 0},
     {"normals", 0, "KIND", "dynamic",
@@ -61,10 +65,11 @@ static const tool_program program = {
     .most_operands = 2,
     .notes =
         "OUT is a folder, made if absent: sequence.vtkhdf (all frames; ParaView 5.13, VTK 9.3, h5py),\n"
-        "sequence.xdmf (for ParaView 5.11 and others) and manifest.json. TRAJ may be -, standard input;\n"
-        "a relative link to the basis then starts at the current folder.",
+        "sequence.xdmf (for ParaView 5.11 and others) or what --format says, and manifest.json. TRAJ may\n"
+        "be -, standard input; a relative link to the basis then starts at the current folder.",
     .examples = "modaldeform ring.h5 out\n"
                 "modaldeform ring.h5 out --frames ::10 --fields displacement --backend cpu -j 8\n"
+                "modaldeform ring.h5 out --format pc2,ply --normals none\n"
                 "modalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modaldeform - out",
     .print_versions = print_versions,
 };
@@ -116,13 +121,14 @@ static int64_t held_bytes(const input *in)
     return bytes;
 }
 
-static modal_status make_deformer(tool *t, request *r, const input *in, modal_deformer **deformer,
-                                  modal_error *err)
+/* writer_bytes: memory that the writers take. */
+static modal_status make_deformer(tool *t, request *r, const input *in, int64_t writer_bytes,
+                                  modal_deformer **deformer, modal_error *err)
 {
     modal_status status = MODAL_OK;
     double start = tool_seconds();
     if (r->memory_limit > 0) {
-        int64_t held = held_bytes(in);
+        int64_t held = held_bytes(in) + writer_bytes;
         if (held >= r->memory_limit)
             MODAL_FAIL(err, MODAL_ERROR_MEMORY,
                        "--memory-limit: basis and trajectory alone take %" PRId64 " bytes, %s", held,
@@ -169,32 +175,36 @@ static modal_status write_all(tool *t, request *r, input *in, outputs *out, moda
 {
     modal_status status = MODAL_OK;
     modal_deformer *deformer = NULL;
-    modal_sequence_writer *writer = NULL;
-    const int64_t arrays = 1 + (r->deform.normals != MODAL_NORMALS_NONE) + r->deform.displacement;
+    int64_t writer_bytes = 0, bytes = 0;
+    const modal_sequence_scene scene = {
+        .basis = &in->basis, .matrix = {modal_basis_tiles_read, in->tiles},
+        .stored_order = r->deform.stored_order, .trajectory = &in->trajectory, .start = in->start,
+        .step = in->step};
     modal_sequence_info info = {
         .n_points = in->n_points, .n_triangles = in->n_triangles, .triangles = in->triangles,
         .n_frames = in->n, .times = in->times, .normals = r->deform.normals != MODAL_NORMALS_NONE,
         .displacement = r->deform.displacement, .basis_hash = in->trajectory.basis_hash};
-    for (int i = 0; i < N_FILES; i++)
-        MODAL_TRY(tool_refuse_same_file(in->basis_path, out->paths[i], err));
-    MODAL_TRY(modaldeform_check_space(r, &info, out, err));
-    MODAL_TRY(make_deformer(t, r, in, &deformer, err));
+    const int64_t frame_bytes = 4 * modal_sequence_point_floats(&info) * in->n_points;
+    for (int i = 0; i < out->n_outputs; i++)
+        MODAL_TRY(tool_refuse_same_file(in->basis_path, out->all[i].path, err));
+    MODAL_TRY(modal_sequence_check_info(&info, err));
+    MODAL_TRY(modaldeform_check_space(r, &info, out, &writer_bytes, err));
+    MODAL_TRY(make_deformer(t, r, in, writer_bytes, &deformer, err));
     MODAL_TRY(add_provenance(r, in, modal_deformer_kind(deformer), err));
-    modal_basis_free(&in->basis); /* the deformer has what it needs */
     info.n_provenance = in->trajectory.n_provenance;
     info.provenance = in->trajectory.provenance;
-    const int64_t bytes = 12 * arrays * in->n_points * in->n;
+    info.scene = &scene;
+    MODAL_TRY(modaldeform_begin_writers(out, &info, 1, err));
+    info.scene = NULL;
+    modal_basis_free(&in->basis); /* the deformer has what it needs */
     if (r->resume)
-        MODAL_TRY(modaldeform_journal_begin(t, r, in, &info, modal_deformer_kind(deformer), out,
-                                            &writer, err));
-    else
-        MODAL_TRY(modal_sequence_begin(&writer, out->files[VTKHDF].temporary, &info, err));
-    MODAL_TRY(modaldeform_write_frames(t, in, deformer, writer, out, 12 * arrays * in->n_points, err));
+        MODAL_TRY(modaldeform_journal_begin(t, r, in, &info, modal_deformer_kind(deformer), out, err));
+    MODAL_TRY(modaldeform_begin_writers(out, &info, 0, err));
+    MODAL_TRY(modaldeform_write_frames(t, in, deformer, out, frame_bytes, err));
     double start = tool_seconds();
-    MODAL_TRY(modal_sequence_end(&writer, err));
     MODAL_TRY(modaldeform_begin_sidecars(r, out, err));
-    MODAL_TRY(modal_sequence_write_xdmf(out->files[XDMF].temporary, modaldeform_files[VTKHDF], &info, err));
-    MODAL_TRY(modaldeform_write_manifest(t, r, in, deformer, out, err));
+    MODAL_TRY(modaldeform_end_writers(out, &info, err));
+    MODAL_TRY(modaldeform_write_manifest(t, r, in, &info, deformer, out, &bytes, err));
     MODAL_TRY(modaldeform_commit_outputs(r, out, err));
     tool_stage(t, "close and sync", tool_seconds() - start, -1);
 
@@ -209,11 +219,12 @@ static modal_status write_all(tool *t, request *r, input *in, outputs *out, moda
     json_object_set_new(t->report, "points", json_integer(in->n_points));
     json_object_set_new(t->report, "triangles", json_integer(in->n_triangles));
     json_object_set_new(t->report, "bytes", json_integer(bytes));
+    json_object_set_new(t->report, "bytes_per_point_and_frame",
+                        json_real((double)bytes / (double)in->n_points / (double)in->n));
     tool_note(t, "%s: %" PRId64 " frames of %" PRId64 " points, %.3f GB", r->folder, in->n,
               in->n_points, 1e-9 * (double)bytes);
 done:
-    for (int i = 0; i < N_FILES; i++) tool_output_name_error(&out->files[i], err);
-    modal_sequence_abort(writer);
+    modaldeform_name_error(out, err);
     modal_deformer_delete(deformer);
     return status;
 }

@@ -13,9 +13,6 @@
 #include "tools/common/output.h"
 #include "tools/common/tool.h"
 
-enum { VTKHDF, XDMF, MANIFEST, N_FILES };
-extern const char *const modaldeform_files[N_FILES];
-
 /* A:B:STEP, or one index. */
 typedef struct slice {
     const char *text;
@@ -30,6 +27,8 @@ typedef struct request {
     slice frames;
     int from_stdin, force, resume, threads;
     int64_t memory_limit; /* 0: none */
+    int n_formats;        /* in the order of modal_sequence_formats */
+    const modal_sequence_format *formats[MODAL_SEQUENCE_FORMATS + 1]; /* with rest.obj */
     modal_deform_request deform;
 } request;
 
@@ -47,12 +46,33 @@ typedef struct input {
     char *arguments; /* what the frames depend on, for provenance */
 } input;
 
+/* A file of OUT, or a folder of frames in it. */
+typedef struct output {
+    const char *name, *kind; /* as in the manifest */
+    const char *extension;   /* of the frames; NULL: a file */
+    char *path;
+    tool_output file;
+    tool_frames frames;
+    int committed;
+} output;
+
+/* A format that is being written; its outputs are first_output and those after it. */
+typedef struct format_output {
+    const modal_sequence_format *format;
+    int first_output;
+    modal_sequence_target target; /* the temporary names */
+    void *writer;
+} format_output;
+
+enum { MOST_OUTPUTS = MODAL_SEQUENCE_FILES * (MODAL_SEQUENCE_FORMATS + 1) + 4 };
+
 typedef struct outputs {
     int folder_made, complete;
-    char *paths[N_FILES];
-    tool_output files[N_FILES];
-    int committed[N_FILES];
-    /* with --resume: */
+    int n_outputs, n_formats;
+    output all[MOST_OUTPUTS]; /* the manifest is the last one */
+    format_output formats[MODAL_SEQUENCE_FORMATS + 1];
+    /* with --resume, when sequence.vtkhdf and its sidecar come first, and nothing but the manifest
+     * after them: */
     char *part_path, *journal_path;
     int journal;    /* its descriptor; -1: there is none */
     int ours;       /* it was begun by this run, or for the same sequence */
@@ -69,11 +89,24 @@ void modaldeform_free_inputs(input *in);
  * the manifest get their temporary files later: nothing of theirs is left after a kill. */
 modal_status modaldeform_begin_outputs(const request *r, outputs *out, modal_error *err);
 modal_status modaldeform_begin_sidecars(const request *r, outputs *out, modal_error *err);
+/* What the formats need: refused where a disk is too full, or a format cannot hold so much.
+ * *memory_bytes is what the writers will take beside the frames. */
 modal_status modaldeform_check_space(const request *r, const modal_sequence_info *info,
-                                     const outputs *out, modal_error *err);
+                                     const outputs *out, int64_t *memory_bytes, modal_error *err);
+/* Begins the writers that do (scene = 1) or do not (0) need info->scene, but for one that has begun. */
+modal_status modaldeform_begin_writers(outputs *out, const modal_sequence_info *info, int scene,
+                                       modal_error *err);
+modal_status modaldeform_add_frames(outputs *out, const modal_sequence_frames *frames,
+                                    modal_error *err);
+modal_status modaldeform_end_writers(outputs *out, const modal_sequence_info *info,
+                                     modal_error *err);
+/* Puts the names that the user knows into an error. */
+void modaldeform_name_error(const outputs *out, modal_error *err);
+/* *bytes: of all files that it lists. */
 modal_status modaldeform_write_manifest(const tool *t, const request *r, const input *in,
+                                        const modal_sequence_info *info,
                                         const modal_deformer *deformer, const outputs *out,
-                                        modal_error *err);
+                                        int64_t *bytes, modal_error *err);
 /* Renames all, the manifest last. */
 modal_status modaldeform_commit_outputs(const request *r, outputs *out, modal_error *err);
 void modaldeform_end_outputs(tool *t, const request *r, outputs *out);
@@ -86,18 +119,16 @@ modal_status modaldeform_journal_open(const request *r, outputs *out, modal_erro
  * `kind` of the back end. MODAL_ERROR_INPUT where it was begun from other inputs or otherwise. */
 modal_status modaldeform_journal_begin(tool *t, const request *r, const input *in,
                                        const modal_sequence_info *info, const char *kind,
-                                       outputs *out, modal_sequence_writer **writer,
-                                       modal_error *err);
-/* Notes a batch that was written; nothing without a journal. */
-modal_status modaldeform_journal_add(outputs *out, int64_t n_points, const modal_deform_batch *batch,
-                                     modal_error *err);
+                                       outputs *out, modal_error *err);
+/* Notes frames that were written; nothing without a journal. */
+modal_status modaldeform_journal_add(outputs *out, int64_t n_points,
+                                     const modal_sequence_frames *frames, modal_error *err);
 /* Removes the journal of a finished sequence, or of one without frames; frees the names. */
 void modaldeform_journal_end(tool *t, const request *r, outputs *out);
 
 /* modaldeform_frames.c: this thread submits batches, another one collects and writes them; the
  * first out->n_kept frames are there already. */
 modal_status modaldeform_write_frames(tool *t, input *in, modal_deformer *deformer,
-                                      modal_sequence_writer *writer, outputs *out,
-                                      int64_t frame_bytes, modal_error *err);
+                                      outputs *out, int64_t frame_bytes, modal_error *err);
 
 #endif

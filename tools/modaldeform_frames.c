@@ -7,7 +7,6 @@
 
 typedef struct writing {
     modal_deformer *deformer;
-    modal_sequence_writer *writer;
     pthread_mutex_t *hdf5;
     outputs *out;
     int64_t first_frame, n_frames, n_points;
@@ -25,12 +24,15 @@ static void *write_batches(void *argument)
         w->status = modal_deformer_collect(w->deformer, &batch, &w->err);
         if (w->status != MODAL_OK) break;
         double collected = tool_seconds();
+        const modal_sequence_frames frames = {
+            .n_frames = batch.n_frames,
+            .arrays = {[SEQUENCE_POINTS] = batch.positions, [SEQUENCE_NORMALS] = batch.normals,
+                       [SEQUENCE_DISPLACEMENT] = batch.displacement}};
         pthread_mutex_lock(w->hdf5);
-        w->status = modal_sequence_append(w->writer, batch.n_frames, batch.positions, batch.normals,
-                                          batch.displacement, &w->err);
+        w->status = modaldeform_add_frames(w->out, &frames, &w->err);
         pthread_mutex_unlock(w->hdf5);
         if (w->status == MODAL_OK)
-            w->status = modaldeform_journal_add(w->out, w->n_points, &batch, &w->err);
+            w->status = modaldeform_journal_add(w->out, w->n_points, &frames, &w->err);
         w->wait_seconds += collected - start;
         w->write_seconds += tool_seconds() - collected;
         done += batch.n_frames;
@@ -81,11 +83,10 @@ done:
 }
 
 modal_status modaldeform_write_frames(tool *t, input *in, modal_deformer *deformer,
-                                      modal_sequence_writer *writer, outputs *out,
-                                      int64_t frame_bytes, modal_error *err)
+                                      outputs *out, int64_t frame_bytes, modal_error *err)
 {
     const int64_t first_frame = out->n_kept, bytes = frame_bytes * (in->n - first_frame);
-    writing w = {.deformer = deformer, .writer = writer, .hdf5 = &in->hdf5, .out = out,
+    writing w = {.deformer = deformer, .hdf5 = &in->hdf5, .out = out,
                  .first_frame = first_frame, .n_frames = in->n, .n_points = in->n_points};
     modal_error submit_err = {0};
     pthread_t thread;

@@ -67,6 +67,41 @@ static modal_status select_frames(const slice *s, int64_t n, input *in, modal_er
     return MODAL_OK;
 }
 
+/* One of a comma-separated list: *text moves behind it. */
+static size_t list_part(const char **text, const char **part)
+{
+    *part = *text;
+    const size_t length = strcspn(*text, ",");
+    *text += length + ((*text)[length] == ',');
+    return length;
+}
+
+/* Formats in the order of the table, each once, and rest.obj where one asks for it. */
+static modal_status parse_formats(const char *text, request *r, modal_error *err)
+{
+    int wanted[MODAL_SEQUENCE_FORMATS] = {0}, rest = 0;
+    const char *c = text, *part;
+    do {
+        const size_t length = list_part(&c, &part);
+        int i = 0;
+        while (i < MODAL_SEQUENCE_FORMATS &&
+               (strlen(modal_sequence_formats[i]->name) != length ||
+                strncmp(modal_sequence_formats[i]->name, part, length) != 0))
+            i++;
+        if (i == MODAL_SEQUENCE_FORMATS)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--format: no such format, %.*s",
+                                   (int)length, part);
+        if (wanted[i]++)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--format: twice, %s",
+                                   modal_sequence_formats[i]->name);
+        rest |= modal_sequence_formats[i]->wants_rest;
+    } while (c > text && (*c || c[-1] == ','));
+    for (int i = 0; i < MODAL_SEQUENCE_FORMATS; i++)
+        if (wanted[i]) r->formats[r->n_formats++] = modal_sequence_formats[i];
+    if (rest) r->formats[r->n_formats++] = &modal_sequence_rest;
+    return MODAL_OK;
+}
+
 modal_status modaldeform_read_request(const tool *t, request *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -82,6 +117,10 @@ modal_status modaldeform_read_request(const tool *t, request *r, modal_error *er
     MODAL_TRY(parse_slice(r->frames_text ? r->frames_text : ":", &r->frames, err));
     r->force = tool_count(a, "force") > 0;
     r->resume = tool_count(a, "resume") > 0;
+    MODAL_TRY(parse_formats(tool_value(a, "format"), r, err));
+    if (r->resume && (r->n_formats != 1 || r->formats[0] != &modal_sequence_vtkhdf))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--resume: only with --format vtkhdf, %s",
+                   tool_value(a, "format"));
     r->deform.back_end = tool_value(a, "backend");
     r->normals_name = tool_value(a, "normals");
     while (kind < 3 && strcmp(r->normals_name, kinds[kind]) != 0) kind++;

@@ -60,11 +60,11 @@ modal_status modaldeform_journal_open(const request *r, outputs *out, modal_erro
 {
     modal_status status = MODAL_OK;
     int there = 0;
-    const int64_t length = (int64_t)strlen(out->paths[VTKHDF]) + 16;
+    const int64_t length = (int64_t)strlen(r->folder) + 40;
     MODAL_TRY(modal_alloc(&out->part_path, length, 1, "name", err));
     MODAL_TRY(modal_alloc(&out->journal_path, length, 1, "name", err));
-    snprintf(out->part_path, (size_t)length, "%s.part", out->paths[VTKHDF]);
-    snprintf(out->journal_path, (size_t)length, "%s.journal", out->paths[VTKHDF]);
+    snprintf(out->part_path, (size_t)length, "%s/sequence.vtkhdf.part", r->folder);
+    snprintf(out->journal_path, (size_t)length, "%s/sequence.vtkhdf.journal", r->folder);
     MODAL_TRY(open_locked(out, r->resume ? O_CREAT : 0, &there, err));
     if (r->resume || out->journal < 0) goto done;
     if (!r->force && there)
@@ -86,6 +86,8 @@ static void describe(const input *in, const modal_sequence_info *info, const cha
     char arguments[MODAL_HASH_TEXT] = "", shown[1024];
     modal_hash *hash = NULL;
     size_t i = 0;
+    int arrays = 0;
+    for (int a = 0; a < SEQUENCE_ARRAYS; a++) arrays += modal_sequence_has(info, a);
     if (modal_hash_new(&hash, NULL) == MODAL_OK) {
         modal_hash_array(hash, "arguments", in->arguments, (int64_t)strlen(in->arguments), 1);
         modal_hash_text(hash, arguments);
@@ -98,7 +100,7 @@ static void describe(const input *in, const modal_sequence_info *info, const cha
              "modaldeform %s journal 1\ntrajectory %s\nbasis %s\nback_end %s\narguments %s\n"
              "frames %" PRId64 " of %" PRId64 " points, %d arrays: %s\n",
              tool_version(), in->trajectory_hash, in->trajectory.basis_hash, kind, arguments, info->n_frames,
-             info->n_points, 1 + (info->normals != 0) + (info->displacement != 0), shown);
+             info->n_points, arrays, shown);
 }
 
 /* Where the journal begins otherwise, says in what. */
@@ -118,28 +120,33 @@ static modal_status refuse_other(const request *r, const char *found, const char
                            r->folder, what[line], (int)shown, last ? last + 9 : "");
 }
 
-static void hash_frame(modal_hash *hash, int64_t n_points, const float *positions,
-                       const float *normals, const float *displacement)
+/* Arrays that are not there are NULL. */
+static void hash_frame(modal_hash *hash, int64_t n_points, const float *const arrays[SEQUENCE_ARRAYS],
+                       int64_t frame)
 {
-    modal_hash_array(hash, "Points", positions, 3 * n_points, sizeof(float));
-    if (normals) modal_hash_array(hash, "Normals", normals, 3 * n_points, sizeof(float));
-    if (displacement)
-        modal_hash_array(hash, "displacement", displacement, 3 * n_points, sizeof(float));
+    for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
+        const int64_t n = modal_sequence_arrays[i].components * n_points;
+        if (arrays[i])
+            modal_hash_array(hash, modal_sequence_arrays[i].name, arrays[i] + n * frame, n,
+                             sizeof(float));
+    }
 }
 
 /* Reads the frames of a line again; *same: they are what the line says. */
 static modal_status compare_frames(modal_sequence_writer *writer, const modal_sequence_info *info,
-                                   float *const frame[3], int64_t first, int64_t count,
+                                   float *const frame[SEQUENCE_ARRAYS], int64_t first, int64_t count,
                                    const char *wanted, int *same, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_hash *hash = NULL;
     char found[MODAL_HASH_TEXT];
+    const float *arrays[SEQUENCE_ARRAYS];
+    for (int i = 0; i < SEQUENCE_ARRAYS; i++) arrays[i] = frame[i];
     *same = 0;
     MODAL_TRY(modal_hash_new(&hash, err));
     for (int64_t f = first; f < first + count; f++) {
-        MODAL_TRY(modal_sequence_read_back(writer, f, frame[0], frame[1], frame[2], err));
-        hash_frame(hash, info->n_points, frame[0], frame[1], frame[2]);
+        MODAL_TRY(modal_sequence_read_back(writer, f, frame, err));
+        hash_frame(hash, info->n_points, arrays, 0);
     }
     modal_hash_text(hash, found);
     *same = strcmp(found, wanted) == 0;
@@ -153,11 +160,11 @@ static modal_status verify(outputs *out, modal_sequence_writer *writer,
                            const modal_sequence_info *info, int64_t place, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    float *frame[3] = {NULL, NULL, NULL};
-    const int there[3] = {1, info->normals, info->displacement};
-    for (int i = 0; i < 3; i++)
-        if (there[i])
-            MODAL_TRY(modal_alloc(&frame[i], 3 * info->n_points, sizeof(float), "frame", err));
+    float *frame[SEQUENCE_ARRAYS] = {NULL};
+    for (int i = 0; i < SEQUENCE_ARRAYS; i++)
+        if (modal_sequence_has(info, i))
+            MODAL_TRY(modal_alloc(&frame[i], modal_sequence_arrays[i].components * info->n_points,
+                                  sizeof(float), "frame", err));
     for (;;) {
         char line[MOST_LINE + 1] = "", hash[MODAL_HASH_TEXT] = "";
         int64_t first = -1, count = 0;
@@ -179,7 +186,7 @@ static modal_status verify(outputs *out, modal_sequence_writer *writer,
         lseek(out->journal, (off_t)place, SEEK_SET) < 0)
         MODAL_TRY(system_error(out, "cannot be cut", err));
 done:
-    for (int i = 0; i < 3; i++) modal_free(&frame[i]);
+    for (int i = 0; i < SEQUENCE_ARRAYS; i++) modal_free(&frame[i]);
     return status;
 }
 
@@ -213,10 +220,10 @@ done:
 
 modal_status modaldeform_journal_begin(tool *t, const request *r, const input *in,
                                        const modal_sequence_info *info, const char *kind,
-                                       outputs *out, modal_sequence_writer **writer,
-                                       modal_error *err)
+                                       outputs *out, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    modal_sequence_writer *writer = NULL;
     char header[MOST_TEXT], found[MOST_TEXT + 1] = "";
     double start = tool_seconds();
     struct stat part;
@@ -228,43 +235,38 @@ modal_status modaldeform_journal_begin(tool *t, const request *r, const input *i
     const int begun = (size_t)got >= length || strncmp(found, header, (size_t)got) != 0;
     if (begun && strncmp(found, header, length) != 0) return refuse_other(r, found, header, err);
     if (begun && lstat(out->part_path, &part) == 0 && S_ISREG(part.st_mode)) {
-        MODAL_TRY(modal_sequence_reopen(writer, out->part_path, info, err));
+        MODAL_TRY(modal_sequence_reopen(&writer, out->part_path, info, err));
         out->ours = 1;
-        MODAL_TRY(verify(out, *writer, info, (int64_t)length, err));
-        modal_sequence_keep(*writer, out->n_kept);
+        MODAL_TRY(verify(out, writer, info, (int64_t)length, err));
+        modal_sequence_keep(writer, out->n_kept);
         tool_note(t, "%s: goes on after %" PRId64 " of %" PRId64 " frames", r->folder, out->n_kept,
                   info->n_frames);
         tool_stage(t, "verify", tool_seconds() - start,
-                   out->n_kept * info->n_points * 12 *
-                       (1 + (info->normals != 0) + (info->displacement != 0)));
+                   out->n_kept * info->n_points * 4 * modal_sequence_point_floats(info));
     } else {
         if (begun) tool_warn(t, "%s: is gone, all frames are made again", out->part_path);
         out->ours = 1;
-        MODAL_TRY(begin_anew(out, header, info, writer, err));
+        MODAL_TRY(begin_anew(out, header, info, &writer, err));
     }
 done:
+    out->formats[0].writer = writer;
     return status;
 }
 
-modal_status modaldeform_journal_add(outputs *out, int64_t n_points, const modal_deform_batch *batch,
-                                     modal_error *err)
+modal_status modaldeform_journal_add(outputs *out, int64_t n_points,
+                                     const modal_sequence_frames *frames, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_hash *hash = NULL;
     char text[MODAL_HASH_TEXT], line[MOST_LINE];
     if (out->journal < 0) return MODAL_OK;
     MODAL_TRY(modal_hash_new(&hash, err));
-    for (int64_t f = 0; f < batch->n_frames; f++) {
-        const int64_t at = 3 * n_points * f;
-        hash_frame(hash, n_points, batch->positions + at,
-                   batch->normals ? batch->normals + at : NULL,
-                   batch->displacement ? batch->displacement + at : NULL);
-    }
+    for (int64_t f = 0; f < frames->n_frames; f++) hash_frame(hash, n_points, frames->arrays, f);
     modal_hash_text(hash, text);
-    snprintf(line, sizeof line, "frames %" PRId64 " %" PRId64 " %s\n", out->n_kept, batch->n_frames,
+    snprintf(line, sizeof line, "frames %" PRId64 " %" PRId64 " %s\n", out->n_kept, frames->n_frames,
              text);
     MODAL_TRY(write_all(out, line, err));
-    out->n_kept += batch->n_frames;
+    out->n_kept += frames->n_frames;
 done:
     modal_hash_delete(hash);
     return status;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The folder of a sequence: temporary files that become the outputs together. */
+/* The folder of a sequence: temporary files, and folders of frames, that become the outputs together.
+ * Writers know nothing of that; here they get the temporary names. */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -10,27 +12,85 @@
 #include "lib/base/memory.h"
 #include "tools/modaldeform.h"
 
-const char *const modaldeform_files[N_FILES] = {"sequence.vtkhdf", "sequence.xdmf", "manifest.json"};
+/* ---- the names ---- */
+
+static modal_status add_output(const request *r, outputs *out, const char *name, const char *kind,
+                               const char *extension, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    output *o = &out->all[out->n_outputs++];
+    const int64_t length = (int64_t)strlen(r->folder) + 64;
+    *o = (output){.name = name, .kind = kind, .extension = extension};
+    MODAL_TRY(modal_alloc(&o->path, length, 1, "name", err));
+    snprintf(o->path, (size_t)length, "%s/%s", r->folder, name);
+    if (!r->from_stdin) MODAL_TRY(tool_refuse_same_file(r->trajectory_path, o->path, err));
+done:
+    return status;
+}
+
+static modal_status list_outputs(const request *r, outputs *out, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    for (int i = 0; i < r->n_formats; i++) {
+        const modal_sequence_format *format = r->formats[i];
+        out->formats[out->n_formats++] =
+            (format_output){.format = format, .first_output = out->n_outputs};
+        for (int k = 0; k < MODAL_SEQUENCE_FILES; k++)
+            if (format->files[k])
+                MODAL_TRY(add_output(r, out, format->files[k], format->kinds[k], NULL, err));
+        if (format->folder)
+            MODAL_TRY(add_output(r, out, format->folder, format->extension, format->extension, err));
+    }
+    MODAL_TRY(add_output(r, out, "manifest.json", "manifest", NULL, err));
+done:
+    return status;
+}
+
+static const char *temporary(const output *o)
+{
+    return o->extension ? o->frames.temporary : o->file.temporary;
+}
+
+static modal_status begin_output(output *o, int force, modal_error *err)
+{
+    return o->extension ? tool_frames_begin(&o->frames, o->path, o->extension, force, err)
+                        : tool_output_begin(&o->file, o->path, force, err);
+}
+
+static void discard_output(output *o)
+{
+    tool_output_discard(&o->file);
+    tool_frames_discard(&o->frames);
+}
+
+/* A writer's own list of the temporary names. */
+static void aim(outputs *out)
+{
+    for (int i = 0; i < out->n_formats; i++) {
+        format_output *f = &out->formats[i];
+        int at = f->first_output;
+        for (int k = 0; k < MODAL_SEQUENCE_FILES; k++)
+            if (f->format->files[k]) f->target.files[k] = temporary(&out->all[at++]);
+        if (f->format->folder) f->target.folder = temporary(&out->all[at]);
+    }
+}
 
 modal_status modaldeform_begin_outputs(const request *r, outputs *out, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    for (int i = 0; i < N_FILES; i++) {
-        int64_t length = (int64_t)strlen(r->folder) + 32;
-        MODAL_TRY(modal_alloc(&out->paths[i], length, 1, "name", err));
-        snprintf(out->paths[i], (size_t)length, "%s/%s", r->folder, modaldeform_files[i]);
-        if (!r->from_stdin)
-            MODAL_TRY(tool_refuse_same_file(r->trajectory_path, out->paths[i], err));
-    }
+    MODAL_TRY(list_outputs(r, out, err));
     MODAL_TRY(tool_folder_begin(r->folder, &out->folder_made, err));
-    for (int i = 0; i < N_FILES; i++)
-        MODAL_TRY(tool_output_begin(&out->files[i], out->paths[i], r->force, err));
+    for (int i = 0; i < out->n_outputs; i++)
+        MODAL_TRY(begin_output(&out->all[i], r->force, err));
     MODAL_TRY(modaldeform_journal_open(r, out, err));
-    if (!r->resume) goto done;
-    for (int i = 0; i < N_FILES; i++) tool_output_discard(&out->files[i]); /* they could be made */
-    out->files[VTKHDF].force = r->force;
-    MODAL_TRY(modal_copy_text(&out->files[VTKHDF].path, out->paths[VTKHDF], SIZE_MAX, err));
-    MODAL_TRY(modal_copy_text(&out->files[VTKHDF].temporary, out->part_path, SIZE_MAX, err));
+    if (r->resume) { /* they could be made */
+        for (int i = 0; i < out->n_outputs; i++) discard_output(&out->all[i]);
+        tool_output *sequence = &out->all[0].file;
+        sequence->force = r->force;
+        MODAL_TRY(modal_copy_text(&sequence->path, out->all[0].path, SIZE_MAX, err));
+        MODAL_TRY(modal_copy_text(&sequence->temporary, out->part_path, SIZE_MAX, err));
+    }
+    aim(out);
 done:
     return status;
 }
@@ -38,24 +98,65 @@ done:
 modal_status modaldeform_begin_sidecars(const request *r, outputs *out, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    for (int i = XDMF; i < N_FILES; i++)
-        if (!out->files[i].temporary)
-            MODAL_TRY(tool_output_begin(&out->files[i], out->paths[i], r->force, err));
+    for (int i = 0; i < out->n_outputs; i++)
+        if (!temporary(&out->all[i])) MODAL_TRY(begin_output(&out->all[i], r->force, err));
+    aim(out);
 done:
     return status;
 }
+
+/* ---- the writers ---- */
+
+modal_status modaldeform_begin_writers(outputs *out, const modal_sequence_info *info, int scene,
+                                       modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    for (int i = 0; i < out->n_formats; i++) {
+        format_output *f = &out->formats[i];
+        if (!f->writer && !f->format->needs_scene == !scene)
+            MODAL_TRY(f->format->begin(&f->writer, &f->target, info, err));
+    }
+done:
+    return status;
+}
+
+modal_status modaldeform_add_frames(outputs *out, const modal_sequence_frames *frames,
+                                    modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    for (int i = 0; i < out->n_formats; i++)
+        if (out->formats[i].format->needs_frames)
+            MODAL_TRY(out->formats[i].format->add(out->formats[i].writer, frames, err));
+done:
+    return status;
+}
+
+modal_status modaldeform_end_writers(outputs *out, const modal_sequence_info *info, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    for (int i = 0; i < out->n_formats; i++) {
+        format_output *f = &out->formats[i];
+        MODAL_TRY(f->format->end(&f->writer, &f->target, info, err));
+    }
+done:
+    return status;
+}
+
+/* ---- together ---- */
 
 /* Renames all, the manifest last. An older manifest would speak of other files: it goes first. */
 modal_status modaldeform_commit_outputs(const request *r, outputs *out, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    if (r->force && unlink(out->paths[MANIFEST]) != 0 && errno != ENOENT)
-        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be removed, %s", out->paths[MANIFEST],
-                   strerror(errno));
-    for (int i = 0; i < N_FILES; i++) {
-        status = tool_output_commit(&out->files[i], err);
+    const char *manifest = out->all[out->n_outputs - 1].path;
+    if (r->force && unlink(manifest) != 0 && errno != ENOENT)
+        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be removed, %s", manifest, strerror(errno));
+    for (int i = 0; i < out->n_outputs; i++) {
+        output *o = &out->all[i];
+        status = o->extension ? tool_frames_commit(&o->frames, err)
+                              : tool_output_commit(&o->file, err);
         /* It may be in place although its folder could not be synced. */
-        out->committed[i] = status == MODAL_OK || !out->files[i].temporary;
+        o->committed = status == MODAL_OK || !temporary(o);
         if (status != MODAL_OK) goto done;
     }
     out->complete = 1;
@@ -64,59 +165,125 @@ done:
     return status;
 }
 
+void modaldeform_name_error(const outputs *out, modal_error *err)
+{
+    for (int i = 0; i < out->n_outputs; i++)
+        tool_name_error(temporary(&out->all[i]), out->all[i].path, err);
+}
+
 void modaldeform_end_outputs(tool *t, const request *r, outputs *out)
 {
+    for (int i = 0; i < out->n_formats; i++)
+        out->formats[i].format->abort(&out->formats[i].writer);
     if (out->journal >= 0) { /* the frames are not lost */
-        if (out->committed[VTKHDF] && !out->complete &&
-            rename(out->paths[VTKHDF], out->part_path) == 0)
-            out->committed[VTKHDF] = 0;
-        if (out->files[VTKHDF].temporary &&
-            strcmp(out->files[VTKHDF].temporary, out->part_path) == 0)
-            modal_free(&out->files[VTKHDF].temporary);
+        output *o = &out->all[0];
+        if (o->committed && !out->complete && rename(o->path, out->part_path) == 0) o->committed = 0;
+        if (o->file.temporary && strcmp(o->file.temporary, out->part_path) == 0)
+            modal_free(&o->file.temporary);
     }
     modaldeform_journal_end(t, r, out);
-    for (int i = 0; i < N_FILES; i++) {
-        if (out->committed[i] && !out->complete) unlink(out->paths[i]);
-        tool_output_discard(&out->files[i]);
-        modal_free(&out->paths[i]);
+    for (int i = 0; i < out->n_outputs; i++) {
+        output *o = &out->all[i];
+        if (o->committed && !out->complete) {
+            if (o->extension)
+                tool_frames_remove(o->path, o->extension);
+            else
+                unlink(o->path);
+        }
+        discard_output(o);
+        modal_free(&o->path);
     }
     if (!out->complete) tool_folder_discard(r->folder, out->folder_made);
 }
 
 modal_status modaldeform_check_space(const request *r, const modal_sequence_info *info,
-                                     const outputs *out, modal_error *err)
+                                     const outputs *out, int64_t *memory_bytes, modal_error *err)
 {
+    modal_status status = MODAL_OK;
     struct statvfs disk;
     struct stat part;
     int64_t needed = 0;
-    modal_status status = modal_sequence_bytes(info, &needed, err);
-    if (status != MODAL_OK) return status;
+    *memory_bytes = 0;
+    for (int i = 0; i < r->n_formats; i++) {
+        int64_t disk_bytes = 0, memory = 0;
+        MODAL_TRY(r->formats[i]->size(info, &disk_bytes, &memory, err));
+        if (!modal_size_add(needed, disk_bytes, &needed) ||
+            !modal_size_add(*memory_bytes, memory, memory_bytes))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: too large, %" PRId64 " frames", r->folder,
+                       info->n_frames);
+    }
     if (out->part_path && stat(out->part_path, &part) == 0) needed -= (int64_t)part.st_blocks * 512;
     if (statvfs(r->folder, &disk) != 0)
-        return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot ask for free space, %s", r->folder,
-                               strerror(errno));
+        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot ask for free space, %s", r->folder,
+                   strerror(errno));
     if ((double)disk.f_bavail * (double)disk.f_frsize < (double)needed)
-        return modal_error_set(err, MODAL_ERROR_SYSTEM,
-                               "%s: disk too full, %.3f GB are needed and %.3f GB free", r->folder,
-                               1e-9 * (double)needed,
-                               1e-9 * (double)disk.f_bavail * (double)disk.f_frsize);
+        MODAL_FAIL(err, MODAL_ERROR_SYSTEM,
+                   "%s: disk too full, %.3f GB are needed and %.3f GB free", r->folder,
+                   1e-9 * (double)needed, 1e-9 * (double)disk.f_bavail * (double)disk.f_frsize);
+done:
+    return status;
+}
+
+/* ---- the manifest ---- */
+
+static modal_status bytes_of(const char *path, int64_t *bytes, modal_error *err)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot be found, %s", path,
+                               strerror(errno));
+    *bytes = (int64_t)info.st_size;
     return MODAL_OK;
 }
 
-modal_status modaldeform_write_manifest(const tool *t, const request *r, const input *in,
-                                        const modal_deformer *deformer, const outputs *out,
-                                        modal_error *err)
+/* Every file of the outputs; names of frames are written into `names`. */
+static modal_status list_files(const outputs *out, int64_t n_frames, modal_manifest_file *files,
+                               char *names, int *n_files, modal_error *err)
 {
-    modal_manifest_file files[2] = {{modaldeform_files[VTKHDF], "vtkhdf", 0},
-                                    {modaldeform_files[XDMF], "xdmf", 0}};
-    for (int i = 0; i < 2; i++) {
-        struct stat info;
-        if (stat(out->files[i].temporary, &info) != 0)
-            return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot be found, %s",
-                                   out->files[i].temporary, strerror(errno));
-        files[i].bytes = (int64_t)info.st_size;
+    enum { NAME = 32 };
+    modal_status status = MODAL_OK;
+    char path[4096];
+    *n_files = 0;
+    for (int i = 0; i < out->n_outputs - 1; i++) {
+        const output *o = &out->all[i];
+        for (int64_t f = 0; f < (o->extension ? n_frames : 1); f++) {
+            modal_manifest_file *file = &files[(*n_files)++];
+            *file = (modal_manifest_file){o->name, o->kind, 0};
+            snprintf(path, sizeof path, "%s", temporary(o));
+            if (o->extension) {
+                snprintf(path, sizeof path, "%s/%06" PRId64 ".%s", temporary(o), f, o->extension);
+                snprintf(names, NAME, "%s/%06" PRId64 ".%s", o->name, f, o->extension);
+                file->name = names;
+                names += NAME;
+            }
+            MODAL_TRY(bytes_of(path, &file->bytes, err));
+        }
     }
-    modal_manifest manifest = {
+done:
+    return status;
+}
+
+modal_status modaldeform_write_manifest(const tool *t, const request *r, const input *in,
+                                        const modal_sequence_info *info,
+                                        const modal_deformer *deformer, const outputs *out,
+                                        int64_t *bytes, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_manifest_file *files = NULL;
+    char *names = NULL;
+    int64_t most = 0;
+    int n_files = 0;
+    for (int i = 0; i < out->n_outputs - 1; i++) most += out->all[i].extension ? in->n : 1;
+    MODAL_TRY(modal_alloc(&files, most, sizeof *files, "manifest", err));
+    MODAL_TRY(modal_alloc(&names, most, 32, "manifest", err));
+    MODAL_TRY(list_files(out, in->n, files, names, &n_files, err));
+    *bytes = 0;
+    for (int i = 0; i < n_files; i++) *bytes += files[i].bytes;
+    const char *fields[SEQUENCE_ARRAYS];
+    int n_fields = 0;
+    for (int i = 0; i < SEQUENCE_ARRAYS; i++)
+        if (modal_sequence_has(info, i)) fields[n_fields++] = modal_sequence_arrays[i].name;
+    const modal_manifest manifest = {
         .tool = t->program->name, .version = tool_version(), .arguments = t->command_line,
         .trajectory = r->trajectory_path, .trajectory_hash = in->trajectory_hash,
         .basis = in->basis_path, .basis_hash = in->trajectory.basis_hash,
@@ -124,6 +291,10 @@ modal_status modaldeform_write_manifest(const tool *t, const request *r, const i
         .frame_start = in->start, .frame_step = in->step, .n_frames = in->n,
         .first_time = in->times[0], .last_time = in->times[in->n - 1], .n_points = in->n_points,
         .n_triangles = in->n_triangles, .order = r->order, .normals = r->normals_name,
-        .displacement = r->deform.displacement, .n_files = 2, .files = files};
-    return modal_manifest_write(out->files[MANIFEST].temporary, &manifest, err);
+        .n_fields = n_fields, .fields = fields, .n_files = n_files, .files = files};
+    MODAL_TRY(modal_manifest_write(out->all[out->n_outputs - 1].file.temporary, &manifest, err));
+done:
+    modal_free(&names);
+    modal_free(&files);
+    return status;
 }

@@ -7,6 +7,7 @@
 #include "formats/basis_h5.h"
 #include "formats/h5_util.h"
 #include "formats/provenance_h5.h"
+#include "formats/sequence.h"
 #include "formats/trajectory_h5.h"
 #include "lib/base/memory.h"
 #include "tools/modalinfo.h"
@@ -278,11 +279,11 @@ static modal_status read_sequence(const modal_h5_in *in, json_t *object)
     set_integer(object, "points", n_points[0]);
     set_integer(object, "triangles", offsets - 1);
     json_array_append_new(arrays, json_string("Points"));
-    for (int i = 0; i < 2; i++) {
-        const char *name = i ? "displacement" : "Normals";
-        int64_t rows[2] = {-1, 3};
-        MODAL_TRY(
-            modal_h5_read_array(in, &data, name, MODAL_H5_F32, 2, rows, MODAL_H5_OPTIONAL, NULL));
+    for (int i = SEQUENCE_NORMALS; i < SEQUENCE_ARRAYS; i++) {
+        const char *name = modal_sequence_arrays[i].name;
+        int64_t rows[2] = {-1, modal_sequence_arrays[i].components};
+        MODAL_TRY(modal_h5_read_array(in, &data, name, MODAL_H5_F32, rows[1] > 1 ? 2 : 1, rows,
+                                      MODAL_H5_OPTIONAL, NULL));
         if (rows[0] >= 0) json_array_append_new(arrays, json_string(name));
     }
     MODAL_TRY(modal_h5_read_text(in, &modal, "basis_hash", &hash));

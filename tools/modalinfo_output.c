@@ -100,7 +100,7 @@ modal_status modalinfo_check_output(const char *path, modal_findings *findings, 
         const char *kind = json_string_value(json_object_get(file, "kind"));
         const json_int_t bytes = json_integer_value(json_object_get(file, "bytes"));
         struct stat found;
-        if (!base || !kind || strchr(base, '/')) {
+        if (!base || !kind || base[0] == '/' || strstr(base, "..")) {
             MODAL_TRY(modal_broken(&checker, "manifest.json", "file %zu: no name or no kind", i));
             continue;
         }

@@ -102,8 +102,8 @@ static modal_status deform_all(stream_case *c, modal_sequence_writer *writer, mo
     for (int64_t done_frames = 0; done_frames < c->n_frames;) {
         modal_deform_batch batch = {0};
         MODAL_TRY(modal_deformer_collect(c->deformer, &batch, err));
-        if (writer)
-            status = modal_sequence_append(writer, batch.n_frames, batch.positions, batch.normals, NULL, err);
+        const modal_sequence_frames frames = {batch.n_frames, {batch.positions, batch.normals}};
+        if (writer) status = modal_sequence_append(writer, &frames, err);
         done_frames += batch.n_frames;
         modal_deformer_release(c->deformer, &batch);
         if (status != MODAL_OK) goto done;

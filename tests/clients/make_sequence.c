@@ -49,8 +49,9 @@ static modal_status make(const char *folder, int64_t rows, int64_t frames, modal
             at += 6;
         }
     for (int64_t f = 0; f < frames; f++) times[f] = (double)f / 30.0;
-    modal_sequence_info info = {n, m, triangles, frames, times, 1, 1,
-                                "00112233445566778899aabbccddeeff", 0, NULL};
+    modal_sequence_info info = {
+        .n_points = n, .n_triangles = m, .triangles = triangles, .n_frames = frames, .times = times,
+        .normals = 1, .displacement = 1, .basis_hash = "00112233445566778899aabbccddeeff"};
     snprintf(path, sizeof path, "%s/sequence.vtkhdf", folder);
     MODAL_TRY(modal_sequence_begin(&writer, path, &info, err));
     for (int64_t f = 0; f < frames; f++) {
@@ -58,7 +59,8 @@ static modal_status make(const char *folder, int64_t rows, int64_t frames, modal
             set_point(positions + 3 * i, normals + 3 * i, displacement + 3 * i,
                       (double)(i / rows) / (double)(rows - 1),
                       (double)(i % rows) / (double)(rows - 1), times[f]);
-        MODAL_TRY(modal_sequence_append(writer, 1, positions, normals, displacement, err));
+        const modal_sequence_frames frame = {1, {positions, normals, displacement}};
+        MODAL_TRY(modal_sequence_append(writer, &frame, err));
     }
     MODAL_TRY(modal_sequence_end(&writer, err));
     snprintf(path, sizeof path, "%s/sequence.xdmf", folder);

@@ -36,8 +36,18 @@ static const char *program;
 static modal_sequence_info small(int with_normals, int with_displacement)
 {
     static modal_provenance step = {"modalpack", "0.1.0", "modalpack in.msh", "", "cpu"};
-    return (modal_sequence_info){N, M, triangles, F, times, with_normals, with_displacement,
-                                 "00112233445566778899aabbccddeeff", 1, &step};
+    return (modal_sequence_info){.n_points = N, .n_triangles = M, .triangles = triangles,
+                                 .n_frames = F, .times = times, .normals = with_normals,
+                                 .displacement = with_displacement,
+                                 .basis_hash = "00112233445566778899aabbccddeeff",
+                                 .n_provenance = 1, .provenance = &step};
+}
+
+static modal_status append(modal_sequence_writer *writer, int64_t n, const float *x, const float *nx,
+                           const float *u, modal_error *err)
+{
+    const modal_sequence_frames frames = {n, {x, nx, u}};
+    return modal_sequence_append(writer, &frames, err);
 }
 
 static modal_status write_file(const char *path, const modal_sequence_info *info, int64_t batch,
@@ -46,9 +56,9 @@ static modal_status write_file(const char *path, const modal_sequence_info *info
     modal_sequence_writer *writer = NULL;
     modal_status status = modal_sequence_begin(&writer, path, info, err);
     for (int64_t f = 0; status == MODAL_OK && f < F; f += batch)
-        status = modal_sequence_append(writer, f + batch > F ? F - f : batch, positions + 3 * N * f,
-                                       info->normals ? normals + 3 * N * f : NULL,
-                                       info->displacement ? displacement + 3 * N * f : NULL, err);
+        status = append(writer, f + batch > F ? F - f : batch, positions + 3 * N * f,
+                        info->normals ? normals + 3 * N * f : NULL,
+                        info->displacement ? displacement + 3 * N * f : NULL, err);
     if (status != MODAL_OK) {
         modal_sequence_abort(writer);
         return status;
@@ -233,15 +243,15 @@ static void test_wrong_use(void **state)
     modal_sequence_info info = small(1, 0);
     modal_sequence_writer *w = NULL;
     assert_int_equal(modal_sequence_begin(&w, file_b, &info, &err), MODAL_OK);
-    assert_int_equal(modal_sequence_append(w, F, positions, NULL, NULL, &err), MODAL_ERROR_USAGE);
+    assert_int_equal(append(w, F, positions, NULL, NULL, &err), MODAL_ERROR_USAGE);
     memset(&err, 0, sizeof err);
-    assert_int_equal(modal_sequence_append(w, F, positions, normals, displacement, &err),
+    assert_int_equal(append(w, F, positions, normals, displacement, &err),
                      MODAL_ERROR_USAGE);
     memset(&err, 0, sizeof err);
-    assert_int_equal(modal_sequence_append(w, F + 1, positions, normals, NULL, &err),
+    assert_int_equal(append(w, F + 1, positions, normals, NULL, &err),
                      MODAL_ERROR_USAGE);
     memset(&err, 0, sizeof err);
-    assert_int_equal(modal_sequence_append(w, F - 1, positions, normals, NULL, &err), MODAL_OK);
+    assert_int_equal(append(w, F - 1, positions, normals, NULL, &err), MODAL_OK);
     assert_int_equal(modal_sequence_end(&w, &err), MODAL_ERROR_USAGE);
     assert_null(w);
     assert_non_null(strstr(err.message, "3 of 4 frames"));
@@ -549,9 +559,10 @@ static void test_manifest(void **state)
     long size;
     modal_error err = {0};
     modal_manifest_file files[] = {{"sequence.vtkhdf", "vtkhdf", 123456789012}};
+    const char *const fields[] = {"Points", "Normals"};
     modal_manifest m = {"modaldeform", "0.1.0", "modaldeform caf\xe9 \xc3\xa9", "t.h5", "ab", "b.h5",
-                        "cd", "cpu", "a CPU", 2, 3, 10, -0.5, 2.5, 100, 200, "user", "rigid", 1, 1,
-                        files};
+                        "cd", "cpu", "a CPU", 2, 3, 10, -0.5, 2.5, 100, 200, "user", "rigid", 2,
+                        fields, 1, files};
     assert_int_equal(modal_manifest_write(file_b, &m, &err), MODAL_OK);
     char *text = read_whole(file_b, &size);
     assert_non_null(strstr(text, "modaldeform caf\xef\xbf\xbd \xc3\xa9\""));

@@ -58,9 +58,11 @@ static int write_sequence(const char *path, const modal_basis *b)
                                       .basis_hash = b->hash,
                                       .n_provenance = b->n_provenance,
                                       .provenance = b->provenance};
+    const modal_sequence_frames frames = {
+        2, {[SEQUENCE_POINTS] = positions, [SEQUENCE_DISPLACEMENT] = positions}};
     modal_sequence_writer *writer = NULL;
     return modal_sequence_begin(&writer, path, &info, NULL) != MODAL_OK ||
-           modal_sequence_append(writer, 2, positions, NULL, positions, NULL) != MODAL_OK ||
+           modal_sequence_append(writer, &frames, NULL) != MODAL_OK ||
            modal_sequence_end(&writer, NULL) != MODAL_OK;
 }
 

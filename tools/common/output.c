@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/common/output.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +17,11 @@
 
 /* What a signal must remove. Files come after the folder that holds them, so the handler goes
  * backwards. Entries change only while signals are blocked. */
-enum { UNFINISHED = 16 };
+enum { UNFINISHED = 32 };
 static struct {
     char path[4096];
     int folder;
+    char extension[16]; /* of the frames that a folder holds; "" without */
 } unfinished[UNFINISHED];
 static int n_unfinished;
 static char signal_message[128];
@@ -36,9 +39,26 @@ static void block_signals(sigset_t *before)
 
 static void unblock_signals(const sigset_t *before) { pthread_sigmask(SIG_SETMASK, before, NULL); }
 
+/* Frames are made in their order. Nothing but what a signal handler may call. */
+static void unlink_frames(char *path, const char *extension)
+{
+    const size_t length = strlen(path);
+    for (int64_t frame = 0; frame < 1000000; frame++) {
+        char *to = path + length;
+        *to++ = '/';
+        for (int64_t unit = 100000; unit > 0; unit /= 10) *to++ = (char)('0' + frame / unit % 10);
+        *to++ = '.';
+        strcpy(to, extension);
+        const int gone = unlink(path) == 0;
+        path[length] = '\0';
+        if (!gone) return;
+    }
+}
+
 static void on_signal(int number)
 {
     for (int i = n_unfinished - 1; i >= 0; i--) {
+        if (unfinished[i].extension[0]) unlink_frames(unfinished[i].path, unfinished[i].extension);
         if (unfinished[i].folder)
             rmdir(unfinished[i].path);
         else
@@ -62,10 +82,13 @@ void tool_signals_install(const char *tool_name)
     signal(SIGXFSZ, SIG_IGN);
 }
 
-static int remember(const char *path, int folder)
+static int remember(const char *path, int folder, const char *extension)
 {
-    if (n_unfinished == UNFINISHED || strlen(path) >= sizeof unfinished[0].path) return 0;
+    if (n_unfinished == UNFINISHED || strlen(path) + 32 >= sizeof unfinished[0].path ||
+        strlen(extension) >= sizeof unfinished[0].extension)
+        return 0;
     strcpy(unfinished[n_unfinished].path, path);
+    strcpy(unfinished[n_unfinished].extension, extension);
     unfinished[n_unfinished++].folder = folder;
     return 1;
 }
@@ -104,7 +127,7 @@ modal_status tool_output_begin(tool_output *output, const char *path, int force,
     snprintf(output->temporary, length, "%s.tmp-%ld", path, (long)getpid());
     block_signals(&before);
     int file = open(output->temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666), code = errno;
-    int kept = file >= 0 && remember(output->temporary, 0);
+    int kept = file >= 0 && remember(output->temporary, 0, "");
     if (file >= 0 && !kept) unlink(output->temporary);
     unblock_signals(&before);
     if (file < 0) {
@@ -158,14 +181,19 @@ done:
     return status;
 }
 
+void tool_name_error(const char *temporary, const char *path, modal_error *err)
+{
+    if (!temporary || err->status == MODAL_OK) return;
+    char *found = strstr(err->message, temporary);
+    if (!found) return;
+    size_t wanted = strlen(path), length = strlen(temporary);
+    memmove(found + wanted, found + length, strlen(found + length) + 1); /* always shorter */
+    memcpy(found, path, wanted);
+}
+
 void tool_output_name_error(const tool_output *output, modal_error *err)
 {
-    if (!output->temporary || err->status == MODAL_OK) return;
-    char *found = strstr(err->message, output->temporary);
-    if (!found) return;
-    size_t wanted = strlen(output->path), length = strlen(output->temporary);
-    memmove(found + wanted, found + length, strlen(found + length) + 1); /* always shorter */
-    memcpy(found, output->path, wanted);
+    tool_name_error(output->temporary, output->path, err);
 }
 
 void tool_output_discard(tool_output *output)
@@ -189,7 +217,7 @@ modal_status tool_folder_begin(const char *path, int *made, modal_error *err)
     }
     block_signals(&before);
     int failed = mkdir(path, 0777), code = errno;
-    if (!failed && !remember(path, 1)) {
+    if (!failed && !remember(path, 1, "")) {
         rmdir(path);
         failed = 1;
         code = ENAMETOOLONG;
@@ -210,6 +238,121 @@ void tool_folder_discard(const char *path, int made)
 }
 
 void tool_folder_keep(const char *path) { forget(path); }
+
+/* ---- folders of frames ---- */
+
+static int is_frame(const char *name, const char *extension)
+{
+    return strspn(name, "0123456789") == 6 && name[6] == '.' && strcmp(name + 7, extension) == 0;
+}
+
+/* What is in a folder beside frames of the extension; -1 where it cannot be read. */
+static int count_others(const char *path, const char *extension)
+{
+    int others = 0;
+    DIR *folder = opendir(path);
+    if (!folder) return -1;
+    for (struct dirent *entry; (entry = readdir(folder));)
+        others += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+                  !is_frame(entry->d_name, extension);
+    closedir(folder);
+    return others;
+}
+
+void tool_frames_remove(const char *path, const char *extension)
+{
+    DIR *folder = opendir(path);
+    if (!folder) return;
+    for (struct dirent *entry; (entry = readdir(folder));)
+        if (is_frame(entry->d_name, extension)) unlinkat(dirfd(folder), entry->d_name, 0);
+    closedir(folder);
+    rmdir(path);
+}
+
+modal_status tool_frames_begin(tool_frames *frames, const char *path, const char *extension,
+                               int force, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    struct stat info;
+    sigset_t before;
+    const size_t length = strlen(path) + 32;
+    frames->extension = extension;
+    frames->force = force;
+    if (lstat(path, &info) == 0) {
+        if (!S_ISDIR(info.st_mode))
+            return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: not a folder", path);
+        if (!force)
+            return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: exists (--force replaces it)", path);
+        if (count_others(path, extension) != 0)
+            return modal_error_set(err, MODAL_ERROR_SYSTEM,
+                                   "%s: holds something else than frames, .%s, or cannot be read", path,
+                                   extension);
+    }
+    MODAL_TRY(modal_copy_text(&frames->path, path, SIZE_MAX, err));
+    MODAL_TRY(modal_alloc(&frames->temporary, (int64_t)length, 1, "name", err));
+    snprintf(frames->temporary, length, "%s.tmp-%ld", path, (long)getpid());
+    block_signals(&before);
+    int failed = mkdir(frames->temporary, 0777), code = errno;
+    if (!failed && !remember(frames->temporary, 1, extension)) {
+        rmdir(frames->temporary);
+        failed = 1;
+        code = ENAMETOOLONG;
+    }
+    unblock_signals(&before);
+    if (failed) {
+        modal_free(&frames->temporary);
+        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot make the folder, %s", path, strerror(code));
+    }
+done:
+    return status;
+}
+
+modal_status tool_frames_commit(tool_frames *frames, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    /* One call for all files: a sync of each costs a turn of the journal a frame. */
+    int folder = open(frames->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0 || syncfs(folder) != 0) {
+        int code = errno;
+        if (folder >= 0) close(folder);
+        return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot sync, %s", frames->path,
+                               strerror(code));
+    }
+    close(folder);
+    /* Without --force a folder that has come into being meanwhile must not be lost. With it, the old
+     * one takes the temporary name, and goes. */
+    int failed = renameat2(AT_FDCWD, frames->temporary, AT_FDCWD, frames->path, RENAME_NOREPLACE);
+    if (failed && errno == EEXIST && frames->force) {
+        failed = renameat2(AT_FDCWD, frames->temporary, AT_FDCWD, frames->path, RENAME_EXCHANGE);
+        if (!failed) tool_frames_remove(frames->temporary, frames->extension);
+    }
+    if (failed && (errno == EINVAL || errno == ENOSYS)) { /* a file system that knows neither */
+        if (frames->force) tool_frames_remove(frames->path, frames->extension);
+        failed = rename(frames->temporary, frames->path); /* only an empty folder is replaced */
+    }
+    if (failed)
+        return modal_error_set(err, MODAL_ERROR_SYSTEM,
+                               "%s: cannot rename, %s%s", frames->path, strerror(errno),
+                               frames->force ? "" : " (--force replaces it)");
+    forget(frames->temporary);
+    modal_free(&frames->temporary);
+    char *copy = NULL;
+    MODAL_TRY(modal_copy_text(&copy, frames->path, SIZE_MAX, err));
+    status = sync_path(dirname(copy), O_RDONLY | O_DIRECTORY, frames->path, err);
+    modal_free(&copy);
+done:
+    return status;
+}
+
+void tool_frames_discard(tool_frames *frames)
+{
+    if (frames->temporary) {
+        tool_frames_remove(frames->temporary, frames->extension);
+        forget(frames->temporary);
+    }
+    modal_free(&frames->temporary);
+    modal_free(&frames->path);
+}
 
 int tool_same_file(const char *a, const char *b)
 {

@@ -31,6 +31,28 @@ void tool_folder_discard(const char *path, int made);
 /* The folder stays, whatever comes. */
 void tool_folder_keep(const char *path);
 
+/* A folder of frames, 000000.EXTENSION and so on, made under a temporary name like a file. */
+typedef struct tool_frames {
+    char *path;
+    char *temporary; /* write here; the folder exists and is empty */
+    const char *extension;
+    int force;
+} tool_frames;
+
+/* Refused: a path that exists, unless force is given and it is a folder with nothing but frames of
+ * this extension. The struct must be zeroed before; `extension` is borrowed. */
+modal_status tool_frames_begin(tool_frames *frames, const char *path, const char *extension,
+                               int force, modal_error *err);
+/* Syncs the file system and renames the folder to its path. */
+modal_status tool_frames_commit(tool_frames *frames, modal_error *err);
+/* Removes the temporary folder with its frames, if it is there, and frees; may be called twice. */
+void tool_frames_discard(tool_frames *frames);
+/* Removes a folder's frames, and the folder unless there is something else in it. */
+void tool_frames_remove(const char *path, const char *extension);
+
+/* Where an error names `temporary`, puts `path`. */
+void tool_name_error(const char *temporary, const char *path, modal_error *err);
+
 /* Whether both names lead to one file, or would if they existed: one folder, one name. */
 int tool_same_file(const char *a, const char *b);
 /* MODAL_ERROR_USAGE when they do. */

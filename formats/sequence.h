@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A deformed sequence on its way to files: what every writer is told, and the writers in one table.
+ * formats/sequences.md is the specification of the formats, formats/sequence.md that of VTKHDF.
+ *
+ * All writers work alike: begin -> add ... add -> end, or abort. The frames are announced in the
+ * beginning and come in their order, some at a time. A writer writes to the names it is given; that
+ * these are temporary ones, and become the outputs together, is the caller's business. */
+#ifndef MODAL_FORMATS_SEQUENCE_H
+#define MODAL_FORMATS_SEQUENCE_H
+
+#include <stdint.h>
+
+#include "lib/base/status.h"
+#include "lib/deform/deform.h"
+#include "lib/trajectory/trajectory.h"
+
+/* The arrays of a frame, in the order in which files hold them. */
+enum {
+    SEQUENCE_POINTS,
+    SEQUENCE_NORMALS,
+    SEQUENCE_DISPLACEMENT,
+    SEQUENCE_SPEED,
+    SEQUENCE_ARRAYS
+};
+enum { MODAL_SEQUENCE_WIDEST = 3 }; /* the most components that an array has */
+typedef struct modal_sequence_array {
+    const char *name;
+    int components;   /* of a point */
+    const char *path; /* of the dataset in sequence.vtkhdf that holds all frames */
+} modal_sequence_array;
+extern const modal_sequence_array modal_sequence_arrays[SEQUENCE_ARRAYS];
+
+/* Where a sequence comes from, for writers that need more than frames. Borrowed. */
+typedef struct modal_sequence_scene {
+    const modal_basis *basis;    /* surfaces; modal matrices may be absent */
+    modal_matrix_source matrix;  /* these */
+    int stored_order;            /* points in the basis's order, else in the user's */
+    const modal_trajectory *trajectory;
+    int64_t start, step;         /* frame i of the sequence is the trajectory's start + i step */
+} modal_sequence_scene;
+
+/* A point that is followed, for tables. */
+typedef struct modal_sequence_probe {
+    int64_t point; /* of a frame */
+} modal_sequence_probe;
+
+/* What a sequence is, before its frames. Everything is borrowed for the calls it is given to. */
+typedef struct modal_sequence_info {
+    int64_t n_points;         /* > 0 */
+    int64_t n_triangles;      /* > 0: a cloud of points is refused */
+    const int64_t *triangles; /* [n_triangles, 3] indices of points */
+    int64_t n_frames;         /* > 0 */
+    const double *times;      /* [n_frames] s, finite, strictly increasing */
+    int normals;              /* nonzero: unit normals in world axes */
+    int displacement;         /* nonzero: displacement in world axes, m */
+    const char *basis_hash;   /* 32 hexadecimal digits */
+    int32_t n_provenance;
+    const modal_provenance *provenance; /* [n_provenance], oldest first */
+    int speed;                          /* nonzero: length of the velocity, m/s */
+    const modal_sequence_scene *scene;  /* for begin only; NULL where a format asks for none */
+    int64_t n_probes;
+    const modal_sequence_probe *probes; /* [n_probes] */
+} modal_sequence_info;
+
+/* Some frames, one after the other: arrays[i] is [n_frames, n_points, components] float32, and there
+ * exactly when the sequence has it. */
+typedef struct modal_sequence_frames {
+    int64_t n_frames;
+    const float *arrays[SEQUENCE_ARRAYS];
+} modal_sequence_frames;
+
+enum { MODAL_SEQUENCE_FILES = 2 };
+
+/* Where a writer writes: its whole files, and the folder of its frames, which exists. */
+typedef struct modal_sequence_target {
+    const char *files[MODAL_SEQUENCE_FILES];
+    const char *folder;
+} modal_sequence_target;
+
+typedef struct modal_sequence_format {
+    const char *name;                        /* as --format says it; NULL: goes along with others */
+    const char *files[MODAL_SEQUENCE_FILES]; /* names of the outputs; absent ones are NULL */
+    const char *kinds[MODAL_SEQUENCE_FILES]; /* as the manifest calls them */
+    const char *folder;    /* of one file a frame, 000000.EXTENSION and so on, or NULL */
+    const char *extension; /* "ply" */
+    int needs_scene;       /* begin looks at info->scene */
+    int needs_frames;      /* else the file is complete without an add */
+    int wants_rest;        /* rest.obj goes along */
+
+    /* Bytes on the disk, a little too many, and of main memory beside the frames. Both may be called
+     * for an info that is not checked yet. MODAL_ERROR_INPUT when the size does not fit 63 bits, or
+     * the format has no way to say so much. */
+    modal_status (*size)(const modal_sequence_info *info, int64_t *disk_bytes,
+                         int64_t *memory_bytes, modal_error *err);
+    /* *writer is NULL after an error; the caller removes what is there. */
+    modal_status (*begin)(void **writer, const modal_sequence_target *target,
+                          const modal_sequence_info *info, modal_error *err);
+    modal_status (*add)(void *writer, const modal_sequence_frames *frames, modal_error *err);
+    /* Closes and frees (*writer becomes NULL, whatever comes); the bytes are with the system then,
+     * not yet synced. */
+    modal_status (*end)(void **writer, const modal_sequence_target *target,
+                        const modal_sequence_info *info, modal_error *err);
+    void (*abort)(void **writer); /* frees without caring for the files; NULL inside is fine */
+} modal_sequence_format;
+
+enum { MODAL_SEQUENCE_FORMATS = 5 };
+extern const modal_sequence_format *const modal_sequence_formats[MODAL_SEQUENCE_FORMATS];
+/* The rest surface, for formats that hold positions only. Not in the table. */
+extern const modal_sequence_format modal_sequence_rest;
+
+/* Whether the sequence has the array. */
+int modal_sequence_has(const modal_sequence_info *info, int array);
+
+/* 32-bit floats of a point in all arrays of the sequence. */
+int64_t modal_sequence_point_floats(const modal_sequence_info *info);
+
+/* MODAL_ERROR_INPUT unless counts, indices and times obey the rules and all sizes fit. */
+modal_status modal_sequence_check_info(const modal_sequence_info *info, modal_error *err);
+
+#endif

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""modaldeform --format: every format is written, read by the plain readers of read_formats.py, and
+compared frame by frame and time by time with x = R (X + U q) + p in float64; what must be refused is,
+and nothing is left behind.
+usage: check_formats.py MODALDEFORM WRITE_SAMPLES"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import h5py
+import numpy as np
+
+import check_modaldeform as base
+import read_formats
+
+FRAMES = 25
+
+
+def must(condition, what):
+    if not condition:
+        sys.exit(f"check_formats: {what}")
+
+
+class Wanted:
+    """What the frames must be, and how far off a format may be."""
+
+    def __init__(self, trajectory, basis, frames, order="user"):
+        x, u, dynamic, rigid, self.triangles = base.expected(trajectory, basis, list(frames), order)
+        self.arrays = {"Points": x, "displacement": u, "Normals": dynamic, "rigid": rigid}
+        self.size = np.ptp(x.reshape(-1, 3), axis=0).max()
+        with h5py.File(trajectory, "r") as t:
+            self.times = t["times"][:][list(frames)]
+        must(np.abs(np.diff(x, axis=0)).max() > 1e-3 * self.size, "nothing moves: this would prove little")
+
+    def compare(self, what, name, values):
+        wanted = self.arrays[name]
+        must(values.shape == wanted.shape, f"{what}: {name}: shape {values.shape}, not {wanted.shape}")
+        error = np.abs(values - wanted).max()
+        allowed = 1e-5 if name == "Normals" else 1e-6 * self.size
+        must(error <= allowed, f"{what}: {name}: error {error}, allowed {allowed}")  # false for NaN
+
+    def compare_frames(self, what, frames, names):
+        must(len(frames) == len(self.times), f"{what}: {len(frames)} frames")
+        for i, frame in enumerate(frames):
+            must(set(frame) == set(names) | {"triangles"}, f"{what}: frame {i} has {sorted(frame)}")
+            must(np.array_equal(frame["triangles"], self.triangles), f"{what}: frame {i}: triangles")
+        for name in names:
+            self.compare(what, name, np.stack([f[name] for f in frames]))
+
+
+def files_below(folder):
+    return sorted(os.path.relpath(os.path.join(where, name), folder)
+                  for where, _, names in os.walk(folder) for name in names)
+
+
+def check_manifest(out, kinds):
+    with open(os.path.join(out, "manifest.json"), encoding="utf-8") as text:
+        manifest = json.load(text)
+    listed = {f["name"]: f["bytes"] for f in manifest["files"]}
+    found = {f: os.path.getsize(os.path.join(out, f)) for f in files_below(out) if f != "manifest.json"}
+    must(listed == found, f"{out}: manifest lists {listed}, there are {found}")
+    must({f["kind"] for f in manifest["files"]} == set(kinds), f"{out}: kinds")
+    return manifest
+
+
+def rest_surface(basis, order):
+    parts = []
+    with h5py.File(basis, "r") as b:
+        for shape, frame in zip(b["objects/shape"][:], b["objects/rest_frame"][:]):
+            surface = b[f"shapes/{shape:04d}/surface"]
+            x = surface["rest_positions"][:] @ frame[:, :3].T + frame[:, 3]
+            moved = np.empty_like(x)
+            moved[surface["user_vertex"][:] if order == "user" else slice(None)] = x
+            parts.append(moved)
+    return np.concatenate(parts)
+
+
+def check_rest(out, wanted, order="user"):
+    rest = read_formats.obj(f"{out}/rest.obj")
+    must(np.array_equal(rest["triangles"], wanted.triangles), "rest.obj: triangles")
+    x = rest_surface("basis.h5", order)
+    must(np.abs(rest["Points"] - x).max() <= 1e-7 * np.abs(x).max(), "rest.obj: positions")
+    must("Normals" not in rest, "rest.obj: normals")
+
+
+def all_formats():
+    wanted = Wanted("long.h5", "basis.h5", range(FRAMES))
+    names = ["Points", "Normals", "displacement"]
+    base.run("long.h5", "a", "--backend", "cpu", "--frames", f":{FRAMES}", "--fields", "displacement",
+             "--format", "obj,vtkhdf,ply,pc2,mdd")
+    check_manifest("a", ["vtkhdf", "xdmf", "pc2", "mdd", "ply", "ply.series", "obj"])
+    cache = read_formats.pc2("a/sequence.pc2")
+    must((cache["start"], cache["rate"]) == (0, 1), "pc2: start and rate")
+    wanted.compare("pc2", "Points", cache["Points"])
+    cache = read_formats.mdd("a/sequence.mdd")
+    must(np.array_equal(cache["times"], wanted.times.astype("f4")), "mdd: times")
+    wanted.compare("mdd", "Points", cache["Points"])
+    check_rest("a", wanted)
+    times, frames = read_formats.ply_series("a/sequence.ply.series")
+    must(np.array_equal(times, wanted.times), "ply: times")
+    wanted.compare_frames("ply", frames, names)
+    frames = read_formats.frames_of("a/obj", "obj", read_formats.obj)
+    wanted.compare_frames("obj", frames, ["Points", "Normals"])
+    with h5py.File("a/sequence.vtkhdf", "r") as f:  # the same floats everywhere
+        exact = f["VTKHDF/Points"][:].reshape(FRAMES, -1, 3)
+    must(np.array_equal(exact, read_formats.pc2("a/sequence.pc2")["Points"]), "pc2: bits")
+    must(np.array_equal(exact, cache["Points"]), "mdd: bits")
+    must(np.array_equal(exact, np.stack([f["Points"] for f in frames]).astype("f4")), "obj: bits")
+    shutil.rmtree("a")
+
+
+def plain():
+    """Positions alone, the stored order, a slice; batches of few frames and other threads: the same bytes."""
+    chosen = range(3, 40, 4)
+    wanted = Wanted("long.h5", "basis.h5", chosen, "stored")
+    common = ["long.h5", "--backend", "cpu", "--frames", "3:40:4", "--normals", "none", "--order", "stored",
+              "--format", "ply,obj,pc2,mdd"]
+    base.run(*common, "a")
+    base.run(*common, "b", "-j1", "--memory-limit", "8M")
+    wanted.compare_frames("ply", read_formats.ply_series("a/sequence.ply.series")[1], ["Points"])
+    wanted.compare_frames("obj", read_formats.frames_of("a/obj", "obj", read_formats.obj), ["Points"])
+    wanted.compare("pc2", "Points", read_formats.pc2("a/sequence.pc2")["Points"])
+    check_rest("a", wanted, "stored")
+    names = [n for n in files_below("a") if n != "manifest.json"]
+    must(names == [n for n in files_below("b") if n != "manifest.json"], "files")
+    for name in names:
+        must(read_formats.read(f"a/{name}") == read_formats.read(f"b/{name}"), f"{name}: other bytes")
+    shutil.rmtree("a")
+    shutil.rmtree("b")
+
+
+def refusals():
+    base.nothing_left("traj.h5", "o", "--format", "abc", code=2, says="--format: no such format, abc")
+    base.nothing_left("traj.h5", "o", "--format", "", code=2, says="--format: no such format, ")
+    base.nothing_left("traj.h5", "o", "--format", "pc2,", code=2, says="--format: no such format, ")
+    base.nothing_left("traj.h5", "o", "--format", "pc2,,ply", code=2, says="--format: no such format, ")
+    base.nothing_left("traj.h5", "o", "--format", "pc2,pc2", code=2, says="--format: twice, pc2")
+    base.nothing_left("traj.h5", "o", "--format", "pc2", "--resume", code=2, says="--resume: only with --format vtkhdf")
+    base.nothing_left("traj.h5", "o", "--format", "ply,pc2", "--memory-limit", "10K", code=4, says="memory")
+    for limit in (0, 100, 5000):  # a disk that fills up
+        for kind in ("pc2", "mdd", "ply", "obj"):
+            base.nothing_left("long.h5", "o", "--format", kind, code=4, says="write error, File too large",
+                              preexec_fn=base.limit_files(limit))
+    # what is there stays, or is replaced as a whole
+    base.run("traj.h5", "o", "--format", "ply", "--frames", ":5")
+    before = {n: read_formats.read(f"o/{n}") for n in files_below("o")}
+    base.run("traj.h5", "o", "--format", "ply,pc2", code=4, says="exists (--force replaces it)")
+    must({n: read_formats.read(f"o/{n}") for n in files_below("o")} == before, "something was changed")
+    base.run("traj.h5", "o", "--format", "ply,pc2", "--frames", ":2", "--force")
+    must(files_below("o") == ["manifest.json", "ply/000000.ply", "ply/000001.ply", "rest.obj", "sequence.pc2",
+                              "sequence.ply.series"], f"{files_below('o')}")
+    with open("o/ply/mine.txt", "w", encoding="utf-8") as to:
+        to.write("mine")
+    base.run("traj.h5", "o", "--format", "ply", "--force", code=4, says="o/ply: holds something else")
+    must("ply/mine.txt" in files_below("o"), "mine.txt is gone")
+    must(not [n for n in os.listdir("o") if "tmp" in n], "temporary files")
+    shutil.rmtree("o")
+
+
+def interrupt():
+    """A signal while frames are written leaves nothing."""
+    base.long_trajectory("longer.h5", "basis.h5", 20000)
+    for kind in ("ply", "obj"):
+        process = subprocess.Popen([base.tool, "longer.h5", "o", "--format", kind, "--backend", "ref", "-j1"],
+                                   stderr=subprocess.PIPE)
+        for _ in range(3000):
+            if len(files_below("o")) > 20 or process.poll() is not None:
+                break
+            time.sleep(0.005)
+        process.send_signal(signal.SIGTERM)
+        _, error = process.communicate(timeout=60)
+        must(process.returncode == 143 and b"interrupted" in error, f"{kind}: {process.returncode} {error}")
+        must(not os.path.exists("o"), f"{kind}: an interrupt left {files_below('o')}")
+    os.remove("longer.h5")
+
+
+def main():
+    sys.stdout.reconfigure(line_buffering=True)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        subprocess.run([base.write_samples, folder], check=True)
+        for name in ("expected.txt", "sequence.vtkhdf"):
+            if os.path.exists(name):
+                os.remove(name)
+        base.long_trajectory("long.h5", "basis.h5", 300)
+        for part in (all_formats, plain, refusals, interrupt):
+            part()
+            print(f"check_formats: {part.__name__}: ok")
+        os.chdir("/")
+
+
+if __name__ == "__main__":
+    main()
