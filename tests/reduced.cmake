@@ -4,8 +4,10 @@ if(TARGET modal_reduced)
   modal_unit_test(test_reduced modal_reduced)
 endif()
 if(TARGET modalpack)
-  add_test(NAME cli.reduced
-           COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_reduced.py
-                   ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
-  set_tests_properties(cli.reduced PROPERTIES LABELS cli TIMEOUT 300)
+  foreach(name reduced derivatives)
+    add_test(NAME cli.${name}
+             COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_${name}.py
+                     ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
+    set_tests_properties(cli.${name} PROPERTIES LABELS cli TIMEOUT 300)
+  endforeach()
 endif()

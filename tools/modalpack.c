@@ -8,11 +8,16 @@
 #include "formats/basis_h5.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/shape_surface.h"
+#include "lib/reduced/derivatives.h"
 #include "lib/reduced/stvk.h"
 #include "tools/modalpack.h"
 
 static const tool_option options[] = {
-    {"modes", 'm', "N", "20", "Number of modes, rigid ones not counted.", 0},
+    {"modes", 'm', "N", "20", "Number of modes, rigid ones not counted; or of columns of the basis.", 0},
+    {"derivatives", 0, "K", NULL,
+     "For large deformations: the basis holds the N principal components of the first K natural modes "
+     "and their K (K + 1) / 2 modal derivatives.",
+     0},
     {"young", 0, "E", NULL, "Young's modulus in Pa, for all elements.", 0},
     {"poisson", 0, "NU", NULL, "Poisson's ratio, for all elements.", 0},
     {"density", 0, "RHO", NULL, "Density in kg/m^3, for all elements.", 0},
@@ -72,6 +77,12 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
                    .surface_path = tool_value(a, "surface"),
                    .reduced_forces = tool_count(a, "reduced-forces")};
     MODAL_TRY(tool_integer(a, "modes", 1, 1000000, &r->n_modes, err));
+    MODAL_TRY(tool_integer(a, "derivatives", 1, 1000, &r->n_linear, err));
+    if (r->n_linear > 0 && r->n_modes > r->n_linear + modal_derivative_count(r->n_linear))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--modes: %lld modes and their derivatives are at most %lld, %lld",
+                   (long long)r->n_linear,
+                   (long long)(r->n_linear + modal_derivative_count(r->n_linear)),
+                   (long long)r->n_modes);
     if (r->reduced_forces && r->n_modes > MODAL_STVK_MOST_MODES)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--reduced-forces: for 1 to %d modes, %lld",
                    MODAL_STVK_MOST_MODES, (long long)r->n_modes);
@@ -142,6 +153,7 @@ int main(int argc, char **argv)
     MODAL_TRY(modalpack_read_solid(&t, &r, shape, &err));
     MODAL_TRY(modalpack_make_surface(&t, &r, shape, &err));
     MODAL_TRY(modalpack_solve_modes(&t, &r, shape, &err));
+    if (r.n_linear > 0) MODAL_TRY(modalpack_add_derivatives(&t, &r, shape, &err));
     MODAL_TRY(modalpack_reduced_forces(&t, &r, shape, &err));
     MODAL_TRY(modal_shape_modal_matrix(shape, &err));
     MODAL_TRY(write_basis(&t, &r, &basis, &output, &err));

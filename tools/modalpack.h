@@ -13,6 +13,7 @@ typedef struct request {
     double young, poisson, density;
     int has_material;
     modal_mass_rule mass_rule;
+    int64_t n_linear; /* --derivatives, 0: none */
     int reduced_forces;
     int threads;
 } request;
@@ -29,6 +30,8 @@ modal_status modalpack_solve_modes(tool *t, const request *r, modal_shape *shape
 void modalpack_print_modes(tool *t, const modal_shape *shape);
 
 /* modalpack_reduced.c */
+/* --derivatives: from the shape's natural modes to the basis of them and their derivatives. */
+modal_status modalpack_add_derivatives(tool *t, const request *r, modal_shape *shape, modal_error *err);
 /* --reduced-forces: their coefficients for the shape's columns. */
 modal_status modalpack_reduced_forces(tool *t, const request *r, modal_shape *shape, modal_error *err);
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modalpack: what large deformations need. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "lib/reduced/derivatives.h"
 #include "lib/reduced/stvk.h"
 #include "tools/modalpack.h"
 
@@ -18,4 +23,72 @@ modal_status modalpack_reduced_forces(tool *t, const request *r, modal_shape *sh
                                   (json_int_t)(n * modal_quadratic_count(n)), "cubic",
                                   (json_int_t)(n * modal_cubic_count(n))));
     return MODAL_OK;
+}
+
+/* The result's columns take the place of the shape's; what is known of its rigid modes stays. */
+static modal_status replace_modes(modal_shape *shape, modal_modes_result *result, modal_basis_kind kind,
+                                  modal_error *err)
+{
+    double *frequencies = NULL;
+    modal_status status = modal_alloc(&frequencies, result->n_modes, sizeof(double), "frequencies", err);
+    if (status != MODAL_OK) return status;
+    for (int32_t i = 0; i < result->n_modes; i++)
+        frequencies[i] = sqrt(result->eigenvalues[i]) / (2 * M_PI);
+    modal_free(&shape->frequencies);
+    modal_free(&shape->eigenvalues);
+    modal_free(&shape->modal_masses);
+    modal_free(&shape->residuals);
+    modal_free(&shape->participation);
+    modal_free(&shape->volume_modes);
+    shape->n_modes = result->n_modes;
+    shape->frequencies = frequencies;
+    shape->eigenvalues = result->eigenvalues;
+    shape->modal_masses = result->modal_masses;
+    shape->residuals = result->residuals;
+    shape->participation = result->participation;
+    shape->volume_modes = result->modes;
+    shape->total_mass = result->total_mass;
+    shape->kind = kind;
+    if (!shape->rigid_eigenvalues) {
+        shape->rigid_eigenvalues = result->rigid_eigenvalues;
+        result->rigid_eigenvalues = NULL;
+    }
+    modal_free(&result->rigid_eigenvalues);
+    memset(result, 0, sizeof *result);
+    return MODAL_OK;
+}
+
+modal_status modalpack_add_derivatives(tool *t, const request *r, modal_shape *shape, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_modes_result result = {0};
+    modal_derivatives_report report = {0};
+    const modal_derivatives_options options = {.n_linear = (int32_t)r->n_linear,
+                                               .n_modes = (int32_t)r->n_modes,
+                                               .mass_rule = r->mass_rule,
+                                               .n_threads = r->threads};
+    MODAL_TRY(modal_derivatives_solve(&shape->volume, shape->fixed_nodes, shape->n_fixed_nodes, &options,
+                                      shape->eigenvalues, shape->volume_modes, &result, &report,
+                                      &t->progress, err));
+    tool_stage(t, "derivative loads", report.seconds_loads, -1);
+    tool_stage(t, "derivative factor", report.seconds_factor, -1);
+    tool_stage(t, "derivatives", report.seconds_solve, -1);
+    tool_stage(t, "principal components", report.seconds_basis, -1);
+    json_t *values = json_array();
+    for (int64_t i = 0; i < options.n_linear + report.n_derivatives; i++)
+        json_array_append_new(values, json_real(report.singular_values[i]));
+    json_object_set_new(t->report, "derivatives",
+                        json_pack("{s:i, s:I, s:i, s:f, s:f, s:f, s:o}", "modes", options.n_linear,
+                                  "derivatives", (json_int_t)report.n_derivatives, "rank", report.rank,
+                                  "load_residual", report.load_residual, "energy", report.energy,
+                                  "orthogonality", result.orthogonality, "singular_values", values));
+    tool_note(t, "%lld derivatives of %d modes, static residual %.1e; %d columns hold all but %.1e of "
+              "the weighted energy",
+              (long long)report.n_derivatives, options.n_linear, report.load_residual, options.n_modes,
+              1 - report.energy);
+    MODAL_TRY(replace_modes(shape, &result, MODAL_KIND_DERIVATIVES, err));
+done:
+    modal_modes_result_free(&result);
+    modal_derivatives_report_free(&report);
+    return status;
 }

@@ -1,59 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reduced forces as modalpack stores them, against the full element forces by numpy.
 usage: check_reduced.py BIN_FOLDER SOURCE_FOLDER"""
-import itertools
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-import h5py
 import numpy as np
 
-bin_folder, source = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-STEEL = ["--young", "2.06e11", "--poisson", "0.29", "--density", "7850"]
+from stvk_solid import STEEL, Basis, Tools
 
-
-def run(tool, *words, code=0):
-    got = subprocess.run([bin_folder / tool, *map(str, words)], capture_output=True, text=True)
-    assert got.returncode == code, (words, got)
-    return got
-
-
-class Basis:
-    def __init__(self, path):
-        with h5py.File(path) as file:
-            shape = file["shapes/0000"]
-            self.kind = shape["modes"].attrs["kind"].decode()
-            self.eigenvalues = shape["modes/eigenvalues"][:]
-            self.nodes = shape["volume/nodes"][:]
-            self.tetrahedra = shape["volume/tetrahedra"][:]
-            self.fixed = shape["volume/fixed_nodes"][:]
-            self.modes = shape["volume/volume_modes"][:]
-            group = shape.get("reduced_forces")
-            self.forces = group and [group[name][:] for name in ("linear", "quadratic", "cubic")]
-        edges = (self.nodes[self.tetrahedra[:, 1:]] - self.nodes[self.tetrahedra[:, :1]]).transpose(0, 2, 1)
-        inverse = np.linalg.inv(edges)
-        self.gradients = np.concatenate([-inverse.sum(axis=1, keepdims=True), inverse], axis=1)
-        self.volumes = np.abs(np.linalg.det(edges)) / 6
-
-    def full_forces(self, u, young, poisson):
-        lam, mu = young * poisson / (1 + poisson) / (1 - 2 * poisson), young / 2 / (1 + poisson)
-        f = np.eye(3) + np.einsum("eap,eak->epk", u[self.tetrahedra], self.gradients)
-        strain = (f.transpose(0, 2, 1) @ f - np.eye(3)) / 2
-        stress = 2 * mu * strain + lam * np.trace(strain, axis1=1, axis2=2)[:, None, None] * np.eye(3)
-        p = (f @ stress) * self.volumes[:, None, None]
-        forces = np.zeros_like(u)
-        np.add.at(forces, self.tetrahedra, np.einsum("epk,eak->eap", p, self.gradients))
-        return forces
-
-    def reduced_forces(self, q):
-        r = len(q)
-        second = np.array([q[i] * q[j] for i, j in itertools.combinations_with_replacement(range(r), 2)])
-        third = np.array([q[i] * q[j] * q[k]
-                          for i, j, k in itertools.combinations_with_replacement(range(r), 3)])
-        return self.forces[0] @ q + self.forces[1] @ second + self.forces[2] @ third
+run, source = Tools(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 
 
 def check_forces(basis, young, poisson, bend):

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "lib/base/memory.h"
+#include "lib/reduced/derivatives.h"
 #include "lib/reduced/stvk.h"
 #include "tests/unit/solid_fixtures.h"
 
@@ -297,6 +298,209 @@ static void test_refusals(void **state)
     modal_volume_mesh_free(&mesh);
 }
 
+/* ---- modal derivatives ---- */
+
+enum { K = 4, PAIRS = K * (K + 1) / 2 };
+
+static void solve_modes(const modal_volume_mesh *mesh, const int32_t *fixed, int64_t n_fixed,
+                        modal_modes_result *modes)
+{
+    const modal_modes_options options = {.n_modes = 12, .n_threads = 1};
+    assert_int_equal(modal_modes_solve(mesh, fixed, n_fixed, &options, modes, NULL, NULL), MODAL_OK);
+}
+
+/* out = f(a x + b y) */
+static void force_at(const modal_volume_mesh *mesh, double a, const double *x, double b,
+                     const double *y, double *out)
+{
+    double *u = room(3 * mesh->n_nodes);
+    for (int64_t i = 0; i < 3 * mesh->n_nodes; i++) u[i] = a * x[i] + b * y[i];
+    direct(mesh, u, out);
+    modal_free(&u);
+}
+
+/* The part of f that is linear, and the one that is quadratic, from values of f: the forces are of
+ * third degree, so these differences are exact at any step. image = K x; curvature = H(x, y). */
+static void linear_part(const modal_volume_mesh *mesh, double h, const double *x, double *image)
+{
+    const int64_t n = 3 * mesh->n_nodes;
+    double *f = room(n);
+    memset(image, 0, (size_t)n * sizeof *image);
+    for (int at = -2; at <= 2; at++) {
+        const double weight = at == 0 ? 0 : (at < 0 ? -1 : 1) * (abs(at) == 1 ? 8 : -1) / (12 * h);
+        force_at(mesh, at * h, x, 0, x, f);
+        for (int64_t i = 0; i < n; i++) image[i] += weight * f[i];
+    }
+    modal_free(&f);
+}
+
+static void quadratic_part(const modal_volume_mesh *mesh, double h, const double *x, const double *y,
+                           double *curvature)
+{
+    const int64_t n = 3 * mesh->n_nodes;
+    double *f = room(n);
+    memset(curvature, 0, (size_t)n * sizeof *curvature);
+    for (int a = -1; a <= 1; a += 2)
+        for (int b = -1; b <= 1; b += 2) {
+            force_at(mesh, a * h, x, b * h, y, f);
+            for (int64_t i = 0; i < n; i++) curvature[i] += a * b * f[i] / (4 * h * h);
+        }
+    modal_free(&f);
+}
+
+static double largest_of(int64_t n, const double *x)
+{
+    double top = 0;
+    for (int64_t i = 0; i < n; i++) top = fmax(top, fabs(x[i]));
+    return top;
+}
+
+/* K phi_ij = -H(phi_i, phi_j): at all free nodes of a held body; tested with elastic modes, which see no
+ * inertia of rigid motions, for a free one. */
+static void test_derivatives_are_second_differences(void **state)
+{
+    (void)state;
+    modal_volume_mesh mesh;
+    make_solid(&mesh);
+    const int64_t n = 3 * mesh.n_nodes;
+    int32_t fixed[12];
+    for (int i = 0; i < 12; i++) fixed[i] = i;
+    double *image = room(n), *curvature = room(n), *derivatives;
+    for (int held = 0; held < 2; held++) {
+        modal_modes_result modes;
+        modal_derivatives_report report;
+        const modal_derivatives_options options = {.n_linear = K, .n_modes = 1, .n_threads = 2};
+        solve_modes(&mesh, fixed, held ? 12 : 0, &modes);
+        assert_int_equal(modal_derivatives_compute(&mesh, fixed, held ? 12 : 0, &options,
+                                                   modes.eigenvalues, modes.modes, &derivatives,
+                                                   &report, NULL, NULL),
+                         MODAL_OK);
+        assert_int_equal(report.n_derivatives, PAIRS);
+        assert_true(report.load_residual <= 1e-9);
+        for (int i = 0, at = 0; i < K; i++)
+            for (int j = i; j < K; j++, at++) {
+                const double *x = modes.modes + n * i, *y = modes.modes + n * j, *d = derivatives + n * at;
+                linear_part(&mesh, 0.1 / largest_of(n, d), d, image);
+                quadratic_part(&mesh, 0.1 / fmax(largest_of(n, x), largest_of(n, y)), x, y, curvature);
+                const double size = largest_of(n, curvature);
+                for (int k = 0; k < 36 && held; k++) assert_true(d[k] == 0);
+                for (int64_t k = 36; k < n && held; k++)
+                    assert_true(fabs(image[k] + curvature[k]) <= 1e-8 * size);
+                for (int m = 0; m < modes.n_modes && !held; m++) {
+                    double sum = 0, terms = 0;
+                    for (int64_t k = 0; k < n; k++) {
+                        sum += modes.modes[n * m + k] * (image[k] + curvature[k]);
+                        terms += fabs(modes.modes[n * m + k] * curvature[k]);
+                    }
+                    assert_true(fabs(sum) <= 1e-8 * terms);
+                }
+            }
+        modal_free(&derivatives);
+        modal_modes_result_free(&modes);
+    }
+    modal_free(&image);
+    modal_free(&curvature);
+    modal_volume_mesh_free(&mesh);
+}
+
+/* The static answer to p K phi_0 + s K phi_1 is p phi_0 + s phi_1 + (p^2 phi_00 + 2 p s phi_01 + s^2 phi_11) / 2
+ * but for third order: halving p and s leaves an eighth of the missing force. Without derivatives, a
+ * quarter. */
+static void test_derivatives_bend_statics(void **state)
+{
+    (void)state;
+    modal_volume_mesh mesh;
+    make_solid(&mesh);
+    const int64_t n = 3 * mesh.n_nodes;
+    int32_t fixed[12];
+    for (int i = 0; i < 12; i++) fixed[i] = i;
+    modal_modes_result modes;
+    modal_derivatives_report report;
+    const modal_derivatives_options options = {.n_linear = K, .n_modes = 1, .n_threads = 1};
+    double *derivatives, *u = room(n), *f = room(n), *images[2] = {room(n), room(n)}, missing[2][2];
+    solve_modes(&mesh, fixed, 12, &modes);
+    assert_int_equal(modal_derivatives_compute(&mesh, fixed, 12, &options, modes.eigenvalues,
+                                               modes.modes, &derivatives, &report, NULL, NULL),
+                     MODAL_OK);
+    const double *x = modes.modes, *y = modes.modes + n;
+    linear_part(&mesh, 0.1 / largest_of(n, x), x, images[0]);
+    linear_part(&mesh, 0.1 / largest_of(n, y), y, images[1]);
+    for (int with = 0; with < 2; with++)
+        for (int half = 0; half < 2; half++) {
+            const double p = 0.002 / (1 + half) / largest_of(n, x), s = 0.003 / (1 + half) / largest_of(n, y);
+            for (int64_t i = 0; i < n; i++)
+                u[i] = p * x[i] + s * y[i] +
+                       with * (p * p * derivatives[i] / 2 + p * s * derivatives[n + i] +
+                               s * s * derivatives[K * n + i] / 2);
+            direct(&mesh, u, f);
+            missing[with][half] = 0;
+            for (int64_t i = 36; i < n; i++)
+                missing[with][half] += pow(f[i] - p * images[0][i] - s * images[1][i], 2);
+            missing[with][half] = sqrt(missing[with][half]);
+        }
+    const double without = missing[0][0] / missing[0][1], ratio = missing[1][0] / missing[1][1];
+    assert_true(without > 3.8 && without < 4.3);
+    assert_true(ratio > 7.5 && ratio < 8.5);
+    assert_true(missing[1][1] < 0.1 * missing[0][1]);
+    modal_free(&derivatives);
+    modal_free(&u);
+    modal_free(&f);
+    modal_free(&images[0]);
+    modal_free(&images[1]);
+    modal_modes_result_free(&modes);
+    modal_volume_mesh_free(&mesh);
+}
+
+static void test_derivative_refusals(void **state)
+{
+    (void)state;
+    modal_volume_mesh mesh;
+    make_solid(&mesh);
+    modal_modes_result modes, result;
+    modal_derivatives_report report;
+    modal_derivatives_options options = {.n_linear = 2, .n_modes = 5, .n_threads = 1};
+    solve_modes(&mesh, NULL, 0, &modes);
+#define DERIVE(progress)                                                                               \
+    modal_derivatives_solve(&mesh, NULL, 0, &options, modes.eigenvalues, modes.modes, &result, &report, \
+                            progress, NULL)
+    options.n_modes = 6;
+    assert_int_equal(DERIVE(NULL), MODAL_ERROR_USAGE);
+    options.n_modes = 0;
+    assert_int_equal(DERIVE(NULL), MODAL_ERROR_USAGE);
+    options.n_modes = 5;
+    options.n_linear = 0;
+    assert_int_equal(DERIVE(NULL), MODAL_ERROR_USAGE);
+    options.n_linear = 2;
+    const modal_progress progress = {stop, NULL};
+    assert_int_equal(DERIVE(&progress), MODAL_ERROR_INTERRUPTED);
+    assert_null(result.modes);
+    for (int n = 1;; n++) {
+        modal_alloc_fail_at(n);
+        const modal_status status = DERIVE(NULL);
+        const int fired = modal_alloc_fired();
+        modal_alloc_fail_at(0);
+        assert_int_equal(status, fired ? MODAL_ERROR_MEMORY : MODAL_OK);
+        if (fired) continue;
+        assert_true(n > 40);
+        assert_int_equal(result.n_modes, 5);
+        assert_true(result.orthogonality <= 1e-12 && report.energy > 0.999999);
+        break;
+    }
+    modal_modes_result_free(&result);
+    modal_derivatives_report_free(&report);
+    /* the same mode twice: five columns, of which two are independent */
+    memcpy(modes.modes + 3 * mesh.n_nodes, modes.modes, (size_t)(3 * mesh.n_nodes) * sizeof(double));
+    modes.eigenvalues[1] = modes.eigenvalues[0];
+    assert_int_equal(DERIVE(NULL), MODAL_ERROR_INPUT);
+    options.n_modes = 2;
+    assert_int_equal(DERIVE(NULL), MODAL_OK);
+    assert_int_equal(report.rank, 2);
+    modal_modes_result_free(&result);
+    modal_derivatives_report_free(&report);
+    modal_modes_result_free(&modes);
+    modal_volume_mesh_free(&mesh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +509,9 @@ int main(void)
         cmocka_unit_test(test_forces_are_energy_differences),
         cmocka_unit_test(test_same_bytes_for_every_thread_count),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_derivatives_are_second_differences),
+        cmocka_unit_test(test_derivatives_bend_statics),
+        cmocka_unit_test(test_derivative_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

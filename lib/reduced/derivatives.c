@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/reduced/derivatives.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "lib/fem/sparse.h"
+#include "lib/modes/factor.h"
+#include "lib/reduced/elements.h"
+#include "lib/reduced/space.h"
+
+enum { LANES = REDUCED_LANES, MOST_CORRECTIONS = 6, SOLVES = 16, BATCH = 16 };
+
+/* What a block of elements knows of one mode: its gradient G, and V C sym(G). */
+typedef struct mode_block {
+    double gradient[9][LANES];
+    double stress[9][LANES];
+} mode_block;
+
+/* load -= H(phi_i, phi_j), element by element V (G_j S_i + G_i S_j + C : eta_ij) g_a. From the third
+ * derivative of the energy, whose cubic part is V sym(G) : C : G^T G / 2. */
+static void add_load(const reduced_elements *block, int64_t n_elements, const int32_t *free_index,
+                     mode_block *mi, mode_block *mj, double *load)
+{
+    double strain[6][LANES], p[9][LANES];
+    reduced_product_strain(mi->gradient, mj->gradient, 1, strain);
+    reduced_stress(block, strain, p);
+    for (int row = 0; row < 3; row++)
+        for (int column = 0; column < 3; column++)
+            for (int k = 0; k < 3; k++)
+                for (int lane = 0; lane < LANES; lane++)
+                    p[3 * row + column][lane] +=
+                        mj->gradient[3 * row + k][lane] * mi->stress[3 * k + column][lane] +
+                        mi->gradient[3 * row + k][lane] * mj->stress[3 * k + column][lane];
+    for (int lane = 0; lane < n_elements; lane++)
+        for (int a = 0; a < 4; a++) {
+            const int32_t at = free_index[block->nodes[a][lane]];
+            if (at < 0) continue;
+            for (int row = 0; row < 3; row++)
+                load[3 * (int64_t)at + row] -= p[3 * row][lane] * block->gradients[a][0][lane] +
+                                               p[3 * row + 1][lane] * block->gradients[a][1][lane] +
+                                               p[3 * row + 2][lane] * block->gradients[a][2][lane];
+        }
+}
+
+/* loads [k (k + 1) / 2, n], zeroed before. Each is one thread's, elements in order: the bytes do not
+ * depend on the number of threads. A batch of blocks at a time, since threads that meet seldom wait
+ * seldom. */
+static modal_status make_loads(const modal_volume_mesh *mesh, const reduced_space *space, int64_t k,
+                               const double *modes, double *loads, const modal_progress *progress,
+                               modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    reduced_elements *blocks = NULL;
+    mode_block *known = NULL;
+    const int64_t n_pairs = modal_derivative_count(k);
+    MODAL_TRY(modal_alloc(&blocks, BATCH, sizeof *blocks, "modal derivatives", err));
+    MODAL_TRY(modal_alloc(&known, BATCH * k, sizeof *known, "modal derivatives", err));
+    for (int64_t first = 0; first < mesh->n_elements; first += BATCH * LANES) {
+        MODAL_TRY(modal_progress_report(progress, "derivative loads",
+                                        (double)first / (double)mesh->n_elements, err));
+        for (int64_t b = 0; b < BATCH; b++)
+            MODAL_TRY(reduced_elements_load(mesh, first + b * LANES, &blocks[b], err));
+#pragma omp parallel for schedule(dynamic, 4) num_threads(space->n_threads)
+        for (int64_t at = 0; at < BATCH * k; at++) {
+            const reduced_elements *block = &blocks[at / k];
+            double strain[6][LANES];
+            reduced_elements_gradient(block, modes + 3 * mesh->n_nodes * (at % k), known[at].gradient);
+            reduced_linear_strain(known[at].gradient, strain);
+            reduced_stress(block, strain, known[at].stress);
+        }
+#pragma omp parallel for schedule(dynamic, 4) num_threads(space->n_threads)
+        for (int64_t pair = 0; pair < n_pairs; pair++) {
+            int64_t i = 0;
+            while (i + 1 < k && modal_quadratic_index(k, i + 1, i + 1) <= pair) i++;
+            const int64_t j = i + pair - modal_quadratic_index(k, i, i);
+            for (int64_t b = 0; b < BATCH; b++) {
+                const int64_t left = mesh->n_elements - first - b * LANES;
+                add_load(&blocks[b], left < LANES ? left : LANES, space->system.free_index,
+                         &known[b * k + i], &known[b * k + j], loads + space->n * pair);
+            }
+        }
+    }
+done:
+    modal_free(&blocks);
+    modal_free(&known);
+    return status;
+}
+
+/* load -= M R R^T load, part by part: inertia relief. */
+static void relieve(modal_rigid_space *rigid, int64_t n_vectors, double *loads)
+{
+    const int64_t n = rigid->n_free;
+    for (int64_t v = 0; v < n_vectors; v++)
+        for (int32_t d = 0; d < rigid->depth; d++) {
+            double *load = loads + 3 * n * v, *sums = rigid->coefficients;
+            const double *motion = rigid->motions + 3 * n * d, *mass = rigid->mass_motions + 3 * n * d;
+            memset(sums, 0, (size_t)rigid->n_parts * sizeof *sums);
+            for (int64_t i = 0; i < 3 * n; i++) sums[rigid->part[i / 3]] += motion[i] * load[i];
+            for (int64_t i = 0; i < 3 * n; i++) load[i] -= sums[rigid->part[i / 3]] * mass[i];
+        }
+}
+
+static double length(int64_t n, const double *x) { return cblas_dnrm2((int)n, x, 1); }
+
+/* In place: loads -> K^-1 loads. Where K is singular its factor is of K - shift M with a small shift,
+ * and the rest of the load is solved for again until it is gone. */
+static modal_status solve_block(const reduced_space *space, modal_rigid_space *rigid,
+                                modal_factor *factor, int64_t width, double *loads, double *work,
+                                double *worst, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = space->n, size = n * width;
+    double *solution = work, *rest = work + size, *image = work + 2 * size, error = 0;
+    memset(solution, 0, (size_t)size * sizeof *solution);
+    memcpy(rest, loads, (size_t)size * sizeof *rest);
+    for (int step = 0; step < MOST_CORRECTIONS; step++) {
+        const double before = error;
+        MODAL_TRY(modal_factor_solve(factor, width, rest, image, err));
+        modal_rigid_remove(rigid, width, image);
+        for (int64_t i = 0; i < size; i++) solution[i] += image[i];
+        modal_blocks_multiply(&space->system.pattern, space->system.stiffness, width, solution, image,
+                              space->n_threads);
+        error = 0;
+        for (int64_t v = 0; v < width; v++) {
+            for (int64_t i = v * n; i < (v + 1) * n; i++) rest[i] = loads[i] - image[i];
+            const double whole = length(n, loads + v * n), left = length(n, rest + v * n);
+            if (whole > 0 && !(left / whole <= error)) error = left / whole;
+        }
+        if (error <= 1e-9 || (step > 0 && !(error < 0.5 * before))) break;
+    }
+    if (!(error <= 1e-6))
+        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
+                   "modal derivatives: a static solution misses its load by %.3g of it", error);
+    *worst = fmax(*worst, error);
+    memcpy(loads, solution, (size_t)size * sizeof *loads);
+done:
+    return status;
+}
+
+static modal_status solve_loads(const modal_volume_mesh *mesh, const reduced_space *space,
+                                double first_eigenvalue, int64_t n_vectors, double *vectors,
+                                modal_derivatives_report *report, const modal_progress *progress,
+                                modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_rigid_space rigid = {0};
+    modal_factor *factor = NULL;
+    modal_factor_report of_factor = {0};
+    double *work = NULL, before = modal_seconds();
+    int definite = 0;
+    int64_t pivot = -1;
+    MODAL_TRY(modal_rigid_space_build(mesh, &space->system, space->n_threads, &rigid, err));
+    MODAL_TRY(modal_factor_new(&space->system, &factor, &of_factor, progress, err));
+    MODAL_TRY(modal_progress_report(progress, "factor", -1, err));
+    modal_blas_threads(space->n_threads);
+    MODAL_TRY(modal_factor_compute(factor, &space->system, rigid.n_rigid ? -1e-5 * first_eigenvalue : 0,
+                                   &definite, &pivot, &of_factor, err));
+    if (!definite)
+        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "modal derivatives: stiffness not positive definite");
+    report->seconds_factor = modal_seconds() - before;
+    before = modal_seconds();
+    relieve(&rigid, n_vectors, vectors);
+    MODAL_TRY(modal_alloc(&work, 3 * SOLVES * space->n, sizeof *work, "modal derivatives", err));
+    for (int64_t first = 0; first < n_vectors; first += SOLVES) {
+        const int64_t width = n_vectors - first < SOLVES ? n_vectors - first : SOLVES;
+        MODAL_TRY(modal_progress_report(progress, "derivatives", (double)first / (double)n_vectors, err));
+        MODAL_TRY(solve_block(space, &rigid, factor, width, vectors + first * space->n, work,
+                              &report->load_residual, err));
+    }
+    report->seconds_solve = modal_seconds() - before;
+done:
+    modal_blas_threads(1);
+    modal_factor_delete(factor);
+    modal_rigid_space_free(&rigid);
+    modal_free(&work);
+    return status;
+}
+
+static modal_status check_options(const modal_derivatives_options *o, const double *eigenvalues,
+                                  modal_error *err)
+{
+    const int64_t k = o->n_linear, most = k + modal_derivative_count(k);
+    if (k < 1 || k > 1000)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "modal derivatives: of 1 to 1000 modes, %d",
+                               o->n_linear);
+    if (o->n_modes < 1 || o->n_modes > most)
+        return modal_error_set(err, MODAL_ERROR_USAGE,
+                               "modal derivatives: %d modes and their derivatives span at most %lld "
+                               "columns, %d asked for",
+                               o->n_linear, (long long)most, o->n_modes);
+    for (int64_t i = 0; i < k; i++)
+        if (!(eigenvalues[i] > 0))
+            return modal_error_set(err, MODAL_ERROR_INPUT, "modal derivatives: eigenvalue %lld is %g",
+                                   (long long)i, eigenvalues[i]);
+    return MODAL_OK;
+}
+
+/* vectors [n_pairs, n] = derivatives; `space` is built here. */
+static modal_status derive(const modal_volume_mesh *mesh, const int32_t *fixed_nodes, int64_t n_fixed,
+                           const modal_derivatives_options *o, const double *eigenvalues,
+                           const double *modes, int64_t n_in_front, reduced_space *space,
+                           double **vectors, modal_derivatives_report *report,
+                           const modal_progress *progress, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n_pairs = modal_derivative_count(o->n_linear);
+    MODAL_TRY(check_options(o, eigenvalues, err));
+    MODAL_TRY(reduced_space_build(mesh, fixed_nodes, n_fixed, o->mass_rule, o->n_threads, space, err));
+    MODAL_TRY(modal_alloc_zero(vectors, (n_in_front + n_pairs) * space->n, sizeof **vectors,
+                               "modal derivatives", err));
+    double *derivatives = *vectors + n_in_front * space->n, before = modal_seconds();
+    MODAL_TRY(make_loads(mesh, space, o->n_linear, modes, derivatives, progress, err));
+    report->seconds_loads = modal_seconds() - before;
+    report->n_derivatives = n_pairs;
+    MODAL_TRY(solve_loads(mesh, space, eigenvalues[0], n_pairs, derivatives, report, progress, err));
+done:
+    return status;
+}
+
+modal_status modal_derivatives_compute(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
+                                       int64_t n_fixed, const modal_derivatives_options *options,
+                                       const double *eigenvalues, const double *modes,
+                                       double **derivatives, modal_derivatives_report *report,
+                                       const modal_progress *progress, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    reduced_space space = {0};
+    double *vectors = NULL;
+    const int blas_threads = modal_blas_threads(1);
+    *derivatives = NULL;
+    memset(report, 0, sizeof *report);
+    MODAL_TRY(derive(mesh, fixed_nodes, n_fixed, options, eigenvalues, modes, 0, &space, &vectors, report,
+                     progress, err));
+    MODAL_TRY(modal_alloc_zero(derivatives, 3 * mesh->n_nodes * report->n_derivatives,
+                               sizeof **derivatives, "modal derivatives", err));
+    for (int64_t v = 0; v < report->n_derivatives; v++)
+        for (int64_t i = 0; i < space.n; i++)
+            (*derivatives)[3 * (mesh->n_nodes * v + space.system.free_nodes[i / 3]) + i % 3] =
+                vectors[space.n * v + i];
+done:
+    modal_free(&vectors);
+    reduced_space_free(&space);
+    if (blas_threads > 0) modal_blas_threads(blas_threads);
+    return status;
+}
+
+/* The weights of the 2005 paper, and principal components: the basis [n_modes, n] in `basis`. */
+static modal_status principal_components(const reduced_space *space,
+                                         const modal_derivatives_options *o,
+                                         const double *eigenvalues, double *columns, double *basis,
+                                         modal_derivatives_report *report, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t k = o->n_linear, n_all = k + modal_derivative_count(k), n = space->n;
+    double *t = NULL, *left = NULL, all = 0, kept = 0;
+    for (int64_t i = 0, at = k; i < k; i++) {
+        cblas_dscal((int)n, eigenvalues[0] / eigenvalues[i], columns + i * n, 1);
+        for (int64_t j = i; j < k; j++, at++)
+            cblas_dscal((int)n, eigenvalues[0] / eigenvalues[i] * (eigenvalues[0] / eigenvalues[j]),
+                        columns + at * n, 1);
+    }
+    MODAL_TRY(modal_alloc(&t, n_all * n_all, sizeof *t, "principal components", err));
+    MODAL_TRY(modal_alloc(&left, n_all * n_all, sizeof *left, "principal components", err));
+    MODAL_TRY(modal_alloc(&report->singular_values, n_all, sizeof(double), "singular values", err));
+    MODAL_TRY(reduced_orthonormalise(space, 0, n_all, columns, t, err));
+    for (int64_t i = 0; i < n_all; i++) report->rank += t[i * n_all + i] > 0;
+    if (report->rank < o->n_modes)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT,
+                   "modal derivatives: %d columns asked for, modes and derivatives have %d independent "
+                   "ones",
+                   o->n_modes, report->rank);
+    MODAL_TRY(reduced_svd(n_all, n_all, t, left, report->singular_values, err));
+    for (int64_t i = 0; i < n_all; i++) {
+        const double square = report->singular_values[i] * report->singular_values[i];
+        all += square;
+        kept += i < o->n_modes ? square : 0;
+    }
+    report->energy = kept / all;
+    reduced_combine(space, n_all, columns, o->n_modes, left, 1, 0, basis);
+done:
+    modal_free(&t);
+    modal_free(&left);
+    return status;
+}
+
+modal_status modal_derivatives_solve(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
+                                     int64_t n_fixed, const modal_derivatives_options *options,
+                                     const double *eigenvalues, const double *modes,
+                                     modal_modes_result *result, modal_derivatives_report *report,
+                                     const modal_progress *progress, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    reduced_space space = {0};
+    double *columns = NULL, *basis = NULL;
+    const int64_t k = options->n_linear;
+    const int blas_threads = modal_blas_threads(1);
+    memset(result, 0, sizeof *result);
+    memset(report, 0, sizeof *report);
+    MODAL_TRY(derive(mesh, fixed_nodes, n_fixed, options, eigenvalues, modes, k, &space, &columns, report,
+                     progress, err));
+    for (int64_t v = 0; v < k; v++)
+        for (int64_t i = 0; i < space.n; i++)
+            columns[space.n * v + i] =
+                modes[3 * (mesh->n_nodes * v + space.system.free_nodes[i / 3]) + i % 3];
+    const double before = modal_seconds();
+    MODAL_TRY(modal_progress_report(progress, "principal components", -1, err));
+    MODAL_TRY(modal_alloc(&basis, options->n_modes * space.n, sizeof *basis, "basis", err));
+    MODAL_TRY(principal_components(&space, options, eigenvalues, columns, basis, report, err));
+    modal_free(&columns);
+    MODAL_TRY(reduced_space_result(&space, options->n_modes, basis, 1, result, err));
+    report->seconds_basis = modal_seconds() - before;
+done:
+    modal_free(&columns);
+    modal_free(&basis);
+    reduced_space_free(&space);
+    if (blas_threads > 0) modal_blas_threads(blas_threads);
+    if (status != MODAL_OK) modal_derivatives_report_free(report);
+    return status;
+}
+
+void modal_derivatives_report_free(modal_derivatives_report *report)
+{
+    modal_free(&report->singular_values);
+    memset(report, 0, sizeof *report);
+}
