@@ -17,6 +17,7 @@ const modal_sequence_array modal_sequence_arrays[SEQUENCE_ARRAYS] = {
     [SEQUENCE_NORMALS] = {"Normals", 3, "/VTKHDF/PointData/Normals"},
     [SEQUENCE_DISPLACEMENT] = {"displacement", 3, "/VTKHDF/PointData/displacement"},
     [SEQUENCE_SPEED] = {"speed", 1, "/VTKHDF/PointData/speed"},
+    [SEQUENCE_TANGENTS] = {"Tangents", 4, "/VTKHDF/PointData/Tangents"},
 };
 
 const modal_sequence_format *const modal_sequence_formats[MODAL_SEQUENCE_FORMATS] = {
@@ -29,6 +30,7 @@ int modal_sequence_has(const modal_sequence_info *info, int array)
     case SEQUENCE_NORMALS: return info->normals != 0;
     case SEQUENCE_DISPLACEMENT: return info->displacement != 0;
     case SEQUENCE_SPEED: return info->speed != 0;
+    case SEQUENCE_TANGENTS: return info->tangents != 0;
     default: return 1;
     }
 }

@@ -20,9 +20,10 @@ enum {
     SEQUENCE_NORMALS,
     SEQUENCE_DISPLACEMENT,
     SEQUENCE_SPEED,
+    SEQUENCE_TANGENTS, /* along u of the texture coordinates, and the handedness, 1 or -1 */
     SEQUENCE_ARRAYS
 };
-enum { MODAL_SEQUENCE_WIDEST = 3 }; /* the most components that an array has */
+enum { MODAL_SEQUENCE_WIDEST = 4 }; /* the most components that an array has */
 typedef struct modal_sequence_array {
     const char *name;
     int components;   /* of a point */
@@ -56,6 +57,7 @@ typedef struct modal_sequence_info {
     const char *basis_hash;   /* 32 hexadecimal digits */
     int32_t n_provenance;
     const modal_provenance *provenance; /* [n_provenance], oldest first */
+    int tangents;                       /* nonzero: unit tangents in world axes */
     int speed;                          /* nonzero: length of the velocity, m/s */
     const modal_sequence_scene *scene;  /* for begin only; NULL where a format asks for none */
     int64_t n_probes;

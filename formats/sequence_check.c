@@ -312,6 +312,7 @@ static modal_status check_moving(sequence_checked *c, const modal_h5_place *vtk)
         if (i == SEQUENCE_NORMALS) c->info.normals = dims[0] >= 0;
         if (i == SEQUENCE_DISPLACEMENT) c->info.displacement = dims[0] >= 0;
         if (i == SEQUENCE_SPEED) c->info.speed = dims[0] >= 0;
+        if (i == SEQUENCE_TANGENTS) c->info.tangents = dims[0] >= 0;
         if (dims[0] >= 0) MODAL_TRY(check_finite(c, i));
     }
 done:
@@ -382,7 +383,9 @@ static const char *wrong_view(hid_t group, const modal_sequence_array *array, in
     else if (H5Sget_simple_extent_ndims(space) != rank ||
              H5Sget_simple_extent_dims(space, dims, NULL) != rank || dims[0] != (hsize_t)n ||
              dims[1] != (hsize_t)width)
-        wrong = rank == 2 ? "shape must be one row a point, of 3" : "shape must be one number a point";
+        wrong = width == 1   ? "shape must be one number a point"
+                : width == 3 ? "shape must be one row a point, of 3"
+                             : "shape must be one row a point, of 4";
     else
         wrong = wrong_mapping(plist, array, n, frame);
     if (plist >= 0) H5Pclose(plist);

@@ -25,7 +25,8 @@ static const char *const properties[SEQUENCE_ARRAYS][MODAL_SEQUENCE_WIDEST] = {
     [SEQUENCE_POINTS] = {"x", "y", "z"},
     [SEQUENCE_NORMALS] = {"nx", "ny", "nz"},
     [SEQUENCE_DISPLACEMENT] = {"displacement_x", "displacement_y", "displacement_z"},
-    [SEQUENCE_SPEED] = {"speed"}};
+    [SEQUENCE_SPEED] = {"speed"},
+    [SEQUENCE_TANGENTS] = {"tx", "ty", "tz", "tangent_hand"}};
 
 static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, int64_t *memory_bytes,
                          modal_error *err)

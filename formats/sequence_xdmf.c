@@ -95,7 +95,8 @@ static void put_frame(text_buffer *to, const modal_sequence_info *info, const ch
         if (!modal_sequence_has(info, i)) continue;
         put(to, "        <Attribute Name=\"%s\" AttributeType=\"%s\" Center=\"Node\">",
             modal_sequence_arrays[i].name,
-            modal_sequence_arrays[i].components > 1 ? "Vector" : "Scalar");
+            ((const char *const[]){"Scalar", "Vector", "Vector",
+                                   "Matrix"})[modal_sequence_arrays[i].components - 1]);
         put_vectors(to, info, file, frame, i);
         put(to, "</Attribute>\n");
     }

@@ -22,6 +22,7 @@ extern "C" {
 /* One back end's operations; NULL = unsupported. */
 typedef struct modal_kernels {
     const char *back_end;
+    int normals_ring; /* nonzero: normals_dynamic is faster with a ring than with corners */
     modal_sum_function *modal_sum;
     modal_world_transform_function *world_transform;
     modal_deform_function *deform;

@@ -28,6 +28,10 @@ static const tool_option options[] = {
      "none, rigid (the rest normals, turned with each object) or dynamic (of the deformed surface, "
      "area-weighted).",
      0},
+    {"tangents", 0, "KIND", "none",
+     "none, rigid (the rest tangents, turned with each object) or dynamic (of the deformed surface; needs "
+     "dynamic normals). Both need texture coordinates in the basis.",
+     0},
     {"fields", 0, "LIST", NULL, "Further arrays: displacement.", 0},
     {"order", 0, "ORDER", "user",
      "Vertices and triangles as in the user's mesh (user) or as the basis stores them (stored).", 0},
@@ -117,6 +121,7 @@ static int64_t held_bytes(const input *in)
         const modal_shape *s = &in->basis.shapes[i];
         bytes += s->n_vertices * (24 + 4 + 8) + s->n_triangles * (12 + 4);
         bytes += 4 * s->face_offsets[s->n_vertices];
+        if (s->uv) bytes += 16 * s->n_uv + 12 * s->n_triangles;
     }
     return bytes;
 }
@@ -183,7 +188,8 @@ static modal_status write_all(tool *t, request *r, input *in, outputs *out, moda
     modal_sequence_info info = {
         .n_points = in->n_points, .n_triangles = in->n_triangles, .triangles = in->triangles,
         .n_frames = in->n, .times = in->times, .normals = r->deform.normals != MODAL_NORMALS_NONE,
-        .displacement = r->deform.displacement, .basis_hash = in->trajectory.basis_hash};
+        .displacement = r->deform.displacement,
+        .tangents = r->deform.tangents != MODAL_TANGENTS_NONE, .basis_hash = in->trajectory.basis_hash};
     const int64_t frame_bytes = 4 * modal_sequence_point_floats(&info) * in->n_points;
     for (int i = 0; i < out->n_outputs; i++)
         MODAL_TRY(tool_refuse_same_file(in->basis_path, out->all[i].path, err));

@@ -22,7 +22,7 @@ typedef struct slice {
 
 /* What the command line asks for. */
 typedef struct request {
-    const char *trajectory_path, *folder, *basis_path, *normals_name, *order;
+    const char *trajectory_path, *folder, *basis_path, *normals_name, *tangents_name, *order;
     const char *frames_text; /* NULL: not given */
     slice frames;
     int from_stdin, force, resume, threads;

@@ -27,7 +27,8 @@ static void *write_batches(void *argument)
         const modal_sequence_frames frames = {
             .n_frames = batch.n_frames,
             .arrays = {[SEQUENCE_POINTS] = batch.positions, [SEQUENCE_NORMALS] = batch.normals,
-                       [SEQUENCE_DISPLACEMENT] = batch.displacement}};
+                       [SEQUENCE_DISPLACEMENT] = batch.displacement,
+                       [SEQUENCE_TANGENTS] = batch.tangents}};
         pthread_mutex_lock(w->hdf5);
         w->status = modaldeform_add_frames(w->out, &frames, &w->err);
         pthread_mutex_unlock(w->hdf5);
@@ -50,6 +51,7 @@ static modal_status submit_batches(tool *t, const input *in, int64_t first_frame
     const int64_t total = q->mode_offsets[q->n_objects], most = modal_deformer_batch_frames(deformer);
     const int64_t frame = 12 * (int64_t)q->n_objects;
     double *some_q = NULL, *some_frames = NULL;
+    modal_deformer_number_frames(deformer, in->start + first_frame * in->step, in->step);
     if (in->step > 1) {
         MODAL_TRY(modal_alloc(&some_q, most * total, sizeof *some_q, "batch", err));
         MODAL_TRY(modal_alloc(&some_frames, q->frames ? most * frame : 0, sizeof *some_frames, "batch",

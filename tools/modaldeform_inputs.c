@@ -102,11 +102,22 @@ static modal_status parse_formats(const char *text, request *r, modal_error *err
     return MODAL_OK;
 }
 
+/* Which of none, rigid and dynamic, as modal_normals and modal_tangents count them. */
+static modal_status kind_option(const tool_arguments *a, const char *option, const char **name,
+                                int *kind, modal_error *err)
+{
+    static const char *const kinds[] = {"none", "rigid", "dynamic"};
+    *name = tool_value(a, option);
+    for (*kind = 0; *kind < 3; ++*kind)
+        if (strcmp(*name, kinds[*kind]) == 0) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: not none, rigid or dynamic, %s", option,
+                           *name);
+}
+
 modal_status modaldeform_read_request(const tool *t, request *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const tool_arguments *a = &t->arguments;
-    static const char *const kinds[] = {"none", "rigid", "dynamic"}; /* as modal_normals counts */
     const char *fields = tool_value(a, "fields");
     int kind = 0;
     r->trajectory_path = a->operands[0];
@@ -122,12 +133,14 @@ modal_status modaldeform_read_request(const tool *t, request *r, modal_error *er
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--resume: only with --format vtkhdf, %s",
                    tool_value(a, "format"));
     r->deform.back_end = tool_value(a, "backend");
-    r->normals_name = tool_value(a, "normals");
-    while (kind < 3 && strcmp(r->normals_name, kinds[kind]) != 0) kind++;
-    if (kind == 3)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--normals: not none, rigid or dynamic, %s",
-                   r->normals_name);
+    MODAL_TRY(kind_option(a, "normals", &r->normals_name, &kind, err));
     r->deform.normals = (modal_normals)kind;
+    MODAL_TRY(kind_option(a, "tangents", &r->tangents_name, &kind, err));
+    r->deform.tangents = (modal_tangents)kind;
+    if (r->deform.tangents == MODAL_TANGENTS_DYNAMIC && r->deform.normals != MODAL_NORMALS_DYNAMIC)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE,
+                   "--tangents: dynamic ones are orthogonal to dynamic normals, --normals %s",
+                   r->normals_name);
     if (fields && strcmp(fields, "displacement") != 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fields: the only one is displacement, %s", fields);
     r->deform.displacement = fields != NULL;
@@ -190,8 +203,14 @@ static modal_status read_basis(const request *r, input *in, modal_error *err)
         modal_free(&s->ring);
         modal_free(&s->ring_offsets);
         modal_free(&s->boundary);
-        modal_free(&s->uv);
-        modal_free(&s->triangle_uv);
+        if (r->deform.tangents == MODAL_TANGENTS_NONE) {
+            modal_free(&s->uv);
+            modal_free(&s->triangle_uv);
+        } else if (!s->uv && s->n_triangles > 0) {
+            MODAL_FAIL(err, MODAL_ERROR_INPUT,
+                       "%s: shape %s: no texture coordinates, which --tangents %s needs",
+                       in->basis_path, s->name ? s->name : "", r->tangents_name);
+        }
     }
     if (modal_trajectory_check_basis(&in->trajectory, &in->basis, err) != MODAL_OK) {
         modal_error_context(err, "%s", r->trajectory_path);
@@ -210,9 +229,10 @@ static modal_status describe_arguments(const request *r, input *in, modal_error 
                      (int64_t)(r->frames_text ? strlen(r->frames_text) : 0);
     modal_status status = modal_alloc(&in->arguments, length, 1, "arguments", err);
     if (status != MODAL_OK) return status;
-    snprintf(in->arguments, (size_t)length, "modaldeform %s%s%s%s%s --normals %s%s --order %s",
+    snprintf(in->arguments, (size_t)length, "modaldeform %s%s%s%s%s --normals %s%s%s%s --order %s",
              r->trajectory_path, r->basis_path ? " --basis " : "", r->basis_path ? r->basis_path : "",
              r->frames_text ? " --frames " : "", r->frames_text ? r->frames_text : "", r->normals_name,
+             r->deform.tangents ? " --tangents " : "", r->deform.tangents ? r->tangents_name : "",
              r->deform.displacement ? " --fields displacement" : "", r->order);
     return MODAL_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reorder: columns in the stored order of vertices into the layout of finished frames.
  *
- *   out[base[c] + i] = in[c][source[i]],   i = 0 .. n_vertices - 1,   three floats each
+ *   out[base[c] + i] = in[c][source[i]],   i = 0 .. n_vertices - 1,   `width` floats each
  *
  * source[i] is the stored index of the user's vertex i (the inverse of user_vertex), so reads are
  * scattered within a column and writes are contiguous; NULL stands for source[i] = i. base[c] is the
@@ -21,10 +21,11 @@ extern "C" {
 
 typedef struct modal_reorder_task {
     int64_t n_vertices, n_columns;
-    const float *in;       /* [n_columns, n_vertices, 3] */
+    int32_t width;         /* floats a vertex, 3 or 4 */
+    const float *in;       /* [n_columns, n_vertices, width] */
     const int32_t *source; /* [n_vertices] or NULL */
     const int64_t *base;   /* [n_columns] in points */
-    float *out;            /* [.., 3], n_vertices points written from each base[c] on */
+    float *out;            /* [.., width], n_vertices points written from each base[c] on */
 } modal_reorder_task;
 
 /* Arrays, stream, errors and threads: as modal_sum_function. */

@@ -10,20 +10,21 @@ namespace {
 
 constexpr int THREADS = 256, COLUMNS = 4;
 
+template <int WIDTH>
 __global__ void __launch_bounds__(THREADS) gather(const modal_reorder_task task)
 {
-    const int64_t floats = task.n_vertices * 3, row_blocks = (floats + THREADS - 1) / THREADS;
+    const int64_t floats = task.n_vertices * WIDTH, row_blocks = (floats + THREADS - 1) / THREADS;
     const int64_t n_blocks = row_blocks * ((task.n_columns + COLUMNS - 1) / COLUMNS);
     for (int64_t block = blockIdx.x; block < n_blocks; block += gridDim.x) {
         const int64_t k = block % row_blocks * THREADS + threadIdx.x;
         const int64_t first = block / row_blocks * COLUMNS;
         if (k >= floats) continue;
-        const int64_t point = k / 3, part = k - 3 * point;
-        const int64_t from = task.source ? (int64_t)__ldg(task.source + point) * 3 + part : k;
+        const int64_t point = k / WIDTH, part = k - WIDTH * point;
+        const int64_t from = task.source ? (int64_t)__ldg(task.source + point) * WIDTH + part : k;
 #pragma unroll
         for (int j = 0; j < COLUMNS; j++)
             if (first + j < task.n_columns)
-                task.out[__ldg(task.base + first + j) * 3 + k] =
+                task.out[__ldg(task.base + first + j) * WIDTH + k] =
                     __ldg(task.in + (first + j) * floats + from);
     }
 }
@@ -34,9 +35,12 @@ extern "C" modal_status modal_reorder_cuda(const modal_reorder_task *task, modal
                                            modal_error *err)
 {
     if (task->n_vertices <= 0 || task->n_columns <= 0) return MODAL_OK;
-    const int64_t blocks = (task->n_vertices * 3 + THREADS - 1) / THREADS *
+    const int64_t blocks = (task->n_vertices * task->width + THREADS - 1) / THREADS *
                            ((task->n_columns + COLUMNS - 1) / COLUMNS);
-    gather<<<(unsigned)(blocks < INT32_MAX ? blocks : INT32_MAX), THREADS, 0,
-             (cudaStream_t)stream>>>(*task);
+    const unsigned grid = (unsigned)(blocks < INT32_MAX ? blocks : INT32_MAX);
+    if (task->width == 3)
+        gather<3><<<grid, THREADS, 0, (cudaStream_t)stream>>>(*task);
+    else
+        gather<4><<<grid, THREADS, 0, (cudaStream_t)stream>>>(*task);
     return modal_cuda_launched("reorder", err);
 }

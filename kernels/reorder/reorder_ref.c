@@ -9,8 +9,9 @@ modal_status modal_reorder_ref(const modal_reorder_task *task, modal_stream *str
     for (int64_t c = 0; c < task->n_columns; c++)
         for (int64_t i = 0; i < n; i++) {
             int64_t v = task->source ? task->source[i] : i;
-            for (int j = 0; j < 3; j++)
-                task->out[(task->base[c] + i) * 3 + j] = task->in[(c * n + v) * 3 + j];
+            for (int j = 0; j < task->width; j++)
+                task->out[(task->base[c] + i) * task->width + j] =
+                    task->in[(c * n + v) * task->width + j];
         }
     return MODAL_OK;
 }

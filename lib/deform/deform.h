@@ -24,6 +24,12 @@ typedef enum modal_normals {
     MODAL_NORMALS_DYNAMIC /* area-weighted, of the deformed surface */
 } modal_normals;
 
+typedef enum modal_tangents {
+    MODAL_TANGENTS_NONE = 0,
+    MODAL_TANGENTS_RIGID,  /* R times the rest tangent */
+    MODAL_TANGENTS_DYNAMIC /* of the deformed surface, from its texture coordinates */
+} modal_tangents;
+
 /* Reads tiles [begin, end) of a shape's modal matrix, [end - begin, n_modes, 3, MODAL_TILE], into
  * `to`. Called by the thread that makes the deformer and by the one that submits. */
 typedef struct modal_matrix_source {
@@ -37,6 +43,7 @@ typedef struct modal_deform_request {
      * or several of any one kind, "cpu,cpu". */
     const char *back_end;
     modal_normals normals;
+    modal_tangents tangents; /* both kinds need texture coordinates, dynamic ones dynamic normals */
     int displacement;      /* nonzero: also R U q, the displacement in world axes */
     int stored_order;      /* nonzero: vertices in the basis's stored order, else the user's */
     int64_t n_frames;      /* that will be submitted in all, to size the batches */
@@ -45,13 +52,14 @@ typedef struct modal_deform_request {
     modal_matrix_source matrix; /* read NULL: the shapes of the basis hold their modal matrices */
 } modal_deform_request;
 
-/* One finished batch. Arrays are [n_frames, n_points, 3] float32, objects one after the other within
- * a frame; they belong to the deformer and are valid until the batch is released. */
+/* One finished batch. Arrays are [n_frames, n_points, 3] float32 (tangents 4: their handedness, 1 or
+ * -1, comes last), objects one after the other within a frame; they belong to the deformer and are valid until the batch is released. */
 typedef struct modal_deform_batch {
     int64_t n_frames;
     const float *positions;
     const float *normals;      /* NULL unless asked for */
     const float *displacement; /* NULL unless asked for */
+    const float *tangents;     /* NULL unless asked for */
     int engine, slot;          /* the deformer's own */
 } modal_deform_batch;
 
@@ -59,7 +67,8 @@ typedef struct modal_deformer modal_deformer;
 
 /* Copies what it needs of the basis (to the device, for CUDA); the basis may be freed afterwards,
  * unless it holds the modal matrices and modal_deformer_streamed_bytes is not 0.
- * Errors: MODAL_ERROR_SYSTEM for a back end that was asked for and is absent, MODAL_ERROR_MEMORY
+ * Errors: MODAL_ERROR_USAGE for a request that breaks its rules, MODAL_ERROR_INPUT where a shape lacks
+ * what the request needs, MODAL_ERROR_SYSTEM for a back end that was asked for and is absent, MODAL_ERROR_MEMORY
  * with the bytes needed when one frame and one range of tiles do not fit the limit. */
 modal_status modal_deformer_new(modal_deformer **deformer, const modal_basis *basis,
                                 const modal_deform_request *request, modal_error *err);
@@ -78,6 +87,10 @@ int64_t modal_deformer_n_points(const modal_deformer *deformer);     /* of one f
 int64_t modal_deformer_batch_frames(const modal_deformer *deformer); /* most frames of a batch */
 /* Bytes of modal matrices that a batch reads, since they stay outside; 0 where all fit. */
 int64_t modal_deformer_streamed_bytes(const modal_deformer *deformer);
+
+/* In messages the frames that are submitted from now on are first, first + step, ...; without this,
+ * 0, 1, ... */
+void modal_deformer_number_frames(modal_deformer *deformer, int64_t first, int64_t step);
 
 /* Starts a batch of n_frames <= modal_deformer_batch_frames frames; waits for a free slot.
  * q: [n_frames, total modes] float64; frames: [n_frames, n_objects, 3, 4] float64 or NULL for the

@@ -8,6 +8,7 @@ int modal_deform_wants(const deform_engine *d, int output)
     switch (output) {
     case DEFORM_NORMALS: return d->request.normals != MODAL_NORMALS_NONE;
     case DEFORM_DISPLACEMENT: return d->request.displacement != 0;
+    case DEFORM_TANGENTS: return d->request.tangents != MODAL_TANGENTS_NONE;
     default: return 1;
     }
 }
@@ -36,11 +37,58 @@ static modal_status deform_columns(deform_engine *d, const deform_shape *s,
             if (!d->d_part[k]) continue;
             const modal_reorder_task place = {.n_vertices = part.n_vertices,
                                               .n_columns = whole->n_columns,
+                                              .width = 3,
                                               .in = d->d_part[k],
                                               .base = s->d_column_base,
                                               .out = d->d_scratch[k] + first * 3};
             MODAL_TRY(kernels->reorder(&place, d->compute, err));
         }
+    }
+done:
+    return status;
+}
+
+/* Normals and tangents of columns whose positions are in the scratch array. */
+static modal_status compute_surface(deform_engine *d, const deform_shape *s, int64_t count,
+                                    const float *frames, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_kernels *kernels = d->device.kernels;
+    if (d->request.normals == MODAL_NORMALS_DYNAMIC) {
+        const modal_normals_dynamic_task normals = {.n_vertices = s->n_vertices,
+                                                    .n_columns = count,
+                                                    .corner_offsets = s->d_corner_offsets,
+                                                    .corners = s->d_corners,
+                                                    .positions = d->d_scratch[DEFORM_POSITIONS],
+                                                    .normals = d->d_scratch[DEFORM_NORMALS],
+                                                    .ring_offsets = s->d_ring_offsets,
+                                                    .ring = s->d_ring};
+        MODAL_TRY(kernels->normals_dynamic(&normals, d->compute, err));
+    } else if (d->request.normals == MODAL_NORMALS_RIGID) {
+        const modal_normals_rigid_task normals = {.n_vertices = s->n_vertices,
+                                                  .n_columns = count,
+                                                  .rest_normals = s->d_rest_normals,
+                                                  .frames = frames,
+                                                  .normals = d->d_scratch[DEFORM_NORMALS]};
+        MODAL_TRY(kernels->normals_rigid(&normals, d->compute, err));
+    }
+    if (d->request.tangents == MODAL_TANGENTS_DYNAMIC) {
+        const modal_tangents_dynamic_task tangents = {.n_vertices = s->n_vertices,
+                                                      .n_columns = count,
+                                                      .corner_offsets = s->d_corner_offsets,
+                                                      .corners = s->d_corners,
+                                                      .weights = s->d_weights,
+                                                      .positions = d->d_scratch[DEFORM_POSITIONS],
+                                                      .normals = d->d_scratch[DEFORM_NORMALS],
+                                                      .tangents = d->d_scratch[DEFORM_TANGENTS]};
+        MODAL_TRY(kernels->tangents_dynamic(&tangents, d->compute, err));
+    } else if (d->request.tangents == MODAL_TANGENTS_RIGID) {
+        const modal_tangents_rigid_task tangents = {.n_vertices = s->n_vertices,
+                                                    .n_columns = count,
+                                                    .rest_tangents = s->d_rest_tangents,
+                                                    .frames = frames,
+                                                    .tangents = d->d_scratch[DEFORM_TANGENTS]};
+        MODAL_TRY(kernels->tangents_rigid(&tangents, d->compute, err));
     }
 done:
     return status;
@@ -65,27 +113,13 @@ static modal_status compute_chunk(deform_engine *d, const deform_slot *slot,
         .positions = d->d_scratch[DEFORM_POSITIONS],
         .displacement = d->d_scratch[DEFORM_DISPLACEMENT]};
     MODAL_TRY(deform_columns(d, s, &deform, err));
-    if (d->request.normals == MODAL_NORMALS_DYNAMIC) {
-        const modal_normals_dynamic_task normals = {.n_vertices = s->n_vertices,
-                                                    .n_columns = count,
-                                                    .corner_offsets = s->d_corner_offsets,
-                                                    .corners = s->d_corners,
-                                                    .positions = deform.positions,
-                                                    .normals = d->d_scratch[DEFORM_NORMALS]};
-        MODAL_TRY(kernels->normals_dynamic(&normals, d->compute, err));
-    } else if (d->request.normals == MODAL_NORMALS_RIGID) {
-        const modal_normals_rigid_task normals = {.n_vertices = s->n_vertices,
-                                                  .n_columns = count,
-                                                  .rest_normals = s->d_rest_normals,
-                                                  .frames = frames,
-                                                  .normals = d->d_scratch[DEFORM_NORMALS]};
-        MODAL_TRY(kernels->normals_rigid(&normals, d->compute, err));
-    }
+    MODAL_TRY(compute_surface(d, s, count, frames, err));
     for (int k = 0; k < DEFORM_OUTPUTS; k++) {
         if (!slot->d_out[k]) continue;
         const modal_reorder_task reorder = {
             .n_vertices = s->n_vertices,
             .n_columns = count,
+            .width = (int32_t)modal_deform_width(k),
             .in = d->d_scratch[k],
             .source = s->d_source,
             .base = d->d_base + d->batch_frames * s->first_column + first,
@@ -100,7 +134,7 @@ modal_status modal_deform_compute(deform_engine *d, deform_slot *slot, modal_err
 {
     modal_status status = MODAL_OK;
     const modal_device *device = &d->device;
-    const int64_t n = slot->n_frames, out_bytes = n * d->n_points * 3 * (int64_t)sizeof(float);
+    const int64_t n = slot->n_frames, points = n * d->n_points;
     MODAL_TRY(modal_device_copy_in(device, slot->d_q, slot->h_q,
                                    n * d->n_modes * (int64_t)sizeof(float), d->compute, err));
     MODAL_TRY(modal_device_copy_in(device, slot->d_frames, slot->h_frames,
@@ -117,7 +151,8 @@ modal_status modal_deform_compute(deform_engine *d, deform_slot *slot, modal_err
     MODAL_TRY(modal_device_stream_wait_event(device, d->copy, slot->computed, err));
     for (int k = 0; k < DEFORM_OUTPUTS; k++)
         if (slot->d_out[k])
-            MODAL_TRY(modal_device_copy_out(device, slot->h_out[k], slot->d_out[k], out_bytes,
+            MODAL_TRY(modal_device_copy_out(device, slot->h_out[k], slot->d_out[k],
+                                            points * modal_deform_width(k) * (int64_t)sizeof(float),
                                             d->copy, err));
     MODAL_TRY(modal_device_event_record(device, slot->copied, d->copy, err));
 done:

@@ -95,10 +95,12 @@ static modal_status new_arrays(deform_engine *d, modal_error *err)
     if (n_columns > most_columns) most_columns = n_columns;
     for (int k = 0; k < DEFORM_OUTPUTS; k++)
         if (modal_deform_wants(d, k))
-            MODAL_TRY(modal_device_alloc(&d->device, &d->d_scratch[k], largest, 3 * sizeof(float),
-                                         "scratch", err));
+            MODAL_TRY(modal_device_alloc(&d->device, &d->d_scratch[k], largest,
+                                         (size_t)modal_deform_width(k) * sizeof(float), "scratch",
+                                         err));
     for (int k = 0; k < DEFORM_OUTPUTS; k++)
-        if (part > 0 && k != DEFORM_NORMALS && modal_deform_wants(d, k))
+        if (part > 0 && (k == DEFORM_POSITIONS || k == DEFORM_DISPLACEMENT) &&
+            modal_deform_wants(d, k))
             MODAL_TRY(modal_device_alloc(&d->device, &d->d_part[k], part, 3 * sizeof(float),
                                          "scratch of a range", err));
     MODAL_TRY(modal_deform_new_ranges(d, err));
@@ -109,8 +111,9 @@ static modal_status new_arrays(deform_engine *d, modal_error *err)
         MODAL_TRY(new_pair(d, &slot->h_frames, &slot->d_frames, n_columns * 12, "frames", err));
         for (int k = 0; k < DEFORM_OUTPUTS; k++)
             if (modal_deform_wants(d, k))
-                MODAL_TRY(new_pair(d, &slot->h_out[k], &slot->d_out[k], batch * d->n_points * 3,
-                                   "output slot", err));
+                MODAL_TRY(new_pair(d, &slot->h_out[k], &slot->d_out[k],
+                                   batch * d->n_points * modal_deform_width(k), "output slot",
+                                   err));
         MODAL_TRY(modal_device_event_new(&d->device, &slot->computed, err));
         MODAL_TRY(modal_device_event_new(&d->device, &slot->copied, err));
     }
@@ -156,6 +159,8 @@ modal_status modal_deform_engine_new(deform_engine **deformer, const modal_basis
                    "deform: %lld frames, a limit of %lld bytes, of %lld on the device",
                    (long long)request->n_frames, (long long)request->memory_limit,
                    (long long)request->device_limit);
+    if (request->tangents == MODAL_TANGENTS_DYNAMIC && request->normals != MODAL_NORMALS_DYNAMIC)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "deform: dynamic tangents need dynamic normals");
     if (pthread_mutex_init(&d->lock, NULL) != 0)
         MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "deform: no mutex");
     if (pthread_cond_init(&d->changed, NULL) != 0) {
@@ -218,7 +223,8 @@ deform_engine *modal_deform_engine_delete(deform_engine *d)
 
 /* q and frames into the order of columns, rounded once. */
 static modal_status stage_inputs(const deform_engine *d, deform_slot *slot, const double *q,
-                                 const double *frames, modal_error *err)
+                                 const double *frames, int64_t number, int64_t step,
+                                 modal_error *err)
 {
     for (int32_t i = 0; i < d->n_shapes; i++) {
         const deform_shape *s = &d->shapes[i];
@@ -233,22 +239,23 @@ static modal_status stage_inputs(const deform_engine *d, deform_slot *slot, cons
                 for (int32_t k = 0; k < s->n_modes; k++)
                     if (!modal_deform_round(q_in[k], q_out++))
                         return modal_error_set(err, MODAL_ERROR_INPUT,
-                                               "frame %lld of the batch, object %lld: reduced "
+                                               "frame %lld, object %lld: reduced "
                                                "coordinate %d = %g does not fit float32",
-                                               (long long)f, (long long)object, k, q_in[k]);
+                                               (long long)(number + f * step), (long long)object, k, q_in[k]);
                 for (int k = 0; k < 12; k++)
                     if (!modal_deform_round(frame_in[k], frames_out++))
                         return modal_error_set(err, MODAL_ERROR_INPUT,
-                                               "frame %lld of the batch, object %lld: entry %d of "
+                                               "frame %lld, object %lld: entry %d of "
                                                "its rigid frame = %g does not fit float32",
-                                               (long long)f, (long long)object, k, frame_in[k]);
+                                               (long long)(number + f * step), (long long)object, k, frame_in[k]);
             }
     }
     return MODAL_OK;
 }
 
 modal_status modal_deform_engine_submit(deform_engine *d, int64_t n_frames, const double *q,
-                                   const double *frames, modal_error *err)
+                                        const double *frames, int64_t number, int64_t step,
+                                        modal_error *err)
 {
     modal_status status = MODAL_OK;
     if (n_frames < 0 || n_frames > d->batch_frames)
@@ -264,7 +271,7 @@ modal_status modal_deform_engine_submit(deform_engine *d, int64_t n_frames, cons
 
     slot->n_frames = n_frames;
     MODAL_TRY(modal_device_select(&d->device, err));
-    MODAL_TRY(stage_inputs(d, slot, q, frames, err));
+    MODAL_TRY(stage_inputs(d, slot, q, frames, number, step, err));
     MODAL_TRY(modal_deform_compute(d, slot, err));
 done:
     pthread_mutex_lock(&d->lock);
@@ -302,6 +309,7 @@ modal_status modal_deform_engine_collect(deform_engine *d, modal_deform_batch *b
     batch->positions = slot->h_out[DEFORM_POSITIONS];
     batch->normals = slot->h_out[DEFORM_NORMALS];
     batch->displacement = slot->h_out[DEFORM_DISPLACEMENT];
+    batch->tangents = slot->h_out[DEFORM_TANGENTS];
     return MODAL_OK;
 }
 

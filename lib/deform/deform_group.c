@@ -96,6 +96,7 @@ modal_status modal_deformer_new(modal_deformer **deformer, const modal_basis *ba
     const int listed = is_list(request->back_end);
     if (listed) MODAL_TRY(parse_list(request->back_end, names, &n, err));
     MODAL_TRY(modal_alloc_zero(&d, 1, sizeof *d, "deformer", err));
+    d->number_step = 1;
     MODAL_TRY(modal_alloc_zero(&d->engines, n, sizeof *d->engines, "deformers", err));
     if (n > 1) { /* they share main memory, and the frames */
         each.memory_limit = request->memory_limit / n;
@@ -158,9 +159,19 @@ modal_status modal_deformer_submit(modal_deformer *d, int64_t n_frames, const do
         return modal_error_set(err, MODAL_ERROR_USAGE, "deform: a batch of %lld frames, most %lld",
                                (long long)n_frames, (long long)d->batch_frames);
     deform_engine *engine = d->engines[d->n_submitted % d->n_engines];
-    modal_status status = modal_deform_engine_submit(engine, n_frames, q, frames, err);
-    if (status == MODAL_OK) d->n_submitted++;
+    modal_status status = modal_deform_engine_submit(engine, n_frames, q, frames, d->next_number,
+                                                     d->number_step, err);
+    if (status == MODAL_OK) {
+        d->n_submitted++;
+        d->next_number += n_frames * d->number_step;
+    }
     return status;
+}
+
+void modal_deformer_number_frames(modal_deformer *d, int64_t first, int64_t step)
+{
+    d->next_number = first;
+    d->number_step = step;
 }
 
 modal_status modal_deformer_collect(modal_deformer *d, modal_deform_batch *batch, modal_error *err)

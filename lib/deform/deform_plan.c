@@ -71,24 +71,32 @@ static void need_shape(const deform_engine *d, const deform_shape *s, needs *hos
     if (s->place == MATRIX_IN_MEMORY) add(&host->fixed, matrix_bytes(s), 1);
     add(&device->fixed, tiles * 96, sizeof(float));
     if (!d->request.stored_order) add(&device->fixed, n, sizeof(int32_t));
-    if (d->request.normals != MODAL_NORMALS_NONE) { /* rigid ones need the faces only once */
-        const int rigid = d->request.normals == MODAL_NORMALS_RIGID;
-        tally *table = rigid ? &loading : &device->fixed;
+    const modal_deform_tables tables = modal_deform_tables_of(d);
+    const int64_t rest = tables.rest_normals ? 3 : 0, rest_tangents = tables.rest_tangents ? 4 : 0;
+    add(&device->fixed, n, (rest + rest_tangents) * (int64_t)sizeof(float));
+    if (tables.once || tables.kept) {
+        tally *table = tables.kept ? &device->fixed : &loading;
         add(table, n + 1, sizeof(int64_t));
         add(table, corners, 2 * sizeof(int32_t));
-        if (rigid) {
-            add(&loading, n, 3 * sizeof(float));
-            add(&device->fixed, n, 3 * sizeof(float));
+        if (tables.weights) add(table, corners, 4 * sizeof(float));
+        if (tables.ring && tables.weights) { /* both: a ring is no larger than the corners */
+            add(table, n + 1, sizeof(int64_t));
+            add(table, corners, 2 * sizeof(int32_t));
         }
+        if (tables.once) add(&loading, n, 6 * sizeof(float)); /* rest positions, and normals */
     }
     keep_largest(&device->loading, &loading);
-    if (d->device.shares_memory) return; /* arrays are written in place */
     loading = (tally){0};
-    add(&loading, tiles * 96, sizeof(float));
-    keep_largest(&host->loading, &loading);
-    if (d->request.normals == MODAL_NORMALS_NONE) return;
-    loading = (tally){0};
-    add(&loading, corners, 2 * sizeof(int32_t));
+    if (tables.weights) add(&loading, corners, sizeof(int32_t)); /* faces of the corners */
+    if (!d->device.shares_memory) {                              /* else written in place */
+        tally tiles_loading = {0};
+        add(&tiles_loading, tiles * 96, sizeof(float));
+        keep_largest(&host->loading, &tiles_loading);
+        if (tables.once || tables.kept)
+            add(&loading, corners, (tables.weights ? 6 : 2) * sizeof(float));
+        if (tables.ring) add(&loading, corners, 2 * sizeof(int32_t));
+        if (tables.ring) add(&loading, n + 1, sizeof(int64_t));
+    }
     keep_largest(&host->loading, &loading);
 }
 
@@ -96,8 +104,9 @@ static void need_shape(const deform_engine *d, const deform_shape *s, needs *hos
 static void choose(deform_engine *d, const attempt *a, int64_t frames, needs *host, needs *device)
 {
     tally scratch = {0}, part = {0}, base = {0};
-    int64_t n_outputs = 0;
-    for (int k = 0; k < DEFORM_OUTPUTS; k++) n_outputs += modal_deform_wants(d, k) != 0;
+    int64_t width = 0; /* floats a point, of all outputs */
+    for (int k = 0; k < DEFORM_OUTPUTS; k++)
+        if (modal_deform_wants(d, k)) width += modal_deform_width(k);
     d->range_floats = d->stages_ranges = 0;
     for (int32_t i = 0; i < d->n_shapes; i++) {
         deform_shape *s = &d->shapes[i];
@@ -110,7 +119,7 @@ static void choose(deform_engine *d, const attempt *a, int64_t frames, needs *ho
         if (s->chunk > columns) s->chunk = columns;
         if (s->chunk < 1) s->chunk = 1;
         tally mine = {0};
-        add(&mine, s->n_vertices, 3 * (int64_t)sizeof(float) * n_outputs);
+        add(&mine, s->n_vertices, width * (int64_t)sizeof(float));
         mine.overflow |= !modal_size_multiply(mine.bytes, s->chunk, &mine.bytes);
         keep_largest(&scratch, &mine);
         if (s->place == MATRIX_ON_DEVICE) continue;
@@ -152,7 +161,8 @@ static int measure(deform_engine *d, const attempt *a, int64_t frames, int64_t *
     add(&host.fixed, (int64_t)d->n_objects + 1,
         2 * sizeof(int64_t) + 12 * sizeof(double) + sizeof(int32_t));
     for (int k = 0; k < DEFORM_OUTPUTS; k++)
-        if (modal_deform_wants(d, k)) add(&out, d->n_points, 3 * sizeof(float));
+        if (modal_deform_wants(d, k))
+            add(&out, d->n_points, modal_deform_width(k) * (int64_t)sizeof(float));
     add(&in, d->n_modes, sizeof(float));
     add(&in, d->n_objects, 12 * sizeof(float));
     add(&out, in.bytes, 1);
@@ -286,7 +296,8 @@ modal_status modal_deform_plan(deform_engine *d, modal_error *err)
     /* what would be good */
     tally frame = {0};
     for (int k = 0; k < DEFORM_OUTPUTS; k++)
-        if (modal_deform_wants(d, k)) add(&frame, d->n_points, 3 * sizeof(float));
+        if (modal_deform_wants(d, k))
+            add(&frame, d->n_points, modal_deform_width(k) * (int64_t)sizeof(float));
     add(&frame, d->n_modes, sizeof(float));
     add(&frame, (int64_t)d->n_objects, 12 * sizeof(float));
     add(&frame, 1, 1);

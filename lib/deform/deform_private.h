@@ -8,7 +8,11 @@
 #include "kernels/registry.h"
 #include "lib/deform/deform.h"
 
-enum { DEFORM_SLOTS = 3, DEFORM_POSITIONS = 0, DEFORM_NORMALS, DEFORM_DISPLACEMENT, DEFORM_OUTPUTS };
+enum { DEFORM_SLOTS = 3 };
+enum { DEFORM_POSITIONS, DEFORM_NORMALS, DEFORM_DISPLACEMENT, DEFORM_TANGENTS, DEFORM_OUTPUTS };
+
+/* Floats a point of an output. */
+static inline int64_t modal_deform_width(int output) { return output == DEFORM_TANGENTS ? 4 : 3; }
 
 /* Where a shape's modal matrix U is. */
 typedef enum matrix_place {
@@ -37,8 +41,12 @@ typedef struct deform_shape {
     int64_t *d_column_base;        /* [chunk] c * n_vertices, where U is not on the device */
     float *d_rest_tiles;
     float *d_rest_normals;     /* rigid normals */
-    int64_t *d_corner_offsets; /* dynamic normals */
+    float *d_rest_tangents;    /* rigid tangents, [n_vertices, 4] */
+    int64_t *d_corner_offsets; /* dynamic normals, unless the ring is there; dynamic tangents */
     int32_t *d_corners;
+    int64_t *d_ring_offsets; /* dynamic normals, where the back end is faster with a ring */
+    int32_t *d_ring;
+    float *d_weights; /* dynamic tangents */
     int32_t *d_source; /* stored index of each user vertex; NULL: keep the stored order */
 } deform_shape;
 
@@ -50,7 +58,7 @@ typedef struct deform_slot {
     int64_t n_frames;
     float *h_q, *d_q;           /* shape after shape, [columns, n_modes] each */
     float *h_frames, *d_frames; /* shape after shape, [columns, 3, 4] each */
-    float *h_out[DEFORM_OUTPUTS], *d_out[DEFORM_OUTPUTS]; /* [batch_frames, n_points, 3] or NULL */
+    float *h_out[DEFORM_OUTPUTS], *d_out[DEFORM_OUTPUTS]; /* [batch_frames, n_points, width] or NULL */
     modal_event *computed, *copied;
 } deform_slot;
 
@@ -72,7 +80,7 @@ typedef struct deform_engine {
     deform_shape *shapes;   /* [n_shapes], those with objects */
     int64_t batch_frames;
     int64_t *d_base;                    /* shape after shape, [batch_frames * n_objects] */
-    float *d_scratch[DEFORM_OUTPUTS];   /* [chunk, n_vertices, 3] of one shape, stored order */
+    float *d_scratch[DEFORM_OUTPUTS];   /* [chunk, n_vertices, width] of one shape, stored order */
     float *d_part[DEFORM_OUTPUTS];      /* the same of a range of tiles; no normals */
     int n_slots;
     deform_slot slots[DEFORM_SLOTS];
@@ -97,6 +105,7 @@ struct modal_deformer {
     int64_t batch_frames;    /* the smallest of theirs */
     char *names;             /* "cuda:0,cuda:1" */
     int64_t n_submitted;     /* of the submitting thread */
+    int64_t next_number, number_step; /* of the next frame, for messages */
     int64_t n_collected;     /* of the collecting thread */
 };
 
@@ -104,8 +113,10 @@ struct modal_deformer {
 modal_status modal_deform_engine_new(deform_engine **engine, const modal_basis *basis,
                                      const modal_deform_request *request, modal_error *err);
 deform_engine *modal_deform_engine_delete(deform_engine *engine);
+/* Frame f of the batch is frame number + f * step in messages. */
 modal_status modal_deform_engine_submit(deform_engine *engine, int64_t n_frames, const double *q,
-                                        const double *frames, modal_error *err);
+                                        const double *frames, int64_t number, int64_t step,
+                                        modal_error *err);
 modal_status modal_deform_engine_collect(deform_engine *engine, modal_deform_batch *batch,
                                          modal_error *err);
 void modal_deform_engine_release(deform_engine *engine, modal_deform_batch *batch);
@@ -116,6 +127,26 @@ int modal_deform_wants(const deform_engine *engine, int output);
 
 /* Chooses batch_frames, n_slots, every shape's chunk, and where its U is, within the limits. */
 modal_status modal_deform_plan(deform_engine *engine, modal_error *err);
+
+/* What a request needs to know of a shape's surface. */
+typedef struct modal_deform_tables {
+    int kept, once;                  /* corners (or the ring): for every batch, or to begin with */
+    int ring, weights;               /* these, too */
+    int rest_normals, rest_tangents; /* which are made to begin with */
+} modal_deform_tables;
+
+static inline modal_deform_tables modal_deform_tables_of(const deform_engine *engine)
+{
+    const modal_normals normals = engine->request.normals;
+    const modal_tangents tangents = engine->request.tangents;
+    modal_deform_tables tables = {.kept = normals == MODAL_NORMALS_DYNAMIC,
+                                  .rest_normals = normals == MODAL_NORMALS_RIGID,
+                                  .rest_tangents = tangents == MODAL_TANGENTS_RIGID,
+                                  .weights = tangents != MODAL_TANGENTS_NONE};
+    tables.once = tables.rest_normals || tables.rest_tangents;
+    tables.ring = tables.kept && engine->device.kernels->normals_ring;
+    return tables;
+}
 
 /* Allocates and fills the shapes' arrays in device memory. */
 modal_status modal_deform_load_shapes(deform_engine *engine, modal_error *err);

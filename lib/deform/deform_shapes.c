@@ -5,6 +5,8 @@
 #include "lib/base/memory.h"
 #include "lib/deform/deform_private.h"
 
+static const char *name_of(const modal_shape *shape) { return shape->name ? shape->name : ""; }
+
 /* An array that is written in main memory and then moved to the device; where that is the same
  * memory, it is written in place. */
 typedef struct upload {
@@ -57,7 +59,7 @@ static modal_status load_rest_tiles(deform_engine *d, deform_shape *s, modal_err
                 status = modal_error_set(err, MODAL_ERROR_INPUT,
                                          "shape %s: rest position of vertex %lld: %g does not fit "
                                          "float32",
-                                         source->name ? source->name : "", (long long)v,
+                                         name_of(source), (long long)v,
                                          source->rest_positions[3 * v + i]);
     return upload_end(d, &u, status, &s->d_rest_tiles, err);
 }
@@ -78,7 +80,7 @@ static modal_status load_source(deform_engine *d, deform_shape *s, modal_error *
         if (user[v] < 0 || user[v] >= s->n_vertices || source[user[v]] >= 0)
             status = modal_error_set(err, MODAL_ERROR_INPUT,
                                      "shape %s: user_vertex[%lld] = %d: not a permutation",
-                                     s->source->name ? s->source->name : "", (long long)v,
+                                     name_of(s->source), (long long)v,
                                      user[v]);
         else
             source[user[v]] = (int32_t)v;
@@ -86,55 +88,132 @@ static modal_status load_source(deform_engine *d, deform_shape *s, modal_error *
     return upload_end(d, &u, status, &s->d_source, err);
 }
 
-static modal_status load_corners(deform_engine *d, deform_shape *s, modal_error *err)
+/* The ring, unless it is larger than the corners (few vertices with very many faces). Afterwards
+ * corners are needed for tangents alone. */
+static modal_status load_ring(deform_engine *d, deform_shape *s, const int32_t *corners,
+                              modal_error *err)
 {
-    const modal_shape *source = s->source;
-    if (!source->face_offsets)
-        return modal_error_set(err, MODAL_ERROR_INPUT, "shape %s: no faces of vertices, which "
-                                                       "normals need",
-                               source->name ? source->name : "");
-    const int64_t n = s->n_vertices, n_corners = source->face_offsets[n];
-    upload u;
-    modal_status status = modal_device_alloc(&d->device, &s->d_corner_offsets, n + 1,
-                                             sizeof(int64_t), "faces of vertices", err);
-    if (status != MODAL_OK) return status;
-    status = modal_device_copy_in(&d->device, s->d_corner_offsets, source->face_offsets,
-                                  (n + 1) * (int64_t)sizeof(int64_t), d->compute, err);
-    if (status != MODAL_OK) return status;
-    status = upload_begin(&d->device, &u, n_corners, 2 * sizeof(int32_t), "corners", err);
-    if (status != MODAL_OK) return status;
-    status = modal_normals_corners(n, source->n_triangles, source->triangles,
-                                   source->face_offsets, source->faces, u.host, err);
-    if (status != MODAL_OK) modal_error_context(err, "shape %s", source->name ? source->name : "");
-    return upload_end(d, &u, status, &s->d_corners, err);
+    modal_status status = MODAL_OK;
+    const int64_t n = s->n_vertices, n_tiles = modal_tile_count(n);
+    const int64_t *offsets = s->source->face_offsets;
+    upload places = {0}, rows = {0};
+    MODAL_TRY(upload_begin(&d->device, &places, n_tiles + 1, sizeof(int64_t), "ring offsets", err));
+    modal_normals_ring_offsets(n, offsets, corners, places.host);
+    const int64_t n_rows = ((const int64_t *)places.host)[n_tiles];
+    if (n_rows == 0 || n_rows * 128 > offsets[n] * 8) goto done;
+    MODAL_TRY(upload_begin(&d->device, &rows, n_rows * 32, sizeof(int32_t), "ring", err));
+    modal_normals_ring(n, offsets, corners, places.host, rows.host);
+done:
+    status = upload_end(d, &places, status, &s->d_ring_offsets, err);
+    status = upload_end(d, &rows, status, &s->d_ring, err);
+    if (!s->d_ring) modal_device_free(&d->device, &s->d_ring_offsets);
+    return status;
 }
 
-/* Normals of the rest shape, by the operation that makes the dynamic ones. */
-static modal_status load_rest_normals(deform_engine *d, deform_shape *s, modal_error *err)
+/* Corners; the weights of tangents, too, and the ring for a back end that is faster with it. */
+static modal_status load_tables(deform_engine *d, deform_shape *s, int ring, int weights,
+                                modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_shape *source = s->source;
+    const int64_t n = s->n_vertices;
+    upload offsets = {0}, corners = {0}, g = {0};
+    int32_t *corner_faces = NULL;
+    if (!source->face_offsets)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "shape %s: no faces of vertices, which normals need",
+                   name_of(source));
+    if (weights && source->n_triangles > 0 && (!source->uv || !source->triangle_uv))
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "shape %s: no texture coordinates, which tangents need",
+                   name_of(source));
+    const int64_t n_corners = source->face_offsets[n];
+    MODAL_TRY(upload_begin(&d->device, &corners, n_corners, 2 * sizeof(int32_t), "corners", err));
+    if (weights)
+        MODAL_TRY(modal_alloc(&corner_faces, n_corners, sizeof *corner_faces, "faces of corners",
+                              err));
+    MODAL_TRY(modal_normals_corner_faces(n, source->n_triangles, source->triangles,
+                                         source->face_offsets, source->faces, corners.host,
+                                         corner_faces, err));
+    if (weights) {
+        MODAL_TRY(upload_begin(&d->device, &g, n_corners, 4 * sizeof(float), "weights of corners",
+                               err));
+        MODAL_TRY(modal_tangents_weights(n, source->n_triangles, source->triangles, source->n_uv,
+                                         source->triangle_uv, source->uv, source->face_offsets,
+                                         corner_faces, g.host, err));
+    }
+    if (ring) MODAL_TRY(load_ring(d, s, corners.host, err));
+    if (!s->d_ring || weights) {
+        MODAL_TRY(upload_begin(&d->device, &offsets, n + 1, sizeof(int64_t), "faces of vertices",
+                               err));
+        memcpy(offsets.host, source->face_offsets, (size_t)offsets.bytes);
+    }
+done:
+    if (status == MODAL_ERROR_INPUT && source->face_offsets && corners.device)
+        modal_error_context(err, "shape %s", name_of(source));
+    modal_free(&corner_faces);
+    status = upload_end(d, &offsets, status, &s->d_corner_offsets, err);
+    status = upload_end(d, &g, status, &s->d_weights, err);
+    status = upload_end(d, &corners, status, &s->d_corners, err);
+    if (!s->d_corner_offsets) modal_device_free(&d->device, &s->d_corners); /* the ring has them */
+    return status;
+}
+
+/* Normals and tangents of the rest shape, by the operations that make the dynamic ones. */
+static modal_status load_rest_surface(deform_engine *d, deform_shape *s, int normals, int tangents,
+                                      modal_error *err)
 {
     modal_status status = MODAL_OK;
     float *d_positions = NULL;
+    const modal_kernels *kernels = d->device.kernels;
+    const int64_t n = s->n_vertices;
     upload u;
-    MODAL_TRY(load_corners(d, s, err));
-    MODAL_TRY(upload_begin(&d->device, &u, s->n_vertices * 3, sizeof(float), "rest positions",
-                           err));
-    for (int64_t i = 0; i < 3 * s->n_vertices; i++) /* that they fit was checked before */
+    MODAL_TRY(upload_begin(&d->device, &u, n * 3, sizeof(float), "rest positions", err));
+    for (int64_t i = 0; i < 3 * n; i++) /* that they fit was checked before */
         ((float *)u.host)[i] = (float)s->source->rest_positions[i];
     MODAL_TRY(upload_end(d, &u, status, &d_positions, err));
-    MODAL_TRY(modal_device_alloc(&d->device, &s->d_rest_normals, s->n_vertices * 3, sizeof(float),
+    MODAL_TRY(modal_device_alloc(&d->device, &s->d_rest_normals, n * 3, sizeof(float),
                                  "rest normals", err));
-    const modal_normals_dynamic_task task = {.n_vertices = s->n_vertices,
+    const modal_normals_dynamic_task task = {.n_vertices = n,
                                              .n_columns = 1,
                                              .corner_offsets = s->d_corner_offsets,
                                              .corners = s->d_corners,
                                              .positions = d_positions,
-                                             .normals = s->d_rest_normals};
-    MODAL_TRY(d->device.kernels->normals_dynamic(&task, d->compute, err));
+                                             .normals = s->d_rest_normals,
+                                             .ring_offsets = s->d_ring_offsets,
+                                             .ring = s->d_ring};
+    MODAL_TRY(kernels->normals_dynamic(&task, d->compute, err));
+    if (tangents) {
+        MODAL_TRY(modal_device_alloc(&d->device, &s->d_rest_tangents, n * 4, sizeof(float),
+                                     "rest tangents", err));
+        const modal_tangents_dynamic_task rest = {.n_vertices = n,
+                                                  .n_columns = 1,
+                                                  .corner_offsets = s->d_corner_offsets,
+                                                  .corners = s->d_corners,
+                                                  .weights = s->d_weights,
+                                                  .positions = d_positions,
+                                                  .normals = s->d_rest_normals,
+                                                  .tangents = s->d_rest_tangents};
+        MODAL_TRY(kernels->tangents_dynamic(&rest, d->compute, err));
+    }
     MODAL_TRY(modal_device_stream_wait(&d->device, d->compute, err));
 done:
     modal_device_free(&d->device, &d_positions);
+    if (!normals) modal_device_free(&d->device, &s->d_rest_normals);
+    return status;
+}
+
+static modal_status load_surface(deform_engine *d, deform_shape *s, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_deform_tables tables = modal_deform_tables_of(d);
+    if (tables.kept || tables.once)
+        MODAL_TRY(load_tables(d, s, tables.ring, tables.weights, err));
+    if (tables.once)
+        MODAL_TRY(load_rest_surface(d, s, tables.rest_normals, tables.rest_tangents, err));
+    if (tables.rest_tangents) modal_device_free(&d->device, &s->d_weights);
+    if (tables.kept && (s->d_weights || !s->d_ring)) goto done;
     modal_device_free(&d->device, &s->d_corner_offsets);
     modal_device_free(&d->device, &s->d_corners);
+done:
     return status;
 }
 
@@ -144,8 +223,7 @@ static modal_status load_shape(deform_engine *d, deform_shape *s, modal_error *e
     MODAL_TRY(modal_deform_load_matrix(d, s, err));
     MODAL_TRY(load_rest_tiles(d, s, err));
     if (!d->request.stored_order) MODAL_TRY(load_source(d, s, err));
-    if (d->request.normals == MODAL_NORMALS_RIGID) MODAL_TRY(load_rest_normals(d, s, err));
-    if (d->request.normals == MODAL_NORMALS_DYNAMIC) MODAL_TRY(load_corners(d, s, err));
+    MODAL_TRY(load_surface(d, s, err));
 done:
     return status;
 }
@@ -167,7 +245,11 @@ void modal_deform_free_shape(deform_engine *d, deform_shape *s)
     modal_device_free(&d->device, &s->d_column_base);
     modal_device_free(&d->device, &s->d_rest_tiles);
     modal_device_free(&d->device, &s->d_rest_normals);
+    modal_device_free(&d->device, &s->d_rest_tangents);
     modal_device_free(&d->device, &s->d_corner_offsets);
     modal_device_free(&d->device, &s->d_corners);
+    modal_device_free(&d->device, &s->d_ring_offsets);
+    modal_device_free(&d->device, &s->d_ring);
+    modal_device_free(&d->device, &s->d_weights);
     modal_device_free(&d->device, &s->d_source);
 }

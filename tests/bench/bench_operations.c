@@ -51,10 +51,10 @@ static modal_status run(const operations *o, const arrays *a, operation what, mo
         MODAL_TRY(k->normals_rigid(
             &(modal_normals_rigid_task){n, m, a->rest_normals, a->frames, a->normals}, a->stream, err));
     if (what == REORDER || what == USER_FRAME)
-        MODAL_TRY(k->reorder(&(modal_reorder_task){n, m, a->x, a->source, a->base, a->ordered[0]}, a->stream,
+        MODAL_TRY(k->reorder(&(modal_reorder_task){n, m, 3, a->x, a->source, a->base, a->ordered[0]}, a->stream,
                              err));
     if (what == USER_FRAME)
-        MODAL_TRY(k->reorder(&(modal_reorder_task){n, m, a->normals, a->source, a->base, a->ordered[1]},
+        MODAL_TRY(k->reorder(&(modal_reorder_task){n, m, 3, a->normals, a->source, a->base, a->ordered[1]},
                              a->stream, err));
 done:
     return status;

@@ -2,6 +2,7 @@
 /* The whole deformer on a back end against plain loops in double: several shapes and objects, every
  * kind of output, batches through two threads; the same bytes for every batch size, where the modal
  * matrices do not fit the memory, and for several devices. */
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,9 @@
 #include "lib/deform/deform.h"
 #include "tests/kernels/harness.h"
 #include "tests/kernels/synthetic.h"
+
+enum { OUTPUTS = 4 };
+static const size_t widths[OUTPUTS] = {3, 3, 3, 4};
 
 typedef struct job {
     modal_deformer *deformer;
@@ -33,9 +37,9 @@ static void *submit_all(void *argument)
     return NULL;
 }
 
-/* All frames to out[3], [n_frames, n_points, 3] each. */
+/* All frames to out[OUTPUTS], [n_frames, n_points, 3] each, tangents 4. */
 static void produce(harness *h, const modal_basis *basis, const modal_deform_request *request,
-                    int64_t batch, const double *q, const double *frames, float *const out[3])
+                    int64_t batch, const double *q, const double *frames, float *const out[OUTPUTS])
 {
     modal_error err = {0};
     pthread_t thread;
@@ -57,10 +61,11 @@ static void produce(harness *h, const modal_basis *basis, const modal_deform_req
         modal_deform_batch b;
         status = modal_deformer_collect(j.deformer, &b, &err);
         if (status != MODAL_OK) break;
-        const float *from[3] = {b.positions, b.normals, b.displacement};
-        for (int k = 0; k < 3; k++)
+        const float *from[OUTPUTS] = {b.positions, b.normals, b.displacement, b.tangents};
+        for (int k = 0; k < OUTPUTS; k++)
             if (from[k])
-                memcpy(out[k] + f * n_points * 3, from[k], (size_t)(b.n_frames * n_points) * 12);
+                memcpy(out[k] + (size_t)(f * n_points) * widths[k], from[k],
+                       (size_t)(b.n_frames * n_points) * widths[k] * sizeof(float));
         f += b.n_frames;
         modal_deformer_release(j.deformer, &b);
     }
@@ -97,12 +102,15 @@ static int64_t least_bytes(harness *h, const modal_basis *basis, modal_deform_re
 
 /* The same frames with less and less memory for U, and on two devices (of the same number). */
 static void check_limits(harness *h, const modal_basis *basis, modal_deform_request request,
-                         const double *q, const double *frames, float *const want[3], size_t bytes)
+                         const double *q, const double *frames, float *const want[OUTPUTS], int64_t points)
 {
-    const int64_t points = (int64_t)bytes / (12 * request.n_frames);
-    float *out[3];
+    float *out[OUTPUTS];
     char pair[2 * MODAL_DEVICE_NAME + 2];
-    for (int k = 0; k < 3; k++) out[k] = harness_alloc(1, bytes);
+    size_t bytes[OUTPUTS];
+    for (int k = 0; k < OUTPUTS; k++) {
+        bytes[k] = (size_t)(request.n_frames * points) * widths[k] * sizeof(float);
+        out[k] = harness_alloc(1, bytes[k]);
+    }
     for (int source = points > 10000; source < 2; source++) {
         if (source) request.matrix = (modal_matrix_source){read_tiles, (void *)(uintptr_t)basis};
         const int64_t least = least_bytes(h, basis, request);
@@ -110,31 +118,32 @@ static void check_limits(harness *h, const modal_basis *basis, modal_deform_requ
             modal_deform_request limited = request;
             *(h->device.shares_memory ? &limited.memory_limit : &limited.device_limit) =
                 least + least * more / 2;
-            for (int k = 0; k < 3; k++) memset(out[k], 0xff, bytes);
+            for (int k = 0; k < OUTPUTS; k++) memset(out[k], 0xff, bytes[k]);
             produce(h, basis, &limited, 0, q, frames, out);
-            for (int k = 0; k < 3; k++)
-                if (memcmp(out[k], want[k], bytes) != 0)
+            for (int k = 0; k < OUTPUTS; k++)
+                if (memcmp(out[k], want[k], bytes[k]) != 0)
                     harness_fail(h, "output %d depends on the limit, %lld of %lld bytes", k,
                                  (long long)(least + least * more / 2), (long long)least);
         }
     }
     snprintf(pair, sizeof pair, "%s,%s", h->device.name, h->device.name);
     request.back_end = pair;
-    for (int k = 0; k < 3; k++) memset(out[k], 0xff, bytes);
+    for (int k = 0; k < OUTPUTS; k++) memset(out[k], 0xff, bytes[k]);
     produce(h, basis, &request, 3, q, frames, out);
-    for (int k = 0; k < 3; k++) {
-        if (memcmp(out[k], want[k], bytes) != 0)
+    for (int k = 0; k < OUTPUTS; k++) {
+        if (memcmp(out[k], want[k], bytes[k]) != 0)
             harness_fail(h, "output %d depends on the number of devices", k);
         free(out[k]);
     }
 }
 
 static void check(harness *h, int64_t scale, int64_t n_frames, modal_normals normals,
-                  int stored_order, int with_frames)
+                  modal_tangents tangents, int stored_order, int with_frames)
 {
     modal_basis basis;
-    harness_case(h, "scale %lld, %lld frames, normals %d, stored order %d, frames %d",
-                 (long long)scale, (long long)n_frames, (int)normals, stored_order, with_frames);
+    harness_case(h, "scale %lld, %lld frames, normals %d, tangents %d, stored order %d, frames %d",
+                 (long long)scale, (long long)n_frames, (int)normals, (int)tangents, stored_order,
+                 with_frames);
     if (!synthetic_basis(&basis, scale)) abort();
     const int64_t modes = modal_basis_mode_offsets(&basis, NULL);
     int64_t points = 0;
@@ -146,25 +155,27 @@ static void check(harness *h, int64_t scale, int64_t n_frames, modal_normals nor
     for (int64_t i = 0; i < n_frames * modes; i++) q[i] = (double)(float)q[i];
     const modal_deform_request request = {.back_end = h->device.name,
                                           .normals = normals,
+                                          .tangents = tangents,
                                           .displacement = 1,
                                           .stored_order = stored_order,
                                           .n_frames = n_frames};
-    const size_t bytes = (size_t)(n_frames * points) * 3 * sizeof(float);
-    float *out[3], *again[3];
-    for (int k = 0; k < 3; k++) {
-        out[k] = harness_alloc(1, bytes);
-        again[k] = harness_alloc(1, bytes);
-        memset(out[k], 0xff, bytes);
-        memset(again[k], 0xff, bytes);
+    float *out[OUTPUTS], *again[OUTPUTS];
+    size_t bytes[OUTPUTS];
+    for (int k = 0; k < OUTPUTS; k++) {
+        bytes[k] = (size_t)(n_frames * points) * widths[k] * sizeof(float);
+        out[k] = harness_alloc(1, bytes[k]);
+        again[k] = harness_alloc(1, bytes[k]);
+        memset(out[k], 0xff, bytes[k]);
+        memset(again[k], 0xff, bytes[k]);
     }
     produce(h, &basis, &request, 0, q, with_frames ? frames : NULL, out);
     produce(h, &basis, &request, 3, q, with_frames ? frames : NULL, again);
-    for (int k = 0; k < 3; k++)
-        if (memcmp(out[k], again[k], bytes) != 0)
+    for (int k = 0; k < OUTPUTS; k++)
+        if (memcmp(out[k], again[k], bytes[k]) != 0)
             harness_fail(h, "output %d depends on the size of a batch", k);
-    check_limits(h, &basis, request, q, with_frames ? frames : NULL, out, bytes);
-    double *want[4];
-    for (int k = 0; k < 4; k++) want[k] = harness_alloc(points * 3, sizeof(double));
+    check_limits(h, &basis, request, q, with_frames ? frames : NULL, out, points);
+    double *want[6];
+    for (int k = 0; k < 6; k++) want[k] = harness_alloc(points * 4, sizeof(double));
     for (int64_t f = 0; f < n_frames; f++) {
         synthetic_expected(&basis, q + f * modes,
                            with_frames ? frames + f * basis.n_objects * 12 : NULL, stored_order,
@@ -176,9 +187,20 @@ static void check(harness *h, int64_t scale, int64_t n_frames, modal_normals nor
             if (normals != MODAL_NORMALS_NONE)
                 harness_compare(h, "normal", at, out[1][at], want[1][i], 2e-4);
         }
+        if (tangents == MODAL_TANGENTS_NONE) continue;
+        synthetic_tangents(&basis, tangents == MODAL_TANGENTS_RIGID ? NULL : q + f * modes,
+                           with_frames ? frames + f * basis.n_objects * 12 : NULL, stored_order,
+                           want[4], want[5]);
+        for (int64_t i = 0; i < points * 4; i++) {
+            const int64_t at = f * points * 4 + i;
+            if (i % 4 == 3 && want[4][i] == 0.0) /* no tangent, or either hand */
+                harness_compare(h, "handedness", at, fabs(out[3][at]), want[5][i / 4] > 0.0, 0.0);
+            else
+                harness_compare(h, "tangent", at, out[3][at], want[4][i], i % 4 == 3 ? 0.0 : want[5][i / 4]);
+        }
     }
-    for (int k = 0; k < 4; k++) free(want[k]);
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 6; k++) free(want[k]);
+    for (int k = 0; k < OUTPUTS; k++) {
         free(out[k]);
         free(again[k]);
     }
@@ -192,8 +214,11 @@ static void run(harness *h)
     for (int normals = 0; normals < 3; normals++)
         for (int stored = 0; stored < 2; stored++)
             for (int with_frames = 0; with_frames < 2; with_frames++)
-                check(h, 1, 17, (modal_normals)normals, stored, with_frames);
-    check(h, h->quick ? 5 : 200, h->quick ? 20 : 300, MODAL_NORMALS_DYNAMIC, 0, 1);
+                for (int tangents = 0; tangents < (normals == MODAL_NORMALS_DYNAMIC ? 3 : 2); tangents++)
+                    check(h, 1, 17, (modal_normals)normals, (modal_tangents)tangents, stored,
+                          with_frames);
+    check(h, h->quick ? 5 : 200, h->quick ? 20 : 300, MODAL_NORMALS_DYNAMIC,
+          MODAL_TANGENTS_DYNAMIC, 0, 1);
 }
 
 int main(int argc, char **argv) { return harness_main(argc, argv, "engine", run); }

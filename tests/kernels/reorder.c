@@ -6,16 +6,17 @@
 #include "tests/kernels/harness.h"
 
 /* Columns go to frames of n + 5 points, from point 3 on; the points around stay untouched. */
-static void check(harness *h, int64_t n, int64_t columns, int permuted, int shift)
+static void check(harness *h, int64_t n, int64_t columns, int permuted, int shift,
+                  int width)
 {
     modal_error err = {0};
     const int64_t frame = n + 5;
-    harness_case(h, "n %lld, %lld columns, permuted %d, shift %d", (long long)n,
-                 (long long)columns, permuted, shift);
-    float *in = harness_alloc(columns * n * 3, sizeof *in);
+    harness_case(h, "n %lld, %lld columns, permuted %d, shift %d, width %d", (long long)n,
+                 (long long)columns, permuted, shift, width);
+    float *in = harness_alloc(columns * n * width, sizeof *in);
     int32_t *source = harness_alloc(n, sizeof *source);
     int64_t *base = harness_alloc(columns, sizeof *base);
-    for (int64_t i = 0; i < columns * n * 3; i++) in[i] = (float)harness_random(h);
+    for (int64_t i = 0; i < columns * n * width; i++) in[i] = (float)harness_random(h);
     for (int64_t i = 0; i < n; i++) source[i] = (int32_t)i;
     for (int64_t i = n - 1; i > 0; i--) { /* Fisher-Yates */
         const int64_t j = (int64_t)((harness_random(h) + 1.0) / 2.0 * (double)(i + 1));
@@ -26,11 +27,12 @@ static void check(harness *h, int64_t n, int64_t columns, int permuted, int shif
     for (int64_t c = 0; c < columns; c++) base[c] = (columns - 1 - c) * frame + 3; /* last first */
     harness_output *out[2];
     for (int i = 0; i < 2; i++) {
-        out[i] = harness_new_output(h, columns * frame * 3, shift, NULL);
+        out[i] = harness_new_output(h, columns * frame * width, shift, NULL);
         const modal_reorder_task task = {
             .n_vertices = n,
             .n_columns = columns,
-            .in = harness_input(h, in, columns * n * 12, shift * 4),
+            .width = width,
+            .in = harness_input(h, in, columns * n * width * 4, shift * 4),
             .source = permuted ? harness_input(h, source, n * 4, shift * 4) : NULL,
             .base = harness_input(h, base, columns * 8, shift * 8),
             .out = out[i]->device};
@@ -40,15 +42,15 @@ static void check(harness *h, int64_t n, int64_t columns, int permuted, int shif
     harness_same(h, "second run", out[0], out[1]);
     for (int64_t c = 0; c < columns; c++)
         for (int64_t i = -3; i < n + 2; i++)
-            for (int j = 0; j < 3; j++) {
-                const int64_t index = (base[c] + i) * 3 + j;
+            for (int j = 0; j < width; j++) {
+                const int64_t index = (base[c] + i) * width + j;
                 const float got = out[0]->host[index];
                 if (i < 0 || i >= n) {
                     if (!isnan(got)) harness_fail(h, "a point of another object was written");
                     continue;
                 }
                 const int64_t from = permuted ? source[i] : i;
-                harness_compare(h, "out", index, got, in[(c * n + from) * 3 + j], 0.0);
+                harness_compare(h, "out", index, got, in[(c * n + from) * width + j], 0.0);
             }
     free(in);
     free(source);
@@ -64,7 +66,7 @@ static void run(harness *h)
         for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
             for (int permuted = 0; permuted < 2; permuted++)
                 if (sizes[i] * columns[k] <= limit)
-                    check(h, sizes[i], columns[k], permuted, (int)(i + k) % 2);
+                    check(h, sizes[i], columns[k], permuted, (int)(i + k) % 2, 3 + (int)i % 2);
 }
 
 int main(int argc, char **argv) { return harness_main(argc, argv, "reorder", run); }

@@ -37,6 +37,11 @@ static int grid(modal_shape *s, int64_t width, int64_t height, int32_t r, uint64
     ALLOCATE(s->user_triangle, s->n_triangles);
     ALLOCATE(s->face_offsets, n + 1);
     ALLOCATE(s->faces, 3 * s->n_triangles);
+    s->n_uv = s->n_triangles > 0 ? 2 * n : 0;
+    if (s->n_uv > 0) {
+        ALLOCATE(s->uv, 2 * s->n_uv);
+        ALLOCATE(s->triangle_uv, 3 * s->n_triangles);
+    }
     ALLOCATE(s->modal_matrix, modal_tile_count(n) * 96 * r);
     for (int64_t v = 0; v < n; v++) {
         s->user_vertex[v] = permuted(v, n);
@@ -55,6 +60,14 @@ static int grid(modal_shape *s, int64_t width, int64_t height, int32_t r, uint64
             memcpy(s->triangles + 3 * t, six, sizeof six);
             t += 2;
         }
+    /* the upper rows have texture coordinates of their own, mirrored: a seam in the middle */
+    for (int64_t v = 0; v < s->n_uv; v++) {
+        const double x = (double)(v % n % width), y = (double)(v % n / width);
+        s->uv[2 * v] = (v < n ? 0.3 * x : 5.0 - 0.2 * x + 0.1 * y) + 0.05 * noise(&state);
+        s->uv[2 * v + 1] = 0.25 * y + 0.05 * noise(&state);
+    }
+    for (t = 0; t < 3 * s->n_triangles; t++)
+        s->triangle_uv[t] = (int32_t)(s->triangles[t] + (t / 3 < s->n_triangles / 2 ? 0 : n));
     for (t = 0; t < s->n_triangles; t++) {
         s->user_triangle[t] = permuted(t, s->n_triangles);
         for (int i = 0; i < 3; i++) s->face_offsets[s->triangles[3 * t + i] + 1]++;
@@ -177,4 +190,68 @@ void synthetic_expected(const modal_basis *basis, const double *q, const double 
         base += n;
         first_mode += r;
     }
+}
+
+static double dot(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Adds dP/du and dP/dv of each triangle, by Cramer's rule, to its vertices: sums [n, 7], the last
+ * one the length of what was added to dP/du. */
+static void add_directions(const modal_shape *s, const double *x, double *sums)
+{
+    for (int64_t t = 0; t < s->n_triangles; t++) {
+        const int32_t *v = s->triangles + 3 * t, *w = s->triangle_uv + 3 * t;
+        double e[2][3], st[2][2], along[7];
+        for (int k = 0; k < 2; k++) {
+            for (int j = 0; j < 3; j++) e[k][j] = x[3 * v[k + 1] + j] - x[3 * v[0] + j];
+            for (int j = 0; j < 2; j++) st[k][j] = s->uv[2 * w[k + 1] + j] - s->uv[2 * w[0] + j];
+        }
+        const double area = st[0][0] * st[1][1] - st[0][1] * st[1][0];
+        for (int j = 0; j < 3; j++) {
+            along[j] = (st[1][1] * e[0][j] - st[0][1] * e[1][j]) / area;
+            along[3 + j] = (st[0][0] * e[1][j] - st[1][0] * e[0][j]) / area;
+        }
+        along[6] = (fabs(st[1][1]) * sqrt(dot(e[0], e[0])) + fabs(st[0][1]) * sqrt(dot(e[1], e[1]))) /
+                   fabs(area);
+        for (int k = 0; k < 3; k++)
+            for (int j = 0; j < 7; j++) sums[7 * v[k] + j] += along[j];
+    }
+}
+
+void synthetic_tangents(const modal_basis *basis, const double *q, const double *frame,
+                        int stored_order, double *tangents, double *tolerance)
+{
+    int64_t points = 0, base = 0;
+    for (int32_t o = 0; o < basis->n_objects; o++)
+        points += basis->shapes[basis->objects[o].shape].n_vertices;
+    double *zeros = calloc((size_t)modal_basis_mode_offsets(basis, NULL) + 1, sizeof *zeros);
+    double *x = calloc((size_t)points * 19 + 1, sizeof *x), *n = x + 3 * points;
+    double *sums = n + 3 * points, *rest = sums + 7 * points;
+    if (!zeros || !x) abort();
+    synthetic_expected(basis, q ? q : zeros, frame, 1, 0, x, n, rest, rest + 3 * points);
+    for (int32_t o = 0; o < basis->n_objects; o++) {
+        const modal_shape *s = &basis->shapes[basis->objects[o].shape];
+        add_directions(s, x + 3 * base, sums + 7 * base);
+        for (int64_t v = 0; v < s->n_vertices; v++) {
+            const double *normal = n + 3 * (base + v);
+            double *sum = sums + 7 * (base + v), across[3];
+            const int64_t point = base + (stored_order ? v : s->user_vertex[v]);
+            const double along = dot(normal, sum);
+            for (int j = 0; j < 3; j++)
+                across[j] = normal[(j + 1) % 3] * sum[(j + 2) % 3] - normal[(j + 2) % 3] * sum[(j + 1) % 3];
+            const double side = dot(across, sum + 3);
+            for (int j = 0; j < 3; j++) sum[j] -= normal[j] * along;
+            const double length = sqrt(dot(sum, sum));
+            for (int j = 0; j < 3; j++)
+                tangents[4 * point + j] = length > 0.0 ? sum[j] / length : 0.0;
+            const double sure = 0.02 * sqrt(dot(across, across) * dot(sum + 3, sum + 3));
+            tangents[4 * point + 3] = fabs(side) <= sure ? 0.0 : side < 0.0 ? -1.0 : 1.0;
+            tolerance[point] = length > 0.0 ? 2e-4 * (1.0 + sum[6] / length) : 0.0;
+        }
+        base += s->n_vertices;
+    }
+    free(zeros);
+    free(x);
 }

@@ -10,7 +10,7 @@
 
 /* Three shapes of grids of `scale` * 7 x 11, 1 x 1 (r = 0) and 5 x 5 vertices; four objects of
  * shapes 0, 2, 1, 0 (so that shape 0 has two objects that are not neighbours); an order of vertices
- * and triangles that is not the user's. The allocator is the library's. Returns 0 when an
+ * and triangles that is not the user's; texture coordinates with a seam, mirrored beyond it. The allocator is the library's. Returns 0 when an
  * allocation failed; the basis is then still to be freed. */
 int synthetic_basis(modal_basis *basis, int64_t scale);
 
@@ -23,5 +23,10 @@ void synthetic_motion(const modal_basis *basis, int64_t n_frames, double *q, dou
 void synthetic_expected(const modal_basis *basis, const double *q, const double *frame,
                         int stored_order, int rigid, double *positions, double *normals,
                         double *displacement, double *tolerance);
+
+/* Tangents [n_points, 4] of the same frame, q NULL: of the rest shape, and the tolerance [n_points] of
+ * each. Where the handedness is not certain it is 0. */
+void synthetic_tangents(const modal_basis *basis, const double *q, const double *frame,
+                        int stored_order, double *tangents, double *tolerance);
 
 #endif

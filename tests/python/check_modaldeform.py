@@ -104,6 +104,63 @@ def compare(out, trajectory, basis, frames, order="user", normals="dynamic", dis
     must(sorted(os.listdir(out)) == FILES, f"{out}: {os.listdir(out)}")
 
 
+def uv_basis(path):
+    """A copy of the basis with texture coordinates: two charts, the second one mirrored."""
+    shutil.copy("basis.h5", path)
+    random = np.random.default_rng(3)
+    with h5py.File(path, "r+") as b:
+        for shape in b["shapes"].values():
+            surface = shape["surface"]
+            for name in ("uv", "triangle_uv"):
+                if name in surface:
+                    del surface[name]
+            n, triangles = len(surface["rest_positions"]), surface["triangles"][:]
+            flat = surface["rest_positions"][:] @ random.uniform(-1, 1, (3, 2))
+            surface["uv"] = np.concatenate([flat, flat * [-0.7, 1.3] + 5])
+            half = len(triangles) // 2
+            surface["triangle_uv"] = np.concatenate([triangles[:half], triangles[half:] + n]).astype("i4")
+
+
+def tangents_of(x, triangles, uv, triangle_uv):
+    """Lengyel's tangents [n, 4] with area-weighted normals, and how far rounding may move each."""
+    e, st = (a[i[:, 1:]] - a[i[:, :1]] for a, i in ((x, triangles), (uv, triangle_uv)))
+    along = np.linalg.solve(st, e)  # of each triangle: dP/du, dP/dv
+    sums = np.zeros((len(x), 2, 3))
+    size = np.zeros(len(x))
+    for k in range(3):
+        np.add.at(sums, triangles[:, k], along)
+        np.add.at(size, triangles[:, k], np.linalg.norm(along[:, 0], axis=1))
+    normals = area_normals(x, triangles)
+    p = sums[:, 0] - normals * (normals * sums[:, 0]).sum(1, keepdims=True)
+    length = np.linalg.norm(p, axis=1)
+    side = (np.cross(normals, sums[:, 0]) * sums[:, 1]).sum(1)
+    sure = np.abs(side) > 0.02 * length * np.linalg.norm(sums[:, 1], axis=1)
+    return np.column_stack([p / length[:, None], np.where(sure, np.sign(side), 0)]), 1e-5 * (1 + size / length)
+
+
+def compare_tangents(out, frames, kind):
+    with h5py.File("basis_uv.h5", "r") as b, h5py.File("traj.h5", "r") as t, \
+            h5py.File(f"{out}/sequence.vtkhdf", "r") as f:
+        got, base, n_points = f["VTKHDF/PointData/Tangents"], 0, f["VTKHDF/NumberOfPoints"][0]
+        q, offsets, placed = t["q"][:], t["mode_offsets"][:], t["frames"][:]
+        must(got.shape == (len(frames) * n_points, 4), f"{out}: shape of Tangents")
+        for i, shape in enumerate(b["objects/shape"][:]):
+            s = b[f"shapes/{shape:04d}"]
+            rest, order = s["surface/rest_positions"][:], s["surface/user_vertex"][:]
+            n, tri = len(rest), s["surface/triangles"][:]
+            u = s["modes/modal_matrix"][:].astype("f8").transpose(0, 3, 2, 1)
+            u = u.reshape(-1, 3, u.shape[3])[:n]
+            for k, frame in enumerate(frames):
+                r = placed[frame, i, :, :3]
+                x = rest + (u @ q[frame, offsets[i]:offsets[i + 1]] if kind == "dynamic" else 0)
+                wanted, error = tangents_of(x @ r.T, tri, s["surface/uv"][:], s["surface/triangle_uv"][:])
+                mine = got[k * n_points + base:k * n_points + base + n][order]
+                must((np.abs(mine - wanted)[:, :3].max(1) <= error).all(), f"{out}: tangents, frame {frame}")
+                sure = wanted[:, 3] != 0
+                must(sure.any() and (mine[sure, 3] == wanted[sure, 3]).all(), f"{out}: handedness")
+            base += n
+
+
 def long_trajectory(path, basis, n_frames):
     """As a script would write it, with larger motion than the samples have."""
     with h5py.File(basis, "r") as b:
@@ -150,6 +207,12 @@ def results():
         compare("d", "long.h5", "basis.h5", range(5, 290, 3), displacement=True)
         run("long.h5", "e", "--backend", back_end, "--normals", "rigid")
         compare("e", "long.h5", "basis.h5", range(300), normals="rigid")
+        for kind, frames in (("dynamic", range(7)), ("rigid", range(1, 7, 2))):
+            run("traj.h5", "t", "--backend", back_end, "--basis", "basis_uv.h5", "--tangents", kind,
+                "--frames", f"{frames.start}::{frames.step}")
+            check_sequence.check_vtkhdf("t/sequence.vtkhdf")
+            compare_tangents("t", frames, kind)
+            shutil.rmtree("t")
         with open("a/manifest.json", encoding="utf-8") as text:
             must(json.load(text)["back_end"] == back_end, "manifest: back_end")
         for out in "abcde":
@@ -230,6 +293,25 @@ def failures():
     with open("file", "wb") as to:
         to.write(b"mine")
     nothing_left("traj.h5", "o", "--normals", "smooth", code=2, says="--normals: not none, rigid or dynamic, smooth")
+    nothing_left("traj.h5", "o", "--tangents", "smooth", code=2, says="--tangents: not none, rigid or dynamic, smooth")
+    nothing_left("traj.h5", "o", "--tangents", "dynamic", "--normals", "rigid", code=2,
+                 says="--tangents: dynamic ones are orthogonal to dynamic normals")
+    with h5py.File("basis_uv.h5", "r") as b, h5py.File("no_uv.h5", "w", libver=("v108", "v108")) as to:
+        for name in b:
+            b.copy(name, to)
+        to.attrs.update(b.attrs)
+        for shape in to["shapes"].values():
+            del shape["surface/uv"], shape["surface/triangle_uv"]
+    nothing_left("traj.h5", "o", "--tangents", "rigid", "--basis", "no_uv.h5", code=3,
+                 says="no texture coordinates, which --tangents rigid needs")
+    with h5py.File("traj.h5", "r") as t, h5py.File("huge.h5", "w") as to:
+        for name in ("times", "mode_offsets"):
+            t.copy(name, to)
+        q = t["q"][:]
+        q[5, 0] = 1e200
+        to["q"] = q
+        to.attrs.update(t.attrs)
+    nothing_left("huge.h5", "o", "--frames", "1::2", code=3, says="frame 5, object 0: reduced coordinate 0 = 1e+200")
     nothing_left("traj.h5", "o", "--order", "any", code=2, says="--order")
     nothing_left("traj.h5", "o", "--fields", "curvature", code=2, says="--fields")
     nothing_left("traj.h5", "o", "--memory-limit", "0", code=2, says="--memory-limit")
@@ -319,6 +401,7 @@ def main():
             if os.path.exists(name):
                 os.remove(name)
         long_trajectory("long.h5", "basis.h5", 300)
+        uv_basis("basis_uv.h5")
         for part in (results, slices, same_bytes, failures):
             part()
             print(f"check_modaldeform: {part.__name__}: ok")

@@ -51,7 +51,8 @@ def check_vtkhdf(path):
 
         arrays = {"Points": v["Points"], **{k: v["PointData"][k] for k in v["PointData"]}}
         for name, array in arrays.items():
-            must(array.dtype == "<f4" and array.shape == (frames * n, 3), name)
+            width = 4 if name == "Tangents" else 3
+            must(array.dtype == "<f4" and array.shape == (frames * n, width), name)
             must(array.chunks is None, f"{name}: contiguous")
             must(np.isfinite(array[:]).all(), f"{name}: finite")
             if name != "Points":
@@ -59,6 +60,12 @@ def check_vtkhdf(path):
         if "Normals" in arrays:
             length = np.linalg.norm(arrays["Normals"][:].astype("f8"), axis=1)
             must((np.abs(length - 1) <= 1e-5).all(), "Normals: length 1")
+
+        if "Tangents" in arrays:
+            tangents = arrays["Tangents"][:].astype("f8")
+            some = tangents[(tangents != 0).any(axis=1)]
+            must(len(some) and (np.abs(np.linalg.norm(some[:, :3], axis=1) - 1) <= 1e-5).all()
+                 and np.isin(some[:, 3], (1, -1)).all(), "Tangents: length 1, handedness 1 or -1")
 
         must(len(f["xdmf"]) == frames, "xdmf: one group a frame")
         for i in range(frames):

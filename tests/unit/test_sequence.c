@@ -29,6 +29,7 @@ enum { N = 5, M = 6, F = 4 };
 static const int64_t triangles[3 * M] = {0, 1, 4, 1, 2, 4, 2, 3, 4, 3, 0, 4, 0, 3, 2, 0, 2, 1};
 static const double times[F] = {-0.1, 0.0, 0.1, 1e-3 + 0.1};
 static float positions[F * N * 3], normals[F * N * 3], displacement[F * N * 3];
+static float tangents[F * N * 4]; /* in sequences that have a displacement */
 static char folder[] = "/tmp/modal-sequence-XXXXXX";
 static char file_a[64], file_b[64], side_a[64];
 static const char *program;
@@ -39,6 +40,7 @@ static modal_sequence_info small(int with_normals, int with_displacement)
     return (modal_sequence_info){.n_points = N, .n_triangles = M, .triangles = triangles,
                                  .n_frames = F, .times = times, .normals = with_normals,
                                  .displacement = with_displacement,
+                                 .tangents = with_displacement,
                                  .basis_hash = "00112233445566778899aabbccddeeff",
                                  .n_provenance = 1, .provenance = &step};
 }
@@ -55,10 +57,15 @@ static modal_status write_file(const char *path, const modal_sequence_info *info
 {
     modal_sequence_writer *writer = NULL;
     modal_status status = modal_sequence_begin(&writer, path, info, err);
-    for (int64_t f = 0; status == MODAL_OK && f < F; f += batch)
-        status = append(writer, f + batch > F ? F - f : batch, positions + 3 * N * f,
-                        info->normals ? normals + 3 * N * f : NULL,
-                        info->displacement ? displacement + 3 * N * f : NULL, err);
+    for (int64_t f = 0; status == MODAL_OK && f < F; f += batch) {
+        const modal_sequence_frames frames = {
+            f + batch > F ? F - f : batch,
+            {[SEQUENCE_POINTS] = positions + 3 * N * f,
+             [SEQUENCE_NORMALS] = info->normals ? normals + 3 * N * f : NULL,
+             [SEQUENCE_DISPLACEMENT] = info->displacement ? displacement + 3 * N * f : NULL,
+             [SEQUENCE_TANGENTS] = info->tangents ? tangents + 4 * N * f : NULL}};
+        status = modal_sequence_append(writer, &frames, err);
+    }
     if (status != MODAL_OK) {
         modal_sequence_abort(writer);
         return status;
@@ -107,14 +114,14 @@ static void assert_no_findings(const char *path)
     if (findings.n) fail_msg("%s", findings.texts[0]);
 }
 
-static void read_floats(hid_t file, const char *path, float *values, hsize_t rows)
+static void read_floats(hid_t file, const char *path, float *values, hsize_t rows, hsize_t width)
 {
     hsize_t dims[2] = {0, 0};
     hid_t dataset = H5Dopen2(file, path, H5P_DEFAULT), space = H5Dget_space(dataset);
     assert_int_equal(H5Sget_simple_extent_dims(space, dims, NULL), 2);
     assert_int_equal(dims[0], rows);
-    assert_int_equal(dims[1], 3);
-    memset(values, 0xff, rows * 3 * sizeof *values); /* NaN: what is not read differs */
+    assert_int_equal(dims[1], width);
+    memset(values, 0xff, rows * width * sizeof *values); /* NaN: what is not read differs */
     assert_true(H5Dread(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
     H5Sclose(space);
     H5Dclose(dataset);
@@ -123,7 +130,7 @@ static void read_floats(hid_t file, const char *path, float *values, hsize_t row
 static void test_round_trip(void **state)
 {
     (void)state;
-    float values[F * N * 3];
+    float values[F * N * 4];
     write_both();
     assert_no_findings(file_a);
     hid_t file = H5Fopen(file_a, H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -131,17 +138,20 @@ static void test_round_trip(void **state)
     const struct {
         const char *name, *path;
         const float *values;
-    } arrays[] = {{"Points", "/VTKHDF/Points", positions},
-                  {"Normals", "/VTKHDF/PointData/Normals", normals},
-                  {"displacement", "/VTKHDF/PointData/displacement", displacement}};
-    for (int i = 0; i < 3; i++) {
-        read_floats(file, arrays[i].path, values, F * N);
-        assert_memory_equal(values, arrays[i].values, sizeof values);
+        hsize_t width;
+    } arrays[] = {{"Points", "/VTKHDF/Points", positions, 3},
+                  {"Normals", "/VTKHDF/PointData/Normals", normals, 3},
+                  {"displacement", "/VTKHDF/PointData/displacement", displacement, 3},
+                  {"Tangents", "/VTKHDF/PointData/Tangents", tangents, 4}};
+    for (int i = 0; i < 4; i++) {
+        const hsize_t row = N * arrays[i].width;
+        read_floats(file, arrays[i].path, values, F * N, arrays[i].width);
+        assert_memory_equal(values, arrays[i].values, F * row * sizeof *values);
         for (int f = 0; f < F; f++) { /* a view is the frame */
             char view[64];
             snprintf(view, sizeof view, "/xdmf/%06d/%s", f, arrays[i].name);
-            read_floats(file, view, values, N);
-            assert_memory_equal(values, arrays[i].values + 3 * N * f, 3 * N * sizeof *values);
+            read_floats(file, view, values, N, arrays[i].width);
+            assert_memory_equal(values, arrays[i].values + row * (hsize_t)f, row * sizeof *values);
         }
     }
     H5Fclose(file);
@@ -604,6 +614,7 @@ int main(int argc, char **argv)
         normals[i] = i % 3 == 2 ? 1.0f : 0.0f;
         displacement[i] = -(float)i / 11.0f;
     }
+    for (int i = 0; i < F * N * 4; i++) tangents[i] = (float)i / 13.0f;
     if (argc == 4 && strcmp(argv[1], "write-limited") == 0)
         return write_limited(argv[2], atol(argv[3]));
     program = argv[0];
