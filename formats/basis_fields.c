@@ -46,10 +46,13 @@ const modal_basis_field modal_basis_fields[MODAL_BASIS_FIELDS] = {
     {GROUP_REDUCED, "cubic", AT(reduced_forces.cubic), REDUCED, F64, MAY, 2, {S(MODES), S(CUBIC)}},
     {GROUP_VOLUME, "nodes", AT(volume.nodes), VOLUME, F64, MUST, 2, {S(NODES), 3}},
     {GROUP_VOLUME, "node_tags", AT(volume.node_tags), VOLUME, I64, MUST, 1, {S(NODES)}},
-    {GROUP_VOLUME, "tetrahedra", AT(volume.tetrahedra), VOLUME, I32, MUST, 2, {S(ELEMENTS), 4}},
+    {GROUP_VOLUME, "element_types", AT(volume.element_type), VOLUME, U8, MUST, 1, {S(ELEMENTS)}},
+    {GROUP_VOLUME, "element_offsets", AT(volume.element_offsets), VOLUME, I64, MUST, 1, {S(ELEMENT_OFFSETS)}},
+    {GROUP_VOLUME, "element_nodes", AT(volume.element_nodes), VOLUME, I32, MUST, 1, {S(ELEMENT_NODES)}},
     {GROUP_VOLUME, "element_tags", AT(volume.element_tags), VOLUME, I64, MUST, 1, {S(ELEMENTS)}},
     {GROUP_VOLUME, "element_material", AT(volume.element_material), VOLUME, I32, MUST, 1, {S(ELEMENTS)}},
     {GROUP_VOLUME, "fixed_nodes", AT(fixed_nodes), VOLUME, I32, MUST, 1, {S(FIXED)}},
+    {GROUP_VOLUME, "fixed_components", AT(fixed_components), VOLUME, U8, MUST, 1, {S(FIXED)}},
     {GROUP_VOLUME, "volume_modes", AT(volume_modes), V_MODES, F64, MAY, 3, {S(MODES), S(NODES), 3}},
     {GROUP_VOLUME, "embedding_nodes", AT(embedding_nodes), VOLUME, I32, MUST, 2, {S(VERTICES), 4}},
     {GROUP_VOLUME, "embedding_weights", AT(embedding_weights), VOLUME, F64, MUST, 2, {S(VERTICES), 4}},
@@ -60,6 +63,10 @@ const char *const modal_basis_groups[GROUP_COUNT] = {"surface", "tables", "modes
 const char *const modal_mass_rule_names[2] = {"consistent", "lumped"};
 const char *const modal_surface_kind_names[2] = {"boundary", "embedded"};
 const char *const modal_basis_kind_names[4] = {"modes", "derivatives", "snapshots", "imported"};
+const char *const modal_material_kind_names[2] = {"isotropic", "orthotropic"};
+const char *const modal_orthotropic_attributes[9] = {"young_1",    "young_2",    "young_3",
+                                                     "poisson_12", "poisson_13", "poisson_23",
+                                                     "shear_12",   "shear_13",   "shear_23"};
 
 void *modal_basis_field_array(const modal_shape *shape, const modal_basis_field *field)
 {
@@ -73,6 +80,7 @@ void modal_basis_derived_sizes(int64_t sizes[SIZE_COUNT])
     enum { MOST = 1 << 20 }; /* of modes: beyond, no dataset can have the size */
     const int64_t n = sizes[SIZE_VERTICES], r = sizes[SIZE_MODES];
     sizes[SIZE_OFFSETS] = n < 0 ? -1 : n + 1;
+    sizes[SIZE_ELEMENT_OFFSETS] = sizes[SIZE_ELEMENTS] < 0 ? -1 : sizes[SIZE_ELEMENTS] + 1;
     sizes[SIZE_TILES] = n < 0 ? -1 : modal_tile_count(n);
     sizes[SIZE_QUADRATIC] = r < 0 ? -1 : r > MOST ? INT64_MAX : modal_quadratic_count(r);
     sizes[SIZE_CUBIC] = r < 0 ? -1 : r > MOST ? INT64_MAX : modal_cubic_count(r);
@@ -91,6 +99,8 @@ void modal_basis_sizes(const modal_shape *shape, int64_t sizes[SIZE_COUNT])
     sizes[SIZE_RIGID] = shape->n_rigid_modes;
     sizes[SIZE_NODES] = shape->volume.n_nodes;
     sizes[SIZE_ELEMENTS] = shape->volume.n_elements;
+    sizes[SIZE_ELEMENT_NODES] =
+        shape->volume.element_offsets ? shape->volume.element_offsets[shape->volume.n_elements] : 0;
     sizes[SIZE_FIXED] = shape->n_fixed_nodes;
     modal_basis_derived_sizes(sizes);
 }

@@ -23,6 +23,8 @@ typedef enum modal_basis_size {
     SIZE_RIGID,
     SIZE_NODES,
     SIZE_ELEMENTS,
+    SIZE_ELEMENT_OFFSETS, /* elements + 1 */
+    SIZE_ELEMENT_NODES,
     SIZE_FIXED,
     SIZE_COUNT
 } modal_basis_size;
@@ -48,7 +50,7 @@ typedef struct modal_basis_field {
     int dims[MODAL_H5_RANK];
 } modal_basis_field;
 
-enum { MODAL_BASIS_FIELDS = 30 };
+enum { MODAL_BASIS_FIELDS = 33 };
 extern const modal_basis_field modal_basis_fields[MODAL_BASIS_FIELDS];
 extern const char *const modal_basis_groups[GROUP_COUNT];
 
@@ -56,14 +58,19 @@ extern const char *const modal_basis_groups[GROUP_COUNT];
 extern const char *const modal_mass_rule_names[2];
 extern const char *const modal_surface_kind_names[2];
 extern const char *const modal_basis_kind_names[4];
+extern const char *const modal_material_kind_names[2];
+/* The attributes of an orthotropic material, in the order of modal_material.orthotropic. */
+extern const char *const modal_orthotropic_attributes[9];
 
 /* The address of the array. */
 void *modal_basis_field_array(const modal_shape *shape, const modal_basis_field *field);
 
-/* Sizes by symbol, from the counts in the struct. FACES and RING come from the offsets (0 without). */
+/* Sizes by symbol, from the counts in the struct. FACES, RING and ELEMENT_NODES come from
+ * the offsets (0 without). */
 void modal_basis_sizes(const modal_shape *shape, int64_t sizes[SIZE_COUNT]);
 
-/* The sizes that follow from others: OFFSETS and TILES from the vertices, QUADRATIC and CUBIC from the
+/* The sizes that follow from others: OFFSETS and TILES from the vertices, ELEMENT_OFFSETS from
+ * the elements, QUADRATIC and CUBIC from the
  * modes; -1 from -1. */
 void modal_basis_derived_sizes(int64_t sizes[SIZE_COUNT]);
 
@@ -72,7 +79,7 @@ void modal_basis_field_dims(const modal_basis_field *field, const int64_t sizes[
                             int64_t dims[MODAL_H5_RANK]);
 
 /* All rules on values that the specification has, for the arrays that are there; `deep`: those that
- * are left to the checker, too. FACES and RING are the lengths that these arrays really have. */
+ * are left to the checker, too. FACES, RING and ELEMENT_NODES are the lengths that these arrays really have. */
 modal_status modal_basis_rules_shape(const modal_checker *checker, const char *path,
                                      const modal_shape *shape, const int64_t sizes[SIZE_COUNT],
                                      int deep);

@@ -41,8 +41,8 @@ static modal_status read_fields(const modal_h5_in *in, const modal_h5_place plac
                                 unsigned parts, modal_shape *s, int64_t sizes[SIZE_COUNT])
 {
     /* these follow from others; no field defines them */
-    int seen[SIZE_COUNT] = {
-        [SIZE_OFFSETS] = 1, [SIZE_TILES] = 1, [SIZE_QUADRATIC] = 1, [SIZE_CUBIC] = 1};
+    int seen[SIZE_COUNT] = {[SIZE_OFFSETS] = 1,   [SIZE_TILES] = 1, [SIZE_ELEMENT_OFFSETS] = 1,
+                            [SIZE_QUADRATIC] = 1, [SIZE_CUBIC] = 1};
     for (int i = 0; i < SIZE_COUNT; i++) sizes[i] = -1;
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
         const modal_basis_field *field = &modal_basis_fields[i];
@@ -94,6 +94,22 @@ static modal_status read_choice(const modal_h5_in *in, const modal_h5_place *pla
     return status;
 }
 
+static modal_status read_orthotropic(const modal_h5_in *in, const modal_h5_place *place,
+                                     modal_material *m)
+{
+    modal_status status = MODAL_OK;
+    int64_t dims[2] = {3, 3};
+    double *axes = NULL;
+    for (int i = 0; i < 9; i++)
+        MODAL_TRY(modal_h5_read_number(in, place, modal_orthotropic_attributes[i],
+                                       &m->orthotropic[i]));
+    MODAL_TRY(modal_h5_read_array(in, place, "axes", MODAL_H5_F64, 2, dims, MODAL_H5_REQUIRED, &axes));
+    if (axes) memcpy(m->axes, axes, sizeof m->axes);
+done:
+    modal_free(&axes);
+    return status;
+}
+
 static modal_status read_materials(const modal_h5_in *in, const modal_h5_place *volume,
                                    modal_volume_mesh *mesh)
 {
@@ -111,9 +127,17 @@ static modal_status read_materials(const modal_h5_in *in, const modal_h5_place *
         snprintf(name, sizeof name, "%04d", i);
         MODAL_TRY(modal_h5_enter(in, &all, name, MODAL_H5_REQUIRED, &one));
         MODAL_TRY(modal_h5_read_text(in, &one, "name", &m->name));
-        MODAL_TRY(modal_h5_read_number(in, &one, "young", &m->young));
-        MODAL_TRY(modal_h5_read_number(in, &one, "poisson", &m->poisson));
         MODAL_TRY(modal_h5_read_number(in, &one, "density", &m->density));
+        int kind = 0;
+        MODAL_TRY(read_choice(in, &one, "kind", MODAL_H5_REQUIRED, 2, modal_material_kind_names,
+                              &kind));
+        m->kind = (modal_material_kind)kind;
+        if (kind == MODAL_MATERIAL_ORTHOTROPIC) {
+            MODAL_TRY(read_orthotropic(in, &one, m));
+        } else {
+            MODAL_TRY(modal_h5_read_number(in, &one, "young", &m->young));
+            MODAL_TRY(modal_h5_read_number(in, &one, "poisson", &m->poisson));
+        }
         modal_h5_leave(&one);
     }
 done:
@@ -201,6 +225,7 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
         MODAL_TRY(read_groups(in, &groups[GROUP_VOLUME], &s->volume));
     }
     for (int i = SIZE_FACES; i <= SIZE_RING; i++) sizes[i] = known(sizes[i]);
+    sizes[SIZE_ELEMENT_NODES] = known(sizes[SIZE_ELEMENT_NODES]);
     MODAL_TRY(modal_basis_rules_shape(&in->checker, place.path, s, sizes, deep));
 done:
     for (int i = 0; i < GROUP_COUNT; i++) modal_h5_leave(&groups[i]);
@@ -285,7 +310,7 @@ static modal_status read_all(const modal_h5_in *in, unsigned parts, int deep, mo
     modal_status status = MODAL_OK;
     modal_h5_place root = nowhere;
     char *hash = NULL;
-    MODAL_TRY(modal_h5_check_root(in, "basis", 1));
+    MODAL_TRY(modal_h5_check_root(in, "basis", 2));
     MODAL_TRY(modal_h5_enter(in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_read_text(in, &root, "content_hash", &hash));
     MODAL_TRY(read_shapes(in, &root, parts, deep, basis));

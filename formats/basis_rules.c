@@ -7,6 +7,7 @@
 #include "formats/basis_fields.h"
 #include "formats/rules.h"
 #include "lib/base/memory.h"
+#include "lib/mesh/material.h"
 
 static const double two_pi = 6.283185307179586;
 
@@ -337,6 +338,13 @@ static modal_status material_rules(const modal_checker *c, const char *path,
     modal_status status = MODAL_OK;
     for (int32_t i = 0; i < v->n_materials; i++) {
         const modal_material *m = &v->materials[i];
+        if (m->kind == MODAL_MATERIAL_ORTHOTROPIC) {
+            modal_error found = {0};
+            snprintf(name, sizeof name, "volume/materials/%04d", i);
+            if (modal_material_check(m, &found) != MODAL_OK)
+                MODAL_TRY(modal_broken(c, at(where, path, name), "%.300s", found.message));
+            continue;
+        }
         snprintf(name, sizeof name, "volume/materials/%04d@young", i);
         MODAL_TRY(modal_rule_at_least(c, at(where, path, name), &m->young, 1, 0.0, 1));
         snprintf(name, sizeof name, "volume/materials/%04d@poisson", i);
@@ -350,20 +358,65 @@ done:
     return status;
 }
 
-static modal_status volume_rules(const modal_checker *c, const char *path, const modal_shape *s)
+static modal_status element_rules(const modal_checker *c, const char *path,
+                                  const modal_volume_mesh *v, int64_t n_values)
+{
+    char where[WHERE];
+    modal_status status = MODAL_OK;
+    int typed = v->element_type != NULL, sound = 0;
+    for (int64_t e = 0; typed && e < v->n_elements; e++)
+        if (v->element_type[e] >= MODAL_ELEMENT_TYPES) {
+            typed = 0;
+            MODAL_TRY(modal_broken(c, at(where, path, "volume/element_types"),
+                                   "value %lld: must be 0 to %d, is %d", (long long)e,
+                                   MODAL_ELEMENT_TYPES - 1, v->element_type[e]));
+        }
+    at(where, path, "volume/element_offsets");
+    MODAL_TRY(modal_rule_offsets(c, where, v->element_offsets, v->n_elements, n_values, &sound));
+    for (int64_t e = 0; typed && sound && e < v->n_elements; e++) {
+        const int64_t n = v->element_offsets[e + 1] - v->element_offsets[e];
+        const modal_element_kind *kind = modal_mesh_kind(v, e);
+        if (n == kind->n_nodes) continue;
+        MODAL_TRY(modal_broken(c, where, "row %lld: a %s has %d nodes, the row %lld", (long long)e,
+                               kind->name, kind->n_nodes, (long long)n));
+        break;
+    }
+    MODAL_TRY(modal_rule_range(c, at(where, path, "volume/element_nodes"), v->element_nodes, n_values,
+                               1, 0, v->n_nodes));
+done:
+    return status;
+}
+
+static modal_status fixed_rules(const modal_checker *c, const char *path, const modal_shape *s)
+{
+    char where[WHERE];
+    modal_status status = MODAL_OK;
+    MODAL_TRY(modal_rule_range(c, at(where, path, "volume/fixed_nodes"), s->fixed_nodes,
+                               s->n_fixed_nodes, 1, 0, s->volume.n_nodes));
+    MODAL_TRY(modal_rule_ascending(c, where, NULL, s->fixed_nodes, s->n_fixed_nodes));
+    for (int64_t i = 0; s->fixed_components && i < s->n_fixed_nodes; i++)
+        if (s->fixed_components[i] < 1 || s->fixed_components[i] > MODAL_FIXED_ALL) {
+            MODAL_TRY(modal_broken(c, at(where, path, "volume/fixed_components"),
+                                   "value %lld: must be 1 to 7, is %d", (long long)i,
+                                   s->fixed_components[i]));
+            break;
+        }
+done:
+    return status;
+}
+
+static modal_status volume_rules(const modal_checker *c, const char *path, const modal_shape *s,
+                                 const int64_t sizes[SIZE_COUNT])
 {
     char where[WHERE];
     modal_status status = MODAL_OK;
     const modal_volume_mesh *v = &s->volume;
     MODAL_TRY(modal_rule_finite(c, at(where, path, "volume/nodes"), v->nodes, v->n_nodes, 3,
                                 (modal_axes){"row", "column"}));
-    MODAL_TRY(modal_rule_range(c, at(where, path, "volume/tetrahedra"), v->tetrahedra,
-                               v->n_elements, 4, 0, v->n_nodes));
+    MODAL_TRY(element_rules(c, path, v, sizes[SIZE_ELEMENT_NODES]));
     MODAL_TRY(modal_rule_range(c, at(where, path, "volume/element_material"), v->element_material,
                                v->n_elements, 1, 0, v->n_materials));
-    MODAL_TRY(modal_rule_range(c, at(where, path, "volume/fixed_nodes"), s->fixed_nodes,
-                               s->n_fixed_nodes, 1, 0, v->n_nodes));
-    MODAL_TRY(modal_rule_ascending(c, where, NULL, s->fixed_nodes, s->n_fixed_nodes));
+    MODAL_TRY(fixed_rules(c, path, s));
     MODAL_TRY(modal_rule_finite(c, at(where, path, "volume/volume_modes"), s->volume_modes,
                                 s->n_modes, 3 * v->n_nodes, (modal_axes){"mode", "value"}));
     MODAL_TRY(group_rules(c, path, v));
@@ -387,7 +440,7 @@ modal_status modal_basis_rules_shape(const modal_checker *c, const char *path, c
                   {"modes/modal_matrix", s->n_modes, 1},
                   {"modes/rigid_eigenvalues", s->n_rigid_modes, 0},
                   {"volume/nodes", s->volume.n_nodes, 0},
-                  {"volume/tetrahedra", s->volume.n_elements, 0}};
+                  {"volume/element_types", s->volume.n_elements, 0}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (counts[i].n < counts[i].least || counts[i].n > INT32_MAX)
             MODAL_TRY(modal_broken(c, at(where, path, counts[i].name),
@@ -398,8 +451,8 @@ modal_status modal_basis_rules_shape(const modal_checker *c, const char *path, c
     MODAL_TRY(matrix_rules(c, path, s));
     if (s->eigenvalues || s->frequencies) MODAL_TRY(spectrum_rules(c, path, s));
     MODAL_TRY(reduced_rules(c, path, s, deep));
-    if (s->volume.n_nodes > 0 && (s->volume.nodes || s->volume.tetrahedra || s->volume_modes))
-        MODAL_TRY(volume_rules(c, path, s));
+    if (s->volume.n_nodes > 0 && (s->volume.nodes || s->volume.element_nodes || s->volume_modes))
+        MODAL_TRY(volume_rules(c, path, s, sizes));
 done:
     return status;
 }

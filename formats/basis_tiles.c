@@ -81,7 +81,7 @@ static modal_status find_matrices(modal_basis_tiles *t, const modal_basis *basis
     modal_status status = MODAL_OK;
     modal_h5_place root = nowhere, shapes = nowhere;
     char *hash = NULL;
-    MODAL_TRY(modal_h5_check_root(in, "basis", 1));
+    MODAL_TRY(modal_h5_check_root(in, "basis", 2));
     MODAL_TRY(modal_h5_enter(in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_read_text(in, &root, "content_hash", &hash));
     if (!hash || strcmp(hash, basis->hash) != 0)

@@ -67,8 +67,17 @@ static modal_status write_materials(hid_t volume, const modal_volume_mesh *mesh,
         snprintf(name, sizeof name, "%04d", i);
         MODAL_TRY(modal_h5_make_group(all, name, &one, err));
         MODAL_TRY(modal_h5_write_text(one, "name", m->name, err));
-        MODAL_TRY(modal_h5_write_number(one, "young", m->young, err));
-        MODAL_TRY(modal_h5_write_number(one, "poisson", m->poisson, err));
+        MODAL_TRY(modal_h5_write_text(one, "kind", modal_material_kind_names[m->kind], err));
+        if (m->kind == MODAL_MATERIAL_ORTHOTROPIC) {
+            static const int64_t dims[2] = {3, 3};
+            for (int k = 0; k < 9; k++)
+                MODAL_TRY(modal_h5_write_number(one, modal_orthotropic_attributes[k],
+                                                m->orthotropic[k], err));
+            MODAL_TRY(modal_h5_write_array(one, "axes", MODAL_H5_F64, 2, dims, m->axes, err));
+        } else {
+            MODAL_TRY(modal_h5_write_number(one, "young", m->young, err));
+            MODAL_TRY(modal_h5_write_number(one, "poisson", m->poisson, err));
+        }
         MODAL_TRY(modal_h5_write_number(one, "density", m->density, err));
         MODAL_TRY(modal_h5_end_group(&one, MODAL_OK, err));
     }
@@ -179,7 +188,7 @@ static modal_status write_all(hid_t file, const modal_basis *basis, const char *
     modal_status status = MODAL_OK;
     hid_t shapes = H5I_INVALID_HID;
     MODAL_TRY(modal_h5_write_text(file, "modal_type", "basis", err));
-    MODAL_TRY(modal_h5_write_text(file, "modal_version", "1.0", err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_version", "2.0", err));
     MODAL_TRY(modal_h5_write_text(file, "content_hash", hash, err));
     MODAL_TRY(modal_h5_make_group(file, "shapes", &shapes, err));
     MODAL_TRY(modal_h5_write_integer(shapes, "count", basis->n_shapes, err));

@@ -132,9 +132,11 @@ static modal_status finish_volume_group(modal_group_builder *builder, int32_t in
     modal_status status = MODAL_OK;
     modal_group *group = &builder->drafts[index].group;
     group->n_elements = sort_members(group->elements, group->n_elements, element_stamps, index);
-    for (int64_t i = 0; i < group->n_elements; i++)
-        MODAL_TRY(modal_group_builder_add_nodes(
-            builder, index, mesh->tetrahedra + 4 * (int64_t)group->elements[i], 4, err));
+    for (int64_t i = 0; i < group->n_elements; i++) {
+        const int32_t e = group->elements[i];
+        MODAL_TRY(modal_group_builder_add_nodes(builder, index, modal_mesh_nodes(mesh, e),
+                                                modal_mesh_kind(mesh, e)->n_nodes, err));
+    }
 done:
     return status;
 }

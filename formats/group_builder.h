@@ -38,7 +38,7 @@ modal_status modal_group_builder_add_nodes(modal_group_builder *builder, int32_t
 
 /* Moves the groups into mesh->groups: by ascending dimension and tag (those without a tag in the
  * order of their making), members ascending without repeats, the nodes of volume groups from
- * mesh->tetrahedra, and the number as the name of those that have none. The mesh must have its
+ * mesh->element_nodes, and the number as the name of those that have none. The mesh must have its
  * nodes and elements. Two groups of one dimension and name are MODAL_ERROR_INPUT. */
 modal_status modal_group_builder_finish(modal_group_builder *builder, const char *file,
                                         modal_volume_mesh *mesh, modal_error *err);

@@ -6,8 +6,8 @@
 #include "lib/base/status.h"
 #include "lib/mesh/volume_mesh.h"
 
-/* Reads a Gmsh file (.msh 2.2 or 4.1, text or little-endian binary) or a VegaFEM file (.veg) of
- * linear tetrahedra. A file that begins with $ is Gmsh's; one whose first line that is no comment
+/* Reads a Gmsh file (.msh 2.2 or 4.1, text or little-endian binary) or a VegaFEM file (.veg) with
+ * elements of the types of lib/mesh/element.h, and puts their nodes into the order given there. A file that begins with $ is Gmsh's; one whose first line that is no comment
  * begins with *, or whose name ends in .veg, is VegaFEM's; everything else is refused.
  *
  * `mesh` is overwritten, so it must hold nothing; the caller owns the result and gives it to

@@ -475,7 +475,7 @@ static modal_status read_file(msh_reader *reader)
         goto done;
     }
     if (mesh->n_elements == 0) {
-        status = modal_text_fail(text, "no tetrahedra");
+        status = modal_text_fail(text, "no volume elements");
         goto done;
     }
     MODAL_TRY(modal_group_builder_finish(&reader->groups, text->name, mesh, text->err));
@@ -491,7 +491,7 @@ modal_status modal_msh_parse(const char *data, int64_t length, const char *name,
                              modal_volume_mesh *mesh, modal_error *err)
 {
     memset(mesh, 0, sizeof *mesh);
-    msh_reader reader = {.mesh = mesh, .last_tetrahedron = -1};
+    msh_reader reader = {.mesh = mesh, .last_volume = -1};
     modal_text_init(&reader.text, name, data, length, err);
     modal_status status = read_file(&reader);
     if (status == MODAL_ERROR_MEMORY) modal_error_context(err, "%s", name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* $Elements of the Gmsh reader. Tetrahedra become elements; elements of lower dimension are read
- * for the nodes they give to their physical group; other volume elements are refused by name. */
+/* $Elements of the Gmsh reader. Volumes of the types of element.h become elements; elements of lower
+ * dimension are read for the nodes they give to their physical group; other volumes are refused by
+ * name. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,8 +51,10 @@ static modal_status check_type(const modal_text *text, const msh_element_type *t
 {
     if (!type)
         return modal_text_fail(text, "element type %lld is not supported", (long long)number);
-    if (type->dimension == 3 && type->number != MSH_TETRAHEDRON)
-        return modal_text_fail(text, "%s (type %d) is not supported, only 4-node tetrahedra",
+    if (type->dimension == 3 && type->type < 0)
+        return modal_text_fail(text,
+                               "%s (type %d) is not supported, only tetrahedra of 4 and 10 nodes, "
+                               "hexahedra of 8 and 20, 6-node prisms and 5-node pyramids",
                                type->name, type->number);
     return MODAL_OK;
 }
@@ -83,31 +86,45 @@ done:
     return status;
 }
 
-/* Version 2.2 has room for one physical group an element, so Gmsh writes a tetrahedron of two
- * groups twice in a row, under two numbers. It is one tetrahedron. */
-static int is_written_again(const msh_reader *reader, const int32_t nodes[4], int64_t physical)
+/* Version 2.2 has room for one physical group an element, so Gmsh writes an element of two groups
+ * twice in a row, under two numbers. It is one element. */
+static int is_written_again(const msh_reader *reader, const msh_element_type *type,
+                            const int32_t *nodes, int64_t physical)
 {
-    return reader->version == 22 && reader->last_tetrahedron >= 0 && physical > 0 &&
-           reader->last_physical > 0 && reader->last_physical != physical &&
-           memcmp(reader->mesh->tetrahedra + 4 * (int64_t)reader->last_tetrahedron, nodes,
-                  4 * sizeof *nodes) == 0;
+    const int32_t last = reader->last_volume;
+    return reader->version == 22 && last >= 0 && physical > 0 && reader->last_physical > 0 &&
+           reader->last_physical != physical && reader->mesh->element_type[last] == type->type &&
+           memcmp(modal_mesh_nodes(reader->mesh, last), nodes,
+                  (size_t)type->n_nodes * sizeof *nodes) == 0;
 }
 
-static modal_status add_tetrahedron(msh_reader *reader, const int32_t nodes[4],
-                                    const element_groups *groups)
+static modal_status add_volume(msh_reader *reader, const msh_element_type *type,
+                               const int32_t *file_nodes, const element_groups *groups)
 {
     modal_status status = MODAL_OK;
     modal_volume_mesh *mesh = reader->mesh;
     modal_error *err = reader->text.err;
     int64_t physical = groups->n > 0 ? groups->tags[0] : 0;
-    if (!is_written_again(reader, nodes, physical)) {
-        MODAL_TRY(modal_grow(&mesh->tetrahedra, &reader->tetrahedron_capacity, mesh->n_elements + 1,
-                             4 * sizeof *mesh->tetrahedra, "tetrahedra", err));
-        MODAL_TRY(modal_grow(&mesh->element_tags, &reader->tag_capacity, mesh->n_elements + 1,
+    int32_t nodes[MSH_MOST_NODES];
+    for (int k = 0; k < type->n_nodes; k++)
+        nodes[k] = file_nodes[type->order ? type->order[k] : k];
+    if (!is_written_again(reader, type, nodes, physical)) {
+        const int64_t e = mesh->n_elements;
+        const int64_t begin = e > 0 ? mesh->element_offsets[e] : 0, end = begin + type->n_nodes;
+        MODAL_TRY(modal_grow(&mesh->element_type, &reader->type_capacity, e + 1,
+                             sizeof *mesh->element_type, "element types", err));
+        MODAL_TRY(modal_grow(&mesh->element_offsets, &reader->offset_capacity, e + 2,
+                             sizeof *mesh->element_offsets, "element offsets", err));
+        MODAL_TRY(modal_grow(&mesh->element_nodes, &reader->node_capacity, end,
+                             sizeof *mesh->element_nodes, "element nodes", err));
+        MODAL_TRY(modal_grow(&mesh->element_tags, &reader->tag_capacity, e + 1,
                              sizeof *mesh->element_tags, "element tags", err));
-        memcpy(mesh->tetrahedra + 4 * mesh->n_elements, nodes, 4 * sizeof *nodes);
-        mesh->element_tags[mesh->n_elements] = reader->text.number;
-        reader->last_tetrahedron = (int32_t)mesh->n_elements++;
+        mesh->element_type[e] = (uint8_t)type->type;
+        mesh->element_offsets[e] = begin;
+        mesh->element_offsets[e + 1] = end;
+        memcpy(mesh->element_nodes + begin, nodes, (size_t)type->n_nodes * sizeof *nodes);
+        mesh->element_tags[e] = reader->text.number;
+        reader->last_volume = (int32_t)mesh->n_elements++;
     }
     reader->last_physical = physical;
 done:
@@ -122,16 +139,16 @@ static modal_status read_element(msh_reader *reader, const msh_element_type *typ
     modal_error *err = reader->text.err;
     int32_t nodes[MSH_MOST_NODES], group;
     MODAL_TRY(read_element_nodes(reader, type, nodes));
-    if (type->number == MSH_TETRAHEDRON)
-        MODAL_TRY(add_tetrahedron(reader, nodes, groups));
+    if (type->dimension == 3)
+        MODAL_TRY(add_volume(reader, type, nodes, groups));
     else
-        reader->last_tetrahedron = -1;
+        reader->last_volume = -1;
     for (int64_t i = 0; i < groups->n; i++) {
         MODAL_TRY(modal_group_builder_find(&reader->groups, type->dimension, groups->tags[i],
                                            &group, err));
-        if (type->number == MSH_TETRAHEDRON)
-            MODAL_TRY(modal_group_builder_add_element(&reader->groups, group,
-                                                      reader->last_tetrahedron, err));
+        if (type->dimension == 3)
+            MODAL_TRY(modal_group_builder_add_element(&reader->groups, group, reader->last_volume,
+                                                      err));
         else
             MODAL_TRY(
                 modal_group_builder_add_nodes(&reader->groups, group, nodes, type->n_nodes, err));

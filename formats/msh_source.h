@@ -25,11 +25,13 @@ extern const msh_encoding msh_ascii, msh_binary;
 typedef struct msh_element_type {
     int number, dimension, n_nodes;
     const char *name;
+    int type;             /* modal_element_type, -1: none of ours, refused where it is a volume */
+    const uint8_t *order; /* Gmsh's place of each of our nodes; NULL: the same order */
 } msh_element_type;
 
-enum { MSH_TETRAHEDRON = 4, MSH_MOST_NODES = 28 };
+enum { MSH_MOST_NODES = 28 };
 
-/* NULL for a number that is not listed. Volume elements are listed to be refused by name. */
+/* NULL for a number that is not listed. */
 const msh_element_type *msh_find_element_type(int64_t number);
 
 /* $Entities of version 4.1: which physical groups an entity belongs to. */
@@ -54,8 +56,8 @@ typedef struct msh_reader {
     int64_t n_tags, n_expected;
     int64_t *tags; /* [n_expected] */
     modal_tag_table tag_table;
-    int64_t tetrahedron_capacity, tag_capacity;
-    int32_t last_tetrahedron; /* the element read last if it was a tetrahedron, else -1 */
+    int64_t type_capacity, offset_capacity, node_capacity, tag_capacity;
+    int32_t last_volume; /* the element read last if it was a volume, else -1 */
     int64_t last_physical;
 } msh_reader;
 

@@ -105,11 +105,11 @@ done:
     return status;
 }
 
-static modal_status read_tetrahedron(veg_reader *reader, int32_t nodes[4])
+static modal_status read_nodes(veg_reader *reader, int n, int32_t *nodes)
 {
     modal_status status = MODAL_OK;
     modal_text *text = &reader->text;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < n; i++) {
         int64_t number;
         MODAL_TRY(modal_text_integer(text, "number of a vertex", INT64_MIN, INT64_MAX, &number));
         if (number < reader->first_vertex ||
@@ -141,15 +141,19 @@ static modal_status read_elements(veg_reader *reader)
         status = modal_text_fail(text, "the file ends, type of the elements expected");
         goto done;
     }
-    if (!modal_token_is_like(token, length, "TET") && !modal_token_is_like(token, length, "TETS")) {
-        status = modal_text_fail(text, "elements of type %s are not supported, only TET",
+    const int cubic = modal_token_is_like(token, length, "CUBIC");
+    const int width = cubic ? 8 : 4;
+    if (!cubic && !modal_token_is_like(token, length, "TET") &&
+        !modal_token_is_like(token, length, "TETS")) {
+        status = modal_text_fail(text, "elements of type %s are not supported, only TET and CUBIC",
                                  modal_quote(quoted, token, length));
         goto done;
     }
     MODAL_TRY(modal_text_end_line(text));
-    MODAL_TRY(read_head(text, "elements", "number of vertices of an element", 4, 1, &count));
-    MODAL_TRY(modal_alloc(&mesh->tetrahedra, 4 * count, sizeof *mesh->tetrahedra, "tetrahedra",
-                          text->err));
+    MODAL_TRY(read_head(text, "elements", "number of vertices of an element", width, 1, &count));
+    MODAL_TRY(modal_volume_mesh_new_elements(mesh, count,
+                                             cubic ? MODAL_ELEMENT_HEX8 : MODAL_ELEMENT_TET4,
+                                             text->err));
     MODAL_TRY(modal_alloc(&mesh->element_tags, count, sizeof *mesh->element_tags, "element tags",
                           text->err));
     MODAL_TRY(modal_alloc(&mesh->element_material, count, sizeof *mesh->element_material,
@@ -158,12 +162,11 @@ static modal_status read_elements(veg_reader *reader)
         MODAL_TRY(read_number(reader, "element number", i, &reader->first_element));
         text->subject = "element";
         text->number = mesh->element_tags[i] = reader->first_element + i;
-        MODAL_TRY(read_tetrahedron(reader, mesh->tetrahedra + 4 * i));
+        MODAL_TRY(read_nodes(reader, width, modal_mesh_nodes(mesh, i)));
         MODAL_TRY(end_whole_line(text));
         mesh->element_material[i] = -1;
     }
     text->subject = NULL;
-    mesh->n_elements = count;
     reader->seen_elements = 1;
 done:
     return status;

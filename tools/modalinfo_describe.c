@@ -10,6 +10,7 @@
 #include "formats/sequence.h"
 #include "formats/trajectory_h5.h"
 #include "lib/base/memory.h"
+#include "lib/mesh/material.h"
 #include "tools/modalinfo.h"
 
 json_t *modalinfo_text(const char *text)
@@ -79,30 +80,61 @@ static json_t *bounding_box(const double *positions, int64_t n)
     return box;
 }
 
+/* {"TET4": 12}: the types that occur. */
+static json_t *count_types(const modal_volume_mesh *v)
+{
+    json_t *types = json_object();
+    int64_t counts[MODAL_ELEMENT_TYPES] = {0};
+    for (int64_t e = 0; e < v->n_elements; e++) counts[v->element_type[e]]++;
+    for (int i = 0; i < MODAL_ELEMENT_TYPES; i++)
+        if (counts[i] > 0) set_integer(types, modal_element_kinds[i].name, counts[i]);
+    return types;
+}
+
+static int64_t count_partly_fixed(const modal_shape *s)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < s->n_fixed_nodes; i++) n += s->fixed_components[i] != MODAL_FIXED_ALL;
+    return n;
+}
+
+static json_t *describe_material(const modal_material *m)
+{
+    json_t *one = json_object();
+    set(one, "name", modalinfo_text(m->name));
+    set(one, "density", json_real(m->density));
+    if (m->kind == MODAL_MATERIAL_ISOTROPIC) {
+        set(one, "young", json_real(m->young));
+        set(one, "poisson", json_real(m->poisson));
+        return one;
+    }
+    json_t *axes = json_array();
+    for (int i = 0; i < 9; i++) set(one, modal_orthotropic_names[i], json_real(m->orthotropic[i]));
+    for (int i = 0; i < 3; i++) json_array_append_new(axes, numbers(m->axes + 3 * i, 3));
+    set(one, "axes", axes);
+    return one;
+}
+
 static json_t *describe_solid(const modal_shape *s)
 {
     const modal_volume_mesh *v = &s->volume;
     json_t *solid = json_object(), *materials = json_array(), *groups = json_array();
     set_integer(solid, "nodes", v->n_nodes);
-    set_integer(solid, "tetrahedra", v->n_elements);
+    set_integer(solid, "elements", v->n_elements);
+    set(solid, "element_types", count_types(v));
     set_integer(solid, "fixed_nodes", s->n_fixed_nodes);
+    set_integer(solid, "partly_fixed_nodes", count_partly_fixed(s));
     set(solid, "surface",
         json_string(s->surface_kind == MODAL_SURFACE_BOUNDARY ? "boundary" : "embedded"));
     set(solid, "farthest_outside", json_real(s->farthest_outside));
-    for (int32_t i = 0; i < v->n_materials; i++) {
-        json_t *one = json_object();
-        set(one, "name", modalinfo_text(v->materials[i].name));
-        set(one, "young", json_real(v->materials[i].young));
-        set(one, "poisson", json_real(v->materials[i].poisson));
-        set(one, "density", json_real(v->materials[i].density));
-        json_array_append_new(materials, one);
-    }
+    for (int32_t i = 0; i < v->n_materials; i++)
+        json_array_append_new(materials, describe_material(&v->materials[i]));
     for (int32_t i = 0; i < v->n_groups; i++) {
         json_t *one = json_object();
         set(one, "name", modalinfo_text(v->groups[i].name));
         set_integer(one, "dimension", v->groups[i].dimension);
         set_integer(one, "nodes", v->groups[i].n_nodes);
-        set_integer(one, "tetrahedra", v->groups[i].n_elements);
+        set_integer(one, "elements", v->groups[i].n_elements);
         json_array_append_new(groups, one);
     }
     set(solid, "materials", materials);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lib/basis/basis.h"
+#include "lib/mesh/material.h"
 #include "tools/modalinfo.h"
 
 static long long integer(const json_t *object, const char *key)
@@ -54,8 +55,15 @@ static void print_solid(FILE *to, const json_t *solid)
 {
     size_t i;
     json_t *one;
-    fprintf(to, "  %-20s%lld nodes (%lld fixed), %lld tetrahedra\n", "solid",
-            integer(solid, "nodes"), integer(solid, "fixed_nodes"), integer(solid, "tetrahedra"));
+    const char *type;
+    const long long partly = integer(solid, "partly_fixed_nodes");
+    fprintf(to, "  %-20s%lld nodes (%lld fixed", "solid", integer(solid, "nodes"),
+            integer(solid, "fixed_nodes"));
+    if (partly > 0) fprintf(to, ", %lld of them in part", partly);
+    fprintf(to, "), %lld elements", integer(solid, "elements"));
+    json_object_foreach ((json_t *)json_object_get(solid, "element_types"), type, one)
+        fprintf(to, ", %lld %s", (long long)json_integer_value(one), type);
+    fputc('\n', to);
     const char *kind = json_string_value(json_object_get(solid, "surface"));
     fprintf(to, "  %-20s%s", "surface", kind);
     if (strcmp(kind, "embedded") == 0)
@@ -64,14 +72,19 @@ static void print_solid(FILE *to, const json_t *solid)
     json_array_foreach (json_object_get(solid, "materials"), i, one) {
         fprintf(to, "  %-20s", i == 0 ? "materials" : "");
         put_text(to, json_string_value(json_object_get(one, "name")));
-        fprintf(to, ": E %.6g Pa, nu %.6g, rho %.6g kg/m^3\n", number(one, "young"),
-                number(one, "poisson"), number(one, "density"));
+        if (json_object_get(one, "young"))
+            fprintf(to, ": E %.6g Pa, nu %.6g", number(one, "young"), number(one, "poisson"));
+        else
+            for (int k = 0; k < 9; k++)
+                fprintf(to, "%s %s %.6g%s", k ? "," : ":", modal_orthotropic_names[k],
+                        number(one, modal_orthotropic_names[k]), k < 3 || k > 5 ? " Pa" : "");
+        fprintf(to, ", rho %.6g kg/m^3\n", number(one, "density"));
     }
     json_array_foreach (json_object_get(solid, "groups"), i, one) {
         fprintf(to, "  %-20s\"", i == 0 ? "groups" : "");
         put_text(to, json_string_value(json_object_get(one, "name")));
-        fprintf(to, "\" of dimension %lld: %lld nodes, %lld tetrahedra\n",
-                integer(one, "dimension"), integer(one, "nodes"), integer(one, "tetrahedra"));
+        fprintf(to, "\" of dimension %lld: %lld nodes, %lld elements\n",
+                integer(one, "dimension"), integer(one, "nodes"), integer(one, "elements"));
     }
 }
 

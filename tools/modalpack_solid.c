@@ -57,7 +57,8 @@ static modal_status append_material(modal_volume_mesh *mesh, const char *name, s
                                     double young, double poisson, double density, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    modal_material *longer = NULL, material = {NULL, young, poisson, density};
+    modal_material *longer = NULL;
+    modal_material material = {.young = young, .poisson = poisson, .density = density};
     MODAL_TRY(modal_copy_text(&material.name, name, length, err));
     MODAL_TRY(modal_alloc(&longer, mesh->n_materials + 1, sizeof *longer, "materials", err));
     if (mesh->n_materials > 0)
@@ -183,6 +184,8 @@ static modal_status collect_fixed_nodes(const tool *t, modal_shape *shape, modal
     for (int64_t i = 0; i < mesh->n_nodes; i++) shape->n_fixed_nodes += fixed[i];
     MODAL_TRY(modal_alloc(&shape->fixed_nodes, shape->n_fixed_nodes, sizeof(int32_t), "fixed nodes",
                           err));
+    MODAL_TRY(modal_alloc(&shape->fixed_components, shape->n_fixed_nodes, 1, "fixed nodes", err));
+    memset(shape->fixed_components, MODAL_FIXED_ALL, (size_t)shape->n_fixed_nodes);
     int64_t k = 0;
     for (int64_t i = 0; i < mesh->n_nodes; i++)
         if (fixed[i]) shape->fixed_nodes[k++] = (int32_t)i;
@@ -208,11 +211,11 @@ modal_status modalpack_read_solid(tool *t, const request *r, modal_shape *shape,
         tool_warn(t, "%s: nodes in no element dropped, %lld", r->mesh_path,
                   (long long)summary.dropped_nodes);
     if (summary.flipped)
-        tool_warn(t, "%s: all elements are left-handed; their nodes 3 and 4 were exchanged",
+        tool_warn(t, "%s: all elements are left-handed; their nodes were mirrored",
                   r->mesh_path);
     if (summary.n_components > 1)
         tool_warn(t, "%s: bodies that do not touch, %d", r->mesh_path, summary.n_components);
-    tool_note(t, "%lld nodes, %lld tetrahedra, volume %.6g m^3", (long long)mesh->n_nodes,
+    tool_note(t, "%lld nodes, %lld elements, volume %.6g m^3", (long long)mesh->n_nodes,
               (long long)mesh->n_elements, summary.volume);
     MODAL_TRY(assign_materials(t, r, mesh, err));
     MODAL_TRY(collect_fixed_nodes(t, shape, err));

@@ -36,6 +36,7 @@ void modal_shape_free(modal_shape *shape)
     modal_reduced_forces_free(&shape->reduced_forces);
     modal_volume_mesh_free(&shape->volume);
     modal_free(&shape->fixed_nodes);
+    modal_free(&shape->fixed_components);
     modal_free(&shape->volume_modes);
     modal_free(&shape->embedding_nodes);
     modal_free(&shape->embedding_weights);

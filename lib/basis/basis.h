@@ -25,6 +25,8 @@ static inline int64_t modal_tile_count(int64_t n_vertices)
 
 typedef enum modal_mass_rule { MODAL_MASS_CONSISTENT = 0, MODAL_MASS_LUMPED = 1 } modal_mass_rule;
 
+enum { MODAL_FIXED_ALL = 7 }; /* all three components of a node */
+
 /* How the surface follows the solid. */
 typedef enum modal_surface_kind {
     MODAL_SURFACE_BOUNDARY = 0, /* the solid's own boundary: vertex v is node embedding_nodes[v][0] */
@@ -114,6 +116,7 @@ typedef struct modal_shape {
     modal_volume_mesh volume;
     int64_t n_fixed_nodes;
     int32_t *fixed_nodes;      /* [n_fixed_nodes] indices of nodes, ascending */
+    uint8_t *fixed_components; /* [n_fixed_nodes] what is held: 1 x, 2 y, 4 z, or their sum */
     double *volume_modes;      /* [n_modes, volume.n_nodes, 3] phi, mass-normalised, or NULL */
     modal_surface_kind surface_kind;
     int32_t *embedding_nodes;  /* [n_vertices, 4] nodes that carry a vertex */

@@ -12,24 +12,7 @@
 
 #include "lib/base/memory.h"
 #include "lib/fem/tetrahedron.h"
-
-modal_status modal_material_check(const modal_material *material, modal_error *err)
-{
-    const char *name = material->name ? material->name : "";
-    if (!(isfinite(material->young) && material->young > 0))
-        return modal_error_set(err, MODAL_ERROR_INPUT,
-                               "material \"%s\": Young's modulus E must be > 0 and finite, %g Pa",
-                               name, material->young);
-    if (!(material->poisson > -1 && material->poisson < 0.5))
-        return modal_error_set(err, MODAL_ERROR_INPUT,
-                               "material \"%s\": Poisson's ratio nu must be in (-1, 0.5), %g", name,
-                               material->poisson);
-    if (!(isfinite(material->density) && material->density > 0))
-        return modal_error_set(err, MODAL_ERROR_INPUT,
-                               "material \"%s\": density rho must be > 0 and finite, %g kg/m^3",
-                               name, material->density);
-    return MODAL_OK;
-}
+#include "lib/mesh/material.h"
 
 /* Elements around each free node, CSR, ascending. */
 typedef struct incidence {
@@ -45,7 +28,7 @@ static const modal_material *material_of(const modal_volume_mesh *mesh, int64_t 
 static double gradients_of(const modal_volume_mesh *mesh, int64_t element, double gradients[4][3])
 {
     const double *corners[4];
-    for (int a = 0; a < 4; a++) corners[a] = mesh->nodes + 3 * mesh->tetrahedra[4 * element + a];
+    for (int a = 0; a < 4; a++) corners[a] = mesh->nodes + 3 * (int64_t)mesh->element_nodes[4 * element + a];
     return modal_tetrahedron_gradients(corners, gradients);
 }
 
@@ -84,6 +67,8 @@ static modal_status check_elements(const modal_volume_mesh *mesh, modal_fem_syst
     double gradients[4][3];
     int32_t checked = -1; /* materials come in runs; those that nobody uses may be anything */
     system->wave_scale = INFINITY;
+    if (!modal_volume_mesh_is_all(mesh, MODAL_ELEMENT_TET4))
+        return modal_error_set(err, MODAL_ERROR_INPUT, "elements other than TET4: not supported yet");
     for (int64_t e = 0; e < mesh->n_elements; e++) {
         const int32_t m = mesh->element_material[e];
         const long long tag = (long long)mesh->element_tags[e];
@@ -99,7 +84,7 @@ static modal_status check_elements(const modal_volume_mesh *mesh, modal_fem_syst
             checked = m;
         }
         for (int a = 0; a < 4; a++) {
-            const int32_t node = mesh->tetrahedra[4 * e + a];
+            const int32_t node = mesh->element_nodes[4 * e + a];
             if (node < 0 || node >= mesh->n_nodes)
                 return modal_error_set(err, MODAL_ERROR_INPUT,
                                        "element %lld: node index %d, the mesh has %" PRId64, tag,
@@ -128,7 +113,7 @@ static modal_status build_incidence(const modal_volume_mesh *mesh, const modal_f
     MODAL_TRY(modal_alloc_zero(&around->offsets, n + 2, sizeof *around->offsets, "incidence", err));
     /* counted two places up: filling moves offsets[i + 1] from the start of row i to its end */
     for (int64_t k = 0; k < 4 * mesh->n_elements; k++) {
-        const int32_t i = system->free_index[mesh->tetrahedra[k]];
+        const int32_t i = system->free_index[mesh->element_nodes[k]];
         if (i >= 0) around->offsets[i + 2]++;
     }
     for (int64_t i = 0; i < n; i++) {
@@ -140,7 +125,7 @@ static modal_status build_incidence(const modal_volume_mesh *mesh, const modal_f
     MODAL_TRY(modal_alloc(&around->elements, around->offsets[n + 1], sizeof *around->elements,
                           "incidence", err));
     for (int64_t k = 0; k < 4 * mesh->n_elements; k++) {
-        const int32_t i = system->free_index[mesh->tetrahedra[k]];
+        const int32_t i = system->free_index[mesh->element_nodes[k]];
         if (i >= 0) around->elements[around->offsets[i + 1]++] = (int32_t)(k / 4);
     }
 done:
@@ -176,7 +161,7 @@ static int64_t collect_rows(const modal_volume_mesh *mesh, const modal_fem_syste
     for (int64_t k = around->offsets[j]; k < around->offsets[j + 1]; k++)
         for (int a = 0; a < 4; a++) {
             const int32_t i =
-                system->free_index[mesh->tetrahedra[4 * (int64_t)around->elements[k] + a]];
+                system->free_index[mesh->element_nodes[4 * (int64_t)around->elements[k] + a]];
             if (i < j || seen[i] == j) continue;
             seen[i] = j;
             if (rows) rows[count] = i;
@@ -195,7 +180,7 @@ static void gather_column(const modal_volume_mesh *mesh, modal_fem_system *syste
     system->nodal_mass[j] = 0;
     for (int64_t k = around->offsets[j]; k < around->offsets[j + 1]; k++) {
         const int64_t e = around->elements[k];
-        const int32_t *corners = mesh->tetrahedra + 4 * e;
+        const int32_t *corners = mesh->element_nodes + 4 * e;
         const modal_material *material = material_of(mesh, e);
         double gradients[4][3], block[9], lambda, mu;
         const double volume = gradients_of(mesh, e, gradients);

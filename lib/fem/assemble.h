@@ -35,7 +35,4 @@ modal_status modal_fem_assemble(const modal_volume_mesh *mesh, const int32_t *fi
 /* Frees everything inside and zeroes the struct; a zeroed struct is fine. */
 void modal_fem_system_free(modal_fem_system *system);
 
-/* Checks one material; the message names it, the constant and the value. */
-modal_status modal_material_check(const modal_material *material, modal_error *err);
-
 #endif

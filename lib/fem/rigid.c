@@ -38,8 +38,8 @@ static modal_status find_parts(const modal_volume_mesh *mesh, const modal_fem_sy
     for (int64_t i = 0; i < n; i++) parent[i] = (int32_t)i;
     for (int64_t e = 0; e < mesh->n_elements; e++) {
         int32_t first = -1;
-        for (int a = 0; a < 4; a++) {
-            const int32_t i = system->free_index[mesh->tetrahedra[4 * e + a]];
+        for (int64_t k = mesh->element_offsets[e]; k < mesh->element_offsets[e + 1]; k++) {
+            const int32_t i = system->free_index[mesh->element_nodes[k]];
             if (i < 0) continue;
             const int32_t root = root_of(parent, i);
             if (first < 0) first = root;
@@ -71,16 +71,17 @@ static void find_supports(const modal_volume_mesh *mesh, const modal_fem_system 
 {
     for (int pass = 0; pass < 3; pass++)
         for (int64_t e = 0; e < mesh->n_elements; e++) {
-            const int32_t *corners = mesh->tetrahedra + 4 * e;
+            const int32_t *nodes = modal_mesh_nodes(mesh, e);
+            const int n_nodes = modal_mesh_kind(mesh, e)->n_nodes;
             int32_t part = -1;
-            for (int a = 0; a < 4 && part < 0; a++)
-                if (system->free_index[corners[a]] >= 0)
-                    part = rigid->part[system->free_index[corners[a]]];
+            for (int a = 0; a < n_nodes && part < 0; a++)
+                if (system->free_index[nodes[a]] >= 0)
+                    part = rigid->part[system->free_index[nodes[a]]];
             if (part < 0) continue;
             support *held = &supports[part];
-            for (int a = 0; a < 4; a++) {
-                if (system->free_index[corners[a]] >= 0) continue;
-                const double *x = mesh->nodes + 3 * (int64_t)corners[a];
+            for (int a = 0; a < n_nodes; a++) {
+                if (system->free_index[nodes[a]] >= 0) continue;
+                const double *x = mesh->nodes + 3 * (int64_t)nodes[a];
                 double arm[3];
                 if (pass == 0 && !held->has_point) {
                     held->has_point = 1;

@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "lib/base/memory.h"
+#include "lib/mesh/element_shape.h"
 #include "lib/mesh/tetrahedron.h"
 
-static const double ZERO_VOLUME = 1e-14; /* |6 V| relative to the longest edge cubed */
+static const double ZERO_VOLUME = 1e-14; /* |6 V|, or a Jacobian, relative to the longest edge cubed */
 
 static int in_range(int32_t index, int64_t n) { return index >= 0 && index < n; }
 
@@ -19,7 +20,7 @@ static modal_status check_sizes(const modal_volume_mesh *mesh, modal_error *err)
     if (mesh->n_elements < 0 || mesh->n_elements > INT32_MAX)
         return modal_error_set(err, MODAL_ERROR_INPUT, "%lld elements: more than %d",
                                (long long)mesh->n_elements, INT32_MAX);
-    if (mesh->n_elements == 0) return modal_error_set(err, MODAL_ERROR_INPUT, "no tetrahedra");
+    if (mesh->n_elements == 0) return modal_error_set(err, MODAL_ERROR_INPUT, "no elements");
     return MODAL_OK;
 }
 
@@ -31,13 +32,17 @@ static modal_status check_values(const modal_volume_mesh *mesh, modal_error *err
                 return modal_error_set(err, MODAL_ERROR_INPUT,
                                        "node %lld: coordinate %c is not finite",
                                        (long long)mesh->node_tags[i], "xyz"[k]);
-    for (int64_t e = 0; e < mesh->n_elements; e++)
-        for (int k = 0; k < 4; k++)
-            if (!in_range(mesh->tetrahedra[4 * e + k], mesh->n_nodes))
+    for (int64_t e = 0; e < mesh->n_elements; e++) {
+        const long long tag = (long long)mesh->element_tags[e];
+        if (mesh->element_type[e] >= MODAL_ELEMENT_TYPES)
+            return modal_error_set(err, MODAL_ERROR_INPUT, "element %lld: no type of number %d", tag,
+                                   mesh->element_type[e]);
+        for (int k = 0; k < modal_mesh_kind(mesh, e)->n_nodes; k++)
+            if (!in_range(modal_mesh_nodes(mesh, e)[k], mesh->n_nodes))
                 return modal_error_set(err, MODAL_ERROR_INPUT,
-                                       "element %lld: no node of index %d among %lld",
-                                       (long long)mesh->element_tags[e],
-                                       mesh->tetrahedra[4 * e + k], (long long)mesh->n_nodes);
+                                       "element %lld: no node of index %d among %lld", tag,
+                                       modal_mesh_nodes(mesh, e)[k], (long long)mesh->n_nodes);
+    }
     for (int32_t g = 0; g < mesh->n_groups; g++)
         for (int64_t i = 0; i < mesh->groups[g].n_nodes; i++)
             if (!in_range(mesh->groups[g].nodes[i], mesh->n_nodes))
@@ -48,50 +53,111 @@ static modal_status check_values(const modal_volume_mesh *mesh, modal_error *err
     return MODAL_OK;
 }
 
-/* The sign of an element's volume, 0 where it is too small to tell (or not a number). */
-static int volume_sign(const modal_volume_mesh *mesh, int64_t e, double *volume)
+/* Both rules of a type, made when the first element of it is met. */
+typedef struct type_rules {
+    int known;
+    modal_element_rule rules[2]; /* stiffness, mass */
+} type_rules;
+
+/* What the measure of one element gave. */
+typedef struct measure {
+    int sign;      /* of the volume, or of all Jacobians; 0: too small to tell, mixed, or not a number */
+    double volume; /* m^3 */
+    double jacobian; /* m^3, the least; where = its quadrature point, of so many in its rule */
+    int where, n_points;
+} measure;
+
+static double longest_edge2(const modal_element_kind *kind, const double *const *x)
 {
-    const double *x[4];
     double longest2 = 0;
-    for (int k = 0; k < 4; k++) x[k] = mesh->nodes + 3 * (int64_t)mesh->tetrahedra[4 * e + k];
-    for (int a = 0; a < 4; a++)
-        for (int b = a + 1; b < 4; b++) {
-            double edge[3];
-            modal_subtract(x[a], x[b], edge);
-            longest2 = fmax(longest2, modal_dot(edge, edge));
+    for (int i = 0; i < kind->n_edges; i++) {
+        double edge[3];
+        modal_subtract(x[kind->edges[i][0]], x[kind->edges[i][1]], edge);
+        longest2 = fmax(longest2, modal_dot(edge, edge));
+    }
+    return longest2;
+}
+
+static measure measure_element(const modal_volume_mesh *mesh, int64_t e, type_rules *all)
+{
+    const modal_element_kind *kind = modal_mesh_kind(mesh, e);
+    const int32_t *nodes = modal_mesh_nodes(mesh, e);
+    const double *x[MODAL_ELEMENT_MOST_NODES];
+    measure found = {0};
+    for (int k = 0; k < kind->n_nodes; k++) x[k] = mesh->nodes + 3 * (int64_t)nodes[k];
+    const double longest2 = longest_edge2(kind, x), least = ZERO_VOLUME * longest2 * sqrt(longest2);
+    if (mesh->element_type[e] == MODAL_ELEMENT_TET4) {
+        const double six_volume = modal_six_volume(x[0], x[1], x[2], x[3]);
+        found.volume = six_volume / 6;
+        found.sign = !(fabs(six_volume) > least) ? 0 : six_volume > 0 ? 1 : -1;
+        return found;
+    }
+    type_rules *rules = &all[mesh->element_type[e]];
+    for (int i = 0; i < 2 && !rules->known; i++)
+        modal_element_rule_init(mesh->element_type[e], i, &rules->rules[i]);
+    rules->known = 1;
+    int n_positive = 0, n_negative = 0, n = 0;
+    found.jacobian = INFINITY;
+    for (int i = 0; i < 2; i++) {
+        const modal_element_rule *rule = &rules->rules[i];
+        for (int q = 0; q < rule->n_points; q++, n++) {
+            double j[3][3];
+            const double det = modal_element_jacobian(rule->n_nodes, rule->derivatives[q], x, j);
+            n_positive += det > least;
+            n_negative += det < -least;
+            if (i == MODAL_INTEGRAL_MASS) found.volume += rule->weights[q] * det;
+            if (det >= found.jacobian) continue;
+            found.jacobian = det;
+            found.where = q;
+            found.n_points = rule->n_points;
         }
-    double six_volume = modal_six_volume(x[0], x[1], x[2], x[3]);
-    *volume = six_volume / 6;
-    if (!(fabs(six_volume) > ZERO_VOLUME * longest2 * sqrt(longest2))) return 0;
-    return six_volume > 0 ? 1 : -1;
+    }
+    found.sign = n_positive == n ? 1 : n_negative == n ? -1 : 0;
+    return found;
+}
+
+static modal_status refuse_element(const modal_volume_mesh *mesh, int64_t e, const measure *found,
+                                   int64_t n_bad, modal_error *err)
+{
+    const long long tag = (long long)mesh->element_tags[e];
+    const char *plural = n_bad == 1 ? "" : "s";
+    if (mesh->element_type[e] == MODAL_ELEMENT_TET4)
+        return modal_error_set(err, MODAL_ERROR_INPUT,
+                               "element %lld: %s volume %.3g (%lld element%s in all)", tag,
+                               found->sign ? "negative" : "zero", found->volume, (long long)n_bad,
+                               plural);
+    return modal_error_set(err, MODAL_ERROR_INPUT,
+                           "element %lld: %s with the Jacobian %.3g at quadrature point %d of %d, must "
+                           "be positive (%lld element%s in all)",
+                           tag, modal_mesh_kind(mesh, e)->name, found->jacobian, found->where,
+                           found->n_points, (long long)n_bad, plural);
 }
 
 static modal_status check_volumes(const modal_volume_mesh *mesh, int *flipped, double *total,
                                   modal_error *err)
 {
-    int64_t n_zero = 0, n_negative = 0, first = -1;
-    int first_sign = 0;
-    double first_volume = 0;
+    modal_status status = MODAL_OK;
+    int64_t n_bad = 0, n_negative = 0, first = -1;
+    measure at_first = {0};
+    type_rules *rules = NULL; /* [MODAL_ELEMENT_TYPES] */
+    MODAL_TRY(modal_alloc_zero(&rules, MODAL_ELEMENT_TYPES, sizeof *rules, "quadrature", err));
     *total = 0;
     for (int64_t e = 0; e < mesh->n_elements; e++) {
-        double volume;
-        int sign = volume_sign(mesh, e, &volume);
-        *total += volume;
-        n_zero += sign == 0;
-        n_negative += sign < 0;
-        if (sign <= 0 && first < 0) {
+        const measure found = measure_element(mesh, e, rules);
+        *total += found.volume;
+        n_bad += found.sign <= 0;
+        n_negative += found.sign < 0;
+        if (found.sign <= 0 && first < 0) {
             first = e;
-            first_sign = sign;
-            first_volume = volume;
+            at_first = found;
         }
     }
     *flipped = n_negative == mesh->n_elements;
     *total = fabs(*total);
-    if (first < 0 || *flipped) return MODAL_OK;
-    return modal_error_set(err, MODAL_ERROR_INPUT, "element %lld: %s volume %.3g (%lld element%s in all)",
-                           (long long)mesh->element_tags[first], first_sign ? "negative" : "zero",
-                           first_volume, (long long)(n_zero + n_negative),
-                           n_zero + n_negative == 1 ? "" : "s");
+    if (first >= 0 && !*flipped) status = refuse_element(mesh, first, &at_first, n_bad, err);
+done:
+    modal_free(&rules);
+    return status;
 }
 
 /* Moves the nodes that are used to the front; new_index has the place of each, -1 = dropped. */
@@ -103,8 +169,8 @@ static void drop_nodes(modal_volume_mesh *mesh, const int32_t *new_index, int64_
         memmove(mesh->nodes + 3 * (int64_t)to, mesh->nodes + 3 * i, 3 * sizeof(double));
         mesh->node_tags[to] = mesh->node_tags[i];
     }
-    for (int64_t i = 0; i < 4 * mesh->n_elements; i++)
-        mesh->tetrahedra[i] = new_index[mesh->tetrahedra[i]];
+    for (int64_t i = 0; i < mesh->element_offsets[mesh->n_elements]; i++)
+        mesh->element_nodes[i] = new_index[mesh->element_nodes[i]];
     for (int32_t g = 0; g < mesh->n_groups; g++) {
         modal_group *group = &mesh->groups[g];
         int64_t kept = 0;
@@ -134,9 +200,10 @@ modal_status modal_volume_mesh_check(modal_volume_mesh *mesh, modal_mesh_summary
     found.dropped_nodes = mesh->n_nodes - n_kept;
     if (found.dropped_nodes > 0) drop_nodes(mesh, index, n_kept);
     for (int64_t e = 0; found.flipped && e < mesh->n_elements; e++) {
-        int32_t *nodes = mesh->tetrahedra + 4 * e, third = nodes[2];
-        nodes[2] = nodes[3];
-        nodes[3] = third;
+        const modal_element_kind *kind = modal_mesh_kind(mesh, e);
+        int32_t *nodes = modal_mesh_nodes(mesh, e), kept[MODAL_ELEMENT_MOST_NODES];
+        memcpy(kept, nodes, kind->n_nodes * sizeof *nodes);
+        for (int k = 0; k < kind->n_nodes; k++) nodes[k] = kept[kind->mirror[k]];
     }
     for (int k = 0; k < 3; k++) {
         found.box_min[k] = INFINITY;
@@ -166,12 +233,13 @@ static int32_t find_root(int32_t *parent, int32_t i)
 int32_t modal_volume_mesh_components(const modal_volume_mesh *mesh, int32_t *component)
 {
     for (int64_t i = 0; i < mesh->n_nodes; i++) component[i] = -1;
-    for (int64_t i = 0; i < 4 * mesh->n_elements; i++)
-        component[mesh->tetrahedra[i]] = mesh->tetrahedra[i];
     for (int64_t e = 0; e < mesh->n_elements; e++)
-        for (int k = 1; k < 4; k++) {
-            int32_t a = find_root(component, mesh->tetrahedra[4 * e]);
-            int32_t b = find_root(component, mesh->tetrahedra[4 * e + k]);
+        for (int64_t i = mesh->element_offsets[e]; i < mesh->element_offsets[e + 1]; i++)
+            component[mesh->element_nodes[i]] = mesh->element_nodes[i];
+    for (int64_t e = 0; e < mesh->n_elements; e++)
+        for (int64_t i = mesh->element_offsets[e] + 1; i < mesh->element_offsets[e + 1]; i++) {
+            int32_t a = find_root(component, mesh->element_nodes[i - 1]);
+            int32_t b = find_root(component, mesh->element_nodes[i]);
             if (a < b) component[b] = a;
             else component[a] = b;
         }

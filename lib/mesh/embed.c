@@ -7,9 +7,11 @@
 
 #include "lib/base/memory.h"
 #include "lib/base/sort.h"
+#include "lib/mesh/element_split.h"
 #include "lib/mesh/order.h"
 #include "lib/mesh/tetrahedron.h"
 
+static const double FLAT = 1e-12; /* |6 V| relative to the longest edge cubed */
 static const double TIE_TOLERANCE = 1e-12; /* of the bounding box diagonal */
 
 /* Tetrahedra in Hilbert order of their centroids, cut into leaves of LEAF; above them a complete
@@ -23,16 +25,19 @@ typedef struct box {
 } box;
 
 typedef struct tetrahedron_tree {
-    const modal_volume_mesh *mesh;
-    int64_t n_leaves;  /* a power of two */
-    box *boxes;        /* [2 n_leaves], entry 0 unused */
-    int32_t *elements; /* [mesh->n_elements] */
+    const double *positions;   /* [.., 3] of the nodes */
+    int64_t n;                 /* tetrahedra */
+    const int32_t *tetrahedra; /* [n, 4] nodes: the mesh's own, or cut */
+    int32_t *cut, *owner;      /* where elements were cut: [n, 4], and [n] the element of each */
+    int64_t n_leaves;          /* a power of two */
+    box *boxes;                /* [2 n_leaves], entry 0 unused */
+    int32_t *order;            /* [n] */
     double tolerance;  /* m */
 } tetrahedron_tree;
 
-static void element_nodes(const modal_volume_mesh *mesh, int64_t e, const double *x[4])
+static void corners_of(const tetrahedron_tree *tree, int64_t i, const double *x[4])
 {
-    for (int k = 0; k < 4; k++) x[k] = mesh->nodes + 3 * (int64_t)mesh->tetrahedra[4 * e + k];
+    for (int k = 0; k < 4; k++) x[k] = tree->positions + 3 * (int64_t)tree->tetrahedra[4 * i + k];
 }
 
 static void box_add(box *b, const double low[3], const double high[3])
@@ -57,7 +62,57 @@ static double box_distance2(const box *b, const double p[3])
 static void tree_free(tetrahedron_tree *tree)
 {
     modal_free(&tree->boxes);
-    modal_free(&tree->elements);
+    modal_free(&tree->order);
+    modal_free(&tree->cut);
+    modal_free(&tree->owner);
+}
+
+/* All elements as right-handed tetrahedra, in the order of the elements. */
+static modal_status cut_elements(const modal_volume_mesh *mesh, tetrahedron_tree *tree,
+                                 modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    tree->positions = mesh->nodes;
+    tree->n = mesh->n_elements;
+    tree->tetrahedra = mesh->element_nodes;
+    if (modal_volume_mesh_is_all(mesh, MODAL_ELEMENT_TET4)) return MODAL_OK;
+    const int64_t most = MODAL_SPLIT_MOST * mesh->n_elements;
+    int64_t n = 0;
+    if (most > INT32_MAX)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%lld elements: more than %d to be cut into tetrahedra",
+                   (long long)mesh->n_elements, INT32_MAX / MODAL_SPLIT_MOST);
+    MODAL_TRY(modal_alloc(&tree->cut, 4 * most, sizeof *tree->cut, "tetrahedra", err));
+    MODAL_TRY(modal_alloc(&tree->owner, most, sizeof *tree->owner, "tetrahedra", err));
+    tree->tetrahedra = tree->cut;
+    for (int64_t e = 0; e < mesh->n_elements; e++) {
+        uint8_t local[MODAL_SPLIT_MOST][4];
+        const int32_t *nodes = modal_mesh_nodes(mesh, e);
+        const int parts = modal_element_split(mesh->element_type[e], nodes, local);
+        for (int i = 0; i < parts; i++) {
+            int32_t *part = tree->cut + 4 * n;
+            const double *x[4];
+            for (int k = 0; k < 4; k++) part[k] = nodes[local[i][k]];
+            corners_of(tree, n, x);
+            const double six_volume = modal_six_volume(x[0], x[1], x[2], x[3]);
+            double longest2 = 0;
+            for (int k = 0; k < 6; k++) {
+                const uint8_t *ends = modal_element_kinds[MODAL_ELEMENT_TET4].edges[k];
+                double edge[3];
+                modal_subtract(x[ends[0]], x[ends[1]], edge);
+                longest2 = fmax(longest2, modal_dot(edge, edge));
+            }
+            if (!(fabs(six_volume) > FLAT * longest2 * sqrt(longest2))) continue;
+            if (six_volume < 0) { /* in a distorted element */
+                const int32_t third = part[2];
+                part[2] = part[3];
+                part[3] = third;
+            }
+            tree->owner[n++] = (int32_t)e;
+        }
+    }
+    tree->n = n;
+done:
+    return status;
 }
 
 static modal_status tree_build(const modal_volume_mesh *mesh, tetrahedron_tree *tree,
@@ -66,23 +121,24 @@ static modal_status tree_build(const modal_volume_mesh *mesh, tetrahedron_tree *
     modal_status status = MODAL_OK;
     double *centroids = NULL;
     uint64_t *keys = NULL;
-    int64_t n = mesh->n_elements, n_leaves = 1;
+    int64_t n_leaves = 1;
     const double *x[4];
+    MODAL_TRY(cut_elements(mesh, tree, err));
+    const int64_t n = tree->n;
     while (n_leaves * LEAF < n) n_leaves *= 2;
-    tree->mesh = mesh;
     tree->n_leaves = n_leaves;
-    MODAL_TRY(modal_alloc(&tree->elements, n, sizeof *tree->elements, "tree elements", err));
+    MODAL_TRY(modal_alloc(&tree->order, n, sizeof *tree->order, "tree order", err));
     MODAL_TRY(modal_alloc(&tree->boxes, 2 * n_leaves, sizeof *tree->boxes, "tree boxes", err));
     MODAL_TRY(modal_alloc(&centroids, 3 * n, sizeof *centroids, "centroids", err));
     MODAL_TRY(modal_alloc(&keys, n, sizeof *keys, "centroid keys", err));
     for (int64_t e = 0; e < n; e++) {
-        element_nodes(mesh, e, x);
+        corners_of(tree, e, x);
         for (int k = 0; k < 3; k++)
             centroids[3 * e + k] = 0.25 * (x[0][k] + x[1][k] + x[2][k] + x[3][k]);
-        tree->elements[e] = (int32_t)e;
+        tree->order[e] = (int32_t)e;
     }
     modal_order_hilbert_keys(n, centroids, keys);
-    MODAL_TRY(modal_sort_by_key(n, keys, tree->elements, err));
+    MODAL_TRY(modal_sort_by_key(n, keys, tree->order, err));
 
     for (int64_t i = 0; i < 2 * n_leaves; i++)
         for (int k = 0; k < 3; k++) {
@@ -90,7 +146,7 @@ static modal_status tree_build(const modal_volume_mesh *mesh, tetrahedron_tree *
             tree->boxes[i].high[k] = -INFINITY;
         }
     for (int64_t i = 0; i < n; i++) {
-        element_nodes(mesh, tree->elements[i], x);
+        corners_of(tree, tree->order[i], x);
         for (int k = 0; k < 4; k++) box_add(&tree->boxes[n_leaves + i / LEAF], x[k], x[k]);
     }
     for (int64_t i = 2 * n_leaves - 1; i > 1; i--)
@@ -214,12 +270,12 @@ static double tree_search(const tetrahedron_tree *tree, const double p[3], doubl
             continue;
         }
         int64_t first = LEAF * (here.node - tree->n_leaves), end = first + LEAF;
-        if (end > tree->mesh->n_elements) end = tree->mesh->n_elements;
+        if (end > tree->n) end = tree->n;
         for (int64_t i = first; i < end; i++) {
             const double *x[4];
-            int32_t e = tree->elements[i];
+            int32_t e = tree->order[i];
             if (lowest && e >= *lowest) continue;
-            element_nodes(tree->mesh, e, x);
+            corners_of(tree, e, x);
             double distance2 = tetrahedron_distance2(x, p);
             if (lowest) {
                 if (sqrt(distance2) <= limit) *lowest = e;
@@ -239,7 +295,7 @@ modal_status modal_embed_points(const modal_volume_mesh *mesh, int64_t n, const 
     tetrahedron_tree tree = {0};
     double *distances = NULL; /* [n] m, to the solid */
     modal_embed_summary found = {.farthest_point = -1};
-    if (mesh->n_elements == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "no tetrahedra");
+    if (mesh->n_elements == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "no elements");
     for (int64_t i = 0; i < 3 * n; i++)
         if (!isfinite(points[i]))
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "vertex %lld: coordinate %c is not finite",
@@ -249,17 +305,17 @@ modal_status modal_embed_points(const modal_volume_mesh *mesh, int64_t n, const 
 #pragma omp parallel for schedule(dynamic, 256)
     for (int64_t i = 0; i < n; i++) {
         const double *p = points + 3 * i, *x[4];
-        int32_t element = INT32_MAX;
+        int32_t found_in = INT32_MAX;
         distances[i] = sqrt(tree_search(&tree, p, 0, NULL));
-        tree_search(&tree, p, distances[i] + tree.tolerance, &element);
-        if (element >= mesh->n_elements || !isfinite(distances[i])) {
+        tree_search(&tree, p, distances[i] + tree.tolerance, &found_in);
+        if (found_in >= tree.n || !isfinite(distances[i])) {
             distances[i] = INFINITY; /* so far away that its squared distance overflows */
             continue;
         }
-        element_nodes(mesh, element, x);
+        corners_of(&tree, found_in, x);
         modal_tetrahedron_weights(x, p, weights + 4 * i);
-        memcpy(nodes + 4 * i, mesh->tetrahedra + 4 * (int64_t)element, 4 * sizeof *nodes);
-        if (elements) elements[i] = element;
+        memcpy(nodes + 4 * i, tree.tetrahedra + 4 * (int64_t)found_in, 4 * sizeof *nodes);
+        if (elements) elements[i] = tree.owner ? tree.owner[found_in] : found_in;
     }
     for (int64_t i = 0; i < n; i++) {
         if (!isfinite(distances[i]))

@@ -16,8 +16,12 @@ typedef struct modal_embed_summary {
 
 /* For each of the points [n, 3]: nodes [n, 4] of the tetrahedron that contains it, or of the nearest
  * one (by the distance between point and tetrahedron), and weights [n, 4], its barycentric
- * coordinates in that tetrahedron, sum 1. elements [n] gets the tetrahedron; it and summary may be
- * NULL. Of all tetrahedra whose distance is within 1e-12 of the mesh's bounding box diagonal of the
+ * coordinates in that tetrahedron, sum 1. Elements that are no linear tetrahedra are cut into such
+ * (lib/mesh/element_split.h), so that a vertex is always carried by four nodes: the motion between them
+ * is interpolated linearly, also in quadratic elements, whose curved faces leave a sliver outside (or
+ * inside) of their tetrahedra; points in it are carried as points outside are. Parts of a distorted
+ * element without volume are passed over. elements [n] gets the element; it and summary may be NULL.
+ * Of all tetrahedra whose distance is within 1e-12 of the mesh's bounding box diagonal of the
  * least, the one of lowest index is taken: points on a common face, edge or node have one answer.
  *
  * The weights of a point outside are those of the point itself, not of the nearest point: some are
@@ -25,7 +29,7 @@ typedef struct modal_embed_summary {
  * linear field, and every rigid motion, is reproduced outside as well; but the farther a point is,
  * in units of its tetrahedron, the more it magnifies the motion: see farthest_outside.
  *
- * The mesh must have passed modal_volume_mesh_check. MODAL_ERROR_INPUT: no tetrahedra, or a point
+ * The mesh must have passed modal_volume_mesh_check. MODAL_ERROR_INPUT: no elements, or a point
  * that is not finite. O(log elements) a point, with a bounding volume tree built in each call;
  * OpenMP, the same bytes for any number of threads. Outputs are undefined after an error. */
 modal_status modal_embed_points(const modal_volume_mesh *mesh, int64_t n, const double *points,

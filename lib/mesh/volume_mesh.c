@@ -5,6 +5,35 @@
 
 #include "lib/base/memory.h"
 
+int modal_volume_mesh_is_all(const modal_volume_mesh *mesh, modal_element_type type)
+{
+    for (int64_t e = 0; e < mesh->n_elements; e++)
+        if (mesh->element_type[e] != type) return 0;
+    return 1;
+}
+
+modal_status modal_volume_mesh_new_elements(modal_volume_mesh *mesh, int64_t n,
+                                            modal_element_type type, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t width = modal_element_kinds[type].n_nodes;
+    MODAL_TRY(modal_alloc(&mesh->element_type, n, sizeof *mesh->element_type, "element types", err));
+    MODAL_TRY(modal_alloc(&mesh->element_offsets, n + 1, sizeof *mesh->element_offsets,
+                          "element offsets", err));
+    MODAL_TRY(modal_alloc(&mesh->element_nodes, n, (size_t)width * sizeof *mesh->element_nodes,
+                          "element nodes", err));
+    for (int64_t e = 0; e <= n; e++) mesh->element_offsets[e] = width * e;
+    memset(mesh->element_type, type, (size_t)n);
+    mesh->n_elements = n;
+done:
+    if (status != MODAL_OK) {
+        modal_free(&mesh->element_type);
+        modal_free(&mesh->element_offsets);
+        modal_free(&mesh->element_nodes);
+    }
+    return status;
+}
+
 void modal_volume_mesh_free(modal_volume_mesh *mesh)
 {
     for (int32_t i = 0; i < mesh->n_groups; i++) {
@@ -15,7 +44,9 @@ void modal_volume_mesh_free(modal_volume_mesh *mesh)
     for (int32_t i = 0; i < mesh->n_materials; i++) modal_free(&mesh->materials[i].name);
     modal_free(&mesh->nodes);
     modal_free(&mesh->node_tags);
-    modal_free(&mesh->tetrahedra);
+    modal_free(&mesh->element_type);
+    modal_free(&mesh->element_offsets);
+    modal_free(&mesh->element_nodes);
     modal_free(&mesh->element_tags);
     modal_free(&mesh->groups);
     modal_free(&mesh->materials);

@@ -1,18 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The solid as the user handed it over: nodes, tetrahedra, named groups, materials. Plain data. */
+/* The solid as the user handed it over: nodes, elements, named groups, materials. Plain data. */
 #ifndef MODAL_MESH_VOLUME_MESH_H
 #define MODAL_MESH_VOLUME_MESH_H
 
 #include <stdint.h>
 
 #include "lib/base/status.h"
+#include "lib/mesh/element.h"
 
-/* Isotropic linear elastic material, SI units. */
+typedef enum modal_material_kind {
+    MODAL_MATERIAL_ISOTROPIC = 0,
+    MODAL_MATERIAL_ORTHOTROPIC = 1
+} modal_material_kind;
+
+/* Linear elastic material, SI units. */
 typedef struct modal_material {
     char *name;
-    double young;   /* E, Pa */
-    double poisson; /* nu */
+    double young;   /* E, Pa; isotropic only, 0 otherwise */
+    double poisson; /* nu; isotropic only, 0 otherwise */
     double density; /* rho, kg/m^3 */
+    modal_material_kind kind;
+    /* orthotropic only, 0 otherwise */
+    double orthotropic[9]; /* E1 E2 E3 Pa, nu12 nu13 nu23, G12 G13 G23 Pa; nu_ij = -e_j / e_i under
+                              tension along i */
+    double axes[9];        /* [3, 3] row i: unit vector of material axis i in the solid's coordinates */
 } modal_material;
 
 /* A named set. Volume groups (dimension 3) list elements and their nodes; surface, line and point
@@ -24,7 +35,7 @@ typedef struct modal_group {
     int64_t n_nodes;
     int32_t *nodes; /* [n_nodes] indices of nodes */
     int64_t n_elements;
-    int32_t *elements; /* [n_elements] indices of tetrahedra */
+    int32_t *elements; /* [n_elements] indices of elements */
 } modal_group;
 
 typedef struct modal_volume_mesh {
@@ -32,7 +43,11 @@ typedef struct modal_volume_mesh {
     double *nodes;      /* [n_nodes, 3] m */
     int64_t *node_tags; /* [n_nodes] the user's number of each node */
     int64_t n_elements;
-    int32_t *tetrahedra;   /* [n_elements, 4] indices of nodes */
+    /* Element e is of type element_type[e] (modal_element_type) and has the nodes
+     * element_nodes[element_offsets[e] .. element_offsets[e + 1]), in the order of element.h. */
+    uint8_t *element_type;    /* [n_elements] */
+    int64_t *element_offsets; /* [n_elements + 1], from 0 */
+    int32_t *element_nodes;   /* [element_offsets[n_elements]] indices of nodes */
     int64_t *element_tags; /* [n_elements] the user's number of each element */
     int32_t n_groups;
     modal_group *groups; /* [n_groups] */
@@ -40,6 +55,25 @@ typedef struct modal_volume_mesh {
     modal_material *materials; /* [n_materials] */
     int32_t *element_material; /* [n_elements] index of a material, -1 = none yet */
 } modal_volume_mesh;
+
+static inline const modal_element_kind *modal_mesh_kind(const modal_volume_mesh *mesh, int64_t e)
+{
+    return &modal_element_kinds[mesh->element_type[e]];
+}
+
+static inline int32_t *modal_mesh_nodes(const modal_volume_mesh *mesh, int64_t e)
+{
+    return mesh->element_nodes + mesh->element_offsets[e];
+}
+
+/* 1 where every element is of this type: the answer for none is 1. */
+int modal_volume_mesh_is_all(const modal_volume_mesh *mesh, modal_element_type type);
+
+/* Allocates element_type, element_offsets and element_nodes for n elements of one type and fills the
+ * first two; nodes are uninitialised. n_elements is set, the other arrays are the caller's affair.
+ * On an error the three are NULL. */
+modal_status modal_volume_mesh_new_elements(modal_volume_mesh *mesh, int64_t n,
+                                            modal_element_type type, modal_error *err);
 
 /* Frees everything inside and zeroes the struct; a zeroed struct is fine. */
 void modal_volume_mesh_free(modal_volume_mesh *mesh);

@@ -6,19 +6,25 @@
 
 #include "lib/fem/assemble.h"
 #include "lib/fem/tetrahedron.h"
+#include "lib/mesh/material.h"
 
 enum { LANES = REDUCED_LANES };
 
-/* Cholesky: the upper triangle, by rows, of R with R^T R = scale * C; isotropic C. */
-static void isotropic_root(double young, double poisson, double scale, double root[REDUCED_ROOT])
+/* Axes of the strains in order: xx yy zz yz xz xy. */
+static const int shear[3][2] = {{1, 2}, {0, 2}, {0, 1}};
+
+/* Cholesky: the upper triangle, by rows, of R with R^T R = scale * C. */
+static void elasticity_root(const modal_material *material, double scale, double root[REDUCED_ROOT])
 {
-    double lambda, mu, c[6][6] = {{0}}, r[6][6] = {{0}};
-    modal_lame_constants(young, poisson, &lambda, &mu);
+    double tensor[9][9], c[6][6], r[6][6] = {{0}};
+    int place[6];
+    modal_material_tensor(material, tensor);
     for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) c[i][j] = scale * lambda;
-        c[i][i] += scale * 2 * mu;
-        c[i + 3][i + 3] = scale * mu;
+        place[i] = 4 * i;
+        place[3 + i] = 3 * shear[i][0] + shear[i][1];
     }
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++) c[i][j] = scale * tensor[place[i]][place[j]];
     int at = 0;
     for (int i = 0; i < 6; i++)
         for (int j = i; j < 6; j++) {
@@ -39,12 +45,16 @@ modal_status reduced_elements_load(const modal_volume_mesh *mesh, int64_t first,
         const int32_t m = mesh->element_material[e];
         const double *corners[4];
         double gradients[4][3], root[REDUCED_ROOT];
+        if (mesh->element_type[e] != MODAL_ELEMENT_TET4)
+            return modal_error_set(err, MODAL_ERROR_INPUT,
+                                   "element %lld: large deformations need linear tetrahedra, %s", tag,
+                                   modal_mesh_kind(mesh, e)->name);
         if (m < 0 || m >= mesh->n_materials)
             return modal_error_set(err, MODAL_ERROR_INPUT, "element %lld: no material", tag);
         modal_status status = modal_material_check(&mesh->materials[m], err);
         if (status != MODAL_OK) return status;
         for (int a = 0; a < 4; a++) {
-            const int32_t node = mesh->tetrahedra[4 * e + a];
+            const int32_t node = modal_mesh_nodes(mesh, e)[a];
             if (node < 0 || node >= mesh->n_nodes)
                 return modal_error_set(err, MODAL_ERROR_INPUT, "element %lld: node index %d of %lld",
                                        tag, node, (long long)mesh->n_nodes);
@@ -54,7 +64,7 @@ modal_status reduced_elements_load(const modal_volume_mesh *mesh, int64_t first,
         const double volume = modal_tetrahedron_gradients(corners, gradients);
         if (!(volume > 0 && isfinite(volume)))
             return modal_error_set(err, MODAL_ERROR_INPUT, "element %lld: volume %g m^3", tag, volume);
-        isotropic_root(mesh->materials[m].young, mesh->materials[m].poisson, volume, root);
+        elasticity_root(&mesh->materials[m], volume, root);
         for (int a = 0; a < 4; a++)
             for (int k = 0; k < 3; k++) block->gradients[a][k][lane] = gradients[a][k];
         for (int k = 0; k < REDUCED_ROOT; k++) block->root[k][lane] = root[k];
@@ -80,8 +90,6 @@ void reduced_elements_gradient(const reduced_elements *block, const double *u,
             }
     }
 }
-
-static const int shear[3][2] = {{1, 2}, {0, 2}, {0, 1}};
 
 void reduced_linear_strain(double g[restrict][LANES], double strain[restrict][LANES])
 {

@@ -74,7 +74,7 @@ for name, mesh, options, fps in CASES:
                        stdout=subprocess.DEVNULL)
         shape = info["shapes"][0]
         rows.append(
-            f"| {name} | {shape['solid']['nodes']:,} | {shape['solid']['tetrahedra']:,} | {shape['vertices']:,} "
+            f"| {name} | {shape['solid']['nodes']:,} | {shape['solid']['elements']:,} | {shape['vertices']:,} "
             f"| {shape['modes'][0]['frequency']:.5g} | {pack[0]:.2f} | {megabytes(pack[1])} "
             f"| {megabytes(size(basis))} | {sim[0]:.3f} | {size(trajectory) / 1e3:.0f} "
             f"| {deform[0]:.3f} | {megabytes(deform[1])} | {megabytes(size(out))} |")

@@ -62,7 +62,7 @@ def main():
         expected = np.loadtxt("expected.txt")
         with h5py.File("basis.h5", "r") as file:
             rows = layout(basis_md)
-            assert len(rows) == 35, len(rows)
+            assert len(rows) == 39, len(rows)
             check_layout(file, rows, set())
         for name in ("traj.h5", "still.h5"):
             with h5py.File(name, "r") as file:

@@ -116,10 +116,10 @@ with tempfile.TemporaryDirectory() as folder:
     with h5py.File("other.h5", "w") as file:
         file.attrs["modal_type"] = "texture\x1b[2J"
     with h5py.File("version.h5", "w") as file:
-        file.attrs.update(modal_type="basis", modal_version="2.0")
+        file.attrs.update(modal_type="basis", modal_version="3.0")
     for name, message in (("absent.h5", "cannot open"), (".", "a folder without manifest.json"), ("cut.h5", "truncated or damaged"),
                           ("foreign.h5", "not a file of modaltools"), ("other.h5", "modal_type: unknown"),
-                          ("version.h5", "unsupported version 2.0")):
+                          ("version.h5", "unsupported version 3.0")):
         for words in ([], ["--check"], ["--json"]):
             got = run(*words, name, code=3)
             assert message in got, (name, got)

@@ -95,7 +95,7 @@ def write_shape(group, n_vertices, eigenvalues, modal_masses, n_rigid=0):
 def write_basis(path, ranks, objects, n_rigid=0):
     """objects: [(shape, rest frame)]; returns the arrays of each object."""
     with h5py.File(path, "w", libver=("v108", "v108")) as f:
-        f.attrs.update(modal_type="basis", modal_version="1.0",
+        f.attrs.update(modal_type="basis", modal_version="2.0",
                        content_hash=hashlib.md5(path.encode()).hexdigest())
         f.create_group("shapes").attrs["count"] = np.int64(len(ranks))
         shapes = [write_shape(f.create_group(f"shapes/{i:04}"), 40,

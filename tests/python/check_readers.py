@@ -67,7 +67,7 @@ def read_ours(program, path):
     return {
         "tags": tags,
         "nodes": np.array(data["nodes"]).reshape(-1, 3),
-        "elements": tags[np.array(data["tetrahedra"], int).reshape(-1, 4)],
+        "elements": tags[np.array(data["element_nodes"], int).reshape(-1, 4)],
         "element_tags": np.array(data["element_tags"]),
         "groups": {
             (group["dimension"], group["tag"]): (

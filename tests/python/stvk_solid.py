@@ -63,7 +63,7 @@ class Basis:
             self.kind = shape["modes"].attrs["kind"].decode()
             self.eigenvalues = shape["modes/eigenvalues"][:]
             self.nodes = shape["volume/nodes"][:]
-            self.tetrahedra = shape["volume/tetrahedra"][:]
+            self.tetrahedra = shape["volume/element_nodes"][:].reshape(-1, 4)
             self.fixed = shape["volume/fixed_nodes"][:]
             self.modes = shape["volume/volume_modes"][:]
             group = shape.get("reduced_forces")

@@ -36,7 +36,11 @@ int main(int argc, char **argv)
     printf("],\n");
     print_tags("node_tags", mesh.node_tags, mesh.n_nodes);
     print_tags("element_tags", mesh.element_tags, mesh.n_elements);
-    print_indices("tetrahedra", mesh.tetrahedra, 4 * mesh.n_elements);
+    printf("\"types\": [");
+    for (int64_t e = 0; e < mesh.n_elements; e++)
+        printf("%s\"%s\"", e ? ", " : "", modal_mesh_kind(&mesh, e)->name);
+    printf("],\n");
+    print_indices("element_nodes", mesh.element_nodes, mesh.element_offsets[mesh.n_elements]);
     printf(",\n\"groups\":[");
     for (int32_t i = 0; i < mesh.n_groups; i++) {
         const modal_group *group = &mesh.groups[i];

@@ -30,7 +30,7 @@ static void dump(const char *path, const modal_volume_mesh *mesh, int64_t n_fixe
                                 mesh->materials[0].density};
     put(file, sizes, 8, 6);
     put(file, mesh->nodes, 8, 3 * mesh->n_nodes);
-    put(file, mesh->tetrahedra, 4, 4 * mesh->n_elements);
+    put(file, mesh->element_nodes, 4, 4 * mesh->n_elements);
     put(file, material, 8, 3);
     put(file, system->free_nodes, 4, system->n_free);
     put(file, system->pattern.offsets, 8, system->n_free + 1);

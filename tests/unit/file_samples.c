@@ -146,21 +146,22 @@ static void add_solid(modal_shape *s, int64_t n_nodes, const double *nodes, int6
     memcpy(m->nodes, nodes, (size_t)n_nodes * 3 * 8);
     m->node_tags = room(n_nodes, 8);
     for (int64_t i = 0; i < n_nodes; i++) m->node_tags[i] = 1000000000000 + 10 * i;
-    m->n_elements = n_elements;
-    m->tetrahedra = room(4 * n_elements, 4);
+    assert_int_equal(modal_volume_mesh_new_elements(m, n_elements, MODAL_ELEMENT_TET4, NULL), MODAL_OK);
     m->element_tags = room(n_elements, 8);
     m->element_material = room(n_elements, 4);
     for (int64_t e = 0; e < n_elements; e++) {
-        for (int k = 0; k < 4; k++) m->tetrahedra[4 * e + k] = (int32_t)((e + k) % n_nodes);
+        for (int k = 0; k < 4; k++) m->element_nodes[4 * e + k] = (int32_t)((e + k) % n_nodes);
         m->element_tags[e] = 7 + e;
         m->element_material[e] = (int32_t)(e % 2);
     }
     m->n_materials = 2;
     m->materials = room(2, sizeof *m->materials);
-    m->materials[0] = (modal_material){text("rubber"), 1e6, 0.45, 1100.0};
+    m->materials[0] = (modal_material){text("rubber"), 1e6, 0.45, 1100.0, 0, {0}, {0}};
     m->materials[1] = (modal_material){text("st\xc3\xa4"
                                             "hl"),
-                                       2.1e11, 0.3, 7850.0};
+                                       0, 0, 7850.0, MODAL_MATERIAL_ORTHOTROPIC,
+                                       {11e9, 0.9e9, 0.6e9, 0.35, 0.4, 0.5, 0.8e9, 0.7e9, 0.05e9},
+                                       {0, 1, 0, 0, 0, 1, 1, 0, 0}};
     m->n_groups = 2;
     m->groups = room(2, sizeof *m->groups);
     for (int g = 0; g < 2; g++) {
@@ -213,7 +214,11 @@ static void grid_shape(modal_shape *s, int with_uv)
     }
     s->n_fixed_nodes = 3;
     s->fixed_nodes = room(3, 4);
-    for (int32_t i = 0; i < 3; i++) s->fixed_nodes[i] = 2 * i;
+    s->fixed_components = room(3, 1);
+    for (int32_t i = 0; i < 3; i++) {
+        s->fixed_nodes[i] = 2 * i;
+        s->fixed_components[i] = (uint8_t)(7 - 3 * i);
+    }
     s->surface_kind = MODAL_SURFACE_BOUNDARY;
     s->mass_rule = MODAL_MASS_CONSISTENT;
     if (!with_uv) return;
@@ -250,6 +255,7 @@ static void octahedron_shape(modal_shape *s)
         s->embedding_weights[4 * v] = 1.0 - (x[0] + x[1] + x[2] + 9.0) / 12.0;
     }
     s->fixed_nodes = room(0, 4);
+    s->fixed_components = room(0, 1);
     s->surface_kind = MODAL_SURFACE_EMBEDDED;
     s->farthest_outside = 0.125;
     s->mass_rule = MODAL_MASS_LUMPED;
@@ -322,10 +328,13 @@ static void assert_volumes_equal(const modal_shape *x, const modal_shape *y, uns
     int64_t n = x->volume.n_nodes, m = x->volume.n_elements;
     SAME(volume.nodes, 3 * n, MODAL_BASIS_VOLUME);
     SAME(volume.node_tags, n, MODAL_BASIS_VOLUME);
-    SAME(volume.tetrahedra, 4 * m, MODAL_BASIS_VOLUME);
+    SAME(volume.element_type, m, MODAL_BASIS_VOLUME);
+    SAME(volume.element_offsets, m + 1, MODAL_BASIS_VOLUME);
+    SAME(volume.element_nodes, n > 0 ? x->volume.element_offsets[m] : 0, MODAL_BASIS_VOLUME);
     SAME(volume.element_tags, m, MODAL_BASIS_VOLUME);
     SAME(volume.element_material, m, MODAL_BASIS_VOLUME);
     SAME(fixed_nodes, x->n_fixed_nodes, MODAL_BASIS_VOLUME);
+    SAME(fixed_components, x->n_fixed_nodes, MODAL_BASIS_VOLUME);
     SAME(volume_modes, x->n_modes * n * 3, MODAL_BASIS_VOLUME_MODES);
     SAME(embedding_nodes, 4 * x->n_vertices, MODAL_BASIS_VOLUME);
     SAME(embedding_weights, 4 * x->n_vertices, MODAL_BASIS_VOLUME);
@@ -339,6 +348,9 @@ static void assert_volumes_equal(const modal_shape *x, const modal_shape *y, uns
         const modal_material *a = &x->volume.materials[i], *b = &y->volume.materials[i];
         assert_string_equal(a->name, b->name);
         assert_true(a->young == b->young && a->poisson == b->poisson && a->density == b->density);
+        assert_int_equal(a->kind, b->kind);
+        assert_memory_equal(a->orthotropic, b->orthotropic, sizeof a->orthotropic);
+        assert_memory_equal(a->axes, b->axes, sizeof a->axes);
     }
     assert_int_equal(x->volume.n_groups, y->volume.n_groups);
     for (int32_t i = 0; i < x->volume.n_groups; i++) {

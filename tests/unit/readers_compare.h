@@ -31,8 +31,11 @@ static inline int mesh_is_sound(const modal_volume_mesh *mesh)
         !reals_are_finite(mesh->nodes, 3 * mesh->n_nodes))
         return 0;
     for (int64_t i = 0; i < mesh->n_elements; i++) {
-        const int32_t *nodes = mesh->tetrahedra + 4 * i;
-        for (int j = 0; j < 4; j++) {
+        if (mesh->element_type[i] >= MODAL_ELEMENT_TYPES) return 0;
+        const int32_t *nodes = modal_mesh_nodes(mesh, i);
+        const int n_nodes = modal_mesh_kind(mesh, i)->n_nodes;
+        if (mesh->element_offsets[i + 1] - mesh->element_offsets[i] != n_nodes) return 0;
+        for (int j = 0; j < n_nodes; j++) {
             if (nodes[j] < 0 || nodes[j] >= mesh->n_nodes) return 0;
             for (int k = 0; k < j; k++)
                 if (nodes[j] == nodes[k]) return 0;
@@ -73,7 +76,9 @@ static inline int nodes_and_elements_are_equal(const modal_volume_mesh *a,
     return a->n_nodes == b->n_nodes && a->n_elements == b->n_elements &&
            ARRAYS_ARE_EQUAL(a->nodes, b->nodes, 3 * a->n_nodes) &&
            ARRAYS_ARE_EQUAL(a->node_tags, b->node_tags, a->n_nodes) &&
-           ARRAYS_ARE_EQUAL(a->tetrahedra, b->tetrahedra, 4 * a->n_elements) &&
+           ARRAYS_ARE_EQUAL(a->element_type, b->element_type, a->n_elements) &&
+           ARRAYS_ARE_EQUAL(a->element_offsets, b->element_offsets, a->n_elements + 1) &&
+           ARRAYS_ARE_EQUAL(a->element_nodes, b->element_nodes, a->element_offsets[a->n_elements]) &&
            ARRAYS_ARE_EQUAL(a->element_tags, b->element_tags, a->n_elements);
 }
 

@@ -27,7 +27,7 @@ static inline void solid_allocate(modal_volume_mesh *mesh, int64_t n_nodes, int6
     mesh->n_materials = 1;
     modal_status status = modal_alloc_zero(&mesh->nodes, 3 * n_nodes, sizeof(double), "", NULL);
     status |= modal_alloc_zero(&mesh->node_tags, n_nodes, sizeof(int64_t), "", NULL);
-    status |= modal_alloc_zero(&mesh->tetrahedra, 4 * n_elements, sizeof(int32_t), "", NULL);
+    status |= modal_volume_mesh_new_elements(mesh, n_elements, MODAL_ELEMENT_TET4, NULL);
     status |= modal_alloc_zero(&mesh->element_tags, n_elements, sizeof(int64_t), "", NULL);
     status |= modal_alloc_zero(&mesh->element_material, n_elements, sizeof(int32_t), "", NULL);
     status |= modal_alloc_zero(&mesh->materials, 1, sizeof *mesh->materials, "", NULL);
@@ -68,15 +68,15 @@ static inline void solid_bar(modal_volume_mesh *mesh, int nx, int ny, int nz, co
                     for (int t = 0; t < 6; t++, at += 4) {
                         int corner[3] = {i, j, k};
                         for (int a = 0; a < 4; a++) {
-                            mesh->tetrahedra[at + a] = (int32_t)(
+                            mesh->element_nodes[at + a] = (int32_t)(
                                 first +
                                 ((int64_t)corner[0] * (ny + 1) + corner[1]) * (nz + 1) + corner[2]);
                             if (a < 3) corner[paths[t][a]]++;
                         }
                         if (t >= 3) { /* odd permutations of the axes turn the element over */
-                            const int32_t last = mesh->tetrahedra[at + 3];
-                            mesh->tetrahedra[at + 3] = mesh->tetrahedra[at + 2];
-                            mesh->tetrahedra[at + 2] = last;
+                            const int32_t last = mesh->element_nodes[at + 3];
+                            mesh->element_nodes[at + 3] = mesh->element_nodes[at + 2];
+                            mesh->element_nodes[at + 2] = last;
                         }
                     }
     }
@@ -119,7 +119,7 @@ static inline int solid_read_veg(const char *path, modal_volume_mesh *mesh)
                                   sscanf(line, "%lld %lld %lld %lld %lld", &at, c, c + 1, c + 2,
                                          c + 3) == 5,
                               path);
-                for (int a = 0; a < 4; a++) mesh->tetrahedra[4 * e + a] = (int32_t)c[a] - 1;
+                for (int a = 0; a < 4; a++) mesh->element_nodes[4 * e + a] = (int32_t)c[a] - 1;
             }
         } else if (strncmp(line, "*MATERIAL", 9) == 0) {
             solid_require(fgets(line, sizeof line, file) &&

@@ -74,6 +74,7 @@ static void test_without_solid_and_large_text(void **state)
         modal_shape *s = &a.shapes[i];
         modal_volume_mesh_free(&s->volume);
         modal_free(&s->fixed_nodes);
+        modal_free(&s->fixed_components);
         modal_free(&s->volume_modes);
         modal_free(&s->embedding_nodes);
         modal_free(&s->embedding_weights);
@@ -275,8 +276,22 @@ static const damage_case damages[] = {
      "/reduced_forces/cubic: row 1, column 4: not the gradient of an energy", 1},
     {SET_VALUE, S0 "/volume/nodes", 0, NAN, NULL, "/volume/nodes: row 0, column 0: not finite", 0},
     {SHORTEN, S0 "/volume/node_tags", 0, 0, NULL, "node_tags: shape must be [35], is [34]", 0},
-    {SET_VALUE, S1 "/volume/tetrahedra", 3, 4, NULL, "/volume/tetrahedra: row 0: outside [0, 4)",
-     0},
+    {SET_VALUE, S1 "/volume/element_nodes", 3, 4, NULL,
+     "/volume/element_nodes: row 3: outside [0, 4)", 0},
+    {SET_VALUE, S0 "/volume/element_types", 2, 6, NULL,
+     "/volume/element_types: value 2: must be 0 to 5, is 6", 0},
+    {SET_VALUE, S0 "/volume/element_types", 2, 1, NULL,
+     "/volume/element_offsets: row 2: a TET10 has 10 nodes, the row 4", 0},
+    {SET_VALUE, S0 "/volume/element_offsets", 2, 9, NULL,
+     "/volume/element_offsets: row 1: a TET4 has 4 nodes, the row 5", 0},
+    {SET_VALUE, S0 "/volume/element_offsets", 9, 99, NULL, "/volume/element_offsets: ", 0},
+    {SHORTEN, S0 "/volume/element_offsets", 0, 0, NULL, "element_offsets: shape must be [10]", 0},
+    {SHORTEN, S0 "/volume/element_nodes", 0, 0, NULL, "/volume/element_offsets: ", 0},
+    {SHORTEN, S0 "/volume/fixed_components", 0, 0, NULL, "fixed_components: shape must be [3]", 0},
+    {SET_VALUE, S0 "/volume/fixed_components", 1, 8, NULL,
+     "/volume/fixed_components: value 1: must be 1 to 7, is 8", 0},
+    {SET_VALUE, S0 "/volume/fixed_components", 0, 0, NULL,
+     "/volume/fixed_components: value 0: must be 1 to 7, is 0", 0},
     {SHORTEN, S0 "/volume/element_tags", 0, 0, NULL, "element_tags: shape must be [9]", 0},
     {SET_VALUE, S0 "/volume/element_material", 8, 2, NULL,
      "/volume/element_material: row 8: outside [0, 2)", 0},
@@ -303,12 +318,22 @@ static const damage_case damages[] = {
     {DELETE_LINK, S0 "/volume/materials", 0, 0, NULL, "/volume/materials: missing", 0},
     {SET_NUMBER, S0 "/volume/materials/0000@young", 0, 0, NULL,
      "/volume/materials/0000@young: value 0: must be finite and > 0", 0},
-    {SET_NUMBER, S0 "/volume/materials/0001@poisson", 0, 0.5, NULL,
-     "/volume/materials/0001@poisson: must lie between", 0},
-    {SET_NUMBER, S0 "/volume/materials/0001@poisson", 0, NAN, NULL,
-     "/volume/materials/0001@poisson: must lie between", 0},
-    {SET_NUMBER, S0 "/volume/materials/0001@density", 0, -1, NULL,
-     "/volume/materials/0001@density: value 0: must be finite and > 0", 0},
+    {SET_NUMBER, S0 "/volume/materials/0000@poisson", 0, 0.5, NULL,
+     "/volume/materials/0000@poisson: must lie between", 0},
+    {SET_NUMBER, S0 "/volume/materials/0000@poisson", 0, NAN, NULL,
+     "/volume/materials/0000@poisson: must lie between", 0},
+    {SET_NUMBER, S0 "/volume/materials/0000@density", 0, -1, NULL,
+     "/volume/materials/0000@density: value 0: must be finite and > 0", 0},
+    {SET_TEXT, S0 "/volume/materials/0000@kind", 0, 0, "viscous",
+     "/volume/materials/0000@kind: must be isotropic or orthotropic, is \"viscous\"", 0},
+    {SET_NUMBER, S0 "/volume/materials/0001@density", 0, -1, NULL, "density rho must be > 0", 0},
+    {SET_NUMBER, S0 "/volume/materials/0001@shear_13", 0, 0, NULL, "G13 must be > 0 and finite, 0", 0},
+    {SET_NUMBER, S0 "/volume/materials/0001@poisson_23", 0, 1.3, NULL,
+     "|nu23| must be less than sqrt(E2 / E3) = 1.22474, 1.3", 0},
+    {SET_VALUE, S0 "/volume/materials/0001/axes", 1, 1.1, NULL, "axes 1 and 1 must have the product 1",
+     0},
+    {SHORTEN, S0 "/volume/materials/0001/axes", 0, 0, NULL, "axes: shape must be [3, 3]", 0},
+    {DELETE_ATTRIBUTE, S0 "/volume/materials/0001@young_2", 0, 0, NULL, "@young_2: missing", 0},
     {DELETE_LINK, S0 "/volume/groups/0000/nodes", 0, 0, NULL, "/volume/groups/0000/nodes: missing",
      0},
     {SET_VALUE, S0 "/volume/groups/0000/nodes", 3, 35, NULL,
@@ -401,7 +426,7 @@ static void test_unknown_things_are_ignored(void **state)
                                     H5P_DEFAULT)) >= 0);
     assert_true(H5Gclose(H5Gcreate2(file, "/later", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)) >= 0);
     assert_true(H5Fclose(file) >= 0);
-    const damage_case minor = {SET_TEXT, "@modal_version", 0, 0, "1.7", "", 0};
+    const damage_case minor = {SET_TEXT, "@modal_version", 0, 0, "2.7", "", 0};
     sample_damage(path, &minor);
     modal_basis a = sample_basis(0), b;
     OK(modal_basis_read(path, MODAL_BASIS_ALL, &b, err));
@@ -443,8 +468,8 @@ static void test_unreadable(void **state)
          "modal_type: this is a trajectory, expected a basis", 0},
         {DELETE_ATTRIBUTE, "@modal_type", 0, 0, NULL, "no attribute modal_type", 0},
         {SET_INTEGER, "@modal_type", 0, 1, NULL, "/@modal_type: must be text", 0},
-        {SET_TEXT, "@modal_version", 0, 0, "2.0",
-         "modal_version: unsupported version 2.0, this program reads 1.x", 0},
+        {SET_TEXT, "@modal_version", 0, 0, "3.0",
+         "modal_version: unsupported version 3.0, this program reads 2.x", 0},
         {SET_TEXT, "@modal_version", 0, 0, "one", "modal_version: must read MAJOR.MINOR", 0},
         {SET_TEXT, "@modal_version", 0, 0, "1", "modal_version: must read MAJOR.MINOR", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -327,12 +327,12 @@ static void test_refusals(void **state)
     mesh.element_material[3] = 0;
     expect_refusal(&mesh, outside, 1, "fixed nodes: index 8, the mesh has 8");
     expect_refusal(&mesh, all, 8, "fixed nodes: all 8 nodes are fixed");
-    const int32_t kept = mesh.tetrahedra[4];
-    mesh.tetrahedra[4] = mesh.tetrahedra[5];
+    const int32_t kept = mesh.element_nodes[4];
+    mesh.element_nodes[4] = mesh.element_nodes[5];
     expect_refusal(&mesh, NULL, 0, "element 5001: volume 0 m^3");
-    mesh.tetrahedra[4] = 8;
+    mesh.element_nodes[4] = 8;
     expect_refusal(&mesh, NULL, 0, "element 5001: node index 8, the mesh has 8");
-    mesh.tetrahedra[4] = kept;
+    mesh.element_nodes[4] = kept;
     mesh.n_elements = 1; /* leaves nodes behind */
     expect_refusal(&mesh, NULL, 0, "node 1001: belongs to no element");
     mesh.n_elements = 6;

@@ -53,7 +53,7 @@ static void test_check_good_cube(void **state)
     assert_int_equal(summary.n_components, 1);
     assert_true(fabs(summary.volume - 1) <= 1e-15);
     for (int k = 0; k < 3; k++) assert_true(summary.box_min[k] == 0 && summary.box_max[k] == 1);
-    assert_memory_equal(mesh.tetrahedra, cube_six, sizeof cube_six);
+    assert_memory_equal(mesh.element_nodes, cube_six, sizeof cube_six);
     modal_volume_mesh_free(&mesh);
 }
 
@@ -64,22 +64,22 @@ static void expect_refused(modal_volume_mesh *mesh, const char *message)
     modal_mesh_summary summary = {.n_components = -7};
     size_t bytes = 4 * (size_t)mesh->n_elements * sizeof(int32_t);
     int32_t *before = malloc(bytes + 1);
-    memcpy(before, mesh->tetrahedra, bytes);
+    memcpy(before, mesh->element_nodes, bytes);
     int64_t n_nodes = mesh->n_nodes;
     assert_int_equal(modal_volume_mesh_check(mesh, &summary, &err), MODAL_ERROR_INPUT);
     assert_string_equal(err.message, message);
     assert_int_equal(summary.n_components, -7);
     assert_int_equal(mesh->n_nodes, n_nodes);
-    assert_memory_equal(before, mesh->tetrahedra, bytes);
+    assert_memory_equal(before, mesh->element_nodes, bytes);
     free(before);
     modal_volume_mesh_free(mesh);
 }
 
 static void swap_last_two(modal_volume_mesh *mesh, int64_t e)
 {
-    int32_t kept = mesh->tetrahedra[4 * e + 2];
-    mesh->tetrahedra[4 * e + 2] = mesh->tetrahedra[4 * e + 3];
-    mesh->tetrahedra[4 * e + 3] = kept;
+    int32_t kept = mesh->element_nodes[4 * e + 2];
+    mesh->element_nodes[4 * e + 2] = mesh->element_nodes[4 * e + 3];
+    mesh->element_nodes[4 * e + 3] = kept;
 }
 
 static void test_check_refuses(void **state)
@@ -92,7 +92,7 @@ static void test_check_refuses(void **state)
     expect_refused(&mesh, "element 103: negative volume -0.167 (2 elements in all)");
 
     make_mesh(&mesh, 8, cube_nodes[0], 6, cube_six[0]);
-    mesh.tetrahedra[4] = mesh.tetrahedra[5];
+    mesh.element_nodes[4] = mesh.element_nodes[5];
     expect_refused(&mesh, "element 102: zero volume 0 (1 element in all)");
 
     /* A height of 1e-15 is zero, of 1e-13 is not; scale does not matter. */
@@ -117,16 +117,16 @@ static void test_check_refuses(void **state)
     mesh.nodes[0] = INFINITY;
     expect_refused(&mesh, "node 1: coordinate x is not finite");
     make_mesh(&mesh, 8, cube_nodes[0], 6, cube_six[0]);
-    mesh.tetrahedra[23] = 8;
+    mesh.element_nodes[23] = 8;
     expect_refused(&mesh, "element 106: no node of index 8 among 8");
     make_mesh(&mesh, 8, cube_nodes[0], 6, cube_six[0]);
-    mesh.tetrahedra[0] = -1;
+    mesh.element_nodes[0] = -1;
     expect_refused(&mesh, "element 101: no node of index -1 among 8");
     make_mesh(&mesh, 8, cube_nodes[0], 6, cube_six[0]);
     add_group(&mesh, "fixed", 1, (const int32_t[]){9});
     expect_refused(&mesh, "group fixed: no node of index 9 among 8");
     make_mesh(&mesh, 8, cube_nodes[0], 0, NULL);
-    expect_refused(&mesh, "no tetrahedra");
+    expect_refused(&mesh, "no elements");
     make_mesh(&mesh, 8, cube_nodes[0], 6, cube_six[0]);
     mesh.n_nodes = (int64_t)INT32_MAX + 1;
     expect_refused(&mesh, "2147483648 nodes: more than 2147483647");
@@ -142,7 +142,7 @@ static void test_check_flips_left_handed(void **state)
     assert_int_equal(modal_volume_mesh_check(&mesh, &summary, NULL), MODAL_OK);
     assert_int_equal(summary.flipped, 1);
     assert_true(fabs(summary.volume - 1) <= 1e-15);
-    assert_memory_equal(mesh.tetrahedra, cube_five, sizeof cube_five);
+    assert_memory_equal(mesh.element_nodes, cube_five, sizeof cube_five);
     assert_int_equal(modal_volume_mesh_check(&mesh, &summary, NULL), MODAL_OK);
     assert_int_equal(summary.flipped, 0);
     modal_volume_mesh_free(&mesh);
@@ -166,7 +166,7 @@ static void test_check_drops_nodes(void **state)
     static const int32_t renumbered[4] = {0, 1, 2, 3}, mixed[2] = {1, 3};
     static const double kept[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     assert_memory_equal(mesh.node_tags, tags, sizeof tags);
-    assert_memory_equal(mesh.tetrahedra, renumbered, sizeof renumbered);
+    assert_memory_equal(mesh.element_nodes, renumbered, sizeof renumbered);
     assert_memory_equal(mesh.nodes, kept, sizeof kept);
     assert_int_equal(mesh.n_groups, 2);
     assert_int_equal(mesh.groups[0].n_nodes, 2);
@@ -289,14 +289,14 @@ static void test_boundary_order(void **state)
     assert_int_equal(surface.n_vertices, 64 - 8);
     check_sphere(&mesh, &surface, nodes, 1);
     for (int64_t f = 0; f < 4 * mesh.n_elements; f++) {
-        const int32_t *e = mesh.tetrahedra + 4 * (f / 4);
+        const int32_t *e = mesh.element_nodes + 4 * (f / 4);
         int alone = 1, common;
         for (int64_t other = 0; alone && other < mesh.n_elements; other++) {
             if (other == f / 4) continue;
             common = 0;
             for (int k = 0; k < 3; k++)
                 for (int j = 0; j < 4; j++)
-                    common += e[modal_tetrahedron_faces[f % 4][k]] == mesh.tetrahedra[4 * other + j];
+                    common += e[modal_tetrahedron_faces[f % 4][k]] == mesh.element_nodes[4 * other + j];
             alone = common < 3;
         }
         if (!alone) continue;
@@ -329,7 +329,7 @@ static void test_boundary_refuses(void **state)
     assert_int_equal(surface.n_triangles, 6);
     modal_surface_mesh_free(&surface);
     modal_free(&found);
-    memcpy(mesh.tetrahedra + 4, three[2], sizeof three[2]);
+    memcpy(mesh.element_nodes + 4, three[2], sizeof three[2]);
     memset(&err, 0, sizeof err);
     assert_int_equal(modal_volume_mesh_boundary(&mesh, &surface, &found, &err), MODAL_ERROR_INPUT);
     assert_string_equal(err.message, "elements 101 and 102: on the same side of face 1 2 3");

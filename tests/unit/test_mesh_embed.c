@@ -14,7 +14,7 @@
 
 static void nodes_of(const modal_volume_mesh *mesh, int64_t e, const double *x[4])
 {
-    for (int k = 0; k < 4; k++) x[k] = mesh->nodes + 3 * (int64_t)mesh->tetrahedra[4 * e + k];
+    for (int k = 0; k < 4; k++) x[k] = mesh->nodes + 3 * (int64_t)mesh->element_nodes[4 * e + k];
 }
 
 /* Distance to a tetrahedron by minimising over its four weights: coordinate descent along all edge
@@ -114,7 +114,7 @@ static void test_nearest_by_brute_force(void **state)
             if (modal_tetrahedron_distance(x, points + 3 * i) <= least + tolerance) lowest = e;
         }
         assert_int_equal(elements[i], lowest);
-        assert_memory_equal(nodes + 4 * i, mesh.tetrahedra + 4 * lowest, 4 * sizeof *nodes);
+        assert_memory_equal(nodes + 4 * i, mesh.element_nodes + 4 * lowest, 4 * sizeof *nodes);
         for (int k = 0; k < 4; k++) {
             sum += weights[4 * i + k];
             /* A bound in units of the weights: the tolerance over the thinnest height here. */

@@ -45,12 +45,12 @@ static inline void make_mesh(modal_volume_mesh *mesh, int64_t n_nodes, const dou
     mesh->n_elements = n_elements;
     assert_int_equal(modal_alloc(&mesh->nodes, 3 * n_nodes, sizeof(double), "nodes", NULL), MODAL_OK);
     assert_int_equal(modal_alloc(&mesh->node_tags, n_nodes, sizeof(int64_t), "tags", NULL), MODAL_OK);
-    assert_int_equal(modal_alloc(&mesh->tetrahedra, 4 * n_elements, sizeof(int32_t), "t", NULL),
+    assert_int_equal(modal_volume_mesh_new_elements(mesh, n_elements, MODAL_ELEMENT_TET4, NULL),
                      MODAL_OK);
     assert_int_equal(modal_alloc(&mesh->element_tags, n_elements, sizeof(int64_t), "tags", NULL),
                      MODAL_OK);
     if (nodes) memcpy(mesh->nodes, nodes, 3 * (size_t)n_nodes * sizeof(double));
-    if (tetrahedra) memcpy(mesh->tetrahedra, tetrahedra, 4 * (size_t)n_elements * sizeof(int32_t));
+    if (tetrahedra) memcpy(mesh->element_nodes, tetrahedra, 4 * (size_t)n_elements * sizeof(int32_t));
     for (int64_t i = 0; i < n_nodes; i++) mesh->node_tags[i] = i + 1;
     for (int64_t e = 0; e < n_elements; e++) mesh->element_tags[e] = 101 + e;
 }
@@ -89,7 +89,7 @@ static inline void make_block(modal_volume_mesh *mesh, int32_t n, double jitter)
                 const double *corner = cube_nodes[cube_six[t][k]];
                 int64_t x = c % n + (corner[0] > 0), y = c / n % n + (corner[1] > 0);
                 int64_t z = c / n / n + (corner[2] > 0);
-                mesh->tetrahedra[4 * (int64_t)element_place[6 * c + t] + k] =
+                mesh->element_nodes[4 * (int64_t)element_place[6 * c + t] + k] =
                     node_place[x + side * (y + side * z)];
             }
     modal_free(&node_place);

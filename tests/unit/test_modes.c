@@ -402,7 +402,7 @@ static void test_hinge_is_refused(void **state)
         for (int i = 0; i < 4; i++) {
             left[i] = 64 + 16 * i; /* (i, 0, 0) of the second block, unused from here on, hence fixed */
             for (int64_t k = 0; k < 4 * mesh.n_elements; k++)
-                if (mesh.tetrahedra[k] == left[i]) mesh.tetrahedra[k] = 16 * i + 15; /* (i, 3, 3) */
+                if (mesh.element_nodes[k] == left[i]) mesh.element_nodes[k] = 16 * i + 15; /* (i, 3, 3) */
         }
         for (int64_t i = 64; i < 128; i++) {
             mesh.nodes[3 * i + 1] -= 0.5;

@@ -49,7 +49,7 @@ static void test_msh_contents(void **state)
     ASSERT_ARRAY(mesh.node_tags, mesh.n_nodes, 10, 3, 700, 41, 5);
     ASSERT_ARRAY(mesh.nodes, 3 * mesh.n_nodes, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1);
     ASSERT_ARRAY(mesh.element_tags, mesh.n_elements, 12, 7);
-    ASSERT_ARRAY(mesh.tetrahedra, 4 * mesh.n_elements, 0, 1, 2, 3, 1, 2, 3, 4);
+    ASSERT_ARRAY(mesh.element_nodes, 4 * mesh.n_elements, 0, 1, 2, 3, 1, 2, 3, 4);
     ASSERT_ARRAY(mesh.element_material, mesh.n_elements, -1, -1);
     assert_int_equal(mesh.n_materials, 0);
     assert_int_equal(mesh.n_groups, 4);
@@ -177,6 +177,40 @@ static void test_type_is_recognised(void **state)
     assert_string_equal(err.message, "a.veg:2: version of the format missing");
 }
 
+/* Every type of element; mid-side nodes must lie in the middle of their edges, which they only do in
+ * the order of element.h. */
+static void test_element_types(void **state)
+{
+    (void)state;
+    modal_volume_mesh mesh = read_good(FILES "good-41-mixed.msh");
+    ASSERT_ARRAY(mesh.element_type, mesh.n_elements, MODAL_ELEMENT_HEX8, MODAL_ELEMENT_PYRAMID5,
+                 MODAL_ELEMENT_WEDGE6, MODAL_ELEMENT_TET4);
+    ASSERT_ARRAY(mesh.element_offsets, mesh.n_elements + 1, 0, 8, 13, 19, 23);
+    ASSERT_ARRAY(mesh.element_nodes, mesh.element_offsets[mesh.n_elements], 0, 1, 2, 3, 4, 5, 6, 7, 4,
+                 5, 6, 7, 8, 3, 2, 9, 7, 6, 10, 7, 6, 10, 8);
+    ASSERT_ARRAY(mesh.groups[0].elements, mesh.groups[0].n_elements, 0, 1, 2, 3);
+    assert_true(mesh.groups[0].n_nodes == 11);
+    modal_volume_mesh_free(&mesh);
+    mesh = read_good(FILES "good-cubic.veg");
+    ASSERT_ARRAY(mesh.element_type, mesh.n_elements, MODAL_ELEMENT_HEX8, MODAL_ELEMENT_HEX8);
+    ASSERT_ARRAY(mesh.element_nodes, mesh.element_offsets[mesh.n_elements], 0, 1, 2, 3, 4, 5, 6, 7, 4,
+                 5, 6, 7, 8, 9, 10, 11);
+    modal_volume_mesh_free(&mesh);
+    mesh = read_good(FILES "good-22-quadratic.msh");
+    ASSERT_ARRAY(mesh.element_type, mesh.n_elements, MODAL_ELEMENT_TET10, MODAL_ELEMENT_HEX20);
+    for (int64_t e = 0; e < mesh.n_elements; e++) {
+        const modal_element_kind *kind = modal_mesh_kind(&mesh, e);
+        const int32_t *nodes = modal_mesh_nodes(&mesh, e);
+        for (int i = 0; i < kind->n_edges; i++)
+            for (int k = 0; k < 3; k++) {
+                const double middle = (mesh.nodes[3 * nodes[kind->edges[i][0]] + k] +
+                                       mesh.nodes[3 * nodes[kind->edges[i][1]] + k]) / 2;
+                assert_true(mesh.nodes[3 * nodes[kind->n_corners + i] + k] == middle);
+            }
+    }
+    modal_volume_mesh_free(&mesh);
+}
+
 static void test_veg_contents(void **state)
 {
     (void)state;
@@ -184,7 +218,7 @@ static void test_veg_contents(void **state)
     ASSERT_ARRAY(mesh.node_tags, mesh.n_nodes, 1, 2, 3, 4, 5);
     ASSERT_ARRAY(mesh.nodes, 3 * mesh.n_nodes, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1);
     ASSERT_ARRAY(mesh.element_tags, mesh.n_elements, 1, 2);
-    ASSERT_ARRAY(mesh.tetrahedra, 4 * mesh.n_elements, 0, 1, 2, 3, 1, 2, 3, 4);
+    ASSERT_ARRAY(mesh.element_nodes, 4 * mesh.n_elements, 0, 1, 2, 3, 1, 2, 3, 4);
     ASSERT_ARRAY(mesh.element_material, mesh.n_elements, 0, 1);
     assert_int_equal(mesh.n_materials, 2);
     assert_string_equal(mesh.materials[0].name, "soft");
@@ -290,6 +324,7 @@ int main(void)
         cmocka_unit_test(test_msh_repeated_tetrahedron_is_kept),
         cmocka_unit_test(test_msh_groups_of_entities),
         cmocka_unit_test(test_type_is_recognised),
+        cmocka_unit_test(test_element_types),
         cmocka_unit_test(test_veg_contents),
         cmocka_unit_test(test_bou_contents),
         cmocka_unit_test(test_obj_contents),

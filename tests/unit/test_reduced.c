@@ -67,7 +67,7 @@ static double direct(const modal_volume_mesh *mesh, const double *u, double *for
     double energy = 0;
     if (force) memset(force, 0, (size_t)(3 * mesh->n_nodes) * sizeof *force);
     for (int64_t e = 0; e < mesh->n_elements; e++) {
-        const int32_t *c = mesh->tetrahedra + 4 * e;
+        const int32_t *c = mesh->element_nodes + 4 * e;
         const modal_material *m = &mesh->materials[mesh->element_material[e]];
         const double lambda = m->young * m->poisson / (1 + m->poisson) / (1 - 2 * m->poisson),
                      mu = m->young / 2 / (1 + m->poisson);

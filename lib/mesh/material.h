@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a material must satisfy, and its elasticity tensor. */
+#ifndef MODAL_MESH_MATERIAL_H
+#define MODAL_MESH_MATERIAL_H
+
+#include "lib/base/status.h"
+#include "lib/mesh/volume_mesh.h"
+
+/* The constants of modal_material.orthotropic, in order: "E1" ... "G23". */
+extern const char *const modal_orthotropic_names[9];
+
+/* Checks one material: its strain energy must be positive definite, the density > 0, the axes a
+ * rotation within 1e-6. Isotropic: E > 0, -1 < nu < 1/2. Orthotropic: E_i > 0, G_ij > 0,
+ * |nu_ij| < sqrt(E_i / E_j), and 1 - nu12 nu21 - nu23 nu32 - nu13 nu31 - 2 nu21 nu32 nu13 > 0 with
+ * nu_ji = nu_ij E_j / E_i. MODAL_ERROR_INPUT names the material, the constant and its value.
+ * Source: R. M. Jones, "Mechanics of Composite Materials", 2nd edition, 1999, section 2.4. */
+modal_status modal_material_check(const modal_material *material, modal_error *err);
+
+/* Writes the elasticity tensor in the solid's coordinates, Pa: sigma_pq = sum tensor[3 p + q][3 r + s]
+ * e_rs, symmetric in p q, in r s, and in the pairs. The material must have passed the check. */
+void modal_material_tensor(const modal_material *material, double tensor[9][9]);
+
+/* The least of Young's moduli, Pa. */
+double modal_material_least_young(const modal_material *material);
+
+#endif
