@@ -25,8 +25,7 @@ const modal_sequence_array modal_sequence_arrays[SEQUENCE_ARRAYS] = {
 
 const modal_sequence_format *const modal_sequence_formats[MODAL_SEQUENCE_FORMATS] = {
     &modal_sequence_vtkhdf, &modal_sequence_glb, &modal_sequence_pc2, &modal_sequence_mdd,
-    &modal_sequence_ply, &modal_sequence_vtp, &modal_sequence_vtu, &modal_sequence_obj,
-    &modal_sequence_csv};
+    &modal_sequence_ply, &modal_sequence_vtp, &modal_sequence_obj, &modal_sequence_csv};
 
 int modal_sequence_has(const modal_sequence_info *info, int array)
 {

@@ -20,6 +20,7 @@ static const char *const columns[SEQUENCE_ARRAYS] = {
     [SEQUENCE_POINTS] = ",x,y,z",
     [SEQUENCE_NORMALS] = ",normal_x,normal_y,normal_z",
     [SEQUENCE_DISPLACEMENT] = ",displacement_x,displacement_y,displacement_z",
+    [SEQUENCE_TANGENTS] = ",tangent_x,tangent_y,tangent_z,tangent_hand",
     [SEQUENCE_SPEED] = ",speed"};
 
 static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, int64_t *memory_bytes,
