@@ -17,6 +17,17 @@ modal_status modal_msh_parse(const char *data, int64_t length, const char *name,
                              modal_volume_mesh *mesh, modal_error *err);
 modal_status modal_veg_parse(const char *data, int64_t length, const char *name,
                              modal_volume_mesh *mesh, modal_error *err);
+modal_status modal_medit_parse(const char *data, int64_t length, const char *name,
+                               modal_volume_mesh *mesh, modal_error *err);
+modal_status modal_inp_parse(const char *data, int64_t length, const char *name,
+                             modal_volume_mesh *mesh, modal_error *err);
+modal_status modal_vtk_parse(const char *data, int64_t length, const char *name,
+                             modal_volume_mesh *mesh, modal_error *err);
+modal_status modal_vtu_parse(const char *data, int64_t length, const char *name,
+                             modal_volume_mesh *mesh, modal_error *err);
+modal_status modal_tetgen_parse(const char *nodes, int64_t nodes_length, const char *nodes_name,
+                                const char *elements, int64_t elements_length,
+                                const char *elements_name, modal_volume_mesh *mesh, modal_error *err);
 modal_status modal_bou_parse(const char *data, int64_t length, const char *name, int64_t **numbers,
                              int64_t *count, modal_error *err);
 modal_status modal_obj_parse(const char *data, int64_t length, const char *name,

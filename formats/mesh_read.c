@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/mesh_read.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -16,6 +17,33 @@ static int has_extension(const char *name, const char *extension)
     return length > tail && strcasecmp(name + length - tail, extension) == 0;
 }
 
+typedef modal_status parser(const char *data, int64_t length, const char *name,
+                            modal_volume_mesh *mesh, modal_error *err);
+
+static int begins_with(const modal_text *text, const char *mark)
+{
+    size_t length = strlen(mark);
+    return (size_t)(text->length - text->position) >= length &&
+           memcmp(text->data + text->position, mark, length) == 0;
+}
+
+/* By the first word, or where that says nothing by the extension of the name. */
+static parser *find_parser(const char *data, int64_t length, const char *name)
+{
+    modal_text text;
+    modal_text_init(&text, name, data, length, NULL);
+    if (!modal_text_seek_token(&text)) return NULL;
+    if (begins_with(&text, "$")) return modal_msh_parse;
+    if (begins_with(&text, "# vtk DataFile")) return modal_vtk_parse;
+    if (begins_with(&text, "<")) return modal_vtu_parse;
+    if (has_extension(name, ".veg")) return modal_veg_parse;
+    if (has_extension(name, ".inp")) return modal_inp_parse;
+    text.comments = 1;
+    if (!modal_text_seek_token(&text)) return NULL;
+    if (begins_with(&text, "MeshVersionFormatted")) return modal_medit_parse;
+    return begins_with(&text, "*") ? modal_veg_parse : NULL;
+}
+
 modal_status modal_mesh_parse(const char *data, int64_t length, const char *name,
                               modal_volume_mesh *mesh, modal_error *err)
 {
@@ -23,16 +51,35 @@ modal_status modal_mesh_parse(const char *data, int64_t length, const char *name
     memset(mesh, 0, sizeof *mesh);
     modal_text_init(&text, name, data, length, err);
     if (!modal_text_seek_token(&text)) return modal_text_fail(&text, "nothing but blanks");
-    if (data[text.position] == '$') return modal_msh_parse(data, length, name, mesh, err);
-    modal_text_init(&text, name, data, length, err);
-    text.comments = 1;
-    if (has_extension(name, ".veg") || (modal_text_seek_token(&text) && data[text.position] == '*'))
-        return modal_veg_parse(data, length, name, mesh, err);
+    parser *parse = find_parser(data, length, name);
+    if (parse) return parse(data, length, name, mesh, err);
     return modal_error_set(
         err, MODAL_ERROR_INPUT,
-        "%s: not a volume mesh that can be read, which are Gmsh .msh 2.2 and 4.1 "
-        "and VegaFEM .veg",
+        "%s: not a volume mesh that can be read, which are Gmsh .msh 2.2 and 4.1, VegaFEM .veg, "
+        "Abaqus .inp, Medit .mesh, TetGen .node and .ele, VTK .vtk and .vtu",
         name);
+}
+
+/* TetGen's files come in pairs; the path is that of either. */
+static modal_status read_tetgen(const char *path, modal_volume_mesh *mesh, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char *nodes = NULL, *elements = NULL, *nodes_path = NULL, *elements_path = NULL;
+    int64_t nodes_length, elements_length, stem = (int64_t)(strrchr(path, '.') - path);
+    MODAL_TRY(modal_alloc(&nodes_path, stem + 6, 1, "path", err));
+    MODAL_TRY(modal_alloc(&elements_path, stem + 6, 1, "path", err));
+    snprintf(nodes_path, (size_t)stem + 6, "%.*s.node", (int)stem, path);
+    snprintf(elements_path, (size_t)stem + 6, "%.*s.ele", (int)stem, path);
+    MODAL_TRY(modal_file_load(nodes_path, &nodes, &nodes_length, err));
+    MODAL_TRY(modal_file_load(elements_path, &elements, &elements_length, err));
+    MODAL_TRY(modal_tetgen_parse(nodes, nodes_length, nodes_path, elements, elements_length,
+                                 elements_path, mesh, err));
+done:
+    modal_free(&nodes);
+    modal_free(&elements);
+    modal_free(&nodes_path);
+    modal_free(&elements_path);
+    return status;
 }
 
 modal_status modal_mesh_read(const char *path, modal_volume_mesh *mesh, modal_error *err)
@@ -40,6 +87,8 @@ modal_status modal_mesh_read(const char *path, modal_volume_mesh *mesh, modal_er
     char *data;
     int64_t length;
     memset(mesh, 0, sizeof *mesh);
+    if (has_extension(path, ".node") || has_extension(path, ".ele"))
+        return read_tetgen(path, mesh, err);
     modal_status status = modal_file_load(path, &data, &length, err);
     if (status == MODAL_OK) status = modal_mesh_parse(data, length, path, mesh, err);
     modal_free(&data);

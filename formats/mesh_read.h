@@ -6,9 +6,13 @@
 #include "lib/base/status.h"
 #include "lib/mesh/volume_mesh.h"
 
-/* Reads a Gmsh file (.msh 2.2 or 4.1, text or little-endian binary) or a VegaFEM file (.veg) with
- * elements of the types of lib/mesh/element.h, and puts their nodes into the order given there. A file that begins with $ is Gmsh's; one whose first line that is no comment
- * begins with *, or whose name ends in .veg, is VegaFEM's; everything else is refused.
+/* Reads a Gmsh file (.msh 2.2 or 4.1, text or little-endian binary), a VegaFEM file (.veg), an Abaqus
+ * or CalculiX input file (.inp), a Medit file (.mesh, text), TetGen's pair of files (.node and .ele,
+ * either path stands for both) or an unstructured grid of VTK's (.vtk, .vtu) with elements of the types
+ * of lib/mesh/element.h, and puts their nodes into the order given there. A file that begins with $ is
+ * Gmsh's, with "# vtk DataFile" or < VTK's, with MeshVersionFormatted Medit's; the others go by their
+ * extension, and one whose first line that is no comment begins with * is else VegaFEM's; everything
+ * else is refused.
  *
  * `mesh` is overwritten, so it must hold nothing; the caller owns the result and gives it to
  * modal_volume_mesh_free. Every array is allocated, empty ones too. Coordinates are as in the file
@@ -17,6 +21,10 @@
  *   Gmsh: groups are the physical groups, by ascending dimension and number; one without a name is
  *   called by its number. A named group without elements is kept, empty. No materials;
  *   element_material is -1.
+ *   Abaqus: groups are the sets, in their order, tag -1; a set of elements of several dimensions is a
+ *   group for each. Materials where every element has one that is isotropic and has a density.
+ *   Medit, TetGen, VTK: groups are the references, markers and numbers of cells other than 0, named by
+ *   their number. VTK's nodes and elements are numbered from 0.
  *   VegaFEM: groups are the *SET sections in their order, tag -1. Where the file has materials,
  *   every element has one; where it has none, element_material is -1.
  *

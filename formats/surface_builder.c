@@ -5,16 +5,6 @@
 
 #include "lib/base/memory.h"
 
-modal_status modal_text_check_count(const modal_text *text, const char *what, int64_t count,
-                                    int64_t bytes)
-{
-    int64_t left = text->length - text->position;
-    /* The newline of the last record is not needed. */
-    if (count <= (left + 1) / bytes) return MODAL_OK;
-    return modal_text_fail(text, "%lld %s cannot be in the %lld bytes left of the file",
-                           (long long)count, what, (long long)left);
-}
-
 modal_status modal_surface_builder_vertex(modal_surface_builder *builder, const double position[3])
 {
     modal_surface_mesh *surface = builder->surface;

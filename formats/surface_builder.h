@@ -27,8 +27,4 @@ modal_status modal_surface_builder_polygon(modal_surface_builder *builder, const
  * the number of those left out. */
 modal_status modal_surface_builder_finish(modal_surface_builder *builder, int64_t *n_collapsed);
 
-/* A count from the file, against what its rest can hold at this many bytes each at the least. */
-modal_status modal_text_check_count(const modal_text *text, const char *what, int64_t count,
-                                    int64_t bytes);
-
 #endif

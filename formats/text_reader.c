@@ -202,6 +202,16 @@ int modal_text_line_is_ended(const modal_text *text)
            memchr(text->data + text->position, '\n', (size_t)(text->length - text->position));
 }
 
+modal_status modal_text_check_count(const modal_text *text, const char *what, int64_t count,
+                                    int64_t bytes)
+{
+    int64_t left = text->length - text->position;
+    /* The newline of the last record is not needed. */
+    if (count <= (left + 1) / bytes) return MODAL_OK;
+    return modal_text_fail(text, "%lld %s cannot be in the %lld bytes left of the file",
+                           (long long)count, what, (long long)left);
+}
+
 /* ---- numbers ---- */
 
 static int is_digit(char c) { return c >= '0' && c <= '9'; }

@@ -63,6 +63,10 @@ modal_status modal_text_integer(modal_text *text, const char *what, int64_t leas
                                 int64_t *value);
 modal_status modal_text_real(modal_text *text, const char *what, double *value);
 
+/* A count from the file, against what its rest can hold at this many bytes each at the least. */
+modal_status modal_text_check_count(const modal_text *text, const char *what, int64_t count,
+                                    int64_t bytes);
+
 typedef enum modal_number {
     MODAL_NUMBER_OK = 0,
     MODAL_NUMBER_MALFORMED,

@@ -31,8 +31,8 @@ function(modal_fuzz_target format source)
     target_link_libraries(${name} PRIVATE modal_meshes)
     set(arguments)
   endif()
-  target_compile_definitions(${name} PRIVATE ${ARGN})
-  target_link_libraries(${name} PRIVATE m)
+  target_compile_definitions(${name} PRIVATE ${ARGN} $<$<BOOL:${ZLIB_FOUND}>:MODAL_HAVE_ZLIB>)
+  target_link_libraries(${name} PRIVATE $<$<BOOL:${ZLIB_FOUND}>:ZLIB::ZLIB> m)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME fuzz.${format} COMMAND ${name} ${arguments}
            ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${format} ${CMAKE_SOURCE_DIR}/tests/files)
@@ -44,6 +44,8 @@ set(fuzz_sources
   formats/msh_elements.c formats/msh_element_types.c formats/msh_ascii.c formats/msh_binary.c
   formats/veg.c formats/bou.c formats/obj.c formats/csv.c
   formats/surface_builder.c formats/stl.c formats/ply_read.c formats/off.c lib/base/point_table.c
+  formats/mesh_builder.c formats/medit.c formats/tetgen.c formats/inp.c formats/inp_sets.c
+  formats/vtk.c formats/vtk_grid.c formats/vtu.c formats/vtu_data.c lib/mesh/element.c
   lib/base/status.c lib/base/memory.c lib/mesh/volume_mesh.c)
 list(TRANSFORM fuzz_sources PREPEND ${CMAKE_SOURCE_DIR}/)
 foreach(format msh veg bou obj csv)
@@ -52,6 +54,11 @@ endforeach()
 foreach(format stl ply off)
   modal_fuzz_target(${format} fuzz_surface PARSE=modal_${format}_parse)
 endforeach()
+
+foreach(format medit inp vtk vtu)
+  modal_fuzz_target(${format} fuzz_volume PARSE=modal_${format}_parse)
+endforeach()
+modal_fuzz_target(tetgen fuzz_volume PAIR)
 
 # What others read from the same files: meshio, and Gmsh itself where its library is found.
 add_executable(dump_mesh ${CMAKE_CURRENT_SOURCE_DIR}/unit/dump_mesh.c)
@@ -73,4 +80,13 @@ foreach(client meshio gmsh)
            COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_readers.py ${client}
                    ${readers_arguments})
   set_tests_properties(clients.readers_${client} PROPERTIES LABELS clients SKIP_RETURN_CODE 77)
+endforeach()
+add_test(NAME formats.volumes COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_volumes.py
+         files --dump $<TARGET_FILE:dump_mesh>)
+set_tests_properties(formats.volumes PROPERTIES LABELS formats)
+foreach(client meshio vtk)
+  add_test(NAME clients.volumes_${client}
+           COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_volumes.py ${client}
+                   --dump $<TARGET_FILE:dump_mesh>)
+  set_tests_properties(clients.volumes_${client} PROPERTIES LABELS clients SKIP_RETURN_CODE 77)
 endforeach()

@@ -168,7 +168,8 @@ static void test_type_is_recognised(void **state)
     modal_error err;
     assert_int_equal(parse_mesh("v 0 0 0\n", "a.obj", &mesh, &err), MODAL_ERROR_INPUT);
     assert_string_equal(err.message, "a.obj: not a volume mesh that can be read, which are Gmsh "
-                                     ".msh 2.2 and 4.1 and VegaFEM .veg");
+                                     ".msh 2.2 and 4.1, VegaFEM .veg, Abaqus .inp, Medit .mesh, "
+                                     "TetGen .node and .ele, VTK .vtk and .vtu");
     assert_int_equal(parse_mesh("v 0 0 0\n", "a.VEG", &mesh, &err), MODAL_ERROR_INPUT);
     assert_string_equal(err.message, "a.VEG:1: name of a section expected, 'v'");
     assert_int_equal(parse_mesh("# x\n\n*VERTICES\n", "a", &mesh, &err), MODAL_ERROR_INPUT);
