@@ -5,10 +5,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "formats/sequence_csv.h"
+#include "formats/sequence_glb.h"
 #include "formats/sequence_mdd.h"
 #include "formats/sequence_obj.h"
 #include "formats/sequence_pc2.h"
 #include "formats/sequence_ply.h"
+#include "formats/sequence_vtk.h"
 #include "formats/sequence_vtkhdf.h"
 #include "lib/base/memory.h"
 
@@ -21,8 +24,8 @@ const modal_sequence_array modal_sequence_arrays[SEQUENCE_ARRAYS] = {
 };
 
 const modal_sequence_format *const modal_sequence_formats[MODAL_SEQUENCE_FORMATS] = {
-    &modal_sequence_vtkhdf, &modal_sequence_pc2, &modal_sequence_mdd, &modal_sequence_ply,
-    &modal_sequence_obj};
+    &modal_sequence_vtkhdf, &modal_sequence_glb, &modal_sequence_pc2, &modal_sequence_mdd,
+    &modal_sequence_ply, &modal_sequence_vtp, &modal_sequence_obj, &modal_sequence_csv};
 
 int modal_sequence_has(const modal_sequence_info *info, int array)
 {

@@ -40,6 +40,14 @@ typedef struct modal_sequence_scene {
     int64_t start, step;         /* frame i of the sequence is the trajectory's start + i step */
 } modal_sequence_scene;
 
+/* Cells of a solid, as VTK has them. Borrowed. */
+typedef struct modal_sequence_cells {
+    int64_t n_cells;
+    const int64_t *connectivity; /* [offsets[n_cells]] indices of points */
+    const int64_t *offsets;      /* [n_cells + 1] */
+    const uint8_t *types;        /* [n_cells] of VTK: 10 is a tetrahedron */
+} modal_sequence_cells;
+
 /* A point that is followed, for tables. */
 typedef struct modal_sequence_probe {
     int64_t point; /* of a frame */
@@ -59,9 +67,11 @@ typedef struct modal_sequence_info {
     const modal_provenance *provenance; /* [n_provenance], oldest first */
     int tangents;                       /* nonzero: unit tangents in world axes */
     int speed;                          /* nonzero: length of the velocity, m/s */
-    const modal_sequence_scene *scene;  /* for begin only; NULL where a format asks for none */
+    const modal_sequence_scene *scene;  /* for size and begin only; NULL where a format asks for none */
     int64_t n_probes;
     const modal_sequence_probe *probes; /* [n_probes] */
+    const modal_sequence_cells *volume; /* NULL: a surface. Else points are nodes, and there are no
+                                           triangles and no normals */
 } modal_sequence_info;
 
 /* Some frames, one after the other: arrays[i] is [n_frames, n_points, components] float32, and there
@@ -85,7 +95,8 @@ typedef struct modal_sequence_format {
     const char *kinds[MODAL_SEQUENCE_FILES]; /* as the manifest calls them */
     const char *folder;    /* of one file a frame, 000000.EXTENSION and so on, or NULL */
     const char *extension; /* "ply" */
-    int needs_scene;       /* begin looks at info->scene */
+    int holds_surface, holds_volume;
+    int needs_scene;       /* size and begin look at info->scene */
     int needs_frames;      /* else the file is complete without an add */
     int wants_rest;        /* rest.obj goes along */
 
@@ -105,7 +116,7 @@ typedef struct modal_sequence_format {
     void (*abort)(void **writer); /* frees without caring for the files; NULL inside is fine */
 } modal_sequence_format;
 
-enum { MODAL_SEQUENCE_FORMATS = 5 };
+enum { MODAL_SEQUENCE_FORMATS = 8 };
 extern const modal_sequence_format *const modal_sequence_formats[MODAL_SEQUENCE_FORMATS];
 /* The rest surface, for formats that hold positions only. Not in the table. */
 extern const modal_sequence_format modal_sequence_rest;

@@ -108,4 +108,4 @@ static modal_status end(void **writer, const modal_sequence_target *target,
 
 const modal_sequence_format modal_sequence_mdd = {
     .name = "mdd", .files = {"sequence.mdd"}, .kinds = {"mdd"}, .needs_frames = 1, .wants_rest = 1,
-    .size = size, .begin = begin, .add = add, .end = end, .abort = drop};
+    .holds_surface = 1, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};

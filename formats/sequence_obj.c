@@ -159,7 +159,7 @@ static modal_status end(void **writer, const modal_sequence_target *target,
 
 const modal_sequence_format modal_sequence_obj = {
     .name = "obj", .folder = "obj", .extension = "obj", .needs_frames = 1,
-    .size = size, .begin = begin, .add = add, .end = end, .abort = drop};
+    .holds_surface = 1, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};
 
 /* ---- rest.obj ---- */
 
@@ -224,4 +224,4 @@ static modal_status rest_add(void *writer, const modal_sequence_frames *frames, 
 
 const modal_sequence_format modal_sequence_rest = {
     .files = {"rest.obj"}, .kinds = {"obj"}, .needs_scene = 1,
-    .size = rest_size, .begin = rest_begin, .add = rest_add, .end = end, .abort = drop};
+    .holds_surface = 1, .size = rest_size, .begin = rest_begin, .add = rest_add, .end = end, .abort = drop};

@@ -86,4 +86,4 @@ static modal_status end(void **writer, const modal_sequence_target *target,
 
 const modal_sequence_format modal_sequence_pc2 = {
     .name = "pc2", .files = {"sequence.pc2"}, .kinds = {"pc2"}, .needs_frames = 1, .wants_rest = 1,
-    .size = size, .begin = begin, .add = add, .end = end, .abort = drop};
+    .holds_surface = 1, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};

@@ -185,4 +185,4 @@ done:
 const modal_sequence_format modal_sequence_ply = {
     .name = "ply", .files = {"sequence.ply.series"}, .kinds = {"ply.series"}, .folder = "ply",
     .extension = "ply", .needs_frames = 1,
-    .size = size, .begin = begin, .add = add, .end = end, .abort = drop};
+    .holds_surface = 1, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};

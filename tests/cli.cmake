@@ -7,7 +7,7 @@ add_test(NAME tree.layers
 set_tests_properties(tree.layers PROPERTIES LABELS unit)
 
 set(tools "")
-foreach(tool modalpack modalsim modaldeform modalinfo modalbench)
+foreach(tool modalpack modalsim modaldeform modalview modalinfo modalbench)
   if(TARGET ${tool})
     list(APPEND tools $<TARGET_FILE:${tool}>)
   endif()
@@ -48,4 +48,13 @@ if(TARGET modalpack)
            --basis ${CMAKE_BINARY_DIR}/fork_basis.h5)
   set_tests_properties(pipeline.fork_basis PROPERTIES LABELS cli FIXTURES_SETUP fork_basis)
   set_tests_properties(pipeline.fork_440_hz PROPERTIES LABELS cli FIXTURES_REQUIRED fork_basis)
+endif()
+
+if(TARGET modalpack AND TARGET modalview)
+  set(check_page ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_page.py
+      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
+  add_test(NAME cli.modalview COMMAND ${check_page})
+  add_test(NAME clients.chromium COMMAND ${check_page} --browser ${CMAKE_BINARY_DIR})
+  set_tests_properties(cli.modalview PROPERTIES LABELS cli TIMEOUT 300)
+  set_tests_properties(clients.chromium PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()

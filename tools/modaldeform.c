@@ -8,6 +8,7 @@
 #include <malloc.h>
 #endif
 
+#include "formats/sequence_glb.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "tools/modaldeform.h"
@@ -19,9 +20,12 @@ static const tool_option options[] = {
      "as cuda:0,1 or cuda:all.",
      0},
     {"format", 0, "LIST", "vtkhdf",
-     "What to write, separated by commas: vtkhdf (with its XDMF sidecar), pc2 and mdd (point caches, with "
-     "rest.obj), ply (a file a frame, with sequence.ply.series), obj (a file a frame).",
+     "What to write, separated by commas: vtkhdf (with its XDMF sidecar), glb (modes as morph targets), pc2 "
+     "and mdd (point caches, with rest.obj), ply and vtp (a file a frame, with sequence.ply.series, "
+     "sequence.pvd), obj (a file a frame), csv (of the probes).",
      0},
+    {"probe", 0, "POINT|X,Y,Z", NULL,
+     "A point for --format csv, by its index or as the nearest one to a place at rest.", 1},
     {"frames", 0, "A:B:STEP", NULL,
      "Frames to write, as Python slices them: 10:20, ::5, -1: and so on, or one index.", 0},
     {"normals", 0, "KIND", "dynamic",
@@ -32,7 +36,8 @@ static const tool_option options[] = {
      "none, rigid (the rest tangents, turned with each object) or dynamic (of the deformed surface; needs "
      "dynamic normals). Both need texture coordinates in the basis.",
      0},
-    {"fields", 0, "LIST", NULL, "Further arrays: displacement.", 0},
+    {"fields", 0, "LIST", NULL,
+     "Further arrays: displacement, speed (of the central difference over the neighbouring frames).", 0},
     {"order", 0, "ORDER", "user",
      "Vertices and triangles as in the user's mesh (user) or as the basis stores them (stored).", 0},
     {"resume", 0, NULL, NULL,
@@ -73,7 +78,8 @@ static const tool_program program = {
         "be -, standard input; a relative link to the basis then starts at the current folder.",
     .examples = "modaldeform ring.h5 out\n"
                 "modaldeform ring.h5 out --frames ::10 --fields displacement --backend cpu -j 8\n"
-                "modaldeform ring.h5 out --format pc2,ply --normals none\n"
+                "modaldeform ring.h5 out --format glb,pc2 --normals none\n"
+                "modaldeform ring.h5 out --format csv --probe 17 --probe 0.02,0.15,0 --fields speed\n"
                 "modalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modaldeform - out",
     .print_versions = print_versions,
 };
@@ -110,12 +116,14 @@ static void end_warm_up(tool *t, warm_up *w)
 }
 
 /* Main memory that the inputs hold while the deformer makes its own arrays. */
-static int64_t held_bytes(const input *in)
+static int64_t held_bytes(const request *r, const input *in)
 {
     const modal_trajectory *q = &in->trajectory;
     int64_t bytes = q->n_frames * 8 * (1 + q->mode_offsets[q->n_objects] +
                                        (q->frames ? 12 * (int64_t)q->n_objects : 0));
-    if (in->step > 1) bytes *= 2; /* batches are gathered: at most all frames again */
+    /* Batches are gathered: at most all frames again, and their velocities. */
+    if (in->step > 1 || r->speed) bytes *= 1 + modaldeform_columns(r, in);
+    if (r->speed) bytes += 4 * in->n_points;
     bytes += 24 * in->n_triangles + 8 * in->n;
     for (int32_t i = 0; i < in->basis.n_shapes; i++) {
         const modal_shape *s = &in->basis.shapes[i];
@@ -133,7 +141,7 @@ static modal_status make_deformer(tool *t, request *r, const input *in, int64_t 
     modal_status status = MODAL_OK;
     double start = tool_seconds();
     if (r->memory_limit > 0) {
-        int64_t held = held_bytes(in) + writer_bytes;
+        int64_t held = held_bytes(r, in) + writer_bytes;
         if (held >= r->memory_limit)
             MODAL_FAIL(err, MODAL_ERROR_MEMORY,
                        "--memory-limit: basis and trajectory alone take %" PRId64 " bytes, %s", held,
@@ -176,59 +184,81 @@ done:
     return status;
 }
 
+static void report(tool *t, const request *r, const input *in, const modal_deformer *deformer,
+                   int64_t bytes)
+{
+    json_t *to = t->report;
+    json_object_set_new(to, "back_end", json_string(deformer ? modal_deformer_back_end(deformer) : "none"));
+    json_object_set_new(to, "device", json_string(deformer ? modal_deformer_device(deformer) : "none"));
+    json_object_set_new(to, "threads", json_integer(r->threads));
+    if (deformer) {
+        json_object_set_new(to, "batch_frames", json_integer(modal_deformer_batch_frames(deformer)));
+        json_object_set_new(to, "streamed_bytes", json_integer(modal_deformer_streamed_bytes(deformer)));
+    }
+    json_object_set_new(to, "frames", json_integer(in->n));
+    json_object_set_new(to, "points", json_integer(in->n_points));
+    json_object_set_new(to, "triangles", json_integer(in->n_triangles));
+    json_object_set_new(to, "bytes", json_integer(bytes));
+    json_object_set_new(to, "bytes_per_point_and_frame",
+                        json_real((double)bytes / (double)in->n_points / (double)in->n));
+    tool_note(t, "%s: %" PRId64 " frames of %" PRId64 " points, %.3f GB", r->folder, in->n, in->n_points,
+              1e-9 * (double)bytes);
+}
+
+/* WebGL 2 promises 256 layers of a texture, which is where viewers keep their morph targets. */
+static void warn_of_targets(tool *t, const request *r, const input *in)
+{
+    enum { MANY = 200 };
+    for (int i = 0; i < r->n_formats; i++)
+        for (int32_t s = 0; r->formats[i] == &modal_sequence_glb && s < in->basis.n_shapes; s++)
+            if (in->basis.shapes[s].n_modes > MANY)
+                tool_warn(t, "glb: shape %d has %d modes, viewers may fail above %d morph targets", s,
+                          in->basis.shapes[s].n_modes, MANY);
+}
+
 static modal_status write_all(tool *t, request *r, input *in, outputs *out, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_deformer *deformer = NULL;
     int64_t writer_bytes = 0, bytes = 0;
+    int needs_frames = 0;
+    for (int i = 0; i < r->n_formats; i++) needs_frames |= r->formats[i]->needs_frames;
     const modal_sequence_scene scene = {
         .basis = &in->basis, .matrix = {modal_basis_tiles_read, in->tiles},
         .stored_order = r->deform.stored_order, .trajectory = &in->trajectory, .start = in->start,
         .step = in->step};
     modal_sequence_info info = {
         .n_points = in->n_points, .n_triangles = in->n_triangles, .triangles = in->triangles,
-        .n_frames = in->n, .times = in->times, .normals = r->deform.normals != MODAL_NORMALS_NONE,
-        .displacement = r->deform.displacement,
-        .tangents = r->deform.tangents != MODAL_TANGENTS_NONE, .basis_hash = in->trajectory.basis_hash};
+        .n_frames = in->n, .times = in->times,
+        .normals = needs_frames && r->deform.normals != MODAL_NORMALS_NONE,
+        .displacement = needs_frames && r->displacement,
+        .tangents = needs_frames && r->deform.tangents != MODAL_TANGENTS_NONE,
+        .speed = needs_frames && r->speed, .basis_hash = in->trajectory.basis_hash,
+        .n_probes = in->n_probes, .probes = in->probes, .scene = &scene};
     const int64_t frame_bytes = 4 * modal_sequence_point_floats(&info) * in->n_points;
     for (int i = 0; i < out->n_outputs; i++)
         MODAL_TRY(tool_refuse_same_file(in->basis_path, out->all[i].path, err));
     MODAL_TRY(modal_sequence_check_info(&info, err));
     MODAL_TRY(modaldeform_check_space(r, &info, out, &writer_bytes, err));
-    MODAL_TRY(make_deformer(t, r, in, writer_bytes, &deformer, err));
-    MODAL_TRY(add_provenance(r, in, modal_deformer_kind(deformer), err));
+    warn_of_targets(t, r, in);
+    if (needs_frames) MODAL_TRY(make_deformer(t, r, in, writer_bytes, &deformer, err));
+    MODAL_TRY(add_provenance(r, in, deformer ? modal_deformer_kind(deformer) : "none", err));
     info.n_provenance = in->trajectory.n_provenance;
     info.provenance = in->trajectory.provenance;
-    info.scene = &scene;
     MODAL_TRY(modaldeform_begin_writers(out, &info, 1, err));
     info.scene = NULL;
     modal_basis_free(&in->basis); /* the deformer has what it needs */
     if (r->resume)
         MODAL_TRY(modaldeform_journal_begin(t, r, in, &info, modal_deformer_kind(deformer), out, err));
     MODAL_TRY(modaldeform_begin_writers(out, &info, 0, err));
-    MODAL_TRY(modaldeform_write_frames(t, in, deformer, out, frame_bytes, err));
+    if (needs_frames) MODAL_TRY(modaldeform_write_frames(t, r, in, deformer, out, frame_bytes, err));
     double start = tool_seconds();
     MODAL_TRY(modaldeform_begin_sidecars(r, out, err));
     MODAL_TRY(modaldeform_end_writers(out, &info, err));
     MODAL_TRY(modaldeform_write_manifest(t, r, in, &info, deformer, out, &bytes, err));
     MODAL_TRY(modaldeform_commit_outputs(r, out, err));
     tool_stage(t, "close and sync", tool_seconds() - start, -1);
-
-    json_object_set_new(t->report, "back_end", json_string(modal_deformer_back_end(deformer)));
-    json_object_set_new(t->report, "device", json_string(modal_deformer_device(deformer)));
-    json_object_set_new(t->report, "threads", json_integer(r->threads));
-    json_object_set_new(t->report, "batch_frames",
-                        json_integer(modal_deformer_batch_frames(deformer)));
-    json_object_set_new(t->report, "streamed_bytes",
-                        json_integer(modal_deformer_streamed_bytes(deformer)));
-    json_object_set_new(t->report, "frames", json_integer(in->n));
-    json_object_set_new(t->report, "points", json_integer(in->n_points));
-    json_object_set_new(t->report, "triangles", json_integer(in->n_triangles));
-    json_object_set_new(t->report, "bytes", json_integer(bytes));
-    json_object_set_new(t->report, "bytes_per_point_and_frame",
-                        json_real((double)bytes / (double)in->n_points / (double)in->n));
-    tool_note(t, "%s: %" PRId64 " frames of %" PRId64 " points, %.3f GB", r->folder, in->n,
-              in->n_points, 1e-9 * (double)bytes);
+    report(t, r, in, deformer, bytes);
 done:
     modaldeform_name_error(out, err);
     modal_deformer_delete(deformer);

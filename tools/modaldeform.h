@@ -29,6 +29,7 @@ typedef struct request {
     int64_t memory_limit; /* 0: none */
     int n_formats;        /* in the order of modal_sequence_formats */
     const modal_sequence_format *formats[MODAL_SEQUENCE_FORMATS + 1]; /* with rest.obj */
+    int displacement, speed; /* arrays that are wanted; deform.displacement may be only for speed */
     modal_deform_request deform;
 } request;
 
@@ -43,6 +44,8 @@ typedef struct input {
     int64_t start, step, n;
     double *times;
     int64_t n_points, n_triangles, *triangles;
+    int64_t n_probes;
+    modal_sequence_probe *probes;
     char *arguments; /* what the frames depend on, for provenance */
 } input;
 
@@ -84,6 +87,10 @@ modal_status modaldeform_read_request(const tool *t, request *r, modal_error *er
 modal_status modaldeform_read_inputs(tool *t, request *r, input *in, modal_error *err);
 void modaldeform_free_inputs(input *in);
 
+/* modaldeform_probes.c: the points that --probe names; MODAL_ERROR_USAGE where one is not there. */
+modal_status modaldeform_check_probes(const tool *t, const request *r, modal_error *err);
+modal_status modaldeform_find_probes(tool *t, const request *r, input *in, modal_error *err);
+
 /* modaldeform_outputs.c */
 /* Before the inputs are read: what cannot be written is said at once. With --resume, the sidecar and
  * the manifest get their temporary files later: nothing of theirs is left after a kill. */
@@ -102,7 +109,7 @@ modal_status modaldeform_end_writers(outputs *out, const modal_sequence_info *in
                                      modal_error *err);
 /* Puts the names that the user knows into an error. */
 void modaldeform_name_error(const outputs *out, modal_error *err);
-/* *bytes: of all files that it lists. */
+/* *bytes: of all files that it lists. deformer NULL: none was needed. */
 modal_status modaldeform_write_manifest(const tool *t, const request *r, const input *in,
                                         const modal_sequence_info *info,
                                         const modal_deformer *deformer, const outputs *out,
@@ -128,7 +135,9 @@ void modaldeform_journal_end(tool *t, const request *r, outputs *out);
 
 /* modaldeform_frames.c: this thread submits batches, another one collects and writes them; the
  * first out->n_kept frames are there already. */
-modal_status modaldeform_write_frames(tool *t, input *in, modal_deformer *deformer,
+/* Frames that a trajectory's frame takes in the deformer: with speed, its velocities go along. */
+int modaldeform_columns(const request *r, const input *in);
+modal_status modaldeform_write_frames(tool *t, const request *r, input *in, modal_deformer *deformer,
                                       outputs *out, int64_t frame_bytes, modal_error *err);
 
 #endif

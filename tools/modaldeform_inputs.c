@@ -114,6 +114,24 @@ static modal_status kind_option(const tool_arguments *a, const char *option, con
                            *name);
 }
 
+static modal_status parse_fields(const char *text, request *r, modal_error *err)
+{
+    if (!text) return MODAL_OK;
+    const char *c = text, *part;
+    do {
+        const size_t length = list_part(&c, &part);
+        int *field = length == 12 && strncmp(part, "displacement", 12) == 0 ? &r->displacement
+                     : length == 5 && strncmp(part, "speed", 5) == 0        ? &r->speed
+                                                                            : NULL;
+        if (!field)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--fields: not displacement or speed, %.*s",
+                                   (int)length, part);
+        if ((*field)++)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--fields: twice, %.*s", (int)length, part);
+    } while (c > text && (*c || c[-1] == ','));
+    return MODAL_OK;
+}
+
 modal_status modaldeform_read_request(const tool *t, request *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -141,9 +159,9 @@ modal_status modaldeform_read_request(const tool *t, request *r, modal_error *er
         MODAL_FAIL(err, MODAL_ERROR_USAGE,
                    "--tangents: dynamic ones are orthogonal to dynamic normals, --normals %s",
                    r->normals_name);
-    if (fields && strcmp(fields, "displacement") != 0)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fields: the only one is displacement, %s", fields);
-    r->deform.displacement = fields != NULL;
+    MODAL_TRY(parse_fields(fields, r, err));
+    r->deform.displacement = r->displacement || r->speed;
+    MODAL_TRY(modaldeform_check_probes(t, r, err));
     r->order = tool_value(a, "order");
     if (strcmp(r->order, "user") != 0 && strcmp(r->order, "stored") != 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--order: not user or stored, %s", r->order);
@@ -229,11 +247,13 @@ static modal_status describe_arguments(const request *r, input *in, modal_error 
                      (int64_t)(r->frames_text ? strlen(r->frames_text) : 0);
     modal_status status = modal_alloc(&in->arguments, length, 1, "arguments", err);
     if (status != MODAL_OK) return status;
-    snprintf(in->arguments, (size_t)length, "modaldeform %s%s%s%s%s --normals %s%s%s%s --order %s",
+    snprintf(in->arguments, (size_t)length, "modaldeform %s%s%s%s%s --normals %s%s%s%s%s%s --order %s",
              r->trajectory_path, r->basis_path ? " --basis " : "", r->basis_path ? r->basis_path : "",
              r->frames_text ? " --frames " : "", r->frames_text ? r->frames_text : "", r->normals_name,
              r->deform.tangents ? " --tangents " : "", r->deform.tangents ? r->tangents_name : "",
-             r->deform.displacement ? " --fields displacement" : "", r->order);
+             r->displacement || r->speed ? " --fields " : "",
+             r->displacement ? "displacement" : "",
+             !r->speed ? "" : r->displacement ? ",speed" : "speed", r->order);
     return MODAL_OK;
 }
 
@@ -252,7 +272,10 @@ modal_status modaldeform_read_inputs(tool *t, request *r, input *in, modal_error
     MODAL_TRY(modal_deform_topology(&in->basis, r->deform.stored_order, &in->n_points,
                                     &in->n_triangles, &in->triangles, err));
     MODAL_TRY(describe_arguments(r, in, err));
-    r->deform.n_frames = in->n;
+    if (r->speed && in->trajectory.n_frames < 2)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: speed needs two frames", r->trajectory_path);
+    MODAL_TRY(modaldeform_find_probes(t, r, in, err));
+    r->deform.n_frames = in->n * modaldeform_columns(r, in);
     tool_stage(t, "read basis", tool_seconds() - start, -1);
 done:
     return status;
@@ -266,5 +289,6 @@ void modaldeform_free_inputs(input *in)
     modal_free(&in->basis_path);
     modal_free(&in->times);
     modal_free(&in->triangles);
+    modal_free(&in->probes);
     modal_free(&in->arguments);
 }

@@ -17,6 +17,7 @@ import h5py
 import numpy as np
 
 import check_modaldeform as base
+import check_sequence
 import read_formats
 
 FRAMES = 25
@@ -36,13 +37,36 @@ class Wanted:
         self.size = np.ptp(x.reshape(-1, 3), axis=0).max()
         with h5py.File(trajectory, "r") as t:
             self.times = t["times"][:][list(frames)]
+            times = t["times"][:]
+        k = np.array(list(frames))
+        before, after = np.maximum(k - 1, 0), np.minimum(k + 1, len(times) - 1)
+        self.velocity_frames = (k, before, after, times)
+        self.source = (trajectory, basis, order)
         must(np.abs(np.diff(x, axis=0)).max() > 1e-3 * self.size, "nothing moves: this would prove little")
+
+    def add_speed(self):
+        """|R' (X + U q) + p' + R U q'| with central differences of R, p and q; `expected` gives the parts."""
+        trajectory, basis, order = self.source
+        k, before, after, times = self.velocity_frames
+        with tempfile.TemporaryDirectory() as folder:
+            parts = []
+            for kind in ("frames", "q"):
+                path = os.path.join(folder, kind)
+                shutil.copy(trajectory, path)
+                with h5py.File(path, "r+") as t:
+                    if kind in t:
+                        values = t[kind][:]
+                        span = (times[after] - times[before]).reshape(-1, *[1] * (values.ndim - 1))
+                        values[k] = (values[after] - values[before]) / span
+                        t[kind][...] = values
+                        parts.append(base.expected(path, basis, list(k), order)[0 if kind == "frames" else 1])
+        self.arrays["speed"] = np.linalg.norm(sum(parts), axis=2)
 
     def compare(self, what, name, values):
         wanted = self.arrays[name]
         must(values.shape == wanted.shape, f"{what}: {name}: shape {values.shape}, not {wanted.shape}")
         error = np.abs(values - wanted).max()
-        allowed = 1e-5 if name == "Normals" else 1e-6 * self.size
+        allowed = 1e-5 if name == "Normals" else 1e-6 * (wanted.max() if name == "speed" else self.size)
         must(error <= allowed, f"{what}: {name}: error {error}, allowed {allowed}")  # false for NaN
 
     def compare_frames(self, what, frames, names):
@@ -89,12 +113,79 @@ def check_rest(out, wanted, order="user"):
     must("Normals" not in rest, "rest.obj: normals")
 
 
+def check_probes(path, wanted, names):
+    found = read_formats.probes(path)
+    x = rest_surface("basis.h5", "user")
+    nearest = np.argmin(np.linalg.norm(x - [0.4, 0.1, 0.2], axis=1))
+    must(list(found["points"]) == [3, nearest, 0], f"csv: points {found['points']}")
+    must(np.array_equal(found["times"], wanted.times), "csv: times")
+    must(set(found) == {"times", "points", *names}, f"csv: {sorted(found)}")
+    for name in names:
+        error = np.abs(found[name] - wanted.arrays[name][:, found["points"]]).max()
+        must(error <= 1e-5 * max(1, wanted.arrays[name].max()), f"csv: {name}: error {error}")
+
+
+def check_glb(path, wanted, order="user"):
+    found = read_formats.glb(path)
+    shift = max(0, -wanted.times[0])
+    must(np.array_equal(found["times"], (wanted.times + shift).astype("f4")), "glb: times")
+    must(abs(found["root"]["extras"]["time_shift"] - shift) <= 1e-8 * shift, "glb: time_shift")
+    must(np.array_equal(found["triangles"], wanted.triangles), "glb: triangles")
+    wanted.compare("glb", "Points", found["Points"])
+    with h5py.File("basis.h5", "r") as b:  # the mesh's own weights: the shape at rest
+        rest = []
+        for shape in b["objects/shape"][:]:
+            surface = b[f"shapes/{shape:04d}/surface"]
+            x = np.empty_like(surface["rest_positions"][:])
+            x[surface["user_vertex"][:] if order == "user" else slice(None)] = surface["rest_positions"][:]
+            rest.append(x)
+    must(np.abs(np.concatenate(rest) - found["rest"]).max() <= 1e-6 * wanted.size, "glb: rest weights")
+
+
+def glb():
+    """Without a deformer; the stored order; one frame; nothing that moves; times that float32 has not."""
+    wanted = Wanted("long.h5", "basis.h5", range(5, 60, 7), "stored")
+    base.run("long.h5", "a", "--format", "glb", "--order", "stored", "--frames", "5:60:7")
+    must(check_manifest("a", ["glb"])["back_end"] == "none", "glb: back end")
+    check_glb("a/sequence.glb", wanted, "stored")
+    base.run("still.h5", "a", "--format", "glb", "--force")
+    wanted = Wanted("still.h5", "basis.h5", range(7))
+    check_glb("a/sequence.glb", wanted)
+    base.run("traj.h5", "a", "--format", "glb", "--frames", "3", "--force")
+    one = read_formats.glb("a/sequence.glb")["Points"]
+    must(np.abs(one - base.expected("traj.h5", "basis.h5", [3], "user")[0]).max() <= 1e-6 * np.ptp(one), "one frame")
+    for name, q, first in (("rest.h5", 0, 0.0), ("early.h5", 1, -0.5), ("late.h5", 1, 1e9)):
+        shutil.copy("still.h5", name)
+        with h5py.File(name, "r+") as t:
+            t["q"][...] = q * t["q"][:]
+            t["times"][...] = first + np.arange(7) / 30.0
+    base.run("rest.h5", "a", "--format", "glb", "--force")
+    found = read_formats.glb("a/sequence.glb")
+    must("animations" not in found["root"] and "targets" not in found["root"]["meshes"][0]["primitives"][0],
+         "glb: moves")
+    must(np.abs(found["Points"][0] - rest_surface("basis.h5", "user")).max() < 1e-6, "glb: at rest")
+    base.run("early.h5", "a", "--format", "glb", "--force")
+    found = read_formats.glb("a/sequence.glb")
+    must(found["times"][0] == 0 and found["root"]["extras"]["time_shift"] == 0.5, "glb: negative times")
+    shutil.rmtree("a")
+    base.nothing_left("late.h5", "o", "--format", "glb", code=3, says="frame 1: float32 cannot tell its time")
+
+
 def all_formats():
     wanted = Wanted("long.h5", "basis.h5", range(FRAMES))
-    names = ["Points", "Normals", "displacement"]
-    base.run("long.h5", "a", "--backend", "cpu", "--frames", f":{FRAMES}", "--fields", "displacement",
-             "--format", "obj,vtkhdf,ply,pc2,mdd")
-    check_manifest("a", ["vtkhdf", "xdmf", "pc2", "mdd", "ply", "ply.series", "obj"])
+    wanted.add_speed()
+    names = ["Points", "Normals", "displacement", "speed"]
+    probes = ["--probe", "3", "--probe", "0.4,0.1,0.2", "--probe", "0"]
+    base.run("long.h5", "a", "--backend", "cpu", "--frames", f":{FRAMES}", "--fields", "displacement,speed",
+             "--format", "obj,vtkhdf,csv,ply,vtp,pc2,glb,mdd", *probes)
+    check_manifest("a", ["vtkhdf", "xdmf", "glb", "pc2", "mdd", "ply", "ply.series", "vtp", "pvd", "obj", "csv"])
+    n, m, times, arrays = check_sequence.check_vtkhdf("a/sequence.vtkhdf")
+    check_sequence.check_xdmf("a/sequence.xdmf", n, m, times, arrays)
+    must(arrays == sorted(names), f"vtkhdf: {arrays}")
+    with h5py.File("a/sequence.vtkhdf", "r") as f:
+        for name in names:
+            values = f["VTKHDF/Points" if name == "Points" else f"VTKHDF/PointData/{name}"][:]
+            wanted.compare("vtkhdf", name, values.reshape(FRAMES, n, *values.shape[1:]))
     cache = read_formats.pc2("a/sequence.pc2")
     must((cache["start"], cache["rate"]) == (0, 1), "pc2: start and rate")
     wanted.compare("pc2", "Points", cache["Points"])
@@ -105,6 +196,11 @@ def all_formats():
     times, frames = read_formats.ply_series("a/sequence.ply.series")
     must(np.array_equal(times, wanted.times), "ply: times")
     wanted.compare_frames("ply", frames, names)
+    times, frames = read_formats.pvd("a/sequence.pvd")
+    must(np.array_equal(times, wanted.times), "pvd: times")
+    wanted.compare_frames("vtp", frames, names)
+    check_probes("a/probes.csv", wanted, names)
+    check_glb("a/sequence.glb", wanted)
     frames = read_formats.frames_of("a/obj", "obj", read_formats.obj)
     wanted.compare_frames("obj", frames, ["Points", "Normals"])
     with h5py.File("a/sequence.vtkhdf", "r") as f:  # the same floats everywhere
@@ -116,14 +212,16 @@ def all_formats():
 
 
 def plain():
-    """Positions alone, the stored order, a slice; batches of few frames and other threads: the same bytes."""
+    """No normals, the stored order, a slice; batches of few frames and other threads: the same bytes."""
     chosen = range(3, 40, 4)
     wanted = Wanted("long.h5", "basis.h5", chosen, "stored")
     common = ["long.h5", "--backend", "cpu", "--frames", "3:40:4", "--normals", "none", "--order", "stored",
-              "--format", "ply,obj,pc2,mdd"]
+              "--format", "ply,obj,pc2,mdd,vtp,glb,csv", "--fields", "speed", "--probe", "1"]
     base.run(*common, "a")
-    base.run(*common, "b", "-j1", "--memory-limit", "8M")
-    wanted.compare_frames("ply", read_formats.ply_series("a/sequence.ply.series")[1], ["Points"])
+    base.run(*common, "b", "-j1", "--memory-limit", "10M")
+    wanted.add_speed()
+    wanted.compare_frames("ply", read_formats.ply_series("a/sequence.ply.series")[1], ["Points", "speed"])
+    wanted.compare_frames("vtp", read_formats.pvd("a/sequence.pvd")[1], ["Points", "speed"])
     wanted.compare_frames("obj", read_formats.frames_of("a/obj", "obj", read_formats.obj), ["Points"])
     wanted.compare("pc2", "Points", read_formats.pc2("a/sequence.pc2")["Points"])
     check_rest("a", wanted, "stored")
@@ -141,10 +239,16 @@ def refusals():
     base.nothing_left("traj.h5", "o", "--format", "pc2,", code=2, says="--format: no such format, ")
     base.nothing_left("traj.h5", "o", "--format", "pc2,,ply", code=2, says="--format: no such format, ")
     base.nothing_left("traj.h5", "o", "--format", "pc2,pc2", code=2, says="--format: twice, pc2")
+    for probe in ("-1", "x", "1,2", "1,2,nan", "999999", "", "1 "):
+        base.nothing_left("traj.h5", "o", "--format", "csv", f"--probe={probe}", code=2, says="--probe")
+    base.nothing_left("traj.h5", "o", "--format", "csv", code=2, says="csv needs at least one --probe")
+    base.nothing_left("traj.h5", "o", "--probe", "1", code=2, says="--probe: only with --format csv")
+    base.nothing_left("traj.h5", "o", "--fields", "speed,speed", code=2, says="--fields: twice, speed")
+    base.nothing_left("traj.h5", "o", "--fields", "", code=2, says="--fields")
     base.nothing_left("traj.h5", "o", "--format", "pc2", "--resume", code=2, says="--resume: only with --format vtkhdf")
     base.nothing_left("traj.h5", "o", "--format", "ply,pc2", "--memory-limit", "10K", code=4, says="memory")
     for limit in (0, 100, 5000):  # a disk that fills up
-        for kind in ("pc2", "mdd", "ply", "obj"):
+        for kind in ("pc2", "mdd", "ply", "obj", "vtp", "glb"):
             base.nothing_left("long.h5", "o", "--format", kind, code=4, says="write error, File too large",
                               preexec_fn=base.limit_files(limit))
     # what is there stays, or is replaced as a whole
@@ -189,7 +293,7 @@ def main():
             if os.path.exists(name):
                 os.remove(name)
         base.long_trajectory("long.h5", "basis.h5", 300)
-        for part in (all_formats, plain, refusals, interrupt):
+        for part in (all_formats, plain, glb, refusals, interrupt):
             part()
             print(f"check_formats: {part.__name__}: ok")
         os.chdir("/")

@@ -51,8 +51,8 @@ def check_vtkhdf(path):
 
         arrays = {"Points": v["Points"], **{k: v["PointData"][k] for k in v["PointData"]}}
         for name, array in arrays.items():
-            width = 4 if name == "Tangents" else 3
-            must(array.dtype == "<f4" and array.shape == (frames * n, width), name)
+            shape = {"Tangents": (frames * n, 4), "speed": (frames * n,)}.get(name, (frames * n, 3))
+            must(array.dtype == "<f4" and array.shape == shape, name)
             must(array.chunks is None, f"{name}: contiguous")
             must(np.isfinite(array[:]).all(), f"{name}: finite")
             if name != "Points":

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The data of a viewer page: shapes, objects and, of a trajectory, its frames, quantised, predicted
+ * from neighbours and compressed. viewer_data.md is the specification; tools/modalview/data.js
+ * reads it. */
+#ifndef MODAL_FORMATS_VIEWER_DATA_H
+#define MODAL_FORMATS_VIEWER_DATA_H
+
+#include "lib/basis/basis.h"
+#include "lib/trajectory/trajectory.h"
+
+typedef struct modal_viewer_data {
+    char *header;         /* JSON */
+    unsigned char *bytes; /* gzip of the arrays that the header lists, one after the other */
+    int64_t n_bytes;
+    /* what quantising costs at most, m: of a rest position, and of a displacement for every metre
+     * that the largest displacement of a mode has */
+    double position_error, displacement_error;
+} modal_viewer_data;
+
+/* `basis` holds surfaces, modal matrices and modes. `trajectory` may be NULL: then the page shows the
+ * modes themselves. title: UTF-8. MODAL_ERROR_INPUT for more frames, modes or points than a page can
+ * hold (2^31 values an array), memory. On an error *data is zeroed. */
+modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajectory *trajectory,
+                                    const char *title, modal_viewer_data *data, modal_error *err);
+void modal_viewer_data_free(modal_viewer_data *data);
+
+#endif

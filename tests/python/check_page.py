@@ -1,0 +1,479 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of modalview. usage: check_page.py BIN SOURCE [--browser [SHOTS]]
+Without --browser: reads the page as formats/viewer_data.md says and compares; refusals. With it: opens
+pages in headless Chromium, works them with real clicks and keys and compares what the GPU computed.
+Exits with 77 where Chromium is absent. SHOTS: a folder for pictures of the pages."""
+import base64
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import h5py
+import numpy as np
+
+binaries, source = sys.argv[1:3]
+
+
+def check(condition, *what):
+    if not condition:
+        sys.exit("check_page: " + " ".join(map(str, what)))
+
+
+def run(tool, *words, code=0, **more):
+    got = subprocess.run([f"{binaries}/{tool}", *(w if isinstance(w, bytes) else str(w) for w in words)], capture_output=True, **more)
+    check(got.returncode == code, tool, words, got)
+    return got
+
+
+# ---- the inputs ----
+
+def make_inputs(folder):
+    basis, motion, moving = (f"{folder}/{n}.h5" for n in ("basis", "motion", "moving"))
+    run("modalpack", f"{source}/data/tuning_fork.msh", basis, "--modes", 6, "--young", 2.06e11, "--poisson", 0.29,
+        "--density", 7850, "--fixed", "stem_end", "--quiet")
+    run("modalsim", basis, motion, "--duration", 0.01, "--fps", 2000, "--initial", "0=3e-3", "--initial", "3=2e-3",
+        "--quiet")
+    # the same with a frame that turns and travels
+    shutil.copy(motion, moving)
+    with h5py.File(moving, "r+") as f:
+        n = len(f["times"])
+        angle = np.linspace(0, 2, n)
+        T = np.zeros((n, 1, 3, 4))
+        T[:, 0, 0, 0] = T[:, 0, 1, 1] = np.cos(angle)
+        T[:, 0, 1, 0], T[:, 0, 0, 1] = np.sin(angle), -np.sin(angle)
+        T[:, 0, 2, 2] = 1
+        T[:, 0, 0, 3] = np.linspace(0, 0.05, n)
+        f["frames"] = T
+    return basis, motion, moving
+
+
+def make_pair(basis, motion, folder):
+    """Two objects of the same shape, the second one elsewhere and with other coordinates."""
+    pair, pair_motion = f"{folder}/pair.h5", f"{folder}/pair_motion.h5"
+    shutil.copy(basis, pair)
+    shutil.copy(motion, pair_motion)
+    with h5py.File(pair, "r+") as b, h5py.File(pair_motion, "r+") as m:
+        for name, value in (("shape", np.zeros(2, "i4")), ("parent", np.full(2, -1, "i4")),
+                            ("rest_frame", np.array([np.eye(3, 4), [[0, -1, 0, 0.1], [1, 0, 0, 0.02], [0, 0, 1, 0]]]))):
+            del b[f"objects/{name}"]
+            b[f"objects/{name}"] = value
+        q, offsets = m["q"][:], m["mode_offsets"][:]
+        del m["q"], m["mode_offsets"]
+        m["q"] = np.concatenate([q, 0.5 * q[::-1]], axis=1)
+        m["mode_offsets"] = np.array([0, offsets[1], 2 * offsets[1]])
+    return pair, pair_motion
+
+
+def expected(basis, motion):
+    """World positions [frames, V, 3] in stored order, and the displacements in world axes."""
+    with h5py.File(basis) as b, h5py.File(motion) as m:
+        s = b["shapes/0000"]
+        X = s["surface/rest_positions"][:]
+        tiles = s["modes/modal_matrix"][:].astype(float)
+        U = np.moveaxis(tiles, 3, 1).reshape(-1, tiles.shape[1], 3)[:len(X)]
+        world, moved = [], []
+        for i, rest_frame in enumerate(b["objects/rest_frame"][:]): # all of shape 0
+            u = np.einsum("vmk,fm->fvk", U, m["q"][:, i * U.shape[1]:(i + 1) * U.shape[1]])
+            T = m["frames"][:, i] if "frames" in m else np.broadcast_to(rest_frame, (len(u), 3, 4))
+            R = T[:, :, :3]
+            world.append(np.einsum("fij,fvj->fvi", R, X + u) + T[:, None, :, 3])
+            moved.append(np.einsum("fij,fvj->fvi", R, u))
+        return np.concatenate(world, axis=1), np.concatenate(moved, axis=1)
+
+
+# ---- the page's data, read on our own ----
+
+class Data:
+    def __init__(self, page):
+        text = open(page, encoding="utf-8").read()
+        part = dict(re.findall(r'<script id="(header|data)"[^>]*>(.*?)</script>', text, re.S))
+        self.header = json.loads(part["header"])
+        self.bytes = gzip.decompress(base64.b64decode(part["data"], validate=True))
+        self.at = 0
+
+    def planes(self, n, dtype):
+        width = np.dtype(dtype).itemsize
+        block = np.frombuffer(self.bytes, np.uint8, n * width, self.at).reshape(width, n)
+        self.at += n * width
+        return np.ascontiguousarray(block.T).view(dtype)[:, 0]
+
+    def differences(self, n):
+        return np.cumsum(unzigzag(self.planes(n, "<u4")), dtype=np.int64)
+
+
+def unzigzag(coded):
+    coded = coded.astype(np.int64)
+    return (coded >> 1) ^ -(coded & 1)
+
+
+def predict(v, triangles, faces, x):
+    terms = []
+    pairs = []
+    for f in faces[v]:
+        t = list(triangles[f])
+        k = t.index(v)
+        pairs.append((t[(k + 1) % 3], t[(k + 2) % 3]))
+    for a, b in pairs:
+        if a < v and b < v:
+            for f in faces[a]:
+                t = triangles[f]
+                if b in t:
+                    c = next(w for w in t if w not in (a, b))
+                    if c < v:
+                        terms.append(x[a] + x[b] - x[c])
+    if not terms:
+        terms = [x[w] for pair in pairs for w in pair if w < v]
+    if not terms and v > 0:
+        terms = [x[v - 1]]
+    return np.floor(np.sum(terms, axis=0) / len(terms)).astype(np.int64) if terms else 0
+
+
+def read_shape(data, about):
+    n, r = about["vertices"], about["modes"]
+    triangles = data.differences(3 * about["triangles"]).reshape(-1, 3).tolist()
+    user = data.differences(n)
+    faces = [[] for _ in range(n)]
+    for f, t in enumerate(triangles):
+        for v in t:
+            faces[v].append(f)
+    columns = [unzigzag(data.planes(n, "<u4")) for _ in range(3)]
+    for _ in range(r):
+        columns += list(unzigzag(data.planes(3 * n, "<u2")).reshape(3, n))
+    residuals = np.array(columns).T
+    values = np.zeros((n, 3 + 3 * r), np.int64)
+    for v in range(n):
+        values[v] = predict(v, triangles, faces, values) + residuals[v]
+        modes = values[v, 3:]
+        values[v, 3:] = (modes + 32768) % 65536 - 32768
+    X = np.array(about["origin"]) + about["position_step"] * values[:, :3]
+    U = values[:, 3:].reshape(n, r, 3) * np.array(about["mode_steps"])[None, :, None]
+    return triangles, user, X, U
+
+
+def check_data(folder, basis, motion, moving):
+    for source_file in (motion, moving, basis):
+        page = f"{folder}/page.html"
+        run("modalview", source_file, page, "--force", "--quiet", "--title", "a </script> & \u00e4 \"fork\"")
+        data = Data(page)
+        check(data.header["title"] == "a </script> & \u00e4 \"fork\"", data.header["title"])
+        triangles, user, X, U = read_shape(data, data.header["shapes"][0])
+        check(data.differences(1).tolist() == [0] and data.header["objects"] == 1, "objects")
+        check((data.planes(12, "<f4") == np.eye(3, 4).ravel()).all(), "rest frame")
+        with h5py.File(basis) as b:
+            s = b["shapes/0000"]
+            check((np.array(triangles) == s["surface/triangles"][:]).all(), "triangles")
+            check((user == s["surface/user_vertex"][:]).all(), "user_vertex")
+            rest = s["surface/rest_positions"][:]
+            size = np.ptp(rest, axis=0).max()
+            check(np.abs(X - rest).max() <= 0.5001 * size / 2**20, "rest", np.abs(X - rest).max() / size)
+            tiles = s["modes/modal_matrix"][:].astype(float)
+            exact = np.moveaxis(tiles, 3, 1).reshape(-1, tiles.shape[1], 3)[:len(X)]
+            largest = np.abs(exact).max(axis=(0, 2))
+            check((np.abs(U - exact).max(axis=(0, 2)) <= 0.5001 * largest / 32767).all(), "modes")
+            check(data.header["shapes"][0]["frequencies"] == s["modes/frequencies"][:].tolist(), "frequencies")
+        if source_file != basis:
+            with h5py.File(source_file) as m:
+                n = data.header["frames"]
+                check((data.planes(n, "<f8") == m["times"][:]).all(), "times")
+                q = data.planes(n * U.shape[1], "<f4").reshape(-1, n).T
+                check((q == m["q"][:].astype("f4")).all(), "q")
+                check(data.header["moving_frames"] == ("frames" in m), "moving_frames")
+                if "frames" in m:
+                    T = data.planes(12 * n, "<f4").reshape(12, n).T
+                    check((T == m["frames"][:].reshape(n, 12).astype("f4")).all(), "frames")
+        check(data.at == len(data.bytes), "bytes left over")
+    again = f"{folder}/again.html"
+    run("modalview", basis, again, "--quiet", "--title", "a </script> & \u00e4 \"fork\"")
+    check(open(again, "rb").read() == open(f"{folder}/page.html", "rb").read(), "not the same bytes")
+    body = open(motion, "rb").read()
+    run("modalview", "-", f"{folder}/piped.html", "--basis", basis, "--quiet", input=body)
+    check(Data(f"{folder}/piped.html").header["frames"] == 21, "a trajectory from a pipe")
+    print("data ok")
+
+
+def check_refusals(folder, basis, motion):
+    def refused(code, *words, says):
+        before = sorted(os.listdir(folder))
+        got = run("modalview", *words, code=code)
+        text = got.stderr.decode(errors="replace")
+        check(text.startswith("modalview: ") and text.count("\n") == 1 and says in text, words, text)
+        check(sorted(os.listdir(folder)) == before, words, "left something behind")
+
+    out = f"{folder}/never.html"
+    refused(3, f"{folder}/absent.h5", out, says="absent.h5")
+    refused(3, f"{source}/README.md", out, says="README.md")
+    refused(2, basis, out, "--basis", basis, says="--basis")
+    refused(2, basis, basis, "--force", says="basis.h5")
+    refused(2, motion, basis, "--force", says="basis.h5")
+    refused(2, basis, "-", says="standard output")
+    refused(4, basis, f"{folder}/no/where.html", says="where.html")
+    refused(2, basis, out, "--title", b"\xff", says="--title")
+    open(out, "w").write("mine")
+    got = run("modalview", basis, out, code=2)
+    check(open(out).read() == "mine", got)
+    other = f"{folder}/other.h5"
+    run("modalpack", f"{source}/data/tuning_fork.msh", other, "--modes", 3, "--young", 2e11, "--poisson", 0.3,
+        "--density", 7850, "--fixed", "stem_end", "--quiet")
+    refused(3, motion, f"{folder}/x.html", "--basis", other, says="motion.h5")
+    print("refusals ok")
+
+
+# ---- Chromium, over its debugging pipe ----
+
+class Browser:
+    def __init__(self, program, folder):
+        to_child, ours_out = os.pipe()
+        ours_in, from_child = os.pipe()
+
+        def connect():
+            a, b = os.dup(to_child), os.dup(from_child)
+            for fd, target in ((a, 3), (b, 4)):
+                os.dup2(fd, target)
+                os.set_inheritable(target, True)
+
+        self.process = subprocess.Popen(
+            [program, "--headless=new", "--no-sandbox", "--remote-debugging-pipe", "--use-angle=swiftshader",
+             "--enable-unsafe-swiftshader", "--disable-dev-shm-usage", f"--user-data-dir={folder}/chromium",
+             "--window-size=1200,800", "about:blank"],
+            preexec_fn=connect, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.write_to, self.read_from, self.buffer, self.count = ours_out, ours_in, b"", 0
+        self.events = []
+        os.close(to_child)
+        os.close(from_child)
+        pages = [t for t in self.call("Target.getTargets")["targetInfos"] if t["type"] == "page"]
+        self.session = self.call("Target.attachToTarget", targetId=pages[0]["targetId"], flatten=True)["sessionId"]
+        for part in ("Page", "Runtime", "Network", "Log"):
+            self(f"{part}.enable")
+
+    def call(self, method, session=None, **parameters):
+        self.count += 1
+        message = {"id": self.count, "method": method, "params": parameters}
+        if session:
+            message["sessionId"] = session
+        os.write(self.write_to, json.dumps(message).encode() + b"\0")
+        while True:
+            while b"\0" not in self.buffer:
+                more = os.read(self.read_from, 1 << 20)
+                check(more, "Chromium has ended")
+                self.buffer += more
+            one, self.buffer = self.buffer.split(b"\0", 1)
+            answer = json.loads(one)
+            if answer.get("id") == self.count:
+                check("error" not in answer, method, answer)
+                return answer["result"]
+            self.events.append(answer)
+
+    def __call__(self, method, **parameters):
+        return self.call(method, self.session, **parameters)
+
+    def js(self, expression):
+        got = self("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        check("exceptionDetails" not in got, expression, got)
+        return got["result"].get("value")
+
+    def wait(self, expression, what):
+        for _ in range(200):
+            if self.js(expression):
+                return
+            time.sleep(0.1)
+        check(False, "waited in vain for", what, self.problems())
+
+    def open(self, page):
+        self.events.clear()
+        self("Page.navigate", url="file://" + os.path.abspath(page))
+        self.wait("document.body && document.body.classList.contains('ready')", page)
+
+    def problems(self):
+        kinds = ("Runtime.exceptionThrown", "Log.entryAdded")
+        return [e for e in self.events if e["method"] in kinds
+                and e["params"].get("entry", {}).get("level") != "verbose"]
+
+    def check_quiet(self):
+        """No error, and nothing fetched but the page itself."""
+        bad = [e for e in self.problems() if "GPU stall" not in str(e) and "ReadPixels" not in str(e)]
+        check(not bad, bad)
+        urls = [e["params"]["request"]["url"] for e in self.events if e["method"] == "Network.requestWillBeSent"]
+        check(urls and all(u.startswith(("file:", "data:", "blob:")) for u in urls)
+              and sum(u.startswith("file:") for u in urls) == 1, urls)
+
+    def click(self, x, y):
+        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+            self("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="none" if kind == "mouseMoved" else "left",
+                 clickCount=0 if kind == "mouseMoved" else 1)
+
+    def click_on(self, element):
+        box = self.js(f"(b => [b.x + b.width / 2, b.y + b.height / 2])(document.getElementById('{element}')"
+                      ".getBoundingClientRect())")
+        self.click(*box)
+
+    def key(self, key):
+        code = {" ": "Space"}.get(key, key)
+        text = {"text": key} if len(key) == 1 else {}
+        self("Input.dispatchKeyEvent", type="keyDown", key=key, code=code, **text)
+        self("Input.dispatchKeyEvent", type="keyUp", key=key, code=code)
+
+    def picture(self, path):
+        if path:
+            open(path, "wb").write(base64.b64decode(self("Page.captureScreenshot")["data"]))
+
+    def positions(self):
+        text = self.js("modalview.show(), [...modalview.deformer.worldPositions()].join(',')")
+        return np.array(text.split(","), float).reshape(-1, 3)
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def check_trajectory(browser, page, wanted, displacement, size, picture):
+    browser.open(page)
+    frames = len(wanted)
+    check(browser.js("modalview.ui.playing"), "it does not play")
+    start = browser.js("modalview.player.frame")
+    browser.wait(f"modalview.player.frame !== {start}", "the next frame")
+    browser.click_on("play")
+    check(not browser.js("modalview.ui.playing"), "the pause button")
+    worst = 0
+    for f in range(frames):
+        browser.js(f"modalview.setFrame({f})")
+        worst = max(worst, np.abs(browser.positions() - wanted[f]).max() / size)
+    print(os.path.basename(page), "error", worst)
+    check(worst < 2e-5, "positions differ by", worst)
+
+    # keys and the slider
+    browser.key("Home")
+    browser.key("ArrowRight")
+    browser.key("ArrowRight")
+    browser.wait("document.getElementById('time').textContent.startsWith('frame 2,')", "frame 2")
+    browser.key("ArrowLeft")
+    check(browser.js("modalview.player.frame") == 1, "arrow keys")
+    box = browser.js("(b => [b.x, b.y, b.width, b.height])(document.getElementById('frame').getBoundingClientRect())")
+    browser.click(box[0] + box[2] - 4, box[1] + box[3] / 2)
+    check(browser.js("modalview.player.frame") == frames - 1, "the end of the slider")
+    browser.key("l")
+    check(not browser.js("document.getElementById('loop').checked"), "the l key")
+    browser.key(" ")
+    browser.wait("!modalview.ui.playing", "the end, where it does not loop")
+
+    # exaggeration leaves the read-out alone, and colours have a legend
+    browser.js("modalview.setFrame(3)")
+    browser.js("(e => { e.value = 1; e.dispatchEvent(new Event('input')); })(document.getElementById('exaggeration'))")
+    tenfold = browser.positions()
+    check(np.abs(tenfold - wanted[3] - 9 * displacement[3]).max() < 2e-4 * size, "exaggeration")
+    browser.js("(e => { e.value = 0; e.dispatchEvent(new Event('input')); })(document.getElementById('exaggeration'))")
+    for field, unit in ((1, "m"), (2, "m/s"), (3, "")):
+        browser.js(f"modalview.setField({field}), modalview.show()")
+        check(browser.js("!document.getElementById('legend').hidden"), "no legend")
+        most = float(browser.js("document.getElementById('most').textContent").split()[0])
+        check(most > 0 and browser.js("document.getElementById('most').textContent").endswith(unit), field, most)
+        if field == 1:
+            exact = np.linalg.norm(displacement[3], axis=1).max()
+            check(abs(most / exact - 1) < 1e-3, "legend", most, exact)
+
+    # a click on the surface picks a vertex near it and shows its displacement
+    browser.js("modalview.setField(1), modalview.setFrame(3), modalview.show()")
+    x = browser.js("""(() => { const d = modalview.drawing, p = modalview.deformer.read(modalview.deformer.moved);
+        const b = document.getElementById('view').getBoundingClientRect(); d.camera.updateMatrixWorld();
+        const v = d.controls.target.clone(); let best = null;
+        for (let i = 0; i < modalview.scene.points; i += 7) {
+          v.fromArray(p, 4 * i).project(d.camera);
+          const x = Math.round(b.x + (v.x + 1) / 2 * b.width), y = Math.round(b.y + (1 - v.y) / 2 * b.height);
+          const w = d.pick(2 * (x - b.x) / b.width - 1, 1 - 2 * (y - b.y) / b.height, p);
+          if (w === i && document.elementFromPoint(x, y).id === 'view') { best = [i, x, y]; if (i > 500) break; }
+        } return best; })()""")
+    check(x, "no vertex in sight")
+    browser.click(x[1], x[2])
+    browser.wait("modalview.ui.picked >= 0", "the picked vertex")
+    point = browser.js("modalview.ui.picked")
+    check(np.linalg.norm(wanted[3][point] - wanted[3][x[0]]) < 0.02 * size, "picked", point, "for", x[0])
+    browser.wait("!document.getElementById('probe').hidden", "its read-out")
+    shown = browser.js("document.getElementById('probe-value').textContent")
+    numbers = [float(w) for w in re.search(r"\(([^)]*)\)", shown).group(1).split(",")]
+    exact = displacement[3][point]
+    check(np.abs(numbers - exact).max() < 2e-3 * np.abs(displacement).max(), shown, exact)
+    browser.picture(picture)
+    browser.key("Escape")
+    browser.wait("document.getElementById('probe').hidden", "the read-out to go")
+    browser.key("w")
+    browser.key("d")
+    browser.js("modalview.show()")
+    check(browser.js("modalview.drawing.wire.visible && document.getElementById('wire').checked"), "wireframe")
+    browser.check_quiet()
+
+
+def check_modes(browser, page, basis, size, picture):
+    browser.open(page)
+    browser.click_on("swing")
+    with h5py.File(basis) as b:
+        s = b["shapes/0000"]
+        X = s["surface/rest_positions"][:]
+        tiles = s["modes/modal_matrix"][:].astype(float)
+        U = np.moveaxis(tiles, 3, 1).reshape(-1, tiles.shape[1], 3)[:len(X)]
+        frequency = s["modes/frequencies"][2]
+    check(f"{frequency:#.4g} Hz" in browser.js("document.getElementById('sliders').textContent"), "no frequencies")
+    slider = browser.js("""(e => { e.scrollIntoView(); const b = e.getBoundingClientRect();
+        return [b.x + 0.75 * b.width, b.y + b.height / 2]; })(document.getElementById('mode-2'))""")
+    browser.click(*slider)
+    value = browser.js("Number(document.getElementById('mode-2').value)")
+    check(1 < value < 2, "a click on the slider", value)
+    largest = np.abs(U).max(axis=(0, 2))
+    # 1 stands for a twentieth of the size in the largest component
+    wanted = X + 0.05 * size * (U[:, 0] / largest[0] + value * U[:, 2] / largest[2])
+    error = np.abs(browser.positions() - wanted).max() / size
+    print(os.path.basename(page), "error", error)
+    check(error < 2e-5, "modes differ by", error)
+    browser.js("modalview.setField(1)")
+    browser.picture(picture)
+    browser.check_quiet()
+
+
+def check_phone(browser, page, picture):
+    browser("Emulation.setDeviceMetricsOverride", width=390, height=780, deviceScaleFactor=2, mobile=True)
+    browser.open(page)
+    time.sleep(0.5)
+    check(browser.js("document.documentElement.scrollWidth <= 390"), "wider than a phone")
+    check(browser.js("getComputedStyle(document.querySelector('aside')).display") == "none", "settings cover it")
+    browser.click_on("panel-toggle")
+    check(browser.js("getComputedStyle(document.querySelector('aside')).display") == "block", "no settings")
+    browser.picture(picture)
+    browser.check_quiet()
+
+
+def check_in_browser(folder, basis, motion, moving, shots):
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not program:
+        print("chromium is absent: the pages are not opened")
+        sys.exit(77)
+    with h5py.File(basis) as b:
+        size = np.ptp(b["shapes/0000/surface/rest_positions"][:], axis=0).max()
+    picture = (lambda name: f"{shots}/{name}.png") if shots else (lambda name: None)
+    browser = Browser(program, folder)
+    try:
+        pair, pair_motion = make_pair(basis, motion, folder)
+        for name, of, file in (("trajectory", basis, motion), ("moving", basis, moving), ("pair", pair, pair_motion)):
+            run("modalview", file, f"{folder}/{name}.html", "--quiet", "--basis", of)
+            wanted, displacement = expected(of, file)
+            check(np.abs(displacement).max() > 0.01 * size, "it hardly moves")
+            check_trajectory(browser, f"{folder}/{name}.html", wanted, displacement, size, picture(name))
+        run("modalview", basis, f"{folder}/modes.html", "--quiet")
+        check_modes(browser, f"{folder}/modes.html", basis, size, picture("modes"))
+        check_phone(browser, f"{folder}/trajectory.html", picture("phone"))
+    finally:
+        browser.end()
+
+
+with tempfile.TemporaryDirectory() as temporary:
+    files = make_inputs(temporary)
+    if "--browser" in sys.argv:
+        after = sys.argv[sys.argv.index("--browser") + 1:]
+        check_in_browser(temporary, *files, after[0] if after else None)
+    else:
+        check_data(temporary, *files)
+        check_refusals(temporary, *files[:2])
+print("ok")
