@@ -4,7 +4,7 @@ if(TARGET modal_reduced)
   modal_unit_test(test_reduced modal_reduced)
 endif()
 if(TARGET modalpack)
-  foreach(name reduced derivatives)
+  foreach(name reduced derivatives snapshots)
     add_test(NAME cli.${name}
              COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_${name}.py
                      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})

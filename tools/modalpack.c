@@ -34,6 +34,15 @@ static const tool_option options[] = {
      "Deform this finer surface, embedded in the solid, instead of the solid's own boundary: "
      ".obj, .stl, .ply or .off.", 0},
     {"mass", 0, "RULE", "consistent", "Mass matrix: consistent or lumped.", 0},
+    {"snapshots", 0, "FILE", NULL,
+     "A basis of these motions instead (proper orthogonal decomposition): snapshots.h5 with displacements "
+     "of all nodes, or a sequence.vtkhdf whose points are the nodes. Without --modes and --energy: an "
+     "energy of 0.9999.",
+     0},
+    {"energy", 0, "SHARE", NULL,
+     "With --snapshots: as few columns as keep this share of their energy (mass-weighted squares), at "
+     "most --modes, or 200.",
+     0},
     {"reduced-forces", 0, NULL, NULL,
      "Store the coefficients of the reduced internal forces of St. Venant-Kirchhoff material, for "
      "large deformations.",
@@ -75,14 +84,23 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
     *r = (request){.mesh_path = a->operands[0],
                    .basis_path = a->operands[1],
                    .surface_path = tool_value(a, "surface"),
+                   .snapshots_path = tool_value(a, "snapshots"),
                    .reduced_forces = tool_count(a, "reduced-forces")};
     MODAL_TRY(tool_integer(a, "modes", 1, 1000000, &r->n_modes, err));
     MODAL_TRY(tool_integer(a, "derivatives", 1, 1000, &r->n_linear, err));
-    if (r->n_linear > 0 && r->n_modes > r->n_linear + modal_derivative_count(r->n_linear))
+    const int counted = tool_count(a, "modes"), by_energy = tool_count(a, "energy");
+    if (!r->snapshots_path && by_energy) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--energy: needs --snapshots");
+    if (r->snapshots_path && r->n_linear > 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--snapshots: not together with --derivatives");
+    const int64_t most = r->n_linear + modal_derivative_count(r->n_linear);
+    if (r->n_linear > 0 && !counted && r->n_modes > most) r->n_modes = most;
+    if (r->n_linear > 0 && r->n_modes > most)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--modes: %lld modes and their derivatives are at most %lld, %lld",
-                   (long long)r->n_linear,
-                   (long long)(r->n_linear + modal_derivative_count(r->n_linear)),
-                   (long long)r->n_modes);
+                   (long long)r->n_linear, (long long)most, (long long)r->n_modes);
+    if (r->snapshots_path && !counted) r->n_modes = 200;
+    r->energy = counted ? 1 : 0.9999;
+    MODAL_TRY(tool_number(a, "energy", 0, 1, &r->energy, err));
+    if (!(r->energy > 0)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--energy: must be > 0, %g", r->energy);
     if (r->reduced_forces && r->n_modes > MODAL_STVK_MOST_MODES)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--reduced-forces: for 1 to %d modes, %lld",
                    MODAL_STVK_MOST_MODES, (long long)r->n_modes);
@@ -104,6 +122,7 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
     MODAL_TRY(tool_threads(t, &r->threads, err));
     MODAL_TRY(tool_refuse_same_file(r->mesh_path, r->basis_path, err));
     if (r->surface_path) MODAL_TRY(tool_refuse_same_file(r->surface_path, r->basis_path, err));
+    if (r->snapshots_path) MODAL_TRY(tool_refuse_same_file(r->snapshots_path, r->basis_path, err));
 done:
     return status;
 }
@@ -112,14 +131,15 @@ static modal_status write_basis(tool *t, const request *r, modal_basis *basis,
                                 const tool_output *output, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    char hashes[2][MODAL_HASH_TEXT], inputs[8192] = "";
-    const char *paths[2] = {r->mesh_path, r->surface_path};
+    char hash[MODAL_HASH_TEXT], inputs[8192] = "";
+    const char *paths[] = {r->mesh_path, r->surface_path, r->snapshots_path};
     size_t used = 0;
     double start = tool_seconds();
-    for (int i = 0; i < 2 && paths[i]; i++) {
-        MODAL_TRY(modal_hash_file(paths[i], hashes[i], err));
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        if (!paths[i]) continue;
+        MODAL_TRY(modal_hash_file(paths[i], hash, err));
         used += (size_t)snprintf(inputs + used, sizeof inputs - used, "%s%s  %s", i ? "\n" : "",
-                                 hashes[i], paths[i]);
+                                 hash, paths[i]);
         if (used >= sizeof inputs) MODAL_FAIL(err, MODAL_ERROR_USAGE, "%s: name too long", paths[i]);
     }
     MODAL_TRY(modal_provenance_append(&basis->provenance, &basis->n_provenance, program.name,
@@ -152,7 +172,8 @@ int main(int argc, char **argv)
     MODAL_TRY(modal_copy_text(&shape->name, "solid", SIZE_MAX, &err));
     MODAL_TRY(modalpack_read_solid(&t, &r, shape, &err));
     MODAL_TRY(modalpack_make_surface(&t, &r, shape, &err));
-    MODAL_TRY(modalpack_solve_modes(&t, &r, shape, &err));
+    MODAL_TRY(r.snapshots_path ? modalpack_decompose(&t, &r, shape, &err)
+                               : modalpack_solve_modes(&t, &r, shape, &err));
     if (r.n_linear > 0) MODAL_TRY(modalpack_add_derivatives(&t, &r, shape, &err));
     MODAL_TRY(modalpack_reduced_forces(&t, &r, shape, &err));
     MODAL_TRY(modal_shape_modal_matrix(shape, &err));

@@ -13,6 +13,8 @@ typedef struct request {
     double young, poisson, density;
     int has_material;
     modal_mass_rule mass_rule;
+    const char *snapshots_path; /* --snapshots, or NULL */
+    double energy;
     int64_t n_linear; /* --derivatives, 0: none */
     int reduced_forces;
     int threads;
@@ -32,6 +34,8 @@ void modalpack_print_modes(tool *t, const modal_shape *shape);
 /* modalpack_reduced.c */
 /* --derivatives: from the shape's natural modes to the basis of them and their derivatives. */
 modal_status modalpack_add_derivatives(tool *t, const request *r, modal_shape *shape, modal_error *err);
+/* --snapshots: the basis of what they show. */
+modal_status modalpack_decompose(tool *t, const request *r, modal_shape *shape, modal_error *err);
 /* --reduced-forces: their coefficients for the shape's columns. */
 modal_status modalpack_reduced_forces(tool *t, const request *r, modal_shape *shape, modal_error *err);
 

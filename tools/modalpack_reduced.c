@@ -3,8 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "formats/snapshots_h5.h"
 #include "lib/base/memory.h"
 #include "lib/reduced/derivatives.h"
+#include "lib/reduced/snapshots.h"
 #include "lib/reduced/stvk.h"
 #include "tools/modalpack.h"
 
@@ -90,5 +92,56 @@ modal_status modalpack_add_derivatives(tool *t, const request *r, modal_shape *s
 done:
     modal_modes_result_free(&result);
     modal_derivatives_report_free(&report);
+    return status;
+}
+
+static modal_status read_snapshots(void *context, int64_t first, int64_t count, double *u,
+                                   modal_error *err)
+{
+    return modal_snapshots_read(context, first, count, u, err);
+}
+
+modal_status modalpack_decompose(tool *t, const request *r, modal_shape *shape, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_modes_result result = {0};
+    modal_snapshots_report report = {0};
+    modal_snapshots *snapshots = NULL;
+    modal_snapshot_source source = {.read = read_snapshots};
+    const modal_snapshots_options options = {.n_modes = (int32_t)r->n_modes,
+                                             .energy = r->energy,
+                                             .mass_rule = r->mass_rule,
+                                             .n_threads = r->threads};
+    MODAL_TRY(modal_snapshots_open(&snapshots, r->snapshots_path, shape->volume.n_nodes,
+                                   shape->volume.nodes, &source.n_snapshots, &source.single, err));
+    source.context = snapshots;
+    MODAL_TRY(modal_snapshots_solve(&shape->volume, shape->fixed_nodes, shape->n_fixed_nodes, &source,
+                                    &options, &result, &report, &t->progress, err));
+    tool_stage(t, "decompose snapshots", report.seconds_decompose, -1);
+    tool_stage(t, "measure snapshots", report.seconds_measure, -1);
+    json_t *values = json_array();
+    for (int32_t i = 0; i < report.n_values; i++)
+        json_array_append_new(values, json_real(report.singular_values[i]));
+    json_object_set_new(t->report, "snapshots",
+                        json_pack("{s:I, s:i, s:f, s:f, s:f, s:I, s:f, s:o}", "snapshots",
+                                  (json_int_t)report.n_snapshots, "rank", report.rank, "energy",
+                                  report.energy, "truncated", report.truncated, "worst_error",
+                                  report.worst, "worst_snapshot", (json_int_t)report.worst_snapshot,
+                                  "orthogonality", result.orthogonality, "singular_values", values));
+    tool_note(t, "%lld snapshots of rank %d; %d columns keep all but %.1e of the energy, all but %.1e of "
+              "snapshot %lld, the worst",
+              (long long)report.n_snapshots, report.rank, result.n_modes, fmax(0, 1 - report.energy),
+              report.worst, (long long)report.worst_snapshot);
+    if (r->energy < 1 && report.energy < r->energy)
+        tool_warn(t, "--energy: %d columns keep a share of %.9g only, %.9g asked for", result.n_modes,
+                  report.energy, r->energy);
+    if (r->energy >= 1 && result.n_modes < r->n_modes)
+        tool_note(t, "fewer columns than --modes: the snapshots have no more, %d", result.n_modes);
+    shape->mass_rule = r->mass_rule;
+    MODAL_TRY(replace_modes(shape, &result, MODAL_KIND_SNAPSHOTS, err));
+done:
+    modal_snapshots_close(snapshots);
+    modal_modes_result_free(&result);
+    modal_snapshots_report_free(&report);
     return status;
 }
