@@ -2,6 +2,7 @@
 # Bases and forces for large deformations.
 if(TARGET modal_reduced)
   modal_unit_test(test_reduced modal_reduced)
+  modal_unit_test(test_snapshots modal_reduced)
 endif()
 if(TARGET modalpack)
   foreach(name reduced derivatives snapshots)

@@ -171,6 +171,7 @@ int main(int argc, char **argv)
     modal_shape *shape = &basis.shapes[0];
     MODAL_TRY(modal_copy_text(&shape->name, "solid", SIZE_MAX, &err));
     MODAL_TRY(modalpack_read_solid(&t, &r, shape, &err));
+    MODAL_TRY(modalpack_check_large(&r, shape, &err));
     MODAL_TRY(modalpack_make_surface(&t, &r, shape, &err));
     MODAL_TRY(r.snapshots_path ? modalpack_decompose(&t, &r, shape, &err)
                                : modalpack_solve_modes(&t, &r, shape, &err));

@@ -32,6 +32,8 @@ modal_status modalpack_solve_modes(tool *t, const request *r, modal_shape *shape
 void modalpack_print_modes(tool *t, const modal_shape *shape);
 
 /* modalpack_reduced.c */
+/* Large deformations are for linear tetrahedra. */
+modal_status modalpack_check_large(const request *r, const modal_shape *shape, modal_error *err);
 /* --derivatives: from the shape's natural modes to the basis of them and their derivatives. */
 modal_status modalpack_add_derivatives(tool *t, const request *r, modal_shape *shape, modal_error *err);
 /* --snapshots: the basis of what they show. */

@@ -92,11 +92,10 @@ class Basis:
         return forces
 
     def reduced_forces(self, q):
-        r = len(q)
-        second = np.array([q[i] * q[j] for i, j in itertools.combinations_with_replacement(range(r), 2)])
-        third = np.array([q[i] * q[j] * q[k]
-                          for i, j, k in itertools.combinations_with_replacement(range(r), 3)])
-        return self.forces[0] @ q + self.forces[1] @ second + self.forces[2] @ third
+        if not hasattr(self, "monomials"):
+            self.monomials = [np.array(list(itertools.combinations_with_replacement(range(len(q)), n)))
+                              for n in (1, 2, 3)]
+        return sum(f @ q[m].prod(axis=1) for f, m in zip(self.forces, self.monomials))
 
     def full_stiffness(self, u, young, poisson):
         """The tangent of full_forces, [3 n, 3 n] sparse, unknown 3 i + p."""
