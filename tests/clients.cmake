@@ -16,6 +16,9 @@ add_test(NAME formats.sequence_h5py COMMAND ${MODAL_PYTHON}
 set_tests_properties(formats.sequence_h5py PROPERTIES LABELS formats FIXTURES_REQUIRED sequence)
 
 find_program(MODAL_PVPYTHON pvpython)
+find_program(MODAL_BLENDER blender)
+# npm packages that ./run clients installs; never part of the repository.
+set(MODAL_NODE_MODULES ${CMAKE_SOURCE_DIR}/build/clients/node_modules CACHE PATH "npm packages of the tests")
 foreach(kind xdmf vtkhdf)
   add_test(NAME clients.paraview_${kind} COMMAND ${MODAL_PYTHON}
            ${CMAKE_SOURCE_DIR}/tests/python/open_sequence.py ${sequence_folder}
@@ -33,6 +36,17 @@ if(TARGET modaldeform AND TARGET write_samples)
            ${CMAKE_SOURCE_DIR}/tests/python/check_formats.py $<TARGET_FILE:modaldeform>
            $<TARGET_FILE:write_samples>)
   set_tests_properties(cli.modaldeform_formats PROPERTIES LABELS "cli;formats" TIMEOUT 300)
+  foreach(client paraview blender gltf-validator meshio)
+    set(program_of_paraview "${MODAL_PVPYTHON}")
+    set(program_of_blender "${MODAL_BLENDER}")
+    set(program_of_gltf-validator "${MODAL_NODE_MODULES}/gltf-validator")
+    set(program_of_meshio "-")
+    add_test(NAME clients.formats_${client} COMMAND ${MODAL_PYTHON}
+             ${CMAKE_SOURCE_DIR}/tests/python/open_formats.py $<TARGET_FILE:modaldeform>
+             $<TARGET_FILE:write_samples> ${client} "${program_of_${client}}")
+    set_tests_properties(clients.formats_${client} PROPERTIES LABELS clients SKIP_RETURN_CODE 77
+                         TIMEOUT 300)
+  endforeach()
 endif()
 
 if(TARGET modaldeform)

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs inside pvpython: open_in_paraview.py FILE TO. Opens a sequence as ParaView's File > Open does, steps
+through its times and writes points, arrays and triangles or tetrahedra of each to TO (.npz)."""
+import sys
+
+import numpy as np
+from paraview import servermanager, simple
+from paraview.vtk.util.numpy_support import vtk_to_numpy
+
+path, to = sys.argv[1:3]
+reader = simple.OpenDataFile(path)
+reader.UpdatePipelineInformation()
+found = {"times": np.array(reader.TimestepValues)}
+for i, time in enumerate(reader.TimestepValues):
+    reader.UpdatePipeline(time)
+    data = servermanager.Fetch(reader)
+    while data.IsA("vtkCompositeDataSet"):
+        iterator = data.NewIterator()
+        iterator.InitTraversal()
+        data = iterator.GetCurrentDataObject()
+    found[f"{i}/Points"] = vtk_to_numpy(data.GetPoints().GetData()).copy()
+    arrays = data.GetPointData()
+    for k in range(arrays.GetNumberOfArrays()):
+        found[f"{i}/{arrays.GetArrayName(k)}"] = vtk_to_numpy(arrays.GetArray(k)).copy()
+    cells = data.GetPolys() if data.IsA("vtkPolyData") else data.GetCells()
+    width = 3 if data.IsA("vtkPolyData") else 4
+    if not (np.diff(vtk_to_numpy(cells.GetOffsetsArray())) == width).all():
+        raise SystemExit("open_in_paraview: cells of other sizes")
+    found[f"{i}/{'triangles' if width == 3 else 'tetrahedra'}"] = vtk_to_numpy(
+        cells.GetConnectivityArray()).reshape(-1, width).copy()
+np.savez(to, **found)

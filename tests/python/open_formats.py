@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What modaldeform --format writes, opened by the programs that people have, and compared frame by frame
+and time by time with x = R (X + U q) + p in float64, to 1e-6 of the size.
+usage: open_formats.py MODALDEFORM WRITE_SAMPLES paraview|blender|gltf-validator|meshio PROGRAM
+Exit code 77: skipped, with the reason. PROGRAM is pvpython, blender, or the folder of the npm package."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import check_modaldeform as base
+from check_formats import Wanted
+
+FRAMES = 12
+HERE = os.path.dirname(os.path.abspath(__file__))
+CLIENTS = os.path.join(os.path.dirname(HERE), "clients")
+client, program = sys.argv[3:5]
+
+
+def must(condition, what):
+    if not condition:
+        sys.exit(f"open_formats: {client}: {what}")
+
+
+def skip(why):
+    print(f"open_formats: skipped: {why}")
+    sys.exit(77)
+
+
+def start(command, needs=None):
+    run = subprocess.run(command, capture_output=True, text=True, timeout=280)
+    must(run.returncode == 0 and (needs is None or os.path.exists(needs)),
+         f"{command}: exit code {run.returncode}\n{run.stdout[-4000:]}\n{run.stderr[-4000:]}")
+    return run.stdout
+
+
+def compare(wanted, what, name, values):
+    wanted.compare(what, name, values.astype("f8"))
+    error = np.abs(values - wanted.arrays[name]).max() / (1 if name == "Normals" else wanted.size)
+    print(f"open_formats: {client}: {what}: {name}: {len(values)} frames, largest error {error:.1e}")
+
+
+def paraview(wanted):
+    start([program, "--version"])
+    # PLY: ParaView keeps the positions and the normals
+    for name, arrays in (("sequence.pvd", ["Points", "Normals", "displacement", "speed"]),
+                         ("sequence.ply.series", ["Points", "Normals"])):
+        start([program, os.path.join(CLIENTS, "open_in_paraview.py"), os.path.abspath(f"a/{name}"), "found.npz"],
+              "found.npz")
+        with np.load("found.npz") as found:
+            must(np.array_equal(found["times"], wanted.times), f"{name}: times {found['times']}")
+            for i in range(FRAMES):
+                must(np.array_equal(found[f"{i}/triangles"], wanted.triangles), f"{name}: triangles")
+            for array in arrays:
+                compare(wanted, name, array, np.stack([found[f"{i}/{array}"] for i in range(FRAMES)]))
+        os.remove("found.npz")
+
+
+def blender(wanted):
+    start([program, "--background", "--factory-startup", "--python-exit-code", "1", "--python",
+           os.path.join(CLIENTS, "open_in_blender.py"), "--", os.path.abspath("a"), str(FRAMES), "30",
+           os.path.abspath("found.npz")], "found.npz")
+    with np.load("found.npz") as found:
+        for kind in ("glb", "pc2", "mdd", "obj", "ply"):
+            must(np.array_equal(np.sort(found[kind + "/triangles"], axis=1), np.sort(wanted.triangles, axis=1)),
+                 f"{kind}: triangles")
+            compare(wanted, kind, "Points", found[kind])
+
+
+def gltf_validator(_):
+    script = ("const v = require(process.argv[1]), fs = require('fs');"
+              "v.validateBytes(new Uint8Array(fs.readFileSync(process.argv[2])))"
+              ".then(r => console.log(JSON.stringify(r)))")
+    node = shutil.which("node") or skip("no node")
+    report = json.loads(start([node, "-e", script, os.path.abspath(program), "a/sequence.glb"]))
+    issues = report["issues"]
+    must(report["info"]["animationCount"] == 1 and report["info"]["hasMorphTargets"], "no animation")
+    must(issues["numErrors"] == 0 and issues["numWarnings"] == 0, f"{issues['messages'][:5]}")
+    print(f"open_formats: gltf-validator {report['validatorVersion']}: no errors, no warnings")
+
+
+def meshio(wanted):
+    try:
+        import meshio as library
+    except ImportError:
+        skip("no meshio in this Python")
+    for kind in ("ply", "obj"):
+        points = []
+        for i in range(FRAMES):
+            mesh = library.read(f"a/{kind}/{i:06d}.{kind}")
+            must(np.array_equal(mesh.cells_dict["triangle"], wanted.triangles), f"{kind}: triangles")
+            points.append(mesh.points)
+            if kind == "ply":
+                speed = wanted.arrays["speed"][i]
+                must(np.abs(mesh.point_data["speed"] - speed).max() <= 1e-6 * speed.max(), "ply: speed")
+        compare(wanted, kind, "Points", np.stack(points))
+
+
+def main():
+    sys.stdout.reconfigure(line_buffering=True)
+    if client in ("paraview", "blender") and not shutil.which(program):
+        skip(f"no {client}, {program}")
+    if client == "gltf-validator" and not os.path.isdir(program):
+        skip(f"no npm package gltf-validator in {program}; ./run clients installs it")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        subprocess.run([base.write_samples, folder], check=True, stdout=subprocess.DEVNULL)
+        base.long_trajectory("long.h5", "basis.h5", 300)
+        base.run("long.h5", "a", "--backend", "cpu", "--frames", f":{FRAMES}", "--fields", "displacement,speed",
+                 "--format", "glb,pc2,mdd,ply,vtp,obj")
+        wanted = Wanted("long.h5", "basis.h5", range(FRAMES))
+        wanted.add_speed()
+        {"paraview": paraview, "blender": blender, "gltf-validator": gltf_validator,
+         "meshio": meshio}[client](wanted)
+        os.chdir("/")
+
+
+if __name__ == "__main__":
+    main()
