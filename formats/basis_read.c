@@ -215,6 +215,11 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
     MODAL_TRY(read_choice(in, &groups[GROUP_MODES], "kind", MODAL_H5_OPTIONAL, 4,
                           modal_basis_kind_names, &choice));
     s->kind = (modal_basis_kind)choice;
+    if (s->kind == MODAL_KIND_IMPORTED) {
+        MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "mass_coupling", &s->mass_coupling));
+        MODAL_TRY(
+            modal_h5_read_number(in, &groups[GROUP_MODES], "stiffness_coupling", &s->stiffness_coupling));
+    }
     MODAL_TRY(
         modal_h5_read_number(in, &groups[GROUP_VOLUME], "farthest_outside", &s->farthest_outside));
     MODAL_TRY(read_choice(in, &groups[GROUP_VOLUME], "surface_kind", MODAL_H5_REQUIRED, 2,

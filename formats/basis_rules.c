@@ -204,7 +204,11 @@ static modal_status spectrum_rules(const modal_checker *c, const char *path, con
     MODAL_TRY(modal_rule_finite(c, at(where, path, "modes@shift"), &s->shift, 1, 1,
                                 (modal_axes){"value", ""}));
     MODAL_TRY(
-        modal_rule_at_least(c, at(where, path, "modes@total_mass"), &s->total_mass, 1, 0.0, 1));
+        modal_rule_at_least(c, at(where, path, "modes@total_mass"), &s->total_mass, 1, 0.0,
+                            s->kind != MODAL_KIND_IMPORTED || s->volume.n_nodes > 0));
+    MODAL_TRY(modal_rule_at_least(c, at(where, path, "modes@mass_coupling"), &s->mass_coupling, 1, 0.0, 0));
+    MODAL_TRY(modal_rule_at_least(c, at(where, path, "modes@stiffness_coupling"), &s->stiffness_coupling,
+                                  1, 0.0, 0));
     if ((unsigned)s->mass_rule > 1)
         MODAL_TRY(modal_broken(c, at(where, path, "modes@mass_rule"), "must be 0 or 1, is %d",
                                (int)s->mass_rule));

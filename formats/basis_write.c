@@ -150,6 +150,11 @@ static modal_status write_shape(hid_t shapes, int32_t index, const modal_shape *
     MODAL_TRY(modal_h5_write_text(groups[GROUP_MODES], "mass_rule",
                                   modal_mass_rule_names[s->mass_rule], err));
     MODAL_TRY(modal_h5_write_text(groups[GROUP_MODES], "kind", modal_basis_kind_names[s->kind], err));
+    if (s->kind == MODAL_KIND_IMPORTED) {
+        MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "mass_coupling", s->mass_coupling, err));
+        MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "stiffness_coupling", s->stiffness_coupling,
+                                        err));
+    }
     if (groups[GROUP_VOLUME] >= 0) MODAL_TRY(write_volume(groups[GROUP_VOLUME], s, err));
 done:
     for (int i = 0; i < GROUP_COUNT; i++) status = modal_h5_end_group(&groups[i], status, err);

@@ -5,7 +5,7 @@ add_library(modal_meshes STATIC
   msh.c msh_elements.c msh_element_types.c msh_ascii.c msh_binary.c
   veg.c bou.c obj.c mesh_read.c
   mesh_builder.c medit.c tetgen.c inp.c inp_sets.c vtk.c vtk_grid.c vtu.c vtu_data.c
-  surface_builder.c stl.c ply_read.c off.c surface_read.c)
+  vega_matrix.c surface_builder.c stl.c ply_read.c off.c surface_read.c)
 target_link_libraries(modal_meshes PUBLIC modal_data)
 # For .vtu files that are packed; HDF5 has it, too.
 find_package(ZLIB)

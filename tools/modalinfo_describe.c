@@ -161,6 +161,10 @@ static json_t *describe_shape(const modal_basis *b, int32_t index)
         json_string(s->mass_rule == MODAL_MASS_LUMPED ? "lumped" : "consistent"));
     static const char *const kinds[4] = {"modes", "derivatives", "snapshots", "imported"};
     set(shape, "kind", json_string(kinds[s->kind]));
+    if (s->kind == MODAL_KIND_IMPORTED) {
+        set(shape, "mass_coupling", json_real(s->mass_coupling));
+        set(shape, "stiffness_coupling", json_real(s->stiffness_coupling));
+    }
     set(shape, "reduced_forces", json_boolean(s->reduced_forces.linear != NULL));
     set(shape, "shift", json_real(s->shift));
     set_integer(shape, "rigid_modes", s->n_rigid_modes);

@@ -112,6 +112,9 @@ static void print_shape(FILE *to, const json_t *shape)
     if (strcmp(kind, "derivatives") == 0) kind = "modes and their derivatives";
     const int64_t r = (int64_t)json_array_size(json_object_get(shape, "modes"));
     fprintf(to, "  %-20s%s\n", "basis of", strcmp(kind, "modes") == 0 ? "natural modes" : kind);
+    if (strcmp(kind, "imported") == 0)
+        fprintf(to, "  %-20s%.3g in the mass, %.3g in the stiffness\n", "coupling",
+                number(shape, "mass_coupling"), number(shape, "stiffness_coupling"));
     if (json_is_true(json_object_get(shape, "reduced_forces")))
         fprintf(to, "  %-20sSt. Venant-Kirchhoff, %lld linear, %lld quadratic, %lld cubic terms\n",
                 "reduced forces", (long long)(r * r), (long long)(r * modal_quadratic_count(r)),

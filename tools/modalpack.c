@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/basis_h5.h"
+#include "formats/surface_read.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/shape_surface.h"
 #include "lib/reduced/derivatives.h"
@@ -42,6 +43,10 @@ static const tool_option options[] = {
     {"energy", 0, "SHARE", NULL,
      "With --snapshots: as few columns as keep this share of their energy (mass-weighted squares), at "
      "most --modes, or 200.",
+     0},
+    {"import", 0, "FILE.U", NULL,
+     "A VegaFEM basis instead: the columns of FILE (.U, .Ulin; float32 where it is called .float) in their order, all of "
+     "them or the first --modes. MESH is their solid, or the surface that they move (.obj).",
      0},
     {"reduced-forces", 0, NULL, NULL,
      "Store the coefficients of the reduced internal forces of St. Venant-Kirchhoff material, for "
@@ -85,13 +90,15 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
                    .basis_path = a->operands[1],
                    .surface_path = tool_value(a, "surface"),
                    .snapshots_path = tool_value(a, "snapshots"),
+                   .import_path = tool_value(a, "import"),
                    .reduced_forces = tool_count(a, "reduced-forces")};
     MODAL_TRY(tool_integer(a, "modes", 1, 1000000, &r->n_modes, err));
     MODAL_TRY(tool_integer(a, "derivatives", 1, 1000, &r->n_linear, err));
     const int counted = tool_count(a, "modes"), by_energy = tool_count(a, "energy");
     if (!r->snapshots_path && by_energy) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--energy: needs --snapshots");
-    if (r->snapshots_path && r->n_linear > 0)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--snapshots: not together with --derivatives");
+    if ((r->snapshots_path != NULL) + (r->import_path != NULL) + (r->n_linear > 0) > 1)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--derivatives, --snapshots, --import: one of them at most");
+    r->import_all = !counted;
     const int64_t most = r->n_linear + modal_derivative_count(r->n_linear);
     if (r->n_linear > 0 && !counted && r->n_modes > most) r->n_modes = most;
     if (r->n_linear > 0 && r->n_modes > most)
@@ -122,6 +129,7 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
     MODAL_TRY(tool_threads(t, &r->threads, err));
     MODAL_TRY(tool_refuse_same_file(r->mesh_path, r->basis_path, err));
     if (r->surface_path) MODAL_TRY(tool_refuse_same_file(r->surface_path, r->basis_path, err));
+    if (r->import_path) MODAL_TRY(tool_refuse_same_file(r->import_path, r->basis_path, err));
     if (r->snapshots_path) MODAL_TRY(tool_refuse_same_file(r->snapshots_path, r->basis_path, err));
 done:
     return status;
@@ -132,7 +140,7 @@ static modal_status write_basis(tool *t, const request *r, modal_basis *basis,
 {
     modal_status status = MODAL_OK;
     char hash[MODAL_HASH_TEXT], inputs[8192] = "";
-    const char *paths[] = {r->mesh_path, r->surface_path, r->snapshots_path};
+    const char *paths[] = {r->mesh_path, r->surface_path, r->snapshots_path, r->import_path};
     size_t used = 0;
     double start = tool_seconds();
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
@@ -146,6 +154,22 @@ static modal_status write_basis(tool *t, const request *r, modal_basis *basis,
                                       tool_version(), t->command_line, inputs, "cpu", err));
     MODAL_TRY(modal_basis_write(output->temporary, basis, err));
     tool_stage(t, "write basis", tool_seconds() - start, -1);
+done:
+    return status;
+}
+
+static modal_status make_shape(tool *t, const request *r, modal_shape *shape, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(modalpack_read_solid(t, r, shape, err));
+    MODAL_TRY(modalpack_check_large(r, shape, err));
+    MODAL_TRY(modalpack_make_surface(t, r, shape, err));
+    MODAL_TRY(r->snapshots_path ? modalpack_decompose(t, r, shape, err)
+              : r->import_path  ? modalpack_import(t, r, shape, err)
+                                : modalpack_solve_modes(t, r, shape, err));
+    if (r->n_linear > 0) MODAL_TRY(modalpack_add_derivatives(t, r, shape, err));
+    MODAL_TRY(modalpack_reduced_forces(t, r, shape, err));
+    MODAL_TRY(modal_shape_modal_matrix(shape, err));
 done:
     return status;
 }
@@ -170,14 +194,10 @@ int main(int argc, char **argv)
     basis.objects[0] = (modal_object){0, -1, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}};
     modal_shape *shape = &basis.shapes[0];
     MODAL_TRY(modal_copy_text(&shape->name, "solid", SIZE_MAX, &err));
-    MODAL_TRY(modalpack_read_solid(&t, &r, shape, &err));
-    MODAL_TRY(modalpack_check_large(&r, shape, &err));
-    MODAL_TRY(modalpack_make_surface(&t, &r, shape, &err));
-    MODAL_TRY(r.snapshots_path ? modalpack_decompose(&t, &r, shape, &err)
-                               : modalpack_solve_modes(&t, &r, shape, &err));
-    if (r.n_linear > 0) MODAL_TRY(modalpack_add_derivatives(&t, &r, shape, &err));
-    MODAL_TRY(modalpack_reduced_forces(&t, &r, shape, &err));
-    MODAL_TRY(modal_shape_modal_matrix(shape, &err));
+    if (r.import_path && modal_surface_is_named(r.mesh_path))
+        MODAL_TRY(modalpack_import_surface(&t, &r, shape, &err));
+    else
+        MODAL_TRY(make_shape(&t, &r, shape, &err));
     MODAL_TRY(write_basis(&t, &r, &basis, &output, &err));
     MODAL_TRY(tool_output_commit(&output, &err));
     modalpack_print_modes(&t, shape);

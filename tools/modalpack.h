@@ -4,6 +4,7 @@
 #define TOOLS_MODALPACK_H
 
 #include "lib/basis/basis.h"
+#include "lib/modes/modes.h"
 #include "tools/common/tool.h"
 
 /* What the command line asks for, checked as far as that goes without the mesh. */
@@ -14,6 +15,8 @@ typedef struct request {
     int has_material;
     modal_mass_rule mass_rule;
     const char *snapshots_path; /* --snapshots, or NULL */
+    const char *import_path;    /* --import, or NULL */
+    int import_all;             /* all its columns, else the first n_modes */
     double energy;
     int64_t n_linear; /* --derivatives, 0: none */
     int reduced_forces;
@@ -36,9 +39,17 @@ void modalpack_print_modes(tool *t, const modal_shape *shape);
 modal_status modalpack_check_large(const request *r, const modal_shape *shape, modal_error *err);
 /* --derivatives: from the shape's natural modes to the basis of them and their derivatives. */
 modal_status modalpack_add_derivatives(tool *t, const request *r, modal_shape *shape, modal_error *err);
+/* The result's columns take the place of the shape's; what is known of its rigid modes stays. */
+modal_status modalpack_replace_modes(modal_shape *shape, modal_modes_result *result,
+                                     modal_basis_kind kind, modal_error *err);
 /* --snapshots: the basis of what they show. */
 modal_status modalpack_decompose(tool *t, const request *r, modal_shape *shape, modal_error *err);
 /* --reduced-forces: their coefficients for the shape's columns. */
 modal_status modalpack_reduced_forces(tool *t, const request *r, modal_shape *shape, modal_error *err);
+
+/* modalpack_import.c */
+/* --import: another program's columns, for the shape's solid, or for a surface alone. */
+modal_status modalpack_import(tool *t, const request *r, modal_shape *shape, modal_error *err);
+modal_status modalpack_import_surface(tool *t, const request *r, modal_shape *shape, modal_error *err);
 
 #endif

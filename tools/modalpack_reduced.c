@@ -41,8 +41,7 @@ modal_status modalpack_reduced_forces(tool *t, const request *r, modal_shape *sh
     return MODAL_OK;
 }
 
-/* The result's columns take the place of the shape's; what is known of its rigid modes stays. */
-static modal_status replace_modes(modal_shape *shape, modal_modes_result *result, modal_basis_kind kind,
+modal_status modalpack_replace_modes(modal_shape *shape, modal_modes_result *result, modal_basis_kind kind,
                                   modal_error *err)
 {
     double *frequencies = NULL;
@@ -102,7 +101,7 @@ modal_status modalpack_add_derivatives(tool *t, const request *r, modal_shape *s
               "the weighted energy",
               (long long)report.n_derivatives, options.n_linear, report.load_residual, options.n_modes,
               1 - report.energy);
-    MODAL_TRY(replace_modes(shape, &result, MODAL_KIND_DERIVATIVES, err));
+    MODAL_TRY(modalpack_replace_modes(shape, &result, MODAL_KIND_DERIVATIVES, err));
 done:
     modal_modes_result_free(&result);
     modal_derivatives_report_free(&report);
@@ -152,7 +151,7 @@ modal_status modalpack_decompose(tool *t, const request *r, modal_shape *shape, 
     if (r->energy >= 1 && result.n_modes < r->n_modes)
         tool_note(t, "fewer columns than --modes: the snapshots have no more, %d", result.n_modes);
     shape->mass_rule = r->mass_rule;
-    MODAL_TRY(replace_modes(shape, &result, MODAL_KIND_SNAPSHOTS, err));
+    MODAL_TRY(modalpack_replace_modes(shape, &result, MODAL_KIND_SNAPSHOTS, err));
 done:
     modal_snapshots_close(snapshots);
     modal_modes_result_free(&result);

@@ -262,6 +262,11 @@ static modal_status set_oscillators(const request *r, const modal_basis *basis, 
     double *damping = l->damping;
     for (int32_t i = 0; i < basis->n_shapes; i++) {
         const modal_shape *s = &basis->shapes[i];
+        if (!(s->mass_coupling <= 1e-6 && s->stiffness_coupling <= 1e-6))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT,
+                       "%s: shape %d: its imported columns are coupled, in the mass by %.3g, in the stiffness "
+                       "by %.3g: no oscillators",
+                       r->basis_path, i, s->mass_coupling, s->stiffness_coupling);
         l->shapes[i] = (modal_linear_shape){s->n_modes, s->eigenvalues, damping, s->modal_masses,
                                             s->participation};
         if (r->ratio >= 0)

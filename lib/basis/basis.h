@@ -110,6 +110,9 @@ typedef struct modal_shape {
     double total_mass;         /* kg, of the whole solid */
     modal_mass_rule mass_rule;
     modal_basis_kind kind;
+    /* imported columns: the largest |a_ij| / sqrt(a_ii a_jj) of U^T M U and of U^T K U; 1 where there is
+     * no solid to tell, and then eigenvalues, participation and total_mass are 0; else 0 */
+    double mass_coupling, stiffness_coupling;
     modal_reduced_forces reduced_forces; /* or NULLs: not computed */
 
     /* the solid it came from, nodes and elements in the user's order */

@@ -129,6 +129,35 @@ done:
     return status;
 }
 
+modal_status modal_shape_surface_alone(const modal_surface_mesh *surface, int32_t n_modes,
+                                       const double *columns, modal_shape *shape, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_shape built = {.surface_kind = MODAL_SURFACE_BOUNDARY, .n_modes = n_modes};
+    for (int64_t i = 0; i < 3 * surface->n_vertices; i++)
+        if (!isfinite(surface->positions[i]))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "vertex %lld: coordinate %c is not finite",
+                       (long long)(i / 3), "xyz"[i % 3]);
+    MODAL_TRY(arrange(surface, &built, err));
+    /* its vertices stand for the nodes of a solid while the matrix is made */
+    for (int64_t i = 0; i < 4 * built.n_vertices; i++) {
+        built.embedding_nodes[i] = built.user_vertex[i / 4];
+        built.embedding_weights[i] = i % 4 == 0;
+    }
+    built.volume.n_nodes = built.n_vertices;
+    built.volume_modes = (double *)(uintptr_t)columns; /* only read */
+    status = modal_shape_modal_matrix(&built, err);
+    built.volume_modes = NULL;
+    if (status != MODAL_OK) goto done;
+    modal_free(&built.embedding_nodes);
+    modal_free(&built.embedding_weights);
+    exchange_surface(shape, &built);
+    shape->n_modes = n_modes;
+done:
+    modal_shape_free(&built);
+    return status;
+}
+
 modal_status modal_shape_modal_matrix(modal_shape *shape, modal_error *err)
 {
     modal_status status = MODAL_OK;

@@ -32,4 +32,10 @@ modal_status modal_shape_surface_embedded(const modal_volume_mesh *volume,
  * OpenMP, the same bytes for any number of threads. */
 modal_status modal_shape_modal_matrix(modal_shape *shape, modal_error *err);
 
+/* A surface without a solid, and its modal matrix from columns [n_modes, surface->n_vertices, 3] in the
+ * surface's order; embedding and volume stay empty, n_modes is set. The shape must have no volume. Errors of
+ * the functions above. */
+modal_status modal_shape_surface_alone(const modal_surface_mesh *surface, int32_t n_modes,
+                                       const double *columns, modal_shape *shape, modal_error *err);
+
 #endif
