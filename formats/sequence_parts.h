@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "formats/h5_util.h"
 #include "formats/sequence_vtkhdf.h"
 
 #define MODAL_SEQUENCE_TYPE "sequence"
@@ -15,6 +16,20 @@ enum { MODAL_SEQUENCE_MAJOR = 1 };
 /* The four kinds of cells of a PolyData; only the third one is used. */
 enum { SEQUENCE_POLYGONS = 2, SEQUENCE_TOPOLOGIES = 4 };
 extern const char *const modal_sequence_topologies[SEQUENCE_TOPOLOGIES];
+
+/* Writes all but views and moving arrays, and leaves /VTKHDF open for these. */
+modal_status modal_sequence_write_head(hid_t file, hid_t *vtk, const modal_sequence_info *info,
+                                       modal_error *err);
+
+/* ---- sequence_precision.c ---- */
+
+/* Whether an array is stored with info->precision, not as it is. */
+int modal_sequence_is_rounded(const modal_sequence_info *info, int array);
+/* The creation properties of a moving array; H5I_INVALID_HID where HDF5 fails. */
+hid_t modal_sequence_array_layout(const modal_sequence_info *info, int array);
+/* MODAL_ERROR_INPUT for values so large that the filter cannot keep to the precision. */
+modal_status modal_sequence_check_rounding(double precision, int array, const float *values, int64_t n,
+                                           modal_error *err);
 
 /* The whole text of the sidecar; the caller owns it. */
 modal_status modal_sequence_xdmf_text(char **text, int64_t *length, const char *vtkhdf_name,

@@ -10,23 +10,19 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "formats/h5_private.h"
-#include "formats/provenance_h5.h"
 #include "formats/sequence_parts.h"
 #include "lib/base/memory.h"
-
-const char *const modal_sequence_topologies[SEQUENCE_TOPOLOGIES] = {"Vertices", "Lines", "Polygons",
-                                                                    "Strips"};
 
 struct modal_sequence_writer {
     char *path;
     hid_t file;
     hid_t arrays[SEQUENCE_ARRAYS]; /* H5I_INVALID_HID where not asked for */
     int64_t n_points, n_frames, n_written;
+    double precision; /* 0: all values as they are */
 };
 
 modal_status modal_sequence_bytes(const modal_sequence_info *info, int64_t *bytes, modal_error *err)
@@ -72,99 +68,6 @@ static modal_status failed(const char *where, const char *what, modal_error *err
     return modal_h5_failed(err, MODAL_ERROR_SYSTEM, where, what);
 }
 
-/* VTK wants this one attribute as a fixed-length ASCII string of exactly its length, NULLPAD. */
-static modal_status write_type(hid_t group, modal_error *err)
-{
-    static const char text[] = "PolyData";
-    modal_status status = MODAL_OK;
-    hid_t space = H5Screate(H5S_SCALAR), type = H5Tcopy(H5T_C_S1), attribute = H5I_INVALID_HID;
-    if (space < 0 || type < 0 || H5Tset_size(type, strlen(text)) < 0 ||
-        H5Tset_strpad(type, H5T_STR_NULLPAD) < 0 || H5Tset_cset(type, H5T_CSET_ASCII) < 0 ||
-        (attribute = H5Acreate2(group, "Type", type, space, H5P_DEFAULT, H5P_DEFAULT)) < 0 ||
-        H5Awrite(attribute, type, text) < 0)
-        status = failed("/VTKHDF@Type", "cannot be written", err);
-    if (attribute >= 0) H5Aclose(attribute);
-    if (type >= 0) H5Tclose(type);
-    if (space >= 0) H5Sclose(space);
-    return status;
-}
-
-static modal_status write_version(hid_t group, modal_error *err)
-{
-    const int64_t version[2] = {2, 0};
-    const hsize_t two = 2;
-    modal_status status = MODAL_OK;
-    hid_t space = H5Screate_simple(1, &two, NULL), attribute = H5I_INVALID_HID;
-    if (space < 0 ||
-        (attribute = H5Acreate2(group, "Version", H5T_STD_I64LE, space, H5P_DEFAULT,
-                                H5P_DEFAULT)) < 0 ||
-        H5Awrite(attribute, H5T_NATIVE_INT64, version) < 0)
-        status = failed("/VTKHDF@Version", "cannot be written", err);
-    if (attribute >= 0) H5Aclose(attribute);
-    if (space >= 0) H5Sclose(space);
-    return status;
-}
-
-static modal_status write_i64(hid_t group, const char *name, int64_t n, const int64_t *values,
-                              modal_error *err)
-{
-    return modal_h5_write_array(group, name, MODAL_H5_I64, 1, &n, values, err);
-}
-
-static modal_status write_cells(hid_t vtk, const modal_sequence_info *info, int kind,
-                                modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    int64_t cells = kind == SEQUENCE_POLYGONS ? info->n_triangles : 0, ids = 3 * cells;
-    int64_t *offsets = NULL;
-    hid_t group = H5I_INVALID_HID;
-    MODAL_TRY(modal_alloc(&offsets, cells + 1, sizeof *offsets, "cell offsets", err));
-    for (int64_t i = 0; i <= cells; i++) offsets[i] = 3 * i;
-    MODAL_TRY(modal_h5_make_group(vtk, modal_sequence_topologies[kind], &group, err));
-    MODAL_TRY(write_i64(group, "NumberOfCells", 1, &cells, err));
-    MODAL_TRY(write_i64(group, "NumberOfConnectivityIds", 1, &ids, err));
-    MODAL_TRY(write_i64(group, "Offsets", cells + 1, offsets, err));
-    MODAL_TRY(write_i64(group, "Connectivity", ids, info->triangles, err));
-done:
-    modal_free(&offsets);
-    return modal_h5_end_group(&group, status, err);
-}
-
-/* The places of the frames in the moving arrays, all known before the first one. */
-static modal_status write_steps(hid_t vtk, const modal_sequence_info *info, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    const int64_t n = info->n_frames, by_kind[2] = {n, SEQUENCE_TOPOLOGIES};
-    int64_t *zeros = NULL, *ones = NULL, *rows = NULL;
-    hid_t group = H5I_INVALID_HID, offsets = H5I_INVALID_HID;
-    MODAL_TRY(modal_alloc_zero(&zeros, n * SEQUENCE_TOPOLOGIES, sizeof *zeros, "steps", err));
-    MODAL_TRY(modal_alloc(&ones, n, sizeof *ones, "steps", err));
-    MODAL_TRY(modal_alloc(&rows, n, sizeof *rows, "steps", err));
-    for (int64_t f = 0; f < n; f++) {
-        ones[f] = 1;
-        rows[f] = f * info->n_points;
-    }
-    MODAL_TRY(modal_h5_make_group(vtk, "Steps", &group, err));
-    MODAL_TRY(modal_h5_write_integer(group, "NSteps", n, err));
-    MODAL_TRY(modal_h5_write_array(group, "Values", MODAL_H5_F64, 1, &n, info->times, err));
-    MODAL_TRY(write_i64(group, "PartOffsets", n, zeros, err));
-    MODAL_TRY(write_i64(group, "NumberOfParts", n, ones, err));
-    MODAL_TRY(write_i64(group, "PointOffsets", n, rows, err));
-    MODAL_TRY(modal_h5_write_array(group, "CellOffsets", MODAL_H5_I64, 2, by_kind, zeros, err));
-    MODAL_TRY(
-        modal_h5_write_array(group, "ConnectivityIdOffsets", MODAL_H5_I64, 2, by_kind, zeros, err));
-    MODAL_TRY(modal_h5_make_group(group, "PointDataOffsets", &offsets, err));
-    for (int i = SEQUENCE_NORMALS; i < SEQUENCE_ARRAYS; i++)
-        if (modal_sequence_has(info, i))
-            MODAL_TRY(write_i64(offsets, modal_sequence_arrays[i].name, n, rows, err));
-done:
-    status = modal_h5_end_group(&offsets, status, err);
-    modal_free(&zeros);
-    modal_free(&ones);
-    modal_free(&rows);
-    return modal_h5_end_group(&group, status, err);
-}
-
 /* [rows, components], or [rows] where a point has one number. */
 static hid_t rows_of(int array, int64_t rows)
 {
@@ -189,29 +92,23 @@ static modal_status make_arrays(modal_sequence_writer *w, hid_t vtk, const modal
                                 modal_error *err)
 {
     modal_status status = MODAL_OK;
-    hid_t point_data = H5I_INVALID_HID, plist = H5Pcreate(H5P_DATASET_CREATE);
-    if (plist < 0 || H5Pset_obj_track_times(plist, 0) < 0 ||
-        H5Pset_layout(plist, H5D_CONTIGUOUS) < 0 ||
-        H5Pset_alloc_time(plist, H5D_ALLOC_TIME_EARLY) < 0 ||
-        H5Pset_fill_time(plist, H5D_FILL_TIME_NEVER) < 0) {
-        status = failed("/VTKHDF", "no creation properties", err);
-        goto done;
-    }
+    hid_t point_data = H5I_INVALID_HID, plist = H5I_INVALID_HID;
     MODAL_TRY(modal_h5_make_group(vtk, "PointData", &point_data, err));
     for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
         if (!modal_sequence_has(info, i)) continue;
         hid_t space = rows_of(i, info->n_frames * info->n_points);
+        plist = modal_sequence_array_layout(info, i);
         w->arrays[i] = H5Dcreate2(i == SEQUENCE_POINTS ? vtk : point_data,
                                   modal_sequence_arrays[i].name, H5T_IEEE_F32LE, space, H5P_DEFAULT,
                                   plist, H5P_DEFAULT);
         if (space >= 0) H5Sclose(space);
+        modal_h5_drop(&plist);
         if (w->arrays[i] < 0) {
             status = failed(modal_sequence_arrays[i].path, "cannot be made", err);
             goto done;
         }
     }
 done:
-    if (plist >= 0) H5Pclose(plist);
     return modal_h5_end_group(&point_data, status, err);
 }
 
@@ -255,18 +152,6 @@ done:
     return modal_h5_end_group(&views, status, err);
 }
 
-static modal_status write_modal(hid_t file, const modal_sequence_info *info, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    hid_t group = H5I_INVALID_HID;
-    MODAL_TRY(modal_h5_make_group(file, "modal", &group, err));
-    MODAL_TRY(modal_h5_write_text(group, "basis_hash", info->basis_hash, err));
-    MODAL_TRY(modal_h5_write_text(group, "units", "m, s", err));
-    MODAL_TRY(modal_provenance_write(group, info->provenance, info->n_provenance, err));
-done:
-    return modal_h5_end_group(&group, status, err);
-}
-
 static modal_status write_all_but_frames(modal_sequence_writer *w, const modal_sequence_info *info,
                                          modal_error *err)
 {
@@ -276,16 +161,7 @@ static modal_status write_all_but_frames(modal_sequence_writer *w, const modal_s
     /* Virtual datasets came with HDF5 1.10; everything else stays as 1.8 writes it. */
     if (H5Fset_libver_bounds(w->file, H5F_LIBVER_V18, H5F_LIBVER_V110) < 0)
         MODAL_TRY(failed("HDF5", "no virtual datasets", err));
-    MODAL_TRY(modal_h5_write_text(w->file, "modal_type", MODAL_SEQUENCE_TYPE, err));
-    MODAL_TRY(modal_h5_write_text(w->file, "modal_version", MODAL_SEQUENCE_VERSION_TEXT, err));
-    MODAL_TRY(write_modal(w->file, info, err));
-    MODAL_TRY(modal_h5_make_group(w->file, "VTKHDF", &vtk, err));
-    MODAL_TRY(write_version(vtk, err));
-    MODAL_TRY(write_type(vtk, err));
-    MODAL_TRY(write_i64(vtk, "NumberOfPoints", 1, &info->n_points, err));
-    for (int kind = 0; kind < SEQUENCE_TOPOLOGIES; kind++)
-        MODAL_TRY(write_cells(vtk, info, kind, err));
-    MODAL_TRY(write_steps(vtk, info, err));
+    MODAL_TRY(modal_sequence_write_head(w->file, &vtk, info, err));
     MODAL_TRY(make_arrays(w, vtk, info, err));
     MODAL_TRY(make_views(w, info, err));
     MODAL_TRY(modal_h5_end_group(&vtk, MODAL_OK, err));
@@ -330,6 +206,7 @@ static modal_status new_writer(modal_sequence_writer **writer, const char *path,
     for (int i = 0; i < SEQUENCE_ARRAYS; i++) w->arrays[i] = H5I_INVALID_HID;
     w->n_points = info->n_points;
     w->n_frames = info->n_frames;
+    w->precision = info->precision;
     *writer = w;
     return modal_copy_text(&w->path, path, SIZE_MAX, err);
 }
@@ -346,8 +223,9 @@ static int array_is_sound(hid_t dataset, int array, const modal_sequence_info *i
                       H5Sget_simple_extent_ndims(space) == rank &&
                       H5Sget_simple_extent_dims(space, dims, NULL) == rank && dims[0] == rows &&
                       dims[1] == (hsize_t)components && H5Tequal(type, H5T_IEEE_F32LE) > 0 &&
-                      H5Pget_layout(plist) == H5D_CONTIGUOUS &&
-                      H5Dget_storage_size(dataset) == rows * 4 * (hsize_t)components;
+                      (modal_sequence_is_rounded(info, array) ||
+                       (H5Pget_layout(plist) == H5D_CONTIGUOUS &&
+                        H5Dget_storage_size(dataset) == rows * 4 * (hsize_t)components));
     if (plist >= 0) H5Pclose(plist);
     if (type >= 0) H5Tclose(type);
     if (space >= 0) H5Sclose(space);
@@ -437,11 +315,12 @@ modal_status modal_sequence_read_back(modal_sequence_writer *w, int64_t frame,
 
 void modal_sequence_keep(modal_sequence_writer *w, int64_t n_frames) { w->n_written = n_frames; }
 
-static modal_status append_array(const modal_sequence_writer *w, int array, int64_t n_frames,
-                                 const float *values, modal_error *err)
+/* Frames [first, first + n_frames) of the writer's; the values are theirs. */
+static modal_status append_array(const modal_sequence_writer *w, int array, int64_t first,
+                                 int64_t n_frames, const float *values, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    hid_t space = select_rows(array, w->n_frames * w->n_points, w->n_written * w->n_points,
+    hid_t space = select_rows(array, w->n_frames * w->n_points, first * w->n_points,
                               n_frames * w->n_points);
     hid_t memory = rows_of(array, n_frames * w->n_points);
     if (space < 0 || memory < 0 ||
@@ -468,8 +347,17 @@ modal_status modal_sequence_append(modal_sequence_writer *writer,
         if ((frames->arrays[i] != NULL) != (writer->arrays[i] >= 0))
             MODAL_FAIL(&local, MODAL_ERROR_USAGE, "%s: %s", modal_sequence_arrays[i].path,
                        frames->arrays[i] ? "not announced" : "announced, not given");
-    for (int i = 0; i < SEQUENCE_ARRAYS && n > 0; i++)
-        if (frames->arrays[i]) MODAL_TRY(append_array(writer, i, n, frames->arrays[i], &local));
+    /* Chunks come to lie in the file as they are written, so frame by frame: the bytes must not depend
+     * on the size of the batches. */
+    const int64_t piece = writer->precision > 0 ? 1 : n;
+    for (int64_t f = 0; f < n; f += piece)
+        for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
+            const int64_t values = modal_sequence_arrays[i].components * writer->n_points;
+            if (!frames->arrays[i]) continue;
+            const float *from = frames->arrays[i] + values * f;
+            MODAL_TRY(modal_sequence_check_rounding(writer->precision, i, from, values * piece, &local));
+            MODAL_TRY(append_array(writer, i, writer->n_written + f, piece, from, &local));
+        }
     writer->n_written += n;
 done:
     return hand_on(status, &local, writer->path, err);
@@ -497,7 +385,8 @@ modal_status modal_sequence_end(modal_sequence_writer **writer, modal_error *err
 static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, int64_t *memory_bytes,
                          modal_error *err)
 {
-    *memory_bytes = 0;
+    /* HDF5's filters hold a chunk some times. */
+    *memory_bytes = info->precision > 0 ? 48 * info->n_points : 0;
     return modal_sequence_bytes(info, disk_bytes, err);
 }
 

@@ -38,6 +38,8 @@ static const tool_option options[] = {
      0},
     {"fields", 0, "LIST", NULL,
      "Further arrays: displacement, speed (of the central difference over the neighbouring frames).", 0},
+    {"precision", 0, "EPS", NULL,
+     "Store positions and displacements in vtkhdf with fewer bits, off by at most EPS m.", 0},
     {"order", 0, "ORDER", "user",
      "Vertices and triangles as in the user's mesh (user) or as the basis stores them (stored).", 0},
     {"resume", 0, NULL, NULL,
@@ -234,7 +236,7 @@ static modal_status write_all(tool *t, request *r, input *in, outputs *out, moda
         .displacement = needs_frames && r->displacement,
         .tangents = needs_frames && r->deform.tangents != MODAL_TANGENTS_NONE,
         .speed = needs_frames && r->speed, .basis_hash = in->trajectory.basis_hash,
-        .n_probes = in->n_probes, .probes = in->probes, .scene = &scene};
+        .precision = r->precision, .n_probes = in->n_probes, .probes = in->probes, .scene = &scene};
     const int64_t frame_bytes = 4 * modal_sequence_point_floats(&info) * in->n_points;
     for (int i = 0; i < out->n_outputs; i++)
         MODAL_TRY(tool_refuse_same_file(in->basis_path, out->all[i].path, err));

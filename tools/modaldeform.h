@@ -23,10 +23,11 @@ typedef struct slice {
 /* What the command line asks for. */
 typedef struct request {
     const char *trajectory_path, *folder, *basis_path, *normals_name, *tangents_name, *order;
-    const char *frames_text; /* NULL: not given */
+    const char *frames_text, *precision_text; /* NULL: not given */
     slice frames;
     int from_stdin, force, resume, threads;
     int64_t memory_limit; /* 0: none */
+    double precision;     /* m, 0: none */
     int n_formats;        /* in the order of modal_sequence_formats */
     const modal_sequence_format *formats[MODAL_SEQUENCE_FORMATS + 1]; /* with rest.obj */
     int displacement, speed; /* arrays that are wanted; deform.displacement may be only for speed */

@@ -162,6 +162,11 @@ modal_status modaldeform_read_request(const tool *t, request *r, modal_error *er
     MODAL_TRY(parse_fields(fields, r, err));
     r->deform.displacement = r->displacement || r->speed;
     MODAL_TRY(modaldeform_check_probes(t, r, err));
+    r->precision_text = tool_value(a, "precision");
+    MODAL_TRY(tool_number(a, "precision", 1e-12, 1e6, &r->precision, err));
+    if (r->precision > 0 && (r->formats[0] != &modal_sequence_vtkhdf || r->resume))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--precision: only with --format vtkhdf, without --resume, %s",
+                   tool_value(a, "precision"));
     r->order = tool_value(a, "order");
     if (strcmp(r->order, "user") != 0 && strcmp(r->order, "stored") != 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--order: not user or stored, %s", r->order);
@@ -244,16 +249,18 @@ static modal_status describe_arguments(const request *r, input *in, modal_error 
 {
     int64_t length = 256 + (int64_t)strlen(r->trajectory_path) +
                      (int64_t)(r->basis_path ? strlen(r->basis_path) : 0) +
-                     (int64_t)(r->frames_text ? strlen(r->frames_text) : 0);
+                     (int64_t)(r->frames_text ? strlen(r->frames_text) : 0) +
+                     (int64_t)(r->precision_text ? strlen(r->precision_text) : 0);
     modal_status status = modal_alloc(&in->arguments, length, 1, "arguments", err);
     if (status != MODAL_OK) return status;
-    snprintf(in->arguments, (size_t)length, "modaldeform %s%s%s%s%s --normals %s%s%s%s%s%s --order %s",
+    snprintf(in->arguments, (size_t)length, "modaldeform %s%s%s%s%s --normals %s%s%s%s%s%s%s%s --order %s",
              r->trajectory_path, r->basis_path ? " --basis " : "", r->basis_path ? r->basis_path : "",
              r->frames_text ? " --frames " : "", r->frames_text ? r->frames_text : "", r->normals_name,
              r->deform.tangents ? " --tangents " : "", r->deform.tangents ? r->tangents_name : "",
              r->displacement || r->speed ? " --fields " : "",
              r->displacement ? "displacement" : "",
-             !r->speed ? "" : r->displacement ? ",speed" : "speed", r->order);
+             !r->speed ? "" : r->displacement ? ",speed" : "speed",
+             r->precision > 0 ? " --precision " : "", r->precision > 0 ? r->precision_text : "", r->order);
     return MODAL_OK;
 }
 

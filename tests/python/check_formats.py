@@ -233,6 +233,48 @@ def plain():
     shutil.rmtree("b")
 
 
+def precision():
+    """The absolute error is what was asked for, the bytes do not depend on batches, the file is sound."""
+    common = ["long.h5", "--backend", "cpu", "--fields", "displacement", "--frames", ":60"]
+    base.run(*common, "exact")
+    with h5py.File("exact/sequence.vtkhdf", "r") as f:
+        exact = {n: f[f"VTKHDF/{n}"][:] for n in ("Points", "PointData/displacement", "PointData/Normals")}
+    sizes = []
+    for eps in (1e-1, 7e-3, 1e-3, 5e-4, 1e-4, 2e-5):
+        base.run(*common, "a", "--precision", eps, "--force", "--report", "a.json")
+        base.run(*common, "b", "--precision", eps, "--force", "-j1", "--memory-limit", "1M")
+        base.equal_bytes("a", "b")
+        with h5py.File("a/sequence.vtkhdf", "r") as f:
+            must(f["modal"].attrs["precision"] == eps, "precision: attribute")
+            for name, values in exact.items():
+                error = np.abs(f[f"VTKHDF/{name}"][:].astype("f8") - values).max()
+                must(error <= (eps if name != "PointData/Normals" else 0), f"--precision {eps}: {name}: error {error}")
+            if eps >= 1e-3:  # rounded indeed, and not stored as it was
+                must(np.abs(f["VTKHDF/Points"][:] - exact["Points"]).max() > 0.02 * eps, f"{eps}: nothing rounded")
+            view = f["xdmf/000007/Points"][:]
+            n = len(view)
+            must(np.array_equal(view, f["VTKHDF/Points"][7 * n:8 * n]), "precision: view")
+            used = [f[f"VTKHDF/{name}"].id.get_create_plist() for name in exact]
+            kinds = [[p.get_filter(i)[0] for i in range(p.get_nfilters())] for p in used]
+            must(kinds == [[6, 1], [6, 1], []], f"filters {kinds}")  # scaleoffset, deflate
+            sizes.append(f["VTKHDF/Points"].id.get_storage_size())
+        with open("a.json", encoding="utf-8") as text:
+            report = json.load(text)
+        total = sum(os.path.getsize(f"a/{f}") for f in ("sequence.vtkhdf", "sequence.xdmf"))
+        must(report["bytes"] == total and report["bytes_per_point_and_frame"] == total / n / 60, "report: bytes")
+    must(sizes == sorted(sizes), f"sizes {sizes}")
+    base.nothing_left("long.h5", "o", "--precision", "1e-9", code=3, says="--precision: the filter can promise")
+    for text in ("0", "-1", "x", "nan"):
+        base.nothing_left("long.h5", "o", f"--precision={text}", code=2, says="--precision")
+    base.nothing_left("long.h5", "o", "--precision", "1e-3", "--format", "ply", code=2, says="--precision: only with")
+    base.nothing_left("long.h5", "o", "--precision", "1e-3", "--resume", code=2, says="--precision: only with")
+    for limit in (1000, 100000, 300000):
+        base.nothing_left("long.h5", "o", "--precision", "1e-3", code=4, says="write error, File too large",
+                          preexec_fn=base.limit_files(limit))
+    for out in ("a", "b", "exact"):
+        shutil.rmtree(out)
+
+
 def refusals():
     base.nothing_left("traj.h5", "o", "--format", "abc", code=2, says="--format: no such format, abc")
     base.nothing_left("traj.h5", "o", "--format", "", code=2, says="--format: no such format, ")
@@ -293,7 +335,7 @@ def main():
             if os.path.exists(name):
                 os.remove(name)
         base.long_trajectory("long.h5", "basis.h5", 300)
-        for part in (all_formats, plain, glb, refusals, interrupt):
+        for part in (all_formats, plain, glb, precision, refusals, interrupt):
             part()
             print(f"check_formats: {part.__name__}: ok")
         os.chdir("/")
