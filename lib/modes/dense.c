@@ -14,6 +14,32 @@ extern void dsygvd_(const int *type, const char *job, const char *triangle, cons
                     const int *n_work, int *iwork, const int *n_iwork, int *info, size_t job_length,
                     size_t triangle_length);
 
+extern void dsyevd_(const char *job, const char *triangle, const int *n, double *a, const int *lda,
+                    double *eigenvalues, double *work, const int *n_work, int *iwork,
+                    const int *n_iwork, int *info, size_t job_length, size_t triangle_length);
+
+modal_status modal_modes_symmetric(int64_t n64, double *a, double *eigenvalues, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int n = (int)n64, n_iwork = 3 + 5 * n;
+    const int64_t n_work = 1 + 6 * n64 + 2 * n64 * n64;
+    double *work = NULL;
+    int *iwork = NULL, info = 0;
+    if (n_work > INT32_MAX)
+        return modal_error_set(err, MODAL_ERROR_MEMORY, "projected eigenproblem: %d unknowns", n);
+    const int n_work32 = (int)n_work;
+    MODAL_TRY(modal_alloc(&work, n_work, sizeof *work, "projected eigenproblem", err));
+    MODAL_TRY(modal_alloc(&iwork, n_iwork, sizeof *iwork, "projected eigenproblem", err));
+    dsyevd_("V", "L", &n, a, &n, eigenvalues, work, &n_work32, iwork, &n_iwork, &info, 1, 1);
+    if (info != 0)
+        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "projected eigenproblem: %d unknowns, dsyevd info %d",
+                   n, info);
+done:
+    modal_free(&work);
+    modal_free(&iwork);
+    return status;
+}
+
 modal_status modal_modes_small(int64_t n64, double *a, double *b, double *eigenvalues,
                                modal_error *err)
 {

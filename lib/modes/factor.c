@@ -3,28 +3,32 @@
 
 #include <cholmod.h>
 #include <inttypes.h>
+#include <math.h>
 #include <omp.h>
 #include <string.h>
 #include <time.h>
 
 #include "lib/base/memory.h"
-
+#include "lib/modes/supernodes.h"
+#include "lib/modes/triangle.h"
 
 /* There with OpenBLAS, absent with a plain BLAS. */
 extern void openblas_set_num_threads(int n_threads) __attribute__((weak));
 extern int openblas_get_num_threads(void) __attribute__((weak));
 
-enum { SOLVE_WIDTH = 16 }; /* right-hand sides a solve: where a wider one gains little more */
+/* Growth at which eps times it is still far from the distance of a shift to the next eigenvalue. */
+static const double most_growth = 1e6;
 
 struct modal_factor {
-    cholmod_common common;
-    int64_t n; /* degrees of freedom */
-    int64_t *permutation;
-    int64_t *columns; /* CSC, lower triangle */
-    int64_t *rows;
-    double *values;
-    cholmod_factor *factor;
-    cholmod_dense *solution, *work_y, *work_e; /* of solves */
+    const modal_fem_system *system;
+    const modal_row_mass *rows;
+    int n_threads;
+    int64_t n;             /* degrees of freedom */
+    int64_t *order, *place; /* [nodes] the node eliminated as k-th; inverse */
+    modal_supernodes supernodes;
+    modal_triangle *triangle;
+    double *values, *pivots;
+    modal_row *work; /* [n] */
 };
 
 double modal_seconds(void)
@@ -38,46 +42,77 @@ int modal_blas_threads(int n_threads)
 {
     if (!openblas_set_num_threads || !openblas_get_num_threads) return 0;
     const int before = openblas_get_num_threads();
-    openblas_set_num_threads(n_threads);
+    if (before != n_threads) openblas_set_num_threads(n_threads);
     return before;
 }
 
-static int hold_openmp(void)
-{
-    const int levels = omp_get_max_active_levels();
-    omp_set_max_active_levels(0);
-    return levels;
-}
-
 /* What CHOLMOD refused; its own status stays set until the next call. */
-static modal_status cholmod_failure(const modal_factor *factor, const char *what, modal_error *err)
+static modal_status cholmod_failure(const cholmod_common *common, const char *what, modal_error *err)
 {
-    const int code = factor->common.status;
-    if (code == CHOLMOD_OUT_OF_MEMORY)
+    if (common->status == CHOLMOD_OUT_OF_MEMORY)
         return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: out of memory, %.0f MB in use", what,
-                               (double)factor->common.memory_inuse / 1e6);
-    if (code == CHOLMOD_TOO_LARGE)
-        return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: too large, %" PRId64 " unknowns", what,
-                               factor->n);
-    return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: CHOLMOD status %d", what, code);
+                               (double)common->memory_inuse / 1e6);
+    return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: CHOLMOD status %d", what, common->status);
 }
 
-/* A node numbering that keeps fill low, expanded to degrees of freedom. */
-static modal_status order_nodes(modal_factor *factor, const modal_fem_system *system,
+/* A node numbering that keeps fill low. */
+static modal_status order_nodes(cholmod_sparse *graph, int64_t *order, cholmod_common *common,
                                 modal_error *err)
 {
+    /* a CHOLMOD built without METIS has minimum degree still */
+    if (!cholmod_l_metis(graph, NULL, 0, 0, order, common) &&
+        (common->status == CHOLMOD_OUT_OF_MEMORY || !cholmod_l_amd(graph, NULL, 0, order, common)))
+        return cholmod_failure(common, "ordering", err);
+    /* METIS catches SIGTERM while it runs, and hands back an unfinished order. */
+    if (!cholmod_l_check_perm(order, graph->nrow, graph->nrow, common))
+        return modal_error_set(err, MODAL_ERROR_INTERRUPTED, "ordering: interrupted");
+    return MODAL_OK;
+}
+
+/* The supernodes of the node graph, each node three degrees of freedom. */
+static modal_status expand(const cholmod_factor *l, modal_supernodes *s, modal_error *err)
+{
     modal_status status = MODAL_OK;
-    const int64_t n_nodes = system->n_free, n_blocks = modal_block_count(&system->pattern);
-    int64_t *columns = NULL, *rows = NULL, *order = NULL;
-    MODAL_TRY(modal_alloc(&columns, n_nodes + 1, sizeof *columns, "node graph", err));
+    const int64_t *super = l->super, *at = l->pi, *rows = l->s, n = (int64_t)l->nsuper;
+    s->n = 3 * (int64_t)l->n;
+    s->n_supernodes = n;
+    MODAL_TRY(modal_alloc(&s->first, n + 1, sizeof *s->first, "supernodes", err));
+    MODAL_TRY(modal_alloc(&s->rows_at, n + 1, sizeof *s->rows_at, "supernodes", err));
+    MODAL_TRY(modal_alloc(&s->values_at, n + 1, sizeof *s->values_at, "supernodes", err));
+    MODAL_TRY(modal_alloc(&s->rows, 3 * at[n], sizeof *s->rows, "supernodes", err));
+    s->values_at[0] = 0;
+    for (int64_t k = 0; k <= n; k++) {
+        s->first[k] = 3 * super[k];
+        s->rows_at[k] = 3 * at[k];
+        if (k < n) s->values_at[k + 1] = s->values_at[k] + 9 * (super[k + 1] - super[k]) *
+                                                               (at[k + 1] - at[k]);
+    }
+    for (int64_t k = 0; k < at[n]; k++)
+        for (int p = 0; p < 3; p++) s->rows[3 * k + p] = 3 * rows[k] + p;
+    MODAL_TRY(modal_supernodes_link(s, err));
+done:
+    return status;
+}
+
+static modal_status analyse(modal_factor *factor, cholmod_common *common,
+                            modal_factor_report *report, const modal_progress *progress,
+                            modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_block_pattern *pattern = &factor->system->pattern;
+    const int64_t n_nodes = pattern->n_nodes, n_blocks = modal_block_count(pattern);
+    int64_t *rows = NULL, *order = NULL;
+    cholmod_factor *symbolic = NULL;
+    double before = modal_seconds();
+    MODAL_TRY(modal_progress_report(progress, "order", -1, err));
     MODAL_TRY(modal_alloc(&rows, n_blocks, sizeof *rows, "node graph", err));
     MODAL_TRY(modal_alloc(&order, n_nodes, sizeof *order, "node order", err));
-    for (int64_t j = 0; j <= n_nodes; j++) columns[j] = system->pattern.offsets[j];
-    for (int64_t k = 0; k < n_blocks; k++) rows[k] = system->pattern.rows[k];
+    for (int64_t k = 0; k < n_blocks; k++) rows[k] = pattern->rows[k];
+    /* CHOLMOD only reads the graph; its struct has no const */
     cholmod_sparse graph = {.nrow = (size_t)n_nodes,
                             .ncol = (size_t)n_nodes,
                             .nzmax = (size_t)n_blocks,
-                            .p = columns,
+                            .p = (int64_t *)(uintptr_t)pattern->offsets,
                             .i = rows,
                             .stype = -1,
                             .itype = CHOLMOD_LONG,
@@ -85,171 +120,157 @@ static modal_status order_nodes(modal_factor *factor, const modal_fem_system *sy
                             .dtype = CHOLMOD_DOUBLE,
                             .sorted = 1,
                             .packed = 1};
-    /* a CHOLMOD built without METIS has minimum degree still */
-    if (!cholmod_l_metis(&graph, NULL, 0, 0, order, &factor->common) &&
-        (factor->common.status == CHOLMOD_OUT_OF_MEMORY ||
-         !cholmod_l_amd(&graph, NULL, 0, order, &factor->common)))
-        MODAL_TRY(cholmod_failure(factor, "ordering", err));
-    /* METIS catches SIGTERM while it runs, and hands back an unfinished order. */
-    if (!cholmod_l_check_perm(order, (size_t)n_nodes, (size_t)n_nodes, &factor->common))
-        MODAL_FAIL(err, MODAL_ERROR_INTERRUPTED, "ordering: interrupted");
-    for (int64_t k = 0; k < n_nodes; k++)
-        for (int p = 0; p < 3; p++) factor->permutation[3 * k + p] = 3 * order[k] + p;
+    MODAL_TRY(order_nodes(&graph, order, common, err));
+    report->seconds_order = modal_seconds() - before;
+    MODAL_TRY(modal_progress_report(progress, "analyse", -1, err));
+    before = modal_seconds();
+    symbolic = cholmod_l_analyze_p(&graph, order, NULL, 0, common);
+    if (!symbolic) MODAL_TRY(cholmod_failure(common, "analysis", err));
+    MODAL_TRY(modal_alloc(&factor->order, n_nodes, sizeof *factor->order, "node order", err));
+    MODAL_TRY(modal_alloc(&factor->place, n_nodes, sizeof *factor->place, "node order", err));
+    memcpy(factor->order, symbolic->Perm, (size_t)n_nodes * sizeof *factor->order);
+    for (int64_t k = 0; k < n_nodes; k++) factor->place[factor->order[k]] = k;
+    MODAL_TRY(expand(symbolic, &factor->supernodes, err));
+    MODAL_TRY(modal_triangle_new(&factor->supernodes, factor->n_threads, &factor->triangle, err));
+    report->seconds_analyse = modal_seconds() - before;
 done:
-    modal_free(&columns);
+    cholmod_l_free_factor(&symbolic, common);
     modal_free(&rows);
     modal_free(&order);
     return status;
 }
 
-/* Column 3 j + q of the lower triangle: rows 3 j + q .. 3 j + 2 of the diagonal block, then three
- * rows for each block below. */
-static void expand_pattern(modal_factor *factor, const modal_block_pattern *pattern)
+modal_status modal_factor_new(const modal_fem_system *system, const modal_row_mass *rows, int n_threads,
+                              modal_factor **result, modal_factor_report *report,
+                              const modal_progress *progress, modal_error *err)
 {
-    int64_t at = 0;
-    for (int64_t j = 0; j < pattern->n_nodes; j++)
-        for (int q = 0; q < 3; q++) {
-            factor->columns[3 * j + q] = at;
-            for (int64_t k = pattern->offsets[j]; k < pattern->offsets[j + 1]; k++)
-                for (int p = k == pattern->offsets[j] ? q : 0; p < 3; p++)
-                    factor->rows[at++] = 3 * (int64_t)pattern->rows[k] + p;
-        }
-    factor->columns[factor->n] = at;
-}
-
-static void fill_values(modal_factor *factor, const modal_fem_system *system, double shift)
-{
-    const modal_block_pattern *pattern = &system->pattern;
-    int64_t at = 0;
-    for (int64_t j = 0; j < pattern->n_nodes; j++)
-        for (int q = 0; q < 3; q++)
-            for (int64_t k = pattern->offsets[j]; k < pattern->offsets[j + 1]; k++)
-                for (int p = k == pattern->offsets[j] ? q : 0; p < 3; p++)
-                    factor->values[at++] = system->stiffness[9 * k + 3 * p + q] -
-                                           (p == q ? shift * system->mass[k] : 0);
-}
-
-static cholmod_sparse lower_triangle(modal_factor *factor)
-{
-    return (cholmod_sparse){.nrow = (size_t)factor->n,
-                            .ncol = (size_t)factor->n,
-                            .nzmax = (size_t)factor->columns[factor->n],
-                            .p = factor->columns,
-                            .i = factor->rows,
-                            .x = factor->values,
-                            .stype = -1,
-                            .itype = CHOLMOD_LONG,
-                            .xtype = CHOLMOD_REAL,
-                            .dtype = CHOLMOD_DOUBLE,
-                            .sorted = 1,
-                            .packed = 1};
-}
-
-modal_status modal_factor_new(const modal_fem_system *system, modal_factor **result,
-                              modal_factor_report *report, const modal_progress *progress,
-                              modal_error *err)
-{
-    modal_status status = MODAL_OK;
     modal_factor *factor = NULL;
-    const int64_t n_values = 9 * modal_block_count(&system->pattern) - 3 * system->n_free;
-    MODAL_TRY(modal_alloc_zero(&factor, 1, sizeof *factor, "factor", err));
+    modal_status status = modal_alloc_zero(&factor, 1, sizeof *factor, "factor", err);
+    if (status != MODAL_OK) return status;
+    factor->system = system;
+    factor->rows = rows;
+    factor->n_threads = n_threads;
     factor->n = 3 * system->n_free;
-    cholmod_l_start(&factor->common);
-    factor->common.print = 0;
-    factor->common.supernodal = CHOLMOD_SUPERNODAL;
-    factor->common.nmethods = 1;
-    factor->common.method[0].ordering = CHOLMOD_GIVEN;
-    factor->common.postorder = 1;
-    MODAL_TRY(modal_alloc(&factor->permutation, factor->n, sizeof *factor->permutation,
-                          "permutation", err));
-    MODAL_TRY(modal_alloc(&factor->columns, factor->n + 1, sizeof *factor->columns, "K - sigma M",
-                          err));
-    MODAL_TRY(modal_alloc(&factor->rows, n_values, sizeof *factor->rows, "K - sigma M", err));
-    MODAL_TRY(modal_alloc(&factor->values, n_values, sizeof *factor->values, "K - sigma M", err));
-    double before = modal_seconds();
-    MODAL_TRY(modal_progress_report(progress, "order", -1, err));
-    MODAL_TRY(order_nodes(factor, system, err));
-    report->seconds_order = modal_seconds() - before;
-    MODAL_TRY(modal_progress_report(progress, "analyse", -1, err));
-    before = modal_seconds();
-    expand_pattern(factor, &system->pattern);
-    cholmod_sparse matrix = lower_triangle(factor);
-    const int levels = hold_openmp();
-    factor->factor =
-        cholmod_l_analyze_p(&matrix, factor->permutation, NULL, 0, &factor->common);
-    omp_set_max_active_levels(levels);
-    if (!factor->factor) MODAL_TRY(cholmod_failure(factor, "analysis", err));
-    report->seconds_analyse = modal_seconds() - before;
-    report->nonzeros = factor->common.lnz;
-    report->flops = factor->common.fl;
+    cholmod_common common;
+    cholmod_l_start(&common);
+    common.print = 0;
+    common.supernodal = CHOLMOD_SUPERNODAL;
+    common.nmethods = 1;
+    common.method[0].ordering = CHOLMOD_GIVEN;
+    common.postorder = 1;
+    status = analyse(factor, &common, report, progress, err);
+    cholmod_l_finish(&common);
+    if (status != MODAL_OK) {
+        modal_factor_delete(factor);
+        return status;
+    }
+    const modal_supernodes *s = &factor->supernodes;
+    report->nonzeros = report->flops = 0;
+    double widest = 0;
+    for (int64_t k = 0; k < s->n_supernodes; k++) {
+        const double columns = (double)(s->first[k + 1] - s->first[k]);
+        const double n_rows = (double)(s->rows_at[k + 1] - s->rows_at[k]);
+        report->nonzeros += columns * (n_rows - (columns - 1) / 2);
+        /* the sum of the squares of the columns' lengths */
+        for (double length = n_rows; length > n_rows - columns; length--) report->flops += length * length;
+        widest = fmax(widest, columns);
+    }
+    /* values; rows, pivots, maps of the factorisation and of the solves; blocks of dense work */
+    report->bytes = 8 * (double)s->values_at[s->n_supernodes] + 8 * (double)s->rows_at[s->n_supernodes] +
+                    (double)factor->n * (8 + 8 + 64 + 8.0 * n_threads) +
+                    8.0 * n_threads * (384 * 192 + 288 * widest);
     *result = factor;
-    factor = NULL;
-done:
-    modal_factor_delete(factor);
-    return status;
+    return MODAL_OK;
 }
 
 modal_factor *modal_factor_delete(modal_factor *factor)
 {
     if (!factor) return NULL;
-    cholmod_l_free_factor(&factor->factor, &factor->common);
-    cholmod_l_free_dense(&factor->solution, &factor->common);
-    cholmod_l_free_dense(&factor->work_y, &factor->common);
-    cholmod_l_free_dense(&factor->work_e, &factor->common);
-    cholmod_l_finish(&factor->common);
-    modal_free(&factor->permutation);
-    modal_free(&factor->columns);
-    modal_free(&factor->rows);
+    modal_triangle_delete(factor->triangle);
+    modal_supernodes_free(&factor->supernodes);
+    modal_free(&factor->order);
+    modal_free(&factor->place);
     modal_free(&factor->values);
+    modal_free(&factor->pivots);
+    modal_free(&factor->work);
     modal_free(&factor);
     return NULL;
 }
 
-modal_status modal_factor_compute(modal_factor *factor, const modal_fem_system *system, double shift,
-                                  int *definite, int64_t *pivot, modal_factor_report *report,
+static modal_status compute(modal_factor *factor, double shift, modal_ldl_output *output,
+                            const modal_progress *progress, const char *stage, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_supernodes *s = &factor->supernodes;
+    const modal_ldl_input input = {factor->system, factor->rows, factor->order, factor->place, shift};
+    if (!factor->values)
+        MODAL_TRY(modal_alloc(&factor->values, s->values_at[s->n_supernodes], sizeof *factor->values,
+                              "factor", err));
+    if (!factor->pivots)
+        MODAL_TRY(modal_alloc(&factor->pivots, s->n, sizeof *factor->pivots, "factor", err));
+    if (!factor->work) MODAL_TRY(modal_alloc(&factor->work, s->n, sizeof *factor->work, "solve", err));
+    MODAL_TRY(modal_ldl_compute(s, &input, factor->n_threads, factor->values, factor->pivots, output,
+                                progress, stage, err));
+done:
+    return status;
+}
+
+modal_status modal_factor_compute(modal_factor *factor, double shift, int *definite, int64_t *pivot,
+                                  modal_factor_report *report, const modal_progress *progress,
                                   modal_error *err)
 {
+    modal_ldl_output output;
     const double before = modal_seconds();
-    fill_values(factor, system, shift);
-    cholmod_sparse matrix = lower_triangle(factor);
-    *definite = 1;
-    *pivot = -1;
-    const int levels = hold_openmp();
-    const int done = cholmod_l_factorize(&matrix, factor->factor, &factor->common);
-    omp_set_max_active_levels(levels);
-    if (!done || factor->common.status < CHOLMOD_OK)
-        return cholmod_failure(factor, "factorisation", err);
+    modal_status status = compute(factor, shift, &output, progress, "factor", err);
+    if (status != MODAL_OK) return status;
+    *definite = output.first_negative < 0;
+    *pivot = *definite ? -1 : 3 * factor->order[output.first_negative / 3] + output.first_negative % 3;
+    if (*definite)
+        status = modal_triangle_pack(factor->triangle, factor->values, factor->pivots, err);
     report->seconds_factor += modal_seconds() - before;
-    report->peak_bytes = (double)factor->common.memory_usage;
-    if (factor->common.status == CHOLMOD_NOT_POSDEF) {
-        const int64_t at = (int64_t)factor->factor->minor;
-        *definite = 0;
-        if (at < factor->n) *pivot = ((int64_t *)factor->factor->Perm)[at];
-    }
+    return status;
+}
+
+modal_status modal_factor_count(modal_factor *factor, double shift, int64_t *n_below, double *growth,
+                                const modal_progress *progress, modal_error *err)
+{
+    modal_ldl_output output;
+    const modal_status status = compute(factor, shift, &output, progress, "count", err);
+    *n_below = -1;
+    if (status != MODAL_OK) return status;
+    *growth = modal_ldl_growth(&factor->supernodes, factor->values, factor->pivots,
+                               (double *)factor->work);
+    if (!output.broken && *growth <= most_growth) *n_below = output.n_negative;
     return MODAL_OK;
+}
+
+void modal_factor_solve_rows(modal_factor *factor, const modal_row *right, modal_row *solution)
+{
+    const int64_t *order = factor->order, n_nodes = factor->n / 3;
+    const int n_threads = n_nodes > 2048 ? factor->n_threads : 1;
+    modal_row *y = factor->work;
+#pragma omp parallel for schedule(static) num_threads(n_threads)
+    for (int64_t k = 0; k < n_nodes; k++)
+        for (int p = 0; p < 3; p++) y[3 * k + p] = right[3 * order[k] + p];
+    modal_triangle_solve(factor->triangle, y);
+#pragma omp parallel for schedule(static) num_threads(n_threads)
+    for (int64_t k = 0; k < n_nodes; k++)
+        for (int p = 0; p < 3; p++) solution[3 * order[k] + p] = y[3 * k + p];
 }
 
 modal_status modal_factor_solve(modal_factor *factor, int64_t n_vectors, const double *right,
                                 double *solutions, modal_error *err)
 {
     const int64_t n = factor->n;
-    for (int64_t first = 0; first < n_vectors; first += SOLVE_WIDTH) {
-        const int64_t width = n_vectors - first < SOLVE_WIDTH ? n_vectors - first : SOLVE_WIDTH;
-        /* CHOLMOD only reads the right-hand side; its struct has no const */
-        cholmod_dense block = {.nrow = (size_t)n,
-                               .ncol = (size_t)width,
-                               .nzmax = (size_t)(n * width),
-                               .d = (size_t)n,
-                               .x = (double *)(uintptr_t)(right + first * n),
-                               .xtype = CHOLMOD_REAL,
-                               .dtype = CHOLMOD_DOUBLE};
-        const int levels = hold_openmp();
-        const int done =
-            cholmod_l_solve2(CHOLMOD_A, factor->factor, &block, NULL, &factor->solution, NULL,
-                             &factor->work_y, &factor->work_e, &factor->common);
-        omp_set_max_active_levels(levels);
-        if (!done) return cholmod_failure(factor, "solve", err);
-        memcpy(solutions + first * n, factor->solution->x, (size_t)(n * width) * sizeof(double));
+    modal_row *block = NULL;
+    modal_status status = modal_alloc(&block, n, sizeof *block, "solve", err);
+    if (status != MODAL_OK) return status;
+    for (int64_t first = 0; first < n_vectors; first += MODAL_ROW) {
+        const int64_t width = n_vectors - first < MODAL_ROW ? n_vectors - first : MODAL_ROW;
+        modal_rows_from_columns(n, width, right + first * n, block);
+        modal_factor_solve_rows(factor, block, block);
+        modal_rows_to_columns(n, width, block, solutions + first * n);
     }
+    modal_free(&block);
     return MODAL_OK;
 }

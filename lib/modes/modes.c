@@ -14,7 +14,7 @@ enum { DENSE_ALWAYS = 120, DENSE_AT_MOST = 4000, DEFAULT_RESTARTS = 300, MAX_SEA
 
 /* Lanczos stops at this part of the residuals' tolerance, relative to theta: what it leaves of
  * neighbouring modes, inverse iteration does not take away. */
-static const double lanczos_share = 0.1;
+static const double lanczos_share = 0.01;
 
 static double largest(double a, double b) { return a > b ? a : b; }
 
@@ -35,12 +35,13 @@ static modal_status factorise(const modal_volume_mesh *mesh, modal_modes_problem
     modal_status status = MODAL_OK;
     int definite = 0;
     int64_t pivot = -1;
-    MODAL_TRY(modal_factor_new(&problem->system, &problem->factor, report, problem->progress, err));
+    MODAL_TRY(modal_factor_new(&problem->system, &problem->mass, problem->n_threads, &problem->factor,
+                               report, problem->progress, err));
     problem->shift = first_shift(problem);
     for (int attempt = 0; attempt < 5; attempt++) {
         MODAL_TRY(modal_progress_report(problem->progress, "factor", -1, err));
-        MODAL_TRY(modal_factor_compute(problem->factor, &problem->system, problem->shift, &definite,
-                                       &pivot, report, err));
+        MODAL_TRY(modal_factor_compute(problem->factor, problem->shift, &definite, &pivot, report,
+                                       problem->progress, err));
         if (definite) goto done;
         problem->shift = problem->shift < 0 ? 100 * problem->shift
                                             : -16 * problem->zero_level;
@@ -63,6 +64,7 @@ static modal_status recover_missed(modal_modes_problem *problem, int32_t n_modes
 {
     modal_status status = MODAL_OK;
     double *more = NULL, *mass_more = NULL, *values = NULL, *ignored = NULL;
+    modal_modes_guard ignored_guard;
     for (int search = 0; search < MAX_SEARCHES; search++) {
         int32_t n_missed = 0;
         problem->n_locked = n_modes;
@@ -76,9 +78,10 @@ static modal_status recover_missed(modal_modes_problem *problem, int32_t n_modes
         MODAL_TRY(modal_alloc(&mass_more, n_all * problem->n, sizeof *mass_more, "missed modes", err));
         MODAL_TRY(modal_alloc(&values, n_all, sizeof *values, "missed modes", err));
         MODAL_TRY(modal_alloc(&ignored, n_all, sizeof *ignored, "missed modes", err));
-        MODAL_TRY(modal_modes_lanczos(problem, n_missed, lanczos_share * options->tolerance, options->max_iterations,
-                                      more + (int64_t)n_modes * problem->n, &result->n_iterations,
-                                      err));
+        MODAL_TRY(modal_modes_lanczos(problem, n_missed, lanczos_share * options->tolerance,
+                                      options->max_iterations,
+                                      more + (int64_t)n_modes * problem->n, &ignored_guard,
+                                      &result->n_iterations, err));
         problem->n_locked = 0;
         memcpy(more, vectors, (size_t)(n_modes * problem->n) * sizeof *more);
         MODAL_TRY(modal_modes_refine(problem, n_all, n_modes, options->tolerance, more, mass_more,
@@ -167,16 +170,19 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
     modal_factor_report report = {0};
     double *vectors = NULL, *mass_vectors = NULL, *scratch = NULL;
     int64_t n_more = 0;
+    modal_modes_guard guard = {0};
     if (n > INT32_MAX)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "modes: %" PRId64 " degrees of freedom, at most %d", n,
                    INT32_MAX);
     if (n_modes > n_elastic)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "modes: %d asked for, %" PRId64 " degrees of freedom%s",
                    n_modes, n_elastic, n_rigid ? " besides the rigid ones" : "");
-    result->dense = options->solver == MODAL_MODES_DENSE || n_modes + 8 > n_elastic;
+    result->dense = options->solver == MODAL_MODES_DENSE ||
+                    modal_modes_lanczos_blocks(n_modes, n_elastic) * 8 < n_modes + 32;
     if (options->solver == MODAL_MODES_AUTO && !result->dense)
         result->dense = n <= DENSE_ALWAYS || (3 * (int64_t)n_modes > n_elastic && n <= DENSE_AT_MOST);
     MODAL_TRY(allocate_result(result, n_modes, mesh->n_nodes, n_rigid, err));
+    MODAL_TRY(modal_row_mass_build(&problem->system, &problem->mass, err));
     MODAL_TRY(factorise(mesh, problem, &report, err));
 
     double before = modal_seconds();
@@ -189,8 +195,9 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
                                     err));
         MODAL_TRY(check_zero_modes(problem, n_zero - n_rigid, err));
     } else {
-        MODAL_TRY(modal_modes_lanczos(problem, n_modes, lanczos_share * options->tolerance, options->max_iterations,
-                                      vectors, &result->n_iterations, err));
+        MODAL_TRY(modal_modes_lanczos(problem, n_modes, lanczos_share * options->tolerance,
+                                      options->max_iterations, vectors, &guard,
+                                      &result->n_iterations, err));
         MODAL_TRY(modal_alloc(&scratch, problem->rigid.depth * n, sizeof *scratch, "rigid", err));
         modal_rigid_eigenvalues(&problem->rigid, &problem->system, problem->n_threads, scratch,
                                 result->rigid_eigenvalues);
@@ -235,7 +242,7 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
     /* K with its expanded copy, the factor with CHOLMOD's copies, and the vectors of Lanczos (basis,
      * modes, M modes, result) or of LAPACK (five matrices) */
     result->peak_bytes =
-        (80.0 + 9 * 16) * (double)modal_block_count(&problem->system.pattern) + report.peak_bytes +
+        (80.0 + 9 * 16) * (double)modal_block_count(&problem->system.pattern) + report.bytes +
         modal_modes_set_bytes(problem, result->dense ? 5 * n : 5 * (int64_t)n_modes + 24) +
         modal_modes_set_bytes(problem, 2 * problem->rigid.depth);
 done:
@@ -276,11 +283,12 @@ modal_status modal_modes_solve(const modal_volume_mesh *mesh, const int32_t *fix
     if (status == MODAL_OK) {
         problem.n = 3 * problem.system.n_free;
         problem.zero_level = 16 * DBL_EPSILON * problem.system.largest_ratio;
-        const int blas_threads = modal_blas_threads(chosen.n_threads);
+        const int blas_threads = modal_blas_threads(1);
         status = compute(mesh, &chosen, &problem, result, err);
         if (blas_threads > 0) modal_blas_threads(blas_threads);
     }
     modal_factor_delete(problem.factor);
+    modal_row_mass_free(&problem.mass);
     modal_rigid_space_free(&problem.rigid);
     modal_fem_system_free(&problem.system);
     if (status != MODAL_OK) modal_modes_result_free(result);

@@ -3,14 +3,15 @@
  *
  *     K phi = lambda M phi,   phi = 0 at fixed nodes,   lambda = omega^2.
  *
- * Method: shift-invert Lanczos (ARPACK-NG, dsaupd mode 3) on (K - sigma M)^-1 M with a supernodal
- * Cholesky factor (CHOLMOD) ordered by nested dissection of the node graph; then block inverse
- * iteration with Rayleigh-Ritz until every residual is small; then a block Krylov search in what is
- * left for modes that a single start vector missed (copies of a repeated eigenvalue), which are
- * computed and merged. Sources: R. B. Lehoucq, D. C. Sorensen, C. Yang, "ARPACK Users' Guide", 1998;
- * T. Ericsson, A. Ruhe, "The spectral transformation Lanczos method", 1980; B. N. Parlett, "The
- * Symmetric Eigenvalue Problem", 1998. Small problems, and those that ask for most of their modes,
- * go to LAPACK (dsygvd) and through the same refinement.
+ * Method: shift-invert block Lanczos with thick restart (lanczos.c) on (K - sigma M)^-1 M, eight vectors
+ * a block, with a supernodal factor (factor.h) ordered by nested dissection of the node graph; then
+ * Rayleigh-Ritz and, where a residual is not small yet, block inverse iteration; then a block Krylov
+ * search in what is left for modes that were missed (more copies of a repeated eigenvalue than a block
+ * has vectors), which are computed and merged. Sources: T. Ericsson, A. Ruhe, "The spectral transformation
+ * Lanczos method", 1980; R. G. Grimes, J. G. Lewis, H. D. Simon, "A shifted block Lanczos algorithm
+ * for solving sparse symmetric generalized eigenproblems", 1994; B. N. Parlett, "The Symmetric Eigenvalue
+ * Problem", 1998. Small problems, and those that ask for most of their modes, go to LAPACK (dsygvd) and
+ * through the same refinement.
  *
  * Rigid motions follow from the geometry (lib/fem/rigid.h) and are projected out of every vector, so
  * that they need no Lanczos steps and a shift of any small size serves:
@@ -87,8 +88,8 @@ typedef struct modal_modes_result {
  *                              motions, a factor that is not positive definite
  *   MODAL_ERROR_INTERRUPTED    by `progress`, which is asked at every solve; may be NULL
  *   MODAL_ERROR_MEMORY, MODAL_ERROR_SYSTEM
- * The same input, seed and n_threads give the same bytes. Calls from several threads wait for each
- * other during the Lanczos iteration (ARPACK keeps state) and share OpenBLAS's thread count. */
+ * The same input and seed give the same bytes for every n_threads. May be called from several threads
+ * at once, with one thread each; OpenBLAS is held at one thread a caller meanwhile. */
 modal_status modal_modes_solve(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
                                int64_t n_fixed, const modal_modes_options *options,
                                modal_modes_result *result, const modal_progress *progress,

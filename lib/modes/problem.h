@@ -12,10 +12,12 @@
 #include "lib/fem/assemble.h"
 #include "lib/fem/rigid.h"
 #include "lib/modes/factor.h"
+#include "lib/modes/rows.h"
 
 typedef struct modal_modes_problem {
     modal_fem_system system;
     modal_rigid_space rigid;
+    modal_row_mass mass;
     modal_factor *factor;
     int64_t n;         /* free degrees of freedom */
     double shift;      /* sigma */
@@ -43,11 +45,22 @@ void modal_modes_project(modal_modes_problem *problem, int64_t n_vectors, double
 /* Uniform numbers in [-1, 1). */
 void modal_modes_random(modal_modes_problem *problem, int64_t count, double *x);
 
+/* What a Lanczos run saw beyond the modes that it was asked for, ascending: lambda, and a bound of the
+ * relative error in 1 / (lambda - sigma). */
+enum { MODAL_GUARD = 24 };
+typedef struct modal_modes_guard {
+    int32_t count;
+    double eigenvalues[MODAL_GUARD], errors[MODAL_GUARD];
+} modal_modes_guard;
+
 /* The n_wanted largest eigenvalues theta = 1 / (lambda - sigma) of P (K - sigma M)^-1 M and their
- * vectors [n_wanted, n], M-orthonormal, by ARPACK. */
+ * vectors [n_wanted, n], M-orthonormal, to `tolerance` relative to theta. */
 modal_status modal_modes_lanczos(modal_modes_problem *problem, int32_t n_wanted, double tolerance,
-                                 int32_t max_iterations, double *vectors, int64_t *n_iterations,
-                                 modal_error *err);
+                                 int32_t max_iterations, double *vectors, modal_modes_guard *guard,
+                                 int64_t *n_iterations, modal_error *err);
+
+/* The most blocks of eight vectors that a run for n_wanted of n_left eigenvalues holds. */
+int64_t modal_modes_lanczos_blocks(int64_t n_wanted, int64_t n_left);
 
 /* All modes by LAPACK; hands back the lowest n_wanted that are not zero in `vectors`, and the
  * n_rigid smallest in magnitude in `rigid_eigenvalues`. More zeros than that: *n_zero tells. */
@@ -74,6 +87,9 @@ modal_status modal_modes_orthogonality(int64_t n, int64_t n_vectors, const doubl
 /* Looks, outside the locked modes, for eigenvalues below `limit`; writes how many it saw. */
 modal_status modal_modes_search(modal_modes_problem *problem, double limit, int32_t *n_missed,
                                 modal_error *err);
+
+/* LAPACK: A x = lambda x for a full symmetric matrix, eigenvalues ascending, vectors in a. */
+modal_status modal_modes_symmetric(int64_t n, double *a, double *eigenvalues, modal_error *err);
 
 /* LAPACK: K x = lambda M x for full symmetric column-major matrices, eigenvalues ascending, vectors
  * in a. */

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks of eight vectors, interleaved: row i of a block holds degree of freedom i of all eight, one
+ * cache line and one AVX-512 register. Sums over rows are taken in chunks of fixed size that are added
+ * in their order, so that results do not depend on the number of threads. Private to the room. */
+#ifndef MODAL_MODES_ROWS_H
+#define MODAL_MODES_ROWS_H
+
+#include <stdint.h>
+
+#include "lib/base/status.h"
+#include "lib/fem/assemble.h"
+#include "lib/fem/rigid.h"
+
+enum { MODAL_ROW = 8 };
+
+typedef double modal_row __attribute__((vector_size(64)));
+
+/* Some columns of a triangular factor and the rows in which they are not zero, the columns' own first.
+ * Values are packed in the order in which a solve reads them, in tiles of at most eight rows, each
+ * by columns: the triangle, its diagonal inverted, in tiles that end at the diagonal, then the rows
+ * below. */
+typedef struct modal_panel {
+    int64_t first;     /* column */
+    int64_t rows_at;   /* of its row indices */
+    int64_t values_at; /* of its packed values */
+    int32_t n_columns, n_rows;
+} modal_panel;
+
+static inline int64_t modal_panel_diagonal_size(int64_t n_columns)
+{
+    int64_t size = 0;
+    for (int64_t first = 0; first < n_columns; first += MODAL_ROW) {
+        const int64_t height = n_columns - first < MODAL_ROW ? n_columns - first : MODAL_ROW;
+        size += height * (first + height);
+    }
+    return size;
+}
+
+/* What a panel does to the rows of a solve: below its columns, tiles [from, to) only. */
+typedef struct modal_panel_task {
+    const modal_panel *panel;
+    const double *values;
+    const int64_t *rows;
+    int64_t from, to;
+    modal_row *y;
+    int64_t end;        /* forward: rows from here on go to outside[map[row]] */
+    const int32_t *map;
+    modal_row *outside; /* backward: the panel's own rows, or a part of what is to be added there */
+} modal_panel_task;
+
+/* The loops, compiled for several instruction sets (rows_simd.h). */
+typedef struct modal_row_kernels {
+    void (*solve_diagonal)(const modal_panel *panel, const double *values, modal_row *x);
+    void (*solve_diagonal_transposed)(const modal_panel *panel, const double *values, modal_row *x);
+    void (*update_below)(const modal_panel_task *task);
+    void (*gather_below)(const modal_panel_task *task);
+    /* h [8, 8] += v^T w over n rows */
+    void (*gram)(int64_t n, const modal_row *v, const modal_row *w, modal_row *h);
+    /* w -= v h */
+    void (*subtract)(int64_t n, const modal_row *v, const modal_row *h, modal_row *w);
+    /* w = w h */
+    void (*scale)(int64_t n, const modal_row *h, modal_row *w);
+    /* y = M x for nodes [from, to) */
+    void (*mass)(int64_t from, int64_t to, const int64_t *offsets, const int32_t *columns,
+                 const double *factors, const modal_row *x, modal_row *y);
+    /* c [MODAL_TILE_COLUMNS, MODAL_TILE_ROWS] = a diag(scale) b^T by columns, for column-major a [ni, width]
+     * and b [nj, width] (the first row of column k at a + k a_stride), ni and nj at most a tile; scale
+     * NULL: 1. What is beyond ni and nj in c may be overwritten. `pack`: MODAL_TILE_PACK doubles. */
+    void (*product)(int64_t ni, int64_t nj, int64_t width, const double *a, int64_t a_stride,
+                    const double *b, int64_t b_stride, const double *scale, double *c, double *pack);
+} modal_row_kernels;
+
+/* A tile of c and what is packed of a and b stay in a second-level cache of 1 MiB. */
+enum {
+    MODAL_TILE_ROWS = 192,
+    MODAL_TILE_COLUMNS = 96,
+    MODAL_TILE_DEPTH = 256,
+    MODAL_TILE_PACK = (MODAL_TILE_ROWS + MODAL_TILE_COLUMNS) * MODAL_TILE_DEPTH
+};
+
+const modal_row_kernels *modal_rows(void);
+
+/* The node graph with both triangles, by rows, so that rows are independent; and M. */
+typedef struct modal_row_mass {
+    int64_t n_nodes;
+    int64_t *offsets;
+    int32_t *columns;
+    int64_t *blocks; /* of the system's pattern */
+    double *factors;
+} modal_row_mass;
+
+modal_status modal_row_mass_build(const modal_fem_system *system, modal_row_mass *mass,
+                                  modal_error *err);
+void modal_row_mass_free(modal_row_mass *mass);
+void modal_row_mass_multiply(const modal_row_mass *mass, const modal_row *x, modal_row *y,
+                             int n_threads);
+
+/* How many rows of doubles modal_rows_gram needs as scratch. */
+int64_t modal_rows_gram_scratch(int64_t n, int64_t n_blocks);
+
+/* h [n_blocks, 8, 8] = v^T w, v [n_blocks, n, 8], w [n, 8]: h[8 b + a][c] belongs to column a of block b
+ * and column c of w. */
+void modal_rows_gram(int64_t n, int64_t n_blocks, const modal_row *v, const modal_row *w,
+                     modal_row *h, modal_row *scratch, int n_threads);
+
+/* w -= v h, arrays as above. */
+void modal_rows_subtract(int64_t n, int64_t n_blocks, const modal_row *v, const modal_row *h,
+                         modal_row *w, int n_threads);
+
+/* w = w h, h [8, 8]. */
+void modal_rows_scale(int64_t n, const modal_row *h, modal_row *w, int n_threads);
+
+/* v [n_before, n, 8] becomes v s for s [8 n_before, 8 n_after], in place: n_after <= n_before blocks.
+ * `scratch`: n_threads x n_after x MODAL_ROW_CHUNK rows. */
+enum { MODAL_ROW_CHUNK = 512 };
+void modal_rows_rotate(int64_t n, int64_t n_before, int64_t n_after, modal_row *v,
+                       const modal_row *s, modal_row *scratch, int n_threads);
+
+/* x -= R R^T M x. `coefficients`: n_parts x depth rows. */
+void modal_rows_rigid_remove(const modal_rigid_space *rigid, modal_row *x, modal_row *coefficients);
+
+/* Between eight interleaved vectors and n_vectors <= 8 of shape [n_vectors, n]; missing ones are zero. */
+void modal_rows_from_columns(int64_t n, int64_t n_vectors, const double *columns, modal_row *rows);
+void modal_rows_to_columns(int64_t n, int64_t n_vectors, const modal_row *rows, double *columns);
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/modes/triangle.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+
+enum {
+    PANEL_COLUMNS = 128, /* wide enough to amortise its rows, small enough for the first-level cache */
+    TASKS = 48,          /* a subtree holds at most this part of the factor */
+    PARALLEL_VALUES = 1 << 14, /* of a panel: fewer are not worth waking threads for */
+    GATHER_PARTS = 8
+};
+
+struct modal_triangle {
+    const modal_supernodes *supernodes;
+    int n_threads;
+    int64_t n_panels, n_subtrees, n_top;
+    modal_panel *panels;
+    modal_subtree *subtrees;
+    int64_t *outside_at; /* [n_subtrees] */
+    int64_t *top;       /* [n_top] panels above the subtrees, ascending */
+    modal_row *outside; /* what the subtrees take from rows above them */
+    modal_row *parts;   /* [GATHER_PARTS, PANEL_COLUMNS] */
+    int32_t *maps;      /* [n_threads, n] place of a row outside the subtree at hand */
+    const double *values;
+};
+
+/* Cuts supernodes into panels, numbered in their order, which is a postorder of the elimination tree. */
+static void cut_panels(modal_triangle *t)
+{
+    const modal_supernodes *s = t->supernodes;
+    int64_t at = 0, values_at = 0;
+    for (int64_t k = 0; k < s->n_supernodes; k++) {
+        const int64_t n_columns = s->first[k + 1] - s->first[k];
+        const int64_t n_rows = s->rows_at[k + 1] - s->rows_at[k];
+        for (int64_t first = 0; first < n_columns; first += PANEL_COLUMNS) {
+            const int64_t width =
+                n_columns - first < PANEL_COLUMNS ? n_columns - first : PANEL_COLUMNS;
+            t->panels[at++] = (modal_panel){s->first[k] + first, s->rows_at[k] + first, values_at,
+                                            (int32_t)width, (int32_t)(n_rows - first)};
+            values_at += modal_panel_diagonal_size(width) + width * (n_rows - first - width);
+        }
+    }
+}
+
+static modal_status cut_subtrees(modal_triangle *t, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int64_t *panel_of = NULL, *parent = NULL, *begin = NULL, n_outside = 0;
+    double *weight = NULL, total = 0;
+    MODAL_TRY(modal_alloc(&panel_of, t->supernodes->n, sizeof *panel_of, "subtrees", err));
+    MODAL_TRY(modal_alloc(&parent, t->n_panels, sizeof *parent, "subtrees", err));
+    MODAL_TRY(modal_alloc(&begin, t->n_panels, sizeof *begin, "subtrees", err));
+    MODAL_TRY(modal_alloc(&weight, t->n_panels, sizeof *weight, "subtrees", err));
+    for (int64_t p = 0; p < t->n_panels; p++)
+        for (int64_t j = 0; j < t->panels[p].n_columns; j++) panel_of[t->panels[p].first + j] = p;
+    for (int64_t p = 0; p < t->n_panels; p++) {
+        const modal_panel *panel = &t->panels[p];
+        total += weight[p] = (double)panel->n_columns * panel->n_rows;
+        parent[p] = panel->n_rows == panel->n_columns
+                        ? -1
+                        : panel_of[t->supernodes->rows[panel->rows_at + panel->n_columns]];
+    }
+    modal_cut_subtrees(t->n_panels, parent, weight, begin, fmax(total / TASKS, PARALLEL_VALUES),
+                       &t->n_subtrees, t->subtrees, &t->n_top, t->top);
+    for (int64_t k = 0; k < t->n_subtrees; k++) {
+        const modal_panel *root = &t->panels[t->subtrees[k].to];
+        t->outside_at[k] = n_outside;
+        n_outside += root->n_rows - root->n_columns;
+    }
+    MODAL_TRY(modal_alloc(&t->outside, n_outside, sizeof *t->outside, "solve", err));
+done:
+    modal_free(&panel_of);
+    modal_free(&parent);
+    modal_free(&begin);
+    modal_free(&weight);
+    return status;
+}
+
+modal_status modal_triangle_new(const modal_supernodes *supernodes, int n_threads,
+                                modal_triangle **result, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_triangle *t = NULL;
+    MODAL_TRY(modal_alloc_zero(&t, 1, sizeof *t, "solve", err));
+    t->supernodes = supernodes;
+    t->n_threads = n_threads;
+    for (int64_t k = 0; k < supernodes->n_supernodes; k++)
+        t->n_panels +=
+            (supernodes->first[k + 1] - supernodes->first[k] + PANEL_COLUMNS - 1) / PANEL_COLUMNS;
+    MODAL_TRY(modal_alloc(&t->panels, t->n_panels, sizeof *t->panels, "solve", err));
+    MODAL_TRY(modal_alloc(&t->subtrees, t->n_panels, sizeof *t->subtrees, "solve", err));
+    MODAL_TRY(modal_alloc(&t->outside_at, t->n_panels, sizeof *t->outside_at, "solve", err));
+    MODAL_TRY(modal_alloc(&t->top, t->n_panels, sizeof *t->top, "solve", err));
+    MODAL_TRY(modal_alloc(&t->parts, GATHER_PARTS * PANEL_COLUMNS, sizeof *t->parts, "solve", err));
+    MODAL_TRY(modal_alloc(&t->maps, n_threads * supernodes->n, sizeof *t->maps, "solve", err));
+    cut_panels(t);
+    MODAL_TRY(cut_subtrees(t, err));
+    *result = t;
+    t = NULL;
+done:
+    modal_triangle_delete(t);
+    return status;
+}
+
+modal_triangle *modal_triangle_delete(modal_triangle *t)
+{
+    if (!t) return NULL;
+    modal_free(&t->panels);
+    modal_free(&t->subtrees);
+    modal_free(&t->outside_at);
+    modal_free(&t->top);
+    modal_free(&t->outside);
+    modal_free(&t->parts);
+    modal_free(&t->maps);
+    modal_free(&t);
+    return NULL;
+}
+
+/* Tiles of eight rows of a column-major matrix, each by columns; `from` at the panel's first value. */
+static void pack_panel(const modal_panel *panel, int64_t stride, const double *from,
+                       const double *roots, double *to)
+{
+    const int64_t n_columns = panel->n_columns, n_rows = panel->n_rows;
+    for (int64_t first = 0; first < n_rows;) {
+        const int64_t limit = first < n_columns ? n_columns : n_rows;
+        const int64_t height = limit - first < MODAL_ROW ? limit - first : MODAL_ROW;
+        const int64_t width = first < n_columns ? first + height : n_columns;
+        for (int64_t k = 0; k < width; k++)
+            for (int64_t i = first; i < first + height; i++) {
+                const double value = from[k * stride + i];
+                *to++ = i == k ? 1 / roots[k] : i < k ? 0 : value * roots[k];
+            }
+        first += height;
+    }
+}
+
+modal_status modal_triangle_pack(modal_triangle *t, double *values, const double *pivots,
+                                 modal_error *err)
+{
+    const modal_supernodes *s = t->supernodes;
+    int64_t largest = 0, panel = 0;
+    double *copy = NULL, roots[PANEL_COLUMNS];
+    for (int64_t p = 0; p < t->n_panels; p++) {
+        const int64_t size = (int64_t)t->panels[p].n_columns * t->panels[p].n_rows;
+        if (size > largest) largest = size;
+    }
+    modal_status status = modal_alloc(&copy, largest, sizeof *copy, "factor", err);
+    if (status != MODAL_OK) return status;
+    /* a packed panel is no longer than its rectangle, so it ends before the next one's values begin */
+    for (int64_t k = 0; k < s->n_supernodes; k++) {
+        const int64_t stride = s->rows_at[k + 1] - s->rows_at[k];
+        for (; panel < t->n_panels && t->panels[panel].first < s->first[k + 1]; panel++) {
+            const modal_panel *p = &t->panels[panel];
+            const int64_t offset = p->first - s->first[k];
+            const double *from = values + s->values_at[k] + offset * stride + offset;
+            for (int64_t j = 0; j < p->n_columns; j++) {
+                roots[j] = sqrt(pivots[p->first + j]);
+                memcpy(copy + j * p->n_rows, from + j * stride, (size_t)p->n_rows * sizeof *copy);
+            }
+            pack_panel(p, p->n_rows, copy, roots, values + p->values_at);
+        }
+    }
+    t->values = values;
+    modal_free(&copy);
+    return MODAL_OK;
+}
+
+static const double *below(const modal_triangle *t, const modal_panel *panel)
+{
+    return t->values + panel->values_at + modal_panel_diagonal_size(panel->n_columns);
+}
+
+static modal_panel_task whole_panel(const modal_triangle *t, const modal_panel *panel, modal_row *y)
+{
+    return (modal_panel_task){.panel = panel,
+                              .values = below(t, panel),
+                              .rows = t->supernodes->rows + panel->rows_at,
+                              .to = (panel->n_rows - panel->n_columns + MODAL_ROW - 1) / MODAL_ROW,
+                              .y = y,
+                              .end = INT64_MAX};
+}
+
+static void forward_subtree(modal_triangle *t, int64_t k, int32_t *map, modal_row *y)
+{
+    const modal_subtree *tree = &t->subtrees[k];
+    const modal_row_kernels *kernels = modal_rows();
+    const modal_panel *root = &t->panels[tree->to];
+    const int64_t *rows = t->supernodes->rows + root->rows_at + root->n_columns;
+    const int64_t n_outside = root->n_rows - root->n_columns;
+    modal_row *outside = t->outside + t->outside_at[k];
+    for (int64_t i = 0; i < n_outside; i++) map[rows[i]] = (int32_t)i;
+    memset(outside, 0, (size_t)n_outside * sizeof *outside);
+    for (int64_t p = tree->from; p <= tree->to; p++) {
+        const modal_panel *panel = &t->panels[p];
+        kernels->solve_diagonal(panel, t->values + panel->values_at, y + panel->first);
+        modal_panel_task task = whole_panel(t, panel, y);
+        task.end = root->first + root->n_columns;
+        task.map = map;
+        task.outside = outside;
+        kernels->update_below(&task);
+    }
+}
+
+static void forward_top(modal_triangle *t, const modal_panel *panel, modal_row *y)
+{
+    const modal_row_kernels *kernels = modal_rows();
+    const modal_panel_task whole = whole_panel(t, panel, y);
+    const int64_t size = (int64_t)panel->n_columns * (panel->n_rows - panel->n_columns);
+    kernels->solve_diagonal(panel, t->values + panel->values_at, y + panel->first);
+    const int64_t n_parts = 4 * (int64_t)t->n_threads;
+#pragma omp parallel for schedule(static) num_threads(t->n_threads) if (size >= PARALLEL_VALUES)
+    for (int64_t part = 0; part < n_parts; part++) {
+        modal_panel_task task = whole;
+        task.from = whole.to * part / n_parts;
+        task.to = whole.to * (part + 1) / n_parts;
+        kernels->update_below(&task);
+    }
+}
+
+/* The rows below are cut into a fixed number of parts whose sums are added in order. */
+static void backward_top(modal_triangle *t, const modal_panel *panel, modal_row *y)
+{
+    const modal_row_kernels *kernels = modal_rows();
+    const modal_panel_task whole = whole_panel(t, panel, y);
+    const int64_t size = (int64_t)panel->n_columns * (panel->n_rows - panel->n_columns);
+    modal_row *x = y + panel->first;
+    if (size >= PARALLEL_VALUES) {
+        memset(t->parts, 0, GATHER_PARTS * PANEL_COLUMNS * sizeof *t->parts);
+#pragma omp parallel for schedule(static) num_threads(t->n_threads)
+        for (int64_t part = 0; part < GATHER_PARTS; part++) {
+            modal_panel_task task = whole;
+            task.from = whole.to * part / GATHER_PARTS;
+            task.to = whole.to * (part + 1) / GATHER_PARTS;
+            task.outside = t->parts + part * PANEL_COLUMNS;
+            kernels->gather_below(&task);
+        }
+        for (int64_t part = 0; part < GATHER_PARTS; part++)
+            for (int64_t k = 0; k < panel->n_columns; k++)
+                x[k] += t->parts[part * PANEL_COLUMNS + k];
+    } else {
+        modal_panel_task task = whole;
+        task.outside = x;
+        kernels->gather_below(&task);
+    }
+    kernels->solve_diagonal_transposed(panel, t->values + panel->values_at, x);
+}
+
+void modal_triangle_solve(modal_triangle *t, modal_row *y)
+{
+    const modal_row_kernels *kernels = modal_rows();
+    const int n_threads = t->n_subtrees > 1 ? t->n_threads : 1;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
+    for (int64_t k = 0; k < t->n_subtrees; k++)
+        forward_subtree(t, k, t->maps + omp_get_thread_num() * t->supernodes->n, y);
+    for (int64_t k = 0; k < t->n_subtrees; k++) {
+        const modal_panel *root = &t->panels[t->subtrees[k].to];
+        const int64_t *rows = t->supernodes->rows + root->rows_at + root->n_columns;
+        const modal_row *outside = t->outside + t->outside_at[k];
+        for (int64_t i = 0; i < root->n_rows - root->n_columns; i++) y[rows[i]] += outside[i];
+    }
+    for (int64_t k = 0; k < t->n_top; k++) forward_top(t, &t->panels[t->top[k]], y);
+    for (int64_t k = t->n_top - 1; k >= 0; k--) backward_top(t, &t->panels[t->top[k]], y);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
+    for (int64_t k = 0; k < t->n_subtrees; k++)
+        for (int64_t p = t->subtrees[k].to; p >= t->subtrees[k].from; p--) {
+            const modal_panel *panel = &t->panels[p];
+            modal_panel_task task = whole_panel(t, panel, y);
+            task.outside = y + panel->first;
+            kernels->gather_below(&task);
+            kernels->solve_diagonal_transposed(panel, t->values + panel->values_at,
+                                               y + panel->first);
+        }
+}
