@@ -21,7 +21,7 @@ static const double most_growth = 1e6;
 
 struct modal_factor {
     const modal_fem_system *system;
-    const modal_row_mass *rows;
+    modal_row_mass rows;
     int n_threads;
     int64_t n;             /* degrees of freedom */
     int64_t *order, *place; /* [nodes] the node eliminated as k-th; inverse */
@@ -140,15 +140,14 @@ done:
     return status;
 }
 
-modal_status modal_factor_new(const modal_fem_system *system, const modal_row_mass *rows, int n_threads,
-                              modal_factor **result, modal_factor_report *report,
-                              const modal_progress *progress, modal_error *err)
+modal_status modal_factor_new(const modal_fem_system *system, int n_threads, modal_factor **result,
+                              modal_factor_report *report, const modal_progress *progress,
+                              modal_error *err)
 {
     modal_factor *factor = NULL;
     modal_status status = modal_alloc_zero(&factor, 1, sizeof *factor, "factor", err);
     if (status != MODAL_OK) return status;
     factor->system = system;
-    factor->rows = rows;
     factor->n_threads = n_threads;
     factor->n = 3 * system->n_free;
     cholmod_common common;
@@ -158,7 +157,8 @@ modal_status modal_factor_new(const modal_fem_system *system, const modal_row_ma
     common.nmethods = 1;
     common.method[0].ordering = CHOLMOD_GIVEN;
     common.postorder = 1;
-    status = analyse(factor, &common, report, progress, err);
+    status = modal_row_mass_build(system, &factor->rows, err);
+    if (status == MODAL_OK) status = analyse(factor, &common, report, progress, err);
     cholmod_l_finish(&common);
     if (status != MODAL_OK) {
         modal_factor_delete(factor);
@@ -188,6 +188,7 @@ modal_factor *modal_factor_delete(modal_factor *factor)
     if (!factor) return NULL;
     modal_triangle_delete(factor->triangle);
     modal_supernodes_free(&factor->supernodes);
+    modal_row_mass_free(&factor->rows);
     modal_free(&factor->order);
     modal_free(&factor->place);
     modal_free(&factor->values);
@@ -197,12 +198,14 @@ modal_factor *modal_factor_delete(modal_factor *factor)
     return NULL;
 }
 
+const modal_row_mass *modal_factor_mass(const modal_factor *factor) { return &factor->rows; }
+
 static modal_status compute(modal_factor *factor, double shift, modal_ldl_output *output,
                             const modal_progress *progress, const char *stage, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_supernodes *s = &factor->supernodes;
-    const modal_ldl_input input = {factor->system, factor->rows, factor->order, factor->place, shift};
+    const modal_ldl_input input = {factor->system, &factor->rows, factor->order, factor->place, shift};
     if (!factor->values)
         MODAL_TRY(modal_alloc(&factor->values, s->values_at[s->n_supernodes], sizeof *factor->values,
                               "factor", err));

@@ -23,11 +23,11 @@ typedef struct modal_factor_report {
     double bytes;    /* what the factor takes, and what computing and using it takes besides */
 } modal_factor_report;
 
-/* Orders the nodes by nested dissection (METIS) and analyses; the numbers come later. Borrows both
- * arguments. modal_factor_delete returns NULL and accepts it. One thread at a time a factor. */
-modal_status modal_factor_new(const modal_fem_system *system, const modal_row_mass *rows, int n_threads,
-                              modal_factor **factor, modal_factor_report *report,
-                              const modal_progress *progress, modal_error *err);
+/* Orders the nodes by nested dissection (METIS) and analyses; the numbers come later. Borrows the
+ * system. modal_factor_delete returns NULL and accepts it. One thread at a time a factor. */
+modal_status modal_factor_new(const modal_fem_system *system, int n_threads, modal_factor **factor,
+                              modal_factor_report *report, const modal_progress *progress,
+                              modal_error *err);
 modal_factor *modal_factor_delete(modal_factor *factor);
 
 /* Factors K - shift M; may be called again with another shift. *definite is 0 when the matrix turned
@@ -49,6 +49,9 @@ void modal_factor_solve_rows(modal_factor *factor, const modal_row *right, modal
 /* The same for n_vectors vectors [n_vectors, n]. */
 modal_status modal_factor_solve(modal_factor *factor, int64_t n_vectors, const double *right,
                                 double *solutions, modal_error *err);
+
+/* The node graph and M, by rows. */
+const modal_row_mass *modal_factor_mass(const modal_factor *factor);
 
 /* Seconds on a monotonic clock. */
 double modal_seconds(void);

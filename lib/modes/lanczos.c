@@ -77,7 +77,7 @@ static void project(lanczos *l)
 {
     const int threads = l->problem->n_threads;
     const int64_t count = l->n_locked_blocks + l->n_blocks;
-    modal_row_mass_multiply(&l->problem->mass, l->w, l->mw, threads);
+    modal_row_mass_multiply(l->problem->mass, l->w, l->mw, threads);
     modal_rows_gram(l->n, count, l->basis, l->mw, l->h, l->scratch, threads);
     modal_rows_subtract(l->n, count, l->basis, l->h, l->w, threads);
 }
@@ -99,7 +99,7 @@ static void fill_at_random(lanczos *l, const int lost[B])
     for (int i = 0; i < B; i++)
         for (int64_t k = 0; lost[i] && k < l->n; k++) modal_modes_random(problem, 1, &w[B * k + i]);
     modal_rows_rigid_remove(&problem->rigid, l->w, l->rigid);
-    modal_row_mass_multiply(&problem->mass, l->w, l->mw, problem->n_threads);
+    modal_row_mass_multiply(problem->mass, l->w, l->mw, problem->n_threads);
     symmetric_gram(l, g);
     for (int i = 0; i < B; i++) s[i][i] = lost[i] ? 1 / sqrt(g[i][i]) : 1;
     modal_rows_scale(l->n, s, l->w, problem->n_threads);
@@ -158,7 +158,7 @@ static modal_status orthonormalise(lanczos *l, double b[B][B], modal_error *err)
             return MODAL_OK;
         }
         /* the first product is that of w before its projection */
-        modal_row_mass_multiply(&problem->mass, l->w, l->mw, threads);
+        modal_row_mass_multiply(problem->mass, l->w, l->mw, threads);
         exact = 1;
     }
     return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED,

@@ -35,8 +35,9 @@ static modal_status factorise(const modal_volume_mesh *mesh, modal_modes_problem
     modal_status status = MODAL_OK;
     int definite = 0;
     int64_t pivot = -1;
-    MODAL_TRY(modal_factor_new(&problem->system, &problem->mass, problem->n_threads, &problem->factor,
-                               report, problem->progress, err));
+    MODAL_TRY(modal_factor_new(&problem->system, problem->n_threads, &problem->factor, report,
+                               problem->progress, err));
+    problem->mass = modal_factor_mass(problem->factor);
     problem->shift = first_shift(problem);
     for (int attempt = 0; attempt < 5; attempt++) {
         MODAL_TRY(modal_progress_report(problem->progress, "factor", -1, err));
@@ -182,7 +183,6 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
     if (options->solver == MODAL_MODES_AUTO && !result->dense)
         result->dense = n <= DENSE_ALWAYS || (3 * (int64_t)n_modes > n_elastic && n <= DENSE_AT_MOST);
     MODAL_TRY(allocate_result(result, n_modes, mesh->n_nodes, n_rigid, err));
-    MODAL_TRY(modal_row_mass_build(&problem->system, &problem->mass, err));
     MODAL_TRY(factorise(mesh, problem, &report, err));
 
     double before = modal_seconds();
@@ -288,7 +288,6 @@ modal_status modal_modes_solve(const modal_volume_mesh *mesh, const int32_t *fix
         if (blas_threads > 0) modal_blas_threads(blas_threads);
     }
     modal_factor_delete(problem.factor);
-    modal_row_mass_free(&problem.mass);
     modal_rigid_space_free(&problem.rigid);
     modal_fem_system_free(&problem.system);
     if (status != MODAL_OK) modal_modes_result_free(result);

@@ -17,7 +17,7 @@
 typedef struct modal_modes_problem {
     modal_fem_system system;
     modal_rigid_space rigid;
-    modal_row_mass mass;
+    const modal_row_mass *mass; /* the factor's */
     modal_factor *factor;
     int64_t n;         /* free degrees of freedom */
     double shift;      /* sigma */

@@ -153,11 +153,11 @@ static modal_status solve_loads(const modal_volume_mesh *mesh, const reduced_spa
     int definite = 0;
     int64_t pivot = -1;
     MODAL_TRY(modal_rigid_space_build(mesh, &space->system, space->n_threads, &rigid, err));
-    MODAL_TRY(modal_factor_new(&space->system, &factor, &of_factor, progress, err));
-    MODAL_TRY(modal_progress_report(progress, "factor", -1, err));
-    modal_blas_threads(space->n_threads);
-    MODAL_TRY(modal_factor_compute(factor, &space->system, rigid.n_rigid ? -1e-5 * first_eigenvalue : 0,
-                                   &definite, &pivot, &of_factor, err));
+    MODAL_TRY(modal_factor_new(&space->system, space->n_threads, &factor, &of_factor, progress,
+                               err));
+    modal_blas_threads(1);
+    MODAL_TRY(modal_factor_compute(factor, rigid.n_rigid ? -1e-5 * first_eigenvalue : 0, &definite,
+                                   &pivot, &of_factor, progress, err));
     if (!definite)
         MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "modal derivatives: stiffness not positive definite");
     report->seconds_factor = modal_seconds() - before;
