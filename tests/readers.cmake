@@ -42,13 +42,13 @@ endfunction()
 set(fuzz_sources
   formats/text_reader.c formats/tag_table.c formats/group_builder.c formats/msh.c
   formats/msh_elements.c formats/msh_element_types.c formats/msh_ascii.c formats/msh_binary.c
-  formats/veg.c formats/bou.c formats/obj.c formats/csv.c
+  formats/veg.c formats/bou.c formats/obj.c formats/csv.c formats/vega_matrix.c
   formats/surface_builder.c formats/stl.c formats/ply_read.c formats/off.c lib/base/point_table.c
   formats/mesh_builder.c formats/medit.c formats/tetgen.c formats/inp.c formats/inp_sets.c
   formats/vtk.c formats/vtk_grid.c formats/vtu.c formats/vtu_data.c lib/mesh/element.c
   lib/base/status.c lib/base/memory.c lib/mesh/volume_mesh.c)
 list(TRANSFORM fuzz_sources PREPEND ${CMAKE_SOURCE_DIR}/)
-foreach(format msh veg bou obj csv)
+foreach(format msh veg bou obj csv vega)
   modal_fuzz_target(${format} fuzz_${format})
 endforeach()
 foreach(format stl ply off)

@@ -11,4 +11,8 @@ if(TARGET modalpack)
                      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
     set_tests_properties(cli.${name} PROPERTIES LABELS cli TIMEOUT 300)
   endforeach()
+  add_test(NAME cli.import
+           COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_import.py
+                   ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} ${MODAL_TEST_DATA})
+  set_tests_properties(cli.import PROPERTIES LABELS cli TIMEOUT 300)
 endif()

@@ -260,6 +260,7 @@ static const damage_case damages[] = {
     {DELETE_ATTRIBUTE, S0 "/modes@mass_rule", 0, 0, NULL, "/modes@mass_rule: missing", 0},
     {SET_TEXT, S0 "/modes@kind", 0, 0, "wrong",
      "/modes@kind: must be modes, derivatives, snapshots or imported, is \"wrong\"", 0},
+    {SET_TEXT, S1 "/modes@kind", 0, 0, "imported", S1 "/modes@mass_coupling: missing", 0},
     {SHORTEN, S0 "/reduced_forces/linear", 0, 0, NULL, "linear: shape must be [4, 4], is [3, 4]", 0},
     {FLATTEN, S0 "/reduced_forces/quadratic", 0, 0, NULL, "quadratic: ", 0},
     {SHORTEN, S0 "/reduced_forces/cubic", 0, 0, NULL, "cubic: shape must be [4, 20], is [3, 20]", 0},
