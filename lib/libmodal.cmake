@@ -19,9 +19,9 @@ install(TARGETS libmodal LIBRARY)
 # The headers keep their folders, below one of the library's own.
 set(public_headers
   lib/base/status.h lib/base/memory.h lib/base/hash.h lib/base/progress.h
-  lib/mesh/volume_mesh.h lib/basis/basis.h lib/trajectory/trajectory.h lib/deform/deform.h
+  lib/mesh/element.h lib/mesh/volume_mesh.h lib/basis/basis.h lib/trajectory/trajectory.h lib/deform/deform.h
   formats/findings.h formats/mesh_read.h formats/obj.h formats/bou.h formats/csv.h
-  formats/basis_h5.h formats/trajectory_h5.h formats/sequence_vtkhdf.h)
+  formats/basis_h5.h formats/trajectory_h5.h formats/sequence.h formats/sequence_vtkhdf.h)
 foreach(header ${public_headers})
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES ${CMAKE_SOURCE_DIR}/${header}

@@ -61,13 +61,23 @@ def make_meshes(folder, parametric):
         yield target
 
 
+# Nodes of each kind, and for each of our places the place in Gmsh's order (its reference manual,
+# "Node ordering").
+KINDS = {"TET4": (4, range(4)), "HEX8": (5, range(8)), "WEDGE6": (6, range(6)), "PYRAMID5": (7, range(5)),
+         "TET10": (11, [0, 1, 2, 3, 4, 5, 6, 7, 9, 8]),
+         "HEX20": (17, [0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 13, 9, 16, 18, 19, 17, 10, 12, 14, 15])}
+
+
 def read_ours(program, path):
     data = json.loads(run(program, str(path)))
     tags = np.array(data["node_tags"])
+    ends = np.cumsum([len(KINDS[kind][1]) for kind in data["types"]])
+    elements = [tags[nodes].tolist() for nodes in np.split(np.array(data["element_nodes"], int), ends[:-1])]
     return {
         "tags": tags,
         "nodes": np.array(data["nodes"]).reshape(-1, 3),
-        "elements": tags[np.array(data["element_nodes"], int).reshape(-1, 4)],
+        "types": data["types"],
+        "elements": np.array(elements) if set(data["types"]) == {"TET4"} else elements,
         "element_tags": np.array(data["element_tags"]),
         "groups": {
             (group["dimension"], group["tag"]): (
@@ -88,7 +98,7 @@ def check(condition, *what):
 
 def element_set(elements):
     """Order of elements and of their nodes apart, which another reader need not keep."""
-    return sorted(map(tuple, np.sort(elements, axis=1).tolist()))
+    return sorted(tuple(sorted(map(int, element))) for element in elements)
 
 
 def check_with_gmsh(path, ours, program):
@@ -97,10 +107,15 @@ def check_with_gmsh(path, ours, program):
     check(set(ours["tags"].tolist()) == set(order), path, "node numbers")
     nodes = np.array(theirs["nodes"]).reshape(-1, 3)[[order[tag] for tag in ours["tags"].tolist()]]
     check(np.array_equal(nodes, ours["nodes"]), path, "coordinates")
-    elements = np.array(theirs["tetrahedra"]).reshape(-1, 4)
-    by_tag = dict(zip(theirs["element_tags"], elements.tolist()))
-    for tag, element in zip(ours["element_tags"].tolist(), ours["elements"].tolist()):
-        check(by_tag.get(tag) == element, path, "element", tag, element, by_tag.get(tag))
+    elements = []
+    by_tag = {}
+    for kind, (number, places) in KINDS.items():
+        block, = [b for b in theirs["volume"] if b["type"] == number]
+        ordered = np.array(block["nodes"], int).reshape(-1, len(places))[:, list(places)].tolist()
+        elements += ordered
+        by_tag.update((tag, (kind, nodes)) for tag, nodes in zip(block["tags"], ordered))
+    for tag, kind, element in zip(ours["element_tags"].tolist(), ours["types"], ours["elements"]):
+        check(by_tag.get(tag) == (kind, list(element)), path, "element", tag, element, by_tag.get(tag))
     # Gmsh itself keeps the second copy of an element of two groups from version 2.2.
     check(
         sorted(set(element_set(elements))) == element_set(ours["elements"]), path, "elements"

@@ -22,6 +22,7 @@ static void need(int ierr, const char *what)
 int main(int argc, char **argv)
 {
     int ierr, *groups;
+    static const int volume_types[] = {4, 5, 6, 7, 11, 17}; /* Gmsh's numbers of what we read */
     size_t *node_tags, *element_tags, *element_nodes, n_tags, n_positions, n_parameters, n_elements,
         n_element_nodes, n_groups;
     double *positions, *parameters;
@@ -34,17 +35,25 @@ int main(int argc, char **argv)
     gmshModelMeshGetNodes(&node_tags, &n_tags, &positions, &n_positions, &parameters, &n_parameters,
                           -1, -1, 0, 0, &ierr);
     need(ierr, "gmshModelMeshGetNodes");
-    gmshModelMeshGetElementsByType(4, &element_tags, &n_elements, &element_nodes, &n_element_nodes,
-                                   -1, 0, 1, &ierr);
-    need(ierr, "gmshModelMeshGetElementsByType");
     printf("{\"nodes\":[");
     for (size_t i = 0; i < n_positions; i++) printf("%s%.17g", i ? "," : "", positions[i]);
     printf("],\n");
     print_numbers("node_tags", node_tags, n_tags);
     printf(",\n");
-    print_numbers("element_tags", element_tags, n_elements);
-    printf(",\n");
-    print_numbers("tetrahedra", element_nodes, n_element_nodes);
+    printf("\"volume\":[");
+    for (size_t i = 0; i < sizeof volume_types / sizeof *volume_types; i++) {
+        gmshModelMeshGetElementsByType(volume_types[i], &element_tags, &n_elements, &element_nodes,
+                                       &n_element_nodes, -1, 0, 1, &ierr);
+        need(ierr, "gmshModelMeshGetElementsByType");
+        printf("%s{\"type\":%d,", i ? ",\n" : "", volume_types[i]);
+        print_numbers("tags", element_tags, n_elements);
+        printf(",");
+        print_numbers("nodes", element_nodes, n_element_nodes);
+        printf("}");
+        gmshFree(element_tags);
+        gmshFree(element_nodes);
+    }
+    printf("]");
     gmshModelGetPhysicalGroups(&groups, &n_groups, -1, &ierr);
     need(ierr, "gmshModelGetPhysicalGroups");
     printf(",\n\"groups\":[");
@@ -70,8 +79,6 @@ int main(int argc, char **argv)
     gmshFree(node_tags);
     gmshFree(positions);
     gmshFree(parameters);
-    gmshFree(element_tags);
-    gmshFree(element_nodes);
     gmshFinalize(&ierr);
     return fflush(stdout) == 0 ? 0 : 4;
 }
