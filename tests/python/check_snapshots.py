@@ -151,7 +151,7 @@ with tempfile.TemporaryDirectory() as name:
     refuse(2, "--energy: must be > 0, 0", "--snapshots", good, "--energy", 0)
     refuse(2, "--energy: must be in 0 .. 1", "--snapshots", good, "--energy", 1.5)
     refuse(2, "--energy: needs --snapshots", "--energy", 0.5)
-    refuse(2, "--snapshots: not together with --derivatives", "--snapshots", good, "--derivatives", 2)
+    refuse(2, "--derivatives, --snapshots, --import: one of them at most", "--snapshots", good, "--derivatives", 2)
     got = run("modalpack", bar, good, *RUBBER, "--snapshots", good, "-f", code=2)
     assert "one file" in got.stderr
 
