@@ -51,6 +51,9 @@ static modal_status read_arrays(const modal_h5_in *in, const modal_h5_place *roo
     MODAL_TRY(modal_h5_read_array(in, root, "frames", MODAL_H5_F64, 4, frame_dims,
                                   MODAL_H5_OPTIONAL,
                                   n_frames < 0 || n_offsets < 1 ? NULL : &t->frames));
+    int64_t energy_dims[2] = {n_frames, 4};
+    MODAL_TRY(modal_h5_read_array(in, root, "energy", MODAL_H5_F64, 2, energy_dims, MODAL_H5_OPTIONAL,
+                                  n_frames < 0 ? NULL : &t->energy));
 done:
     return status;
 }

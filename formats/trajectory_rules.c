@@ -43,6 +43,7 @@ modal_status modal_trajectory_rules(const modal_checker *c, const modal_trajecto
     MODAL_TRY(modal_rule_finite(c, "/q", t->q, t->n_frames, n_coordinates,
                                 (modal_axes){"frame", "coordinate"}));
     MODAL_TRY(modal_rule_frames(c, "/frames", t->frames, t->n_frames, t->n_objects));
+    MODAL_TRY(modal_rule_finite(c, "/energy", t->energy, t->n_frames, 4, (modal_axes){"frame", "part"}));
     if (t->basis_path && !t->basis_path[0]) MODAL_TRY(modal_broken(c, "/@basis_path", "empty"));
     MODAL_TRY(modal_rule_hash(c, "/@basis_hash", t->basis_hash));
 done:

@@ -23,9 +23,11 @@ static modal_status write_all(hid_t file, const modal_trajectory *t, modal_error
     modal_status status = MODAL_OK;
     const int64_t n_offsets = (int64_t)t->n_objects + 1;
     const int64_t q_dims[2] = {t->n_frames, t->mode_offsets[t->n_objects]};
+    const int64_t energy_dims[2] = {t->n_frames, 4};
     const int64_t frame_dims[4] = {t->n_frames, t->n_objects, 3, 4};
     MODAL_TRY(modal_h5_write_text(file, "modal_type", "trajectory", err));
-    MODAL_TRY(modal_h5_write_text(file, "modal_version", "1.0", err));
+    /* the lowest version that has all that is written: older readers know what they get */
+    MODAL_TRY(modal_h5_write_text(file, "modal_version", t->energy ? "1.1" : "1.0", err));
     MODAL_TRY(modal_h5_write_text(file, "basis_hash", t->basis_hash, err));
     MODAL_TRY(modal_h5_write_text(file, "basis_path", t->basis_path, err));
     MODAL_TRY(modal_h5_write_external(file, "basis", t->basis_path, err));
@@ -36,6 +38,8 @@ static modal_status write_all(hid_t file, const modal_trajectory *t, modal_error
     if (t->frames)
         MODAL_TRY(
             modal_h5_write_array(file, "frames", MODAL_H5_F64, 4, frame_dims, t->frames, err));
+    if (t->energy)
+        MODAL_TRY(modal_h5_write_array(file, "energy", MODAL_H5_F64, 2, energy_dims, t->energy, err));
     MODAL_TRY(modal_provenance_write(file, t->provenance, t->n_provenance, err));
 done:
     return status;

@@ -10,6 +10,7 @@
 #include "kernels/normals_dynamic/normals_dynamic.h"
 #include "kernels/normals_rigid/normals_rigid.h"
 #include "kernels/normals_two_stage/normals_two_stage.h"
+#include "kernels/reduced_step/reduced_step.h"
 #include "kernels/reorder/reorder.h"
 #include "kernels/tangents_dynamic/tangents_dynamic.h"
 #include "kernels/tangents_rigid/tangents_rigid.h"
@@ -33,6 +34,7 @@ typedef struct modal_kernels {
     modal_tangents_rigid_function *tangents_rigid;
     modal_tangents_dynamic_function *tangents_dynamic;
     modal_reorder_function *reorder;
+    modal_reduced_step_function *reduced_step;
 } modal_kernels;
 
 /* Finds a back end: "ref", "cpu", "cuda" (device 0), "cuda:N", or "auto": cuda where there is a

@@ -60,3 +60,19 @@ int64_t modal_shape_nearest_vertex(const modal_shape *shape, const double *rest_
     *distance = least;
     return nearest;
 }
+
+double modal_shape_vertex_area(const modal_shape *shape, int64_t vertex)
+{
+    double area = 0;
+    for (int64_t i = shape->face_offsets[vertex]; i < shape->face_offsets[vertex + 1]; i++) {
+        const int32_t *corner = shape->triangles + 3 * (int64_t)shape->faces[i];
+        const double *x = shape->rest_positions + 3 * (int64_t)corner[0];
+        const double *y = shape->rest_positions + 3 * (int64_t)corner[1];
+        const double *z = shape->rest_positions + 3 * (int64_t)corner[2];
+        const double a[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]};
+        const double b[3] = {z[0] - x[0], z[1] - x[1], z[2] - x[2]};
+        area += hypot(hypot(a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2]),
+                      a[0] * b[1] - a[1] * b[0]) / 6;
+    }
+    return area;
+}

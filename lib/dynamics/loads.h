@@ -28,4 +28,7 @@ int64_t modal_shape_stored_vertex(const modal_shape *shape, int64_t user_vertex)
 int64_t modal_shape_nearest_vertex(const modal_shape *shape, const double *rest_frame,
                                    const double point[3], double *distance);
 
+/* A third of the area of the triangles at a stored vertex, m^2, at rest. */
+double modal_shape_vertex_area(const modal_shape *shape, int64_t vertex);
+
 #endif

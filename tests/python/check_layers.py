@@ -8,7 +8,7 @@ import sys
 
 root = pathlib.Path(sys.argv[1])
 DATA = {"lib/base", "lib/mesh/volume_mesh.h", "lib/mesh/element.h", "lib/mesh/material.h",
-        "lib/basis", "lib/trajectory", "lib/deform/deform.h"}
+        "lib/basis", "lib/trajectory", "lib/deform/deform.h", "lib/dynamics/scene.h"}
 ALLOWED = {
     "lib/base": {"lib/base"},
     "lib": {"lib", "kernels"},

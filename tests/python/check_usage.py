@@ -42,7 +42,8 @@ for tool in sys.argv[1:]:
     got = run(tool, "-V")
     check(got.returncode == 0 and re.match(rf"{name} \d+\.\d+\.\d+ ", got.stdout), name, got)
     check("compiler:" in got.stdout and "HDF5" in got.stdout, name, "-V", got.stdout)
-    for words in (["--nonsense"], ["-Z"], [], ["a", "b", "c", "d"], ["--report"]):
+    operands = ["a", "b"] if name == "modalplace" else ["a", "b", "c", "d"]  # too few, too many
+    for words in (["--nonsense"], ["-Z"], [], operands, ["--report"]):
         got = run(tool, *words)
         check(got.returncode == 2 and not got.stdout, name, words, got)
         check(got.stderr.startswith(f"{name}: ") and got.stderr.count("\n") == 1, name, got)
@@ -54,7 +55,8 @@ for tool in sys.argv[1:]:
     got = run(tool, "--progress", "loud", "absent", "absent2")
     check(got.returncode == 2 and not got.stdout, name, got)
     if name != "modalbench":
-        words = [tool, "absent.h5"] + {"modalinfo": [], "modalsim": ["out.h5", "--static"]}.get(name, ["out.h5"])
+        words = [tool, "absent.h5"] + {"modalinfo": [], "modalsim": ["out.h5", "--static"],
+                                        "modalplace": ["out.h5", "absent2.h5"]}.get(name, ["out.h5"])
         code, text = on_terminal(words, NO_COLOR="")
         check(code == 3 and text.startswith("\033[31m" + name + ":\033[0m "), name, code, repr(text))
         for plain in ({"NO_COLOR": "1"}, {"TERM": "dumb", "NO_COLOR": ""}):

@@ -55,8 +55,17 @@ static void unlink_frames(char *path, const char *extension)
     }
 }
 
+static volatile sig_atomic_t held, signalled;
+
+void tool_signals_hold(void) { held = 1; }
+int tool_signalled(void) { return signalled; }
+
 static void on_signal(int number)
 {
+    if (held && !signalled) {
+        signalled = 1;
+        return;
+    }
     for (int i = n_unfinished - 1; i >= 0; i--) {
         if (unfinished[i].extension[0]) unlink_frames(unfinished[i].path, unfinished[i].extension);
         if (unfinished[i].folder)

@@ -67,4 +67,9 @@ modal_status tool_read_stdin(void **bytes, size_t *length, modal_error *err);
  * ends with 128 + signal (130 for an interrupt). SIGPIPE and SIGXFSZ become write errors. */
 void tool_signals_install(const char *tool_name);
 
+/* From now on the first signal only makes tool_signalled true, for a tool that ends cleanly by itself; a
+ * second one ends the process as above. */
+void tool_signals_hold(void);
+int tool_signalled(void);
+
 #endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Strict values out of JSON, with the line of what is wrong. Only for scene*.c. */
+#ifndef MODAL_FORMATS_SCENE_JSON_H
+#define MODAL_FORMATS_SCENE_JSON_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/status.h"
+
+typedef struct modal_json_source {
+    const char *name; /* of the file */
+    const char *text; /* all of it */
+    modal_error *err;
+} modal_json_source;
+
+enum { MODAL_JSON_PATH = 192 };
+
+/* A value and the way to it, "/objects/3/frame". */
+typedef struct modal_json_place {
+    const modal_json_source *source;
+    json_t *value;
+    char path[MODAL_JSON_PATH];
+} modal_json_place;
+
+/* MODAL_ERROR_INPUT "scene.json:12: /objects/3/frame: what, value". */
+modal_status modal_json_wrong(const modal_json_place *place, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Refuses all but an object whose keys are all in `keys` (words separated by blanks). */
+modal_status modal_json_object(const modal_json_place *place, const char *keys);
+/* The member of an object: 0 where it is absent. */
+int modal_json_member(const modal_json_place *place, const char *key, modal_json_place *member);
+/* The same, refused where absent. */
+modal_status modal_json_required(const modal_json_place *place, const char *key, modal_json_place *member);
+/* Refuses all but an array of at least `least` items. */
+modal_status modal_json_array(const modal_json_place *place, size_t least);
+void modal_json_item(const modal_json_place *place, size_t index, modal_json_place *item);
+
+/* Numbers are finite; `unit` is what the message names: a text such as "5 mm" is refused with it. The
+ * optional ones leave *value alone where the member is absent. */
+modal_status modal_json_number(const modal_json_place *place, double least, double most, const char *unit,
+                               double *value);
+modal_status modal_json_integer(const modal_json_place *place, int64_t least, int64_t most, int64_t *value);
+modal_status modal_json_vector(const modal_json_place *place, int count, const char *unit, double *values);
+modal_status modal_json_text(const modal_json_place *place, const char **text);
+modal_status modal_json_boolean(const modal_json_place *place, int *value);
+modal_status modal_json_optional_number(const modal_json_place *object, const char *key, double least,
+                                        double most, const char *unit, double *value);
+modal_status modal_json_optional_vector(const modal_json_place *object, const char *key, int count,
+                                        const char *unit, double *values);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Part of reduced_step_body.h: taking a step over, and the energies. */
+
+/* ---- after a step ---- */
+
+/* Work that the rest of the world does on the object, W. */
+RS_FN double rs_external_power(const modal_step_task *t, int32_t index, const double *q,
+                               const double *v, const modal_step_frame *f)
+{
+    const modal_step_object *o = &t->objects[index];
+    const modal_step_shape *shape = &t->shapes[o->shape];
+    const double *lift = t->tables + shape->masses + shape->n_modes;
+    double u[3], g[3], first[3], flow[3], x[3], power = 0;
+    rs_apply_transposed(f->rotation, f->velocity, u);
+    rs_apply_transposed(f->rotation, t->gravity, g);
+    for (int i = 0; i < 3; i++) {
+        first[i] = shape->first[i];
+        flow[i] = 0;
+        for (int32_t k = 0; k < shape->n_modes; k++) {
+            first[i] += lift[3 * k + i] * q[k];
+            flow[i] += lift[3 * k + i] * v[k];
+        }
+    }
+    rs_cross(f->spin, first, x);
+    for (int i = 0; i < 3; i++) power += g[i] * (shape->mass * u[i] + x[i] + flow[i]);
+    for (int32_t n = 0; n < o->n_points; n++) {
+        const int32_t point = o->first_point + n;
+        const double *table = t->tables + t->points[point].table;
+        double force[3], y[3] = {table[0], table[1], table[2]}, speed[3] = {0, 0, 0}, wind[3];
+        for (int32_t k = 0; k < shape->n_modes; k++)
+            for (int i = 0; i < 3; i++) {
+                y[i] += table[MODAL_STEP_POINT * (1 + k) + i] * q[k];
+                speed[i] += table[MODAL_STEP_POINT * (1 + k) + i] * v[k];
+            }
+        rs_cross(f->spin, y, x);
+        for (int i = 0; i < 3; i++) speed[i] += u[i] + x[i];
+        rs_apply_transposed(f->rotation, t->point_force + 3 * point, force);
+        if (t->points[point].drag > 0 && t->air) {
+            rs_apply_transposed(f->rotation, t->point_air + 3 * point, wind);
+            for (int i = 0; i < 3; i++) wind[i] -= speed[i];
+            const double size = sqrt(rs_dot(wind, wind));
+            for (int i = 0; i < 3; i++) force[i] += t->points[point].drag * size * wind[i];
+        }
+        power += rs_dot(force, speed);
+    }
+    if (o->motion == MODAL_STEP_DRIVEN) { /* the support's */
+        const rs_work w = rs_work_of(t, o);
+        power += rs_dot(w.load, u) + rs_dot(w.load + 3, f->spin);
+    }
+    return power;
+}
+
+RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
+{
+    const modal_step_object *o = &t->objects[index];
+    if (!t->active[o->tree] || t->status[o->tree] != MODAL_STEP_CONVERGED) return;
+    const int32_t r = t->shapes[o->shape].n_modes;
+    const int64_t first = o->coordinates;
+    const rs_scratch s = rs_scratch_of(t, memory);
+    const double *q = t->next_q + first, *v = t->next_v + first;
+    const int average = t->rule == MODAL_STEP_ENERGY;
+    if (average) {
+        RS_EACH(k, r)
+        {
+            s.middle[k] = 0.5 * (t->q[first + k] + q[k]);
+            s.middle[r + k] = 0.5 * (t->v[first + k] + v[k]);
+        }
+        q = s.middle;
+        v = s.middle + r;
+        RS_SYNC();
+    }
+    RS_EACH(k, r) { s.terms[k] = v[k] * rs_packed_row(t->tables + o->damping, r, k, v); }
+    RS_SYNC();
+    if (RS_LANE == 0) {
+        modal_step_measure *m = &t->measures[index];
+        double lost = 0;
+        const double gained = rs_external_power(t, index, q, v, &t->next_frames[index]);
+        for (int32_t k = 0; k < r; k++) lost += s.terms[k];
+        if (t->rule != MODAL_STEP_STATIC) {
+            m->dissipated += average ? t->h * lost : 0.5 * t->h * (lost + m->dissipated_power);
+            m->external += average ? t->h * gained : 0.5 * t->h * (gained + m->external_power);
+        }
+        m->dissipated_power = lost;
+        m->external_power = gained;
+        t->frames[index] = t->next_frames[index];
+    }
+    RS_SYNC();
+    RS_EACH(k, r)
+    {
+        t->q[first + k] = t->next_q[first + k];
+        t->v[first + k] = t->next_v[first + k];
+        t->a[first + k] = t->rule == MODAL_STEP_STATIC ? 0 : t->next_a[first + k];
+    }
+    RS_SYNC();
+}
+
+/* f at the start of the step, which the average vector field needs. */
+RS_FN void rs_start_force(const modal_step_task *t, int32_t index, double *memory)
+{
+    const modal_step_object *o = &t->objects[index];
+    if (!rs_takes_part(t, o)) return;
+    const rs_work w = rs_work_of(t, o);
+    const rs_scratch s = rs_scratch_of(t, memory);
+    const modal_step_shape *shape = &t->shapes[o->shape];
+    const double *q = t->q + o->coordinates;
+    rs_stiffness(t, shape, q, &s, s.tangent, s.secant);
+    RS_EACH(k, shape->n_modes) { w.force[k] = rs_packed_row(s.secant, shape->n_modes, k, q); }
+    RS_SYNC();
+}
+
+RS_FN void rs_measure(const modal_step_task *t, int32_t index, double *memory)
+{
+    const modal_step_object *o = &t->objects[index];
+    if (!t->active[o->tree]) return;
+    const modal_step_shape *shape = &t->shapes[o->shape];
+    const rs_scratch s = rs_scratch_of(t, memory);
+    const int32_t r = shape->n_modes, pairs = (int32_t)modal_step_pairs(r);
+    const double *q = t->q + o->coordinates, *v = t->v + o->coordinates;
+    const double *masses = t->tables + shape->masses, *lift = masses + r;
+    const modal_step_frame *f = &t->frames[index];
+    rs_stiffness(t, shape, q, &s, s.tangent, s.secant);
+    /* a form of degree n integrates to q . form / (n + 1): weights 1/2, 1/6, 1/12 of K's rows */
+    if (shape->cubic) {
+        RS_EACH(i, r)
+        {
+            const int32_t at = 1 + r + i * r - i * (i - 1) / 2 - i;
+            s.m1[1 + i] = q[i] / 6;
+            for (int32_t j = i; j < r; j++) s.m1[at + j] = q[i] * q[j] / 12;
+        }
+        if (RS_LANE == 0) s.m1[0] = 0.5;
+        RS_SYNC();
+        RS_TWO_SUMS(1 + r + r * (r + 1) / 2, pairs, t->tables + shape->stiffness, s.m1, s.m1,
+                    s.tangent, s.secant);
+    } else {
+        RS_EACH(i, pairs) { s.tangent[i] *= 0.5; }
+        RS_SYNC();
+    }
+    RS_EACH(k, r) { s.terms[k] = q[k] * rs_packed_row(s.tangent, r, k, q); }
+    rs_moments(t, shape, q, v, &s);
+    if (RS_LANE == 0) {
+        const double *rest = t->tables + shape->inertia;
+        double elastic = 0, kinetic = 0, u[3], x[3], first[3], flow[3] = {0}, swirl[3] = {0};
+        double second[9], body[9];
+        for (int i = 0; i < 3; i++) first[i] = shape->first[i];
+        for (int i = 0; i < 9; i++) second[i] = shape->second[i];
+        for (int32_t k = 0; k < r; k++) {
+            const double *z = s.moments + 9 * k;
+            elastic += s.terms[k];
+            kinetic += 0.5 * masses[k] * v[k] * v[k];
+            for (int i = 0; i < 3; i++) {
+                first[i] += q[k] * lift[3 * k + i];
+                flow[i] += v[k] * lift[3 * k + i];
+                for (int j = 0; j < 3; j++)
+                    second[3 * i + j] += q[k] * (rest[9 * k + 3 * j + i] + z[3 * i + j]);
+            }
+            swirl[0] += v[k] * (z[7] - z[5]);
+            swirl[1] += v[k] * (z[2] - z[6]);
+            swirl[2] += v[k] * (z[3] - z[1]);
+        }
+        const double trace = second[0] + second[4] + second[8];
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                body[3 * i + j] = (i == j ? trace : 0) - 0.5 * (second[3 * i + j] + second[3 * j + i]);
+        rs_apply_transposed(f->rotation, f->velocity, u);
+        kinetic += 0.5 * shape->mass * rs_dot(u, u) + rs_dot(u, flow) + rs_dot(f->spin, swirl);
+        rs_cross(f->spin, first, x);
+        kinetic += rs_dot(u, x);
+        rs_apply(body, f->spin, x);
+        kinetic += 0.5 * rs_dot(f->spin, x);
+        t->measures[index].kinetic = kinetic;
+        t->measures[index].elastic = elastic;
+    }
+    RS_SYNC();
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reduced step: one implicit time step of a forest of flexible bodies, all of them together.
+ *
+ * A body moves as x = R (xbar + U q) + p: a frame (R, p) and r reduced coordinates q in it, the
+ * floating frame of reference. Written in the body's own axes, with y = xbar + U q, the frame's
+ * angular velocity w and acceleration al, and a = R^T (p'' - g), the equations of motion are
+ *
+ *   M q'' + B(q) (a, al) + 2 int rho U^T (w x U q') + int rho U^T (w x (w x y)) + D q' + f(q) = Q
+ *
+ * with B the inertial coupling, and the same body pushes back on its frame with the wrench
+ * int rho (R^T x'' - R^T g), int rho y x (...). All of them are polynomials in q, whose coefficients
+ * are computed once (lib/dynamics/inertia.h): a body's size is r, whatever its mesh. f is cubic (St.
+ * Venant-Kirchhoff) or linear.
+ *
+ * Bodies form trees. A root's frame stands still, is driven, or is free; an attached body's frame
+ * follows the best-fit rotation and the mean of its parent's deformed interface, a function of the
+ * parent's q. Newmark's rule (beta 1/4, gamma 1/2) is solved by Newton's method with the coupling
+ * through the tree solved exactly at every iteration: leaves to roots, each body is condensed to the
+ * 6 x 6 inertia that its parent feels, then the corrections go back from the roots to the leaves.
+ * The Jacobian leaves out how velocities and the directions of frames change within the step (terms
+ * of the order of h w and h^2 g / length); the residual does not. A tree without rotating frames can
+ * be stepped by the average vector field instead, which keeps the discrete energy exactly.
+ *
+ * Sources: J. Barbic, D. L. James, Real-Time Subspace Integration for St. Venant-Kirchhoff Deformable
+ * Models, 2005 (cubic forces); J. Barbic, Y. Zhao, Real-time Large-deformation Substructuring, 2011
+ * (trees of reduced bodies on best-fit frames); A. A. Shabana, Dynamics of Multibody Systems (floating
+ * frames, inertia shape integrals); R. Featherstone, The Calculation of Robot Dynamics using
+ * Articulated-Body Inertias, 1983 (the elimination); N. M. Newmark, A Method of Computation for
+ * Structural Dynamics, 1959; G. R. W. Quispel, D. I. McLaren, A new class of energy-preserving
+ * numerical integration methods, 2008 (average vector field; for a cubic force Simpson's rule is
+ * exact).
+ *
+ * Everything is float64, SI. Error: two back ends agree within 1e-9 of the size of q, v and a after
+ * a step whose Newton iteration converged to 1e-10. Determinism: the same task on the same back end
+ * and instruction set gives the same bytes, whatever the number of threads. */
+#ifndef MODAL_KERNELS_REDUCED_STEP_H
+#define MODAL_KERNELS_REDUCED_STEP_H
+
+#include <stdint.h>
+
+#include "kernels/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Rows of all tables are padded to whole groups of 8. */
+static inline int64_t modal_step_padded(int64_t n) { return (n + 7) / 8 * 8; }
+/* Packed symmetric matrices: (0 0), (0 1), ..., (0 r-1), (1 1), ... */
+static inline int64_t modal_step_pairs(int64_t r) { return modal_step_padded(r * (r + 1) / 2); }
+static inline int64_t modal_step_moments(int64_t r) { return modal_step_padded(9 * r); }
+
+enum { MODAL_STEP_ANCHOR = 16, MODAL_STEP_POINT = 8 }; /* columns of those tables */
+
+typedef struct modal_step_shape {
+    int32_t n_modes;
+    int32_t cubic;     /* 0: stiffness has its first row only */
+    int64_t stiffness; /* [1 + r + r (r + 1) / 2, pairs]: K(q) = row 0 + q_i row + q_i q_j row */
+    int64_t inertia;   /* [1 + r, moments] S_k,ab = int rho phi_ka xbar_b at 9 k + 3 a + b; then, for
+                          each l, int rho phi_ka phi_lb */
+    int64_t masses;    /* [r] modal masses, then [r, 3] participation int rho phi_k */
+    double mass, first[3], second[9]; /* int rho (1, xbar, xbar xbar^T) */
+} modal_step_shape;
+
+typedef enum modal_step_motion {
+    MODAL_STEP_FIXED,   /* the frame stands still */
+    MODAL_STEP_DRIVEN,  /* the caller sets it for the end of each step */
+    MODAL_STEP_FREE,    /* the frame moves by the forces on it */
+    MODAL_STEP_ATTACHED /* it follows the parent */
+} modal_step_motion;
+
+typedef struct modal_step_object {
+    int32_t shape, tree, motion;
+    int32_t parent;                /* -1: a root; otherwise an object before this one */
+    int32_t first_child, n_children; /* children are consecutive */
+    int32_t first_point, n_points;
+    int64_t coordinates; /* first of its q, v, a */
+    int64_t damping;     /* in tables: [pairs] D */
+    int64_t anchor;      /* in tables: [1 + r of the parent, MODAL_STEP_ANCHOR]: mean of the interface (3)
+                            and sum of x X^T about the means (9), at rest and for each mode */
+    int64_t work;        /* in work: [modal_step_work_size] */
+    double offset[3];    /* rest origin minus the interface's mean, in the parent's axes */
+    double turn[9];      /* rest rotation to the parent's axes */
+} modal_step_object;
+
+/* Where forces act: constant ones and those of curves are set by the caller before a step; air gives
+ * the drag c |w - v| (w - v). */
+typedef struct modal_step_point {
+    int32_t object;
+    double drag;   /* c, kg/m: half of air density times drag coefficient times area */
+    int64_t table; /* in tables: [1 + r, MODAL_STEP_POINT]: xbar, then phi_k */
+} modal_step_point;
+
+typedef struct modal_step_frame {
+    double rotation[9], position[3];    /* R row-major, p */
+    double velocity[3], acceleration[3]; /* p', p'' in world axes */
+    double spin[3], spin_rate[3];       /* w, al in the body's axes */
+    double turn[9];                     /* attached: the interface's best-fit rotation */
+} modal_step_frame;
+
+enum { MODAL_STEP_WAVES = 16 };
+/* Velocity of the air: mean + sum of amplitude sin(wave . x - frequency t + phase). */
+typedef struct modal_step_air {
+    double mean[3];
+    int32_t n_waves;
+    double amplitude[MODAL_STEP_WAVES][3], wave[MODAL_STEP_WAVES][3];
+    double frequency[MODAL_STEP_WAVES], phase[MODAL_STEP_WAVES];
+} modal_step_air;
+
+typedef enum modal_step_rule {
+    MODAL_STEP_NEWMARK,
+    MODAL_STEP_ENERGY, /* average vector field; fixed roots without children. `a` is then the mean
+                          over the step, and forces are those of the middle of the step */
+    MODAL_STEP_STATIC  /* the equilibrium under the loads; v and a become 0. No free roots */
+} modal_step_rule;
+
+typedef enum modal_step_status {
+    MODAL_STEP_IDLE = 0,  /* the tree takes no part */
+    MODAL_STEP_CONVERGED,
+    MODAL_STEP_RUNNING,   /* not converged after the most iterations */
+    MODAL_STEP_INVERTED,  /* an interface is turned inside out */
+    MODAL_STEP_BROKEN     /* a value is not finite, or a matrix not positive definite */
+} modal_step_status;
+
+typedef struct modal_step_measure {
+    double kinetic, elastic;                   /* J, at the last accepted state */
+    double dissipated_power, external_power;   /* W, at it; over the step for MODAL_STEP_ENERGY */
+    double dissipated, external;               /* J, integrated over the accepted steps */
+    double residual;                           /* of the last iteration, relative */
+    int32_t iterations, status;
+} modal_step_measure;
+
+/* All arrays are in the device's memory except those named h_. Objects stand level by level: roots,
+ * their children, and so on. */
+typedef struct modal_step_task {
+    int32_t n_objects, n_trees, n_levels, n_points;
+    int32_t most_modes, most_rows; /* of any shape: r; 1 + r + r (r + 1) / 2, or 1 + r if all are linear */
+    const int32_t *h_levels;     /* [n_levels + 1] first object of each */
+    const modal_step_shape *shapes;
+    const modal_step_object *objects;
+    const modal_step_point *points;
+    const double *tables;
+    const modal_step_air *air;   /* NULL: none */
+    /* state: at the start of the step, and the trial at its end; swapped in by accept */
+    double *q, *v, *a;           /* [coordinates] */
+    double *next_q, *next_v, *next_a;
+    modal_step_frame *frames, *next_frames; /* [n_objects]; driven roots: next set by the caller */
+    double *point_force;         /* [n_points, 3] N, world axes, at the end of the step */
+    double *point_air;           /* [n_points, 3] m/s, written by the step */
+    double *work;
+    modal_step_measure *measures; /* [n_objects] */
+    const uint8_t *active;       /* [n_trees] nonzero: steps; in the device's memory */
+    int32_t *status;             /* [n_trees] modal_step_status, in the device's memory */
+    int32_t *h_status;           /* [n_trees] its copy */
+    /* the step */
+    modal_step_rule rule;
+    double time, h;              /* start, length; h = 0 with Newmark: only a becomes that of q, v */
+    double gravity[3];
+    double tolerance;            /* residual / largest term, in every coordinate of every object */
+    int32_t most_iterations;
+    int32_t iterations;          /* out: corrections made */
+} modal_step_task;
+
+/* Doubles of an object's part of work. n_modes: its own, and its parent's or 0. */
+int64_t modal_step_work_size(int64_t n_modes, int64_t parent_modes);
+
+/* solve: from (q, v, a, frames) at `time` the trial state at time + h of every active tree, and its
+ * status. accept: makes the trial of every active tree whose status is CONVERGED the state and adds
+ * to the integrals of energy. measure: kinetic and elastic energy of the state. Returns when done.
+ * Errors: of CUDA only; a tree that does not converge is no error. */
+typedef enum modal_step_phase {
+    MODAL_STEP_SOLVE,
+    MODAL_STEP_ACCEPT,
+    MODAL_STEP_MEASURE
+} modal_step_phase;
+typedef modal_status modal_reduced_step_function(modal_step_task *task, modal_step_phase phase,
+                                                 modal_stream *stream, modal_error *err);
+modal_reduced_step_function modal_reduced_step_ref, modal_reduced_step_cpu, modal_reduced_step_cuda;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

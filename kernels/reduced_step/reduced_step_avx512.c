@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reduced_step_cpu.c's choice where the processor has it. */
+#if defined(MODAL_SIMD) && defined(__x86_64__)
+#pragma GCC target("avx512f,avx512vl,avx512dq,avx2,fma")
+#define RS_NAME modal_reduced_step_avx512
+#define RS_THREADS 1
+#define RS_VECTORS 1
+#include "kernels/reduced_step/reduced_step.h"
+
+modal_reduced_step_function modal_reduced_step_avx512;
+#include "kernels/reduced_step/reduced_step_host.h"
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All threads, and the whole step compiled for each instruction set: at r = 7 a step is thousands of
+ * short loops, of which no single one is worth a call through a pointer. */
+#include "kernels/cpu.h"
+#include "kernels/reduced_step/reduced_step.h"
+
+modal_reduced_step_function modal_reduced_step_base, modal_reduced_step_avx2, modal_reduced_step_avx512;
+
+#define RS_NAME modal_reduced_step_base
+#define RS_THREADS 1
+#define RS_VECTORS 1
+#include "kernels/reduced_step/reduced_step_host.h"
+
+modal_status modal_reduced_step_cpu(modal_step_task *task, modal_step_phase phase,
+                                    modal_stream *stream, modal_error *err)
+{
+#if defined(MODAL_SIMD) && defined(__x86_64__)
+    switch (modal_cpu_simd()) {
+    case MODAL_SIMD_AVX512: return modal_reduced_step_avx512(task, phase, stream, err);
+    case MODAL_SIMD_AVX2: return modal_reduced_step_avx2(task, phase, stream, err);
+    default: break;
+    }
+#endif
+    return modal_reduced_step_base(task, phase, stream, err);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The step in main memory, a lane an object: all levels from the roots to the leaves, then back, until
+ * every tree has converged. Included with
+ *   RS_NAME      the function
+ *   RS_THREADS   1: OpenMP over the objects of a level (an object is worked on by one thread and gathers
+ *                its children in order, so their number changes nothing)
+ *   RS_VECTORS   1: sums by vectors of 8 doubles, which the compiler cuts to the registers it has
+ * No include guard: this is a template. */
+#include <omp.h>
+
+#include "lib/base/memory.h"
+
+#define RS_FN static inline
+#define RS_LANE 0
+#define RS_LANES 1
+#define RS_WIDE 1
+#define RS_SYNC() ((void)0)
+#define RS_TWO_SUMS two_sums
+
+#if RS_VECTORS
+typedef double vector __attribute__((vector_size(64), aligned(64), may_alias));
+
+/* `width` vectors of columns; a constant, so that the sums stay in registers. */
+static inline __attribute__((always_inline)) void two_sums_block(int32_t rows, int32_t n,
+                                                                 const double *table,
+                                                                 const double *m1, const double *m2,
+                                                                 double *out1, double *out2, int width)
+{
+    vector x[4] = {{0}}, y[4] = {{0}};
+    for (int32_t i = 0; i < rows; i++) {
+        const vector *row = (const vector *)(table + (int64_t)i * n);
+#pragma GCC unroll 4
+        for (int c = 0; c < width; c++) {
+            x[c] += row[c] * m1[i];
+            y[c] += row[c] * m2[i];
+        }
+    }
+#pragma GCC unroll 4
+    for (int c = 0; c < width; c++) {
+        ((vector *)out1)[c] = x[c];
+        ((vector *)out2)[c] = y[c];
+    }
+}
+
+static void two_sums(int32_t rows, int32_t n, const double *table, const double *m1, const double *m2,
+                     double *out1, double *out2)
+{
+    int32_t c = 0;
+    for (; c + 32 <= n; c += 32) two_sums_block(rows, n, table + c, m1, m2, out1 + c, out2 + c, 4);
+    for (; c + 16 <= n; c += 16) two_sums_block(rows, n, table + c, m1, m2, out1 + c, out2 + c, 2);
+    for (; c < n; c += 8) two_sums_block(rows, n, table + c, m1, m2, out1 + c, out2 + c, 1);
+}
+#else
+static void two_sums(int32_t rows, int32_t n, const double *table, const double *m1, const double *m2,
+                     double *out1, double *out2)
+{
+    for (int32_t c = 0; c < n; c++) {
+        out1[c] = out2[c] = 0;
+        for (int32_t i = 0; i < rows; i++) {
+            out1[c] += m1[i] * table[(int64_t)i * n + c];
+            out2[c] += m2[i] * table[(int64_t)i * n + c];
+        }
+    }
+}
+#endif
+
+#include "kernels/reduced_step/reduced_step_body.h"
+
+#define RS_PRAGMA(x) _Pragma(#x)
+#if RS_THREADS
+#define RS_FOR_OBJECTS(i, begin, end) \
+    RS_PRAGMA(omp for schedule(dynamic, 16)) for (int32_t i = (begin); i < (end); i++)
+#else
+#define RS_FOR_OBJECTS(i, begin, end) for (int32_t i = (begin); i < (end); i++)
+#endif
+
+static int any_running(const modal_step_task *t)
+{
+    for (int32_t i = 0; i < t->n_trees; i++)
+        if (t->status[i] == MODAL_STEP_RUNNING) return 1;
+    return 0;
+}
+
+/* Run by all threads together. */
+static int32_t solve(modal_step_task *t, double *scratch)
+{
+    RS_FOR_OBJECTS(i, 0, t->n_objects)
+    {
+        rs_predict(t, i);
+        if (t->rule == MODAL_STEP_ENERGY) rs_start_force(t, i, scratch);
+    }
+    for (int32_t iteration = 0;; iteration++) {
+        for (int32_t level = 0; level < t->n_levels; level++)
+            RS_FOR_OBJECTS(i, t->h_levels[level], t->h_levels[level + 1])
+        {
+            rs_descend(t, i, scratch);
+        }
+        for (int32_t level = t->n_levels; level-- > 0;)
+            RS_FOR_OBJECTS(i, t->h_levels[level], t->h_levels[level + 1])
+        {
+            rs_evaluate(t, i, scratch);
+            rs_eliminate(t, i, scratch);
+        }
+        if (!any_running(t) || iteration == t->most_iterations) return iteration;
+    }
+}
+
+modal_status RS_NAME(modal_step_task *t, modal_step_phase phase, modal_stream *stream, modal_error *err)
+{
+    (void)stream;
+    modal_status status = MODAL_OK;
+    double *scratch = NULL;
+    int32_t iterations = 0;
+    const int64_t size = modal_step_padded(rs_scratch_size(t));
+    const int threads = RS_THREADS && t->n_objects >= 32 ? omp_get_max_threads() : 1;
+    MODAL_TRY(modal_alloc(&scratch, size * threads, sizeof *scratch, "scratch of a step", err));
+    if (phase == MODAL_STEP_SOLVE)
+        for (int32_t i = 0; i < t->n_trees; i++)
+            t->status[i] = t->active[i] ? MODAL_STEP_RUNNING : MODAL_STEP_IDLE;
+#if RS_THREADS
+#pragma omp parallel num_threads(threads)
+#endif
+    {
+        double *own = scratch + size * (threads > 1 ? omp_get_thread_num() : 0);
+        if (phase == MODAL_STEP_SOLVE) {
+            const int32_t made = solve(t, own);
+            if (threads == 1 || omp_get_thread_num() == 0) iterations = made;
+        } else {
+            RS_FOR_OBJECTS(i, 0, t->n_objects)
+            {
+                if (phase == MODAL_STEP_ACCEPT)
+                    rs_accept(t, i, own);
+                else
+                    rs_measure(t, i, own);
+            }
+        }
+    }
+    if (phase == MODAL_STEP_SOLVE) {
+        t->iterations = iterations;
+        for (int32_t i = 0; i < t->n_trees; i++) t->h_status[i] = t->status[i];
+    }
+done:
+    modal_free(&scratch);
+    return status;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One thread, sums one after the other: the shortest way through reduced_step_body.h. */
+#define RS_NAME modal_reduced_step_ref
+#define RS_THREADS 0
+#define RS_VECTORS 0
+#include "kernels/reduced_step/reduced_step_host.h"
+
+int64_t modal_step_work_size(int64_t n_modes, int64_t parent_modes)
+{
+    return modal_step_padded(16 * n_modes + 8 * parent_modes + 36 + 3 * 6 + 12 + 4 +
+                             3 * n_modes + n_modes * n_modes);
+}

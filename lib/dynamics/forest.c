@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/dynamics/forest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/registry.h"
+#include "lib/base/memory.h"
+#include "lib/dynamics/forest_tables.h"
+
+enum { MOST_HALVINGS = 20 };
+
+struct modal_forest {
+    modal_device device;
+    modal_stream *stream;
+    modal_step_task task;
+    int32_t n_objects;
+    int64_t n_coordinates;
+    int32_t *place;         /* [objects] where an object of the basis stands in the task */
+    int32_t *object_at;     /* [objects] the other way */
+    int32_t *tree_of;       /* [objects of the task] */
+    int32_t *levels;        /* [n_levels + 1] */
+    uint8_t *driven;        /* [n_trees] */
+    int32_t n_driven, most_halvings;
+    int64_t n_steps, n_iterations, n_halvings;
+    int32_t *status;        /* [n_trees] */
+    uint8_t *masks;         /* [MOST_HALVINGS + 2, n_trees] of each depth */
+    double *forces;         /* [n_points, 3] */
+    int32_t *point_order;   /* [n_points] the setup's point of each of the task */
+    double *ordered;        /* [n_points, 3] */
+    modal_step_frame *roots;      /* [n_trees] */
+    modal_step_frame *frames;     /* [n_objects] scratch */
+    modal_step_measure *measures; /* [n_objects] scratch */
+    void *owned[24];        /* on the device */
+    int n_owned;
+};
+
+/* ---- building ---- */
+
+typedef struct builder {
+    const modal_basis *basis;
+    const modal_forest_setup *setup;
+    modal_forest_tables tables;
+    modal_step_shape *shapes;   /* [2 * basis shapes]: with reduced forces, then linear */
+    int32_t *shape_use;         /* [2 * basis shapes] 0 unused, 1 used, 2 in a frame that moves */
+    modal_step_object *objects; /* in the order of the task */
+    modal_step_point *points;
+    int32_t *level;             /* [objects] */
+    int32_t n_levels;
+} builder;
+
+static void builder_free(builder *b)
+{
+    modal_free(&b->tables.values);
+    modal_free(&b->shapes);
+    modal_free(&b->shape_use);
+    modal_free(&b->objects);
+    modal_free(&b->points);
+    modal_free(&b->level);
+}
+
+static int32_t parent_of(const builder *b, int32_t i)
+{
+    return b->setup->bodies[i].motion == MODAL_STEP_ATTACHED ? b->basis->objects[i].parent : -1;
+}
+
+static modal_status check_bodies(const builder *b, modal_error *err)
+{
+    for (int32_t i = 0; i < b->basis->n_objects; i++) {
+        const int32_t parent = b->basis->objects[i].parent;
+        if (b->setup->bodies[i].motion == MODAL_STEP_ATTACHED && parent < 0)
+            return modal_error_set(err, MODAL_ERROR_INPUT,
+                                   "object %d: attached, but it has no parent in the basis", i);
+        int32_t steps = 0;
+        for (int32_t p = i; p >= 0; p = parent_of(b, p))
+            if (steps++ > b->basis->n_objects)
+                return modal_error_set(err, MODAL_ERROR_INPUT, "object %d: hangs on itself", i);
+    }
+    return MODAL_OK;
+}
+
+/* Level by level, children in the order of their parents, so that those of one parent are together. */
+static modal_status order_objects(modal_forest *f, builder *b, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int32_t n = f->n_objects;
+    int32_t *first_child = NULL, *next = NULL;
+    MODAL_TRY(modal_alloc(&f->place, n, sizeof(int32_t), "order of objects", err));
+    MODAL_TRY(modal_alloc(&f->object_at, n, sizeof(int32_t), "order of objects", err));
+    MODAL_TRY(modal_alloc(&f->tree_of, n, sizeof(int32_t), "order of objects", err));
+    MODAL_TRY(modal_alloc(&f->levels, (int64_t)n + 1, sizeof(int32_t), "order of objects", err));
+    MODAL_TRY(modal_alloc(&first_child, n, sizeof(int32_t), "order of objects", err));
+    MODAL_TRY(modal_alloc(&next, n, sizeof(int32_t), "order of objects", err));
+    MODAL_TRY(modal_alloc_zero(&b->objects, n, sizeof *b->objects, "objects", err));
+    for (int32_t i = 0; i < n; i++) first_child[i] = -1;
+    for (int32_t i = n; i-- > 0;) { /* lists with ascending members */
+        const int32_t parent = parent_of(b, i);
+        if (parent < 0) continue;
+        next[i] = first_child[parent];
+        first_child[parent] = i;
+    }
+    int32_t count = 0;
+    for (int32_t i = 0; i < n; i++)
+        if (parent_of(b, i) < 0) {
+            b->objects[count].parent = -1;
+            b->objects[count].tree = count;
+            f->object_at[count++] = i;
+        }
+    f->task.n_trees = count;
+    f->levels[0] = 0;
+    int32_t done = 0;
+    while (done < count) {
+        f->levels[++f->task.n_levels] = count;
+        for (const int32_t end = count; done < end; done++) {
+            b->objects[done].first_child = count;
+            for (int32_t c = first_child[f->object_at[done]]; c >= 0; c = next[c]) {
+                b->objects[count].parent = done;
+                b->objects[count].tree = b->objects[done].tree;
+                b->objects[done].n_children++;
+                f->object_at[count++] = c;
+            }
+        }
+    }
+    for (int32_t i = 0; i < n; i++) {
+        f->place[f->object_at[i]] = i;
+        f->tree_of[i] = b->objects[i].tree;
+    }
+done:
+    modal_free(&first_child);
+    modal_free(&next);
+    return status;
+}
+
+static modal_status build_shapes(modal_forest *f, builder *b, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_basis *basis = b->basis;
+    MODAL_TRY(modal_alloc_zero(&b->shapes, 2 * (int64_t)basis->n_shapes, sizeof *b->shapes, "shapes", err));
+    MODAL_TRY(modal_alloc_zero(&b->shape_use, 2 * (int64_t)basis->n_shapes, sizeof(int32_t), "shapes", err));
+    for (int32_t i = 0; i < basis->n_objects; i++) {
+        const modal_body *body = &b->setup->bodies[i];
+        int32_t *use = &b->shape_use[2 * basis->objects[i].shape + (body->linear != 0)];
+        const int32_t wanted = body->motion == MODAL_STEP_FIXED ? 1 : 2;
+        if (*use < wanted) *use = wanted;
+    }
+    for (int32_t i = 0; i < 2 * basis->n_shapes; i++) {
+        if (b->shape_use[i] == 0) continue;
+        const modal_shape *shape = &basis->shapes[i / 2];
+        status = modal_forest_shape(&b->tables, shape, i % 2, b->shape_use[i] == 2, b->setup->n_threads,
+                                    &b->shapes[i], err);
+        if (status != MODAL_OK) {
+            modal_error_context(err, "shape %d", i / 2);
+            goto done;
+        }
+        const int32_t r = shape->n_modes, rows = i % 2 ? 1 + r : 1 + r + r * (r + 1) / 2;
+        if (r > f->task.most_modes) f->task.most_modes = r;
+        if (rows > f->task.most_rows) f->task.most_rows = rows;
+    }
+done:
+    return status;
+}
+
+static modal_status build_objects(modal_forest *f, builder *b, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_basis *basis = b->basis;
+    int64_t *offsets = NULL, work = 0;
+    MODAL_TRY(modal_alloc(&offsets, (int64_t)basis->n_objects + 1, sizeof *offsets, "objects", err));
+    modal_basis_mode_offsets(basis, offsets);
+    for (int32_t at = 0; at < f->n_objects; at++) {
+        const int32_t i = f->object_at[at];
+        modal_step_object *o = &b->objects[at];
+        const modal_object *object = &basis->objects[i];
+        const modal_body *body = &b->setup->bodies[i];
+        const modal_shape *shape = &basis->shapes[object->shape];
+        o->shape = 2 * object->shape + (body->linear != 0);
+        o->motion = (int32_t)body->motion;
+        o->coordinates = offsets[i];
+        MODAL_TRY(modal_forest_damping(&b->tables, shape, &b->shapes[o->shape], body, &o->damping, err));
+        int64_t parent_modes = 0;
+        if (o->parent >= 0) {
+            const modal_object *parent = &basis->objects[object->parent];
+            parent_modes = basis->shapes[parent->shape].n_modes;
+            status = modal_forest_anchor(&b->tables, &basis->shapes[parent->shape], parent->rest_frame,
+                                         shape, object->rest_frame, o, err);
+            if (status != MODAL_OK) {
+                modal_error_context(err, "object %d", i);
+                goto done;
+            }
+        }
+        o->work = work;
+        work += modal_step_work_size(shape->n_modes, parent_modes);
+    }
+    /* points, in the order of the objects of the task */
+    const int64_t n = b->setup->n_points;
+    MODAL_TRY(modal_alloc_zero(&b->points, n, sizeof *b->points, "points", err));
+    MODAL_TRY(modal_alloc(&f->point_order, n, sizeof(int32_t), "points", err));
+    int64_t *first = offsets, p = 0; /* first point of each object of the basis */
+    for (int32_t i = 0; i < basis->n_objects; i++) {
+        first[i] = p;
+        while (p < n && b->setup->points[p].object == i) p++;
+    }
+    first[basis->n_objects] = p;
+    int32_t count = 0;
+    for (int32_t at = 0; at < f->n_objects; at++) {
+        const int32_t i = f->object_at[at];
+        b->objects[at].first_point = count;
+        b->objects[at].n_points = (int32_t)(first[i + 1] - first[i]);
+        for (int64_t k = first[i]; k < first[i + 1]; k++, count++) {
+            b->points[count] = (modal_step_point){.object = at, .drag = b->setup->points[k].drag};
+            f->point_order[count] = (int32_t)k;
+            MODAL_TRY(modal_forest_point(&b->tables, &basis->shapes[basis->objects[i].shape],
+                                         &b->setup->points[k], &b->points[count].table, err));
+        }
+    }
+    f->task.n_points = (int32_t)n;
+    MODAL_TRY(modal_device_alloc(&f->device, &f->task.work, work, sizeof(double), "work of the bodies", err));
+    f->owned[f->n_owned++] = f->task.work;
+done:
+    modal_free(&offsets);
+    return status;
+}
+
+/* A zeroed or copied array on the device; `pointer` is the address of a pointer in the task. */
+static modal_status place(modal_forest *f, void *pointer, const void *data, int64_t count, size_t bytes,
+                          const char *what, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    void *memory = NULL, *zeros = NULL;
+    MODAL_TRY(modal_device_alloc(&f->device, &memory, count > 0 ? count : 1, bytes, what, err));
+    f->owned[f->n_owned++] = memory;
+    memcpy(pointer, &memory, sizeof memory);
+    if (!data) MODAL_TRY(modal_alloc_zero(&zeros, count, bytes, what, err));
+    MODAL_TRY(modal_device_copy_in(&f->device, memory, data ? data : zeros, count * (int64_t)bytes,
+                                   f->stream, err));
+    MODAL_TRY(modal_device_stream_wait(&f->device, f->stream, err));
+done:
+    modal_free(&zeros);
+    return status;
+}
+
+static modal_status build_state(modal_forest *f, const builder *b, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_step_task *t = &f->task;
+    const int64_t n = f->n_objects, c = f->n_coordinates;
+    MODAL_TRY(modal_alloc_zero(&f->frames, n, sizeof *f->frames, "frames", err));
+    MODAL_TRY(modal_alloc_zero(&f->measures, n, sizeof *f->measures, "energies", err));
+    MODAL_TRY(modal_alloc_zero(&f->roots, t->n_trees, sizeof *f->roots, "frames", err));
+    MODAL_TRY(modal_alloc_zero(&f->status, t->n_trees, sizeof *f->status, "status", err));
+    MODAL_TRY(modal_alloc_zero(&f->driven, t->n_trees, 1, "status", err));
+    MODAL_TRY(modal_alloc_zero(&f->masks, (int64_t)(MOST_HALVINGS + 2) * t->n_trees, 1, "status", err));
+    MODAL_TRY(modal_alloc_zero(&f->forces, 3 * (int64_t)t->n_points, sizeof(double), "forces", err));
+    MODAL_TRY(modal_alloc_zero(&f->ordered, 3 * (int64_t)t->n_points, sizeof(double), "forces", err));
+    for (int32_t at = 0; at < n; at++) {
+        const int32_t i = f->object_at[at];
+        const modal_body *body = &b->setup->bodies[i];
+        const double *from = body->motion == MODAL_STEP_ATTACHED ? b->basis->objects[i].rest_frame : body->frame;
+        modal_step_frame *frame = &f->frames[at];
+        for (int r = 0; r < 3; r++) {
+            memcpy(frame->rotation + 3 * r, from + 4 * r, 3 * sizeof(double));
+            frame->position[r] = from[4 * r + 3];
+            frame->turn[4 * r] = 1;
+            if (body->motion != MODAL_STEP_FREE) continue;
+            frame->velocity[r] = body->velocity[r];
+            frame->spin[r] = body->spin[r];
+        }
+        if (at < t->n_trees && body->motion == MODAL_STEP_DRIVEN) {
+            f->driven[at] = 1;
+            f->n_driven++;
+        }
+    }
+    MODAL_TRY(place(f, &t->shapes, b->shapes, 2 * (int64_t)b->basis->n_shapes, sizeof *b->shapes, "shapes", err));
+    MODAL_TRY(place(f, &t->objects, b->objects, n, sizeof *b->objects, "objects", err));
+    MODAL_TRY(place(f, &t->points, b->points, t->n_points, sizeof *b->points, "points", err));
+    MODAL_TRY(place(f, &t->tables, b->tables.values, b->tables.count, sizeof(double), "tables", err));
+    if (b->setup->air)
+        MODAL_TRY(place(f, &t->air, b->setup->air, 1, sizeof *t->air, "air", err));
+    double **arrays[] = {&t->q, &t->v, &t->a, &t->next_q, &t->next_v, &t->next_a};
+    for (int i = 0; i < 6; i++) MODAL_TRY(place(f, arrays[i], NULL, c, sizeof(double), "state", err));
+    MODAL_TRY(place(f, &t->frames, f->frames, n, sizeof *f->frames, "frames", err));
+    MODAL_TRY(place(f, &t->next_frames, f->frames, n, sizeof *f->frames, "frames", err));
+    MODAL_TRY(place(f, &t->point_force, NULL, 3 * (int64_t)t->n_points, sizeof(double), "forces", err));
+    MODAL_TRY(place(f, &t->point_air, NULL, 3 * (int64_t)t->n_points, sizeof(double), "air", err));
+    MODAL_TRY(place(f, &t->measures, NULL, n, sizeof *t->measures, "energies", err));
+    MODAL_TRY(place(f, &t->active, NULL, t->n_trees, 1, "status", err));
+    MODAL_TRY(place(f, &t->status, NULL, t->n_trees, sizeof(int32_t), "status", err));
+    t->n_objects = (int32_t)n;
+    t->h_status = f->status;
+    t->h_levels = f->levels;
+    memcpy(t->gravity, b->setup->gravity, sizeof t->gravity);
+    t->tolerance = b->setup->tolerance;
+    t->most_iterations = b->setup->most_iterations;
+    f->most_halvings = b->setup->most_halvings < MOST_HALVINGS ? b->setup->most_halvings : MOST_HALVINGS;
+done:
+    return status;
+}
+
+modal_status modal_forest_new(modal_forest **forest, const modal_basis *basis,
+                              const modal_forest_setup *setup, const modal_device *device,
+                              modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_forest *f = NULL;
+    builder b = {.basis = basis, .setup = setup};
+    *forest = NULL;
+    MODAL_TRY(modal_alloc_zero(&f, 1, sizeof *f, "forest", err));
+    f->device = *device;
+    f->n_objects = basis->n_objects;
+    f->n_coordinates = modal_basis_mode_offsets(basis, NULL);
+    MODAL_TRY(modal_device_stream_new(device, &f->stream, err));
+    MODAL_TRY(check_bodies(&b, err));
+    MODAL_TRY(order_objects(f, &b, err));
+    MODAL_TRY(build_shapes(f, &b, err));
+    MODAL_TRY(build_objects(f, &b, err));
+    MODAL_TRY(build_state(f, &b, err));
+    *forest = f;
+    f = NULL;
+done:
+    builder_free(&b);
+    modal_forest_delete(f);
+    return status;
+}
+
+modal_forest *modal_forest_delete(modal_forest *f)
+{
+    if (!f) return NULL;
+    for (int i = 0; i < f->n_owned; i++) modal_device_free(&f->device, &f->owned[i]);
+    modal_device_stream_delete(&f->device, &f->stream);
+    void *arrays[] = {&f->place, &f->object_at, &f->tree_of, &f->levels, &f->driven, &f->status, &f->masks,
+                      &f->forces, &f->point_order, &f->ordered, &f->roots, &f->frames, &f->measures};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
+    modal_free(&f);
+    return NULL;
+}
+
+/* ---- state ---- */
+
+modal_status modal_forest_get(modal_forest *f, double *q, double *v, double *a, modal_step_frame *frames,
+                              modal_step_measure *measures, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_step_task *t = &f->task;
+    const int64_t bytes = f->n_coordinates * (int64_t)sizeof(double);
+    double *const to[] = {q, v, a}, *const from[] = {t->q, t->v, t->a};
+    for (int i = 0; i < 3; i++)
+        if (to[i]) MODAL_TRY(modal_device_copy_out(&f->device, to[i], from[i], bytes, f->stream, err));
+    if (frames)
+        MODAL_TRY(modal_device_copy_out(&f->device, f->frames, t->frames,
+                                        f->n_objects * (int64_t)sizeof *f->frames, f->stream, err));
+    if (measures)
+        MODAL_TRY(modal_device_copy_out(&f->device, f->measures, t->measures,
+                                        f->n_objects * (int64_t)sizeof *f->measures, f->stream, err));
+    MODAL_TRY(modal_device_stream_wait(&f->device, f->stream, err));
+    for (int32_t i = 0; i < f->n_objects; i++) {
+        if (frames) frames[i] = f->frames[f->place[i]];
+        if (measures) measures[i] = f->measures[f->place[i]];
+    }
+done:
+    return status;
+}
+
+modal_status modal_forest_set(modal_forest *f, const double *q, const double *v, const double *a,
+                              const modal_step_frame *frames, const modal_step_measure *measures,
+                              modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_step_task *t = &f->task;
+    const int64_t bytes = f->n_coordinates * (int64_t)sizeof(double);
+    const double *const from[] = {q, v, a};
+    double *const to[] = {t->q, t->v, t->a};
+    for (int i = 0; i < 3; i++)
+        if (from[i]) MODAL_TRY(modal_device_copy_in(&f->device, to[i], from[i], bytes, f->stream, err));
+    for (int32_t i = 0; i < f->n_objects; i++) {
+        if (frames) f->frames[f->place[i]] = frames[i];
+        if (measures) f->measures[f->place[i]] = measures[i];
+    }
+    if (frames)
+        MODAL_TRY(modal_device_copy_in(&f->device, t->frames, f->frames,
+                                       f->n_objects * (int64_t)sizeof *f->frames, f->stream, err));
+    if (measures)
+        MODAL_TRY(modal_device_copy_in(&f->device, t->measures, f->measures,
+                                       f->n_objects * (int64_t)sizeof *f->measures, f->stream, err));
+    MODAL_TRY(modal_device_stream_wait(&f->device, f->stream, err));
+done:
+    return status;
+}
+
+/* ---- stepping ---- */
+
+static modal_status run(modal_forest *f, modal_step_phase phase, modal_error *err)
+{
+    return f->device.kernels->reduced_step(&f->task, phase, f->stream, err);
+}
+
+static modal_status attempt(modal_forest *f, const modal_forest_loads *loads, double time, double h,
+                            const uint8_t *mask, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_step_task *t = &f->task;
+    const double when = t->rule == MODAL_STEP_ENERGY ? time + 0.5 * h : time + h;
+    t->time = time;
+    t->h = h;
+    if (t->n_points > 0) {
+        loads->forces(loads->context, when, f->forces);
+        for (int32_t i = 0; i < t->n_points; i++)
+            memcpy(f->ordered + 3 * i, f->forces + 3 * (int64_t)f->point_order[i], 3 * sizeof(double));
+        MODAL_TRY(modal_device_copy_in(&f->device, t->point_force, f->ordered,
+                                       3 * (int64_t)t->n_points * (int64_t)sizeof(double), f->stream, err));
+    }
+    if (f->n_driven > 0) { /* the others' are set by the step itself */
+        for (int32_t i = 0; i < t->n_trees; i++)
+            if (f->driven[i]) loads->drive(loads->context, f->object_at[i], when, &f->roots[i]);
+        MODAL_TRY(modal_device_copy_in(&f->device, t->next_frames, f->roots,
+                                       t->n_trees * (int64_t)sizeof *f->roots, f->stream, err));
+    }
+    MODAL_TRY(modal_device_copy_in(&f->device, (void *)t->active, mask, t->n_trees, f->stream, err));
+    MODAL_TRY(run(f, MODAL_STEP_SOLVE, err));
+    MODAL_TRY(run(f, MODAL_STEP_ACCEPT, err));
+    f->n_steps++;
+    f->n_iterations += t->iterations;
+done:
+    return status;
+}
+
+static modal_status say_failure(modal_forest *f, const uint8_t *failed, double time, double h, int depth,
+                                modal_error *err)
+{
+    modal_status status = modal_device_copy_out(&f->device, f->measures, f->task.measures,
+                                                f->n_objects * (int64_t)sizeof *f->measures, f->stream, err);
+    if (status == MODAL_OK) status = modal_device_stream_wait(&f->device, f->stream, err);
+    if (status != MODAL_OK) return status;
+    int32_t worst = -1, at = 0;
+    for (int32_t i = 0; i < f->n_objects; i++) { /* of the worst kind the first */
+        const int32_t place_of = f->place[i];
+        if (!failed[f->tree_of[place_of]]) continue;
+        if (f->measures[place_of].status > worst) {
+            worst = f->measures[place_of].status;
+            at = i;
+        }
+    }
+    const modal_step_measure *m = &f->measures[f->place[at]];
+    char tried[96] = "";
+    if (depth > 0) snprintf(tried, sizeof tried, " in a step of %g s (halved %d times)", h, depth);
+    if (worst == MODAL_STEP_INVERTED)
+        return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED,
+                               "object %d: t = %g s: its parent's interface is turned inside out%s; try "
+                               "smaller loads, more damping or stiffer material",
+                               at, time, tried);
+    if (worst == MODAL_STEP_BROKEN)
+        return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED,
+                               "object %d: t = %g s: not finite or not stable%s; try a smaller step, "
+                               "smaller loads or more damping",
+                               at, time, tried);
+    return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED,
+                           "object %d: t = %g s: Newton's method stopped at a residual of %.3g after %d "
+                           "iterations%s; try a smaller step, smaller loads or more damping",
+                           at, time, m->residual, f->task.most_iterations, tried);
+}
+
+/* Steps the trees of masks[depth]; those that fail take two steps of half the length. */
+static modal_status advance(modal_forest *f, const modal_forest_loads *loads, double time, double h,
+                            int depth, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int32_t n = f->task.n_trees;
+    uint8_t *mask = f->masks + (int64_t)depth * n, *failed = mask + n;
+    int32_t n_failed = 0;
+    MODAL_TRY(attempt(f, loads, time, h, mask, err));
+    for (int32_t i = 0; i < n; i++) {
+        failed[i] = mask[i] && f->status[i] != MODAL_STEP_CONVERGED;
+        n_failed += failed[i];
+    }
+    if (n_failed == 0) goto done;
+    if (depth >= f->most_halvings || h == 0 || f->task.rule == MODAL_STEP_STATIC) {
+        status = say_failure(f, failed, time, h, depth, err);
+        goto done;
+    }
+    f->n_halvings++;
+    MODAL_TRY(advance(f, loads, time, 0.5 * h, depth + 1, err));
+    MODAL_TRY(advance(f, loads, time + 0.5 * h, 0.5 * h, depth + 1, err));
+done:
+    return status;
+}
+
+modal_status modal_forest_step(modal_forest *f, const modal_forest_loads *loads, modal_step_rule rule,
+                               double time, double h, modal_error *err)
+{
+    f->task.rule = rule;
+    memset(f->masks, 1, (size_t)f->task.n_trees);
+    return advance(f, loads, time, h, 0, err);
+}
+
+modal_status modal_forest_measure(modal_forest *f, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    memset(f->masks, 1, (size_t)f->task.n_trees);
+    MODAL_TRY(modal_device_copy_in(&f->device, (void *)f->task.active, f->masks, f->task.n_trees, f->stream,
+                                   err));
+    MODAL_TRY(run(f, MODAL_STEP_MEASURE, err));
+done:
+    return status;
+}
+
+void modal_forest_counts(const modal_forest *f, int64_t *steps, int64_t *iterations, int64_t *halvings)
+{
+    *steps = f->n_steps;
+    *iterations = f->n_iterations;
+    *halvings = f->n_halvings;
+}

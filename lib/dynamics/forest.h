@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A forest of reduced bodies, ready to be stepped: the objects of a basis, each still, driven, free or
+ * hanging on another one, with their tables on a device (kernels/reduced_step/reduced_step.h has the
+ * equations and the methods). Steps that do not converge are halved, for the trees concerned only. */
+#ifndef MODAL_DYNAMICS_FOREST_H
+#define MODAL_DYNAMICS_FOREST_H
+
+#include <stdint.h>
+
+#include "kernels/reduced_step/reduced_step.h"
+#include "lib/basis/basis.h"
+
+typedef struct modal_body {
+    modal_step_motion motion; /* ATTACHED: to the object's parent in the basis */
+    int linear;               /* nonzero: force eigenvalue q; 0: the shape's reduced forces */
+    double alpha, beta;       /* Rayleigh: D = alpha M + beta K(0); 1/s and s */
+    double ratio;             /* plus 2 ratio omega in every mode */
+    double frame[12];         /* [R p] at the start; ATTACHED: not looked at */
+    double velocity[3], spin[3]; /* FREE: p' in the world, w in the body's axes */
+} modal_body;
+
+/* A place where forces act: a stored vertex, or a patch of the surface that feels the air. */
+typedef struct modal_body_point {
+    int32_t object;
+    int64_t first_vertex, n_vertices; /* stored indices; a patch is their area-weighted mean */
+    double drag;                      /* kg/m */
+} modal_body_point;
+
+typedef struct modal_forest_setup {
+    const modal_body *bodies; /* [basis objects] */
+    int64_t n_points;
+    const modal_body_point *points; /* by ascending object */
+    const modal_step_air *air;      /* or NULL */
+    double gravity[3];
+    double tolerance; /* relative residual */
+    int32_t most_iterations, most_halvings;
+    int n_threads;    /* for the preparation */
+} modal_forest_setup;
+
+/* What acts at a time; called before every step, by the thread that steps. */
+typedef struct modal_forest_loads {
+    void *context;
+    /* forces [n_points, 3] in N, world axes, for the points in the order of the setup */
+    void (*forces)(void *context, double time, double *forces);
+    /* the frame, with its derivatives, of a driven object */
+    void (*drive)(void *context, int32_t object, double time, modal_step_frame *frame);
+} modal_forest_loads;
+
+typedef struct modal_forest modal_forest;
+
+/* The basis needs its modes, for points and attached objects its surface and matrix, for objects that
+ * are not fixed its solid with modes at the nodes. Everything is copied. q and v start at 0.
+ * MODAL_ERROR_INPUT: no reduced forces where the body is not linear; an attached object without
+ * parent, or whose parent has fewer than 3 vertices; a free or driven object with a parent. */
+modal_status modal_forest_new(modal_forest **forest, const modal_basis *basis,
+                              const modal_forest_setup *setup, const modal_device *device,
+                              modal_error *err);
+modal_forest *modal_forest_delete(modal_forest *forest);
+
+/* The state: q, v, a [coordinates] in the order of the basis's objects, frames [objects], in that
+ * order, too. Any of the pointers may be NULL. */
+modal_status modal_forest_get(modal_forest *forest, double *q, double *v, double *a,
+                              modal_step_frame *frames, modal_step_measure *measures, modal_error *err);
+modal_status modal_forest_set(modal_forest *forest, const double *q, const double *v, const double *a,
+                              const modal_step_frame *frames, const modal_step_measure *measures,
+                              modal_error *err);
+
+/* From `time` to time + h. MODAL_STEP_STATIC: to the equilibrium at `time`; Newmark with h = 0: only
+ * makes accelerations consistent, to be called once before the first step.
+ * MODAL_ERROR_NOT_CONVERGED: "object 3: t = 0.1 s: ..., try ..."; the state of the tree concerned is
+ * then that of the last step that converged. */
+modal_status modal_forest_step(modal_forest *forest, const modal_forest_loads *loads,
+                               modal_step_rule rule, double time, double h, modal_error *err);
+
+/* Updates kinetic and elastic energy in the measures. */
+modal_status modal_forest_measure(modal_forest *forest, modal_error *err);
+
+/* Corrections and halvings since the beginning, for reports. */
+void modal_forest_counts(const modal_forest *forest, int64_t *steps, int64_t *iterations,
+                         int64_t *halvings);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Frames that are prescribed, with their velocities and accelerations. */
+#ifndef MODAL_DYNAMICS_MOTION_H
+#define MODAL_DYNAMICS_MOTION_H
+
+#include "kernels/reduced_step/reduced_step.h"
+#include "lib/dynamics/scene.h"
+
+/* Turns about a fixed axis: `rest` [3, 4] at t = 0. */
+void modal_motion_spin(const modal_scene_object *object, const double *rest, double time,
+                       modal_step_frame *frame);
+
+/* Natural cubic splines through the positions and through the quaternions of the keys, whose sum of
+ * squares is made 1 afterwards: twice continuously differentiable, so that the inertial forces are
+ * continuous. Still before the first key and after the last. Quaternions follow the shorter way from
+ * key to key: keys are to be less than half a turn apart. */
+typedef struct modal_spline {
+    int64_t n;
+    double *times;  /* [n] */
+    double *values; /* [n, 7] */
+    double *bends;  /* [n, 7] second derivatives */
+} modal_spline;
+
+modal_status modal_spline_build(modal_spline *spline, int64_t n_keys, const double *keys,
+                                modal_error *err);
+void modal_spline_free(modal_spline *spline);
+void modal_spline_frame(const modal_spline *spline, double time, modal_step_frame *frame);
+
+/* R of a rotation vector, row-major. */
+void modal_rotation_of(const double *vector, double *rotation);
+
+#endif

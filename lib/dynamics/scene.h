@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a scene says: the objects of a basis, how they move, and what acts on them when. Plain data;
+ * formats/scene.md is the specification, formats/scene.h reads it. SI units. */
+#ifndef MODAL_DYNAMICS_SCENE_H
+#define MODAL_DYNAMICS_SCENE_H
+
+#include <stdint.h>
+
+#include "lib/base/status.h"
+
+/* A factor over time. */
+typedef enum modal_curve_kind {
+    MODAL_CURVE_CONSTANT, /* 1 */
+    MODAL_CURVE_KEYS,     /* straight lines between the keys, 0 before the first and after the last */
+    MODAL_CURVE_SINE,     /* sin(2 pi frequency t + phase) */
+    MODAL_CURVE_SWEEP,    /* a sine whose frequency goes linearly from..to in [start, end], 0 outside */
+    MODAL_CURVE_PULSE     /* an impulse at `start`: see modal_curve_value */
+} modal_curve_kind;
+
+typedef struct modal_curve {
+    modal_curve_kind kind;
+    int64_t n_keys;
+    double *times, *values; /* [n_keys] times increase */
+    double frequency, phase, from, to, start, end;
+} modal_curve;
+
+/* step: the length of a whole step. A pulse is a triangle of the area 1, two steps wide, whose peak is
+ * the first end of a step at or after its time (the first step's end at the earliest), so that the sum
+ * over the steps is exactly 1. */
+double modal_curve_value(const modal_curve *curve, double time, double step);
+
+typedef enum modal_scene_motion {
+    MODAL_SCENE_DEFAULT, /* attached where the basis gives a parent, else fixed */
+    MODAL_SCENE_FIXED,
+    MODAL_SCENE_FREE,
+    MODAL_SCENE_ATTACHED,
+    MODAL_SCENE_SPIN, /* turns about an axis at a constant rate */
+    MODAL_SCENE_KEYS  /* cubic splines through keys */
+} modal_scene_motion;
+
+typedef struct modal_scene_object {
+    int32_t object;
+    modal_scene_motion motion;
+    int model;                        /* -1: the scene's; 0 linear, 1 StVK */
+    int has_damping, has_frame;
+    double alpha, beta, ratio;
+    double position[3], rotation[3];  /* has_frame: p, and a rotation vector in rad */
+    double velocity[3], spin[3];      /* free: m/s, and rad/s in world axes */
+    double axis[3], centre[3], rate;  /* MODAL_SCENE_SPIN: unit axis, a point of it, rad/s */
+    int64_t n_keys;
+    double *keys;                     /* [n_keys, 7] t, p, rotation vector */
+    int32_t n_initial, n_initial_velocity; /* 0, or r */
+    double *initial, *initial_velocity;
+} modal_scene_object;
+
+typedef struct modal_scene_force {
+    int32_t object;
+    int64_t vertex;   /* the user's, or -1 */
+    char *group;      /* or NULL */
+    double point[3];  /* the nearest vertex, where there is neither */
+    double vector[3]; /* N, or N s for a pulse; world axes; the total of a group */
+    modal_curve curve;
+} modal_scene_force;
+
+typedef struct modal_wind {
+    int given;
+    double velocity[3];           /* m/s */
+    double turbulence, scale;     /* m/s, standard deviation of each component; m, the largest eddies */
+    double density, drag;         /* kg/m^3; coefficient */
+    uint64_t seed;
+} modal_wind;
+
+typedef struct modal_scene {
+    double duration, fps, step; /* step 0: a frame */
+    int stvk;                   /* model */
+    int energy;                 /* integrator: 0 Newmark, 1 average vector field */
+    int start_static;
+    double tolerance;
+    int32_t most_iterations, most_halvings;
+    double alpha, beta, ratio;
+    double gravity[3];
+    modal_wind wind;
+    int32_t n_objects;
+    modal_scene_object *objects; /* [n_objects] by ascending object, each once */
+    int32_t n_forces;
+    modal_scene_force *forces;
+    int32_t n_files;
+    char **files;                /* [n_files] CSV files that were read, for provenance */
+} modal_scene;
+
+void modal_scene_free(modal_scene *scene);
+
+#endif

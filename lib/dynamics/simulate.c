@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/dynamics/simulate.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/base/memory.h"
+#include "lib/dynamics/loads.h"
+#include "lib/dynamics/motion.h"
+
+enum { AIR_PATCHES = 4 };
+
+/* A force of the scene acts at the points [first, first + count) of `members`. */
+typedef struct runner {
+    modal_simulation *s;
+    double step;
+    modal_body *bodies;          /* [objects] */
+    const modal_scene_object **said; /* [objects] or NULL */
+    modal_spline *splines;       /* [objects] */
+    modal_body_point *points;
+    int64_t n_points, point_capacity;
+    int64_t *force_first;        /* [n_forces + 1] in members */
+    int64_t *members;            /* points of each force, in the sorted order */
+    int64_t n_members, member_capacity;
+    int32_t *sorted;             /* [n_points] place of a point after sorting by object */
+    modal_step_air air;
+    modal_forest *forest;
+} runner;
+
+modal_status modal_scene_state_alloc(modal_scene_state *state, const modal_basis *basis, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = modal_basis_mode_offsets(basis, NULL);
+    MODAL_TRY(modal_alloc_zero(&state->q, n, sizeof(double), "state", err));
+    MODAL_TRY(modal_alloc_zero(&state->v, n, sizeof(double), "state", err));
+    MODAL_TRY(modal_alloc_zero(&state->a, n, sizeof(double), "state", err));
+    MODAL_TRY(modal_alloc_zero(&state->frames, basis->n_objects, sizeof *state->frames, "state", err));
+    MODAL_TRY(modal_alloc_zero(&state->measures, basis->n_objects, sizeof *state->measures, "state", err));
+done:
+    return status;
+}
+
+void modal_scene_state_free(modal_scene_state *state)
+{
+    modal_free(&state->q);
+    modal_free(&state->v);
+    modal_free(&state->a);
+    modal_free(&state->frames);
+    modal_free(&state->measures);
+    memset(state, 0, sizeof *state);
+}
+
+int64_t modal_scene_steps_per_frame(const modal_scene *scene)
+{
+    if (scene->step <= 0) return 1;
+    const double n = ceil(1 / (scene->fps * scene->step) - 1e-9);
+    return n < 1 ? 1 : (int64_t)n;
+}
+
+/* ---- the scene against the basis ---- */
+
+static modal_step_motion motion_of(modal_scene_motion motion, const modal_object *object)
+{
+    switch (motion) {
+    case MODAL_SCENE_FREE: return MODAL_STEP_FREE;
+    case MODAL_SCENE_ATTACHED: return MODAL_STEP_ATTACHED;
+    case MODAL_SCENE_SPIN:
+    case MODAL_SCENE_KEYS: return MODAL_STEP_DRIVEN;
+    case MODAL_SCENE_FIXED: return MODAL_STEP_FIXED;
+    default: return object->parent >= 0 ? MODAL_STEP_ATTACHED : MODAL_STEP_FIXED;
+    }
+}
+
+int modal_scene_moves(const modal_scene *scene, const modal_basis *basis)
+{
+    int32_t at = 0;
+    for (int32_t i = 0; i < basis->n_objects; i++) {
+        while (at < scene->n_objects && scene->objects[at].object < i) at++;
+        const int named = at < scene->n_objects && scene->objects[at].object == i;
+        if (motion_of(named ? scene->objects[at].motion : MODAL_SCENE_DEFAULT, &basis->objects[i]) !=
+                MODAL_STEP_FIXED ||
+            (named && scene->objects[at].has_frame))
+            return 1;
+    }
+    return 0;
+}
+
+static void place_body(const modal_scene_object *said, const modal_object *object, modal_body *body)
+{
+    memcpy(body->frame, object->rest_frame, sizeof body->frame);
+    if (said->has_frame) {
+        double rotation[9];
+        modal_rotation_of(said->rotation, rotation);
+        for (int r = 0; r < 3; r++) {
+            memcpy(body->frame + 4 * r, rotation + 3 * r, 3 * sizeof(double));
+            body->frame[4 * r + 3] = said->position[r];
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        body->velocity[i] = said->velocity[i];
+        for (int j = 0; j < 3; j++) body->spin[i] += body->frame[4 * j + i] * said->spin[j];
+    }
+}
+
+static modal_status set_bodies(runner *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_scene *scene = r->s->scene;
+    const modal_basis *basis = r->s->basis;
+    const int32_t n = basis->n_objects;
+    MODAL_TRY(modal_alloc_zero(&r->bodies, n, sizeof *r->bodies, "objects", err));
+    MODAL_TRY(modal_alloc_zero(&r->said, n, sizeof *r->said, "objects", err));
+    MODAL_TRY(modal_alloc_zero(&r->splines, n, sizeof *r->splines, "objects", err));
+    for (int32_t i = 0; i < n; i++) {
+        modal_body *body = &r->bodies[i];
+        body->motion = motion_of(MODAL_SCENE_DEFAULT, &basis->objects[i]);
+        body->linear = !scene->stvk;
+        body->alpha = scene->alpha;
+        body->beta = scene->beta;
+        body->ratio = scene->ratio;
+        memcpy(body->frame, basis->objects[i].rest_frame, sizeof body->frame);
+    }
+    for (int32_t k = 0; k < scene->n_objects; k++) {
+        const modal_scene_object *said = &scene->objects[k];
+        if (said->object >= n)
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "objects[%d]: the basis has objects 0 .. %d, %d", k, n - 1,
+                       said->object);
+        const modal_object *object = &basis->objects[said->object];
+        const modal_shape *shape = &basis->shapes[object->shape];
+        modal_body *body = &r->bodies[said->object];
+        r->said[said->object] = said;
+        body->motion = motion_of(said->motion, object);
+        if (said->model >= 0) body->linear = said->model == 0;
+        if (said->has_damping) {
+            body->alpha = said->alpha;
+            body->beta = said->beta;
+            body->ratio = said->ratio;
+        }
+        if (said->has_frame && (body->motion == MODAL_STEP_ATTACHED || said->n_keys > 0))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "objects[%d]: a frame is given, and %s gives one, too", k,
+                       said->n_keys > 0 ? "its motion" : "its parent");
+        place_body(said, object, body);
+        if (said->n_keys > 0)
+            MODAL_TRY(modal_spline_build(&r->splines[said->object], said->n_keys, said->keys, err));
+        const int32_t given[2] = {said->n_initial, said->n_initial_velocity};
+        for (int w = 0; w < 2; w++)
+            if (given[w] != 0 && given[w] != shape->n_modes)
+                MODAL_FAIL(err, MODAL_ERROR_INPUT, "objects[%d]: %d initial values, object %d has %d modes", k,
+                           given[w], said->object, shape->n_modes);
+    }
+    if (scene->energy)
+        for (int32_t i = 0; i < n; i++)
+            if (r->bodies[i].motion != MODAL_STEP_FIXED)
+                MODAL_FAIL(err, MODAL_ERROR_INPUT,
+                           "integrator: \"energy\" is for objects whose frames are fixed, object %d's is not",
+                           i);
+    if (scene->start_static)
+        for (int32_t i = 0; i < n; i++)
+            if (r->bodies[i].motion == MODAL_STEP_FREE)
+                MODAL_FAIL(err, MODAL_ERROR_INPUT, "static: object %d is free and has no equilibrium", i);
+done:
+    return status;
+}
+
+/* ---- points where forces act ---- */
+
+static modal_status add_point(runner *r, int32_t object, int64_t first, int64_t count, double drag,
+                              modal_error *err)
+{
+    modal_status status = modal_grow(&r->points, &r->point_capacity, r->n_points + 1, sizeof *r->points,
+                                     "points", err);
+    if (status == MODAL_OK)
+        r->points[r->n_points++] = (modal_body_point){object, first, count, drag};
+    return status;
+}
+
+static modal_status add_member(runner *r, int32_t object, int64_t vertex, modal_error *err)
+{
+    modal_status status = modal_grow(&r->members, &r->member_capacity, r->n_members + 1, sizeof(int64_t),
+                                     "points", err);
+    if (status != MODAL_OK) return status;
+    r->members[r->n_members++] = r->n_points;
+    return add_point(r, object, vertex, 1, 0, err);
+}
+
+static modal_status add_group(runner *r, const modal_scene_force *force, int32_t index, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_shape *shape = &r->s->basis->shapes[r->s->basis->objects[force->object].shape];
+    const modal_group *group = NULL;
+    uint8_t *inside = NULL;
+    const int64_t before = r->n_members;
+    for (int32_t g = 0; g < shape->volume.n_groups; g++)
+        if (strcmp(shape->volume.groups[g].name, force->group) == 0) group = &shape->volume.groups[g];
+    if (!group)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "forces[%d]: object %d has no group of this name, \"%s\"", index,
+                   force->object, force->group);
+    MODAL_TRY(modal_alloc_zero(&inside, shape->volume.n_nodes, 1, "group", err));
+    for (int64_t i = 0; i < group->n_nodes; i++) inside[group->nodes[i]] = 1;
+    for (int64_t v = 0; v < shape->n_vertices; v++)
+        if (shape->surface_kind == MODAL_SURFACE_BOUNDARY && inside[shape->embedding_nodes[4 * v]])
+            MODAL_TRY(add_member(r, force->object, v, err));
+    if (r->n_members == before)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT,
+                   "forces[%d]: no vertex of object %d's surface is a node of the group, \"%s\"", index,
+                   force->object, force->group);
+done:
+    modal_free(&inside);
+    return status;
+}
+
+static modal_status add_forces(runner *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_scene *scene = r->s->scene;
+    const modal_basis *basis = r->s->basis;
+    MODAL_TRY(modal_alloc_zero(&r->force_first, (int64_t)scene->n_forces + 1, sizeof(int64_t), "forces", err));
+    for (int32_t i = 0; i < scene->n_forces; i++) {
+        const modal_scene_force *force = &scene->forces[i];
+        r->force_first[i] = r->n_members;
+        if (force->object >= basis->n_objects)
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "forces[%d]: the basis has objects 0 .. %d, %d", i,
+                       basis->n_objects - 1, force->object);
+        const modal_shape *shape = &basis->shapes[basis->objects[force->object].shape];
+        if (force->group) {
+            MODAL_TRY(add_group(r, force, i, err));
+            continue;
+        }
+        double distance;
+        const int64_t vertex = force->vertex >= 0
+                                   ? modal_shape_stored_vertex(shape, force->vertex)
+                                   : modal_shape_nearest_vertex(shape, r->bodies[force->object].frame,
+                                                                force->point, &distance);
+        if (vertex < 0)
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "forces[%d]: object %d has vertices 0 .. %lld, %lld", i,
+                       force->object, (long long)shape->n_vertices - 1, (long long)force->vertex);
+        MODAL_TRY(add_member(r, force->object, vertex, err));
+    }
+    r->force_first[scene->n_forces] = r->n_members;
+done:
+    return status;
+}
+
+/* Stored vertices are ordered for locality: runs of them are patches. A closed convex surface shows a
+ * quarter of its area to a wind, on the average over the directions (Cauchy). */
+static modal_status add_patches(runner *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_wind *wind = &r->s->scene->wind;
+    const modal_basis *basis = r->s->basis;
+    if (!wind->given) goto done;
+    for (int32_t i = 0; i < basis->n_objects; i++) {
+        const modal_shape *shape = &basis->shapes[basis->objects[i].shape];
+        const int64_t n = shape->n_vertices, parts = n < AIR_PATCHES ? n : AIR_PATCHES;
+        for (int64_t p = 0; p < parts; p++) {
+            const int64_t first = n * p / parts, end = n * (p + 1) / parts;
+            double area = 0;
+            for (int64_t v = first; v < end; v++) area += modal_shape_vertex_area(shape, v);
+            MODAL_TRY(add_point(r, i, first, end - first, 0.5 * wind->density * wind->drag * area / 4, err));
+        }
+    }
+done:
+    return status;
+}
+
+static modal_status sort_points(runner *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_body_point *points = NULL;
+    int64_t *next = NULL;
+    const int32_t n = r->s->basis->n_objects;
+    MODAL_TRY(modal_alloc_zero(&next, (int64_t)n + 1, sizeof *next, "points", err));
+    MODAL_TRY(modal_alloc(&points, r->n_points, sizeof *points, "points", err));
+    MODAL_TRY(modal_alloc(&r->sorted, r->n_points, sizeof *r->sorted, "points", err));
+    for (int64_t i = 0; i < r->n_points; i++) next[r->points[i].object + 1]++;
+    for (int32_t i = 0; i < n; i++) next[i + 1] += next[i];
+    for (int64_t i = 0; i < r->n_points; i++) {
+        r->sorted[i] = (int32_t)next[r->points[i].object]++;
+        points[r->sorted[i]] = r->points[i];
+    }
+    modal_free(&r->points);
+    r->points = points;
+    points = NULL;
+done:
+    modal_free(&points);
+    modal_free(&next);
+    return status;
+}
+
+/* ---- air ---- */
+
+/* A counter-based generator: Steele, Lea, Flood, Fast splittable pseudorandom number generators, 2014. */
+static double uniform(uint64_t seed, uint64_t index)
+{
+    uint64_t z = seed + (index + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+/* Turbulence as a sum of plane waves of random directions that the mean wind carries along: each
+ * amplitude is across its wave (no divergence), lengths go from the scale down to an eighth of it, and
+ * energies fall with the power 5/3 of the wave number, in octaves. R. H. Kraichnan, Diffusion by a Random
+ * Velocity Field, 1970. */
+static void set_air(runner *r)
+{
+    const modal_wind *wind = &r->s->scene->wind;
+    const double turn = 2 * 3.14159265358979323846;
+    double total = 0;
+    memcpy(r->air.mean, wind->velocity, sizeof r->air.mean);
+    if (!(wind->turbulence > 0)) return;
+    r->air.n_waves = MODAL_STEP_WAVES;
+    for (int32_t m = 0; m < MODAL_STEP_WAVES; m++) {
+        double direction[2][3];
+        for (int d = 0; d < 2; d++) {
+            const double z = 2 * uniform(wind->seed, 8 * (uint64_t)m + 2 * (uint64_t)d) - 1;
+            const double angle = turn * uniform(wind->seed, 8 * (uint64_t)m + 2 * (uint64_t)d + 1);
+            direction[d][0] = sqrt(1 - z * z) * cos(angle);
+            direction[d][1] = sqrt(1 - z * z) * sin(angle);
+            direction[d][2] = z;
+        }
+        const double part = (double)m / (MODAL_STEP_WAVES - 1), length = wind->scale * pow(8, -part);
+        const double size = pow(8, -part / 3); /* energy of an octave ~ k^(-2/3) */
+        double *wave = r->air.wave[m], *amplitude = r->air.amplitude[m], speed = 0;
+        const double *k = direction[0], *e = direction[1];
+        for (int i = 0; i < 3; i++) {
+            wave[i] = turn / length * k[i];
+            amplitude[i] = size * (k[(i + 1) % 3] * e[(i + 2) % 3] - k[(i + 2) % 3] * e[(i + 1) % 3]);
+            total += 0.5 * amplitude[i] * amplitude[i];
+            speed += wave[i] * wind->velocity[i];
+        }
+        r->air.frequency[m] = speed + turn / length * wind->turbulence;
+        r->air.phase[m] = turn * uniform(wind->seed, 8 * (uint64_t)m + 5);
+    }
+    const double scale = wind->turbulence * sqrt(3 / total);
+    for (int32_t m = 0; m < MODAL_STEP_WAVES; m++)
+        for (int i = 0; i < 3; i++) r->air.amplitude[m][i] *= scale;
+}
+
+/* ---- loads ---- */
+
+static void set_forces(void *context, double time, double *forces)
+{
+    const runner *r = context;
+    const modal_scene *scene = r->s->scene;
+    memset(forces, 0, (size_t)(3 * r->n_points) * sizeof(double));
+    for (int32_t i = 0; i < scene->n_forces; i++) {
+        const int64_t first = r->force_first[i], end = r->force_first[i + 1];
+        const double value = modal_curve_value(&scene->forces[i].curve, time, r->step) / (double)(end - first);
+        for (int64_t m = first; m < end; m++)
+            for (int c = 0; c < 3; c++)
+                forces[3 * (int64_t)r->sorted[r->members[m]] + c] += value * scene->forces[i].vector[c];
+    }
+}
+
+static void drive(void *context, int32_t object, double time, modal_step_frame *frame)
+{
+    const runner *r = context;
+    const modal_scene_object *said = r->said[object];
+    if (said->motion == MODAL_SCENE_SPIN)
+        modal_motion_spin(said, r->bodies[object].frame, time, frame);
+    else
+        modal_spline_frame(&r->splines[object], time, frame);
+}
+
+/* ---- the run ---- */
+
+static modal_status store_frame(runner *r, int64_t frame, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_simulation *s = r->s;
+    modal_scene_state *state = &s->state;
+    const int64_t n = modal_basis_mode_offsets(s->basis, NULL);
+    MODAL_TRY(modal_forest_measure(r->forest, err));
+    MODAL_TRY(modal_forest_get(r->forest, state->q, state->v, state->a, state->frames, state->measures, err));
+    state->next_frame = frame + 1;
+    memcpy(s->q + frame * n, state->q, (size_t)n * sizeof(double));
+    double *energy = s->energy + 4 * frame;
+    memset(energy, 0, 4 * sizeof *energy);
+    for (int32_t i = 0; i < s->basis->n_objects; i++) {
+        const modal_step_measure *m = &state->measures[i];
+        const modal_step_frame *f = &state->frames[i];
+        const double parts[4] = {m->kinetic, m->elastic, m->dissipated, m->external};
+        for (int e = 0; e < 4; e++) energy[e] += parts[e];
+        if (!s->frames) continue;
+        double *to = s->frames + (frame * s->basis->n_objects + i) * 12;
+        for (int row = 0; row < 3; row++) {
+            memcpy(to + 4 * row, f->rotation + 3 * row, 3 * sizeof(double));
+            to[4 * row + 3] = f->position[row];
+        }
+    }
+    if (s->frame_done) MODAL_TRY(s->frame_done(s->context, s, err));
+done:
+    return status;
+}
+
+static modal_status begin(runner *r, const modal_forest_loads *loads, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_simulation *s = r->s;
+    modal_scene_state *state = &s->state;
+    if (state->next_frame > 0) {
+        MODAL_TRY(modal_forest_set(r->forest, state->q, state->v, state->a, state->frames, state->measures, err));
+        goto done;
+    }
+    if (s->scene->start_static)
+        MODAL_TRY(modal_forest_step(r->forest, loads, MODAL_STEP_STATIC, 0, 0, err));
+    int64_t offset = 0;
+    MODAL_TRY(modal_forest_get(r->forest, state->q, state->v, NULL, NULL, NULL, err));
+    for (int32_t i = 0; i < s->basis->n_objects; i++) {
+        const modal_scene_object *said = r->said[i];
+        for (int32_t k = 0; said && k < said->n_initial; k++) state->q[offset + k] += said->initial[k];
+        for (int32_t k = 0; said && k < said->n_initial_velocity; k++)
+            state->v[offset + k] += said->initial_velocity[k];
+        offset += s->basis->shapes[s->basis->objects[i].shape].n_modes;
+    }
+    MODAL_TRY(modal_forest_set(r->forest, state->q, state->v, NULL, NULL, NULL, err));
+    MODAL_TRY(modal_forest_step(r->forest, loads, MODAL_STEP_NEWMARK, 0, 0, err));
+    MODAL_TRY(store_frame(r, 0, err));
+done:
+    return status;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static modal_status run(runner *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_simulation *s = r->s;
+    const modal_scene *scene = s->scene;
+    const int64_t per_frame = modal_scene_steps_per_frame(scene);
+    const modal_forest_loads loads = {r, set_forces, drive};
+    const modal_step_rule rule = scene->energy ? MODAL_STEP_ENERGY : MODAL_STEP_NEWMARK;
+    MODAL_TRY(begin(r, &loads, err));
+    for (int64_t frame = s->state.next_frame; frame < s->n_frames; frame++) {
+        const double started = now();
+        for (int64_t i = 0; i < per_frame; i++) {
+            const double t = (double)((frame - 1) * per_frame + i) / (scene->fps * (double)per_frame);
+            MODAL_TRY(modal_forest_step(r->forest, &loads, rule, t, r->step, err));
+        }
+        s->seconds_stepping += now() - started;
+        MODAL_TRY(store_frame(r, frame, err));
+        MODAL_TRY(modal_progress_report(s->progress, "step", (double)frame / (double)s->n_frames, err));
+    }
+done:
+    if (r->forest) modal_forest_counts(r->forest, &s->steps, &s->iterations, &s->halvings);
+    return status;
+}
+
+modal_status modal_scene_simulate(modal_simulation *s, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_scene *scene = s->scene;
+    runner r = {.s = s, .step = 1 / (scene->fps * (double)modal_scene_steps_per_frame(scene))};
+    MODAL_TRY(set_bodies(&r, err));
+    MODAL_TRY(add_forces(&r, err));
+    MODAL_TRY(add_patches(&r, err));
+    MODAL_TRY(sort_points(&r, err));
+    set_air(&r);
+    modal_forest_setup setup = {.bodies = r.bodies, .n_points = r.n_points, .points = r.points,
+                                .air = scene->wind.given ? &r.air : NULL, .tolerance = scene->tolerance,
+                                .most_iterations = scene->most_iterations,
+                                .most_halvings = scene->most_halvings, .n_threads = s->n_threads};
+    memcpy(setup.gravity, scene->gravity, sizeof setup.gravity);
+    MODAL_TRY(modal_forest_new(&r.forest, s->basis, &setup, s->device, err));
+    MODAL_TRY(run(&r, err));
+done:
+    modal_forest_delete(r.forest);
+    for (int32_t i = 0; r.splines && i < s->basis->n_objects; i++) modal_spline_free(&r.splines[i]);
+    void *arrays[] = {&r.bodies, &r.said, &r.splines, &r.points, &r.force_first, &r.members, &r.sorted};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
+    return status;
+}

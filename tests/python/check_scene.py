@@ -1,0 +1,449 @@
+# SPDX-License-Identifier: Apache-2.0
+"""modalsim --scene: its motions against fully resolved nonlinear finite elements, conservation laws,
+manners. usage: check_scene.py BIN_FOLDER PART, PART one of
+  solid   large static deflection, transient, order in the step, energy over 1e5 steps
+  frames  spinning and driven frames against finite elements in world axes, free bodies
+  chain   objects on objects: against one whole solid; energies; threads, back ends
+  manners refusals, failures, checkpoints, signals"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import h5py
+import numpy as np
+import scipy.sparse
+import scipy.sparse.linalg
+
+from stvk_solid import Basis, Tools, write_bar
+
+E, NU, RHO = 1e6, 0.3, 1000.0
+RUBBER = ["--young", E, "--poisson", NU, "--density", RHO]
+run = Tools(sys.argv[1])
+workplace = tempfile.TemporaryDirectory(prefix="scene-")
+os.chdir(workplace.name)
+
+
+def pack(mesh, path, n_modes, *more, fixed=True):
+    run("modalpack", mesh, path, *RUBBER, "--modes", n_modes, *(["--fixed", "root"] if fixed else []),
+        "--reduced-forces", "-q", *more)
+
+
+def simulate(basis, scene, *more, name="run", code=0):
+    """The trajectory's arrays, or with another exit code what stderr says."""
+    with open(f"{name}.json", "w") as file:
+        json.dump(scene, file, indent=1)
+    got = run("modalsim", basis, f"{name}.h5", "--scene", f"{name}.json", "--force", "-q", *more, code=code)
+    if code:
+        return got.stderr
+    with h5py.File(f"{name}.h5") as f:
+        return {key: f[key][:] for key in ("times", "q", "frames", "energy") if key in f}
+
+
+def small(value, limit, what):
+    assert np.all(np.asarray(value) <= limit), (what, value, limit)
+    print(f"{what}: {np.max(value):.3g} <= {limit:g}")
+
+
+class Full(Basis):
+    """The whole solid: Newton and Newmark in world axes, fixed nodes moved as `motion` says."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        self.m = self.mass(RHO)
+        self.m3 = scipy.sparse.kron(self.m, np.eye(3)).tocsc()
+        three = lambda nodes: (3 * nodes[:, None] + np.arange(3)).ravel()
+        self.free = three(np.setdiff1d(np.arange(len(self.nodes)), self.fixed))
+        self.held = three(self.fixed)
+
+    def world(self, f, i):
+        x = self.nodes + np.tensordot(f["q"][i], self.modes, 1)
+        return x @ f["frames"][i, 0][:, :3].T + f["frames"][i, 0][:, 3] if "frames" in f else x
+
+    def weight(self, g):
+        return (self.m @ np.tile(g, (len(self.nodes), 1))).ravel()
+
+    def static(self, g, load_steps=4):
+        u = np.zeros((len(self.nodes), 3))
+        for part in np.linspace(0, 1, load_steps + 1)[1:]:
+            for _ in range(40):
+                r = self.full_forces(u, E, NU).ravel()[self.free] - part * self.weight(g)[self.free]
+                if np.abs(r).max() < 1e-10:
+                    break
+                k = self.full_stiffness(u, E, NU)[self.free][:, self.free]
+                u.ravel()[self.free] -= scipy.sparse.linalg.spsolve(k.tocsc(), r)
+        return u
+
+    def transient(self, motion, v, g, h, steps):
+        x, a, load = self.nodes.ravel().copy(), np.zeros(3 * len(self.nodes)), self.weight(g)
+        force = lambda x: self.full_forces(x.reshape(-1, 3) - self.nodes, E, NU).ravel()
+        m = self.m3[self.free][:, self.free]
+        a[self.held] = motion(0)[2].ravel()
+        a[self.free] = scipy.sparse.linalg.spsolve(
+            m, (load - force(x))[self.free] - self.m3[self.free][:, self.held] @ a[self.held])
+        for step in range(1, steps + 1):
+            xs, vs, as_ = (m.ravel() for m in motion(step * h))
+            a1 = a.copy()
+            a1[self.held] = as_
+            for _ in range(30):
+                x1 = x + h * v + h * h / 4 * (a + a1)
+                x1[self.held] = xs
+                r = (self.m3 @ a1 + force(x1) - load)[self.free]
+                if np.abs(r).max() < 1e-9:
+                    break
+                k = self.full_stiffness(x1.reshape(-1, 3) - self.nodes, E, NU)[self.free][:, self.free]
+                a1[self.free] -= scipy.sparse.linalg.spsolve((m + h * h / 4 * k).tocsc(), r)
+            v = v + h / 2 * (a + a1)
+            v[self.held], x, a = vs, x1, a1
+        return x.reshape(-1, 3)
+
+
+def solid():
+    write_bar("bar.msh", (6, 1, 1), (1.0, 0.1, 0.12))
+    for r in (6, 20, 72):
+        pack("bar.msh", f"bar{r}.h5", r)
+    pack("bar.msh", "derived.h5", 15, "--derivatives", 5)
+    full = Full("bar72.h5")
+    g = [0, 1.0, -9.81]
+    scene = {"duration": 0, "fps": 1, "model": "stvk", "gravity": g, "static": True,
+             "newton": {"tolerance": 1e-12, "iterations": 60}}
+    u = full.static(np.array(g))
+    assert np.abs(u).max() > 0.15, "not a large deflection"
+    errors = []
+    for name in ("bar6.h5", "bar20.h5", "derived.h5", "bar72.h5"):
+        basis = Full(name)
+        got = basis.world(simulate(name, scene), 0) - basis.nodes
+        errors.append(np.abs(got - u).max() / np.abs(u).max())
+    print("static, against the full solid:", errors)
+    small(errors[3], 1e-9, "complete basis, static")
+    small(errors[2], 0.02, "modal derivatives, static")
+    assert errors[3] < errors[1] < errors[0] and errors[2] < errors[1], errors
+
+    # the transient: the same equations, the same rule, so equal to the tolerance
+    still = lambda t: (full.nodes[full.fixed],) + (np.zeros((len(full.fixed), 3)),) * 2
+    wanted = full.transient(still, np.zeros(3 * len(full.nodes)), np.array(g), 0.005, 40)
+    scene = {"duration": 0.2, "fps": 200, "model": "stvk", "gravity": g,
+             "newton": {"tolerance": 1e-11, "iterations": 60}}
+    errors = [np.abs(Full(n).world(simulate(n, scene), 40) - wanted).max() / np.abs(wanted - full.nodes).max()
+              for n in ("bar6.h5", "bar20.h5", "bar72.h5")]
+    small(errors[2], 1e-7, "complete basis, transient")
+    assert errors[2] < errors[1] < errors[0], errors
+
+    # order of accuracy of both rules
+    kick = [{"object": 0, "initial": [0.3, 0.1, 0, 0.05, 0, 0]}]
+    for rule in ("newmark", "energy"):
+        ends = []
+        for step in (0.002, 0.001, 0.0005, 0.00005):
+            scene = {"duration": 0.1, "fps": 10, "step": step, "model": "stvk", "integrator": rule,
+                     "objects": kick, "newton": {"tolerance": 1e-12, "iterations": 60}}
+            ends.append(simulate("bar6.h5", scene)["q"][1])
+        errors = [np.abs(e - ends[3]).max() for e in ends[:3]]
+        orders = np.log2(np.array(errors[:-1]) / errors[1:])
+        print(rule, "order", orders)
+        assert np.all(np.abs(orders - 2) < 0.25), (rule, errors)
+
+    scene = {"duration": 20, "fps": 50, "step": 0.0002, "model": "stvk", "integrator": "energy",
+             "objects": kick, "newton": {"tolerance": 1e-12}}
+    energy = simulate("bar6.h5", scene)["energy"]
+    assert np.ptp(energy[:, 0]) > 0.3 * energy[0, 1]
+    small(np.ptp(energy[:, 0] + energy[:, 1]) / energy[0].sum(), 1e-10, "energy drift over 1e5 steps")
+    # damping and work: what is in, is there or dissipated
+    scene.update(duration=2, damping={"alpha": 1, "beta": 0.002}, gravity=[0, 0, -5],
+                 forces=[{"object": 0, "group": "root", "force": [1, 0, 0]},
+                         {"object": 0, "point": [1, 0.1, 0.12], "force": [0, 20, 0],
+                          "curve": {"sine": {"frequency": 3}}}])
+    f = simulate("bar6.h5", scene)["energy"]
+    assert f[-1, 2] > 1 and np.ptp(f[:, 3]) > 1
+    small(np.ptp(f[:, 0] + f[:, 1] + f[:, 2] - f[:, 3]) / f[:, 2].max(), 1e-9, "energy balance")
+
+    # linear, against the exact integrator of the flags: second order, and impulses come through
+    exact = ["--duration", 0.5, "--fps", 10, "--gravity", "0,0,-9.81", "--damping", "0.5,0.001", "--impulse",
+             "1,0.1,0.12:0,3,0@0.1"]
+    run("modalsim", "bar6.h5", "exact.h5", *exact, "-q")
+    with h5py.File("exact.h5") as file:
+        wanted = file["q"][:]
+    errors = []
+    for step in (0.002, 0.001, 0.0005):
+        scene = {"duration": 0.5, "fps": 10, "step": step, "gravity": [0, 0, -9.81],
+                 "damping": {"alpha": 0.5, "beta": 0.001},
+                 "impulses": [{"object": 0, "point": [1, 0.1, 0.12], "impulse": [0, 3, 0], "time": 0.1}]}
+        errors.append(np.abs(simulate("bar6.h5", scene)["q"][2:] - wanted[2:]).max() / np.abs(wanted).max())
+    print("linear, against the exact motion:", errors)
+    small(errors[2], 2e-3, "linear motion")
+    assert errors[2] < errors[1] < errors[0]
+
+
+def frames():
+    write_bar("bar.msh", (6, 1, 1), (1.0, 0.1, 0.12))
+    pack("bar.msh", "bar72.h5", 72)
+    pack("bar.msh", "free.h5", 20, fixed=False)
+    full = Full("bar72.h5")
+    g, rate = np.array([0, -3.0, -9.81]), 6.0
+    held = full.nodes[full.fixed]
+
+    def spin(t):
+        c, s = np.cos(rate * t), np.sin(rate * t)
+        turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+        w = np.array([[0, -rate, 0], [rate, 0, 0], [0, 0, 0.0]])
+        return held @ turn.T, held @ (turn @ w).T, held @ (turn @ w @ w).T
+
+    # a bar on a turning shaft: centrifugal and Coriolis forces, and weight that turns
+    begin = np.cross([0, 0, rate], full.nodes).ravel()
+    scene = {"duration": 0.1, "fps": 10, "model": "stvk", "gravity": list(g),
+             "newton": {"tolerance": 1e-11, "iterations": 60},
+             "objects": [{"object": 0, "motion": {"spin": {"axis": [0, 0, 1], "rate": rate}}}]}
+    errors = []
+    for h in (0.002, 0.001):
+        wanted = full.transient(spin, begin, g, h, round(0.1 / h))
+        got = full.world(simulate("bar72.h5", dict(scene, step=h)), 1)
+        errors.append(np.abs(got - wanted).max())
+    small(errors[1], 1e-5, "spinning frame, m")
+    assert 3 < errors[0] / errors[1] < 5, errors
+
+    # a shaft that is thrown about: splines through keys, all inertial forces; the same spline here
+    keys = [[0, 0, 0, 0, 0, 0, 0], [0.1, 0.05, 0, 0.02, 0.1, 0.3, 0], [0.2, 0, 0.1, 0, 0.3, 0.5, 0.4],
+            [0.3, 0, 0, 0.1, 0, 0.2, 0.5]]
+    from scipy.interpolate import CubicSpline
+    from scipy.spatial.transform import Rotation
+    times = np.array(keys)[:, 0]
+    turns = Rotation.from_rotvec(np.array(keys)[:, 4:]).as_quat()
+    turns[1:] *= np.sign((turns[1:] * turns[:1]).sum(1))[:, None]
+    place = CubicSpline(times, np.array(keys)[:, 1:4], bc_type="natural")
+    turn = CubicSpline(times, turns, bc_type="natural")
+    at = lambda t: Rotation.from_quat(turn(t)).apply(held) + place(t)
+
+    def thrown(t):
+        d = 1e-4
+        t = np.clip(t, 2 * d, 0.3 - 2 * d)
+        return (at(t), (8 * (at(t + d) - at(t - d)) - at(t + 2 * d) + at(t - 2 * d)) / (12 * d),
+                (16 * (at(t + d) + at(t - d)) - at(t + 2 * d) - at(t - 2 * d) - 30 * at(t)) / (12 * d * d))
+
+    d = 1e-5
+    move = lambda t: Rotation.from_quat(turn(t)).apply(full.nodes) + place(t)
+    begin = ((-3 * move(0) + 4 * move(d) - move(2 * d)) / (2 * d)).ravel()
+    scene["objects"][0]["motion"] = {"keys": keys}
+    scene.update(duration=0.2, fps=5, step=0.001)
+    wanted = full.transient(thrown, begin, g, 0.001, 200)
+    got = full.world(simulate("bar72.h5", scene), 1)
+    moved = np.abs(got - full.nodes).max()
+    small(np.abs(got - wanted).max() / moved, 2e-3, "driven frame, relative")
+
+    # a free body in flight: its centre of mass on a parabola, its energy, its angular momentum
+    full, ends = Full("free.h5"), []
+    mass = full.m.sum()
+    for h in (0.001, 0.0005):
+        scene = {"duration": 0.5, "fps": 200, "step": h, "model": "stvk", "gravity": [0, 0, -9.81],
+                 "newton": {"tolerance": 1e-11, "iterations": 60},
+                 "objects": [{"object": 0, "motion": "free", "velocity": [1, 2, 3],
+                              "angular_velocity": [1, 5, 3], "initial": [0.1] + [0] * 19}]}
+        f = simulate("free.h5", scene)
+        x = np.array([full.world(f, i) for i in range(len(f["times"]))])
+        t = f["times"][:, None]
+        centre = np.array([(full.m @ p).sum(0) / mass for p in x])
+        v0 = np.array([1, 2, 3]) + np.cross([1, 5, 3], (full.m @ x[0]).sum(0) / mass)
+        off = np.abs(centre - centre[0] - t * v0 - t * t / 2 * np.array([0, 0, -9.81])).max()
+        e = f["energy"]
+        balance = np.ptp(e[:, 0] + e[:, 1] - e[:, 3]) / e[0].sum()
+        y, h2 = x - centre[:, None], 2 * f["times"][1]
+        moments = np.array([np.cross(y[i], full.m @ (y[i + 1] - y[i - 1]) / h2).sum(0)
+                            for i in range(1, len(x) - 1)])
+        spread = np.abs(moments - moments.mean(0)).max() / np.linalg.norm(moments[0])
+        ends.append((off, balance, spread))
+    print("free body: centre, energy, angular momentum:", ends)
+    small(ends[1][0], 2e-6, "momentum of a free body, m")
+    small(ends[1][1], 5e-4, "energy of a free body")
+    small(ends[1][2], 5e-3, "angular momentum, by differences of frames")
+    assert 3 < ends[0][0] / ends[1][0] < 5, ends
+    # without forces: at rest, for ever
+    f = simulate("free.h5", {"duration": 1, "fps": 10, "model": "stvk", "objects": [{"object": 0, "motion": "free"}]})
+    assert np.all(f["q"] == 0) and np.ptp(f["frames"], axis=0).max() == 0
+
+
+def place(name, rows, *bases):
+    with open(f"{name}.csv", "w") as file:
+        file.write("object,shape,parent,x,y,z,rx,ry,rz\n")
+        for i, row in enumerate(rows):
+            file.write(",".join(map(str, (i, *row))) + "\n")
+    run("modalplace", f"{name}.csv", f"{name}.h5", *bases, "-q")
+
+
+def chain():
+    write_bar("long.msh", (12, 2, 2), (2.0, 0.1, 0.12))
+    write_bar("half.msh", (6, 2, 2), (1.0, 0.1, 0.12))
+    for name in ("long", "half"):
+        pack(f"{name}.msh", f"{name}.h5", 20)
+    pack("half.msh", "loose.h5", 8, fixed=False)
+    place("chain", [(0, -1, 0, 0, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0, 0, 0)], "half.h5")
+    whole, half = Basis("long.h5"), Basis("half.h5")
+
+    def tip(name, f, i):
+        if name == "long":
+            return (whole.nodes + np.tensordot(f["q"][i], whole.modes, 1))[-1]
+        x = half.nodes[-1] + np.tensordot(f["q"][i][20:], half.modes, 1)[-1]
+        return f["frames"][i, 1][:, :3] @ x + f["frames"][i, 1][:, 3]
+
+    motion, first = {}, {}
+    for name in ("long", "chain"):
+        base = {"gravity": [0, 0, -0.3], "newton": {"iterations": 60, "tolerance": 1e-10}}
+        f = simulate(f"{name}.h5", dict(base, duration=0, fps=1, static=True))
+        first[name] = tip(name, f, 0)[2] - 0.12
+        f = simulate(f"{name}.h5", dict(base, duration=4, fps=100, step=0.005))
+        motion[name] = np.array([tip(name, f, i)[2] for i in range(401)]) - 0.12
+        e = f["energy"]
+        small(np.ptp(e[:, 0] + e[:, 1] - e[:, 3]) / e[:, 3].max(), 1e-5, f"{name}: energy balance")
+    small(abs(first["chain"] / first["long"] - 1), 0.04, "chain: static deflection of its tip")
+    small(np.abs(motion["chain"] - motion["long"]).max() / np.abs(motion["long"]).max(), 0.25, "chain: motion")
+    lowest = lambda z: np.argmin(z[:300])
+    small(abs(lowest(motion["chain"]) / lowest(motion["long"]) - 1), 0.04, "chain: period")
+
+    # a free tree with two branches, one on the other: momentum of all together
+    place("tree", [(1, -1, 0, 0, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0, 0.3, 0), (0, 1, 1.95, 0, -0.2, 1, 0, 0.5),
+                   (0, 0, 0.5, 0.1, 0, 0, 0, 1.5)], "half.h5", "loose.h5")
+    mass, drift = None, []
+    for step in (0.001, 0.0005):
+        scene = {"duration": 0.5, "fps": 100, "step": step, "model": "stvk",
+                 "newton": {"iterations": 60, "tolerance": 1e-11},
+                 "objects": [{"object": 0, "motion": "free", "velocity": [1, 0, 0],
+                              "angular_velocity": [0, 0.5, 2]}]}
+        f = simulate("tree.h5", scene)
+        solids = [Full("loose.h5"), Full("half.h5"), Full("half.h5"), Full("half.h5")]
+        offsets = np.cumsum([0] + [len(s.modes) for s in solids])
+        centre = []
+        for i in range(len(f["times"])):
+            total, sum_ = 0, 0
+            for o, s in enumerate(solids):
+                x = s.nodes + np.tensordot(f["q"][i][offsets[o]:offsets[o + 1]], s.modes, 1)
+                x = x @ f["frames"][i, o][:, :3].T + f["frames"][i, o][:, 3]
+                sum_, total = sum_ + (s.m @ x).sum(0), total + s.m.sum()
+            centre.append(sum_ / total)
+        bend = np.diff(np.array(centre), n=2, axis=0) / f["times"][1] ** 2
+        e = f["energy"]
+        drift.append((np.abs(bend).max(), np.ptp(e[:, 0] + e[:, 1]) / e[0].sum()))
+    print("free tree: acceleration of the centre of mass, energy:", drift)
+    small(drift[1][0], 1e-2, "free tree: acceleration of its centre of mass, m/s^2")
+    small(drift[1][1], 1e-3, "free tree: energy")
+    assert drift[1][0] < 0.4 * drift[0][0], drift
+
+    # wind: the same seed, the same bytes, whatever the threads; another seed, another motion
+    scene = {"duration": 0.3, "fps": 50, "step": 0.005, "model": "stvk", "gravity": [0, 0, -1],
+             "damping": {"alpha": 0.5, "beta": 0.001},
+             "wind": {"velocity": [5, 2, 0], "turbulence": 1, "scale": 2, "seed": 3}}
+    results = [simulate("tree.h5", scene, *more) for more in (["-j", 1], ["-j", 2], ["--backend", "ref"])]
+    for key in results[0]:
+        assert results[0][key].tobytes() == results[1][key].tobytes(), key
+        small(np.abs(results[2][key] - results[0][key]).max() / np.abs(results[0][key]).max(), 1e-9, f"ref: {key}")
+    with open("run.h5", "rb") as file:
+        first = file.read()
+    simulate("tree.h5", scene, "--backend", "ref")
+    with open("run.h5", "rb") as file:
+        assert file.read() == first
+    scene["wind"]["seed"] = 4
+    assert np.abs(simulate("tree.h5", scene)["q"] - results[0]["q"]).max() > 1e-4
+
+
+def manners():
+    write_bar("bar.msh", (4, 1, 1), (1.0, 0.1, 0.12))
+    pack("bar.msh", "bar.h5", 5)
+    run("modalpack", "bar.msh", "plain.h5", *RUBBER, "--modes", 5, "--fixed", "root", "-q")
+    place("pair", [(0, -1, 0, 0, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0, 0, 0)], "bar.h5")
+    good = {"duration": 0.2, "fps": 100, "model": "stvk", "gravity": [0, 0, -9.81],
+            "wind": {"velocity": [5, 0, 0], "turbulence": 1}, "objects": [{"object": 1}]}
+    key = [[0, 0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0]]
+    for path, value, words in (
+            ("gravitation", 1, "/gravitation: unknown key, there are: duration fps"),
+            ("gravity", "9.81 m/s^2", "/gravity: not 3 numbers (in m/s^2), \"9.81 m/s^2\""),
+            ("gravity", [0, 0], "/gravity: not 3 numbers (in m/s^2), [0,0]"),
+            ("fps", "60", "/fps: not a number (in 1/s, without the unit), \"60\""),
+            ("fps", 0, "/fps: must be in"), ("duration", -1, "/duration: must be in"),
+            ("model", "neo-hookean", "/model: neither"), ("integrator", 3, "/integrator: not a text, 3"),
+            ("integrator", "energy", "is for objects whose frames are fixed, object 1's is not"),
+            ("static", 1, "/static: not true or false, 1"), ("newton", {"iterations": 0}, "/newton/iterations: must"),
+            ("wind", {"velocity": [1, 0, 0], "seed": 1.5}, "/wind/seed: not a whole number, 1.5"),
+            ("wind", {}, "/wind: \"velocity\" is missing"),
+            ("objects", [{"object": 9}], "objects[0]: the basis has objects 0 .. 1, 9"),
+            ("objects", [{"object": 0}, {"object": 0}], "/objects: object 0 is there twice"),
+            ("objects", [{"object": 0, "motion": "attached"}], "object 0: attached, but it has no parent"),
+            ("objects", [{"object": 0, "velocity": [1, 0, 0]}], "/objects/0/velocity: only an object whose"),
+            ("objects", [{"object": 1, "initial": [1]}], "objects[0]: 1 initial values, object 1 has 5 modes"),
+            ("objects", [{"object": 1, "frame": {"position": [0, 0, 0]}}], "objects[0]: a frame is given"),
+            ("objects", [{"object": 0, "motion": {"keys": key[::-1]}}], "/objects/0/motion/keys/1: times must incr"),
+            ("objects", [{"object": 0, "motion": {"spin": {"axis": [0, 0, 0], "rate": 1}}}], "axis: has no direction"),
+            ("objects", [{"object": 0, "motion": {"file": "absent.csv"}}], "absent.csv"),
+            ("forces", [{"object": 0, "force": [0, 0, 1]}], "/forces/0: needs exactly one of vertex, point, group"),
+            ("forces", [{"object": 0, "vertex": 999, "force": [0, 0, 1]}], "forces[0]: object 0 has vertices 0 .."),
+            ("forces", [{"object": 0, "group": "no", "force": [0, 0, 1]}], "has no group of this name, \"no\""),
+            ("forces", [{"object": 0, "vertex": 0, "force": [0, 0, 1], "curve": {"keys": [[0, 1]]}}], "too few"),
+            ("impulses", [{"object": 0, "vertex": 0, "impulse": [0, 0, 1], "time": 1}], "would change nothing")):
+        said = simulate("pair.h5", dict(good, **{path: value}), code=3)
+        assert words in said and said.count("\n") == 1 and said.startswith("modalsim: "), (words, said)
+        assert not os.path.exists("run.h5"), words
+    said = simulate("pair.h5", dict(good, wind={"velocity": [1, 0, 0], "sale": 1}), code=3)
+    line = open("run.json").read().split("\n").index('  "sale": 1') + 1
+    assert f"run.json:{line}: /wind/sale" in said, (line, said)
+    for text, words in (("{", "run.json:1: "), ('{"duration": 1, "duration": 2}', "duplicate"), ("[]", "not an object")):
+        open("run.json", "w").write(text)
+        got = run("modalsim", "pair.h5", "x.h5", "--scene", "run.json", code=3)
+        assert words in got.stderr and got.stderr.count("\n") == 1, (text, got)
+    assert "no reduced forces in the basis" in simulate("plain.h5", dict(good, objects=[]), code=3)
+    got = run("modalsim", "pair.h5", "x.h5", "--scene", "run.json", "--gravity", "0,0,1", code=2)
+    assert "--gravity: belongs into the scene" in got.stderr
+    assert "--checkpoint: needs --scene" in run("modalsim", "bar.h5", "x.h5", "--static", "--checkpoint", "c", code=2).stderr
+    for parent in ("1,0,1,0,0,0,0,0,0", "1,0,2,0,0,0,0,0,0", "1,3,0,0,0,0,0,0,0", "2,0,0,0,0,0,0,0,0"):
+        open("bad.csv", "w").write("0,0,-1,0,0,0,0,0,0\n" + parent + "\n")
+        assert "object 1: " in run("modalplace", "bad.csv", "bad.h5", "bar.h5", code=3).stderr
+    assert not os.path.exists("bad.h5")
+
+    # a motion that cannot go on: where, when, what to try; the part that is done only when asked for
+    wild = dict(good, newton={"iterations": 8, "halvings": 1}, wind={"velocity": [0, 0, 0]},
+                forces=[{"object": 1, "point": [2, 0, 0], "force": [0, 0, 1e12],
+                         "curve": {"keys": [[0.05, 0], [0.1, 1]]}}])
+    said = simulate("pair.h5", wild, code=5)
+    assert "object " in said and ": t = 0.0" in said and "try " in said and not os.path.exists("run.h5"), said
+    simulate("pair.h5", wild, "--keep-partial", code=5)
+    with h5py.File("run.h5") as f:
+        done = len(f["times"])
+        assert 5 <= done < 12 and f["q"].shape[0] == done == len(f["energy"]), done
+    assert run("modalinfo", "--check", "run.h5").stdout.endswith("a sound trajectory\n")
+
+    # checkpoints: the same bytes
+    whole = simulate("pair.h5", good, "--checkpoint", "c.h5", "--checkpoint-every", 8)
+    with h5py.File("c.h5") as f:
+        assert f["q"].shape[0] == 16
+    again = simulate("pair.h5", good, "--restart", "c.h5")
+    for name in whole:
+        assert whole[name].tobytes() == again[name].tobytes(), name
+    assert "made with another scene" in simulate("pair.h5", dict(good, fps=50), "--restart", "c.h5", code=3)
+    with open("c.h5", "r+b") as file:
+        file.truncate(5000)
+    assert "c.h5" in simulate("pair.h5", good, "--restart", "c.h5", code=3)
+
+    # a signal: a sound trajectory up to there, and a checkpoint to go on from
+    long = dict(good, duration=2000, step=0.0005)
+    json.dump(long, open("long.json", "w"))
+    os.remove("c.h5")
+    words = [str(run.folder / "modalsim"), "pair.h5", "long.h5", "--scene", "long.json"]
+    process = subprocess.Popen([*words, "--keep-partial", "--checkpoint", "c.h5", "--checkpoint-every", "5", "-q"],
+                               stderr=subprocess.PIPE, text=True)
+    while not os.path.exists("c.h5"):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130 and "interrupted after frame" in said, (process.returncode, said)
+    with h5py.File("long.h5") as f, h5py.File("c.h5") as c:
+        assert f["q"].shape[0] == c["q"].shape[0] >= 5 and np.array_equal(f["q"][:], c["q"][:])
+    assert not [n for n in os.listdir(".") if "tmp" in n]
+    # and without --keep-partial nothing stays
+    os.remove("long.h5")
+    process = subprocess.Popen([*words, "-q"], stderr=subprocess.PIPE, text=True)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 143 and not os.path.exists("long.h5"), process.returncode
+    assert not [n for n in os.listdir(".") if "tmp" in n]
+
+
+globals()[sys.argv[2]]()

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A scene: read, run on a back end, kept at checkpoints. */
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "formats/basis_h5.h"
+#include "formats/checkpoint_h5.h"
+#include "formats/scene.h"
+#include "kernels/registry.h"
+#include "lib/base/memory.h"
+#include "lib/dynamics/linear.h"
+#include "lib/dynamics/simulate.h"
+#include "tools/modalsim.h"
+
+enum { FRAME_NUMBERS = (int)(sizeof(modal_step_frame) / sizeof(double)), MEASURE_NUMBERS = 4 };
+
+typedef struct scene_run {
+    tool *t;
+    const request *r;
+    modal_scene scene;
+    modal_basis basis;
+    modal_device device;
+    modal_trajectory trajectory;
+    char scene_hash[MODAL_HASH_TEXT];
+    double *numbers; /* [objects, FRAME_NUMBERS + MEASURE_NUMBERS] of a checkpoint */
+    int checkpoint_begun; /* this run may replace the checkpoint */
+    int64_t done;         /* frames */
+} scene_run;
+
+/* Of the scene's text and of the files that it names, so that a restart sees a change in any. */
+static modal_status hash_scene(scene_run *s, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_hash *hash = NULL;
+    char text[MODAL_HASH_TEXT];
+    MODAL_TRY(modal_hash_new(&hash, err));
+    MODAL_TRY(modal_hash_file(s->r->scene_path, text, err));
+    modal_hash_array(hash, "scene", text, 1, sizeof text);
+    for (int32_t i = 0; i < s->scene.n_files; i++) {
+        MODAL_TRY(modal_hash_file(s->scene.files[i], text, err));
+        modal_hash_array(hash, "file", text, 1, sizeof text);
+    }
+    modal_hash_text(hash, s->scene_hash);
+done:
+    modal_hash_delete(hash);
+    return status;
+}
+
+/* ---- checkpoints ---- */
+
+static modal_status write_checkpoint(scene_run *s, const modal_scene_state *state, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    tool_output output = {0};
+    const int64_t n = s->basis.n_objects, c = s->trajectory.mode_offsets[n];
+    double *measures = s->numbers + n * FRAME_NUMBERS;
+    memcpy(s->numbers, state->frames, (size_t)n * sizeof *state->frames);
+    for (int64_t i = 0; i < n; i++) {
+        const modal_step_measure *m = &state->measures[i];
+        const double values[MEASURE_NUMBERS] = {m->dissipated_power, m->external_power, m->dissipated,
+                                                m->external};
+        memcpy(measures + i * MEASURE_NUMBERS, values, sizeof values);
+    }
+    modal_checkpoint file = {.back_end = s->device.name, .n_frames = state->next_frame,
+                             .state_counts = {c, c, c, n * FRAME_NUMBERS, n * MEASURE_NUMBERS},
+                             .state = {state->q, state->v, state->a, s->numbers, measures},
+                             .n_coordinates = c, .n_objects = n, .q = s->trajectory.q,
+                             .frames = s->trajectory.frames, .energy = s->trajectory.energy};
+    strcpy(file.basis_hash, s->basis.hash);
+    strcpy(file.scene_hash, s->scene_hash);
+    MODAL_TRY(tool_output_begin(&output, s->r->checkpoint_path, s->r->force || s->checkpoint_begun, err));
+    s->checkpoint_begun = 1;
+    MODAL_TRY(modal_checkpoint_write(output.temporary, &file, err));
+    MODAL_TRY(tool_output_commit(&output, err));
+done:
+    tool_output_name_error(&output, err);
+    tool_output_discard(&output);
+    return status;
+}
+
+static modal_status read_restart(scene_run *s, modal_simulation *run, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_checkpoint file = {0};
+    const char *path = s->r->restart_path;
+    const int64_t n = s->basis.n_objects, c = s->trajectory.mode_offsets[n];
+    const int64_t counts[MODAL_CHECKPOINT_STATE] = {c, c, c, n * FRAME_NUMBERS, n * MEASURE_NUMBERS};
+    if (!path) goto done;
+    MODAL_TRY(modal_checkpoint_read(path, &file, err));
+    if (strcmp(file.basis_hash, s->basis.hash) != 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: made with another basis, %s", path, file.basis_hash);
+    if (strcmp(file.scene_hash, s->scene_hash) != 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: made with another scene, %s", path, s->r->scene_path);
+    if (!file.back_end || strcmp(file.back_end, s->device.name) != 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: made on another back end (--backend), %s", path,
+                   file.back_end ? file.back_end : "");
+    int fits = file.n_frames >= 1 && file.n_frames <= run->n_frames && file.n_coordinates == c &&
+               (file.frames != NULL) == (s->trajectory.frames != NULL) && (!file.frames || file.n_objects == n);
+    for (int i = 0; i < MODAL_CHECKPOINT_STATE; i++) fits &= file.state_counts[i] == counts[i];
+    if (!fits) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: does not fit the basis and the scene", path);
+    modal_scene_state *state = &run->state;
+    state->next_frame = file.n_frames;
+    memcpy(state->q, file.state[0], (size_t)c * sizeof(double));
+    memcpy(state->v, file.state[1], (size_t)c * sizeof(double));
+    memcpy(state->a, file.state[2], (size_t)c * sizeof(double));
+    memcpy(state->frames, file.state[3], (size_t)n * sizeof *state->frames);
+    for (int64_t i = 0; i < n; i++) {
+        const double *m = file.state[4] + i * MEASURE_NUMBERS;
+        state->measures[i] = (modal_step_measure){.dissipated_power = m[0], .external_power = m[1],
+                                                  .dissipated = m[2], .external = m[3]};
+    }
+    memcpy(s->trajectory.q, file.q, (size_t)(file.n_frames * c) * sizeof(double));
+    memcpy(s->trajectory.energy, file.energy, (size_t)(file.n_frames * 4) * sizeof(double));
+    if (file.frames)
+        memcpy(s->trajectory.frames, file.frames, (size_t)(file.n_frames * n * 12) * sizeof(double));
+    tool_note(s->t, "%s: goes on after frame %lld", path, (long long)file.n_frames - 1);
+done:
+    modal_checkpoint_free(&file);
+    return status;
+}
+
+static modal_status frame_done(void *context, const modal_simulation *run, modal_error *err)
+{
+    scene_run *s = context;
+    const int64_t done = s->done = run->state.next_frame;
+    const int stop = tool_signalled();
+    if (s->r->checkpoint_path && (stop || done % s->r->checkpoint_every == 0)) {
+        modal_status status = write_checkpoint(s, &run->state, err);
+        if (status != MODAL_OK) return status;
+    }
+    if (!stop) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_INTERRUPTED, "interrupted after frame %lld, t = %g s",
+                           (long long)done - 1, run->times[done - 1]);
+}
+
+/* ---- the run ---- */
+
+static modal_status read_inputs(scene_run *s, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const request *r = s->r;
+    double start = tool_seconds();
+    MODAL_TRY(modal_scene_read(r->scene_path, &s->scene, err));
+    for (int32_t i = 0; i < s->scene.n_files; i++) {
+        if (!r->to_stdout) MODAL_TRY(tool_refuse_same_file(s->scene.files[i], r->trajectory_path, err));
+        MODAL_TRY(tool_refuse_as_report(s->t, s->scene.files[i], err));
+    }
+    MODAL_TRY(hash_scene(s, err));
+    MODAL_TRY(modal_basis_read(r->basis_path, MODAL_BASIS_ALL, &s->basis, err));
+    tool_stage(s->t, "read", tool_seconds() - start, -1);
+done:
+    return status;
+}
+
+static modal_status open_back_end(scene_run *s, int threads, modal_error *err)
+{
+    omp_set_num_threads(threads);
+    modal_status status = modal_device_open(&s->device, s->r->back_end, err);
+    if (status != MODAL_OK) return status;
+    json_object_set_new(s->t->report, "back_end", json_string(s->device.name));
+    json_object_set_new(s->t->report, "device", json_string(s->device.hardware));
+    tool_detail(s->t, "back end %s: %s", s->device.name, s->device.hardware);
+    return MODAL_OK;
+}
+
+static void report_run(scene_run *s, const modal_simulation *run)
+{
+    json_object_set_new(s->t->report, "steps", json_integer(run->steps));
+    json_object_set_new(s->t->report, "newton_iterations", json_integer(run->iterations));
+    json_object_set_new(s->t->report, "halved_steps", json_integer(run->halvings));
+    if (run->steps > 0)
+        json_object_set_new(s->t->report, "milliseconds_a_step",
+                            json_real(1e3 * run->seconds_stepping / (double)run->steps));
+    tool_detail(s->t, "%lld steps, %lld iterations, %lld halvings, %.3g ms a step", (long long)run->steps,
+                (long long)run->iterations, (long long)run->halvings,
+                run->steps > 0 ? 1e3 * run->seconds_stepping / (double)run->steps : 0.0);
+}
+
+modal_status modalsim_scene(tool *t, const request *r, tool_output *output, modal_error *err)
+{
+    modal_status status = MODAL_OK, ran = MODAL_OK;
+    scene_run s = {.t = t, .r = r};
+    modal_simulation run = {.scene = &s.scene, .basis = &s.basis, .device = &s.device,
+                            .progress = &t->progress, .frame_done = frame_done, .context = &s};
+    MODAL_TRY(tool_threads(t, &run.n_threads, err));
+    MODAL_TRY(read_inputs(&s, err));
+    MODAL_TRY(open_back_end(&s, run.n_threads, err));
+    run.n_frames = modal_linear_frame_count(s.scene.duration, s.scene.fps);
+    if (run.n_frames < 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: more than 2^31 frames, %g s at %g a second", r->scene_path,
+                   s.scene.duration, s.scene.fps);
+    MODAL_TRY(modalsim_trajectory_begin(&s.basis, run.n_frames, s.scene.fps, &s.trajectory, err));
+    MODAL_TRY(modal_alloc(&s.trajectory.energy, 4 * run.n_frames, sizeof(double), "energies", err));
+    if (modal_scene_moves(&s.scene, &s.basis))
+        MODAL_TRY(modal_alloc(&s.trajectory.frames, 12 * run.n_frames * s.basis.n_objects, sizeof(double),
+                              "frames", err));
+    MODAL_TRY(modal_alloc(&s.numbers, (int64_t)s.basis.n_objects * (FRAME_NUMBERS + MEASURE_NUMBERS),
+                          sizeof(double), "checkpoint", err));
+    run.times = s.trajectory.times;
+    run.q = s.trajectory.q;
+    run.frames = s.trajectory.frames;
+    run.energy = s.trajectory.energy;
+    MODAL_TRY(modal_scene_state_alloc(&run.state, &s.basis, err));
+    MODAL_TRY(read_restart(&s, &run, err));
+    if (r->keep_partial || r->checkpoint_path) tool_signals_hold();
+
+    double start = tool_seconds();
+    s.done = run.state.next_frame;
+    ran = modal_scene_simulate(&run, err);
+    tool_stage(t, "simulate", tool_seconds() - start, -1);
+    report_run(&s, &run);
+    if (ran != MODAL_OK) modal_error_context(err, "%s", r->scene_path);
+    if (ran != MODAL_OK && !(r->keep_partial && s.done > 0 &&
+                             (ran == MODAL_ERROR_NOT_CONVERGED || ran == MODAL_ERROR_INTERRUPTED))) {
+        status = ran;
+        goto done;
+    }
+    s.trajectory.n_frames = s.done; /* all, or those before the failure */
+    modal_error later = {0};        /* what ended the motion is said in the end */
+    modal_error *write_err = ran == MODAL_OK ? err : &later;
+    const char **files = NULL;
+    status = modal_alloc(&files, (int64_t)s.scene.n_files + 1, sizeof *files, "files", write_err);
+    if (status == MODAL_OK) {
+        files[0] = r->scene_path;
+        for (int32_t i = 0; i < s.scene.n_files; i++) files[1 + i] = s.scene.files[i];
+        status = modalsim_trajectory_sign(t, r, &s.basis, 1 + s.scene.n_files, files, s.device.name,
+                                          &s.trajectory, write_err);
+    }
+    modal_free(&files);
+    if (status == MODAL_OK) status = modalsim_trajectory_write(t, r, output, &s.trajectory, write_err);
+    if (ran != MODAL_OK) {
+        if (status != MODAL_OK) tool_warn(t, "the part that is done could not be written: %s", later.message);
+        status = ran;
+    }
+done:
+    modal_scene_state_free(&run.state);
+    modal_trajectory_free(&s.trajectory);
+    modal_basis_free(&s.basis);
+    modal_scene_free(&s.scene);
+    modal_free(&s.numbers);
+    return status;
+}
