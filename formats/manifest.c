@@ -102,6 +102,7 @@ static json_t *build(const modal_manifest *m, int *failed)
     put(root, "frames", frames, failed);
     put(root, "points", json_integer((json_int_t)m->n_points), failed);
     put(root, "triangles", json_integer((json_int_t)m->n_triangles), failed);
+    put(root, "cells", json_integer((json_int_t)m->n_cells), failed);
     put(root, "order", text_value(m->order), failed);
     put(root, "normals", text_value(m->normals), failed);
     put(root, "fields", fields(m, failed), failed);

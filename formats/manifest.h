@@ -24,6 +24,7 @@ typedef struct modal_manifest {
     int64_t n_frames;
     double first_time, last_time; /* s */
     int64_t n_points, n_triangles;
+    int64_t n_cells;     /* of a solid, which has no triangles; 0: a surface */
     const char *order;   /* "user" or "stored" */
     const char *normals; /* "none", "rigid" or "dynamic" */
     int n_fields;

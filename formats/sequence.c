@@ -9,6 +9,7 @@
 #include "formats/sequence_glb.h"
 #include "formats/sequence_mdd.h"
 #include "formats/sequence_obj.h"
+#include "formats/sequence_parts.h"
 #include "formats/sequence_pc2.h"
 #include "formats/sequence_ply.h"
 #include "formats/sequence_vtk.h"
@@ -25,7 +26,8 @@ const modal_sequence_array modal_sequence_arrays[SEQUENCE_ARRAYS] = {
 
 const modal_sequence_format *const modal_sequence_formats[MODAL_SEQUENCE_FORMATS] = {
     &modal_sequence_vtkhdf, &modal_sequence_glb, &modal_sequence_pc2, &modal_sequence_mdd,
-    &modal_sequence_ply, &modal_sequence_vtp, &modal_sequence_obj, &modal_sequence_csv};
+    &modal_sequence_ply, &modal_sequence_vtp, &modal_sequence_vtu, &modal_sequence_obj,
+    &modal_sequence_csv};
 
 int modal_sequence_has(const modal_sequence_info *info, int array)
 {
@@ -49,7 +51,7 @@ int64_t modal_sequence_point_floats(const modal_sequence_info *info)
 modal_status modal_sequence_check_info(const modal_sequence_info *info, modal_error *err)
 {
     int64_t bytes;
-    if (info->n_points <= 0 || info->n_triangles <= 0 || info->n_frames <= 0)
+    if (info->n_points <= 0 || (!info->volume && info->n_triangles <= 0) || info->n_frames <= 0)
         return modal_error_set(err, MODAL_ERROR_INPUT,
                                "sequence: needs points, triangles and frames, %" PRId64 ", %" PRId64
                                ", %" PRId64, info->n_points, info->n_triangles, info->n_frames);
@@ -62,6 +64,8 @@ modal_status modal_sequence_check_info(const modal_sequence_info *info, modal_er
         return modal_error_set(err, MODAL_ERROR_INPUT, "sequence: no basis hash, %s",
                                info->basis_hash ? info->basis_hash : "(none)");
     modal_status status = modal_sequence_bytes(info, &bytes, err);
+    if (status == MODAL_OK && info->volume)
+        status = modal_sequence_check_cells(info->volume, info->n_points, err);
     if (status != MODAL_OK) return status;
     for (int64_t i = 0; i < 3 * info->n_triangles; i++)
         if (info->triangles[i] < 0 || info->triangles[i] >= info->n_points)

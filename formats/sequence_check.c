@@ -10,30 +10,16 @@
 #include "formats/h5_util.h"
 #include "formats/provenance_h5.h"
 #include "formats/rules.h"
-#include "formats/sequence_parts.h"
+#include "formats/sequence_checked.h"
 #include "lib/base/memory.h"
 
 enum { PIECE_ROWS = 1 << 18 }; /* of a moving array that are looked at at once: 3 MB */
-
-typedef struct sequence_checked {
-    modal_h5_in in;
-    modal_sequence_info info;       /* counts are -1 where the file does not tell */
-    int64_t rows[SEQUENCE_ARRAYS];  /* of each moving array, -1 where absent or broken */
-    modal_h5_range values[SEQUENCE_ARRAYS]; /* where they lie in the file, if contiguous */
-    double *times;
-    int64_t *triangles;
-} sequence_checked;
 
 static modal_status hdf5_failed(const sequence_checked *c, const char *where)
 {
     modal_error text = {0};
     modal_h5_failed(&text, MODAL_ERROR_INPUT, where, "cannot be read");
     return modal_broken(&c->in.checker, where, "%s", text.message + strlen(where) + 2);
-}
-
-static void path_of(char where[MODAL_H5_PATH], const modal_h5_place *place, const char *name)
-{
-    snprintf(where, MODAL_H5_PATH, "%.160s/%.80s", place->path, name);
 }
 
 /* ---- the two attributes that VTK reads in its own strict way ---- */
@@ -67,12 +53,13 @@ static modal_status check_version(const sequence_checked *c, const modal_h5_plac
     return status;
 }
 
-static modal_status check_type(const sequence_checked *c, const modal_h5_place *vtk)
+/* *volume: it is a solid. */
+static modal_status check_type(const sequence_checked *c, const modal_h5_place *vtk, int *volume)
 {
-    static const char where[] = "/VTKHDF@Type", expected[] = "PolyData";
-    const size_t length = strlen(expected);
+    static const char where[] = "/VTKHDF@Type", surface[] = "PolyData", solid[] = "UnstructuredGrid";
     modal_status status = MODAL_OK;
-    char text[sizeof expected] = "";
+    char text[sizeof solid] = "";
+    *volume = 0;
     if (H5Aexists(vtk->id, "Type") <= 0) return modal_broken(&c->in.checker, where, "missing");
     hid_t attribute = H5Aopen(vtk->id, "Type", H5P_DEFAULT), type = H5I_INVALID_HID;
     hid_t space = H5I_INVALID_HID;
@@ -80,6 +67,9 @@ static modal_status check_type(const sequence_checked *c, const modal_h5_place *
         type = H5Aget_type(attribute);
         space = H5Aget_space(attribute);
     }
+    *volume = type >= 0 && H5Tget_size(type) == strlen(solid);
+    const char *expected = *volume ? solid : surface;
+    const size_t length = strlen(expected);
     if (type < 0 || space < 0)
         status = hdf5_failed(c, where);
     else if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0 ||
@@ -91,118 +81,10 @@ static modal_status check_type(const sequence_checked *c, const modal_h5_place *
     else if (H5Aread(attribute, type, text) < 0)
         status = hdf5_failed(c, where);
     else if (memcmp(text, expected, length) != 0)
-        status = modal_broken(&c->in.checker, where, "must be %s, is %.8s", expected, text);
+        status = modal_broken(&c->in.checker, where, "must be %s, is %.16s", expected, text);
     if (space >= 0) H5Sclose(space);
     if (type >= 0) H5Tclose(type);
     if (attribute >= 0) H5Aclose(attribute);
-    return status;
-}
-
-/* ---- small arrays ---- */
-
-/* The step may be any number that a file claims: no undefined overflow. */
-static int64_t at_step(int64_t first, int64_t i, int64_t step)
-{
-    return (int64_t)((uint64_t)first + (uint64_t)i * (uint64_t)step);
-}
-
-/* The i-th value must be first + i * step. */
-static modal_status expect(const sequence_checked *c, const modal_h5_place *place, const char *name,
-                           const int64_t *values, int64_t n, int64_t first, int64_t step)
-{
-    char where[MODAL_H5_PATH];
-    int64_t wrong = 0, at = 0;
-    if (!values) return MODAL_OK;
-    for (int64_t i = 0; i < n; i++) {
-        if (values[i] == at_step(first, i, step)) continue;
-        if (wrong++ == 0) at = i;
-    }
-    if (!wrong) return MODAL_OK;
-    path_of(where, place, name);
-    return modal_broken(&c->in.checker, where,
-                        "value %" PRId64 " must be %" PRId64 ", is %" PRId64 " (and %" PRId64
-                        " others)", at, at_step(first, at, step), values[at], wrong - 1);
-}
-
-/* Reads [n] or, with width > 0, [n, width] integers and compares. */
-static modal_status expect_array(const sequence_checked *c, const modal_h5_place *place,
-                                 const char *name, int64_t n, int64_t width, int64_t first,
-                                 int64_t step)
-{
-    modal_status status = MODAL_OK;
-    int64_t *values = NULL, dims[2] = {n, width};
-    MODAL_TRY(modal_h5_read_array(&c->in, place, name, MODAL_H5_I64, width > 0 ? 2 : 1, dims,
-                                  MODAL_H5_REQUIRED, &values));
-    MODAL_TRY(expect(c, place, name, values, dims[0] * (width > 0 ? width : 1), first, step));
-done:
-    modal_free(&values);
-    return status;
-}
-
-/* One positive count in an array of length one; -1 where it is broken. */
-static modal_status read_one(const sequence_checked *c, const modal_h5_place *place,
-                             const char *name, int64_t *value)
-{
-    char where[MODAL_H5_PATH];
-    modal_status status = MODAL_OK;
-    int64_t *values = NULL, dims[1] = {1};
-    *value = -1;
-    MODAL_TRY(modal_h5_read_array(&c->in, place, name, MODAL_H5_I64, 1, dims, MODAL_H5_REQUIRED,
-                                  &values));
-    if (values && values[0] > 0) {
-        *value = values[0];
-    } else if (values) {
-        path_of(where, place, name);
-        status = modal_broken(&c->in.checker, where, "must be positive, is %" PRId64, values[0]);
-    }
-done:
-    modal_free(&values);
-    return status;
-}
-
-static modal_status check_unused_cells(const sequence_checked *c, const modal_h5_place *vtk,
-                                       const char *name)
-{
-    modal_status status = MODAL_OK;
-    modal_h5_place cells = {H5I_INVALID_HID, ""};
-    int64_t none[1] = {0};
-    MODAL_TRY(modal_h5_enter(&c->in, vtk, name, MODAL_H5_REQUIRED, &cells));
-    MODAL_TRY(expect_array(c, &cells, "NumberOfCells", 1, 0, 0, 0));
-    MODAL_TRY(expect_array(c, &cells, "NumberOfConnectivityIds", 1, 0, 0, 0));
-    MODAL_TRY(expect_array(c, &cells, "Offsets", 1, 0, 0, 0));
-    MODAL_TRY(modal_h5_read_array(&c->in, &cells, "Connectivity", MODAL_H5_I64, 1, none,
-                                  MODAL_H5_REQUIRED, NULL));
-done:
-    modal_h5_leave(&cells);
-    return status;
-}
-
-static modal_status check_triangles(sequence_checked *c, const modal_h5_place *vtk)
-{
-    modal_status status = MODAL_OK;
-    modal_h5_place cells = {H5I_INVALID_HID, ""};
-    int64_t n, ids[1] = {-1}, wrong = 0, at = 0;
-    MODAL_TRY(modal_h5_enter(&c->in, vtk, "Polygons", MODAL_H5_REQUIRED, &cells));
-    MODAL_TRY(read_one(c, &cells, "NumberOfCells", &n));
-    MODAL_TRY(modal_h5_read_array(&c->in, &cells, "Connectivity", MODAL_H5_I64, 1, ids,
-                                  MODAL_H5_REQUIRED, &c->triangles));
-    if (c->triangles && (ids[0] % 3 != 0 || (n >= 0 && ids[0] / 3 != n)))
-        MODAL_TRY(modal_broken(&c->in.checker, "/VTKHDF/Polygons/Connectivity",
-                               "three indices a triangle, has %" PRId64 " for %" PRId64, ids[0], n));
-    /* The indices that are there say how many triangles there are. */
-    if (c->triangles) {
-        c->info.n_triangles = n = ids[0] / 3;
-        MODAL_TRY(expect_array(c, &cells, "NumberOfConnectivityIds", 1, 0, 3 * n, 0));
-        MODAL_TRY(expect_array(c, &cells, "Offsets", n + 1, 0, 0, 3));
-    }
-    for (int64_t i = 0; c->triangles && c->info.n_points >= 0 && i < ids[0]; i++)
-        if ((c->triangles[i] < 0 || c->triangles[i] >= c->info.n_points) && wrong++ == 0) at = i;
-    if (wrong)
-        MODAL_TRY(modal_broken(&c->in.checker, "/VTKHDF/Polygons/Connectivity",
-                               "triangle %" PRId64 ": no such point, %" PRId64 " (and %" PRId64
-                               " others)", at / 3, c->triangles[at], wrong - 1));
-done:
-    modal_h5_leave(&cells);
     return status;
 }
 
@@ -213,6 +95,7 @@ static modal_status check_steps(sequence_checked *c, const modal_h5_place *vtk)
     modal_status status = MODAL_OK;
     modal_h5_place steps = {H5I_INVALID_HID, ""}, offsets = {H5I_INVALID_HID, ""};
     int64_t n = -1, dims[1] = {-1};
+    const int kinds = c->info.volume ? 1 : SEQUENCE_TOPOLOGIES;
     MODAL_TRY(modal_h5_enter(&c->in, vtk, "Steps", MODAL_H5_REQUIRED, &steps));
     if (steps.id < 0) goto done;
     MODAL_TRY(modal_h5_read_integer(&c->in, &steps, "NSteps", 1, 999999, &n));
@@ -233,16 +116,16 @@ static modal_status check_steps(sequence_checked *c, const modal_h5_place *vtk)
                                    c->times[f]));
             break;
         }
-    MODAL_TRY(expect_array(c, &steps, "PartOffsets", n, 0, 0, 0));
-    MODAL_TRY(expect_array(c, &steps, "NumberOfParts", n, 0, 1, 0));
-    MODAL_TRY(expect_array(c, &steps, "CellOffsets", n, SEQUENCE_TOPOLOGIES, 0, 0));
-    MODAL_TRY(expect_array(c, &steps, "ConnectivityIdOffsets", n, SEQUENCE_TOPOLOGIES, 0, 0));
+    MODAL_TRY(modal_sequence_expect_array(c, &steps, "PartOffsets", n, 0, 0, 0));
+    MODAL_TRY(modal_sequence_expect_array(c, &steps, "NumberOfParts", n, 0, 1, 0));
+    MODAL_TRY(modal_sequence_expect_array(c, &steps, "CellOffsets", n, kinds, 0, 0));
+    MODAL_TRY(modal_sequence_expect_array(c, &steps, "ConnectivityIdOffsets", n, kinds, 0, 0));
     if (c->info.n_points < 0) goto done;
-    MODAL_TRY(expect_array(c, &steps, "PointOffsets", n, 0, 0, c->info.n_points));
+    MODAL_TRY(modal_sequence_expect_array(c, &steps, "PointOffsets", n, 0, 0, c->info.n_points));
     MODAL_TRY(modal_h5_enter(&c->in, &steps, "PointDataOffsets", MODAL_H5_REQUIRED, &offsets));
     for (int i = SEQUENCE_NORMALS; i < SEQUENCE_ARRAYS; i++)
         if (modal_sequence_has(&c->info, i))
-            MODAL_TRY(expect_array(c, &offsets, modal_sequence_arrays[i].name, n, 0, 0,
+            MODAL_TRY(modal_sequence_expect_array(c, &offsets, modal_sequence_arrays[i].name, n, 0, 0,
                                    c->info.n_points));
 done:
     modal_h5_leave(&offsets);
@@ -490,7 +373,8 @@ static modal_status check_sidecar(const sequence_checked *c, const char *path)
     int64_t length = 0, stem = dot ? dot - path : (int64_t)strlen(path), line = 0;
     int same = 0;
     FILE *file = NULL;
-    if (c->info.n_points < 0 || c->info.n_frames < 0 || c->info.n_triangles < 0) return MODAL_OK;
+    if (c->info.n_points < 0 || c->info.n_frames < 0 || (!c->info.volume && c->info.n_triangles < 0))
+        return MODAL_OK;
     MODAL_TRY(modal_alloc(&sidecar, stem + 6, 1, "name", c->in.checker.err));
     memcpy(sidecar, path, (size_t)stem);
     strcpy(sidecar + stem, ".xdmf");
@@ -520,13 +404,12 @@ static modal_status check_open_file(sequence_checked *c, const char *path)
     MODAL_TRY(modal_h5_enter(&c->in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_enter(&c->in, &root, "VTKHDF", MODAL_H5_REQUIRED, &vtk));
     if (vtk.id >= 0) {
+        int volume = 0;
         MODAL_TRY(check_version(c, &vtk));
-        MODAL_TRY(check_type(c, &vtk));
-        MODAL_TRY(read_one(c, &vtk, "NumberOfPoints", &c->info.n_points));
-        for (int i = 0; i < SEQUENCE_TOPOLOGIES; i++)
-            MODAL_TRY(i == SEQUENCE_POLYGONS
-                          ? check_triangles(c, &vtk)
-                          : check_unused_cells(c, &vtk, modal_sequence_topologies[i]));
+        MODAL_TRY(check_type(c, &vtk, &volume));
+        MODAL_TRY(modal_sequence_read_one(c, &vtk, "NumberOfPoints", &c->info.n_points));
+        MODAL_TRY(volume ? modal_sequence_check_volume(c, &root, &vtk)
+                         : modal_sequence_check_surface(c, &vtk));
         MODAL_TRY(check_moving(c, &vtk));
         MODAL_TRY(check_steps(c, &vtk));
         MODAL_TRY(check_rows(c));
@@ -551,5 +434,8 @@ modal_status modal_sequence_check(const char *path, modal_findings *findings, mo
     if (status != MODAL_OK) modal_error_context(err, "%s", path);
     modal_free(&c.times);
     modal_free(&c.triangles);
+    modal_free(&c.connectivity);
+    modal_free(&c.offsets);
+    modal_free(&c.types);
     return status;
 }

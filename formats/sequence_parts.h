@@ -14,12 +14,22 @@
 enum { MODAL_SEQUENCE_MAJOR = 1 };
 
 /* The four kinds of cells of a PolyData; only the third one is used. */
-enum { SEQUENCE_POLYGONS = 2, SEQUENCE_TOPOLOGIES = 4 };
+enum { SEQUENCE_POLYGONS = 2, SEQUENCE_TOPOLOGIES = 4 }; /* a solid has one kind */
 extern const char *const modal_sequence_topologies[SEQUENCE_TOPOLOGIES];
 
 /* Writes all but views and moving arrays, and leaves /VTKHDF open for these. */
 modal_status modal_sequence_write_head(hid_t file, hid_t *vtk, const modal_sequence_info *info,
                                        modal_error *err);
+
+/* ---- sequence_cells.c ---- */
+
+/* Points of a cell of VTK's type, 0 for one that no sequence has. */
+int modal_sequence_cell_points(uint8_t type);
+/* MODAL_ERROR_INPUT unless types, offsets and indices obey the rules. */
+modal_status modal_sequence_check_cells(const modal_sequence_cells *cells, int64_t n_points, modal_error *err);
+/* XDMF's Mixed topology: for each cell its type and its points. The caller owns *values. */
+modal_status modal_sequence_mixed_topology(const modal_sequence_cells *cells, int64_t **values, int64_t *n,
+                                           modal_error *err);
 
 /* ---- sequence_precision.c ---- */
 

@@ -33,7 +33,8 @@ modal_status modal_sequence_bytes(const modal_sequence_info *info, int64_t *byte
     if (!modal_size_multiply(info->n_points, 4 * modal_sequence_point_floats(info), &frame) ||
         !modal_size_add(frame, 1200 + 1200 * arrays, &frame) ||
         !modal_size_multiply(frame, info->n_frames, &frames) ||
-        !modal_size_multiply(info->n_triangles, 4 * 8, &triangles) ||
+        !modal_size_multiply(info->volume ? info->volume->offsets[info->volume->n_cells] : info->n_triangles,
+                             4 * 8, &triangles) ||
         !modal_size_add(frames, triangles, bytes) || !modal_size_add(*bytes, 1 << 18, bytes))
         return modal_error_set(err, MODAL_ERROR_INPUT,
                                "sequence: too large, %" PRId64 " frames of %" PRId64 " points",
@@ -418,4 +419,4 @@ static void drop(void **writer) { *writer = modal_sequence_abort(*writer); }
 
 const modal_sequence_format modal_sequence_vtkhdf = {
     .name = "vtkhdf", .files = {"sequence.vtkhdf", "sequence.xdmf"}, .kinds = {"vtkhdf", "xdmf"},
-    .needs_frames = 1, .holds_surface = 1, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};
+    .needs_frames = 1, .holds_surface = 1, .holds_volume = 1, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};

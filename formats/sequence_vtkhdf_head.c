@@ -15,9 +15,8 @@ static modal_status failed(const char *where, const char *what, modal_error *err
 }
 
 /* VTK wants this one attribute as a fixed-length ASCII string of exactly its length, NULLPAD. */
-static modal_status write_type(hid_t group, modal_error *err)
+static modal_status write_type(hid_t group, const char *text, modal_error *err)
 {
-    static const char text[] = "PolyData";
     modal_status status = MODAL_OK;
     hid_t space = H5Screate(H5S_SCALAR), type = H5Tcopy(H5T_C_S1), attribute = H5I_INVALID_HID;
     if (space < 0 || type < 0 || H5Tset_size(type, strlen(text)) < 0 ||
@@ -72,11 +71,30 @@ done:
     return modal_h5_end_group(&group, status, err);
 }
 
+/* Those of a solid lie in /VTKHDF itself; /modal has them once more, as XDMF wants cells of several
+ * types. */
+static modal_status write_volume(hid_t vtk, hid_t modal, const modal_sequence_cells *cells, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = cells->n_cells, ids = cells->offsets[n];
+    int64_t *mixed = NULL, n_mixed = 0;
+    MODAL_TRY(write_i64(vtk, "NumberOfCells", 1, &n, err));
+    MODAL_TRY(write_i64(vtk, "NumberOfConnectivityIds", 1, &ids, err));
+    MODAL_TRY(write_i64(vtk, "Offsets", n + 1, cells->offsets, err));
+    MODAL_TRY(write_i64(vtk, "Connectivity", ids, cells->connectivity, err));
+    MODAL_TRY(modal_h5_write_array(vtk, "Types", MODAL_H5_U8, 1, &n, cells->types, err));
+    MODAL_TRY(modal_sequence_mixed_topology(cells, &mixed, &n_mixed, err));
+    MODAL_TRY(write_i64(modal, "xdmf_topology", n_mixed, mixed, err));
+done:
+    modal_free(&mixed);
+    return status;
+}
+
 /* The places of the frames in the moving arrays, all known before the first one. */
 static modal_status write_steps(hid_t vtk, const modal_sequence_info *info, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const int64_t n = info->n_frames, by_kind[2] = {n, SEQUENCE_TOPOLOGIES};
+    const int64_t n = info->n_frames, by_kind[2] = {n, info->volume ? 1 : SEQUENCE_TOPOLOGIES};
     int64_t *zeros = NULL, *ones = NULL, *rows = NULL;
     hid_t group = H5I_INVALID_HID, offsets = H5I_INVALID_HID;
     MODAL_TRY(modal_alloc_zero(&zeros, n * SEQUENCE_TOPOLOGIES, sizeof *zeros, "steps", err));
@@ -107,34 +125,35 @@ done:
     return modal_h5_end_group(&group, status, err);
 }
 
-static modal_status write_modal(hid_t file, const modal_sequence_info *info, modal_error *err)
+static modal_status write_modal(hid_t group, const modal_sequence_info *info, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    hid_t group = H5I_INVALID_HID;
-    MODAL_TRY(modal_h5_make_group(file, "modal", &group, err));
     MODAL_TRY(modal_h5_write_text(group, "basis_hash", info->basis_hash, err));
     MODAL_TRY(modal_h5_write_text(group, "units", "m, s", err));
     if (info->precision > 0)
         MODAL_TRY(modal_h5_write_number(group, "precision", info->precision, err));
     MODAL_TRY(modal_provenance_write(group, info->provenance, info->n_provenance, err));
 done:
-    return modal_h5_end_group(&group, status, err);
+    return status;
 }
 
 modal_status modal_sequence_write_head(hid_t file, hid_t *vtk, const modal_sequence_info *info,
                                        modal_error *err)
 {
     modal_status status = MODAL_OK;
+    hid_t modal = H5I_INVALID_HID;
     MODAL_TRY(modal_h5_write_text(file, "modal_type", MODAL_SEQUENCE_TYPE, err));
     MODAL_TRY(modal_h5_write_text(file, "modal_version", MODAL_SEQUENCE_VERSION_TEXT, err));
-    MODAL_TRY(write_modal(file, info, err));
+    MODAL_TRY(modal_h5_make_group(file, "modal", &modal, err));
+    MODAL_TRY(write_modal(modal, info, err));
     MODAL_TRY(modal_h5_make_group(file, "VTKHDF", vtk, err));
     MODAL_TRY(write_version(*vtk, err));
-    MODAL_TRY(write_type(*vtk, err));
+    MODAL_TRY(write_type(*vtk, info->volume ? "UnstructuredGrid" : "PolyData", err));
     MODAL_TRY(write_i64(*vtk, "NumberOfPoints", 1, &info->n_points, err));
-    for (int kind = 0; kind < SEQUENCE_TOPOLOGIES; kind++)
+    if (info->volume) MODAL_TRY(write_volume(*vtk, modal, info->volume, err));
+    for (int kind = 0; !info->volume && kind < SEQUENCE_TOPOLOGIES; kind++)
         MODAL_TRY(write_cells(*vtk, info, kind, err));
     MODAL_TRY(write_steps(*vtk, info, err));
 done:
-    return status;
+    return modal_h5_end_group(&modal, status, err);
 }

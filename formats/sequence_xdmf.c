@@ -83,12 +83,15 @@ static void put_frame(text_buffer *to, const modal_sequence_info *info, const ch
 {
     put(to, "      <Grid Name=\"%06" PRId64 "\" GridType=\"Uniform\">\n        <Time Value=\"", frame);
     put_number(to, info->times[frame]);
-    put(to, "\"/>\n        <Topology TopologyType=\"Triangle\" NumberOfElements=\"%" PRId64 "\">"
+    const modal_sequence_cells *v = info->volume;
+    put(to, "\"/>\n        <Topology TopologyType=\"%s\" NumberOfElements=\"%" PRId64 "\">"
             "<DataItem Format=\"HDF\" NumberType=\"Int\" Precision=\"8\" "
-            "Dimensions=\"%" PRId64 "\">", info->n_triangles, 3 * info->n_triangles);
+            "Dimensions=\"%" PRId64 "\">", v ? "Mixed" : "Triangle", v ? v->n_cells : info->n_triangles,
+        v ? v->n_cells + v->offsets[v->n_cells] : 3 * info->n_triangles);
     put_escaped(to, file);
-    put(to, ":/VTKHDF/Polygons/Connectivity</DataItem></Topology>\n"
-            "        <Geometry GeometryType=\"XYZ\">");
+    put(to, ":%s</DataItem></Topology>\n"
+            "        <Geometry GeometryType=\"XYZ\">",
+        v ? "/modal/xdmf_topology" : "/VTKHDF/Polygons/Connectivity");
     put_vectors(to, info, file, frame, SEQUENCE_POINTS);
     put(to, "</Geometry>\n");
     for (int i = SEQUENCE_NORMALS; i < SEQUENCE_ARRAYS; i++) {

@@ -22,7 +22,7 @@ static const tool_option options[] = {
     {"format", 0, "LIST", "vtkhdf",
      "What to write, separated by commas: vtkhdf (with its XDMF sidecar), glb (modes as morph targets), pc2 "
      "and mdd (point caches, with rest.obj), ply and vtp (a file a frame, with sequence.ply.series, "
-     "sequence.pvd), obj (a file a frame), csv (of the probes).",
+     "sequence.pvd), vtu (of a volume), obj (a file a frame), csv (of the probes).",
      0},
     {"probe", 0, "POINT|X,Y,Z", NULL,
      "A point for --format csv, by its index or as the nearest one to a place at rest.", 1},
@@ -38,6 +38,8 @@ static const tool_option options[] = {
      0},
     {"fields", 0, "LIST", NULL,
      "Further arrays: displacement, speed (of the central difference over the neighbouring frames).", 0},
+    {"output-mesh", 0, "MESH", "surface",
+     "surface, or volume: the nodes and elements of the solid; with vtkhdf, vtu and csv.", 0},
     {"precision", 0, "EPS", NULL,
      "Store positions and displacements in vtkhdf with fewer bits, off by at most EPS m.", 0},
     {"order", 0, "ORDER", "user",
@@ -81,6 +83,7 @@ static const tool_program program = {
     .examples = "modaldeform ring.h5 out\n"
                 "modaldeform ring.h5 out --frames ::10 --fields displacement --backend cpu -j 8\n"
                 "modaldeform ring.h5 out --format glb,pc2 --normals none\n"
+                "modaldeform ring.h5 out --output-mesh volume --format vtu --fields displacement\n"
                 "modaldeform ring.h5 out --format csv --probe 17 --probe 0.02,0.15,0 --fields speed\n"
                 "modalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modaldeform - out",
     .print_versions = print_versions,
@@ -127,10 +130,12 @@ static int64_t held_bytes(const request *r, const input *in)
     if (in->step > 1 || r->speed) bytes *= 1 + modaldeform_columns(r, in);
     if (r->speed) bytes += 4 * in->n_points;
     bytes += 24 * in->n_triangles + 8 * in->n;
+    if (in->cells.n_cells) bytes += 9 * in->cells.n_cells + 8 * in->cells.offsets[in->cells.n_cells];
     for (int32_t i = 0; i < in->basis.n_shapes; i++) {
         const modal_shape *s = &in->basis.shapes[i];
         bytes += s->n_vertices * (24 + 4 + 8) + s->n_triangles * (12 + 4);
-        bytes += 4 * s->face_offsets[s->n_vertices];
+        bytes += s->face_offsets ? 4 * s->face_offsets[s->n_vertices] : 0;
+        if (s->modal_matrix) bytes += modal_tile_count(s->n_vertices) * s->n_modes * 3 * MODAL_TILE * 4;
         if (s->uv) bytes += 16 * s->n_uv + 12 * s->n_triangles;
     }
     return bytes;
@@ -150,7 +155,7 @@ static modal_status make_deformer(tool *t, request *r, const input *in, int64_t 
                        tool_value(&t->arguments, "memory-limit"));
         r->deform.memory_limit = r->memory_limit - held;
     }
-    r->deform.matrix = (modal_matrix_source){modal_basis_tiles_read, in->tiles};
+    if (!r->volume) r->deform.matrix = (modal_matrix_source){modal_basis_tiles_read, in->tiles};
     /* The CPU back end takes its number of threads from the thread that opens it. */
     omp_set_num_threads(r->threads);
     MODAL_TRY(modal_deformer_new(deformer, &in->basis, &r->deform, err));
@@ -200,6 +205,7 @@ static void report(tool *t, const request *r, const input *in, const modal_defor
     json_object_set_new(to, "frames", json_integer(in->n));
     json_object_set_new(to, "points", json_integer(in->n_points));
     json_object_set_new(to, "triangles", json_integer(in->n_triangles));
+    json_object_set_new(to, "cells", json_integer(in->cells.n_cells));
     json_object_set_new(to, "bytes", json_integer(bytes));
     json_object_set_new(to, "bytes_per_point_and_frame",
                         json_real((double)bytes / (double)in->n_points / (double)in->n));
@@ -229,6 +235,8 @@ static modal_status write_all(tool *t, request *r, input *in, outputs *out, moda
         .basis = &in->basis, .matrix = {modal_basis_tiles_read, in->tiles},
         .stored_order = r->deform.stored_order, .trajectory = &in->trajectory, .start = in->start,
         .step = in->step};
+    const modal_sequence_cells cells = {in->cells.n_cells, in->cells.connectivity, in->cells.offsets,
+                                        in->cells.types};
     modal_sequence_info info = {
         .n_points = in->n_points, .n_triangles = in->n_triangles, .triangles = in->triangles,
         .n_frames = in->n, .times = in->times,
@@ -236,7 +244,8 @@ static modal_status write_all(tool *t, request *r, input *in, outputs *out, moda
         .displacement = needs_frames && r->displacement,
         .tangents = needs_frames && r->deform.tangents != MODAL_TANGENTS_NONE,
         .speed = needs_frames && r->speed, .basis_hash = in->trajectory.basis_hash,
-        .precision = r->precision, .n_probes = in->n_probes, .probes = in->probes, .scene = &scene};
+        .precision = r->precision, .n_probes = in->n_probes, .probes = in->probes, .scene = &scene,
+        .volume = r->volume ? &cells : NULL};
     const int64_t frame_bytes = 4 * modal_sequence_point_floats(&info) * in->n_points;
     for (int i = 0; i < out->n_outputs; i++)
         MODAL_TRY(tool_refuse_same_file(in->basis_path, out->all[i].path, err));
@@ -249,7 +258,8 @@ static modal_status write_all(tool *t, request *r, input *in, outputs *out, moda
     info.provenance = in->trajectory.provenance;
     MODAL_TRY(modaldeform_begin_writers(out, &info, 1, err));
     info.scene = NULL;
-    modal_basis_free(&in->basis); /* the deformer has what it needs */
+    /* The deformer has what it needs, unless it comes back for matrices that the basis holds. */
+    if (!r->volume || modal_deformer_streamed_bytes(deformer) == 0) modal_basis_free(&in->basis);
     if (r->resume)
         MODAL_TRY(modaldeform_journal_begin(t, r, in, &info, modal_deformer_kind(deformer), out, err));
     MODAL_TRY(modaldeform_begin_writers(out, &info, 0, err));

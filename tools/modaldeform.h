@@ -28,11 +28,18 @@ typedef struct request {
     int from_stdin, force, resume, threads;
     int64_t memory_limit; /* 0: none */
     double precision;     /* m, 0: none */
+    int volume;           /* --output-mesh volume */
     int n_formats;        /* in the order of modal_sequence_formats */
     const modal_sequence_format *formats[MODAL_SEQUENCE_FORMATS + 1]; /* with rest.obj */
     int displacement, speed; /* arrays that are wanted; deform.displacement may be only for speed */
     modal_deform_request deform;
 } request;
+
+/* The cells of --output-mesh volume, as modal_sequence_cells has them. */
+typedef struct volume_cells {
+    int64_t n_cells, *connectivity, *offsets;
+    uint8_t *types;
+} volume_cells;
 
 /* The inputs, and the frames of them that are wanted: start + i step, i < n. */
 typedef struct input {
@@ -45,6 +52,7 @@ typedef struct input {
     int64_t start, step, n;
     double *times;
     int64_t n_points, n_triangles, *triangles;
+    volume_cells cells; /* with --output-mesh volume, when the shapes' vertices are the nodes */
     int64_t n_probes;
     modal_sequence_probe *probes;
     char *arguments; /* what the frames depend on, for provenance */
@@ -91,6 +99,11 @@ void modaldeform_free_inputs(input *in);
 /* modaldeform_probes.c: the points that --probe names; MODAL_ERROR_USAGE where one is not there. */
 modal_status modaldeform_check_probes(const tool *t, const request *r, modal_error *err);
 modal_status modaldeform_find_probes(tool *t, const request *r, input *in, modal_error *err);
+
+/* modaldeform_volume.c: puts the nodes of the solids in the place of the surfaces, and fills
+ * in->cells. The basis must have been read with its solids and their modes. */
+modal_status modaldeform_use_volume(input *in, modal_error *err);
+void modaldeform_free_cells(volume_cells *cells);
 
 /* modaldeform_outputs.c */
 /* Before the inputs are read: what cannot be written is said at once. With --resume, the sidecar and

@@ -132,6 +132,20 @@ static modal_status parse_fields(const char *text, request *r, modal_error *err)
     return MODAL_OK;
 }
 
+/* Surface or volume, and formats that can hold it. */
+static modal_status parse_mesh(const tool_arguments *a, request *r, modal_error *err)
+{
+    const char *mesh = tool_value(a, "output-mesh");
+    r->volume = strcmp(mesh, "volume") == 0;
+    if (!r->volume && strcmp(mesh, "surface") != 0)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--output-mesh: not surface or volume, %s", mesh);
+    for (int i = 0; i < r->n_formats; i++)
+        if (!(r->volume ? r->formats[i]->holds_volume : r->formats[i]->holds_surface))
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--format: %s is not for --output-mesh %s",
+                                   r->formats[i]->name ? r->formats[i]->name : "rest.obj", mesh);
+    return MODAL_OK;
+}
+
 modal_status modaldeform_read_request(const tool *t, request *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -151,7 +165,12 @@ modal_status modaldeform_read_request(const tool *t, request *r, modal_error *er
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--resume: only with --format vtkhdf, %s",
                    tool_value(a, "format"));
     r->deform.back_end = tool_value(a, "backend");
+    MODAL_TRY(parse_mesh(a, r, err));
     MODAL_TRY(kind_option(a, "normals", &r->normals_name, &kind, err));
+    if (r->volume && tool_count(a, "normals") == 0) { /* nodes have none */
+        r->normals_name = "none";
+        kind = MODAL_NORMALS_NONE;
+    }
     r->deform.normals = (modal_normals)kind;
     MODAL_TRY(kind_option(a, "tangents", &r->tangents_name, &kind, err));
     r->deform.tangents = (modal_tangents)kind;
@@ -159,6 +178,8 @@ modal_status modaldeform_read_request(const tool *t, request *r, modal_error *er
         MODAL_FAIL(err, MODAL_ERROR_USAGE,
                    "--tangents: dynamic ones are orthogonal to dynamic normals, --normals %s",
                    r->normals_name);
+    if (r->volume && (r->deform.normals != MODAL_NORMALS_NONE || r->deform.tangents != MODAL_TANGENTS_NONE))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--output-mesh: a volume has no normals and no tangents");
     MODAL_TRY(parse_fields(fields, r, err));
     r->deform.displacement = r->displacement || r->speed;
     MODAL_TRY(modaldeform_check_probes(t, r, err));
@@ -171,6 +192,8 @@ modal_status modaldeform_read_request(const tool *t, request *r, modal_error *er
     if (strcmp(r->order, "user") != 0 && strcmp(r->order, "stored") != 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--order: not user or stored, %s", r->order);
     r->deform.stored_order = strcmp(r->order, "stored") == 0;
+    if (r->volume && r->deform.stored_order)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--order: the nodes of a volume have the user's only, %s", r->order);
     MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
     if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s",
@@ -219,7 +242,9 @@ static modal_status read_basis(const request *r, input *in, modal_error *err)
     if (!r->basis_path && access(in->basis_path, F_OK) != 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: its basis is not there (--basis names another place), %s",
                    r->trajectory_path, in->basis_path);
-    MODAL_TRY(modal_basis_read(in->basis_path, MODAL_BASIS_SURFACE, &in->basis, err));
+    MODAL_TRY(modal_basis_read(in->basis_path,
+                               r->volume ? MODAL_BASIS_VOLUME | MODAL_BASIS_VOLUME_MODES : MODAL_BASIS_SURFACE,
+                               &in->basis, err));
     MODAL_TRY(modal_basis_tiles_open(&in->tiles, in->basis_path, &in->basis, &in->hdf5, err));
     for (int32_t i = 0; i < in->basis.n_shapes; i++) { /* nobody needs these here */
         modal_shape *s = &in->basis.shapes[i];
@@ -235,6 +260,7 @@ static modal_status read_basis(const request *r, input *in, modal_error *err)
                        in->basis_path, s->name ? s->name : "", r->tangents_name);
         }
     }
+    if (r->volume) MODAL_TRY(modaldeform_use_volume(in, err));
     if (modal_trajectory_check_basis(&in->trajectory, &in->basis, err) != MODAL_OK) {
         modal_error_context(err, "%s", r->trajectory_path);
         status = err->status;
@@ -253,9 +279,10 @@ static modal_status describe_arguments(const request *r, input *in, modal_error 
                      (int64_t)(r->precision_text ? strlen(r->precision_text) : 0);
     modal_status status = modal_alloc(&in->arguments, length, 1, "arguments", err);
     if (status != MODAL_OK) return status;
-    snprintf(in->arguments, (size_t)length, "modaldeform %s%s%s%s%s --normals %s%s%s%s%s%s%s%s --order %s",
+    snprintf(in->arguments, (size_t)length, "modaldeform %s%s%s%s%s %s --normals %s%s%s%s%s%s%s%s --order %s",
              r->trajectory_path, r->basis_path ? " --basis " : "", r->basis_path ? r->basis_path : "",
-             r->frames_text ? " --frames " : "", r->frames_text ? r->frames_text : "", r->normals_name,
+             r->frames_text ? " --frames " : "", r->frames_text ? r->frames_text : "",
+             r->volume ? " --output-mesh volume" : "", r->normals_name,
              r->deform.tangents ? " --tangents " : "", r->deform.tangents ? r->tangents_name : "",
              r->displacement || r->speed ? " --fields " : "",
              r->displacement ? "displacement" : "",
@@ -297,5 +324,6 @@ void modaldeform_free_inputs(input *in)
     modal_free(&in->times);
     modal_free(&in->triangles);
     modal_free(&in->probes);
+    modaldeform_free_cells(&in->cells);
     modal_free(&in->arguments);
 }

@@ -291,7 +291,7 @@ modal_status modaldeform_write_manifest(const tool *t, const request *r, const i
         .device = deformer ? modal_deformer_device(deformer) : "none",
         .frame_start = in->start, .frame_step = in->step, .n_frames = in->n,
         .first_time = in->times[0], .last_time = in->times[in->n - 1], .n_points = in->n_points,
-        .n_triangles = in->n_triangles, .order = r->order, .normals = r->normals_name,
+        .n_triangles = in->n_triangles, .n_cells = in->cells.n_cells, .order = r->order, .normals = r->normals_name,
         .n_fields = n_fields, .fields = fields, .n_files = n_files, .files = files};
     MODAL_TRY(modal_manifest_write(out->all[out->n_outputs - 1].file.temporary, &manifest, err));
 done:

@@ -283,7 +283,7 @@ static modal_status read_sequence(const modal_h5_in *in, json_t *object)
     modal_status status = MODAL_OK;
     modal_h5_place root = {H5I_INVALID_HID, ""}, vtk = root, steps = root, data = root,
                    polygons = root, modal = root;
-    int64_t n_frames = -1, one = 1, points[2] = {-1, 3}, offsets = -1, *n_points = NULL;
+    int64_t n_frames = -1, one = 1, points[2] = {-1, 3}, offsets = 1, cells = -1, *n_points = NULL;
     double *times = NULL;
     char *hash = NULL;
     modal_provenance *list = NULL;
@@ -294,15 +294,17 @@ static modal_status read_sequence(const modal_h5_in *in, json_t *object)
     MODAL_TRY(modal_h5_enter(in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_enter(in, &root, "VTKHDF", MODAL_H5_REQUIRED, &vtk));
     MODAL_TRY(modal_h5_enter(in, &vtk, "Steps", MODAL_H5_REQUIRED, &steps));
-    MODAL_TRY(modal_h5_enter(in, &vtk, "Polygons", MODAL_H5_REQUIRED, &polygons));
+    MODAL_TRY(modal_h5_read_array(in, &vtk, "Types", MODAL_H5_U8, 1, &cells, MODAL_H5_OPTIONAL, NULL));
+    if (cells < 0) MODAL_TRY(modal_h5_enter(in, &vtk, "Polygons", MODAL_H5_REQUIRED, &polygons));
     MODAL_TRY(modal_h5_enter(in, &vtk, "PointData", MODAL_H5_OPTIONAL, &data));
     MODAL_TRY(modal_h5_enter(in, &root, "modal", MODAL_H5_REQUIRED, &modal));
     MODAL_TRY(modal_h5_read_array(in, &steps, "Values", MODAL_H5_F64, 1, &n_frames,
                                   MODAL_H5_REQUIRED, &times));
     MODAL_TRY(modal_h5_read_array(in, &vtk, "NumberOfPoints", MODAL_H5_I64, 1, &one,
                                   MODAL_H5_REQUIRED, &n_points));
-    MODAL_TRY(modal_h5_read_array(in, &polygons, "Offsets", MODAL_H5_I64, 1, &offsets,
-                                  MODAL_H5_REQUIRED, NULL));
+    if (cells < 0)
+        MODAL_TRY(modal_h5_read_array(in, &polygons, "Offsets", MODAL_H5_I64, 1, &offsets, MODAL_H5_REQUIRED,
+                                      NULL));
     MODAL_TRY(
         modal_h5_read_array(in, &vtk, "Points", MODAL_H5_F32, 2, points, MODAL_H5_REQUIRED, NULL));
     for (int64_t i = 0; i < n_frames; i++)
@@ -314,6 +316,7 @@ static modal_status read_sequence(const modal_h5_in *in, json_t *object)
     set_times(object, times, n_frames);
     set_integer(object, "points", n_points[0]);
     set_integer(object, "triangles", offsets - 1);
+    if (cells >= 0) set_integer(object, "cells", cells);
     json_array_append_new(arrays, json_string("Points"));
     for (int i = SEQUENCE_NORMALS; i < SEQUENCE_ARRAYS; i++) {
         const char *name = modal_sequence_arrays[i].name;

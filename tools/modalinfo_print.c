@@ -175,8 +175,9 @@ static void print_sequence(FILE *to, const json_t *info)
     size_t i;
     json_t *name;
     print_times(to, info);
-    fprintf(to, "%-22s%lld\n%-22s%lld\n%-22s", "points", integer(info, "points"), "triangles",
-            integer(info, "triangles"), "arrays");
+    const char *cells = integer(info, "cells") > 0 ? "cells" : "triangles";
+    fprintf(to, "%-22s%lld\n%-22s%lld\n%-22s", "points", integer(info, "points"), cells,
+            integer(info, cells), "arrays");
     json_array_foreach (json_object_get(info, "arrays"), i, name)
         fprintf(to, "%s%s", i ? ", " : "", json_string_value(name));
     fputc('\n', to);
@@ -194,8 +195,9 @@ static void print_output(FILE *to, const json_t *manifest)
     put(to, "device", manifest, "device");
     fprintf(to, "%-22s%lld, %g to %g s\n", "frames", integer(frames, "count"),
             number(frames, "first_time"), number(frames, "last_time"));
-    fprintf(to, "%-22s%lld\n%-22s%lld\n", "points", integer(manifest, "points"), "triangles",
-            integer(manifest, "triangles"));
+    const char *cells = integer(manifest, "cells") > 0 ? "cells" : "triangles";
+    fprintf(to, "%-22s%lld\n%-22s%lld\n", "points", integer(manifest, "points"), cells,
+            integer(manifest, cells));
     json_array_foreach (json_object_get(manifest, "files"), i, file) {
         fprintf(to, "%-22s", i == 0 ? "files" : "");
         put_text(to, json_string_value(json_object_get(file, "name")));

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs inside pvpython: open_in_paraview.py FILE TO. Opens a sequence as ParaView's File > Open does, steps
-through its times and writes points, arrays and triangles or tetrahedra of each to TO (.npz)."""
+through its times and writes points, arrays and cells of each to TO (.npz)."""
 import sys
 
 import numpy as np
@@ -23,9 +23,12 @@ for i, time in enumerate(reader.TimestepValues):
     for k in range(arrays.GetNumberOfArrays()):
         found[f"{i}/{arrays.GetArrayName(k)}"] = vtk_to_numpy(arrays.GetArray(k)).copy()
     cells = data.GetPolys() if data.IsA("vtkPolyData") else data.GetCells()
-    width = 3 if data.IsA("vtkPolyData") else 4
-    if not (np.diff(vtk_to_numpy(cells.GetOffsetsArray())) == width).all():
-        raise SystemExit("open_in_paraview: cells of other sizes")
-    found[f"{i}/{'triangles' if width == 3 else 'tetrahedra'}"] = vtk_to_numpy(
-        cells.GetConnectivityArray()).reshape(-1, width).copy()
+    ids, offsets = vtk_to_numpy(cells.GetConnectivityArray()).copy(), vtk_to_numpy(cells.GetOffsetsArray()).copy()
+    if data.IsA("vtkPolyData"):
+        if not (np.diff(offsets) == 3).all():
+            raise SystemExit("open_in_paraview: polygons that are no triangles")
+        found[f"{i}/triangles"] = ids.reshape(-1, 3)
+    else:
+        found[f"{i}/connectivity"], found[f"{i}/offsets"] = ids, offsets
+        found[f"{i}/types"] = np.array([data.GetCellType(k) for k in range(data.GetNumberOfCells())])
 np.savez(to, **found)

@@ -275,6 +275,120 @@ def precision():
         shutil.rmtree(out)
 
 
+# As formats/basis.md numbers them: VTK's type, points, and VTK's order of them.
+ELEMENTS = {0: (10, 4, None), 1: (24, 10, None), 2: (12, 8, None), 3: (25, 20, None), 4: (13, 6, [3, 4, 5, 0, 1, 2]),
+            5: (14, 5, None)}
+
+
+class WantedVolume(Wanted):
+    """Nodes and elements of the solids of all objects."""
+
+    def __init__(self, trajectory, basis, frames):
+        super().__init__(trajectory, basis, frames)
+        points, moves, self.cells, first = [], [], [], 0
+        with h5py.File(trajectory, "r") as t, h5py.File(basis, "r") as b:
+            q, offsets = t["q"][:], t["mode_offsets"][:]
+            for i, shape in enumerate(b["objects/shape"][:]):
+                solid = b[f"shapes/{shape:04d}/volume"]
+                nodes, phi = solid["nodes"][:], solid["volume_modes"][:]
+                u = np.einsum("fk,kni->fni", q[list(frames), offsets[i]:offsets[i + 1]], phi)
+                placed = t["frames"][:][list(frames), i]
+                turn = placed[:, None, :, :3]
+                points.append((turn @ (nodes + u)[..., None])[..., 0] + placed[:, None, :, 3])
+                moves.append((turn @ u[..., None])[..., 0])
+                ids, ends = solid["element_nodes"][:], solid["element_offsets"][:]
+                for kind, a, e in zip(solid["element_types"][:], ends, ends[1:]):
+                    vtk, n, order = ELEMENTS[kind]
+                    row = ids[a:e] if order is None else ids[a:e][order]
+                    must(len(row) == n, "element")
+                    self.cells.append((vtk, tuple(int(v) + first for v in row)))
+                first += len(nodes)
+        self.arrays = {"Points": np.concatenate(points, axis=1), "displacement": np.concatenate(moves, axis=1)}
+
+
+def mixed_elements(path):
+    """Every kind of element in the first shape's solid, whatever its quality."""
+    with h5py.File(path, "r+") as b:
+        solid = b["shapes/0000/volume"]
+        n, count = len(solid["nodes"]), len(solid["element_types"])
+        kinds = np.array([2, 4, 5, 1, 3] + [0] * (count - 5), "u1")
+        sizes = [ELEMENTS[k][1] for k in kinds]
+        for name, values in (("element_types", kinds), ("element_offsets", np.cumsum([0] + sizes).astype("i8")),
+                             ("element_nodes", np.concatenate([(np.arange(s) * 3 + s) % n for s in sizes]).astype("i4"))):
+            del solid[name]
+            solid[name] = values
+
+
+def volume():
+    """The solid: nodes and elements."""
+    check_volume("basis.h5", {10})
+    shutil.copy("basis.h5", "mixed.h5")
+    mixed_elements("mixed.h5")
+    check_volume("mixed.h5", {10, 12, 13, 14, 24, 25})
+    surface_only = ("vtp", "ply", "pc2", "mdd", "glb", "obj")
+    for kind in surface_only:
+        base.nothing_left("long.h5", "o", "--output-mesh", "volume", "--format", kind, code=2,
+                          says=f"--format: {kind} is not for --output-mesh volume")
+    base.nothing_left("long.h5", "o", "--format", "vtu", code=2, says="--format: vtu is not for --output-mesh surface")
+    base.nothing_left("long.h5", "o", "--output-mesh", "both", code=2, says="--output-mesh: not surface or volume")
+    base.nothing_left("long.h5", "o", "--output-mesh", "volume", "--normals", "dynamic", code=2, says="no normals")
+    base.nothing_left("long.h5", "o", "--output-mesh", "volume", "--order", "stored", code=2, says="--order")
+    shutil.copy("basis.h5", "bare.h5")
+    with h5py.File("bare.h5", "r+") as b:
+        del b["shapes/0001/volume/volume_modes"]
+    base.nothing_left("long.h5", "o", "--basis", "bare.h5", "--output-mesh", "volume", code=3,
+                      says="no solid with modes")
+
+
+def check_volume(basis, types):
+    wanted = WantedVolume("long.h5", basis, range(FRAMES))
+    must({t for t, _ in wanted.cells} == types, f"{basis} has other elements")
+    common = ["long.h5", "--basis", basis, "--backend", "cpu", "--frames", f":{FRAMES}", "--fields", "displacement",
+              "--output-mesh", "volume", "--format", "vtkhdf,vtu,csv", "--probe", "5", "--probe", "36"]
+    base.run(*common, "a")
+    base.run(*common, "b", "-j1")
+    base.equal_bytes("a", "b")
+    manifest = check_manifest("a", ["vtkhdf", "xdmf", "vtu", "pvd", "csv"])
+    must((manifest["cells"], manifest["triangles"]) == (len(wanted.cells), 0), "manifest: cells")
+    times, frames = read_formats.pvd("a/sequence.pvd")
+    must(np.array_equal(times, wanted.times), "vtu: times")
+    for frame in frames:
+        must(frame["cells"] == wanted.cells, "vtu: cells")
+    for name in ("Points", "displacement"):
+        wanted.compare("vtu", name, np.stack([f[name] for f in frames]))
+    found = read_formats.probes("a/probes.csv")
+    must(np.abs(found["Points"] - wanted.arrays["Points"][:, [5, 36]]).max() <= 1e-6 * wanted.size, "csv: volume")
+    with h5py.File("a/sequence.vtkhdf", "r") as f:
+        v = f["VTKHDF"]
+        must(v.attrs["Type"] == b"UnstructuredGrid", "Type")
+        ends = v["Offsets"][:]
+        must([(int(t), tuple(v["Connectivity"][a:b])) for t, a, b in zip(v["Types"][:], ends, ends[1:])] == wanted.cells,
+             "vtkhdf: cells")
+        must(v["Steps/CellOffsets"].shape == (FRAMES, 1), "CellOffsets")
+        for name in ("Points", "displacement"):
+            values = v[name if name == "Points" else f"PointData/{name}"][:]
+            wanted.compare("vtkhdf", name, values.reshape(FRAMES, -1, 3))
+        xdmf = {10: 6, 14: 7, 13: 8, 12: 9, 24: 38, 25: 48}
+        must(list(f["modal/xdmf_topology"]) == [v for t, c in wanted.cells for v in (xdmf[t], *c)], "xdmf_topology")
+    info = os.path.join(os.path.dirname(base.tool), "modalinfo")
+    for damage in (None, "Types", "Connectivity", "Offsets", "xdmf_topology"):
+        if damage:
+            with h5py.File("a/sequence.vtkhdf", "r+") as f:
+                kept = f[array_name(damage)][1]
+                f[array_name(damage)][1] = 99 if damage == "Types" else 100000
+        done = subprocess.run([info, "a", "--check"], capture_output=True, text=True)
+        must(done.returncode == (1 if damage else 0), f"modalinfo --check, {damage}: {done.stdout}{done.stderr}")
+        if damage:
+            with h5py.File("a/sequence.vtkhdf", "r+") as f:
+                f[array_name(damage)][1] = kept
+    for out in "ab":
+        shutil.rmtree(out)
+
+
+def array_name(damage):
+    return "modal/xdmf_topology" if damage == "xdmf_topology" else f"VTKHDF/{damage}"
+
+
 def refusals():
     base.nothing_left("traj.h5", "o", "--format", "abc", code=2, says="--format: no such format, abc")
     base.nothing_left("traj.h5", "o", "--format", "", code=2, says="--format: no such format, ")
@@ -335,7 +449,7 @@ def main():
             if os.path.exists(name):
                 os.remove(name)
         base.long_trajectory("long.h5", "basis.h5", 300)
-        for part in (all_formats, plain, glb, precision, refusals, interrupt):
+        for part in (all_formats, plain, glb, precision, volume, refusals, interrupt):
             part()
             print(f"check_formats: {part.__name__}: ok")
         os.chdir("/")

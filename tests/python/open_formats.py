@@ -14,7 +14,7 @@ import tempfile
 import numpy as np
 
 import check_modaldeform as base
-from check_formats import Wanted
+from check_formats import Wanted, WantedVolume, mixed_elements
 
 FRAMES = 12
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -60,6 +60,27 @@ def paraview(wanted):
                 compare(wanted, name, array, np.stack([found[f"{i}/{array}"] for i in range(FRAMES)]))
         os.remove("found.npz")
     rounded()
+    solid()
+
+
+def solid():
+    """Elements of every kind, as .vtu and through the XDMF sidecar."""
+    mixed_elements("basis.h5")
+    base.run("long.h5", "v", "--backend", "cpu", "--frames", f":{FRAMES}", "--fields", "displacement", "--output-mesh",
+             "volume", "--format", "vtkhdf,vtu")
+    wanted = WantedVolume("long.h5", "basis.h5", range(FRAMES))
+    for name in ("sequence.pvd", "sequence.xdmf"):
+        start([program, os.path.join(CLIENTS, "open_in_paraview.py"), os.path.abspath(f"v/{name}"), "found.npz"],
+              "found.npz")
+        with np.load("found.npz") as found:
+            must(np.allclose(found["times"], wanted.times, rtol=1e-12), f"{name}: times {found['times']}")
+            for i in range(FRAMES):
+                ids, ends = found[f"{i}/connectivity"], found[f"{i}/offsets"]
+                cells = [(int(t), tuple(ids[a:b])) for t, a, b in zip(found[f"{i}/types"], ends, ends[1:])]
+                must(cells == wanted.cells, f"{name}: cells {cells}\n{wanted.cells}")
+            for array in ("Points", "displacement"):
+                compare(wanted, f"volume, {name}", array, np.stack([found[f"{i}/{array}"] for i in range(FRAMES)]))
+        os.remove("found.npz")
 
 
 def rounded():
@@ -107,6 +128,12 @@ def meshio(wanted):
                 speed = wanted.arrays["speed"][i]
                 must(np.abs(mesh.point_data["speed"] - speed).max() <= 1e-6 * speed.max(), "ply: speed")
         compare(wanted, kind, "Points", np.stack(points))
+    base.run("long.h5", "v", "--backend", "cpu", "--frames", f":{FRAMES}", "--output-mesh", "volume", "--format", "vtu")
+    solid_wanted = WantedVolume("long.h5", "basis.h5", range(FRAMES))
+    meshes = [library.read(f"v/vtu/{i:06d}.vtu") for i in range(FRAMES)]
+    for mesh in meshes:
+        must([(10, tuple(c)) for c in mesh.cells_dict["tetra"]] == solid_wanted.cells, "vtu: cells")
+    compare(solid_wanted, "vtu", "Points", np.stack([m.points for m in meshes]))
 
 
 def main():

@@ -183,12 +183,14 @@ def vtk_xml(path):
     n, offsets = int(piece.get("NumberOfPoints")), found.pop("offsets")
     assert len(found["Points"]) == n
     cells = int(piece.get("NumberOfPolys") or piece.get("NumberOfCells"))
-    width = {"PolyData": 3, "UnstructuredGrid": 4}[root.get("type")]
-    assert np.array_equal(offsets, width * np.arange(1, cells + 1)), "offsets"
-    name = "triangles" if width == 3 else "tetrahedra"
-    found[name] = found.pop("connectivity").reshape(-1, width).astype("i8")
-    if width == 4:
-        assert (found.pop("types") == 10).all() and len(found[name]) == cells, "types"
+    if root.get("type") == "PolyData":
+        assert np.array_equal(offsets, 3 * np.arange(1, cells + 1)), "offsets"
+        found["triangles"] = found.pop("connectivity").reshape(-1, 3).astype("i8")
+    else:
+        assert len(offsets) == len(found["types"]) == cells and offsets[-1] == len(found["connectivity"]), "cells"
+        ends = np.concatenate([[0], offsets])
+        ids = found.pop("connectivity")
+        found["cells"] = [(int(t), tuple(ids[a:b])) for t, a, b in zip(found.pop("types"), ends, offsets)]
     (time,) = grid.findall("FieldData/DataArray")
     assert time.get("Name") == "TimeValue"
     return float(time.text), found
