@@ -283,7 +283,7 @@ static modal_status read_sequence(const modal_h5_in *in, json_t *object)
     modal_status status = MODAL_OK;
     modal_h5_place root = {H5I_INVALID_HID, ""}, vtk = root, steps = root, data = root,
                    polygons = root, modal = root;
-    int64_t n_frames = -1, one = 1, points[2] = {-1, 3}, offsets = 1, cells = -1, *n_points = NULL;
+    int64_t n_frames = -1, one = 1, points[2] = {-1, 3}, offsets = -1, cells = -1, *n_points = NULL;
     double *times = NULL;
     char *hash = NULL;
     modal_provenance *list = NULL;
@@ -315,7 +315,7 @@ static modal_status read_sequence(const modal_h5_in *in, json_t *object)
         MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT, "/VTKHDF/Steps/Values: no frames");
     set_times(object, times, n_frames);
     set_integer(object, "points", n_points[0]);
-    set_integer(object, "triangles", offsets - 1);
+    set_integer(object, "triangles", cells < 0 ? offsets - 1 : 0);
     if (cells >= 0) set_integer(object, "cells", cells);
     json_array_append_new(arrays, json_string("Points"));
     for (int i = SEQUENCE_NORMALS; i < SEQUENCE_ARRAYS; i++) {
