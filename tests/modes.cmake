@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Assembly and natural modes.
 modal_unit_test(test_fem modal_fem)
+modal_unit_test(test_elements modal_fem)
 if(MODAL_HAVE_MODES)
   modal_unit_test(test_modes modal_modes)
+  modal_unit_test(test_element_modes modal_modes)
   target_link_options(test_modes PRIVATE -Wl,--wrap=modal_modes_lanczos)
   modal_unit_test(test_modes_real modal_modes)
   set_tests_properties(unit.test_modes_real PROPERTIES SKIP_RETURN_CODE 77)

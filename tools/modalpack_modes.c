@@ -58,6 +58,7 @@ modal_status modalpack_solve_modes(tool *t, const request *r, modal_shape *shape
     modal_modes_result result = {0};
     modal_modes_options wanted = {.n_modes = (int32_t)(r->n_linear > 0 ? r->n_linear : r->n_modes),
                                   .mass_rule = r->mass_rule,
+                                  .fixed_components = shape->fixed_components,
                                   .n_threads = r->threads};
     MODAL_TRY(modal_modes_solve(&shape->volume, shape->fixed_nodes, shape->n_fixed_nodes, &wanted,
                                 &result, &t->progress, err));

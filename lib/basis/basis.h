@@ -23,7 +23,12 @@ static inline int64_t modal_tile_count(int64_t n_vertices)
     return (n_vertices + MODAL_TILE - 1) / MODAL_TILE;
 }
 
-typedef enum modal_mass_rule { MODAL_MASS_CONSISTENT = 0, MODAL_MASS_LUMPED = 1 } modal_mass_rule;
+typedef enum modal_mass_rule {
+    MODAL_MASS_CONSISTENT = 0,
+    MODAL_MASS_LUMPED = 1,
+    MODAL_MASS_STIFFNESS_POINTS = 2 /* consistent, but integrated at the points of the stiffness, as
+                                       CalculiX does: for comparison with it, never in a file */
+} modal_mass_rule;
 
 enum { MODAL_FIXED_ALL = 7 }; /* all three components of a node */
 

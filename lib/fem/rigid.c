@@ -8,14 +8,13 @@
 #include "lib/base/memory.h"
 #include "lib/mesh/tetrahedron.h"
 
-/* What the fixed nodes of a part hold. */
+/* What is held of a part. A rigid motion has the six coefficients t, w: u(x) = t + w x (x - centre) /
+ * size. Each held component is a row of six numbers that must vanish on them. */
 typedef struct support {
-    int has_point;
-    double point[3]; /* the first fixed point */
-    double farthest; /* m, distance of the fixed point farthest from it */
-    double axis[3];  /* unit vector towards that one */
-    double off_axis; /* m, largest distance of a fixed point to the axis */
     double centre[3];
+    double triangle[6][6];  /* R of the QR factorisation of the rows */
+    int64_t n_rows;
+    double motions[6][6];   /* the first n_motions: coefficients of the free motions, orthonormal */
 } support;
 
 static int32_t root_of(int32_t *parent, int32_t i)
@@ -65,58 +64,116 @@ static double distance(const double a[3], const double b[3])
     return sqrt(modal_dot(d, d));
 }
 
-/* Goes three times over the fixed nodes of all parts: first point, farthest point, off the axis. */
+/* Takes one row into R by Givens rotations. */
+static void add_row(support *held, double row[6])
+{
+    for (int k = 0; k < 6; k++) {
+        if (row[k] == 0) continue;
+        const double length = hypot(held->triangle[k][k], row[k]);
+        const double c = held->triangle[k][k] / length, s = row[k] / length;
+        for (int i = k; i < 6; i++) {
+            const double above = held->triangle[k][i];
+            held->triangle[k][i] = c * above + s * row[i];
+            row[i] = c * row[i] - s * above;
+        }
+    }
+    held->n_rows++;
+}
+
+/* Rows of a node of the part: the three components, or those in the mask. */
+static void hold_node(support *held, double size, const double x[3], int components)
+{
+    double arm[3];
+    modal_subtract(x, held->centre, arm);
+    for (int k = 0; k < 3; k++) arm[k] /= size;
+    for (int p = 0; p < 3; p++) {
+        const int q = (p + 1) % 3, r = (p + 2) % 3;
+        double row[6] = {0};
+        if (!(components >> p & 1)) continue;
+        /* (w x arm)_p = w_q arm_r - w_r arm_q */
+        row[p] = 1;
+        row[3 + q] = arm[r];
+        row[3 + r] = -arm[q];
+        add_row(held, row);
+    }
+}
+
+/* The rows of everything that is held. A node of several elements comes several times, which changes
+ * nothing. */
 static void find_supports(const modal_volume_mesh *mesh, const modal_fem_system *system,
                           const modal_rigid_space *rigid, support *supports)
 {
-    for (int pass = 0; pass < 3; pass++)
-        for (int64_t e = 0; e < mesh->n_elements; e++) {
-            const int32_t *nodes = modal_mesh_nodes(mesh, e);
-            const int n_nodes = modal_mesh_kind(mesh, e)->n_nodes;
-            int32_t part = -1;
-            for (int a = 0; a < n_nodes && part < 0; a++)
-                if (system->free_index[nodes[a]] >= 0)
-                    part = rigid->part[system->free_index[nodes[a]]];
-            if (part < 0) continue;
-            support *held = &supports[part];
-            for (int a = 0; a < n_nodes; a++) {
-                if (system->free_index[nodes[a]] >= 0) continue;
-                const double *x = mesh->nodes + 3 * (int64_t)nodes[a];
-                double arm[3];
-                if (pass == 0 && !held->has_point) {
-                    held->has_point = 1;
-                    memcpy(held->point, x, sizeof held->point);
-                }
-                modal_subtract(x, held->point, arm);
-                const double length = sqrt(modal_dot(arm, arm));
-                if (pass == 1 && length > held->farthest) {
-                    held->farthest = length;
-                    for (int p = 0; p < 3; p++) held->axis[p] = arm[p] / length;
-                }
-                if (pass == 2) {
-                    double across[3];
-                    modal_cross(held->axis, arm, across);
-                    held->off_axis = fmax(held->off_axis, sqrt(modal_dot(across, across)));
-                }
-            }
-        }
+    for (int64_t e = 0; e < mesh->n_elements; e++) {
+        const int32_t *nodes = modal_mesh_nodes(mesh, e);
+        const int n_nodes = modal_mesh_kind(mesh, e)->n_nodes;
+        int32_t part = -1;
+        for (int a = 0; a < n_nodes && part < 0; a++)
+            if (system->free_index[nodes[a]] >= 0)
+                part = rigid->part[system->free_index[nodes[a]]];
+        if (part < 0) continue;
+        for (int a = 0; a < n_nodes; a++)
+            if (system->free_index[nodes[a]] < 0)
+                hold_node(&supports[part], rigid->part_size[part],
+                          mesh->nodes + 3 * (int64_t)nodes[a], MODAL_FIXED_ALL);
+    }
+    for (int64_t i = 0; system->pattern.held && i < system->n_free; i++)
+        hold_node(&supports[rigid->part[i]], rigid->part_size[rigid->part[i]],
+                  mesh->nodes + 3 * (int64_t)system->free_nodes[i], system->pattern.held[i]);
 }
 
-/* Velocity field of motion k of a part at x, scaled to about 1. */
-static void motion_at(const support *held, int32_t n_motions, int32_t k, double size,
-                      const double x[3], double u[3])
+/* The null space of R: right singular vectors by Jacobi rotations of its columns (J. Demmel,
+ * K. Veselic, "Jacobi's method is more accurate than QR", 1992). Returns its dimension. */
+static int32_t find_null_space(support *held)
 {
-    double axis[3] = {0, 0, 0}, arm[3];
-    if (n_motions == 6 && k < 3) {
-        u[0] = u[1] = u[2] = 0;
-        u[k] = 1;
-        return;
+    double a[6][6], v[6][6] = {{0}}; /* a = R v, kept by columns: a[column][row] */
+    for (int i = 0; i < 6; i++) {
+        v[i][i] = 1;
+        for (int k = 0; k < 6; k++) a[i][k] = held->triangle[k][i];
     }
-    if (n_motions == 1) memcpy(axis, held->axis, sizeof axis);
-    else axis[k % 3] = 1;
-    modal_subtract(x, n_motions == 6 ? held->centre : held->point, arm);
-    modal_cross(axis, arm, u);
-    for (int p = 0; p < 3; p++) u[p] /= size;
+    for (int sweep = 0; sweep < 30; sweep++) {
+        int turned = 0;
+        for (int i = 0; i < 6; i++)
+            for (int j = i + 1; j < 6; j++) {
+                double ii = 0, jj = 0, ij = 0;
+                for (int k = 0; k < 6; k++) {
+                    ii += a[i][k] * a[i][k];
+                    jj += a[j][k] * a[j][k];
+                    ij += a[i][k] * a[j][k];
+                }
+                if (!(fabs(ij) > 1e-16 * sqrt(ii * jj))) continue;
+                turned = 1;
+                const double zeta = (jj - ii) / (2 * ij);
+                const double t = (zeta >= 0 ? 1 : -1) / (fabs(zeta) + sqrt(1 + zeta * zeta));
+                const double c = 1 / sqrt(1 + t * t), s = c * t;
+                for (int k = 0; k < 6; k++) {
+                    const double x = a[i][k], y = v[i][k];
+                    a[i][k] = c * x - s * a[j][k];
+                    a[j][k] = s * x + c * a[j][k];
+                    v[i][k] = c * y - s * v[j][k];
+                    v[j][k] = s * y + c * v[j][k];
+                }
+            }
+        if (!turned) break;
+    }
+    int32_t n = 0;
+    for (int i = 0; i < 6; i++) {
+        double square = 0;
+        for (int k = 0; k < 6; k++) square += a[i][k] * a[i][k];
+        if (!(sqrt(square) <= 1e-8 * sqrt((double)held->n_rows))) continue;
+        memcpy(held->motions[n++], v[i], sizeof v[i]);
+    }
+    return n;
+}
+
+/* Velocity field of motion k of a part at x, scaled to about 1; exactly 0 in held components. */
+static void motion_at(const support *held, int32_t k, double size, const double x[3], int components,
+                      double u[3])
+{
+    const double *motion = held->motions[k];
+    double arm[3];
+    modal_subtract(x, held->centre, arm);
+    modal_cross(motion + 3, arm, u);
+    for (int p = 0; p < 3; p++) u[p] = components >> p & 1 ? 0 : motion[p] + u[p] / size;
 }
 
 /* Inner products of two vectors part by part. */
@@ -159,8 +216,8 @@ static void orthonormalise(modal_rigid_space *rigid, const modal_fem_system *sys
     }
 }
 
-/* Fills n_motions, n_rigid, depth and part_size; centres of the parts go to supports. */
-static modal_status count_motions(const modal_volume_mesh *mesh, const modal_fem_system *system,
+/* Centres and sizes of the parts. */
+static modal_status measure_parts(const modal_volume_mesh *mesh, const modal_fem_system *system,
                                   modal_rigid_space *rigid, support *supports, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -177,22 +234,24 @@ static modal_status count_motions(const modal_volume_mesh *mesh, const modal_fem
         for (int p = 0; p < 3; p++) supports[part].centre[p] += x[p] - origin[p];
         rigid->part_size[part] = fmax(rigid->part_size[part], distance(x, origin));
     }
-    for (int64_t part = 0; part < rigid->n_parts; part++) {
-        support *held = &supports[part];
-        const double *origin = mesh->nodes + 3 * (int64_t)first[part];
-        double *size = &rigid->part_size[part];
-        for (int p = 0; p < 3; p++)
-            held->centre[p] = origin[p] + held->centre[p] / (double)sizes[part];
-        if (held->has_point) *size = fmax(*size, distance(held->point, origin));
-        *size = fmax(*size, held->farthest);
-        int32_t n_motions = 0;
-        if (!held->has_point) n_motions = 6;
-        else if (held->farthest <= 1e-8 * *size) n_motions = 3;
-        else if (held->off_axis <= 1e-8 * *size) n_motions = 1;
-        rigid->n_motions[part] = n_motions;
-        rigid->n_rigid += n_motions;
-        if (n_motions > rigid->depth) rigid->depth = n_motions;
+    /* fixed nodes belong to a part's size, too */
+    for (int64_t e = 0; e < mesh->n_elements; e++) {
+        const int32_t *nodes = modal_mesh_nodes(mesh, e);
+        const int n_nodes = modal_mesh_kind(mesh, e)->n_nodes;
+        int32_t part = -1;
+        for (int a = 0; a < n_nodes && part < 0; a++)
+            if (system->free_index[nodes[a]] >= 0)
+                part = rigid->part[system->free_index[nodes[a]]];
+        for (int a = 0; part >= 0 && a < n_nodes; a++)
+            if (system->free_index[nodes[a]] < 0)
+                rigid->part_size[part] =
+                    fmax(rigid->part_size[part], distance(mesh->nodes + 3 * (int64_t)nodes[a],
+                                                          mesh->nodes + 3 * (int64_t)first[part]));
     }
+    for (int64_t part = 0; part < rigid->n_parts; part++)
+        for (int p = 0; p < 3; p++)
+            supports[part].centre[p] = mesh->nodes[3 * (int64_t)first[part] + p] +
+                                       supports[part].centre[p] / (double)sizes[part];
 done:
     modal_free(&sizes);
     modal_free(&first);
@@ -215,8 +274,14 @@ modal_status modal_rigid_space_build(const modal_volume_mesh *mesh, const modal_
                                err));
     MODAL_TRY(modal_alloc(&rigid->coefficients, rigid->n_parts, sizeof *rigid->coefficients, "parts",
                           err));
+    MODAL_TRY(measure_parts(mesh, system, rigid, supports, err));
     find_supports(mesh, system, rigid, supports);
-    MODAL_TRY(count_motions(mesh, system, rigid, supports, err));
+    for (int64_t part = 0; part < rigid->n_parts; part++) {
+        const int32_t n_motions = find_null_space(&supports[part]);
+        rigid->n_motions[part] = n_motions;
+        rigid->n_rigid += n_motions;
+        if (n_motions > rigid->depth) rigid->depth = n_motions;
+    }
     MODAL_TRY(modal_alloc_zero(&rigid->motions, rigid->depth * n, 3 * sizeof *rigid->motions,
                                "rigid motions", err));
     MODAL_TRY(modal_alloc(&rigid->mass_motions, rigid->depth * n, 3 * sizeof *rigid->mass_motions,
@@ -225,8 +290,9 @@ modal_status modal_rigid_space_build(const modal_volume_mesh *mesh, const modal_
     for (int64_t i = 0; i < n; i++) {
         const int32_t part = rigid->part[i];
         for (int32_t k = 0; k < rigid->n_motions[part]; k++)
-            motion_at(&supports[part], rigid->n_motions[part], k, rigid->part_size[part],
+            motion_at(&supports[part], k, rigid->part_size[part],
                       mesh->nodes + 3 * (int64_t)system->free_nodes[i],
+                      system->pattern.held ? system->pattern.held[i] : 0,
                       rigid->motions + 3 * (k * n + i));
     }
     orthonormalise(rigid, system);

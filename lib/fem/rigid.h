@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The motions of a solid that deform nothing, known from its geometry: six a connected part, less the
- * rank of what its fixed nodes hold. */
+ * rank of what its fixed nodes and components hold. */
 #ifndef MODAL_FEM_RIGID_H
 #define MODAL_FEM_RIGID_H
 
@@ -10,12 +10,13 @@
 
 /* Parts are connected through their free nodes: two parts that share nothing but fixed nodes move
  * independently. A part without fixed nodes has 6 rigid motions, with one fixed point 3, with fixed
- * points on one line 1, else 0. */
+ * points on one line 1, with one component held on a plane across it 3, and so on: those motions
+ * t + w x (x - centre) that are 0 in every held component. */
 typedef struct modal_rigid_space {
     int64_t n_free;
     int64_t n_parts;
     int32_t *part;      /* [n_free] part of each free node, numbered by ascending first node */
-    int32_t *n_motions; /* [n_parts] 0, 1, 3 or 6 */
+    int32_t *n_motions; /* [n_parts] 0 to 6 */
     int64_t n_rigid;    /* sum of n_motions */
     double *part_size;  /* [n_parts] m, largest distance of a node to the part's first one */
     int32_t depth;      /* largest n_motions */
@@ -26,9 +27,10 @@ typedef struct modal_rigid_space {
     double *coefficients; /* [n_parts] scratch of modal_rigid_remove */
 } modal_rigid_space;
 
-/* Finds the parts and, in `rigid`, an M-orthonormal basis of their rigid motions. Points closer
- * together, or to one line, than 1e-8 of the part's size count as one point, or as on the line.
- * On an error *rigid is zeroed. */
+/* Finds the parts and, in `rigid`, an M-orthonormal basis of their rigid motions. A motion counts as
+ * free when what is held moves in it by less than 1e-8 of its largest displacement, in the mean (root
+ * of the sum of squares over root of their number): points closer together than that, as parts of the
+ * part's size, count as one. On an error *rigid is zeroed. */
 modal_status modal_rigid_space_build(const modal_volume_mesh *mesh, const modal_fem_system *system,
                                      int n_threads, modal_rigid_space *rigid, modal_error *err);
 

@@ -53,6 +53,22 @@ static void multiply_identity_blocks(const modal_block_pattern *pattern, const d
     }
 }
 
+/* The same where components are held. */
+static void multiply_held_blocks(const modal_block_pattern *pattern, const double *factors,
+                                 const double *x, double *y)
+{
+    memset(y, 0, (size_t)(3 * pattern->n_nodes) * sizeof *y);
+    for (int64_t j = 0; j < pattern->n_nodes; j++)
+        for (int64_t at = pattern->offsets[j]; at < pattern->offsets[j + 1]; at++) {
+            const int64_t i = pattern->rows[at];
+            for (int p = 0; p < 3; p++) {
+                const double f = modal_block_mass(pattern, factors[at], i, j, p);
+                y[3 * j + p] += f * x[3 * i + p];
+                if (i != j) y[3 * i + p] += f * x[3 * j + p];
+            }
+        }
+}
+
 void modal_blocks_multiply(const modal_block_pattern *pattern, const double *blocks,
                            int64_t n_vectors, const double *x, double *y, int n_threads)
 {
@@ -68,5 +84,6 @@ void modal_identity_blocks_multiply(const modal_block_pattern *pattern, const do
     const int64_t n = 3 * pattern->n_nodes;
 #pragma omp parallel for schedule(static) num_threads(n_threads) if (n_vectors > 1)
     for (int64_t k = 0; k < n_vectors; k++)
-        multiply_identity_blocks(pattern, factors, x + k * n, y + k * n);
+        if (pattern->held) multiply_held_blocks(pattern, factors, x + k * n, y + k * n);
+        else multiply_identity_blocks(pattern, factors, x + k * n, y + k * n);
 }

@@ -33,11 +33,12 @@ static inline void modal_tetrahedron_stiffness_block(const double ga[3], const d
 }
 
 /* Entry (a, b) of the element mass, kg, a multiple of the 3 x 3 identity: consistent
- * rho V / 20 (1 + delta_ab), lumped rho V / 4 delta_ab. */
+ * rho V / 20 (1 + delta_ab), lumped rho V / 4 delta_ab, by the one point of the stiffness rho V / 16. */
 static inline double modal_tetrahedron_mass_entry(double element_mass, modal_mass_rule rule,
                                                   int diagonal)
 {
     if (rule == MODAL_MASS_LUMPED) return diagonal ? element_mass / 4 : 0;
+    if (rule == MODAL_MASS_STIFFNESS_POINTS) return element_mass / 16;
     return element_mass / 20 * (diagonal ? 2 : 1);
 }
 

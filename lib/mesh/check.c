@@ -5,10 +5,7 @@
 #include <string.h>
 
 #include "lib/base/memory.h"
-#include "lib/mesh/element_shape.h"
-#include "lib/mesh/tetrahedron.h"
-
-static const double ZERO_VOLUME = 1e-14; /* |6 V|, or a Jacobian, relative to the longest edge cubed */
+#include "lib/mesh/measure.h"
 
 static int in_range(int32_t index, int64_t n) { return index >= 0 && index < n; }
 
@@ -53,97 +50,17 @@ static modal_status check_values(const modal_volume_mesh *mesh, modal_error *err
     return MODAL_OK;
 }
 
-/* Both rules of a type, made when the first element of it is met. */
-typedef struct type_rules {
-    int known;
-    modal_element_rule rules[2]; /* stiffness, mass */
-} type_rules;
-
-/* What the measure of one element gave. */
-typedef struct measure {
-    int sign;      /* of the volume, or of all Jacobians; 0: too small to tell, mixed, or not a number */
-    double volume; /* m^3 */
-    double jacobian; /* m^3, the least; where = its quadrature point, of so many in its rule */
-    int where, n_points;
-} measure;
-
-static double longest_edge2(const modal_element_kind *kind, const double *const *x)
-{
-    double longest2 = 0;
-    for (int i = 0; i < kind->n_edges; i++) {
-        double edge[3];
-        modal_subtract(x[kind->edges[i][0]], x[kind->edges[i][1]], edge);
-        longest2 = fmax(longest2, modal_dot(edge, edge));
-    }
-    return longest2;
-}
-
-static measure measure_element(const modal_volume_mesh *mesh, int64_t e, type_rules *all)
-{
-    const modal_element_kind *kind = modal_mesh_kind(mesh, e);
-    const int32_t *nodes = modal_mesh_nodes(mesh, e);
-    const double *x[MODAL_ELEMENT_MOST_NODES];
-    measure found = {0};
-    for (int k = 0; k < kind->n_nodes; k++) x[k] = mesh->nodes + 3 * (int64_t)nodes[k];
-    const double longest2 = longest_edge2(kind, x), least = ZERO_VOLUME * longest2 * sqrt(longest2);
-    if (mesh->element_type[e] == MODAL_ELEMENT_TET4) {
-        const double six_volume = modal_six_volume(x[0], x[1], x[2], x[3]);
-        found.volume = six_volume / 6;
-        found.sign = !(fabs(six_volume) > least) ? 0 : six_volume > 0 ? 1 : -1;
-        return found;
-    }
-    type_rules *rules = &all[mesh->element_type[e]];
-    for (int i = 0; i < 2 && !rules->known; i++)
-        modal_element_rule_init(mesh->element_type[e], i, &rules->rules[i]);
-    rules->known = 1;
-    int n_positive = 0, n_negative = 0, n = 0;
-    found.jacobian = INFINITY;
-    for (int i = 0; i < 2; i++) {
-        const modal_element_rule *rule = &rules->rules[i];
-        for (int q = 0; q < rule->n_points; q++, n++) {
-            double j[3][3];
-            const double det = modal_element_jacobian(rule->n_nodes, rule->derivatives[q], x, j);
-            n_positive += det > least;
-            n_negative += det < -least;
-            if (i == MODAL_INTEGRAL_MASS) found.volume += rule->weights[q] * det;
-            if (det >= found.jacobian) continue;
-            found.jacobian = det;
-            found.where = q;
-            found.n_points = rule->n_points;
-        }
-    }
-    found.sign = n_positive == n ? 1 : n_negative == n ? -1 : 0;
-    return found;
-}
-
-static modal_status refuse_element(const modal_volume_mesh *mesh, int64_t e, const measure *found,
-                                   int64_t n_bad, modal_error *err)
-{
-    const long long tag = (long long)mesh->element_tags[e];
-    const char *plural = n_bad == 1 ? "" : "s";
-    if (mesh->element_type[e] == MODAL_ELEMENT_TET4)
-        return modal_error_set(err, MODAL_ERROR_INPUT,
-                               "element %lld: %s volume %.3g (%lld element%s in all)", tag,
-                               found->sign ? "negative" : "zero", found->volume, (long long)n_bad,
-                               plural);
-    return modal_error_set(err, MODAL_ERROR_INPUT,
-                           "element %lld: %s with the Jacobian %.3g at quadrature point %d of %d, must "
-                           "be positive (%lld element%s in all)",
-                           tag, modal_mesh_kind(mesh, e)->name, found->jacobian, found->where,
-                           found->n_points, (long long)n_bad, plural);
-}
-
 static modal_status check_volumes(const modal_volume_mesh *mesh, int *flipped, double *total,
                                   modal_error *err)
 {
     modal_status status = MODAL_OK;
     int64_t n_bad = 0, n_negative = 0, first = -1;
-    measure at_first = {0};
-    type_rules *rules = NULL; /* [MODAL_ELEMENT_TYPES] */
-    MODAL_TRY(modal_alloc_zero(&rules, MODAL_ELEMENT_TYPES, sizeof *rules, "quadrature", err));
+    modal_measure at_first = {0};
+    modal_rule_table rules = {0};
+    MODAL_TRY(modal_rule_table_init(mesh, &rules, err));
     *total = 0;
     for (int64_t e = 0; e < mesh->n_elements; e++) {
-        const measure found = measure_element(mesh, e, rules);
+        const modal_measure found = modal_element_measure(mesh, e, &rules);
         *total += found.volume;
         n_bad += found.sign <= 0;
         n_negative += found.sign < 0;
@@ -154,9 +71,9 @@ static modal_status check_volumes(const modal_volume_mesh *mesh, int *flipped, d
     }
     *flipped = n_negative == mesh->n_elements;
     *total = fabs(*total);
-    if (first >= 0 && !*flipped) status = refuse_element(mesh, first, &at_first, n_bad, err);
+    if (first >= 0 && !*flipped) status = modal_element_refuse(mesh, first, &at_first, n_bad, err);
 done:
-    modal_free(&rules);
+    modal_rule_table_free(&rules);
     return status;
 }
 

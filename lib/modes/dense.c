@@ -74,7 +74,7 @@ static void expand(const modal_modes_problem *problem, double *k, double *m)
             for (int q = 0; q < 3; q++) {
                 const int64_t place = (3 * j + q) * n + 3 * (int64_t)pattern->rows[at];
                 for (int p = 0; p < 3; p++) k[place + p] = system->stiffness[9 * at + 3 * p + q];
-                m[place + q] = system->mass[at];
+                m[place + q] = modal_block_mass(pattern, system->mass[at], pattern->rows[at], j, q);
             }
 }
 

@@ -61,13 +61,16 @@ static void assemble(const ldl *l, int64_t k, const int32_t *map)
             const int64_t other = graph->columns[e], row = in->place[other];
             if (row < column) continue;
             const double *block = in->system->stiffness + 9 * graph->blocks[e];
-            const double mass = in->shift * graph->factors[e];
+            double mass[3];
+            for (int p = 0; p < 3; p++)
+                mass[p] = in->shift * modal_row_mass_factor(graph, node, e, p);
             const int32_t at = map[3 * row];
             /* blocks are stored with the row of the larger node */
             const int by_row = other >= node ? 3 : 1, by_column = 4 - by_row;
             for (int q = 0; q < 3; q++)
                 for (int p = row == column ? q : 0; p < 3; p++)
-                    to[q * stride + at + p] = block[by_row * p + by_column * q] - (p == q ? mass : 0);
+                    to[q * stride + at + p] = block[by_row * p + by_column * q] -
+                                               (p == q ? mass[p] : 0);
         }
     }
 }

@@ -132,7 +132,8 @@ static void finish_mode(const modal_modes_problem *problem, const double *vector
     double *mode = result->modes + 3 * result->n_nodes * k;
     for (int64_t i = 0; i < system->n_free; i++)
         for (int p = 0; p < 3; p++) {
-            const double value = sign * vector[3 * i + p];
+            const int held = system->pattern.held && system->pattern.held[i] >> p & 1;
+            const double value = held ? 0 : sign * vector[3 * i + p];
             mode[3 * (int64_t)system->free_nodes[i] + p] = value;
             participation[p] += system->nodal_mass[i] * value;
             mass += vector[3 * i + p] * mass_vector[3 * i + p];
@@ -167,7 +168,8 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
 {
     modal_status status = MODAL_OK;
     const int32_t n_modes = options->n_modes;
-    const int64_t n = problem->n, n_rigid = problem->rigid.n_rigid, n_elastic = n - n_rigid;
+    const int64_t n = problem->n, n_rigid = problem->rigid.n_rigid;
+    const int64_t n_elastic = n - n_rigid - problem->system.n_held;
     modal_factor_report report = {0};
     double *vectors = NULL, *mass_vectors = NULL, *scratch = NULL;
     int64_t n_more = 0;
@@ -275,8 +277,8 @@ modal_status modal_modes_solve(const modal_volume_mesh *mesh, const int32_t *fix
     const double before = modal_seconds();
     status = modal_progress_report(progress, "assemble", -1, err);
     if (status == MODAL_OK)
-        status = modal_fem_assemble(mesh, fixed_nodes, n_fixed, chosen.mass_rule, chosen.n_threads,
-                                    &problem.system, err);
+        status = modal_fem_assemble(mesh, fixed_nodes, chosen.fixed_components, n_fixed,
+                                    chosen.mass_rule, chosen.n_threads, &problem.system, err);
     if (status == MODAL_OK)
         status = modal_rigid_space_build(mesh, &problem.system, chosen.n_threads, &problem.rigid, err);
     result->seconds_assemble = modal_seconds() - before;

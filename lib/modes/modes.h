@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Natural modes of a solid of linear tetrahedra: the lowest elastic eigenpairs of
+/* Natural modes of a solid: the lowest elastic eigenpairs of
  *
  *     K phi = lambda M phi,   phi = 0 at fixed nodes,   lambda = omega^2.
  *
@@ -47,13 +47,14 @@ typedef struct modal_modes_options {
     int32_t max_iterations; /* of Lanczos restarts; 0: 300 */
     int n_threads;          /* 0: as many as OpenMP would use */
     modal_modes_solver solver;
+    const uint8_t *fixed_components; /* [n_fixed] of each fixed node: 1 x, 2 y, 4 z, or sums; NULL: all */
 } modal_modes_options;
 
 typedef struct modal_modes_result {
     int32_t n_modes;
     int64_t n_nodes;
     double *eigenvalues;   /* [n_modes] (rad/s)^2, ascending */
-    double *modes;         /* [n_modes, n_nodes, 3] phi^T M phi = 1; zero at fixed nodes. Sign: of the
+    double *modes;         /* [n_modes, n_nodes, 3] phi^T M phi = 1; zero where fixed. Sign: of the
                               components within 1e-6 of the largest magnitude the first is > 0 */
     double *residuals;     /* [n_modes] ||K phi - lambda M phi|| / ||lambda M phi|| */
     double *modal_masses;  /* [n_modes] phi^T M phi, as computed from the mode */

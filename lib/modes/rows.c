@@ -74,6 +74,10 @@ modal_status modal_row_mass_build(const modal_fem_system *system, modal_row_mass
             mass->blocks[next[j]] = k;
             mass->factors[next[j]++] = system->mass[k];
         }
+    if (pattern->held) {
+        MODAL_TRY(modal_alloc(&mass->held, n, 1, "held components", err));
+        memcpy(mass->held, pattern->held, (size_t)n);
+    }
 done:
     if (status != MODAL_OK) modal_row_mass_free(mass);
     return status;
@@ -85,7 +89,21 @@ void modal_row_mass_free(modal_row_mass *mass)
     modal_free(&mass->columns);
     modal_free(&mass->blocks);
     modal_free(&mass->factors);
+    modal_free(&mass->held);
     memset(mass, 0, sizeof *mass);
+}
+
+/* Where components are held, each component has its own matrix. */
+static void multiply_held(const modal_row_mass *mass, const modal_row *x, modal_row *y, int n_threads)
+{
+#pragma omp parallel for schedule(static) num_threads(n_threads) if (mass->n_nodes > NODE_CHUNK)
+    for (int64_t i = 0; i < mass->n_nodes; i++)
+        for (int p = 0; p < 3; p++) {
+            modal_row sum = {0};
+            for (int64_t e = mass->offsets[i]; e < mass->offsets[i + 1]; e++)
+                sum += modal_row_mass_factor(mass, i, e, p) * x[3 * (int64_t)mass->columns[e] + p];
+            y[3 * i + p] = sum;
+        }
 }
 
 void modal_row_mass_multiply(const modal_row_mass *mass, const modal_row *x, modal_row *y,
@@ -93,6 +111,10 @@ void modal_row_mass_multiply(const modal_row_mass *mass, const modal_row *x, mod
 {
     const modal_row_kernels *kernels = modal_rows();
     const int64_t n = mass->n_nodes;
+    if (mass->held) {
+        multiply_held(mass, x, y, n_threads);
+        return;
+    }
 #pragma omp parallel for schedule(static) num_threads(n_threads) if (n > NODE_CHUNK)
     for (int64_t first = 0; first < n; first += NODE_CHUNK)
         kernels->mass(first, first + NODE_CHUNK < n ? first + NODE_CHUNK : n, mass->offsets,

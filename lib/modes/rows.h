@@ -87,7 +87,17 @@ typedef struct modal_row_mass {
     int32_t *columns;
     int64_t *blocks; /* of the system's pattern */
     double *factors;
+    uint8_t *held; /* [n_nodes] held components, as in modal_block_pattern, or NULL */
 } modal_row_mass;
+
+/* What entry e of row `node` means for component p: modal_block_mass. */
+static inline double modal_row_mass_factor(const modal_row_mass *mass, int64_t node, int64_t e, int p)
+{
+    const int32_t other = mass->columns[e];
+    const int decoupled =
+        mass->held && other != node && ((mass->held[node] | mass->held[other]) >> p & 1);
+    return decoupled ? 0 : mass->factors[e];
+}
 
 modal_status modal_row_mass_build(const modal_fem_system *system, modal_row_mass *mass,
                                   modal_error *err);

@@ -27,7 +27,7 @@ modal_status reduced_space_build(const modal_volume_mesh *mesh, const int32_t *f
     memset(space, 0, sizeof *space);
     space->n_threads = n_threads < 1 ? 1 : n_threads;
     space->n_nodes = mesh->n_nodes;
-    modal_status status = modal_fem_assemble(mesh, fixed_nodes, n_fixed, rule, space->n_threads,
+    modal_status status = modal_fem_assemble(mesh, fixed_nodes, NULL, n_fixed, rule, space->n_threads,
                                              &space->system, err);
     space->n = 3 * space->system.n_free;
     if (status == MODAL_OK && space->n > INT32_MAX)

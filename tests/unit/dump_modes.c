@@ -73,7 +73,7 @@ int main(int argc, char **argv)
         .n_threads = getenv("MODAL_THREADS") ? atoi(getenv("MODAL_THREADS")) : 0};
     modal_status status = modal_modes_solve(&mesh, fixed, n_fixed, &options, &result, NULL, &err);
     if (status == MODAL_OK)
-        status = modal_fem_assemble(&mesh, fixed, n_fixed, options.mass_rule, 1, &system, &err);
+        status = modal_fem_assemble(&mesh, fixed, NULL, n_fixed, options.mass_rule, 1, &system, &err);
     if (status != MODAL_OK) {
         fprintf(stderr, "dump_modes: %s\n", err.message);
         return 5;

@@ -121,7 +121,7 @@ static void test_patch(void **state)
         modal_volume_mesh mesh;
         modal_fem_system system;
         irregular_cube(&mesh, poissons[test]);
-        assert_int_equal(modal_fem_assemble(&mesh, NULL, 0, MODAL_MASS_LUMPED, 2, &system, NULL),
+        assert_int_equal(modal_fem_assemble(&mesh, NULL, NULL, 0, MODAL_MASS_LUMPED, 2, &system, NULL),
                          MODAL_OK);
         const int64_t n = 3 * mesh.n_nodes;
         double *k = expand_stiffness(&system), *u = calloc((size_t)n, sizeof *u);
@@ -175,7 +175,7 @@ static void test_rigid_motions_and_mass(void **state)
     for (int rule = 0; rule < 2; rule++) {
         modal_fem_system system;
         modal_rigid_space rigid;
-        assert_int_equal(modal_fem_assemble(&mesh, NULL, 0, (modal_mass_rule)rule, 1, &system, NULL),
+        assert_int_equal(modal_fem_assemble(&mesh, NULL, NULL, 0, (modal_mass_rule)rule, 1, &system, NULL),
                          MODAL_OK);
         assert_int_equal(modal_rigid_space_build(&mesh, &system, 1, &rigid, NULL), MODAL_OK);
         const int64_t n = 3 * mesh.n_nodes;
@@ -222,9 +222,9 @@ static void test_fixed_nodes_and_threads(void **state)
     modal_fem_system whole, part, again;
     irregular_cube(&mesh, 0.3);
     const int32_t fixed[4] = {31, 0, 124, 31};
-    assert_int_equal(modal_fem_assemble(&mesh, NULL, 0, MODAL_MASS_CONSISTENT, 1, &whole, NULL),
+    assert_int_equal(modal_fem_assemble(&mesh, NULL, NULL, 0, MODAL_MASS_CONSISTENT, 1, &whole, NULL),
                      MODAL_OK);
-    assert_int_equal(modal_fem_assemble(&mesh, fixed, 4, MODAL_MASS_CONSISTENT, 1, &part, NULL),
+    assert_int_equal(modal_fem_assemble(&mesh, fixed, NULL, 4, MODAL_MASS_CONSISTENT, 1, &part, NULL),
                      MODAL_OK);
     assert_int_equal(part.n_free, mesh.n_nodes - 3);
     assert_int_equal(part.free_index[31], -1);
@@ -235,7 +235,7 @@ static void test_fixed_nodes_and_threads(void **state)
             assert_true(kff[r * m + c] == k[(3 * (int64_t)part.free_nodes[r / 3] + r % 3) * n +
                                             3 * (int64_t)part.free_nodes[c / 3] + c % 3]);
     for (int threads = 2; threads <= 5; threads++) {
-        assert_int_equal(modal_fem_assemble(&mesh, fixed, 4, MODAL_MASS_CONSISTENT, threads, &again,
+        assert_int_equal(modal_fem_assemble(&mesh, fixed, NULL, 4, MODAL_MASS_CONSISTENT, threads, &again,
                                             NULL),
                          MODAL_OK);
         const size_t blocks = (size_t)modal_block_count(&part.pattern);
@@ -256,7 +256,7 @@ static int64_t count_rigid(const modal_volume_mesh *mesh, const int32_t *fixed, 
 {
     modal_fem_system system;
     modal_rigid_space rigid;
-    assert_int_equal(modal_fem_assemble(mesh, fixed, n_fixed, MODAL_MASS_LUMPED, 1, &system, NULL),
+    assert_int_equal(modal_fem_assemble(mesh, fixed, NULL, n_fixed, MODAL_MASS_LUMPED, 1, &system, NULL),
                      MODAL_OK);
     assert_int_equal(modal_rigid_space_build(mesh, &system, 1, &rigid, NULL), MODAL_OK);
     const int64_t n_rigid = rigid.n_rigid;
@@ -291,7 +291,7 @@ static void expect_refusal(const modal_volume_mesh *mesh, const int32_t *fixed, 
 {
     modal_fem_system system;
     modal_error err = {0};
-    assert_int_equal(modal_fem_assemble(mesh, fixed, n_fixed, MODAL_MASS_LUMPED, 1, &system, &err),
+    assert_int_equal(modal_fem_assemble(mesh, fixed, NULL, n_fixed, MODAL_MASS_LUMPED, 1, &system, &err),
                      MODAL_ERROR_INPUT);
     assert_string_equal(err.message, message);
     assert_null(system.stiffness);
@@ -315,7 +315,7 @@ static void test_refusals(void **state)
     expect_refusal(&mesh, NULL, 0, "material \"steel\": Poisson's ratio nu must be in (-1, 0.5), -1");
     steel->poisson = NAN;
     modal_fem_system system;
-    assert_int_equal(modal_fem_assemble(&mesh, NULL, 0, MODAL_MASS_LUMPED, 1, &system, NULL),
+    assert_int_equal(modal_fem_assemble(&mesh, NULL, NULL, 0, MODAL_MASS_LUMPED, 1, &system, NULL),
                      MODAL_ERROR_INPUT);
     steel->poisson = 0;
     steel->density = 0;
@@ -349,7 +349,7 @@ static void test_failing_allocations(void **state)
         modal_rigid_space rigid = {0};
         modal_alloc_fail_at(n);
         modal_status status =
-            modal_fem_assemble(&mesh, NULL, 0, MODAL_MASS_LUMPED, 1, &system, NULL);
+            modal_fem_assemble(&mesh, NULL, NULL, 0, MODAL_MASS_LUMPED, 1, &system, NULL);
         if (status == MODAL_OK) status = modal_rigid_space_build(&mesh, &system, 1, &rigid, NULL);
         const int fired = modal_alloc_fired();
         modal_alloc_fail_at(0);

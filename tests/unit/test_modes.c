@@ -69,7 +69,7 @@ static void test_result_is_what_it_says(void **state)
         assert_int_equal(result.dense, 0);
         assert_int_equal(result.n_rigid, n_fixed ? 0 : 6);
         assert_true(fabs(result.total_mass - 7800 * 0.03) <= 1e-10);
-        assert_int_equal(modal_fem_assemble(&mesh, NULL, 0, options.mass_rule, 1, &system, NULL),
+        assert_int_equal(modal_fem_assemble(&mesh, NULL, NULL, 0, options.mass_rule, 1, &system, NULL),
                          MODAL_OK);
         const int64_t n = 3 * mesh.n_nodes;
         double *mx = calloc((size_t)(12 * n), sizeof *mx), *kx = calloc((size_t)(12 * n), sizeof *kx);

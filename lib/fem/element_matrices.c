@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stiffness is linear in the integrals of g_a g_b^T, nine numbers a pair of nodes: these are summed
+ * over the quadrature points, and the elasticity tensor, constant in the element, is applied once. */
+#include "lib/fem/element_matrices.h"
+
+#include <string.h>
+
+#include "lib/fem/tetrahedron.h"
+
+void modal_elastic_block(const double tensor[9][9], const double g[9], double block[9])
+{
+    for (int p = 0; p < 3; p++)
+        for (int q = 0; q < 3; q++) {
+            double sum = 0;
+            for (int r = 0; r < 3; r++)
+                for (int s = 0; s < 3; s++) sum += tensor[3 * p + r][3 * q + s] * g[3 * r + s];
+            block[3 * p + q] = sum;
+        }
+}
+
+static void linear_tetrahedron(const double *const *x, const double tensor[9][9], double density,
+                               modal_mass_rule rule, modal_element_matrices *m)
+{
+    double gradients[4][3], g[9];
+    const double volume = modal_tetrahedron_gradients(x, gradients);
+    for (int a = 0; a < 4; a++) {
+        for (int b = a; b < 4; b++) {
+            for (int k = 0; k < 9; k++) g[k] = volume * gradients[a][k / 3] * gradients[b][k % 3];
+            modal_elastic_block(tensor, g, m->stiffness[a][b]);
+        }
+        for (int b = 0; b < 4; b++)
+            m->mass[a][b] = modal_tetrahedron_mass_entry(density * volume, rule, a == b);
+    }
+}
+
+/* c[p][k] = det(j) d r_p / d x_k */
+static void cofactors(double j[3][3], double c[3][3])
+{
+    for (int p = 0; p < 3; p++)
+        for (int k = 0; k < 3; k++)
+            c[p][k] = j[(p + 1) % 3][(k + 1) % 3] * j[(p + 2) % 3][(k + 2) % 3] -
+                      j[(p + 1) % 3][(k + 2) % 3] * j[(p + 2) % 3][(k + 1) % 3];
+}
+
+static void integrate_stiffness(const modal_element_rule *rule, const double *const *x,
+                                const double tensor[9][9], modal_element_matrices *m)
+{
+    const int n = rule->n_nodes;
+    double products[MODAL_ELEMENT_MOST_NODES][MODAL_ELEMENT_MOST_NODES][9];
+    for (int a = 0; a < n; a++)
+        for (int b = a; b < n; b++) memset(products[a][b], 0, sizeof products[a][b]);
+    for (int q = 0; q < rule->n_points; q++) {
+        double j[3][3], c[3][3], gradients[MODAL_ELEMENT_MOST_NODES][3];
+        const double det = modal_element_jacobian(n, rule->derivatives[q], x, j);
+        cofactors(j, c);
+        for (int a = 0; a < n; a++)
+            for (int k = 0; k < 3; k++) {
+                const double *d = rule->derivatives[q][a];
+                gradients[a][k] = (d[0] * c[0][k] + d[1] * c[1][k] + d[2] * c[2][k]) / det;
+            }
+        for (int a = 0; a < n; a++) {
+            double weighted[3];
+            for (int k = 0; k < 3; k++) weighted[k] = rule->weights[q] * det * gradients[a][k];
+            for (int b = a; b < n; b++)
+                for (int r = 0; r < 3; r++)
+                    for (int s = 0; s < 3; s++)
+                        products[a][b][3 * r + s] += weighted[r] * gradients[b][s];
+        }
+    }
+    for (int a = 0; a < n; a++)
+        for (int b = a; b < n; b++) modal_elastic_block(tensor, products[a][b], m->stiffness[a][b]);
+}
+
+static void integrate_mass(const modal_element_rule *rule, const double *const *x, double density,
+                           modal_element_matrices *m)
+{
+    const int n = rule->n_nodes;
+    for (int q = 0; q < rule->n_points; q++) {
+        double j[3][3];
+        const double det = modal_element_jacobian(n, rule->derivatives[q], x, j);
+        const double weight = density * rule->weights[q] * det;
+        for (int a = 0; a < n; a++)
+            for (int b = a; b < n; b++)
+                m->mass[a][b] += weight * (rule->values[q][a] * rule->values[q][b]);
+    }
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < a; b++) m->mass[a][b] = m->mass[b][a];
+}
+
+static void lump(modal_element_matrices *m)
+{
+    double total = 0, diagonal = 0;
+    for (int a = 0; a < m->n_nodes; a++) {
+        diagonal += m->mass[a][a];
+        for (int b = 0; b < m->n_nodes; b++) total += m->mass[a][b];
+    }
+    for (int a = 0; a < m->n_nodes; a++)
+        for (int b = 0; b < m->n_nodes; b++) m->mass[a][b] *= a == b ? total / diagonal : 0;
+}
+
+void modal_element_matrices_compute(const modal_volume_mesh *mesh, int64_t element,
+                                    const modal_rule_table *table, const double tensor[9][9],
+                                    double density, modal_mass_rule rule,
+                                    modal_element_matrices *m)
+{
+    const int type = mesh->element_type[element];
+    const int32_t *nodes = modal_mesh_nodes(mesh, element);
+    const double *x[MODAL_ELEMENT_MOST_NODES];
+    m->n_nodes = modal_element_kinds[type].n_nodes;
+    for (int a = 0; a < m->n_nodes; a++) {
+        x[a] = mesh->nodes + 3 * (int64_t)nodes[a];
+        for (int b = 0; b < m->n_nodes; b++) m->mass[a][b] = 0;
+    }
+    if (type == MODAL_ELEMENT_TET4) {
+        linear_tetrahedron(x, tensor, density, rule, m);
+    } else {
+        const modal_element_rule *rules = table->rules[type];
+        integrate_stiffness(&rules[MODAL_INTEGRAL_STIFFNESS], x, tensor, m);
+        integrate_mass(&rules[rule == MODAL_MASS_STIFFNESS_POINTS ? MODAL_INTEGRAL_STIFFNESS
+                                                                  : MODAL_INTEGRAL_MASS],
+                       x, density, m);
+        if (rule == MODAL_MASS_LUMPED) lump(m);
+    }
+    for (int a = 0; a < m->n_nodes; a++) {
+        double *diagonal = m->stiffness[a][a]; /* symmetric to the last bit */
+        for (int k = 0; k < 9; k++)
+            if (k / 3 > k % 3) diagonal[k] = diagonal[3 * (k % 3) + k / 3];
+        m->nodal_mass[a] = 0;
+        for (int b = 0; b < m->n_nodes; b++) m->nodal_mass[a] += m->mass[a][b];
+    }
+}
