@@ -27,7 +27,7 @@ static modal_status assemble_all(const modal_shape *shape, int n_threads, modal_
     for (int64_t i = 0; i < mesh->element_offsets[mesh->n_elements]; i++) used[mesh->element_nodes[i]] = 1;
     for (int64_t i = 0; i < mesh->n_nodes; i++)
         if (!used[i]) unused[n_unused++] = (int32_t)i;
-    MODAL_TRY(modal_fem_assemble(mesh, unused, n_unused, shape->mass_rule, n_threads, system, err));
+    MODAL_TRY(modal_fem_assemble(mesh, unused, NULL, n_unused, shape->mass_rule, n_threads, system, err));
 done:
     modal_free(&used);
     modal_free(&unused);
