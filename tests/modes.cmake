@@ -5,7 +5,7 @@ modal_unit_test(test_elements modal_fem)
 if(MODAL_HAVE_MODES)
   modal_unit_test(test_modes modal_modes)
   modal_unit_test(test_element_modes modal_modes)
-  target_link_options(test_modes PRIVATE -Wl,--wrap=modal_modes_lanczos)
+  target_link_options(test_modes PRIVATE -Wl,--wrap=modal_modes_lanczos -Wl,--wrap=modal_factor_count)
   modal_unit_test(test_modes_real modal_modes)
   set_tests_properties(unit.test_modes_real PROPERTIES SKIP_RETURN_CODE 77)
 

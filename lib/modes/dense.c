@@ -85,7 +85,7 @@ static int compare_magnitudes(const void *a, const void *b)
 }
 
 modal_status modal_modes_dense(const modal_modes_problem *problem, int32_t n_wanted, double *vectors,
-                               double *rigid_eigenvalues, int64_t *n_zero, modal_error *err)
+                               modal_modes_guard *guard, double *rigid_eigenvalues, int64_t *n_zero, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int64_t n = problem->n, n_rigid = problem->rigid.n_rigid;
@@ -100,6 +100,11 @@ modal_status modal_modes_dense(const modal_modes_problem *problem, int32_t n_wan
     while (*n_zero < n && eigenvalues[*n_zero] <= 4 * problem->zero_level) ++*n_zero;
     memcpy(rigid_eigenvalues, eigenvalues, (size_t)n_rigid * sizeof *eigenvalues);
     qsort(rigid_eigenvalues, (size_t)n_rigid, sizeof *rigid_eigenvalues, compare_magnitudes);
+    guard->count = 0;
+    for (int64_t i = n_rigid + n_wanted; i < n && guard->count < MODAL_GUARD; i++) {
+        guard->eigenvalues[guard->count] = eigenvalues[i];
+        guard->errors[guard->count++] = 4 * problem->zero_level / eigenvalues[i];
+    }
     memcpy(vectors, k + n_rigid * n, (size_t)(n_wanted * n) * sizeof *vectors);
 done:
     modal_free(&k);

@@ -18,6 +18,9 @@
 #include "lib/base/memory.h"
 #include "lib/modes/problem.h"
 
+/* The bound of theta's error is this part of the residuals' tolerance: K amplifies what is left. */
+static const double lanczos_share = 0.01;
+
 enum { B = MODAL_ROW, GUARD = 8, MOST_PASSES = 8 };
 
 typedef struct lanczos {
@@ -298,9 +301,11 @@ int64_t modal_modes_lanczos_blocks(int64_t n_wanted, int64_t n_left)
     return blocks * B < n_left ? blocks : n_left / B - 1;
 }
 
-modal_status modal_modes_lanczos(modal_modes_problem *problem, int32_t n_wanted, double tolerance,
-                                 int32_t max_iterations, double *vectors, modal_modes_guard *guard,
-                                 int64_t *n_iterations, modal_error *err)
+int64_t modal_modes_lanczos_fewest(int64_t n_wanted) { return (n_wanted + GUARD + B - 1) / B + 3; }
+
+modal_status modal_modes_lanczos(modal_modes_problem *problem, int32_t n_wanted,
+                                 const modal_modes_limits *limits, double *vectors,
+                                 modal_modes_guard *guard, int64_t *n_all_restarts, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int64_t n = problem->n;
@@ -308,6 +313,9 @@ modal_status modal_modes_lanczos(modal_modes_problem *problem, int32_t n_wanted,
     lanczos l = {.problem = problem, .n = n, .n_locked_blocks = (problem->n_locked + B - 1) / B};
     l.most_blocks =
         modal_modes_lanczos_blocks(n_wanted, n - problem->rigid.n_rigid - problem->n_locked);
+    if (limits->most_blocks > 0 && limits->most_blocks < l.most_blocks)
+        l.most_blocks = limits->most_blocks;
+    const double tolerance = lanczos_share * limits->tolerance;
     double b[B][B];
     int64_t kept = -1, n_restarts = 0, n_converged = 0;
     MODAL_TRY(allocate(&l, err));
@@ -333,7 +341,7 @@ modal_status modal_modes_lanczos(modal_modes_problem *problem, int32_t n_wanted,
             l.n_blocks++;
             continue;
         }
-        if (n_restarts == max_iterations || n_kept + 2 > l.most_blocks)
+        if (n_restarts == limits->max_restarts || n_kept + 2 > l.most_blocks)
             MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
                        "modes: %" PRId64 " of %d converged after %" PRId64 " restarts (%" PRId64
                        " solves)",
@@ -343,7 +351,7 @@ modal_status modal_modes_lanczos(modal_modes_problem *problem, int32_t n_wanted,
         n_restarts++;
         l.n_blocks++;
     }
-    *n_iterations += n_restarts;
+    *n_all_restarts += n_restarts;
     take_vectors(&l, n_wanted, vectors);
     guard->count = 0;
     for (int64_t k = B * l.n_blocks - 1 - n_wanted; k >= 0 && guard->count < MODAL_GUARD; k--) {

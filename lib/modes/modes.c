@@ -10,11 +10,10 @@
 #include "lib/base/memory.h"
 #include "lib/modes/problem.h"
 
-enum { DENSE_ALWAYS = 120, DENSE_AT_MOST = 4000, DEFAULT_RESTARTS = 300, MAX_SEARCHES = 8 };
+enum { DENSE_ALWAYS = 120, DENSE_AT_MOST = 4000, DEFAULT_RESTARTS = 300 };
 
-/* Lanczos stops at this part of the residuals' tolerance, relative to theta: what it leaves of
- * neighbouring modes, inverse iteration does not take away. */
-static const double lanczos_share = 0.01;
+/* A Sturm count costs one factorisation more: made without being asked for below this many operations. */
+static const double cheap_flops = 5e10;
 
 static double largest(double a, double b) { return a > b ? a : b; }
 
@@ -35,12 +34,9 @@ static modal_status factorise(const modal_volume_mesh *mesh, modal_modes_problem
     modal_status status = MODAL_OK;
     int definite = 0;
     int64_t pivot = -1;
-    MODAL_TRY(modal_factor_new(&problem->system, problem->n_threads, &problem->factor, report,
-                               problem->progress, err));
-    problem->mass = modal_factor_mass(problem->factor);
     problem->shift = first_shift(problem);
     for (int attempt = 0; attempt < 5; attempt++) {
-        MODAL_TRY(modal_progress_report(problem->progress, "factor", -1, err));
+        MODAL_TRY(modal_progress_report(problem->progress, "factor", 0, err));
         MODAL_TRY(modal_factor_compute(problem->factor, problem->shift, &definite, &pivot, report,
                                        problem->progress, err));
         if (definite) goto done;
@@ -56,55 +52,48 @@ done:
     return status;
 }
 
-/* Repeats the search and a Lanczos run beside the modes found so far until nothing below the highest
- * of them is left out. */
-static modal_status recover_missed(modal_modes_problem *problem, int32_t n_modes,
-                                   const modal_modes_options *options, double *vectors,
-                                   double *mass_vectors, double *eigenvalues, double *residuals,
-                                   modal_modes_result *result, modal_error *err)
+/* What the computation holds at its largest, from the analysis: K and M with both triangles, the rigid
+ * motions and the result throughout; the factor; and then either the basis of Lanczos (with the block
+ * that follows it, four of work and what becomes the modes) or LAPACK's matrices. */
+static double bytes_needed(const modal_modes_problem *problem, const modal_factor_report *report,
+                           int32_t n_modes, int64_t n_nodes, int64_t n_blocks)
 {
-    modal_status status = MODAL_OK;
-    double *more = NULL, *mass_more = NULL, *values = NULL, *ignored = NULL;
-    modal_modes_guard ignored_guard;
-    for (int search = 0; search < MAX_SEARCHES; search++) {
-        int32_t n_missed = 0;
-        problem->n_locked = n_modes;
-        problem->locked = vectors;
-        problem->mass_locked = mass_vectors;
-        status = modal_modes_search(problem, eigenvalues[n_modes - 1], &n_missed, err);
-        if (status != MODAL_OK || n_missed == 0) goto done;
-        result->n_recovered += n_missed;
-        const int64_t n_all = (int64_t)n_modes + n_missed;
-        MODAL_TRY(modal_alloc(&more, n_all * problem->n, sizeof *more, "missed modes", err));
-        MODAL_TRY(modal_alloc(&mass_more, n_all * problem->n, sizeof *mass_more, "missed modes", err));
-        MODAL_TRY(modal_alloc(&values, n_all, sizeof *values, "missed modes", err));
-        MODAL_TRY(modal_alloc(&ignored, n_all, sizeof *ignored, "missed modes", err));
-        MODAL_TRY(modal_modes_lanczos(problem, n_missed, lanczos_share * options->tolerance,
-                                      options->max_iterations,
-                                      more + (int64_t)n_modes * problem->n, &ignored_guard,
-                                      &result->n_iterations, err));
-        problem->n_locked = 0;
-        memcpy(more, vectors, (size_t)(n_modes * problem->n) * sizeof *more);
-        MODAL_TRY(modal_modes_refine(problem, n_all, n_modes, options->tolerance, more, mass_more,
-                                     values, ignored, &result->n_refinements, err));
-        memcpy(vectors, more, (size_t)(n_modes * problem->n) * sizeof *more);
-        memcpy(mass_vectors, mass_more, (size_t)(n_modes * problem->n) * sizeof *more);
-        memcpy(eigenvalues, values, (size_t)n_modes * sizeof *values);
-        memcpy(residuals, ignored, (size_t)n_modes * sizeof *values);
-        modal_free(&more);
-        modal_free(&mass_more);
-        modal_free(&values);
-        modal_free(&ignored);
+    const double n = (double)problem->n, blocks = (double)modal_block_count(&problem->system.pattern);
+    const double kept = (72 + 8 + 4) * blocks + 2 * (8 + 8 + 4) * blocks +
+                        2 * 8 * n * (double)problem->rigid.depth + 24.0 * n_modes * (double)n_nodes;
+    const double modes = 3 * 8 * n * n_modes; /* with M times them, and work of the refinement */
+    const double lanczos = 8 * n * (8.0 * (double)(n_blocks + 5) + n_modes);
+    const double work = n_blocks > 0 ? (lanczos > modes ? lanczos : modes) : modes + 5 * 8 * n * n;
+    return kept + report->bytes + work;
+}
+
+/* A Lanczos basis as large as is of use and fits; or what would be needed at least. */
+static modal_status plan_memory(const modal_modes_problem *problem, const modal_factor_report *report,
+                                const modal_modes_options *options, int64_t n_nodes, int dense,
+                                int64_t *n_blocks, double *bytes, modal_error *err)
+{
+    const int64_t fewest = dense ? 0 : modal_modes_lanczos_fewest(options->n_modes);
+    *n_blocks = dense ? 0 : modal_modes_lanczos_blocks(options->n_modes, problem->n - problem->rigid.n_rigid);
+    *bytes = bytes_needed(problem, report, options->n_modes, n_nodes, *n_blocks);
+    while (options->memory_limit > 0 && *bytes > options->memory_limit && *n_blocks > fewest) {
+        --*n_blocks;
+        *bytes = bytes_needed(problem, report, options->n_modes, n_nodes, *n_blocks);
     }
-    MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "modes: %d more below the highest after %d searches",
-               result->n_recovered, MAX_SEARCHES);
-done:
-    problem->n_locked = 0;
-    modal_free(&more);
-    modal_free(&mass_more);
-    modal_free(&values);
-    modal_free(&ignored);
-    return status;
+    if (options->memory_limit > 0 && *bytes > options->memory_limit)
+        return modal_error_set(err, MODAL_ERROR_MEMORY,
+                               "modes: %.0f MiB needed (factor %.0f MiB, %.3g operations), the limit is "
+                               "%.0f MiB",
+                               ceil(*bytes / 1048576), ceil(report->bytes / 1048576), report->flops,
+                               options->memory_limit / 1048576);
+    return MODAL_OK;
+}
+
+/* Whether as many of the eigenvalues are equal as a block has vectors: there may be more. */
+static int is_crowded(int32_t n_modes, const double *eigenvalues)
+{
+    for (int32_t k = 0; k + MODAL_ROW - 1 < n_modes; k++)
+        if (eigenvalues[k + MODAL_ROW - 1] <= eigenvalues[k] * (1 + 1e-6)) return 1;
+    return 0;
 }
 
 static modal_status check_zero_modes(const modal_modes_problem *problem, int64_t n_more,
@@ -154,6 +143,7 @@ static modal_status allocate_result(modal_modes_result *result, int32_t n_modes,
     MODAL_TRY(modal_alloc_zero(&result->modes, n_values, 3 * sizeof(double), "modes", err));
     MODAL_TRY(modal_alloc(&result->eigenvalues, n_modes, sizeof(double), "eigenvalues", err));
     MODAL_TRY(modal_alloc(&result->residuals, n_modes, sizeof(double), "residuals", err));
+    MODAL_TRY(modal_alloc(&result->orthogonalities, n_modes, sizeof(double), "orthogonality", err));
     MODAL_TRY(modal_alloc(&result->modal_masses, n_modes, sizeof(double), "modal masses", err));
     MODAL_TRY(modal_alloc(&result->participation, n_modes, 3 * sizeof(double), "participation", err));
     MODAL_TRY(modal_alloc_zero(&result->rigid_eigenvalues, n_rigid, sizeof(double),
@@ -174,6 +164,9 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
     double *vectors = NULL, *mass_vectors = NULL, *scratch = NULL;
     int64_t n_more = 0;
     modal_modes_guard guard = {0};
+    modal_modes_limits limits = {options->tolerance, options->max_iterations, 0};
+    modal_modes_cost cost = {0};
+    result->sturm.n_below = -1;
     if (n > INT32_MAX)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "modes: %" PRId64 " degrees of freedom, at most %d", n,
                    INT32_MAX);
@@ -181,25 +174,27 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "modes: %d asked for, %" PRId64 " degrees of freedom%s",
                    n_modes, n_elastic, n_rigid ? " besides the rigid ones" : "");
     result->dense = options->solver == MODAL_MODES_DENSE ||
-                    modal_modes_lanczos_blocks(n_modes, n_elastic) * 8 < n_modes + 32;
+                    modal_modes_lanczos_blocks(n_modes, n_elastic) < modal_modes_lanczos_fewest(n_modes);
     if (options->solver == MODAL_MODES_AUTO && !result->dense)
         result->dense = n <= DENSE_ALWAYS || (3 * (int64_t)n_modes > n_elastic && n <= DENSE_AT_MOST);
+    MODAL_TRY(modal_factor_new(&problem->system, problem->n_threads, &problem->factor, &report,
+                               problem->progress, err));
+    problem->mass = modal_factor_mass(problem->factor);
+    MODAL_TRY(plan_memory(problem, &report, options, mesh->n_nodes, result->dense, &limits.most_blocks,
+                          &result->peak_bytes, err));
     MODAL_TRY(allocate_result(result, n_modes, mesh->n_nodes, n_rigid, err));
     MODAL_TRY(factorise(mesh, problem, &report, err));
 
     double before = modal_seconds();
     MODAL_TRY(modal_alloc(&vectors, n * n_modes, sizeof *vectors, "modes", err));
-    MODAL_TRY(modal_alloc(&mass_vectors, n * n_modes, sizeof *mass_vectors, "modes", err));
     if (result->dense) {
         int64_t n_zero = 0;
         MODAL_TRY(modal_progress_report(problem->progress, "solve", -1, err));
-        MODAL_TRY(modal_modes_dense(problem, n_modes, vectors, result->rigid_eigenvalues, &n_zero,
+        MODAL_TRY(modal_modes_dense(problem, n_modes, vectors, &guard, result->rigid_eigenvalues, &n_zero,
                                     err));
         MODAL_TRY(check_zero_modes(problem, n_zero - n_rigid, err));
     } else {
-        MODAL_TRY(modal_modes_lanczos(problem, n_modes, lanczos_share * options->tolerance,
-                                      options->max_iterations, vectors, &guard,
-                                      &result->n_iterations, err));
+        MODAL_TRY(modal_modes_lanczos(problem, n_modes, &limits, vectors, &guard, &cost.n_restarts, err));
         MODAL_TRY(modal_alloc(&scratch, problem->rigid.depth * n, sizeof *scratch, "rigid", err));
         modal_rigid_eigenvalues(&problem->rigid, &problem->system, problem->n_threads, scratch,
                                 result->rigid_eigenvalues);
@@ -208,45 +203,55 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
     result->seconds_solve = modal_seconds() - before;
 
     before = modal_seconds();
+    MODAL_TRY(modal_alloc(&mass_vectors, n * n_modes, sizeof *mass_vectors, "modes", err));
     MODAL_TRY(modal_modes_refine(problem, n_modes, n_modes, options->tolerance, vectors,
                                  mass_vectors, result->eigenvalues, result->residuals,
-                                 &result->n_refinements, err));
+                                 &cost.n_refinements, err));
     for (int32_t k = 0; k < n_modes; k++)
         n_more += !(result->eigenvalues[k] > problem->zero_level);
     MODAL_TRY(check_zero_modes(problem, n_more, err));
-    if (!result->dense)
-        MODAL_TRY(recover_missed(problem, n_modes, options, vectors, mass_vectors,
-                                 result->eigenvalues, result->residuals, result, err));
     for (int64_t k = 0; k < n_rigid; k++)
         if (!(fabs(result->rigid_eigenvalues[k]) <= 1e-3 * result->eigenvalues[0]))
             MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
                        "modes: %" PRId64 " rigid modes found, %" PRId64
                        " expected: eigenvalue %.3g beside the first elastic one, %.3g",
                        k, n_rigid, result->rigid_eigenvalues[k], result->eigenvalues[0]);
-    MODAL_TRY(modal_modes_orthogonality(n, n_modes, vectors, mass_vectors, &result->orthogonality,
+    result->seconds_refine = modal_seconds() - before;
+
+    before = modal_seconds();
+    if (options->proof == MODAL_PROOF_ALWAYS ||
+        (options->proof == MODAL_PROOF_AUTO &&
+         (report.flops <= cheap_flops || is_crowded(n_modes, result->eigenvalues))))
+        MODAL_TRY(modal_modes_prove(problem, n_modes, &limits, &guard, vectors, mass_vectors,
+                                    result->eigenvalues, result->residuals, &result->sturm, &cost, err));
+    if (options->proof == MODAL_PROOF_ALWAYS && result->sturm.n_below < 0)
+        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
+                   "modes: Sturm count at %.9g: pivots of K - sigma M grow %.3g-fold, too much to count",
+                   result->sturm.shift, result->sturm.growth);
+    result->seconds_count = modal_seconds() - before;
+    MODAL_TRY(modal_modes_orthogonality(n, n_modes, vectors, mass_vectors, result->orthogonalities,
                                         err));
+    for (int32_t k = 0; k < n_modes; k++)
+        if (!(result->orthogonalities[k] <= result->orthogonality))
+            result->orthogonality = result->orthogonalities[k];
     if (!(result->orthogonality <= 1e-10))
         MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "modes: M-orthonormal to %.3g only",
                    result->orthogonality);
     for (int32_t k = 0; k < n_modes; k++)
         finish_mode(problem, vectors + k * n, mass_vectors + k * n, k, result);
-    result->seconds_refine = modal_seconds() - before;
 
     result->total_mass = problem->system.total_mass;
     result->shift = problem->shift;
     result->n_dof = n;
     result->n_solves = problem->n_solves;
+    result->n_iterations = cost.n_restarts;
+    result->n_refinements = cost.n_refinements;
+    result->n_recovered = cost.n_recovered;
     result->factor_nonzeros = report.nonzeros;
     result->factor_flops = report.flops;
     result->seconds_order = report.seconds_order;
     result->seconds_analyse = report.seconds_analyse;
     result->seconds_factor = report.seconds_factor;
-    /* K with its expanded copy, the factor with CHOLMOD's copies, and the vectors of Lanczos (basis,
-     * modes, M modes, result) or of LAPACK (five matrices) */
-    result->peak_bytes =
-        (80.0 + 9 * 16) * (double)modal_block_count(&problem->system.pattern) + report.bytes +
-        modal_modes_set_bytes(problem, result->dense ? 5 * n : 5 * (int64_t)n_modes + 24) +
-        modal_modes_set_bytes(problem, 2 * problem->rigid.depth);
 done:
     modal_free(&vectors);
     modal_free(&mass_vectors);
@@ -301,6 +306,7 @@ void modal_modes_result_free(modal_modes_result *result)
     modal_free(&result->eigenvalues);
     modal_free(&result->modes);
     modal_free(&result->residuals);
+    modal_free(&result->orthogonalities);
     modal_free(&result->modal_masses);
     modal_free(&result->participation);
     modal_free(&result->rigid_eigenvalues);

@@ -5,9 +5,10 @@
  *
  * Method: shift-invert block Lanczos with thick restart (lanczos.c) on (K - sigma M)^-1 M, eight vectors
  * a block, with a supernodal factor (factor.h) ordered by nested dissection of the node graph; then
- * Rayleigh-Ritz and, where a residual is not small yet, block inverse iteration; then a block Krylov
- * search in what is left for modes that were missed (more copies of a repeated eigenvalue than a block
- * has vectors), which are computed and merged. Sources: T. Ericsson, A. Ruhe, "The spectral transformation
+ * Rayleigh-Ritz and, where a residual is not small yet, block inverse iteration. A block shows up to eight
+ * copies of an eigenvalue. The proof that none is missing is a Sturm count (sturm.c), made on request,
+ * where a factorisation takes less than about a second, and where eight modes are equal; what it finds
+ * missing is computed and merged. Sources: T. Ericsson, A. Ruhe, "The spectral transformation
  * Lanczos method", 1980; R. G. Grimes, J. G. Lewis, H. D. Simon, "A shifted block Lanczos algorithm
  * for solving sparse symmetric generalized eigenproblems", 1994; B. N. Parlett, "The Symmetric Eigenvalue
  * Problem", 1998. Small problems, and those that ask for most of their modes, go to LAPACK (dsygvd) and
@@ -39,6 +40,20 @@ typedef enum modal_modes_solver {
     MODAL_MODES_DENSE
 } modal_modes_solver;
 
+typedef enum modal_modes_proof {
+    MODAL_PROOF_AUTO = 0, /* see above */
+    MODAL_PROOF_ALWAYS,
+    MODAL_PROOF_NEVER
+} modal_modes_proof;
+
+/* sigma just above the last mode; eigenvalues of the whole problem below it by the inertia of
+ * K - sigma M, -1: not counted; rigid modes and modes that are known below it. */
+typedef struct modal_modes_sturm {
+    double shift;
+    int64_t n_below, n_known;
+    double growth; /* of the pivots, see supernodes.h */
+} modal_modes_sturm;
+
 typedef struct modal_modes_options {
     int32_t n_modes;
     modal_mass_rule mass_rule;
@@ -48,6 +63,8 @@ typedef struct modal_modes_options {
     int n_threads;          /* 0: as many as OpenMP would use */
     modal_modes_solver solver;
     const uint8_t *fixed_components; /* [n_fixed] of each fixed node: 1 x, 2 y, 4 z, or sums; NULL: all */
+    modal_modes_proof proof;
+    double memory_limit; /* bytes, of the whole computation but for the mesh; 0: none */
 } modal_modes_options;
 
 typedef struct modal_modes_result {
@@ -63,30 +80,36 @@ typedef struct modal_modes_result {
     double *rigid_eigenvalues; /* [n_rigid] as computed, ascending by magnitude; exact value 0 */
     double total_mass;         /* kg, of the whole solid */
     double orthogonality;      /* max |phi_i^T M phi_j - delta_ij| */
+    double *orthogonalities;   /* [n_modes] the same for each i; NULL where it was not computed */
+    modal_modes_sturm sturm;
     double shift;              /* sigma, (rad/s)^2 */
     int64_t n_dof;             /* free degrees of freedom */
     int dense;                 /* 1: solved by LAPACK */
     int32_t n_refinements;     /* steps of block inverse iteration */
-    int32_t n_recovered;       /* modes that the first Lanczos run had missed */
+    int32_t n_recovered;       /* modes that the count found missing */
     int64_t n_solves;          /* with the factor, counted a right-hand side */
     int64_t n_iterations;      /* of Lanczos, restarts */
     double factor_nonzeros;
     double factor_flops;
-    double peak_bytes; /* estimate of what the solver held at its largest */
+    double peak_bytes; /* estimate, before the factorisation, of what the computation holds at its largest */
     double seconds_assemble;
     double seconds_order;
     double seconds_analyse;
     double seconds_factor;
     double seconds_solve;  /* eigenvalue iteration */
-    double seconds_refine; /* refinement, search for missed modes, checks */
+    double seconds_refine; /* refinement, checks */
+    double seconds_count;  /* Sturm count */
 } modal_modes_result;
 
 /* Computes the options->n_modes lowest elastic modes. fixed_nodes are node indices in any order.
  * Errors, each leaving *result zeroed:
  *   MODAL_ERROR_INPUT          what modal_fem_assemble refuses; fewer degrees of freedom than modes
+ *   MODAL_ERROR_MEMORY         also: the memory limit is too small; said before the factorisation, with
+ *                              what is needed
  *   MODAL_ERROR_NOT_CONVERGED  not all modes found, a residual above the tolerance (and above what
  *                              the rounding of K phi leaves), more zero eigenvalues than rigid
- *                              motions, a factor that is not positive definite
+ *                              motions, a factor that is not positive definite, a Sturm count that
+ *                              disagrees or, where it was asked for, cannot be made
  *   MODAL_ERROR_INTERRUPTED    by `progress`, which is asked at every solve; may be NULL
  *   MODAL_ERROR_MEMORY, MODAL_ERROR_SYSTEM
  * The same input and seed give the same bytes for every n_threads. May be called from several threads

@@ -12,6 +12,7 @@
 #include "lib/fem/assemble.h"
 #include "lib/fem/rigid.h"
 #include "lib/modes/factor.h"
+#include "lib/modes/modes.h"
 #include "lib/modes/rows.h"
 
 typedef struct modal_modes_problem {
@@ -30,17 +31,12 @@ typedef struct modal_modes_problem {
     /* modes found already, which the operator leaves out */
     int64_t n_locked;
     const double *locked;      /* [n_locked, n] M-orthonormal */
-    const double *mass_locked; /* [n_locked, n] M times them */
 } modal_modes_problem;
 
-/* y = P (K - sigma M)^-1 mx for n_vectors vectors, where P takes out rigid motions and locked modes.
- * mx = M x. y may be mx. Asks the progress. */
+/* y = P (K - sigma M)^-1 mx for n_vectors vectors, where P takes out rigid motions. mx = M x. y may be
+ * mx. Asks the progress. */
 modal_status modal_modes_apply(modal_modes_problem *problem, int64_t n_vectors, const double *mx,
                                double *y, modal_error *err);
-
-/* x -= R R^T M x - L L^T M x. `coefficients` has room for n_locked * n_vectors. */
-void modal_modes_project(modal_modes_problem *problem, int64_t n_vectors, double *x,
-                         double *coefficients);
 
 /* Uniform numbers in [-1, 1). */
 void modal_modes_random(modal_modes_problem *problem, int64_t count, double *x);
@@ -53,19 +49,47 @@ typedef struct modal_modes_guard {
     double eigenvalues[MODAL_GUARD], errors[MODAL_GUARD];
 } modal_modes_guard;
 
-/* The n_wanted largest eigenvalues theta = 1 / (lambda - sigma) of P (K - sigma M)^-1 M and their
- * vectors [n_wanted, n], M-orthonormal, to `tolerance` relative to theta. */
-modal_status modal_modes_lanczos(modal_modes_problem *problem, int32_t n_wanted, double tolerance,
-                                 int32_t max_iterations, double *vectors, modal_modes_guard *guard,
-                                 int64_t *n_iterations, modal_error *err);
+/* How far Lanczos runs go. */
+typedef struct modal_modes_limits {
+    double tolerance;       /* of the residuals */
+    int32_t max_restarts;
+    int64_t most_blocks;    /* of eight vectors in the basis, 0: as many as are useful */
+} modal_modes_limits;
 
-/* The most blocks of eight vectors that a run for n_wanted of n_left eigenvalues holds. */
+typedef struct modal_modes_cost {
+    int64_t n_restarts;
+    int32_t n_refinements, n_recovered;
+} modal_modes_cost;
+
+/* The n_wanted largest eigenvalues theta = 1 / (lambda - sigma) of P (K - sigma M)^-1 M and their
+ * vectors [n_wanted, n], M-orthonormal. */
+modal_status modal_modes_lanczos(modal_modes_problem *problem, int32_t n_wanted,
+                                 const modal_modes_limits *limits, double *vectors,
+                                 modal_modes_guard *guard, int64_t *n_restarts, modal_error *err);
+
+/* The most blocks of eight vectors that are of use in a run for n_wanted of n_left eigenvalues, and the
+ * fewest with which it works. */
 int64_t modal_modes_lanczos_blocks(int64_t n_wanted, int64_t n_left);
+int64_t modal_modes_lanczos_fewest(int64_t n_wanted);
+
+/* Counts the eigenvalues below a sigma just above the modes; n_below stays -1 where the pivots do not
+ * allow it. The factor is spent. */
+modal_status modal_modes_count(modal_modes_problem *problem, int32_t n_modes,
+                               const double *eigenvalues, const modal_modes_guard *guard,
+                               modal_modes_sturm *sturm, modal_error *err);
+
+/* The same, and finds what is missing: the arrays [n_modes, n] and [n_modes] are replaced then.
+ * MODAL_ERROR_NOT_CONVERGED where count and modes disagree in the end. */
+modal_status modal_modes_prove(modal_modes_problem *problem, int32_t n_modes,
+                               const modal_modes_limits *limits, const modal_modes_guard *guard,
+                               double *vectors, double *mass_vectors, double *eigenvalues,
+                               double *residuals, modal_modes_sturm *sturm, modal_modes_cost *cost,
+                               modal_error *err);
 
 /* All modes by LAPACK; hands back the lowest n_wanted that are not zero in `vectors`, and the
  * n_rigid smallest in magnitude in `rigid_eigenvalues`. More zeros than that: *n_zero tells. */
 modal_status modal_modes_dense(const modal_modes_problem *problem, int32_t n_wanted, double *vectors,
-                               double *rigid_eigenvalues, int64_t *n_zero, modal_error *err);
+                               modal_modes_guard *guard, double *rigid_eigenvalues, int64_t *n_zero, modal_error *err);
 
 /* Rayleigh-Ritz in the span of n_vectors vectors: replaces them by the Ritz vectors, ascending and
  * M-orthonormal. Arrays [n_vectors, n]: mass_vectors receives M times the result, work is scratch. */
@@ -80,13 +104,9 @@ modal_status modal_modes_refine(modal_modes_problem *problem, int64_t n_vectors,
                                 double *eigenvalues, double *residuals, int32_t *n_steps,
                                 modal_error *err);
 
-/* *worst = max |x_i^T M x_j - delta_ij|; NaN when one of them is. */
+/* worst[i] = max over j of |x_i^T M x_j - delta_ij|; NaN when one of them is. */
 modal_status modal_modes_orthogonality(int64_t n, int64_t n_vectors, const double *vectors,
                                        const double *mass_vectors, double *worst, modal_error *err);
-
-/* Looks, outside the locked modes, for eigenvalues below `limit`; writes how many it saw. */
-modal_status modal_modes_search(modal_modes_problem *problem, double limit, int32_t *n_missed,
-                                modal_error *err);
 
 /* LAPACK: A x = lambda x for a full symmetric matrix, eigenvalues ascending, vectors in a. */
 modal_status modal_modes_symmetric(int64_t n, double *a, double *eigenvalues, modal_error *err);
@@ -95,11 +115,5 @@ modal_status modal_modes_symmetric(int64_t n, double *a, double *eigenvalues, mo
  * in a. */
 modal_status modal_modes_small(int64_t n, double *a, double *b, double *eigenvalues,
                                modal_error *err);
-
-/* Bytes held by one set of vectors. */
-static inline double modal_modes_set_bytes(const modal_modes_problem *problem, int64_t n_vectors)
-{
-    return 8.0 * (double)problem->n * (double)n_vectors;
-}
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making sure: Rayleigh-Ritz, inverse iteration, and the search for modes that were missed. */
+/* Making sure: Rayleigh-Ritz, residuals, inverse iteration. */
 #include <cblas.h>
 #include <float.h>
 #include <math.h>
@@ -8,11 +8,7 @@
 #include "lib/base/memory.h"
 #include "lib/modes/problem.h"
 
-enum {
-    MAX_REFINEMENTS = 8,
-    SEARCH_WIDTH = 8, /* start vectors of the search: repeated eigenvalues are found up to 8-fold */
-    SEARCH_STEPS = 4
-};
+enum { MAX_REFINEMENTS = 8 };
 
 static void gram(int64_t n, int64_t m, const double *a, const double *b, double *c)
 {
@@ -85,11 +81,13 @@ modal_status modal_modes_orthogonality(int64_t n, int64_t n_vectors, const doubl
         modal_alloc(&products, n_vectors * n_vectors, sizeof *products, "orthogonality", err);
     if (status != MODAL_OK) return status;
     gram(n, n_vectors, vectors, mass_vectors, products);
-    *worst = 0;
-    for (int64_t k = 0; k < n_vectors * n_vectors; k++) {
-        const double error = fabs(products[k] - (k % (n_vectors + 1) == 0));
-        if (!(error <= *worst)) *worst = error;
-        if (isnan(error)) break;
+    for (int64_t i = 0; i < n_vectors; i++) {
+        worst[i] = 0;
+        for (int64_t j = 0; j < n_vectors; j++) {
+            const double error = fabs(products[i * n_vectors + j] - (i == j));
+            if (!(error <= worst[i])) worst[i] = error;
+            if (isnan(error)) break;
+        }
     }
     modal_free(&products);
     return MODAL_OK;
@@ -132,71 +130,5 @@ modal_status modal_modes_refine(modal_modes_problem *problem, int64_t n_vectors,
 done:
     modal_free(&work);
     modal_free(&rounding);
-    return status;
-}
-
-/* Makes the block after n_before vectors M-orthonormal to them and in itself: modified Gram-Schmidt,
- * twice. A vector that depends on the others becomes noise, which a search does not mind. */
-static void orthonormalise_block(const modal_modes_problem *problem, int64_t n_before,
-                                 double *vectors, double *mass_vectors)
-{
-    const int64_t n = problem->n;
-    for (int64_t k = n_before; k < n_before + SEARCH_WIDTH; k++) {
-        double *x = vectors + k * n, *mx = mass_vectors + k * n;
-        for (int pass = 0; pass < 2; pass++)
-            for (int64_t j = 0; j < k; j++)
-                cblas_daxpy((int)n, -cblas_ddot((int)n, mass_vectors + j * n, 1, x, 1),
-                            vectors + j * n, 1, x, 1);
-        modal_identity_blocks_multiply(&problem->system.pattern, problem->system.mass, 1, x, mx, 1);
-        const double square = cblas_ddot((int)n, x, 1, mx, 1);
-        const double scale = square > 0 ? 1 / sqrt(square) : 0;
-        cblas_dscal((int)n, scale, x, 1);
-        cblas_dscal((int)n, scale, mx, 1);
-    }
-}
-
-/* Block Krylov space of SEARCH_WIDTH random vectors; its Ritz values are lower bounds of theta, so
- * what it counts is there, and a mode that stands out is seen. */
-modal_status modal_modes_search(modal_modes_problem *problem, double limit, int32_t *n_missed,
-                                modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    const int64_t n = problem->n, m = SEARCH_WIDTH * SEARCH_STEPS;
-    double *vectors = NULL, *mass_vectors = NULL, *t = NULL, *unit = NULL, *theta = NULL;
-    double *image = NULL;
-    *n_missed = 0;
-    if (n - problem->rigid.n_rigid - problem->n_locked < m) goto done;
-    MODAL_TRY(modal_alloc(&vectors, n * m, sizeof *vectors, "search", err));
-    MODAL_TRY(modal_alloc(&mass_vectors, n * m, sizeof *mass_vectors, "search", err));
-    MODAL_TRY(modal_alloc(&image, n * SEARCH_WIDTH, sizeof *image, "search", err));
-    MODAL_TRY(modal_alloc_zero(&t, m * m, sizeof *t, "search", err));
-    MODAL_TRY(modal_alloc_zero(&unit, m * m, sizeof *unit, "search", err));
-    MODAL_TRY(modal_alloc(&theta, m, sizeof *theta, "search", err));
-    /* a random right-hand side is smoothed by the first solve, and counts as M x of some x */
-    modal_modes_random(problem, n * SEARCH_WIDTH, image);
-    MODAL_TRY(modal_modes_apply(problem, SEARCH_WIDTH, image, image, err));
-    for (int64_t step = 0; step < SEARCH_STEPS; step++) {
-        const int64_t first = step * SEARCH_WIDTH;
-        memcpy(vectors + first * n, image, (size_t)(n * SEARCH_WIDTH) * sizeof *image);
-        orthonormalise_block(problem, first, vectors, mass_vectors);
-        MODAL_TRY(modal_modes_apply(problem, SEARCH_WIDTH, mass_vectors + first * n, image, err));
-        /* T = V^T M OP V, the columns of this block, the rows known so far */
-        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)(first + SEARCH_WIDTH), SEARCH_WIDTH,
-                    (int)n, 1, mass_vectors, (int)n, image, (int)n, 0, t + first * m, (int)m);
-    }
-    for (int64_t j = 0; j < m; j++) {
-        unit[j * m + j] = 1;
-        for (int64_t i = 0; i < j; i++) t[i * m + j] = t[j * m + i];
-    }
-    MODAL_TRY(modal_modes_small(m, t, unit, theta, err));
-    const double theta_limit = 1 / (limit - problem->shift);
-    for (int64_t k = 0; k < m; k++) *n_missed += theta[k] > theta_limit * (1 + 1e-6);
-done:
-    modal_free(&vectors);
-    modal_free(&mass_vectors);
-    modal_free(&image);
-    modal_free(&t);
-    modal_free(&unit);
-    modal_free(&theta);
     return status;
 }

@@ -33,7 +33,11 @@ static void solve(const modal_volume_mesh *mesh, const int32_t *fixed, int64_t n
     assert_int_equal(status, MODAL_OK);
     assert_int_equal(result->n_modes, options->n_modes);
     assert_true(result->orthogonality <= 1e-10);
+    assert_true(result->sturm.n_below >= result->n_modes + result->n_rigid);
+    assert_int_equal(result->sturm.n_below, result->sturm.n_known);
+    assert_true(result->sturm.shift > result->eigenvalues[result->n_modes - 1]);
     for (int32_t k = 0; k < result->n_modes; k++) {
+        assert_true(result->orthogonalities[k] <= result->orthogonality);
         const double *mode = result->modes + 3 * mesh->n_nodes * k;
         double top = 0;
         assert_true(result->residuals[k] <= 1e-9);
@@ -201,26 +205,26 @@ static void test_rigid_counts(void **state)
  * them. */
 static int drop_vector = -1;
 modal_status __real_modal_modes_lanczos(modal_modes_problem *problem, int32_t n_wanted,
-                                        double tolerance, int32_t max_iterations, double *vectors,
-                                        modal_modes_guard *guard, int64_t *n_iterations, modal_error *err);
+                                        const modal_modes_limits *limits, double *vectors,
+                                        modal_modes_guard *guard, int64_t *n_restarts,
+                                        modal_error *err);
 modal_status __wrap_modal_modes_lanczos(modal_modes_problem *problem, int32_t n_wanted,
-                                        double tolerance, int32_t max_iterations, double *vectors,
-                                        modal_modes_guard *guard, int64_t *n_iterations, modal_error *err);
+                                        const modal_modes_limits *limits, double *vectors,
+                                        modal_modes_guard *guard, int64_t *n_restarts,
+                                        modal_error *err);
 modal_status __wrap_modal_modes_lanczos(modal_modes_problem *problem, int32_t n_wanted,
-                                        double tolerance, int32_t max_iterations, double *vectors,
-                                        modal_modes_guard *guard, int64_t *n_iterations, modal_error *err)
+                                        const modal_modes_limits *limits, double *vectors,
+                                        modal_modes_guard *guard, int64_t *n_restarts, modal_error *err)
 {
     if (drop_vector < 0)
-        return __real_modal_modes_lanczos(problem, n_wanted, tolerance, max_iterations, vectors,
-                                          guard, n_iterations, err);
+        return __real_modal_modes_lanczos(problem, n_wanted, limits, vectors, guard, n_restarts, err);
     double *more = NULL;
     const size_t n = (size_t)problem->n, before = (size_t)drop_vector;
     drop_vector = -1;
     assert_int_equal(modal_alloc(&more, (n_wanted + 1) * problem->n, sizeof *more, "more", err),
                      MODAL_OK);
-    modal_status status = __real_modal_modes_lanczos(problem, n_wanted + 1, tolerance,
-                                                     max_iterations, more, guard, n_iterations,
-                                                     err);
+    modal_status status = __real_modal_modes_lanczos(problem, n_wanted + 1, limits, more, guard,
+                                                     n_restarts, err);
     memcpy(vectors, more, before * n * sizeof *more);
     memcpy(vectors + before * n, more + (before + 1) * n,
            ((size_t)n_wanted - before) * n * sizeof *more);
@@ -228,7 +232,136 @@ modal_status __wrap_modal_modes_lanczos(modal_modes_problem *problem, int32_t n_
     return status;
 }
 
-/* Whichever mode a Lanczos run misses, the search finds it: also one of the two equal ones of a square
+/* The count as the solver makes it, with an error where count_error says so. */
+static int count_error = 0;
+modal_status __real_modal_factor_count(modal_factor *factor, double shift, int64_t *n_below,
+                                       double *growth, const modal_progress *progress,
+                                       modal_error *err);
+modal_status __wrap_modal_factor_count(modal_factor *factor, double shift, int64_t *n_below,
+                                       double *growth, const modal_progress *progress,
+                                       modal_error *err);
+modal_status __wrap_modal_factor_count(modal_factor *factor, double shift, int64_t *n_below,
+                                       double *growth, const modal_progress *progress,
+                                       modal_error *err)
+{
+    const modal_status status =
+        __real_modal_factor_count(factor, shift, n_below, growth, progress, err);
+    *n_below = count_error == -99 ? -1 : *n_below + count_error;
+    return status;
+}
+
+static void test_count_that_disagrees(void **state)
+{
+    (void)state;
+    modal_volume_mesh mesh;
+    modal_modes_result result;
+    modal_modes_options options = {.n_modes = 10, .n_threads = 1};
+    solid_bar(&mesh, 9, 4, 4, bar_size, 1, 2e11, 0.3, 7800);
+    for (count_error = -1; count_error <= 1; count_error += 2) {
+        modal_error err = {0};
+        assert_int_equal(modal_modes_solve(&mesh, NULL, 0, &options, &result, NULL, &err),
+                         MODAL_ERROR_NOT_CONVERGED);
+        print_message("%s\n", err.message);
+        assert_non_null(strstr(err.message, count_error < 0 ? "15 eigenvalues lie below"
+                                                            : "17 eigenvalues lie below"));
+        assert_non_null(strstr(err.message, "16 are known (6 rigid)"));
+        assert_null(result.modes);
+    }
+    count_error = -99; /* pivots that say nothing: an error only for who insists */
+    assert_int_equal(modal_modes_solve(&mesh, NULL, 0, &options, &result, NULL, NULL), MODAL_OK);
+    assert_int_equal(result.sturm.n_below, -1);
+    modal_modes_result_free(&result);
+    options.proof = MODAL_PROOF_ALWAYS;
+    assert_int_equal(modal_modes_solve(&mesh, NULL, 0, &options, &result, NULL, NULL),
+                     MODAL_ERROR_NOT_CONVERGED);
+    count_error = 0;
+    modal_volume_mesh_free(&mesh);
+}
+
+/* The count itself: at any shift what the dense solver's spectrum says. */
+static void test_count_is_inertia(void **state)
+{
+    (void)state;
+    modal_volume_mesh mesh;
+    modal_modes_result all;
+    modal_fem_system system;
+    modal_factor *factor = NULL;
+    modal_factor_report report = {0};
+    int32_t fixed[12];
+    first_nodes(fixed, 12);
+    solid_bar(&mesh, 7, 3, 2, bar_size, 1, 1e6, 0.4, 1000);
+    const modal_modes_options options = {.n_modes = 200, .n_threads = 1, .solver = MODAL_MODES_DENSE};
+    solve(&mesh, fixed, 12, &options, &all);
+    assert_int_equal(modal_fem_assemble(&mesh, fixed, 12, MODAL_MASS_CONSISTENT, 1, &system, NULL),
+                     MODAL_OK);
+    assert_int_equal(modal_factor_new(&system, 2, &factor, &report, NULL, NULL), MODAL_OK);
+    for (int k = 0; k + 1 < 200; k += 7) {
+        int64_t n_below = 0;
+        double growth = 0;
+        const double shift = (all.eigenvalues[k] + all.eigenvalues[k + 1]) / 2;
+        assert_int_equal(modal_factor_count(factor, shift, &n_below, &growth, NULL, NULL), MODAL_OK);
+        assert_true(growth >= 1 && growth < 1e6);
+        assert_int_equal(n_below, k + 1);
+    }
+    modal_factor_delete(factor);
+    modal_fem_system_free(&system);
+    modal_modes_result_free(&all);
+    modal_volume_mesh_free(&mesh);
+}
+
+/* Sixteen equal cubes have every eigenvalue sixteen times or more, twice what a block of vectors shows. */
+static void test_many_equal_modes(void **state)
+{
+    (void)state;
+    modal_volume_mesh mesh;
+    modal_modes_result one, result;
+    modal_modes_options options = {.n_modes = 10, .n_threads = 2};
+    const double size[3] = {1, 0.6, 0.7};
+    solid_bar(&mesh, 3, 3, 3, size, 1, 2e11, 0.3, 7800);
+    solve(&mesh, NULL, 0, &options, &one);
+    modal_volume_mesh_free(&mesh);
+    solid_bar(&mesh, 3, 3, 3, size, 16, 2e11, 0.3, 7800);
+    options.n_modes = 40;
+    solve(&mesh, NULL, 0, &options, &result);
+    assert_int_equal(result.n_rigid, 96);
+    for (int k = 0; k < 40; k++)
+        assert_true(fabs(result.eigenvalues[k] / one.eigenvalues[k / 16] - 1) <= 1e-9);
+    modal_modes_result_free(&one);
+    modal_modes_result_free(&result);
+    modal_volume_mesh_free(&mesh);
+}
+
+static void test_memory_limit(void **state)
+{
+    (void)state;
+    modal_volume_mesh mesh;
+    modal_modes_result roomy, tight, none;
+    modal_error err = {0};
+    modal_modes_options options = {.n_modes = 12, .n_threads = 1};
+    solid_bar(&mesh, 24, 8, 8, bar_size, 1, 2e11, 0.3, 7800);
+    solve(&mesh, NULL, 0, &options, &roomy);
+    int n_tight = 0;
+    for (int percent = 98; percent > 50; percent -= 4) {
+        options.memory_limit = 0.01 * percent * roomy.peak_bytes;
+        if (modal_modes_solve(&mesh, NULL, 0, &options, &tight, NULL, NULL) != MODAL_OK) break;
+        assert_true(tight.peak_bytes <= options.memory_limit);
+        n_tight += tight.n_iterations > roomy.n_iterations;
+        for (int k = 0; k < 12; k++)
+            assert_true(fabs(tight.eigenvalues[k] / roomy.eigenvalues[k] - 1) <= 1e-10);
+        modal_modes_result_free(&tight);
+    }
+    assert_true(n_tight > 0);
+    options.memory_limit = 0.4 * roomy.peak_bytes;
+    assert_int_equal(modal_modes_solve(&mesh, NULL, 0, &options, &none, NULL, &err),
+                     MODAL_ERROR_MEMORY);
+    print_message("%s\n", err.message);
+    assert_non_null(strstr(err.message, "MiB needed (factor "));
+    assert_null(none.modes);
+    modal_modes_result_free(&roomy);
+    modal_volume_mesh_free(&mesh);
+}
+
+/* Whichever mode a Lanczos run misses, the count finds it out: also one of the two equal ones of a square
  * bar, or of the six of three such bars. */
 static void test_missed_modes_are_recovered(void **state)
 {
@@ -514,6 +647,10 @@ int main(void)
         cmocka_unit_test(test_bending_converges),
         cmocka_unit_test(test_rigid_counts),
         cmocka_unit_test(test_missed_modes_are_recovered),
+        cmocka_unit_test(test_count_that_disagrees),
+        cmocka_unit_test(test_count_is_inertia),
+        cmocka_unit_test(test_many_equal_modes),
+        cmocka_unit_test(test_memory_limit),
         cmocka_unit_test(test_dense_equals_lanczos),
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_same_bytes_twice),

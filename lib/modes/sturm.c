@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The proof that no mode is missing: the inertia of K - sigma M, sigma just above the last mode, counts
+ * the eigenvalues below sigma (J. J. Sylvester's law; B. N. Parlett, "The Symmetric Eigenvalue Problem",
+ * 1998, chapter 3). Where it counts more than are known, a Lanczos run beside those finds them. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "lib/modes/problem.h"
+
+enum { MOST_TRIES = 3, MOST_RECOVERIES = 4 };
+
+/* sigma in the first gap above the modes that no error bridges; *n_known: how many of the modes and of
+ * what was seen beyond them lie below. `share` of the gap is left below sigma. */
+static double choose(const modal_modes_problem *problem, int32_t n_modes, const double *eigenvalues,
+                     const modal_modes_guard *guard, double share, int64_t *n_known)
+{
+    const double floor = 1e-6;
+    double below = eigenvalues[n_modes - 1], error = 1e-9 * below;
+    for (int32_t k = 0; k < guard->count; k++) {
+        const double above = guard->eigenvalues[k];
+        const double doubt = fmin(guard->errors[k], 1) * (above - problem->shift);
+        const double gap = above - doubt - (below + error);
+        if (gap > floor * below) {
+            *n_known = n_modes + k;
+            return below + error + share * fmin(gap, 0.02 * below);
+        }
+        below = fmax(above, below);
+        error = doubt;
+    }
+    /* nothing seen beyond, or no gap in it: just above the last mode */
+    *n_known = n_modes;
+    return eigenvalues[n_modes - 1] * (1 + 2 * share * floor);
+}
+
+modal_status modal_modes_count(modal_modes_problem *problem, int32_t n_modes,
+                               const double *eigenvalues, const modal_modes_guard *guard,
+                               modal_modes_sturm *sturm, modal_error *err)
+{
+    static const double shares[MOST_TRIES] = {0.5, 0.3, 0.8};
+    for (int attempt = 0; attempt < MOST_TRIES; attempt++) {
+        int64_t n_known = 0;
+        sturm->shift = choose(problem, n_modes, eigenvalues, guard, shares[attempt], &n_known);
+        sturm->n_known = problem->rigid.n_rigid + n_known;
+        const modal_status status = modal_factor_count(
+            problem->factor, sturm->shift, &sturm->n_below, &sturm->growth, problem->progress, err);
+        if (status != MODAL_OK || sturm->n_below >= 0) return status;
+    }
+    return MODAL_OK;
+}
+
+/* Finds `n_missed` modes beside the known ones and takes the lowest of all; *n_known afterwards. */
+static modal_status recover(modal_modes_problem *problem, int32_t n_modes, int32_t n_missed,
+                            const modal_modes_limits *limits, double *vectors, double *mass_vectors,
+                            double *eigenvalues, double *residuals, double sigma, int64_t *n_known,
+                            modal_modes_cost *cost, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = problem->n, n_all = (int64_t)n_modes + n_missed;
+    double *more = NULL, *mass_more = NULL, *values = NULL, *rest = NULL;
+    modal_modes_guard ignored;
+    MODAL_TRY(modal_alloc(&more, n_all * n, sizeof *more, "missed modes", err));
+    MODAL_TRY(modal_alloc(&mass_more, n_all * n, sizeof *mass_more, "missed modes", err));
+    MODAL_TRY(modal_alloc(&values, n_all, sizeof *values, "missed modes", err));
+    MODAL_TRY(modal_alloc(&rest, n_all, sizeof *rest, "missed modes", err));
+    problem->n_locked = n_modes;
+    problem->locked = vectors;
+    status = modal_modes_lanczos(problem, n_missed, limits, more + n_modes * n, &ignored,
+                                 &cost->n_restarts, err);
+    problem->n_locked = 0;
+    if (status != MODAL_OK) goto done;
+    memcpy(more, vectors, (size_t)(n_modes * n) * sizeof *more);
+    MODAL_TRY(modal_modes_refine(problem, n_all, n_all, limits->tolerance, more, mass_more, values, rest,
+                                 &cost->n_refinements, err));
+    memcpy(vectors, more, (size_t)(n_modes * n) * sizeof *more);
+    memcpy(mass_vectors, mass_more, (size_t)(n_modes * n) * sizeof *more);
+    memcpy(eigenvalues, values, (size_t)n_modes * sizeof *values);
+    memcpy(residuals, rest, (size_t)n_modes * sizeof *values);
+    *n_known = problem->rigid.n_rigid;
+    for (int64_t k = 0; k < n_all; k++) *n_known += values[k] < sigma;
+done:
+    modal_free(&more);
+    modal_free(&mass_more);
+    modal_free(&values);
+    modal_free(&rest);
+    return status;
+}
+
+modal_status modal_modes_prove(modal_modes_problem *problem, int32_t n_modes,
+                               const modal_modes_limits *limits, const modal_modes_guard *guard,
+                               double *vectors, double *mass_vectors, double *eigenvalues,
+                               double *residuals, modal_modes_sturm *sturm, modal_modes_cost *cost,
+                               modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_factor_report ignored = {0};
+    int definite = 0;
+    int64_t pivot = -1;
+    MODAL_TRY(modal_modes_count(problem, n_modes, eigenvalues, guard, sturm, err));
+    if (sturm->n_below < 0 || sturm->n_below == sturm->n_known) goto done;
+    for (int attempt = 0; attempt < MOST_RECOVERIES && sturm->n_known < sturm->n_below; attempt++) {
+        /* what was seen beyond the modes is not at hand any more */
+        const int64_t n_missed = sturm->n_below - problem->rigid.n_rigid - n_modes;
+        if (n_missed < 1 || n_missed > 4 * (int64_t)n_modes + 64) break;
+        if (!definite)
+            MODAL_TRY(modal_factor_compute(problem->factor, problem->shift, &definite, &pivot, &ignored,
+                                           problem->progress, err));
+        if (!definite) break;
+        const int64_t before = sturm->n_known;
+        MODAL_TRY(recover(problem, n_modes, (int32_t)n_missed, limits, vectors, mass_vectors, eigenvalues,
+                          residuals, sturm->shift, &sturm->n_known, cost, err));
+        if (sturm->n_known > before) cost->n_recovered += (int32_t)(sturm->n_known - before);
+    }
+    if (sturm->n_known != sturm->n_below)
+        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
+                   "modes: %" PRId64 " eigenvalues lie below %.9g by the inertia of K - sigma M, %" PRId64
+                   " are known (%" PRId64 " rigid)",
+                   sturm->n_below, sturm->shift, sturm->n_known, problem->rigid.n_rigid);
+done:
+    return status;
+}
