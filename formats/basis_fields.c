@@ -39,6 +39,8 @@ const modal_basis_field modal_basis_fields[MODAL_BASIS_FIELDS] = {
     {GROUP_MODES, "frequencies", AT(frequencies), MODES, F64, MUST, 1, {S(MODES)}},
     {GROUP_MODES, "modal_masses", AT(modal_masses), MODES, F64, MUST, 1, {S(MODES)}},
     {GROUP_MODES, "residuals", AT(residuals), MODES, F64, MUST, 1, {S(MODES)}},
+    {GROUP_MODES, "orthogonality", AT(orthogonality), MODES, F64, MAY, 1, {S(MODES)}},
+    {GROUP_MODES, "sturm_count", AT(sturm_count), MODES, F64, MAY, 1, {3}},
     {GROUP_MODES, "participation", AT(participation), MODES, F64, MUST, 2, {S(MODES), 3}},
     {GROUP_MODES, "rigid_eigenvalues", AT(rigid_eigenvalues), MODES, F64, MUST, 1, {S(RIGID)}},
     {GROUP_REDUCED, "linear", AT(reduced_forces.linear), REDUCED, F64, MAY, 2, {S(MODES), S(MODES)}},

@@ -50,7 +50,7 @@ typedef struct modal_basis_field {
     int dims[MODAL_H5_RANK];
 } modal_basis_field;
 
-enum { MODAL_BASIS_FIELDS = 33 };
+enum { MODAL_BASIS_FIELDS = 35 };
 extern const modal_basis_field modal_basis_fields[MODAL_BASIS_FIELDS];
 extern const char *const modal_basis_groups[GROUP_COUNT];
 

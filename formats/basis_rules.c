@@ -197,6 +197,16 @@ static modal_status spectrum_rules(const modal_checker *c, const char *path, con
     MODAL_TRY(
         modal_rule_at_least(c, at(where, path, "modes/modal_masses"), s->modal_masses, r, 0.0, 1));
     MODAL_TRY(modal_rule_at_least(c, at(where, path, "modes/residuals"), s->residuals, r, 0.0, 0));
+    if (s->orthogonality)
+        MODAL_TRY(modal_rule_at_least(c, at(where, path, "modes/orthogonality"), s->orthogonality, r, 0.0, 0));
+    if (s->sturm_count) {
+        const double *count = s->sturm_count;
+        MODAL_TRY(modal_rule_finite(c, at(where, path, "modes/sturm_count"), count, 3, 1,
+                                    (modal_axes){"value", ""}));
+        if (count[1] != count[2] || count[1] < 0)
+            MODAL_TRY(modal_broken(c, at(where, path, "modes/sturm_count"),
+                                   "%.17g eigenvalues counted, %.17g known", count[1], count[2]));
+    }
     MODAL_TRY(modal_rule_finite(c, at(where, path, "modes/participation"), s->participation, r, 3,
                                 (modal_axes){"mode", "axis"}));
     MODAL_TRY(modal_rule_finite(c, at(where, path, "modes/rigid_eigenvalues"), s->rigid_eigenvalues,

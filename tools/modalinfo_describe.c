@@ -169,6 +169,10 @@ static json_t *describe_shape(const modal_basis *b, int32_t index)
     set(shape, "shift", json_real(s->shift));
     set_integer(shape, "rigid_modes", s->n_rigid_modes);
     set(shape, "rigid_eigenvalues", numbers(s->rigid_eigenvalues, s->n_rigid_modes));
+    if (s->sturm_count) {
+        set(shape, "sturm_shift", json_real(s->sturm_count[0]));
+        set_integer(shape, "sturm_count", (int64_t)s->sturm_count[1]);
+    }
     set_integer(shape, "modal_matrix_bytes",
                 modal_tile_count(s->n_vertices) * s->n_modes * 3 * MODAL_TILE * 4);
     for (int32_t k = 0; k < s->n_modes; k++) {
@@ -177,6 +181,7 @@ static json_t *describe_shape(const modal_basis *b, int32_t index)
         set(mode, "eigenvalue", json_real(s->eigenvalues[k]));
         set(mode, "modal_mass", json_real(s->modal_masses[k]));
         set(mode, "residual", json_real(s->residuals[k]));
+        if (s->orthogonality) set(mode, "orthogonality", json_real(s->orthogonality[k]));
         set(mode, "participation", numbers(s->participation + 3 * k, 3));
         json_array_append_new(modes, mode);
     }

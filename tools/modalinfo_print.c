@@ -108,6 +108,9 @@ static void print_shape(FILE *to, const json_t *shape)
             json_string_value(json_object_get(shape, "mass_rule")));
     if (json_object_get(shape, "solid")) print_solid(to, json_object_get(shape, "solid"));
     fprintf(to, "  %-20s%lld left out\n", "rigid modes", integer(shape, "rigid_modes"));
+    if (json_object_get(shape, "sturm_count"))
+        fprintf(to, "  %-20s%lld eigenvalues below %.9g (rad/s)^2, all known\n", "Sturm count",
+                integer(shape, "sturm_count"), json_real_value(json_object_get(shape, "sturm_shift")));
     const char *kind = json_string_value(json_object_get(shape, "kind"));
     if (strcmp(kind, "derivatives") == 0) kind = "modes and their derivatives";
     const int64_t r = (int64_t)json_array_size(json_object_get(shape, "modes"));

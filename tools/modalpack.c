@@ -52,8 +52,11 @@ static const tool_option options[] = {
      "Store the coefficients of the reduced internal forces of St. Venant-Kirchhoff material, for "
      "large deformations.",
      0},
+    {"sturm", 0, NULL, NULL,
+     "Prove that no mode is missing, by a Sturm count; done without being asked for where it is cheap.", 0},
     TOOL_OPTION_FORCE,
     TOOL_OPTION_THREADS,
+    TOOL_OPTION_MEMORY_LIMIT,
     TOOL_OPTIONS_COMMON,
     {0},
 };
@@ -126,6 +129,13 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
         r->mass_rule = MODAL_MASS_LUMPED;
     else
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--mass: must be consistent or lumped, %s", mass);
+    r->sturm = tool_count(a, "sturm");
+    if (r->sturm && (r->snapshots_path || r->import_path))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--sturm: is for natural modes");
+    MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
+    if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s",
+                   tool_value(a, "memory-limit"));
     MODAL_TRY(tool_threads(t, &r->threads, err));
     MODAL_TRY(tool_refuse_same_file(r->mesh_path, r->basis_path, err));
     if (r->surface_path) MODAL_TRY(tool_refuse_same_file(r->surface_path, r->basis_path, err));

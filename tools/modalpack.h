@@ -20,6 +20,8 @@ typedef struct request {
     double energy;
     int64_t n_linear; /* --derivatives, 0: none */
     int reduced_forces;
+    int sturm;
+    int64_t memory_limit; /* bytes of the eigenvalue computation, 0: none */
     int threads;
 } request;
 

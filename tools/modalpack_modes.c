@@ -13,13 +13,21 @@ static modal_status take_modes(modal_shape *shape, modal_modes_result *result,
 {
     modal_status status =
         modal_alloc(&shape->frequencies, result->n_modes, sizeof(double), "frequencies", err);
+    if (status == MODAL_OK && result->sturm.n_below >= 0)
+        status = modal_alloc(&shape->sturm_count, 3, sizeof(double), "Sturm count", err);
     if (status != MODAL_OK) return status;
+    if (shape->sturm_count) {
+        shape->sturm_count[0] = result->sturm.shift;
+        shape->sturm_count[1] = (double)result->sturm.n_below;
+        shape->sturm_count[2] = (double)result->sturm.n_known;
+    }
     for (int32_t i = 0; i < result->n_modes; i++)
         shape->frequencies[i] = sqrt(result->eigenvalues[i]) / (2 * M_PI);
     shape->n_modes = result->n_modes;
     shape->eigenvalues = result->eigenvalues;
     shape->modal_masses = result->modal_masses;
     shape->residuals = result->residuals;
+    shape->orthogonality = result->orthogonalities;
     shape->participation = result->participation;
     shape->volume_modes = result->modes;
     shape->n_rigid_modes = result->n_rigid;
@@ -39,15 +47,28 @@ static void report_solve(tool *t, const modal_modes_result *result)
     tool_stage(t, "factor", result->seconds_factor, -1);
     tool_stage(t, "solve", result->seconds_solve, -1);
     tool_stage(t, "refine", result->seconds_refine, -1);
+    tool_stage(t, "count", result->seconds_count, -1);
     json_t *solver = json_pack("{s:I, s:b, s:I, s:I, s:i, s:f, s:f, s:f}", "degrees_of_freedom",
                                (json_int_t)result->n_dof, "dense", result->dense, "solves",
                                (json_int_t)result->n_solves, "iterations",
                                (json_int_t)result->n_iterations, "rigid_modes", result->n_rigid,
                                "factor_nonzeros", result->factor_nonzeros, "factor_flops",
                                result->factor_flops, "orthogonality", result->orthogonality);
+    json_object_set_new(solver, "memory_estimate_bytes", json_real(result->peak_bytes));
+    json_object_set_new(solver, "recovered_modes", json_integer(result->n_recovered));
+    if (result->sturm.n_below >= 0)
+        json_object_set_new(solver, "sturm_count",
+                            json_pack("{s:f, s:I, s:I, s:f}", "shift", result->sturm.shift, "below",
+                                      (json_int_t)result->sturm.n_below, "known",
+                                      (json_int_t)result->sturm.n_known, "growth", result->sturm.growth));
     json_object_set_new(t->report, "solver", solver);
     if (result->n_rigid > 0)
         tool_note(t, "rigid modes found and left out: %d", result->n_rigid);
+    if (result->sturm.n_below >= 0)
+        tool_note(t, "Sturm count: %lld eigenvalues below %.9g (rad/s)^2, all known",
+                  (long long)result->sturm.n_below, result->sturm.shift);
+    else
+        tool_note(t, "no Sturm count (--sturm makes one)");
     tool_note(t, "%lld degrees of freedom, %lld solves, orthogonality %.1e",
               (long long)result->n_dof, (long long)result->n_solves, result->orthogonality);
 }
@@ -59,7 +80,9 @@ modal_status modalpack_solve_modes(tool *t, const request *r, modal_shape *shape
     modal_modes_options wanted = {.n_modes = (int32_t)(r->n_linear > 0 ? r->n_linear : r->n_modes),
                                   .mass_rule = r->mass_rule,
                                   .fixed_components = shape->fixed_components,
-                                  .n_threads = r->threads};
+                                  .n_threads = r->threads,
+                                  .proof = r->sturm ? MODAL_PROOF_ALWAYS : MODAL_PROOF_AUTO,
+                                  .memory_limit = (double)r->memory_limit};
     MODAL_TRY(modal_modes_solve(&shape->volume, shape->fixed_nodes, shape->n_fixed_nodes, &wanted,
                                 &result, &t->progress, err));
     report_solve(t, &result);

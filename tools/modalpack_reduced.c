@@ -53,6 +53,8 @@ modal_status modalpack_replace_modes(modal_shape *shape, modal_modes_result *res
     modal_free(&shape->eigenvalues);
     modal_free(&shape->modal_masses);
     modal_free(&shape->residuals);
+    modal_free(&shape->orthogonality);
+    modal_free(&shape->sturm_count);
     modal_free(&shape->participation);
     modal_free(&shape->volume_modes);
     shape->n_modes = result->n_modes;

@@ -31,6 +31,8 @@ void modal_shape_free(modal_shape *shape)
     modal_free(&shape->frequencies);
     modal_free(&shape->modal_masses);
     modal_free(&shape->residuals);
+    modal_free(&shape->orthogonality);
+    modal_free(&shape->sturm_count);
     modal_free(&shape->participation);
     modal_free(&shape->rigid_eigenvalues);
     modal_reduced_forces_free(&shape->reduced_forces);

@@ -108,6 +108,9 @@ typedef struct modal_shape {
     double *frequencies;   /* [n_modes] Hz */
     double *modal_masses;  /* [n_modes] phi^T M phi, kg (1: mass-normalised) */
     double *residuals;     /* [n_modes] ||K phi - lambda M phi|| / ||lambda M phi|| */
+    double *orthogonality; /* [n_modes] max over j of |phi_i^T M phi_j - delta_ij|, or NULL */
+    double *sturm_count;   /* [3] a sigma above the last mode, eigenvalues below it by the inertia of
+                              K - sigma M, rigid modes and modes known below it; or NULL */
     double *participation; /* [n_modes, 3] phi^T M e: response to a uniform acceleration */
     int32_t n_rigid_modes; /* found and left out */
     double *rigid_eigenvalues; /* [n_rigid_modes] as computed; exact value 0 */

@@ -126,6 +126,34 @@ expect(3, "wrong.bou: no element has a node of that number, 812", good, "o.h5", 
 limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
 expect(4, "", fork, "o.h5", *STEEL, "--modes", "5", "--fixed", "stem_end", preexec_fn=limit)
 
+# the Sturm count and every mode's orthogonality are stored; the same bytes for one thread and two
+import h5py
+for threads in "12":
+    assert run(fork, f"j{threads}.h5", *STEEL, "--modes", "12", "--sturm", "-j", threads, "--report", "r.json",
+               "--force").returncode == 0
+with h5py.File("j1.h5") as f, h5py.File("j2.h5") as g:
+    modes = f["shapes/0000/modes"]
+    sigma, counted, known = modes["sturm_count"][:]
+    assert sigma > modes["eigenvalues"][-1] and counted == known >= 6 + 12, modes["sturm_count"][:]
+    assert modes["orthogonality"].shape == (12,) and modes["orthogonality"][:].max() < 1e-10
+    assert f.attrs["content_hash"] == g.attrs["content_hash"]
+    volume = "shapes/0000/volume/volume_modes"
+    assert f[volume][:].tobytes() == g[volume][:].tobytes()
+solver = json.loads(pathlib.Path("r.json").read_text())["solver"]
+assert solver["sturm_count"]["below"] == counted and solver["factor_flops"] > 1e6, solver
+with h5py.File("b.h5") as f:
+    assert f["shapes/0000/modes/sturm_count"][1] == 6 + 3
+assert "Sturm count" in run(fork, "o.h5", *STEEL).stderr
+os.remove("o.h5")
+
+# memory: refused before the factorisation with what is needed; enough, though little, is enough
+expect(4, "MiB needed (factor ", fork, "o.h5", *STEEL, "--memory-limit", "20M")
+expect(2, "--memory-limit", fork, "o.h5", *STEEL, "--memory-limit", "0")
+expect(2, "--sturm: is for natural modes", fork, "o.h5", *STEEL, "--sturm", "--import", "x.U")
+needed = int(solver["memory_estimate_bytes"])
+assert run(fork, "o.h5", *STEEL, "--modes", "12", "--memory-limit", str(needed * 9 // 10)).returncode == 0
+os.remove("o.h5")
+
 # an interrupt: exit 130 and nothing left
 before = sorted(os.listdir("."))
 process = subprocess.Popen([modalpack, str(fork), "o.h5", *STEEL, "--modes", "40"], stderr=subprocess.PIPE)

@@ -77,12 +77,17 @@ static void add_modes(modal_shape *s, int32_t r, int32_t n_rigid)
     s->frequencies = room(r, 8);
     s->modal_masses = room(r, 8);
     s->residuals = room(r, 8);
+    s->orthogonality = room(r, 8);
+    s->sturm_count = room(3, 8);
+    s->sturm_count[0] = 1e4 * r * r;
+    s->sturm_count[1] = s->sturm_count[2] = r + n_rigid;
     s->participation = room(3 * r, 8);
     for (int32_t k = 0; k < r; k++) {
         s->eigenvalues[k] = 100.0 * (k + 1) * (k + 1);
         s->frequencies[k] = sqrt(s->eigenvalues[k]) / (2.0 * acos(-1.0));
         s->modal_masses[k] = 1.0;
         s->residuals[k] = 1e-11 * k;
+        s->orthogonality[k] = 1e-15 * k;
         for (int a = 0; a < 3; a++) s->participation[3 * k + a] = cos(k + 10.0 * a);
     }
     s->n_rigid_modes = n_rigid;
@@ -396,6 +401,8 @@ static void assert_shapes_equal(const modal_shape *x, const modal_shape *y, unsi
     SAME(frequencies, r, MODAL_BASIS_MODES);
     SAME(modal_masses, r, MODAL_BASIS_MODES);
     SAME(residuals, r, MODAL_BASIS_MODES);
+    SAME(orthogonality, r, MODAL_BASIS_MODES);
+    SAME(sturm_count, 3, MODAL_BASIS_MODES);
     SAME(participation, 3 * r, MODAL_BASIS_MODES);
     SAME(rigid_eigenvalues, x->n_rigid_modes, MODAL_BASIS_MODES);
     SAME(reduced_forces.linear, r * r, MODAL_BASIS_REDUCED);

@@ -248,6 +248,8 @@ static const damage_case damages[] = {
      "/modes/modal_masses: value 1: must be finite and > 0", 0},
     {SET_VALUE, S0 "/modes/residuals", 1, -1, NULL,
      "/modes/residuals: value 1: must be finite and >= 0", 0},
+    {SET_VALUE, S0 "/modes/orthogonality", 1, -1e-15, NULL, "/modes/orthogonality: ", 0},
+    {SET_VALUE, S0 "/modes/sturm_count", 1, 99, NULL, "/modes/sturm_count: 99 eigenvalues counted, ", 0},
     {SET_VALUE, S0 "/modes/participation", 4, NAN, NULL,
      "/modes/participation: mode 1, axis 1: not finite", 0},
     {SET_VALUE, S1 "/modes/rigid_eigenvalues", 4, NAN, NULL,
