@@ -292,7 +292,7 @@ static void test_count_is_inertia(void **state)
     solid_bar(&mesh, 7, 3, 2, bar_size, 1, 1e6, 0.4, 1000);
     const modal_modes_options options = {.n_modes = 200, .n_threads = 1, .solver = MODAL_MODES_DENSE};
     solve(&mesh, fixed, 12, &options, &all);
-    assert_int_equal(modal_fem_assemble(&mesh, fixed, 12, MODAL_MASS_CONSISTENT, 1, &system, NULL),
+    assert_int_equal(modal_fem_assemble(&mesh, fixed, NULL, 12, MODAL_MASS_CONSISTENT, 1, &system, NULL),
                      MODAL_OK);
     assert_int_equal(modal_factor_new(&system, 2, &factor, &report, NULL, NULL), MODAL_OK);
     for (int k = 0; k + 1 < 200; k += 7) {
