@@ -8,10 +8,11 @@ add_test(NAME cli.modalsim
                  $<TARGET_FILE:modalsim>)
 set_tests_properties(cli.modalsim PROPERTIES LABELS cli)
 if(TARGET modalpack)
-  foreach(part solid frames chain manners)
+  foreach(part solid frames chain manners cuda)
     add_test(NAME cli.scene_${part}
              COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_scene.py
                      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${part})
-    set_tests_properties(cli.scene_${part} PROPERTIES LABELS cli TIMEOUT 300)
+    set_tests_properties(cli.scene_${part} PROPERTIES LABELS cli TIMEOUT 300 SKIP_RETURN_CODE 77)
   endforeach()
+  set_tests_properties(cli.scene_cuda PROPERTIES LABELS "cli;cuda")
 endif()

@@ -31,7 +31,7 @@ RS_FN void rs_add_child(const modal_step_task *t, const modal_step_object *o, co
     if (moving && RS_LANE == 0) {
         const double *rotation = cw.relative, *at = cw.relative + 9;
         for (int j = 0; j < 3; j++) {
-            const double unit[3] = {j == 0, j == 1, j == 2};
+            const double unit[3] = {j == 0 ? 1.0 : 0, j == 1 ? 1.0 : 0, j == 2 ? 1.0 : 0};
             double arm[3], x[3];
             rs_cross(unit, at, arm);
             rs_apply_transposed(rotation, arm, x);
@@ -194,7 +194,7 @@ RS_FN void rs_eliminate(const modal_step_task *t, int32_t index, double *memory)
         t->measures[index].residual = finite ? relative : INFINITY;
         t->measures[index].status = status == 0 ? MODAL_STEP_CONVERGED : status;
         if (w.scale[2] == MODAL_STEP_INVERTED) t->measures[index].status = MODAL_STEP_INVERTED;
-        w.scale[2] = fmax(w.scale[2], status);
+        w.scale[2] = fmax(w.scale[2], (double)status);
     }
     RS_SYNC();
     RS_EACH(e, 8 * r) { w.solved[e] = w.right[e]; }

@@ -135,6 +135,20 @@ RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, int32
 
 /* ---- roots to leaves ---- */
 
+/* The acceleration that mode k would have if it were linear, alone, and under constant loads: a guess by the
+ * last one would throw stiff modes far past where their forces hold. */
+RS_FN double rs_guess(const modal_step_task *t, const modal_step_object *o, int32_t k)
+{
+    const modal_step_shape *shape = &t->shapes[o->shape];
+    const int64_t r = shape->n_modes, at = k * r - k * (k - 1) / 2; /* (k k) */
+    const double h = t->h, mass = t->tables[shape->masses + k];
+    const double stiffness = t->tables[shape->stiffness + at], damping = t->tables[o->damping + at];
+    const double a = t->a[o->coordinates + k], v = t->v[o->coordinates + k];
+    const double whole = mass + 0.5 * h * damping + 0.25 * h * h * stiffness;
+    if (t->rule == MODAL_STEP_ENERGY) return (mass * a - 0.5 * h * stiffness * v) / whole;
+    return (mass * a - 0.5 * h * damping * a - stiffness * (h * v + 0.25 * h * h * a)) / whole;
+}
+
 /* The first guess. */
 RS_FN void rs_predict(const modal_step_task *t, int32_t index)
 {
@@ -144,7 +158,7 @@ RS_FN void rs_predict(const modal_step_task *t, int32_t index)
     const rs_work w = rs_work_of(t, o);
     RS_EACH(k, t->shapes[o->shape].n_modes)
     {
-        t->next_a[first + k] = t->rule == MODAL_STEP_STATIC ? 0 : t->a[first + k];
+        t->next_a[first + k] = t->rule == MODAL_STEP_STATIC ? 0 : rs_guess(t, o, k);
         w.change[k] = 0;
         w.solved[8 * k + 6] = 0; /* no correction yet */
         for (int c = 0; c < 6; c++) w.solved[8 * k + c] = 0;

@@ -33,11 +33,6 @@ RS_FN rs_scratch rs_scratch_of(const modal_step_task *t, double *memory)
     s.terms = s.middle + 2 * r;
     return s;
 }
-RS_FN int64_t rs_scratch_size(const modal_step_task *t)
-{
-    return 2 * modal_step_padded(t->most_rows) + 4 * modal_step_pairs(t->most_modes) +
-           2 * modal_step_moments(t->most_modes) + 11 * modal_step_padded(t->most_modes) + 128;
-}
 
 /* Row k of a packed symmetric matrix times x. */
 RS_FN double rs_packed_row(const double *packed, int32_t r, int32_t k, const double *x)
@@ -273,7 +268,7 @@ RS_FN void rs_add_points(const modal_step_task *t, const modal_step_object *o, i
         }
         if (RS_LANE == 0 && moving)
             for (int j = 0; j < 3; j++) {
-                double unit[3] = {j == 0, j == 1, j == 2}, du[3], column[3], m[3];
+                double unit[3] = {j == 0 ? 1.0 : 0, j == 1 ? 1.0 : 0, j == 2 ? 1.0 : 0}, du[3], column[3], m[3];
                 rs_apply(damp, unit, du);
                 rs_cross(y, du, m);
                 for (int i = 0; i < 3; i++) {

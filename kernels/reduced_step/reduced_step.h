@@ -44,11 +44,17 @@
 extern "C" {
 #endif
 
+#ifdef __CUDACC__
+#define MODAL_STEP_BOTH __host__ __device__
+#else
+#define MODAL_STEP_BOTH
+#endif
+
 /* Rows of all tables are padded to whole groups of 8. */
-static inline int64_t modal_step_padded(int64_t n) { return (n + 7) / 8 * 8; }
+MODAL_STEP_BOTH static inline int64_t modal_step_padded(int64_t n) { return (n + 7) / 8 * 8; }
 /* Packed symmetric matrices: (0 0), (0 1), ..., (0 r-1), (1 1), ... */
-static inline int64_t modal_step_pairs(int64_t r) { return modal_step_padded(r * (r + 1) / 2); }
-static inline int64_t modal_step_moments(int64_t r) { return modal_step_padded(9 * r); }
+MODAL_STEP_BOTH static inline int64_t modal_step_pairs(int64_t r) { return modal_step_padded(r * (r + 1) / 2); }
+MODAL_STEP_BOTH static inline int64_t modal_step_moments(int64_t r) { return modal_step_padded(9 * r); }
 
 enum { MODAL_STEP_ANCHOR = 16, MODAL_STEP_POINT = 8 }; /* columns of those tables */
 
@@ -148,6 +154,9 @@ typedef struct modal_step_task {
     double *point_force;         /* [n_points, 3] N, world axes, at the end of the step */
     double *point_air;           /* [n_points, 3] m/s, written by the step */
     double *work;
+    double *scratch;             /* [n_scratch, modal_step_scratch_size] for objects in work at the same time,
+                                    or NULL: the back end has its own */
+    int32_t n_scratch;
     modal_step_measure *measures; /* [n_objects] */
     const uint8_t *active;       /* [n_trees] nonzero: steps; in the device's memory */
     int32_t *status;             /* [n_trees] modal_step_status, in the device's memory */
@@ -163,6 +172,11 @@ typedef struct modal_step_task {
 
 /* Doubles of an object's part of work. n_modes: its own, and its parent's or 0. */
 int64_t modal_step_work_size(int64_t n_modes, int64_t parent_modes);
+
+/* Doubles that an object needs while it is worked on: that of CUDA's shared memory where they fit there
+ * (MODAL_STEP_SHARED), else of `scratch`. */
+int64_t modal_step_scratch_size(const modal_step_task *task);
+enum { MODAL_STEP_SHARED = 24 * 1024 };
 
 /* solve: from (q, v, a, frames) at `time` the trial state at time + h of every active tree, and its
  * status. accept: makes the trial of every active tree whose status is CONVERGED the state and adds

@@ -111,7 +111,7 @@ modal_status RS_NAME(modal_step_task *t, modal_step_phase phase, modal_stream *s
     modal_status status = MODAL_OK;
     double *scratch = NULL;
     int32_t iterations = 0;
-    const int64_t size = modal_step_padded(rs_scratch_size(t));
+    const int64_t size = modal_step_padded(modal_step_scratch_size(t));
     const int threads = RS_THREADS && t->n_objects >= 32 ? omp_get_max_threads() : 1;
     MODAL_TRY(modal_alloc(&scratch, size * threads, sizeof *scratch, "scratch of a step", err));
     if (phase == MODAL_STEP_SOLVE)

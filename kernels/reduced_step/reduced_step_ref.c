@@ -10,3 +10,9 @@ int64_t modal_step_work_size(int64_t n_modes, int64_t parent_modes)
     return modal_step_padded(16 * n_modes + 8 * parent_modes + 36 + 3 * 6 + 12 + 4 +
                              3 * n_modes + n_modes * n_modes);
 }
+
+int64_t modal_step_scratch_size(const modal_step_task *t)
+{
+    return 2 * modal_step_padded(t->most_rows) + 4 * modal_step_pairs(t->most_modes) +
+           2 * modal_step_moments(t->most_modes) + 11 * modal_step_padded(t->most_modes) + 128;
+}

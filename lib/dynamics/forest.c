@@ -8,7 +8,7 @@
 #include "lib/base/memory.h"
 #include "lib/dynamics/forest_tables.h"
 
-enum { MOST_HALVINGS = 20 };
+enum { MOST_HALVINGS = 20, MOST_SCRATCH = 1024 };
 
 struct modal_forest {
     modal_device device;
@@ -286,6 +286,13 @@ static modal_status build_state(modal_forest *f, const builder *b, modal_error *
     MODAL_TRY(place(f, &t->active, NULL, t->n_trees, 1, "status", err));
     MODAL_TRY(place(f, &t->status, NULL, t->n_trees, sizeof(int32_t), "status", err));
     t->n_objects = (int32_t)n;
+    const int64_t scratch = modal_step_scratch_size(t);
+    if (!f->device.shares_memory && scratch > MODAL_STEP_SHARED) {
+        t->n_scratch = n < MOST_SCRATCH ? (int32_t)n : MOST_SCRATCH;
+        MODAL_TRY(modal_device_alloc(&f->device, &t->scratch, t->n_scratch * scratch, sizeof(double), "scratch",
+                                     err));
+        f->owned[f->n_owned++] = t->scratch;
+    }
     t->h_status = f->status;
     t->h_levels = f->levels;
     memcpy(t->gravity, b->setup->gravity, sizeof t->gravity);

@@ -4,7 +4,8 @@ manners. usage: check_scene.py BIN_FOLDER PART, PART one of
   solid   large static deflection, transient, order in the step, energy over 1e5 steps
   frames  spinning and driven frames against finite elements in world axes, free bodies
   chain   objects on objects: against one whole solid; energies; threads, back ends
-  manners refusals, failures, checkpoints, signals"""
+  manners refusals, failures, checkpoints, signals
+  cuda    the same motions on a GPU; exit code 77 where there is none"""
 import json
 import os
 import signal
@@ -444,6 +445,34 @@ def manners():
     process.communicate(timeout=60)
     assert process.returncode == 143 and not os.path.exists("long.h5"), process.returncode
     assert not [n for n in os.listdir(".") if "tmp" in n]
+
+
+def cuda():
+    write_bar("half.msh", (6, 2, 2), (1.0, 0.1, 0.12))
+    json.dump({"duration": 0, "fps": 1}, open("nothing.json", "w"))
+    pack("half.msh", "half.h5", 20)
+    pack("half.msh", "loose.h5", 8, fixed=False)
+    got = subprocess.run([run.folder / "modalsim", "half.h5", "x.h5", "--scene", "nothing.json", "--backend", "cuda"],
+                         capture_output=True, text=True)
+    if got.returncode == 4 and "not available" in got.stderr:
+        print("skipped:", got.stderr)
+        sys.exit(77)
+    place("tree", [(1, -1, 0, 0, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0, 0.3, 0), (0, 1, 1.95, 0, -0.2, 1, 0, 0.5),
+                   (0, 0, 0.5, 0.1, 0, 0, 0, 1.5)], "half.h5", "loose.h5")
+    strict = {"tolerance": 1e-11, "iterations": 60}
+    wind = {"velocity": [5, 2, 0], "turbulence": 1, "scale": 2, "seed": 3}
+    for name, basis, scene in (
+            ("free tree in the wind", "tree.h5", {"model": "stvk", "wind": wind, "objects": [
+                {"object": 0, "motion": "free", "angular_velocity": [0, 0.5, 2]}]}),
+            ("spinning tree", "tree.h5", {"model": "linear", "gravity": [0, 1, -9.81], "objects": [
+                {"object": 0, "motion": {"spin": {"axis": [0, 0, 1], "rate": 3}}}]}),
+            ("energy", "half.h5", {"model": "stvk", "integrator": "energy", "objects": [
+                {"object": 0, "initial": [0.3] + [0] * 19}]}),
+            ("static", "half.h5", {"model": "stvk", "gravity": [0, 1, -9.81], "static": True})):
+        scene = {"duration": 0.3, "fps": 50, "step": 0.005, "newton": strict, **scene}
+        a, b = (simulate(basis, scene, "--backend", back_end) for back_end in ("cpu", "cuda"))
+        for key in a:
+            small(np.abs(a[key] - b[key]).max() / np.abs(a[key]).max(), 1e-9, f"{name}: {key}")
 
 
 globals()[sys.argv[2]]()

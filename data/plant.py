@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes a plant, or a forest, that is a scene: meshes of a trunk, branches and leaves, their bases, one
+basis with all objects and who hangs on whom, and a scene that lets the wind blow.
+
+usage: plant.py KIND OUT_FOLDER [--seed N] [--tools FOLDER] [--plants N] [--duration S] [--linear]
+
+KIND is `bush` (for a first look) or one of those of table 4 of B. Wang and J. Barbic, CUDA Deformers for
+Model Reduction, 2020, with the same numbers of objects, vertices and modes; `forest` has its 6,440 objects
+in 20 plants. The same seed gives the same bytes. Few shapes, many objects: every branch of a level is the
+same mesh. All sizes in m, kg, s. No gravity acts: the plant as it is made is a plant that has grown under
+its weight. Needs modalpack and modalplace; Python's own library alone."""
+import argparse
+import json
+import math
+import os
+import random
+import subprocess
+
+# objects, vertices, modes of a plant; plants
+KINDS = {"bush": (60, 1500, 480, 1), "conifer": (43, 7543, 360, 1), "peach": (237, 273003, 2950, 1),
+         "broad-leaved": (419, 288542, 3613, 1), "hemlock": (2866, 190466, 16793, 1),
+         "treesketch": (2875, 44404, 21178, 1), "forest": (322, 4960, 2254, 20)}
+WOOD = ("--young", "4e7", "--poisson", "0.3", "--density", "700")
+GREEN = ("--young", "4e6", "--poisson", "0.3", "--density", "500")
+
+
+def write_stalk(path, n_vertices, length, radii, flat=1.0):
+    """Rings of m vertices along x, with a point at the end where the number asks for it, filled with
+    tetrahedra; the group `root` is the first ring. radii: at the root and at the end. flat: height over
+    width. Every vertex is on the surface."""
+    choices = [(m, tip) for m in range(3, 13) for tip in (0, 1)
+               if (n_vertices - tip) % m == 0 and (n_vertices - tip) // m >= 3]
+    # rings about as far apart as their vertices
+    edge = lambda m: 2 * radii[0] * math.sin(math.pi / m)
+    m, tip = min(choices, key=lambda c: abs(math.log(length / ((n_vertices - c[1]) // c[0] - 1) / edge(c[0]))))
+    rings = (n_vertices - tip) // m
+    nodes = []
+    for i in range(rings):
+        part = i / (rings - 1 + tip)
+        radius = radii[0] + (radii[1] - radii[0]) * part
+        for k in range(m):
+            angle = 2 * math.pi * (k + 0.5) / m
+            nodes.append((length * part, radius * math.cos(angle), flat * radius * math.sin(angle)))
+    if tip:
+        nodes.append((length, 0.0, 0.0))
+    tets = []
+    for i in range(rings - 1):
+        for k in range(1, m - 1):  # a prism of every triangle of the fan, in three tetrahedra
+            a = [i * m, i * m + k, i * m + k + 1]
+            b = [v + m for v in a]
+            tets += [(a[0], a[1], a[2], b[2]), (a[0], a[1], b[2], b[1]), (a[0], b[1], b[2], b[0])]
+    if tip:
+        last = (rings - 1) * m
+        tets += [(last, last + k, last + k + 1, len(nodes) - 1) for k in range(1, m - 1)]
+    with open(path, "w") as file:
+        file.write("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n2 1 \"root\"\n3 2 \"stalk\"\n"
+                   f"$EndPhysicalNames\n$Nodes\n{len(nodes)}\n")
+        for i, x in enumerate(nodes, 1):
+            file.write(f"{i} {x[0]:.9g} {x[1]:.9g} {x[2]:.9g}\n")
+        file.write(f"$EndNodes\n$Elements\n{len(tets) + m - 2}\n")
+        for k in range(1, m - 1):
+            file.write(f"{k} 2 2 1 1 1 {k + 1} {k + 2}\n")
+        for i, t in enumerate(tets):
+            file.write(f"{m - 1 + i} 4 2 2 1 {t[0] + 1} {t[1] + 1} {t[2] + 1} {t[3] + 1}\n")
+        file.write("$EndElements\n")
+
+
+# ---- rotations ----
+
+def matrix_of(x_axis, roll):
+    """The rotation whose x axis is given."""
+    size = math.sqrt(sum(c * c for c in x_axis))
+    x = [c / size for c in x_axis]
+    other = (0.0, 0.0, 1.0) if abs(x[2]) < 0.9 else (0.0, 1.0, 0.0)
+    y = [other[1] * x[2] - other[2] * x[1], other[2] * x[0] - other[0] * x[2], other[0] * x[1] - other[1] * x[0]]
+    size = math.sqrt(sum(c * c for c in y))
+    y = [c / size for c in y]
+    z = [x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]]
+    c, s = math.cos(roll), math.sin(roll)
+    return [[x[i], c * y[i] + s * z[i], c * z[i] - s * y[i]] for i in range(3)]
+
+
+def vector_of(r):
+    """The rotation vector of a matrix, by its quaternion."""
+    trace = r[0][0] + r[1][1] + r[2][2]
+    w = math.sqrt(max(0.0, 1 + trace)) / 2
+    q = [math.sqrt(max(0.0, 1 + 2 * r[i][i] - trace)) / 2 for i in range(3)]
+    largest = max(range(3), key=lambda i: q[i])
+    if w > 0.1:
+        q = [(r[2][1] - r[1][2]) / (4 * w), (r[0][2] - r[2][0]) / (4 * w), (r[1][0] - r[0][1]) / (4 * w)]
+    else:
+        i, j, k = largest, (largest + 1) % 3, (largest + 2) % 3
+        x = q[i]
+        w = (r[k][j] - r[j][k]) / (4 * x)
+        q[j], q[k] = (r[j][i] + r[i][j]) / (4 * x), (r[k][i] + r[i][k]) / (4 * x)
+    size = math.sqrt(sum(c * c for c in q))
+    angle = 2 * math.atan2(size, w)
+    return [angle * c / size if size > 0 else 0.0 for c in q]
+
+
+# ---- the plant ----
+
+TRUNK, BRANCH_1, BRANCH_2, LEAF = range(4)
+
+
+def shapes_of(n_objects, n_vertices, n_modes):
+    """[(name, vertices, modes, length, radii, flatness, material)]: all but the trunk have as many vertices;
+    branches and leaves differ by one mode, and how many there are of each makes the sum right."""
+    each = n_vertices // n_objects
+    trunk_vertices, trunk_modes = n_vertices - (n_objects - 1) * each, 12
+    low = (n_modes - trunk_modes) // (n_objects - 1)
+    more = n_modes - trunk_modes - low * (n_objects - 1)
+    n_branches = min(more, n_objects - 1 - more)
+    branch_modes, leaf_modes = (low + 1, low) if n_branches == more else (low, low + 1)
+    size = (n_objects / 43) ** (1 / 3)
+    height, radius = 2 * size, 0.04 * (n_objects / 43) ** 0.4
+    return [("trunk", trunk_vertices, trunk_modes, height, (radius, 0.3 * radius), 1.0, WOOD),
+            ("bough", each, branch_modes, 0.45 * height, (0.3 * radius, 0.1 * radius), 1.0, WOOD),
+            ("twig", each, branch_modes, 0.2 * height, (0.1 * radius, 0.03 * radius), 1.0, WOOD),
+            ("leaf", each, leaf_modes, 0.12, (0.02, 0.012), 0.1, GREEN)], n_branches
+
+
+def grow(shapes, n_objects, n_branches, generator, origin):
+    """[(shape, parent, position, matrix)] of one plant; parents count within it."""
+    upright = matrix_of((0.0, 0.0, 1.0), generator.uniform(0, 2 * math.pi))
+    objects = [(TRUNK, -1, origin, upright)]
+    n_boughs = min(n_branches, max(4, round(2 * math.sqrt(n_branches))))
+    kinds = [BRANCH_1] * n_boughs + [BRANCH_2] * (n_branches - n_boughs) + [LEAF] * (n_objects - 1 - n_branches)
+    bearers = {BRANCH_1: [0], BRANCH_2: [], LEAF: []}
+    for kind in kinds:
+        parent = generator.choice(bearers[kind])
+        shape, _, position, matrix = objects[parent]
+        length, radii, flat = shapes[shape][3:6]
+        at = generator.uniform(0.35 if shape == TRUNK else 0.2, 0.97)
+        angle = generator.uniform(0, 2 * math.pi)
+        side = [math.cos(angle) * matrix[i][1] + math.sin(angle) * matrix[i][2] for i in range(3)]
+        radius = radii[0] + (radii[1] - radii[0]) * at
+        where = [position[i] + length * at * matrix[i][0] + radius * side[i] for i in range(3)]
+        lean = math.radians(generator.uniform(35, 70))
+        axis = [math.cos(lean) * matrix[i][0] + math.sin(lean) * side[i] for i in range(3)]
+        objects.append((kind, parent, where, matrix_of(axis, generator.uniform(0, 2 * math.pi))))
+        if kind == BRANCH_1:
+            bearers[BRANCH_2].append(len(objects) - 1)
+            bearers[LEAF].append(len(objects) - 1)
+        elif kind == BRANCH_2:
+            bearers[LEAF].append(len(objects) - 1)
+    return objects
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("folder")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--tools", default="build/release/bin")
+    parser.add_argument("--plants", type=int)
+    parser.add_argument("--duration", type=float, default=4)
+    parser.add_argument("--linear", action="store_true", help="linear forces alone")
+    given = parser.parse_args()
+    n_objects, n_vertices, n_modes, n_plants = KINDS[given.kind]
+    n_plants = given.plants or n_plants
+    os.makedirs(given.folder, exist_ok=True)
+    inside = lambda name: os.path.join(given.folder, name)
+    tool = lambda name, *words: subprocess.run([os.path.join(given.tools, name), *words], check=True)
+
+    shapes, n_branches = shapes_of(n_objects, n_vertices, n_modes)
+    for name, vertices, modes, length, radii, flat, material in shapes:
+        write_stalk(inside(f"{name}.msh"), vertices, length, radii, flat)
+        # as many natural modes as give, with their derivatives, at least the modes that are kept
+        natural = next(k for k in range(1, 100) if k + k * (k + 1) // 2 >= modes)
+        large = () if given.linear else ("--reduced-forces", "--derivatives", str(natural))
+        tool("modalpack", inside(f"{name}.msh"), inside(f"{name}.h5"), "--force", "-q", *material, "--fixed", "root",
+             "--modes", str(modes), *large)
+
+    generator = random.Random(given.seed)
+    spacing, columns = 0.9 * shapes[TRUNK][3], math.ceil(math.sqrt(n_plants))
+    rows = []
+    for plant in range(n_plants):
+        shift = [generator.uniform(-0.2, 0.2) * spacing if n_plants > 1 else 0.0 for _ in range(2)]
+        origin = [plant % columns * spacing + shift[0], plant // columns * spacing + shift[1], 0.0]
+        first = len(rows)
+        for shape, parent, at, matrix in grow(shapes, n_objects, n_branches, generator, origin):
+            rows.append((shape, parent + first if parent >= 0 else -1, *at, *vector_of(matrix)))
+    with open(inside("places.csv"), "w") as file:
+        file.write("object,shape,parent,x,y,z,rx,ry,rz\n")
+        for i, row in enumerate(rows):
+            file.write(f"{i},{row[0]},{row[1]}," + ",".join(f"{x:.17g}" for x in row[2:]) + "\n")
+    tool("modalplace", inside("places.csv"), inside("plant.h5"), *(inside(f"{s[0]}.h5") for s in shapes), "--force")
+
+    scene = {"duration": given.duration, "fps": 30, "step": 0.01, "model": "linear" if given.linear else "stvk",
+             "damping": {"alpha": 0.6, "beta": 0.002},
+             "wind": {"velocity": [7, 2, 0], "turbulence": 3, "scale": shapes[TRUNK][3], "seed": given.seed}}
+    with open(inside("scene.json"), "w") as file:
+        json.dump(scene, file, indent=2)
+        file.write("\n")
+    print(f"{len(rows)} objects, {n_vertices * n_plants} vertices, {n_modes * n_plants} modes: {inside('plant.h5')}")
+
+
+if __name__ == "__main__":
+    main()
