@@ -6,6 +6,7 @@
 #include "kernels/deform/deform.h"
 #include "kernels/deform_objects/deform_objects.h"
 #include "kernels/device.h"
+#include "kernels/gram/gram.h"
 #include "kernels/modal_sum/modal_sum.h"
 #include "kernels/normals_dynamic/normals_dynamic.h"
 #include "kernels/normals_rigid/normals_rigid.h"
@@ -35,6 +36,7 @@ typedef struct modal_kernels {
     modal_tangents_dynamic_function *tangents_dynamic;
     modal_reorder_function *reorder;
     modal_reduced_step_function *reduced_step;
+    modal_gram_function *gram; /* NULL on cpu: kernels/gram/gram.h says why */
 } modal_kernels;
 
 /* Finds a back end: "ref", "cpu", "cuda" (device 0), "cuda:N", or "auto": cuda where there is a

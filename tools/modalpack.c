@@ -7,6 +7,7 @@
 
 #include "formats/basis_h5.h"
 #include "formats/surface_read.h"
+#include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/shape_surface.h"
 #include "lib/reduced/derivatives.h"
@@ -54,6 +55,7 @@ static const tool_option options[] = {
      0},
     {"sturm", 0, NULL, NULL,
      "Prove that no mode is missing, by a Sturm count; done without being asked for where it is cheap.", 0},
+    {"backend", 0, "NAME", "auto", "Where reduced forces are summed: auto, ref, cpu, cuda or cuda:N.", 0},
     TOOL_OPTION_FORCE,
     TOOL_OPTION_THREADS,
     TOOL_OPTION_MEMORY_LIMIT,
@@ -137,6 +139,8 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s",
                    tool_value(a, "memory-limit"));
     MODAL_TRY(tool_threads(t, &r->threads, err));
+    omp_set_num_threads(r->threads);
+    MODAL_TRY(modal_device_open(&r->device, r->reduced_forces ? tool_value(a, "backend") : "cpu", err));
     MODAL_TRY(tool_refuse_same_file(r->mesh_path, r->basis_path, err));
     if (r->surface_path) MODAL_TRY(tool_refuse_same_file(r->surface_path, r->basis_path, err));
     if (r->import_path) MODAL_TRY(tool_refuse_same_file(r->import_path, r->basis_path, err));
@@ -161,7 +165,7 @@ static modal_status write_basis(tool *t, const request *r, modal_basis *basis,
         if (used >= sizeof inputs) MODAL_FAIL(err, MODAL_ERROR_USAGE, "%s: name too long", paths[i]);
     }
     MODAL_TRY(modal_provenance_append(&basis->provenance, &basis->n_provenance, program.name,
-                                      tool_version(), t->command_line, inputs, "cpu", err));
+                                      tool_version(), t->command_line, inputs, r->device.name, err));
     MODAL_TRY(modal_basis_write(output->temporary, basis, err));
     tool_stage(t, "write basis", tool_seconds() - start, -1);
 done:
@@ -195,7 +199,6 @@ int main(int argc, char **argv)
     tool_output output = {0};
     modal_basis basis = {0};
     MODAL_TRY(read_request(&t, &r, &err));
-    omp_set_num_threads(r.threads);
     MODAL_TRY(tool_output_begin(&output, r.basis_path, tool_count(&t.arguments, "force"), &err));
     MODAL_TRY(modal_alloc_zero(&basis.shapes, 1, sizeof *basis.shapes, "shapes", &err));
     basis.n_shapes = 1;

@@ -3,6 +3,7 @@
 #ifndef TOOLS_MODALPACK_H
 #define TOOLS_MODALPACK_H
 
+#include "kernels/device.h"
 #include "lib/basis/basis.h"
 #include "lib/modes/modes.h"
 #include "tools/common/tool.h"
@@ -22,6 +23,7 @@ typedef struct request {
     int reduced_forces;
     int sturm;
     int64_t memory_limit; /* bytes of the eigenvalue computation, 0: none */
+    modal_device device; /* --backend: of the reduced forces, "cpu" without */
     int threads;
 } request;
 

@@ -30,9 +30,11 @@ modal_status modalpack_reduced_forces(tool *t, const request *r, modal_shape *sh
     const double start = tool_seconds();
     const modal_status status =
         modal_stvk_reduced_forces(&shape->volume, shape->n_modes, shape->volume_modes, r->threads,
-                                  &shape->reduced_forces, &t->progress, err);
+                                  &r->device, &shape->reduced_forces, &t->progress, err);
     if (status != MODAL_OK) return status;
     tool_stage(t, "reduced forces", tool_seconds() - start, -1);
+    tool_detail(t, "reduced forces on %s, %s", r->device.name, r->device.hardware);
+    json_object_set_new(t->report, "back_end", json_string(r->device.name));
     const int64_t n = shape->n_modes;
     json_object_set_new(t->report, "reduced_force_terms",
                         json_pack("{s:I, s:I, s:I}", "linear", (json_int_t)(n * n), "quadratic",

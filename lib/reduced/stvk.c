@@ -116,6 +116,57 @@ done:
     return status;
 }
 
+/* The same on a device, with two buffers: one is filled while the other is multiplied. */
+static modal_status sum_on_device(const modal_volume_mesh *mesh, const double *modes, int n_threads,
+                                  const modal_device *device, gram *g, const modal_progress *progress,
+                                  modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t size = g->n * ROWS, bytes = size * (int64_t)sizeof(double),
+                  product_bytes = g->n * g->n * (int64_t)sizeof(double);
+    reduced_elements *block = NULL;
+    double(*gradients)[9][LANES] = NULL, *x[2] = {NULL}, *d_x[2] = {NULL}, *d_products = NULL;
+    modal_stream *stream = NULL;
+    modal_event *done_with[2] = {NULL};
+    MODAL_TRY(modal_alloc(&block, 1, sizeof *block, "reduced forces", err));
+    MODAL_TRY(modal_alloc(&gradients, g->r, sizeof *gradients, "reduced forces", err));
+    MODAL_TRY(modal_device_stream_new(device, &stream, err));
+    for (int i = 0; i < 2; i++) {
+        MODAL_TRY(modal_device_alloc_host(device, &x[i], size, sizeof(double), "reduced forces", err));
+        MODAL_TRY(modal_device_alloc(device, &d_x[i], size, sizeof(double), "reduced forces", err));
+        MODAL_TRY(modal_device_event_new(device, &done_with[i], err));
+    }
+    MODAL_TRY(modal_device_alloc(device, &d_products, g->n * g->n, sizeof(double), "reduced forces", err));
+    MODAL_TRY(modal_device_copy_in(device, d_products, g->values, product_bytes, stream, err));
+    for (int64_t first = 0, turn = 0; first < mesh->n_elements; first += LANES, turn++) {
+        const int at = turn % 2;
+        const modal_gram_task task = {ROWS, g->n, d_x[at], d_products};
+        MODAL_TRY(modal_progress_report(progress, "reduced forces",
+                                        (double)first / (double)mesh->n_elements, err));
+        MODAL_TRY(reduced_elements_load(mesh, first, block, err));
+        if (turn >= 2) MODAL_TRY(modal_device_event_wait(device, done_with[at], err));
+        fill_features(block, g->r, modes, mesh->n_nodes, n_threads, gradients, x[at]);
+        MODAL_TRY(modal_device_copy_in(device, d_x[at], x[at], bytes, stream, err));
+        MODAL_TRY(device->kernels->gram(&task, stream, err));
+        MODAL_TRY(modal_device_event_record(device, done_with[at], stream, err));
+    }
+    MODAL_TRY(modal_device_copy_out(device, g->values, d_products, product_bytes, stream, err));
+    MODAL_TRY(modal_device_stream_wait(device, stream, err));
+done:
+    /* what is queued must end before its memory goes */
+    if (stream && status != MODAL_OK) modal_device_stream_wait(device, stream, NULL);
+    for (int i = 0; i < 2; i++) {
+        modal_device_event_delete(device, &done_with[i]);
+        modal_device_free(device, &d_x[i]);
+        modal_device_free_host(device, &x[i]);
+    }
+    modal_device_free(device, &d_products);
+    modal_device_stream_delete(device, &stream);
+    modal_free(&block);
+    modal_free(&gradients);
+    return status;
+}
+
 static void differentiate(const gram *g, int n_threads, modal_reduced_forces *forces)
 {
     const int64_t r = g->r, n2 = modal_quadratic_count(r), n3 = modal_cubic_count(r);
@@ -141,6 +192,7 @@ static void differentiate(const gram *g, int n_threads, modal_reduced_forces *fo
 
 modal_status modal_stvk_reduced_forces(const modal_volume_mesh *mesh, int32_t n_modes,
                                        const double *modes, int n_threads,
+                                       const modal_device *device,
                                        modal_reduced_forces *forces, const modal_progress *progress,
                                        modal_error *err)
 {
@@ -158,7 +210,9 @@ modal_status modal_stvk_reduced_forces(const modal_volume_mesh *mesh, int32_t n_
                           "quadratic terms", err));
     MODAL_TRY(modal_alloc(&forces->cubic, r * modal_cubic_count(r), sizeof(double), "cubic terms", err));
     blas_threads = modal_blas_threads(1);
-    status = sum_elements(mesh, modes, n_threads, &g, progress, err);
+    status = device && device->kernels->gram
+                 ? sum_on_device(mesh, modes, n_threads, device, &g, progress, err)
+                 : sum_elements(mesh, modes, n_threads, &g, progress, err);
     if (blas_threads > 0) modal_blas_threads(blas_threads);
     if (status != MODAL_OK) goto done;
     /* the diagonal tells: the other entries are bounded by it */

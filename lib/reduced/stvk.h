@@ -15,6 +15,7 @@
 
 #include <stdint.h>
 
+#include "kernels/registry.h"
 #include "lib/base/progress.h"
 #include "lib/base/status.h"
 #include "lib/basis/basis.h"
@@ -28,10 +29,13 @@ enum { MODAL_STVK_MOST_MODES = 200 }; /* the Gram matrix then takes 3.3 GB */
  * element that is no T4, without material or flat; a material out of range; coefficients that are not
  * finite. MODAL_ERROR_INTERRUPTED by progress, which may be NULL. MODAL_ERROR_MEMORY. After an error
  * *forces is zeroed; otherwise modal_reduced_forces_free.
+ * device: where the Gram matrix is summed, if it has that operation (kernels/gram/gram.h); NULL or one
+ * without: BLAS. The strains are the processor's in any case, while the device multiplies.
  * The same bytes for every n_threads. Takes 8 (n + r)^2 bytes, n = r (r + 1) / 2, and 6 elements n^2
  * multiplications. */
 modal_status modal_stvk_reduced_forces(const modal_volume_mesh *mesh, int32_t n_modes,
                                        const double *modes, int n_threads,
+                                       const modal_device *device,
                                        modal_reduced_forces *forces, const modal_progress *progress,
                                        modal_error *err);
 

@@ -168,7 +168,7 @@ static void test_forces_equal_full_forces(void **state)
         const int r = ranks[test];
         double *modes = make_modes(&mesh, r), q[12], reduced[12];
         modal_reduced_forces forces;
-        assert_int_equal(modal_stvk_reduced_forces(&mesh, r, modes, 2, &forces, NULL, NULL), MODAL_OK);
+        assert_int_equal(modal_stvk_reduced_forces(&mesh, r, modes, 2, NULL, &forces, NULL, NULL), MODAL_OK);
         for (int turn = 0; turn < 4; turn++) {
             /* from small motions to ones that turn elements inside out */
             double size = 0;
@@ -204,7 +204,7 @@ static void test_forces_are_energy_differences(void **state)
     make_solid(&mesh);
     double *modes = make_modes(&mesh, R), *u = room(3 * mesh.n_nodes), q[R], f[R], errors[2] = {0};
     modal_reduced_forces forces;
-    assert_int_equal(modal_stvk_reduced_forces(&mesh, R, modes, 1, &forces, NULL, NULL), MODAL_OK);
+    assert_int_equal(modal_stvk_reduced_forces(&mesh, R, modes, 1, NULL, &forces, NULL, NULL), MODAL_OK);
     for (int k = 0; k < R; k++) q[k] = 0.3 * random_unit();
     evaluate(&forces, R, q, f);
     for (int half = 0; half < 2; half++)
@@ -235,9 +235,9 @@ static void test_same_bytes_for_every_thread_count(void **state)
     make_solid(&mesh);
     double *modes = make_modes(&mesh, R);
     modal_reduced_forces first, other;
-    assert_int_equal(modal_stvk_reduced_forces(&mesh, R, modes, 1, &first, NULL, NULL), MODAL_OK);
+    assert_int_equal(modal_stvk_reduced_forces(&mesh, R, modes, 1, NULL, &first, NULL, NULL), MODAL_OK);
     for (int threads = 2; threads < 5; threads++) {
-        assert_int_equal(modal_stvk_reduced_forces(&mesh, R, modes, threads, &other, NULL, NULL), MODAL_OK);
+        assert_int_equal(modal_stvk_reduced_forces(&mesh, R, modes, threads, NULL, &other, NULL, NULL), MODAL_OK);
         assert_memory_equal(first.linear, other.linear, R * R * sizeof(double));
         assert_memory_equal(first.quadratic, other.quadratic,
                             (size_t)(R * modal_quadratic_count(R)) * sizeof(double));
@@ -246,6 +246,46 @@ static void test_same_bytes_for_every_thread_count(void **state)
         modal_reduced_forces_free(&other);
     }
     modal_reduced_forces_free(&first);
+    modal_free(&modes);
+    modal_volume_mesh_free(&mesh);
+}
+
+/* The same coefficients from a device; the reference back end always is one, a GPU where it is there. */
+static void test_device(void **state)
+{
+    (void)state;
+    enum { R = 9 };
+    modal_volume_mesh mesh;
+    make_solid(&mesh);
+    double *modes = make_modes(&mesh, R);
+    modal_reduced_forces forces, other;
+    assert_int_equal(modal_stvk_reduced_forces(&mesh, R, modes, 2, NULL, &forces, NULL, NULL), MODAL_OK);
+    for (int i = 0; i < modal_device_count(); i++) {
+        modal_device device;
+        assert_int_equal(modal_device_describe(i, &device, NULL), MODAL_OK);
+        assert_int_equal(modal_stvk_reduced_forces(&mesh, R, modes, 2, &device, &other, NULL, NULL), MODAL_OK);
+        double top = 0;
+        for (int64_t k = 0; k < R * modal_cubic_count(R); k++) top = fmax(top, fabs(forces.cubic[k]));
+        for (int64_t k = 0; k < R * modal_cubic_count(R); k++)
+            assert_true(fabs(forces.cubic[k] - other.cubic[k]) <= 1e-13 * top);
+        for (int64_t k = 0; k < R * R; k++)
+            assert_true(fabs(forces.linear[k] - other.linear[k]) <= 1e-13 * fabs(forces.linear[0]) * R);
+        modal_reduced_forces_free(&other);
+        print_message("%s: %s\n", device.name, device.hardware);
+    }
+    modal_device reference;
+    assert_int_equal(modal_device_open(&reference, "ref", NULL), MODAL_OK);
+    for (int n = 1;; n++) {
+        modal_alloc_fail_at(n);
+        const modal_status status =
+            modal_stvk_reduced_forces(&mesh, 3, modes, 1, &reference, &other, NULL, NULL);
+        const int fired = modal_alloc_fired();
+        modal_alloc_fail_at(0);
+        assert_int_equal(status, fired ? MODAL_ERROR_MEMORY : MODAL_OK);
+        modal_reduced_forces_free(&other);
+        if (!fired) break;
+    }
+    modal_reduced_forces_free(&forces);
     modal_free(&modes);
     modal_volume_mesh_free(&mesh);
 }
@@ -264,28 +304,28 @@ static void test_refusals(void **state)
     make_solid(&mesh);
     double *modes = make_modes(&mesh, 3);
     modal_error err = {0};
-    assert_int_equal(modal_stvk_reduced_forces(&mesh, 0, modes, 1, &forces, NULL, &err), MODAL_ERROR_USAGE);
-    assert_int_equal(modal_stvk_reduced_forces(&mesh, MODAL_STVK_MOST_MODES + 1, modes, 1, &forces, NULL,
+    assert_int_equal(modal_stvk_reduced_forces(&mesh, 0, modes, 1, NULL, &forces, NULL, &err), MODAL_ERROR_USAGE);
+    assert_int_equal(modal_stvk_reduced_forces(&mesh, MODAL_STVK_MOST_MODES + 1, modes, 1, NULL, &forces, NULL,
                                                NULL),
                      MODAL_ERROR_USAGE);
     const modal_progress progress = {stop, NULL};
-    assert_int_equal(modal_stvk_reduced_forces(&mesh, 3, modes, 1, &forces, &progress, NULL),
+    assert_int_equal(modal_stvk_reduced_forces(&mesh, 3, modes, 1, NULL, &forces, &progress, NULL),
                      MODAL_ERROR_INTERRUPTED);
     memset(&err, 0, sizeof err);
     modes[7] = 1e200;
-    assert_int_equal(modal_stvk_reduced_forces(&mesh, 3, modes, 1, &forces, NULL, &err), MODAL_ERROR_INPUT);
+    assert_int_equal(modal_stvk_reduced_forces(&mesh, 3, modes, 1, NULL, &forces, NULL, &err), MODAL_ERROR_INPUT);
     assert_non_null(strstr(err.message, "overflow"));
     modes[7] = NAN;
-    assert_int_equal(modal_stvk_reduced_forces(&mesh, 3, modes, 1, &forces, NULL, NULL), MODAL_ERROR_INPUT);
+    assert_int_equal(modal_stvk_reduced_forces(&mesh, 3, modes, 1, NULL, &forces, NULL, NULL), MODAL_ERROR_INPUT);
     modes[7] = 1;
     mesh.element_material[11] = -1;
     memset(&err, 0, sizeof err);
-    assert_int_equal(modal_stvk_reduced_forces(&mesh, 3, modes, 1, &forces, NULL, &err), MODAL_ERROR_INPUT);
+    assert_int_equal(modal_stvk_reduced_forces(&mesh, 3, modes, 1, NULL, &forces, NULL, &err), MODAL_ERROR_INPUT);
     assert_non_null(strstr(err.message, "element 5011: no material"));
     mesh.element_material[11] = 1;
     for (int n = 1;; n++) {
         modal_alloc_fail_at(n);
-        const modal_status status = modal_stvk_reduced_forces(&mesh, 3, modes, 1, &forces, NULL, NULL);
+        const modal_status status = modal_stvk_reduced_forces(&mesh, 3, modes, 1, NULL, &forces, NULL, NULL);
         const int fired = modal_alloc_fired();
         modal_alloc_fail_at(0);
         assert_int_equal(status, fired ? MODAL_ERROR_MEMORY : MODAL_OK);
@@ -508,6 +548,7 @@ int main(void)
         cmocka_unit_test(test_forces_equal_full_forces),
         cmocka_unit_test(test_forces_are_energy_differences),
         cmocka_unit_test(test_same_bytes_for_every_thread_count),
+        cmocka_unit_test(test_device),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_derivatives_are_second_differences),
         cmocka_unit_test(test_derivatives_bend_statics),
