@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "formats/csv.h"
-#include "formats/scene_json.h"
+#include "formats/json_place.h"
 #include "lib/base/memory.h"
 
 typedef struct reader {

@@ -16,4 +16,9 @@ if(MODAL_HAVE_MODES)
            COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modes.py
                    $<TARGET_FILE:dump_modes>)
   set_tests_properties(unit.check_modes PROPERTIES LABELS unit)
+
+  add_test(NAME cli.solids
+           COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_solids.py
+                   $<TARGET_FILE:modalpack> $<TARGET_FILE:modalinfo> ${CMAKE_SOURCE_DIR})
+  set_tests_properties(cli.solids PROPERTIES LABELS cli)
 endif()

@@ -28,11 +28,11 @@ function(modal_fuzz_target format source)
     set(arguments -runs=0)
   else()
     add_executable(${name} ${source} ${CMAKE_SOURCE_DIR}/tests/fuzz/replay.c)
-    target_link_libraries(${name} PRIVATE modal_meshes)
+    target_link_libraries(${name} PRIVATE modal_meshes modal_materials)
     set(arguments)
   endif()
   target_compile_definitions(${name} PRIVATE ${ARGN} $<$<BOOL:${ZLIB_FOUND}>:MODAL_HAVE_ZLIB>)
-  target_link_libraries(${name} PRIVATE $<$<BOOL:${ZLIB_FOUND}>:ZLIB::ZLIB> m)
+  target_link_libraries(${name} PRIVATE $<$<BOOL:${ZLIB_FOUND}>:ZLIB::ZLIB> PkgConfig::JANSSON m)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME fuzz.${format} COMMAND ${name} ${arguments}
            ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${format} ${CMAKE_SOURCE_DIR}/tests/files)
@@ -46,9 +46,10 @@ set(fuzz_sources
   formats/surface_builder.c formats/stl.c formats/ply_read.c formats/off.c lib/base/point_table.c
   formats/mesh_builder.c formats/medit.c formats/tetgen.c formats/inp.c formats/inp_sets.c
   formats/vtk.c formats/vtk_grid.c formats/vtu.c formats/vtu_data.c lib/mesh/element.c
+  formats/materials.c formats/json_place.c lib/mesh/material.c
   lib/base/status.c lib/base/memory.c lib/mesh/volume_mesh.c)
 list(TRANSFORM fuzz_sources PREPEND ${CMAKE_SOURCE_DIR}/)
-foreach(format msh veg bou obj csv vega)
+foreach(format msh veg bou obj csv vega materials)
   modal_fuzz_target(${format} fuzz_${format})
 endforeach()
 foreach(format stl ply off)

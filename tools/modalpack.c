@@ -27,10 +27,15 @@ static const tool_option options[] = {
      "Material of a volume group; goes before the three options above and before what the mesh file "
      "says. May be repeated.",
      1},
-    {"fixed", 0, "GROUP|FILE", NULL,
+    {"materials", 0, "FILE.json", NULL,
+     "Materials of many groups, isotropic or orthotropic (formats/materials.md); goes before the plain "
+     "options, --material before it.",
+     0},
+    {"fixed", 0, "WHAT[@XYZ]", NULL,
      "Nodes that do not move: a named group of the mesh (2:NAME for the one of dimension 2, where several "
-     "bear that name), or a VegaFEM .bou file of node numbers. May be repeated; without it the body is "
-     "free.",
+     "bear that name), box:X,Y,Z:X,Y,Z (low and high corner), plane:X,Y,Z:NX,NY,NZ (on the plane through "
+     "the point and on the side that the normal points to), or a VegaFEM .bou file of node numbers. "
+     "@x, @yz and so on at the end: these components only. May be repeated; without it the body is free.",
      1},
     {"surface", 0, "FINE", NULL,
      "Deform this finer surface, embedded in the solid, instead of the solid's own boundary: "
@@ -80,8 +85,8 @@ static const tool_program program = {
     .options = options,
     .least_operands = 2,
     .most_operands = 2,
-    .notes = "MESH is Gmsh .msh 2.2 or 4.1 (ASCII or binary) or VegaFEM .veg, of linear tetrahedra, in\n"
-             "metres. Units are SI throughout.",
+    .notes = "MESH is one of formats/meshes.md (.msh, .veg, .inp, .mesh, .node, .vtk, .vtu), in metres, of\n"
+             "tetrahedra of 4 or 10 nodes, hexahedra of 8 or 20, wedges, pyramids. Units are SI throughout.",
     .examples = "modalpack fork.msh fork.h5 --young 2.06e11 --poisson 0.29 --density 7850 --fixed stem_end\n"
                 "modalpack bridge.veg bridge.h5 --fixed bridge.bou --surface bridge.obj --modes 30",
     .print_versions = print_versions,
@@ -94,6 +99,7 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
     *r = (request){.mesh_path = a->operands[0],
                    .basis_path = a->operands[1],
                    .surface_path = tool_value(a, "surface"),
+                   .materials_path = tool_value(a, "materials"),
                    .snapshots_path = tool_value(a, "snapshots"),
                    .import_path = tool_value(a, "import"),
                    .reduced_forces = tool_count(a, "reduced-forces")};
@@ -143,6 +149,7 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
     MODAL_TRY(modal_device_open(&r->device, r->reduced_forces ? tool_value(a, "backend") : "cpu", err));
     MODAL_TRY(tool_refuse_same_file(r->mesh_path, r->basis_path, err));
     if (r->surface_path) MODAL_TRY(tool_refuse_same_file(r->surface_path, r->basis_path, err));
+    if (r->materials_path) MODAL_TRY(tool_refuse_same_file(r->materials_path, r->basis_path, err));
     if (r->import_path) MODAL_TRY(tool_refuse_same_file(r->import_path, r->basis_path, err));
     if (r->snapshots_path) MODAL_TRY(tool_refuse_same_file(r->snapshots_path, r->basis_path, err));
 done:
@@ -154,7 +161,8 @@ static modal_status write_basis(tool *t, const request *r, modal_basis *basis,
 {
     modal_status status = MODAL_OK;
     char hash[MODAL_HASH_TEXT], inputs[8192] = "";
-    const char *paths[] = {r->mesh_path, r->surface_path, r->snapshots_path, r->import_path};
+    const char *paths[] = {r->mesh_path, r->surface_path, r->materials_path, r->snapshots_path,
+                           r->import_path};
     size_t used = 0;
     double start = tool_seconds();
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {

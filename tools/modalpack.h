@@ -14,6 +14,7 @@ typedef struct request {
     int64_t n_modes;
     double young, poisson, density;
     int has_material;
+    const char *materials_path; /* --materials, or NULL */
     modal_mass_rule mass_rule;
     const char *snapshots_path; /* --snapshots, or NULL */
     const char *import_path;    /* --import, or NULL */
@@ -32,6 +33,22 @@ typedef struct request {
 modal_status modalpack_read_solid(tool *t, const request *r, modal_shape *shape, modal_error *err);
 /* The surface that will deform: the solid's boundary, or --surface. */
 modal_status modalpack_make_surface(tool *t, const request *r, modal_shape *shape, modal_error *err);
+
+/* The group of that name, or NULL. A name that groups of several dimensions bear needs the dimension in
+ * front, "2:base". dimension < 0: any. */
+modal_status modalpack_find_group(const modal_volume_mesh *mesh, const char *name, size_t length,
+                                  int dimension, const modal_group **group, modal_error *err);
+/* MODAL_ERROR_INPUT that lists the groups that there are. */
+modal_status modalpack_unknown_group(const modal_volume_mesh *mesh, const char *option,
+                                     const char *name, int length, int dimension, modal_error *err);
+
+/* modalpack_materials.c */
+/* Materials: the mesh file's own, then the plain options for all, then --materials, then --material. */
+modal_status modalpack_assign_materials(tool *t, const request *r, modal_volume_mesh *mesh,
+                                        modal_error *err);
+
+/* modalpack_fixed.c */
+modal_status modalpack_fix_nodes(tool *t, modal_shape *shape, modal_error *err);
 
 /* modalpack_modes.c */
 /* Solves for the modes and moves them into the shape. */

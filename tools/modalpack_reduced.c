@@ -13,6 +13,15 @@
 modal_status modalpack_check_large(const request *r, const modal_shape *shape, modal_error *err)
 {
     const modal_volume_mesh *mesh = &shape->volume;
+    if (r->n_linear > 0 || r->snapshots_path || r->import_path)
+        for (int64_t i = 0; i < shape->n_fixed_nodes; i++)
+            if (shape->fixed_components[i] != MODAL_FIXED_ALL)
+                return modal_error_set(err, MODAL_ERROR_INPUT,
+                                       "--fixed: %s needs nodes that are held in all components, node %lld",
+                                       r->n_linear > 0      ? "--derivatives"
+                                       : r->snapshots_path ? "--snapshots"
+                                                           : "--import",
+                                       (long long)mesh->node_tags[shape->fixed_nodes[i]]);
     if (r->n_linear == 0 && !r->reduced_forces) return MODAL_OK;
     for (int64_t e = 0; e < mesh->n_elements; e++)
         if (mesh->element_type[e] != MODAL_ELEMENT_TET4)

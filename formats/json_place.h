@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strict values out of JSON, with the line of what is wrong. Only for scene*.c. */
-#ifndef MODAL_FORMATS_SCENE_JSON_H
-#define MODAL_FORMATS_SCENE_JSON_H
+/* Strict values out of JSON, with the line of what is wrong. For formats that are JSON. */
+#ifndef MODAL_FORMATS_JSON_PLACE_H
+#define MODAL_FORMATS_JSON_PLACE_H
 
 #include <jansson.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "formats/scene_json.h"
+#include "formats/json_place.h"
 
 #include <ctype.h>
 #include <math.h>
