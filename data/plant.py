@@ -18,19 +18,24 @@ import random
 import subprocess
 
 # objects, vertices, modes of a plant; plants
-KINDS = {"bush": (60, 1500, 480, 1), "conifer": (43, 7543, 360, 1), "peach": (237, 273003, 2950, 1),
+KINDS = {"bush": (60, 1500, 445, 1), "conifer": (43, 7543, 360, 1), "peach": (237, 273003, 2950, 1),
          "broad-leaved": (419, 288542, 3613, 1), "hemlock": (2866, 190466, 16793, 1),
          "treesketch": (2875, 44404, 21178, 1), "forest": (322, 4960, 2254, 20)}
 WOOD = ("--young", "4e7", "--poisson", "0.3", "--density", "700")
 GREEN = ("--young", "4e6", "--poisson", "0.3", "--density", "500")
 
 
+def stalk_choices(n_vertices):
+    """[(vertices of a ring, 1 for a point at the end)] that give this number."""
+    return [(m, tip) for m in range(3, 13) for tip in (0, 1)
+            if (n_vertices - tip) % m == 0 and (n_vertices - tip) // m >= 3]
+
+
 def write_stalk(path, n_vertices, length, radii, flat=1.0):
     """Rings of m vertices along x, with a point at the end where the number asks for it, filled with
     tetrahedra; the group `root` is the first ring. radii: at the root and at the end. flat: height over
     width. Every vertex is on the surface."""
-    choices = [(m, tip) for m in range(3, 13) for tip in (0, 1)
-               if (n_vertices - tip) % m == 0 and (n_vertices - tip) // m >= 3]
+    choices = stalk_choices(n_vertices)
     # rings about as far apart as their vertices
     edge = lambda m: 2 * radii[0] * math.sin(math.pi / m)
     m, tip = min(choices, key=lambda c: abs(math.log(length / ((n_vertices - c[1]) // c[0] - 1) / edge(c[0]))))
@@ -108,6 +113,8 @@ def shapes_of(n_objects, n_vertices, n_modes):
     """[(name, vertices, modes, length, radii, flatness, material)]: all but the trunk have as many vertices;
     branches and leaves differ by one mode, and how many there are of each makes the sum right."""
     each = n_vertices // n_objects
+    while not (stalk_choices(each) and stalk_choices(n_vertices - (n_objects - 1) * each)):
+        each -= 1
     trunk_vertices, trunk_modes = n_vertices - (n_objects - 1) * each, 12
     low = (n_modes - trunk_modes) // (n_objects - 1)
     more = n_modes - trunk_modes - low * (n_objects - 1)
