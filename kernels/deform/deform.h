@@ -7,10 +7,11 @@
  * Sizes: any, 0 included; r = 0 moves the rest shape. Units: m.
  * Alignment: U to 16 bytes, everything else as floats. Aliasing: outputs overlap nothing.
  * Error, e = FLT_EPSILON / 2, S_j = sum_k |U_kj| |q_k|: the bounds of the two stages add up to
- *   |x_i - exact| <= g(r + 8) (sum_j |R_ij| (|xbar_j| + S_j) + |p_i|),
- *   |d_i - exact| <= g(r + 7) sum_j |R_ij| S_j,   g(m) = m e / (1 - m e),
- * as long as nothing underflows. The reference computes in double and rounds once.
- * Determinism: as modal_sum.h. */
+ *   |x_i - exact| <= g(m + 7) (sum_j |R_ij| (|xbar_j| + S_j) + |p_i|),
+ *   |d_i - exact| <= g(m + 6) sum_j |R_ij| S_j,   g(m) = m e / (1 - m e),
+ * as long as nothing overflows or underflows; m is modal_sum's: r + 1, or 3 r + 32 with split TF32 (cuda,
+ * where modal_sum_splits says so). The reference computes in double and rounds once.
+ * Determinism: as modal_sum.h, which also says what n_columns_total is for. */
 #ifndef MODAL_KERNELS_DEFORM_H
 #define MODAL_KERNELS_DEFORM_H
 
@@ -31,6 +32,7 @@ typedef struct modal_deform_task {
     const float *frames;       /* T [n_columns, 3, 4] */
     float *positions;          /* [n_columns, n_vertices, 3], written */
     float *displacement;       /* [n_columns, n_vertices, 3], written, or NULL */
+    int64_t n_columns_total;   /* of the whole job, as in modal_sum_task; 0: n_columns */
 } modal_deform_task;
 
 /* Arrays, stream, errors and threads: as modal_sum_function. */

@@ -13,7 +13,8 @@ extern "C" modal_status modal_deform_cuda(const modal_deform_task *task, modal_s
                                          task->q,            task->frames,
                                          task->positions,    task->displacement};
     if (task->displacement)
-        return modal_cuda::launch_product<modal_cuda::DEFORM_WITH_DISPLACEMENT>(product, stream,
-                                                                                err);
-    return modal_cuda::launch_product<modal_cuda::DEFORM>(product, stream, err);
+        return modal_cuda::launch_product<modal_cuda::DEFORM_WITH_DISPLACEMENT>(
+            product, task->n_columns_total, stream, err);
+    return modal_cuda::launch_product<modal_cuda::DEFORM>(product, task->n_columns_total, stream,
+                                                          err);
 }

@@ -16,5 +16,6 @@ extern "C" modal_status modal_sum_cuda(const modal_sum_task *task, modal_stream 
                                          nullptr,
                                          task->u,
                                          nullptr};
-    return modal_cuda::launch_product<modal_cuda::SUM>(product, stream, err);
+    return modal_cuda::launch_product<modal_cuda::SUM>(product, task->n_columns_total, stream,
+                                                       err);
 }

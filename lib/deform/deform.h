@@ -46,7 +46,9 @@ typedef struct modal_deform_request {
     modal_tangents tangents; /* both kinds need texture coordinates, dynamic ones dynamic normals */
     int displacement;      /* nonzero: also R U q, the displacement in world axes */
     int stored_order;      /* nonzero: vertices in the basis's stored order, else the user's */
-    int64_t n_frames;      /* that will be submitted in all, to size the batches */
+    /* Of the whole sequence, frames that an earlier run has done included: sizes the batches, and chooses
+     * how back ends sum, so that the same sequence has the same bytes however it is cut. */
+    int64_t n_frames;
     int64_t memory_limit;  /* bytes of main memory for the deformer's own arrays, 0 = no limit */
     int64_t device_limit;  /* bytes of memory on each device, 0 = what is free there */
     modal_matrix_source matrix; /* read NULL: the shapes of the basis hold their modal matrices */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The operations of one batch. One code path for all back ends: where device memory is main memory
  * the copies have the same source and target and do nothing. */
+#include "lib/base/memory.h"
 #include "lib/deform/deform_private.h"
 
 int modal_deform_wants(const deform_engine *d, int output)
@@ -94,6 +95,14 @@ done:
     return status;
 }
 
+/* Of a shape in all frames of the request, whatever part of them this engine, batch or run does: back
+ * ends choose by it how to sum, so that no limit and no number of devices changes a byte. */
+static int64_t all_columns(const deform_engine *d, const deform_shape *s)
+{
+    int64_t columns;
+    return modal_size_multiply(d->n_frames_total, s->n_objects, &columns) ? columns : INT64_MAX;
+}
+
 /* Columns [first, first + count) of a shape. */
 static modal_status compute_chunk(deform_engine *d, const deform_slot *slot,
                                   const deform_shape *s, int64_t first, int64_t count,
@@ -111,7 +120,8 @@ static modal_status compute_chunk(deform_engine *d, const deform_slot *slot,
         .q = slot->d_q + slot->n_frames * s->first_q + first * s->n_modes,
         .frames = frames,
         .positions = d->d_scratch[DEFORM_POSITIONS],
-        .displacement = d->d_scratch[DEFORM_DISPLACEMENT]};
+        .displacement = d->d_scratch[DEFORM_DISPLACEMENT],
+        .n_columns_total = all_columns(d, s)};
     MODAL_TRY(deform_columns(d, s, &deform, err));
     MODAL_TRY(compute_surface(d, s, count, frames, err));
     for (int k = 0; k < DEFORM_OUTPUTS; k++) {

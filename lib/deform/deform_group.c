@@ -106,6 +106,7 @@ modal_status modal_deformer_new(modal_deformer **deformer, const modal_basis *ba
     for (int i = 0; i < n; i++) {
         if (listed) each.back_end = names[i];
         MODAL_TRY(modal_deform_engine_new(&d->engines[i], basis, &each, err));
+        d->engines[i]->n_frames_total = request->n_frames < 1 ? 1 : request->n_frames;
         d->n_engines++;
         if (i == 0 || d->engines[i]->batch_frames < d->batch_frames)
             d->batch_frames = d->engines[i]->batch_frames;

@@ -78,6 +78,7 @@ typedef struct deform_engine {
     double *rest_frames;    /* [n_objects, 3, 4] */
     int32_t *shape_objects; /* [n_objects], sorted by shape */
     deform_shape *shapes;   /* [n_shapes], those with objects */
+    int64_t n_frames_total; /* of all engines of the deformer, at least 1 */
     int64_t batch_frames;
     int64_t *d_base;                    /* shape after shape, [batch_frames * n_objects] */
     float *d_scratch[DEFORM_OUTPUTS];   /* [chunk, n_vertices, width] of one shape, stored order */

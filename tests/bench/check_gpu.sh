@@ -1,20 +1,36 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # On a machine with an NVIDIA GPU: every operation's CUDA version against its reference, the same under
-# compute-sanitizer (memcheck; racecheck), and modalbench's tables of times. usage: check_gpu.sh BUILD_FOLDER
+# compute-sanitizer (memcheck; racecheck), all at once; then modalbench's tables of times.
+# usage: check_gpu.sh BUILD_FOLDER
 set -uo pipefail
 build=$1
 failed=0
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+
+# start NAME COMMAND...: runs it beside the others, its output to a log
+start() {
+  local name=$1
+  shift
+  (SECONDS=0; "$@" >"$logs/$name" 2>&1; code=$?; echo $SECONDS >"$logs/$name.seconds"; exit $code) &
+  names+=("$name")
+  pids+=($!)
+}
+names=()
+pids=()
 for program in "$build"/tests/kernel_*; do
-  name=$(basename "$program")
-  printf '%-28s %s\n' "$name" "$("$program" --backend cuda 2>&1 | tail -1)"
-  [ "${PIPESTATUS[0]}" -eq 0 ] || failed=1
-  "$program" --backend cuda >/dev/null 2>&1 || { echo "$name FAILED"; failed=1; }
+  start "${program##*/}" "$program" --backend cuda
   for tool in memcheck racecheck; do
-    compute-sanitizer --tool $tool --error-exitcode 9 "$program" --backend cuda --quick \
-      >/tmp/sanitizer.log 2>&1 || { echo "$name $tool FAILED"; tail -20 /tmp/sanitizer.log; failed=1; }
-    printf '%-28s %s: %s\n' "$name" $tool "$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' /tmp/sanitizer.log)"
+    start "${program##*/}_$tool" compute-sanitizer --tool $tool --error-exitcode 9 \
+      "$program" --backend cuda --quick
   done
+done
+for i in "${!pids[@]}"; do
+  log=$logs/${names[i]}
+  wait "${pids[i]}" || { failed=1; tail -20 "$log"; echo "${names[i]} FAILED"; }
+  printf '%-36s %4s s  %s\n' "${names[i]}" "$(cat "$log.seconds")" \
+    "$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$log" || tail -1 "$log")"
 done
 "$build"/bin/modalbench all --backend cuda || failed=1
 exit $failed
