@@ -141,20 +141,23 @@ static int64_t held_bytes(const request *r, const input *in)
     return bytes;
 }
 
+static modal_status check_memory(const tool *t, const request *r, const input *in, int64_t writer_bytes,
+                                 modal_error *err)
+{
+    const int64_t held = held_bytes(r, in) + writer_bytes;
+    if (r->memory_limit == 0 || held < r->memory_limit) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_MEMORY,
+                           "--memory-limit: basis, trajectory and writers alone take %" PRId64 " bytes, %s", held,
+                           tool_value(&t->arguments, "memory-limit"));
+}
+
 /* writer_bytes: memory that the writers take. */
 static modal_status make_deformer(tool *t, request *r, const input *in, int64_t writer_bytes,
                                   modal_deformer **deformer, modal_error *err)
 {
     modal_status status = MODAL_OK;
     double start = tool_seconds();
-    if (r->memory_limit > 0) {
-        int64_t held = held_bytes(r, in) + writer_bytes;
-        if (held >= r->memory_limit)
-            MODAL_FAIL(err, MODAL_ERROR_MEMORY,
-                       "--memory-limit: basis and trajectory alone take %" PRId64 " bytes, %s", held,
-                       tool_value(&t->arguments, "memory-limit"));
-        r->deform.memory_limit = r->memory_limit - held;
-    }
+    if (r->memory_limit > 0) r->deform.memory_limit = r->memory_limit - held_bytes(r, in) - writer_bytes;
     if (!r->volume) r->deform.matrix = (modal_matrix_source){modal_basis_tiles_read, in->tiles};
     /* The CPU back end takes its number of threads from the thread that opens it. */
     omp_set_num_threads(r->threads);
@@ -251,6 +254,7 @@ static modal_status write_all(tool *t, request *r, input *in, outputs *out, moda
         MODAL_TRY(tool_refuse_same_file(in->basis_path, out->all[i].path, err));
     MODAL_TRY(modal_sequence_check_info(&info, err));
     MODAL_TRY(modaldeform_check_space(r, &info, out, &writer_bytes, err));
+    MODAL_TRY(check_memory(t, r, in, writer_bytes, err));
     warn_of_targets(t, r, in);
     if (needs_frames) MODAL_TRY(make_deformer(t, r, in, writer_bytes, &deformer, err));
     MODAL_TRY(add_provenance(r, in, deformer ? modal_deformer_kind(deformer) : "none", err));

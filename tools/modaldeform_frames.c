@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include "lib/base/memory.h"
 #include "tools/modaldeform.h"
@@ -16,6 +17,7 @@ typedef struct writing {
     int columns;
     float *speed; /* [n_points], or NULL */
     double wait_seconds, write_seconds;
+    double processor_seconds; /* of the writing thread: what writing costs, however busy the machine is */
     modal_status status;
     modal_error err;
 } writing;
@@ -60,6 +62,13 @@ static modal_status write_frames(writing *w, const modal_deform_batch *batch, in
     return status;
 }
 
+static double thread_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 static void *write_batches(void *argument)
 {
     writing *w = argument;
@@ -68,13 +77,14 @@ static void *write_batches(void *argument)
         double start = tool_seconds();
         w->status = modal_deformer_collect(w->deformer, &batch, &w->err);
         if (w->status != MODAL_OK) break;
-        double collected = tool_seconds();
+        double collected = tool_seconds(), processor = thread_seconds();
         const int64_t n_frames = batch.n_frames / w->columns;
         if (!w->speed) w->status = write_frames(w, &batch, 0, n_frames);
         for (int64_t f = 0; w->speed && f < n_frames && w->status == MODAL_OK; f++) {
             find_speed(w, &batch, n_frames, f);
             w->status = write_frames(w, &batch, f, 1);
         }
+        w->processor_seconds += thread_seconds() - processor;
         w->wait_seconds += collected - start;
         w->write_seconds += tool_seconds() - collected;
         done += n_frames;
@@ -185,6 +195,7 @@ modal_status modaldeform_write_frames(tool *t, const request *r, input *in, moda
     tool_stage(t, "submit", submitted, -1);
     tool_stage(t, "wait for frames", w.wait_seconds, -1);
     tool_stage(t, "write", w.write_seconds, bytes);
+    tool_stage(t, "write, processor", w.processor_seconds, bytes);
     tool_stage(t, "deform and write", tool_seconds() - start, bytes);
     /* The thread that failed first knows why; the other one was only interrupted. */
     if (w.status != MODAL_OK && (status == MODAL_OK || status == MODAL_ERROR_INTERRUPTED))

@@ -16,6 +16,7 @@ import time
 import h5py
 import numpy as np
 
+import check_large
 import check_modaldeform as base
 import check_sequence
 import read_formats
@@ -231,6 +232,34 @@ def plain():
         must(read_formats.read(f"a/{name}") == read_formats.read(f"b/{name}"), f"{name}: other bytes")
     shutil.rmtree("a")
     shutil.rmtree("b")
+
+
+def glb_large():
+    """More modes than are made at a time, more than viewers may like, and the memory that a limit leaves."""
+    n, r = 200 * 160, 230
+    check_large.write_basis("large.h5", 200, 160, r)
+    check_large.write_trajectory("large_traj.h5", "large.h5", r, 3)
+    done = base.run("large_traj.h5", "a", "--format", "glb", says="viewers may fail above 200 morph targets")
+    must(done.stderr.count(b"warning") <= 1, "one warning")
+    root, array = read_formats.glb_parts("a/sequence.glb")
+    primitive = root["meshes"][0]["primitives"][0]
+    some = np.random.default_rng(5).integers(0, n, 40)
+    with h5py.File("large.h5", "r") as b, h5py.File("large_traj.h5", "r") as t:
+        s, q = b["shapes/0000"], t["q"][:]
+        user = s["surface/user_vertex"][:]
+        u = s["modes/modal_matrix"][:].astype("f8")[some // 32, :, :, some % 32]  # [40, r, 3]
+        wanted = s["surface/rest_positions"][:][some] + np.einsum("fk,vki->fvi", q, u)
+    (channel,) = root["animations"][0]["channels"]
+    weights = array(root["animations"][0]["samplers"][channel["sampler"]]["output"]).reshape(3, -1).astype("f8")
+    found = np.broadcast_to(array(primitive["attributes"]["POSITION"])[user[some]].astype("f8"), wanted.shape).copy()
+    must(len(primitive["targets"]) == weights.shape[1] == r, "targets")
+    for k, target in enumerate(primitive["targets"]):
+        found += weights[:, k, None, None] * array(target["POSITION"])[user[some]]
+    error = np.abs(found - wanted).max() / np.ptp(wanted)
+    must(error <= 1e-6, f"glb: {r} modes: error {error}")
+    base.nothing_left("large_traj.h5", "o", "--format", "glb", "--memory-limit", "60M", code=4, says="memory")
+    shutil.rmtree("a")
+    os.remove("large.h5")
 
 
 def precision():
@@ -449,7 +478,7 @@ def main():
             if os.path.exists(name):
                 os.remove(name)
         base.long_trajectory("long.h5", "basis.h5", 300)
-        for part in (all_formats, plain, glb, precision, volume, refusals, interrupt):
+        for part in (all_formats, plain, glb, glb_large, precision, volume, refusals, interrupt):
             part()
             print(f"check_formats: {part.__name__}: ok")
         os.chdir("/")
