@@ -22,3 +22,13 @@ if(MODAL_HAVE_MODES)
                    $<TARGET_FILE:modalpack> $<TARGET_FILE:modalinfo> ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.solids PROPERTIES LABELS cli)
 endif()
+
+# The same .inp in CalculiX; skipped without ccx.
+if(MODAL_HAVE_MODES)
+  add_executable(solve_modes ${CMAKE_CURRENT_SOURCE_DIR}/clients/solve_modes.c)
+  set_target_properties(solve_modes PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_link_libraries(solve_modes PRIVATE modal_modes modal_materials modal_meshes)
+  add_test(NAME clients.calculix COMMAND ${MODAL_PYTHON}
+           ${CMAKE_CURRENT_SOURCE_DIR}/clients/check_calculix.py $<TARGET_FILE:solve_modes>)
+  set_tests_properties(clients.calculix PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
+endif()

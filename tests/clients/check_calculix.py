@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Eigenvalues of CalculiX (ccx, Debian's calculix-ccx) and ours, the same .inp and the same mass rule:
+1e-6. Then what the consistent mass changes, as docs/elements.md tells. Exit 77 where ccx is absent.
+usage: check_calculix.py SOLVE_MODES [table]"""
+import itertools
+import json
+import math
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+solve_modes, table = sys.argv[1], len(sys.argv) > 2
+N_MODES = 12
+EDGES = {"C3D10": [(0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3)],
+         "C3D20": [(0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6), (6, 7), (7, 4), (0, 4), (1, 5), (2, 6), (3, 7)]}
+HEX = [(0, 0, 0), (2, 0, 0), (2, 2, 0), (0, 2, 0), (0, 0, 2), (2, 0, 2), (2, 2, 2), (0, 2, 2)]
+STEEL = {"young": 2.1e11, "poisson": 0.3, "density": 7850}
+SPRUCE = {"young": [11e9, 0.9e9, 0.6e9], "poisson": [0.35, 0.4, 0.45], "shear": [0.8e9, 0.7e9, 0.05e9],
+          "density": 420, "axes": [[2, 1, 0.5], [-1, 1, 0.3]]}
+
+
+def corners(kind, cell):
+    """Corners of the elements of a cell, on a grid twice as fine as the cells."""
+    at = [tuple(2 * c + p for c, p in zip(cell, point)) for point in HEX]
+    if kind in ("C3D8", "C3D20"):
+        return [at]
+    if kind == "C3D6":
+        return [[at[i] for i in part] for part in ((0, 1, 2, 4, 5, 6), (0, 2, 3, 4, 6, 7))]
+    found = []
+    for t, path in enumerate(((0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 2, 1), (1, 0, 2), (2, 1, 0))):
+        here = list(at[0])
+        tet = [tuple(here)]
+        for axis in path:
+            here[axis] += 2
+            tet.append(tuple(here))
+        found.append(tet if t < 3 else [tet[0], tet[1], tet[3], tet[2]])
+    return found
+
+
+def place(point, cells, size):
+    """A bent bar: no element is a box, sides of quadratic ones are curved."""
+    x, y, z = (s * p / (2 * c) for s, p, c in zip(size, point, cells))
+    return x + 0.2 * y * math.sin(3 * z), y + 0.06 * math.sin(2 * x), z + 0.05 * x * y
+
+
+def write_case(name, kind, cells, size, material, held):
+    numbers, elements = {}, []
+    number = lambda point: numbers.setdefault(point, len(numbers) + 1)
+    for cell in itertools.product(*map(range, cells)):
+        for part in corners(kind, cell):
+            nodes = [number(p) for p in part]
+            nodes += [number(tuple((a + b) // 2 for a, b in zip(part[i], part[j]))) for i, j in EDGES.get(kind, [])]
+            elements.append(nodes)
+    mesh = ["*NODE, NSET=NALL"]
+    mesh += [f"{n}, " + ", ".join("%.15g" % x for x in place(p, cells, size)) for p, n in numbers.items()]
+    mesh.append(f"*ELEMENT, TYPE={kind}, ELSET=EALL")
+    for e, nodes in enumerate(elements, 1):
+        words = [str(e)] + [str(n) for n in nodes]
+        mesh += [", ".join(words[:11]) + ("," if len(words) > 11 else "")] + ([", ".join(words[11:])] if len(words) > 11 else [])
+    pathlib.Path(name + "-mesh.inp").write_text("\n".join(mesh) + "\n")
+    rows = [(n, held(p)) for p, n in numbers.items() if held(p)]
+    pathlib.Path(name + ".held").write_text("".join(f"{n} {h}\n" for n, h in rows))
+    pathlib.Path(name + ".json").write_text(json.dumps({"materials": {"m": material}, "default": "m"}))
+    step = ["*MATERIAL, NAME=M"]
+    if isinstance(material["young"], list):
+        nine = material["young"] + material["poisson"] + material["shear"]
+        step += ["*ELASTIC, TYPE=ENGINEERING CONSTANTS", ", ".join(map(repr, nine[:8])), repr(nine[8]) + ","]
+        axes = ["*ORIENTATION, NAME=AXES", ", ".join(str(v) for v in sum(material["axes"], []))]
+    else:
+        step += ["*ELASTIC", f"{material['young']!r}, {material['poisson']!r}"]
+        axes = []
+    step += ["*DENSITY", repr(material["density"])] + axes
+    step += ["*SOLID SECTION, ELSET=EALL, MATERIAL=M" + (", ORIENTATION=AXES" if axes else ""), "*BOUNDARY"]
+    step += [f"{n}, {k + 1}, {k + 1}" for n, h in rows for k in range(3) if h >> k & 1]
+    step += ["*STEP", "*FREQUENCY", str(N_MODES), "*END STEP", ""]
+    pathlib.Path(name + ".inp").write_text("\n".join(mesh + step))
+
+
+def theirs(name):
+    got = subprocess.run(["ccx", name], capture_output=True, text=True)
+    lines = pathlib.Path(name + ".dat").read_text().split("\n")
+    start = next(i for i, line in enumerate(lines) if "E I G E N V A L U E" in line)
+    rows = [line.split() for line in lines[start + 1:start + 9 + N_MODES]]
+    values = [float(row[1]) for row in rows if len(row) == 5 and row[0].isdigit()]
+    assert len(values) == N_MODES, (name, got.stdout[-500:])
+    return values
+
+
+def ours(name, rule):
+    got = subprocess.run([solve_modes, name + "-mesh.inp", name + ".json", name + ".held", rule, str(N_MODES)],
+                         capture_output=True, text=True)
+    assert got.returncode == 0, (name, got.stderr)
+    return [float(line) for line in got.stdout.split()]
+
+
+if not shutil.which("ccx"):
+    print("SKIPPED: no ccx (CalculiX)")
+    sys.exit(77)
+clamped = lambda point: 7 if point[0] == 0 else 0
+# the root slides in its plane; the underside is held across it, one line along the bar
+rollers = lambda point: (1 if point[0] == 0 else 0) | (4 if point[2] == 0 else 0) | (2 if point[:2] == (0, 0) else 0)
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    count = 0
+    for kind, cells in (("C3D4", (12, 3, 3)), ("C3D10", (5, 2, 2)), ("C3D8", (10, 3, 3)), ("C3D20", (5, 2, 2))):
+        for title, material, held in (("steel, clamped", STEEL, clamped), ("spruce, clamped", SPRUCE, clamped),
+                                      ("steel, on rollers", STEEL, rollers)):
+            name = f"{kind.lower()}-{count}"
+            write_case(name, kind, cells, (2.0, 0.4, 0.3), material, held)
+            reference, same, consistent = theirs(name), ours(name, "stiffness-points"), ours(name, "consistent")
+            worst = max(abs(a / b - 1) for a, b in zip(same, reference))
+            change = [a / b - 1 for a, b in zip(consistent, reference)]
+            if table:
+                print(f"| {kind} | {title} | {worst:.1e} | {change[0]:.1e} | {change[-1]:.1e} |")
+            assert worst <= 1e-6, (kind, title, worst, same, reference)
+            count += 1
+print(f"{count} solids: CalculiX agrees")
