@@ -54,3 +54,10 @@ const msh_element_type *msh_find_element_type(int64_t number)
         if (types[i].number == number) return &types[i];
     return NULL;
 }
+
+const msh_element_type *msh_find_element_type_of(modal_element_type type)
+{
+    const msh_element_type *found = types;
+    while (found->type != (int)type) found++;
+    return found;
+}

@@ -33,6 +33,8 @@ enum { MSH_MOST_NODES = 28 };
 
 /* NULL for a number that is not listed. */
 const msh_element_type *msh_find_element_type(int64_t number);
+/* That of one of our types of elements. */
+const msh_element_type *msh_find_element_type_of(modal_element_type type);
 
 /* $Entities of version 4.1: which physical groups an entity belongs to. */
 typedef struct msh_entities {

@@ -7,7 +7,7 @@ add_test(NAME tree.layers
 set_tests_properties(tree.layers PROPERTIES LABELS unit)
 
 set(tools "")
-foreach(tool modalpack modalplace modalsim modaldeform modalview modalinfo modalbench)
+foreach(tool modalmesh modalpack modalplace modalsim modaldeform modalview modalinfo modalbench)
   if(TARGET ${tool})
     list(APPEND tools $<TARGET_FILE:${tool}>)
   endif()

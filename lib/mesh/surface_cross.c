@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Triangles of a surface that cross each other: a tree of boxes over the triangles in the order of a
+ * space-filling curve, each triangle against those behind it. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "lib/base/sort.h"
+#include "lib/mesh/surface_check.h"
+
+enum { LEAF = 4 };
+
+typedef struct box {
+    float low[3], high[3]; /* rounded outwards */
+} box;
+
+typedef struct tree {
+    const modal_surface_mesh *surface;
+    int64_t n, n_leaves; /* leaves: a power of two */
+    int32_t *order;      /* [n] triangles along the curve */
+    box *boxes;          /* [n] of the triangles in that order */
+    box *nodes;          /* [2 n_leaves] children of i are 2 i and 2 i + 1, the root is 1 */
+} tree;
+
+/* ---- crossing ---- */
+
+/* The sign of the volume of the tetrahedron a b c d where it is certain, else 0. The bounds are those of
+ * Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric Predicates", 1997,
+ * in double, then with the mantissa of long double. */
+static int orientation(const double *a, const double *b, const double *c, const double *d)
+{
+    double e[3][3];
+    for (int k = 0; k < 3; k++) {
+        e[0][k] = a[k] - d[k];
+        e[1][k] = b[k] - d[k];
+        e[2][k] = c[k] - d[k];
+    }
+    double m[3][2], det = 0, sum = 0;
+    for (int i = 0; i < 3; i++) {
+        const double *p = e[(i + 1) % 3], *q = e[(i + 2) % 3];
+        m[i][0] = p[0] * q[1];
+        m[i][1] = p[1] * q[0];
+        det += e[i][2] * (m[i][0] - m[i][1]);
+        sum += fabs(e[i][2]) * (fabs(m[i][0]) + fabs(m[i][1]));
+    }
+    if (fabs(det) > 8 * DBL_EPSILON * sum) return det > 0 ? 1 : -1;
+    long double det2 = 0, sum2 = 0;
+    for (int i = 0; i < 3; i++) {
+        const double *r[3] = {a, b, c}, *p = r[(i + 1) % 3], *q = r[(i + 2) % 3];
+        long double x = ((long double)p[0] - d[0]) * ((long double)q[1] - d[1]),
+                    y = ((long double)p[1] - d[1]) * ((long double)q[0] - d[0]),
+                    z = (long double)r[i][2] - d[2];
+        det2 += z * (x - y);
+        sum2 += fabsl(z) * (fabsl(x) + fabsl(y));
+    }
+    if (fabsl(det2) > 16 * LDBL_EPSILON * sum2) return det2 > 0 ? 1 : -1;
+    return 0;
+}
+
+/* Whether the edge p q goes through the inside of the triangle a b c. */
+static int pierces(const double *p, const double *q, const double *a, const double *b, const double *c)
+{
+    int side = orientation(a, b, c, p);
+    if (side == 0 || orientation(a, b, c, q) != -side) return 0;
+    int turn = orientation(p, q, a, b);
+    return turn != 0 && orientation(p, q, b, c) == turn && orientation(p, q, c, a) == turn;
+}
+
+static int cross(const modal_surface_mesh *surface, int32_t s, int32_t t)
+{
+    const double *x[2][3];
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 3; k++)
+            x[i][k] = surface->positions + 3 * (int64_t)surface->triangles[3 * (int64_t)(i ? t : s) + k];
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 3; k++)
+            if (pierces(x[i][k], x[i][(k + 1) % 3], x[!i][0], x[!i][1], x[!i][2])) return 1;
+    return 0;
+}
+
+/* ---- the tree ---- */
+
+static box empty_box(void)
+{
+    return (box){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+}
+
+static void enclose(box *whole, const box *part)
+{
+    for (int k = 0; k < 3; k++) {
+        whole->low[k] = fminf(whole->low[k], part->low[k]);
+        whole->high[k] = fmaxf(whole->high[k], part->high[k]);
+    }
+}
+
+static int overlap(const box *a, const box *b)
+{
+    for (int k = 0; k < 3; k++)
+        if (a->low[k] > b->high[k] || b->low[k] > a->high[k]) return 0;
+    return 1;
+}
+
+static box triangle_box(const modal_surface_mesh *surface, int32_t t)
+{
+    box whole = empty_box();
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            double x = surface->positions[3 * (int64_t)surface->triangles[3 * (int64_t)t + i] + k];
+            whole.low[k] = fminf(whole.low[k], nextafterf((float)x, -INFINITY));
+            whole.high[k] = fmaxf(whole.high[k], nextafterf((float)x, INFINITY));
+        }
+    return whole;
+}
+
+/* 21 bits, two zeros after each. */
+static uint64_t spread(uint64_t x)
+{
+    x = (x | x << 32) & 0x1f00000000ffffu;
+    x = (x | x << 16) & 0x1f0000ff0000ffu;
+    x = (x | x << 8) & 0x100f00f00f00f00fu;
+    x = (x | x << 4) & 0x10c30c30c30c30c3u;
+    return (x | x << 2) & 0x1249249249249249u;
+}
+
+/* Along Morton's curve, by the centres of the triangles' boxes. */
+static modal_status sort_triangles(tree *t, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    uint64_t *keys = NULL;
+    box all = empty_box();
+    MODAL_TRY(modal_alloc(&keys, t->n, sizeof *keys, "tree", err));
+    MODAL_TRY(modal_alloc(&t->order, t->n, sizeof *t->order, "tree", err));
+    for (int64_t i = 0; i < t->n; i++) {
+        box b = triangle_box(t->surface, (int32_t)i);
+        enclose(&all, &b);
+    }
+    for (int64_t i = 0; i < t->n; i++) {
+        box b = triangle_box(t->surface, (int32_t)i);
+        keys[i] = 0;
+        for (int k = 0; k < 3; k++) {
+            double extent = (double)all.high[k] - all.low[k];
+            double place = (((double)b.low[k] + b.high[k]) / 2 - all.low[k]) / extent;
+            keys[i] |= spread(extent > 0 && extent < INFINITY ? (uint64_t)(fmin(fmax(place, 0), 1) * 2097151) : 0) << k;
+        }
+        t->order[i] = (int32_t)i;
+    }
+    MODAL_TRY(modal_sort_by_key(t->n, keys, t->order, err));
+done:
+    modal_free(&keys);
+    return status;
+}
+
+static modal_status build(tree *t, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(sort_triangles(t, err));
+    for (t->n_leaves = 1; t->n_leaves * LEAF < t->n;) t->n_leaves *= 2;
+    MODAL_TRY(modal_alloc(&t->boxes, t->n, sizeof *t->boxes, "tree", err));
+    MODAL_TRY(modal_alloc(&t->nodes, 2 * t->n_leaves, sizeof *t->nodes, "tree", err));
+    for (int64_t i = 0; i < 2 * t->n_leaves; i++) t->nodes[i] = empty_box();
+    for (int64_t i = 0; i < t->n; i++) {
+        t->boxes[i] = triangle_box(t->surface, t->order[i]);
+        enclose(&t->nodes[t->n_leaves + i / LEAF], &t->boxes[i]);
+    }
+    for (int64_t i = t->n_leaves - 1; i > 0; i--) {
+        enclose(&t->nodes[i], &t->nodes[2 * i]);
+        enclose(&t->nodes[i], &t->nodes[2 * i + 1]);
+    }
+done:
+    return status;
+}
+
+/* Counts the triangles behind place i that cross it; *least: the one of least index, if less. */
+static int64_t query(const tree *t, int64_t i, int32_t *least)
+{
+    int64_t stack[128], count = 0;
+    int n = 0;
+    stack[n++] = 1;
+    while (n > 0) {
+        int64_t node = stack[--n], first = node, last = node;
+        if (!overlap(&t->nodes[node], &t->boxes[i])) continue;
+        while (last < t->n_leaves) first = 2 * first, last = 2 * last + 1;
+        int64_t end = LEAF * (last - t->n_leaves + 1);
+        if (end <= i) continue; /* all in front of it */
+        if (node < t->n_leaves) {
+            stack[n++] = 2 * node + 1;
+            stack[n++] = 2 * node;
+            continue;
+        }
+        int64_t begin = LEAF * (first - t->n_leaves);
+        for (int64_t j = begin > i ? begin : i + 1; j < end && j < t->n; j++)
+            if (overlap(&t->boxes[i], &t->boxes[j]) && cross(t->surface, t->order[i], t->order[j])) {
+                count++;
+                if (t->order[j] < *least) *least = t->order[j];
+            }
+    }
+    return count;
+}
+
+modal_status modal_surface_intersections(const modal_surface_mesh *surface, int64_t *count,
+                                         int32_t first[2], modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    tree t = {.surface = surface, .n = surface->n_triangles};
+    int32_t *partner = NULL;
+    int64_t total = 0;
+    first[0] = first[1] = -1;
+    *count = 0;
+    if (t.n == 0) return MODAL_OK;
+    MODAL_TRY(build(&t, err));
+    MODAL_TRY(modal_alloc(&partner, t.n, sizeof *partner, "crossings", err));
+#pragma omp parallel for schedule(dynamic, 256) reduction(+ : total)
+    for (int64_t i = 0; i < t.n; i++) {
+        partner[i] = INT32_MAX;
+        total += query(&t, i, &partner[i]);
+    }
+    for (int64_t i = 0; i < t.n; i++) {
+        if (partner[i] == INT32_MAX) continue;
+        int32_t a = t.order[i] < partner[i] ? t.order[i] : partner[i],
+                b = t.order[i] < partner[i] ? partner[i] : t.order[i];
+        if (first[0] < 0 || a < first[0] || (a == first[0] && b < first[1])) first[0] = a, first[1] = b;
+    }
+    *count = total;
+done:
+    modal_free(&t.order);
+    modal_free(&t.boxes);
+    modal_free(&t.nodes);
+    modal_free(&partner);
+    return status;
+}

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+# modalmesh; what needs a meshing library that is absent is skipped.
+set(modalmesh_arguments --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --dump $<TARGET_FILE:dump_mesh>
+    --data ${MODAL_TEST_DATA})
+if(TARGET dump_mesh_gmsh)
+  list(APPEND modalmesh_arguments --dump-gmsh $<TARGET_FILE:dump_mesh_gmsh>)
+endif()
+foreach(case convert surfaces geometry pipeline)
+  add_test(NAME cli.modalmesh_${case}
+           COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modalmesh.py ${case}
+                   ${modalmesh_arguments})
+  set_tests_properties(cli.modalmesh_${case} PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
+endforeach()

@@ -1,0 +1,397 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""modalmesh on sound and on broken surfaces, geometries and volume meshes.
+
+check_modalmesh.py convert|surfaces|geometry|pipeline --bin FOLDER --dump PROGRAM [--dump-gmsh PROGRAM]
+[--data FOLDER]; exit 77 (skipped), with a reason, where a meshing library or a program is absent.
+"""
+import argparse
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+FILES = pathlib.Path(__file__).resolve().parent.parent / "files"
+parser = argparse.ArgumentParser()
+parser.add_argument("what", choices=["convert", "surfaces", "geometry", "pipeline"])
+parser.add_argument("--bin", required=True, type=pathlib.Path)
+parser.add_argument("--dump", required=True)
+parser.add_argument("--dump-gmsh")
+parser.add_argument("--data", type=pathlib.Path)
+arguments = parser.parse_args()
+TOOL = str(arguments.bin / "modalmesh")
+FOLDER = pathlib.Path(tempfile.mkdtemp())
+
+
+def skip(reason):
+    print("SKIPPED:", reason)
+    sys.exit(77)
+
+
+def check(condition, *what):
+    if not condition:
+        print("FAILED:", *what)
+        sys.exit(1)
+
+
+def run(*words, code=0, tool=TOOL):
+    result = subprocess.run([tool, *map(str, words)], capture_output=True, text=True)
+    check(result.returncode == code, words, "exit", result.returncode, "expected", code, result.stderr)
+    return result
+
+
+def mesh(source, *options, code=0, name="out.msh"):
+    """Runs modalmesh; the report, or the one line of its message."""
+    target = FOLDER / name
+    target.unlink(missing_ok=True)
+    result = run(source, target, "--report", FOLDER / "report.json", "-f", *options, code=code)
+    check(target.exists() == (code == 0), source, "output", target)
+    check(not [p for p in FOLDER.iterdir() if p.name.startswith(".")], "something half-written is left")
+    if code:
+        lines = [line for line in result.stderr.splitlines() if "warning" not in line and "repair:" not in line]
+        check(len(lines) == 1 and lines[0].startswith("modalmesh: "), lines)
+        return lines[0]
+    return json.loads((FOLDER / "report.json").read_text())
+
+
+def dump(path, program=None):
+    data = json.loads(run(path, tool=program or arguments.dump).stdout)
+    data["nodes"] = np.array(data["nodes"]).reshape(-1, 3)
+    return data
+
+
+def engines():
+    text = run("--version").stdout
+    return {name.lower() for name in ("Gmsh", "TetGen") if not re.search(name + " absent", text)}
+
+
+# ---- surfaces ----
+
+
+def cube(n=4, origin=(0, 0, 0), size=1.0):
+    """A cube's surface of n x n squares a side: vertices, triangles facing outwards."""
+    index, vertices, triangles = {}, [], []
+
+    def vertex(p):
+        if p not in index:
+            index[p] = len(vertices)
+            vertices.append([o + size * c / n for o, c in zip(origin, p)])
+        return index[p]
+
+    for axis in range(3):
+        u, v = (axis + 1) % 3, (axis + 2) % 3
+        for side in (0, n):
+            for i in range(n):
+                for j in range(n):
+                    corners = []
+                    for a, b in ((0, 0), (1, 0), (1, 1), (0, 1)):
+                        p = [0, 0, 0]
+                        p[axis], p[u], p[v] = side, i + a, j + b
+                        corners.append(vertex(tuple(p)))
+                    if side == 0:
+                        corners.reverse()
+                    triangles += [[corners[0], corners[1], corners[2]], [corners[0], corners[2], corners[3]]]
+    return np.array(vertices), np.array(triangles)
+
+
+def join(*parts):
+    vertices, triangles, n = [], [], 0
+    for v, t in parts:
+        vertices.append(v)
+        triangles.append(t + n)
+        n += len(v)
+    return np.vstack(vertices), np.vstack(triangles)
+
+
+def write_off(name, surface):
+    vertices, triangles = surface
+    path = FOLDER / name
+    text = f"OFF\n{len(vertices)} {len(triangles)} 0\n"
+    text += "".join("%.17g %.17g %.17g\n" % tuple(v) for v in vertices)
+    path.write_text(text + "".join("3 %d %d %d\n" % tuple(t) for t in triangles))
+    return path
+
+
+def surface_report(path, *options, code):
+    run("--check", path, "--report", FOLDER / "report.json", *options, code=code)
+    return json.loads((FOLDER / "report.json").read_text())["surface"]
+
+
+def check_broken_surfaces():
+    sound = cube()
+    report = surface_report(write_off("cube.off", sound), code=0)
+    check(report["closed"] and report["manifold"] and report["oriented"] and report["bounds_a_solid"], report)
+    check(abs(report["volume_m3"] - 1) < 1e-12 and abs(report["area_m2"] - 6) < 1e-12, report)
+    engine = sorted(engines())[-1]
+
+    # A scan with pinholes, and one with a hole too large to close.
+    vertices, triangles = sound
+    pinholes = write_off("pinholes.off", (vertices, np.delete(triangles, [3, 40, 41], axis=0)))
+    report = surface_report(pinholes, code=1)
+    check(not report["closed"] and report["holes"] == 2 and report["open_edges"] == 7, report)
+    check(re.search(r"not closed: edges of one triangle, 7; the first from vertex \d+ to \d+, near [-\d. e]+$",
+                    mesh(pinholes, code=3)), "message")
+    repaired = mesh(pinholes, "--repair")
+    check(repaired["repairs"]["filled_holes"] == 2 and repaired["repairs"]["added_triangles"] == 3, repaired["repairs"])
+    check(abs(repaired["mesh"]["volume_m3"] - 1) < 1e-9, repaired["mesh"])
+    large = write_off("large.off", (vertices, triangles[32:]))
+    check(surface_report(large, "--repair", code=1)["open_edges"] == 16, "large hole")
+    check("not closed" in mesh(large, "--repair", code=3), "large hole")
+
+    # Three triangles at an edge: a fin on the cube.
+    a, b = triangles[0][:2]
+    fin = (np.vstack([vertices, [[-1, -1, -1]]]), np.vstack([triangles, [[a, b, len(vertices)]]]))
+    path = write_off("fin.off", fin)
+    report = surface_report(path, code=1)
+    check(not report["manifold"] and report["edges_of_three_triangles"] == 1, report)
+    check(report["first_edge_of_three_triangles"] == sorted([int(a), int(b)]), report)
+    check(f"not manifold: edges of three or more triangles, 1; the first from vertex {min(a, b)} to {max(a, b)}, near"
+          in mesh(path, "--repair", code=3), "fin")
+
+    # Two cubes through each other, and two side by side.
+    path = write_off("crossing.off", join(sound, cube(3, (0.45, 0.37, 0.41))))
+    report = surface_report(path, code=1)
+    check(report["self_intersecting"] and report["intersections"] > 10 and report["closed"], report)
+    check(re.search(r"self-intersecting: pairs of triangles that cross, \d+; the first are \d+ and \d+, near",
+                    mesh(path, "--repair", code=3)), "crossing")
+    many = [cube(2, (2.0 * i, 0, 0)) for i in range(3)]
+    report = surface_report(write_off("three.off", join(*many)), code=0)
+    check(report["components"] == 3 and not report["self_intersecting"], report)
+    check(abs(mesh(FOLDER / "three.off")["mesh"]["volume_m3"] - 3) < 1e-9, "three cubes")
+
+    # Turned triangles, doubles, a soup of triangles: all put right.
+    turned = triangles.copy()
+    turned[::3] = turned[::3, ::-1]
+    path = write_off("turned.off", (vertices, turned))
+    check(not surface_report(path, code=1)["oriented"], "turned")
+    check("not oriented" in mesh(path, code=3), "turned")
+    check(mesh(path, "--repair")["repairs"]["turned_triangles"] > 0, "turned")
+    path = write_off("double.off", (vertices, np.vstack([triangles, triangles[5:7, [1, 2, 0]]])))
+    check(surface_report(path, code=1)["duplicate_triangles"] == 2, "double")
+    check("duplicate triangles, 2; the first are 5 and" in mesh(path, code=3), "double")
+    check(mesh(path, "--repair")["repairs"]["removed_duplicate_triangles"] == 2, "double")
+    soup = (vertices[triangles].reshape(-1, 3), np.arange(3 * len(triangles)).reshape(-1, 3))
+    report = mesh(write_off("soup.off", soup), "--repair")
+    check(report["repairs"]["merged_vertices"] == 3 * len(triangles) - len(vertices), report["repairs"])
+    check(abs(report["mesh"]["volume_m3"] - 1) < 1e-9, report["mesh"])
+
+    # A cavity, whatever way it faces.
+    for flip in (1, -1):
+        inner = cube(2, (0.25, 0.25, 0.25), 0.5)
+        hollow = write_off("hollow.off", join(sound, (inner[0], inner[1][:, ::flip])))
+        for name in engines():
+            volume = mesh(hollow, "--engine", name)["mesh"]["volume_m3"]
+            check(abs(volume - 0.875) < 1e-9, name, "hollow cube", volume)
+
+    # Sizes, numbers of nodes, orders, patches.
+    coarse = mesh(FOLDER / "cube.off", "--engine", engine, "--size", "0.4")["mesh"]
+    fine = mesh(FOLDER / "cube.off", "--engine", engine, "--size", "0.1")["mesh"]
+    check(fine["nodes"] > 3 * coarse["nodes"], coarse["nodes"], fine["nodes"])
+    for order in (1, 2):
+        budget = mesh(FOLDER / "cube.off", "--nodes", 3000, "--order", order)["mesh"]
+        check(2000 <= budget["nodes"] <= 3000, "budget", budget["nodes"])
+        check(list(budget["elements"]) == [["TET4", "TET10"][order - 1]], budget["elements"])
+    check("no mesh of so few nodes found, 20" in mesh(FOLDER / "cube.off", "--nodes", 20, code=3), "budget")
+    for name in engines():
+        for order in (1, 2):
+            mesh(FOLDER / "cube.off", "--patches", 40, "--engine", name, "--order", order)
+            data = dump(FOLDER / "out.msh")
+            check(len(data["groups"]) == 6, name, "patches", [g["name"] for g in data["groups"]])
+            for group in data["groups"]:
+                x = data["nodes"][group["nodes"]]
+                flat = [k for k in range(3) if np.ptp(x[:, k]) == 0]
+                check(group["dimension"] == 2 and group["name"].startswith("patch_") and len(flat) == 1, group["name"])
+                # Every node of the face is in its group.
+                on_face = np.flatnonzero(data["nodes"][:, flat[0]] == x[0, flat[0]])
+                check(group["nodes"] == on_face.tolist(), name, order, "nodes of", group["name"])
+    # Time limits, and what makes no sense.
+    check("not finished after 0.001 s" in mesh(FOLDER / "cube.off", "--time-limit", "0.001", code=5), "time limit")
+    check("give one of them" in mesh(FOLDER / "cube.off", "--size", 1, "--nodes", 9, code=2), "usage")
+    check("must be gmsh or tetgen" in mesh(FOLDER / "cube.off", "--engine", "netgen", code=2), "usage")
+    # The same bytes again.
+    mesh(FOLDER / "cube.off", "--size", "0.2", name="a.msh")
+    mesh(FOLDER / "cube.off", "--size", "0.2", "-j", 1, name="b.msh")
+    check((FOLDER / "a.msh").read_bytes() == (FOLDER / "b.msh").read_bytes(), "not the same bytes twice")
+
+
+def check_scans():
+    """The Stanford bunny, whole and with holes."""
+    path = arguments.data and arguments.data / "stanford" / "bunny_10k.off"
+    if not path or not path.exists():
+        print("no real surfaces: bunny left out")
+        return
+    for name in engines():
+        report = mesh(path, "--engine", name)
+        ours = sum(s["seconds"] for s in report["stages"] if s["name"] != name)
+        print(f"bunny by {name}: {report['mesh']['nodes']} nodes, {report['mesh']['elements']}, "
+              f"least radius ratio {report['mesh']['least_radius_ratio']:.3f}; ours {ours:.3f} s of "
+              f"{sum(s['seconds'] for s in report['stages']):.3f} s")
+        check(abs(report["mesh"]["volume_m3"] / report["surface"]["volume_m3"] - 1) < 1e-6, name, "volume")
+    lines = [line for line in path.read_text().split("\n") if line.strip()]
+    n_vertices, n_triangles = map(int, lines[1].split()[:2])
+    first = 2 + n_vertices
+    for count, code in ((60, 0), (1, 0)):
+        chosen = set(np.random.default_rng(7).choice(n_triangles, count, replace=False).tolist())
+        kept = [t for i, t in enumerate(lines[first:first + n_triangles]) if i not in chosen]
+        holes = FOLDER / "scan.off"
+        holes.write_text("\n".join([lines[0], f"{n_vertices} {len(kept)} 0", *lines[2:first], *kept]) + "\n")
+        message = mesh(holes, code=3)
+        check("not closed" in message, "scan with holes", message)
+        report = mesh(holes, "--repair")
+        check(report["repairs"]["filled_holes"] > 0.9 * count, report["repairs"])
+        check(abs(report["mesh"]["volume_m3"] / 195.96 - 1) < 1e-3, report["mesh"]["volume_m3"])
+
+
+# ---- conversions, geometries, the pipeline ----
+
+
+def same_mesh(a, b):
+    check(np.array_equal(a["nodes"], b["nodes"]), "nodes")
+    check(a["types"] == b["types"] and a["element_nodes"] == b["element_nodes"], "elements")
+    groups = [sorted((g["dimension"], g["name"], tuple(g["nodes"]), tuple(g["elements"])) for g in m["groups"])
+              for m in (a, b)]
+    check(groups[0] == groups[1], "groups", groups)
+
+
+# Gmsh's number of each type, and where it has each of our nodes.
+GMSH = {"TET4": (4, range(4)), "HEX8": (5, range(8)), "WEDGE6": (6, range(6)), "PYRAMID5": (7, range(5)),
+        "TET10": (11, [0, 1, 2, 3, 4, 5, 6, 7, 9, 8]),
+        "HEX20": (17, [0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 13, 9, 16, 18, 19, 17, 10, 12, 14, 15])}
+
+
+def check_convert():
+    n = 0
+    names = ["good-mixed.inp", "good-curved.inp", "good-mixed.mesh", "good-mixed.vtk", "good-curved.vtu", "good-pair.ele"]
+    sources = [FILES / name for name in names]
+    sources += sorted(FILES.glob("good-*.msh")) + sorted(FILES.glob("good*.veg"))
+    for source in sources:
+        before = dump(source)
+        if "nodes in no element" in run(source, FOLDER / "b.msh", "-f").stderr:
+            continue  # those are dropped: not the same mesh
+        for options in ([], ["--text"]):
+            mesh(source, *options)
+            after = dump(FOLDER / "out.msh")
+            same_mesh(before, after)
+            raised = min(before["node_tags"] + before["element_tags"]) == 0
+            check([t + raised for t in before["node_tags"]] == after["node_tags"], source, "node numbers")
+            check([t + raised for t in before["element_tags"]] == after["element_tags"], source, "element numbers")
+            if arguments.dump_gmsh and not options:
+                theirs = dump(FOLDER / "out.msh", arguments.dump_gmsh)
+                order = {tag: i for i, tag in enumerate(theirs["node_tags"])}
+                places = [order[tag] for tag in after["node_tags"]]
+                check(np.array_equal(theirs["nodes"][places], after["nodes"]), source, "coordinates in Gmsh")
+                numbers, at = np.array(after["node_tags"]), 0
+                known = {tag: (block["type"], nodes) for block in theirs["volume"] if block["tags"]
+                         for tag, nodes in zip(block["tags"], np.array(block["nodes"]).reshape(len(block["tags"]), -1))}
+                check(len(known) == len(after["element_tags"]), source, "elements in Gmsh", len(known))
+                for tag, kind in zip(after["element_tags"], after["types"]):
+                    number, order = GMSH[kind]
+                    nodes = numbers[after["element_nodes"][at:at + len(order)]].tolist()
+                    check(known[tag][0] == number and known[tag][1][list(order)].tolist() == nodes, source, "element", tag)
+                    at += len(order)
+                known = {(g["dimension"], g["name"]): set(g["nodes"]) for g in theirs["groups"]}
+                for g in after["groups"]:
+                    nodes = {after["node_tags"][i] for i in g["nodes"]}
+                    check(known[(g["dimension"], g["name"])] == nodes, source, "group in Gmsh", g["name"])
+            n += 1
+    linear = mesh(FILES / "good-pair.ele", "--order", 2)["mesh"]
+    check(linear["elements"] == {"TET10": 1} and linear["nodes"] == 10, linear)
+    check("is not of order 1" in mesh(FILES / "good-curved.inp", "--order", 1, code=3), "order")
+    check("is converted as it is" in mesh(FILES / "good-mixed.inp", "--size", 1, code=2), "usage")
+    check("for surfaces only" in mesh(FILES / "good-mixed.inp", "--repair", code=2), "usage")
+    check("good-mixed.inp:" not in mesh(FILES / "bad-density.veg", code=3), "message")
+    report = mesh(FILES / "good-mixed.inp", "--check")["mesh"]
+    check(abs(report["volume_m3"] - 1.75) < 1e-12 and sum(report["radius_ratio_tenths"]) == 1, report)
+    print(n, "conversions agree")
+
+
+GEOMETRY = """SetFactory("OpenCASCADE");
+Box(1) = {0, 0, 0, 0.1, 0.02, 0.01};
+Cylinder(2) = {0.05, 0.01, -1, 0, 0, 2, 0.005};
+BooleanDifference(3) = { Volume{1}; Delete; }{ Volume{2}; Delete; };
+"""
+
+
+def check_geometry():
+    if "gmsh" not in engines():
+        check("built without the library of gmsh" in mesh("a.step", code=2), "absent Gmsh")
+        skip("built without Gmsh")
+    if not shutil.which("gmsh"):
+        skip("no gmsh command to make geometries with")
+    source = FOLDER / "part.geo"
+    source.write_text(GEOMETRY)
+    volume = 0.1 * 0.02 * 0.01 - np.pi * 0.005**2 * 0.01
+    for suffix in ("step", "brep"):
+        subprocess.run(["gmsh", "-0", str(source), "-o", str(FOLDER / f"part.{suffix}"), "-v", "1"], check=True)
+    for suffix in ("geo", "step", "brep"):
+        for order, tolerance in ((1, 0.02), (2, 5e-4)):
+            report = mesh(FOLDER / f"part.{suffix}", "--size", "0.004", "--order", order)["mesh"]
+            check(abs(report["volume_m3"] / volume - 1) < tolerance, suffix, order, report["volume_m3"], volume)
+            check(list(report["elements"]) == [["TET4", "TET10"][order - 1]], report["elements"])
+            check(report["groups"] == 8, suffix, "groups", report["groups"])  # a volume, seven surfaces
+    budget = mesh(FOLDER / "part.step", "--nodes", 4000)["mesh"]
+    check(3000 <= budget["nodes"] <= 4000, "budget", budget["nodes"])
+    source.write_text(GEOMETRY + 'Physical Volume("part") = {3}; Physical Surface("left") = {1};\n')
+    mesh(source, "--size", "0.005")
+    names = {(g["dimension"], g["name"]) for g in dump(FOLDER / "out.msh")["groups"]}
+    check(names == {(3, "part"), (2, "left")}, names)
+    (FOLDER / "empty.step").write_text("no geometry\n")
+    check("gmsh" in mesh(FOLDER / "empty.step", code=3), "empty.step")
+    check("cannot be read" in mesh(FOLDER / "absent.step", code=3), "absent.step")
+    source.write_text('SetFactory("OpenCASCADE"); Rectangle(1) = {0, 0, 0, 1, 1};\n')
+    check("no volume elements" in mesh(source, code=3), "a surface is no volume")
+    source.write_text("For i In {0:1}\n  i = 0;\n")
+    mesh(source, code=3)
+    print("geometries agree")
+
+
+def check_pipeline():
+    for tool in ("modalpack", "modalsim", "modaldeform"):
+        if not (arguments.bin / tool).exists():
+            skip(f"no {tool}")
+    if not engines():
+        skip("built without meshing libraries")
+    bar = cube(6)
+    path = write_off("bar.off", (bar[0] * [0.5, 0.05, 0.05], bar[1]))
+    mesh(path, "--patches", 40, "--size", 0.01)
+    side = next(g["name"] for g in dump(FOLDER / "out.msh")["groups"]
+                if np.ptp(dump(FOLDER / "out.msh")["nodes"][g["nodes"], 0]) == 0)
+    run(FOLDER / "out.msh", FOLDER / "basis.h5", "--modes", 4, "--young", 2e11, "--poisson", 0.3, "--density", 7800,
+        "--fixed", side, "--report", FOLDER / "report.json", tool=str(arguments.bin / "modalpack"))
+    run(FOLDER / "basis.h5", FOLDER / "traj.h5", "--duration", 0.02, "--fps", 1000, "--initial", "0=1e-3",
+        tool=str(arguments.bin / "modalsim"))
+    run(FOLDER / "traj.h5", FOLDER / "out", tool=str(arguments.bin / "modaldeform"))
+    check((FOLDER / "out" / "manifest.json").exists(), "no sequence")
+    import h5py
+
+    with h5py.File(FOLDER / "basis.h5") as f:
+        frequency = f["shapes/0/frequencies"][0] if "shapes/0/frequencies" in f else min(
+            v for k, v in find_frequencies(f))
+    # Euler and Bernoulli's clamped bar: 1.8751^2 / (2 pi L^2) sqrt(E I / (rho A)).
+    expected = 1.8751**2 / (2 * np.pi * 0.25) * np.sqrt(2e11 * 0.05**2 / 12 / 7800)
+    # Linear tetrahedra are too stiff.
+    check(0.97 < frequency / expected < 1.2, "frequency", frequency, expected)
+    print(f"first frequency {frequency:.1f} Hz, of the slender bar {expected:.1f} Hz")
+
+
+def find_frequencies(f):
+    found = []
+    f.visititems(lambda name, item: found.append((name, item[0])) if name.endswith("frequencies") else None)
+    return found
+
+
+try:
+    if arguments.what in ("surfaces",) and "tetgen" not in engines():
+        skip("built without TetGen")
+    if arguments.what == "surfaces":
+        check_broken_surfaces()
+        check_scans()
+    else:
+        {"convert": check_convert, "geometry": check_geometry, "pipeline": check_pipeline}[arguments.what]()
+finally:
+    shutil.rmtree(FOLDER, ignore_errors=True)

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modalmesh: from a surface, a geometry or a volume mesh to a volume mesh that modalpack reads. */
+#include <fcntl.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "formats/mesh_read.h"
+#include "formats/msh_write.h"
+#include "formats/surface_read.h"
+#include "lib/base/memory.h"
+#include "lib/mesh/check.h"
+#include "lib/mesh/raise_order.h"
+#include "lib/mesh/shells.h"
+#include "tools/common/output.h"
+#include "tools/common/tool.h"
+#include "tools/modalmesh.h"
+#include "tools/modalmesh_report.h"
+
+static const tool_option options[] = {
+    {"engine", 0, "NAME", NULL,
+     "What meshes: gmsh or tetgen. Default: tetgen for surfaces where it is there, gmsh otherwise.", 0},
+    {"size", 0, "H", NULL, "Length of the edges that is wanted, in m.", 0},
+    {"nodes", 0, "N", NULL, "Not more nodes than this, and 90 % of it where eight tries find a size for that.",
+     0},
+    {"order", 0, "1|2", NULL,
+     "Linear or quadratic elements (default 1; of a volume mesh that is linear tetrahedra, 2 adds the "
+     "middles of the edges).",
+     0},
+    {"patches", 0, "DEGREES", NULL,
+     "Make a group patch_I of each part of the surface that is bounded by edges sharper than this.", 0},
+    {"repair", 0, NULL, NULL,
+     "Put right what can be without guessing: merge vertices at one place, remove duplicate triangles, turn "
+     "triangles to face outwards, close holes of up to 8 edges. What was done is listed.",
+     0},
+    {"check", 0, NULL, NULL, "Print a report of the input surface and of the mesh.", 0},
+    {"time-limit", 0, "S", "600", "Most seconds that the meshing library may take.", 0},
+    {"text", 0, NULL, NULL, "Write the .msh file as text.", 0},
+    TOOL_OPTION_FORCE,
+    TOOL_OPTION_THREADS,
+    TOOL_OPTIONS_COMMON,
+    {0},
+};
+
+static void print_versions(FILE *to)
+{
+    const char *gmsh = modalmesh_engine_version("gmsh"), *tetgen = modalmesh_engine_version("tetgen");
+    fprintf(to, "Gmsh %s\nTetGen %s\n", gmsh ? gmsh : "absent", tetgen ? tetgen : "absent");
+}
+
+static const tool_program program = {
+    .name = "modalmesh",
+    .summary = "makes a volume mesh of a surface or a geometry, or converts one",
+    .usage = "[options] SURFACE|GEOMETRY|MESH OUT.msh\n--check [--repair] SURFACE|MESH",
+    .options = options,
+    .least_operands = 1,
+    .most_operands = 2,
+    .notes = "Surfaces: .obj .stl .ply .off. Geometries, through Gmsh: .step .stp .brep .iges .igs .geo.\n"
+             "Volume meshes: .msh .veg .inp .mesh .node .ele .vtk .vtu. OUT is Gmsh's format 4.1, binary.\n"
+             "Without OUT, --check ends with 1 where the surface bounds no solid. A surface inside another\n"
+             "one is a cavity. The meshing library runs in a process of its own.",
+    .examples = "modalmesh bunny.stl bunny.msh --nodes 20000 --repair\n"
+                "modalmesh bracket.step bracket.msh --size 0.004 --order 2\n"
+                "modalmesh frame.inp frame.msh\n"
+                "modalmesh --check scan.ply --report -",
+    .print_versions = print_versions,
+};
+
+typedef enum input_kind { SURFACE, GEOMETRY, VOLUME } input_kind;
+
+typedef struct request {
+    const char *input, *output; /* output NULL: --check only */
+    input_kind kind;
+    const char *engine;
+    double size, patch_angle, time_limit; /* patch_angle in radians, < 0: none */
+    int64_t n_nodes, order;               /* order 0: not given */
+    int repair, check, threads;
+} request;
+
+static input_kind find_kind(const char *path)
+{
+    static const char *const geometries[] = {".step", ".stp", ".brep", ".iges", ".igs", ".geo", ".geo_unrolled"};
+    const char *dot = strrchr(path, '.');
+    if (modal_surface_is_named(path)) return SURFACE;
+    for (size_t i = 0; dot && i < sizeof geometries / sizeof *geometries; i++)
+        if (strcasecmp(dot, geometries[i]) == 0) return GEOMETRY;
+    return VOLUME;
+}
+
+static modal_status choose_engine(const tool *t, request *r, modal_error *err)
+{
+    r->engine = tool_value(&t->arguments, "engine");
+    if (!r->engine) r->engine = r->kind == SURFACE && modalmesh_engine_version("tetgen") ? "tetgen" : "gmsh";
+    int is_tetgen = strcmp(r->engine, "tetgen") == 0;
+    if (!is_tetgen && strcmp(r->engine, "gmsh") != 0)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--engine: must be gmsh or tetgen, %s", r->engine);
+    if (r->kind == GEOMETRY && is_tetgen)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--engine: tetgen meshes surfaces only, %s", r->input);
+    if (r->output && !modalmesh_engine_version(r->engine))
+        return modal_error_set(err, MODAL_ERROR_USAGE,
+                               "--engine: this program was built without the library of %s", r->engine);
+    return MODAL_OK;
+}
+
+static modal_status read_request(const tool *t, request *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const tool_arguments *a = &t->arguments;
+    *r = (request){.input = a->operands[0], .output = a->n_operands > 1 ? a->operands[1] : NULL,
+                   .patch_angle = -1};
+    r->kind = find_kind(r->input);
+    r->repair = tool_count(a, "repair");
+    r->check = tool_count(a, "check");
+    MODAL_TRY(tool_number(a, "size", 1e-300, 1e300, &r->size, err));
+    MODAL_TRY(tool_integer(a, "nodes", 4, INT32_MAX, &r->n_nodes, err));
+    MODAL_TRY(tool_integer(a, "order", 1, 2, &r->order, err));
+    MODAL_TRY(tool_number(a, "time-limit", 0.001, 1e9, &r->time_limit, err));
+    if (tool_count(a, "patches")) {
+        MODAL_TRY(tool_number(a, "patches", 0, 180, &r->patch_angle, err));
+        r->patch_angle *= 3.14159265358979323846 / 180;
+    }
+    MODAL_TRY(tool_threads(t, &r->threads, err));
+    if (!r->output && !r->check)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "OUT.msh missing, or --check");
+    if (!r->output && r->kind == GEOMETRY)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--check: a geometry has no report without OUT.msh, %s", r->input);
+    if (r->size > 0 && r->n_nodes > 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--size and --nodes: give one of them");
+    if (r->kind == VOLUME && (r->size > 0 || r->n_nodes > 0 || tool_count(a, "engine")))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--size, --nodes, --engine: a volume mesh is converted as it is, %s",
+                   r->input);
+    if (r->kind != SURFACE && (r->repair || r->patch_angle >= 0))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--repair, --patches: for surfaces only, %s", r->input);
+    if (r->kind != VOLUME) MODAL_TRY(choose_engine(t, r, err));
+    if (r->output) MODAL_TRY(tool_refuse_same_file(r->input, r->output, err));
+done:
+    return status;
+}
+
+/* Reads, repairs and reports; *is_sound says whether it bounds a solid. */
+static modal_status prepare_surface(tool *t, const request *r, modal_surface_mesh *surface,
+                                    modal_surface_summary *summary, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int64_t n_collapsed = 0;
+    double start = tool_seconds();
+    MODAL_TRY(modal_surface_read(r->input, surface, &n_collapsed, err));
+    tool_stage(t, "read surface", tool_seconds() - start, -1);
+    if (n_collapsed > 0)
+        tool_warn(t, "%s: triangles with one vertex twice left out, %lld", r->input, (long long)n_collapsed);
+    start = tool_seconds();
+    if (r->repair) {
+        modal_surface_repairs repairs;
+        MODAL_TRY(modal_surface_repair(surface, &repairs, err));
+        modalmesh_report_repairs(t, &repairs);
+    }
+    MODAL_TRY(modal_surface_check(surface, summary, err));
+    modalmesh_report_surface(t, summary, r->check);
+    tool_stage(t, "check surface", tool_seconds() - start, -1);
+done:
+    return status;
+}
+
+static modal_status mesh_surface(tool *t, const request *r, const modal_surface_mesh *surface,
+                                 const modal_surface_summary *summary, int log, modal_volume_mesh *mesh,
+                                 modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int32_t *patch = NULL;
+    modal_shells shells = {0};
+    modalmesh_order order = {.path = r->input, .surface = surface, .volume = fabs(summary->volume),
+                             .size = r->size, .n_nodes = r->n_nodes, .order = r->order == 2 ? 2 : 1,
+                             .patches_named = r->patch_angle >= 0};
+    MODAL_TRY(modalmesh_explain(r->input, surface, summary, err));
+    MODAL_TRY(modal_alloc_zero(&patch, surface->n_triangles, sizeof *patch, "patches", err));
+    order.n_patches = 1;
+    if (order.patches_named) {
+        MODAL_TRY(modal_surface_parts(surface, r->patch_angle, patch, &order.n_patches, err));
+        tool_note(t, "%d patches", order.n_patches);
+    }
+    status = modal_shells_find(surface, &shells, err);
+    if (status != MODAL_OK) {
+        modal_error_context(err, "%s", r->input);
+        goto done;
+    }
+    if (shells.n_cavities > 0) tool_note(t, "%d cavities", shells.n_cavities);
+    order.patch = patch;
+    order.shell = shells.shell;
+    order.n_shells = shells.n;
+    order.outer = shells.outer;
+    order.volume = shells.volume;
+    MODAL_TRY(modalmesh_run(r->engine, &order, r->time_limit, log, mesh, err));
+done:
+    modal_free(&patch);
+    modal_shells_free(&shells);
+    return status;
+}
+
+static modal_status make_mesh(tool *t, const request *r, modal_volume_mesh *mesh, int *is_sound,
+                              modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_surface_mesh surface = {0};
+    modal_surface_summary summary = {0};
+    int log = t->verbose ? 2 : -1;
+    double start;
+    if (r->kind == VOLUME) {
+        start = tool_seconds();
+        MODAL_TRY(modal_mesh_read(r->input, mesh, err));
+        tool_stage(t, "read mesh", tool_seconds() - start, -1);
+        goto done;
+    }
+    if (r->kind == SURFACE) {
+        MODAL_TRY(prepare_surface(t, r, &surface, &summary, err));
+        *is_sound = modal_surface_is_sound(&summary);
+        if (!r->output) goto done;
+    } else if (access(r->input, R_OK) != 0) {
+        /* Gmsh makes an empty model of a file that is not there. */
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot be read", r->input);
+    }
+    start = tool_seconds();
+    if (r->kind == SURFACE) {
+        MODAL_TRY(mesh_surface(t, r, &surface, &summary, log, mesh, err));
+    } else {
+        modalmesh_order order = {.path = r->input, .size = r->size, .n_nodes = r->n_nodes,
+                                 .order = r->order == 2 ? 2 : 1};
+        MODAL_TRY(modalmesh_run(r->engine, &order, r->time_limit, log, mesh, err));
+    }
+    tool_stage(t, r->engine, tool_seconds() - start, -1);
+done:
+    modal_surface_mesh_free(&surface);
+    return status;
+}
+
+/* What the mesh must be, whoever made it. */
+static modal_status finish_mesh(tool *t, const request *r, modal_volume_mesh *mesh, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_mesh_summary summary = {0};
+    double start = tool_seconds();
+    if (r->kind == VOLUME && r->order == 2 && modal_volume_mesh_is_all(mesh, MODAL_ELEMENT_TET4))
+        MODAL_TRY(modal_volume_mesh_raise_order(mesh, err));
+    for (int64_t e = 0; r->order > 0 && e < mesh->n_elements; e++)
+        if (modal_mesh_kind(mesh, e)->quadratic != (r->order == 2))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: element %lld: a %s is not of order %lld", r->input,
+                       (long long)mesh->element_tags[e], modal_mesh_kind(mesh, e)->name, (long long)r->order);
+    status = modal_volume_mesh_check(mesh, &summary, err);
+    if (status != MODAL_OK) {
+        modal_error_context(err, "%s", r->input);
+        goto done;
+    }
+    if (summary.flipped) tool_warn(t, "%s: all elements are left-handed; they were mirrored", r->input);
+    if (summary.dropped_nodes > 0 && r->kind == VOLUME)
+        tool_warn(t, "%s: nodes in no element dropped, %lld", r->input, (long long)summary.dropped_nodes);
+    modalmesh_report_mesh(t, mesh, &summary, r->check);
+    if (!r->check)
+        tool_note(t, "%lld nodes, %lld elements, %d groups, volume %.6g m^3", (long long)mesh->n_nodes,
+                  (long long)mesh->n_elements, mesh->n_groups, summary.volume);
+    if (mesh->n_materials > 0)
+        tool_warn(t, "%s: materials are not kept, Gmsh's format has none, %d", r->input, mesh->n_materials);
+    tool_stage(t, "check mesh", tool_seconds() - start, -1);
+done:
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    tool t;
+    int code, is_sound = 1;
+    if (tool_start(&t, &program, argc, argv, &code)) return code;
+    modal_status status = MODAL_OK;
+    modal_error err = {0};
+    request r;
+    tool_output output = {0};
+    modal_volume_mesh mesh = {0};
+    MODAL_TRY(read_request(&t, &r, &err));
+    omp_set_num_threads(r.threads);
+    if (r.output) MODAL_TRY(tool_output_begin(&output, r.output, tool_count(&t.arguments, "force"), &err));
+    MODAL_TRY(make_mesh(&t, &r, &mesh, &is_sound, &err));
+    if (mesh.n_elements > 0) MODAL_TRY(finish_mesh(&t, &r, &mesh, &err));
+    if (r.output) {
+        double start = tool_seconds();
+        MODAL_TRY(modal_msh_write(output.temporary, &mesh, !tool_count(&t.arguments, "text"), &err));
+        MODAL_TRY(tool_output_commit(&output, &err));
+        tool_stage(&t, "write mesh", tool_seconds() - start, -1);
+    }
+done:
+    tool_output_name_error(&output, &err);
+    tool_output_discard(&output);
+    modal_volume_mesh_free(&mesh);
+    return tool_finish(&t, status, &err, is_sound ? TOOL_EXIT_DONE : TOOL_EXIT_NO);
+}

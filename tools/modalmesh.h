@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of modalmesh: what is asked for, the meshing libraries (each in a process of its own), and
+ * the reports. */
+#ifndef TOOLS_MODALMESH_H
+#define TOOLS_MODALMESH_H
+
+#include "lib/mesh/surface_check.h"
+#include "lib/mesh/surface_repair.h"
+#include "lib/mesh/volume_mesh.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a meshing library is given and asked for. */
+typedef struct modalmesh_order {
+    const char *path;                  /* of the input: a library that opens it itself; for messages */
+    const modal_surface_mesh *surface; /* or NULL: open the path */
+    const int32_t *patch;              /* [n_triangles] of each triangle, from 0 */
+    int32_t n_patches;
+    int patches_named;                 /* they become groups */
+    const int32_t *shell;              /* [n_triangles] closed part of each triangle, from 0 */
+    int32_t n_shells;
+    const int32_t *outer;              /* [n_shells] the solid's outer shell that a cavity is in; itself if none */
+    double volume;                     /* m^3 of the solids */
+    double size;                       /* edge length wanted, m; 0: the library's choice */
+    int64_t n_nodes;                   /* at most, 0: any number; modalmesh_run's affair */
+    int order;                         /* 1 or 2 */
+} modalmesh_order;
+
+/* An engine is a module of that name beside the program (both libraries have classes of the same names,
+ * and few runs need either), with one function `modalmesh_NAME`. It is called in a process of its own: it
+ * may crash, print, change the locale and leave memory behind. Meshes come without check. */
+typedef modal_status modalmesh_engine(const modalmesh_order *order, modal_volume_mesh *mesh,
+                                      modal_error *err);
+modalmesh_engine modalmesh_gmsh, modalmesh_tetgen;
+
+/* The version that this program was built with, NULL: without. */
+const char *modalmesh_engine_version(const char *name);
+
+/* Runs an engine in a child process. Its own error is passed on; a crash or an end without an answer is
+ * MODAL_ERROR_SYSTEM, more than `seconds` MODAL_ERROR_NOT_CONVERGED, both with the name. What the
+ * library prints goes to `log` (a descriptor, or -1: nowhere). */
+modal_status modalmesh_run(const char *name, const modalmesh_order *order, double seconds, int log,
+                           modal_volume_mesh *mesh, modal_error *err);
+
+/* A mesh of n_nodes and n_elements of one type with tags from 1 and everything else empty; nodes and
+ * element_nodes are to be filled. */
+modal_status modalmesh_new_mesh(modal_volume_mesh *mesh, int64_t n_nodes, int64_t n_elements,
+                                int type, modal_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modalmesh: an empty mesh for an engine to fill; part of the program and of each module. */
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "tools/modalmesh.h"
+
+modal_status modalmesh_new_mesh(modal_volume_mesh *mesh, int64_t n_nodes, int64_t n_elements,
+                                int type, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    memset(mesh, 0, sizeof *mesh);
+    MODAL_TRY(modal_volume_mesh_new_elements(mesh, n_elements, (modal_element_type)type, err));
+    MODAL_TRY(modal_alloc(&mesh->nodes, 3 * n_nodes, sizeof *mesh->nodes, "nodes", err));
+    MODAL_TRY(modal_alloc(&mesh->node_tags, n_nodes, sizeof *mesh->node_tags, "nodes", err));
+    MODAL_TRY(modal_alloc(&mesh->element_tags, n_elements, sizeof *mesh->element_tags, "elements", err));
+    MODAL_TRY(modal_alloc(&mesh->element_material, n_elements, sizeof(int32_t), "elements", err));
+    MODAL_TRY(modal_alloc(&mesh->groups, 0, sizeof *mesh->groups, "groups", err));
+    MODAL_TRY(modal_alloc(&mesh->materials, 0, sizeof *mesh->materials, "materials", err));
+    mesh->n_nodes = n_nodes;
+    for (int64_t i = 0; i < n_nodes; i++) mesh->node_tags[i] = i + 1;
+    for (int64_t e = 0; e < n_elements; e++) {
+        mesh->element_tags[e] = e + 1;
+        mesh->element_material[e] = -1;
+    }
+done:
+    return status;
+}
