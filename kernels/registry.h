@@ -4,6 +4,7 @@
 #define MODAL_KERNELS_REGISTRY_H
 
 #include "kernels/deform/deform.h"
+#include "kernels/deform_normals/deform_normals.h"
 #include "kernels/deform_objects/deform_objects.h"
 #include "kernels/device.h"
 #include "kernels/gram/gram.h"
@@ -25,10 +26,13 @@ extern "C" {
 typedef struct modal_kernels {
     const char *back_end;
     int normals_ring; /* nonzero: normals_dynamic is faster with a ring than with corners */
+    /* Up to so many frames deform_objects is faster than deform for many small shapes. */
+    int64_t packs_frames;
     modal_sum_function *modal_sum;
     modal_world_transform_function *world_transform;
     modal_deform_function *deform;
     modal_deform_objects_function *deform_objects;
+    modal_deform_normals_function *deform_normals;
     modal_normals_dynamic_function *normals_dynamic;
     modal_normals_rigid_function *normals_rigid;
     modal_normals_two_stage_function *normals_two_stage;

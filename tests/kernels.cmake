@@ -22,7 +22,7 @@ function(modal_kernel_test name)
   set_tests_properties(kernels.${name}.cuda PROPERTIES LABELS "kernels;cuda")
 endfunction()
 
-foreach(operation modal_sum world_transform deform deform_objects normals_dynamic normals_rigid
+foreach(operation modal_sum world_transform deform deform_objects deform_normals normals_dynamic normals_rigid
     normals_two_stage tangents_rigid tangents_dynamic reorder)
   modal_kernel_test(${operation})
 endforeach()

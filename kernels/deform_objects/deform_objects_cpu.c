@@ -1,41 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A packed scene on the CPU: OpenMP over tiles, SIMD over the 32 lanes of a tile; all frames of a
  * tile one after the other, so that its U comes from memory once. Factors and rigid frames of a
- * mixed tile are gathered lane by lane into small buffers; the loops behind are those of a
- * whole tile. One function an instruction set, as in kernels/modal_sum/modal_sum_cpu.c. */
+ * mixed tile are spread over its lanes in small buffers, an object at a time; the loops behind are those
+ * of a whole tile. One function an instruction set, as in kernels/modal_sum/modal_sum_cpu.c. */
+#include <string.h>
+
 #include "kernels/cpu.h"
 #include "kernels/deform_objects/deform_objects.h"
 
 enum { BUFFERED_MODES = 16 };
 
-/* Factors [.., 32] of the modes from `first` on, as many as are buffered; returns how many. */
-static int gather_factors(float *factors, const float *q, const modal_pack_lane *lanes,
-                          int64_t first, int64_t n_modes)
+/* The lanes of a mixed tile as runs: of one object, and of consecutive points. */
+typedef struct tile_runs {
+    int n_objects, n_points;
+    int object[33], point[33]; /* where each run begins; behind the last one, 32 */
+} tile_runs;
+
+static void find_runs(tile_runs *runs, const modal_pack_lane *lanes)
 {
-    const int count = n_modes - first < BUFFERED_MODES ? (int)(n_modes - first) : BUFFERED_MODES;
+    runs->n_objects = runs->n_points = 0;
     for (int lane = 0; lane < 32; lane++) {
-        const int64_t have = lanes[lane].n_modes - first;
-        for (int k = 0; k < count; k++)
-            factors[32 * k + lane] = k < have ? q[lanes[lane].q + first + k] : 0.0f;
+        const modal_pack_lane *now = &lanes[lane], *last = &lanes[lane > 0 ? lane - 1 : 0];
+        if (lane == 0 || now->object != last->object || now->n_modes != last->n_modes)
+            runs->object[runs->n_objects++] = lane;
+        if (lane == 0 || now->point != last->point + 1 || now->point < 0)
+            runs->point[runs->n_points++] = lane;
     }
-    return count;
+    runs->object[runs->n_objects] = runs->point[runs->n_points] = 32;
 }
 
-/* Rigid frames [12, 32]; a lane that goes nowhere has object 0's. */
-static void gather_frames(float *t, const float *frames, const modal_pack_lane *lanes)
-{
-    for (int lane = 0; lane < 32; lane++)
-        for (int i = 0; i < 12; i++)
-            t[32 * i + lane] = frames[lanes[lane].object * (int64_t)12 + i];
-}
-
+/* Writes the tile's points, from out [3][32]: runs of them at once. */
 static void store(float *points, const float *out, const modal_pack_lane *lanes,
-                  const modal_pack_tile *tile)
+                  const tile_runs *runs, const modal_pack_tile *tile)
 {
-    for (int lane = 0; lane < 32; lane++) {
-        const int64_t point = lanes ? lanes[lane].point : (int64_t)tile->point + lane;
-        if (point < 0) continue;
-        for (int i = 0; i < 3; i++) points[point * 3 + i] = out[32 * i + lane];
+    float all[96];
+    for (int lane = 0; lane < 32; lane++)
+        for (int i = 0; i < 3; i++) all[3 * lane + i] = out[32 * i + lane];
+    if (!lanes) {
+        memcpy(points + 3 * (int64_t)tile->point, all, sizeof all);
+        return;
+    }
+    for (int run = 0; run < runs->n_points; run++) {
+        const int lane = runs->point[run];
+        if (lanes[lane].point >= 0)
+            memcpy(points + 3 * (int64_t)lanes[lane].point, all + 3 * lane,
+                   (size_t)(runs->point[run + 1] - lane) * 12);
     }
 }
 

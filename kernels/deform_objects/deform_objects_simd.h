@@ -28,7 +28,7 @@ NAME(add_modes)(float *sum, const float *matrix, const float *q, int64_t begin, 
             const float *u = matrix + k * 96 + lane;
 #pragma GCC unroll 4
             for (int g = 0; g < GROUPS; g++) {
-                NAME(vector) factor = (NAME(vector)){0} + q[mixed ? 0 : k];
+                NAME(vector) factor = q[mixed ? 0 : k] - (NAME(vector)){0};
                 if (mixed) factor = READ(q + (k - begin) * 32 + lane + g * LANES);
 #pragma GCC unroll 3
                 for (int i = 0; i < 3; i++)
@@ -46,7 +46,7 @@ TARGET static inline __attribute__((always_inline)) NAME(vector)
 NAME(entry)(const float *t, int i, int lane, const int mixed)
 {
     if (mixed) return READ(t + 32 * i + lane);
-    return (NAME(vector)){0} + t[i];
+    return t[i] - (NAME(vector)){0};
 }
 
 /* out[3][32] = T (rest + sum), or T's linear part times sum. T is [12][32], lane by lane, in a
@@ -72,6 +72,41 @@ NAME(transform)(float *out, const float *sum, const float *rest, const float *t,
     }
 }
 
+/* value in the lanes from `lane` on; what later runs overwrite is written, too. */
+TARGET static inline __attribute__((always_inline)) void NAME(spread)(float *to, int lane,
+                                                                      float value)
+{
+    float kept[LANES];
+    const int first = lane / LANES * LANES;
+    for (int i = first; i < lane; i++) kept[i - first] = to[i];
+    for (int at = first; at < 32; at += LANES) AT(to + at) = value - (NAME(vector)){0};
+    for (int i = first; i < lane; i++) to[i] = kept[i - first];
+}
+
+/* Factors [.., 32] of the modes from `first` on, as many as are buffered; returns how many. */
+TARGET static int NAME(spread_factors)(float *factors, const float *q, const modal_pack_lane *lanes,
+                                       const tile_runs *runs, int64_t first, int64_t n_modes)
+{
+    const int count = n_modes - first < BUFFERED_MODES ? (int)(n_modes - first) : BUFFERED_MODES;
+    for (int run = 0; run < runs->n_objects; run++) {
+        const modal_pack_lane *l = &lanes[runs->object[run]];
+        for (int k = 0; k < count; k++)
+            NAME(spread)(factors + 32 * k, runs->object[run],
+                         k < l->n_modes - first ? q[l->q + first + k] : 0.0f);
+    }
+    return count;
+}
+
+/* Rigid frames [12, 32]; a lane that goes nowhere has object 0's. */
+TARGET static void NAME(spread_frames)(float *t, const float *frames, const modal_pack_lane *lanes,
+                                       const tile_runs *runs)
+{
+    for (int run = 0; run < runs->n_objects; run++)
+        for (int i = 0; i < 12; i++)
+            NAME(spread)(t + 32 * i, runs->object[run],
+                         frames[lanes[runs->object[run]].object * (int64_t)12 + i]);
+}
+
 TARGET static void NAME(deform_tile)(const modal_deform_objects_task *task, int32_t tile)
 {
     const modal_object_pack *pack = task->pack;
@@ -80,6 +115,8 @@ TARGET static void NAME(deform_tile)(const modal_deform_objects_task *task, int3
     const float *matrix = pack->modal_matrix + record->matrix;
     const float *rest = pack->rest_tiles + (int64_t)tile * 96;
     const int mixed = tile < pack->n_mixed;
+    tile_runs runs;
+    if (mixed) find_runs(&runs, lanes);
     for (int64_t frame = 0; frame < task->n_frames; frame++) {
         const float *q = task->q + frame * pack->n_modes;
         const float *frames = task->frames + frame * pack->n_objects * 12;
@@ -87,22 +124,25 @@ TARGET static void NAME(deform_tile)(const modal_deform_objects_task *task, int3
         if (mixed) {
             for (int64_t k = 0; k < record->n_modes; k += BUFFERED_MODES) {
                 float factors[BUFFERED_MODES * 32];
-                const int count = gather_factors(factors, q, lanes, k, record->n_modes);
+                const int count = NAME(spread_factors)(factors, q, lanes, &runs, k,
+                                                       record->n_modes);
                 NAME(add_modes)(sum, matrix, factors, k, k + count, 1);
             }
-            gather_frames(t, frames, lanes);
+            NAME(spread_frames)(t, frames, lanes, &runs);
             NAME(transform)(out, sum, rest, t, 1);
         } else {
             NAME(add_modes)(sum, matrix, q + record->q, 0, record->n_modes, 0);
             NAME(transform)(out, sum, rest, frames + record->object * (int64_t)12, 0);
         }
-        store(task->positions + frame * pack->n_points * 3, out, mixed ? lanes : NULL, record);
+        store(task->positions + frame * pack->n_points * 3, out, mixed ? lanes : NULL, &runs,
+              record);
         if (!task->displacement) continue;
         if (mixed)
             NAME(transform)(out, sum, NULL, t, 1);
         else
             NAME(transform)(out, sum, NULL, frames + record->object * (int64_t)12, 0);
-        store(task->displacement + frame * pack->n_points * 3, out, mixed ? lanes : NULL, record);
+        store(task->displacement + frame * pack->n_points * 3, out, mixed ? lanes : NULL, &runs,
+              record);
     }
 }
 

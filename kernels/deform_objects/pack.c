@@ -186,28 +186,42 @@ static void describe_tiles(builder *b)
     }
 }
 
-/* U and xbar of one tile. */
-static void fill_tile(const builder *b, int32_t index)
+/* U or xbar, or both, of one tile. The vertex of a point is told by owners, or, where they are NULL,
+ * by its distance from the object's first point. */
+static void fill_tile(const modal_object_pack *p, const modal_pack_object *objects,
+                      const owner *owners, float *modal_matrix, float *rest_tiles, int32_t index)
 {
-    const modal_object_pack *p = b->pack;
     const modal_pack_tile *tile = &p->tiles[index];
-    float *matrix = p->modal_matrix + tile->matrix, *rest = p->rest_tiles + (int64_t)index * 96;
-    if (index < p->n_mixed) {
-        memset(matrix, 0, (size_t)tile->n_modes * 96 * sizeof *matrix);
-        memset(rest, 0, 96 * sizeof *rest);
-    }
+    const int mixed = index < p->n_mixed;
+    float *matrix = modal_matrix ? modal_matrix + tile->matrix : NULL;
+    float *rest = rest_tiles ? rest_tiles + (int64_t)index * 96 : NULL;
+    if (mixed && matrix) memset(matrix, 0, (size_t)tile->n_modes * 96 * sizeof *matrix);
+    if (mixed && rest) memset(rest, 0, 96 * sizeof *rest);
     for (int lane = 0; lane < 32; lane++) {
-        const int32_t point =
-            index < p->n_mixed ? p->lanes[(int64_t)index * 32 + lane].point : tile->point + lane;
-        if (point < 0) continue;
-        const owner from = b->owners[point];
-        const modal_pack_object *o = &b->objects[from.object];
-        const int64_t rows = (int64_t)o->n_modes * 3;
-        const float *u = o->modal_matrix + from.vertex / 32 * rows * 32 + from.vertex % 32;
-        const float *x = o->rest_tiles + from.vertex / 32 * (int64_t)96 + from.vertex % 32;
+        const modal_pack_lane record = modal_pack_lane_of(p, index, lane);
+        if (record.point < 0) continue;
+        const modal_pack_object *o = &objects[record.object];
+        const int64_t v = owners ? owners[record.point].vertex : record.point - o->first_point;
+        const int64_t rows = matrix ? (int64_t)o->n_modes * 3 : 0;
+        const float *u = matrix ? o->modal_matrix + v / 32 * rows * 32 + v % 32 : NULL;
+        const float *x = rest ? o->rest_tiles + v / 32 * 96 + v % 32 : NULL;
         for (int64_t row = 0; row < rows; row++) matrix[row * 32 + lane] = u[row * 32];
-        for (int row = 0; row < 3; row++) rest[row * 32 + lane] = x[row * 32];
+        for (int row = 0; rest && row < 3; row++) rest[row * 32 + lane] = x[row * 32];
     }
+}
+
+static void fill(const modal_object_pack *p, const modal_pack_object *objects, const owner *owners,
+                 float *modal_matrix, float *rest_tiles)
+{
+#pragma omp parallel for schedule(dynamic, 64)
+    for (int32_t i = 0; i < p->n_tiles; i++)
+        fill_tile(p, objects, owners, modal_matrix, rest_tiles, i);
+}
+
+void modal_object_pack_gather(const modal_object_pack *pack, const modal_pack_object *objects,
+                              float *modal_matrix, float *rest_tiles)
+{
+    fill(pack, objects, NULL, modal_matrix, rest_tiles);
 }
 
 static modal_status allocate_scratch(builder *b, modal_error *err)
@@ -247,9 +261,10 @@ done:
     return status;
 }
 
-modal_status modal_object_pack_build(modal_object_pack *pack, int64_t n_objects,
-                                     const modal_pack_object *objects, int64_t n_points,
-                                     modal_error *err)
+/* With `filled`, U and xbar, too. */
+static modal_status build(modal_object_pack *pack, int64_t n_objects,
+                          const modal_pack_object *objects, int64_t n_points, int filled,
+                          modal_error *err)
 {
     modal_status status = MODAL_OK;
     builder b = {.pack = pack, .objects = objects};
@@ -264,12 +279,12 @@ modal_status modal_object_pack_build(modal_object_pack *pack, int64_t n_objects,
                           err));
     describe_tiles(&b);
     MODAL_TRY(lay_out(pack, err));
+    if (!filled) goto done;
     MODAL_TRY(modal_alloc(&pack->modal_matrix, pack->matrix_floats, sizeof *pack->modal_matrix,
                           "packed modal matrices", err));
     MODAL_TRY(modal_alloc(&pack->rest_tiles, (int64_t)pack->n_tiles * 96, sizeof *pack->rest_tiles,
                           "packed rest positions", err));
-#pragma omp parallel for schedule(dynamic, 64)
-    for (int32_t i = 0; i < pack->n_tiles; i++) fill_tile(&b, i);
+    fill(pack, objects, b.owners, pack->modal_matrix, pack->rest_tiles);
 done:
     modal_free(&b.owners);
     modal_free(&b.sorted);
@@ -280,6 +295,20 @@ done:
     modal_free(&b.points);
     if (status != MODAL_OK) modal_object_pack_free(pack);
     return status;
+}
+
+modal_status modal_object_pack_build(modal_object_pack *pack, int64_t n_objects,
+                                     const modal_pack_object *objects, int64_t n_points,
+                                     modal_error *err)
+{
+    return build(pack, n_objects, objects, n_points, 1, err);
+}
+
+modal_status modal_object_pack_describe(modal_object_pack *pack, int64_t n_objects,
+                                        const modal_pack_object *objects, int64_t n_points,
+                                        modal_error *err)
+{
+    return build(pack, n_objects, objects, n_points, 0, err);
 }
 
 void modal_object_pack_free(modal_object_pack *pack)

@@ -80,6 +80,15 @@ typedef struct modal_object_pack {
 modal_status modal_object_pack_build(modal_object_pack *pack, int64_t n_objects,
                                      const modal_pack_object *objects, int64_t n_points,
                                      modal_error *err);
+/* The same without U and xbar, which are not read and stay NULL: to know what a pack needs, and to fill
+ * it later, again and again, from wherever they come. */
+modal_status modal_object_pack_describe(modal_object_pack *pack, int64_t n_objects,
+                                        const modal_pack_object *objects, int64_t n_points,
+                                        modal_error *err);
+/* Writes U [pack->matrix_floats] and xbar [pack->n_tiles, 3, 32] in the pack's order, NULL: not that
+ * one. The objects as they were described, where none had an order. Uses OpenMP. */
+void modal_object_pack_gather(const modal_object_pack *pack, const modal_pack_object *objects,
+                              float *modal_matrix, float *rest_tiles);
 void modal_object_pack_free(modal_object_pack *pack); /* empties it; twice is fine */
 
 /* Bytes of the four arrays. */

@@ -62,7 +62,7 @@ void modal_tile_product_cpu(const modal_tile_product *task)
     size = size < 1 ? 1 : size > 32 ? 32 : size;
     const int64_t n_blocks = (n_tiles + size - 1) / size;
     const int parallel =
-        n_tiles * 32 * product->n_columns * ((int64_t)product->n_modes + 4) > 100000;
+        n_tiles * 32 * product->n_columns * ((int64_t)product->n_modes + 4) > 1000000;
 #pragma omp parallel for schedule(static) if (parallel)
     for (int64_t block = 0; block < n_blocks; block++) {
         const int64_t begin = block * size, end = begin + size < n_tiles ? begin + size : n_tiles;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "kernels/cpu.h"
+#include "kernels/deform_normals/with_product.h"
 #include "kernels/normals_dynamic/normals_dynamic.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -32,6 +33,10 @@ typedef struct columns_of {
     int count, stream;
     const float *positions[LANES_MAX];
     float *normals[LANES_MAX];
+    /* Where positions are made on the way, instead of read: */
+    const modal_deform_task *deform; /* else NULL */
+    const float *q, *frames;         /* of the lanes, [n_modes][LANES] and [12][LANES] */
+    float *made[LANES_MAX];
 } columns_of;
 
 #define LANES 4
@@ -40,6 +45,8 @@ typedef struct columns_of {
 #if defined(__x86_64__)
 #define STREAM(p, v) _mm_stream_ps(p, (__m128)(v))
 #define SQRT(v) ((vector_base)_mm_sqrt_ps((__m128)(v)))
+#define FMA(a, b, c) ((a) * (b) + (c))
+#define HELD 4
 #define LOAD3(p)                                                                                   \
     ((four)_mm_movelh_ps(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(const void *)(p))),    \
                          _mm_load_ss((p) + 2)))
@@ -50,6 +57,8 @@ static four square_roots(four v)
 }
 #define STREAM(p, v) (*(unaligned_base *)(p) = (v))
 #define SQRT(v) square_roots(v)
+#define FMA(a, b, c) ((a) * (b) + (c)) /* not used */
+#define HELD 4
 #define LOAD3(p) ((four){(p)[0], (p)[1], (p)[2], 0.0f})
 #endif
 #include "kernels/normals_dynamic/normals_simd.h"
@@ -60,6 +69,8 @@ static four square_roots(four v)
 #define NAME(x) x##_avx2
 #define STREAM(p, v) _mm256_stream_ps(p, (__m256)(v))
 #define SQRT(v) ((vector_avx2)_mm256_sqrt_ps((__m256)(v)))
+#define FMA(a, b, c) ((vector_avx2)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
+#define HELD 4
 #define LOAD3(p) ((four)_mm_maskload_ps(p, _mm_setr_epi32(-1, -1, -1, 0)))
 #include "kernels/normals_dynamic/normals_simd.h"
 
@@ -68,30 +79,52 @@ static four square_roots(four v)
 #define NAME(x) x##_avx512
 #define STREAM(p, v) _mm512_stream_ps(p, (__m512)(v))
 #define SQRT(v) ((vector_avx512)_mm512_sqrt_ps((__m512)(v)))
+#define FMA(a, b, c) ((vector_avx512)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
+#define HELD 8
 #define LOAD3(p) ((four)_mm_maskz_loadu_ps(7, p))
 #include "kernels/normals_dynamic/normals_simd.h"
 #endif
+
+typedef void normals_of_columns(const modal_normals_dynamic_task *, const columns_of *, int64_t,
+                                int64_t);
+typedef void normals_of_column(const modal_normals_dynamic_task *, const float *, float *, int64_t,
+                               int64_t);
+
+/* The functions of the instruction set in use, and its lanes. */
+static int choose(normals_of_columns **of_columns, normals_of_column **of_column)
+{
+    *of_columns = normals_of_columns_base;
+    *of_column = normals_of_column_base;
+#if defined(MODAL_SIMD) && defined(__x86_64__)
+    const modal_simd simd = modal_cpu_simd();
+    if (simd == MODAL_SIMD_AVX512)
+        return *of_columns = normals_of_columns_avx512, *of_column = normals_of_column_avx512, 16;
+    if (simd == MODAL_SIMD_AVX2)
+        return *of_columns = normals_of_columns_avx2, *of_column = normals_of_column_avx2, 8;
+#endif
+    return 4;
+}
+
+static void fence(int streamed)
+{
+#if defined(__x86_64__)
+    if (streamed) _mm_sfence();
+#else
+    (void)streamed;
+#endif
+}
 
 modal_status modal_normals_dynamic_cpu(const modal_normals_dynamic_task *task,
                                        modal_stream *stream, modal_error *err)
 {
     (void)stream, (void)err;
-    void (*of_columns)(const modal_normals_dynamic_task *, const columns_of *, int64_t, int64_t) =
-        normals_of_columns_base;
-    void (*of_column)(const modal_normals_dynamic_task *, const float *, float *, int64_t, int64_t) =
-        normals_of_column_base;
-    int lanes = 4;
-#if defined(MODAL_SIMD) && defined(__x86_64__)
-    const modal_simd simd = modal_cpu_simd();
-    if (simd == MODAL_SIMD_AVX512)
-        of_columns = normals_of_columns_avx512, of_column = normals_of_column_avx512, lanes = 16;
-    if (simd == MODAL_SIMD_AVX2)
-        of_columns = normals_of_columns_avx2, of_column = normals_of_column_avx2, lanes = 8;
-#endif
+    normals_of_columns *of_columns;
+    normals_of_column *of_column;
+    const int lanes = choose(&of_columns, &of_column);
     const int64_t n = task->n_vertices, n_runs = (n + RUN - 1) / RUN;
     const int64_t n_groups = (task->n_columns + lanes - 1) / lanes;
     const int around = n * task->n_columns * 12 > STREAM_BYTES;
-    const int parallel = n * task->n_columns > 8192;
+    const int parallel = n * task->n_columns > 32768;
 #pragma omp parallel for collapse(2) schedule(dynamic) if (parallel)
     for (int64_t run = 0; run < n_runs; run++)
         for (int64_t group = 0; group < n_groups; group++) {
@@ -106,13 +139,85 @@ modal_status modal_normals_dynamic_cpu(const modal_normals_dynamic_task *task,
             }
             if (columns.count > lanes / 4) {
                 of_columns(task, &columns, begin, end);
-#if defined(__x86_64__)
-                if (around) _mm_sfence();
-#endif
+                fence(around);
                 continue;
             }
             for (int c = 0; c < columns.count; c++)
                 of_column(task, columns.positions[c], columns.normals[c], begin, end);
         }
     return MODAL_OK;
+}
+
+/* ---- with the product, kernels/deform_normals/deform_normals.h ---- */
+
+int64_t modal_normals_columns_of_group(void)
+{
+    normals_of_columns *of_columns;
+    normals_of_column *of_column;
+    return choose(&of_columns, &of_column);
+}
+
+/* How often vertices [begin, end) find a neighbour's unit gone from the store. */
+static int64_t count_misses(const modal_normals_dynamic_task *task, int lanes, int64_t begin,
+                            int64_t end)
+{
+    int32_t held[STAGED_VERTICES / 4];
+    const int32_t slots = STAGED_VERTICES / lanes;
+    int64_t misses = 0;
+    for (int32_t i = 0; i < slots; i++) held[i] = -1;
+    for (int64_t k = 2 * task->corner_offsets[begin]; k < 2 * task->corner_offsets[end]; k++) {
+        const int32_t unit = task->corners[k] / lanes;
+        misses += held[unit % slots] != unit;
+        held[unit % slots] = unit;
+    }
+    return misses;
+}
+
+int modal_normals_order_is_local(const modal_normals_dynamic_task *task)
+{
+    enum { SAMPLES = 4, SAMPLE = 256 };
+    normals_of_columns *of_columns;
+    normals_of_column *of_column;
+    const int lanes = choose(&of_columns, &of_column);
+    const int64_t n = task->n_vertices;
+    int64_t misses = 0;
+    if (n <= STAGED_VERTICES) return 1;
+    for (int64_t i = 0; i < SAMPLES; i++) {
+        const int64_t begin = (n - SAMPLE) / SAMPLES * i;
+        misses += count_misses(task, lanes, begin, begin + SAMPLE);
+    }
+    return misses < SAMPLES * (64 + 4 * (SAMPLE / lanes));
+}
+
+void modal_normals_with_product(const modal_deform_task *deform,
+                                const modal_normals_dynamic_task *normals, const float *q,
+                                const float *frames)
+{
+    enum { PRODUCT_RUN = RUN / 2 };
+    normals_of_columns *of_columns;
+    normals_of_column *of_column;
+    const int lanes = choose(&of_columns, &of_column);
+    const int64_t n = deform->n_vertices, n_runs = (n + PRODUCT_RUN - 1) / PRODUCT_RUN;
+    const int64_t n_groups = (deform->n_columns + lanes - 1) / lanes;
+    const int around = n * deform->n_columns * 24 > STREAM_BYTES;
+    const int parallel = n * deform->n_columns > 32768;
+#pragma omp parallel for collapse(2) schedule(dynamic) if (parallel)
+    for (int64_t run = 0; run < n_runs; run++)
+        for (int64_t group = 0; group < n_groups; group++) {
+            const int64_t begin = run * PRODUCT_RUN;
+            const int64_t first = group * lanes, left = deform->n_columns - first;
+            columns_of columns = {.n_vertices = n,
+                                  .stream = around,
+                                  .count = left < lanes ? (int)left : lanes,
+                                  .deform = deform,
+                                  .q = q + group * deform->n_modes * lanes,
+                                  .frames = frames + group * 12 * lanes};
+            for (int c = 0; c < lanes; c++) {
+                const int64_t column = first + (c < columns.count ? c : 0);
+                columns.made[c] = deform->positions + column * n * 3;
+                columns.normals[c] = normals->normals + column * n * 3;
+            }
+            of_columns(normals, &columns, begin, begin + PRODUCT_RUN < n ? begin + PRODUCT_RUN : n);
+            fence(around);
+        }
 }

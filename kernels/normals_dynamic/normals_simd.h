@@ -5,6 +5,8 @@
  *   NAME(x)  x with the set's suffix
  *   SQRT(v)  the square roots of a vector
  *   STREAM(p, v)  writes a vector to aligned memory without reading it into the caches first
+ *   FMA(a, b, c)  a b + c, as kernels/deform rounds it
+ *   HELD     vertices of a unit whose sums are held in registers, 3 x HELD and one more
  *   LOAD3(p) the four-lane vector p[0] p[1] p[2] 0, or anything in its last lane, reading 12 bytes
  * No include guard: this is a template. Products and differences are rounded one by one in all of
  * it, so both ways give the same bytes. */
@@ -140,9 +142,50 @@ TARGET static __attribute__((noinline)) void NAME(stage_unit)(const columns_of *
         NAME(transpose)(from, part * LANES, to, part * LANES * LANES, 0);
 }
 
-/* Writes the normals of one unit from [3 LANES][LANES] to the columns. */
+/* Positions of one unit, made from U q: every value with the operations of kernels/deform, in their
+ * order. */
+TARGET static __attribute__((noinline)) void NAME(deform_unit)(const columns_of *columns,
+                                                               int64_t unit, float *staged)
+{
+    const modal_deform_task *t = columns->deform;
+    const int64_t r = t->n_modes, first = unit * LANES;
+    const float *u = t->modal_matrix + first / 32 * r * 96 + first % 32;
+    const float *rest = t->rest_tiles + first / 32 * 96 + first % 32;
+    const NAME(vector) *frame = (const NAME(vector) *)columns->frames;
+    const int64_t next = first % 32 + LANES < 32 ? LANES : r * 96 - first % 32;
+    for (int v = 0; v < LANES; v += HELD) {
+        NAME(vector) sum[HELD][3];
+#pragma GCC unroll 8
+        for (int h = 0; h < HELD; h++) sum[h][0] = sum[h][1] = sum[h][2] = (NAME(vector)){0};
+        for (int64_t k = 0; k < r; k++) {
+            const NAME(vector) q = *(const NAME(vector) *)(columns->q + k * LANES);
+            const float *of_mode = u + k * 96 + v;
+#pragma GCC unroll 3
+            for (int i = 0; v == 0 && i < 3; i++) /* of the next unit */
+                __builtin_prefetch(of_mode + 32 * i + next);
+#pragma GCC unroll 3
+            for (int i = 0; i < 3; i++)
+#pragma GCC unroll 8
+                for (int h = 0; h < HELD; h++)
+                    sum[h][i] = FMA(of_mode[32 * i + h] - (NAME(vector)){0}, q, sum[h][i]);
+        }
+#pragma GCC unroll 8
+        for (int h = 0; h < HELD; h++) {
+            const NAME(vector) x = rest[v + h] + sum[h][0], y = rest[32 + v + h] + sum[h][1];
+            const NAME(vector) z = rest[64 + v + h] + sum[h][2];
+            NAME(vector) *to = (NAME(vector) *)(staged + (v + h) * (3 * LANES));
+#pragma GCC unroll 3
+            for (int i = 0; i < 3; i++)
+                to[i] = FMA(z, frame[4 * i + 2],
+                            FMA(y, frame[4 * i + 1], FMA(x, frame[4 * i], frame[4 * i + 3])));
+        }
+    }
+}
+
+/* Writes one unit from [3 LANES][LANES] to the columns' positions or normals. */
 TARGET static __attribute__((noinline)) void NAME(write_unit)(const columns_of *columns,
-                                                              int64_t unit, const float *staged)
+                                                              float *const *arrays, int64_t unit,
+                                                              const float *staged)
 {
     const float *from[LANES];
     float *to[LANES], ends[LANES][3 * LANES];
@@ -150,7 +193,7 @@ TARGET static __attribute__((noinline)) void NAME(write_unit)(const columns_of *
     const int direct = columns->count == LANES && count >= LANES;
     for (int c = 0; c < LANES; c++) {
         from[c] = staged + LANES * c;
-        to[c] = direct ? columns->normals[c] + 3 * first : ends[c];
+        to[c] = direct ? arrays[c] + 3 * first : ends[c];
     }
     int stream = direct && columns->stream;
     for (int c = 0; c < LANES; c++) stream = stream && (uintptr_t)to[c] % (4 * LANES) == 0;
@@ -162,7 +205,7 @@ TARGET static __attribute__((noinline)) void NAME(write_unit)(const columns_of *
     for (int part = 0; part < 3; part++)
         NAME(transpose)(from, part * LANES * LANES, to, part * LANES, 0);
     for (int c = 0; !direct && c < columns->count; c++)
-        memcpy(columns->normals[c] + 3 * first, ends[c],
+        memcpy(arrays[c] + 3 * first, ends[c],
                (size_t)(count < LANES ? count : LANES) * 12);
 }
 
@@ -172,7 +215,8 @@ NAME(row_of)(const columns_of *columns, int32_t *held, float *staged, int64_t *n
 {
     const uint32_t unit = (uint32_t)v / LANES, slot = unit % (STAGED_VERTICES / LANES);
     if (__builtin_expect(held[slot] != (int32_t)unit, 0)) {
-        NAME(stage_unit)(columns, unit, staged + slot * (3 * LANES * LANES));
+        (columns->deform ? NAME(deform_unit) : NAME(stage_unit))(columns, unit,
+                                                                 staged + slot * (3 * LANES * LANES));
         held[slot] = (int32_t)unit;
         ++*n_staged;
     }
@@ -193,7 +237,7 @@ TARGET static void NAME(normals_of_columns)(const modal_normals_dynamic_task *ta
     for (int i = 0; i < STAGED_VERTICES / LANES; i++) held[i] = -1;
     for (int64_t v = begin; v < end; v++) {
         const int64_t last = task->corner_offsets[v + 1];
-        if (v + AHEAD + LANES <= columns->n_vertices) {
+        if (!columns->deform && v + AHEAD + LANES <= columns->n_vertices) {
             const float *next = columns->positions[v % LANES] + 3 * (v / LANES * LANES + AHEAD);
             __builtin_prefetch(next);
             if (LANES > 4) __builtin_prefetch(next + 16);
@@ -201,6 +245,8 @@ TARGET static void NAME(normals_of_columns)(const modal_normals_dynamic_task *ta
             if (LANES > 4) __builtin_prefetch(next + 3 * LANES - 1);
         }
         const NAME(vector) *at = NAME(row_of)(columns, held, staged, &n_staged, v);
+        if (columns->deform && v % LANES == 0) /* a unit begins with its first vertex */
+            NAME(write_unit)(columns, columns->made, v / LANES, (const float *)at);
         const NAME(vector) own_x = at[0], own_y = at[1], own_z = at[2];
         NAME(vector) x = {0}, y = {0}, z = {0}, b_x = {0}, b_y = {0}, b_z = {0};
         int64_t previous = -1;
@@ -217,12 +263,13 @@ TARGET static void NAME(normals_of_columns)(const modal_normals_dynamic_task *ta
             y += a_z * b_x - a_x * b_z;
             z += a_x * b_y - a_y * b_x;
         }
-        NAME(normalise)(&x, &y, &z);
         NAME(vector) *row = (NAME(vector) *)(out + v % LANES * (3 * LANES));
         row[0] = x, row[1] = y, row[2] = z;
         if (v % LANES < LANES - 1 && v + 1 < end) continue;
-        NAME(write_unit)(columns, v / LANES, out);
-        if (n_staged < 64 + 4 * ((v + 1 - begin) / LANES)) continue;
+        row = (NAME(vector) *)out; /* together: many roots and divisions on their way at once */
+        for (int i = 0; i <= v % LANES; i++, row += 3) NAME(normalise)(row, row + 1, row + 2);
+        NAME(write_unit)(columns, columns->normals, v / LANES, out);
+        if (columns->deform || n_staged < 64 + 4 * ((v + 1 - begin) / LANES)) continue;
         for (int c = 0; c < columns->count; c++)
             NAME(normals_of_column)(task, columns->positions[c], columns->normals[c], v + 1, end);
         return;
@@ -236,5 +283,7 @@ TARGET static void NAME(normals_of_columns)(const modal_normals_dynamic_task *ta
 #undef TARGET
 #undef NAME
 #undef SQRT
+#undef FMA
+#undef HELD
 #undef STREAM
 #undef LOAD3

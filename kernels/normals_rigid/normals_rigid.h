@@ -3,6 +3,8 @@
  *
  *   normal[c][v] = R_c nbar[v],   T_c = [R_c p_c]
  *
+ * Several objects may lie one after the other in a column: then T is that of the vertex's object.
+ *
  * Not normalised again: the length of nbar (1, or 0 for a vertex without a normal) times what R does
  * to it. Exact for rigid motion, an approximation for small deformation.
  * Sizes: any, 0 included. Alignment: as floats. Aliasing: normals overlaps nothing.
@@ -23,8 +25,10 @@ extern "C" {
 typedef struct modal_normals_rigid_task {
     int64_t n_vertices, n_columns;
     const float *rest_normals; /* nbar [n_vertices, 3] */
-    const float *frames;       /* T [n_columns, 3, 4] */
+    const float *frames;       /* T [n_columns, n_objects, 3, 4] */
     float *normals;            /* [n_columns, n_vertices, 3], written */
+    const int32_t *objects;    /* [n_vertices] whose T turns a vertex; NULL: n_objects is 1 */
+    int64_t n_objects;         /* of a column; not read where objects is NULL */
 } modal_normals_rigid_task;
 
 /* Arrays, stream, errors and threads: as modal_sum_function. */

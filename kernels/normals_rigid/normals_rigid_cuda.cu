@@ -19,11 +19,14 @@ __global__ void __launch_bounds__(WARPS * 32) rotate(const modal_normals_rigid_t
          work += (int64_t)gridDim.x * WARPS) {
         const int64_t tile = work % n_tiles, first = work / n_tiles * COLUMNS;
         const int64_t count = task.n_vertices - tile * 32;
+        const int64_t v = tile * 32 + threadIdx.x % 32;
+        const bool several = task.objects != nullptr;
+        const int64_t object = several && v < task.n_vertices ? __ldg(task.objects + v) : 0;
         float rest[3];
         modal_cuda::load_tile(task.rest_normals + tile * 96, count, stages[warp], rest[0], rest[1],
                               rest[2]);
         for (int64_t c = first; c < first + COLUMNS && c < task.n_columns; c++) {
-            const float *t = task.frames + 12 * c;
+            const float *t = task.frames + 12 * (several ? c * task.n_objects + object : c);
             float x[3];
 #pragma unroll
             for (int i = 0; i < 3; i++)

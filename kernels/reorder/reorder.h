@@ -4,7 +4,11 @@
  *   out[base[c] + i] = in[c][source[i]],   i = 0 .. n_vertices - 1,   `width` floats each
  *
  * source[i] is the stored index of the user's vertex i (the inverse of user_vertex), so reads are
- * scattered within a column and writes are contiguous; NULL stands for source[i] = i. base[c] is the
+ * scattered within a column and writes are contiguous; NULL stands for source[i] = i. With a target it is
+ *
+ *   out[base[c] + target[i]] = in[c][i]
+ *
+ * instead, for columns whose points are not together; target[i] >= 0 are different from each other. base[c] is the
  * point where the column's object begins in its frame, frame * n_points + first point of the object.
  * Sizes: any, 0 included. Alignment: as their types. Aliasing: out overlaps nothing; columns write
  * to disjoint ranges. Exact: bytes are copied. */
@@ -26,6 +30,7 @@ typedef struct modal_reorder_task {
     const int32_t *source; /* [n_vertices] or NULL */
     const int64_t *base;   /* [n_columns] in points */
     float *out;            /* [.., width], n_vertices points written from each base[c] on */
+    const int32_t *target; /* [n_vertices] or NULL; then source is NULL */
 } modal_reorder_task;
 
 /* Arrays, stream, errors and threads: as modal_sum_function. */

@@ -20,11 +20,12 @@ __global__ void __launch_bounds__(THREADS) gather(const modal_reorder_task task)
         const int64_t first = block / row_blocks * COLUMNS;
         if (k >= floats) continue;
         const int64_t point = k / WIDTH, part = k - WIDTH * point;
+        const int64_t to = task.target ? (int64_t)__ldg(task.target + point) * WIDTH + part : k;
         const int64_t from = task.source ? (int64_t)__ldg(task.source + point) * WIDTH + part : k;
 #pragma unroll
         for (int j = 0; j < COLUMNS; j++)
             if (first + j < task.n_columns)
-                task.out[__ldg(task.base + first + j) * WIDTH + k] =
+                task.out[__ldg(task.base + first + j) * WIDTH + to] =
                     __ldg(task.in + (first + j) * floats + from);
     }
 }

@@ -8,9 +8,9 @@ modal_status modal_reorder_ref(const modal_reorder_task *task, modal_stream *str
     int64_t n = task->n_vertices;
     for (int64_t c = 0; c < task->n_columns; c++)
         for (int64_t i = 0; i < n; i++) {
-            int64_t v = task->source ? task->source[i] : i;
+            int64_t v = task->source ? task->source[i] : i, to = task->target ? task->target[i] : i;
             for (int j = 0; j < task->width; j++)
-                task->out[(task->base[c] + i) * task->width + j] =
+                task->out[(task->base[c] + to) * task->width + j] =
                     task->in[(c * n + v) * task->width + j];
         }
     return MODAL_OK;

@@ -4,6 +4,8 @@
  *
  *   tangent[c][v] = (R_c tbar[v], w[v]),   T_c = [R_c p_c]
  *
+ * Several objects may lie one after the other in a column: then T is that of the vertex's object.
+ *
  * w, the handedness, is copied. Not normalised again. Exact for rigid motion, an approximation for
  * small deformation.
  * Sizes: any, 0 included. Alignment: as floats (16 bytes are faster). Aliasing: tangents overlaps
@@ -25,8 +27,10 @@ extern "C" {
 typedef struct modal_tangents_rigid_task {
     int64_t n_vertices, n_columns;
     const float *rest_tangents; /* tbar, w [n_vertices, 4] */
-    const float *frames;        /* T [n_columns, 3, 4] */
+    const float *frames;        /* T [n_columns, n_objects, 3, 4] */
     float *tangents;            /* [n_columns, n_vertices, 4], written */
+    const int32_t *objects;    /* [n_vertices] whose T turns a vertex; NULL: n_objects is 1 */
+    int64_t n_objects;         /* of a column; not read where objects is NULL */
 } modal_tangents_rigid_task;
 
 /* Arrays, stream, errors and threads: as modal_sum_function. */

@@ -23,13 +23,20 @@ modal_status modal_tangents_rigid_cpu(const modal_tangents_rigid_task *task, mod
 {
     (void)stream, (void)err;
     const int64_t n = task->n_vertices, n_runs = (n + RUN - 1) / RUN;
-    const int parallel = n * task->n_columns > 8192;
+    const int parallel = n * task->n_columns > 65536;
 #pragma omp parallel for schedule(static) if (parallel)
     for (int64_t run = 0; run < n_runs; run++) {
         const int64_t begin = run * RUN, count = n - begin < RUN ? n - begin : RUN;
         for (int64_t c = 0; c < task->n_columns; c++)
-            rotate(task->rest_tangents + 4 * begin, task->frames + 12 * c,
-                   task->tangents + 4 * (c * n + begin), count);
+            for (int64_t v = begin, end; v < begin + count; v = end) { /* of one object */
+                end = begin + count;
+                if (task->objects)
+                    for (end = v + 1; end < begin + count && task->objects[end] == task->objects[v];)
+                        end++;
+                const int64_t frame = task->objects ? c * task->n_objects + task->objects[v] : c;
+                rotate(task->rest_tangents + 4 * v, task->frames + 12 * frame,
+                       task->tangents + 4 * (c * n + v), end - v);
+            }
     }
     return MODAL_OK;
 }

@@ -35,14 +35,17 @@ __global__ void __launch_bounds__(THREADS) rotate(const modal_tangents_rigid_tas
         const int64_t first = block / row_blocks * COLUMNS;
         if (v >= n) continue;
         const float4 rest = load<ALIGNED>(task.rest_tangents + 4 * v);
+        const bool several = task.objects != nullptr;
+        const int64_t object = several ? __ldg(task.objects + v) : 0;
 #pragma unroll
         for (int j = 0; j < COLUMNS; j++) {
             const int64_t c = first + j;
             if (c >= task.n_columns) break;
+            const float *frame = task.frames + 12 * (several ? c * task.n_objects + object : c);
             float x[3];
 #pragma unroll
             for (int i = 0; i < 3; i++) {
-                const float *t = task.frames + 12 * c + 4 * i;
+                const float *t = frame + 4 * i;
                 x[i] = fmaf(__ldg(t + 2), rest.z, fmaf(__ldg(t + 1), rest.y, __ldg(t) * rest.x));
             }
             store<ALIGNED>(task.tangents + 4 * (c * n + v),

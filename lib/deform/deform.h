@@ -46,6 +46,8 @@ typedef struct modal_deform_request {
     modal_tangents tangents; /* both kinds need texture coordinates, dynamic ones dynamic normals */
     int displacement;      /* nonzero: also R U q, the displacement in world axes */
     int stored_order;      /* nonzero: vertices in the basis's stored order, else the user's */
+    int packing;           /* small objects of many shapes in one launch: 0 where that is faster on the back
+                            * end, 1 always, -1 never (to measure, and to test) */
     /* Of the whole sequence, frames that an earlier run has done included: sizes the batches, and chooses
      * how back ends sum, so that the same sequence has the same bytes however it is cut. */
     int64_t n_frames;

@@ -14,6 +14,28 @@ int modal_deform_wants(const deform_engine *d, int output)
     }
 }
 
+/* All objects of a pack in the frames of the task. */
+static modal_status deform_pack(deform_engine *d, const deform_shape *s,
+                                const modal_deform_task *frames, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_object_pack pack = s->pack;
+    const modal_deform_objects_task task = {.pack = &pack,
+                                            .n_frames = frames->n_columns,
+                                            .q = frames->q,
+                                            .frames = frames->frames,
+                                            .positions = frames->positions,
+                                            .displacement = frames->displacement};
+    const float *matrix = s->d_modal_matrix;
+    if (s->place != MATRIX_ON_DEVICE)
+        MODAL_TRY(modal_deform_range_begin(d, s, 0, s->range_tiles, &matrix, err));
+    pack.modal_matrix = (float *)(uintptr_t)matrix; /* which is only read */
+    MODAL_TRY(d->device.kernels->deform_objects(&task, d->compute, err));
+    if (s->place != MATRIX_ON_DEVICE) MODAL_TRY(modal_deform_range_end(d, err));
+done:
+    return status;
+}
+
 /* Positions (and displacements) to the scratch arrays: at once, or range of tiles after range, each
  * computed into arrays of its own and copied to its place in every column. */
 static modal_status deform_columns(deform_engine *d, const deform_shape *s,
@@ -22,6 +44,7 @@ static modal_status deform_columns(deform_engine *d, const deform_shape *s,
     modal_status status = MODAL_OK;
     const modal_kernels *kernels = d->device.kernels;
     const int64_t n_tiles = modal_tile_count(s->n_vertices);
+    if (s->packed) return deform_pack(d, s, whole, err);
     if (s->place == MATRIX_ON_DEVICE) return kernels->deform(whole, d->compute, err);
     for (int64_t tile = 0; tile < n_tiles; tile += s->range_tiles) {
         const int64_t end = n_tiles - tile < s->range_tiles ? n_tiles : tile + s->range_tiles;
@@ -49,27 +72,43 @@ done:
     return status;
 }
 
-/* Normals and tangents of columns whose positions are in the scratch array. */
+/* Positions and displacements of columns, and dynamic normals: where a back end can, in one pass. */
+static modal_status compute_positions(deform_engine *d, const deform_shape *s,
+                                      const modal_deform_task *deform, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_kernels *kernels = d->device.kernels;
+    const modal_normals_dynamic_task normals = {.n_vertices = s->n_vertices,
+                                                .n_columns = deform->n_columns,
+                                                .corner_offsets = s->d_corner_offsets,
+                                                .corners = s->d_corners,
+                                                .positions = deform->positions,
+                                                .normals = d->d_scratch[DEFORM_NORMALS],
+                                                .ring_offsets = s->d_ring_offsets,
+                                                .ring = s->d_ring};
+    const int dynamic = d->request.normals == MODAL_NORMALS_DYNAMIC;
+    if (dynamic && kernels->deform_normals && !deform->displacement && !s->packed &&
+        s->place == MATRIX_ON_DEVICE)
+        return kernels->deform_normals(deform, &normals, d->compute, err);
+    MODAL_TRY(deform_columns(d, s, deform, err));
+    if (dynamic) MODAL_TRY(kernels->normals_dynamic(&normals, d->compute, err));
+done:
+    return status;
+}
+
+/* Rigid normals, and tangents, of columns whose positions (and normals) are in the scratch arrays. */
 static modal_status compute_surface(deform_engine *d, const deform_shape *s, int64_t count,
                                     const float *frames, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_kernels *kernels = d->device.kernels;
-    if (d->request.normals == MODAL_NORMALS_DYNAMIC) {
-        const modal_normals_dynamic_task normals = {.n_vertices = s->n_vertices,
-                                                    .n_columns = count,
-                                                    .corner_offsets = s->d_corner_offsets,
-                                                    .corners = s->d_corners,
-                                                    .positions = d->d_scratch[DEFORM_POSITIONS],
-                                                    .normals = d->d_scratch[DEFORM_NORMALS],
-                                                    .ring_offsets = s->d_ring_offsets,
-                                                    .ring = s->d_ring};
-        MODAL_TRY(kernels->normals_dynamic(&normals, d->compute, err));
-    } else if (d->request.normals == MODAL_NORMALS_RIGID) {
+    if (d->request.normals == MODAL_NORMALS_RIGID) {
         const modal_normals_rigid_task normals = {.n_vertices = s->n_vertices,
                                                   .n_columns = count,
                                                   .rest_normals = s->d_rest_normals,
                                                   .frames = frames,
+                                                  .objects = s->d_object_of,
+                                                  .n_objects = s->n_objects,
                                                   .normals = d->d_scratch[DEFORM_NORMALS]};
         MODAL_TRY(kernels->normals_rigid(&normals, d->compute, err));
     }
@@ -88,6 +127,8 @@ static modal_status compute_surface(deform_engine *d, const deform_shape *s, int
                                                     .n_columns = count,
                                                     .rest_tangents = s->d_rest_tangents,
                                                     .frames = frames,
+                                                    .objects = s->d_object_of,
+                                                    .n_objects = s->n_objects,
                                                     .tangents = d->d_scratch[DEFORM_TANGENTS]};
         MODAL_TRY(kernels->tangents_rigid(&tangents, d->compute, err));
     }
@@ -110,7 +151,9 @@ static modal_status compute_chunk(deform_engine *d, const deform_slot *slot,
 {
     modal_status status = MODAL_OK;
     const modal_kernels *kernels = d->device.kernels;
-    const float *frames = slot->d_frames + (slot->n_frames * s->first_column + first) * 12;
+    const float *frames =
+        slot->d_frames +
+        (slot->n_frames * s->first_object + first * (s->packed ? s->n_objects : 1)) * 12;
     const modal_deform_task deform = {
         .n_vertices = s->n_vertices,
         .n_columns = count,
@@ -122,7 +165,7 @@ static modal_status compute_chunk(deform_engine *d, const deform_slot *slot,
         .positions = d->d_scratch[DEFORM_POSITIONS],
         .displacement = d->d_scratch[DEFORM_DISPLACEMENT],
         .n_columns_total = all_columns(d, s)};
-    MODAL_TRY(deform_columns(d, s, &deform, err));
+    MODAL_TRY(compute_positions(d, s, &deform, err));
     MODAL_TRY(compute_surface(d, s, count, frames, err));
     for (int k = 0; k < DEFORM_OUTPUTS; k++) {
         if (!slot->d_out[k]) continue;
@@ -132,6 +175,7 @@ static modal_status compute_chunk(deform_engine *d, const deform_slot *slot,
             .width = (int32_t)modal_deform_width(k),
             .in = d->d_scratch[k],
             .source = s->d_source,
+            .target = s->d_target,
             .base = d->d_base + d->batch_frames * s->first_column + first,
             .out = slot->d_out[k]};
         MODAL_TRY(kernels->reorder(&reorder, d->compute, err));
@@ -152,7 +196,7 @@ modal_status modal_deform_compute(deform_engine *d, deform_slot *slot, modal_err
                                    err));
     for (int32_t i = 0; i < d->n_shapes; i++) {
         const deform_shape *s = &d->shapes[i];
-        const int64_t columns = n * s->n_objects;
+        const int64_t columns = n * s->n_columns;
         for (int64_t first = 0; first < columns; first += s->chunk)
             MODAL_TRY(compute_chunk(d, slot, s, first,
                                     columns - first < s->chunk ? columns - first : s->chunk, err));

@@ -6,60 +6,6 @@
 #include "lib/base/memory.h"
 #include "lib/deform/deform_private.h"
 
-/* Counts and the order of columns: objects sorted by shape, shapes without objects left out. */
-static modal_status lay_out(deform_engine *d, const modal_basis *basis, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    int32_t *slot_of_shape = NULL;
-    d->n_objects = basis->n_objects;
-    MODAL_TRY(modal_alloc(&d->mode_offsets, (int64_t)d->n_objects + 1, sizeof *d->mode_offsets,
-                          "offsets of modes", err));
-    MODAL_TRY(modal_alloc(&d->point_offsets, (int64_t)d->n_objects + 1, sizeof *d->point_offsets,
-                          "offsets of points", err));
-    MODAL_TRY(modal_alloc(&d->rest_frames, (int64_t)d->n_objects, 12 * sizeof *d->rest_frames,
-                          "rest frames", err));
-    MODAL_TRY(modal_alloc(&d->shape_objects, d->n_objects, sizeof *d->shape_objects,
-                          "objects of shapes", err));
-    MODAL_TRY(modal_alloc_zero(&d->shapes, basis->n_shapes, sizeof *d->shapes, "shapes", err));
-    MODAL_TRY(modal_alloc_zero(&slot_of_shape, basis->n_shapes, sizeof *slot_of_shape,
-                               "shapes of objects", err));
-    d->n_modes = modal_basis_mode_offsets(basis, d->mode_offsets);
-    d->point_offsets[0] = 0;
-    for (int32_t i = 0; i < d->n_objects; i++) {
-        const modal_object *object = &basis->objects[i];
-        if (!modal_size_add(d->point_offsets[i], basis->shapes[object->shape].n_vertices,
-                            &d->point_offsets[i + 1]))
-            MODAL_FAIL(err, MODAL_ERROR_MEMORY, "deform: the number of points does not fit 64 "
-                                                "bits");
-        memcpy(d->rest_frames + 12 * (int64_t)i, object->rest_frame, sizeof object->rest_frame);
-        slot_of_shape[object->shape]++; /* the number of its objects, for now */
-    }
-    d->n_points = d->point_offsets[d->n_objects];
-    int64_t first_column = 0, first_q = 0;
-    for (int32_t i = 0; i < basis->n_shapes; i++) {
-        const int32_t n_objects = slot_of_shape[i];
-        if (n_objects == 0) continue;
-        const modal_shape *source = &basis->shapes[i];
-        slot_of_shape[i] = d->n_shapes;
-        d->shapes[d->n_shapes++] = (deform_shape){.source = source,
-                                                  .index = i,
-                                                  .n_vertices = source->n_vertices,
-                                                  .n_modes = source->n_modes,
-                                                  .objects = d->shape_objects + first_column,
-                                                  .first_column = first_column,
-                                                  .first_q = first_q};
-        first_column += n_objects;
-        first_q += (int64_t)n_objects * source->n_modes;
-    }
-    for (int32_t i = 0; i < d->n_objects; i++) {
-        deform_shape *s = &d->shapes[slot_of_shape[basis->objects[i].shape]];
-        d->shape_objects[s->first_column + s->n_objects++] = i;
-    }
-done:
-    modal_free(&slot_of_shape);
-    return status;
-}
-
 /* An array of a slot: pinned in main memory, and on the device, which may be the same. */
 static modal_status new_pair(deform_engine *d, float **host, float **device, int64_t count,
                              const char *what, modal_error *err)
@@ -84,11 +30,11 @@ static modal_status new_arrays(deform_engine *d, modal_error *err)
 {
     modal_status status = MODAL_OK;
     int64_t *base = NULL, largest = 0, part = 0, most_columns = 0;
-    const int64_t batch = d->batch_frames, n_columns = batch * d->n_objects;
+    const int64_t batch = d->batch_frames, n_columns = batch * d->n_columns;
     for (int32_t i = 0; i < d->n_shapes; i++) {
         const deform_shape *s = &d->shapes[i];
         if (s->chunk * s->n_vertices > largest) largest = s->chunk * s->n_vertices;
-        if (s->place == MATRIX_ON_DEVICE) continue;
+        if (s->place == MATRIX_ON_DEVICE || s->packed) continue;
         if (s->chunk * s->range_tiles * 32 > part) part = s->chunk * s->range_tiles * 32;
         if (s->chunk > most_columns) most_columns = s->chunk;
     }
@@ -108,7 +54,8 @@ static modal_status new_arrays(deform_engine *d, modal_error *err)
         deform_slot *slot = &d->slots[i];
         MODAL_TRY(new_pair(d, &slot->h_q, &slot->d_q, batch * d->n_modes, "reduced coordinates",
                            err));
-        MODAL_TRY(new_pair(d, &slot->h_frames, &slot->d_frames, n_columns * 12, "frames", err));
+        MODAL_TRY(new_pair(d, &slot->h_frames, &slot->d_frames, batch * d->n_objects * 12, "frames",
+                           err));
         for (int k = 0; k < DEFORM_OUTPUTS; k++)
             if (modal_deform_wants(d, k))
                 MODAL_TRY(new_pair(d, &slot->h_out[k], &slot->d_out[k],
@@ -122,16 +69,17 @@ static modal_status new_arrays(deform_engine *d, modal_error *err)
     MODAL_TRY(modal_alloc(&base, most_columns, sizeof *base, "first points", err));
     for (int32_t i = 0; i < d->n_shapes; i++) {
         const deform_shape *s = &d->shapes[i];
-        for (int64_t c = 0; c < batch * s->n_objects; c++)
-            base[batch * s->first_column + c] = c / s->n_objects * d->n_points +
-                                                d->point_offsets[s->objects[c % s->n_objects]];
+        for (int64_t c = 0; c < batch * s->n_columns; c++)
+            base[batch * s->first_column + c] =
+                c / s->n_columns * d->n_points +
+                (s->packed ? s->origin : d->point_offsets[s->objects[c % s->n_columns]]);
     }
     MODAL_TRY(modal_device_copy_in(&d->device, d->d_base, base,
                                    n_columns * (int64_t)sizeof *base, d->compute, err));
     MODAL_TRY(modal_device_stream_wait(&d->device, d->compute, err));
     for (int32_t i = 0; i < d->n_shapes; i++) {
         deform_shape *s = &d->shapes[i];
-        if (s->place == MATRIX_ON_DEVICE) continue;
+        if (s->place == MATRIX_ON_DEVICE || s->packed) continue;
         for (int64_t c = 0; c < s->chunk; c++) base[c] = c * s->n_vertices;
         MODAL_TRY(modal_device_alloc(&d->device, &s->d_column_base, s->chunk, sizeof *base,
                                      "first points of columns", err));
@@ -170,7 +118,7 @@ modal_status modal_deform_engine_new(deform_engine **deformer, const modal_basis
     d->has_lock = 1;
     MODAL_TRY(modal_device_stream_new(&d->device, &d->compute, err));
     MODAL_TRY(modal_device_stream_new(&d->device, &d->copy, err));
-    MODAL_TRY(lay_out(d, basis, err));
+    MODAL_TRY(modal_deform_lay_out(d, basis, err));
     MODAL_TRY(modal_deform_plan(d, err));
     MODAL_TRY(modal_deform_load_shapes(d, err));
     MODAL_TRY(new_arrays(d, err));
@@ -217,6 +165,7 @@ deform_engine *modal_deform_engine_delete(deform_engine *d)
     modal_free(&d->rest_frames);
     modal_free(&d->shape_objects);
     modal_free(&d->shapes);
+    modal_free(&d->members);
     modal_free(&d);
     return NULL;
 }
@@ -229,19 +178,20 @@ static modal_status stage_inputs(const deform_engine *d, deform_slot *slot, cons
     for (int32_t i = 0; i < d->n_shapes; i++) {
         const deform_shape *s = &d->shapes[i];
         float *q_out = slot->h_q + slot->n_frames * s->first_q;
-        float *frames_out = slot->h_frames + slot->n_frames * s->first_column * 12;
+        float *frames_out = slot->h_frames + slot->n_frames * s->first_object * 12;
         for (int64_t f = 0; f < slot->n_frames; f++)
             for (int64_t j = 0; j < s->n_objects; j++) {
                 const int64_t object = s->objects[j];
                 const double *q_in = q + f * d->n_modes + d->mode_offsets[object];
                 const double *frame_in = frames ? frames + (f * d->n_objects + object) * 12
                                                 : d->rest_frames + object * 12;
-                for (int32_t k = 0; k < s->n_modes; k++)
+                const int64_t n_modes = d->mode_offsets[object + 1] - d->mode_offsets[object];
+                for (int64_t k = 0; k < n_modes; k++)
                     if (!modal_deform_round(q_in[k], q_out++))
                         return modal_error_set(err, MODAL_ERROR_INPUT,
                                                "frame %lld, object %lld: reduced "
-                                               "coordinate %d = %g does not fit float32",
-                                               (long long)(number + f * step), (long long)object, k, q_in[k]);
+                                               "coordinate %lld = %g does not fit float32",
+                                               (long long)(number + f * step), (long long)object, (long long)k, q_in[k]);
                 for (int k = 0; k < 12; k++)
                     if (!modal_deform_round(frame_in[k], frames_out++))
                         return modal_error_set(err, MODAL_ERROR_INPUT,

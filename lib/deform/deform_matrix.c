@@ -13,7 +13,15 @@ static int64_t tile_floats(const deform_shape *s) { return (int64_t)s->n_modes *
 
 int64_t modal_deform_matrix_floats(const deform_shape *s)
 {
-    return modal_tile_count(s->n_vertices) * tile_floats(s);
+    return s->packed ? s->records.matrix_floats : modal_tile_count(s->n_vertices) * tile_floats(s);
+}
+
+int64_t modal_deform_member_floats(const deform_shape *s)
+{
+    int64_t floats = 0;
+    for (int64_t i = 0; i < s->n_members; i++)
+        floats += modal_tile_count(s->members[i].n_vertices) * s->members[i].n_modes * 96;
+    return floats;
 }
 
 /* The source puts U straight to its place, but for device memory, which it cannot write. */
@@ -22,16 +30,64 @@ int64_t modal_deform_load_buffer_bytes(const deform_engine *d)
     return d->device.shares_memory || !d->request.matrix.read ? 0 : 2 * LOAD_BYTES;
 }
 
+static modal_status read_member(const deform_engine *d, const deform_member *m, int64_t begin,
+                                int64_t end, float *to, modal_error *err)
+{
+    if (end <= begin || m->n_modes == 0) return MODAL_OK;
+    return d->request.matrix.read(d->request.matrix.context, m->index, begin, end, to, err);
+}
+
+/* U of a pack, made from those of its members. */
+static modal_status read_pack(const deform_engine *d, const deform_shape *s, float *to,
+                              modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    float *all = NULL;
+    if (d->request.matrix.read)
+        MODAL_TRY(modal_alloc(&all, modal_deform_member_floats(s), sizeof *all,
+                              "modal matrices of a pack", err));
+    float *next = all;
+    for (int64_t i = 0; i < s->n_members; i++) {
+        const deform_member *m = &s->members[i];
+        const int64_t tiles = modal_tile_count(m->n_vertices);
+        s->pack_objects[i].modal_matrix = all ? next : m->modal_matrix;
+        if (!all) continue;
+        MODAL_TRY(read_member(d, m, 0, tiles, next, err));
+        next += tiles * m->n_modes * 96;
+    }
+    modal_object_pack_gather(&s->records, s->pack_objects, to, NULL);
+done:
+    modal_free(&all);
+    return status;
+}
+
+/* Tiles [begin, end) of a shape, all of a pack. */
 static modal_status read_source(const deform_engine *d, const deform_shape *s, int64_t begin,
                                 int64_t end, float *to, modal_error *err)
 {
-    if (end <= begin || s->n_modes == 0) return MODAL_OK;
-    if (!d->request.matrix.read) { /* while the deformer is made: the basis is there */
-        memcpy(to, s->source->modal_matrix + begin * tile_floats(s),
+    if (s->packed) return read_pack(d, s, to, err);
+    if (d->request.matrix.read) return read_member(d, s->members, begin, end, to, err);
+    if (end > begin && s->n_modes > 0)
+        memcpy(to, s->members->modal_matrix + begin * tile_floats(s),
                (size_t)((end - begin) * tile_floats(s)) * sizeof *to);
-        return MODAL_OK;
-    }
-    return d->request.matrix.read(d->request.matrix.context, s->index, begin, end, to, err);
+    return MODAL_OK;
+}
+
+/* A pack is made in main memory as a whole. */
+static modal_status load_pack(deform_engine *d, deform_shape *s, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    float *packed = NULL;
+    MODAL_TRY(modal_alloc(&packed, s->records.matrix_floats, sizeof *packed, "packed modal matrices",
+                          err));
+    MODAL_TRY(read_pack(d, s, packed, err));
+    MODAL_TRY(modal_device_copy_in(&d->device, s->d_modal_matrix, packed,
+                                   s->records.matrix_floats * (int64_t)sizeof *packed, d->compute,
+                                   err));
+    MODAL_TRY(modal_device_stream_wait(&d->device, d->compute, err));
+done:
+    modal_free(&packed);
+    return status;
 }
 
 /* Through two pinned buffers: reading and copying overlap. */
@@ -76,7 +132,7 @@ modal_status modal_deform_load_matrix(deform_engine *d, deform_shape *s, modal_e
     const int64_t floats = modal_deform_matrix_floats(s), n_tiles = modal_tile_count(s->n_vertices);
     const int from_source = d->request.matrix.read != NULL;
     switch (s->place) {
-    case MATRIX_AT_SOURCE: s->outside = from_source ? NULL : s->source->modal_matrix; break;
+    case MATRIX_AT_SOURCE: s->outside = s->packed ? NULL : s->members->modal_matrix; break;
     case MATRIX_IN_MEMORY:
         MODAL_TRY(modal_device_alloc_host(&d->device, &s->h_modal_matrix, floats, sizeof(float),
                                           "modal matrix", err));
@@ -86,8 +142,10 @@ modal_status modal_deform_load_matrix(deform_engine *d, deform_shape *s, modal_e
     case MATRIX_ON_DEVICE:
         MODAL_TRY(modal_device_alloc(&d->device, &s->d_modal_matrix, floats, sizeof(float),
                                      "modal matrix", err));
-        if (!from_source)
-            MODAL_TRY(modal_device_copy_in(&d->device, s->d_modal_matrix, s->source->modal_matrix,
+        if (s->packed && !d->device.shares_memory)
+            MODAL_TRY(load_pack(d, s, err));
+        else if (!from_source && !s->packed)
+            MODAL_TRY(modal_device_copy_in(&d->device, s->d_modal_matrix, s->members->modal_matrix,
                                            floats * (int64_t)sizeof(float), d->compute, err));
         else if (d->device.shares_memory)
             MODAL_TRY(read_source(d, s, 0, n_tiles, s->d_modal_matrix, err));
@@ -139,8 +197,8 @@ modal_status modal_deform_range_begin(deform_engine *d, const deform_shape *s, i
     modal_status status = MODAL_OK;
     const modal_device *device = &d->device;
     deform_range *range = &d->ranges[d->n_ranges % 2];
-    const int64_t floats = tile_floats(s);
-    const float *from = s->outside ? s->outside + begin * floats : NULL;
+    const int64_t floats = s->packed ? modal_deform_matrix_floats(s) : (end - begin) * tile_floats(s);
+    const float *from = s->outside ? s->outside + (s->packed ? 0 : begin * tile_floats(s)) : NULL;
     *d_tiles = from;
     if (device->shares_memory) {
         if (from) return MODAL_OK; /* U of the basis, used where it is */
@@ -151,14 +209,14 @@ modal_status modal_deform_range_begin(deform_engine *d, const deform_shape *s, i
     if (!from || s->place == MATRIX_AT_SOURCE) { /* memory that is not pinned is staged, too */
         MODAL_TRY(modal_device_event_wait(device, range->filled, err));
         if (from)
-            memcpy(range->h_tiles, from, (size_t)((end - begin) * floats) * sizeof(float));
+            memcpy(range->h_tiles, from, (size_t)floats * sizeof(float));
         else
             MODAL_TRY(read_source(d, s, begin, end, range->h_tiles, err));
         from = range->h_tiles;
     }
     MODAL_TRY(modal_device_stream_wait_event(device, d->upload, range->used, err));
     MODAL_TRY(modal_device_copy_in(device, range->d_tiles, from,
-                                   (end - begin) * floats * (int64_t)sizeof(float), d->upload, err));
+                                   floats * (int64_t)sizeof(float), d->upload, err));
     MODAL_TRY(modal_device_event_record(device, range->filled, d->upload, err));
     MODAL_TRY(modal_device_stream_wait_event(device, d->compute, range->filled, err));
 done:

@@ -62,16 +62,39 @@ static int64_t matrix_bytes(const deform_shape *s)
     return modal_deform_matrix_floats(s) * (int64_t)sizeof(float); /* it exists somewhere: it fits */
 }
 
+/* What a pack needs more than a shape of its size does. */
+static void need_pack(const deform_engine *d, const deform_shape *s,
+                      const modal_deform_tables *tables, needs *host, needs *device)
+{
+    const modal_object_pack *p = &s->records;
+    const int64_t records = p->n_tiles * (int64_t)sizeof *p->tiles +
+                            p->n_mixed * (int64_t)(32 * sizeof *p->lanes);
+    tally rest = {0}, matrix = {0};
+    add(&host->fixed, s->n_members, sizeof(modal_pack_object));
+    add(&host->fixed, records, 1);
+    if (!d->device.shares_memory) add(&device->fixed, records, 1);
+    if (tables->once) add(&device->fixed, s->n_vertices, sizeof(int32_t)); /* whose they are */
+    for (int64_t i = 0; i < s->n_members; i++)
+        add(&rest, modal_tile_count(s->members[i].n_vertices) * 96, sizeof(float));
+    if (d->request.matrix.read) add(&matrix, modal_deform_member_floats(s), sizeof(float));
+    if (s->place == MATRIX_AT_SOURCE) keep_largest(&host->arrays, &matrix); /* for every batch */
+    if (s->place == MATRIX_ON_DEVICE && !d->device.shares_memory) add(&matrix, matrix_bytes(s), 1);
+    if (!d->device.shares_memory) add(&rest, p->n_tiles * (int64_t)96, sizeof(float));
+    keep_largest(&host->loading, &rest);
+    keep_largest(&host->loading, &matrix);
+}
+
 static void need_shape(const deform_engine *d, const deform_shape *s, needs *host, needs *device)
 {
-    const int64_t n = s->n_vertices, tiles = modal_tile_count(n);
-    const int64_t corners = s->source->face_offsets ? s->source->face_offsets[n] : 0;
+    const int64_t n = s->n_vertices, corners = s->n_corners;
+    const int64_t tiles = s->packed ? s->records.n_tiles : modal_tile_count(n);
     tally loading = {0};
     if (s->place == MATRIX_ON_DEVICE) add(&device->fixed, matrix_bytes(s), 1);
     if (s->place == MATRIX_IN_MEMORY) add(&host->fixed, matrix_bytes(s), 1);
     add(&device->fixed, tiles * 96, sizeof(float));
-    if (!d->request.stored_order) add(&device->fixed, n, sizeof(int32_t));
+    if (!d->request.stored_order || s->packed) add(&device->fixed, n, sizeof(int32_t));
     const modal_deform_tables tables = modal_deform_tables_of(d);
+    if (s->packed) need_pack(d, s, &tables, host, device);
     const int64_t rest = tables.rest_normals ? 3 : 0, rest_tangents = tables.rest_tangents ? 4 : 0;
     add(&device->fixed, n, (rest + rest_tangents) * (int64_t)sizeof(float));
     if (tables.once || tables.kept) {
@@ -82,6 +105,10 @@ static void need_shape(const deform_engine *d, const deform_shape *s, needs *hos
         if (tables.ring && tables.weights) { /* both: a ring is no larger than the corners */
             add(table, n + 1, sizeof(int64_t));
             add(table, corners, 2 * sizeof(int32_t));
+        }
+        if (tables.ring && !tables.weights) { /* until the ring is there */
+            add(&loading, n + 1, sizeof(int64_t));
+            add(&loading, corners, 2 * sizeof(int32_t));
         }
         if (tables.once) add(&loading, n, 6 * sizeof(float)); /* rest positions, and normals */
     }
@@ -111,7 +138,7 @@ static void choose(deform_engine *d, const attempt *a, int64_t frames, needs *ho
     for (int32_t i = 0; i < d->n_shapes; i++) {
         deform_shape *s = &d->shapes[i];
         int64_t columns = 0;
-        if (!modal_size_multiply(frames, s->n_objects, &columns)) columns = INT64_MAX;
+        if (!modal_size_multiply(frames, s->n_columns, &columns)) columns = INT64_MAX;
         s->place = matrix_bytes(s) >= a->outside_from ? a->outside : MATRIX_ON_DEVICE;
         s->chunk = a->scratch_bytes / (s->n_vertices * 12 + 1) / 16 * 16;
         if (s->chunk < a->least_columns) s->chunk = a->least_columns;
@@ -120,9 +147,17 @@ static void choose(deform_engine *d, const attempt *a, int64_t frames, needs *ho
         if (s->chunk < 1) s->chunk = 1;
         tally mine = {0};
         add(&mine, s->n_vertices, width * (int64_t)sizeof(float));
+        if (d->device.shares_memory) add(&mine, s->n_modes + (int64_t)12, sizeof(float)); /* turned */
         mine.overflow |= !modal_size_multiply(mine.bytes, s->chunk, &mine.bytes);
         keep_largest(&scratch, &mine);
         if (s->place == MATRIX_ON_DEVICE) continue;
+        if (!d->device.shares_memory && s->place == MATRIX_AT_SOURCE) d->stages_ranges = 1;
+        if (s->packed) {
+            s->range_tiles = s->records.n_tiles;
+            if (s->records.matrix_floats > d->range_floats)
+                d->range_floats = s->records.matrix_floats;
+            continue;
+        }
         const int64_t tiles = modal_tile_count(s->n_vertices);
         const int64_t tile = (int64_t)s->n_modes * 96 * (int64_t)sizeof(float);
         s->range_tiles = a->range_bytes / (tile > 0 ? tile : 1);
@@ -136,7 +171,6 @@ static void choose(deform_engine *d, const attempt *a, int64_t frames, needs *ho
         const int in_place = d->device.shares_memory && !d->request.matrix.read;
         if (!in_place && s->range_tiles * s->n_modes * 96 > d->range_floats)
             d->range_floats = s->range_tiles * s->n_modes * 96;
-        if (!d->device.shares_memory && s->place == MATRIX_AT_SOURCE) d->stages_ranges = 1;
     }
     add(&device->arrays, scratch.bytes, 1);
     add(&device->arrays, part.bytes, 1);
@@ -158,6 +192,7 @@ static int measure(deform_engine *d, const attempt *a, int64_t frames, int64_t *
     for (int32_t i = 0; i < d->n_shapes; i++) need_shape(d, &d->shapes[i], &host, &device);
     add(&host.loading, modal_deform_load_buffer_bytes(d), 1);
     add(&host.fixed, d->n_shapes, sizeof(deform_shape));
+    add(&host.fixed, d->n_members, sizeof(deform_member));
     add(&host.fixed, (int64_t)d->n_objects + 1,
         2 * sizeof(int64_t) + 12 * sizeof(double) + sizeof(int32_t));
     for (int k = 0; k < DEFORM_OUTPUTS; k++)
@@ -171,7 +206,7 @@ static int measure(deform_engine *d, const attempt *a, int64_t frames, int64_t *
                      in.overflow;
     add(&host.arrays, slots.bytes, a->n_slots);
     if (!shared) add(&device.arrays, slots.bytes, a->n_slots);
-    base.overflow = slots.overflow | !modal_size_multiply(frames, d->n_objects, &base.bytes);
+    base.overflow = slots.overflow | !modal_size_multiply(frames, d->n_columns, &base.bytes);
     add(&host.arrays, base.bytes, sizeof(int64_t));
     add(&device.arrays, base.bytes, sizeof(int64_t));
 
@@ -232,7 +267,8 @@ static int plan_outside(deform_engine *d, int64_t frame_bytes, const limits *lim
                             {.n_slots = 1, .whole_batches = 1, .range_bytes = buffer / 64},
                             {.n_slots = 1, .least_columns = 4, .range_bytes = 0},
                             {.n_slots = 1, .least_columns = 1, .range_bytes = 0}};
-    for (int64_t from = largest; from > 0; from /= 2)
+    for (int64_t from = INT64_C(1) << 62; from > 0; from /= 2) {
+        if (from > largest) continue;
         for (int place = MATRIX_IN_MEMORY; place <= MATRIX_AT_SOURCE; place++) {
             if (place == MATRIX_IN_MEMORY && shared) continue;
             const int64_t cost = place == MATRIX_AT_SOURCE ? SOURCE_COST : 1;
@@ -259,26 +295,37 @@ static int plan_outside(deform_engine *d, int64_t frame_bytes, const limits *lim
                 best_cost = price;
             }
         }
+    }
     return *best_frames > 0;
 }
 
-static modal_status too_small(deform_engine *d, const attempt *least, const limits *limit,
-                              modal_error *err)
+/* No way fits: says how much the smallest one needs, of the memory that is too small even so. A pack
+ * outside needs room for itself twice, so that the smallest is not always to have all outside. */
+static modal_status too_small(deform_engine *d, const limits *limit, modal_error *err)
 {
-    int64_t host = 0, device = 0;
-    if (!measure(d, least, 1, &host, &device))
-        return modal_error_set(err, MODAL_ERROR_MEMORY, "deform: the scene is too large: its size "
-                                                        "in bytes does not fit 64 bits");
-    if (host > limit->host)
+    int64_t host = 0, device = 0, least_host = INT64_MAX, least_device = INT64_MAX;
+    for (int pass = 0; pass < 2; pass++) /* the second one: of those that fit the device */
+        for (int bit = 63; bit >= 0; bit--) /* as plan_outside goes, but first with all on the device */
+            for (int place = MATRIX_IN_MEMORY; place <= MATRIX_AT_SOURCE; place++) {
+                const attempt a = {.n_slots = 1, .least_columns = 1, .outside_from = bit == 63 ? INT64_MAX : INT64_C(1) << bit,
+                                   .outside = (matrix_place)place};
+                if (!measure(d, &a, 1, &host, &device))
+                    return modal_error_set(err, MODAL_ERROR_MEMORY,
+                                           "deform: the scene is too large: its size in bytes does "
+                                           "not fit 64 bits");
+                if (pass == 0 && device < least_device) least_device = device;
+                if (pass == 1 && device <= limit->device && host < least_host) least_host = host;
+            }
+    if (least_device > limit->device)
         return modal_error_set(err, MODAL_ERROR_MEMORY,
-                               "deform: one frame of %lld points needs %lld bytes of main memory, "
-                               "the limit is %lld bytes",
-                               (long long)d->n_points, (long long)host, (long long)limit->host);
+                               "deform: one frame of %lld points needs %lld bytes of memory on %s, "
+                               "which has %lld bytes free",
+                               (long long)d->n_points, (long long)least_device, d->device.name,
+                               (long long)limit->device);
     return modal_error_set(err, MODAL_ERROR_MEMORY,
-                           "deform: one frame of %lld points needs %lld bytes of memory on %s, "
-                           "which has %lld bytes free",
-                           (long long)d->n_points, (long long)device, d->device.name,
-                           (long long)limit->device);
+                           "deform: one frame of %lld points needs %lld bytes of main memory, "
+                           "the limit is %lld bytes",
+                           (long long)d->n_points, (long long)least_host, (long long)limit->host);
 }
 
 modal_status modal_deform_plan(deform_engine *d, modal_error *err)
@@ -311,13 +358,11 @@ modal_status modal_deform_plan(deform_engine *d, modal_error *err)
     /* what fits: scratch arrays give way first, then the frames of a batch, then U goes outside */
     attempt ways[] = {{.n_slots = DEFORM_SLOTS,
                        .scratch_bytes = shared ? SCRATCH_BYTES_CPU : SCRATCH_BYTES_CUDA,
-                       .least_columns = shared ? 8 : 16,
+                       .least_columns = 16,
                        .outside_from = INT64_MAX},
                       {.n_slots = DEFORM_SLOTS, .least_columns = 4, .outside_from = INT64_MAX},
                       {.n_slots = DEFORM_SLOTS, .least_columns = 1, .outside_from = INT64_MAX},
                       {.n_slots = 1, .least_columns = 1, .outside_from = INT64_MAX}};
-    const attempt least = {.n_slots = 1, .least_columns = 1, .outside_from = 1,
-                           .outside = MATRIX_AT_SOURCE};
     attempt chosen = {0};
     for (size_t way = 0; way < sizeof ways / sizeof *ways && !d->batch_frames; way++) {
         d->batch_frames = frames_that_fit(d, &ways[way], frames, &limit);
@@ -329,7 +374,7 @@ modal_status modal_deform_plan(deform_engine *d, modal_error *err)
         const int64_t half = (int64_t)sysconf(_SC_PHYS_PAGES) / 2 * (int64_t)sysconf(_SC_PAGESIZE);
         if (d->request.memory_limit == 0 && half > 0) outside.host = half;
         if (!plan_outside(d, frame_bytes, &outside, &chosen, &d->batch_frames))
-            return too_small(d, &least, &limit, err);
+            return too_small(d, &limit, err);
     }
     int64_t host, device;
     measure(d, &chosen, d->batch_frames, &host, &device);

@@ -21,24 +21,43 @@ typedef enum matrix_place {
     MATRIX_AT_SOURCE  /* ranges of tiles are read for every batch */
 } matrix_place;
 
-/* A shape that has objects, in device memory. Its columns in a batch are frame-major: column
- * f * n_objects + j is object objects[j] in frame f. */
-typedef struct deform_shape {
+/* A shape as a part of what is computed together, where its vertices lie one after the other. */
+typedef struct deform_member {
     const modal_shape *source; /* during construction only */
+    const float *modal_matrix; /* U in the basis, or NULL: the request's source has it */
     int32_t index;             /* in the basis */
-    int64_t n_vertices;
     int32_t n_modes;
+    int64_t n_vertices, first_vertex, first_corner;
+} deform_member;
+
+/* What is computed together (deform_layout.c), in device memory. A shape that has objects: its columns
+ * in a batch are frame-major, column f * n_columns + j is object objects[j] in frame f. Or a pack of
+ * objects: one column a frame has them all, one after the other, as its members. */
+typedef struct deform_shape {
+    int packed;
+    int64_t n_vertices, n_corners;
+    int32_t n_modes; /* reduced coordinates a column */
+    int64_t n_members;
+    deform_member *members; /* [n_members], a part of engine->members: one, or one an object */
+    int64_t n_columns;      /* a frame */
     int64_t n_objects;
     const int32_t *objects; /* [n_objects], a part of engine->shape_objects */
-    int64_t first_column;   /* columns a frame of the shapes before this one */
-    int64_t first_q;        /* reduced coordinates a frame of the shapes before this one */
+    int64_t first_object;   /* objects, columns and reduced coordinates a frame of the shapes... */
+    int64_t first_column;   /* ... before this one */
+    int64_t first_q;
+    modal_pack_object *pack_objects; /* of a pack: [n_members] */
+    modal_object_pack records;       /* in main memory, without U and xbar */
+    modal_object_pack pack;          /* on the device, without U */
+    int32_t *d_object_of;            /* [n_vertices], rigid normals and tangents of a pack */
+    int64_t origin;                  /* the point of a frame that d_target counts from */
+    int32_t *d_target;               /* where each vertex of a pack goes; NULL: as they lie */
     int64_t chunk;          /* columns at a time, what the scratch arrays hold */
     matrix_place place;
     int64_t range_tiles;           /* tiles at a time, where U is not on the device */
     const float *outside;          /* U in main memory: the pinned copy, or the basis's own */
     float *h_modal_matrix;         /* the pinned copy, MATRIX_IN_MEMORY */
     float *d_modal_matrix;         /* MATRIX_ON_DEVICE */
-    int64_t *d_column_base;        /* [chunk] c * n_vertices, where U is not on the device */
+    int64_t *d_column_base;        /* [chunk] c * n_vertices, where a shape's U is not on the device */
     float *d_rest_tiles;
     float *d_rest_normals;     /* rigid normals */
     float *d_rest_tangents;    /* rigid tangents, [n_vertices, 4] */
@@ -47,7 +66,7 @@ typedef struct deform_shape {
     int64_t *d_ring_offsets; /* dynamic normals, where the back end is faster with a ring */
     int32_t *d_ring;
     float *d_weights; /* dynamic tangents */
-    int32_t *d_source; /* stored index of each user vertex; NULL: keep the stored order */
+    int32_t *d_source; /* of a shape: stored index of each user vertex; NULL: keep the stored order */
 } deform_shape;
 
 typedef enum slot_state { SLOT_FREE, SLOT_FILLING, SLOT_SUBMITTED, SLOT_COLLECTED } slot_state;
@@ -77,10 +96,12 @@ typedef struct deform_engine {
     int64_t *point_offsets; /* [n_objects + 1] */
     double *rest_frames;    /* [n_objects, 3, 4] */
     int32_t *shape_objects; /* [n_objects], sorted by shape */
-    deform_shape *shapes;   /* [n_shapes], those with objects */
+    deform_shape *shapes;   /* [n_shapes] shapes that have objects, then packs */
+    deform_member *members; /* [n_members] */
+    int64_t n_members, n_columns, n_objects_placed, n_q_placed; /* n_columns: a frame, of all */
     int64_t n_frames_total; /* of all engines of the deformer, at least 1 */
     int64_t batch_frames;
-    int64_t *d_base;                    /* shape after shape, [batch_frames * n_objects] */
+    int64_t *d_base;                    /* shape after shape, [batch_frames * its n_columns] */
     float *d_scratch[DEFORM_OUTPUTS];   /* [chunk, n_vertices, width] of one shape, stored order */
     float *d_part[DEFORM_OUTPUTS];      /* the same of a range of tiles; no normals */
     int n_slots;
@@ -126,6 +147,9 @@ void modal_deform_engine_cancel(deform_engine *engine);
 /* Whether the request wants an output. */
 int modal_deform_wants(const deform_engine *engine, int output);
 
+/* deform_layout.c: counts, and what is computed together. */
+modal_status modal_deform_lay_out(deform_engine *engine, const modal_basis *basis, modal_error *err);
+
 /* Chooses batch_frames, n_slots, every shape's chunk, and where its U is, within the limits. */
 modal_status modal_deform_plan(deform_engine *engine, modal_error *err);
 
@@ -155,6 +179,7 @@ void modal_deform_free_shape(deform_engine *engine, deform_shape *shape);
 
 /* deform_matrix.c: U of a shape to its place; the buffers that ranges pass through. */
 int64_t modal_deform_matrix_floats(const deform_shape *shape);
+int64_t modal_deform_member_floats(const deform_shape *shape); /* as they are read for a pack */
 int64_t modal_deform_load_buffer_bytes(const deform_engine *engine); /* while U is loaded */
 modal_status modal_deform_load_matrix(deform_engine *engine, deform_shape *shape, modal_error *err);
 modal_status modal_deform_new_ranges(deform_engine *engine, modal_error *err);

@@ -43,59 +43,146 @@ static modal_status upload_end(deform_engine *d, upload *u, modal_status status,
     return status;
 }
 
+/* Rest positions of a member in tiles, zeros behind the last vertex. */
+static modal_status fill_rest_tiles(const deform_member *m, float *tiles, modal_error *err)
+{
+    memset(tiles, 0, (size_t)modal_tile_count(m->n_vertices) * 96 * sizeof *tiles);
+    for (int64_t v = 0; v < m->n_vertices; v++)
+        for (int i = 0; i < 3; i++)
+            if (!modal_deform_round(m->source->rest_positions[3 * v + i],
+                                    &tiles[(v / 32 * 3 + i) * 32 + v % 32]))
+                return modal_error_set(err, MODAL_ERROR_INPUT,
+                                       "shape %s: rest position of vertex %lld: %g does not fit "
+                                       "float32",
+                                       name_of(m->source), (long long)v,
+                                       m->source->rest_positions[3 * v + i]);
+    return MODAL_OK;
+}
+
 static modal_status load_rest_tiles(deform_engine *d, deform_shape *s, modal_error *err)
 {
-    const modal_shape *source = s->source;
-    upload u;
-    modal_status status = upload_begin(&d->device, &u, modal_tile_count(s->n_vertices) * 96,
-                                       sizeof(float), "rest positions", err);
-    if (status != MODAL_OK) return status;
-    memset(u.host, 0, (size_t)u.bytes);
-    float *tiles = u.host;
-    for (int64_t v = 0; v < s->n_vertices && status == MODAL_OK; v++)
-        for (int i = 0; i < 3; i++)
-            if (!modal_deform_round(source->rest_positions[3 * v + i],
-                                    &tiles[(v / 32 * 3 + i) * 32 + v % 32]))
-                status = modal_error_set(err, MODAL_ERROR_INPUT,
-                                         "shape %s: rest position of vertex %lld: %g does not fit "
-                                         "float32",
-                                         name_of(source), (long long)v,
-                                         source->rest_positions[3 * v + i]);
+    modal_status status = MODAL_OK;
+    float *members = NULL;
+    int64_t n_tiles = 0;
+    upload u = {0};
+    if (!s->packed) {
+        MODAL_TRY(upload_begin(&d->device, &u, modal_tile_count(s->n_vertices) * 96, sizeof(float),
+                               "rest positions", err));
+        MODAL_TRY(fill_rest_tiles(s->members, u.host, err));
+        goto done;
+    }
+    for (int64_t i = 0; i < s->n_members; i++) n_tiles += modal_tile_count(s->members[i].n_vertices);
+    MODAL_TRY(modal_alloc(&members, n_tiles * 96, sizeof *members, "rest positions", err));
+    float *next = members;
+    for (int64_t i = 0; i < s->n_members; i++) {
+        MODAL_TRY(fill_rest_tiles(&s->members[i], next, err));
+        s->pack_objects[i].rest_tiles = next;
+        next += modal_tile_count(s->members[i].n_vertices) * 96;
+    }
+    MODAL_TRY(upload_begin(&d->device, &u, s->records.n_tiles * (int64_t)96, sizeof(float),
+                           "rest positions", err));
+    modal_object_pack_gather(&s->records, s->pack_objects, NULL, u.host);
+done:
+    modal_free(&members);
     return upload_end(d, &u, status, &s->d_rest_tiles, err);
 }
 
-static modal_status load_source(deform_engine *d, deform_shape *s, modal_error *err)
+static modal_status upload_copy(deform_engine *d, const void *from, int64_t count,
+                                size_t item_bytes, const char *what, void *pointer,
+                                modal_error *err)
 {
-    const int32_t *user = s->source->user_vertex;
-    int64_t moved = 0;
-    for (int64_t v = 0; v < s->n_vertices; v++) moved += user[v] != v;
-    if (moved == 0) return MODAL_OK; /* the user's order is the stored one */
     upload u;
-    modal_status status =
-        upload_begin(&d->device, &u, s->n_vertices, sizeof(int32_t), "order of vertices", err);
+    modal_status status = upload_begin(&d->device, &u, count, item_bytes, what, err);
     if (status != MODAL_OK) return status;
-    int32_t *source = u.host;
-    for (int64_t i = 0; i < s->n_vertices; i++) source[i] = -1;
-    for (int64_t v = 0; v < s->n_vertices && status == MODAL_OK; v++) {
-        if (user[v] < 0 || user[v] >= s->n_vertices || source[user[v]] >= 0)
-            status = modal_error_set(err, MODAL_ERROR_INPUT,
-                                     "shape %s: user_vertex[%lld] = %d: not a permutation",
-                                     name_of(s->source), (long long)v,
-                                     user[v]);
-        else
-            source[user[v]] = (int32_t)v;
+    if (u.bytes > 0) memcpy(u.host, from, (size_t)u.bytes);
+    return upload_end(d, &u, status, pointer, err);
+}
+
+/* The records of a pack, where its vertices go, and, for what turns with an object, whose they are. */
+static modal_status load_pack_tables(deform_engine *d, deform_shape *s, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    upload target = {0}, object_of = {0};
+    int moved = 0;
+    s->pack = s->records;
+    s->pack.tiles = NULL;
+    s->pack.lanes = NULL;
+    s->pack.rest_tiles = s->d_rest_tiles;
+    if (d->device.shares_memory) {
+        s->pack.tiles = s->records.tiles;
+        s->pack.lanes = s->records.lanes;
+    } else {
+        MODAL_TRY(upload_copy(d, s->records.tiles, s->records.n_tiles, sizeof *s->records.tiles,
+                              "tiles of a pack", &s->pack.tiles, err));
+        MODAL_TRY(upload_copy(d, s->records.lanes, s->records.n_mixed * (int64_t)32,
+                              sizeof *s->records.lanes, "lanes of a pack", &s->pack.lanes, err));
     }
+    MODAL_TRY(upload_begin(&d->device, &target, s->n_vertices, sizeof(int32_t), "points of a pack",
+                           err));
+    if (modal_deform_tables_of(d).once)
+        MODAL_TRY(upload_begin(&d->device, &object_of, s->n_vertices, sizeof(int32_t),
+                               "objects of a pack", err));
+    for (int64_t i = 0; i < s->n_members; i++) {
+        const deform_member *m = &s->members[i];
+        const int64_t first = d->point_offsets[s->objects[i]] - s->origin;
+        for (int64_t v = 0; v < m->n_vertices; v++) {
+            const int64_t at = m->first_vertex + v;
+            const int64_t to = first + (d->request.stored_order ? v : m->source->user_vertex[v]);
+            ((int32_t *)target.host)[at] = (int32_t)to;
+            moved |= to != at;
+            if (object_of.host) ((int32_t *)object_of.host)[at] = (int32_t)i;
+        }
+    }
+done:
+    status = upload_end(d, &target, status, &s->d_target, err);
+    if (!moved) modal_device_free(&d->device, &s->d_target);
+    return upload_end(d, &object_of, status, &s->d_object_of, err);
+}
+
+/* That user_vertex is a permutation; *moved: not the identity. */
+static modal_status check_order(const deform_member *m, int *moved, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    unsigned char *seen = NULL;
+    const int32_t *user = m->source->user_vertex;
+    MODAL_TRY(modal_alloc_zero(&seen, m->n_vertices, 1, "order of vertices", err));
+    *moved = 0;
+    for (int64_t v = 0; v < m->n_vertices; v++) {
+        if (user[v] < 0 || user[v] >= m->n_vertices || seen[user[v]]++)
+            MODAL_FAIL(err, MODAL_ERROR_INPUT,
+                       "shape %s: user_vertex[%lld] = %d: not a permutation", name_of(m->source),
+                       (long long)v, user[v]);
+        *moved |= user[v] != v;
+    }
+done:
+    modal_free(&seen);
+    return status;
+}
+
+static modal_status load_order(deform_engine *d, deform_shape *s, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int moved = 0;
+    for (int64_t i = 0; i < s->n_members && !d->request.stored_order; i++)
+        MODAL_TRY(check_order(&s->members[i], &moved, err));
+    if (s->packed) return load_pack_tables(d, s, err);
+    if (!moved) goto done; /* the user's order is the stored one */
+    upload u;
+    MODAL_TRY(upload_begin(&d->device, &u, s->n_vertices, sizeof(int32_t), "order of vertices", err));
+    for (int64_t v = 0; v < s->n_vertices; v++)
+        ((int32_t *)u.host)[s->members->source->user_vertex[v]] = (int32_t)v;
     return upload_end(d, &u, status, &s->d_source, err);
+done:
+    return status;
 }
 
 /* The ring, unless it is larger than the corners (few vertices with very many faces). Afterwards
  * corners are needed for tangents alone. */
-static modal_status load_ring(deform_engine *d, deform_shape *s, const int32_t *corners,
-                              modal_error *err)
+static modal_status load_ring(deform_engine *d, deform_shape *s, const int64_t *offsets,
+                              const int32_t *corners, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int64_t n = s->n_vertices, n_tiles = modal_tile_count(n);
-    const int64_t *offsets = s->source->face_offsets;
     upload places = {0}, rows = {0};
     MODAL_TRY(upload_begin(&d->device, &places, n_tiles + 1, sizeof(int64_t), "ring offsets", err));
     modal_normals_ring_offsets(n, offsets, corners, places.host);
@@ -110,51 +197,60 @@ done:
     return status;
 }
 
+/* The corners of a member, and with weights these, behind those of the members before it. */
+static modal_status fill_corners(const deform_member *m, int64_t *offsets, int32_t *corners,
+                                 float *weights, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_shape *source = m->source;
+    const int64_t n = m->n_vertices;
+    int32_t *corner_faces = NULL;
+    if (!source->face_offsets)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "no faces of vertices, which normals need");
+    if (weights && source->n_triangles > 0 && (!source->uv || !source->triangle_uv))
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "no texture coordinates, which tangents need");
+    const int64_t n_corners = source->face_offsets[n];
+    if (weights)
+        MODAL_TRY(modal_alloc(&corner_faces, n_corners, sizeof *corner_faces, "faces of corners",
+                              err));
+    MODAL_TRY(modal_normals_corner_faces(n, source->n_triangles, source->triangles,
+                                         source->face_offsets, source->faces,
+                                         corners + 2 * m->first_corner, corner_faces, err));
+    if (weights)
+        MODAL_TRY(modal_tangents_weights(n, source->n_triangles, source->triangles, source->n_uv,
+                                         source->triangle_uv, source->uv, source->face_offsets,
+                                         corner_faces, weights + 4 * m->first_corner, err));
+    for (int64_t k = 2 * m->first_corner; k < 2 * (m->first_corner + n_corners); k++)
+        corners[k] += (int32_t)m->first_vertex;
+    for (int64_t v = 0; v <= n; v++)
+        offsets[m->first_vertex + v] = m->first_corner + source->face_offsets[v];
+done:
+    modal_free(&corner_faces);
+    if (status == MODAL_ERROR_INPUT) modal_error_context(err, "shape %s", name_of(source));
+    return status;
+}
+
 /* Corners; the weights of tangents, too, and the ring for a back end that is faster with it. */
 static modal_status load_tables(deform_engine *d, deform_shape *s, int ring, int weights,
                                 modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const modal_shape *source = s->source;
-    const int64_t n = s->n_vertices;
     upload offsets = {0}, corners = {0}, g = {0};
-    int32_t *corner_faces = NULL;
-    if (!source->face_offsets)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "shape %s: no faces of vertices, which normals need",
-                   name_of(source));
-    if (weights && source->n_triangles > 0 && (!source->uv || !source->triangle_uv))
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "shape %s: no texture coordinates, which tangents need",
-                   name_of(source));
-    const int64_t n_corners = source->face_offsets[n];
-    MODAL_TRY(upload_begin(&d->device, &corners, n_corners, 2 * sizeof(int32_t), "corners", err));
+    MODAL_TRY(upload_begin(&d->device, &offsets, s->n_vertices + 1, sizeof(int64_t),
+                           "faces of vertices", err));
+    MODAL_TRY(upload_begin(&d->device, &corners, s->n_corners, 2 * sizeof(int32_t), "corners", err));
     if (weights)
-        MODAL_TRY(modal_alloc(&corner_faces, n_corners, sizeof *corner_faces, "faces of corners",
-                              err));
-    MODAL_TRY(modal_normals_corner_faces(n, source->n_triangles, source->triangles,
-                                         source->face_offsets, source->faces, corners.host,
-                                         corner_faces, err));
-    if (weights) {
-        MODAL_TRY(upload_begin(&d->device, &g, n_corners, 4 * sizeof(float), "weights of corners",
+        MODAL_TRY(upload_begin(&d->device, &g, s->n_corners, 4 * sizeof(float), "weights of corners",
                                err));
-        MODAL_TRY(modal_tangents_weights(n, source->n_triangles, source->triangles, source->n_uv,
-                                         source->triangle_uv, source->uv, source->face_offsets,
-                                         corner_faces, g.host, err));
-    }
-    if (ring) MODAL_TRY(load_ring(d, s, corners.host, err));
-    if (!s->d_ring || weights) {
-        MODAL_TRY(upload_begin(&d->device, &offsets, n + 1, sizeof(int64_t), "faces of vertices",
+    ((int64_t *)offsets.host)[0] = 0;
+    for (int64_t i = 0; i < s->n_members; i++)
+        MODAL_TRY(fill_corners(&s->members[i], offsets.host, corners.host, weights ? g.host : NULL,
                                err));
-        memcpy(offsets.host, source->face_offsets, (size_t)offsets.bytes);
-    }
+    if (ring) MODAL_TRY(load_ring(d, s, offsets.host, corners.host, err));
 done:
-    if (status == MODAL_ERROR_INPUT && source->face_offsets && corners.device)
-        modal_error_context(err, "shape %s", name_of(source));
-    modal_free(&corner_faces);
     status = upload_end(d, &offsets, status, &s->d_corner_offsets, err);
-    status = upload_end(d, &g, status, &s->d_weights, err);
     status = upload_end(d, &corners, status, &s->d_corners, err);
-    if (!s->d_corner_offsets) modal_device_free(&d->device, &s->d_corners); /* the ring has them */
-    return status;
+    return upload_end(d, &g, status, &s->d_weights, err);
 }
 
 /* Normals and tangents of the rest shape, by the operations that make the dynamic ones. */
@@ -167,8 +263,12 @@ static modal_status load_rest_surface(deform_engine *d, deform_shape *s, int nor
     const int64_t n = s->n_vertices;
     upload u;
     MODAL_TRY(upload_begin(&d->device, &u, n * 3, sizeof(float), "rest positions", err));
-    for (int64_t i = 0; i < 3 * n; i++) /* that they fit was checked before */
-        ((float *)u.host)[i] = (float)s->source->rest_positions[i];
+    for (int64_t k = 0; k < s->n_members; k++) {
+        const deform_member *m = &s->members[k];
+        float *to = (float *)u.host + 3 * m->first_vertex;
+        for (int64_t i = 0; i < 3 * m->n_vertices; i++) /* that they fit was checked before */
+            to[i] = (float)m->source->rest_positions[i];
+    }
     MODAL_TRY(upload_end(d, &u, status, &d_positions, err));
     MODAL_TRY(modal_device_alloc(&d->device, &s->d_rest_normals, n * 3, sizeof(float),
                                  "rest normals", err));
@@ -222,7 +322,7 @@ static modal_status load_shape(deform_engine *d, deform_shape *s, modal_error *e
     modal_status status = MODAL_OK;
     MODAL_TRY(modal_deform_load_matrix(d, s, err));
     MODAL_TRY(load_rest_tiles(d, s, err));
-    if (!d->request.stored_order) MODAL_TRY(load_source(d, s, err));
+    MODAL_TRY(load_order(d, s, err));
     MODAL_TRY(load_surface(d, s, err));
 done:
     return status;
@@ -233,7 +333,7 @@ modal_status modal_deform_load_shapes(deform_engine *d, modal_error *err)
     modal_status status = MODAL_OK;
     for (int32_t i = 0; i < d->n_shapes; i++) MODAL_TRY(load_shape(d, &d->shapes[i], err));
     MODAL_TRY(modal_device_stream_wait(&d->device, d->compute, err));
-    for (int32_t i = 0; i < d->n_shapes; i++) d->shapes[i].source = NULL;
+    for (int64_t i = 0; i < d->n_members; i++) d->members[i].source = NULL;
 done:
     return status;
 }
@@ -252,4 +352,10 @@ void modal_deform_free_shape(deform_engine *d, deform_shape *s)
     modal_device_free(&d->device, &s->d_ring);
     modal_device_free(&d->device, &s->d_weights);
     modal_device_free(&d->device, &s->d_source);
+    if (s->pack.tiles != s->records.tiles) modal_device_free(&d->device, &s->pack.tiles);
+    if (s->pack.lanes != s->records.lanes) modal_device_free(&d->device, &s->pack.lanes);
+    modal_device_free(&d->device, &s->d_object_of);
+    modal_device_free(&d->device, &s->d_target);
+    modal_object_pack_free(&s->records);
+    modal_free(&s->pack_objects);
 }

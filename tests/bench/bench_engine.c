@@ -2,8 +2,10 @@
 /* The deformer into a null sink: results are collected and dropped. What it brings to main memory a
  * second is compared with a plain copy of pinned memory from the same device, in the same run.
  *
- *   bench_engine [--backend NAME] [--quick] [--vertices N] [--modes R] [--frames F] [--device-limit BYTES]
+ *   bench_engine [--backend NAME] [--quick] [--shapes S] [--vertices N] [--modes R] [--frames F]
+ *                [--device-limit BYTES] [--memory-limit BYTES] [--packing -1|0|1]
  *
+ * --shapes: as many shapes of N vertices each, with one object each.
  * --device-limit makes the modal matrix too large for the device: its tiles then come from main
  * memory for every batch, or with --memory-limit from where the basis is. Several devices (cuda:0,1) are compared with a copy from
  * the first one. */
@@ -75,16 +77,10 @@ static void *zeroed(int64_t count, size_t item_bytes)
 }
 
 /* A square grid of about n vertices with a random matrix. */
-static void make_basis(modal_basis *basis, int64_t n, int32_t r)
+static void make_shape(modal_shape *s, int64_t n, int32_t r)
 {
     int64_t width = 1;
     while ((width + 1) * (width + 1) <= n) width++;
-    memset(basis, 0, sizeof *basis);
-    basis->n_shapes = basis->n_objects = 1;
-    modal_shape *s = basis->shapes = zeroed(1, sizeof *basis->shapes);
-    basis->objects = zeroed(1, sizeof *basis->objects);
-    basis->objects[0].parent = -1;
-    for (int k = 0; k < 3; k++) basis->objects[0].rest_frame[5 * k] = 1.0;
     s->n_vertices = n = width * width;
     s->n_modes = r;
     s->n_triangles = 2 * (width - 1) * (width - 1);
@@ -120,6 +116,20 @@ static void make_basis(modal_basis *basis, int64_t n, int32_t r)
         s->faces[--s->face_offsets[s->triangles[i] + 1]] = (int32_t)(i / 3);
     for (int64_t v = 0; v < n; v++) s->face_offsets[v] = s->face_offsets[v + 1];
     s->face_offsets[n] = 3 * s->n_triangles;
+}
+
+static void make_basis(modal_basis *basis, int32_t n_shapes, int64_t n, int32_t r)
+{
+    memset(basis, 0, sizeof *basis);
+    basis->n_shapes = basis->n_objects = n_shapes;
+    basis->shapes = zeroed(n_shapes, sizeof *basis->shapes);
+    basis->objects = zeroed(n_shapes, sizeof *basis->objects);
+    for (int32_t i = 0; i < n_shapes; i++) {
+        make_shape(&basis->shapes[i], n, r);
+        basis->objects[i].shape = i;
+        basis->objects[i].parent = -1;
+        for (int k = 0; k < 3; k++) basis->objects[i].rest_frame[5 * k] = 1.0;
+    }
 }
 
 typedef struct job {
@@ -165,7 +175,8 @@ static void measure(const modal_basis *basis, const modal_deform_request *reques
         if (pass > 0 && time > worst) worst = time; /* the first pass warms up */
     }
     const double rate =
-        1e-9 * 12.0 * (double)(basis->shapes[0].n_vertices * outputs * j.n_frames) / worst;
+        1e-9 * 12.0 *
+        (double)(basis->n_shapes * basis->shapes[0].n_vertices * outputs * j.n_frames) / worst;
     printf("%-10s %-24s %8.1f %10.1f %8.1f %8.1f %6.1f %% %8lld %8.2f\n",
            modal_deformer_back_end(j.deformer), label, 1e3 * prepared, 1e3 * worst, rate, copy_rate,
            100.0 * rate / copy_rate, (long long)modal_deformer_batch_frames(j.deformer),
@@ -178,7 +189,7 @@ int main(int argc, char **argv)
 {
     modal_basis basis;
     modal_deform_request request = {.back_end = "auto", .n_frames = 200};
-    int64_t n = 1000000, r = 32;
+    int64_t n = 1000000, r = 32, n_shapes = 1;
     int quick = 0;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
@@ -190,6 +201,8 @@ int main(int argc, char **argv)
         }
         if (strcmp(argv[i], "--backend") == 0) request.back_end = value;
         else if (strcmp(argv[i], "--vertices") == 0) n = atoll(value);
+        else if (strcmp(argv[i], "--shapes") == 0) n_shapes = atoll(value);
+        else if (strcmp(argv[i], "--packing") == 0) request.packing = atoi(value);
         else if (strcmp(argv[i], "--modes") == 0) r = atoll(value);
         else if (strcmp(argv[i], "--frames") == 0) request.n_frames = atoll(value);
         else if (strcmp(argv[i], "--device-limit") == 0) request.device_limit = atoll(value);
@@ -201,13 +214,14 @@ int main(int argc, char **argv)
         i++;
     }
     const double copy_rate = plain_copy(request.back_end, quick ? 4 : 200);
-    make_basis(&basis, n, (int32_t)r);
-    double *q = zeroed(request.n_frames * r, sizeof *q);
-    for (int64_t i = 0; i < request.n_frames * r; i++) q[i] = 1e-3 * (double)(i % 17 - 8);
-    printf("n = %lld, r = %lld, %lld frames, worse of two passes\n"
+    make_basis(&basis, (int32_t)n_shapes, n, (int32_t)r);
+    const int64_t n_q = request.n_frames * r * n_shapes;
+    double *q = zeroed(n_q, sizeof *q);
+    for (int64_t i = 0; i < n_q; i++) q[i] = 1e-3 * (double)(i % 17 - 8);
+    printf("%lld shapes, n = %lld, r = %lld, %lld frames, worse of two passes\n"
            "back end   results                  prepare ms     run ms     GB/s plain copy, ratio "
            "frames a batch, GB of U a batch\n",
-           (long long)basis.shapes[0].n_vertices, (long long)r, (long long)request.n_frames);
+           (long long)n_shapes, (long long)basis.shapes[0].n_vertices, (long long)r, (long long)request.n_frames);
     measure(&basis, &request, "positions", q, copy_rate);
     request.normals = MODAL_NORMALS_DYNAMIC;
     measure(&basis, &request, "and dynamic normals", q, copy_rate);

@@ -4,13 +4,16 @@
 
 #include "tests/kernels/scene.h"
 
-static void check(harness *h, int64_t n, int64_t columns, int shift)
+static void check(harness *h, int64_t n, int64_t columns, int shift, int64_t n_objects)
 {
     scene s;
     modal_error err = {0};
     const int64_t count = columns * n * 3;
-    harness_case(h, "n %lld, %lld columns, shift %d", (long long)n, (long long)columns, shift);
-    scene_new(&s, h, n, 0, columns);
+    harness_case(h, "n %lld, %lld columns, shift %d, %lld objects", (long long)n, (long long)columns, shift,
+                 (long long)n_objects);
+    scene_new(&s, h, n, 0, columns * n_objects);
+    int32_t *objects = harness_alloc(n, sizeof *objects);
+    for (int64_t v = 0; v < n; v++) objects[v] = (int32_t)((v / 40 + v / 7) % n_objects);
     for (int64_t v = 0; v < n; v++) { /* unit vectors, every tenth zero */
         double length = 0.0;
         for (int i = 0; i < 3; i++) length += (double)s.rest[3 * v + i] * (double)s.rest[3 * v + i];
@@ -25,7 +28,9 @@ static void check(harness *h, int64_t n, int64_t columns, int shift)
             .n_vertices = n,
             .n_columns = columns,
             .rest_normals = harness_input(h, s.rest, n * 12, shift * 4),
-            .frames = harness_input(h, s.frames, columns * 48, shift * 4),
+            .objects = n_objects > 1 ? harness_input(h, objects, n * 4, shift * 4) : NULL,
+            .n_objects = n_objects,
+            .frames = harness_input(h, s.frames, columns * n_objects * 48, shift * 4),
             .normals = out[i]->device};
         harness_ok(h, h->device.kernels->normals_rigid(&task, h->stream, &err), &err);
     }
@@ -38,7 +43,7 @@ static void check(harness *h, int64_t n, int64_t columns, int shift)
                 double want = 0.0, size = 0.0;
                 for (int j = 0; j < 3; j++) {
                     const double term =
-                        (double)s.frames[12 * c + 4 * i + j] * (double)s.rest[3 * v + j];
+                        (double)s.frames[12 * (c * n_objects + objects[v]) + 4 * i + j] * (double)s.rest[3 * v + j];
                     want += term;
                     size += fabs(term);
                 }
@@ -47,6 +52,7 @@ static void check(harness *h, int64_t n, int64_t columns, int shift)
                                                 : harness_gamma(4) * size);
             }
     scene_free(&s);
+    free(objects);
 }
 
 static void run(harness *h)
@@ -56,7 +62,7 @@ static void run(harness *h)
     const int64_t limit = h->quick ? 20000 : 1000000;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
-            if (sizes[i] * columns[k] <= limit) check(h, sizes[i], columns[k], (int)(i + k) % 2);
+            if (sizes[i] * columns[k] <= limit) check(h, sizes[i], columns[k], (int)(i + k) % 2, (i + k) % 3 ? 1 : 5);
 }
 
 int main(int argc, char **argv) { return harness_main(argc, argv, "normals_rigid", run); }

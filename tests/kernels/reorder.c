@@ -6,13 +6,15 @@
 #include "tests/kernels/harness.h"
 
 /* Columns go to frames of n + 5 points, from point 3 on; the points around stay untouched. */
-static void check(harness *h, int64_t n, int64_t columns, int permuted, int shift,
+enum { STORED, GATHERED, SCATTERED };
+
+static void check(harness *h, int64_t n, int64_t columns, int order, int shift,
                   int width)
 {
     modal_error err = {0};
     const int64_t frame = n + 5;
-    harness_case(h, "n %lld, %lld columns, permuted %d, shift %d, width %d", (long long)n,
-                 (long long)columns, permuted, shift, width);
+    harness_case(h, "n %lld, %lld columns, order %d, shift %d, width %d", (long long)n,
+                 (long long)columns, order, shift, width);
     float *in = harness_alloc(columns * n * width, sizeof *in);
     int32_t *source = harness_alloc(n, sizeof *source);
     int64_t *base = harness_alloc(columns, sizeof *base);
@@ -33,7 +35,8 @@ static void check(harness *h, int64_t n, int64_t columns, int permuted, int shif
             .n_columns = columns,
             .width = width,
             .in = harness_input(h, in, columns * n * width * 4, shift * 4),
-            .source = permuted ? harness_input(h, source, n * 4, shift * 4) : NULL,
+            .source = order == GATHERED ? harness_input(h, source, n * 4, shift * 4) : NULL,
+            .target = order == SCATTERED ? harness_input(h, source, n * 4, shift * 4) : NULL,
             .base = harness_input(h, base, columns * 8, shift * 8),
             .out = out[i]->device};
         harness_ok(h, h->device.kernels->reorder(&task, h->stream, &err), &err);
@@ -43,13 +46,14 @@ static void check(harness *h, int64_t n, int64_t columns, int permuted, int shif
     for (int64_t c = 0; c < columns; c++)
         for (int64_t i = -3; i < n + 2; i++)
             for (int j = 0; j < width; j++) {
-                const int64_t index = (base[c] + i) * width + j;
+                const int64_t to = order == SCATTERED && i >= 0 && i < n ? source[i] : i;
+                const int64_t index = (base[c] + to) * width + j;
                 const float got = out[0]->host[index];
                 if (i < 0 || i >= n) {
                     if (!isnan(got)) harness_fail(h, "a point of another object was written");
                     continue;
                 }
-                const int64_t from = permuted ? source[i] : i;
+                const int64_t from = order == GATHERED ? source[i] : i;
                 harness_compare(h, "out", index, got, in[(c * n + from) * width + j], 0.0);
             }
     free(in);
@@ -64,9 +68,9 @@ static void run(harness *h)
     const int64_t limit = h->quick ? 20000 : 1000000;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
-            for (int permuted = 0; permuted < 2; permuted++)
+            for (int order = STORED; order <= SCATTERED; order++)
                 if (sizes[i] * columns[k] <= limit)
-                    check(h, sizes[i], columns[k], permuted, (int)(i + k) % 2, 3 + (int)i % 2);
+                    check(h, sizes[i], columns[k], order, (int)(i + k) % 2, 3 + (int)i % 2);
 }
 
 int main(int argc, char **argv) { return harness_main(argc, argv, "reorder", run); }

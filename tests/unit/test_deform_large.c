@@ -90,6 +90,7 @@ static modal_deform_request request_of(scene *s, const char *back_end, int64_t l
     return (modal_deform_request){.back_end = back_end,
                                   .normals = MODAL_NORMALS_DYNAMIC,
                                   .displacement = 1,
+                                  .packing = -1, /* all of them by ranges of tiles */
                                   .n_frames = FRAMES,
                                   .memory_limit = limit,
                                   .matrix = {read_tiles, s}};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Deform with dynamic normals: kernels/deform and kernels/normals_dynamic in one pass, so that
+ * positions are still in a cache when their normals need them. Values, errors and determinism are those
+ * of the two, operation by operation: on the same back end and instruction set the bytes are those of
+ * one after the other.
+ *
+ * Sizes, alignment, aliasing: as there. The positions of the two tasks are the same array; both have the
+ * same number of vertices and columns. displacement is NULL. */
+#ifndef MODAL_KERNELS_DEFORM_NORMALS_H
+#define MODAL_KERNELS_DEFORM_NORMALS_H
+
+#include "kernels/deform/deform.h"
+#include "kernels/normals_dynamic/normals_dynamic.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Arrays, stream and threads: as modal_sum_function. Errors: also MODAL_ERROR_MEMORY. */
+typedef modal_status modal_deform_normals_function(const modal_deform_task *deform,
+                                                   const modal_normals_dynamic_task *normals,
+                                                   modal_stream *stream, modal_error *err);
+modal_deform_normals_function modal_deform_normals_ref, modal_deform_normals_cpu;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
