@@ -49,8 +49,8 @@ modal_status modalpack_import(tool *t, const request *r, modal_shape *shape, mod
     double of_mass = 0, of_stiffness = 0;
     MODAL_TRY(read_columns(t, r, "nodes", shape->volume.n_nodes, &matrix, err));
     const double start = tool_seconds();
-    status = modal_imported_solve(&shape->volume, shape->fixed_nodes, shape->n_fixed_nodes, r->mass_rule,
-                                  r->threads, (int32_t)matrix.n_columns, matrix.values, &result, &of_mass,
+    status = modal_imported_solve(&shape->volume, shape->fixed_nodes, shape->fixed_components,
+                                  shape->n_fixed_nodes, r->mass_rule, r->threads, (int32_t)matrix.n_columns, matrix.values, &result, &of_mass,
                                   &of_stiffness, err);
     if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", r->import_path);
     if (status != MODAL_OK) goto done;

@@ -13,15 +13,6 @@
 modal_status modalpack_check_large(const request *r, const modal_shape *shape, modal_error *err)
 {
     const modal_volume_mesh *mesh = &shape->volume;
-    if (r->n_linear > 0 || r->snapshots_path || r->import_path)
-        for (int64_t i = 0; i < shape->n_fixed_nodes; i++)
-            if (shape->fixed_components[i] != MODAL_FIXED_ALL)
-                return modal_error_set(err, MODAL_ERROR_INPUT,
-                                       "--fixed: %s needs nodes that are held in all components, node %lld",
-                                       r->n_linear > 0      ? "--derivatives"
-                                       : r->snapshots_path ? "--snapshots"
-                                                           : "--import",
-                                       (long long)mesh->node_tags[shape->fixed_nodes[i]]);
     if (r->n_linear == 0 && !r->reduced_forces) return MODAL_OK;
     for (int64_t e = 0; e < mesh->n_elements; e++)
         if (mesh->element_type[e] != MODAL_ELEMENT_TET4)
@@ -94,6 +85,7 @@ modal_status modalpack_add_derivatives(tool *t, const request *r, modal_shape *s
     const modal_derivatives_options options = {.n_linear = (int32_t)r->n_linear,
                                                .n_modes = (int32_t)r->n_modes,
                                                .mass_rule = r->mass_rule,
+                                             .fixed_components = shape->fixed_components,
                                                .n_threads = r->threads};
     MODAL_TRY(modal_derivatives_solve(&shape->volume, shape->fixed_nodes, shape->n_fixed_nodes, &options,
                                       shape->eigenvalues, shape->volume_modes, &result, &report,
@@ -137,6 +129,7 @@ modal_status modalpack_decompose(tool *t, const request *r, modal_shape *shape, 
     const modal_snapshots_options options = {.n_modes = (int32_t)r->n_modes,
                                              .energy = r->energy,
                                              .mass_rule = r->mass_rule,
+                                             .fixed_components = shape->fixed_components,
                                              .n_threads = r->threads};
     MODAL_TRY(modal_snapshots_open(&snapshots, r->snapshots_path, shape->volume.n_nodes,
                                    shape->volume.nodes, &source.n_snapshots, &source.single, err));

@@ -208,11 +208,13 @@ static modal_status derive(const modal_volume_mesh *mesh, const int32_t *fixed_n
     modal_status status = MODAL_OK;
     const int64_t n_pairs = modal_derivative_count(o->n_linear);
     MODAL_TRY(check_options(o, eigenvalues, err));
-    MODAL_TRY(reduced_space_build(mesh, fixed_nodes, n_fixed, o->mass_rule, o->n_threads, space, err));
+    MODAL_TRY(reduced_space_build(mesh, fixed_nodes, o->fixed_components, n_fixed, o->mass_rule, o->n_threads,
+                                  space, err));
     MODAL_TRY(modal_alloc_zero(vectors, (n_in_front + n_pairs) * space->n, sizeof **vectors,
                                "modal derivatives", err));
     double *derivatives = *vectors + n_in_front * space->n, before = modal_seconds();
     MODAL_TRY(make_loads(mesh, space, o->n_linear, modes, derivatives, progress, err));
+    reduced_space_hold(space, n_pairs, derivatives);
     report->seconds_loads = modal_seconds() - before;
     report->n_derivatives = n_pairs;
     MODAL_TRY(solve_loads(mesh, space, eigenvalues[0], n_pairs, derivatives, report, progress, err));

@@ -30,6 +30,7 @@ typedef struct modal_derivatives_options {
     int32_t n_linear; /* k: so many of the natural modes, and all derivatives of them */
     int32_t n_modes;  /* r: columns of the basis, at most k + k (k + 1) / 2 */
     modal_mass_rule mass_rule;
+    const uint8_t *fixed_components; /* [n_fixed] of each fixed node: 1 x, 2 y, 4 z, or sums; NULL: all */
     int n_threads;
 } modal_derivatives_options;
 

@@ -15,24 +15,21 @@ static modal_status take_columns(const reduced_space *space, int64_t m, const do
 {
     const int64_t n = space->n, n_nodes = space->n_nodes;
     for (int64_t k = 0; k < m; k++) {
-        const double *u = columns + 3 * n_nodes * k;
-        double top = 0;
-        for (int64_t i = 0; i < 3 * n_nodes; i++) top = fmax(top, fabs(u[i]));
-        if (!(top > 0))
+        double largest, moves;
+        const int64_t node = reduced_space_take(space, columns + 3 * n_nodes * k, vectors + k * n, &largest, &moves);
+        if (!(largest > 0))
             return modal_error_set(err, MODAL_ERROR_INPUT, "column %lld: all values are 0", (long long)k);
-        for (int64_t i = 0; i < 3 * n_nodes; i++)
-            if (space->system.free_index[i / 3] < 0 && !(fabs(u[i]) <= 1e-6 * top))
-                return modal_error_set(err, MODAL_ERROR_INPUT,
-                                       "column %lld: node %lld is fixed and moves by %g of the largest value",
-                                       (long long)k, (long long)(i / 3), fabs(u[i]) / top);
-        for (int64_t i = 0; i < n; i++)
-            vectors[k * n + i] = u[3 * (int64_t)space->system.free_nodes[i / 3] + i % 3];
+        if (node >= 0)
+            return modal_error_set(err, MODAL_ERROR_INPUT,
+                                   "column %lld: node %lld is fixed and moves by %g of the largest value",
+                                   (long long)k, (long long)node, moves / largest);
     }
     return MODAL_OK;
 }
 
 modal_status modal_imported_solve(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
-                                  int64_t n_fixed, modal_mass_rule rule, int n_threads,
+                                  const uint8_t *fixed_components, int64_t n_fixed,
+                                  modal_mass_rule rule, int n_threads,
                                   int32_t n_columns, const double *columns, modal_modes_result *result,
                                   double *mass_coupling, double *stiffness_coupling, modal_error *err)
 {
@@ -43,7 +40,7 @@ modal_status modal_imported_solve(const modal_volume_mesh *mesh, const int32_t *
     const int blas_threads = modal_blas_threads(1);
     memset(result, 0, sizeof *result);
     *mass_coupling = *stiffness_coupling = 0;
-    MODAL_TRY(reduced_space_build(mesh, fixed_nodes, n_fixed, rule, n_threads, &space, err));
+    MODAL_TRY(reduced_space_build(mesh, fixed_nodes, fixed_components, n_fixed, rule, n_threads, &space, err));
     MODAL_TRY(modal_alloc(&vectors, m * space.n, sizeof *vectors, "imported columns", err));
     MODAL_TRY(modal_alloc(&image, m * space.n, sizeof *image, "imported columns", err));
     MODAL_TRY(modal_alloc(&products, m * m, sizeof *products, "imported columns", err));

@@ -5,7 +5,7 @@
 
 #include "lib/modes/modes.h"
 
-/* Fills result from the columns [n_columns, n_nodes, 3] in their order, unchanged: modes are their copy,
+/* fixed_components: as of modal_fem_assemble. Fills result from the columns [n_columns, n_nodes, 3] in their order, unchanged: modes are their copy,
  * eigenvalues their Rayleigh quotients (0 where K u is but rounding), modal masses u^T M u, residuals and
  * participation as of natural modes. *mass_coupling and *stiffness_coupling are the largest
  * |a_ij| / sqrt(a_ii a_jj), i != j, of U^T M U and of U^T K U: 0 for natural modes of this solid.
@@ -13,7 +13,8 @@
  * moves by more than 1e-6 of its largest value. After an error *result is zeroed; otherwise
  * modal_modes_result_free. */
 modal_status modal_imported_solve(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
-                                  int64_t n_fixed, modal_mass_rule rule, int n_threads,
+                                  const uint8_t *fixed_components, int64_t n_fixed,
+                                  modal_mass_rule rule, int n_threads,
                                   int32_t n_columns, const double *columns, modal_modes_result *result,
                                   double *mass_coupling, double *stiffness_coupling, modal_error *err);
 

@@ -64,20 +64,16 @@ static modal_status read_block(decomposition *d, const modal_snapshot_source *so
                                int64_t count, double *vectors, modal_error *err)
 {
     const modal_fem_system *system = &d->space.system;
-    const int64_t n = d->space.n, n_nodes = d->space.n_nodes;
+    const int64_t n = d->space.n;
     modal_status status = source->read(source->context, first, count, d->u, err);
     if (status != MODAL_OK) return status;
     for (int64_t k = 0; k < count; k++) {
-        const double *u = d->u + 3 * n_nodes * k;
-        double top = 0;
-        for (int64_t i = 0; i < 3 * n_nodes; i++) top = fmax(top, fabs(u[i]));
-        for (int64_t i = 0; i < n_nodes; i++)
-            for (int p = 0; p < 3 && system->free_index[i] < 0; p++)
-                if (!(fabs(u[3 * i + p]) <= 1e-6 * top))
-                    return modal_error_set(err, MODAL_ERROR_INPUT,
-                                           "snapshot %lld: node %lld is fixed and moves by %g m",
-                                           (long long)(first + k), (long long)i, fabs(u[3 * i + p]));
-        for (int64_t i = 0; i < n; i++) vectors[k * n + i] = u[3 * (int64_t)system->free_nodes[i / 3] + i % 3];
+        double largest, moves;
+        const int64_t node =
+            reduced_space_take(&d->space, d->u + 3 * d->space.n_nodes * k, vectors + k * n, &largest, &moves);
+        if (node >= 0)
+            return modal_error_set(err, MODAL_ERROR_INPUT, "snapshot %lld: node %lld is fixed and moves by %g m",
+                                   (long long)(first + k), (long long)node, moves);
     }
     modal_identity_blocks_multiply(&system->pattern, system->mass, count, vectors, d->turned,
                                    d->space.n_threads);
@@ -170,8 +166,8 @@ modal_status modal_snapshots_solve(const modal_volume_mesh *mesh, const int32_t 
     if (options->n_modes < 1 || !(options->energy > 0 && options->energy <= 1) || source->n_snapshots < 1)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "snapshots: %d columns, energy %g, %lld snapshots",
                    options->n_modes, options->energy, (long long)source->n_snapshots);
-    MODAL_TRY(reduced_space_build(mesh, fixed_nodes, n_fixed, options->mass_rule, options->n_threads,
-                                  &d.space, err));
+    MODAL_TRY(reduced_space_build(mesh, fixed_nodes, options->fixed_components, n_fixed, options->mass_rule,
+                                  options->n_threads, &d.space, err));
     MODAL_TRY(allocate(&d, options->n_modes, source->n_snapshots, err));
     report->n_snapshots = source->n_snapshots;
     for (int64_t first = 0; first < source->n_snapshots; first += BLOCK) {

@@ -27,6 +27,7 @@ typedef struct modal_snapshots_options {
     int32_t n_modes; /* at most so many columns */
     double energy;   /* in (0, 1]: as many columns as keep this share of the energy; 1: all of it */
     modal_mass_rule mass_rule;
+    const uint8_t *fixed_components; /* [n_fixed] of each fixed node: 1 x, 2 y, 4 z, or sums; NULL: all */
     int n_threads;
 } modal_snapshots_options;
 

@@ -21,14 +21,14 @@ extern void dgesdd_(const char *job, const int *m, const int *n, double *a, cons
                     double *work, const int *n_work, int *iwork, int *info, size_t job_length);
 
 modal_status reduced_space_build(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
-                                 int64_t n_fixed, modal_mass_rule rule, int n_threads,
+                                 const uint8_t *fixed_components, int64_t n_fixed, modal_mass_rule rule, int n_threads,
                                  reduced_space *space, modal_error *err)
 {
     memset(space, 0, sizeof *space);
     space->n_threads = n_threads < 1 ? 1 : n_threads;
     space->n_nodes = mesh->n_nodes;
-    modal_status status = modal_fem_assemble(mesh, fixed_nodes, NULL, n_fixed, rule, space->n_threads,
-                                             &space->system, err);
+    modal_status status = modal_fem_assemble(mesh, fixed_nodes, fixed_components, n_fixed, rule,
+                                             space->n_threads, &space->system, err);
     space->n = 3 * space->system.n_free;
     if (status == MODAL_OK && space->n > INT32_MAX)
         status = modal_error_set(err, MODAL_ERROR_INPUT, "basis: %lld degrees of freedom, at most %d",
@@ -41,6 +41,38 @@ void reduced_space_free(reduced_space *space)
 {
     modal_fem_system_free(&space->system);
     memset(space, 0, sizeof *space);
+}
+
+static int is_held(const modal_fem_system *system, int64_t free_node, int component)
+{
+    return system->pattern.held && (system->pattern.held[free_node] >> component & 1);
+}
+
+void reduced_space_hold(const reduced_space *space, int64_t n_vectors, double *vectors)
+{
+    if (!space->system.pattern.held) return;
+    for (int64_t i = 0; i < n_vectors * space->n; i++)
+        if (is_held(&space->system, i % space->n / 3, (int)(i % 3))) vectors[i] = 0;
+}
+
+int64_t reduced_space_take(const reduced_space *space, const double *u, double *vector, double *largest,
+                           double *moves)
+{
+    const modal_fem_system *system = &space->system;
+    int64_t node = -1;
+    *largest = *moves = 0;
+    for (int64_t i = 0; i < 3 * space->n_nodes; i++) *largest = fmax(*largest, fabs(u[i]));
+    for (int64_t i = 0; i < space->n_nodes; i++)
+        for (int p = 0; p < 3; p++) {
+            const int64_t at = system->free_index[i];
+            const int held = at < 0 || is_held(system, at, p);
+            if (at >= 0) vector[3 * at + p] = held ? 0 : u[3 * i + p];
+            if (held && node < 0 && !(fabs(u[3 * i + p]) <= 1e-6 * *largest)) {
+                node = i;
+                *moves = fabs(u[3 * i + p]);
+            }
+        }
+    return node;
 }
 
 static int64_t range_of_rows(int64_t n)

@@ -25,9 +25,17 @@ typedef struct reduced_space {
 
 /* Errors of modal_fem_assemble; after one *space is zeroed. */
 modal_status reduced_space_build(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
-                                 int64_t n_fixed, modal_mass_rule rule, int n_threads,
+                                 const uint8_t *fixed_components, int64_t n_fixed, modal_mass_rule rule, int n_threads,
                                  reduced_space *space, modal_error *err);
 void reduced_space_free(reduced_space *space);
+
+/* vector [n] = the field u [n_nodes, 3], 0 where a component is held. Returns the first node that moves in a
+ * held component by more than 1e-6 of u's largest value, *largest; by how much in *moves; -1: none. */
+int64_t reduced_space_take(const reduced_space *space, const double *u, double *vector, double *largest,
+                           double *moves);
+
+/* 0 in the held components of the vectors [n_vectors, n]. */
+void reduced_space_hold(const reduced_space *space, int64_t n_vectors, double *vectors);
 
 /* products [n_b, n_a] (column-major n_a x n_b) = A^T B. */
 modal_status reduced_gram(const reduced_space *space, int64_t n_a, const double *a, int64_t n_b,

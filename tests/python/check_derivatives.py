@@ -115,6 +115,24 @@ with tempfile.TemporaryDirectory() as folder:
         size = np.sqrt(np.sum(motion * (mass @ motion)))
         assert np.abs(np.tensordot(basis.modes, mass @ motion, 2)).max() < 1e-9 * size
 
+    # a root that may slide: y is held at all of it, x and z at one side
+    run("modalpack", bar, path, *RUBBER, "--fixed", "root@y", "--fixed", "box:0,0,0:0,0.1,0", "--derivatives", 4,
+        "--modes", 10, "-f", "-q", "--reduced-forces")
+    basis = Basis(path)
+    root = basis.nodes[:, 0] == 0
+    assert np.all(basis.modes[:, root, 1] == 0) and np.abs(basis.modes[:, root, 2]).max() > 0
+    check_ritz(basis)
+
+    # other elements are refused at once, by number
+    (folder / "hex.msh").write_text(
+        "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n8\n" + "".join(
+            f"{i} {x} {y} {z}\n" for i, (x, y, z) in enumerate(
+                [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)], 1)) +
+        "$EndNodes\n$Elements\n1\n9 5 2 1 1 1 2 3 4 5 6 7 8\n$EndElements\n")
+    for words in (("--derivatives", 2), ("--reduced-forces",)):
+        got = run("modalpack", folder / "hex.msh", folder / "n.h5", *RUBBER, "--modes", 3, *words, code=3)
+        assert f"hex.msh: element 9: {words[0]} needs linear tetrahedra, HEX8" in got.stderr, got
+
     got = run("modalpack", bar, folder / "n.h5", *RUBBER, "--derivatives", 3, "--modes", 10, code=2)
     assert "--modes: 3 modes and their derivatives are at most 9, 10" in got.stderr
     got = run("modalpack", bar, folder / "n.h5", *RUBBER, "--derivatives", 0, code=2)

@@ -6,6 +6,7 @@ import pathlib
 import sys
 import tempfile
 
+import h5py
 import numpy as np
 
 from stvk_solid import STEEL, Basis, Tools
@@ -39,6 +40,15 @@ with tempfile.TemporaryDirectory() as folder:
     error = np.abs(basis.forces[0] - np.diag(basis.eigenvalues)).max() / basis.eigenvalues[-1]
     assert error < 1e-9, error
     check_forces(basis, 2.06e11, 0.29, 0.01)
+    run("modalpack", fork, folder / "ref.h5", *STEEL, "--fixed", "stem_end", "--modes", 7, "--reduced-forces",
+        "--backend", "ref", "-q")
+    other = Basis(folder / "ref.h5")
+    for ours, theirs in zip(basis.forces, other.forces):
+        assert np.abs(ours - theirs).max() < 1e-12 * np.abs(ours).max()
+    with h5py.File(folder / "ref.h5") as file:
+        assert file["provenance/0000"].attrs["back_end"] == b"ref"
+    got = run("modalpack", fork, folder / "n.h5", *STEEL, "--reduced-forces", "--backend", "cuda:99", code=4)
+    assert "back end cuda:99: no" in got.stderr and not (folder / "n.h5").exists(), got
     assert run("modalinfo", "--check", path).stdout.endswith("a sound basis\n")
     assert "49 linear, 196 quadratic, 588 cubic terms" in run("modalinfo", path).stdout
     got = run("modalpack", fork, folder / "more.h5", *STEEL, "--modes", 201, "--reduced-forces", "-q", code=2)

@@ -109,10 +109,6 @@ with tempfile.TemporaryDirectory() as folder:
             (3, "--fixed: unknown group, root@xx (known", "root@xx"),
             (3, "--fixed: unknown group, foot (known", "foot@x")):
         refuse(code, message, mesh, "o.h5", *RUBBER, "--fixed", word)
-    # what does not know components refuses them
-    tets = files / "good.veg"
-    refuse(3, "--fixed: --derivatives needs nodes that are held in all components, node 1", tets, "o.h5",
-           "--modes", 2, "--derivatives", 2, "--fixed", "plane:0,0,0:-1,0,0@x")
     refuse(3, "linear tetrahedra, HEX8", mesh, "o.h5", *RUBBER, "--modes", 2, "--derivatives", 2)
 
     # materials: isotropic in all ways that say the same

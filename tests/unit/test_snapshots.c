@@ -86,6 +86,19 @@ static void test_failures(void **state)
     assert_int_equal(modal_snapshots_solve(&mesh, other, 1, &source, &options, &result, &report, NULL, &err),
                      MODAL_ERROR_INPUT);
     assert_non_null(strstr(err.message, "snapshot 0: node 5 is fixed and moves by"));
+    /* one component of a node that moves in all: refused; of the first, which does not: fine */
+    const uint8_t y[1] = {2};
+    options.fixed_components = y;
+    memset(&err, 0, sizeof err);
+    assert_int_equal(modal_snapshots_solve(&mesh, other, 1, &source, &options, &result, &report, NULL, &err),
+                     MODAL_ERROR_INPUT);
+    assert_int_equal(SOLVE(NULL, NULL), MODAL_OK);
+    assert_int_equal(report.rank, 2);
+    assert_true(report.worst <= 1e-12);
+    for (int k = 0; k < 2; k++) assert_true(result.modes[3 * mesh.n_nodes * k + 1] == 0);
+    modal_modes_result_free(&result);
+    modal_snapshots_report_free(&report);
+    options.fixed_components = NULL;
     options.n_modes = 0;
     assert_int_equal(SOLVE(NULL, NULL), MODAL_ERROR_USAGE);
     options.n_modes = 5;
