@@ -2,6 +2,7 @@
 # Assembly and natural modes.
 modal_unit_test(test_fem modal_fem)
 modal_unit_test(test_elements modal_fem)
+modal_unit_test(test_materials_file modal_materials)
 if(MODAL_HAVE_MODES)
   modal_unit_test(test_modes modal_modes)
   modal_unit_test(test_element_modes modal_modes)

@@ -6,6 +6,7 @@
 #include "formats/mesh_read.h"
 #include "formats/surface_read.h"
 #include "lib/base/memory.h"
+#include "lib/mesh/boundary.h"
 #include "lib/mesh/check.h"
 #include "lib/mesh/shape_surface.h"
 #include "tools/modalpack.h"
@@ -88,6 +89,17 @@ modal_status modalpack_make_surface(tool *t, const request *r, modal_shape *shap
         MODAL_TRY(modal_shape_surface_boundary(&shape->volume, shape, err));
     } else {
         modal_embed_summary embedded = {0};
+        if (!modal_volume_mesh_is_all(&shape->volume, MODAL_ELEMENT_TET4)) {
+            /* not for the surface: elements of several kinds must fit together */
+            int32_t *nodes = NULL;
+            status = modal_volume_mesh_boundary(&shape->volume, &fine, &nodes, err);
+            modal_free(&nodes);
+            modal_surface_mesh_free(&fine);
+            if (status != MODAL_OK) {
+                modal_error_context(err, "%s", r->mesh_path);
+                goto done;
+            }
+        }
         int64_t n_collapsed;
         MODAL_TRY(modal_surface_read(r->surface_path, &fine, &n_collapsed, err));
         if (n_collapsed > 0)

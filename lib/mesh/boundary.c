@@ -121,6 +121,57 @@ static modal_status refuse_face(const modal_volume_mesh *mesh, const int32_t *fa
                            n_named < count ? " ..." : "", corners, (long long)count);
 }
 
+static int compare_keys(const int32_t a[4], const int32_t b[4])
+{
+    for (int k = 0; k < 4; k++)
+        if (a[k] != b[k]) return a[k] < b[k] ? -1 : 1;
+    return 0;
+}
+
+/* The face of this key among the sorted ones, or -1. */
+static int32_t find_face(const modal_volume_mesh *mesh, const int32_t *faces, int64_t n_faces,
+                         const int32_t key[4])
+{
+    int64_t low = 0, high = n_faces;
+    int32_t here[4];
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        face_key(mesh, faces[middle], here);
+        if (compare_keys(here, key) < 0) low = middle + 1;
+        else high = middle;
+    }
+    if (low == n_faces) return -1;
+    face_key(mesh, faces[low], here);
+    return compare_keys(here, key) == 0 ? faces[low] : -1;
+}
+
+/* A triangle of three corners of a quadrilateral on the boundary: another element lies on half of it. */
+static modal_status refuse_halves(const modal_volume_mesh *mesh, const int32_t *faces, int64_t n_faces,
+                                  int32_t quad, modal_error *err)
+{
+    int32_t nodes[MODAL_FACE_MOST_NODES];
+    face_nodes(mesh, quad, nodes);
+    for (int left_out = 0; left_out < 4; left_out++) {
+        int32_t key[4] = {0, 0, 0, -1};
+        for (int k = 0, n = 0; k < 4; k++) {
+            if (k == left_out) continue;
+            int at = n++;
+            for (; at > 0 && key[at - 1] > nodes[k]; at--) key[at] = key[at - 1];
+            key[at] = nodes[k];
+        }
+        const int32_t triangle = find_face(mesh, faces, n_faces, key);
+        if (triangle < 0) continue;
+        return modal_error_set(err, MODAL_ERROR_INPUT,
+                               "elements %lld and %lld: the triangle %lld %lld %lld of one lies on a "
+                               "quadrilateral of the other; a pyramid belongs between them",
+                               (long long)mesh->element_tags[quad / SLOTS],
+                               (long long)mesh->element_tags[triangle / SLOTS],
+                               (long long)mesh->node_tags[key[0]], (long long)mesh->node_tags[key[1]],
+                               (long long)mesh->node_tags[key[2]]);
+    }
+    return MODAL_OK;
+}
+
 /* Marks the faces that occur once; *n_boundary counts them. */
 static modal_status mark_boundary(const modal_volume_mesh *mesh, const int32_t *faces,
                                   int64_t n_faces, uint8_t *on_boundary, int64_t *n_triangles,
@@ -142,6 +193,10 @@ static modal_status mark_boundary(const modal_volume_mesh *mesh, const int32_t *
                                          !same_mid_sides(mesh, faces[i], faces[i + 1]))))
             return refuse_face(mesh, faces + i, count, first, err);
         if (count == 2) continue;
+        if (first[3] >= 0) {
+            const modal_status status = refuse_halves(mesh, faces, n_faces, faces[i], err);
+            if (status != MODAL_OK) return status;
+        }
         on_boundary[faces[i]] = 1;
         face_nodes(mesh, faces[i], nodes);
         *n_triangles += modal_face_triangles(face_kind(mesh, faces[i]), nodes, triangles);

@@ -16,8 +16,8 @@
  * modal_volume_mesh_check. MODAL_ERROR_INPUT, with the elements' user tags: a face of more than two
  * elements, or two on the same side of a face (they overlap; an element given twice is the usual
  * case), or two of which one has mid-side nodes on the face that the other has not (the motion would
- * tear there). Triangles of tetrahedra on a quadrilateral of a hexahedron are not one face: both stay
- * in the surface. On an error surface is zeroed and *vertex_nodes NULL; otherwise the caller frees
+ * tear there), or a triangle of one element on half of a quadrilateral of another (likewise). On an
+ * error surface is zeroed and *vertex_nodes NULL; otherwise the caller frees
  * both. O(elements). */
 modal_status modal_volume_mesh_boundary(const modal_volume_mesh *mesh, modal_surface_mesh *surface,
                                         int32_t **vertex_nodes, modal_error *err);

@@ -613,6 +613,71 @@ static void test_refused(void **state)
     modal_volume_mesh_free(&mesh);
 }
 
+/* A hexahedron with a tetrahedron on half of its top. */
+static void test_halves_refused(void **state)
+{
+    (void)state;
+    modal_volume_mesh mesh;
+    modal_surface_mesh surface;
+    int32_t *nodes;
+    modal_error err = {0};
+    modal_mesh_summary summary;
+    solid_allocate(&mesh, 9, 2);
+    modal_free(&mesh.element_nodes);
+    assert_int_equal(modal_alloc(&mesh.element_nodes, 12, sizeof(int32_t), "", NULL), MODAL_OK);
+    for (int a = 0; a < 8; a++) {
+        for (int k = 0; k < 3; k++) mesh.nodes[3 * a + k] = corners_of[MODAL_ELEMENT_HEX8][a][k];
+        mesh.element_nodes[a] = a;
+    }
+    memcpy(mesh.nodes + 24, (double[]){0, 0, 3}, 3 * sizeof(double));
+    memcpy(mesh.element_nodes + 8, (int32_t[]){5, 6, 7, 8}, 4 * sizeof(int32_t));
+    mesh.element_type[0] = MODAL_ELEMENT_HEX8;
+    mesh.element_offsets[1] = 8;
+    mesh.element_offsets[2] = 12;
+    assert_int_equal(modal_volume_mesh_check(&mesh, &summary, NULL), MODAL_OK);
+    assert_int_equal(modal_volume_mesh_boundary(&mesh, &surface, &nodes, &err), MODAL_ERROR_INPUT);
+    assert_string_equal(err.message, "elements 5000 and 5001: the triangle 1005 1006 1007 of one lies on a "
+                                     "quadrilateral of the other; a pyramid belongs between them");
+    modal_volume_mesh_free(&mesh);
+}
+
+/* Every allocation may fail: a status, and nothing lost. */
+static void test_failing_allocations(void **state)
+{
+    (void)state;
+    modal_volume_mesh mesh;
+    make(&mesh, MESH_MIXED, 3, bend, 0);
+    mesh.materials[0] = (modal_material){mesh.materials[0].name, 0, 0, 1, MODAL_MATERIAL_ORTHOTROPIC,
+                                         {1, 1, 1, 0, 0, 0, 1, 1, 1}, {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    int64_t n = 1;
+    for (int fired = 1; fired; n++) {
+        modal_mesh_summary summary;
+        modal_surface_mesh surface = {0};
+        modal_fem_system system = {0};
+        modal_rigid_space rigid = {0};
+        int32_t *nodes = NULL, carriers[4];
+        double weights[4];
+        modal_alloc_fail_at(n);
+        modal_status status = modal_volume_mesh_check(&mesh, &summary, NULL);
+        if (status == MODAL_OK) status = modal_volume_mesh_boundary(&mesh, &surface, &nodes, NULL);
+        if (status == MODAL_OK)
+            status = modal_embed_points(&mesh, 1, (double[]){0.5, 0.5, 0.5}, NULL, carriers, weights, NULL, NULL);
+        if (status == MODAL_OK)
+            status = modal_fem_assemble(&mesh, (int32_t[]){0, 1}, (uint8_t[]){1, 2}, 2,
+                                        MODAL_MASS_CONSISTENT, 1, &system, NULL);
+        if (status == MODAL_OK) status = modal_rigid_space_build(&mesh, &system, 1, &rigid, NULL);
+        fired = modal_alloc_fired();
+        modal_alloc_fail_at(0);
+        assert_int_equal(status, fired ? MODAL_ERROR_MEMORY : MODAL_OK);
+        modal_free(&nodes);
+        modal_surface_mesh_free(&surface);
+        modal_rigid_space_free(&rigid);
+        modal_fem_system_free(&system);
+    }
+    assert_true(n > 40);
+    modal_volume_mesh_free(&mesh);
+}
+
 static int64_t count_motions(const modal_volume_mesh *mesh, const int32_t *nodes,
                              const uint8_t *components, int64_t n)
 {
@@ -695,7 +760,8 @@ int main(void)
         cmocka_unit_test(test_matrices),        cmocka_unit_test(test_consistent_mass),
         cmocka_unit_test(test_orthotropic),     cmocka_unit_test(test_materials_refused),
         cmocka_unit_test(test_surface_and_points), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_held_components),
+        cmocka_unit_test(test_held_components), cmocka_unit_test(test_halves_refused),
+        cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
