@@ -13,7 +13,9 @@ endforeach()
 modal_unit_test(test_readers_data modal_meshes)
 set_tests_properties(unit.test_readers_data PROPERTIES SKIP_RETURN_CODE 77)
 modal_unit_test(test_readers_speed modal_meshes)
-set_tests_properties(unit.test_readers_speed PROPERTIES LABELS "unit;slow" RUN_SERIAL ON)
+modal_unit_test(test_readers_speed_more modal_meshes)
+set_tests_properties(unit.test_readers_speed unit.test_readers_speed_more PROPERTIES
+                     LABELS "unit;slow" RUN_SERIAL ON)
 
 # fuzz_NAME from SOURCE.c; further arguments are definitions.
 function(modal_fuzz_target format source)

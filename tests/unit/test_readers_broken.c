@@ -35,6 +35,8 @@ static const char *const volume_files[] = {
 #ifdef MODAL_HAVE_ZLIB
     "good-mixed-zlib.vtu",     "good-mixed-raw-zlib.vtu",
 #endif
+    "good-22.msh",             "good-22-binary.msh",       "good-41.msh",
+    "good-41-binary.msh",      "good.veg",                 "good-no-material.veg",
     "good-pair.node",          "good-pair-10.node",        "good-pair.ele",
     "good-pair-10.ele",        NULL};
 
