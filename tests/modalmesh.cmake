@@ -11,3 +11,6 @@ foreach(case convert surfaces geometry pipeline)
                    ${modalmesh_arguments})
   set_tests_properties(cli.modalmesh_${case} PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
 endforeach()
+
+modal_unit_test(test_mesh_surface_check modal_meshes modal_mesh)
+target_link_options(test_mesh_surface_check PRIVATE -Wl,--wrap=aligned_alloc -Wl,--wrap=free)

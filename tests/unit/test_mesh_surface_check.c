@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checks and repairs of surfaces, shells, quality, quadratic elements, and the writer of .msh files:
+ * numbers known by hand, and every allocation made to fail. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "formats/mesh_read.h"
+#include "formats/msh_write.h"
+#include "formats/surface_read.h"
+#include "lib/base/memory.h"
+#include "lib/mesh/quality.h"
+#include "lib/mesh/raise_order.h"
+#include "lib/mesh/shells.h"
+#include "lib/mesh/surface_check.h"
+#include "lib/mesh/surface_repair.h"
+#include "tests/unit/readers_compare.h"
+
+#define FOLDER MODAL_SOURCE_DIR "/tests/files/"
+
+/* Blocks of memory that are in use: the linker puts these in the way of the allocator's calls. */
+static int64_t blocks_in_use;
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void __real_free(void *memory);
+void __wrap_free(void *memory);
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    void *memory = __real_aligned_alloc(alignment, size);
+    blocks_in_use += memory != NULL;
+    return memory;
+}
+
+void __wrap_free(void *memory)
+{
+    blocks_in_use -= memory != NULL;
+    __real_free(memory);
+}
+
+/* The pyramid of tests/files: base 1 x 1, height 0.75. */
+static modal_status whole_surface(modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_surface_mesh surface = {0};
+    modal_surface_summary summary;
+    modal_surface_repairs repairs;
+    modal_shells shells = {0};
+    int64_t n_collapsed;
+    int32_t part[6], n_parts = 0;
+    MODAL_TRY(modal_surface_read(FOLDER "good-pyramid.ply", &surface, &n_collapsed, err));
+    /* A triangle less is a hole of three edges, which is closed again. */
+    surface.n_triangles--;
+    MODAL_TRY(modal_surface_check(&surface, &summary, err));
+    assert_true(summary.n_open_edges == 3 && summary.n_holes == 1 && !modal_surface_is_sound(&summary));
+    assert_true(summary.open_edge[0] == 0 && summary.open_edge[1] == 3);
+    MODAL_TRY(modal_surface_repair(&surface, &repairs, err));
+    assert_true(repairs.filled_holes == 1 && repairs.added_triangles == 1 && repairs.turned_triangles == 0);
+    MODAL_TRY(modal_surface_check(&surface, &summary, err));
+    assert_true(modal_surface_is_sound(&summary) && summary.n_components == 1);
+    assert_true(fabs(summary.volume - 0.25) < 1e-15);
+    assert_true(fabs(summary.area - (1 + 2 * sqrt(0.25 + 0.5625))) < 1e-15);
+    MODAL_TRY(modal_surface_parts(&surface, 0.5, part, &n_parts, err));
+    assert_true(n_parts == 5 && part[0] == part[1] && part[2] != part[0]);
+    MODAL_TRY(modal_shells_find(&surface, &shells, err));
+    assert_true(shells.n == 1 && shells.n_cavities == 0 && fabs(shells.volume - 0.25) < 1e-15);
+done:
+    modal_shells_free(&shells);
+    modal_surface_mesh_free(&surface);
+    return status;
+}
+
+static char target[] = "/tmp/test_mesh_surface_check.XXXXXX";
+
+static modal_status whole_volume(modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_volume_mesh mesh = {0}, again = {0}, mixed = {0};
+    modal_mesh_quality quality;
+    MODAL_TRY(modal_mesh_read(FOLDER "good-41.msh", &mesh, err));
+    int64_t n_nodes = mesh.n_nodes;
+    MODAL_TRY(modal_volume_mesh_raise_order(&mesh, err));
+    /* Two tetrahedra with a common face have nine edges. */
+    assert_true(mesh.n_nodes == n_nodes + 9 && mesh_is_sound(&mesh));
+    MODAL_TRY(modal_msh_write(target, &mesh, 1, err));
+    MODAL_TRY(modal_mesh_read(target, &again, err));
+    assert_true(meshes_are_equal(&mesh, &again));
+    modal_volume_mesh_free(&again);
+    MODAL_TRY(modal_mesh_read(FOLDER "good-mixed.vtk", &mixed, err));
+    modal_mesh_measure_quality(&mixed, &quality);
+    assert_true(quality.n_tetrahedra == 1 && quality.n_others == 3 && quality.worst == 3);
+    MODAL_TRY(modal_msh_write(target, &mixed, 0, err));
+    MODAL_TRY(modal_mesh_read(target, &again, err));
+    assert_true(again.node_tags[0] == 1 && again.element_tags[0] == 1);
+    assert_true(ARRAYS_ARE_EQUAL(again.nodes, mixed.nodes, 3 * mixed.n_nodes));
+    assert_true(groups_are_equal(&again, &mixed));
+done:
+    modal_volume_mesh_free(&mesh);
+    modal_volume_mesh_free(&again);
+    modal_volume_mesh_free(&mixed);
+    return status;
+}
+
+static void starve(modal_status (*work)(modal_error *err))
+{
+    modal_error err = {0};
+    if (work(&err) != MODAL_OK) fail_msg("%s", err.message);
+    int64_t n = 0;
+    for (modal_status status = MODAL_ERROR_MEMORY; status != MODAL_OK;) {
+        int64_t before = blocks_in_use;
+        err = (modal_error){0};
+        modal_alloc_fail_at(++n);
+        status = work(&err);
+        int fired = modal_alloc_fired();
+        modal_alloc_fail_at(0);
+        assert_true(status == MODAL_OK ? !fired : fired && status == MODAL_ERROR_MEMORY);
+        if (blocks_in_use != before) fail_msg("allocation %lld leaks", (long long)n);
+    }
+    assert_true(n > 20);
+}
+
+static void test_surface(void **state)
+{
+    (void)state;
+    starve(whole_surface);
+}
+
+static void test_volume(void **state)
+{
+    (void)state;
+    int file = mkstemp(target);
+    assert_true(file >= 0);
+    close(file);
+    starve(whole_volume);
+    assert_int_equal(unlink(target), 0);
+}
+
+/* A regular tetrahedron, and one that is flat. */
+static void test_quality(void **state)
+{
+    (void)state;
+    double nodes[8][3] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1},
+                          {0, 0, 0}, {1, 0, 0},   {0, 1, 0},   {1, 1, 0}};
+    int32_t element_nodes[8] = {0, 2, 1, 3, 4, 5, 6, 7};
+    uint8_t types[2] = {MODAL_ELEMENT_TET4, MODAL_ELEMENT_TET4};
+    int64_t offsets[3] = {0, 4, 8}, tags[2] = {5, 6};
+    modal_volume_mesh mesh = {.n_nodes = 8, .nodes = nodes[0], .n_elements = 1, .element_type = types,
+                              .element_offsets = offsets, .element_nodes = element_nodes,
+                              .element_tags = tags};
+    modal_mesh_quality quality;
+    modal_mesh_measure_quality(&mesh, &quality);
+    assert_true(fabs(quality.least_ratio - 1) < 1e-12 && quality.ratios[9] == 1 && quality.worst == 5);
+    assert_true(fabs(quality.least_angle - 70.528779) < 1e-6 && fabs(quality.greatest_angle - 70.528779) < 1e-6);
+    assert_true(quality.angles[7] == 6);
+    mesh.n_elements = 2;
+    modal_mesh_measure_quality(&mesh, &quality);
+    assert_true(quality.least_ratio == 0 && quality.worst == 6 && quality.ratios[0] == 1);
+}
+
+/* Of two triangles that cross: not those that touch in a vertex, share an edge or lie in one plane. */
+static void test_crossing(void **state)
+{
+    (void)state;
+    static const struct {
+        double third[3][3];
+        int crosses;
+    } cases[] = {
+        {{{0.2, 0.2, -1}, {0.3, 0.2, 1}, {0.2, 0.3, 1}}, 1},
+        {{{0.2, 0.2, 0}, {0.3, 0.2, 1}, {0.2, 0.3, 1}}, 0},  /* a corner in the triangle */
+        {{{0.2, 0.2, 0}, {0.9, 0.9, 0}, {0.9, 0.2, 0}}, 0},  /* in one plane */
+        {{{0.2, 0.2, 1e-300}, {0.3, 0.2, 1}, {0.2, 0.3, 1}}, 0},
+        {{{2, 2, -1}, {2, 3, 1}, {3, 2, 1}}, 0},
+        {{{0.25, -1, -1e-9}, {0.25, 2, -1e-9}, {0.25, 0.5, 1}}, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double positions[6][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
+        int32_t triangles[6] = {0, 1, 2, 3, 4, 5}, first[2];
+        int64_t count;
+        modal_surface_mesh surface = {.n_vertices = 6, .positions = positions[0], .n_triangles = 2,
+                                      .triangles = triangles};
+        memcpy(positions + 3, cases[i].third, sizeof cases[i].third);
+        assert_int_equal(modal_surface_intersections(&surface, &count, first, NULL), MODAL_OK);
+        if (count != cases[i].crosses) fail_msg("case %zu: %lld", i, (long long)count);
+        assert_int_equal(first[0], count ? 0 : -1);
+    }
+}
+
+static void test_write_error(void **state)
+{
+    (void)state;
+    modal_volume_mesh mesh = {0};
+    modal_error err = {0};
+    assert_int_equal(modal_mesh_read(FOLDER "good-41.msh", &mesh, &err), MODAL_OK);
+    assert_int_equal(modal_msh_write("/dev/full", &mesh, 1, &err), MODAL_ERROR_SYSTEM);
+    assert_non_null(strstr(err.message, "/dev/full: cannot write, "));
+    modal_volume_mesh_free(&mesh);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_surface),  cmocka_unit_test(test_volume),
+                                       cmocka_unit_test(test_quality),  cmocka_unit_test(test_crossing),
+                                       cmocka_unit_test(test_write_error)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
