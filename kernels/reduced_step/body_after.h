@@ -45,7 +45,8 @@ RS_FN double rs_external_power(const modal_step_task *t, int32_t index, const do
     }
     if (o->motion == MODAL_STEP_DRIVEN) { /* the support's */
         const rs_work w = rs_work_of(t, o);
-        power += rs_dot(w.load, u) + rs_dot(w.load + 3, f->spin);
+        for (int i = 0; i < 3; i++)
+            power += w.inertia[8 * i + 7] * u[i] + w.inertia[8 * (3 + i) + 7] * f->spin[i];
     }
     return power;
 }

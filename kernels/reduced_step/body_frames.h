@@ -12,19 +12,21 @@ RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, int32
     const double *table = t->tables + o->anchor;
     const double *q = t->next_q + po->coordinates, *v = t->next_v + po->coordinates;
     const double *a = t->next_a + po->coordinates;
-    const int still = t->rule == MODAL_STEP_STATIC;
+    const int64_t wide = modal_step_padded(r);
+    const double moves = t->rule == MODAL_STEP_STATIC ? 0 : 1;
     RS_EACH(c, MODAL_STEP_ANCHOR)
     {
-        double x = table[c], x1 = 0, x2 = 0;
-        for (int32_t k = 0; k < r; k++) {
-            const double e = table[(1 + k) * MODAL_STEP_ANCHOR + c];
-            x += e * q[k];
-            x1 += e * v[k];
-            x2 += e * a[k];
+        sums[c] = table[c];
+        sums[16 + c] = sums[32 + c] = 0;
+    }
+    for (int32_t k = 0; k < r; k++) {
+        const double *row = table + (1 + k) * MODAL_STEP_ANCHOR;
+        RS_EACH(c, MODAL_STEP_ANCHOR)
+        {
+            sums[c] += row[c] * q[k];
+            sums[16 + c] += row[c] * moves * v[k];
+            sums[32 + c] += row[c] * moves * a[k];
         }
-        sums[c] = x;
-        sums[16 + c] = still ? 0 : x1;
-        sums[32 + c] = still ? 0 : x2;
     }
     RS_SYNC();
     if (RS_LANE == 0) {
@@ -44,7 +46,7 @@ RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, int32
             rs_cross(g + 6, g, inverse + 3);
             rs_cross(g, g + 3, inverse + 6);
             det = rs_dot(g, inverse);
-            const double sound = g[0] > 0 && g[0] * g[4] - g[1] * g[3] > 0 && det > 0;
+            const int sound = g[0] > 0 && g[0] * g[4] - g[1] * g[3] > 0 && det > 0;
             if (!sound) {
                 w->scale[2] = MODAL_STEP_INVERTED;
                 break;
@@ -120,16 +122,19 @@ RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, int32
     RS_EACH(k, r)
     {
         const double *row = table + (1 + k) * MODAL_STEP_ANCHOR;
-        double m[9], axial[3], rate[3], arm[3], linear[3], *out = w->follow + 8 * k;
+        double m[9], axial[3], rate[3], arm[3], linear[3], twist[3];
         rs_multiply_transposed(rot, row + 3, m);
         rs_axial(m, axial);
         rs_apply(inverse, axial, rate);
         rs_cross(rate, o->offset, arm);
         rs_apply_transposed(rot, row, linear);
         for (int i = 0; i < 3; i++) linear[i] += arm[i];
-        rs_apply_transposed(o->turn, linear, out);
-        rs_apply_transposed(o->turn, rate, out + 3);
-        out[6] = out[7] = 0;
+        rs_apply_transposed(o->turn, linear, arm);
+        rs_apply_transposed(o->turn, rate, twist);
+        for (int i = 0; i < 3; i++) {
+            w->follow[i * wide + k] = arm[i];
+            w->follow[(3 + i) * wide + k] = twist[i];
+        }
     }
 }
 
@@ -160,16 +165,15 @@ RS_FN void rs_predict(const modal_step_task *t, int32_t index)
     {
         t->next_a[first + k] = t->rule == MODAL_STEP_STATIC ? 0 : rs_guess(t, o, k);
         w.change[k] = 0;
-        w.solved[8 * k + 6] = 0; /* no correction yet */
-        for (int c = 0; c < 6; c++) w.solved[8 * k + c] = 0;
+        for (int c = 0; c < 8; c++) w.solved[8 * k + c] = 0; /* no correction yet */
     }
     if (RS_LANE == 0) {
         if (o->motion != MODAL_STEP_DRIVEN) t->next_frames[index] = t->frames[index];
         for (int c = 0; c < 6; c++) w.twist[c] = 0;
         for (int c = 0; c < 12; c++) w.relative[c] = 0;
         if (o->parent >= 0) {
-            const int32_t r = t->shapes[t->objects[o->parent].shape].n_modes;
-            for (int32_t k = 0; k < 8 * r; k++) w.follow[k] = 0;
+            const int64_t wide = modal_step_padded(t->shapes[t->objects[o->parent].shape].n_modes);
+            for (int64_t k = 0; k < 6 * wide; k++) w.follow[k] = 0;
         }
         if (t->rule == MODAL_STEP_STATIC && o->motion == MODAL_STEP_ATTACHED) {
             modal_step_frame *f = &t->next_frames[index];
@@ -213,6 +217,7 @@ RS_FN void rs_descend(const modal_step_task *t, int32_t index, double *scratch)
         const modal_step_object *po = &t->objects[o->parent];
         const rs_work pw = rs_work_of(t, po);
         const int32_t parent_modes = t->shapes[po->shape].n_modes;
+        const int64_t wide = modal_step_padded(parent_modes);
         RS_EACH(c, 6)
         {
             const double *rotation = w.relative, *at = w.relative + 9, *twist = pw.twist;
@@ -222,7 +227,7 @@ RS_FN void rs_descend(const modal_step_task *t, int32_t index, double *scratch)
                 for (int i = 0; i < 3; i++) x[i] = twist[i] + arm[i];
             }
             double sum = rotation[c % 3] * x[0] + rotation[3 + c % 3] * x[1] + rotation[6 + c % 3] * x[2];
-            for (int32_t k = 0; k < parent_modes; k++) sum += w.follow[8 * k + c] * pw.change[k];
+            for (int32_t k = 0; k < parent_modes; k++) sum += w.follow[c * wide + k] * pw.change[k];
             w.twist[c] = sum;
         }
         RS_SYNC();

@@ -9,7 +9,7 @@ typedef struct rs_scratch {
     double *tangent_2, *secant_2;
     double *moments, *rates;     /* [moments] int rho phi y^T and int rho phi (U q')^T */
     double *sums;                /* [64] */
-    double *product;             /* [r, 8] */
+    double *product;             /* [6, r padded] */
     double *middle;              /* [r] q in the middle of the step, [r] a second vector */
     double *terms;               /* [r] largest term of each equation */
 } rs_scratch;
@@ -93,6 +93,55 @@ RS_FN void rs_moments(const modal_step_task *t, const modal_step_shape *shape, c
                 s->moments, s->rates);
 }
 
+/* Into s->sums: int rho y (3), int rho U v (3), int rho (U v) y^T (9), int rho y y^T but for an
+ * antisymmetric part (9), B^T q'' (6). */
+RS_FN void rs_frame_sums(const modal_step_task *t, const modal_step_object *o, const rs_work *w,
+                         const rs_scratch *s, double inertia)
+{
+    const modal_step_shape *shape = &t->shapes[o->shape];
+    const int32_t r = shape->n_modes;
+    const double *q = t->next_q + o->coordinates, *v = t->next_v + o->coordinates;
+    const double *a = t->next_a + o->coordinates;
+    const double *lift = t->tables + shape->masses + r, *rest = t->tables + shape->inertia;
+#if RS_WIDE
+    double sums[30] = {shape->first[0], shape->first[1], shape->first[2]};
+    for (int c = 0; c < 9; c++) sums[15 + c] = shape->second[c];
+    for (int32_t k = 0; k < r; k++) {
+        for (int c = 0; c < 3; c++) {
+            sums[c] += q[k] * lift[3 * k + c];
+            sums[3 + c] += v[k] * lift[3 * k + c];
+        }
+        for (int c = 0; c < 9; c++) {
+            sums[6 + c] += v[k] * s->moments[9 * k + c];
+            sums[15 + c] += q[k] * (rest[9 * k + c] + s->moments[9 * k + c]);
+        }
+        for (int c = 0; c < 6; c++) sums[24 + c] += inertia * a[k] * w->right[8 * k + c];
+    }
+    for (int c = 0; c < 30; c++) s->sums[c] = sums[c];
+#else
+    RS_EACH(c, 30)
+    {
+        double sum = 0;
+        if (c < 3) {
+            sum = shape->first[c];
+            for (int32_t k = 0; k < r; k++) sum += q[k] * lift[3 * k + c];
+        } else if (c < 6) {
+            for (int32_t k = 0; k < r; k++) sum += v[k] * lift[3 * k + c - 3];
+        } else if (c < 15) {
+            for (int32_t k = 0; k < r; k++) sum += v[k] * s->moments[9 * k + c - 6];
+        } else if (c < 24) {
+            sum = shape->second[c - 15];
+            for (int32_t k = 0; k < r; k++)
+                sum += q[k] * (rest[9 * k + c - 15] + s->moments[9 * k + c - 15]);
+        } else {
+            for (int32_t k = 0; k < r; k++) sum += inertia * a[k] * w->right[8 * k + c - 24];
+        }
+        s->sums[c] = sum;
+    }
+    RS_SYNC();
+#endif
+}
+
 /* Adds the inertia of the moving frame to residual and coupling, and sets load and inertia. */
 RS_FN void rs_add_frame(const modal_step_task *t, const modal_step_object *o, int32_t index,
                         const rs_work *w, const rs_scratch *s, double inertia)
@@ -101,8 +150,7 @@ RS_FN void rs_add_frame(const modal_step_task *t, const modal_step_object *o, in
     const modal_step_frame *f = &t->next_frames[index];
     const int32_t r = shape->n_modes;
     const double *q = t->next_q + o->coordinates, *v = t->next_v + o->coordinates;
-    const double *a = t->next_a + o->coordinates;
-    const double *lift = t->tables + shape->masses + r, *rest = t->tables + shape->inertia;
+    const double *lift = t->tables + shape->masses + r;
     double fall[3], accel[3], spin[3], rate[3];
     for (int i = 0; i < 3; i++) {
         fall[i] = f->acceleration[i] - t->gravity[i];
@@ -125,31 +173,10 @@ RS_FN void rs_add_frame(const modal_step_task *t, const modal_step_object *o, in
                           spin[2] * (z1[3] - z1[1]));
         const double linear = rs_dot(b, accel) + rs_dot(b + 3, rate);
         b[6] += linear + quadratic;
-        s->terms[k] = fmax(s->terms[k], fmax(fabs(linear), fabs(quadratic)));
+        s->terms[k] = RS_MAX(s->terms[k], RS_MAX(fabs(linear), fabs(quadratic)));
     }
     RS_SYNC();
-    RS_EACH(c, 30)
-    {
-        double sum = 0;
-        if (c < 3) { /* int rho y */
-            sum = shape->first[c];
-            for (int32_t k = 0; k < r; k++) sum += q[k] * lift[3 * k + c];
-        } else if (c < 6) { /* int rho U v */
-            for (int32_t k = 0; k < r; k++) sum += v[k] * lift[3 * k + c - 3];
-        } else if (c < 15) { /* int rho (U v) y^T */
-            for (int32_t k = 0; k < r; k++) sum += v[k] * s->moments[9 * k + c - 6];
-        } else if (c < 24) { /* int rho y y^T */
-            const int i = (c - 15) / 3, j = (c - 15) % 3;
-            sum = shape->second[c - 15];
-            for (int32_t k = 0; k < r; k++)
-                sum += q[k] * (rest[9 * k + 3 * j + i] + s->moments[9 * k + 3 * i + j]);
-        } else { /* B^T q'' */
-            for (int32_t k = 0; k < r; k++) sum += a[k] * w->right[8 * k + c - 24];
-            sum *= inertia;
-        }
-        s->sums[c] = sum;
-    }
-    RS_SYNC();
+    rs_frame_sums(t, o, w, s, inertia);
     if (RS_LANE == 0) {
         const double *first = s->sums, *flow = s->sums + 3, *mixed = s->sums + 6;
         const double *second = s->sums + 15, *own = s->sums + 24;
@@ -162,7 +189,7 @@ RS_FN void rs_add_frame(const modal_step_task *t, const modal_step_object *o, in
         for (int i = 0; i < 3; i++) x[i] += 2 * flow[i];
         rs_cross(spin, x, y); /* w x (w x s) + 2 w x int rho U v */
         rs_cross(rate, first, x);
-        for (int i = 0; i < 3; i++) w->load[i] = shape->mass * accel[i] + x[i] + y[i] + own[i];
+        for (int i = 0; i < 3; i++) w->inertia[8 * i + 7] = shape->mass * accel[i] + x[i] + y[i] + own[i];
         rs_apply(body, spin, x);
         rs_cross(spin, x, moment);
         rs_apply(body, rate, x);
@@ -170,20 +197,21 @@ RS_FN void rs_add_frame(const modal_step_task *t, const modal_step_object *o, in
         for (int i = 0; i < 3; i++) moment[i] += x[i] + y[i] + own[3 + i];
         rs_apply(mixed, spin, x);
         const double flux = mixed[0] + mixed[4] + mixed[8];
-        for (int i = 0; i < 3; i++) w->load[3 + i] = moment[i] + 2 * (flux * spin[i] - x[i]);
+        for (int i = 0; i < 3; i++) w->inertia[8 * (3 + i) + 7] = moment[i] + 2 * (flux * spin[i] - x[i]);
         const double cross[9] = {0, -first[2], first[1], first[2], 0, -first[0], -first[1], first[0], 0};
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) {
-                w->inertia[6 * i + j] = i == j ? inertia * shape->mass : 0;
-                w->inertia[6 * i + 3 + j] = -inertia * cross[3 * i + j];
-                w->inertia[6 * (3 + i) + j] = inertia * cross[3 * i + j];
-                w->inertia[6 * (3 + i) + 3 + j] = inertia * body[3 * i + j];
+                w->inertia[8 * i + j] = i == j ? inertia * shape->mass : 0;
+                w->inertia[8 * i + 3 + j] = -inertia * cross[3 * i + j];
+                w->inertia[8 * (3 + i) + j] = inertia * cross[3 * i + j];
+                w->inertia[8 * (3 + i) + 3 + j] = inertia * body[3 * i + j];
             }
+        const double turning[3] = {w->inertia[31], w->inertia[39], w->inertia[47]};
         /* sizes of terms that may cancel: weight and inertia */
         const double size = sqrt(rs_dot(f->acceleration, f->acceleration)) +
                             sqrt(rs_dot(t->gravity, t->gravity)) + sqrt(rs_dot(own, own));
         w->scale[1] = shape->mass * size + spin2 * sqrt(rs_dot(first, first));
-        w->scale[3] = sqrt(rs_dot(w->load + 3, w->load + 3)) + sqrt(trace * shape->mass) * size +
+        w->scale[3] = sqrt(rs_dot(turning, turning)) + sqrt(trace * shape->mass) * size +
                       spin2 * trace;
     }
     RS_SYNC();
@@ -205,6 +233,7 @@ RS_FN void rs_add_points(const modal_step_task *t, const modal_step_object *o, i
     const double *q = t->rule == MODAL_STEP_ENERGY ? s->middle : t->next_q + o->coordinates;
     const double jv = rs_rule_of(t).jv;
     const int moving = o->motion != MODAL_STEP_FIXED;
+    const int64_t wide = modal_step_padded(r);
     for (int32_t n = 0; n < o->n_points; n++) {
         const int32_t point = o->first_point + n;
         const double *table = t->tables + t->points[point].table, drag = t->points[point].drag;
@@ -241,12 +270,12 @@ RS_FN void rs_add_points(const modal_step_task *t, const modal_step_object *o, i
             const double *u = table + MODAL_STEP_POINT * (1 + k);
             const double work = rs_dot(u, force);
             w->right[8 * k + 6] -= work;
-            s->terms[k] = fmax(s->terms[k], fabs(work));
+            s->terms[k] = RS_MAX(s->terms[k], fabs(work));
         }
         if (RS_LANE == 0 && moving) {
             for (int i = 0; i < 3; i++) {
-                w->load[i] -= force[i];
-                w->load[3 + i] -= moment[i];
+                w->inertia[8 * i + 7] -= force[i];
+                w->inertia[8 * (3 + i) + 7] -= moment[i];
             }
             w->scale[1] += sqrt(rs_dot(force, force));
             w->scale[3] += sqrt(rs_dot(moment, moment));
@@ -257,8 +286,8 @@ RS_FN void rs_add_points(const modal_step_task *t, const modal_step_object *o, i
         {
             double du[3], m[3];
             rs_apply(damp, table + MODAL_STEP_POINT * (1 + k), du); /* damp is symmetric */
-            for (int32_t l = 0; l <= k; l++)
-                w->matrix[k * r + l] += rs_dot(du, table + MODAL_STEP_POINT * (1 + l));
+            for (int32_t l = k; l < r; l++)
+                w->matrix[k * wide + l] += rs_dot(du, table + MODAL_STEP_POINT * (1 + l));
             if (!moving) continue;
             rs_cross(y, du, m); /* -[y]x^T du = y x du */
             for (int i = 0; i < 3; i++) {
@@ -272,15 +301,15 @@ RS_FN void rs_add_points(const modal_step_task *t, const modal_step_object *o, i
                 rs_apply(damp, unit, du);
                 rs_cross(y, du, m);
                 for (int i = 0; i < 3; i++) {
-                    w->inertia[6 * i + j] += du[i];
-                    w->inertia[6 * (3 + i) + j] += m[i];
+                    w->inertia[8 * i + j] += du[i];
+                    w->inertia[8 * (3 + i) + j] += m[i];
                 }
                 rs_cross(unit, y, column); /* the velocity that a unit spin gives */
                 rs_apply(damp, column, du);
                 rs_cross(y, du, m);
                 for (int i = 0; i < 3; i++) {
-                    w->inertia[6 * i + 3 + j] += du[i];
-                    w->inertia[6 * (3 + i) + 3 + j] += m[i];
+                    w->inertia[8 * i + 3 + j] += du[i];
+                    w->inertia[8 * (3 + i) + 3 + j] += m[i];
                 }
             }
         RS_SYNC();
@@ -296,7 +325,7 @@ RS_FN void rs_evaluate(const modal_step_task *t, int32_t index, double *memory)
     const rs_work w = rs_work_of(t, o);
     const rs_scratch s = rs_scratch_of(t, memory);
     const rs_rule rule = rs_rule_of(t);
-    const int32_t r = shape->n_modes;
+    const int32_t r = shape->n_modes, wide = (int32_t)modal_step_padded(r);
     const double *q = t->next_q + o->coordinates, *a = t->next_a + o->coordinates;
     const double *v = t->next_v + o->coordinates, *masses = t->tables + shape->masses;
     const double *lift = masses + r, *damping = t->tables + o->damping;
@@ -331,34 +360,31 @@ RS_FN void rs_evaluate(const modal_step_task *t, int32_t index, double *memory)
         for (int c = 0; c < 6; c++) w.right[8 * k + c] = 0;
         w.right[8 * k + 6] = inertia + drag + force + weight_force;
         w.right[8 * k + 7] = 0;
-        s.terms[k] = fmax(fmax(fabs(inertia), fabs(drag)), fmax(fabs(force), fabs(weight_force)));
+        s.terms[k] = RS_MAX(RS_MAX(fabs(inertia), fabs(drag)), RS_MAX(fabs(force), fabs(weight_force)));
     }
     const double j1 = rule.jq * (average ? 1.0 / 3 : 1), j2 = rule.jq * (2.0 / 3);
     RS_EACH(k, r)
     {
-        int32_t at = k;
-        for (int32_t l = 0; l <= k; l++) {
-            double value = rule.jv * damping[at] + j1 * s.tangent[at];
-            if (average) value += j2 * s.tangent_2[at];
-            w.matrix[k * r + l] = value;
-            at += r - 1 - l;
-        }
-        w.matrix[k * r + k] += rule.inertia * masses[k];
+        const int32_t at = k * r - k * (k - 1) / 2 - k; /* (k l) is at + l */
+        double *row = w.matrix + k * wide;
+        for (int32_t l = 0; l < k; l++) row[l] = 0;
+        for (int32_t l = k; l < r; l++) row[l] = rule.jv * damping[at + l] + j1 * s.tangent[at + l];
+        for (int32_t l = r; l < wide; l++) row[l] = 0;
+        for (int32_t l = k; l < r && average; l++) row[l] += j2 * s.tangent_2[at + l];
+        row[k] += rule.inertia * masses[k];
     }
-    if (RS_LANE == 0) {
-        w.scale[1] = w.scale[3] = 0;
-        for (int c = 0; c < 6; c++) w.load[c] = 0;
-    }
+    RS_EACH(c, 48) { w.inertia[c] = 0; }
+    if (RS_LANE == 0) w.scale[1] = w.scale[3] = 0;
     RS_SYNC();
     if (o->motion != MODAL_STEP_FIXED) rs_add_frame(t, o, index, &w, &s, rule.inertia);
     rs_add_points(t, o, index, &w, &s, v);
     RS_SYNC();
-    RS_EACH(k, r) { w.residual[k] = w.right[8 * k + 6]; }
+    RS_EACH(k, r) { w.right[8 * k + 7] = w.right[8 * k + 6]; }
     if (RS_LANE == 0) {
         double largest = 0;
-        for (int32_t k = 0; k < r; k++) largest = fmax(largest, s.terms[k]);
+        for (int32_t k = 0; k < r; k++) largest = RS_MAX(largest, s.terms[k]);
         w.scale[0] = largest;
-        for (int c = 0; c < 6; c++) w.wrench[c] = w.load[c];
+        for (int c = 0; c < 6; c++) w.inertia[8 * c + 6] = w.inertia[8 * c + 7];
     }
     RS_SYNC();
 }

@@ -14,45 +14,58 @@
 #include "kernels/reduced_step/reduced_step.h"
 
 #define RS_EACH(i, n) for (int32_t i = RS_LANE; i < (int32_t)(n); i += RS_LANES)
+/* i < n and j < m; entries that are written do not depend on each other. One lane: rows of vectors. */
+#if RS_WIDE
+#define RS_EACH_OF(i, n, j, m)                                                                     \
+    for (int32_t i = 0; i < (int32_t)(n); i++)                                                     \
+        _Pragma("GCC ivdep") for (int32_t j = 0; j < (int32_t)(m); j++)
+#else
+#define RS_EACH_OF(i, n, j, m)                                                                     \
+    for (int32_t rs_e = RS_LANE, i, j;                                                             \
+         rs_e < (int32_t)(n) * (int32_t)(m) && (i = rs_e / (int32_t)(m), j = rs_e % (int32_t)(m), 1); \
+         rs_e += RS_LANES)
+#endif
+/* the larger one; b where either is not a number, which the residual itself shows */
+#define RS_MAX(a, b) ((a) > (b) ? (a) : (b))
 
 #include "kernels/reduced_step/body_rotations.h"
 
 /* ---- where things are in an object's work ---- */
 
 typedef struct rs_work {
-    double *matrix;   /* [r, r] A, lower half; then its Cholesky factor */
-    double *right;    /* [r, 8] B and the residual g */
-    double *solved;   /* [r, 8] A^-1 of it */
-    double *residual; /* [r] g with all that hangs on the object */
+    /* the equations, one array: a child's share of its parent's has the same layout, and is added to it */
+    double *matrix;   /* [r, r padded] A, upper half; then its Cholesky factor */
+    double *right;    /* [r, 8] B; the residual condensed (6), and with all that hangs on the object (7) */
+    double *inertia;  /* [6, 8] that the parent feels; the wrench (6, 7) likewise */
+    double *share;    /* of the parent's equations */
+    double *solved;   /* [r, 8] A^-1 right */
+    double *follow;   /* [6, parent r padded] how the frame's (a, al) follows the parent's q'' */
+    double *twist;    /* [8] change of (a, al) */
+    double *relative; /* [16] rotation to the parent's axes, origin in them */
+    double *scale;    /* [8] largest terms of residual (0), of force (1) and moment (3), worst status (2), largest
+                         term of the parent's residual (4) */
     double *change;   /* [r] of a */
     double *force;    /* [r] f at the start of the step (MODAL_STEP_ENERGY) */
-    double *follow;   /* [parent r, 8] how the frame's (a, al) follows the parent's q'' */
-    double *inertia;  /* [36] that the parent feels */
-    double *wrench;   /* [6] the same, condensed */
-    double *load;     /* [6] the wrench of the object and all that hangs on it, not condensed */
-    double *twist;    /* [6] change of (a, al) */
-    double *relative; /* [12] rotation to the parent's axes, origin in them */
-    double *scale;    /* [4] largest terms of residual, of force, worst status, largest of moment */
 } rs_work;
+
+RS_FN int64_t rs_equations_size(int64_t r) { return r * modal_step_padded(r) + 8 * r + 48; }
 
 RS_FN rs_work rs_work_of(const modal_step_task *t, const modal_step_object *o)
 {
-    const int64_t r = t->shapes[o->shape].n_modes;
+    const int64_t r = t->shapes[o->shape].n_modes, wide = modal_step_padded(r);
     const int64_t parent = o->parent < 0 ? 0 : t->shapes[t->objects[o->parent].shape].n_modes;
-    rs_work w;
-    w.right = t->work + o->work; /* rows of 8 first: they stay aligned */
-    w.solved = w.right + 8 * r;
+    rs_work w; /* every part begins at a multiple of 8 */
+    w.matrix = t->work + o->work;
+    w.right = w.matrix + r * wide;
+    w.inertia = w.right + 8 * r;
+    w.share = w.inertia + 48;
+    w.solved = w.share + rs_equations_size(parent);
     w.follow = w.solved + 8 * r;
-    w.inertia = w.follow + 8 * parent;
-    w.wrench = w.inertia + 36;
-    w.load = w.wrench + 6;
-    w.twist = w.load + 6;
-    w.relative = w.twist + 6;
-    w.scale = w.relative + 12;
-    w.residual = w.scale + 4;
-    w.change = w.residual + r;
-    w.force = w.change + r;
-    w.matrix = w.force + r;
+    w.twist = w.follow + 6 * modal_step_padded(parent);
+    w.relative = w.twist + 8;
+    w.scale = w.relative + 16;
+    w.change = w.scale + 8;
+    w.force = w.change + wide;
     return w;
 }
 

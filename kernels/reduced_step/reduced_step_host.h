@@ -2,8 +2,9 @@
 /* The step in main memory, a lane an object: all levels from the roots to the leaves, then back, until
  * every tree has converged. Included with
  *   RS_NAME      the function
- *   RS_THREADS   1: OpenMP over the objects of a level (an object is worked on by one thread and gathers
- *                its children in order, so their number changes nothing)
+ *   RS_THREADS   1: OpenMP over groups of trees, which need nothing of each other and stay in a core's
+ *                cache; where there are few trees, over the objects of a level. An object is worked on by
+ *                one thread and gathers its children in order, so their number changes nothing.
  *   RS_VECTORS   1: sums by vectors of 8 doubles, which the compiler cuts to the registers it has
  * No include guard: this is a template. */
 #include <omp.h>
@@ -74,15 +75,54 @@ static void two_sums(int32_t rows, int32_t n, const double *table, const double 
 #define RS_FOR_OBJECTS(i, begin, end) for (int32_t i = (begin); i < (end); i++)
 #endif
 
-static int any_running(const modal_step_task *t)
+static int any_running(const modal_step_task *t, int32_t first, int32_t end)
 {
-    for (int32_t i = 0; i < t->n_trees; i++)
+    for (int32_t i = first; i < end; i++)
         if (t->status[i] == MODAL_STEP_RUNNING) return 1;
     return 0;
 }
 
-/* Run by all threads together. */
-static int32_t solve(modal_step_task *t, double *scratch)
+/* The first object of the level whose tree is `tree` or a later one: trees ascend within a level. */
+static int32_t first_of(const modal_step_task *t, int32_t level, int32_t tree)
+{
+    int32_t low = t->h_levels[level], high = t->h_levels[level + 1];
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        if (t->objects[middle].tree < tree)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Trees [first, end), by one thread. Returns the corrections made. */
+static int32_t solve_trees(modal_step_task *t, int32_t first, int32_t end, double *scratch)
+{
+    enum { LEVELS = 64 };
+    int32_t begins[LEVELS], ends[LEVELS];
+    for (int32_t level = 0; level < t->n_levels; level++) {
+        begins[level] = first_of(t, level, first);
+        ends[level] = first_of(t, level, end);
+        for (int32_t i = begins[level]; i < ends[level]; i++) {
+            rs_predict(t, i);
+            if (t->rule == MODAL_STEP_ENERGY) rs_start_force(t, i, scratch);
+        }
+    }
+    for (int32_t iteration = 0;; iteration++) {
+        for (int32_t level = 0; level < t->n_levels; level++)
+            for (int32_t i = begins[level]; i < ends[level]; i++) rs_descend(t, i, scratch);
+        for (int32_t level = t->n_levels; level-- > 0;)
+            for (int32_t i = begins[level]; i < ends[level]; i++) {
+                rs_evaluate(t, i, scratch);
+                rs_eliminate(t, i, scratch);
+            }
+        if (!any_running(t, first, end) || iteration == t->most_iterations) return iteration;
+    }
+}
+
+/* All trees, by all threads together. */
+static int32_t solve_levels(modal_step_task *t, double *scratch)
 {
     RS_FOR_OBJECTS(i, 0, t->n_objects)
     {
@@ -101,7 +141,7 @@ static int32_t solve(modal_step_task *t, double *scratch)
             rs_evaluate(t, i, scratch);
             rs_eliminate(t, i, scratch);
         }
-        if (!any_running(t) || iteration == t->most_iterations) return iteration;
+        if (!any_running(t, 0, t->n_trees) || iteration == t->most_iterations) return iteration;
     }
 }
 
@@ -112,7 +152,9 @@ modal_status RS_NAME(modal_step_task *t, modal_step_phase phase, modal_stream *s
     double *scratch = NULL;
     int32_t iterations = 0;
     const int64_t size = modal_step_padded(modal_step_scratch_size(t));
-    const int threads = RS_THREADS && t->n_objects >= 32 ? omp_get_max_threads() : 1;
+    const int threads = RS_THREADS && t->n_objects >= 256 ? omp_get_max_threads() : 1;
+    const int32_t group = t->n_trees / (16 * threads) + 1, n_groups = (t->n_trees + group - 1) / group;
+    const int by_trees = t->n_levels <= 64 && (threads == 1 || n_groups >= 4 * threads);
     MODAL_TRY(modal_alloc(&scratch, size * threads, sizeof *scratch, "scratch of a step", err));
     if (phase == MODAL_STEP_SOLVE)
         for (int32_t i = 0; i < t->n_trees; i++)
@@ -122,8 +164,17 @@ modal_status RS_NAME(modal_step_task *t, modal_step_phase phase, modal_stream *s
 #endif
     {
         double *own = scratch + size * (threads > 1 ? omp_get_thread_num() : 0);
-        if (phase == MODAL_STEP_SOLVE) {
-            const int32_t made = solve(t, own);
+        if (phase == MODAL_STEP_SOLVE && by_trees) {
+#if RS_THREADS
+#pragma omp for schedule(dynamic, 1) reduction(max : iterations)
+#endif
+            for (int32_t g = 0; g < n_groups; g++) {
+                const int32_t end = (g + 1) * group < t->n_trees ? (g + 1) * group : t->n_trees;
+                const int32_t made = solve_trees(t, g * group, end, own);
+                if (made > iterations) iterations = made;
+            }
+        } else if (phase == MODAL_STEP_SOLVE) {
+            const int32_t made = solve_levels(t, own);
             if (threads == 1 || omp_get_thread_num() == 0) iterations = made;
         } else {
             RS_FOR_OBJECTS(i, 0, t->n_objects)

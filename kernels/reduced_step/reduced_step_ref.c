@@ -7,8 +7,8 @@
 
 int64_t modal_step_work_size(int64_t n_modes, int64_t parent_modes)
 {
-    return modal_step_padded(16 * n_modes + 8 * parent_modes + 36 + 3 * 6 + 12 + 4 +
-                             3 * n_modes + n_modes * n_modes);
+    return rs_equations_size(n_modes) + rs_equations_size(parent_modes) + 8 * n_modes +
+           6 * modal_step_padded(parent_modes) + 8 + 16 + 8 + 2 * modal_step_padded(n_modes);
 }
 
 int64_t modal_step_scratch_size(const modal_step_task *t)

@@ -9,7 +9,7 @@
 #include "lib/dynamics/loads.h"
 #include "lib/dynamics/motion.h"
 
-enum { AIR_PATCHES = 4 };
+enum { AIR_PATCHES = 4, PATCH_VERTICES = 128 };
 
 /* A force of the scene acts at the points [first, first + count) of `members`. */
 typedef struct runner {
@@ -252,7 +252,8 @@ static modal_status add_patches(runner *r, modal_error *err)
     if (!wind->given) goto done;
     for (int32_t i = 0; i < basis->n_objects; i++) {
         const modal_shape *shape = &basis->shapes[basis->objects[i].shape];
-        const int64_t n = shape->n_vertices, parts = n < AIR_PATCHES ? n : AIR_PATCHES;
+        const int64_t n = shape->n_vertices;
+        const int64_t parts = n < 2 ? n : n >= AIR_PATCHES * PATCH_VERTICES ? AIR_PATCHES : 2 + n / (2 * PATCH_VERTICES);
         for (int64_t p = 0; p < parts; p++) {
             const int64_t first = n * p / parts, end = n * (p + 1) / parts;
             double area = 0;
