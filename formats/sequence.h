@@ -68,6 +68,7 @@ typedef struct modal_sequence_info {
     int tangents;                       /* nonzero: unit tangents in world axes */
     int speed;                          /* nonzero: length of the velocity, m/s */
     const modal_sequence_scene *scene;  /* for size and begin only; NULL where a format asks for none */
+    int threads;      /* that a writer may use beside its own; 0: none */
     double precision; /* > 0: sequence.vtkhdf may be off by as much in positions and displacements, m */
     int64_t n_probes;
     const modal_sequence_probe *probes; /* [n_probes] */

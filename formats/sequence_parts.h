@@ -37,9 +37,15 @@ modal_status modal_sequence_mixed_topology(const modal_sequence_cells *cells, in
 int modal_sequence_is_rounded(const modal_sequence_info *info, int array);
 /* The creation properties of a moving array; H5I_INVALID_HID where HDF5 fails. */
 hid_t modal_sequence_array_layout(const modal_sequence_info *info, int array);
-/* MODAL_ERROR_INPUT for values so large that the filter cannot keep to the precision. */
-modal_status modal_sequence_check_rounding(double precision, int array, const float *values, int64_t n,
-                                           modal_error *err);
+/* Encodes and writes frames of the rounded arrays; info->threads at a time. */
+typedef struct modal_rounder modal_rounder;
+int64_t modal_rounder_bytes(int64_t n_points, int threads); /* of memory */
+modal_status modal_rounder_new(modal_rounder **rounder, const modal_sequence_info *info, modal_error *err);
+modal_rounder *modal_rounder_delete(modal_rounder *rounder); /* NULL is fine; returns NULL */
+/* `arrays` as make_arrays made them; `first` is the first frame's number. MODAL_ERROR_INPUT for values so
+ * large that no reader can keep to the precision. */
+modal_status modal_rounder_write(modal_rounder *rounder, const hid_t arrays[SEQUENCE_ARRAYS], int64_t first,
+                                 const modal_sequence_frames *frames, modal_error *err);
 
 /* The whole text of the sidecar; the caller owns it. */
 modal_status modal_sequence_xdmf_text(char **text, int64_t *length, const char *vtkhdf_name,

@@ -1,16 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --precision: positions and displacements in fewer bits. HDF5's scaleoffset filter stores the whole
- * numbers nearest to (x - least) 10^D of a chunk, in as many bits as the largest one needs, and deflate
- * what is regular in them; every HDF5 has both. A chunk is one frame: reading a frame reads one chunk,
- * and no chunk is written twice, which would round twice.
+/* --precision: positions and displacements in fewer bits. HDF5's scaleoffset filter has the whole numbers
+ * nearest to (x - least) 10^D of a chunk, in as many bits as the largest one needs, and deflate what is
+ * regular in them; every HDF5 has both. A chunk is one frame: reading a frame reads one chunk.
  *
- * The error: half a step, 10^-D / 2, and what float32 loses. With M the largest |x|, the filter computes
- * x 10^D, least 10^D and their difference (each rounded to 2^-24 of itself), and back the whole number as
- * float32, its quotient by 10^D, and the sum with `least`: together at most
- * 2^-24 (M + M + 2 M + 2 M + 2 M + M) < 2^-20 M. */
+ * The chunks are encoded here, on all threads and in float64, and handed to HDF5 as they lie in the file:
+ * its own filters would do one after the other, in float32. An encoded chunk is 4 bytes of the number of
+ * bits, 1 byte of 8, 8 bytes of `least` (its float32 in the first four), 8 unused ones, then the numbers,
+ * each one's bits from the highest on without gaps; all 32 bits stand for the float32 themselves (HDF5
+ * Reference Manual, "H5Pset_scaleoffset", and the filter's source, H5Zscaleoffset.c, HDF5 1.10).
+ *
+ * The error: half a step, 10^-D / 2, and what a reader loses, whose filter computes k / 10^D + least in
+ * float32: the whole number as float32, the power, the quotient and the sum are each off by 2^-24 of
+ * themselves, with M the largest |x| at most 2^-24 (2 M + 2 M + 2 M + M) < 2^-21 M. */
 #include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
 
 #include "formats/sequence_parts.h"
+#include "lib/base/memory.h"
+
+enum {
+    HEAD = 21,
+    DEFLATE = 1 /* more takes longer and gains little: the bits are packed already */
+};
+
+typedef struct chunk {
+    unsigned char *packed, *bytes;
+    int64_t n_bytes;
+    float most; /* largest |x| */
+    int failed;
+} chunk;
+
+struct modal_rounder {
+    double precision;
+    int64_t n_points, packed_most, bytes_most;
+    int n_chunks; /* that are encoded at a time */
+    chunk *chunks;
+};
 
 int modal_sequence_is_rounded(const modal_sequence_info *info, int array)
 {
@@ -28,14 +56,13 @@ static int places(double precision)
 
 hid_t modal_sequence_array_layout(const modal_sequence_info *info, int array)
 {
-    enum { DEFLATE = 1 }; /* more takes longer and gains little: the bits are packed already */
-    const hsize_t chunk[2] = {(hsize_t)info->n_points, (hsize_t)modal_sequence_arrays[array].components};
+    const hsize_t shape[2] = {(hsize_t)info->n_points, (hsize_t)modal_sequence_arrays[array].components};
     hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
     int fine = plist >= 0 && H5Pset_obj_track_times(plist, 0) >= 0 &&
                H5Pset_fill_time(plist, H5D_FILL_TIME_NEVER) >= 0;
     if (fine && modal_sequence_is_rounded(info, array))
-        /* Without a fill value: the filter would round to it what lies within a whole step. */
-        fine = H5Pset_chunk(plist, 2, chunk) >= 0 &&
+        /* Without a fill value, for which the filter would keep a number aside. */
+        fine = H5Pset_chunk(plist, 2, shape) >= 0 &&
                H5Pset_fill_value(plist, H5T_IEEE_F32LE, NULL) >= 0 &&
                H5Pset_scaleoffset(plist, H5Z_SO_FLOAT_DSCALE, places(info->precision)) >= 0 &&
                H5Pset_deflate(plist, DEFLATE) >= 0;
@@ -49,18 +76,135 @@ hid_t modal_sequence_array_layout(const modal_sequence_info *info, int array)
     return plist;
 }
 
-modal_status modal_sequence_check_rounding(double precision, int array, const float *values, int64_t n,
-                                           modal_error *err)
+/* ---- the encoding ---- */
+
+static int64_t packed_bytes(int64_t n_values) { return HEAD + 4 * n_values + 1; }
+
+int64_t modal_rounder_bytes(int64_t n_points, int threads)
 {
-    const modal_sequence_info info = {.precision = precision};
-    float most = 0;
-    if (!modal_sequence_is_rounded(&info, array)) return MODAL_OK;
-    for (int64_t i = 0; i < n; i++) most = fabsf(values[i]) > most ? fabsf(values[i]) : most;
-    const double least = 0.5 * pow(10, -places(precision)) + ldexp((double)most, -20);
-    if (!(least <= precision))
-        return modal_error_set(err, MODAL_ERROR_INPUT,
-                               "%s: --precision: the filter can promise %.2g m where coordinates reach %g m, "
-                               "not %g m",
-                               modal_sequence_arrays[array].path, least, (double)most, precision);
+    const int64_t packed = packed_bytes(3 * n_points);
+    return threads * (packed + (int64_t)compressBound((uLong)packed));
+}
+
+modal_rounder *modal_rounder_delete(modal_rounder *r)
+{
+    for (int i = 0; r && r->chunks && i < r->n_chunks; i++) {
+        modal_free(&r->chunks[i].packed);
+        modal_free(&r->chunks[i].bytes);
+    }
+    if (r) modal_free(&r->chunks);
+    modal_free(&r);
+    return NULL;
+}
+
+modal_status modal_rounder_new(modal_rounder **rounder, const modal_sequence_info *info, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_rounder *r = NULL;
+    *rounder = NULL;
+    MODAL_TRY(modal_alloc_zero(&r, 1, sizeof *r, "encoder", err));
+    r->precision = info->precision;
+    r->n_points = info->n_points;
+    r->n_chunks = info->threads > 1 ? info->threads : 1;
+    r->packed_most = packed_bytes(3 * info->n_points);
+    r->bytes_most = (int64_t)compressBound((uLong)r->packed_most);
+    MODAL_TRY(modal_alloc_zero(&r->chunks, r->n_chunks, sizeof *r->chunks, "encoder", err));
+    for (int i = 0; i < r->n_chunks; i++) {
+        MODAL_TRY(modal_alloc(&r->chunks[i].packed, r->packed_most, 1, "encoded frame", err));
+        MODAL_TRY(modal_alloc(&r->chunks[i].bytes, r->bytes_most, 1, "encoded frame", err));
+    }
+    *rounder = r;
+    r = NULL;
+done:
+    modal_rounder_delete(r);
+    return status;
+}
+
+/* n numbers k = nearest((x - least) scale), `bits` bits each, highest first. */
+static unsigned char *pack(unsigned char *to, const float *values, int64_t n, double least, double scale,
+                           int bits)
+{
+    uint64_t held = 0;
+    int n_held = 0;
+    for (int64_t i = 0; i < n; i++) {
+        held = held << bits | (uint64_t)((values[i] - least) * scale + 0.5);
+        for (n_held += bits; n_held >= 8; n_held -= 8) *to++ = (unsigned char)(held >> (n_held - 8));
+    }
+    if (n_held > 0) *to++ = (unsigned char)(held << (8 - n_held));
+    return to;
+}
+
+static void encode(chunk *c, const float *values, int64_t n, double scale, int64_t bytes_most)
+{
+    float least = values[0], most = values[0], odd = values[0] - values[0];
+    int bits = 0;
+    for (int64_t i = 1; i < n; i++) {
+        least = values[i] < least ? values[i] : least;
+        most = values[i] > most ? values[i] : most;
+        odd += values[i] - values[i]; /* 0, but for infinities and what is no number */
+    }
+    c->most = odd != 0 ? NAN : fabsf(least) > fabsf(most) ? fabsf(least) : fabsf(most);
+    const double largest = ((double)most - least) * scale + 0.5;
+    while (bits < 32 && largest >= ldexp(1, bits)) bits++;
+    if (odd != 0 || !(largest < 2147483647.0)) bits = 32; /* not in a signed 32-bit number */
+    const uint32_t bits_wide = (uint32_t)bits;
+    memset(c->packed, 0, HEAD);
+    memcpy(c->packed, &bits_wide, 4);
+    c->packed[4] = 8;
+    memcpy(c->packed + 5, &least, 4);
+    unsigned char *end = c->packed + HEAD;
+    if (bits == 32) {
+        memcpy(end, values, 4 * (size_t)n);
+        end += 4 * n;
+    } else if (bits > 0) {
+        end = pack(end, values, n, least, scale, bits);
+    }
+    *end++ = 0; /* the filter counts one byte more */
+    uLongf length = (uLongf)bytes_most;
+    c->failed = compress2(c->bytes, &length, c->packed, (uLong)(end - c->packed), DEFLATE) != Z_OK;
+    c->n_bytes = (int64_t)length;
+}
+
+static modal_status check_bound(const modal_rounder *r, int array, float most, modal_error *err)
+{
+    const double error = 0.5 * pow(10, -places(r->precision)) + ldexp((double)most, -21);
+    if (error <= r->precision) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_INPUT,
+                           "%s: --precision: the filter can promise %.2g m where coordinates reach %g m, not "
+                           "%g m",
+                           modal_sequence_arrays[array].path, error, (double)most, r->precision);
+}
+
+modal_status modal_rounder_write(modal_rounder *r, const hid_t arrays[SEQUENCE_ARRAYS], int64_t first,
+                                 const modal_sequence_frames *frames, modal_error *err)
+{
+    static const int rounded[2] = {SEQUENCE_POINTS, SEQUENCE_DISPLACEMENT};
+    const int n_rounded = frames->arrays[SEQUENCE_DISPLACEMENT] ? 2 : 1;
+    const int64_t n = 3 * r->n_points, n_jobs = n_rounded * frames->n_frames;
+    const double scale = pow(10, places(r->precision));
+    for (int64_t done = 0; done < n_jobs; done += r->n_chunks) {
+        const int n_now = n_jobs - done < r->n_chunks ? (int)(n_jobs - done) : r->n_chunks;
+#pragma omp parallel for schedule(static) num_threads(r->n_chunks)
+        for (int i = 0; i < n_now; i++) {
+            const int64_t job = done + i;
+            encode(&r->chunks[i], frames->arrays[rounded[job % n_rounded]] + job / n_rounded * n, n, scale,
+                   r->bytes_most);
+        }
+        /* Chunks come to lie in the file as they are written: frame by frame, so that the bytes depend
+         * neither on the size of the batches nor on the threads. */
+        for (int i = 0; i < n_now; i++) {
+            const int64_t job = done + i;
+            const int array = rounded[job % n_rounded];
+            const chunk *c = &r->chunks[i];
+            const hsize_t place[2] = {(hsize_t)((first + job / n_rounded) * r->n_points), 0};
+            modal_status status = check_bound(r, array, c->most, err);
+            if (status != MODAL_OK) return status;
+            if (c->failed)
+                return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: zlib has no memory",
+                                       modal_sequence_arrays[array].path);
+            if (H5Dwrite_chunk(arrays[array], H5P_DEFAULT, 0, place, (size_t)c->n_bytes, c->bytes) < 0)
+                return modal_h5_failed(err, MODAL_ERROR_SYSTEM, modal_sequence_arrays[array].path, "write error");
+        }
+    }
     return MODAL_OK;
 }

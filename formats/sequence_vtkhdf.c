@@ -22,7 +22,7 @@ struct modal_sequence_writer {
     hid_t file;
     hid_t arrays[SEQUENCE_ARRAYS]; /* H5I_INVALID_HID where not asked for */
     int64_t n_points, n_frames, n_written;
-    double precision; /* 0: all values as they are */
+    modal_rounder *rounder; /* NULL: all values as they are */
 };
 
 modal_status modal_sequence_bytes(const modal_sequence_info *info, int64_t *bytes, modal_error *err)
@@ -190,6 +190,7 @@ modal_sequence_writer *modal_sequence_abort(modal_sequence_writer *writer)
 {
     if (!writer) return NULL;
     close_all(writer, MODAL_ERROR_SYSTEM, NULL);
+    modal_rounder_delete(writer->rounder);
     modal_free(&writer->path);
     modal_free(&writer);
     return NULL;
@@ -207,9 +208,10 @@ static modal_status new_writer(modal_sequence_writer **writer, const char *path,
     for (int i = 0; i < SEQUENCE_ARRAYS; i++) w->arrays[i] = H5I_INVALID_HID;
     w->n_points = info->n_points;
     w->n_frames = info->n_frames;
-    w->precision = info->precision;
     *writer = w;
-    return modal_copy_text(&w->path, path, SIZE_MAX, err);
+    status = modal_copy_text(&w->path, path, SIZE_MAX, err);
+    if (status == MODAL_OK && info->precision > 0) status = modal_rounder_new(&w->rounder, info, err);
+    return status;
 }
 
 /* An array as make_arrays made it. */
@@ -316,12 +318,11 @@ modal_status modal_sequence_read_back(modal_sequence_writer *w, int64_t frame,
 
 void modal_sequence_keep(modal_sequence_writer *w, int64_t n_frames) { w->n_written = n_frames; }
 
-/* Frames [first, first + n_frames) of the writer's; the values are theirs. */
-static modal_status append_array(const modal_sequence_writer *w, int array, int64_t first,
-                                 int64_t n_frames, const float *values, modal_error *err)
+static modal_status append_array(const modal_sequence_writer *w, int array, int64_t n_frames,
+                                 const float *values, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    hid_t space = select_rows(array, w->n_frames * w->n_points, first * w->n_points,
+    hid_t space = select_rows(array, w->n_frames * w->n_points, w->n_written * w->n_points,
                               n_frames * w->n_points);
     hid_t memory = rows_of(array, n_frames * w->n_points);
     if (space < 0 || memory < 0 ||
@@ -348,17 +349,16 @@ modal_status modal_sequence_append(modal_sequence_writer *writer,
         if ((frames->arrays[i] != NULL) != (writer->arrays[i] >= 0))
             MODAL_FAIL(&local, MODAL_ERROR_USAGE, "%s: %s", modal_sequence_arrays[i].path,
                        frames->arrays[i] ? "not announced" : "announced, not given");
-    /* Chunks come to lie in the file as they are written, so frame by frame: the bytes must not depend
-     * on the size of the batches. */
-    const int64_t piece = writer->precision > 0 ? 1 : n;
-    for (int64_t f = 0; f < n; f += piece)
-        for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
-            const int64_t values = modal_sequence_arrays[i].components * writer->n_points;
-            if (!frames->arrays[i]) continue;
-            const float *from = frames->arrays[i] + values * f;
-            MODAL_TRY(modal_sequence_check_rounding(writer->precision, i, from, values * piece, &local));
-            MODAL_TRY(append_array(writer, i, writer->n_written + f, piece, from, &local));
-        }
+    const modal_sequence_info as = {.precision = writer->rounder ? 1 : 0};
+    for (int i = 0; i < SEQUENCE_ARRAYS && n > 0; i++)
+        if (frames->arrays[i] && !modal_sequence_is_rounded(&as, i))
+            MODAL_TRY(append_array(writer, i, n, frames->arrays[i], &local));
+    if (writer->rounder) {
+        status = modal_rounder_write(writer->rounder, writer->arrays, writer->n_written, frames, &local);
+        if (status != MODAL_OK) blame_the_system(&local);
+        H5Eclear2(H5E_DEFAULT);
+        if (status != MODAL_OK) goto done;
+    }
     writer->n_written += n;
 done:
     return hand_on(status, &local, writer->path, err);
@@ -386,8 +386,7 @@ modal_status modal_sequence_end(modal_sequence_writer **writer, modal_error *err
 static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, int64_t *memory_bytes,
                          modal_error *err)
 {
-    /* HDF5's filters hold a chunk some times. */
-    *memory_bytes = info->precision > 0 ? 48 * info->n_points : 0;
+    *memory_bytes = info->precision > 0 ? modal_rounder_bytes(info->n_points, info->threads) : 0;
     return modal_sequence_bytes(info, disk_bytes, err);
 }
 

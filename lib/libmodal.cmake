@@ -8,7 +8,7 @@ endforeach()
 add_library(libmodal SHARED ${objects})
 set_target_properties(libmodal PROPERTIES OUTPUT_NAME modal VERSION ${PROJECT_VERSION}
                       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LINKER_LANGUAGE C)
-target_link_libraries(libmodal PRIVATE modal_hdf5 PkgConfig::XXHASH PkgConfig::JANSSON
+target_link_libraries(libmodal PRIVATE modal_hdf5 PkgConfig::XXHASH PkgConfig::JANSSON ZLIB::ZLIB
                       OpenMP::OpenMP_C Threads::Threads m)
 if(MODAL_HAVE_CUDA)
   target_link_libraries(libmodal PRIVATE CUDA::cudart_static)

@@ -247,7 +247,7 @@ static modal_status write_all(tool *t, request *r, input *in, outputs *out, moda
         .displacement = needs_frames && r->displacement,
         .tangents = needs_frames && r->deform.tangents != MODAL_TANGENTS_NONE,
         .speed = needs_frames && r->speed, .basis_hash = in->trajectory.basis_hash,
-        .precision = r->precision, .n_probes = in->n_probes, .probes = in->probes, .scene = &scene,
+        .precision = r->precision, .threads = r->threads, .n_probes = in->n_probes, .probes = in->probes, .scene = &scene,
         .volume = r->volume ? &cells : NULL};
     const int64_t frame_bytes = 4 * modal_sequence_point_floats(&info) * in->n_points;
     for (int i = 0; i < out->n_outputs; i++)

@@ -292,6 +292,14 @@ def precision():
         total = sum(os.path.getsize(f"a/{f}") for f in ("sequence.vtkhdf", "sequence.xdmf"))
         must(report["bytes"] == total and report["bytes_per_point_and_frame"] == total / n / 60, "report: bytes")
     must(sizes == sorted(sizes), f"sizes {sizes}")
+    shutil.copy("still.h5", "rest.h5")
+    with h5py.File("rest.h5", "r+") as t:
+        t["q"][...] = 0  # a displacement of 0 everywhere takes no bits at all
+    base.run("rest.h5", "a", "--precision", "1e-4", "--fields", "displacement", "--force")
+    with h5py.File("a/sequence.vtkhdf", "r") as f:
+        must((f["VTKHDF/PointData/displacement"][:] == 0).all(), "precision: zeros")
+        x = f["VTKHDF/Points"][:].reshape(7, -1, 3)
+        must(np.abs(x - rest_surface("basis.h5", "user")).max() <= 1e-4, "precision: at rest")
     base.nothing_left("long.h5", "o", "--precision", "1e-9", code=3, says="--precision: the filter can promise")
     for text in ("0", "-1", "x", "nan"):
         base.nothing_left("long.h5", "o", f"--precision={text}", code=2, says="--precision")
