@@ -13,6 +13,7 @@
 #include "kernels/cpu.h"
 #include "kernels/deform_normals/with_product.h"
 #include "kernels/normals_dynamic/normals_dynamic.h"
+#include "lib/base/memory.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #else
@@ -20,10 +21,12 @@
 #endif
 
 /* STAGED_VERTICES: of the store; a power of two, 12 bytes a lane each. RUN: a multiple of LANES.
- * AHEAD: vertices between the one at work and the positions that are fetched for later, a multiple of
+ * WHOLE_BYTES: at most for
+ * an array of all turned positions. AHEAD: vertices between the one at work and the positions that are fetched for later, a multiple of
  * LANES. Outputs larger than STREAM_BYTES do not stay in a cache: the lines they replace are not
  * read first (where they are aligned). */
-enum { STAGED_VERTICES = 2048, RUN = 8192, AHEAD = 96, LANES_MAX = 16, STREAM_BYTES = 8 << 20 };
+enum { STAGED_VERTICES = 2048, RUN = 8192, AHEAD = 96, LANES_MAX = 16, STREAM_BYTES = 8 << 20,
+       WHOLE_BYTES = 64 << 20 };
 
 typedef float four __attribute__((vector_size(16)));
 
@@ -33,6 +36,7 @@ typedef struct columns_of {
     int count, stream;
     const float *positions[LANES_MAX];
     float *normals[LANES_MAX];
+    const float *whole; /* all units turned, [units, LANES, 3, LANES], or NULL: with the store */
     /* Where positions are made on the way, instead of read: */
     const modal_deform_task *deform; /* else NULL */
     const float *q, *frames;         /* of the lanes, [n_modes][LANES] and [12][LANES] */
@@ -85,76 +89,28 @@ static four square_roots(four v)
 #include "kernels/normals_dynamic/normals_simd.h"
 #endif
 
+typedef void stage_units(const columns_of *, float *, int64_t, int64_t);
 typedef void normals_of_columns(const modal_normals_dynamic_task *, const columns_of *, int64_t,
                                 int64_t);
 typedef void normals_of_column(const modal_normals_dynamic_task *, const float *, float *, int64_t,
                                int64_t);
 
 /* The functions of the instruction set in use, and its lanes. */
-static int choose(normals_of_columns **of_columns, normals_of_column **of_column)
+static int choose(stage_units **stage, normals_of_columns **of_columns, normals_of_column **of_column)
 {
+    *stage = stage_units_base;
     *of_columns = normals_of_columns_base;
     *of_column = normals_of_column_base;
 #if defined(MODAL_SIMD) && defined(__x86_64__)
     const modal_simd simd = modal_cpu_simd();
     if (simd == MODAL_SIMD_AVX512)
-        return *of_columns = normals_of_columns_avx512, *of_column = normals_of_column_avx512, 16;
+        return *stage = stage_units_avx512, *of_columns = normals_of_columns_avx512,
+               *of_column = normals_of_column_avx512, 16;
     if (simd == MODAL_SIMD_AVX2)
-        return *of_columns = normals_of_columns_avx2, *of_column = normals_of_column_avx2, 8;
+        return *stage = stage_units_avx2, *of_columns = normals_of_columns_avx2,
+               *of_column = normals_of_column_avx2, 8;
 #endif
     return 4;
-}
-
-static void fence(int streamed)
-{
-#if defined(__x86_64__)
-    if (streamed) _mm_sfence();
-#else
-    (void)streamed;
-#endif
-}
-
-modal_status modal_normals_dynamic_cpu(const modal_normals_dynamic_task *task,
-                                       modal_stream *stream, modal_error *err)
-{
-    (void)stream, (void)err;
-    normals_of_columns *of_columns;
-    normals_of_column *of_column;
-    const int lanes = choose(&of_columns, &of_column);
-    const int64_t n = task->n_vertices, n_runs = (n + RUN - 1) / RUN;
-    const int64_t n_groups = (task->n_columns + lanes - 1) / lanes;
-    const int around = n * task->n_columns * 12 > STREAM_BYTES;
-    const int parallel = n * task->n_columns > 32768;
-#pragma omp parallel for collapse(2) schedule(dynamic) if (parallel)
-    for (int64_t run = 0; run < n_runs; run++)
-        for (int64_t group = 0; group < n_groups; group++) {
-            const int64_t begin = run * RUN, end = begin + RUN < n ? begin + RUN : n;
-            const int64_t first = group * lanes, left = task->n_columns - first;
-            columns_of columns = {.n_vertices = n, .stream = around,
-                                  .count = left < lanes ? (int)left : lanes};
-            for (int c = 0; c < lanes; c++) {
-                const int64_t column = first + (c < columns.count ? c : 0);
-                columns.positions[c] = task->positions + column * n * 3;
-                columns.normals[c] = task->normals + column * n * 3;
-            }
-            if (columns.count > lanes / 4) {
-                of_columns(task, &columns, begin, end);
-                fence(around);
-                continue;
-            }
-            for (int c = 0; c < columns.count; c++)
-                of_column(task, columns.positions[c], columns.normals[c], begin, end);
-        }
-    return MODAL_OK;
-}
-
-/* ---- with the product, kernels/deform_normals/deform_normals.h ---- */
-
-int64_t modal_normals_columns_of_group(void)
-{
-    normals_of_columns *of_columns;
-    normals_of_column *of_column;
-    return choose(&of_columns, &of_column);
 }
 
 /* How often vertices [begin, end) find a neighbour's unit gone from the store. */
@@ -176,9 +132,10 @@ static int64_t count_misses(const modal_normals_dynamic_task *task, int lanes, i
 int modal_normals_order_is_local(const modal_normals_dynamic_task *task)
 {
     enum { SAMPLES = 4, SAMPLE = 256 };
+    stage_units *stage;
     normals_of_columns *of_columns;
     normals_of_column *of_column;
-    const int lanes = choose(&of_columns, &of_column);
+    const int lanes = choose(&stage, &of_columns, &of_column);
     const int64_t n = task->n_vertices;
     int64_t misses = 0;
     if (n <= STAGED_VERTICES) return 1;
@@ -189,14 +146,108 @@ int modal_normals_order_is_local(const modal_normals_dynamic_task *task)
     return misses < SAMPLES * (64 + 4 * (SAMPLE / lanes));
 }
 
+static void fence(int streamed)
+{
+#if defined(__x86_64__)
+    if (streamed) _mm_sfence();
+#else
+    (void)streamed;
+#endif
+}
+
+static columns_of group_of(const modal_normals_dynamic_task *task, int64_t group, int lanes,
+                           int around)
+{
+    const int64_t n = task->n_vertices, first = group * lanes, left = task->n_columns - first;
+    columns_of columns = {.n_vertices = n, .stream = around, .count = left < lanes ? (int)left : lanes};
+    for (int c = 0; c < lanes; c++) {
+        const int64_t column = first + (c < columns.count ? c : 0);
+        columns.positions[c] = task->positions + column * n * 3;
+        columns.normals[c] = task->normals + column * n * 3;
+    }
+    return columns;
+}
+
+/* No order of locality: the positions of a group are turned as a whole first, so that each neighbour
+ * is three lines wherever it lies. Returns 0, and has done nothing, where that takes too much memory. */
+static int normals_of_scattered(const modal_normals_dynamic_task *task, int around)
+{
+    stage_units *stage;
+    normals_of_columns *of_columns;
+    normals_of_column *of_column;
+    const int lanes = choose(&stage, &of_columns, &of_column);
+    const int64_t n = task->n_vertices, n_units = (n + lanes - 1) / lanes, piece = RUN / LANES_MAX;
+    float *whole = NULL;
+    if (n_units * lanes * lanes * 12 > WHOLE_BYTES ||
+        modal_alloc(&whole, n_units * lanes * lanes * 3, sizeof *whole, "turned positions", NULL) !=
+            MODAL_OK)
+        return 0;
+    for (int64_t group = 0; group * lanes < task->n_columns; group++) {
+        columns_of columns = group_of(task, group, lanes, around);
+#pragma omp parallel for schedule(static)
+        for (int64_t unit = 0; unit < n_units; unit += piece)
+            stage(&columns, whole, unit, unit + piece < n_units ? unit + piece : n_units);
+        columns.whole = whole;
+#pragma omp parallel for schedule(dynamic)
+        for (int64_t begin = 0; begin < n; begin += RUN) {
+            of_columns(task, &columns, begin, begin + RUN < n ? begin + RUN : n);
+            fence(around);
+        }
+    }
+    modal_free(&whole);
+    return 1;
+}
+
+modal_status modal_normals_dynamic_cpu(const modal_normals_dynamic_task *task,
+                                       modal_stream *stream, modal_error *err)
+{
+    (void)stream, (void)err;
+    stage_units *stage;
+    normals_of_columns *of_columns;
+    normals_of_column *of_column;
+    const int lanes = choose(&stage, &of_columns, &of_column);
+    const int64_t n = task->n_vertices, n_runs = (n + RUN - 1) / RUN;
+    const int64_t n_groups = (task->n_columns + lanes - 1) / lanes;
+    const int around = n * task->n_columns * 12 > STREAM_BYTES;
+    const int parallel = n * task->n_columns > 32768;
+    if (task->n_columns > lanes / 4 && !modal_normals_order_is_local(task) &&
+        normals_of_scattered(task, around))
+        return MODAL_OK;
+#pragma omp parallel for collapse(2) schedule(dynamic) if (parallel)
+    for (int64_t run = 0; run < n_runs; run++)
+        for (int64_t group = 0; group < n_groups; group++) {
+            const int64_t begin = run * RUN, end = begin + RUN < n ? begin + RUN : n;
+            const columns_of columns = group_of(task, group, lanes, around);
+            if (columns.count > lanes / 4) {
+                of_columns(task, &columns, begin, end);
+                fence(around);
+                continue;
+            }
+            for (int c = 0; c < columns.count; c++)
+                of_column(task, columns.positions[c], columns.normals[c], begin, end);
+        }
+    return MODAL_OK;
+}
+
+/* ---- with the product, kernels/deform_normals/deform_normals.h ---- */
+
+int64_t modal_normals_columns_of_group(void)
+{
+    stage_units *stage;
+    normals_of_columns *of_columns;
+    normals_of_column *of_column;
+    return choose(&stage, &of_columns, &of_column);
+}
+
 void modal_normals_with_product(const modal_deform_task *deform,
                                 const modal_normals_dynamic_task *normals, const float *q,
                                 const float *frames)
 {
     enum { PRODUCT_RUN = RUN / 2 };
+    stage_units *stage;
     normals_of_columns *of_columns;
     normals_of_column *of_column;
-    const int lanes = choose(&of_columns, &of_column);
+    const int lanes = choose(&stage, &of_columns, &of_column);
     const int64_t n = deform->n_vertices, n_runs = (n + PRODUCT_RUN - 1) / PRODUCT_RUN;
     const int64_t n_groups = (deform->n_columns + lanes - 1) / lanes;
     const int around = n * deform->n_columns * 24 > STREAM_BYTES;

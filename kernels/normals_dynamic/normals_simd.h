@@ -209,10 +209,19 @@ TARGET static __attribute__((noinline)) void NAME(write_unit)(const columns_of *
                (size_t)(count < LANES ? count : LANES) * 12);
 }
 
+/* Units [begin, end) to an array of all of them. */
+TARGET static void NAME(stage_units)(const columns_of *columns, float *whole, int64_t begin,
+                                     int64_t end)
+{
+    for (int64_t unit = begin; unit < end; unit++)
+        NAME(stage_unit)(columns, unit, whole + unit * (3 * LANES * LANES));
+}
+
 /* Where vertex v's row [3][LANES] is, staged if it was not. */
 TARGET static inline __attribute__((always_inline)) const NAME(vector) *
 NAME(row_of)(const columns_of *columns, int32_t *held, float *staged, int64_t *n_staged, int64_t v)
 {
+    if (columns->whole) return (const NAME(vector) *)(columns->whole + v * (3 * LANES));
     const uint32_t unit = (uint32_t)v / LANES, slot = unit % (STAGED_VERTICES / LANES);
     if (__builtin_expect(held[slot] != (int32_t)unit, 0)) {
         (columns->deform ? NAME(deform_unit) : NAME(stage_unit))(columns, unit,
@@ -224,8 +233,8 @@ NAME(row_of)(const columns_of *columns, int32_t *held, float *staged, int64_t *n
 }
 
 /* Vertices [begin, end), begin a multiple of LANES. Neighbours come from a direct-mapped store of
- * turned units, which the order of locality lets serve nearly every corner; without such an order
- * the columns are done one by one instead. */
+ * turned units, which the order of locality lets serve nearly every corner. Without such an order
+ * all units are turned before, or, for want of memory, the columns are done one by one. */
 TARGET static void NAME(normals_of_columns)(const modal_normals_dynamic_task *task,
                                             const columns_of *columns, int64_t begin, int64_t end)
 {
@@ -237,7 +246,12 @@ TARGET static void NAME(normals_of_columns)(const modal_normals_dynamic_task *ta
     for (int i = 0; i < STAGED_VERTICES / LANES; i++) held[i] = -1;
     for (int64_t v = begin; v < end; v++) {
         const int64_t last = task->corner_offsets[v + 1];
-        if (!columns->deform && v + AHEAD + LANES <= columns->n_vertices) {
+        if (columns->whole) { /* scattered neighbours of a vertex to come */
+            const int64_t later = v + 3 < end ? v + 3 : v;
+            for (int64_t k = task->corner_offsets[later]; k < task->corner_offsets[later + 1]; k++)
+                for (int line = 0; line < 3 * LANES; line += 16)
+                    __builtin_prefetch(columns->whole + corners[2 * k + 1] * (int64_t)(3 * LANES) + line);
+        } else if (!columns->deform && v + AHEAD + LANES <= columns->n_vertices) {
             const float *next = columns->positions[v % LANES] + 3 * (v / LANES * LANES + AHEAD);
             __builtin_prefetch(next);
             if (LANES > 4) __builtin_prefetch(next + 16);
