@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # On a machine with an NVIDIA GPU: every operation's CUDA version against its reference, the same under
-# compute-sanitizer (memcheck; racecheck), all at once; then modalbench's tables of times.
+# compute-sanitizer (memcheck; racecheck), all at once; a sequence stopped and resumed; modalbench's tables.
 # usage: check_gpu.sh BUILD_FOLDER
 set -uo pipefail
 build=$1
@@ -32,5 +32,10 @@ for i in "${!pids[@]}"; do
   printf '%-36s %4s s  %s\n' "${names[i]}" "$(cat "$log.seconds")" \
     "$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$log" || tail -1 "$log")"
 done
+if python3 -c 'import h5py' 2>/dev/null; then
+  python3 "$(dirname "$0")"/../python/check_resume.py "$build"/bin/modaldeform cuda || failed=1
+else
+  echo "check_resume: skipped: no h5py"
+fi
 "$build"/bin/modalbench all --backend cuda || failed=1
 exit $failed
