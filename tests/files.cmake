@@ -15,7 +15,7 @@ add_executable(make_file_corpus ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/make_file_corpu
 target_link_libraries(make_file_corpus PRIVATE modal_test_files)
 set_target_properties(make_file_corpus PROPERTIES
                       RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-foreach(format basis trajectory sequence)
+foreach(format basis trajectory sequence scene)
   set(name fuzz_${format})
   if(MODAL_FUZZ)
     # HDF5 itself is not instrumented; the fuzzer sees our checks only.
@@ -28,7 +28,7 @@ foreach(format basis trajectory sequence)
                    ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/replay.c)
     set(arguments)
   endif()
-  target_link_libraries(${name} PRIVATE modal_formats)
+  target_link_libraries(${name} PRIVATE modal_formats modal_scenes)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME fuzz.${format} COMMAND ${name} ${arguments}
            ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${format})
