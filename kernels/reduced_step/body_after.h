@@ -3,52 +3,67 @@
 
 /* ---- after a step ---- */
 
-/* Work that the rest of the world does on the object, W. */
-RS_FN double rs_external_power(const modal_step_task *t, int32_t index, const double *q,
-                               const double *v, const modal_step_frame *f)
+/* Power of the forces at a point, W; u: velocity of the frame in its own axes. */
+RS_FN double rs_point_power(const modal_step_task *t, const modal_step_object *o, int32_t point,
+                            const double *q, const double *v, const modal_step_frame *f, const double *u)
+{
+    const int32_t r = t->shapes[o->shape].n_modes;
+    const double *table = t->tables + t->points[point].table;
+    double force[3], y[3] = {table[0], table[1], table[2]}, speed[3] = {0, 0, 0}, wind[3], x[3];
+    for (int32_t k = 0; k < r; k++)
+        for (int i = 0; i < 3; i++) {
+            y[i] += table[MODAL_STEP_POINT * (1 + k) + i] * q[k];
+            speed[i] += table[MODAL_STEP_POINT * (1 + k) + i] * v[k];
+        }
+    rs_cross(f->spin, y, x);
+    for (int i = 0; i < 3; i++) speed[i] += u[i] + x[i];
+    rs_apply_transposed(f->rotation, t->point_force + 3 * point, force);
+    if (t->points[point].drag > 0 && t->air) {
+        rs_apply_transposed(f->rotation, t->point_air + 3 * point, wind);
+        for (int i = 0; i < 3; i++) wind[i] -= speed[i];
+        const double size = sqrt(rs_dot(wind, wind));
+        for (int i = 0; i < 3; i++) force[i] += t->points[point].drag * size * wind[i];
+    }
+    return rs_dot(force, speed);
+}
+
+/* Work that the rest of the world does on the object, W, in parts whose sum (by any one lane) it is. */
+enum { RS_POWERS = 32 };
+RS_FN void rs_external_powers(const modal_step_task *t, int32_t index, const double *q, const double *v,
+                              const modal_step_frame *f, double *powers)
 {
     const modal_step_object *o = &t->objects[index];
     const modal_step_shape *shape = &t->shapes[o->shape];
-    const double *lift = t->tables + shape->masses + shape->n_modes;
-    double u[3], g[3], first[3], flow[3], x[3], power = 0;
+    double u[3];
     rs_apply_transposed(f->rotation, f->velocity, u);
-    rs_apply_transposed(f->rotation, t->gravity, g);
-    for (int i = 0; i < 3; i++) {
-        first[i] = shape->first[i];
-        flow[i] = 0;
-        for (int32_t k = 0; k < shape->n_modes; k++) {
-            first[i] += lift[3 * k + i] * q[k];
-            flow[i] += lift[3 * k + i] * v[k];
-        }
-    }
-    rs_cross(f->spin, first, x);
-    for (int i = 0; i < 3; i++) power += g[i] * (shape->mass * u[i] + x[i] + flow[i]);
-    for (int32_t n = 0; n < o->n_points; n++) {
-        const int32_t point = o->first_point + n;
-        const double *table = t->tables + t->points[point].table;
-        double force[3], y[3] = {table[0], table[1], table[2]}, speed[3] = {0, 0, 0}, wind[3];
-        for (int32_t k = 0; k < shape->n_modes; k++)
+    RS_EACH(part, RS_POWERS)
+    {
+        double power = 0;
+        for (int32_t n = part; n < o->n_points; n += RS_POWERS)
+            power += rs_point_power(t, o, o->first_point + n, q, v, f, u);
+        if (part == RS_POWERS - 1) { /* gravity, and the support of a driven root */
+            const double *lift = t->tables + shape->masses + shape->n_modes;
+            double g[3], first[3], flow[3], x[3];
+            rs_apply_transposed(f->rotation, t->gravity, g);
             for (int i = 0; i < 3; i++) {
-                y[i] += table[MODAL_STEP_POINT * (1 + k) + i] * q[k];
-                speed[i] += table[MODAL_STEP_POINT * (1 + k) + i] * v[k];
+                first[i] = shape->first[i];
+                flow[i] = 0;
             }
-        rs_cross(f->spin, y, x);
-        for (int i = 0; i < 3; i++) speed[i] += u[i] + x[i];
-        rs_apply_transposed(f->rotation, t->point_force + 3 * point, force);
-        if (t->points[point].drag > 0 && t->air) {
-            rs_apply_transposed(f->rotation, t->point_air + 3 * point, wind);
-            for (int i = 0; i < 3; i++) wind[i] -= speed[i];
-            const double size = sqrt(rs_dot(wind, wind));
-            for (int i = 0; i < 3; i++) force[i] += t->points[point].drag * size * wind[i];
+            for (int32_t k = 0; k < shape->n_modes; k++)
+                for (int i = 0; i < 3; i++) {
+                    first[i] += lift[3 * k + i] * q[k];
+                    flow[i] += lift[3 * k + i] * v[k];
+                }
+            rs_cross(f->spin, first, x);
+            for (int i = 0; i < 3; i++) power += g[i] * (shape->mass * u[i] + x[i] + flow[i]);
+            if (o->motion == MODAL_STEP_DRIVEN) {
+                const rs_work w = rs_work_of(t, o);
+                for (int i = 0; i < 3; i++)
+                    power += w.inertia[8 * i + 7] * u[i] + w.inertia[8 * (3 + i) + 7] * f->spin[i];
+            }
         }
-        power += rs_dot(force, speed);
+        powers[part] = power;
     }
-    if (o->motion == MODAL_STEP_DRIVEN) { /* the support's */
-        const rs_work w = rs_work_of(t, o);
-        for (int i = 0; i < 3; i++)
-            power += w.inertia[8 * i + 7] * u[i] + w.inertia[8 * (3 + i) + 7] * f->spin[i];
-    }
-    return power;
 }
 
 RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
@@ -71,11 +86,12 @@ RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
         RS_SYNC();
     }
     RS_EACH(k, r) { s.terms[k] = v[k] * rs_packed_row(t->tables + o->damping, r, k, v); }
+    rs_external_powers(t, index, q, v, &t->next_frames[index], s.sums);
     RS_SYNC();
     if (RS_LANE == 0) {
         modal_step_measure *m = &t->measures[index];
-        double lost = 0;
-        const double gained = rs_external_power(t, index, q, v, &t->next_frames[index]);
+        double lost = 0, gained = 0;
+        for (int part = 0; part < RS_POWERS; part++) gained += s.sums[part];
         for (int32_t k = 0; k < r; k++) lost += s.terms[k];
         if (t->rule != MODAL_STEP_STATIC) {
             m->dissipated += average ? t->h * lost : 0.5 * t->h * (lost + m->dissipated_power);

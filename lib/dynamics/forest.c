@@ -408,7 +408,7 @@ static modal_status attempt(modal_forest *f, const modal_forest_loads *loads, do
     const double when = t->rule == MODAL_STEP_ENERGY ? time + 0.5 * h : time + h;
     t->time = time;
     t->h = h;
-    if (t->n_points > 0) {
+    if (t->n_points > 0 && loads->forces) {
         loads->forces(loads->context, when, f->forces);
         for (int32_t i = 0; i < t->n_points; i++)
             memcpy(f->ordered + 3 * i, f->forces + 3 * (int64_t)f->point_order[i], 3 * sizeof(double));

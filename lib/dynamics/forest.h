@@ -40,7 +40,8 @@ typedef struct modal_forest_setup {
 /* What acts at a time; called before every step, by the thread that steps. */
 typedef struct modal_forest_loads {
     void *context;
-    /* forces [n_points, 3] in N, world axes, for the points in the order of the setup */
+    /* forces [n_points, 3] in N, world axes, for the points in the order of the setup; NULL: there are none,
+     * but for the air's */
     void (*forces)(void *context, double time, double *forces);
     /* the frame, with its derivatives, of a driven object */
     void (*drive)(void *context, int32_t object, double time, modal_step_frame *frame);

@@ -436,7 +436,7 @@ static modal_status run(runner *r, modal_error *err)
     modal_simulation *s = r->s;
     const modal_scene *scene = s->scene;
     const int64_t per_frame = modal_scene_steps_per_frame(scene);
-    const modal_forest_loads loads = {r, set_forces, drive};
+    const modal_forest_loads loads = {r, scene->n_forces > 0 ? set_forces : NULL, drive};
     const modal_step_rule rule = scene->energy ? MODAL_STEP_ENERGY : MODAL_STEP_NEWMARK;
     MODAL_TRY(begin(r, &loads, err));
     for (int64_t frame = s->state.next_frame; frame < s->n_frames; frame++) {
