@@ -56,7 +56,8 @@ modal_status modalpack_solve_modes(tool *t, const request *r, modal_shape *shape
 void modalpack_print_modes(tool *t, const modal_shape *shape);
 
 /* modalpack_reduced.c */
-/* Large deformations are for linear tetrahedra. */
+/* Before anything is computed: large deformations are for linear tetrahedra; what they and snapshots take
+ * must be within --memory-limit. */
 modal_status modalpack_check_large(const request *r, const modal_shape *shape, modal_error *err);
 /* --derivatives: from the shape's natural modes to the basis of them and their derivatives. */
 modal_status modalpack_add_derivatives(tool *t, const request *r, modal_shape *shape, modal_error *err);

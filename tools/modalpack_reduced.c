@@ -10,9 +10,34 @@
 #include "lib/reduced/stvk.h"
 #include "tools/modalpack.h"
 
+/* The largest arrays of what comes after the modes, against --memory-limit: sets of columns over the degrees of
+ * freedom, and the Gram matrix of the reduced forces. */
+static modal_status check_memory(const request *r, const modal_shape *shape, modal_error *err)
+{
+    const double unknowns = 3.0 * (double)shape->volume.n_nodes, k = (double)r->n_linear,
+                 n = (double)r->n_modes, terms = n + n * (n + 1) / 2;
+    const struct {
+        int wanted;
+        const char *what;
+        double bytes;
+    } parts[] = {
+        {r->n_linear > 0, "--derivatives", 8 * unknowns * (k + k * (k + 1) / 2 + 2 * n + 48)},
+        {r->snapshots_path != NULL, "--snapshots", 8 * unknowns * (2 * (n + 64) + 64)},
+        {r->reduced_forces && !r->import_path, "--reduced-forces",
+         8 * (terms * terms + 1536 * terms + n * (double)modal_cubic_count(r->n_modes))}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && r->memory_limit > 0; i++)
+        if (parts[i].wanted && parts[i].bytes > (double)r->memory_limit)
+            return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: %.0f MiB needed, the limit is %.0f MiB",
+                                   parts[i].what, ceil(parts[i].bytes / 1048576),
+                                   (double)r->memory_limit / 1048576);
+    return MODAL_OK;
+}
+
 modal_status modalpack_check_large(const request *r, const modal_shape *shape, modal_error *err)
 {
     const modal_volume_mesh *mesh = &shape->volume;
+    modal_status status = check_memory(r, shape, err);
+    if (status != MODAL_OK) return status;
     if (r->n_linear == 0 && !r->reduced_forces) return MODAL_OK;
     for (int64_t e = 0; e < mesh->n_elements; e++)
         if (mesh->element_type[e] != MODAL_ELEMENT_TET4)

@@ -123,6 +123,11 @@ with tempfile.TemporaryDirectory() as folder:
     assert np.all(basis.modes[:, root, 1] == 0) and np.abs(basis.modes[:, root, 2]).max() > 0
     check_ritz(basis)
 
+    for limit, words in (("1M", ("--derivatives", 30)), ("2M", ("--modes", 25, "--reduced-forces"))):
+        name = "--reduced-forces" if "--reduced-forces" in words else words[0]
+        got = run("modalpack", bar, folder / "n.h5", *RUBBER, *words, "--memory-limit", limit, code=4)
+        assert f"modalpack: {name}: " in got.stderr and f"MiB needed, the limit is {limit[0]} MiB" in got.stderr, got
+
     # other elements are refused at once, by number
     (folder / "hex.msh").write_text(
         "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n8\n" + "".join(
