@@ -254,7 +254,7 @@ static modal_status finish_mesh(tool *t, const request *r, modal_volume_mesh *me
     if (summary.flipped) tool_warn(t, "%s: all elements are left-handed; they were mirrored", r->input);
     if (summary.dropped_nodes > 0 && r->kind == VOLUME)
         tool_warn(t, "%s: nodes in no element dropped, %lld", r->input, (long long)summary.dropped_nodes);
-    modalmesh_report_mesh(t, mesh, &summary, r->check);
+    if (r->check || tool_count(&t->arguments, "report")) modalmesh_report_mesh(t, mesh, &summary, r->check);
     if (!r->check)
         tool_note(t, "%lld nodes, %lld elements, %d groups, volume %.6g m^3", (long long)mesh->n_nodes,
                   (long long)mesh->n_elements, mesh->n_groups, summary.volume);

@@ -139,39 +139,45 @@ static double volume_of(const modal_volume_mesh *mesh)
 }
 
 /* Tries sizes until 90 % of the nodes that may be are there, eight times at most; the mesh of most nodes
- * that fits is kept. */
+ * that fits is kept. The library's own choice comes first: it is the coarsest, and says how many nodes
+ * the surface needs whatever the size, n = n_least + b / size^3. */
 static modal_status fit(modalmesh_engine *engine, const modalmesh_order *order, modal_volume_mesh *mesh,
                         modal_error *err)
 {
     enum { MOST_TRIES = 8 };
     modal_status status = MODAL_OK;
     modalmesh_order next_order = *order;
-    double least = 0, most = 0, fewest = INFINITY;
+    const double limit = (double)order->n_nodes;
+    /* 1 / size^3 of the last try, of the finest that fitted, of the coarsest that did not. */
+    double density = 0, fits = 0, too_fine = INFINITY, before = 0, last_n = 0, b = 0;
     if (order->n_nodes == 0) return engine(order, mesh, err);
-    next_order.size = order->volume > 0 ? cbrt(order->volume / (double)order->n_nodes) : 0;
     for (int tries = 0; tries < MOST_TRIES; tries++) {
         modal_volume_mesh next = {0};
+        next_order.size = density > 0 ? 1 / cbrt(density) : 0;
         status = engine(&next_order, &next, err);
         if (status != MODAL_OK) break;
-        double ratio = (double)next.n_nodes / (double)order->n_nodes, *size = &next_order.size;
-        fewest = fmin(fewest, (double)next.n_nodes);
-        if (*size == 0) *size = cbrt(volume_of(&next) / (double)next.n_nodes);
-        if (ratio <= 1) most = *size;
-        else least = *size;
-        if (ratio <= 1 && next.n_nodes > mesh->n_nodes) {
+        double n = (double)next.n_nodes;
+        if (tries == 0) b = 6 * volume_of(&next); /* about what TetGen does to the bunny */
+        else if ((n - last_n) / (density - before) > 0) b = (n - last_n) / (density - before);
+        before = density;
+        if (n <= limit) fits = density;
+        else too_fine = density;
+        if (n <= limit && next.n_nodes > mesh->n_nodes) {
             modal_volume_mesh_free(mesh);
             *mesh = next;
         } else {
             modal_volume_mesh_free(&next);
         }
-        if (ratio <= 1 && ratio >= 0.9) break;
-        *size *= fmin(fmax(cbrt(1.04 * ratio), 0.5), 2);
-        if (least > 0 && most > 0 && !(*size > least && *size < most)) *size = sqrt(least * most);
+        if (tries == 0 && n > limit)
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no mesh of so few nodes, %lld: the coarsest has %.0f",
+                       order->path, (long long)order->n_nodes, n);
+        if (n <= limit && n >= 0.9 * limit) break;
+        density += (0.95 * limit - n) / b;
+        if (!(density > fits && density < too_fine))
+            density = too_fine < INFINITY ? (fits + too_fine) / 2 : 2 * fits + 1e-300;
+        last_n = n;
     }
-    if (status == MODAL_OK && mesh->n_nodes == 0)
-        status = modal_error_set(err, MODAL_ERROR_INPUT,
-                                 "%s: no mesh of so few nodes found, %lld (the smallest had %.0f)",
-                                 order->path, (long long)order->n_nodes, fewest);
+done:
     if (status != MODAL_OK) modal_volume_mesh_free(mesh);
     return status;
 }
