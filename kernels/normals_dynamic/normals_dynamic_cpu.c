@@ -243,19 +243,18 @@ void modal_normals_with_product(const modal_deform_task *deform,
                                 const modal_normals_dynamic_task *normals, const float *q,
                                 const float *frames)
 {
-    enum { PRODUCT_RUN = RUN / 2 };
     stage_units *stage;
     normals_of_columns *of_columns;
     normals_of_column *of_column;
     const int lanes = choose(&stage, &of_columns, &of_column);
-    const int64_t n = deform->n_vertices, n_runs = (n + PRODUCT_RUN - 1) / PRODUCT_RUN;
+    const int64_t n = deform->n_vertices, n_runs = (n + RUN - 1) / RUN;
     const int64_t n_groups = (deform->n_columns + lanes - 1) / lanes;
     const int around = n * deform->n_columns * 24 > STREAM_BYTES;
     const int parallel = n * deform->n_columns > 32768;
 #pragma omp parallel for collapse(2) schedule(dynamic) if (parallel)
     for (int64_t run = 0; run < n_runs; run++)
         for (int64_t group = 0; group < n_groups; group++) {
-            const int64_t begin = run * PRODUCT_RUN;
+            const int64_t begin = run * RUN;
             const int64_t first = group * lanes, left = deform->n_columns - first;
             columns_of columns = {.n_vertices = n,
                                   .stream = around,
@@ -268,7 +267,7 @@ void modal_normals_with_product(const modal_deform_task *deform,
                 columns.made[c] = deform->positions + column * n * 3;
                 columns.normals[c] = normals->normals + column * n * 3;
             }
-            of_columns(normals, &columns, begin, begin + PRODUCT_RUN < n ? begin + PRODUCT_RUN : n);
+            of_columns(normals, &columns, begin, begin + RUN < n ? begin + RUN : n);
             fence(around);
         }
 }

@@ -26,8 +26,8 @@ typedef struct frame {
     float *q, *transform, *matrix4, *rest_tiles, *rest4; /* on the side, like the rest */
     float *u, *x, *normals;    /* [n, 3] or [padded, 4] */
     float *face_normals;
-    int64_t *offsets;
-    int32_t *corners, *of_group;
+    int64_t *offsets, *ring_offsets;
+    int32_t *corners, *ring, *of_group; /* no ring for a back end that does not want it */
     int32_t *triangles, *face_starts, *faces;
     paper_mesh mesh;
     void *pinned;
@@ -47,7 +47,8 @@ static modal_status call_normals(void *context, int64_t k, modal_error *err)
                                         err);
 #endif
     return f->side->device.kernels->normals_dynamic(
-        &(modal_normals_dynamic_task){f->n, 1, f->offsets, f->corners, f->x, f->normals},
+        &(modal_normals_dynamic_task){f->n, 1, f->offsets, f->corners, f->x, f->normals, f->ring_offsets,
+                                      f->ring},
         f->side->stream, err);
 }
 
@@ -197,10 +198,11 @@ static void frame_free(frame *f)
 {
     float **floats[] = {&f->q, &f->transform, &f->matrix4, &f->rest_tiles, &f->rest4, &f->u, &f->x,
                         &f->normals, &f->face_normals};
-    int32_t **tables[] = {&f->corners, &f->of_group, &f->triangles, &f->face_starts, &f->faces};
+    int32_t **tables[] = {&f->corners, &f->ring, &f->of_group, &f->triangles, &f->face_starts, &f->faces};
     for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) bench_free(f->side, floats[i]);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) bench_free(f->side, tables[i]);
     bench_free(f->side, &f->offsets);
+    bench_free(f->side, &f->ring_offsets);
     if (f->pinned) modal_device_free_host(&f->side->device, &f->pinned);
 }
 
@@ -240,6 +242,10 @@ static modal_status frame_prepare(frame *f, modal_error *err)
     MODAL_TRY(bench_to_device(side, &f->face_normals, NULL, 16 * m, "face normals", err));
     MODAL_TRY(bench_to_device(side, &f->offsets, t->face_offsets, 8 * (n + 1), "faces", err));
     MODAL_TRY(bench_to_device(side, &f->corners, t->corners, 24 * m, "corners", err));
+    if (side->device.kernels->normals_ring) {
+        MODAL_TRY(bench_to_device(side, &f->ring_offsets, t->ring_offsets, 8 * (tiles + 1), "ring", err));
+        MODAL_TRY(bench_to_device(side, &f->ring, t->ring, 128 * t->n_rows, "ring", err));
+    }
     MODAL_TRY(bench_to_device(side, &f->triangles, t->triangles, 12 * m, "triangles", err));
     MODAL_TRY(bench_to_device(side, &f->face_starts, t->face_starts, 4 * (n + 1), "faces", err));
     MODAL_TRY(bench_to_device(side, &f->faces, t->faces, 12 * m, "faces", err));

@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each of our operations alone, and whole frames in the user's order of vertices, for 1 and 16 frames of
- * the mesh of bench_frame.c. No opponents: ceilings. */
+ * the mesh of bench_frame.c; and 64 frames of 1e5 vertices on the CPU, where positions and normals
+ * together are to take no longer than the product alone in OpenBLAS. */
 #include <math.h>
 #include <string.h>
 
 #include "lib/base/memory.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/opponents/opponents.h"
 #include "tests/bench/torus.h"
 
-enum { MODES = 15, MANY = 16, LOCAL = 64 };
+enum { LOCAL = 64 };
+/* Sizes of the mesh, modes and columns; the last ones are the CPU's own, beside OpenBLAS. */
+static const struct {
+    int64_t width, columns;
+    int modes, on_gpu;
+} cases[] = {{675, 1, 15, 1}, {675, 16, 15, 1}, {675, 1, 15, 0}, {675, 16, 15, 0}, {316, 64, 32, 0}};
 
-typedef enum operation { DEFORM, TRANSFORM, NORMALS, RIGID, REORDER, FRAME, USER_FRAME, OPERATIONS } operation;
+typedef enum operation {
+    DEFORM, TRANSFORM, NORMALS, RIGID, REORDER, FRAME, ONE_PASS, USER_FRAME, SGEMM, OPERATIONS
+} operation;
 static const char *const names[OPERATIONS] = {
     "deform", "world_transform", "normals_dynamic", "normals_rigid", "reorder (local permutation)",
-    "deform + normals_dynamic", "the same, both reordered"};
+    "deform + normals_dynamic", "deform_normals, one pass", "deform + normals, both reordered",
+    "OpenBLAS sgemm, the product alone"};
 
 /* The arrays on one device; results in x, normals and the ordered ones. */
 typedef struct arrays {
@@ -21,14 +31,15 @@ typedef struct arrays {
     modal_stream *stream;
     const float *U; /* the set in use */
     float *rest, *rest_normals, *q, *frames, *u, *x, *normals, *ordered[2];
-    int64_t *offsets, *base;
-    int32_t *corners, *source;
+    int64_t *offsets, *base, *ring_offsets;
+    int32_t *corners, *source, *ring; /* no ring for a back end that does not want it */
 } arrays;
 
 typedef struct operations {
     modal_bench *b;
     bench_side *side;
     int64_t n, columns, n_corners, set;
+    int modes;
     arrays a;
     operation what;
 } operations;
@@ -37,16 +48,19 @@ static modal_status run(const operations *o, const arrays *a, operation what, mo
 {
     const modal_kernels *k = a->device->kernels;
     const int64_t n = o->n, m = o->columns;
+    const modal_deform_task deform = {n, m, o->modes, a->U, a->rest, a->q, a->frames, a->x, NULL, m};
+    const modal_normals_dynamic_task normals = {n, m, a->offsets, a->corners, a->x, a->normals,
+                                                a->ring_offsets, a->ring};
     modal_status status = MODAL_OK;
+    if (what == SGEMM) openblas_sgemm(3 * n, o->modes, m, a->U, a->q, a->u);
+    if (what == ONE_PASS) MODAL_TRY(k->deform_normals(&deform, &normals, a->stream, err));
     if (what == DEFORM || what == FRAME || what == USER_FRAME)
-        MODAL_TRY(k->deform(&(modal_deform_task){n, m, MODES, a->U, a->rest, a->q, a->frames, a->x, NULL},
-                            a->stream, err));
+        MODAL_TRY(k->deform(&deform, a->stream, err));
     if (what == TRANSFORM)
         MODAL_TRY(k->world_transform(
             &(modal_world_transform_task){n, m, a->rest, a->u, a->frames, a->x, NULL}, a->stream, err));
     if (what == NORMALS || what == FRAME || what == USER_FRAME)
-        MODAL_TRY(k->normals_dynamic(
-            &(modal_normals_dynamic_task){n, m, a->offsets, a->corners, a->x, a->normals}, a->stream, err));
+        MODAL_TRY(k->normals_dynamic(&normals, a->stream, err));
     if (what == RIGID)
         MODAL_TRY(k->normals_rigid(
             &(modal_normals_rigid_task){n, m, a->rest_normals, a->frames, a->normals}, a->stream, err));
@@ -70,11 +84,13 @@ static modal_status call(void *context, int64_t k, modal_error *err)
 static double bytes_of(const operations *o, operation what)
 {
     const double n = (double)o->n, points = n * (double)o->columns;
-    const double product = 12.0 * (MODES + 1) * n + 12.0 * points;
+    const double product = 12.0 * (o->modes + 1) * n + 12.0 * points;
     const double normals = 8.0 * (double)o->n_corners + 8.0 * n + 24.0 * points;
     const double order = 4.0 * n + 24.0 * points;
     const double bytes[OPERATIONS] = {product, 12.0 * n + 24.0 * points, normals, 12.0 * n + 12.0 * points,
-                                      order, product + normals, product + normals + 2.0 * order};
+                                      order, product + normals, product + normals,
+                                      product + normals + 2.0 * order,
+                                      product - 12.0 * n};
     return bytes[what];
 }
 
@@ -100,9 +116,9 @@ static modal_status measure(operations *o, operation what, arrays *ref, modal_er
 {
     modal_status status = MODAL_OK;
     const int64_t floats = 3 * o->n * o->columns;
-    const int product = what == DEFORM || what == FRAME || what == USER_FRAME;
-    bench_row row = {.name = names[what], .ours = 1, .side = o->side, .n_vertices = o->n,
-                     .n_columns = o->columns, .n_objects = 1, .n_modes = product ? MODES : 0,
+    const int product = what == DEFORM || what >= FRAME;
+    bench_row row = {.name = names[what], .ours = what != SGEMM, .side = o->side, .n_vertices = o->n,
+                     .n_columns = o->columns, .n_objects = 1, .n_modes = product ? o->modes : 0,
                      .bytes = bytes_of(o, what), .tolerance = "4e-6 m, normals 2e-3"};
     o->what = what;
     /* the same positions in both, where they are an input */
@@ -111,6 +127,8 @@ static modal_status measure(operations *o, operation what, arrays *ref, modal_er
     MODAL_TRY(bench_poison(o->side, o->a.normals, 4 * floats, err));
     MODAL_TRY(bench_poison(o->side, o->a.ordered[0], 4 * floats, err));
     MODAL_TRY(call(o, 0, err));
+    if (what == SGEMM) row.error = -1.0;
+    if (what == SGEMM) goto timed;
     MODAL_TRY(bench_from_device(o->side, (void *)(uintptr_t)ref->U, o->a.U, 4 * o->set, err));
     MODAL_TRY(run(o, ref, what, err));
     if (what != RIGID) MODAL_TRY(compare(o, o->a.x, ref->x, 4e-6, &row.error, err));
@@ -118,6 +136,7 @@ static modal_status measure(operations *o, operation what, arrays *ref, modal_er
         MODAL_TRY(compare(o, o->a.normals, ref->normals, 2e-3, &row.error, err));
     if (what == REORDER || what == USER_FRAME)
         MODAL_TRY(compare(o, o->a.ordered[0], ref->ordered[0], 4e-6, &row.error, err));
+timed:
     MODAL_TRY(bench_measure(o->b, o->side, call, o, &row.time, err));
     MODAL_TRY(bench_row_add(o->b, &row, err));
 done:
@@ -136,7 +155,7 @@ static modal_status fill(operations *o, bench_side *side, arrays *a, const array
         int64_t bytes;
     } list[] = {{&a->rest, from ? from->rest : NULL, 384 * tiles},
                 {&a->rest_normals, from ? from->rest_normals : NULL, 12 * n},
-                {&a->q, from ? from->q : NULL, 4 * MODES * m},
+                {&a->q, from ? from->q : NULL, 4 * o->modes * m},
                 {&a->frames, from ? from->frames : NULL, 48 * m},
                 {&a->u, from ? from->u : NULL, out},
                 {&a->x, NULL, out},
@@ -146,9 +165,11 @@ static modal_status fill(operations *o, bench_side *side, arrays *a, const array
                 {&a->base, from ? from->base : NULL, 8 * m},
                 {&a->source, from ? from->source : NULL, 4 * n},
                 {&a->offsets, t->face_offsets, 8 * (n + 1)},
-                {&a->corners, t->corners, 8 * o->n_corners}};
+                {&a->corners, t->corners, 8 * o->n_corners},
+                {&a->ring_offsets, t->ring_offsets, side->device.kernels->normals_ring ? 8 * (tiles + 1) : 0},
+                {&a->ring, t->ring, side->device.kernels->normals_ring ? 128 * t->n_rows : 0}};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        MODAL_TRY(bench_to_device(side, list[i].to, list[i].of, list[i].bytes, "operations", err));
+        if (list[i].bytes > 0) MODAL_TRY(bench_to_device(side, list[i].to, list[i].of, list[i].bytes, "operations", err));
     a->device = &side->device;
     a->stream = side->stream;
     if (from) goto done;
@@ -161,7 +182,7 @@ static modal_status fill(operations *o, bench_side *side, arrays *a, const array
         const int64_t s = v / LOCAL * LOCAL + v % LOCAL * 37 % LOCAL; /* 37 is odd: a permutation */
         a->source[v] = (int32_t)(v / LOCAL * LOCAL + LOCAL <= n ? s : v);
     }
-    for (int64_t i = 0; i < MODES * m; i++) a->q[i] = 1e-5f * bench_noise(72, (uint64_t)i);
+    for (int64_t i = 0; i < o->modes * m; i++) a->q[i] = 1e-5f * bench_noise(72, (uint64_t)i);
     for (int64_t i = 0; i < 3 * n * m; i++) a->u[i] = 1e-5f * bench_noise(73, (uint64_t)i);
     memset(a->frames, 0, 48 * (size_t)m);
     for (int64_t c = 0; c < m; c++) {
@@ -185,7 +206,8 @@ done:
 static void empty(bench_side *side, arrays *a)
 {
     void *list[] = {&a->rest, &a->rest_normals, &a->q, &a->frames, &a->u, &a->x, &a->normals,
-                    &a->ordered[0], &a->ordered[1], &a->base, &a->source, &a->offsets, &a->corners};
+                    &a->ordered[0], &a->ordered[1], &a->base, &a->source, &a->offsets, &a->corners,
+                    &a->ring_offsets, &a->ring};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) bench_free(side, list[i]);
 }
 
@@ -198,16 +220,21 @@ modal_status bench_operations(modal_bench *b, modal_error *err)
     bench_side host = {.present = 1, .device = b->ref};
     bench_table(b, "operations", "Our operations one by one, and frames in the user's order");
     bench_headings(b);
-    MODAL_TRY(torus_new(&t, b->quick ? 60 : 675, 0, err));
-    for (int which = 0; which < 4; which++) {
-        bench_side *side = which < 2 ? &b->gpu : &b->cpu;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bench_side *side = cases[i].on_gpu ? &b->gpu : &b->cpu;
         if (!side->present) continue;
-        o = (operations){.b = b, .side = side, .n = t->n_vertices, .columns = which % 2 ? MANY : 1,
-                         .n_corners = 3 * t->n_triangles, .set = (t->n_vertices + 31) / 32 * 96 * MODES};
+        t = torus_delete(t);
+        MODAL_TRY(torus_new(&t, b->quick ? 60 : cases[i].width, 0, err));
+        o = (operations){.b = b, .side = side, .n = t->n_vertices, .columns = cases[i].columns,
+                         .n_corners = 3 * t->n_triangles, .modes = cases[i].modes,
+                         .set = (t->n_vertices + 31) / 32 * 96 * cases[i].modes};
         if (o.set > side->pool_floats) continue;
         MODAL_TRY(fill(&o, &host, &ref, NULL, t, err));
         MODAL_TRY(fill(&o, side, &o.a, &ref, t, err));
-        for (operation what = 0; what < OPERATIONS; what++) MODAL_TRY(measure(&o, what, &ref, err));
+        for (operation what = 0; what < OPERATIONS; what++)
+            if ((what != ONE_PASS || side->device.kernels->deform_normals) &&
+                (what != SGEMM || (o.columns == 64 && opponents_have_openblas())))
+                MODAL_TRY(measure(&o, what, &ref, err));
         empty(side, &o.a);
         empty(&host, &ref);
         float *U = (float *)(uintptr_t)ref.U;

@@ -65,6 +65,11 @@ modal_status torus_new(torus **made, int64_t width, int shuffled, modal_error *e
     for (int64_t k = 0; k < 6 * n; k++) t->faces[t->face_offsets[t->triangles[k] + 1]++] = (int32_t)(k / 3);
     for (int64_t v = 0; v <= n; v++) t->face_starts[v] = (int32_t)t->face_offsets[v];
     MODAL_TRY(modal_normals_corners(n, 2 * n, t->triangles, t->face_offsets, t->faces, t->corners, err));
+    MODAL_TRY(modal_alloc(&t->ring_offsets, (n + 31) / 32 + 1, sizeof(int64_t), "torus", err));
+    modal_normals_ring_offsets(n, t->face_offsets, t->corners, t->ring_offsets);
+    t->n_rows = t->ring_offsets[(n + 31) / 32];
+    MODAL_TRY(modal_alloc(&t->ring, t->n_rows * 32, sizeof(int32_t), "torus", err));
+    modal_normals_ring(n, t->face_offsets, t->corners, t->ring_offsets, t->ring);
 done:
     modal_free(&vertex);
     modal_free(&triangle);
@@ -81,6 +86,8 @@ torus *torus_delete(torus *t)
     modal_free(&t->face_starts);
     modal_free(&t->faces);
     modal_free(&t->corners);
+    modal_free(&t->ring_offsets);
+    modal_free(&t->ring);
     modal_free(&t);
     return NULL;
 }

@@ -18,6 +18,9 @@ typedef struct torus {
     int32_t *face_starts;  /* the same in 32 bits */
     int32_t *faces;        /* [3 n_triangles], ascending for each vertex */
     int32_t *corners;      /* [3 n_triangles, 2] of kernels/normals_dynamic */
+    int64_t *ring_offsets; /* [ceil(n_vertices / 32) + 1] */
+    int32_t *ring;         /* [n_rows, 32] */
+    int64_t n_rows;
 } torus;
 
 /* shuffled: vertices and triangles in a random order instead of along the grid. */

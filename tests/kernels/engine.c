@@ -243,7 +243,8 @@ static void run(harness *h)
             for (int with_frames = 0; with_frames < 2; with_frames++)
                 for (int tangents = 0; tangents < (normals == MODAL_NORMALS_DYNAMIC ? 3 : 2); tangents++)
                     for (int packing = -1; packing < 2; packing += 2)
-                        if (!h->quick || (stored == with_frames && stored == (normals + tangents) % 2))
+                        if (!h->quick || (stored == with_frames && stored == (normals + tangents) % 2 &&
+                                          packing == (normals % 2 ? 1 : -1)))
                             check(h, 1, 17, (modal_normals)normals, (modal_tangents)tangents, stored,
                                   with_frames, packing);
     for (int packing = -1; packing < 2; packing += 2) /* few columns */
