@@ -21,7 +21,7 @@
 /* The bound of theta's error is this part of the residuals' tolerance: K amplifies what is left. */
 static const double lanczos_share = 0.01;
 
-enum { B = MODAL_ROW, GUARD = 8, MOST_PASSES = 8 };
+enum { B = MODAL_ROW, GUARD = 8, MOST_PASSES = 8, SMALL = 6000 };
 
 typedef struct lanczos {
     modal_modes_problem *problem;
@@ -54,13 +54,13 @@ static void jacobi(double a[B][B], double q[B][B])
         double off = 0, on = 0;
         for (int i = 0; i < B; i++)
             for (int j = 0; j < B; j++) *(i == j ? &on : &off) += a[i][j] * a[i][j];
-        if (!(off > 1e-34 * on)) break;
+        if (!(off > 1e-31 * on)) break;
         for (int i = 0; i < B; i++)
             for (int j = i + 1; j < B; j++) {
                 if (a[i][j] == 0) continue;
                 const double angle = (a[j][j] - a[i][i]) / (2 * a[i][j]);
-                const double tangent = copysign(1, angle) / (fabs(angle) + hypot(1, angle));
-                const double c = 1 / hypot(1, tangent), s = c * tangent;
+                const double tangent = copysign(1, angle) / (fabs(angle) + sqrt(1 + angle * angle));
+                const double c = 1 / sqrt(1 + tangent * tangent), s = c * tangent;
                 for (int k = 0; k < B; k++) {
                     const double x = a[k][i], y = a[k][j];
                     a[k][i] = c * x - s * y, a[k][j] = s * x + c * y;
@@ -264,6 +264,28 @@ static void take_vectors(lanczos *l, int32_t n_wanted, double *vectors)
     }
 }
 
+/* How far the n_wanted largest are from their bounds: the worst quotient, 1 and less is converged. */
+static double worst_bound(const lanczos *l, int32_t n_wanted, double tolerance, int64_t *n_converged)
+{
+    const int64_t m = B * l->n_blocks;
+    double worst = 0;
+    *n_converged = -1;
+    for (int64_t k = 0; k < n_wanted; k++) {
+        const double quotient = l->bound[m - 1 - k] / (tolerance * l->theta[m - 1 - k]);
+        if (!(quotient <= worst)) worst = quotient;
+        if (*n_converged < 0 && !(quotient <= 1)) *n_converged = k;
+    }
+    if (*n_converged < 0) *n_converged = n_wanted;
+    return worst;
+}
+
+/* Blocks until it is worth looking again: a small problem's step costs less than a look. */
+static int64_t patience(int64_t n, double worst)
+{
+    if (n > SMALL) return worst > 1e6 ? 2 : 1;
+    return worst > 1e8 ? 4 : worst > 1e5 ? 3 : worst > 1e2 ? 2 : 1;
+}
+
 static modal_status allocate(lanczos *l, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -317,6 +339,7 @@ modal_status modal_modes_lanczos(modal_modes_problem *problem, int32_t n_wanted,
         l.most_blocks = limits->most_blocks;
     const double tolerance = lanczos_share * limits->tolerance;
     double b[B][B];
+    int64_t look_at = (n_wanted + GUARD + B - 1) / B + (n > SMALL ? 0 : 4);
     int64_t kept = -1, n_restarts = 0, n_converged = 0;
     MODAL_TRY(allocate(&l, err));
     /* a random right-hand side is smoothed by the first solve, and counts as M x of some x */
@@ -330,12 +353,11 @@ modal_status modal_modes_lanczos(modal_modes_problem *problem, int32_t n_wanted,
         const double done = (double)problem->n_solves / problem->expected_solves;
         MODAL_TRY(modal_progress_report(problem->progress, "solve", fmin(done, 0.99), err));
         MODAL_TRY(extend(&l, kept, err));
-        const int64_t m = B * l.n_blocks;
-        if (m >= n_wanted + GUARD || l.n_blocks == l.most_blocks) {
+        if (l.n_blocks >= look_at || l.n_blocks == l.most_blocks) {
             MODAL_TRY(solve_projected(&l, err));
-            for (n_converged = 0; n_converged < n_wanted; n_converged++)
-                if (!(l.bound[m - 1 - n_converged] <= tolerance * l.theta[m - 1 - n_converged])) break;
+            const double worst = worst_bound(&l, n_wanted, tolerance, &n_converged);
             if (n_converged == n_wanted) break;
+            look_at = l.n_blocks + patience(n, worst);
         }
         if (l.n_blocks < l.most_blocks) {
             l.n_blocks++;
@@ -348,6 +370,7 @@ modal_status modal_modes_lanczos(modal_modes_problem *problem, int32_t n_wanted,
                        n_converged, n_wanted, n_restarts, problem->n_solves);
         restart(&l, n_kept);
         kept = n_kept;
+        look_at = n_kept + 2;
         n_restarts++;
         l.n_blocks++;
     }
