@@ -27,6 +27,9 @@ if(TARGET modalpack)
            ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR} --packages)
   set_tests_properties(cli.install cli.packages PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
 
+  add_test(NAME cli.shapes COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_shapes.py
+           $<TARGET_FILE:modalpack> $<TARGET_FILE:modalinfo>)
+  set_tests_properties(cli.shapes PROPERTIES LABELS cli)
   add_test(NAME cli.modalpack COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modalpack.py
            $<TARGET_FILE:modalpack> ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.modalpack PROPERTIES LABELS cli TIMEOUT 300)

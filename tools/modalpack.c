@@ -2,6 +2,7 @@
 /* modalpack: from a mesh of a solid to its modal basis. */
 #include <cholmod.h>
 #include <hdf5.h>
+#include <limits.h>
 #include <omp.h>
 #include <string.h>
 
@@ -58,6 +59,10 @@ static const tool_option options[] = {
      "Store the coefficients of the reduced internal forces of St. Venant-Kirchhoff material, for "
      "large deformations.",
      0},
+    {"shapes", 0, "one|groups|bodies", "one",
+     "What becomes a shape of its own: each mesh file, each of its volume groups, each body that touches no "
+     "other. Shapes that are equal but for a rigid motion are stored once.",
+     0},
     {"sturm", 0, NULL, NULL,
      "Prove that no mode is missing, by a Sturm count; done without being asked for where it is cheap.", 0},
     {"backend", 0, "NAME", "auto", "Where reduced forces are summed: auto, ref, cpu, cuda or cuda:N.", 0},
@@ -81,23 +86,28 @@ static void print_versions(FILE *to)
 static const tool_program program = {
     .name = "modalpack",
     .summary = "computes the modal basis of a solid and packs it into a file",
-    .usage = "[options] MESH BASIS.h5",
+    .usage = "[options] MESH... BASIS.h5",
     .options = options,
     .least_operands = 2,
-    .most_operands = 2,
+    .most_operands = INT_MAX,
     .notes = "MESH is one of formats/meshes.md (.msh, .veg, .inp, .mesh, .node, .vtk, .vtu), in metres, of\n"
-             "tetrahedra of 4 or 10 nodes, hexahedra of 8 or 20, wedges, pyramids. Units are SI throughout.",
+             "tetrahedra of 4 or 10 nodes, hexahedra of 8 or 20, wedges, pyramids. Units are SI throughout.\n"
+             "Several meshes make a basis of several shapes, each mesh (or with --shapes part of it) an object.",
     .examples = "modalpack fork.msh fork.h5 --young 2.06e11 --poisson 0.29 --density 7850 --fixed stem_end\n"
                 "modalpack bridge.veg bridge.h5 --fixed bridge.bou --surface bridge.obj --modes 30",
     .print_versions = print_versions,
 };
 
+static int makes_shapes(const request *r) { return r->n_meshes > 1 || r->shapes != SHAPES_ONE; }
+
 static modal_status read_request(const tool *t, request *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const tool_arguments *a = &t->arguments;
-    *r = (request){.mesh_path = a->operands[0],
-                   .basis_path = a->operands[1],
+    *r = (request){.n_meshes = a->n_operands - 1,
+                   .mesh_paths = a->operands,
+                   .mesh_path = a->operands[0],
+                   .basis_path = a->operands[a->n_operands - 1],
                    .surface_path = tool_value(a, "surface"),
                    .materials_path = tool_value(a, "materials"),
                    .snapshots_path = tool_value(a, "snapshots"),
@@ -137,6 +147,17 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
         r->mass_rule = MODAL_MASS_LUMPED;
     else
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--mass: must be consistent or lumped, %s", mass);
+    const char *shapes = tool_value(a, "shapes");
+    if (strcmp(shapes, "groups") == 0)
+        r->shapes = SHAPES_GROUPS;
+    else if (strcmp(shapes, "bodies") == 0)
+        r->shapes = SHAPES_BODIES;
+    else if (strcmp(shapes, "one") != 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--shapes: must be one, groups or bodies, %s", shapes);
+    if (makes_shapes(r) && (r->snapshots_path || r->import_path || r->surface_path))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE,
+                   "--snapshots, --import, --surface: for one mesh and one shape, %d meshes, --shapes %s",
+                   r->n_meshes, shapes);
     r->sturm = tool_count(a, "sturm");
     if (r->sturm && (r->snapshots_path || r->import_path))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--sturm: is for natural modes");
@@ -147,7 +168,8 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
     MODAL_TRY(tool_threads(t, &r->threads, err));
     omp_set_num_threads(r->threads);
     MODAL_TRY(modal_device_open(&r->device, r->reduced_forces ? tool_value(a, "backend") : "cpu", err));
-    MODAL_TRY(tool_refuse_same_file(r->mesh_path, r->basis_path, err));
+    for (int i = 0; i < r->n_meshes; i++)
+        MODAL_TRY(tool_refuse_same_file(r->mesh_paths[i], r->basis_path, err));
     if (r->surface_path) MODAL_TRY(tool_refuse_same_file(r->surface_path, r->basis_path, err));
     if (r->materials_path) MODAL_TRY(tool_refuse_same_file(r->materials_path, r->basis_path, err));
     if (r->import_path) MODAL_TRY(tool_refuse_same_file(r->import_path, r->basis_path, err));
@@ -160,23 +182,27 @@ static modal_status write_basis(tool *t, const request *r, modal_basis *basis,
                                 const tool_output *output, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    char hash[MODAL_HASH_TEXT], inputs[8192] = "";
-    const char *paths[] = {r->mesh_path, r->surface_path, r->materials_path, r->snapshots_path,
-                           r->import_path};
-    size_t used = 0;
+    char hash[MODAL_HASH_TEXT], *inputs = NULL;
+    const char *others[] = {r->surface_path, r->materials_path, r->snapshots_path, r->import_path};
+    const int n_others = (int)(sizeof others / sizeof *others);
+    int64_t used = 0, room = 0;
     double start = tool_seconds();
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        if (!paths[i]) continue;
-        MODAL_TRY(modal_hash_file(paths[i], hash, err));
-        used += (size_t)snprintf(inputs + used, sizeof inputs - used, "%s%s  %s", i ? "\n" : "",
-                                 hash, paths[i]);
-        if (used >= sizeof inputs) MODAL_FAIL(err, MODAL_ERROR_USAGE, "%s: name too long", paths[i]);
+    MODAL_TRY(modal_grow(&inputs, &room, 1, 1, "provenance", err));
+    inputs[0] = '\0';
+    for (int i = 0; i < r->n_meshes + n_others; i++) {
+        const char *path = i < r->n_meshes ? r->mesh_paths[i] : others[i - r->n_meshes];
+        if (!path) continue;
+        MODAL_TRY(modal_hash_file(path, hash, err));
+        const int64_t length = (int64_t)strlen(path) + MODAL_HASH_TEXT + 4;
+        MODAL_TRY(modal_grow(&inputs, &room, used + length, 1, "provenance", err));
+        used += snprintf(inputs + used, (size_t)length, "%s%s  %s", used ? "\n" : "", hash, path);
     }
     MODAL_TRY(modal_provenance_append(&basis->provenance, &basis->n_provenance, program.name,
                                       tool_version(), t->command_line, inputs, r->device.name, err));
     MODAL_TRY(modal_basis_write(output->temporary, basis, err));
     tool_stage(t, "write basis", tool_seconds() - start, -1);
 done:
+    modal_free(&inputs);
     return status;
 }
 
@@ -208,20 +234,27 @@ int main(int argc, char **argv)
     modal_basis basis = {0};
     MODAL_TRY(read_request(&t, &r, &err));
     MODAL_TRY(tool_output_begin(&output, r.basis_path, tool_count(&t.arguments, "force"), &err));
-    MODAL_TRY(modal_alloc_zero(&basis.shapes, 1, sizeof *basis.shapes, "shapes", &err));
-    basis.n_shapes = 1;
-    MODAL_TRY(modal_alloc_zero(&basis.objects, 1, sizeof *basis.objects, "objects", &err));
-    basis.n_objects = 1;
-    basis.objects[0] = (modal_object){0, -1, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}};
-    modal_shape *shape = &basis.shapes[0];
-    MODAL_TRY(modal_copy_text(&shape->name, "solid", SIZE_MAX, &err));
-    if (r.import_path && modal_surface_is_named(r.mesh_path))
-        MODAL_TRY(modalpack_import_surface(&t, &r, shape, &err));
-    else
-        MODAL_TRY(make_shape(&t, &r, shape, &err));
+    if (makes_shapes(&r)) {
+        MODAL_TRY(modalpack_make_shapes(&t, &r, &basis, &err));
+    } else {
+        MODAL_TRY(modal_alloc_zero(&basis.shapes, 1, sizeof *basis.shapes, "shapes", &err));
+        basis.n_shapes = 1;
+        MODAL_TRY(modal_alloc_zero(&basis.objects, 1, sizeof *basis.objects, "objects", &err));
+        basis.n_objects = 1;
+        basis.objects[0] = (modal_object){0, -1, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}};
+        modal_shape *shape = &basis.shapes[0];
+        MODAL_TRY(modal_copy_text(&shape->name, "solid", SIZE_MAX, &err));
+        if (r.import_path && modal_surface_is_named(r.mesh_path))
+            MODAL_TRY(modalpack_import_surface(&t, &r, shape, &err));
+        else
+            MODAL_TRY(make_shape(&t, &r, shape, &err));
+    }
     MODAL_TRY(write_basis(&t, &r, &basis, &output, &err));
     MODAL_TRY(tool_output_commit(&output, &err));
-    modalpack_print_modes(&t, shape);
+    if (makes_shapes(&r))
+        modalpack_print_shapes(&t, &basis);
+    else
+        modalpack_print_modes(&t, &basis.shapes[0]);
 done:
     tool_output_name_error(&output, &err);
     tool_output_discard(&output);

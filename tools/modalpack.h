@@ -9,7 +9,12 @@
 #include "tools/common/tool.h"
 
 /* What the command line asks for, checked as far as that goes without the mesh. */
+typedef enum shapes_kind { SHAPES_ONE, SHAPES_GROUPS, SHAPES_BODIES } shapes_kind;
+
 typedef struct request {
+    int n_meshes;
+    char **mesh_paths; /* mesh_path is one of them */
+    shapes_kind shapes;
     const char *mesh_path, *basis_path, *surface_path;
     int64_t n_modes;
     double young, poisson, density;
@@ -53,7 +58,15 @@ modal_status modalpack_fix_nodes(tool *t, modal_shape *shape, modal_error *err);
 /* modalpack_modes.c */
 /* Solves for the modes and moves them into the shape. */
 modal_status modalpack_solve_modes(tool *t, const request *r, modal_shape *shape, modal_error *err);
+/* The same without a word, for several threads at once with n_threads = 1; `t` NULL, or reports to it. */
+modal_status modalpack_find_modes(const request *r, modal_shape *shape, int n_threads, tool *t,
+                                  const modal_progress *progress, modal_error *err);
 void modalpack_print_modes(tool *t, const modal_shape *shape);
+
+/* modalpack_shapes.c */
+/* Several meshes, or --shapes: the solids, their congruence, their modes, into shapes and objects. */
+modal_status modalpack_make_shapes(tool *t, const request *r, modal_basis *basis, modal_error *err);
+void modalpack_print_shapes(tool *t, const modal_basis *basis);
 
 /* modalpack_reduced.c */
 /* Before anything is computed: large deformations are for linear tetrahedra; what they and snapshots take

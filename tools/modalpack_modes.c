@@ -73,23 +73,29 @@ static void report_solve(tool *t, const modal_modes_result *result)
               (long long)result->n_dof, (long long)result->n_solves, result->orthogonality);
 }
 
-modal_status modalpack_solve_modes(tool *t, const request *r, modal_shape *shape, modal_error *err)
+modal_status modalpack_find_modes(const request *r, modal_shape *shape, int n_threads, tool *t,
+                                  const modal_progress *progress, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_modes_result result = {0};
     modal_modes_options wanted = {.n_modes = (int32_t)(r->n_linear > 0 ? r->n_linear : r->n_modes),
                                   .mass_rule = r->mass_rule,
                                   .fixed_components = shape->fixed_components,
-                                  .n_threads = r->threads,
+                                  .n_threads = n_threads,
                                   .proof = r->sturm ? MODAL_PROOF_ALWAYS : MODAL_PROOF_AUTO,
-                                  .memory_limit = (double)r->memory_limit};
+                                  .memory_limit = (double)r->memory_limit * n_threads / r->threads};
     MODAL_TRY(modal_modes_solve(&shape->volume, shape->fixed_nodes, shape->n_fixed_nodes, &wanted,
-                                &result, &t->progress, err));
-    report_solve(t, &result);
+                                &result, progress, err));
+    if (t) report_solve(t, &result);
     MODAL_TRY(take_modes(shape, &result, r->mass_rule, err));
 done:
     modal_modes_result_free(&result);
     return status;
+}
+
+modal_status modalpack_solve_modes(tool *t, const request *r, modal_shape *shape, modal_error *err)
+{
+    return modalpack_find_modes(r, shape, r->threads, t, &t->progress, err);
 }
 
 void modalpack_print_modes(tool *t, const modal_shape *shape)

@@ -43,7 +43,8 @@ for tool in sys.argv[1:]:
     check(got.returncode == 0 and re.match(rf"{name} \d+\.\d+\.\d+ ", got.stdout), name, got)
     library = "TetGen" if name == "modalmesh" else "HDF5"
     check("compiler:" in got.stdout and library in got.stdout, name, "-V", got.stdout)
-    operands = ["a", "b"] if name == "modalplace" else ["a", "b", "c", "d"]  # too few, too many
+    # too few, too many
+    operands = {"modalplace": ["a", "b"], "modalpack": ["a"]}.get(name, ["a", "b", "c", "d"])
     for words in (["--nonsense"], ["-Z"], [], operands, ["--report"]):
         got = run(tool, *words)
         check(got.returncode == 2 and not got.stdout, name, words, got)

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modalpack: many shapes. Meshes are cut into solids, congruent solids become objects of one shape, and
+ * small shapes are solved one a thread. */
+#include <inttypes.h>
+#include <malloc.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "lib/mesh/congruent.h"
+#include "lib/mesh/shape_surface.h"
+#include "lib/mesh/split.h"
+#include "lib/modes/factor.h"
+#include "tools/modalpack.h"
+
+/* More nodes than this are solved with all threads, one shape after the other. */
+enum { LARGE = 20000 };
+
+typedef struct pieces {
+    int64_t count, capacity;
+    modal_shape *shapes;
+} pieces;
+
+static void free_pieces(pieces *all)
+{
+    for (int64_t k = 0; k < all->count; k++) modal_shape_free(&all->shapes[k]);
+    modal_free(&all->shapes);
+    memset(all, 0, sizeof *all);
+}
+
+/* The mesh file's name without folder and ending, for where there are several. */
+static modal_status name_piece(const request *r, const char *path, const char *group, int32_t number,
+                               char **name, modal_error *err)
+{
+    char text[512], stem[256] = "";
+    if (r->n_meshes > 1) {
+        const char *slash = strrchr(path, '/');
+        snprintf(stem, sizeof stem, "%s", slash ? slash + 1 : path);
+        char *dot = strrchr(stem, '.');
+        if (dot && dot != stem) *dot = '\0';
+    }
+    const char *gap = stem[0] ? " " : "";
+    if (r->shapes == SHAPES_GROUPS)
+        snprintf(text, sizeof text, "%s%s%s", stem, gap, group);
+    else if (r->shapes == SHAPES_BODIES)
+        snprintf(text, sizeof text, "%s%sbody %d", stem, gap, number);
+    else
+        snprintf(text, sizeof text, "%s", stem[0] ? stem : "solid");
+    return modal_copy_text(name, text, SIZE_MAX, err);
+}
+
+/* Reads a mesh and appends the solids that it is made of. */
+static modal_status read_pieces(tool *t, const request *r, pieces *all, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_shape whole = {0};
+    int32_t *part = NULL, *group = NULL, n_parts = 1;
+    int64_t n_shared = 0;
+    MODAL_TRY(modalpack_read_solid(t, r, &whole, err));
+    MODAL_TRY(modalpack_check_large(r, &whole, err));
+    modal_volume_mesh *mesh = &whole.volume;
+    if (r->shapes != SHAPES_ONE) {
+        MODAL_TRY(modal_alloc(&part, mesh->n_elements, sizeof *part, "parts", err));
+        MODAL_TRY(modal_alloc(&group, mesh->n_groups, sizeof *group, "parts", err));
+        status = r->shapes == SHAPES_BODIES ? modal_split_bodies(mesh, part, &n_parts, err)
+                                            : modal_split_groups(mesh, part, group, &n_parts, err);
+        if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", r->mesh_path);
+        if (status != MODAL_OK) goto done;
+    }
+    MODAL_TRY(modal_grow(&all->shapes, &all->capacity, all->count + n_parts, sizeof *all->shapes, "shapes",
+                         err));
+    modal_shape *first = all->shapes + all->count;
+    memset(first, 0, (size_t)n_parts * sizeof *first);
+    all->count += n_parts;
+    if (r->shapes == SHAPES_ONE) {
+        *first = whole;
+        memset(&whole, 0, sizeof whole);
+    } else {
+        MODAL_TRY(modal_split_shape(&whole, part, n_parts, first, &n_shared, err));
+        if (n_shared > 0)
+            tool_warn(t, "%s: nodes of several shapes, each of which has its own now, %" PRId64,
+                      r->mesh_path, n_shared);
+    }
+    for (int32_t k = 0; k < n_parts; k++) {
+        const char *name = r->shapes == SHAPES_GROUPS ? whole.volume.groups[group[k]].name : NULL;
+        MODAL_TRY(name_piece(r, r->mesh_path, name, k, &first[k].name, err));
+    }
+done:
+    modal_shape_free(&whole);
+    modal_free(&part);
+    modal_free(&group);
+    return status;
+}
+
+/* The first of each kind becomes a shape, every piece an object. */
+static modal_status make_objects(tool *t, pieces *all, modal_basis *basis, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int64_t *first = NULL, *number = NULL;
+    double *frames = NULL;
+    const double start = tool_seconds();
+    MODAL_TRY(modal_alloc(&first, all->count, sizeof *first, "objects", err));
+    MODAL_TRY(modal_alloc(&number, all->count, sizeof *number, "objects", err));
+    MODAL_TRY(modal_alloc(&frames, all->count, 12 * sizeof *frames, "objects", err));
+    MODAL_TRY(modal_shapes_find_congruent(all->count, all->shapes, first, frames, err));
+    MODAL_TRY(modal_alloc_zero(&basis->objects, all->count, sizeof *basis->objects, "objects", err));
+    MODAL_TRY(modal_alloc_zero(&basis->shapes, all->count, sizeof *basis->shapes, "shapes", err));
+    basis->n_objects = (int32_t)all->count;
+    for (int64_t k = 0; k < all->count; k++) {
+        if (first[k] == k) {
+            number[k] = basis->n_shapes;
+            basis->shapes[basis->n_shapes++] = all->shapes[k];
+            memset(&all->shapes[k], 0, sizeof all->shapes[k]);
+        }
+        modal_object *object = &basis->objects[k];
+        object->shape = (int32_t)number[first[k]];
+        object->parent = -1;
+        memcpy(object->rest_frame, frames + 12 * k, sizeof object->rest_frame);
+    }
+    tool_stage(t, "congruence", tool_seconds() - start, -1);
+    tool_note(t, "%" PRId64 " solids, %d different shapes", all->count, basis->n_shapes);
+done:
+    modal_free(&first);
+    modal_free(&number);
+    modal_free(&frames);
+    return status;
+}
+
+/* Surfaces and modes of the shapes below LARGE, one a thread. Which shape's error is told does not depend
+ * on the threads: that of the lowest number. */
+static modal_status solve_small(tool *t, const request *r, modal_basis *basis, int64_t *n_done,
+                                modal_error *err)
+{
+    int64_t failed_at = INT64_MAX;
+    int stop = 0;
+    modal_status failed = MODAL_OK;
+    modal_error failure = {0};
+    const int blas_threads = modal_blas_threads(1);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads)
+    for (int64_t k = 0; k < basis->n_shapes; k++) {
+        modal_shape *shape = &basis->shapes[k];
+        if (shape->volume.n_nodes > LARGE) continue;
+        int skip;
+#pragma omp critical(modalpack_shapes)
+        skip = stop || k > failed_at;
+        if (skip) continue;
+        modal_error own = {0};
+        modal_status status = modal_shape_surface_boundary(&shape->volume, shape, &own);
+        if (status == MODAL_OK) status = modalpack_find_modes(r, shape, 1, NULL, NULL, &own);
+#pragma omp critical(modalpack_shapes)
+        {
+            ++*n_done;
+            if (status != MODAL_OK && k < failed_at) {
+                failed_at = k;
+                failed = status;
+                failure = own;
+            }
+            if (omp_get_thread_num() == 0 &&
+                modal_progress_report(&t->progress, "modes", (double)*n_done / basis->n_shapes, NULL) !=
+                    MODAL_OK)
+                stop = 1;
+        }
+    }
+    if (blas_threads > 0) modal_blas_threads(blas_threads);
+    if (failed != MODAL_OK) {
+        modal_error_context(&failure, "%s", basis->shapes[failed_at].name);
+        return modal_error_set(err, failed, "%s", failure.message);
+    }
+    return stop ? modal_error_set(err, MODAL_ERROR_INTERRUPTED, "modes: interrupted") : MODAL_OK;
+}
+
+static modal_status solve_shapes(tool *t, const request *r, modal_basis *basis, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const double start = tool_seconds();
+    int64_t n_done = 0;
+    for (int32_t k = 0; k < basis->n_shapes; k++) {
+        modal_shape *shape = &basis->shapes[k];
+        if (shape->volume.n_nodes <= LARGE) continue;
+        MODAL_TRY(modal_shape_surface_boundary(&shape->volume, shape, err));
+        status = modalpack_find_modes(r, shape, r->threads, NULL, &t->progress, err);
+        if (status != MODAL_OK) {
+            modal_error_context(err, "%s", shape->name);
+            goto done;
+        }
+        n_done++;
+    }
+    /* thousands of small solves: give memory back to the system once, not every time */
+    mallopt(M_TRIM_THRESHOLD, 1 << 28);
+    mallopt(M_MMAP_THRESHOLD, 1 << 28);
+    MODAL_TRY(solve_small(t, r, basis, &n_done, err));
+    tool_stage(t, "modes", tool_seconds() - start, -1);
+    for (int32_t k = 0; k < basis->n_shapes; k++) {
+        modal_shape *shape = &basis->shapes[k];
+        const int quiet = t->quiet;
+        t->quiet = quiet || !t->verbose; /* notes of each of thousands of shapes say too much */
+        if (r->n_linear > 0) status = modalpack_add_derivatives(t, r, shape, err);
+        if (status == MODAL_OK) status = modalpack_reduced_forces(t, r, shape, err);
+        t->quiet = quiet;
+        if (status == MODAL_OK) status = modal_shape_modal_matrix(shape, err);
+        if (status != MODAL_OK) {
+            modal_error_context(err, "%s", shape->name);
+            goto done;
+        }
+    }
+done:
+    return status;
+}
+
+modal_status modalpack_make_shapes(tool *t, const request *r, modal_basis *basis, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    pieces all = {0};
+    for (int i = 0; i < r->n_meshes; i++) {
+        request one = *r;
+        one.mesh_path = r->mesh_paths[i];
+        MODAL_TRY(read_pieces(t, &one, &all, err));
+    }
+    if (all.count > INT32_MAX)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "shapes: too many, %" PRId64, all.count);
+    MODAL_TRY(make_objects(t, &all, basis, err));
+    free_pieces(&all);
+    MODAL_TRY(solve_shapes(t, r, basis, err));
+    json_object_set_new(t->report, "objects", json_integer(basis->n_objects));
+    json_object_set_new(t->report, "shapes", json_integer(basis->n_shapes));
+done:
+    free_pieces(&all);
+    return status;
+}
+
+void modalpack_print_shapes(tool *t, const modal_basis *basis)
+{
+    enum { MOST = 20 };
+    FILE *to = tool_text_stream(t);
+    if (!to) return;
+    fprintf(to, "%5s %9s %9s %6s %15s  %s\n", "shape", "nodes", "objects", "modes", "first_Hz", "name");
+    for (int32_t k = 0; k < basis->n_shapes && (k < MOST || t->verbose); k++) {
+        const modal_shape *shape = &basis->shapes[k];
+        int64_t n_objects = 0;
+        for (int32_t i = 0; i < basis->n_objects; i++) n_objects += basis->objects[i].shape == k;
+        fprintf(to, "%5d %9" PRId64 " %9" PRId64 " %6d %15.8g  %s\n", k, shape->volume.n_nodes, n_objects,
+                shape->n_modes, shape->frequencies[0], shape->name);
+    }
+    if (basis->n_shapes > MOST && !t->verbose)
+        fprintf(to, "and %d more; modalinfo lists them\n", basis->n_shapes - MOST);
+}
