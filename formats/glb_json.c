@@ -71,8 +71,8 @@ static json_t *meshes(const glb_scene *g, int64_t *mesh_of)
                                       (json_int_t)s->first_array);
         json_t *mesh = json_pack("{s:[o]}", "primitives", primitive);
         const char *name = g->basis->shapes[i].name;
-        if (name && name[0] && json_string(name)) /* one that is no UTF-8 is left out */
-            json_object_set_new(mesh, "name", json_string(name));
+        /* One that is no UTF-8 is left out: json_string gives NULL, which is not set. */
+        if (name && name[0]) json_object_set_new(mesh, "name", json_string(name));
         if (s->n_targets > 0) {
             json_t *targets = json_array(), *names = json_array();
             for (int32_t k = 0; k < s->n_targets; k++) {
