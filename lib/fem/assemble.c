@@ -300,8 +300,8 @@ static void scatter_elements(const assembly *in, modal_fem_system *system, int64
             touches |= j >= begin && j < end;
         }
         if (!touches) continue;
-        modal_element_matrices_compute(mesh, e, &in->rules, in->tensors[mesh->element_material[e]],
-                                       material_of(mesh, e)->density, in->rule, matrices);
+        modal_element_matrices_compute(mesh, e, &in->rules, material_of(mesh, e),
+                                       in->tensors[mesh->element_material[e]], in->rule, matrices);
         for (int a = 0; a < n; a++) {
             const int32_t j = system->free_index[nodes[a]];
             if (j < begin || j >= end) continue;

@@ -223,11 +223,13 @@ void modal_element_rule_init(modal_element_type type, modal_element_integral int
 double modal_element_jacobian(int n_nodes, const double (*derivatives)[3], const double *const *x,
                               double jacobian[3][3])
 {
-    double(*j)[3] = jacobian;
-    memset(j, 0, 9 * sizeof(double));
-    for (int a = 0; a < n_nodes; a++)
+    double(*j)[3] = jacobian, sum[9] = {0};
+    for (int a = 0; a < n_nodes; a++) {
+        const double *d = derivatives[a], at[3] = {x[a][0], x[a][1], x[a][2]};
         for (int p = 0; p < 3; p++)
-            for (int k = 0; k < 3; k++) j[p][k] += derivatives[a][p] * x[a][k];
+            for (int k = 0; k < 3; k++) sum[3 * p + k] += d[p] * at[k];
+    }
+    memcpy(j, sum, sizeof sum);
     return j[0][0] * (j[1][1] * j[2][2] - j[1][2] * j[2][1]) -
            j[0][1] * (j[1][0] * j[2][2] - j[1][2] * j[2][0]) +
            j[0][2] * (j[1][0] * j[2][1] - j[1][1] * j[2][0]);
