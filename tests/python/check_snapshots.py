@@ -163,7 +163,8 @@ with tempfile.TemporaryDirectory() as name:
             data = file.create_dataset("displacements", (count, 189, 3), "f8")
             for row in range(0, count, 200):
                 data[row:row + 200] = np.tensordot(random.standard_normal((200, 5)), motions, 1)
-        words = ["modalpack", bar, path, *RUBBER, "--fixed", "root", "-f", "-q", "--snapshots", folder / "long.h5"]
+        words = ["modalpack", bar, path, *RUBBER, "--fixed", "root", "-f", "-q", "-j1", "--snapshots",
+                 folder / "long.h5"]
         process = os.posix_spawn(run.folder / "modalpack", list(map(str, words)), os.environ)
         _, status, usage = os.wait4(process, 0)
         assert status == 0 and len(Basis(path).modes) <= 5
