@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/mesh_parse.h"
+#include "formats/surface_builder.h"
 #include "formats/text_reader.h"
 #include "lib/base/memory.h"
 
@@ -18,6 +19,7 @@ typedef struct obj_reader {
     /* A face may name what comes after it: the greatest number named, and where, for the end. */
     int64_t greatest[KINDS], greatest_line[KINDS];
     int64_t n_faces, n_faces_with_uv;
+    modal_surface_builder parts; /* for the names alone */
     /* The vertices of the face being read, to find repeats. */
     int32_t *corners;
     int64_t corner_capacity;
@@ -158,7 +160,7 @@ static modal_status read_face(obj_reader *reader)
     modal_status status = MODAL_OK;
     modal_text *text = &reader->text;
     const char *token;
-    int64_t length, n_corners = 0;
+    int64_t length, n_corners = 0, surface_before = reader->surface->n_triangles;
     int form = 0, first_form = 0;
     int32_t vertices[3] = {0}, uv[3] = {0}; /* the first corner, the one before, this one */
     while (modal_text_token(text, &token, &length)) {
@@ -190,6 +192,7 @@ static modal_status read_face(obj_reader *reader)
         goto done;
     }
     reader->n_faces++;
+    MODAL_TRY(modal_surface_builder_mark(&reader->parts, surface_before));
     if (form & 1 << UV) reader->n_faces_with_uv++;
 done:
     return status;
@@ -205,7 +208,7 @@ static int is_one_of(const char *token, int64_t length, const char *const *words
 static modal_status read_line(obj_reader *reader)
 {
     static const char *const ignored[] = {
-        "vp",       "g",        "o",      "s",          "mg",        "l",
+        "vp",       "o",      "s",          "mg",        "l",
         "p",        "usemtl",   "mtllib", "usemap",     "maplib",    "bevel",
         "c_interp", "d_interp", "lod",    "shadow_obj", "trace_obj", NULL};
     static const char *const free_form[] = {
@@ -223,7 +226,12 @@ static modal_status read_line(obj_reader *reader)
         status = read_uv(reader);
     else if (modal_token_is(token, length, "f"))
         status = read_face(reader);
-    else if (modal_token_is(token, length, "vn") || is_one_of(token, length, ignored)) {
+    else if (modal_token_is(token, length, "g")) {
+        /* The first of several names. */
+        int has_name = modal_text_token(text, &token, &length);
+        status = modal_surface_builder_part(&reader->parts, token, has_name ? length : 0);
+        while (modal_text_token(text, &token, &length)) continue;
+    } else if (modal_token_is(token, length, "vn") || is_one_of(token, length, ignored)) {
         reader->counts[NORMAL] += modal_token_is(token, length, "vn");
         while (modal_text_token(text, &token, &length)) continue;
     } else
@@ -259,6 +267,7 @@ modal_status modal_obj_parse(const char *data, int64_t length, const char *name,
     modal_status status = MODAL_OK;
     memset(surface, 0, sizeof *surface);
     obj_reader reader = {.surface = surface};
+    reader.parts = (modal_surface_builder){.surface = surface, .text = &reader.text};
     modal_text_init(&reader.text, name, data, length, err);
     reader.text.comments = 1;
     reader.text.continuations = 1;

@@ -13,7 +13,8 @@
  *   f   3 or more corners v, v/vt, v//vn or v/vt/vn, alike within a face; negative numbers count
  *       back from the last vertex read. A polygon becomes the fan of triangles around its first
  *       corner, in its orientation.
- * vn, vp, g, o, s, mg, l, p, usemtl, mtllib and the other grouping and rendering keywords are
+ *   g   the named part of the faces that follow, by the first name; without a name: none
+ * vn, vp, o, s, mg, l, p, usemtl, mtllib and the other grouping and rendering keywords are
  * ignored; free-form curves and surfaces are refused, and so is every unknown keyword. A backslash
  * joins lines, # begins a comment.
  *

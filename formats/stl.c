@@ -74,6 +74,18 @@ done:
     return status;
 }
 
+/* What follows solid on its line, without blanks around it. */
+static modal_status read_name(stl_reader *reader)
+{
+    const modal_text *text = &reader->text;
+    const char *begin = text->data + text->position, *stop = text->data + text->length;
+    const char *end = memchr(begin, '\n', (size_t)(stop - begin));
+    if (!end) end = stop;
+    while (begin < end && strchr(" \t\r", *begin)) begin++;
+    while (begin < end && strchr(" \t\r", end[-1])) end--;
+    return modal_surface_builder_part(&reader->builder, begin, end - begin);
+}
+
 static modal_status read_text(stl_reader *reader)
 {
     modal_status status = MODAL_OK;
@@ -83,7 +95,8 @@ static modal_status read_text(stl_reader *reader)
     char quoted[MODAL_QUOTE];
     while (modal_text_seek_token(text)) {
         MODAL_TRY(expect(text, "solid"));
-        modal_text_skip_line(text); /* the name */
+        MODAL_TRY(read_name(reader));
+        modal_text_skip_line(text);
         for (;;) {
             text->subject = NULL;
             if (!modal_text_seek_token(text)) return modal_text_fail(text, "the file ends, endsolid expected");

@@ -171,14 +171,21 @@ static modal_status mesh_surface(tool *t, const request *r, const modal_surface_
     int32_t *patch = NULL;
     modal_shells shells = {0};
     modalmesh_order order = {.path = r->input, .surface = surface, .volume = fabs(summary->volume),
-                             .size = r->size, .n_nodes = r->n_nodes, .order = r->order == 2 ? 2 : 1,
-                             .patches_named = r->patch_angle >= 0};
+                             .size = r->size, .n_nodes = r->n_nodes, .order = r->order == 2 ? 2 : 1};
     MODAL_TRY(modalmesh_explain(r->input, surface, summary, err));
     MODAL_TRY(modal_alloc_zero(&patch, surface->n_triangles, sizeof *patch, "patches", err));
     order.n_patches = 1;
-    if (order.patches_named) {
+    if (r->patch_angle >= 0) {
         MODAL_TRY(modal_surface_parts(surface, r->patch_angle, patch, &order.n_patches, err));
+        order.n_groups = order.n_patches;
         tool_note(t, "%d patches", order.n_patches);
+    } else if (surface->triangle_part) {
+        /* Triangles without a name are one more patch, without a group. */
+        for (int64_t i = 0; i < surface->n_triangles; i++)
+            patch[i] = surface->triangle_part[i] >= 0 ? surface->triangle_part[i] : surface->n_parts;
+        order.n_groups = surface->n_parts;
+        order.n_patches = surface->n_parts + 1;
+        order.group_names = (const char *const *)surface->part_names;
     }
     status = modal_shells_find(surface, &shells, err);
     if (status != MODAL_OK) {

@@ -18,7 +18,8 @@ typedef struct modalmesh_order {
     const modal_surface_mesh *surface; /* or NULL: open the path */
     const int32_t *patch;              /* [n_triangles] of each triangle, from 0 */
     int32_t n_patches;
-    int patches_named;                 /* they become groups */
+    int32_t n_groups;                  /* the first patches that become groups */
+    const char *const *group_names;    /* [n_groups], or NULL: patch_0, patch_1 ... */
     const int32_t *shell;              /* [n_triangles] closed part of each triangle, from 0 */
     int32_t n_shells;
     const int32_t *outer;              /* [n_shells] the solid's outer shell that a cavity is in; itself if none */
@@ -37,6 +38,9 @@ modalmesh_engine modalmesh_gmsh, modalmesh_tetgen;
 
 /* The version that this program was built with, NULL: without. */
 const char *modalmesh_engine_version(const char *name);
+
+/* The name of a patch's group. */
+void modalmesh_group_name(const modalmesh_order *order, int32_t patch, char name[256]);
 
 /* Runs an engine in a child process. Its own error is passed on; a crash or an end without an answer is
  * MODAL_ERROR_SYSTEM, more than `seconds` MODAL_ERROR_NOT_CONVERGED, both with the name. What the

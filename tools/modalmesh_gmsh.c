@@ -43,7 +43,7 @@ static modal_status give_surface(const modalmesh_order *order, modal_error *err)
     modal_status status = MODAL_OK;
     const modal_surface_mesh *s = order->surface;
     size_t *tags = NULL, *corners = NULL;
-    int *surfaces = NULL, *loops = NULL;
+    int *surfaces = NULL, *loops = NULL, *patch_of = NULL, *members = NULL, n_made = 0;
     double *positions = NULL;
     int64_t n_surfaces = (int64_t)order->n_shells * order->n_patches;
     if (n_surfaces > 1000000)
@@ -53,6 +53,8 @@ static modal_status give_surface(const modalmesh_order *order, modal_error *err)
     MODAL_TRY(modal_alloc(&corners, 3 * s->n_triangles, sizeof *corners, "triangles", err));
     MODAL_TRY(modal_alloc(&surfaces, order->n_patches, sizeof *surfaces, "surfaces", err));
     MODAL_TRY(modal_alloc(&loops, order->n_shells, sizeof *loops, "surfaces", err));
+    MODAL_TRY(modal_alloc(&patch_of, n_surfaces, sizeof *patch_of, "surfaces", err));
+    MODAL_TRY(modal_alloc(&members, n_surfaces, sizeof *members, "surfaces", err));
     memcpy(positions, s->positions, 3 * (size_t)s->n_vertices * sizeof *positions);
     for (int64_t v = 0; v < s->n_vertices; v++) tags[v] = (size_t)v + 1;
     for (int32_t shell = 0, tag = 0; shell < order->n_shells; shell++) {
@@ -70,17 +72,20 @@ static modal_status give_surface(const modalmesh_order *order, modal_error *err)
                 GMSH("nodes", gmshModelMeshAddNodes(2, 1, tags, (size_t)s->n_vertices, positions,
                                                     3 * (size_t)s->n_vertices, NULL, 0, &code));
             GMSH("triangles", gmshModelMeshAddElementsByType(tag, 2, NULL, 0, corners, n_corners, &code));
-            if (order->patches_named) {
-                int physical, group[1] = {tag};
-                char name[32];
-                /* A patch lies in one shell: it has one surface. */
-                GMSH("group", physical = gmshModelAddPhysicalGroup(2, group, 1, p + 1, &code));
-                snprintf(name, sizeof name, "patch_%d", p);
-                GMSH("group", gmshModelSetPhysicalName(2, physical, name, &code));
-            }
+            patch_of[n_made++] = p;
             surfaces[n++] = tag;
         }
         GMSH("loop", loops[shell] = gmshModelGeoAddSurfaceLoop(surfaces, n, -1, &code));
+    }
+    for (int32_t p = 0; p < order->n_groups; p++) {
+        int n = 0, physical;
+        char name[256];
+        for (int i = 0; i < n_made; i++)
+            if (patch_of[i] == p) members[n++] = i + 1;
+        if (n == 0) continue;
+        GMSH("group", physical = gmshModelAddPhysicalGroup(2, members, (size_t)n, p + 1, &code));
+        modalmesh_group_name(order, p, name);
+        GMSH("group", gmshModelSetPhysicalName(2, physical, name, &code));
     }
     for (int32_t outer = 0; outer < order->n_shells; outer++) {
         int shells[1024];
@@ -98,6 +103,8 @@ done:
     modal_free(&corners);
     modal_free(&surfaces);
     modal_free(&loops);
+    modal_free(&patch_of);
+    modal_free(&members);
     return status;
 }
 
@@ -110,9 +117,9 @@ static modal_status remesh_surface(const modalmesh_order *order, modal_error *er
     size_t n = 0;
     const modal_surface_mesh *s = order->surface;
     size_t *tags = NULL, *corners = NULL;
-    if (order->n_shells != 1 || order->patches_named)
+    if (order->n_shells != 1 || order->n_groups > 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE,
-                   "%s: gmsh gives one closed surface without patches a new size only; tetgen refines any",
+                   "%s: gmsh gives one closed surface without groups a new size only; tetgen refines any",
                    order->path);
     MODAL_TRY(modal_alloc(&tags, s->n_vertices, sizeof *tags, "nodes", err));
     MODAL_TRY(modal_alloc(&corners, 3 * s->n_triangles, sizeof *corners, "triangles", err));

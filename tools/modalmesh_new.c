@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* modalmesh: an empty mesh for an engine to fill; part of the program and of each module. */
+/* modalmesh: what engines need: an empty mesh to fill, names; part of the program and of each module. */
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/base/memory.h"
@@ -25,4 +26,10 @@ modal_status modalmesh_new_mesh(modal_volume_mesh *mesh, int64_t n_nodes, int64_
     }
 done:
     return status;
+}
+
+void modalmesh_group_name(const modalmesh_order *order, int32_t patch, char name[256])
+{
+    if (order->group_names) snprintf(name, 256, "%s", order->group_names[patch]);
+    else snprintf(name, 256, "patch_%d", patch);
 }

@@ -108,18 +108,18 @@ void fill_input(const modalmesh_order &order, const std::vector<double> &holes, 
 modal_status add_groups(const modalmesh_order &order, const tetgenio &out, modal_volume_mesh *mesh,
                         modal_error *err)
 {
-    std::vector<std::vector<bool>> in(order.n_patches, std::vector<bool>(out.numberofpoints));
+    std::vector<std::vector<bool>> in(order.n_groups, std::vector<bool>(out.numberofpoints));
     for (int f = 0; f < out.numberoftrifaces; f++) {
         int marker = out.trifacemarkerlist ? out.trifacemarkerlist[f] : 0;
-        for (int k = 0; k < 3 && marker >= 1 && marker <= order.n_patches; k++)
+        for (int k = 0; k < 3 && marker >= 1 && marker <= order.n_groups; k++)
             in[marker - 1][out.trifacelist[3 * f + k]] = true;
     }
     modal_free(&mesh->groups);
-    modal_status status = modal_alloc_zero(&mesh->groups, order.n_patches, sizeof *mesh->groups, "groups", err);
-    for (int32_t p = 0; p < order.n_patches && status == MODAL_OK; p++) {
+    modal_status status = modal_alloc_zero(&mesh->groups, order.n_groups, sizeof *mesh->groups, "groups", err);
+    for (int32_t p = 0; p < order.n_groups && status == MODAL_OK; p++) {
         modal_group *group = &mesh->groups[mesh->n_groups++];
-        char name[32];
-        std::snprintf(name, sizeof name, "patch_%d", p);
+        char name[256];
+        modalmesh_group_name(&order, p, name);
         group->dimension = 2;
         group->tag = p + 1;
         status = modal_copy_text(&group->name, name, sizeof name, err);
@@ -164,7 +164,7 @@ modal_status mesh_once(const modalmesh_order &order, double size, const std::vec
     std::memcpy(mesh->nodes, out.pointlist, 3 * sizeof(double) * out.numberofpoints);
     for (int64_t i = 0; i < 4 * static_cast<int64_t>(out.numberoftetrahedra); i++)
         mesh->element_nodes[i] = out.tetrahedronlist[i];
-    if (order.patches_named) status = add_groups(order, out, mesh, err);
+    if (order.n_groups > 0) status = add_groups(order, out, mesh, err);
     if (status == MODAL_OK && order.order == 2) status = modal_volume_mesh_raise_order(mesh, err);
     return status;
 }

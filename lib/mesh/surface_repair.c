@@ -34,7 +34,9 @@ static modal_status merge_vertices(modal_surface_mesh *surface, modal_surface_re
             r->removed_flat++;
             continue;
         }
-        memcpy(surface->triangles + 3 * kept++, v, sizeof v);
+        memcpy(surface->triangles + 3 * kept, v, sizeof v);
+        if (surface->triangle_part) surface->triangle_part[kept] = surface->triangle_part[t];
+        kept++;
     }
     surface->n_triangles = kept;
     /* Of vertices, not of corners. */
@@ -72,7 +74,9 @@ static modal_status remove_duplicates(modal_surface_mesh *surface, modal_surface
     for (int64_t t = 0; t < surface->n_triangles; t++) {
         r->removed_duplicates += is_gone[t];
         if (is_gone[t]) continue;
-        memmove(surface->triangles + 3 * kept++, surface->triangles + 3 * t, 3 * sizeof(int32_t));
+        memmove(surface->triangles + 3 * kept, surface->triangles + 3 * t, 3 * sizeof(int32_t));
+        if (surface->triangle_part) surface->triangle_part[kept] = surface->triangle_part[t];
+        kept++;
     }
     surface->n_triangles = kept;
 done:
@@ -289,7 +293,7 @@ static modal_status fill_pinholes(modal_surface_mesh *surface, modal_surface_rep
                                   modal_error *err)
 {
     modal_status status = MODAL_OK;
-    int32_t *longer = NULL;
+    int32_t *longer = NULL, *part = NULL;
     filler f = {.surface = surface};
     MODAL_TRY(find_opposites(surface, &f.opposite, err));
     for (int32_t corner = 0; corner < (int32_t)(3 * surface->n_triangles); corner++)
@@ -300,10 +304,19 @@ static modal_status fill_pinholes(modal_surface_mesh *surface, modal_surface_rep
     MODAL_TRY(modal_alloc(&longer, 3 * (surface->n_triangles + f.n_added), sizeof *longer, "triangles", err));
     memcpy(longer, surface->triangles, 3 * (size_t)surface->n_triangles * sizeof *longer);
     memcpy(longer + 3 * surface->n_triangles, f.added, 3 * (size_t)f.n_added * sizeof *longer);
+    if (surface->triangle_part) {
+        MODAL_TRY(modal_alloc(&part, surface->n_triangles + f.n_added, sizeof *part, "parts", err));
+        memcpy(part, surface->triangle_part, (size_t)surface->n_triangles * sizeof *part);
+        for (int64_t t = 0; t < f.n_added; t++) part[surface->n_triangles + t] = -1;
+        modal_free(&surface->triangle_part);
+        surface->triangle_part = part;
+    }
     modal_free(&surface->triangles);
     surface->triangles = longer;
+    longer = NULL;
     surface->n_triangles += f.n_added;
 done:
+    modal_free(&longer);
     modal_free(&f.opposite);
     modal_free(&f.added);
     return status;

@@ -20,7 +20,7 @@ typedef struct modal_surface_repairs {
 } modal_surface_repairs;
 
 /* Does these, in this order, in place; vertices and triangles keep their order otherwise, new triangles
- * come last. Texture coordinates are dropped. Positions never change. On an error the surface is in a
+ * come last and are in no named part. Texture coordinates are dropped. Positions never change. On an error the surface is in a
  * state between; it can still be freed. */
 modal_status modal_surface_repair(modal_surface_mesh *surface, modal_surface_repairs *repairs,
                                   modal_error *err);

@@ -209,6 +209,19 @@ def check_broken_surfaces():
                 # Every node of the face is in its group.
                 on_face = np.flatnonzero(data["nodes"][:, flat[0]] == x[0, flat[0]])
                 check(group["nodes"] == on_face.tolist(), name, order, "nodes of", group["name"])
+    # The names in the file, through a repair, too.
+    named = FOLDER / "named.obj"
+    lines = ["v %.17g %.17g %.17g" % tuple(v) for v in vertices]
+    for i, t in enumerate(triangles[:-1]):
+        lines += [{0: "g low x", 32: "g", 64: "g low", 96: "g low y"}.get(i, "#"), "f %d %d %d" % tuple(t + 1)]
+    named.write_text("\n".join(lines) + "\n")
+    low = set(triangles[:32].ravel()) | set(triangles[64:-1].ravel())
+    for name in engines():
+        mesh(named, "--repair", "--engine", name)
+        data = dump(FOLDER / "out.msh")
+        check([g["name"] for g in data["groups"]] == ["low"], name, "named parts", [g["name"] for g in data["groups"]])
+        places = {tuple(p) for p in data["nodes"][data["groups"][0]["nodes"]].tolist()}
+        check({tuple(p) for p in vertices[sorted(low)].tolist()} <= places, name, "nodes of a named part")
     # Time limits, and what makes no sense.
     check("not finished after 0.001 s" in mesh(FOLDER / "cube.off", "--time-limit", "0.001", code=5), "time limit")
     check("give one of them" in mesh(FOLDER / "cube.off", "--size", 1, "--nodes", 9, code=2), "usage")

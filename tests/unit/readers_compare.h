@@ -118,8 +118,13 @@ static inline int surface_is_sound(const modal_surface_mesh *surface)
         !surface->uv != !surface->triangle_uv || (!surface->uv && surface->n_uv != 0) ||
         (surface->uv && !reals_are_finite(surface->uv, 2 * surface->n_uv)))
         return 0;
+    for (int32_t i = 0; i < surface->n_parts; i++)
+        if (!surface->part_names[i] || !*surface->part_names[i]) return 0;
     for (int64_t i = 0; i < surface->n_triangles; i++) {
         const int32_t *triangle = surface->triangles + 3 * i;
+        if (surface->triangle_part &&
+            (surface->triangle_part[i] < -1 || surface->triangle_part[i] >= surface->n_parts))
+            return 0;
         for (int j = 0; j < 3; j++) {
             if (triangle[j] < 0 || triangle[j] >= surface->n_vertices ||
                 triangle[j] == triangle[(j + 1) % 3])

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -71,6 +72,45 @@ static void test_collapsed(void **state)
     assert_non_null(strstr(err.message, "triangles with one vertex twice, 1"));
 }
 
+/* Groups of an .obj and solids of an .stl; of more than 1000 none is kept. */
+static void test_parts(void **state)
+{
+    (void)state;
+    static const char obj[] = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3\ng left more\nf 1 2 3 4\ng\n"
+                              "f 2 3 4\ng right\ng left\nf 1 3 4\n";
+    static const char stl[] = "solid  the top \n" FACET("0 0 0", "1 0 0", "0 1 0") "endsolid\nsolid\n"
+        FACET("0 0 0", "1 0 0", "0 0 1") "endsolid\n";
+    static const int32_t obj_parts[] = {-1, 0, 0, -1, 0}, stl_parts[] = {0, -1};
+    modal_surface_mesh surface;
+    modal_error err = {0};
+    assert_int_equal(modal_obj_parse(obj, sizeof obj - 1, "a.obj", &surface, &err), MODAL_OK);
+    assert_true(surface.n_parts == 2 && surface.n_triangles == 5 && surface_is_sound(&surface));
+    assert_string_equal(surface.part_names[0], "left");
+    assert_string_equal(surface.part_names[1], "right");
+    assert_memory_equal(surface.triangle_part, obj_parts, sizeof obj_parts);
+    modal_surface_mesh_free(&surface);
+    assert_int_equal(modal_stl_parse(stl, sizeof stl - 1, "a.stl", &surface, NULL, &err), MODAL_OK);
+    assert_true(surface.n_parts == 1 && surface.n_triangles == 2);
+    assert_string_equal(surface.part_names[0], "the top");
+    assert_memory_equal(surface.triangle_part, stl_parts, sizeof stl_parts);
+    modal_surface_mesh_free(&surface);
+    for (int n = 1000; n <= 1001; n++) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *file = open_memstream(&text, &size);
+        assert_non_null(file);
+        fprintf(file, "v 0 0 0\nv 1 0 0\nv 1 1 0\n");
+        for (int i = 0; i < n; i++) fprintf(file, "g part%d\nf 1 2 3\n", i);
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(modal_obj_parse(text, (int64_t)size, "a.obj", &surface, &err), MODAL_OK);
+        assert_true(surface.n_triangles == n && surface_is_sound(&surface));
+        assert_true(n == 1000 ? surface.n_parts == n && surface.triangle_part[999] == 999
+                              : surface.n_parts == 0 && !surface.triangle_part && !surface.part_names);
+        modal_surface_mesh_free(&surface);
+        free(text);
+    }
+}
+
 static void test_messages(void **state)
 {
     (void)state;
@@ -125,6 +165,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_pyramids),
                                        cmocka_unit_test(test_collapsed),
-                                       cmocka_unit_test(test_messages)};
+                                       cmocka_unit_test(test_parts), cmocka_unit_test(test_messages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
