@@ -33,3 +33,14 @@ if(MODAL_HAVE_MODES)
            ${CMAKE_CURRENT_SOURCE_DIR}/clients/check_calculix.py $<TARGET_FILE:solve_modes>)
   set_tests_properties(clients.calculix PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
+
+# Beside the closest rival, for docs/results/modes.md; needs ARPACK-NG (libarpack2-dev), not run by ctest.
+find_path(MODAL_ARPACK_INCLUDE arpack/arpack.h)
+find_library(MODAL_ARPACK_LIBRARY arpack)
+if(MODAL_HAVE_MODES AND MODAL_ARPACK_INCLUDE AND MODAL_ARPACK_LIBRARY)
+  add_executable(bench_modes ${CMAKE_CURRENT_SOURCE_DIR}/bench/bench_modes.c)
+  set_target_properties(bench_modes PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_include_directories(bench_modes SYSTEM PRIVATE ${MODAL_CHOLMOD_INCLUDE} ${MODAL_ARPACK_INCLUDE})
+  target_link_libraries(bench_modes PRIVATE modal_modes ${MODAL_CHOLMOD_LIBRARY} ${MODAL_ARPACK_LIBRARY}
+                        OpenMP::OpenMP_C m)
+endif()

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_modes NX,NY,NZ [N_MODES [ROUNDS]]: natural modes of a clamped bar of NX x NY x NZ cells of six
+ * tetrahedra, by lib/modes and by its closest rival, in turn: CHOLMOD's supernodal Cholesky (METIS on the
+ * node graph) with ARPACK-NG's Lanczos (dsaupd, mode 3, tolerance 1e-9, ncv = 2 nev + 1), both on the same K
+ * and M with the same number of threads. MODAL_THREADS sets it. Seconds are without the assembly. */
+#include <arpack/arpack.h>
+#include <cholmod.h>
+#include <math.h>
+#include <omp.h>
+#include <time.h>
+
+#include "lib/fem/assemble.h"
+#include "lib/modes/factor.h"
+#include "lib/modes/modes.h"
+#include "tests/unit/solid_fixtures.h"
+
+/* Seconds of all processors that this process used: what a loaded machine leaves to compare. */
+static double cpu_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Columns of the lower triangle of K, by degrees of freedom. */
+static cholmod_sparse *expand(const modal_fem_system *system, cholmod_common *common)
+{
+    const modal_block_pattern *p = &system->pattern;
+    const size_t n = 3 * (size_t)p->n_nodes, size = 9 * (size_t)modal_block_count(p) - n;
+    cholmod_sparse *a = cholmod_l_allocate_sparse(n, n, size, 1, 1, -1, CHOLMOD_REAL, common);
+    int64_t *columns = a->p, *rows = a->i, at = 0;
+    double *values = a->x;
+    for (int64_t j = 0; j < p->n_nodes; j++)
+        for (int q = 0; q < 3; q++) {
+            columns[3 * j + q] = at;
+            for (int64_t k = p->offsets[j]; k < p->offsets[j + 1]; k++)
+                for (int r = k == p->offsets[j] ? q : 0; r < 3; r++) {
+                    rows[at] = 3 * (int64_t)p->rows[k] + r;
+                    values[at++] = system->stiffness[9 * k + 3 * r + q];
+                }
+        }
+    columns[n] = at;
+    return a;
+}
+
+static void order(const modal_fem_system *system, int64_t *permutation, cholmod_common *common)
+{
+    const modal_block_pattern *p = &system->pattern;
+    const size_t n = (size_t)p->n_nodes, size = (size_t)modal_block_count(p);
+    cholmod_sparse *graph = cholmod_l_allocate_sparse(n, n, size, 1, 1, -1, CHOLMOD_PATTERN, common);
+    int64_t *rows = graph->i, *nodes = malloc(n * sizeof *nodes);
+    memcpy(graph->p, p->offsets, (n + 1) * sizeof(int64_t));
+    for (size_t k = 0; k < size; k++) rows[k] = p->rows[k];
+    solid_require(cholmod_l_metis(graph, NULL, 0, 0, nodes, common), "METIS");
+    for (size_t k = 0; k < 3 * n; k++) permutation[k] = 3 * nodes[k / 3] + (int64_t)(k % 3);
+    cholmod_l_free_sparse(&graph, common);
+    free(nodes);
+}
+
+static double rival(const modal_fem_system *system, int n_modes, int n_threads, double *eigenvalues)
+{
+    const double start = modal_seconds();
+    const a_int n = 3 * (a_int)system->n_free, n_basis = 2 * n_modes + 1, n_work = n_basis * (n_basis + 8);
+    cholmod_common common;
+    modal_blas_threads(n_threads);
+    cholmod_l_start(&common);
+    common.supernodal = CHOLMOD_SUPERNODAL;
+    common.nmethods = 1;
+    common.method[0].ordering = CHOLMOD_GIVEN;
+    cholmod_sparse *a = expand(system, &common);
+    int64_t *permutation = malloc((size_t)n * sizeof *permutation);
+    order(system, permutation, &common);
+    const double ordered = modal_seconds();
+    const int levels = omp_get_max_active_levels();
+    omp_set_max_active_levels(0); /* CHOLMOD's own threads on top of BLAS's cost more than they bring */
+    cholmod_factor *factor = cholmod_l_analyze_p(a, permutation, NULL, 0, &common);
+    solid_require(factor && cholmod_l_factorize(a, factor, &common), "Cholesky");
+    const double factored = modal_seconds();
+    double *start_vector = malloc((size_t)n * 8), *basis = malloc((size_t)n * (size_t)n_basis * 8);
+    double *work = calloc(3 * (size_t)n, 8), *more = calloc((size_t)n_work, 8);
+    double *vectors = malloc((size_t)n * (size_t)n_modes * 8);
+    cholmod_dense *x = NULL, *y = NULL, *e = NULL;
+    a_int parameters[11] = {1, 0, 300, 1, 0, 0, 3}, pointers[14] = {0}, info = 1, ido = 0;
+    for (a_int i = 0; i < n; i++) start_vector[i] = sin(1.0 + 3.0 * i);
+    int n_solves = 0;
+    for (;;) {
+        dsaupd_c(&ido, "G", n, "LM", n_modes, 1e-9, start_vector, n_basis, basis, n, parameters, pointers,
+                 work, more, n_work, &info);
+        if (ido == 99) break;
+        double *from = work + pointers[0] - 1, *to = work + pointers[1] - 1, *right = to;
+        if (ido == 1) right = work + pointers[2] - 1;
+        if (ido != 1) modal_identity_blocks_multiply(&system->pattern, system->mass, 1, from, to, 1);
+        if (ido == 2) continue;
+        cholmod_dense b = {.nrow = (size_t)n, .ncol = 1, .nzmax = (size_t)n, .d = (size_t)n, .x = right,
+                           .xtype = CHOLMOD_REAL, .dtype = CHOLMOD_DOUBLE};
+        solid_require(cholmod_l_solve2(CHOLMOD_A, factor, &b, NULL, &x, NULL, &y, &e, &common), "solve");
+        memcpy(to, x->x, (size_t)n * 8);
+        n_solves++;
+    }
+    solid_require(info == 0, "ARPACK");
+    a_int *select = calloc((size_t)n_basis, sizeof *select);
+    dseupd_c(1, "A", select, eigenvalues, vectors, n, 0, "G", n, "LM", n_modes, 1e-9, start_vector, n_basis,
+             basis, n, parameters, pointers, work, more, n_work, &info);
+    omp_set_max_active_levels(levels);
+    const double seconds = modal_seconds() - start;
+    printf("rival  %7.2f s: order %.2f, analyse + factor %.2f, %d solves and the rest %.2f\n", seconds,
+           ordered - start, factored - ordered, n_solves, modal_seconds() - factored);
+    cholmod_l_free_dense(&x, &common);
+    cholmod_l_free_dense(&y, &common);
+    cholmod_l_free_dense(&e, &common);
+    cholmod_l_free_factor(&factor, &common);
+    cholmod_l_free_sparse(&a, &common);
+    cholmod_l_finish(&common);
+    free(permutation), free(start_vector), free(basis), free(work), free(more), free(vectors), free(select);
+    return seconds;
+}
+
+int main(int argc, char **argv)
+{
+    int c[3];
+    if (argc < 2 || sscanf(argv[1], "%d,%d,%d", c, c + 1, c + 2) != 3) {
+        fprintf(stderr, "usage: bench_modes NX,NY,NZ [N_MODES [ROUNDS]]\n");
+        return 2;
+    }
+    const int n_modes = argc > 2 ? atoi(argv[2]) : 30, rounds = argc > 3 ? atoi(argv[3]) : 3;
+    const int n_threads = getenv("MODAL_THREADS") ? atoi(getenv("MODAL_THREADS")) : omp_get_max_threads();
+    const int n_fixed = (c[1] + 1) * (c[2] + 1);
+    const double size[3] = {1, 0.3, 0.31};
+    modal_volume_mesh mesh;
+    modal_fem_system system;
+    modal_error err = {0};
+    int32_t *fixed = malloc((size_t)n_fixed * sizeof *fixed);
+    double *eigenvalues = malloc((size_t)(2 * n_modes + 1) * sizeof *eigenvalues);
+    for (int i = 0; i < n_fixed; i++) fixed[i] = i;
+    solid_bar(&mesh, c[0], c[1], c[2], size, 1, 2e11, 0.3, 7800);
+    printf("%lld nodes, %d modes, %d threads\n", (long long)mesh.n_nodes, n_modes, n_threads);
+    for (int round = 0; round < rounds; round++) {
+        modal_modes_result result;
+        const double begin = cpu_seconds();
+        const modal_modes_options options = {
+            .n_modes = n_modes, .n_threads = n_threads, .proof = MODAL_PROOF_NEVER};
+        if (modal_modes_solve(&mesh, fixed, n_fixed, &options, &result, NULL, &err) != MODAL_OK) {
+            fprintf(stderr, "bench_modes: %s\n", err.message);
+            return 5;
+        }
+        const double ours = result.seconds_order + result.seconds_analyse + result.seconds_factor +
+                            result.seconds_solve + result.seconds_refine;
+        const double cpu = cpu_seconds() - begin; /* with the assembly */
+        printf("modal  %7.2f s: order %.2f, analyse + factor %.2f, %lld solves and the rest %.2f; %.0f MiB\n",
+               ours, result.seconds_order, result.seconds_analyse + result.seconds_factor,
+               (long long)result.n_solves, result.seconds_solve + result.seconds_refine,
+               result.peak_bytes / 1048576);
+        if (modal_fem_assemble(&mesh, fixed, NULL, n_fixed, MODAL_MASS_CONSISTENT, n_threads, &system, &err))
+            return 5;
+        const double middle = cpu_seconds();
+        const double theirs = rival(&system, n_modes, n_threads, eigenvalues);
+        const double rival_cpu = cpu_seconds() - middle;
+        double worst = 0;
+        for (int k = 0; k < n_modes; k++) /* ascending in lambda */
+            worst = fmax(worst, fabs(eigenvalues[k] / result.eigenvalues[k] - 1));
+        printf("ratio %.3f; of processor seconds (%.2f, %.2f) %.3f; eigenvalues differ by %.1e\n",
+               ours / theirs, cpu, rival_cpu, cpu / rival_cpu, worst);
+        fflush(stdout);
+        modal_fem_system_free(&system);
+        modal_modes_result_free(&result);
+    }
+    modal_volume_mesh_free(&mesh);
+    free(fixed), free(eigenvalues);
+    return 0;
+}
