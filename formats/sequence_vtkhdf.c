@@ -418,4 +418,5 @@ static void drop(void **writer) { *writer = modal_sequence_abort(*writer); }
 
 const modal_sequence_format modal_sequence_vtkhdf = {
     .name = "vtkhdf", .files = {"sequence.vtkhdf", "sequence.xdmf"}, .kinds = {"vtkhdf", "xdmf"},
-    .needs_frames = 1, .holds_surface = 1, .holds_volume = 1, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};
+    .needs_frames = 1, .holds_surface = 1, .holds_volume = 1,
+    .size = size, .begin = begin, .add = add, .end = end, .abort = drop};
