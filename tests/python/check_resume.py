@@ -25,8 +25,8 @@ other = len(sys.argv) > 2
 COMMON = ["--backend", back_end, "--fields", "displacement"]
 # Small batches: room for about three frames, and none for the modal matrix of 7 MB; with another back
 # end for some frames of 0.7 MB beside the buffers through which a matrix is loaded to a device.
-SMALL = ["--memory-limit", "36M" if other else "2M"]
-N_FRAMES = 300
+SMALL = ["--memory-limit", "44M" if other else "2M"]
+N_FRAMES = 900 if len(sys.argv) > 2 else 300
 
 
 def must(condition, what):
@@ -96,7 +96,7 @@ def signals(want):
         finish(want)
     for least in (1, 4, 9):  # again and again, with other batches
         stop(signal.SIGKILL, least)
-    finish(want, "-j2", "--memory-limit", "40M" if other else "3M")
+    finish(want, "-j2", "--memory-limit", "50M" if other else "3M")
     finish(want)  # nothing was begun: as without --resume
     with open("traj.h5", "rb") as trajectory:  # what has no name can be given again
         run("-", "o", *COMMON, stdin=trajectory)
