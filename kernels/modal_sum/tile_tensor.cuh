@@ -396,7 +396,7 @@ modal_status launch_tensor(const Product &p, cudaStream_t stream, modal_error *e
     const bool lines = p.n_vertices % 32 == 0; // columns are whole cache lines: shorter runs will do
     if (p.n_columns > 32 && p.n_tiles <= 512 && tensor_fits<Small>(p, 4))
         return launch_tensor_shape<Small, KIND>(p, stream, err);
-    if (p.n_columns > 64 && lines && tensor_fits<Many>(p, 1))
+    if (p.n_columns > 32 && lines && tensor_fits<Many>(p, 1))
         return launch_tensor_shape<Many, KIND>(p, stream, err);
     if (p.n_columns > 16 && tensor_fits<Some>(p, 1))
         return launch_tensor_shape<Some, KIND>(p, stream, err);

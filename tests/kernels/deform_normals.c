@@ -82,7 +82,10 @@ static void run(harness *h)
     static const int32_t ranks[] = {0, 1, 5, 32, 100};
     static const int64_t columns[] = {0, 1, 3, 8, 9, 16, 17, 40, 64};
     const int64_t limit = h->quick ? 200000 : 5000000;
-    if (!h->device.kernels->deform_normals) return; /* the engine takes the two operations */
+    if (!h->device.kernels->deform_normals) {
+        harness_unsupported(h, "not fused there, the engine takes the two operations");
+        return;
+    }
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (size_t j = 0; j < sizeof ranks / sizeof *ranks; j++)
             for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)

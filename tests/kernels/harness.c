@@ -141,6 +141,12 @@ void harness_compare(harness *h, const char *what, int64_t index, float got, dou
     if (tolerance > 0.0 && error / tolerance > h->worst) h->worst = error / tolerance;
 }
 
+void harness_unsupported(harness *h, const char *why)
+{
+    printf("SKIPPED %s on %s: %s\n", h->operation, h->device.name, why);
+    h->unsupported = 1;
+}
+
 void harness_same(harness *h, const char *what, const harness_output *a, const harness_output *b)
 {
     if (a->count != b->count || memcmp(a->host, b->host, (size_t)a->count * sizeof(float)) != 0)
@@ -165,11 +171,13 @@ static void run_one(harness *h, void (*run)(harness *), const char *simd)
     h->state = h->seed;
     h->n_cases = h->n_values = h->n_failures = 0;
     h->worst = 0.0;
+    h->unsupported = 0;
     h->is_reference = strcmp(h->device.name, "ref") == 0;
     need(modal_device_stream_new(&h->device, &h->stream, &err), &err);
     run(h);
     clear(h);
     modal_device_stream_delete(&h->device, &h->stream);
+    if (h->unsupported) return;
     printf("%-16s %-8s %-7s %6lld %11lld %12.3f %9lld\n", h->operation, h->device.name, simd,
            (long long)h->n_cases, (long long)h->n_values, h->worst, (long long)h->n_failures);
     if (h->n_values == 0) {
@@ -188,7 +196,7 @@ static int64_t run_back_end(harness *h, void (*run)(harness *), const char *name
     }
     if (strcmp(h->device.name, "cpu") != 0) {
         run_one(h, run, "-");
-        return h->n_failures;
+        return h->unsupported ? -1 : h->n_failures;
     }
     int64_t failures = 0;
     int found = 0;

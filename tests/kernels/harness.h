@@ -29,7 +29,7 @@ typedef struct harness {
     const char *operation;
     modal_device device;
     modal_stream *stream;
-    int quick, is_reference;
+    int quick, is_reference, unsupported;
     uint64_t seed, state;
     int64_t n_cases, n_values, n_failures;
     double worst; /* largest error / tolerance */
@@ -65,6 +65,9 @@ void harness_ok(harness *h, modal_status status, const modal_error *err);
 /* Counts a failure unless |got - want| <= tolerance (NaN fails). */
 void harness_compare(harness *h, const char *what, int64_t index, float got, double want,
                      double tolerance);
+
+/* Says that the back end has no such operation: the program is skipped, visibly. */
+void harness_unsupported(harness *h, const char *why);
 
 /* Counts a failure unless the two outputs hold the same bytes. */
 void harness_same(harness *h, const char *what, const harness_output *a, const harness_output *b);
