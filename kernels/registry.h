@@ -26,8 +26,7 @@ extern "C" {
 typedef struct modal_kernels {
     const char *back_end;
     int normals_ring; /* nonzero: normals_dynamic is faster with a ring than with corners */
-    /* Up to so many frames deform_objects is faster than deform for many small shapes. */
-    int64_t packs_frames;
+    int packs_objects; /* nonzero: deform_objects is faster than deform for many small shapes */
     modal_sum_function *modal_sum;
     modal_world_transform_function *world_transform;
     modal_deform_function *deform;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is computed together: the objects of a shape as columns of one product, which reads U once; or
  * small objects of several shapes as a pack, which needs one launch where columns need one a shape.
- * The choice depends on the scene, the kind of back end and the number of frames alone: not on memory,
- * batches or devices.
+ * The choice depends on the scene and the kind of back end alone, since the two may differ in the last
+ * bit: not on memory, batches or devices. A CPU, whose launches are calls, prefers columns.
  * Measured into a null sink on an NVIDIA H200, with normals and displacements, ms: 100 frames of 2,000
  * shapes of 30 vertices 224 as columns, 6.1 packed; 20 frames of 30,000 such shapes 4,960 and 11.6 (84 %
- * of the link's rate); 200 frames of 200 shapes of 900 vertices 118 and 24 (96 %).
- * On CUDA the two may differ in the last bit (a pack divides the modes of few
- * tiles among warps); on the CPU they do not. */
+ * of the link's rate); 200 frames of 200 shapes of 900 vertices 118 and 24 (96 %). */
 #include <string.h>
 
 #include "lib/base/memory.h"
@@ -36,9 +34,8 @@ static int is_small(const modal_shape *s, int32_t n_objects)
 static modal_status count_objects(deform_engine *d, const modal_basis *basis, int32_t *count,
                                   modal_error *err)
 {
-    const int packs = d->request.packing > 0 ||
-                      (d->request.packing == 0 &&
-                       d->request.n_frames <= d->device.kernels->packs_frames);
+    const int packs =
+        d->request.packing ? d->request.packing > 0 : d->device.kernels->packs_objects;
     int32_t n_small = 0;
     d->n_modes = modal_basis_mode_offsets(basis, d->mode_offsets);
     d->point_offsets[0] = 0;

@@ -341,9 +341,11 @@ static void test_bad_requests(void **state)
 static void test_every_allocation_can_fail(void **state)
 {
     const scene *s = *state;
-    for (int normals = 0; normals < 3; normals++) {
+    for (int way = 0; way < 6; way++) { /* three kinds of normals and tangents, columns and packs */
         modal_deform_request request = request_of("cpu");
-        request.normals = (modal_normals)normals;
+        request.normals = (modal_normals)(way % 3);
+        request.tangents = (modal_tangents)(way % 3);
+        request.packing = way < 3 ? -1 : 1;
         int64_t n = 1;
         for (;; n++) {
             modal_deformer *d = NULL;
