@@ -32,7 +32,7 @@ static void solve(const modal_volume_mesh *mesh, const int32_t *fixed, const uin
 {
     modal_error err = {0};
     const modal_modes_options options = {
-        .n_modes = n_modes, .mass_rule = rule, .n_threads = 2, .fixed_components = components};
+        .n_modes = n_modes, .mass_rule = rule, .n_threads = 1, .fixed_components = components};
     if (modal_modes_solve(mesh, fixed, n_fixed, &options, result, NULL, &err) != MODAL_OK)
         fail_msg("%s", err.message);
 }
