@@ -62,13 +62,13 @@ def main():
         expected = np.loadtxt("expected.txt")
         with h5py.File("basis.h5", "r") as file:
             rows = layout(basis_md)
-            assert len(rows) == 39, len(rows)
+            assert len(rows) == 41, len(rows)
             check_layout(file, rows, set())
         for name in ("traj.h5", "still.h5"):
             with h5py.File(name, "r") as file:
                 rows = layout(trajectory_md)
-                assert len(rows) == 4, rows
-                check_layout(file, rows, {"/frames"} if name == "still.h5" else set())
+                assert len(rows) == 5, rows
+                check_layout(file, rows, {"/frames", "/energy"} if name == "still.h5" else {"/energy"})
 
         # basis.md: X + U q with q = (1e-3, 0, ...) in the user's order, against the formula by hand
         names = {}
