@@ -331,6 +331,48 @@ static void test_many_equal_modes(void **state)
     modal_volume_mesh_free(&mesh);
 }
 
+/* A free cube and a square bar: nearly equal modes come as whole spaces, whatever the start vectors. */
+static void test_near_multiples(void **state)
+{
+    (void)state;
+    enum { N = 24 };
+    const double sizes[2][3] = {{1, 1, 1}, {4, 1, 1}};
+    for (int test = 0; test < 2; test++) {
+        modal_volume_mesh mesh;
+        modal_modes_result a, b;
+        modal_fem_system system;
+        modal_modes_options options = {.n_modes = N, .n_threads = 2, .seed = 1};
+        int clusters = 0, first = 0;
+        solid_bar(&mesh, test ? 20 : 7, test ? 5 : 7, test ? 5 : 7, sizes[test], 1, 2e11, 0.3, 7800);
+        solve(&mesh, NULL, 0, &options, &a);
+        options.seed = 77;
+        solve(&mesh, NULL, 0, &options, &b);
+        assert_int_equal(modal_fem_assemble(&mesh, NULL, NULL, 0, MODAL_MASS_CONSISTENT, 1, &system, NULL),
+                         MODAL_OK);
+        const int64_t n = 3 * mesh.n_nodes;
+        double *mb = calloc((size_t)(N * n), sizeof *mb);
+        modal_identity_blocks_multiply(&system.pattern, system.mass, N, b.modes, mb, 1);
+        for (int end = 1; end < N; end++) {
+            if (a.eigenvalues[end] <= 1.03 * a.eigenvalues[end - 1]) continue;
+            double overlap = 0; /* the size of the cluster where both span the same space */
+            for (int i = first; i < end; i++)
+                for (int j = first; j < end; j++) {
+                    double product = 0;
+                    for (int64_t k = 0; k < n; k++) product += a.modes[i * n + k] * mb[j * n + k];
+                    overlap += product * product;
+                }
+            assert_true(fabs(overlap - (end - first)) <= 1e-9);
+            clusters += end - first > 1;
+            first = end;
+        }
+        assert_true(clusters >= 2);
+        free(mb);
+        modal_fem_system_free(&system);
+        modal_modes_result_free(&a), modal_modes_result_free(&b);
+        modal_volume_mesh_free(&mesh);
+    }
+}
+
 static void test_memory_limit(void **state)
 {
     (void)state;
@@ -650,6 +692,7 @@ int main(void)
         cmocka_unit_test(test_count_that_disagrees),
         cmocka_unit_test(test_count_is_inertia),
         cmocka_unit_test(test_many_equal_modes),
+        cmocka_unit_test(test_near_multiples),
         cmocka_unit_test(test_memory_limit),
         cmocka_unit_test(test_dense_equals_lanczos),
         cmocka_unit_test(test_units),
