@@ -299,7 +299,7 @@ done:
 }
 
 modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajectory *trajectory,
-                                    const char *title, modal_viewer_data *data, modal_error *err)
+                                    const char *title, char up, modal_viewer_data *data, modal_error *err)
 {
     modal_status status = MODAL_OK;
     sink out = {0};
@@ -317,8 +317,8 @@ modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajec
     }
     data->displacement_error = 0.5 / MODE_STEPS;
     MODAL_TRY(put_objects(&out, basis, err));
-    header = json_pack("{s:i, s:s, s:O, s:i}", "version", 1, "title", title, "shapes", shapes, "objects",
-                       basis->n_objects);
+    header = json_pack("{s:i, s:s, s:s, s:O, s:i}", "version", 1, "title", title, "up",
+                       up == 'z' ? "z" : "y", "shapes", shapes, "objects", basis->n_objects);
     if (!header) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--title: not UTF-8, %s", title);
     if (trajectory) {
         json_object_set_new(header, "frames", json_integer(trajectory->n_frames));

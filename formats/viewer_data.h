@@ -18,10 +18,10 @@ typedef struct modal_viewer_data {
 } modal_viewer_data;
 
 /* `basis` holds surfaces, modal matrices and modes. `trajectory` may be NULL: then the page shows the
- * modes themselves. title: UTF-8. MODAL_ERROR_INPUT for more frames, modes or points than a page can
+ * modes themselves. title: UTF-8; up: 'y' or 'z'. MODAL_ERROR_INPUT for more frames, modes or points than a page can
  * hold (2^31 values an array), memory. On an error *data is zeroed. */
 modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajectory *trajectory,
-                                    const char *title, modal_viewer_data *data, modal_error *err);
+                                    const char *title, char up, modal_viewer_data *data, modal_error *err);
 void modal_viewer_data_free(modal_viewer_data *data);
 
 #endif

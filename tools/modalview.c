@@ -22,6 +22,7 @@ extern const char modalview_page[], modalview_page_end[]; /* tools/modalview_pag
 static const tool_option options[] = {
     {"basis", 0, "BASIS.h5", NULL, "Take the trajectory's basis from here, where it has moved.", 0},
     {"title", 0, "TEXT", NULL, "Title of the page (default: the name of the input).", 0},
+    {"up", 0, "y|z", "y", "The axis that points upwards when the page opens.", 0},
     TOOL_OPTION_FORCE,
     TOOL_OPTIONS_COMMON,
     {0},
@@ -146,7 +147,10 @@ int main(int argc, char **argv)
     modal_viewer_data data = {0};
     const char *input = t.arguments.operands[0], *path = t.arguments.operands[1];
     const char *title = tool_value(&t.arguments, "title"), *slash = strrchr(input, '/');
+    const char *up = tool_value(&t.arguments, "up");
     double start = tool_seconds();
+    if (strcmp(up, "y") != 0 && strcmp(up, "z") != 0)
+        MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--up: must be y or z, %s", up);
     if (strcmp(path, "-") == 0)
         MODAL_FAIL(&err, MODAL_ERROR_USAGE, "PAGE.html: a file, cannot be standard output, -");
     MODAL_TRY(tool_refuse_same_file(input, path, &err));
@@ -156,7 +160,7 @@ int main(int argc, char **argv)
     start = tool_seconds();
     if (!title) title = strcmp(input, "-") == 0 ? "trajectory" : slash ? slash + 1 : input;
     MODAL_TRY(modal_viewer_data_make(&s.basis, s.trajectory.n_frames > 0 ? &s.trajectory : NULL, title,
-                                     &data, &err));
+                                     up[0], &data, &err));
     tool_stage(&t, "pack", tool_seconds() - start, data.n_bytes);
     start = tool_seconds();
     FILE *to = fopen(output.temporary, "wb");

@@ -159,8 +159,10 @@ def read_shape(data, about):
 def check_data(folder, basis, motion, moving):
     for source_file in (motion, moving, basis):
         page = f"{folder}/page.html"
-        run("modalview", source_file, page, "--force", "--quiet", "--title", "a </script> & \u00e4 \"fork\"")
+        run("modalview", source_file, page, "--force", "--quiet", "--title", "a </script> & \u00e4 \"fork\"",
+            "--up", "z" if source_file == moving else "y")
         data = Data(page)
+        check(data.header["up"] == ("z" if source_file == moving else "y"), "up")
         check(data.header["title"] == "a </script> & \u00e4 \"fork\"", data.header["title"])
         triangles, user, X, U = read_shape(data, data.header["shapes"][0])
         check(data.differences(1).tolist() == [0] and data.header["objects"] == 1, "objects")
@@ -212,6 +214,7 @@ def check_refusals(folder, basis, motion):
     refused(2, basis, basis, "--force", says="basis.h5")
     refused(2, motion, basis, "--force", says="basis.h5")
     refused(2, basis, "-", says="standard output")
+    refused(2, basis, out, "--up", "x", says="--up")
     refused(4, basis, f"{folder}/no/where.html", says="where.html")
     refused(2, basis, out, "--title", b"\xff", says="--title")
     open(out, "w").write("mine")
@@ -331,10 +334,19 @@ class Browser:
         self.process.wait()
 
 
+ALL_IN_SIGHT = """(() => { const d = modalview.drawing, v = d.controls.target.clone();
+    const p = (modalview.show(), modalview.deformer.read(modalview.deformer.moved)); d.camera.updateMatrixWorld();
+    for (let i = 0; i < modalview.scene.points; i++) {
+      v.fromArray(p, 4 * i).project(d.camera);
+      if (!(Math.abs(v.x) < 1 && Math.abs(v.y) < 1 && Math.abs(v.z) < 1)) return false;
+    } return true; })()"""
+
+
 def check_trajectory(browser, page, wanted, displacement, size, picture):
     browser.open(page)
     frames = len(wanted)
     check(browser.js("modalview.ui.playing"), "it does not play")
+    check(browser.js(ALL_IN_SIGHT), "not all in sight")
     start = browser.js("modalview.player.frame")
     browser.wait(f"modalview.player.frame !== {start}", "the next frame")
     browser.click_on("play")
@@ -409,6 +421,10 @@ def check_trajectory(browser, page, wanted, displacement, size, picture):
 
 def check_modes(browser, page, basis, size, picture):
     browser.open(page)
+    check(browser.js("modalview.drawing.camera.up.z === 1 && document.getElementById('up').textContent === 'z up'"), "up")
+    check(browser.js(ALL_IN_SIGHT), "z up: not all in sight")
+    browser.click_on("up")
+    check(browser.js("modalview.drawing.camera.up.y === 1") and browser.js(ALL_IN_SIGHT), "y up: not all in sight")
     browser.click_on("swing")
     with h5py.File(basis) as b:
         s = b["shapes/0000"]
@@ -461,7 +477,7 @@ def check_in_browser(folder, basis, motion, moving, shots):
             wanted, displacement = expected(of, file)
             check(np.abs(displacement).max() > 0.01 * size, "it hardly moves")
             check_trajectory(browser, f"{folder}/{name}.html", wanted, displacement, size, picture(name))
-        run("modalview", basis, f"{folder}/modes.html", "--quiet")
+        run("modalview", basis, f"{folder}/modes.html", "--quiet", "--up", "z")
         check_modes(browser, f"{folder}/modes.html", basis, size, picture("modes"))
         check_phone(browser, f"{folder}/trajectory.html", picture("phone"))
     finally:

@@ -125,7 +125,7 @@ function readShape(reader, about) {
   return { ...about, n, r, triangles, user, faces, rest, modes };
 }
 
-// { title, shapes, objects: [{ shape, frame, point, coordinate }], points, coordinates,
+// { title, up, shapes, objects: [{ shape, frame, point, coordinate }], points, coordinates,
 //   times, q: [coordinate][frame], frames: [object][12][frame] or null } ; times is null for a basis.
 export async function readScene(header, base64) {
   const reader = new Reader(await gunzip(base64));
@@ -141,7 +141,7 @@ export async function readScene(header, base64) {
     points += shape.n;
     coordinates += shape.r;
   }
-  const scene = { title: header.title, shapes, objects, points, coordinates, times: null, q: null, frames: null };
+  const scene = { title: header.title, up: header.up, shapes, objects, points, coordinates, times: null, q: null, frames: null };
   if (header.frames !== undefined) {
     const n = header.frames;
     scene.times = new Float64Array(reader.planes(n, 8));

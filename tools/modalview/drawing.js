@@ -72,7 +72,8 @@ export class Drawing {
     this.scene = scene;
     this.world = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(35, 1, 0.005, 50);
-    this.controls = new OrbitControls(this.camera, canvas);
+    this.canvas = canvas;
+    this.onChange = () => {};
     const map = new THREE.DataTexture(colourMap(), 256, 1);
     map.minFilter = map.magFilter = THREE.LinearFilter;
     map.needsUpdate = true;
@@ -101,10 +102,9 @@ export class Drawing {
   home(up) {
     this.camera.up.set(0, up === 'y' ? 1 : 0, up === 'z' ? 1 : 0);
     this.camera.position.set(1, up === 'y' ? 0.6 : -1.3, up === 'y' ? 1.3 : 0.6).multiplyScalar(1.05);
-    this.controls.target.set(0, 0, 0);
-    this.controls.object = this.camera;
-    this.controls._quat?.setFromUnitVectors(this.camera.up, new THREE.Vector3(0, 1, 0));
-    this.controls._quatInverse?.copy(this.controls._quat).invert();
+    this.controls?.dispose(); // it learns which axis is up when it is made
+    this.controls = new OrbitControls(this.camera, this.canvas);
+    this.controls.addEventListener('change', () => this.onChange());
     this.controls.update();
   }
 

@@ -45,7 +45,7 @@ async function start() {
   deformer.uniforms.inverse_size.value = 1 / size;
   const isTrajectory = scene.times !== null;
   const player = isTrajectory ? new TrajectoryPlayer(scene) : new ModePlayer(scene, size);
-  const ui = { playing: true, field: 0, ranges: [0, 0, 0, 0], picked: -1, up: 'y', dirty: true, measured: 0 };
+  const ui = { playing: true, field: 0, ranges: [0, 0, 0, 0], picked: -1, up: scene.up, dirty: true, measured: 0 };
   document.title = scene.title;
   $('title').textContent = scene.title;
   $('about').textContent = `${scene.points.toLocaleString('en')} vertices, ${scene.objects.length} object${scene.objects.length > 1 ? 's' : ''}, `
@@ -148,7 +148,8 @@ async function start() {
   const toggleWire = toggle('wire', (on) => drawing.setWireframe(on));
   const toggleDark = toggle('dark', (on) => { document.body.classList.toggle('dark', on); drawing.setDark(on); });
   const toggleLoop = toggle('loop', (on) => { player.loop = on; });
-  const turn = () => { ui.up = ui.up === 'y' ? 'z' : 'y'; $('up').textContent = `${ui.up} up`; drawing.home(ui.up); repaint(); };
+  const lookFrom = (up) => { ui.up = up; $('up').textContent = `${up} up`; drawing.home(up); repaint(); };
+  const turn = () => lookFrom(ui.up === 'y' ? 'z' : 'y');
   $('play').addEventListener('click', () => setPlaying(!ui.playing));
   $('up').addEventListener('click', turn);
   $('panel-toggle').addEventListener('click', () => document.body.classList.toggle('panel'));
@@ -214,12 +215,14 @@ async function start() {
     repaint();
   };
   new ResizeObserver(resize).observe(canvas.parentElement);
-  drawing.controls.addEventListener('change', repaint);
+  drawing.onChange = repaint;
   const dark = window.matchMedia('(prefers-color-scheme: dark)').matches;
   $('dark').checked = dark;
   document.body.classList.toggle('dark', dark);
   drawing.setDark(dark);
   exaggerate();
+  lookFrom(scene.up);
+  setField(1);
   setPlaying(true);
 
   // ---- the loop ----
