@@ -39,11 +39,12 @@ static void block_signals(sigset_t *before)
 
 static void unblock_signals(const sigset_t *before) { pthread_sigmask(SIG_SETMASK, before, NULL); }
 
-/* Frames are made in their order. Nothing but what a signal handler may call. */
-static void unlink_frames(char *path, const char *extension)
+/* Removes the frames from `frame` on, which are made in their order, and returns the first one that is not
+ * there. Nothing but what a signal handler may call. */
+static int64_t unlink_frames(char *path, const char *extension, int64_t frame)
 {
     const size_t length = strlen(path);
-    for (int64_t frame = 0; frame < 1000000; frame++) {
+    for (; frame < 1000000; frame++) {
         char *to = path + length;
         *to++ = '/';
         for (int64_t unit = 100000; unit > 0; unit /= 10) *to++ = (char)('0' + frame / unit % 10);
@@ -51,7 +52,23 @@ static void unlink_frames(char *path, const char *extension)
         strcpy(to, extension);
         const int gone = unlink(path) == 0;
         path[length] = '\0';
-        if (!gone) return;
+        if (!gone) return frame;
+    }
+    return frame;
+}
+
+/* Removes a folder of frames while another thread may still be making some: under another name it is not
+ * found again, and a frame that was just being made goes in a further round. */
+static void remove_frames(char *path, const char *extension)
+{
+    static char before[sizeof unfinished[0].path];
+    int64_t frame = 0;
+    strcpy(before, path);
+    strcat(path, "~");
+    if (rename(before, path) != 0) strcpy(path, before);
+    for (int round = 0; round < 1000; round++) {
+        frame = unlink_frames(path, extension, frame);
+        if (rmdir(path) == 0 || (errno != ENOTEMPTY && errno != EEXIST)) return;
     }
 }
 
@@ -67,8 +84,9 @@ static void on_signal(int number)
         return;
     }
     for (int i = n_unfinished - 1; i >= 0; i--) {
-        if (unfinished[i].extension[0]) unlink_frames(unfinished[i].path, unfinished[i].extension);
-        if (unfinished[i].folder)
+        if (unfinished[i].extension[0])
+            remove_frames(unfinished[i].path, unfinished[i].extension);
+        else if (unfinished[i].folder)
             rmdir(unfinished[i].path);
         else
             unlink(unfinished[i].path);
