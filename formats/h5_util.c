@@ -222,3 +222,12 @@ modal_status modal_h5_file_kind(const char *path, char **type, modal_error *err)
     if (status != MODAL_OK) modal_error_context(err, "%s", path);
     return status;
 }
+
+const char *modal_h5_version(void)
+{
+    static char text[64];
+    unsigned part[3];
+    H5get_libversion(&part[0], &part[1], &part[2]);
+    snprintf(text, sizeof text, "HDF5 %u.%u.%u", part[0], part[1], part[2]);
+    return text;
+}

@@ -128,4 +128,7 @@ modal_status modal_h5_write_integer(hid_t place, const char *name, int64_t value
 modal_status modal_h5_write_external(hid_t place, const char *name, const char *file_name,
                                      modal_error *err);
 
+/* "HDF5 1.10.8": the library at run time. One thread at a time. */
+const char *modal_h5_version(void);
+
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modalbench: how fast the deformer is on this machine, beside its opponents. */
-#include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/h5_util.h"
 #include "kernels/registry.h"
 #include "tools/common/output.h"
 #include "tools/common/tool.h"
@@ -25,10 +25,8 @@ static const tool_option options[] = {
 
 static void print_versions(FILE *to)
 {
-    unsigned h[3];
     modal_device device;
-    H5get_libversion(&h[0], &h[1], &h[2]);
-    fprintf(to, "HDF5 %u.%u.%u\n", h[0], h[1], h[2]);
+    fprintf(to, "%s\n", modal_h5_version());
     modal_bench_print_versions(to);
     for (int i = 0; i < modal_device_count(); i++)
         if (modal_device_describe(i, &device, NULL) == MODAL_OK)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modaldeform: from a trajectory and its basis to the deformed sequence. */
-#include <hdf5.h>
 #include <inttypes.h>
 #include <omp.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include <malloc.h>
 #endif
 
+#include "formats/h5_util.h"
 #include "formats/sequence_glb.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
@@ -57,11 +57,9 @@ static const tool_option options[] = {
 
 static void print_versions(FILE *to)
 {
-    unsigned h[3];
     char reason[256] = "";
     modal_device device;
-    H5get_libversion(&h[0], &h[1], &h[2]);
-    fprintf(to, "HDF5 %u.%u.%u\nback ends:\n", h[0], h[1], h[2]);
+    fprintf(to, "%s\nback ends:\n", modal_h5_version());
     for (int i = 0; i < modal_device_count(); i++)
         if (modal_device_describe(i, &device, NULL) == MODAL_OK)
             fprintf(to, "  %s: %s\n", device.name, device.hardware);

@@ -2,7 +2,6 @@
 /* modalinfo: what a basis, a trajectory or a deformed sequence holds, and whether it is sound. */
 #include "tools/modalinfo.h"
 
-#include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,9 +25,7 @@ static const tool_option options[] = {
 
 static void print_versions(FILE *to)
 {
-    unsigned h[3];
-    H5get_libversion(&h[0], &h[1], &h[2]);
-    fprintf(to, "HDF5 %u.%u.%u\n", h[0], h[1], h[2]);
+    fprintf(to, "%s\n", modal_h5_version());
 }
 
 static const tool_program program = {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modalpack: from a mesh of a solid to its modal basis. */
 #include <cholmod.h>
-#include <hdf5.h>
 #include <limits.h>
 #include <omp.h>
 #include <string.h>
 
 #include "formats/basis_h5.h"
+#include "formats/h5_util.h"
 #include "formats/surface_read.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
@@ -75,11 +75,9 @@ static const tool_option options[] = {
 
 static void print_versions(FILE *to)
 {
-    unsigned h[3];
     int c[3];
-    H5get_libversion(&h[0], &h[1], &h[2]);
     cholmod_version(c);
-    fprintf(to, "HDF5 %u.%u.%u, CHOLMOD %d.%d.%d\n", h[0], h[1], h[2], c[0], c[1], c[2]);
+    fprintf(to, "%s, CHOLMOD %d.%d.%d\n", modal_h5_version(), c[0], c[1], c[2]);
     fprintf(to, "this program links CHOLMOD's supernodal module and carries its terms (GPL)\n");
 }
 

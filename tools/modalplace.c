@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modalplace: one basis of many objects, out of the shapes of several bases and a list of places. */
-#include <hdf5.h>
 #include <math.h>
 #include <string.h>
 
 #include "formats/basis_h5.h"
 #include "formats/csv.h"
+#include "formats/h5_util.h"
 #include "lib/base/memory.h"
 #include "lib/dynamics/motion.h"
 #include "tools/common/output.h"
@@ -15,9 +15,7 @@ static const tool_option options[] = {TOOL_OPTION_FORCE, TOOL_OPTIONS_COMMON, {0
 
 static void print_versions(FILE *to)
 {
-    unsigned h[3];
-    H5get_libversion(&h[0], &h[1], &h[2]);
-    fprintf(to, "HDF5 %u.%u.%u\n", h[0], h[1], h[2]);
+    fprintf(to, "%s\n", modal_h5_version());
 }
 
 static const tool_program program = {

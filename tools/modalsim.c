@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modalsim: from a modal basis and loads, or a scene, to a trajectory of reduced coordinates. */
-#include <hdf5.h>
 
 #include "formats/basis_h5.h"
+#include "formats/h5_util.h"
 #include "lib/base/memory.h"
 #include "tools/modalsim.h"
 
@@ -52,9 +52,7 @@ static const tool_option options[] = {
 
 static void print_versions(FILE *to)
 {
-    unsigned h[3];
-    H5get_libversion(&h[0], &h[1], &h[2]);
-    fprintf(to, "HDF5 %u.%u.%u\n", h[0], h[1], h[2]);
+    fprintf(to, "%s\n", modal_h5_version());
 }
 
 static const tool_program program = {

@@ -2,7 +2,6 @@
 /* modalview: one page, complete in itself, that shows a basis or a trajectory in any browser. The page
  * is made at build time from tools/modalview/; here it gets its data. */
 #include <errno.h>
-#include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -30,10 +29,7 @@ static const tool_option options[] = {
 
 static void print_versions(FILE *to)
 {
-    unsigned h[3];
-    H5get_libversion(&h[0], &h[1], &h[2]);
-    fprintf(to, "HDF5 %u.%u.%u, zlib %s; the pages contain three.js (MIT licence)\n", h[0], h[1], h[2],
-            zlibVersion());
+    fprintf(to, "%s, zlib %s; the pages contain three.js (MIT licence)\n", modal_h5_version(), zlibVersion());
 }
 
 static const tool_program program = {
