@@ -19,13 +19,12 @@ find_program(MODAL_PVPYTHON pvpython)
 find_program(MODAL_BLENDER blender)
 # npm packages that ./run clients installs; never part of the repository.
 set(MODAL_NODE_MODULES ${CMAKE_SOURCE_DIR}/build/clients/node_modules CACHE PATH "npm packages of the tests")
-foreach(kind xdmf vtkhdf)
-  add_test(NAME clients.paraview_${kind} COMMAND ${MODAL_PYTHON}
-           ${CMAKE_SOURCE_DIR}/tests/python/open_sequence.py ${sequence_folder}
-           "${MODAL_PVPYTHON}" ${kind})
-  set_tests_properties(clients.paraview_${kind} PROPERTIES LABELS clients FIXTURES_REQUIRED sequence
-                       SKIP_RETURN_CODE 77 TIMEOUT 300)
-endforeach()
+# A system with VTK 9.3 that ./run clients makes: the default format is played there.
+set(MODAL_VTK_ROOT ${CMAKE_SOURCE_DIR}/build/clients/trixie CACHE PATH "root of a Debian 13 with python3-vtk9")
+add_test(NAME clients.paraview_xdmf COMMAND ${MODAL_PYTHON}
+         ${CMAKE_SOURCE_DIR}/tests/python/open_sequence.py ${sequence_folder} "${MODAL_PVPYTHON}")
+set_tests_properties(clients.paraview_xdmf PROPERTIES LABELS clients FIXTURES_REQUIRED sequence
+                     SKIP_RETURN_CODE 77 TIMEOUT 300)
 
 if(TARGET modaldeform AND TARGET write_samples)
   add_test(NAME cli.modaldeform COMMAND ${MODAL_PYTHON}
@@ -36,8 +35,9 @@ if(TARGET modaldeform AND TARGET write_samples)
            ${CMAKE_SOURCE_DIR}/tests/python/check_formats.py $<TARGET_FILE:modaldeform>
            $<TARGET_FILE:write_samples>)
   set_tests_properties(cli.modaldeform_formats PROPERTIES LABELS "cli;formats" TIMEOUT 300)
-  foreach(client paraview blender gltf-validator meshio)
+  foreach(client paraview vtkhdf blender gltf-validator meshio)
     set(program_of_paraview "${MODAL_PVPYTHON}")
+    set(program_of_vtkhdf "${MODAL_PVPYTHON},${MODAL_VTK_ROOT}")
     set(program_of_blender "${MODAL_BLENDER}")
     set(program_of_gltf-validator "${MODAL_NODE_MODULES}/gltf-validator")
     set(program_of_meshio "-")

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What modaldeform --format writes, opened by the programs that people have, and compared frame by frame
 and time by time with x = R (X + U q) + p in float64, to 1e-6 of the size.
-usage: open_formats.py MODALDEFORM WRITE_SAMPLES paraview|blender|gltf-validator|meshio PROGRAM
-Exit code 77: skipped, with the reason. PROGRAM is pvpython, blender, or the folder of the npm package."""
+usage: open_formats.py MODALDEFORM WRITE_SAMPLES paraview|vtkhdf|blender|gltf-validator|meshio PROGRAM
+Exit code 77: skipped, with the reason. PROGRAM is pvpython, blender, or the folder of the npm package; for
+vtkhdf pvpython and, after a comma, the root of a system with VTK 9.3 that is entered by chroot."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -45,13 +47,70 @@ def compare(wanted, what, name, values):
     print(f"open_formats: {client}: {what}: {name}: {len(values)} frames, largest error {error:.1e}")
 
 
+def play(path):
+    """Every frame as the client gives it, in found.npz."""
+    pvpython, _, root = program.partition(",")
+    reader, away = os.path.join(CLIENTS, "open_in_paraview.py"), None
+    if not root:
+        return start([pvpython, reader, os.path.abspath(path), "found.npz"], "found.npz")
+    with tempfile.TemporaryDirectory(dir=os.path.join(root, "tmp")) as away:
+        shutil.copy(path, f"{away}/sequence.vtkhdf")
+        shutil.copy(os.path.join(CLIENTS, "open_in_vtk.py"), away)
+        inside = "/" + os.path.relpath(away, root)
+        text = start(["chroot", root, "python3", f"{inside}/open_in_vtk.py", f"{inside}/sequence.vtkhdf",
+                      f"{inside}/found.npz"], f"{away}/found.npz")
+        shutil.copy(f"{away}/found.npz", ".")
+    return text
+
+
+def choose_player():
+    """`program` with ParaView 5.13 or, else, with the root alone; skips without both."""
+    global program
+    pvpython, _, root = program.partition(",")
+    if shutil.which(pvpython):
+        text = subprocess.run([pvpython, "--version"], capture_output=True, text=True, check=True)
+        version = re.search(r"(\d+)\.(\d+)", text.stdout + text.stderr)
+        if (int(version[1]), int(version[2])) >= (5, 13):
+            program = pvpython
+            return
+    if not os.path.isdir(root):
+        skip("neither ParaView 5.13 nor a Debian 13 with VTK 9.3 here (older readers of VTKHDF know no PolyData); "
+             f"./run clients makes that in {root}")
+    if os.geteuid() != 0:
+        skip(f"only root can enter {root}")
+
+
+def vtkhdf(wanted):
+    """The default format, opened as it is: surfaces, rounded surfaces, solids."""
+    base.run("long.h5", "h", "--backend", "cpu", "--frames", f":{FRAMES}", "--fields", "displacement,speed",
+             "--normals", "dynamic")
+    base.run("long.h5", "p", "--backend", "cpu", "--frames", f":{FRAMES}", "--fields", "displacement",
+             "--precision", "1e-4")
+    for name, allowed in (("h", 0), ("p", 1e-4)):
+        print(play(f"{name}/sequence.vtkhdf").strip())
+        with np.load("found.npz") as found:
+            must(np.array_equal(found["times"], wanted.times), f"{name}: times {found['times']}")
+            for array in ("Points", "displacement", "speed", "Normals"):
+                if allowed and array in ("speed", "Normals"):
+                    continue
+                got = np.stack([found[f"{i}/{array}"] for i in range(FRAMES)])
+                if not allowed:
+                    compare(wanted, name, array, got)
+                else:
+                    error = np.abs(got - wanted.arrays[array]).max()
+                    must(error <= allowed + 1e-6 * wanted.size, f"--precision: {array}: error {error}")
+            for i in range(FRAMES):
+                must(np.array_equal(found[f"{i}/triangles"], wanted.triangles), f"{name}: triangles")
+        os.remove("found.npz")
+    solid(("sequence.vtkhdf",))
+
+
 def paraview(wanted):
     start([program, "--version"])
     # PLY: ParaView keeps the positions and the normals
     for name, arrays in (("sequence.pvd", ["Points", "Normals", "displacement", "speed"]),
                          ("sequence.ply.series", ["Points", "Normals"])):
-        start([program, os.path.join(CLIENTS, "open_in_paraview.py"), os.path.abspath(f"a/{name}"), "found.npz"],
-              "found.npz")
+        play(f"a/{name}")
         with np.load("found.npz") as found:
             must(np.array_equal(found["times"], wanted.times), f"{name}: times {found['times']}")
             for i in range(FRAMES):
@@ -63,15 +122,14 @@ def paraview(wanted):
     solid()
 
 
-def solid():
+def solid(names=("sequence.pvd", "sequence.xdmf")):
     """Elements of every kind, as .vtu and through the XDMF sidecar."""
     mixed_elements("basis.h5")
     base.run("long.h5", "v", "--backend", "cpu", "--frames", f":{FRAMES}", "--fields", "displacement", "--output-mesh",
              "volume", "--format", "vtkhdf,vtu")
     wanted = WantedVolume("long.h5", "basis.h5", range(FRAMES))
-    for name in ("sequence.pvd", "sequence.xdmf"):
-        start([program, os.path.join(CLIENTS, "open_in_paraview.py"), os.path.abspath(f"v/{name}"), "found.npz"],
-              "found.npz")
+    for name in names:
+        play(f"v/{name}")
         with np.load("found.npz") as found:
             must(np.allclose(found["times"], wanted.times, rtol=1e-12), f"{name}: times {found['times']}")
             for i in range(FRAMES):
@@ -87,7 +145,7 @@ def rounded():
     """--precision: the filters are those that ParaView has."""
     base.run("long.h5", "p", "--backend", "cpu", "--frames", f":{FRAMES}", "--fields", "displacement", "--precision",
              "1e-4")
-    print(start([sys.executable, os.path.join(HERE, "open_sequence.py"), "p", program, "xdmf"]).strip())
+    print(start([sys.executable, os.path.join(HERE, "open_sequence.py"), "p", program]).strip())
 
 
 def blender(wanted):
@@ -142,6 +200,8 @@ def main():
         skip(f"no {client}, {program}")
     if client == "gltf-validator" and not os.path.isdir(program):
         skip(f"no npm package gltf-validator in {program}; ./run clients installs it")
+    if client == "vtkhdf":
+        choose_player()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         subprocess.run([base.write_samples, folder], check=True, stdout=subprocess.DEVNULL)
@@ -150,7 +210,7 @@ def main():
                  "--format", "glb,pc2,mdd,ply,vtp,obj")
         wanted = Wanted("long.h5", "basis.h5", range(FRAMES))
         wanted.add_speed()
-        {"paraview": paraview, "blender": blender, "gltf-validator": gltf_validator,
+        {"paraview": paraview, "vtkhdf": vtkhdf, "blender": blender, "gltf-validator": gltf_validator,
          "meshio": meshio}[client](wanted)
         os.chdir("/")
 

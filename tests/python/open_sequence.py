@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Opens a sequence with ParaView and compares every frame with h5py:
-open_sequence.py FOLDER PVPYTHON xdmf|vtkhdf. Exit code 77: skipped, with the reason.
+"""Opens the sidecar of a sequence with ParaView and compares every frame with h5py:
+open_sequence.py FOLDER PVPYTHON. Exit code 77: skipped, with the reason.
 
 ParaView runs in processes of its own, one a reader: its HDF5 need not be h5py's, and some readers
 end the process when they fail."""
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -92,23 +91,16 @@ def compare(folder, found, reader):
 def main():
     if sys.argv[1] == "--inside":
         sys.exit(read_inside(*sys.argv[2:5]))
-    folder, pvpython, kind = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3]
+    folder, pvpython = os.path.abspath(sys.argv[1]), sys.argv[2]
     if not shutil.which(pvpython):
         print(f"open_sequence: skipped: no ParaView, {pvpython}")
         sys.exit(SKIPPED)
-    if kind == "vtkhdf":
-        text = subprocess.run([pvpython, "--version"], capture_output=True, text=True, check=True)
-        version = re.search(r"(\d+)\.(\d+)", text.stdout + text.stderr)
-        if (int(version[1]), int(version[2])) < (5, 12):
-            print(f"open_sequence: skipped: the VTKHDF reader of ParaView {version[0]} knows no "
-                  "PolyData (the sidecar is for it)")
-            sys.exit(SKIPPED)
     tried = 0
-    for reader in XDMF_READERS if kind == "xdmf" else ("VTKHDFReader",):
+    for reader in XDMF_READERS:
         with tempfile.TemporaryDirectory() as scratch:
             to = os.path.join(scratch, "found.npz")
             run = subprocess.run([pvpython, os.path.abspath(__file__), "--inside", reader,
-                                  os.path.join(folder, f"sequence.{kind}"), to])
+                                  os.path.join(folder, "sequence.xdmf"), to])
             if run.returncode == SKIPPED:
                 continue
             if run.returncode != 0 or not os.path.exists(to):
