@@ -2,10 +2,11 @@
 # Bases and forces for large deformations.
 if(TARGET modal_reduced)
   modal_unit_test(test_reduced modal_reduced)
+  modal_unit_test(test_reduced_elements modal_reduced)
   modal_unit_test(test_snapshots modal_reduced)
 endif()
 if(TARGET modalpack)
-  foreach(name reduced derivatives snapshots)
+  foreach(name reduced reduced_elements derivatives snapshots)
     add_test(NAME cli.${name}
              COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_${name}.py
                      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})

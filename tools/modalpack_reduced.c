@@ -35,18 +35,7 @@ static modal_status check_memory(const request *r, const modal_shape *shape, mod
 
 modal_status modalpack_check_large(const request *r, const modal_shape *shape, modal_error *err)
 {
-    const modal_volume_mesh *mesh = &shape->volume;
-    modal_status status = check_memory(r, shape, err);
-    if (status != MODAL_OK) return status;
-    if (r->n_linear == 0 && !r->reduced_forces) return MODAL_OK;
-    for (int64_t e = 0; e < mesh->n_elements; e++)
-        if (mesh->element_type[e] != MODAL_ELEMENT_TET4)
-            return modal_error_set(err, MODAL_ERROR_INPUT,
-                                   "%s: element %lld: %s needs linear tetrahedra, %s", r->mesh_path,
-                                   (long long)mesh->element_tags[e],
-                                   r->n_linear > 0 ? "--derivatives" : "--reduced-forces",
-                                   modal_mesh_kind(mesh, e)->name);
-    return MODAL_OK;
+    return check_memory(r, shape, err);
 }
 
 modal_status modalpack_reduced_forces(tool *t, const request *r, modal_shape *shape, modal_error *err)

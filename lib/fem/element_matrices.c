@@ -56,15 +56,6 @@ static void linear_tetrahedron(const double *const *x, const elasticity *e, doub
     }
 }
 
-/* c[p][k] = det(j) d r_p / d x_k */
-static void cofactors(double j[3][3], double c[3][3])
-{
-    for (int p = 0; p < 3; p++)
-        for (int k = 0; k < 3; k++)
-            c[p][k] = j[(p + 1) % 3][(k + 1) % 3] * j[(p + 2) % 3][(k + 2) % 3] -
-                      j[(p + 1) % 3][(k + 2) % 3] * j[(p + 2) % 3][(k + 1) % 3];
-}
-
 static void integrate_stiffness(const modal_element_rule *rule, const double *const *x,
                                 const elasticity *e, modal_element_matrices *m)
 {
@@ -73,15 +64,9 @@ static void integrate_stiffness(const modal_element_rule *rule, const double *co
     double products[MODAL_ELEMENT_MOST_NODES][3][3 * MODAL_ELEMENT_MOST_NODES];
     for (int a = 0; a < n; a++) memset(products[a], 0, sizeof products[a]);
     for (int q = 0; q < rule->n_points; q++) {
-        double j[3][3], c[3][3], gradients[3 * MODAL_ELEMENT_MOST_NODES];
-        const double det = modal_element_jacobian(n, rule->derivatives[q], x, j);
+        double gradients[3 * MODAL_ELEMENT_MOST_NODES];
+        const double det = modal_element_gradients(n, rule->derivatives[q], x, gradients);
         const double weight = rule->weights[q] / det; /* of products of det times the gradients */
-        cofactors(j, c);
-        for (int a = 0; a < n; a++)
-            for (int k = 0; k < 3; k++) {
-                const double *d = rule->derivatives[q][a];
-                gradients[3 * a + k] = d[0] * c[0][k] + d[1] * c[1][k] + d[2] * c[2][k];
-            }
         for (int a = 0; a < n; a++)
             for (int r = 0; r < 3; r++) {
                 const double factor = weight * gradients[3 * a + r];

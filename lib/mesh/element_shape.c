@@ -234,3 +234,26 @@ double modal_element_jacobian(int n_nodes, const double (*derivatives)[3], const
            j[0][1] * (j[1][0] * j[2][2] - j[1][2] * j[2][0]) +
            j[0][2] * (j[1][0] * j[2][1] - j[1][1] * j[2][0]);
 }
+
+/* c[p][k] = det(j) d r_p / d x_k */
+static void cofactors(double j[3][3], double c[3][3])
+{
+    for (int p = 0; p < 3; p++)
+        for (int k = 0; k < 3; k++)
+            c[p][k] = j[(p + 1) % 3][(k + 1) % 3] * j[(p + 2) % 3][(k + 2) % 3] -
+                      j[(p + 1) % 3][(k + 2) % 3] * j[(p + 2) % 3][(k + 1) % 3];
+}
+
+double modal_element_gradients(int n_nodes, const double (*derivatives)[3], const double *const *x,
+                               double *gradients)
+{
+    double j[3][3], c[3][3];
+    const double det = modal_element_jacobian(n_nodes, derivatives, x, j);
+    cofactors(j, c);
+    for (int a = 0; a < n_nodes; a++)
+        for (int k = 0; k < 3; k++) {
+            const double *d = derivatives[a];
+            gradients[3 * a + k] = d[0] * c[0][k] + d[1] * c[1][k] + d[2] * c[2][k];
+        }
+    return det;
+}

@@ -59,4 +59,8 @@ void modal_element_rule_init(modal_element_type type, modal_element_integral int
 double modal_element_jacobian(int n_nodes, const double (*derivatives)[3], const double *const *x,
                               double jacobian[3][3]);
 
+/* The determinant again; gradients [n_nodes, 3] get it times d N_a / d x_k: what needs no division. */
+double modal_element_gradients(int n_nodes, const double (*derivatives)[3], const double *const *x,
+                               double *gradients);
+
 #endif

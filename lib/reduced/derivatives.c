@@ -8,21 +8,21 @@
 #include "lib/base/memory.h"
 #include "lib/fem/sparse.h"
 #include "lib/modes/factor.h"
-#include "lib/reduced/elements.h"
+#include "lib/reduced/points.h"
 #include "lib/reduced/space.h"
 
 enum { LANES = REDUCED_LANES, MOST_CORRECTIONS = 6, SOLVES = 16, BATCH = 16 };
 
-/* What a block of elements knows of one mode: its gradient G, and V C sym(G). */
+/* What a block of points knows of one mode: its gradient G, and w C sym(G). */
 typedef struct mode_block {
     double gradient[9][LANES];
     double stress[9][LANES];
 } mode_block;
 
-/* load -= H(phi_i, phi_j), element by element V (G_j S_i + G_i S_j + C : eta_ij) g_a. From the third
- * derivative of the energy, whose cubic part is V sym(G) : C : G^T G / 2. */
-static void add_load(const reduced_elements *block, int64_t n_elements, const int32_t *free_index,
-                     mode_block *mi, mode_block *mj, double *load)
+/* load -= H(phi_i, phi_j), point by point w (G_j S_i + G_i S_j + C : eta_ij) g_a. From the third
+ * derivative of the energy, whose cubic part is w sym(G) : C : G^T G / 2. */
+static void add_load(const reduced_block *block, const int32_t *free_index, mode_block *mi,
+                     mode_block *mj, double *load)
 {
     double strain[6][LANES], p[9][LANES];
     reduced_product_strain(mi->gradient, mj->gradient, 1, strain);
@@ -34,8 +34,8 @@ static void add_load(const reduced_elements *block, int64_t n_elements, const in
                     p[3 * row + column][lane] +=
                         mj->gradient[3 * row + k][lane] * mi->stress[3 * k + column][lane] +
                         mi->gradient[3 * row + k][lane] * mj->stress[3 * k + column][lane];
-    for (int lane = 0; lane < n_elements; lane++)
-        for (int a = 0; a < 4; a++) {
+    for (int lane = 0; lane < block->n_lanes; lane++)
+        for (int a = 0; a < block->n_nodes; a++) {
             const int32_t at = free_index[block->nodes[a][lane]];
             if (at < 0) continue;
             for (int row = 0; row < 3; row++)
@@ -45,7 +45,7 @@ static void add_load(const reduced_elements *block, int64_t n_elements, const in
         }
 }
 
-/* loads [k (k + 1) / 2, n], zeroed before. Each is one thread's, elements in order: the bytes do not
+/* loads [k (k + 1) / 2, n], zeroed before. Each is one thread's, points in order: the bytes do not
  * depend on the number of threads. A batch of blocks at a time, since threads that meet seldom wait
  * seldom. */
 static modal_status make_loads(const modal_volume_mesh *mesh, const reduced_space *space, int64_t k,
@@ -53,21 +53,25 @@ static modal_status make_loads(const modal_volume_mesh *mesh, const reduced_spac
                                modal_error *err)
 {
     modal_status status = MODAL_OK;
-    reduced_elements *blocks = NULL;
+    reduced_points points = {0};
+    reduced_block *blocks = NULL;
     mode_block *known = NULL;
     const int64_t n_pairs = modal_derivative_count(k);
-    MODAL_TRY(modal_alloc(&blocks, BATCH, sizeof *blocks, "modal derivatives", err));
-    MODAL_TRY(modal_alloc(&known, BATCH * k, sizeof *known, "modal derivatives", err));
-    for (int64_t first = 0; first < mesh->n_elements; first += BATCH * LANES) {
+    MODAL_TRY(reduced_points_init(mesh, &points, err));
+    const int64_t batch = points.n_blocks < BATCH ? points.n_blocks : BATCH;
+    MODAL_TRY(modal_alloc(&blocks, batch, sizeof *blocks, "modal derivatives", err));
+    MODAL_TRY(modal_alloc(&known, batch * k, sizeof *known, "modal derivatives", err));
+    for (int64_t first = 0; first < points.n_blocks; first += batch) {
+        const int64_t n = points.n_blocks - first < batch ? points.n_blocks - first : batch;
         MODAL_TRY(modal_progress_report(progress, "derivative loads",
-                                        (double)first / (double)mesh->n_elements, err));
-        for (int64_t b = 0; b < BATCH; b++)
-            MODAL_TRY(reduced_elements_load(mesh, first + b * LANES, &blocks[b], err));
+                                        (double)first / (double)points.n_blocks, err));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(space->n_threads)
+        for (int64_t b = 0; b < n; b++) reduced_points_load(&points, first + b, &blocks[b]);
 #pragma omp parallel for schedule(dynamic, 4) num_threads(space->n_threads)
-        for (int64_t at = 0; at < BATCH * k; at++) {
-            const reduced_elements *block = &blocks[at / k];
+        for (int64_t at = 0; at < n * k; at++) {
+            const reduced_block *block = &blocks[at / k];
             double strain[6][LANES];
-            reduced_elements_gradient(block, modes + 3 * mesh->n_nodes * (at % k), known[at].gradient);
+            reduced_gradient(block, modes + 3 * mesh->n_nodes * (at % k), known[at].gradient);
             reduced_linear_strain(known[at].gradient, strain);
             reduced_stress(block, strain, known[at].stress);
         }
@@ -76,14 +80,13 @@ static modal_status make_loads(const modal_volume_mesh *mesh, const reduced_spac
             int64_t i = 0;
             while (i + 1 < k && modal_quadratic_index(k, i + 1, i + 1) <= pair) i++;
             const int64_t j = i + pair - modal_quadratic_index(k, i, i);
-            for (int64_t b = 0; b < BATCH; b++) {
-                const int64_t left = mesh->n_elements - first - b * LANES;
-                add_load(&blocks[b], left < LANES ? left : LANES, space->system.free_index,
-                         &known[b * k + i], &known[b * k + j], loads + space->n * pair);
-            }
+            for (int64_t b = 0; b < n; b++)
+                add_load(&blocks[b], space->system.free_index, &known[b * k + i], &known[b * k + j],
+                         loads + space->n * pair);
         }
     }
 done:
+    reduced_points_free(&points);
     modal_free(&blocks);
     modal_free(&known);
     return status;

@@ -8,11 +8,11 @@
 
 #include "lib/base/memory.h"
 #include "lib/modes/factor.h"
-#include "lib/reduced/elements.h"
+#include "lib/reduced/points.h"
 
 enum { LANES = REDUCED_LANES, ROWS = 6 * LANES, LEAST_TILE = 32, MOST_TILE = 256 };
 
-/* X^T X over all elements: columns are the r coordinates, then the r (r + 1) / 2 products. */
+/* X^T X over all points: columns are the r coordinates, then the r (r + 1) / 2 products. */
 typedef struct gram {
     int64_t r, n;   /* n = r + r (r + 1) / 2 */
     double *values; /* [n, n] column-major, the lower triangle is used */
@@ -53,14 +53,14 @@ static double energy_quartic(const gram *g, int64_t a, int64_t b, int64_t c, int
     return sum;
 }
 
-/* One block of elements: X [n, ROWS]. `gradients` is scratch [r, 9, LANES]. */
-static void fill_features(const reduced_elements *block, int64_t r, const double *modes,
+/* One block of points: X [n, ROWS]. `gradients` is scratch [r, 9, LANES]. */
+static void fill_features(const reduced_block *block, int64_t r, const double *modes,
                           int64_t n_nodes, int n_threads, double (*gradients)[9][LANES], double *x)
 {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
     for (int64_t i = 0; i < r; i++) {
         double strain[6][LANES];
-        reduced_elements_gradient(block, modes + 3 * n_nodes * i, gradients[i]);
+        reduced_gradient(block, modes + 3 * n_nodes * i, gradients[i]);
         reduced_linear_strain(gradients[i], strain);
         reduced_root_times(block, strain, (double(*)[LANES])(x + i * ROWS));
     }
@@ -93,20 +93,20 @@ static void add_products(const double *x, int n_threads, gram *g)
     }
 }
 
-static modal_status sum_elements(const modal_volume_mesh *mesh, const double *modes, int n_threads,
+static modal_status sum_points(const reduced_points *points, const double *modes, int n_threads,
                                  gram *g, const modal_progress *progress, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    reduced_elements *block = NULL;
+    reduced_block *block = NULL;
     double(*gradients)[9][LANES] = NULL, *x = NULL;
     MODAL_TRY(modal_alloc(&block, 1, sizeof *block, "reduced forces", err));
     MODAL_TRY(modal_alloc(&gradients, g->r, sizeof *gradients, "reduced forces", err));
     MODAL_TRY(modal_alloc(&x, g->n * ROWS, sizeof *x, "reduced forces", err));
-    for (int64_t first = 0; first < mesh->n_elements; first += LANES) {
+    for (int64_t b = 0; b < points->n_blocks; b++) {
         MODAL_TRY(modal_progress_report(progress, "reduced forces",
-                                        (double)first / (double)mesh->n_elements, err));
-        MODAL_TRY(reduced_elements_load(mesh, first, block, err));
-        fill_features(block, g->r, modes, mesh->n_nodes, n_threads, gradients, x);
+                                        (double)b / (double)points->n_blocks, err));
+        reduced_points_load(points, b, block);
+        fill_features(block, g->r, modes, points->mesh->n_nodes, n_threads, gradients, x);
         add_products(x, n_threads, g);
     }
 done:
@@ -117,14 +117,14 @@ done:
 }
 
 /* The same on a device, with two buffers: one is filled while the other is multiplied. */
-static modal_status sum_on_device(const modal_volume_mesh *mesh, const double *modes, int n_threads,
+static modal_status sum_on_device(const reduced_points *points, const double *modes, int n_threads,
                                   const modal_device *device, gram *g, const modal_progress *progress,
                                   modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int64_t size = g->n * ROWS, bytes = size * (int64_t)sizeof(double),
                   product_bytes = g->n * g->n * (int64_t)sizeof(double);
-    reduced_elements *block = NULL;
+    reduced_block *block = NULL;
     double(*gradients)[9][LANES] = NULL, *x[2] = {NULL}, *d_x[2] = {NULL}, *d_products = NULL;
     modal_stream *stream = NULL;
     modal_event *done_with[2] = {NULL};
@@ -138,14 +138,14 @@ static modal_status sum_on_device(const modal_volume_mesh *mesh, const double *m
     }
     MODAL_TRY(modal_device_alloc(device, &d_products, g->n * g->n, sizeof(double), "reduced forces", err));
     MODAL_TRY(modal_device_copy_in(device, d_products, g->values, product_bytes, stream, err));
-    for (int64_t first = 0, turn = 0; first < mesh->n_elements; first += LANES, turn++) {
-        const int at = turn % 2;
+    for (int64_t b = 0; b < points->n_blocks; b++) {
+        const int at = b % 2;
         const modal_gram_task task = {ROWS, g->n, d_x[at], d_products};
         MODAL_TRY(modal_progress_report(progress, "reduced forces",
-                                        (double)first / (double)mesh->n_elements, err));
-        MODAL_TRY(reduced_elements_load(mesh, first, block, err));
-        if (turn >= 2) MODAL_TRY(modal_device_event_wait(device, done_with[at], err));
-        fill_features(block, g->r, modes, mesh->n_nodes, n_threads, gradients, x[at]);
+                                        (double)b / (double)points->n_blocks, err));
+        reduced_points_load(points, b, block);
+        if (b >= 2) MODAL_TRY(modal_device_event_wait(device, done_with[at], err));
+        fill_features(block, g->r, modes, points->mesh->n_nodes, n_threads, gradients, x[at]);
         MODAL_TRY(modal_device_copy_in(device, d_x[at], x[at], bytes, stream, err));
         MODAL_TRY(device->kernels->gram(&task, stream, err));
         MODAL_TRY(modal_device_event_record(device, done_with[at], stream, err));
@@ -199,11 +199,13 @@ modal_status modal_stvk_reduced_forces(const modal_volume_mesh *mesh, int32_t n_
     modal_status status = MODAL_OK;
     const int64_t r = n_modes;
     gram g = {.r = r, .n = r + modal_quadratic_count(r)};
+    reduced_points points = {0};
     int blas_threads = 0;
     memset(forces, 0, sizeof *forces);
     if (n_modes < 1 || n_modes > MODAL_STVK_MOST_MODES)
         return modal_error_set(err, MODAL_ERROR_USAGE,
                                "reduced forces: for 1 to %d modes, %d", MODAL_STVK_MOST_MODES, n_modes);
+    MODAL_TRY(reduced_points_init(mesh, &points, err));
     MODAL_TRY(modal_alloc_zero(&g.values, g.n * g.n, sizeof *g.values, "reduced forces", err));
     MODAL_TRY(modal_alloc(&forces->linear, r * r, sizeof(double), "linear terms", err));
     MODAL_TRY(modal_alloc(&forces->quadratic, r * modal_quadratic_count(r), sizeof(double),
@@ -211,8 +213,8 @@ modal_status modal_stvk_reduced_forces(const modal_volume_mesh *mesh, int32_t n_
     MODAL_TRY(modal_alloc(&forces->cubic, r * modal_cubic_count(r), sizeof(double), "cubic terms", err));
     blas_threads = modal_blas_threads(1);
     status = device && device->kernels->gram
-                 ? sum_on_device(mesh, modes, n_threads, device, &g, progress, err)
-                 : sum_elements(mesh, modes, n_threads, &g, progress, err);
+                 ? sum_on_device(&points, modes, n_threads, device, &g, progress, err)
+                 : sum_points(&points, modes, n_threads, &g, progress, err);
     if (blas_threads > 0) modal_blas_threads(blas_threads);
     if (status != MODAL_OK) goto done;
     /* the diagonal tells: the other entries are bounded by it */
@@ -221,6 +223,7 @@ modal_status modal_stvk_reduced_forces(const modal_volume_mesh *mesh, int32_t n_
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "reduced forces: overflow, term %" PRId64, m);
     differentiate(&g, n_threads, forces);
 done:
+    reduced_points_free(&points);
     modal_free(&g.values);
     if (status != MODAL_OK) modal_reduced_forces_free(forces);
     return status;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of reduced bases share: a basis file, and linear tetrahedra of St. Venant-Kirchhoff
-material in numpy, written from the definitions."""
+"""What the tests of reduced bases share: a basis file, and elements of St. Venant-Kirchhoff material in
+numpy, written from the definitions."""
 import itertools
 import pathlib
 import subprocess
@@ -56,6 +56,72 @@ def write_bar(path, cells, size):
         file.write("$EndElements\n")
 
 
+CORNERS = np.array([(-1, -1, -1), (1, -1, -1), (1, 1, -1), (-1, 1, -1), (-1, -1, 1), (1, -1, 1), (1, 1, 1), (-1, 1, 1)])
+SIMPLEX = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)])
+
+
+def middles(corners, edges):
+    return np.concatenate([corners, [(corners[int(e[0])] + corners[int(e[1])]) / 2 for e in edges.split()]])
+
+
+def powers(rule):
+    return np.array([p for p in itertools.product(range(3), repeat=3) if rule(sorted(p))])
+
+
+def gauss(n):
+    x, w = np.polynomial.legendre.leggauss(n)
+    return np.array(list(itertools.product(x, x, x))), np.array([np.prod(p) for p in itertools.product(w, w, w)])
+
+
+# the nodes of the reference element, the monomials that its shape functions are made of, points, weights
+REFERENCE = {
+    0: (SIMPLEX, powers(lambda p: sum(p) < 2), np.full((1, 3), 0.25), np.full(1, 1 / 6)),
+    1: (middles(SIMPLEX, "01 12 20 03 13 23"), powers(lambda p: sum(p) < 3),
+        (5 - 5**0.5) / 20 + 5**-0.5 * SIMPLEX[[1, 2, 3, 0]], np.full(4, 1 / 24)),
+    2: (CORNERS, powers(lambda p: p[2] < 2), *gauss(2)),
+    3: (middles(CORNERS, "01 12 23 30 45 56 67 74 04 15 26 37"), powers(lambda p: p[1] < 2), *gauss(3)),
+}
+
+
+def shape_slopes(kind):
+    """[points, nodes, 3]: derivatives of the shape functions, which are 1 at one node and 0 at the others."""
+    nodes, exponents, points, _ = REFERENCE[kind]
+    coefficients = np.linalg.inv((nodes[:, None, :].astype(float) ** exponents).prod(axis=2))
+    slopes = []
+    for k in range(3):
+        lower = exponents.copy()
+        lower[:, k] = np.maximum(lower[:, k] - 1, 0)
+        slopes.append(((points[:, None, :] ** lower).prod(axis=2) * exponents[:, k]) @ coefficients)
+    return np.stack(slopes, axis=2)
+
+
+def write_inp(path, kind, cells, size):
+    """A box of C3D4, C3D10, C3D8 or C3D20 elements; the set "root" is the face x = 0."""
+    count = 2 * np.array(cells)
+    number = lambda at: int((at[0] * (count[1] + 1) + at[1]) * (count[2] + 1) + at[2] + 1)
+    nodes, _, _, _ = REFERENCE[kind]
+    elements = []
+    for cell in itertools.product(*map(range, cells)):
+        first = 2 * np.array(cell)
+        if kind > 1:
+            elements.append([number(first + 1 + x) for x in nodes.astype(int)])
+            continue
+        for order in itertools.permutations(range(3)):
+            path_of = np.array([first + 2 * np.isin(range(3), order[:n]) for n in range(4)])
+            if np.linalg.det(path_of[1:] - path_of[0]) < 0:
+                path_of[[2, 3]] = path_of[[3, 2]]
+            elements.append([number(np.rint(path_of[0] + x @ (path_of[1:] - path_of[0])).astype(int)) for x in nodes])
+    used = sorted(set(sum(elements, [])))
+    at = lambda n: np.array(np.unravel_index(n - 1, count + 1))
+    with open(path, "w") as file:
+        file.write("*NODE\n" + "".join(f"{n}, " + ", ".join(map(repr, (at(n) * size / count).tolist())) + "\n" for n in used))
+        file.write(f"*ELEMENT, TYPE={('C3D4', 'C3D10', 'C3D8', 'C3D20')[kind]}, ELSET=all\n")
+        for i, e in enumerate(elements, 1):
+            words = [str(i), *map(str, e)]
+            file.write(", ".join(words[:11]) + (",\n" + ", ".join(words[11:]) if words[11:] else "") + "\n")
+        file.write("*NSET, NSET=root\n" + "".join(f"{n},\n" for n in used if at(n)[0] == 0))
+
+
 class Basis:
     def __init__(self, path):
         with h5py.File(path) as file:
@@ -63,15 +129,22 @@ class Basis:
             self.kind = shape["modes"].attrs["kind"].decode()
             self.eigenvalues = shape["modes/eigenvalues"][:]
             self.nodes = shape["volume/nodes"][:]
-            self.tetrahedra = shape["volume/element_nodes"][:].reshape(-1, 4)
+            kinds, all_nodes = shape["volume/element_types"][:], shape["volume/element_nodes"][:]
+            kind = int(kinds[0])
+            assert np.all(kinds == kind)
             self.fixed = shape["volume/fixed_nodes"][:]
             self.modes = shape["volume/volume_modes"][:]
             group = shape.get("reduced_forces")
             self.forces = group and [group[name][:] for name in ("linear", "quadratic", "cubic")]
-        edges = (self.nodes[self.tetrahedra[:, 1:]] - self.nodes[self.tetrahedra[:, :1]]).transpose(0, 2, 1)
-        inverse = np.linalg.inv(edges)
-        self.gradients = np.concatenate([-inverse.sum(axis=1, keepdims=True), inverse], axis=1)
-        self.volumes = np.abs(np.linalg.det(edges)) / 6
+        # every point of every element: its nodes, gradients of its shape functions, its volume
+        slopes, weights = shape_slopes(kind), REFERENCE[kind][3]
+        elements = all_nodes.reshape(-1, slopes.shape[1])
+        jacobians = np.einsum("eap,qak->eqpk", self.nodes[elements], slopes)
+        gradients = np.einsum("qak,eqkp->eqap", slopes, np.linalg.inv(jacobians))
+        self.point_nodes = np.repeat(elements, len(weights), axis=0)
+        self.gradients = gradients.reshape(-1, *slopes.shape[1:])
+        self.volumes = (np.abs(np.linalg.det(jacobians)) * weights).ravel()
+        self.tetrahedra = elements if kind == 0 else None
 
     def mass(self, density):
         """The consistent mass matrix over all nodes, one axis."""
@@ -83,12 +156,12 @@ class Basis:
 
     def full_forces(self, u, young, poisson):
         lam, mu = young * poisson / (1 + poisson) / (1 - 2 * poisson), young / 2 / (1 + poisson)
-        f = np.eye(3) + np.einsum("eap,eak->epk", u[self.tetrahedra], self.gradients)
+        f = np.eye(3) + np.einsum("eap,eak->epk", u[self.point_nodes], self.gradients)
         strain = (f.transpose(0, 2, 1) @ f - np.eye(3)) / 2
         stress = 2 * mu * strain + lam * np.trace(strain, axis1=1, axis2=2)[:, None, None] * np.eye(3)
         p = (f @ stress) * self.volumes[:, None, None]
         forces = np.zeros_like(u)
-        np.add.at(forces, self.tetrahedra, np.einsum("epk,eak->eap", p, self.gradients))
+        np.add.at(forces, self.point_nodes, np.einsum("epk,eak->eap", p, self.gradients))
         return forces
 
     def reduced_forces(self, q):
@@ -124,3 +197,16 @@ class Basis:
             f = self.reduced_forces
             k[:, i] = (8 * (f(q + d) - f(q - d)) - (f(q + 2 * d) - f(q - 2 * d))) / (12 * h)
         return k
+
+    def static_answer(self, load, n_steps):
+        """Displacements under nodal forces that keep their direction, by Newton's method in q."""
+        force, q = np.tensordot(self.modes, load, 2), np.zeros(len(self.modes))
+        for share in np.linspace(0, 1, n_steps + 1)[1:]:
+            for _ in range(100):
+                rest = share * force - self.reduced_forces(q)
+                if np.abs(rest).max() < 1e-9 * np.abs(force).max():
+                    break
+                q += np.linalg.solve(self.reduced_stiffness(q), rest)
+            else:
+                raise AssertionError("no reduced equilibrium")
+        return np.tensordot(q, self.modes, 1)
