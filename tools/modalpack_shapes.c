@@ -148,6 +148,7 @@ static modal_status solve_small(tool *t, const request *r, modal_basis *basis, i
         modal_error own = {0};
         modal_status status = modal_shape_surface_boundary(&shape->volume, shape, &own);
         if (status == MODAL_OK) status = modalpack_find_modes(r, shape, 1, NULL, NULL, &own);
+        if (status == MODAL_OK && r->n_linear == 0) status = modal_shape_modal_matrix(shape, &own);
 #pragma omp critical(modalpack_shapes)
         {
             ++*n_done;
@@ -198,7 +199,7 @@ static modal_status solve_shapes(tool *t, const request *r, modal_basis *basis, 
         if (r->n_linear > 0) status = modalpack_add_derivatives(t, r, shape, err);
         if (status == MODAL_OK) status = modalpack_reduced_forces(t, r, shape, err);
         t->quiet = quiet;
-        if (status == MODAL_OK) status = modal_shape_modal_matrix(shape, err);
+        if (status == MODAL_OK && !shape->modal_matrix) status = modal_shape_modal_matrix(shape, err);
         if (status != MODAL_OK) {
             modal_error_context(err, "%s", shape->name);
             goto done;

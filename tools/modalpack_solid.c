@@ -70,7 +70,7 @@ modal_status modalpack_read_solid(tool *t, const request *r, modal_shape *shape,
     if (summary.flipped)
         tool_warn(t, "%s: all elements are left-handed; their nodes were mirrored",
                   r->mesh_path);
-    if (summary.n_components > 1)
+    if (summary.n_components > 1 && r->shapes != SHAPES_BODIES)
         tool_warn(t, "%s: bodies that do not touch, %d", r->mesh_path, summary.n_components);
     tool_note(t, "%lld nodes, %lld elements, volume %.6g m^3", (long long)mesh->n_nodes,
               (long long)mesh->n_elements, summary.volume);

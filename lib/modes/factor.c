@@ -12,6 +12,9 @@
 #include "lib/modes/supernodes.h"
 #include "lib/modes/triangle.h"
 
+/* Up to so many nodes minimum degree is done before METIS has begun, and fills little more. */
+enum { SMALL_GRAPH = 600 };
+
 /* There with OpenBLAS, absent with a plain BLAS. */
 extern void openblas_set_num_threads(int n_threads) __attribute__((weak));
 extern int openblas_get_num_threads(void) __attribute__((weak));
@@ -60,7 +63,7 @@ static modal_status order_nodes(cholmod_sparse *graph, int64_t *order, cholmod_c
                                 modal_error *err)
 {
     /* a CHOLMOD built without METIS has minimum degree still */
-    if (!cholmod_l_metis(graph, NULL, 0, 0, order, common) &&
+    if ((graph->nrow <= SMALL_GRAPH || !cholmod_l_metis(graph, NULL, 0, 0, order, common)) &&
         (common->status == CHOLMOD_OUT_OF_MEMORY || !cholmod_l_amd(graph, NULL, 0, order, common)))
         return cholmod_failure(common, "ordering", err);
     /* METIS catches SIGTERM while it runs, and hands back an unfinished order. */

@@ -21,7 +21,7 @@
 /* The bound of theta's error is this part of the residuals' tolerance: K amplifies what is left. */
 static const double lanczos_share = 0.01;
 
-enum { B = MODAL_ROW, GUARD = 8, MOST_PASSES = 8, SMALL = 6000 };
+enum { B = MODAL_ROW, GUARD = 8, MOST_PASSES = 8, SMALL = 6000, TINY = 1500 };
 
 typedef struct lanczos {
     modal_modes_problem *problem;
@@ -108,6 +108,33 @@ static void fill_at_random(lanczos *l, const int lost[B])
     modal_rows_scale(l->n, s, l->w, problem->n_threads);
 }
 
+/* c = a b */
+static void multiply(double a[B][B], double b[B][B], double c[B][B])
+{
+    for (int i = 0; i < B; i++)
+        for (int j = 0; j < B; j++) {
+            c[i][j] = 0;
+            for (int k = 0; k < B; k++) c[i][j] += a[i][k] * b[k][j];
+        }
+}
+
+/* The last correction, for a Gram matrix g = 1 + e with |e| <= 1e-5: s = g^-1/2 and b = g^1/2 b by their series,
+ * the fourth powers of which are below rounding. */
+static void finish_orthonormal(double g[B][B], modal_row s[B], double b[B][B])
+{
+    double e2[B][B], e3[B][B], root[B][B], before[B][B];
+    for (int i = 0; i < B; i++) g[i][i] -= 1;
+    multiply(g, g, e2);
+    multiply(e2, g, e3);
+    for (int i = 0; i < B; i++)
+        for (int j = 0; j < B; j++) {
+            s[i][j] = (i == j) - 0.5 * g[i][j] + 0.375 * e2[i][j] - 0.3125 * e3[i][j];
+            root[i][j] = (i == j) + 0.5 * g[i][j] - 0.125 * e2[i][j] + 0.0625 * e3[i][j];
+        }
+    memcpy(before, b, sizeof before);
+    multiply(root, before, b);
+}
+
 /* Makes w M-orthonormal to the basis and in itself, mw = M w, and b such that the former w is the new one
  * times b but for what the basis has of it. Directions in which w has nothing are filled at random, with
  * rows of zero in b. */
@@ -119,13 +146,18 @@ static modal_status orthonormalise(lanczos *l, double b[B][B], modal_error *err)
     for (int i = 0; i < B; i++) b[i][i] = 1;
     project(l);
     for (int pass = 0, exact = 0; pass < MOST_PASSES; pass++) {
-        double g[B][B], q[B][B], most = 0, least = INFINITY, product[B][B];
+        double g[B][B], q[B][B], inverse[B][B], before[B][B], most = 0, least = INFINITY, deviation = 0;
         modal_row s[B];
         int n_lost = 0;
         symmetric_gram(l, g);
-        double deviation = 0;
         for (int i = 0; i < B; i++)
-            for (int j = 0; j < B; j++) deviation = fmax(deviation, fabs(g[i][j] - (i == j)));
+            for (int j = 0; j < B; j++) deviation += pow(g[i][j] - (i == j), 2);
+        if (exact && deviation <= 1e-10) {
+            finish_orthonormal(g, s, b);
+            modal_rows_scale(l->n, s, l->w, threads);
+            modal_rows_scale(l->n, s, l->mw, threads);
+            return MODAL_OK;
+        }
         jacobi(g, q);
         for (int i = 0; i < B; i++) most = fmax(most, g[i][i]), least = fmin(least, g[i][i]);
         if (!isfinite(most))
@@ -140,25 +172,17 @@ static modal_status orthonormalise(lanczos *l, double b[B][B], modal_error *err)
             n_lost += lost[i];
             for (int k = 0; k < B; k++) {
                 s[k][i] = lost[i] ? 0 : q[k][i] / length;
-                q[k][i] *= lost[i] ? 0 : length; /* q^T is now the inverse */
+                inverse[i][k] = lost[i] ? 0 : q[k][i] * length;
             }
         }
-        for (int i = 0; i < B; i++)
-            for (int j = 0; j < B; j++) {
-                product[i][j] = 0;
-                for (int k = 0; k < B; k++) product[i][j] += q[k][i] * b[k][j];
-            }
-        memcpy(b, product, sizeof product);
+        memcpy(before, b, sizeof before);
+        multiply(inverse, before, b);
         modal_rows_scale(l->n, s, l->w, threads);
         if (n_lost > 0 || least < 1e-8 * most) {
             if (n_lost > 0) fill_at_random(l, lost);
             project(l);
             exact = 0;
             continue;
-        }
-        if (exact && deviation <= 1e-5) {
-            modal_rows_scale(l->n, s, l->mw, threads);
-            return MODAL_OK;
         }
         /* the first product is that of w before its projection */
         modal_row_mass_multiply(problem->mass, l->w, l->mw, threads);
@@ -279,6 +303,20 @@ static double worst_bound(const lanczos *l, int32_t n_wanted, double tolerance, 
     return worst;
 }
 
+/* Blocks before the first look. A look at a tiny problem costs as much as many steps, so the first one is
+ * where it should be the last. Chebyshev polynomials of one degree a block separate the wanted theta from
+ * those that follow a block later (Y. Saad, "On the rates of convergence of the Lanczos and the
+ * block-Lanczos methods", 1980), and where eigenvalues lie as densely as in a compact solid, lambda_k ~
+ * k^(2/3) (H. Weyl, 1911), that bounds the degree; a little more than half of it is enough in practice. */
+static int64_t first_look(int64_t n, int64_t n_wanted, double tolerance)
+{
+    const int64_t least = (n_wanted + GUARD + B - 1) / B;
+    if (n > TINY) return least + (n > SMALL ? 0 : 4);
+    const double ratio = pow(1 + (double)B / (double)n_wanted, 2.0 / 3);
+    const int64_t blocks = 5 + (int64_t)(0.55 * log(2 / tolerance) / acosh(2 * ratio - 1));
+    return blocks > least ? blocks : least;
+}
+
 /* Blocks until it is worth looking again: a small problem's step costs less than a look. */
 static int64_t patience(int64_t n, double worst)
 {
@@ -339,7 +377,7 @@ modal_status modal_modes_lanczos(modal_modes_problem *problem, int32_t n_wanted,
         l.most_blocks = limits->most_blocks;
     const double tolerance = lanczos_share * limits->tolerance;
     double b[B][B];
-    int64_t look_at = (n_wanted + GUARD + B - 1) / B + (n > SMALL ? 0 : 4);
+    int64_t look_at = first_look(n, n_wanted, tolerance);
     int64_t kept = -1, n_restarts = 0, n_converged = 0;
     MODAL_TRY(allocate(&l, err));
     /* a random right-hand side is smoothed by the first solve, and counts as M x of some x */
