@@ -47,6 +47,13 @@ static void put_real(msh_writer *w, double value)
     else fprintf(w->file, "%.17g ", value);
 }
 
+/* A tag and the nodes of an element, n in all: one call for all of them in binary. */
+static void put_sizes(msh_writer *w, const int64_t *values, int n)
+{
+    if (w->is_binary) fwrite(values, sizeof *values, (size_t)n, w->file);
+    for (int k = 0; k < n && !w->is_binary; k++) put_size(w, values[k]);
+}
+
 static void end_record(msh_writer *w)
 {
     if (!w->is_binary) fputc('\n', w->file);
@@ -270,10 +277,11 @@ static void write_volume_block(msh_writer *w, int64_t begin, int64_t end)
     write_block_head(w, 3, w->entity[begin] + 1, type->number, end - begin);
     for (int64_t e = begin; e < end; e++) {
         const int32_t *nodes = modal_mesh_nodes(mesh, e);
-        int32_t ordered[MODAL_ELEMENT_MOST_NODES];
-        for (int k = 0; k < type->n_nodes; k++) ordered[type->order ? type->order[k] : k] = nodes[k];
-        put_size(w, mesh->element_tags[e] + w->raised);
-        for (int k = 0; k < type->n_nodes; k++) put_size(w, mesh->node_tags[ordered[k]] + w->raised);
+        int64_t record[1 + MODAL_ELEMENT_MOST_NODES];
+        record[0] = mesh->element_tags[e] + w->raised;
+        for (int k = 0; k < type->n_nodes; k++)
+            record[1 + (type->order ? type->order[k] : k)] = mesh->node_tags[nodes[k]] + w->raised;
+        put_sizes(w, record, 1 + type->n_nodes);
         end_record(w);
     }
 }
@@ -286,9 +294,10 @@ static void write_part_block(msh_writer *w, int64_t begin, int64_t end, int64_t 
     write_block_head(w, first->dimension, part_entity(w, first), types[first->n_nodes][first->dimension],
                      end - begin);
     for (int64_t i = begin; i < end; i++) {
-        put_size(w, (*tag)++);
+        int64_t record[1 + MODAL_FACE_MOST_NODES] = {(*tag)++};
         for (int k = 0; k < first->n_nodes; k++)
-            put_size(w, w->mesh->node_tags[w->parts.parts[i].nodes[k]] + w->raised);
+            record[1 + k] = w->mesh->node_tags[w->parts.parts[i].nodes[k]] + w->raised;
+        put_sizes(w, record, 1 + first->n_nodes);
         end_record(w);
     }
 }

@@ -165,7 +165,7 @@ done:
 
 static modal_status mesh_surface(tool *t, const request *r, const modal_surface_mesh *surface,
                                  const modal_surface_summary *summary, int log, modal_volume_mesh *mesh,
-                                 modal_error *err)
+                                 double *seconds, modal_error *err)
 {
     modal_status status = MODAL_OK;
     int32_t *patch = NULL;
@@ -198,7 +198,7 @@ static modal_status mesh_surface(tool *t, const request *r, const modal_surface_
     order.n_shells = shells.n;
     order.outer = shells.outer;
     order.volume = shells.volume;
-    MODAL_TRY(modalmesh_run(r->engine, &order, r->time_limit, log, mesh, err));
+    MODAL_TRY(modalmesh_run(r->engine, &order, r->time_limit, log, mesh, seconds, err));
 done:
     modal_free(&patch);
     modal_shells_free(&shells);
@@ -212,7 +212,7 @@ static modal_status make_mesh(tool *t, const request *r, modal_volume_mesh *mesh
     modal_surface_mesh surface = {0};
     modal_surface_summary summary = {0};
     int log = t->verbose ? 2 : -1;
-    double start;
+    double start, library = 0;
     if (r->kind == VOLUME) {
         start = tool_seconds();
         MODAL_TRY(modal_mesh_read(r->input, mesh, err));
@@ -229,13 +229,14 @@ static modal_status make_mesh(tool *t, const request *r, modal_volume_mesh *mesh
     }
     start = tool_seconds();
     if (r->kind == SURFACE) {
-        MODAL_TRY(mesh_surface(t, r, &surface, &summary, log, mesh, err));
+        MODAL_TRY(mesh_surface(t, r, &surface, &summary, log, mesh, &library, err));
     } else {
         modalmesh_order order = {.path = r->input, .size = r->size, .n_nodes = r->n_nodes,
                                  .order = r->order == 2 ? 2 : 1};
-        MODAL_TRY(modalmesh_run(r->engine, &order, r->time_limit, log, mesh, err));
+        MODAL_TRY(modalmesh_run(r->engine, &order, r->time_limit, log, mesh, &library, err));
     }
-    tool_stage(t, r->engine, tool_seconds() - start, -1);
+    tool_stage(t, r->engine, library, -1);
+    tool_stage(t, "start the library, take its mesh", tool_seconds() - start - library, -1);
 done:
     modal_surface_mesh_free(&surface);
     return status;

@@ -31,8 +31,9 @@ typedef struct modalmesh_order {
 
 /* An engine is a module of that name beside the program (both libraries have classes of the same names,
  * and few runs need either), with one function `modalmesh_NAME`. It is called in a process of its own: it
- * may crash, print, change the locale and leave memory behind. Meshes come without check. */
-typedef modal_status modalmesh_engine(const modalmesh_order *order, modal_volume_mesh *mesh,
+ * may crash, print, change the locale and leave memory behind. Meshes come without check. What the library
+ * itself took is added to *seconds. */
+typedef modal_status modalmesh_engine(const modalmesh_order *order, modal_volume_mesh *mesh, double *seconds,
                                       modal_error *err);
 modalmesh_engine modalmesh_gmsh, modalmesh_tetgen;
 
@@ -44,9 +45,11 @@ void modalmesh_group_name(const modalmesh_order *order, int32_t patch, char name
 
 /* Runs an engine in a child process. Its own error is passed on; a crash or an end without an answer is
  * MODAL_ERROR_SYSTEM, more than `seconds` MODAL_ERROR_NOT_CONVERGED, both with the name. What the
- * library prints goes to `log` (a descriptor, or -1: nowhere). */
+ * library prints goes to `log` (a descriptor, or -1: nowhere). *library_seconds: of that the library's. */
 modal_status modalmesh_run(const char *name, const modalmesh_order *order, double seconds, int log,
-                           modal_volume_mesh *mesh, modal_error *err);
+                           modal_volume_mesh *mesh, double *library_seconds, modal_error *err);
+
+double modalmesh_seconds(void); /* monotonic, in modules, too */
 
 /* A mesh of n_nodes and n_elements of one type with tags from 1 and everything else empty; nodes and
  * element_nodes are to be filled. */

@@ -354,9 +354,11 @@ done:
 
 /* ---- the engine ---- */
 
-modal_status modalmesh_gmsh(const modalmesh_order *order, modal_volume_mesh *mesh, modal_error *err)
+modal_status modalmesh_gmsh(const modalmesh_order *order, modal_volume_mesh *mesh, double *seconds,
+                            modal_error *err)
 {
     modal_status status = MODAL_OK;
+    const double start = modalmesh_seconds();
     char *arguments[] = {"modalmesh", NULL};
     memset(mesh, 0, sizeof *mesh);
     GMSH("start", gmshInitialize(1, arguments, 0, &code));
@@ -375,6 +377,7 @@ modal_status modalmesh_gmsh(const modalmesh_order *order, modal_volume_mesh *mes
     }
     GMSH("no mesh", gmshModelMeshGenerate(3, &code));
     if (order->order == 2) GMSH("second order", gmshModelMeshSetOrder(2, &code));
+    *seconds += modalmesh_seconds() - start;
     MODAL_TRY(take_mesh(order, mesh, err));
 done:
     gmshFinalize(&(int){0});

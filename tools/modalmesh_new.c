@@ -2,6 +2,7 @@
 /* modalmesh: what engines need: an empty mesh to fill, names; part of the program and of each module. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "lib/base/memory.h"
 #include "tools/modalmesh.h"
@@ -26,6 +27,13 @@ modal_status modalmesh_new_mesh(modal_volume_mesh *mesh, int64_t n_nodes, int64_
     }
 done:
     return status;
+}
+
+double modalmesh_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 void modalmesh_group_name(const modalmesh_order *order, int32_t patch, char name[256])

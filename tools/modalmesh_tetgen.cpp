@@ -134,12 +134,13 @@ modal_status add_groups(const modalmesh_order &order, const tetgenio &out, modal
 }
 
 modal_status mesh_once(const modalmesh_order &order, double size, const std::vector<double> &holes,
-                       modal_volume_mesh *mesh, modal_error *err)
+                       modal_volume_mesh *mesh, double *seconds, modal_error *err)
 {
     static const char *const causes[] = {
         "unknown", "out of memory", "an internal error", "the surface intersects itself",
         "a feature too small for its arithmetic", "two facets that nearly touch"};
-    tetgenio in, out;
+    // Never freed: the process ends soon, and freeing each of the facets takes as long as making it.
+    tetgenio &in = *new tetgenio, &out = *new tetgenio;
     char switches[96];
     fill_input(order, holes, in);
     // A regular tetrahedron of that edge.
@@ -147,6 +148,7 @@ modal_status mesh_once(const modalmesh_order &order, double size, const std::vec
         std::snprintf(switches, sizeof switches, "pq1.4a%.17gzQ", size * size * size / (6 * std::sqrt(2.0)));
     else
         std::snprintf(switches, sizeof switches, "pq1.4zQ");
+    const double start = modalmesh_seconds();
     try {
         tetrahedralize(switches, &in, &out);
     } catch (int code) {
@@ -156,6 +158,7 @@ modal_status mesh_once(const modalmesh_order &order, double size, const std::vec
     } catch (const std::bad_alloc &) {
         return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: tetgen: out of memory", order.path);
     }
+    *seconds += modalmesh_seconds() - start;
     if (out.numberoftetrahedra < 1 || out.numberofcorners != 4)
         return modal_error_set(err, MODAL_ERROR_INPUT, "%s: tetgen: no tetrahedra", order.path);
     modal_status status =
@@ -171,7 +174,8 @@ modal_status mesh_once(const modalmesh_order &order, double size, const std::vec
 
 } // namespace
 
-modal_status modalmesh_tetgen(const modalmesh_order *order, modal_volume_mesh *mesh, modal_error *err)
+modal_status modalmesh_tetgen(const modalmesh_order *order, modal_volume_mesh *mesh, double *seconds,
+                              modal_error *err)
 {
     std::vector<double> holes;
     for (int32_t s = 0; s < order->n_shells; s++) {
@@ -181,5 +185,5 @@ modal_status modalmesh_tetgen(const modalmesh_order *order, modal_volume_mesh *m
             return modal_error_set(err, MODAL_ERROR_INPUT, "%s: no inside found of cavity %d", order->path, s);
         holes.insert(holes.end(), point, point + 3);
     }
-    return mesh_once(*order, order->size, holes, mesh, err);
+    return mesh_once(*order, order->size, holes, mesh, seconds, err);
 }

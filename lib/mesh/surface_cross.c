@@ -58,7 +58,8 @@ static int orientation(const double *a, const double *b, const double *c, const 
     return 0;
 }
 
-/* Whether the edge p q goes through the inside of the triangle a b c. */
+/* Whether the edge p q goes through the inside of the triangle a b c, with which it shares no vertex: an
+ * edge that ends in a vertex of the triangle never does. */
 static int pierces(const double *p, const double *q, const double *a, const double *b, const double *c)
 {
     int side = orientation(a, b, c, p);
@@ -70,12 +71,17 @@ static int pierces(const double *p, const double *q, const double *a, const doub
 static int cross(const modal_surface_mesh *surface, int32_t s, int32_t t)
 {
     const double *x[2][3];
+    const int32_t *v[2] = {surface->triangles + 3 * (int64_t)s, surface->triangles + 3 * (int64_t)t};
+    int is_shared[2][3];
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 3; k++) {
+            is_shared[i][k] = v[i][k] == v[!i][0] || v[i][k] == v[!i][1] || v[i][k] == v[!i][2];
+            x[i][k] = surface->positions + 3 * (int64_t)v[i][k];
+        }
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < 3; k++)
-            x[i][k] = surface->positions + 3 * (int64_t)surface->triangles[3 * (int64_t)(i ? t : s) + k];
-    for (int i = 0; i < 2; i++)
-        for (int k = 0; k < 3; k++)
-            if (pierces(x[i][k], x[i][(k + 1) % 3], x[!i][0], x[!i][1], x[!i][2])) return 1;
+            if (!is_shared[i][k] && !is_shared[i][(k + 1) % 3] &&
+                pierces(x[i][k], x[i][(k + 1) % 3], x[!i][0], x[!i][1], x[!i][2])) return 1;
     return 0;
 }
 
@@ -89,8 +95,8 @@ static box empty_box(void)
 static void enclose(box *whole, const box *part)
 {
     for (int k = 0; k < 3; k++) {
-        whole->low[k] = fminf(whole->low[k], part->low[k]);
-        whole->high[k] = fmaxf(whole->high[k], part->high[k]);
+        if (part->low[k] < whole->low[k]) whole->low[k] = part->low[k];
+        if (part->high[k] > whole->high[k]) whole->high[k] = part->high[k];
     }
 }
 
@@ -103,14 +109,21 @@ static int overlap(const box *a, const box *b)
 
 static box triangle_box(const modal_surface_mesh *surface, int32_t t)
 {
-    box whole = empty_box();
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) {
-            double x = surface->positions[3 * (int64_t)surface->triangles[3 * (int64_t)t + i] + k];
-            whole.low[k] = fminf(whole.low[k], nextafterf((float)x, -INFINITY));
-            whole.high[k] = fmaxf(whole.high[k], nextafterf((float)x, INFINITY));
+    const double *x[3];
+    box b;
+    for (int i = 0; i < 3; i++) x[i] = surface->positions + 3 * (int64_t)surface->triangles[3 * (int64_t)t + i];
+    for (int k = 0; k < 3; k++) {
+        double low = x[0][k], high = x[0][k];
+        for (int i = 1; i < 3; i++) {
+            if (x[i][k] < low) low = x[i][k];
+            if (x[i][k] > high) high = x[i][k];
         }
-    return whole;
+        b.low[k] = (float)low;
+        b.high[k] = (float)high;
+        if (b.low[k] > low) b.low[k] = nextafterf(b.low[k], -INFINITY);
+        if (b.high[k] < high) b.high[k] = nextafterf(b.high[k], INFINITY);
+    }
+    return b;
 }
 
 /* 21 bits, two zeros after each. */
@@ -171,29 +184,41 @@ done:
     return status;
 }
 
-/* Counts the triangles behind place i that cross it; *least: the one of least index, if less. */
-static int64_t query(const tree *t, int64_t i, int32_t *least)
+/* Of one leaf's triangles against those of another, or of the same: counts the pairs that cross;
+ * partner[i]: for the first of a pair the one of least index. */
+static int64_t cross_leaves(const tree *t, int64_t leaf, int64_t other, int32_t *partner)
+{
+    int64_t count = 0;
+    int64_t end = LEAF * (leaf + 1) < t->n ? LEAF * (leaf + 1) : t->n;
+    int64_t other_end = LEAF * (other + 1) < t->n ? LEAF * (other + 1) : t->n;
+    for (int64_t i = LEAF * leaf; i < end; i++) {
+        if (!overlap(&t->nodes[t->n_leaves + other], &t->boxes[i])) continue;
+        for (int64_t j = other > leaf ? LEAF * other : i + 1; j < other_end; j++)
+            if (overlap(&t->boxes[i], &t->boxes[j]) && cross(t->surface, t->order[i], t->order[j])) {
+                count++;
+                if (t->order[j] < partner[i]) partner[i] = t->order[j];
+            }
+    }
+    return count;
+}
+
+/* The leaf's triangles against all behind them. */
+static int64_t query(const tree *t, int64_t leaf, int32_t *partner)
 {
     int64_t stack[128], count = 0;
     int n = 0;
     stack[n++] = 1;
     while (n > 0) {
-        int64_t node = stack[--n], first = node, last = node;
-        if (!overlap(&t->nodes[node], &t->boxes[i])) continue;
-        while (last < t->n_leaves) first = 2 * first, last = 2 * last + 1;
-        int64_t end = LEAF * (last - t->n_leaves + 1);
-        if (end <= i) continue; /* all in front of it */
+        int64_t node = stack[--n], last = node;
+        if (!overlap(&t->nodes[node], &t->nodes[t->n_leaves + leaf])) continue;
+        while (last < t->n_leaves) last = 2 * last + 1;
+        if (last - t->n_leaves < leaf) continue; /* all in front of it */
         if (node < t->n_leaves) {
             stack[n++] = 2 * node + 1;
             stack[n++] = 2 * node;
             continue;
         }
-        int64_t begin = LEAF * (first - t->n_leaves);
-        for (int64_t j = begin > i ? begin : i + 1; j < end && j < t->n; j++)
-            if (overlap(&t->boxes[i], &t->boxes[j]) && cross(t->surface, t->order[i], t->order[j])) {
-                count++;
-                if (t->order[j] < *least) *least = t->order[j];
-            }
+        count += cross_leaves(t, leaf, node - t->n_leaves, partner);
     }
     return count;
 }
@@ -210,11 +235,10 @@ modal_status modal_surface_intersections(const modal_surface_mesh *surface, int6
     if (t.n == 0) return MODAL_OK;
     MODAL_TRY(build(&t, err));
     MODAL_TRY(modal_alloc(&partner, t.n, sizeof *partner, "crossings", err));
-#pragma omp parallel for schedule(dynamic, 256) reduction(+ : total)
-    for (int64_t i = 0; i < t.n; i++) {
-        partner[i] = INT32_MAX;
-        total += query(&t, i, &partner[i]);
-    }
+    for (int64_t i = 0; i < t.n; i++) partner[i] = INT32_MAX;
+    /* Fewer triangles take some milliseconds, which threads that wait for a busy processor do not save. */
+#pragma omp parallel for schedule(dynamic, 64) reduction(+ : total) if (t.n > 20000)
+    for (int64_t leaf = 0; leaf < (t.n + LEAF - 1) / LEAF; leaf++) total += query(&t, leaf, partner);
     for (int64_t i = 0; i < t.n; i++) {
         if (partner[i] == INT32_MAX) continue;
         int32_t a = t.order[i] < partner[i] ? t.order[i] : partner[i],

@@ -232,32 +232,63 @@ def check_broken_surfaces():
     check((FOLDER / "a.msh").read_bytes() == (FOLDER / "b.msh").read_bytes(), "not the same bytes twice")
 
 
+def read_off(path):
+    words = path.read_text().split()
+    n, m = map(int, words[1:3])
+    faces = np.array(words[4 + 3 * n:4 + 3 * n + 4 * m], dtype=int).reshape(m, 4)
+    return np.array(words[4:4 + 3 * n], dtype=float).reshape(n, 3), faces[:, 1:]
+
+
+def boundary_of(path):
+    """The surface of a mesh of tetrahedra: the faces that one of them has, seen from outside."""
+    data = dump(path)
+    check(set(data["types"]) == {"TET4"}, path, set(data["types"]))
+    tetrahedra = np.array(data["element_nodes"]).reshape(-1, 4)
+    faces = np.concatenate([tetrahedra[:, k] for k in ([0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2])])
+    _, first, count = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
+    faces = faces[np.sort(first[count == 1])]
+    used, faces = np.unique(faces, return_inverse=True)
+    return data["nodes"][used], faces.reshape(-1, 3)
+
+
 def check_scans():
-    """The Stanford bunny, whole and with holes."""
-    path = arguments.data and arguments.data / "stanford" / "bunny_10k.off"
-    if not path or not path.exists():
-        print("no real surfaces: bunny left out")
+    """The Stanford bunny and dragon as they are; the bunny with holes, with a fin, and twice, crossing itself."""
+    folder = arguments.data and arguments.data / "stanford"
+    if not folder or not folder.exists():
+        print("no real surfaces: bunny and dragon left out")
         return
-    for name in engines():
-        report = mesh(path, "--engine", name)
-        ours = sum(s["seconds"] for s in report["stages"] if s["name"] != name)
-        print(f"bunny by {name}: {report['mesh']['nodes']} nodes, {report['mesh']['elements']}, "
-              f"least radius ratio {report['mesh']['least_radius_ratio']:.3f}; ours {ours:.3f} s of "
-              f"{sum(s['seconds'] for s in report['stages']):.3f} s")
-        check(abs(report["mesh"]["volume_m3"] / report["surface"]["volume_m3"] - 1) < 1e-6, name, "volume")
-    lines = [line for line in path.read_text().split("\n") if line.strip()]
-    n_vertices, n_triangles = map(int, lines[1].split()[:2])
-    first = 2 + n_vertices
-    for count, code in ((60, 0), (1, 0)):
-        chosen = set(np.random.default_rng(7).choice(n_triangles, count, replace=False).tolist())
-        kept = [t for i, t in enumerate(lines[first:first + n_triangles]) if i not in chosen]
-        holes = FOLDER / "scan.off"
-        holes.write_text("\n".join([lines[0], f"{n_vertices} {len(kept)} 0", *lines[2:first], *kept]) + "\n")
+    bunny = read_off(folder / "bunny_10k.off")
+    surfaces = {"bunny": folder / "bunny_10k.off",
+                "dragon": write_off("dragon.off", boundary_of(folder / "dragon_10k.msh"))}
+    for what, path in surfaces.items():
+        report = surface_report(path, code=0)
+        check(report["closed"] and report["manifold"] and report["oriented"], what, report)
+        for name in engines():
+            report = mesh(path, "--engine", name)
+            ours = sum(s["seconds"] for s in report["stages"] if s["name"] != name)
+            print(f"{what} by {name}: {report['surface']['vertices']} vertices, {report['mesh']['nodes']} nodes, "
+                  f"{report['mesh']['elements']}, least radius ratio {report['mesh']['least_radius_ratio']:.3f}; ours "
+                  f"{ours:.3f} s of {sum(s['seconds'] for s in report['stages']):.3f} s")
+            check(report["mesh"]["nodes"] > report["surface"]["vertices"] and report["mesh"]["components"] == 1,
+                  what, name, report["mesh"])
+            check(abs(report["mesh"]["volume_m3"] / report["surface"]["volume_m3"] - 1) < 1e-6, what, name, "volume")
+    vertices, triangles = bunny
+    for count in (60, 1):
+        chosen = np.random.default_rng(7).choice(len(triangles), count, replace=False)
+        holes = write_off("scan.off", (vertices, np.delete(triangles, chosen, axis=0)))
         message = mesh(holes, code=3)
         check("not closed" in message, "scan with holes", message)
         report = mesh(holes, "--repair")
         check(report["repairs"]["filled_holes"] > 0.9 * count, report["repairs"])
         check(abs(report["mesh"]["volume_m3"] / 195.96 - 1) < 1e-3, report["mesh"]["volume_m3"])
+    a, b = triangles[100][:2]
+    fin = (np.vstack([vertices, vertices.max(axis=0) + 1]), np.vstack([triangles, [a, b, len(vertices)]]))
+    message = mesh(write_off("bunny_fin.off", fin), "--repair", code=3)
+    check(f"not manifold: edges of three or more triangles, 1; the first from vertex {min(a, b)} to {max(a, b)}, near"
+          in message, message)
+    twice = join(bunny, (vertices + 0.1 * np.ptp(vertices, axis=0), triangles))
+    message = mesh(write_off("bunny_twice.off", twice), "--repair", code=3)
+    check("self-intersecting: pairs of triangles that cross" in message, message)
 
 
 # ---- conversions, geometries, the pipeline ----
