@@ -404,9 +404,11 @@ static modal_status read_root(reader *r, const modal_json_place *root)
     if (modal_json_member(root, "model", &member)) MODAL_TRY(read_model(&member, &scene->stvk));
     if (modal_json_member(root, "integrator", &member)) {
         MODAL_TRY(modal_json_text(&member, &text));
-        scene->energy = strcmp(text, "energy") == 0;
-        if (!scene->energy && strcmp(text, "newmark") != 0) {
-            status = modal_json_wrong(&member, "neither \"newmark\" nor \"energy\"");
+        scene->integrator = strcmp(text, "newmark") == 0  ? MODAL_SCENE_NEWMARK
+                            : strcmp(text, "energy") == 0 ? MODAL_SCENE_ENERGY
+                                                          : MODAL_SCENE_AUTO;
+        if (scene->integrator == MODAL_SCENE_AUTO && strcmp(text, "auto") != 0) {
+            status = modal_json_wrong(&member, "none of \"auto\", \"newmark\", \"energy\"");
             goto done;
         }
     }

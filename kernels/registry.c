@@ -17,11 +17,11 @@ enum { REF, CPU, CUDA };
 
 /* clang-format off */
 static const modal_kernels table[] = {
-    /*        back end  ring packs modal_sum       world_transform             deform             deform_objects             deform_normals            normals_dynamic             normals_rigid             normals_two_stage             tangents_rigid             tangents_dynamic             reorder             reduced_step            gram */
-    [REF]  = {"ref",    0,   0,    modal_sum_ref,  modal_world_transform_ref,  modal_deform_ref,  modal_deform_objects_ref,  modal_deform_normals_ref, modal_normals_dynamic_ref,  modal_normals_rigid_ref,  modal_normals_two_stage_ref,  modal_tangents_rigid_ref,  modal_tangents_dynamic_ref,  modal_reorder_ref,  modal_reduced_step_ref,  modal_gram_ref},
-    [CPU]  = {"cpu",    0,   0,    modal_sum_cpu,  modal_world_transform_cpu,  modal_deform_cpu,  modal_deform_objects_cpu,  modal_deform_normals_cpu, modal_normals_dynamic_cpu,  modal_normals_rigid_cpu,  modal_normals_two_stage_cpu,  modal_tangents_rigid_cpu,  modal_tangents_dynamic_cpu,  modal_reorder_cpu,  modal_reduced_step_cpu,  NULL},
+    /*        back end  ring packs modal_sum       world_transform             deform             deform_objects             deform_normals            normals_dynamic             normals_rigid             normals_two_stage             tangents_rigid             tangents_dynamic             reorder             linear_step             reduced_step            gram */
+    [REF]  = {"ref",    0,   0,    modal_sum_ref,  modal_world_transform_ref,  modal_deform_ref,  modal_deform_objects_ref,  modal_deform_normals_ref, modal_normals_dynamic_ref,  modal_normals_rigid_ref,  modal_normals_two_stage_ref,  modal_tangents_rigid_ref,  modal_tangents_dynamic_ref,  modal_reorder_ref,  modal_linear_step_ref,  modal_reduced_step_ref,  modal_gram_ref},
+    [CPU]  = {"cpu",    0,   0,    modal_sum_cpu,  modal_world_transform_cpu,  modal_deform_cpu,  modal_deform_objects_cpu,  modal_deform_normals_cpu, modal_normals_dynamic_cpu,  modal_normals_rigid_cpu,  modal_normals_two_stage_cpu,  modal_tangents_rigid_cpu,  modal_tangents_dynamic_cpu,  modal_reorder_cpu,  modal_linear_step_cpu,  modal_reduced_step_cpu,  NULL},
 #ifdef MODAL_HAVE_CUDA
-    [CUDA] = {"cuda",   1,   1,    modal_sum_cuda, modal_world_transform_cuda, modal_deform_cuda, modal_deform_objects_cuda, NULL,                     modal_normals_dynamic_cuda, modal_normals_rigid_cuda, modal_normals_two_stage_cuda, modal_tangents_rigid_cuda, modal_tangents_dynamic_cuda, modal_reorder_cuda, modal_reduced_step_cuda, modal_gram_cuda},
+    [CUDA] = {"cuda",   1,   1,    modal_sum_cuda, modal_world_transform_cuda, modal_deform_cuda, modal_deform_objects_cuda, NULL,                     modal_normals_dynamic_cuda, modal_normals_rigid_cuda, modal_normals_two_stage_cuda, modal_tangents_rigid_cuda, modal_tangents_dynamic_cuda, modal_reorder_cuda, modal_linear_step_cuda, modal_reduced_step_cuda, modal_gram_cuda},
 #endif
 };
 /* clang-format on */

@@ -8,6 +8,7 @@
 #include "kernels/deform_objects/deform_objects.h"
 #include "kernels/device.h"
 #include "kernels/gram/gram.h"
+#include "kernels/linear_step/linear_step.h"
 #include "kernels/modal_sum/modal_sum.h"
 #include "kernels/normals_dynamic/normals_dynamic.h"
 #include "kernels/normals_rigid/normals_rigid.h"
@@ -38,6 +39,7 @@ typedef struct modal_kernels {
     modal_tangents_rigid_function *tangents_rigid;
     modal_tangents_dynamic_function *tangents_dynamic;
     modal_reorder_function *reorder;
+    modal_linear_step_function *linear_step;
     modal_reduced_step_function *reduced_step;
     modal_gram_function *gram; /* NULL on cpu: kernels/gram/gram.h says why */
 } modal_kernels;

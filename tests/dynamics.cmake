@@ -14,9 +14,15 @@ if(TARGET modalpack)
                      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${part})
     set_tests_properties(cli.scene_${part} PROPERTIES LABELS cli TIMEOUT 300 SKIP_RETURN_CODE 77)
   endforeach()
+  foreach(part exact manners cuda)
+    add_test(NAME cli.linear_${part}
+             COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_scene_linear.py
+                     ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${part})
+    set_tests_properties(cli.linear_${part} PROPERTIES LABELS cli TIMEOUT 300 SKIP_RETURN_CODE 77)
+  endforeach()
   add_test(NAME cli.plants
            COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_plants.py
                    ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.plants PROPERTIES LABELS cli TIMEOUT 300)
-  set_tests_properties(cli.scene_cuda PROPERTIES LABELS "cli;cuda")
+  set_tests_properties(cli.scene_cuda cli.linear_cuda PROPERTIES LABELS "cli;cuda")
 endif()

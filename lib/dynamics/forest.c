@@ -14,18 +14,19 @@ struct modal_forest {
     modal_device device;
     modal_stream *stream;
     modal_step_task task;
-    int32_t n_objects;
+    int32_t n_objects;      /* of the task */
+    int32_t n_bodies;       /* of the basis */
     int64_t n_coordinates;
-    int32_t *place;         /* [objects] where an object of the basis stands in the task */
+    int32_t *place;         /* [bodies] where an object of the basis stands in the task, or -1 */
     int32_t *object_at;     /* [objects] the other way */
     int32_t *tree_of;       /* [objects of the task] */
     int32_t *levels;        /* [n_levels + 1] */
     uint8_t *driven;        /* [n_trees] */
     int32_t n_driven, most_halvings;
-    int64_t n_steps, n_iterations, n_halvings;
+    int64_t n_setup_points, n_steps, n_iterations, n_halvings;
     int32_t *status;        /* [n_trees] */
     uint8_t *masks;         /* [MOST_HALVINGS + 2, n_trees] of each depth */
-    double *forces;         /* [n_points, 3] */
+    double *forces;         /* [n_setup_points, 3] */
     int32_t *point_order;   /* [n_points] the setup's point of each of the task */
     double *ordered;        /* [n_points, 3] */
     modal_step_frame *roots;      /* [n_trees] */
@@ -83,7 +84,7 @@ static modal_status check_bodies(const builder *b, modal_error *err)
 static modal_status order_objects(modal_forest *f, builder *b, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const int32_t n = f->n_objects;
+    const int32_t n = f->n_bodies;
     int32_t *first_child = NULL, *next = NULL;
     MODAL_TRY(modal_alloc(&f->place, n, sizeof(int32_t), "order of objects", err));
     MODAL_TRY(modal_alloc(&f->object_at, n, sizeof(int32_t), "order of objects", err));
@@ -101,7 +102,7 @@ static modal_status order_objects(modal_forest *f, builder *b, modal_error *err)
     }
     int32_t count = 0;
     for (int32_t i = 0; i < n; i++)
-        if (parent_of(b, i) < 0) {
+        if (parent_of(b, i) < 0 && !b->setup->bodies[i].exact) {
             b->objects[count].parent = -1;
             b->objects[count].tree = count;
             f->object_at[count++] = i;
@@ -121,7 +122,9 @@ static modal_status order_objects(modal_forest *f, builder *b, modal_error *err)
             }
         }
     }
-    for (int32_t i = 0; i < n; i++) {
+    f->n_objects = count;
+    for (int32_t i = 0; i < n; i++) f->place[i] = -1;
+    for (int32_t i = 0; i < count; i++) {
         f->place[f->object_at[i]] = i;
         f->tree_of[i] = b->objects[i].tree;
     }
@@ -139,6 +142,7 @@ static modal_status build_shapes(modal_forest *f, builder *b, modal_error *err)
     MODAL_TRY(modal_alloc_zero(&b->shape_use, 2 * (int64_t)basis->n_shapes, sizeof(int32_t), "shapes", err));
     for (int32_t i = 0; i < basis->n_objects; i++) {
         const modal_body *body = &b->setup->bodies[i];
+        if (body->exact) continue;
         int32_t *use = &b->shape_use[2 * basis->objects[i].shape + (body->linear != 0)];
         const int32_t wanted = body->motion == MODAL_STEP_FIXED ? 1 : 2;
         if (*use < wanted) *use = wanted;
@@ -213,8 +217,8 @@ static modal_status build_objects(modal_forest *f, builder *b, modal_error *err)
                                          &b->setup->points[k], &b->points[count].table, err));
         }
     }
-    f->task.n_points = (int32_t)n;
-    MODAL_TRY(modal_device_alloc(&f->device, &f->task.work, work, sizeof(double), "work of the bodies", err));
+    f->task.n_points = count;
+    MODAL_TRY(modal_device_alloc(&f->device, &f->task.work, work > 0 ? work : 1, sizeof(double), "work of the bodies", err));
     f->owned[f->n_owned++] = f->task.work;
 done:
     modal_free(&offsets);
@@ -250,7 +254,7 @@ static modal_status build_state(modal_forest *f, const builder *b, modal_error *
     MODAL_TRY(modal_alloc_zero(&f->status, t->n_trees, sizeof *f->status, "status", err));
     MODAL_TRY(modal_alloc_zero(&f->driven, t->n_trees, 1, "status", err));
     MODAL_TRY(modal_alloc_zero(&f->masks, (int64_t)(MOST_HALVINGS + 2) * t->n_trees, 1, "status", err));
-    MODAL_TRY(modal_alloc_zero(&f->forces, 3 * (int64_t)t->n_points, sizeof(double), "forces", err));
+    MODAL_TRY(modal_alloc_zero(&f->forces, 3 * f->n_setup_points, sizeof(double), "forces", err));
     MODAL_TRY(modal_alloc_zero(&f->ordered, 3 * (int64_t)t->n_points, sizeof(double), "forces", err));
     for (int32_t at = 0; at < n; at++) {
         const int32_t i = f->object_at[at];
@@ -313,7 +317,8 @@ modal_status modal_forest_new(modal_forest **forest, const modal_basis *basis,
     *forest = NULL;
     MODAL_TRY(modal_alloc_zero(&f, 1, sizeof *f, "forest", err));
     f->device = *device;
-    f->n_objects = basis->n_objects;
+    f->n_bodies = basis->n_objects;
+    f->n_setup_points = setup->n_points;
     f->n_coordinates = modal_basis_mode_offsets(basis, NULL);
     MODAL_TRY(modal_device_stream_new(device, &f->stream, err));
     MODAL_TRY(check_bodies(&b, err));
@@ -359,7 +364,8 @@ modal_status modal_forest_get(modal_forest *f, double *q, double *v, double *a, 
         MODAL_TRY(modal_device_copy_out(&f->device, f->measures, t->measures,
                                         f->n_objects * (int64_t)sizeof *f->measures, f->stream, err));
     MODAL_TRY(modal_device_stream_wait(&f->device, f->stream, err));
-    for (int32_t i = 0; i < f->n_objects; i++) {
+    for (int32_t i = 0; i < f->n_bodies; i++) {
+        if (f->place[i] < 0) continue;
         if (frames) frames[i] = f->frames[f->place[i]];
         if (measures) measures[i] = f->measures[f->place[i]];
     }
@@ -378,7 +384,8 @@ modal_status modal_forest_set(modal_forest *f, const double *q, const double *v,
     double *const to[] = {t->q, t->v, t->a};
     for (int i = 0; i < 3; i++)
         if (from[i]) MODAL_TRY(modal_device_copy_in(&f->device, to[i], from[i], bytes, f->stream, err));
-    for (int32_t i = 0; i < f->n_objects; i++) {
+    for (int32_t i = 0; i < f->n_bodies; i++) {
+        if (f->place[i] < 0) continue;
         if (frames) f->frames[f->place[i]] = frames[i];
         if (measures) f->measures[f->place[i]] = measures[i];
     }
@@ -391,6 +398,13 @@ modal_status modal_forest_set(modal_forest *f, const double *q, const double *v,
     MODAL_TRY(modal_device_stream_wait(&f->device, f->stream, err));
 done:
     return status;
+}
+
+void modal_forest_state(modal_forest *f, double **q, double **v, modal_stream **stream)
+{
+    *q = f->task.q;
+    *v = f->task.v;
+    *stream = f->stream;
 }
 
 /* ---- stepping ---- */
@@ -438,9 +452,9 @@ static modal_status say_failure(modal_forest *f, const uint8_t *failed, double t
     if (status == MODAL_OK) status = modal_device_stream_wait(&f->device, f->stream, err);
     if (status != MODAL_OK) return status;
     int32_t worst = -1, at = 0;
-    for (int32_t i = 0; i < f->n_objects; i++) { /* of the worst kind the first */
+    for (int32_t i = 0; i < f->n_bodies; i++) { /* of the worst kind the first */
         const int32_t place_of = f->place[i];
-        if (!failed[f->tree_of[place_of]]) continue;
+        if (place_of < 0 || !failed[f->tree_of[place_of]]) continue;
         if (f->measures[place_of].status > worst) {
             worst = f->measures[place_of].status;
             at = i;
@@ -493,6 +507,7 @@ done:
 modal_status modal_forest_step(modal_forest *f, const modal_forest_loads *loads, modal_step_rule rule,
                                double time, double h, modal_error *err)
 {
+    if (f->n_objects == 0) return MODAL_OK;
     f->task.rule = rule;
     memset(f->masks, 1, (size_t)f->task.n_trees);
     return advance(f, loads, time, h, 0, err);
@@ -501,6 +516,7 @@ modal_status modal_forest_step(modal_forest *f, const modal_forest_loads *loads,
 modal_status modal_forest_measure(modal_forest *f, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    if (f->n_objects == 0) goto done;
     memset(f->masks, 1, (size_t)f->task.n_trees);
     MODAL_TRY(modal_device_copy_in(&f->device, (void *)f->task.active, f->masks, f->task.n_trees, f->stream,
                                    err));

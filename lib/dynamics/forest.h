@@ -12,6 +12,7 @@
 
 typedef struct modal_body {
     modal_step_motion motion; /* ATTACHED: to the object's parent in the basis */
+    int exact;                /* nonzero: its q and v are moved by others (lib/dynamics/exact.h), and left alone */
     int linear;               /* nonzero: force eigenvalue q; 0: the shape's reduced forces */
     double alpha, beta;       /* Rayleigh: D = alpha M + beta K(0); 1/s and s */
     double ratio;             /* plus 2 ratio omega in every mode */
@@ -59,12 +60,15 @@ modal_status modal_forest_new(modal_forest **forest, const modal_basis *basis,
 modal_forest *modal_forest_delete(modal_forest *forest);
 
 /* The state: q, v, a [coordinates] in the order of the basis's objects, frames [objects], in that
- * order, too. Any of the pointers may be NULL. */
+ * order, too; those of exact objects are left as they are. Any of the pointers may be NULL. */
 modal_status modal_forest_get(modal_forest *forest, double *q, double *v, double *a,
                               modal_step_frame *frames, modal_step_measure *measures, modal_error *err);
 modal_status modal_forest_set(modal_forest *forest, const double *q, const double *v, const double *a,
                               const modal_step_frame *frames, const modal_step_measure *measures,
                               modal_error *err);
+
+/* q and v [coordinates] in the device's memory, for who moves the exact objects, and the stream. */
+void modal_forest_state(modal_forest *forest, double **q, double **v, modal_stream **stream);
 
 /* From `time` to time + h. MODAL_STEP_STATIC: to the equilibrium at `time`; Newmark with h = 0: only
  * makes accelerations consistent, to be called once before the first step.

@@ -117,6 +117,39 @@ done:
     return status;
 }
 
+/* The key that the piece around t ends with, 1 .. n - 1; 0 before the first, n after the last. */
+static int64_t piece_of(const modal_spline *s, double t)
+{
+    int64_t low = 0, high = s->n;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (s->times[middle] <= t)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void modal_spline_acceleration(const modal_spline *s, double a, double b, int axis, double ends[2])
+{
+    const int64_t i = piece_of(s, a + 0.5 * (b - a));
+    ends[0] = ends[1] = 0;
+    if (i == 0 || i == s->n) return;
+    const double h = s->times[i] - s->times[i - 1];
+    for (int e = 0; e < 2; e++) {
+        const double part = ((e ? b : a) - s->times[i - 1]) / h;
+        ends[e] = (1 - part) * s->bends[7 * (i - 1) + axis] + part * s->bends[7 * i + axis];
+    }
+}
+
+int modal_spline_only_shifts(const modal_spline *s)
+{
+    for (int64_t i = 1; i < s->n; i++)
+        if (memcmp(s->values + 7 * i + 3, s->values + 3, 4 * sizeof(double)) != 0) return 0;
+    return 1;
+}
+
 void modal_spline_frame(const modal_spline *s, double time, modal_step_frame *f)
 {
     double y[7], y1[7] = {0}, y2[7] = {0};

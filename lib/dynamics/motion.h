@@ -26,6 +26,12 @@ modal_status modal_spline_build(modal_spline *spline, int64_t n_keys, const doub
 void modal_spline_free(modal_spline *spline);
 void modal_spline_frame(const modal_spline *spline, double time, modal_step_frame *frame);
 
+/* The line that component `axis` of p'' is over [a, b] between two keys, or before the first or after the
+ * last: its values at both ends, limits from inside. */
+void modal_spline_acceleration(const modal_spline *spline, double a, double b, int axis, double ends[2]);
+/* Whether the frame moves without turning. */
+int modal_spline_only_shifts(const modal_spline *spline);
+
 /* R of a rotation vector, row-major. */
 void modal_rotation_of(const double *vector, double *rotation);
 

@@ -2,6 +2,7 @@
 #include "lib/dynamics/oscillator.h"
 
 #include <assert.h>
+#include <complex.h>
 #include <math.h>
 
 enum { SERIES_TERMS = 40 }; /* the last one is below 2^40 / 40! = 1e-36 */
@@ -145,4 +146,62 @@ void modal_oscillator_transition(const modal_oscillator *o, double h, modal_tran
     t->vq = -k * t->qv;
     t->step = (1 - t->qq) / k;
     t->ramp = (h - o->damping * t->step - t->qv) / k;
+}
+
+/* (e^a - e^b) / (a - b), real parts <= 0 */
+static double complex difference(double complex a, double complex b)
+{
+    const double complex half = 0.5 * (a - b);
+    if (cabs(half) > 0.5) return (cexp(a) - cexp(b)) / (a - b);
+    double complex term = 1, sum = 1; /* sinh(x) / x */
+    for (int n = 2; n < SERIES_TERMS && cabs(term) > 1e-18; n += 2) {
+        term *= half * half / (n * (n + 1.0));
+        sum += term;
+    }
+    return cexp(0.5 * (a + b)) * sum;
+}
+
+/* The second divided difference of exp at z[0], z[1], z[2]. */
+static double complex second_difference(const double complex z[3])
+{
+    int low = 0, high = 1; /* the two furthest apart */
+    for (int i = 0; i < 3; i++)
+        for (int j = i + 1; j < 3; j++)
+            if (cabs(z[i] - z[j]) > cabs(z[low] - z[high])) {
+                low = i;
+                high = j;
+            }
+    const int other = 3 - low - high;
+    if (cabs(z[low] - z[high]) > 1)
+        return (difference(z[low], z[other]) - difference(z[other], z[high])) / (z[low] - z[high]);
+    /* e^mean sum of h_n / (n + 2)!, h_n the complete symmetric polynomials of the distances to the mean */
+    const double complex mean = (z[0] + z[1] + z[2]) / 3;
+    double complex one = 1, two = 1, three = 1, sum = 0.5; /* h_n of one, two, three of them */
+    double factor = 0.5;
+    for (int n = 1; n < SERIES_TERMS && factor > 1e-18; n++) {
+        factor /= n + 2;
+        one *= z[0] - mean;
+        two = one + (z[1] - mean) * two;
+        three = two + (z[2] - mean) * three;
+        sum += factor * three;
+    }
+    return cexp(mean) * sum;
+}
+
+void modal_oscillator_harmonic(const modal_oscillator *o, double h, double w, double q[2], double v[2])
+{
+    assert(h >= 0 && isfinite(h) && w >= 0 && isfinite(w));
+    const double fast = -(o->half_damping + o->root);
+    const double complex roots[2] = {
+        o->overdamped ? o->slow : CMPLX(-o->half_damping, o->root),
+        o->overdamped ? fast : CMPLX(-o->half_damping, -o->root)};
+    const double complex z[3] = {CMPLX(0, w * h), h * roots[0], h * roots[1]};
+    const double complex way = h * h * second_difference(z);
+    modal_transition t;
+    modal_oscillator_transition(o, h, &t);
+    const double complex rate = t.qv + CMPLX(0, w) * way; /* d/dh of the convolution, by parts */
+    q[0] = creal(way);
+    q[1] = cimag(way);
+    v[0] = creal(rate);
+    v[1] = cimag(rate);
 }

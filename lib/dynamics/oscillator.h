@@ -48,4 +48,18 @@ void modal_oscillator_set(modal_oscillator *oscillator, double stiffness, double
 void modal_oscillator_transition(const modal_oscillator *oscillator, double h,
                                  modal_transition *transition);
 
+/* The response to the load sin(w s + phase), from rest at s = 0, after s = h:
+ *
+ *     q(h)  = q[0] sin phase + q[1] cos phase,      q'(h) = v[0] sin phase + v[1] cos phase.
+ *
+ * w, rad/s, finite and >= 0 (asserted), at, near or far from resonance. With the roots r1, r2 of the
+ * oscillator, q is the imaginary part of e^(i phase) h^2 exp[i w h, r1 h, r2 h], where exp[...] is the
+ * divided difference of the exponential; it is taken over the two arguments that are furthest apart, or
+ * from its power series where all are near each other, so that none of its digits cancel. Accurate to
+ * some 1e-15 of its natural size for each rad of w h and omega h beyond 1. Sources: L. M. Milne-Thomson,
+ * The Calculus of Finite Differences, 1933 (divided differences); A. C. McCurdy, K. C. Ng, B. N. Parlett,
+ * Accurate computation of divided differences of the exponential function, 1984. */
+void modal_oscillator_harmonic(const modal_oscillator *oscillator, double h, double w, double q[2],
+                               double v[2]);
+
 #endif

@@ -25,9 +25,10 @@ void modal_scene_free(modal_scene *scene)
     memset(scene, 0, sizeof *scene);
 }
 
-static double keys_value(const modal_curve *c, double t)
+/* Keys at or before t. */
+static int64_t keys_until(const modal_curve *c, double t)
 {
-    int64_t low = 0, high = c->n_keys; /* keys at or before t */
+    int64_t low = 0, high = c->n_keys;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
         if (c->times[middle] <= t)
@@ -35,6 +36,12 @@ static double keys_value(const modal_curve *c, double t)
         else
             high = middle;
     }
+    return low;
+}
+
+static double keys_value(const modal_curve *c, double t)
+{
+    const int64_t low = keys_until(c, t);
     if (low == 0) return 0;
     if (low == c->n_keys) return t == c->times[low - 1] ? c->values[low - 1] : 0;
     const double part = (t - c->times[low - 1]) / (c->times[low] - c->times[low - 1]);
@@ -57,5 +64,24 @@ double modal_curve_value(const modal_curve *c, double t, double step)
         return height > 0 ? height / step : 0;
     }
     default: return 1;
+    }
+}
+
+void modal_curve_line(const modal_curve *c, double a, double b, double ends[2])
+{
+    const double middle = a + 0.5 * (b - a);
+    ends[0] = modal_curve_value(c, a, 0);
+    ends[1] = modal_curve_value(c, b, 0);
+    if (c->kind == MODAL_CURVE_SWEEP && (middle < c->start || middle > c->end)) ends[0] = ends[1] = 0;
+    if (c->kind != MODAL_CURVE_KEYS) return;
+    const int64_t next = keys_until(c, middle);
+    if (next == 0 || next == c->n_keys) {
+        ends[0] = ends[1] = 0;
+        return;
+    }
+    const double *t = c->times + next - 1, *y = c->values + next - 1;
+    for (int i = 0; i < 2; i++) {
+        const double part = ((i ? b : a) - t[0]) / (t[1] - t[0]);
+        ends[i] = (1 - part) * y[0] + part * y[1];
     }
 }

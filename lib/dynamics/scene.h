@@ -29,6 +29,10 @@ typedef struct modal_curve {
  * over the steps is exactly 1. */
 double modal_curve_value(const modal_curve *curve, double time, double step);
 
+/* The straight line that the curve is over [a, b], between two keys, or inside a sweep or outside of it:
+ * its values at both ends, which where the curve jumps are the limits from inside. Not for pulses. */
+void modal_curve_line(const modal_curve *curve, double a, double b, double ends[2]);
+
 typedef enum modal_scene_motion {
     MODAL_SCENE_DEFAULT, /* attached where the basis gives a parent, else fixed */
     MODAL_SCENE_FIXED,
@@ -70,10 +74,16 @@ typedef struct modal_wind {
     uint64_t seed;
 } modal_wind;
 
+typedef enum modal_scene_integrator {
+    MODAL_SCENE_AUTO,    /* exact where it can be, Newmark for the rest */
+    MODAL_SCENE_NEWMARK, /* for all */
+    MODAL_SCENE_ENERGY   /* exact where it can be, the average vector field for the rest */
+} modal_scene_integrator;
+
 typedef struct modal_scene {
     double duration, fps, step; /* step 0: a frame */
     int stvk;                   /* model */
-    int energy;                 /* integrator: 0 Newmark, 1 average vector field */
+    modal_scene_integrator integrator;
     int start_static;
     double tolerance;
     int32_t most_iterations, most_halvings;

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "lib/base/memory.h"
+#include "lib/dynamics/exact.h"
 #include "lib/dynamics/loads.h"
 #include "lib/dynamics/motion.h"
 
@@ -26,6 +27,9 @@ typedef struct runner {
     int32_t *sorted;             /* [n_points] place of a point after sorting by object */
     modal_step_air air;
     modal_forest *forest;
+    double *exact_loads;         /* behind the inputs */
+    modal_exact_input *inputs;   /* of the exact objects */
+    modal_exact *exact;
 } runner;
 
 modal_status modal_scene_state_alloc(modal_scene_state *state, const modal_basis *basis, modal_error *err)
@@ -103,6 +107,24 @@ static void place_body(const modal_scene_object *said, const modal_object *objec
     }
 }
 
+/* Linear objects whose frames do not turn, which nothing hangs on and no air drags, are moved exactly. */
+static void choose_exact(runner *r)
+{
+    const modal_scene *scene = r->s->scene;
+    const modal_basis *basis = r->s->basis;
+    if (scene->integrator == MODAL_SCENE_NEWMARK) return;
+    const int drag = scene->wind.given && scene->wind.density > 0 && scene->wind.drag > 0;
+    for (int32_t i = 0; i < basis->n_objects && !drag; i++) {
+        modal_body *body = &r->bodies[i];
+        const modal_spline *spline = &r->splines[i];
+        const int shifts = body->motion == MODAL_STEP_DRIVEN && spline->n > 0 && modal_spline_only_shifts(spline);
+        body->exact = body->linear && (body->motion == MODAL_STEP_FIXED || shifts);
+    }
+    for (int32_t i = 0; i < basis->n_objects; i++)
+        if (r->bodies[i].motion == MODAL_STEP_ATTACHED && basis->objects[i].parent >= 0)
+            r->bodies[basis->objects[i].parent].exact = 0;
+}
+
 static modal_status set_bodies(runner *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -141,17 +163,25 @@ static modal_status set_bodies(runner *r, modal_error *err)
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "objects[%d]: a frame is given, and %s gives one, too", k,
                        said->n_keys > 0 ? "its motion" : "its parent");
         place_body(said, object, body);
-        if (said->n_keys > 0)
+        if (said->n_keys > 0) {
+            modal_step_frame frame;
             MODAL_TRY(modal_spline_build(&r->splines[said->object], said->n_keys, said->keys, err));
+            modal_spline_frame(&r->splines[said->object], 0, &frame);
+            for (int row = 0; row < 3; row++) {
+                memcpy(body->frame + 4 * row, frame.rotation + 3 * row, 3 * sizeof(double));
+                body->frame[4 * row + 3] = frame.position[row];
+            }
+        }
         const int32_t given[2] = {said->n_initial, said->n_initial_velocity};
         for (int w = 0; w < 2; w++)
             if (given[w] != 0 && given[w] != shape->n_modes)
                 MODAL_FAIL(err, MODAL_ERROR_INPUT, "objects[%d]: %d initial values, object %d has %d modes", k,
                            given[w], said->object, shape->n_modes);
     }
-    if (scene->energy)
+    choose_exact(r);
+    if (scene->integrator == MODAL_SCENE_ENERGY)
         for (int32_t i = 0; i < n; i++)
-            if (r->bodies[i].motion != MODAL_STEP_FIXED)
+            if (r->bodies[i].motion != MODAL_STEP_FIXED && !r->bodies[i].exact)
                 MODAL_FAIL(err, MODAL_ERROR_INPUT,
                            "integrator: \"energy\" is for objects whose frames are fixed, object %d's is not",
                            i);
@@ -289,6 +319,65 @@ done:
     return status;
 }
 
+/* ---- loads of the exact objects ---- */
+
+static modal_status add_exact(runner *r, double *q, double *v, modal_stream *stream, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_scene *scene = r->s->scene;
+    const modal_basis *basis = r->s->basis;
+    double *jump = NULL;
+    int64_t n_inputs = 0, n_loads = 0, most = 0;
+    for (int32_t i = 0; i < basis->n_objects; i++) {
+        const int64_t modes = basis->shapes[basis->objects[i].shape].n_modes;
+        const int axes = r->bodies[i].exact && r->splines[i].n > 0 ? 3 : 0;
+        n_inputs += axes;
+        n_loads += axes * modes;
+        if (modes > most) most = modes;
+    }
+    for (int32_t i = 0; i < scene->n_forces; i++) {
+        if (!r->bodies[scene->forces[i].object].exact) continue;
+        n_inputs++;
+        n_loads += basis->shapes[basis->objects[scene->forces[i].object].shape].n_modes;
+    }
+    MODAL_TRY(modal_alloc_zero(&r->inputs, n_inputs, sizeof *r->inputs, "forces", err));
+    MODAL_TRY(modal_alloc_zero(&r->exact_loads, n_loads, sizeof(double), "forces", err));
+    MODAL_TRY(modal_alloc(&jump, most, sizeof(double), "forces", err));
+    double *load = r->exact_loads;
+    modal_exact_input *input = r->inputs;
+    for (int32_t i = 0; i < basis->n_objects; i++) {
+        const modal_shape *shape = &basis->shapes[basis->objects[i].shape];
+        for (int axis = 0; axis < 3 && r->bodies[i].exact && r->splines[i].n > 0; axis++) {
+            for (int32_t k = 0; k < shape->n_modes; k++)
+                for (int c = 0; c < 3; c++)
+                    load[k] -= r->bodies[i].frame[4 * axis + c] * shape->participation[3 * k + c] /
+                               shape->modal_masses[k];
+            *input++ = (modal_exact_input){.object = i, .spline = &r->splines[i], .axis = axis, .load = load};
+            load += shape->n_modes;
+        }
+    }
+    for (int32_t i = 0; i < scene->n_forces; i++) {
+        const modal_scene_force *force = &scene->forces[i];
+        const modal_shape *shape = &basis->shapes[basis->objects[force->object].shape];
+        const int64_t first = r->force_first[i], end = r->force_first[i + 1];
+        if (!r->bodies[force->object].exact) continue;
+        for (int64_t m = first; m < end; m++) {
+            modal_impulse_jump(shape, r->bodies[force->object].frame,
+                               r->points[r->sorted[r->members[m]]].first_vertex, force->vector, jump);
+            for (int32_t k = 0; k < shape->n_modes; k++) load[k] += jump[k] / (double)(end - first);
+        }
+        *input++ = (modal_exact_input){.object = force->object, .curve = &force->curve, .load = load};
+        load += shape->n_modes;
+    }
+    modal_exact_setup setup = {.bodies = r->bodies, .splines = r->splines, .step = r->step,
+                               .n_inputs = n_inputs, .inputs = r->inputs};
+    memcpy(setup.gravity, scene->gravity, sizeof setup.gravity);
+    MODAL_TRY(modal_exact_new(&r->exact, basis, &setup, r->s->device, stream, q, v, err));
+done:
+    modal_free(&jump);
+    return status;
+}
+
 /* ---- air ---- */
 
 /* A counter-based generator: Steele, Lea, Flood, Fast splittable pseudorandom number generators, 2014. */
@@ -375,6 +464,8 @@ static modal_status store_frame(runner *r, int64_t frame, modal_error *err)
     const int64_t n = modal_basis_mode_offsets(s->basis, NULL);
     MODAL_TRY(modal_forest_measure(r->forest, err));
     MODAL_TRY(modal_forest_get(r->forest, state->q, state->v, state->a, state->frames, state->measures, err));
+    MODAL_TRY(modal_exact_measure(r->exact, s->times[frame], state->q, state->v, state->frames, state->measures,
+                                  err));
     state->next_frame = frame + 1;
     memcpy(s->q + frame * n, state->q, (size_t)n * sizeof(double));
     double *energy = s->energy + 4 * frame;
@@ -403,12 +494,15 @@ static modal_status begin(runner *r, const modal_forest_loads *loads, modal_erro
     modal_scene_state *state = &s->state;
     if (state->next_frame > 0) {
         MODAL_TRY(modal_forest_set(r->forest, state->q, state->v, state->a, state->frames, state->measures, err));
+        MODAL_TRY(modal_exact_restore(r->exact, s->times[state->next_frame - 1], state->q, state->v,
+                                      state->measures, err));
         goto done;
     }
     if (s->scene->start_static)
         MODAL_TRY(modal_forest_step(r->forest, loads, MODAL_STEP_STATIC, 0, 0, err));
     int64_t offset = 0;
     MODAL_TRY(modal_forest_get(r->forest, state->q, state->v, NULL, NULL, NULL, err));
+    if (s->scene->start_static) MODAL_TRY(modal_exact_static(r->exact, state->q, err));
     for (int32_t i = 0; i < s->basis->n_objects; i++) {
         const modal_scene_object *said = r->said[i];
         for (int32_t k = 0; said && k < said->n_initial; k++) state->q[offset + k] += said->initial[k];
@@ -417,6 +511,7 @@ static modal_status begin(runner *r, const modal_forest_loads *loads, modal_erro
         offset += s->basis->shapes[s->basis->objects[i].shape].n_modes;
     }
     MODAL_TRY(modal_forest_set(r->forest, state->q, state->v, NULL, NULL, NULL, err));
+    MODAL_TRY(modal_exact_restore(r->exact, 0, state->q, state->v, state->measures, err));
     MODAL_TRY(modal_forest_step(r->forest, loads, MODAL_STEP_NEWMARK, 0, 0, err));
     MODAL_TRY(store_frame(r, 0, err));
 done:
@@ -437,13 +532,19 @@ static modal_status run(runner *r, modal_error *err)
     const modal_scene *scene = s->scene;
     const int64_t per_frame = modal_scene_steps_per_frame(scene);
     const modal_forest_loads loads = {r, scene->n_forces > 0 ? set_forces : NULL, drive};
-    const modal_step_rule rule = scene->energy ? MODAL_STEP_ENERGY : MODAL_STEP_NEWMARK;
+    const modal_step_rule rule =
+        scene->integrator == MODAL_SCENE_ENERGY ? MODAL_STEP_ENERGY : MODAL_STEP_NEWMARK;
+    int64_t exact_steps = 0;
+    const double steps_a_second = scene->fps * (double)per_frame;
     MODAL_TRY(begin(r, &loads, err));
     for (int64_t frame = s->state.next_frame; frame < s->n_frames; frame++) {
         const double started = now();
         for (int64_t i = 0; i < per_frame; i++) {
-            const double t = (double)((frame - 1) * per_frame + i) / (scene->fps * (double)per_frame);
+            const int64_t step = (frame - 1) * per_frame + i;
+            const double t = (double)step / steps_a_second;
             MODAL_TRY(modal_forest_step(r->forest, &loads, rule, t, r->step, err));
+            MODAL_TRY(modal_exact_step(r->exact, t, (double)(step + 1) / steps_a_second, err));
+            exact_steps++;
         }
         s->seconds_stepping += now() - started;
         MODAL_TRY(store_frame(r, frame, err));
@@ -451,6 +552,7 @@ static modal_status run(runner *r, modal_error *err)
     }
 done:
     if (r->forest) modal_forest_counts(r->forest, &s->steps, &s->iterations, &s->halvings);
+    if (s->steps < exact_steps) s->steps = exact_steps; /* nothing but exact objects */
     return status;
 }
 
@@ -470,11 +572,17 @@ modal_status modal_scene_simulate(modal_simulation *s, modal_error *err)
                                 .most_halvings = scene->most_halvings, .n_threads = s->n_threads};
     memcpy(setup.gravity, scene->gravity, sizeof setup.gravity);
     MODAL_TRY(modal_forest_new(&r.forest, s->basis, &setup, s->device, err));
+    double *q, *v;
+    modal_stream *stream;
+    modal_forest_state(r.forest, &q, &v, &stream);
+    MODAL_TRY(add_exact(&r, q, v, stream, err));
     MODAL_TRY(run(&r, err));
 done:
+    modal_exact_delete(r.exact); /* it works in the forest's memory */
     modal_forest_delete(r.forest);
     for (int32_t i = 0; r.splines && i < s->basis->n_objects; i++) modal_spline_free(&r.splines[i]);
-    void *arrays[] = {&r.bodies, &r.said, &r.splines, &r.points, &r.force_first, &r.members, &r.sorted};
+    void *arrays[] = {&r.bodies, &r.said, &r.splines, &r.points, &r.force_first, &r.members, &r.sorted,
+                      &r.inputs, &r.exact_loads};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
     return status;
 }

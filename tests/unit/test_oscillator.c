@@ -144,6 +144,57 @@ static void test_phase_after_long_times(void **state)
                 "irrational");
 }
 
+/* The convolution of load and impulse response by Gauss's rule with five points in every panel. */
+static void test_harmonic_response(void **state)
+{
+    (void)state;
+    const long double nodes[] = {-0.906179845938663992797626878299393L, -0.538469310105683091036314420700209L, 0,
+                                 0.538469310105683091036314420700209L, 0.906179845938663992797626878299393L};
+    const long double weights[] = {0.236926885056189087514264040719917L, 0.478628670499366468041291514835638L,
+                                   0.568888888888888888888888888888889L, 0.478628670499366468041291514835638L,
+                                   0.236926885056189087514264040719917L};
+    const double omegas[] = {0.3, 1, 1.7, 12, 40}, ratios[] = {0, 0.01, 0.5, 1 - 1e-9, 1, 1 + 1e-6, 3};
+    const double loads[] = {0, 1e-5, 0.3, 1, 1 + 1e-9, 1.7, 12, 12.001, 55}, h = 0.71;
+    enum { PANELS = 300 };
+    for (size_t i = 0; i < sizeof omegas / sizeof *omegas; i++)
+        for (size_t j = 0; j < sizeof ratios / sizeof *ratios; j++)
+            for (size_t l = 0; l < sizeof loads / sizeof *loads; l++) {
+                const double k = omegas[i] * omegas[i], d = 2 * ratios[j] * omegas[i], w = loads[l];
+                long double q[2] = {0}, v[2] = {0};
+                modal_oscillator o;
+                modal_transition t;
+                modal_oscillator_set(&o, k, d);
+                for (int p = 0; p < PANELS; p++)
+                    for (int n = 0; n < 5; n++) {
+                        const long double s = (p + 0.5L * (1 + nodes[n])) * h / PANELS;
+                        const long double part = 0.5L * weights[n] * h / PANELS;
+                        modal_oscillator_transition(&o, (double)(h - s), &t);
+                        q[0] += part * t.qv * cosl(w * s);
+                        q[1] += part * t.qv * sinl(w * s);
+                        v[0] += part * t.vv * cosl(w * s);
+                        v[1] += part * t.vv * sinl(w * s);
+                    }
+                double got_q[2], got_v[2];
+                modal_oscillator_harmonic(&o, h, w, got_q, got_v);
+                for (int c = 0; c < 2; c++) {
+                    check_close(got_q[c], q[c], 2e-14L / (1 + k), "q");
+                    check_close(got_v[c], v[c], 2e-14L, "q'");
+                }
+            }
+    /* at rest at once, and a stiff mode that only follows */
+    double q[2], v[2];
+    modal_oscillator o;
+    modal_oscillator_set(&o, 4, 0.1);
+    modal_oscillator_harmonic(&o, 0, 3, q, v);
+    assert_true(q[0] == 0 && q[1] == 0 && v[0] == 0 && v[1] == 0);
+    modal_oscillator_set(&o, 1e12, 2e6);
+    modal_oscillator_harmonic(&o, 0.1, 2, q, v);
+    /* u'' + d u' + k u = e^(iwt): u = e^(iwt) / (k - w^2 + i w d) */
+    const double re = 1e12 - 4, im = 4e6, size = re * re + im * im;
+    check_close(q[0], (re * cos(0.2) + im * sin(0.2)) / size, 1e-26L, "stiff, sine");
+    check_close(q[1], (re * sin(0.2) - im * cos(0.2)) / size, 1e-26L, "stiff, cosine");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +203,7 @@ int main(void)
         cmocka_unit_test(test_critical_damping_is_continuous),
         cmocka_unit_test(test_stiff_and_slow_extremes),
         cmocka_unit_test(test_phase_after_long_times),
+        cmocka_unit_test(test_harmonic_response),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linear objects of scenes against closed forms. usage: check_scene_linear.py BIN_FOLDER PART, PART one of
+  exact   every load, alone and together, whatever the step; energies; what is not exact
+  manners restart, threads, back ends, refusals
+  cuda    the same on a GPU; exit code 77 where there is none"""
+import json
+import os
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+
+from scenes import main, pack, place, run, simulate, small, write_bar
+
+LONG = np.longdouble
+TURN = 2 * np.arctan2(LONG(0), LONG(-1))
+
+
+class Oscillators:
+    """q'' + d q' + k q = f, a row a mode, in long double, from the roots: not next to critical damping."""
+
+    def __init__(self, k, d):
+        k, d = np.asarray(k, LONG), np.asarray(d, LONG)
+        root = np.sqrt((d * d / 4 - k).astype(np.clongdouble))
+        self.k, self.d, self.r = k, d, [-d / 2 + root, -d / 2 - root]
+
+    def responses(self, t, part):
+        """The sum over both roots of part(r), which is the response of e^(r t) alone."""
+        t = np.asarray(t, LONG)[:, None]
+        with np.errstate(all="ignore"):
+            sum_ = (part(self.r[0], t) - part(self.r[1], t)) / (self.r[0] - self.r[1])
+        return np.where(t > 0, sum_, 0)
+
+    def impulse(self, t):
+        return self.responses(t, lambda r, t: np.exp(r * t)).real
+
+    def rate(self, t):
+        return self.responses(t, lambda r, t: r * np.exp(r * t)).real
+
+    def step(self, t):
+        return self.responses(t, lambda r, t: (np.exp(r * t) - 1) / r).real
+
+    def ramp(self, t):
+        return self.responses(t, lambda r, t: ((np.exp(r * t) - 1) / r - t) / r).real
+
+    def sine(self, t, frequency, phase):
+        w = TURN * LONG(frequency) * np.clongdouble(1j)
+
+        def part(r, t):
+            apart = np.abs(w - r) > 1e-12 * np.abs(r)
+            return np.where(apart, (np.exp(w * t) - np.exp(r * t)) / np.where(apart, w - r, 1), t * np.exp(r * t))
+
+        return self.responses(t, lambda r, t: part(r, t) * np.exp(1j * LONG(phase))).imag
+
+    def lines(self, t, keys):
+        """The load goes in straight lines through the keys, 0 before and after."""
+        keys = [[LONG(x) for x in key] for key in keys]
+        q = keys[0][1] * self.step(t - keys[0][0]) - keys[-1][1] * self.step(t - keys[-1][0])
+        slopes = [0] + [(b[1] - a[1]) / (b[0] - a[0]) for a, b in zip(keys, keys[1:])] + [0]
+        for key, before, after in zip(keys, slopes, slopes[1:]):
+            q += (after - before) * self.ramp(t - key[0])
+        return q
+
+    def free(self, t, q, v):
+        q, v = np.asarray(q, LONG), np.asarray(v, LONG)
+        t = np.asarray(t, LONG)
+        return np.where(t[:, None] > 0, q * (self.rate(t) + self.d * self.impulse(t)) + v * self.impulse(t), q)
+
+
+class Shape:
+    """What of a basis file the loads need."""
+
+    def __init__(self, path):
+        with h5py.File(path) as file:
+            shape = file["shapes/0000"]
+            self.k = shape["modes/eigenvalues"][:]
+            self.mass = shape["modes/modal_masses"][:]
+            self.lift = shape["modes/participation"][:] / self.mass[:, None]
+            u = shape["modes/modal_matrix"][:].astype(float)
+            u = u.transpose(0, 3, 1, 2).reshape(-1, len(self.k), 3)
+            users = shape["surface/user_vertex"][:]
+            self.vertex = {int(user): u[i] / self.mass[:, None] for i, user in enumerate(users)}
+
+
+def close(got, wanted, limit, what):
+    small(float(np.abs(got - wanted).max() / np.abs(wanted).max()), limit, what)
+
+
+def exact():
+    write_bar("bar.msh", (6, 1, 1), (1.0, 0.1, 0.12))
+    pack("bar.msh", "bar.h5", 8)
+    bar = Shape("bar.h5")
+    n = len(bar.k)
+    vertex = sorted(bar.vertex)[-1]
+    push = np.array([3.0, -20.0, 11.0])
+    load = bar.vertex[vertex] @ push
+    g = np.array([0.3, 1.0, -9.81])
+    keys = [[0.0131, 2.0], [0.05, -1.0], [0.1, 0.5], [0.2777, 3.0]]  # on steps and off, with jumps at the ends
+    resonance = float(np.sqrt(bar.k[0]) / float(TURN))
+    scenes = {
+        "free": (lambda o, t: o.free(t, np.arange(1, n + 1) / 10, np.arange(n) - 3.0),
+                 {"objects": [{"object": 0, "initial": [(i + 1) / 10 for i in range(n)],
+                               "initial_velocity": [i - 3.0 for i in range(n)]}]}),
+        "gravity": (lambda o, t: (bar.lift @ g) * o.step(t), {"gravity": list(g)}),
+        "lines": (lambda o, t: load * o.lines(t, keys),
+                  {"forces": [{"object": 0, "vertex": vertex, "force": list(push), "curve": {"keys": keys}}]}),
+        "sine": (lambda o, t: load * o.sine(t, 7.3, 0.4),
+                 {"forces": [{"object": 0, "vertex": vertex, "force": list(push),
+                              "curve": {"sine": {"frequency": 7.3, "phase": 0.4}}}]}),
+        "resonance": (lambda o, t: load * o.sine(t, resonance, 0),
+                      {"forces": [{"object": 0, "vertex": vertex, "force": list(push),
+                                   "curve": {"sine": {"frequency": resonance}}}]}),
+        "blow": (lambda o, t: load * (o.impulse(t - LONG(0.0777)) + o.impulse(t - LONG(0.1)) + o.impulse(t)),
+                 {"impulses": [{"object": 0, "vertex": vertex, "impulse": list(push), "time": time}
+                               for time in (0.0777, 0.1, 0)]}),
+        "shaken": None}
+    # a support that is shifted: its acceleration is lines between the keys of a natural spline
+    from scipy.interpolate import CubicSpline
+    way = np.array([[0, 0, 0, 0], [0.07, 0.01, 0, 0.02], [0.2, -0.01, 0.03, 0], [0.31, 0, 0, 0]])
+    spline = CubicSpline(way[:, 0], way[:, 1:], bc_type="natural")
+    pushes = [list(zip(way[:, 0], spline(way[:, 0], 2)[:, a])) for a in range(3)]
+    scenes["shaken"] = (lambda o, t: -sum(bar.lift[:, a] * o.lines(t, pushes[a]) for a in range(3)),
+                        {"objects": [{"object": 0, "motion": {"keys": [[*row, 0, 0, 0] for row in way]}}]})
+
+    everything = {"duration": 0.5, "fps": 50}
+    for key in ("objects", "forces", "impulses", "gravity"):
+        items = [s[key] for _, s in scenes.values() if key in s]
+        everything[key] = [dict(kv for item in items for kv in item[0].items())] if key == "objects" else sum(items, [])
+    scenes["all together"] = (lambda o, t: sum(f(o, t) for name, (f, _) in scenes.items() if name != "all together"),
+                              {k: everything[k] for k in everything if k not in ("duration", "fps")})
+
+    worst = {}
+    for name, (form, scene) in scenes.items():
+        all_of_it = name in ("free", "all together")
+        for damping in ({}, {"alpha": 1.5, "beta": 1e-4}, {"ratio": 0.05}, {"alpha": 500})[:4 if all_of_it else 2]:
+            o = Oscillators(bar.k, damping.get("alpha", 0) + damping.get("beta", 0) * bar.k +
+                            2 * damping.get("ratio", 0) * np.sqrt(bar.k))
+            for fps, step in ((50, 0.0031), (10, 0.1), (50, 0.02))[:3 if all_of_it else 1 + bool(damping)]:
+                f = simulate("bar.h5", {"duration": 0.5, "fps": fps, "step": step, "damping": damping, **scene})
+                wanted = form(o, f["times"])
+                error = np.abs(f["q"] - wanted).max() / np.abs(wanted).max()
+                assert error <= 1e-12, (name, damping, fps, step, error)
+                worst[name] = max(worst.get(name, 0), float(error))
+                e = f["energy"]
+                assert abs(e[-1, 0] + e[-1, 1] + e[-1, 2] - e[-1, 3] - e[0, :2].sum()) <= 1e-12 * np.abs(e).max(), e[-1]
+                if not damping:
+                    assert np.all(e[:, 2] == 0)
+    print("error of every load, any step:", {k: f"{v:.1e}" for k, v in worst.items()})
+
+    # energies: what damping takes, against its integral over fine frames, with constant loads and any step
+    scene = {"duration": 0.5, "fps": 4, "gravity": list(g), "damping": {"alpha": 3, "beta": 2e-4},
+             "objects": [{"object": 0, "initial": [0.1] * n}]}
+    f = simulate("bar.h5", scene)
+    o = Oscillators(bar.k, 3 + 2e-4 * bar.k)
+    t = np.linspace(0, 0.5, 400001)
+    rates = (bar.lift @ g) * o.impulse(t) - LONG(0.1) * o.k * o.impulse(t)
+    power = ((3 + 2e-4 * bar.k) * bar.mass * rates**2).sum(1)
+    wanted = (power.sum() - power[[0, -1]].sum() / 2) * t[1]
+    close(f["energy"][-1, 2], wanted, 1e-6, "what damping takes, two steps")
+    heat = []
+    for step in (0.004, 0.002, 0.001):  # loads that change: the trapezoidal rule
+        heat.append(simulate("bar.h5", {"duration": 0.5, "fps": 2, "step": step, "damping": {"alpha": 3},
+                                        **scenes["sine"][1]})["energy"][-1, 2])
+    print("heat of a sine:", heat)
+    assert 3 < (heat[0] - heat[1]) / (heat[1] - heat[2]) < 5, heat
+
+    # a sweep is lines within a step: second order; equilibrium stays; the same as the flags
+    ends = []
+    for step in (0.004, 0.002, 0.001, 0.00005):
+        ends.append(simulate("bar.h5", {"duration": 0.5, "fps": 2, "step": step, "forces": [
+            {"object": 0, "vertex": vertex, "force": list(push), "curve": {"sweep": {
+                "from": 1, "to": 20, "start": 0.03, "end": 0.4}}}]})["q"][1])
+    errors = [np.abs(e - ends[3]).max() for e in ends[:3]]
+    assert 3.5 < errors[0] / errors[1] < 4.5 and 3.5 < errors[1] / errors[2] < 4.5, errors
+    f = simulate("bar.h5", {"duration": 0.5, "fps": 20, "gravity": list(g), "static": True, "forces": [
+        {"object": 0, "vertex": vertex, "force": list(push)}]})
+    wanted = (bar.lift @ g + load) / bar.k
+    close(f["q"], wanted[None], 1e-13, "equilibrium stays")
+    run("modalsim", "bar.h5", "flags.h5", "--duration", 0.5, "--fps", 20, "--gravity", "0,0,-9.81", "--damping",
+        "0.5,0.001", "--impulse", f"{vertex}:0,3,0@0.0333", "-q")
+    f = simulate("bar.h5", {"duration": 0.5, "fps": 20, "gravity": [0, 0, -9.81],
+                            "damping": {"alpha": 0.5, "beta": 0.001}, "impulses": [
+                                {"object": 0, "vertex": vertex, "impulse": [0, 3, 0], "time": 0.0333}]})
+    with h5py.File("flags.h5") as file:
+        close(f["q"], file["q"][:], 1e-13, "scene and flags")
+
+
+def mixed_scene():
+    """Two linear bars, one held and one shifted and turned, and one of large deformations, in one scene."""
+    write_bar("bar.msh", (4, 1, 1), (1.0, 0.1, 0.12))
+    pack("bar.msh", "one.h5", 5)
+    place("three", [(0, -1, 0, 0, 0, 0, 0, 0), (0, -1, 0, 1, 0, 0, 0.3, 0), (0, -1, 0, 2, 0, 0, 0, 0.5)], "one.h5")
+    return {"duration": 0.4, "fps": 50, "step": 0.004, "gravity": [0, 0, -9.81], "damping": {"alpha": 0.2},
+            "objects": [{"object": 1, "motion": {"keys": [[0, 0, 0, 0, 0, 0.3, 0], [0.1, 0, 0.1, 0, 0, 0.3, 0],
+                                                          [0.2, 0, 0, 0, 0, 0.3, 0]]}},
+                        {"object": 2, "model": "stvk", "initial": [0.1, 0, 0, 0, 0]}],
+            "forces": [{"object": i, "point": [1, i, 0.1], "force": [0, 5, 0], "curve": curve} for i, curve in
+                       enumerate(({"keys": [[0.013, 0], [0.1, 1], [0.3, 2]]}, {"sine": {"frequency": 9}},
+                                  {"sine": {"frequency": 9}}))],
+            "impulses": [{"object": i, "point": [1, i, 0.1], "impulse": [0, 0, 0.1], "time": 0.05} for i in range(3)]}
+
+
+def manners():
+    scene = mixed_scene()
+    whole = simulate("three.h5", scene, "--checkpoint", "c.h5", "--checkpoint-every", 8)
+    for more in (["--restart", "c.h5"], ["-j", 1]):
+        again = simulate("three.h5", scene, *more)
+        for name in whole:
+            assert whole[name].tobytes() == again[name].tobytes(), (name, more)
+    reference = simulate("three.h5", scene, "--backend", "ref")
+    for name in whole:
+        close(reference[name], whole[name], 1e-9, f"ref: {name}")
+    # alone or in company: an exact object's motion is its own
+    alone = simulate("one.h5", dict(scene, objects=[], forces=scene["forces"][:1], impulses=scene["impulses"][:1]))
+    assert alone["q"].tobytes() == np.ascontiguousarray(whole["q"][:, :5]).tobytes()
+    # the implicit rule comes near with its steps
+    smooth = dict(scene, forces=scene["forces"][1:], impulses=[])
+    wanted = simulate("three.h5", smooth)["q"][:, :10]
+    errors = [np.abs(simulate("three.h5", dict(smooth, integrator="newmark", step=step))["q"][:, :10] - wanted).max()
+              for step in (0.0002, 0.0001)]
+    print("Newmark's rule:", errors)
+    assert 3 < errors[0] / errors[1] < 5, errors
+    said = simulate("three.h5", dict(scene, integrator="exact"), code=3)
+    assert '/integrator: none of "auto", "newmark", "energy"' in said, said
+    # the energy rule moves the third; the shifted one is exact, so not in its way
+    simulate("three.h5", dict(scene, integrator="energy"))
+    # a motion that overflows ends where it does
+    os.remove("run.h5")
+    wild = {"duration": 1, "fps": 10, "objects": [{"object": 0, "initial_velocity": [1e200] * 5}]}
+    said = simulate("one.h5", wild, code=5)
+    assert "object 0: t = 0 s: not finite; try" in said and not os.path.exists("run.h5"), said
+    wild = {"duration": 1, "fps": 10, "impulses": [{"object": 0, "vertex": 3, "impulse": [1e200, 0, 0], "time": 0.35}]}
+    assert "object 0: t = 0.4 s: not finite; try" in simulate("one.h5", wild, code=5)
+    simulate("one.h5", wild, "--keep-partial", code=5)
+    with h5py.File("run.h5") as file:
+        assert len(file["times"]) == 4 and np.all(np.isfinite(file["q"][:]))
+
+
+def cuda():
+    scene = mixed_scene()
+    json.dump(scene, open("run.json", "w"))
+    got = subprocess.run([run.folder / "modalsim", "three.h5", "x.h5", "--scene", "run.json", "--backend", "cuda"],
+                         capture_output=True, text=True)
+    if got.returncode == 4 and "not available" in got.stderr:
+        print("skipped:", got.stderr)
+        sys.exit(77)
+    a, b = (simulate("three.h5", scene, "--backend", back_end) for back_end in ("cpu", "cuda"))
+    for key in a:
+        close(b[key], a[key], 1e-9, key)
+
+
+main(globals())
