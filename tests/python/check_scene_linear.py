@@ -230,7 +230,7 @@ def manners():
     wild = {"duration": 1, "fps": 10, "objects": [{"object": 0, "initial_velocity": [1e200] * 5}]}
     said = simulate("one.h5", wild, code=5)
     assert "object 0: t = 0 s: not finite; try" in said and not os.path.exists("run.h5"), said
-    wild = {"duration": 1, "fps": 10, "impulses": [{"object": 0, "vertex": 3, "impulse": [1e200, 0, 0], "time": 0.35}]}
+    wild = {"duration": 1, "fps": 10, "impulses": [{"object": 0, "point": [1, 0, 0], "impulse": [1e200, 0, 0], "time": 0.35}]}
     assert "object 0: t = 0.4 s: not finite; try" in simulate("one.h5", wild, code=5)
     simulate("one.h5", wild, "--keep-partial", code=5)
     with h5py.File("run.h5") as file:
