@@ -2,7 +2,7 @@
 # Own strict readers of what users hand over: see meshes.md. No HDF5 here.
 add_library(modal_meshes STATIC
   text_reader.c tag_table.c group_builder.c
-  msh_write.c msh_parts.c
+  msh_write.c msh_parts.c number_text.c
   msh.c msh_elements.c msh_element_types.c msh_ascii.c msh_binary.c
   veg.c bou.c obj.c mesh_read.c
   mesh_builder.c medit.c tetgen.c inp.c inp_sets.c vtk.c vtk_grid.c vtu.c vtu_data.c

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modalmesh: from a surface, a geometry or a volume mesh to a volume mesh that modalpack reads. */
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <omp.h>
@@ -38,6 +39,8 @@ static const tool_option options[] = {
      0},
     {"check", 0, NULL, NULL, "Print a report of the input surface and of the mesh.", 0},
     {"time-limit", 0, "S", "600", "Most seconds that the meshing library may take.", 0},
+    {"materials-out", 0, "FILE.json", NULL,
+     "Write the materials of a volume mesh, which OUT.msh cannot hold, for modalpack --materials.", 0},
     {"text", 0, NULL, NULL, "Write the .msh file as text.", 0},
     TOOL_OPTION_FORCE,
     TOOL_OPTION_THREADS,
@@ -64,7 +67,7 @@ static const tool_program program = {
              "one is a cavity. The meshing library runs in a process of its own.",
     .examples = "modalmesh bunny.stl bunny.msh --nodes 20000 --repair\n"
                 "modalmesh bracket.step bracket.msh --size 0.004 --order 2\n"
-                "modalmesh frame.inp frame.msh\n"
+                "modalmesh frame.inp frame.msh --materials-out frame.json\n"
                 "modalmesh --check scan.ply --report -",
     .print_versions = print_versions,
 };
@@ -73,6 +76,7 @@ typedef enum input_kind { SURFACE, GEOMETRY, VOLUME } input_kind;
 
 typedef struct request {
     const char *input, *output; /* output NULL: --check only */
+    const char *materials;      /* or NULL */
     input_kind kind;
     const char *engine;
     double size, patch_angle, time_limit; /* patch_angle in radians, < 0: none */
@@ -134,7 +138,14 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
     if (r->kind != SURFACE && (r->repair || r->patch_angle >= 0))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--repair, --patches: for surfaces only, %s", r->input);
     if (r->kind != VOLUME) MODAL_TRY(choose_engine(t, r, err));
+    r->materials = tool_value(a, "materials-out");
+    if (r->materials && (r->kind != VOLUME || !r->output))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--materials-out: needs a volume mesh and OUT.msh, %s", r->input);
     if (r->output) MODAL_TRY(tool_refuse_same_file(r->input, r->output, err));
+    if (r->materials) {
+        MODAL_TRY(tool_refuse_same_file(r->input, r->materials, err));
+        MODAL_TRY(tool_refuse_same_file(r->output, r->materials, err));
+    }
 done:
     return status;
 }
@@ -266,10 +277,28 @@ static modal_status finish_mesh(tool *t, const request *r, modal_volume_mesh *me
     if (!r->check)
         tool_note(t, "%lld nodes, %lld elements, %d groups, volume %.6g m^3", (long long)mesh->n_nodes,
                   (long long)mesh->n_elements, mesh->n_groups, summary.volume);
-    if (mesh->n_materials > 0)
-        tool_warn(t, "%s: materials are not kept, Gmsh's format has none, %d", r->input, mesh->n_materials);
+    if (mesh->n_materials > 0 && r->output && !r->materials)
+        tool_warn(t, "%s: materials are not kept, Gmsh's format has none, %d; the first is %s (--materials-out writes "
+                  "them)", r->input, mesh->n_materials, mesh->materials[0].name);
     tool_stage(t, "check mesh", tool_seconds() - start, -1);
 done:
+    return status;
+}
+
+static modal_status write_materials(const request *r, const tool_output *output, modal_volume_mesh *mesh,
+                                    modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    FILE *file = NULL;
+    if (mesh->n_materials == 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: has no materials for --materials-out", r->input);
+    file = fopen(output->temporary, "w");
+    if (!file) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot write, %s", r->materials, strerror(errno));
+    MODAL_TRY(modalmesh_write_materials(file, mesh, err));
+    if (fflush(file) != 0 || ferror(file))
+        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot write, %s", r->materials, strerror(errno));
+done:
+    if (file) fclose(file);
     return status;
 }
 
@@ -281,22 +310,28 @@ int main(int argc, char **argv)
     modal_status status = MODAL_OK;
     modal_error err = {0};
     request r;
-    tool_output output = {0};
+    tool_output output = {0}, materials = {0};
     modal_volume_mesh mesh = {0};
     MODAL_TRY(read_request(&t, &r, &err));
     omp_set_num_threads(r.threads);
     if (r.output) MODAL_TRY(tool_output_begin(&output, r.output, tool_count(&t.arguments, "force"), &err));
+    if (r.materials)
+        MODAL_TRY(tool_output_begin(&materials, r.materials, tool_count(&t.arguments, "force"), &err));
     MODAL_TRY(make_mesh(&t, &r, &mesh, &is_sound, &err));
     if (mesh.n_elements > 0) MODAL_TRY(finish_mesh(&t, &r, &mesh, &err));
+    if (r.materials) MODAL_TRY(write_materials(&r, &materials, &mesh, &err));
     if (r.output) {
         double start = tool_seconds();
         MODAL_TRY(modal_msh_write(output.temporary, &mesh, !tool_count(&t.arguments, "text"), &err));
+        if (r.materials) MODAL_TRY(tool_output_commit(&materials, &err));
         MODAL_TRY(tool_output_commit(&output, &err));
         tool_stage(&t, "write mesh", tool_seconds() - start, -1);
     }
 done:
     tool_output_name_error(&output, &err);
     tool_output_discard(&output);
+    tool_output_name_error(&materials, &err);
+    tool_output_discard(&materials);
     modal_volume_mesh_free(&mesh);
     return tool_finish(&t, status, &err, is_sound ? TOOL_EXIT_DONE : TOOL_EXIT_NO);
 }

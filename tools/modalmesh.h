@@ -4,6 +4,8 @@
 #ifndef TOOLS_MODALMESH_H
 #define TOOLS_MODALMESH_H
 
+#include <stdio.h>
+
 #include "lib/mesh/surface_check.h"
 #include "lib/mesh/surface_repair.h"
 #include "lib/mesh/volume_mesh.h"
@@ -55,6 +57,11 @@ double modalmesh_seconds(void); /* monotonic, in modules, too */
  * element_nodes are to be filled. */
 modal_status modalmesh_new_mesh(modal_volume_mesh *mesh, int64_t n_nodes, int64_t n_elements,
                                 int type, modal_error *err);
+
+/* The materials of the mesh as JSON (formats/materials.md). A material whose elements are no group of the mesh
+ * gets one, material_NAME: so before the mesh is written. MODAL_ERROR_INPUT: a name that is no UTF-8. Errors of
+ * the file are the caller's to see. */
+modal_status modalmesh_write_materials(FILE *file, modal_volume_mesh *mesh, modal_error *err);
 
 #ifdef __cplusplus
 }

@@ -348,10 +348,42 @@ def check_convert():
     check("is not of order 1" in mesh(FILES / "good-curved.inp", "--order", 1, code=3), "order")
     check("is converted as it is" in mesh(FILES / "good-mixed.inp", "--size", 1, code=2), "usage")
     check("for surfaces only" in mesh(FILES / "good-mixed.inp", "--repair", code=2), "usage")
+    check_materials()
     check("good-mixed.inp:" not in mesh(FILES / "bad-density.veg", code=3), "message")
     report = mesh(FILES / "good-mixed.inp", "--check")["mesh"]
     check(abs(report["volume_m3"] - 1.75) < 1e-12 and sum(report["radius_ratio_tenths"]) == 1, report)
     print(n, "conversions agree")
+
+
+def check_materials():
+    """--materials-out: modalpack makes the same basis of the mesh and its JSON as of the original."""
+    source, target = FILES / "good.veg", FOLDER / "m.json"
+    run(source, FOLDER / "m.msh", "--materials-out", target)
+    found = json.loads(target.read_text())
+    check(found["groups"] == {"material_soft": "soft", "far": "hard"}, found)
+    check(found["materials"] == {"soft": {"young": 1e6, "poisson": 0.45, "density": 1000},
+                                 "hard": {"young": 2.1e11, "poisson": 0.3, "density": 7800}}, found)
+    check("exists" in run(source, FOLDER / "n.msh", "--materials-out", target, code=4).stderr, "replaced")
+    check(not (FOLDER / "n.msh").exists(), "a mesh without its materials")
+    run(FILES / "good-mixed.inp", FOLDER / "i.msh", "--materials-out", FOLDER / "i.json")
+    if (arguments.bin / "modalpack").exists():
+        import h5py
+
+        frequencies = []
+        for name, options in ((FILES / "good-mixed.inp", []), (FOLDER / "i.msh", ["--materials", FOLDER / "i.json"])):
+            run(name, FOLDER / "b.h5", "-f", "--modes", 3, "--fixed", "some", *options,
+                tool=str(arguments.bin / "modalpack"))
+            with h5py.File(FOLDER / "b.h5") as f:
+                frequencies.append(f["shapes/0000/modes/frequencies"][:])
+        check(np.array_equal(*frequencies), "frequencies", frequencies)
+    message = run(source, FOLDER / "w.msh").stderr
+    check("materials are not kept" in message and "2; the first is soft" in message, message)
+    for path in (FILES / "good-no-material.veg", FILES / "good-pair.ele"):
+        message = run(path, FOLDER / "none.msh", "--materials-out", FOLDER / "none.json", code=3).stderr
+        check("has no materials" in message, message)
+        check(not (FOLDER / "none.msh").exists() and not (FOLDER / "none.json").exists(), "something left")
+    cube_path = write_off("cube.off", cube(1))
+    check("needs a volume mesh" in run(cube_path, FOLDER / "x.msh", "--materials-out", target, code=2).stderr, "usage")
 
 
 GEOMETRY = """SetFactory("OpenCASCADE");
