@@ -208,7 +208,7 @@ static modal_status make_shape(tool *t, const request *r, modal_shape *shape, mo
 {
     modal_status status = MODAL_OK;
     MODAL_TRY(modalpack_read_solid(t, r, shape, err));
-    MODAL_TRY(modalpack_check_large(r, shape, err));
+    MODAL_TRY(modalpack_check_large(r, shape, r->threads, err));
     MODAL_TRY(modalpack_make_surface(t, r, shape, err));
     MODAL_TRY(r->snapshots_path ? modalpack_decompose(t, r, shape, err)
               : r->import_path  ? modalpack_import(t, r, shape, err)

@@ -6,6 +6,7 @@
 #include "kernels/device.h"
 #include "lib/basis/basis.h"
 #include "lib/modes/modes.h"
+#include "lib/reduced/derivatives.h"
 #include "tools/common/tool.h"
 
 /* What the command line asks for, checked as far as that goes without the mesh. */
@@ -65,15 +66,19 @@ void modalpack_print_modes(tool *t, const modal_shape *shape);
 
 /* modalpack_shapes.c */
 /* Several meshes, or --shapes: the solids, their congruence, their modes, into shapes and objects. */
-modal_status modalpack_make_shapes(tool *t, const request *r, modal_basis *basis, modal_error *err);
+modal_status modalpack_make_shapes(tool *t, request *r, modal_basis *basis, modal_error *err);
 void modalpack_print_shapes(tool *t, const modal_basis *basis);
 
 /* modalpack_reduced.c */
-/* Before anything is computed: large deformations are for linear tetrahedra; what they and snapshots take
- * must be within --memory-limit. */
-modal_status modalpack_check_large(const request *r, const modal_shape *shape, modal_error *err);
+/* Before anything is computed: what large deformations and snapshots take must be within --memory-limit,
+ * of which each of the r->threads has its share. */
+modal_status modalpack_check_large(const request *r, const modal_shape *shape, int n_threads, modal_error *err);
 /* --derivatives: from the shape's natural modes to the basis of them and their derivatives. */
 modal_status modalpack_add_derivatives(tool *t, const request *r, modal_shape *shape, modal_error *err);
+/* The same without a word, for several threads at once; modal_derivatives_report_free. */
+modal_status modalpack_find_derivatives(const request *r, modal_shape *shape, int n_threads,
+                                        const modal_progress *progress, modal_derivatives_report *report,
+                                        double *orthogonality, modal_error *err);
 /* The result's columns take the place of the shape's; what is known of its rigid modes stays. */
 modal_status modalpack_replace_modes(modal_shape *shape, modal_modes_result *result,
                                      modal_basis_kind kind, modal_error *err);
@@ -81,6 +86,8 @@ modal_status modalpack_replace_modes(modal_shape *shape, modal_modes_result *res
 modal_status modalpack_decompose(tool *t, const request *r, modal_shape *shape, modal_error *err);
 /* --reduced-forces: their coefficients for the shape's columns. */
 modal_status modalpack_reduced_forces(tool *t, const request *r, modal_shape *shape, modal_error *err);
+/* What they were made on, and how many there are a shape. */
+void modalpack_tell_forces(tool *t, const request *r, int64_t n_modes);
 
 /* modalpack_import.c */
 /* --import: another program's columns, for the shape's solid, or for a surface alone. */

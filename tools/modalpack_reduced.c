@@ -12,8 +12,9 @@
 
 /* The largest arrays of what comes after the modes, against --memory-limit: sets of columns over the degrees of
  * freedom, and the Gram matrix of the reduced forces. */
-static modal_status check_memory(const request *r, const modal_shape *shape, modal_error *err)
+modal_status modalpack_check_large(const request *r, const modal_shape *shape, int n_threads, modal_error *err)
 {
+    const double limit = (double)r->memory_limit * n_threads / r->threads;
     const double unknowns = 3.0 * (double)shape->volume.n_nodes, k = (double)r->n_linear,
                  n = (double)r->n_modes, terms = n + n * (n + 1) / 2;
     const struct {
@@ -26,16 +27,20 @@ static modal_status check_memory(const request *r, const modal_shape *shape, mod
         {r->reduced_forces && !r->import_path, "--reduced-forces",
          8 * (terms * terms + 1536 * terms + n * (double)modal_cubic_count(r->n_modes))}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts && r->memory_limit > 0; i++)
-        if (parts[i].wanted && parts[i].bytes > (double)r->memory_limit)
+        if (parts[i].wanted && parts[i].bytes > limit)
             return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: %.0f MiB needed, the limit is %.0f MiB",
-                                   parts[i].what, ceil(parts[i].bytes / 1048576),
-                                   (double)r->memory_limit / 1048576);
+                                   parts[i].what, ceil(parts[i].bytes / 1048576), limit / 1048576);
     return MODAL_OK;
 }
 
-modal_status modalpack_check_large(const request *r, const modal_shape *shape, modal_error *err)
+void modalpack_tell_forces(tool *t, const request *r, int64_t n)
 {
-    return check_memory(r, shape, err);
+    tool_detail(t, "reduced forces on %s, %s", r->device.name, r->device.hardware);
+    json_object_set_new(t->report, "back_end", json_string(r->device.name));
+    json_object_set_new(t->report, "reduced_force_terms",
+                        json_pack("{s:I, s:I, s:I}", "linear", (json_int_t)(n * n), "quadratic",
+                                  (json_int_t)(n * modal_quadratic_count(n)), "cubic",
+                                  (json_int_t)(n * modal_cubic_count(n))));
 }
 
 modal_status modalpack_reduced_forces(tool *t, const request *r, modal_shape *shape, modal_error *err)
@@ -47,13 +52,7 @@ modal_status modalpack_reduced_forces(tool *t, const request *r, modal_shape *sh
                                   &r->device, &shape->reduced_forces, &t->progress, err);
     if (status != MODAL_OK) return status;
     tool_stage(t, "reduced forces", tool_seconds() - start, -1);
-    tool_detail(t, "reduced forces on %s, %s", r->device.name, r->device.hardware);
-    json_object_set_new(t->report, "back_end", json_string(r->device.name));
-    const int64_t n = shape->n_modes;
-    json_object_set_new(t->report, "reduced_force_terms",
-                        json_pack("{s:I, s:I, s:I}", "linear", (json_int_t)(n * n), "quadratic",
-                                  (json_int_t)(n * modal_quadratic_count(n)), "cubic",
-                                  (json_int_t)(n * modal_cubic_count(n))));
+    modalpack_tell_forces(t, r, shape->n_modes);
     return MODAL_OK;
 }
 
@@ -91,38 +90,49 @@ modal_status modalpack_replace_modes(modal_shape *shape, modal_modes_result *res
     return MODAL_OK;
 }
 
-modal_status modalpack_add_derivatives(tool *t, const request *r, modal_shape *shape, modal_error *err)
+modal_status modalpack_find_derivatives(const request *r, modal_shape *shape, int n_threads,
+                                        const modal_progress *progress, modal_derivatives_report *report,
+                                        double *orthogonality, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_modes_result result = {0};
-    modal_derivatives_report report = {0};
     const modal_derivatives_options options = {.n_linear = (int32_t)r->n_linear,
                                                .n_modes = (int32_t)r->n_modes,
                                                .mass_rule = r->mass_rule,
-                                             .fixed_components = shape->fixed_components,
-                                               .n_threads = r->threads};
+                                               .fixed_components = shape->fixed_components,
+                                               .n_threads = n_threads};
     MODAL_TRY(modal_derivatives_solve(&shape->volume, shape->fixed_nodes, shape->n_fixed_nodes, &options,
-                                      shape->eigenvalues, shape->volume_modes, &result, &report,
-                                      &t->progress, err));
+                                      shape->eigenvalues, shape->volume_modes, &result, report, progress, err));
+    *orthogonality = result.orthogonality;
+    MODAL_TRY(modalpack_replace_modes(shape, &result, MODAL_KIND_DERIVATIVES, err));
+done:
+    modal_modes_result_free(&result);
+    return status;
+}
+
+modal_status modalpack_add_derivatives(tool *t, const request *r, modal_shape *shape, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_derivatives_report report = {0};
+    double orthogonality = 0;
+    MODAL_TRY(modalpack_find_derivatives(r, shape, r->threads, &t->progress, &report, &orthogonality, err));
     tool_stage(t, "derivative loads", report.seconds_loads, -1);
     tool_stage(t, "derivative factor", report.seconds_factor, -1);
     tool_stage(t, "derivatives", report.seconds_solve, -1);
     tool_stage(t, "principal components", report.seconds_basis, -1);
     json_t *values = json_array();
-    for (int64_t i = 0; i < options.n_linear + report.n_derivatives; i++)
+    for (int64_t i = 0; i < r->n_linear + report.n_derivatives; i++)
         json_array_append_new(values, json_real(report.singular_values[i]));
     json_object_set_new(t->report, "derivatives",
-                        json_pack("{s:i, s:I, s:i, s:f, s:f, s:f, s:o}", "modes", options.n_linear,
+                        json_pack("{s:I, s:I, s:i, s:f, s:f, s:f, s:o}", "modes", (json_int_t)r->n_linear,
                                   "derivatives", (json_int_t)report.n_derivatives, "rank", report.rank,
                                   "load_residual", report.load_residual, "energy", report.energy,
-                                  "orthogonality", result.orthogonality, "singular_values", values));
-    tool_note(t, "%lld derivatives of %d modes, static residual %.1e; %d columns hold all but %.1e of "
+                                  "orthogonality", orthogonality, "singular_values", values));
+    tool_note(t, "%lld derivatives of %lld modes, static residual %.1e; %lld columns hold all but %.1e of "
               "the weighted energy",
-              (long long)report.n_derivatives, options.n_linear, report.load_residual, options.n_modes,
-              1 - report.energy);
-    MODAL_TRY(modalpack_replace_modes(shape, &result, MODAL_KIND_DERIVATIVES, err));
+              (long long)report.n_derivatives, (long long)r->n_linear, report.load_residual,
+              (long long)r->n_modes, 1 - report.energy);
 done:
-    modal_modes_result_free(&result);
     modal_derivatives_report_free(&report);
     return status;
 }

@@ -3,6 +3,7 @@
  * small shapes are solved one a thread. */
 #include <inttypes.h>
 #include <malloc.h>
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "lib/mesh/shape_surface.h"
 #include "lib/mesh/split.h"
 #include "lib/modes/factor.h"
+#include "lib/reduced/stvk.h"
 #include "tools/modalpack.h"
 
 /* More nodes than this are solved with all threads, one shape after the other. */
@@ -58,7 +60,6 @@ static modal_status read_pieces(tool *t, const request *r, pieces *all, modal_er
     int32_t *part = NULL, *group = NULL, n_parts = 1;
     int64_t n_shared = 0;
     MODAL_TRY(modalpack_read_solid(t, r, &whole, err));
-    MODAL_TRY(modalpack_check_large(r, &whole, err));
     modal_volume_mesh *mesh = &whole.volume;
     if (r->shapes != SHAPES_ONE) {
         MODAL_TRY(modal_alloc(&part, mesh->n_elements, sizeof *part, "parts", err));
@@ -127,10 +128,21 @@ done:
     return status;
 }
 
-/* Surfaces and modes of the shapes below LARGE, one a thread. Which shape's error is told does not depend
- * on the threads: that of the lowest number. */
-static modal_status solve_small(tool *t, const request *r, modal_basis *basis, int64_t *n_done,
-                                modal_error *err)
+/* What a stage does to a shape on so many threads, for several shapes at once; `index` is its number. */
+typedef modal_status shape_step(const request *r, modal_shape *shape, int64_t index, int n_threads,
+                                const modal_progress *progress, void *context, modal_error *err);
+
+typedef struct stage {
+    const char *name;
+    shape_step *step;
+    void *context;
+    int64_t small; /* shapes of so many nodes or fewer are done one a thread */
+} stage;
+
+/* The shapes that are small, one a thread. Which shape's error is told does not depend on the threads:
+ * that of the lowest number. */
+static modal_status do_small(tool *t, const request *r, modal_basis *basis, const stage *what, int64_t n_done,
+                             modal_error *err)
 {
     int64_t failed_at = INT64_MAX;
     int stop = 0;
@@ -140,25 +152,23 @@ static modal_status solve_small(tool *t, const request *r, modal_basis *basis, i
 #pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads)
     for (int64_t k = 0; k < basis->n_shapes; k++) {
         modal_shape *shape = &basis->shapes[k];
-        if (shape->volume.n_nodes > LARGE) continue;
+        if (shape->volume.n_nodes > what->small) continue;
         int skip;
 #pragma omp critical(modalpack_shapes)
         skip = stop || k > failed_at;
         if (skip) continue;
         modal_error own = {0};
-        modal_status status = modal_shape_surface_boundary(&shape->volume, shape, &own);
-        if (status == MODAL_OK) status = modalpack_find_modes(r, shape, 1, NULL, NULL, &own);
-        if (status == MODAL_OK && r->n_linear == 0) status = modal_shape_modal_matrix(shape, &own);
+        modal_status status = what->step(r, shape, k, 1, NULL, what->context, &own);
 #pragma omp critical(modalpack_shapes)
         {
-            ++*n_done;
+            ++n_done;
             if (status != MODAL_OK && k < failed_at) {
                 failed_at = k;
                 failed = status;
                 failure = own;
             }
             if (omp_get_thread_num() == 0 &&
-                modal_progress_report(&t->progress, "modes", (double)*n_done / basis->n_shapes, NULL) !=
+                modal_progress_report(&t->progress, what->name, (double)n_done / basis->n_shapes, NULL) !=
                     MODAL_OK)
                 stop = 1;
         }
@@ -168,48 +178,136 @@ static modal_status solve_small(tool *t, const request *r, modal_basis *basis, i
         modal_error_context(&failure, "%s", basis->shapes[failed_at].name);
         return modal_error_set(err, failed, "%s", failure.message);
     }
-    return stop ? modal_error_set(err, MODAL_ERROR_INTERRUPTED, "modes: interrupted") : MODAL_OK;
+    return stop ? modal_error_set(err, MODAL_ERROR_INTERRUPTED, "%s: interrupted", what->name) : MODAL_OK;
 }
 
-static modal_status solve_shapes(tool *t, const request *r, modal_basis *basis, modal_error *err)
+static modal_status do_stage(tool *t, const request *r, modal_basis *basis, const stage *what, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const double start = tool_seconds();
     int64_t n_done = 0;
     for (int32_t k = 0; k < basis->n_shapes; k++) {
         modal_shape *shape = &basis->shapes[k];
-        if (shape->volume.n_nodes <= LARGE) continue;
-        MODAL_TRY(modal_shape_surface_boundary(&shape->volume, shape, err));
-        status = modalpack_find_modes(r, shape, r->threads, NULL, &t->progress, err);
+        if (shape->volume.n_nodes <= what->small) continue;
+        status = what->step(r, shape, k, r->threads, &t->progress, what->context, err);
         if (status != MODAL_OK) {
             modal_error_context(err, "%s", shape->name);
-            goto done;
+            return status;
         }
         n_done++;
     }
-    /* thousands of small solves: give memory back to the system once, not every time */
-    mallopt(M_TRIM_THRESHOLD, 1 << 28);
-    mallopt(M_MMAP_THRESHOLD, 1 << 28);
-    MODAL_TRY(solve_small(t, r, basis, &n_done, err));
-    tool_stage(t, "modes", tool_seconds() - start, -1);
-    for (int32_t k = 0; k < basis->n_shapes; k++) {
-        modal_shape *shape = &basis->shapes[k];
-        const int quiet = t->quiet;
-        t->quiet = quiet || !t->verbose; /* notes of each of thousands of shapes say too much */
-        if (r->n_linear > 0) status = modalpack_add_derivatives(t, r, shape, err);
-        if (status == MODAL_OK) status = modalpack_reduced_forces(t, r, shape, err);
-        t->quiet = quiet;
-        if (status == MODAL_OK && !shape->modal_matrix) status = modal_shape_modal_matrix(shape, err);
-        if (status != MODAL_OK) {
-            modal_error_context(err, "%s", shape->name);
-            goto done;
-        }
-    }
+    MODAL_TRY(do_small(t, r, basis, what, n_done, err));
+    tool_stage(t, what->name, tool_seconds() - start, -1);
 done:
     return status;
 }
 
-modal_status modalpack_make_shapes(tool *t, const request *r, modal_basis *basis, modal_error *err)
+static modal_status step_modes(const request *r, modal_shape *shape, int64_t index, int n_threads,
+                               const modal_progress *progress, void *context, modal_error *err)
+{
+    (void)index, (void)context;
+    modal_status status = modal_shape_surface_boundary(&shape->volume, shape, err);
+    if (status == MODAL_OK) status = modalpack_find_modes(r, shape, n_threads, NULL, progress, err);
+    return status;
+}
+
+/* Of one shape; its singular values would be too much to say of thousands. */
+typedef struct derived {
+    double load_residual, energy, orthogonality;
+} derived;
+
+static modal_status step_derivatives(const request *r, modal_shape *shape, int64_t index, int n_threads,
+                                     const modal_progress *progress, void *context, modal_error *err)
+{
+    modal_derivatives_report report = {0};
+    derived *found = (derived *)context + index;
+    const modal_status status =
+        modalpack_find_derivatives(r, shape, n_threads, progress, &report, &found->orthogonality, err);
+    found->load_residual = report.load_residual;
+    found->energy = report.energy;
+    modal_derivatives_report_free(&report);
+    return status;
+}
+
+static modal_status step_forces(const request *r, modal_shape *shape, int64_t index, int n_threads,
+                                const modal_progress *progress, void *context, modal_error *err)
+{
+    (void)index, (void)context;
+    return modal_stvk_reduced_forces(&shape->volume, shape->n_modes, shape->volume_modes, n_threads, &r->device,
+                                     &shape->reduced_forces, progress, err);
+}
+
+static modal_status step_matrix(const request *r, modal_shape *shape, int64_t index, int n_threads,
+                                const modal_progress *progress, void *context, modal_error *err)
+{
+    (void)r, (void)index, (void)n_threads, (void)progress, (void)context;
+    return modal_shape_modal_matrix(shape, err);
+}
+
+static modal_status add_derivatives(tool *t, const request *r, modal_basis *basis, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    derived *found = NULL, worst = {0, 1, 0};
+    MODAL_TRY(modal_alloc_zero(&found, basis->n_shapes, sizeof *found, "derivatives", err));
+    MODAL_TRY(do_stage(t, r, basis, &(stage){"derivatives", step_derivatives, found, LARGE}, err));
+    for (int32_t k = 0; k < basis->n_shapes; k++) {
+        worst.load_residual = fmax(worst.load_residual, found[k].load_residual);
+        worst.energy = fmin(worst.energy, found[k].energy);
+        worst.orthogonality = fmax(worst.orthogonality, found[k].orthogonality);
+    }
+    json_object_set_new(t->report, "derivatives",
+                        json_pack("{s:I, s:I, s:f, s:f, s:f}", "modes", (json_int_t)r->n_linear, "derivatives",
+                                  (json_int_t)(basis->n_shapes * modal_derivative_count(r->n_linear)),
+                                  "load_residual", worst.load_residual, "energy", worst.energy,
+                                  "orthogonality", worst.orthogonality));
+    tool_note(t, "%lld derivatives of %lld modes a shape, static residual %.1e at most; %lld columns hold all "
+              "but %.1e of the weighted energy of each",
+              (long long)modal_derivative_count(r->n_linear), (long long)r->n_linear, worst.load_residual,
+              (long long)r->n_modes, 1 - worst.energy);
+done:
+    modal_free(&found);
+    return status;
+}
+
+/* Where no shape is large a GPU would be fed by one thread at a time and wait for it: the processor is
+ * faster, unless another back end was asked for by name. */
+static modal_status add_forces(tool *t, request *r, modal_basis *basis, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int some_large = 0;
+    for (int32_t k = 0; k < basis->n_shapes; k++) some_large |= basis->shapes[k].volume.n_nodes > LARGE;
+    if (!some_large && strcmp(tool_value(&t->arguments, "backend"), "auto") == 0)
+        MODAL_TRY(modal_device_open(&r->device, "cpu", err));
+    const int64_t small = r->device.kernels->gram ? 0 : LARGE;
+    MODAL_TRY(do_stage(t, r, basis, &(stage){"reduced forces", step_forces, NULL, small}, err));
+    modalpack_tell_forces(t, r, r->n_modes);
+done:
+    return status;
+}
+
+static modal_status solve_shapes(tool *t, request *r, modal_basis *basis, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    for (int32_t k = 0; k < basis->n_shapes; k++) {
+        const modal_shape *shape = &basis->shapes[k];
+        status = modalpack_check_large(r, shape, shape->volume.n_nodes > LARGE ? r->threads : 1, err);
+        if (status != MODAL_OK) {
+            modal_error_context(err, "%s", shape->name);
+            goto done;
+        }
+    }
+    /* thousands of small solves: give memory back to the system once, not every time */
+    mallopt(M_TRIM_THRESHOLD, 1 << 28);
+    mallopt(M_MMAP_THRESHOLD, 1 << 28);
+    MODAL_TRY(do_stage(t, r, basis, &(stage){"modes", step_modes, NULL, LARGE}, err));
+    if (r->n_linear > 0) MODAL_TRY(add_derivatives(t, r, basis, err));
+    if (r->reduced_forces) MODAL_TRY(add_forces(t, r, basis, err));
+    MODAL_TRY(do_stage(t, r, basis, &(stage){"modal matrices", step_matrix, NULL, LARGE}, err));
+done:
+    return status;
+}
+
+modal_status modalpack_make_shapes(tool *t, request *r, modal_basis *basis, modal_error *err)
 {
     modal_status status = MODAL_OK;
     pieces all = {0};
