@@ -62,8 +62,15 @@ static modal_status cholmod_failure(const cholmod_common *common, const char *wh
 static modal_status order_nodes(cholmod_sparse *graph, int64_t *order, cholmod_common *common,
                                 modal_error *err)
 {
+    int ordered = 0;
+    /* One thread at a time: METIS starts its random numbers anew at each call, for all threads, whose orders
+     * would be others each time. */
+    if (graph->nrow > SMALL_GRAPH) {
+#pragma omp critical(modal_metis)
+        ordered = cholmod_l_metis(graph, NULL, 0, 0, order, common);
+    }
     /* a CHOLMOD built without METIS has minimum degree still */
-    if ((graph->nrow <= SMALL_GRAPH || !cholmod_l_metis(graph, NULL, 0, 0, order, common)) &&
+    if (!ordered &&
         (common->status == CHOLMOD_OUT_OF_MEMORY || !cholmod_l_amd(graph, NULL, 0, order, common)))
         return cholmod_failure(common, "ordering", err);
     /* METIS catches SIGTERM while it runs, and hands back an unfinished order. */

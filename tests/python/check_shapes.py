@@ -101,12 +101,38 @@ for k, shape in ((3, 0), (2, 1), (4, 2)):
     assert np.abs(values[shape] / alone - 1).max() < 1e-8, (k, values[shape], alone)
 assert np.abs(values[2] / values[0] - 1).max() < 1e-8 and np.abs(values[1] / values[0] - 1).min() > 1e-3
 
-# the same bytes for every number of threads
-for threads in "12":
-    os.mkdir(threads)
-    assert run("bodies.msh", f"{threads}/b.h5", *RUBBER, "--shapes", "bodies", "--modes", "6", "-j", threads).returncode == 0
-with h5py.File("1/b.h5") as f, h5py.File("2/b.h5") as g:
-    assert f.attrs["content_hash"] == g.attrs["content_hash"]
+# the same bytes for every number of threads, also of bodies so large that METIS orders them
+larger = box(12, 7, 6)
+write("larger.msh", [(larger[0] + [0, 0, 20 * k] + random.uniform(-.05, .05, larger[0].shape), larger[1])
+                     for k in range(6)])
+for mesh, words in (("bodies.msh", ()), ("larger.msh", ()),
+                    ("bodies.msh", ("--derivatives", 3, "--reduced-forces", "--backend", "cpu"))):
+    hashes = set()
+    for threads in "132":
+        os.makedirs(threads, exist_ok=True)
+        got = run(mesh, f"{threads}/b.h5", *RUBBER, "--shapes", "bodies", "--modes", "6", "-j", threads, "-f", *words,
+                  "--report", "r.json")
+        assert got.returncode == 0, got
+        with h5py.File(f"{threads}/b.h5") as f:
+            hashes.add(f.attrs["content_hash"])
+    assert len(hashes) == 1, (mesh, words)
+
+# derivatives and reduced forces: each shape has those that it has alone
+report = json.loads(pathlib.Path("r.json").read_text())
+assert report["derivatives"]["derivatives"] == 3 * 6 and report["derivatives"]["load_residual"] < 1e-8, report
+assert report["reduced_force_terms"] == {"linear": 36, "quadratic": 6 * 21, "cubic": 6 * 56}, report
+assert subprocess.run([modalinfo, "2/b.h5", "--check"], capture_output=True).returncode == 0
+for k, shape in ((3, 0), (2, 1), (4, 2)):
+    write("one.msh", [bodies[k]])
+    assert run("one.msh", "one.h5", *RUBBER, "--modes", "6", "--force", *words).returncode == 0
+    with h5py.File("one.h5") as f, h5py.File("2/b.h5") as g:
+        alone, together = f["shapes/0000"], g[f"shapes/{shape:04}"]
+        assert together["modes"].attrs["kind"] == b"derivatives"
+        assert np.abs(together["modes/eigenvalues"][:] / alone["modes/eigenvalues"][:] - 1).max() < 1e-7
+        for name in ("linear", "quadratic", "cubic"):
+            # columns may have other signs: what does not depend on them
+            a, b = (np.abs(s["reduced_forces"][name][:]) for s in (alone, together))
+            assert np.abs(a - b).max() < 1e-6 * a.max(), (k, name, np.abs(a - b).max() / a.max())
 
 # groups: other materials are other shapes; what is fixed makes a difference, too
 write("groups.msh", bodies[:2] + [moved[1]], [1, 2, 3])
@@ -145,6 +171,10 @@ expect(2, "--shapes: must be one, groups or bodies, x", "a.msh", "o.h5", *RUBBER
 expect(2, "for one mesh and one shape", "a.msh", "c.msh", "o.h5", *RUBBER, "--import", "x.U")
 write("tiny.msh", [bodies[0], (np.array([[0, 0, 9], [1, 0, 9], [0, 1, 9], [0, 0, 10.0]]), np.array([[0, 1, 2, 3]]))])
 expect(3, "body 1: modes: 7 asked for", "tiny.msh", "o.h5", *RUBBER, "--modes", "7", "--shapes", "bodies")
+expect(4, "body 0: --reduced-forces: 20 MiB needed, the limit is 5 MiB for each of the shapes at work", "bodies.msh", "o.h5", *RUBBER, "--modes", "40",
+       "--shapes", "bodies", "--reduced-forces", "--memory-limit", "10M", "-j2")
+expect(3, "body 1: modal derivatives: 7 columns asked for, modes and derivatives have ", "tiny.msh",
+       "o.h5", *RUBBER, "--modes", "7", "--derivatives", "3", "--shapes", "bodies")
 expect(4, "body 0: modes: ", "bodies.msh", "o.h5", *RUBBER, "--modes", "3", "--shapes", "bodies", "--memory-limit", "100K")
 expect(2, "a.msh", "a.msh", "c.msh", "a.msh", *RUBBER)
 
