@@ -170,6 +170,13 @@ RS_FN void rs_eliminate(const modal_step_task *t, int32_t index, double *memory)
     const rs_work w = rs_work_of(t, o);
     const rs_scratch s = rs_scratch_of(t, memory);
     const int32_t r = t->shapes[o->shape].n_modes, wide = (int32_t)modal_step_padded(r);
+    /* its own fault, not a child's: what a failure names */
+    int turned = 0, broken = 0;
+    if (RS_LANE == 0) {
+        turned = w.scale[2] == MODAL_STEP_INVERTED;
+        for (int32_t k = 0; k < r; k++) broken |= !(fabs(w.right[8 * k + 6]) <= 1e300);
+        for (int c = 0; c < 6; c++) broken |= !(fabs(w.inertia[8 * c + 6]) <= 1e300);
+    }
     if (o->n_children > 0) rs_add_children(t, o, &w);
 
     if (RS_LANE == 0) {
@@ -194,8 +201,11 @@ RS_FN void rs_eliminate(const modal_step_task *t, int32_t index, double *memory)
         }
         int status = finite ? good ? 0 : MODAL_STEP_RUNNING : MODAL_STEP_BROKEN;
         t->measures[index].residual = finite ? relative : INFINITY;
-        t->measures[index].status = status == 0 ? MODAL_STEP_CONVERGED : status;
-        if (w.scale[2] == MODAL_STEP_INVERTED) t->measures[index].status = MODAL_STEP_INVERTED;
+        t->measures[index].status = status == 0                                  ? MODAL_STEP_CONVERGED
+                                    : status == MODAL_STEP_BROKEN && !broken ? MODAL_STEP_RUNNING
+                                                                             : status;
+        if (w.scale[2] == MODAL_STEP_INVERTED)
+            t->measures[index].status = turned ? MODAL_STEP_INVERTED : MODAL_STEP_RUNNING;
         w.scale[2] = RS_MAX(w.scale[2], (double)status);
     }
     RS_SYNC();
@@ -204,8 +214,8 @@ RS_FN void rs_eliminate(const modal_step_task *t, int32_t index, double *memory)
     if (!rs_factor(w.matrix, r, wide)) {
         RS_SYNC();
         if (RS_LANE == 0) {
+            if (w.scale[2] != MODAL_STEP_BROKEN) t->measures[index].status = MODAL_STEP_BROKEN;
             w.scale[2] = MODAL_STEP_BROKEN;
-            t->measures[index].status = MODAL_STEP_BROKEN;
         }
     } else {
         rs_solve(w.matrix, r, wide, w.solved);

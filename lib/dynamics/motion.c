@@ -92,22 +92,24 @@ modal_status modal_spline_build(modal_spline *s, int64_t n, const double *keys, 
         for (int c = 3; c < 7; c++)
             if (along < 0) value[c] = -value[c];
     }
-    /* the three-band system of a natural spline, all seven columns together */
-    for (int64_t i = 1; i + 1 < n; i++) {
-        const double h0 = s->times[i] - s->times[i - 1], h1 = s->times[i + 1] - s->times[i];
-        const double carry = i > 1 ? h0 / diagonal[i - 1] : 0;
-        diagonal[i] = 2 * (h0 + h1) - carry * h0 * (i > 1);
+    if (n < 2) goto done; /* it stands still */
+    /* the three-band system of a clamped spline, all seven columns together */
+    for (int64_t i = 0; i < n; i++) {
+        const double h0 = i > 0 ? s->times[i] - s->times[i - 1] : 0;
+        const double h1 = i + 1 < n ? s->times[i + 1] - s->times[i] : 0;
+        const double carry = i > 0 ? h0 / diagonal[i - 1] : 0;
+        diagonal[i] = 2 * (h0 + h1) - carry * h0;
         for (int c = 0; c < 7; c++) {
-            const double y0 = s->values[7 * (i - 1) + c], y = s->values[7 * i + c];
-            const double y1 = s->values[7 * (i + 1) + c];
-            s->bends[7 * i + c] = 6 * ((y1 - y) / h1 - (y - y0) / h0) -
-                                  (i > 1 ? carry * s->bends[7 * (i - 1) + c] : 0);
+            const double y = s->values[7 * i + c];
+            const double before = i > 0 ? (y - s->values[7 * (i - 1) + c]) / h0 : 0;
+            const double after = i + 1 < n ? (s->values[7 * (i + 1) + c] - y) / h1 : 0;
+            s->bends[7 * i + c] = 6 * (after - before) - (i > 0 ? carry * s->bends[7 * (i - 1) + c] : 0);
         }
     }
-    for (int64_t i = n - 2; i >= 1; i--) {
-        const double h1 = s->times[i + 1] - s->times[i];
+    for (int64_t i = n; i-- > 0;) {
+        const double h1 = i + 1 < n ? s->times[i + 1] - s->times[i] : 0;
         for (int c = 0; c < 7; c++) {
-            const double behind = i + 2 < n ? h1 * s->bends[7 * (i + 1) + c] : 0;
+            const double behind = i + 1 < n ? h1 * s->bends[7 * (i + 1) + c] : 0;
             s->bends[7 * i + c] = (s->bends[7 * i + c] - behind) / diagonal[i];
         }
     }
@@ -154,8 +156,8 @@ void modal_spline_frame(const modal_spline *s, double time, modal_step_frame *f)
 {
     double y[7], y1[7] = {0}, y2[7] = {0};
     memset(f, 0, sizeof *f);
-    if (time <= s->times[0] || time >= s->times[s->n - 1]) {
-        memcpy(y, s->values + (time <= s->times[0] ? 0 : 7 * (s->n - 1)), sizeof y);
+    if (s->n < 2 || time < s->times[0] || time > s->times[s->n - 1]) {
+        memcpy(y, s->values + (time < s->times[0] ? 0 : 7 * (s->n - 1)), sizeof y);
     } else {
         int64_t i = 0;
         while (s->times[i + 1] < time) i++;

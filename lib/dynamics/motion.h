@@ -10,10 +10,11 @@
 void modal_motion_spin(const modal_scene_object *object, const double *rest, double time,
                        modal_step_frame *frame);
 
-/* Natural cubic splines through the positions and through the quaternions of the keys, whose sum of
- * squares is made 1 afterwards: twice continuously differentiable, so that the inertial forces are
- * continuous. Still before the first key and after the last. Quaternions follow the shorter way from
- * key to key: keys are to be less than half a turn apart. */
+/* Cubic splines through the positions and through the quaternions of the keys, whose sum of squares is made 1
+ * afterwards. The frame is still before the first key and after the last, and its velocity is continuous
+ * there, too (clamped splines), so that all inertial forces are finite, and continuous but at the two ends;
+ * at their times they are those of the motion. Quaternions follow the shorter way from key to key: keys
+ * are to be less than half a turn apart. */
 typedef struct modal_spline {
     int64_t n;
     double *times;  /* [n] */

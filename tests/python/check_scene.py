@@ -129,8 +129,8 @@ def frames():
     times = np.array(keys)[:, 0]
     turns = Rotation.from_rotvec(np.array(keys)[:, 4:]).as_quat()
     turns[1:] *= np.sign((turns[1:] * turns[:1]).sum(1))[:, None]
-    place = CubicSpline(times, np.array(keys)[:, 1:4], bc_type="natural")
-    turn = CubicSpline(times, turns, bc_type="natural")
+    place = CubicSpline(times, np.array(keys)[:, 1:4], bc_type="clamped")
+    turn = CubicSpline(times, turns, bc_type="clamped")
     at = lambda t: Rotation.from_quat(turn(t)).apply(held) + place(t)
 
     def thrown(t):
@@ -139,12 +139,9 @@ def frames():
         return (at(t), (8 * (at(t + d) - at(t - d)) - at(t + 2 * d) + at(t - 2 * d)) / (12 * d),
                 (16 * (at(t + d) + at(t - d)) - at(t + 2 * d) - at(t - 2 * d) - 30 * at(t)) / (12 * d * d))
 
-    d = 1e-5
-    move = lambda t: Rotation.from_quat(turn(t)).apply(full.nodes) + place(t)
-    begin = ((-3 * move(0) + 4 * move(d) - move(2 * d)) / (2 * d)).ravel()
     scene["objects"][0]["motion"] = {"keys": keys}
     scene.update(duration=0.2, fps=5, step=0.001)
-    wanted = full.transient(thrown, begin, g, 0.001, 200)
+    wanted = full.transient(thrown, np.zeros(3 * len(full.nodes)), g, 0.001, 200)
     got = full.world(simulate("bar72.h5", scene), 1)
     moved = np.abs(got - full.nodes).max()
     small(np.abs(got - wanted).max() / moved, 2e-3, "driven frame, relative")
@@ -317,6 +314,17 @@ def manners():
         done = len(f["times"])
         assert 5 <= done < 12 and f["q"].shape[0] == done == len(f["energy"]), done
     assert run("modalinfo", "--check", "run.h5").stdout.endswith("a sound trajectory\n")
+
+    # the kinds of failure: an interface that is turned inside out, values that overflow, Newton's method
+    bend = {"duration": 0.1, "fps": 100, "objects": [{"object": 0, "initial": [0, 0, 30, 0, 0]}]}
+    said = simulate("pair.h5", dict(bend, model="stvk"), code=5)
+    assert "object 1: t = 0 s: its parent's interface is turned inside out; try smaller" in said, said
+    bend["objects"] = [{"object": 1, "initial_velocity": [1e160] * 5}]
+    said = simulate("pair.h5", dict(bend, model="stvk"), code=5)
+    assert "object 1: t = 0 s: not finite or not stable" in said and "; try a smaller step" in said, said
+    bend.update(objects=[{"object": 0, "initial_velocity": [20] * 5}], newton={"iterations": 1, "halvings": 2})
+    said = simulate("pair.h5", dict(bend, model="stvk"), code=5)
+    assert "Newton's method stopped at a residual of" in said and "(halved 2 times); try a smaller step" in said, said
 
     # checkpoints: the same bytes
     whole = simulate("pair.h5", good, "--checkpoint", "c.h5", "--checkpoint-every", 8)

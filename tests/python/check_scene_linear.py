@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linear objects of scenes against closed forms. usage: check_scene_linear.py BIN_FOLDER PART, PART one of
   exact   every load, alone and together, whatever the step; energies; what is not exact
+  inertia a pendulum, a turning shaft, a tumbling frame: every inertial force, against the same equations from
+          the mesh's mass matrix
   manners restart, threads, back ends, refusals
   cuda    the same on a GPU; exit code 77 where there is none"""
 import json
@@ -10,8 +12,9 @@ import sys
 
 import h5py
 import numpy as np
+import scipy.integrate
 
-from scenes import main, pack, place, run, simulate, small, write_bar
+from scenes import Full, main, pack, place, run, simulate, small, write_bar
 
 LONG = np.longdouble
 TURN = 2 * np.arctan2(LONG(0), LONG(-1))
@@ -115,10 +118,10 @@ def exact():
                  {"impulses": [{"object": 0, "vertex": vertex, "impulse": list(push), "time": time}
                                for time in (0.0777, 0.1, 0)]}),
         "shaken": None}
-    # a support that is shifted: its acceleration is lines between the keys of a natural spline
+    # a support that is shifted: its acceleration is lines between the keys of a clamped spline
     from scipy.interpolate import CubicSpline
     way = np.array([[0, 0, 0, 0], [0.07, 0.01, 0, 0.02], [0.2, -0.01, 0.03, 0], [0.31, 0, 0, 0]])
-    spline = CubicSpline(way[:, 0], way[:, 1:], bc_type="natural")
+    spline = CubicSpline(way[:, 0], way[:, 1:], bc_type="clamped")
     pushes = [list(zip(way[:, 0], spline(way[:, 0], 2)[:, a])) for a in range(3)]
     scenes["shaken"] = (lambda o, t: -sum(bar.lift[:, a] * o.lines(t, pushes[a]) for a in range(3)),
                         {"objects": [{"object": 0, "motion": {"keys": [[*row, 0, 0, 0] for row in way]}}]})
@@ -184,6 +187,91 @@ def exact():
                                 {"object": 0, "vertex": vertex, "impulse": [0, 3, 0], "time": 0.0333}]})
     with h5py.File("flags.h5") as file:
         close(f["q"], file["q"][:], 1e-13, "scene and flags")
+
+
+class Reference:
+    """A linear solid on a moving frame, its inertia from the mesh's consistent mass matrix:
+    q'' + d q' + k q = -int rho phi . (a + al x y + w x (w x y) + 2 w x (U q')), y = xbar + U q."""
+
+    def __init__(self, path):
+        full = Full(path)
+        x, phi, weight = full.nodes, full.modes, full.m
+        heavy = np.array([weight @ mode for mode in phi])  # [r, nodes, 3]
+        self.k = full.eigenvalues
+        self.first, self.tip = heavy.sum(1), phi[:, -1]
+        self.rest = np.einsum("kna,nb->kab", heavy, x)
+        self.pairs = np.einsum("kna,lnb->klab", heavy, phi)
+        self.mass, self.centre = weight.sum(), (weight @ x).sum(0)
+        self.second = x.T @ (weight @ x)
+
+    def rate(self, frame, d):
+        """frame(t): R^T (p'' - g), w, al, all in the body's axes."""
+        def function(t, state):
+            q, v = np.split(state, 2)
+            a, w, al = frame(t)
+            cross = lambda u: np.array([[0, -u[2], u[1]], [u[2], 0, -u[0]], [-u[1], u[0], 0]])
+            turn = cross(al) + cross(w) @ cross(w)
+            load = self.first @ a + np.einsum("kab,ab->k", self.rest, turn)
+            stiff = np.einsum("klab,ab->kl", self.pairs, turn)
+            drag = 2 * np.einsum("klab,ab->kl", self.pairs, cross(w))
+            return np.concatenate([v, -load - stiff @ q - drag @ v - d * v - self.k * q])
+        return function
+
+    def follow(self, frame, d, end, q):
+        got = scipy.integrate.solve_ivp(self.rate(frame, d), (0, end), np.concatenate([q, 0 * q]), "DOP853",
+                                        rtol=1e-11, atol=1e-13)
+        return got.y[:len(self.k), -1]
+
+
+def inertia():
+    write_bar("bar.msh", (8, 1, 1), (1.0, 0.1, 0.12))
+    pack("bar.msh", "bar.h5", 12)
+    bar, g = Reference("bar.h5"), 9.81
+    two = {"duration": 0.3, "fps": 1 / 0.3}
+
+    def second_order(name, scene, wanted, limit):
+        errors = [np.abs(simulate("bar.h5", dict(two, **scene, step=step))["q"][1] - wanted).max() /
+                  np.abs(wanted).max() for step in (2e-4, 1e-4)]
+        print(name, errors)
+        small(errors[1], limit, name)
+        assert 3.8 < errors[0] / errors[1] < 4.2, errors
+
+    # A bar along its own axis of rotation swings sideways like Foucault's pendulum: Coriolis and centrifugal forces
+    rate, q = 5.0, np.zeros(12)
+    q[0] = 0.05
+    frame = lambda t: (np.zeros(3), np.array([rate, 0, 0]), np.zeros(3))
+    spin = {"motion": {"spin": {"axis": [1, 0, 0], "rate": rate}}}
+    wanted = bar.follow(frame, 0.3, 0.3, q)
+    second_order("Foucault's pendulum", {"damping": {"alpha": 0.3}, "objects": [
+        {"object": 0, **spin, "initial": list(q)}]}, wanted, 2e-6)
+
+    # A shaft across the bar: the centrifugal load pulls, gravity turns around
+    def frame(t):
+        c, s = np.cos(rate * t), np.sin(rate * t)
+        return g * np.array([s, c, 0]), np.array([0, 0, rate]), np.zeros(3)
+    spin["motion"]["spin"]["axis"] = [0, 0, 1]
+    second_order("turning shaft", {"gravity": [0, -g, 0], "objects": [{"object": 0, **spin}]},
+                 bar.follow(frame, 0, 0.3, 0 * q), 1e-5)
+
+    # A pendulum: the bar swings on its root as it would by itself. Falling from the horizontal its weight and the
+    # inertial forces have no moment about the root: load w (1 - 3 s / 2 L) on a beam, whose tip goes UP by
+    # a tenth of what w alone bends it down (1/8 - 3/2 11/120 = -1/10 1/8)
+    moment = bar.second[0, 0] + bar.second[2, 2]
+    fall = lambda t, y: [y[1], (g * bar.centre[0] * np.cos(y[0]) + g * bar.centre[2] * np.sin(y[0])) / moment]
+    swing = scipy.integrate.solve_ivp(fall, (0, 0.4), [0, 0], "DOP853", rtol=1e-12, atol=1e-14, dense_output=True)
+    keys = [[t, 0, 0, 0, 0, float(swing.sol(t)[0]), 0] for t in np.linspace(0, 0.4, 401)]
+    still = {"duration": 0, "fps": 1, "static": True, "gravity": [0, 0, -g]}
+    held = simulate("bar.h5", still)["q"][0] @ bar.tip
+    swung = simulate("bar.h5", dict(still, objects=[{"object": 0, "motion": {"keys": keys}}]))["q"][0] @ bar.tip
+    print("tip of the pendulum at its release, of the bar that is held:", swung[2], held[2])
+    small(abs(swung[2] / held[2] + 0.1), 0.03, "pendulum: tip against beam theory")
+
+    def frame(t):
+        angle, w = swing.sol(t)
+        return (g * np.array([-np.sin(angle), 0, np.cos(angle)]), np.array([0, w, 0]),
+                np.array([0, fall(t, [angle, w])[1], 0]))
+    second_order("pendulum", {"gravity": [0, 0, -g], "objects": [{"object": 0, "motion": {"keys": keys}}]},
+                 bar.follow(frame, 0, 0.3, 0 * q), 1e-5)
 
 
 def mixed_scene():
