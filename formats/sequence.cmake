@@ -6,5 +6,5 @@ target_sources(modal_formats PRIVATE sequence.c sequence_vtkhdf.c sequence_vtkhd
                sequence_pc2.c sequence_mdd.c sequence_ply.c sequence_obj.c sequence_csv.c
                sequence_glb.c glb_json.c sequence_vtk.c
                file_out.c h5_heap.c manifest.c)
-# Numbers as text are in modal_meshes. zlib, which HDF5 itself uses, for the frames that are encoded on several threads.
-target_link_libraries(modal_formats PUBLIC modal_meshes PkgConfig::JANSSON ZLIB::ZLIB OpenMP::OpenMP_C)
+# Numbers as text are in modal_meshes.
+target_link_libraries(modal_formats PUBLIC modal_meshes PkgConfig::JANSSON OpenMP::OpenMP_C)
