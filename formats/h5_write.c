@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writing: contiguous arrays, fixed-length text, no times, so that equal content gives equal bytes. */
+#include <pthread.h>
 #include <string.h>
 
 #include "formats/h5_private.h"
@@ -13,12 +14,32 @@ static hid_t timeless(hid_t kind)
     return properties;
 }
 
+/* A file of thousands of shapes is a hundred thousand groups and arrays, and making properties takes
+ * longer than using them: these are made once and live as long as the process. Links stay in the header
+ * of a group until there are many, instead of in a heap and a tree from the ninth on, and room is left for
+ * them. Everything is written at once, so nothing needs to be filled first. */
+static hid_t group_creation = H5I_INVALID_HID, array_creation = H5I_INVALID_HID;
+
+static void make_creations(void)
+{
+    enum { MOST_LINKS = 64, LEAST_LINKS = 32, USUAL_LINKS = 10, USUAL_NAME = 12 };
+    hid_t group = timeless(H5P_GROUP_CREATE), array = timeless(H5P_DATASET_CREATE);
+    if (group >= 0 && (H5Pset_link_phase_change(group, MOST_LINKS, LEAST_LINKS) < 0 ||
+                       H5Pset_est_link_info(group, USUAL_LINKS, USUAL_NAME) < 0))
+        modal_h5_drop(&group);
+    if (array >= 0 && H5Pset_fill_time(array, H5D_FILL_TIME_NEVER) < 0) modal_h5_drop(&array);
+    group_creation = group;
+    array_creation = array;
+}
+
 modal_status modal_h5_create(hid_t *file, const char *path, modal_error *err)
 {
     modal_status status = MODAL_OK;
     hid_t access = H5I_INVALID_HID, creation = H5I_INVALID_HID;
     *file = H5I_INVALID_HID;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     modal_h5_start();
+    pthread_once(&once, make_creations);
     MODAL_TRY(modal_h5_access(&access, err));
     creation = timeless(H5P_FILE_CREATE);
     if (creation < 0 || (!path && H5Pset_fapl_core(access, 1 << 20, 0) < 0)) {
@@ -104,10 +125,8 @@ modal_status modal_h5_image(hid_t file, void **bytes, size_t *length, modal_erro
 
 modal_status modal_h5_make_group(hid_t parent, const char *name, hid_t *group, modal_error *err)
 {
-    hid_t creation = timeless(H5P_GROUP_CREATE);
-    *group = creation < 0 ? H5I_INVALID_HID
-                          : H5Gcreate2(parent, name, H5P_DEFAULT, creation, H5P_DEFAULT);
-    modal_h5_drop(&creation);
+    *group = group_creation < 0 ? H5I_INVALID_HID
+                                : H5Gcreate2(parent, name, H5P_DEFAULT, group_creation, H5P_DEFAULT);
     return *group < 0 ? modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, "group cannot be written")
                       : MODAL_OK;
 }
@@ -131,7 +150,7 @@ modal_status modal_h5_write_array(hid_t place, const char *name, modal_h5_type t
                                   const int64_t *dims, const void *values, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    hid_t space = H5I_INVALID_HID, dataset = H5I_INVALID_HID;
+    hid_t space = H5I_INVALID_HID, dataset = H5I_INVALID_HID, chunked = H5I_INVALID_HID;
     hsize_t size[MODAL_H5_RANK], most[MODAL_H5_RANK], chunk[MODAL_H5_RANK];
     int empty = 0;
     for (int i = 0; i < rank; i++) {
@@ -141,11 +160,10 @@ modal_status modal_h5_write_array(hid_t place, const char *name, modal_h5_type t
         most[i] = H5S_UNLIMITED;
         chunk[i] = 1;
     }
-    hid_t creation = timeless(H5P_DATASET_CREATE);
-    /* Everything is written at once, so nothing needs to be filled first. Only an empty array is
-     * chunked: h5repack cannot compress an empty contiguous one. */
-    if (creation < 0 || H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER) < 0 ||
-        (empty && H5Pset_chunk(creation, rank, chunk) < 0)) {
+    /* Only an empty array is chunked: h5repack cannot compress an empty contiguous one. */
+    hid_t creation = array_creation;
+    if (empty && creation >= 0) creation = chunked = H5Pcopy(array_creation);
+    if (creation < 0 || (empty && H5Pset_chunk(chunked, rank, chunk) < 0)) {
         status = modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, "no creation properties");
         goto done;
     }
@@ -159,7 +177,7 @@ modal_status modal_h5_write_array(hid_t place, const char *name, modal_h5_type t
 done:
     status = close_written(&dataset, status, name, err);
     modal_h5_drop(&space);
-    modal_h5_drop(&creation);
+    modal_h5_drop(&chunked);
     return status;
 }
 
