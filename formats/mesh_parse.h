@@ -25,9 +25,14 @@ modal_status modal_vtk_parse(const char *data, int64_t length, const char *name,
                              modal_volume_mesh *mesh, modal_error *err);
 modal_status modal_vtu_parse(const char *data, int64_t length, const char *name,
                              modal_volume_mesh *mesh, modal_error *err);
-modal_status modal_tetgen_parse(const char *nodes, int64_t nodes_length, const char *nodes_name,
-                                const char *elements, int64_t elements_length,
-                                const char *elements_name, modal_volume_mesh *mesh, modal_error *err);
+/* TetGen's files; .face may be absent: its data NULL. */
+typedef struct modal_tetgen_files {
+    struct {
+        const char *data, *name;
+        int64_t length;
+    } node, ele, face;
+} modal_tetgen_files;
+modal_status modal_tetgen_parse(const modal_tetgen_files *files, modal_volume_mesh *mesh, modal_error *err);
 modal_status modal_bou_parse(const char *data, int64_t length, const char *name, int64_t **numbers,
                              int64_t *count, modal_error *err);
 modal_status modal_obj_parse(const char *data, int64_t length, const char *name,

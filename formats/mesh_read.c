@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "formats/bou.h"
 #include "formats/mesh_parse.h"
@@ -56,29 +57,32 @@ modal_status modal_mesh_parse(const char *data, int64_t length, const char *name
     return modal_error_set(
         err, MODAL_ERROR_INPUT,
         "%s: not a volume mesh that can be read, which are Gmsh .msh 2.2 and 4.1, VegaFEM .veg, "
-        "Abaqus .inp, Medit .mesh, TetGen .node and .ele, VTK .vtk and .vtu",
+        "Abaqus .inp, Medit .mesh, TetGen .node, .ele and .face, VTK .vtk and .vtu",
         name);
 }
 
-/* TetGen's files come in pairs; the path is that of either. */
+/* TetGen's files lie side by side; the path is that of any of them. */
 static modal_status read_tetgen(const char *path, modal_volume_mesh *mesh, modal_error *err)
 {
+    static const char *const extensions[3] = {"node", "ele", "face"};
     modal_status status = MODAL_OK;
-    char *nodes = NULL, *elements = NULL, *nodes_path = NULL, *elements_path = NULL;
-    int64_t nodes_length, elements_length, stem = (int64_t)(strrchr(path, '.') - path);
-    MODAL_TRY(modal_alloc(&nodes_path, stem + 6, 1, "path", err));
-    MODAL_TRY(modal_alloc(&elements_path, stem + 6, 1, "path", err));
-    snprintf(nodes_path, (size_t)stem + 6, "%.*s.node", (int)stem, path);
-    snprintf(elements_path, (size_t)stem + 6, "%.*s.ele", (int)stem, path);
-    MODAL_TRY(modal_file_load(nodes_path, &nodes, &nodes_length, err));
-    MODAL_TRY(modal_file_load(elements_path, &elements, &elements_length, err));
-    MODAL_TRY(modal_tetgen_parse(nodes, nodes_length, nodes_path, elements, elements_length,
-                                 elements_path, mesh, err));
+    char *data[3] = {NULL}, *paths[3] = {NULL};
+    int64_t length[3] = {0}, stem = (int64_t)(strrchr(path, '.') - path);
+    for (int i = 0; i < 3; i++) {
+        MODAL_TRY(modal_alloc(&paths[i], stem + 6, 1, "path", err));
+        snprintf(paths[i], (size_t)stem + 6, "%.*s.%s", (int)stem, path, extensions[i]);
+        if (i == 2 && access(paths[i], F_OK) != 0) break;
+        MODAL_TRY(modal_file_load(paths[i], &data[i], &length[i], err));
+    }
+    const modal_tetgen_files files = {.node = {data[0], paths[0], length[0]},
+                                      .ele = {data[1], paths[1], length[1]},
+                                      .face = {data[2], paths[2], length[2]}};
+    MODAL_TRY(modal_tetgen_parse(&files, mesh, err));
 done:
-    modal_free(&nodes);
-    modal_free(&elements);
-    modal_free(&nodes_path);
-    modal_free(&elements_path);
+    for (int i = 0; i < 3; i++) {
+        modal_free(&data[i]);
+        modal_free(&paths[i]);
+    }
     return status;
 }
 
@@ -87,7 +91,7 @@ modal_status modal_mesh_read(const char *path, modal_volume_mesh *mesh, modal_er
     char *data;
     int64_t length;
     memset(mesh, 0, sizeof *mesh);
-    if (has_extension(path, ".node") || has_extension(path, ".ele"))
+    if (has_extension(path, ".node") || has_extension(path, ".ele") || has_extension(path, ".face"))
         return read_tetgen(path, mesh, err);
     modal_status status = modal_file_load(path, &data, &length, err);
     if (status == MODAL_OK) status = modal_mesh_parse(data, length, path, mesh, err);

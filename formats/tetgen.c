@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TetGen's pairs of files, .node and .ele (Si, "TetGen, a Delaunay-Based Quality Tetrahedral Mesh
+/* TetGen's files, .node, .ele and, where it is there, .face (Si, "TetGen, a Delaunay-Based Quality Tetrahedral Mesh
  * Generator", 2015, and its manual). A record has a line. */
 #include <math.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "formats/mesh_parse.h"
 
 typedef struct tetgen_reader {
-    modal_text nodes, elements;
+    modal_text nodes, elements, faces;
     modal_mesh_builder builder;
     int64_t first; /* number of the first node, 0 or 1 */
 } tetgen_reader;
@@ -111,22 +111,64 @@ done:
     return status;
 }
 
-modal_status modal_tetgen_parse(const char *nodes, int64_t nodes_length, const char *nodes_name,
-                                const char *elements, int64_t elements_length,
-                                const char *elements_name, modal_volume_mesh *mesh, modal_error *err)
+/* A marker from 1 on is a group of the surface. With option -nn two numbers of tetrahedra end a record. */
+static modal_status read_faces(tetgen_reader *reader)
+{
+    modal_status status = MODAL_OK;
+    modal_text *text = &reader->faces;
+    const int n_nodes = modal_volume_mesh_is_all(reader->builder.mesh, MODAL_ELEMENT_TET10) ? 6 : 3;
+    int64_t count, has_marker, number, first = 0, value, length;
+    const char *token;
+    modal_text_seek_token(text);
+    MODAL_TRY(modal_text_integer(text, "number of faces", 0, INT32_MAX, &count));
+    MODAL_TRY(modal_text_integer(text, "number of boundary markers", 0, 1, &has_marker));
+    MODAL_TRY(modal_text_end_line(text));
+    MODAL_TRY(modal_text_check_count(text, "faces", count, 2 * n_nodes + 2));
+    for (int64_t i = 0; i < count; i++) {
+        int32_t nodes[6];
+        MODAL_TRY(read_number(text, "face", i, first, &number));
+        if (i == 0) first = number;
+        for (int k = 0; k < n_nodes; k++) {
+            MODAL_TRY(modal_text_integer(text, "node number", INT64_MIN, INT64_MAX, &value));
+            MODAL_TRY(modal_mesh_builder_find_node(&reader->builder, value, &nodes[k]));
+        }
+        MODAL_TRY(modal_mesh_builder_check_repeats(&reader->builder, nodes, n_nodes));
+        if (has_marker) MODAL_TRY(modal_text_integer(text, "boundary marker", INT32_MIN, INT32_MAX, &value));
+        if (has_marker && value > 0)
+            MODAL_TRY(modal_mesh_builder_join(&reader->builder, 2, (int32_t)value, nodes, n_nodes));
+        const int64_t here = text->position;
+        if (modal_text_token(text, &token, &length)) {
+            text->position = here;
+            for (int k = 0; k < 2; k++)
+                MODAL_TRY(modal_text_integer(text, "number of a tetrahedron", -1, INT32_MAX, &value));
+        }
+        MODAL_TRY(modal_text_end_line(text));
+    }
+    MODAL_TRY(end_file(text));
+done:
+    return status;
+}
+
+modal_status modal_tetgen_parse(const modal_tetgen_files *files, modal_volume_mesh *mesh, modal_error *err)
 {
     modal_status status = MODAL_OK;
     memset(mesh, 0, sizeof *mesh);
     tetgen_reader reader = {.builder = {.mesh = mesh, .text = &reader.nodes}};
-    modal_text_init(&reader.nodes, nodes_name, nodes, nodes_length, err);
-    modal_text_init(&reader.elements, elements_name, elements, elements_length, err);
+    modal_text_init(&reader.nodes, files->node.name, files->node.data, files->node.length, err);
+    modal_text_init(&reader.elements, files->ele.name, files->ele.data, files->ele.length, err);
     reader.nodes.comments = reader.elements.comments = 1;
     MODAL_TRY(read_nodes(&reader));
     reader.builder.text = &reader.elements;
     MODAL_TRY(read_elements(&reader));
+    if (files->face.data) {
+        modal_text_init(&reader.faces, files->face.name, files->face.data, files->face.length, err);
+        reader.faces.comments = 1;
+        reader.builder.text = &reader.faces;
+        MODAL_TRY(read_faces(&reader));
+    }
     MODAL_TRY(modal_mesh_builder_finish(&reader.builder));
 done:
-    if (status == MODAL_ERROR_MEMORY) modal_error_context(err, "%s", elements_name);
+    if (status == MODAL_ERROR_MEMORY) modal_error_context(err, "%s", reader.builder.text->name);
     modal_mesh_builder_free(&reader.builder);
     if (status != MODAL_OK) modal_volume_mesh_free(mesh);
     return status;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes two small meshes in every format of volume meshes: good-mixed* (a cube, a wedge beside it, a
 pyramid on it, a tetrahedron) and good-curved* (a 10-node tetrahedron, a 20-node brick), and
-good-pair*.{node,ele} for TetGen. NODES, MIXED and CURVED are what the readers must find."""
+good-pair*.{node,ele,face} for TetGen. NODES, MIXED and CURVED are what the readers must find."""
 import base64
 import pathlib
 import struct
@@ -22,6 +22,7 @@ MIXED = [
     ("TET4", 9, (5, 11, 6, 8)),
 ]
 FACE = (3, (0, 3, 2, 1))  # a quadrilateral of group 3
+FACES = [(2, (0, 2, 1)), (0, (0, 1, 3)), (5, (1, 2, 3)), (2, (0, 3, 2)), (-1, (1, 0, 3))]  # of good-pair*
 TET_EDGES = [(0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3)]
 HEX_EDGES = [(0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6), (6, 7), (7, 4), (0, 4), (1, 5), (2, 6), (3, 7)]
 VTK = {"TET4": 10, "HEX8": 12, "WEDGE6": 13, "PYRAMID5": 14, "TET10": 24, "HEX20": 25}
@@ -170,6 +171,13 @@ def tetgen(name, nodes, elements, order, first):
     text = f"{len(elements)} {len(order)} 1\n"
     text += "".join(f"{k + first} {numbers(n[i] + first for i in order)} {g}\n" for k, (_, g, n) in enumerate(elements))
     write(f"{name}.ele", text)
+    # Corners, mid-side nodes, markers, and with mid-side nodes the tetrahedra beside the face.
+    text = f"{len(FACES)} 1\n"
+    for i, (marker, corners) in enumerate(FACES):
+        middles = [4 + j for j, edge in enumerate(TET_EDGES) if set(edge) <= set(corners)] if len(order) == 10 else []
+        more = " 1 -1" if middles else ""
+        text += f"{i + first} {numbers(v + first for v in (*corners, *middles))} {marker}{more}\n"
+    write(f"{name}.face", text)
 
 
 def main():

@@ -11,12 +11,20 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #ifdef PAIR
-/* Both of TetGen's files, with a zero byte between them. */
+/* TetGen's files .node, .ele and, where there is a second one, .face, with a zero byte between them. */
 static modal_status parse(const char *data, int64_t size, modal_volume_mesh *mesh, modal_error *err)
 {
-    const char *zero = memchr(data, 0, (size_t)size);
-    int64_t first = zero ? zero - data : size, second = zero ? size - first - 1 : 0;
-    return modal_tetgen_parse(data, first, "fuzz", data + size - second, second, "fuzz", mesh, err);
+    const char *end = data + size, *starts[3] = {data, end, NULL}, *ends[3] = {end, end, end};
+    for (int i = 0; i < 2 && starts[i] && starts[i] < end; i++) {
+        const char *zero = memchr(starts[i], 0, (size_t)(end - starts[i]));
+        if (!zero) break;
+        ends[i] = zero;
+        starts[i + 1] = zero + 1;
+    }
+    const modal_tetgen_files files = {.node = {starts[0], "fuzz", ends[0] - starts[0]},
+                                      .ele = {starts[1], "fuzz", ends[1] - starts[1]},
+                                      .face = {starts[2], "fuzz", starts[2] ? end - starts[2] : 0}};
+    return modal_tetgen_parse(&files, mesh, err);
 }
 #else
 static modal_status parse(const char *data, int64_t size, modal_volume_mesh *mesh, modal_error *err)

@@ -79,6 +79,13 @@ def check_files(program):
                 check_group(path, groups, 2, "under" if path.suffix == ".inp" else "3", made.FACE[1], [])
             if stem == "pair":
                 check_group(path, groups, 0, "1", {i for i, p in enumerate(expected) if p[0] == 3}, [])
+                for marker in (2, 5):
+                    inside = {v for m, corners in made.FACES if m == marker for v in corners}
+                    if curved:
+                        inside |= {4 + i for i, edge in enumerate(made.TET_EDGES) for m, corners in made.FACES
+                                   if m == marker and set(edge) <= set(corners)}
+                    check_group(path, groups, 2, str(marker), inside, [])
+                check(len(groups) == 4, path, "groups", groups)
             n_files += 1
     check(n_files >= 20, "only", n_files, "files")
     return n_files

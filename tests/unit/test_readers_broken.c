@@ -38,7 +38,7 @@ static const char *const volume_files[] = {
     "good-22.msh",             "good-22-binary.msh",       "good-41.msh",
     "good-41-binary.msh",      "good.veg",                 "good-no-material.veg",
     "good-pair.node",          "good-pair-10.node",        "good-pair.ele",
-    "good-pair-10.ele",        NULL};
+    "good-pair-10.ele",        "good-pair.face",          "good-pair-10.face",        NULL};
 
 /* Blocks of memory that are in use: the linker puts these in the way of the allocator's calls. */
 static int64_t blocks_in_use;
@@ -69,30 +69,45 @@ static char *load(const char *name, char path[512], int64_t *length)
     return data;
 }
 
-/* One of TetGen's files beside the other one, whole. */
-static modal_status parse_pair(const char *name, const char *data, int64_t length,
-                               modal_volume_mesh *mesh, modal_error *err)
+/* Which of TetGen's files this is, -1 = none. */
+static int find_part(const char *name)
 {
-    static char other[4096]; /* not by the allocator, which is made to fail */
-    char path[512];
-    int is_node = strstr(name, ".node") != NULL;
-    snprintf(path, sizeof path, "%.*s%s", (int)(strrchr(name, '.') - name), name,
-             is_node ? ".ele" : ".node");
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    int64_t other_length = (int64_t)fread(other, 1, sizeof other, file);
-    assert_true(fclose(file) == 0 && other_length > 0);
-    return is_node ? modal_tetgen_parse(data, length, name, other, other_length, name, mesh, err)
-                   : modal_tetgen_parse(other, other_length, name, data, length, name, mesh, err);
+    static const char *const extensions[3] = {".node", ".ele", ".face"};
+    for (int i = 0; i < 3; i++)
+        if (strstr(name, extensions[i])) return i;
+    return -1;
+}
+
+/* One of TetGen's files beside the others, whole. */
+static modal_status parse_tetgen(const char *name, const char *data, int64_t length,
+                                 modal_volume_mesh *mesh, modal_error *err)
+{
+    static const char *const extensions[3] = {"node", "ele", "face"};
+    static char others[3][4096], path[512]; /* not by the allocator, which is made to fail */
+    int64_t lengths[3];
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%.*s.%s", (int)(strrchr(name, '.') - name), name, extensions[i]);
+        FILE *file = fopen(path, "rb");
+        assert_non_null(file);
+        lengths[i] = (int64_t)fread(others[i], 1, sizeof others[i], file);
+        assert_true(fclose(file) == 0 && lengths[i] > 0);
+    }
+    modal_tetgen_files files = {.node = {others[0], name, lengths[0]},
+                                .ele = {others[1], name, lengths[1]},
+                                .face = {others[2], name, lengths[2]}};
+    const int part = find_part(name);
+    if (part == 0) files.node.data = data, files.node.length = length;
+    if (part == 1) files.ele.data = data, files.ele.length = length;
+    if (part == 2) files.face.data = data, files.face.length = length;
+    return modal_tetgen_parse(&files, mesh, err);
 }
 
 static modal_status parse_volume(const char *name, const char *data, int64_t length,
                                  modal_error *err)
 {
     modal_volume_mesh mesh;
-    int is_pair = strstr(name, ".node") || strstr(name, ".ele");
-    modal_status status = is_pair ? parse_pair(name, data, length, &mesh, err)
-                                  : modal_mesh_parse(data, length, name, &mesh, err);
+    modal_status status = find_part(name) >= 0 ? parse_tetgen(name, data, length, &mesh, err)
+                                               : modal_mesh_parse(data, length, name, &mesh, err);
     if (status == MODAL_OK)
         assert_true(mesh_is_sound(&mesh));
     else

@@ -178,8 +178,9 @@ static void test_tetgen(void **state)
     put_tetrahedra(file, 1, 1, "", " ", "\n");
     assert_int_equal(fclose(file), 0);
     clock_gettime(CLOCK_MONOTONIC, &start);
-    modal_status status = modal_tetgen_parse(nodes, (int64_t)nodes_size, "a.node", elements,
-                                             (int64_t)elements_size, "a.ele", &mesh, &err);
+    const modal_tetgen_files files = {.node = {nodes, "a.node", (int64_t)nodes_size},
+                                      .ele = {elements, "a.ele", (int64_t)elements_size}};
+    modal_status status = modal_tetgen_parse(&files, &mesh, &err);
     check_mesh("a.node, a.ele", status, &mesh, &err, seconds_since(&start), nodes_size + elements_size);
     free(nodes);
     free(elements);
