@@ -43,12 +43,18 @@ typedef struct columns_of {
     float *made[LANES_MAX];
 } columns_of;
 
+/* What a vertex's row of the store comes from. */
+typedef enum positions_are { READ, MADE, TURNED } positions_are;
+
 #define LANES 4
 #define TARGET
 #define NAME(x) x##_base
 #if defined(__x86_64__)
 #define STREAM(p, v) _mm_stream_ps(p, (__m128)(v))
 #define SQRT(v) ((vector_base)_mm_sqrt_ps((__m128)(v)))
+#define INSIDE(v, least, most)                                                                     \
+    (_mm_movemask_ps(_mm_and_ps(_mm_cmpge_ps((__m128)(v), _mm_set1_ps(least)),                     \
+                                _mm_cmple_ps((__m128)(v), _mm_set1_ps(most)))) == 15)
 #define FMA(a, b, c) ((a) * (b) + (c))
 #define HELD 4
 #define LOAD3(p)                                                                                   \
@@ -60,7 +66,14 @@ static four square_roots(four v)
     return (four){sqrtf(v[0]), sqrtf(v[1]), sqrtf(v[2]), sqrtf(v[3])};
 }
 #define STREAM(p, v) (*(unaligned_base *)(p) = (v))
+static int all_inside(four v, float least, float most)
+{
+    int inside = 1;
+    for (int i = 0; i < 4; i++) inside &= v[i] >= least && v[i] <= most;
+    return inside;
+}
 #define SQRT(v) square_roots(v)
+#define INSIDE(v, least, most) all_inside(v, least, most)
 #define FMA(a, b, c) ((a) * (b) + (c)) /* not used */
 #define HELD 4
 #define LOAD3(p) ((four){(p)[0], (p)[1], (p)[2], 0.0f})
@@ -73,6 +86,10 @@ static four square_roots(four v)
 #define NAME(x) x##_avx2
 #define STREAM(p, v) _mm256_stream_ps(p, (__m256)(v))
 #define SQRT(v) ((vector_avx2)_mm256_sqrt_ps((__m256)(v)))
+#define INSIDE(v, least, most)                                                                     \
+    (_mm256_movemask_ps(                                                                           \
+         _mm256_and_ps(_mm256_cmp_ps((__m256)(v), _mm256_set1_ps(least), _CMP_GE_OQ),              \
+                       _mm256_cmp_ps((__m256)(v), _mm256_set1_ps(most), _CMP_LE_OQ))) == 255)
 #define FMA(a, b, c) ((vector_avx2)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
 #define HELD 4
 #define LOAD3(p) ((four)_mm_maskload_ps(p, _mm_setr_epi32(-1, -1, -1, 0)))
@@ -83,6 +100,9 @@ static four square_roots(four v)
 #define NAME(x) x##_avx512
 #define STREAM(p, v) _mm512_stream_ps(p, (__m512)(v))
 #define SQRT(v) ((vector_avx512)_mm512_sqrt_ps((__m512)(v)))
+#define INSIDE(v, least, most)                                                                     \
+    (_mm512_mask_cmp_ps_mask(_mm512_cmp_ps_mask((__m512)(v), _mm512_set1_ps(least), _CMP_GE_OQ),   \
+                             (__m512)(v), _mm512_set1_ps(most), _CMP_LE_OQ) == 0xffff)
 #define FMA(a, b, c) ((vector_avx512)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
 #define HELD 8
 #define LOAD3(p) ((four)_mm_maskz_loadu_ps(7, p))

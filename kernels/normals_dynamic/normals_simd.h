@@ -4,6 +4,7 @@
  *   TARGET   the function attribute of the set
  *   NAME(x)  x with the set's suffix
  *   SQRT(v)  the square roots of a vector
+ *   INSIDE(v, least, most)  whether all lanes lie between them
  *   STREAM(p, v)  writes a vector to aligned memory without reading it into the caches first
  *   FMA(a, b, c)  a b + c, as kernels/deform rounds it
  *   HELD     vertices of a unit whose sums are held in registers, 3 x HELD and one more
@@ -21,19 +22,25 @@ TARGET static inline __attribute__((always_inline)) NAME(integers) NAME(larger)(
     return (a & (a > b)) | (b & ~(a > b));
 }
 
-/* N / |N| for LANES sums, the zero vector for a sum of zero. Scaled by a power of two first, so that
- * squares neither overflow nor underflow: exact. */
+/* N / |N| for LANES sums, the zero vector for a sum of zero. Where squares could overflow or underflow,
+ * scaled by a power of two first: exact, so that both ways give the same bytes. */
 TARGET static inline __attribute__((always_inline)) void NAME(normalise)(NAME(vector) *x,
                                                                          NAME(vector) *y,
                                                                          NAME(vector) *z)
 {
+    NAME(vector) a = *x, b = *y, c = *z, square = a * a + b * b + c * c;
+    if (__builtin_expect(INSIDE(square, 0x1p-60f, 0x1p+100f), 1)) {
+        const NAME(vector) inverse = 1.0f / SQRT(square);
+        *x = a * inverse, *y = b * inverse, *z = c * inverse;
+        return;
+    }
     NAME(integers) exponent = (NAME(integers))*x & 0x7f800000;
     exponent = NAME(larger)(exponent, (NAME(integers))*y & 0x7f800000);
     exponent = NAME(larger)(exponent, (NAME(integers))*z & 0x7f800000);
     exponent = NAME(larger)((253 << 23) - exponent, (NAME(integers)){0} + (1 << 23));
     const NAME(vector) scale = (NAME(vector))exponent;
-    const NAME(vector) a = *x * scale, b = *y * scale, c = *z * scale;
-    const NAME(vector) square = a * a + b * b + c * c;
+    a = *x * scale, b = *y * scale, c = *z * scale;
+    square = a * a + b * b + c * c;
     const NAME(vector) inverse = 1.0f / SQRT(square);
     const NAME(integers) nonzero = square != 0.0f;
     *x = (NAME(vector))((NAME(integers))(a * inverse) & nonzero);
@@ -83,8 +90,16 @@ TARGET static void NAME(normals_of_column)(const modal_normals_dynamic_task *tas
 
 /* ---- many columns: a column a lane ---- */
 
-#define LOW(e) ((e) % 2 ? LANES + (e) / 2 : (e) / 2)
-#define HIGH(e) (LOW(e) + LANES / 2)
+/* Element e of what each step of a transposition takes of two vectors: every other float or pair of
+ * floats of their quarters of four lanes, as vectors of one lane set after the other can; then every
+ * other quarter. */
+#define QUARTER(e) ((e) / 4 * 4)
+#define FLOATS(e) ((e) % 2 * LANES + QUARTER(e) + (e) % 4 / 2)
+#define PAIRS(e) ((e) % 4 / 2 * LANES + QUARTER(e) + (e) % 2)
+#define FLOATS_HIGH(e) (FLOATS(e) + 2)
+#define PAIRS_HIGH(e) (PAIRS(e) + 2)
+#define EVEN(e) (2 * QUARTER(e) + (e) % 4) /* 2 LANES floats: the first vector's, then the second's */
+#define ODD(e) (EVEN(e) + 4)
 #if LANES == 16
 #define EACH(F)                                                                                    \
     F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7), F(8), F(9), F(10), F(11), F(12), F(13), F(14), \
@@ -94,8 +109,9 @@ TARGET static void NAME(normals_of_column)(const modal_normals_dynamic_task *tas
 #else
 #define EACH(F) F(0), F(1), F(2), F(3)
 #endif
+#define TAKE(F, a, b) __builtin_shufflevector(a, b, EACH(F))
 
-/* Transposes LANES rows of LANES floats: each round of shuffles interleaves the rows' halves. */
+/* Transposes LANES rows of LANES floats: squares of four by four, then the squares. */
 TARGET static inline __attribute__((always_inline)) void
 NAME(transpose)(const float *const *from, int64_t from_offset, float *const *to, int64_t to_offset,
                 const int stream)
@@ -104,21 +120,33 @@ NAME(transpose)(const float *const *from, int64_t from_offset, float *const *to,
 #pragma GCC unroll 16
     for (int i = 0; i < LANES; i++) a[i] = *(const NAME(unaligned) *)(from[i] + from_offset);
 #pragma GCC unroll 4
-    for (int round = 1; round < LANES; round *= 2) {
-#pragma GCC unroll 8
-        for (int i = 0; i < LANES / 2; i++) {
-            b[2 * i] = __builtin_shufflevector(a[i], a[i + LANES / 2], EACH(LOW));
-            b[2 * i + 1] = __builtin_shufflevector(a[i], a[i + LANES / 2], EACH(HIGH));
-        }
+    for (int g = 0; g < LANES / 4; g++) {
+        const NAME(vector) *row = a + 4 * g;
+        const NAME(vector) low = TAKE(FLOATS, row[0], row[1]), high = TAKE(FLOATS_HIGH, row[0], row[1]);
+        const NAME(vector) low_2 = TAKE(FLOATS, row[2], row[3]);
+        const NAME(vector) high_2 = TAKE(FLOATS_HIGH, row[2], row[3]);
+        b[g] = TAKE(PAIRS, low, low_2), b[LANES / 4 + g] = TAKE(PAIRS_HIGH, low, low_2);
+        b[LANES / 2 + g] = TAKE(PAIRS, high, high_2);
+        b[LANES / 4 * 3 + g] = TAKE(PAIRS_HIGH, high, high_2);
+    }
+#if LANES > 4
+#pragma GCC unroll 2
+    for (int round = 4; round < LANES; round *= 2) {
 #pragma GCC unroll 16
         for (int i = 0; i < LANES; i++) a[i] = b[i];
+#pragma GCC unroll 8
+        for (int i = 0; i < LANES / 2; i++) {
+            b[i] = TAKE(EVEN, a[2 * i], a[2 * i + 1]);
+            b[LANES / 2 + i] = TAKE(ODD, a[2 * i], a[2 * i + 1]);
+        }
     }
+#endif
 #pragma GCC unroll 16
     for (int i = 0; i < LANES; i++) {
         if (stream)
-            STREAM(to[i] + to_offset, a[i]);
+            STREAM(to[i] + to_offset, b[i]);
         else
-            *(NAME(unaligned) *)(to[i] + to_offset) = a[i];
+            *(NAME(unaligned) *)(to[i] + to_offset) = b[i];
     }
 }
 
@@ -191,22 +219,20 @@ TARGET static __attribute__((noinline)) void NAME(write_unit)(const columns_of *
     float *to[LANES], ends[LANES][3 * LANES];
     const int64_t first = unit * LANES, count = columns->n_vertices - first;
     const int direct = columns->count == LANES && count >= LANES;
+    uintptr_t odd = !direct || !columns->stream;
     for (int c = 0; c < LANES; c++) {
         from[c] = staged + LANES * c;
         to[c] = direct ? arrays[c] + 3 * first : ends[c];
+        odd |= (uintptr_t)to[c] % (4 * LANES);
     }
-    int stream = direct && columns->stream;
-    for (int c = 0; c < LANES; c++) stream = stream && (uintptr_t)to[c] % (4 * LANES) == 0;
-    if (stream) {
-        for (int part = 0; part < 3; part++)
+    for (int part = 0; part < 3; part++) {
+        if (odd)
+            NAME(transpose)(from, part * LANES * LANES, to, part * LANES, 0);
+        else
             NAME(transpose)(from, part * LANES * LANES, to, part * LANES, 1);
-        return;
     }
-    for (int part = 0; part < 3; part++)
-        NAME(transpose)(from, part * LANES * LANES, to, part * LANES, 0);
     for (int c = 0; !direct && c < columns->count; c++)
-        memcpy(arrays[c] + 3 * first, ends[c],
-               (size_t)(count < LANES ? count : LANES) * 12);
+        memcpy(arrays[c] + 3 * first, ends[c], (size_t)(count < LANES ? count : LANES) * 12);
 }
 
 /* Units [begin, end) to an array of all of them. */
@@ -217,49 +243,56 @@ TARGET static void NAME(stage_units)(const columns_of *columns, float *whole, in
         NAME(stage_unit)(columns, unit, whole + unit * (3 * LANES * LANES));
 }
 
+typedef struct NAME(store_of) {
+    float staged[STAGED_VERTICES * 3 * LANES] __attribute__((aligned(64)));
+    float out[3 * LANES * LANES] __attribute__((aligned(64)));
+    int32_t held[STAGED_VERTICES / LANES];
+    int64_t n_staged;
+} NAME(store_of);
+
 /* Where vertex v's row [3][LANES] is, staged if it was not. */
 TARGET static inline __attribute__((always_inline)) const NAME(vector) *
-NAME(row_of)(const columns_of *columns, int32_t *held, float *staged, int64_t *n_staged, int64_t v)
+NAME(row_of)(const columns_of *columns, NAME(store_of) *store, int64_t v, const positions_are are)
 {
-    if (columns->whole) return (const NAME(vector) *)(columns->whole + v * (3 * LANES));
+    if (are == TURNED) return (const NAME(vector) *)(columns->whole + v * (3 * LANES));
     const uint32_t unit = (uint32_t)v / LANES, slot = unit % (STAGED_VERTICES / LANES);
-    if (__builtin_expect(held[slot] != (int32_t)unit, 0)) {
-        (columns->deform ? NAME(deform_unit) : NAME(stage_unit))(columns, unit,
-                                                                 staged + slot * (3 * LANES * LANES));
-        held[slot] = (int32_t)unit;
-        ++*n_staged;
+    if (__builtin_expect(store->held[slot] != (int32_t)unit, 0)) {
+        (are == MADE ? NAME(deform_unit) : NAME(stage_unit))(columns, unit,
+                                                             store->staged + slot * (3 * LANES * LANES));
+        store->held[slot] = (int32_t)unit;
+        store->n_staged++;
     }
-    return (const NAME(vector) *)(staged + (size_t)((uint32_t)v % STAGED_VERTICES) * (3 * LANES));
+    return (const NAME(vector) *)(store->staged + (size_t)((uint32_t)v % STAGED_VERTICES) * (3 * LANES));
 }
 
 /* Vertices [begin, end), begin a multiple of LANES. Neighbours come from a direct-mapped store of
  * turned units, which the order of locality lets serve nearly every corner. Without such an order
  * all units are turned before, or, for want of memory, the columns are done one by one. */
-TARGET static void NAME(normals_of_columns)(const modal_normals_dynamic_task *task,
-                                            const columns_of *columns, int64_t begin, int64_t end)
+TARGET static inline __attribute__((always_inline)) void
+NAME(normals_from)(const modal_normals_dynamic_task *task, const columns_of *columns, int64_t begin,
+                   int64_t end, const positions_are are)
 {
-    float staged[STAGED_VERTICES * 3 * LANES] __attribute__((aligned(64)));
-    float out[3 * LANES * LANES] __attribute__((aligned(64)));
-    int32_t held[STAGED_VERTICES / LANES];
     const int32_t *corners = task->corners;
-    int64_t n_staged = 0;
-    for (int i = 0; i < STAGED_VERTICES / LANES; i++) held[i] = -1;
-    for (int64_t v = begin; v < end; v++) {
+    NAME(store_of) store;
+    int64_t v = begin;
+    int scattered = 0;
+    for (int i = 0; i < STAGED_VERTICES / LANES; i++) store.held[i] = -1;
+    for (store.n_staged = 0; v < end && !scattered; v++) {
         const int64_t last = task->corner_offsets[v + 1];
-        if (columns->whole) { /* scattered neighbours of a vertex to come */
+        if (are == TURNED) { /* scattered neighbours of a vertex to come */
             const int64_t later = v + 3 < end ? v + 3 : v;
             for (int64_t k = task->corner_offsets[later]; k < task->corner_offsets[later + 1]; k++)
                 for (int line = 0; line < 3 * LANES; line += 16)
                     __builtin_prefetch(columns->whole + corners[2 * k + 1] * (int64_t)(3 * LANES) + line);
-        } else if (!columns->deform && v + AHEAD + LANES <= columns->n_vertices) {
+        } else if (are == READ && v + AHEAD + LANES <= columns->n_vertices) {
             const float *next = columns->positions[v % LANES] + 3 * (v / LANES * LANES + AHEAD);
             __builtin_prefetch(next);
             if (LANES > 4) __builtin_prefetch(next + 16);
             if (LANES > 8) __builtin_prefetch(next + 32);
             if (LANES > 4) __builtin_prefetch(next + 3 * LANES - 1);
         }
-        const NAME(vector) *at = NAME(row_of)(columns, held, staged, &n_staged, v);
-        if (columns->deform && v % LANES == 0) /* a unit begins with its first vertex */
+        const NAME(vector) *at = NAME(row_of)(columns, &store, v, are);
+        if (are == MADE && v % LANES == 0) /* a unit begins with its first vertex */
             NAME(write_unit)(columns, columns->made, v / LANES, (const float *)at);
         const NAME(vector) own_x = at[0], own_y = at[1], own_z = at[2];
         NAME(vector) x = {0}, y = {0}, z = {0}, b_x = {0}, b_y = {0}, b_z = {0};
@@ -267,36 +300,54 @@ TARGET static void NAME(normals_of_columns)(const modal_normals_dynamic_task *ta
         for (int64_t k = task->corner_offsets[v]; k < last; k++) {
             NAME(vector) a_x = b_x, a_y = b_y, a_z = b_z;
             if (corners[2 * k] != previous) { /* a fan in order shares its edges */
-                at = NAME(row_of)(columns, held, staged, &n_staged, corners[2 * k]);
+                at = NAME(row_of)(columns, &store, corners[2 * k], are);
                 a_x = at[0] - own_x, a_y = at[1] - own_y, a_z = at[2] - own_z;
             }
             previous = corners[2 * k + 1];
-            at = NAME(row_of)(columns, held, staged, &n_staged, previous);
+            at = NAME(row_of)(columns, &store, previous, are);
             b_x = at[0] - own_x, b_y = at[1] - own_y, b_z = at[2] - own_z;
             x += a_y * b_z - a_z * b_y;
             y += a_z * b_x - a_x * b_z;
             z += a_x * b_y - a_y * b_x;
         }
-        NAME(vector) *row = (NAME(vector) *)(out + v % LANES * (3 * LANES));
+        const int lane = (int)(v % LANES);
+        NAME(vector) *row = (NAME(vector) *)(store.out + lane * (3 * LANES));
         row[0] = x, row[1] = y, row[2] = z;
-        if (v % LANES < LANES - 1 && v + 1 < end) continue;
-        row = (NAME(vector) *)out; /* together: many roots and divisions on their way at once */
-        for (int i = 0; i <= v % LANES; i++, row += 3) NAME(normalise)(row, row + 1, row + 2);
-        NAME(write_unit)(columns, columns->normals, v / LANES, out);
-        if (columns->deform || n_staged < 64 + 4 * ((v + 1 - begin) / LANES)) continue;
-        for (int c = 0; c < columns->count; c++)
-            NAME(normals_of_column)(task, columns->positions[c], columns->normals[c], v + 1, end);
-        return;
+        if (lane < LANES - 1 && v + 1 < end) continue;
+        row = (NAME(vector) *)store.out; /* together: many roots and divisions at once */
+        for (int i = 0; i <= lane; i++, row += 3) NAME(normalise)(row, row + 1, row + 2);
+        NAME(write_unit)(columns, columns->normals, v / LANES, store.out);
+        scattered = are == READ && store.n_staged >= 64 + 4 * ((v + 1 - begin) / LANES);
     }
+    for (int c = 0; scattered && c < columns->count; c++)
+        NAME(normals_of_column)(task, columns->positions[c], columns->normals[c], v, end);
 }
 
-#undef LOW
-#undef HIGH
+TARGET static void NAME(normals_of_columns)(const modal_normals_dynamic_task *task,
+                                            const columns_of *columns, int64_t begin, int64_t end)
+{
+    if (columns->whole)
+        NAME(normals_from)(task, columns, begin, end, TURNED);
+    else if (columns->deform)
+        NAME(normals_from)(task, columns, begin, end, MADE);
+    else
+        NAME(normals_from)(task, columns, begin, end, READ);
+}
+
+#undef QUARTER
+#undef FLOATS
+#undef FLOATS_HIGH
+#undef PAIRS
+#undef PAIRS_HIGH
+#undef EVEN
+#undef ODD
+#undef TAKE
 #undef EACH
 #undef LANES
 #undef TARGET
 #undef NAME
 #undef SQRT
+#undef INSIDE
 #undef FMA
 #undef HELD
 #undef STREAM
