@@ -10,48 +10,7 @@
  * multiply-add, in the same order whatever the block's width, so a column's value does not depend on
  * its neighbours. No include guard: this is a template. */
 
-typedef float NAME(vector) __attribute__((vector_size(4 * LANES)));
-typedef float NAME(unaligned) __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
-
-/* Element e of the m-th vector of x0 y0 z0 x1 y1 z1 ...: picked from (x, y), then z put in. */
-#define AT(m, e) ((m) * LANES + (e))
-#define PICK_XY(m, e)                                                                              \
-    (AT(m, e) % 3 == 0 ? AT(m, e) / 3 : AT(m, e) % 3 == 1 ? LANES + AT(m, e) / 3 : 0)
-#define PICK_Z(m, e) (AT(m, e) % 3 == 2 ? LANES + AT(m, e) / 3 : (e))
-#if LANES == 16
-#define EACH(F, m)                                                                                 \
-    F(m, 0), F(m, 1), F(m, 2), F(m, 3), F(m, 4), F(m, 5), F(m, 6), F(m, 7), F(m, 8), F(m, 9),      \
-        F(m, 10), F(m, 11), F(m, 12), F(m, 13), F(m, 14), F(m, 15)
-#elif LANES == 8
-#define EACH(F, m) F(m, 0), F(m, 1), F(m, 2), F(m, 3), F(m, 4), F(m, 5), F(m, 6), F(m, 7)
-#else
-#define EACH(F, m) F(m, 0), F(m, 1), F(m, 2), F(m, 3)
-#endif
-#define INTERLEAVE(m)                                                                              \
-    __builtin_shufflevector(__builtin_shufflevector(x, y, EACH(PICK_XY, m)), z, EACH(PICK_Z, m))
-
-/* Writes `count` of LANES vertices, x y z each; past the caches where `stream` asks for it and `out`
- * allows it. */
-TARGET static inline __attribute__((always_inline)) void
-NAME(store)(float *out, int64_t count, int stream, NAME(vector) x, NAME(vector) y, NAME(vector) z)
-{
-    NAME(vector) v0 = INTERLEAVE(0), v1 = INTERLEAVE(1), v2 = INTERLEAVE(2);
-    if (count >= LANES && stream && (uintptr_t)out % (4 * LANES) == 0) {
-        STREAM(out, v0);
-        STREAM(out + LANES, v1);
-        STREAM(out + 2 * LANES, v2);
-    } else if (count >= LANES) {
-        *(NAME(unaligned) *)out = v0;
-        *(NAME(unaligned) *)(out + LANES) = v1;
-        *(NAME(unaligned) *)(out + 2 * LANES) = v2;
-    } else if (count > 0) {
-        float all[3 * LANES];
-        *(NAME(unaligned) *)all = v0;
-        *(NAME(unaligned) *)(all + LANES) = v1;
-        *(NAME(unaligned) *)(all + 2 * LANES) = v2;
-        memcpy(out, all, (size_t)count * 3 * sizeof(float));
-    }
-}
+#include "kernels/modal_sum/points_simd.h"
 
 /* Columns [c, c + width) of `span` vectors of lanes of a tile, from lane `lane` on; width and span are
  * constants, width * span <= COLUMNS. */
@@ -121,10 +80,11 @@ NAME(block)(const modal_tile_product *p, int64_t tile, int lane, int64_t c, cons
     }
 }
 
-/* All columns of the tiles [begin, end): the outer loop over columns keeps a register block's q and
+/* Columns [c, c_end) of the tiles [begin, end): the outer loop over columns keeps a register block's q and
  * its output rows together while U stays in the cache. Few columns take several vectors of each row
  * of U at once, so that memory is read in one ascending stream. */
-TARGET static void NAME(tiles)(const modal_tile_product *p, int64_t begin, int64_t end)
+TARGET static void NAME(tiles)(const modal_tile_product *p, int64_t begin, int64_t end, int64_t c,
+                               int64_t c_end)
 {
     enum {
         ROW = 32 / LANES,
@@ -132,9 +92,8 @@ TARGET static void NAME(tiles)(const modal_tile_product *p, int64_t begin, int64
         SPAN_2 = ROW < COLUMNS / 2 ? ROW : COLUMNS / 2,
         SPAN_4 = COLUMNS / 4
     };
-    int64_t c = 0;
-    while (c < p->n_columns) {
-        const int64_t left = p->n_columns - c;
+    while (c < c_end) {
+        const int64_t left = c_end - c;
         const int width = left >= COLUMNS ? COLUMNS : left >= 4 ? 4 : left >= 2 ? 2 : 1;
         const int span = width == COLUMNS ? 1 : width == 4 ? SPAN_4 : width == 2 ? SPAN_2 : SPAN_1;
         for (int64_t tile = begin; tile < end; tile++)
@@ -153,11 +112,6 @@ TARGET static void NAME(tiles)(const modal_tile_product *p, int64_t begin, int64
     }
 }
 
-#undef AT
-#undef PICK_XY
-#undef PICK_Z
-#undef EACH
-#undef INTERLEAVE
 #undef LANES
 #undef COLUMNS
 #undef TARGET
