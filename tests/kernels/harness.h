@@ -31,7 +31,7 @@ typedef struct harness {
     modal_stream *stream;
     int quick, is_reference, unsupported;
     uint64_t seed, state;
-    int64_t n_cases, n_values, n_failures;
+    int64_t n_cases, n_values, n_failures, n_calls;
     double worst; /* largest error / tolerance */
     char label[128]; /* of the case, for messages */
     void *inputs[HARNESS_ARRAYS];
@@ -59,7 +59,8 @@ harness_output *harness_new_output(harness *h, int64_t count, int64_t shift, con
 /* Waits, copies all outputs back, checks the canaries. */
 void harness_fetch(harness *h);
 
-/* Counts a failure when a status is not MODAL_OK. */
+/* Counts a failure when a status is not MODAL_OK. The next call has another number of CPU threads, so that
+ * whatever compares two runs compares two numbers of them. */
 void harness_ok(harness *h, modal_status status, const modal_error *err);
 
 /* Counts a failure unless |got - want| <= tolerance (NaN fails). */
