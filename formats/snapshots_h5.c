@@ -78,8 +78,12 @@ static modal_status open_sequence(modal_snapshots *s, int *single, modal_error *
     MODAL_TRY(modal_h5_read_array(&s->in, &vtk, "NumberOfPoints", MODAL_H5_I64, 1, &one,
                                   MODAL_H5_REQUIRED, &n_points));
     if (n_points[0] != s->n_nodes)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "/VTKHDF/NumberOfPoints: %lld points, the mesh has %lld nodes",
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "/VTKHDF/NumberOfPoints: %lld points, the mesh has %lld nodes "
+                   "(modaldeform --output-mesh volume writes one object's nodes)",
                    (long long)n_points[0], (long long)s->n_nodes);
+    if (H5Lexists(data.id, "displacement", H5P_DEFAULT) == 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT,
+                   "/VTKHDF/PointData/displacement: missing (modaldeform --fields displacement writes it)");
     MODAL_TRY(open_dataset(s, &data, "displacement", MODAL_H5_F32, 2, dims, &s->dataset, err));
     MODAL_TRY(open_dataset(s, &vtk, "Points", MODAL_H5_F32, 2, dims, &s->points, err));
     if (dims[0] % s->n_nodes != 0)

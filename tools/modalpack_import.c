@@ -41,6 +41,25 @@ static void report_coupling(tool *t, const modal_shape *shape)
                                   shape->mass_coupling, "stiffness_coupling", shape->stiffness_coupling));
 }
 
+/* A column's residual at nodes that its program held is that of the reaction there. */
+static void warn_of_held(tool *t, const modal_shape *shape)
+{
+    int64_t n_still = 0, at = 0;
+    for (int64_t node = 0; node < shape->volume.n_nodes; node++) {
+        int still = 1;
+        while (at < shape->n_fixed_nodes && shape->fixed_nodes[at] < node) at++;
+        if (at < shape->n_fixed_nodes && shape->fixed_nodes[at] == node) continue;
+        for (int32_t k = 0; k < shape->n_modes && still; k++) {
+            const double *u = shape->volume_modes + 3 * (k * shape->volume.n_nodes + node);
+            still = u[0] == 0 && u[1] == 0 && u[2] == 0;
+        }
+        n_still += still;
+    }
+    if (n_still > 0)
+        tool_warn(t, "nodes that no column moves and that are not held (is --fixed missing?), %lld",
+                  (long long)n_still);
+}
+
 modal_status modalpack_import(tool *t, const request *r, modal_shape *shape, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -50,7 +69,8 @@ modal_status modalpack_import(tool *t, const request *r, modal_shape *shape, mod
     MODAL_TRY(read_columns(t, r, "nodes", shape->volume.n_nodes, &matrix, err));
     const double start = tool_seconds();
     status = modal_imported_solve(&shape->volume, shape->fixed_nodes, shape->fixed_components,
-                                  shape->n_fixed_nodes, r->mass_rule, r->threads, (int32_t)matrix.n_columns, matrix.values, &result, &of_mass,
+                                  shape->n_fixed_nodes, r->mass_rule, r->threads,
+                                  (int32_t)matrix.n_columns, matrix.values, &result, &of_mass,
                                   &of_stiffness, err);
     if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", r->import_path);
     if (status != MODAL_OK) goto done;
@@ -61,6 +81,7 @@ modal_status modalpack_import(tool *t, const request *r, modal_shape *shape, mod
     shape->mass_coupling = of_mass;
     shape->stiffness_coupling = of_stiffness;
     MODAL_TRY(modalpack_replace_modes(shape, &result, MODAL_KIND_IMPORTED, err));
+    warn_of_held(t, shape);
     report_coupling(t, shape);
 done:
     modal_free(&matrix.values);
@@ -73,7 +94,8 @@ modal_status modalpack_import_surface(tool *t, const request *r, modal_shape *sh
     modal_status status = MODAL_OK;
     modal_vega_matrix matrix = {0};
     modal_surface_mesh surface = {0};
-    static const char *const of_solids[] = {"young", "fixed", "material", "surface", "reduced-forces"};
+    static const char *const of_solids[] = {"young",   "fixed", "material",      "materials",
+                                             "surface", "mass",  "reduced-forces"};
     for (size_t i = 0; i < sizeof of_solids / sizeof *of_solids; i++)
         if (tool_count(&t->arguments, of_solids[i]) > 0)
             MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: needs a solid, %s is a surface", of_solids[i],

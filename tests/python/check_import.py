@@ -58,6 +58,9 @@ with tempfile.TemporaryDirectory() as name:
         assert np.abs(basis.eigenvalues / modes.eigenvalues[order] - 1).max() < 1e-8
         assert report["columns"] == 6 and report["mass_coupling"] < 1e-9 and report["stiffness_coupling"] < 1e-7, report
     assert np.array_equal(pack("--modes", 2)[0].modes, modes.modes[order[:2]])
+    for words, held in ((("--fixed", "root"), 1), ((), 0)):
+        got = run("modalpack", bar, path, *RUBBER, "--import", matrix, *words, "-f").stderr
+        assert ("is --fixed missing?), 9" in got) == (not held), got
     assert "imported" in run("modalinfo", path).stdout and "coupling" in run("modalinfo", path).stdout
     pack("--reduced-forces")
     basis = Basis(path)
@@ -124,6 +127,8 @@ with tempfile.TemporaryDirectory() as name:
     refuse(3, "4 vertices: must be 3 a vertex, 12", mesh=folder / "s.obj", material=[])
     refuse(2, "--fixed: needs a solid", "--fixed", "root", mesh=folder / "s.obj", material=[])
     refuse(2, "--young: needs a solid", mesh=folder / "s.obj")
+    refuse(2, "--materials: needs a solid", "--materials", "m.json", mesh=folder / "s.obj", material=[])
+    refuse(2, "--mass: needs a solid", "--mass", "lumped", mesh=folder / "s.obj", material=[])
     whole = matrix.read_bytes()
     (folder / "bar.float").write_bytes(whole)
     matrix = folder / "bar.float"

@@ -143,6 +143,19 @@ with tempfile.TemporaryDirectory() as name:
     refuse(3, "bar.msh", "--snapshots", bar)
     refuse(3, "absent.h5", "--snapshots", folder / "absent.h5")
     refuse(3, "84 points, the mesh has 189 nodes", "--snapshots", sequence)
+
+    # the solid's own sequence has all nodes of any mesh
+    run("modalpack", bar, folder / "m.h5", *RUBBER, "--fixed", "root", "--modes", 3, "-q")
+    run("modalsim", folder / "m.h5", folder / "m-t.h5", "--duration", 1, "--fps", 60, "--initial", "0=0.05",
+        "--initial", "2=0.02", "-q")
+    for words in ((), ("--fields", "displacement")):
+        run("modaldeform", folder / "m-t.h5", folder / "solid", "--output-mesh", "volume", *words, "-f", "-q")
+        if not words:
+            refuse(3, "displacement: missing (modaldeform --fields displacement writes it)", "--snapshots",
+                   folder / "solid/sequence.vtkhdf")
+    basis, report, _ = pack("--snapshots", folder / "solid/sequence.vtkhdf", "--modes", 10)
+    assert report["rank"] == 2 and 1 - report["energy"] < 1e-9, report
+    path.unlink()
     with h5py.File(sequence, "r+") as out:
         out["VTKHDF/Points"][84 * 5 + 3, 1] += 0.01
     got = run("modalpack", folder / "thin.msh", path, *RUBBER, "--fixed", "root", "--snapshots", sequence, code=3)
