@@ -57,3 +57,7 @@ if(TARGET modaldeform)
            ${CMAKE_SOURCE_DIR}/tests/python/check_resume.py $<TARGET_FILE:modaldeform>)
   set_tests_properties(cli.modaldeform_resume PROPERTIES LABELS cli TIMEOUT 300)
 endif()
+
+modal_unit_test(test_writers modal_test_files ZLIB::ZLIB)
+target_sources(test_writers PRIVATE ${CMAKE_SOURCE_DIR}/formats/viewer_data.c)
+set_tests_properties(unit.test_writers PROPERTIES LABELS "unit;formats")
