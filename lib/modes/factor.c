@@ -19,6 +19,13 @@ enum { SMALL_GRAPH = 600 };
 extern void openblas_set_num_threads(int n_threads) __attribute__((weak));
 extern int openblas_get_num_threads(void) __attribute__((weak));
 
+enum { WIDEST = 128 }; /* nodes of a supernode */
+
+/* In floats a pivot is as uncertain as this, beside a diagonal of ones; one that is smaller or negative becomes
+ * this, which changes the matrix by a rank of one: X. S. Li, J. W. Demmel, "SuperLU_DIST: A scalable
+ * distributed-memory sparse direct solver for unsymmetric linear systems", 2003, section 2. */
+static const double least_pivot = 0x1p-22;
+
 /* Growth at which eps times it is still far from the distance of a shift to the next eigenvalue. */
 static const double most_growth = 1e6;
 
@@ -30,7 +37,10 @@ struct modal_factor {
     int64_t *order, *place; /* [nodes] the node eliminated as k-th; inverse */
     modal_supernodes supernodes;
     modal_triangle *triangle;
-    double *values, *pivots;
+    modal_precision precision;
+    void *values;   /* doubles or floats */
+    double *pivots, *scale; /* [n] scale: of MODAL_FLOAT32, the root of the inverse diagonal */
+    double shift;
     modal_row *work; /* [n] */
 };
 
@@ -79,26 +89,40 @@ static modal_status order_nodes(cholmod_sparse *graph, int64_t *order, cholmod_c
     return MODAL_OK;
 }
 
-/* The supernodes of the node graph, each node three degrees of freedom. */
+/* The supernodes of the node graph, each node three degrees of freedom. Wide ones are cut, since half of
+ * the square above a supernode's diagonal is stored and never used. */
 static modal_status expand(const cholmod_factor *l, modal_supernodes *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const int64_t *super = l->super, *at = l->pi, *rows = l->s, n = (int64_t)l->nsuper;
+    const int64_t *super = l->super, *at = l->pi, *rows = l->s;
+    int64_t n = 0, n_rows = 0;
+    for (int64_t k = 0; k < (int64_t)l->nsuper; k++) {
+        const int64_t width = super[k + 1] - super[k], parts = (width + WIDEST - 1) / WIDEST;
+        for (int64_t part = 0; part < parts; part++)
+            n_rows += at[k + 1] - at[k] - width * part / parts;
+        n += parts;
+    }
     s->n = 3 * (int64_t)l->n;
     s->n_supernodes = n;
     MODAL_TRY(modal_alloc(&s->first, n + 1, sizeof *s->first, "supernodes", err));
     MODAL_TRY(modal_alloc(&s->rows_at, n + 1, sizeof *s->rows_at, "supernodes", err));
     MODAL_TRY(modal_alloc(&s->values_at, n + 1, sizeof *s->values_at, "supernodes", err));
-    MODAL_TRY(modal_alloc(&s->rows, 3 * at[n], sizeof *s->rows, "supernodes", err));
-    s->values_at[0] = 0;
-    for (int64_t k = 0; k <= n; k++) {
-        s->first[k] = 3 * super[k];
-        s->rows_at[k] = 3 * at[k];
-        if (k < n) s->values_at[k + 1] = s->values_at[k] + 9 * (super[k + 1] - super[k]) *
-                                                               (at[k + 1] - at[k]);
+    MODAL_TRY(modal_alloc(&s->rows, 3 * n_rows, sizeof *s->rows, "supernodes", err));
+    s->first[n] = s->n;
+    s->values_at[0] = s->rows_at[0] = 0;
+    int64_t *to = s->rows, *first = s->first, *rows_at = s->rows_at, *values_at = s->values_at;
+    for (int64_t k = 0; k < (int64_t)l->nsuper; k++) {
+        const int64_t width = super[k + 1] - super[k], parts = (width + WIDEST - 1) / WIDEST;
+        for (int64_t part = 0; part < parts; part++, first++, rows_at++, values_at++) {
+            const int64_t skip = width * part / parts, after = width * (part + 1) / parts;
+            const int64_t count = at[k + 1] - at[k] - skip;
+            *first = 3 * (super[k] + skip);
+            rows_at[1] = rows_at[0] + 3 * count;
+            values_at[1] = values_at[0] + 9 * (after - skip) * count;
+            for (int64_t i = 0; i < count; i++)
+                for (int p = 0; p < 3; p++) *to++ = 3 * rows[at[k] + skip + i] + p;
+        }
     }
-    for (int64_t k = 0; k < at[n]; k++)
-        for (int p = 0; p < 3; p++) s->rows[3 * k + p] = 3 * rows[k] + p;
     MODAL_TRY(modal_supernodes_link(s, err));
 done:
     return status;
@@ -185,10 +209,15 @@ modal_status modal_factor_new(const modal_fem_system *system, int n_threads, mod
         for (double length = n_rows; length > n_rows - columns; length--) report->flops += length * length;
         widest = fmax(widest, columns);
     }
-    /* values; rows, pivots, maps of the factorisation and of the solves; blocks of dense work */
-    report->bytes = 8 * (double)s->values_at[s->n_supernodes] + 8 * (double)s->rows_at[s->n_supernodes] +
-                    (double)factor->n * (8 + 8 + 64 + 8.0 * n_threads) +
-                    8.0 * n_threads * (384 * 192 + 288 * widest);
+    /* values; rows, pivots, maps of the factorisation and of the solves; blocks of dense work. Beside floats:
+     * the scale and what makes solves exact, see conjugate.c */
+    const double others = 8 * (double)s->rows_at[s->n_supernodes] + (double)factor->n * (8 + 8 + 64 + 8.0 * n_threads);
+    for (int p = MODAL_FLOAT64; p <= MODAL_FLOAT32; p++) {
+        const double value = (double)modal_value_bytes((modal_precision)p);
+        report->bytes[p] = others + value * ((double)s->values_at[s->n_supernodes] +
+                                             n_threads * (384 * 192 + 96 * widest));
+    }
+    report->bytes[MODAL_FLOAT32] += (double)factor->n * (3 * 8 + 4 * 64);
     *result = factor;
     return MODAL_OK;
 }
@@ -203,22 +232,59 @@ modal_factor *modal_factor_delete(modal_factor *factor)
     modal_free(&factor->place);
     modal_free(&factor->values);
     modal_free(&factor->pivots);
+    modal_free(&factor->scale);
     modal_free(&factor->work);
     modal_free(&factor);
     return NULL;
 }
 
+void modal_factor_use(modal_factor *factor, modal_precision precision)
+{
+    modal_free(&factor->values);
+    factor->precision = precision;
+}
+
+modal_precision modal_factor_precision(const modal_factor *factor) { return factor->precision; }
+
 const modal_row_mass *modal_factor_mass(const modal_factor *factor) { return &factor->rows; }
+
+modal_row_matrix modal_factor_matrix(const modal_factor *factor)
+{
+    return (modal_row_matrix){&factor->rows, factor->system->stiffness, factor->shift};
+}
+
+/* scale = diag(K - shift M)^(-1/2): without it floats would overflow in some units. Elements that are not
+ * positive stay as they are; their pivots show it. */
+static void find_scale(const modal_factor *factor, double shift, double *scale)
+{
+    const modal_fem_system *system = factor->system;
+    for (int64_t i = 0; i < factor->n; i++) {
+        const int64_t at = system->pattern.offsets[i / 3];
+        const double diagonal = system->stiffness[9 * at + 4 * (i % 3)] - shift * system->mass[at];
+        scale[i] = diagonal > 0 ? 1 / sqrt(diagonal) : 1;
+    }
+}
 
 static modal_status compute(modal_factor *factor, double shift, modal_ldl_output *output,
                             const modal_progress *progress, const char *stage, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_supernodes *s = &factor->supernodes;
-    const modal_ldl_input input = {factor->system, &factor->rows, factor->order, factor->place, shift};
+    const int single = factor->precision == MODAL_FLOAT32;
+    if (single && !factor->scale) MODAL_TRY(modal_alloc(&factor->scale, s->n, sizeof *factor->scale, "factor", err));
+    if (single) find_scale(factor, shift, factor->scale);
+    factor->shift = shift;
+    const modal_ldl_input input = {.system = factor->system,
+                                   .rows = &factor->rows,
+                                   .order = factor->order,
+                                   .place = factor->place,
+                                   .shift = shift,
+                                   .precision = factor->precision,
+                                   .scale = single ? factor->scale : NULL,
+                                   .least = single ? least_pivot : -INFINITY};
     if (!factor->values)
-        MODAL_TRY(modal_alloc(&factor->values, s->values_at[s->n_supernodes], sizeof *factor->values,
-                              "factor", err));
+        MODAL_TRY(modal_alloc(&factor->values, s->values_at[s->n_supernodes],
+                              modal_value_bytes(factor->precision), "factor", err));
     if (!factor->pivots)
         MODAL_TRY(modal_alloc(&factor->pivots, s->n, sizeof *factor->pivots, "factor", err));
     if (!factor->work) MODAL_TRY(modal_alloc(&factor->work, s->n, sizeof *factor->work, "solve", err));
@@ -239,7 +305,8 @@ modal_status modal_factor_compute(modal_factor *factor, double shift, int *defin
     *definite = output.first_negative < 0;
     *pivot = *definite ? -1 : 3 * factor->order[output.first_negative / 3] + output.first_negative % 3;
     if (*definite)
-        status = modal_triangle_pack(factor->triangle, factor->values, factor->pivots, err);
+        status = modal_triangle_pack(factor->triangle, factor->precision, factor->values, factor->pivots, err);
+    report->n_raised = output.n_raised;
     report->seconds_factor += modal_seconds() - before;
     return status;
 }
@@ -261,14 +328,21 @@ void modal_factor_solve_rows(modal_factor *factor, const modal_row *right, modal
 {
     const int64_t *order = factor->order, n_nodes = factor->n / 3;
     const int n_threads = n_nodes > 2048 ? factor->n_threads : 1;
+    const double *scale = factor->precision == MODAL_FLOAT32 ? factor->scale : NULL;
     modal_row *y = factor->work;
 #pragma omp parallel for schedule(static) num_threads(n_threads)
     for (int64_t k = 0; k < n_nodes; k++)
-        for (int p = 0; p < 3; p++) y[3 * k + p] = right[3 * order[k] + p];
+        for (int p = 0; p < 3; p++) {
+            const int64_t from = 3 * order[k] + p;
+            y[3 * k + p] = scale ? scale[from] * right[from] : right[from];
+        }
     modal_triangle_solve(factor->triangle, y);
 #pragma omp parallel for schedule(static) num_threads(n_threads)
     for (int64_t k = 0; k < n_nodes; k++)
-        for (int p = 0; p < 3; p++) solution[3 * order[k] + p] = y[3 * k + p];
+        for (int p = 0; p < 3; p++) {
+            const int64_t to = 3 * order[k] + p;
+            solution[to] = scale ? scale[to] * y[3 * k + p] : y[3 * k + p];
+        }
 }
 
 modal_status modal_factor_solve(modal_factor *factor, int64_t n_vectors, const double *right,

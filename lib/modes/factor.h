@@ -20,7 +20,8 @@ typedef struct modal_factor_report {
     double seconds_factor;
     double nonzeros; /* of the factor */
     double flops;    /* of the factorisation */
-    double bytes;    /* what the factor takes, and what computing and using it takes besides */
+    double bytes[2]; /* by modal_precision: what the factor takes, and what computing and using it takes besides */
+    int64_t n_raised; /* pivots of the last factor in floats that were too small for them */
 } modal_factor_report;
 
 /* Orders the nodes by nested dissection (METIS) and analyses; the numbers come later. Borrows the
@@ -30,14 +31,20 @@ modal_status modal_factor_new(const modal_fem_system *system, int n_threads, mod
                               modal_error *err);
 modal_factor *modal_factor_delete(modal_factor *factor);
 
+/* What the factor is computed and stored in, until now MODAL_FLOAT64; to be said before modal_factor_compute.
+ * With MODAL_FLOAT32 a solve is one with a matrix that is positive definite and near K - shift M as far as
+ * floats go: a preconditioner, and exactly linear and symmetric but for the rounding of doubles. */
+void modal_factor_use(modal_factor *factor, modal_precision precision);
+modal_precision modal_factor_precision(const modal_factor *factor);
+
 /* Factors K - shift M; may be called again with another shift. *definite is 0 when the matrix turned
  * out not to be positive definite, which is no error here; *pivot is then the degree of freedom at
- * which that showed. */
+ * which that showed. MODAL_FLOAT32 does not see that. */
 modal_status modal_factor_compute(modal_factor *factor, double shift, int *definite, int64_t *pivot,
                                   modal_factor_report *report, const modal_progress *progress,
                                   modal_error *err);
 
-/* How many eigenvalues lie below `shift`, by the signs of the pivots of K - shift M; the factor holds these
+/* Of MODAL_FLOAT64 only: how many eigenvalues lie below `shift`, by the signs of the pivots of K - shift M; the factor holds these
  * numbers afterwards and solves nothing until it is computed again. *n_below is -1 where a pivot
  * broke down or rounding (growth, see supernodes.h) could have turned a sign. */
 modal_status modal_factor_count(modal_factor *factor, double shift, int64_t *n_below, double *growth,
@@ -50,8 +57,9 @@ void modal_factor_solve_rows(modal_factor *factor, const modal_row *right, modal
 modal_status modal_factor_solve(modal_factor *factor, int64_t n_vectors, const double *right,
                                 double *solutions, modal_error *err);
 
-/* The node graph and M, by rows. */
+/* The node graph and M, by rows; and K - shift M of the last factor. */
 const modal_row_mass *modal_factor_mass(const modal_factor *factor);
+modal_row_matrix modal_factor_matrix(const modal_factor *factor);
 
 /* Seconds on a monotonic clock. */
 double modal_seconds(void);

@@ -30,20 +30,12 @@ typedef struct lanczos {
     modal_row *v, *w, *mw, *mv;
     modal_row *h;          /* [n_locked_blocks + most_blocks, 8] */
     modal_row *scratch;    /* of sums, and of restarts */
-    modal_row *rigid;      /* coefficients */
     int64_t stride;        /* 8 (most_blocks + 1) */
     double *t;             /* [stride, stride] V^T M OP V, and beyond the last block what follows */
     double *s;             /* [m, m], m = 8 n_blocks: eigenvectors of T */
     double *theta, *bound; /* [m] ascending; and how far each is from an eigenvalue of OP */
     double scale;          /* of the first block: what is far smaller is nothing */
 } lanczos;
-
-static void apply(lanczos *l, const modal_row *mx, modal_row *y)
-{
-    modal_factor_solve_rows(l->problem->factor, mx, y);
-    modal_rows_rigid_remove(&l->problem->rigid, y, l->rigid);
-    l->problem->n_solves += B;
-}
 
 /* Eigenvalues of a symmetric 8 x 8 matrix by Jacobi's rotations; a becomes diagonal, columns of q. */
 static void jacobi(double a[B][B], double q[B][B])
@@ -101,7 +93,7 @@ static void fill_at_random(lanczos *l, const int lost[B])
     modal_row s[B] = {{0}};
     for (int i = 0; i < B; i++)
         for (int64_t k = 0; lost[i] && k < l->n; k++) modal_modes_random(problem, 1, &w[B * k + i]);
-    modal_rows_rigid_remove(&problem->rigid, l->w, l->rigid);
+    modal_rows_rigid_remove(&problem->rigid, l->w, l->problem->coefficients);
     modal_row_mass_multiply(problem->mass, l->w, l->mw, problem->n_threads);
     symmetric_gram(l, g);
     for (int i = 0; i < B; i++) s[i][i] = lost[i] ? 1 / sqrt(g[i][i]) : 1;
@@ -200,7 +192,8 @@ static modal_status extend(lanczos *l, int64_t n_kept, modal_error *err)
     const int threads = l->problem->n_threads;
     double b[B][B];
     modal_row h[B];
-    apply(l, l->mv, l->w);
+    modal_status status = modal_modes_apply_rows(l->problem, l->mv, l->w, err);
+    if (status != MODAL_OK) return status;
     /* what is known already: the last block but one, or after a restart all that were kept */
     const int64_t from = last == n_kept ? 0 : last - 1;
     for (int64_t k = from < 0 ? 0 : from; k < last; k++) {
@@ -213,7 +206,7 @@ static modal_status extend(lanczos *l, int64_t n_kept, modal_error *err)
     for (int i = 0; i < B; i++)
         for (int j = 0; j < B; j++)
             l->t[(B * last + i) * stride + B * last + j] = (h[i][j] + h[j][i]) / 2;
-    const modal_status status = orthonormalise(l, b, err);
+    status = orthonormalise(l, b, err);
     if (status != MODAL_OK) return status;
     modal_row *swap = l->mv;
     l->mv = l->mw, l->mw = swap;
@@ -339,8 +332,6 @@ static modal_status allocate(lanczos *l, modal_error *err)
     MODAL_TRY(modal_alloc(&l->mv, n, sizeof *l->mv, "Lanczos", err));
     MODAL_TRY(modal_alloc(&l->h, all * B + m * l->most_blocks, sizeof *l->h, "Lanczos", err));
     MODAL_TRY(modal_alloc(&l->scratch, scratch, sizeof *l->scratch, "Lanczos", err));
-    MODAL_TRY(modal_alloc(&l->rigid, problem->rigid.n_parts * problem->rigid.depth, sizeof *l->rigid,
-                          "Lanczos", err));
     l->stride = m + B;
     MODAL_TRY(modal_alloc_zero(&l->t, l->stride * l->stride, sizeof *l->t, "Lanczos", err));
     MODAL_TRY(modal_alloc(&l->s, m * m, sizeof *l->s, "Lanczos", err));
@@ -381,15 +372,13 @@ modal_status modal_modes_lanczos(modal_modes_problem *problem, int32_t n_wanted,
     int64_t kept = -1, n_restarts = 0, n_converged = 0;
     MODAL_TRY(allocate(&l, err));
     /* a random right-hand side is smoothed by the first solve, and counts as M x of some x */
-    modal_modes_random(problem, B * n, (double *)l.w);
-    apply(&l, l.w, l.w);
+    modal_modes_random(problem, B * n, (double *)l.mw);
+    MODAL_TRY(modal_modes_apply_rows(problem, l.mw, l.w, err));
     MODAL_TRY(orthonormalise(&l, b, err));
     memcpy(l.v, l.w, (size_t)n * sizeof *l.w);
     memcpy(l.mv, l.mw, (size_t)n * sizeof *l.mw);
     l.n_blocks = 1;
     for (;;) {
-        const double done = (double)problem->n_solves / problem->expected_solves;
-        MODAL_TRY(modal_progress_report(problem->progress, "solve", fmin(done, 0.99), err));
         MODAL_TRY(extend(&l, kept, err));
         if (l.n_blocks >= look_at || l.n_blocks == l.most_blocks) {
             MODAL_TRY(solve_projected(&l, err));
@@ -427,7 +416,6 @@ done:
     modal_free(&l.mv);
     modal_free(&l.h);
     modal_free(&l.scratch);
-    modal_free(&l.rigid);
     modal_free(&l.t);
     modal_free(&l.s);
     modal_free(&l.theta);

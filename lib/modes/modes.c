@@ -56,7 +56,7 @@ done:
  * motions and the result throughout; the factor; and then either the basis of Lanczos (with the block
  * that follows it, four of work and what becomes the modes) or LAPACK's matrices. */
 static double bytes_needed(const modal_modes_problem *problem, const modal_factor_report *report,
-                           int32_t n_modes, int64_t n_nodes, int64_t n_blocks)
+                           modal_precision precision, int32_t n_modes, int64_t n_nodes, int64_t n_blocks)
 {
     const double n = (double)problem->n, blocks = (double)modal_block_count(&problem->system.pattern);
     const double kept = (72 + 8 + 4) * blocks + 2 * (8 + 8 + 4) * blocks +
@@ -64,28 +64,36 @@ static double bytes_needed(const modal_modes_problem *problem, const modal_facto
     const double modes = 3 * 8 * n * n_modes; /* with M times them, and work of the refinement */
     const double lanczos = 8 * n * (8.0 * (double)(n_blocks + 5) + n_modes);
     const double work = n_blocks > 0 ? (lanczos > modes ? lanczos : modes) : modes + 5 * 8 * n * n;
-    return kept + report->bytes + work;
+    return kept + report->bytes[precision] + work;
 }
 
-/* A Lanczos basis as large as is of use and fits; or what would be needed at least. */
+/* Doubles and a Lanczos basis as large as is of use; or one that takes up to twice as many steps; or a factor
+ * in floats, again with a basis that fits. Or what would be needed at least. */
 static modal_status plan_memory(const modal_modes_problem *problem, const modal_factor_report *report,
-                                const modal_modes_options *options, int64_t n_nodes, int dense,
-                                int64_t *n_blocks, double *bytes, modal_error *err)
+                                const modal_modes_options *options, int64_t n_nodes, modal_modes_result *result,
+                                int64_t *n_blocks, modal_error *err)
 {
+    const int dense = result->dense;
     const int64_t fewest = dense ? 0 : modal_modes_lanczos_fewest(options->n_modes);
-    *n_blocks = dense ? 0 : modal_modes_lanczos_blocks(options->n_modes, problem->n - problem->rigid.n_rigid);
-    *bytes = bytes_needed(problem, report, options->n_modes, n_nodes, *n_blocks);
-    while (options->memory_limit > 0 && *bytes > options->memory_limit && *n_blocks > fewest) {
-        --*n_blocks;
-        *bytes = bytes_needed(problem, report, options->n_modes, n_nodes, *n_blocks);
+    const int64_t most = dense ? 0 : modal_modes_lanczos_blocks(options->n_modes, problem->n - problem->rigid.n_rigid);
+    const int fixed = options->factor != MODAL_FACTOR_AUTO || dense || options->proof == MODAL_PROOF_ALWAYS;
+    const modal_precision first = options->factor == MODAL_FACTOR_FLOAT32 ? MODAL_FLOAT32 : MODAL_FLOAT64;
+    const modal_precision last = fixed ? first : MODAL_FLOAT32;
+    double *bytes = &result->peak_bytes;
+    for (modal_precision p = first; p <= last; p++) {
+        const int64_t least = p == last || fewest > (most + 1) / 2 ? fewest : (most + 1) / 2;
+        result->factor_float32 = p == MODAL_FLOAT32;
+        for (*n_blocks = most;; --*n_blocks) {
+            *bytes = bytes_needed(problem, report, p, options->n_modes, n_nodes, *n_blocks);
+            if (!(options->memory_limit > 0) || *bytes <= options->memory_limit) return MODAL_OK;
+            if (*n_blocks <= least) break;
+        }
     }
-    if (options->memory_limit > 0 && *bytes > options->memory_limit)
-        return modal_error_set(err, MODAL_ERROR_MEMORY,
-                               "modes: %.0f MiB needed (factor %.0f MiB, %.3g operations), the limit is "
-                               "%.0f MiB",
-                               ceil(*bytes / 1048576), ceil(report->bytes / 1048576), report->flops,
-                               options->memory_limit / 1048576);
-    return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_MEMORY,
+                           "modes: %.0f MiB needed (factor in %s %.0f MiB, %.3g operations), the limit is %.0f MiB%s",
+                           ceil(*bytes / 1048576), last == MODAL_FLOAT32 ? "floats" : "doubles",
+                           ceil(report->bytes[last] / 1048576), report->flops, options->memory_limit / 1048576,
+                           options->proof == MODAL_PROOF_ALWAYS ? "; a Sturm count needs a factor in doubles" : "");
 }
 
 /* Whether as many of the eigenvalues are equal as a block has vectors: there may be more. */
@@ -167,6 +175,8 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
     modal_modes_limits limits = {options->tolerance, options->max_iterations, 0};
     modal_modes_cost cost = {0};
     result->sturm.n_below = -1;
+    if (options->factor == MODAL_FACTOR_FLOAT32 && options->proof == MODAL_PROOF_ALWAYS)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "modes: a Sturm count needs a factor in doubles");
     if (n > INT32_MAX)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "modes: %" PRId64 " degrees of freedom, at most %d", n,
                    INT32_MAX);
@@ -180,10 +190,13 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
     MODAL_TRY(modal_factor_new(&problem->system, problem->n_threads, &problem->factor, &report,
                                problem->progress, err));
     problem->mass = modal_factor_mass(problem->factor);
-    MODAL_TRY(plan_memory(problem, &report, options, mesh->n_nodes, result->dense, &limits.most_blocks,
-                          &result->peak_bytes, err));
+    MODAL_TRY(plan_memory(problem, &report, options, mesh->n_nodes, result, &limits.most_blocks, err));
+    modal_factor_use(problem->factor, result->factor_float32 ? MODAL_FLOAT32 : MODAL_FLOAT64);
     MODAL_TRY(allocate_result(result, n_modes, mesh->n_nodes, n_rigid, err));
     MODAL_TRY(factorise(mesh, problem, &report, err));
+    MODAL_TRY(modal_alloc(&problem->coefficients, problem->rigid.n_parts * problem->rigid.depth,
+                          sizeof *problem->coefficients, "rigid motions", err));
+    if (result->factor_float32) MODAL_TRY(modal_modes_inner_new(problem, &problem->inner, err));
 
     double before = modal_seconds();
     MODAL_TRY(modal_alloc(&vectors, n * n_modes, sizeof *vectors, "modes", err));
@@ -219,9 +232,12 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
     result->seconds_refine = modal_seconds() - before;
 
     before = modal_seconds();
-    if (options->proof == MODAL_PROOF_ALWAYS ||
+    if (result->factor_float32 && options->proof == MODAL_PROOF_AUTO && is_crowded(n_modes, result->eigenvalues))
+        MODAL_TRY(modal_modes_search(problem, n_modes, &limits, vectors, mass_vectors, result->eigenvalues,
+                                     result->residuals, &cost, err));
+    else if (!result->factor_float32 && (options->proof == MODAL_PROOF_ALWAYS ||
         (options->proof == MODAL_PROOF_AUTO &&
-         (report.flops <= cheap_flops || is_crowded(n_modes, result->eigenvalues))))
+         (report.flops <= cheap_flops || is_crowded(n_modes, result->eigenvalues)))))
         MODAL_TRY(modal_modes_prove(problem, n_modes, &limits, &guard, vectors, mass_vectors,
                                     result->eigenvalues, result->residuals, &result->sturm, &cost, err));
     if (options->proof == MODAL_PROOF_ALWAYS && result->sturm.n_below < 0)
@@ -244,6 +260,8 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
     result->shift = problem->shift;
     result->n_dof = n;
     result->n_solves = problem->n_solves;
+    result->n_inner_solves = problem->n_inner;
+    result->n_raised_pivots = report.n_raised;
     result->n_iterations = cost.n_restarts;
     result->n_refinements = cost.n_refinements;
     result->n_recovered = cost.n_recovered;
@@ -294,6 +312,8 @@ modal_status modal_modes_solve(const modal_volume_mesh *mesh, const int32_t *fix
         status = compute(mesh, &chosen, &problem, result, err);
         if (blas_threads > 0) modal_blas_threads(blas_threads);
     }
+    modal_modes_inner_delete(problem.inner);
+    modal_free(&problem.coefficients);
     modal_factor_delete(problem.factor);
     modal_rigid_space_free(&problem.rigid);
     modal_fem_system_free(&problem.system);

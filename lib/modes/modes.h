@@ -46,6 +46,12 @@ typedef enum modal_modes_proof {
     MODAL_PROOF_NEVER
 } modal_modes_proof;
 
+typedef enum modal_modes_factor {
+    MODAL_FACTOR_AUTO = 0, /* in doubles where the memory limit allows it, else in floats */
+    MODAL_FACTOR_FLOAT64,
+    MODAL_FACTOR_FLOAT32
+} modal_modes_factor;
+
 /* sigma just above the last mode; eigenvalues of the whole problem below it by the inertia of
  * K - sigma M, -1: not counted; rigid modes and modes that are known below it. */
 typedef struct modal_modes_sturm {
@@ -64,6 +70,7 @@ typedef struct modal_modes_options {
     modal_modes_solver solver;
     const uint8_t *fixed_components; /* [n_fixed] of each fixed node: 1 x, 2 y, 4 z, or sums; NULL: all */
     modal_modes_proof proof;
+    modal_modes_factor factor;
     double memory_limit; /* bytes, of the whole computation but for the mesh; 0: none */
 } modal_modes_options;
 
@@ -87,7 +94,10 @@ typedef struct modal_modes_result {
     int dense;                 /* 1: solved by LAPACK */
     int32_t n_refinements;     /* steps of block inverse iteration */
     int32_t n_recovered;       /* modes that the count found missing */
-    int64_t n_solves;          /* with the factor, counted a right-hand side */
+    int factor_float32;        /* 1: the factor was one in floats */
+    int64_t n_solves;          /* with K - sigma M, counted a right-hand side */
+    int64_t n_inner_solves;    /* with the factor in floats, for those */
+    int64_t n_raised_pivots;   /* of the factor in floats */
     int64_t n_iterations;      /* of Lanczos, restarts */
     double factor_nonzeros;
     double factor_flops;

@@ -5,16 +5,39 @@
 #include "lib/base/memory.h"
 #include "lib/modes/problem.h"
 
+modal_status modal_modes_apply_rows(modal_modes_problem *problem, const modal_row *mx, modal_row *y,
+                                    modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    problem->done = fmin((double)problem->n_solves / problem->expected_solves, 0.99);
+    MODAL_TRY(modal_progress_report(problem->progress, "solve", problem->done, err));
+    if (problem->inner)
+        MODAL_TRY(modal_modes_inner_solve(problem, mx, y, err));
+    else
+        modal_factor_solve_rows(problem->factor, mx, y);
+    modal_rows_rigid_remove(&problem->rigid, y, problem->coefficients);
+    problem->n_solves += MODAL_ROW;
+done:
+    return status;
+}
+
 modal_status modal_modes_apply(modal_modes_problem *problem, int64_t n_vectors, const double *mx,
                                double *y, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const double done_fraction = (double)problem->n_solves / problem->expected_solves;
-    MODAL_TRY(modal_progress_report(problem->progress, "solve", fmin(done_fraction, 0.99), err));
-    MODAL_TRY(modal_factor_solve(problem->factor, n_vectors, mx, y, err));
-    problem->n_solves += n_vectors;
-    modal_rigid_remove(&problem->rigid, n_vectors, y);
+    const int64_t n = problem->n;
+    modal_row *right = NULL, *solution = NULL;
+    MODAL_TRY(modal_alloc(&right, n, sizeof *right, "solve", err));
+    MODAL_TRY(modal_alloc(&solution, n, sizeof *solution, "solve", err));
+    for (int64_t first = 0; first < n_vectors; first += MODAL_ROW) {
+        const int64_t width = n_vectors - first < MODAL_ROW ? n_vectors - first : MODAL_ROW;
+        modal_rows_from_columns(n, width, mx + first * n, right);
+        MODAL_TRY(modal_modes_apply_rows(problem, right, solution, err));
+        modal_rows_to_columns(n, width, solution, y + first * n);
+    }
 done:
+    modal_free(&right);
+    modal_free(&solution);
     return status;
 }
 

@@ -15,6 +15,8 @@
 #include "lib/modes/modes.h"
 #include "lib/modes/rows.h"
 
+typedef struct modal_modes_inner modal_modes_inner; /* conjugate.c */
+
 typedef struct modal_modes_problem {
     modal_fem_system system;
     modal_rigid_space rigid;
@@ -26,12 +28,29 @@ typedef struct modal_modes_problem {
     int n_threads;
     uint64_t random; /* state of the generator of start vectors */
     const modal_progress *progress;
-    int64_t n_solves;
+    modal_row *coefficients;  /* [n_parts, depth] of rigid motions */
+    modal_modes_inner *inner; /* where the factor is in floats, else NULL */
+    double done;              /* for the progress */
+    int64_t n_solves, n_inner; /* right-hand sides of the operator; of the factor in floats */
     double expected_solves; /* for the progress */
     /* modes found already, which the operator leaves out */
     int64_t n_locked;
     const double *locked;      /* [n_locked, n] M-orthonormal */
 } modal_modes_problem;
+
+/* y = P (K - sigma M)^-1 mx for eight interleaved vectors; not the same array. Asks the progress. */
+modal_status modal_modes_apply_rows(modal_modes_problem *problem, const modal_row *mx, modal_row *y,
+                                    modal_error *err);
+
+/* What modal_modes_inner_solve works with, once sigma is known. modal_modes_inner_delete returns NULL and accepts it. */
+modal_status modal_modes_inner_new(const modal_modes_problem *problem, modal_modes_inner **inner,
+                                   modal_error *err);
+modal_modes_inner *modal_modes_inner_delete(modal_modes_inner *inner);
+
+/* x = P (K - sigma M)^-1 right for eight interleaved vectors by a factor in floats, to the accuracy of doubles.
+ * right^T R = 0 for rigid motions R. MODAL_ERROR_NOT_CONVERGED where it does not come to that. */
+modal_status modal_modes_inner_solve(modal_modes_problem *problem, const modal_row *right, modal_row *x,
+                                     modal_error *err);
 
 /* y = P (K - sigma M)^-1 mx for n_vectors vectors, where P takes out rigid motions. mx = M x. y may be
  * mx. Asks the progress. */
@@ -85,6 +104,13 @@ modal_status modal_modes_prove(modal_modes_problem *problem, int32_t n_modes,
                                double *vectors, double *mass_vectors, double *eigenvalues,
                                double *residuals, modal_modes_sturm *sturm, modal_modes_cost *cost,
                                modal_error *err);
+
+/* Where there is no count: looks beside the modes for lower ones that were missed, until none turns up, and takes
+ * them in. No proof, but a start at random has a part of every mode. Arrays as above. */
+modal_status modal_modes_search(modal_modes_problem *problem, int32_t n_modes,
+                                const modal_modes_limits *limits, double *vectors, double *mass_vectors,
+                                double *eigenvalues, double *residuals, modal_modes_cost *cost,
+                                modal_error *err);
 
 /* All modes by LAPACK; hands back the lowest n_wanted that are not zero in `vectors`, and the
  * n_rigid smallest in magnitude in `rigid_eigenvalues`. More zeros than that: *n_zero tells. */

@@ -121,6 +121,41 @@ void modal_row_mass_multiply(const modal_row_mass *mass, const modal_row *x, mod
                       mass->columns, mass->factors, x, y);
 }
 
+void modal_row_matrix_multiply(const modal_row_matrix *a, const modal_row *x, modal_row *y, int n_threads)
+{
+    const modal_row_kernels *kernels = modal_rows();
+    const int64_t n = a->rows->n_nodes;
+#pragma omp parallel for schedule(static) num_threads(n_threads) if (n > NODE_CHUNK)
+    for (int64_t first = 0; first < n; first += NODE_CHUNK)
+        kernels->shifted(first, first + NODE_CHUNK < n ? first + NODE_CHUNK : n, a, x, y);
+}
+
+void modal_rows_dot(int64_t n, const modal_row *x, const modal_row *y, const double *weights, modal_row *sum,
+                    modal_row *scratch, int n_threads)
+{
+    const modal_row_kernels *kernels = modal_rows();
+    const int64_t n_chunks = (n + SUM_CHUNK - 1) / SUM_CHUNK;
+#pragma omp parallel for schedule(static) num_threads(n_threads) if (n_chunks > 1)
+    for (int64_t chunk = 0; chunk < n_chunks; chunk++) {
+        const int64_t first = chunk * SUM_CHUNK, count = n - first < SUM_CHUNK ? n - first : SUM_CHUNK;
+        kernels->dot(count, x + first, y + first, weights ? weights + first : NULL, scratch + chunk);
+    }
+    *sum = (modal_row){0};
+    for (int64_t chunk = 0; chunk < n_chunks; chunk++) *sum += scratch[chunk];
+}
+
+void modal_rows_combine(int64_t n, const modal_row *a, const modal_row *x, const modal_row *b, modal_row *y,
+                        int n_threads)
+{
+    const modal_row_kernels *kernels = modal_rows();
+    const int64_t n_chunks = (n + SUM_CHUNK - 1) / SUM_CHUNK;
+#pragma omp parallel for schedule(static) num_threads(n_threads) if (n_chunks > 1)
+    for (int64_t chunk = 0; chunk < n_chunks; chunk++) {
+        const int64_t first = chunk * SUM_CHUNK, count = n - first < SUM_CHUNK ? n - first : SUM_CHUNK;
+        kernels->combine(count, a, x + first, b, y + first);
+    }
+}
+
 int64_t modal_rows_gram_scratch(int64_t n, int64_t n_blocks)
 {
     return (n + SUM_CHUNK - 1) / SUM_CHUNK * n_blocks * MODAL_ROW;
@@ -192,7 +227,9 @@ void modal_rows_rotate(int64_t n, int64_t n_before, int64_t n_after, modal_row *
     }
 }
 
-void modal_rows_rigid_remove(const modal_rigid_space *rigid, modal_row *x, modal_row *coefficients)
+/* x -= A B^T x, by parts. */
+static void remove_motions(const modal_rigid_space *rigid, const double *a, const double *b, modal_row *x,
+                           modal_row *coefficients)
 {
     const int64_t n = rigid->n_free, depth = rigid->depth;
     if (depth == 0) return;
@@ -201,7 +238,7 @@ void modal_rows_rigid_remove(const modal_rigid_space *rigid, modal_row *x, modal
         const int64_t part = rigid->part[i];
         modal_row *c = coefficients + part * depth;
         for (int32_t k = 0; k < rigid->n_motions[part]; k++) {
-            const double *r = rigid->mass_motions + 3 * (k * n + i);
+            const double *r = b + 3 * (k * n + i);
             c[k] += (r[0] * x[3 * i] + r[1] * x[3 * i + 1]) + r[2] * x[3 * i + 2];
         }
     }
@@ -209,10 +246,20 @@ void modal_rows_rigid_remove(const modal_rigid_space *rigid, modal_row *x, modal
         const int64_t part = rigid->part[i];
         const modal_row *c = coefficients + part * depth;
         for (int32_t k = 0; k < rigid->n_motions[part]; k++) {
-            const double *r = rigid->motions + 3 * (k * n + i);
+            const double *r = a + 3 * (k * n + i);
             for (int p = 0; p < 3; p++) x[3 * i + p] -= r[p] * c[k];
         }
     }
+}
+
+void modal_rows_rigid_remove(const modal_rigid_space *rigid, modal_row *x, modal_row *coefficients)
+{
+    remove_motions(rigid, rigid->motions, rigid->mass_motions, x, coefficients);
+}
+
+void modal_rows_rigid_relieve(const modal_rigid_space *rigid, modal_row *load, modal_row *coefficients)
+{
+    remove_motions(rigid, rigid->mass_motions, rigid->motions, load, coefficients);
 }
 
 void modal_rows_from_columns(int64_t n, int64_t n_vectors, const double *columns, modal_row *rows)

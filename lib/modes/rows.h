@@ -5,6 +5,7 @@
 #ifndef MODAL_MODES_ROWS_H
 #define MODAL_MODES_ROWS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lib/base/status.h"
@@ -14,6 +15,17 @@
 enum { MODAL_ROW = 8 };
 
 typedef double modal_row __attribute__((vector_size(64)));
+
+/* What the values of a factor are stored and computed in. */
+typedef enum modal_precision { MODAL_FLOAT64, MODAL_FLOAT32 } modal_precision;
+
+static inline size_t modal_value_bytes(modal_precision precision)
+{
+    return precision == MODAL_FLOAT32 ? sizeof(float) : sizeof(double);
+}
+
+/* The most columns of a panel: wide enough to amortise its rows, small enough for the first-level cache. */
+enum { MODAL_PANEL_COLUMNS = 128 };
 
 /* Some columns of a triangular factor and the rows in which they are not zero, the columns' own first.
  * Values are packed in the order in which a solve reads them, in tiles of at most eight rows, each
@@ -39,7 +51,7 @@ static inline int64_t modal_panel_diagonal_size(int64_t n_columns)
 /* What a panel does to the rows of a solve: below its columns, tiles [from, to) only. */
 typedef struct modal_panel_task {
     const modal_panel *panel;
-    const double *values;
+    const void *values; /* doubles or floats, as those of all the loops below */
     const int64_t *rows;
     int64_t from, to;
     modal_row *y;
@@ -48,37 +60,18 @@ typedef struct modal_panel_task {
     modal_row *outside; /* backward: the panel's own rows, or a part of what is to be added there */
 } modal_panel_task;
 
-/* The loops, compiled for several instruction sets (rows_simd.h). */
-typedef struct modal_row_kernels {
-    void (*solve_diagonal)(const modal_panel *panel, const double *values, modal_row *x);
-    void (*solve_diagonal_transposed)(const modal_panel *panel, const double *values, modal_row *x);
+/* The loops over the values of a factor in one precision (values_simd.h). */
+typedef struct modal_value_kernels {
+    void (*solve_diagonal)(const modal_panel *panel, const void *values, modal_row *x);
+    void (*solve_diagonal_transposed)(const modal_panel *panel, const void *values, modal_row *x);
     void (*update_below)(const modal_panel_task *task);
     void (*gather_below)(const modal_panel_task *task);
-    /* h [8, 8] += v^T w over n rows */
-    void (*gram)(int64_t n, const modal_row *v, const modal_row *w, modal_row *h);
-    /* w -= v h */
-    void (*subtract)(int64_t n, const modal_row *v, const modal_row *h, modal_row *w);
-    /* w = w h */
-    void (*scale)(int64_t n, const modal_row *h, modal_row *w);
-    /* y = M x for nodes [from, to) */
-    void (*mass)(int64_t from, int64_t to, const int64_t *offsets, const int32_t *columns,
-                 const double *factors, const modal_row *x, modal_row *y);
     /* c [MODAL_TILE_COLUMNS, MODAL_TILE_ROWS] = a diag(scale) b^T by columns, for column-major a [ni, width]
      * and b [nj, width] (the first row of column k at a + k a_stride), ni and nj at most a tile; scale
-     * NULL: 1. What is beyond ni and nj in c may be overwritten. `pack`: MODAL_TILE_PACK doubles. */
-    void (*product)(int64_t ni, int64_t nj, int64_t width, const double *a, int64_t a_stride,
-                    const double *b, int64_t b_stride, const double *scale, double *c, double *pack);
-} modal_row_kernels;
-
-/* A tile of c and what is packed of a and b stay in a second-level cache of 1 MiB. */
-enum {
-    MODAL_TILE_ROWS = 192,
-    MODAL_TILE_COLUMNS = 96,
-    MODAL_TILE_DEPTH = 256,
-    MODAL_TILE_PACK = (MODAL_TILE_ROWS + MODAL_TILE_COLUMNS) * MODAL_TILE_DEPTH
-};
-
-const modal_row_kernels *modal_rows(void);
+     * NULL: 1. What is beyond ni and nj in c may be overwritten. `pack`: MODAL_TILE_PACK values. */
+    void (*product)(int64_t ni, int64_t nj, int64_t width, const void *a, int64_t a_stride,
+                    const void *b, int64_t b_stride, const double *scale, void *c, void *pack);
+} modal_value_kernels;
 
 /* The node graph with both triangles, by rows, so that rows are independent; and M. */
 typedef struct modal_row_mass {
@@ -99,11 +92,59 @@ static inline double modal_row_mass_factor(const modal_row_mass *mass, int64_t n
     return decoupled ? 0 : mass->factors[e];
 }
 
+/* K - shift M. */
+typedef struct modal_row_matrix {
+    const modal_row_mass *rows;
+    const double *stiffness; /* of the system */
+    double shift;
+} modal_row_matrix;
+
+/* All loops, compiled for several instruction sets (rows_simd.h). */
+typedef struct modal_row_kernels {
+    const modal_value_kernels *values[2]; /* by modal_precision */
+    /* h [8, 8] += v^T w over n rows */
+    void (*gram)(int64_t n, const modal_row *v, const modal_row *w, modal_row *h);
+    /* w -= v h */
+    void (*subtract)(int64_t n, const modal_row *v, const modal_row *h, modal_row *w);
+    /* w = w h */
+    void (*scale)(int64_t n, const modal_row *h, modal_row *w);
+    /* y = M x for nodes [from, to) */
+    void (*mass)(int64_t from, int64_t to, const int64_t *offsets, const int32_t *columns,
+                 const double *factors, const modal_row *x, modal_row *y);
+    /* y = (K - shift M) x for nodes [from, to) */
+    void (*shifted)(int64_t from, int64_t to, const modal_row_matrix *a, const modal_row *x, modal_row *y);
+    /* sum [1] = x^T diag(weights) y, each vector with its own; weights NULL: 1 */
+    void (*dot)(int64_t n, const modal_row *x, const modal_row *y, const double *weights, modal_row *sum);
+    /* y = x diag(a) + y diag(b), a [1], b [1] */
+    void (*combine)(int64_t n, const modal_row *a, const modal_row *x, const modal_row *b, modal_row *y);
+} modal_row_kernels;
+
+/* A tile of c and what is packed of a and b stay in a second-level cache of 1 MiB. */
+enum {
+    MODAL_TILE_ROWS = 192,
+    MODAL_TILE_COLUMNS = 96,
+    MODAL_TILE_DEPTH = 256,
+    MODAL_TILE_PACK = (MODAL_TILE_ROWS + MODAL_TILE_COLUMNS) * MODAL_TILE_DEPTH
+};
+
+const modal_row_kernels *modal_rows(void);
+
 modal_status modal_row_mass_build(const modal_fem_system *system, modal_row_mass *mass,
                                   modal_error *err);
 void modal_row_mass_free(modal_row_mass *mass);
 void modal_row_mass_multiply(const modal_row_mass *mass, const modal_row *x, modal_row *y,
                              int n_threads);
+
+/* y = (K - shift M) x. */
+void modal_row_matrix_multiply(const modal_row_matrix *a, const modal_row *x, modal_row *y, int n_threads);
+
+/* sum [1] = x^T diag(weights) y, each vector with its own; weights [n] or NULL: 1. `scratch`: n / 2048 + 1 rows. */
+void modal_rows_dot(int64_t n, const modal_row *x, const modal_row *y, const double *weights, modal_row *sum,
+                    modal_row *scratch, int n_threads);
+
+/* y = x diag(a) + y diag(b), a [1], b [1]. */
+void modal_rows_combine(int64_t n, const modal_row *a, const modal_row *x, const modal_row *b, modal_row *y,
+                        int n_threads);
 
 /* How many rows of doubles modal_rows_gram needs as scratch. */
 int64_t modal_rows_gram_scratch(int64_t n, int64_t n_blocks);
@@ -126,8 +167,9 @@ enum { MODAL_ROW_CHUNK = 512 };
 void modal_rows_rotate(int64_t n, int64_t n_before, int64_t n_after, modal_row *v,
                        const modal_row *s, modal_row *scratch, int n_threads);
 
-/* x -= R R^T M x. `coefficients`: n_parts x depth rows. */
+/* x -= R R^T M x; and for loads the transpose, load -= M R R^T load. `coefficients`: n_parts x depth rows. */
 void modal_rows_rigid_remove(const modal_rigid_space *rigid, modal_row *x, modal_row *coefficients);
+void modal_rows_rigid_relieve(const modal_rigid_space *rigid, modal_row *load, modal_row *coefficients);
 
 /* Between eight interleaved vectors and n_vectors <= 8 of shape [n_vectors, n]; missing ones are zero. */
 void modal_rows_from_columns(int64_t n, int64_t n_vectors, const double *columns, modal_row *rows);

@@ -1,121 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loops of rows.h, included once an instruction set with TARGET, NAME and, for products of dense tiles,
- * LANES of a register and STRIPS of them a column of the register block of COLUMNS columns. A register block is eight
- * rows of eight columns; every value of the factor or of a basis is read once, in order. */
-
-TARGET static void NAME(solve_diagonal)(const modal_panel *panel, const double *v, modal_row *x)
-{
-    const int n = panel->n_columns;
-    for (int first = 0; first < n; first += 8) {
-        const int h = n - first < 8 ? n - first : 8;
-        modal_row a[8];
-        if (h == 8) {
-            modal_row a0 = x[first], a1 = x[first + 1], a2 = x[first + 2], a3 = x[first + 3];
-            modal_row a4 = x[first + 4], a5 = x[first + 5], a6 = x[first + 6], a7 = x[first + 7];
-            for (int k = 0; k < first; k++, v += 8) {
-                const modal_row xk = x[k];
-                a0 -= v[0] * xk, a1 -= v[1] * xk, a2 -= v[2] * xk, a3 -= v[3] * xk;
-                a4 -= v[4] * xk, a5 -= v[5] * xk, a6 -= v[6] * xk, a7 -= v[7] * xk;
-            }
-            a[0] = a0, a[1] = a1, a[2] = a2, a[3] = a3, a[4] = a4, a[5] = a5, a[6] = a6, a[7] = a7;
-        } else {
-            for (int i = 0; i < h; i++) a[i] = x[first + i];
-            for (int k = 0; k < first; k++, v += h)
-                for (int i = 0; i < h; i++) a[i] -= v[i] * x[k];
-        }
-        for (int j = 0; j < h; j++, v += h) {
-            a[j] *= v[j];
-            for (int i = j + 1; i < h; i++) a[i] -= v[i] * a[j];
-        }
-        for (int i = 0; i < h; i++) x[first + i] = a[i];
-    }
-}
-
-TARGET static void NAME(solve_diagonal_transposed)(const modal_panel *panel, const double *v,
-                                                   modal_row *x)
-{
-    const int n = panel->n_columns;
-    v += modal_panel_diagonal_size(n);
-    for (int first = (n - 1) / 8 * 8; first >= 0; first -= 8) {
-        const int h = n - first < 8 ? n - first : 8;
-        modal_row a[8] = {{0}};
-        v -= h * (first + h);
-        const double *triangle = v + h * first;
-        for (int i = 0; i < h; i++) a[i] = x[first + i];
-        for (int j = h - 1; j >= 0; j--) {
-            for (int i = j + 1; i < h; i++) a[j] -= triangle[j * h + i] * a[i];
-            a[j] *= triangle[j * h + j];
-        }
-        for (int i = 0; i < h; i++) x[first + i] = a[i];
-        if (h == 8) {
-            const modal_row a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3];
-            const modal_row a4 = a[4], a5 = a[5], a6 = a[6], a7 = a[7];
-            const double *u = v;
-            for (int k = 0; k < first; k++, u += 8)
-                x[k] -= ((u[0] * a0 + u[1] * a1) + (u[2] * a2 + u[3] * a3)) +
-                        ((u[4] * a4 + u[5] * a5) + (u[6] * a6 + u[7] * a7));
-        } else {
-            for (int k = 0; k < first; k++)
-                for (int i = 0; i < h; i++) x[k] -= v[k * h + i] * a[i];
-        }
-    }
-}
-
-TARGET static void NAME(update_below)(const modal_panel_task *task)
-{
-    const modal_panel *panel = task->panel;
-    const int n = panel->n_columns;
-    const int64_t n_below = panel->n_rows - n;
-    const modal_row *x = task->y + panel->first;
-    const double *v = task->values + 8 * n * task->from;
-    for (int64_t tile = task->from; tile < task->to; tile++) {
-        const int64_t *rows = task->rows + n + 8 * tile;
-        const int h = n_below - 8 * tile < 8 ? (int)(n_below - 8 * tile) : 8;
-        modal_row a[8] = {{0}};
-        if (h == 8) {
-            modal_row a0 = a[0], a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0, a6 = a0, a7 = a0;
-            for (int k = 0; k < n; k++, v += 8) {
-                const modal_row xk = x[k];
-                a0 += v[0] * xk, a1 += v[1] * xk, a2 += v[2] * xk, a3 += v[3] * xk;
-                a4 += v[4] * xk, a5 += v[5] * xk, a6 += v[6] * xk, a7 += v[7] * xk;
-            }
-            a[0] = a0, a[1] = a1, a[2] = a2, a[3] = a3, a[4] = a4, a[5] = a5, a[6] = a6, a[7] = a7;
-        } else {
-            for (int k = 0; k < n; k++, v += h)
-                for (int i = 0; i < h; i++) a[i] += v[i] * x[k];
-        }
-        for (int i = 0; i < h; i++) {
-            modal_row *to = rows[i] < task->end ? task->y + rows[i]
-                                                : task->outside + task->map[rows[i]];
-            *to -= a[i];
-        }
-    }
-}
-
-TARGET static void NAME(gather_below)(const modal_panel_task *task)
-{
-    const modal_panel *panel = task->panel;
-    const int n = panel->n_columns;
-    const int64_t n_below = panel->n_rows - n;
-    modal_row *x = task->outside;
-    const double *v = task->values + 8 * n * task->from;
-    for (int64_t tile = task->from; tile < task->to; tile++) {
-        const int64_t *rows = task->rows + n + 8 * tile;
-        const int h = n_below - 8 * tile < 8 ? (int)(n_below - 8 * tile) : 8;
-        modal_row a[8] = {{0}};
-        for (int i = 0; i < h; i++) a[i] = task->y[rows[i]];
-        if (h == 8) {
-            const modal_row a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3];
-            const modal_row a4 = a[4], a5 = a[5], a6 = a[6], a7 = a[7];
-            for (int k = 0; k < n; k++, v += 8)
-                x[k] -= ((v[0] * a0 + v[1] * a1) + (v[2] * a2 + v[3] * a3)) +
-                        ((v[4] * a4 + v[5] * a5) + (v[6] * a6 + v[7] * a7));
-        } else {
-            for (int k = 0; k < n; k++, v += h)
-                for (int i = 0; i < h; i++) x[k] -= v[i] * a[i];
-        }
-    }
-}
+/* The loops of rows.h over blocks of vectors, included once an instruction set with TARGET, NAME and, for products of
+ * dense tiles, LANES of a register of doubles and STRIPS of them a column of the register block of COLUMNS
+ * columns. Those over a factor's values are in values_simd.h, for doubles and floats. */
 
 TARGET static void NAME(gram)(int64_t n, const modal_row *v, const modal_row *w, modal_row *h)
 {
@@ -164,81 +50,67 @@ TARGET static void NAME(mass)(int64_t from, int64_t to, const int64_t *offsets,
     }
 }
 
-typedef double NAME(lanes) __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
-
-enum { NAME(block_rows) = LANES * STRIPS };
-
-/* c += or = a b over `depth` packed columns: the register block. */
-TARGET static inline void NAME(register_block)(int64_t depth, const double *a, const double *b,
-                                               double *c, int add)
+/* The 3 x 3 blocks hold the row of the larger node. */
+TARGET static void NAME(shifted)(int64_t from, int64_t to, const modal_row_matrix *a, const modal_row *x,
+                                 modal_row *y)
 {
-    NAME(lanes) sum[COLUMNS][STRIPS];
-#pragma GCC unroll 8
-    for (int j = 0; j < COLUMNS; j++)
-#pragma GCC unroll 4
-        for (int i = 0; i < STRIPS; i++) sum[j][i] = (NAME(lanes)){0};
-    for (int64_t k = 0; k < depth; k++, a += NAME(block_rows), b += COLUMNS) {
-        NAME(lanes) column[STRIPS];
-#pragma GCC unroll 4
-        for (int i = 0; i < STRIPS; i++) column[i] = *(const NAME(lanes) *)(a + i * LANES);
-#pragma GCC unroll 8
-        for (int j = 0; j < COLUMNS; j++)
-#pragma GCC unroll 4
-            for (int i = 0; i < STRIPS; i++) sum[j][i] += column[i] * b[j];
-    }
-#pragma GCC unroll 8
-    for (int j = 0; j < COLUMNS; j++)
-#pragma GCC unroll 4
-        for (int i = 0; i < STRIPS; i++) {
-            NAME(lanes) *to = (NAME(lanes) *)(c + j * MODAL_TILE_ROWS + i * LANES);
-            if (add)
-                *to += sum[j][i];
-            else
-                *to = sum[j][i];
-        }
-}
-
-TARGET static void NAME(product)(int64_t ni, int64_t nj, int64_t width, const double *a,
-                                 int64_t a_stride, const double *b, int64_t b_stride,
-                                 const double *scale, double *c, double *pack)
-{
-    enum { R = NAME(block_rows) };
-    double *pack_b = pack + MODAL_TILE_ROWS * MODAL_TILE_DEPTH;
-    for (int64_t k0 = 0; k0 < width; k0 += MODAL_TILE_DEPTH) {
-        const int64_t depth = width - k0 < MODAL_TILE_DEPTH ? width - k0 : MODAL_TILE_DEPTH;
-        for (int64_t i0 = 0; i0 < ni; i0 += R) {
-            double *to = pack + i0 * depth;
-            const int64_t h = ni - i0 < R ? ni - i0 : R;
-            for (int64_t k = 0; k < depth; k++, to += R) {
-                const double *from = a + (k0 + k) * a_stride + i0;
-                if (h == R)
-                    for (int i = 0; i < R; i++) to[i] = from[i];
-                else
-                    for (int i = 0; i < R; i++) to[i] = i < h ? from[i] : 0;
+    const modal_row_mass *graph = a->rows;
+    for (int64_t i = from; i < to; i++) {
+        modal_row s0 = {0}, s1 = {0}, s2 = {0};
+        for (int64_t e = graph->offsets[i]; e < graph->offsets[i + 1]; e++) {
+            const int64_t j = graph->columns[e];
+            const double *b = a->stiffness + 9 * graph->blocks[e];
+            const modal_row x0 = x[3 * j], x1 = x[3 * j + 1], x2 = x[3 * j + 2];
+            if (j <= i) {
+                s0 += b[0] * x0 + b[1] * x1 + b[2] * x2;
+                s1 += b[3] * x0 + b[4] * x1 + b[5] * x2;
+                s2 += b[6] * x0 + b[7] * x1 + b[8] * x2;
+            } else {
+                s0 += b[0] * x0 + b[3] * x1 + b[6] * x2;
+                s1 += b[1] * x0 + b[4] * x1 + b[7] * x2;
+                s2 += b[2] * x0 + b[5] * x1 + b[8] * x2;
             }
+            if (a->shift == 0) continue;
+            s0 -= a->shift * modal_row_mass_factor(graph, i, e, 0) * x0;
+            s1 -= a->shift * modal_row_mass_factor(graph, i, e, 1) * x1;
+            s2 -= a->shift * modal_row_mass_factor(graph, i, e, 2) * x2;
         }
-        for (int64_t j0 = 0; j0 < nj; j0 += COLUMNS) {
-            double *to = pack_b + j0 * depth;
-            const int64_t w = nj - j0 < COLUMNS ? nj - j0 : COLUMNS;
-            for (int64_t k = 0; k < depth; k++, to += COLUMNS) {
-                const double *from = b + (k0 + k) * b_stride + j0;
-                const double factor = scale ? scale[k0 + k] : 1;
-                if (w == COLUMNS)
-                    for (int j = 0; j < COLUMNS; j++) to[j] = factor * from[j];
-                else
-                    for (int j = 0; j < COLUMNS; j++) to[j] = j < w ? factor * from[j] : 0;
-            }
-        }
-        for (int64_t j0 = 0; j0 < nj; j0 += COLUMNS)
-            for (int64_t i0 = 0; i0 < ni; i0 += R)
-                NAME(register_block)(depth, pack + i0 * depth, pack_b + j0 * depth,
-                                     c + j0 * MODAL_TILE_ROWS + i0, k0 > 0);
+        y[3 * i] = s0, y[3 * i + 1] = s1, y[3 * i + 2] = s2;
     }
 }
+
+TARGET static void NAME(dot)(int64_t n, const modal_row *x, const modal_row *y, const double *weights,
+                             modal_row *sum)
+{
+    modal_row s0 = {0}, s1 = {0};
+    if (weights) {
+        for (int64_t i = 0; i < n; i++) s0 += weights[i] * x[i] * y[i];
+    } else {
+        int64_t i = 0;
+        for (; i + 1 < n; i += 2) s0 += x[i] * y[i], s1 += x[i + 1] * y[i + 1];
+        if (i < n) s0 += x[i] * y[i];
+    }
+    *sum = s0 + s1;
+}
+
+TARGET static void NAME(combine)(int64_t n, const modal_row *a, const modal_row *x, const modal_row *b,
+                                 modal_row *y)
+{
+    const modal_row of_x = *a, of_y = *b;
+    for (int64_t i = 0; i < n; i++) y[i] = of_x * x[i] + of_y * y[i];
+}
+
+#define VALUE double
+#define KERNEL(x) NAME(x##_float64)
+#include "lib/modes/values_simd.h"
+
+#define VALUE float
+#define KERNEL(x) NAME(x##_float32)
+#include "lib/modes/values_simd.h"
 
 static const modal_row_kernels NAME(kernels) = {
-    NAME(solve_diagonal), NAME(solve_diagonal_transposed), NAME(update_below), NAME(gather_below),
-    NAME(gram), NAME(subtract), NAME(scale), NAME(mass), NAME(product)};
+    {&NAME(values_float64), &NAME(values_float32)}, NAME(gram), NAME(subtract), NAME(scale), NAME(mass),
+    NAME(shifted), NAME(dot), NAME(combine)};
 
 #undef TARGET
 #undef LANES

@@ -120,3 +120,27 @@ modal_status modal_modes_prove(modal_modes_problem *problem, int32_t n_modes,
 done:
     return status;
 }
+
+modal_status modal_modes_search(modal_modes_problem *problem, int32_t n_modes,
+                                const modal_modes_limits *limits, double *vectors, double *mass_vectors,
+                                double *eigenvalues, double *residuals, modal_modes_cost *cost,
+                                modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t left = problem->n - problem->rigid.n_rigid - problem->system.n_held - n_modes;
+    for (int attempt = 0; attempt < MOST_RECOVERIES && left > 4 * MODAL_ROW; attempt++) {
+        /* equal to the last mode is not lower */
+        const double sigma = eigenvalues[n_modes - 1] * (1 - 1e-8);
+        int64_t n_before = problem->rigid.n_rigid, n_known = 0;
+        for (int32_t k = 0; k < n_modes; k++) n_before += eigenvalues[k] < sigma;
+        MODAL_TRY(recover(problem, n_modes, 1, limits, vectors, mass_vectors, eigenvalues, residuals, sigma,
+                          &n_known, cost, err));
+        if (n_known <= n_before) goto done;
+        cost->n_recovered += (int32_t)(n_known - n_before);
+    }
+    if (left > 4 * MODAL_ROW)
+        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "modes: missed modes turn up after %d searches",
+                   MOST_RECOVERIES);
+done:
+    return status;
+}

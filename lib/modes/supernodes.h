@@ -45,17 +45,21 @@ typedef struct modal_ldl_input {
     const int64_t *order;       /* [n_nodes] the node eliminated as k-th */
     const int64_t *place;       /* [n_nodes] its inverse */
     double shift;
+    modal_precision precision;
+    const double *scale; /* [n] S: it is S (K - sigma M) S that is factored; NULL: 1 */
+    double least;        /* smaller pivots become this; -INFINITY: none does */
 } modal_ldl_input;
 
 typedef struct modal_ldl_output {
     int64_t n_negative;    /* pivots below zero */
     int64_t first_negative; /* column, -1: none */
+    int64_t n_raised;      /* pivots that became `least` */
     int broken;            /* a pivot was zero or not finite: the counts mean nothing */
 } modal_ldl_output;
 
-/* L, with unit diagonal, into values and D into pivots [n]. The same bytes for every n_threads. */
+/* L, with unit diagonal, into values, doubles or floats, and D into pivots [n]. The same bytes for every n_threads. */
 modal_status modal_ldl_compute(const modal_supernodes *supernodes, const modal_ldl_input *input,
-                               int n_threads, double *values, double *pivots,
+                               int n_threads, void *values, double *pivots,
                                modal_ldl_output *output, const modal_progress *progress,
                                const char *stage, modal_error *err);
 

@@ -8,7 +8,7 @@
 #include "lib/base/memory.h"
 
 enum {
-    PANEL_COLUMNS = 128, /* wide enough to amortise its rows, small enough for the first-level cache */
+    PANEL_COLUMNS = MODAL_PANEL_COLUMNS,
     TASKS = 48,          /* a subtree holds at most this part of the factor */
     PARALLEL_VALUES = 1 << 14, /* of a panel: fewer are not worth waking threads for */
     GATHER_PARTS = 8
@@ -25,7 +25,9 @@ struct modal_triangle {
     modal_row *outside; /* what the subtrees take from rows above them */
     modal_row *parts;   /* [GATHER_PARTS, PANEL_COLUMNS] */
     int32_t *maps;      /* [n_threads, n] place of a row outside the subtree at hand */
-    const double *values;
+    const char *values; /* of value_bytes each */
+    size_t value_bytes;
+    const modal_value_kernels *kernels; /* for them */
 };
 
 /* Cuts supernodes into panels, numbered in their order, which is a postorder of the elimination tree. */
@@ -138,46 +140,76 @@ static void pack_panel(const modal_panel *panel, int64_t stride, const double *f
     }
 }
 
-modal_status modal_triangle_pack(modal_triangle *t, double *values, const double *pivots,
-                                 modal_error *err)
+static void widen(modal_precision precision, int64_t count, const void *from, double *to)
 {
+    if (precision == MODAL_FLOAT64) {
+        memcpy(to, from, (size_t)count * sizeof *to);
+    } else {
+        for (int64_t i = 0; i < count; i++) to[i] = (double)((const float *)from)[i];
+    }
+}
+
+static void narrow(modal_precision precision, int64_t count, const double *from, void *to)
+{
+    if (precision == MODAL_FLOAT64) {
+        memcpy(to, from, (size_t)count * sizeof *from);
+    } else {
+        for (int64_t i = 0; i < count; i++) ((float *)to)[i] = (float)from[i];
+    }
+}
+
+modal_status modal_triangle_pack(modal_triangle *t, modal_precision precision, void *values,
+                                 const double *pivots, modal_error *err)
+{
+    modal_status status = MODAL_OK;
     const modal_supernodes *s = t->supernodes;
+    const size_t bytes = modal_value_bytes(precision);
     int64_t largest = 0, panel = 0;
-    double *copy = NULL, roots[PANEL_COLUMNS];
+    double *copy = NULL, *packed = NULL, roots[PANEL_COLUMNS];
+    char *at = values;
     for (int64_t p = 0; p < t->n_panels; p++) {
         const int64_t size = (int64_t)t->panels[p].n_columns * t->panels[p].n_rows;
         if (size > largest) largest = size;
     }
-    modal_status status = modal_alloc(&copy, largest, sizeof *copy, "factor", err);
-    if (status != MODAL_OK) return status;
+    MODAL_TRY(modal_alloc(&copy, largest, sizeof *copy, "factor", err));
+    MODAL_TRY(modal_alloc(&packed, largest, sizeof *packed, "factor", err));
     /* a packed panel is no longer than its rectangle, so it ends before the next one's values begin */
     for (int64_t k = 0; k < s->n_supernodes; k++) {
         const int64_t stride = s->rows_at[k + 1] - s->rows_at[k];
         for (; panel < t->n_panels && t->panels[panel].first < s->first[k + 1]; panel++) {
             const modal_panel *p = &t->panels[panel];
             const int64_t offset = p->first - s->first[k];
-            const double *from = values + s->values_at[k] + offset * stride + offset;
+            const int64_t from = s->values_at[k] + offset * stride + offset;
             for (int64_t j = 0; j < p->n_columns; j++) {
                 roots[j] = sqrt(pivots[p->first + j]);
-                memcpy(copy + j * p->n_rows, from + j * stride, (size_t)p->n_rows * sizeof *copy);
+                widen(precision, p->n_rows, at + (size_t)(from + j * stride) * bytes, copy + j * p->n_rows);
             }
-            pack_panel(p, p->n_rows, copy, roots, values + p->values_at);
+            pack_panel(p, p->n_rows, copy, roots, packed);
+            narrow(precision,
+                   modal_panel_diagonal_size(p->n_columns) + p->n_columns * (int64_t)(p->n_rows - p->n_columns),
+                   packed, at + (size_t)p->values_at * bytes);
         }
     }
     t->values = values;
+    t->value_bytes = bytes;
+    t->kernels = modal_rows()->values[precision];
+done:
     modal_free(&copy);
-    return MODAL_OK;
+    modal_free(&packed);
+    return status;
 }
 
-static const double *below(const modal_triangle *t, const modal_panel *panel)
+static const void *values_of(const modal_triangle *t, const modal_panel *panel)
 {
-    return t->values + panel->values_at + modal_panel_diagonal_size(panel->n_columns);
+    return t->values + (size_t)panel->values_at * t->value_bytes;
 }
 
 static modal_panel_task whole_panel(const modal_triangle *t, const modal_panel *panel, modal_row *y)
 {
     return (modal_panel_task){.panel = panel,
-                              .values = below(t, panel),
+                              .values = t->values + (size_t)(panel->values_at +
+                                                                 modal_panel_diagonal_size(panel->n_columns)) *
+                                                        t->value_bytes,
                               .rows = t->supernodes->rows + panel->rows_at,
                               .to = (panel->n_rows - panel->n_columns + MODAL_ROW - 1) / MODAL_ROW,
                               .y = y,
@@ -187,7 +219,7 @@ static modal_panel_task whole_panel(const modal_triangle *t, const modal_panel *
 static void forward_subtree(modal_triangle *t, int64_t k, int32_t *map, modal_row *y)
 {
     const modal_subtree *tree = &t->subtrees[k];
-    const modal_row_kernels *kernels = modal_rows();
+    const modal_value_kernels *kernels = t->kernels;
     const modal_panel *root = &t->panels[tree->to];
     const int64_t *rows = t->supernodes->rows + root->rows_at + root->n_columns;
     const int64_t n_outside = root->n_rows - root->n_columns;
@@ -196,7 +228,7 @@ static void forward_subtree(modal_triangle *t, int64_t k, int32_t *map, modal_ro
     memset(outside, 0, (size_t)n_outside * sizeof *outside);
     for (int64_t p = tree->from; p <= tree->to; p++) {
         const modal_panel *panel = &t->panels[p];
-        kernels->solve_diagonal(panel, t->values + panel->values_at, y + panel->first);
+        kernels->solve_diagonal(panel, values_of(t, panel), y + panel->first);
         modal_panel_task task = whole_panel(t, panel, y);
         task.end = root->first + root->n_columns;
         task.map = map;
@@ -207,10 +239,10 @@ static void forward_subtree(modal_triangle *t, int64_t k, int32_t *map, modal_ro
 
 static void forward_top(modal_triangle *t, const modal_panel *panel, modal_row *y)
 {
-    const modal_row_kernels *kernels = modal_rows();
+    const modal_value_kernels *kernels = t->kernels;
     const modal_panel_task whole = whole_panel(t, panel, y);
     const int64_t size = (int64_t)panel->n_columns * (panel->n_rows - panel->n_columns);
-    kernels->solve_diagonal(panel, t->values + panel->values_at, y + panel->first);
+    kernels->solve_diagonal(panel, values_of(t, panel), y + panel->first);
     const int64_t n_parts = 4 * (int64_t)t->n_threads;
 #pragma omp parallel for schedule(static) num_threads(t->n_threads) if (size >= PARALLEL_VALUES)
     for (int64_t part = 0; part < n_parts; part++) {
@@ -224,7 +256,7 @@ static void forward_top(modal_triangle *t, const modal_panel *panel, modal_row *
 /* The rows below are cut into a fixed number of parts whose sums are added in order. */
 static void backward_top(modal_triangle *t, const modal_panel *panel, modal_row *y)
 {
-    const modal_row_kernels *kernels = modal_rows();
+    const modal_value_kernels *kernels = t->kernels;
     const modal_panel_task whole = whole_panel(t, panel, y);
     const int64_t size = (int64_t)panel->n_columns * (panel->n_rows - panel->n_columns);
     modal_row *x = y + panel->first;
@@ -246,12 +278,12 @@ static void backward_top(modal_triangle *t, const modal_panel *panel, modal_row 
         task.outside = x;
         kernels->gather_below(&task);
     }
-    kernels->solve_diagonal_transposed(panel, t->values + panel->values_at, x);
+    kernels->solve_diagonal_transposed(panel, values_of(t, panel), x);
 }
 
 void modal_triangle_solve(modal_triangle *t, modal_row *y)
 {
-    const modal_row_kernels *kernels = modal_rows();
+    const modal_value_kernels *kernels = t->kernels;
     const int n_threads = t->n_subtrees > 1 ? t->n_threads : 1;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
     for (int64_t k = 0; k < t->n_subtrees; k++)
@@ -271,7 +303,7 @@ void modal_triangle_solve(modal_triangle *t, modal_row *y)
             modal_panel_task task = whole_panel(t, panel, y);
             task.outside = y + panel->first;
             kernels->gather_below(&task);
-            kernels->solve_diagonal_transposed(panel, t->values + panel->values_at,
+            kernels->solve_diagonal_transposed(panel, values_of(t, panel),
                                                y + panel->first);
         }
 }

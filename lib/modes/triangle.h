@@ -21,9 +21,9 @@ modal_status modal_triangle_new(const modal_supernodes *supernodes, int n_thread
                                 modal_triangle **triangle, modal_error *err);
 modal_triangle *modal_triangle_delete(modal_triangle *triangle);
 
-/* Packs L sqrt(D), in place; the solves read it there. */
-modal_status modal_triangle_pack(modal_triangle *triangle, double *values, const double *pivots,
-                                 modal_error *err);
+/* Packs L sqrt(D), in place; the solves read it there. values: doubles or floats. */
+modal_status modal_triangle_pack(modal_triangle *triangle, modal_precision precision, void *values,
+                                 const double *pivots, modal_error *err);
 
 /* y = (L D L^T)^-1 y, y [n, 8] in the factor's order. */
 void modal_triangle_solve(modal_triangle *triangle, modal_row *y);

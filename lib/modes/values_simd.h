@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The loops of rows.h over the values of a factor, included once an instruction set and kind of VALUE: double or
+ * float, with KERNEL to name them (rows_simd.h says the rest). A register block is eight rows of eight columns;
+ * every value is read once, in order. Solves are computed in double: floats are widened a tile at a time. */
+
+/* Values as doubles: where they are, or in `room`. */
+TARGET static inline const double *KERNEL(widen)(const VALUE *values, int64_t count, double *room)
+{
+    if (sizeof(VALUE) == sizeof(double)) return (const double *)(const void *)values;
+    for (int64_t i = 0; i < count; i++) room[i] = (double)values[i];
+    return room;
+}
+
+TARGET static void KERNEL(solve_diagonal)(const modal_panel *panel, const void *values, modal_row *x)
+{
+    const int n = panel->n_columns;
+    const VALUE *next = values;
+    double room[8 * MODAL_PANEL_COLUMNS];
+    for (int first = 0; first < n; first += 8) {
+        const int h = n - first < 8 ? n - first : 8;
+        const double *v = KERNEL(widen)(next, h * (first + h), room);
+        modal_row a[8];
+        next += h * (first + h);
+        if (h == 8) {
+            modal_row a0 = x[first], a1 = x[first + 1], a2 = x[first + 2], a3 = x[first + 3];
+            modal_row a4 = x[first + 4], a5 = x[first + 5], a6 = x[first + 6], a7 = x[first + 7];
+            for (int k = 0; k < first; k++, v += 8) {
+                const modal_row xk = x[k];
+                a0 -= v[0] * xk, a1 -= v[1] * xk, a2 -= v[2] * xk, a3 -= v[3] * xk;
+                a4 -= v[4] * xk, a5 -= v[5] * xk, a6 -= v[6] * xk, a7 -= v[7] * xk;
+            }
+            a[0] = a0, a[1] = a1, a[2] = a2, a[3] = a3, a[4] = a4, a[5] = a5, a[6] = a6, a[7] = a7;
+        } else {
+            for (int i = 0; i < h; i++) a[i] = x[first + i];
+            for (int k = 0; k < first; k++, v += h)
+                for (int i = 0; i < h; i++) a[i] -= v[i] * x[k];
+        }
+        for (int j = 0; j < h; j++, v += h) {
+            a[j] *= v[j];
+            for (int i = j + 1; i < h; i++) a[i] -= v[i] * a[j];
+        }
+        for (int i = 0; i < h; i++) x[first + i] = a[i];
+    }
+}
+
+TARGET static void KERNEL(solve_diagonal_transposed)(const modal_panel *panel, const void *values,
+                                                     modal_row *x)
+{
+    const int n = panel->n_columns;
+    const VALUE *next = (const VALUE *)values + modal_panel_diagonal_size(n);
+    double room[8 * MODAL_PANEL_COLUMNS];
+    for (int first = (n - 1) / 8 * 8; first >= 0; first -= 8) {
+        const int h = n - first < 8 ? n - first : 8;
+        modal_row a[8] = {{0}};
+        next -= h * (first + h);
+        const double *v = KERNEL(widen)(next, h * (first + h), room);
+        const double *triangle = v + h * first;
+        for (int i = 0; i < h; i++) a[i] = x[first + i];
+        for (int j = h - 1; j >= 0; j--) {
+            for (int i = j + 1; i < h; i++) a[j] -= triangle[j * h + i] * a[i];
+            a[j] *= triangle[j * h + j];
+        }
+        for (int i = 0; i < h; i++) x[first + i] = a[i];
+        if (h == 8) {
+            const modal_row a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3];
+            const modal_row a4 = a[4], a5 = a[5], a6 = a[6], a7 = a[7];
+            const double *u = v;
+            for (int k = 0; k < first; k++, u += 8)
+                x[k] -= ((u[0] * a0 + u[1] * a1) + (u[2] * a2 + u[3] * a3)) +
+                        ((u[4] * a4 + u[5] * a5) + (u[6] * a6 + u[7] * a7));
+        } else {
+            for (int k = 0; k < first; k++)
+                for (int i = 0; i < h; i++) x[k] -= v[k * h + i] * a[i];
+        }
+    }
+}
+
+TARGET static void KERNEL(update_below)(const modal_panel_task *task)
+{
+    const modal_panel *panel = task->panel;
+    const int n = panel->n_columns;
+    const int64_t n_below = panel->n_rows - n;
+    const modal_row *x = task->y + panel->first;
+    const VALUE *next = (const VALUE *)task->values + 8 * n * task->from;
+    double room[8 * MODAL_PANEL_COLUMNS];
+    for (int64_t tile = task->from; tile < task->to; tile++) {
+        const int64_t *rows = task->rows + n + 8 * tile;
+        const int h = n_below - 8 * tile < 8 ? (int)(n_below - 8 * tile) : 8;
+        const double *v = KERNEL(widen)(next, h * n, room);
+        next += h * n;
+        modal_row a[8] = {{0}};
+        if (h == 8) {
+            modal_row a0 = a[0], a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0, a6 = a0, a7 = a0;
+            for (int k = 0; k < n; k++, v += 8) {
+                const modal_row xk = x[k];
+                a0 += v[0] * xk, a1 += v[1] * xk, a2 += v[2] * xk, a3 += v[3] * xk;
+                a4 += v[4] * xk, a5 += v[5] * xk, a6 += v[6] * xk, a7 += v[7] * xk;
+            }
+            a[0] = a0, a[1] = a1, a[2] = a2, a[3] = a3, a[4] = a4, a[5] = a5, a[6] = a6, a[7] = a7;
+        } else {
+            for (int k = 0; k < n; k++, v += h)
+                for (int i = 0; i < h; i++) a[i] += v[i] * x[k];
+        }
+        for (int i = 0; i < h; i++) {
+            modal_row *to = rows[i] < task->end ? task->y + rows[i]
+                                                : task->outside + task->map[rows[i]];
+            *to -= a[i];
+        }
+    }
+}
+
+TARGET static void KERNEL(gather_below)(const modal_panel_task *task)
+{
+    const modal_panel *panel = task->panel;
+    const int n = panel->n_columns;
+    const int64_t n_below = panel->n_rows - n;
+    modal_row *x = task->outside;
+    const VALUE *next = (const VALUE *)task->values + 8 * n * task->from;
+    double room[8 * MODAL_PANEL_COLUMNS];
+    for (int64_t tile = task->from; tile < task->to; tile++) {
+        const int64_t *rows = task->rows + n + 8 * tile;
+        const int h = n_below - 8 * tile < 8 ? (int)(n_below - 8 * tile) : 8;
+        const double *v = KERNEL(widen)(next, h * n, room);
+        next += h * n;
+        modal_row a[8] = {{0}};
+        for (int i = 0; i < h; i++) a[i] = task->y[rows[i]];
+        if (h == 8) {
+            const modal_row a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3];
+            const modal_row a4 = a[4], a5 = a[5], a6 = a[6], a7 = a[7];
+            for (int k = 0; k < n; k++, v += 8)
+                x[k] -= ((v[0] * a0 + v[1] * a1) + (v[2] * a2 + v[3] * a3)) +
+                        ((v[4] * a4 + v[5] * a5) + (v[6] * a6 + v[7] * a7));
+        } else {
+            for (int k = 0; k < n; k++, v += h)
+                for (int i = 0; i < h; i++) x[k] -= v[i] * a[i];
+        }
+    }
+}
+
+typedef VALUE KERNEL(lanes) __attribute__((vector_size(8 * LANES), aligned(sizeof(VALUE)), may_alias));
+
+enum { KERNEL(width) = (int)(8 * LANES / sizeof(VALUE)), KERNEL(block_rows) = KERNEL(width) * STRIPS };
+
+/* c += or = a b over `depth` packed columns: the register block. */
+TARGET static inline void KERNEL(register_block)(int64_t depth, const VALUE *a, const VALUE *b,
+                                                 VALUE *c, int add)
+{
+    KERNEL(lanes) sum[COLUMNS][STRIPS];
+#pragma GCC unroll 8
+    for (int j = 0; j < COLUMNS; j++)
+#pragma GCC unroll 4
+        for (int i = 0; i < STRIPS; i++) sum[j][i] = (KERNEL(lanes)){0};
+    for (int64_t k = 0; k < depth; k++, a += KERNEL(block_rows), b += COLUMNS) {
+        KERNEL(lanes) column[STRIPS];
+#pragma GCC unroll 4
+        for (int i = 0; i < STRIPS; i++) column[i] = *(const KERNEL(lanes) *)(a + i * KERNEL(width));
+#pragma GCC unroll 8
+        for (int j = 0; j < COLUMNS; j++)
+#pragma GCC unroll 4
+            for (int i = 0; i < STRIPS; i++) sum[j][i] += column[i] * b[j];
+    }
+#pragma GCC unroll 8
+    for (int j = 0; j < COLUMNS; j++)
+#pragma GCC unroll 4
+        for (int i = 0; i < STRIPS; i++) {
+            KERNEL(lanes) *to = (KERNEL(lanes) *)(c + j * MODAL_TILE_ROWS + i * KERNEL(width));
+            if (add)
+                *to += sum[j][i];
+            else
+                *to = sum[j][i];
+        }
+}
+
+TARGET static void KERNEL(product)(int64_t ni, int64_t nj, int64_t width, const void *a_values,
+                                   int64_t a_stride, const void *b_values, int64_t b_stride,
+                                   const double *scale, void *c_values, void *room)
+{
+    enum { R = KERNEL(block_rows) };
+    const VALUE *a = a_values, *b = b_values;
+    VALUE *c = c_values, *pack = room, *pack_b = pack + MODAL_TILE_ROWS * MODAL_TILE_DEPTH;
+    for (int64_t k0 = 0; k0 < width; k0 += MODAL_TILE_DEPTH) {
+        const int64_t depth = width - k0 < MODAL_TILE_DEPTH ? width - k0 : MODAL_TILE_DEPTH;
+        for (int64_t i0 = 0; i0 < ni; i0 += R) {
+            VALUE *to = pack + i0 * depth;
+            const int64_t h = ni - i0 < R ? ni - i0 : R;
+            for (int64_t k = 0; k < depth; k++, to += R) {
+                const VALUE *from = a + (k0 + k) * a_stride + i0;
+                if (h == R)
+                    for (int i = 0; i < R; i++) to[i] = from[i];
+                else
+                    for (int i = 0; i < R; i++) to[i] = i < h ? from[i] : 0;
+            }
+        }
+        for (int64_t j0 = 0; j0 < nj; j0 += COLUMNS) {
+            VALUE *to = pack_b + j0 * depth;
+            const int64_t w = nj - j0 < COLUMNS ? nj - j0 : COLUMNS;
+            for (int64_t k = 0; k < depth; k++, to += COLUMNS) {
+                const VALUE *from = b + (k0 + k) * b_stride + j0;
+                const VALUE factor = scale ? (VALUE)scale[k0 + k] : 1;
+                if (w == COLUMNS)
+                    for (int j = 0; j < COLUMNS; j++) to[j] = factor * from[j];
+                else
+                    for (int j = 0; j < COLUMNS; j++) to[j] = j < w ? factor * from[j] : 0;
+            }
+        }
+        for (int64_t j0 = 0; j0 < nj; j0 += COLUMNS)
+            for (int64_t i0 = 0; i0 < ni; i0 += R)
+                KERNEL(register_block)(depth, pack + i0 * depth, pack_b + j0 * depth,
+                                       c + j0 * MODAL_TILE_ROWS + i0, k0 > 0);
+    }
+}
+
+static const modal_value_kernels KERNEL(values) = {
+    KERNEL(solve_diagonal), KERNEL(solve_diagonal_transposed), KERNEL(update_below),
+    KERNEL(gather_below), KERNEL(product)};
+
+#undef VALUE
+#undef KERNEL
+
