@@ -65,6 +65,7 @@ const char *const modal_basis_groups[GROUP_COUNT] = {"surface", "tables", "modes
 const char *const modal_mass_rule_names[2] = {"consistent", "lumped"};
 const char *const modal_surface_kind_names[2] = {"boundary", "embedded"};
 const char *const modal_basis_kind_names[4] = {"modes", "derivatives", "snapshots", "imported"};
+const char *const modal_basis_factor_names[2] = {"float64", "float32"};
 const char *const modal_material_kind_names[2] = {"isotropic", "orthotropic"};
 const char *const modal_orthotropic_attributes[9] = {"young_1",    "young_2",    "young_3",
                                                      "poisson_12", "poisson_13", "poisson_23",

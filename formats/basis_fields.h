@@ -58,6 +58,7 @@ extern const char *const modal_basis_groups[GROUP_COUNT];
 extern const char *const modal_mass_rule_names[2];
 extern const char *const modal_surface_kind_names[2];
 extern const char *const modal_basis_kind_names[4];
+extern const char *const modal_basis_factor_names[2];
 extern const char *const modal_material_kind_names[2];
 /* The attributes of an orthotropic material, in the order of modal_material.orthotropic. */
 extern const char *const modal_orthotropic_attributes[9];

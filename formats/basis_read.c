@@ -212,6 +212,8 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
     MODAL_TRY(read_choice(in, &groups[GROUP_MODES], "mass_rule", MODAL_H5_REQUIRED, 2,
                           modal_mass_rule_names, &choice));
     s->mass_rule = (modal_mass_rule)choice;
+    MODAL_TRY(read_choice(in, &groups[GROUP_MODES], "factor", MODAL_H5_OPTIONAL, 2, modal_basis_factor_names,
+                          &s->factor_float32));
     MODAL_TRY(read_choice(in, &groups[GROUP_MODES], "kind", MODAL_H5_OPTIONAL, 4,
                           modal_basis_kind_names, &choice));
     s->kind = (modal_basis_kind)choice;

@@ -149,6 +149,8 @@ static modal_status write_shape(hid_t shapes, int32_t index, const modal_shape *
     MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "total_mass", s->total_mass, err));
     MODAL_TRY(modal_h5_write_text(groups[GROUP_MODES], "mass_rule",
                                   modal_mass_rule_names[s->mass_rule], err));
+    if (s->factor_float32)
+        MODAL_TRY(modal_h5_write_text(groups[GROUP_MODES], "factor", modal_basis_factor_names[1], err));
     MODAL_TRY(modal_h5_write_text(groups[GROUP_MODES], "kind", modal_basis_kind_names[s->kind], err));
     if (s->kind == MODAL_KIND_IMPORTED) {
         MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "mass_coupling", s->mass_coupling, err));

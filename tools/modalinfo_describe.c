@@ -166,6 +166,7 @@ static json_t *describe_shape(const modal_basis *b, int32_t index)
         set(shape, "stiffness_coupling", json_real(s->stiffness_coupling));
     }
     set(shape, "reduced_forces", json_boolean(s->reduced_forces.linear != NULL));
+    if (s->factor_float32) set(shape, "factor", json_string("float32"));
     set(shape, "shift", json_real(s->shift));
     set_integer(shape, "rigid_modes", s->n_rigid_modes);
     set(shape, "rigid_eigenvalues", numbers(s->rigid_eigenvalues, s->n_rigid_modes));

@@ -111,6 +111,9 @@ static void print_shape(FILE *to, const json_t *shape)
     if (json_object_get(shape, "sturm_count"))
         fprintf(to, "  %-20s%lld eigenvalues below %.9g (rad/s)^2, all known\n", "Sturm count",
                 integer(shape, "sturm_count"), json_real_value(json_object_get(shape, "sturm_shift")));
+    if (json_object_get(shape, "factor"))
+        fprintf(to, "  %-20s%s, with solves of float64's accuracy; no Sturm count\n", "factor",
+                json_string_value(json_object_get(shape, "factor")));
     const char *kind = json_string_value(json_object_get(shape, "kind"));
     if (strcmp(kind, "derivatives") == 0) kind = "modes and their derivatives";
     const int64_t r = (int64_t)json_array_size(json_object_get(shape, "modes"));

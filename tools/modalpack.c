@@ -65,6 +65,11 @@ static const tool_option options[] = {
      0},
     {"sturm", 0, NULL, NULL,
      "Prove that no mode is missing, by a Sturm count; done without being asked for where it is cheap.", 0},
+    {"factor", 0, "auto|float64|float32", "auto",
+     "What the factor of the stiffness is stored in. float32 takes half the memory, and the modes are as exact: "
+     "each solve is made so by a few steps of conjugate gradients. There is no Sturm count then. auto: float32 "
+     "where float64 does not fit into the memory.",
+     0},
     {"backend", 0, "NAME", "auto", "Where reduced forces are summed: auto, ref, cpu, cuda or cuda:N.", 0},
     TOOL_OPTION_FORCE,
     TOOL_OPTION_THREADS,
@@ -159,6 +164,17 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
     r->sturm = tool_count(a, "sturm");
     if (r->sturm && (r->snapshots_path || r->import_path))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--sturm: is for natural modes");
+    const char *factor = tool_value(a, "factor");
+    if (strcmp(factor, "float64") == 0)
+        r->factor = MODAL_FACTOR_FLOAT64;
+    else if (strcmp(factor, "float32") == 0)
+        r->factor = MODAL_FACTOR_FLOAT32;
+    else if (strcmp(factor, "auto") != 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--factor: must be auto, float64 or float32, %s", factor);
+    if (r->factor != MODAL_FACTOR_AUTO && (r->snapshots_path || r->import_path))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--factor: is for natural modes");
+    if (r->factor == MODAL_FACTOR_FLOAT32 && r->sturm)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--sturm: needs a factor in float64");
     MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
     if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s",

@@ -29,7 +29,8 @@ typedef struct request {
     int64_t n_linear; /* --derivatives, 0: none */
     int reduced_forces;
     int sturm;
-    int64_t memory_limit; /* bytes of the eigenvalue computation, 0: none */
+    modal_modes_factor factor;
+    int64_t memory_limit; /* bytes of the eigenvalue computation, 0: what the machine has */
     modal_device device; /* --backend: of the reduced forces, "cpu" without */
     int threads;
 } request;

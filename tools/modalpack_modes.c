@@ -5,7 +5,11 @@
 
 #include "lib/base/memory.h"
 #include "lib/modes/modes.h"
+#include "tools/common/memory.h"
 #include "tools/modalpack.h"
+
+/* Of what the machine has, what is taken without being asked: others need some, too. */
+static const double share_of_available = 0.95;
 
 /* Moves the result of the solve into the shape. */
 static modal_status take_modes(modal_shape *shape, modal_modes_result *result,
@@ -35,6 +39,7 @@ static modal_status take_modes(modal_shape *shape, modal_modes_result *result,
     shape->shift = result->shift;
     shape->total_mass = result->total_mass;
     shape->mass_rule = mass_rule;
+    shape->factor_float32 = result->factor_float32;
     memset(result, 0, sizeof *result);
     return MODAL_OK;
 }
@@ -55,6 +60,9 @@ static void report_solve(tool *t, const modal_modes_result *result)
                                "factor_nonzeros", result->factor_nonzeros, "factor_flops",
                                result->factor_flops, "orthogonality", result->orthogonality);
     json_object_set_new(solver, "memory_estimate_bytes", json_real(result->peak_bytes));
+    json_object_set_new(solver, "factor", json_string(result->factor_float32 ? "float32" : "float64"));
+    json_object_set_new(solver, "factor_solves",
+                        json_integer(result->factor_float32 ? result->n_inner_solves : result->n_solves));
     json_object_set_new(solver, "recovered_modes", json_integer(result->n_recovered));
     if (result->sturm.n_below >= 0)
         json_object_set_new(solver, "sturm_count",
@@ -67,8 +75,11 @@ static void report_solve(tool *t, const modal_modes_result *result)
     if (result->sturm.n_below >= 0)
         tool_note(t, "Sturm count: %lld eigenvalues below %.9g (rad/s)^2, all known",
                   (long long)result->sturm.n_below, result->sturm.shift);
-    else
+    else if (!result->factor_float32)
         tool_note(t, "no Sturm count (--sturm makes one)");
+    else
+        tool_note(t, "factor in float32: %lld solves with it; no Sturm count",
+                  (long long)result->n_inner_solves);
     tool_note(t, "%lld degrees of freedom, %lld solves, orthogonality %.1e",
               (long long)result->n_dof, (long long)result->n_solves, result->orthogonality);
 }
@@ -83,7 +94,11 @@ modal_status modalpack_find_modes(const request *r, modal_shape *shape, int n_th
                                   .fixed_components = shape->fixed_components,
                                   .n_threads = n_threads,
                                   .proof = r->sturm ? MODAL_PROOF_ALWAYS : MODAL_PROOF_AUTO,
-                                  .memory_limit = (double)r->memory_limit * n_threads / r->threads};
+                                  .factor = r->factor,
+                                  .memory_limit = (double)r->memory_limit};
+    wanted.limit_is_available = r->memory_limit == 0;
+    if (wanted.limit_is_available) wanted.memory_limit = share_of_available * tool_available_memory("");
+    wanted.memory_limit *= (double)n_threads / r->threads;
     MODAL_TRY(modal_modes_solve(&shape->volume, shape->fixed_nodes, shape->n_fixed_nodes, &wanted,
                                 &result, progress, err));
     if (t) report_solve(t, &result);

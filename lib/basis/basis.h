@@ -117,6 +117,7 @@ typedef struct modal_shape {
     double shift;              /* sigma of the shift-invert, (rad/s)^2 */
     double total_mass;         /* kg, of the whole solid */
     modal_mass_rule mass_rule;
+    int factor_float32; /* 1: the modes came by a factor in float32 and exact solves with it */
     modal_basis_kind kind;
     /* imported columns: the largest |a_ij| / sqrt(a_ii a_jj) of U^T M U and of U^T K U; 1 where there is
      * no solid to tell, and then eigenvalues, participation and total_mass are 0; else 0 */

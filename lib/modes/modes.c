@@ -90,9 +90,11 @@ static modal_status plan_memory(const modal_modes_problem *problem, const modal_
         }
     }
     return modal_error_set(err, MODAL_ERROR_MEMORY,
-                           "modes: %.0f MiB needed (factor in %s %.0f MiB, %.3g operations), the limit is %.0f MiB%s",
-                           ceil(*bytes / 1048576), last == MODAL_FLOAT32 ? "floats" : "doubles",
-                           ceil(report->bytes[last] / 1048576), report->flops, options->memory_limit / 1048576,
+                           "modes: %.0f MiB needed (factor %.0f MiB in %s, %.3g operations), %s %.0f MiB%s",
+                           ceil(*bytes / 1048576), ceil(report->bytes[last] / 1048576),
+                           last == MODAL_FLOAT32 ? "floats" : "doubles", report->flops,
+                           options->limit_is_available ? "the machine has" : "the limit is",
+                           options->memory_limit / 1048576,
                            options->proof == MODAL_PROOF_ALWAYS ? "; a Sturm count needs a factor in doubles" : "");
 }
 

@@ -21,6 +21,9 @@
  * when nothing moves rigidly. It is made larger, a hundredfold at a time, where the factor is not
  * positive definite. An eigenvalue counts as zero when it is below the rounding of K phi.
  *
+ * Where a factor in doubles does not fit, one in floats does the same with a few steps of conjugate gradients a
+ * solve (conjugate.c); then there is no count.
+ *
  * Rounding: K phi in float64 carries an error of about eps ||diag(K) phi||, which is a residual of
  * eps lambda_max / lambda. In the lowest modes of large or slender solids that is more than 1e-9
  * (5e-8 in the first mode of a bar of 520 x 9 x 9 cells), and no iteration can take it away. A mode
@@ -72,6 +75,7 @@ typedef struct modal_modes_options {
     modal_modes_proof proof;
     modal_modes_factor factor;
     double memory_limit; /* bytes, of the whole computation but for the mesh; 0: none */
+    int limit_is_available; /* 1: it is what the machine has, and an error says so */
 } modal_modes_options;
 
 typedef struct modal_modes_result {
@@ -116,9 +120,11 @@ typedef struct modal_modes_result {
  *   MODAL_ERROR_INPUT          what modal_fem_assemble refuses; fewer degrees of freedom than modes
  *   MODAL_ERROR_MEMORY         also: the memory limit is too small; said before the factorisation, with
  *                              what is needed
+ *   MODAL_ERROR_USAGE          a Sturm count wanted of a factor in floats
  *   MODAL_ERROR_NOT_CONVERGED  not all modes found, a residual above the tolerance (and above what
  *                              the rounding of K phi leaves), more zero eigenvalues than rigid
- *                              motions, a factor that is not positive definite, a Sturm count that
+ *                              motions, a factor that is not positive definite, a solve with one in
+ *                              floats that does not become exact, a Sturm count that
  *                              disagrees or, where it was asked for, cannot be made
  *   MODAL_ERROR_INTERRUPTED    by `progress`, which is asked at every solve; may be NULL
  *   MODAL_ERROR_MEMORY, MODAL_ERROR_SYSTEM

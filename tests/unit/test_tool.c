@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "tools/common/memory.h"
 #include "tools/common/options.h"
 #include "tools/common/output.h"
 
@@ -217,9 +218,56 @@ static void test_outputs(void **state)
     assert_int_equal(rmdir(folder), 0); /* proves that nothing else is left */
 }
 
+static void put(const char *path, const char *text)
+{
+    char folder[256];
+    for (const char *end = path; (end = strchr(end, '/')) != NULL; end++) {
+        snprintf(folder, sizeof folder, "%.*s", (int)(end - path), path);
+        mkdir(folder, 0700);
+    }
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* What a machine has, what its control groups leave of that, and a system that says nothing. */
+static void test_available_memory(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/memory-XXXXXX", command[64];
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chdir(folder), 0);
+    assert_true(tool_available_memory(".") == 0);
+    put("./proc/meminfo", "MemTotal:       24000000 kB\nMemAvailable:   20000000 kB\n");
+    assert_true(tool_available_memory(".") == 20000000.0 * 1024);
+    put("./proc/self/cgroup", "0::/jobs/seven\n");
+    put("./sys/fs/cgroup/jobs/seven/memory.max", "max\n");
+    put("./sys/fs/cgroup/jobs/seven/memory.current", "123456\n");
+    assert_true(tool_available_memory(".") == 20000000.0 * 1024);
+    put("./sys/fs/cgroup/jobs/memory.max", "5000000000\n");
+    put("./sys/fs/cgroup/jobs/memory.current", "1000000000\n");
+    assert_true(tool_available_memory(".") == 4e9);
+    put("./sys/fs/cgroup/jobs/memory.stat", "anon 1\ninactive_file 300000000\nactive_file 7\n");
+    assert_true(tool_available_memory(".") == 4.3e9);
+    put("./sys/fs/cgroup/jobs/seven/memory.max", "1123456\n");
+    assert_true(tool_available_memory(".") == 1e6);
+    put("./sys/fs/cgroup/jobs/seven/memory.current", "9123456\n"); /* more than there may be */
+    assert_true(tool_available_memory(".") == 1);
+    put("./proc/self/cgroup", "0::/\n");
+    put("./sys/fs/cgroup/memory/memory.limit_in_bytes", "8000000000\n");
+    put("./sys/fs/cgroup/memory/memory.usage_in_bytes", "2000000000\n");
+    put("./sys/fs/cgroup/memory/memory.stat", "total_inactive_file 500000000\n");
+    assert_true(tool_available_memory(".") == 6.5e9);
+    assert_int_equal(chdir("/"), 0);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_available_memory),
         cmocka_unit_test(test_parse),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_values_refused),
