@@ -22,7 +22,9 @@ if(MODAL_HAVE_MODES)
   add_test(NAME cli.solids
            COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_solids.py
                    $<TARGET_FILE:modalpack> $<TARGET_FILE:modalinfo> ${CMAKE_SOURCE_DIR})
-  set_tests_properties(cli.solids PROPERTIES LABELS cli)
+  add_test(NAME cli.multiplets COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_multiplets.py
+                                       $<TARGET_FILE:modalpack>)
+  set_tests_properties(cli.solids cli.multiplets PROPERTIES LABELS cli)
 endif()
 
 # The same .inp in CalculiX; skipped without ccx.
