@@ -47,3 +47,15 @@ if(MODAL_HAVE_MODES AND MODAL_ARPACK_INCLUDE AND MODAL_ARPACK_LIBRARY)
   target_link_libraries(bench_modes PRIVATE modal_modes ${MODAL_CHOLMOD_LIBRARY} ${MODAL_ARPACK_LIBRARY}
                         OpenMP::OpenMP_C m)
 endif()
+
+# Beside SLEPc with MUMPS (libslepc-real-dev), not run by ctest.
+find_package(PkgConfig QUIET)
+if(PKG_CONFIG_FOUND)
+  pkg_check_modules(MODAL_SLEPC QUIET IMPORTED_TARGET slepc)
+  find_package(MPI QUIET COMPONENTS C)
+endif()
+if(MODAL_HAVE_MODES AND MODAL_SLEPC_FOUND AND MPI_C_FOUND)
+  add_executable(bench_slepc ${CMAKE_CURRENT_SOURCE_DIR}/bench/bench_slepc.c)
+  set_target_properties(bench_slepc PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_link_libraries(bench_slepc PRIVATE modal_modes PkgConfig::MODAL_SLEPC MPI::MPI_C OpenMP::OpenMP_C m)
+endif()

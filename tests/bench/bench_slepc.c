@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_slepc NX,NY,NZ [N_MODES [ROUNDS]]: natural modes of the clamped bar of bench_modes, by lib/modes and by
+ * SLEPc's Krylov-Schur with shift-invert (sigma = 0, tolerance 1e-9) on MUMPS' L D L^T, in turn, both on
+ * the same K and M with the same number of threads (MUMPS' are those of BLAS). MODAL_THREADS sets it. Seconds
+ * are without the assembly, and without filling PETSc's matrices. */
+#include <math.h>
+#include <omp.h>
+#include <slepceps.h>
+#include <time.h>
+
+#include "lib/fem/assemble.h"
+#include "lib/modes/factor.h"
+#include "lib/modes/modes.h"
+#include "tests/unit/solid_fixtures.h"
+
+static double cpu_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* PETSc keeps the upper triangle by block rows: our lower one by block columns, transposed. */
+static PetscErrorCode fill(const modal_fem_system *system, int is_mass, Mat *matrix)
+{
+    const modal_block_pattern *p = &system->pattern;
+    const PetscInt n = (PetscInt)p->n_nodes;
+    PetscInt *counts = calloc((size_t)n, sizeof *counts);
+    for (PetscInt j = 0; j < n; j++) counts[j] = (PetscInt)(p->offsets[j + 1] - p->offsets[j]);
+    PetscCall(MatCreateSeqSBAIJ(PETSC_COMM_SELF, 3, 3 * n, 3 * n, 0, counts, matrix));
+    for (PetscInt j = 0; j < n; j++)
+        for (int64_t k = p->offsets[j]; k < p->offsets[j + 1]; k++) {
+            const PetscInt i = p->rows[k];
+            PetscScalar block[9] = {0};
+            for (int a = 0; a < 3; a++)
+                for (int b = 0; b < 3; b++)
+                    block[3 * a + b] = is_mass ? (a == b) * system->mass[k] : system->stiffness[9 * k + 3 * b + a];
+            PetscCall(MatSetValuesBlocked(*matrix, 1, &j, 1, &i, block, INSERT_VALUES));
+        }
+    free(counts);
+    PetscCall(MatAssemblyBegin(*matrix, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(*matrix, MAT_FINAL_ASSEMBLY));
+    return 0;
+}
+
+static PetscErrorCode rival(const modal_fem_system *system, int n_modes, int n_threads, double *eigenvalues,
+                            double *seconds)
+{
+    Mat k, m;
+    EPS eps;
+    ST st;
+    KSP ksp;
+    PC pc;
+    PetscInt n_converged = 0, n_iterations = 0;
+    PetscCall(fill(system, 0, &k));
+    PetscCall(fill(system, 1, &m));
+    modal_blas_threads(n_threads);
+    const double start = modal_seconds();
+    PetscCall(EPSCreate(PETSC_COMM_SELF, &eps));
+    PetscCall(EPSSetOperators(eps, k, m));
+    PetscCall(EPSSetProblemType(eps, EPS_GHEP));
+    PetscCall(EPSSetType(eps, EPSKRYLOVSCHUR));
+    PetscCall(EPSSetWhichEigenpairs(eps, EPS_TARGET_MAGNITUDE));
+    PetscCall(EPSSetTarget(eps, 0));
+    PetscCall(EPSSetTolerances(eps, 1e-9, 300));
+    PetscCall(EPSSetDimensions(eps, n_modes, PETSC_DEFAULT, PETSC_DEFAULT));
+    PetscCall(EPSGetST(eps, &st));
+    PetscCall(STSetType(st, STSINVERT));
+    PetscCall(STGetKSP(st, &ksp));
+    PetscCall(KSPSetType(ksp, KSPPREONLY));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCSetType(pc, PCCHOLESKY));
+    PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERMUMPS));
+    PetscCall(EPSSetFromOptions(eps));
+    PetscCall(EPSSetUp(eps));
+    const double factored = modal_seconds();
+    PetscCall(EPSSolve(eps));
+    *seconds = modal_seconds() - start;
+    PetscCall(EPSGetConverged(eps, &n_converged));
+    PetscCall(EPSGetIterationNumber(eps, &n_iterations));
+    solid_require(n_converged >= n_modes, "SLEPc: not all modes converged");
+    for (PetscInt i = 0; i < n_modes; i++) PetscCall(EPSGetEigenpair(eps, i, &eigenvalues[i], NULL, NULL, NULL));
+    printf("SLEPc  %7.2f s: order, analyse, factor %.2f, %d restarts %.2f\n", *seconds, factored - start,
+           (int)n_iterations, *seconds - (factored - start));
+    PetscCall(EPSDestroy(&eps));
+    PetscCall(MatDestroy(&k));
+    PetscCall(MatDestroy(&m));
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    int c[3];
+    if (argc < 2 || sscanf(argv[1], "%d,%d,%d", c, c + 1, c + 2) != 3) {
+        fprintf(stderr, "usage: bench_slepc NX,NY,NZ [N_MODES [ROUNDS]]\n");
+        return 2;
+    }
+    const int n_modes = argc > 2 ? atoi(argv[2]) : 30, rounds = argc > 3 ? atoi(argv[3]) : 3;
+    const int n_threads = getenv("MODAL_THREADS") ? atoi(getenv("MODAL_THREADS")) : omp_get_max_threads();
+    const int n_fixed = (c[1] + 1) * (c[2] + 1);
+    const double size[3] = {1, 0.3, 0.31};
+    modal_volume_mesh mesh;
+    modal_error err = {0};
+    int32_t *fixed = malloc((size_t)n_fixed * sizeof *fixed);
+    double *eigenvalues = malloc((size_t)n_modes * sizeof *eigenvalues);
+    for (int i = 0; i < n_fixed; i++) fixed[i] = i;
+    PetscCall(SlepcInitialize(NULL, NULL, NULL, NULL));
+    solid_bar(&mesh, c[0], c[1], c[2], size, 1, 2e11, 0.3, 7800);
+    printf("%lld nodes, %d modes, %d threads\n", (long long)mesh.n_nodes, n_modes, n_threads);
+    for (int round = 0; round < rounds; round++) {
+        modal_modes_result result;
+        modal_fem_system system;
+        const modal_modes_options options = {
+            .n_modes = n_modes, .n_threads = n_threads, .proof = MODAL_PROOF_NEVER};
+        const double begin = cpu_seconds();
+        if (modal_modes_solve(&mesh, fixed, n_fixed, &options, &result, NULL, &err) != MODAL_OK ||
+            modal_fem_assemble(&mesh, fixed, NULL, n_fixed, MODAL_MASS_CONSISTENT, n_threads, &system, &err)) {
+            fprintf(stderr, "bench_slepc: %s\n", err.message);
+            return 5;
+        }
+        const double cpu = cpu_seconds() - begin; /* with the assembly, twice */
+        const double ours = result.seconds_order + result.seconds_analyse + result.seconds_factor +
+                            result.seconds_solve + result.seconds_refine;
+        printf("modal  %7.2f s: order, analyse, factor %.2f, %lld solves and the rest %.2f\n", ours,
+               ours - result.seconds_solve - result.seconds_refine, (long long)result.n_solves,
+               result.seconds_solve + result.seconds_refine);
+        const double middle = cpu_seconds();
+        double theirs = 0, worst = 0;
+        PetscCall(rival(&system, n_modes, n_threads, eigenvalues, &theirs));
+        const double rival_cpu = cpu_seconds() - middle; /* with the filling */
+        for (int k = 0; k < n_modes; k++) worst = fmax(worst, fabs(eigenvalues[k] / result.eigenvalues[k] - 1));
+        printf("ratio %.3f; of processor seconds (%.2f, %.2f) %.3f; eigenvalues differ by %.1e\n", ours / theirs,
+               cpu, rival_cpu, cpu / rival_cpu, worst);
+        fflush(stdout);
+        modal_fem_system_free(&system);
+        modal_modes_result_free(&result);
+    }
+    modal_volume_mesh_free(&mesh);
+    free(fixed), free(eigenvalues);
+    return SlepcFinalize();
+}
