@@ -2,12 +2,16 @@
 # Assembly and natural modes.
 modal_unit_test(test_fem modal_fem)
 modal_unit_test(test_elements modal_fem)
+modal_unit_test(test_element_matrices modal_fem)
+modal_unit_test(test_elements_refused modal_fem)
 modal_unit_test(test_materials_file modal_materials)
 if(MODAL_HAVE_MODES)
   modal_unit_test(test_modes modal_modes)
   modal_unit_test(test_modes_factor modal_modes)
+  modal_unit_test(test_modes_proof modal_modes)
+  modal_unit_test(test_modes_limits modal_modes)
   modal_unit_test(test_element_modes modal_modes)
-  target_link_options(test_modes PRIVATE -Wl,--wrap=modal_modes_lanczos -Wl,--wrap=modal_factor_count)
+  target_link_options(test_modes_proof PRIVATE -Wl,--wrap=modal_modes_lanczos -Wl,--wrap=modal_factor_count)
   modal_unit_test(test_modes_real modal_modes)
   set_tests_properties(unit.test_modes_real PROPERTIES SKIP_RETURN_CODE 77)
 
