@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_modes NX,NY,NZ [N_MODES [ROUNDS]]: natural modes of a clamped bar of NX x NY x NZ cells of six
- * tetrahedra, by lib/modes and by its closest rival, in turn: CHOLMOD's supernodal Cholesky (METIS on the
+/* bench_modes NX,NY,NZ [N_MODES [ROUNDS [float32 | MEBIBYTES]]]: natural modes of a clamped bar of NX x NY x NZ cells of
+ * six tetrahedra. With float32: by lib/modes with a factor in floats and one in doubles, in turn. With a number:
+ * by lib/modes within that memory limit. Else by lib/modes and by its closest rival, in turn: CHOLMOD's supernodal Cholesky (METIS on the
  * node graph) with ARPACK-NG's Lanczos (dsaupd, mode 3, tolerance 1e-9, ncv = 2 nev + 1), both on the same K
  * and M with the same number of threads. MODAL_THREADS sets it. Seconds are without the assembly. */
 #include <arpack/arpack.h>
 #include <cholmod.h>
 #include <math.h>
 #include <omp.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "lib/fem/assemble.h"
@@ -20,6 +22,55 @@ static double cpu_seconds(void)
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Most memory that this process has held, MiB. */
+static double peak(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss / 1024;
+}
+
+/* Modes by lib/modes; prints what they took. Ends the program where they do not come. */
+static double ours(const modal_volume_mesh *mesh, const int32_t *fixed, int n_fixed,
+                   const modal_modes_options *options, modal_modes_result *result)
+{
+    modal_error err = {0};
+    const double begin = cpu_seconds();
+    if (modal_modes_solve(mesh, fixed, n_fixed, options, result, NULL, &err) != MODAL_OK) {
+        fprintf(stderr, "bench_modes: %s\n", err.message);
+        exit(5);
+    }
+    const double seconds = result->seconds_order + result->seconds_analyse + result->seconds_factor +
+                           result->seconds_solve + result->seconds_refine;
+    printf("modal  %7.2f s, %.2f of processors: order %.2f, analyse + factor %.2f, %lld solves and the rest %.2f; "
+           "%.0f MiB estimated, %.0f held\n",
+           seconds, cpu_seconds() - begin, result->seconds_order, result->seconds_analyse + result->seconds_factor,
+           (long long)result->n_solves, result->seconds_solve + result->seconds_refine,
+           result->peak_bytes / 1048576, peak());
+    if (result->factor_float32)
+        printf("       factor in floats, %lld solves with it, %lld pivots raised\n", (long long)result->n_inner_solves,
+               (long long)result->n_raised_pivots);
+    fflush(stdout);
+    return seconds;
+}
+
+/* Floats, then doubles, so that the memory held is that of the first, then that of the second. */
+static void compare_factors(const modal_volume_mesh *mesh, const int32_t *fixed, int n_fixed,
+                            modal_modes_options options)
+{
+    modal_modes_result floats, doubles;
+    double seconds[2], worst = 0;
+    options.factor = MODAL_FACTOR_FLOAT32;
+    seconds[0] = ours(mesh, fixed, n_fixed, &options, &floats);
+    options.factor = MODAL_FACTOR_FLOAT64;
+    seconds[1] = ours(mesh, fixed, n_fixed, &options, &doubles);
+    for (int k = 0; k < options.n_modes; k++)
+        worst = fmax(worst, fabs(floats.eigenvalues[k] / doubles.eigenvalues[k] - 1));
+    printf("ratio %.3f; eigenvalues differ by %.1e\n", seconds[0] / seconds[1], worst);
+    modal_modes_result_free(&floats);
+    modal_modes_result_free(&doubles);
 }
 
 /* Columns of the lower triangle of K, by degrees of freedom. */
@@ -119,7 +170,7 @@ int main(int argc, char **argv)
 {
     int c[3];
     if (argc < 2 || sscanf(argv[1], "%d,%d,%d", c, c + 1, c + 2) != 3) {
-        fprintf(stderr, "usage: bench_modes NX,NY,NZ [N_MODES [ROUNDS]]\n");
+        fprintf(stderr, "usage: bench_modes NX,NY,NZ [N_MODES [ROUNDS [float32 | MEBIBYTES]]]\n");
         return 2;
     }
     const int n_modes = argc > 2 ? atoi(argv[2]) : 30, rounds = argc > 3 ? atoi(argv[3]) : 3;
@@ -136,20 +187,20 @@ int main(int argc, char **argv)
     printf("%lld nodes, %d modes, %d threads\n", (long long)mesh.n_nodes, n_modes, n_threads);
     for (int round = 0; round < rounds; round++) {
         modal_modes_result result;
-        const double begin = cpu_seconds();
-        const modal_modes_options options = {
+        modal_modes_options options = {
             .n_modes = n_modes, .n_threads = n_threads, .proof = MODAL_PROOF_NEVER};
-        if (modal_modes_solve(&mesh, fixed, n_fixed, &options, &result, NULL, &err) != MODAL_OK) {
-            fprintf(stderr, "bench_modes: %s\n", err.message);
-            return 5;
+        if (argc > 4 && strcmp(argv[4], "float32") == 0) {
+            compare_factors(&mesh, fixed, n_fixed, options);
+            continue;
         }
-        const double ours = result.seconds_order + result.seconds_analyse + result.seconds_factor +
-                            result.seconds_solve + result.seconds_refine;
+        if (argc > 4) options.memory_limit = 1048576 * atof(argv[4]);
+        const double begin = cpu_seconds();
+        const double seconds = ours(&mesh, fixed, n_fixed, &options, &result);
         const double cpu = cpu_seconds() - begin; /* with the assembly */
-        printf("modal  %7.2f s: order %.2f, analyse + factor %.2f, %lld solves and the rest %.2f; %.0f MiB\n",
-               ours, result.seconds_order, result.seconds_analyse + result.seconds_factor,
-               (long long)result.n_solves, result.seconds_solve + result.seconds_refine,
-               result.peak_bytes / 1048576);
+        if (argc > 4) {
+            modal_modes_result_free(&result);
+            continue;
+        }
         if (modal_fem_assemble(&mesh, fixed, NULL, n_fixed, MODAL_MASS_CONSISTENT, n_threads, &system, &err))
             return 5;
         const double middle = cpu_seconds();
@@ -159,7 +210,7 @@ int main(int argc, char **argv)
         for (int k = 0; k < n_modes; k++) /* ascending in lambda */
             worst = fmax(worst, fabs(eigenvalues[k] / result.eigenvalues[k] - 1));
         printf("ratio %.3f; of processor seconds (%.2f, %.2f) %.3f; eigenvalues differ by %.1e\n",
-               ours / theirs, cpu, rival_cpu, cpu / rival_cpu, worst);
+               seconds / theirs, cpu, rival_cpu, cpu / rival_cpu, worst);
         fflush(stdout);
         modal_fem_system_free(&system);
         modal_modes_result_free(&result);
