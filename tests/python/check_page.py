@@ -17,6 +17,8 @@ import time
 import h5py
 import numpy as np
 
+from browser import Browser, find_program
+
 binaries, source = sys.argv[1:3]
 
 
@@ -227,111 +229,11 @@ def check_refusals(folder, basis, motion):
     print("refusals ok")
 
 
-# ---- Chromium, over its debugging pipe ----
+# ---- Chromium ----
 
-class Browser:
-    def __init__(self, program, folder):
-        to_child, ours_out = os.pipe()
-        ours_in, from_child = os.pipe()
-
-        def connect():
-            a, b = os.dup(to_child), os.dup(from_child)
-            for fd, target in ((a, 3), (b, 4)):
-                os.dup2(fd, target)
-                os.set_inheritable(target, True)
-
-        self.process = subprocess.Popen(
-            [program, "--headless=new", "--no-sandbox", "--remote-debugging-pipe", "--use-angle=swiftshader",
-             "--enable-unsafe-swiftshader", "--disable-dev-shm-usage", f"--user-data-dir={folder}/chromium",
-             "--window-size=1200,800", "about:blank"],
-            preexec_fn=connect, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.write_to, self.read_from, self.buffer, self.count = ours_out, ours_in, b"", 0
-        self.events = []
-        os.close(to_child)
-        os.close(from_child)
-        pages = [t for t in self.call("Target.getTargets")["targetInfos"] if t["type"] == "page"]
-        self.session = self.call("Target.attachToTarget", targetId=pages[0]["targetId"], flatten=True)["sessionId"]
-        for part in ("Page", "Runtime", "Network", "Log"):
-            self(f"{part}.enable")
-
-    def call(self, method, session=None, **parameters):
-        self.count += 1
-        message = {"id": self.count, "method": method, "params": parameters}
-        if session:
-            message["sessionId"] = session
-        os.write(self.write_to, json.dumps(message).encode() + b"\0")
-        while True:
-            while b"\0" not in self.buffer:
-                more = os.read(self.read_from, 1 << 20)
-                check(more, "Chromium has ended")
-                self.buffer += more
-            one, self.buffer = self.buffer.split(b"\0", 1)
-            answer = json.loads(one)
-            if answer.get("id") == self.count:
-                check("error" not in answer, method, answer)
-                return answer["result"]
-            self.events.append(answer)
-
-    def __call__(self, method, **parameters):
-        return self.call(method, self.session, **parameters)
-
-    def js(self, expression):
-        got = self("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
-        check("exceptionDetails" not in got, expression, got)
-        return got["result"].get("value")
-
-    def wait(self, expression, what):
-        for _ in range(200):
-            if self.js(expression):
-                return
-            time.sleep(0.1)
-        check(False, "waited in vain for", what, self.problems())
-
-    def open(self, page):
-        self.events.clear()
-        self("Page.navigate", url="file://" + os.path.abspath(page))
-        self.wait("document.body && document.body.classList.contains('ready')", page)
-
-    def problems(self):
-        kinds = ("Runtime.exceptionThrown", "Log.entryAdded")
-        return [e for e in self.events if e["method"] in kinds
-                and e["params"].get("entry", {}).get("level") != "verbose"]
-
-    def check_quiet(self):
-        """No error, and nothing fetched but the page itself."""
-        bad = [e for e in self.problems() if "GPU stall" not in str(e) and "ReadPixels" not in str(e)]
-        check(not bad, bad)
-        urls = [e["params"]["request"]["url"] for e in self.events if e["method"] == "Network.requestWillBeSent"]
-        check(urls and all(u.startswith(("file:", "data:", "blob:")) for u in urls)
-              and sum(u.startswith("file:") for u in urls) == 1, urls)
-
-    def click(self, x, y):
-        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
-            self("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="none" if kind == "mouseMoved" else "left",
-                 clickCount=0 if kind == "mouseMoved" else 1)
-
-    def click_on(self, element):
-        box = self.js(f"(b => [b.x + b.width / 2, b.y + b.height / 2])(document.getElementById('{element}')"
-                      ".getBoundingClientRect())")
-        self.click(*box)
-
-    def key(self, key):
-        code = {" ": "Space"}.get(key, key)
-        text = {"text": key} if len(key) == 1 else {}
-        self("Input.dispatchKeyEvent", type="keyDown", key=key, code=code, **text)
-        self("Input.dispatchKeyEvent", type="keyUp", key=key, code=code)
-
-    def picture(self, path):
-        if path:
-            open(path, "wb").write(base64.b64decode(self("Page.captureScreenshot")["data"]))
-
-    def positions(self):
-        text = self.js("modalview.show(), [...modalview.deformer.worldPositions()].join(',')")
-        return np.array(text.split(","), float).reshape(-1, 3)
-
-    def end(self):
-        self.process.kill()
-        self.process.wait()
+def positions_in(browser):
+    text = browser.js("modalview.show(), [...modalview.deformer.worldPositions()].join(',')")
+    return np.array(text.split(","), float).reshape(-1, 3)
 
 
 ALL_IN_SIGHT = """(() => { const d = modalview.drawing, v = d.controls.target.clone();
@@ -354,7 +256,7 @@ def check_trajectory(browser, page, wanted, displacement, size, picture):
     worst = 0
     for f in range(frames):
         browser.js(f"modalview.setFrame({f})")
-        worst = max(worst, np.abs(browser.positions() - wanted[f]).max() / size)
+        worst = max(worst, np.abs(positions_in(browser) - wanted[f]).max() / size)
     print(os.path.basename(page), "error", worst)
     check(worst < 2e-5, "positions differ by", worst)
 
@@ -376,7 +278,7 @@ def check_trajectory(browser, page, wanted, displacement, size, picture):
     # exaggeration leaves the read-out alone, and colours have a legend
     browser.js("modalview.setFrame(3)")
     browser.js("(e => { e.value = 1; e.dispatchEvent(new Event('input')); })(document.getElementById('exaggeration'))")
-    tenfold = browser.positions()
+    tenfold = positions_in(browser)
     check(np.abs(tenfold - wanted[3] - 9 * displacement[3]).max() < 2e-4 * size, "exaggeration")
     browser.js("(e => { e.value = 0; e.dispatchEvent(new Event('input')); })(document.getElementById('exaggeration'))")
     for field, unit in ((1, "m"), (2, "m/s"), (3, "")):
@@ -441,7 +343,7 @@ def check_modes(browser, page, basis, size, picture):
     largest = np.abs(U).max(axis=(0, 2))
     # 1 stands for a twentieth of the size in the largest component
     wanted = X + 0.05 * size * (U[:, 0] / largest[0] + value * U[:, 2] / largest[2])
-    error = np.abs(browser.positions() - wanted).max() / size
+    error = np.abs(positions_in(browser) - wanted).max() / size
     print(os.path.basename(page), "error", error)
     check(error < 2e-5, "modes differ by", error)
     browser.js("modalview.setField(1)")
@@ -461,8 +363,29 @@ def check_phone(browser, page, picture):
     browser.check_quiet()
 
 
+def check_plant(browser, folder, picture):
+    """The gallery's page of many objects: it opens at the frame that its address names, dark where that is wanted."""
+    made = subprocess.run([sys.executable, f"{source}/data/plant.py", "bush", f"{folder}/plant", "--tools", binaries],
+                          capture_output=True, text=True)
+    check(made.returncode == 0, made)
+    with open(f"{folder}/plant/scene.json", encoding="utf-8") as text:
+        scene = json.load(text)
+    scene["duration"] = 0.2
+    with open(f"{folder}/plant/scene.json", "w", encoding="utf-8") as text:
+        json.dump(scene, text)
+    run("modalsim", f"{folder}/plant/plant.h5", f"{folder}/plant/traj.h5", "--scene", f"{folder}/plant/scene.json", "-q")
+    run("modalview", f"{folder}/plant/traj.h5", f"{folder}/plant.html", "--up", "z", "-q")
+    browser("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    browser.open(f"{folder}/plant.html#frame=4")
+    check(browser.js("document.body.classList.contains('dark')"), "not dark")
+    check(browser.js("!modalview.ui.playing && modalview.player.frame === 4"), "not at the frame of the address")
+    check(browser.js(ALL_IN_SIGHT), "plant: not all in sight")
+    browser.picture(picture)
+    browser.check_quiet()
+
+
 def check_in_browser(folder, basis, motion, moving, shots):
-    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    program = find_program()
     if not program:
         print("chromium is absent: the pages are not opened")
         sys.exit(77)
@@ -480,11 +403,12 @@ def check_in_browser(folder, basis, motion, moving, shots):
         run("modalview", basis, f"{folder}/modes.html", "--quiet", "--up", "z")
         check_modes(browser, f"{folder}/modes.html", basis, size, picture("modes"))
         check_phone(browser, f"{folder}/trajectory.html", picture("phone"))
+        check_plant(browser, folder, picture("plant"))
     finally:
         browser.end()
 
 
-with tempfile.TemporaryDirectory() as temporary:
+with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary: # Chromium may still write there
     files = make_inputs(temporary)
     if "--browser" in sys.argv:
         after = sys.argv[sys.argv.index("--browser") + 1:]

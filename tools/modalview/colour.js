@@ -22,13 +22,13 @@ function rgbOf(lightness, hue, most) {
   }
 }
 
-// [256, 4] bytes, sRGB: from a dark blue over green to a light yellow.
+// [256, 4] bytes, sRGB: from a blue over green to a light yellow.
 export function colourMap() {
   const bytes = new Uint8Array(4 * 256);
   for (let i = 0; i < 256; i++) {
     const t = i / 255;
     const hue = ((285 - 180 * t) * Math.PI) / 180;
-    const rgb = rgbOf(0.3 + 0.6 * t, hue, 0.1);
+    const rgb = rgbOf(0.4 + 0.5 * t, hue, 0.12);
     rgb.forEach((x, k) => (bytes[4 * i + k] = Math.round(255 * x)));
     bytes[4 * i + 3] = 255;
   }

@@ -43,7 +43,7 @@ void main() {
   float head = max(dot(n, towards), 0.0);
   float key = max(dot(n, normalize(vec3(0.4, 0.7, 0.6))), 0.0);
   float shine = pow(max(dot(n, normalize(towards + normalize(vec3(0.4, 0.7, 0.6)))), 0.0), 40.0);
-  colour = vec4(base * (0.28 + 0.42 * head + 0.38 * key) + 0.12 * shine, 1.0);
+  colour = vec4(base * (0.38 + 0.38 * head + 0.34 * key) + 0.12 * shine, 1.0);
 }`,
 };
 

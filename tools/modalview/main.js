@@ -12,6 +12,13 @@ const $ = (id) => document.getElementById(id);
 const number = (x) => (x === 0 ? '0' : Math.abs(x) >= 1e-3 && Math.abs(x) < 1e5 ? x.toPrecision(4) : x.toExponential(3));
 const FIELDS = [null, { name: 'displacement', unit: 'm' }, { name: 'speed', unit: 'm/s' }, { name: 'strain', unit: '' }];
 
+// How many decimals tell the times of neighbouring frames apart.
+function decimalsOf(times) {
+  let step = Infinity;
+  for (let i = 1; i < times.length; i++) step = Math.min(step, times[i] - times[i - 1]);
+  return step < Infinity ? Math.min(12, Math.max(0, Math.ceil(-Math.log10(step)) + 1)) : 3;
+}
+
 // The box of all objects at rest, or in the first frame.
 function bounds(scene) {
   const low = [Infinity, Infinity, Infinity];
@@ -36,7 +43,10 @@ async function start() {
   const header = JSON.parse($('header').textContent);
   const scene = await readScene(header, $('data').textContent.trim());
   const canvas = $('view');
-  const renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: 'high-performance' });
+  const renderer = new THREE.WebGLRenderer({
+    canvas, antialias: true, powerPreference: 'high-performance',
+    preserveDrawingBuffer: true, // else a saved or printed picture of the page may be empty
+  });
   const deformer = new Deformer(renderer, scene);
   const drawing = new Drawing(renderer, scene, deformer, canvas);
   const { centre, size } = bounds(scene);
@@ -44,6 +54,7 @@ async function start() {
   deformer.uniforms.size.value = size;
   deformer.uniforms.inverse_size.value = 1 / size;
   const isTrajectory = scene.times !== null;
+  const decimals = isTrajectory ? decimalsOf(scene.times) : 0;
   const player = isTrajectory ? new TrajectoryPlayer(scene) : new ModePlayer(scene, size);
   const ui = { playing: true, field: 0, ranges: [0, 0, 0, 0], picked: -1, up: scene.up, dirty: true, measured: 0 };
   document.title = scene.title;
@@ -223,7 +234,9 @@ async function start() {
   exaggerate();
   lookFrom(scene.up);
   setField(1);
-  setPlaying(true);
+  const wanted = isTrajectory && /^#frame=(\d+)$/.exec(window.location.hash);
+  setPlaying(!wanted);
+  if (wanted) setFrame(Number(wanted[1]));
 
   // ---- the loop ----
   function show(now) {
@@ -238,7 +251,7 @@ async function start() {
     drawing.render();
     if (isTrajectory) {
       $('frame').value = String(player.frame);
-      $('time').textContent = `frame ${player.frame}, t = ${number(scene.times[player.frame])} s`;
+      $('time').textContent = `frame ${player.frame}, t = ${scene.times[player.frame].toFixed(decimals)} s`;
     }
     showPicked();
   }
