@@ -317,7 +317,7 @@ modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajec
     }
     data->displacement_error = 0.5 / MODE_STEPS;
     MODAL_TRY(put_objects(&out, basis, err));
-    header = json_pack("{s:i, s:s, s:s, s:O, s:i}", "version", 1, "title", title, "up",
+    header = json_pack("{s:i, s:s, s:s, s:O, s:i}", "version", 2, "title", title, "up",
                        up == 'z' ? "z" : "y", "shapes", shapes, "objects", basis->n_objects);
     if (!header) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--title: not UTF-8, %s", title);
     if (trajectory) {

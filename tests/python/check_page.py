@@ -3,7 +3,6 @@
 Without --browser: reads the page as formats/viewer_data.md says and compares; refusals. With it: opens
 pages in headless Chromium, works them with real clicks and keys and compares what the GPU computed.
 Exits with 77 where Chromium is absent. SHOTS: a folder for pictures of the pages."""
-import base64
 import gzip
 import json
 import os
@@ -17,6 +16,7 @@ import time
 import h5py
 import numpy as np
 
+from check_large import write_basis, write_trajectory
 from browser import Browser, find_program
 
 binaries, source = sys.argv[1:3]
@@ -96,7 +96,10 @@ class Data:
         text = open(page, encoding="utf-8").read()
         part = dict(re.findall(r'<script id="(header|data)"[^>]*>(.*?)</script>', text, re.S))
         self.header = json.loads(part["header"])
-        self.bytes = gzip.decompress(base64.b64decode(part["data"], validate=True))
+        codes = np.frombuffer(part["data"].encode("utf-32-le"), "<u4")
+        check(not np.isin(codes, (0, 13, 60)).any() and np.isin(codes[codes > 127], (256, 269, 316)).all(), "characters")
+        bits = np.unpackbits((codes & 127).astype("u1")[:, None], axis=1)[:, 1:].ravel()
+        self.bytes = gzip.decompress(np.packbits(bits[:len(bits) // 8 * 8]).tobytes())
         self.at = 0
 
     def planes(self, n, dtype):
@@ -199,6 +202,29 @@ def check_data(folder, basis, motion, moving):
     run("modalview", "-", f"{folder}/piped.html", "--basis", basis, "--quiet", input=body)
     check(Data(f"{folder}/piped.html").header["frames"] == 21, "a trajectory from a pipe")
     print("data ok")
+
+
+def check_sizes(folder):
+    """20,000 vertices, 16 smooth modes (with a thousandth of noise) and 200 frames: at most 1.5 MB; a page above 50 MB
+    is written with a warning."""
+    basis, motion, page = (f"{folder}/{n}" for n in ("large.h5", "large_motion.h5", "large.html"))
+    write_basis(basis, 200, 100, 16)
+    write_trajectory(motion, "large.h5", 16, 200)
+    with h5py.File(basis, "r+") as f:
+        tiles = f["shapes/0000/modes/modal_matrix"][:]
+        x, y = np.meshgrid(np.arange(200) / 199, np.arange(100) / 99)
+        k = np.arange(16)[None, :, None]
+        shift = np.array([0, 0.4, 0.8])
+        smooth = (np.sin(np.pi * (k % 4 + 1) * x.reshape(-1, 1, 1) + shift) *
+                  np.cos(np.pi * (k // 4 + 1) * y.reshape(-1, 1, 1) - shift))
+        u = smooth + 1e-3 * np.moveaxis(tiles, 3, 1).reshape(-1, 16, 3)
+        f["shapes/0000/modes/modal_matrix"][...] = np.moveaxis(u.reshape(-1, 32, 16, 3), 1, 3)
+    got = run("modalview", motion, page)
+    print("20,000 vertices:", os.path.getsize(page), "bytes")
+    check(os.path.getsize(page) <= 1.5e6 and b"warning" not in got.stderr, os.path.getsize(page), got)
+    write_trajectory(motion, "large.h5", 16, 800000)
+    got = run("modalview", motion, page, "--force")
+    check(os.path.getsize(page) > 50e6 and b"warning" in got.stderr and b"a large page" in got.stderr, got)
 
 
 def check_refusals(folder, basis, motion):
@@ -415,5 +441,6 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary: # Chr
         check_in_browser(temporary, *files, after[0] if after else None)
     else:
         check_data(temporary, *files)
+        check_sizes(temporary)
         check_refusals(temporary, *files[:2])
 print("ok")

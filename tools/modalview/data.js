@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads what formats/viewer_data.c wrote; formats/viewer_data.md is the specification.
 
-async function gunzip(base64) {
-  const packed = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
+async function gunzip(text) {
+  // The page has `unpack`, for the program itself.
+  const stream = new Blob([window.unpack(text)]).stream().pipeThrough(new DecompressionStream('gzip'));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 

@@ -41,7 +41,7 @@ function bounds(scene) {
 
 async function start() {
   const header = JSON.parse($('header').textContent);
-  const scene = await readScene(header, $('data').textContent.trim());
+  const scene = await readScene(header, $('data').textContent);
   const canvas = $('view');
   const renderer = new THREE.WebGLRenderer({
     canvas, antialias: true, powerPreference: 'high-performance',
