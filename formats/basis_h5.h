@@ -34,6 +34,15 @@ modal_status modal_basis_write(const char *path, const modal_basis *basis, modal
 modal_status modal_basis_read(const char *path, unsigned parts, modal_basis *basis,
                               modal_error *err);
 
+/* The same with parts [n_shapes] of every shape: `choose` sets them and sees the basis with its number of shapes and
+ * its objects alone. limit_bytes > 0: arrays that would take more together are MODAL_ERROR_MEMORY before
+ * they are read; *used_bytes: what they took. */
+typedef modal_status modal_basis_chooser(void *context, const modal_basis *basis, unsigned *parts,
+                                         modal_error *err);
+modal_status modal_basis_read_chosen(const char *path, modal_basis_chooser *choose, void *context,
+                                     int64_t limit_bytes, int64_t *used_bytes, modal_basis *basis,
+                                     modal_error *err);
+
 /* The same for the bytes of a file; `name` stands for the path in messages. */
 modal_status modal_basis_read_image(const void *bytes, size_t length, const char *name,
                                     unsigned parts, modal_basis *basis, modal_error *err);

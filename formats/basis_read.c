@@ -240,11 +240,21 @@ done:
     return status;
 }
 
-static modal_status read_shapes(const modal_h5_in *in, const modal_h5_place *root, unsigned parts,
+/* Which parts of a shape are to be read. */
+typedef struct choice {
+    unsigned parts;
+    modal_basis_chooser *choose; /* or NULL: the same parts of all */
+    void *context;
+} choice;
+
+static modal_status read_objects(const modal_h5_in *in, const modal_h5_place *root, modal_basis *basis);
+
+static modal_status read_shapes(const modal_h5_in *in, const modal_h5_place *root, const choice *wanted,
                                 int deep, modal_basis *basis)
 {
     modal_status status = MODAL_OK;
     modal_h5_place shapes = nowhere;
+    unsigned *parts = NULL; /* [n] */
     int32_t n = 0;
     MODAL_TRY(modal_h5_enter(in, root, "shapes", MODAL_H5_REQUIRED, &shapes));
     MODAL_TRY(modal_h5_read_count(in, &shapes, &n));
@@ -252,9 +262,15 @@ static modal_status read_shapes(const modal_h5_in *in, const modal_h5_place *roo
     MODAL_TRY(
         modal_alloc_zero(&basis->shapes, n, sizeof *basis->shapes, "shapes", in->checker.err));
     basis->n_shapes = n;
-    for (int32_t i = 0; i < n; i++)
-        MODAL_TRY(read_shape(in, &shapes, i, parts, deep, &basis->shapes[i]));
+    MODAL_TRY(modal_alloc(&parts, n, sizeof *parts, "shapes", in->checker.err));
+    for (int32_t i = 0; i < n; i++) parts[i] = wanted->parts;
+    if (wanted->choose) {
+        MODAL_TRY(read_objects(in, root, basis));
+        MODAL_TRY(wanted->choose(wanted->context, basis, parts, in->checker.err));
+    }
+    for (int32_t i = 0; i < n; i++) MODAL_TRY(read_shape(in, &shapes, i, parts[i], deep, &basis->shapes[i]));
 done:
+    modal_free(&parts);
     modal_h5_leave(&shapes);
     return status;
 }
@@ -312,7 +328,7 @@ static int hashable(const modal_basis *basis)
     return 1;
 }
 
-static modal_status read_all(const modal_h5_in *in, unsigned parts, int deep, modal_basis *basis)
+static modal_status read_all(const modal_h5_in *in, const choice *wanted, int deep, modal_basis *basis)
 {
     modal_status status = MODAL_OK;
     modal_h5_place root = nowhere;
@@ -320,8 +336,8 @@ static modal_status read_all(const modal_h5_in *in, unsigned parts, int deep, mo
     MODAL_TRY(modal_h5_check_root(in, "basis", 2));
     MODAL_TRY(modal_h5_enter(in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_read_text(in, &root, "content_hash", &hash));
-    MODAL_TRY(read_shapes(in, &root, parts, deep, basis));
-    MODAL_TRY(read_objects(in, &root, basis));
+    MODAL_TRY(read_shapes(in, &root, wanted, deep, basis));
+    if (!wanted->choose) MODAL_TRY(read_objects(in, &root, basis));
     MODAL_TRY(modal_provenance_read(in, &root, MODAL_H5_REQUIRED, &basis->provenance,
                                     &basis->n_provenance));
     if (hash) {
@@ -341,13 +357,14 @@ done:
     return status;
 }
 
-static modal_status read_source(const modal_h5_source *source, unsigned parts, int deep,
-                                modal_findings *findings, modal_basis *basis, modal_error *err)
+static modal_status read_choice_of(const modal_h5_source *source, const choice *wanted, int deep,
+                                   modal_findings *findings, modal_h5_budget *budget, modal_basis *basis,
+                                   modal_error *err)
 {
-    modal_h5_in in = {H5I_INVALID_HID, 0, {findings, err}};
+    modal_h5_in in = {.file = H5I_INVALID_HID, .checker = {findings, err}, .budget = budget};
     memset(basis, 0, sizeof *basis);
     modal_status status = modal_h5_open(&in, source);
-    if (status == MODAL_OK) status = read_all(&in, parts, deep, basis);
+    if (status == MODAL_OK) status = read_all(&in, wanted, deep, basis);
     status = modal_h5_close(&in, status);
     if (status != MODAL_OK) {
         modal_basis_free(basis);
@@ -356,11 +373,30 @@ static modal_status read_source(const modal_h5_source *source, unsigned parts, i
     return status;
 }
 
+static modal_status read_source(const modal_h5_source *source, unsigned parts, int deep,
+                                modal_findings *findings, modal_basis *basis, modal_error *err)
+{
+    const choice all = {.parts = parts};
+    return read_choice_of(source, &all, deep, findings, NULL, basis, err);
+}
+
 modal_status modal_basis_read(const char *path, unsigned parts, modal_basis *basis,
                               modal_error *err)
 {
     const modal_h5_source source = {path, NULL, 0};
     return read_source(&source, parts, 0, NULL, basis, err);
+}
+
+modal_status modal_basis_read_chosen(const char *path, modal_basis_chooser *choose, void *context,
+                                     int64_t limit_bytes, int64_t *used_bytes, modal_basis *basis,
+                                     modal_error *err)
+{
+    const modal_h5_source source = {path, NULL, 0};
+    const choice wanted = {.choose = choose, .context = context};
+    modal_h5_budget budget = {.limit = limit_bytes};
+    modal_status status = read_choice_of(&source, &wanted, 0, NULL, &budget, basis, err);
+    *used_bytes = budget.used;
+    return status;
 }
 
 modal_status modal_basis_read_image(const void *bytes, size_t length, const char *name,

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "formats/trajectory_h5.h"
 #include "lib/base/hash.h"
 #include "lib/base/status.h"
 
@@ -20,17 +21,18 @@ typedef struct modal_checkpoint {
     /* what the motion goes on from: five arrays of the simulator's own */
     int64_t state_counts[MODAL_CHECKPOINT_STATE];
     double *state[MODAL_CHECKPOINT_STATE];
-    /* the frames */
-    int64_t n_coordinates, n_objects;
-    double *q;      /* [n_frames, n_coordinates] */
-    double *frames; /* [n_frames, n_objects, 12] or NULL */
-    double *energy; /* [n_frames, 4] */
+    int64_t n_coordinates, n_objects; /* of the frames; n_objects 0: no rigid frames */
 } modal_checkpoint;
 
 void modal_checkpoint_free(modal_checkpoint *checkpoint);
-modal_status modal_checkpoint_write(const char *path, const modal_checkpoint *checkpoint, modal_error *err);
-/* `checkpoint` is overwritten; the caller frees it; zeroed after an error. MODAL_ERROR_INPUT for a file that
- * is none, is damaged, or holds values that are not finite. */
+/* `rows` has the first n_frames frames, which are copied in blocks. */
+modal_status modal_checkpoint_write(const char *path, const modal_checkpoint *checkpoint, modal_trajectory_out *rows,
+                                    modal_error *err);
+/* All but the frames. `checkpoint` is overwritten; the caller frees it; zeroed after an error.
+ * MODAL_ERROR_INPUT for a file that is none, is damaged, or holds values that are not finite. */
 modal_status modal_checkpoint_read(const char *path, modal_checkpoint *checkpoint, modal_error *err);
+/* Puts the frames of a checkpoint that was read from `path` into `rows`, at i / fps. */
+modal_status modal_checkpoint_rows(const char *path, const modal_checkpoint *checkpoint, double fps,
+                                   modal_trajectory_out *rows, modal_error *err);
 
 #endif

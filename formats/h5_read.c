@@ -280,6 +280,12 @@ modal_status modal_h5_read_array(const modal_h5_in *in, const modal_h5_place *pl
     if (!fine) goto done;
     MODAL_TRY(check_storage(in, dataset, space, where, item_bytes, rank, shape, bytes, &fine));
     if (!fine) goto done;
+    if (values && in->budget) {
+        in->budget->used += bytes;
+        if (in->budget->limit > 0 && in->budget->used > in->budget->limit)
+            MODAL_FAIL(in->checker.err, MODAL_ERROR_MEMORY, "%s: %lld bytes, with those before %lld of %lld allowed",
+                       where, (long long)bytes, (long long)in->budget->used, (long long)in->budget->limit);
+    }
     if (values) {
         MODAL_TRY(modal_alloc(&array, bytes, 1, where, in->checker.err));
         if (bytes > 0 &&

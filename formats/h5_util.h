@@ -46,10 +46,16 @@ modal_status modal_h5_failed(modal_error *err, modal_status status, const char *
 
 /* ---- reading ---- */
 
+/* Bytes of the arrays that were read, and the most that may be, 0: any. */
+typedef struct modal_h5_budget {
+    int64_t limit, used;
+} modal_h5_budget;
+
 typedef struct modal_h5_in {
     hid_t file;
     int64_t file_bytes;
     modal_checker checker;
+    modal_h5_budget *budget; /* or NULL */
 } modal_h5_in;
 
 /* Where the bytes are: a file, or an image of one in memory (bytes not NULL; path then only names
@@ -122,6 +128,17 @@ modal_status modal_h5_end_group(hid_t *group, modal_status status, modal_error *
 
 modal_status modal_h5_write_array(hid_t place, const char *name, modal_h5_type type, int rank,
                                   const int64_t *dims, const void *values, modal_error *err);
+/* A contiguous float64 array whose rows are written one after the other, and may be read back; its place in the
+ * file does not depend on how many are written at once. No size may be 0. */
+modal_status modal_h5_make_rows(hid_t place, const char *name, int rank, const int64_t *dims, hid_t *dataset,
+                                modal_error *err);
+modal_status modal_h5_put_rows(hid_t dataset, const char *name, int64_t first, int64_t count,
+                               const double *values, modal_error *err);
+/* Of any open array of float64. */
+modal_status modal_h5_get_rows(hid_t dataset, const char *name, int64_t first, int64_t count, double *values,
+                               modal_error *err);
+/* Closes such an array of a file being written. */
+modal_status modal_h5_end_rows(hid_t *dataset, modal_status status, const char *name, modal_error *err);
 modal_status modal_h5_write_text(hid_t place, const char *name, const char *text, modal_error *err);
 modal_status modal_h5_write_number(hid_t place, const char *name, double value, modal_error *err);
 modal_status modal_h5_write_integer(hid_t place, const char *name, int64_t value, modal_error *err);

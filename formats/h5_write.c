@@ -181,6 +181,63 @@ done:
     return status;
 }
 
+modal_status modal_h5_make_rows(hid_t place, const char *name, int rank, const int64_t *dims, hid_t *dataset,
+                                modal_error *err)
+{
+    hsize_t size[MODAL_H5_RANK];
+    for (int i = 0; i < rank; i++) size[i] = (hsize_t)dims[i];
+    hid_t creation = timeless(H5P_DATASET_CREATE), space = H5Screate_simple(rank, size, NULL);
+    *dataset = H5I_INVALID_HID;
+    if (creation >= 0 && space >= 0 && H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER) >= 0 &&
+        H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY) >= 0)
+        *dataset = H5Dcreate2(place, name, modal_h5_file_type(MODAL_H5_F64), space, H5P_DEFAULT, creation,
+                              H5P_DEFAULT);
+    modal_h5_drop(&space);
+    modal_h5_drop(&creation);
+    return *dataset < 0 ? modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, "cannot be written") : MODAL_OK;
+}
+
+/* Rows of an array, to it or from it. */
+static modal_status move_rows(hid_t dataset, const char *name, int64_t first, int64_t count, const double *from,
+                              double *to, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    hsize_t size[MODAL_H5_RANK], start[MODAL_H5_RANK] = {(hsize_t)first};
+    hid_t space = H5Dget_space(dataset), memory = H5I_INVALID_HID;
+    const int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
+    int good = rank > 0 && rank <= MODAL_H5_RANK && H5Sget_simple_extent_dims(space, size, NULL) >= 0 &&
+               (hsize_t)(first + count) <= size[0];
+    if (good) {
+        size[0] = (hsize_t)count;
+        memory = H5Screate_simple(rank, size, NULL);
+        good = memory >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0;
+    }
+    if (good && from) good = H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, from) >= 0;
+    if (good && to) good = H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, to) >= 0;
+    if (!good)
+        status = modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, from ? "cannot be written" : "cannot be read");
+    modal_h5_drop(&memory);
+    modal_h5_drop(&space);
+    return status;
+}
+
+modal_status modal_h5_put_rows(hid_t dataset, const char *name, int64_t first, int64_t count,
+                               const double *values, modal_error *err)
+{
+    return move_rows(dataset, name, first, count, values, NULL, err);
+}
+
+modal_status modal_h5_get_rows(hid_t dataset, const char *name, int64_t first, int64_t count, double *values,
+                               modal_error *err)
+{
+    return move_rows(dataset, name, first, count, NULL, values, err);
+}
+
+modal_status modal_h5_end_rows(hid_t *dataset, modal_status status, const char *name, modal_error *err)
+{
+    return close_written(dataset, status, name, err);
+}
+
 static modal_status write_attribute(hid_t place, const char *name, hid_t type, const void *value,
                                     modal_error *err)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modalsim: from a modal basis and loads, or a scene, to a trajectory of reduced coordinates. */
 
-#include "formats/basis_h5.h"
 #include "formats/h5_util.h"
 #include "lib/base/memory.h"
 #include "tools/modalsim.h"
@@ -39,6 +38,10 @@ static const tool_option options[] = {
     {"backend", 0, "NAME", "auto",
      "With --scene: auto, ref, cpu, cuda or cuda:N.", 0},
     TOOL_OPTION_THREADS,
+    {"memory-limit", 0, "SIZE", NULL,
+     "Most main memory for the basis and what is made of it, e.g. 800M or 4G; frames take none, but for those "
+     "that go to standard output.",
+     0},
     {"checkpoint", 0, "FILE", NULL, "With --scene: keep there all that the run needs to go on.", 0},
     {"checkpoint-every", 0, "N", "100", "Frames between checkpoints.", 0},
     {"restart", 0, "FILE", NULL,
@@ -84,7 +87,6 @@ int main(int argc, char **argv)
     modal_error err = {0};
     request r = {0};
     modal_basis basis = {0};
-    modal_trajectory trajectory = {0};
     tool_output output = {0};
 
     MODAL_TRY(modalsim_request(&t, &r, &err));
@@ -94,18 +96,13 @@ int main(int argc, char **argv)
         goto done;
     }
     double start = tool_seconds();
-    /* only an impulse needs the surface and U, which are nearly all of a basis */
-    unsigned parts = MODAL_BASIS_MODES | (r.n_impulses > 0 ? MODAL_BASIS_DEFORM : 0);
-    MODAL_TRY(modal_basis_read(r.basis_path, parts, &basis, &err));
+    int64_t bytes = 0;
+    MODAL_TRY(modalsim_basis_read(&r, NULL, &basis, &bytes, &err));
     tool_stage(&t, "read basis", tool_seconds() - start, -1);
-    MODAL_TRY(modalsim_linear(&t, &r, &basis, &trajectory, &err));
-    MODAL_TRY(modalsim_trajectory_sign(&t, &r, &basis, r.base_path != NULL, &r.base_path, "cpu", &trajectory,
-                                       &err));
-    MODAL_TRY(modalsim_trajectory_write(&t, &r, &output, &trajectory, &err));
+    MODAL_TRY(modalsim_linear(&t, &r, &basis, &output, &err));
 done:
     tool_output_name_error(&output, &err);
     tool_output_discard(&output);
-    modal_trajectory_free(&trajectory);
     modal_basis_free(&basis);
     modal_free(&r.impulses);
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);

@@ -5,7 +5,10 @@
 
 #include <stdint.h>
 
+#include "formats/basis_tiles.h"
+#include "formats/trajectory_h5.h"
 #include "lib/basis/basis.h"
+#include "lib/dynamics/scene.h"
 #include "lib/trajectory/trajectory.h"
 #include "tools/common/output.h"
 #include "tools/common/tool.h"
@@ -22,6 +25,7 @@ typedef struct request {
     const char *scene_path;      /* or NULL; then only this line and the next hold something */
     const char *back_end, *checkpoint_path, *restart_path;
     int64_t checkpoint_every;    /* frames */
+    int64_t memory_limit;        /* bytes, 0: any */
     int keep_partial;
     int to_stdout, force, start_static;
     double fps; /* 0: one frame */
@@ -39,22 +43,37 @@ int modalsim_parse_index(const char *text, const char **end, int64_t *value);
 /* Fills the request. The caller frees request->impulses. */
 modal_status modalsim_request(const tool *t, request *r, modal_error *err);
 
-/* Linear motion as the flags ask for, into trajectory (times, mode offsets, q). */
-modal_status modalsim_linear(tool *t, const request *r, const modal_basis *basis,
-                             modal_trajectory *trajectory, modal_error *err);
+/* The parts of the basis that the scene (NULL: the flags) needs, within the memory limit; *bytes: what they take.
+ * Of modal matrices that are not needed as a whole, tiles [n], ascending, are read when they are known:
+ * *file is NULL at first, and for the caller to close. */
+modal_status modalsim_basis_read(const request *r, const modal_scene *scene, modal_basis *basis,
+                                 int64_t *bytes, modal_error *err);
+modal_status modalsim_basis_tiles(const request *r, modal_basis *basis, modal_basis_tiles **file, int32_t shape,
+                                  int64_t n, const int64_t *tiles, modal_error *err);
+
+/* Linear motion as the flags ask for, into the trajectory. */
+modal_status modalsim_linear(tool *t, const request *r, modal_basis *basis, tool_output *output,
+                             modal_error *err);
 
 /* Reads scene and basis, runs it, writes the trajectory; see formats/scene.md. */
 modal_status modalsim_scene(tool *t, const request *r, tool_output *output, modal_error *err);
 
-/* Times, offsets, basis hash and room for q of the frames. */
-modal_status modalsim_trajectory_begin(const modal_basis *basis, int64_t n_frames, double fps,
-                                       modal_trajectory *trajectory, modal_error *err);
-/* Link to the basis and provenance: the basis's steps, then this one; inputs are the basis and `n_files`
- * more files. */
-modal_status modalsim_trajectory_sign(const tool *t, const request *r, const modal_basis *basis, int n_files,
-                                      const char *const *files, const char *back_end,
-                                      modal_trajectory *trajectory, modal_error *err);
-modal_status modalsim_trajectory_write(tool *t, const request *r, tool_output *output,
-                                       const modal_trajectory *trajectory, modal_error *err);
+/* A trajectory that is written while it is made. */
+typedef struct modalsim_writer {
+    tool *t;
+    const request *r;
+    tool_output *output;
+    modal_trajectory head; /* no arrays of frames */
+    modal_trajectory_out *out;
+} modalsim_writer;
+
+/* Opens it, linked to the basis and signed: the basis's steps, then this one, whose inputs are the basis and
+ * `n_files` more files. */
+modal_status modalsim_writer_begin(modalsim_writer *w, const modal_basis *basis, int64_t n_frames,
+                                   int with_frames, int with_energy, int n_files, const char *const *files,
+                                   const char *back_end, modal_error *err);
+/* Puts it in its place, also where fewer frames were made than the head said: they are written anew then. */
+modal_status modalsim_writer_end(modalsim_writer *w, modal_error *err);
+void modalsim_writer_discard(modalsim_writer *w);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Linear motion, from the flags of the command line. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "formats/csv.h"
@@ -130,20 +131,29 @@ done:
     return status;
 }
 
-static modal_status set_impulses(tool *t, const request *r, const modal_basis *basis, loads *l,
-                                 modal_error *err)
+static int compare_tiles(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static modal_status set_impulses(tool *t, const request *r, modal_basis *basis, loads *l, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    int64_t *vertices = NULL, *tiles = NULL, n_tiles = 0; /* [n_impulses] */
+    modal_basis_tiles *file = NULL;
     const modal_object *object = &basis->objects[0];
     const modal_shape *shape = &basis->shapes[object->shape];
     json_t *list = json_array();
     MODAL_TRY(modal_alloc(&l->impulses, r->n_impulses, sizeof *l->impulses, "impulses", err));
     MODAL_TRY(modal_alloc(&l->jumps, (int64_t)r->n_impulses * shape->n_modes, sizeof(double),
                           "impulses", err));
+    MODAL_TRY(modal_alloc(&vertices, r->n_impulses, sizeof *vertices, "impulses", err));
+    MODAL_TRY(modal_alloc(&tiles, r->n_impulses, sizeof *tiles, "impulses", err));
     for (int i = 0; i < r->n_impulses; i++) {
         const impulse_request *p = &r->impulses[i];
         double distance = 0;
-        int64_t stored = p->vertex >= 0
+        const int64_t stored = p->vertex >= 0
                              ? modal_shape_stored_vertex(shape, p->vertex)
                              : modal_shape_nearest_vertex(shape, object->rest_frame, p->point, &distance);
         if (stored < 0)
@@ -152,17 +162,28 @@ static modal_status set_impulses(tool *t, const request *r, const modal_basis *b
         if (p->vertex < 0)
             tool_note(t, "--impulse: vertex %d, %g m from the point, %s", shape->user_vertex[stored],
                       distance, p->text);
-        double *jump = l->jumps + (int64_t)i * shape->n_modes;
-        modal_impulse_jump(shape, object->rest_frame, stored, p->impulse, jump);
-        l->impulses[i] = (modal_linear_impulse){p->time, 0, jump};
+        vertices[i] = stored;
+        tiles[i] = stored / MODAL_TILE;
         json_array_append_new(list, json_pack("{s:i, s:f, s:f}", "vertex",
                                               shape->user_vertex[stored], "distance_m", distance,
                                               "time", p->time));
+    }
+    qsort(tiles, (size_t)r->n_impulses, sizeof *tiles, compare_tiles);
+    for (int i = 0; i < r->n_impulses; i++)
+        if (n_tiles == 0 || tiles[n_tiles - 1] != tiles[i]) tiles[n_tiles++] = tiles[i];
+    MODAL_TRY(modalsim_basis_tiles(r, basis, &file, object->shape, n_tiles, tiles, err));
+    for (int i = 0; i < r->n_impulses; i++) {
+        double *jump = l->jumps + (int64_t)i * shape->n_modes;
+        modal_impulse_jump(shape, object->rest_frame, vertices[i], r->impulses[i].impulse, jump);
+        l->impulses[i] = (modal_linear_impulse){r->impulses[i].time, 0, jump};
     }
     l->problem.n_impulses = r->n_impulses;
     l->problem.impulses = l->impulses;
     json_object_set(t->report, "impulses", list);
 done:
+    modal_basis_tiles_close(file);
+    modal_free(&vertices);
+    modal_free(&tiles);
     json_decref(list);
     return status;
 }
@@ -177,23 +198,32 @@ static void warn_of_free_bodies(tool *t, const modal_basis *basis)
                  "deformation", t->arguments.operands[0], first, n > 1 ? " and others are" : " is");
 }
 
-modal_status modalsim_linear(tool *t, const request *r, const modal_basis *basis,
-                             modal_trajectory *trajectory, modal_error *err)
+static modal_status put_row(void *context, int64_t frame, double time, const double *q, modal_error *err)
+{
+    (void)frame;
+    return modal_trajectory_out_row(((modalsim_writer *)context)->out, time, q, NULL, NULL, err);
+}
+
+modal_status modalsim_linear(tool *t, const request *r, modal_basis *basis, tool_output *output,
+                             modal_error *err)
 {
     modal_status status = MODAL_OK;
     loads l = {0};
+    modalsim_writer writer = {.t = t, .r = r, .output = output};
     double start = tool_seconds();
     warn_of_free_bodies(t, basis);
     MODAL_TRY(set_oscillators(r, basis, &l, err));
     MODAL_TRY(read_base_acceleration(t, r, &l, err));
     MODAL_TRY(set_initial(&t->arguments, basis, &l, err));
     if (r->n_impulses > 0) MODAL_TRY(set_impulses(t, r, basis, &l, err));
-    MODAL_TRY(modalsim_trajectory_begin(basis, r->n_frames, r->fps, trajectory, err));
-    MODAL_TRY(modal_linear_simulate(&l.problem, r->n_frames, trajectory->times, trajectory->q, NULL,
-                                    &t->progress, err));
+    MODAL_TRY(modalsim_writer_begin(&writer, basis, r->n_frames, 0, 0, r->base_path != NULL, &r->base_path, "cpu",
+                                    err));
+    MODAL_TRY(modal_linear_stream(&l.problem, r->n_frames, r->fps, put_row, &writer, &t->progress, err));
     tool_stage(t, "simulate", tool_seconds() - start,
-               r->n_frames * trajectory->mode_offsets[basis->n_objects] * (int64_t)sizeof(double));
+               r->n_frames * writer.head.mode_offsets[basis->n_objects] * (int64_t)sizeof(double));
+    MODAL_TRY(modalsim_writer_end(&writer, err));
 done:
+    modalsim_writer_discard(&writer);
     loads_free(&l);
     return status;
 }

@@ -140,6 +140,9 @@ modal_status modalsim_request(const tool *t, request *r, modal_error *err)
     r->to_stdout = strcmp(r->trajectory_path, "-") == 0;
     r->force = tool_count(a, "force") > 0;
     r->scene_path = tool_value(a, "scene");
+    MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
+    if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s", tool_value(a, "memory-limit"));
     if (r->scene_path || tool_count(a, "backend") || tool_count(a, "threads") || tool_count(a, "checkpoint") ||
         tool_count(a, "restart") || tool_count(a, "keep-partial"))
         MODAL_TRY(read_scene_options(a, r, err));

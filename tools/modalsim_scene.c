@@ -4,7 +4,6 @@
 #include <omp.h>
 #include <string.h>
 
-#include "formats/basis_h5.h"
 #include "formats/checkpoint_h5.h"
 #include "formats/scene.h"
 #include "kernels/registry.h"
@@ -20,12 +19,13 @@ typedef struct scene_run {
     const request *r;
     modal_scene scene;
     modal_basis basis;
+    modal_basis_tiles *tiles; /* of its file, or NULL */
     modal_device device;
-    modal_trajectory trajectory;
+    modalsim_writer writer;
+    double *frames;  /* [objects, 12] of one frame, or NULL */
     char scene_hash[MODAL_HASH_TEXT];
     double *numbers; /* [objects, FRAME_NUMBERS + MEASURE_NUMBERS] of a checkpoint */
     int checkpoint_begun; /* this run may replace the checkpoint */
-    int64_t done;         /* frames */
 } scene_run;
 
 /* Of the scene's text and of the files that it names, so that a restart sees a change in any. */
@@ -53,7 +53,7 @@ static modal_status write_checkpoint(scene_run *s, const modal_scene_state *stat
 {
     modal_status status = MODAL_OK;
     tool_output output = {0};
-    const int64_t n = s->basis.n_objects, c = s->trajectory.mode_offsets[n];
+    const int64_t n = s->basis.n_objects, c = modal_basis_mode_offsets(&s->basis, NULL);
     double *measures = s->numbers + n * FRAME_NUMBERS;
     memcpy(s->numbers, state->frames, (size_t)n * sizeof *state->frames);
     for (int64_t i = 0; i < n; i++) {
@@ -65,13 +65,12 @@ static modal_status write_checkpoint(scene_run *s, const modal_scene_state *stat
     modal_checkpoint file = {.back_end = s->device.name, .n_frames = state->next_frame,
                              .state_counts = {c, c, c, n * FRAME_NUMBERS, n * MEASURE_NUMBERS},
                              .state = {state->q, state->v, state->a, s->numbers, measures},
-                             .n_coordinates = c, .n_objects = n, .q = s->trajectory.q,
-                             .frames = s->trajectory.frames, .energy = s->trajectory.energy};
+                             .n_coordinates = c, .n_objects = s->frames ? n : 0};
     strcpy(file.basis_hash, s->basis.hash);
     strcpy(file.scene_hash, s->scene_hash);
     MODAL_TRY(tool_output_begin(&output, s->r->checkpoint_path, s->r->force || s->checkpoint_begun, err));
     s->checkpoint_begun = 1;
-    MODAL_TRY(modal_checkpoint_write(output.temporary, &file, err));
+    MODAL_TRY(modal_checkpoint_write(output.temporary, &file, s->writer.out, err));
     MODAL_TRY(tool_output_commit(&output, err));
 done:
     tool_output_name_error(&output, err);
@@ -84,7 +83,7 @@ static modal_status read_restart(scene_run *s, modal_simulation *run, modal_erro
     modal_status status = MODAL_OK;
     modal_checkpoint file = {0};
     const char *path = s->r->restart_path;
-    const int64_t n = s->basis.n_objects, c = s->trajectory.mode_offsets[n];
+    const int64_t n = s->basis.n_objects, c = modal_basis_mode_offsets(&s->basis, NULL);
     const int64_t counts[MODAL_CHECKPOINT_STATE] = {c, c, c, n * FRAME_NUMBERS, n * MEASURE_NUMBERS};
     if (!path) goto done;
     MODAL_TRY(modal_checkpoint_read(path, &file, err));
@@ -96,7 +95,7 @@ static modal_status read_restart(scene_run *s, modal_simulation *run, modal_erro
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: made on another back end (--backend), %s", path,
                    file.back_end ? file.back_end : "");
     int fits = file.n_frames >= 1 && file.n_frames <= run->n_frames && file.n_coordinates == c &&
-               (file.frames != NULL) == (s->trajectory.frames != NULL) && (!file.frames || file.n_objects == n);
+               file.n_objects == (s->frames ? n : 0);
     for (int i = 0; i < MODAL_CHECKPOINT_STATE; i++) fits &= file.state_counts[i] == counts[i];
     if (!fits) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: does not fit the basis and the scene", path);
     modal_scene_state *state = &run->state;
@@ -110,10 +109,7 @@ static modal_status read_restart(scene_run *s, modal_simulation *run, modal_erro
         state->measures[i] = (modal_step_measure){.dissipated_power = m[0], .external_power = m[1],
                                                   .dissipated = m[2], .external = m[3]};
     }
-    memcpy(s->trajectory.q, file.q, (size_t)(file.n_frames * c) * sizeof(double));
-    memcpy(s->trajectory.energy, file.energy, (size_t)(file.n_frames * 4) * sizeof(double));
-    if (file.frames)
-        memcpy(s->trajectory.frames, file.frames, (size_t)(file.n_frames * n * 12) * sizeof(double));
+    MODAL_TRY(modal_checkpoint_rows(path, &file, s->scene.fps, s->writer.out, err));
     tool_note(s->t, "%s: goes on after frame %lld", path, (long long)file.n_frames - 1);
 done:
     modal_checkpoint_free(&file);
@@ -123,20 +119,30 @@ done:
 static modal_status frame_done(void *context, const modal_simulation *run, modal_error *err)
 {
     scene_run *s = context;
-    const int64_t done = s->done = run->state.next_frame;
+    const int64_t done = run->state.next_frame;
+    const double time = modal_frame_time(done - 1, s->scene.fps);
     const int stop = tool_signalled();
+    modal_status wrote =
+        modal_trajectory_out_row(s->writer.out, time, run->state.q, s->frames, run->energy, err);
+    if (wrote != MODAL_OK) return wrote;
     if (s->r->checkpoint_path && (stop || done % s->r->checkpoint_every == 0)) {
         modal_status status = write_checkpoint(s, &run->state, err);
         if (status != MODAL_OK) return status;
     }
     if (!stop) return MODAL_OK;
     return modal_error_set(err, MODAL_ERROR_INTERRUPTED, "interrupted after frame %lld, t = %g s",
-                           (long long)done - 1, run->times[done - 1]);
+                           (long long)done - 1, time);
+}
+
+static modal_status load_tiles(void *context, int32_t shape, int64_t n, const int64_t *tiles, modal_error *err)
+{
+    scene_run *s = context;
+    return modalsim_basis_tiles(s->r, &s->basis, &s->tiles, shape, n, tiles, err);
 }
 
 /* ---- the run ---- */
 
-static modal_status read_inputs(scene_run *s, modal_error *err)
+static modal_status read_inputs(scene_run *s, int64_t *basis_bytes, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const request *r = s->r;
@@ -147,7 +153,7 @@ static modal_status read_inputs(scene_run *s, modal_error *err)
         MODAL_TRY(tool_refuse_as_report(s->t, s->scene.files[i], err));
     }
     MODAL_TRY(hash_scene(s, err));
-    MODAL_TRY(modal_basis_read(r->basis_path, MODAL_BASIS_ALL, &s->basis, err));
+    MODAL_TRY(modalsim_basis_read(r, &s->scene, &s->basis, basis_bytes, err));
     tool_stage(s->t, "read", tool_seconds() - start, -1);
 done:
     return status;
@@ -180,62 +186,54 @@ static void report_run(scene_run *s, const modal_simulation *run)
 modal_status modalsim_scene(tool *t, const request *r, tool_output *output, modal_error *err)
 {
     modal_status status = MODAL_OK, ran = MODAL_OK;
-    scene_run s = {.t = t, .r = r};
+    scene_run s = {.t = t, .r = r, .writer = {.t = t, .r = r, .output = output}};
+    const char **files = NULL;
     modal_simulation run = {.scene = &s.scene, .basis = &s.basis, .device = &s.device,
-                            .progress = &t->progress, .frame_done = frame_done, .context = &s};
+                            .progress = &t->progress, .memory_limit = r->memory_limit,
+                            .load_tiles = load_tiles, .frame_done = frame_done, .context = &s};
     MODAL_TRY(tool_threads(t, &run.n_threads, err));
-    MODAL_TRY(read_inputs(&s, err));
+    MODAL_TRY(read_inputs(&s, &run.basis_bytes, err));
     MODAL_TRY(open_back_end(&s, run.n_threads, err));
     run.n_frames = modal_linear_frame_count(s.scene.duration, s.scene.fps);
     if (run.n_frames < 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: more than 2^31 frames, %g s at %g a second", r->scene_path,
                    s.scene.duration, s.scene.fps);
-    MODAL_TRY(modalsim_trajectory_begin(&s.basis, run.n_frames, s.scene.fps, &s.trajectory, err));
-    MODAL_TRY(modal_alloc(&s.trajectory.energy, 4 * run.n_frames, sizeof(double), "energies", err));
     if (modal_scene_moves(&s.scene, &s.basis))
-        MODAL_TRY(modal_alloc(&s.trajectory.frames, 12 * run.n_frames * s.basis.n_objects, sizeof(double),
-                              "frames", err));
+        MODAL_TRY(modal_alloc(&s.frames, 12 * (int64_t)s.basis.n_objects, sizeof(double), "frames", err));
     MODAL_TRY(modal_alloc(&s.numbers, (int64_t)s.basis.n_objects * (FRAME_NUMBERS + MEASURE_NUMBERS),
                           sizeof(double), "checkpoint", err));
-    run.times = s.trajectory.times;
-    run.q = s.trajectory.q;
-    run.frames = s.trajectory.frames;
-    run.energy = s.trajectory.energy;
+    run.frames = s.frames;
     MODAL_TRY(modal_scene_state_alloc(&run.state, &s.basis, err));
+    MODAL_TRY(modal_alloc(&files, (int64_t)s.scene.n_files + 1, sizeof *files, "files", err));
+    files[0] = r->scene_path;
+    for (int32_t i = 0; i < s.scene.n_files; i++) files[1 + i] = s.scene.files[i];
+    MODAL_TRY(modalsim_writer_begin(&s.writer, &s.basis, run.n_frames, s.frames != NULL, 1, 1 + s.scene.n_files,
+                                    files, s.device.name, err));
     MODAL_TRY(read_restart(&s, &run, err));
     if (r->keep_partial || r->checkpoint_path) tool_signals_hold();
 
     double start = tool_seconds();
-    s.done = run.state.next_frame;
     ran = modal_scene_simulate(&run, err);
     tool_stage(t, "simulate", tool_seconds() - start, -1);
     report_run(&s, &run);
     if (ran != MODAL_OK) modal_error_context(err, "%s", r->scene_path);
-    if (ran != MODAL_OK && !(r->keep_partial && s.done > 0 &&
+    if (ran != MODAL_OK && !(r->keep_partial && modal_trajectory_out_count(s.writer.out) > 0 &&
                              (ran == MODAL_ERROR_NOT_CONVERGED || ran == MODAL_ERROR_INTERRUPTED))) {
         status = ran;
         goto done;
     }
-    s.trajectory.n_frames = s.done; /* all, or those before the failure */
-    modal_error later = {0};        /* what ended the motion is said in the end */
-    modal_error *write_err = ran == MODAL_OK ? err : &later;
-    const char **files = NULL;
-    status = modal_alloc(&files, (int64_t)s.scene.n_files + 1, sizeof *files, "files", write_err);
-    if (status == MODAL_OK) {
-        files[0] = r->scene_path;
-        for (int32_t i = 0; i < s.scene.n_files; i++) files[1 + i] = s.scene.files[i];
-        status = modalsim_trajectory_sign(t, r, &s.basis, 1 + s.scene.n_files, files, s.device.name,
-                                          &s.trajectory, write_err);
-    }
-    modal_free(&files);
-    if (status == MODAL_OK) status = modalsim_trajectory_write(t, r, output, &s.trajectory, write_err);
+    modal_error later = {0}; /* what ended the motion is said in the end */
+    status = modalsim_writer_end(&s.writer, ran == MODAL_OK ? err : &later);
     if (ran != MODAL_OK) {
         if (status != MODAL_OK) tool_warn(t, "the part that is done could not be written: %s", later.message);
         status = ran;
     }
 done:
+    modal_free(&files);
     modal_scene_state_free(&run.state);
-    modal_trajectory_free(&s.trajectory);
+    modalsim_writer_discard(&s.writer);
+    s.tiles = modal_basis_tiles_close(s.tiles);
+    modal_free(&s.frames);
     modal_basis_free(&s.basis);
     modal_scene_free(&s.scene);
     modal_free(&s.numbers);

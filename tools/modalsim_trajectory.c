@@ -4,6 +4,7 @@
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "formats/trajectory_h5.h"
 #include "lib/base/memory.h"
@@ -58,29 +59,9 @@ done:
     return status;
 }
 
-modal_status modalsim_trajectory_begin(const modal_basis *basis, int64_t n_frames, double fps,
-                                       modal_trajectory *trajectory, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    const int64_t total = modal_basis_mode_offsets(basis, NULL);
-    int64_t values;
-    trajectory->n_frames = n_frames;
-    trajectory->n_objects = basis->n_objects;
-    strcpy(trajectory->basis_hash, basis->hash);
-    MODAL_TRY(modal_alloc(&trajectory->mode_offsets, (int64_t)basis->n_objects + 1, sizeof(int64_t),
-                          "mode offsets", err));
-    modal_basis_mode_offsets(basis, trajectory->mode_offsets);
-    if (!modal_size_multiply(n_frames, total, &values)) values = INT64_MAX; /* refused below */
-    MODAL_TRY(modal_alloc(&trajectory->q, values, sizeof(double), "reduced coordinates", err));
-    MODAL_TRY(modal_alloc(&trajectory->times, n_frames, sizeof(double), "times", err));
-    for (int64_t i = 0; i < n_frames; i++) trajectory->times[i] = i == 0 ? 0 : (double)i / fps;
-done:
-    return status;
-}
-
-modal_status modalsim_trajectory_sign(const tool *t, const request *r, const modal_basis *basis, int n_files,
-                                      const char *const *files, const char *back_end,
-                                      modal_trajectory *trajectory, modal_error *err)
+static modal_status sign(const tool *t, const request *r, const modal_basis *basis, int n_files,
+                         const char *const *files, const char *back_end, modal_trajectory *trajectory,
+                         modal_error *err)
 {
     modal_status status = MODAL_OK;
     char *inputs = NULL, hash[MODAL_HASH_TEXT];
@@ -100,35 +81,99 @@ modal_status modalsim_trajectory_sign(const tool *t, const request *r, const mod
     }
     MODAL_TRY(modal_provenance_append(&trajectory->provenance, &trajectory->n_provenance, t->program->name,
                                       tool_version(), t->command_line, inputs, back_end, err));
-    const int64_t total = trajectory->mode_offsets[trajectory->n_objects];
-    json_object_set_new(t->report, "frames", json_integer(trajectory->n_frames));
-    json_object_set_new(t->report, "objects", json_integer(basis->n_objects));
-    json_object_set_new(t->report, "modes", json_integer(total));
 done:
     modal_free(&inputs);
     return status;
 }
 
-modal_status modalsim_trajectory_write(tool *t, const request *r, tool_output *output,
-                                     const modal_trajectory *trajectory, modal_error *err)
+modal_status modalsim_writer_begin(modalsim_writer *w, const modal_basis *basis, int64_t n_frames,
+                                   int with_frames, int with_energy, int n_files, const char *const *files,
+                                   const char *back_end, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    static double there; /* of the arrays of rows the head only says whether they are */
+    modal_trajectory *head = &w->head;
+    head->n_frames = n_frames;
+    head->n_objects = basis->n_objects;
+    strcpy(head->basis_hash, basis->hash);
+    MODAL_TRY(modal_alloc(&head->mode_offsets, (int64_t)basis->n_objects + 1, sizeof(int64_t), "mode offsets",
+                          err));
+    modal_basis_mode_offsets(basis, head->mode_offsets);
+    MODAL_TRY(sign(w->t, w->r, basis, n_files, files, back_end, head, err));
+    const double row = 8.0 * ((double)head->mode_offsets[basis->n_objects] + 5 +
+                              (with_frames ? 12 * (double)basis->n_objects : 0));
+    if (w->r->to_stdout && w->r->memory_limit > 0 && 2 * row * (double)n_frames > (double)w->r->memory_limit)
+        MODAL_FAIL(err, MODAL_ERROR_MEMORY,
+                   "--memory-limit: standard output needs all frames in memory, twice, %.0f bytes; a file does not",
+                   2 * row * (double)n_frames);
+    head->frames = with_frames ? &there : NULL;
+    head->energy = with_energy ? &there : NULL;
+    status = modal_trajectory_out_open(&w->out, w->r->to_stdout ? NULL : w->output->temporary, head, err);
+done:
+    return status;
+}
+
+static modal_status copy_rows(void *context, int64_t first, int64_t count, const double *times, const double *q,
+                              const double *frames, const double *energy, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modalsim_writer *w = context;
+    const int64_t n = w->head.mode_offsets[w->head.n_objects];
+    (void)first;
+    for (int64_t i = 0; i < count; i++)
+        MODAL_TRY(modal_trajectory_out_row(w->out, times[i], q + i * n,
+                                           frames ? frames + i * 12 * w->head.n_objects : NULL,
+                                           energy ? energy + 4 * i : NULL, err));
+done:
+    return status;
+}
+
+/* The sizes of the arrays are in the file from the start: a shorter trajectory is another file. The first one
+ * loses its name, and is read while the second takes it. */
+static modal_status write_anew(modalsim_writer *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_trajectory_out *all = w->out;
+    w->out = NULL;
+    w->head.n_frames = modal_trajectory_out_count(all);
+    if (!w->r->to_stdout && unlink(w->output->temporary) != 0)
+        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be replaced, %s", w->output->temporary, strerror(errno));
+    MODAL_TRY(modal_trajectory_out_open(&w->out, w->r->to_stdout ? NULL : w->output->temporary, &w->head, err));
+    MODAL_TRY(modal_trajectory_out_read(all, w->head.n_frames, copy_rows, w, err));
+done:
+    modal_trajectory_out_abandon(&all);
+    return status;
+}
+
+modal_status modalsim_writer_end(modalsim_writer *w, modal_error *err)
 {
     modal_status status = MODAL_OK;
     void *bytes = NULL;
     size_t length = 0;
-    double start = tool_seconds();
-    tool_note(t, "%lld frames of %d objects, %lld modes in all", (long long)trajectory->n_frames,
-              trajectory->n_objects, (long long)trajectory->mode_offsets[trajectory->n_objects]);
-    if (r->to_stdout) {
-        MODAL_TRY(modal_trajectory_image(trajectory, &bytes, &length, err));
+    const double start = tool_seconds();
+    const int64_t total = w->head.mode_offsets[w->head.n_objects];
+    if (modal_trajectory_out_count(w->out) < w->head.n_frames) MODAL_TRY(write_anew(w, err));
+    json_object_set_new(w->t->report, "frames", json_integer(w->head.n_frames));
+    json_object_set_new(w->t->report, "objects", json_integer(w->head.n_objects));
+    json_object_set_new(w->t->report, "modes", json_integer(total));
+    tool_note(w->t, "%lld frames of %d objects, %lld modes in all", (long long)w->head.n_frames,
+              w->head.n_objects, (long long)total);
+    if (w->r->to_stdout) {
+        MODAL_TRY(modal_trajectory_out_close(&w->out, &bytes, &length, err));
         MODAL_TRY(tool_write_stdout(bytes, length, err));
     } else {
-        MODAL_TRY(modal_trajectory_write(output->temporary, trajectory, err));
-        MODAL_TRY(tool_output_commit(output, err));
+        MODAL_TRY(modal_trajectory_out_close(&w->out, NULL, NULL, err));
+        MODAL_TRY(tool_output_commit(w->output, err));
     }
-    tool_stage(t, "write", tool_seconds() - start,
-               trajectory->n_frames * trajectory->mode_offsets[trajectory->n_objects] *
-                   (int64_t)sizeof(double));
+    tool_stage(w->t, "write", tool_seconds() - start, w->head.n_frames * total * (int64_t)sizeof(double));
 done:
     modal_free(&bytes);
     return status;
+}
+
+void modalsim_writer_discard(modalsim_writer *w)
+{
+    modal_trajectory_out_abandon(&w->out);
+    w->head.frames = w->head.energy = NULL;
+    modal_trajectory_free(&w->head);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/basis/basis.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "lib/base/memory.h"
@@ -27,6 +28,7 @@ void modal_shape_free(modal_shape *shape)
     modal_free(&shape->ring);
     modal_free(&shape->boundary);
     modal_free(&shape->modal_matrix);
+    modal_free(&shape->matrix_tiles);
     modal_free(&shape->eigenvalues);
     modal_free(&shape->frequencies);
     modal_free(&shape->modal_masses);
@@ -43,6 +45,20 @@ void modal_shape_free(modal_shape *shape)
     modal_free(&shape->embedding_nodes);
     modal_free(&shape->embedding_weights);
     memset(shape, 0, sizeof *shape);
+}
+
+const float *modal_shape_tile(const modal_shape *s, int64_t tile)
+{
+    int64_t low = 0, high = s->n_matrix_tiles; /* the first that is not before */
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (s->matrix_tiles[middle] < tile)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    assert(s->modal_matrix && (!s->matrix_tiles || (low < s->n_matrix_tiles && s->matrix_tiles[low] == tile)));
+    return s->modal_matrix + (s->matrix_tiles ? low : tile) * s->n_modes * 3 * MODAL_TILE;
 }
 
 void modal_provenance_free(modal_provenance *provenance)

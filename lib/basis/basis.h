@@ -102,6 +102,9 @@ typedef struct modal_shape {
     /* the modal matrix: for each tile and mode x[32] y[32] z[32]; lanes past n_vertices are 0 */
     int32_t n_modes;
     float *modal_matrix; /* [modal_tile_count(n_vertices), n_modes, 3, MODAL_TILE] */
+    int64_t n_matrix_tiles;
+    int64_t *matrix_tiles; /* NULL: all of them are there; else [n_matrix_tiles], ascending: modal_matrix has these
+                              alone, one after the other (modal_shape_tile) */
 
     /* the modes */
     double *eigenvalues;   /* [n_modes] lambda = omega^2, (rad/s)^2, ascending */
@@ -161,8 +164,13 @@ typedef struct modal_basis {
     char hash[MODAL_HASH_TEXT];   /* of shapes and objects, see modal_basis_hash */
 } modal_basis;
 
+/* A tile of the modal matrix, [n_modes, 3, MODAL_TILE]; it must be there (asserted). */
+const float *modal_shape_tile(const modal_shape *shape, int64_t tile);
+
 /* Frees everything inside and zeroes the struct; a zeroed struct is fine. */
 void modal_shape_free(modal_shape *shape);
+/* A tile of the modal matrix, [n_modes, 3, MODAL_TILE]; it must be there (asserted). */
+const float *modal_shape_tile(const modal_shape *shape, int64_t tile);
 void modal_basis_free(modal_basis *basis);
 void modal_provenance_free(modal_provenance *provenance);
 

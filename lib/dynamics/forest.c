@@ -60,10 +60,12 @@ static void builder_free(builder *b)
     modal_free(&b->level);
 }
 
-static int32_t parent_of(const builder *b, int32_t i)
+static int32_t parent_in(const modal_basis *basis, const modal_forest_setup *setup, int32_t i)
 {
-    return b->setup->bodies[i].motion == MODAL_STEP_ATTACHED ? b->basis->objects[i].parent : -1;
+    return setup->bodies[i].motion == MODAL_STEP_ATTACHED ? basis->objects[i].parent : -1;
 }
+
+static int32_t parent_of(const builder *b, int32_t i) { return parent_in(b->basis, b->setup, i); }
 
 static modal_status check_bodies(const builder *b, modal_error *err)
 {
@@ -305,6 +307,28 @@ static modal_status build_state(modal_forest *f, const builder *b, modal_error *
     f->most_halvings = b->setup->most_halvings < MOST_HALVINGS ? b->setup->most_halvings : MOST_HALVINGS;
 done:
     return status;
+}
+
+int64_t modal_forest_bytes(const modal_basis *basis, const modal_forest_setup *setup)
+{
+    int64_t tables = 0, work = 0, most = 0;
+    for (int32_t s = 0; s < basis->n_shapes; s++) {
+        const int64_t r = basis->shapes[s].n_modes, nodes = basis->shapes[s].volume.n_nodes;
+        int cubic = 0, moves = 0, used = 0;
+        for (int32_t i = 0; i < basis->n_objects; i++) {
+            const modal_body *body = &setup->bodies[i];
+            if (basis->objects[i].shape != s || body->exact) continue;
+            used = 1;
+            cubic |= !body->linear;
+            moves |= body->motion != MODAL_STEP_FIXED;
+            const int32_t parent = parent_in(basis, setup, i);
+            const int64_t above = parent < 0 ? 0 : basis->shapes[basis->objects[parent].shape].n_modes;
+            work += modal_step_work_size(r, above) + modal_step_pairs(r) + (1 + above) * MODAL_STEP_ANCHOR;
+        }
+        if (used) tables += (cubic ? 1 + r + r * (r + 1) / 2 : 1) * modal_step_pairs(r) + (1 + r) * modal_step_moments(r);
+        if (moves && 6 * nodes * (r + 2) > most) most = 6 * nodes * (r + 2); /* while inertia is computed */
+    }
+    return 8 * (2 * tables + work + most); /* tables are copied to the device */
 }
 
 modal_status modal_forest_new(modal_forest **forest, const modal_basis *basis,

@@ -50,6 +50,9 @@ typedef struct modal_forest_loads {
 
 typedef struct modal_forest modal_forest;
 
+/* About the bytes that modal_forest_new will take at most. */
+int64_t modal_forest_bytes(const modal_basis *basis, const modal_forest_setup *setup);
+
 /* The basis needs its modes, for points and attached objects its surface and matrix, for objects that
  * are not fixed its solid with modes at the nodes. Everything is copied. q and v start at 0.
  * MODAL_ERROR_INPUT: no reduced forces where the body is not linear; an attached object without

@@ -29,6 +29,11 @@ modal_status modal_forest_anchor(modal_forest_tables *tables, const modal_shape 
                                  const double *parent_frame, const modal_shape *child,
                                  const double *child_frame, modal_step_object *out, modal_error *err);
 
+/* Marks the tiles of the parent's modal matrix that its vertices are in. */
+modal_status modal_forest_mark_interface(const modal_shape *parent, const double *parent_frame,
+                                         const modal_shape *child, const double *child_frame, uint8_t *tiles,
+                                         modal_error *err);
+
 /* Rest position and modes of a point. */
 modal_status modal_forest_point(modal_forest_tables *tables, const modal_shape *shape,
                                 const modal_body_point *point, int64_t *at, modal_error *err);

@@ -67,12 +67,24 @@ static modal_status check_shape(const modal_linear_shape *s, int32_t index, moda
     return MODAL_OK;
 }
 
-static modal_status check(const modal_linear_problem *p, int64_t n_frames, const double *times,
-                          modal_error *err)
+/* When the frames are, and where they go. */
+typedef struct frames {
+    int64_t n;
+    const double *times; /* [n], or NULL: i / fps */
+    double fps;
+    double *q, *velocity; /* [n, total modes]; q of a row alone where `row` is given */
+    modal_linear_row *row;
+    void *context;
+} frames;
+
+static double time_of(const frames *f, int64_t i) { return f->times ? f->times[i] : i == 0 ? 0 : (double)i / f->fps; }
+
+static modal_status check(const modal_linear_problem *p, const frames *f, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    if (n_frames < 1) MODAL_FAIL(err, MODAL_ERROR_USAGE, "no frames");
-    for (int64_t i = 0; i < n_frames; i++)
+    const double *times = f->times;
+    if (f->n < 1) MODAL_FAIL(err, MODAL_ERROR_USAGE, "no frames");
+    for (int64_t i = 0; times && i < f->n; i++)
         if (!(times[i] >= 0 && isfinite(times[i]) && (i == 0 || times[i] > times[i - 1])))
             MODAL_FAIL(err, MODAL_ERROR_USAGE, "frame %lld: times must be >= 0 and increase, %.17g",
                        (long long)i, times[i]);
@@ -95,7 +107,7 @@ static modal_status check(const modal_linear_problem *p, int64_t n_frames, const
         if (impulse->object < 0 || impulse->object >= p->n_objects)
             MODAL_FAIL(err, MODAL_ERROR_USAGE, "impulse %lld: no object %d", (long long)i,
                        impulse->object);
-        if (!(impulse->time >= 0 && impulse->time < times[n_frames - 1]))
+        if (!(impulse->time >= 0 && impulse->time < time_of(f, f->n - 1)))
             MODAL_FAIL(err, MODAL_ERROR_USAGE,
                        "impulse %lld: time must be in [0, last frame), %.17g", (long long)i,
                        impulse->time);
@@ -326,45 +338,52 @@ static double next_event(const workspace *w, double last_frame)
     return end;
 }
 
-modal_status modal_linear_simulate(const modal_linear_problem *problem, int64_t n_frames,
-                                   const double *times, double *q, double *velocity,
-                                   const modal_progress *progress, modal_error *err)
+/* Frame i from the coefficients that are set. */
+static modal_status put_frame(const workspace *w, const frames *f, int64_t i, modal_error *err)
+{
+    const int64_t at = f->row ? 0 : i * w->n_total;
+    if (evaluate(w, f->q + at, f->velocity ? f->velocity + at : NULL) != 0)
+        return modal_error_set(err, MODAL_ERROR_INPUT, "frame %lld: the motion is not finite", (long long)i);
+    return f->row ? f->row(f->context, i, time_of(f, i), f->q, err) : MODAL_OK;
+}
+
+static modal_status simulate(const modal_linear_problem *problem, frames *f, const modal_progress *progress,
+                             modal_error *err)
 {
     modal_status status = MODAL_OK;
     workspace w = {.problem = problem};
     int64_t frame = 0, work = 0;
-    double t = 0;
+    double t = 0, *row = NULL;
 
-    MODAL_TRY(check(problem, n_frames, times, err));
+    MODAL_TRY(check(problem, f, err));
     MODAL_TRY(prepare(&w, err));
     MODAL_TRY(start(&w, err));
+    if (f->row) {
+        MODAL_TRY(modal_alloc(&row, w.n_total, sizeof(double), "frame", err));
+        f->q = row;
+    }
+    const double last = time_of(f, f->n - 1);
 
     /* a frame at t = 0 is the start itself, before any impulse */
-    if (times[0] == 0) {
+    if (time_of(f, 0) == 0) {
         set_coefficients(&w, 0, 1);
-        if (evaluate(&w, q, velocity) != 0)
-            MODAL_FAIL(err, MODAL_ERROR_INPUT, "frame 0: the motion is not finite");
+        MODAL_TRY(put_frame(&w, f, 0, err));
         frame = 1;
     }
-    while (frame < n_frames) {
+    while (frame < f->n) {
         apply_impulses(&w, t);
-        const double end = next_event(&w, times[n_frames - 1]);
+        const double end = next_event(&w, last);
         const double length = end - t;
         set_loads(&w, t, end);
-        for (; frame < n_frames && times[frame] <= end; frame++) {
+        for (; frame < f->n && time_of(f, frame) <= end; frame++) {
             if (work++ % REPORT_EVERY == 0)
-                MODAL_TRY(modal_progress_report(progress, "simulate",
-                                                (double)frame / (double)n_frames, err));
-            set_coefficients(&w, times[frame] - t, length);
-            if (evaluate(&w, q + frame * w.n_total,
-                         velocity ? velocity + frame * w.n_total : NULL) != 0)
-                MODAL_FAIL(err, MODAL_ERROR_INPUT, "frame %lld: the motion is not finite",
-                           (long long)frame);
+                MODAL_TRY(modal_progress_report(progress, "simulate", (double)frame / (double)f->n, err));
+            set_coefficients(&w, time_of(f, frame) - t, length);
+            MODAL_TRY(put_frame(&w, f, frame, err));
         }
         if (work++ % REPORT_EVERY == 0)
-            MODAL_TRY(modal_progress_report(progress, "simulate",
-                                            (double)frame / (double)n_frames, err));
-        if (frame == n_frames) break;
+            MODAL_TRY(modal_progress_report(progress, "simulate", (double)frame / (double)f->n, err));
+        if (frame == f->n) break;
         set_coefficients(&w, length, length);
         if (evaluate(&w, w.q, w.v) != 0)
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "t = %g s: the motion is not finite", end);
@@ -373,8 +392,25 @@ modal_status modal_linear_simulate(const modal_linear_problem *problem, int64_t 
             w.next_sample++;
     }
 done:
+    modal_free(&row);
     workspace_free(&w);
     return status;
+}
+
+modal_status modal_linear_simulate(const modal_linear_problem *problem, int64_t n_frames,
+                                   const double *times, double *q, double *velocity,
+                                   const modal_progress *progress, modal_error *err)
+{
+    frames f = {.n = n_frames, .times = times, .q = q, .velocity = velocity};
+    return simulate(problem, &f, progress, err);
+}
+
+modal_status modal_linear_stream(const modal_linear_problem *problem, int64_t n_frames, double fps,
+                                 modal_linear_row *row, void *context, const modal_progress *progress,
+                                 modal_error *err)
+{
+    frames f = {.n = n_frames, .fps = fps, .row = row, .context = context};
+    return simulate(problem, &f, progress, err);
 }
 
 int64_t modal_linear_frame_count(double duration, double fps)

@@ -72,6 +72,14 @@ modal_status modal_linear_simulate(const modal_linear_problem *problem, int64_t 
                                    const double *times, double *q, double *velocity,
                                    const modal_progress *progress, modal_error *err);
 
+/* The same at times i / fps, in memory that does not grow with their number: `row` gets every frame, and its
+ * status ends the run. */
+typedef modal_status modal_linear_row(void *context, int64_t frame, double time, const double *q,
+                                      modal_error *err);
+modal_status modal_linear_stream(const modal_linear_problem *problem, int64_t n_frames, double fps,
+                                 modal_linear_row *row, void *context, const modal_progress *progress,
+                                 modal_error *err);
+
 /* The number of frames at t = i / fps, i = 0 .. floor(duration fps + 1e-9), for duration >= 0 and
  * fps > 0, both finite; -1 where there are more than 2^31. */
 int64_t modal_linear_frame_count(double duration, double fps);

@@ -17,13 +17,14 @@ void modal_damping_ratio(double zeta, int32_t n_modes, const double *eigenvalues
 void modal_impulse_jump(const modal_shape *shape, const double *rest_frame, int64_t vertex,
                         const double impulse[3], double *jump)
 {
-    const int64_t tile = vertex / MODAL_TILE, lane = vertex % MODAL_TILE;
+    const int64_t lane = vertex % MODAL_TILE;
+    const float *matrix = modal_shape_tile(shape, vertex / MODAL_TILE);
     double own[3];
     for (int axis = 0; axis < 3; axis++)
         own[axis] = rest_frame[axis] * impulse[0] + rest_frame[4 + axis] * impulse[1] +
                     rest_frame[8 + axis] * impulse[2];
     for (int32_t k = 0; k < shape->n_modes; k++) {
-        const float *u = shape->modal_matrix + (tile * shape->n_modes + k) * 3 * MODAL_TILE + lane;
+        const float *u = matrix + (int64_t)k * 3 * MODAL_TILE + lane;
         jump[k] = ((double)u[0] * own[0] + (double)u[MODAL_TILE] * own[1] +
                    (double)u[2 * MODAL_TILE] * own[2]) /
                   shape->modal_masses[k];

@@ -7,6 +7,7 @@
 
 #include "lib/base/memory.h"
 #include "lib/dynamics/exact.h"
+#include "lib/dynamics/forest_tables.h"
 #include "lib/dynamics/loads.h"
 #include "lib/dynamics/motion.h"
 
@@ -55,6 +56,8 @@ void modal_scene_state_free(modal_scene_state *state)
     memset(state, 0, sizeof *state);
 }
 
+double modal_frame_time(int64_t i, double fps) { return i == 0 ? 0 : (double)i / fps; }
+
 int64_t modal_scene_steps_per_frame(const modal_scene *scene)
 {
     if (scene->step <= 0) return 1;
@@ -63,32 +66,6 @@ int64_t modal_scene_steps_per_frame(const modal_scene *scene)
 }
 
 /* ---- the scene against the basis ---- */
-
-static modal_step_motion motion_of(modal_scene_motion motion, const modal_object *object)
-{
-    switch (motion) {
-    case MODAL_SCENE_FREE: return MODAL_STEP_FREE;
-    case MODAL_SCENE_ATTACHED: return MODAL_STEP_ATTACHED;
-    case MODAL_SCENE_SPIN:
-    case MODAL_SCENE_KEYS: return MODAL_STEP_DRIVEN;
-    case MODAL_SCENE_FIXED: return MODAL_STEP_FIXED;
-    default: return object->parent >= 0 ? MODAL_STEP_ATTACHED : MODAL_STEP_FIXED;
-    }
-}
-
-int modal_scene_moves(const modal_scene *scene, const modal_basis *basis)
-{
-    int32_t at = 0;
-    for (int32_t i = 0; i < basis->n_objects; i++) {
-        while (at < scene->n_objects && scene->objects[at].object < i) at++;
-        const int named = at < scene->n_objects && scene->objects[at].object == i;
-        if (motion_of(named ? scene->objects[at].motion : MODAL_SCENE_DEFAULT, &basis->objects[i]) !=
-                MODAL_STEP_FIXED ||
-            (named && scene->objects[at].has_frame))
-            return 1;
-    }
-    return 0;
-}
 
 static void place_body(const modal_scene_object *said, const modal_object *object, modal_body *body)
 {
@@ -136,7 +113,7 @@ static modal_status set_bodies(runner *r, modal_error *err)
     MODAL_TRY(modal_alloc_zero(&r->splines, n, sizeof *r->splines, "objects", err));
     for (int32_t i = 0; i < n; i++) {
         modal_body *body = &r->bodies[i];
-        body->motion = motion_of(MODAL_SCENE_DEFAULT, &basis->objects[i]);
+        body->motion = modal_scene_motion_of(MODAL_SCENE_DEFAULT, &basis->objects[i]);
         body->linear = !scene->stvk;
         body->alpha = scene->alpha;
         body->beta = scene->beta;
@@ -152,7 +129,7 @@ static modal_status set_bodies(runner *r, modal_error *err)
         const modal_shape *shape = &basis->shapes[object->shape];
         modal_body *body = &r->bodies[said->object];
         r->said[said->object] = said;
-        body->motion = motion_of(said->motion, object);
+        body->motion = modal_scene_motion_of(said->motion, object);
         if (said->model >= 0) body->linear = said->model == 0;
         if (said->has_damping) {
             body->alpha = said->alpha;
@@ -319,6 +296,49 @@ done:
     return status;
 }
 
+/* ---- the part of the modal matrices that the scene needs ---- */
+
+static modal_status load_tiles(runner *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_basis *basis = r->s->basis;
+    int64_t *first = NULL, *list = NULL; /* [n_shapes + 1] of the shapes' tiles */
+    uint8_t *wanted = NULL;
+    if (!r->s->load_tiles) goto done;
+    MODAL_TRY(modal_alloc_zero(&first, (int64_t)basis->n_shapes + 1, sizeof *first, "tiles", err));
+    for (int32_t i = 0; i < basis->n_shapes; i++)
+        first[i + 1] = first[i] + modal_tile_count(basis->shapes[i].n_vertices);
+    MODAL_TRY(modal_alloc_zero(&wanted, first[basis->n_shapes], 1, "tiles", err));
+    MODAL_TRY(modal_alloc(&list, first[basis->n_shapes], sizeof *list, "tiles", err));
+    for (int64_t i = 0; i < r->n_points; i++)
+        for (int64_t v = 0; v < r->points[i].n_vertices; v++)
+            wanted[first[basis->objects[r->points[i].object].shape] + (r->points[i].first_vertex + v) / MODAL_TILE] = 1;
+    for (int32_t i = 0; i < basis->n_objects; i++) {
+        const modal_object *object = &basis->objects[i];
+        if (r->bodies[i].motion != MODAL_STEP_ATTACHED || object->parent < 0) continue;
+        const modal_object *parent = &basis->objects[object->parent];
+        if (basis->shapes[parent->shape].modal_matrix) continue;
+        status = modal_forest_mark_interface(&basis->shapes[parent->shape], parent->rest_frame,
+                                             &basis->shapes[object->shape], object->rest_frame,
+                                             wanted + first[parent->shape], err);
+        if (status != MODAL_OK) {
+            modal_error_context(err, "object %d", i);
+            goto done;
+        }
+    }
+    for (int32_t i = 0; i < basis->n_shapes; i++) {
+        int64_t n = 0;
+        for (int64_t tile = first[i]; tile < first[i + 1]; tile++)
+            if (wanted[tile]) list[n++] = tile - first[i];
+        if (n > 0 && !basis->shapes[i].modal_matrix) MODAL_TRY(r->s->load_tiles(r->s->context, i, n, list, err));
+    }
+done:
+    modal_free(&first);
+    modal_free(&list);
+    modal_free(&wanted);
+    return status;
+}
+
 /* ---- loads of the exact objects ---- */
 
 static modal_status add_exact(runner *r, double *q, double *v, modal_stream *stream, modal_error *err)
@@ -461,22 +481,19 @@ static modal_status store_frame(runner *r, int64_t frame, modal_error *err)
     modal_status status = MODAL_OK;
     modal_simulation *s = r->s;
     modal_scene_state *state = &s->state;
-    const int64_t n = modal_basis_mode_offsets(s->basis, NULL);
     MODAL_TRY(modal_forest_measure(r->forest, err));
     MODAL_TRY(modal_forest_get(r->forest, state->q, state->v, state->a, state->frames, state->measures, err));
-    MODAL_TRY(modal_exact_measure(r->exact, s->times[frame], state->q, state->v, state->frames, state->measures,
+    MODAL_TRY(modal_exact_measure(r->exact, modal_frame_time(frame, s->scene->fps), state->q, state->v, state->frames, state->measures,
                                   err));
     state->next_frame = frame + 1;
-    memcpy(s->q + frame * n, state->q, (size_t)n * sizeof(double));
-    double *energy = s->energy + 4 * frame;
-    memset(energy, 0, 4 * sizeof *energy);
+    memset(s->energy, 0, sizeof s->energy);
     for (int32_t i = 0; i < s->basis->n_objects; i++) {
         const modal_step_measure *m = &state->measures[i];
         const modal_step_frame *f = &state->frames[i];
         const double parts[4] = {m->kinetic, m->elastic, m->dissipated, m->external};
-        for (int e = 0; e < 4; e++) energy[e] += parts[e];
+        for (int e = 0; e < 4; e++) s->energy[e] += parts[e];
         if (!s->frames) continue;
-        double *to = s->frames + (frame * s->basis->n_objects + i) * 12;
+        double *to = s->frames + 12 * (int64_t)i;
         for (int row = 0; row < 3; row++) {
             memcpy(to + 4 * row, f->rotation + 3 * row, 3 * sizeof(double));
             to[4 * row + 3] = f->position[row];
@@ -494,7 +511,7 @@ static modal_status begin(runner *r, const modal_forest_loads *loads, modal_erro
     modal_scene_state *state = &s->state;
     if (state->next_frame > 0) {
         MODAL_TRY(modal_forest_set(r->forest, state->q, state->v, state->a, state->frames, state->measures, err));
-        MODAL_TRY(modal_exact_restore(r->exact, s->times[state->next_frame - 1], state->q, state->v,
+        MODAL_TRY(modal_exact_restore(r->exact, modal_frame_time(state->next_frame - 1, s->scene->fps), state->q, state->v,
                                       state->measures, err));
         goto done;
     }
@@ -565,12 +582,17 @@ modal_status modal_scene_simulate(modal_simulation *s, modal_error *err)
     MODAL_TRY(add_forces(&r, err));
     MODAL_TRY(add_patches(&r, err));
     MODAL_TRY(sort_points(&r, err));
+    MODAL_TRY(load_tiles(&r, err));
     set_air(&r);
     modal_forest_setup setup = {.bodies = r.bodies, .n_points = r.n_points, .points = r.points,
                                 .air = scene->wind.given ? &r.air : NULL, .tolerance = scene->tolerance,
                                 .most_iterations = scene->most_iterations,
                                 .most_halvings = scene->most_halvings, .n_threads = s->n_threads};
     memcpy(setup.gravity, scene->gravity, sizeof setup.gravity);
+    const int64_t bytes = s->memory_limit > 0 ? s->basis_bytes + modal_forest_bytes(s->basis, &setup) : 0;
+    if (bytes > s->memory_limit)
+        MODAL_FAIL(err, MODAL_ERROR_MEMORY, "basis and tables take %lld bytes, the memory limit is %lld",
+                   (long long)bytes, (long long)s->memory_limit);
     MODAL_TRY(modal_forest_new(&r.forest, s->basis, &setup, s->device, err));
     double *q, *v;
     modal_stream *stream;

@@ -5,6 +5,7 @@
 
 #include "lib/base/progress.h"
 #include "lib/dynamics/forest.h"
+#include "lib/dynamics/needs.h"
 #include "lib/dynamics/scene.h"
 
 /* The state between two frames, all that the motion goes on from. */
@@ -21,14 +22,17 @@ typedef struct modal_simulation {
     const modal_device *device;
     int n_threads; /* of the preparation */
     const modal_progress *progress;
-    int64_t n_frames;
-    const double *times; /* [n_frames] i / fps */
-    /* results; the caller's arrays */
-    double *q;       /* [n_frames, coordinates] */
-    double *frames;  /* [n_frames, objects, 12], or NULL */
-    double *energy;  /* [n_frames, 4] kinetic, elastic, dissipated so far, external work so far; J */
+    int64_t memory_limit, basis_bytes; /* the most for the basis, which takes the second, and the tables; 0: any */
+    int64_t n_frames;    /* at i / fps: modal_frame_time */
+    /* the frame that is done, number state.next_frame - 1, at state.q */
+    double *frames;  /* [objects, 12] the caller's, or NULL: not wanted */
+    double energy[4]; /* kinetic, elastic, dissipated so far, external work so far; J */
     modal_scene_state state; /* in: where to begin (arrays as large as above, next_frame >= 0); out: where
                                 it ended, also after an error */
+    /* called for a shape whose modal matrix is not there, before the first step, with the tiles that the scene
+     * needs: puts them and matrix_tiles into the basis's shape. NULL: all matrices are there. */
+    modal_status (*load_tiles)(void *context, int32_t shape, int64_t n_tiles, const int64_t *tiles,
+                               modal_error *err);
     /* called when a frame is done, may be NULL; its status ends the run */
     modal_status (*frame_done)(void *context, const struct modal_simulation *simulation, modal_error *err);
     void *context;
@@ -37,11 +41,11 @@ typedef struct modal_simulation {
     double seconds_stepping;
 } modal_simulation;
 
+/* The time of frame i, s. */
+double modal_frame_time(int64_t i, double fps);
+
 /* Steps a frame: 1 / fps over the least number of equal steps of at most scene->step. */
 int64_t modal_scene_steps_per_frame(const modal_scene *scene);
-
-/* Whether any object's frame moves, so that the trajectory needs frames. */
-int modal_scene_moves(const modal_scene *scene, const modal_basis *basis);
 
 /* Checks the scene against the basis and runs it. Errors: MODAL_ERROR_INPUT "objects[3]: ..." for what the
  * basis does not have; those of modal_forest_step. */

@@ -4,6 +4,7 @@
   inertia a pendulum, a turning shaft, a tumbling frame: every inertial force, against the same equations from
           the mesh's mass matrix
   manners restart, threads, back ends, refusals
+  memory  many frames, large bases, --memory-limit
   cuda    the same on a GPU; exit code 77 where there is none"""
 import json
 import os
@@ -325,6 +326,56 @@ def manners():
     simulate("one.h5", wild, "--keep-partial", code=5)
     with h5py.File("run.h5") as file:
         assert len(file["times"]) == 4 and np.all(np.isfinite(file["q"][:]))
+
+
+def memory():
+    """Frames are written as they are made; of a basis no more is read than the scene needs."""
+    write_bar("bar.msh", (16, 6, 6), (1.0, 0.1, 0.12))
+    run("modalpack", "bar.msh", "bar.h5", "--young", 1e6, "--poisson", 0.3, "--density", 1000, "--modes", 30, "--fixed",
+        "root", "-q")
+
+    def peak(*words):
+        run("modalsim", "bar.h5", "run.h5", "--force", "-q", "--report", "report.json", *words)
+        with open("report.json") as file:
+            return json.load(file)["peak_memory_bytes"]
+
+    def scene(frames, **more):
+        with open("run.json", "w") as file:
+            json.dump({"duration": frames / 1000, "fps": 1000, "objects": [
+                {"object": 0, "initial": [0.01] * 30}], **more}, file)
+        return ["--scene", "run.json"]
+
+    few, many = (peak(*scene(n)) for n in (100, 100000))
+    print("peak memory of 100 and 100,000 frames of 280 bytes:", few, many)
+    small(many - few, 20e6, "memory of frames")
+    with h5py.File("run.h5") as file:
+        assert file["q"].shape == (100001, 30) and np.all(np.diff(file["times"][:]) > 0)
+        at = [0, 1, 14979, 14980, 14981, 50000, 100000]  # where the blocks meet, too
+        with h5py.File("bar.h5") as basis:
+            k = basis["shapes/0000/modes/eigenvalues"][:]
+        close(file["q"][at], 0.01 * np.cos(np.sqrt(k) * file["times"][at][:, None]), 1e-9, "frames of all blocks")
+    few, many = (peak("--duration", n, "--fps", 1000, "--initial", "0=1") for n in (0.1, 100))
+    small(many - few, 20e6, "memory of frames, flags")
+
+    # the modal matrix and the modes at the nodes are most of a basis: a force at a vertex needs 32 rows of the first
+    bytes_ = os.path.getsize("bar.h5")
+    force = {"forces": [{"object": 0, "vertex": 7, "force": [0, 0, 1]}]}
+    few = simulate("bar.h5", {"duration": 0.1, "fps": 100, **force}, "--memory-limit", "100K")
+    with h5py.File("bar.h5") as basis:
+        shape = basis["shapes/0000"]
+        need = sum(d.size * d.dtype.itemsize for d in shape["surface"].values()) + \
+            sum(d.size * d.dtype.itemsize for d in shape["tables"].values())
+    assert need < 100e3 < bytes_ / 8, (need, bytes_)
+    whole = simulate("bar.h5", {"duration": 0.1, "fps": 100, "wind": {"velocity": [0, 0, 0], "drag": 0}, **force})
+    assert few["q"].tobytes() == whole["q"].tobytes()
+    said = simulate("bar.h5", {"duration": 0.1, "fps": 100, **force}, "--memory-limit", "30K", code=4)
+    assert "--memory-limit: bar.h5: /shapes/0000/" in said and " allowed" in said, said
+    spin = {"objects": [{"object": 0, "motion": {"spin": {"axis": [0, 0, 1], "rate": 1}}}]}
+    simulate("bar.h5", {"duration": 0.1, "fps": 100, **spin}, "--memory-limit", "8M")
+    assert "basis and tables take" in simulate("bar.h5", {"duration": 0.1, "fps": 100, **spin}, "--memory-limit",
+                                               "2M", code=4)
+    got = run("modalsim", "bar.h5", "-", "--duration", 100, "--fps", 1000, "--initial", "0=1", "--memory-limit", "40M", code=4)
+    assert "--memory-limit: standard output needs all frames in memory" in got.stderr and not got.stdout, got.stderr
 
 
 def cuda():

@@ -275,21 +275,32 @@ done:
     return status;
 }
 
+/* VmHWM begins with the program; ru_maxrss begins with what the process that started it had. */
+static int64_t peak_memory(void)
+{
+    char line[128];
+    long long kilobytes = -1;
+    struct rusage usage;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && kilobytes < 0 && fgets(line, sizeof line, file)) sscanf(line, "VmHWM: %lld kB", &kilobytes);
+    if (file) fclose(file);
+    getrusage(RUSAGE_SELF, &usage);
+    return 1024 * (kilobytes >= 0 ? (int64_t)kilobytes : (int64_t)usage.ru_maxrss);
+}
+
 int tool_finish(tool *t, modal_status status, const modal_error *err, int exit_done)
 {
     int code = exit_code_of(status, exit_done);
     modal_error last = {0};
-    struct rusage usage;
     clear_progress(t);
     if (status != MODAL_OK) {
         fprintf(stderr, t->colour ? "\033[31m%s:\033[0m %s\n" : "%s: %s\n", t->program->name,
                 err->message);
         json_object_set_new(t->report, "error", json_string(err->message));
     }
-    getrusage(RUSAGE_SELF, &usage);
     json_object_set_new(t->report, "seconds", json_real(tool_seconds() - t->started));
     json_object_set_new(t->report, "peak_memory_bytes",
-                        json_integer((json_int_t)usage.ru_maxrss * 1024));
+                        json_integer((json_int_t)peak_memory()));
     json_object_set_new(t->report, "exit_code", json_integer(code));
     if (write_report(t, &last) != MODAL_OK) {
         fprintf(stderr, "%s: %s\n", t->program->name, last.message);
