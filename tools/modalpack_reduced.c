@@ -28,9 +28,8 @@ modal_status modalpack_check_large(const request *r, const modal_shape *shape, i
          8 * (terms * terms + 1536 * terms + n * (double)modal_cubic_count(r->n_modes))}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts && r->memory_limit > 0; i++)
         if (parts[i].wanted && parts[i].bytes > limit)
-            return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: %.0f MiB needed, the limit is %.0f MiB%s",
-                                   parts[i].what, ceil(parts[i].bytes / 1048576), limit / 1048576,
-                                   n_threads < r->threads ? " for each of the shapes at work (-j1: one)" : "");
+            return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: %.0f MiB needed, the limit is %.0f MiB",
+                                   parts[i].what, ceil(parts[i].bytes / 1048576), limit / 1048576);
     return MODAL_OK;
 }
 

@@ -285,17 +285,29 @@ done:
     return status;
 }
 
+/* As few shapes at once as --memory-limit asks for; refused where one alone is too much. */
+static modal_status fit_memory(tool *t, request *r, const modal_basis *basis, modal_error *err)
+{
+    const int asked = r->threads;
+    for (int32_t k = 0; k < basis->n_shapes; k++) {
+        const modal_shape *shape = &basis->shapes[k];
+        const int large = shape->volume.n_nodes > LARGE;
+        while (r->threads > 1 && modalpack_check_large(r, shape, large ? r->threads : 1, NULL) != MODAL_OK)
+            r->threads--;
+        const modal_status status = modalpack_check_large(r, shape, r->threads, err);
+        if (status != MODAL_OK) {
+            modal_error_context(err, "%s", shape->name);
+            return status;
+        }
+    }
+    if (r->threads < asked) tool_note(t, "--memory-limit: %d of %d threads", r->threads, asked);
+    return MODAL_OK;
+}
+
 static modal_status solve_shapes(tool *t, request *r, modal_basis *basis, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    for (int32_t k = 0; k < basis->n_shapes; k++) {
-        const modal_shape *shape = &basis->shapes[k];
-        status = modalpack_check_large(r, shape, shape->volume.n_nodes > LARGE ? r->threads : 1, err);
-        if (status != MODAL_OK) {
-            modal_error_context(err, "%s", shape->name);
-            goto done;
-        }
-    }
+    MODAL_TRY(fit_memory(t, r, basis, err));
     /* thousands of small solves: give memory back to the system once, not every time */
     mallopt(M_TRIM_THRESHOLD, 1 << 28);
     mallopt(M_MMAP_THRESHOLD, 1 << 28);

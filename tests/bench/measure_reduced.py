@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-RUNS = 3
+RUNS = 5
 here = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(here / "tests/python"))
 from stvk_solid import REFERENCE, write_inp  # noqa: E402

@@ -164,6 +164,16 @@ with h5py.File("files.h5") as f:
     inputs = f["provenance/0000"].attrs["inputs"]
     assert str(inputs).count(".msh") == 3, inputs
 
+# less memory than all threads would need: fewer, and the same bytes
+hashes = set()
+for limit in ("8G", "30M"):
+    got = run("bodies.msh", "m.h5", *RUBBER, "--modes", "40", "--shapes", "bodies", "--reduced-forces", "-j3", "--backend",
+              "cpu", "--memory-limit", limit, "-f")
+    assert got.returncode == 0 and ("--memory-limit: 1 of 3 threads" in got.stderr) == (limit == "30M"), got
+    with h5py.File("m.h5") as f:
+        hashes.add(f.attrs["content_hash"])
+assert len(hashes) == 1
+
 # bad input
 write("loose.msh", bodies[:2], [1, 0])
 expect(3, "in no volume group", "loose.msh", "o.h5", *RUBBER, "--shapes", "groups")
@@ -171,7 +181,7 @@ expect(2, "--shapes: must be one, groups or bodies, x", "a.msh", "o.h5", *RUBBER
 expect(2, "for one mesh and one shape", "a.msh", "c.msh", "o.h5", *RUBBER, "--import", "x.U")
 write("tiny.msh", [bodies[0], (np.array([[0, 0, 9], [1, 0, 9], [0, 1, 9], [0, 0, 10.0]]), np.array([[0, 1, 2, 3]]))])
 expect(3, "body 1: modes: 7 asked for", "tiny.msh", "o.h5", *RUBBER, "--modes", "7", "--shapes", "bodies")
-expect(4, "body 0: --reduced-forces: 20 MiB needed, the limit is 5 MiB for each of the shapes at work", "bodies.msh", "o.h5", *RUBBER, "--modes", "40",
+expect(4, "body 0: --reduced-forces: 20 MiB needed, the limit is 10 MiB", "bodies.msh", "o.h5", *RUBBER, "--modes", "40",
        "--shapes", "bodies", "--reduced-forces", "--memory-limit", "10M", "-j2")
 expect(3, "body 1: modal derivatives: 7 columns asked for, modes and derivatives have ", "tiny.msh",
        "o.h5", *RUBBER, "--modes", "7", "--derivatives", "3", "--shapes", "bodies")

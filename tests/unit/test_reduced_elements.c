@@ -336,6 +336,16 @@ static void test_unique_terms(void **state)
         assert_memory_equal(forces.cubic, other.cubic, (size_t)(R * modal_cubic_count(R)) * sizeof(double));
         modal_reduced_forces_free(&other);
     }
+    for (int i = 0; i < modal_device_count(); i++) { /* the reference, this processor, GPUs where there are */
+        modal_device device;
+        assert_int_equal(modal_device_describe(i, &device, NULL), MODAL_OK);
+        assert_int_equal(modal_stvk_reduced_forces(&mesh, R, modes, 2, &device, &other, NULL, NULL), MODAL_OK);
+        const int64_t n = R * modal_cubic_count(R);
+        const double top = largest(n, forces.cubic);
+        for (int64_t k = 0; k < n; k++) assert_true(fabs(forces.cubic[k] - other.cubic[k]) <= 1e-13 * top);
+        modal_reduced_forces_free(&other);
+        print_message("%s: %s\n", device.name, device.hardware);
+    }
     modal_reduced_forces_free(&forces);
     modal_free(&modes);
     modal_volume_mesh_free(&mesh);
