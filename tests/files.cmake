@@ -35,7 +35,7 @@ foreach(format basis trajectory sequence scene)
   set_tests_properties(fuzz.${format} PROPERTIES LABELS fuzz TIMEOUT 120)
 endforeach()
 
-modal_unit_test(test_inputs_broken modal_formats modal_scenes modal_materials)
+modal_unit_test(test_inputs_broken modal_test_files modal_scenes modal_materials)
 
 add_executable(write_samples ${CMAKE_CURRENT_SOURCE_DIR}/unit/write_samples.c)
 target_link_libraries(write_samples PRIVATE modal_test_files)

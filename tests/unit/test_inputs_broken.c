@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The small inputs beside meshes: lists of nodes (.bou), tables over time (.csv), VegaFEM's matrices, materials and
+/* The inputs beside meshes, bases, trajectories and sequences: lists of nodes (.bou), tables over time (.csv), VegaFEM's matrices, materials and
  * scenes (JSON). Of each: cut anywhere, out of memory anywhere, and a hundred broken ones, made from a fixed seed:
- * refused with the file's name in one line, or read as something sound (the fuzz targets say what that is). */
+ * refused with the file's name in one line, or read as something sound (the fuzz targets say what that is). And
+ * snapshots and checkpoints (HDF5): cut, and with bits turned over, refused or read, never a crash. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,13 +13,16 @@
 
 #include <cmocka.h>
 
+#include "formats/checkpoint_h5.h"
 #include "formats/csv.h"
 #include "formats/materials.h"
 #include "formats/mesh_parse.h"
 #include "formats/scene.h"
+#include "formats/snapshots_h5.h"
 #include "formats/vega_matrix.h"
 #include "lib/base/memory.h"
 #include "tests/unit/break_text.h"
+#include "tests/unit/file_samples.h"
 
 enum { N_BROKEN = 100, MOST_TRIES = 20000, ROOM = 4096 };
 
@@ -160,9 +164,133 @@ static void test_failing_allocations(void **state)
     }
 }
 
+/* ---- HDF5 ---- */
+
+enum { N_NODES = 5, N_SNAPSHOTS = 3 };
+
+static hid_t create(const char *path)
+{
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18);
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    H5Pclose(access);
+    assert_true(file >= 0);
+    return file;
+}
+
+static void put_text(hid_t file, const char *name, const char *text)
+{
+    hid_t space = H5Screate(H5S_SCALAR), type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, strlen(text));
+    hid_t attribute = H5Acreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(attribute >= 0 && H5Awrite(attribute, type, text) >= 0);
+    H5Aclose(attribute);
+    H5Tclose(type);
+    H5Sclose(space);
+}
+
+static void put_array(hid_t file, const char *name, int rank, hsize_t a, hsize_t b, hsize_t c)
+{
+    const hsize_t dims[3] = {a, b, c};
+    double values[64];
+    for (int i = 0; i < 64; i++) values[i] = i / 3.0;
+    hid_t space = H5Screate_simple(rank, dims, NULL);
+    hid_t dataset = H5Dcreate2(file, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    H5Dclose(dataset);
+    H5Sclose(space);
+}
+
+static void make_checkpoint(const char *path)
+{
+    hid_t file = create(path);
+    put_text(file, "modal_type", "checkpoint");
+    put_text(file, "modal_version", "1.0");
+    put_text(file, "basis_hash", "00112233445566778899aabbccddeeff");
+    put_text(file, "scene_hash", "ffeeddccbbaa99887766554433221100");
+    put_text(file, "back_end", "cpu");
+    for (int i = 0; i < MODAL_CHECKPOINT_STATE; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "state_%d", i);
+        put_array(file, name, 1, (hsize_t)(4 + i), 0, 0);
+    }
+    put_array(file, "q", 2, 2, 6, 0);
+    put_array(file, "energy", 2, 2, 4, 0);
+    put_array(file, "frames", 3, 2, 2, 12);
+    assert_true(H5Fclose(file) >= 0);
+}
+
+static void make_snapshots(const char *path)
+{
+    hid_t file = create(path);
+    put_text(file, "modal_type", "snapshots");
+    put_text(file, "modal_version", "1.0");
+    put_array(file, "displacements", 3, N_SNAPSHOTS, N_NODES, 3);
+    assert_true(H5Fclose(file) >= 0);
+}
+
+static modal_status read_checkpoint(const char *path, modal_error *err)
+{
+    modal_checkpoint c;
+    modal_status status = modal_checkpoint_read(path, &c, err);
+    assert_true(status == MODAL_OK ? c.back_end != NULL && c.state[0] != NULL : !c.back_end && !c.state[0]);
+    modal_checkpoint_free(&c);
+    return status;
+}
+
+static modal_status read_snapshots(const char *path, modal_error *err)
+{
+    static const double nodes[3 * N_NODES] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1};
+    modal_snapshots *snapshots = NULL;
+    int64_t n = 0;
+    int single;
+    modal_status status = modal_snapshots_open(&snapshots, path, N_NODES, nodes, &n, &single, err);
+    double *u = status == MODAL_OK ? malloc((size_t)n * N_NODES * 3 * sizeof *u) : NULL;
+    if (status == MODAL_OK) status = modal_snapshots_read(snapshots, 0, n, u, err);
+    free(u);
+    modal_snapshots_close(snapshots);
+    return status;
+}
+
+static void damage_all(const char *name, modal_status (*read)(const char *path, modal_error *err))
+{
+    char path[512], broken[512];
+    size_t size;
+    int n_refused = 0, n_tries = 0;
+    modal_error err = {0};
+    snprintf(path, sizeof path, "%s", sample_path(name));
+    snprintf(broken, sizeof broken, "%s", sample_path("broken.h5"));
+    if (read(path, &err) != MODAL_OK) fail_msg("%s", err.message);
+    unsigned char *bytes = sample_bytes(path, &size);
+    for (size_t i = 0; i < size; i += 1 + size / 700, n_tries += 2)
+        for (int cut = 0; cut < 2; cut++) {
+            err = (modal_error){0};
+            bytes[i] ^= (unsigned char)(cut ? 0 : 1 << (i % 8));
+            sample_put(broken, bytes, cut ? i : size);
+            bytes[i] ^= (unsigned char)(cut ? 0 : 1 << (i % 8));
+            modal_status status = read(broken, &err);
+            assert_true(status == MODAL_OK || status == MODAL_ERROR_INPUT);
+            assert_true(err.status == status && !strchr(err.message, '\n'));
+            n_refused += status != MODAL_OK;
+        }
+    free(bytes);
+    assert_no_ids();
+    print_message("%s: %d of %d refused\n", name, n_refused, n_tries);
+    assert_true(n_refused >= N_BROKEN);
+}
+
+static void test_hdf5(void **state)
+{
+    (void)state;
+    make_checkpoint(sample_path("checkpoint.h5"));
+    damage_all("checkpoint.h5", read_checkpoint);
+    make_snapshots(sample_path("snapshots.h5"));
+    damage_all("snapshots.h5", read_snapshots);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_broken), cmocka_unit_test(test_cut),
-                                       cmocka_unit_test(test_failing_allocations)};
+                                       cmocka_unit_test(test_failing_allocations), cmocka_unit_test(test_hdf5)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
