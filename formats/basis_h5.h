@@ -28,6 +28,14 @@ enum {
  * written without /volume. After an error the file is incomplete; the caller removes it. */
 modal_status modal_basis_write(const char *path, const modal_basis *basis, modal_error *err);
 
+/* The same while other threads still make the shapes: `wait` is called before shape `index` is looked at and
+ * returns when it is complete, or with an error, which ends the writing. The numbers of shapes and objects,
+ * the objects and the provenance are there from the beginning. A rule that a shape breaks shows when its
+ * turn comes, after the file was made. */
+typedef modal_status modal_basis_wait(void *context, int32_t index, modal_error *err);
+modal_status modal_basis_write_shapes(const char *path, const modal_basis *basis, modal_basis_wait *wait,
+                                      void *context, modal_error *err);
+
 /* Reads the parts asked for, and checks them. basis is overwritten; the caller frees it with
  * modal_basis_free; after an error it is zeroed. MODAL_ERROR_INPUT `path: /where: what, value`. The
  * content hash is taken from the file, not recomputed: see the specification for why. */

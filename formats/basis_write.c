@@ -35,24 +35,27 @@ static modal_status check_complete(const modal_checker *c, const char *path, con
     return MODAL_OK;
 }
 
-static modal_status check_basis(const modal_basis *basis, modal_error *err)
+static modal_status check_shape(const modal_basis *basis, int32_t index, modal_error *err)
 {
     const modal_checker checker = {NULL, err};
+    const modal_shape *s = &basis->shapes[index];
     modal_status status = MODAL_OK;
     int64_t sizes[SIZE_COUNT];
     char path[32];
-    if (basis->n_shapes < 1) MODAL_FAIL(err, MODAL_ERROR_INPUT, "/shapes: no shapes");
-    if (basis->n_objects < 1) MODAL_FAIL(err, MODAL_ERROR_INPUT, "/objects: no objects");
-    for (int32_t i = 0; i < basis->n_shapes; i++) {
-        const modal_shape *s = &basis->shapes[i];
-        snprintf(path, sizeof path, "/shapes/%04d", i);
-        MODAL_TRY(check_complete(&checker, path, s));
-        modal_basis_sizes(s, sizes);
-        MODAL_TRY(modal_basis_rules_shape(&checker, path, s, sizes, 0));
-    }
-    MODAL_TRY(modal_basis_rules_objects(&checker, basis));
+    snprintf(path, sizeof path, "/shapes/%04d", index);
+    MODAL_TRY(check_complete(&checker, path, s));
+    modal_basis_sizes(s, sizes);
+    MODAL_TRY(modal_basis_rules_shape(&checker, path, s, sizes, 0));
 done:
     return status;
+}
+
+static modal_status check_basis(const modal_basis *basis, modal_error *err)
+{
+    const modal_checker checker = {NULL, err};
+    if (basis->n_shapes < 1) return modal_error_set(err, MODAL_ERROR_INPUT, "/shapes: no shapes");
+    if (basis->n_objects < 1) return modal_error_set(err, MODAL_ERROR_INPUT, "/objects: no objects");
+    return modal_basis_rules_objects(&checker, basis);
 }
 
 static modal_status write_materials(hid_t volume, const modal_volume_mesh *mesh, modal_error *err)
@@ -189,35 +192,47 @@ done:
     return modal_h5_end_group(&objects, status, err);
 }
 
-static modal_status write_all(hid_t file, const modal_basis *basis, const char *hash,
+static modal_status write_all(hid_t file, const modal_basis *basis, modal_basis_wait *wait, void *context,
                               modal_error *err)
 {
     modal_status status = MODAL_OK;
     hid_t shapes = H5I_INVALID_HID;
+    modal_basis hashed = *basis; /* borrows everything; only its hash is changed */
     MODAL_TRY(modal_h5_write_text(file, "modal_type", "basis", err));
     MODAL_TRY(modal_h5_write_text(file, "modal_version", "2.0", err));
-    MODAL_TRY(modal_h5_write_text(file, "content_hash", hash, err));
     MODAL_TRY(modal_h5_make_group(file, "shapes", &shapes, err));
     MODAL_TRY(modal_h5_write_integer(shapes, "count", basis->n_shapes, err));
-    for (int32_t i = 0; i < basis->n_shapes; i++)
+    for (int32_t i = 0; i < basis->n_shapes; i++) {
+        if (wait) {
+            MODAL_TRY(wait(context, i, err));
+            MODAL_TRY(check_shape(basis, i, err));
+        }
         MODAL_TRY(write_shape(shapes, i, &basis->shapes[i], err));
+    }
     MODAL_TRY(write_objects(file, basis, err));
     MODAL_TRY(modal_provenance_write(file, basis->provenance, basis->n_provenance, err));
+    MODAL_TRY(modal_basis_hash(&hashed, err));
+    MODAL_TRY(modal_h5_write_text(file, "content_hash", hashed.hash, err));
 done:
     return modal_h5_end_group(&shapes, status, err);
 }
 
-modal_status modal_basis_write(const char *path, const modal_basis *basis, modal_error *err)
+modal_status modal_basis_write_shapes(const char *path, const modal_basis *basis, modal_basis_wait *wait,
+                                      void *context, modal_error *err)
 {
     modal_status status = MODAL_OK;
     hid_t file = H5I_INVALID_HID;
-    modal_basis hashed = *basis; /* borrows everything; only its hash is changed */
     MODAL_TRY(check_basis(basis, err));
-    MODAL_TRY(modal_basis_hash(&hashed, err));
+    for (int32_t i = 0; i < basis->n_shapes && !wait; i++) MODAL_TRY(check_shape(basis, i, err));
     MODAL_TRY(modal_h5_create(&file, path, err));
-    status = write_all(file, basis, hashed.hash, err);
+    status = write_all(file, basis, wait, context, err);
 done:
     status = modal_h5_finish(&file, status, err);
     if (status != MODAL_OK) modal_error_context(err, "%s", path);
     return status;
+}
+
+modal_status modal_basis_write(const char *path, const modal_basis *basis, modal_error *err)
+{
+    return modal_basis_write_shapes(path, basis, NULL, NULL, err);
 }

@@ -192,34 +192,6 @@ done:
     return status;
 }
 
-static modal_status write_basis(tool *t, const request *r, modal_basis *basis,
-                                const tool_output *output, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    char hash[MODAL_HASH_TEXT], *inputs = NULL;
-    const char *others[] = {r->surface_path, r->materials_path, r->snapshots_path, r->import_path};
-    const int n_others = (int)(sizeof others / sizeof *others);
-    int64_t used = 0, room = 0;
-    double start = tool_seconds();
-    MODAL_TRY(modal_grow(&inputs, &room, 1, 1, "provenance", err));
-    inputs[0] = '\0';
-    for (int i = 0; i < r->n_meshes + n_others; i++) {
-        const char *path = i < r->n_meshes ? r->mesh_paths[i] : others[i - r->n_meshes];
-        if (!path) continue;
-        MODAL_TRY(modal_hash_file(path, hash, err));
-        const int64_t length = (int64_t)strlen(path) + MODAL_HASH_TEXT + 4;
-        MODAL_TRY(modal_grow(&inputs, &room, used + length, 1, "provenance", err));
-        used += snprintf(inputs + used, (size_t)length, "%s%s  %s", used ? "\n" : "", hash, path);
-    }
-    MODAL_TRY(modal_provenance_append(&basis->provenance, &basis->n_provenance, program.name,
-                                      tool_version(), t->command_line, inputs, r->device.name, err));
-    MODAL_TRY(modal_basis_write(output->temporary, basis, err));
-    tool_stage(t, "write basis", tool_seconds() - start, -1);
-done:
-    modal_free(&inputs);
-    return status;
-}
-
 static modal_status make_shape(tool *t, const request *r, modal_shape *shape, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -249,7 +221,7 @@ int main(int argc, char **argv)
     MODAL_TRY(read_request(&t, &r, &err));
     MODAL_TRY(tool_output_begin(&output, r.basis_path, tool_count(&t.arguments, "force"), &err));
     if (makes_shapes(&r)) {
-        MODAL_TRY(modalpack_make_shapes(&t, &r, &basis, &err));
+        MODAL_TRY(modalpack_make_shapes(&t, &r, &output, &basis, &err));
     } else {
         MODAL_TRY(modal_alloc_zero(&basis.shapes, 1, sizeof *basis.shapes, "shapes", &err));
         basis.n_shapes = 1;
@@ -262,9 +234,11 @@ int main(int argc, char **argv)
             MODAL_TRY(modalpack_import_surface(&t, &r, shape, &err));
         else
             MODAL_TRY(make_shape(&t, &r, shape, &err));
+        MODAL_TRY(modalpack_write(&t, &r, &output, &basis, &err));
     }
-    MODAL_TRY(write_basis(&t, &r, &basis, &output, &err));
+    const double start = tool_seconds();
     MODAL_TRY(tool_output_commit(&output, &err));
+    tool_stage(&t, "sync", tool_seconds() - start, -1);
     if (makes_shapes(&r))
         modalpack_print_shapes(&t, &basis);
     else

@@ -7,6 +7,7 @@
 #include "lib/basis/basis.h"
 #include "lib/modes/modes.h"
 #include "lib/reduced/derivatives.h"
+#include "tools/common/output.h"
 #include "tools/common/tool.h"
 
 /* What the command line asks for, checked as far as that goes without the mesh. */
@@ -65,9 +66,30 @@ modal_status modalpack_find_modes(const request *r, modal_shape *shape, int n_th
                                   const modal_progress *progress, modal_error *err);
 void modalpack_print_modes(tool *t, const modal_shape *shape);
 
+/* modalpack_write.c */
+/* What the run was given, into the basis. */
+modal_status modalpack_add_provenance(const tool *t, const request *r, modal_basis *basis, modal_error *err);
+/* With it, the whole basis into the output's temporary file. */
+modal_status modalpack_write(tool *t, const request *r, const tool_output *output, modal_basis *basis,
+                             modal_error *err);
+
+/* Writes the basis into `path` while its shapes are still made, in a thread of its own where n_threads > 1. All
+ * but the shapes is there. After an error *writer may be there, too: modalpack_writer_finish takes it. */
+typedef struct basis_writer basis_writer;
+modal_status modalpack_writer_new(const char *path, const modal_basis *basis, int n_threads, basis_writer **writer,
+                                  modal_error *err);
+/* Shape `index` is complete and nobody changes it any more. From any thread. MODAL_ERROR_INTERRUPTED where
+ * writing failed already. */
+modal_status modalpack_writer_ready(basis_writer *writer, int64_t index, modal_error *err);
+/* Waits until all is written, or, where status says that shapes are missing, until the writer gave up; frees it.
+ * Returns what went wrong first, and puts a failure of the writer into err. */
+modal_status modalpack_writer_finish(basis_writer *writer, modal_status status, modal_error *err);
+
 /* modalpack_shapes.c */
-/* Several meshes, or --shapes: the solids, their congruence, their modes, into shapes and objects. */
-modal_status modalpack_make_shapes(tool *t, request *r, modal_basis *basis, modal_error *err);
+/* Several meshes, or --shapes: the solids, their congruence, their modes, into shapes and objects, and the
+ * basis into the output's temporary file. */
+modal_status modalpack_make_shapes(tool *t, request *r, const tool_output *output, modal_basis *basis,
+                                   modal_error *err);
 void modalpack_print_shapes(tool *t, const modal_basis *basis);
 
 /* modalpack_reduced.c */

@@ -237,11 +237,23 @@ static modal_status step_forces(const request *r, modal_shape *shape, int64_t in
                                      &shape->reduced_forces, progress, err);
 }
 
-static modal_status step_matrix(const request *r, modal_shape *shape, int64_t index, int n_threads,
+/* The last step: `context` writes the shape. */
+static modal_status step_finish(const request *r, modal_shape *shape, int64_t index, int n_threads,
                                 const modal_progress *progress, void *context, modal_error *err)
 {
-    (void)r, (void)index, (void)n_threads, (void)progress, (void)context;
-    return modal_shape_modal_matrix(shape, err);
+    (void)r, (void)n_threads, (void)progress;
+    modal_status status = modal_shape_modal_matrix(shape, err);
+    if (status == MODAL_OK) status = modalpack_writer_ready(context, index, err);
+    return status;
+}
+
+/* First step and last one. */
+static modal_status step_all(const request *r, modal_shape *shape, int64_t index, int n_threads,
+                             const modal_progress *progress, void *context, modal_error *err)
+{
+    modal_status status = step_modes(r, shape, index, n_threads, progress, NULL, err);
+    if (status == MODAL_OK) status = step_finish(r, shape, index, n_threads, progress, context, err);
+    return status;
 }
 
 static modal_status add_derivatives(tool *t, const request *r, modal_basis *basis, modal_error *err)
@@ -304,25 +316,34 @@ static modal_status fit_memory(tool *t, request *r, const modal_basis *basis, mo
     return MODAL_OK;
 }
 
-static modal_status solve_shapes(tool *t, request *r, modal_basis *basis, modal_error *err)
+/* *writer begins before the last stage, and may be there after an error. */
+static modal_status solve_shapes(tool *t, request *r, const tool_output *output, modal_basis *basis,
+                                 basis_writer **writer, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    const int only_modes = r->n_linear == 0 && !r->reduced_forces;
     MODAL_TRY(fit_memory(t, r, basis, err));
     /* thousands of small solves: give memory back to the system once, not every time */
     mallopt(M_TRIM_THRESHOLD, 1 << 28);
     mallopt(M_MMAP_THRESHOLD, 1 << 28);
-    MODAL_TRY(do_stage(t, r, basis, &(stage){"modes", step_modes, NULL, LARGE}, err));
+    if (!only_modes) MODAL_TRY(do_stage(t, r, basis, &(stage){"modes", step_modes, NULL, LARGE}, err));
     if (r->n_linear > 0) MODAL_TRY(add_derivatives(t, r, basis, err));
     if (r->reduced_forces) MODAL_TRY(add_forces(t, r, basis, err));
-    MODAL_TRY(do_stage(t, r, basis, &(stage){"modal matrices", step_matrix, NULL, LARGE}, err));
+    MODAL_TRY(modalpack_add_provenance(t, r, basis, err)); /* the forces chose the device */
+    MODAL_TRY(modalpack_writer_new(output->temporary, basis, r->threads, writer, err));
+    const stage last = {only_modes ? "modes" : "modal matrices", only_modes ? step_all : step_finish, *writer, LARGE};
+    MODAL_TRY(do_stage(t, r, basis, &last, err));
 done:
     return status;
 }
 
-modal_status modalpack_make_shapes(tool *t, request *r, modal_basis *basis, modal_error *err)
+modal_status modalpack_make_shapes(tool *t, request *r, const tool_output *output, modal_basis *basis,
+                                   modal_error *err)
 {
     modal_status status = MODAL_OK;
     pieces all = {0};
+    basis_writer *writer = NULL;
+    double start = 0;
     for (int i = 0; i < r->n_meshes; i++) {
         request one = *r;
         one.mesh_path = r->mesh_paths[i];
@@ -332,10 +353,13 @@ modal_status modalpack_make_shapes(tool *t, request *r, modal_basis *basis, moda
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "shapes: too many, %" PRId64, all.count);
     MODAL_TRY(make_objects(t, &all, basis, err));
     free_pieces(&all);
-    MODAL_TRY(solve_shapes(t, r, basis, err));
+    MODAL_TRY(solve_shapes(t, r, output, basis, &writer, err));
+    start = tool_seconds();
     json_object_set_new(t->report, "objects", json_integer(basis->n_objects));
     json_object_set_new(t->report, "shapes", json_integer(basis->n_shapes));
 done:
+    status = modalpack_writer_finish(writer, status, err);
+    if (status == MODAL_OK) tool_stage(t, "write basis", tool_seconds() - start, -1);
     free_pieces(&all);
     return status;
 }

@@ -4,6 +4,7 @@ usage: check_shapes.py MODALPACK MODALINFO"""
 import json
 import os
 import pathlib
+import resource
 import shutil
 import subprocess
 import sys
@@ -198,6 +199,14 @@ got = run("crowd.msh", "crowd.h5", *RUBBER, "--modes", "4", "--shapes", "bodies"
 assert got.returncode == 0, got
 with h5py.File("crowd.h5") as f:
     assert len(f["objects/shape"]) == 5100 and len(f["shapes"]) == 101, len(f["shapes"])
+# the file is written while shapes are solved: a disk that is full meanwhile, with a thread for it and without
+for threads in "12":
+    before = sorted(os.listdir("."))
+    got = subprocess.run([modalpack, "crowd.msh", "full.h5", *RUBBER, "--modes", "4", "--shapes", "bodies", "-j", threads],
+                         capture_output=True, text=True,
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200000, 200000)))
+    assert got.returncode == 4 and "full.h5: " in got.stderr and "File too large" in got.stderr, got
+    assert sorted(os.listdir(".")) == before, os.listdir(".")
 print(f"5,100 solids, 101 shapes: {time.monotonic() - start:.2f} s")
 shutil.rmtree(folder)
 print("check_shapes: ok")

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modalpack: the basis file, written while the shapes that come next are still being solved: HDF5 takes
+ * longer for the arrays of a small shape than half a core takes for its modes. */
+#include <pthread.h>
+#include <string.h>
+
+#include "formats/basis_h5.h"
+#include "formats/provenance_h5.h"
+#include "lib/base/memory.h"
+#include "tools/modalpack.h"
+
+modal_status modalpack_add_provenance(const tool *t, const request *r, modal_basis *basis, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char hash[MODAL_HASH_TEXT], *inputs = NULL;
+    const char *others[] = {r->surface_path, r->materials_path, r->snapshots_path, r->import_path};
+    const int n_others = (int)(sizeof others / sizeof *others);
+    int64_t used = 0, room = 0;
+    MODAL_TRY(modal_grow(&inputs, &room, 1, 1, "provenance", err));
+    inputs[0] = '\0';
+    for (int i = 0; i < r->n_meshes + n_others; i++) {
+        const char *path = i < r->n_meshes ? r->mesh_paths[i] : others[i - r->n_meshes];
+        if (!path) continue;
+        MODAL_TRY(modal_hash_file(path, hash, err));
+        const int64_t length = (int64_t)strlen(path) + MODAL_HASH_TEXT + 4;
+        MODAL_TRY(modal_grow(&inputs, &room, used + length, 1, "provenance", err));
+        used += snprintf(inputs + used, (size_t)length, "%s%s  %s", used ? "\n" : "", hash, path);
+    }
+    MODAL_TRY(modal_provenance_append(&basis->provenance, &basis->n_provenance, t->program->name,
+                                      tool_version(), t->command_line, inputs, r->device.name, err));
+done:
+    modal_free(&inputs);
+    return status;
+}
+
+modal_status modalpack_write(tool *t, const request *r, const tool_output *output, modal_basis *basis,
+                             modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const double start = tool_seconds();
+    MODAL_TRY(modalpack_add_provenance(t, r, basis, err));
+    MODAL_TRY(modal_basis_write(output->temporary, basis, err));
+    tool_stage(t, "write basis", tool_seconds() - start, -1);
+done:
+    return status;
+}
+
+struct basis_writer {
+    const char *path;
+    const modal_basis *basis;
+    pthread_t thread;
+    int running;
+    pthread_mutex_t mutex; /* of what follows */
+    pthread_cond_t changed;
+    uint8_t *ready; /* [n_shapes] */
+    int given_up;   /* no more shapes will come */
+    modal_status status;
+    modal_error err;
+};
+
+static modal_status wait_for(void *context, int32_t index, modal_error *err)
+{
+    basis_writer *w = context;
+    pthread_mutex_lock(&w->mutex);
+    while (!w->ready[index] && !w->given_up) pthread_cond_wait(&w->changed, &w->mutex);
+    const int ready = w->ready[index];
+    pthread_mutex_unlock(&w->mutex);
+    return ready ? MODAL_OK : modal_error_set(err, MODAL_ERROR_INTERRUPTED, "shape %d: not made", index);
+}
+
+static void *write_all(void *context)
+{
+    basis_writer *w = context;
+    modal_error err = {0};
+    const modal_status status = modal_basis_write_shapes(w->path, w->basis, wait_for, w, &err);
+    pthread_mutex_lock(&w->mutex);
+    w->status = status;
+    w->err = err;
+    pthread_mutex_unlock(&w->mutex);
+    return NULL;
+}
+
+modal_status modalpack_writer_new(const char *path, const modal_basis *basis, int n_threads, basis_writer **writer,
+                                  modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    basis_writer *w = NULL;
+    MODAL_TRY(modal_alloc_zero(&w, 1, sizeof *w, "writer", err));
+    w->path = path;
+    w->basis = basis;
+    pthread_mutex_init(&w->mutex, NULL);
+    pthread_cond_init(&w->changed, NULL);
+    *writer = w;
+    MODAL_TRY(modal_alloc_zero(&w->ready, basis->n_shapes, sizeof *w->ready, "writer", err));
+    /* without a thread of its own, or with one thread for all, everything is written in the end */
+    w->running = n_threads > 1 && pthread_create(&w->thread, NULL, write_all, w) == 0;
+done:
+    return status;
+}
+
+modal_status modalpack_writer_ready(basis_writer *w, int64_t index, modal_error *err)
+{
+    pthread_mutex_lock(&w->mutex);
+    w->ready[index] = 1;
+    const int failed = w->status != MODAL_OK;
+    pthread_cond_signal(&w->changed);
+    pthread_mutex_unlock(&w->mutex);
+    return failed ? modal_error_set(err, MODAL_ERROR_INTERRUPTED, "the file cannot be written") : MODAL_OK;
+}
+
+modal_status modalpack_writer_finish(basis_writer *w, modal_status status, modal_error *err)
+{
+    if (!w) return status;
+    if (w->running) {
+        pthread_mutex_lock(&w->mutex);
+        w->given_up = status != MODAL_OK;
+        pthread_cond_signal(&w->changed);
+        pthread_mutex_unlock(&w->mutex);
+        pthread_join(w->thread, NULL);
+    } else if (status == MODAL_OK) {
+        write_all(w);
+    }
+    /* a failure of the writer is the reason why its shapes were not wanted any more */
+    if (w->status != MODAL_OK && (status == MODAL_OK || w->status != MODAL_ERROR_INTERRUPTED)) {
+        status = w->status;
+        if (err) *err = w->err;
+    }
+    pthread_mutex_destroy(&w->mutex);
+    pthread_cond_destroy(&w->changed);
+    modal_free(&w->ready);
+    modal_free(&w);
+    return status;
+}
