@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "formats/basis_h5.h"
 #include "lib/base/memory.h"
+#include "tools/common/trajectory_input.h"
 #include "tools/modaldeform.h"
 
 /* An optional index of a slice; *text moves behind it. */
@@ -209,39 +209,10 @@ done:
 
 /* ---- the files ---- */
 
-static modal_status read_trajectory(const request *r, input *in, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    void *bytes = NULL;
-    size_t length = 0;
-    if (r->from_stdin) {
-        XXH128_canonical_t canonical;
-        MODAL_TRY(tool_read_stdin(&bytes, &length, err));
-        MODAL_TRY(modal_trajectory_read_image(bytes, length, "standard input", &in->trajectory, err));
-        XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes, length));
-        for (int i = 0; i < 16; i++)
-            snprintf(in->trajectory_hash + 2 * i, 3, "%02x", canonical.digest[i]);
-    } else {
-        MODAL_TRY(modal_trajectory_read(r->trajectory_path, &in->trajectory, err));
-        MODAL_TRY(modal_hash_file(r->trajectory_path, in->trajectory_hash, err));
-    }
-done:
-    modal_free(&bytes);
-    return status;
-}
-
 static modal_status read_basis(const request *r, input *in, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    if (r->basis_path)
-        MODAL_TRY(modal_copy_text(&in->basis_path, r->basis_path, SIZE_MAX, err));
-    else
-        MODAL_TRY(modal_trajectory_basis_path(&in->trajectory,
-                                              r->from_stdin ? NULL : r->trajectory_path,
-                                              &in->basis_path, err));
-    if (!r->basis_path && access(in->basis_path, F_OK) != 0)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: its basis is not there (--basis names another place), %s",
-                   r->trajectory_path, in->basis_path);
+    MODAL_TRY(tool_find_basis(r->basis_path, r->trajectory_path, &in->trajectory, &in->basis_path, err));
     MODAL_TRY(modal_basis_read(in->basis_path,
                                r->volume ? MODAL_BASIS_VOLUME | MODAL_BASIS_VOLUME_MODES : MODAL_BASIS_SURFACE,
                                &in->basis, err));
@@ -295,7 +266,7 @@ modal_status modaldeform_read_inputs(tool *t, request *r, input *in, modal_error
 {
     modal_status status = MODAL_OK;
     double start = tool_seconds();
-    MODAL_TRY(read_trajectory(r, in, err));
+    MODAL_TRY(tool_read_trajectory(r->trajectory_path, &in->trajectory, in->trajectory_hash, err));
     MODAL_TRY(select_frames(&r->frames, in->trajectory.n_frames, in, err));
     tool_stage(t, "read trajectory", tool_seconds() - start, -1);
     start = tool_seconds();

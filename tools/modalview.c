@@ -8,11 +8,11 @@
 
 #include "formats/basis_h5.h"
 #include "formats/h5_util.h"
-#include "formats/trajectory_h5.h"
 #include "formats/viewer_data.h"
 #include "lib/base/memory.h"
 #include "tools/common/output.h"
 #include "tools/common/tool.h"
+#include "tools/common/trajectory_input.h"
 
 enum { LARGE_PAGE = 50000000 }; /* bytes, above which a browser gets slow to open one */
 
@@ -53,19 +53,6 @@ typedef struct scene {
     char *basis_path;
 } scene;
 
-static modal_status read_trajectory(const char *path, modal_trajectory *trajectory, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    void *bytes = NULL;
-    size_t length = 0;
-    if (strcmp(path, "-") != 0) return modal_trajectory_read(path, trajectory, err);
-    MODAL_TRY(tool_read_stdin(&bytes, &length, err));
-    MODAL_TRY(modal_trajectory_read_image(bytes, length, "standard input", trajectory, err));
-done:
-    modal_free(&bytes);
-    return status;
-}
-
 static modal_status read_scene(const tool *t, scene *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -74,12 +61,8 @@ static modal_status read_scene(const tool *t, scene *s, modal_error *err)
     char *kind = NULL;
     if (!from_stdin) MODAL_TRY(modal_h5_file_kind(path, &kind, err));
     if (from_stdin || strcmp(kind, "trajectory") == 0) {
-        MODAL_TRY(read_trajectory(path, &s->trajectory, err));
-        if (basis_path)
-            MODAL_TRY(modal_copy_text(&s->basis_path, basis_path, SIZE_MAX, err));
-        else
-            MODAL_TRY(modal_trajectory_basis_path(&s->trajectory, from_stdin ? NULL : path,
-                                                  &s->basis_path, err));
+        MODAL_TRY(tool_read_trajectory(path, &s->trajectory, NULL, err));
+        MODAL_TRY(tool_find_basis(basis_path, path, &s->trajectory, &s->basis_path, err));
     } else if (strcmp(kind, "basis") != 0) {
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: neither a trajectory nor a basis, %s", path, kind);
     } else if (basis_path) {
