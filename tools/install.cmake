@@ -26,11 +26,11 @@ foreach(tool ${tools})
 endforeach()
 add_custom_target(documents ALL DEPENDS ${documents})
 file(GLOB specifications CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/formats/*.md)
-file(GLOB pages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/*.md)
+# In the folders that they have here, so that the links between them lead somewhere.
 install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/CHANGELOG.md
-        ${CMAKE_SOURCE_DIR}/LICENSE ${pages} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+        ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${specifications} DESTINATION ${CMAKE_INSTALL_DOCDIR}/formats)
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_PACKAGE_VENDOR "modaltools")

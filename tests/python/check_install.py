@@ -97,11 +97,15 @@ def check_tree(root):
         check_manual(f"{root}/share/man/man1/{name}.1", name, options)
         check_bash(f"{root}/share/bash-completion/completions/{name}", name, options)
         check_zsh(f"{root}/share/zsh/site-functions/_{name}", options)
-    check(os.path.exists(f"{root}/share/doc/modaltools/formats/basis.md"), "no specifications")
+    documents = f"{root}/share/doc/modaltools"
+    check(os.path.exists(f"{documents}/formats/basis.md"), "no specifications")
+    for page in glob.glob(f"{documents}/**/*.md", recursive=True):
+        for link in re.findall(r"\]\(([^)#:]+)\)", open(page, encoding="utf-8").read()):
+            check(os.path.exists(os.path.join(os.path.dirname(page), link)), page, "leads nowhere:", link)
 
 
 def check_examples(root, folder):
-    examples = f"{root}/share/doc/modaltools/examples"
+    examples = f"{root}/share/doc/modaltools/docs/examples"
     for name, most in (("deform.c", 40), ("deform.py", 21)):
         check(len(open(f"{examples}/{name}").readlines()) <= most, name, "has grown")
     pc = glob.glob(f"{root}/lib/**/modal.pc", recursive=True)
