@@ -2,6 +2,7 @@
 #include "kernels/cpu.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 
 static _Atomic int selected = -1; /* -1: the widest */
 
@@ -37,4 +38,20 @@ int modal_cpu_simd_select(modal_simd simd)
     if (!available(simd)) return 0;
     atomic_store_explicit(&selected, (int)simd, memory_order_relaxed);
     return 1;
+}
+
+int64_t modal_cpu_stream_bytes(void)
+{
+    enum { LEAST = 8 << 20 };
+    static _Atomic int64_t found; /* 0: not yet; all threads find the same */
+    int64_t bytes = atomic_load_explicit(&found, memory_order_relaxed);
+    if (bytes > 0) return bytes;
+    long long kilobytes = 0;
+    FILE *file = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r");
+    if (file && fscanf(file, "%lldK", &kilobytes) == 1 && kilobytes > 0 && kilobytes < 1 << 30)
+        bytes = kilobytes * 1024 / 3;
+    if (file) fclose(file);
+    bytes = bytes > LEAST ? bytes : LEAST;
+    atomic_store_explicit(&found, bytes, memory_order_relaxed);
+    return bytes;
 }

@@ -41,9 +41,7 @@
 #include "kernels/modal_sum/tile_product_simd.h"
 #endif
 
-/* STREAM_BYTES: outputs larger than this do not stay in a cache, so the lines they replace are not
- * read first (where they are aligned): a third of the write traffic less. */
-enum { BLOCK_BYTES = 128 << 10, STREAM_BYTES = 8 << 20, COLUMNS_OF_PART = 16 };
+enum { BLOCK_BYTES = 128 << 10, COLUMNS_OF_PART = 16 };
 
 /* Threads for the job. To wake a team and wait for it takes 3 us (16 threads that still spin), as long as
  * one thread reads 50 KB of U from memory or multiplies 150,000 numbers: threads from twice that on. */
@@ -58,7 +56,7 @@ void modal_tile_product_cpu(const modal_tile_product *task)
 {
     modal_tile_product copy = *task;
     const modal_tile_product *product = &copy;
-    copy.stream = task->n_vertices * task->n_columns * 12 > STREAM_BYTES;
+    copy.stream = task->n_vertices * task->n_columns * 12 > modal_cpu_stream_bytes();
     void (*tiles)(const modal_tile_product *, int64_t, int64_t, int64_t, int64_t) = tiles_base;
 #if defined(MODAL_SIMD) && defined(__x86_64__)
     switch (modal_cpu_simd()) {

@@ -21,12 +21,9 @@
 #endif
 
 /* STAGED_VERTICES: of the store; a power of two, 12 bytes a lane each. RUN: a multiple of LANES.
- * WHOLE_BYTES: at most for
- * an array of all turned positions. AHEAD: vertices between the one at work and the positions that are fetched for later, a multiple of
- * LANES. Outputs larger than STREAM_BYTES do not stay in a cache: the lines they replace are not
- * read first (where they are aligned). */
-enum { STAGED_VERTICES = 2048, RUN = 8192, AHEAD = 96, LANES_MAX = 16, STREAM_BYTES = 8 << 20,
-       WHOLE_BYTES = 64 << 20 };
+ * WHOLE_BYTES: at most for an array of all turned positions. AHEAD: vertices between the one at work and
+ * the positions that are fetched for later, a multiple of LANES. */
+enum { STAGED_VERTICES = 2048, RUN = 8192, AHEAD = 96, LANES_MAX = 16, WHOLE_BYTES = 64 << 20 };
 
 typedef float four __attribute__((vector_size(16)));
 
@@ -228,7 +225,7 @@ modal_status modal_normals_dynamic_cpu(const modal_normals_dynamic_task *task,
     const int lanes = choose(&stage, &of_columns, &of_column);
     const int64_t n = task->n_vertices, n_runs = (n + RUN - 1) / RUN;
     const int64_t n_groups = (task->n_columns + lanes - 1) / lanes;
-    const int around = n * task->n_columns * 12 > STREAM_BYTES;
+    const int around = n * task->n_columns * 12 > modal_cpu_stream_bytes();
     const int parallel = n * task->n_columns > 32768;
     if (task->n_columns > lanes / 4 && !modal_normals_order_is_local(task) &&
         normals_of_scattered(task, around))
@@ -269,7 +266,7 @@ void modal_normals_with_product(const modal_deform_task *deform,
     const int lanes = choose(&stage, &of_columns, &of_column);
     const int64_t n = deform->n_vertices, n_runs = (n + RUN - 1) / RUN;
     const int64_t n_groups = (deform->n_columns + lanes - 1) / lanes;
-    const int around = n * deform->n_columns * 24 > STREAM_BYTES;
+    const int around = n * deform->n_columns * 24 > modal_cpu_stream_bytes();
     const int parallel = n * deform->n_columns > 32768;
 #pragma omp parallel for collapse(2) schedule(dynamic) if (parallel)
     for (int64_t run = 0; run < n_runs; run++)
