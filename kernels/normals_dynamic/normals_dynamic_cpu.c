@@ -30,7 +30,7 @@ typedef float four __attribute__((vector_size(16)));
 /* Up to LANES columns; where there are fewer, the rest of `positions` repeats the first. */
 typedef struct columns_of {
     int64_t n_vertices;
-    int count, stream;
+    int count, stream; /* stream: past the caches, for which all columns begin on a line */
     const float *positions[LANES_MAX];
     float *normals[LANES_MAX];
     const float *whole; /* all units turned, [units, LANES, 3, LANES], or NULL: with the store */
@@ -172,6 +172,12 @@ static void fence(int streamed)
 #endif
 }
 
+/* Whether all columns of an output begin on a line, as writing past the caches asks for. */
+static int on_lines(const float *output, int64_t n_vertices)
+{
+    return (uintptr_t)output % 64 == 0 && n_vertices % 16 == 0;
+}
+
 static columns_of group_of(const modal_normals_dynamic_task *task, int64_t group, int lanes,
                            int around)
 {
@@ -225,7 +231,8 @@ modal_status modal_normals_dynamic_cpu(const modal_normals_dynamic_task *task,
     const int lanes = choose(&stage, &of_columns, &of_column);
     const int64_t n = task->n_vertices, n_runs = (n + RUN - 1) / RUN;
     const int64_t n_groups = (task->n_columns + lanes - 1) / lanes;
-    const int around = n * task->n_columns * 12 > modal_cpu_stream_bytes();
+    const int around =
+        n * task->n_columns * 12 > modal_cpu_stream_bytes() && on_lines(task->normals, n);
     const int parallel = n * task->n_columns > 32768;
     if (task->n_columns > lanes / 4 && !modal_normals_order_is_local(task) &&
         normals_of_scattered(task, around))
@@ -266,7 +273,8 @@ void modal_normals_with_product(const modal_deform_task *deform,
     const int lanes = choose(&stage, &of_columns, &of_column);
     const int64_t n = deform->n_vertices, n_runs = (n + RUN - 1) / RUN;
     const int64_t n_groups = (deform->n_columns + lanes - 1) / lanes;
-    const int around = n * deform->n_columns * 24 > modal_cpu_stream_bytes();
+    const int around = n * deform->n_columns * 24 > modal_cpu_stream_bytes() &&
+                       on_lines(deform->positions, n) && on_lines(normals->normals, n);
     const int parallel = n * deform->n_columns > 32768;
 #pragma omp parallel for collapse(2) schedule(dynamic) if (parallel)
     for (int64_t run = 0; run < n_runs; run++)

@@ -111,14 +111,10 @@ TARGET static void NAME(normals_of_column)(const modal_normals_dynamic_task *tas
 #endif
 #define TAKE(F, a, b) __builtin_shufflevector(a, b, EACH(F))
 
-/* Transposes LANES rows of LANES floats: squares of four by four, then the squares. */
-TARGET static inline __attribute__((always_inline)) void
-NAME(transpose)(const float *const *from, int64_t from_offset, float *const *to, int64_t to_offset,
-                const int stream)
+/* Transposes LANES vectors: squares of four by four, then the squares. */
+TARGET static inline __attribute__((always_inline)) void NAME(transpose)(NAME(vector) *a)
 {
-    NAME(vector) a[LANES], b[LANES];
-#pragma GCC unroll 16
-    for (int i = 0; i < LANES; i++) a[i] = *(const NAME(unaligned) *)(from[i] + from_offset);
+    NAME(vector) b[LANES];
 #pragma GCC unroll 4
     for (int g = 0; g < LANES / 4; g++) {
         const NAME(vector) *row = a + 4 * g;
@@ -129,45 +125,43 @@ NAME(transpose)(const float *const *from, int64_t from_offset, float *const *to,
         b[LANES / 2 + g] = TAKE(PAIRS, high, high_2);
         b[LANES / 4 * 3 + g] = TAKE(PAIRS_HIGH, high, high_2);
     }
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++) a[i] = b[i];
 #if LANES > 4
 #pragma GCC unroll 2
     for (int round = 4; round < LANES; round *= 2) {
-#pragma GCC unroll 16
-        for (int i = 0; i < LANES; i++) a[i] = b[i];
 #pragma GCC unroll 8
         for (int i = 0; i < LANES / 2; i++) {
             b[i] = TAKE(EVEN, a[2 * i], a[2 * i + 1]);
             b[LANES / 2 + i] = TAKE(ODD, a[2 * i], a[2 * i + 1]);
         }
+#pragma GCC unroll 16
+        for (int i = 0; i < LANES; i++) a[i] = b[i];
     }
 #endif
-#pragma GCC unroll 16
-    for (int i = 0; i < LANES; i++) {
-        if (stream)
-            STREAM(to[i] + to_offset, b[i]);
-        else
-            *(NAME(unaligned) *)(to[i] + to_offset) = b[i];
-    }
 }
 
 /* Positions of one unit (LANES vertices), turned: [3 LANES][LANES]. */
 TARGET static __attribute__((noinline)) void NAME(stage_unit)(const columns_of *columns,
                                                               int64_t unit, float *staged)
 {
-    const float *from[LANES];
-    float *to[LANES], ends[LANES][3 * LANES];
     const int64_t first = unit * LANES, count = columns->n_vertices - first;
-    for (int c = 0; c < LANES; c++) {
-        from[c] = columns->positions[c] + 3 * first;
-        if (count < LANES) { /* the last unit: what is missing is never used */
-            memset(ends[c], 0, sizeof ends[c]);
-            memcpy(ends[c], from[c], (size_t)count * 12);
-            from[c] = ends[c];
-        }
-        to[c] = staged + LANES * c;
+    float ends[LANES][3 * LANES];
+    for (int c = 0; c < LANES && count < LANES; c++) { /* the last unit: what is missing is never used */
+        memset(ends[c], 0, sizeof ends[c]);
+        memcpy(ends[c], columns->positions[c] + 3 * first, (size_t)count * 12);
     }
-    for (int part = 0; part < 3; part++)
-        NAME(transpose)(from, part * LANES, to, part * LANES * LANES, 0);
+    for (int part = 0; part < 3; part++) {
+        NAME(vector) a[LANES];
+#pragma GCC unroll 16
+        for (int c = 0; c < LANES; c++) {
+            const float *from = count < LANES ? ends[c] : columns->positions[c] + 3 * first;
+            a[c] = *(const NAME(unaligned) *)(from + part * LANES);
+        }
+        NAME(transpose)(a);
+#pragma GCC unroll 16
+        for (int i = 0; i < LANES; i++) ((NAME(vector) *)staged)[part * LANES + i] = a[i];
+    }
 }
 
 /* Positions of one unit, made from U q: every value with the operations of kernels/deform, in their
@@ -210,29 +204,27 @@ TARGET static __attribute__((noinline)) void NAME(deform_unit)(const columns_of 
     }
 }
 
-/* Writes one unit from [3 LANES][LANES] to the columns' positions or normals. */
-TARGET static __attribute__((noinline)) void NAME(write_unit)(const columns_of *columns,
+/* Writes a third of a unit, rows [part * LANES, (part + 1) * LANES) of [3 LANES][LANES], to the columns'
+ * positions or normals: a vector each. */
+TARGET static __attribute__((noinline)) void NAME(write_part)(const columns_of *columns,
                                                               float *const *arrays, int64_t unit,
-                                                              const float *staged)
+                                                              const float *staged, int part)
 {
-    const float *from[LANES];
-    float *to[LANES], ends[LANES][3 * LANES];
-    const int64_t first = unit * LANES, count = columns->n_vertices - first;
-    const int direct = columns->count == LANES && count >= LANES;
-    uintptr_t odd = !direct || !columns->stream;
-    for (int c = 0; c < LANES; c++) {
-        from[c] = staged + LANES * c;
-        to[c] = direct ? arrays[c] + 3 * first : ends[c];
-        odd |= (uintptr_t)to[c] % (4 * LANES);
+    const int64_t first = unit * (3 * LANES) + part * LANES, left = 3 * columns->n_vertices - first;
+    NAME(vector) a[LANES];
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++) a[i] = ((const NAME(vector) *)staged)[part * LANES + i];
+    NAME(transpose)(a);
+    if (columns->count < LANES || left < LANES) {
+        for (int c = 0; c < columns->count && left > 0; c++)
+            memcpy(arrays[c] + first, a + c, (size_t)(left < LANES ? left : LANES) * sizeof(float));
+    } else if (columns->stream) {
+#pragma GCC unroll 16
+        for (int c = 0; c < LANES; c++) STREAM(arrays[c] + first, a[c]);
+    } else {
+#pragma GCC unroll 16
+        for (int c = 0; c < LANES; c++) *(NAME(unaligned) *)(arrays[c] + first) = a[c];
     }
-    for (int part = 0; part < 3; part++) {
-        if (odd)
-            NAME(transpose)(from, part * LANES * LANES, to, part * LANES, 0);
-        else
-            NAME(transpose)(from, part * LANES * LANES, to, part * LANES, 1);
-    }
-    for (int c = 0; !direct && c < columns->count; c++)
-        memcpy(arrays[c] + 3 * first, ends[c], (size_t)(count < LANES ? count : LANES) * 12);
 }
 
 /* Units [begin, end) to an array of all of them. */
@@ -292,8 +284,8 @@ NAME(normals_from)(const modal_normals_dynamic_task *task, const columns_of *col
             if (LANES > 4) __builtin_prefetch(next + 3 * LANES - 1);
         }
         const NAME(vector) *at = NAME(row_of)(columns, &store, v, are);
-        if (are == MADE && v % LANES == 0) /* a unit begins with its first vertex */
-            NAME(write_unit)(columns, columns->made, v / LANES, (const float *)at);
+        for (int part = 0; are == MADE && v % LANES == 0 && part < 3; part++)
+            NAME(write_part)(columns, columns->made, v / LANES, (const float *)at, part);
         const NAME(vector) own_x = at[0], own_y = at[1], own_z = at[2];
         NAME(vector) x = {0}, y = {0}, z = {0}, b_x = {0}, b_y = {0}, b_z = {0};
         int64_t previous = -1;
@@ -316,7 +308,8 @@ NAME(normals_from)(const modal_normals_dynamic_task *task, const columns_of *col
         if (lane < LANES - 1 && v + 1 < end) continue;
         row = (NAME(vector) *)store.out; /* together: many roots and divisions at once */
         for (int i = 0; i <= lane; i++, row += 3) NAME(normalise)(row, row + 1, row + 2);
-        NAME(write_unit)(columns, columns->normals, v / LANES, store.out);
+        for (int part = 0; part < 3; part++)
+            NAME(write_part)(columns, columns->normals, v / LANES, store.out, part);
         scattered = are == READ && store.n_staged >= 64 + 4 * ((v + 1 - begin) / LANES);
     }
     for (int c = 0; scattered && c < columns->count; c++)
