@@ -11,7 +11,7 @@
 
 #include "lib/base/memory.h"
 
-enum { BUFFER_BYTES = 1 << 20 };
+enum { BUFFER_BYTES = 1 << 20, START_BYTES = 4 << 20 };
 
 static modal_status failed(const modal_file_out *out, const char *what, modal_error *err)
 {
@@ -24,7 +24,7 @@ modal_status modal_file_out_open(modal_file_out *out, const char *path, modal_er
     if (!out->buffer) MODAL_TRY(modal_alloc(&out->buffer, BUFFER_BYTES, 1, "file buffer", err));
     modal_free(&out->path);
     MODAL_TRY(modal_copy_text(&out->path, path, SIZE_MAX, err));
-    out->used = out->written = 0;
+    out->used = out->written = out->on_their_way = 0;
     out->file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (out->file < 0) status = failed(out, "cannot write", err);
 done:
@@ -39,6 +39,25 @@ modal_status modal_file_out_open_frame(modal_file_out *out, const char *folder, 
         (int)sizeof path)
         return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: name too long", folder);
     return modal_file_out_open(out, path, err);
+}
+
+void modal_file_start(int file, int64_t from, int64_t length)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+    const int before = errno;
+    sync_file_range(file, (off_t)from, (off_t)length, SYNC_FILE_RANGE_WRITE);
+    errno = before;
+#else
+    (void)file, (void)from, (void)length;
+#endif
+}
+
+static void start(modal_file_out *out, int64_t least)
+{
+    const int64_t length = out->written - out->used - out->on_their_way;
+    if (length < least) return;
+    modal_file_start(out->file, out->on_their_way, length);
+    out->on_their_way += length;
 }
 
 static modal_status write_all(modal_file_out *out, const char *bytes, int64_t length,
@@ -58,7 +77,9 @@ static modal_status flush(modal_file_out *out, modal_error *err)
 {
     const int64_t used = out->used;
     out->used = 0;
-    return write_all(out, out->buffer, used, err);
+    const modal_status status = write_all(out, out->buffer, used, err);
+    if (status == MODAL_OK) start(out, START_BYTES);
+    return status;
 }
 
 modal_status modal_file_out_write(modal_file_out *out, const void *bytes, int64_t length,
@@ -68,11 +89,13 @@ modal_status modal_file_out_write(modal_file_out *out, const void *bytes, int64_
     if (length > BUFFER_BYTES - out->used) MODAL_TRY(flush(out, err));
     if (length >= BUFFER_BYTES / 2) {
         MODAL_TRY(write_all(out, bytes, length, err));
+        out->written += length;
+        start(out, START_BYTES);
     } else {
         memcpy(out->buffer + out->used, bytes, (size_t)length);
         out->used += length;
+        out->written += length;
     }
-    out->written += length;
 done:
     return status;
 }
@@ -128,6 +151,7 @@ modal_status modal_file_out_write_at(modal_file_out *out, int64_t place, const v
 modal_status modal_file_out_close(modal_file_out *out, modal_error *err)
 {
     modal_status status = flush(out, err);
+    if (status == MODAL_OK) start(out, 1);
     if (close(out->file) != 0 && status == MODAL_OK) status = failed(out, "write error", err);
     out->file = -1;
     return status;
