@@ -8,6 +8,7 @@
  * Compiled without contraction into fused multiply-adds: with them, the cross product of an edge
  * with itself is a rounding error instead of zero, and a degenerate triangle would get a direction;
  * and both ways give the same bytes in every instruction set. */
+#include <omp.h>
 #include <string.h>
 
 #include "kernels/cpu.h"
@@ -20,8 +21,8 @@
 #include <math.h>
 #endif
 
-/* STAGED_VERTICES: of the store; a power of two, 12 bytes a lane each. RUN: a multiple of LANES.
- * WHOLE_BYTES: at most for an array of all turned positions. AHEAD: vertices between the one at work and
+/* STAGED_VERTICES: of the store; a power of two, 12 bytes a lane each. RUN: about as many vertices are
+ * done in one go: fewer, and more of them are staged twice at the borders. WHOLE_BYTES: at most for an array of all turned positions. AHEAD: vertices between the one at work and
  * the positions that are fetched for later, a multiple of LANES. */
 enum { STAGED_VERTICES = 2048, RUN = 8192, AHEAD = 96, LANES_MAX = 16, WHOLE_BYTES = 64 << 20 };
 
@@ -163,6 +164,16 @@ int modal_normals_order_is_local(const modal_normals_dynamic_task *task)
     return misses < SAMPLES * (64 + 4 * (SAMPLE / lanes));
 }
 
+/* Vertices of a run: about RUN, so that all threads are busy to the end. A multiple of LANES. */
+static int64_t run_of(int64_t n_vertices, int64_t n_groups, int parallel)
+{
+    const int64_t threads = parallel ? omp_get_max_threads() : 1;
+    const int64_t turns = (n_vertices * n_groups / RUN + threads / 2) / threads;
+    const int64_t n_runs = n_groups > 0 ? (turns > 1 ? turns : 1) * threads / n_groups : 1;
+    const int64_t run = (n_vertices / (n_runs > 1 ? n_runs : 1) + LANES_MAX) / LANES_MAX * LANES_MAX;
+    return run < RUN / 8 ? RUN / 8 : run > 2 * RUN ? 2 * RUN : run;
+}
+
 static void fence(int streamed)
 {
 #if defined(__x86_64__)
@@ -229,18 +240,18 @@ modal_status modal_normals_dynamic_cpu(const modal_normals_dynamic_task *task,
     normals_of_columns *of_columns;
     normals_of_column *of_column;
     const int lanes = choose(&stage, &of_columns, &of_column);
-    const int64_t n = task->n_vertices, n_runs = (n + RUN - 1) / RUN;
-    const int64_t n_groups = (task->n_columns + lanes - 1) / lanes;
+    const int64_t n = task->n_vertices, n_groups = (task->n_columns + lanes - 1) / lanes;
     const int around =
         n * task->n_columns * 12 > modal_cpu_stream_bytes() && on_lines(task->normals, n);
     const int parallel = n * task->n_columns > 32768;
+    const int64_t size = run_of(n, n_groups, parallel), n_runs = (n + size - 1) / size;
     if (task->n_columns > lanes / 4 && !modal_normals_order_is_local(task) &&
         normals_of_scattered(task, around))
         return MODAL_OK;
 #pragma omp parallel for collapse(2) schedule(dynamic) if (parallel)
     for (int64_t run = 0; run < n_runs; run++)
         for (int64_t group = 0; group < n_groups; group++) {
-            const int64_t begin = run * RUN, end = begin + RUN < n ? begin + RUN : n;
+            const int64_t begin = run * size, end = begin + size < n ? begin + size : n;
             const columns_of columns = group_of(task, group, lanes, around);
             if (columns.count > lanes / 4) {
                 of_columns(task, &columns, begin, end);
@@ -271,15 +282,16 @@ void modal_normals_with_product(const modal_deform_task *deform,
     normals_of_columns *of_columns;
     normals_of_column *of_column;
     const int lanes = choose(&stage, &of_columns, &of_column);
-    const int64_t n = deform->n_vertices, n_runs = (n + RUN - 1) / RUN;
+    const int64_t n = deform->n_vertices;
     const int64_t n_groups = (deform->n_columns + lanes - 1) / lanes;
     const int around = n * deform->n_columns * 24 > modal_cpu_stream_bytes() &&
                        on_lines(deform->positions, n) && on_lines(normals->normals, n);
     const int parallel = n * deform->n_columns > 32768;
+    const int64_t size = run_of(n, n_groups, parallel), n_runs = (n + size - 1) / size;
 #pragma omp parallel for collapse(2) schedule(dynamic) if (parallel)
     for (int64_t run = 0; run < n_runs; run++)
         for (int64_t group = 0; group < n_groups; group++) {
-            const int64_t begin = run * RUN;
+            const int64_t begin = run * size;
             const int64_t first = group * lanes, left = deform->n_columns - first;
             columns_of columns = {.n_vertices = n,
                                   .stream = around,
@@ -292,7 +304,7 @@ void modal_normals_with_product(const modal_deform_task *deform,
                 columns.made[c] = deform->positions + column * n * 3;
                 columns.normals[c] = normals->normals + column * n * 3;
             }
-            of_columns(normals, &columns, begin, begin + RUN < n ? begin + RUN : n);
+            of_columns(normals, &columns, begin, begin + size < n ? begin + size : n);
             fence(around);
         }
 }

@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 static _Atomic int64_t fail_countdown; /* 0: never fail */
 static _Atomic int fail_fired;
@@ -24,17 +23,6 @@ static int told_to_fail(void)
     return 1;
 }
 
-/* Asks for large pages where an array is large: a loop that visits many places of it at once, as the columns
- * of a batch, then looks up fewer addresses of pages. A kernel that says no changes nothing else. */
-static void ask_for_large_pages(void *memory, size_t bytes)
-{
-#ifdef MADV_HUGEPAGE
-    enum { LEAST = 16 << 20, PAGE = 4096 };
-    const uintptr_t begin = ((uintptr_t)memory + PAGE - 1) / PAGE * PAGE;
-    if (bytes >= LEAST) madvise((void *)begin, (bytes - PAGE) / PAGE * PAGE, MADV_HUGEPAGE);
-#endif
-}
-
 static modal_status allocate(void *pointer, int64_t count, size_t item_bytes, int zeroed,
                              const char *what, modal_error *err)
 {
@@ -50,7 +38,6 @@ static modal_status allocate(void *pointer, int64_t count, size_t item_bytes, in
     if (!memory)
         return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: out of memory, %lld bytes", what,
                                (long long)bytes);
-    ask_for_large_pages(memory, (size_t)padded);
     if (zeroed) memset(memory, 0, (size_t)padded);
     memcpy(pointer, &memory, sizeof memory);
     return MODAL_OK;
