@@ -13,7 +13,7 @@
 #include "lib/fem/assemble.h"
 #include "lib/modes/factor.h"
 #include "lib/modes/modes.h"
-#include "tests/unit/solid_fixtures.h"
+#include "tests/unit/element_meshes.h"
 
 static const double bar_size[3] = {1.0, 0.2, 0.15};
 
@@ -111,6 +111,31 @@ static void test_floats_equal_doubles(void **state)
         mesh.n_materials = 1;
         modal_volume_mesh_free(&mesh);
     }
+}
+
+/* Every element type and their mixture, both masses, with some components held of some nodes. */
+static void test_elements(void **state)
+{
+    (void)state;
+    const int cells[3] = {3, 2, 2};
+    const uint8_t components[12] = {7, 1, 2, 4, 3, 5, 6, 7, 1, 2, 4, 3};
+    for (int type = 0; type < MESH_KINDS; type++)
+        for (int rule = 0; rule < 2; rule++) {
+            modal_volume_mesh mesh;
+            modal_modes_result doubles, floats;
+            const modal_modes_options options = {.n_modes = 8, .n_threads = 1, .solver = MODAL_MODES_LANCZOS,
+                                                 .mass_rule = (modal_mass_rule)rule, .fixed_components = components};
+            element_mesh(&mesh, type, cells, NULL, 0);
+            solve(&mesh, 12, options, MODAL_FACTOR_FLOAT64, &doubles);
+            solve(&mesh, 12, options, MODAL_FACTOR_FLOAT32, &floats);
+            for (int k = 0; k < 8; k++) {
+                assert_true(fabs(floats.eigenvalues[k] / doubles.eigenvalues[k] - 1) <= 1e-10);
+                assert_true(floats.residuals[k] <= 1e-9);
+            }
+            modal_modes_result_free(&doubles);
+            modal_modes_result_free(&floats);
+            modal_volume_mesh_free(&mesh);
+        }
 }
 
 /* Sixteen copies of every mode: a block shows eight, and there is no count. */
@@ -298,6 +323,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_floats_equal_doubles),
+        cmocka_unit_test(test_elements),
         cmocka_unit_test(test_many_equal_modes),
         cmocka_unit_test(test_same_bytes),
         cmocka_unit_test(test_limit_chooses),
