@@ -33,6 +33,7 @@ static parser *find_parser(const char *data, int64_t length, const char *name)
 {
     modal_text text;
     modal_text_init(&text, name, data, length, NULL);
+    if (has_extension(name, ".meshb") || (length >= 4 && memcmp(data, "\1\0\0", 4) == 0)) return modal_medit_parse;
     if (!modal_text_seek_token(&text)) return NULL;
     if (begins_with(&text, "$")) return modal_msh_parse;
     if (begins_with(&text, "# vtk DataFile")) return modal_vtk_parse;
@@ -57,7 +58,7 @@ modal_status modal_mesh_parse(const char *data, int64_t length, const char *name
     return modal_error_set(
         err, MODAL_ERROR_INPUT,
         "%s: not a volume mesh that can be read, which are Gmsh .msh 2.2 and 4.1, VegaFEM .veg, "
-        "Abaqus .inp, Medit .mesh, TetGen .node, .ele and .face, VTK .vtk and .vtu",
+        "Abaqus .inp, Medit .mesh and .meshb, TetGen .node, .ele and .face, VTK .vtk and .vtu",
         name);
 }
 

@@ -93,7 +93,7 @@ static const tool_program program = {
     .options = options,
     .least_operands = 2,
     .most_operands = INT_MAX,
-    .notes = "MESH is one of formats/meshes.md (.msh, .veg, .inp, .mesh, .node, .vtk, .vtu), in metres, of\n"
+    .notes = "MESH is one of formats/meshes.md (.msh, .veg, .inp, .mesh, .meshb, .node, .vtk, .vtu), in metres, of\n"
              "tetrahedra of 4 or 10 nodes, hexahedra of 8 or 20, wedges, pyramids. Units are SI throughout.\n"
              "Several meshes make a basis of several shapes, each mesh (or with --shapes part of it) an object.",
     .examples = "modalpack fork.msh fork.h5 --young 2.06e11 --poisson 0.29 --density 7850 --fixed stem_end\n"

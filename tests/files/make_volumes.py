@@ -68,6 +68,34 @@ def medit(name, nodes, elements, face):
     write(name, text + "Corners 1\n1\nEnd\n")
 
 
+MESHB = {"TET4": 8, "HEX8": 10, "WEDGE6": 9, "PYRAMID5": 49, "TET10": 30}
+
+
+def meshb(name, nodes, elements, face, version):
+    """Medit's sections in binary: number, where the next one begins, count, records."""
+    whole, real, place = "q" if version == 4 else "i", "f" if version == 1 else "d", "q" if version >= 3 else "i"
+    data = struct.pack("<ii", 1, version)
+
+    def section(code, content):
+        nonlocal data
+        end = len(data) + 4 + struct.calcsize(place) + len(content)
+        data += struct.pack("<i" + place, code, end) + content
+
+    def records(code, layout, rows):
+        section(code, struct.pack("<" + whole, len(rows)) + b"".join(struct.pack("<" + layout, *r) for r in rows))
+
+    section(3, struct.pack("<i", 3))
+    records(4, 3 * real + whole, [(*p, 0) for p in nodes])
+    if face:
+        records(7, 5 * whole, [(*(i + 1 for i in face[1]), face[0])])
+    for kind, code in MESHB.items():
+        chosen = [e for e in elements if e[0] == kind]
+        if chosen:
+            records(code, (len(chosen[0][2]) + 1) * whole, [(*(i + 1 for i in n), group) for _, group, n in chosen])
+    records(13, whole, [(1,)])
+    write(name, data + struct.pack("<i" + place, 54, 0))
+
+
 def inp(name, nodes, elements, face, materials):
     text = "*HEADING\n a mesh, by make_volumes.py\n** comment\n*Node, nset=Nall\n"
     text += "".join(f"{i + 10}, {numbers(p, ', ')}\n" for i, p in enumerate(nodes))
@@ -184,6 +212,8 @@ def main():
     for name, nodes, elements, face in (("mixed", NODES, MIXED, FACE), ("curved", CURVED_NODES, CURVED, None)):
         bricks = [e for e in elements if e[0] != "HEX20"]
         medit(f"{name}.mesh", nodes, bricks, face)
+        for version in (1, 2, 3, 4):
+            meshb(f"{name}-{version}.meshb", nodes, bricks, face, version)
         inp(f"{name}.inp", nodes, elements, face, name == "mixed")
         vtk(f"{name}.vtk", nodes, elements, False, "3.0")
         vtu(f"{name}.vtu", nodes, elements, "ascii")

@@ -52,7 +52,7 @@ def check_files(program):
     for stem, nodes, elements in (("mixed", made.NODES, made.MIXED), ("curved", made.CURVED_NODES, made.CURVED),
                                   ("pair", None, None)):
         for path in sorted(FILES.glob(f"good-{stem}*")):
-            if path.suffix == ".mesh" and stem == "curved":
+            if path.suffix in (".mesh", ".meshb") and stem == "curved":
                 expected, kept = nodes, elements[1:]
             elif stem == "pair":
                 curved = "10" in path.name
@@ -60,11 +60,12 @@ def check_files(program):
                 kept = [("TET10" if curved else "TET4", 4, tuple(range(10 if curved else 4)))]
             else:
                 expected, kept = nodes, elements
-            order = list(made.MEDIT) if path.suffix == ".mesh" else None
+            order = list(made.MEDIT) if path.suffix in (".mesh", ".meshb") else None
             if order:  # by kind
                 kept = sorted(kept, key=lambda e: order.index(e[0]))
             ours, found, groups = read_ours(program, path)
-            check(np.array_equal(ours, np.array(expected, float)), path, "coordinates")
+            exact = np.array(expected, "f4" if path.name.endswith("-1.meshb") else float)
+            check(np.array_equal(ours, exact), path, "coordinates")
             check(found == [(k, n) for k, _, n in kept], path, "elements", found)
             for number in {group for _, group, _ in kept}:
                 inside = [i for i, e in enumerate(kept) if e[1] == number]
@@ -75,7 +76,7 @@ def check_files(program):
                 check_group(path, groups, 0, "more", {0, 1, 2, 4}, [])
                 check_group(path, groups, 0, "Nall", set(range(len(nodes))), [])
                 check_group(path, groups, 3, "all", {v for e in kept for v in e[2]}, range(len(kept)))
-            if stem == "mixed" and path.suffix in (".inp", ".mesh"):
+            if stem == "mixed" and path.suffix in (".inp", ".mesh", ".meshb"):
                 check_group(path, groups, 2, "under" if path.suffix == ".inp" else "3", made.FACE[1], [])
             if stem == "pair":
                 check_group(path, groups, 0, "1", {i for i, p in enumerate(expected) if p[0] == 3}, [])
@@ -172,10 +173,10 @@ def check_meshio(program):
         ("a.vtu", dict(binary=False), None), ("a.vtu", dict(binary=True, compression=None), None),
         ("a.vtu", dict(binary=True, compression="zlib"), None),
         ("a.inp", {}, {"HEX8", "WEDGE6", "TET4", "TET10", "HEX20"}),
-        ("a.mesh", {}, {"TET4", "HEX8", "WEDGE6"}),
+        ("a.mesh", {}, {"TET4", "HEX8", "WEDGE6"}), ("a.meshb", {}, {"TET4", "HEX8", "WEDGE6"}),
         ("a.node", {}, {"TET4"}),
     ]
-    forms = {"a.vtk": ["vtk", "vtk42", "vtk51"], "a.mesh": ["medit"], "a.inp": ["abaqus"], "a.node": ["tetgen"]}
+    forms = {"a.vtk": ["vtk", "vtk42", "vtk51"], "a.mesh": ["medit"], "a.meshb": ["medit"], "a.inp": ["abaqus"], "a.node": ["tetgen"]}
     with tempfile.TemporaryDirectory() as folder:
         for points, elements in ((made.NODES, made.MIXED), (made.CURVED_NODES, made.CURVED)):
             for name, options, kinds in variants:
