@@ -48,6 +48,15 @@ endif()
 add_test(NAME kernels.bench_objects COMMAND bench_objects --backend cpu --quick)
 set_tests_properties(kernels.bench_objects PROPERTIES LABELS kernels)
 
+# Not a test either: times of reduced forces.
+add_executable(bench_force ${CMAKE_SOURCE_DIR}/tests/bench/bench_force.c)
+set_target_properties(bench_force PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_link_libraries(bench_force PRIVATE modal_kernels m)
+target_link_options(bench_force PRIVATE -Wl,--as-needed)
+add_test(NAME kernels.bench_force COMMAND bench_force 7)
+set_tests_properties(kernels.bench_force PROPERTIES LABELS kernels)
+
 # Not a test either: normals and tangents in all their ways.
 add_executable(normals_bench ${CMAKE_SOURCE_DIR}/tests/kernels/normals_bench.c)
 set_target_properties(normals_bench PROPERTIES

@@ -57,9 +57,9 @@ RS_FN void rs_external_powers(const modal_step_task *t, int32_t index, const dou
             rs_cross(f->spin, first, x);
             for (int i = 0; i < 3; i++) power += g[i] * (shape->mass * u[i] + x[i] + flow[i]);
             if (o->motion == MODAL_STEP_DRIVEN) {
-                const rs_work w = rs_work_of(t, o);
+                const double *wrench = t->work + o->work + 2 * modal_step_padded(o->n_modes) + 8;
                 for (int i = 0; i < 3; i++)
-                    power += w.inertia[8 * i + 7] * u[i] + w.inertia[8 * (3 + i) + 7] * f->spin[i];
+                    power += wrench[i] * u[i] + wrench[3 + i] * f->spin[i];
             }
         }
         powers[part] = power;
@@ -111,20 +111,6 @@ RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
     RS_SYNC();
 }
 
-/* f at the start of the step, which the average vector field needs. */
-RS_FN void rs_start_force(const modal_step_task *t, int32_t index, double *memory)
-{
-    const modal_step_object *o = &t->objects[index];
-    if (!rs_takes_part(t, o)) return;
-    const rs_work w = rs_work_of(t, o);
-    const rs_scratch s = rs_scratch_of(t, memory);
-    const modal_step_shape *shape = &t->shapes[o->shape];
-    const double *q = t->q + o->coordinates;
-    rs_stiffness(t, shape, q, &s, s.tangent, s.secant);
-    RS_EACH(k, shape->n_modes) { w.force[k] = rs_packed_row(s.secant, shape->n_modes, k, q); }
-    RS_SYNC();
-}
-
 RS_FN void rs_measure(const modal_step_task *t, int32_t index, double *memory)
 {
     const modal_step_object *o = &t->objects[index];
@@ -135,7 +121,7 @@ RS_FN void rs_measure(const modal_step_task *t, int32_t index, double *memory)
     const double *q = t->q + o->coordinates, *v = t->v + o->coordinates;
     const double *masses = t->tables + shape->masses, *lift = masses + r;
     const modal_step_frame *f = &t->frames[index];
-    rs_stiffness(t, shape, q, &s, s.tangent, s.secant);
+    const double *stiffness = t->tables + shape->stiffness;
     /* a form of degree n integrates to q . form / (n + 1): weights 1/2, 1/6, 1/12 of K's rows */
     if (shape->cubic) {
         RS_EACH(i, r)
@@ -146,10 +132,9 @@ RS_FN void rs_measure(const modal_step_task *t, int32_t index, double *memory)
         }
         if (RS_LANE == 0) s.m1[0] = 0.5;
         RS_SYNC();
-        RS_TWO_SUMS(1 + r + r * (r + 1) / 2, pairs, t->tables + shape->stiffness, s.m1, s.m1,
-                    s.tangent, s.secant);
+        RS_SUM(1 + r + r * (r + 1) / 2, pairs, stiffness, s.m1, s.tangent);
     } else {
-        RS_EACH(i, pairs) { s.tangent[i] *= 0.5; }
+        RS_EACH(i, pairs) { s.tangent[i] = 0.5 * stiffness[i]; }
         RS_SYNC();
     }
     RS_EACH(k, r) { s.terms[k] = q[k] * rs_packed_row(s.tangent, r, k, q); }

@@ -1,165 +1,295 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Part of reduced_step_body.h: the way from the leaves to the roots. */
 
-/* ---- leaves to roots ---- */
+/* ---- an object's share of its parent's equations ---- */
 
-/* An attached object's share of its parent's equations, in their layout. The object is condensed. */
-RS_FN void rs_set_share(const modal_step_task *t, const modal_step_object *o, const rs_work *w,
-                        const rs_scratch *s)
+RS_FN void rs_share_loads(const modal_step_object *o, const rs_work *w)
 {
-    const int32_t r = t->shapes[t->objects[o->parent].shape].n_modes;
-    const int32_t wide = (int32_t)modal_step_padded(r);
-    double *map = s->sums, *image = s->sums + 48; /* [6, 8] */
-    double *matrix = w->share, *right = matrix + r * wide, *inertia = right + 8 * r;
-    if (RS_LANE == 0) { /* (a, al) of the child for those of the parent */
-        const double *rotation = w->relative, *at = w->relative + 9;
-        for (int j = 0; j < 3; j++) {
-            const double unit[3] = {j == 0 ? 1.0 : 0, j == 1 ? 1.0 : 0, j == 2 ? 1.0 : 0};
-            double arm[3], x[3];
-            rs_cross(unit, at, arm);
-            rs_apply_transposed(rotation, arm, x);
-            for (int i = 0; i < 3; i++) {
-                map[8 * i + j] = map[8 * (3 + i) + 3 + j] = rotation[3 * j + i];
-                map[8 * i + 3 + j] = x[i];
-                map[8 * (3 + i) + j] = 0;
-            }
+    const int32_t r = o->parent_modes, wide = (int32_t)modal_step_padded(r);
+    const int32_t own = (int32_t)modal_step_padded(o->n_modes);
+    const double *condensed = w->own.load + 2 * own, *wrench = condensed + 8;
+    double *load = w->share.load;
+    RS_EACH(k, wide)
+    {
+        double x = 0, y = 0;
+        for (int c = 0; c < 6; c++) {
+            x += w->follow_0[c * wide + k] * condensed[c];
+            y += w->follow[c * wide + k] * wrench[c];
         }
-        for (int i = 0; i < 6; i++) map[8 * i + 6] = map[8 * i + 7] = 0;
+        load[k] = x;
+        load[wide + k] = y;
     }
+    RS_EACH(half, 2)
+    {
+        double *out = load + 2 * wide + 8 * half;
+        rs_map_wrench(half ? w->relative : w->relative_0, condensed + 8 * half, out);
+        out[6] = out[7] = 0;
+    }
+    RS_SYNC();
+    if (RS_LANE == 0) {
+        const double *from = w->own.scale;
+        double *to = w->share.scale, largest = 0;
+        const double reach = sqrt(rs_dot(w->relative + 9, w->relative + 9));
+        for (int32_t k = 0; k < r; k++) largest = RS_MAX(largest, fabs(load[wide + k]));
+        to[0] = largest;
+        to[1] = from[1];
+        to[2] = from[2] + reach * from[1];
+        to[3] = 0;
+        to[4] = from[4];
+        to[5] = from[5];
+    }
+}
+
+/* The Jacobian's part; the object is condensed. */
+RS_FN void rs_share_jacobian(const modal_step_object *o, const rs_work *w, const rs_scratch *s)
+{
+    const int32_t r = o->parent_modes, wide = (int32_t)modal_step_padded(r);
+    double *map = s->sums, *image = s->sums + 48; /* [6, 8] */
+    const double *inertia = w->own.inertia;
+    RS_EACH(c, 6) { rs_map_row(w->relative, c, map + 8 * c); }
+    RS_EACH(e, 6 * wide) { w->follow_0[e] = w->follow[e]; }
+    RS_EACH(e, 12) { w->relative_0[e] = w->relative[e]; }
     RS_EACH_OF(c, 6, k, wide)
     {
         double sum = 0;
-        for (int d = 0; d < 6; d++) sum += w->inertia[8 * c + d] * w->follow[d * wide + k];
+        for (int d = 0; d < 6; d++) sum += inertia[8 * c + d] * w->follow[d * wide + k];
         s->product[c * wide + k] = sum;
     }
     RS_SYNC();
-    RS_EACH_OF(d, 6, j, 8)
+    RS_EACH_OF(d, 6, j, 6)
     {
-        double sum = j < 6 ? 0 : w->inertia[8 * d + j];
-        for (int e = 0; e < 6; e++) sum += w->inertia[8 * d + e] * map[8 * e + j];
+        double sum = 0;
+        for (int e = 0; e < 6; e++) sum += inertia[8 * d + e] * map[8 * e + j];
         image[8 * d + j] = sum;
     }
     RS_EACH_OF(k, r, l, wide)
     {
         double sum = 0;
         for (int c = 0; c < 6; c++) sum += w->follow[c * wide + k] * s->product[c * wide + l];
-        matrix[k * wide + l] = sum;
+        w->share.matrix[k * wide + l] = sum;
     }
     RS_SYNC();
-    RS_EACH_OF(k, r, j, 8)
+    RS_EACH_OF(k, r, j, 6)
     {
         double sum = 0;
         for (int d = 0; d < 6; d++) sum += w->follow[d * wide + k] * image[8 * d + j];
-        right[8 * k + j] = sum;
+        w->share.coupling[8 * k + j] = sum;
     }
-    RS_EACH_OF(i, 6, j, 8)
+    RS_EACH_OF(i, 6, j, 6)
     {
         double sum = 0;
         for (int d = 0; d < 6; d++) sum += map[8 * d + i] * image[8 * d + j];
-        inertia[8 * i + j] = sum;
-    }
-    RS_SYNC();
-    if (RS_LANE == 0) {
-        double largest = 0;
-        for (int32_t k = 0; k < r; k++) largest = RS_MAX(largest, fabs(right[8 * k + 7]));
-        w->scale[4] = largest;
+        w->share.inertia[8 * i + j] = sum;
     }
 }
 
-RS_FN void rs_add_children(const modal_step_task *t, const modal_step_object *o, const rs_work *w)
+/* ---- leaves to roots ---- */
+
+/* The shares of brothers and sisters lie one after the other, and are added in their order. */
+RS_FN void rs_add_children(const modal_step_task *t, const modal_step_object *o, const rs_work *w, int fresh)
 {
-    const int64_t size = rs_equations_size(t->shapes[o->shape].n_modes);
-    const int32_t end = o->first_child + o->n_children;
+    const int32_t r = o->n_modes, n = o->n_children;
+    const int64_t size = rs_equations_size(r);
+    const int32_t loads = (int32_t)rs_loads_size(r) - 8, all = (int32_t)rs_equations_size(r);
+    const double *shares = t->work + t->objects[o->first_child].share;
+    double *own = w->own.load;
 #if RS_WIDE
-    for (int32_t c = o->first_child; c < end; c++) {
-        const double *share = rs_work_of(t, &t->objects[c]).share;
-        _Pragma("GCC ivdep") for (int64_t e = 0; e < size; e++) w->matrix[e] += share[e];
+    for (int32_t c = 0; c < n; c++) {
+        const double *share = shares + c * size;
+        const int32_t end = fresh ? all : loads;
+        for (int32_t e = 0; e < loads; e++) own[e] += share[e];
+        for (int32_t e = loads + 8; e < end; e++) own[e] += share[e];
     }
+    for (int32_t c = 0; c < n; c++)
+        for (int e = 0; e < 6; e++) {
+            const double share = shares[c * size + loads + e], value = w->own.scale[e];
+            w->own.scale[e] = e == 1 || e == 2 ? value + share : RS_MAX(value, share);
+        }
 #else
-    RS_EACH(e, size)
+    RS_EACH(e, fresh ? all : loads + 6)
     {
-        double sum = w->matrix[e];
-#pragma unroll 4
-        for (int32_t c = o->first_child; c < end; c++) {
-            /* the children's shapes may differ, and with them the sizes of their works */
-            const modal_step_object *child = &t->objects[c];
-            const int64_t r = t->shapes[child->shape].n_modes;
-            sum += t->work[child->work + rs_equations_size(r) + e];
+        const int largest = e >= loads && e < loads + 8 && e != loads + 1 && e != loads + 2; /* of scale */
+        double value = own[e];
+#pragma unroll 16
+        for (int32_t c = 0; c < n; c++) {
+            const double share = shares[c * size + e];
+            value = largest ? RS_MAX(value, share) : value + share;
         }
-        w->matrix[e] = sum;
+        own[e] = value;
     }
-#endif
-    if (RS_LANE == 0)
-        for (int32_t c = o->first_child; c < end; c++) {
-            const rs_work cw = rs_work_of(t, &t->objects[c]);
-            const double reach = sqrt(rs_dot(cw.relative + 9, cw.relative + 9));
-            w->scale[0] = RS_MAX(w->scale[0], cw.scale[4]);
-            w->scale[1] += cw.scale[1];
-            w->scale[2] = RS_MAX(w->scale[2], cw.scale[2]);
-            w->scale[3] += cw.scale[3] + reach * cw.scale[1];
-        }
     RS_SYNC();
+#endif
 }
 
-/* Cholesky factor U^T U of the upper half of a [n, wide] in place; 0 where it is not positive definite. */
+/* Cholesky factor U^T U of the upper half of a [n, wide] in place, its diagonal inverted; 0 where it is not
+ * positive definite. */
 RS_FN int rs_factor(double *a, int32_t n, int32_t wide)
 {
     for (int32_t j = 0; j < n; j++) {
         double *pivot_row = a + j * wide;
         const double pivot = pivot_row[j];
         if (!(pivot > 0) || pivot > 1e300) return 0;
+        const double inverse = 1 / sqrt(pivot);
+#if RS_WIDE
+        pivot_row[j] = inverse;
+        for (int32_t k = j + 1; k < n; k++) pivot_row[k] *= inverse;
+        for (int32_t i = j + 1; i < n; i++) {
+            const double factor = pivot_row[i];
+            _Pragma("GCC ivdep") for (int32_t k = i; k < n; k++) a[i * wide + k] -= factor * pivot_row[k];
+        }
+#else
+        /* by the row as it was, so that no lane waits for another's quotient */
+        const double square = inverse * inverse;
+        const int32_t left = n - j - 1;
+        RS_EACH_OF(i, left, k, left)
+        {
+            if (k >= i) a[(j + 1 + i) * wide + j + 1 + k] -= pivot_row[j + 1 + i] * square * pivot_row[j + 1 + k];
+        }
         RS_SYNC();
-        const double root = sqrt(pivot), inverse = 1 / root;
         RS_EACH(i, n)
         {
             if (i > j) pivot_row[i] *= inverse;
-            if (i == j) pivot_row[j] = root;
+            if (i == j) pivot_row[j] = inverse;
         }
-        RS_SYNC();
-        RS_EACH_OF(i, n, k, n)
-        {
-            if (i > j && k >= i) a[i * wide + k] -= pivot_row[i] * pivot_row[k];
-        }
-        RS_SYNC();
+#endif
     }
+    RS_SYNC();
     return 1;
 }
 
-/* Solves for the first 7 of 8 right-hand sides x [n, 8] in place. */
-RS_FN void rs_solve(const double *a, int32_t n, int32_t wide, double *x)
+/* x [n, 8] = A^-1 x for its first 6 columns, the others being 0, and inverse [n, wide], the identity, = A^-1. */
+RS_FN void rs_solve(const double *a, int32_t n, int32_t wide, double *x, double *inverse)
 {
 #if RS_WIDE
-    for (int32_t i = 0; i < n; i++) {
-        const double inverse = 1 / a[i * wide + i];
-        double *row = x + 8 * i;
-        for (int c = 0; c < 8; c++) row[c] *= inverse;
-        for (int32_t k = i + 1; k < n; k++)
-            _Pragma("GCC ivdep") for (int c = 0; c < 8; c++) x[8 * k + c] -= a[i * wide + k] * row[c];
-    }
-    for (int32_t i = n; i-- > 0;) {
-        const double inverse = 1 / a[i * wide + i];
-        double row[8];
-        for (int c = 0; c < 8; c++) row[c] = x[8 * i + c];
-        for (int32_t k = i + 1; k < n; k++)
-            for (int c = 0; c < 8; c++) row[c] -= a[i * wide + k] * x[8 * k + c];
-        for (int c = 0; c < 8; c++) x[8 * i + c] = row[c] * inverse;
-    }
-#else
-    RS_EACH(c, 7)
-    {
+    for (int part = 0; part < 2; part++) {
+        double *rows = part ? inverse : x;
+        const int32_t width = part ? wide : 8;
         for (int32_t i = 0; i < n; i++) {
-            double sum = x[8 * i + c];
-            for (int32_t k = 0; k < i; k++) sum -= a[k * wide + i] * x[8 * k + c];
-            x[8 * i + c] = sum / a[i * wide + i];
+            double *row = rows + i * width;
+            for (int32_t k = 0; k < i; k++) {
+                const double factor = a[k * wide + i], *other = rows + k * width;
+                _Pragma("GCC ivdep") for (int32_t c = 0; c < width; c++) row[c] -= factor * other[c];
+            }
+            for (int32_t c = 0; c < width; c++) row[c] *= a[i * wide + i];
         }
         for (int32_t i = n; i-- > 0;) {
-            double sum = x[8 * i + c];
-            for (int32_t k = i + 1; k < n; k++) sum -= a[i * wide + k] * x[8 * k + c];
-            x[8 * i + c] = sum / a[i * wide + i];
+            double *row = rows + i * width;
+            for (int32_t k = i + 1; k < n; k++) {
+                const double factor = a[i * wide + k], *other = rows + k * width;
+                _Pragma("GCC ivdep") for (int32_t c = 0; c < width; c++) row[c] -= factor * other[c];
+            }
+            for (int32_t c = 0; c < width; c++) row[c] *= a[i * wide + i];
+        }
+    }
+#else
+    RS_EACH(c, 6 + n)
+    {
+        double *column = c < 6 ? x + c : inverse + c - 6;
+        const int32_t step = c < 6 ? 8 : wide;
+        for (int32_t i = c < 6 ? 0 : c - 6; i < n; i++) {
+            double sum = column[i * step];
+            for (int32_t k = c < 6 ? 0 : c - 6; k < i; k++) sum -= a[k * wide + i] * column[k * step];
+            column[i * step] = sum * a[i * wide + i];
+        }
+        for (int32_t i = n; i-- > 0;) {
+            double sum = column[i * step];
+            for (int32_t k = i + 1; k < n; k++) sum -= a[i * wide + k] * column[k * step];
+            column[i * step] = sum * a[i * wide + i];
         }
     }
 #endif
     RS_SYNC();
+}
+
+/* A^-1, A^-1 B, and the inertia that the parent feels. */
+RS_FN int rs_condense(const modal_step_object *o, const rs_work *w, const rs_scratch *s)
+{
+    const int32_t r = o->n_modes, wide = (int32_t)modal_step_padded(r);
+    RS_EACH(e, r * wide)
+    {
+        s->dense[e] = w->own.matrix[e];
+        w->inverse[e] = e % (wide + 1) == 0 ? 1 : 0;
+    }
+    RS_EACH(e, 8 * r) { w->solved[e] = w->own.coupling[e]; }
+    RS_SYNC();
+    if (!rs_factor(s->dense, r, wide)) return 0;
+    rs_solve(s->dense, r, wide, w->solved, w->inverse);
+    if (o->motion == MODAL_STEP_FIXED) return 1;
+#if RS_WIDE
+    for (int32_t k = 0; k < r; k++)
+        for (int i = 0; i < 6; i++)
+            for (int j = 0; j < 8; j++)
+                w->own.inertia[8 * i + j] -= w->own.coupling[8 * k + i] * w->solved[8 * k + j];
+#else
+    RS_EACH_OF(i, 6, j, 6)
+    {
+        double sum = 0;
+        RS_UNROLL for (int32_t k = 0; k < r; k++) sum += w->own.coupling[8 * k + i] * w->solved[8 * k + j];
+        w->own.inertia[8 * i + j] -= sum;
+    }
+    RS_SYNC();
+#endif
+    return 1;
+}
+
+/* The twist of a free root, by a Cholesky factorisation of one lane; 0 where its inertia is not positive. */
+RS_FN int rs_root_twist(const rs_work *w, const double *load)
+{
+    double a[36], x[6];
+    for (int i = 0; i < 36; i++) a[i] = w->own.inertia[8 * (i / 6) + i % 6];
+    for (int i = 0; i < 6; i++) x[i] = -(load[i] + load[8 + i]);
+    int sound = 1;
+    for (int j = 0; j < 6 && sound; j++) {
+        sound = a[7 * j] > 0;
+        const double root = sqrt(a[7 * j]);
+        for (int i = j; i < 6; i++) a[6 * i + j] /= root;
+        for (int i = j + 1; i < 6; i++)
+            for (int k = j + 1; k <= i; k++) a[6 * i + k] -= a[6 * i + j] * a[6 * k + j];
+    }
+    for (int i = 0; i < 6; i++) {
+        for (int k = 0; k < i; k++) x[i] -= a[6 * i + k] * x[k];
+        x[i] /= a[7 * i];
+    }
+    for (int i = 6; i-- > 0;) {
+        for (int k = i + 1; k < 6; k++) x[i] -= a[6 * k + i] * x[k];
+        x[i] /= a[7 * i];
+    }
+    for (int i = 0; i < 6; i++) w->twist[i] = x[i];
+    return sound;
+}
+
+/* The residual against its terms. turned, broken: the fault is the object's own. One lane. */
+RS_FN void rs_check(const modal_step_task *t, const modal_step_object *o, int32_t index, const rs_work *w,
+                    int turned, int broken)
+{
+    const int32_t r = o->n_modes, wide = (int32_t)modal_step_padded(r);
+    const double *g = w->own.load + wide, *n = w->own.load + 2 * wide + 8;
+    double *scale = w->own.scale, worst = 0, relative = 0;
+    int finite = 1, good;
+    for (int32_t k = 0; k < r; k++) {
+        const double size = fabs(g[k]);
+        worst = RS_MAX(worst, size);
+        finite &= size <= 1e300; /* no for NaN */
+    }
+    relative = worst > 0 ? worst / scale[0] : 0;
+    good = worst <= t->tolerance * scale[0];
+    if (o->motion == MODAL_STEP_FREE) {
+        for (int half = 0; half < 2; half++) {
+            const double size = sqrt(rs_dot(n + 3 * half, n + 3 * half));
+            finite &= size <= 1e300;
+            if (size > 0) relative = RS_MAX(relative, size / scale[1 + half]);
+            good &= size <= t->tolerance * scale[1 + half];
+        }
+    }
+    const int status = finite ? good ? 0 : MODAL_STEP_RUNNING : MODAL_STEP_BROKEN;
+    t->measures[index].residual = finite ? relative : INFINITY;
+    t->measures[index].status = status == 0                              ? MODAL_STEP_CONVERGED
+                                : status == MODAL_STEP_BROKEN && !broken ? MODAL_STEP_RUNNING
+                                                                         : status;
+    if (scale[4] == MODAL_STEP_INVERTED)
+        t->measures[index].status = turned ? MODAL_STEP_INVERTED : MODAL_STEP_RUNNING;
+    scale[4] = RS_MAX(scale[4], (double)status);
+    scale[5] = RS_MAX(scale[5], relative);
 }
 
 /* Adds the children, checks the residual, condenses; a root sets the tree's status. */
@@ -169,99 +299,71 @@ RS_FN void rs_eliminate(const modal_step_task *t, int32_t index, double *memory)
     if (!rs_takes_part(t, o)) return;
     const rs_work w = rs_work_of(t, o);
     const rs_scratch s = rs_scratch_of(t, memory);
-    const int32_t r = t->shapes[o->shape].n_modes, wide = (int32_t)modal_step_padded(r);
+    const int32_t r = o->n_modes, wide = (int32_t)modal_step_padded(r), fresh = rs_fresh(t, o);
+    double *condensed = w.own.load, *wrench = condensed + 2 * wide;
+    RS_EACH(k, wide) { condensed[k] = 0; }
+    RS_EACH(c, 8) { wrench[c] = 0; }
     /* its own fault, not a child's: what a failure names */
     int turned = 0, broken = 0;
     if (RS_LANE == 0) {
-        turned = w.scale[2] == MODAL_STEP_INVERTED;
-        for (int32_t k = 0; k < r; k++) broken |= !(fabs(w.right[8 * k + 6]) <= 1e300);
-        for (int c = 0; c < 6; c++) broken |= !(fabs(w.inertia[8 * c + 6]) <= 1e300);
-    }
-    if (o->n_children > 0) rs_add_children(t, o, &w);
-
-    if (RS_LANE == 0) {
-        double worst = 0, relative = 0;
-        int finite = 1, good;
-        for (int32_t k = 0; k < r; k++) {
-            const double size = fabs(w.right[8 * k + 7]);
-            worst = RS_MAX(worst, size);
-            finite &= size <= 1e300; /* no for NaN */
-        }
-        relative = worst > 0 ? worst / w.scale[0] : 0;
-        good = worst <= t->tolerance * w.scale[0];
-        if (o->motion == MODAL_STEP_FREE) {
-            for (int half = 0; half < 2; half++) {
-                const double *load = w.inertia + 24 * half + 7; /* every eighth */
-                const double size = sqrt(load[0] * load[0] + load[8] * load[8] + load[16] * load[16]);
-                const double scale = w.scale[1 + 2 * half];
-                finite &= size <= 1e300;
-                if (size > 0) relative = RS_MAX(relative, size / scale);
-                good &= size <= t->tolerance * scale;
-            }
-        }
-        int status = finite ? good ? 0 : MODAL_STEP_RUNNING : MODAL_STEP_BROKEN;
-        t->measures[index].residual = finite ? relative : INFINITY;
-        t->measures[index].status = status == 0                                  ? MODAL_STEP_CONVERGED
-                                    : status == MODAL_STEP_BROKEN && !broken ? MODAL_STEP_RUNNING
-                                                                             : status;
-        if (w.scale[2] == MODAL_STEP_INVERTED)
-            t->measures[index].status = turned ? MODAL_STEP_INVERTED : MODAL_STEP_RUNNING;
-        w.scale[2] = RS_MAX(w.scale[2], (double)status);
+        turned = w.own.scale[4] == MODAL_STEP_INVERTED;
+        for (int32_t k = 0; k < r; k++) broken |= !(fabs(condensed[wide + k]) <= 1e300);
+        for (int c = 0; c < 6; c++) broken |= !(fabs(wrench[8 + c]) <= 1e300);
+        w.own.scale[5] = 0;
     }
     RS_SYNC();
-    RS_EACH(e, 8 * r) { w.solved[e] = w.right[e]; }
-    RS_SYNC();
-    if (!rs_factor(w.matrix, r, wide)) {
+    if (o->n_children > 0) rs_add_children(t, o, &w, fresh);
+    if (RS_LANE == 0) rs_check(t, o, index, &w, turned, broken);
+    if (fresh && !rs_condense(o, &w, &s)) {
         RS_SYNC();
         if (RS_LANE == 0) {
-            if (w.scale[2] != MODAL_STEP_BROKEN) t->measures[index].status = MODAL_STEP_BROKEN;
-            w.scale[2] = MODAL_STEP_BROKEN;
-        }
-    } else {
-        rs_solve(w.matrix, r, wide, w.solved);
-    }
-    if (o->motion != MODAL_STEP_FIXED) {
-        RS_EACH_OF(i, 6, j, 7) /* but for the load */
-        {
-            double sum = 0;
-            for (int32_t k = 0; k < r; k++) sum += w.right[8 * k + i] * w.solved[8 * k + j];
-            w.inertia[8 * i + j] -= sum;
+            if (w.own.scale[4] != MODAL_STEP_BROKEN) t->measures[index].status = MODAL_STEP_BROKEN;
+            w.own.scale[4] = MODAL_STEP_BROKEN;
         }
     }
+    RS_EACH(k, r) { condensed[k] += condensed[wide + k]; }
+    RS_SYNC();
+#if RS_WIDE
+    for (int32_t k = 0; k < r; k++) w.step[k] = 0;
+    for (int32_t k = 0; k < r; k++) {
+        const double load = condensed[k];
+        for (int32_t l = 0; l < wide; l++) w.step[l] += w.inverse[k * wide + l] * load;
+        for (int c = 0; c < 8; c++) wrench[c] -= w.solved[8 * k + c] * load;
+    }
+#else
+    RS_EACH(k, r + 6)
+    {
+        double sum = 0;
+        if (k < r) {
+            RS_UNROLL for (int32_t l = 0; l < r; l++) sum += w.inverse[l * wide + k] * condensed[l];
+            w.step[k] = sum;
+        } else {
+            RS_UNROLL for (int32_t l = 0; l < r; l++) sum += w.solved[8 * l + k - r] * condensed[l];
+            wrench[k - r] -= sum;
+        }
+    }
+#endif
     RS_SYNC();
     if (o->parent >= 0) {
-        rs_set_share(t, o, &w, &s);
+        if (fresh) rs_share_jacobian(o, &w, &s);
+        RS_SYNC(); /* follow_0 */
+        rs_share_loads(o, &w);
+        RS_SYNC();
         return;
     }
     if (RS_LANE == 0) {
-        if (o->motion == MODAL_STEP_FREE) {
-            double a[36], x[48];
-            for (int i = 0; i < 36; i++) a[i] = w.inertia[8 * (i / 6) + i % 6];
-            for (int i = 0; i < 6; i++) x[i] = -w.inertia[8 * i + 6];
-            /* one lane's own small factorisation */
-            int sound = 1;
-            for (int j = 0; j < 6 && sound; j++) {
-                sound = a[7 * j] > 0;
-                const double root = sqrt(a[7 * j]);
-                for (int i = j; i < 6; i++) a[6 * i + j] /= root;
-                for (int i = j + 1; i < 6; i++)
-                    for (int k = j + 1; k <= i; k++) a[6 * i + k] -= a[6 * i + j] * a[6 * k + j];
-            }
-            for (int i = 0; i < 6; i++) {
-                for (int k = 0; k < i; k++) x[i] -= a[6 * i + k] * x[k];
-                x[i] /= a[7 * i];
-            }
-            for (int i = 6; i-- > 0;) {
-                for (int k = i + 1; k < 6; k++) x[i] -= a[6 * k + i] * x[k];
-                x[i] /= a[7 * i];
-            }
-            for (int i = 0; i < 6; i++) w.twist[i] = x[i];
-            if (!sound) {
-                w.scale[2] = MODAL_STEP_BROKEN;
-                t->measures[index].status = MODAL_STEP_BROKEN;
-            }
+        double *scale = w.own.scale;
+        if (o->motion == MODAL_STEP_FREE && !rs_root_twist(&w, wrench)) {
+            scale[4] = MODAL_STEP_BROKEN;
+            t->measures[index].status = MODAL_STEP_BROKEN;
         }
-        t->status[o->tree] = w.scale[2] == 0 ? MODAL_STEP_CONVERGED : (int32_t)w.scale[2];
+        int32_t status = scale[4] == 0 ? MODAL_STEP_CONVERGED : (int32_t)scale[4];
+        /* twist [6]: the residual before; 0 before the first */
+        if (status == MODAL_STEP_RUNNING && t->rule != MODAL_STEP_STATIC &&
+            (!(w.twist[6] > 0) || scale[5] <= 0.25 * w.twist[6]))
+            status = MODAL_STEP_FROZEN;
+        w.twist[6] = scale[5];
+        t->status[o->tree] = status;
     }
     RS_SYNC();
 }

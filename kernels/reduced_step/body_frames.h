@@ -3,39 +3,81 @@
 
 /* ---- attached frames ---- */
 
+/* (a, al) of the child for those of the parent: row c of the 6 x 6 map, by its place in the parent. */
+RS_FN void rs_map_row(const double *relative, int c, double *row)
+{
+    const double *at = relative + 9;
+    const double axis[3] = {relative[c % 3], relative[3 + c % 3], relative[6 + c % 3]};
+    for (int i = 0; i < 3; i++) row[i] = row[3 + i] = 0;
+    if (c < 3) {
+        for (int i = 0; i < 3; i++) row[i] = axis[i];
+        rs_cross(at, axis, row + 3); /* axis . (w x at) = w . (at x axis) */
+    } else {
+        for (int i = 0; i < 3; i++) row[3 + i] = axis[i];
+    }
+}
+
+/* The wrench [6] of the child on its parent: out [6] = map^T wrench. */
+RS_FN void rs_map_wrench(const double *relative, const double *wrench, double *out)
+{
+    double moment[3];
+    rs_apply(relative, wrench, out);
+    rs_apply(relative, wrench + 3, out + 3);
+    rs_cross(relative + 9, out, moment);
+    for (int i = 0; i < 3; i++) out[3 + i] += moment[i];
+}
+
 /* The frame's state from the parent's, and its derivative. sums: [48] of scratch. */
 RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, int32_t index,
                      const rs_work *w, double *sums)
 {
     const modal_step_object *po = &t->objects[o->parent];
-    const int32_t r = t->shapes[po->shape].n_modes;
+    const int32_t r = o->parent_modes;
     const double *table = t->tables + o->anchor;
     const double *q = t->next_q + po->coordinates, *v = t->next_v + po->coordinates;
     const double *a = t->next_a + po->coordinates;
     const int64_t wide = modal_step_padded(r);
     const double moves = t->rule == MODAL_STEP_STATIC ? 0 : 1;
-    RS_EACH(c, MODAL_STEP_ANCHOR)
-    {
+#if RS_WIDE
+    for (int c = 0; c < MODAL_STEP_ANCHOR; c++) {
         sums[c] = table[c];
         sums[16 + c] = sums[32 + c] = 0;
     }
     for (int32_t k = 0; k < r; k++) {
-        const double *row = table + (1 + k) * MODAL_STEP_ANCHOR;
-        RS_EACH(c, MODAL_STEP_ANCHOR)
-        {
-            sums[c] += row[c] * q[k];
-            sums[16 + c] += row[c] * moves * v[k];
-            sums[32 + c] += row[c] * moves * a[k];
+        const double *row = table + (1 + k) * MODAL_STEP_ANCHOR, qk = q[k], vk = moves * v[k], ak = moves * a[k];
+        for (int c = 0; c < MODAL_STEP_ANCHOR; c++) {
+            sums[c] += row[c] * qk;
+            sums[16 + c] += row[c] * vk;
+            sums[32 + c] += row[c] * ak;
         }
     }
+#else
+    RS_EACH(c, MODAL_STEP_ANCHOR)
+    {
+        double x = RS_GET(table[c]), x1 = 0, x2 = 0;
+#pragma unroll 8
+        for (int32_t k = 0; k < r; k++) {
+            const double e = RS_GET(table[(1 + k) * MODAL_STEP_ANCHOR + c]);
+            x += e * q[k];
+            x1 += e * v[k];
+            x2 += e * a[k];
+        }
+        sums[c] = x;
+        sums[16 + c] = moves * x1;
+        sums[32 + c] = moves * x2;
+    }
     RS_SYNC();
+#endif
     if (RS_LANE == 0) {
-        const modal_step_frame *p = &t->next_frames[o->parent];
-        modal_step_frame *f = &t->next_frames[index];
-        double rot[9], s[9], s1[9], s2[9], g[9], inverse[9], v3[3], w3[3], det = 0;
-        for (int i = 0; i < 9; i++) rot[i] = t->frames[index].turn[i];
+        const modal_step_frame above = t->next_frames[o->parent], *p = &above;
+        modal_step_frame *f = &t->next_frames[index], moved;
+        const double offset[3] = {o->offset[0], o->offset[1], o->offset[2]};
+        double turn[9];
+        for (int i = 0; i < 9; i++) turn[i] = o->turn[i];
+        double rot[9], s[9], s1[9], s2[9], g[9], inverse[9], v3[3], w3[3];
+        for (int i = 0; i < 9; i++) rot[i] = f->turn[i];
         /* Newton's method for the rotation that makes rot^T A symmetric; quadratic from the last
-         * step's, and in want of no inverse of A, which is singular for a flat interface */
+         * one, and in want of no inverse of A, which is singular for a flat interface */
         for (int turns = 0;; turns++) {
             rs_multiply_transposed(rot, sums + 3, s);
             const double trace = s[0] + s[4] + s[8];
@@ -45,20 +87,19 @@ RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, int32
             rs_cross(g + 3, g + 6, inverse);
             rs_cross(g + 6, g, inverse + 3);
             rs_cross(g, g + 3, inverse + 6);
-            det = rs_dot(g, inverse);
+            const double det = rs_dot(g, inverse);
             const int sound = g[0] > 0 && g[0] * g[4] - g[1] * g[3] > 0 && det > 0;
             if (!sound) {
-                w->scale[2] = MODAL_STEP_INVERTED;
+                w->own.scale[4] = MODAL_STEP_INVERTED;
                 break;
             }
-            for (int i = 0; i < 9; i++) inverse[i] /= det; /* symmetric: cofactors need no transpose */
+            const double part = 1 / det; /* symmetric: cofactors need no transpose */
+            for (int i = 0; i < 9; i++) inverse[i] *= part;
             rs_axial(s, v3);
             rs_apply(inverse, v3, w3);
+            if (!(rs_dot(w3, w3) > 1e-26) || turns == 50) break;
             rs_turn(rot, w3);
-            const double size = rs_dot(w3, w3);
-            if (!(size > 1e-24) || turns == 50) break;
         }
-        rs_multiply_transposed(rot, sums + 3, s);
         /* velocity and acceleration of the rotation: the skew part of the derivatives of rot^T A */
         double spin[3], rate[3], m[9], twice[9];
         rs_multiply_transposed(rot, sums + 16 + 3, s1);
@@ -76,12 +117,12 @@ RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, int32
 
         double *to_parent = w->relative, *at = w->relative + 9;
         double arm[3], speed[3], push[3], c1[3], c2[3];
-        rs_multiply(rot, o->turn, to_parent);
-        rs_apply(rot, o->offset, arm);
-        rs_cross(spin, o->offset, c1);
+        rs_multiply(rot, turn, to_parent);
+        rs_apply(rot, offset, arm);
+        rs_cross(spin, offset, c1);
         rs_apply(rot, c1, speed); /* of the arm */
         rs_cross(spin, c1, c2);
-        rs_cross(rate, o->offset, c1);
+        rs_cross(rate, offset, c1);
         for (int i = 0; i < 3; i++) c1[i] += c2[i];
         rs_apply(rot, c1, push);
         for (int i = 0; i < 3; i++) {
@@ -90,21 +131,21 @@ RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, int32
             push[i] += sums[32 + i];
         }
         double local[3], world[3];
-        rs_multiply(p->rotation, to_parent, f->rotation);
+        rs_multiply(p->rotation, to_parent, moved.rotation);
         rs_apply(p->rotation, at, world);
-        for (int i = 0; i < 3; i++) f->position[i] = p->position[i] + world[i];
+        for (int i = 0; i < 3; i++) moved.position[i] = p->position[i] + world[i];
         rs_cross(p->spin, at, local);
         for (int i = 0; i < 3; i++) {
             c1[i] = local[i] + speed[i];          /* w x at + at' */
             c2[i] = local[i] + 2 * speed[i];
         }
         rs_apply(p->rotation, c1, world);
-        for (int i = 0; i < 3; i++) f->velocity[i] = p->velocity[i] + world[i];
+        for (int i = 0; i < 3; i++) moved.velocity[i] = p->velocity[i] + world[i];
         rs_cross(p->spin, c2, local); /* w x (w x at) + 2 w x at' */
         rs_cross(p->spin_rate, at, c1);
         for (int i = 0; i < 3; i++) local[i] += c1[i] + push[i];
         rs_apply(p->rotation, local, world);
-        for (int i = 0; i < 3; i++) f->acceleration[i] = p->acceleration[i] + world[i];
+        for (int i = 0; i < 3; i++) moved.acceleration[i] = p->acceleration[i] + world[i];
         rs_apply_transposed(rot, p->spin, c1);
         rs_apply_transposed(rot, p->spin_rate, c2);
         rs_cross(spin, c1, local);
@@ -112,9 +153,10 @@ RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, int32
             c2[i] += rate[i] - local[i];
             c1[i] += spin[i];
         }
-        rs_apply_transposed(o->turn, c1, f->spin);
-        rs_apply_transposed(o->turn, c2, f->spin_rate);
-        for (int i = 0; i < 9; i++) f->turn[i] = sums[16 + i] = rot[i]; /* for the lanes */
+        rs_apply_transposed(turn, c1, moved.spin);
+        rs_apply_transposed(turn, c2, moved.spin_rate);
+        for (int i = 0; i < 9; i++) moved.turn[i] = sums[16 + i] = rot[i]; /* for the lanes */
+        *f = moved;
         for (int i = 0; i < 9; i++) sums[32 + i] = inverse[i];
     }
     RS_SYNC();
@@ -122,12 +164,13 @@ RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, int32
     RS_EACH(k, r)
     {
         const double *row = table + (1 + k) * MODAL_STEP_ANCHOR;
-        double m[9], axial[3], rate[3], arm[3], linear[3], twist[3];
-        rs_multiply_transposed(rot, row + 3, m);
+        double m[9], axial[3], rate[3], arm[3], linear[3], twist[3], own[12];
+        for (int i = 0; i < 12; i++) own[i] = RS_GET(row[i]);
+        rs_multiply_transposed(rot, own + 3, m);
         rs_axial(m, axial);
         rs_apply(inverse, axial, rate);
         rs_cross(rate, o->offset, arm);
-        rs_apply_transposed(rot, row, linear);
+        rs_apply_transposed(rot, own, linear);
         for (int i = 0; i < 3; i++) linear[i] += arm[i];
         rs_apply_transposed(o->turn, linear, arm);
         rs_apply_transposed(o->turn, rate, twist);
@@ -140,101 +183,33 @@ RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, int32
 
 /* ---- roots to leaves ---- */
 
-/* The acceleration that mode k would have if it were linear, alone, and under constant loads: a guess by the
- * last one would throw stiff modes far past where their forces hold. */
-RS_FN double rs_guess(const modal_step_task *t, const modal_step_object *o, int32_t k)
-{
-    const modal_step_shape *shape = &t->shapes[o->shape];
-    const int64_t r = shape->n_modes, at = k * r - k * (k - 1) / 2; /* (k k) */
-    const double h = t->h, mass = t->tables[shape->masses + k];
-    const double stiffness = t->tables[shape->stiffness + at], damping = t->tables[o->damping + at];
-    const double a = t->a[o->coordinates + k], v = t->v[o->coordinates + k];
-    const double whole = mass + 0.5 * h * damping + 0.25 * h * h * stiffness;
-    if (t->rule == MODAL_STEP_ENERGY) return (mass * a - 0.5 * h * stiffness * v) / whole;
-    return (mass * a - 0.5 * h * damping * a - stiffness * (h * v + 0.25 * h * h * a)) / whole;
-}
-
-/* The first guess. */
-RS_FN void rs_predict(const modal_step_task *t, int32_t index)
-{
-    const modal_step_object *o = &t->objects[index];
-    if (!rs_takes_part(t, o)) return;
-    const int64_t first = o->coordinates;
-    const rs_work w = rs_work_of(t, o);
-    RS_EACH(k, t->shapes[o->shape].n_modes)
-    {
-        t->next_a[first + k] = t->rule == MODAL_STEP_STATIC ? 0 : rs_guess(t, o, k);
-        w.change[k] = 0;
-        for (int c = 0; c < 8; c++) w.solved[8 * k + c] = 0; /* no correction yet */
-    }
-    if (RS_LANE == 0) {
-        if (o->motion != MODAL_STEP_DRIVEN) t->next_frames[index] = t->frames[index];
-        for (int c = 0; c < 6; c++) w.twist[c] = 0;
-        for (int c = 0; c < 12; c++) w.relative[c] = 0;
-        if (o->parent >= 0) {
-            const int64_t wide = modal_step_padded(t->shapes[t->objects[o->parent].shape].n_modes);
-            for (int64_t k = 0; k < 6 * wide; k++) w.follow[k] = 0;
-        }
-        if (t->rule == MODAL_STEP_STATIC && o->motion == MODAL_STEP_ATTACHED) {
-            modal_step_frame *f = &t->next_frames[index];
-            for (int i = 0; i < 3; i++)
-                f->velocity[i] = f->acceleration[i] = f->spin[i] = f->spin_rate[i] = 0;
-        }
-        w.scale[2] = 0;
-    }
-    /* the air where a point is on its way to the end of the step */
-    const modal_step_frame *f = &t->frames[index];
-    RS_EACH(n, t->air ? o->n_points : 0)
-    {
-        const int32_t point = o->first_point + n;
-        const double *x = t->tables + t->points[point].table;
-        double y[3] = {x[0], x[1], x[2]}, world[3], *air = t->point_air + 3 * point;
-        for (int32_t k = 0; k < t->shapes[o->shape].n_modes; k++)
-            for (int i = 0; i < 3; i++) y[i] += x[MODAL_STEP_POINT * (1 + k) + i] * t->q[first + k];
-        rs_apply(f->rotation, y, world);
-        for (int i = 0; i < 3; i++) {
-            world[i] += f->position[i];
-            air[i] = t->air->mean[i];
-        }
-        for (int32_t m = 0; m < t->air->n_waves; m++) {
-            const double s = sin(rs_dot(t->air->wave[m], world) -
-                                 t->air->frequency[m] * (t->time + t->h) + t->air->phase[m]);
-            for (int i = 0; i < 3; i++) air[i] += t->air->amplitude[m][i] * s;
-        }
-    }
-}
-
-/* Takes the corrections of the last elimination, and moves the object to its trial state; the parent
- * has been moved before. scratch: [48]. */
-RS_FN void rs_descend(const modal_step_task *t, int32_t index, double *scratch)
+/* Takes the corrections of the last elimination, unless this is the first way down, and moves the object to its
+ * trial state; the parent has been moved before. scratch: [48]. */
+RS_FN void rs_descend(const modal_step_task *t, int32_t index, int first, double *scratch)
 {
     const modal_step_object *o = &t->objects[index];
     if (!rs_takes_part(t, o)) return;
     const rs_work w = rs_work_of(t, o);
-    const int32_t r = t->shapes[o->shape].n_modes;
-    if (RS_LANE == 0) w.scale[2] = 0;
-    if (o->parent >= 0) {
+    const int32_t r = o->n_modes;
+    if (RS_LANE == 0) w.own.scale[4] = 0;
+    if (!first && o->parent >= 0) {
         const modal_step_object *po = &t->objects[o->parent];
         const rs_work pw = rs_work_of(t, po);
-        const int32_t parent_modes = t->shapes[po->shape].n_modes;
+        const int32_t parent_modes = o->parent_modes;
         const int64_t wide = modal_step_padded(parent_modes);
         RS_EACH(c, 6)
         {
-            const double *rotation = w.relative, *at = w.relative + 9, *twist = pw.twist;
-            double x[3] = {twist[3], twist[4], twist[5]}, arm[3];
-            if (c < 3) {
-                rs_cross(twist + 3, at, arm);
-                for (int i = 0; i < 3; i++) x[i] = twist[i] + arm[i];
-            }
-            double sum = rotation[c % 3] * x[0] + rotation[3 + c % 3] * x[1] + rotation[6 + c % 3] * x[2];
-            for (int32_t k = 0; k < parent_modes; k++) sum += w.follow[c * wide + k] * pw.change[k];
+            double row[6], sum = 0;
+            rs_map_row(w.relative_0, c, row);
+            for (int d = 0; d < 6; d++) sum += row[d] * pw.twist[d];
+            RS_UNROLL for (int32_t k = 0; k < parent_modes; k++) sum += w.follow_0[c * wide + k] * pw.change[k];
             w.twist[c] = sum;
         }
         RS_SYNC();
     }
-    RS_EACH(k, r)
+    RS_EACH(k, first ? 0 : r)
     {
-        double sum = w.solved[8 * k + 6];
+        double sum = w.step[k];
         for (int c = 0; c < 6; c++) sum += w.solved[8 * k + c] * w.twist[c];
         w.change[k] = -sum;
         t->next_a[o->coordinates + k] -= sum;

@@ -4,33 +4,37 @@
 /* ---- the residual of one object ---- */
 
 typedef struct rs_scratch {
-    double *m1, *m2;             /* [rows] */
+    double *m1, *m2;             /* [rows] monomials */
     double *tangent, *secant;    /* [pairs] K(q) and, packed, the matrix with f = matrix q */
-    double *tangent_2, *secant_2;
+    double *dense;               /* [r, padded r], or a second tangent [pairs] */
     double *moments, *rates;     /* [moments] int rho phi y^T and int rho phi (U q')^T */
-    double *sums;                /* [64] */
-    double *product;             /* [6, r padded] */
+    double *sums;                /* [128] */
+    double *product;             /* [6, padded r] */
     double *middle;              /* [r] q in the middle of the step, [r] a second vector */
-    double *terms;               /* [r] largest term of each equation */
+    double *terms;               /* [padded r] largest term of each equation */
+    double *force, *force_2;     /* [padded r] */
+    double *drag;                /* [padded r] */
 } rs_scratch;
 
 RS_FN rs_scratch rs_scratch_of(const modal_step_task *t, double *memory)
 {
     const int64_t r = modal_step_padded(t->most_modes), pairs = modal_step_pairs(t->most_modes);
-    const int64_t moments = modal_step_moments(t->most_modes), rows = modal_step_padded(t->most_rows);
+    const int64_t moments = modal_step_moments(t->most_modes), rows = modal_step_scratch_rows(t);
     rs_scratch s;
-    s.m1 = memory;
+    s.m1 = memory; /* m1 and m2 together hold what RS_FORCE needs, and one behind the other */
     s.m2 = s.m1 + rows;
     s.tangent = s.m2 + rows;
     s.secant = s.tangent + pairs;
-    s.tangent_2 = s.secant + pairs;
-    s.secant_2 = s.tangent_2 + pairs;
-    s.moments = s.secant_2 + pairs;
+    s.dense = s.secant + pairs;
+    s.moments = s.dense + t->most_modes * r;
     s.rates = s.moments + moments;
     s.sums = s.rates + moments;
     s.product = s.sums + 128;
-    s.middle = s.product + 8 * r;
+    s.middle = s.product + 6 * r;
     s.terms = s.middle + 2 * r;
+    s.force = s.terms + r;
+    s.force_2 = s.force + r;
+    s.drag = s.force_2 + r;
     return s;
 }
 
@@ -38,27 +42,51 @@ RS_FN rs_scratch rs_scratch_of(const modal_step_task *t, double *memory)
 RS_FN double rs_packed_row(const double *packed, int32_t r, int32_t k, const double *x)
 {
     double sum = 0;
-    int32_t at = k; /* (0 k) */
-    for (int32_t l = 0; l < k; l++) {
-        sum += packed[at] * x[l];
-        at += r - 1 - l;
+    RS_UNROLL for (int32_t l = 0; l < r; l++)
+    {
+        const int32_t low = l < k ? l : k, high = l < k ? k : l;
+        sum += packed[low * r - low * (low - 1) / 2 + high - low] * x[l];
     }
-    for (int32_t l = k; l < r; l++) sum += packed[at + l - k] * x[l];
     return sum;
 }
 
-/* K(q), and the matrix S(q) with f(q) = S q: f is a sum of forms of degree 1, 2, 3, and a form of
- * degree n is its derivative times q / n. */
+/* y = packed x. */
+RS_FN void rs_packed_times(const double *packed, int32_t r, const double *x, double *y)
+{
+#if RS_WIDE
+    for (int32_t k = 0; k < r; k++) y[k] = 0;
+    for (int32_t k = 0; k < r; k++) {
+        const double xk = x[k];
+        double sum = packed[0] * xk;
+        for (int32_t l = k + 1; l < r; l++) {
+            sum += packed[l - k] * x[l];
+            y[l] += packed[l - k] * xk;
+        }
+        y[k] += sum;
+        packed += r - k;
+    }
+#else
+    RS_EACH(k, r) { y[k] = rs_packed_row(packed, r, k, x); }
+#endif
+}
+
+/* f(q), and K(q) where it is asked for. By K's coefficients: the matrix S with f(q) = S q; f is a sum of forms of
+ * degree 1, 2, 3, and a form of degree n is its derivative times q / n. Ends with RS_SYNC. */
 RS_FN void rs_stiffness(const modal_step_task *t, const modal_step_shape *shape, const double *q,
-                        const rs_scratch *s, double *tangent, double *secant)
+                        const rs_scratch *s, double *tangent, double *force)
 {
     const int32_t r = shape->n_modes, pairs = (int32_t)modal_step_pairs(r);
     const double *table = t->tables + shape->stiffness;
     if (!shape->cubic) {
-        RS_EACH(i, pairs) { tangent[i] = secant[i] = table[i]; }
+        RS_EACH(i, tangent ? pairs : 0) { tangent[i] = table[i]; }
+        rs_packed_times(table, r, q, force);
         RS_SYNC();
         return;
     }
+#ifdef RS_FORCE
+    RS_FORCE(r, t->tables + shape->energy, q, s->m1, force);
+    if (!tangent) return;
+#endif
     RS_EACH(i, r)
     {
         const int32_t at = 1 + r + i * r - i * (i - 1) / 2 - i;
@@ -71,7 +99,17 @@ RS_FN void rs_stiffness(const modal_step_task *t, const modal_step_shape *shape,
     }
     if (RS_LANE == 0) s->m1[0] = s->m2[0] = 1;
     RS_SYNC();
-    RS_TWO_SUMS(1 + r + r * (r + 1) / 2, pairs, table, s->m1, s->m2, tangent, secant);
+    const int32_t rows = 1 + r + r * (r + 1) / 2;
+#ifdef RS_FORCE
+    RS_SUM(rows, pairs, table, s->m1, tangent);
+#else
+    if (tangent)
+        RS_TWO_SUMS(rows, pairs, table, s->m1, s->m2, tangent, s->secant);
+    else
+        RS_SUM(rows, pairs, table, s->m2, s->secant);
+    rs_packed_times(s->secant, r, q, force);
+    RS_SYNC();
+#endif
 }
 
 /* int rho phi y^T and int rho phi (U v)^T. */
@@ -115,7 +153,7 @@ RS_FN void rs_frame_sums(const modal_step_task *t, const modal_step_object *o, c
             sums[6 + c] += v[k] * s->moments[9 * k + c];
             sums[15 + c] += q[k] * (rest[9 * k + c] + s->moments[9 * k + c]);
         }
-        for (int c = 0; c < 6; c++) sums[24 + c] += inertia * a[k] * w->right[8 * k + c];
+        for (int c = 0; c < 6; c++) sums[24 + c] += inertia * a[k] * w->own.coupling[8 * k + c];
     }
     for (int c = 0; c < 30; c++) s->sums[c] = sums[c];
 #else
@@ -124,17 +162,17 @@ RS_FN void rs_frame_sums(const modal_step_task *t, const modal_step_object *o, c
         double sum = 0;
         if (c < 3) {
             sum = shape->first[c];
-            for (int32_t k = 0; k < r; k++) sum += q[k] * lift[3 * k + c];
+            RS_UNROLL for (int32_t k = 0; k < r; k++) sum += q[k] * RS_GET(lift[3 * k + c]);
         } else if (c < 6) {
-            for (int32_t k = 0; k < r; k++) sum += v[k] * lift[3 * k + c - 3];
+            RS_UNROLL for (int32_t k = 0; k < r; k++) sum += v[k] * RS_GET(lift[3 * k + c - 3]);
         } else if (c < 15) {
-            for (int32_t k = 0; k < r; k++) sum += v[k] * s->moments[9 * k + c - 6];
+            RS_UNROLL for (int32_t k = 0; k < r; k++) sum += v[k] * s->moments[9 * k + c - 6];
         } else if (c < 24) {
             sum = shape->second[c - 15];
-            for (int32_t k = 0; k < r; k++)
-                sum += q[k] * (rest[9 * k + c - 15] + s->moments[9 * k + c - 15]);
+            RS_UNROLL for (int32_t k = 0; k < r; k++)
+                sum += q[k] * (RS_GET(rest[9 * k + c - 15]) + s->moments[9 * k + c - 15]);
         } else {
-            for (int32_t k = 0; k < r; k++) sum += inertia * a[k] * w->right[8 * k + c - 24];
+            RS_UNROLL for (int32_t k = 0; k < r; k++) sum += inertia * a[k] * w->own.coupling[8 * k + c - 24];
         }
         s->sums[c] = sum;
     }
@@ -142,9 +180,9 @@ RS_FN void rs_frame_sums(const modal_step_task *t, const modal_step_object *o, c
 #endif
 }
 
-/* Adds the inertia of the moving frame to residual and coupling, and sets load and inertia. */
+/* Adds the inertia of the moving frame to the residual g [r], and sets coupling, wrench n [6] and inertia. */
 RS_FN void rs_add_frame(const modal_step_task *t, const modal_step_object *o, int32_t index,
-                        const rs_work *w, const rs_scratch *s, double inertia)
+                        const rs_work *w, const rs_scratch *s, double inertia, int fresh, double *g, double *n)
 {
     const modal_step_shape *shape = &t->shapes[o->shape];
     const modal_step_frame *f = &t->next_frames[index];
@@ -163,8 +201,8 @@ RS_FN void rs_add_frame(const modal_step_task *t, const modal_step_object *o, in
     RS_EACH(k, r)
     {
         const double *z = s->moments + 9 * k, *z1 = s->rates + 9 * k;
-        double *b = w->right + 8 * k, quadratic = -spin2 * (z[0] + z[4] + z[8]);
-        for (int i = 0; i < 3; i++) b[i] = lift[3 * k + i];
+        double b[6], quadratic = -spin2 * (z[0] + z[4] + z[8]);
+        for (int i = 0; i < 3; i++) b[i] = RS_GET(lift[3 * k + i]);
         b[3] = z[7] - z[5];
         b[4] = z[2] - z[6];
         b[5] = z[3] - z[1];
@@ -172,7 +210,8 @@ RS_FN void rs_add_frame(const modal_step_task *t, const modal_step_object *o, in
         quadratic += 2 * (spin[0] * (z1[7] - z1[5]) + spin[1] * (z1[2] - z1[6]) +
                           spin[2] * (z1[3] - z1[1]));
         const double linear = rs_dot(b, accel) + rs_dot(b + 3, rate);
-        b[6] += linear + quadratic;
+        for (int c = 0; c < 6; c++) w->own.coupling[8 * k + c] = b[c];
+        g[k] += linear + quadratic;
         s->terms[k] = RS_MAX(s->terms[k], RS_MAX(fabs(linear), fabs(quadratic)));
     }
     RS_SYNC();
@@ -189,7 +228,7 @@ RS_FN void rs_add_frame(const modal_step_task *t, const modal_step_object *o, in
         for (int i = 0; i < 3; i++) x[i] += 2 * flow[i];
         rs_cross(spin, x, y); /* w x (w x s) + 2 w x int rho U v */
         rs_cross(rate, first, x);
-        for (int i = 0; i < 3; i++) w->inertia[8 * i + 7] = shape->mass * accel[i] + x[i] + y[i] + own[i];
+        for (int i = 0; i < 3; i++) n[i] = shape->mass * accel[i] + x[i] + y[i] + own[i];
         rs_apply(body, spin, x);
         rs_cross(spin, x, moment);
         rs_apply(body, rate, x);
@@ -197,126 +236,137 @@ RS_FN void rs_add_frame(const modal_step_task *t, const modal_step_object *o, in
         for (int i = 0; i < 3; i++) moment[i] += x[i] + y[i] + own[3 + i];
         rs_apply(mixed, spin, x);
         const double flux = mixed[0] + mixed[4] + mixed[8];
-        for (int i = 0; i < 3; i++) w->inertia[8 * (3 + i) + 7] = moment[i] + 2 * (flux * spin[i] - x[i]);
+        for (int i = 0; i < 3; i++) n[3 + i] = moment[i] + 2 * (flux * spin[i] - x[i]);
         const double cross[9] = {0, -first[2], first[1], first[2], 0, -first[0], -first[1], first[0], 0};
-        for (int i = 0; i < 3; i++)
+        double *rows = w->own.inertia;
+        for (int i = 0; i < 3 && fresh; i++)
             for (int j = 0; j < 3; j++) {
-                w->inertia[8 * i + j] = i == j ? inertia * shape->mass : 0;
-                w->inertia[8 * i + 3 + j] = -inertia * cross[3 * i + j];
-                w->inertia[8 * (3 + i) + j] = inertia * cross[3 * i + j];
-                w->inertia[8 * (3 + i) + 3 + j] = inertia * body[3 * i + j];
+                rows[8 * i + j] = i == j ? inertia * shape->mass : 0;
+                rows[8 * i + 3 + j] = -inertia * cross[3 * i + j];
+                rows[8 * (3 + i) + j] = inertia * cross[3 * i + j];
+                rows[8 * (3 + i) + 3 + j] = inertia * body[3 * i + j];
             }
-        const double turning[3] = {w->inertia[31], w->inertia[39], w->inertia[47]};
         /* sizes of terms that may cancel: weight and inertia */
         const double size = sqrt(rs_dot(f->acceleration, f->acceleration)) +
                             sqrt(rs_dot(t->gravity, t->gravity)) + sqrt(rs_dot(own, own));
-        w->scale[1] = shape->mass * size + spin2 * sqrt(rs_dot(first, first));
-        w->scale[3] = sqrt(rs_dot(turning, turning)) + sqrt(trace * shape->mass) * size +
-                      spin2 * trace;
+        w->own.scale[1] = shape->mass * size + spin2 * sqrt(rs_dot(first, first));
+        w->own.scale[2] = sqrt(rs_dot(n + 3, n + 3)) + sqrt(trace * shape->mass) * size + spin2 * trace;
     }
     RS_SYNC();
-    /* from here on right is part of the Jacobian */
+    /* from here on coupling is part of the Jacobian */
     if (inertia == 0) {
         RS_EACH(k, r)
         {
-            for (int c = 0; c < 6; c++) w->right[8 * k + c] = 0;
+            for (int c = 0; c < 6; c++) w->own.coupling[8 * k + c] = 0;
         }
     }
 }
 
-/* Forces at points, and the drag's part in the Jacobian. */
+/* Forces at points into the residual g and the wrench n, and the drag's part in the Jacobian. */
 RS_FN void rs_add_points(const modal_step_task *t, const modal_step_object *o, int32_t index,
-                         const rs_work *w, const rs_scratch *s, const double *velocities)
+                         const rs_work *w, const rs_scratch *s, const double *velocities, int fresh, double *g,
+                         double *n)
 {
     const modal_step_frame *f = &t->next_frames[index];
-    const int32_t r = t->shapes[o->shape].n_modes;
+    const int32_t r = o->n_modes;
     const double *q = t->rule == MODAL_STEP_ENERGY ? s->middle : t->next_q + o->coordinates;
     const double jv = rs_rule_of(t).jv;
     const int moving = o->motion != MODAL_STEP_FIXED;
     const int64_t wide = modal_step_padded(r);
-    for (int32_t n = 0; n < o->n_points; n++) {
-        const int32_t point = o->first_point + n;
+    double speed[3];
+    rs_apply_transposed(f->rotation, f->velocity, speed);
+    for (int32_t at = 0; at < o->n_points; at++) {
+        const int32_t point = o->first_point + at;
         const double *table = t->tables + t->points[point].table, drag = t->points[point].drag;
+        const int blown = drag > 0 && t->air && t->rule != MODAL_STEP_STATIC;
+#if RS_WIDE
+        double own[8];
+        for (int c = 0; c < 3; c++) {
+            own[c] = table[c];
+            own[3 + c] = 0;
+        }
+        for (int32_t k = 0; k < r; k++)
+            for (int c = 0; c < 3; c++) {
+                own[c] += table[MODAL_STEP_POINT * (1 + k) + c] * q[k];
+                own[3 + c] += table[MODAL_STEP_POINT * (1 + k) + c] * velocities[k];
+            }
+#else
+        double *own = s->sums + 8 * (at % 2); /* lanes may still read the last point's */
         RS_EACH(c, 6)
         {
-            double sum = c < 3 ? table[c] : 0;
+            double sum = c < 3 ? RS_GET(table[c]) : 0;
             const double *x = c < 3 ? q : velocities;
-            for (int32_t k = 0; k < r; k++) sum += table[MODAL_STEP_POINT * (1 + k) + c % 3] * x[k];
-            s->sums[c] = sum;
+            RS_UNROLL for (int32_t k = 0; k < r; k++) sum += RS_GET(table[MODAL_STEP_POINT * (1 + k) + c % 3]) * x[k];
+            own[c] = sum;
         }
         RS_SYNC();
+#endif
         /* every lane alike: small, and needed by all */
-        const double *y = s->sums;
-        double force[3], speed[3], turn[3], wind[3], damp[9];
+        const double y[3] = {own[0], own[1], own[2]};
+        double force[3], turn[3], wind[3], damp[9] = {0};
         rs_apply_transposed(f->rotation, t->point_force + 3 * point, force);
-        for (int i = 0; i < 9; i++) damp[i] = 0;
-        if (drag > 0 && t->air && t->rule != MODAL_STEP_STATIC) {
+        if (blown) {
             rs_apply_transposed(f->rotation, t->point_air + 3 * point, wind);
-            rs_apply_transposed(f->rotation, f->velocity, speed);
             rs_cross(f->spin, y, turn);
-            for (int i = 0; i < 3; i++) wind[i] -= speed[i] + turn[i] + s->sums[3 + i];
-            const double size = sqrt(rs_dot(wind, wind));
+            for (int i = 0; i < 3; i++) wind[i] -= speed[i] + turn[i] + own[3 + i];
+            const double size = sqrt(rs_dot(wind, wind)), part = size > 0 ? 1 / size : 0;
             for (int i = 0; i < 3; i++) {
                 force[i] += drag * size * wind[i];
-                for (int j = 0; j < 3 && size > 0; j++)
-                    damp[3 * i + j] = jv * drag * ((i == j ? size : 0) + wind[i] * wind[j] / size);
+                for (int j = 0; j < 3; j++)
+                    damp[3 * i + j] = jv * drag * ((i == j ? size : 0) + wind[i] * wind[j] * part);
             }
         }
         double moment[3];
         rs_cross(y, force, moment);
-        RS_SYNC(); /* sums are read */
         RS_EACH(k, r)
         {
-            const double *u = table + MODAL_STEP_POINT * (1 + k);
+            const double *row = table + MODAL_STEP_POINT * (1 + k);
+            const double u[3] = {RS_GET(row[0]), RS_GET(row[1]), RS_GET(row[2])};
             const double work = rs_dot(u, force);
-            w->right[8 * k + 6] -= work;
+            g[k] -= work;
             s->terms[k] = RS_MAX(s->terms[k], fabs(work));
         }
         if (RS_LANE == 0 && moving) {
             for (int i = 0; i < 3; i++) {
-                w->inertia[8 * i + 7] -= force[i];
-                w->inertia[8 * (3 + i) + 7] -= moment[i];
+                n[i] -= force[i];
+                n[3 + i] -= moment[i];
             }
-            w->scale[1] += sqrt(rs_dot(force, force));
-            w->scale[3] += sqrt(rs_dot(moment, moment));
+            w->own.scale[1] += sqrt(rs_dot(force, force));
+            w->own.scale[2] += sqrt(rs_dot(moment, moment));
         }
-        if (!(drag > 0) || !t->air || jv == 0) continue;
+        if (!fresh || !blown || jv == 0) continue;
         /* velocity of the point = p' + w x y + U v: columns U, 1, -[y]x */
         RS_EACH(k, r)
         {
             double du[3], m[3];
             rs_apply(damp, table + MODAL_STEP_POINT * (1 + k), du); /* damp is symmetric */
-            for (int32_t l = k; l < r; l++)
-                w->matrix[k * wide + l] += rs_dot(du, table + MODAL_STEP_POINT * (1 + l));
+            for (int32_t l = k; l < r; l++) {
+                const double *row = table + MODAL_STEP_POINT * (1 + l);
+                w->own.matrix[k * wide + l] += du[0] * RS_GET(row[0]) + du[1] * RS_GET(row[1]) + du[2] * RS_GET(row[2]);
+            }
             if (!moving) continue;
             rs_cross(y, du, m); /* -[y]x^T du = y x du */
             for (int i = 0; i < 3; i++) {
-                w->right[8 * k + i] += du[i];
-                w->right[8 * k + 3 + i] += m[i];
+                w->own.coupling[8 * k + i] += du[i];
+                w->own.coupling[8 * k + 3 + i] += m[i];
             }
         }
-        if (RS_LANE == 0 && moving)
-            for (int j = 0; j < 3; j++) {
-                double unit[3] = {j == 0 ? 1.0 : 0, j == 1 ? 1.0 : 0, j == 2 ? 1.0 : 0}, du[3], column[3], m[3];
-                rs_apply(damp, unit, du);
-                rs_cross(y, du, m);
-                for (int i = 0; i < 3; i++) {
-                    w->inertia[8 * i + j] += du[i];
-                    w->inertia[8 * (3 + i) + j] += m[i];
-                }
-                rs_cross(unit, y, column); /* the velocity that a unit spin gives */
-                rs_apply(damp, column, du);
-                rs_cross(y, du, m);
-                for (int i = 0; i < 3; i++) {
-                    w->inertia[8 * i + 3 + j] += du[i];
-                    w->inertia[8 * (3 + i) + 3 + j] += m[i];
-                }
+        RS_EACH(c, moving ? 6 : 0) /* columns of the inertia: a unit velocity, or the one that a unit spin gives */
+        {
+            const double unit[3] = {c % 3 == 0 ? 1.0 : 0, c % 3 == 1 ? 1.0 : 0, c % 3 == 2 ? 1.0 : 0};
+            double column[3] = {unit[0], unit[1], unit[2]}, du[3], m[3];
+            if (c >= 3) rs_cross(unit, y, column);
+            rs_apply(damp, column, du);
+            rs_cross(y, du, m);
+            for (int i = 0; i < 3; i++) {
+                w->own.inertia[8 * i + c] += du[i];
+                w->own.inertia[8 * (3 + i) + c] += m[i];
             }
-        RS_SYNC();
+        }
     }
 }
 
-/* Residual, Jacobian and wrench of the object alone, at its trial state. */
+/* Residual and wrench of the object alone at its trial state, and the Jacobian where it is to be made. */
 RS_FN void rs_evaluate(const modal_step_task *t, int32_t index, double *memory)
 {
     const modal_step_object *o = &t->objects[index];
@@ -325,15 +375,16 @@ RS_FN void rs_evaluate(const modal_step_task *t, int32_t index, double *memory)
     const rs_work w = rs_work_of(t, o);
     const rs_scratch s = rs_scratch_of(t, memory);
     const rs_rule rule = rs_rule_of(t);
-    const int32_t r = shape->n_modes, wide = (int32_t)modal_step_padded(r);
+    const int32_t r = o->n_modes, wide = (int32_t)modal_step_padded(r);
     const double *q = t->next_q + o->coordinates, *a = t->next_a + o->coordinates;
     const double *v = t->next_v + o->coordinates, *masses = t->tables + shape->masses;
     const double *lift = masses + r, *damping = t->tables + o->damping;
     const modal_step_frame *f = &t->next_frames[index];
-    const int average = t->rule == MODAL_STEP_ENERGY;
+    const int average = t->rule == MODAL_STEP_ENERGY, fresh = rs_fresh(t, o);
     const double weight = average ? 1.0 / 6 : 1;
+    double *g = w.own.load + wide, *n = w.own.load + 2 * wide + 8;
 
-    rs_stiffness(t, shape, q, &s, s.tangent, s.secant);
+    rs_stiffness(t, shape, q, &s, fresh ? s.tangent : NULL, s.force);
     if (average) {
         RS_EACH(k, r)
         {
@@ -341,50 +392,113 @@ RS_FN void rs_evaluate(const modal_step_task *t, int32_t index, double *memory)
             s.middle[r + k] = 0.5 * (t->v[o->coordinates + k] + v[k]);
         }
         RS_SYNC();
-        rs_stiffness(t, shape, s.middle, &s, s.tangent_2, s.secant_2);
+        rs_stiffness(t, shape, s.middle, &s, fresh ? s.dense : NULL, s.force_2);
         v = s.middle + r;
     }
-    double fall[3];
+    double fall[3], accel[3];
     for (int i = 0; i < 3; i++) fall[i] = -t->gravity[i];
-    double accel[3];
     rs_apply_transposed(f->rotation, fall, accel);
+    rs_packed_times(damping, r, v, s.drag);
     RS_EACH(k, r)
     {
-        double force = weight * rs_packed_row(s.secant, r, k, q);
-        if (average)
-            force += (4 * rs_packed_row(s.secant_2, r, k, s.middle) + w.force[k]) / 6;
-        const double drag = rs_packed_row(damping, r, k, v);
-        const double inertia = rule.inertia * masses[k] * a[k];
+        double force = weight * s.force[k];
+        if (average) force += (4 * s.force_2[k] + w.force[k]) / 6;
+        const double drag = s.drag[k];
+        const double inertia = rule.inertia * RS_GET(masses[k]) * a[k];
         double weight_force = 0;
         if (o->motion == MODAL_STEP_FIXED) weight_force = rs_dot(lift + 3 * k, accel);
-        for (int c = 0; c < 6; c++) w.right[8 * k + c] = 0;
-        w.right[8 * k + 6] = inertia + drag + force + weight_force;
-        w.right[8 * k + 7] = 0;
+        g[k] = inertia + drag + force + weight_force;
         s.terms[k] = RS_MAX(RS_MAX(fabs(inertia), fabs(drag)), RS_MAX(fabs(force), fabs(weight_force)));
     }
-    const double j1 = rule.jq * (average ? 1.0 / 3 : 1), j2 = rule.jq * (2.0 / 3);
-    RS_EACH(k, r)
-    {
-        const int32_t at = k * r - k * (k - 1) / 2 - k; /* (k l) is at + l */
-        double *row = w.matrix + k * wide;
-        for (int32_t l = 0; l < k; l++) row[l] = 0;
-        for (int32_t l = k; l < r; l++) row[l] = rule.jv * damping[at + l] + j1 * s.tangent[at + l];
-        for (int32_t l = r; l < wide; l++) row[l] = 0;
-        for (int32_t l = k; l < r && average; l++) row[l] += j2 * s.tangent_2[at + l];
-        row[k] += rule.inertia * masses[k];
+    if (fresh) {
+        const double j1 = rule.jq * (average ? 1.0 / 3 : 1), j2 = rule.jq * (2.0 / 3);
+        RS_EACH(k, r)
+        {
+            const int32_t at = k * r - k * (k - 1) / 2 - k; /* (k l) is at + l */
+            double *row = w.own.matrix + k * wide;
+            for (int32_t l = 0; l < k; l++) row[l] = 0;
+            for (int32_t l = k; l < r; l++) row[l] = rule.jv * RS_GET(damping[at + l]) + j1 * s.tangent[at + l];
+            for (int32_t l = r; l < wide; l++) row[l] = 0;
+            for (int32_t l = k; l < r && average; l++) row[l] += j2 * s.dense[at + l];
+            row[k] += rule.inertia * masses[k];
+            for (int c = 0; c < 8; c++) w.own.coupling[8 * k + c] = 0;
+        }
+        RS_EACH(c, 48) { w.own.inertia[c] = 0; }
     }
-    RS_EACH(c, 48) { w.inertia[c] = 0; }
-    if (RS_LANE == 0) w.scale[1] = w.scale[3] = 0;
+    RS_EACH(c, 8) { n[c] = 0; }
+    if (RS_LANE == 0) w.own.scale[1] = w.own.scale[2] = w.own.scale[3] = 0;
     RS_SYNC();
-    if (o->motion != MODAL_STEP_FIXED) rs_add_frame(t, o, index, &w, &s, rule.inertia);
-    rs_add_points(t, o, index, &w, &s, v);
+    if (o->motion != MODAL_STEP_FIXED) rs_add_frame(t, o, index, &w, &s, rule.inertia, fresh, g, n);
+    rs_add_points(t, o, index, &w, &s, v, fresh, g, n);
     RS_SYNC();
-    RS_EACH(k, r) { w.right[8 * k + 7] = w.right[8 * k + 6]; }
     if (RS_LANE == 0) {
         double largest = 0;
         for (int32_t k = 0; k < r; k++) largest = RS_MAX(largest, s.terms[k]);
-        w.scale[0] = largest;
-        for (int c = 0; c < 6; c++) w.inertia[8 * c + 6] = w.inertia[8 * c + 7];
+        w.own.scale[0] = largest;
     }
     RS_SYNC();
+}
+
+/* ---- the first guess ---- */
+
+/* Constant speeds: what is not linear depends on places and speeds, which then are the last ones, carried on. Modes
+ * that are stiff for the step (h omega > 6 and the like) would be thrown far past where their forces hold: they get
+ * the acceleration that they would have if they were linear, alone, and under constant loads. */
+RS_FN double rs_guess(const modal_step_task *t, const modal_step_object *o, int32_t k)
+{
+    const modal_step_shape *shape = &t->shapes[o->shape];
+    const int64_t at = modal_step_pair(o->n_modes, k, k);
+    const double h = t->h, mass = RS_GET(t->tables[shape->masses + k]);
+    const double stiffness = RS_GET(t->tables[shape->stiffness + at]), damping = RS_GET(t->tables[o->damping + at]);
+    const double a = t->a[o->coordinates + k], v = t->v[o->coordinates + k];
+    const double whole = mass + 0.5 * h * damping + 0.25 * h * h * stiffness;
+    if (t->rule == MODAL_STEP_ENERGY) return whole > 10 * mass ? (mass * a - 0.5 * h * stiffness * v) / whole : 0;
+    if (!(whole > 10 * mass)) return -a;
+    return (mass * a - 0.5 * h * damping * a - stiffness * (h * v + 0.25 * h * h * a)) / whole;
+}
+
+RS_FN void rs_predict(const modal_step_task *t, int32_t index, double *memory)
+{
+    const modal_step_object *o = &t->objects[index];
+    if (!rs_takes_part(t, o)) return;
+    const int64_t first = o->coordinates;
+    const rs_work w = rs_work_of(t, o);
+    RS_EACH(k, o->n_modes)
+    {
+        t->next_a[first + k] = t->rule == MODAL_STEP_STATIC ? 0 : rs_guess(t, o, k);
+    }
+    if (RS_LANE == 0) {
+        if (o->motion != MODAL_STEP_DRIVEN) t->next_frames[index] = t->frames[index];
+        if (t->rule == MODAL_STEP_STATIC && o->motion == MODAL_STEP_ATTACHED) {
+            modal_step_frame *f = &t->next_frames[index];
+            for (int i = 0; i < 3; i++)
+                f->velocity[i] = f->acceleration[i] = f->spin[i] = f->spin_rate[i] = 0;
+        }
+        for (int c = 0; c < 8; c++) w.twist[c] = 0; /* of a root that does not turn, too */
+    }
+    /* the air where a point is on its way to the end of the step */
+    const modal_step_frame *f = &t->frames[index];
+    RS_EACH(n, t->air ? o->n_points : 0)
+    {
+        const int32_t point = o->first_point + n;
+        const double *x = t->tables + t->points[point].table;
+        double y[3] = {x[0], x[1], x[2]}, world[3], *air = t->point_air + 3 * point;
+        for (int32_t k = 0; k < o->n_modes; k++)
+            for (int i = 0; i < 3; i++) y[i] += RS_GET(x[MODAL_STEP_POINT * (1 + k) + i]) * t->q[first + k];
+        rs_apply(f->rotation, y, world);
+        for (int i = 0; i < 3; i++) {
+            world[i] += f->position[i];
+            air[i] = t->air->mean[i];
+        }
+        double waves[MODAL_STEP_WAVES];
+        for (int32_t m = 0; m < MODAL_STEP_WAVES; m++)
+            waves[m] = rs_sin(rs_dot(t->air->wave[m], world) - t->air->frequency[m] * (t->time + t->h) +
+                              t->air->phase[m]);
+        for (int32_t m = 0; m < t->air->n_waves; m++)
+            for (int i = 0; i < 3; i++) air[i] += t->air->amplitude[m][i] * waves[m];
+    }
+    if (t->rule != MODAL_STEP_ENERGY) return;
+    /* f at the start, which the average vector field needs */
+    const rs_scratch scratch = rs_scratch_of(t, memory);
+    rs_stiffness(t, &t->shapes[o->shape], t->q + first, &scratch, NULL, w.force);
 }

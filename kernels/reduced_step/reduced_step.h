@@ -18,8 +18,11 @@
  * through the tree solved exactly at every iteration: leaves to roots, each body is condensed to the
  * 6 x 6 inertia that its parent feels, then the corrections go back from the roots to the leaves.
  * The Jacobian leaves out how velocities and the directions of frames change within the step (terms
- * of the order of h w and h^2 g / length); the residual does not. A tree without rotating frames can
- * be stepped by the average vector field instead, which keeps the discrete energy exactly.
+ * of the order of h w and h^2 g / length); the residual does not. Nor is it made anew while a tree's
+ * largest relative residual falls to a fourth or less at every correction (the modified Newton method): what is
+ * solved, and the criterion, are the same, and an evaluation then needs forces alone. In statics it is always made
+ * anew. A tree without rotating frames can be stepped by the average vector field instead, which keeps the
+ * discrete energy exactly.
  *
  * Sources: J. Barbic, D. L. James, Real-Time Subspace Integration for St. Venant-Kirchhoff Deformable
  * Models, 2005 (cubic forces); J. Barbic, Y. Zhao, Real-time Large-deformation Substructuring, 2011
@@ -55,6 +58,10 @@ MODAL_STEP_BOTH static inline int64_t modal_step_padded(int64_t n) { return (n +
 /* Packed symmetric matrices: (0 0), (0 1), ..., (0 r-1), (1 1), ... */
 MODAL_STEP_BOTH static inline int64_t modal_step_pairs(int64_t r) { return modal_step_padded(r * (r + 1) / 2); }
 MODAL_STEP_BOTH static inline int64_t modal_step_moments(int64_t r) { return modal_step_padded(9 * r); }
+MODAL_STEP_BOTH static inline int64_t modal_step_pair(int64_t r, int64_t i, int64_t j) /* i <= j */
+{
+    return i * r - i * (i - 1) / 2 + j - i;
+}
 
 enum { MODAL_STEP_ANCHOR = 16, MODAL_STEP_POINT = 8 }; /* columns of those tables */
 
@@ -62,6 +69,7 @@ typedef struct modal_step_shape {
     int32_t n_modes;
     int32_t cubic;     /* 0: stiffness has its first row only */
     int64_t stiffness; /* [1 + r + r (r + 1) / 2, pairs]: K(q) = row 0 + q_i row + q_i q_j row */
+    int64_t energy;    /* [modal_step_energy_size] its unique coefficients (reduced_force.h); cubic alone */
     int64_t inertia;   /* [1 + r, moments] S_k,ab = int rho phi_ka xbar_b at 9 k + 3 a + b; then, for
                           each l, int rho phi_ka phi_lb */
     int64_t masses;    /* [r] modal masses, then [r, 3] participation int rho phi_k */
@@ -80,11 +88,13 @@ typedef struct modal_step_object {
     int32_t parent;                /* -1: a root; otherwise an object before this one */
     int32_t first_child, n_children; /* children are consecutive */
     int32_t first_point, n_points;
+    int32_t n_modes, parent_modes;   /* of its shape; of its parent's, or 0 */
     int64_t coordinates; /* first of its q, v, a */
     int64_t damping;     /* in tables: [pairs] D */
     int64_t anchor;      /* in tables: [1 + r of the parent, MODAL_STEP_ANCHOR]: mean of the interface (3)
                             and sum of x X^T about the means (9), at rest and for each mode */
     int64_t work;        /* in work: [modal_step_work_size] */
+    int64_t share;       /* in work: [modal_step_share_size], after those of its elder siblings */
     double offset[3];    /* rest origin minus the interface's mean, in the parent's axes */
     double turn[9];      /* rest rotation to the parent's axes */
 } modal_step_object;
@@ -124,6 +134,7 @@ typedef enum modal_step_status {
     MODAL_STEP_IDLE = 0,  /* the tree takes no part */
     MODAL_STEP_CONVERGED,
     MODAL_STEP_RUNNING,   /* not converged after the most iterations */
+    MODAL_STEP_FROZEN,    /* within solve alone: running on with the last Jacobian */
     MODAL_STEP_INVERTED,  /* an interface is turned inside out */
     MODAL_STEP_BROKEN     /* a value is not finite, or a matrix not positive definite */
 } modal_step_status;
@@ -136,18 +147,20 @@ typedef struct modal_step_measure {
     int32_t iterations, status;
 } modal_step_measure;
 
-/* All arrays are in the device's memory except those named h_. Objects stand level by level: roots,
- * their children, and so on. */
+enum { MODAL_STEP_COUNTERS = 4 };
+
+/* All arrays are in the device's memory except those named h_. Objects stand level by level: roots
+ * (tree i's is object i), their children, and so on. */
 typedef struct modal_step_task {
     int32_t n_objects, n_trees, n_levels, n_points;
     int32_t most_modes, most_rows; /* of any shape: r; 1 + r + r (r + 1) / 2, or 1 + r if all are linear */
-    const int32_t *h_levels;     /* [n_levels + 1] first object of each */
+    const int32_t *h_levels, *levels; /* [n_levels + 1] first object of each */
     const modal_step_shape *shapes;
     const modal_step_object *objects;
     const modal_step_point *points;
     const double *tables;
     const modal_step_air *air;   /* NULL: none */
-    /* state: at the start of the step, and the trial at its end; swapped in by accept */
+    /* state: at the start of the step, and the trial at its end */
     double *q, *v, *a;           /* [coordinates] */
     double *next_q, *next_v, *next_a;
     modal_step_frame *frames, *next_frames; /* [n_objects]; driven roots: next set by the caller */
@@ -159,8 +172,8 @@ typedef struct modal_step_task {
     int32_t n_scratch;
     modal_step_measure *measures; /* [n_objects] */
     const uint8_t *active;       /* [n_trees] nonzero: steps; in the device's memory */
-    int32_t *status;             /* [n_trees] modal_step_status, in the device's memory */
-    int32_t *h_status;           /* [n_trees] its copy */
+    int32_t *status;             /* [n_trees + MODAL_STEP_COUNTERS] modal_step_status, then the back end's own */
+    int32_t *h_status;           /* its copy */
     /* the step */
     modal_step_rule rule;
     double time, h;              /* start, length; h = 0 with Newmark: only a becomes that of q, v */
@@ -170,21 +183,28 @@ typedef struct modal_step_task {
     int32_t iterations;          /* out: corrections made */
 } modal_step_task;
 
-/* Doubles of an object's part of work. n_modes: its own, and its parent's or 0. */
+/* Doubles of an object's part of work, and of what it hands to its parent. n_modes: its own, and its
+ * parent's or 0. */
 int64_t modal_step_work_size(int64_t n_modes, int64_t parent_modes);
+int64_t modal_step_share_size(int64_t parent_modes);
 
 /* Doubles that an object needs while it is worked on: that of CUDA's shared memory where they fit there
  * (MODAL_STEP_SHARED), else of `scratch`. */
 int64_t modal_step_scratch_size(const modal_step_task *task);
 enum { MODAL_STEP_SHARED = 24 * 1024 };
+/* of which, twice, for monomials */
+MODAL_STEP_BOTH static inline int64_t modal_step_scratch_rows(const modal_step_task *task)
+{
+    const int64_t rows = modal_step_padded(task->most_rows), pairs = modal_step_pairs(task->most_modes) + 8;
+    return rows > pairs ? rows : pairs;
+}
 
 /* solve: from (q, v, a, frames) at `time` the trial state at time + h of every active tree, and its
- * status. accept: makes the trial of every active tree whose status is CONVERGED the state and adds
- * to the integrals of energy. measure: kinetic and elastic energy of the state. Returns when done.
+ * status; the trial of every tree that has CONVERGED becomes the state, and the integrals of energy
+ * go on. measure: kinetic and elastic energy of the state of active trees. Returns when done.
  * Errors: of CUDA only; a tree that does not converge is no error. */
 typedef enum modal_step_phase {
     MODAL_STEP_SOLVE,
-    MODAL_STEP_ACCEPT,
     MODAL_STEP_MEASURE
 } modal_step_phase;
 typedef modal_status modal_reduced_step_function(modal_step_task *task, modal_step_phase phase,

@@ -3,10 +3,12 @@
 #if defined(MODAL_SIMD) && defined(__x86_64__)
 #pragma GCC target("avx2,fma")
 #define RS_NAME modal_reduced_step_avx2
+#define RS_FORCE_NAME modal_reduced_force_avx2
 #define RS_THREADS 1
 #define RS_VECTORS 1
-#include "kernels/reduced_step/reduced_step.h"
+#include "kernels/reduced_step/reduced_force.h"
 
 modal_reduced_step_function modal_reduced_step_avx2;
+modal_reduced_force_function modal_reduced_force_avx2;
 #include "kernels/reduced_step/reduced_step_host.h"
 #endif

@@ -5,9 +5,11 @@
  *   RS_FN                    how a function is declared
  *   RS_LANE, RS_LANES        this lane and their number
  *   RS_SYNC()                waits until what all lanes wrote is seen by all
- *   RS_TWO_SUMS(rows, n, table, m1, m2, out1, out2)
- *                            out1 = m1^T table, out2 = m2^T table, table [rows, n], n % 8 = 0; ends
- *                            with RS_SYNC; outputs overlap nothing
+ *   RS_SUM(rows, n, table, m, out), RS_TWO_SUMS(rows, n, table, m1, m2, out1, out2)
+ *                            out = m^T table, table [rows, n], n % 8 = 0; ends with RS_SYNC; outputs overlap
+ *                            nothing
+ *   RS_FORCE(r, table, q, scratch, force)
+ *                            where it is defined: forces by reduced_force.h, by one lane
  * No include guard: this is a template. */
 #include <math.h>
 
@@ -25,6 +27,15 @@
          rs_e < (int32_t)(n) * (int32_t)(m) && (i = rs_e / (int32_t)(m), j = rs_e % (int32_t)(m), 1); \
          rs_e += RS_LANES)
 #endif
+/* an entry of the tables, which nobody writes during a step; on a GPU these loads go ahead of stores, and stay
+ * in the caches of a multiprocessor */
+#if RS_WIDE
+#define RS_GET(x) (x)
+#define RS_UNROLL
+#else
+#define RS_GET(x) __ldg(&(x))
+#define RS_UNROLL _Pragma("unroll 8")
+#endif
 /* the larger one; b where either is not a number, which the residual itself shows */
 #define RS_MAX(a, b) ((a) > (b) ? (a) : (b))
 
@@ -32,40 +43,61 @@
 
 /* ---- where things are in an object's work ---- */
 
+/* The equations of an object, of which its share of its parent's has the layout, and is added to them. The
+ * Jacobian's part is made when it is fresh; loads always: g and n with the frames as they are (the residual),
+ * G and W with the Jacobian's (its right-hand side, condensed). */
+typedef struct rs_equations {
+    double *load;     /* G [padded r], g [padded r], W [8], n [8] */
+    double *scale;    /* [8] largest terms of residual (0), of force (1) and moment (2) and of both parts together
+                         (3), worst status (4), worst relative residual (5) */
+    double *matrix;   /* [r, padded r] A, upper half */
+    double *coupling; /* [r, 8] B */
+    double *inertia;  /* [6, 8] that the parent feels */
+} rs_equations;
+
 typedef struct rs_work {
-    /* the equations, one array: a child's share of its parent's has the same layout, and is added to it */
-    double *matrix;   /* [r, r padded] A, upper half; then its Cholesky factor */
-    double *right;    /* [r, 8] B; the residual condensed (6), and with all that hangs on the object (7) */
-    double *inertia;  /* [6, 8] that the parent feels; the wrench (6, 7) likewise */
-    double *share;    /* of the parent's equations */
-    double *solved;   /* [r, 8] A^-1 right */
-    double *follow;   /* [6, parent r padded] how the frame's (a, al) follows the parent's q'' */
+    rs_equations own, share;
+    double *solved;   /* [r, 8] A^-1 B */
+    double *inverse;  /* [r, padded r] A^-1 */
+    double *step;     /* [padded r] A^-1 G */
+    double *change;   /* [padded r] of a */
+    double *force;    /* [padded r] f at the start of the step (MODAL_STEP_ENERGY) */
     double *twist;    /* [8] change of (a, al) */
-    double *relative; /* [16] rotation to the parent's axes, origin in them */
-    double *scale;    /* [8] largest terms of residual (0), of force (1) and moment (3), worst status (2), largest
-                         term of the parent's residual (4) */
-    double *change;   /* [r] of a */
-    double *force;    /* [r] f at the start of the step (MODAL_STEP_ENERGY) */
+    /* how the frame's (a, al) follows the parent's q'': [6, parent r padded]; rotation to the parent's axes, origin
+     * in them: [16]. As they are; of the Jacobian */
+    double *follow, *relative, *follow_0, *relative_0;
 } rs_work;
 
-RS_FN int64_t rs_equations_size(int64_t r) { return r * modal_step_padded(r) + 8 * r + 48; }
+RS_FN int64_t rs_loads_size(int64_t r) { return 2 * modal_step_padded(r) + 24; }
+RS_FN int64_t rs_equations_size(int64_t r) { return rs_loads_size(r) + r * modal_step_padded(r) + 8 * r + 48; }
+
+RS_FN rs_equations rs_equations_of(double *memory, int64_t r)
+{
+    rs_equations e; /* every part begins at a multiple of 8 */
+    e.load = memory;
+    e.scale = memory + 2 * modal_step_padded(r) + 16;
+    e.matrix = e.scale + 8;
+    e.coupling = e.matrix + r * modal_step_padded(r);
+    e.inertia = e.coupling + 8 * r;
+    return e;
+}
 
 RS_FN rs_work rs_work_of(const modal_step_task *t, const modal_step_object *o)
 {
-    const int64_t r = t->shapes[o->shape].n_modes, wide = modal_step_padded(r);
-    const int64_t parent = o->parent < 0 ? 0 : t->shapes[t->objects[o->parent].shape].n_modes;
-    rs_work w; /* every part begins at a multiple of 8 */
-    w.matrix = t->work + o->work;
-    w.right = w.matrix + r * wide;
-    w.inertia = w.right + 8 * r;
-    w.share = w.inertia + 48;
-    w.solved = w.share + rs_equations_size(parent);
-    w.follow = w.solved + 8 * r;
-    w.twist = w.follow + 6 * modal_step_padded(parent);
-    w.relative = w.twist + 8;
-    w.scale = w.relative + 16;
-    w.change = w.scale + 8;
+    const int64_t r = o->n_modes, wide = modal_step_padded(r), parent = modal_step_padded(o->parent_modes);
+    rs_work w;
+    w.own = rs_equations_of(t->work + o->work, r);
+    w.share = rs_equations_of(t->work + o->share, o->parent_modes);
+    w.solved = w.own.inertia + 48;
+    w.inverse = w.solved + 8 * r;
+    w.step = w.inverse + r * wide;
+    w.change = w.step + wide;
     w.force = w.change + wide;
+    w.twist = w.force + wide;
+    w.relative = w.twist + 8;
+    w.relative_0 = w.relative + 16;
+    w.follow = w.relative_0 + 16;
+    w.follow_0 = w.follow + 6 * parent;
     return w;
 }
 
@@ -84,14 +116,19 @@ RS_FN rs_rule rs_rule_of(const modal_step_task *t)
 
 RS_FN int rs_takes_part(const modal_step_task *t, const modal_step_object *o)
 {
-    return t->active[o->tree] && t->status[o->tree] == MODAL_STEP_RUNNING;
+    return t->status[o->tree] == MODAL_STEP_RUNNING || t->status[o->tree] == MODAL_STEP_FROZEN;
+}
+/* Whether the Jacobian is made anew. */
+RS_FN int rs_fresh(const modal_step_task *t, const modal_step_object *o)
+{
+    return t->status[o->tree] == MODAL_STEP_RUNNING;
 }
 
 RS_FN void rs_place_coordinates(const modal_step_task *t, const modal_step_object *o)
 {
     const rs_rule rule = rs_rule_of(t);
     const int64_t first = o->coordinates;
-    RS_EACH(k, t->shapes[o->shape].n_modes)
+    RS_EACH(k, o->n_modes)
     {
         const double q = t->q[first + k], v = t->v[first + k], a = t->next_a[first + k];
         double base_q = q + rule.h * v, base_v = v;

@@ -2,11 +2,13 @@
 /* All threads, and the whole step compiled for each instruction set: at r = 7 a step is thousands of
  * short loops, of which no single one is worth a call through a pointer. */
 #include "kernels/cpu.h"
-#include "kernels/reduced_step/reduced_step.h"
+#include "kernels/reduced_step/reduced_force.h"
 
+modal_reduced_force_function modal_reduced_force_base, modal_reduced_force_avx2, modal_reduced_force_avx512;
 modal_reduced_step_function modal_reduced_step_base, modal_reduced_step_avx2, modal_reduced_step_avx512;
 
 #define RS_NAME modal_reduced_step_base
+#define RS_FORCE_NAME modal_reduced_force_base
 #define RS_THREADS 1
 #define RS_VECTORS 1
 #include "kernels/reduced_step/reduced_step_host.h"
@@ -22,4 +24,16 @@ modal_status modal_reduced_step_cpu(modal_step_task *task, modal_step_phase phas
     }
 #endif
     return modal_reduced_step_base(task, phase, stream, err);
+}
+
+void modal_reduced_force_cpu(int32_t r, const double *table, const double *q, double *scratch, double *force)
+{
+#if defined(MODAL_SIMD) && defined(__x86_64__)
+    switch (modal_cpu_simd()) {
+    case MODAL_SIMD_AVX512: modal_reduced_force_avx512(r, table, q, scratch, force); return;
+    case MODAL_SIMD_AVX2: modal_reduced_force_avx2(r, table, q, scratch, force); return;
+    default: break;
+    }
+#endif
+    modal_reduced_force_base(r, table, q, scratch, force);
 }

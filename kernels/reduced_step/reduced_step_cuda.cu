@@ -1,144 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block an object: 32 threads for small ones, so that thousands run at once. What does not depend on
-// the tree (stiffness, inertia, the residual: nearly all the arithmetic and all the large tables) is one
-// launch over all objects; only the passes along the tree are a launch a level. The tables are read as
-// columns, one a thread: whole lines, each once an evaluation, which for objects of different shapes is
-// what takes the time (r = 20: 0.4 MB a shape, at the device's bandwidth).
+// A step is one cooperative launch: the groups of threads, all resident, go down and up the levels of all
+// trees together, a barrier of the grid between two levels, until no tree runs on; nobody asks the host. An
+// object is worked on by a warp where bases are small, so that thousands run at once, and by a block where they
+// are large. The tables are read as columns, one a thread: whole lines, each once an evaluation, which for
+// objects of different large shapes is what takes the time (r = 20: 0.4 MB a shape).
+#include <cooperative_groups.h>
+#include <math.h>
+
 #include "kernels/cuda_check.cuh"
 #include "kernels/reduced_step/reduced_step.h"
 
 namespace {
 
-#define RS_FN __device__ static
+#define RS_FN __device__ static __forceinline__
+#define RS_WIDE 0
+#define RS_SUM(rows, n, table, m, out) column_sums<false>(rows, n, table, m, m, out, out)
+#define RS_TWO_SUMS(rows, n, table, m1, m2, out1, out2) column_sums<true>(rows, n, table, m1, m2, out1, out2)
+
+// Row i of all columns is one access of a group; `two`: out2 = m2^T table, too.
+#define RS_COLUMN_SUMS                                                                                       \
+    template <bool two>                                                                                      \
+    __device__ void column_sums(int32_t rows, int32_t n, const double *table, const double *m1,              \
+                                const double *m2, double *out1, double *out2)                                \
+    {                                                                                                        \
+        for (int32_t c = RS_LANE; c < n; c += RS_LANES) {                                                    \
+            const double *column = table + c;                                                                \
+            double x = 0, y = 0;                                                                             \
+            _Pragma("unroll 8") for (int32_t i = 0; i < rows; i++)                                           \
+            {                                                                                                \
+                const double e = __ldg(column + (int64_t)i * n);                                             \
+                x = fma(m1[i], e, x);                                                                        \
+                if (two) y = fma(m2[i], e, y);                                                               \
+            }                                                                                                \
+            out1[c] = x;                                                                                     \
+            if (two) out2[c] = y;                                                                            \
+        }                                                                                                    \
+        RS_SYNC();                                                                                           \
+    }
+
+enum { WARP_MODES = 16, WARPS = 4 }; // up to so many modes by a warp, so many warps a block
+
+namespace by_warp {
+#define RS_LANE ((int32_t)(threadIdx.x % 32))
+#define RS_LANES 32
+#define RS_SYNC() __syncwarp()
+#define RS_LARGE 0
+#define RS_BOUNDS __launch_bounds__(32 * WARPS, 4)
+RS_COLUMN_SUMS
+#include "kernels/reduced_step/reduced_step_body.h"
+#include "kernels/reduced_step/reduced_step_grid.cuh"
+#undef RS_LANE
+#undef RS_LANES
+#undef RS_SYNC
+#undef RS_BOUNDS
+#undef RS_LARGE
+} // namespace by_warp
+
+namespace by_block {
 #define RS_LANE ((int32_t)threadIdx.x)
 #define RS_LANES ((int32_t)blockDim.x)
-#define RS_WIDE 0
 #define RS_SYNC() __syncthreads()
-#define RS_TWO_SUMS two_sums
-
-__device__ void two_sums(int32_t rows, int32_t n, const double *table, const double *m1, const double *m2,
-                         double *out1, double *out2)
-{
-    for (int32_t c = RS_LANE; c < n; c += RS_LANES) {
-        const double *column = table + c;
-        double x = 0, y = 0;
-#pragma unroll 8
-        for (int32_t i = 0; i < rows; i++) {
-            const double e = __ldg(column + (int64_t)i * n);
-            x = fma(m1[i], e, x);
-            y = fma(m2[i], e, y);
-        }
-        out1[c] = x;
-        out2[c] = y;
-    }
-    __syncthreads();
-}
-
+#define RS_LARGE 1
+#define RS_BOUNDS __launch_bounds__(256)
+RS_COLUMN_SUMS
 #include "kernels/reduced_step/reduced_step_body.h"
-
-extern __shared__ double shared[];
-
-__device__ double *scratch_of(const modal_step_task &t, int64_t size)
-{
-    return t.scratch ? t.scratch + blockIdx.x * size : shared;
-}
-
-__global__ void begin(const modal_step_task t)
-{
-    const int32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < t.n_trees) t.status[i] = t.active[i] ? MODAL_STEP_RUNNING : MODAL_STEP_IDLE;
-}
-
-enum { PREDICT, EVALUATE, ELIMINATE, ACCEPT, MEASURE };
-
-template <int WHAT>
-__global__ void each(const modal_step_task t, int32_t first, int32_t end, int64_t size)
-{
-    double *own = scratch_of(t, size);
-    for (int32_t i = first + blockIdx.x; i < end; i += gridDim.x) {
-        if (WHAT == PREDICT) {
-            rs_predict(&t, i);
-            __syncthreads();
-            if (t.rule == MODAL_STEP_ENERGY) rs_start_force(&t, i, own);
-        }
-        if (WHAT == EVALUATE) rs_evaluate(&t, i, own);
-        if (WHAT == ELIMINATE) rs_eliminate(&t, i, own);
-        if (WHAT == ACCEPT) rs_accept(&t, i, own);
-        if (WHAT == MEASURE) rs_measure(&t, i, own);
-        __syncthreads();
-    }
-}
-
-__global__ void descend(const modal_step_task t, int32_t first, int32_t end)
-{
-    __shared__ double sums[48];
-    for (int32_t i = first + blockIdx.x; i < end; i += gridDim.x) {
-        rs_descend(&t, i, sums);
-        __syncthreads();
-    }
-}
-
-struct launcher {
-    const modal_step_task &t;
-    cudaStream_t stream;
-    int threads;
-    int64_t size;
-    size_t shared_bytes;
-
-    unsigned blocks(int32_t count) const
-    {
-        const int32_t most = t.scratch ? t.n_scratch : 1 << 20;
-        return (unsigned)(count < most ? count : most);
-    }
-    template <int WHAT> modal_status run(int32_t first, int32_t end, modal_error *err) const
-    {
-        if (end <= first) return MODAL_OK;
-        if (shared_bytes > 48 * 1024)
-            cudaFuncSetAttribute(each<WHAT>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes);
-        each<WHAT><<<blocks(end - first), threads, shared_bytes, stream>>>(t, first, end, size);
-        return modal_cuda_launched("reduced_step", err);
-    }
-};
-
-modal_status solve(modal_step_task *t, const launcher &l, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    begin<<<(t->n_trees + 255) / 256, 256, 0, l.stream>>>(*t);
-    MODAL_TRY(modal_cuda_launched("reduced_step", err));
-    MODAL_TRY(l.run<PREDICT>(0, t->n_objects, err));
-    for (t->iterations = 0;; t->iterations++) {
-        for (int32_t level = 0; level < t->n_levels; level++) {
-            const int32_t first = t->h_levels[level], end = t->h_levels[level + 1];
-            descend<<<(unsigned)(end - first), l.threads, 0, l.stream>>>(*t, first, end);
-            MODAL_TRY(modal_cuda_launched("reduced_step", err));
-        }
-        MODAL_TRY(l.run<EVALUATE>(0, t->n_objects, err));
-        for (int32_t level = t->n_levels; level-- > 0;)
-            MODAL_TRY(l.run<ELIMINATE>(t->h_levels[level], t->h_levels[level + 1], err));
-        MODAL_TRY(modal_cuda_status(cudaMemcpyAsync(t->h_status, t->status, t->n_trees * sizeof(int32_t),
-                                                   cudaMemcpyDeviceToHost, l.stream),
-                                   "reduced_step", err));
-        MODAL_TRY(modal_cuda_status(cudaStreamSynchronize(l.stream), "reduced_step", err));
-        int running = 0;
-        for (int32_t i = 0; i < t->n_trees; i++) running |= t->h_status[i] == MODAL_STEP_RUNNING;
-        if (!running || t->iterations == t->most_iterations) break;
-    }
-done:
-    return status;
-}
+#include "kernels/reduced_step/reduced_step_grid.cuh"
+} // namespace by_block
 
 } // namespace
 
 extern "C" modal_status modal_reduced_step_cuda(modal_step_task *t, modal_step_phase phase,
                                                 modal_stream *stream, modal_error *err)
 {
+    modal_status status = MODAL_OK;
+    const cudaStream_t queue = (cudaStream_t)stream;
     const int64_t size = modal_step_scratch_size(t);
-    const int threads = t->most_modes <= 12 ? 32 : t->most_modes <= 40 ? 128 : 256;
-    const launcher l = {*t, (cudaStream_t)stream, threads, size,
-                        t->scratch ? 0 : (size_t)size * sizeof(double)};
-    if (phase == MODAL_STEP_SOLVE) return solve(t, l, err);
-    modal_status status = phase == MODAL_STEP_ACCEPT ? l.run<ACCEPT>(0, t->n_objects, err)
-                                                     : l.run<MEASURE>(0, t->n_objects, err);
-    if (status != MODAL_OK) return status;
-    return modal_cuda_status(cudaStreamSynchronize(l.stream), "reduced_step", err);
+    const int small = t->most_modes <= WARP_MODES, groups = small ? WARPS : 1;
+    const int threads = small ? 32 * WARPS : t->most_modes <= 40 ? 128 : 256;
+    const size_t shared_bytes = t->scratch ? 0 : (size_t)(groups * size) * sizeof(double);
+    const void *kernel = phase == MODAL_STEP_SOLVE
+                             ? small ? (const void *)by_warp::solve : (const void *)by_block::solve
+                             : small ? (const void *)by_warp::measure : (const void *)by_block::measure;
+    modal_step_task task = *t;
+    int64_t scratch_size = size;
+    void *arguments[] = {&task, &scratch_size};
+    int device = 0, processors = 0, resident = 0;
+    MODAL_TRY(modal_cuda_status(cudaGetDevice(&device), "reduced_step", err));
+    MODAL_TRY(modal_cuda_status(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+                                "reduced_step", err));
+    MODAL_TRY(modal_cuda_status(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                     (int)shared_bytes),
+                                "reduced_step", err));
+    MODAL_TRY(modal_cuda_status(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared_bytes),
+        "reduced_step", err));
+    {
+        int64_t blocks = (int64_t)resident * processors;
+        const int64_t wanted = (t->n_objects + groups - 1) / groups;
+        if (blocks > wanted) blocks = wanted;
+        if (t->scratch && blocks * groups > t->n_scratch) blocks = t->n_scratch / groups;
+        MODAL_TRY(modal_cuda_status(cudaLaunchCooperativeKernel(kernel, (unsigned)blocks, threads, arguments,
+                                                                shared_bytes, queue),
+                                    "reduced_step", err));
+    }
+    if (phase == MODAL_STEP_SOLVE)
+        MODAL_TRY(modal_cuda_status(
+            cudaMemcpyAsync(t->h_status, t->status, (t->n_trees + MODAL_STEP_COUNTERS) * sizeof(int32_t),
+                            cudaMemcpyDeviceToHost, queue),
+            "reduced_step", err));
+    MODAL_TRY(modal_cuda_status(cudaStreamSynchronize(queue), "reduced_step", err));
+    if (phase != MODAL_STEP_SOLVE) goto done;
+    t->iterations = t->h_status[t->n_trees + 3];
+    for (int32_t i = 0; i < t->n_trees; i++)
+        if (t->h_status[i] == MODAL_STEP_FROZEN) t->h_status[i] = MODAL_STEP_RUNNING;
+done:
+    return status;
 }

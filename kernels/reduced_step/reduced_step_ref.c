@@ -7,12 +7,15 @@
 
 int64_t modal_step_work_size(int64_t n_modes, int64_t parent_modes)
 {
-    return rs_equations_size(n_modes) + rs_equations_size(parent_modes) + 8 * n_modes +
-           6 * modal_step_padded(parent_modes) + 8 + 16 + 8 + 2 * modal_step_padded(n_modes);
+    return rs_equations_size(n_modes) + 8 * n_modes + n_modes * modal_step_padded(n_modes) +
+           3 * modal_step_padded(n_modes) + 8 + 32 + 12 * modal_step_padded(parent_modes);
 }
+
+int64_t modal_step_share_size(int64_t parent_modes) { return rs_equations_size(parent_modes); }
 
 int64_t modal_step_scratch_size(const modal_step_task *t)
 {
-    return 2 * modal_step_padded(t->most_rows) + 4 * modal_step_pairs(t->most_modes) +
-           2 * modal_step_moments(t->most_modes) + 11 * modal_step_padded(t->most_modes) + 128;
+    const int64_t r = modal_step_padded(t->most_modes);
+    return 2 * modal_step_scratch_rows(t) + 2 * modal_step_pairs(t->most_modes) + t->most_modes * r +
+           2 * modal_step_moments(t->most_modes) + 128 + 12 * r;
 }

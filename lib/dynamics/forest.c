@@ -166,12 +166,20 @@ done:
     return status;
 }
 
+static int same_damping(const modal_body *a, const modal_body *b)
+{
+    return a->alpha == b->alpha && a->beta == b->beta && a->ratio == b->ratio;
+}
+
 static modal_status build_objects(modal_forest *f, builder *b, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_basis *basis = b->basis;
     int64_t *offsets = NULL, work = 0;
+    int32_t *like_of = NULL; /* the last object of each shape */
     MODAL_TRY(modal_alloc(&offsets, (int64_t)basis->n_objects + 1, sizeof *offsets, "objects", err));
+    MODAL_TRY(modal_alloc(&like_of, 2 * (int64_t)basis->n_shapes, sizeof *like_of, "objects", err));
+    for (int32_t i = 0; i < 2 * basis->n_shapes; i++) like_of[i] = -1;
     modal_basis_mode_offsets(basis, offsets);
     for (int32_t at = 0; at < f->n_objects; at++) {
         const int32_t i = f->object_at[at];
@@ -182,7 +190,13 @@ static modal_status build_objects(modal_forest *f, builder *b, modal_error *err)
         o->shape = 2 * object->shape + (body->linear != 0);
         o->motion = (int32_t)body->motion;
         o->coordinates = offsets[i];
-        MODAL_TRY(modal_forest_damping(&b->tables, shape, &b->shapes[o->shape], body, &o->damping, err));
+        /* objects of one shape share tables: thousands of leaves then stay in the caches */
+        const int32_t like = like_of[o->shape];
+        if (like >= 0 && same_damping(body, &b->setup->bodies[f->object_at[like]]))
+            o->damping = b->objects[like].damping;
+        else
+            MODAL_TRY(modal_forest_damping(&b->tables, shape, &b->shapes[o->shape], body, &o->damping, err));
+        like_of[o->shape] = at;
         int64_t parent_modes = 0;
         if (o->parent >= 0) {
             const modal_object *parent = &basis->objects[object->parent];
@@ -194,8 +208,14 @@ static modal_status build_objects(modal_forest *f, builder *b, modal_error *err)
                 goto done;
             }
         }
+        o->n_modes = shape->n_modes;
+        o->parent_modes = (int32_t)parent_modes;
         o->work = work;
         work += modal_step_work_size(shape->n_modes, parent_modes);
+    }
+    for (int32_t at = 0; at < f->n_objects; at++) {
+        b->objects[at].share = work;
+        if (b->objects[at].parent >= 0) work += modal_step_share_size(b->objects[at].parent_modes);
     }
     /* points, in the order of the objects of the task */
     const int64_t n = b->setup->n_points;
@@ -208,21 +228,33 @@ static modal_status build_objects(modal_forest *f, builder *b, modal_error *err)
     }
     first[basis->n_objects] = p;
     int32_t count = 0;
+    for (int32_t i = 0; i < 2 * basis->n_shapes; i++) like_of[i] = -1;
     for (int32_t at = 0; at < f->n_objects; at++) {
         const int32_t i = f->object_at[at];
+        int32_t *like = &like_of[b->objects[at].shape];
         b->objects[at].first_point = count;
         b->objects[at].n_points = (int32_t)(first[i + 1] - first[i]);
         for (int64_t k = first[i]; k < first[i + 1]; k++, count++) {
             b->points[count] = (modal_step_point){.object = at, .drag = b->setup->points[k].drag};
             f->point_order[count] = (int32_t)k;
-            MODAL_TRY(modal_forest_point(&b->tables, &basis->shapes[basis->objects[i].shape],
-                                         &b->setup->points[k], &b->points[count].table, err));
+            const int64_t twin = *like < 0 || k - first[i] >= b->objects[*like].n_points
+                                     ? -1
+                                     : b->objects[*like].first_point + k - first[i];
+            const modal_body_point *point = &b->setup->points[k];
+            const modal_body_point *other = twin < 0 ? NULL : &b->setup->points[f->point_order[twin]];
+            if (other && other->first_vertex == point->first_vertex && other->n_vertices == point->n_vertices)
+                b->points[count].table = b->points[twin].table;
+            else
+                MODAL_TRY(modal_forest_point(&b->tables, &basis->shapes[basis->objects[i].shape], point,
+                                             &b->points[count].table, err));
         }
+        *like = at;
     }
     f->task.n_points = count;
     MODAL_TRY(modal_device_alloc(&f->device, &f->task.work, work > 0 ? work : 1, sizeof(double), "work of the bodies", err));
     f->owned[f->n_owned++] = f->task.work;
 done:
+    modal_free(&like_of);
     modal_free(&offsets);
     return status;
 }
@@ -253,7 +285,7 @@ static modal_status build_state(modal_forest *f, const builder *b, modal_error *
     MODAL_TRY(modal_alloc_zero(&f->frames, n, sizeof *f->frames, "frames", err));
     MODAL_TRY(modal_alloc_zero(&f->measures, n, sizeof *f->measures, "energies", err));
     MODAL_TRY(modal_alloc_zero(&f->roots, t->n_trees, sizeof *f->roots, "frames", err));
-    MODAL_TRY(modal_alloc_zero(&f->status, t->n_trees, sizeof *f->status, "status", err));
+    MODAL_TRY(modal_alloc_zero(&f->status, t->n_trees + MODAL_STEP_COUNTERS, sizeof *f->status, "status", err));
     MODAL_TRY(modal_alloc_zero(&f->driven, t->n_trees, 1, "status", err));
     MODAL_TRY(modal_alloc_zero(&f->masks, (int64_t)(MOST_HALVINGS + 2) * t->n_trees, 1, "status", err));
     MODAL_TRY(modal_alloc_zero(&f->forces, 3 * f->n_setup_points, sizeof(double), "forces", err));
@@ -290,7 +322,8 @@ static modal_status build_state(modal_forest *f, const builder *b, modal_error *
     MODAL_TRY(place(f, &t->point_air, NULL, 3 * (int64_t)t->n_points, sizeof(double), "air", err));
     MODAL_TRY(place(f, &t->measures, NULL, n, sizeof *t->measures, "energies", err));
     MODAL_TRY(place(f, &t->active, NULL, t->n_trees, 1, "status", err));
-    MODAL_TRY(place(f, &t->status, NULL, t->n_trees, sizeof(int32_t), "status", err));
+    MODAL_TRY(place(f, &t->status, NULL, t->n_trees + MODAL_STEP_COUNTERS, sizeof(int32_t), "status", err));
+    MODAL_TRY(place(f, &t->levels, f->levels, t->n_levels + 1, sizeof(int32_t), "levels", err));
     t->n_objects = (int32_t)n;
     const int64_t scratch = modal_step_scratch_size(t);
     if (!f->device.shares_memory && scratch > MODAL_STEP_SHARED) {
@@ -461,7 +494,6 @@ static modal_status attempt(modal_forest *f, const modal_forest_loads *loads, do
     }
     MODAL_TRY(modal_device_copy_in(&f->device, (void *)t->active, mask, t->n_trees, f->stream, err));
     MODAL_TRY(run(f, MODAL_STEP_SOLVE, err));
-    MODAL_TRY(run(f, MODAL_STEP_ACCEPT, err));
     f->n_steps++;
     f->n_iterations += t->iterations;
 done:

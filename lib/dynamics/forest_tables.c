@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/reduced_step/reduced_force.h"
 #include "lib/base/memory.h"
 #include "lib/dynamics/inertia.h"
 #include "lib/dynamics/loads.h"
@@ -48,6 +49,31 @@ static void set_cubic(const modal_shape *shape, double *table)
         }
 }
 
+/* The energy's unique coefficients: that of a monomial is its force's along any of its coordinates over the
+ * power of that one. */
+static void set_energy(const modal_shape *shape, double *table)
+{
+    const int64_t r = shape->n_modes;
+    const modal_reduced_forces *f = &shape->reduced_forces;
+    for (int64_t k = 0; k < r; k++)
+        for (int64_t l = k; l < r; l++)
+            table[modal_quadratic_index(r, k, l)] = (k == l ? 0.25 : 0.5) * (f->linear[k * r + l] + f->linear[l * r + k]);
+    table += modal_step_pairs(r);
+    for (int64_t j = 0; j < r; j++)
+        for (int64_t i = -1; i <= j; i++) { /* -1: the cubic terms */
+            const int64_t first = modal_quadratic_index(r, j, j);
+            for (int64_t k = j; k < r; k++)
+                for (int64_t l = k; l < r; l++) {
+                    const int64_t low = i < 0 ? j : i; /* the lowest of the coordinates */
+                    const double power = 1 + (i == j) + (k == low) + (l == low);
+                    table[modal_quadratic_index(r, k, l) - first] =
+                        i < 0 ? f->quadratic[j * modal_quadratic_count(r) + modal_quadratic_index(r, k, l)] / power
+                              : f->cubic[i * modal_cubic_count(r) + modal_cubic_index(r, j, k, l)] / power;
+                }
+            table += modal_step_energy_row(r, j);
+        }
+}
+
 modal_status modal_forest_shape(modal_forest_tables *tables, const modal_shape *shape, int linear,
                                 int turns, int n_threads, modal_step_shape *out, modal_error *err)
 {
@@ -71,6 +97,10 @@ modal_status modal_forest_shape(modal_forest_tables *tables, const modal_shape *
                 shape->eigenvalues[k] * shape->modal_masses[k];
     else
         set_cubic(shape, tables->values + out->stiffness);
+    if (!linear) {
+        MODAL_TRY(modal_forest_reserve(tables, modal_step_energy_size(r), &out->energy, err));
+        set_energy(shape, tables->values + out->energy);
+    }
     MODAL_TRY(modal_forest_reserve(tables, 4 * r, &out->masses, err));
     memcpy(tables->values + out->masses, shape->modal_masses, (size_t)r * sizeof(double));
     memcpy(tables->values + out->masses + r, shape->participation, (size_t)(3 * r) * sizeof(double));
