@@ -15,7 +15,7 @@ add_executable(make_file_corpus ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/make_file_corpu
 target_link_libraries(make_file_corpus PRIVATE modal_test_files)
 set_target_properties(make_file_corpus PROPERTIES
                       RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-foreach(format basis trajectory sequence scene)
+foreach(format basis trajectory sequence scene snapshots checkpoint)
   set(name fuzz_${format})
   if(MODAL_FUZZ)
     # HDF5 itself is not instrumented; the fuzzer sees our checks only.
