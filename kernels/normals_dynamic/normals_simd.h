@@ -212,6 +212,8 @@ TARGET static __attribute__((noinline)) void NAME(write_part)(const columns_of *
 {
     const int64_t first = unit * (3 * LANES) + part * LANES, left = 3 * columns->n_vertices - first;
     NAME(vector) a[LANES];
+    if (unit % (PAGE / (4 * LANES)) == 0 && part == 0) /* the addresses of pages to come, of all columns */
+        for (int c = 0; c < columns->count; c++) __builtin_prefetch(arrays[c] + first + PAGE);
 #pragma GCC unroll 16
     for (int i = 0; i < LANES; i++) a[i] = ((const NAME(vector) *)staged)[part * LANES + i];
     NAME(transpose)(a);
