@@ -49,7 +49,7 @@ int64_t modal_cpu_stream_bytes(void)
     long long kilobytes = 0;
     FILE *file = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r");
     if (file && fscanf(file, "%lldK", &kilobytes) == 1 && kilobytes > 0 && kilobytes < 1 << 30)
-        bytes = kilobytes * 1024 / 3;
+        bytes = kilobytes * 1024 / 4;
     if (file) fclose(file);
     bytes = bytes > LEAST ? bytes : LEAST;
     atomic_store_explicit(&found, bytes, memory_order_relaxed);

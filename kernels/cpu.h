@@ -21,7 +21,7 @@ const char *modal_cpu_simd_name(modal_simd simd); /* "base", "avx2", "avx512" */
  * Not while kernels run. Results of different sets differ within the stated error bounds. */
 int modal_cpu_simd_select(modal_simd simd);
 
-/* Outputs larger than this do not stay in the cache that the cores share, a third of it: they are written
+/* Outputs larger than this do not stay in the cache that the cores share, a quarter of it: they are written
  * past it, so that the lines they replace are not read first (where they are aligned). Smaller ones are
  * rewritten there, batch after batch: half the time on a processor of 300 MB. Bytes are the same. */
 int64_t modal_cpu_stream_bytes(void);
