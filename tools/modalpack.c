@@ -61,7 +61,8 @@ static const tool_option options[] = {
      0},
     {"shapes", 0, "one|groups|bodies", "one",
      "What becomes a shape of its own: each mesh file, each of its volume groups, each body that touches no "
-     "other. Shapes that are equal but for a rigid motion are stored once.",
+     "other. Shapes that are equal but for a rigid motion, nodes in the same order, are stored once; with "
+     "orthotropic materials or single components held, those equal but for their place.",
      0},
     {"sturm", 0, NULL, NULL,
      "Prove that no mode is missing, by a Sturm count; done without being asked for where it is cheap.", 0},

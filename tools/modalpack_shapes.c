@@ -98,7 +98,7 @@ done:
 static modal_status make_objects(tool *t, pieces *all, modal_basis *basis, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    int64_t *first = NULL, *number = NULL;
+    int64_t *first = NULL, *number = NULL, n_directed = 0;
     double *frames = NULL;
     const double start = tool_seconds();
     MODAL_TRY(modal_alloc(&first, all->count, sizeof *first, "objects", err));
@@ -108,6 +108,7 @@ static modal_status make_objects(tool *t, pieces *all, modal_basis *basis, modal
     MODAL_TRY(modal_alloc_zero(&basis->objects, all->count, sizeof *basis->objects, "objects", err));
     MODAL_TRY(modal_alloc_zero(&basis->shapes, all->count, sizeof *basis->shapes, "shapes", err));
     basis->n_objects = (int32_t)all->count;
+    for (int64_t k = 0; k < all->count; k++) n_directed += modal_shape_has_directions(&all->shapes[k]);
     for (int64_t k = 0; k < all->count; k++) {
         if (first[k] == k) {
             number[k] = basis->n_shapes;
@@ -121,6 +122,11 @@ static modal_status make_objects(tool *t, pieces *all, modal_basis *basis, modal
     }
     tool_stage(t, "congruence", tool_seconds() - start, -1);
     tool_note(t, "%" PRId64 " solids, %d different shapes", all->count, basis->n_shapes);
+    if (n_directed > 1)
+        tool_note(t,
+                  "solids with directions of their own (orthotropic materials, single components held), which are "
+                  "the same only unturned, %" PRId64,
+                  n_directed);
 done:
     modal_free(&first);
     modal_free(&number);

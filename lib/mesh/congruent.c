@@ -109,8 +109,7 @@ static int same_structure(const modal_shape *a, const modal_shape *b)
     return 1;
 }
 
-/* Whether turning it would change its materials' or its supports' directions. */
-static int has_directions(const modal_shape *shape)
+int modal_shape_has_directions(const modal_shape *shape)
 {
     for (int32_t m = 0; m < shape->volume.n_materials; m++)
         if (shape->volume.materials[m].kind == MODAL_MATERIAL_ORTHOTROPIC) return 1;
@@ -125,7 +124,7 @@ int modal_shapes_are_congruent(const modal_shape *a, const modal_shape *b, doubl
     if (!same_structure(a, b)) return 0;
     centre_of(&a->volume, ca);
     centre_of(&b->volume, cb);
-    if (!has_directions(a)) best_rotation(&a->volume, ca, &b->volume, cb, r);
+    if (!modal_shape_has_directions(a)) best_rotation(&a->volume, ca, &b->volume, cb, r);
     double far = 0;
     for (int p = 0; p < 3; p++) {
         frame[4 * p + 3] = cb[p];

@@ -16,6 +16,10 @@
  * quaternions", 1987. */
 int modal_shapes_are_congruent(const modal_shape *a, const modal_shape *b, double frame[12]);
 
+/* Whether turning the solid would change its materials' or its supports' directions: orthotropic materials, or
+ * single components held. */
+int modal_shape_has_directions(const modal_shape *shape);
+
 /* first[k]: the first of the n shapes that shape k is congruent to, or k itself; frames [n, 12] from
  * that one to k. Compares only shapes whose counts, elements and mean square radii agree. */
 modal_status modal_shapes_find_congruent(int64_t n, const modal_shape *shapes, int64_t *first,

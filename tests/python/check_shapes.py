@@ -154,6 +154,14 @@ with h5py.File("f.h5") as f:
     assert f["shapes/0000/volume/fixed_nodes"][:].tolist() == list(range(9))
     assert len(f["shapes/0001/volume/fixed_nodes"]) == 0
 
+# components held have a direction: a copy that was turned is another shape, and the user is told
+write("held.msh", [bodies[0], (points + [0, 40, 0], tets), (points[:, [1, 2, 0]] + [0, 0, 40], tets)])
+for held, expected in (([], [0, 0, 0]), (["--fixed", "box:-9,-9,-9:99,99,99@x"], [0, 0, 1])):
+    got = run("held.msh", "held.h5", *RUBBER, "--modes", "2", "--shapes", "bodies", "--force", *held)
+    assert got.returncode == 0 and ("directions of their own" in got.stderr) == bool(held), got
+    with h5py.File("held.h5") as f:
+        assert f["objects/shape"][:].tolist() == expected
+
 # several files: each an object
 write("a.msh", [bodies[0]])
 write("c.msh", [moved[2]])
