@@ -10,27 +10,33 @@
 #include "lib/reduced/stvk.h"
 #include "tools/modalpack.h"
 
-/* The largest arrays of what comes after the modes, against --memory-limit: sets of columns over the degrees of
- * freedom, and the Gram matrix of the reduced forces. */
+static modal_status check_bytes(const char *what, double bytes, double limit, modal_error *err)
+{
+    if (limit <= 0 || bytes <= limit) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: %.0f MiB needed, the limit is %.0f MiB", what,
+                           ceil(bytes / 1048576), limit / 1048576);
+}
+
+/* The Gram matrix of the reduced forces of n columns, a block of points, and their terms. */
+static double bytes_of_forces(int64_t n)
+{
+    const double terms = (double)(n + modal_quadratic_count(n));
+    return 8 * (terms * terms + 1536 * terms + (double)n * (double)modal_cubic_count(n));
+}
+
+/* The largest arrays of what comes after the modes, as far as the options tell: those of snapshots and
+ * imported columns are known when their files are open. */
 modal_status modalpack_check_large(const request *r, const modal_shape *shape, int n_threads, modal_error *err)
 {
-    const double limit = (double)r->memory_limit * n_threads / r->threads;
+    modal_status status = MODAL_OK;
     const double unknowns = 3.0 * (double)shape->volume.n_nodes, k = (double)r->n_linear,
-                 n = (double)r->n_modes, terms = n + n * (n + 1) / 2;
-    const struct {
-        int wanted;
-        const char *what;
-        double bytes;
-    } parts[] = {
-        {r->n_linear > 0, "--derivatives", 8 * unknowns * (k + k * (k + 1) / 2 + 2 * n + 48)},
-        {r->snapshots_path != NULL, "--snapshots", 8 * unknowns * (2 * (n + 64) + 64)},
-        {r->reduced_forces && !r->import_path, "--reduced-forces",
-         8 * (terms * terms + 1536 * terms + n * (double)modal_cubic_count(r->n_modes))}};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && r->memory_limit > 0; i++)
-        if (parts[i].wanted && parts[i].bytes > limit)
-            return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: %.0f MiB needed, the limit is %.0f MiB",
-                                   parts[i].what, ceil(parts[i].bytes / 1048576), limit / 1048576);
-    return MODAL_OK;
+                 n = (double)r->n_modes, limit = (double)r->memory_limit * n_threads / r->threads;
+    if (r->n_linear > 0)
+        MODAL_TRY(check_bytes("--derivatives", 8 * unknowns * (k + k * (k + 1) / 2 + 2 * n + 48), limit, err));
+    if (r->reduced_forces && !r->import_path && !r->snapshots_path)
+        MODAL_TRY(check_bytes("--reduced-forces", bytes_of_forces(r->n_modes), limit, err));
+done:
+    return status;
 }
 
 void modalpack_tell_forces(tool *t, const request *r, int64_t n)
@@ -47,9 +53,11 @@ modal_status modalpack_reduced_forces(tool *t, const request *r, modal_shape *sh
 {
     if (!r->reduced_forces) return MODAL_OK;
     const double start = tool_seconds();
-    const modal_status status =
-        modal_stvk_reduced_forces(&shape->volume, shape->n_modes, shape->volume_modes, r->threads,
-                                  &r->device, &shape->reduced_forces, &t->progress, err);
+    modal_status status = check_bytes("--reduced-forces", bytes_of_forces(shape->n_modes),
+                                      (double)r->memory_limit, err);
+    if (status != MODAL_OK) return status;
+    status = modal_stvk_reduced_forces(&shape->volume, shape->n_modes, shape->volume_modes, r->threads, &r->device,
+                                       &shape->reduced_forces, &t->progress, err);
     if (status != MODAL_OK) return status;
     tool_stage(t, "reduced forces", tool_seconds() - start, -1);
     modalpack_tell_forces(t, r, shape->n_modes);
@@ -158,6 +166,11 @@ modal_status modalpack_decompose(tool *t, const request *r, modal_shape *shape, 
     MODAL_TRY(modal_snapshots_open(&snapshots, r->snapshots_path, shape->volume.n_nodes,
                                    shape->volume.nodes, &source.n_snapshots, &source.single, err));
     source.context = snapshots;
+    /* what is kept and its double, two blocks, the basis and the result */
+    const double most = fmin((double)options.n_modes + 64, (double)source.n_snapshots),
+                 columns = 2 * most + 64 + 2 * fmin((double)options.n_modes, most);
+    MODAL_TRY(check_bytes("--snapshots", 8 * 3 * (double)shape->volume.n_nodes * columns,
+                          (double)r->memory_limit, err));
     MODAL_TRY(modal_snapshots_solve(&shape->volume, shape->fixed_nodes, shape->n_fixed_nodes, &source,
                                     &options, &result, &report, &t->progress, err));
     tool_stage(t, "decompose snapshots", report.seconds_decompose, -1);

@@ -161,6 +161,11 @@ with tempfile.TemporaryDirectory() as name:
     got = run("modalpack", folder / "thin.msh", path, *RUBBER, "--fixed", "root", "--snapshots", sequence, code=3)
     assert "frame 5, point 3: not the mesh's node displaced" in got.stderr, got
     good = write(folder / "good.h5", u[:4])
+    run("modalpack", bar, path, *RUBBER, "--fixed", "root", "--snapshots", good, "--memory-limit", "2M", "-q")
+    path.unlink()
+    refuse(4, "--snapshots: 5 MiB needed, the limit is 2 MiB", "--snapshots", folder / "s.h5", "--memory-limit", "2M")
+    refuse(4, "--reduced-forces: 4 MiB needed, the limit is 2 MiB", "--snapshots", folder / "s.h5", "--modes", 20,
+           "--reduced-forces", "--memory-limit", "2M")
     refuse(2, "--energy: must be > 0, 0", "--snapshots", good, "--energy", 0)
     refuse(2, "--energy: must be in 0 .. 1", "--snapshots", good, "--energy", 1.5)
     refuse(2, "--energy: needs --snapshots", "--energy", 0.5)
