@@ -5,9 +5,7 @@
  * in the lanes, so the product needs no turning at all. What is computed twice, at the borders of runs
  * of vertices, costs less than writing positions to memory and reading them again.
  *
- * Processor time of one core (Zen 5, AVX-512), 64 columns of 1e5 vertices in order, r = 32, ms: the product
- * alone in OpenBLAS 21.1; deform 11.7 and normals_dynamic 14.9, one after the other 26.5; this 24.6. Half
- * of it is arithmetic (product 9, normals 7), the rest writes 154 MB. */
+ * Processor time of one core and what was tried: kernels/VERSIONS.md. */
 #include "kernels/deform_normals/deform_normals.h"
 
 #include "kernels/deform_normals/with_product.h"
