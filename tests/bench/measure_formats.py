@@ -58,7 +58,7 @@ def main():
             dd_wall, dd_processor = (min(x) for x in zip(*theirs))
             n = WIDTH * HEIGHT * frames
             rows.append(f"| {' '.join([kind, *more])} | {size / 1e6:.0f} | {size / n:.2f} | {size / wall / 1e6:.0f} | "
-                        f"{size / dd_wall / 1e6:.0f} | {size / processor / 1e6:.0f} | {size / dd_processor / 1e6:.0f} | "
+                        f"{size / dd_wall / 1e6:.0f} | {100 * dd_wall / wall:.0f} % | {size / processor / 1e6:.0f} | {size / dd_processor / 1e6:.0f} | "
                         f"{100 * dd_processor / processor:.0f} % |")
             print(rows[-1], flush=True)
         cpu = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo", encoding="utf-8")
@@ -72,13 +72,15 @@ def main():
                       f"unless it says so. The load of the machine was {os.getloadavg()[0]:.1f} for its "
                       f"{os.cpu_count()} CPUs: above 1 a CPU, seconds say little, and the seconds that a processor "
                       "worked say more. `synced` is the time of the writing thread and of the end of the run, until "
-                      "everything is on the disk, as `dd` has it; `a processor` is what one processor writes, by "
+                      "everything is on the disk, as `dd` has it (more than its speed is possible: the disk begins with "
+                      "a frame while later ones are made); `a processor` is what one processor writes, by "
                       "the processor time of the writing thread and of `dd`. The deformer works at the same time and "
                       "is not in it, nor are the other threads that encode frames for --precision. Bytes have the triangles "
                       "in them: once in vtkhdf, pc2 and mdd (rest.obj), in every file of ply, vtp and obj.\n\n"
-                      "| format | MB | bytes a vertex and frame | synced, MB/s | `dd` synced, MB/s | a processor, MB/s | "
+                      "| format | MB | bytes a vertex and frame | synced, MB/s | `dd` synced, MB/s | share of `dd`, synced | "
+                      "a processor, MB/s | "
                       "`dd`: a processor, MB/s | share of `dd`, by processor time |\n"
-                      "| --- | --- | --- | --- | --- | --- | --- | --- |\n" + "\n".join(rows) + "\n")
+                      "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n" + "\n".join(rows) + "\n")
     finally:
         os.chdir("/")
         shutil.rmtree(scratch)
