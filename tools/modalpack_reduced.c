@@ -108,7 +108,8 @@ modal_status modalpack_find_derivatives(const request *r, modal_shape *shape, in
                                                .n_modes = (int32_t)r->n_modes,
                                                .mass_rule = r->mass_rule,
                                                .fixed_components = shape->fixed_components,
-                                               .n_threads = n_threads};
+                                               .n_threads = n_threads,
+                                               .factor_float32 = shape->factor_float32};
     MODAL_TRY(modal_derivatives_solve(&shape->volume, shape->fixed_nodes, shape->n_fixed_nodes, &options,
                                       shape->eigenvalues, shape->volume_modes, &result, report, progress, err));
     *orthogonality = result.orthogonality;

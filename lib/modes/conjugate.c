@@ -88,10 +88,11 @@ static void find_residual(modal_modes_problem *problem, const modal_row *right, 
     modal_rows_rigid_relieve(&problem->rigid, problem->inner->r, problem->coefficients);
 }
 
-/* z = P F r, r = P^T r; and r^T z. */
+/* z = P F P^T r; and r^T z. What rounding puts into r of rigid motions would stay there for ever. */
 static void precondition(modal_modes_problem *problem, modal_row *rz)
 {
     modal_modes_inner *in = problem->inner;
+    modal_rows_rigid_relieve(&problem->rigid, in->r, problem->coefficients);
     modal_factor_solve_rows(problem->factor, in->r, in->z);
     modal_rows_rigid_remove(&problem->rigid, in->z, problem->coefficients);
     modal_rows_dot(problem->n, in->r, in->z, NULL, rz, in->scratch, problem->n_threads);

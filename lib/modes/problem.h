@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the steps of the eigenvalue computation share. Private to the room.
+/* What the steps of the eigenvalue computation share, and modal derivatives (lib/reduced) use.
  * Sets of vectors have shape [n_vectors, n], n = 3 n_free: column-major n x n_vectors to BLAS. */
 #ifndef MODAL_MODES_PROBLEM_H
 #define MODAL_MODES_PROBLEM_H

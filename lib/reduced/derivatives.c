@@ -7,7 +7,7 @@
 
 #include "lib/base/memory.h"
 #include "lib/fem/sparse.h"
-#include "lib/modes/factor.h"
+#include "lib/modes/problem.h"
 #include "lib/reduced/points.h"
 #include "lib/reduced/space.h"
 
@@ -110,9 +110,8 @@ static double length(int64_t n, const double *x) { return cblas_dnrm2((int)n, x,
 
 /* In place: loads -> K^-1 loads. Where K is singular its factor is of K - shift M with a small shift,
  * and the rest of the load is solved for again until it is gone. */
-static modal_status solve_block(const reduced_space *space, modal_rigid_space *rigid,
-                                modal_factor *factor, int64_t width, double *loads, double *work,
-                                double *worst, modal_error *err)
+static modal_status solve_block(const reduced_space *space, modal_modes_problem *problem, int64_t width,
+                                double *loads, double *work, double *worst, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int64_t n = space->n, size = n * width;
@@ -121,8 +120,7 @@ static modal_status solve_block(const reduced_space *space, modal_rigid_space *r
     memcpy(rest, loads, (size_t)size * sizeof *rest);
     for (int step = 0; step < MOST_CORRECTIONS; step++) {
         const double before = error;
-        MODAL_TRY(modal_factor_solve(factor, width, rest, image, err));
-        modal_rigid_remove(rigid, width, image);
+        MODAL_TRY(modal_modes_apply(problem, width, rest, image, err));
         for (int64_t i = 0; i < size; i++) solution[i] += image[i];
         modal_blocks_multiply(&space->system.pattern, space->system.stiffness, width, solution, image,
                               space->n_threads);
@@ -144,40 +142,48 @@ done:
 }
 
 static modal_status solve_loads(const modal_volume_mesh *mesh, const reduced_space *space,
-                                double first_eigenvalue, int64_t n_vectors, double *vectors,
-                                modal_derivatives_report *report, const modal_progress *progress,
-                                modal_error *err)
+                                const modal_derivatives_options *options, double first_eigenvalue,
+                                int64_t n_vectors, double *vectors, modal_derivatives_report *report,
+                                const modal_progress *progress, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    modal_rigid_space rigid = {0};
-    modal_factor *factor = NULL;
+    modal_modes_problem problem = {.system = space->system,
+                                   .n = space->n,
+                                   .n_threads = space->n_threads,
+                                   .expected_solves = (double)n_vectors};
     modal_factor_report of_factor = {0};
     double *work = NULL, before = modal_seconds();
     int definite = 0;
     int64_t pivot = -1;
-    MODAL_TRY(modal_rigid_space_build(mesh, &space->system, space->n_threads, &rigid, err));
-    MODAL_TRY(modal_factor_new(&space->system, space->n_threads, &factor, &of_factor, progress,
+    MODAL_TRY(modal_rigid_space_build(mesh, &space->system, space->n_threads, &problem.rigid, err));
+    MODAL_TRY(modal_factor_new(&space->system, space->n_threads, &problem.factor, &of_factor, progress,
                                err));
+    MODAL_TRY(modal_alloc(&problem.coefficients, problem.rigid.n_parts * problem.rigid.depth,
+                          sizeof *problem.coefficients, "rigid motions", err));
     modal_blas_threads(1);
-    MODAL_TRY(modal_factor_compute(factor, rigid.n_rigid ? -1e-5 * first_eigenvalue : 0, &definite,
-                                   &pivot, &of_factor, progress, err));
+    if (problem.rigid.n_rigid) problem.shift = -1e-5 * first_eigenvalue;
+    if (options->factor_float32) modal_factor_use(problem.factor, MODAL_FLOAT32);
+    MODAL_TRY(modal_factor_compute(problem.factor, problem.shift, &definite, &pivot, &of_factor, progress, err));
     if (!definite)
         MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "modal derivatives: stiffness not positive definite");
     report->seconds_factor = modal_seconds() - before;
     before = modal_seconds();
-    relieve(&rigid, n_vectors, vectors);
+    if (options->factor_float32) MODAL_TRY(modal_modes_inner_new(&problem, &problem.inner, err));
+    relieve(&problem.rigid, n_vectors, vectors);
     MODAL_TRY(modal_alloc(&work, 3 * SOLVES * space->n, sizeof *work, "modal derivatives", err));
     for (int64_t first = 0; first < n_vectors; first += SOLVES) {
         const int64_t width = n_vectors - first < SOLVES ? n_vectors - first : SOLVES;
         MODAL_TRY(modal_progress_report(progress, "derivatives", (double)first / (double)n_vectors, err));
-        MODAL_TRY(solve_block(space, &rigid, factor, width, vectors + first * space->n, work,
+        MODAL_TRY(solve_block(space, &problem, width, vectors + first * space->n, work,
                               &report->load_residual, err));
     }
     report->seconds_solve = modal_seconds() - before;
 done:
     modal_blas_threads(1);
-    modal_factor_delete(factor);
-    modal_rigid_space_free(&rigid);
+    modal_modes_inner_delete(problem.inner);
+    modal_factor_delete(problem.factor);
+    modal_free(&problem.coefficients);
+    modal_rigid_space_free(&problem.rigid);
     modal_free(&work);
     return status;
 }
@@ -220,7 +226,7 @@ static modal_status derive(const modal_volume_mesh *mesh, const int32_t *fixed_n
     reduced_space_hold(space, n_pairs, derivatives);
     report->seconds_loads = modal_seconds() - before;
     report->n_derivatives = n_pairs;
-    MODAL_TRY(solve_loads(mesh, space, eigenvalues[0], n_pairs, derivatives, report, progress, err));
+    MODAL_TRY(solve_loads(mesh, space, o, eigenvalues[0], n_pairs, derivatives, report, progress, err));
 done:
     return status;
 }

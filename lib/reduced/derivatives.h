@@ -32,6 +32,7 @@ typedef struct modal_derivatives_options {
     modal_mass_rule mass_rule;
     const uint8_t *fixed_components; /* [n_fixed] of each fixed node: 1 x, 2 y, 4 z, or sums; NULL: all */
     int n_threads;
+    int factor_float32; /* 1: a factor in floats, whose solves are corrected until they are as exact */
 } modal_derivatives_options;
 
 typedef struct modal_derivatives_report {

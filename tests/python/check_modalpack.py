@@ -172,7 +172,13 @@ expect(2, "--factor: must be auto, float64 or float32, half", fork, "o.h5", *STE
 expect(2, "--sturm: needs a factor in float64", fork, "o.h5", *STEEL, "--factor", "float32", "--sturm")
 expect(2, "--factor: is for natural modes", fork, "o.h5", *STEEL, "--factor", "float32", "--import", "x.U")
 expect(4, "in floats, ", fork, "o.h5", *STEEL, "--factor", "float32", "--memory-limit", "10M")
-for name in ("f1.h5", "f2.h5", "f.json"):
+for kind in ("64", "32"):
+    got = run(fork, f"d{kind}.h5", *STEEL, "--derivatives", "3", "--modes", "6", "--factor", f"float{kind}")
+    assert got.returncode == 0, got
+with h5py.File("d64.h5") as f, h5py.File("d32.h5") as g:
+    values = [h["shapes/0000/modes/eigenvalues"][:] for h in (f, g)]
+    assert abs(values[1] / values[0] - 1).max() <= 1e-7, values
+for name in ("f1.h5", "f2.h5", "f.json", "d64.h5", "d32.h5"):
     os.remove(name)
 
 # an interrupt: exit 130 and nothing left

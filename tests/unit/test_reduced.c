@@ -407,12 +407,13 @@ static void test_derivatives_are_second_differences(void **state)
     const uint8_t components[12] = {7, 7, 7, 7, 7, 7, 2, 2, 2, 2, 2, 2};
     for (int i = 0; i < 12; i++) fixed[i] = i;
     double *image = room(n), *curvature = room(n), *derivatives;
-    for (int held = 0; held < 3; held++) {
+    for (int test = 0; test < 6; test++) { /* by a factor in doubles, and in floats */
+        const int held = test % 3;
         modal_modes_result modes;
         modal_derivatives_report report;
         const uint8_t *of_each = held == 2 ? components : NULL;
         const modal_derivatives_options options = {
-            .n_linear = K, .n_modes = 1, .fixed_components = of_each, .n_threads = 2};
+            .n_linear = K, .n_modes = 1, .fixed_components = of_each, .n_threads = 2, .factor_float32 = test / 3};
         solve_modes(&mesh, fixed, of_each, held ? 12 : 0, &modes);
         assert_int_equal(modal_derivatives_compute(&mesh, fixed, held ? 12 : 0, &options,
                                                    modes.eigenvalues, modes.modes, &derivatives,
