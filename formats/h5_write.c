@@ -18,6 +18,7 @@ static hid_t timeless(hid_t kind)
  * longer than using them: these are made once and live as long as the process. Links stay in the header
  * of a group until there are many, instead of in a heap and a tree from the ninth on, and room is left for
  * them. Everything is written at once, so nothing needs to be filled first. */
+static pthread_once_t creations_made = PTHREAD_ONCE_INIT;
 static hid_t group_creation = H5I_INVALID_HID, array_creation = H5I_INVALID_HID;
 
 static void make_creations(void)
@@ -37,9 +38,7 @@ modal_status modal_h5_create(hid_t *file, const char *path, modal_error *err)
     modal_status status = MODAL_OK;
     hid_t access = H5I_INVALID_HID, creation = H5I_INVALID_HID;
     *file = H5I_INVALID_HID;
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     modal_h5_start();
-    pthread_once(&once, make_creations);
     MODAL_TRY(modal_h5_access(&access, err));
     creation = timeless(H5P_FILE_CREATE);
     if (creation < 0 || (!path && H5Pset_fapl_core(access, 1 << 20, 0) < 0)) {
@@ -125,6 +124,7 @@ modal_status modal_h5_image(hid_t file, void **bytes, size_t *length, modal_erro
 
 modal_status modal_h5_make_group(hid_t parent, const char *name, hid_t *group, modal_error *err)
 {
+    pthread_once(&creations_made, make_creations);
     *group = group_creation < 0 ? H5I_INVALID_HID
                                 : H5Gcreate2(parent, name, H5P_DEFAULT, group_creation, H5P_DEFAULT);
     return *group < 0 ? modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, "group cannot be written")
@@ -161,6 +161,7 @@ modal_status modal_h5_write_array(hid_t place, const char *name, modal_h5_type t
         chunk[i] = 1;
     }
     /* Only an empty array is chunked: h5repack cannot compress an empty contiguous one. */
+    pthread_once(&creations_made, make_creations);
     hid_t creation = array_creation;
     if (empty && creation >= 0) creation = chunked = H5Pcopy(array_creation);
     if (creation < 0 || (empty && H5Pset_chunk(chunked, rank, chunk) < 0)) {
