@@ -21,11 +21,14 @@ static double number_in(const char *root, const char *folder, const char *file, 
     return value;
 }
 
-static double left_of(const char *root, const char *folder, const char *most, const char *now, const char *idle)
+static double left_of(const char *root, const char *folder, const char *most, const char *now, const char *idle,
+                      const char *active)
 {
     const double limit = number_in(root, folder, most, ""), used = number_in(root, folder, now, "");
     if (!(limit >= 0 && used >= 0)) return INFINITY;
-    return fmax(limit - used + fmax(number_in(root, folder, "memory.stat", idle), 0), 0);
+    const double files = fmax(number_in(root, folder, "memory.stat", idle), 0) +
+                         fmax(number_in(root, folder, "memory.stat", active), 0);
+    return fmax(limit - used + files, 0);
 }
 
 double tool_available_memory(const char *root)
@@ -43,9 +46,10 @@ double tool_available_memory(const char *root)
     /* a group has no more than what those above it have */
     for (char *end = folder + strlen(folder); end; end = strrchr(folder + base, '/')) {
         *end = '\0';
-        least = fmin(least, left_of(root, folder, "memory.max", "memory.current", "inactive_file "));
+        least = fmin(least, left_of(root, folder, "memory.max", "memory.current", "inactive_file ",
+                                    "active_file "));
     }
     least = fmin(least, left_of(root, "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
-                                "total_inactive_file "));
+                                "total_inactive_file ", "total_active_file "));
     return isfinite(least) ? fmax(least, 1) : 0;
 }
