@@ -38,14 +38,16 @@ namespace {
         RS_SYNC();                                                                                           \
     }
 
-enum { WARP_MODES = 16, WARPS = 4 }; // up to so many modes by a warp, so many warps a block
+// up to so many modes by a warp; so many warps a block, of which one fills a multiprocessor: more of them have too few
+// registers, and more blocks make a slower barrier
+enum { WARP_MODES = 16, WARPS = 12 };
 
 namespace by_warp {
 #define RS_LANE ((int32_t)(threadIdx.x % 32))
 #define RS_LANES 32
 #define RS_SYNC() __syncwarp()
 #define RS_LARGE 0
-#define RS_BOUNDS __launch_bounds__(32 * WARPS, 4)
+#define RS_BOUNDS __launch_bounds__(32 * WARPS, 1)
 RS_COLUMN_SUMS
 #include "kernels/reduced_step/reduced_step_body.h"
 #include "kernels/reduced_step/reduced_step_grid.cuh"
