@@ -4,9 +4,12 @@
 #ifndef MODAL_KERNELS_TENSOR_CORE_CUH
 #define MODAL_KERNELS_TENSOR_CORE_CUH
 
+#include <cstddef>
 #include <cstdint>
 
 namespace modal_cuda {
+
+constexpr size_t SHARED_MULTIPROCESSOR = 228 * 1024; // compute capability 9.0; 1 KB a block is CUDA's
 
 // x = high + low: high is x rounded to 11 significant bits, low (exact) keeps the other 12 or 13, of
 // which the tensor cores take 11.
@@ -38,6 +41,13 @@ __device__ __forceinline__ float4 load_shared(uint32_t address)
     asm volatile("ld.shared.v4.f32 {%0,%1,%2,%3}, [%4];"
                  : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
                  : "r"(address));
+    return v;
+}
+
+__device__ __forceinline__ float load_shared_4(uint32_t address)
+{
+    float v;
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(address));
     return v;
 }
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // u = U q, or x = R (xbar + U q) + p, on CUDA: what modal_sum and deform share, and the choice of the
-// kernel. Two kernels; kernels/VERSIONS.md has the measurements behind the limits.
+// kernel. kernels/VERSIONS.md has the measurements behind the limits.
 //
 // direct (tile_direct.cuh): few columns, or very many modes. Bound by reading U once.
 // tensor (tile_tensor.cuh): many columns. Bound by writing the columns; the multiply-adds run on the
 //   tensor cores with both factors split into two TF32 numbers.
+// resident (tile_resident.cuh): the same products for few modes, with U in registers.
 //
-// The two sum in different orders, so the choice looks at the number of modes and at the number of
-// columns of the caller's whole job, never at how the job is cut into calls.
+// direct and the others sum in different orders, so that choice looks at the number of modes and at the
+// number of columns of the caller's whole job, never at how the job is cut into calls. The others give
+// the same bytes.
 #ifndef MODAL_KERNELS_TILE_PRODUCT_CUH
 #define MODAL_KERNELS_TILE_PRODUCT_CUH
 
@@ -50,12 +52,46 @@ __device__ __forceinline__ void transform(const float4 (&t)[3], const float (&re
     }
 }
 
+// Whether every column begins at a multiple of 16 bytes.
+inline bool vectors(const Product &p)
+{
+    return p.n_vertices % 4 == 0 && (uintptr_t)p.positions % 16 == 0 &&
+           (uintptr_t)p.displacement % 16 == 0;
+}
+
 } // namespace modal_cuda
 
 #include "kernels/modal_sum/tile_direct.cuh"
+#include "kernels/modal_sum/tile_resident.cuh"
 #include "kernels/modal_sum/tile_tensor.cuh"
 
 namespace modal_cuda {
+
+// The fastest blocks of kernels/VERSIONS.md; where q does not fit for as many columns, fewer, or q through
+// the ring. The choice changes no byte.
+template <Kind KIND>
+modal_status launch_split(const Product &p, cudaStream_t stream, modal_error *err)
+{
+    using Few = TensorShape<1, 4, 1, 4>;
+    using Some = TensorShape<4, 4, 1, 3>;
+    using Many = TensorShape<4, 2, 2, 2>;
+    using Wide = TensorShape<4, 4, 2, 1>;
+    using Long = TensorShape<4, 4, 2, 1, true>;
+    using Small = TensorShape<2, 1, 4, 4>;
+    const bool lines = p.n_vertices % 32 == 0; // columns are whole cache lines: shorter runs will do
+    const bool small = p.n_tiles <= 512, many = p.n_columns > 32;
+    if (p.n_modes <= RESIDENT_MODES && (small || p.n_columns > 64) &&
+        (p.n_tiles > 1 || p.n_columns <= 1024) && p.n_tiles <= INT32_MAX && p.n_columns <= INT32_MAX / 16)
+        return launch_resident<KIND>(p, stream, err);
+    if (many && small && tensor_fits<Small>(p, 4)) return launch_tensor_shape<Small, KIND>(p, stream, err);
+    const bool crowded = many && !small && !tensor_fits<Many>(p, 2);
+    if (crowded && tensor_fits<Wide>(p, 1)) return launch_tensor_shape<Wide, KIND>(p, stream, err);
+    if (many && (lines || !tensor_fits<Some>(p, 2)) && tensor_fits<Many>(p, 1))
+        return launch_tensor_shape<Many, KIND>(p, stream, err);
+    if (crowded) return launch_tensor_shape<Long, KIND>(p, stream, err);
+    if (p.n_columns > 16 && tensor_fits<Some>(p, 1)) return launch_tensor_shape<Some, KIND>(p, stream, err);
+    return launch_tensor_shape<Few, KIND>(p, stream, err);
+}
 
 // total_columns: of the whole job, at least p.n_columns.
 template <Kind KIND>
@@ -65,7 +101,7 @@ modal_status launch_product(const Product &p, int64_t total_columns, modal_strea
     const cudaStream_t stream = (cudaStream_t)queue;
     if (p.n_vertices <= 0 || p.n_columns <= 0) return MODAL_OK;
     if (modal_sum_splits(p.n_modes, p.n_columns, total_columns))
-        return launch_tensor<KIND>(p, stream, err);
+        return launch_split<KIND>(p, stream, err);
     return launch_direct<KIND>(p, stream, err);
 }
 

@@ -3,9 +3,9 @@
 // product, U q ~ U_high q_high + U_high q_low + U_low q_high, with x_high = x rounded to TF32's 11 bits
 // and x_low = x - x_high.
 //
-// A block of four warps keeps q of its columns in shared memory, split and in the order of the
+// A block of four or eight warps keeps q of its columns in shared memory, split and in the order of the
 // fragments, and walks through tiles: U comes through a ring in shared memory (cp.async), a few modes
-// at a time; each warp multiplies a tile with its columns, transforms and writes. The rows of the
+// at a time (q, too, where it is too large to be kept); each warp multiplies a tile with its columns, transforms and writes. The rows of the
 // fragments are vertices in such an order that a lane ends up with x y z of four consecutive vertices:
 // 12 consecutive floats of a column. Why it is fast:
 //  - the 16-byte pieces of a mode are permuted in the ring, so that a fragment's loads meet every bank
@@ -24,24 +24,17 @@
 
 namespace modal_cuda {
 
-constexpr int TENSOR_WARPS = 4, TENSOR_THREADS = 32 * TENSOR_WARPS;
-constexpr int RING_MODES = 16; // modes go to the ring in multiples of these: 3 x 16 bytes a thread
+constexpr int RING_THREADS = 128, RING_MODES = 16; // so many threads copy modes of one tile, 3 x 16 bytes each
 constexpr int RING_STAGES = 3;
 constexpr int STAGE_PITCH = 100; // floats of a column where a warp's results are staged
 
-// Whether every column begins at a multiple of 16 bytes.
-inline bool tensor_vectors(const Product &p)
-{
-    return p.n_vertices % 4 == 0 && (uintptr_t)p.positions % 16 == 0 &&
-           (uintptr_t)p.displacement % 16 == 0;
-}
-
 // A warp multiplies one tile with 8 NT columns; TILES x WN warps are a block of TILES tiles and 8 NT WN
-// columns, BLOCKS of them run on a multiprocessor.
-template <int NT_, int TILES_, int BLOCKS_>
+// columns, BLOCKS of them run on a multiprocessor. STREAM: q comes through the ring, too.
+template <int NT_, int TILES_, int WN_, int BLOCKS_, bool STREAM_ = false>
 struct TensorShape {
-    static constexpr int NT = NT_, TILES = TILES_, WN = TENSOR_WARPS / TILES_, BLOCKS = BLOCKS_;
-    static constexpr int COLUMNS = 8 * NT * WN;
+    static constexpr int NT = NT_, TILES = TILES_, WN = WN_, BLOCKS = BLOCKS_;
+    static constexpr bool STREAM = STREAM_;
+    static constexpr int WARPS = TILES * WN, THREADS = 32 * WARPS, COLUMNS = 8 * NT * WN;
 };
 
 struct TensorPlan {
@@ -74,7 +67,7 @@ __device__ __forceinline__ void load_tensor_columns(const Product &p, int64_t fi
                                                     float *frames_s)
 {
     const int r = p.n_modes, count = (r + 7) / 8 * S::COLUMNS * 4;
-    for (int i = threadIdx.x; i < count; i += TENSOR_THREADS) {
+    for (int i = threadIdx.x; i < count && !S::STREAM; i += S::THREADS) {
         const int64_t column = first + i / 32 % (S::COLUMNS / 8) * 8 + i % 32 / 4;
         const int k = i / (S::COLUMNS * 4) * 8 + i % 4;
         const float *q = p.q + column * r + k;
@@ -86,51 +79,67 @@ __device__ __forceinline__ void load_tensor_columns(const Product &p, int64_t fi
                              __uint_as_float(low[0]), __uint_as_float(low[1]));
     }
     if (KIND != SUM)
-        for (int i = threadIdx.x; i < S::COLUMNS * 12; i += TENSOR_THREADS)
+        for (int i = threadIdx.x; i < S::COLUMNS * 12; i += S::THREADS)
             frames_s[i] = first + i / 12 < p.n_columns ? __ldg(p.frames + first * 12 + i) : 0.0f;
 }
 
 // Starts to bring modes [k0, k0 + modes) of the block's tiles to a stage of the ring, zeros for modes
 // and tiles that do not exist, and the rest positions behind them with the last modes.
 template <class S, Kind KIND>
-__device__ __forceinline__ void copy_chunk(const Product &p, uint32_t to, int32_t row, int k0, int modes)
+__device__ __forceinline__ void copy_chunk(const Product &p, uint32_t to, const TensorItem &item, int k0,
+                                           int modes)
 {
-    const int r = p.n_modes, tid = threadIdx.x, first = row * S::TILES;
+    constexpr int TEAMS = S::THREADS / RING_THREADS; // each copies every TEAMS-th tile
+    const int r = p.n_modes, tid = threadIdx.x % RING_THREADS, team = threadIdx.x / RING_THREADS;
+    const int first = item.row * S::TILES;
     const bool last = k0 + modes >= r, whole = k0 + modes <= r && first + S::TILES <= p.n_tiles;
-    const float *from = p.modal_matrix + ((int64_t)first * r + k0) * 96 + tid * 4;
+    const float *from = p.modal_matrix + ((int64_t)(first + team) * r + k0) * 96 + tid * 4;
+    if (S::STREAM) {
+        const uint32_t q_s = to + S::TILES * (modes + 1) * 384;
+#pragma unroll 1
+        for (int i = threadIdx.x; i < S::COLUMNS * modes; i += S::THREADS) {
+            const int c = i / modes, k = i % modes;
+            const int64_t column = (int64_t)item.group * S::COLUMNS + c;
+            const uint32_t at = q_s + (c * (modes + 4) + k) * 4;
+            if (column < p.n_columns && k0 + k < r)
+                copy_async_4(at, p.q + column * r + k0 + k);
+            else
+                asm volatile("st.shared.f32 [%0], 0f00000000;" ::"r"(at) : "memory");
+        }
+    }
     uint32_t at[3];
 #pragma unroll
     for (int i = 0; i < 3; i++) {
-        const int piece = i * TENSOR_THREADS + tid;
+        const int piece = i * RING_THREADS + tid;
         at[i] = to + (piece ^ (piece / 24 % 4 * 2)) * 16;
     }
     if (whole) {
 #pragma unroll
-        for (int j = 0; j < S::TILES; j++, from += r * 96) {
+        for (int j = team; j < S::TILES; j += TEAMS, from += TEAMS * r * 96) {
             const uint32_t by = j * (modes + 1) * 384;
 #pragma unroll
-            for (int i = 0; i < 3; i++) copy_async_16(at[i] + by, from + i * TENSOR_THREADS * 4);
+            for (int i = 0; i < 3; i++) copy_async_16(at[i] + by, from + i * RING_THREADS * 4);
             if (modes > RING_MODES)
 #pragma unroll
                 for (int i = 0; i < 3; i++)
                     copy_async_16(at[i] + by + RING_MODES * 384,
-                                  from + i * TENSOR_THREADS * 4 + RING_MODES * 96);
+                                  from + i * RING_THREADS * 4 + RING_MODES * 96);
             if (KIND != SUM && last && tid < 96)
                 copy_async_4(to + by + modes * 384 + tid * 4, p.rest_tiles + (int64_t)(first + j) * 96 + tid);
         }
         return;
     }
 #pragma unroll 1
-    for (int j = 0; j < S::TILES; j++, from += r * 96) {
+    for (int j = team; j < S::TILES; j += TEAMS, from += TEAMS * r * 96) {
         const uint32_t by = j * (modes + 1) * 384;
         const bool exists = first + j < p.n_tiles;
 #pragma unroll 1
         for (int m0 = 0; m0 < modes; m0 += RING_MODES)
 #pragma unroll
             for (int i = 0; i < 3; i++) {
-                const int mode = k0 + m0 + (i * TENSOR_THREADS + tid) / 24;
+                const int mode = k0 + m0 + (i * RING_THREADS + tid) / 24;
                 if (exists && mode < r)
-                    copy_async_16(at[i] + by + m0 * 384, from + i * TENSOR_THREADS * 4 + m0 * 96);
+                    copy_async_16(at[i] + by + m0 * 384, from + i * RING_THREADS * 4 + m0 * 96);
                 else
                     store_shared(at[i] + by + m0 * 384, make_float4(0.0f, 0.0f, 0.0f, 0.0f));
             }
@@ -145,14 +154,24 @@ __device__ __forceinline__ void copy_chunk(const Product &p, uint32_t to, int32_
 // compiler's own order, which spills.
 template <class S>
 __device__ __forceinline__ void multiply(float (&sum)[6][S::NT][4], uint32_t from, uint32_t b,
-                                         int modes)
+                                         int modes, int q_pitch)
 {
     constexpr int NT = S::NT;
 #pragma unroll 1
-    for (; modes > 0; modes -= 8, from += 8 * 384, b += S::COLUMNS * 64) {
+    for (; modes > 0; modes -= 8, from += 8 * 384, b += S::STREAM ? 32 : S::COLUMNS * 64) {
         float4 u = load_shared(from), v = load_shared(from + 4 * 384), q[NT];
 #pragma unroll
-        for (int i = 0; i < NT; i++) q[i] = load_shared(b + i * 512);
+        for (int i = 0; i < NT; i++) {
+            if (!S::STREAM) {
+                q[i] = load_shared(b + i * 512);
+                continue;
+            }
+            uint32_t h[2], l[2];
+            split(load_shared_4(b + i * 8 * q_pitch), h[0], l[0]);
+            split(load_shared_4(b + i * 8 * q_pitch + 16), h[1], l[1]);
+            q[i] = make_float4(__uint_as_float(h[0]), __uint_as_float(h[1]), __uint_as_float(l[0]),
+                               __uint_as_float(l[1]));
+        }
 #pragma unroll
         for (int c = 0; c < 3; c++) {
             uint32_t high[2][4], low[2][4];
@@ -264,16 +283,23 @@ __device__ __forceinline__ void write_columns(const float (&sum)[6][S::NT][4], c
     }
 }
 
+// Bytes of one stage of the ring.
+template <class S>
+__host__ __device__ constexpr uint32_t tensor_stage(int modes)
+{
+    return S::TILES * (modes + 1) * 384 + (S::STREAM ? S::COLUMNS * (modes + 4) * 4 : 0);
+}
+
 template <class S, Kind KIND, bool VECTORS>
-__global__ void __launch_bounds__(TENSOR_THREADS, S::BLOCKS)
+__global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     tensor(const Product p, const TensorPlan plan)
 {
     extern __shared__ float4 shared[];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, wn = warp % S::WN, wm = warp / S::WN;
     const int r8 = (p.n_modes + 7) / 8 * 8, modes = plan.chunk_modes;
-    const uint32_t tile_bytes = (modes + 1) * 384, stage_bytes = S::TILES * tile_bytes;
+    const uint32_t tile_bytes = (modes + 1) * 384, stage_bytes = tensor_stage<S>(modes);
     float4 *b_s = shared;
-    float *frames_s = &shared[r8 / 8 * (S::COLUMNS * 4)].x;
+    float *frames_s = &shared[S::STREAM ? 0 : r8 / 8 * (S::COLUMNS * 4)].x;
     float *ring_s = frames_s + S::COLUMNS * 12;
     float *stage = ring_s + RING_STAGES * stage_bytes / 4 + warp * 8 * STAGE_PITCH;
     const uint32_t ring = shared_address(ring_s);
@@ -284,7 +310,7 @@ __global__ void __launch_bounds__(TENSOR_THREADS, S::BLOCKS)
     int chunk_ahead = 0, slot_ahead = 0, slot = 0;
     const auto copy_next = [&] {
         if (ahead.left > 0)
-            copy_chunk<S, KIND>(p, ring + slot_ahead * stage_bytes, ahead.row, chunk_ahead * modes, modes);
+            copy_chunk<S, KIND>(p, ring + slot_ahead * stage_bytes, ahead, chunk_ahead * modes, modes);
         copy_async_commit();
         if (++slot_ahead == RING_STAGES) slot_ahead = 0;
         if (++chunk_ahead == plan.n_chunks) chunk_ahead = 0, ahead.next(plan);
@@ -307,7 +333,9 @@ __global__ void __launch_bounds__(TENSOR_THREADS, S::BLOCKS)
             __syncthreads(); // this chunk is there for all, and all are done with the one before
             copy_next();
             at = slot * stage_bytes;
-            multiply<S>(sum, ring + at + lane_at, b, min(modes, left));
+            if (S::STREAM)
+                b = ring + at + S::TILES * tile_bytes + (wn * S::NT * 8 + g) * (modes + 4) * 4 + t * 4;
+            multiply<S>(sum, ring + at + lane_at, b, min(modes, left), (modes + 4) * 4);
             b += modes * (S::COLUMNS * 8);
             if (++slot == RING_STAGES) slot = 0;
         }
@@ -330,15 +358,13 @@ __global__ void __launch_bounds__(TENSOR_THREADS, S::BLOCKS)
     }
 }
 
-constexpr size_t SHARED_MULTIPROCESSOR = 228 * 1024; // compute capability 9.0; 1 KB a block is CUDA's
-
 // Bytes of shared memory of a block.
 template <class S>
 size_t tensor_bytes(int n_modes, int chunk_modes)
 {
-    return sizeof(float) * ((size_t)(n_modes + 7) / 8 * S::COLUMNS * 16 + S::COLUMNS * 12 +
-                            RING_STAGES * S::TILES * (chunk_modes + 1) * 96 +
-                            TENSOR_WARPS * 8 * STAGE_PITCH);
+    return sizeof(float) * ((S::STREAM ? 0 : (size_t)(n_modes + 7) / 8 * S::COLUMNS * 16) +
+                            S::COLUMNS * 12 + S::WARPS * 8 * STAGE_PITCH) +
+           RING_STAGES * tensor_stage<S>(chunk_modes);
 }
 
 // What each of `blocks` blocks on a multiprocessor may have.
@@ -377,30 +403,11 @@ modal_status launch_tensor_shape(const Product &p, cudaStream_t stream, modal_er
     plan.step_rows = (int32_t)(grid / n_groups);
     plan.step_groups = (int32_t)(grid % n_groups);
     const size_t size = tensor_bytes<S>(p.n_modes, plan.chunk_modes);
-    const auto kernel = tensor_vectors(p) ? tensor<S, KIND, true> : tensor<S, KIND, false>;
+    const auto kernel = vectors(p) ? tensor<S, KIND, true> : tensor<S, KIND, false>;
     code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)size);
     if (code != cudaSuccess) return modal_cuda_status(code, "tile product, shared memory", err);
-    kernel<<<(unsigned)grid, TENSOR_THREADS, size, stream>>>(p, plan);
+    kernel<<<(unsigned)grid, S::THREADS, size, stream>>>(p, plan);
     return modal_cuda_launched("tile product, tensor cores", err);
-}
-
-// The fastest blocks of kernels/VERSIONS.md; where q does not fit for as many columns, fewer. The choice
-// changes no byte.
-template <Kind KIND>
-modal_status launch_tensor(const Product &p, cudaStream_t stream, modal_error *err)
-{
-    using Few = TensorShape<1, 4, 4>;
-    using Some = TensorShape<4, 4, 3>;
-    using Many = TensorShape<4, 2, 2>;
-    using Small = TensorShape<2, 1, 4>;
-    const bool lines = p.n_vertices % 32 == 0; // columns are whole cache lines: shorter runs will do
-    if (p.n_columns > 32 && p.n_tiles <= 512 && tensor_fits<Small>(p, 4))
-        return launch_tensor_shape<Small, KIND>(p, stream, err);
-    if (p.n_columns > 32 && lines && tensor_fits<Many>(p, 1))
-        return launch_tensor_shape<Many, KIND>(p, stream, err);
-    if (p.n_columns > 16 && tensor_fits<Some>(p, 1))
-        return launch_tensor_shape<Some, KIND>(p, stream, err);
-    return launch_tensor_shape<Few, KIND>(p, stream, err);
 }
 
 } // namespace modal_cuda

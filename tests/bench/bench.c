@@ -94,6 +94,18 @@ done:
     return status;
 }
 
+static const double LEAST_COPY = 0.5e6; /* bytes; the next is twice as large */
+
+double bench_copy_seconds(const bench_side *side, double bytes)
+{
+    double size = LEAST_COPY;
+    if (bytes <= size) return side->copies[0];
+    for (int i = 1; i < side->n_copies; i++, size *= 2.0)
+        if (bytes <= 2.0 * size)
+            return side->copies[i - 1] + (bytes / size - 1.0) * (side->copies[i] - side->copies[i - 1]);
+    return bytes / side->copy_rate;
+}
+
 /* ---- rows ---- */
 
 void bench_print(modal_bench *b, const char *format, ...)
@@ -116,14 +128,14 @@ void bench_table(modal_bench *b, const char *name, const char *title)
 void bench_headings(modal_bench *b)
 {
     b->ours = 0.0;
-    bench_print(b, "%-45s %8s %5s %5s %11s %21s %8s %6s %7s\n", "", "vertices", "modes", "cols",
-                "us", "least .. most", "GB/s", "% copy", "x ours");
+    bench_print(b, "%-45s %8s %5s %5s %11s %21s %8s %6s %6s %7s\n", "", "vertices", "modes", "cols",
+                "us", "least .. most", "GB/s", "% copy", "% size", "x ours");
 }
 
 modal_status bench_row_add(modal_bench *b, const bench_row *row, modal_error *err)
 {
     const bench_time *t = &row->time;
-    char text[3][32] = {"", "", ""}, spread[32];
+    char text[4][32] = {"", "", "", ""}, spread[32];
     const double rate = row->bytes > 0.0 ? row->bytes / t->median : 0.0;
     if (row->ours) b->ours = t->median;
     json_t *object = json_pack(
@@ -140,6 +152,11 @@ modal_status bench_row_add(modal_bench *b, const bench_row *row, modal_error *er
         json_object_set_new(object, "share_of_copy", json_real(rate / row->side->copy_rate));
         snprintf(text[1], sizeof text[1], "%.0f", 100.0 * rate / row->side->copy_rate);
     }
+    if (rate > 0.0 && row->side->n_copies > 0) {
+        const double share = bench_copy_seconds(row->side, row->bytes) / t->median;
+        json_object_set_new(object, "share_of_copy_as_large", json_real(share));
+        snprintf(text[3], sizeof text[3], "%.0f", 100.0 * share);
+    }
     if (b->ours > 0.0) {
         json_object_set_new(object, "times_ours", json_real(t->median / b->ours));
         if (!row->ours) snprintf(text[2], sizeof text[2], "%.2f", t->median / b->ours);
@@ -155,9 +172,9 @@ modal_status bench_row_add(modal_bench *b, const bench_row *row, modal_error *er
         snprintf(name, sizeof name, "%-4s %s%s", row->side->is_cuda ? "gpu" : "cpu",
                  row->ours ? "* " : "  ", row->name);
         snprintf(spread, sizeof spread, "%.2f .. %.2f", 1e6 * t->least, 1e6 * t->most);
-        bench_print(b, "%-45s %8" PRId64 " %5.*f %5" PRId64 " %11.2f %21s %8s %6s %7s\n", name,
+        bench_print(b, "%-45s %8" PRId64 " %5.*f %5" PRId64 " %11.2f %21s %8s %6s %6s %7s\n", name,
                     row->n_vertices, row->n_modes == floor(row->n_modes) ? 0 : 1, row->n_modes,
-                    row->n_columns, 1e6 * t->median, spread, text[0], text[1], text[2]);
+                    row->n_columns, 1e6 * t->median, spread, text[0], text[1], text[3], text[2]);
     }
     if (row->tolerance && !(row->error <= 1.0))
         return modal_error_set(err, MODAL_ERROR_SYSTEM,
@@ -257,7 +274,7 @@ double bench_error(int64_t count, const float *got, int step, const float *expec
 
 typedef struct copy_case {
     bench_side *side;
-    float *to, *from;
+    float *to;
     int64_t bytes;
     volatile float sum;
 } copy_case;
@@ -265,11 +282,12 @@ typedef struct copy_case {
 static modal_status call_copy(void *context, int64_t k, modal_error *err)
 {
     copy_case *c = context;
-    (void)k, (void)err;
+    const float *from = bench_set(c->side, c->bytes / 4, k);
+    (void)err;
 #ifdef MODAL_HAVE_CUDA
-    if (c->side->is_cuda) return bench_cuda_copy(c->to, c->from, c->bytes, c->side->stream, err);
+    if (c->side->is_cuda) return bench_cuda_copy(c->to, from, c->bytes, c->side->stream, err);
 #endif
-    bench_cpu_copy(c->to, c->from, c->bytes);
+    bench_cpu_copy(c->to, from, c->bytes);
     return MODAL_OK;
 }
 
@@ -277,7 +295,7 @@ static modal_status call_read(void *context, int64_t k, modal_error *err)
 {
     copy_case *c = context;
     (void)k, (void)err;
-    c->sum = bench_cpu_read(c->from, c->bytes / 4);
+    c->sum = bench_cpu_read(c->side->pool, c->bytes / 4);
     return MODAL_OK;
 }
 
@@ -300,7 +318,7 @@ static modal_status measure_ceilings(modal_bench *b, bench_side *side, modal_err
 {
     modal_status status = MODAL_OK;
     const int64_t most = side->is_cuda ? INT64_C(2) << 30 : INT64_C(1) << 30;
-    copy_case c = {.side = side, .from = side->pool, .bytes = side->pool_floats * 4 / 64 * 64};
+    copy_case c = {.side = side, .bytes = side->pool_floats * 4 / 64 * 64};
     bench_row row = {.side = side, .error = -1.0};
     if (c.bytes > most) c.bytes = most;
     MODAL_TRY(bench_to_device(side, &c.to, NULL, c.bytes, "copy", err));
@@ -327,6 +345,18 @@ static modal_status measure_ceilings(modal_bench *b, bench_side *side, modal_err
         MODAL_TRY(bench_row_add(b, &row, err));
     }
 #endif
+    int n_copies = 0;
+    for (double size = LEAST_COPY; n_copies < BENCH_COPIES && size <= 2.0 * (double)c.bytes; size *= 2.0) {
+        char name[32];
+        copy_case small = {.side = side, .to = c.to, .bytes = (int64_t)(size / 2.0) / 64 * 64};
+        snprintf(name, sizeof name, "copy, %g MB in all", 1e-6 * size);
+        row.name = name;
+        row.bytes = size;
+        MODAL_TRY(bench_measure(b, side, call_copy, &small, &row.time, err));
+        MODAL_TRY(bench_row_add(b, &row, err));
+        side->copies[n_copies++] = row.time.median;
+    }
+    side->n_copies = n_copies;
 done:
     bench_free(side, &c.to);
     return status;

@@ -17,7 +17,7 @@
 #include "kernels/registry.h"
 #include "tools/modalbench.h"
 
-enum { BENCH_RUNS = 15, BENCH_RUNS_QUICK = 3, BENCH_CACHE_BYTES = 256 << 20 };
+enum { BENCH_RUNS = 15, BENCH_RUNS_QUICK = 3, BENCH_CACHE_BYTES = 256 << 20, BENCH_COPIES = 11 };
 
 /* One machine that computes. */
 typedef struct bench_side {
@@ -27,6 +27,8 @@ typedef struct bench_side {
     float *pool; /* random numbers in [-1, 1), in the device's memory */
     int64_t pool_floats;
     double copy_rate;   /* bytes a second, read and written */
+    double copies[BENCH_COPIES]; /* seconds of a copy that reads and writes 0.5 MB, 1 MB, ... 512 MB */
+    int n_copies;
     double launch_seconds; /* an empty kernel; 0 on the CPU */
 } bench_side;
 
@@ -57,6 +59,10 @@ typedef modal_status bench_call(void *context, int64_t k, modal_error *err);
 
 modal_status bench_measure(modal_bench *b, bench_side *side, bench_call *call, void *context,
                            bench_time *time, modal_error *err);
+
+/* Seconds of a copy that reads and writes `bytes` in all under the rows' own conditions: read from memory,
+ * written where the copy before wrote. Between the sizes measured: linear; beyond: at copy_rate. */
+double bench_copy_seconds(const bench_side *side, double bytes);
 
 /* ---- rows ---- */
 

@@ -105,7 +105,7 @@ modal_status bench_batch(modal_bench *b, modal_error *err)
     modal_status status = MODAL_OK;
     const int64_t most = b->quick ? 4 : 128, small = b->quick ? 5000 : 100000;
     const int64_t large = b->quick ? 5000 : 1000000;
-    bench_table(b, "batch", "Many frames at once: U q for 1 to 128 columns");
+    bench_table(b, "batch", "Many frames at once: U q for 1 to 128 columns; 10,000 objects of one shape");
     bench_headings(b);
     if (b->gpu.present) {
         MODAL_TRY(run_side(b, &b->gpu, large, 32, 1, most, err));
@@ -113,6 +113,8 @@ modal_status bench_batch(modal_bench *b, modal_error *err)
         MODAL_TRY(run_side(b, &b->gpu, large, 8, most / 2, most / 2, err));
         MODAL_TRY(run_side(b, &b->gpu, large, 64, most / 2, most / 2, err));
         MODAL_TRY(run_side(b, &b->gpu, small, 200, most / 2, most / 2, err));
+        const int64_t objects = b->quick ? 16 : 10000; /* that share one shape of 1,000 vertices */
+        MODAL_TRY(run_side(b, &b->gpu, 1000, 16, objects, objects, err));
     }
     MODAL_TRY(run_side(b, &b->cpu, small, 32, 1, most, err));
     MODAL_TRY(run_side(b, &b->cpu, small, 8, most / 2, most / 2, err));

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <string.h>
 
 #include "kernels/modal_sum/modal_sum.h"
 #include "tests/kernels/scene.h"
 
 static void compare(harness *h, const scene *s, const float *positions, const float *displacement)
 {
-    const int splits =
-        strncmp(h->device.name, "cuda", 4) == 0 && modal_sum_splits(s->r, s->columns, s->columns);
-    const double terms = splits ? 3.0 * s->r + 32.0 : s->r + 1.0;
+    const double terms = scene_terms(h, s);
     double largest = 0.0, worst = 0.0;
     for (int64_t c = 0; c < s->columns; c++)
         for (int64_t v = 0; v < s->n; v++) {
@@ -38,9 +35,7 @@ static void compare(harness *h, const scene *s, const float *positions, const fl
                 worst = fmax(worst, fabs((double)displacement[index] - d));
             }
         }
-    /* float32-accurate as users mean it; few values have no representative largest one */
-    if (s->n * s->columns >= 100 && !(worst <= 1e-6 * largest * sqrt((double)s->r)))
-        harness_fail(h, "largest error %.3g, largest displacement %.3g", worst, largest);
+    if (displacement) scene_accurate(h, s, worst, largest);
 }
 
 static void check(harness *h, int64_t n, int32_t r, int64_t columns, int shift)
@@ -69,12 +64,12 @@ static void check(harness *h, int64_t n, int32_t r, int64_t columns, int shift)
     task.positions = x[1]->device; /* again, without the second output */
     task.displacement = NULL;
     harness_ok(h, h->device.kernels->deform(&task, h->stream, &err), &err);
-    if (n < 1000 && columns > 1) { /* one column at a time gives the same bytes */
+    if (columns > 1) { /* in parts: the same bytes */
         x[2] = harness_new_output(h, count, 0, NULL);
         d[1] = harness_new_output(h, count, 0, NULL);
-        task.n_columns = 1;
         task.n_columns_total = columns;
-        for (int64_t c = 0; c < columns; c++) {
+        for (int64_t c = 0; c < columns; c += task.n_columns) {
+            task.n_columns = scene_part(&s, c);
             task.q = all.q + c * r;
             task.frames = all.frames + 12 * c;
             task.positions = x[2]->device + c * n * 3;
@@ -84,32 +79,12 @@ static void check(harness *h, int64_t n, int32_t r, int64_t columns, int shift)
     }
     harness_fetch(h);
     harness_same(h, "positions without displacement", x[0], x[1]);
-    if (x[2]) harness_same(h, "positions, columns alone", x[0], x[2]);
-    if (d[1]) harness_same(h, "displacement, columns alone", d[0], d[1]);
+    if (x[2]) harness_same(h, "positions, in parts", x[0], x[2]);
+    if (d[1]) harness_same(h, "displacement, in parts", d[0], d[1]);
     compare(h, &s, x[0]->host, d[0]->host);
     scene_free(&s);
 }
 
-static void run(harness *h)
-{
-    static const int64_t sizes[] = {0, 1, 31, 32, 33, 127, 257, 997, 100003};
-    static const int32_t ranks[] = {0,  1,  2,  3,  4,  5,   8,   17,   24,
-                                    31, 32, 33, 64, 65, 100, 256, 1000, 1030};
-    static const int64_t columns[] = {0, 1, 2, 3, 5, 7, 8, 16, 17, 64, 130};
-    const int64_t limit = h->quick ? 200000 : 3500000;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        for (size_t j = 0; j < sizeof ranks / sizeof *ranks; j++)
-            for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
-                if (sizes[i] * (ranks[j] + 1) * columns[k] <= limit &&
-                    (!h->quick || (i + j + k) % 7 == 0)) /* quick: for the sanitizers */
-                    check(h, sizes[i], ranks[j], columns[k], (int)((i + k) % 2));
-    /* CUDA divides many columns of many vertices in other ways: columns that begin on a line or not */
-    static const int64_t large[][3] = {{16448, 9, 65},   {16449, 3, 33},   {16452, 8, 130},
-                                       {16448, 33, 130}, {16449, 33, 130}, {16448, 330, 65},
-                                       {16448, 16, 20},  {16450, 64, 40},  {16448, 1030, 9}};
-    const int all = !h->quick && strncmp(h->device.name, "cuda", 4) == 0;
-    for (size_t i = 0; i < (all ? sizeof large / sizeof *large : 3); i++)
-        check(h, large[i][0], (int32_t)large[i][1], large[i][2], 0);
-}
+static void run(harness *h) { scene_products(h, check); }
 
 int main(int argc, char **argv) { return harness_main(argc, argv, "deform", run); }
