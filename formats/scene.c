@@ -267,6 +267,7 @@ static modal_status read_objects(reader *r, const modal_json_place *place)
     for (size_t i = 0; i < count; i++) {
         modal_json_place item;
         modal_json_item(place, i, &item);
+        r->scene->objects[i].place = (int32_t)i;
         r->scene->n_objects++;
         MODAL_TRY(read_object(r, &item, &r->scene->objects[i]));
     }
@@ -337,6 +338,7 @@ static modal_status read_forces(reader *r, const modal_json_place *root)
                                  sizeof *r->scene->forces, "forces", r->source.err));
             modal_scene_force *force = &r->scene->forces[r->scene->n_forces++];
             memset(force, 0, sizeof *force);
+            force->place = (int32_t)i;
             modal_json_item(&list, i, &item);
             MODAL_TRY(read_force(r, &item, impulse, force));
             if (impulse && !(force->curve.start < r->scene->duration)) {

@@ -123,7 +123,7 @@ static modal_status set_bodies(runner *r, modal_error *err)
     for (int32_t k = 0; k < scene->n_objects; k++) {
         const modal_scene_object *said = &scene->objects[k];
         if (said->object >= n)
-            MODAL_FAIL(err, MODAL_ERROR_INPUT, "objects[%d]: the basis has objects 0 .. %d, %d", k, n - 1,
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "objects[%d]: the basis has objects 0 .. %d, %d", said->place, n - 1,
                        said->object);
         const modal_object *object = &basis->objects[said->object];
         const modal_shape *shape = &basis->shapes[object->shape];
@@ -137,7 +137,7 @@ static modal_status set_bodies(runner *r, modal_error *err)
             body->ratio = said->ratio;
         }
         if (said->has_frame && (body->motion == MODAL_STEP_ATTACHED || said->n_keys > 0))
-            MODAL_FAIL(err, MODAL_ERROR_INPUT, "objects[%d]: a frame is given, and %s gives one, too", k,
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "objects[%d]: a frame is given, and %s gives one, too", said->place,
                        said->n_keys > 0 ? "its motion" : "its parent");
         place_body(said, object, body);
         if (said->n_keys > 0) {
@@ -152,7 +152,7 @@ static modal_status set_bodies(runner *r, modal_error *err)
         const int32_t given[2] = {said->n_initial, said->n_initial_velocity};
         for (int w = 0; w < 2; w++)
             if (given[w] != 0 && given[w] != shape->n_modes)
-                MODAL_FAIL(err, MODAL_ERROR_INPUT, "objects[%d]: %d initial values, object %d has %d modes", k,
+                MODAL_FAIL(err, MODAL_ERROR_INPUT, "objects[%d]: %d initial values, object %d has %d modes", said->place,
                            given[w], said->object, shape->n_modes);
     }
     choose_exact(r);
@@ -191,7 +191,12 @@ static modal_status add_member(runner *r, int32_t object, int64_t vertex, modal_
     return add_point(r, object, vertex, 1, 0, err);
 }
 
-static modal_status add_group(runner *r, const modal_scene_force *force, int32_t index, modal_error *err)
+static const char *list_of(const modal_scene_force *force)
+{
+    return force->curve.kind == MODAL_CURVE_PULSE ? "impulses" : "forces";
+}
+
+static modal_status add_group(runner *r, const modal_scene_force *force, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_shape *shape = &r->s->basis->shapes[r->s->basis->objects[force->object].shape];
@@ -201,7 +206,7 @@ static modal_status add_group(runner *r, const modal_scene_force *force, int32_t
     for (int32_t g = 0; g < shape->volume.n_groups; g++)
         if (strcmp(shape->volume.groups[g].name, force->group) == 0) group = &shape->volume.groups[g];
     if (!group)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "forces[%d]: object %d has no group of this name, \"%s\"", index,
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s[%d]: object %d has no group of this name, \"%s\"", list_of(force), force->place,
                    force->object, force->group);
     MODAL_TRY(modal_alloc_zero(&inside, shape->volume.n_nodes, 1, "group", err));
     for (int64_t i = 0; i < group->n_nodes; i++) inside[group->nodes[i]] = 1;
@@ -210,7 +215,7 @@ static modal_status add_group(runner *r, const modal_scene_force *force, int32_t
             MODAL_TRY(add_member(r, force->object, v, err));
     if (r->n_members == before)
         MODAL_FAIL(err, MODAL_ERROR_INPUT,
-                   "forces[%d]: no vertex of object %d's surface is a node of the group, \"%s\"", index,
+                   "%s[%d]: no vertex of object %d's surface is a node of the group, \"%s\"", list_of(force), force->place,
                    force->object, force->group);
 done:
     modal_free(&inside);
@@ -227,11 +232,11 @@ static modal_status add_forces(runner *r, modal_error *err)
         const modal_scene_force *force = &scene->forces[i];
         r->force_first[i] = r->n_members;
         if (force->object >= basis->n_objects)
-            MODAL_FAIL(err, MODAL_ERROR_INPUT, "forces[%d]: the basis has objects 0 .. %d, %d", i,
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s[%d]: the basis has objects 0 .. %d, %d", list_of(force), force->place,
                        basis->n_objects - 1, force->object);
         const modal_shape *shape = &basis->shapes[basis->objects[force->object].shape];
         if (force->group) {
-            MODAL_TRY(add_group(r, force, i, err));
+            MODAL_TRY(add_group(r, force, err));
             continue;
         }
         double distance;
@@ -240,7 +245,7 @@ static modal_status add_forces(runner *r, modal_error *err)
                                    : modal_shape_nearest_vertex(shape, r->bodies[force->object].frame,
                                                                 force->point, &distance);
         if (vertex < 0)
-            MODAL_FAIL(err, MODAL_ERROR_INPUT, "forces[%d]: object %d has vertices 0 .. %lld, %lld", i,
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s[%d]: object %d has vertices 0 .. %lld, %lld", list_of(force), force->place,
                        force->object, (long long)shape->n_vertices - 1, (long long)force->vertex);
         MODAL_TRY(add_member(r, force->object, vertex, err));
     }

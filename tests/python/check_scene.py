@@ -272,6 +272,8 @@ def manners():
             ("wind", {}, "/wind: \"velocity\" is missing"),
             ("objects", [{"object": 9}], "objects[0]: the basis has objects 0 .. 1, 9"),
             ("objects", [{"object": 0}, {"object": 0}], "/objects: object 0 is there twice"),
+            ("objects", [{"object": 9}, {"object": 0}], "objects[0]: the basis has objects 0 .. 1, 9"),
+            ("impulses", [{"object": 9, "vertex": 0, "impulse": [0, 0, 1]}], "impulses[0]: the basis has objects 0 .. 1, 9"),
             ("objects", [{"object": 0, "motion": "attached"}], "object 0: attached, but it has no parent"),
             ("objects", [{"object": 0, "velocity": [1, 0, 0]}], "/objects/0/velocity: only an object whose"),
             ("objects", [{"object": 1, "initial": [1]}], "objects[0]: 1 initial values, object 1 has 5 modes"),
