@@ -18,7 +18,15 @@ struct modal_trajectory_out {
     int64_t capacity, n_frames, written, waiting;
     modal_trajectory head; /* what the rules of a block need; owns nothing */
     double last_time;
+    char *path; /* NULL: in memory */
 };
+
+/* Says in which file it failed. */
+static modal_status named(const char *path, modal_status status, modal_error *err)
+{
+    if (status != MODAL_OK && path) modal_error_context(err, "%s", path);
+    return status;
+}
 
 static modal_status check_complete(const modal_trajectory *t, modal_error *err)
 {
@@ -79,8 +87,9 @@ modal_status modal_trajectory_out_open(modal_trajectory_out **out, const char *p
     if (o->capacity > o->n_frames) o->capacity = o->n_frames;
     for (int i = 0; i < ARRAYS; i++)
         MODAL_TRY(modal_alloc(&o->block[i], o->capacity * o->width[i], sizeof(double), "trajectory", err));
+    if (path) MODAL_TRY(modal_copy_text(&o->path, path, SIZE_MAX, err));
     MODAL_TRY(modal_h5_create(&o->file, path, err));
-    MODAL_TRY(write_head(o, head, err));
+    MODAL_TRY(named(path, write_head(o, head, err), err));
     *out = o;
     o = NULL;
 done:
@@ -126,7 +135,7 @@ modal_status modal_trajectory_out_row(modal_trajectory_out *o, double time, cons
     for (int i = 0; i < ARRAYS; i++)
         if (o->width[i] > 0)
             memcpy(o->block[i] + o->waiting * o->width[i], from[i], (size_t)o->width[i] * sizeof(double));
-    return ++o->waiting < o->capacity ? MODAL_OK : flush(o, err);
+    return ++o->waiting < o->capacity ? MODAL_OK : named(o->path, flush(o, err), err);
 }
 
 int64_t modal_trajectory_out_count(const modal_trajectory_out *o) { return o->written + o->waiting; }
@@ -160,7 +169,7 @@ modal_status modal_trajectory_out_close(modal_trajectory_out **out, void **bytes
         if (o->rows[i] >= 0) MODAL_TRY(modal_h5_end_rows(&o->rows[i], MODAL_OK, names[i], err));
     if (bytes) MODAL_TRY(modal_h5_image(o->file, bytes, length, err));
 done:
-    status = modal_h5_finish(&o->file, status, err);
+    status = named(o->path, modal_h5_finish(&o->file, status, err), err);
     modal_trajectory_out_abandon(out);
     return status;
 }
@@ -174,6 +183,7 @@ void modal_trajectory_out_abandon(modal_trajectory_out **out)
         modal_free(&o->block[i]);
     }
     modal_h5_finish(&o->file, MODAL_ERROR_SYSTEM, NULL);
+    modal_free(&o->path);
     modal_free(out);
 }
 
@@ -184,10 +194,11 @@ static modal_status write_whole(const modal_trajectory *t, const char *path, voi
     modal_status status = MODAL_OK;
     modal_trajectory_out *o = NULL;
     const double *const from[ARRAYS] = {t->times, t->q, t->frames, t->energy};
-    MODAL_TRY(check_complete(t, err));
+    MODAL_TRY(named(path, check_complete(t, err), err));
     MODAL_TRY(modal_trajectory_out_open(&o, path, t, err));
     for (int i = 0; i < ARRAYS; i++)
-        if (o->width[i] > 0) MODAL_TRY(modal_h5_put_rows(o->rows[i], names[i], 0, t->n_frames, from[i], err));
+        if (o->width[i] > 0)
+            MODAL_TRY(named(path, modal_h5_put_rows(o->rows[i], names[i], 0, t->n_frames, from[i], err), err));
     o->written = t->n_frames;
     MODAL_TRY(modal_trajectory_out_close(&o, bytes, length, err));
 done:
@@ -198,9 +209,7 @@ done:
 modal_status modal_trajectory_write(const char *path, const modal_trajectory *trajectory,
                                     modal_error *err)
 {
-    modal_status status = write_whole(trajectory, path, NULL, NULL, err);
-    if (status != MODAL_OK) modal_error_context(err, "%s", path);
-    return status;
+    return write_whole(trajectory, path, NULL, NULL, err);
 }
 
 modal_status modal_trajectory_image(const modal_trajectory *trajectory, void **bytes,

@@ -218,8 +218,8 @@ modal_status modaldeform_check_space(const request *r, const modal_sequence_info
                    strerror(errno));
     if ((double)disk.f_bavail * (double)disk.f_frsize < (double)needed)
         MODAL_FAIL(err, MODAL_ERROR_SYSTEM,
-                   "%s: disk too full, %.3f GB are needed and %.3f GB free", r->folder,
-                   1e-9 * (double)needed, 1e-9 * (double)disk.f_bavail * (double)disk.f_frsize);
+                   "%s: disk too full, %.3f MB are needed and %.3f MB free", r->folder,
+                   1e-6 * (double)needed, 1e-6 * (double)disk.f_bavail * (double)disk.f_frsize);
 done:
     return status;
 }

@@ -127,6 +127,10 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
         r->patch_angle *= 3.14159265358979323846 / 180;
     }
     MODAL_TRY(tool_threads(t, &r->threads, err));
+    const char *suffix = r->output ? strrchr(r->output, '.') : NULL;
+    if (r->output && (!suffix || strcmp(suffix, ".msh") != 0))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "OUT.msh: must end with .msh, the only format that is written, %s",
+                   r->output);
     if (!r->output && !r->check)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "OUT.msh missing, or --check");
     if (!r->output && r->kind == GEOMETRY)

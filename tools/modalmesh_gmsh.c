@@ -207,7 +207,7 @@ static modal_status take_nodes(const modalmesh_order *order, modal_volume_mesh *
     int32_t earlier;
     GMSH("nodes", gmshModelMeshGetNodes(&tags, &n, &coordinates, &n_coordinates, &parameters, &n_parameters,
                                         -1, -1, 0, 0, &code));
-    if (n == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: gmsh: no nodes", order->path);
+    if (n == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: gmsh: found nothing in it to mesh", order->path);
     MODAL_TRY(modal_alloc(&mesh->nodes, 3 * (int64_t)n, sizeof *mesh->nodes, "nodes", err));
     MODAL_TRY(modal_alloc(&mesh->node_tags, (int64_t)n, sizeof *mesh->node_tags, "nodes", err));
     memcpy(mesh->nodes, coordinates, 3 * n * sizeof *coordinates);
@@ -352,6 +352,26 @@ done:
     return status;
 }
 
+/* Gmsh reads what it can of a faulty file and says so in its log alone: the first error there ends the run. */
+static modal_status open_geometry(const modalmesh_order *order, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char **lines = NULL;
+    size_t n = 0;
+    GMSH("log", gmshLoggerStart(&code));
+    GMSH("cannot be read", gmshOpen(order->path, &code));
+    GMSH("log", gmshLoggerGet(&lines, &n, &code));
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(lines[i], "Error: ", 7) == 0)
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: gmsh: %.*s", order->path, (int)strcspn(lines[i] + 7, "\n"),
+                       lines[i] + 7);
+    status = name_entities(order, err);
+done:
+    for (size_t i = 0; i < n; i++) gmshFree(lines[i]);
+    gmshFree(lines);
+    return status;
+}
+
 /* ---- the engine ---- */
 
 modal_status modalmesh_gmsh(const modalmesh_order *order, modal_volume_mesh *mesh, double *seconds,
@@ -372,8 +392,7 @@ modal_status modalmesh_gmsh(const modalmesh_order *order, modal_volume_mesh *mes
     if (order->surface) {
         MODAL_TRY(order->size > 0 ? remesh_surface(order, err) : give_surface(order, err));
     } else {
-        GMSH("cannot be read", gmshOpen(order->path, &code));
-        MODAL_TRY(name_entities(order, err));
+        MODAL_TRY(open_geometry(order, err));
     }
     GMSH("no mesh", gmshModelMeshGenerate(3, &code));
     if (order->order == 2) GMSH("second order", gmshModelMeshSetOrder(2, &code));

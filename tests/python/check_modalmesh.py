@@ -383,6 +383,9 @@ def check_materials():
         check("has no materials" in message, message)
         check(not (FOLDER / "none.msh").exists() and not (FOLDER / "none.json").exists(), "something left")
     cube_path = write_off("cube.off", cube(1))
+    for name in ("x.vtk", "-"):
+        check("must end with .msh" in run(source, FOLDER / name, code=2).stderr, name)
+        check(not (FOLDER / name).exists(), name, "was written")
     check("needs a volume mesh" in run(cube_path, FOLDER / "x.msh", "--materials-out", target, code=2).stderr, "usage")
 
 
@@ -423,6 +426,8 @@ def check_geometry():
     check("no volume elements" in mesh(source, code=3), "a surface is no volume")
     source.write_text("For i In {0:1}\n  i = 0;\n")
     mesh(source, code=3)
+    source.write_text(GEOMETRY + "Box(9) = {0, 0\n")
+    check("line " in mesh(source, code=3), "where a .geo is wrong")
     print("geometries agree")
 
 

@@ -364,6 +364,9 @@ assert got.returncode == 4 and b"absent/new.h5t: cannot write" in got.stderr, go
 with open("/dev/full", "wb") as full:
     got = subprocess.run([modalsim, "one.h5", "-", *two], stdout=full, stderr=subprocess.PIPE)
 assert got.returncode == 4 and b"standard output: write error" in got.stderr, got
+limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))  # as a disk that is full
+got = subprocess.run([modalsim, "one.h5", "new.h5t", *two], stderr=subprocess.PIPE, preexec_fn=limit)
+assert got.returncode == 4 and got.stderr.startswith(b"modalsim: new.h5t: ") and got.stderr.count(b"\n") == 1, got
 parent, child = pty.openpty()
 got = subprocess.run([modalsim, "one.h5", "-", *two], stdout=child, stderr=subprocess.PIPE)
 assert got.returncode == 2 and got.stderr == b"modalsim: TRAJ: standard output is a terminal, -\n", got

@@ -57,7 +57,7 @@ for tool in sys.argv[1:]:
     got = run(tool, "--progress", "loud", "absent", "absent2")
     check(got.returncode == 2 and not got.stdout, name, got)
     if name != "modalbench":
-        words = [tool, "absent.h5"] + {"modalinfo": [], "modalsim": ["out.h5", "--static"],
+        words = [tool, "absent.h5"] + {"modalinfo": [], "modalsim": ["out.h5", "--static"], "modalmesh": ["out.msh"],
                                         "modalplace": ["out.h5", "absent2.h5"]}.get(name, ["out.h5"])
         code, text = on_terminal(words, NO_COLOR="")
         check(code == 3 and text.startswith("\033[31m" + name + ":\033[0m "), name, code, repr(text))

@@ -114,7 +114,7 @@ static void print_manual(const tool_program *p)
         char text[512];
         size_t length = strcspn(line, "\n");
         snprintf(text, sizeof text, "%.*s", (int)length, line);
-        printf(".B %s\n", p->name);
+        printf("\\fB%s\\fR ", p->name);
         print_roff(text);
         putchar('\n');
         line += length + (line[length] == '\n');

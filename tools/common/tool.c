@@ -229,9 +229,11 @@ int tool_start(tool *t, const tool_program *program, int argc, char **argv, int 
     if (status == MODAL_OK) return 0;
     json_decref(t->report);
     tool_output_discard(&t->report_file);
-    for (char *c = err.message; *c; c++) /* one line, also for a usage text of several */
-        if (*c == '\n') *c = ' ';
-    fprintf(stderr, "%s: %s\n", program->name, err.message);
+    fprintf(stderr, "%s: ", program->name);
+    for (const char *c = err.message; *c; c++) /* one line, also for a usage text of several */
+        if (*c == '\n') fputs(" | ", stderr);
+        else fputc(*c, stderr);
+    fputc('\n', stderr);
     modal_free(&t->command_line);
     tool_arguments_free(&t->arguments);
     *exit_code = status == MODAL_ERROR_USAGE ? TOOL_EXIT_USAGE : TOOL_EXIT_SYSTEM;
