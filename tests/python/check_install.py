@@ -128,6 +128,7 @@ def check_examples(root, folder):
     lines = [json.loads(line) for line in got.stderr.splitlines()]
     check(lines and all(0 <= l["fraction"] <= 1 and l["tool"] == "modalsim" and l["stage"] == "simulate"
                         and l["seconds"] >= 0 for l in lines), got.stderr)
+    check(lines[-1]["fraction"] == 1, "the last line is not the end", got.stderr)
     with h5py.File(basis) as b, h5py.File(motion) as m:
         wanted = expected_positions(b, m)
     size = np.ptp(wanted[0], axis=0).max()

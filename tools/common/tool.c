@@ -295,6 +295,8 @@ int tool_finish(tool *t, modal_status status, const modal_error *err, int exit_d
     int code = exit_code_of(status, exit_done);
     modal_error last = {0};
     clear_progress(t);
+    if (status == MODAL_OK && t->progress_kind == TOOL_PROGRESS_JSON && *t->progress_stage)
+        print_progress_json(t, 1, tool_seconds() - t->stage_started); /* who reads on waits for the end */
     if (status != MODAL_OK) {
         fprintf(stderr, t->colour ? "\033[31m%s:\033[0m %s\n" : "%s: %s\n", t->program->name,
                 err->message);

@@ -37,7 +37,7 @@ typedef struct tool_program {
 typedef enum tool_progress_kind {
     TOOL_PROGRESS_NONE = 0,
     TOOL_PROGRESS_TEXT,
-    TOOL_PROGRESS_JSON /* one object a line: tool, stage, seconds, fraction, remaining_seconds */
+    TOOL_PROGRESS_JSON /* one object a line: tool, stage, seconds, fraction, remaining_seconds; fraction 1 at the end */
 } tool_progress_kind;
 
 typedef struct tool {
