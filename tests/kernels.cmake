@@ -23,7 +23,7 @@ function(modal_kernel_test name)
 endfunction()
 
 foreach(operation modal_sum world_transform deform deform_objects deform_normals normals_dynamic normals_rigid
-    normals_two_stage tangents_rigid tangents_dynamic reorder reduced_step)
+    normals_two_stage tangents_rigid tangents_dynamic reorder linear_step reduced_step)
   modal_kernel_test(${operation})
 endforeach()
 modal_kernel_test(gram)
