@@ -22,7 +22,7 @@
 #include "tools/modalmesh_report.h"
 
 static const tool_option options[] = {
-    {"engine", 0, "NAME", NULL,
+    {"engine", 0, "gmsh|tetgen", NULL,
      "What meshes: gmsh or tetgen. Default: tetgen for surfaces where it is there, gmsh otherwise.", 0},
     {"size", 0, "H", NULL, "Length of the edges that is wanted, in m.", 0},
     {"nodes", 0, "N", NULL, "Not more nodes than this, and 90 % of it where eight tries find a size for that.",

@@ -41,7 +41,7 @@ static const tool_option options[] = {
     {"surface", 0, "FINE", NULL,
      "Deform this finer surface, embedded in the solid, instead of the solid's own boundary: "
      ".obj, .stl, .ply or .off.", 0},
-    {"mass", 0, "RULE", "consistent", "Mass matrix: consistent or lumped.", 0},
+    {"mass", 0, "consistent|lumped", "consistent", "Mass matrix: consistent or lumped.", 0},
     {"snapshots", 0, "FILE", NULL,
      "A basis of these motions instead (proper orthogonal decomposition): snapshots.h5 with displacements "
      "of all nodes, or a sequence.vtkhdf whose points are the nodes. Without --modes and --energy: an "

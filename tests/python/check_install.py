@@ -61,6 +61,8 @@ def check_bash(file, name, options):
     check(complete("--") == options, file, complete("--") ^ options)
     check(complete("--ver") == {"--version", "--verbose"} & options, file, complete("--ver"))
     check(complete("--progress", "j") == {"json"}, file, complete("--progress", "j"))
+    check(complete("--report", ""), file, "no file where a file is meant")
+    check("--threads" not in options or not complete("--threads", ""), file, "files where a number is meant")
 
 
 def check_zsh(file, options):

@@ -167,6 +167,15 @@ static int is_choice(const char *argument)
     return 1;
 }
 
+/* Whether it is the name of a file, as far as the option's argument says. */
+static int is_file(const char *argument)
+{
+    static const char *const words[] = {"FILE", "FOLDER", "FINE", ".h5", "WHAT"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(argument, words[i])) return 1;
+    return 0;
+}
+
 static void print_choices(const char *argument)
 {
     for (; *argument; argument++) putchar(*argument == '|' ? ' ' : *argument);
@@ -180,15 +189,15 @@ static void print_bash(const tool_program *p)
     for (const tool_option *o = p->options; o->name; o++) {
         if (!o->argument) continue;
         if (o->letter) printf("  -%c | ", o->letter);
-        printf("%s--%s) COMPREPLY=($(compgen ", o->letter ? "" : "  ", o->name);
+        printf("%s--%s) ", o->letter ? "" : "  ", o->name);
         if (is_choice(o->argument)) {
-            printf("-W '");
+            printf("COMPREPLY=($(compgen -W '");
             print_choices(o->argument);
-            printf("' ");
+            printf("' -- \"$word\"))");
         } else {
-            printf("-f ");
+            printf(is_file(o->argument) ? "COMPREPLY=($(compgen -f -- \"$word\"))" : "COMPREPLY=()");
         }
-        printf("-- \"$word\")); return ;;\n");
+        printf("; return ;;\n");
     }
     printf("  esac\n  if [[ $word == -* ]]; then\n    COMPREPLY=($(compgen -W '");
     for (const tool_option *o = p->options; o->name; o++)
@@ -230,7 +239,7 @@ static void print_zsh(const tool_program *p)
                 print_choices(o->argument);
                 putchar(')');
             } else {
-                printf("_files");
+                printf(is_file(o->argument) ? "_files" : " "); /* a blank: nothing to choose from */
             }
         }
         printf("' \\\n");
