@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # On a machine with an NVIDIA GPU: every operation's CUDA version against its reference, the same under
 # compute-sanitizer (memcheck; racecheck), all at once; a sequence stopped and resumed; modalbench's tables.
-# usage: check_gpu.sh BUILD_FOLDER
+# usage: check_gpu.sh BUILD_FOLDER [RESULTS.json]
 set -uo pipefail
 build=$1
 failed=0
@@ -38,5 +38,5 @@ if python3 -c 'import h5py' 2>/dev/null; then
 else
   echo "check_resume: skipped: no h5py"
 fi
-"$build"/bin/modalbench all --backend cuda || failed=1
+"$build"/bin/modalbench all --backend cuda ${2:+--json "$2" --force} || failed=1
 exit $failed
