@@ -216,12 +216,20 @@ static modal_status read_object(reader *r, const modal_json_place *place, modal_
     modal_json_place member, inner;
     int64_t index = 0;
     o->model = -1;
-    MODAL_TRY(modal_json_object(place, "object motion model damping frame velocity angular_velocity initial "
-                                       "initial_velocity"));
+    const int still = r->scene->response.given;
+    MODAL_TRY(modal_json_object(place, still ? "object motion damping frame"
+                                             : "object motion model damping frame velocity angular_velocity initial "
+                                               "initial_velocity"));
     MODAL_TRY(modal_json_required(place, "object", &member));
     MODAL_TRY(modal_json_integer(&member, 0, INT32_MAX - 1, &index));
     o->object = (int32_t)index;
-    if (modal_json_member(place, "motion", &member)) MODAL_TRY(read_motion(r, &member, o));
+    if (modal_json_member(place, "motion", &member)) {
+        MODAL_TRY(read_motion(r, &member, o));
+        if (still && o->motion != MODAL_SCENE_FIXED) {
+            status = modal_json_wrong(&member, "a response is of \"fixed\" objects alone");
+            goto done;
+        }
+    }
     if (modal_json_member(place, "model", &member)) MODAL_TRY(read_model(&member, &o->model));
     if (modal_json_member(place, "damping", &member)) {
         MODAL_TRY(read_damping(&member, &o->alpha, &o->beta, &o->ratio));
@@ -283,15 +291,14 @@ done:
 
 /* ---- forces ---- */
 
-static modal_status read_force(reader *r, const modal_json_place *place, int impulse, modal_scene_force *f)
+/* object, and one of vertex, point and, in a force, group. */
+static modal_status read_place(const modal_json_place *place, int probe, modal_scene_force *f)
 {
     modal_status status = MODAL_OK;
     modal_json_place member;
     int64_t index = 0;
     int places = 0;
     f->vertex = -1;
-    MODAL_TRY(modal_json_object(place, impulse ? "object vertex point group impulse time"
-                                               : "object vertex point group force curve"));
     MODAL_TRY(modal_json_required(place, "object", &member));
     MODAL_TRY(modal_json_integer(&member, 0, INT32_MAX - 1, &index));
     f->object = (int32_t)index;
@@ -306,13 +313,23 @@ static modal_status read_force(reader *r, const modal_json_place *place, int imp
     if (modal_json_member(place, "group", &member)) {
         const char *name = NULL;
         MODAL_TRY(modal_json_text(&member, &name));
-        MODAL_TRY(modal_copy_text(&f->group, name, SIZE_MAX, r->source.err));
+        MODAL_TRY(modal_copy_text(&f->group, name, SIZE_MAX, place->source->err));
         places++;
     }
-    if (places != 1) {
-        status = modal_json_wrong(place, "needs exactly one of vertex, point, group");
-        goto done;
-    }
+    if (places != 1)
+        status = modal_json_wrong(place, "needs exactly one of vertex, point%s", probe ? "" : ", group");
+done:
+    return status;
+}
+
+static modal_status read_force(reader *r, const modal_json_place *place, int impulse, modal_scene_force *f)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place member;
+    MODAL_TRY(modal_json_object(place, impulse                      ? "object vertex point group impulse time"
+                                       : r->scene->response.given ? "object vertex point group force"
+                                                                    : "object vertex point group force curve"));
+    MODAL_TRY(read_place(place, 0, f));
     MODAL_TRY(modal_json_required(place, impulse ? "impulse" : "force", &member));
     MODAL_TRY(modal_json_vector(&member, 3, impulse ? "N s" : "N", f->vector));
     if (impulse) {
@@ -390,12 +407,63 @@ done:
     return status;
 }
 
+static modal_status read_response(const modal_json_place *place, modal_scene_response *to)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place member, item;
+    to->given = 1;
+    MODAL_TRY(modal_json_object(place, "from to points acceleration probes"));
+    MODAL_TRY(modal_json_required(place, "from", &member));
+    MODAL_TRY(modal_json_number(&member, 0, 1e12, "Hz", &to->from));
+    MODAL_TRY(modal_json_required(place, "to", &member));
+    MODAL_TRY(modal_json_number(&member, 0, 1e12, "Hz", &to->to));
+    MODAL_TRY(modal_json_required(place, "points", &member));
+    MODAL_TRY(modal_json_integer(&member, 1, 1000000, &to->n_points));
+    if (to->n_points == 1 ? to->to != to->from : !(to->to > to->from)) {
+        status = modal_json_wrong(place, "from %g to %g Hz, %lld points: `to` must be larger, or the same for one point",
+                                  to->from, to->to, (long long)to->n_points);
+        goto done;
+    }
+    MODAL_TRY(modal_json_optional_vector(place, "acceleration", 3, "m/s^2", to->acceleration));
+    if (!modal_json_member(place, "probes", &member)) goto done;
+    MODAL_TRY(modal_json_array(&member, 1));
+    const size_t count = json_array_size(member.value);
+    MODAL_TRY(modal_alloc_zero(&to->probes, (int64_t)count, sizeof *to->probes, "probes", place->source->err));
+    for (size_t i = 0; i < count; i++) {
+        to->probes[i].place = (int32_t)i;
+        modal_json_item(&member, i, &item);
+        MODAL_TRY(modal_json_object(&item, "object vertex point"));
+        MODAL_TRY(read_place(&item, 1, &to->probes[i]));
+        to->n_probes++;
+    }
+done:
+    return status;
+}
+
+/* A scene with a response has no time: keys that would mean nothing are unknown to it. */
+static modal_status read_response_root(reader *r, const modal_json_place *root, const modal_json_place *response)
+{
+    modal_status status = MODAL_OK;
+    modal_scene *scene = r->scene;
+    modal_json_place member;
+    MODAL_TRY(modal_json_object(root, "response damping objects forces"));
+    MODAL_TRY(read_response(response, &scene->response));
+    if (modal_json_member(root, "damping", &member))
+        MODAL_TRY(read_damping(&member, &scene->alpha, &scene->beta, &scene->ratio));
+    if (modal_json_member(root, "objects", &member)) MODAL_TRY(read_objects(r, &member));
+    MODAL_TRY(read_forces(r, root));
+done:
+    return status;
+}
+
 static modal_status read_root(reader *r, const modal_json_place *root)
 {
     modal_status status = MODAL_OK;
     modal_scene *scene = r->scene;
     modal_json_place member;
     const char *text = NULL;
+    if (json_is_object(root->value) && modal_json_member(root, "response", &member))
+        return read_response_root(r, root, &member);
     MODAL_TRY(modal_json_object(root, "duration fps step model integrator newton damping gravity wind static "
                                       "objects forces impulses"));
     MODAL_TRY(modal_json_required(root, "duration", &member));

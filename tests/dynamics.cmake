@@ -14,7 +14,7 @@ if(TARGET modalpack)
                      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${part})
     set_tests_properties(cli.scene_${part} PROPERTIES LABELS cli TIMEOUT 300 SKIP_RETURN_CODE 77)
   endforeach()
-  foreach(part exact inertia manners memory cuda)
+  foreach(part exact inertia response manners memory cuda)
     add_test(NAME cli.linear_${part}
              COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_scene_linear.py
                      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${part})

@@ -33,7 +33,8 @@ static const tool_option options[] = {
      0},
     {"scene", 0, "FILE", NULL,
      "A scene (JSON, formats/scene.md) instead of the options above: large deformations, wind, forces over "
-     "time, moving and free objects, objects that hang on others.",
+     "time, moving and free objects, objects that hang on others. One with \"response\" makes a table (CSV) in "
+     "the place of TRAJ: amplitudes and phases over frequencies.",
      0},
     {"backend", 0, "NAME", "auto",
      "With --scene: auto, ref, cpu, cuda or cuda:N.", 0},
@@ -74,6 +75,7 @@ static const tool_program program = {
     .examples = "modalsim fork.h5 ring.h5 --duration 2 --fps 240 --damping-ratio 0.001 --impulse 17:0,0,0.1\n"
                 "modalsim bridge.h5 quake.h5 --duration 30 --fps 60 --damping 0.1,1e-4 \\\n"
                 "    --gravity 0,0,-9.81 --static --base-acceleration record.csv\n"
+                "modalsim bridge.h5 response.csv --scene response.json\n"
                 "modalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modaldeform - out",
     .print_versions = print_versions,
 };

@@ -58,6 +58,10 @@ modal_status modalsim_linear(tool *t, const request *r, modal_basis *basis, tool
 /* Reads scene and basis, runs it, writes the trajectory; see formats/scene.md. */
 modal_status modalsim_scene(tool *t, const request *r, tool_output *output, modal_error *err);
 
+/* The table of a scene with a response. */
+modal_status modalsim_response(tool *t, const request *r, const modal_scene *scene, const modal_basis *basis,
+                               tool_output *output, modal_error *err);
+
 /* A trajectory that is written while it is made. */
 typedef struct modalsim_writer {
     tool *t;

@@ -193,6 +193,10 @@ modal_status modalsim_scene(tool *t, const request *r, tool_output *output, moda
                             .load_tiles = load_tiles, .frame_done = frame_done, .context = &s};
     MODAL_TRY(tool_threads(t, &run.n_threads, err));
     MODAL_TRY(read_inputs(&s, &run.basis_bytes, err));
+    if (s.scene.response.given) {
+        status = modalsim_response(t, r, &s.scene, &s.basis, output, err);
+        goto done;
+    }
     MODAL_TRY(open_back_end(&s, run.n_threads, err));
     run.n_frames = modal_linear_frame_count(s.scene.duration, s.scene.fps);
     if (run.n_frames < 0)

@@ -56,6 +56,10 @@ void modal_scene_needs(const modal_scene *scene, const modal_basis *basis, unsig
         if (force->object >= basis->n_objects) continue;
         unsigned *own = &needs[basis->objects[force->object].shape];
         *own |= MODAL_NEEDS_SURFACE;
+        if (scene->response.given) *own |= MODAL_NEEDS_MATRIX;
         if (force->group) *own |= MODAL_NEEDS_VOLUME;
     }
+    for (int32_t i = 0; i < scene->response.n_probes; i++)
+        if (scene->response.probes[i].object < basis->n_objects)
+            needs[basis->objects[scene->response.probes[i].object].shape] |= MODAL_NEEDS_SURFACE | MODAL_NEEDS_MATRIX;
 }

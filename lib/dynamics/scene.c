@@ -20,6 +20,7 @@ void modal_scene_free(modal_scene *scene)
     }
     for (int32_t i = 0; i < scene->n_files; i++) modal_free(&scene->files[i]);
     modal_free(&scene->files);
+    modal_free(&scene->response.probes);
     modal_free(&scene->objects);
     modal_free(&scene->forces);
     memset(scene, 0, sizeof *scene);

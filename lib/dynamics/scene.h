@@ -82,6 +82,16 @@ typedef enum modal_scene_integrator {
     MODAL_SCENE_ENERGY   /* exact where it can be, the average vector field for the rest */
 } modal_scene_integrator;
 
+/* The steady state under loads that all go as cos(2 pi f t): forces without curves, and this. */
+typedef struct modal_scene_response {
+    int given;
+    double from, to;            /* f, Hz */
+    int64_t n_points;           /* equally spaced; 1: `from` alone */
+    double acceleration[3];     /* amplitude of the supports' acceleration, m/s^2 */
+    int32_t n_probes;
+    modal_scene_force *probes;  /* [n_probes] vertices or points: no group, vector or curve; 0: every q */
+} modal_scene_response;
+
 typedef struct modal_scene {
     double duration, fps, step; /* step 0: a frame */
     int stvk;                   /* model */
@@ -96,6 +106,7 @@ typedef struct modal_scene {
     modal_scene_object *objects; /* [n_objects] by ascending object, each once */
     int32_t n_forces;
     modal_scene_force *forces;
+    modal_scene_response response; /* where given, nothing moves in time */
     int32_t n_files;
     char **files;                /* [n_files] CSV files that were read, for provenance */
 } modal_scene;

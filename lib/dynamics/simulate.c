@@ -10,6 +10,7 @@
 #include "lib/dynamics/forest_tables.h"
 #include "lib/dynamics/loads.h"
 #include "lib/dynamics/motion.h"
+#include "lib/dynamics/places.h"
 
 enum { AIR_PATCHES = 4, PATCH_VERTICES = 128 };
 
@@ -69,15 +70,7 @@ int64_t modal_scene_steps_per_frame(const modal_scene *scene)
 
 static void place_body(const modal_scene_object *said, const modal_object *object, modal_body *body)
 {
-    memcpy(body->frame, object->rest_frame, sizeof body->frame);
-    if (said->has_frame) {
-        double rotation[9];
-        modal_rotation_of(said->rotation, rotation);
-        for (int r = 0; r < 3; r++) {
-            memcpy(body->frame + 4 * r, rotation + 3 * r, 3 * sizeof(double));
-            body->frame[4 * r + 3] = said->position[r];
-        }
-    }
+    modal_scene_frame(said, object, body->frame);
     for (int i = 0; i < 3; i++) {
         body->velocity[i] = said->velocity[i];
         for (int j = 0; j < 3; j++) body->spin[i] += body->frame[4 * j + i] * said->spin[j];
@@ -122,9 +115,7 @@ static modal_status set_bodies(runner *r, modal_error *err)
     }
     for (int32_t k = 0; k < scene->n_objects; k++) {
         const modal_scene_object *said = &scene->objects[k];
-        if (said->object >= n)
-            MODAL_FAIL(err, MODAL_ERROR_INPUT, "objects[%d]: the basis has objects 0 .. %d, %d", said->place, n - 1,
-                       said->object);
+        MODAL_TRY(modal_scene_check_object("objects", said->place, said->object, basis, err));
         const modal_object *object = &basis->objects[said->object];
         const modal_shape *shape = &basis->shapes[object->shape];
         modal_body *body = &r->bodies[said->object];
@@ -196,61 +187,24 @@ static const char *list_of(const modal_scene_force *force)
     return force->curve.kind == MODAL_CURVE_PULSE ? "impulses" : "forces";
 }
 
-static modal_status add_group(runner *r, const modal_scene_force *force, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    const modal_shape *shape = &r->s->basis->shapes[r->s->basis->objects[force->object].shape];
-    const modal_group *group = NULL;
-    uint8_t *inside = NULL;
-    const int64_t before = r->n_members;
-    for (int32_t g = 0; g < shape->volume.n_groups; g++)
-        if (strcmp(shape->volume.groups[g].name, force->group) == 0) group = &shape->volume.groups[g];
-    if (!group)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s[%d]: object %d has no group of this name, \"%s\"", list_of(force), force->place,
-                   force->object, force->group);
-    MODAL_TRY(modal_alloc_zero(&inside, shape->volume.n_nodes, 1, "group", err));
-    for (int64_t i = 0; i < group->n_nodes; i++) inside[group->nodes[i]] = 1;
-    for (int64_t v = 0; v < shape->n_vertices; v++)
-        if (shape->surface_kind == MODAL_SURFACE_BOUNDARY && inside[shape->embedding_nodes[4 * v]])
-            MODAL_TRY(add_member(r, force->object, v, err));
-    if (r->n_members == before)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT,
-                   "%s[%d]: no vertex of object %d's surface is a node of the group, \"%s\"", list_of(force), force->place,
-                   force->object, force->group);
-done:
-    modal_free(&inside);
-    return status;
-}
-
 static modal_status add_forces(runner *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_scene *scene = r->s->scene;
     const modal_basis *basis = r->s->basis;
+    modal_scene_vertices at = {0};
     MODAL_TRY(modal_alloc_zero(&r->force_first, (int64_t)scene->n_forces + 1, sizeof(int64_t), "forces", err));
     for (int32_t i = 0; i < scene->n_forces; i++) {
         const modal_scene_force *force = &scene->forces[i];
         r->force_first[i] = r->n_members;
-        if (force->object >= basis->n_objects)
-            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s[%d]: the basis has objects 0 .. %d, %d", list_of(force), force->place,
-                       basis->n_objects - 1, force->object);
-        const modal_shape *shape = &basis->shapes[basis->objects[force->object].shape];
-        if (force->group) {
-            MODAL_TRY(add_group(r, force, err));
-            continue;
-        }
-        double distance;
-        const int64_t vertex = force->vertex >= 0
-                                   ? modal_shape_stored_vertex(shape, force->vertex)
-                                   : modal_shape_nearest_vertex(shape, r->bodies[force->object].frame,
-                                                                force->point, &distance);
-        if (vertex < 0)
-            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s[%d]: object %d has vertices 0 .. %lld, %lld", list_of(force), force->place,
-                       force->object, (long long)shape->n_vertices - 1, (long long)force->vertex);
-        MODAL_TRY(add_member(r, force->object, vertex, err));
+        MODAL_TRY(modal_scene_check_object(list_of(force), force->place, force->object, basis, err));
+        at.n = 0;
+        MODAL_TRY(modal_scene_force_vertices(list_of(force), force, basis, r->bodies[force->object].frame, &at, err));
+        for (int64_t v = 0; v < at.n; v++) MODAL_TRY(add_member(r, force->object, at.vertices[v], err));
     }
     r->force_first[scene->n_forces] = r->n_members;
 done:
+    modal_free(&at.vertices);
     return status;
 }
 

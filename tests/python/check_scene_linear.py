@@ -3,6 +3,7 @@
   exact   every load, alone and together, whatever the step; energies; what is not exact
   inertia a pendulum, a turning shaft, a tumbling frame: every inertial force, against the same equations from
           the mesh's mass matrix
+  response tables of steady states, against closed forms and runs in time
   manners restart, threads, back ends, refusals
   memory  many frames, large bases, --memory-limit
   cuda    the same on a GPU; exit code 77 where there is none"""
@@ -273,6 +274,134 @@ def inertia():
                 np.array([0, fall(t, [angle, w])[1], 0]))
     second_order("pendulum", {"gravity": [0, 0, -g], "objects": [{"object": 0, "motion": {"keys": keys}}]},
                  bar.follow(frame, 0, 0.3, 0 * q), 1e-5)
+
+
+def table(basis, scene, *more, code=0):
+    """Frequencies and complex responses of a scene with a response, or what stderr says."""
+    with open("run.json", "w") as file:
+        json.dump(scene, file, indent=1)
+    got = run("modalsim", basis, "table.csv", "--scene", "run.json", "--force", "-q", *more, code=code)
+    if code:
+        return got.stderr
+    rows = np.loadtxt("table.csv", delimiter=",", skiprows=1, ndmin=2)
+    assert np.all(rows[:, 1::2] >= 0) and np.all(np.abs(rows[:, 2::2]) <= 180) and not np.any(rows[:, 2::2] == -180)
+    return rows[:, 0], rows[:, 1::2] * np.exp(1j * np.radians(rows[:, 2::2]))
+
+
+def response():
+    write_bar("bar.msh", (6, 1, 1), (1.0, 0.1, 0.12))
+    pack("bar.msh", "bar.h5", 8)
+    place("two", [(0, -1, 0, 0, 0, 0, 0, 0), (0, -1, 0, 1, 0, 0.2, 0.3, -0.4)], "bar.h5")
+    bar, first, last = Shape("bar.h5"), sorted(Shape("bar.h5").vertex)[3], sorted(Shape("bar.h5").vertex)[-1]
+    with h5py.File("two.h5") as file:
+        turns = file["objects/rest_frame"][:, :, :3]
+    push, shake = np.array([[3.0, -20.0, 11.0], [1.0, 2.0, 5.0]]), np.array([0.5, -1.0, 2.0])
+    band = {"from": 0, "to": 40, "points": 2001, "acceleration": list(shake)}
+    forces = [{"object": i, "vertex": last, "force": list(push[i])} for i in (0, 1)]
+    scene = {"damping": {"alpha": 1.5, "beta": 1e-5}, "objects": [{"object": 1, "damping": {"ratio": 0.01}}],
+             "forces": forces, "response": band}
+    dampings = [1.5 + 1e-5 * bar.k, 0.02 * np.sqrt(bar.k)]
+    at = np.linspace(0, 40, 2001)
+
+    def q(i, frequencies, d=None):
+        load = bar.vertex[last] @ (turns[i].T @ push[i]) - bar.lift @ (turns[i].T @ shake)
+        w = TURN * np.asarray(frequencies, LONG)[:, None]
+        return load / (bar.k - w * w + 1j * w * (dampings[i] if d is None else d))
+
+    def near(got, wanted, what, limit=1e-12):
+        small(float((np.abs(got - wanted).max(1) / np.abs(wanted).max(1)).max()), limit, what)
+
+    f, got = table("two.h5", scene)
+    assert np.array_equal(f[[0, -1]], [0, 40]) and got.shape == (2001, 16)
+    near(f[1:, None], at[1:, None], "frequencies", 1e-15)
+    near(got, np.hstack([q(0, f), q(1, f)]), "every q, against the closed form")
+    with open("table.csv") as file:
+        text = file.read()
+    assert text.startswith("frequency,object0_q0_amplitude,object0_q0_phase,object0_q1_amplitude"), text[:99]
+    assert run("modalsim", "two.h5", "-", "--scene", "run.json", "-q").stdout == text
+    point = list(turns[1] @ [0.52, 0.1, 0.12] + [0, 1, 0])
+    with h5py.File("bar.h5") as file:
+        surface = file["shapes/0000/surface"]
+        there = np.linalg.norm(surface["rest_positions"][:] - [0.52, 0.1, 0.12], axis=1).argmin()
+        nearest = int(surface["user_vertex"][there])
+    probes = [{"object": 0, "vertex": first}, {"object": 1, "point": point}, {"object": 1, "vertex": last}]
+    f, got = table("two.h5", dict(scene, response=dict(band, probes=probes)))
+    shapes = [bar.vertex[v] * bar.mass[:, None] @ turns[i].T for i, v in ((0, first), (1, nearest), (1, last))]
+    wanted = [q(i, f) @ u for i, u in zip((0, 1, 1), shapes)]
+    near(got, np.hstack(wanted), "displacements of probes")
+    with open("table.csv") as file:
+        assert file.readline().startswith("frequency,probe0_x_amplitude,probe0_x_phase,probe0_y_amplitude")
+
+    # at its own frequency a mode swings 1 / (2 zeta) as far as under the same load at rest, a quarter turn late
+    one = {"forces": forces[:1], "damping": {"ratio": 0.003}}
+    own = float(np.sqrt(LONG(bar.k[0])) / TURN)
+    peak = table("bar.h5", dict(one, response={"from": own, "to": own, "points": 1}))[1][0, 0]
+    still = table("bar.h5", dict(one, response={"from": 0, "to": 0, "points": 1}))[1][0]
+    small(abs(peak / (-1j * still[0] / 0.006) - 1), 1e-11, "peak 1 / (2 zeta)")
+    # at 0 Hz it is the equilibrium, of a support's acceleration that of its opposite as gravity
+    held = {"duration": 0, "fps": 1, "static": True, "gravity": list(-shake), "forces": forces}
+    got = table("two.h5", dict(scene, response=dict(band, to=0, points=1)))[1]
+    close(got, simulate("two.h5", held)["q"], 1e-13, "0 Hz and equilibrium")
+
+    # long runs in time end there, below, between and above the resonances; in a group's and a vertex's load
+    heavy = {"damping": {"alpha": 12.0}}
+    loads = [forces[0], {"object": 0, "group": "bar", "force": [9.0, 1, 1]},
+             {"object": 0, "point": [0.5, 0.1, 0.1], "force": [4.0, 0, 7.0]}]
+    for frequency in (0.7, 1.4, 31.3):
+        sine = {"sine": {"frequency": frequency}}
+        ring = simulate("bar.h5", {"duration": 6, "fps": 200, **heavy, "forces": [dict(l, curve=sine) for l in loads]})
+        phases = float(TURN) * frequency * ring["times"][-200:, None]
+        fit = np.linalg.lstsq(np.hstack([np.sin(phases), np.cos(phases)]), ring["q"][-200:], rcond=None)[0]
+        got = table("bar.h5", {**heavy, "forces": loads, "response": {"from": frequency, "to": frequency, "points": 1}})[1]
+        near(got, (fit[0] + 1j * fit[1])[None], f"a run of 6 s at {frequency} Hz", 1e-10)
+
+    # an undamped mode: 0 or 180 degrees, and nothing at its own frequency
+    pack("bar.msh", "many.h5", 40)
+    k = Shape("many.h5").k
+    free = table("many.h5", {"forces": forces[:1], "response": {"from": 0, "to": 50, "points": 50}})[1]
+    assert np.all(np.isclose(np.abs(np.angle(free)), 0, atol=1e-15) | (np.abs(np.angle(free)) > np.pi - 1e-15))
+    exact = [g for g in (np.sqrt(k) / float(TURN))[:, None] * (1 + np.arange(-3, 4) * 2.0**-53)
+             for g in g if np.any((float(TURN) * g) ** 2 == k)]
+    assert exact
+    os.remove("table.csv")
+    said = table("many.h5", {"forces": forces[:1], "response": {"from": exact[0], "to": exact[0], "points": 1}}, code=3)
+    assert "run.json: response: object 0: mode " in said and "driven at its own frequency: no steady state, " in said, said
+
+    bad, near_own = dict(one, response=dict(band)), own * (1 + 2.0**-50)
+    some = lambda **more: dict(bad, response=dict(band, **more))
+    place("hang", [(0, -1, 0, 0, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0, 0, 0)], "bar.h5")
+    for basis, scene, what in (
+            ("bar.h5", some(**{"from": -1}), "run.json:17: /response/from: "),
+            ("bar.h5", some(**{"from": "1 Hz"}), "run.json:17: /response/from: "),
+            ("bar.h5", some(**{"from": 40}), "/response: from 40 to 40 Hz, 2001 points: `to` must be larger"),
+            ("bar.h5", some(points=1), "/response: from 0 to 40 Hz, 1 points: "),
+            ("bar.h5", some(points=0), "/response/points: "), ("bar.h5", some(points=1000001), "/response/points: "),
+            ("bar.h5", some(points=2.5), "/response/points: "), ("bar.h5", some(steps=2), "/response/steps: unknown key"),
+            ("bar.h5", some(acceleration=[1, 2]), "/response/acceleration: "), ("bar.h5", some(probes=[]), "/response/probes: "),
+            ("bar.h5", some(probes=[{"object": 0, "group": "root"}]), "/response/probes/0/group: unknown key"),
+            ("bar.h5", some(probes=[{"object": 0}]), "/response/probes/0: needs exactly one of vertex, point"),
+            ("bar.h5", some(probes=[{"object": 0, "vertex": 1}, {"object": 3, "vertex": 1}]),
+             "run.json: response/probes[1]: the basis has objects 0 .. 0, 3"),
+            ("bar.h5", some(probes=[{"object": 0, "vertex": 12345}]), "response/probes[0]: object 0 has vertices 0 .. "),
+            ("bar.h5", dict(bad, response=[]), "/response: "), ("bar.h5", dict(bad, duration=1), "/duration: unknown key"),
+            ("bar.h5", dict(bad, model="stvk"), "/model: unknown key"),
+            ("bar.h5", dict(bad, forces=[dict(forces[0], curve={"sine": {"frequency": 1}})]), "/forces/0/curve: unknown key"),
+            ("bar.h5", dict(bad, forces=[{"object": 0, "group": "tip", "force": [1, 0, 0]}]),
+             "forces[0]: object 0 has no group of this name, \"tip\""),
+            ("bar.h5", dict(bad, forces=[dict(forces[0], object=1)]), "forces[0]: the basis has objects 0 .. 0, 1"),
+            ("bar.h5", {"forces": [dict(forces[0], force=[1e300] * 3)],
+                        "response": {"from": near_own, "to": near_own, "points": 1}}, "response: not finite at "),
+            ("bar.h5", dict(bad, objects=[{"object": 0, "model": "stvk"}]), "/objects/0/model: unknown key"),
+            ("bar.h5", dict(bad, objects=[{"object": 0, "motion": "free"}]), "a response is of \"fixed\" objects alone"),
+            ("bar.h5", dict(bad, objects=[{"object": 5}]), "objects[0]: the basis has objects 0 .. 0, 5"),
+            ("hang.h5", bad, "response: object 1 hangs on object 0; say \"motion\": \"fixed\"")):
+        said = table(basis, scene, code=3)
+        assert what in said and said.count("\n") == 1 and not os.path.exists("table.csv"), (what, said)
+    table("hang.h5", dict(bad, objects=[{"object": 1, "motion": "fixed"}]))
+    os.remove("table.csv")
+    for option in (["--checkpoint", "c.h5"], ["--keep-partial"], ["--backend", "cpu"]):
+        said = table("bar.h5", bad, *option, code=2)
+        assert f"{option[0]}: not with a response" in said and not os.path.exists("table.csv"), said
 
 
 def mixed_scene():

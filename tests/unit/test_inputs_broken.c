@@ -40,6 +40,12 @@ static const char scene[] =
     "  {\"object\": 2, \"motion\": \"free\", \"velocity\": [0, 0, 2], \"initial\": [1, 2]}],\n"
     " \"forces\": [{\"object\": 0, \"vertex\": 3, \"force\": [0, 10, 0], \"curve\": {\"keys\": [[0, 0], [1, 1]]}}]}\n";
 
+static const char response[] =
+    "{\"response\": {\"from\": 0, \"to\": 500, \"points\": 11, \"acceleration\": [0, 0, 1],\n"
+    "  \"probes\": [{\"object\": 0, \"vertex\": 3}, {\"object\": 1, \"point\": [0, 1, 0]}]}, \"damping\": {\"ratio\": 0.01},\n"
+    " \"objects\": [{\"object\": 1, \"motion\": \"fixed\", \"damping\": {\"alpha\": 2}}],\n"
+    " \"forces\": [{\"object\": 0, \"group\": \"tip\", \"force\": [0, 10, 0]}]}\n";
+
 /* Four rows and three columns. */
 static struct {
     int32_t n[2];
@@ -86,7 +92,8 @@ static modal_status parse_scene(const char *data, int64_t length, modal_error *e
 {
     modal_scene s;
     modal_status status = modal_scene_parse(data, (size_t)length, "input", &s, err);
-    assert_true(status == MODAL_OK ? s.fps > 0 : s.n_objects == 0 && s.n_forces == 0);
+    assert_true(status == MODAL_OK ? s.response.given || s.fps > 0
+                                   : s.n_objects == 0 && s.n_forces == 0 && s.response.n_probes == 0);
     modal_scene_free(&s);
     return status;
 }
@@ -100,7 +107,8 @@ static const struct {
               {"csv", parse_csv, csv, sizeof csv - 1},
               {"matrix", parse_matrix, (const char *)&matrix, sizeof matrix},
               {"materials", parse_materials, materials, sizeof materials - 1},
-              {"scene", parse_scene, scene, sizeof scene - 1}};
+              {"scene", parse_scene, scene, sizeof scene - 1},
+              {"response", parse_scene, response, sizeof response - 1}};
 enum { N_INPUTS = sizeof inputs / sizeof *inputs };
 
 /* In memory of exactly this size, so that a sanitizer sees a read beyond it. */

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/dynamics/places.h"
+
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "lib/dynamics/loads.h"
+#include "lib/dynamics/motion.h"
+
+void modal_scene_frame(const modal_scene_object *said, const modal_object *object, double *frame)
+{
+    memcpy(frame, object->rest_frame, 12 * sizeof *frame);
+    if (!said || !said->has_frame) return;
+    double rotation[9];
+    modal_rotation_of(said->rotation, rotation);
+    for (int r = 0; r < 3; r++) {
+        memcpy(frame + 4 * r, rotation + 3 * r, 3 * sizeof(double));
+        frame[4 * r + 3] = said->position[r];
+    }
+}
+
+modal_status modal_scene_check_object(const char *list, int32_t place, int32_t object, const modal_basis *basis,
+                                      modal_error *err)
+{
+    if (object < basis->n_objects) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_INPUT, "%s[%d]: the basis has objects 0 .. %d, %d", list, place,
+                           basis->n_objects - 1, object);
+}
+
+static modal_status append(modal_scene_vertices *to, int64_t vertex, modal_error *err)
+{
+    modal_status status = modal_grow(&to->vertices, &to->capacity, to->n + 1, sizeof(int64_t), "points", err);
+    if (status == MODAL_OK) to->vertices[to->n++] = vertex;
+    return status;
+}
+
+static modal_status append_group(const char *list, const modal_scene_force *force, const modal_shape *shape,
+                                 modal_scene_vertices *to, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_group *group = NULL;
+    uint8_t *inside = NULL;
+    const int64_t before = to->n;
+    for (int32_t g = 0; g < shape->volume.n_groups; g++)
+        if (strcmp(shape->volume.groups[g].name, force->group) == 0) group = &shape->volume.groups[g];
+    if (!group)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s[%d]: object %d has no group of this name, \"%s\"", list, force->place,
+                   force->object, force->group);
+    MODAL_TRY(modal_alloc_zero(&inside, shape->volume.n_nodes, 1, "group", err));
+    for (int64_t i = 0; i < group->n_nodes; i++) inside[group->nodes[i]] = 1;
+    for (int64_t v = 0; v < shape->n_vertices; v++)
+        if (shape->surface_kind == MODAL_SURFACE_BOUNDARY && inside[shape->embedding_nodes[4 * v]])
+            MODAL_TRY(append(to, v, err));
+    if (to->n == before)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s[%d]: no vertex of object %d's surface is a node of the group, \"%s\"",
+                   list, force->place, force->object, force->group);
+done:
+    modal_free(&inside);
+    return status;
+}
+
+modal_status modal_scene_force_vertices(const char *list, const modal_scene_force *force, const modal_basis *basis,
+                                        const double *frame, modal_scene_vertices *to, modal_error *err)
+{
+    const modal_shape *shape = &basis->shapes[basis->objects[force->object].shape];
+    double distance;
+    if (force->group) return append_group(list, force, shape, to, err);
+    const int64_t vertex = force->vertex >= 0
+                               ? modal_shape_stored_vertex(shape, force->vertex)
+                               : modal_shape_nearest_vertex(shape, frame, force->point, &distance);
+    if (vertex < 0)
+        return modal_error_set(err, MODAL_ERROR_INPUT, "%s[%d]: object %d has vertices 0 .. %lld, %lld", list,
+                               force->place, force->object, (long long)shape->n_vertices - 1,
+                               (long long)force->vertex);
+    return append(to, vertex, err);
+}
