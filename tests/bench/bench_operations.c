@@ -20,12 +20,12 @@ static const struct {
 } cases[] = {{675, 1, 15, 1}, {675, 16, 15, 1}, {675, 1, 15, 0}, {675, 16, 15, 0}, {316, 64, 32, 0}};
 
 typedef enum operation {
-    DEFORM, TRANSFORM, NORMALS, RIGID, REORDER, FRAME, ONE_PASS, USER_FRAME, SGEMM, OPERATIONS
+    DEFORM, TRANSFORM, NORMALS, RIGID, REORDER, FRAME, ONE_PASS, SGEMM, USER_FRAME, OPERATIONS
 } operation;
 static const char *const names[OPERATIONS] = {
     "deform", "world_transform", "normals_dynamic", "normals_rigid", "reorder (local permutation)",
-    "deform + normals_dynamic", "deform_normals, one pass", "deform + normals, both reordered",
-    "OpenBLAS sgemm, the product alone"};
+    "deform + normals_dynamic", "deform_normals, one pass",
+    "OpenBLAS sgemm, the product alone", "deform + normals, both reordered"};
 
 /* The arrays on one device; results in x, normals and the ordered ones. */
 typedef struct arrays {
