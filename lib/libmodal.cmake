@@ -20,8 +20,8 @@ install(TARGETS libmodal LIBRARY)
 set(public_headers
   lib/base/status.h lib/base/memory.h lib/base/hash.h lib/base/progress.h
   lib/mesh/element.h lib/mesh/volume_mesh.h lib/basis/basis.h lib/trajectory/trajectory.h lib/deform/deform.h
-  formats/findings.h formats/mesh_read.h formats/obj.h formats/bou.h formats/csv.h
-  formats/basis_h5.h formats/trajectory_h5.h formats/sequence.h formats/sequence_vtkhdf.h)
+  formats/hdf5/findings.h formats/meshes/mesh_read.h formats/meshes/obj.h formats/meshes/bou.h formats/meshes/csv.h
+  formats/hdf5/basis_h5.h formats/hdf5/trajectory_h5.h formats/sequences/sequence.h formats/sequences/sequence_vtkhdf.h)
 foreach(header ${public_headers})
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES ${CMAKE_SOURCE_DIR}/${header}

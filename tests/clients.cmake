@@ -59,5 +59,5 @@ if(TARGET modaldeform)
 endif()
 
 modal_unit_test(test_writers modal_test_files ZLIB::ZLIB)
-target_sources(test_writers PRIVATE ${CMAKE_SOURCE_DIR}/formats/viewer_data.c)
+target_sources(test_writers PRIVATE ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_data.c)
 set_tests_properties(unit.test_writers PROPERTIES LABELS "unit;formats")

@@ -42,13 +42,13 @@ function(modal_fuzz_target format source)
 endfunction()
 
 set(fuzz_sources
-  formats/text_reader.c formats/tag_table.c formats/group_builder.c formats/msh.c
-  formats/msh_elements.c formats/msh_element_types.c formats/msh_ascii.c formats/msh_binary.c
-  formats/veg.c formats/bou.c formats/obj.c formats/csv.c formats/vega_matrix.c
-  formats/surface_builder.c formats/stl.c formats/ply_read.c formats/off.c lib/base/point_table.c
-  formats/mesh_builder.c formats/medit.c formats/tetgen.c formats/inp.c formats/inp_sets.c
-  formats/vtk.c formats/vtk_grid.c formats/vtu.c formats/vtu_data.c lib/mesh/element.c
-  formats/materials.c formats/json_place.c lib/mesh/material.c
+  formats/meshes/text_reader.c formats/meshes/tag_table.c formats/meshes/group_builder.c formats/meshes/msh.c
+  formats/meshes/msh_elements.c formats/meshes/msh_element_types.c formats/meshes/msh_ascii.c formats/meshes/msh_binary.c
+  formats/meshes/veg.c formats/meshes/bou.c formats/meshes/obj.c formats/meshes/csv.c formats/meshes/vega_matrix.c
+  formats/meshes/surface_builder.c formats/meshes/stl.c formats/meshes/ply_read.c formats/meshes/off.c lib/base/point_table.c
+  formats/meshes/mesh_builder.c formats/meshes/medit.c formats/meshes/tetgen.c formats/meshes/inp.c formats/meshes/inp_sets.c
+  formats/meshes/vtk.c formats/meshes/vtk_grid.c formats/meshes/vtu.c formats/meshes/vtu_data.c lib/mesh/element.c
+  formats/json/materials.c formats/json/json_place.c lib/mesh/material.c
   lib/base/status.c lib/base/memory.c lib/mesh/volume_mesh.c)
 list(TRANSFORM fuzz_sources PREPEND ${CMAKE_SOURCE_DIR}/)
 foreach(format msh veg bou obj csv vega materials)

@@ -7,8 +7,8 @@
 #include <malloc.h>
 #endif
 
-#include "formats/h5_util.h"
-#include "formats/sequence_glb.h"
+#include "formats/hdf5/h5_util.h"
+#include "formats/sequences/sequence_glb.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "tools/modaldeform.h"

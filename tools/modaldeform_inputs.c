@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/basis_h5.h"
+#include "formats/hdf5/basis_h5.h"
 #include "lib/base/memory.h"
 #include "tools/common/trajectory_input.h"
 #include "tools/modaldeform.h"

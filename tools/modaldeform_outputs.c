@@ -8,7 +8,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "formats/manifest.h"
+#include "formats/sequences/manifest.h"
 #include "lib/base/memory.h"
 #include "tools/modaldeform.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/sequence_csv.h"
+#include "formats/sequences/sequence_csv.h"
 #include "lib/base/memory.h"
 #include "tools/modaldeform.h"
 

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "formats/basis_h5.h"
-#include "formats/h5_util.h"
-#include "formats/sequence_vtkhdf.h"
-#include "formats/trajectory_h5.h"
+#include "formats/hdf5/basis_h5.h"
+#include "formats/hdf5/h5_util.h"
+#include "formats/sequences/sequence_vtkhdf.h"
+#include "formats/hdf5/trajectory_h5.h"
 #include "lib/base/memory.h"
 #include "tools/common/tool.h"
 

@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "formats/findings.h"
+#include "formats/hdf5/findings.h"
 #include "lib/base/status.h"
 
 /* Read the file and describe it; the caller owns *info. */

@@ -4,11 +4,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "formats/basis_h5.h"
-#include "formats/h5_util.h"
-#include "formats/provenance_h5.h"
-#include "formats/sequence.h"
-#include "formats/trajectory_h5.h"
+#include "formats/hdf5/basis_h5.h"
+#include "formats/hdf5/h5_util.h"
+#include "formats/hdf5/provenance_h5.h"
+#include "formats/sequences/sequence.h"
+#include "formats/hdf5/trajectory_h5.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/material.h"
 #include "tools/modalinfo.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "formats/sequence_vtkhdf.h"
+#include "formats/sequences/sequence_vtkhdf.h"
 #include "tools/modalinfo.h"
 
 static modal_status join(char path[PATH_MAX], const char *folder, const char *name, modal_error *err)

@@ -9,9 +9,9 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "formats/mesh_read.h"
-#include "formats/msh_write.h"
-#include "formats/surface_read.h"
+#include "formats/meshes/mesh_read.h"
+#include "formats/meshes/msh_write.h"
+#include "formats/meshes/surface_read.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/check.h"
 #include "lib/mesh/raise_order.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <stdlib.h>
 
-#include "formats/msh_source.h"
-#include "formats/tag_table.h"
+#include "formats/meshes/msh_source.h"
+#include "formats/meshes/tag_table.h"
 #include "lib/base/memory.h"
 #include "tools/modalmesh.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/number_text.h"
+#include "formats/meshes/number_text.h"
 #include "lib/base/memory.h"
 #include "tools/modalmesh.h"
 

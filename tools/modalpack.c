@@ -5,9 +5,9 @@
 #include <omp.h>
 #include <string.h>
 
-#include "formats/basis_h5.h"
-#include "formats/h5_util.h"
-#include "formats/surface_read.h"
+#include "formats/hdf5/basis_h5.h"
+#include "formats/hdf5/h5_util.h"
+#include "formats/meshes/surface_read.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/shape_surface.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/bou.h"
+#include "formats/meshes/bou.h"
 #include "lib/base/memory.h"
 #include "tools/modalpack.h"
 

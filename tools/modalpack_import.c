@@ -2,8 +2,8 @@
 /* modalpack: bases that VegaFEM made. */
 #include <string.h>
 
-#include "formats/surface_read.h"
-#include "formats/vega_matrix.h"
+#include "formats/meshes/surface_read.h"
+#include "formats/meshes/vega_matrix.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/shape_surface.h"
 #include "lib/reduced/imported.h"

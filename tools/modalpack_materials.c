@@ -2,7 +2,7 @@
 /* modalpack: which element is made of what. */
 #include <string.h>
 
-#include "formats/materials.h"
+#include "formats/json/materials.h"
 #include "lib/base/memory.h"
 #include "tools/modalpack.h"
 

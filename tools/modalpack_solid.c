@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/mesh_read.h"
-#include "formats/surface_read.h"
+#include "formats/meshes/mesh_read.h"
+#include "formats/meshes/surface_read.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/boundary.h"
 #include "lib/mesh/check.h"

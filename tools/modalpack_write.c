@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "formats/basis_h5.h"
-#include "formats/provenance_h5.h"
+#include "formats/hdf5/basis_h5.h"
+#include "formats/hdf5/provenance_h5.h"
 #include "lib/base/memory.h"
 #include "tools/modalpack.h"
 

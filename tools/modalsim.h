@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "formats/basis_tiles.h"
-#include "formats/trajectory_h5.h"
+#include "formats/hdf5/basis_tiles.h"
+#include "formats/hdf5/trajectory_h5.h"
 #include "lib/basis/basis.h"
 #include "lib/dynamics/scene.h"
 #include "lib/trajectory/trajectory.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/csv.h"
+#include "formats/meshes/csv.h"
 #include "lib/base/memory.h"
 #include "lib/dynamics/linear.h"
 #include "lib/dynamics/loads.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The steady state over a band of frequencies, as a table (CSV). */
-#include "formats/file_out.h"
-#include "formats/number_text.h"
+#include "formats/sequences/file_out.h"
+#include "formats/meshes/number_text.h"
 #include "lib/base/memory.h"
 #include "lib/dynamics/response.h"
 #include "tools/modalsim.h"

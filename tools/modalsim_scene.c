@@ -4,8 +4,8 @@
 #include <omp.h>
 #include <string.h>
 
-#include "formats/checkpoint_h5.h"
-#include "formats/scene.h"
+#include "formats/hdf5/checkpoint_h5.h"
+#include "formats/json/scene.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/dynamics/linear.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/trajectory_h5.h"
+#include "formats/hdf5/trajectory_h5.h"
 #include "lib/base/memory.h"
 #include "tools/modalsim.h"
 

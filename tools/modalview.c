@@ -6,9 +6,9 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "formats/basis_h5.h"
-#include "formats/h5_util.h"
-#include "formats/viewer_data.h"
+#include "formats/hdf5/basis_h5.h"
+#include "formats/hdf5/h5_util.h"
+#include "formats/viewer/viewer_data.h"
 #include "lib/base/memory.h"
 #include "tools/common/output.h"
 #include "tools/common/tool.h"

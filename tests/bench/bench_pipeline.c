@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "formats/sequence_vtkhdf.h"
+#include "formats/sequences/sequence_vtkhdf.h"
 #include "lib/base/memory.h"
 #include "lib/deform/deform.h"
 #include "tests/bench/bench.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "formats/sequence_vtkhdf.h"
+#include "formats/sequences/sequence_vtkhdf.h"
 #include "lib/base/memory.h"
 
 /* Height and slope of the wave at x and time t. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/materials.h"
-#include "formats/mesh_read.h"
+#include "formats/json/materials.h"
+#include "formats/meshes/mesh_read.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/check.h"
 #include "lib/modes/modes.h"

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "formats/checkpoint_h5.h"
+#include "formats/hdf5/checkpoint_h5.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

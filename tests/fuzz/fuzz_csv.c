@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "formats/csv.h"
+#include "formats/meshes/csv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

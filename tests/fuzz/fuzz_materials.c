@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "formats/materials.h"
+#include "formats/json/materials.h"
 #include "lib/mesh/material.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "formats/scene.h"
+#include "formats/json/scene.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

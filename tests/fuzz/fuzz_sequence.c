@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "formats/sequence_vtkhdf.h"
+#include "formats/sequences/sequence_vtkhdf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

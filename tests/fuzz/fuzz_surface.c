@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "formats/mesh_parse.h"
+#include "formats/meshes/mesh_parse.h"
 #include "tests/unit/readers_compare.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

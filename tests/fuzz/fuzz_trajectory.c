@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "formats/trajectory_h5.h"
+#include "formats/hdf5/trajectory_h5.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

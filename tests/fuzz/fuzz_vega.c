@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "formats/vega_matrix.h"
+#include "formats/meshes/vega_matrix.h"
 #include "lib/base/memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/mesh_parse.h"
+#include "formats/meshes/mesh_parse.h"
 #include "tests/unit/readers_compare.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "formats/mesh_read.h"
+#include "formats/meshes/mesh_read.h"
 
 static void print_indices(const char *name, const int32_t *items, int64_t n)
 {

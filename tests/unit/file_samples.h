@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/findings.h"
+#include "formats/hdf5/findings.h"
 #include "lib/basis/basis.h"
 #include "lib/trajectory/trajectory.h"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "formats/csv.h"
+#include "formats/meshes/csv.h"
 #include "lib/base/memory.h"
 
 static modal_status parse(const char *text, modal_series *series, modal_error *err)

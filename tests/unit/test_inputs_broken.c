@@ -13,13 +13,13 @@
 
 #include <cmocka.h>
 
-#include "formats/checkpoint_h5.h"
-#include "formats/csv.h"
-#include "formats/materials.h"
-#include "formats/mesh_parse.h"
-#include "formats/scene.h"
-#include "formats/snapshots_h5.h"
-#include "formats/vega_matrix.h"
+#include "formats/hdf5/checkpoint_h5.h"
+#include "formats/meshes/csv.h"
+#include "formats/json/materials.h"
+#include "formats/meshes/mesh_parse.h"
+#include "formats/json/scene.h"
+#include "formats/hdf5/snapshots_h5.h"
+#include "formats/meshes/vega_matrix.h"
 #include "lib/base/memory.h"
 #include "tests/unit/break_text.h"
 #include "tests/unit/file_samples.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "formats/materials.h"
+#include "formats/json/materials.h"
 #include "lib/base/memory.h"
 
 static const char good[] =

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "formats/mesh_read.h"
-#include "formats/msh_write.h"
-#include "formats/surface_read.h"
+#include "formats/meshes/mesh_read.h"
+#include "formats/meshes/msh_write.h"
+#include "formats/meshes/surface_read.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/quality.h"
 #include "lib/mesh/raise_order.h"

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "formats/number_text.h"
+#include "formats/meshes/number_text.h"
 
 static float from_bits(uint32_t bits)
 {

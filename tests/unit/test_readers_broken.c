@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "formats/mesh_parse.h"
-#include "formats/text_reader.h"
+#include "formats/meshes/mesh_parse.h"
+#include "formats/meshes/text_reader.h"
 #include "lib/base/memory.h"
 #include "tests/unit/break_text.h"
 #include "tests/unit/readers_compare.h"

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "formats/bou.h"
-#include "formats/mesh_parse.h"
-#include "formats/mesh_read.h"
-#include "formats/obj.h"
+#include "formats/meshes/bou.h"
+#include "formats/meshes/mesh_parse.h"
+#include "formats/meshes/mesh_read.h"
+#include "formats/meshes/obj.h"
 #include "lib/base/memory.h"
 #include "tests/unit/readers_compare.h"
 
@@ -168,8 +168,8 @@ static void test_type_is_recognised(void **state)
     modal_error err;
     assert_int_equal(parse_mesh("v 0 0 0\n", "a.obj", &mesh, &err), MODAL_ERROR_INPUT);
     assert_string_equal(err.message, "a.obj: not a volume mesh that can be read, which are Gmsh "
-                                     ".msh 2.2 and 4.1, VegaFEM .veg, Abaqus .inp, Medit .mesh, "
-                                     "TetGen .node and .ele, VTK .vtk and .vtu");
+                                     ".msh 2.2 and 4.1, VegaFEM .veg, Abaqus .inp, Medit .mesh "
+                                     "and .meshb, TetGen .node, .ele and .face, VTK .vtk and .vtu");
     assert_int_equal(parse_mesh("v 0 0 0\n", "a.VEG", &mesh, &err), MODAL_ERROR_INPUT);
     assert_string_equal(err.message, "a.VEG:1: name of a section expected, 'v'");
     assert_int_equal(parse_mesh("# x\n\n*VERTICES\n", "a", &mesh, &err), MODAL_ERROR_INPUT);

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "formats/bou.h"
-#include "formats/mesh_read.h"
-#include "formats/obj.h"
+#include "formats/meshes/bou.h"
+#include "formats/meshes/mesh_read.h"
+#include "formats/meshes/obj.h"
 #include "lib/base/memory.h"
 #include "tests/unit/readers_compare.h"
 

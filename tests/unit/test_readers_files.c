@@ -12,11 +12,11 @@
 
 #include <cmocka.h>
 
-#include "formats/bou.h"
-#include "formats/mesh_parse.h"
-#include "formats/mesh_read.h"
-#include "formats/obj.h"
-#include "formats/text_reader.h"
+#include "formats/meshes/bou.h"
+#include "formats/meshes/mesh_parse.h"
+#include "formats/meshes/mesh_read.h"
+#include "formats/meshes/obj.h"
+#include "formats/meshes/text_reader.h"
 #include "lib/base/memory.h"
 #include "tests/unit/readers_compare.h"
 

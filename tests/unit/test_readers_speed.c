@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "formats/mesh_parse.h"
+#include "formats/meshes/mesh_parse.h"
 #include "tests/unit/readers_compare.h"
 
 /* Sanitizers make everything slower; the limits are those of an optimised build. */

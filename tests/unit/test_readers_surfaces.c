@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "formats/mesh_parse.h"
-#include "formats/surface_read.h"
+#include "formats/meshes/mesh_parse.h"
+#include "formats/meshes/surface_read.h"
 #include "tests/unit/readers_compare.h"
 
 #define FOLDER MODAL_SOURCE_DIR "/tests/files/"

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "formats/tag_table.h"
-#include "formats/text_reader.h"
+#include "formats/meshes/tag_table.h"
+#include "formats/meshes/text_reader.h"
 #include "lib/base/memory.h"
 
 static modal_number parse(const char *token, double *value)

@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "formats/manifest.h"
-#include "formats/sequence_vtkhdf.h"
+#include "formats/sequences/manifest.h"
+#include "formats/sequences/sequence_vtkhdf.h"
 #include "lib/base/memory.h"
 
 /* HDF5 1.10 leaks when it gives up on a damaged file or fails to close one; leaks of ours are found

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "formats/sequence_glb.h"
-#include "formats/sequence_vtkhdf.h"
-#include "formats/viewer_data.h"
+#include "formats/sequences/sequence_glb.h"
+#include "formats/sequences/sequence_vtkhdf.h"
+#include "formats/viewer/viewer_data.h"
 #include "lib/base/memory.h"
 #include "tests/unit/file_samples.h"
 

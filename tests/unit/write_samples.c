@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "formats/basis_h5.h"
-#include "formats/sequence_vtkhdf.h"
-#include "formats/trajectory_h5.h"
+#include "formats/hdf5/basis_h5.h"
+#include "formats/sequences/sequence_vtkhdf.h"
+#include "formats/hdf5/trajectory_h5.h"
 #include "lib/base/memory.h"
 #include "tests/unit/file_samples.h"
 

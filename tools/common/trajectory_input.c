@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "formats/trajectory_h5.h"
+#include "formats/hdf5/trajectory_h5.h"
 #include "lib/base/memory.h"
 #include "tools/common/output.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what formats/viewer_data.c wrote; formats/viewer_data.md is the specification.
+// Reads what formats/viewer/viewer_data.c wrote; formats/viewer_data.md is the specification.
 
 async function gunzip(text) {
   // The page has `unpack`, for the program itself.

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads, writes and checks basis.h5; basis.md is the specification. Not thread-safe (HDF5). */
+#ifndef MODAL_FORMATS_BASIS_H5_H
+#define MODAL_FORMATS_BASIS_H5_H
+
+#include <stddef.h>
+
+#include "formats/hdf5/findings.h"
+#include "lib/basis/basis.h"
+
+/* What a reader wants. Counts, names, objects, provenance and hash always come; arrays of the other
+ * parts stay NULL (their types and shapes are checked all the same). */
+enum {
+    MODAL_BASIS_SURFACE = 1,       /* positions, triangles, order, uv, tables */
+    MODAL_BASIS_MATRIX = 2,        /* the modal matrix */
+    MODAL_BASIS_MODES = 4,         /* eigenvalues, frequencies, participation and so on */
+    MODAL_BASIS_VOLUME = 8,        /* the solid, its groups and materials, embedding */
+    MODAL_BASIS_VOLUME_MODES = 16, /* phi at the nodes: the largest array of all */
+    MODAL_BASIS_REDUCED = 32, /* reduced forces, where there are any */
+    MODAL_BASIS_DEFORM = MODAL_BASIS_SURFACE | MODAL_BASIS_MATRIX,
+    MODAL_BASIS_ALL = MODAL_BASIS_DEFORM | MODAL_BASIS_MODES | MODAL_BASIS_VOLUME |
+                      MODAL_BASIS_VOLUME_MODES | MODAL_BASIS_REDUCED
+};
+
+/* Writes `path`, created or truncated; the caller passes a temporary name, and syncs and renames.
+ * The content hash is computed here, basis->hash is not looked at. A basis that breaks a rule of
+ * the specification is refused (MODAL_ERROR_INPUT) before a file is made. A shape without nodes is
+ * written without /volume. After an error the file is incomplete; the caller removes it. */
+modal_status modal_basis_write(const char *path, const modal_basis *basis, modal_error *err);
+
+/* The same while other threads still make the shapes: `wait` is called before shape `index` is looked at and
+ * returns when it is complete, or with an error, which ends the writing. The numbers of shapes and objects,
+ * the objects and the provenance are there from the beginning. A rule that a shape breaks shows when its
+ * turn comes, after the file was made. */
+typedef modal_status modal_basis_wait(void *context, int32_t index, modal_error *err);
+modal_status modal_basis_write_shapes(const char *path, const modal_basis *basis, modal_basis_wait *wait,
+                                      void *context, modal_error *err);
+
+/* Reads the parts asked for, and checks them. basis is overwritten; the caller frees it with
+ * modal_basis_free; after an error it is zeroed. MODAL_ERROR_INPUT `path: /where: what, value`. The
+ * content hash is taken from the file, not recomputed: see the specification for why. */
+modal_status modal_basis_read(const char *path, unsigned parts, modal_basis *basis,
+                              modal_error *err);
+
+/* The same with parts [n_shapes] of every shape: `choose` sets them and sees the basis with its number of shapes and
+ * its objects alone. limit_bytes > 0: arrays that would take more together are MODAL_ERROR_MEMORY before
+ * they are read; *used_bytes: what they took. */
+typedef modal_status modal_basis_chooser(void *context, const modal_basis *basis, unsigned *parts,
+                                         modal_error *err);
+modal_status modal_basis_read_chosen(const char *path, modal_basis_chooser *choose, void *context,
+                                     int64_t limit_bytes, int64_t *used_bytes, modal_basis *basis,
+                                     modal_error *err);
+
+/* The same for the bytes of a file; `name` stands for the path in messages. */
+modal_status modal_basis_read_image(const void *bytes, size_t length, const char *name,
+                                    unsigned parts, modal_basis *basis, modal_error *err);
+
+/* Appends to the findings every rule of the specification that the file breaks, hash and tables
+ * included, and returns MODAL_OK; MODAL_ERROR_INPUT for a file that is no basis or cannot be read
+ * at all. The caller frees the findings. */
+modal_status modal_basis_check(const char *path, modal_findings *findings, modal_error *err);
+modal_status modal_basis_check_image(const void *bytes, size_t length, const char *name,
+                                     modal_findings *findings, modal_error *err);
+
+#endif

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading basis.h5, for use (the first broken rule ends it) and for the checker (all are listed). */
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/hdf5/basis_fields.h"
+#include "formats/hdf5/basis_h5.h"
+#include "formats/hdf5/provenance_h5.h"
+#include "formats/hdf5/rules.h"
+#include "lib/base/memory.h"
+
+static const modal_h5_place nowhere = {H5I_INVALID_HID, ""};
+
+/* Reads a field. `seen` tells which sizes an earlier field has defined already: the first field
+ * that has a size defines it. Where that one is broken, the size is unknown (-1), and the values of
+ * the others are not read, so that every array in memory is as long as the counts say. */
+static modal_status read_field(const modal_h5_in *in, const modal_h5_place *group,
+                               const modal_basis_field *field, unsigned parts, modal_shape *shape,
+                               int64_t sizes[SIZE_COUNT], int seen[SIZE_COUNT])
+{
+    int64_t dims[MODAL_H5_RANK];
+    int readable = (parts & field->part) != 0;
+    modal_basis_derived_sizes(sizes);
+    modal_basis_field_dims(field, sizes, dims);
+    for (int i = 0; i < field->rank; i++)
+        if (dims[i] < 0 && seen[-field->dims[i]]) readable = 0;
+    modal_status status =
+        modal_h5_read_array(in, group, field->name, field->type, field->rank, dims, field->need,
+                            readable ? (char *)shape + field->offset : NULL);
+    for (int i = 0; i < field->rank; i++) {
+        int symbol = field->dims[i] < 0 ? -field->dims[i] : 0;
+        if (symbol && !seen[symbol]) sizes[symbol] = dims[i];
+        seen[symbol] = 1;
+    }
+    return status;
+}
+
+static int64_t known(int64_t size) { return size < 0 ? 0 : size; }
+
+static modal_status read_fields(const modal_h5_in *in, const modal_h5_place places[GROUP_COUNT],
+                                unsigned parts, modal_shape *s, int64_t sizes[SIZE_COUNT])
+{
+    /* these follow from others; no field defines them */
+    int seen[SIZE_COUNT] = {[SIZE_OFFSETS] = 1,   [SIZE_TILES] = 1, [SIZE_ELEMENT_OFFSETS] = 1,
+                            [SIZE_QUADRATIC] = 1, [SIZE_CUBIC] = 1};
+    for (int i = 0; i < SIZE_COUNT; i++) sizes[i] = -1;
+    for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
+        const modal_basis_field *field = &modal_basis_fields[i];
+        modal_status status = read_field(in, &places[field->group], field, parts, s, sizes, seen);
+        if (status != MODAL_OK) return status;
+    }
+    const int64_t in_32_bits[] = {sizes[SIZE_VERTICES], sizes[SIZE_TRIANGLES],
+                                  sizes[SIZE_MODES],    sizes[SIZE_RIGID],
+                                  sizes[SIZE_NODES],    sizes[SIZE_ELEMENTS]};
+    for (size_t i = 0; i < sizeof in_32_bits / sizeof *in_32_bits; i++)
+        if (in_32_bits[i] > INT32_MAX)
+            /* A size of 2^31 goes no further: the struct could not even hold it. */
+            return modal_error_set(in->checker.err, MODAL_ERROR_INPUT, "%s: %lld rows, at most %d",
+                                   places[GROUP_SURFACE].path, (long long)in_32_bits[i], INT32_MAX);
+    s->n_vertices = known(sizes[SIZE_VERTICES]);
+    s->n_triangles = known(sizes[SIZE_TRIANGLES]);
+    s->n_uv = known(sizes[SIZE_UV]);
+    s->n_modes = (int32_t)known(sizes[SIZE_MODES]);
+    s->n_rigid_modes = (int32_t)known(sizes[SIZE_RIGID]);
+    s->volume.n_nodes = known(sizes[SIZE_NODES]);
+    s->volume.n_elements = known(sizes[SIZE_ELEMENTS]);
+    s->n_fixed_nodes = known(sizes[SIZE_FIXED]);
+    return MODAL_OK;
+}
+
+/* A text attribute that names one of the n values of an enumeration; an optional one that is absent
+ * stands for the first. */
+static modal_status read_choice(const modal_h5_in *in, const modal_h5_place *place,
+                                const char *name, modal_h5_need need, int n,
+                                const char *const names[], int *choice)
+{
+    char *text = NULL, where[MODAL_H5_PATH], known[128] = "";
+    *choice = 0;
+    if (need == MODAL_H5_OPTIONAL && (place->id < 0 || H5Aexists(place->id, name) == 0))
+        return MODAL_OK;
+    modal_status status = modal_h5_read_text(in, place, name, &text);
+    if (text) {
+        while (*choice < n && strcmp(text, names[*choice]) != 0) ++*choice;
+        if (*choice == n) {
+            *choice = 0;
+            for (int i = 0; i < n; i++)
+                snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
+                         i == 0 ? "" : i == n - 1 ? " or " : ", ", names[i]);
+            snprintf(where, sizeof where, "%.160s@%s", place->path, name);
+            status = modal_broken(&in->checker, where, "must be %s, is \"%.64s\"", known, text);
+        }
+    }
+    modal_free(&text);
+    return status;
+}
+
+static modal_status read_orthotropic(const modal_h5_in *in, const modal_h5_place *place,
+                                     modal_material *m)
+{
+    modal_status status = MODAL_OK;
+    int64_t dims[2] = {3, 3};
+    double *axes = NULL;
+    for (int i = 0; i < 9; i++)
+        MODAL_TRY(modal_h5_read_number(in, place, modal_orthotropic_attributes[i],
+                                       &m->orthotropic[i]));
+    MODAL_TRY(modal_h5_read_array(in, place, "axes", MODAL_H5_F64, 2, dims, MODAL_H5_REQUIRED, &axes));
+    if (axes) memcpy(m->axes, axes, sizeof m->axes);
+done:
+    modal_free(&axes);
+    return status;
+}
+
+static modal_status read_materials(const modal_h5_in *in, const modal_h5_place *volume,
+                                   modal_volume_mesh *mesh)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place all = nowhere, one = nowhere;
+    int32_t n = 0;
+    MODAL_TRY(modal_h5_enter(in, volume, "materials", MODAL_H5_REQUIRED, &all));
+    MODAL_TRY(modal_h5_read_count(in, &all, &n));
+    MODAL_TRY(
+        modal_alloc_zero(&mesh->materials, n, sizeof *mesh->materials, all.path, in->checker.err));
+    mesh->n_materials = n;
+    for (int32_t i = 0; i < n; i++) {
+        char name[16];
+        modal_material *m = &mesh->materials[i];
+        snprintf(name, sizeof name, "%04d", i);
+        MODAL_TRY(modal_h5_enter(in, &all, name, MODAL_H5_REQUIRED, &one));
+        MODAL_TRY(modal_h5_read_text(in, &one, "name", &m->name));
+        MODAL_TRY(modal_h5_read_number(in, &one, "density", &m->density));
+        int kind = 0;
+        MODAL_TRY(read_choice(in, &one, "kind", MODAL_H5_REQUIRED, 2, modal_material_kind_names,
+                              &kind));
+        m->kind = (modal_material_kind)kind;
+        if (kind == MODAL_MATERIAL_ORTHOTROPIC) {
+            MODAL_TRY(read_orthotropic(in, &one, m));
+        } else {
+            MODAL_TRY(modal_h5_read_number(in, &one, "young", &m->young));
+            MODAL_TRY(modal_h5_read_number(in, &one, "poisson", &m->poisson));
+        }
+        modal_h5_leave(&one);
+    }
+done:
+    modal_h5_leave(&one);
+    modal_h5_leave(&all);
+    return status;
+}
+
+static modal_status read_groups(const modal_h5_in *in, const modal_h5_place *volume,
+                                modal_volume_mesh *mesh)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place all = nowhere, one = nowhere;
+    int32_t n = 0;
+    MODAL_TRY(modal_h5_enter(in, volume, "groups", MODAL_H5_REQUIRED, &all));
+    MODAL_TRY(modal_h5_read_count(in, &all, &n));
+    MODAL_TRY(modal_alloc_zero(&mesh->groups, n, sizeof *mesh->groups, all.path, in->checker.err));
+    mesh->n_groups = n;
+    for (int32_t i = 0; i < n; i++) {
+        char name[16];
+        modal_group *g = &mesh->groups[i];
+        int64_t dimension = 0, tag = -1, n_nodes = -1, n_elements = -1;
+        snprintf(name, sizeof name, "%04d", i);
+        MODAL_TRY(modal_h5_enter(in, &all, name, MODAL_H5_REQUIRED, &one));
+        MODAL_TRY(modal_h5_read_text(in, &one, "name", &g->name));
+        MODAL_TRY(modal_h5_read_integer(in, &one, "dimension", 0, 3, &dimension));
+        MODAL_TRY(modal_h5_read_integer(in, &one, "tag", INT32_MIN, INT32_MAX, &tag));
+        MODAL_TRY(modal_h5_read_array(in, &one, "nodes", MODAL_H5_I32, 1, &n_nodes,
+                                      MODAL_H5_REQUIRED, &g->nodes));
+        g->n_nodes = known(n_nodes);
+        MODAL_TRY(modal_h5_read_array(in, &one, "elements", MODAL_H5_I32, 1, &n_elements,
+                                      MODAL_H5_REQUIRED, &g->elements));
+        g->n_elements = known(n_elements);
+        g->dimension = (int32_t)dimension;
+        g->tag = (int32_t)tag;
+        modal_h5_leave(&one);
+    }
+done:
+    modal_h5_leave(&one);
+    modal_h5_leave(&all);
+    return status;
+}
+
+static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shapes, int32_t index,
+                               unsigned parts, int deep, modal_shape *s)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place place = nowhere, groups[GROUP_COUNT];
+    int64_t sizes[SIZE_COUNT];
+    char name[16];
+    int choice = 0;
+    for (int i = 0; i < GROUP_COUNT; i++) groups[i] = nowhere;
+    snprintf(name, sizeof name, "%04d", index);
+    MODAL_TRY(modal_h5_enter(in, shapes, name, MODAL_H5_REQUIRED, &place));
+    MODAL_TRY(modal_h5_read_text(in, &place, "name", &s->name));
+    for (int i = 0; i < GROUP_COUNT; i++)
+        MODAL_TRY(modal_h5_enter(in, &place, modal_basis_groups[i],
+                                 i == GROUP_VOLUME || i == GROUP_REDUCED ? MODAL_H5_OPTIONAL
+                                                                         : MODAL_H5_REQUIRED,
+                                 &groups[i]));
+    MODAL_TRY(read_fields(in, groups, parts, s, sizes));
+    if ((parts & MODAL_BASIS_SURFACE) && !s->uv != !s->triangle_uv)
+        MODAL_TRY(modal_broken(&in->checker, groups[GROUP_SURFACE].path,
+                               "uv and triangle_uv must both be there or neither"));
+    const modal_reduced_forces *forces = &s->reduced_forces;
+    if ((parts & MODAL_BASIS_REDUCED) && groups[GROUP_REDUCED].id >= 0 &&
+        (!forces->linear || !forces->quadratic || !forces->cubic))
+        MODAL_TRY(modal_broken(&in->checker, groups[GROUP_REDUCED].path,
+                               "linear, quadratic and cubic must all be there"));
+    MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "shift", &s->shift));
+    MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "total_mass", &s->total_mass));
+    MODAL_TRY(read_choice(in, &groups[GROUP_MODES], "mass_rule", MODAL_H5_REQUIRED, 2,
+                          modal_mass_rule_names, &choice));
+    s->mass_rule = (modal_mass_rule)choice;
+    MODAL_TRY(read_choice(in, &groups[GROUP_MODES], "factor", MODAL_H5_OPTIONAL, 2, modal_basis_factor_names,
+                          &s->factor_float32));
+    MODAL_TRY(read_choice(in, &groups[GROUP_MODES], "kind", MODAL_H5_OPTIONAL, 4,
+                          modal_basis_kind_names, &choice));
+    s->kind = (modal_basis_kind)choice;
+    if (s->kind == MODAL_KIND_IMPORTED) {
+        MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "mass_coupling", &s->mass_coupling));
+        MODAL_TRY(
+            modal_h5_read_number(in, &groups[GROUP_MODES], "stiffness_coupling", &s->stiffness_coupling));
+    }
+    MODAL_TRY(
+        modal_h5_read_number(in, &groups[GROUP_VOLUME], "farthest_outside", &s->farthest_outside));
+    MODAL_TRY(read_choice(in, &groups[GROUP_VOLUME], "surface_kind", MODAL_H5_REQUIRED, 2,
+                          modal_surface_kind_names, &choice));
+    s->surface_kind = (modal_surface_kind)choice;
+    if ((parts & MODAL_BASIS_VOLUME) && groups[GROUP_VOLUME].id >= 0) {
+        MODAL_TRY(read_materials(in, &groups[GROUP_VOLUME], &s->volume));
+        MODAL_TRY(read_groups(in, &groups[GROUP_VOLUME], &s->volume));
+    }
+    for (int i = SIZE_FACES; i <= SIZE_RING; i++) sizes[i] = known(sizes[i]);
+    sizes[SIZE_ELEMENT_NODES] = known(sizes[SIZE_ELEMENT_NODES]);
+    MODAL_TRY(modal_basis_rules_shape(&in->checker, place.path, s, sizes, deep));
+done:
+    for (int i = 0; i < GROUP_COUNT; i++) modal_h5_leave(&groups[i]);
+    modal_h5_leave(&place);
+    return status;
+}
+
+/* Which parts of a shape are to be read. */
+typedef struct choice {
+    unsigned parts;
+    modal_basis_chooser *choose; /* or NULL: the same parts of all */
+    void *context;
+} choice;
+
+static modal_status read_objects(const modal_h5_in *in, const modal_h5_place *root, modal_basis *basis);
+
+static modal_status read_shapes(const modal_h5_in *in, const modal_h5_place *root, const choice *wanted,
+                                int deep, modal_basis *basis)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place shapes = nowhere;
+    unsigned *parts = NULL; /* [n] */
+    int32_t n = 0;
+    MODAL_TRY(modal_h5_enter(in, root, "shapes", MODAL_H5_REQUIRED, &shapes));
+    MODAL_TRY(modal_h5_read_count(in, &shapes, &n));
+    if (n == 0) MODAL_TRY(modal_broken(&in->checker, "/shapes", "no shapes"));
+    MODAL_TRY(
+        modal_alloc_zero(&basis->shapes, n, sizeof *basis->shapes, "shapes", in->checker.err));
+    basis->n_shapes = n;
+    MODAL_TRY(modal_alloc(&parts, n, sizeof *parts, "shapes", in->checker.err));
+    for (int32_t i = 0; i < n; i++) parts[i] = wanted->parts;
+    if (wanted->choose) {
+        MODAL_TRY(read_objects(in, root, basis));
+        MODAL_TRY(wanted->choose(wanted->context, basis, parts, in->checker.err));
+    }
+    for (int32_t i = 0; i < n; i++) MODAL_TRY(read_shape(in, &shapes, i, parts[i], deep, &basis->shapes[i]));
+done:
+    modal_free(&parts);
+    modal_h5_leave(&shapes);
+    return status;
+}
+
+static modal_status read_objects(const modal_h5_in *in, const modal_h5_place *root,
+                                 modal_basis *basis)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place objects = nowhere;
+    int64_t dims[3] = {-1, 3, 4};
+    int32_t *shape = NULL, *parent = NULL;
+    double *rest_frame = NULL;
+    MODAL_TRY(modal_h5_enter(in, root, "objects", MODAL_H5_REQUIRED, &objects));
+    MODAL_TRY(modal_h5_read_array(in, &objects, "shape", MODAL_H5_I32, 1, dims, MODAL_H5_REQUIRED,
+                                  &shape));
+    MODAL_TRY(modal_h5_read_array(in, &objects, "parent", MODAL_H5_I32, 1, dims, MODAL_H5_REQUIRED,
+                                  &parent));
+    MODAL_TRY(modal_h5_read_array(in, &objects, "rest_frame", MODAL_H5_F64, 3, dims,
+                                  MODAL_H5_REQUIRED, &rest_frame));
+    if (!shape || !parent || !rest_frame) goto done; /* reported above */
+    if (dims[0] < 1 || dims[0] > INT32_MAX) {
+        status =
+            modal_broken(&in->checker, "/objects", "number of objects must be 1 to %d, is %lld",
+                         INT32_MAX, (long long)dims[0]);
+        goto done;
+    }
+    MODAL_TRY(modal_alloc_zero(&basis->objects, dims[0], sizeof *basis->objects, "objects",
+                               in->checker.err));
+    basis->n_objects = (int32_t)dims[0];
+    for (int32_t i = 0; i < basis->n_objects; i++) {
+        basis->objects[i].shape = shape[i];
+        basis->objects[i].parent = parent[i];
+        memcpy(basis->objects[i].rest_frame, rest_frame + 12 * (int64_t)i,
+               sizeof basis->objects[i].rest_frame);
+    }
+    MODAL_TRY(modal_basis_rules_objects(&in->checker, basis));
+done:
+    modal_free(&shape);
+    modal_free(&parent);
+    modal_free(&rest_frame);
+    modal_h5_leave(&objects);
+    return status;
+}
+
+/* Every array that the hash covers is there; else its absence has been reported. */
+static int hashable(const modal_basis *basis)
+{
+    if (basis->n_shapes == 0 || basis->n_objects == 0) return 0;
+    for (int32_t i = 0; i < basis->n_shapes; i++) {
+        const modal_shape *s = &basis->shapes[i];
+        if (!s->rest_positions || !s->triangles || !s->user_vertex || !s->user_triangle ||
+            !s->modal_matrix || !s->eigenvalues || !s->participation)
+            return 0;
+    }
+    return 1;
+}
+
+static modal_status read_all(const modal_h5_in *in, const choice *wanted, int deep, modal_basis *basis)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place root = nowhere;
+    char *hash = NULL;
+    MODAL_TRY(modal_h5_check_root(in, "basis", 2));
+    MODAL_TRY(modal_h5_enter(in, NULL, NULL, MODAL_H5_REQUIRED, &root));
+    MODAL_TRY(modal_h5_read_text(in, &root, "content_hash", &hash));
+    MODAL_TRY(read_shapes(in, &root, wanted, deep, basis));
+    if (!wanted->choose) MODAL_TRY(read_objects(in, &root, basis));
+    MODAL_TRY(modal_provenance_read(in, &root, MODAL_H5_REQUIRED, &basis->provenance,
+                                    &basis->n_provenance));
+    if (hash) {
+        MODAL_TRY(modal_rule_hash(&in->checker, "/@content_hash", hash));
+        if (deep && hashable(basis)) {
+            MODAL_TRY(modal_basis_hash(basis, in->checker.err));
+            if (strcmp(hash, basis->hash) != 0)
+                MODAL_TRY(modal_broken(&in->checker, "/@content_hash",
+                                       "the content has %s, the file says %.64s", basis->hash,
+                                       hash));
+        }
+        snprintf(basis->hash, sizeof basis->hash, "%.32s", hash);
+    }
+done:
+    modal_free(&hash);
+    modal_h5_leave(&root);
+    return status;
+}
+
+static modal_status read_choice_of(const modal_h5_source *source, const choice *wanted, int deep,
+                                   modal_findings *findings, modal_h5_budget *budget, modal_basis *basis,
+                                   modal_error *err)
+{
+    modal_h5_in in = {.file = H5I_INVALID_HID, .checker = {findings, err}, .budget = budget};
+    memset(basis, 0, sizeof *basis);
+    modal_status status = modal_h5_open(&in, source);
+    if (status == MODAL_OK) status = read_all(&in, wanted, deep, basis);
+    status = modal_h5_close(&in, status);
+    if (status != MODAL_OK) {
+        modal_basis_free(basis);
+        modal_error_context(err, "%s", source->path);
+    }
+    return status;
+}
+
+static modal_status read_source(const modal_h5_source *source, unsigned parts, int deep,
+                                modal_findings *findings, modal_basis *basis, modal_error *err)
+{
+    const choice all = {.parts = parts};
+    return read_choice_of(source, &all, deep, findings, NULL, basis, err);
+}
+
+modal_status modal_basis_read(const char *path, unsigned parts, modal_basis *basis,
+                              modal_error *err)
+{
+    const modal_h5_source source = {path, NULL, 0};
+    return read_source(&source, parts, 0, NULL, basis, err);
+}
+
+modal_status modal_basis_read_chosen(const char *path, modal_basis_chooser *choose, void *context,
+                                     int64_t limit_bytes, int64_t *used_bytes, modal_basis *basis,
+                                     modal_error *err)
+{
+    const modal_h5_source source = {path, NULL, 0};
+    const choice wanted = {.choose = choose, .context = context};
+    modal_h5_budget budget = {.limit = limit_bytes};
+    modal_status status = read_choice_of(&source, &wanted, 0, NULL, &budget, basis, err);
+    *used_bytes = budget.used;
+    return status;
+}
+
+modal_status modal_basis_read_image(const void *bytes, size_t length, const char *name,
+                                    unsigned parts, modal_basis *basis, modal_error *err)
+{
+    const modal_h5_source source = {name, bytes ? bytes : "", length};
+    return read_source(&source, parts, 0, NULL, basis, err);
+}
+
+static modal_status check_source(const modal_h5_source *source, modal_findings *findings,
+                                 modal_error *err)
+{
+    modal_basis basis;
+    modal_status status = read_source(source, MODAL_BASIS_ALL, 1, findings, &basis, err);
+    if (status == MODAL_OK) modal_basis_free(&basis);
+    return status;
+}
+
+modal_status modal_basis_check(const char *path, modal_findings *findings, modal_error *err)
+{
+    const modal_h5_source source = {path, NULL, 0};
+    return check_source(&source, findings, err);
+}
+
+modal_status modal_basis_check_image(const void *bytes, size_t length, const char *name,
+                                     modal_findings *findings, modal_error *err)
+{
+    const modal_h5_source source = {name, bytes ? bytes : "", length};
+    return check_source(&source, findings, err);
+}

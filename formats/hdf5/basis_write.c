@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/hdf5/basis_fields.h"
+#include "formats/hdf5/basis_h5.h"
+#include "formats/hdf5/provenance_h5.h"
+#include "lib/base/memory.h"
+
+/* What a reader would find missing. */
+static modal_status check_complete(const modal_checker *c, const char *path, const modal_shape *s)
+{
+    char where[MODAL_H5_PATH];
+    const modal_volume_mesh *v = &s->volume;
+    for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
+        const modal_basis_field *f = &modal_basis_fields[i];
+        if (f->need == MODAL_H5_OPTIONAL || (f->group == GROUP_VOLUME && v->n_nodes == 0) ||
+            modal_basis_field_array(s, f))
+            continue;
+        snprintf(where, sizeof where, "%s/%s/%s", path, modal_basis_groups[f->group], f->name);
+        return modal_broken(c, where, "missing");
+    }
+    if (!s->uv != !s->triangle_uv)
+        return modal_broken(c, path, "uv and triangle_uv must both be there or neither");
+    const modal_reduced_forces *forces = &s->reduced_forces;
+    if (!forces->linear != !forces->quadratic || !forces->linear != !forces->cubic)
+        return modal_broken(c, path, "reduced forces: linear, quadratic and cubic must all be there");
+    if (!s->name) return modal_broken(c, path, "no name");
+    for (int32_t i = 0; i < v->n_materials; i++)
+        if (!v->materials[i].name) return modal_broken(c, path, "material %d has no name", i);
+    for (int32_t i = 0; i < v->n_groups; i++)
+        if (!v->groups[i].name || (!v->groups[i].nodes && v->groups[i].n_nodes > 0) ||
+            (!v->groups[i].elements && v->groups[i].n_elements > 0))
+            return modal_broken(c, path, "group %d has no name or no members", i);
+    return MODAL_OK;
+}
+
+static modal_status check_shape(const modal_basis *basis, int32_t index, modal_error *err)
+{
+    const modal_checker checker = {NULL, err};
+    const modal_shape *s = &basis->shapes[index];
+    modal_status status = MODAL_OK;
+    int64_t sizes[SIZE_COUNT];
+    char path[32];
+    snprintf(path, sizeof path, "/shapes/%04d", index);
+    MODAL_TRY(check_complete(&checker, path, s));
+    modal_basis_sizes(s, sizes);
+    MODAL_TRY(modal_basis_rules_shape(&checker, path, s, sizes, 0));
+done:
+    return status;
+}
+
+static modal_status check_basis(const modal_basis *basis, modal_error *err)
+{
+    const modal_checker checker = {NULL, err};
+    if (basis->n_shapes < 1) return modal_error_set(err, MODAL_ERROR_INPUT, "/shapes: no shapes");
+    if (basis->n_objects < 1) return modal_error_set(err, MODAL_ERROR_INPUT, "/objects: no objects");
+    return modal_basis_rules_objects(&checker, basis);
+}
+
+static modal_status write_materials(hid_t volume, const modal_volume_mesh *mesh, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    hid_t all = H5I_INVALID_HID, one = H5I_INVALID_HID;
+    MODAL_TRY(modal_h5_make_group(volume, "materials", &all, err));
+    MODAL_TRY(modal_h5_write_integer(all, "count", mesh->n_materials, err));
+    for (int32_t i = 0; i < mesh->n_materials; i++) {
+        char name[16];
+        const modal_material *m = &mesh->materials[i];
+        snprintf(name, sizeof name, "%04d", i);
+        MODAL_TRY(modal_h5_make_group(all, name, &one, err));
+        MODAL_TRY(modal_h5_write_text(one, "name", m->name, err));
+        MODAL_TRY(modal_h5_write_text(one, "kind", modal_material_kind_names[m->kind], err));
+        if (m->kind == MODAL_MATERIAL_ORTHOTROPIC) {
+            static const int64_t dims[2] = {3, 3};
+            for (int k = 0; k < 9; k++)
+                MODAL_TRY(modal_h5_write_number(one, modal_orthotropic_attributes[k],
+                                                m->orthotropic[k], err));
+            MODAL_TRY(modal_h5_write_array(one, "axes", MODAL_H5_F64, 2, dims, m->axes, err));
+        } else {
+            MODAL_TRY(modal_h5_write_number(one, "young", m->young, err));
+            MODAL_TRY(modal_h5_write_number(one, "poisson", m->poisson, err));
+        }
+        MODAL_TRY(modal_h5_write_number(one, "density", m->density, err));
+        MODAL_TRY(modal_h5_end_group(&one, MODAL_OK, err));
+    }
+done:
+    status = modal_h5_end_group(&one, status, err);
+    return modal_h5_end_group(&all, status, err);
+}
+
+static modal_status write_groups(hid_t volume, const modal_volume_mesh *mesh, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    hid_t all = H5I_INVALID_HID, one = H5I_INVALID_HID;
+    MODAL_TRY(modal_h5_make_group(volume, "groups", &all, err));
+    MODAL_TRY(modal_h5_write_integer(all, "count", mesh->n_groups, err));
+    for (int32_t i = 0; i < mesh->n_groups; i++) {
+        char name[16];
+        const modal_group *g = &mesh->groups[i];
+        snprintf(name, sizeof name, "%04d", i);
+        MODAL_TRY(modal_h5_make_group(all, name, &one, err));
+        MODAL_TRY(modal_h5_write_text(one, "name", g->name, err));
+        MODAL_TRY(modal_h5_write_integer(one, "dimension", g->dimension, err));
+        MODAL_TRY(modal_h5_write_integer(one, "tag", g->tag, err));
+        MODAL_TRY(modal_h5_write_array(one, "nodes", MODAL_H5_I32, 1, &g->n_nodes, g->nodes, err));
+        MODAL_TRY(modal_h5_write_array(one, "elements", MODAL_H5_I32, 1, &g->n_elements,
+                                       g->elements, err));
+        MODAL_TRY(modal_h5_end_group(&one, MODAL_OK, err));
+    }
+done:
+    status = modal_h5_end_group(&one, status, err);
+    return modal_h5_end_group(&all, status, err);
+}
+
+static modal_status write_volume(hid_t volume, const modal_shape *s, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(modal_h5_write_text(volume, "surface_kind", modal_surface_kind_names[s->surface_kind],
+                                  err));
+    MODAL_TRY(modal_h5_write_number(volume, "farthest_outside", s->farthest_outside, err));
+    MODAL_TRY(write_materials(volume, &s->volume, err));
+    MODAL_TRY(write_groups(volume, &s->volume, err));
+done:
+    return status;
+}
+
+static modal_status write_shape(hid_t shapes, int32_t index, const modal_shape *s, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    hid_t place = H5I_INVALID_HID, groups[GROUP_COUNT];
+    int64_t sizes[SIZE_COUNT], dims[MODAL_H5_RANK];
+    char name[16];
+    for (int i = 0; i < GROUP_COUNT; i++) groups[i] = H5I_INVALID_HID;
+    snprintf(name, sizeof name, "%04d", index);
+    MODAL_TRY(modal_h5_make_group(shapes, name, &place, err));
+    MODAL_TRY(modal_h5_write_text(place, "name", s->name, err));
+    for (int i = 0; i < GROUP_COUNT; i++)
+        if ((i != GROUP_VOLUME || s->volume.n_nodes > 0) &&
+            (i != GROUP_REDUCED || s->reduced_forces.linear))
+            MODAL_TRY(modal_h5_make_group(place, modal_basis_groups[i], &groups[i], err));
+    modal_basis_sizes(s, sizes);
+    for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
+        const modal_basis_field *f = &modal_basis_fields[i];
+        const void *values = modal_basis_field_array(s, f);
+        if (!values || groups[f->group] < 0) continue;
+        modal_basis_field_dims(f, sizes, dims);
+        MODAL_TRY(
+            modal_h5_write_array(groups[f->group], f->name, f->type, f->rank, dims, values, err));
+    }
+    MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "shift", s->shift, err));
+    MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "total_mass", s->total_mass, err));
+    MODAL_TRY(modal_h5_write_text(groups[GROUP_MODES], "mass_rule",
+                                  modal_mass_rule_names[s->mass_rule], err));
+    if (s->factor_float32)
+        MODAL_TRY(modal_h5_write_text(groups[GROUP_MODES], "factor", modal_basis_factor_names[1], err));
+    MODAL_TRY(modal_h5_write_text(groups[GROUP_MODES], "kind", modal_basis_kind_names[s->kind], err));
+    if (s->kind == MODAL_KIND_IMPORTED) {
+        MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "mass_coupling", s->mass_coupling, err));
+        MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "stiffness_coupling", s->stiffness_coupling,
+                                        err));
+    }
+    if (groups[GROUP_VOLUME] >= 0) MODAL_TRY(write_volume(groups[GROUP_VOLUME], s, err));
+done:
+    for (int i = 0; i < GROUP_COUNT; i++) status = modal_h5_end_group(&groups[i], status, err);
+    return modal_h5_end_group(&place, status, err);
+}
+
+static modal_status write_objects(hid_t root, const modal_basis *basis, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    hid_t objects = H5I_INVALID_HID;
+    int32_t *shape = NULL, *parent = NULL;
+    double *rest_frame = NULL;
+    const int64_t n = basis->n_objects, dims[3] = {n, 3, 4};
+    MODAL_TRY(modal_alloc(&shape, n, sizeof *shape, "objects", err));
+    MODAL_TRY(modal_alloc(&parent, n, sizeof *parent, "objects", err));
+    MODAL_TRY(modal_alloc(&rest_frame, n, 12 * sizeof *rest_frame, "objects", err));
+    for (int64_t i = 0; i < n; i++) {
+        shape[i] = basis->objects[i].shape;
+        parent[i] = basis->objects[i].parent;
+        memcpy(rest_frame + 12 * i, basis->objects[i].rest_frame, 12 * sizeof *rest_frame);
+    }
+    MODAL_TRY(modal_h5_make_group(root, "objects", &objects, err));
+    MODAL_TRY(modal_h5_write_array(objects, "shape", MODAL_H5_I32, 1, dims, shape, err));
+    MODAL_TRY(modal_h5_write_array(objects, "parent", MODAL_H5_I32, 1, dims, parent, err));
+    MODAL_TRY(modal_h5_write_array(objects, "rest_frame", MODAL_H5_F64, 3, dims, rest_frame, err));
+done:
+    modal_free(&shape);
+    modal_free(&parent);
+    modal_free(&rest_frame);
+    return modal_h5_end_group(&objects, status, err);
+}
+
+static modal_status write_all(hid_t file, const modal_basis *basis, modal_basis_wait *wait, void *context,
+                              modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    hid_t shapes = H5I_INVALID_HID;
+    modal_basis hashed = *basis; /* borrows everything; only its hash is changed */
+    MODAL_TRY(modal_h5_write_text(file, "modal_type", "basis", err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_version", "2.0", err));
+    MODAL_TRY(modal_h5_make_group(file, "shapes", &shapes, err));
+    MODAL_TRY(modal_h5_write_integer(shapes, "count", basis->n_shapes, err));
+    for (int32_t i = 0; i < basis->n_shapes; i++) {
+        if (wait) {
+            MODAL_TRY(wait(context, i, err));
+            MODAL_TRY(check_shape(basis, i, err));
+        }
+        MODAL_TRY(write_shape(shapes, i, &basis->shapes[i], err));
+    }
+    MODAL_TRY(write_objects(file, basis, err));
+    MODAL_TRY(modal_provenance_write(file, basis->provenance, basis->n_provenance, err));
+    MODAL_TRY(modal_basis_hash(&hashed, err));
+    MODAL_TRY(modal_h5_write_text(file, "content_hash", hashed.hash, err));
+done:
+    return modal_h5_end_group(&shapes, status, err);
+}
+
+modal_status modal_basis_write_shapes(const char *path, const modal_basis *basis, modal_basis_wait *wait,
+                                      void *context, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    hid_t file = H5I_INVALID_HID;
+    MODAL_TRY(check_basis(basis, err));
+    for (int32_t i = 0; i < basis->n_shapes && !wait; i++) MODAL_TRY(check_shape(basis, i, err));
+    MODAL_TRY(modal_h5_create(&file, path, err));
+    status = write_all(file, basis, wait, context, err);
+done:
+    status = modal_h5_finish(&file, status, err);
+    if (status != MODAL_OK) modal_error_context(err, "%s", path);
+    return status;
+}
+
+modal_status modal_basis_write(const char *path, const modal_basis *basis, modal_error *err)
+{
+    return modal_basis_write_shapes(path, basis, NULL, NULL, err);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The global heap of an HDF5 file is the one part of its metadata without a checksum, and HDF5 1.10
+ * follows damaged sizes in it out of bounds (a flipped bit crashes H5Dopen of a virtual dataset).
+ * So files with virtual datasets are looked at here before HDF5 reads their mappings. */
+#ifndef MODAL_FORMATS_H5_HEAP_H
+#define MODAL_FORMATS_H5_HEAP_H
+
+#include <stdint.h>
+
+#include "formats/hdf5/findings.h"
+#include "lib/base/status.h"
+
+/* Bytes [start, start + bytes) of the file that hold values, and so need not be searched. */
+typedef struct modal_h5_range {
+    int64_t start, bytes;
+} modal_h5_range;
+
+/* Searches the file, but for `skip` [n_skip], for collections of the global heap, and checks that
+ * each is a sound chain of objects, and that every object is the mapping of a virtual dataset with
+ * its right checksum. *sound tells whether all are. A broken one is reported through the checker. */
+modal_status modal_h5_check_heaps(const char *path, const modal_h5_range *skip, int n_skip,
+                                  const modal_checker *checker, int *sound);
+
+#endif

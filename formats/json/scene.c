@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "formats/json/scene.h"
+
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/meshes/csv.h"
+#include "formats/json/json_place.h"
+#include "lib/base/memory.h"
+
+typedef struct reader {
+    modal_json_source source;
+    modal_scene *scene;
+} reader;
+
+/* A CSV file beside the scene, remembered for provenance. */
+static modal_status read_series(reader *r, const modal_json_place *place, int n_values, modal_series *series)
+{
+    modal_status status = MODAL_OK;
+    const char *name = NULL, *slash = strrchr(r->source.name, '/');
+    char *path = NULL;
+    int64_t capacity = r->scene->n_files;
+    MODAL_TRY(modal_json_text(place, &name));
+    const size_t folder = name[0] != '/' && slash ? (size_t)(slash - r->source.name) + 1 : 0;
+    MODAL_TRY(modal_alloc(&path, (int64_t)(folder + strlen(name) + 1), 1, "path", r->source.err));
+    memcpy(path, r->source.name, folder);
+    strcpy(path + folder, name);
+    MODAL_TRY(modal_series_read_csv(path, n_values, series, r->source.err));
+    MODAL_TRY(modal_grow(&r->scene->files, &capacity, (int64_t)r->scene->n_files + 1, sizeof(char *), "files",
+                         r->source.err));
+    r->scene->files[r->scene->n_files++] = path;
+    path = NULL;
+done:
+    modal_free(&path);
+    return status;
+}
+
+/* [[t, a, b ...], ...] with increasing times; *rows is [n, columns]. */
+static modal_status read_rows(const modal_json_place *place, int columns, const char *unit, double **rows,
+                              int64_t *n)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(modal_json_array(place, 2));
+    *n = (int64_t)json_array_size(place->value);
+    MODAL_TRY(modal_alloc(rows, *n * columns, sizeof(double), "keys", place->source->err));
+    for (int64_t i = 0; i < *n; i++) {
+        modal_json_place item;
+        modal_json_item(place, (size_t)i, &item);
+        MODAL_TRY(modal_json_vector(&item, columns, unit, *rows + i * columns));
+        if (i > 0 && !((*rows)[i * columns] > (*rows)[(i - 1) * columns])) {
+            status = modal_json_wrong(&item, "times must increase");
+            goto done;
+        }
+    }
+done:
+    return status;
+}
+
+static modal_status read_curve(reader *r, const modal_json_place *place, modal_curve *curve)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place member, inner;
+    modal_series series = {0};
+    double *rows = NULL;
+    MODAL_TRY(modal_json_object(place, "keys file sine sweep"));
+    if (json_object_size(place->value) != 1) {
+        status = modal_json_wrong(place, "needs exactly one of keys, file, sine, sweep");
+        goto done;
+    }
+    if (modal_json_member(place, "keys", &member)) {
+        MODAL_TRY(read_rows(&member, 2, "s and 1", &rows, &curve->n_keys));
+        MODAL_TRY(modal_alloc(&curve->times, curve->n_keys, sizeof(double), "keys", r->source.err));
+        MODAL_TRY(modal_alloc(&curve->values, curve->n_keys, sizeof(double), "keys", r->source.err));
+        for (int64_t i = 0; i < curve->n_keys; i++) {
+            curve->times[i] = rows[2 * i];
+            curve->values[i] = rows[2 * i + 1];
+        }
+        curve->kind = MODAL_CURVE_KEYS;
+    } else if (modal_json_member(place, "file", &member)) {
+        MODAL_TRY(read_series(r, &member, 1, &series));
+        *curve = (modal_curve){.kind = MODAL_CURVE_KEYS, .n_keys = series.n_rows, .times = series.times,
+                               .values = series.values};
+        series.times = series.values = NULL;
+    } else if (modal_json_member(place, "sine", &member)) {
+        MODAL_TRY(modal_json_object(&member, "frequency phase"));
+        MODAL_TRY(modal_json_required(&member, "frequency", &inner));
+        MODAL_TRY(modal_json_number(&inner, 0, 1e12, "Hz", &curve->frequency));
+        MODAL_TRY(modal_json_optional_number(&member, "phase", -1e6, 1e6, "rad", &curve->phase));
+        curve->kind = MODAL_CURVE_SINE;
+    } else if (modal_json_member(place, "sweep", &member)) {
+        const struct {
+            const char *key, *unit;
+            double *value;
+        } parts[] = {{"from", "Hz", &curve->from}, {"to", "Hz", &curve->to}, {"start", "s", &curve->start},
+                     {"end", "s", &curve->end}};
+        MODAL_TRY(modal_json_object(&member, "from to start end phase"));
+        for (int i = 0; i < 4; i++) {
+            MODAL_TRY(modal_json_required(&member, parts[i].key, &inner));
+            MODAL_TRY(modal_json_number(&inner, 0, 1e12, parts[i].unit, parts[i].value));
+        }
+        MODAL_TRY(modal_json_optional_number(&member, "phase", -1e6, 1e6, "rad", &curve->phase));
+        if (!(curve->end > curve->start)) status = modal_json_wrong(&member, "ends before it starts");
+        curve->kind = MODAL_CURVE_SWEEP;
+    }
+done:
+    modal_series_free(&series);
+    modal_free(&rows);
+    return status;
+}
+
+static modal_status read_damping(const modal_json_place *place, double *alpha, double *beta, double *ratio)
+{
+    modal_status status = MODAL_OK;
+    *alpha = *beta = *ratio = 0;
+    MODAL_TRY(modal_json_object(place, "alpha beta ratio"));
+    MODAL_TRY(modal_json_optional_number(place, "alpha", 0, 1e12, "1/s", alpha));
+    MODAL_TRY(modal_json_optional_number(place, "beta", 0, 1e12, "s", beta));
+    MODAL_TRY(modal_json_optional_number(place, "ratio", 0, 1e6, "1", ratio));
+done:
+    return status;
+}
+
+static modal_status read_model(const modal_json_place *place, int *stvk)
+{
+    const char *text = NULL;
+    modal_status status = modal_json_text(place, &text);
+    if (status != MODAL_OK) return status;
+    *stvk = strcmp(text, "stvk") == 0;
+    if (!*stvk && strcmp(text, "linear") != 0)
+        return modal_json_wrong(place, "neither \"linear\" nor \"stvk\"");
+    return MODAL_OK;
+}
+
+/* ---- objects ---- */
+
+static modal_status read_motion(reader *r, const modal_json_place *place, modal_scene_object *o)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place member, inner;
+    modal_series series = {0};
+    if (json_is_string(place->value)) {
+        const char *text = json_string_value(place->value);
+        o->motion = strcmp(text, "fixed") == 0      ? MODAL_SCENE_FIXED
+                    : strcmp(text, "free") == 0     ? MODAL_SCENE_FREE
+                    : strcmp(text, "attached") == 0 ? MODAL_SCENE_ATTACHED
+                                                    : MODAL_SCENE_DEFAULT;
+        if (o->motion == MODAL_SCENE_DEFAULT)
+            status = modal_json_wrong(place, "none of \"fixed\", \"free\", \"attached\"");
+        goto done;
+    }
+    MODAL_TRY(modal_json_object(place, "spin keys file"));
+    if (json_object_size(place->value) != 1) {
+        status = modal_json_wrong(place, "needs exactly one of spin, keys, file");
+        goto done;
+    }
+    if (modal_json_member(place, "spin", &member)) {
+        double size;
+        MODAL_TRY(modal_json_object(&member, "axis rate centre"));
+        MODAL_TRY(modal_json_required(&member, "axis", &inner));
+        MODAL_TRY(modal_json_vector(&inner, 3, "1", o->axis));
+        size = hypot(hypot(o->axis[0], o->axis[1]), o->axis[2]);
+        if (!(size > 0)) {
+            status = modal_json_wrong(&inner, "has no direction");
+            goto done;
+        }
+        for (int i = 0; i < 3; i++) o->axis[i] /= size;
+        MODAL_TRY(modal_json_required(&member, "rate", &inner));
+        MODAL_TRY(modal_json_number(&inner, -1e9, 1e9, "rad/s", &o->rate));
+        MODAL_TRY(modal_json_optional_vector(&member, "centre", 3, "m", o->centre));
+        o->motion = MODAL_SCENE_SPIN;
+        goto done;
+    }
+    if (modal_json_member(place, "keys", &member)) {
+        MODAL_TRY(read_rows(&member, 7, "s, m and rad", &o->keys, &o->n_keys));
+    } else if (modal_json_member(place, "file", &member)) {
+        MODAL_TRY(read_series(r, &member, 6, &series));
+        MODAL_TRY(modal_alloc(&o->keys, 7 * series.n_rows, sizeof(double), "keys", r->source.err));
+        o->n_keys = series.n_rows;
+        for (int64_t i = 0; i < series.n_rows; i++) {
+            o->keys[7 * i] = series.times[i];
+            memcpy(o->keys + 7 * i + 1, series.values + 6 * i, 6 * sizeof(double));
+        }
+    }
+    o->motion = MODAL_SCENE_KEYS;
+done:
+    modal_series_free(&series);
+    return status;
+}
+
+static modal_status read_initial(const modal_json_place *object, const char *key, const char *unit,
+                                 double **values, int32_t *n)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place member;
+    if (!modal_json_member(object, key, &member)) goto done;
+    MODAL_TRY(modal_json_array(&member, 1));
+    const size_t count = json_array_size(member.value);
+    if (count > 1 << 20) {
+        status = modal_json_wrong(&member, "too many values");
+        goto done;
+    }
+    MODAL_TRY(modal_alloc(values, (int64_t)count, sizeof(double), "initial values", object->source->err));
+    MODAL_TRY(modal_json_vector(&member, (int)count, unit, *values));
+    *n = (int32_t)count;
+done:
+    return status;
+}
+
+static modal_status read_object(reader *r, const modal_json_place *place, modal_scene_object *o)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place member, inner;
+    int64_t index = 0;
+    o->model = -1;
+    const int still = r->scene->response.given;
+    MODAL_TRY(modal_json_object(place, still ? "object motion damping frame"
+                                             : "object motion model damping frame velocity angular_velocity initial "
+                                               "initial_velocity"));
+    MODAL_TRY(modal_json_required(place, "object", &member));
+    MODAL_TRY(modal_json_integer(&member, 0, INT32_MAX - 1, &index));
+    o->object = (int32_t)index;
+    if (modal_json_member(place, "motion", &member)) {
+        MODAL_TRY(read_motion(r, &member, o));
+        if (still && o->motion != MODAL_SCENE_FIXED) {
+            status = modal_json_wrong(&member, "a response is of \"fixed\" objects alone");
+            goto done;
+        }
+    }
+    if (modal_json_member(place, "model", &member)) MODAL_TRY(read_model(&member, &o->model));
+    if (modal_json_member(place, "damping", &member)) {
+        MODAL_TRY(read_damping(&member, &o->alpha, &o->beta, &o->ratio));
+        o->has_damping = 1;
+    }
+    if (modal_json_member(place, "frame", &member)) {
+        MODAL_TRY(modal_json_object(&member, "position rotation"));
+        MODAL_TRY(modal_json_required(&member, "position", &inner));
+        MODAL_TRY(modal_json_vector(&inner, 3, "m", o->position));
+        MODAL_TRY(modal_json_optional_vector(&member, "rotation", 3, "rad", o->rotation));
+        o->has_frame = 1;
+    }
+    const char *const rates[] = {"velocity", "angular_velocity"};
+    double *const to[] = {o->velocity, o->spin};
+    for (int i = 0; i < 2; i++) {
+        if (!modal_json_member(place, rates[i], &member)) continue;
+        if (o->motion != MODAL_SCENE_FREE) {
+            status = modal_json_wrong(&member, "only an object whose motion is \"free\" has one");
+            goto done;
+        }
+        MODAL_TRY(modal_json_vector(&member, 3, i ? "rad/s" : "m/s", to[i]));
+    }
+    MODAL_TRY(read_initial(place, "initial", "kg^1/2 m", &o->initial, &o->n_initial));
+    MODAL_TRY(read_initial(place, "initial_velocity", "kg^1/2 m/s", &o->initial_velocity,
+                           &o->n_initial_velocity));
+done:
+    return status;
+}
+
+static int compare_objects(const void *a, const void *b)
+{
+    const modal_scene_object *x = a, *y = b;
+    return x->object < y->object ? -1 : x->object > y->object;
+}
+
+static modal_status read_objects(reader *r, const modal_json_place *place)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(modal_json_array(place, 0));
+    const size_t count = json_array_size(place->value);
+    MODAL_TRY(modal_alloc_zero(&r->scene->objects, (int64_t)count, sizeof *r->scene->objects, "objects",
+                               r->source.err));
+    for (size_t i = 0; i < count; i++) {
+        modal_json_place item;
+        modal_json_item(place, i, &item);
+        r->scene->objects[i].place = (int32_t)i;
+        r->scene->n_objects++;
+        MODAL_TRY(read_object(r, &item, &r->scene->objects[i]));
+    }
+    if (count > 1) qsort(r->scene->objects, count, sizeof *r->scene->objects, compare_objects);
+    for (size_t i = 1; i < count; i++)
+        if (r->scene->objects[i].object == r->scene->objects[i - 1].object) {
+            status = modal_json_wrong(place, "object %d is there twice", r->scene->objects[i].object);
+            goto done;
+        }
+done:
+    return status;
+}
+
+/* ---- forces ---- */
+
+/* object, and one of vertex, point and, in a force, group. */
+static modal_status read_place(const modal_json_place *place, int probe, modal_scene_force *f)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place member;
+    int64_t index = 0;
+    int places = 0;
+    f->vertex = -1;
+    MODAL_TRY(modal_json_required(place, "object", &member));
+    MODAL_TRY(modal_json_integer(&member, 0, INT32_MAX - 1, &index));
+    f->object = (int32_t)index;
+    if (modal_json_member(place, "vertex", &member)) {
+        MODAL_TRY(modal_json_integer(&member, 0, INT32_MAX, &f->vertex));
+        places++;
+    }
+    if (modal_json_member(place, "point", &member)) {
+        MODAL_TRY(modal_json_vector(&member, 3, "m", f->point));
+        places++;
+    }
+    if (modal_json_member(place, "group", &member)) {
+        const char *name = NULL;
+        MODAL_TRY(modal_json_text(&member, &name));
+        MODAL_TRY(modal_copy_text(&f->group, name, SIZE_MAX, place->source->err));
+        places++;
+    }
+    if (places != 1)
+        status = modal_json_wrong(place, "needs exactly one of vertex, point%s", probe ? "" : ", group");
+done:
+    return status;
+}
+
+static modal_status read_force(reader *r, const modal_json_place *place, int impulse, modal_scene_force *f)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place member;
+    MODAL_TRY(modal_json_object(place, impulse                      ? "object vertex point group impulse time"
+                                       : r->scene->response.given ? "object vertex point group force"
+                                                                    : "object vertex point group force curve"));
+    MODAL_TRY(read_place(place, 0, f));
+    MODAL_TRY(modal_json_required(place, impulse ? "impulse" : "force", &member));
+    MODAL_TRY(modal_json_vector(&member, 3, impulse ? "N s" : "N", f->vector));
+    if (impulse) {
+        f->curve.kind = MODAL_CURVE_PULSE;
+        MODAL_TRY(modal_json_optional_number(place, "time", 0, 1e12, "s", &f->curve.start));
+    } else if (modal_json_member(place, "curve", &member)) {
+        MODAL_TRY(read_curve(r, &member, &f->curve));
+    }
+done:
+    return status;
+}
+
+static modal_status read_forces(reader *r, const modal_json_place *root)
+{
+    modal_status status = MODAL_OK;
+    int64_t capacity = 0;
+    for (int impulse = 0; impulse < 2; impulse++) {
+        modal_json_place list, item;
+        if (!modal_json_member(root, impulse ? "impulses" : "forces", &list)) continue;
+        MODAL_TRY(modal_json_array(&list, 0));
+        for (size_t i = 0; i < json_array_size(list.value); i++) {
+            MODAL_TRY(modal_grow(&r->scene->forces, &capacity, (int64_t)r->scene->n_forces + 1,
+                                 sizeof *r->scene->forces, "forces", r->source.err));
+            modal_scene_force *force = &r->scene->forces[r->scene->n_forces++];
+            memset(force, 0, sizeof *force);
+            force->place = (int32_t)i;
+            modal_json_item(&list, i, &item);
+            MODAL_TRY(read_force(r, &item, impulse, force));
+            if (impulse && !(force->curve.start < r->scene->duration)) {
+                status = modal_json_wrong(&item, "would change nothing, the scene ends before");
+                goto done;
+            }
+        }
+    }
+done:
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static modal_status read_wind(const modal_json_place *place, modal_wind *wind)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place member;
+    int64_t seed = 1;
+    *wind = (modal_wind){.given = 1, .scale = 10, .density = 1.225, .drag = 1};
+    MODAL_TRY(modal_json_object(place, "velocity turbulence scale seed density drag"));
+    MODAL_TRY(modal_json_required(place, "velocity", &member));
+    MODAL_TRY(modal_json_vector(&member, 3, "m/s", wind->velocity));
+    MODAL_TRY(modal_json_optional_number(place, "turbulence", 0, 1e6, "m/s", &wind->turbulence));
+    MODAL_TRY(modal_json_optional_number(place, "scale", 1e-6, 1e9, "m", &wind->scale));
+    MODAL_TRY(modal_json_optional_number(place, "density", 0, 1e6, "kg/m^3", &wind->density));
+    MODAL_TRY(modal_json_optional_number(place, "drag", 0, 1e6, "1", &wind->drag));
+    if (modal_json_member(place, "seed", &member)) MODAL_TRY(modal_json_integer(&member, 0, INT64_MAX, &seed));
+    wind->seed = (uint64_t)seed;
+done:
+    return status;
+}
+
+static modal_status read_newton(const modal_json_place *place, modal_scene *scene)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place member;
+    int64_t iterations = scene->most_iterations, halvings = scene->most_halvings;
+    MODAL_TRY(modal_json_object(place, "tolerance iterations halvings"));
+    MODAL_TRY(modal_json_optional_number(place, "tolerance", 1e-13, 1e-2, "of the largest term",
+                                         &scene->tolerance));
+    if (modal_json_member(place, "iterations", &member))
+        MODAL_TRY(modal_json_integer(&member, 1, 1000, &iterations));
+    if (modal_json_member(place, "halvings", &member))
+        MODAL_TRY(modal_json_integer(&member, 0, 20, &halvings));
+    scene->most_iterations = (int32_t)iterations;
+    scene->most_halvings = (int32_t)halvings;
+done:
+    return status;
+}
+
+static modal_status read_response(const modal_json_place *place, modal_scene_response *to)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place member, item;
+    to->given = 1;
+    MODAL_TRY(modal_json_object(place, "from to points acceleration probes"));
+    MODAL_TRY(modal_json_required(place, "from", &member));
+    MODAL_TRY(modal_json_number(&member, 0, 1e12, "Hz", &to->from));
+    MODAL_TRY(modal_json_required(place, "to", &member));
+    MODAL_TRY(modal_json_number(&member, 0, 1e12, "Hz", &to->to));
+    MODAL_TRY(modal_json_required(place, "points", &member));
+    MODAL_TRY(modal_json_integer(&member, 1, 1000000, &to->n_points));
+    if (to->n_points == 1 ? to->to != to->from : !(to->to > to->from)) {
+        status = modal_json_wrong(place, "from %g to %g Hz, %lld points: `to` must be larger, or the same for one point",
+                                  to->from, to->to, (long long)to->n_points);
+        goto done;
+    }
+    MODAL_TRY(modal_json_optional_vector(place, "acceleration", 3, "m/s^2", to->acceleration));
+    if (!modal_json_member(place, "probes", &member)) goto done;
+    MODAL_TRY(modal_json_array(&member, 1));
+    const size_t count = json_array_size(member.value);
+    MODAL_TRY(modal_alloc_zero(&to->probes, (int64_t)count, sizeof *to->probes, "probes", place->source->err));
+    for (size_t i = 0; i < count; i++) {
+        to->probes[i].place = (int32_t)i;
+        modal_json_item(&member, i, &item);
+        MODAL_TRY(modal_json_object(&item, "object vertex point"));
+        MODAL_TRY(read_place(&item, 1, &to->probes[i]));
+        to->n_probes++;
+    }
+done:
+    return status;
+}
+
+/* A scene with a response has no time: keys that would mean nothing are unknown to it. */
+static modal_status read_response_root(reader *r, const modal_json_place *root, const modal_json_place *response)
+{
+    modal_status status = MODAL_OK;
+    modal_scene *scene = r->scene;
+    modal_json_place member;
+    MODAL_TRY(modal_json_object(root, "response damping objects forces"));
+    MODAL_TRY(read_response(response, &scene->response));
+    if (modal_json_member(root, "damping", &member))
+        MODAL_TRY(read_damping(&member, &scene->alpha, &scene->beta, &scene->ratio));
+    if (modal_json_member(root, "objects", &member)) MODAL_TRY(read_objects(r, &member));
+    MODAL_TRY(read_forces(r, root));
+done:
+    return status;
+}
+
+static modal_status read_root(reader *r, const modal_json_place *root)
+{
+    modal_status status = MODAL_OK;
+    modal_scene *scene = r->scene;
+    modal_json_place member;
+    const char *text = NULL;
+    if (json_is_object(root->value) && modal_json_member(root, "response", &member))
+        return read_response_root(r, root, &member);
+    MODAL_TRY(modal_json_object(root, "duration fps step model integrator newton damping gravity wind static "
+                                      "objects forces impulses"));
+    MODAL_TRY(modal_json_required(root, "duration", &member));
+    MODAL_TRY(modal_json_number(&member, 0, 1e9, "s", &scene->duration));
+    MODAL_TRY(modal_json_required(root, "fps", &member));
+    MODAL_TRY(modal_json_number(&member, 1e-9, 1e9, "1/s", &scene->fps));
+    MODAL_TRY(modal_json_optional_number(root, "step", 1e-12, 1e9, "s", &scene->step));
+    if (modal_json_member(root, "model", &member)) MODAL_TRY(read_model(&member, &scene->stvk));
+    if (modal_json_member(root, "integrator", &member)) {
+        MODAL_TRY(modal_json_text(&member, &text));
+        scene->integrator = strcmp(text, "newmark") == 0  ? MODAL_SCENE_NEWMARK
+                            : strcmp(text, "energy") == 0 ? MODAL_SCENE_ENERGY
+                                                          : MODAL_SCENE_AUTO;
+        if (scene->integrator == MODAL_SCENE_AUTO && strcmp(text, "auto") != 0) {
+            status = modal_json_wrong(&member, "none of \"auto\", \"newmark\", \"energy\"");
+            goto done;
+        }
+    }
+    if (modal_json_member(root, "newton", &member)) MODAL_TRY(read_newton(&member, scene));
+    if (modal_json_member(root, "damping", &member))
+        MODAL_TRY(read_damping(&member, &scene->alpha, &scene->beta, &scene->ratio));
+    MODAL_TRY(modal_json_optional_vector(root, "gravity", 3, "m/s^2", scene->gravity));
+    if (modal_json_member(root, "static", &member)) MODAL_TRY(modal_json_boolean(&member, &scene->start_static));
+    if (modal_json_member(root, "wind", &member)) MODAL_TRY(read_wind(&member, &scene->wind));
+    if (modal_json_member(root, "objects", &member)) MODAL_TRY(read_objects(r, &member));
+    MODAL_TRY(read_forces(r, root));
+done:
+    return status;
+}
+
+modal_status modal_scene_parse(const char *text, size_t length, const char *path, modal_scene *scene,
+                               modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    json_error_t why;
+    reader r = {.source = {path, NULL, err}, .scene = scene};
+    json_t *json = NULL;
+    char *copy = NULL;
+    *scene = (modal_scene){.tolerance = 1e-8, .most_iterations = 20, .most_halvings = 8};
+    if (memchr(text, '\0', length)) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: a NUL byte, no text", path);
+    MODAL_TRY(modal_copy_text(&copy, text, length, err));
+    json = json_loads(copy, JSON_REJECT_DUPLICATES, &why);
+    if (!json) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s:%d: %s", path, why.line > 0 ? why.line : 1, why.text);
+    r.source.text = copy;
+    const modal_json_place root = {&r.source, json, ""};
+    MODAL_TRY(read_root(&r, &root));
+done:
+    json_decref(json);
+    modal_free(&copy);
+    if (status != MODAL_OK) modal_scene_free(scene);
+    return status;
+}
+
+modal_status modal_scene_read(const char *path, modal_scene *scene, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char *text = NULL;
+    int64_t capacity = 0, length = 0;
+    memset(scene, 0, sizeof *scene);
+    FILE *file = fopen(path, "rb");
+    if (!file) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot read, %s", path, strerror(errno));
+    for (size_t got = 1; got > 0; length += (int64_t)got) {
+        MODAL_TRY(modal_grow(&text, &capacity, length + 65536, 1, "scene", err));
+        got = fread(text + length, 1, 65536, file);
+    }
+    if (ferror(file)) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: read error, %s", path, strerror(errno));
+    MODAL_TRY(modal_scene_parse(text, (size_t)length, path, scene, err));
+done:
+    if (file) fclose(file);
+    modal_free(&text);
+    return status;
+}

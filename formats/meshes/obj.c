@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "formats/meshes/obj.h"
+
+#include <string.h>
+
+#include "formats/meshes/mesh_parse.h"
+#include "formats/meshes/surface_builder.h"
+#include "formats/meshes/text_reader.h"
+#include "lib/base/memory.h"
+
+enum { VERTEX, UV, NORMAL, KINDS };
+static const char *const kind_names[KINDS] = {"vertex", "texture vertex", "normal"};
+
+typedef struct obj_reader {
+    modal_text text;
+    modal_surface_mesh *surface;
+    int64_t vertex_capacity, uv_capacity, triangle_capacity, triangle_uv_capacity;
+    int64_t counts[KINDS]; /* vertices, texture vertices and normals so far */
+    /* A face may name what comes after it: the greatest number named, and where, for the end. */
+    int64_t greatest[KINDS], greatest_line[KINDS];
+    int64_t n_faces, n_faces_with_uv;
+    modal_surface_builder parts; /* for the names alone */
+    /* The vertices of the face being read, to find repeats. */
+    int32_t *corners;
+    int64_t corner_capacity;
+} obj_reader;
+
+static modal_status read_vertex(obj_reader *reader)
+{
+    static const char *const names[3] = {"x coordinate", "y coordinate", "z coordinate"};
+    modal_status status = MODAL_OK;
+    modal_text *text = &reader->text;
+    modal_surface_mesh *surface = reader->surface;
+    double *position, extra;
+    const char *token;
+    int64_t length;
+    MODAL_TRY(modal_grow(&surface->positions, &reader->vertex_capacity, surface->n_vertices + 1,
+                         3 * sizeof *surface->positions, "vertices", text->err));
+    position = surface->positions + 3 * surface->n_vertices;
+    for (int i = 0; i < 3; i++) MODAL_TRY(modal_text_real(text, names[i], &position[i]));
+    int n_extra = 0;
+    for (;; n_extra++) {
+        modal_text ahead = *text;
+        if (!modal_text_token(&ahead, &token, &length)) break;
+        MODAL_TRY(modal_text_real(text, "weight or colour", &extra));
+    }
+    if (n_extra == 2 || n_extra > 4) {
+        status = modal_text_fail(text, "vertex of %d numbers, 3, 4, 6 or 7 expected", 3 + n_extra);
+        goto done;
+    }
+    if (surface->n_vertices == INT32_MAX) {
+        status = modal_text_fail(text, "more than %d vertices", INT32_MAX);
+        goto done;
+    }
+    reader->counts[VERTEX] = ++surface->n_vertices;
+done:
+    return status;
+}
+
+static modal_status read_uv(obj_reader *reader)
+{
+    static const char *const names[3] = {"u", "v", "w"};
+    modal_status status = MODAL_OK;
+    modal_text *text = &reader->text;
+    modal_surface_mesh *surface = reader->surface;
+    double uv[3] = {0};
+    const char *token;
+    int64_t length;
+    for (int i = 0; i < 3; i++) {
+        modal_text ahead = *text;
+        if (i > 0 && !modal_text_token(&ahead, &token, &length)) break;
+        MODAL_TRY(modal_text_real(text, names[i], &uv[i]));
+    }
+    if (surface->n_uv == INT32_MAX) {
+        status = modal_text_fail(text, "more than %d texture vertices", INT32_MAX);
+        goto done;
+    }
+    MODAL_TRY(modal_grow(&surface->uv, &reader->uv_capacity, surface->n_uv + 1,
+                         2 * sizeof *surface->uv, "texture vertices", text->err));
+    memcpy(surface->uv + 2 * surface->n_uv, uv, 2 * sizeof *uv);
+    reader->counts[UV] = ++surface->n_uv;
+done:
+    return status;
+}
+
+/* One number of a corner, from 1 or backwards from -1, as an index. */
+static modal_status resolve(obj_reader *reader, int kind, const char *token, int64_t length,
+                            int32_t *index)
+{
+    char quoted[MODAL_QUOTE];
+    const modal_text *text = &reader->text;
+    int64_t number;
+    modal_number result = modal_parse_integer(token, length, &number);
+    modal_quote(quoted, token, length);
+    if (result == MODAL_NUMBER_MALFORMED)
+        return modal_text_fail(text, "%s number is not a whole number, '%s'", kind_names[kind],
+                               quoted);
+    if (result != MODAL_NUMBER_OK || number == 0 || number > INT32_MAX ||
+        number < -reader->counts[kind])
+        return modal_text_fail(text, "%s number out of range, %s", kind_names[kind], quoted);
+    if (number > reader->greatest[kind]) {
+        reader->greatest[kind] = number;
+        reader->greatest_line[kind] = text->line;
+    }
+    *index = (int32_t)(number > 0 ? number - 1 : reader->counts[kind] + number);
+    return MODAL_OK;
+}
+
+/* v, v/vt, v//vn or v/vt/vn; *form has a bit for each kind that is there. */
+static modal_status read_corner(obj_reader *reader, const char *token, int64_t length,
+                                int32_t indices[KINDS], int *form)
+{
+    modal_status status = MODAL_OK;
+    char quoted[MODAL_QUOTE];
+    const char *end = token + length, *part = token;
+    *form = 0;
+    for (int kind = 0;; kind++) {
+        const char *slash = memchr(part, '/', (size_t)(end - part));
+        const char *part_end = slash ? slash : end;
+        int may_be_empty = kind == UV && slash;
+        if (kind == KINDS || (part == part_end && !may_be_empty)) {
+            status = modal_text_fail(&reader->text, "corner is not v, v/vt, v//vn or v/vt/vn, '%s'",
+                                     modal_quote(quoted, token, length));
+            goto done;
+        }
+        if (part < part_end) {
+            MODAL_TRY(resolve(reader, kind, part, part_end - part, &indices[kind]));
+            *form |= 1 << kind;
+        }
+        if (!slash) break;
+        part = slash + 1;
+    }
+done:
+    return status;
+}
+
+static modal_status add_triangle(obj_reader *reader, const int32_t vertices[3], const int32_t uv[3],
+                                 int has_uv)
+{
+    modal_status status = MODAL_OK;
+    modal_surface_mesh *surface = reader->surface;
+    modal_error *err = reader->text.err;
+    MODAL_TRY(modal_grow(&surface->triangles, &reader->triangle_capacity, surface->n_triangles + 1,
+                         3 * sizeof *surface->triangles, "triangles", err));
+    memcpy(surface->triangles + 3 * surface->n_triangles, vertices, 3 * sizeof *vertices);
+    /* Once a face has no uv none are kept, so gaps in this array do not matter. */
+    if (has_uv) {
+        MODAL_TRY(modal_grow(&surface->triangle_uv, &reader->triangle_uv_capacity,
+                             surface->n_triangles + 1, 3 * sizeof *surface->triangle_uv,
+                             "texture vertices of triangles", err));
+        memcpy(surface->triangle_uv + 3 * surface->n_triangles, uv, 3 * sizeof *uv);
+    }
+    surface->n_triangles++;
+done:
+    return status;
+}
+
+static modal_status read_face(obj_reader *reader)
+{
+    modal_status status = MODAL_OK;
+    modal_text *text = &reader->text;
+    const char *token;
+    int64_t length, n_corners = 0, surface_before = reader->surface->n_triangles;
+    int form = 0, first_form = 0;
+    int32_t vertices[3] = {0}, uv[3] = {0}; /* the first corner, the one before, this one */
+    while (modal_text_token(text, &token, &length)) {
+        int32_t indices[KINDS] = {0};
+        MODAL_TRY(read_corner(reader, token, length, indices, &form));
+        if (n_corners == 0) first_form = form;
+        if (form != first_form) {
+            status = modal_text_fail(text, "corners of one face are not alike");
+            goto done;
+        }
+        /* Polygons have few corners; a table would cost more than it saves. */
+        MODAL_TRY(modal_grow(&reader->corners, &reader->corner_capacity, n_corners + 1,
+                             sizeof *reader->corners, "corners of a face", text->err));
+        for (int64_t i = 0; i < n_corners; i++)
+            if (reader->corners[i] == indices[VERTEX]) {
+                status = modal_text_fail(text, "repeated vertex in a face, %lld",
+                                         (long long)indices[VERTEX] + 1);
+                goto done;
+            }
+        reader->corners[n_corners] = indices[VERTEX];
+        vertices[n_corners == 0 ? 0 : 2] = indices[VERTEX];
+        uv[n_corners == 0 ? 0 : 2] = indices[UV];
+        if (++n_corners >= 3) MODAL_TRY(add_triangle(reader, vertices, uv, form & 1 << UV));
+        vertices[1] = indices[VERTEX];
+        uv[1] = indices[UV];
+    }
+    if (n_corners < 3) {
+        status = modal_text_fail(text, "face of %lld corners", (long long)n_corners);
+        goto done;
+    }
+    reader->n_faces++;
+    MODAL_TRY(modal_surface_builder_mark(&reader->parts, surface_before));
+    if (form & 1 << UV) reader->n_faces_with_uv++;
+done:
+    return status;
+}
+
+static int is_one_of(const char *token, int64_t length, const char *const *words)
+{
+    for (; *words; words++)
+        if (modal_token_is(token, length, *words)) return 1;
+    return 0;
+}
+
+static modal_status read_line(obj_reader *reader)
+{
+    static const char *const ignored[] = {
+        "vp",       "o",      "s",          "mg",        "l",
+        "p",        "usemtl",   "mtllib", "usemap",     "maplib",    "bevel",
+        "c_interp", "d_interp", "lod",    "shadow_obj", "trace_obj", NULL};
+    static const char *const free_form[] = {
+        "cstype", "deg", "bmat", "step", "curv",  "curv2", "surf", "parm", "trim", "hole",
+        "scrv",   "sp",  "end",  "con",  "ctech", "stech", "call", "csh",  NULL};
+    modal_text *text = &reader->text;
+    const char *token;
+    int64_t length;
+    char quoted[MODAL_QUOTE];
+    modal_status status = MODAL_OK;
+    modal_text_token(text, &token, &length);
+    if (modal_token_is(token, length, "v"))
+        status = read_vertex(reader);
+    else if (modal_token_is(token, length, "vt"))
+        status = read_uv(reader);
+    else if (modal_token_is(token, length, "f"))
+        status = read_face(reader);
+    else if (modal_token_is(token, length, "g")) {
+        /* The first of several names. */
+        int has_name = modal_text_token(text, &token, &length);
+        status = modal_surface_builder_part(&reader->parts, token, has_name ? length : 0);
+        while (modal_text_token(text, &token, &length)) continue;
+    } else if (modal_token_is(token, length, "vn") || is_one_of(token, length, ignored)) {
+        reader->counts[NORMAL] += modal_token_is(token, length, "vn");
+        while (modal_text_token(text, &token, &length)) continue;
+    } else
+        status = modal_text_fail(text, "%s keyword, '%s'",
+                                 is_one_of(token, length, free_form) ? "unsupported" : "unknown",
+                                 modal_quote(quoted, token, length));
+    return status == MODAL_OK ? modal_text_end_line(text) : status;
+}
+
+static modal_status finish(obj_reader *reader)
+{
+    modal_text *text = &reader->text;
+    modal_surface_mesh *surface = reader->surface;
+    if (reader->n_faces == 0) return modal_text_fail(text, "no faces");
+    for (int kind = 0; kind < KINDS; kind++)
+        if (reader->greatest[kind] > reader->counts[kind]) {
+            text->line = reader->greatest_line[kind];
+            return modal_text_fail(text, "%s number out of range, %lld of %lld", kind_names[kind],
+                                   (long long)reader->greatest[kind],
+                                   (long long)reader->counts[kind]);
+        }
+    if (reader->n_faces_with_uv < reader->n_faces) {
+        modal_free(&surface->uv);
+        modal_free(&surface->triangle_uv);
+        surface->n_uv = 0;
+    }
+    return MODAL_OK;
+}
+
+modal_status modal_obj_parse(const char *data, int64_t length, const char *name,
+                             modal_surface_mesh *surface, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    memset(surface, 0, sizeof *surface);
+    obj_reader reader = {.surface = surface};
+    reader.parts = (modal_surface_builder){.surface = surface, .text = &reader.text};
+    modal_text_init(&reader.text, name, data, length, err);
+    reader.text.comments = 1;
+    reader.text.continuations = 1;
+    while (modal_text_seek_token(&reader.text)) MODAL_TRY(read_line(&reader));
+    MODAL_TRY(finish(&reader));
+done:
+    if (status == MODAL_ERROR_MEMORY) modal_error_context(err, "%s", name);
+    modal_free(&reader.corners);
+    if (status != MODAL_OK) modal_surface_mesh_free(surface);
+    return status;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the readers of surfaces fill while a file is read. */
+#ifndef MODAL_FORMATS_SURFACE_BUILDER_H
+#define MODAL_FORMATS_SURFACE_BUILDER_H
+
+#include "formats/meshes/text_reader.h"
+#include "lib/mesh/volume_mesh.h"
+
+enum { MODAL_POLYGON_CORNERS = 1000 }; /* more in one polygon are refused */
+enum { MODAL_SURFACE_PARTS = 1000, MODAL_PART_NAME = 200 }; /* of more parts none is kept; bytes of a name */
+
+typedef struct modal_surface_builder {
+    modal_surface_mesh *surface;
+    modal_text *text; /* for messages */
+    int64_t vertex_capacity, triangle_capacity;
+    int64_t n_collapsed; /* triangles left out: two of their corners are one vertex */
+    int64_t part_capacity, triangle_part_capacity;
+    int too_many_parts;
+    int32_t part; /* of the triangles that come, from 1; 0 = none */
+} modal_surface_builder;
+
+modal_status modal_surface_builder_vertex(modal_surface_builder *builder, const double position[3]);
+
+/* The triangles that come belong to the part of that name; an empty one is none. */
+modal_status modal_surface_builder_part(modal_surface_builder *builder, const char *name, int64_t length);
+
+/* Gives the triangles from `first` to the last the part of now; nothing while there is no part. */
+modal_status modal_surface_builder_mark(modal_surface_builder *builder, int64_t first);
+
+/* A polygon of n corners as the fan of triangles around its first one. Refused: fewer than three
+ * corners, an index that is no vertex yet, a vertex twice; a triangle that has one twice is left out
+ * and counted. */
+modal_status modal_surface_builder_polygon(modal_surface_builder *builder, const int64_t *corners,
+                                           int64_t n);
+
+/* After the last: there must be a triangle; n_collapsed (NULL: a collapsed triangle is refused) gets
+ * the number of those left out. */
+modal_status modal_surface_builder_finish(modal_surface_builder *builder, int64_t *n_collapsed);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "formats/meshes/surface_read.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "formats/meshes/mesh_parse.h"
+#include "formats/meshes/text_reader.h"
+#include "lib/base/memory.h"
+
+typedef modal_status parser(const char *data, int64_t length, const char *name,
+                            modal_surface_mesh *surface, int64_t *n_collapsed, modal_error *err);
+
+static modal_status parse_obj(const char *data, int64_t length, const char *name,
+                              modal_surface_mesh *surface, int64_t *n_collapsed, modal_error *err)
+{
+    if (n_collapsed) *n_collapsed = 0;
+    return modal_obj_parse(data, length, name, surface, err);
+}
+
+static const struct {
+    const char *extension;
+    parser *parse;
+} kinds[] = {
+    {".obj", parse_obj}, {".stl", modal_stl_parse}, {".ply", modal_ply_parse}, {".off", modal_off_parse}};
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
+
+static parser *find_by_name(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    for (int i = 0; dot && i < N_KINDS; i++)
+        if (strcasecmp(dot, kinds[i].extension) == 0) return kinds[i].parse;
+    return NULL;
+}
+
+static parser *find_by_content(const char *data, int64_t length)
+{
+    static const char *const off[] = {"OFF", "COFF", "NOFF", "CNOFF"};
+    modal_text text;
+    const char *token;
+    int64_t token_length;
+    uint32_t n_facets;
+    modal_text_init(&text, "", data, length, NULL);
+    text.comments = 1;
+    if (length >= 84) {
+        memcpy(&n_facets, data + 80, sizeof n_facets);
+        if (length == 84 + 50 * (int64_t)n_facets) return modal_stl_parse;
+    }
+    if (!modal_text_seek_token(&text) || !modal_text_token(&text, &token, &token_length)) return NULL;
+    if (modal_token_is(token, token_length, "ply")) return modal_ply_parse;
+    if (modal_token_is_like(token, token_length, "solid")) return modal_stl_parse;
+    for (int i = 0; i < 4; i++)
+        if (modal_token_is(token, token_length, off[i])) return modal_off_parse;
+    return NULL;
+}
+
+int modal_surface_is_named(const char *path) { return find_by_name(path) != NULL; }
+
+modal_status modal_surface_parse(const char *data, int64_t length, const char *name,
+                                 modal_surface_mesh *surface, int64_t *n_collapsed,
+                                 modal_error *err)
+{
+    memset(surface, 0, sizeof *surface);
+    parser *parse = find_by_name(name);
+    if (!parse) parse = find_by_content(data, length);
+    if (!parse)
+        return modal_error_set(err, MODAL_ERROR_INPUT,
+                               "%s: not a surface that can be read, which are .obj, .stl, .ply and "
+                               ".off",
+                               name);
+    return parse(data, length, name, surface, n_collapsed, err);
+}
+
+modal_status modal_surface_read(const char *path, modal_surface_mesh *surface,
+                                int64_t *n_collapsed, modal_error *err)
+{
+    char *data;
+    int64_t length;
+    memset(surface, 0, sizeof *surface);
+    modal_status status = modal_file_load(path, &data, &length, err);
+    if (status == MODAL_OK)
+        status = modal_surface_parse(data, length, path, surface, n_collapsed, err);
+    modal_free(&data);
+    return status;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "formats/sequences/sequence.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "formats/sequences/sequence_csv.h"
+#include "formats/sequences/sequence_glb.h"
+#include "formats/sequences/sequence_mdd.h"
+#include "formats/sequences/sequence_obj.h"
+#include "formats/sequences/sequence_parts.h"
+#include "formats/sequences/sequence_pc2.h"
+#include "formats/sequences/sequence_ply.h"
+#include "formats/sequences/sequence_vtk.h"
+#include "formats/sequences/sequence_vtkhdf.h"
+#include "lib/base/memory.h"
+
+const modal_sequence_array modal_sequence_arrays[SEQUENCE_ARRAYS] = {
+    [SEQUENCE_POINTS] = {"Points", 3, "/VTKHDF/Points"},
+    [SEQUENCE_NORMALS] = {"Normals", 3, "/VTKHDF/PointData/Normals"},
+    [SEQUENCE_DISPLACEMENT] = {"displacement", 3, "/VTKHDF/PointData/displacement"},
+    [SEQUENCE_SPEED] = {"speed", 1, "/VTKHDF/PointData/speed"},
+    [SEQUENCE_TANGENTS] = {"Tangents", 4, "/VTKHDF/PointData/Tangents"},
+};
+
+const modal_sequence_format *const modal_sequence_formats[MODAL_SEQUENCE_FORMATS] = {
+    &modal_sequence_vtkhdf, &modal_sequence_glb, &modal_sequence_pc2, &modal_sequence_mdd,
+    &modal_sequence_ply, &modal_sequence_vtp, &modal_sequence_vtu, &modal_sequence_obj,
+    &modal_sequence_csv};
+
+int modal_sequence_has(const modal_sequence_info *info, int array)
+{
+    switch (array) {
+    case SEQUENCE_NORMALS: return info->normals != 0;
+    case SEQUENCE_DISPLACEMENT: return info->displacement != 0;
+    case SEQUENCE_SPEED: return info->speed != 0;
+    case SEQUENCE_TANGENTS: return info->tangents != 0;
+    default: return 1;
+    }
+}
+
+int64_t modal_sequence_point_floats(const modal_sequence_info *info)
+{
+    int64_t floats = 0;
+    for (int i = 0; i < SEQUENCE_ARRAYS; i++)
+        if (modal_sequence_has(info, i)) floats += modal_sequence_arrays[i].components;
+    return floats;
+}
+
+modal_status modal_sequence_check_info(const modal_sequence_info *info, modal_error *err)
+{
+    int64_t bytes;
+    if (info->n_points <= 0 || (!info->volume && info->n_triangles <= 0) || info->n_frames <= 0)
+        return modal_error_set(err, MODAL_ERROR_INPUT,
+                               "sequence: needs points, triangles and frames, %" PRId64 ", %" PRId64
+                               ", %" PRId64, info->n_points, info->n_triangles, info->n_frames);
+    /* Frames are named by six digits. */
+    if (info->n_frames > 999999)
+        return modal_error_set(err, MODAL_ERROR_INPUT, "sequence: more than 999999 frames, %" PRId64,
+                               info->n_frames);
+    if (!info->basis_hash || strlen(info->basis_hash) != MODAL_HASH_TEXT - 1 ||
+        strspn(info->basis_hash, "0123456789abcdef") != MODAL_HASH_TEXT - 1)
+        return modal_error_set(err, MODAL_ERROR_INPUT, "sequence: no basis hash, %s",
+                               info->basis_hash ? info->basis_hash : "(none)");
+    modal_status status = modal_sequence_bytes(info, &bytes, err);
+    if (status == MODAL_OK && info->volume)
+        status = modal_sequence_check_cells(info->volume, info->n_points, err);
+    if (status != MODAL_OK) return status;
+    for (int64_t i = 0; i < 3 * info->n_triangles; i++)
+        if (info->triangles[i] < 0 || info->triangles[i] >= info->n_points)
+            return modal_error_set(err, MODAL_ERROR_INPUT,
+                                   "sequence: triangle %" PRId64 ": no such point, %" PRId64, i / 3,
+                                   info->triangles[i]);
+    for (int64_t f = 0; f < info->n_frames; f++)
+        if (!isfinite(info->times[f]) || (f > 0 && !(info->times[f] > info->times[f - 1])))
+            return modal_error_set(err, MODAL_ERROR_INPUT,
+                                   "sequence: frame %" PRId64 ": time not finite and increasing, %g",
+                                   f, info->times[f]);
+    return MODAL_OK;
+}

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The checker of sequence.vtkhdf and of the sidecar beside it: every MUST of formats/sequence.md. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/hdf5/h5_heap.h"
+#include "formats/hdf5/h5_util.h"
+#include "formats/hdf5/provenance_h5.h"
+#include "formats/hdf5/rules.h"
+#include "formats/sequences/sequence_checked.h"
+#include "lib/base/memory.h"
+
+enum { PIECE_ROWS = 1 << 18 }; /* of a moving array that are looked at at once: 3 MB */
+
+static modal_status hdf5_failed(const sequence_checked *c, const char *where)
+{
+    modal_error text = {0};
+    modal_h5_failed(&text, MODAL_ERROR_INPUT, where, "cannot be read");
+    return modal_broken(&c->in.checker, where, "%s", text.message + strlen(where) + 2);
+}
+
+/* ---- the two attributes that VTK reads in its own strict way ---- */
+
+static modal_status check_version(const sequence_checked *c, const modal_h5_place *vtk)
+{
+    static const char where[] = "/VTKHDF@Version";
+    modal_status status = MODAL_OK;
+    int64_t version[2] = {-1, -1};
+    if (H5Aexists(vtk->id, "Version") <= 0) return modal_broken(&c->in.checker, where, "missing");
+    hid_t attribute = H5Aopen(vtk->id, "Version", H5P_DEFAULT), type = H5I_INVALID_HID;
+    hid_t space = H5I_INVALID_HID;
+    if (attribute >= 0) {
+        type = H5Aget_type(attribute);
+        space = H5Aget_space(attribute);
+    }
+    hsize_t length = 0;
+    if (type < 0 || space < 0)
+        status = hdf5_failed(c, where);
+    else if (H5Tequal(type, H5T_STD_I64LE) <= 0 || H5Sget_simple_extent_ndims(space) != 1 ||
+             H5Sget_simple_extent_dims(space, &length, NULL) != 1 || length != 2)
+        status = modal_broken(&c->in.checker, where, "must be two 64-bit integers");
+    else if (H5Aread(attribute, H5T_NATIVE_INT64, version) < 0)
+        status = hdf5_failed(c, where);
+    else if (version[0] != 2 || version[1] != 0)
+        status = modal_broken(&c->in.checker, where, "must be 2 0, is %" PRId64 " %" PRId64,
+                              version[0], version[1]);
+    if (space >= 0) H5Sclose(space);
+    if (type >= 0) H5Tclose(type);
+    if (attribute >= 0) H5Aclose(attribute);
+    return status;
+}
+
+/* *volume: it is a solid. */
+static modal_status check_type(const sequence_checked *c, const modal_h5_place *vtk, int *volume)
+{
+    static const char where[] = "/VTKHDF@Type", surface[] = "PolyData", solid[] = "UnstructuredGrid";
+    modal_status status = MODAL_OK;
+    char text[sizeof solid] = "";
+    *volume = 0;
+    if (H5Aexists(vtk->id, "Type") <= 0) return modal_broken(&c->in.checker, where, "missing");
+    hid_t attribute = H5Aopen(vtk->id, "Type", H5P_DEFAULT), type = H5I_INVALID_HID;
+    hid_t space = H5I_INVALID_HID;
+    if (attribute >= 0) {
+        type = H5Aget_type(attribute);
+        space = H5Aget_space(attribute);
+    }
+    *volume = type >= 0 && H5Tget_size(type) == strlen(solid);
+    const char *expected = *volume ? solid : surface;
+    const size_t length = strlen(expected);
+    if (type < 0 || space < 0)
+        status = hdf5_failed(c, where);
+    else if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0 ||
+             H5Tget_size(type) != length || H5Tget_strpad(type) != H5T_STR_NULLPAD ||
+             H5Tget_cset(type) != H5T_CSET_ASCII ||
+             H5Sget_simple_extent_type(space) != H5S_SCALAR)
+        status = modal_broken(&c->in.checker, where,
+                              "must be one ASCII text of fixed length %zu, padded with NUL", length);
+    else if (H5Aread(attribute, type, text) < 0)
+        status = hdf5_failed(c, where);
+    else if (memcmp(text, expected, length) != 0)
+        status = modal_broken(&c->in.checker, where, "must be %s, is %.16s", expected, text);
+    if (space >= 0) H5Sclose(space);
+    if (type >= 0) H5Tclose(type);
+    if (attribute >= 0) H5Aclose(attribute);
+    return status;
+}
+
+/* ---- steps ---- */
+
+static modal_status check_steps(sequence_checked *c, const modal_h5_place *vtk)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place steps = {H5I_INVALID_HID, ""}, offsets = {H5I_INVALID_HID, ""};
+    int64_t n = -1, dims[1] = {-1};
+    const int kinds = c->info.volume ? 1 : SEQUENCE_TOPOLOGIES;
+    MODAL_TRY(modal_h5_enter(&c->in, vtk, "Steps", MODAL_H5_REQUIRED, &steps));
+    if (steps.id < 0) goto done;
+    MODAL_TRY(modal_h5_read_integer(&c->in, &steps, "NSteps", 1, 999999, &n));
+    MODAL_TRY(modal_h5_read_array(&c->in, &steps, "Values", MODAL_H5_F64, 1, dims,
+                                  MODAL_H5_REQUIRED, &c->times));
+    if (c->times && n >= 0 && dims[0] != n)
+        MODAL_TRY(modal_broken(&c->in.checker, "/VTKHDF/Steps/Values",
+                               "one time a step, has %" PRId64 " for %" PRId64, dims[0], n));
+    if (!c->times || n < 0 || dims[0] != n) goto done; /* nothing else can be compared */
+    c->info.n_frames = n;
+    c->info.times = c->times;
+    MODAL_TRY(modal_rule_finite(&c->in.checker, "/VTKHDF/Steps/Values", c->times, n, 1,
+                                (modal_axes){"frame", NULL}));
+    for (int64_t f = 1; f < n; f++)
+        if (c->times[f] <= c->times[f - 1]) {
+            MODAL_TRY(modal_broken(&c->in.checker, "/VTKHDF/Steps/Values",
+                                   "frame %" PRId64 ": not after the one before, %.17g", f,
+                                   c->times[f]));
+            break;
+        }
+    MODAL_TRY(modal_sequence_expect_array(c, &steps, "PartOffsets", n, 0, 0, 0));
+    MODAL_TRY(modal_sequence_expect_array(c, &steps, "NumberOfParts", n, 0, 1, 0));
+    MODAL_TRY(modal_sequence_expect_array(c, &steps, "CellOffsets", n, kinds, 0, 0));
+    MODAL_TRY(modal_sequence_expect_array(c, &steps, "ConnectivityIdOffsets", n, kinds, 0, 0));
+    if (c->info.n_points < 0) goto done;
+    MODAL_TRY(modal_sequence_expect_array(c, &steps, "PointOffsets", n, 0, 0, c->info.n_points));
+    MODAL_TRY(modal_h5_enter(&c->in, &steps, "PointDataOffsets", MODAL_H5_REQUIRED, &offsets));
+    for (int i = SEQUENCE_NORMALS; i < SEQUENCE_ARRAYS; i++)
+        if (modal_sequence_has(&c->info, i))
+            MODAL_TRY(modal_sequence_expect_array(c, &offsets, modal_sequence_arrays[i].name, n, 0, 0,
+                                   c->info.n_points));
+done:
+    modal_h5_leave(&offsets);
+    modal_h5_leave(&steps);
+    return status;
+}
+
+/* ---- the moving arrays ---- */
+
+static modal_status check_finite(sequence_checked *c, int array)
+{
+    const char *where = modal_sequence_arrays[array].path;
+    modal_status status = MODAL_OK;
+    float *piece = NULL;
+    hid_t space = H5I_INVALID_HID, memory = H5I_INVALID_HID;
+    hid_t dataset = H5Dopen2(c->in.file, where, H5P_DEFAULT);
+    if (dataset >= 0) space = H5Dget_space(dataset);
+    if (space < 0) MODAL_TRY(hdf5_failed(c, where));
+    haddr_t start = dataset >= 0 ? H5Dget_offset(dataset) : HADDR_UNDEF;
+    if (start != HADDR_UNDEF && start < (haddr_t)c->in.file_bytes) {
+        c->values[array].start = (int64_t)start;
+        c->values[array].bytes = (int64_t)H5Dget_storage_size(dataset);
+    }
+    MODAL_TRY(modal_alloc(&piece, MODAL_SEQUENCE_WIDEST * PIECE_ROWS, sizeof *piece, "rows", c->in.checker.err));
+    const int width = modal_sequence_arrays[array].components, rank = width > 1 ? 2 : 1;
+    for (int64_t row = 0; space >= 0 && row < c->rows[array]; row += PIECE_ROWS) {
+        int64_t n = c->rows[array] - row < PIECE_ROWS ? c->rows[array] - row : PIECE_ROWS, i = 0;
+        const hsize_t first[2] = {(hsize_t)row, 0}, count[2] = {(hsize_t)n, (hsize_t)width};
+        memory = H5Screate_simple(rank, count, NULL);
+        if (memory < 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, first, NULL, count, NULL) < 0 ||
+            H5Dread(dataset, H5T_NATIVE_FLOAT, memory, space, H5P_DEFAULT, piece) < 0) {
+            status = hdf5_failed(c, where);
+            goto done;
+        }
+        H5Sclose(memory);
+        memory = H5I_INVALID_HID;
+        while (i < width * n && piece[i] - piece[i] == 0.0f) i++; /* not so for NaN and infinities */
+        if (i < width * n) {
+            int64_t at = row + i / width, points = c->info.n_points > 0 ? c->info.n_points : INT64_MAX;
+            status = modal_broken(&c->in.checker, where,
+                                  "frame %" PRId64 ", point %" PRId64 ": not finite, %g", at / points,
+                                  at % points, (double)piece[i]);
+            goto done; /* the first one is enough: a broken run has millions */
+        }
+    }
+done:
+    modal_free(&piece);
+    if (memory >= 0) H5Sclose(memory);
+    if (space >= 0) H5Sclose(space);
+    if (dataset >= 0) H5Dclose(dataset);
+    return status;
+}
+
+static modal_status check_moving(sequence_checked *c, const modal_h5_place *vtk)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place data = {H5I_INVALID_HID, ""};
+    MODAL_TRY(modal_h5_enter(&c->in, vtk, "PointData", MODAL_H5_REQUIRED, &data));
+    for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
+        int64_t dims[2] = {-1, modal_sequence_arrays[i].components};
+        MODAL_TRY(modal_h5_read_array(&c->in, i == SEQUENCE_POINTS ? vtk : &data,
+                                      modal_sequence_arrays[i].name, MODAL_H5_F32,
+                                      dims[1] > 1 ? 2 : 1, dims,
+                                      i == SEQUENCE_POINTS ? MODAL_H5_REQUIRED : MODAL_H5_OPTIONAL,
+                                      NULL));
+        c->rows[i] = dims[0];
+        if (i == SEQUENCE_NORMALS) c->info.normals = dims[0] >= 0;
+        if (i == SEQUENCE_DISPLACEMENT) c->info.displacement = dims[0] >= 0;
+        if (i == SEQUENCE_SPEED) c->info.speed = dims[0] >= 0;
+        if (i == SEQUENCE_TANGENTS) c->info.tangents = dims[0] >= 0;
+        if (dims[0] >= 0) MODAL_TRY(check_finite(c, i));
+    }
+done:
+    modal_h5_leave(&data);
+    return status;
+}
+
+/* n points a frame, in every array. */
+static modal_status check_rows(const sequence_checked *c)
+{
+    modal_status status = MODAL_OK;
+    int64_t rows = 0;
+    if (c->info.n_points < 0 || c->info.n_frames < 0) return MODAL_OK;
+    if (!modal_size_multiply(c->info.n_points, c->info.n_frames, &rows))
+        return modal_broken(&c->in.checker, "/VTKHDF/NumberOfPoints", "size overflow, %" PRId64,
+                            c->info.n_points);
+    for (int i = 0; i < SEQUENCE_ARRAYS; i++)
+        if (c->rows[i] >= 0 && c->rows[i] != rows)
+            MODAL_TRY(modal_broken(&c->in.checker, modal_sequence_arrays[i].path,
+                                   "must have %" PRId64 " rows, has %" PRId64, rows, c->rows[i]));
+done:
+    return status;
+}
+
+/* ---- the views of single frames ---- */
+
+/* NULL, or what is wrong with the mapping of a view to its rows. */
+static const char *wrong_mapping(hid_t plist, const modal_sequence_array *array, int64_t n, int64_t frame)
+{
+    size_t count = 0;
+    char text[64] = "";
+    const int width = array->components, rank = width > 1 ? 2 : 1;
+    hsize_t low[2] = {1, 0}, high[2] = {0, (hsize_t)width - 1};
+    if (H5Pget_layout(plist) != H5D_VIRTUAL) return "not a virtual dataset";
+    if (H5Pget_virtual_count(plist, &count) < 0 || count != 1) return "more or less than one source";
+    if (H5Pget_virtual_filename(plist, 0, text, sizeof text) < 0 || strcmp(text, ".") != 0)
+        return "source file is not \".\"";
+    if (H5Pget_virtual_dsetname(plist, 0, text, sizeof text) < 0 || strcmp(text, array->path) != 0)
+        return "another source";
+    hid_t source = H5Pget_virtual_srcspace(plist, 0), target = H5Pget_virtual_vspace(plist, 0);
+    int fine = source >= 0 && target >= 0 && H5Sget_simple_extent_ndims(source) == rank &&
+               H5Sget_select_bounds(source, low, high) >= 0 &&
+               low[0] == (hsize_t)(frame * n) && low[1] == 0 &&
+               high[0] == (hsize_t)(frame * n + n - 1) && high[1] == (hsize_t)width - 1 &&
+               H5Sget_select_npoints(source) == width * n &&
+               H5Sget_select_npoints(target) == width * n;
+    if (source >= 0) H5Sclose(source);
+    if (target >= 0) H5Sclose(target);
+    return fine ? NULL : "other rows than this frame's";
+}
+
+static const char *wrong_view(hid_t group, const modal_sequence_array *array, int64_t n, int64_t frame)
+{
+    H5L_info_t link;
+    const int width = array->components, rank = width > 1 ? 2 : 1;
+    hsize_t dims[2] = {0, 1};
+    const char *wrong = NULL;
+    if (H5Lexists(group, array->name, H5P_DEFAULT) <= 0) return "missing";
+    if (H5Lget_info(group, array->name, &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD)
+        return "must be a hard link";
+    hid_t view = H5Dopen2(group, array->name, H5P_DEFAULT);
+    if (view < 0) return "not a dataset";
+    hid_t type = H5Dget_type(view), space = H5Dget_space(view), plist = H5Dget_create_plist(view);
+    if (type < 0 || space < 0 || plist < 0)
+        wrong = "cannot be read";
+    else if (H5Tequal(type, H5T_IEEE_F32LE) <= 0)
+        wrong = "type must be little-endian 4-byte float";
+    else if (H5Sget_simple_extent_ndims(space) != rank ||
+             H5Sget_simple_extent_dims(space, dims, NULL) != rank || dims[0] != (hsize_t)n ||
+             dims[1] != (hsize_t)width)
+        wrong = width == 1   ? "shape must be one number a point"
+                : width == 3 ? "shape must be one row a point, of 3"
+                             : "shape must be one row a point, of 4";
+    else
+        wrong = wrong_mapping(plist, array, n, frame);
+    if (plist >= 0) H5Pclose(plist);
+    if (space >= 0) H5Sclose(space);
+    if (type >= 0) H5Tclose(type);
+    H5Dclose(view);
+    return wrong;
+}
+
+static modal_status check_views(const sequence_checked *c, const char *path)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place root = {H5I_INVALID_HID, ""}, views = root, frame = root;
+    struct {
+        const char *what;
+        int64_t frame, others;
+    } first[SEQUENCE_ARRAYS] = {{NULL, 0, 0}};
+    int64_t values;
+    int sound = 0;
+    if (c->info.n_points < 0 || c->info.n_frames < 0 ||
+        !modal_size_multiply(c->info.n_points, 3 * c->info.n_frames, &values))
+        return MODAL_OK;
+    MODAL_TRY(modal_h5_check_heaps(path, c->values, SEQUENCE_ARRAYS, &c->in.checker, &sound));
+    if (!sound) goto done; /* HDF5 would not survive it */
+    MODAL_TRY(modal_h5_enter(&c->in, NULL, NULL, MODAL_H5_REQUIRED, &root));
+    MODAL_TRY(modal_h5_enter(&c->in, &root, "xdmf", MODAL_H5_REQUIRED, &views));
+    if (views.id < 0) goto done;
+    for (int64_t f = 0; f < c->info.n_frames; f++) {
+        char name[32];
+        snprintf(name, sizeof name, "%06" PRId64, f);
+        MODAL_TRY(modal_h5_enter(&c->in, &views, name, MODAL_H5_REQUIRED, &frame));
+        if (frame.id < 0) break; /* reported; the rest would be the same */
+        for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
+            if (c->rows[i] < 0 || !modal_sequence_has(&c->info, i)) continue;
+            const char *what = wrong_view(frame.id, &modal_sequence_arrays[i], c->info.n_points, f);
+            H5Eclear2(H5E_DEFAULT);
+            if (what && first[i].what) first[i].others++;
+            if (what && !first[i].what) {
+                first[i].what = what;
+                first[i].frame = f;
+            }
+        }
+        modal_h5_leave(&frame);
+    }
+    for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
+        char where[MODAL_H5_PATH];
+        if (!first[i].what) continue;
+        snprintf(where, sizeof where, "/xdmf/%06" PRId64 "/%s", first[i].frame,
+                 modal_sequence_arrays[i].name);
+        MODAL_TRY(modal_broken(&c->in.checker, where, "%s (and %" PRId64 " others)", first[i].what,
+                               first[i].others));
+    }
+done:
+    modal_h5_leave(&frame);
+    modal_h5_leave(&views);
+    modal_h5_leave(&root);
+    return status;
+}
+
+static modal_status check_modal(const sequence_checked *c)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place root = {H5I_INVALID_HID, ""}, modal = root;
+    char *hash = NULL;
+    modal_provenance *steps = NULL;
+    int32_t n = 0;
+    MODAL_TRY(modal_h5_enter(&c->in, NULL, NULL, MODAL_H5_REQUIRED, &root));
+    MODAL_TRY(modal_h5_enter(&c->in, &root, "modal", MODAL_H5_REQUIRED, &modal));
+    if (modal.id < 0) goto done;
+    MODAL_TRY(modal_h5_read_text(&c->in, &modal, "basis_hash", &hash));
+    if (hash) MODAL_TRY(modal_rule_hash(&c->in.checker, "/modal@basis_hash", hash));
+    MODAL_TRY(modal_provenance_read(&c->in, &modal, MODAL_H5_REQUIRED, &steps, &n));
+done:
+    for (int32_t i = 0; i < n; i++) modal_provenance_free(&steps[i]);
+    modal_free(&steps);
+    modal_free(&hash);
+    modal_h5_leave(&modal);
+    modal_h5_leave(&root);
+    return status;
+}
+
+/* ---- the sidecar ---- */
+
+/* Reads `length` bytes and tries one more: *same tells whether the file is exactly the text; *line
+ * where it first differs. */
+static void compare_file(FILE *file, const char *text, int64_t length, int64_t *line, int *same)
+{
+    int64_t i = 0;
+    int c;
+    *line = 1;
+    while ((c = getc(file)) != EOF && i < length && c == (unsigned char)text[i])
+        if (text[i++] == '\n') ++*line;
+    *same = c == EOF && i == length && !ferror(file);
+}
+
+static modal_status check_sidecar(const sequence_checked *c, const char *path)
+{
+    modal_status status = MODAL_OK;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    char *sidecar = NULL, *text = NULL;
+    int64_t length = 0, stem = dot ? dot - path : (int64_t)strlen(path), line = 0;
+    int same = 0;
+    FILE *file = NULL;
+    if (c->info.n_points < 0 || c->info.n_frames < 0 || (!c->info.volume && c->info.n_triangles < 0))
+        return MODAL_OK;
+    MODAL_TRY(modal_alloc(&sidecar, stem + 6, 1, "name", c->in.checker.err));
+    memcpy(sidecar, path, (size_t)stem);
+    strcpy(sidecar + stem, ".xdmf");
+    file = fopen(sidecar, "rb");
+    if (!file && errno == ENOENT) goto done; /* none there: nothing wrong with it */
+    if (!file) {
+        status = modal_broken(&c->in.checker, sidecar, "cannot be opened, %s", strerror(errno));
+        goto done;
+    }
+    MODAL_TRY(modal_sequence_xdmf_text(&text, &length, name, &c->info, c->in.checker.err));
+    compare_file(file, text, length, &line, &same);
+    if (!same)
+        status = modal_broken(&c->in.checker, sidecar, "line %" PRId64 ": does not describe %s", line,
+                              name);
+done:
+    if (file) fclose(file);
+    modal_free(&text);
+    modal_free(&sidecar);
+    return status;
+}
+
+static modal_status check_open_file(sequence_checked *c, const char *path)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place root = {H5I_INVALID_HID, ""}, vtk = root;
+    MODAL_TRY(modal_h5_check_root(&c->in, MODAL_SEQUENCE_TYPE, MODAL_SEQUENCE_MAJOR));
+    MODAL_TRY(modal_h5_enter(&c->in, NULL, NULL, MODAL_H5_REQUIRED, &root));
+    MODAL_TRY(modal_h5_enter(&c->in, &root, "VTKHDF", MODAL_H5_REQUIRED, &vtk));
+    if (vtk.id >= 0) {
+        int volume = 0;
+        MODAL_TRY(check_version(c, &vtk));
+        MODAL_TRY(check_type(c, &vtk, &volume));
+        MODAL_TRY(modal_sequence_read_one(c, &vtk, "NumberOfPoints", &c->info.n_points));
+        MODAL_TRY(volume ? modal_sequence_check_volume(c, &root, &vtk)
+                         : modal_sequence_check_surface(c, &vtk));
+        MODAL_TRY(check_moving(c, &vtk));
+        MODAL_TRY(check_steps(c, &vtk));
+        MODAL_TRY(check_rows(c));
+        MODAL_TRY(check_views(c, path));
+    }
+    MODAL_TRY(check_modal(c));
+    MODAL_TRY(check_sidecar(c, path));
+done:
+    modal_h5_leave(&vtk);
+    modal_h5_leave(&root);
+    H5Eclear2(H5E_DEFAULT);
+    return status;
+}
+
+modal_status modal_sequence_check(const char *path, modal_findings *findings, modal_error *err)
+{
+    sequence_checked c = {.in = {H5I_INVALID_HID, 0, {findings, err}},
+                          .info = {.n_points = -1, .n_triangles = -1, .n_frames = -1}};
+    for (int i = 0; i < SEQUENCE_ARRAYS; i++) c.rows[i] = -1;
+    modal_status status = modal_h5_open(&c.in, &(modal_h5_source){path, NULL, 0});
+    if (status == MODAL_OK) status = modal_h5_close(&c.in, check_open_file(&c, path));
+    if (status != MODAL_OK) modal_error_context(err, "%s", path);
+    modal_free(&c.times);
+    modal_free(&c.triangles);
+    modal_free(&c.connectivity);
+    modal_free(&c.offsets);
+    modal_free(&c.types);
+    return status;
+}

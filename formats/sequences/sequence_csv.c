@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "formats/sequences/sequence_csv.h"
+
+#include <string.h>
+
+#include "formats/sequences/file_out.h"
+#include "formats/meshes/number_text.h"
+#include "lib/base/memory.h"
+
+enum { MOST_ROW = 1024 };
+
+typedef struct csv_writer {
+    modal_file_out out;
+    modal_sequence_probe *probes;
+    double *times;
+    int64_t n_probes, n_points, n_written;
+} csv_writer;
+
+static const char *const columns[SEQUENCE_ARRAYS] = {
+    [SEQUENCE_POINTS] = ",x,y,z",
+    [SEQUENCE_NORMALS] = ",normal_x,normal_y,normal_z",
+    [SEQUENCE_DISPLACEMENT] = ",displacement_x,displacement_y,displacement_z",
+    [SEQUENCE_TANGENTS] = ",tangent_x,tangent_y,tangent_z,tangent_hand",
+    [SEQUENCE_SPEED] = ",speed"};
+
+static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, int64_t *memory_bytes,
+                         modal_error *err)
+{
+    int64_t rows = 0;
+    *memory_bytes = (1 << 20) + 8 * (info->n_probes + info->n_frames);
+    if (!modal_size_multiply(info->n_probes, info->n_frames, &rows) ||
+        !modal_size_multiply(rows, 60 + 16 * modal_sequence_point_floats(info), disk_bytes))
+        return modal_error_set(err, MODAL_ERROR_INPUT, "csv: too many rows");
+    return MODAL_OK;
+}
+
+static void discard(csv_writer *w)
+{
+    if (w) {
+        modal_file_out_free(&w->out);
+        modal_free(&w->probes);
+        modal_free(&w->times);
+    }
+    modal_free(&w);
+}
+
+static void drop(void **writer)
+{
+    discard(*writer);
+    *writer = NULL;
+}
+
+static modal_status begin(void **writer, const modal_sequence_target *target,
+                          const modal_sequence_info *info, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    csv_writer *w = NULL;
+    *writer = NULL;
+    MODAL_TRY(modal_alloc_zero(&w, 1, sizeof *w, "writer", err));
+    w->out.file = -1;
+    w->n_points = info->n_points;
+    w->n_probes = info->n_probes;
+    MODAL_TRY(modal_alloc(&w->probes, info->n_probes, sizeof *w->probes, "probes", err));
+    memcpy(w->probes, info->probes, (size_t)info->n_probes * sizeof *w->probes);
+    MODAL_TRY(modal_alloc(&w->times, info->n_frames, sizeof *w->times, "times", err));
+    memcpy(w->times, info->times, (size_t)info->n_frames * sizeof *w->times);
+    MODAL_TRY(modal_file_out_open(&w->out, target->files[0], err));
+    MODAL_TRY(modal_file_out_printf(&w->out, err, "frame,time,probe,point"));
+    for (int i = 0; i < SEQUENCE_ARRAYS; i++)
+        if (modal_sequence_has(info, i)) MODAL_TRY(modal_file_out_printf(&w->out, err, "%s", columns[i]));
+    MODAL_TRY(modal_file_out_printf(&w->out, err, "\n"));
+    *writer = w;
+    w = NULL;
+done:
+    discard(w);
+    return status;
+}
+
+static char *put_row(char *to, const csv_writer *w, const modal_sequence_frames *frames, int64_t frame,
+                     const char *start, size_t start_length, int64_t probe)
+{
+    const int64_t point = w->probes[probe].point;
+    memcpy(to, start, start_length);
+    to = modal_put_integer(to + start_length, probe);
+    *to++ = ',';
+    to = modal_put_integer(to, point);
+    for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
+        const int components = modal_sequence_arrays[i].components;
+        if (!frames->arrays[i]) continue;
+        const float *values = frames->arrays[i] + components * (w->n_points * frame + point);
+        for (int k = 0; k < components; k++) {
+            *to++ = ',';
+            to = modal_put_float(to, values[k]);
+        }
+    }
+    *to++ = '\n';
+    return to;
+}
+
+static modal_status add(void *writer, const modal_sequence_frames *frames, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    csv_writer *w = writer;
+    for (int64_t f = 0; f < frames->n_frames; f++) {
+        char start[2 * MODAL_NUMBER_TEXT + 2], *end = modal_put_integer(start, w->n_written), *to = NULL;
+        *end++ = ',';
+        end = modal_put_double(end, w->times[w->n_written]);
+        *end++ = ',';
+        for (int64_t p = 0; p < w->n_probes; p++) {
+            MODAL_TRY(modal_file_out_reserve(&w->out, MOST_ROW, &to, err));
+            to = put_row(to, w, frames, f, start, (size_t)(end - start), p);
+            modal_file_out_filled(&w->out, to);
+        }
+        w->n_written++;
+    }
+done:
+    return status;
+}
+
+static modal_status end(void **writer, const modal_sequence_target *target,
+                        const modal_sequence_info *info, modal_error *err)
+{
+    (void)target, (void)info;
+    csv_writer *w = *writer;
+    modal_status status = modal_file_out_close(&w->out, err);
+    drop(writer);
+    return status;
+}
+
+const modal_sequence_format modal_sequence_csv = {
+    .name = "csv", .files = {"probes.csv"}, .kinds = {"csv"}, .needs_frames = 1, .holds_surface = 1,
+    .holds_volume = 1, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};

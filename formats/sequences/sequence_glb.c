@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GLB (glTF 2.0 in one binary file): the modes as morph targets and q as their animated weights, so the
+ * file is exact and has no frames at all: 12 (r + 1) bytes a vertex, and 4 r a frame and object. The
+ * deformer is not needed; everything is written by begin.
+ *
+ * Some viewers clamp weights to [0, 1] (Blender's importer does), so q is brought there:
+ *   base = X + sum_k U_k low_k,  target_k = U_k (high_k - low_k),  weight_k = (q_k - low_k) / (high_k - low_k)
+ * with low_k and high_k the least and most of 0 and of q_k over all frames and objects of the shape.
+ * Rigid motion animates the object's node. */
+#include "formats/sequences/sequence_glb.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/sequences/file_out.h"
+#include "formats/sequences/glb_parts.h"
+#include "lib/base/memory.h"
+
+static const int64_t TARGET_BYTES = INT64_C(64) << 20; /* of the targets that are made at a time */
+static const int64_t RANGE_BYTES = INT64_C(4) << 20;   /* of U that are read at a time */
+
+typedef struct glb_writer {
+    modal_file_out out;
+    glb_scene scene;
+    int64_t start; /* of the binary chunk's bytes in the file */
+} glb_writer;
+
+/* How many targets are made at a time, and tiles read. */
+static int64_t targets_at_once(const modal_shape *s, int64_t n_targets)
+{
+    int64_t n = TARGET_BYTES / (12 * s->n_vertices + 1);
+    if (n > n_targets) n = n_targets;
+    return n > 1 ? n : 1;
+}
+
+static int64_t tiles_at_once(const modal_shape *s)
+{
+    int64_t n = RANGE_BYTES / (s->n_modes * 3 * MODAL_TILE * 4 + 1), tiles = modal_tile_count(s->n_vertices);
+    if (n > tiles) n = tiles;
+    return n > 1 ? n : 1;
+}
+
+static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, int64_t *memory_bytes,
+                         modal_error *err)
+{
+    const modal_basis *b = info->scene->basis;
+    double bytes = 65536; /* no overflow */
+    *memory_bytes = 0;
+    for (int32_t i = 0; i < b->n_shapes; i++) {
+        const modal_shape *s = &b->shapes[i];
+        const int64_t memory = 36 * s->n_vertices +
+                               12 * s->n_vertices * targets_at_once(s, s->n_modes) +
+                               tiles_at_once(s) * s->n_modes * 3 * MODAL_TILE * 4;
+        if (memory > *memory_bytes) *memory_bytes = memory;
+        bytes += 12.0 * (double)s->n_vertices * (s->n_modes + 1.0) + 12.0 * (double)s->n_triangles +
+                 400.0 * (s->n_modes + 3.0);
+    }
+    *memory_bytes += 1 << 20;
+    for (int32_t i = 0; i < b->n_objects; i++)
+        bytes += 4.0 * (double)info->n_frames * (b->shapes[b->objects[i].shape].n_modes + 7.0) + 1200.0;
+    if (bytes >= 4294967296.0)
+        return modal_error_set(err, MODAL_ERROR_INPUT,
+                               "glb: cannot be larger than 4 GiB, this would have %.0f bytes", bytes);
+    *disk_bytes = (int64_t)bytes;
+    return MODAL_OK;
+}
+
+/* ---- the plan ---- */
+
+static void free_scene(glb_scene *g)
+{
+    for (int32_t i = 0; g->shapes && i < g->basis->n_shapes; i++) {
+        modal_free(&g->shapes[i].modes);
+        modal_free(&g->shapes[i].low);
+        modal_free(&g->shapes[i].spread);
+    }
+    modal_free(&g->shapes);
+    modal_free(&g->arrays);
+    modal_free(&g->object_array);
+}
+
+static modal_status add_array(glb_scene *g, glb_array array, modal_error *err)
+{
+    modal_status status = modal_grow(&g->arrays, &g->capacity, g->n_arrays + 1, sizeof *g->arrays, "arrays", err);
+    if (status != MODAL_OK) return status;
+    array.offset = g->bytes;
+    g->bytes += 4 * (array.type[0] == 'S' ? 1 : array.type[3] - '0') * array.count;
+    g->arrays[g->n_arrays++] = array;
+    return MODAL_OK;
+}
+
+/* The range of every reduced coordinate of a shape, over its objects and the frames. */
+static modal_status find_ranges(glb_scene *g, int32_t shape, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_sequence_scene *in = g->info->scene;
+    const modal_trajectory *t = in->trajectory;
+    const int32_t r = g->basis->shapes[shape].n_modes;
+    const int64_t total = t->mode_offsets[t->n_objects];
+    glb_shape *s = &g->shapes[shape];
+    MODAL_TRY(modal_alloc_zero(&s->low, r, sizeof *s->low, "ranges", err));
+    MODAL_TRY(modal_alloc_zero(&s->spread, r, sizeof *s->spread, "ranges", err));
+    MODAL_TRY(modal_alloc(&s->modes, r, sizeof *s->modes, "modes", err));
+    for (int32_t o = 0; o < g->basis->n_objects; o++) {
+        if (g->basis->objects[o].shape != shape) continue;
+        s->used = 1;
+        for (int64_t f = 0; f < g->info->n_frames; f++) {
+            const double *q = t->q + (in->start + f * in->step) * total + t->mode_offsets[o];
+            for (int32_t k = 0; k < r; k++) {
+                if (q[k] < s->low[k]) s->low[k] = q[k];
+                if (q[k] > s->spread[k]) s->spread[k] = q[k];
+            }
+        }
+    }
+    for (int32_t k = 0; k < r; k++) {
+        s->spread[k] -= s->low[k];
+        if (s->spread[k] > 0) s->modes[s->n_targets++] = k;
+    }
+done:
+    return status;
+}
+
+static modal_status plan(glb_scene *g, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_basis *b = g->basis;
+    const int64_t n = g->info->n_frames;
+    MODAL_TRY(modal_alloc_zero(&g->shapes, b->n_shapes, sizeof *g->shapes, "shapes", err));
+    MODAL_TRY(modal_alloc(&g->object_array, b->n_objects, sizeof *g->object_array, "objects", err));
+    for (int32_t i = 0; i < b->n_shapes; i++) {
+        glb_shape *s = &g->shapes[i];
+        MODAL_TRY(find_ranges(g, i, err));
+        if (!s->used) continue;
+        s->first_array = g->n_arrays;
+        MODAL_TRY(add_array(g, (glb_array){.count = 3 * b->shapes[i].n_triangles, .type = "SCALAR",
+                                           .integers = 1, .buffer_target = 34963}, err));
+        for (int32_t k = 0; k <= s->n_targets; k++)
+            MODAL_TRY(add_array(g, (glb_array){.count = b->shapes[i].n_vertices, .type = "VEC3",
+                                               .buffer_target = 34962, .ranges = 1}, err));
+    }
+    g->times = g->n_arrays;
+    int moves = g->info->scene->trajectory->frames != NULL;
+    for (int32_t i = 0; i < b->n_shapes; i++) moves |= g->shapes[i].n_targets > 0;
+    if (moves) MODAL_TRY(add_array(g, (glb_array){.count = n, .type = "SCALAR", .ranges = 1}, err));
+    for (int32_t i = 0; i < b->n_objects; i++) {
+        const int32_t targets = g->shapes[b->objects[i].shape].n_targets;
+        g->object_array[i] = g->n_arrays;
+        if (targets > 0) MODAL_TRY(add_array(g, (glb_array){.count = n * targets, .type = "SCALAR"}, err));
+        if (!g->info->scene->trajectory->frames) continue;
+        MODAL_TRY(add_array(g, (glb_array){.count = n, .type = "VEC3"}, err));
+        MODAL_TRY(add_array(g, (glb_array){.count = n, .type = "VEC4"}, err));
+    }
+done:
+    return status;
+}
+
+/* ---- the binary chunk ---- */
+
+static modal_status put(glb_writer *w, int64_t array, const void *values, int64_t bytes, modal_error *err)
+{
+    return modal_file_out_write_at(&w->out, w->start + w->scene.arrays[array].offset, values, bytes, err);
+}
+
+static modal_status put_vectors(glb_writer *w, int64_t array, const float *values, modal_error *err)
+{
+    glb_array *a = &w->scene.arrays[array];
+    for (int k = 0; k < 3; k++) {
+        a->least[k] = INFINITY;
+        a->most[k] = -INFINITY;
+    }
+    for (int64_t i = 0; i < a->count; i++)
+        for (int k = 0; k < 3; k++) {
+            const float x = values[3 * i + k];
+            if (x < a->least[k]) a->least[k] = x;
+            if (x > a->most[k]) a->most[k] = x;
+        }
+    for (int k = 0; k < 3; k++)
+        if (!(a->most[k] - a->least[k] < INFINITY))
+            return modal_error_set(err, MODAL_ERROR_INPUT, "%s: positions do not fit float32", w->out.path);
+    return put(w, array, values, 12 * a->count, err);
+}
+
+static modal_status write_triangles(glb_writer *w, int32_t shape, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_shape *s = &w->scene.basis->shapes[shape];
+    const int stored = w->scene.info->scene->stored_order;
+    uint32_t *corners = NULL;
+    MODAL_TRY(modal_alloc(&corners, s->n_triangles, 12, "triangles", err));
+    for (int64_t t = 0; t < s->n_triangles; t++)
+        for (int k = 0; k < 3; k++) {
+            const int32_t v = s->triangles[3 * t + k];
+            corners[3 * (stored ? t : s->user_triangle[t]) + k] = (uint32_t)(stored ? v : s->user_vertex[v]);
+        }
+    MODAL_TRY(put(w, w->scene.shapes[shape].first_array, corners, 12 * s->n_triangles, err));
+done:
+    modal_free(&corners);
+    return status;
+}
+
+/* Tiles [begin, end) of U into targets [first, last) and, with base, all modes times low into it. */
+static void scatter(const glb_writer *w, int32_t shape, const float *tiles, int64_t begin, int64_t end,
+                    int32_t first, int32_t last, float *targets, double *base)
+{
+    const modal_shape *s = &w->scene.basis->shapes[shape];
+    const glb_shape *g = &w->scene.shapes[shape];
+    const int stored = w->scene.info->scene->stored_order;
+    for (int64_t v = begin * MODAL_TILE; v < end * MODAL_TILE && v < s->n_vertices; v++) {
+        const float *u = tiles + (v / MODAL_TILE - begin) * s->n_modes * 3 * MODAL_TILE + v % MODAL_TILE;
+        const int64_t place = 3 * (stored ? v : s->user_vertex[v]);
+        for (int i = 0; i < 3; i++) {
+            for (int32_t k = first; k < last; k++)
+                targets[(k - first) * 3 * s->n_vertices + place + i] =
+                    (float)(g->spread[g->modes[k]] * (double)u[(g->modes[k] * 3 + i) * MODAL_TILE]);
+            if (!base) continue;
+            double sum = s->rest_positions[3 * v + i];
+            for (int32_t k = 0; k < s->n_modes; k++) sum += g->low[k] * (double)u[(k * 3 + i) * MODAL_TILE];
+            base[place + i] = sum;
+        }
+    }
+}
+
+static modal_status write_positions(glb_writer *w, int32_t shape, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_shape *s = &w->scene.basis->shapes[shape];
+    const glb_shape *g = &w->scene.shapes[shape];
+    const modal_matrix_source *source = &w->scene.info->scene->matrix;
+    const int64_t at_once = targets_at_once(s, g->n_targets), range = tiles_at_once(s);
+    const int64_t n_tiles = modal_tile_count(s->n_vertices), n = s->n_vertices;
+    float *targets = NULL, *tiles = NULL;
+    double *base = NULL;
+    MODAL_TRY(modal_alloc(&targets, at_once * n, 12, "targets", err));
+    MODAL_TRY(modal_alloc(&tiles, range * s->n_modes, 3 * MODAL_TILE * 4, "tiles", err));
+    MODAL_TRY(modal_alloc(&base, 3 * n, sizeof *base, "positions", err));
+    int32_t first = 0;
+    do {
+        const int32_t last = g->n_targets - first < at_once ? g->n_targets : first + (int32_t)at_once;
+        for (int64_t begin = 0; begin < n_tiles; begin += range) {
+            const int64_t end = n_tiles - begin < range ? n_tiles : begin + range;
+            MODAL_TRY(source->read(source->context, shape, begin, end, tiles, err));
+            scatter(w, shape, tiles, begin, end, first, last, targets, first == 0 ? base : NULL);
+        }
+        for (int32_t k = first; k < last; k++)
+            MODAL_TRY(put_vectors(w, g->first_array + 2 + k, targets + (k - first) * 3 * n, err));
+        first = last;
+    } while (first < g->n_targets);
+    for (int64_t i = 0; i < 3 * n; i++) targets[i] = (float)base[i];
+    MODAL_TRY(put_vectors(w, g->first_array + 1, targets, err));
+done:
+    modal_free(&base);
+    modal_free(&tiles);
+    modal_free(&targets);
+    return status;
+}
+
+static modal_status write_times(glb_writer *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    glb_scene *g = &w->scene;
+    const modal_sequence_info *info = g->info;
+    float *times = NULL;
+    MODAL_TRY(modal_alloc(&times, info->n_frames, sizeof *times, "times", err));
+    for (int64_t f = 0; f < info->n_frames; f++) {
+        times[f] = (float)(info->times[f] + g->time_shift);
+        if (f > 0 && !(times[f] > times[f - 1]))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT,
+                       "glb: frame %" PRId64 ": float32 cannot tell its time from the one before, %.17g", f,
+                       info->times[f]);
+    }
+    g->arrays[g->times].least[0] = times[0];
+    g->arrays[g->times].most[0] = times[info->n_frames - 1];
+    MODAL_TRY(put(w, g->times, times, 4 * info->n_frames, err));
+done:
+    modal_free(&times);
+    return status;
+}
+
+static modal_status write_weights(glb_writer *w, int32_t object, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_sequence_scene *in = w->scene.info->scene;
+    const modal_trajectory *t = in->trajectory;
+    const glb_shape *g = &w->scene.shapes[w->scene.basis->objects[object].shape];
+    const int64_t n = w->scene.info->n_frames, total = t->mode_offsets[t->n_objects];
+    float *weights = NULL;
+    MODAL_TRY(modal_alloc(&weights, n * g->n_targets, sizeof *weights, "weights", err));
+    for (int64_t f = 0; f < n; f++) {
+        const double *q = t->q + (in->start + f * in->step) * total + t->mode_offsets[object];
+        for (int32_t k = 0; k < g->n_targets; k++)
+            weights[f * g->n_targets + k] =
+                (float)((q[g->modes[k]] - g->low[g->modes[k]]) / g->spread[g->modes[k]]);
+    }
+    MODAL_TRY(put(w, w->scene.object_array[object], weights, 4 * n * g->n_targets, err));
+done:
+    modal_free(&weights);
+    return status;
+}
+
+static modal_status write_rigid(glb_writer *w, int32_t object, int64_t array, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_sequence_scene *in = w->scene.info->scene;
+    const int64_t n = w->scene.info->n_frames, n_objects = w->scene.basis->n_objects;
+    double q[4], before[4];
+    float *places = NULL, *turns = NULL;
+    MODAL_TRY(modal_alloc(&places, n, 12, "translations", err));
+    MODAL_TRY(modal_alloc(&turns, n, 16, "rotations", err));
+    for (int64_t f = 0; f < n; f++) {
+        const double *frame = in->trajectory->frames + ((in->start + f * in->step) * n_objects + object) * 12;
+        modal_glb_quaternion(frame, f > 0 ? before : NULL, q);
+        memcpy(before, q, sizeof q);
+        for (int k = 0; k < 3; k++) places[3 * f + k] = (float)frame[4 * k + 3];
+        for (int k = 0; k < 4; k++) turns[4 * f + k] = (float)q[k];
+    }
+    MODAL_TRY(put(w, array, places, 12 * n, err));
+    MODAL_TRY(put(w, array + 1, turns, 16 * n, err));
+done:
+    modal_free(&turns);
+    modal_free(&places);
+    return status;
+}
+
+static modal_status write_binary(glb_writer *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_basis *b = w->scene.basis;
+    for (int32_t i = 0; i < b->n_shapes; i++) {
+        if (!w->scene.shapes[i].used) continue;
+        MODAL_TRY(write_triangles(w, i, err));
+        MODAL_TRY(write_positions(w, i, err));
+    }
+    if (w->scene.times < w->scene.n_arrays) MODAL_TRY(write_times(w, err));
+    for (int32_t i = 0; i < b->n_objects; i++) {
+        const int weights = w->scene.shapes[b->objects[i].shape].n_targets > 0;
+        if (weights) MODAL_TRY(write_weights(w, i, err));
+        if (w->scene.info->scene->trajectory->frames)
+            MODAL_TRY(write_rigid(w, i, w->scene.object_array[i] + weights, err));
+    }
+done:
+    return status;
+}
+
+/* ---- the file ---- */
+
+/* Room for the JSON chunk: its length when every number that is not known yet is as long as one can
+ * be. */
+static modal_status reserve(glb_writer *w, int64_t *room, modal_error *err)
+{
+    glb_scene *g = &w->scene;
+    for (int64_t i = 0; i < g->n_arrays; i++)
+        for (int k = 0; k < 3; k++) g->arrays[i].least[k] = g->arrays[i].most[k] = -1.17549435e-38f;
+    char *text = modal_glb_json(g);
+    if (!text) return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: out of memory", w->out.path);
+    *room = ((int64_t)strlen(text) + 3) / 4 * 4;
+    free(text);
+    return MODAL_OK;
+}
+
+static modal_status write_json(glb_writer *w, int64_t room, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t total = w->start + w->scene.bytes;
+    const uint32_t head[5] = {0x46546c67, 2, (uint32_t)total, (uint32_t)room, 0x4e4f534a};
+    const uint32_t binary[2] = {(uint32_t)w->scene.bytes, 0x004e4942};
+    char *padded = NULL, *text = modal_glb_json(&w->scene);
+    if (!text) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "%s: out of memory", w->out.path);
+    const size_t length = strlen(text);
+    if ((int64_t)length > room || total > UINT32_MAX)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot be larger than 4 GiB", w->out.path);
+    MODAL_TRY(modal_alloc(&padded, room, 1, "description", err));
+    memset(padded, ' ', (size_t)room);
+    memcpy(padded, text, length);
+    MODAL_TRY(modal_file_out_write_at(&w->out, 0, head, sizeof head, err));
+    MODAL_TRY(modal_file_out_write_at(&w->out, sizeof head, padded, room, err));
+    MODAL_TRY(modal_file_out_write_at(&w->out, w->start - 8, binary, sizeof binary, err));
+done:
+    modal_free(&padded);
+    free(text);
+    return status;
+}
+
+static modal_status begin(void **writer, const modal_sequence_target *target,
+                          const modal_sequence_info *info, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int64_t room = 0;
+    glb_writer w = {.out = {.file = -1},
+                    .scene = {.info = info, .basis = info->scene->basis,
+                              .time_shift = info->times[0] < 0 ? -info->times[0] : 0}};
+    *writer = NULL;
+    MODAL_TRY(plan(&w.scene, err));
+    MODAL_TRY(modal_file_out_open(&w.out, target->files[0], err));
+    MODAL_TRY(reserve(&w, &room, err));
+    w.start = 20 + room + 8;
+    MODAL_TRY(write_binary(&w, err));
+    MODAL_TRY(write_json(&w, room, err));
+    MODAL_TRY(modal_file_out_close(&w.out, err));
+done:
+    free_scene(&w.scene);
+    modal_file_out_free(&w.out);
+    return status;
+}
+
+static modal_status add(void *writer, const modal_sequence_frames *frames, modal_error *err)
+{
+    (void)writer, (void)frames, (void)err;
+    return MODAL_OK;
+}
+
+static modal_status end(void **writer, const modal_sequence_target *target,
+                        const modal_sequence_info *info, modal_error *err)
+{
+    (void)writer, (void)target, (void)info, (void)err;
+    return MODAL_OK;
+}
+
+static void drop(void **writer) { *writer = NULL; }
+
+const modal_sequence_format modal_sequence_glb = {
+    .name = "glb", .files = {"sequence.glb"}, .kinds = {"glb"}, .needs_scene = 1,
+    .holds_surface = 1, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};

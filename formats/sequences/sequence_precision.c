@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --precision: positions and displacements in fewer bits. HDF5's scaleoffset filter has the whole numbers
+ * nearest to (x - least) 10^D of a chunk, in as many bits as the largest one needs; every HDF5 has it. A
+ * chunk is one frame: reading a frame reads one chunk. Deflate behind it would save 1 to 15 % of the bytes
+ * and cost ten times the time: then a sequence would be written faster as it is.
+ *
+ * The chunks are encoded here, on all threads and in float64, and handed to HDF5 as they lie in the file:
+ * its own filters would do one after the other, in float32. An encoded chunk is 4 bytes of the number of
+ * bits, 1 byte of 8, 8 bytes of `least` (its float32 in the first four), 8 unused ones, then the numbers,
+ * each one's bits from the highest on without gaps; all 32 bits stand for the float32 themselves (HDF5
+ * Reference Manual, "H5Pset_scaleoffset", and the filter's source, H5Zscaleoffset.c, HDF5 1.10).
+ *
+ * The error: half a step, 10^-D / 2, and what a reader loses, whose filter computes k / 10^D + least in
+ * float32: the whole number as float32, the power, the quotient and the sum are each off by 2^-24 of
+ * themselves, with M the largest |x| at most 2^-24 (2 M + 2 M + 2 M + M) < 2^-21 M. */
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/sequences/sequence_parts.h"
+#include "lib/base/memory.h"
+
+enum { HEAD = 21, BLOCK = 1024 };
+
+typedef struct chunk {
+    unsigned char *bytes;
+    int64_t n_bytes;
+    float most; /* largest |x| */
+} chunk;
+
+struct modal_rounder {
+    double precision;
+    int64_t n_points;
+    int n_chunks; /* that are encoded at a time */
+    chunk *chunks;
+};
+
+int modal_sequence_is_rounded(const modal_sequence_info *info, int array)
+{
+    return info->precision > 0 && (array == SEQUENCE_POINTS || array == SEQUENCE_DISPLACEMENT);
+}
+
+/* The fewest decimal places whose step is not above the bound: half a step then leaves as much for
+ * float32. */
+static int places(double precision)
+{
+    int d = -30;
+    while (pow(10, -d) > precision * (1 + 1e-12)) d++;
+    return d;
+}
+
+hid_t modal_sequence_array_layout(const modal_sequence_info *info, int array)
+{
+    const hsize_t shape[2] = {(hsize_t)info->n_points, (hsize_t)modal_sequence_arrays[array].components};
+    hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
+    int fine = plist >= 0 && H5Pset_obj_track_times(plist, 0) >= 0 &&
+               H5Pset_fill_time(plist, H5D_FILL_TIME_NEVER) >= 0;
+    if (fine && modal_sequence_is_rounded(info, array))
+        /* Without a fill value, for which the filter would keep a number aside. */
+        fine = H5Pset_chunk(plist, 2, shape) >= 0 &&
+               H5Pset_fill_value(plist, H5T_IEEE_F32LE, NULL) >= 0 &&
+               H5Pset_scaleoffset(plist, H5Z_SO_FLOAT_DSCALE, places(info->precision)) >= 0;
+    else if (fine)
+        fine = H5Pset_layout(plist, H5D_CONTIGUOUS) >= 0 &&
+               H5Pset_alloc_time(plist, H5D_ALLOC_TIME_EARLY) >= 0;
+    if (!fine && plist >= 0) {
+        H5Pclose(plist);
+        plist = H5I_INVALID_HID;
+    }
+    return plist;
+}
+
+/* ---- the encoding ---- */
+
+/* 1 byte that the filter counts more, and 3 that are written beyond the last one. */
+static int64_t most_bytes(int64_t n_values) { return HEAD + 4 * n_values + 4; }
+
+int64_t modal_rounder_bytes(int64_t n_points, int threads)
+{
+    return threads * most_bytes(3 * n_points);
+}
+
+modal_rounder *modal_rounder_delete(modal_rounder *r)
+{
+    for (int i = 0; r && r->chunks && i < r->n_chunks; i++) modal_free(&r->chunks[i].bytes);
+    if (r) modal_free(&r->chunks);
+    modal_free(&r);
+    return NULL;
+}
+
+modal_status modal_rounder_new(modal_rounder **rounder, const modal_sequence_info *info, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_rounder *r = NULL;
+    *rounder = NULL;
+    MODAL_TRY(modal_alloc_zero(&r, 1, sizeof *r, "encoder", err));
+    r->precision = info->precision;
+    r->n_points = info->n_points;
+    r->n_chunks = info->threads > 1 ? info->threads : 1;
+    MODAL_TRY(modal_alloc_zero(&r->chunks, r->n_chunks, sizeof *r->chunks, "encoder", err));
+    for (int i = 0; i < r->n_chunks; i++)
+        MODAL_TRY(modal_alloc(&r->chunks[i].bytes, most_bytes(3 * info->n_points), 1, "encoded frame", err));
+    *rounder = r;
+    r = NULL;
+done:
+    modal_rounder_delete(r);
+    return status;
+}
+
+/* n numbers k = nearest((x - least) scale), `bits` bits each, 1 to 31, highest first. May write 3 bytes
+ * beyond the end. */
+static unsigned char *pack(unsigned char *to, const float *values, int64_t n, double least, double scale,
+                           int bits)
+{
+    uint64_t held = 0;
+    int n_held = 0;
+    for (int64_t first = 0; first < n; first += BLOCK) {
+        const int64_t n_now = n - first < BLOCK ? n - first : BLOCK;
+        int32_t k[BLOCK]; /* signed: that conversion has a vector instruction */
+        for (int64_t i = 0; i < n_now; i++) k[i] = (int32_t)((values[first + i] - least) * scale + 0.5);
+        for (int64_t i = 0; i < n_now; i++) {
+            held = held << bits | (uint32_t)k[i];
+            n_held += bits;
+            if (n_held < 32) continue;
+            n_held -= 32;
+            const uint32_t four = __builtin_bswap32((uint32_t)(held >> n_held));
+            memcpy(to, &four, 4);
+            to += 4;
+        }
+    }
+    const uint32_t rest = __builtin_bswap32((uint32_t)(held << (32 - n_held)));
+    memcpy(to, &rest, 4);
+    return to + (n_held + 7) / 8;
+}
+
+/* The least and the largest value; *odd: there are infinities or what is no number. Side by side in
+ * LANES columns, which the compiler makes vectors of. */
+static void find_range(const float *values, int64_t n, float *least, float *most, int *odd)
+{
+    enum { LANES = 16 };
+    float low[LANES], high[LANES];
+    uint32_t exponents[LANES] = {0}, all = 0;
+    for (int k = 0; k < LANES; k++) low[k] = high[k] = values[0];
+    for (int64_t i = 0; i < n; i += LANES)
+        for (int k = 0; k < LANES; k++) {
+            /* A row behind the last whole one is the last LANES values once more, or the first. */
+            const int64_t at = i + LANES <= n ? i + k : n >= LANES ? n - LANES + k : k % n;
+            const float x = values[at];
+            uint32_t word;
+            memcpy(&word, &x, 4);
+            low[k] = x < low[k] ? x : low[k];
+            high[k] = x > high[k] ? x : high[k];
+            exponents[k] |= (word & 0x7f800000u) == 0x7f800000u;
+        }
+    *least = low[0];
+    *most = high[0];
+    for (int k = 0; k < LANES; k++) {
+        *least = low[k] < *least ? low[k] : *least;
+        *most = high[k] > *most ? high[k] : *most;
+        all |= exponents[k];
+    }
+    *odd = all != 0;
+}
+
+static void encode(chunk *c, const float *values, int64_t n, double scale)
+{
+    float least, most;
+    int bits = 0, odd;
+    find_range(values, n, &least, &most, &odd);
+    c->most = odd ? NAN : fabsf(least) > fabsf(most) ? fabsf(least) : fabsf(most);
+    const double largest = ((double)most - least) * scale + 0.5;
+    while (bits < 32 && largest >= ldexp(1, bits)) bits++;
+    if (odd || !(largest < 2147483647.0)) bits = 32; /* not in a signed 32-bit number */
+    const uint32_t bits_wide = (uint32_t)bits;
+    memset(c->bytes, 0, HEAD);
+    memcpy(c->bytes, &bits_wide, 4);
+    c->bytes[4] = 8;
+    memcpy(c->bytes + 5, &least, 4);
+    unsigned char *end = c->bytes + HEAD;
+    if (bits == 32) {
+        memcpy(end, values, 4 * (size_t)n);
+        end += 4 * n;
+    } else if (bits > 0) {
+        end = pack(end, values, n, least, scale, bits);
+    }
+    *end++ = 0; /* the filter counts one byte more */
+    c->n_bytes = end - c->bytes;
+}
+
+static modal_status check_bound(const modal_rounder *r, int array, float most, modal_error *err)
+{
+    const double error = 0.5 * pow(10, -places(r->precision)) + ldexp((double)most, -21);
+    if (error <= r->precision) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_INPUT,
+                           "%s: --precision: the filter can promise %.2g m where coordinates reach %g m, not "
+                           "%g m",
+                           modal_sequence_arrays[array].path, error, (double)most, r->precision);
+}
+
+modal_status modal_rounder_write(modal_rounder *r, const hid_t arrays[SEQUENCE_ARRAYS], int64_t first,
+                                 const modal_sequence_frames *frames, modal_error *err)
+{
+    static const int rounded[2] = {SEQUENCE_POINTS, SEQUENCE_DISPLACEMENT};
+    const int n_rounded = frames->arrays[SEQUENCE_DISPLACEMENT] ? 2 : 1;
+    const int64_t n = 3 * r->n_points, n_jobs = n_rounded * frames->n_frames;
+    const double scale = pow(10, places(r->precision));
+    for (int64_t done = 0; done < n_jobs; done += r->n_chunks) {
+        const int n_now = n_jobs - done < r->n_chunks ? (int)(n_jobs - done) : r->n_chunks;
+#pragma omp parallel for schedule(static) num_threads(r->n_chunks)
+        for (int i = 0; i < n_now; i++) {
+            const int64_t job = done + i;
+            encode(&r->chunks[i], frames->arrays[rounded[job % n_rounded]] + job / n_rounded * n, n, scale);
+        }
+        /* Chunks come to lie in the file as they are written: frame by frame, so that the bytes depend
+         * neither on the size of the batches nor on the threads. */
+        for (int i = 0; i < n_now; i++) {
+            const int64_t job = done + i;
+            const int array = rounded[job % n_rounded];
+            const chunk *c = &r->chunks[i];
+            const hsize_t place[2] = {(hsize_t)((first + job / n_rounded) * r->n_points), 0};
+            modal_status status = check_bound(r, array, c->most, err);
+            if (status != MODAL_OK) return status;
+            if (H5Dwrite_chunk(arrays[array], H5P_DEFAULT, 0, place, (size_t)c->n_bytes, c->bytes) < 0)
+                return modal_h5_failed(err, MODAL_ERROR_SYSTEM, modal_sequence_arrays[array].path, "write error");
+        }
+    }
+    return MODAL_OK;
+}
