@@ -114,3 +114,63 @@ void modal_basis_field_dims(const modal_basis_field *field, const int64_t sizes[
     for (int i = 0; i < field->rank; i++)
         dims[i] = field->dims[i] >= 0 ? field->dims[i] : sizes[-field->dims[i]];
 }
+
+int modal_basis_field_missing(const modal_shape *shape, const modal_basis_field *field, int solid)
+{
+    return field->need == MODAL_H5_REQUIRED && (field->group != GROUP_VOLUME || solid) &&
+           !modal_basis_field_array(shape, field);
+}
+
+/* Every array whose values nothing else in the file repeats: the checksums of HDF5 cover attributes, but
+ * no contiguous dataset. */
+void modal_basis_hash_shape(modal_hash *hash, const modal_shape *s, const int64_t sizes[SIZE_COUNT])
+{
+    const modal_volume_mesh *v = &s->volume;
+    int64_t dims[MODAL_H5_RANK];
+    for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
+        const modal_basis_field *f = &modal_basis_fields[i];
+        const void *values = modal_basis_field_array(s, f);
+        int64_t count = 1;
+        if (!values || f->group == GROUP_TABLES || (f->group == GROUP_VOLUME && v->n_nodes == 0)) continue;
+        modal_basis_field_dims(f, sizes, dims);
+        for (int k = 0; k < f->rank; k++) count *= dims[k];
+        modal_hash_array(hash, f->name, values, count, modal_h5_type_bytes(f->type));
+    }
+    if (v->n_nodes == 0) return;
+    for (int32_t i = 0; i < v->n_materials; i++)
+        if (v->materials[i].kind == MODAL_MATERIAL_ORTHOTROPIC)
+            modal_hash_array(hash, "axes", v->materials[i].axes, 9, sizeof(double));
+    for (int32_t i = 0; i < v->n_groups; i++) {
+        const modal_group *g = &v->groups[i];
+        if (g->nodes || g->n_nodes == 0) modal_hash_array(hash, "nodes", g->nodes, g->n_nodes, sizeof *g->nodes);
+        if (g->elements || g->n_elements == 0)
+            modal_hash_array(hash, "elements", g->elements, g->n_elements, sizeof *g->elements);
+    }
+}
+
+void modal_basis_hash_objects(modal_hash *hash, const modal_basis *basis)
+{
+    for (int32_t i = 0; i < basis->n_objects; i++) {
+        const modal_object *o = &basis->objects[i];
+        modal_hash_array(hash, "shape", &o->shape, 1, sizeof o->shape);
+        modal_hash_array(hash, "parent", &o->parent, 1, sizeof o->parent);
+        modal_hash_array(hash, "rest_frame", o->rest_frame, 12, sizeof(double));
+    }
+}
+
+modal_status modal_basis_hash(modal_basis *basis, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_hash *hash = NULL;
+    int64_t sizes[SIZE_COUNT];
+    MODAL_TRY(modal_hash_new(&hash, err));
+    for (int32_t i = 0; i < basis->n_shapes; i++) {
+        modal_basis_sizes(&basis->shapes[i], sizes);
+        modal_basis_hash_shape(hash, &basis->shapes[i], sizes);
+    }
+    modal_basis_hash_objects(hash, basis);
+    modal_hash_text(hash, basis->hash);
+done:
+    modal_hash_delete(hash);
+    return status;
+}

@@ -6,6 +6,7 @@
 
 #include "formats/hdf5/findings.h"
 #include "formats/hdf5/h5_util.h"
+#include "lib/base/hash.h"
 #include "lib/basis/basis.h"
 
 /* A dimension is a number >= 0 or one of these. */
@@ -65,6 +66,14 @@ extern const char *const modal_orthotropic_attributes[9];
 
 /* The address of the array. */
 void *modal_basis_field_array(const modal_shape *shape, const modal_basis_field *field);
+
+/* 1 for an array that a shape must have (`solid`: with a /volume) and that is NULL. */
+int modal_basis_field_missing(const modal_shape *shape, const modal_basis_field *field, int solid);
+
+/* Appends the arrays of a shape that the content hash covers and that are there; then, after all shapes,
+ * the objects. sizes: those of the arrays as they are in memory, whatever the offsets say. */
+void modal_basis_hash_shape(modal_hash *hash, const modal_shape *shape, const int64_t sizes[SIZE_COUNT]);
+void modal_basis_hash_objects(modal_hash *hash, const modal_basis *basis);
 
 /* Sizes by symbol, from the counts in the struct. FACES, RING and ELEMENT_NODES come from
  * the offsets (0 without). */

@@ -22,6 +22,10 @@ enum {
                       MODAL_BASIS_VOLUME_MODES | MODAL_BASIS_REDUCED
 };
 
+/* Computes basis->hash over every array of the shapes and objects but the tables, which follow from the
+ * triangles; not over names, attributes and provenance. The basis keeps the writer's rules. */
+modal_status modal_basis_hash(modal_basis *basis, modal_error *err);
+
 /* Writes `path`, created or truncated; the caller passes a temporary name, and syncs and renames.
  * The content hash is computed here, basis->hash is not looked at. A basis that breaks a rule of
  * the specification is refused (MODAL_ERROR_INPUT) before a file is made. A shape without nodes is

@@ -11,6 +11,12 @@
 
 static const modal_h5_place nowhere = {H5I_INVALID_HID, ""};
 
+/* What the checker's read gathers on its way; NULL for any other read. */
+typedef struct content {
+    modal_hash *hash;
+    int partial; /* an array is missing, which has been reported: the hash tells nothing */
+} content;
+
 /* Reads a field. `seen` tells which sizes an earlier field has defined already: the first field
  * that has a size defines it. Where that one is broken, the size is unknown (-1), and the values of
  * the others are not read, so that every array in memory is as long as the counts say. */
@@ -182,7 +188,7 @@ done:
 }
 
 static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shapes, int32_t index,
-                               unsigned parts, int deep, modal_shape *s)
+                               unsigned parts, content *deep, modal_shape *s)
 {
     modal_status status = MODAL_OK;
     modal_h5_place place = nowhere, groups[GROUP_COUNT];
@@ -233,7 +239,12 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
     }
     for (int i = SIZE_FACES; i <= SIZE_RING; i++) sizes[i] = known(sizes[i]);
     sizes[SIZE_ELEMENT_NODES] = known(sizes[SIZE_ELEMENT_NODES]);
-    MODAL_TRY(modal_basis_rules_shape(&in->checker, place.path, s, sizes, deep));
+    MODAL_TRY(modal_basis_rules_shape(&in->checker, place.path, s, sizes, deep != NULL));
+    if (deep) {
+        for (int i = 0; i < MODAL_BASIS_FIELDS; i++)
+            deep->partial |= modal_basis_field_missing(s, &modal_basis_fields[i], groups[GROUP_VOLUME].id >= 0);
+        modal_basis_hash_shape(deep->hash, s, sizes);
+    }
 done:
     for (int i = 0; i < GROUP_COUNT; i++) modal_h5_leave(&groups[i]);
     modal_h5_leave(&place);
@@ -250,7 +261,7 @@ typedef struct choice {
 static modal_status read_objects(const modal_h5_in *in, const modal_h5_place *root, modal_basis *basis);
 
 static modal_status read_shapes(const modal_h5_in *in, const modal_h5_place *root, const choice *wanted,
-                                int deep, modal_basis *basis)
+                                content *deep, modal_basis *basis)
 {
     modal_status status = MODAL_OK;
     modal_h5_place shapes = nowhere;
@@ -315,35 +326,25 @@ done:
     return status;
 }
 
-/* Every array that the hash covers is there; else its absence has been reported. */
-static int hashable(const modal_basis *basis)
-{
-    if (basis->n_shapes == 0 || basis->n_objects == 0) return 0;
-    for (int32_t i = 0; i < basis->n_shapes; i++) {
-        const modal_shape *s = &basis->shapes[i];
-        if (!s->rest_positions || !s->triangles || !s->user_vertex || !s->user_triangle ||
-            !s->modal_matrix || !s->eigenvalues || !s->participation)
-            return 0;
-    }
-    return 1;
-}
-
 static modal_status read_all(const modal_h5_in *in, const choice *wanted, int deep, modal_basis *basis)
 {
     modal_status status = MODAL_OK;
     modal_h5_place root = nowhere;
     char *hash = NULL;
+    content found = {0}, *gathered = deep ? &found : NULL;
+    if (deep) MODAL_TRY(modal_hash_new(&found.hash, in->checker.err));
     MODAL_TRY(modal_h5_check_root(in, "basis", 2));
     MODAL_TRY(modal_h5_enter(in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_read_text(in, &root, "content_hash", &hash));
-    MODAL_TRY(read_shapes(in, &root, wanted, deep, basis));
+    MODAL_TRY(read_shapes(in, &root, wanted, gathered, basis));
     if (!wanted->choose) MODAL_TRY(read_objects(in, &root, basis));
     MODAL_TRY(modal_provenance_read(in, &root, MODAL_H5_REQUIRED, &basis->provenance,
                                     &basis->n_provenance));
     if (hash) {
         MODAL_TRY(modal_rule_hash(&in->checker, "/@content_hash", hash));
-        if (deep && hashable(basis)) {
-            MODAL_TRY(modal_basis_hash(basis, in->checker.err));
+        if (deep && !found.partial && basis->n_shapes > 0 && basis->n_objects > 0) {
+            modal_basis_hash_objects(found.hash, basis);
+            modal_hash_text(found.hash, basis->hash);
             if (strcmp(hash, basis->hash) != 0)
                 MODAL_TRY(modal_broken(&in->checker, "/@content_hash",
                                        "the content has %s, the file says %.64s", basis->hash,
@@ -352,6 +353,7 @@ static modal_status read_all(const modal_h5_in *in, const choice *wanted, int de
         snprintf(basis->hash, sizeof basis->hash, "%.32s", hash);
     }
 done:
+    modal_hash_delete(found.hash);
     modal_free(&hash);
     modal_h5_leave(&root);
     return status;

@@ -14,9 +14,7 @@ static modal_status check_complete(const modal_checker *c, const char *path, con
     const modal_volume_mesh *v = &s->volume;
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
         const modal_basis_field *f = &modal_basis_fields[i];
-        if (f->need == MODAL_H5_OPTIONAL || (f->group == GROUP_VOLUME && v->n_nodes == 0) ||
-            modal_basis_field_array(s, f))
-            continue;
+        if (!modal_basis_field_missing(s, f, v->n_nodes > 0)) continue;
         snprintf(where, sizeof where, "%s/%s/%s", path, modal_basis_groups[f->group], f->name);
         return modal_broken(c, where, "missing");
     }

@@ -161,7 +161,7 @@ typedef struct modal_basis {
     modal_object *objects; /* [n_objects] */
     int32_t n_provenance;
     modal_provenance *provenance; /* [n_provenance], oldest first */
-    char hash[MODAL_HASH_TEXT];   /* of shapes and objects, see modal_basis_hash */
+    char hash[MODAL_HASH_TEXT];   /* of shapes and objects: modal_basis_hash in formats/hdf5/basis_h5.h */
 } modal_basis;
 
 /* A tile of the modal matrix, [n_modes, 3, MODAL_TILE]; it must be there (asserted). */
@@ -182,11 +182,5 @@ modal_status modal_provenance_append(modal_provenance **list, int32_t *count, co
 /* Number of reduced coordinates of all objects, in object order: object i owns the coordinates
  * [offsets[i], offsets[i + 1]). offsets has n_objects + 1 entries and may be NULL. */
 int64_t modal_basis_mode_offsets(const modal_basis *basis, int64_t *offsets);
-
-/* Computes basis->hash over every array of every shape and object that a trajectory's meaning
- * depends on: surface, order, U, eigenvalues, participation, reduced forces where there are any,
- * placements; not names, tables that
- * follow from the triangles, nor provenance. */
-modal_status modal_basis_hash(modal_basis *basis, modal_error *err);
 
 #endif

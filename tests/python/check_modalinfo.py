@@ -84,6 +84,30 @@ with tempfile.TemporaryDirectory() as folder:
         file["VTKHDF/Points"][4, 2] = np.nan
     assert "/VTKHDF/Points" in run("--check", "sequence.vtkhdf", code=1)
 
+    # one bit of the disk's in any array: the middle number gets another exponent, or is odd where it was even
+    with open("basis.h5", "rb") as file:
+        whole = file.read()
+    flipped = {}
+    with h5py.File("basis.h5", "r") as file:
+        def flip(name, item):
+            if isinstance(item, h5py.Dataset) and item.size > 0:
+                real = item.dtype.kind == "f"
+                at = item.id.get_offset() + (item.size // 2) * item.dtype.itemsize
+                flipped[name] = (at + (item.dtype.itemsize - 2 if real else 0), 0x10 if real else 1)
+        file.visititems(flip)
+    names = {name.split("/", 2)[-1] for name in flipped}
+    for name in ("surface/uv", "modes/residuals", "reduced_forces/cubic", "volume/nodes", "volume/volume_modes",
+                 "volume/element_nodes", "volume/embedding_weights", "volume/groups/0000/nodes",
+                 "volume/materials/0001/axes", "rest_frame"):
+        assert name in names, (name, sorted(names))
+    for name, (at, bit) in flipped.items():
+        with open("flipped.h5", "wb") as file:
+            file.write(whole[:at] + bytes([whole[at] ^ bit]) + whole[at + 1:])
+        lines = run("--check", "flipped.h5", code=1).splitlines()
+        assert lines and all(line.startswith("flipped.h5: /") for line in lines), (name, lines)
+        assert "/tables/" in name or any("/@content_hash: the content has" in line for line in lines), (name, lines)
+    os.remove("flipped.h5")
+
     # the trajectory of another basis, and of none
     with h5py.File("still.h5", "r+") as file:
         file.attrs["basis_hash"] = np.bytes_("0" * 32)
