@@ -34,19 +34,15 @@ static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, i
     return MODAL_OK;
 }
 
-static void discard(csv_writer *w)
+static void drop(void **writer)
 {
+    csv_writer *w = *writer;
     if (w) {
         modal_file_out_free(&w->out);
         modal_free(&w->probes);
         modal_free(&w->times);
     }
     modal_free(&w);
-}
-
-static void drop(void **writer)
-{
-    discard(*writer);
     *writer = NULL;
 }
 
@@ -57,6 +53,7 @@ static modal_status begin(void **writer, const modal_sequence_target *target,
     csv_writer *w = NULL;
     *writer = NULL;
     MODAL_TRY(modal_alloc_zero(&w, 1, sizeof *w, "writer", err));
+    *writer = w;
     w->out.file = -1;
     w->n_points = info->n_points;
     w->n_probes = info->n_probes;
@@ -69,10 +66,8 @@ static modal_status begin(void **writer, const modal_sequence_target *target,
     for (int i = 0; i < SEQUENCE_ARRAYS; i++)
         if (modal_sequence_has(info, i)) MODAL_TRY(modal_file_out_printf(&w->out, err, "%s", columns[i]));
     MODAL_TRY(modal_file_out_printf(&w->out, err, "\n"));
-    *writer = w;
-    w = NULL;
 done:
-    discard(w);
+    if (status != MODAL_OK) drop(writer);
     return status;
 }
 

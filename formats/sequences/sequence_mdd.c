@@ -29,15 +29,11 @@ static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, i
     return MODAL_OK;
 }
 
-static void discard(mdd_writer *w)
-{
-    if (w) modal_file_out_free(&w->out);
-    modal_free(&w);
-}
-
 static void drop(void **writer)
 {
-    discard(*writer);
+    mdd_writer *w = *writer;
+    if (w) modal_file_out_free(&w->out);
+    modal_free(&w);
     *writer = NULL;
 }
 
@@ -74,6 +70,7 @@ static modal_status begin(void **writer, const modal_sequence_target *target,
                               __builtin_bswap32((uint32_t)info->n_points)};
     *writer = NULL;
     MODAL_TRY(modal_alloc_zero(&w, 1, sizeof *w, "writer", err));
+    *writer = w;
     w->out.file = -1;
     w->n_points = info->n_points;
     MODAL_TRY(modal_file_out_open(&w->out, target->files[0], err));
@@ -82,10 +79,8 @@ static modal_status begin(void **writer, const modal_sequence_target *target,
         const float time = (float)info->times[f];
         MODAL_TRY(put_floats(&w->out, &time, 1, err));
     }
-    *writer = w;
-    w = NULL;
 done:
-    discard(w);
+    if (status != MODAL_OK) drop(writer);
     return status;
 }
 

@@ -29,15 +29,11 @@ static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, i
     return MODAL_OK;
 }
 
-static void discard(pc2_writer *w)
-{
-    if (w) modal_file_out_free(&w->out);
-    modal_free(&w);
-}
-
 static void drop(void **writer)
 {
-    discard(*writer);
+    pc2_writer *w = *writer;
+    if (w) modal_file_out_free(&w->out);
+    modal_free(&w);
     *writer = NULL;
 }
 
@@ -56,14 +52,13 @@ static modal_status begin(void **writer, const modal_sequence_target *target,
     memcpy(head + 24, &rate, 4);
     memcpy(head + 28, &n_frames, 4);
     MODAL_TRY(modal_alloc_zero(&w, 1, sizeof *w, "writer", err));
+    *writer = w;
     w->out.file = -1;
     w->n_points = info->n_points;
     MODAL_TRY(modal_file_out_open(&w->out, target->files[0], err));
     MODAL_TRY(modal_file_out_write(&w->out, head, HEAD_BYTES, err));
-    *writer = w;
-    w = NULL;
 done:
-    discard(w);
+    if (status != MODAL_OK) drop(writer);
     return status;
 }
 

@@ -44,19 +44,15 @@ static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, i
     return MODAL_OK;
 }
 
-static void discard(ply_writer *w)
+static void drop(void **writer)
 {
+    ply_writer *w = *writer;
     if (w) {
         modal_file_out_free(&w->out);
         modal_free(&w->folder);
         modal_free(&w->faces);
     }
     modal_free(&w);
-}
-
-static void drop(void **writer)
-{
-    discard(*writer);
     *writer = NULL;
 }
 
@@ -67,6 +63,7 @@ static modal_status begin(void **writer, const modal_sequence_target *target,
     ply_writer *w = NULL;
     *writer = NULL;
     MODAL_TRY(modal_alloc_zero(&w, 1, sizeof *w, "writer", err));
+    *writer = w;
     w->out.file = -1;
     w->n_points = info->n_points;
     w->n_triangles = info->n_triangles;
@@ -81,10 +78,8 @@ static modal_status begin(void **writer, const modal_sequence_target *target,
             memcpy(w->faces + 13 * t + 1 + 4 * k, &vertex, 4);
         }
     }
-    *writer = w;
-    w = NULL;
 done:
-    discard(w);
+    if (status != MODAL_OK) drop(writer);
     return status;
 }
 

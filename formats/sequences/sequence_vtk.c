@@ -53,8 +53,9 @@ static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, i
     return MODAL_OK;
 }
 
-static void discard(vtk_writer *w)
+static void drop(void **writer)
 {
+    vtk_writer *w = *writer;
     if (w) {
         modal_file_out_free(&w->out);
         modal_free(&w->folder);
@@ -64,11 +65,6 @@ static void discard(vtk_writer *w)
         modal_free(&w->times);
     }
     modal_free(&w);
-}
-
-static void drop(void **writer)
-{
-    discard(*writer);
     *writer = NULL;
 }
 
@@ -104,6 +100,7 @@ static modal_status begin_as(void **writer, const modal_sequence_format *format,
     vtk_writer *w = NULL;
     *writer = NULL;
     MODAL_TRY(modal_alloc_zero(&w, 1, sizeof *w, "writer", err));
+    *writer = w;
     w->out.file = -1;
     w->format = format;
     w->n_points = info->n_points;
@@ -113,10 +110,8 @@ static modal_status begin_as(void **writer, const modal_sequence_format *format,
     MODAL_TRY(make_cells(w, info, err));
     MODAL_TRY(modal_alloc(&w->times, info->n_frames, sizeof *w->times, "times", err));
     memcpy(w->times, info->times, (size_t)info->n_frames * sizeof *w->times);
-    *writer = w;
-    w = NULL;
 done:
-    discard(w);
+    if (status != MODAL_OK) drop(writer);
     return status;
 }
 

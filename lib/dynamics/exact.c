@@ -9,6 +9,7 @@
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/dynamics/oscillator.h"
+#include "lib/dynamics/places.h"
 
 /* What one call of the kernel works with. Arrays on the device are made once, as large as they can be. */
 typedef struct tables {
@@ -170,10 +171,7 @@ static modal_status add_object(modal_exact *e, int32_t i, const modal_exact_setu
     const modal_shape *shape = &e->basis->shapes[e->basis->objects[e->object[i]].shape];
     const double *frame = body->frame;
     int damped = 0;
-    if (!(shape->mass_coupling <= 1e-6 && shape->stiffness_coupling <= 1e-6))
-        MODAL_FAIL(err, MODAL_ERROR_INPUT,
-                   "shape %d: its imported columns are coupled, in the mass by %.3g, in the stiffness by %.3g",
-                   e->basis->objects[e->object[i]].shape, shape->mass_coupling, shape->stiffness_coupling);
+    MODAL_TRY(modal_scene_check_uncoupled(e->basis, e->object[i], err));
     memcpy(e->frames + 12 * i, frame, 12 * sizeof(double));
     e->mass[i] = shape->total_mass;
     for (int32_t k = 0; k < o->n_modes; k++) {

@@ -27,6 +27,15 @@ modal_status modal_scene_check_object(const char *list, int32_t place, int32_t o
                            basis->n_objects - 1, object);
 }
 
+modal_status modal_scene_check_uncoupled(const modal_basis *basis, int32_t object, modal_error *err)
+{
+    const modal_shape *shape = &basis->shapes[basis->objects[object].shape];
+    if (shape->mass_coupling <= 1e-6 && shape->stiffness_coupling <= 1e-6) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_INPUT,
+                           "shape %d: its imported columns are coupled, in the mass by %.3g, in the stiffness by %.3g",
+                           basis->objects[object].shape, shape->mass_coupling, shape->stiffness_coupling);
+}
+
 static modal_status append(modal_scene_vertices *to, int64_t vertex, modal_error *err)
 {
     modal_status status = modal_grow(&to->vertices, &to->capacity, to->n + 1, sizeof(int64_t), "points", err);

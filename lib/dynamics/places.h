@@ -19,6 +19,10 @@ void modal_scene_frame(const modal_scene_object *said, const modal_object *objec
 modal_status modal_scene_check_object(const char *list, int32_t place, int32_t object, const modal_basis *basis,
                                       modal_error *err);
 
+/* MODAL_ERROR_INPUT unless the modes of the object's shape are oscillators of their own: imported columns may be
+ * coupled by mass or stiffness. */
+modal_status modal_scene_check_uncoupled(const modal_basis *basis, int32_t object, modal_error *err);
+
 /* Appends the stored vertices (one, or those of a group) at which the force acts on its object, which stands in
  * `frame` [3, 4]; the object is to be checked before. MODAL_ERROR_INPUT "LIST[3]: ..." where there is none. */
 modal_status modal_scene_force_vertices(const char *list, const modal_scene_force *force, const modal_basis *basis,

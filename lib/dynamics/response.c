@@ -44,10 +44,7 @@ static modal_status set_objects(modal_response *r, const modal_scene *scene, mod
             MODAL_FAIL(err, MODAL_ERROR_INPUT,
                        "response: object %d hangs on object %d; say \"motion\": \"fixed\" for its response alone", i,
                        basis->objects[i].parent);
-        if (!(shape->mass_coupling <= 1e-6 && shape->stiffness_coupling <= 1e-6))
-            MODAL_FAIL(err, MODAL_ERROR_INPUT,
-                       "shape %d: its imported columns are coupled, in the mass by %.3g, in the stiffness by %.3g",
-                       basis->objects[i].shape, shape->mass_coupling, shape->stiffness_coupling);
+        MODAL_TRY(modal_scene_check_uncoupled(basis, i, err));
         modal_scene_frame(said, &basis->objects[i], frame);
         for (int32_t k = 0; k < shape->n_modes; k++) {
             const int64_t c = r->offsets[i] + k;

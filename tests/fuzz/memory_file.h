@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* For readers that want a path: the input as a file that is in memory alone. */
+#ifndef MODAL_TESTS_MEMORY_FILE_H
+#define MODAL_TESTS_MEMORY_FILE_H
+
+#include <hdf5.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/base/status.h"
+
+/* Stops unless what `read` returns is what its error says, with a message where it failed, and HDF5 is left without
+ * an open object. */
+static inline int memory_file_read(const uint8_t *data, size_t size,
+                                   modal_status (*read)(const char *path, modal_error *err))
+{
+    char path[64];
+    modal_error err = {0};
+    int file = memfd_create("fuzz", MFD_CLOEXEC);
+    if (file < 0 || write(file, data, size) != (ssize_t)size) abort();
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    modal_status status = read(path, &err);
+    if (status != err.status || (status != MODAL_OK && !err.message[0])) abort();
+    close(file);
+    if (H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL) != 0) abort();
+    return 0;
+}
+
+#endif
