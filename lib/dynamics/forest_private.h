@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a forest is made of. Only for forest*.c: forest_build.c makes it, forest.c steps it. */
+#ifndef MODAL_DYNAMICS_FOREST_PRIVATE_H
+#define MODAL_DYNAMICS_FOREST_PRIVATE_H
+
+#include "kernels/registry.h"
+#include "lib/dynamics/forest.h"
+
+enum { MODAL_FOREST_HALVINGS = 20 }; /* at most, of a step */
+
+struct modal_forest {
+    modal_device device;
+    modal_stream *stream;
+    modal_step_task task;
+    int32_t n_objects;      /* of the task */
+    int32_t n_bodies;       /* of the basis */
+    int64_t n_coordinates;
+    int32_t *place;         /* [bodies] where an object of the basis stands in the task, or -1 */
+    int32_t *object_at;     /* [objects] the other way */
+    int32_t *tree_of;       /* [objects of the task] */
+    int32_t *levels;        /* [n_levels + 1] */
+    uint8_t *driven;        /* [n_trees] */
+    int32_t n_driven, most_halvings;
+    int64_t n_setup_points, n_steps, n_iterations, n_halvings;
+    int32_t *status;        /* [n_trees] */
+    uint8_t *masks;         /* [MODAL_FOREST_HALVINGS + 2, n_trees] of each depth */
+    double *forces;         /* [n_setup_points, 3] */
+    int32_t *point_order;   /* [n_points] the setup's point of each of the task */
+    double *ordered;        /* [n_points, 3] */
+    modal_step_frame *roots;      /* [n_trees] */
+    modal_step_frame *frames;     /* [n_objects] scratch */
+    modal_step_measure *measures; /* [n_objects] scratch */
+    void *owned[24];        /* on the device */
+    int n_owned;
+};
+
+#endif
