@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/memory.h"
+
 /* ---- the line of a place: Jansson keeps none, so the text, which it has found sound, is gone through
  * again along the path ---- */
 
@@ -82,6 +84,34 @@ static const char *find(const char *text, const char *path)
     return at;
 }
 
+modal_status modal_json_parse(modal_json_source *source, const char *text, size_t length, char **copy, json_t **json)
+{
+    modal_status status = MODAL_OK;
+    json_error_t why;
+    modal_error *err = source->err;
+    if (memchr(text, '\0', length)) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: a NUL byte, no text", source->name);
+    MODAL_TRY(modal_copy_text(copy, text, length, err));
+    source->text = strncmp(*copy, "\xef\xbb\xbf", 3) == 0 ? *copy + 3 : *copy;
+    *json = json_loads(source->text, JSON_REJECT_DUPLICATES, &why);
+    if (!*json)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s:%d: %s", source->name, why.line > 0 ? why.line : 1, why.text);
+done:
+    return status;
+}
+
+void modal_json_lines(const modal_json_place *place, int32_t *lines)
+{
+    const char *from = place->source->text, *at = find(from, place->path);
+    int32_t line = 1;
+    if (*at == '"') at = skip_blanks(skip_blanks(skip_string(at)) + 1); /* past the key */
+    at = skip_blanks(at + 1);
+    for (size_t i = 0; i < json_array_size(place->value); i++) {
+        for (; from < at; from++) line += *from == '\n';
+        lines[i] = line;
+        at = skip_blanks(skip_blanks(skip_value(at)) + 1); /* past the comma */
+    }
+}
+
 modal_status modal_json_wrong(const modal_json_place *place, const char *format, ...)
 {
     char what[256];
@@ -92,7 +122,7 @@ modal_status modal_json_wrong(const modal_json_place *place, const char *format,
     const char *at = find(place->source->text, place->path);
     int line = 1;
     for (const char *c = place->source->text; c < at; c++) line += *c == '\n';
-    char *value = json_dumps(place->value, JSON_ENCODE_ANY | JSON_COMPACT);
+    char *value = json_dumps(place->value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
     modal_error_set(place->source->err, MODAL_ERROR_INPUT, "%s:%d: %s: %s, %.60s%s", place->source->name,
                     line, place->path[0] ? place->path : "/", what, value ? value : "",
                     value && strlen(value) > 60 ? "..." : "");
@@ -205,6 +235,7 @@ modal_status modal_json_text(const modal_json_place *place, const char **text)
 {
     *text = json_string_value(place->value);
     if (!*text) return modal_json_wrong(place, "not a text");
+    if (**text == '\0') return modal_json_wrong(place, "an empty text");
     if (strlen(*text) != json_string_length(place->value)) return modal_json_wrong(place, "holds a NUL");
     return MODAL_OK;
 }

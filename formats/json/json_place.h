@@ -17,6 +17,11 @@ typedef struct modal_json_source {
 
 enum { MODAL_JSON_PATH = 192 };
 
+/* Reads JSON without duplicate keys out of a text of `length` bytes (a byte order mark is passed over), sets
+ * source->text, and returns the copy that this points into; the caller frees it, and gives *json to json_decref.
+ * MODAL_ERROR_INPUT "scene.json:12: what". */
+modal_status modal_json_parse(modal_json_source *source, const char *text, size_t length, char **copy, json_t **json);
+
 /* A value and the way to it, "/objects/3/frame". */
 typedef struct modal_json_place {
     const modal_json_source *source;
@@ -36,6 +41,8 @@ int modal_json_member(const modal_json_place *place, const char *key, modal_json
 modal_status modal_json_required(const modal_json_place *place, const char *key, modal_json_place *member);
 /* Refuses all but an array of at least `least` items. */
 modal_status modal_json_array(const modal_json_place *place, size_t least);
+/* The lines of all items of an array, [its size]. */
+void modal_json_lines(const modal_json_place *place, int32_t *lines);
 void modal_json_item(const modal_json_place *place, size_t index, modal_json_place *item);
 
 /* Numbers are finite; `unit` is what the message names: a text such as "5 mm" is refused with it. The

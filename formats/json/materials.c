@@ -190,17 +190,11 @@ modal_status modal_materials_parse(const char *text, size_t length, const char *
                                    modal_material_file *file, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    json_error_t why;
     modal_json_source from = {path, NULL, err};
     json_t *json = NULL;
     char *copy = NULL;
     *file = (modal_material_file){.default_material = -1};
-    if (memchr(text, '\0', length)) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: a NUL byte, no text", path);
-    MODAL_TRY(modal_copy_text(&copy, text, length, err));
-    json = json_loads(copy, JSON_REJECT_DUPLICATES, &why);
-    if (!json)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s:%d: %s", path, why.line > 0 ? why.line : 1, why.text);
-    from.text = copy;
+    MODAL_TRY(modal_json_parse(&from, text, length, &copy, &json));
     const modal_json_place root = {&from, json, ""};
     MODAL_TRY(read_root(&root, file));
 done:

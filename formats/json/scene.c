@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/meshes/csv.h"
 #include "formats/json/json_place.h"
+#include "formats/meshes/csv.h"
+#include "formats/meshes/text_reader.h"
 #include "lib/base/memory.h"
 
 typedef struct reader {
@@ -259,33 +260,51 @@ done:
     return status;
 }
 
+/* The line of each item of a list, for what only the basis can tell to be wrong. */
+static modal_status read_lines(const modal_json_place *list, int32_t **lines)
+{
+    const int64_t count = (int64_t)json_array_size(list->value);
+    modal_status status = modal_alloc(lines, count, sizeof **lines, "lines", list->source->err);
+    if (status == MODAL_OK) modal_json_lines(list, *lines);
+    return status;
+}
+
 static int compare_objects(const void *a, const void *b)
 {
     const modal_scene_object *x = a, *y = b;
-    return x->object < y->object ? -1 : x->object > y->object;
+    if (x->object != y->object) return x->object < y->object ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
 }
 
 static modal_status read_objects(reader *r, const modal_json_place *place)
 {
     modal_status status = MODAL_OK;
+    int32_t *lines = NULL;
     MODAL_TRY(modal_json_array(place, 0));
     const size_t count = json_array_size(place->value);
     MODAL_TRY(modal_alloc_zero(&r->scene->objects, (int64_t)count, sizeof *r->scene->objects, "objects",
                                r->source.err));
+    MODAL_TRY(read_lines(place, &lines));
     for (size_t i = 0; i < count; i++) {
         modal_json_place item;
         modal_json_item(place, i, &item);
         r->scene->objects[i].place = (int32_t)i;
+        r->scene->objects[i].line = lines[i];
         r->scene->n_objects++;
         MODAL_TRY(read_object(r, &item, &r->scene->objects[i]));
     }
     if (count > 1) qsort(r->scene->objects, count, sizeof *r->scene->objects, compare_objects);
     for (size_t i = 1; i < count; i++)
         if (r->scene->objects[i].object == r->scene->objects[i - 1].object) {
-            status = modal_json_wrong(place, "object %d is there twice", r->scene->objects[i].object);
+            const int32_t first = r->scene->objects[i - 1].place, second = r->scene->objects[i].place;
+            modal_json_place item;
+            modal_json_item(place, (size_t)second, &item);
+            status = modal_json_wrong(&item, "object %d is there twice, in /objects/%d, too",
+                                      r->scene->objects[i].object, first);
             goto done;
         }
 done:
+    modal_free(&lines);
     return status;
 }
 
@@ -345,17 +364,21 @@ done:
 static modal_status read_forces(reader *r, const modal_json_place *root)
 {
     modal_status status = MODAL_OK;
+    int32_t *lines = NULL;
     int64_t capacity = 0;
     for (int impulse = 0; impulse < 2; impulse++) {
         modal_json_place list, item;
         if (!modal_json_member(root, impulse ? "impulses" : "forces", &list)) continue;
         MODAL_TRY(modal_json_array(&list, 0));
+        modal_free(&lines);
+        MODAL_TRY(read_lines(&list, &lines));
         for (size_t i = 0; i < json_array_size(list.value); i++) {
             MODAL_TRY(modal_grow(&r->scene->forces, &capacity, (int64_t)r->scene->n_forces + 1,
                                  sizeof *r->scene->forces, "forces", r->source.err));
             modal_scene_force *force = &r->scene->forces[r->scene->n_forces++];
             memset(force, 0, sizeof *force);
             force->place = (int32_t)i;
+            force->line = lines[i];
             modal_json_item(&list, i, &item);
             MODAL_TRY(read_force(r, &item, impulse, force));
             if (impulse && !(force->curve.start < r->scene->duration)) {
@@ -365,6 +388,7 @@ static modal_status read_forces(reader *r, const modal_json_place *root)
         }
     }
 done:
+    modal_free(&lines);
     return status;
 }
 
@@ -410,6 +434,7 @@ done:
 static modal_status read_response(const modal_json_place *place, modal_scene_response *to)
 {
     modal_status status = MODAL_OK;
+    int32_t *lines = NULL;
     modal_json_place member, item;
     to->given = 1;
     MODAL_TRY(modal_json_object(place, "from to points acceleration probes"));
@@ -429,14 +454,17 @@ static modal_status read_response(const modal_json_place *place, modal_scene_res
     MODAL_TRY(modal_json_array(&member, 1));
     const size_t count = json_array_size(member.value);
     MODAL_TRY(modal_alloc_zero(&to->probes, (int64_t)count, sizeof *to->probes, "probes", place->source->err));
+    MODAL_TRY(read_lines(&member, &lines));
     for (size_t i = 0; i < count; i++) {
         to->probes[i].place = (int32_t)i;
+        to->probes[i].line = lines[i];
         modal_json_item(&member, i, &item);
         MODAL_TRY(modal_json_object(&item, "object vertex point"));
         MODAL_TRY(read_place(&item, 1, &to->probes[i]));
         to->n_probes++;
     }
 done:
+    modal_free(&lines);
     return status;
 }
 
@@ -498,16 +526,11 @@ modal_status modal_scene_parse(const char *text, size_t length, const char *path
                                modal_error *err)
 {
     modal_status status = MODAL_OK;
-    json_error_t why;
     reader r = {.source = {path, NULL, err}, .scene = scene};
     json_t *json = NULL;
     char *copy = NULL;
     *scene = (modal_scene){.tolerance = 1e-8, .most_iterations = 20, .most_halvings = 8};
-    if (memchr(text, '\0', length)) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: a NUL byte, no text", path);
-    MODAL_TRY(modal_copy_text(&copy, text, length, err));
-    json = json_loads(copy, JSON_REJECT_DUPLICATES, &why);
-    if (!json) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s:%d: %s", path, why.line > 0 ? why.line : 1, why.text);
-    r.source.text = copy;
+    MODAL_TRY(modal_json_parse(&r.source, text, length, &copy, &json));
     const modal_json_place root = {&r.source, json, ""};
     MODAL_TRY(read_root(&r, &root));
 done:
@@ -519,20 +542,11 @@ done:
 
 modal_status modal_scene_read(const char *path, modal_scene *scene, modal_error *err)
 {
-    modal_status status = MODAL_OK;
     char *text = NULL;
-    int64_t capacity = 0, length = 0;
+    int64_t length = 0;
     memset(scene, 0, sizeof *scene);
-    FILE *file = fopen(path, "rb");
-    if (!file) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot read, %s", path, strerror(errno));
-    for (size_t got = 1; got > 0; length += (int64_t)got) {
-        MODAL_TRY(modal_grow(&text, &capacity, length + 65536, 1, "scene", err));
-        got = fread(text + length, 1, 65536, file);
-    }
-    if (ferror(file)) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: read error, %s", path, strerror(errno));
-    MODAL_TRY(modal_scene_parse(text, (size_t)length, path, scene, err));
-done:
-    if (file) fclose(file);
+    modal_status status = modal_file_load(path, &text, &length, err);
+    if (status == MODAL_OK) status = modal_scene_parse(text, (size_t)length, path, scene, err);
     modal_free(&text);
     return status;
 }

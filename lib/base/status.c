@@ -26,6 +26,8 @@ void modal_error_context(modal_error *err, const char *format, ...)
     va_end(arguments);
     if (length < 0) return;
     if (length >= MODAL_ERROR_TEXT) length = MODAL_ERROR_TEXT - 1;
+    if (err->line > 0) length += snprintf(text + length, 24, ":%lld", err->line);
+    err->line = 0;
     snprintf(text + length, sizeof text - (size_t)length, ": %s", err->message);
     memcpy(err->message, text, sizeof err->message - 1);
     err->message[sizeof err->message - 1] = '\0';

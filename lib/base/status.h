@@ -26,6 +26,7 @@ enum { MODAL_ERROR_TEXT = 1024 };
  * the "where" in front with modal_error_context. */
 typedef struct modal_error {
     modal_status status;
+    long long line; /* of the input that is wrong; 0: not known, or in the message */
     char message[MODAL_ERROR_TEXT];
 } modal_error;
 
@@ -33,7 +34,8 @@ typedef struct modal_error {
 modal_status modal_error_set(modal_error *err, modal_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Puts "context: " in front of a recorded message; nothing is done where none is recorded. */
+/* Puts "context: " in front of a recorded message, "context:LINE: " where its line is known; nothing is done where none
+ * is recorded. */
 void modal_error_context(modal_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

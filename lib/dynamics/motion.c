@@ -23,6 +23,8 @@ static void rotation_of_quaternion(const double *q, double *m) /* w x y z, of an
     memcpy(m, result, sizeof result);
 }
 
+static double angle_of(const double *vector) { return hypot(hypot(vector[0], vector[1]), vector[2]); }
+
 static void quaternion_of(const double *vector, double *q)
 {
     const double angle = sqrt(vector[0] * vector[0] + vector[1] * vector[1] + vector[2] * vector[2]);
@@ -76,6 +78,7 @@ void modal_spline_free(modal_spline *spline)
 modal_status modal_spline_build(modal_spline *s, int64_t n, const double *keys, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    const double most = 3.14159265358979323846 * (1 + 1e-9); /* rad: a rotation vector with whole turns in it */
     double *diagonal = NULL;
     memset(s, 0, sizeof *s);
     s->n = n;
@@ -89,6 +92,9 @@ modal_status modal_spline_build(modal_spline *s, int64_t n, const double *keys, 
         memcpy(value, keys + 7 * i + 1, 3 * sizeof(double));
         quaternion_of(keys + 7 * i + 4, value + 3);
         for (int c = 3; c < 7 && i > 0; c++) along += value[c] * value[c - 7];
+        if (along < 0 && (angle_of(keys + 7 * i + 4) > most || angle_of(keys + 7 * (i - 1) + 4) > most))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "key %lld: more than half a turn from the key before it; put keys in between",
+                       (long long)i);
         for (int c = 3; c < 7; c++)
             if (along < 0) value[c] = -value[c];
     }

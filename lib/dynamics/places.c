@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/dynamics/places.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/base/memory.h"
@@ -19,12 +21,22 @@ void modal_scene_frame(const modal_scene_object *said, const modal_object *objec
     }
 }
 
-modal_status modal_scene_check_object(const char *list, int32_t place, int32_t object, const modal_basis *basis,
-                                      modal_error *err)
+modal_status modal_scene_wrong(modal_error *err, const char *list, int32_t place, int32_t line, const char *format, ...)
+{
+    char what[MODAL_ERROR_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    if (err && err->status == MODAL_OK) err->line = line;
+    return modal_error_set(err, MODAL_ERROR_INPUT, "%s[%d]: %s", list, place, what);
+}
+
+modal_status modal_scene_check_object(const char *list, int32_t place, int32_t line, int32_t object,
+                                      const modal_basis *basis, modal_error *err)
 {
     if (object < basis->n_objects) return MODAL_OK;
-    return modal_error_set(err, MODAL_ERROR_INPUT, "%s[%d]: the basis has objects 0 .. %d, %d", list, place,
-                           basis->n_objects - 1, object);
+    return modal_scene_wrong(err, list, place, line, "the basis has objects 0 .. %d, %d", basis->n_objects - 1, object);
 }
 
 modal_status modal_scene_check_uncoupled(const modal_basis *basis, int32_t object, modal_error *err)
@@ -52,17 +64,26 @@ static modal_status append_group(const char *list, const modal_scene_force *forc
     const int64_t before = to->n;
     for (int32_t g = 0; g < shape->volume.n_groups; g++)
         if (strcmp(shape->volume.groups[g].name, force->group) == 0) group = &shape->volume.groups[g];
-    if (!group)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s[%d]: object %d has no group of this name, \"%s\"", list, force->place,
-                   force->object, force->group);
+    if (!group) {
+        char names[256] = "";
+        for (int32_t g = 0; g < shape->volume.n_groups; g++) {
+            const size_t used = strlen(names);
+            snprintf(names + used, sizeof names - used, "%s%s", g ? ", " : "; there are: ",
+                     shape->volume.groups[g].name);
+        }
+        status = modal_scene_wrong(err, list, force->place, force->line,
+                                   "object %d has no group of this name, \"%s\"%s", force->object, force->group, names);
+        goto done;
+    }
     MODAL_TRY(modal_alloc_zero(&inside, shape->volume.n_nodes, 1, "group", err));
     for (int64_t i = 0; i < group->n_nodes; i++) inside[group->nodes[i]] = 1;
     for (int64_t v = 0; v < shape->n_vertices; v++)
         if (shape->surface_kind == MODAL_SURFACE_BOUNDARY && inside[shape->embedding_nodes[4 * v]])
             MODAL_TRY(append(to, v, err));
     if (to->n == before)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s[%d]: no vertex of object %d's surface is a node of the group, \"%s\"",
-                   list, force->place, force->object, force->group);
+        status = modal_scene_wrong(err, list, force->place, force->line,
+                                   "no vertex of object %d's surface is a node of the group, \"%s\"", force->object,
+                                   force->group);
 done:
     modal_free(&inside);
     return status;
@@ -78,8 +99,7 @@ modal_status modal_scene_force_vertices(const char *list, const modal_scene_forc
                                ? modal_shape_stored_vertex(shape, force->vertex)
                                : modal_shape_nearest_vertex(shape, frame, force->point, &distance);
     if (vertex < 0)
-        return modal_error_set(err, MODAL_ERROR_INPUT, "%s[%d]: object %d has vertices 0 .. %lld, %lld", list,
-                               force->place, force->object, (long long)shape->n_vertices - 1,
-                               (long long)force->vertex);
+        return modal_scene_wrong(err, list, force->place, force->line, "object %d has vertices 0 .. %lld, %lld",
+                                 force->object, (long long)shape->n_vertices - 1, (long long)force->vertex);
     return append(to, vertex, err);
 }

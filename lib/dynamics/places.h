@@ -15,9 +15,13 @@ typedef struct modal_scene_vertices {
 /* The rigid frame [3, 4] at t = 0 of an object that `said` (or NULL) is said about and that no keys move. */
 void modal_scene_frame(const modal_scene_object *said, const modal_object *object, double *frame);
 
+/* MODAL_ERROR_INPUT "LIST[3]: ..." for an item of a list of the scene, with its line. */
+modal_status modal_scene_wrong(modal_error *err, const char *list, int32_t place, int32_t line, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
 /* MODAL_ERROR_INPUT "LIST[3]: ..." unless the basis has an object of this number. */
-modal_status modal_scene_check_object(const char *list, int32_t place, int32_t object, const modal_basis *basis,
-                                      modal_error *err);
+modal_status modal_scene_check_object(const char *list, int32_t place, int32_t line, int32_t object,
+                                      const modal_basis *basis, modal_error *err);
 
 /* MODAL_ERROR_INPUT unless the modes of the object's shape are oscillators of their own: imported columns may be
  * coupled by mass or stiffness. */

@@ -31,7 +31,8 @@ static modal_status set_objects(modal_response *r, const modal_scene *scene, mod
     const modal_basis *basis = r->basis;
     int32_t at = 0;
     for (int32_t i = 0; i < scene->n_objects; i++)
-        MODAL_TRY(modal_scene_check_object("objects", scene->objects[i].place, scene->objects[i].object, basis, err));
+        MODAL_TRY(modal_scene_check_object("objects", scene->objects[i].place, scene->objects[i].line,
+                                           scene->objects[i].object, basis, err));
     for (int32_t i = 0; i < basis->n_objects; i++) {
         const modal_shape *shape = shape_of(basis, i);
         const modal_scene_object *said =
@@ -68,7 +69,7 @@ static modal_status add_forces(modal_response *r, const modal_scene *scene, moda
     MODAL_TRY(modal_alloc(&jump, modal_basis_mode_offsets(r->basis, NULL), sizeof(double), "forces", err));
     for (int32_t i = 0; i < scene->n_forces; i++) {
         const modal_scene_force *force = &scene->forces[i];
-        MODAL_TRY(modal_scene_check_object("forces", force->place, force->object, r->basis, err));
+        MODAL_TRY(modal_scene_check_object("forces", force->place, force->line, force->object, r->basis, err));
         const double *frame = r->frames + 12 * (int64_t)force->object;
         const modal_shape *shape = shape_of(r->basis, force->object);
         at.n = 0;
@@ -92,7 +93,8 @@ static modal_status set_probes(modal_response *r, modal_error *err)
     int64_t size = 0;
     for (int32_t i = 0; i < r->scene->n_probes; i++) {
         const modal_scene_force *probe = &r->scene->probes[i];
-        MODAL_TRY(modal_scene_check_object("response/probes", probe->place, probe->object, r->basis, err));
+        MODAL_TRY(modal_scene_check_object("response/probes", probe->place, probe->line, probe->object, r->basis,
+                                           err));
         MODAL_TRY(modal_scene_force_vertices("response/probes", probe, r->basis,
                                              r->frames + 12 * (int64_t)probe->object, &at, err));
         size += 3 * (int64_t)shape_of(r->basis, probe->object)->n_modes;

@@ -44,7 +44,7 @@ typedef enum modal_scene_motion {
 
 typedef struct modal_scene_object {
     int32_t object;
-    int32_t place;                    /* in the scene's list, for messages */
+    int32_t place, line;              /* in the scene's list, of its text; for messages */
     modal_scene_motion motion;
     int model;                        /* -1: the scene's; 0 linear, 1 StVK */
     int has_damping, has_frame;
@@ -60,7 +60,7 @@ typedef struct modal_scene_object {
 
 typedef struct modal_scene_force {
     int32_t object;
-    int32_t place;    /* in the scene's list of forces or impulses, for messages */
+    int32_t place, line; /* in the scene's list of forces or impulses, of its text; for messages */
     int64_t vertex;   /* the user's, or -1 */
     char *group;      /* or NULL */
     double point[3];  /* the nearest vertex, where there is neither */

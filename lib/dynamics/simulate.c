@@ -91,7 +91,7 @@ static modal_status set_bodies(modal_scene_run *r, modal_error *err)
     }
     for (int32_t k = 0; k < scene->n_objects; k++) {
         const modal_scene_object *said = &scene->objects[k];
-        MODAL_TRY(modal_scene_check_object("objects", said->place, said->object, basis, err));
+        MODAL_TRY(modal_scene_check_object("objects", said->place, said->line, said->object, basis, err));
         const modal_object *object = &basis->objects[said->object];
         const modal_shape *shape = &basis->shapes[object->shape];
         modal_body *body = &r->bodies[said->object];
@@ -104,12 +104,17 @@ static modal_status set_bodies(modal_scene_run *r, modal_error *err)
             body->ratio = said->ratio;
         }
         if (said->has_frame && (body->motion == MODAL_STEP_ATTACHED || said->n_keys > 0))
-            MODAL_FAIL(err, MODAL_ERROR_INPUT, "objects[%d]: a frame is given, and %s gives one, too", said->place,
-                       said->n_keys > 0 ? "its motion" : "its parent");
+            MODAL_TRY(modal_scene_wrong(err, "objects", said->place, said->line, "a frame is given, and %s gives one, too",
+                                        said->n_keys > 0 ? "its motion" : "its parent"));
         place_body(said, object, body);
         if (said->n_keys > 0) {
             modal_step_frame frame;
-            MODAL_TRY(modal_spline_build(&r->splines[said->object], said->n_keys, said->keys, err));
+            status = modal_spline_build(&r->splines[said->object], said->n_keys, said->keys, err);
+            if (status != MODAL_OK) {
+                modal_error_context(err, "objects[%d]: motion", said->place);
+                err->line = said->line;
+                goto done;
+            }
             modal_spline_frame(&r->splines[said->object], 0, &frame);
             for (int row = 0; row < 3; row++) {
                 memcpy(body->frame + 4 * row, frame.rotation + 3 * row, 3 * sizeof(double));
@@ -119,8 +124,9 @@ static modal_status set_bodies(modal_scene_run *r, modal_error *err)
         const int32_t given[2] = {said->n_initial, said->n_initial_velocity};
         for (int w = 0; w < 2; w++)
             if (given[w] != 0 && given[w] != shape->n_modes)
-                MODAL_FAIL(err, MODAL_ERROR_INPUT, "objects[%d]: %d initial values, object %d has %d modes", said->place,
-                           given[w], said->object, shape->n_modes);
+                MODAL_TRY(modal_scene_wrong(err, "objects", said->place, said->line,
+                                            "%d initial values, object %d has %d modes", given[w], said->object,
+                                            shape->n_modes));
     }
     choose_exact(r);
     if (scene->integrator == MODAL_SCENE_ENERGY)

@@ -46,7 +46,7 @@ modal_status modal_scene_run_forces(modal_scene_run *r, modal_error *err)
     for (int32_t i = 0; i < scene->n_forces; i++) {
         const modal_scene_force *force = &scene->forces[i];
         r->force_first[i] = r->n_members;
-        MODAL_TRY(modal_scene_check_object(list_of(force), force->place, force->object, basis, err));
+        MODAL_TRY(modal_scene_check_object(list_of(force), force->place, force->line, force->object, basis, err));
         at.n = 0;
         MODAL_TRY(modal_scene_force_vertices(list_of(force), force, basis, r->bodies[force->object].frame, &at, err));
         for (int64_t v = 0; v < at.n; v++) MODAL_TRY(add_member(r, force->object, at.vertices[v], err));

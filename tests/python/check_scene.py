@@ -271,7 +271,7 @@ def manners():
             ("wind", {"velocity": [1, 0, 0], "seed": 1.5}, "/wind/seed: not a whole number, 1.5"),
             ("wind", {}, "/wind: \"velocity\" is missing"),
             ("objects", [{"object": 9}], "objects[0]: the basis has objects 0 .. 1, 9"),
-            ("objects", [{"object": 0}, {"object": 0}], "/objects: object 0 is there twice"),
+            ("objects", [{"object": 0}, {"object": 0}], "/objects/1: object 0 is there twice, in /objects/0, too"),
             ("objects", [{"object": 9}, {"object": 0}], "objects[0]: the basis has objects 0 .. 1, 9"),
             ("impulses", [{"object": 9, "vertex": 0, "impulse": [0, 0, 1]}], "impulses[0]: the basis has objects 0 .. 1, 9"),
             ("objects", [{"object": 0, "motion": "attached"}], "object 0: attached, but it has no parent"),
@@ -280,10 +280,14 @@ def manners():
             ("objects", [{"object": 1, "frame": {"position": [0, 0, 0]}}], "objects[0]: a frame is given"),
             ("objects", [{"object": 0, "motion": {"keys": key[::-1]}}], "/objects/0/motion/keys/1: times must incr"),
             ("objects", [{"object": 0, "motion": {"spin": {"axis": [0, 0, 0], "rate": 1}}}], "axis: has no direction"),
+            ("objects", [{"object": 0, "motion": {"keys": [key[0], [1, 0, 0, 0, 0, 0, 3.3]]}}],
+             "objects[0]: motion: key 1: more than half a turn from the key before it"),
             ("objects", [{"object": 0, "motion": {"file": "absent.csv"}}], "absent.csv"),
+            ("objects", [{"object": 0, "motion": {"file": ""}}], "/objects/0/motion/file: an empty text"),
+            ("objects", [{"object": 0, "damping": 0.1}], "/objects/0/damping: not an object, 0.1\n"),
             ("forces", [{"object": 0, "force": [0, 0, 1]}], "/forces/0: needs exactly one of vertex, point, group"),
             ("forces", [{"object": 0, "vertex": 999, "force": [0, 0, 1]}], "forces[0]: object 0 has vertices 0 .."),
-            ("forces", [{"object": 0, "group": "no", "force": [0, 0, 1]}], "has no group of this name, \"no\""),
+            ("forces", [{"object": 0, "group": "no", "force": [0, 0, 1]}], "has no group of this name, \"no\"; there are: "),
             ("forces", [{"object": 0, "vertex": 0, "force": [0, 0, 1], "curve": {"keys": [[0, 1]]}}], "too few"),
             ("impulses", [{"object": 0, "vertex": 0, "impulse": [0, 0, 1], "time": 1}], "would change nothing")):
         said = simulate("pair.h5", dict(good, **{path: value}), code=3)
@@ -292,7 +296,26 @@ def manners():
     said = simulate("pair.h5", dict(good, wind={"velocity": [1, 0, 0], "sale": 1}), code=3)
     line = open("run.json").read().split("\n").index('  "sale": 1') + 1
     assert f"run.json:{line}: /wind/sale" in said, (line, said)
-    for text, words in (("{", "run.json:1: "), ('{"duration": 1, "duration": 2}', "duplicate"), ("[]", "not an object")):
+    # what only the basis tells to be wrong has its line, too
+    for more, last in (({"objects": [{"object": 0}, {"object": 9}]}, '   "object": 9'),
+                       ({"objects": [], "forces": [{"object": 0, "vertex": 0, "force": [0, 0, 1]},
+                                                   {"object": 0, "vertex": 999, "force": [0, 0, 1]}]}, '   "vertex": 999,'),
+                       ({"objects": [{"object": 1, "initial": [1, 2]}]}, '   "object": 1,')):
+        said = simulate("pair.h5", dict(good, **more), code=3)
+        lines = open("run.json").read().split("\n")
+        item = max(i for i in range(lines.index(last)) if lines[i] == "  {") + 1
+        assert f"modalsim: run.json:{item}: {list(more)[-1]}[" in said, (item, said)
+    # a byte order mark, as some editors leave it; and rotation vectors of more than a turn
+    open("run.json", "w").write("\ufeff" + json.dumps({"duration": 0, "fps": 1}))
+    run("modalsim", "pair.h5", "x.h5", "--scene", "run.json", "-q")
+    os.remove("x.h5")
+    turns = [[t, 0, 0, 0, 0, 0, 2.0 * t] for t in range(9)]
+    wrapped = [[*k[:6], (k[6] + np.pi) % (2 * np.pi) - np.pi] for k in turns]
+    a, b = (simulate("pair.h5", dict(good, duration=8, fps=5, step=0.1, gravity=[0, 0, 0], wind={"velocity": [0, 0, 0]},
+                                     objects=[{"object": 0, "motion": {"keys": k}}])) for k in (turns, wrapped))
+    small(np.abs(a["frames"] - b["frames"]).max(), 1e-12, "keys in the next turn")
+    os.remove("run.h5")
+    for text, words in (("", "run.json: empty file"), ("{", "run.json:1: "), ('{"duration": 1, "duration": 2}', "duplicate"), ("[]", "not an object")):
         open("run.json", "w").write(text)
         got = run("modalsim", "pair.h5", "x.h5", "--scene", "run.json", code=3)
         assert words in got.stderr and got.stderr.count("\n") == 1, (text, got)

@@ -381,7 +381,7 @@ def response():
             ("bar.h5", some(probes=[{"object": 0, "group": "root"}]), "/response/probes/0/group: unknown key"),
             ("bar.h5", some(probes=[{"object": 0}]), "/response/probes/0: needs exactly one of vertex, point"),
             ("bar.h5", some(probes=[{"object": 0, "vertex": 1}, {"object": 3, "vertex": 1}]),
-             "run.json: response/probes[1]: the basis has objects 0 .. 0, 3"),
+             "run.json:30: response/probes[1]: the basis has objects 0 .. 0, 3"),
             ("bar.h5", some(probes=[{"object": 0, "vertex": 12345}]), "response/probes[0]: object 0 has vertices 0 .. "),
             ("bar.h5", dict(bad, response=[]), "/response: "), ("bar.h5", dict(bad, duration=1), "/duration: unknown key"),
             ("bar.h5", dict(bad, model="stvk"), "/model: unknown key"),
