@@ -138,7 +138,9 @@ RS_FN void rs_frame_sums(const modal_step_task *t, const modal_step_object *o, c
 {
     const modal_step_shape *shape = &t->shapes[o->shape];
     const int32_t r = shape->n_modes;
-    const double *q = t->next_q + o->coordinates, *v = t->next_v + o->coordinates;
+    const int average = t->rule == MODAL_STEP_ENERGY;
+    const double *q = average ? s->middle : t->next_q + o->coordinates;
+    const double *v = average ? s->middle + r : t->next_v + o->coordinates;
     const double *a = t->next_a + o->coordinates;
     const double *lift = t->tables + shape->masses + r, *rest = t->tables + shape->inertia;
 #if RS_WIDE
@@ -187,7 +189,9 @@ RS_FN void rs_add_frame(const modal_step_task *t, const modal_step_object *o, in
     const modal_step_shape *shape = &t->shapes[o->shape];
     const modal_step_frame *f = &t->next_frames[index];
     const int32_t r = shape->n_modes;
-    const double *q = t->next_q + o->coordinates, *v = t->next_v + o->coordinates;
+    const int average = t->rule == MODAL_STEP_ENERGY;
+    const double *q = average ? s->middle : t->next_q + o->coordinates;
+    const double *v = average ? s->middle + r : t->next_v + o->coordinates;
     const double *lift = t->tables + shape->masses + r;
     double fall[3], accel[3], spin[3], rate[3];
     for (int i = 0; i < 3; i++) {

@@ -21,8 +21,9 @@
  * of the order of h w and h^2 g / length); the residual does not. Nor is it made anew while a tree's
  * largest relative residual falls to a fourth or less at every correction (the modified Newton method): what is
  * solved, and the criterion, are the same, and an evaluation then needs forces alone. In statics it is always made
- * anew. A tree without rotating frames can be stepped by the average vector field instead, which keeps the
- * discrete energy exactly.
+ * anew. A tree without attached or free frames can be stepped by the average vector field instead, which keeps the
+ * discrete energy exactly: centrifugal forces are the gradient of a quadratic function of q, whose mean over a straight
+ * way is its value in the middle, and Coriolis forces do no work on the mean velocity, as the exact ones do none.
  *
  * Sources: J. Barbic, D. L. James, Real-Time Subspace Integration for St. Venant-Kirchhoff Deformable
  * Models, 2005 (cubic forces); J. Barbic, Y. Zhao, Real-time Large-deformation Substructuring, 2011
@@ -125,8 +126,9 @@ typedef struct modal_step_air {
 
 typedef enum modal_step_rule {
     MODAL_STEP_NEWMARK,
-    MODAL_STEP_ENERGY, /* average vector field; fixed roots without children. `a` is then the mean
-                          over the step, and forces are those of the middle of the step */
+    MODAL_STEP_ENERGY, /* average vector field; fixed or driven roots without children. `a` is then the mean
+                          over the step, forces and driven frames are those of its middle: what the caller
+                          gives, and what it finds in `frames`, where it puts those of the end */
     MODAL_STEP_STATIC  /* the equilibrium under the loads; v and a become 0. No free roots */
 } modal_step_rule;
 

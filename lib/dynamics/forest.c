@@ -72,6 +72,23 @@ static modal_status run(modal_forest *f, modal_step_phase phase, modal_error *er
     return f->device.kernels->reduced_step(&f->task, phase, f->stream, err);
 }
 
+/* The energy rule leaves driven trees in the frame of the middle of the step: puts that of its end. */
+static modal_status end_frames(modal_forest *f, const modal_forest_loads *loads, double end, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_step_task *t = &f->task;
+    const int64_t bytes = t->n_trees * (int64_t)sizeof *f->roots; /* roots stand first */
+    MODAL_TRY(modal_device_copy_out(&f->device, f->roots, t->frames, bytes, f->stream, err));
+    MODAL_TRY(modal_device_stream_wait(&f->device, f->stream, err));
+    for (int32_t i = 0; i < t->n_trees; i++)
+        if (f->driven[i] && f->status[i] == MODAL_STEP_CONVERGED)
+            loads->drive(loads->context, f->object_at[i], end, &f->roots[i]);
+    MODAL_TRY(modal_device_copy_in(&f->device, t->frames, f->roots, bytes, f->stream, err));
+    MODAL_TRY(modal_device_stream_wait(&f->device, f->stream, err));
+done:
+    return status;
+}
+
 static modal_status attempt(modal_forest *f, const modal_forest_loads *loads, double time, double h,
                             const uint8_t *mask, modal_error *err)
 {
@@ -95,6 +112,7 @@ static modal_status attempt(modal_forest *f, const modal_forest_loads *loads, do
     }
     MODAL_TRY(modal_device_copy_in(&f->device, (void *)t->active, mask, t->n_trees, f->stream, err));
     MODAL_TRY(run(f, MODAL_STEP_SOLVE, err));
+    if (f->n_driven > 0 && t->rule == MODAL_STEP_ENERGY) MODAL_TRY(end_frames(f, loads, time + h, err));
     f->n_steps++;
     f->n_iterations += t->iterations;
 done:

@@ -131,10 +131,11 @@ static modal_status set_bodies(modal_scene_run *r, modal_error *err)
     choose_exact(r);
     if (scene->integrator == MODAL_SCENE_ENERGY)
         for (int32_t i = 0; i < n; i++)
-            if (r->bodies[i].motion != MODAL_STEP_FIXED && !r->bodies[i].exact)
+            if (r->bodies[i].motion == MODAL_STEP_FREE || r->bodies[i].motion == MODAL_STEP_ATTACHED)
                 MODAL_FAIL(err, MODAL_ERROR_INPUT,
-                           "integrator: \"energy\" is for objects whose frames are fixed, object %d's is not",
-                           i);
+                           "integrator: \"energy\" moves objects in fixed or driven frames, object %d is %s; try \"auto\" "
+                           "with a smaller step, or another motion for it",
+                           i, r->bodies[i].motion == MODAL_STEP_FREE ? "free" : "attached");
     if (scene->start_static)
         for (int32_t i = 0; i < n; i++)
             if (r->bodies[i].motion == MODAL_STEP_FREE)
