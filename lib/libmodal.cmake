@@ -14,7 +14,16 @@ if(MODAL_HAVE_CUDA)
   target_link_libraries(libmodal PRIVATE CUDA::cudart_static)
 endif()
 target_link_options(libmodal PRIVATE -Wl,--as-needed)
-install(TARGETS libmodal LIBRARY)
+target_include_directories(libmodal INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/modal>)
+set_target_properties(libmodal PROPERTIES EXPORT_NAME modal)
+install(TARGETS libmodal EXPORT modal LIBRARY)
+
+# find_package(modal) brings the target modal::modal.
+set(cmake_files ${CMAKE_INSTALL_LIBDIR}/cmake/modal)
+install(EXPORT modal NAMESPACE modal:: FILE modal-config.cmake DESTINATION ${cmake_files})
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/modal-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/modal-config-version.cmake DESTINATION ${cmake_files})
 
 # The headers keep their folders, below one of the library's own.
 set(public_headers

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The readers of meshes. With clang, MODAL_FUZZ=ON makes the fuzz targets real ones (libFuzzer with
 # ASan and UBSan): tests/fuzz_msh -max_len=4096 FOLDER ../tests/fuzz/corpus/msh ../tests/files
+# (with -DMODAL_SANITIZE=address,undefined -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link it sees all of this project's
+# code, readers of HDF5 files among them; HDF5's own leaks are to be suppressed: LSAN_OPTIONS=suppressions=FILE
+# with a line leak:libhdf5)
 option(MODAL_FUZZ "fuzz targets with libFuzzer (needs clang)" OFF)
 
 foreach(name text contents files surfaces broken)

@@ -62,9 +62,9 @@ static const tool_program program = {
     .least_operands = 1,
     .most_operands = 2,
     .notes = "Surfaces: .obj .stl .ply .off. Geometries, through Gmsh: .step .stp .brep .iges .igs .geo.\n"
-             "Volume meshes: .msh .veg .inp .mesh .meshb .node .ele .vtk .vtu. OUT is Gmsh's format 4.1, binary.\n"
-             "Without OUT, --check ends with 1 where the surface bounds no solid. A surface inside another\n"
-             "one is a cavity. The meshing library runs in a process of its own.",
+             "Volume meshes: .msh .veg .inp .mesh .meshb .node .ele .face .vtk .vtu.\n"
+             "OUT is Gmsh's format 4.1, binary. Without OUT, --check ends with 1 where the surface bounds no\n"
+             "solid. A surface inside another one is a cavity. The meshing library runs in a process of its own.",
     .examples = "modalmesh bunny.stl bunny.msh --nodes 20000 --repair\n"
                 "modalmesh bracket.step bracket.msh --size 0.004 --order 2\n"
                 "modalmesh frame.inp frame.msh --materials-out frame.json\n"

@@ -24,7 +24,7 @@ if(NOT fetched STREQUAL wanted)
   message(STATUS "modalview: fetching three.js and esbuild with npm")
   file(COPY ${CMAKE_CURRENT_SOURCE_DIR}/modalview/package.json
        ${CMAKE_CURRENT_SOURCE_DIR}/modalview/package-lock.json DESTINATION ${page})
-  execute_process(COMMAND ${MODAL_NPM} ci --ignore-scripts --no-audit --no-fund --silent
+  execute_process(COMMAND ${MODAL_NPM} ci --ignore-scripts --no-audit --no-fund --loglevel error
                   WORKING_DIRECTORY ${page} RESULT_VARIABLE failed ERROR_VARIABLE why OUTPUT_QUIET)
   if(failed)
     if(MODAL_VIEW STREQUAL "ON")

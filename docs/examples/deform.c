@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* World positions of every frame of a trajectory: ./deform basis.h5 traj.h5 > positions.f32
- * cc deform.c -o deform $(pkg-config --cflags --libs modal) */
+ * cc deform.c -o deform $(pkg-config --cflags --libs modal), or in CMake find_package(modal) and modal::modal */
 #include <formats/hdf5/basis_h5.h>
 #include <formats/hdf5/trajectory_h5.h>
 #include <lib/deform/deform.h>
@@ -28,7 +28,7 @@ int main(int argc, char **argv)
         modal_deformer_release(deformer, &batch);
     }
     modal_deformer_delete(deformer), modal_trajectory_free(&motion), modal_basis_free(&basis);
-    return fflush(stdout) != 0;
+    return fflush(stdout) != 0 || ferror(stdout);
 failed:
     fprintf(stderr, "deform: %s\n", err.message[0] ? err.message : "usage: deform BASIS TRAJ");
     return 1;

@@ -254,8 +254,8 @@ static modal_status find_entity_groups(const msh_reader *reader, int64_t dimensi
     if (entity < 0)
         return modal_text_fail(&reader->text, "entity %lld of dimension %lld is not in $Entities",
                                (long long)tag, (long long)dimension);
-    groups->tags = entities->groups + entities->offsets[entity];
     groups->n = entities->offsets[entity + 1] - entities->offsets[entity];
+    if (groups->n > 0) groups->tags = entities->groups + entities->offsets[entity];
     return MODAL_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the writer, the sidecar and the checker of a sequence know together: names and rules. Private
- * to formats/sequence_*.c. */
+ * to formats/sequences/sequence_*.c. */
 #ifndef MODAL_FORMATS_SEQUENCE_PARTS_H
 #define MODAL_FORMATS_SEQUENCE_PARTS_H
 

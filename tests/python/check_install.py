@@ -121,6 +121,20 @@ def check_examples(root, folder):
     program = f"{folder}/deform"
     run("cc", *sanitize, f"{examples}/deform.c", "-o", program, *flags, f"-Wl,-rpath,{libraries}")
 
+    # the same through CMake's package, by a project beside it
+    project, by_cmake = f"{folder}/project", f"{folder}/project/build/deform"
+    os.mkdir(project)
+    with open(f"{project}/CMakeLists.txt", "w") as text:
+        text.write(f"""cmake_minimum_required(VERSION 3.25)
+project(deform C)
+find_package(modal 0.1 REQUIRED)
+add_executable(deform {examples}/deform.c)
+target_link_libraries(deform PRIVATE modal::modal)
+""")
+    run("cmake", "-S", project, "-B", f"{project}/build", f"-DCMAKE_PREFIX_PATH={root}",
+        *(f"-DCMAKE_C_FLAGS={flag}" for flag in sanitize))
+    run("cmake", "--build", f"{project}/build")
+
     basis, motion = f"{folder}/basis.h5", f"{folder}/traj.h5"
     run(f"{root}/bin/modalpack", f"{source}/data/tuning_fork.msh", basis, "--modes", "5", "--young", "2e11",
         "--poisson", "0.3", "--density", "7800", "--fixed", "stem_end", "--quiet")
@@ -135,11 +149,13 @@ def check_examples(root, folder):
         wanted = expected_positions(b, m)
     size = np.ptp(wanted[0], axis=0).max()
     check(len(wanted) == 11 and np.abs(wanted - wanted[0]).max() > 1e-4 * size, "nothing moves")
-    for command in ([program], [sys.executable, f"{examples}/deform.py"]):
+    for command in ([program], [by_cmake], [sys.executable, f"{examples}/deform.py"]):
         got = np.frombuffer(run(*command, basis, motion), "<f4").reshape(wanted.shape)
         error = np.abs(got - wanted).max() / size
         print(os.path.basename(command[-1]), "error", error)
         check(error < 1e-6, command, "error", error)
+    with open("/dev/full", "w") as full:
+        check(subprocess.run([program, basis, motion], stdout=full).returncode == 1, "a full disk goes unnoticed")
     got = subprocess.run([program, basis, "absent.h5"], capture_output=True, text=True)
     check(got.returncode == 1 and got.stderr.startswith("deform: absent.h5"), got)
 
