@@ -40,21 +40,22 @@ static const tool_option options[] = {
      1},
     {"surface", 0, "FINE", NULL,
      "Deform this finer surface, embedded in the solid, instead of the solid's own boundary: "
-     ".obj, .stl, .ply or .off.", 0},
+     ".obj, .stl, .ply or .off. With several meshes: one for each, in their order.", 1},
     {"mass", 0, "consistent|lumped", "consistent", "Mass matrix: consistent or lumped.", 0},
     {"snapshots", 0, "FILE", NULL,
      "A basis of these motions instead (proper orthogonal decomposition): snapshots.h5 with displacements "
      "of all nodes, or a sequence.vtkhdf whose points are the nodes. Without --modes and --energy: an "
-     "energy of 0.9999.",
-     0},
+     "energy of 0.9999. With several meshes: one for each, in their order.",
+     1},
     {"energy", 0, "SHARE", NULL,
      "With --snapshots: as few columns as keep this share of their energy (mass-weighted squares), at "
      "most --modes, or 200.",
      0},
     {"import", 0, "FILE.U", NULL,
      "A VegaFEM basis instead: the columns of FILE (.U, .Ulin; float32 where it is called .float) in their order, all of "
-     "them or the first --modes. MESH is their solid, or the surface that they move (.obj).",
-     0},
+     "them or the first --modes. MESH is their solid, or the surface that they move (.obj). With several meshes: one for "
+     "each, in their order.",
+     1},
     {"reduced-forces", 0, NULL, NULL,
      "Store the coefficients of the reduced internal forces of St. Venant-Kirchhoff material, for "
      "large deformations.",
@@ -102,7 +103,38 @@ static const tool_program program = {
     .print_versions = print_versions,
 };
 
-static int makes_shapes(const request *r) { return r->n_meshes > 1 || r->shapes != SHAPES_ONE; }
+/* What each mesh has a file of its own for. */
+static const char *const own_files[] = {"surface", "snapshots", "import"};
+enum { N_OWN_FILES = sizeof own_files / sizeof *own_files };
+
+/* Whether solids are looked for in the meshes, and equal ones among them. With files of their own each mesh is
+ * a shape. */
+static int makes_shapes(const request *r)
+{
+    return !(r->surface_path || r->snapshots_path || r->import_path) && (r->n_meshes > 1 || r->shapes != SHAPES_ONE);
+}
+
+/* Each mesh has one of these files or none has, and none of them is the output. */
+static modal_status check_files(const tool_arguments *a, const request *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    for (int i = 0; i < r->n_meshes; i++)
+        MODAL_TRY(tool_refuse_same_file(r->mesh_paths[i], r->basis_path, err));
+    if (r->materials_path) MODAL_TRY(tool_refuse_same_file(r->materials_path, r->basis_path, err));
+    for (int k = 0; k < N_OWN_FILES; k++) {
+        const int n = tool_count(a, own_files[k]);
+        if (n == 0) continue;
+        if (r->shapes != SHAPES_ONE)
+            MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: is for whole meshes, --shapes %s", own_files[k],
+                       tool_value(a, "shapes"));
+        if (n != r->n_meshes)
+            MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: one for each mesh, %d for %d", own_files[k], n, r->n_meshes);
+        for (int i = 0; i < n; i++)
+            MODAL_TRY(tool_refuse_same_file(tool_value_at(a, own_files[k], i), r->basis_path, err));
+    }
+done:
+    return status;
+}
 
 static modal_status read_request(const tool *t, request *r, modal_error *err)
 {
@@ -158,10 +190,6 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
         r->shapes = SHAPES_BODIES;
     else if (strcmp(shapes, "one") != 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--shapes: must be one, groups or bodies, %s", shapes);
-    if (makes_shapes(r) && (r->snapshots_path || r->import_path || r->surface_path))
-        MODAL_FAIL(err, MODAL_ERROR_USAGE,
-                   "--snapshots, --import, --surface: for one mesh and one shape, %d meshes, --shapes %s",
-                   r->n_meshes, shapes);
     r->sturm = tool_count(a, "sturm");
     if (r->sturm && (r->snapshots_path || r->import_path))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--sturm: is for natural modes");
@@ -182,13 +210,10 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
                    tool_value(a, "memory-limit"));
     MODAL_TRY(tool_threads(t, &r->threads, err));
     omp_set_num_threads(r->threads);
-    MODAL_TRY(modal_device_open(&r->device, r->reduced_forces ? tool_value(a, "backend") : "cpu", err));
-    for (int i = 0; i < r->n_meshes; i++)
-        MODAL_TRY(tool_refuse_same_file(r->mesh_paths[i], r->basis_path, err));
-    if (r->surface_path) MODAL_TRY(tool_refuse_same_file(r->surface_path, r->basis_path, err));
-    if (r->materials_path) MODAL_TRY(tool_refuse_same_file(r->materials_path, r->basis_path, err));
-    if (r->import_path) MODAL_TRY(tool_refuse_same_file(r->import_path, r->basis_path, err));
-    if (r->snapshots_path) MODAL_TRY(tool_refuse_same_file(r->snapshots_path, r->basis_path, err));
+    if (r->reduced_forces || tool_count(a, "backend"))
+        MODAL_TRY(modal_device_open(&r->device, tool_value(a, "backend"), err));
+    if (!r->reduced_forces) MODAL_TRY(modal_device_open(&r->device, "cpu", err)); /* nothing else is there yet */
+    MODAL_TRY(check_files(a, r, err));
 done:
     return status;
 }
@@ -209,6 +234,48 @@ done:
     return status;
 }
 
+/* What the report says of a shape moves into an entry of its own, so that the next one's does not replace it. */
+static void set_apart(tool *t, const modal_shape *shape)
+{
+    static const char *const keys[] = {"solver",      "derivatives",         "snapshots",       "import",
+                                       "reduced_force_terms", "vertices_outside", "farthest_outside_m"};
+    json_t *all = json_object_get(t->report, "solids"), *entry = json_pack("{s:s}", "name", shape->name);
+    if (!all) json_object_set_new(t->report, "solids", all = json_array());
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        json_object_set(entry, keys[i], json_object_get(t->report, keys[i]));
+        json_object_del(t->report, keys[i]);
+    }
+    json_array_append_new(all, entry);
+}
+
+/* Each mesh a shape and an object, one after the other. */
+static modal_status make_each(tool *t, const request *r, modal_basis *basis, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const tool_arguments *a = &t->arguments;
+    MODAL_TRY(modal_alloc_zero(&basis->shapes, r->n_meshes, sizeof *basis->shapes, "shapes", err));
+    basis->n_shapes = r->n_meshes;
+    MODAL_TRY(modal_alloc_zero(&basis->objects, r->n_meshes, sizeof *basis->objects, "objects", err));
+    basis->n_objects = r->n_meshes;
+    for (int i = 0; i < r->n_meshes; i++) {
+        modal_shape *shape = &basis->shapes[i];
+        request one = *r;
+        one.mesh_path = r->mesh_paths[i];
+        if (r->surface_path) one.surface_path = tool_value_at(a, "surface", i);
+        if (r->snapshots_path) one.snapshots_path = tool_value_at(a, "snapshots", i);
+        if (r->import_path) one.import_path = tool_value_at(a, "import", i);
+        basis->objects[i] = (modal_object){i, -1, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}};
+        MODAL_TRY(modalpack_name_shape(&one, NULL, 0, &shape->name, err));
+        if (r->n_meshes > 1) tool_note(t, "%s", one.mesh_path);
+        status = one.import_path && modal_surface_is_named(one.mesh_path) ? modalpack_import_surface(t, &one, shape, err)
+                                                                          : make_shape(t, &one, shape, err);
+        if (status != MODAL_OK) goto done;
+        if (r->n_meshes > 1) set_apart(t, shape);
+    }
+done:
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     tool t;
@@ -224,23 +291,13 @@ int main(int argc, char **argv)
     if (makes_shapes(&r)) {
         MODAL_TRY(modalpack_make_shapes(&t, &r, &output, &basis, &err));
     } else {
-        MODAL_TRY(modal_alloc_zero(&basis.shapes, 1, sizeof *basis.shapes, "shapes", &err));
-        basis.n_shapes = 1;
-        MODAL_TRY(modal_alloc_zero(&basis.objects, 1, sizeof *basis.objects, "objects", &err));
-        basis.n_objects = 1;
-        basis.objects[0] = (modal_object){0, -1, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}};
-        modal_shape *shape = &basis.shapes[0];
-        MODAL_TRY(modal_copy_text(&shape->name, "solid", SIZE_MAX, &err));
-        if (r.import_path && modal_surface_is_named(r.mesh_path))
-            MODAL_TRY(modalpack_import_surface(&t, &r, shape, &err));
-        else
-            MODAL_TRY(make_shape(&t, &r, shape, &err));
+        MODAL_TRY(make_each(&t, &r, &basis, &err));
         MODAL_TRY(modalpack_write(&t, &r, &output, &basis, &err));
     }
     const double start = tool_seconds();
     MODAL_TRY(tool_output_commit(&output, &err));
     tool_stage(&t, "sync", tool_seconds() - start, -1);
-    if (makes_shapes(&r))
+    if (makes_shapes(&r) || r.n_meshes > 1)
         modalpack_print_shapes(&t, &basis);
     else
         modalpack_print_modes(&t, &basis.shapes[0]);

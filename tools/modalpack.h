@@ -17,7 +17,7 @@ typedef struct request {
     int n_meshes;
     char **mesh_paths; /* mesh_path is one of them */
     shapes_kind shapes;
-    const char *mesh_path, *basis_path, *surface_path;
+    const char *mesh_path, *basis_path, *surface_path; /* --surface, --snapshots, --import: those of mesh_path */
     int64_t n_modes;
     double young, poisson, density;
     int has_material;
@@ -46,8 +46,8 @@ modal_status modalpack_make_surface(tool *t, const request *r, modal_shape *shap
  * front, "2:base". dimension < 0: any. */
 modal_status modalpack_find_group(const modal_volume_mesh *mesh, const char *name, size_t length,
                                   int dimension, const modal_group **group, modal_error *err);
-/* MODAL_ERROR_INPUT that lists the groups that there are. */
-modal_status modalpack_unknown_group(const modal_volume_mesh *mesh, const char *option,
+/* MODAL_ERROR_INPUT that says what `name` is not, and lists the groups that there are. */
+modal_status modalpack_unknown_group(const modal_volume_mesh *mesh, const char *option, const char *what,
                                      const char *name, int length, int dimension, modal_error *err);
 
 /* modalpack_materials.c */
@@ -86,6 +86,10 @@ modal_status modalpack_writer_ready(basis_writer *writer, int64_t index, modal_e
 modal_status modalpack_writer_finish(basis_writer *writer, modal_status status, modal_error *err);
 
 /* modalpack_shapes.c */
+/* After the mesh file (where there are several), its group or the number of its body, as --shapes says; else
+ * "solid". The caller frees *name. */
+modal_status modalpack_name_shape(const request *r, const char *group, int32_t number, char **name,
+                                  modal_error *err);
 /* Several meshes, or --shapes: the solids, their congruence, their modes, into shapes and objects, and the
  * basis into the output's temporary file. */
 modal_status modalpack_make_shapes(tool *t, request *r, const tool_output *output, modal_basis *basis,

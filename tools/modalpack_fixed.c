@@ -172,7 +172,7 @@ modal_status modalpack_fix_nodes(tool *t, modal_shape *shape, modal_error *err)
             modal_free(&name);
         }
         if (!known) {
-            status = modalpack_unknown_group(mesh, "--fixed", text, (int)length, -1, err);
+            status = modalpack_unknown_group(mesh, "--fixed", "neither a group nor a file", text, (int)length, -1, err);
             goto done;
         }
     }

@@ -40,7 +40,7 @@ static modal_status assign_group(modal_volume_mesh *mesh, const char *option, co
     modal_status status = MODAL_OK;
     const modal_group *group;
     MODAL_TRY(modalpack_find_group(mesh, name, length, 3, &group, err));
-    if (!group) return modalpack_unknown_group(mesh, option, name, (int)length, 3, err);
+    if (!group) return modalpack_unknown_group(mesh, option, "unknown group", name, (int)length, 3, err);
     for (int64_t k = 0; k < group->n_elements; k++) {
         const int32_t e = group->elements[k];
         if (taken[e])

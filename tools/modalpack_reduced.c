@@ -172,8 +172,11 @@ modal_status modalpack_decompose(tool *t, const request *r, modal_shape *shape, 
                  columns = 2 * most + 64 + 2 * fmin((double)options.n_modes, most);
     MODAL_TRY(check_bytes("--snapshots", 8 * 3 * (double)shape->volume.n_nodes * columns,
                           (double)r->memory_limit, err));
-    MODAL_TRY(modal_snapshots_solve(&shape->volume, shape->fixed_nodes, shape->n_fixed_nodes, &source,
-                                    &options, &result, &report, &t->progress, err));
+    status = modal_snapshots_solve(&shape->volume, shape->fixed_nodes, shape->n_fixed_nodes, &source, &options,
+                                   &result, &report, &t->progress, err);
+    if (status == MODAL_ERROR_INPUT && strncmp(err->message, r->snapshots_path, strlen(r->snapshots_path)) != 0)
+        modal_error_context(err, "%s", r->snapshots_path);
+    if (status != MODAL_OK) goto done;
     tool_stage(t, "decompose snapshots", report.seconds_decompose, -1);
     tool_stage(t, "measure snapshots", report.seconds_measure, -1);
     json_t *values = json_array();

@@ -31,10 +31,10 @@ static void free_pieces(pieces *all)
     memset(all, 0, sizeof *all);
 }
 
-/* The mesh file's name without folder and ending, for where there are several. */
-static modal_status name_piece(const request *r, const char *path, const char *group, int32_t number,
-                               char **name, modal_error *err)
+modal_status modalpack_name_shape(const request *r, const char *group, int32_t number, char **name,
+                                  modal_error *err)
 {
+    const char *path = r->mesh_path;
     char text[512], stem[256] = "";
     if (r->n_meshes > 1) {
         const char *slash = strrchr(path, '/');
@@ -85,7 +85,7 @@ static modal_status read_pieces(tool *t, const request *r, pieces *all, modal_er
     }
     for (int32_t k = 0; k < n_parts; k++) {
         const char *name = r->shapes == SHAPES_GROUPS ? whole.volume.groups[group[k]].name : NULL;
-        MODAL_TRY(name_piece(r, r->mesh_path, name, k, &first[k].name, err));
+        MODAL_TRY(modalpack_name_shape(r, name, k, &first[k].name, err));
     }
 done:
     modal_shape_free(&whole);

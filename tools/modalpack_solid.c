@@ -30,7 +30,7 @@ modal_status modalpack_find_group(const modal_volume_mesh *mesh, const char *nam
     return MODAL_OK;
 }
 
-modal_status modalpack_unknown_group(const modal_volume_mesh *mesh, const char *option,
+modal_status modalpack_unknown_group(const modal_volume_mesh *mesh, const char *option, const char *what,
                                      const char *name, int length, int dimension, modal_error *err)
 {
     char known[512] = "none";
@@ -47,8 +47,26 @@ modal_status modalpack_unknown_group(const modal_volume_mesh *mesh, const char *
     }
     if (n_left > 0)
         snprintf(known + used, sizeof known - used, "%s%d more", used ? " and " : "", n_left);
-    return modal_error_set(err, MODAL_ERROR_INPUT, "%s: unknown group, %.*s (known: %s)", option,
-                           length, name, known);
+    return modal_error_set(err, MODAL_ERROR_INPUT, "%s: %s, %.*s (known groups: %s)", option, what, length, name,
+                           known);
+}
+
+/* Linear elements cannot bend or shear without changing their volume, which such materials resist. */
+static void warn_of_locking(tool *t, const modal_volume_mesh *mesh)
+{
+    for (int32_t m = 0; m < mesh->n_materials; m++) {
+        const modal_material *material = &mesh->materials[m];
+        int64_t n_linear = 0;
+        if (material->kind != MODAL_MATERIAL_ISOTROPIC || material->poisson < 0.49) continue;
+        for (int64_t e = 0; e < mesh->n_elements; e++)
+            n_linear += mesh->element_material[e] == m && mesh->element_type[e] != MODAL_ELEMENT_TET10 &&
+                        mesh->element_type[e] != MODAL_ELEMENT_HEX20;
+        if (n_linear > 0)
+            tool_warn(t,
+                      "material \"%s\": linear elements are much too stiff near nu = 0.5, those of second order are not "
+                      "(modalmesh --order 2), %g",
+                      material->name, material->poisson);
+    }
 }
 
 modal_status modalpack_read_solid(tool *t, const request *r, modal_shape *shape, modal_error *err)
@@ -75,6 +93,7 @@ modal_status modalpack_read_solid(tool *t, const request *r, modal_shape *shape,
     tool_note(t, "%lld nodes, %lld elements, volume %.6g m^3", (long long)mesh->n_nodes,
               (long long)mesh->n_elements, summary.volume);
     MODAL_TRY(modalpack_assign_materials(t, r, mesh, err));
+    warn_of_locking(t, mesh);
     MODAL_TRY(modalpack_fix_nodes(t, shape, err));
 done:
     return status;

@@ -9,23 +9,30 @@
 #include "lib/base/memory.h"
 #include "tools/modalpack.h"
 
+/* Appends "hash  path" to the lines of `inputs`. */
+static modal_status add_input(const char *path, char **inputs, int64_t *used, int64_t *room, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char hash[MODAL_HASH_TEXT];
+    MODAL_TRY(modal_hash_file(path, hash, err));
+    const int64_t length = (int64_t)strlen(path) + MODAL_HASH_TEXT + 4;
+    MODAL_TRY(modal_grow(inputs, room, *used + length, 1, "provenance", err));
+    *used += snprintf(*inputs + *used, (size_t)length, "%s%s  %s", *used ? "\n" : "", hash, path);
+done:
+    return status;
+}
+
 modal_status modalpack_add_provenance(const tool *t, const request *r, modal_basis *basis, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    char hash[MODAL_HASH_TEXT], *inputs = NULL;
-    const char *others[] = {r->surface_path, r->materials_path, r->snapshots_path, r->import_path};
-    const int n_others = (int)(sizeof others / sizeof *others);
+    static const char *const options[] = {"surface", "materials", "snapshots", "import"};
+    const int n_options = (int)(sizeof options / sizeof *options);
+    char *inputs = NULL;
     int64_t used = 0, room = 0;
-    MODAL_TRY(modal_grow(&inputs, &room, 1, 1, "provenance", err));
-    inputs[0] = '\0';
-    for (int i = 0; i < r->n_meshes + n_others; i++) {
-        const char *path = i < r->n_meshes ? r->mesh_paths[i] : others[i - r->n_meshes];
-        if (!path) continue;
-        MODAL_TRY(modal_hash_file(path, hash, err));
-        const int64_t length = (int64_t)strlen(path) + MODAL_HASH_TEXT + 4;
-        MODAL_TRY(modal_grow(&inputs, &room, used + length, 1, "provenance", err));
-        used += snprintf(inputs + used, (size_t)length, "%s%s  %s", used ? "\n" : "", hash, path);
-    }
+    for (int i = 0; i < r->n_meshes; i++) MODAL_TRY(add_input(r->mesh_paths[i], &inputs, &used, &room, err));
+    for (int k = 0; k < n_options; k++)
+        for (int i = 0; i < tool_count(&t->arguments, options[k]); i++)
+            MODAL_TRY(add_input(tool_value_at(&t->arguments, options[k], i), &inputs, &used, &room, err));
     MODAL_TRY(modal_provenance_append(&basis->provenance, &basis->n_provenance, t->program->name,
                                       tool_version(), t->command_line, inputs, r->device.name, err));
 done:

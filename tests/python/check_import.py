@@ -111,6 +111,41 @@ with tempfile.TemporaryDirectory() as name:
         moved = file["VTKHDF/Points"][4:8]
     assert np.abs(moved - rest - np.tensordot(q[1], columns, 1)).max() < 1e-5
 
+    # several meshes, each with its columns: shapes and objects in the order of the meshes, none of them merged
+    short = folder / "short.msh"
+    write_bar(short, (6, 2, 2), (0.5, 0.1, 0.1))
+    run("modalpack", short, folder / "sm.h5", *RUBBER, "--fixed", "root", "--modes", 3, "-q")
+    few = Basis(folder / "sm.h5").modes
+    own = [write(folder / f"{k}.U", c) for k, c in enumerate((modes.modes, few, 2 * few))]
+    three = [bar, short, short, folder / "three.h5", *RUBBER, "--fixed", "root"]
+    got = run("modalpack", *three, *sum((["--import", o] for o in own), []), "-f", "--report", folder / "r.json")
+    assert run("modalinfo", "--check", folder / "three.h5").stdout.endswith("a sound basis\n")
+    with h5py.File(folder / "three.h5") as file:
+        assert file["objects/shape"][:].tolist() == [0, 1, 2] and (file["objects/parent"][:] == -1).all()
+        assert (file["objects/rest_frame"][:] == np.eye(3, 4)).all()
+        for k, columns in enumerate((modes.modes, few, 2 * few)):
+            assert np.array_equal(file[f"shapes/{k:04d}/volume/volume_modes"][:], columns), k
+            assert file[f"shapes/{k:04d}"].attrs["name"].decode() == ("short" if k else "bar")
+        assert [line.split()[1] for line in file["provenance/0000"].attrs["inputs"].decode().split("\n")] == [
+            str(p) for p in (bar, short, short, *own)]
+    assert [entry["import"]["columns"] for entry in json.loads((folder / "r.json").read_text())["solids"]] == [6, 3, 3]
+    assert [line.split()[-1] for line in got.stdout.splitlines()[1:]] == ["bar", "short", "short"]
+    got = run("modalpack", *three, "--import", own[0], "--import", own[1], "-f", code=2).stderr
+    assert "--import: one for each mesh, 2 for 3" in got, got
+    got = run("modalpack", *three, *sum((["--import", o] for o in (own[0], own[0], own[1])), []), "-f", code=3).stderr
+    assert f"0.U: 351 rows, {short} has 63 nodes" in got, got
+
+    # a finer surface for each; modes as they are without
+    for k, z in enumerate((0.02, 0.03)):
+        (folder / f"{k}.obj").write_text(f"v 0.1 0.02 {z}\nv 0.4 0.03 {z}\nv 0.3 0.08 {z}\nf 1 2 3\n")
+    run("modalpack", bar, short, folder / "two.h5", *RUBBER, "--fixed", "root", "--modes", 3, "--surface", folder / "0.obj",
+        "--surface", folder / "1.obj", "-q")
+    with h5py.File(folder / "two.h5") as file:
+        for k, z in enumerate((0.02, 0.03)):
+            assert (file[f"shapes/{k:04d}/surface/rest_positions"][:, 2] == z).all()
+            same = (modes.modes[:3], few)[k]
+            assert np.abs(file[f"shapes/{k:04d}/volume/volume_modes"][:] - same).max() < 1e-6 * np.abs(same).max()
+
     # refused, with nothing left behind
     def refuse(code, message, *words, mesh=bar, material=RUBBER):
         before = sorted(p.name for p in folder.iterdir())

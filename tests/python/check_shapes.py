@@ -187,7 +187,9 @@ assert len(hashes) == 1
 write("loose.msh", bodies[:2], [1, 0])
 expect(3, "in no volume group", "loose.msh", "o.h5", *RUBBER, "--shapes", "groups")
 expect(2, "--shapes: must be one, groups or bodies, x", "a.msh", "o.h5", *RUBBER, "--shapes", "x")
-expect(2, "for one mesh and one shape", "a.msh", "c.msh", "o.h5", *RUBBER, "--import", "x.U")
+expect(2, "--import: one for each mesh, 1 for 2", "a.msh", "c.msh", "o.h5", *RUBBER, "--import", "x.U")
+expect(2, "--snapshots: is for whole meshes, --shapes bodies", "a.msh", "o.h5", *RUBBER, "--snapshots", "s.h5", "--shapes", "bodies")
+expect(2, "back end: 'gpu' is none of auto", "a.msh", "o.h5", *RUBBER, "--backend", "gpu")
 write("tiny.msh", [bodies[0], (np.array([[0, 0, 9], [1, 0, 9], [0, 1, 9], [0, 0, 10.0]]), np.array([[0, 1, 2, 3]]))])
 expect(3, "body 1: modes: 7 asked for", "tiny.msh", "o.h5", *RUBBER, "--modes", "7", "--shapes", "bodies")
 expect(4, "body 0: --reduced-forces: 20 MiB needed, the limit is 10 MiB", "bodies.msh", "o.h5", *RUBBER, "--modes", "40",

@@ -128,8 +128,8 @@ with tempfile.TemporaryDirectory() as name:
     refuse(3, "bad.h5: snapshot 2, node 17, axis 1: not finite", "--snapshots", write(file, bad))
     bad = u[:4].copy()
     bad[3, 4, 2] = 1e-3 * np.abs(bad[3]).max()
-    refuse(3, "snapshot 3: node 4 is fixed and moves by", "--snapshots", write(file, bad))
-    refuse(3, "nothing moves", "--snapshots", write(file, 0 * bad))
+    refuse(3, "bad.h5: snapshot 3: node 4 is fixed and moves by", "--snapshots", write(file, bad))
+    refuse(3, "bad.h5: snapshots: nothing moves", "--snapshots", write(file, 0 * bad))
     bad[3, 4, 2] = 0
     refuse(3, "overflow", "--snapshots", write(file, 1e200 * bad))
     refuse(3, "/displacements: of 188 nodes, the mesh has 189", "--snapshots", write(file, bad[:, 1:]))

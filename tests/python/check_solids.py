@@ -105,10 +105,15 @@ with tempfile.TemporaryDirectory() as folder:
             (2, "--fixed: low above high, box:0,0,1:1,1,0", "box:0,0,1:1,1,0"),
             (2, "--fixed: a normal without direction, plane:0,0,0:0,0,0", "plane:0,0,0:0,0,0"),
             (3, "--fixed: no node of the solid there, plane:9,0,0:1,0,0", "plane:9,0,0:1,0,0"),
-            (3, "--fixed: unknown group, root@w (known: root, left, right)", "root@w"),
-            (3, "--fixed: unknown group, root@xx (known", "root@xx"),
-            (3, "--fixed: unknown group, foot (known", "foot@x")):
+            (3, "--fixed: neither a group nor a file, root@w (known groups: root, left, right)", "root@w"),
+            (3, "--fixed: neither a group nor a file, root@xx (known", "root@xx"),
+            (3, "--fixed: neither a group nor a file, foot (known", "foot@x")):
         refuse(code, message, mesh, "o.h5", *RUBBER, "--fixed", word)
+
+    # linear elements of a material that hardly changes its volume: warned of
+    for nu in (0.4899, 0.49):
+        got = run(mesh, "b.h5", "--young", 1e6, "--poisson", nu, "--density", 1000, "--modes", 1, "-f")
+        assert ("much too stiff near nu = 0.5" in got.stderr) == (nu == 0.49), got.stderr
 
     # materials: isotropic in all ways that say the same
     steel = {"young": 1e6, "poisson": 0.4, "density": 1000}
@@ -178,7 +183,7 @@ with tempfile.TemporaryDirectory() as folder:
             ("/default: no material of that name, t", {**good, "default": "t"}),
             ("/groups/left: no material of that name, t", {**good, "groups": {"left": "t"}}),
             ("/groups", {**good, "groups": ["left"]}),
-            ("m.json: unknown group, middle (known: left, right)", {**good, "groups": {"middle": "s"}})):
+            ("m.json: unknown group, middle (known groups: left, right)", {**good, "groups": {"middle": "s"}})):
         pathlib.Path("m.json").write_text(json.dumps(root, indent=1))
         refuse(3, message, mesh, "o.h5", "--materials", "m.json")
     for text, message in (('{"materials": {"a": {}, "a": {}}}', "m.json:1: duplicate"), ('{"mat', "m.json:1: "),
