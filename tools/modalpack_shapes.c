@@ -337,6 +337,7 @@ static modal_status solve_shapes(tool *t, request *r, const tool_output *output,
     if (r->reduced_forces) MODAL_TRY(add_forces(t, r, basis, err));
     MODAL_TRY(modalpack_add_provenance(t, r, basis, err)); /* the forces chose the device */
     MODAL_TRY(modalpack_writer_new(output->temporary, basis, r->threads, writer, err));
+    MODAL_TRY(modalpack_writer_ready(*writer, basis->n_shapes, err));
     const stage last = {only_modes ? "modes" : "modal matrices", only_modes ? step_all : step_finish, *writer, LARGE};
     MODAL_TRY(do_stage(t, r, basis, &last, err));
 done:

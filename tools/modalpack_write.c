@@ -45,10 +45,15 @@ modal_status modalpack_write(tool *t, const request *r, const tool_output *outpu
 {
     modal_status status = MODAL_OK;
     const double start = tool_seconds();
+    basis_writer *writer = NULL;
+    MODAL_TRY(modalpack_writer_new(output->temporary, basis, r->threads, &writer, err));
+    for (int32_t i = 0; i < basis->n_shapes; i++) MODAL_TRY(modalpack_writer_ready(writer, i, err));
+    /* reads the inputs once more, while the arrays are written */
     MODAL_TRY(modalpack_add_provenance(t, r, basis, err));
-    MODAL_TRY(modal_basis_write(output->temporary, basis, err));
-    tool_stage(t, "write basis", tool_seconds() - start, -1);
+    MODAL_TRY(modalpack_writer_ready(writer, basis->n_shapes, err));
 done:
+    status = modalpack_writer_finish(writer, status, err);
+    if (status == MODAL_OK) tool_stage(t, "write basis", tool_seconds() - start, -1);
     return status;
 }
 
@@ -59,7 +64,7 @@ struct basis_writer {
     int running;
     pthread_mutex_t mutex; /* of what follows */
     pthread_cond_t changed;
-    uint8_t *ready; /* [n_shapes] */
+    uint8_t *ready; /* [n_shapes + 1], the last one is the provenance */
     int given_up;   /* no more shapes will come */
     modal_status status;
     modal_error err;
@@ -72,7 +77,7 @@ static modal_status wait_for(void *context, int32_t index, modal_error *err)
     while (!w->ready[index] && !w->given_up) pthread_cond_wait(&w->changed, &w->mutex);
     const int ready = w->ready[index];
     pthread_mutex_unlock(&w->mutex);
-    return ready ? MODAL_OK : modal_error_set(err, MODAL_ERROR_INTERRUPTED, "shape %d: not made", index);
+    return ready ? MODAL_OK : modal_error_set(err, MODAL_ERROR_INTERRUPTED, "part %d: not made", index);
 }
 
 static void *write_all(void *context)
@@ -98,7 +103,7 @@ modal_status modalpack_writer_new(const char *path, const modal_basis *basis, in
     pthread_mutex_init(&w->mutex, NULL);
     pthread_cond_init(&w->changed, NULL);
     *writer = w;
-    MODAL_TRY(modal_alloc_zero(&w->ready, basis->n_shapes, sizeof *w->ready, "writer", err));
+    MODAL_TRY(modal_alloc_zero(&w->ready, (int64_t)basis->n_shapes + 1, sizeof *w->ready, "writer", err));
     /* without a thread of its own, or with one thread for all, everything is written in the end */
     w->running = n_threads > 1 && pthread_create(&w->thread, NULL, write_all, w) == 0;
 done:

@@ -28,14 +28,13 @@ modal_status modal_basis_hash(modal_basis *basis, modal_error *err);
 
 /* Writes `path`, created or truncated; the caller passes a temporary name, and syncs and renames.
  * The content hash is computed here, basis->hash is not looked at. A basis that breaks a rule of
- * the specification is refused (MODAL_ERROR_INPUT) before a file is made. A shape without nodes is
- * written without /volume. After an error the file is incomplete; the caller removes it. */
+ * the specification is refused (MODAL_ERROR_INPUT); large shapes are gone through while they are written,
+ * by a second thread. A shape without nodes is written without /volume. After an error the file is incomplete; the caller removes it. */
 modal_status modal_basis_write(const char *path, const modal_basis *basis, modal_error *err);
 
-/* The same while other threads still make the shapes: `wait` is called before shape `index` is looked at and
- * returns when it is complete, or with an error, which ends the writing. The numbers of shapes and objects,
- * the objects and the provenance are there from the beginning. A rule that a shape breaks shows when its
- * turn comes, after the file was made. */
+/* The same while other threads still make the shapes: `wait` is called before shape `index` is looked at, and
+ * with n_shapes before the provenance is, and returns when that is complete, or with an error, which ends the
+ * writing. The numbers of shapes and objects and the objects are there from the beginning. */
 typedef modal_status modal_basis_wait(void *context, int32_t index, modal_error *err);
 modal_status modal_basis_write_shapes(const char *path, const modal_basis *basis, modal_basis_wait *wait,
                                       void *context, modal_error *err);

@@ -4,13 +4,19 @@
 
 #include "formats/hdf5/basis_fields.h"
 #include "formats/hdf5/basis_h5.h"
+#include "formats/hdf5/basis_inspect.h"
+#include "formats/hdf5/h5_private.h"
 #include "formats/hdf5/provenance_h5.h"
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 
 /* What a reader would find missing. */
-static modal_status check_complete(const modal_checker *c, const char *path, const modal_shape *s)
+static modal_status check_complete(const modal_basis *basis, int32_t index, modal_error *err)
 {
-    char where[MODAL_H5_PATH];
+    const modal_checker checker = {NULL, err}, *c = &checker;
+    const modal_shape *s = &basis->shapes[index];
+    char where[MODAL_H5_PATH], path[32];
+    snprintf(path, sizeof path, "/shapes/%04d", index);
     const modal_volume_mesh *v = &s->volume;
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
         const modal_basis_field *f = &modal_basis_fields[i];
@@ -31,21 +37,6 @@ static modal_status check_complete(const modal_checker *c, const char *path, con
             (!v->groups[i].elements && v->groups[i].n_elements > 0))
             return modal_broken(c, path, "group %d has no name or no members", i);
     return MODAL_OK;
-}
-
-static modal_status check_shape(const modal_basis *basis, int32_t index, modal_error *err)
-{
-    const modal_checker checker = {NULL, err};
-    const modal_shape *s = &basis->shapes[index];
-    modal_status status = MODAL_OK;
-    int64_t sizes[SIZE_COUNT];
-    char path[32];
-    snprintf(path, sizeof path, "/shapes/%04d", index);
-    MODAL_TRY(check_complete(&checker, path, s));
-    modal_basis_sizes(s, sizes);
-    MODAL_TRY(modal_basis_rules_shape(&checker, path, s, sizes, 0));
-done:
-    return status;
 }
 
 static modal_status check_basis(const modal_basis *basis, modal_error *err)
@@ -190,28 +181,42 @@ done:
     return modal_h5_end_group(&objects, status, err);
 }
 
+/* The disk is told of what was written, some megabytes at a time. */
+static void start_disk(hid_t file, hsize_t *told)
+{
+    hsize_t bytes = 0;
+    if (H5Fget_filesize(file, &bytes) < 0 || bytes < *told + MODAL_DISK_PIECE) return;
+    modal_h5_start_disk(file);
+    *told = bytes;
+}
+
 static modal_status write_all(hid_t file, const modal_basis *basis, modal_basis_wait *wait, void *context,
                               modal_error *err)
 {
     modal_status status = MODAL_OK;
     hid_t shapes = H5I_INVALID_HID;
-    modal_basis hashed = *basis; /* borrows everything; only its hash is changed */
+    hsize_t told = 0;
+    modal_basis_inspection *inspection = NULL;
+    char hash[MODAL_HASH_TEXT];
+    MODAL_TRY(modal_basis_inspection_new(&inspection, basis, err));
     MODAL_TRY(modal_h5_write_text(file, "modal_type", "basis", err));
     MODAL_TRY(modal_h5_write_text(file, "modal_version", "2.0", err));
     MODAL_TRY(modal_h5_make_group(file, "shapes", &shapes, err));
     MODAL_TRY(modal_h5_write_integer(shapes, "count", basis->n_shapes, err));
     for (int32_t i = 0; i < basis->n_shapes; i++) {
-        if (wait) {
-            MODAL_TRY(wait(context, i, err));
-            MODAL_TRY(check_shape(basis, i, err));
-        }
+        if (wait) MODAL_TRY(wait(context, i, err));
+        MODAL_TRY(check_complete(basis, i, err));
+        MODAL_TRY(modal_basis_inspection_next(inspection, err));
         MODAL_TRY(write_shape(shapes, i, &basis->shapes[i], err));
+        start_disk(file, &told);
     }
+    if (wait) MODAL_TRY(wait(context, basis->n_shapes, err));
     MODAL_TRY(write_objects(file, basis, err));
     MODAL_TRY(modal_provenance_write(file, basis->provenance, basis->n_provenance, err));
-    MODAL_TRY(modal_basis_hash(&hashed, err));
-    MODAL_TRY(modal_h5_write_text(file, "content_hash", hashed.hash, err));
+    MODAL_TRY(modal_basis_inspection_end(&inspection, MODAL_OK, hash, err));
+    MODAL_TRY(modal_h5_write_text(file, "content_hash", hash, err));
 done:
+    status = modal_basis_inspection_end(&inspection, status, hash, err);
     return modal_h5_end_group(&shapes, status, err);
 }
 
@@ -221,7 +226,7 @@ modal_status modal_basis_write_shapes(const char *path, const modal_basis *basis
     modal_status status = MODAL_OK;
     hid_t file = H5I_INVALID_HID;
     MODAL_TRY(check_basis(basis, err));
-    for (int32_t i = 0; i < basis->n_shapes && !wait; i++) MODAL_TRY(check_shape(basis, i, err));
+    for (int32_t i = 0; i < basis->n_shapes && !wait; i++) MODAL_TRY(check_complete(basis, i, err));
     MODAL_TRY(modal_h5_create(&file, path, err));
     status = write_all(file, basis, wait, context, err);
 done:

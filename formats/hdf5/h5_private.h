@@ -16,6 +16,10 @@ void modal_h5_drop(hid_t *id);
 /* HDF5's description of its last failure, which it then forgets. */
 void modal_h5_stack(char text[MODAL_H5_STACK]);
 
+/* The disk begins with what was written so far to the file that `place` is in, if HDF5 writes through a plain
+ * file as it does by default. */
+void modal_h5_start_disk(hid_t place);
+
 /* The access properties of all our files. */
 modal_status modal_h5_access(hid_t *access, modal_error *err);
 

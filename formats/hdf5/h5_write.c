@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/hdf5/h5_private.h"
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 
 /* Creation properties without a time stamp. */
@@ -131,6 +132,18 @@ modal_status modal_h5_make_group(hid_t parent, const char *name, hid_t *group, m
                       : MODAL_OK;
 }
 
+void modal_h5_start_disk(hid_t place)
+{
+    const hid_t file = H5Iget_file_id(place), access = file < 0 ? -1 : H5Fget_access_plist(file);
+    int *descriptor = NULL;
+    if (access >= 0 && H5Pget_driver(access) == H5FD_SEC2 &&
+        H5Fget_vfd_handle(file, H5P_DEFAULT, (void **)&descriptor) >= 0 && descriptor)
+        modal_disk_start(*descriptor, 0, 0);
+    if (access >= 0) H5Pclose(access);
+    if (file >= 0) H5Fclose(file);
+    H5Eclear2(H5E_DEFAULT);
+}
+
 /* Closes an id of a file being written, where a failure means that data is lost. */
 static modal_status close_written(hid_t *id, modal_status status, const char *name,
                                   modal_error *err)
@@ -144,6 +157,53 @@ static modal_status close_written(hid_t *id, modal_status status, const char *na
 modal_status modal_h5_end_group(hid_t *group, modal_status status, modal_error *err)
 {
     return close_written(group, status, "group", err);
+}
+
+/* Rows of an array of any type, to it or from it. */
+static modal_status move_rows(hid_t dataset, const char *name, hid_t type, int64_t first, int64_t count,
+                              const void *from, void *to, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    hsize_t size[MODAL_H5_RANK], start[MODAL_H5_RANK] = {(hsize_t)first};
+    hid_t space = H5Dget_space(dataset), memory = H5I_INVALID_HID;
+    const int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
+    int good = rank > 0 && rank <= MODAL_H5_RANK && H5Sget_simple_extent_dims(space, size, NULL) >= 0 &&
+               (hsize_t)(first + count) <= size[0];
+    if (good) {
+        size[0] = (hsize_t)count;
+        memory = H5Screate_simple(rank, size, NULL);
+        good = memory >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0;
+    }
+    if (good && from) good = H5Dwrite(dataset, type, memory, space, H5P_DEFAULT, from) >= 0;
+    if (good && to) good = H5Dread(dataset, type, memory, space, H5P_DEFAULT, to) >= 0;
+    if (!good)
+        status = modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, from ? "cannot be written" : "cannot be read");
+    modal_h5_drop(&memory);
+    modal_h5_drop(&space);
+    return status;
+}
+
+/* In pieces, so that the disk works on one while the next is copied to the system's memory. */
+static modal_status write_pieces(hid_t dataset, const char *name, modal_h5_type type, int rank, const int64_t *dims,
+                                 const void *values, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int64_t row = (int64_t)modal_h5_type_bytes(type);
+    for (int i = 1; i < rank; i++) row *= dims[i];
+    if (dims[0] * row <= MODAL_DISK_PIECE) {
+        if (H5Dwrite(dataset, modal_h5_file_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
+            status = modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, "cannot be written");
+        goto done;
+    }
+    const int64_t most = row < MODAL_DISK_PIECE ? MODAL_DISK_PIECE / row : 1;
+    for (int64_t first = 0; first < dims[0]; first += most) {
+        const int64_t count = dims[0] - first < most ? dims[0] - first : most;
+        MODAL_TRY(move_rows(dataset, name, modal_h5_file_type(type), first, count,
+                            (const char *)values + first * row, NULL, err));
+        modal_h5_start_disk(dataset);
+    }
+done:
+    return status;
 }
 
 modal_status modal_h5_write_array(hid_t place, const char *name, modal_h5_type type, int rank,
@@ -172,9 +232,10 @@ modal_status modal_h5_write_array(hid_t place, const char *name, modal_h5_type t
     if (space >= 0)
         dataset = H5Dcreate2(place, name, modal_h5_file_type(type), space, H5P_DEFAULT, creation,
                              H5P_DEFAULT);
-    if (dataset < 0 || (!empty && H5Dwrite(dataset, modal_h5_file_type(type), H5S_ALL, H5S_ALL,
-                                           H5P_DEFAULT, values) < 0))
+    if (dataset < 0)
         status = modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, "cannot be written");
+    else if (!empty)
+        status = write_pieces(dataset, name, type, rank, dims, values, err);
 done:
     status = close_written(&dataset, status, name, err);
     modal_h5_drop(&space);
@@ -198,40 +259,16 @@ modal_status modal_h5_make_rows(hid_t place, const char *name, int rank, const i
     return *dataset < 0 ? modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, "cannot be written") : MODAL_OK;
 }
 
-/* Rows of an array, to it or from it. */
-static modal_status move_rows(hid_t dataset, const char *name, int64_t first, int64_t count, const double *from,
-                              double *to, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    hsize_t size[MODAL_H5_RANK], start[MODAL_H5_RANK] = {(hsize_t)first};
-    hid_t space = H5Dget_space(dataset), memory = H5I_INVALID_HID;
-    const int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
-    int good = rank > 0 && rank <= MODAL_H5_RANK && H5Sget_simple_extent_dims(space, size, NULL) >= 0 &&
-               (hsize_t)(first + count) <= size[0];
-    if (good) {
-        size[0] = (hsize_t)count;
-        memory = H5Screate_simple(rank, size, NULL);
-        good = memory >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0;
-    }
-    if (good && from) good = H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, from) >= 0;
-    if (good && to) good = H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, to) >= 0;
-    if (!good)
-        status = modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, from ? "cannot be written" : "cannot be read");
-    modal_h5_drop(&memory);
-    modal_h5_drop(&space);
-    return status;
-}
-
 modal_status modal_h5_put_rows(hid_t dataset, const char *name, int64_t first, int64_t count,
                                const double *values, modal_error *err)
 {
-    return move_rows(dataset, name, first, count, values, NULL, err);
+    return move_rows(dataset, name, H5T_NATIVE_DOUBLE, first, count, values, NULL, err);
 }
 
 modal_status modal_h5_get_rows(hid_t dataset, const char *name, int64_t first, int64_t count, double *values,
                                modal_error *err)
 {
-    return move_rows(dataset, name, first, count, NULL, values, err);
+    return move_rows(dataset, name, H5T_NATIVE_DOUBLE, first, count, NULL, values, err);
 }
 
 modal_status modal_h5_end_rows(hid_t *dataset, modal_status status, const char *name, modal_error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "formats/hdf5/h5_util.h"
+#include "formats/hdf5/h5_private.h"
 #include "formats/hdf5/provenance_h5.h"
 #include "formats/hdf5/trajectory_h5.h"
 #include "formats/hdf5/trajectory_rules.h"
@@ -119,6 +119,7 @@ static modal_status flush(modal_trajectory_out *o, modal_error *err)
     for (int i = 0; i < ARRAYS; i++)
         if (o->width[i] > 0)
             MODAL_TRY(modal_h5_put_rows(o->rows[i], names[i], o->written, o->waiting, o->block[i], err));
+    modal_h5_start_disk(o->file);
     o->last_time = o->block[TIMES][o->waiting - 1];
     o->written += o->waiting;
     o->waiting = 0;

@@ -9,9 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 
-enum { BUFFER_BYTES = 1 << 20, START_BYTES = 4 << 20 };
+enum { BUFFER_BYTES = 1 << 20 };
 
 static modal_status failed(const modal_file_out *out, const char *what, modal_error *err)
 {
@@ -41,22 +42,11 @@ modal_status modal_file_out_open_frame(modal_file_out *out, const char *folder, 
     return modal_file_out_open(out, path, err);
 }
 
-void modal_file_start(int file, int64_t from, int64_t length)
-{
-#ifdef SYNC_FILE_RANGE_WRITE
-    const int before = errno;
-    sync_file_range(file, (off_t)from, (off_t)length, SYNC_FILE_RANGE_WRITE);
-    errno = before;
-#else
-    (void)file, (void)from, (void)length;
-#endif
-}
-
 static void start(modal_file_out *out, int64_t least)
 {
     const int64_t length = out->written - out->used - out->on_their_way;
     if (length < least) return;
-    modal_file_start(out->file, out->on_their_way, length);
+    modal_disk_start(out->file, out->on_their_way, length);
     out->on_their_way += length;
 }
 
@@ -78,7 +68,7 @@ static modal_status flush(modal_file_out *out, modal_error *err)
     const int64_t used = out->used;
     out->used = 0;
     const modal_status status = write_all(out, out->buffer, used, err);
-    if (status == MODAL_OK) start(out, START_BYTES);
+    if (status == MODAL_OK) start(out, MODAL_DISK_PIECE);
     return status;
 }
 
@@ -90,7 +80,7 @@ modal_status modal_file_out_write(modal_file_out *out, const void *bytes, int64_
     if (length >= BUFFER_BYTES / 2) {
         MODAL_TRY(write_all(out, bytes, length, err));
         out->written += length;
-        start(out, START_BYTES);
+        start(out, MODAL_DISK_PIECE);
     } else {
         memcpy(out->buffer + out->used, bytes, (size_t)length);
         out->used += length;

@@ -36,10 +36,6 @@ void modal_file_out_filled(modal_file_out *out, const char *end);
 /* Writes at a place, which may be behind the end; the buffer must be empty or not matter there. */
 modal_status modal_file_out_write_at(modal_file_out *out, int64_t place, const void *bytes,
                                      int64_t length, modal_error *err);
-/* Tells the system to begin to write `length` bytes of a file (0: to its end) to the disk, which then works
- * while frames are made, so that a sync at the end finds little left. No promise: what the system cannot do
- * is done by that sync. */
-void modal_file_start(int file, int64_t from, int64_t length);
 /* Writes what is collected and closes; the buffer stays for the next file. */
 modal_status modal_file_out_close(modal_file_out *out, modal_error *err);
 /* Closes without caring, and frees; may be called twice. */

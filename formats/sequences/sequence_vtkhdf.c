@@ -336,18 +336,6 @@ static modal_status append_array(const modal_sequence_writer *w, int array, int6
     return status;
 }
 
-/* The disk begins with what was appended, if HDF5 writes through a plain file as it does by default. */
-static void start_disk(const modal_sequence_writer *w)
-{
-    const hid_t access = H5Fget_access_plist(w->file);
-    int *file = NULL;
-    if (access >= 0 && H5Pget_driver(access) == H5FD_SEC2 &&
-        H5Fget_vfd_handle(w->file, H5P_DEFAULT, (void **)&file) >= 0 && file)
-        modal_file_start(*file, 0, 0);
-    if (access >= 0) H5Pclose(access);
-    H5Eclear2(H5E_DEFAULT);
-}
-
 modal_status modal_sequence_append(modal_sequence_writer *writer,
                                    const modal_sequence_frames *frames, modal_error *err)
 {
@@ -373,7 +361,7 @@ modal_status modal_sequence_append(modal_sequence_writer *writer,
         if (status != MODAL_OK) goto done;
     }
     writer->n_written += n;
-    if (n > 0) start_disk(writer);
+    if (n > 0) modal_h5_start_disk(writer->file);
 done:
     return hand_on(status, &local, writer->path, err);
 }

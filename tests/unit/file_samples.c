@@ -234,7 +234,7 @@ static void grid_shape(modal_shape *s, int with_uv)
     for (int64_t i = 0; i < 3 * s->n_triangles; i++) s->triangle_uv[i] = (int32_t)(i % s->n_uv);
 }
 
-static void octahedron_shape(modal_shape *s)
+static void octahedron_shape(modal_shape *s, int32_t n_modes)
 {
     static const int32_t triangles[] = {0, 2, 4, 2, 1, 4, 1, 3, 4, 3, 0, 4,
                                         2, 0, 5, 1, 2, 5, 3, 1, 5, 0, 3, 5};
@@ -251,7 +251,7 @@ static void octahedron_shape(modal_shape *s)
     for (int32_t i = 0; i < 6; i++) s->user_vertex[i] = 5 - i;
     for (int32_t i = 0; i < 8; i++) s->user_triangle[i] = i;
     add_tables(s);
-    add_modes(s, 3, 6);
+    add_modes(s, n_modes, 6);
     add_solid(s, 4, nodes, 1);
     for (int32_t v = 0; v < 6; v++) {
         const double *x = s->rest_positions + 3 * v;
@@ -273,13 +273,14 @@ static void turn(double frame[12], double angle, double x)
     memcpy(frame, turned, sizeof turned);
 }
 
-modal_basis sample_basis(int with_uv)
+static modal_basis some_basis(int32_t n_shapes, int with_uv, int32_t n_modes)
 {
-    modal_basis b = {.n_shapes = 2, .n_objects = 3};
-    b.shapes = room(2, sizeof *b.shapes);
+    modal_basis b = {.n_shapes = n_shapes, .n_objects = 3};
+    b.shapes = room(n_shapes, sizeof *b.shapes);
     b.objects = room(3, sizeof *b.objects);
     grid_shape(&b.shapes[0], with_uv);
-    octahedron_shape(&b.shapes[1]);
+    octahedron_shape(&b.shapes[1], n_modes);
+    if (n_shapes > 2) octahedron_shape(&b.shapes[2], 3);
     for (int32_t i = 0; i < 3; i++) {
         b.objects[i].shape = i % 2;
         b.objects[i].parent = i == 0 ? 2 : i == 1 ? 0 : -1;
@@ -291,6 +292,9 @@ modal_basis sample_basis(int with_uv)
     assert_int_equal(modal_basis_hash(&b, NULL), MODAL_OK);
     return b;
 }
+
+modal_basis sample_basis(int with_uv) { return some_basis(2, with_uv, 3); }
+modal_basis sample_large_basis(void) { return some_basis(3, 0, 40000); }
 
 modal_trajectory sample_trajectory(const modal_basis *b, int with_frames)
 {

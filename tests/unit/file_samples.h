@@ -15,6 +15,10 @@
  * in a tetrahedron) and three objects. Everything is consistent. */
 modal_basis sample_basis(int with_uv);
 
+/* With a third shape, and the second one so large that its arrays are written in pieces, by one thread, and
+ * inspected by another. */
+modal_basis sample_large_basis(void);
+
 /* Seven frames of that basis's three objects. */
 modal_trajectory sample_trajectory(const modal_basis *basis, int with_frames);
 

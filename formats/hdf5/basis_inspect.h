@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The shapes of a basis that is being written: their rules and their hash, by a second thread as soon as one is
+ * large, for both read everything once more and would keep the disk waiting. */
+#ifndef MODAL_FORMATS_BASIS_INSPECT_H
+#define MODAL_FORMATS_BASIS_INSPECT_H
+
+#include "lib/base/hash.h"
+#include "lib/basis/basis.h"
+
+typedef struct modal_basis_inspection modal_basis_inspection;
+
+/* Borrows the basis, of which only the number of shapes has to be there. */
+modal_status modal_basis_inspection_new(modal_basis_inspection **inspection, const modal_basis *basis,
+                                        modal_error *err);
+/* The next shape is complete, and stays as it is. Returns MODAL_ERROR_INTERRUPTED where one before it is known to
+ * break a rule; modal_basis_inspection_end says which. */
+modal_status modal_basis_inspection_next(modal_basis_inspection *inspection, modal_error *err);
+/* Waits for the shapes that were given. status MODAL_OK: all were, and `hash` becomes the content hash, objects
+ * included; MODAL_ERROR_INPUT for the first rule that is broken. Otherwise the status is returned, unless it is
+ * that of such a rule. Frees and forgets; NULL is fine. */
+modal_status modal_basis_inspection_end(modal_basis_inspection **inspection, modal_status status,
+                                        char hash[MODAL_HASH_TEXT], modal_error *err);
+
+#endif
