@@ -32,6 +32,7 @@ typedef struct request {
     int sturm;
     modal_modes_factor factor;
     int64_t memory_limit; /* bytes of the eigenvalue computation, 0: what the machine has */
+    double available_memory; /* what that was a moment ago, 0: to be asked */
     modal_device device; /* --backend: of the reduced forces, "cpu" without */
     int threads;
 } request;

@@ -97,7 +97,10 @@ modal_status modalpack_find_modes(const request *r, modal_shape *shape, int n_th
                                   .factor = r->factor,
                                   .memory_limit = (double)r->memory_limit};
     wanted.limit_is_available = r->memory_limit == 0;
-    if (wanted.limit_is_available) wanted.memory_limit = share_of_available * tool_available_memory("");
+    if (wanted.limit_is_available) {
+        const double available = r->available_memory > 0 ? r->available_memory : tool_available_memory("");
+        wanted.memory_limit = share_of_available * available;
+    }
     wanted.memory_limit *= (double)n_threads / r->threads;
     MODAL_TRY(modal_modes_solve(&shape->volume, shape->fixed_nodes, shape->n_fixed_nodes, &wanted,
                                 &result, progress, err));

@@ -14,6 +14,7 @@
 #include "lib/mesh/split.h"
 #include "lib/modes/factor.h"
 #include "lib/reduced/stvk.h"
+#include "tools/common/memory.h"
 #include "tools/modalpack.h"
 
 /* More nodes than this are solved with all threads, one shape after the other. */
@@ -154,6 +155,8 @@ static modal_status do_small(tool *t, const request *r, modal_basis *basis, cons
     int stop = 0;
     modal_status failed = MODAL_OK;
     modal_error failure = {0};
+    request once = *r; /* the system is not asked again by each of thousands */
+    once.available_memory = tool_available_memory("");
     const int blas_threads = modal_blas_threads(1);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads)
     for (int64_t k = 0; k < basis->n_shapes; k++) {
@@ -164,7 +167,7 @@ static modal_status do_small(tool *t, const request *r, modal_basis *basis, cons
         skip = stop || k > failed_at;
         if (skip) continue;
         modal_error own = {0};
-        modal_status status = what->step(r, shape, k, 1, NULL, what->context, &own);
+        modal_status status = what->step(&once, shape, k, 1, NULL, what->context, &own);
 #pragma omp critical(modalpack_shapes)
         {
             ++n_done;
@@ -331,7 +334,7 @@ static modal_status solve_shapes(tool *t, request *r, const tool_output *output,
     MODAL_TRY(fit_memory(t, r, basis, err));
     /* thousands of small solves: give memory back to the system once, not every time */
     mallopt(M_TRIM_THRESHOLD, 1 << 28);
-    mallopt(M_MMAP_THRESHOLD, 1 << 28);
+    mallopt(M_MMAP_THRESHOLD, 1 << 25); /* the most that it takes */
     if (!only_modes) MODAL_TRY(do_stage(t, r, basis, &(stage){"modes", step_modes, NULL, LARGE}, err));
     if (r->n_linear > 0) MODAL_TRY(add_derivatives(t, r, basis, err));
     if (r->reduced_forces) MODAL_TRY(add_forces(t, r, basis, err));

@@ -324,25 +324,47 @@ modal_status modal_factor_count(modal_factor *factor, double shift, int64_t *n_b
     return MODAL_OK;
 }
 
+/* Nodes [from, to) of the order of elimination, into that order. */
+static void permute(const modal_factor *factor, int64_t from, int64_t to, const modal_row *x, modal_row *y)
+{
+    const double *scale = factor->precision == MODAL_FLOAT32 ? factor->scale : NULL;
+    for (int64_t k = from; k < to; k++)
+        for (int p = 0; p < 3; p++) {
+            const int64_t i = 3 * factor->order[k] + p;
+            y[3 * k + p] = scale ? scale[i] * x[i] : x[i];
+        }
+}
+
+/* And back. */
+static void permute_back(const modal_factor *factor, int64_t from, int64_t to, const modal_row *y, modal_row *x)
+{
+    const double *scale = factor->precision == MODAL_FLOAT32 ? factor->scale : NULL;
+    for (int64_t k = from; k < to; k++)
+        for (int p = 0; p < 3; p++) {
+            const int64_t i = 3 * factor->order[k] + p;
+            x[i] = scale ? scale[i] * y[3 * k + p] : y[3 * k + p];
+        }
+}
+
 void modal_factor_solve_rows(modal_factor *factor, const modal_row *right, modal_row *solution)
 {
-    const int64_t *order = factor->order, n_nodes = factor->n / 3;
-    const int n_threads = n_nodes > 2048 ? factor->n_threads : 1;
-    const double *scale = factor->precision == MODAL_FLOAT32 ? factor->scale : NULL;
+    enum { CHUNK = 2048 };
+    const int64_t n_nodes = factor->n / 3;
     modal_row *y = factor->work;
-#pragma omp parallel for schedule(static) num_threads(n_threads)
-    for (int64_t k = 0; k < n_nodes; k++)
-        for (int p = 0; p < 3; p++) {
-            const int64_t from = 3 * order[k] + p;
-            y[3 * k + p] = scale ? scale[from] * right[from] : right[from];
-        }
+    /* a parallel region takes a microsecond even with one thread */
+    if (n_nodes <= CHUNK) {
+        permute(factor, 0, n_nodes, right, y);
+        modal_triangle_solve(factor->triangle, y);
+        permute_back(factor, 0, n_nodes, y, solution);
+        return;
+    }
+#pragma omp parallel for schedule(static) num_threads(factor->n_threads)
+    for (int64_t k = 0; k < n_nodes; k += CHUNK)
+        permute(factor, k, k + CHUNK < n_nodes ? k + CHUNK : n_nodes, right, y);
     modal_triangle_solve(factor->triangle, y);
-#pragma omp parallel for schedule(static) num_threads(n_threads)
-    for (int64_t k = 0; k < n_nodes; k++)
-        for (int p = 0; p < 3; p++) {
-            const int64_t to = 3 * order[k] + p;
-            solution[to] = scale ? scale[to] * y[3 * k + p] : y[3 * k + p];
-        }
+#pragma omp parallel for schedule(static) num_threads(factor->n_threads)
+    for (int64_t k = 0; k < n_nodes; k += CHUNK)
+        permute_back(factor, k, k + CHUNK < n_nodes ? k + CHUNK : n_nodes, y, solution);
 }
 
 modal_status modal_factor_solve(modal_factor *factor, int64_t n_vectors, const double *right,

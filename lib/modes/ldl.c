@@ -34,6 +34,7 @@ typedef struct ldl {
     void *block;             /* [widest, PIVOT_BLOCK] */
     int64_t widest;
     size_t value_bytes;
+    int n_threads;
     const struct ldl_steps *steps;
 } ldl;
 
@@ -47,17 +48,18 @@ typedef struct ldl_steps {
 static int64_t columns_of(const modal_supernodes *s, int64_t k) { return s->first[k + 1] - s->first[k]; }
 static int64_t rows_of(const modal_supernodes *s, int64_t k) { return s->rows_at[k + 1] - s->rows_at[k]; }
 
-static void *thread_work(const ldl *l)
-{
-    return (char *)l->work + (size_t)omp_get_thread_num() * WORK * l->value_bytes;
-}
-static int32_t *thread_map(const ldl *l) { return l->maps + omp_get_thread_num() * l->s->n; }
+/* With one thread there is no region of its own: its number is that of a caller among others. */
+static int thread_of(const ldl *l) { return l->n_threads == 1 ? 0 : omp_get_thread_num(); }
+static void *thread_work(const ldl *l) { return (char *)l->work + (size_t)thread_of(l) * WORK * l->value_bytes; }
+static int32_t *thread_map(const ldl *l) { return l->maps + thread_of(l) * l->s->n; }
 
 static void map_rows(const ldl *l, int64_t k, int32_t *map)
 {
     const int64_t *rows = l->s->rows + l->s->rows_at[k], n_rows = rows_of(l->s, k);
     for (int64_t i = 0; i < n_rows; i++) map[rows[i]] = (int32_t)i;
 }
+
+static int64_t tile_end(int64_t from, int64_t n_rows) { return from + ROW_TILE < n_rows ? from + ROW_TILE : n_rows; }
 
 #define VALUE double
 #define STEP(x) x##_float64
@@ -125,6 +127,18 @@ static int64_t first_row_from(const ldl *l, int64_t d, int64_t at, const int32_t
     return low;
 }
 
+/* What all in the list do to a tile of the rows of supernode k. */
+static void update_tile(const ldl *l, int64_t k, int64_t n_list, int64_t tile, const int32_t *map)
+{
+    for (int64_t e = 0; e < n_list; e++) {
+        const int64_t d = l->list[e], a = l->at[d], b = last_row_in(l, k, d);
+        const int64_t from = first_row_from(l, d, a, map, tile * ROW_TILE);
+        const int64_t to = first_row_from(l, d, a, map, (tile + 1) * ROW_TILE);
+        if (from < to) l->steps->update(l, k, d, a, b, from, to, map, thread_work(l));
+    }
+}
+
+/* Parallel regions are left out, not switched off, where one thread works: each takes a microsecond. */
 static void factor_top(ldl *l, int64_t k, int n_threads)
 {
     int64_t n_list = 0;
@@ -133,14 +147,12 @@ static void factor_top(ldl *l, int64_t k, int n_threads)
     map_rows(l, k, map);
     l->steps->assemble(l, k, map);
     for (int64_t d = l->head[k]; d >= 0; d = l->next[d]) l->list[n_list++] = d;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads) if (n_tiles > 1)
-    for (int64_t tile = 0; tile < n_tiles; tile++)
-        for (int64_t e = 0; e < n_list; e++) {
-            const int64_t d = l->list[e], a = l->at[d], b = last_row_in(l, k, d);
-            const int64_t from = first_row_from(l, d, a, map, tile * ROW_TILE);
-            const int64_t to = first_row_from(l, d, a, map, (tile + 1) * ROW_TILE);
-            if (from < to) l->steps->update(l, k, d, a, b, from, to, map, thread_work(l));
-        }
+    if (n_threads == 1 || n_tiles == 1) {
+        for (int64_t tile = 0; tile < n_tiles; tile++) update_tile(l, k, n_list, tile, map);
+    } else {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
+        for (int64_t tile = 0; tile < n_tiles; tile++) update_tile(l, k, n_list, tile, map);
+    }
     for (int64_t e = 0; e < n_list; e++) {
         const int64_t d = l->list[e];
         l->at[d] = last_row_in(l, k, d);
@@ -180,20 +192,28 @@ static modal_status run(ldl *l, int n_threads, const modal_progress *progress, c
     for (int64_t k = 0; k < n; k++) total += weight[k] = own[k] = work_of(s, k);
     modal_cut_subtrees(n, s->parent, weight, begin, fmax(total / TASKS, 1e6), &n_subtrees, subtrees,
                        &n_top, top);
+    if (n_threads == 1) {
+        for (int64_t k = 0; k < n_subtrees; k++) {
+            factor_subtree(l, &subtrees[k], blocks);
+            done += weight[subtrees[k].to];
+            MODAL_TRY(modal_progress_report(progress, stage, done / total, err));
+        }
+    } else {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads) if (n_subtrees > 1)
-    for (int64_t k = 0; k < n_subtrees; k++) {
-        int stopped;
+        for (int64_t k = 0; k < n_subtrees; k++) {
+            int stopped;
 #pragma omp atomic read
-        stopped = stop;
-        if (stopped) continue;
-        const int thread = omp_get_thread_num();
-        factor_subtree(l, &subtrees[k], blocks + thread * block_bytes);
-        double now;
+            stopped = stop;
+            if (stopped) continue;
+            const int thread = omp_get_thread_num();
+            factor_subtree(l, &subtrees[k], blocks + thread * block_bytes);
+            double now;
 #pragma omp atomic capture
-        now = done += weight[subtrees[k].to];
-        if (thread == 0 && modal_progress_report(progress, stage, now / total, NULL) != MODAL_OK) {
+            now = done += weight[subtrees[k].to];
+            if (thread == 0 && modal_progress_report(progress, stage, now / total, NULL) != MODAL_OK) {
 #pragma omp atomic write
-            stop = 1;
+                stop = 1;
+            }
         }
     }
     if (stop) MODAL_FAIL(err, MODAL_ERROR_INTERRUPTED, "%s: interrupted", stage);
@@ -219,7 +239,7 @@ modal_status modal_ldl_compute(const modal_supernodes *s, const modal_ldl_input 
                                const modal_progress *progress, const char *stage, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    ldl l = {.s = s, .input = input, .values = values, .pivots = pivots};
+    ldl l = {.s = s, .input = input, .values = values, .pivots = pivots, .n_threads = n_threads};
     l.value_bytes = modal_value_bytes(input->precision);
     l.steps = steps_of[input->precision];
     for (int64_t k = 0; k < s->n_supernodes; k++)

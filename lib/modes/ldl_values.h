@@ -136,22 +136,22 @@ static void STEP(factor_supernode)(const ldl *l, int64_t k, int n_threads, void 
         const int64_t nb = n_columns - j0 < PIVOT_BLOCK ? n_columns - j0 : PIVOT_BLOCK;
         const int64_t below = j0 + nb, n_tiles = (stride - below + ROW_TILE - 1) / ROW_TILE;
         STEP(factor_diagonal)(x, stride, j0, nb, l->input->least, pivots);
-#pragma omp parallel num_threads(n_threads) if (n_threads > 1 && n_tiles > 1)
+        if (n_threads == 1 || n_tiles <= 1) {
+            for (int64_t from = below; from < stride; from += ROW_TILE)
+                STEP(factor_below)(x, stride, n_columns, j0, nb, from, tile_end(from, stride), pivots, block);
+            for (int64_t from = below; from < stride; from += ROW_TILE)
+                STEP(update_trailing)(x, stride, n_columns, j0, nb, from, tile_end(from, stride), block, work);
+            continue;
+        }
+#pragma omp parallel num_threads(n_threads)
         {
-            void *own = n_threads > 1 ? thread_work(l) : work;
+            void *own = thread_work(l);
 #pragma omp for schedule(static)
-            for (int64_t tile = 0; tile < n_tiles; tile++) {
-                const int64_t from = below + tile * ROW_TILE;
-                STEP(factor_below)(x, stride, n_columns, j0, nb, from,
-                             from + ROW_TILE < stride ? from + ROW_TILE : stride, pivots, block);
-            }
+            for (int64_t from = below; from < stride; from += ROW_TILE)
+                STEP(factor_below)(x, stride, n_columns, j0, nb, from, tile_end(from, stride), pivots, block);
 #pragma omp for schedule(dynamic, 1)
-            for (int64_t tile = 0; tile < n_tiles; tile++) {
-                const int64_t from = below + tile * ROW_TILE;
-                STEP(update_trailing)(x, stride, n_columns, j0, nb, from,
-                                from + ROW_TILE < stride ? from + ROW_TILE : stride, block,
-                                own);
-            }
+            for (int64_t from = below; from < stride; from += ROW_TILE)
+                STEP(update_trailing)(x, stride, n_columns, j0, nb, from, tile_end(from, stride), block, own);
         }
     }
 }

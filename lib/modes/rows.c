@@ -30,6 +30,7 @@
 #include "lib/modes/rows_simd.h"
 #endif
 
+/* Where all is one chunk no parallel region is made: one of a single thread takes a microsecond, too. */
 enum { SUM_CHUNK = 2048, NODE_CHUNK = 1024 };
 
 const modal_row_kernels *modal_rows(void)
@@ -115,6 +116,10 @@ void modal_row_mass_multiply(const modal_row_mass *mass, const modal_row *x, mod
         multiply_held(mass, x, y, n_threads);
         return;
     }
+    if (n <= NODE_CHUNK) {
+        kernels->mass(0, n, mass->offsets, mass->columns, mass->factors, x, y);
+        return;
+    }
 #pragma omp parallel for schedule(static) num_threads(n_threads) if (n > NODE_CHUNK)
     for (int64_t first = 0; first < n; first += NODE_CHUNK)
         kernels->mass(first, first + NODE_CHUNK < n ? first + NODE_CHUNK : n, mass->offsets,
@@ -166,6 +171,11 @@ void modal_rows_gram(int64_t n, int64_t n_blocks, const modal_row *v, const moda
 {
     const modal_row_kernels *kernels = modal_rows();
     const int64_t n_chunks = (n + SUM_CHUNK - 1) / SUM_CHUNK, size = n_blocks * MODAL_ROW;
+    memset(h, 0, (size_t)size * sizeof *h);
+    if (n_chunks == 1) {
+        for (int64_t b = 0; b < n_blocks; b++) kernels->gram(n, v + b * n, w, h + b * MODAL_ROW);
+        return;
+    }
 #pragma omp parallel for schedule(static) num_threads(n_threads) if (n_chunks > 1)
     for (int64_t chunk = 0; chunk < n_chunks; chunk++) {
         const int64_t first = chunk * SUM_CHUNK, count = n - first < SUM_CHUNK ? n - first : SUM_CHUNK;
@@ -174,7 +184,6 @@ void modal_rows_gram(int64_t n, int64_t n_blocks, const modal_row *v, const moda
         for (int64_t b = 0; b < n_blocks; b++)
             kernels->gram(count, v + b * n + first, w + first, part + b * MODAL_ROW);
     }
-    memset(h, 0, (size_t)size * sizeof *h);
     for (int64_t chunk = 0; chunk < n_chunks; chunk++)
         for (int64_t k = 0; k < size; k++) h[k] += scratch[chunk * size + k];
 }
@@ -184,7 +193,11 @@ void modal_rows_subtract(int64_t n, int64_t n_blocks, const modal_row *v, const 
 {
     const modal_row_kernels *kernels = modal_rows();
     const int64_t n_chunks = (n + SUM_CHUNK - 1) / SUM_CHUNK;
-#pragma omp parallel for schedule(static) num_threads(n_threads) if (n_chunks > 1)
+    if (n_chunks == 1) {
+        for (int64_t b = 0; b < n_blocks; b++) kernels->subtract(n, v + b * n, h + b * MODAL_ROW, w);
+        return;
+    }
+#pragma omp parallel for schedule(static) num_threads(n_threads)
     for (int64_t chunk = 0; chunk < n_chunks; chunk++) {
         const int64_t first = chunk * SUM_CHUNK, count = n - first < SUM_CHUNK ? n - first : SUM_CHUNK;
         for (int64_t b = 0; b < n_blocks; b++)
@@ -196,7 +209,11 @@ void modal_rows_scale(int64_t n, const modal_row *h, modal_row *w, int n_threads
 {
     const modal_row_kernels *kernels = modal_rows();
     const int64_t n_chunks = (n + SUM_CHUNK - 1) / SUM_CHUNK;
-#pragma omp parallel for schedule(static) num_threads(n_threads) if (n_chunks > 1)
+    if (n_chunks == 1) {
+        kernels->scale(n, h, w);
+        return;
+    }
+#pragma omp parallel for schedule(static) num_threads(n_threads)
     for (int64_t chunk = 0; chunk < n_chunks; chunk++) {
         const int64_t first = chunk * SUM_CHUNK, count = n - first < SUM_CHUNK ? n - first : SUM_CHUNK;
         kernels->scale(count, h, w + first);

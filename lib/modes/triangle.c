@@ -244,7 +244,11 @@ static void forward_top(modal_triangle *t, const modal_panel *panel, modal_row *
     const int64_t size = (int64_t)panel->n_columns * (panel->n_rows - panel->n_columns);
     kernels->solve_diagonal(panel, values_of(t, panel), y + panel->first);
     const int64_t n_parts = 4 * (int64_t)t->n_threads;
-#pragma omp parallel for schedule(static) num_threads(t->n_threads) if (size >= PARALLEL_VALUES)
+    if (size < PARALLEL_VALUES) {
+        kernels->update_below(&whole);
+        return;
+    }
+#pragma omp parallel for schedule(static) num_threads(t->n_threads)
     for (int64_t part = 0; part < n_parts; part++) {
         modal_panel_task task = whole;
         task.from = whole.to * part / n_parts;
@@ -281,13 +285,29 @@ static void backward_top(modal_triangle *t, const modal_panel *panel, modal_row 
     kernels->solve_diagonal_transposed(panel, values_of(t, panel), x);
 }
 
-void modal_triangle_solve(modal_triangle *t, modal_row *y)
+static void backward_subtree(const modal_triangle *t, int64_t k, modal_row *y)
 {
     const modal_value_kernels *kernels = t->kernels;
-    const int n_threads = t->n_subtrees > 1 ? t->n_threads : 1;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
-    for (int64_t k = 0; k < t->n_subtrees; k++)
-        forward_subtree(t, k, t->maps + omp_get_thread_num() * t->supernodes->n, y);
+    for (int64_t p = t->subtrees[k].to; p >= t->subtrees[k].from; p--) {
+        const modal_panel *panel = &t->panels[p];
+        modal_panel_task task = whole_panel(t, panel, y);
+        task.outside = y + panel->first;
+        kernels->gather_below(&task);
+        kernels->solve_diagonal_transposed(panel, values_of(t, panel), y + panel->first);
+    }
+}
+
+void modal_triangle_solve(modal_triangle *t, modal_row *y)
+{
+    /* a parallel region takes a microsecond even with one thread */
+    const int parallel = t->n_subtrees > 1 && t->n_threads > 1;
+    if (!parallel) {
+        for (int64_t k = 0; k < t->n_subtrees; k++) forward_subtree(t, k, t->maps, y);
+    } else {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(t->n_threads)
+        for (int64_t k = 0; k < t->n_subtrees; k++)
+            forward_subtree(t, k, t->maps + omp_get_thread_num() * t->supernodes->n, y);
+    }
     for (int64_t k = 0; k < t->n_subtrees; k++) {
         const modal_panel *root = &t->panels[t->subtrees[k].to];
         const int64_t *rows = t->supernodes->rows + root->rows_at + root->n_columns;
@@ -296,14 +316,10 @@ void modal_triangle_solve(modal_triangle *t, modal_row *y)
     }
     for (int64_t k = 0; k < t->n_top; k++) forward_top(t, &t->panels[t->top[k]], y);
     for (int64_t k = t->n_top - 1; k >= 0; k--) backward_top(t, &t->panels[t->top[k]], y);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
-    for (int64_t k = 0; k < t->n_subtrees; k++)
-        for (int64_t p = t->subtrees[k].to; p >= t->subtrees[k].from; p--) {
-            const modal_panel *panel = &t->panels[p];
-            modal_panel_task task = whole_panel(t, panel, y);
-            task.outside = y + panel->first;
-            kernels->gather_below(&task);
-            kernels->solve_diagonal_transposed(panel, values_of(t, panel),
-                                               y + panel->first);
-        }
+    if (!parallel) {
+        for (int64_t k = 0; k < t->n_subtrees; k++) backward_subtree(t, k, y);
+    } else {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(t->n_threads)
+        for (int64_t k = 0; k < t->n_subtrees; k++) backward_subtree(t, k, y);
+    }
 }
