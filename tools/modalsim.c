@@ -32,7 +32,7 @@ static const tool_option options[] = {
      "--duration write that one frame.",
      0},
     {"scene", 0, "FILE", NULL,
-     "A scene (JSON, formats/scene.md) instead of the options above: large deformations, wind, forces over "
+     "A scene (JSON, formats/scene.md) instead of the options above: large deformations, wind, forces and ground over "
      "time, moving and free objects, objects that hang on others. One with \"response\" makes a table (CSV) in "
      "the place of TRAJ: amplitudes and phases over frequencies.",
      0},

@@ -1,117 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/json/scene.h"
 
-#include <errno.h>
-#include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/json/json_place.h"
-#include "formats/meshes/csv.h"
+#include "formats/json/scene_reader.h"
 #include "formats/meshes/text_reader.h"
 #include "lib/base/memory.h"
-
-typedef struct reader {
-    modal_json_source source;
-    modal_scene *scene;
-} reader;
-
-/* A CSV file beside the scene, remembered for provenance. */
-static modal_status read_series(reader *r, const modal_json_place *place, int n_values, modal_series *series)
-{
-    modal_status status = MODAL_OK;
-    const char *name = NULL, *slash = strrchr(r->source.name, '/');
-    char *path = NULL;
-    int64_t capacity = r->scene->n_files;
-    MODAL_TRY(modal_json_text(place, &name));
-    const size_t folder = name[0] != '/' && slash ? (size_t)(slash - r->source.name) + 1 : 0;
-    MODAL_TRY(modal_alloc(&path, (int64_t)(folder + strlen(name) + 1), 1, "path", r->source.err));
-    memcpy(path, r->source.name, folder);
-    strcpy(path + folder, name);
-    MODAL_TRY(modal_series_read_csv(path, n_values, series, r->source.err));
-    MODAL_TRY(modal_grow(&r->scene->files, &capacity, (int64_t)r->scene->n_files + 1, sizeof(char *), "files",
-                         r->source.err));
-    r->scene->files[r->scene->n_files++] = path;
-    path = NULL;
-done:
-    modal_free(&path);
-    return status;
-}
-
-/* [[t, a, b ...], ...] with increasing times; *rows is [n, columns]. */
-static modal_status read_rows(const modal_json_place *place, int columns, const char *unit, double **rows,
-                              int64_t *n)
-{
-    modal_status status = MODAL_OK;
-    MODAL_TRY(modal_json_array(place, 2));
-    *n = (int64_t)json_array_size(place->value);
-    MODAL_TRY(modal_alloc(rows, *n * columns, sizeof(double), "keys", place->source->err));
-    for (int64_t i = 0; i < *n; i++) {
-        modal_json_place item;
-        modal_json_item(place, (size_t)i, &item);
-        MODAL_TRY(modal_json_vector(&item, columns, unit, *rows + i * columns));
-        if (i > 0 && !((*rows)[i * columns] > (*rows)[(i - 1) * columns])) {
-            status = modal_json_wrong(&item, "times must increase");
-            goto done;
-        }
-    }
-done:
-    return status;
-}
-
-static modal_status read_curve(reader *r, const modal_json_place *place, modal_curve *curve)
-{
-    modal_status status = MODAL_OK;
-    modal_json_place member, inner;
-    modal_series series = {0};
-    double *rows = NULL;
-    MODAL_TRY(modal_json_object(place, "keys file sine sweep"));
-    if (json_object_size(place->value) != 1) {
-        status = modal_json_wrong(place, "needs exactly one of keys, file, sine, sweep");
-        goto done;
-    }
-    if (modal_json_member(place, "keys", &member)) {
-        MODAL_TRY(read_rows(&member, 2, "s and 1", &rows, &curve->n_keys));
-        MODAL_TRY(modal_alloc(&curve->times, curve->n_keys, sizeof(double), "keys", r->source.err));
-        MODAL_TRY(modal_alloc(&curve->values, curve->n_keys, sizeof(double), "keys", r->source.err));
-        for (int64_t i = 0; i < curve->n_keys; i++) {
-            curve->times[i] = rows[2 * i];
-            curve->values[i] = rows[2 * i + 1];
-        }
-        curve->kind = MODAL_CURVE_KEYS;
-    } else if (modal_json_member(place, "file", &member)) {
-        MODAL_TRY(read_series(r, &member, 1, &series));
-        *curve = (modal_curve){.kind = MODAL_CURVE_KEYS, .n_keys = series.n_rows, .times = series.times,
-                               .values = series.values};
-        series.times = series.values = NULL;
-    } else if (modal_json_member(place, "sine", &member)) {
-        MODAL_TRY(modal_json_object(&member, "frequency phase"));
-        MODAL_TRY(modal_json_required(&member, "frequency", &inner));
-        MODAL_TRY(modal_json_number(&inner, 0, 1e12, "Hz", &curve->frequency));
-        MODAL_TRY(modal_json_optional_number(&member, "phase", -1e6, 1e6, "rad", &curve->phase));
-        curve->kind = MODAL_CURVE_SINE;
-    } else if (modal_json_member(place, "sweep", &member)) {
-        const struct {
-            const char *key, *unit;
-            double *value;
-        } parts[] = {{"from", "Hz", &curve->from}, {"to", "Hz", &curve->to}, {"start", "s", &curve->start},
-                     {"end", "s", &curve->end}};
-        MODAL_TRY(modal_json_object(&member, "from to start end phase"));
-        for (int i = 0; i < 4; i++) {
-            MODAL_TRY(modal_json_required(&member, parts[i].key, &inner));
-            MODAL_TRY(modal_json_number(&inner, 0, 1e12, parts[i].unit, parts[i].value));
-        }
-        MODAL_TRY(modal_json_optional_number(&member, "phase", -1e6, 1e6, "rad", &curve->phase));
-        if (!(curve->end > curve->start)) status = modal_json_wrong(&member, "ends before it starts");
-        curve->kind = MODAL_CURVE_SWEEP;
-    }
-done:
-    modal_series_free(&series);
-    modal_free(&rows);
-    return status;
-}
 
 static modal_status read_damping(const modal_json_place *place, double *alpha, double *beta, double *ratio)
 {
@@ -138,7 +34,7 @@ static modal_status read_model(const modal_json_place *place, int *stvk)
 
 /* ---- objects ---- */
 
-static modal_status read_motion(reader *r, const modal_json_place *place, modal_scene_object *o)
+static modal_status read_motion(modal_scene_reader *r, const modal_json_place *place, modal_scene_object *o)
 {
     modal_status status = MODAL_OK;
     modal_json_place member, inner;
@@ -176,9 +72,9 @@ static modal_status read_motion(reader *r, const modal_json_place *place, modal_
         goto done;
     }
     if (modal_json_member(place, "keys", &member)) {
-        MODAL_TRY(read_rows(&member, 7, "s, m and rad", &o->keys, &o->n_keys));
+        MODAL_TRY(modal_scene_read_rows(&member, 7, "s, m and rad", &o->keys, &o->n_keys));
     } else if (modal_json_member(place, "file", &member)) {
-        MODAL_TRY(read_series(r, &member, 6, &series));
+        MODAL_TRY(modal_scene_read_series(r, &member, 6, &series));
         MODAL_TRY(modal_alloc(&o->keys, 7 * series.n_rows, sizeof(double), "keys", r->source.err));
         o->n_keys = series.n_rows;
         for (int64_t i = 0; i < series.n_rows; i++) {
@@ -211,7 +107,7 @@ done:
     return status;
 }
 
-static modal_status read_object(reader *r, const modal_json_place *place, modal_scene_object *o)
+static modal_status read_object(modal_scene_reader *r, const modal_json_place *place, modal_scene_object *o)
 {
     modal_status status = MODAL_OK;
     modal_json_place member, inner;
@@ -260,15 +156,6 @@ done:
     return status;
 }
 
-/* The line of each item of a list, for what only the basis can tell to be wrong. */
-static modal_status read_lines(const modal_json_place *list, int32_t **lines)
-{
-    const int64_t count = (int64_t)json_array_size(list->value);
-    modal_status status = modal_alloc(lines, count, sizeof **lines, "lines", list->source->err);
-    if (status == MODAL_OK) modal_json_lines(list, *lines);
-    return status;
-}
-
 static int compare_objects(const void *a, const void *b)
 {
     const modal_scene_object *x = a, *y = b;
@@ -276,7 +163,7 @@ static int compare_objects(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
-static modal_status read_objects(reader *r, const modal_json_place *place)
+static modal_status read_objects(modal_scene_reader *r, const modal_json_place *place)
 {
     modal_status status = MODAL_OK;
     int32_t *lines = NULL;
@@ -284,7 +171,7 @@ static modal_status read_objects(reader *r, const modal_json_place *place)
     const size_t count = json_array_size(place->value);
     MODAL_TRY(modal_alloc_zero(&r->scene->objects, (int64_t)count, sizeof *r->scene->objects, "objects",
                                r->source.err));
-    MODAL_TRY(read_lines(place, &lines));
+    MODAL_TRY(modal_scene_read_lines(place, &lines));
     for (size_t i = 0; i < count; i++) {
         modal_json_place item;
         modal_json_item(place, i, &item);
@@ -303,90 +190,6 @@ static modal_status read_objects(reader *r, const modal_json_place *place)
                                       r->scene->objects[i].object, first);
             goto done;
         }
-done:
-    modal_free(&lines);
-    return status;
-}
-
-/* ---- forces ---- */
-
-/* object, and one of vertex, point and, in a force, group. */
-static modal_status read_place(const modal_json_place *place, int probe, modal_scene_force *f)
-{
-    modal_status status = MODAL_OK;
-    modal_json_place member;
-    int64_t index = 0;
-    int places = 0;
-    f->vertex = -1;
-    MODAL_TRY(modal_json_required(place, "object", &member));
-    MODAL_TRY(modal_json_integer(&member, 0, INT32_MAX - 1, &index));
-    f->object = (int32_t)index;
-    if (modal_json_member(place, "vertex", &member)) {
-        MODAL_TRY(modal_json_integer(&member, 0, INT32_MAX, &f->vertex));
-        places++;
-    }
-    if (modal_json_member(place, "point", &member)) {
-        MODAL_TRY(modal_json_vector(&member, 3, "m", f->point));
-        places++;
-    }
-    if (modal_json_member(place, "group", &member)) {
-        const char *name = NULL;
-        MODAL_TRY(modal_json_text(&member, &name));
-        MODAL_TRY(modal_copy_text(&f->group, name, SIZE_MAX, place->source->err));
-        places++;
-    }
-    if (places != 1)
-        status = modal_json_wrong(place, "needs exactly one of vertex, point%s", probe ? "" : ", group");
-done:
-    return status;
-}
-
-static modal_status read_force(reader *r, const modal_json_place *place, int impulse, modal_scene_force *f)
-{
-    modal_status status = MODAL_OK;
-    modal_json_place member;
-    MODAL_TRY(modal_json_object(place, impulse                      ? "object vertex point group impulse time"
-                                       : r->scene->response.given ? "object vertex point group force"
-                                                                    : "object vertex point group force curve"));
-    MODAL_TRY(read_place(place, 0, f));
-    MODAL_TRY(modal_json_required(place, impulse ? "impulse" : "force", &member));
-    MODAL_TRY(modal_json_vector(&member, 3, impulse ? "N s" : "N", f->vector));
-    if (impulse) {
-        f->curve.kind = MODAL_CURVE_PULSE;
-        MODAL_TRY(modal_json_optional_number(place, "time", 0, 1e12, "s", &f->curve.start));
-    } else if (modal_json_member(place, "curve", &member)) {
-        MODAL_TRY(read_curve(r, &member, &f->curve));
-    }
-done:
-    return status;
-}
-
-static modal_status read_forces(reader *r, const modal_json_place *root)
-{
-    modal_status status = MODAL_OK;
-    int32_t *lines = NULL;
-    int64_t capacity = 0;
-    for (int impulse = 0; impulse < 2; impulse++) {
-        modal_json_place list, item;
-        if (!modal_json_member(root, impulse ? "impulses" : "forces", &list)) continue;
-        MODAL_TRY(modal_json_array(&list, 0));
-        modal_free(&lines);
-        MODAL_TRY(read_lines(&list, &lines));
-        for (size_t i = 0; i < json_array_size(list.value); i++) {
-            MODAL_TRY(modal_grow(&r->scene->forces, &capacity, (int64_t)r->scene->n_forces + 1,
-                                 sizeof *r->scene->forces, "forces", r->source.err));
-            modal_scene_force *force = &r->scene->forces[r->scene->n_forces++];
-            memset(force, 0, sizeof *force);
-            force->place = (int32_t)i;
-            force->line = lines[i];
-            modal_json_item(&list, i, &item);
-            MODAL_TRY(read_force(r, &item, impulse, force));
-            if (impulse && !(force->curve.start < r->scene->duration)) {
-                status = modal_json_wrong(&item, "would change nothing, the scene ends before");
-                goto done;
-            }
-        }
-    }
 done:
     modal_free(&lines);
     return status;
@@ -437,7 +240,7 @@ static modal_status read_response(const modal_json_place *place, modal_scene_res
     int32_t *lines = NULL;
     modal_json_place member, item;
     to->given = 1;
-    MODAL_TRY(modal_json_object(place, "from to points acceleration probes"));
+    MODAL_TRY(modal_json_object(place, "from to points acceleration acceleration_phase probes"));
     MODAL_TRY(modal_json_required(place, "from", &member));
     MODAL_TRY(modal_json_number(&member, 0, 1e12, "Hz", &to->from));
     MODAL_TRY(modal_json_required(place, "to", &member));
@@ -450,17 +253,18 @@ static modal_status read_response(const modal_json_place *place, modal_scene_res
         goto done;
     }
     MODAL_TRY(modal_json_optional_vector(place, "acceleration", 3, "m/s^2", to->acceleration));
+    MODAL_TRY(modal_json_optional_vector(place, "acceleration_phase", 3, "rad", to->acceleration_phase));
     if (!modal_json_member(place, "probes", &member)) goto done;
     MODAL_TRY(modal_json_array(&member, 1));
     const size_t count = json_array_size(member.value);
     MODAL_TRY(modal_alloc_zero(&to->probes, (int64_t)count, sizeof *to->probes, "probes", place->source->err));
-    MODAL_TRY(read_lines(&member, &lines));
+    MODAL_TRY(modal_scene_read_lines(&member, &lines));
     for (size_t i = 0; i < count; i++) {
         to->probes[i].place = (int32_t)i;
         to->probes[i].line = lines[i];
         modal_json_item(&member, i, &item);
         MODAL_TRY(modal_json_object(&item, "object vertex point"));
-        MODAL_TRY(read_place(&item, 1, &to->probes[i]));
+        MODAL_TRY(modal_scene_read_place(&item, 1, &to->probes[i]));
         to->n_probes++;
     }
 done:
@@ -469,7 +273,7 @@ done:
 }
 
 /* A scene with a response has no time: keys that would mean nothing are unknown to it. */
-static modal_status read_response_root(reader *r, const modal_json_place *root, const modal_json_place *response)
+static modal_status read_response_root(modal_scene_reader *r, const modal_json_place *root, const modal_json_place *response)
 {
     modal_status status = MODAL_OK;
     modal_scene *scene = r->scene;
@@ -479,12 +283,12 @@ static modal_status read_response_root(reader *r, const modal_json_place *root, 
     if (modal_json_member(root, "damping", &member))
         MODAL_TRY(read_damping(&member, &scene->alpha, &scene->beta, &scene->ratio));
     if (modal_json_member(root, "objects", &member)) MODAL_TRY(read_objects(r, &member));
-    MODAL_TRY(read_forces(r, root));
+    MODAL_TRY(modal_scene_read_forces(r, root));
 done:
     return status;
 }
 
-static modal_status read_root(reader *r, const modal_json_place *root)
+static modal_status read_root(modal_scene_reader *r, const modal_json_place *root)
 {
     modal_status status = MODAL_OK;
     modal_scene *scene = r->scene;
@@ -493,7 +297,7 @@ static modal_status read_root(reader *r, const modal_json_place *root)
     if (json_is_object(root->value) && modal_json_member(root, "response", &member))
         return read_response_root(r, root, &member);
     MODAL_TRY(modal_json_object(root, "duration fps step model integrator newton damping gravity wind static "
-                                      "objects forces impulses"));
+                                      "objects forces impulses base_accelerations"));
     MODAL_TRY(modal_json_required(root, "duration", &member));
     MODAL_TRY(modal_json_number(&member, 0, 1e9, "s", &scene->duration));
     MODAL_TRY(modal_json_required(root, "fps", &member));
@@ -517,7 +321,8 @@ static modal_status read_root(reader *r, const modal_json_place *root)
     if (modal_json_member(root, "static", &member)) MODAL_TRY(modal_json_boolean(&member, &scene->start_static));
     if (modal_json_member(root, "wind", &member)) MODAL_TRY(read_wind(&member, &scene->wind));
     if (modal_json_member(root, "objects", &member)) MODAL_TRY(read_objects(r, &member));
-    MODAL_TRY(read_forces(r, root));
+    MODAL_TRY(modal_scene_read_forces(r, root));
+    if (modal_json_member(root, "base_accelerations", &member)) MODAL_TRY(modal_scene_read_shakings(r, &member));
 done:
     return status;
 }
@@ -526,7 +331,7 @@ modal_status modal_scene_parse(const char *text, size_t length, const char *path
                                modal_error *err)
 {
     modal_status status = MODAL_OK;
-    reader r = {.source = {path, NULL, err}, .scene = scene};
+    modal_scene_reader r = {.source = {path, NULL, err}, .scene = scene};
     json_t *json = NULL;
     char *copy = NULL;
     *scene = (modal_scene){.tolerance = 1e-8, .most_iterations = 20, .most_halvings = 8};

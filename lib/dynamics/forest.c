@@ -97,6 +97,7 @@ static modal_status attempt(modal_forest *f, const modal_forest_loads *loads, do
     const double when = t->rule == MODAL_STEP_ENERGY ? time + 0.5 * h : time + h;
     t->time = time;
     t->h = h;
+    if (loads->gravity) loads->gravity(loads->context, when, t->gravity);
     if (t->n_points > 0 && loads->forces) {
         loads->forces(loads->context, when, f->forces);
         for (int32_t i = 0; i < t->n_points; i++)

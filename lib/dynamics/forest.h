@@ -46,6 +46,8 @@ typedef struct modal_forest_loads {
     void (*forces)(void *context, double time, double *forces);
     /* the frame, with its derivatives, of a driven object */
     void (*drive)(void *context, int32_t object, double time, modal_step_frame *frame);
+    /* gravity instead of the setup's, m/s^2; NULL: it does not change */
+    void (*gravity)(void *context, double time, double *gravity);
 } modal_forest_loads;
 
 typedef struct modal_forest modal_forest;

@@ -15,7 +15,7 @@ struct modal_response {
     const modal_basis *basis;
     int64_t *offsets; /* [objects + 1] coordinates */
     double *frames;   /* [objects, 12] */
-    double *stiffness, *damping, *load; /* [coordinates] per modal mass */
+    double *stiffness, *damping, *load, *load_imaginary; /* [coordinates] per modal mass */
     double *real, *imaginary;           /* [coordinates] Q */
     double *rows;      /* a probe after the other, [3, modes]: displacement along world axes for each q */
 };
@@ -23,6 +23,12 @@ struct modal_response {
 static const modal_shape *shape_of(const modal_basis *basis, int32_t object)
 {
     return &basis->shapes[basis->objects[object].shape];
+}
+
+static void add_load(modal_response *r, int64_t coordinate, double load, double phase)
+{
+    r->load[coordinate] += load * cos(phase);
+    r->load_imaginary[coordinate] += load * sin(phase);
 }
 
 static modal_status set_objects(modal_response *r, const modal_scene *scene, modal_error *err)
@@ -43,7 +49,8 @@ static modal_status set_objects(modal_response *r, const modal_scene *scene, mod
         double *frame = r->frames + 12 * (int64_t)i;
         if (modal_scene_motion_of(said ? said->motion : MODAL_SCENE_DEFAULT, &basis->objects[i]) != MODAL_STEP_FIXED)
             MODAL_FAIL(err, MODAL_ERROR_INPUT,
-                       "response: object %d hangs on object %d; say \"motion\": \"fixed\" for its response alone", i,
+                       "response: object %d hangs on object %d; say \"motion\": \"fixed\" for its response alone, "
+                       "or run a \"sweep\" in time", i,
                        basis->objects[i].parent);
         MODAL_TRY(modal_scene_check_uncoupled(basis, i, err));
         modal_scene_frame(said, &basis->objects[i], frame);
@@ -53,8 +60,8 @@ static modal_status set_objects(modal_response *r, const modal_scene *scene, mod
             r->damping[c] = alpha + beta * r->stiffness[c] + 2 * ratio * sqrt(r->stiffness[c]);
             for (int a = 0; a < 3; a++)
                 for (int b = 0; b < 3; b++)
-                    r->load[c] -= frame[4 * a + b] * shape->participation[3 * k + b] / shape->modal_masses[k] *
-                                  scene->response.acceleration[a];
+                    add_load(r, c, -frame[4 * a + b] * shape->participation[3 * k + b] / shape->modal_masses[k] *
+                                       scene->response.acceleration[a], scene->response.acceleration_phase[a]);
         }
     }
 done:
@@ -77,7 +84,7 @@ static modal_status add_forces(modal_response *r, const modal_scene *scene, moda
         for (int64_t v = 0; v < at.n; v++) {
             modal_impulse_jump(shape, frame, at.vertices[v], force->vector, jump);
             for (int32_t k = 0; k < shape->n_modes; k++)
-                r->load[r->offsets[force->object] + k] += jump[k] / (double)at.n;
+                add_load(r, r->offsets[force->object] + k, jump[k] / (double)at.n, force->phase);
         }
     }
 done:
@@ -130,7 +137,7 @@ modal_status modal_response_new(modal_response **response, const modal_scene *sc
     r->basis = basis;
     MODAL_TRY(modal_alloc(&r->offsets, (int64_t)basis->n_objects + 1, sizeof(int64_t), "response", err));
     MODAL_TRY(modal_alloc(&r->frames, 12 * (int64_t)basis->n_objects, sizeof(double), "response", err));
-    double **const arrays[] = {&r->stiffness, &r->damping, &r->load, &r->real, &r->imaginary};
+    double **const arrays[] = {&r->stiffness, &r->damping, &r->load, &r->load_imaginary, &r->real, &r->imaginary};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         MODAL_TRY(modal_alloc_zero(arrays[i], n, sizeof(double), "response", err));
     modal_basis_mode_offsets(basis, r->offsets);
@@ -147,7 +154,8 @@ done:
 modal_response *modal_response_delete(modal_response *r)
 {
     if (!r) return NULL;
-    void *arrays[] = {&r->offsets, &r->frames, &r->stiffness, &r->damping, &r->load, &r->real, &r->imaginary, &r->rows};
+    void *arrays[] = {&r->offsets, &r->frames, &r->stiffness, &r->damping, &r->load, &r->load_imaginary,
+                      &r->real, &r->imaginary, &r->rows};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
     modal_free(&r);
     return NULL;
@@ -181,7 +189,7 @@ modal_status modal_response_at(modal_response *r, double f, double *amplitude, d
     for (int32_t i = 0; i < r->basis->n_objects; i++)
         for (int64_t c = r->offsets[i]; c < r->offsets[i + 1]; c++) {
             const double x = r->stiffness[c] - w * w, y = w * r->damping[c], size = hypot(x, y);
-            if (r->load[c] == 0) {
+            if (r->load[c] == 0 && r->load_imaginary[c] == 0) {
                 r->real[c] = r->imaginary[c] = 0;
                 continue;
             }
@@ -190,9 +198,9 @@ modal_status modal_response_at(modal_response *r, double f, double *amplitude, d
                                        "response: object %d: mode %lld is undamped and driven at its own frequency: "
                                        "no steady state, %g Hz",
                                        i, (long long)(c - r->offsets[i]), f);
-            const double q = r->load[c] / size;
-            r->real[c] = q * (x / size);
-            r->imaginary[c] = -q * (y / size);
+            const double a = r->load[c] / size, b = r->load_imaginary[c] / size; /* over x + i y */
+            r->real[c] = a * (x / size) + b * (y / size);
+            r->imaginary[c] = b * (x / size) - a * (y / size);
         }
     if (r->scene->n_probes == 0)
         for (int64_t c = 0; c < r->offsets[r->basis->n_objects]; c++)

@@ -18,6 +18,11 @@ void modal_scene_free(modal_scene *scene)
         modal_free(&scene->forces[i].curve.times);
         modal_free(&scene->forces[i].curve.values);
     }
+    for (int32_t i = 0; i < scene->n_shakings; i++) {
+        modal_free(&scene->shakings[i].curve.times);
+        modal_free(&scene->shakings[i].curve.values);
+    }
+    modal_free(&scene->shakings);
     for (int32_t i = 0; i < scene->n_files; i++) modal_free(&scene->files[i]);
     modal_free(&scene->files);
     modal_free(&scene->response.probes);

@@ -65,8 +65,15 @@ typedef struct modal_scene_force {
     char *group;      /* or NULL */
     double point[3];  /* the nearest vertex, where there is neither */
     double vector[3]; /* N, or N s for a pulse; world axes; the total of a group */
+    double phase;     /* rad, in a response alone */
     modal_curve curve;
 } modal_scene_force;
+
+/* The ground that everything is seen from moves: a load of - acceleration on every mass. */
+typedef struct modal_scene_shaking {
+    double acceleration[3]; /* m/s^2, world axes */
+    modal_curve curve;
+} modal_scene_shaking;
 
 typedef struct modal_wind {
     int given;
@@ -82,12 +89,13 @@ typedef enum modal_scene_integrator {
     MODAL_SCENE_ENERGY   /* exact where it can be, the average vector field for the rest */
 } modal_scene_integrator;
 
-/* The steady state under loads that all go as cos(2 pi f t): forces without curves, and this. */
+/* The steady state under loads that all go as cos(2 pi f t + phase): forces without curves, and this. */
 typedef struct modal_scene_response {
     int given;
     double from, to;            /* f, Hz */
     int64_t n_points;           /* equally spaced; 1: `from` alone */
     double acceleration[3];     /* amplitude of the supports' acceleration, m/s^2 */
+    double acceleration_phase[3]; /* rad */
     int32_t n_probes;
     modal_scene_force *probes;  /* [n_probes] vertices or points: no group, vector or curve; 0: every q */
 } modal_scene_response;
@@ -106,6 +114,8 @@ typedef struct modal_scene {
     modal_scene_object *objects; /* [n_objects] by ascending object, each once */
     int32_t n_forces;
     modal_scene_force *forces;
+    int32_t n_shakings;
+    modal_scene_shaking *shakings;
     modal_scene_response response; /* where given, nothing moves in time */
     int32_t n_files;
     char **files;                /* [n_files] CSV files that were read, for provenance */

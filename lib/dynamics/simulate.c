@@ -228,7 +228,8 @@ static modal_status run(modal_scene_run *r, modal_error *err)
     modal_simulation *s = r->s;
     const modal_scene *scene = s->scene;
     const int64_t per_frame = modal_scene_steps_per_frame(scene);
-    const modal_forest_loads loads = {r, scene->n_forces > 0 ? modal_scene_run_loads : NULL, drive};
+    const modal_forest_loads loads = {r, scene->n_forces > 0 ? modal_scene_run_loads : NULL, drive,
+                                      scene->n_shakings > 0 ? modal_scene_run_gravity : NULL};
     const modal_step_rule rule =
         scene->integrator == MODAL_SCENE_ENERGY ? MODAL_STEP_ENERGY : MODAL_STEP_NEWMARK;
     int64_t exact_steps = 0;

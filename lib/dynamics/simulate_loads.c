@@ -149,6 +149,14 @@ done:
 
 /* ---- loads of the exact objects ---- */
 
+/* Adds the load, per modal mass, of an acceleration along an axis of the world. */
+static void add_inertia(const modal_shape *shape, const double *frame, int axis, double acceleration, double *load)
+{
+    for (int32_t k = 0; k < shape->n_modes; k++)
+        for (int c = 0; c < 3; c++)
+            load[k] -= acceleration * frame[4 * axis + c] * shape->participation[3 * k + c] / shape->modal_masses[k];
+}
+
 modal_status modal_scene_run_exact(modal_scene_run *r, double *q, double *v, modal_stream *stream, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -159,8 +167,9 @@ modal_status modal_scene_run_exact(modal_scene_run *r, double *q, double *v, mod
     for (int32_t i = 0; i < basis->n_objects; i++) {
         const int64_t modes = basis->shapes[basis->objects[i].shape].n_modes;
         const int axes = r->bodies[i].exact && r->splines[i].n > 0 ? 3 : 0;
-        n_inputs += axes;
-        n_loads += axes * modes;
+        const int64_t inputs = axes + (r->bodies[i].exact ? scene->n_shakings : 0);
+        n_inputs += inputs;
+        n_loads += inputs * modes;
         if (modes > most) most = modes;
     }
     for (int32_t i = 0; i < scene->n_forces; i++) {
@@ -176,11 +185,14 @@ modal_status modal_scene_run_exact(modal_scene_run *r, double *q, double *v, mod
     for (int32_t i = 0; i < basis->n_objects; i++) {
         const modal_shape *shape = &basis->shapes[basis->objects[i].shape];
         for (int axis = 0; axis < 3 && r->bodies[i].exact && r->splines[i].n > 0; axis++) {
-            for (int32_t k = 0; k < shape->n_modes; k++)
-                for (int c = 0; c < 3; c++)
-                    load[k] -= r->bodies[i].frame[4 * axis + c] * shape->participation[3 * k + c] /
-                               shape->modal_masses[k];
+            add_inertia(shape, r->bodies[i].frame, axis, 1, load);
             *input++ = (modal_exact_input){.object = i, .spline = &r->splines[i], .axis = axis, .load = load};
+            load += shape->n_modes;
+        }
+        for (int32_t shake = 0; shake < scene->n_shakings && r->bodies[i].exact; shake++) {
+            for (int axis = 0; axis < 3; axis++)
+                add_inertia(shape, r->bodies[i].frame, axis, scene->shakings[shake].acceleration[axis], load);
+            *input++ = (modal_exact_input){.object = i, .curve = &scene->shakings[shake].curve, .load = load};
             load += shape->n_modes;
         }
     }
@@ -220,4 +232,14 @@ void modal_scene_run_loads(void *context, double time, double *forces)
             for (int c = 0; c < 3; c++)
                 forces[3 * (int64_t)r->sorted[r->members[m]] + c] += value * scene->forces[i].vector[c];
     }
+}
+
+void modal_scene_run_gravity(void *context, double time, double *gravity)
+{
+    const modal_scene_run *r = context;
+    const modal_scene *scene = r->s->scene;
+    memcpy(gravity, scene->gravity, sizeof scene->gravity);
+    for (int32_t i = 0; i < scene->n_shakings; i++)
+        for (int c = 0; c < 3; c++)
+            gravity[c] -= modal_curve_value(&scene->shakings[i].curve, time, r->step) * scene->shakings[i].acceleration[c];
 }

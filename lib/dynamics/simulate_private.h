@@ -38,7 +38,8 @@ modal_status modal_scene_run_tiles(modal_scene_run *run, modal_error *err);
 modal_status modal_scene_run_exact(modal_scene_run *run, double *q, double *v, modal_stream *stream,
                                    modal_error *err);
 
-/* modal_forest_loads.forces, its context a modal_scene_run. */
+/* modal_forest_loads.forces and .gravity, their context a modal_scene_run. */
 void modal_scene_run_loads(void *context, double time, double *forces);
+void modal_scene_run_gravity(void *context, double time, double *gravity);
 
 #endif

@@ -3,6 +3,7 @@
 manners. usage: check_scene.py BIN_FOLDER PART, PART one of
   solid   large static deflection, transient, order in the step, energy over 1e5 steps
   frames  spinning and driven frames against finite elements in world axes, free bodies
+  ground  ground that moves
   chain   objects on objects: against one whole solid; energies; threads, back ends
   manners refusals, failures, checkpoints, signals
   cuda    the same motions on a GPU; exit code 77 where there is none"""
@@ -268,6 +269,52 @@ def chain():
         assert file.read() == first
     scene["wind"]["seed"] = 4
     assert np.abs(simulate("tree.h5", scene)["q"] - results[0]["q"]).max() > 1e-4
+
+
+def ground():
+    """Ground that moves is the same motion as frames that are driven so, seen from them."""
+    write_bar("bar.msh", (6, 1, 1), (1.0, 0.1, 0.12))
+    pack("bar.msh", "bar.h5", 8)
+    place("pair", [(0, -1, 0, 0, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0, 0.3, 0)], "bar.h5")
+    times = np.array([0, 0.05, 0.1, 0.2, 0.35])
+    ways = np.array([[0, 0, 0], [0.02, 0, 0.05], [0, 0.03, 0], [-0.05, 0, 0.01], [0, 0, 0.1]])
+    from scipy.interpolate import CubicSpline
+    way = CubicSpline(times, ways, bc_type="clamped")
+    # its second derivative goes straight from key to key; one load an axis, or a record
+    curve = lambda axis: {"keys": [[t, a] for t, a in zip(times, way(times, 2)[:, axis])]}
+    axes = [{"acceleration": list(np.eye(3)[axis]), "curve": curve(axis)} for axis in range(3)]
+    with open("record.csv", "w") as file:
+        file.write("t,ax,ay,az\n" + "".join(f"{t!r},{x!r},{y!r},{z!r}\n" for t, (x, y, z) in
+                                            zip(times.tolist(), way(times, 2).tolist())))
+    common = {"duration": 0.3, "fps": 50, "gravity": [0, 0, -3], "damping": {"alpha": 0.5},
+              "newton": {"tolerance": 1e-12, "iterations": 60}}
+    driven = [{"object": 0, "motion": {"keys": [[t, *p, 0, 0, 0] for t, p in zip(times, ways)]}}]
+    for name, basis, more in (("tree, large", "pair.h5", {"model": "stvk", "step": 0.002}),
+                              ("energy rule", "bar.h5", {"model": "stvk", "step": 0.002, "integrator": "energy"}),
+                              ("exact", "bar.h5", {})):
+        wanted = simulate(basis, dict(common, **more, objects=driven))
+        assert np.abs(wanted["q"]).max() > 0.01
+        for loads in (axes, [{"file": "record.csv"}]):
+            got = simulate(basis, dict(common, **more, base_accelerations=loads))
+            small(np.abs(got["q"] - wanted["q"]).max() / np.abs(wanted["q"]).max(), 1e-9, f"moving ground, {name}")
+            if "frames" in got:
+                off = wanted["frames"] - got["frames"]
+                off[..., 3] -= way(got["times"])[:, None]
+                small(np.abs(off).max(), 1e-9, f"moving ground, {name}: frames")
+    # and as the flags have it, from the equilibrium under the first sample
+    run("modalsim", "bar.h5", "flags.h5", "--duration", 0.3, "--fps", 50, "--gravity", "0,0,-3", "--damping", "0.5,0",
+        "--base-acceleration", "record.csv", "--static", "-q")
+    got = simulate("bar.h5", dict(common, static=True, base_accelerations=[{"file": "record.csv"}]))
+    with h5py.File("flags.h5") as file:
+        small(np.abs(got["q"] - file["q"][:]).max() / np.abs(got["q"]).max(), 1e-12, "moving ground, flags")
+    for item, words in (({}, "needs either acceleration, with or without curve, or file"),
+                        ({"acceleration": [1, 0, 0], "file": "record.csv"}, "/0: needs either acceleration"),
+                        ({"curve": {"sine": {"frequency": 1}}}, "/0: needs either acceleration"),
+                        ({"acceleration": 9.81}, "/0/acceleration: not 3 numbers (in m/s^2), 9.81"),
+                        ({"acceleration": [1, 0, 0], "phase": 1}, "/0/phase: unknown key"),
+                        ({"file": "absent.csv"}, "absent.csv: cannot open")):
+        said = simulate("bar.h5", dict(common, base_accelerations=[item]), code=3)
+        assert words in said and said.count("\n") == 1, (words, said)
 
 
 def manners():

@@ -332,6 +332,18 @@ def response():
     with open("table.csv") as file:
         assert file.readline().startswith("frequency,probe0_x_amplitude,probe0_x_phase,probe0_y_amplitude")
 
+    # loads with phases of their own, of the ground along each axis, too
+    phases, leads = [0.4, -2.0], np.array([0.3, 1.1, -0.7])
+    f, got = table("two.h5", dict(scene, forces=[dict(x, phase=p) for x, p in zip(forces, phases)],
+                                  response=dict(band, acceleration_phase=list(leads))))
+    wanted = []
+    for i in (0, 1):
+        load = np.exp(1j * phases[i]) * (bar.vertex[last] @ (turns[i].T @ push[i])) - \
+            bar.lift @ (turns[i].T @ (shake * np.exp(1j * leads)))
+        w = TURN * np.asarray(f, LONG)[:, None]
+        wanted.append(load / (bar.k - w * w + 1j * w * dampings[i]))
+    near(got, np.hstack(wanted), "loads with phases")
+
     # at its own frequency a mode swings 1 / (2 zeta) as far as under the same load at rest, a quarter turn late
     one = {"forces": forces[:1], "damping": {"ratio": 0.003}}
     own = float(np.sqrt(LONG(bar.k[0])) / TURN)
@@ -354,6 +366,15 @@ def response():
         fit = np.linalg.lstsq(np.hstack([np.sin(phases), np.cos(phases)]), ring["q"][-200:], rcond=None)[0]
         got = table("bar.h5", {**heavy, "forces": loads, "response": {"from": frequency, "to": frequency, "points": 1}})[1]
         near(got, (fit[0] + 1j * fit[1])[None], f"a run of 6 s at {frequency} Hz", 1e-10)
+    # so do runs on ground that moves, a quarter turn apart along two axes: cos(wt + phase) = sin(wt + phase + pi / 2)
+    ground = [{"acceleration": [3, 0, 0], "curve": {"sine": {"frequency": 2.5, "phase": np.pi / 2}}},
+              {"acceleration": [0, 0, 1], "curve": {"sine": {"frequency": 2.5, "phase": 0.2 + np.pi / 2}}}]
+    ring = simulate("bar.h5", {"duration": 6, "fps": 200, **heavy, "base_accelerations": ground})
+    angle = float(TURN) * 2.5 * ring["times"][-200:, None]
+    fit = np.linalg.lstsq(np.hstack([np.cos(angle), -np.sin(angle)]), ring["q"][-200:], rcond=None)[0]
+    got = table("bar.h5", {**heavy, "response": {"from": 2.5, "to": 2.5, "points": 1, "acceleration": [3, 0, 1],
+                                                 "acceleration_phase": [0, 0, 0.2]}})[1]
+    near(got, (fit[0] + 1j * fit[1])[None], "a run of 6 s on ground that moves", 1e-10)
 
     # an undamped mode: 0 or 180 degrees, and nothing at its own frequency
     pack("bar.msh", "many.h5", 40)

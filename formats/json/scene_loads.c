@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What acts in a scene: forces, impulses, moving ground, and their curves. */
+#include <string.h>
+
+#include "formats/json/scene_reader.h"
+#include "lib/base/memory.h"
+
+modal_status modal_scene_read_series(modal_scene_reader *r, const modal_json_place *place, int n_values,
+                                     modal_series *series)
+{
+    modal_status status = MODAL_OK;
+    const char *name = NULL, *slash = strrchr(r->source.name, '/');
+    char *path = NULL;
+    int64_t capacity = r->scene->n_files;
+    MODAL_TRY(modal_json_text(place, &name));
+    const size_t folder = name[0] != '/' && slash ? (size_t)(slash - r->source.name) + 1 : 0;
+    MODAL_TRY(modal_alloc(&path, (int64_t)(folder + strlen(name) + 1), 1, "path", r->source.err));
+    memcpy(path, r->source.name, folder);
+    strcpy(path + folder, name);
+    MODAL_TRY(modal_series_read_csv(path, n_values, series, r->source.err));
+    MODAL_TRY(modal_grow(&r->scene->files, &capacity, (int64_t)r->scene->n_files + 1, sizeof(char *), "files",
+                         r->source.err));
+    r->scene->files[r->scene->n_files++] = path;
+    path = NULL;
+done:
+    modal_free(&path);
+    return status;
+}
+
+modal_status modal_scene_read_rows(const modal_json_place *place, int columns, const char *unit, double **rows,
+                                   int64_t *n)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(modal_json_array(place, 2));
+    *n = (int64_t)json_array_size(place->value);
+    MODAL_TRY(modal_alloc(rows, *n * columns, sizeof(double), "keys", place->source->err));
+    for (int64_t i = 0; i < *n; i++) {
+        modal_json_place item;
+        modal_json_item(place, (size_t)i, &item);
+        MODAL_TRY(modal_json_vector(&item, columns, unit, *rows + i * columns));
+        if (i > 0 && !((*rows)[i * columns] > (*rows)[(i - 1) * columns])) {
+            status = modal_json_wrong(&item, "times must increase");
+            goto done;
+        }
+    }
+done:
+    return status;
+}
+
+static modal_status read_curve(modal_scene_reader *r, const modal_json_place *place, modal_curve *curve)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place member, inner;
+    modal_series series = {0};
+    double *rows = NULL;
+    MODAL_TRY(modal_json_object(place, "keys file sine sweep"));
+    if (json_object_size(place->value) != 1) {
+        status = modal_json_wrong(place, "needs exactly one of keys, file, sine, sweep");
+        goto done;
+    }
+    if (modal_json_member(place, "keys", &member)) {
+        MODAL_TRY(modal_scene_read_rows(&member, 2, "s and 1", &rows, &curve->n_keys));
+        MODAL_TRY(modal_alloc(&curve->times, curve->n_keys, sizeof(double), "keys", r->source.err));
+        MODAL_TRY(modal_alloc(&curve->values, curve->n_keys, sizeof(double), "keys", r->source.err));
+        for (int64_t i = 0; i < curve->n_keys; i++) {
+            curve->times[i] = rows[2 * i];
+            curve->values[i] = rows[2 * i + 1];
+        }
+        curve->kind = MODAL_CURVE_KEYS;
+    } else if (modal_json_member(place, "file", &member)) {
+        MODAL_TRY(modal_scene_read_series(r, &member, 1, &series));
+        *curve = (modal_curve){.kind = MODAL_CURVE_KEYS, .n_keys = series.n_rows, .times = series.times,
+                               .values = series.values};
+        series.times = series.values = NULL;
+    } else if (modal_json_member(place, "sine", &member)) {
+        MODAL_TRY(modal_json_object(&member, "frequency phase"));
+        MODAL_TRY(modal_json_required(&member, "frequency", &inner));
+        MODAL_TRY(modal_json_number(&inner, 0, 1e12, "Hz", &curve->frequency));
+        MODAL_TRY(modal_json_optional_number(&member, "phase", -1e6, 1e6, "rad", &curve->phase));
+        curve->kind = MODAL_CURVE_SINE;
+    } else if (modal_json_member(place, "sweep", &member)) {
+        const struct {
+            const char *key, *unit;
+            double *value;
+        } parts[] = {{"from", "Hz", &curve->from}, {"to", "Hz", &curve->to}, {"start", "s", &curve->start},
+                     {"end", "s", &curve->end}};
+        MODAL_TRY(modal_json_object(&member, "from to start end phase"));
+        for (int i = 0; i < 4; i++) {
+            MODAL_TRY(modal_json_required(&member, parts[i].key, &inner));
+            MODAL_TRY(modal_json_number(&inner, 0, 1e12, parts[i].unit, parts[i].value));
+        }
+        MODAL_TRY(modal_json_optional_number(&member, "phase", -1e6, 1e6, "rad", &curve->phase));
+        if (!(curve->end > curve->start)) status = modal_json_wrong(&member, "ends before it starts");
+        curve->kind = MODAL_CURVE_SWEEP;
+    }
+done:
+    modal_series_free(&series);
+    modal_free(&rows);
+    return status;
+}
+
+modal_status modal_scene_read_lines(const modal_json_place *list, int32_t **lines)
+{
+    const int64_t count = (int64_t)json_array_size(list->value);
+    modal_status status = modal_alloc(lines, count, sizeof **lines, "lines", list->source->err);
+    if (status == MODAL_OK) modal_json_lines(list, *lines);
+    return status;
+}
+
+/* ---- forces ---- */
+
+modal_status modal_scene_read_place(const modal_json_place *place, int probe, modal_scene_force *f)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place member;
+    int64_t index = 0;
+    int places = 0;
+    f->vertex = -1;
+    MODAL_TRY(modal_json_required(place, "object", &member));
+    MODAL_TRY(modal_json_integer(&member, 0, INT32_MAX - 1, &index));
+    f->object = (int32_t)index;
+    if (modal_json_member(place, "vertex", &member)) {
+        MODAL_TRY(modal_json_integer(&member, 0, INT32_MAX, &f->vertex));
+        places++;
+    }
+    if (modal_json_member(place, "point", &member)) {
+        MODAL_TRY(modal_json_vector(&member, 3, "m", f->point));
+        places++;
+    }
+    if (modal_json_member(place, "group", &member)) {
+        const char *name = NULL;
+        MODAL_TRY(modal_json_text(&member, &name));
+        MODAL_TRY(modal_copy_text(&f->group, name, SIZE_MAX, place->source->err));
+        places++;
+    }
+    if (places != 1)
+        status = modal_json_wrong(place, "needs exactly one of vertex, point%s", probe ? "" : ", group");
+done:
+    return status;
+}
+
+static modal_status read_force(modal_scene_reader *r, const modal_json_place *place, int impulse, modal_scene_force *f)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place member;
+    MODAL_TRY(modal_json_object(place, impulse                      ? "object vertex point group impulse time"
+                                       : r->scene->response.given ? "object vertex point group force phase"
+                                                                    : "object vertex point group force curve"));
+    MODAL_TRY(modal_scene_read_place(place, 0, f));
+    MODAL_TRY(modal_json_required(place, impulse ? "impulse" : "force", &member));
+    MODAL_TRY(modal_json_vector(&member, 3, impulse ? "N s" : "N", f->vector));
+    if (impulse) {
+        f->curve.kind = MODAL_CURVE_PULSE;
+        MODAL_TRY(modal_json_optional_number(place, "time", 0, 1e12, "s", &f->curve.start));
+    } else if (modal_json_member(place, "curve", &member)) {
+        MODAL_TRY(read_curve(r, &member, &f->curve));
+    }
+    MODAL_TRY(modal_json_optional_number(place, "phase", -1e6, 1e6, "rad", &f->phase));
+done:
+    return status;
+}
+
+/* A file's three columns are three loads along the axes, each with its own curve. */
+static modal_status read_record(modal_scene_reader *r, const modal_json_place *file, modal_scene_shaking *shakings)
+{
+    modal_status status = MODAL_OK;
+    modal_series series = {0};
+    MODAL_TRY(modal_scene_read_series(r, file, 3, &series));
+    for (int axis = 0; axis < 3; axis++) {
+        modal_curve *curve = &shakings[axis].curve;
+        shakings[axis].acceleration[axis] = 1;
+        curve->kind = MODAL_CURVE_KEYS;
+        curve->n_keys = series.n_rows;
+        MODAL_TRY(modal_alloc(&curve->times, series.n_rows, sizeof(double), "record", r->source.err));
+        MODAL_TRY(modal_alloc(&curve->values, series.n_rows, sizeof(double), "record", r->source.err));
+        for (int64_t i = 0; i < series.n_rows; i++) {
+            curve->times[i] = series.times[i];
+            curve->values[i] = series.values[3 * i + axis];
+        }
+    }
+done:
+    modal_series_free(&series);
+    return status;
+}
+
+modal_status modal_scene_read_shakings(modal_scene_reader *r, const modal_json_place *list)
+{
+    modal_status status = MODAL_OK;
+    modal_scene *scene = r->scene;
+    MODAL_TRY(modal_json_array(list, 0));
+    const size_t count = json_array_size(list->value);
+    MODAL_TRY(modal_alloc_zero(&scene->shakings, 3 * (int64_t)count, sizeof *scene->shakings, "base accelerations",
+                               r->source.err));
+    for (size_t i = 0; i < count; i++) {
+        modal_json_place item, member;
+        modal_scene_shaking *to = scene->shakings + scene->n_shakings;
+        modal_json_item(list, i, &item);
+        MODAL_TRY(modal_json_object(&item, "acceleration curve file"));
+        const int given = modal_json_member(&item, "file", &member);
+        if (given ? json_object_size(item.value) != 1 : !json_object_get(item.value, "acceleration")) {
+            status = modal_json_wrong(&item, "needs either acceleration, with or without curve, or file");
+            goto done;
+        }
+        scene->n_shakings += given ? 3 : 1;
+        if (given) {
+            MODAL_TRY(read_record(r, &member, to));
+            continue;
+        }
+        MODAL_TRY(modal_json_optional_vector(&item, "acceleration", 3, "m/s^2", to->acceleration));
+        if (modal_json_member(&item, "curve", &member)) MODAL_TRY(read_curve(r, &member, &to->curve));
+    }
+done:
+    return status;
+}
+
+modal_status modal_scene_read_forces(modal_scene_reader *r, const modal_json_place *root)
+{
+    modal_status status = MODAL_OK;
+    int32_t *lines = NULL;
+    int64_t capacity = 0;
+    for (int impulse = 0; impulse < 2; impulse++) {
+        modal_json_place list, item;
+        if (!modal_json_member(root, impulse ? "impulses" : "forces", &list)) continue;
+        MODAL_TRY(modal_json_array(&list, 0));
+        modal_free(&lines);
+        MODAL_TRY(modal_scene_read_lines(&list, &lines));
+        for (size_t i = 0; i < json_array_size(list.value); i++) {
+            MODAL_TRY(modal_grow(&r->scene->forces, &capacity, (int64_t)r->scene->n_forces + 1,
+                                 sizeof *r->scene->forces, "forces", r->source.err));
+            modal_scene_force *force = &r->scene->forces[r->scene->n_forces++];
+            memset(force, 0, sizeof *force);
+            force->place = (int32_t)i;
+            force->line = lines[i];
+            modal_json_item(&list, i, &item);
+            MODAL_TRY(read_force(r, &item, impulse, force));
+            if (impulse && !(force->curve.start < r->scene->duration)) {
+                status = modal_json_wrong(&item, "would change nothing, the scene ends before");
+                goto done;
+            }
+        }
+    }
+done:
+    modal_free(&lines);
+    return status;
+}
