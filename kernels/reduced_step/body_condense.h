@@ -3,15 +3,16 @@
 
 /* ---- an object's share of its parent's equations ---- */
 
-RS_FN void rs_share_loads(const modal_step_object *o, const rs_work *w)
+RS_FN void rs_share_loads(const rs_work *w)
 {
+    const modal_step_object *o = w->object;
     const int32_t r = o->parent_modes, wide = (int32_t)modal_step_padded(r);
     const int32_t own = (int32_t)modal_step_padded(o->n_modes);
-    const double *condensed = w->own.load + 2 * own, *wrench = condensed + 8;
-    double *load = w->share.load;
-    RS_EACH(k, wide)
+    const real *condensed = w->own.load + 2 * own, *wrench = condensed + 8;
+    real *load = w->share.load;
+    RS_EACH(k, RS_ROW(r))
     {
-        double x = 0, y = 0;
+        real x = RS_ALL(0), y = RS_ALL(0);
         for (int c = 0; c < 6; c++) {
             x += w->follow_0[c * wide + k] * condensed[c];
             y += w->follow[c * wide + k] * wrench[c];
@@ -21,63 +22,63 @@ RS_FN void rs_share_loads(const modal_step_object *o, const rs_work *w)
     }
     RS_EACH(half, 2)
     {
-        double *out = load + 2 * wide + 8 * half;
+        real *out = load + 2 * wide + 8 * half;
         rs_map_wrench(half ? w->relative : w->relative_0, condensed + 8 * half, out);
-        out[6] = out[7] = 0;
+        out[6] = out[7] = RS_ALL(0);
     }
     RS_SYNC();
     if (RS_LANE == 0) {
-        const double *from = w->own.scale;
-        double *to = w->share.scale, largest = 0;
-        const double reach = sqrt(rs_dot(w->relative + 9, w->relative + 9));
-        for (int32_t k = 0; k < r; k++) largest = RS_MAX(largest, fabs(load[wide + k]));
+        const real *from = w->own.scale;
+        real *to = w->share.scale, largest = RS_ALL(0);
+        const real reach = RS_SQRT(rs_dot(w->relative + 9, w->relative + 9));
+        for (int32_t k = 0; k < r; k++) largest = RS_MAX(largest, RS_ABS(load[wide + k]));
         to[0] = largest;
         to[1] = from[1];
         to[2] = from[2] + reach * from[1];
-        to[3] = 0;
+        to[3] = RS_ALL(0);
         to[4] = from[4];
         to[5] = from[5];
     }
 }
 
 /* The Jacobian's part; the object is condensed. */
-RS_FN void rs_share_jacobian(const modal_step_object *o, const rs_work *w, const rs_scratch *s)
+RS_FN void rs_share_jacobian(const rs_work *w, const rs_scratch *s)
 {
-    const int32_t r = o->parent_modes, wide = (int32_t)modal_step_padded(r);
-    double *map = s->sums, *image = s->sums + 48; /* [6, 8] */
-    const double *inertia = w->own.inertia;
+    const int32_t r = w->object->parent_modes, row = (int32_t)RS_ROW(r), wide = (int32_t)modal_step_padded(r);
+    real *map = s->sums, *image = s->sums + 48; /* [6, 8] */
+    const real *inertia = w->own.inertia;
     RS_EACH(c, 6) { rs_map_row(w->relative, c, map + 8 * c); }
-    RS_EACH(e, 6 * wide) { w->follow_0[e] = w->follow[e]; }
+    RS_EACH_OF(c, 6, k, row) { w->follow_0[c * wide + k] = w->follow[c * wide + k]; }
     RS_EACH(e, 12) { w->relative_0[e] = w->relative[e]; }
-    RS_EACH_OF(c, 6, k, wide)
+    RS_EACH_OF(c, 6, k, row)
     {
-        double sum = 0;
+        real sum = RS_ALL(0);
         for (int d = 0; d < 6; d++) sum += inertia[8 * c + d] * w->follow[d * wide + k];
         s->product[c * wide + k] = sum;
     }
     RS_SYNC();
     RS_EACH_OF(d, 6, j, 6)
     {
-        double sum = 0;
+        real sum = RS_ALL(0);
         for (int e = 0; e < 6; e++) sum += inertia[8 * d + e] * map[8 * e + j];
         image[8 * d + j] = sum;
     }
-    RS_EACH_OF(k, r, l, wide)
+    RS_EACH_OF(k, r, l, row)
     {
-        double sum = 0;
+        real sum = RS_ALL(0);
         for (int c = 0; c < 6; c++) sum += w->follow[c * wide + k] * s->product[c * wide + l];
         w->share.matrix[k * wide + l] = sum;
     }
     RS_SYNC();
     RS_EACH_OF(k, r, j, 6)
     {
-        double sum = 0;
+        real sum = RS_ALL(0);
         for (int d = 0; d < 6; d++) sum += w->follow[d * wide + k] * image[8 * d + j];
         w->share.coupling[8 * k + j] = sum;
     }
     RS_EACH_OF(i, 6, j, 6)
     {
-        double sum = 0;
+        real sum = RS_ALL(0);
         for (int d = 0; d < 6; d++) sum += map[8 * d + i] * image[8 * d + j];
         w->share.inertia[8 * i + j] = sum;
     }
@@ -85,34 +86,36 @@ RS_FN void rs_share_jacobian(const modal_step_object *o, const rs_work *w, const
 
 /* ---- leaves to roots ---- */
 
+#if RS_PACK == 1
 /* The shares of brothers and sisters lie one after the other, and are added in their order. */
-RS_FN void rs_add_children(const modal_step_task *t, const modal_step_object *o, const rs_work *w, int fresh)
+RS_FN void rs_add_children(const modal_step_task *t, const rs_work *w, int fresh)
 {
+    const modal_step_object *o = w->object;
     const int32_t r = o->n_modes, n = o->n_children;
     const int64_t size = rs_equations_size(r);
     const int32_t loads = (int32_t)rs_loads_size(r) - 8, all = (int32_t)rs_equations_size(r);
-    const double *shares = t->work + t->objects[o->first_child].share;
-    double *own = w->own.load;
+    const real *shares = t->work + t->objects[o->first_child].share;
+    real *own = w->own.load;
 #if RS_WIDE
     for (int32_t c = 0; c < n; c++) {
-        const double *share = shares + c * size;
+        const real *share = shares + c * size;
         const int32_t end = fresh ? all : loads;
         for (int32_t e = 0; e < loads; e++) own[e] += share[e];
         for (int32_t e = loads + 8; e < end; e++) own[e] += share[e];
     }
     for (int32_t c = 0; c < n; c++)
         for (int e = 0; e < 6; e++) {
-            const double share = shares[c * size + loads + e], value = w->own.scale[e];
+            const real share = shares[c * size + loads + e], value = w->own.scale[e];
             w->own.scale[e] = e == 1 || e == 2 ? value + share : RS_MAX(value, share);
         }
 #else
     RS_EACH(e, fresh ? all : loads + 6)
     {
         const int largest = e >= loads && e < loads + 8 && e != loads + 1 && e != loads + 2; /* of scale */
-        double value = own[e];
+        real value = own[e];
 #pragma unroll 16
         for (int32_t c = 0; c < n; c++) {
-            const double share = shares[c * size + e];
+            const real share = shares[c * size + e];
             value = largest ? RS_MAX(value, share) : value + share;
         }
         own[e] = value;
@@ -120,26 +123,29 @@ RS_FN void rs_add_children(const modal_step_task *t, const modal_step_object *o,
     RS_SYNC();
 #endif
 }
+#endif
 
 /* Cholesky factor U^T U of the upper half of a [n, wide] in place, its diagonal inverted; 0 where it is not
  * positive definite. */
-RS_FN int rs_factor(double *a, int32_t n, int32_t wide)
+RS_FN real_mask rs_factor(real *a, int32_t n, int32_t wide)
 {
+    real_mask sound = RS_ALL(1.0) > 0;
     for (int32_t j = 0; j < n; j++) {
-        double *pivot_row = a + j * wide;
-        const double pivot = pivot_row[j];
-        if (!(pivot > 0) || pivot > 1e300) return 0;
-        const double inverse = 1 / sqrt(pivot);
+        real *pivot_row = a + j * wide;
+        const real pivot = pivot_row[j];
+        sound &= (pivot > 0) & (pivot <= 1e300);
+        if (!RS_ANY(sound)) return sound;
+        const real inverse = 1 / RS_SQRT(pivot);
 #if RS_WIDE
         pivot_row[j] = inverse;
         for (int32_t k = j + 1; k < n; k++) pivot_row[k] *= inverse;
         for (int32_t i = j + 1; i < n; i++) {
-            const double factor = pivot_row[i];
+            const real factor = pivot_row[i];
             _Pragma("GCC ivdep") for (int32_t k = i; k < n; k++) a[i * wide + k] -= factor * pivot_row[k];
         }
 #else
         /* by the row as it was, so that no lane waits for another's quotient */
-        const double square = inverse * inverse;
+        const real square = inverse * inverse;
         const int32_t left = n - j - 1;
         RS_EACH_OF(i, left, k, left)
         {
@@ -154,28 +160,28 @@ RS_FN int rs_factor(double *a, int32_t n, int32_t wide)
 #endif
     }
     RS_SYNC();
-    return 1;
+    return sound;
 }
 
 /* x [n, 8] = A^-1 x for its first 6 columns, the others being 0, and inverse [n, wide], the identity, = A^-1. */
-RS_FN void rs_solve(const double *a, int32_t n, int32_t wide, double *x, double *inverse)
+RS_FN void rs_solve(const real *a, int32_t n, int32_t wide, real *x, real *inverse)
 {
 #if RS_WIDE
     for (int part = 0; part < 2; part++) {
-        double *rows = part ? inverse : x;
-        const int32_t width = part ? wide : 8;
+        real *rows = part ? inverse : x;
+        const int32_t step = part ? wide : 8, width = (int32_t)RS_ROW(part ? n : 6);
         for (int32_t i = 0; i < n; i++) {
-            double *row = rows + i * width;
+            real *row = rows + i * step;
             for (int32_t k = 0; k < i; k++) {
-                const double factor = a[k * wide + i], *other = rows + k * width;
+                const real factor = a[k * wide + i], *other = rows + k * step;
                 _Pragma("GCC ivdep") for (int32_t c = 0; c < width; c++) row[c] -= factor * other[c];
             }
             for (int32_t c = 0; c < width; c++) row[c] *= a[i * wide + i];
         }
         for (int32_t i = n; i-- > 0;) {
-            double *row = rows + i * width;
+            real *row = rows + i * step;
             for (int32_t k = i + 1; k < n; k++) {
-                const double factor = a[i * wide + k], *other = rows + k * width;
+                const real factor = a[i * wide + k], *other = rows + k * step;
                 _Pragma("GCC ivdep") for (int32_t c = 0; c < width; c++) row[c] -= factor * other[c];
             }
             for (int32_t c = 0; c < width; c++) row[c] *= a[i * wide + i];
@@ -184,15 +190,15 @@ RS_FN void rs_solve(const double *a, int32_t n, int32_t wide, double *x, double 
 #else
     RS_EACH(c, 6 + n)
     {
-        double *column = c < 6 ? x + c : inverse + c - 6;
+        real *column = c < 6 ? x + c : inverse + c - 6;
         const int32_t step = c < 6 ? 8 : wide;
         for (int32_t i = c < 6 ? 0 : c - 6; i < n; i++) {
-            double sum = column[i * step];
+            real sum = column[i * step];
             for (int32_t k = c < 6 ? 0 : c - 6; k < i; k++) sum -= a[k * wide + i] * column[k * step];
             column[i * step] = sum * a[i * wide + i];
         }
         for (int32_t i = n; i-- > 0;) {
-            double sum = column[i * step];
+            real sum = column[i * step];
             for (int32_t k = i + 1; k < n; k++) sum -= a[i * wide + k] * column[k * step];
             column[i * step] = sum * a[i * wide + i];
         }
@@ -202,36 +208,38 @@ RS_FN void rs_solve(const double *a, int32_t n, int32_t wide, double *x, double 
 }
 
 /* A^-1, A^-1 B, and the inertia that the parent feels. */
-RS_FN int rs_condense(const modal_step_object *o, const rs_work *w, const rs_scratch *s)
+RS_FN real_mask rs_condense(const rs_work *w, const rs_scratch *s)
 {
-    const int32_t r = o->n_modes, wide = (int32_t)modal_step_padded(r);
-    RS_EACH(e, r * wide)
+    const int32_t r = w->object->n_modes, wide = (int32_t)modal_step_padded(r);
+    RS_EACH_OF(k, r, l, RS_ROW(r))
     {
-        s->dense[e] = w->own.matrix[e];
-        w->inverse[e] = e % (wide + 1) == 0 ? 1 : 0;
+        s->dense[k * wide + l] = w->own.matrix[k * wide + l];
+        w->inverse[k * wide + l] = RS_ALL(k == l);
     }
     RS_EACH(e, 8 * r) { w->solved[e] = w->own.coupling[e]; }
     RS_SYNC();
-    if (!rs_factor(s->dense, r, wide)) return 0;
+    const real_mask sound = rs_factor(s->dense, r, wide);
+    if (!RS_ANY(sound)) return sound;
     rs_solve(s->dense, r, wide, w->solved, w->inverse);
-    if (o->motion == MODAL_STEP_FIXED) return 1;
+    if (w->object->motion == MODAL_STEP_FIXED) return sound;
 #if RS_WIDE
     for (int32_t k = 0; k < r; k++)
         for (int i = 0; i < 6; i++)
-            for (int j = 0; j < 8; j++)
+            for (int j = 0; j < RS_ROW(6); j++)
                 w->own.inertia[8 * i + j] -= w->own.coupling[8 * k + i] * w->solved[8 * k + j];
 #else
     RS_EACH_OF(i, 6, j, 6)
     {
-        double sum = 0;
+        real sum = RS_ALL(0);
         RS_UNROLL for (int32_t k = 0; k < r; k++) sum += w->own.coupling[8 * k + i] * w->solved[8 * k + j];
         w->own.inertia[8 * i + j] -= sum;
     }
     RS_SYNC();
 #endif
-    return 1;
+    return sound;
 }
 
+#if RS_PACK == 1
 /* The twist of a free root, by a Cholesky factorisation of one lane; 0 where its inertia is not positive. */
 RS_FN int rs_root_twist(const rs_work *w, const double *load)
 {
@@ -257,113 +265,123 @@ RS_FN int rs_root_twist(const rs_work *w, const double *load)
     for (int i = 0; i < 6; i++) w->twist[i] = x[i];
     return sound;
 }
+#endif
 
-/* The residual against its terms. turned, broken: the fault is the object's own. One lane. */
-RS_FN void rs_check(const modal_step_task *t, const modal_step_object *o, int32_t index, const rs_work *w,
-                    int turned, int broken)
+/* The residual against its terms. before: the object's own status and the sum of its own terms: whether a fault is
+ * its own, not a child's, which a failure names. One lane. */
+RS_FN void rs_check(const modal_step_task *t, const rs_work *w, real before, real own)
 {
+    const modal_step_object *o = w->object;
     const int32_t r = o->n_modes, wide = (int32_t)modal_step_padded(r);
-    const double *g = w->own.load + wide, *n = w->own.load + 2 * wide + 8;
-    double *scale = w->own.scale, worst = 0, relative = 0;
-    int finite = 1, good;
+    const real *g = w->own.load + wide;
+    real *scale = w->own.scale, worst = RS_ALL(0), sum = RS_ALL(0);
     for (int32_t k = 0; k < r; k++) {
-        const double size = fabs(g[k]);
-        worst = RS_MAX(worst, size);
-        finite &= size <= 1e300; /* no for NaN */
+        worst = RS_MAX(worst, RS_ABS(g[k]));
+        sum += RS_ABS(g[k]);
     }
-    relative = worst > 0 ? worst / scale[0] : 0;
-    good = worst <= t->tolerance * scale[0];
-    if (o->motion == MODAL_STEP_FREE) {
-        for (int half = 0; half < 2; half++) {
-            const double size = sqrt(rs_dot(n + 3 * half, n + 3 * half));
-            finite &= size <= 1e300;
-            if (size > 0) relative = RS_MAX(relative, size / scale[1 + half]);
-            good &= size <= t->tolerance * scale[1 + half];
+    for (int l = 0; l < w->count; l++) {
+        const double size = RS_OF(worst, l), largest = RS_OF(scale[0], l);
+        double relative = size > 0 ? size / largest : 0;
+        int finite = RS_OF(sum, l) <= 1e300; /* no for NaN */
+        int good = size <= t->tolerance * largest;
+#if RS_PACK == 1
+        const double *n = w->own.load + 2 * wide + 8;
+        for (int half = 0; half < 2 && o->motion == MODAL_STEP_FREE; half++) {
+            const double force = sqrt(rs_dot(n + 3 * half, n + 3 * half));
+            finite &= force <= 1e300;
+            if (force > 0) relative = RS_MAX(relative, force / scale[1 + half]);
+            good &= force <= t->tolerance * scale[1 + half];
         }
+#endif
+        const int status = finite ? good ? 0 : MODAL_STEP_RUNNING : MODAL_STEP_BROKEN;
+        const int sound = RS_OF(own, l) <= 1e300, turned = RS_OF(before, l) == MODAL_STEP_INVERTED;
+        modal_step_measure *m = &t->measures[w->index + l];
+        m->residual = finite ? relative : INFINITY;
+        m->status = status == 0 ? MODAL_STEP_CONVERGED : status == MODAL_STEP_BROKEN && sound ? MODAL_STEP_RUNNING : status;
+        if (RS_OF(scale[4], l) == MODAL_STEP_INVERTED) m->status = turned ? MODAL_STEP_INVERTED : MODAL_STEP_RUNNING;
+        RS_OF(scale[4], l) = RS_OF(scale[4], l) > status ? RS_OF(scale[4], l) : status;
+        RS_OF(scale[5], l) = RS_OF(scale[5], l) > relative ? RS_OF(scale[5], l) : relative;
     }
-    const int status = finite ? good ? 0 : MODAL_STEP_RUNNING : MODAL_STEP_BROKEN;
-    t->measures[index].residual = finite ? relative : INFINITY;
-    t->measures[index].status = status == 0                              ? MODAL_STEP_CONVERGED
-                                : status == MODAL_STEP_BROKEN && !broken ? MODAL_STEP_RUNNING
-                                                                         : status;
-    if (scale[4] == MODAL_STEP_INVERTED)
-        t->measures[index].status = turned ? MODAL_STEP_INVERTED : MODAL_STEP_RUNNING;
-    scale[4] = RS_MAX(scale[4], (double)status);
-    scale[5] = RS_MAX(scale[5], relative);
 }
 
 /* Adds the children, checks the residual, condenses; a root sets the tree's status. */
-RS_FN void rs_eliminate(const modal_step_task *t, int32_t index, double *memory)
+RS_FN void rs_eliminate(const modal_step_task *t, const rs_work *w, real *memory)
 {
-    const modal_step_object *o = &t->objects[index];
+    const modal_step_object *o = w->object;
     if (!rs_takes_part(t, o)) return;
-    const rs_work w = rs_work_of(t, o);
     const rs_scratch s = rs_scratch_of(t, memory);
     const int32_t r = o->n_modes, wide = (int32_t)modal_step_padded(r), fresh = rs_fresh(t, o);
-    double *condensed = w.own.load, *wrench = condensed + 2 * wide;
-    RS_EACH(k, wide) { condensed[k] = 0; }
-    RS_EACH(c, 8) { wrench[c] = 0; }
-    /* its own fault, not a child's: what a failure names */
-    int turned = 0, broken = 0;
+    real *condensed = w->own.load, *wrench = condensed + 2 * wide;
+    RS_EACH(k, RS_ROW(r)) { condensed[k] = RS_ALL(0); }
+    RS_EACH(c, 8) { wrench[c] = RS_ALL(0); }
+    real before = RS_ALL(0), own = RS_ALL(0);
     if (RS_LANE == 0) {
-        turned = w.own.scale[4] == MODAL_STEP_INVERTED;
-        for (int32_t k = 0; k < r; k++) broken |= !(fabs(condensed[wide + k]) <= 1e300);
-        for (int c = 0; c < 6; c++) broken |= !(fabs(wrench[8 + c]) <= 1e300);
-        w.own.scale[5] = 0;
+        before = w->own.scale[4];
+        for (int32_t k = 0; k < r; k++) own += RS_ABS(condensed[wide + k]);
+        for (int c = 0; c < 6; c++) own += RS_ABS(wrench[8 + c]);
+        w->own.scale[5] = RS_ALL(0);
     }
     RS_SYNC();
-    if (o->n_children > 0) rs_add_children(t, o, &w, fresh);
-    if (RS_LANE == 0) rs_check(t, o, index, &w, turned, broken);
-    if (fresh && !rs_condense(o, &w, &s)) {
-        RS_SYNC();
-        if (RS_LANE == 0) {
-            if (w.own.scale[4] != MODAL_STEP_BROKEN) t->measures[index].status = MODAL_STEP_BROKEN;
-            w.own.scale[4] = MODAL_STEP_BROKEN;
+#if RS_PACK == 1
+    if (o->n_children > 0) rs_add_children(t, w, fresh);
+#endif
+    if (RS_LANE == 0) rs_check(t, w, before, own);
+    if (fresh) {
+        const real_mask sound = rs_condense(w, &s);
+        if (!RS_EVERY(sound)) {
+            RS_SYNC();
+            for (int l = 0; l < w->count && RS_LANE == 0; l++) {
+                if (RS_OF(sound, l)) continue;
+                if (RS_OF(w->own.scale[4], l) != MODAL_STEP_BROKEN) t->measures[w->index + l].status = MODAL_STEP_BROKEN;
+                RS_OF(w->own.scale[4], l) = MODAL_STEP_BROKEN;
+            }
         }
     }
     RS_EACH(k, r) { condensed[k] += condensed[wide + k]; }
     RS_SYNC();
 #if RS_WIDE
-    for (int32_t k = 0; k < r; k++) w.step[k] = 0;
+    for (int32_t k = 0; k < r; k++) w->step[k] = RS_ALL(0);
     for (int32_t k = 0; k < r; k++) {
-        const double load = condensed[k];
-        for (int32_t l = 0; l < wide; l++) w.step[l] += w.inverse[k * wide + l] * load;
-        for (int c = 0; c < 8; c++) wrench[c] -= w.solved[8 * k + c] * load;
+        const real load = condensed[k];
+        for (int32_t l = 0; l < RS_ROW(r); l++) w->step[l] += w->inverse[k * wide + l] * load;
+        for (int c = 0; c < RS_ROW(6); c++) wrench[c] -= w->solved[8 * k + c] * load;
     }
 #else
     RS_EACH(k, r + 6)
     {
-        double sum = 0;
+        real sum = RS_ALL(0);
         if (k < r) {
-            RS_UNROLL for (int32_t l = 0; l < r; l++) sum += w.inverse[l * wide + k] * condensed[l];
-            w.step[k] = sum;
+            RS_UNROLL for (int32_t l = 0; l < r; l++) sum += w->inverse[l * wide + k] * condensed[l];
+            w->step[k] = sum;
         } else {
-            RS_UNROLL for (int32_t l = 0; l < r; l++) sum += w.solved[8 * l + k - r] * condensed[l];
+            RS_UNROLL for (int32_t l = 0; l < r; l++) sum += w->solved[8 * l + k - r] * condensed[l];
             wrench[k - r] -= sum;
         }
     }
 #endif
     RS_SYNC();
     if (o->parent >= 0) {
-        if (fresh) rs_share_jacobian(o, &w, &s);
+        if (fresh) rs_share_jacobian(w, &s);
         RS_SYNC(); /* follow_0 */
-        rs_share_loads(o, &w);
+        rs_share_loads(w);
         RS_SYNC();
         return;
     }
+#if RS_PACK == 1
     if (RS_LANE == 0) {
-        double *scale = w.own.scale;
-        if (o->motion == MODAL_STEP_FREE && !rs_root_twist(&w, wrench)) {
+        real *scale = w->own.scale;
+        if (o->motion == MODAL_STEP_FREE && !rs_root_twist(w, wrench)) {
             scale[4] = MODAL_STEP_BROKEN;
-            t->measures[index].status = MODAL_STEP_BROKEN;
+            t->measures[w->index].status = MODAL_STEP_BROKEN;
         }
         int32_t status = scale[4] == 0 ? MODAL_STEP_CONVERGED : (int32_t)scale[4];
         /* twist [6]: the residual before; 0 before the first */
         if (status == MODAL_STEP_RUNNING && t->rule != MODAL_STEP_STATIC &&
-            (!(w.twist[6] > 0) || scale[5] <= 0.25 * w.twist[6]))
+            (!(w->twist[6] > 0) || scale[5] <= 0.25 * w->twist[6]))
             status = MODAL_STEP_FROZEN;
-        w.twist[6] = scale[5];
+        w->twist[6] = scale[5];
         t->status[o->tree] = status;
     }
     RS_SYNC();
+#endif
 }

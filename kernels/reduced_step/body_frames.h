@@ -4,11 +4,11 @@
 /* ---- attached frames ---- */
 
 /* (a, al) of the child for those of the parent: row c of the 6 x 6 map, by its place in the parent. */
-RS_FN void rs_map_row(const double *relative, int c, double *row)
+RS_FN void rs_map_row(const real *relative, int c, real *row)
 {
-    const double *at = relative + 9;
-    const double axis[3] = {relative[c % 3], relative[3 + c % 3], relative[6 + c % 3]};
-    for (int i = 0; i < 3; i++) row[i] = row[3 + i] = 0;
+    const real *at = relative + 9;
+    const real axis[3] = {relative[c % 3], relative[3 + c % 3], relative[6 + c % 3]};
+    for (int i = 0; i < 3; i++) row[i] = row[3 + i] = RS_ALL(0);
     if (c < 3) {
         for (int i = 0; i < 3; i++) row[i] = axis[i];
         rs_cross(at, axis, row + 3); /* axis . (w x at) = w . (at x axis) */
@@ -18,9 +18,9 @@ RS_FN void rs_map_row(const double *relative, int c, double *row)
 }
 
 /* The wrench [6] of the child on its parent: out [6] = map^T wrench. */
-RS_FN void rs_map_wrench(const double *relative, const double *wrench, double *out)
+RS_FN void rs_map_wrench(const real *relative, const real *wrench, real *out)
 {
-    double moment[3];
+    real moment[3];
     rs_apply(relative, wrench, out);
     rs_apply(relative, wrench + 3, out + 3);
     rs_cross(relative + 9, out, moment);
@@ -28,23 +28,19 @@ RS_FN void rs_map_wrench(const double *relative, const double *wrench, double *o
 }
 
 /* The frame's state from the parent's, and its derivative. sums: [48] of scratch. */
-RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, int32_t index,
-                     const rs_work *w, double *sums)
+RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, const rs_work *w, real *sums)
 {
-    const modal_step_object *po = &t->objects[o->parent];
     const int32_t r = o->parent_modes;
-    const double *table = t->tables + o->anchor;
-    const double *q = t->next_q + po->coordinates, *v = t->next_v + po->coordinates;
-    const double *a = t->next_a + po->coordinates;
+    const real *table = w->anchor, *q = w->above.q, *v = w->above.v, *a = w->above.a;
     const int64_t wide = modal_step_padded(r);
     const double moves = t->rule == MODAL_STEP_STATIC ? 0 : 1;
 #if RS_WIDE
     for (int c = 0; c < MODAL_STEP_ANCHOR; c++) {
         sums[c] = table[c];
-        sums[16 + c] = sums[32 + c] = 0;
+        sums[16 + c] = sums[32 + c] = RS_ALL(0);
     }
     for (int32_t k = 0; k < r; k++) {
-        const double *row = table + (1 + k) * MODAL_STEP_ANCHOR, qk = q[k], vk = moves * v[k], ak = moves * a[k];
+        const real *row = table + (1 + k) * MODAL_STEP_ANCHOR, qk = q[k], vk = moves * v[k], ak = moves * a[k];
         for (int c = 0; c < MODAL_STEP_ANCHOR; c++) {
             sums[c] += row[c] * qk;
             sums[16 + c] += row[c] * vk;
@@ -54,10 +50,10 @@ RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, int32
 #else
     RS_EACH(c, MODAL_STEP_ANCHOR)
     {
-        double x = RS_GET(table[c]), x1 = 0, x2 = 0;
+        real x = RS_GET(table[c]), x1 = 0, x2 = 0;
 #pragma unroll 8
         for (int32_t k = 0; k < r; k++) {
-            const double e = RS_GET(table[(1 + k) * MODAL_STEP_ANCHOR + c]);
+            const real e = RS_GET(table[(1 + k) * MODAL_STEP_ANCHOR + c]);
             x += e * q[k];
             x1 += e * v[k];
             x2 += e * a[k];
@@ -69,44 +65,45 @@ RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, int32
     RS_SYNC();
 #endif
     if (RS_LANE == 0) {
-        const modal_step_frame above = t->next_frames[o->parent], *p = &above;
-        modal_step_frame *f = &t->next_frames[index], moved;
-        const double offset[3] = {o->offset[0], o->offset[1], o->offset[2]};
-        double turn[9];
-        for (int i = 0; i < 9; i++) turn[i] = o->turn[i];
-        double rot[9], s[9], s1[9], s2[9], g[9], inverse[9], v3[3], w3[3];
+        const rs_frame above = *w->above.frame, *p = &above;
+        rs_frame *f = w->frame, moved;
+        const real offset[3] = {w->offset[0], w->offset[1], w->offset[2]};
+        real turn[9];
+        for (int i = 0; i < 9; i++) turn[i] = w->turn[i];
+        real rot[9], s[9], s1[9], s2[9], g[9], inverse[9], v3[3], w3[3];
         for (int i = 0; i < 9; i++) rot[i] = f->turn[i];
         /* Newton's method for the rotation that makes rot^T A symmetric; quadratic from the last
          * one, and in want of no inverse of A, which is singular for a flat interface */
         for (int turns = 0;; turns++) {
             rs_multiply_transposed(rot, sums + 3, s);
-            const double trace = s[0] + s[4] + s[8];
+            const real trace = s[0] + s[4] + s[8];
             for (int i = 0; i < 3; i++)
-                for (int j = 0; j < 3; j++)
-                    g[3 * i + j] = (i == j ? trace : 0) - 0.5 * (s[3 * i + j] + s[3 * j + i]);
+                for (int j = 0; j < 3; j++) {
+                    const real mean = 0.5 * (s[3 * i + j] + s[3 * j + i]);
+                    g[3 * i + j] = i == j ? trace - mean : -mean;
+                }
             rs_cross(g + 3, g + 6, inverse);
             rs_cross(g + 6, g, inverse + 3);
             rs_cross(g, g + 3, inverse + 6);
-            const double det = rs_dot(g, inverse);
-            const int sound = g[0] > 0 && g[0] * g[4] - g[1] * g[3] > 0 && det > 0;
-            if (!sound) {
-                w->own.scale[4] = MODAL_STEP_INVERTED;
-                break;
-            }
-            const double part = 1 / det; /* symmetric: cofactors need no transpose */
+            const real det = rs_dot(g, inverse);
+            const real_mask sound = (g[0] > 0) & (g[0] * g[4] - g[1] * g[3] > 0) & (det > 0);
+            const real part = RS_PICK(sound, 1 / det, RS_ALL(0)); /* symmetric: cofactors need no transpose */
+            if (!RS_EVERY(sound))
+                w->own.scale[4] = RS_PICK(sound, w->own.scale[4], RS_ALL(MODAL_STEP_INVERTED));
             for (int i = 0; i < 9; i++) inverse[i] *= part;
             rs_axial(s, v3);
             rs_apply(inverse, v3, w3);
-            if (!(rs_dot(w3, w3) > 1e-26) || turns == 50) break;
+            if (!RS_ANY(rs_dot(w3, w3) > 1e-26) || turns == 50) break;
             rs_turn(rot, w3);
         }
         /* velocity and acceleration of the rotation: the skew part of the derivatives of rot^T A */
-        double spin[3], rate[3], m[9], twice[9];
+        real spin[3], rate[3], m[9], twice[9];
         rs_multiply_transposed(rot, sums + 16 + 3, s1);
         rs_axial(s1, v3);
         rs_apply(inverse, v3, spin);
         rs_multiply_transposed(rot, sums + 32 + 3, s2);
-        const double skew[9] = {0, -spin[2], spin[1], spin[2], 0, -spin[0], -spin[1], spin[0], 0};
+        const real zero = RS_ALL(0);
+        const real skew[9] = {zero, -spin[2], spin[1], spin[2], zero, -spin[0], -spin[1], spin[0], zero};
         rs_multiply(skew, s1, m);
         rs_multiply(skew, s, twice);
         for (int i = 0; i < 9; i++) s2[i] -= 2 * m[i];
@@ -115,8 +112,8 @@ RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, int32
         rs_axial(s2, v3);
         rs_apply(inverse, v3, rate);
 
-        double *to_parent = w->relative, *at = w->relative + 9;
-        double arm[3], speed[3], push[3], c1[3], c2[3];
+        real *to_parent = w->relative, *at = w->relative + 9;
+        real arm[3], speed[3], push[3], c1[3], c2[3];
         rs_multiply(rot, turn, to_parent);
         rs_apply(rot, offset, arm);
         rs_cross(spin, offset, c1);
@@ -130,7 +127,7 @@ RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, int32
             speed[i] += sums[16 + i];
             push[i] += sums[32 + i];
         }
-        double local[3], world[3];
+        real local[3], world[3];
         rs_multiply(p->rotation, to_parent, moved.rotation);
         rs_apply(p->rotation, at, world);
         for (int i = 0; i < 3; i++) moved.position[i] = p->position[i] + world[i];
@@ -160,20 +157,20 @@ RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, int32
         for (int i = 0; i < 9; i++) sums[32 + i] = inverse[i];
     }
     RS_SYNC();
-    const double *rot = sums + 16, *inverse = sums + 32;
+    const real *rot = sums + 16, *inverse = sums + 32;
     RS_EACH(k, r)
     {
-        const double *row = table + (1 + k) * MODAL_STEP_ANCHOR;
-        double m[9], axial[3], rate[3], arm[3], linear[3], twist[3], own[12];
+        const real *row = table + (1 + k) * MODAL_STEP_ANCHOR;
+        real m[9], axial[3], rate[3], arm[3], linear[3], twist[3], own[12];
         for (int i = 0; i < 12; i++) own[i] = RS_GET(row[i]);
         rs_multiply_transposed(rot, own + 3, m);
         rs_axial(m, axial);
         rs_apply(inverse, axial, rate);
-        rs_cross(rate, o->offset, arm);
+        rs_cross(rate, w->offset, arm);
         rs_apply_transposed(rot, own, linear);
         for (int i = 0; i < 3; i++) linear[i] += arm[i];
-        rs_apply_transposed(o->turn, linear, arm);
-        rs_apply_transposed(o->turn, rate, twist);
+        rs_apply_transposed(w->turn, linear, arm);
+        rs_apply_transposed(w->turn, rate, twist);
         for (int i = 0; i < 3; i++) {
             w->follow[i * wide + k] = arm[i];
             w->follow[(3 + i) * wide + k] = twist[i];
@@ -185,46 +182,45 @@ RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, int32
 
 /* Takes the corrections of the last elimination, unless this is the first way down, and moves the object to its
  * trial state; the parent has been moved before. scratch: [48]. */
-RS_FN void rs_descend(const modal_step_task *t, int32_t index, int first, double *scratch)
+RS_FN void rs_descend(const modal_step_task *t, const rs_work *w, int first, real *scratch)
 {
-    const modal_step_object *o = &t->objects[index];
+    const modal_step_object *o = w->object;
     if (!rs_takes_part(t, o)) return;
-    const rs_work w = rs_work_of(t, o);
     const int32_t r = o->n_modes;
-    if (RS_LANE == 0) w.own.scale[4] = 0;
+    if (RS_LANE == 0) w->own.scale[4] = RS_ALL(0);
     if (!first && o->parent >= 0) {
-        const modal_step_object *po = &t->objects[o->parent];
-        const rs_work pw = rs_work_of(t, po);
         const int32_t parent_modes = o->parent_modes;
         const int64_t wide = modal_step_padded(parent_modes);
         RS_EACH(c, 6)
         {
-            double row[6], sum = 0;
-            rs_map_row(w.relative_0, c, row);
-            for (int d = 0; d < 6; d++) sum += row[d] * pw.twist[d];
-            RS_UNROLL for (int32_t k = 0; k < parent_modes; k++) sum += w.follow_0[c * wide + k] * pw.change[k];
-            w.twist[c] = sum;
+            real row[6], sum = RS_ALL(0);
+            rs_map_row(w->relative_0, c, row);
+            for (int d = 0; d < 6; d++) sum += row[d] * w->above.twist[d];
+            RS_UNROLL for (int32_t k = 0; k < parent_modes; k++) sum += w->follow_0[c * wide + k] * w->above.change[k];
+            w->twist[c] = sum;
         }
         RS_SYNC();
     }
     RS_EACH(k, first ? 0 : r)
     {
-        double sum = w.step[k];
-        for (int c = 0; c < 6; c++) sum += w.solved[8 * k + c] * w.twist[c];
-        w.change[k] = -sum;
-        t->next_a[o->coordinates + k] -= sum;
+        real sum = w->step[k];
+        for (int c = 0; c < 6; c++) sum += w->solved[8 * k + c] * w->twist[c];
+        w->change[k] = -sum;
+        w->a[k] -= sum;
     }
-    rs_place_coordinates(t, o);
+    rs_place_coordinates(t, w);
+#if RS_PACK == 1
     if (RS_LANE == 0 && o->motion == MODAL_STEP_FREE && t->rule != MODAL_STEP_STATIC) {
-        modal_step_frame *f = &t->next_frames[index];
-        double world[3];
-        rs_apply(f->rotation, w.twist, world);
+        modal_step_frame *f = w->frame;
+        real world[3];
+        rs_apply(f->rotation, w->twist, world);
         for (int i = 0; i < 3; i++) {
             f->acceleration[i] += world[i];
-            f->spin_rate[i] += w.twist[3 + i];
+            f->spin_rate[i] += w->twist[3 + i];
         }
-        rs_place_free_frame(t, &t->frames[index], f);
+        rs_place_free_frame(t, &t->frames[w->index], f);
     }
-    if (o->motion == MODAL_STEP_ATTACHED) rs_follow(t, o, index, &w, scratch);
+#endif
+    if (o->motion == MODAL_STEP_ATTACHED) rs_follow(t, o, w, scratch);
     RS_SYNC();
 }

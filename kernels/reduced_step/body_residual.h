@@ -4,19 +4,19 @@
 /* ---- the residual of one object ---- */
 
 typedef struct rs_scratch {
-    double *m1, *m2;             /* [rows] monomials */
-    double *tangent, *secant;    /* [pairs] K(q) and, packed, the matrix with f = matrix q */
-    double *dense;               /* [r, padded r], or a second tangent [pairs] */
-    double *moments, *rates;     /* [moments] int rho phi y^T and int rho phi (U q')^T */
-    double *sums;                /* [128] */
-    double *product;             /* [6, padded r] */
-    double *middle;              /* [r] q in the middle of the step, [r] a second vector */
-    double *terms;               /* [padded r] largest term of each equation */
-    double *force, *force_2;     /* [padded r] */
-    double *drag;                /* [padded r] */
+    real *m1, *m2;             /* [rows] monomials */
+    real *tangent, *secant;    /* [pairs] K(q) and, packed, the matrix with f = matrix q */
+    real *dense;               /* [r, padded r], or a second tangent [pairs] */
+    real *moments, *rates;     /* [moments] int rho phi y^T and int rho phi (U q')^T */
+    real *sums;                /* [128] */
+    real *product;             /* [6, padded r] */
+    real *middle;              /* [r] q in the middle of the step, [r] a second vector */
+    real *terms;               /* [padded r] largest term of each equation */
+    real *force, *force_2;     /* [padded r] */
+    real *drag;                /* [padded r] */
 } rs_scratch;
 
-RS_FN rs_scratch rs_scratch_of(const modal_step_task *t, double *memory)
+RS_FN rs_scratch rs_scratch_of(const modal_step_task *t, real *memory)
 {
     const int64_t r = modal_step_padded(t->most_modes), pairs = modal_step_pairs(t->most_modes);
     const int64_t moments = modal_step_moments(t->most_modes), rows = modal_step_scratch_rows(t);
@@ -38,6 +38,7 @@ RS_FN rs_scratch rs_scratch_of(const modal_step_task *t, double *memory)
     return s;
 }
 
+#if RS_PACK == 1
 /* Row k of a packed symmetric matrix times x. */
 RS_FN double rs_packed_row(const double *packed, int32_t r, int32_t k, const double *x)
 {
@@ -50,14 +51,16 @@ RS_FN double rs_packed_row(const double *packed, int32_t r, int32_t k, const dou
     return sum;
 }
 
+#endif
+
 /* y = packed x. */
-RS_FN void rs_packed_times(const double *packed, int32_t r, const double *x, double *y)
+RS_FN void rs_packed_times(const double *packed, int32_t r, const real *x, real *y)
 {
 #if RS_WIDE
-    for (int32_t k = 0; k < r; k++) y[k] = 0;
+    for (int32_t k = 0; k < r; k++) y[k] = RS_ALL(0);
     for (int32_t k = 0; k < r; k++) {
-        const double xk = x[k];
-        double sum = packed[0] * xk;
+        const real xk = x[k];
+        real sum = packed[0] * xk;
         for (int32_t l = k + 1; l < r; l++) {
             sum += packed[l - k] * x[l];
             y[l] += packed[l - k] * xk;
@@ -72,13 +75,13 @@ RS_FN void rs_packed_times(const double *packed, int32_t r, const double *x, dou
 
 /* f(q), and K(q) where it is asked for. By K's coefficients: the matrix S with f(q) = S q; f is a sum of forms of
  * degree 1, 2, 3, and a form of degree n is its derivative times q / n. Ends with RS_SYNC. */
-RS_FN void rs_stiffness(const modal_step_task *t, const modal_step_shape *shape, const double *q,
-                        const rs_scratch *s, double *tangent, double *force)
+RS_FN void rs_stiffness(const modal_step_task *t, const modal_step_shape *shape, const real *q,
+                        const rs_scratch *s, real *tangent, real *force)
 {
     const int32_t r = shape->n_modes, pairs = (int32_t)modal_step_pairs(r);
     const double *table = t->tables + shape->stiffness;
     if (!shape->cubic) {
-        RS_EACH(i, tangent ? pairs : 0) { tangent[i] = table[i]; }
+        RS_EACH(i, tangent ? pairs : 0) { tangent[i] = RS_ALL(table[i]); }
         rs_packed_times(table, r, q, force);
         RS_SYNC();
         return;
@@ -97,7 +100,7 @@ RS_FN void rs_stiffness(const modal_step_task *t, const modal_step_shape *shape,
             s->m2[at + j] = q[i] * q[j] * (1.0 / 3);
         }
     }
-    if (RS_LANE == 0) s->m1[0] = s->m2[0] = 1;
+    if (RS_LANE == 0) s->m1[0] = s->m2[0] = RS_ALL(1);
     RS_SYNC();
     const int32_t rows = 1 + r + r * (r + 1) / 2;
 #ifdef RS_FORCE
@@ -113,8 +116,8 @@ RS_FN void rs_stiffness(const modal_step_task *t, const modal_step_shape *shape,
 }
 
 /* int rho phi y^T and int rho phi (U v)^T. */
-RS_FN void rs_moments(const modal_step_task *t, const modal_step_shape *shape, const double *q,
-                      const double *v, const rs_scratch *s)
+RS_FN void rs_moments(const modal_step_task *t, const modal_step_shape *shape, const real *q,
+                      const real *v, const rs_scratch *s)
 {
     const int32_t r = shape->n_modes;
     RS_EACH(k, r)
@@ -123,8 +126,8 @@ RS_FN void rs_moments(const modal_step_task *t, const modal_step_shape *shape, c
         s->m2[1 + k] = v[k];
     }
     if (RS_LANE == 0) {
-        s->m1[0] = 1;
-        s->m2[0] = 0;
+        s->m1[0] = RS_ALL(1);
+        s->m2[0] = RS_ALL(0);
     }
     RS_SYNC();
     RS_TWO_SUMS(1 + r, (int32_t)modal_step_moments(r), t->tables + shape->inertia, s->m1, s->m2,
@@ -133,19 +136,16 @@ RS_FN void rs_moments(const modal_step_task *t, const modal_step_shape *shape, c
 
 /* Into s->sums: int rho y (3), int rho U v (3), int rho (U v) y^T (9), int rho y y^T but for an
  * antisymmetric part (9), B^T q'' (6). */
-RS_FN void rs_frame_sums(const modal_step_task *t, const modal_step_object *o, const rs_work *w,
-                         const rs_scratch *s, double inertia)
+RS_FN void rs_frame_sums(const modal_step_task *t, const rs_work *w, const rs_scratch *s, double inertia)
 {
-    const modal_step_shape *shape = &t->shapes[o->shape];
+    const modal_step_shape *shape = &t->shapes[w->object->shape];
     const int32_t r = shape->n_modes;
-    const int average = t->rule == MODAL_STEP_ENERGY;
-    const double *q = average ? s->middle : t->next_q + o->coordinates;
-    const double *v = average ? s->middle + r : t->next_v + o->coordinates;
-    const double *a = t->next_a + o->coordinates;
+    const int average = RS_PACK == 1 && t->rule == MODAL_STEP_ENERGY;
+    const real *q = average ? s->middle : w->q, *v = average ? s->middle + r : w->v, *a = w->a;
     const double *lift = t->tables + shape->masses + r, *rest = t->tables + shape->inertia;
 #if RS_WIDE
-    double sums[30] = {shape->first[0], shape->first[1], shape->first[2]};
-    for (int c = 0; c < 9; c++) sums[15 + c] = shape->second[c];
+    real sums[30];
+    for (int c = 0; c < 30; c++) sums[c] = RS_ALL(c < 3 ? shape->first[c] : c < 15 || c >= 24 ? 0 : shape->second[c - 15]);
     for (int32_t k = 0; k < r; k++) {
         for (int c = 0; c < 3; c++) {
             sums[c] += q[k] * lift[3 * k + c];
@@ -161,7 +161,7 @@ RS_FN void rs_frame_sums(const modal_step_task *t, const modal_step_object *o, c
 #else
     RS_EACH(c, 30)
     {
-        double sum = 0;
+        real sum = 0;
         if (c < 3) {
             sum = shape->first[c];
             RS_UNROLL for (int32_t k = 0; k < r; k++) sum += q[k] * RS_GET(lift[3 * k + c]);
@@ -183,17 +183,16 @@ RS_FN void rs_frame_sums(const modal_step_task *t, const modal_step_object *o, c
 }
 
 /* Adds the inertia of the moving frame to the residual g [r], and sets coupling, wrench n [6] and inertia. */
-RS_FN void rs_add_frame(const modal_step_task *t, const modal_step_object *o, int32_t index,
-                        const rs_work *w, const rs_scratch *s, double inertia, int fresh, double *g, double *n)
+RS_FN void rs_add_frame(const modal_step_task *t, const rs_work *w, const rs_scratch *s, double inertia, int fresh,
+                        real *g, real *n)
 {
-    const modal_step_shape *shape = &t->shapes[o->shape];
-    const modal_step_frame *f = &t->next_frames[index];
+    const modal_step_shape *shape = &t->shapes[w->object->shape];
+    const rs_frame *f = w->frame;
     const int32_t r = shape->n_modes;
-    const int average = t->rule == MODAL_STEP_ENERGY;
-    const double *q = average ? s->middle : t->next_q + o->coordinates;
-    const double *v = average ? s->middle + r : t->next_v + o->coordinates;
+    const int average = RS_PACK == 1 && t->rule == MODAL_STEP_ENERGY;
+    const real *q = average ? s->middle : w->q, *v = average ? s->middle + r : w->v;
     const double *lift = t->tables + shape->masses + r;
-    double fall[3], accel[3], spin[3], rate[3];
+    real fall[3], accel[3], spin[3], rate[3];
     for (int i = 0; i < 3; i++) {
         fall[i] = f->acceleration[i] - t->gravity[i];
         spin[i] = f->spin[i];
@@ -201,33 +200,35 @@ RS_FN void rs_add_frame(const modal_step_task *t, const modal_step_object *o, in
     }
     rs_apply_transposed(f->rotation, fall, accel);
     rs_moments(t, shape, q, v, s);
-    const double spin2 = rs_dot(spin, spin);
+    const real spin2 = rs_dot(spin, spin);
     RS_EACH(k, r)
     {
-        const double *z = s->moments + 9 * k, *z1 = s->rates + 9 * k;
-        double b[6], quadratic = -spin2 * (z[0] + z[4] + z[8]);
-        for (int i = 0; i < 3; i++) b[i] = RS_GET(lift[3 * k + i]);
+        const real *z = s->moments + 9 * k, *z1 = s->rates + 9 * k;
+        real b[6], quadratic = -spin2 * (z[0] + z[4] + z[8]);
+        for (int i = 0; i < 3; i++) b[i] = RS_ALL(RS_GET(lift[3 * k + i]));
         b[3] = z[7] - z[5];
         b[4] = z[2] - z[6];
         b[5] = z[3] - z[1];
         for (int i = 0; i < 3; i++) quadratic += spin[i] * rs_dot(z + 3 * i, spin);
         quadratic += 2 * (spin[0] * (z1[7] - z1[5]) + spin[1] * (z1[2] - z1[6]) +
                           spin[2] * (z1[3] - z1[1]));
-        const double linear = rs_dot(b, accel) + rs_dot(b + 3, rate);
+        const real linear = rs_dot(b, accel) + rs_dot(b + 3, rate);
         for (int c = 0; c < 6; c++) w->own.coupling[8 * k + c] = b[c];
         g[k] += linear + quadratic;
-        s->terms[k] = RS_MAX(s->terms[k], RS_MAX(fabs(linear), fabs(quadratic)));
+        s->terms[k] = RS_MAX(s->terms[k], RS_MAX(RS_ABS(linear), RS_ABS(quadratic)));
     }
     RS_SYNC();
-    rs_frame_sums(t, o, w, s, inertia);
+    rs_frame_sums(t, w, s, inertia);
     if (RS_LANE == 0) {
-        const double *first = s->sums, *flow = s->sums + 3, *mixed = s->sums + 6;
-        const double *second = s->sums + 15, *own = s->sums + 24;
-        double body[9], x[3], y[3], moment[3];
-        const double trace = second[0] + second[4] + second[8];
+        const real *first = s->sums, *flow = s->sums + 3, *mixed = s->sums + 6;
+        const real *second = s->sums + 15, *own = s->sums + 24;
+        real body[9], x[3], y[3], moment[3];
+        const real trace = second[0] + second[4] + second[8];
         for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++)
-                body[3 * i + j] = (i == j ? trace : 0) - 0.5 * (second[3 * i + j] + second[3 * j + i]);
+            for (int j = 0; j < 3; j++) {
+                const real mean = 0.5 * (second[3 * i + j] + second[3 * j + i]);
+                body[3 * i + j] = i == j ? trace - mean : -mean;
+            }
         rs_cross(spin, first, x);
         for (int i = 0; i < 3; i++) x[i] += 2 * flow[i];
         rs_cross(spin, x, y); /* w x (w x s) + 2 w x int rho U v */
@@ -239,55 +240,66 @@ RS_FN void rs_add_frame(const modal_step_task *t, const modal_step_object *o, in
         rs_cross(first, accel, y);
         for (int i = 0; i < 3; i++) moment[i] += x[i] + y[i] + own[3 + i];
         rs_apply(mixed, spin, x);
-        const double flux = mixed[0] + mixed[4] + mixed[8];
+        const real flux = mixed[0] + mixed[4] + mixed[8];
         for (int i = 0; i < 3; i++) n[3 + i] = moment[i] + 2 * (flux * spin[i] - x[i]);
-        const double cross[9] = {0, -first[2], first[1], first[2], 0, -first[0], -first[1], first[0], 0};
-        double *rows = w->own.inertia;
+        const real zero = RS_ALL(0);
+        const real cross[9] = {zero, -first[2], first[1], first[2], zero, -first[0], -first[1], first[0], zero};
+        real *rows = w->own.inertia;
         for (int i = 0; i < 3 && fresh; i++)
             for (int j = 0; j < 3; j++) {
-                rows[8 * i + j] = i == j ? inertia * shape->mass : 0;
+                rows[8 * i + j] = RS_ALL(i == j ? inertia * shape->mass : 0);
                 rows[8 * i + 3 + j] = -inertia * cross[3 * i + j];
                 rows[8 * (3 + i) + j] = inertia * cross[3 * i + j];
                 rows[8 * (3 + i) + 3 + j] = inertia * body[3 * i + j];
             }
         /* sizes of terms that may cancel: weight and inertia */
-        const double size = sqrt(rs_dot(f->acceleration, f->acceleration)) +
-                            sqrt(rs_dot(t->gravity, t->gravity)) + sqrt(rs_dot(own, own));
-        w->own.scale[1] = shape->mass * size + spin2 * sqrt(rs_dot(first, first));
-        w->own.scale[2] = sqrt(rs_dot(n + 3, n + 3)) + sqrt(trace * shape->mass) * size + spin2 * trace;
+        const double weight = sqrt(t->gravity[0] * t->gravity[0] + t->gravity[1] * t->gravity[1] +
+                                   t->gravity[2] * t->gravity[2]);
+        const real size = RS_SQRT(rs_dot(f->acceleration, f->acceleration)) + weight + RS_SQRT(rs_dot(own, own));
+        w->own.scale[1] = shape->mass * size + spin2 * RS_SQRT(rs_dot(first, first));
+        w->own.scale[2] = RS_SQRT(rs_dot(n + 3, n + 3)) + RS_SQRT(trace * shape->mass) * size + spin2 * trace;
     }
     RS_SYNC();
     /* from here on coupling is part of the Jacobian */
     if (inertia == 0) {
         RS_EACH(k, r)
         {
-            for (int c = 0; c < 6; c++) w->own.coupling[8 * k + c] = 0;
+            for (int c = 0; c < 6; c++) w->own.coupling[8 * k + c] = RS_ALL(0);
         }
     }
 }
 
-/* Forces at points into the residual g and the wrench n, and the drag's part in the Jacobian. */
-RS_FN void rs_add_points(const modal_step_task *t, const modal_step_object *o, int32_t index,
-                         const rs_work *w, const rs_scratch *s, const double *velocities, int fresh, double *g,
-                         double *n)
+/* Three numbers of the point `at` of each object. */
+RS_FN void rs_at_points(const double *array, const rs_work *w, int32_t at, real *x)
 {
-    const modal_step_frame *f = &t->next_frames[index];
+    for (int32_t l = 0; l < RS_PACK; l++) {
+        const double *from = array + 3 * (w->object[l < w->count ? l : w->count - 1].first_point + at);
+        for (int i = 0; i < 3; i++) RS_OF(x[i], l) = from[i];
+    }
+}
+
+/* Forces at points into the residual g and the wrench n, and the drag's part in the Jacobian. */
+RS_FN void rs_add_points(const modal_step_task *t, const rs_work *w, const rs_scratch *s, const real *velocities,
+                         int fresh, real *g, real *n)
+{
+    const modal_step_object *o = w->object;
+    const rs_frame *f = w->frame;
     const int32_t r = o->n_modes;
-    const double *q = t->rule == MODAL_STEP_ENERGY ? s->middle : t->next_q + o->coordinates;
+    const real *q = t->rule == MODAL_STEP_ENERGY ? s->middle : w->q;
     const double jv = rs_rule_of(t).jv;
     const int moving = o->motion != MODAL_STEP_FIXED;
     const int64_t wide = modal_step_padded(r);
-    double speed[3];
+    real speed[3];
     rs_apply_transposed(f->rotation, f->velocity, speed);
     for (int32_t at = 0; at < o->n_points; at++) {
         const int32_t point = o->first_point + at;
         const double *table = t->tables + t->points[point].table, drag = t->points[point].drag;
         const int blown = drag > 0 && t->air && t->rule != MODAL_STEP_STATIC;
 #if RS_WIDE
-        double own[8];
+        real own[8];
         for (int c = 0; c < 3; c++) {
-            own[c] = table[c];
-            own[3 + c] = 0;
+            own[c] = RS_ALL(table[c]);
+            own[3 + c] = RS_ALL(0);
         }
         for (int32_t k = 0; k < r; k++)
             for (int c = 0; c < 3; c++) {
@@ -295,55 +307,60 @@ RS_FN void rs_add_points(const modal_step_task *t, const modal_step_object *o, i
                 own[3 + c] += table[MODAL_STEP_POINT * (1 + k) + c] * velocities[k];
             }
 #else
-        double *own = s->sums + 8 * (at % 2); /* lanes may still read the last point's */
+        real *own = s->sums + 8 * (at % 2); /* lanes may still read the last point's */
         RS_EACH(c, 6)
         {
-            double sum = c < 3 ? RS_GET(table[c]) : 0;
-            const double *x = c < 3 ? q : velocities;
+            real sum = c < 3 ? RS_GET(table[c]) : 0;
+            const real *x = c < 3 ? q : velocities;
             RS_UNROLL for (int32_t k = 0; k < r; k++) sum += RS_GET(table[MODAL_STEP_POINT * (1 + k) + c % 3]) * x[k];
             own[c] = sum;
         }
         RS_SYNC();
 #endif
         /* every lane alike: small, and needed by all */
-        const double y[3] = {own[0], own[1], own[2]};
-        double force[3], turn[3], wind[3], damp[9] = {0};
-        rs_apply_transposed(f->rotation, t->point_force + 3 * point, force);
+        const real y[3] = {own[0], own[1], own[2]};
+        real push[3], force[3], turn[3], wind[3], damp[9];
+        rs_at_points(t->point_force, w, at, push);
+        rs_apply_transposed(f->rotation, push, force);
+        for (int i = 0; i < 9; i++) damp[i] = RS_ALL(0);
         if (blown) {
-            rs_apply_transposed(f->rotation, t->point_air + 3 * point, wind);
+            rs_at_points(t->point_air, w, at, push);
+            rs_apply_transposed(f->rotation, push, wind);
             rs_cross(f->spin, y, turn);
             for (int i = 0; i < 3; i++) wind[i] -= speed[i] + turn[i] + own[3 + i];
-            const double size = sqrt(rs_dot(wind, wind)), part = size > 0 ? 1 / size : 0;
+            const real size = RS_SQRT(rs_dot(wind, wind)), part = RS_PICK(size > 0, 1 / size, RS_ALL(0));
             for (int i = 0; i < 3; i++) {
                 force[i] += drag * size * wind[i];
                 for (int j = 0; j < 3; j++)
-                    damp[3 * i + j] = jv * drag * ((i == j ? size : 0) + wind[i] * wind[j] * part);
+                    damp[3 * i + j] = jv * drag * (i == j ? size + wind[i] * wind[j] * part : wind[i] * wind[j] * part);
             }
         }
-        double moment[3];
+        real moment[3];
         rs_cross(y, force, moment);
         RS_EACH(k, r)
         {
             const double *row = table + MODAL_STEP_POINT * (1 + k);
-            const double u[3] = {RS_GET(row[0]), RS_GET(row[1]), RS_GET(row[2])};
-            const double work = rs_dot(u, force);
+            const real u[3] = {RS_ALL(RS_GET(row[0])), RS_ALL(RS_GET(row[1])), RS_ALL(RS_GET(row[2]))};
+            const real work = rs_dot(u, force);
             g[k] -= work;
-            s->terms[k] = RS_MAX(s->terms[k], fabs(work));
+            s->terms[k] = RS_MAX(s->terms[k], RS_ABS(work));
         }
         if (RS_LANE == 0 && moving) {
             for (int i = 0; i < 3; i++) {
                 n[i] -= force[i];
                 n[3 + i] -= moment[i];
             }
-            w->own.scale[1] += sqrt(rs_dot(force, force));
-            w->own.scale[2] += sqrt(rs_dot(moment, moment));
+            w->own.scale[1] += RS_SQRT(rs_dot(force, force));
+            w->own.scale[2] += RS_SQRT(rs_dot(moment, moment));
         }
         if (!fresh || !blown || jv == 0) continue;
         /* velocity of the point = p' + w x y + U v: columns U, 1, -[y]x */
         RS_EACH(k, r)
         {
-            double du[3], m[3];
-            rs_apply(damp, table + MODAL_STEP_POINT * (1 + k), du); /* damp is symmetric */
+            const double *mode = table + MODAL_STEP_POINT * (1 + k);
+            const real u[3] = {RS_ALL(RS_GET(mode[0])), RS_ALL(RS_GET(mode[1])), RS_ALL(RS_GET(mode[2]))};
+            real du[3], m[3];
+            rs_apply(damp, u, du); /* damp is symmetric */
             for (int32_t l = k; l < r; l++) {
                 const double *row = table + MODAL_STEP_POINT * (1 + l);
                 w->own.matrix[k * wide + l] += du[0] * RS_GET(row[0]) + du[1] * RS_GET(row[1]) + du[2] * RS_GET(row[2]);
@@ -357,8 +374,8 @@ RS_FN void rs_add_points(const modal_step_task *t, const modal_step_object *o, i
         }
         RS_EACH(c, moving ? 6 : 0) /* columns of the inertia: a unit velocity, or the one that a unit spin gives */
         {
-            const double unit[3] = {c % 3 == 0 ? 1.0 : 0, c % 3 == 1 ? 1.0 : 0, c % 3 == 2 ? 1.0 : 0};
-            double column[3] = {unit[0], unit[1], unit[2]}, du[3], m[3];
+            const real unit[3] = {RS_ALL(c % 3 == 0 ? 1.0 : 0), RS_ALL(c % 3 == 1 ? 1.0 : 0), RS_ALL(c % 3 == 2 ? 1.0 : 0)};
+            real column[3] = {unit[0], unit[1], unit[2]}, du[3], m[3];
             if (c >= 3) rs_cross(unit, y, column);
             rs_apply(damp, column, du);
             rs_cross(y, du, m);
@@ -371,79 +388,80 @@ RS_FN void rs_add_points(const modal_step_task *t, const modal_step_object *o, i
 }
 
 /* Residual and wrench of the object alone at its trial state, and the Jacobian where it is to be made. */
-RS_FN void rs_evaluate(const modal_step_task *t, int32_t index, double *memory)
+RS_FN void rs_evaluate(const modal_step_task *t, const rs_work *w, real *memory)
 {
-    const modal_step_object *o = &t->objects[index];
+    const modal_step_object *o = w->object;
     if (!rs_takes_part(t, o)) return;
     const modal_step_shape *shape = &t->shapes[o->shape];
-    const rs_work w = rs_work_of(t, o);
     const rs_scratch s = rs_scratch_of(t, memory);
     const rs_rule rule = rs_rule_of(t);
     const int32_t r = o->n_modes, wide = (int32_t)modal_step_padded(r);
-    const double *q = t->next_q + o->coordinates, *a = t->next_a + o->coordinates;
-    const double *v = t->next_v + o->coordinates, *masses = t->tables + shape->masses;
-    const double *lift = masses + r, *damping = t->tables + o->damping;
-    const modal_step_frame *f = &t->next_frames[index];
-    const int average = t->rule == MODAL_STEP_ENERGY, fresh = rs_fresh(t, o);
+    const real *q = w->q, *v = w->v, *a = w->a;
+    const double *masses = t->tables + shape->masses, *lift = masses + r, *damping = t->tables + o->damping;
+    const rs_frame *f = w->frame;
+    const int average = RS_PACK == 1 && t->rule == MODAL_STEP_ENERGY, fresh = rs_fresh(t, o);
     const double weight = average ? 1.0 / 6 : 1;
-    double *g = w.own.load + wide, *n = w.own.load + 2 * wide + 8;
+    real *g = w->own.load + wide, *n = w->own.load + 2 * wide + 8;
 
     rs_stiffness(t, shape, q, &s, fresh ? s.tangent : NULL, s.force);
     if (average) {
         RS_EACH(k, r)
         {
-            s.middle[k] = 0.5 * (t->q[o->coordinates + k] + q[k]);
-            s.middle[r + k] = 0.5 * (t->v[o->coordinates + k] + v[k]);
+            s.middle[k] = 0.5 * (w->q_0[k] + q[k]);
+            s.middle[r + k] = 0.5 * (w->v_0[k] + v[k]);
         }
         RS_SYNC();
         rs_stiffness(t, shape, s.middle, &s, fresh ? s.dense : NULL, s.force_2);
         v = s.middle + r;
     }
-    double fall[3], accel[3];
-    for (int i = 0; i < 3; i++) fall[i] = -t->gravity[i];
+    real fall[3], accel[3];
+    for (int i = 0; i < 3; i++) fall[i] = RS_ALL(-t->gravity[i]);
     rs_apply_transposed(f->rotation, fall, accel);
     rs_packed_times(damping, r, v, s.drag);
     RS_EACH(k, r)
     {
-        double force = weight * s.force[k];
-        if (average) force += (4 * s.force_2[k] + w.force[k]) / 6;
-        const double drag = s.drag[k];
-        const double inertia = rule.inertia * RS_GET(masses[k]) * a[k];
-        double weight_force = 0;
-        if (o->motion == MODAL_STEP_FIXED) weight_force = rs_dot(lift + 3 * k, accel);
+        real force = weight * s.force[k];
+        if (average) force += (4 * s.force_2[k] + w->force[k]) / 6;
+        const real drag = s.drag[k];
+        const real inertia = rule.inertia * RS_GET(masses[k]) * a[k];
+        real weight_force = RS_ALL(0);
+        if (o->motion == MODAL_STEP_FIXED)
+            weight_force = lift[3 * k] * accel[0] + lift[3 * k + 1] * accel[1] + lift[3 * k + 2] * accel[2];
         g[k] = inertia + drag + force + weight_force;
-        s.terms[k] = RS_MAX(RS_MAX(fabs(inertia), fabs(drag)), RS_MAX(fabs(force), fabs(weight_force)));
+        s.terms[k] = RS_MAX(RS_MAX(RS_ABS(inertia), RS_ABS(drag)), RS_MAX(RS_ABS(force), RS_ABS(weight_force)));
     }
     if (fresh) {
         const double j1 = rule.jq * (average ? 1.0 / 3 : 1), j2 = rule.jq * (2.0 / 3);
         RS_EACH(k, r)
         {
             const int32_t at = k * r - k * (k - 1) / 2 - k; /* (k l) is at + l */
-            double *row = w.own.matrix + k * wide;
-            for (int32_t l = 0; l < k; l++) row[l] = 0;
+            real *row = w->own.matrix + k * wide;
+            for (int32_t l = 0; l < k; l++) row[l] = RS_ALL(0);
             for (int32_t l = k; l < r; l++) row[l] = rule.jv * RS_GET(damping[at + l]) + j1 * s.tangent[at + l];
-            for (int32_t l = r; l < wide; l++) row[l] = 0;
+            for (int32_t l = r; l < RS_ROW(r); l++) row[l] = RS_ALL(0);
             for (int32_t l = k; l < r && average; l++) row[l] += j2 * s.dense[at + l];
             row[k] += rule.inertia * masses[k];
-            for (int c = 0; c < 8; c++) w.own.coupling[8 * k + c] = 0;
+            for (int c = 0; c < 8; c++) w->own.coupling[8 * k + c] = RS_ALL(0);
         }
-        RS_EACH(c, 48) { w.own.inertia[c] = 0; }
+        RS_EACH(c, 48) { w->own.inertia[c] = RS_ALL(0); }
     }
-    RS_EACH(c, 8) { n[c] = 0; }
-    if (RS_LANE == 0) w.own.scale[1] = w.own.scale[2] = w.own.scale[3] = 0;
+    RS_EACH(c, 8) { n[c] = RS_ALL(0); }
+    if (RS_LANE == 0) w->own.scale[1] = w->own.scale[2] = w->own.scale[3] = RS_ALL(0);
     RS_SYNC();
-    if (o->motion != MODAL_STEP_FIXED) rs_add_frame(t, o, index, &w, &s, rule.inertia, fresh, g, n);
-    rs_add_points(t, o, index, &w, &s, v, fresh, g, n);
+    if (o->motion != MODAL_STEP_FIXED) rs_add_frame(t, w, &s, rule.inertia, fresh, g, n);
+    rs_add_points(t, w, &s, v, fresh, g, n);
     RS_SYNC();
     if (RS_LANE == 0) {
-        double largest = 0;
+        real largest = RS_ALL(0);
         for (int32_t k = 0; k < r; k++) largest = RS_MAX(largest, s.terms[k]);
-        w.own.scale[0] = largest;
+        w->own.scale[0] = largest;
     }
     RS_SYNC();
 }
 
 /* ---- the first guess ---- */
+
+#if RS_PACK == 1
 
 /* Constant speeds: what is not linear depends on places and speeds, which then are the last ones, carried on. Modes
  * that are stiff for the step (h omega > 6 and the like) would be thrown far past where their forces hold: they get
@@ -466,7 +484,7 @@ RS_FN void rs_predict(const modal_step_task *t, int32_t index, double *memory)
     const modal_step_object *o = &t->objects[index];
     if (!rs_takes_part(t, o)) return;
     const int64_t first = o->coordinates;
-    const rs_work w = rs_work_of(t, o);
+    const rs_work w = rs_work_of(t, index);
     RS_EACH(k, o->n_modes)
     {
         t->next_a[first + k] = t->rule == MODAL_STEP_STATIC ? 0 : rs_guess(t, o, k);
@@ -506,3 +524,4 @@ RS_FN void rs_predict(const modal_step_task *t, int32_t index, double *memory)
     const rs_scratch scratch = rs_scratch_of(t, memory);
     rs_stiffness(t, &t->shapes[o->shape], t->q + first, &scratch, NULL, w.force);
 }
+#endif

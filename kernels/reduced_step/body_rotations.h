@@ -1,59 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Part of reduced_step_body.h: vectors and matrices of three, row-major. */
 
-RS_FN void rs_cross(const double *a, const double *b, double *c)
+RS_FN void rs_cross(const real *a, const real *b, real *c)
 {
     c[0] = a[1] * b[2] - a[2] * b[1];
     c[1] = a[2] * b[0] - a[0] * b[2];
     c[2] = a[0] * b[1] - a[1] * b[0];
 }
-RS_FN double rs_dot(const double *a, const double *b)
+RS_FN real rs_dot(const real *a, const real *b)
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
-RS_FN void rs_apply(const double *m, const double *x, double *y) /* y = m x */
+RS_FN void rs_apply(const real *m, const real *x, real *y) /* y = m x */
 {
     for (int i = 0; i < 3; i++) y[i] = rs_dot(m + 3 * i, x);
 }
-RS_FN void rs_apply_transposed(const double *m, const double *x, double *y)
+RS_FN void rs_apply_transposed(const real *m, const real *x, real *y)
 {
     for (int i = 0; i < 3; i++) y[i] = m[i] * x[0] + m[3 + i] * x[1] + m[6 + i] * x[2];
 }
-RS_FN void rs_multiply(const double *a, const double *b, double *c) /* c = a b */
+RS_FN void rs_multiply(const real *a, const real *b, real *c) /* c = a b */
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             c[3 * i + j] = a[3 * i] * b[j] + a[3 * i + 1] * b[3 + j] + a[3 * i + 2] * b[6 + j];
 }
-RS_FN void rs_multiply_transposed(const double *a, const double *b, double *c) /* c = a^T b */
+RS_FN void rs_multiply_transposed(const real *a, const real *b, real *c) /* c = a^T b */
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             c[3 * i + j] = a[i] * b[j] + a[3 + i] * b[3 + j] + a[6 + i] * b[6 + j];
 }
 /* The vector v with [v]x = m - m^T. */
-RS_FN void rs_axial(const double *m, double *v)
+RS_FN void rs_axial(const real *m, real *v)
 {
     v[0] = m[7] - m[5];
     v[1] = m[2] - m[6];
     v[2] = m[3] - m[1];
 }
 /* r = r exp([v]x), and back onto the rotations by one Gram-Schmidt pass. */
-RS_FN void rs_turn(double *r, const double *v)
+RS_FN void rs_turn(real *r, const real *v)
 {
-    const double x2 = rs_dot(v, v);
-    double s, c; /* sin x / x, (1 - cos x) / x^2; small turns, nearly all, by their series: 2e-17 */
-    if (x2 < 0.01) {
-        s = 1 - x2 / 6 * (1 - x2 / 20 * (1 - x2 / 42 * (1 - x2 / 72 * (1 - x2 / 110))));
-        c = 0.5 * (1 - x2 / 12 * (1 - x2 / 30 * (1 - x2 / 56 * (1 - x2 / 90 * (1 - x2 / 132)))));
-    } else {
-        const double angle = sqrt(x2), half = sin(0.5 * angle) / angle;
-        s = sin(angle) / angle;
-        c = 2 * half * half;
+    const real x2 = rs_dot(v, v);
+    /* sin x / x, (1 - cos x) / x^2; small turns, nearly all, by their series: 2e-17 */
+    real s = 1 - x2 * (1. / 6) * (1 - x2 * (1. / 20) * (1 - x2 * (1. / 42) * (1 - x2 * (1. / 72) * (1 - x2 * (1. / 110)))));
+    real c = 0.5 - x2 * (1. / 24) * (1 - x2 * (1. / 30) * (1 - x2 * (1. / 56) * (1 - x2 * (1. / 90) * (1 - x2 * (1. / 132)))));
+    for (int l = 0; l < RS_PACK && RS_ANY(x2 >= 0.01); l++) {
+        if (!(RS_OF(x2, l) >= 0.01)) continue;
+        const double angle = sqrt(RS_OF(x2, l)), half = sin(0.5 * angle) / angle;
+        RS_OF(s, l) = sin(angle) / angle;
+        RS_OF(c, l) = 2 * half * half;
     }
-    double e[9], result[9];
+    real e[9], result[9];
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) e[3 * i + j] = c * v[i] * v[j] - (i == j ? c * x2 : 0);
+        for (int j = 0; j < 3; j++) e[3 * i + j] = i == j ? c * v[i] * v[j] - c * x2 : c * v[i] * v[j];
     for (int i = 0; i < 3; i++) e[4 * i] += 1;
     e[1] -= s * v[2];
     e[2] += s * v[1];
@@ -62,17 +62,18 @@ RS_FN void rs_turn(double *r, const double *v)
     e[6] -= s * v[1];
     e[7] += s * v[0];
     rs_multiply(r, e, result);
-    double *x = result, *y = result + 3, *z = result + 6;
-    double scale = 1 / sqrt(rs_dot(x, x));
+    real *x = result, *y = result + 3, *z = result + 6;
+    real scale = 1 / RS_SQRT(rs_dot(x, x));
     for (int i = 0; i < 3; i++) x[i] *= scale;
-    double along = rs_dot(x, y);
+    real along = rs_dot(x, y);
     for (int i = 0; i < 3; i++) y[i] -= along * x[i];
-    scale = 1 / sqrt(rs_dot(y, y));
+    scale = 1 / RS_SQRT(rs_dot(y, y));
     for (int i = 0; i < 3; i++) y[i] *= scale;
     rs_cross(x, y, z);
     for (int i = 0; i < 9; i++) r[i] = result[i];
 }
 
+#if RS_PACK == 1
 /* sin x by its series on [-pi/2, pi/2], without a branch, so that a loop of them is one of
  * vectors: 3e-16 and |x| 1e-16. */
 RS_FN double rs_sin(double x)
@@ -92,3 +93,4 @@ RS_FN double rs_sin(double x)
                                             y2 * (1.0 / 355687428096000 + y2 * (-1.0 / 121645100408832000))))))));
     return (1 - 2 * odd * odd) * (y + y * y2 * s);
 }
+#endif

@@ -18,7 +18,8 @@ __device__ static double *group_scratch(const modal_step_task &t, int64_t size)
 // A root that is through counts its tree where that runs on.
 __device__ static void finish(const modal_step_task &t, int32_t i, double *own, int32_t *running)
 {
-    rs_eliminate(&t, i, own);
+    const rs_work w = rs_work_of(&t, i);
+    rs_eliminate(&t, &w, own);
     if (t.objects[i].parent < 0 && RS_LANE == 0 && rs_takes_part(&t, &t.objects[i])) atomicAdd(running, 1);
 }
 
@@ -42,13 +43,16 @@ __global__ void RS_BOUNDS solve(const __grid_constant__ modal_step_task t, int64
         int32_t *running = counters + iteration % 3;
         if (grid.thread_rank() == 0) counters[(iteration + 1) % 3] = 0; // nobody reads the one before the last
         for (int32_t level = 0; level < t.n_levels; level++) {
-            for (int32_t i = t.levels[level] + group; i < t.levels[level + 1]; i += groups)
-                rs_descend(&t, i, iteration == 0, own);
+            for (int32_t i = t.levels[level] + group; i < t.levels[level + 1]; i += groups) {
+                const rs_work w = rs_work_of(&t, i);
+                rs_descend(&t, &w, iteration == 0, own);
+            }
             grid.sync();
         }
         // nearly all the work, for all levels at once; an object that bears none is finished at once
         for (int32_t i = group; i < t.n_objects; i += groups) {
-            rs_evaluate(&t, i, own);
+            const rs_work w = rs_work_of(&t, i);
+            rs_evaluate(&t, &w, own);
             if (t.objects[i].n_children == 0) finish(t, i, own, running);
             RS_SYNC();
         }

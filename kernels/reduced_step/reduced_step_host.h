@@ -84,13 +84,15 @@ static int any_running(const modal_step_task *t, int32_t first, int32_t end)
 /* The way down, and the residual there; an object that bears none is finished at once. */
 static inline void go_down(const modal_step_task *t, int32_t i, int first, double *scratch)
 {
-    rs_descend(t, i, first, scratch);
-    rs_evaluate(t, i, scratch);
-    if (t->objects[i].n_children == 0) rs_eliminate(t, i, scratch);
+    const rs_work w = rs_work_of(t, i);
+    rs_descend(t, &w, first, scratch);
+    rs_evaluate(t, &w, scratch);
+    if (t->objects[i].n_children == 0) rs_eliminate(t, &w, scratch);
 }
 static inline void go_up(const modal_step_task *t, int32_t i, double *scratch)
 {
-    if (t->objects[i].n_children > 0) rs_eliminate(t, i, scratch);
+    const rs_work w = rs_work_of(t, i);
+    if (w.object->n_children > 0) rs_eliminate(t, &w, scratch);
 }
 
 /* The first object of the level whose tree is `tree` or a later one: trees ascend within a level. */
