@@ -8,7 +8,7 @@ add_test(NAME cli.modalsim
                  $<TARGET_FILE:modalsim>)
 set_tests_properties(cli.modalsim PROPERTIES LABELS cli)
 if(TARGET modalpack)
-  foreach(part solid frames ground chain manners cuda)
+  foreach(part solid frames ground chain manners checkpoints cuda)
     add_test(NAME cli.scene_${part}
              COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_scene.py
                      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${part})

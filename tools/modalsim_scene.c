@@ -25,7 +25,8 @@ typedef struct scene_run {
     double *frames;  /* [objects, 12] of one frame, or NULL */
     char scene_hash[MODAL_HASH_TEXT];
     double *numbers; /* [objects, FRAME_NUMBERS + MEASURE_NUMBERS] of a checkpoint */
-    int checkpoint_begun; /* this run may replace the checkpoint */
+    tool_output checkpoint_output;    /* until the first one is there */
+    modal_checkpoint_out *checkpoint; /* then */
 } scene_run;
 
 /* Of the scene's text and of the files that it names, so that a restart sees a change in any. */
@@ -49,10 +50,28 @@ done:
 
 /* ---- checkpoints ---- */
 
-static modal_status write_checkpoint(scene_run *s, const modal_scene_state *state, modal_error *err)
+/* The first one is a file that is made under another name; the next ones are added to it, unless somebody moved it
+ * away meanwhile. */
+static modal_status put_checkpoint(scene_run *s, const modal_checkpoint *file, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    tool_output output = {0};
+    tool_output *output = &s->checkpoint_output;
+    if (s->checkpoint && modal_checkpoint_out_is_at(s->checkpoint, s->r->checkpoint_path))
+        return modal_checkpoint_out_put(s->checkpoint, file, s->writer.out, err);
+    if (s->checkpoint) {
+        s->checkpoint = modal_checkpoint_out_close(s->checkpoint);
+        tool_output_discard(output);
+        MODAL_TRY(tool_output_begin(output, s->r->checkpoint_path, s->r->force, err));
+    }
+    MODAL_TRY(modal_checkpoint_out_open(&s->checkpoint, output->temporary, s->r->checkpoint_path, file, err));
+    MODAL_TRY(modal_checkpoint_out_put(s->checkpoint, file, s->writer.out, err));
+    MODAL_TRY(tool_output_commit(output, err));
+done:
+    return status;
+}
+
+static modal_status write_checkpoint(scene_run *s, const modal_scene_state *state, int64_t n_frames, modal_error *err)
+{
     const int64_t n = s->basis.n_objects, c = modal_basis_mode_offsets(&s->basis, NULL);
     double *measures = s->numbers + n * FRAME_NUMBERS;
     memcpy(s->numbers, state->frames, (size_t)n * sizeof *state->frames);
@@ -63,18 +82,14 @@ static modal_status write_checkpoint(scene_run *s, const modal_scene_state *stat
         memcpy(measures + i * MEASURE_NUMBERS, values, sizeof values);
     }
     modal_checkpoint file = {.back_end = s->device.name, .n_frames = state->next_frame,
+                             .most_frames = n_frames,
                              .state_counts = {c, c, c, n * FRAME_NUMBERS, n * MEASURE_NUMBERS},
                              .state = {state->q, state->v, state->a, s->numbers, measures},
                              .n_coordinates = c, .n_objects = s->frames ? n : 0};
     strcpy(file.basis_hash, s->basis.hash);
     strcpy(file.scene_hash, s->scene_hash);
-    MODAL_TRY(tool_output_begin(&output, s->r->checkpoint_path, s->r->force || s->checkpoint_begun, err));
-    s->checkpoint_begun = 1;
-    MODAL_TRY(modal_checkpoint_write(output.temporary, &file, s->writer.out, err));
-    MODAL_TRY(tool_output_commit(&output, err));
-done:
-    tool_output_name_error(&output, err);
-    tool_output_discard(&output);
+    const modal_status status = put_checkpoint(s, &file, err);
+    tool_output_name_error(&s->checkpoint_output, err);
     return status;
 }
 
@@ -94,7 +109,7 @@ static modal_status read_restart(scene_run *s, modal_simulation *run, modal_erro
     if (!file.back_end || strcmp(file.back_end, s->device.name) != 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: made on another back end (--backend), %s", path,
                    file.back_end ? file.back_end : "");
-    int fits = file.n_frames >= 1 && file.n_frames <= run->n_frames && file.n_coordinates == c &&
+    int fits = file.most_frames == run->n_frames && file.n_coordinates == c &&
                file.n_objects == (s->frames ? n : 0);
     for (int i = 0; i < MODAL_CHECKPOINT_STATE; i++) fits &= file.state_counts[i] == counts[i];
     if (!fits) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: does not fit the basis and the scene", path);
@@ -126,7 +141,7 @@ static modal_status frame_done(void *context, const modal_simulation *run, modal
         modal_trajectory_out_row(s->writer.out, time, run->state.q, s->frames, run->energy, err);
     if (wrote != MODAL_OK) return wrote;
     if (s->r->checkpoint_path && (stop || done % s->r->checkpoint_every == 0)) {
-        modal_status status = write_checkpoint(s, &run->state, err);
+        modal_status status = write_checkpoint(s, &run->state, run->n_frames, err);
         if (status != MODAL_OK) return status;
     }
     if (!stop) return MODAL_OK;
@@ -214,6 +229,7 @@ modal_status modalsim_scene(tool *t, const request *r, tool_output *output, moda
     MODAL_TRY(modalsim_writer_begin(&s.writer, &s.basis, run.n_frames, s.frames != NULL, 1, 1 + s.scene.n_files,
                                     files, s.device.name, err));
     MODAL_TRY(read_restart(&s, &run, err));
+    if (r->checkpoint_path) MODAL_TRY(tool_output_begin(&s.checkpoint_output, r->checkpoint_path, r->force, err));
     if (r->keep_partial || r->checkpoint_path) tool_signals_hold();
 
     double start = tool_seconds();
@@ -234,6 +250,8 @@ modal_status modalsim_scene(tool *t, const request *r, tool_output *output, moda
     }
 done:
     modal_free(&files);
+    modal_checkpoint_out_close(s.checkpoint);
+    tool_output_discard(&s.checkpoint_output);
     modal_scene_state_free(&run.state);
     modalsim_writer_discard(&s.writer);
     s.tiles = modal_basis_tiles_close(s.tiles);

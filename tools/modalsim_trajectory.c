@@ -139,7 +139,7 @@ static modal_status write_anew(modalsim_writer *w, modal_error *err)
     if (!w->r->to_stdout && unlink(w->output->temporary) != 0)
         MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be replaced, %s", w->output->temporary, strerror(errno));
     MODAL_TRY(modal_trajectory_out_open(&w->out, w->r->to_stdout ? NULL : w->output->temporary, &w->head, err));
-    MODAL_TRY(modal_trajectory_out_read(all, w->head.n_frames, copy_rows, w, err));
+    MODAL_TRY(modal_trajectory_out_read(all, 0, w->head.n_frames, copy_rows, w, err));
 done:
     modal_trajectory_out_abandon(&all);
     return status;

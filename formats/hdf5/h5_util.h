@@ -128,10 +128,11 @@ modal_status modal_h5_end_group(hid_t *group, modal_status status, modal_error *
 
 modal_status modal_h5_write_array(hid_t place, const char *name, modal_h5_type type, int rank,
                                   const int64_t *dims, const void *values, modal_error *err);
-/* A contiguous float64 array whose rows are written one after the other, and may be read back; its place in the
+/* A contiguous array whose rows are written one after the other, and may be read back; its place in the
  * file does not depend on how many are written at once. No size may be 0. */
-modal_status modal_h5_make_rows(hid_t place, const char *name, int rank, const int64_t *dims, hid_t *dataset,
-                                modal_error *err);
+modal_status modal_h5_make_rows(hid_t place, const char *name, modal_h5_type type, int rank, const int64_t *dims,
+                                hid_t *dataset, modal_error *err);
+/* Of such an array of float64. */
 modal_status modal_h5_put_rows(hid_t dataset, const char *name, int64_t first, int64_t count,
                                const double *values, modal_error *err);
 /* Of any open array of float64. */

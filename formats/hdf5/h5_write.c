@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writing: contiguous arrays, fixed-length text, no times, so that equal content gives equal bytes. */
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "formats/hdf5/h5_private.h"
@@ -38,6 +39,8 @@ modal_status modal_h5_create(hid_t *file, const char *path, modal_error *err)
 {
     modal_status status = MODAL_OK;
     hid_t access = H5I_INVALID_HID, creation = H5I_INVALID_HID;
+    char name[32]; /* HDF5 takes two files in memory of one name for one file */
+    snprintf(name, sizeof name, "image %p", (void *)file);
     *file = H5I_INVALID_HID;
     modal_h5_start();
     MODAL_TRY(modal_h5_access(&access, err));
@@ -46,7 +49,7 @@ modal_status modal_h5_create(hid_t *file, const char *path, modal_error *err)
         status = modal_h5_failed(err, MODAL_ERROR_MEMORY, "HDF5", "no creation properties");
         goto done;
     }
-    *file = H5Fcreate(path ? path : "image", H5F_ACC_TRUNC, creation, access);
+    *file = H5Fcreate(path ? path : name, H5F_ACC_TRUNC, creation, access);
     if (*file < 0)
         status =
             modal_h5_failed(err, MODAL_ERROR_SYSTEM, path ? path : "image", "cannot be created");
@@ -243,8 +246,8 @@ done:
     return status;
 }
 
-modal_status modal_h5_make_rows(hid_t place, const char *name, int rank, const int64_t *dims, hid_t *dataset,
-                                modal_error *err)
+modal_status modal_h5_make_rows(hid_t place, const char *name, modal_h5_type type, int rank, const int64_t *dims,
+                                hid_t *dataset, modal_error *err)
 {
     hsize_t size[MODAL_H5_RANK];
     for (int i = 0; i < rank; i++) size[i] = (hsize_t)dims[i];
@@ -252,8 +255,7 @@ modal_status modal_h5_make_rows(hid_t place, const char *name, int rank, const i
     *dataset = H5I_INVALID_HID;
     if (creation >= 0 && space >= 0 && H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER) >= 0 &&
         H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY) >= 0)
-        *dataset = H5Dcreate2(place, name, modal_h5_file_type(MODAL_H5_F64), space, H5P_DEFAULT, creation,
-                              H5P_DEFAULT);
+        *dataset = H5Dcreate2(place, name, modal_h5_file_type(type), space, H5P_DEFAULT, creation, H5P_DEFAULT);
     modal_h5_drop(&space);
     modal_h5_drop(&creation);
     return *dataset < 0 ? modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, "cannot be written") : MODAL_OK;

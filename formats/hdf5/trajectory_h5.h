@@ -30,12 +30,12 @@ modal_status modal_trajectory_out_open(modal_trajectory_out **out, const char *p
 modal_status modal_trajectory_out_row(modal_trajectory_out *out, double time, const double *q,
                                       const double *frames, const double *energy, modal_error *err);
 int64_t modal_trajectory_out_count(const modal_trajectory_out *out);
-/* Calls `take` for rows [0, count) of what was written so far, in blocks. */
+/* Calls `take` for rows [begin, end) of what was written so far, in blocks. */
 typedef modal_status modal_trajectory_rows(void *context, int64_t first, int64_t count, const double *times,
                                            const double *q, const double *frames, const double *energy,
                                            modal_error *err);
-modal_status modal_trajectory_out_read(modal_trajectory_out *out, int64_t count, modal_trajectory_rows *take,
-                                       void *context, modal_error *err);
+modal_status modal_trajectory_out_read(modal_trajectory_out *out, int64_t begin, int64_t end,
+                                       modal_trajectory_rows *take, void *context, modal_error *err);
 /* Completes the file; bytes not NULL: returns it, too (path NULL; the caller frees). Rows that are missing are an
  * error. Frees and forgets *out. */
 modal_status modal_trajectory_out_close(modal_trajectory_out **out, void **bytes, size_t *length,

@@ -55,7 +55,7 @@ static modal_status write_head(modal_trajectory_out *o, const modal_trajectory *
     MODAL_TRY(modal_h5_write_external(file, "basis", t->basis_path, err));
     for (int i = 0; i < ARRAYS; i++) {
         if (o->width[i] > 0)
-            MODAL_TRY(modal_h5_make_rows(file, names[i], rank[i], dims[i], &o->rows[i], err));
+            MODAL_TRY(modal_h5_make_rows(file, names[i], MODAL_H5_F64, rank[i], dims[i], &o->rows[i], err));
         if (i == TIMES)
             MODAL_TRY(modal_h5_write_array(file, "mode_offsets", MODAL_H5_I64, 1, &n_offsets, t->mode_offsets,
                                            err));
@@ -119,7 +119,7 @@ static modal_status flush(modal_trajectory_out *o, modal_error *err)
     for (int i = 0; i < ARRAYS; i++)
         if (o->width[i] > 0)
             MODAL_TRY(modal_h5_put_rows(o->rows[i], names[i], o->written, o->waiting, o->block[i], err));
-    modal_h5_start_disk(o->file);
+    if (o->waiting == o->capacity) modal_h5_start_disk(o->file);
     o->last_time = o->block[TIMES][o->waiting - 1];
     o->written += o->waiting;
     o->waiting = 0;
@@ -141,13 +141,13 @@ modal_status modal_trajectory_out_row(modal_trajectory_out *o, double time, cons
 
 int64_t modal_trajectory_out_count(const modal_trajectory_out *o) { return o->written + o->waiting; }
 
-modal_status modal_trajectory_out_read(modal_trajectory_out *o, int64_t count, modal_trajectory_rows *take,
-                                       void *context, modal_error *err)
+modal_status modal_trajectory_out_read(modal_trajectory_out *o, int64_t begin, int64_t end,
+                                       modal_trajectory_rows *take, void *context, modal_error *err)
 {
     modal_status status = MODAL_OK;
     MODAL_TRY(flush(o, err)); /* the blocks are free then */
-    for (int64_t first = 0; first < count; first += o->capacity) {
-        const int64_t n = count - first < o->capacity ? count - first : o->capacity;
+    for (int64_t first = begin; first < end; first += o->capacity) {
+        const int64_t n = end - first < o->capacity ? end - first : o->capacity;
         for (int i = 0; i < ARRAYS; i++)
             if (o->width[i] > 0) MODAL_TRY(modal_h5_get_rows(o->rows[i], names[i], first, n, o->block[i], err));
         MODAL_TRY(take(context, first, n, o->block[TIMES], o->block[Q], o->width[FRAMES] ? o->block[FRAMES] : NULL,

@@ -5,10 +5,12 @@ manners. usage: check_scene.py BIN_FOLDER PART, PART one of
   frames  spinning and driven frames against finite elements in world axes, free bodies
   ground  ground that moves
   chain   objects on objects: against one whole solid; energies; threads, back ends
-  manners refusals, failures, checkpoints, signals
+  manners refusals, failures
+  checkpoints the same bytes after a restart, also of what was killed; signals
   cuda    the same motions on a GPU; exit code 77 where there is none"""
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -317,13 +319,18 @@ def ground():
         assert words in said and said.count("\n") == 1, (words, said)
 
 
-def manners():
+def pair():
+    """Two bars, one on the other, in pair.h5; their scene."""
     write_bar("bar.msh", (4, 1, 1), (1.0, 0.1, 0.12))
     pack("bar.msh", "bar.h5", 5)
-    run("modalpack", "bar.msh", "plain.h5", *RUBBER, "--modes", 5, "--fixed", "root", "-q")
     place("pair", [(0, -1, 0, 0, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0, 0, 0)], "bar.h5")
-    good = {"duration": 0.2, "fps": 100, "model": "stvk", "gravity": [0, 0, -9.81],
+    return {"duration": 0.2, "fps": 100, "model": "stvk", "gravity": [0, 0, -9.81],
             "wind": {"velocity": [5, 0, 0], "turbulence": 1}, "objects": [{"object": 1}]}
+
+
+def manners():
+    good = pair()
+    run("modalpack", "bar.msh", "plain.h5", *RUBBER, "--modes", 5, "--fixed", "root", "-q")
     key = [[0, 0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0]]
     for path, value, words in (
             ("gravitation", 1, "/gravitation: unknown key, there are: duration fps"),
@@ -405,6 +412,11 @@ def manners():
         done = len(f["times"])
         assert 5 <= done < 12 and f["q"].shape[0] == done == len(f["energy"]), done
     assert run("modalinfo", "--check", "run.h5").stdout.endswith("a sound trajectory\n")
+    with open("piped.h5", "wb") as file:
+        assert subprocess.run([str(run.folder / "modalsim"), "pair.h5", "-", "--scene", "run.json", "--keep-partial"],
+                              stdout=file, stderr=subprocess.DEVNULL, check=False).returncode == 5
+    with h5py.File("run.h5") as f, h5py.File("piped.h5") as g:
+        assert all(f[name][:].tobytes() == g[name][:].tobytes() for name in ("times", "q", "frames", "energy"))
 
     # the kinds of failure: an interface that is turned inside out, values that overflow, Newton's method
     bend = {"duration": 0.1, "fps": 100, "objects": [{"object": 0, "initial": [0, 0, 30, 0, 0]}]}
@@ -417,33 +429,80 @@ def manners():
     said = simulate("pair.h5", dict(bend, model="stvk"), code=5)
     assert "Newton's method stopped at a residual of" in said and "(halved 2 times); try a smaller step" in said, said
 
-    # checkpoints: the same bytes
+
+def checkpoints():
+    good = pair()
     whole = simulate("pair.h5", good, "--checkpoint", "c.h5", "--checkpoint-every", 8)
     with h5py.File("c.h5") as f:
-        assert f["q"].shape[0] == 16
-    again = simulate("pair.h5", good, "--restart", "c.h5")
-    for name in whole:
-        assert whole[name].tobytes() == again[name].tobytes(), name
+        assert sorted(f["n_frames"][:]) == [8, 16] and f["q"].shape == whole["q"].shape
+        assert np.array_equal(f["q"][:16], whole["q"][:16]) and not f["q"][16:].any()
+
+    def the_same(wanted, *more, scene=good):
+        again = simulate("pair.h5", scene, *more)
+        for name in wanted:
+            assert wanted[name].tobytes() == again[name].tobytes(), (name, more)
+
+    the_same(whole, "--restart", "c.h5")
+    the_same(whole, "--restart", "c.h5", "--checkpoint", "c.h5", "--checkpoint-every", 3)
+    with h5py.File("c.h5") as f:
+        assert sorted(f["n_frames"][:]) == [18, 21] and np.array_equal(f["q"][:], whole["q"])
+    the_same(whole, "--restart", "c.h5")
     assert "made with another scene" in simulate("pair.h5", dict(good, fps=50), "--restart", "c.h5", code=3)
+    # the later state broke off: the earlier one
+    with h5py.File("c.h5", "r+") as f:
+        f["state_1"][int(np.argmax(f["n_frames"][:])), -1] += 1
+    the_same(whole, "--restart", "c.h5")
+    said = run("modalsim", "pair.h5", "r.h5", "--scene", "run.json", "--restart", "c.h5").stderr
+    assert "c.h5: goes on after frame 17\n" in said, said
     with open("c.h5", "r+b") as file:
         file.truncate(5000)
     assert "c.h5" in simulate("pair.h5", good, "--restart", "c.h5", code=3)
+    # it is refused before the motion, not after a hundred frames
+    words = [str(run.folder / "modalsim"), "pair.h5", "r2.h5", "--scene", "run.json", "--checkpoint", "c.h5"]
+    got = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert got.returncode == 4 and got.stderr == "modalsim: c.h5: exists (--force replaces it)\n", got
 
-    # a signal: a sound trajectory up to there, and a checkpoint to go on from
+    # killed at any moment: what is there goes on to the same bytes
+    sudden = dict(good, duration=3)
+    wanted = simulate("pair.h5", sudden)
+    os.remove("c.h5")
+    words = [*words, "--checkpoint-every", "1", "-f", "-q"]
+    chance, reached = random.Random(5), 0
+    for _ in range(4):
+        begun = os.path.exists("c.h5")
+        with subprocess.Popen([*words, *(["--restart", "c.h5"] if begun else [])]) as process:
+            while not os.path.exists("c.h5") and process.poll() is None:
+                time.sleep(0.001)
+            time.sleep(chance.uniform(0.02, 0.15))
+            process.kill()
+        with h5py.File("c.h5") as f:
+            assert reached <= max(f["n_frames"][:]) <= len(wanted["times"])
+            reached = max(f["n_frames"][:])
+    print("killed after frames up to", reached - 1, "of", len(wanted["times"]))
+    the_same(wanted, "--restart", "c.h5", scene=sudden)
+    for name in [n for n in os.listdir(".") if "tmp" in n]:
+        os.remove(name)
+
+    # a signal: a sound trajectory up to there, and a checkpoint to go on from, also where it was moved away
     long = dict(good, duration=2000, step=0.0005)
     json.dump(long, open("long.json", "w"))
     os.remove("c.h5")
     words = [str(run.folder / "modalsim"), "pair.h5", "long.h5", "--scene", "long.json"]
     process = subprocess.Popen([*words, "--keep-partial", "--checkpoint", "c.h5", "--checkpoint-every", "5", "-q"],
                                stderr=subprocess.PIPE, text=True)
-    while not os.path.exists("c.h5"):
-        assert process.poll() is None
-        time.sleep(0.05)
+    for moved in range(2):
+        while not os.path.exists("c.h5"):
+            assert process.poll() is None
+            time.sleep(0.05)
+        if not moved:
+            os.rename("c.h5", "moved.h5")
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=60)[1]
     assert process.returncode == 130 and "interrupted after frame" in said, (process.returncode, said)
-    with h5py.File("long.h5") as f, h5py.File("c.h5") as c:
-        assert f["q"].shape[0] == c["q"].shape[0] >= 5 and np.array_equal(f["q"][:], c["q"][:])
+    with h5py.File("long.h5") as f, h5py.File("c.h5") as c, h5py.File("moved.h5") as m:
+        n, before = f["q"].shape[0], max(m["n_frames"][:])
+        assert n == max(c["n_frames"][:]) > before >= 5 and np.array_equal(f["q"][:], c["q"][:n]), (n, before)
+        assert np.array_equal(f["q"][:before], m["q"][:before])
     assert not [n for n in os.listdir(".") if "tmp" in n]
     # and without --keep-partial nothing stays
     os.remove("long.h5")

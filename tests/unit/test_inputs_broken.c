@@ -3,6 +3,7 @@
  * scenes (JSON). Of each: cut anywhere, out of memory anywhere, and a hundred broken ones, made from a fixed seed:
  * refused with the file's name in one line, or read as something sound (the fuzz targets say what that is). And
  * snapshots and checkpoints (HDF5): cut, and with bits turned over, refused or read, never a crash. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -209,23 +210,110 @@ static void put_array(hid_t file, const char *name, int rank, hsize_t a, hsize_t
     H5Sclose(space);
 }
 
+enum { N_COORDINATES = 6, N_OBJECTS = 2, N_FRAMES = 40 };
+
+/* The frames of a motion so far; sines, and frames that turn. */
+static void add_frames(modal_trajectory_out *rows, int64_t begin, int64_t end)
+{
+    for (int64_t i = begin; i < end; i++) {
+        double q[N_COORDINATES], frames[N_OBJECTS][12] = {{0}}, energy[4];
+        for (int k = 0; k < N_COORDINATES; k++) q[k] = sin((double)(10 * i + k));
+        for (int k = 0; k < 4; k++) energy[k] = cos((double)(10 * i + k));
+        for (int k = 0; k < N_OBJECTS; k++)
+            for (int a = 0; a < 3; a++) frames[k][5 * a] = 1;
+        assert_int_equal(modal_trajectory_out_row(rows, (double)i / 25, q, frames[0], energy, NULL), MODAL_OK);
+    }
+}
+
+static modal_trajectory_out *new_rows(void)
+{
+    static int64_t offsets[N_OBJECTS + 1] = {0, 4, N_COORDINATES};
+    static double there;
+    static char path[] = "basis.h5";
+    modal_trajectory_out *rows = NULL;
+    const modal_trajectory head = {.n_frames = N_FRAMES, .n_objects = N_OBJECTS, .mode_offsets = offsets,
+                                   .basis_path = path, .frames = &there, .energy = &there,
+                                   .basis_hash = "00112233445566778899aabbccddeeff"};
+    assert_int_equal(modal_trajectory_out_open(&rows, NULL, &head, NULL), MODAL_OK);
+    return rows;
+}
+
+/* Two states, after 7 and after 16 frames. */
 static void make_checkpoint(const char *path)
 {
-    hid_t file = create(path);
-    put_text(file, "modal_type", "checkpoint");
-    put_text(file, "modal_version", "1.0");
-    put_text(file, "basis_hash", "00112233445566778899aabbccddeeff");
-    put_text(file, "scene_hash", "ffeeddccbbaa99887766554433221100");
-    put_text(file, "back_end", "cpu");
+    static char back_end[] = "cpu";
+    double state[MODAL_CHECKPOINT_STATE][8];
+    modal_checkpoint c = {.basis_hash = "00112233445566778899aabbccddeeff",
+                          .scene_hash = "ffeeddccbbaa99887766554433221100", .back_end = back_end,
+                          .most_frames = N_FRAMES, .n_coordinates = N_COORDINATES, .n_objects = N_OBJECTS};
+    modal_trajectory_out *rows = new_rows();
+    modal_checkpoint_out *out = NULL;
     for (int i = 0; i < MODAL_CHECKPOINT_STATE; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "state_%d", i);
-        put_array(file, name, 1, (hsize_t)(4 + i), 0, 0);
+        c.state_counts[i] = 4 + i;
+        c.state[i] = state[i];
     }
-    put_array(file, "q", 2, 2, 6, 0);
-    put_array(file, "energy", 2, 2, 4, 0);
-    put_array(file, "frames", 3, 2, 2, 12);
-    assert_true(H5Fclose(file) >= 0);
+    assert_int_equal(modal_checkpoint_out_open(&out, path, path, &c, NULL), MODAL_OK);
+    while (c.n_frames < 16) {
+        const int64_t before = c.n_frames;
+        c.n_frames = before ? 16 : 7;
+        add_frames(rows, before, c.n_frames);
+        for (int i = 0; i < MODAL_CHECKPOINT_STATE; i++)
+            for (int k = 0; k < 4 + i; k++) state[i][k] = (double)c.n_frames + 0.1 * k + i;
+        assert_int_equal(modal_checkpoint_out_put(out, &c, rows, NULL), MODAL_OK);
+    }
+    assert_true(modal_checkpoint_out_is_at(out, path) && !modal_checkpoint_out_is_at(out, "/"));
+    modal_checkpoint_out_close(out);
+    modal_trajectory_out_abandon(&rows);
+}
+
+/* A checkpoint that broke off while its later state was written goes on from the other one, with its frames. */
+static void test_checkpoint(void **state)
+{
+    (void)state;
+    char path[512], broken[512];
+    size_t size;
+    snprintf(path, sizeof path, "%s", sample_path("torn.h5"));
+    snprintf(broken, sizeof broken, "%s", sample_path("torn-broken.h5"));
+    make_checkpoint(path);
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), dataset = H5Dopen2(file, "state_4", H5P_DEFAULT);
+    const haddr_t of_state = H5Dget_offset(dataset);
+    H5Dclose(dataset);
+    dataset = H5Dopen2(file, "seal", H5P_DEFAULT);
+    const haddr_t of_seal = H5Dget_offset(dataset);
+    H5Dclose(dataset);
+    H5Fclose(file);
+    assert_true(of_state != HADDR_UNDEF && of_seal != HADDR_UNDEF);
+    unsigned char *bytes = sample_bytes(path, &size);
+    const size_t places[3] = {of_state + 15 * sizeof(double) + 3, of_seal + 33, of_seal + 5};
+    for (int i = 0; i < 4; i++) {
+        /* whole; then the later state torn, the later seal, and the earlier seal, too */
+        if (i > 0) bytes[places[i - 1]] ^= 64;
+        modal_checkpoint c;
+        modal_error err = {0};
+        sample_put(broken, bytes, size);
+        const modal_status status = modal_checkpoint_read(broken, &c, &err);
+        assert_int_equal(status, i < 3 ? MODAL_OK : MODAL_ERROR_INPUT);
+        if (i == 3) {
+            assert_non_null(strstr(err.message, "torn-broken.h5: /seal: neither of the two states is whole"));
+            break;
+        }
+        const int64_t n = i == 0 ? 16 : 7;
+        assert_true(c.n_frames == n && c.most_frames == N_FRAMES && c.state[4][7] == (double)n + 0.1 * 7 + 4);
+        modal_trajectory_out *rows = new_rows(), *wanted = new_rows();
+        assert_int_equal(modal_checkpoint_rows(broken, &c, 25, rows, &err), MODAL_OK);
+        assert_int_equal(modal_trajectory_out_count(rows), n);
+        void *image[2];
+        size_t length[2];
+        add_frames(rows, n, N_FRAMES);
+        add_frames(wanted, 0, N_FRAMES);
+        assert_int_equal(modal_trajectory_out_close(&rows, &image[0], &length[0], &err), MODAL_OK);
+        assert_int_equal(modal_trajectory_out_close(&wanted, &image[1], &length[1], &err), MODAL_OK);
+        assert_true(length[0] == length[1] && memcmp(image[0], image[1], length[0]) == 0);
+        for (int k = 0; k < 2; k++) modal_free(&image[k]);
+        modal_checkpoint_free(&c);
+    }
+    free(bytes);
+    assert_no_ids();
 }
 
 static void make_snapshots(const char *path)
@@ -299,6 +387,7 @@ static void test_hdf5(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_broken), cmocka_unit_test(test_cut),
-                                       cmocka_unit_test(test_failing_allocations), cmocka_unit_test(test_hdf5)};
+                                       cmocka_unit_test(test_failing_allocations), cmocka_unit_test(test_checkpoint),
+                                       cmocka_unit_test(test_hdf5)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
