@@ -272,9 +272,10 @@ RS_FN void rs_add_frame(const modal_step_task *t, const rs_work *w, const rs_scr
 /* Three numbers of the point `at` of each object. */
 RS_FN void rs_at_points(const double *array, const rs_work *w, int32_t at, real *x)
 {
+    double *to = (double *)x;
     for (int32_t l = 0; l < RS_PACK; l++) {
         const double *from = array + 3 * (w->object[l < w->count ? l : w->count - 1].first_point + at);
-        for (int i = 0; i < 3; i++) RS_OF(x[i], l) = from[i];
+        for (int i = 0; i < 3; i++) to[RS_PACK * i + l] = from[i];
     }
 }
 

@@ -6,6 +6,7 @@
 #define RS_FORCE_NAME modal_reduced_force_avx512
 #define RS_THREADS 1
 #define RS_VECTORS 1
+#define RS_LEAVES modal_step_leaves_avx512
 #include "kernels/reduced_step/reduced_force.h"
 
 modal_reduced_step_function modal_reduced_step_avx512;

@@ -15,7 +15,7 @@
 
 #include "kernels/reduced_step/reduced_step.h"
 
-/* A `real` is a double of one object, or a vector of RS_PACK doubles, one an object of a pack (reduced_step_pack.h,
+/* A `real` is a double of one object, or a vector of RS_PACK doubles, one an object of a pack (reduced_step_leaves_pack.h,
  * which then has these for vectors, and its own rs_work). Tables that all objects of a pack share are doubles. */
 #if !defined RS_PACK || RS_PACK == 1
 #define RS_PACK 1
@@ -114,7 +114,6 @@ RS_FN rs_equations rs_equations_of(real *memory, int64_t r)
     return e;
 }
 
-#if RS_PACK == 1
 /* Where an object's change is; force and twist are behind it. */
 RS_FN double *rs_change_of(const modal_step_task *t, const modal_step_object *o)
 {
@@ -122,6 +121,7 @@ RS_FN double *rs_change_of(const modal_step_task *t, const modal_step_object *o)
     return t->work + o->work + rs_equations_size(r) + 8 * r + r * wide + wide;
 }
 
+#if RS_PACK == 1
 RS_FN rs_work rs_work_of(const modal_step_task *t, int32_t index)
 {
     const modal_step_object *o = &t->objects[index];

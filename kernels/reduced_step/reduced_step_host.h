@@ -7,9 +7,11 @@
  *                one thread and gathers its children in order, so their number changes nothing.
  *   RS_VECTORS   1: sums and forces by vectors of 8 doubles, which the compiler cuts to the registers it has;
  *                RS_FORCE_NAME is then the function of the forces alone
+ *   RS_LEAVES    where it is defined: the functions for packs of leaves (reduced_step_leaves.h)
  * No include guard: this is a template. */
 #include <omp.h>
 
+#include "kernels/reduced_step/reduced_step_leaves.h"
 #include "lib/base/memory.h"
 
 #define RS_FN static inline
@@ -68,11 +70,67 @@ static inline void two_sums(int32_t rows, int32_t n, const double *table, const 
 
 #define RS_PRAGMA(x) _Pragma(#x)
 #if RS_THREADS
-#define RS_FOR_OBJECTS(i, begin, end) \
-    RS_PRAGMA(omp for schedule(dynamic, 16)) for (int32_t i = (begin); i < (end); i++)
+#define RS_FOR(i, begin, end) RS_PRAGMA(omp for schedule(dynamic, 16)) for (int32_t i = (begin); i < (end); i++)
 #else
-#define RS_FOR_OBJECTS(i, begin, end) for (int32_t i = (begin); i < (end); i++)
+#define RS_FOR(i, begin, end) for (int32_t i = (begin); i < (end); i++)
 #endif
+
+/* What is worked on at once, by one thread: an object, or a pack of leaves, whatever the number of threads. */
+typedef struct unit {
+    int32_t first, count; /* objects */
+    int64_t memory;       /* of a pack, in that of its group of trees */
+} unit;
+
+/* A step's units, level by level, and the groups of trees: of many trees each is one thread's work, its packs in the
+ * thread's memory; otherwise all trees are one group, and the threads share the units of a level. */
+typedef struct division {
+    unit *units;
+    int32_t *levels;         /* [n_levels + 1] first unit */
+    int32_t group, n_groups; /* trees in one */
+    int64_t *used;           /* [n_groups] doubles of its packs */
+    int64_t size;            /* the most of them */
+} division;
+
+static void divide(const modal_step_task *t, division *d)
+{
+    int32_t count = 0;
+    d->size = 0;
+    for (int32_t g = 0; g < d->n_groups; g++) d->used[g] = 0;
+    for (int32_t level = 0; level < t->n_levels; level++) {
+        d->levels[level] = count;
+        for (int32_t i = t->h_levels[level]; i < t->h_levels[level + 1]; i += d->units[count++].count) {
+            d->units[count] = (unit){.first = i, .count = 1};
+#ifdef RS_LEAVES
+            const modal_step_object *o = &t->objects[i];
+            unit *u = &d->units[count];
+            if (!modal_step_packable(o)) continue;
+            while (u->count < RS_LEAVES.width && i + u->count < t->h_levels[level + 1] &&
+                   modal_step_alike(t, o, o + u->count))
+                u->count++;
+            if (u->count == 1) continue;
+            int64_t *used = &d->used[o->tree / d->group];
+            u->memory = *used;
+            *used += RS_LEAVES.size(o->n_modes, o->parent_modes);
+            if (*used > d->size) d->size = *used;
+#endif
+        }
+    }
+    d->levels[t->n_levels] = count;
+}
+
+/* The first unit of the level whose tree is `tree` or a later one: trees ascend within a level. */
+static int32_t first_of(const modal_step_task *t, const division *d, int32_t level, int32_t tree)
+{
+    int32_t low = d->levels[level], high = d->levels[level + 1];
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        if (t->objects[d->units[middle].first].tree < tree)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
 
 static int any_running(const modal_step_task *t, int32_t first, int32_t end)
 {
@@ -81,74 +139,90 @@ static int any_running(const modal_step_task *t, int32_t first, int32_t end)
     return 0;
 }
 
+static void begin(const modal_step_task *t, const unit *u, double *packs, double *scratch)
+{
+    for (int32_t i = u->first; i < u->first + u->count; i++) rs_predict(t, i, scratch);
+#ifdef RS_LEAVES
+    if (u->count > 1) RS_LEAVES.begin(t, u->first, u->count, packs + u->memory);
+#endif
+    (void)packs;
+}
+
 /* The way down, and the residual there; an object that bears none is finished at once. */
-static inline void go_down(const modal_step_task *t, int32_t i, int first, double *scratch)
+static void go_down(const modal_step_task *t, const unit *u, int first_time, double *packs, double *scratch)
 {
-    const rs_work w = rs_work_of(t, i);
-    rs_descend(t, &w, first, scratch);
-    rs_evaluate(t, &w, scratch);
-    if (t->objects[i].n_children == 0) rs_eliminate(t, &w, scratch);
-}
-static inline void go_up(const modal_step_task *t, int32_t i, double *scratch)
-{
-    const rs_work w = rs_work_of(t, i);
-    if (w.object->n_children > 0) rs_eliminate(t, &w, scratch);
-}
-
-/* The first object of the level whose tree is `tree` or a later one: trees ascend within a level. */
-static int32_t first_of(const modal_step_task *t, int32_t level, int32_t tree)
-{
-    int32_t low = t->h_levels[level], high = t->h_levels[level + 1];
-    while (low < high) {
-        const int32_t middle = low + (high - low) / 2;
-        if (t->objects[middle].tree < tree)
-            low = middle + 1;
-        else
-            high = middle;
+#ifdef RS_LEAVES
+    if (u->count > 1) {
+        RS_LEAVES.iterate(t, u->first, u->count, first_time, packs + u->memory, scratch);
+        return;
     }
-    return low;
+#endif
+    (void)packs;
+    const rs_work w = rs_work_of(t, u->first);
+    rs_descend(t, &w, first_time, scratch);
+    rs_evaluate(t, &w, scratch);
+    if (w.object->n_children == 0) rs_eliminate(t, &w, scratch);
+}
+static void go_up(const modal_step_task *t, const unit *u, double *scratch)
+{
+    if (t->objects[u->first].n_children == 0) return;
+    const rs_work w = rs_work_of(t, u->first);
+    rs_eliminate(t, &w, scratch);
 }
 
-/* Trees [first, end), by one thread, and their states taken over. Returns the corrections made. */
-static int32_t solve_trees(modal_step_task *t, int32_t first, int32_t end, double *scratch)
+/* What has converged is taken over. */
+static void finish(const modal_step_task *t, const unit *u, double *packs, double *scratch)
+{
+#ifdef RS_LEAVES
+    if (u->count > 1) RS_LEAVES.end(t, u->first, u->count, packs + u->memory);
+#endif
+    (void)packs;
+    for (int32_t i = u->first; i < u->first + u->count; i++) rs_accept(t, i, scratch);
+}
+
+/* A group, by one thread. Returns the corrections made. */
+static int32_t solve_group(modal_step_task *t, const division *d, int32_t g, double *packs, double *scratch)
 {
     enum { LEVELS = 64 };
+    const int32_t first = g * d->group, end = first + d->group < t->n_trees ? first + d->group : t->n_trees;
     int32_t begins[LEVELS], ends[LEVELS];
     for (int32_t level = 0; level < t->n_levels; level++) {
-        begins[level] = first_of(t, level, first);
-        ends[level] = first_of(t, level, end);
-        for (int32_t i = begins[level]; i < ends[level]; i++) {
-            rs_predict(t, i, scratch);
-        }
+        begins[level] = first_of(t, d, level, first);
+        ends[level] = first_of(t, d, level, end);
+        for (int32_t i = begins[level]; i < ends[level]; i++) begin(t, &d->units[i], packs, scratch);
     }
     for (int32_t iteration = 0;; iteration++) {
         for (int32_t level = 0; level < t->n_levels; level++)
-            for (int32_t i = begins[level]; i < ends[level]; i++) go_down(t, i, iteration == 0, scratch);
+            for (int32_t i = begins[level]; i < ends[level]; i++)
+                go_down(t, &d->units[i], iteration == 0, packs, scratch);
         for (int32_t level = t->n_levels; level-- > 0;)
-            for (int32_t i = begins[level]; i < ends[level]; i++) go_up(t, i, scratch);
+            for (int32_t i = begins[level]; i < ends[level]; i++) go_up(t, &d->units[i], scratch);
         if (any_running(t, first, end) && iteration < t->most_iterations) continue;
         for (int32_t level = 0; level < t->n_levels; level++)
-            for (int32_t i = begins[level]; i < ends[level]; i++) rs_accept(t, i, scratch);
+            for (int32_t i = begins[level]; i < ends[level]; i++) finish(t, &d->units[i], packs, scratch);
         return iteration;
     }
 }
 
-/* All trees, by all threads together, without taking over. */
-static int32_t solve_levels(modal_step_task *t, double *scratch)
+/* The only group, by all threads together. */
+static int32_t solve_levels(modal_step_task *t, const division *d, double *packs, double *scratch)
 {
-    RS_FOR_OBJECTS(i, 0, t->n_objects) { rs_predict(t, i, scratch); }
+    const int32_t n = d->levels[t->n_levels];
+    RS_FOR(i, 0, n) begin(t, &d->units[i], packs, scratch);
     for (int32_t iteration = 0;; iteration++) {
         for (int32_t level = 0; level < t->n_levels; level++)
-            RS_FOR_OBJECTS(i, t->h_levels[level], t->h_levels[level + 1])
+            RS_FOR(i, d->levels[level], d->levels[level + 1])
         {
-            go_down(t, i, iteration == 0, scratch);
+            go_down(t, &d->units[i], iteration == 0, packs, scratch);
         }
         for (int32_t level = t->n_levels; level-- > 0;)
-            RS_FOR_OBJECTS(i, t->h_levels[level], t->h_levels[level + 1])
+            RS_FOR(i, d->levels[level], d->levels[level + 1])
         {
-            go_up(t, i, scratch);
+            go_up(t, &d->units[i], scratch);
         }
-        if (!any_running(t, 0, t->n_trees) || iteration == t->most_iterations) return iteration;
+        if (any_running(t, 0, t->n_trees) && iteration < t->most_iterations) continue;
+        RS_FOR(i, 0, n) finish(t, &d->units[i], packs, scratch);
+        return iteration;
     }
 }
 
@@ -156,38 +230,50 @@ modal_status RS_NAME(modal_step_task *t, modal_step_phase phase, modal_stream *s
 {
     (void)stream;
     modal_status status = MODAL_OK;
-    double *scratch = NULL;
+    double *scratch = NULL, *packs = NULL;
+    division d = {.group = t->n_trees, .n_groups = 1};
     int32_t iterations = 0;
-    const int64_t size = modal_step_padded(modal_step_scratch_size(t));
+    int64_t size = modal_step_padded(modal_step_scratch_size(t));
     const int threads = RS_THREADS && t->n_objects >= 256 ? omp_get_max_threads() : 1;
     const int32_t group = t->n_trees / (16 * threads) + 1, n_groups = (t->n_trees + group - 1) / group;
-    const int by_trees = t->n_levels <= 64 && (threads == 1 || n_groups >= 4 * threads);
-    MODAL_TRY(modal_alloc(&scratch, size * threads, sizeof *scratch, "scratch of a step", err));
-    if (phase == MODAL_STEP_SOLVE)
+    const int by_groups = t->n_levels <= 64 && (threads == 1 || n_groups >= 4 * threads);
+    if (phase == MODAL_STEP_SOLVE) {
+        if (by_groups) {
+            d.group = group;
+            d.n_groups = n_groups;
+        }
+        MODAL_TRY(modal_alloc(&d.units, t->n_objects, sizeof *d.units, "units of a step", err));
+        MODAL_TRY(modal_alloc(&d.levels, t->n_levels + 1, sizeof *d.levels, "units of a step", err));
+        MODAL_TRY(modal_alloc(&d.used, d.n_groups, sizeof *d.used, "units of a step", err));
+        divide(t, &d);
+        MODAL_TRY(modal_alloc(&packs, d.size * (by_groups ? threads : 1), sizeof *packs, "packs of leaves", err));
+#ifdef RS_LEAVES
+        if (d.size > 0 && RS_LEAVES.scratch_size(t) > size) size = RS_LEAVES.scratch_size(t);
+#endif
         for (int32_t i = 0; i < t->n_trees; i++)
             t->status[i] = t->active[i] ? MODAL_STEP_RUNNING : MODAL_STEP_IDLE;
+    }
+    MODAL_TRY(modal_alloc(&scratch, size * threads, sizeof *scratch, "scratch of a step", err));
 #if RS_THREADS
 #pragma omp parallel num_threads(threads)
 #endif
     {
-        double *own = scratch + size * (threads > 1 ? omp_get_thread_num() : 0);
-        if (phase == MODAL_STEP_SOLVE && by_trees) {
+        const int thread = threads > 1 ? omp_get_thread_num() : 0;
+        double *own = scratch + size * thread;
+        if (phase == MODAL_STEP_MEASURE) {
+            RS_FOR(i, 0, t->n_objects) rs_measure(t, i, own);
+        } else if (by_groups) {
 #if RS_THREADS
 #pragma omp for schedule(dynamic, 1) reduction(max : iterations)
 #endif
-            for (int32_t g = 0; g < n_groups; g++) {
-                const int32_t end = (g + 1) * group < t->n_trees ? (g + 1) * group : t->n_trees;
-                const int32_t made = solve_trees(t, g * group, end, own);
+            for (int32_t g = 0; g < d.n_groups; g++) {
+                const int32_t made = solve_group(t, &d, g, packs + d.size * thread, own);
                 if (made > iterations) iterations = made;
             }
-        } else if (phase == MODAL_STEP_SOLVE) {
-            const int32_t made = solve_levels(t, own);
-            if (threads == 1 || omp_get_thread_num() == 0) iterations = made;
         } else {
-            RS_FOR_OBJECTS(i, 0, t->n_objects) { rs_measure(t, i, own); }
+            const int32_t made = solve_levels(t, &d, packs, own);
+            if (thread == 0) iterations = made;
         }
-        if (phase == MODAL_STEP_SOLVE && !by_trees)
-            RS_FOR_OBJECTS(i, 0, t->n_objects) { rs_accept(t, i, own); }
     }
     if (phase == MODAL_STEP_SOLVE) {
         t->iterations = iterations;
@@ -197,7 +283,11 @@ modal_status RS_NAME(modal_step_task *t, modal_step_phase phase, modal_stream *s
         }
     }
 done:
+    modal_free(&packs);
     modal_free(&scratch);
+    modal_free(&d.units);
+    modal_free(&d.levels);
+    modal_free(&d.used);
     return status;
 }
 

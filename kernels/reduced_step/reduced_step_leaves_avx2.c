@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Leaves, 4 at a time. */
+#if defined(MODAL_SIMD) && defined(__x86_64__)
+#pragma GCC target("avx2,fma")
+#define RS_PACK 4
+#define RS_LEAVES modal_step_leaves_avx2
+#include "kernels/reduced_step/reduced_step_leaves_pack.h"
+#endif
