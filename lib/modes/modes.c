@@ -174,7 +174,7 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
     double *vectors = NULL, *mass_vectors = NULL, *scratch = NULL;
     int64_t n_more = 0;
     modal_modes_guard guard = {0};
-    modal_modes_limits limits = {options->tolerance, options->max_iterations, 0};
+    modal_modes_limits limits = {options->tolerance, options->max_iterations, 0, 0};
     modal_modes_cost cost = {0};
     result->sturm.n_below = -1;
     if (options->factor == MODAL_FACTOR_FLOAT32 && options->proof == MODAL_PROOF_ALWAYS)
@@ -199,6 +199,9 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
     MODAL_TRY(modal_alloc(&problem->coefficients, problem->rigid.n_parts * problem->rigid.depth,
                           sizeof *problem->coefficients, "rigid motions", err));
     if (result->factor_float32) MODAL_TRY(modal_modes_inner_new(problem, &problem->inner, err));
+    limits.counted = !result->factor_float32 &&
+                     (options->proof == MODAL_PROOF_ALWAYS ||
+                      (options->proof == MODAL_PROOF_AUTO && report.flops <= cheap_flops));
 
     double before = modal_seconds();
     MODAL_TRY(modal_alloc(&vectors, n * n_modes, sizeof *vectors, "modes", err));
@@ -237,9 +240,8 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
     if (result->factor_float32 && options->proof == MODAL_PROOF_AUTO && is_crowded(n_modes, result->eigenvalues))
         MODAL_TRY(modal_modes_search(problem, n_modes, &limits, vectors, mass_vectors, result->eigenvalues,
                                      result->residuals, &cost, err));
-    else if (!result->factor_float32 && (options->proof == MODAL_PROOF_ALWAYS ||
-        (options->proof == MODAL_PROOF_AUTO &&
-         (report.flops <= cheap_flops || is_crowded(n_modes, result->eigenvalues)))))
+    else if (limits.counted || (!result->factor_float32 && options->proof == MODAL_PROOF_AUTO &&
+                                is_crowded(n_modes, result->eigenvalues)))
         MODAL_TRY(modal_modes_prove(problem, n_modes, &limits, &guard, vectors, mass_vectors,
                                     result->eigenvalues, result->residuals, &result->sturm, &cost, err));
     if (options->proof == MODAL_PROOF_ALWAYS && result->sturm.n_below < 0)

@@ -73,6 +73,7 @@ typedef struct modal_modes_limits {
     double tolerance;       /* of the residuals */
     int32_t max_restarts;
     int64_t most_blocks;    /* of eight vectors in the basis, 0: as many as are useful */
+    int counted;            /* a Sturm count will find what a narrow block misses */
 } modal_modes_limits;
 
 typedef struct modal_modes_cost {

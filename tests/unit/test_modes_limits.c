@@ -124,7 +124,7 @@ static void test_too_few_restarts(void **state)
     modal_modes_result result;
     modal_error err = {0};
     const modal_modes_options options = {
-        .n_modes = 12, .n_threads = 1, .max_iterations = 1, .tolerance = 1e-18};
+        .n_modes = 12, .n_threads = 1, .max_iterations = 1, .tolerance = 1e-18, .proof = MODAL_PROOF_NEVER};
     const double size[3] = {1, 1, 1};
     solid_bar(&mesh, 9, 4, 4, size, 1, 2e11, 0.3, 7800);
     assert_int_equal(modal_modes_solve(&mesh, NULL, 0, &options, &result, NULL, &err),
@@ -132,6 +132,38 @@ static void test_too_few_restarts(void **state)
     print_message("%s\n", err.message);
     assert_non_null(strstr(err.message, "of 12 converged after 1 restarts"));
     assert_null(result.modes);
+    modal_volume_mesh_free(&mesh);
+}
+
+/* As little memory as there may be: the basis of a tiny problem, in narrow blocks, is begun anew several times and
+ * finds the same. */
+static void test_small_basis(void **state)
+{
+    (void)state;
+    modal_volume_mesh mesh;
+    modal_modes_result all, few;
+    modal_error err = {0};
+    modal_modes_options options = {.n_modes = 12, .n_threads = 1, .factor = MODAL_FACTOR_FLOAT64};
+    const double size[3] = {1, 1, 1};
+    int64_t most_restarts = 0;
+    solid_bar(&mesh, 9, 4, 4, size, 1, 2e11, 0.3, 7800);
+    assert_int_equal(modal_modes_solve(&mesh, NULL, 0, &options, &all, NULL, &err), MODAL_OK);
+    assert_int_equal(all.n_iterations, 0);
+    for (options.memory_limit = all.peak_bytes;; options.memory_limit *= 0.97) {
+        const modal_status status = modal_modes_solve(&mesh, NULL, 0, &options, &few, NULL, &err);
+        if (status == MODAL_ERROR_MEMORY) break;
+        assert_int_equal(status, MODAL_OK);
+        if (few.n_iterations > most_restarts) most_restarts = few.n_iterations;
+        assert_int_equal(few.sturm.n_below, few.sturm.n_known);
+        for (int k = 0; k < 12; k++) {
+            const double error = fabs(few.eigenvalues[k] / all.eigenvalues[k] - 1);
+            assert_true(error <= 1e-10);
+        }
+        modal_modes_result_free(&few);
+    }
+    print_message("%d restarts\n", (int)most_restarts);
+    assert_true(most_restarts >= 2);
+    modal_modes_result_free(&all);
     modal_volume_mesh_free(&mesh);
 }
 
@@ -211,6 +243,7 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_hinge_is_refused),
         cmocka_unit_test(test_too_few_restarts),
+        cmocka_unit_test(test_small_basis),
         cmocka_unit_test(test_interrupt),
         cmocka_unit_test(test_failing_allocations),
     };
