@@ -4,6 +4,9 @@
 
 #include "lib/dynamics/forest_private.h"
 
+/* Statics have no inertia to lead Newton's method, and its Jacobian leaves out how frames turn. */
+enum { STATIC_ITERATIONS = 5 };
+
 /* ---- state ---- */
 
 modal_status modal_forest_get(modal_forest *f, double *q, double *v, double *a, modal_step_frame *frames,
@@ -89,19 +92,25 @@ done:
     return status;
 }
 
+/* In statics [time, time + h] is a part of the way [0, 1] from no loads to all of them, those at f->still. */
 static modal_status attempt(modal_forest *f, const modal_forest_loads *loads, double time, double h,
                             const uint8_t *mask, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_step_task *t = &f->task;
-    const double when = t->rule == MODAL_STEP_ENERGY ? time + 0.5 * h : time + h;
-    t->time = time;
-    t->h = h;
+    const int still = t->rule == MODAL_STEP_STATIC;
+    const double when = still ? f->still : t->rule == MODAL_STEP_ENERGY ? time + 0.5 * h : time + h;
+    const double part = still ? time + h : 1;
+    t->time = still ? f->still : time;
+    t->h = still ? 0 : h;
+    t->most_iterations = still ? STATIC_ITERATIONS * f->most_iterations : f->most_iterations;
+    memcpy(t->gravity, f->gravity, sizeof t->gravity);
     if (loads->gravity) loads->gravity(loads->context, when, t->gravity);
+    for (int i = 0; i < 3; i++) t->gravity[i] *= part;
     if (t->n_points > 0 && loads->forces) {
         loads->forces(loads->context, when, f->forces);
         for (int32_t i = 0; i < t->n_points; i++)
-            memcpy(f->ordered + 3 * i, f->forces + 3 * (int64_t)f->point_order[i], 3 * sizeof(double));
+            for (int c = 0; c < 3; c++) f->ordered[3 * i + c] = part * f->forces[3 * (int64_t)f->point_order[i] + c];
         MODAL_TRY(modal_device_copy_in(&f->device, t->point_force, f->ordered,
                                        3 * (int64_t)t->n_points * (int64_t)sizeof(double), f->stream, err));
     }
@@ -138,24 +147,30 @@ static modal_status say_failure(modal_forest *f, const uint8_t *failed, double t
     }
     const modal_step_measure *m = &f->measures[f->place[at]];
     char tried[96] = "";
-    if (depth > 0) snprintf(tried, sizeof tried, " in a step of %g s (halved %d times)", h, depth);
+    const int still = f->task.rule == MODAL_STEP_STATIC;
+    if (still)
+        snprintf(tried, sizeof tried, " on the way to equilibrium, at %.4g of the loads (halved %d times)", time + h, depth);
+    else if (depth > 0)
+        snprintf(tried, sizeof tried, " in a step of %g s (halved %d times)", h, depth);
+    if (still) time = f->still;
+    const char *advice = still ? "smaller loads, stiffer material or more iterations"
+                               : "a smaller step, smaller loads or more damping";
     if (worst == MODAL_STEP_INVERTED)
         return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED,
                                "object %d: t = %g s: its parent's interface is turned inside out%s; try "
-                               "smaller loads, more damping or stiffer material",
-                               at, time, tried);
+                               "smaller loads%s or stiffer material",
+                               at, time, tried, still ? "" : ", more damping");
     if (worst == MODAL_STEP_BROKEN)
         return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED,
-                               "object %d: t = %g s: not finite or not stable%s; try a smaller step, "
-                               "smaller loads or more damping",
-                               at, time, tried);
+                               "object %d: t = %g s: not finite or not stable%s; try %s",
+                               at, time, tried, advice);
     return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED,
                            "object %d: t = %g s: Newton's method stopped at a residual of %.3g after %d "
-                           "iterations%s; try a smaller step, smaller loads or more damping",
-                           at, time, m->residual, f->task.most_iterations, tried);
+                           "iterations%s; try %s",
+                           at, time, m->residual, f->task.most_iterations, tried, advice);
 }
 
-/* Steps the trees of masks[depth]; those that fail take two steps of half the length. */
+/* Steps the trees of masks[depth]; those that fail take two steps of half the length, of loads in statics. */
 static modal_status advance(modal_forest *f, const modal_forest_loads *loads, double time, double h,
                             int depth, modal_error *err)
 {
@@ -169,7 +184,7 @@ static modal_status advance(modal_forest *f, const modal_forest_loads *loads, do
         n_failed += failed[i];
     }
     if (n_failed == 0) goto done;
-    if (depth >= f->most_halvings || h == 0 || f->task.rule == MODAL_STEP_STATIC) {
+    if (depth >= f->most_halvings || h == 0) {
         status = say_failure(f, failed, time, h, depth, err);
         goto done;
     }
@@ -185,8 +200,9 @@ modal_status modal_forest_step(modal_forest *f, const modal_forest_loads *loads,
 {
     if (f->n_objects == 0) return MODAL_OK;
     f->task.rule = rule;
+    f->still = time;
     memset(f->masks, 1, (size_t)f->task.n_trees);
-    return advance(f, loads, time, h, 0, err);
+    return rule == MODAL_STEP_STATIC ? advance(f, loads, 0, 1, 0, err) : advance(f, loads, time, h, 0, err);
 }
 
 modal_status modal_forest_measure(modal_forest *f, modal_error *err)

@@ -34,7 +34,7 @@ typedef struct modal_forest_setup {
     const modal_step_air *air;      /* or NULL */
     double gravity[3];
     double tolerance; /* relative residual */
-    int32_t most_iterations, most_halvings;
+    int32_t most_iterations, most_halvings; /* of a step; five times the iterations in statics */
     int n_threads;    /* for the preparation */
 } modal_forest_setup;
 
@@ -75,7 +75,8 @@ modal_status modal_forest_set(modal_forest *forest, const double *q, const doubl
 /* q and v [coordinates] in the device's memory, for who moves the exact objects, and the stream. */
 void modal_forest_state(modal_forest *forest, double **q, double **v, modal_stream **stream);
 
-/* From `time` to time + h. MODAL_STEP_STATIC: to the equilibrium at `time`; Newmark with h = 0: only
+/* From `time` to time + h. MODAL_STEP_STATIC: to the equilibrium at `time`, where that fails by parts of the loads,
+ * halved as steps are; Newmark with h = 0: only
  * makes accelerations consistent, to be called once before the first step.
  * MODAL_ERROR_NOT_CONVERGED: "object 3: t = 0.1 s: ..., try ..."; the state of the tree concerned is
  * then that of the last step that converged. */

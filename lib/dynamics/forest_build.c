@@ -301,9 +301,10 @@ static modal_status build_state(modal_forest *f, const builder *b, modal_error *
     }
     t->h_status = f->status;
     t->h_levels = f->levels;
-    memcpy(t->gravity, b->setup->gravity, sizeof t->gravity);
+    memcpy(f->gravity, b->setup->gravity, sizeof f->gravity);
+    memcpy(t->gravity, f->gravity, sizeof t->gravity); /* until a step sets its own */
     t->tolerance = b->setup->tolerance;
-    t->most_iterations = b->setup->most_iterations;
+    f->most_iterations = b->setup->most_iterations;
     f->most_halvings = b->setup->most_halvings < MODAL_FOREST_HALVINGS ? b->setup->most_halvings : MODAL_FOREST_HALVINGS;
 done:
     return status;
