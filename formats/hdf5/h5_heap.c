@@ -48,8 +48,17 @@ static uint32_t checksum(const unsigned char *key, uint64_t length)
     return s[2];
 }
 
-/* NULL, or what is wrong with a collection of `size` bytes. */
-static const char *wrong_collection(const unsigned char *bytes, uint64_t size)
+/* NULL, or what is wrong with an object of a collection as the mapping of a virtual dataset. */
+static const char *wrong_mapping(const unsigned char *data, uint64_t length)
+{
+    if (length < 13 || data[0] != 0) return "an object that is no mapping";
+    if (checksum(data, length - 4) != little(data + length - 4, 4)) return "a mapping with a wrong checksum";
+    return NULL;
+}
+
+/* NULL, or what is wrong with a collection of `size` bytes; `wrong_object` looks at each object, or is NULL. */
+static const char *wrong_collection(const unsigned char *bytes, uint64_t size,
+                                    const char *(*wrong_object)(const unsigned char *data, uint64_t length))
 {
     uint64_t at = HEAD;
     while (size - at >= HEAD) {
@@ -59,13 +68,18 @@ static const char *wrong_collection(const unsigned char *bytes, uint64_t size)
         if (little(object + 4, 4) != 0) return "an object that is none";
         if (length > room - HEAD || (length + 7) / 8 * 8 > room - HEAD)
             return "an object that does not fit";
-        const unsigned char *data = object + HEAD;
-        if (length < 13 || data[0] != 0) return "an object that is no mapping";
-        if (checksum(data, length - 4) != little(data + length - 4, 4))
-            return "a mapping with a wrong checksum";
+        const char *wrong = wrong_object ? wrong_object(object + HEAD, length) : NULL;
+        if (wrong) return wrong;
         at += HEAD + (length + 7) / 8 * 8;
     }
     return NULL;
+}
+
+int modal_h5_damaged_heap(const void *bytes, size_t size)
+{
+    if (size < HEAD || memcmp(bytes, signature, sizeof signature) != 0) return 0;
+    uint64_t whole = little((const unsigned char *)bytes + 8, 8);
+    return whole < HEAD || (whole <= size && wrong_collection(bytes, whole, NULL));
 }
 
 /* Checks the collection at `at`; *bytes is its size, 8 where that is broken. */
@@ -89,7 +103,7 @@ static modal_status check_collection(FILE *file, int64_t at, int64_t file_bytes,
             if (fread(all + HEAD, 1, (size_t)size - HEAD, file) != size - HEAD)
                 wrong = "cannot be read";
             else
-                wrong = wrong_collection(all, size);
+                wrong = wrong_collection(all, size, wrong_mapping);
             *bytes = (int64_t)size;
         }
     }

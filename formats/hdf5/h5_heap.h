@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The global heap of an HDF5 file is the one part of its metadata without a checksum, and HDF5 1.10
  * follows damaged sizes in it out of bounds (a flipped bit crashes H5Dopen of a virtual dataset).
- * So files with virtual datasets are looked at here before HDF5 reads their mappings. */
+ * So it is looked at here before HDF5 follows it. */
 #ifndef MODAL_FORMATS_H5_HEAP_H
 #define MODAL_FORMATS_H5_HEAP_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "formats/hdf5/findings.h"
@@ -20,5 +21,9 @@ typedef struct modal_h5_range {
  * its right checksum. *sound tells whether all are. A broken one is reported through the checker. */
 modal_status modal_h5_check_heaps(const char *path, const modal_h5_range *skip, int n_skip,
                                   const modal_checker *checker, int *sound);
+
+/* Whether `bytes` begin with a collection that HDF5 must not see, one that is no sound chain of objects. A part of
+ * one is fine: HDF5 then asks for all of it. */
+int modal_h5_damaged_heap(const void *bytes, size_t size);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "formats/hdf5/h5_driver.h"
 #include "formats/hdf5/h5_private.h"
 #include "lib/base/memory.h"
 
@@ -139,21 +140,13 @@ modal_status modal_h5_open(modal_h5_in *in, const modal_h5_source *source)
         if (source->length < sizeof signature ||
             memcmp(source->bytes, signature, sizeof signature) != 0)
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "not an HDF5 file");
-        /* HDF5 copies the image; its type is not const for the sake of a call-back that we do not
-         * use. */
-        if (H5Pset_fapl_core(access, 1 << 16, 0) < 0 ||
-            H5Pset_file_image(access, (void *)(uintptr_t)source->bytes, source->length) < 0)
-            MODAL_FAIL(err, MODAL_ERROR_MEMORY, "no memory for a copy of %zu bytes",
-                       source->length);
-    } else {
-#if H5_VERSION_GE(1, 10, 7)
-        /* Files that exist are complete, so nobody writes them; locks fail on some file systems. */
-        H5Pset_file_locking(access, 0, 1);
-#endif
-        if (H5Fis_hdf5(source->path) <= 0) {
-            H5Eclear2(H5E_DEFAULT);
-            MODAL_FAIL(err, MODAL_ERROR_INPUT, "not an HDF5 file");
-        }
+    } else if (H5Fis_hdf5(source->path) <= 0) {
+        H5Eclear2(H5E_DEFAULT);
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "not an HDF5 file");
+    }
+    if (modal_h5_read_through_driver(access, source) < 0) {
+        status = modal_h5_failed(err, MODAL_ERROR_MEMORY, "HDF5", "no driver");
+        goto done;
     }
     in->file = H5Fopen(source->path, H5F_ACC_RDONLY, access);
     if (in->file < 0)

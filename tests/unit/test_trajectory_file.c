@@ -257,6 +257,19 @@ static void test_every_rule(void **state)
     free(good);
 }
 
+/* As h5py writes texts: of variable length, in the global heap. */
+static void set_basis_path(hid_t file, const char *text)
+{
+    hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
+    H5Tset_size(type, H5T_VARIABLE);
+    assert_true(H5Adelete(file, "basis_path") >= 0);
+    hid_t attribute = H5Acreate2(file, "basis_path", type, space, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Awrite(attribute, type, &text) >= 0);
+    H5Aclose(attribute);
+    H5Tclose(type);
+    H5Sclose(space);
+}
+
 /* What a script writes: variable-length text, no link, no provenance, chunks with filters. */
 static void test_what_scripts_write(void **state)
 {
@@ -266,20 +279,13 @@ static void test_what_scripts_write(void **state)
     hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
     assert_true(H5Ldelete(file, "/basis", H5P_DEFAULT) >= 0 &&
                 H5Ldelete(file, "/provenance", H5P_DEFAULT) >= 0);
-    hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
-    H5Tset_size(type, H5T_VARIABLE);
-    assert_true(H5Adelete(file, "basis_path") >= 0);
-    hid_t attribute = H5Acreate2(file, "basis_path", type, space, H5P_DEFAULT, H5P_DEFAULT);
-    assert_true(H5Awrite(attribute, type, &a.basis_path) >= 0);
-    H5Aclose(attribute);
-    H5Tclose(type);
-    H5Sclose(space);
+    set_basis_path(file, a.basis_path);
     hsize_t dims[2] = {7, 11}, chunk[2] = {3, 11};
     hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
     assert_true(H5Pset_chunk(creation, 2, chunk) >= 0 && H5Pset_shuffle(creation) >= 0 &&
                 H5Pset_deflate(creation, 6) >= 0 && H5Pset_fletcher32(creation) >= 0);
     assert_true(H5Ldelete(file, "/q", H5P_DEFAULT) >= 0);
-    space = H5Screate_simple(2, dims, NULL);
+    hid_t space = H5Screate_simple(2, dims, NULL);
     hid_t dataset =
         H5Dcreate2(file, "/q", H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     assert_true(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, a.q) >= 0);
@@ -421,6 +427,39 @@ static void test_flipped_bytes(void **state)
     free(bad);
 }
 
+/* Every bit of the heads of a heap and its first object: HDF5 1.10 alone would read far outside, or never end. */
+static void test_damaged_heap(void **state)
+{
+    (void)state;
+    const char *path = write_sample("heap.h5", 0);
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    set_basis_path(file, "basis.h5");
+    H5Ldelete(file, "/basis", H5P_DEFAULT);
+    assert_true(H5Fclose(file) >= 0);
+    size_t length;
+    unsigned char *bytes = sample_bytes(path, &length), *heap = memmem(bytes, length, "GCOL", 4);
+    assert_non_null(heap);
+    int refusals = 0;
+    alarm(60);
+    for (int i = 0; i < 8 * 32; i++) {
+        modal_trajectory t;
+        heap[i / 8] ^= (unsigned char)(1 << i % 8);
+        modal_status status = modal_trajectory_read_image(bytes, length, "damaged", &t, NULL);
+        assert_true(status == MODAL_OK || status == MODAL_ERROR_INPUT);
+        assert_true(i / 8 < 25 || status == MODAL_ERROR_INPUT); /* larger than it is */
+        refusals += status == MODAL_ERROR_INPUT;
+        modal_trajectory_free(&t);
+        heap[i / 8] ^= (unsigned char)(1 << i % 8);
+    }
+    alarm(0);
+    modal_trajectory whole;
+    OK(modal_trajectory_read_image(bytes, length, "whole", &whole, err));
+    modal_trajectory_free(&whole);
+    assert_true(refusals >= 8 * 4 + 8 * 7 + 8 * 7); /* signature, both sizes */
+    assert_no_ids();
+    free(bytes);
+}
+
 static void test_failing_allocations(void **state)
 {
     (void)state;
@@ -466,7 +505,8 @@ int main(void)
         cmocka_unit_test(test_writer_refuses),     cmocka_unit_test(test_every_rule),
         cmocka_unit_test(test_what_scripts_write), cmocka_unit_test(test_chunks),
         cmocka_unit_test(test_unreadable),         cmocka_unit_test(test_every_truncation),
-        cmocka_unit_test(test_flipped_bytes),      cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_flipped_bytes),      cmocka_unit_test(test_damaged_heap),
+        cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
