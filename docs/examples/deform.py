@@ -13,4 +13,4 @@ with h5py.File(sys.argv[1]) as basis, h5py.File(sys.argv[2]) as motion:
     for q in motion["q"][:]:
         x = np.empty_like(rest)
         x[order] = rest + U @ q
-        x.astype("<f4").tofile(sys.stdout.buffer)
+        sys.stdout.buffer.write(x.astype("<f4").tobytes())
