@@ -16,6 +16,7 @@ enum {
     ROW_TILE = MODAL_TILE_ROWS,
     COLUMN_TILE = MODAL_TILE_COLUMNS,
     PIVOT_BLOCK = 96,
+    NARROW = 64, /* columns of a supernode that is factored at once, without BLAS */
     SMALL_PRODUCT = 1024, /* multiplications below which packing costs more than it saves */
     WORK = ROW_TILE * COLUMN_TILE + MODAL_TILE_PACK
 };

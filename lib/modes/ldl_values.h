@@ -73,27 +73,6 @@ static void STEP(update)(const ldl *l, int64_t k, int64_t d, int64_t a, int64_t 
     }
 }
 
-/* The diagonal block of columns [j0, j0 + nb) of a dense lower trapezoid; pivots below `least` become that. */
-static void STEP(factor_diagonal)(VALUE *x, int64_t stride, int64_t j0, int64_t nb, double least,
-                                  double *pivots)
-{
-    VALUE column[PIVOT_BLOCK];
-    for (int64_t j = j0; j < j0 + nb; j++) {
-        VALUE *xj = x + j * stride;
-        const VALUE pivot = xj[j] < (VALUE)least ? (VALUE)least : xj[j];
-        pivots[j] = (double)pivot;
-        for (int64_t i = j + 1; i < j0 + nb; i++) {
-            column[i - j0] = xj[i];
-            xj[i] /= pivot;
-        }
-        for (int64_t k = j + 1; k < j0 + nb; k++) {
-            VALUE *xk = x + k * stride;
-            const VALUE factor = column[k - j0];
-            for (int64_t i = k; i < j0 + nb; i++) xk[i] -= factor * xj[i];
-        }
-    }
-}
-
 /* Rows [from, to) below the diagonal block: L = X L11^-T D^-1; block receives L D of the rows that
  * are columns of the supernode, too. */
 static void STEP(factor_below)(VALUE *x, int64_t stride, int64_t n_columns, int64_t j0, int64_t nb,
@@ -132,10 +111,15 @@ static void STEP(factor_supernode)(const ldl *l, int64_t k, int n_threads, void 
     const int64_t n_columns = columns_of(l->s, k), stride = rows_of(l->s, k);
     VALUE *x = (VALUE *)l->values + l->s->values_at[k];
     double *pivots = l->pivots + l->s->first[k];
+    const modal_value_kernels *kernels = modal_rows()->values[l->input->precision];
+    if (n_columns <= NARROW && stride <= ROW_TILE) {
+        kernels->factor(n_columns, stride, x, stride, l->input->least, pivots);
+        return;
+    }
     for (int64_t j0 = 0; j0 < n_columns; j0 += PIVOT_BLOCK) {
         const int64_t nb = n_columns - j0 < PIVOT_BLOCK ? n_columns - j0 : PIVOT_BLOCK;
         const int64_t below = j0 + nb, n_tiles = (stride - below + ROW_TILE - 1) / ROW_TILE;
-        STEP(factor_diagonal)(x, stride, j0, nb, l->input->least, pivots);
+        kernels->factor(nb, nb, x + j0 * stride + j0, stride, l->input->least, pivots + j0);
         if (n_threads == 1 || n_tiles <= 1) {
             for (int64_t from = below; from < stride; from += ROW_TILE)
                 STEP(factor_below)(x, stride, n_columns, j0, nb, from, tile_end(from, stride), pivots, block);

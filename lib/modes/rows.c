@@ -244,39 +244,14 @@ void modal_rows_rotate(int64_t n, int64_t n_before, int64_t n_after, modal_row *
     }
 }
 
-/* x -= A B^T x, by parts. */
-static void remove_motions(const modal_rigid_space *rigid, const double *a, const double *b, modal_row *x,
-                           modal_row *coefficients)
-{
-    const int64_t n = rigid->n_free, depth = rigid->depth;
-    if (depth == 0) return;
-    memset(coefficients, 0, (size_t)(rigid->n_parts * depth) * sizeof *coefficients);
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t part = rigid->part[i];
-        modal_row *c = coefficients + part * depth;
-        for (int32_t k = 0; k < rigid->n_motions[part]; k++) {
-            const double *r = b + 3 * (k * n + i);
-            c[k] += (r[0] * x[3 * i] + r[1] * x[3 * i + 1]) + r[2] * x[3 * i + 2];
-        }
-    }
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t part = rigid->part[i];
-        const modal_row *c = coefficients + part * depth;
-        for (int32_t k = 0; k < rigid->n_motions[part]; k++) {
-            const double *r = a + 3 * (k * n + i);
-            for (int p = 0; p < 3; p++) x[3 * i + p] -= r[p] * c[k];
-        }
-    }
-}
-
 void modal_rows_rigid_remove(const modal_rigid_space *rigid, modal_row *x, modal_row *coefficients)
 {
-    remove_motions(rigid, rigid->motions, rigid->mass_motions, x, coefficients);
+    modal_rows()->motions(rigid, rigid->motions, rigid->mass_motions, x, coefficients);
 }
 
 void modal_rows_rigid_relieve(const modal_rigid_space *rigid, modal_row *load, modal_row *coefficients)
 {
-    remove_motions(rigid, rigid->mass_motions, rigid->motions, load, coefficients);
+    modal_rows()->motions(rigid, rigid->mass_motions, rigid->motions, load, coefficients);
 }
 
 void modal_rows_from_columns(int64_t n, int64_t n_vectors, const double *columns, modal_row *rows)

@@ -66,6 +66,9 @@ typedef struct modal_value_kernels {
     void (*solve_diagonal_transposed)(const modal_panel *panel, const void *values, modal_row *x);
     void (*update_below)(const modal_panel_task *task);
     void (*gather_below)(const modal_panel_task *task);
+    /* L, with unit diagonal, and D of the first n_columns columns of a dense lower trapezoid [n_columns, n_rows], in
+     * place and into pivots; smaller pivots become `least` */
+    void (*factor)(int64_t n_columns, int64_t n_rows, void *x, int64_t stride, double least, double *pivots);
     /* c [MODAL_TILE_COLUMNS, MODAL_TILE_ROWS] = a diag(scale) b^T by columns, for column-major a [ni, width]
      * and b [nj, width] (the first row of column k at a + k a_stride), ni and nj at most a tile; scale
      * NULL: 1. What is beyond ni and nj in c may be overwritten. `pack`: MODAL_TILE_PACK values. */
@@ -117,6 +120,9 @@ typedef struct modal_row_kernels {
     void (*dot)(int64_t n, const modal_row *x, const modal_row *y, const double *weights, modal_row *sum);
     /* y = x diag(a) + y diag(b), a [1], b [1] */
     void (*combine)(int64_t n, const modal_row *a, const modal_row *x, const modal_row *b, modal_row *y);
+    /* x -= A B^T x, by parts; coefficients as for modal_rows_rigid_remove */
+    void (*motions)(const modal_rigid_space *rigid, const double *a, const double *b, modal_row *x,
+                    modal_row *coefficients);
 } modal_row_kernels;
 
 /* A tile of c and what is packed of a and b stay in a second-level cache of 1 MiB. */

@@ -100,6 +100,30 @@ TARGET static void NAME(combine)(int64_t n, const modal_row *a, const modal_row 
     for (int64_t i = 0; i < n; i++) y[i] = of_x * x[i] + of_y * y[i];
 }
 
+TARGET static void NAME(motions)(const modal_rigid_space *rigid, const double *a, const double *b, modal_row *x,
+                                 modal_row *coefficients)
+{
+    const int64_t n = rigid->n_free, depth = rigid->depth;
+    if (depth == 0) return;
+    memset(coefficients, 0, (size_t)(rigid->n_parts * depth) * sizeof *coefficients);
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t part = rigid->part[i];
+        modal_row *c = coefficients + part * depth;
+        for (int32_t k = 0; k < rigid->n_motions[part]; k++) {
+            const double *r = b + 3 * (k * n + i);
+            c[k] += (r[0] * x[3 * i] + r[1] * x[3 * i + 1]) + r[2] * x[3 * i + 2];
+        }
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t part = rigid->part[i];
+        const modal_row *c = coefficients + part * depth;
+        for (int32_t k = 0; k < rigid->n_motions[part]; k++) {
+            const double *r = a + 3 * (k * n + i);
+            for (int p = 0; p < 3; p++) x[3 * i + p] -= r[p] * c[k];
+        }
+    }
+}
+
 #define VALUE double
 #define KERNEL(x) NAME(x##_float64)
 #include "lib/modes/values_simd.h"
@@ -110,7 +134,7 @@ TARGET static void NAME(combine)(int64_t n, const modal_row *a, const modal_row 
 
 static const modal_row_kernels NAME(kernels) = {
     {&NAME(values_float64), &NAME(values_float32)}, NAME(gram), NAME(subtract), NAME(scale), NAME(mass),
-    NAME(shifted), NAME(dot), NAME(combine)};
+    NAME(shifted), NAME(dot), NAME(combine), NAME(motions)};
 
 #undef TARGET
 #undef LANES

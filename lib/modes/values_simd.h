@@ -210,9 +210,36 @@ TARGET static void KERNEL(product)(int64_t ni, int64_t nj, int64_t width, const 
     }
 }
 
+/* Left-looking: a column is read and written once for every four before it. */
+TARGET static void KERNEL(factor)(int64_t n_columns, int64_t n_rows, void *values, int64_t stride, double least,
+                                  double *pivots)
+{
+    VALUE *x = values;
+    for (int64_t j = 0; j < n_columns; j++) {
+        VALUE *xj = x + j * stride;
+        int64_t k = 0;
+        for (; k + 4 <= j; k += 4) {
+            const VALUE *a = x + k * stride, *b = a + stride, *c = b + stride, *d = c + stride;
+            const VALUE fa = a[j] * (VALUE)pivots[k], fb = b[j] * (VALUE)pivots[k + 1];
+            const VALUE fc = c[j] * (VALUE)pivots[k + 2], fd = d[j] * (VALUE)pivots[k + 3];
+#pragma omp simd
+            for (int64_t i = j; i < n_rows; i++) xj[i] -= (fa * a[i] + fb * b[i]) + (fc * c[i] + fd * d[i]);
+        }
+        for (; k < j; k++) {
+            const VALUE *a = x + k * stride, fa = a[j] * (VALUE)pivots[k];
+#pragma omp simd
+            for (int64_t i = j; i < n_rows; i++) xj[i] -= fa * a[i];
+        }
+        const VALUE pivot = xj[j] < (VALUE)least ? (VALUE)least : xj[j], inverse = 1 / pivot;
+        pivots[j] = (double)pivot;
+#pragma omp simd
+        for (int64_t i = j + 1; i < n_rows; i++) xj[i] *= inverse;
+    }
+}
+
 static const modal_value_kernels KERNEL(values) = {
     KERNEL(solve_diagonal), KERNEL(solve_diagonal_transposed), KERNEL(update_below),
-    KERNEL(gather_below), KERNEL(product)};
+    KERNEL(gather_below), KERNEL(factor), KERNEL(product)};
 
 #undef VALUE
 #undef KERNEL
