@@ -36,4 +36,10 @@ typedef void modal_reduced_force_function(int32_t r, const double *table, const 
 modal_reduced_force_function modal_reduced_force_cpu;
 static inline int64_t modal_reduced_force_scratch(int64_t r) { return 2 * (modal_step_pairs(r) + 8); }
 
+/* And tangent [pairs] = K(q) = df/dq, packed, as a step takes both. tables: K's coefficients (modal_step_shape's
+ * stiffness), then the table above; scratch: [2 rows], rows those of K's coefficients or pairs + 8, padded. */
+typedef void modal_reduced_stiffness_function(int32_t r, const double *tables, const double *q, double *scratch,
+                                              double *force, double *tangent);
+modal_reduced_stiffness_function modal_reduced_stiffness_cpu;
+
 #endif

@@ -6,7 +6,7 @@
  *                cache; where there are few trees, over the objects of a level. An object is worked on by
  *                one thread and gathers its children in order, so their number changes nothing.
  *   RS_VECTORS   1: sums and forces by vectors of 8 doubles, which the compiler cuts to the registers it has;
- *                RS_FORCE_NAME is then the function of the forces alone
+ *                RS_FORCE_NAME is then the function of the forces alone, RS_STIFFNESS_NAME with K(q)
  *   RS_LEAVES    where it is defined: the functions for packs of leaves (reduced_step_leaves.h)
  * No include guard: this is a template. */
 #include <omp.h>
@@ -295,5 +295,15 @@ done:
 void RS_FORCE_NAME(int32_t r, const double *table, const double *q, double *scratch, double *force)
 {
     reduced_force(r, table, q, scratch, force);
+}
+
+void RS_STIFFNESS_NAME(int32_t r, const double *tables, const double *q, double *scratch, double *force,
+                       double *tangent)
+{
+    const int64_t rows = 1 + r + (int64_t)r * (r + 1) / 2;
+    const modal_step_task task = {.tables = tables, .most_modes = r, .most_rows = (int32_t)rows};
+    const modal_step_shape shape = {.n_modes = r, .cubic = 1, .energy = rows * modal_step_pairs(r)};
+    const rs_scratch s = {.m1 = scratch, .m2 = scratch + modal_step_scratch_rows(&task)};
+    rs_stiffness(&task, &shape, q, &s, tangent, force);
 }
 #endif

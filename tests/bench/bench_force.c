@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Not a test: nanoseconds of an evaluation of reduced St. Venant-Kirchhoff forces, one thread, random coefficients.
- * Least of several rounds. usage: bench_force [R ...] */
+/* Not a test: nanoseconds of an evaluation of reduced St. Venant-Kirchhoff forces, alone and with their stiffness
+ * matrix, one thread, random coefficients. Least of several rounds; "stiffness" is the difference.
+ * usage: bench_force [R ...] */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,31 +27,41 @@ static double *aligned(int64_t count)
 
 static void measure(int32_t r)
 {
-    double *table = aligned(modal_step_energy_size(r)), *scratch = aligned(modal_reduced_force_scratch(r));
-    double *q = aligned(modal_step_padded(r)), *force = aligned(modal_step_padded(r)), best = 1e9, sum = 0;
+    const int64_t rows = 1 + r + (int64_t)r * (r + 1) / 2, stiffness = rows * modal_step_pairs(r);
+    const int64_t padded = modal_step_padded(rows), pairs = modal_step_pairs(r) + 8, most = padded > pairs ? padded : pairs;
+    double *tables = aligned(stiffness + modal_step_energy_size(r)), *scratch = aligned(2 * most);
+    double *q = aligned(modal_step_padded(r)), *force = aligned(modal_step_padded(r)), *tangent = aligned(pairs);
+    double best[2] = {1e9, 1e9}, sum = 0;
     const int turns = 1 + (int)(2e7 / pow(r, 4));
-    for (int round = 0; round < 30; round++) {
+    for (int round = 0; round < 60; round++) {
+        const int both = round % 2;
         const double start = now();
         for (int i = 0; i < turns; i++) {
             q[0] = 1e-3 * i;
-            modal_reduced_force_cpu(r, table, q, scratch, force);
-            sum += force[0];
+            if (both)
+                modal_reduced_stiffness_cpu(r, tables, q, scratch, force, tangent);
+            else
+                modal_reduced_force_cpu(r, tables + stiffness, q, scratch, force);
+            sum += force[0] + tangent[0];
         }
         const double each = (now() - start) / turns;
-        if (each < best) best = each;
+        if (each < best[both]) best[both] = each;
     }
-    printf("%4d %14lld %12.0f %12.1f %s\n", r, (long long)(modal_step_energy_size(r) * 8), 1e9 * best,
-           (double)modal_step_energy_size(r) * 8e-9 / best, isfinite(sum) ? "" : "not finite");
-    free(table);
+    const double bytes = 8 * (double)modal_step_energy_size(r), all = bytes + 8 * (double)stiffness;
+    printf("%4d %12.0f %12.0f %12.0f %12.0f %12.1f %12.1f %s\n", r, all, 1e9 * best[0], 1e9 * (best[1] - best[0]),
+           1e9 * best[1], 1e-9 * bytes / best[0], 1e-9 * all / best[1], isfinite(sum) ? "" : "not finite");
+    free(tables);
     free(scratch);
     free(q);
     free(force);
+    free(tangent);
 }
 
 int main(int argc, char **argv)
 {
     static const int32_t standard[] = {7, 10, 20, 30, 60, 100};
-    printf("%s\n%4s %14s %12s %12s\n", modal_cpu_simd_name(modal_cpu_simd()), "r", "table, bytes", "force, ns", "GB/s");
+    printf("%s\n%4s %12s %12s %12s %12s %12s %12s\n", modal_cpu_simd_name(modal_cpu_simd()), "r", "tables, bytes",
+           "force, ns", "stiffness", "both", "force, GB/s", "both, GB/s");
     for (int i = 1; i < argc; i++) {
         const int r = atoi(argv[i]);
         if (r < 1 || r > 200) {
