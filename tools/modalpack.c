@@ -66,11 +66,12 @@ static const tool_option options[] = {
      "orthotropic materials or single components held, those equal but for their place.",
      0},
     {"sturm", 0, NULL, NULL,
-     "Prove that no mode is missing, by a Sturm count; done without being asked for where it is cheap.", 0},
+     "Prove that no mode is missing, by a Sturm count; done without being asked for where it is cheap and the factor "
+     "is in float64.", 0},
     {"factor", 0, "auto|float64|float32", "auto",
      "What the factor of the stiffness is stored in. float32 takes half the memory, and the modes are as exact: "
-     "each solve is made so by a few steps of conjugate gradients. There is no Sturm count then. auto: float32 "
-     "where float64 does not fit into the memory.",
+     "each solve is made so by a few steps of conjugate gradients. auto: float32 where float64 does not fit into "
+     "the memory.",
      0},
     {"backend", 0, "NAME", "auto", "Where reduced forces are summed: auto, ref, cpu, cuda or cuda:N.", 0},
     TOOL_OPTION_FORCE,
@@ -202,8 +203,6 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--factor: must be auto, float64 or float32, %s", factor);
     if (r->factor != MODAL_FACTOR_AUTO && (r->snapshots_path || r->import_path))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--factor: is for natural modes");
-    if (r->factor == MODAL_FACTOR_FLOAT32 && r->sturm)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--sturm: needs a factor in float64");
     MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
     if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s",

@@ -64,22 +64,23 @@ static void report_solve(tool *t, const modal_modes_result *result)
     json_object_set_new(solver, "factor_solves",
                         json_integer(result->factor_float32 ? result->n_inner_solves : result->n_solves));
     json_object_set_new(solver, "recovered_modes", json_integer(result->n_recovered));
-    if (result->sturm.n_below >= 0)
+    if (result->sturm.n_below >= 0) {
+        const char *measure = result->factor_float32 ? "defect" : "growth";
         json_object_set_new(solver, "sturm_count",
                             json_pack("{s:f, s:I, s:I, s:f}", "shift", result->sturm.shift, "below",
-                                      (json_int_t)result->sturm.n_below, "known",
-                                      (json_int_t)result->sturm.n_known, "growth", result->sturm.growth));
+                                      (json_int_t)result->sturm.n_below, "known", (json_int_t)result->sturm.n_known, measure,
+                                      result->factor_float32 ? result->sturm.defect : result->sturm.growth));
+    }
     json_object_set_new(t->report, "solver", solver);
     if (result->n_rigid > 0)
         tool_note(t, "rigid modes found and left out: %d", result->n_rigid);
     if (result->sturm.n_below >= 0)
         tool_note(t, "Sturm count: %lld eigenvalues below %.9g (rad/s)^2, all known",
                   (long long)result->sturm.n_below, result->sturm.shift);
-    else if (!result->factor_float32)
-        tool_note(t, "no Sturm count (--sturm makes one)");
     else
-        tool_note(t, "factor in float32: %lld solves with it; no Sturm count",
-                  (long long)result->n_inner_solves);
+        tool_note(t, "no Sturm count (--sturm makes one)");
+    if (result->factor_float32)
+        tool_note(t, "factor in float32: %lld solves with it", (long long)result->n_inner_solves);
     tool_note(t, "%lld degrees of freedom, %lld solves, orthogonality %.1e",
               (long long)result->n_dof, (long long)result->n_solves, result->orthogonality);
 }

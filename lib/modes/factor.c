@@ -26,6 +26,10 @@ enum { WIDEST = 128 }; /* nodes of a supernode */
  * distributed-memory sparse direct solver for unsymmetric linear systems", 2003, section 2. */
 static const double least_pivot = 0x1p-22;
 
+/* A pivot below -least_pivot would make others of its column explode. Then the diagonal is made larger by so much,
+ * and four times more until there is none: conjugate gradients take a step more for each mode that is lower than this. */
+static const double first_lift = 0x1p-21, most_lift = 0x1p-10;
+
 /* Growth at which eps times it is still far from the distance of a shift to the next eigenvalue. */
 static const double most_growth = 1e6;
 
@@ -265,7 +269,7 @@ static void find_scale(const modal_factor *factor, double shift, double *scale)
     }
 }
 
-static modal_status compute(modal_factor *factor, double shift, modal_ldl_output *output,
+static modal_status compute(modal_factor *factor, double shift, double least, double lift, modal_ldl_output *output,
                             const modal_progress *progress, const char *stage, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -281,7 +285,8 @@ static modal_status compute(modal_factor *factor, double shift, modal_ldl_output
                                    .shift = shift,
                                    .precision = factor->precision,
                                    .scale = single ? factor->scale : NULL,
-                                   .least = single ? least_pivot : -INFINITY};
+                                   .least = least,
+                                   .lift = lift};
     if (!factor->values)
         MODAL_TRY(modal_alloc(&factor->values, s->values_at[s->n_supernodes],
                               modal_value_bytes(factor->precision), "factor", err));
@@ -300,8 +305,14 @@ modal_status modal_factor_compute(modal_factor *factor, double shift, int *defin
 {
     modal_ldl_output output;
     const double before = modal_seconds();
-    modal_status status = compute(factor, shift, &output, progress, "factor", err);
-    if (status != MODAL_OK) return status;
+    const int single = factor->precision == MODAL_FLOAT32;
+    modal_status status;
+    for (double lift = 0;; lift = lift > 0 ? 4 * lift : first_lift) {
+        report->lift = lift;
+        status = compute(factor, shift, single ? least_pivot : -INFINITY, lift, &output, progress, "factor", err);
+        if (status != MODAL_OK) return status;
+        if (!single || (output.lowest_raised >= -least_pivot && !output.broken) || lift > most_lift) break;
+    }
     *definite = output.first_negative < 0;
     *pivot = *definite ? -1 : 3 * factor->order[output.first_negative / 3] + output.first_negative % 3;
     if (*definite)
@@ -315,9 +326,16 @@ modal_status modal_factor_count(modal_factor *factor, double shift, int64_t *n_b
                                 const modal_progress *progress, modal_error *err)
 {
     modal_ldl_output output;
-    const modal_status status = compute(factor, shift, &output, progress, "count", err);
+    modal_status status = compute(factor, shift, -INFINITY, 0, &output, progress, "count", err);
     *n_below = -1;
+    *growth = 0;
     if (status != MODAL_OK) return status;
+    if (factor->precision == MODAL_FLOAT32) {
+        if (output.broken) return MODAL_OK;
+        status = modal_triangle_pack(factor->triangle, MODAL_FLOAT32, factor->values, factor->pivots, err);
+        if (status == MODAL_OK) *n_below = output.n_negative;
+        return status;
+    }
     *growth = modal_ldl_growth(&factor->supernodes, factor->values, factor->pivots,
                                (double *)factor->work);
     if (!output.broken && *growth <= most_growth) *n_below = output.n_negative;
@@ -344,6 +362,19 @@ static void permute_back(const modal_factor *factor, int64_t from, int64_t to, c
             const int64_t i = 3 * factor->order[k] + p;
             x[i] = scale ? scale[i] * y[3 * k + p] : y[3 * k + p];
         }
+}
+
+void modal_factor_defect(modal_factor *factor, const modal_row *x, modal_row *defect, modal_row *work)
+{
+    const modal_row_matrix matrix = modal_factor_matrix(factor);
+    modal_row *y = factor->work;
+    memcpy(y, x, (size_t)factor->n * sizeof *y);
+    modal_triangle_backward(factor->triangle, y);
+    permute_back(factor, 0, factor->n / 3, y, work);
+    modal_row_matrix_multiply(&matrix, work, work + factor->n, factor->n_threads);
+    permute(factor, 0, factor->n / 3, work + factor->n, y);
+    modal_triangle_forward(factor->triangle, y);
+    for (int64_t i = 0; i < factor->n; i++) defect[i] = (factor->pivots[i] < 0 ? -1 : 1) * x[i] - y[i];
 }
 
 void modal_factor_solve_rows(modal_factor *factor, const modal_row *right, modal_row *solution)

@@ -22,6 +22,7 @@ typedef struct modal_factor_report {
     double flops;    /* of the factorisation */
     double bytes[2]; /* by modal_precision: what the factor takes, and what computing and using it takes besides */
     int64_t n_raised; /* pivots of the last factor in floats that were too small for them */
+    double lift;      /* what its diagonal has more than K - shift M, relative to it */
 } modal_factor_report;
 
 /* Orders the nodes by nested dissection (METIS) and analyses; the numbers come later. Borrows the
@@ -44,11 +45,18 @@ modal_status modal_factor_compute(modal_factor *factor, double shift, int *defin
                                   modal_factor_report *report, const modal_progress *progress,
                                   modal_error *err);
 
-/* Of MODAL_FLOAT64 only: how many eigenvalues lie below `shift`, by the signs of the pivots of K - shift M; the factor holds these
- * numbers afterwards and solves nothing until it is computed again. *n_below is -1 where a pivot
- * broke down or rounding (growth, see supernodes.h) could have turned a sign. */
+/* How many eigenvalues lie below `shift`, by the signs of the pivots of K - shift M; the factor holds these
+ * numbers afterwards and solves nothing until it is computed again. *n_below is -1 where a pivot broke down
+ * or, with MODAL_FLOAT64, rounding (growth, see supernodes.h) could have turned a sign; with MODAL_FLOAT32 it
+ * may have, growth is 0, and modal_factor_defect tells. */
 modal_status modal_factor_count(modal_factor *factor, double shift, int64_t *n_below, double *growth,
                                 const modal_progress *progress, modal_error *err);
+
+/* Of MODAL_FLOAT32 after modal_factor_count, whose signs of pivots are those of a matrix near K - shift M. With J these signs and
+ * S (K - shift M) S near F J F^T, defect = (J - F^-1 S (K - shift M) S F^-T) x for eight interleaved vectors [n, 8] in
+ * the factor's order. K - shift M has the inertia J where that matrix has no eigenvalue of 1 or more in magnitude.
+ * defect may be x; work: [2 n]. */
+void modal_factor_defect(modal_factor *factor, const modal_row *x, modal_row *defect, modal_row *work);
 
 /* solution = (K - shift M)^-1 right for eight interleaved vectors [n, 8]; may be the same array. */
 void modal_factor_solve_rows(modal_factor *factor, const modal_row *right, modal_row *solution);

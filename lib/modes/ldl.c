@@ -36,6 +36,7 @@ typedef struct ldl {
     int64_t widest;
     size_t value_bytes;
     int n_threads;
+    double *lowest; /* the least pivot that was raised, 0: none was */
     const struct ldl_steps *steps;
 } ldl;
 
@@ -61,6 +62,14 @@ static void map_rows(const ldl *l, int64_t k, int32_t *map)
 }
 
 static int64_t tile_end(int64_t from, int64_t n_rows) { return from + ROW_TILE < n_rows ? from + ROW_TILE : n_rows; }
+
+/* Rare, and the same for any order of threads. */
+static void note_raised(const ldl *l, double pivot)
+{
+    if (!(pivot < 0)) return;
+#pragma omp critical(modal_ldl_raised)
+    if (pivot < *l->lowest) *l->lowest = pivot;
+}
 
 #define VALUE double
 #define STEP(x) x##_float64
@@ -240,7 +249,8 @@ modal_status modal_ldl_compute(const modal_supernodes *s, const modal_ldl_input 
                                const modal_progress *progress, const char *stage, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    ldl l = {.s = s, .input = input, .values = values, .pivots = pivots, .n_threads = n_threads};
+    double lowest = 0;
+    ldl l = {.s = s, .input = input, .values = values, .pivots = pivots, .n_threads = n_threads, .lowest = &lowest};
     l.value_bytes = modal_value_bytes(input->precision);
     l.steps = steps_of[input->precision];
     for (int64_t k = 0; k < s->n_supernodes; k++)
@@ -257,7 +267,7 @@ modal_status modal_ldl_compute(const modal_supernodes *s, const modal_ldl_input 
         for (int64_t j = s->first[k]; j < s->first[k + 1]; j++) l.owner[j] = k;
     }
     MODAL_TRY(run(&l, n_threads, progress, stage, err));
-    *output = (modal_ldl_output){.first_negative = -1};
+    *output = (modal_ldl_output){.first_negative = -1, .lowest_raised = lowest};
     for (int64_t j = 0; j < s->n; j++) {
         if (!isfinite(pivots[j]) || pivots[j] == 0) output->broken = 1;
         if (!(pivots[j] > 0) && output->first_negative < 0) output->first_negative = j;

@@ -27,7 +27,8 @@ static void STEP(assemble)(const ldl *l, int64_t k, const int32_t *map)
                 const double scale_q = in->scale ? in->scale[3 * node + q] : 1;
                 for (int p = row == column ? q : 0; p < 3; p++)
                     to[q * stride + at + p] =
-                        (VALUE)((block[by_row * p + by_column * q] - (p == q ? mass[p] : 0)) * (scale[p] * scale_q));
+                        (VALUE)((block[by_row * p + by_column * q] - (p == q ? mass[p] : 0)) * (scale[p] * scale_q) *
+                                (row == column && p == q ? 1 + in->lift : 1));
             }
         }
     }
@@ -113,13 +114,13 @@ static void STEP(factor_supernode)(const ldl *l, int64_t k, int n_threads, void 
     double *pivots = l->pivots + l->s->first[k];
     const modal_value_kernels *kernels = modal_rows()->values[l->input->precision];
     if (n_columns <= NARROW && stride <= ROW_TILE) {
-        kernels->factor(n_columns, stride, x, stride, l->input->least, pivots);
+        note_raised(l, kernels->factor(n_columns, stride, x, stride, l->input->least, pivots));
         return;
     }
     for (int64_t j0 = 0; j0 < n_columns; j0 += PIVOT_BLOCK) {
         const int64_t nb = n_columns - j0 < PIVOT_BLOCK ? n_columns - j0 : PIVOT_BLOCK;
         const int64_t below = j0 + nb, n_tiles = (stride - below + ROW_TILE - 1) / ROW_TILE;
-        kernels->factor(nb, nb, x + j0 * stride + j0, stride, l->input->least, pivots + j0);
+        note_raised(l, kernels->factor(nb, nb, x + j0 * stride + j0, stride, l->input->least, pivots + j0));
         if (n_threads == 1 || n_tiles <= 1) {
             for (int64_t from = below; from < stride; from += ROW_TILE)
                 STEP(factor_below)(x, stride, n_columns, j0, nb, from, tile_end(from, stride), pivots, block);

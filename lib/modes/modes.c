@@ -76,7 +76,7 @@ static modal_status plan_memory(const modal_modes_problem *problem, const modal_
     const int dense = result->dense;
     const int64_t fewest = dense ? 0 : modal_modes_lanczos_fewest(options->n_modes);
     const int64_t most = dense ? 0 : modal_modes_lanczos_blocks(options->n_modes, problem->n - problem->rigid.n_rigid);
-    const int fixed = options->factor != MODAL_FACTOR_AUTO || dense || options->proof == MODAL_PROOF_ALWAYS;
+    const int fixed = options->factor != MODAL_FACTOR_AUTO || dense;
     const modal_precision first = options->factor == MODAL_FACTOR_FLOAT32 ? MODAL_FLOAT32 : MODAL_FLOAT64;
     const modal_precision last = fixed ? first : MODAL_FLOAT32;
     double *bytes = &result->peak_bytes;
@@ -90,12 +90,11 @@ static modal_status plan_memory(const modal_modes_problem *problem, const modal_
         }
     }
     return modal_error_set(err, MODAL_ERROR_MEMORY,
-                           "modes: %.0f MiB needed (factor %.0f MiB in %s, %.3g operations), %s %.0f MiB%s",
+                           "modes: %.0f MiB needed (factor %.0f MiB in %s, %.3g operations), %s %.0f MiB",
                            ceil(*bytes / 1048576), ceil(report->bytes[last] / 1048576),
                            last == MODAL_FLOAT32 ? "floats" : "doubles", report->flops,
                            options->limit_is_available ? "the machine has" : "the limit is",
-                           options->memory_limit / 1048576,
-                           options->proof == MODAL_PROOF_ALWAYS ? "; a Sturm count needs a factor in doubles" : "");
+                           options->memory_limit / 1048576);
 }
 
 /* Whether as many of the eigenvalues are equal as a block has vectors: there may be more. */
@@ -177,8 +176,6 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
     modal_modes_limits limits = {options->tolerance, options->max_iterations, 0, 0};
     modal_modes_cost cost = {0};
     result->sturm.n_below = -1;
-    if (options->factor == MODAL_FACTOR_FLOAT32 && options->proof == MODAL_PROOF_ALWAYS)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "modes: a Sturm count needs a factor in doubles");
     if (n > INT32_MAX)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "modes: %" PRId64 " degrees of freedom, at most %d", n,
                    INT32_MAX);
@@ -199,9 +196,9 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
     MODAL_TRY(modal_alloc(&problem->coefficients, problem->rigid.n_parts * problem->rigid.depth,
                           sizeof *problem->coefficients, "rigid motions", err));
     if (result->factor_float32) MODAL_TRY(modal_modes_inner_new(problem, &problem->inner, err));
-    limits.counted = !result->factor_float32 &&
-                     (options->proof == MODAL_PROOF_ALWAYS ||
-                      (options->proof == MODAL_PROOF_AUTO && report.flops <= cheap_flops));
+    limits.counted =
+        options->proof == MODAL_PROOF_ALWAYS ||
+        (options->proof == MODAL_PROOF_AUTO && !result->factor_float32 && report.flops <= cheap_flops);
 
     double before = modal_seconds();
     MODAL_TRY(modal_alloc(&vectors, n * n_modes, sizeof *vectors, "modes", err));
@@ -244,6 +241,11 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
                                 is_crowded(n_modes, result->eigenvalues)))
         MODAL_TRY(modal_modes_prove(problem, n_modes, &limits, &guard, vectors, mass_vectors,
                                     result->eigenvalues, result->residuals, &result->sturm, &cost, err));
+    if (options->proof == MODAL_PROOF_ALWAYS && result->sturm.n_below < 0 && result->factor_float32)
+        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
+                   "modes: Sturm count at %.9g: what floats lose of K - sigma M is up to %.3g times of what turns a "
+                   "sign; a factor in doubles may count",
+                   result->sturm.shift, result->sturm.defect);
     if (options->proof == MODAL_PROOF_ALWAYS && result->sturm.n_below < 0)
         MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
                    "modes: Sturm count at %.9g: pivots of K - sigma M grow %.3g-fold, too much to count",
@@ -266,6 +268,7 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
     result->n_solves = problem->n_solves;
     result->n_inner_solves = problem->n_inner;
     result->n_raised_pivots = report.n_raised;
+    result->factor_lift = report.lift;
     result->n_iterations = cost.n_restarts;
     result->n_refinements = cost.n_refinements;
     result->n_recovered = cost.n_recovered;

@@ -22,7 +22,7 @@
  * positive definite. An eigenvalue counts as zero when it is below the rounding of K phi.
  *
  * Where a factor in doubles does not fit, one in floats does the same with a few steps of conjugate gradients a
- * solve (conjugate.c); then there is no count.
+ * solve (conjugate.c); a count is then made on request only.
  *
  * Rounding: K phi in float64 carries an error of about eps ||diag(K) phi||, which is a residual of
  * eps lambda_max / lambda. In the lowest modes of large or slender solids that is more than 1e-9
@@ -60,7 +60,8 @@ typedef enum modal_modes_factor {
 typedef struct modal_modes_sturm {
     double shift;
     int64_t n_below, n_known;
-    double growth; /* of the pivots, see supernodes.h */
+    double growth; /* of the pivots, see supernodes.h; 0 in floats */
+    double defect; /* in floats: a bound of what they lost, see sturm.c; the count holds below 1 */
 } modal_modes_sturm;
 
 typedef struct modal_modes_options {
@@ -102,6 +103,7 @@ typedef struct modal_modes_result {
     int64_t n_solves;          /* with K - sigma M, counted a right-hand side */
     int64_t n_inner_solves;    /* with the factor in floats, for those */
     int64_t n_raised_pivots;   /* of the factor in floats */
+    double factor_lift;        /* its diagonal has so much more, relative */
     int64_t n_iterations;      /* of Lanczos, restarts */
     double factor_nonzeros;
     double factor_flops;
@@ -120,7 +122,6 @@ typedef struct modal_modes_result {
  *   MODAL_ERROR_INPUT          what modal_fem_assemble refuses; fewer degrees of freedom than modes
  *   MODAL_ERROR_MEMORY         also: the memory limit is too small; said before the factorisation, with
  *                              what is needed
- *   MODAL_ERROR_USAGE          a Sturm count wanted of a factor in floats
  *   MODAL_ERROR_NOT_CONVERGED  not all modes found, a residual above the tolerance (and above what
  *                              the rounding of K phi leaves), more zero eigenvalues than rigid
  *                              motions, a factor that is not positive definite, a solve with one in

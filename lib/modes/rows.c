@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/modes/rows.h"
 
+#include <math.h>
 #include <omp.h>
 #include <string.h>
 

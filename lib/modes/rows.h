@@ -67,8 +67,9 @@ typedef struct modal_value_kernels {
     void (*update_below)(const modal_panel_task *task);
     void (*gather_below)(const modal_panel_task *task);
     /* L, with unit diagonal, and D of the first n_columns columns of a dense lower trapezoid [n_columns, n_rows], in
-     * place and into pivots; smaller pivots become `least` */
-    void (*factor)(int64_t n_columns, int64_t n_rows, void *x, int64_t stride, double least, double *pivots);
+     * place and into pivots; smaller pivots become `least`. Returns the lowest of those that is negative, -infinity for
+     * one that is no number, 0 for none. */
+    double (*factor)(int64_t n_columns, int64_t n_rows, void *x, int64_t stride, double least, double *pivots);
     /* c [MODAL_TILE_COLUMNS, MODAL_TILE_ROWS] = a diag(scale) b^T by columns, for column-major a [ni, width]
      * and b [nj, width] (the first row of column k at a + k a_stride), ni and nj at most a tile; scale
      * NULL: 1. What is beyond ni and nj in c may be overwritten. `pack`: MODAL_TILE_PACK values. */

@@ -48,12 +48,14 @@ typedef struct modal_ldl_input {
     modal_precision precision;
     const double *scale; /* [n] S: it is S (K - sigma M) S that is factored; NULL: 1 */
     double least;        /* smaller pivots become this; -INFINITY: none does */
+    double lift;         /* what the diagonal has more than K - sigma M, relative to it */
 } modal_ldl_input;
 
 typedef struct modal_ldl_output {
     int64_t n_negative;    /* pivots below zero */
     int64_t first_negative; /* column, -1: none */
     int64_t n_raised;      /* pivots that became `least` */
+    double lowest_raised;  /* the most negative of them, 0: none was negative */
     int broken;            /* a pivot was zero or not finite: the counts mean nothing */
 } modal_ldl_output;
 

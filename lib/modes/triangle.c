@@ -181,7 +181,7 @@ modal_status modal_triangle_pack(modal_triangle *t, modal_precision precision, v
             const int64_t offset = p->first - s->first[k];
             const int64_t from = s->values_at[k] + offset * stride + offset;
             for (int64_t j = 0; j < p->n_columns; j++) {
-                roots[j] = sqrt(pivots[p->first + j]);
+                roots[j] = sqrt(fabs(pivots[p->first + j]));
                 widen(precision, p->n_rows, at + (size_t)(from + j * stride) * bytes, copy + j * p->n_rows);
             }
             pack_panel(p, p->n_rows, copy, roots, packed);
@@ -297,7 +297,7 @@ static void backward_subtree(const modal_triangle *t, int64_t k, modal_row *y)
     }
 }
 
-void modal_triangle_solve(modal_triangle *t, modal_row *y)
+void modal_triangle_forward(modal_triangle *t, modal_row *y)
 {
     /* a parallel region takes a microsecond even with one thread */
     const int parallel = t->n_subtrees > 1 && t->n_threads > 1;
@@ -315,6 +315,11 @@ void modal_triangle_solve(modal_triangle *t, modal_row *y)
         for (int64_t i = 0; i < root->n_rows - root->n_columns; i++) y[rows[i]] += outside[i];
     }
     for (int64_t k = 0; k < t->n_top; k++) forward_top(t, &t->panels[t->top[k]], y);
+}
+
+void modal_triangle_backward(modal_triangle *t, modal_row *y)
+{
+    const int parallel = t->n_subtrees > 1 && t->n_threads > 1;
     for (int64_t k = t->n_top - 1; k >= 0; k--) backward_top(t, &t->panels[t->top[k]], y);
     if (!parallel) {
         for (int64_t k = 0; k < t->n_subtrees; k++) backward_subtree(t, k, y);
@@ -322,4 +327,10 @@ void modal_triangle_solve(modal_triangle *t, modal_row *y)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(t->n_threads)
         for (int64_t k = 0; k < t->n_subtrees; k++) backward_subtree(t, k, y);
     }
+}
+
+void modal_triangle_solve(modal_triangle *t, modal_row *y)
+{
+    modal_triangle_forward(t, y);
+    modal_triangle_backward(t, y);
 }

@@ -21,11 +21,13 @@ modal_status modal_triangle_new(const modal_supernodes *supernodes, int n_thread
                                 modal_triangle **triangle, modal_error *err);
 modal_triangle *modal_triangle_delete(modal_triangle *triangle);
 
-/* Packs L sqrt(D), in place; the solves read it there. values: doubles or floats. */
+/* Packs L sqrt(|D|) =: F, in place; the solves read it there. values: doubles or floats. */
 modal_status modal_triangle_pack(modal_triangle *triangle, modal_precision precision, void *values,
                                  const double *pivots, modal_error *err);
 
-/* y = (L D L^T)^-1 y, y [n, 8] in the factor's order. */
+/* y = F^-1 y, y = F^-T y, and one after the other: for D > 0 that is y = (L D L^T)^-1 y. y [n, 8] in the factor's order. */
+void modal_triangle_forward(modal_triangle *triangle, modal_row *y);
+void modal_triangle_backward(modal_triangle *triangle, modal_row *y);
 void modal_triangle_solve(modal_triangle *triangle, modal_row *y);
 
 #endif

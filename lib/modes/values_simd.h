@@ -211,9 +211,10 @@ TARGET static void KERNEL(product)(int64_t ni, int64_t nj, int64_t width, const 
 }
 
 /* Left-looking: a column is read and written once for every four before it. */
-TARGET static void KERNEL(factor)(int64_t n_columns, int64_t n_rows, void *values, int64_t stride, double least,
-                                  double *pivots)
+TARGET static double KERNEL(factor)(int64_t n_columns, int64_t n_rows, void *values, int64_t stride, double least,
+                                    double *pivots)
 {
+    double lowest = 0;
     VALUE *x = values;
     for (int64_t j = 0; j < n_columns; j++) {
         VALUE *xj = x + j * stride;
@@ -230,11 +231,17 @@ TARGET static void KERNEL(factor)(int64_t n_columns, int64_t n_rows, void *value
 #pragma omp simd
             for (int64_t i = j; i < n_rows; i++) xj[i] -= fa * a[i];
         }
-        const VALUE pivot = xj[j] < (VALUE)least ? (VALUE)least : xj[j], inverse = 1 / pivot;
+        VALUE pivot = xj[j];
+        if (!(pivot >= (VALUE)least)) {
+            if (!(pivot >= (VALUE)lowest)) lowest = pivot < 0 ? (double)pivot : -INFINITY; /* NaN: all is lost */
+            pivot = (VALUE)least;
+        }
+        const VALUE inverse = 1 / pivot;
         pivots[j] = (double)pivot;
 #pragma omp simd
         for (int64_t i = j + 1; i < n_rows; i++) xj[i] *= inverse;
     }
+    return lowest;
 }
 
 static const modal_value_kernels KERNEL(values) = {
