@@ -195,7 +195,7 @@ static void warn_of_free_bodies(tool *t, const modal_basis *basis)
         if (basis->shapes[basis->objects[i].shape].n_rigid_modes > 0 && n++ == 0) first = i;
     if (n == 0) return;
     tool_warn(t, "%s: object %d%s free; the rigid motion of a free body is not simulated, only its "
-                 "deformation", t->arguments.operands[0], first, n > 1 ? " and others are" : " is");
+                 "deformation (a --scene moves it)", t->arguments.operands[0], first, n > 1 ? " and others are" : " is");
 }
 
 static modal_status put_row(void *context, int64_t frame, double time, const double *q, modal_error *err)

@@ -208,6 +208,10 @@ modal_status modalsim_scene(tool *t, const request *r, tool_output *output, moda
                             .load_tiles = load_tiles, .frame_done = frame_done, .context = &s};
     MODAL_TRY(tool_threads(t, &run.n_threads, err));
     MODAL_TRY(read_inputs(&s, &run.basis_bytes, err));
+    const int32_t unheld = modal_scene_unheld(&s.scene, &s.basis);
+    if (unheld >= 0)
+        tool_warn(t, "%s: object %d is a free body and only deforms in a frame that stands still; in a scene \"motion\": "
+                     "\"free\" lets it move, \"fixed\" means it so", r->basis_path, unheld);
     if (s.scene.response.given) {
         status = modalsim_response(t, r, &s.scene, &s.basis, output, err);
         goto done;

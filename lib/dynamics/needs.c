@@ -35,6 +35,18 @@ int modal_scene_moves(const modal_scene *scene, const modal_basis *basis)
     return 0;
 }
 
+int32_t modal_scene_unheld(const modal_scene *scene, const modal_basis *basis)
+{
+    int32_t at = 0;
+    for (int32_t i = 0; i < basis->n_objects; i++) {
+        const modal_scene_object *said = said_of(scene, i, &at);
+        const modal_object *object = &basis->objects[i];
+        if (said && said->motion != MODAL_SCENE_DEFAULT) continue;
+        if (basis->shapes[object->shape].n_rigid_modes > 0 && object->parent < 0) return i;
+    }
+    return -1;
+}
+
 void modal_scene_needs(const modal_scene *scene, const modal_basis *basis, unsigned *needs)
 {
     const int drag = scene->wind.given;

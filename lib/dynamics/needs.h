@@ -25,4 +25,7 @@ modal_step_motion modal_scene_motion_of(modal_scene_motion motion, const modal_o
 /* Whether any object's frame moves, so that the trajectory needs frames. */
 int modal_scene_moves(const modal_scene *scene, const modal_basis *basis);
 
+/* The first object of a shape that nothing holds whose frame stands still without the scene saying so; -1: none. */
+int32_t modal_scene_unheld(const modal_scene *scene, const modal_basis *basis);
+
 #endif

@@ -194,6 +194,13 @@ def frames():
     small(ends[1][1], 5e-4, "energy of a free body")
     small(ends[1][2], 5e-3, "angular momentum, by differences of frames")
     assert 3 < ends[0][0] / ends[1][0] < 5, ends
+    # a free body in a frame that stands still is told of, unless the scene says so
+    still = {"duration": 0, "fps": 1}
+    for more, warned in (({}, True), ({"objects": [{"object": 0, "motion": "fixed"}]}, False)):
+        with open("still.json", "w") as file:
+            json.dump(dict(still, **more), file)
+        said = run("modalsim", "free.h5", "run.h5", "--scene", "still.json", "--force").stderr
+        assert ("warning: free.h5: object 0 is a free body and only deforms" in said) == warned, said
     # without forces: at rest, for ever
     f = simulate("free.h5", {"duration": 1, "fps": 10, "model": "stvk", "objects": [{"object": 0, "motion": "free"}]})
     assert np.all(f["q"] == 0) and np.ptp(f["frames"], axis=0).max() == 0
