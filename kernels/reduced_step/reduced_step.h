@@ -36,7 +36,8 @@
  *
  * Everything is float64, SI. Error: two back ends agree within 1e-9 of the size of q, v and a after
  * a step whose Newton iteration converged to 1e-10. Determinism: the same task on the same back end
- * and instruction set gives the same bytes, whatever the number of threads. */
+ * and instruction set gives the same bytes, whatever the number of threads (leaves are stepped in packs, which are
+ * made of a tree's objects as they stand, reduced_step_leaves.h). */
 #ifndef MODAL_KERNELS_REDUCED_STEP_H
 #define MODAL_KERNELS_REDUCED_STEP_H
 
