@@ -22,29 +22,10 @@
 #include "lib/mesh/shells.h"
 #include "lib/mesh/surface_check.h"
 #include "lib/mesh/surface_repair.h"
+#include "tests/unit/counted_blocks.h"
 #include "tests/unit/readers_compare.h"
 
 #define FOLDER MODAL_SOURCE_DIR "/tests/files/"
-
-/* Blocks of memory that are in use: the linker puts these in the way of the allocator's calls. */
-static int64_t blocks_in_use;
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-void __real_free(void *memory);
-void __wrap_free(void *memory);
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    void *memory = __real_aligned_alloc(alignment, size);
-    blocks_in_use += memory != NULL;
-    return memory;
-}
-
-void __wrap_free(void *memory)
-{
-    blocks_in_use -= memory != NULL;
-    __real_free(memory);
-}
 
 /* The pyramid of tests/files: base 1 x 1, height 0.75. */
 static modal_status whole_surface(modal_error *err)

@@ -214,16 +214,16 @@ static void test_failing_allocations(void **state)
 {
     (void)state;
     modal_volume_mesh mesh;
-    const int solvers[2] = {MODAL_MODES_LANCZOS, MODAL_MODES_DENSE};
+    const modal_modes_options cases[3] = {
+        {.n_modes = 5, .n_threads = 1, .solver = MODAL_MODES_LANCZOS},
+        {.n_modes = 5, .n_threads = 1, .solver = MODAL_MODES_LANCZOS, .factor = MODAL_FACTOR_FLOAT32},
+        {.n_modes = 5, .n_threads = 1, .solver = MODAL_MODES_DENSE}};
     solid_bar(&mesh, 4, 2, 2, bar_size, 1, 2e11, 0.3, 7800);
-    for (int test = 0; test < 2; test++)
+    for (int test = 0; test < 3; test++)
         for (int n = 1;; n++) {
             modal_modes_result result;
-            const modal_modes_options options = {
-                .n_modes = 5, .n_threads = 1, .solver = (modal_modes_solver)solvers[test]};
             modal_alloc_fail_at(n);
-            const modal_status status =
-                modal_modes_solve(&mesh, NULL, 0, &options, &result, NULL, NULL);
+            const modal_status status = modal_modes_solve(&mesh, NULL, 0, &cases[test], &result, NULL, NULL);
             const int fired = modal_alloc_fired();
             modal_alloc_fail_at(0);
             assert_int_equal(status, fired ? MODAL_ERROR_MEMORY : MODAL_OK);

@@ -15,6 +15,7 @@
 #include "formats/meshes/mesh_parse.h"
 #include "formats/meshes/text_reader.h"
 #include "lib/base/memory.h"
+#include "tests/unit/counted_blocks.h"
 #include "tests/unit/break_text.h"
 #include "tests/unit/readers_compare.h"
 
@@ -41,26 +42,6 @@ static const char *const volume_files[] = {
     "good-41-binary.msh",      "good.veg",                 "good-no-material.veg",
     "good-pair.node",          "good-pair-10.node",        "good-pair.ele",
     "good-pair-10.ele",        "good-pair.face",          "good-pair-10.face",        NULL};
-
-/* Blocks of memory that are in use: the linker puts these in the way of the allocator's calls. */
-static int64_t blocks_in_use;
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-void __real_free(void *memory);
-void __wrap_free(void *memory);
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    void *memory = __real_aligned_alloc(alignment, size);
-    blocks_in_use += memory != NULL;
-    return memory;
-}
-
-void __wrap_free(void *memory)
-{
-    blocks_in_use -= memory != NULL;
-    __real_free(memory);
-}
 
 static char *load(const char *name, char path[512], int64_t *length)
 {

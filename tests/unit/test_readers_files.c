@@ -18,6 +18,7 @@
 #include "formats/meshes/obj.h"
 #include "formats/meshes/text_reader.h"
 #include "lib/base/memory.h"
+#include "tests/unit/counted_blocks.h"
 #include "tests/unit/readers_compare.h"
 
 #define FOLDER MODAL_SOURCE_DIR "/tests/files"
@@ -334,26 +335,6 @@ static void test_truncated_files(void **state)
     cut_everywhere("good.veg", FOLDER "/good.veg");
     cut_everywhere("good.obj", FOLDER "/good.obj");
     cut_everywhere("good.bou", FOLDER "/good.bou");
-}
-
-/* Blocks of memory that are in use: the linker puts these in the way of the allocator's calls. */
-static int64_t blocks_in_use;
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-void __real_free(void *memory);
-void __wrap_free(void *memory);
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    void *memory = __real_aligned_alloc(alignment, size);
-    blocks_in_use += memory != NULL;
-    return memory;
-}
-
-void __wrap_free(void *memory)
-{
-    blocks_in_use -= memory != NULL;
-    __real_free(memory);
 }
 
 static void fail_every_allocation(const char *name, const char *path)
