@@ -48,7 +48,8 @@ modal_status modalpack_write(tool *t, const request *r, const tool_output *outpu
     basis_writer *writer = NULL;
     MODAL_TRY(modalpack_writer_new(output->temporary, basis, r->threads, &writer, err));
     for (int32_t i = 0; i < basis->n_shapes; i++) MODAL_TRY(modalpack_writer_ready(writer, i, err));
-    /* reads the inputs once more, while the arrays are written */
+    /* while the arrays are written: room in memory, and the hashes of the inputs */
+    tool_output_uncache(output);
     MODAL_TRY(modalpack_add_provenance(t, r, basis, err));
     MODAL_TRY(modalpack_writer_ready(writer, basis->n_shapes, err));
 done:

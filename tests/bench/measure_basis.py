@@ -7,6 +7,7 @@ usage: measure_basis.py MODALPACK MODALMESH FOLDER [ROUNDS]   (FOLDER lies on th
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -89,7 +90,9 @@ print(f"{len(points)} nodes, {len(elements)} tetrahedra, the least of {rounds} r
 print("| mesh | MB | read and checked, s |\n| --- | --- | --- |")
 for mesh, seconds in read.items():
     print("| %s | %.0f | %.2f |" % (mesh, os.path.getsize(mesh) / 1e6, min(seconds)))
-print("\nbasis of %d columns, %.0f MB: written and synced in %.2f s, dd with fsync %.2f s" %
-      (MODES, os.path.getsize("b.h5") / 1e6, min(written), min(copied)))
+print("\nbasis of %d columns, %.0f MB: written and synced in %.3f s (median %.3f), dd with fsync %.3f s (%.3f): %.0f %% (%.0f %%)" %
+      (MODES, os.path.getsize("b.h5") / 1e6, min(written), statistics.median(written), min(copied),
+       statistics.median(copied), 100 * min(copied) / min(written),
+       100 * statistics.median(copied) / statistics.median(written)))
 os.chdir("/")
 shutil.rmtree(place)

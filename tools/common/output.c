@@ -170,6 +170,14 @@ done:
     return status;
 }
 
+void tool_output_uncache(const tool_output *output)
+{
+    const int old = output->force ? open(output->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    if (old < 0) return;
+    posix_fadvise(old, 0, 0, POSIX_FADV_DONTNEED);
+    close(old);
+}
+
 static modal_status sync_path(const char *path, int flags, const char *name, modal_error *err)
 {
     int file = open(path, flags | O_CLOEXEC);

@@ -17,6 +17,9 @@ typedef struct tool_output {
 /* Makes the temporary file. Refused: a path that exists (unless force), one that is not a regular
  * file (even with force), a folder that cannot be written. The struct must be zeroed before. */
 modal_status tool_output_begin(tool_output *output, const char *path, int force, modal_error *err);
+/* Takes what the system keeps of a file that will be replaced out of its memory, which the new one can use then;
+ * without this the rename does it, and all wait. The file stays as it is. For a thread that has nothing better to do. */
+void tool_output_uncache(const tool_output *output);
 /* Syncs the temporary file and renames it to its path. */
 modal_status tool_output_commit(tool_output *output, modal_error *err);
 /* Where an error names the temporary file, puts the name that the user gave. */
