@@ -303,7 +303,7 @@ modal_status modal_modes_solve(const modal_volume_mesh *mesh, const int32_t *fix
                                "modes: tolerance %g, %d restarts, %d threads", chosen.tolerance,
                                chosen.max_iterations, chosen.n_threads);
     problem.n_threads = chosen.n_threads;
-    problem.expected_solves = 3.0 * chosen.n_modes + 40;
+    problem.expected_solves = 4.5 * chosen.n_modes + 75; /* as it was for 5 to 30 modes of bars, bunnies and bridges */
     const double before = modal_seconds();
     status = modal_progress_report(progress, "assemble", -1, err);
     if (status == MODAL_OK)

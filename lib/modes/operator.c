@@ -9,7 +9,9 @@ modal_status modal_modes_apply_rows(modal_modes_problem *problem, const modal_ro
                                     modal_error *err)
 {
     modal_status status = MODAL_OK;
-    problem->done = fmin((double)problem->n_solves / problem->expected_solves, 0.99);
+    /* as many as were expected, or more: there is always something left, and less and less */
+    const double share = (double)problem->n_solves / problem->expected_solves;
+    problem->done = share <= 0.9 ? share : 1 - 0.09 / share;
     MODAL_TRY(modal_progress_report(problem->progress, "solve", problem->done, err));
     if (problem->inner)
         MODAL_TRY(modal_modes_inner_solve(problem, mx, y, err));
