@@ -43,24 +43,29 @@ static double choose(const modal_modes_problem *problem, int32_t n_modes, const 
     return eigenvalues[n_modes - 1] * (1 + 2 * share * floor);
 }
 
-/* The middle of the widest gap above the modes: floats lose too much to see into a narrow one. */
-static double choose_widest(const modal_modes_problem *problem, int32_t n_modes, const double *eigenvalues,
-                            const modal_modes_guard *guard, int64_t *n_known)
+/* The middle of a gap above the modes, of the first ones the widest (rank 0), the next one and so on: floats see
+ * little in a narrow one, and the farther up, the more the pivots grow. 0: there are no more. */
+static double choose_wide(const modal_modes_problem *problem, int32_t n_modes, const double *eigenvalues,
+                          const modal_modes_guard *guard, int rank, int64_t *n_known)
 {
-    double below = eigenvalues[n_modes - 1] * (1 + 1e-9), widest = 2e-6 * below, sigma = below + widest / 2;
-    *n_known = n_modes;
-    for (int32_t k = 0; k < guard->count; k++) {
+    enum { NEAR = 8 };
+    double lows[NEAR], gaps[NEAR], below = eigenvalues[n_modes - 1] * (1 + 1e-9);
+    const int count = guard->count < NEAR ? guard->count : NEAR;
+    for (int k = 0; k < count; k++) {
         const double above = guard->eigenvalues[k];
         const double doubt = fmin(guard->errors[k], 1) * (above - problem->shift);
-        const double gap = above - doubt - below;
-        if (gap > widest) {
-            widest = gap;
-            sigma = below + gap / 2;
-            *n_known = n_modes + k;
-        }
+        lows[k] = below;
+        gaps[k] = above - doubt - below;
         below = fmax(above + doubt, below);
     }
-    return sigma;
+    for (int k = 0; k < count; k++) {
+        int n_wider = 0;
+        for (int other = 0; other < count; other++)
+            n_wider += gaps[other] > gaps[k] || (gaps[other] == gaps[k] && other < k);
+        *n_known = n_modes + k;
+        if (n_wider == rank && gaps[k] > 0) return lows[k] + gaps[k] / 2;
+    }
+    return 0;
 }
 
 /* Eight vectors of normal random numbers: G. E. P. Box, M. E. Muller, "A note on the generation of random normal
@@ -99,7 +104,7 @@ static modal_status bound_defect(modal_modes_problem *problem, double *bound, mo
         for (int i = 0; i < MODAL_ROW; i++)
             if (!(sqrt(squares[i]) <= largest)) largest = sqrt(squares[i]);
         *bound = pow(largest / faint, 1.0 / k);
-        if (k > 12 && !(largest < before)) break;
+        if (k > 4 && !(largest < 0.9 * before)) break; /* goes down by the norm each time, or not at all */
         before = largest;
     }
 done:
@@ -109,32 +114,45 @@ done:
     return status;
 }
 
+/* By the inertia of a factor in floats, where what they lost is bounded. */
+static modal_status count_in_floats(modal_modes_problem *problem, int32_t n_modes, const double *eigenvalues,
+                                    const modal_modes_guard *guard, modal_modes_sturm *sturm, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    sturm->n_below = -1;
+    sturm->defect = INFINITY;
+    for (int attempt = 0; attempt < MOST_TRIES; attempt++) {
+        int64_t n_known = 0, n_below = -1;
+        const double sigma = choose_wide(problem, n_modes, eigenvalues, guard, attempt, &n_known);
+        if (sigma == 0) break;
+        sturm->shift = sigma;
+        sturm->n_known = problem->rigid.n_rigid + n_known;
+        MODAL_TRY(modal_factor_count(problem->factor, sigma, &n_below, &sturm->growth, problem->progress, err));
+        if (n_below < 0) continue;
+        MODAL_TRY(bound_defect(problem, &sturm->defect, err));
+        if (!(sturm->defect < 1)) continue;
+        sturm->n_below = n_below;
+        break;
+    }
+done:
+    return status;
+}
+
 modal_status modal_modes_count(modal_modes_problem *problem, int32_t n_modes,
                                const double *eigenvalues, const modal_modes_guard *guard,
                                modal_modes_sturm *sturm, modal_error *err)
 {
     static const double shares[MOST_TRIES] = {0.5, 0.3, 0.8};
-    modal_status status = MODAL_OK;
-    int64_t n_known = 0;
-    if (problem->inner) {
-        sturm->shift = choose_widest(problem, n_modes, eigenvalues, guard, &n_known);
-        sturm->n_known = problem->rigid.n_rigid + n_known;
-        MODAL_TRY(modal_factor_count(problem->factor, sturm->shift, &sturm->n_below, &sturm->growth,
-                                     problem->progress, err));
-        sturm->defect = INFINITY;
-        if (sturm->n_below >= 0) MODAL_TRY(bound_defect(problem, &sturm->defect, err));
-        if (!(sturm->defect < 1)) sturm->n_below = -1;
-        goto done;
-    }
+    if (problem->inner) return count_in_floats(problem, n_modes, eigenvalues, guard, sturm, err);
     for (int attempt = 0; attempt < MOST_TRIES; attempt++) {
+        int64_t n_known = 0;
         sturm->shift = choose(problem, n_modes, eigenvalues, guard, shares[attempt], &n_known);
         sturm->n_known = problem->rigid.n_rigid + n_known;
-        MODAL_TRY(modal_factor_count(problem->factor, sturm->shift, &sturm->n_below, &sturm->growth,
-                                     problem->progress, err));
-        if (sturm->n_below >= 0) break;
+        const modal_status status = modal_factor_count(
+            problem->factor, sturm->shift, &sturm->n_below, &sturm->growth, problem->progress, err);
+        if (status != MODAL_OK || sturm->n_below >= 0) return status;
     }
-done:
-    return status;
+    return MODAL_OK;
 }
 
 /* Finds `n_missed` modes beside the known ones and takes the lowest of all; *n_known afterwards. */
