@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/dynamics/places.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -89,11 +90,23 @@ done:
     return status;
 }
 
+/* The diagonal of the box around the vertices at rest. */
+static double size_of(const modal_shape *shape)
+{
+    double low[3], high[3];
+    for (int a = 0; a < 3; a++) low[a] = high[a] = shape->rest_positions[a];
+    for (int64_t i = 0; i < 3 * shape->n_vertices; i++) {
+        low[i % 3] = fmin(low[i % 3], shape->rest_positions[i]);
+        high[i % 3] = fmax(high[i % 3], shape->rest_positions[i]);
+    }
+    return hypot(hypot(high[0] - low[0], high[1] - low[1]), high[2] - low[2]);
+}
+
 modal_status modal_scene_force_vertices(const char *list, const modal_scene_force *force, const modal_basis *basis,
                                         const double *frame, modal_scene_vertices *to, modal_error *err)
 {
     const modal_shape *shape = &basis->shapes[basis->objects[force->object].shape];
-    double distance;
+    double distance = 0;
     if (force->group) return append_group(list, force, shape, to, err);
     const int64_t vertex = force->vertex >= 0
                                ? modal_shape_stored_vertex(shape, force->vertex)
@@ -101,5 +114,9 @@ modal_status modal_scene_force_vertices(const char *list, const modal_scene_forc
     if (vertex < 0)
         return modal_scene_wrong(err, list, force->place, force->line, "object %d has vertices 0 .. %lld, %lld",
                                  force->object, (long long)shape->n_vertices - 1, (long long)force->vertex);
+    if (distance > size_of(shape))
+        return modal_scene_wrong(err, list, force->place, force->line,
+                                 "no vertex of object %d, which is %.4g m large, is near the point; the nearest, %.4g m",
+                                 force->object, size_of(shape), distance);
     return append(to, vertex, err);
 }

@@ -379,6 +379,8 @@ def manners():
             ("objects", [{"object": 0, "damping": 0.1}], "/objects/0/damping: not an object, 0.1\n"),
             ("forces", [{"object": 0, "force": [0, 0, 1]}], "/forces/0: needs exactly one of vertex, point, group"),
             ("forces", [{"object": 0, "vertex": 999, "force": [0, 0, 1]}], "forces[0]: object 0 has vertices 0 .."),
+            ("forces", [{"object": 0, "point": [1000, 50, 60], "force": [0, 0, 1]}],
+             "forces[0]: no vertex of object 0, which is 1.012 m large, is near the point; the nearest, 1002 m"),
             ("forces", [{"object": 0, "group": "no", "force": [0, 0, 1]}], "has no group of this name, \"no\"; there are: "),
             ("forces", [{"object": 0, "vertex": 0, "force": [0, 0, 1], "curve": {"keys": [[0, 1]]}}], "too few"),
             ("impulses", [{"object": 0, "vertex": 0, "impulse": [0, 0, 1], "time": 1}], "would change nothing")):

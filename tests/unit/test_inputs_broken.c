@@ -39,13 +39,14 @@ static const char scene[] =
     " \"gravity\": [0, 0, -9.81], \"wind\": {\"velocity\": [3, 0, 0], \"turbulence\": 1, \"scale\": 5, \"seed\": 7},\n"
     " \"objects\": [{\"object\": 1, \"motion\": {\"spin\": {\"axis\": [0, 0, 1], \"rate\": 3, \"centre\": [0, 0, 0]}}},\n"
     "  {\"object\": 2, \"motion\": \"free\", \"velocity\": [0, 0, 2], \"initial\": [1, 2]}],\n"
+    " \"base_accelerations\": [{\"acceleration\": [0, 0, 1], \"curve\": {\"sine\": {\"frequency\": 2}}}],\n"
     " \"forces\": [{\"object\": 0, \"vertex\": 3, \"force\": [0, 10, 0], \"curve\": {\"keys\": [[0, 0], [1, 1]]}}]}\n";
 
 static const char response[] =
     "{\"response\": {\"from\": 0, \"to\": 500, \"points\": 11, \"acceleration\": [0, 0, 1],\n"
     "  \"probes\": [{\"object\": 0, \"vertex\": 3}, {\"object\": 1, \"point\": [0, 1, 0]}]}, \"damping\": {\"ratio\": 0.01},\n"
     " \"objects\": [{\"object\": 1, \"motion\": \"fixed\", \"damping\": {\"alpha\": 2}}],\n"
-    " \"forces\": [{\"object\": 0, \"group\": \"tip\", \"force\": [0, 10, 0]}]}\n";
+    " \"forces\": [{\"object\": 0, \"group\": \"tip\", \"force\": [0, 10, 0], \"phase\": 1.5}]}\n";
 
 /* Four rows and three columns. */
 static struct {
@@ -94,7 +95,7 @@ static modal_status parse_scene(const char *data, int64_t length, modal_error *e
     modal_scene s;
     modal_status status = modal_scene_parse(data, (size_t)length, "input", &s, err);
     assert_true(status == MODAL_OK ? s.response.given || s.fps > 0
-                                   : s.n_objects == 0 && s.n_forces == 0 && s.response.n_probes == 0);
+                                   : s.n_objects == 0 && s.n_forces == 0 && s.n_shakings == 0 && s.response.n_probes == 0);
     modal_scene_free(&s);
     return status;
 }
