@@ -7,14 +7,14 @@
 RS_FN double rs_point_power(const modal_step_task *t, const modal_step_object *o, int32_t point,
                             const double *q, const double *v, const modal_step_frame *f, const double *u)
 {
-    const int32_t r = t->shapes[o->shape].n_modes;
+    const int32_t r = o->n_modes;
     const double *table = t->tables + t->points[point].table;
     double force[3], y[3] = {table[0], table[1], table[2]}, speed[3] = {0, 0, 0}, wind[3], x[3];
-    for (int32_t k = 0; k < r; k++)
-        for (int i = 0; i < 3; i++) {
-            y[i] += table[MODAL_STEP_POINT * (1 + k) + i] * q[k];
-            speed[i] += table[MODAL_STEP_POINT * (1 + k) + i] * v[k];
-        }
+    RS_MODES(k, on, r)
+    for (int i = 0; i < 3; i++) {
+        y[i] += RS_GET(table[MODAL_STEP_POINT * (1 + k) + i]) * RS_IF(on, q[k]);
+        speed[i] += RS_GET(table[MODAL_STEP_POINT * (1 + k) + i]) * RS_IF(on, v[k]);
+    }
     rs_cross(f->spin, y, x);
     for (int i = 0; i < 3; i++) speed[i] += u[i] + x[i];
     rs_apply_transposed(f->rotation, t->point_force + 3 * point, force);
@@ -32,8 +32,8 @@ enum { RS_POWERS = 32 };
 RS_FN void rs_external_powers(const modal_step_task *t, int32_t index, const double *q, const double *v,
                               const modal_step_frame *f, double *powers)
 {
-    const modal_step_object *o = &t->objects[index];
-    const modal_step_shape *shape = &t->shapes[o->shape];
+    RS_OBJECT(o, t, index);
+    RS_SHAPE(shape, t, o->shape);
     double u[3];
     rs_apply_transposed(f->rotation, f->velocity, u);
     RS_EACH(part, RS_POWERS)
@@ -46,14 +46,14 @@ RS_FN void rs_external_powers(const modal_step_task *t, int32_t index, const dou
             double g[3], first[3], flow[3], x[3];
             rs_apply_transposed(f->rotation, t->gravity, g);
             for (int i = 0; i < 3; i++) {
-                first[i] = shape->first[i];
+                first[i] = RS_GET(t->shapes[o->shape].first[i]);
                 flow[i] = 0;
             }
-            for (int32_t k = 0; k < shape->n_modes; k++)
-                for (int i = 0; i < 3; i++) {
-                    first[i] += lift[3 * k + i] * q[k];
-                    flow[i] += lift[3 * k + i] * v[k];
-                }
+            RS_MODES(k, on, shape->n_modes)
+            for (int i = 0; i < 3; i++) {
+                first[i] += RS_GET(lift[3 * k + i]) * RS_IF(on, q[k]);
+                flow[i] += RS_GET(lift[3 * k + i]) * RS_IF(on, v[k]);
+            }
             rs_cross(f->spin, first, x);
             for (int i = 0; i < 3; i++) power += g[i] * (shape->mass * u[i] + x[i] + flow[i]);
             if (o->motion == MODAL_STEP_DRIVEN) {
@@ -68,9 +68,9 @@ RS_FN void rs_external_powers(const modal_step_task *t, int32_t index, const dou
 
 RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
 {
-    const modal_step_object *o = &t->objects[index];
+    RS_OBJECT(o, t, index);
     if (!t->active[o->tree] || t->status[o->tree] != MODAL_STEP_CONVERGED) return;
-    const int32_t r = t->shapes[o->shape].n_modes;
+    const int32_t r = o->n_modes;
     const int64_t first = o->coordinates;
     const rs_scratch s = rs_scratch_of(t, memory);
     const double *q = t->next_q + first, *v = t->next_v + first;
@@ -113,9 +113,9 @@ RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
 
 RS_FN void rs_measure(const modal_step_task *t, int32_t index, double *memory)
 {
-    const modal_step_object *o = &t->objects[index];
+    RS_OBJECT(o, t, index);
     if (!t->active[o->tree]) return;
-    const modal_step_shape *shape = &t->shapes[o->shape];
+    RS_SHAPE(shape, t, o->shape);
     const rs_scratch s = rs_scratch_of(t, memory);
     const int32_t r = shape->n_modes, pairs = (int32_t)modal_step_pairs(r);
     const double *q = t->q + o->coordinates, *v = t->v + o->coordinates;
@@ -143,8 +143,8 @@ RS_FN void rs_measure(const modal_step_task *t, int32_t index, double *memory)
         const double *rest = t->tables + shape->inertia;
         double elastic = 0, kinetic = 0, u[3], x[3], first[3], flow[3] = {0}, swirl[3] = {0};
         double second[9], body[9];
-        for (int i = 0; i < 3; i++) first[i] = shape->first[i];
-        for (int i = 0; i < 9; i++) second[i] = shape->second[i];
+        for (int i = 0; i < 3; i++) first[i] = RS_GET(t->shapes[o->shape].first[i]);
+        for (int i = 0; i < 9; i++) second[i] = RS_GET(t->shapes[o->shape].second[i]);
         for (int32_t k = 0; k < r; k++) {
             const double *z = s.moments + 9 * k;
             elastic += s.terms[k];

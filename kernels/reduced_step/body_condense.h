@@ -5,7 +5,7 @@
 
 RS_FN void rs_share_loads(const rs_work *w)
 {
-    const modal_step_object *o = w->object;
+    RS_OWN(o, w);
     const int32_t r = o->parent_modes, wide = (int32_t)modal_step_padded(r);
     const int32_t own = (int32_t)modal_step_padded(o->n_modes);
     const real *condensed = w->own.load + 2 * own, *wrench = condensed + 8;
@@ -31,7 +31,7 @@ RS_FN void rs_share_loads(const rs_work *w)
         const real *from = w->own.scale;
         real *to = w->share.scale, largest = RS_ALL(0);
         const real reach = RS_SQRT(rs_dot(w->relative + 9, w->relative + 9));
-        for (int32_t k = 0; k < r; k++) largest = RS_MAX(largest, RS_ABS(load[wide + k]));
+        RS_MODES(k, on, r) largest = RS_MAX(largest, RS_IF(on, RS_ABS(load[wide + k])));
         to[0] = largest;
         to[1] = from[1];
         to[2] = from[2] + reach * from[1];
@@ -44,8 +44,8 @@ RS_FN void rs_share_loads(const rs_work *w)
 /* The Jacobian's part; the object is condensed. */
 RS_FN void rs_share_jacobian(const rs_work *w, const rs_scratch *s)
 {
-    const int32_t r = w->object->parent_modes, row = (int32_t)RS_ROW(r), wide = (int32_t)modal_step_padded(r);
-    real *map = s->sums, *image = s->sums + 48; /* [6, 8] */
+    const int32_t r = RS_GET(w->object->parent_modes), row = (int32_t)RS_ROW(r), wide = (int32_t)modal_step_padded(r);
+    real *map = s->sums, *image = s->m1; /* [6, 8] */
     const real *inertia = w->own.inertia;
     RS_EACH(c, 6) { rs_map_row(w->relative, c, map + 8 * c); }
     RS_EACH_OF(c, 6, k, row) { w->follow_0[c * wide + k] = w->follow[c * wide + k]; }
@@ -90,13 +90,13 @@ RS_FN void rs_share_jacobian(const rs_work *w, const rs_scratch *s)
 /* The shares of brothers and sisters lie one after the other, and are added in their order. */
 RS_FN void rs_add_children(const modal_step_task *t, const rs_work *w, int fresh)
 {
-    const modal_step_object *o = w->object;
+    RS_OWN(o, w);
     const int32_t r = o->n_modes, n = o->n_children;
     const int64_t size = rs_equations_size(r);
     const int32_t loads = (int32_t)rs_loads_size(r) - 8, all = (int32_t)rs_equations_size(r);
-    const real *shares = t->work + t->objects[o->first_child].share;
-    real *own = w->own.load;
+    const real *shares = t->work + RS_GET(t->objects[o->first_child].share);
 #if RS_WIDE
+    real *own = w->own.load;
     for (int32_t c = 0; c < n; c++) {
         const real *share = shares + c * size;
         const int32_t end = fresh ? all : loads;
@@ -112,13 +112,17 @@ RS_FN void rs_add_children(const modal_step_task *t, const rs_work *w, int fresh
     RS_EACH(e, fresh ? all : loads + 6)
     {
         const int largest = e >= loads && e < loads + 8 && e != loads + 1 && e != loads + 2; /* of scale */
-        real value = own[e];
-#pragma unroll 16
-        for (int32_t c = 0; c < n; c++) {
+        const int near = e < loads + 8;
+        real value = near ? w->own.load[e] : w->kept[e];
+        RS_TOGETHER(c, on, n, 16)
+        {
             const real share = shares[c * size + e];
-            value = largest ? RS_MAX(value, share) : value + share;
+            value = largest ? RS_MAX(value, share) : value + RS_IF(on, share);
         }
-        own[e] = value;
+        if (near)
+            w->own.load[e] = value;
+        else
+            w->kept[e] = value;
     }
     RS_SYNC();
 #endif
@@ -143,6 +147,20 @@ RS_FN real_mask rs_factor(real *a, int32_t n, int32_t wide)
             const real factor = pivot_row[i];
             _Pragma("GCC ivdep") for (int32_t k = i; k < n; k++) a[i * wide + k] -= factor * pivot_row[k];
         }
+#elif RS_FEW
+        /* a row a lane, by the pivot's row as it was */
+        const int32_t i = RS_LANE;
+        double row[RS_FEW];
+        for (int32_t k = 0; k < RS_FEW; k++) row[k] = k < n ? pivot_row[k] : 0;
+        RS_SYNC();
+        if (i > j && i < n) {
+            const double factor = pivot_row[i] * inverse * inverse;
+            for (int32_t k = 0; k < RS_FEW; k++)
+                if (k >= i && k < n) a[i * wide + k] -= factor * row[k];
+        }
+        RS_SYNC();
+        if (i >= j && i < n) pivot_row[i] = i == j ? inverse : pivot_row[i] * inverse;
+        RS_SYNC();
 #else
         /* by the row as it was, so that no lane waits for another's quotient */
         const real square = inverse * inverse;
@@ -163,6 +181,35 @@ RS_FN real_mask rs_factor(real *a, int32_t n, int32_t wide)
     return sound;
 }
 
+#if RS_FEW
+/* A column a lane, in registers: x [n, 8] = A^-1 right for 6 columns, inverse [n, 8] = A^-1. */
+RS_FN void rs_solve_few(const double *a, int32_t n, const double *right, double *x, double *inverse)
+{
+    RS_EACH(c, 6 + n)
+    {
+        double column[RS_FEW];
+        for (int32_t i = 0; i < RS_FEW; i++) {
+            const double given = c < 6 ? right[8 * (i < n ? i : 0) + c] : i == c - 6;
+            column[i] = i < n ? given : 0;
+        }
+        for (int32_t i = 0; i < RS_FEW; i++)
+            if (i < n) {
+                for (int32_t k = 0; k < i; k++) column[i] -= a[RS_FEW * k + i] * column[k];
+                column[i] *= a[(RS_FEW + 1) * i];
+            }
+        for (int32_t i = RS_FEW; i-- > 0;)
+            if (i < n) {
+                for (int32_t k = i + 1; k < RS_FEW; k++)
+                    if (k < n) column[i] -= a[RS_FEW * i + k] * column[k];
+                column[i] *= a[(RS_FEW + 1) * i];
+            }
+        double *to = c < 6 ? x + c : inverse + c - 6;
+        for (int32_t i = 0; i < RS_FEW; i++)
+            if (i < n) to[RS_FEW * i] = column[i];
+    }
+    RS_SYNC();
+}
+#else
 /* x [n, 8] = A^-1 x for its first 6 columns, the others being 0, and inverse [n, wide], the identity, = A^-1. */
 RS_FN void rs_solve(const real *a, int32_t n, int32_t wide, real *x, real *inverse)
 {
@@ -207,21 +254,31 @@ RS_FN void rs_solve(const real *a, int32_t n, int32_t wide, real *x, real *inver
     RS_SYNC();
 }
 
+#endif
+
 /* A^-1, A^-1 B, and the inertia that the parent feels. */
 RS_FN real_mask rs_condense(const rs_work *w, const rs_scratch *s)
 {
-    const int32_t r = w->object->n_modes, wide = (int32_t)modal_step_padded(r);
+    const int32_t r = RS_GET(w->object->n_modes), wide = (int32_t)modal_step_padded(r);
     RS_EACH_OF(k, r, l, RS_ROW(r))
     {
         s->dense[k * wide + l] = w->own.matrix[k * wide + l];
+#if !RS_FEW
         w->inverse[k * wide + l] = RS_ALL(k == l);
+#endif
     }
+#if !RS_FEW
     RS_EACH(e, 8 * r) { w->solved[e] = w->own.coupling[e]; }
+#endif
     RS_SYNC();
     const real_mask sound = rs_factor(s->dense, r, wide);
     if (!RS_ANY(sound)) return sound;
+#if RS_FEW
+    rs_solve_few(s->dense, r, w->own.coupling, w->solved, w->inverse);
+#else
     rs_solve(s->dense, r, wide, w->solved, w->inverse);
-    if (w->object->motion == MODAL_STEP_FIXED) return sound;
+#endif
+    if (RS_GET(w->object->motion) == MODAL_STEP_FIXED) return sound;
 #if RS_WIDE
     for (int32_t k = 0; k < r; k++)
         for (int i = 0; i < 6; i++)
@@ -231,7 +288,7 @@ RS_FN real_mask rs_condense(const rs_work *w, const rs_scratch *s)
     RS_EACH_OF(i, 6, j, 6)
     {
         real sum = RS_ALL(0);
-        RS_UNROLL for (int32_t k = 0; k < r; k++) sum += w->own.coupling[8 * k + i] * w->solved[8 * k + j];
+        RS_MODES(k, on, r) sum += RS_IF(on, w->own.coupling[8 * k + i]) * w->solved[8 * k + j];
         w->own.inertia[8 * i + j] -= sum;
     }
     RS_SYNC();
@@ -271,15 +328,17 @@ RS_FN int rs_root_twist(const rs_work *w, const double *load)
  * its own, not a child's, which a failure names. One lane. */
 RS_FN void rs_check(const modal_step_task *t, const rs_work *w, real before, real own)
 {
-    const modal_step_object *o = w->object;
+    RS_OWN(o, w);
     const int32_t r = o->n_modes, wide = (int32_t)modal_step_padded(r);
     const real *g = w->own.load + wide;
     real *scale = w->own.scale, worst = RS_ALL(0), sum = RS_ALL(0);
-    for (int32_t k = 0; k < r; k++) {
-        worst = RS_MAX(worst, RS_ABS(g[k]));
-        sum += RS_ABS(g[k]);
+    RS_MODES(k, on, r)
+    {
+        const real size = RS_IF(on, RS_ABS(g[k]));
+        worst = RS_MAX(worst, size);
+        sum += size;
     }
-    for (int l = 0; l < w->count; l++) {
+    for (int l = 0; l < RS_COUNT(w); l++) {
         const double size = RS_OF(worst, l), largest = RS_OF(scale[0], l);
         double relative = size > 0 ? size / largest : 0;
         int finite = RS_OF(sum, l) <= 1e300; /* no for NaN */
@@ -307,17 +366,23 @@ RS_FN void rs_check(const modal_step_task *t, const rs_work *w, real before, rea
 /* Adds the children, checks the residual, condenses; a root sets the tree's status. */
 RS_FN void rs_eliminate(const modal_step_task *t, const rs_work *w, real *memory)
 {
-    const modal_step_object *o = w->object;
+    RS_OWN(o, w);
     if (!rs_takes_part(t, o)) return;
     const rs_scratch s = rs_scratch_of(t, memory);
     const int32_t r = o->n_modes, wide = (int32_t)modal_step_padded(r), fresh = rs_fresh(t, o);
+#if !RS_WIDE
+    const rs_work near = rs_near_loads(w, &s);
+    w = &near;
+    RS_EACH(e, o->n_children > 0 ? rs_loads_size(r) : 0) { w->own.load[e] = w->kept[e]; }
+    RS_SYNC();
+#endif
     real *condensed = w->own.load, *wrench = condensed + 2 * wide;
     RS_EACH(k, RS_ROW(r)) { condensed[k] = RS_ALL(0); }
     RS_EACH(c, 8) { wrench[c] = RS_ALL(0); }
     real before = RS_ALL(0), own = RS_ALL(0);
     if (RS_LANE == 0) {
         before = w->own.scale[4];
-        for (int32_t k = 0; k < r; k++) own += RS_ABS(condensed[wide + k]);
+        RS_MODES(k, on, r) own += RS_IF(on, RS_ABS(condensed[wide + k]));
         for (int c = 0; c < 6; c++) own += RS_ABS(wrench[8 + c]);
         w->own.scale[5] = RS_ALL(0);
     }
@@ -330,7 +395,7 @@ RS_FN void rs_eliminate(const modal_step_task *t, const rs_work *w, real *memory
         const real_mask sound = rs_condense(w, &s);
         if (!RS_EVERY(sound)) {
             RS_SYNC();
-            for (int l = 0; l < w->count && RS_LANE == 0; l++) {
+            for (int l = 0; l < RS_COUNT(w) && RS_LANE == 0; l++) {
                 if (RS_OF(sound, l)) continue;
                 if (RS_OF(w->own.scale[4], l) != MODAL_STEP_BROKEN) t->measures[w->index + l].status = MODAL_STEP_BROKEN;
                 RS_OF(w->own.scale[4], l) = MODAL_STEP_BROKEN;
@@ -349,14 +414,14 @@ RS_FN void rs_eliminate(const modal_step_task *t, const rs_work *w, real *memory
 #else
     RS_EACH(k, r + 6)
     {
+        const real *column = k < r ? w->inverse + k : w->solved + k - r;
+        const int32_t apart = k < r ? wide : 8;
         real sum = RS_ALL(0);
-        if (k < r) {
-            RS_UNROLL for (int32_t l = 0; l < r; l++) sum += w->inverse[l * wide + k] * condensed[l];
+        RS_MODES(l, on, r) sum += column[l * apart] * RS_IF(on, condensed[l]);
+        if (k < r)
             w->step[k] = sum;
-        } else {
-            RS_UNROLL for (int32_t l = 0; l < r; l++) sum += w->solved[8 * l + k - r] * condensed[l];
+        else
             wrench[k - r] -= sum;
-        }
     }
 #endif
     RS_SYNC();
@@ -367,6 +432,9 @@ RS_FN void rs_eliminate(const modal_step_task *t, const rs_work *w, real *memory
         RS_SYNC();
         return;
     }
+#if !RS_WIDE
+    RS_EACH(c, 8) { w->kept[2 * wide + 8 + c] = wrench[8 + c]; } /* of a driven root: for the power of its support */
+#endif
 #if RS_PACK == 1
     if (RS_LANE == 0) {
         real *scale = w->own.scale;

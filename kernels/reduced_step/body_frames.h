@@ -27,11 +27,14 @@ RS_FN void rs_map_wrench(const real *relative, const real *wrench, real *out)
     for (int i = 0; i < 3; i++) out[3 + i] += moment[i];
 }
 
-/* The frame's state from the parent's, and its derivative. sums: [48] of scratch. */
-RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, const rs_work *w, real *sums)
+/* Where the frame is and how it moves in its parent's, for the parent's q, v and a: into relative and follow, and motion
+ * [12], velocity and acceleration of its origin but for those that the parent's spin gives, spin and its rate (the two
+ * in the axes of the interface). sums: [48] of scratch. */
+RS_FN void rs_follow(const modal_step_task *t, const rs_work *w, const real *q, const real *v, const real *a, real *motion,
+                     real *sums)
 {
-    const int32_t r = o->parent_modes;
-    const real *table = w->anchor, *q = w->above.q, *v = w->above.v, *a = w->above.a;
+    const int32_t r = RS_GET(w->object->parent_modes);
+    const real *table = w->anchor;
     const int64_t wide = modal_step_padded(r);
     const double moves = t->rule == MODAL_STEP_STATIC ? 0 : 1;
 #if RS_WIDE
@@ -51,12 +54,12 @@ RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, const
     RS_EACH(c, MODAL_STEP_ANCHOR)
     {
         real x = RS_GET(table[c]), x1 = 0, x2 = 0;
-#pragma unroll 8
-        for (int32_t k = 0; k < r; k++) {
+        RS_MODES(k, on, r)
+        {
             const real e = RS_GET(table[(1 + k) * MODAL_STEP_ANCHOR + c]);
-            x += e * q[k];
-            x1 += e * v[k];
-            x2 += e * a[k];
+            x += e * RS_IF(on, q[k]);
+            x1 += e * RS_IF(on, v[k]);
+            x2 += e * RS_IF(on, a[k]);
         }
         sums[c] = x;
         sums[16 + c] = moves * x1;
@@ -65,8 +68,7 @@ RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, const
     RS_SYNC();
 #endif
     if (RS_LANE == 0) {
-        const rs_frame above = *w->above.frame, *p = &above;
-        rs_frame *f = w->frame, moved;
+        rs_frame *f = w->frame;
         const real offset[3] = {w->offset[0], w->offset[1], w->offset[2]};
         real turn[9];
         for (int i = 0; i < 9; i++) turn[i] = w->turn[i];
@@ -112,9 +114,8 @@ RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, const
         rs_axial(s2, v3);
         rs_apply(inverse, v3, rate);
 
-        real *to_parent = w->relative, *at = w->relative + 9;
         real arm[3], speed[3], push[3], c1[3], c2[3];
-        rs_multiply(rot, turn, to_parent);
+        rs_multiply(rot, turn, w->relative);
         rs_apply(rot, offset, arm);
         rs_cross(spin, offset, c1);
         rs_apply(rot, c1, speed); /* of the arm */
@@ -123,37 +124,13 @@ RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, const
         for (int i = 0; i < 3; i++) c1[i] += c2[i];
         rs_apply(rot, c1, push);
         for (int i = 0; i < 3; i++) {
-            at[i] = sums[i] + arm[i];
-            speed[i] += sums[16 + i];
-            push[i] += sums[32 + i];
+            w->relative[9 + i] = sums[i] + arm[i];
+            motion[i] = speed[i] + sums[16 + i];
+            motion[3 + i] = push[i] + sums[32 + i];
+            motion[6 + i] = spin[i];
+            motion[9 + i] = rate[i];
         }
-        real local[3], world[3];
-        rs_multiply(p->rotation, to_parent, moved.rotation);
-        rs_apply(p->rotation, at, world);
-        for (int i = 0; i < 3; i++) moved.position[i] = p->position[i] + world[i];
-        rs_cross(p->spin, at, local);
-        for (int i = 0; i < 3; i++) {
-            c1[i] = local[i] + speed[i];          /* w x at + at' */
-            c2[i] = local[i] + 2 * speed[i];
-        }
-        rs_apply(p->rotation, c1, world);
-        for (int i = 0; i < 3; i++) moved.velocity[i] = p->velocity[i] + world[i];
-        rs_cross(p->spin, c2, local); /* w x (w x at) + 2 w x at' */
-        rs_cross(p->spin_rate, at, c1);
-        for (int i = 0; i < 3; i++) local[i] += c1[i] + push[i];
-        rs_apply(p->rotation, local, world);
-        for (int i = 0; i < 3; i++) moved.acceleration[i] = p->acceleration[i] + world[i];
-        rs_apply_transposed(rot, p->spin, c1);
-        rs_apply_transposed(rot, p->spin_rate, c2);
-        rs_cross(spin, c1, local);
-        for (int i = 0; i < 3; i++) {
-            c2[i] += rate[i] - local[i];
-            c1[i] += spin[i];
-        }
-        rs_apply_transposed(turn, c1, moved.spin);
-        rs_apply_transposed(turn, c2, moved.spin_rate);
-        for (int i = 0; i < 9; i++) moved.turn[i] = sums[16 + i] = rot[i]; /* for the lanes */
-        *f = moved;
+        for (int i = 0; i < 9; i++) f->turn[i] = sums[16 + i] = rot[i]; /* for the lanes */
         for (int i = 0; i < 9; i++) sums[32 + i] = inverse[i];
     }
     RS_SYNC();
@@ -178,49 +155,104 @@ RS_FN void rs_follow(const modal_step_task *t, const modal_step_object *o, const
     }
 }
 
+/* The frame's state from its parent's; turn: its rest axes in the interface's. The interface's rotation is left. */
+RS_FN void rs_compose(const real *relative, const real *motion, const real *turn, const rs_frame *p, rs_frame *f)
+{
+    const real *at = relative + 9, *speed = motion, *push = motion + 3;
+    real local[3], world[3], c1[3], c2[3], spin[3], rate[3];
+    rs_multiply(p->rotation, relative, f->rotation);
+    rs_apply(p->rotation, at, world);
+    for (int i = 0; i < 3; i++) f->position[i] = p->position[i] + world[i];
+    rs_cross(p->spin, at, local);
+    for (int i = 0; i < 3; i++) {
+        c1[i] = local[i] + speed[i];          /* w x at + at' */
+        c2[i] = local[i] + 2 * speed[i];
+    }
+    rs_apply(p->rotation, c1, world);
+    for (int i = 0; i < 3; i++) f->velocity[i] = p->velocity[i] + world[i];
+    rs_cross(p->spin, c2, local); /* w x (w x at) + 2 w x at' */
+    rs_cross(p->spin_rate, at, c1);
+    for (int i = 0; i < 3; i++) local[i] += c1[i] + push[i];
+    rs_apply(p->rotation, local, world);
+    for (int i = 0; i < 3; i++) f->acceleration[i] = p->acceleration[i] + world[i];
+    rs_apply_transposed(relative, p->spin, spin);
+    rs_apply_transposed(relative, p->spin_rate, rate);
+    rs_apply_transposed(turn, motion + 6, c1);
+    rs_apply_transposed(turn, motion + 9, c2);
+    rs_cross(c1, spin, local);
+    for (int i = 0; i < 3; i++) {
+        f->spin[i] = spin[i] + c1[i];
+        f->spin_rate[i] = rate[i] + c2[i] - local[i];
+    }
+}
+
 /* ---- roots to leaves ---- */
 
+/* The correction of the frame's (a, al), from those of the parent and of its a; and that of the object's own a. */
+RS_FN void rs_correct_frame(const rs_work *w, const real *parent_twist, const real *parent_change, real *twist)
+{
+    const int32_t r = RS_GET(w->object->parent_modes);
+    const int64_t wide = modal_step_padded(r);
+    RS_EACH(c, 6)
+    {
+        real row[6], sum = RS_ALL(0);
+        rs_map_row(w->relative_0, c, row);
+        for (int d = 0; d < 6; d++) sum += row[d] * parent_twist[d];
+        RS_MODES(k, on, r) sum += w->follow_0[c * wide + k] * RS_IF(on, parent_change[k]);
+        twist[c] = sum;
+    }
+    RS_SYNC();
+}
+RS_FN void rs_correct_modes(const rs_work *w, const real *twist, real *change)
+{
+    RS_EACH(k, RS_GET(w->object->n_modes))
+    {
+        real sum = w->step[k];
+        for (int c = 0; c < 6; c++) sum += w->solved[8 * k + c] * twist[c];
+        change[k] = -sum;
+    }
+    RS_SYNC();
+}
+
+#if RS_PACK == 1
+/* A free root's frame, by one lane. */
+RS_FN void rs_move_root(const modal_step_task *t, const rs_work *w)
+{
+    modal_step_frame *f = w->frame;
+    double world[3];
+    if (RS_GET(w->object->motion) != MODAL_STEP_FREE || t->rule == MODAL_STEP_STATIC) return;
+    rs_apply(f->rotation, w->twist, world);
+    for (int i = 0; i < 3; i++) {
+        f->acceleration[i] += world[i];
+        f->spin_rate[i] += w->twist[3 + i];
+    }
+    rs_place_free_frame(t, &t->frames[w->index], f);
+}
+#endif
+
+#if RS_WIDE
 /* Takes the corrections of the last elimination, unless this is the first way down, and moves the object to its
  * trial state; the parent has been moved before. scratch: [48]. */
 RS_FN void rs_descend(const modal_step_task *t, const rs_work *w, int first, real *scratch)
 {
-    const modal_step_object *o = w->object;
+    RS_OWN(o, w);
     if (!rs_takes_part(t, o)) return;
-    const int32_t r = o->n_modes;
-    if (RS_LANE == 0) w->own.scale[4] = RS_ALL(0);
-    if (!first && o->parent >= 0) {
-        const int32_t parent_modes = o->parent_modes;
-        const int64_t wide = modal_step_padded(parent_modes);
-        RS_EACH(c, 6)
-        {
-            real row[6], sum = RS_ALL(0);
-            rs_map_row(w->relative_0, c, row);
-            for (int d = 0; d < 6; d++) sum += row[d] * w->above.twist[d];
-            RS_UNROLL for (int32_t k = 0; k < parent_modes; k++) sum += w->follow_0[c * wide + k] * w->above.change[k];
-            w->twist[c] = sum;
-        }
-        RS_SYNC();
+    w->own.scale[4] = RS_ALL(0);
+    if (!first && o->parent >= 0) rs_correct_frame(w, w->above.twist, w->above.change, w->twist);
+    if (!first) {
+        rs_correct_modes(w, w->twist, w->change);
+        for (int32_t k = 0; k < o->n_modes; k++) w->a[k] += w->change[k];
     }
-    RS_EACH(k, first ? 0 : r)
-    {
-        real sum = w->step[k];
-        for (int c = 0; c < 6; c++) sum += w->solved[8 * k + c] * w->twist[c];
-        w->change[k] = -sum;
-        w->a[k] -= sum;
-    }
-    rs_place_coordinates(t, w);
+    for (int32_t k = 0; k < o->n_modes; k++)
+        rs_place(t, w->q_0[k], w->v_0[k], w->a_0[k], w->a[k], &w->q[k], &w->v[k]);
 #if RS_PACK == 1
-    if (RS_LANE == 0 && o->motion == MODAL_STEP_FREE && t->rule != MODAL_STEP_STATIC) {
-        modal_step_frame *f = w->frame;
-        real world[3];
-        rs_apply(f->rotation, w->twist, world);
-        for (int i = 0; i < 3; i++) {
-            f->acceleration[i] += world[i];
-            f->spin_rate[i] += w->twist[3 + i];
-        }
-        rs_place_free_frame(t, &t->frames[w->index], f);
-    }
+    rs_move_root(t, w);
 #endif
-    if (o->motion == MODAL_STEP_ATTACHED) rs_follow(t, o, w, scratch);
-    RS_SYNC();
+    if (o->motion != MODAL_STEP_ATTACHED) return;
+    real motion[12];
+    rs_follow(t, w, w->above.q, w->above.v, w->above.a, motion, scratch);
+    rs_compose(w->relative, motion, w->turn, w->above.frame, w->frame);
 }
+#else
+#include "kernels/reduced_step/body_bands.h"
+#endif

@@ -7,46 +7,81 @@ typedef struct rs_scratch {
     real *m1, *m2;             /* [rows] monomials */
     real *tangent, *secant;    /* [pairs] K(q) and, packed, the matrix with f = matrix q */
     real *dense;               /* [r, padded r], or a second tangent [pairs] */
-    real *moments, *rates;     /* [moments] int rho phi y^T and int rho phi (U q')^T */
-    real *sums;                /* [128] */
+    real *moments, *rates;     /* [moments] int rho phi y^T and int rho phi (U q')^T, where the last three were */
+    real *sums;                /* [48] */
     real *product;             /* [6, padded r] */
     real *middle;              /* [r] q in the middle of the step, [r] a second vector */
     real *terms;               /* [padded r] largest term of each equation */
     real *force, *force_2;     /* [padded r] */
     real *drag;                /* [padded r] */
+    real *load, *state;        /* on a GPU: the object's loads, [3, padded r] its q, v and a */
 } rs_scratch;
 
 RS_FN rs_scratch rs_scratch_of(const modal_step_task *t, real *memory)
 {
-    const int64_t r = modal_step_padded(t->most_modes), pairs = modal_step_pairs(t->most_modes);
-    const int64_t moments = modal_step_moments(t->most_modes), rows = modal_step_scratch_rows(t);
+    const int64_t most = RS_MOST(t), r = modal_step_padded(most), pairs = modal_step_pairs(most);
+    const int64_t moments = modal_step_moments(most), rows = modal_step_scratch_rows(most, RS_MOST_ROWS(t));
+    const int64_t matrices = 2 * pairs + most * r;
     rs_scratch s;
     s.m1 = memory; /* m1 and m2 together hold what RS_FORCE needs, and one behind the other */
     s.m2 = s.m1 + rows;
     s.tangent = s.m2 + rows;
     s.secant = s.tangent + pairs;
     s.dense = s.secant + pairs;
-    s.moments = s.dense + t->most_modes * r;
+    s.moments = s.tangent;
     s.rates = s.moments + moments;
-    s.sums = s.rates + moments;
-    s.product = s.sums + 128;
+    s.sums = s.tangent + (matrices > 2 * moments ? matrices : 2 * moments);
+    s.product = s.sums + 48;
     s.middle = s.product + 6 * r;
     s.terms = s.middle + 2 * r;
     s.force = s.terms + r;
     s.force_2 = s.force + r;
     s.drag = s.force_2 + r;
+    s.load = s.drag + r;
+    s.state = s.load + 2 * r + 24;
     return s;
 }
+
+#if !RS_WIDE
+/* An object's loads are near while it is worked on, and in w->kept between its residual and its elimination, but for
+ * those of an object without children, which is eliminated at once. */
+RS_FN rs_work rs_near_loads(const rs_work *far, const rs_scratch *s)
+{
+    rs_work w = *far;
+    w.own.load = s->load;
+    w.own.scale = s->load + 2 * modal_step_padded(RS_GET(w.object->n_modes)) + 16;
+    return w;
+}
+/* Its state, too: the frame where product is later. */
+RS_FN rs_work rs_near_state(const rs_work *far, const rs_scratch *s)
+{
+    rs_work w = rs_near_loads(far, s);
+    const int32_t r = RS_GET(w.object->n_modes), wide = (int32_t)modal_step_padded(r);
+    w.q = s->state;
+    w.v = s->state + wide;
+    w.a = s->state + 2 * wide;
+    w.frame = (rs_frame *)s->product;
+    RS_EACH(k, r)
+    {
+        w.q[k] = far->q[k];
+        w.v[k] = far->v[k];
+        w.a[k] = w.last[k] = far->a[k];
+    }
+    RS_EACH(e, (int32_t)(sizeof(rs_frame) / sizeof(double))) { s->product[e] = ((const double *)far->frame)[e]; }
+    RS_SYNC();
+    return w;
+}
+#endif
 
 #if RS_PACK == 1
 /* Row k of a packed symmetric matrix times x. */
 RS_FN double rs_packed_row(const double *packed, int32_t r, int32_t k, const double *x)
 {
     double sum = 0;
-    RS_UNROLL for (int32_t l = 0; l < r; l++)
+    RS_MODES(l, on, r)
     {
         const int32_t low = l < k ? l : k, high = l < k ? k : l;
-        sum += packed[low * r - low * (low - 1) / 2 + high - low] * x[l];
+        sum += packed[low * r - low * (low - 1) / 2 + high - low] * RS_IF(on, x[l]);
     }
     return sum;
 }
@@ -138,7 +173,7 @@ RS_FN void rs_moments(const modal_step_task *t, const modal_step_shape *shape, c
  * antisymmetric part (9), B^T q'' (6). */
 RS_FN void rs_frame_sums(const modal_step_task *t, const rs_work *w, const rs_scratch *s, double inertia)
 {
-    const modal_step_shape *shape = &t->shapes[w->object->shape];
+    RS_SHAPE(shape, t, RS_GET(w->object->shape));
     const int32_t r = shape->n_modes;
     const int average = RS_PACK == 1 && t->rule == MODAL_STEP_ENERGY;
     const real *q = average ? s->middle : w->q, *v = average ? s->middle + r : w->v, *a = w->a;
@@ -161,21 +196,15 @@ RS_FN void rs_frame_sums(const modal_step_task *t, const rs_work *w, const rs_sc
 #else
     RS_EACH(c, 30)
     {
-        real sum = 0;
-        if (c < 3) {
-            sum = shape->first[c];
-            RS_UNROLL for (int32_t k = 0; k < r; k++) sum += q[k] * RS_GET(lift[3 * k + c]);
-        } else if (c < 6) {
-            RS_UNROLL for (int32_t k = 0; k < r; k++) sum += v[k] * RS_GET(lift[3 * k + c - 3]);
-        } else if (c < 15) {
-            RS_UNROLL for (int32_t k = 0; k < r; k++) sum += v[k] * s->moments[9 * k + c - 6];
-        } else if (c < 24) {
-            sum = shape->second[c - 15];
-            RS_UNROLL for (int32_t k = 0; k < r; k++)
-                sum += q[k] * (RS_GET(rest[9 * k + c - 15]) + s->moments[9 * k + c - 15]);
-        } else {
-            RS_UNROLL for (int32_t k = 0; k < r; k++) sum += inertia * a[k] * w->own.coupling[8 * k + c - 24];
-        }
+        /* one way for all, so that the lanes keep together */
+        const int32_t apart = c < 6 ? 3 : c < 24 ? 9 : 8, whole = c >= 15 && c < 24;
+        const real *x = c < 3 || whole ? q : c < 15 ? v : a;
+        const real *table = c < 6 ? lift + c % 3 : c < 24 ? s->moments + (c - 6) % 9 : s->m1 + c - 24; /* coupling */
+        real sum = c < 3 ? RS_GET(t->shapes[RS_GET(w->object->shape)].first[c])
+                         : whole ? RS_GET(t->shapes[RS_GET(w->object->shape)].second[c - 15]) : 0;
+        RS_MODES(k, on, r) sum += RS_IF(on, x[k]) * table[apart * k];
+        if (c >= 24) sum *= inertia;
+        if (whole) RS_MODES(k, on, r) sum += RS_IF(on, q[k]) * RS_GET(rest[9 * k + c - 15]);
         s->sums[c] = sum;
     }
     RS_SYNC();
@@ -186,12 +215,13 @@ RS_FN void rs_frame_sums(const modal_step_task *t, const rs_work *w, const rs_sc
 RS_FN void rs_add_frame(const modal_step_task *t, const rs_work *w, const rs_scratch *s, double inertia, int fresh,
                         real *g, real *n)
 {
-    const modal_step_shape *shape = &t->shapes[w->object->shape];
+    RS_SHAPE(shape, t, RS_GET(w->object->shape));
     const rs_frame *f = w->frame;
     const int32_t r = shape->n_modes;
     const int average = RS_PACK == 1 && t->rule == MODAL_STEP_ENERGY;
     const real *q = average ? s->middle : w->q, *v = average ? s->middle + r : w->v;
     const double *lift = t->tables + shape->masses + r;
+    real *coupling = RS_WIDE ? w->own.coupling : s->m1; /* near, after its use for the moments */
     real fall[3], accel[3], spin[3], rate[3];
     for (int i = 0; i < 3; i++) {
         fall[i] = f->acceleration[i] - t->gravity[i];
@@ -213,7 +243,10 @@ RS_FN void rs_add_frame(const modal_step_task *t, const rs_work *w, const rs_scr
         quadratic += 2 * (spin[0] * (z1[7] - z1[5]) + spin[1] * (z1[2] - z1[6]) +
                           spin[2] * (z1[3] - z1[1]));
         const real linear = rs_dot(b, accel) + rs_dot(b + 3, rate);
-        for (int c = 0; c < 6; c++) w->own.coupling[8 * k + c] = b[c];
+        for (int c = 0; c < 6; c++) coupling[8 * k + c] = b[c];
+#if !RS_WIDE
+        for (int c = 0; c < 6 && fresh; c++) w->own.coupling[8 * k + c] = b[c];
+#endif
         g[k] += linear + quadratic;
         s->terms[k] = RS_MAX(s->terms[k], RS_MAX(RS_ABS(linear), RS_ABS(quadratic)));
     }
@@ -261,7 +294,7 @@ RS_FN void rs_add_frame(const modal_step_task *t, const rs_work *w, const rs_scr
     }
     RS_SYNC();
     /* from here on coupling is part of the Jacobian */
-    if (inertia == 0) {
+    if (inertia == 0 && fresh) {
         RS_EACH(k, r)
         {
             for (int c = 0; c < 6; c++) w->own.coupling[8 * k + c] = RS_ALL(0);
@@ -274,7 +307,7 @@ RS_FN void rs_at_points(const double *array, const rs_work *w, int32_t at, real 
 {
     double *to = (double *)x;
     for (int32_t l = 0; l < RS_PACK; l++) {
-        const double *from = array + 3 * (w->object[l < w->count ? l : w->count - 1].first_point + at);
+        const double *from = array + 3 * (w->object[l < RS_COUNT(w) ? l : RS_COUNT(w) - 1].first_point + at);
         for (int i = 0; i < 3; i++) to[RS_PACK * i + l] = from[i];
     }
 }
@@ -283,7 +316,7 @@ RS_FN void rs_at_points(const double *array, const rs_work *w, int32_t at, real 
 RS_FN void rs_add_points(const modal_step_task *t, const rs_work *w, const rs_scratch *s, const real *velocities,
                          int fresh, real *g, real *n)
 {
-    const modal_step_object *o = w->object;
+    RS_OWN(o, w);
     const rs_frame *f = w->frame;
     const int32_t r = o->n_modes;
     const real *q = t->rule == MODAL_STEP_ENERGY ? s->middle : w->q;
@@ -313,7 +346,7 @@ RS_FN void rs_add_points(const modal_step_task *t, const rs_work *w, const rs_sc
         {
             real sum = c < 3 ? RS_GET(table[c]) : 0;
             const real *x = c < 3 ? q : velocities;
-            RS_UNROLL for (int32_t k = 0; k < r; k++) sum += RS_GET(table[MODAL_STEP_POINT * (1 + k) + c % 3]) * x[k];
+            RS_MODES(k, on, r) sum += RS_GET(table[MODAL_STEP_POINT * (1 + k) + c % 3]) * RS_IF(on, x[k]);
             own[c] = sum;
         }
         RS_SYNC();
@@ -391,10 +424,15 @@ RS_FN void rs_add_points(const modal_step_task *t, const rs_work *w, const rs_sc
 /* Residual and wrench of the object alone at its trial state, and the Jacobian where it is to be made. */
 RS_FN void rs_evaluate(const modal_step_task *t, const rs_work *w, real *memory)
 {
-    const modal_step_object *o = w->object;
+    RS_OWN(o, w);
     if (!rs_takes_part(t, o)) return;
-    const modal_step_shape *shape = &t->shapes[o->shape];
+    RS_SHAPE(shape, t, o->shape);
     const rs_scratch s = rs_scratch_of(t, memory);
+#if !RS_WIDE
+    const rs_work near = rs_near_state(w, &s);
+    const double status = w->own.scale[4];
+    w = &near;
+#endif
     const rs_rule rule = rs_rule_of(t);
     const int32_t r = o->n_modes, wide = (int32_t)modal_step_padded(r);
     const real *q = w->q, *v = w->v, *a = w->a;
@@ -447,17 +485,25 @@ RS_FN void rs_evaluate(const modal_step_task *t, const rs_work *w, real *memory)
         RS_EACH(c, 48) { w->own.inertia[c] = RS_ALL(0); }
     }
     RS_EACH(c, 8) { n[c] = RS_ALL(0); }
-    if (RS_LANE == 0) w->own.scale[1] = w->own.scale[2] = w->own.scale[3] = RS_ALL(0);
+    if (RS_LANE == 0) {
+        w->own.scale[1] = w->own.scale[2] = w->own.scale[3] = RS_ALL(0);
+#if !RS_WIDE
+        w->own.scale[4] = status;
+#endif
+    }
     RS_SYNC();
     if (o->motion != MODAL_STEP_FIXED) rs_add_frame(t, w, &s, rule.inertia, fresh, g, n);
     rs_add_points(t, w, &s, v, fresh, g, n);
     RS_SYNC();
     if (RS_LANE == 0) {
         real largest = RS_ALL(0);
-        for (int32_t k = 0; k < r; k++) largest = RS_MAX(largest, s.terms[k]);
+        RS_MODES(k, on, r) largest = RS_MAX(largest, RS_IF(on, s.terms[k]));
         w->own.scale[0] = largest;
     }
     RS_SYNC();
+#if !RS_WIDE
+    RS_EACH(e, o->n_children > 0 ? rs_loads_size(r) : 0) { w->kept[e] = w->own.load[e]; }
+#endif
 }
 
 /* ---- the first guess ---- */
@@ -469,7 +515,7 @@ RS_FN void rs_evaluate(const modal_step_task *t, const rs_work *w, real *memory)
  * the acceleration that they would have if they were linear, alone, and under constant loads. */
 RS_FN double rs_guess(const modal_step_task *t, const modal_step_object *o, int32_t k)
 {
-    const modal_step_shape *shape = &t->shapes[o->shape];
+    RS_SHAPE(shape, t, o->shape);
     const int64_t at = modal_step_pair(o->n_modes, k, k);
     const double h = t->h, mass = RS_GET(t->tables[shape->masses + k]);
     const double stiffness = RS_GET(t->tables[shape->stiffness + at]), damping = RS_GET(t->tables[o->damping + at]);
@@ -482,13 +528,17 @@ RS_FN double rs_guess(const modal_step_task *t, const modal_step_object *o, int3
 
 RS_FN void rs_predict(const modal_step_task *t, int32_t index, double *memory)
 {
-    const modal_step_object *o = &t->objects[index];
+    RS_OBJECT(o, t, index);
     if (!rs_takes_part(t, o)) return;
     const int64_t first = o->coordinates;
-    const rs_work w = rs_work_of(t, index);
+    const rs_work w = rs_work_by(t, o, index);
     RS_EACH(k, o->n_modes)
     {
-        t->next_a[first + k] = t->rule == MODAL_STEP_STATIC ? 0 : rs_guess(t, o, k);
+        const double a = t->rule == MODAL_STEP_STATIC ? 0 : rs_guess(t, o, k);
+        w.a[k] = a;
+#if !RS_WIDE
+        w.last[k] = a;
+#endif
     }
     if (RS_LANE == 0) {
         if (o->motion != MODAL_STEP_DRIVEN) t->next_frames[index] = t->frames[index];
@@ -505,24 +555,28 @@ RS_FN void rs_predict(const modal_step_task *t, int32_t index, double *memory)
     {
         const int32_t point = o->first_point + n;
         const double *x = t->tables + t->points[point].table;
-        double y[3] = {x[0], x[1], x[2]}, world[3], *air = t->point_air + 3 * point;
-        for (int32_t k = 0; k < o->n_modes; k++)
-            for (int i = 0; i < 3; i++) y[i] += RS_GET(x[MODAL_STEP_POINT * (1 + k) + i]) * t->q[first + k];
+        double y[3] = {x[0], x[1], x[2]}, world[3], air[3];
+        RS_MODES(k, on, o->n_modes)
+        for (int i = 0; i < 3; i++) y[i] += RS_GET(x[MODAL_STEP_POINT * (1 + k) + i]) * RS_IF(on, t->q[first + k]);
         rs_apply(f->rotation, y, world);
         for (int i = 0; i < 3; i++) {
             world[i] += f->position[i];
-            air[i] = t->air->mean[i];
+            air[i] = RS_GET(t->air->mean[i]);
         }
         double waves[MODAL_STEP_WAVES];
         for (int32_t m = 0; m < MODAL_STEP_WAVES; m++)
-            waves[m] = rs_sin(rs_dot(t->air->wave[m], world) - t->air->frequency[m] * (t->time + t->h) +
-                              t->air->phase[m]);
-        for (int32_t m = 0; m < t->air->n_waves; m++)
-            for (int i = 0; i < 3; i++) air[i] += t->air->amplitude[m][i] * waves[m];
+            waves[m] = rs_sin(RS_GET(t->air->wave[m][0]) * world[0] + RS_GET(t->air->wave[m][1]) * world[1] +
+                              RS_GET(t->air->wave[m][2]) * world[2] -
+                              RS_GET(t->air->frequency[m]) * (t->time + t->h) + RS_GET(t->air->phase[m]));
+        const int32_t n_waves = RS_GET(t->air->n_waves);
+        for (int32_t m = 0; m < MODAL_STEP_WAVES; m++)
+            for (int i = 0; i < 3 && m < n_waves; i++) air[i] += RS_GET(t->air->amplitude[m][i]) * waves[m];
+        for (int i = 0; i < 3; i++) t->point_air[3 * point + i] = air[i];
     }
     if (t->rule != MODAL_STEP_ENERGY) return;
     /* f at the start, which the average vector field needs */
     const rs_scratch scratch = rs_scratch_of(t, memory);
-    rs_stiffness(t, &t->shapes[o->shape], t->q + first, &scratch, NULL, w.force);
+    RS_SHAPE(shape, t, o->shape);
+    rs_stiffness(t, shape, t->q + first, &scratch, NULL, w.force);
 }
 #endif

@@ -196,10 +196,11 @@ int64_t modal_step_share_size(int64_t parent_modes);
 int64_t modal_step_scratch_size(const modal_step_task *task);
 enum { MODAL_STEP_SHARED = 24 * 1024 };
 /* of which, twice, for monomials */
-MODAL_STEP_BOTH static inline int64_t modal_step_scratch_rows(const modal_step_task *task)
+MODAL_STEP_BOTH static inline int64_t modal_step_scratch_rows(int64_t most_modes, int64_t most_rows)
 {
-    const int64_t rows = modal_step_padded(task->most_rows), pairs = modal_step_pairs(task->most_modes) + 8;
-    return rows > pairs ? rows : pairs;
+    int64_t rows = modal_step_padded(most_rows);
+    if (rows < modal_step_pairs(most_modes) + 8) rows = modal_step_pairs(most_modes) + 8;
+    return rows < 24 ? 24 : rows;
 }
 
 /* solve: from (q, v, a, frames) at `time` the trial state at time + h of every active tree, and its

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The work on one object, written once for all back ends (reduced_step.h has the equations). One
- * object is worked on by RS_LANES lanes together: one on a CPU, a block of threads on a GPU. The
+ * object is worked on by RS_LANES lanes together: one on a CPU, 8, a warp or a block on a GPU. The
  * file that includes this defines
  *   RS_FN                    how a function is declared
  *   RS_LANE, RS_LANES        this lane and their number
@@ -8,6 +8,9 @@
  *   RS_SUM(rows, n, table, m, out), RS_TWO_SUMS(rows, n, table, m1, m2, out1, out2)
  *                            out = m^T table, table [rows, n], n % 8 = 0; ends with RS_SYNC; outputs overlap
  *                            nothing
+ *   RS_MOST(t), RS_MOST_ROWS(t), RS_FEW
+ *                            where they are defined: most modes and rows of the objects that such lanes work on; a
+ *                            constant and the number of lanes, for which matrices are in registers
  *   RS_FORCE(r, table, q, scratch, force)
  *                            where it is defined: forces by reduced_force.h, by one lane
  * No include guard: this is a template. */
@@ -27,6 +30,7 @@
 #define RS_MAX(a, b) ((a) > (b) ? (a) : (b)) /* b where either is not a number, which the residual itself shows */
 #define RS_ABS(x) fabs(x)
 #define RS_SQRT(x) sqrt(x)
+#define RS_COUNT(w) 1                     /* objects of a pack */
 #define RS_ROW(r) modal_step_padded(r)    /* of the entries of a padded row those that are worked on */
 typedef double real;
 typedef int real_mask;
@@ -38,19 +42,45 @@ typedef int real_mask;
     for (int32_t i = 0; i < (int32_t)(n); i++)                                                     \
         _Pragma("GCC ivdep") for (int32_t j = 0; j < (int32_t)(m); j++)
 #else
-#define RS_EACH_OF(i, n, j, m)                                                                     \
-    for (int32_t rs_e = RS_LANE, i, j;                                                             \
-         rs_e < (int32_t)(n) * (int32_t)(m) && (i = rs_e / (int32_t)(m), j = rs_e % (int32_t)(m), 1); \
-         rs_e += RS_LANES)
+#define RS_EACH_OF(i, n, j, m)                                                                                  \
+    for (int32_t rs_m = (m) > 0 ? (int32_t)(m) : 1, rs_down = RS_LANES / rs_m, rs_along = RS_LANES % rs_m,      \
+                 i = RS_LANE / rs_m, j = RS_LANE % rs_m;                                                        \
+         i < (int32_t)(n);                                                                                      \
+         i += rs_down + (j + rs_along >= rs_m), j += j + rs_along >= rs_m ? rs_along - rs_m : rs_along)
 #endif
-/* an entry of the tables, which nobody writes during a step; on a GPU these loads go ahead of stores, and stay
- * in the caches of a multiprocessor */
+/* RS_GET: an entry of the tables, which nobody writes during a step; on a GPU these loads go ahead of stores, and stay
+ * in the caches of a multiprocessor.
+ * RS_MODES(k, on, n) is a sum over k < n of products with RS_IF(on, x): on a GPU eight at a time, past the end the last
+ * one again, times 0, so that no load hangs on a branch and all of them are waited for together. */
 #if RS_WIDE
 #define RS_GET(x) (x)
-#define RS_UNROLL
+#define RS_MODES(k, on, n) for (int32_t k = 0; k < (int32_t)(n); k++)
+#define RS_IF(on, x) (x)
 #else
 #define RS_GET(x) __ldg(&(x))
-#define RS_UNROLL _Pragma("unroll 8")
+#define RS_TOGETHER(k, on, n, many)                                                                \
+    for (int32_t rs_from = 0; rs_from < (int32_t)(n); rs_from += many)                             \
+        _Pragma("unroll") for (int32_t rs_at = 0; rs_at < many; rs_at++)                           \
+            for (int32_t k = rs_from + rs_at < (int32_t)(n) ? rs_from + rs_at : (int32_t)(n) - 1,  \
+                         on = rs_from + rs_at < (int32_t)(n), rs_once = 1;                         \
+                 rs_once; rs_once = 0)
+#define RS_MODES(k, on, n) RS_TOGETHER(k, on, n, 8)
+#define RS_IF(on, x) ((on) ? (x) : 0)
+#endif
+/* What a step reads of an object and of a shape: on a GPU once, ahead of what it stores. */
+#if RS_WIDE
+#define RS_OBJECT(o, t, index) const modal_step_object *o = &(t)->objects[index]
+#define RS_OWN(o, w) const modal_step_object *o = (w)->object
+#define RS_SHAPE(s, t, index) const modal_step_shape *s = &(t)->shapes[index]
+#else
+#define RS_OBJECT(o, t, index) const modal_step_object o##_copy = object_of(&(t)->objects[index]), *o = &o##_copy
+#define RS_OWN(o, w) const modal_step_object o##_copy = object_of((w)->object), *o = &o##_copy
+#define RS_SHAPE(s, t, index) const modal_step_shape s##_copy = shape_of(&(t)->shapes[index]), *s = &s##_copy
+#endif
+/* Most modes of the objects that the lanes work on, and rows of their tables: sizes in scratch. */
+#ifndef RS_MOST
+#define RS_MOST(t) (t)->most_modes
+#define RS_MOST_ROWS(t) (t)->most_rows
 #endif
 
 #include "kernels/reduced_step/body_rotations.h"
@@ -84,10 +114,12 @@ typedef struct rs_work {
     real *q, *v, *a;                 /* [r] the trial */
     rs_frame *frame;                 /* and its frame */
     const real *anchor, *offset, *turn; /* of attached ones (modal_step_object) */
+#if RS_WIDE
     struct {                         /* the parent's */
         const real *q, *v, *a, *change, *twist;
         const rs_frame *frame;
     } above;
+#endif
     rs_equations own, share;
     real *solved;   /* [r, 8] A^-1 B */
     real *inverse;  /* [r, padded r] A^-1 */
@@ -98,6 +130,11 @@ typedef struct rs_work {
     /* how the frame's (a, al) follows the parent's q'': [6, parent r padded]; rotation to the parent's axes, origin
      * in them: [16]. As they are; of the Jacobian */
     real *follow, *relative, *follow_0, *relative_0;
+#if !RS_WIDE
+    real *motion; /* [16] of the frame in the parent's (rs_follow) */
+    real *last;   /* [padded r] a at the last residual */
+    real *kept;   /* own.load, which is nearer while the object is worked on (rs_loads_near) */
+#endif
 } rs_work;
 
 RS_FN int64_t rs_loads_size(int64_t r) { return 2 * modal_step_padded(r) + 24; }
@@ -122,12 +159,11 @@ RS_FN double *rs_change_of(const modal_step_task *t, const modal_step_object *o)
 }
 
 #if RS_PACK == 1
-RS_FN rs_work rs_work_of(const modal_step_task *t, int32_t index)
+RS_FN rs_work rs_work_by(const modal_step_task *t, const modal_step_object *o, int32_t index)
 {
-    const modal_step_object *o = &t->objects[index];
     const int64_t r = o->n_modes, wide = modal_step_padded(r), parent = modal_step_padded(o->parent_modes);
     rs_work w;
-    w.object = o;
+    w.object = &t->objects[index];
     w.index = index;
     w.count = 1;
     w.q_0 = t->q + o->coordinates;
@@ -138,8 +174,8 @@ RS_FN rs_work rs_work_of(const modal_step_task *t, int32_t index)
     w.a = t->next_a + o->coordinates;
     w.frame = &t->next_frames[index];
     w.anchor = t->tables + o->anchor;
-    w.offset = o->offset;
-    w.turn = o->turn;
+    w.offset = t->objects[index].offset;
+    w.turn = t->objects[index].turn;
     w.own = rs_equations_of(t->work + o->work, r);
     w.share = rs_equations_of(t->work + o->share, o->parent_modes);
     w.solved = w.own.inertia + 48;
@@ -152,16 +188,23 @@ RS_FN rs_work rs_work_of(const modal_step_task *t, int32_t index)
     w.relative_0 = w.relative + 16;
     w.follow = w.relative_0 + 16;
     w.follow_0 = w.follow + 6 * parent;
+#if !RS_WIDE
+    w.motion = w.follow_0 + 6 * parent;
+    w.last = w.motion + 16;
+    w.kept = w.own.load;
+#else
     if (o->parent < 0) return w;
-    const modal_step_object *po = &t->objects[o->parent];
+    RS_OBJECT(po, t, o->parent);
     w.above.q = t->next_q + po->coordinates;
     w.above.v = t->next_v + po->coordinates;
     w.above.a = t->next_a + po->coordinates;
     w.above.frame = &t->next_frames[o->parent];
     w.above.change = rs_change_of(t, po);
     w.above.twist = w.above.change + 2 * parent;
+#endif
     return w;
 }
+RS_FN rs_work rs_work_of(const modal_step_task *t, int32_t index) { return rs_work_by(t, &t->objects[index], index); }
 #endif
 
 /* The rule's q = base + cq a and v = base + cv a, and their part in the Jacobian. */
@@ -187,21 +230,19 @@ RS_FN int rs_fresh(const modal_step_task *t, const modal_step_object *o)
     return t->status[o->tree] == MODAL_STEP_RUNNING;
 }
 
-RS_FN void rs_place_coordinates(const modal_step_task *t, const rs_work *w)
+/* q and v at the end of the step for those at its start, and a. */
+RS_FN void rs_place(const modal_step_task *t, real q_0, real v_0, real a_0, real a, real *q, real *v)
 {
     const rs_rule rule = rs_rule_of(t);
-    RS_EACH(k, w->object->n_modes)
-    {
-        real base_q = w->q_0[k] + rule.h * w->v_0[k], base_v = w->v_0[k];
-        if (t->rule == MODAL_STEP_NEWMARK) {
-            base_q += rule.cq * w->a_0[k];
-            base_v += rule.cv * w->a_0[k];
-        } else if (t->rule == MODAL_STEP_STATIC) {
-            base_v = RS_ALL(0);
-        }
-        w->q[k] = base_q + rule.cq * w->a[k];
-        w->v[k] = base_v + rule.cv * w->a[k];
+    real base_q = q_0 + rule.h * v_0, base_v = v_0;
+    if (t->rule == MODAL_STEP_NEWMARK) {
+        base_q += rule.cq * a_0;
+        base_v += rule.cv * a_0;
+    } else if (t->rule == MODAL_STEP_STATIC) {
+        base_v = RS_ALL(0);
     }
+    *q = base_q + rule.cq * a;
+    *v = base_v + rule.cv * a;
 }
 
 #if RS_PACK == 1

@@ -303,7 +303,7 @@ void RS_STIFFNESS_NAME(int32_t r, const double *tables, const double *q, double 
     const int64_t rows = 1 + r + (int64_t)r * (r + 1) / 2;
     const modal_step_task task = {.tables = tables, .most_modes = r, .most_rows = (int32_t)rows};
     const modal_step_shape shape = {.n_modes = r, .cubic = 1, .energy = rows * modal_step_pairs(r)};
-    const rs_scratch s = {.m1 = scratch, .m2 = scratch + modal_step_scratch_rows(&task)};
+    const rs_scratch s = {.m1 = scratch, .m2 = scratch + modal_step_scratch_rows(task.most_modes, task.most_rows)};
     rs_stiffness(&task, &shape, q, &s, tangent, force);
 }
 #endif

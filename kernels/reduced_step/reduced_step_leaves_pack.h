@@ -13,6 +13,7 @@
 #define RS_LANES 1
 #define RS_WIDE 1
 #define RS_SYNC() ((void)0)
+#define RS_COUNT(w) (w)->count
 #define RS_ROW(r) (r)
 
 typedef double real __attribute__((vector_size(8 * RS_PACK)));

@@ -8,14 +8,15 @@
 int64_t modal_step_work_size(int64_t n_modes, int64_t parent_modes)
 {
     return rs_equations_size(n_modes) + 8 * n_modes + n_modes * modal_step_padded(n_modes) +
-           3 * modal_step_padded(n_modes) + 8 + 32 + 12 * modal_step_padded(parent_modes);
+           3 * modal_step_padded(n_modes) + 8 + 32 + 12 * modal_step_padded(parent_modes) + 16 + modal_step_padded(n_modes);
 }
 
 int64_t modal_step_share_size(int64_t parent_modes) { return rs_equations_size(parent_modes); }
 
 int64_t modal_step_scratch_size(const modal_step_task *t)
 {
-    const int64_t r = modal_step_padded(t->most_modes);
-    return 2 * modal_step_scratch_rows(t) + 2 * modal_step_pairs(t->most_modes) + t->most_modes * r +
-           2 * modal_step_moments(t->most_modes) + 128 + 12 * r;
+    const int64_t r = modal_step_padded(t->most_modes), moments = 2 * modal_step_moments(t->most_modes);
+    const int64_t matrices = 2 * modal_step_pairs(t->most_modes) + t->most_modes * r;
+    return 2 * modal_step_scratch_rows(t->most_modes, t->most_rows) + (matrices > moments ? matrices : moments) + 48 +
+           17 * r + 24;
 }

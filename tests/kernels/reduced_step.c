@@ -9,7 +9,7 @@
 #include "kernels/reduced_step/reduced_force.h"
 #include "tests/kernels/harness.h"
 
-enum { MOST_OBJECTS = 256, MOST_MODES = 100, ANCHORS = 6 };
+enum { MOST_OBJECTS = 2600, MOST_LEVELS = 12, MOST_MODES = 100, ANCHORS = 6 };
 
 typedef struct model {
     modal_step_shape shapes[4];
@@ -18,7 +18,7 @@ typedef struct model {
     modal_step_object objects[MOST_OBJECTS];
     modal_step_point places[MOST_OBJECTS];
     modal_step_frame frames[MOST_OBJECTS];
-    int32_t levels[8];
+    int32_t levels[MOST_LEVELS + 1];
     modal_step_task task;
     double *tables;
     int64_t n_tables, n_coordinates, n_work;
@@ -385,22 +385,9 @@ static double largest_of(const double *x, int64_t n)
     return largest;
 }
 
-/* One tree: a root with n children, the last of which bears n more, and one resting alone. */
-static void check_tree(harness *h, int32_t r, int32_t n, modal_step_motion motion)
+/* Trees in the wind, against the reference; frees the model. */
+static void check_trees(harness *h, model *m)
 {
-    model *m = calloc(1, sizeof *m);
-    if (!m) exit(1);
-    harness_case(h, "tree, r = %d, %d children, root %d", r, n, motion);
-    add_shape(h, m, r);
-    add_shape(h, m, r > 1 ? r - 1 : 2);
-    add_object(h, m, 0, -1, motion);
-    add_object(h, m, 1, -1, MODAL_STEP_FIXED);
-    for (int32_t i = 0; i < n; i++) add_object(h, m, i % 2, 0, MODAL_STEP_ATTACHED);
-    for (int32_t i = 0; i < n; i++) add_object(h, m, 1, 1 + n, MODAL_STEP_ATTACHED);
-    m->levels[1] = 2;
-    m->levels[2] = 2 + n;
-    m->levels[3] = 2 + 2 * n;
-    m->task.n_levels = n == 0 ? 1 : 3;
     finish_model(m);
     const int64_t c = m->n_coordinates;
     double *state = harness_alloc(3 * c + 3 * m->task.n_points, sizeof *state);
@@ -420,13 +407,15 @@ static void check_tree(harness *h, int32_t r, int32_t n, modal_step_motion motio
     if (memcmp(got.q, again.q, (size_t)c * 8) != 0 || memcmp(got.a, again.a, (size_t)c * 8) != 0)
         harness_fail(h, "a second run differs");
     /* the reference in the harness's memory: copied out, since the next case frees it */
+    const int64_t n_trees = m->task.n_trees, n_objects = m->task.n_objects;
     double *copy = harness_alloc(3 * c, sizeof *copy);
-    modal_step_frame frames[MOST_OBJECTS];
+    modal_step_frame *frames = harness_alloc(n_objects, sizeof *frames);
+    int32_t *status = harness_alloc(n_trees, sizeof *status);
     memcpy(copy, got.q, (size_t)c * 8);
     memcpy(copy + c, got.v, (size_t)c * 8);
     memcpy(copy + 2 * c, got.a, (size_t)c * 8);
-    memcpy(frames, got.frames, (size_t)m->task.n_objects * sizeof *frames);
-    const int status = got.status[0];
+    memcpy(frames, got.frames, (size_t)n_objects * sizeof *frames);
+    memcpy(status, got.status, (size_t)n_trees * sizeof *status);
     free(got.status);
     free(again.status);
     char label[sizeof h->label];
@@ -435,15 +424,16 @@ static void check_tree(harness *h, int32_t r, int32_t n, modal_step_motion motio
     h->n_cases--;
     h->device = main_memory;
     const result want = step(h, m, state, state + c, state + 2 * c, state + 3 * c, &air);
-    if (status != MODAL_STEP_CONVERGED || want.status[0] != status)
-        harness_fail(h, "status %d, of the reference %d", status, want.status[0]);
+    for (int64_t i = 0; i < n_trees; i++)
+        if (status[i] != (i % 5 == 4 ? MODAL_STEP_IDLE : MODAL_STEP_CONVERGED) || want.status[i] != status[i])
+            harness_fail(h, "tree %lld: status %d, of the reference %d", (long long)i, status[i], want.status[i]);
     const double *parts[] = {want.q, want.v, want.a};
     for (int part = 0; part < 3; part++) {
         const double bound = 1e-9 * largest_of(parts[part], c);
         for (int64_t i = 0; i < c; i++)
             count(h, part == 0 ? "q" : part == 1 ? "v" : "a", i, fabs(copy[part * c + i] - parts[part][i]), bound);
     }
-    for (int32_t i = 0; i < m->task.n_objects; i++)
+    for (int32_t i = 0; i < n_objects; i++)
         for (int e = 0; e < 12; e++) { /* rotation, position */
             const double *x = (const double *)&frames[i], *y = (const double *)&want.frames[i];
             count(h, "frame", i, fabs(x[e] - y[e]), 1e-9 * (1 + fabs(y[e])));
@@ -452,9 +442,66 @@ static void check_tree(harness *h, int32_t r, int32_t n, modal_step_motion motio
     harness_case(h, "%s", label); /* what main memory gave goes back to it */
     h->n_cases--;
     h->device = device;
+    free(status);
+    free(frames);
     free(copy);
     free(state);
     free_model(m);
+}
+
+static model *new_model(harness *h, int32_t r, int32_t other)
+{
+    model *m = calloc(1, sizeof *m);
+    if (!m) exit(1);
+    add_shape(h, m, r);
+    add_shape(h, m, other);
+    return m;
+}
+
+static void end_level(model *m) { m->levels[++m->task.n_levels] = m->task.n_objects; }
+
+/* One tree: a root with n children, the last of which bears n more, and one resting alone. */
+static void check_tree(harness *h, int32_t r, int32_t n, modal_step_motion motion)
+{
+    harness_case(h, "tree, r = %d, %d children, root %d", r, n, motion);
+    model *m = new_model(h, r, r > 1 ? r - 1 : 2);
+    add_object(h, m, 0, -1, motion);
+    add_object(h, m, 1, -1, MODAL_STEP_FIXED);
+    end_level(m);
+    for (int32_t i = 0; i < n; i++) add_object(h, m, i % 2, 0, MODAL_STEP_ATTACHED);
+    if (n > 0) end_level(m);
+    for (int32_t i = 0; i < n; i++) add_object(h, m, 1, 1 + n, MODAL_STEP_ATTACHED);
+    if (n > 0) end_level(m);
+    check_trees(h, m);
+}
+
+/* Trees as high as they can be, each object with one child: levels are gone through in parts. */
+static void check_chains(harness *h, int32_t r, int32_t n, modal_step_motion motion)
+{
+    harness_case(h, "%d chains, r = %d, root %d", n, r, motion);
+    model *m = new_model(h, r, r + 1);
+    for (int32_t level = 0; level < MOST_LEVELS; level++) {
+        for (int32_t i = 0; i < n; i++)
+            add_object(h, m, level % 2, m->task.n_objects < n ? -1 : m->task.n_objects - n,
+                       level == 0 ? motion : MODAL_STEP_ATTACHED);
+        end_level(m);
+    }
+    check_trees(h, m);
+}
+
+/* More objects than a GPU has warps: n trees of 40, of few modes and some of many between them. */
+static void check_many(harness *h, int32_t r, int32_t other, int32_t n)
+{
+    enum { BRANCHES = 3, LEAVES = 12 };
+    harness_case(h, "%d trees, r = %d and %d", n, r, other);
+    model *m = new_model(h, r, other);
+    for (int32_t i = 0; i < n; i++) add_object(h, m, i % 3 == 1, -1, i % 2 ? MODAL_STEP_FREE : MODAL_STEP_FIXED);
+    end_level(m);
+    for (int32_t i = 0; i < BRANCHES * n; i++) add_object(h, m, i % 4 == 3, i / BRANCHES, MODAL_STEP_ATTACHED);
+    end_level(m);
+    for (int32_t i = 0; i < BRANCHES * n * LEAVES; i++) add_object(h, m, i % 97 == 5, n + i / LEAVES, MODAL_STEP_ATTACHED);
+    end_level(m);
+    check_trees(h, m);
 }
 
 static void run(harness *h)
@@ -470,6 +517,11 @@ static void run(harness *h)
         check_tree(h, 12, children[i], MODAL_STEP_FREE);
         if (!h->quick) check_tree(h, 20, children[i], MODAL_STEP_FREE);
     }
+    check_chains(h, 6, 3, MODAL_STEP_FREE);
+    if (!h->quick) check_chains(h, 16, 2, MODAL_STEP_FIXED);
+    const int32_t many = h->device.shares_memory ? 4 : 60;
+    check_many(h, 7, 12, many);
+    if (!h->quick) check_many(h, 8, 3, many);
     check_single(h, 17, 3, MODAL_STEP_NEWMARK); /* a block a body, in the quick run, too */
     if (!h->quick) check_single(h, 100, 2, MODAL_STEP_NEWMARK);
 }
