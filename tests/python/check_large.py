@@ -6,6 +6,7 @@ numbers, 207 MB.
 usage: check_large.py MODALDEFORM"""
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -98,7 +99,7 @@ def write_trajectory(path, basis, r, n_frames, bad=None, seed=4, content_hash="7
 def run(*arguments, code=0, says=None):
     """Through a shell, since the peak memory of a process starts with that of what it was forked
     from. Gives the report of the run."""
-    words = " ".join(map(str, (tool, *arguments, "--report report.json")))
+    words = " ".join(map(str, (shlex.quote(tool), *arguments, "--report report.json")))
     if "--backend" not in words:
         words += " --backend cpu"
     done = subprocess.run(["sh", "-c", f"{words}; exit $?"], capture_output=True, timeout=300)
