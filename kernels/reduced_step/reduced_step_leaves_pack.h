@@ -150,12 +150,12 @@ RS_FN void rs_give(const real *from, int64_t n, int l, double *to)
 
 enum { RS_FRAME = sizeof(modal_step_frame) / sizeof(double), RS_FRAME_ABOVE = offsetof(modal_step_frame, turn) / 8 };
 
-/* What stays with a pack, one behind the other from memory on. Returns the doubles. */
+/* What stays with a pack, one behind the other from memory (or NULL) on. Returns the doubles. */
 RS_FN int64_t rs_keep(int64_t n_modes, int64_t parent_modes, real *memory, rs_work *w)
 {
     const int64_t wide = modal_step_padded(n_modes), parent = modal_step_padded(parent_modes);
     int64_t at = 0;
-#define RS_KEEP(member, n) w->member = (void *)(memory + at), at += (n)
+#define RS_KEEP(member, n) w->member = memory ? (void *)(memory + at) : NULL, at += (n)
     RS_KEEP(q_0, n_modes);
     RS_KEEP(v_0, n_modes);
     RS_KEEP(a_0, n_modes);
