@@ -35,7 +35,8 @@ typedef struct lanczos {
     modal_row *h;          /* [n_locked_packs + most_packs, 8] */
     modal_row *scratch;    /* of sums, and of restarts */
     int64_t stride;        /* width (most_blocks + 1) */
-    double *t;             /* [stride, stride] V^T M OP V, and beyond the last block what follows */
+    double *t;             /* [stride, stride] V^T M OP V, and beyond the last block what follows; rows of what is to
+                              come hold nothing yet */
     double *s;             /* [m, m], m = width n_blocks: eigenvectors of T */
     double *theta, *bound; /* [m] ascending; and how far each is from an eigenvalue of OP */
     double scale;          /* of the first block: what is far smaller is nothing */
@@ -206,6 +207,7 @@ static modal_status orthonormalise(lanczos *l, double b[B][B], modal_error *err)
 /* w becomes block k of the basis. */
 static void put_block(const lanczos *l, int64_t k)
 {
+    memset(l->t + k * l->width * l->stride, 0, (size_t)(l->width * l->stride) * sizeof *l->t);
     modal_row *pack = l->v + k * l->width / B * l->n;
     if (l->first == 0) memcpy(pack, l->w, (size_t)l->n * sizeof *pack);
     else for (int64_t i = 0; i < l->n; i++) pack[i] += l->w[i];
@@ -257,11 +259,11 @@ static modal_status extend(lanczos *l, int64_t n_kept, modal_error *err)
     if (status != MODAL_OK) return status;
     modal_row *swap = l->mv;
     l->mv = l->mw, l->mw = swap;
+    put_block(l, l->n_blocks);
     for (int i = 0; i < size; i++)
         for (int j = 0; j < size; j++)
             l->t[(size * (last + 1) + i) * stride + size * last + j] =
                 l->t[(size * last + j) * stride + size * (last + 1) + i] = b[i][j];
-    put_block(l, l->n_blocks);
     return MODAL_OK;
 }
 
@@ -381,7 +383,7 @@ static modal_status allocate(lanczos *l, modal_error *err)
     MODAL_TRY(modal_alloc(&l->h, all * B + m * l->most_packs, sizeof *l->h, "Lanczos", err));
     MODAL_TRY(modal_alloc(&l->scratch, scratch, sizeof *l->scratch, "Lanczos", err));
     l->stride = m + l->width;
-    MODAL_TRY(modal_alloc_zero(&l->t, l->stride * l->stride, sizeof *l->t, "Lanczos", err));
+    MODAL_TRY(modal_alloc(&l->t, l->stride * l->stride, sizeof *l->t, "Lanczos", err));
     MODAL_TRY(modal_alloc(&l->s, m * m, sizeof *l->s, "Lanczos", err));
     MODAL_TRY(modal_alloc(&l->theta, m, sizeof *l->theta, "Lanczos", err));
     MODAL_TRY(modal_alloc(&l->bound, m, sizeof *l->bound, "Lanczos", err));
