@@ -92,7 +92,7 @@ def main():
                   "6,440 linear objects, implicit": lambda: still(integrator="newmark"),
                   "6,440 linear objects, exact": still})
     wanted = given.cases.split(";") if given.cases else list(cases)
-    print("| case | evaluations a step | steps halved | " + " | ".join(f"{p}, ms a step" for p in given.places) + " |")
+    print("| case | corrections a step | steps halved | " + " | ".join(f"{p}, ms a step" for p in given.places) + " |")
     print("| --- " * (3 + len(given.places)) + "|")
     for name in wanted:
         basis, scene = cases[name]()
