@@ -28,8 +28,9 @@ modal_status modal_basis_hash(modal_basis *basis, modal_error *err);
 
 /* Writes `path`, created or truncated; the caller passes a temporary name, and syncs and renames.
  * The content hash is computed here, basis->hash is not looked at. A basis that breaks a rule of
- * the specification is refused (MODAL_ERROR_INPUT); large shapes are gone through while they are written,
- * by a second thread. A shape without nodes is written without /volume. After an error the file is incomplete; the caller removes it. */
+ * the specification is refused (MODAL_ERROR_INPUT); large shapes are gone through while they are written, by a
+ * second thread. A shape without nodes is written without /volume. After an error the file is incomplete; the
+ * caller removes it. */
 modal_status modal_basis_write(const char *path, const modal_basis *basis, modal_error *err);
 
 /* The same while other threads still make the shapes: `wait` is called before shape `index` is looked at, and
