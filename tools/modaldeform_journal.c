@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/disk.h"
 #include "lib/base/hash.h"
 #include "lib/base/memory.h"
 #include "tools/modaldeform.h"
@@ -192,13 +193,8 @@ done:
 
 static modal_status write_all(const outputs *out, const char *text, modal_error *err)
 {
-    for (size_t done = 0, length = strlen(text); done < length;) {
-        const ssize_t wrote = write(out->journal, text + done, length - done);
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote < 0) return system_error(out, "write error", err);
-        done += (size_t)wrote;
-    }
-    return MODAL_OK;
+    if (modal_disk_write(out->journal, -1, text, (int64_t)strlen(text)) == 0) return MODAL_OK;
+    return system_error(out, "write error", err);
 }
 
 /* The file's own tables are on the disk before the journal says anything. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "formats/hdf5/h5_util.h"
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 
 static const modal_h5_place nowhere = {H5I_INVALID_HID, ""};
@@ -158,15 +159,10 @@ modal_basis_tiles *modal_basis_tiles_close(modal_basis_tiles *t)
 static modal_status read_bytes(const modal_basis_tiles *t, const char *name, int64_t offset,
                                int64_t bytes, char *to, modal_error *err)
 {
-    for (int64_t done = 0; done < bytes;) {
-        const ssize_t got =
-            pread(t->descriptor, to + done, (size_t)(bytes - done), (off_t)(offset + done));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0)
-            return modal_error_set(err, MODAL_ERROR_INPUT, "%s: %s: cannot be read, %s", t->path,
-                                   name, got < 0 ? strerror(errno) : "the file has become shorter");
-        done += got;
-    }
+    const int64_t got = modal_disk_read(t->descriptor, offset, to, bytes);
+    if (got < bytes)
+        return modal_error_set(err, MODAL_ERROR_INPUT, "%s: %s: cannot be read, %s", t->path, name,
+                               got < 0 ? strerror(errno) : "the file has become shorter");
     posix_fadvise(t->descriptor, (off_t)(offset + bytes), (off_t)bytes, POSIX_FADV_WILLNEED);
     return MODAL_OK;
 }

@@ -11,6 +11,7 @@
 
 #include "formats/hdf5/h5_util.h"
 #include "formats/hdf5/rules.h"
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 
 void modal_checkpoint_free(modal_checkpoint *c)
@@ -130,14 +131,8 @@ done:
 static modal_status put_at(const modal_checkpoint_out *o, int64_t place, const void *bytes, int64_t length,
                            modal_error *err)
 {
-    for (int64_t done = 0; done < length;) {
-        const ssize_t wrote =
-            pwrite(o->file, (const char *)bytes + done, (size_t)(length - done), (off_t)(place + done));
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote < 0) return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: write error, %s", o->name, strerror(errno));
-        done += wrote;
-    }
-    return MODAL_OK;
+    if (modal_disk_write(o->file, place, bytes, length) == 0) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: write error, %s", o->name, strerror(errno));
 }
 
 static modal_status put_rows(void *context, int64_t first, int64_t count, const double *times, const double *q,

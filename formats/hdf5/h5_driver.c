@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/hdf5/h5_driver.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "formats/hdf5/h5_heap.h"
+#include "lib/base/disk.h"
 
 typedef struct reader {
     H5FD_t base; /* HDF5's own, must be first */
@@ -79,12 +79,7 @@ static herr_t read_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t 
     size_t there = start < r->end ? (size_t)(r->end - start < size ? r->end - start : size) : 0;
     (void)type, (void)transfer;
     if (r->source.bytes && there > 0) memcpy(bytes, (const char *)r->source.bytes + start, there);
-    for (size_t done = 0; !r->source.bytes && done < there;) {
-        ssize_t n = pread(r->file, (char *)bytes + done, there - done, (off_t)(start + done));
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return -1;
-        done += (size_t)n;
-    }
+    else if (modal_disk_read(r->file, (int64_t)start, bytes, (int64_t)there) != (int64_t)there) return -1;
     memset((char *)bytes + there, 0, size - there);
     /* HDF5 reads a collection as if it were values: it can be told by its signature only. */
     if (!modal_h5_damaged_heap(bytes, size)) return 0;

@@ -50,17 +50,9 @@ static void start(modal_file_out *out, int64_t least)
     out->on_their_way += length;
 }
 
-static modal_status write_all(modal_file_out *out, const char *bytes, int64_t length,
-                              modal_error *err)
+static modal_status write_all(modal_file_out *out, const void *bytes, int64_t length, modal_error *err)
 {
-    while (length > 0) {
-        const ssize_t wrote = write(out->file, bytes, (size_t)length);
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote < 0) return failed(out, "write error", err);
-        bytes += wrote;
-        length -= wrote;
-    }
-    return MODAL_OK;
+    return modal_disk_write(out->file, -1, bytes, length) == 0 ? MODAL_OK : failed(out, "write error", err);
 }
 
 static modal_status flush(modal_file_out *out, modal_error *err)
@@ -126,16 +118,7 @@ done:
 modal_status modal_file_out_write_at(modal_file_out *out, int64_t place, const void *bytes,
                                      int64_t length, modal_error *err)
 {
-    const char *from = bytes;
-    while (length > 0) {
-        const ssize_t wrote = pwrite(out->file, from, (size_t)length, (off_t)place);
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote < 0) return failed(out, "write error", err);
-        from += wrote;
-        place += wrote;
-        length -= wrote;
-    }
-    return MODAL_OK;
+    return modal_disk_write(out->file, place, bytes, length) == 0 ? MODAL_OK : failed(out, "write error", err);
 }
 
 modal_status modal_file_out_close(modal_file_out *out, modal_error *err)
