@@ -31,6 +31,7 @@ typedef struct modal_device {
     int ordinal;                          /* number of the CUDA device, 0 otherwise */
     int n_threads;                        /* OpenMP threads of the CPU back end */
     int shares_memory;                    /* nonzero: device memory is main memory */
+    int64_t shared_bytes;                 /* of a CUDA device: shared memory that one block can have */
     const struct modal_kernels *kernels;  /* its operations, kernels/registry.h */
     const struct modal_device_interface *memory;
 } modal_device;
@@ -43,7 +44,7 @@ modal_status modal_device_select(const modal_device *device, modal_error *err);
 modal_status modal_device_free_bytes(const modal_device *device, int64_t *bytes, modal_error *err);
 
 /* Device memory (uninitialised, aligned to 64 bytes or more) and pinned main memory that copies
- * fast; *pointer is any `T **`, as in modal_alloc, and NULL after a failure. The free functions set
+ * fast, and that operations can write themselves at its own address (slowly: a flag, no arrays); *pointer is any `T **`, as in modal_alloc, and NULL after a failure. The free functions set
  * it to NULL and accept NULL inside. */
 modal_status modal_device_alloc(const modal_device *device, void *pointer, int64_t count,
                                 size_t item_bytes, const char *what, modal_error *err);
@@ -101,7 +102,7 @@ extern const modal_device_interface modal_host_interface;
 
 #ifdef MODAL_HAVE_CUDA
 extern const modal_device_interface modal_cuda_interface;
-/* Number of CUDA devices that can be used; where 0, `reason` says why. */
+/* Number of CUDA devices that can be used; where some or all cannot, `reason` says why. */
 int modal_cuda_device_count(char *reason, size_t reason_bytes);
 void modal_cuda_device_hardware(int ordinal, char hardware[MODAL_DEVICE_HARDWARE]);
 #endif

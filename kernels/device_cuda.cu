@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "kernels/cuda_check.cuh"
+#include "kernels/cuda_machine.h"
 #include "kernels/device.h"
 
 namespace {
@@ -41,7 +42,8 @@ void cuda_free(void *memory) { cudaFree(memory); }
 
 modal_status cuda_alloc_host(void **pointer, int64_t bytes, const char *what, modal_error *err)
 {
-    cudaError_t code = cudaHostAlloc(pointer, bytes > 0 ? (size_t)bytes : 1, cudaHostAllocPortable);
+    cudaError_t code = cudaHostAlloc(pointer, bytes > 0 ? (size_t)bytes : 1,
+                                     cudaHostAllocPortable | cudaHostAllocMapped);
     if (code == cudaSuccess) return MODAL_OK;
     *pointer = nullptr;
     cudaGetLastError();
@@ -115,6 +117,20 @@ modal_status cuda_event_wait(modal_event *event, modal_error *err)
     return modal_cuda_status(cudaEventSynchronize((cudaEvent_t)event), "wait for the device", err);
 }
 
+// 90 for 9.0; 0 where that cannot be told
+int capability_of(int ordinal)
+{
+    int major = 0, minor = 0;
+    if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal) != cudaSuccess ||
+        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, ordinal) != cudaSuccess)
+        cudaGetLastError();
+    return 10 * major + minor;
+}
+
+bool has_code(int capability) { return modal_cuda_code_runs(MODAL_CUDA_CODE, capability / 10, capability % 10); }
+
+int pretended; // modal_cuda_pretend
+
 } // namespace
 
 extern "C" {
@@ -128,8 +144,9 @@ extern const modal_device_interface modal_cuda_interface = {
 
 int modal_cuda_device_count(char *reason, size_t reason_bytes)
 {
-    int count = 0;
-    cudaError_t code = cudaGetDeviceCount(&count);
+    int count = 0, usable = 0;
+    snprintf(reason, reason_bytes, "%s", "");
+    const cudaError_t code = cudaGetDeviceCount(&count);
     if (code != cudaSuccess) {
         cudaGetLastError();
         count = 0;
@@ -137,7 +154,49 @@ int modal_cuda_device_count(char *reason, size_t reason_bytes)
     if (count == 0)
         snprintf(reason, reason_bytes, "%s",
                  code != cudaSuccess ? cudaGetErrorString(code) : "no CUDA device");
-    return count;
+    for (int i = 0; i < count; i++) {
+        const int capability = capability_of(i);
+        if (has_code(capability))
+            usable++;
+        else if (!reason[0])
+            snprintf(reason, reason_bytes, "CUDA device %d: this build has no code for sm_%d, only for %s", i,
+                     capability, MODAL_CUDA_CODE);
+    }
+    return usable;
+}
+
+int modal_cuda_device_ordinal(int index)
+{
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) cudaGetLastError();
+    for (int i = 0; i < count; i++)
+        if (has_code(capability_of(i)) && index-- == 0) return i;
+    return -1;
+}
+
+void modal_cuda_pretend(int capability) { pretended = capability; }
+
+modal_status modal_cuda_machine_of(modal_cuda_machine *machine, modal_error *err)
+{
+    static thread_local modal_cuda_machine known = {-1, 0, 0, 0, 0}; // asked once: launches take microseconds
+    int device = 0;
+    cudaError_t code = cudaGetDevice(&device);
+    if (code == cudaSuccess && known.device != device) {
+        static const cudaDeviceAttr attributes[4] = {
+            cudaDevAttrMultiProcessorCount, cudaDevAttrComputeCapabilityMajor,
+            cudaDevAttrMaxSharedMemoryPerMultiprocessor, cudaDevAttrMaxSharedMemoryPerBlockOptin};
+        int values[4] = {};
+        for (int i = 0; i < 4 && code == cudaSuccess; i++)
+            code = cudaDeviceGetAttribute(&values[i], attributes[i], device);
+        if (code == cudaSuccess) known = {device, values[0], values[1] >= 9, values[2], values[3]};
+    }
+    *machine = known;
+    if (pretended) { // CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"
+        machine->overlaps = 0;
+        machine->shared = (pretended == 80 ? 164 : 100) * 1024;
+        machine->shared_block = machine->shared - 1024;
+    }
+    return modal_cuda_status(code, "properties of the device", err);
 }
 
 void modal_cuda_device_hardware(int ordinal, char hardware[MODAL_DEVICE_HARDWARE])

@@ -12,6 +12,7 @@
 #endif
 
 #include "kernels/cpu.h"
+#include "kernels/cuda_machine.h"
 
 enum { REF, CPU, CUDA };
 
@@ -39,7 +40,12 @@ static int cuda_devices(char *reason, size_t reason_bytes)
 
 void modal_device_cuda_reason(char *reason, size_t reason_bytes)
 {
-    cuda_devices(reason, reason_bytes);
+    if (cuda_devices(reason, reason_bytes) > 0) reason[0] = '\0';
+}
+
+void modal_device_cuda_left_out(char *reason, size_t reason_bytes)
+{
+    if (cuda_devices(reason, reason_bytes) == 0) reason[0] = '\0';
 }
 
 static void host_hardware(modal_device *device, int with_threads)
@@ -77,16 +83,21 @@ static void open_host(modal_device *device, int which)
 }
 
 #ifdef MODAL_HAVE_CUDA
-static modal_status open_cuda(modal_device *device, int ordinal, modal_error *err)
+static modal_status open_cuda(modal_device *device, int index, modal_error *err)
 {
+    const int ordinal = modal_cuda_device_ordinal(index);
     memset(device, 0, sizeof *device);
-    snprintf(device->name, sizeof device->name, "cuda:%d", ordinal);
+    snprintf(device->name, sizeof device->name, "cuda:%d", index);
     device->ordinal = ordinal;
     device->n_threads = 1;
     device->kernels = &table[CUDA];
     device->memory = &modal_cuda_interface;
     modal_cuda_device_hardware(ordinal, device->hardware);
-    return modal_device_select(device, err);
+    modal_cuda_machine machine = {0};
+    modal_status status = modal_device_select(device, err);
+    if (status == MODAL_OK) status = modal_cuda_machine_of(&machine, err);
+    device->shared_bytes = machine.shared_block;
+    return status;
 }
 #endif
 

@@ -55,8 +55,11 @@ modal_status modal_device_open(modal_device *device, const char *name, modal_err
 int modal_device_count(void);
 modal_status modal_device_describe(int index, modal_device *device, modal_error *err);
 
-/* Why there is no CUDA device, or "" where there is one. */
+/* Why there is no CUDA device, or "" where there is one. A device that this build has no code for is not counted;
+ * "cuda:N" numbers those that are. */
 void modal_device_cuda_reason(char *reason, size_t reason_bytes);
+/* Where there is one, why another one is not counted, or "". */
+void modal_device_cuda_left_out(char *reason, size_t reason_bytes);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,10 @@ add_test(NAME tree.layers
          COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_layers.py ${CMAKE_SOURCE_DIR})
 set_tests_properties(tree.layers PROPERTIES LABELS unit)
 
+add_test(NAME tree.configure
+         COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_configure.py ${CMAKE_SOURCE_DIR})
+set_tests_properties(tree.configure PROPERTIES LABELS cli SKIP_RETURN_CODE 77)
+
 set(tools "")
 foreach(tool modalmesh modalpack modalplace modalsim modaldeform modalview modalinfo modalbench)
   if(TARGET ${tool})
@@ -17,6 +21,20 @@ add_test(NAME cli.usage
 set_tests_properties(cli.usage PROPERTIES LABELS cli)
 
 if(TARGET modalpack)
+  foreach(kind "" long)
+    string(JOIN _ name texts ${kind})
+    set(labels cli ${kind})
+    add_test(NAME cli.${name} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_texts.py
+             ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} ${kind})
+    set_tests_properties(cli.${name} PROPERTIES LABELS "${labels}" TIMEOUT 3600)
+    if(NOT MODAL_SANITIZE) # which takes terabytes of addresses
+      string(JOIN _ name limits ${kind})
+      add_test(NAME cli.${name} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_limits.py
+               ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${kind})
+      set_tests_properties(cli.${name} PROPERTIES LABELS "${labels}" TIMEOUT 3600)
+    endif()
+  endforeach()
+
   set(sanitize "")
   if(MODAL_SANITIZE)
     set(sanitize --sanitize ${MODAL_SANITIZE})
@@ -60,4 +78,32 @@ if(TARGET modalpack AND TARGET modalview)
   add_test(NAME clients.chromium COMMAND ${check_page} --browser ${CMAKE_BINARY_DIR})
   set_tests_properties(cli.modalview PROPERTIES LABELS cli TIMEOUT 300)
   set_tests_properties(clients.chromium PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
+endif()
+
+# What all tools do alike with files, by every command line of tests/python/tool_commands.py.
+if(TARGET modalpack AND TARGET modalview AND TARGET modalmesh)
+  set(names "")
+  foreach(tool ${tools})
+    string(REGEX REPLACE "\\$<TARGET_FILE:(.*)>" "\\1" name ${tool})
+    list(APPEND names ${name})
+  endforeach()
+  add_test(NAME cli.overwrites COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_overwrites.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${names})
+  add_test(NAME cli.overwrites_all COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_overwrites.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${names} --all)
+  add_test(NAME cli.descriptors COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_descriptors.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${names})
+  set_tests_properties(cli.overwrites cli.descriptors PROPERTIES LABELS cli TIMEOUT 300)
+  set_tests_properties(cli.overwrites_all PROPERTIES LABELS "cli;long" TIMEOUT 1800)
+  if(NOT MODAL_SANITIZE) # whose library wants to be the first that is loaded
+    add_library(kill_at MODULE ${CMAKE_CURRENT_SOURCE_DIR}/preload/kill_at.c)
+    set_target_properties(kill_at PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    target_link_libraries(kill_at PRIVATE ${CMAKE_DL_LIBS})
+    set(check_kills ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_kills.py
+        ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} $<TARGET_FILE:kill_at>)
+    add_test(NAME cli.kills COMMAND ${check_kills})
+    add_test(NAME cli.kills_all COMMAND ${check_kills} --all)
+    set_tests_properties(cli.kills PROPERTIES LABELS cli TIMEOUT 600)
+    set_tests_properties(cli.kills_all PROPERTIES LABELS "cli;long" TIMEOUT 7200)
+  endif()
 endif()

@@ -31,6 +31,18 @@ if(TARGET modaldeform AND TARGET write_samples)
            ${CMAKE_SOURCE_DIR}/tests/python/check_modaldeform.py $<TARGET_FILE:modaldeform>
            $<TARGET_FILE:write_samples>)
   set_tests_properties(cli.modaldeform PROPERTIES LABELS cli TIMEOUT 300)
+  set(modalview "")
+  if(TARGET modalview)
+    set(modalview $<TARGET_FILE:modalview>)
+  endif()
+  add_test(NAME cli.finite COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_finite.py
+           $<TARGET_FILE:write_samples> $<TARGET_FILE:modaldeform> ${modalview})
+  set_tests_properties(cli.finite PROPERTIES LABELS cli TIMEOUT 300)
+  if(TARGET modalview AND TARGET modalinfo)
+    add_test(NAME cli.pipes COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_pipes.py
+             $<TARGET_FILE:modaldeform> $<TARGET_FILE:modalview> $<TARGET_FILE:modalinfo> $<TARGET_FILE:write_samples>)
+    set_tests_properties(cli.pipes PROPERTIES LABELS "cli;formats" TIMEOUT 120)
+  endif()
   add_test(NAME cli.modaldeform_formats COMMAND ${MODAL_PYTHON}
            ${CMAKE_SOURCE_DIR}/tests/python/check_formats.py $<TARGET_FILE:modaldeform>
            $<TARGET_FILE:write_samples>)
@@ -59,5 +71,6 @@ if(TARGET modaldeform)
 endif()
 
 modal_unit_test(test_writers modal_test_files ZLIB::ZLIB)
-target_sources(test_writers PRIVATE ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_data.c)
+target_sources(test_writers PRIVATE ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_data.c
+  ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_reach.c)
 set_tests_properties(unit.test_writers PROPERTIES LABELS "unit;formats")

@@ -20,6 +20,16 @@ if(TARGET modalpack)
                      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${part})
     set_tests_properties(cli.linear_${part} PROPERTIES LABELS cli TIMEOUT 300 SKIP_RETURN_CODE 77)
   endforeach()
+  foreach(part order every step same)
+    add_test(NAME cli.loads_${part}
+             COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_order.py
+                     ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${part})
+    set_tests_properties(cli.loads_${part} PROPERTIES LABELS cli TIMEOUT 300)
+  endforeach()
+  set_tests_properties(cli.loads_every PROPERTIES LABELS "cli;long" TIMEOUT 1200)
+  add_test(NAME cli.modalsim_room
+           COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_room.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(cli.modalsim_room PROPERTIES LABELS cli TIMEOUT 300)
   add_test(NAME cli.plants
            COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_plants.py
                    ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})

@@ -2,8 +2,9 @@
 # basis.h5 and traj.h5: units, h5py as a second reader, the fuzz corpus.
 add_library(modal_test_files STATIC unit/file_samples.c unit/file_damage.c)
 target_link_libraries(modal_test_files PUBLIC modal_formats PkgConfig::CMOCKA)
+target_compile_definitions(modal_test_files PUBLIC TEST_FILES="${CMAKE_CURRENT_SOURCE_DIR}/files")
 
-foreach(name test_basis_file test_trajectory_file)
+foreach(name test_basis_file test_trajectory_file test_chunks)
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/unit/${name}.c)
     modal_unit_test(${name} modal_test_files)
     set_tests_properties(unit.${name} PROPERTIES LABELS "unit;formats")
@@ -44,9 +45,42 @@ add_test(NAME formats.h5py
          COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_files.py
                  --formats ${CMAKE_SOURCE_DIR}/formats --write-samples $<TARGET_FILE:write_samples>)
 set_tests_properties(formats.h5py PROPERTIES LABELS formats)
+if(TARGET modalpack)
+  add_test(NAME formats.extensions COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_extensions.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  add_test(NAME formats.basis3 COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_basis3.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
+  set_tests_properties(formats.extensions formats.basis3 PROPERTIES LABELS "cli;formats")
+endif()
 if(TARGET modalinfo AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modalinfo.py)
   add_test(NAME cli.modalinfo
            COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modalinfo.py
                    --modalinfo $<TARGET_FILE:modalinfo> --write-samples $<TARGET_FILE:write_samples>)
   set_tests_properties(cli.modalinfo PROPERTIES LABELS "cli;formats")
+endif()
+
+# A small file of every kind and version that there was, and other layouts of it.
+add_executable(dump_file ${CMAKE_CURRENT_SOURCE_DIR}/unit/dump_file.c)
+target_link_libraries(dump_file PRIVATE modal_formats)
+set_target_properties(dump_file PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+if(TARGET modalinfo AND TARGET modalpack AND TARGET modalsim AND TARGET modaldeform)
+  add_test(NAME formats.frozen
+           COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_frozen.py ${CMAKE_CURRENT_SOURCE_DIR}/files/frozen
+                   ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} $<TARGET_FILE:dump_file>)
+  set_tests_properties(formats.frozen PROPERTIES LABELS "cli;formats" TIMEOUT 300)
+endif()
+
+# Damaged files through the readers and the programs; `./run long` has 500 of every kind and layout.
+if(NOT MODAL_FUZZ AND TARGET modalinfo AND TARGET modaldeform AND TARGET modalview)
+  foreach(case "mutations;15;15" "mutations_500;500;4")
+    list(GET case 0 name)
+    list(GET case 1 count)
+    list(GET case 2 every)
+    add_test(NAME formats.${name}
+             COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_mutations.py --tests ${CMAKE_BINARY_DIR}/tests
+                     --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --corpus ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus
+                     --count ${count} --programs ${every})
+  endforeach()
+  set_tests_properties(formats.mutations PROPERTIES LABELS formats TIMEOUT 300)
+  set_tests_properties(formats.mutations_500 PROPERTIES LABELS "formats;long" TIMEOUT 10800)
 endif()

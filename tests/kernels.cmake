@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # One program an operation (tests/kernels/harness.h), run once a back end. The CUDA runs are tests of
-# their own, label cuda; where there is no device they are skipped, and say so.
+# their own, label cuda; where there is no device they are skipped, and say so. Three programs have thousands of
+# cases that take minutes on a CPU: by default they run --quick there (every size and rank, not every product of
+# them); all of them are kernels_all.*, label long, and tests/bench/check_gpu.sh runs them on a GPU.
+set(modal_kernels_many modal_sum deform engine)
 add_library(modal_test_harness STATIC kernels/harness.c kernels/scene.c kernels/normals_mesh.c)
 target_link_libraries(modal_test_harness PUBLIC modal_kernels m)
+if(MODAL_HAVE_CUDA)
+  target_compile_definitions(modal_test_harness PRIVATE MODAL_HAVE_CUDA)
+endif()
 
 function(modal_kernel_test name)
   add_executable(kernel_${name} ${CMAKE_SOURCE_DIR}/tests/kernels/${name}.c)
@@ -16,7 +22,13 @@ function(modal_kernel_test name)
     set(back_ends ref cuda) # kernels/gram/gram.h
   endif()
   foreach(back_end ${back_ends})
-    add_test(NAME kernels.${name}.${back_end} COMMAND kernel_${name} --backend ${back_end})
+    set(quick "")
+    if(name IN_LIST modal_kernels_many AND NOT back_end STREQUAL cuda)
+      set(quick --quick)
+      add_test(NAME kernels_all.${name}.${back_end} COMMAND kernel_${name} --backend ${back_end})
+      set_tests_properties(kernels_all.${name}.${back_end} PROPERTIES LABELS "kernels;long")
+    endif()
+    add_test(NAME kernels.${name}.${back_end} COMMAND kernel_${name} --backend ${back_end} ${quick})
     set_tests_properties(kernels.${name}.${back_end} PROPERTIES LABELS kernels SKIP_RETURN_CODE 77)
   endforeach()
   set_tests_properties(kernels.${name}.cuda PROPERTIES LABELS "kernels;cuda")

@@ -52,7 +52,7 @@ set(fuzz_sources
   formats/meshes/mesh_builder.c formats/meshes/medit.c formats/meshes/tetgen.c formats/meshes/inp.c formats/meshes/inp_sets.c
   formats/meshes/vtk.c formats/meshes/vtk_grid.c formats/meshes/vtu.c formats/meshes/vtu_data.c lib/mesh/element.c
   formats/json/materials.c formats/json/json_place.c lib/mesh/material.c
-  lib/base/status.c lib/base/memory.c lib/mesh/volume_mesh.c)
+  lib/base/status.c lib/base/text.c lib/base/memory.c lib/mesh/volume_mesh.c)
 list(TRANSFORM fuzz_sources PREPEND ${CMAKE_SOURCE_DIR}/)
 foreach(format msh veg bou obj csv vega materials)
   modal_fuzz_target(${format} fuzz_${format})

@@ -5,17 +5,18 @@
 
 #include "formats/hdf5/h5_util.h"
 #include "kernels/registry.h"
+#include "tools/common/commit.h"
 #include "tools/common/output.h"
 #include "tools/common/tool.h"
 #include "tools/modalbench.h"
 
 static const tool_option options[] = {
-    {"json", 0, "FILE", NULL, "Write every number as one JSON object; - is standard output.", 0},
+    {"json", 0, "FILE", NULL, "Write every number as one JSON object; - is standard output.", TOOL_WRITES | TOOL_PIPE},
     {"backend", 0, "NAME", "auto",
      "cuda or cuda:N: that GPU and the CPU; cpu: the CPU alone; auto: a GPU if there is one.", 0},
     {"quick", 0, NULL, NULL, "Small sizes and few runs: whether it works, not how fast it is.", 0},
     {"folder", 0, "FOLDER", NULL,
-     "Where `pipeline` writes its files, which go at once (default: TMPDIR, or /tmp).", 0},
+     "Where `pipeline` writes its files, which go at once (default: TMPDIR, or /tmp).", TOOL_WRITES},
     TOOL_OPTION_MEMORY_LIMIT,
     TOOL_OPTION_THREADS,
     TOOL_OPTION_FORCE,
@@ -119,7 +120,7 @@ static modal_status write_json(const tool *t, const request *r, tool_output *out
     const int closed = fclose(file);
     file = NULL;
     if (closed != 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be written", r->json);
-    MODAL_TRY(tool_output_commit(output, err));
+    MODAL_TRY(tool_output_complete(output, err));
 done:
     if (file) fclose(file);
     json_decref(numbers);

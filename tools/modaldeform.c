@@ -11,10 +11,11 @@
 #include "formats/sequences/sequence_glb.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
+#include "tools/common/files.h"
 #include "tools/modaldeform.h"
 
 static const tool_option options[] = {
-    {"basis", 0, "FILE", NULL, "The basis, where the trajectory's own link does not lead to it.", 0},
+    {"basis", 0, "FILE", NULL, "The basis, where the trajectory's own link does not lead to it.", TOOL_READS},
     {"backend", 0, "NAME", "auto",
      "What computes: auto (a GPU if there is one, else the CPU), ref, cpu, cuda or cuda:N; several GPUs "
      "as cuda:0,1 or cuda:all.",
@@ -25,7 +26,7 @@ static const tool_option options[] = {
      "sequence.pvd), vtu (of a volume), obj (a file a frame), csv (of the probes).",
      0},
     {"probe", 0, "POINT|X,Y,Z", NULL,
-     "A point for --format csv, by its index or as the nearest one to a place at rest.", 1},
+     "A point for --format csv, by its index or as the nearest one to a place at rest.", TOOL_REPEATABLE},
     {"frames", 0, "A:B:STEP", NULL,
      "Frames to write, as Python slices them: 10:20, ::5, -1: and so on, or one index.", 0},
     {"normals", 0, "none|rigid|dynamic", "dynamic",
@@ -65,6 +66,8 @@ static void print_versions(FILE *to)
             fprintf(to, "  %s: %s\n", device.name, device.hardware);
     modal_device_cuda_reason(reason, sizeof reason);
     if (reason[0]) fprintf(to, "  no cuda: %s\n", reason);
+    modal_device_cuda_left_out(reason, sizeof reason);
+    if (reason[0]) fprintf(to, "  left out: %s\n", reason);
 }
 
 static const tool_program program = {
@@ -74,6 +77,9 @@ static const tool_program program = {
     .options = options,
     .least_operands = 2,
     .most_operands = 2,
+    .input_traits = TOOL_READS | TOOL_PIPE,
+    .output = 2,
+    .output_traits = TOOL_WRITES,
     .notes =
         "OUT is a folder, made if absent: sequence.vtkhdf (all frames; ParaView 5.13, VTK 9.3, h5py),\n"
         "sequence.xdmf (for ParaView 5.11 and others) or what --format says, and manifest.json. TRAJ may\n"
@@ -248,9 +254,9 @@ static modal_status write_all(tool *t, request *r, input *in, outputs *out, moda
         .precision = r->precision, .threads = r->threads, .n_probes = in->n_probes, .probes = in->probes, .scene = &scene,
         .volume = r->volume ? &cells : NULL};
     const int64_t frame_bytes = 4 * modal_sequence_point_floats(&info) * in->n_points;
-    for (int i = 0; i < out->n_outputs; i++)
-        MODAL_TRY(tool_refuse_same_file(in->basis_path, out->all[i].path, err));
     MODAL_TRY(modal_sequence_check_info(&info, err));
+    MODAL_TRY(tool_files_check(err));
+    modaldeform_journal_discard(r, out);
     MODAL_TRY(modaldeform_check_space(r, &info, out, &writer_bytes, err));
     MODAL_TRY(check_memory(t, r, in, writer_bytes, err));
     warn_of_targets(t, r, in);

@@ -10,7 +10,7 @@
 #include "formats/sequences/sequence_vtkhdf.h"
 #include "formats/hdf5/trajectory_h5.h"
 #include "lib/deform/deform.h"
-#include "tools/common/output.h"
+#include "tools/common/commit.h"
 #include "tools/common/tool.h"
 
 /* A:B:STEP, or one index. */
@@ -64,8 +64,6 @@ typedef struct output {
     const char *extension;   /* of the frames; NULL: a file */
     char *path;
     tool_output file;
-    tool_frames frames;
-    int committed;
 } output;
 
 /* A format that is being written; its outputs are first_output and those after it. */
@@ -128,14 +126,16 @@ modal_status modaldeform_write_manifest(const tool *t, const request *r, const i
                                         const modal_sequence_info *info,
                                         const modal_deformer *deformer, const outputs *out,
                                         int64_t *bytes, modal_error *err);
-/* Renames all, the manifest last. */
+/* Gives all their names, the manifest last. */
 modal_status modaldeform_commit_outputs(const request *r, outputs *out, modal_error *err);
 void modaldeform_end_outputs(tool *t, const request *r, outputs *out);
 
 /* modaldeform_journal.c: see there what --resume keeps. */
 /* With --resume opens and locks the journal, which may be new; without, refuses an unfinished
- * sequence, or discards it with --force. */
+ * sequence, or locks it with --force. */
 modal_status modaldeform_journal_open(const request *r, outputs *out, modal_error *err);
+/* Without --resume: what --force replaces goes, once the inputs are known to be good. */
+void modaldeform_journal_discard(const request *r, outputs *out);
 /* Goes on with the sequence that the journal tells of, or begins one; out->n_kept frames are done.
  * `kind` of the back end. MODAL_ERROR_INPUT where it was begun from other inputs or otherwise. */
 modal_status modaldeform_journal_begin(tool *t, const request *r, const input *in,

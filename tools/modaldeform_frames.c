@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/finite.h"
 #include "lib/base/memory.h"
 #include "tools/modaldeform.h"
 
@@ -14,6 +15,7 @@ typedef struct writing {
     pthread_mutex_t *hdf5;
     outputs *out;
     int64_t first_frame, n_frames, n_points;
+    int64_t start, step; /* frame i is the trajectory's start + i step */
     int columns;
     float *speed; /* [n_points], or NULL */
     double wait_seconds, write_seconds;
@@ -31,7 +33,8 @@ int modaldeform_columns(const request *r, const input *in)
     return !r->speed ? 1 : in->trajectory.frames ? 3 : 2;
 }
 
-static void find_speed(const writing *w, const modal_deform_batch *batch, int64_t n_frames, int64_t frame)
+static modal_status find_speed(writing *w, const modal_deform_batch *batch, int64_t n_frames, int64_t frame,
+                               int64_t number)
 {
     const int64_t n = w->n_points;
     const float *a = batch->displacement + 3 * n * (n_frames + frame);
@@ -41,6 +44,15 @@ static void find_speed(const writing *w, const modal_deform_batch *batch, int64_
         for (int k = 0; k < 3; k++) v[k] = a[3 * i + k] + (b ? b[3 * i + k] : 0.0f);
         w->speed[i] = sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
     }
+    const int64_t place = modal_first_nonfinite(w->speed, n);
+    int32_t object;
+    int64_t vertex;
+    if (place == n) return MODAL_OK;
+    modal_deformer_point(w->deformer, place, &object, &vertex);
+    return modal_error_set(&w->err, MODAL_ERROR_INPUT,
+                           "frame %" PRId64 ", object %d, vertex %" PRId64
+                           ": the square of its speed does not fit float32, %g",
+                           number, object, vertex, (double)w->speed[place]);
 }
 
 /* Frames [first, first + n) of a batch of n_frames. */
@@ -81,8 +93,8 @@ static void *write_batches(void *argument)
         const int64_t n_frames = batch.n_frames / w->columns;
         if (!w->speed) w->status = write_frames(w, &batch, 0, n_frames);
         for (int64_t f = 0; w->speed && f < n_frames && w->status == MODAL_OK; f++) {
-            find_speed(w, &batch, n_frames, f);
-            w->status = write_frames(w, &batch, f, 1);
+            w->status = find_speed(w, &batch, n_frames, f, w->start + (done + f) * w->step);
+            if (w->status == MODAL_OK) w->status = write_frames(w, &batch, f, 1);
         }
         w->processor_seconds += thread_seconds() - processor;
         w->wait_seconds += collected - start;
@@ -154,7 +166,7 @@ static modal_status submit_batches(tool *t, const input *in, int64_t first_frame
         const int64_t n = in->n - done < most ? in->n - done : most;
         const int64_t first = in->start + done * in->step;
         MODAL_TRY(modal_progress_report(&t->progress, "deform", (double)done / (double)in->n, err));
-        modal_deformer_number_frames(deformer, first, in->step); /* velocities go on counting */
+        modal_deformer_number_frames(deformer, first, in->step, n);
         if (gathers) gather(q, first, in->step, n, columns, some_q, some_frames);
         MODAL_TRY(modal_deformer_submit(deformer, columns * n, gathers ? some_q : q->q + first * total,
                                         !q->frames ? NULL
@@ -175,6 +187,7 @@ modal_status modaldeform_write_frames(tool *t, const request *r, input *in, moda
     const int64_t first_frame = out->n_kept, bytes = frame_bytes * (in->n - first_frame);
     writing w = {.r = r, .deformer = deformer, .hdf5 = &in->hdf5, .out = out,
                  .first_frame = first_frame, .n_frames = in->n, .n_points = in->n_points,
+                 .start = in->start, .step = in->step,
                  .columns = modaldeform_columns(r, in)};
     const int64_t most = modal_deformer_batch_frames(deformer) / w.columns;
     modal_error submit_err = {0};
@@ -185,6 +198,10 @@ modal_status modaldeform_write_frames(tool *t, const request *r, input *in, moda
         MODAL_FAIL(err, MODAL_ERROR_MEMORY,
                    "--memory-limit: speed takes %d frames at a time, there is room for %" PRId64, w.columns,
                    modal_deformer_batch_frames(deformer));
+    const modal_trajectory *q = &in->trajectory;
+    if (r->speed && !isfinite(q->times[q->n_frames - 1] - q->times[0]))
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "times: speed needs their differences, %g to %g s", q->times[0],
+                   q->times[q->n_frames - 1]);
     if (r->speed) MODAL_TRY(modal_alloc(&w.speed, in->n_points, sizeof *w.speed, "speed", err));
     if (pthread_create(&thread, NULL, write_batches, &w) != 0)
         MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "writer: cannot start a thread");

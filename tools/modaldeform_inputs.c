@@ -199,10 +199,6 @@ modal_status modaldeform_read_request(const tool *t, request *r, modal_error *er
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s",
                    tool_value(a, "memory-limit"));
     MODAL_TRY(tool_threads(t, &r->threads, err));
-    if (strcmp(r->folder, "-") == 0)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "OUT: a folder, cannot be standard output, -");
-    if (r->basis_path && strcmp(r->basis_path, "-") == 0)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--basis: cannot be standard input, -");
 done:
     return status;
 }
@@ -266,7 +262,7 @@ modal_status modaldeform_read_inputs(tool *t, request *r, input *in, modal_error
 {
     modal_status status = MODAL_OK;
     double start = tool_seconds();
-    MODAL_TRY(tool_read_trajectory(r->trajectory_path, &in->trajectory, in->trajectory_hash, err));
+    MODAL_TRY(tool_read_trajectory(r->trajectory_path, r->memory_limit, &in->trajectory, in->trajectory_hash, err));
     MODAL_TRY(select_frames(&r->frames, in->trajectory.n_frames, in, err));
     tool_stage(t, "read trajectory", tool_seconds() - start, -1);
     start = tool_seconds();

@@ -17,6 +17,7 @@
 #include "lib/base/disk.h"
 #include "lib/base/hash.h"
 #include "lib/base/memory.h"
+#include "tools/common/files.h"
 #include "tools/modaldeform.h"
 
 enum { MOST_TEXT = 4096, MOST_LINE = 128 };
@@ -37,6 +38,8 @@ static modal_status open_locked(outputs *out, int flags, int *there, modal_error
         *there = 0;
         return MODAL_OK;
     }
+    if (out->journal < 0 && errno == ELOOP)
+        return modal_error_set(err, TOOL_ERROR_EXISTS, "%s: exists, and is a link", out->journal_path);
     if (out->journal < 0) return system_error(out, "cannot be opened", err);
     /* A process that was just killed may need a moment to be gone (CUDA has much to give back). */
     int locked = 0;
@@ -66,18 +69,24 @@ modal_status modaldeform_journal_open(const request *r, outputs *out, modal_erro
     MODAL_TRY(modal_alloc(&out->journal_path, length, 1, "name", err));
     snprintf(out->part_path, (size_t)length, "%s/sequence.vtkhdf.part", r->folder);
     snprintf(out->journal_path, (size_t)length, "%s/sequence.vtkhdf.journal", r->folder);
+    MODAL_TRY(tool_files_write(out->part_path, 0, NULL, &out->part_path, err));
+    MODAL_TRY(tool_files_write(out->journal_path, 0, NULL, &out->journal_path, err));
     MODAL_TRY(open_locked(out, r->resume ? O_CREAT : 0, &there, err));
-    if (r->resume || out->journal < 0) goto done;
-    if (!r->force && there)
-        MODAL_FAIL(err, MODAL_ERROR_SYSTEM,
-                   "%s: holds an unfinished sequence (--resume goes on with it, --force discards it)",
+    if (out->journal >= 0 && !r->resume && !r->force && there)
+        MODAL_FAIL(err, TOOL_ERROR_EXISTS,
+                   "%s: exists, holds an unfinished sequence (--resume goes on with it, --force discards it)",
                    r->folder);
+done:
+    return status;
+}
+
+void modaldeform_journal_discard(const request *r, outputs *out)
+{
+    if (r->resume || out->journal < 0) return;
     unlink(out->part_path);
     unlink(out->journal_path);
     close(out->journal);
     out->journal = -1;
-done:
-    return status;
 }
 
 /* What the bytes of the sequence follow from. Its last line ends with the arguments as text. */
@@ -273,10 +282,10 @@ void modaldeform_journal_end(tool *t, const request *r, outputs *out)
     struct stat info;
     if (out->journal >= 0) {
         const int empty = fstat(out->journal, &info) == 0 && info.st_size == 0;
-        if (out->complete || (out->ours && out->n_kept == 0) || empty) {
-            if (out->ours && !out->complete) unlink(out->part_path);
+        if (!out->complete && ((out->ours && out->n_kept == 0) || empty)) {
+            if (out->ours) unlink(out->part_path);
             unlink(out->journal_path);
-        } else if (out->ours) {
+        } else if (!out->complete && out->ours) {
             tool_note(t, "%s: %" PRId64 " frames are kept, --resume goes on with them", r->folder,
                       out->n_kept);
         }

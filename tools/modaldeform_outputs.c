@@ -5,11 +5,12 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "formats/sequences/manifest.h"
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
+#include "tools/common/files.h"
 #include "tools/modaldeform.h"
 
 /* ---- the names ---- */
@@ -23,7 +24,7 @@ static modal_status add_output(const request *r, outputs *out, const char *name,
     *o = (output){.name = name, .kind = kind, .extension = extension};
     MODAL_TRY(modal_alloc(&o->path, length, 1, "name", err));
     snprintf(o->path, (size_t)length, "%s/%s", r->folder, name);
-    if (!r->from_stdin) MODAL_TRY(tool_refuse_same_file(r->trajectory_path, o->path, err));
+    MODAL_TRY(tool_files_write(o->path, extension != NULL, NULL, &o->file, err));
 done:
     return status;
 }
@@ -46,21 +47,10 @@ done:
     return status;
 }
 
-static const char *temporary(const output *o)
-{
-    return o->extension ? o->frames.temporary : o->file.temporary;
-}
-
 static modal_status begin_output(output *o, int force, modal_error *err)
 {
-    return o->extension ? tool_frames_begin(&o->frames, o->path, o->extension, force, err)
+    return o->extension ? tool_frames_begin(&o->file, o->path, o->extension, force, err)
                         : tool_output_begin(&o->file, o->path, force, err);
-}
-
-static void discard_output(output *o)
-{
-    tool_output_discard(&o->file);
-    tool_frames_discard(&o->frames);
 }
 
 /* A writer's own list of the temporary names. */
@@ -70,8 +60,8 @@ static void aim(outputs *out)
         format_output *f = &out->formats[i];
         int at = f->first_output;
         for (int k = 0; k < MODAL_SEQUENCE_FILES; k++)
-            if (f->format->files[k]) f->target.files[k] = temporary(&out->all[at++]);
-        if (f->format->folder) f->target.folder = temporary(&out->all[at]);
+            if (f->format->files[k]) f->target.files[k] = out->all[at++].file.temporary;
+        if (f->format->folder) f->target.folder = out->all[at].file.temporary;
     }
 }
 
@@ -80,11 +70,12 @@ modal_status modaldeform_begin_outputs(const request *r, outputs *out, modal_err
     modal_status status = MODAL_OK;
     MODAL_TRY(list_outputs(r, out, err));
     MODAL_TRY(tool_folder_begin(r->folder, &out->folder_made, err));
+    MODAL_TRY(tool_outputs_recover(out->all[out->n_outputs - 1].path, err));
     for (int i = 0; i < out->n_outputs; i++)
         MODAL_TRY(begin_output(&out->all[i], r->force, err));
     MODAL_TRY(modaldeform_journal_open(r, out, err));
     if (r->resume) { /* they could be made */
-        for (int i = 0; i < out->n_outputs; i++) discard_output(&out->all[i]);
+        for (int i = 0; i < out->n_outputs; i++) tool_output_discard(&out->all[i].file);
         tool_output *sequence = &out->all[0].file;
         sequence->force = r->force;
         MODAL_TRY(modal_copy_text(&sequence->path, out->all[0].path, SIZE_MAX, err));
@@ -99,7 +90,7 @@ modal_status modaldeform_begin_sidecars(const request *r, outputs *out, modal_er
 {
     modal_status status = MODAL_OK;
     for (int i = 0; i < out->n_outputs; i++)
-        if (!temporary(&out->all[i])) MODAL_TRY(begin_output(&out->all[i], r->force, err));
+        if (!out->all[i].file.temporary) MODAL_TRY(begin_output(&out->all[i], r->force, err));
     aim(out);
 done:
     return status;
@@ -144,54 +135,33 @@ done:
 
 /* ---- together ---- */
 
-/* Renames all, the manifest last. An older manifest would speak of other files: it goes first. */
 modal_status modaldeform_commit_outputs(const request *r, outputs *out, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const char *manifest = out->all[out->n_outputs - 1].path;
-    if (r->force && unlink(manifest) != 0 && errno != ENOENT)
-        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be removed, %s", manifest, strerror(errno));
-    for (int i = 0; i < out->n_outputs; i++) {
-        output *o = &out->all[i];
-        status = o->extension ? tool_frames_commit(&o->frames, err)
-                              : tool_output_commit(&o->file, err);
-        /* It may be in place although its folder could not be synced. */
-        o->committed = status == MODAL_OK || !temporary(o);
-        if (status != MODAL_OK) goto done;
-    }
-    out->complete = 1;
-    tool_folder_keep(r->folder);
-done:
+    tool_output *all[MOST_OUTPUTS];
+    for (int i = 0; i < out->n_outputs; i++) all[i] = &out->all[i].file;
+    status = tool_outputs_commit(all, out->n_outputs, out->journal >= 0 ? out->journal_path : NULL, err);
+    out->complete = !all[0]->temporary; /* in place, even if their folder could not be synced */
+    if (out->complete) tool_folder_keep(r->folder);
     return status;
 }
 
 void modaldeform_name_error(const outputs *out, modal_error *err)
 {
-    for (int i = 0; i < out->n_outputs; i++)
-        tool_name_error(temporary(&out->all[i]), out->all[i].path, err);
+    for (int i = 0; i < out->n_outputs; i++) tool_output_name_error(&out->all[i].file, err);
 }
 
 void modaldeform_end_outputs(tool *t, const request *r, outputs *out)
 {
     for (int i = 0; i < out->n_formats; i++)
         out->formats[i].format->abort(&out->formats[i].writer);
-    if (out->journal >= 0) { /* the frames are not lost */
-        output *o = &out->all[0];
-        if (o->committed && !out->complete && rename(o->path, out->part_path) == 0) o->committed = 0;
-        if (o->file.temporary && strcmp(o->file.temporary, out->part_path) == 0)
-            modal_free(&o->file.temporary);
-    }
+    tool_output *first = &out->all[0].file; /* with a journal its frames are not lost */
+    if (out->journal >= 0 && first->temporary && strcmp(first->temporary, out->part_path) == 0)
+        modal_free(&first->temporary);
     modaldeform_journal_end(t, r, out);
     for (int i = 0; i < out->n_outputs; i++) {
-        output *o = &out->all[i];
-        if (o->committed && !out->complete) {
-            if (o->extension)
-                tool_frames_remove(o->path, o->extension);
-            else
-                unlink(o->path);
-        }
-        discard_output(o);
-        modal_free(&o->path);
+        tool_output_discard(&out->all[i].file);
+        modal_free(&out->all[i].path);
     }
     if (!out->complete) tool_folder_discard(r->folder, out->folder_made);
 }
@@ -200,7 +170,6 @@ modal_status modaldeform_check_space(const request *r, const modal_sequence_info
                                      const outputs *out, int64_t *memory_bytes, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    struct statvfs disk;
     struct stat part;
     int64_t needed = 0;
     *memory_bytes = 0;
@@ -213,13 +182,7 @@ modal_status modaldeform_check_space(const request *r, const modal_sequence_info
                        info->n_frames);
     }
     if (out->part_path && stat(out->part_path, &part) == 0) needed -= (int64_t)part.st_blocks * 512;
-    if (statvfs(r->folder, &disk) != 0)
-        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot ask for free space, %s", r->folder,
-                   strerror(errno));
-    if ((double)disk.f_bavail * (double)disk.f_frsize < (double)needed)
-        MODAL_FAIL(err, MODAL_ERROR_SYSTEM,
-                   "%s: disk too full, %.3f MB are needed and %.3f MB free", r->folder,
-                   1e-6 * (double)needed, 1e-6 * (double)disk.f_bavail * (double)disk.f_frsize);
+    MODAL_TRY(modal_disk_check(r->folder, r->folder, (double)needed, err));
 done:
     return status;
 }
@@ -249,9 +212,9 @@ static modal_status list_files(const outputs *out, int64_t n_frames, modal_manif
         for (int64_t f = 0; f < (o->extension ? n_frames : 1); f++) {
             modal_manifest_file *file = &files[(*n_files)++];
             *file = (modal_manifest_file){o->name, o->kind, 0};
-            snprintf(path, sizeof path, "%s", temporary(o));
+            snprintf(path, sizeof path, "%s", o->file.temporary);
             if (o->extension) {
-                snprintf(path, sizeof path, "%s/%06" PRId64 ".%s", temporary(o), f, o->extension);
+                snprintf(path, sizeof path, "%s/%06" PRId64 ".%s", o->file.temporary, f, o->extension);
                 snprintf(names, NAME, "%s/%06" PRId64 ".%s", o->name, f, o->extension);
                 file->name = names;
                 names += NAME;

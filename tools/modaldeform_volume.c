@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* --output-mesh volume: the nodes of the solid move as x = R (xbar + phi q) + p, like the vertices of a
  * surface whose modal matrix is phi. So a basis is made whose "surfaces" are the nodes. */
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "lib/base/memory.h"
+#include "lib/basis/node_modes.h"
 #include "tools/modaldeform.h"
 
 /* The nodes take the place of the surface, in the user's order, which is the only one they have. */
@@ -11,9 +15,28 @@ static modal_status nodes_as_surface(const input *in, modal_shape *s, modal_erro
 {
     modal_status status = MODAL_OK;
     const int64_t n = s->volume.n_nodes;
-    if (n == 0 || s->volume.n_elements == 0 || !s->volume_modes)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: shape %s: no solid with modes, which --output-mesh volume needs",
-                   in->basis_path, s->name ? s->name : "");
+    const int64_t tile_floats = (int64_t)s->n_modes * 3 * MODAL_TILE;
+    double *phi = NULL; /* [n, 3] */
+    float *matrix = NULL;
+    modal_node_modes modes = {0};
+    if (n == 0 || !modal_shape_has_node_modes(s))
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: shape %s: no solid with modes at its nodes, which --output-mesh volume "
+                   "needs (modalpack --volume-modes)", in->basis_path, s->name ? s->name : "");
+    MODAL_TRY(modal_node_modes_init(&modes, s, err));
+    MODAL_TRY(modal_alloc(&phi, 3 * n, sizeof *phi, "modes at the nodes", err));
+    MODAL_TRY(modal_alloc_zero(&matrix, modal_tile_count(n) * tile_floats, sizeof(float), "modes at the nodes", err));
+    for (int32_t k = 0; k < s->n_modes; k++) {
+        modal_node_modes_get(&modes, k, phi);
+        for (int64_t v = 0; v < n; v++)
+            for (int i = 0; i < 3; i++) {
+                const double value = phi[3 * v + i];
+                if (!(fabs(value) <= FLT_MAX))
+                    MODAL_FAIL(err, MODAL_ERROR_INPUT,
+                               "%s: shape %s: mode %d at node %" PRId64 " does not fit float32, %g", in->basis_path,
+                               s->name ? s->name : "", k, v, value);
+                matrix[v / MODAL_TILE * tile_floats + (3 * k + i) * MODAL_TILE + v % MODAL_TILE] = (float)value;
+            }
+    }
     modal_free(&s->rest_positions);
     modal_free(&s->triangles);
     modal_free(&s->user_vertex);
@@ -27,16 +50,15 @@ static modal_status nodes_as_surface(const input *in, modal_shape *s, modal_erro
     s->volume.nodes = NULL;
     MODAL_TRY(modal_alloc(&s->user_vertex, n, sizeof *s->user_vertex, "nodes", err));
     for (int64_t v = 0; v < n; v++) s->user_vertex[v] = (int32_t)v;
-    const int64_t tile_floats = (int64_t)s->n_modes * 3 * MODAL_TILE;
-    MODAL_TRY(modal_alloc_zero(&s->modal_matrix, modal_tile_count(n) * tile_floats, sizeof(float),
-                               "modes at the nodes", err));
-    for (int32_t k = 0; k < s->n_modes; k++)
-        for (int64_t v = 0; v < n; v++)
-            for (int i = 0; i < 3; i++)
-                s->modal_matrix[v / MODAL_TILE * tile_floats + (3 * k + i) * MODAL_TILE + v % MODAL_TILE] =
-                    (float)s->volume_modes[(k * n + v) * 3 + i];
     modal_free(&s->volume_modes);
+    modal_free(&s->volume_modes_float);
+    modal_free(&s->inner_modes);
+    s->modal_matrix = matrix;
+    matrix = NULL;
 done:
+    modal_node_modes_free(&modes);
+    modal_free(&phi);
+    modal_free(&matrix);
     return status;
 }
 

@@ -2,15 +2,22 @@
 /* modalinfo: what a basis, a trajectory or a deformed sequence holds, and whether it is sound. */
 #include "tools/modalinfo.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "formats/hdf5/basis_h5.h"
 #include "formats/hdf5/h5_util.h"
 #include "formats/sequences/sequence_vtkhdf.h"
 #include "formats/hdf5/trajectory_h5.h"
+#include "formats/json/json_text.h"
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
+#include "tools/common/hdf5_stdin.h"
+#include "tools/common/output.h"
 #include "tools/common/tool.h"
 
 static const tool_option options[] = {
@@ -35,12 +42,13 @@ static const tool_program program = {
     .options = options,
     .least_operands = 1,
     .most_operands = 1,
+    .input_traits = TOOL_READS | TOOL_PIPE,
     .notes =
         "FILE is a basis.h5, a traj.h5, a sequence.vtkhdf (or its .xdmf), or the folder that modaldeform\n"
         "wrote (or its manifest.json). With --check, exit code 1 means that a rule is broken, 3 that\n"
-        "the file is none of these or cannot be read at all.",
-    .examples =
-        "modalinfo basis.h5\nmodalinfo --json traj.h5\nmodalinfo --check out/sequence.vtkhdf\nmodalinfo --check out",
+        "the file is none of these or cannot be read at all. FILE may be -, standard input.",
+    .examples = "modalinfo basis.h5\nmodalinfo --json traj.h5\nmodalinfo --check out/sequence.vtkhdf\n"
+                "modalinfo --check out\nmodalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modalinfo -",
     .print_versions = print_versions,
 };
 
@@ -84,9 +92,9 @@ static modal_status find_plain_kind(const char **path, char **other, const kind 
     const size_t length = strlen(*path);
     char start[6] = "";
     *found = NULL;
-    if (stat(*path, &info) != 0) return MODAL_OK;
+    if (modalinfo_is_piped(*path) || stat(*path, &info) != 0) return MODAL_OK;
     if (S_ISREG(info.st_mode)) {
-        FILE *file = fopen(*path, "rb");
+        FILE *file = modal_disk_stream(*path);
         if (!file) return MODAL_OK;
         if (fread(start, 1, 5, file) < 1) start[0] = '\0';
         fclose(file);
@@ -101,6 +109,22 @@ static modal_status find_plain_kind(const char **path, char **other, const kind 
         *found = &kinds[2];
     }
     return MODAL_OK;
+}
+
+/* Keeps what comes through the pipe in memory, under a name that every reader can open. */
+static modal_status take_pipe(int *file, char name[64], modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    void *bytes = NULL;
+    size_t length = 0;
+    MODAL_TRY(tool_read_hdf5_stdin(0, &bytes, &length, err));
+    *file = memfd_create("standard input", MFD_CLOEXEC);
+    if (*file < 0 || modal_disk_write(*file, 0, bytes, (int64_t)length) != 0)
+        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "standard input: cannot be kept, %s", strerror(errno));
+    snprintf(name, 64, MODALINFO_PIPED "%d", *file);
+done:
+    modal_free(&bytes);
+    return status;
 }
 
 static modal_status find_kind(const char *path, const kind **found, modal_error *err)
@@ -119,7 +143,7 @@ static modal_status find_kind(const char *path, const kind **found, modal_error 
 
 static modal_status print_json(tool *t, const json_t *object, modal_error *err)
 {
-    char *text = json_dumps(object, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+    char *text = modal_json_dump(object, JSON_INDENT(2) | JSON_PRESERVE_ORDER, 0);
     FILE *to = tool_text_stream(t);
     if (!text) return modal_error_set(err, MODAL_ERROR_MEMORY, "JSON: out of memory");
     if (to) fprintf(to, "%s\n", text);
@@ -127,22 +151,34 @@ static modal_status print_json(tool *t, const json_t *object, modal_error *err)
     return MODAL_OK;
 }
 
+static void print_line(FILE *to, const char *path, const char *text)
+{
+    tool_put_text(to, path);
+    fputs(": ", to);
+    tool_put_text(to, text);
+    fputc('\n', to);
+}
+
 static modal_status print_findings(tool *t, const char *path, const kind *k, int as_json,
                                    const modal_findings *findings, modal_error *err)
 {
     FILE *to = tool_text_stream(t);
+    char sound[64];
     if (!as_json) {
         for (int64_t i = 0; to && i < findings->n; i++)
-            fprintf(to, "%s: %s\n", path, findings->texts[i]);
-        if (to && findings->n == 0) fprintf(to, "%s: a sound %s\n", path, k->type);
+            print_line(to, path, findings->texts[i]);
+        if (to && findings->n == 0) {
+            snprintf(sound, sizeof sound, "a sound %s", k->type);
+            print_line(to, path, sound);
+        }
         return MODAL_OK;
     }
     json_t *object = json_object(), *list = json_array();
-    json_object_set_new(object, "file", modalinfo_text(path));
+    json_object_set_new(object, "file", modal_json_string(path));
     json_object_set_new(object, "type", json_string(k->type));
     json_object_set_new(object, "sound", json_boolean(findings->n == 0));
     for (int64_t i = 0; i < findings->n; i++)
-        json_array_append_new(list, modalinfo_text(findings->texts[i]));
+        json_array_append_new(list, modal_json_string(findings->texts[i]));
     json_object_set_new(object, "findings", list);
     modal_status status = print_json(t, object, err);
     json_decref(object);
@@ -160,23 +196,35 @@ int main(int argc, char **argv)
     const kind *k = NULL;
     json_t *info = NULL;
     char *other = NULL;
-    const char *path = t.arguments.operands[0];
-    int as_json = tool_count(&t.arguments, "json");
+    const char *path = t.arguments.operands[0], *shown = path;
+    int as_json = tool_count(&t.arguments, "json"), pipe = -1;
+    char piped[64];
 
+    if (strcmp(path, "-") == 0) {
+        MODAL_TRY(take_pipe(&pipe, piped, &err));
+        path = piped;
+        shown = "standard input";
+    }
     MODAL_TRY(find_plain_kind(&path, &other, &k, &err));
     if (!k) MODAL_TRY(find_kind(path, &k, &err));
     if (tool_count(&t.arguments, "check")) {
         MODAL_TRY(k->check(path, &findings, &err));
+        if (k == &kinds[3]) MODAL_TRY(modalinfo_check_others(&t, path, &findings, &err));
         if (findings.n > 0) exit_done = TOOL_EXIT_NO;
-        MODAL_TRY(print_findings(&t, path, k, as_json, &findings, &err));
+        MODAL_TRY(print_findings(&t, pipe < 0 ? path : shown, k, as_json, &findings, &err));
     } else {
         MODAL_TRY(k->describe(path, &info, &err));
+        if (pipe >= 0) json_object_set_new(info, "file", json_string(shown));
         if (as_json)
             MODAL_TRY(print_json(&t, info, &err));
         else if (tool_text_stream(&t))
             modalinfo_print(tool_text_stream(&t), info);
     }
 done:
+    if (pipe >= 0) {
+        tool_name_error(path, shown, &err);
+        close(pipe);
+    }
     modal_free(&other);
     json_decref(info);
     modal_findings_free(&findings);

@@ -9,6 +9,7 @@
 
 #include "formats/hdf5/findings.h"
 #include "lib/base/status.h"
+#include "tools/common/tool.h"
 
 /* Read the file and describe it; the caller owns *info. */
 modal_status modalinfo_describe_basis(const char *path, json_t **info, modal_error *err);
@@ -18,9 +19,13 @@ modal_status modalinfo_describe_sequence(const char *path, json_t **info, modal_
 /* The folder that modaldeform wrote, or the manifest.json in it. */
 modal_status modalinfo_describe_output(const char *path, json_t **info, modal_error *err);
 modal_status modalinfo_check_output(const char *path, modal_findings *findings, modal_error *err);
+/* Names the files beside the manifest that it does not list: a finding where modaldeform gives that name, otherwise a
+ * warning. */
+modal_status modalinfo_check_others(tool *t, const char *path, modal_findings *findings, modal_error *err);
 
-/* A text for JSON; one that is not UTF-8 keeps its ASCII, with ? for the rest. */
-json_t *modalinfo_text(const char *text);
+/* What a pipe brought is a file without a folder: relative links start at the current one. */
+#define MODALINFO_PIPED "/proc/self/fd/"
+int modalinfo_is_piped(const char *path);
 
 /* Prints what one of the above made. */
 void modalinfo_print(FILE *to, const json_t *info);

@@ -9,21 +9,12 @@
 #include "formats/hdf5/provenance_h5.h"
 #include "formats/sequences/sequence.h"
 #include "formats/hdf5/trajectory_h5.h"
+#include "formats/json/json_text.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/material.h"
 #include "tools/modalinfo.h"
 
-json_t *modalinfo_text(const char *text)
-{
-    json_t *value = json_string(text ? text : "");
-    char *copy = NULL;
-    if (value || modal_copy_text(&copy, text, SIZE_MAX, NULL) != MODAL_OK) return value;
-    for (char *c = copy; *c; c++)
-        if ((unsigned char)*c >= 0x80) *c = '?';
-    value = json_string(copy);
-    modal_free(&copy);
-    return value;
-}
+int modalinfo_is_piped(const char *path) { return strncmp(path, MODALINFO_PIPED, strlen(MODALINFO_PIPED)) == 0; }
 
 static void set(json_t *object, const char *key, json_t *value)
 {
@@ -46,7 +37,7 @@ static json_t *begin(const char *path, const char *type)
 {
     struct stat info;
     json_t *object = json_object();
-    set(object, "file", modalinfo_text(path));
+    set(object, "file", modal_json_string(path));
     set(object, "type", json_string(type));
     if (stat(path, &info) == 0) set_integer(object, "bytes", info.st_size);
     return object;
@@ -57,11 +48,11 @@ static json_t *provenance(const modal_provenance *steps, int32_t n)
     json_t *list = json_array();
     for (int32_t i = 0; i < n; i++) {
         json_t *step = json_object();
-        set(step, "tool", modalinfo_text(steps[i].tool));
-        set(step, "version", modalinfo_text(steps[i].version));
-        set(step, "arguments", modalinfo_text(steps[i].arguments));
-        set(step, "inputs", modalinfo_text(steps[i].inputs));
-        set(step, "back_end", modalinfo_text(steps[i].back_end));
+        set(step, "tool", modal_json_string(steps[i].tool));
+        set(step, "version", modal_json_string(steps[i].version));
+        set(step, "arguments", modal_json_string(steps[i].arguments));
+        set(step, "inputs", modal_json_string(steps[i].inputs));
+        set(step, "back_end", modal_json_string(steps[i].back_end));
         json_array_append_new(list, step);
     }
     return list;
@@ -101,7 +92,7 @@ static int64_t count_partly_fixed(const modal_shape *s)
 static json_t *describe_material(const modal_material *m)
 {
     json_t *one = json_object();
-    set(one, "name", modalinfo_text(m->name));
+    set(one, "name", modal_json_string(m->name));
     set(one, "density", json_real(m->density));
     if (m->kind == MODAL_MATERIAL_ISOTROPIC) {
         set(one, "young", json_real(m->young));
@@ -131,7 +122,7 @@ static json_t *describe_solid(const modal_shape *s)
         json_array_append_new(materials, describe_material(&v->materials[i]));
     for (int32_t i = 0; i < v->n_groups; i++) {
         json_t *one = json_object();
-        set(one, "name", modalinfo_text(v->groups[i].name));
+        set(one, "name", modal_json_string(v->groups[i].name));
         set_integer(one, "dimension", v->groups[i].dimension);
         set_integer(one, "nodes", v->groups[i].n_nodes);
         set_integer(one, "elements", v->groups[i].n_elements);
@@ -149,7 +140,7 @@ static json_t *describe_shape(const modal_basis *b, int32_t index)
     int64_t n_boundary = 0, n_objects = 0;
     for (int64_t v = 0; v < s->n_vertices; v++) n_boundary += s->boundary[v];
     for (int32_t i = 0; i < b->n_objects; i++) n_objects += b->objects[i].shape == index;
-    set(shape, "name", modalinfo_text(s->name));
+    set(shape, "name", modal_json_string(s->name));
     set_integer(shape, "objects", n_objects);
     set_integer(shape, "vertices", s->n_vertices);
     set_integer(shape, "triangles", s->n_triangles);
@@ -200,7 +191,7 @@ modal_status modalinfo_describe_basis(const char *path, json_t **info, modal_err
                          &basis, err);
     if (status != MODAL_OK) return status;
     json_t *object = begin(path, "basis"), *shapes = json_array();
-    set(object, "content_hash", json_string(basis.hash));
+    set(object, "content_hash", modal_json_string(basis.hash));
     set_integer(object, "objects", basis.n_objects);
     set_integer(object, "reduced_coordinates", modal_basis_mode_offsets(&basis, NULL));
     for (int32_t i = 0; i < basis.n_shapes; i++)
@@ -235,9 +226,9 @@ static void set_basis_state(json_t *object, const char *path, const modal_trajec
     char *basis_path = NULL;
     modal_basis basis;
     modal_error err = {0};
-    set(state, "path", modalinfo_text(t->basis_path));
-    set(state, "hash", json_string(t->basis_hash));
-    modal_status status = modal_trajectory_basis_path(t, path, &basis_path, &err);
+    set(state, "path", modal_json_string(t->basis_path));
+    set(state, "hash", modal_json_string(t->basis_hash));
+    modal_status status = modal_trajectory_basis_path(t, modalinfo_is_piped(path) ? NULL : path, &basis_path, &err);
     /* no arrays are needed to compare the hashes and the ranks */
     if (status == MODAL_OK) status = modal_basis_read(basis_path, 0, &basis, &err);
     set(state, "found", json_boolean(status == MODAL_OK));
@@ -246,7 +237,7 @@ static void set_basis_state(json_t *object, const char *path, const modal_trajec
         set(state, "matches", json_boolean(status == MODAL_OK));
         modal_basis_free(&basis);
     }
-    if (status != MODAL_OK) set(state, "problem", modalinfo_text(err.message));
+    if (status != MODAL_OK) set(state, "problem", modal_json_string(err.message));
     modal_free(&basis_path);
     set(object, "basis", state);
 }
@@ -329,10 +320,10 @@ static modal_status read_sequence(const modal_h5_in *in, json_t *object)
         int64_t rows[2] = {-1, modal_sequence_arrays[i].components};
         MODAL_TRY(modal_h5_read_array(in, &data, name, MODAL_H5_F32, rows[1] > 1 ? 2 : 1, rows,
                                       MODAL_H5_OPTIONAL, NULL));
-        if (rows[0] >= 0) json_array_append_new(arrays, json_string(name));
+        if (rows[0] >= 0) json_array_append_new(arrays, modal_json_string(name));
     }
     MODAL_TRY(modal_h5_read_text(in, &modal, "basis_hash", &hash));
-    set(object, "basis_hash", modalinfo_text(hash));
+    set(object, "basis_hash", modal_json_string(hash));
     MODAL_TRY(modal_provenance_read(in, &modal, MODAL_H5_OPTIONAL, &list, &n_steps));
     set(object, "provenance", provenance(list, n_steps));
 done:

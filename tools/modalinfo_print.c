@@ -3,6 +3,7 @@
 
 #include "lib/basis/basis.h"
 #include "lib/mesh/material.h"
+#include "tools/common/tool.h"
 #include "tools/modalinfo.h"
 
 static long long integer(const json_t *object, const char *key)
@@ -15,21 +16,26 @@ static double number(const json_t *object, const char *key)
     return json_number_value(json_object_get(object, key));
 }
 
-/* A text from a file, on one line, and without what would steer a terminal. */
-static void put_text(FILE *to, const char *text)
-{
-    for (const char *c = text ? text : ""; *c; c++)
-        if (*c == '\n')
-            fputs("; ", to);
-        else
-            fputc((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, to);
-}
-
 static void put(FILE *to, const char *label, const json_t *object, const char *key)
 {
     fprintf(to, "%-22s", label);
-    put_text(to, json_string_value(json_object_get(object, key)));
+    tool_put_text(to, json_string_value(json_object_get(object, key)));
     fputc('\n', to);
+}
+
+/* One input a line. */
+static void put_inputs(FILE *to, const char *inputs)
+{
+    const char *label = "    inputs";
+    for (size_t length; *inputs; inputs += length + (inputs[length] == '\n')) {
+        char line[4096];
+        length = strcspn(inputs, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)(length < sizeof line ? length : sizeof line - 1), inputs);
+        fprintf(to, "%-22s", label);
+        tool_put_text(to, line);
+        fputc('\n', to);
+        label = "";
+    }
 }
 
 static void print_provenance(FILE *to, const json_t *info)
@@ -38,14 +44,14 @@ static void print_provenance(FILE *to, const json_t *info)
     json_t *step;
     json_array_foreach (json_object_get(info, "provenance"), i, step) {
         fprintf(to, "%-22s", i == 0 ? "made by" : "  then");
-        put_text(to, json_string_value(json_object_get(step, "tool")));
+        tool_put_text(to, json_string_value(json_object_get(step, "tool")));
         fputc(' ', to);
-        put_text(to, json_string_value(json_object_get(step, "version")));
+        tool_put_text(to, json_string_value(json_object_get(step, "version")));
         fputs(": ", to);
-        put_text(to, json_string_value(json_object_get(step, "arguments")));
+        tool_put_text(to, json_string_value(json_object_get(step, "arguments")));
         fputc('\n', to);
         if (json_string_length(json_object_get(step, "inputs")))
-            put(to, "    inputs", step, "inputs");
+            put_inputs(to, json_string_value(json_object_get(step, "inputs")));
         if (json_string_length(json_object_get(step, "back_end")))
             put(to, "    back end", step, "back_end");
     }
@@ -71,7 +77,7 @@ static void print_solid(FILE *to, const json_t *solid)
     fputc('\n', to);
     json_array_foreach (json_object_get(solid, "materials"), i, one) {
         fprintf(to, "  %-20s", i == 0 ? "materials" : "");
-        put_text(to, json_string_value(json_object_get(one, "name")));
+        tool_put_text(to, json_string_value(json_object_get(one, "name")));
         if (json_object_get(one, "young"))
             fprintf(to, ": E %.6g Pa, nu %.6g", number(one, "young"), number(one, "poisson"));
         else
@@ -82,7 +88,7 @@ static void print_solid(FILE *to, const json_t *solid)
     }
     json_array_foreach (json_object_get(solid, "groups"), i, one) {
         fprintf(to, "  %-20s\"", i == 0 ? "groups" : "");
-        put_text(to, json_string_value(json_object_get(one, "name")));
+        tool_put_text(to, json_string_value(json_object_get(one, "name")));
         fprintf(to, "\" of dimension %lld: %lld nodes, %lld elements\n",
                 integer(one, "dimension"), integer(one, "nodes"), integer(one, "elements"));
     }
@@ -93,7 +99,7 @@ static void print_shape(FILE *to, const json_t *shape)
     size_t i;
     json_t *mode, *box = json_object_get(shape, "bounding_box");
     fputs("\nshape \"", to);
-    put_text(to, json_string_value(json_object_get(shape, "name")));
+    tool_put_text(to, json_string_value(json_object_get(shape, "name")));
     fprintf(to, "\"\n  %-20s%lld\n", "objects", integer(shape, "objects"));
     fprintf(to, "  %-20s%lld (%lld on open edges)\n", "vertices", integer(shape, "vertices"),
             integer(shape, "boundary_vertices"));
@@ -185,7 +191,7 @@ static void print_sequence(FILE *to, const json_t *info)
     fprintf(to, "%-22s%lld\n%-22s%lld\n%-22s", "points", integer(info, "points"), cells,
             integer(info, cells), "arrays");
     json_array_foreach (json_object_get(info, "arrays"), i, name)
-        fprintf(to, "%s%s", i ? ", " : "", json_string_value(name));
+        fputs(i ? ", " : "", to), tool_put_text(to, json_string_value(name));
     fputc('\n', to);
     put(to, "hash of its basis", info, "basis_hash");
 }
@@ -206,7 +212,7 @@ static void print_output(FILE *to, const json_t *manifest)
             integer(manifest, cells));
     json_array_foreach (json_object_get(manifest, "files"), i, file) {
         fprintf(to, "%-22s", i == 0 ? "files" : "");
-        put_text(to, json_string_value(json_object_get(file, "name")));
+        tool_put_text(to, json_string_value(json_object_get(file, "name")));
         fprintf(to, ", %lld bytes\n", integer(file, "bytes"));
     }
 }

@@ -2,6 +2,7 @@
 /* modalmesh: from a surface, a geometry or a volume mesh to a volume mesh that modalpack reads. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -12,10 +13,13 @@
 #include "formats/meshes/mesh_read.h"
 #include "formats/meshes/msh_write.h"
 #include "formats/meshes/surface_read.h"
+#include "formats/meshes/text_reader.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/check.h"
 #include "lib/mesh/raise_order.h"
 #include "lib/mesh/shells.h"
+#include "tools/common/commit.h"
+#include "tools/common/files.h"
 #include "tools/common/output.h"
 #include "tools/common/tool.h"
 #include "tools/modalmesh.h"
@@ -40,7 +44,7 @@ static const tool_option options[] = {
     {"check", 0, NULL, NULL, "Print a report of the input surface and of the mesh.", 0},
     {"time-limit", 0, "S", "600", "Most seconds that the meshing library may take.", 0},
     {"materials-out", 0, "FILE.json", NULL,
-     "Write the materials of a volume mesh, which OUT.msh cannot hold, for modalpack --materials.", 0},
+     "Write the materials of a volume mesh, which OUT.msh cannot hold, for modalpack --materials.", TOOL_WRITES},
     {"text", 0, NULL, NULL, "Write the .msh file as text.", 0},
     TOOL_OPTION_FORCE,
     TOOL_OPTION_THREADS,
@@ -61,6 +65,9 @@ static const tool_program program = {
     .options = options,
     .least_operands = 1,
     .most_operands = 2,
+    .input_traits = TOOL_READS,
+    .output = 2,
+    .output_traits = TOOL_WRITES,
     .notes = "Surfaces: .obj .stl .ply .off. Geometries, through Gmsh: .step .stp .brep .iges .igs .geo.\n"
              "Volume meshes: .msh .veg .inp .mesh .meshb .node .ele .face .vtk .vtu.\n"
              "OUT is Gmsh's format 4.1, binary. Without OUT, --check ends with 1 where the surface bounds no\n"
@@ -145,11 +152,6 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
     r->materials = tool_value(a, "materials-out");
     if (r->materials && (r->kind != VOLUME || !r->output))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--materials-out: needs a volume mesh and OUT.msh, %s", r->input);
-    if (r->output) MODAL_TRY(tool_refuse_same_file(r->input, r->output, err));
-    if (r->materials) {
-        MODAL_TRY(tool_refuse_same_file(r->input, r->materials, err));
-        MODAL_TRY(tool_refuse_same_file(r->output, r->materials, err));
-    }
 done:
     return status;
 }
@@ -179,7 +181,7 @@ done:
 }
 
 static modal_status mesh_surface(tool *t, const request *r, const modal_surface_mesh *surface,
-                                 const modal_surface_summary *summary, int log, modal_volume_mesh *mesh,
+                                 const modal_surface_summary *summary, modal_volume_mesh *mesh,
                                  double *seconds, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -213,11 +215,35 @@ static modal_status mesh_surface(tool *t, const request *r, const modal_surface_
     order.n_shells = shells.n;
     order.outer = shells.outer;
     order.volume = shells.volume;
-    MODAL_TRY(modalmesh_run(r->engine, &order, r->time_limit, log, mesh, seconds, err));
+    MODAL_TRY(modalmesh_run(t, r->engine, &order, r->time_limit, mesh, seconds, err));
 done:
     modal_free(&patch);
     modal_shells_free(&shells);
     return status;
+}
+
+/* Gmsh opens what a script of its includes or merges, beside the script: every text in quotes that is there as a file
+ * counts as read. */
+static void note_included(const char *path, int depth)
+{
+    enum { DEEPEST = 8 };
+    char *script = NULL, name[PATH_MAX];
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    int64_t length = 0;
+    if (!dot || (strcasecmp(dot, ".geo") != 0 && strcasecmp(dot, ".geo_unrolled") != 0) || depth > DEEPEST ||
+        modal_file_load(path, &script, &length, NULL) != MODAL_OK)
+        return;
+    const char *const end = script + length, *open = memchr(script, '"', (size_t)length), *close;
+    while (open && (close = memchr(open + 1, '"', (size_t)(end - open - 1)))) {
+        const int folder = slash && open[1] != '/' ? (int)(slash - path + 1) : 0, n = (int)(close - open - 1);
+        if (n > 0 && n < PATH_MAX && !memchr(open + 1, 0, (size_t)n) &&
+            snprintf(name, sizeof name, "%.*s%.*s", folder, path, n, open + 1) < PATH_MAX && access(name, F_OK) == 0) {
+            tool_files_read(name);
+            note_included(name, depth + 1);
+        }
+        open = memchr(close + 1, '"', (size_t)(end - close - 1));
+    }
+    modal_free(&script);
 }
 
 static modal_status make_mesh(tool *t, const request *r, modal_volume_mesh *mesh, int *is_sound,
@@ -226,7 +252,6 @@ static modal_status make_mesh(tool *t, const request *r, modal_volume_mesh *mesh
     modal_status status = MODAL_OK;
     modal_surface_mesh surface = {0};
     modal_surface_summary summary = {0};
-    int log = t->verbose ? 2 : -1;
     double start, library = 0;
     if (r->kind == VOLUME) {
         start = tool_seconds();
@@ -241,14 +266,17 @@ static modal_status make_mesh(tool *t, const request *r, modal_volume_mesh *mesh
     } else if (access(r->input, R_OK) != 0) {
         /* Gmsh makes an empty model of a file that is not there. */
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot be read", r->input);
+    } else {
+        note_included(r->input, 0);
+        MODAL_TRY(tool_files_check(err));
     }
     start = tool_seconds();
     if (r->kind == SURFACE) {
-        MODAL_TRY(mesh_surface(t, r, &surface, &summary, log, mesh, &library, err));
+        MODAL_TRY(mesh_surface(t, r, &surface, &summary, mesh, &library, err));
     } else {
         modalmesh_order order = {.path = r->input, .size = r->size, .n_nodes = r->n_nodes,
                                  .order = r->order == 2 ? 2 : 1};
-        MODAL_TRY(modalmesh_run(r->engine, &order, r->time_limit, log, mesh, &library, err));
+        MODAL_TRY(modalmesh_run(t, r->engine, &order, r->time_limit, mesh, &library, err));
     }
     tool_stage(t, r->engine, library, -1);
     tool_stage(t, "start the library, take its mesh", tool_seconds() - start - library, -1);
@@ -318,6 +346,7 @@ int main(int argc, char **argv)
     modal_volume_mesh mesh = {0};
     MODAL_TRY(read_request(&t, &r, &err));
     omp_set_num_threads(r.threads);
+    if (r.output) MODAL_TRY(tool_outputs_recover(r.output, &err));
     if (r.output) MODAL_TRY(tool_output_begin(&output, r.output, tool_count(&t.arguments, "force"), &err));
     if (r.materials)
         MODAL_TRY(tool_output_begin(&materials, r.materials, tool_count(&t.arguments, "force"), &err));
@@ -327,8 +356,8 @@ int main(int argc, char **argv)
     if (r.output) {
         double start = tool_seconds();
         MODAL_TRY(modal_msh_write(output.temporary, &mesh, !tool_count(&t.arguments, "text"), &err));
-        if (r.materials) MODAL_TRY(tool_output_commit(&materials, &err));
-        MODAL_TRY(tool_output_commit(&output, &err));
+        tool_output *const both[] = {&materials, &output};
+        MODAL_TRY(r.materials ? tool_outputs_commit(both, 2, NULL, &err) : tool_output_complete(&output, &err));
         tool_stage(&t, "write mesh", tool_seconds() - start, -1);
     }
 done:

@@ -45,10 +45,12 @@ const char *modalmesh_engine_version(const char *name);
 /* The name of a patch's group. */
 void modalmesh_group_name(const modalmesh_order *order, int32_t patch, char name[256]);
 
+struct tool;
+
 /* Runs an engine in a child process. Its own error is passed on; a crash or an end without an answer is
  * MODAL_ERROR_SYSTEM, more than `seconds` MODAL_ERROR_NOT_CONVERGED, both with the name. What the
- * library prints goes to `log` (a descriptor, or -1: nowhere). *library_seconds: of that the library's. */
-modal_status modalmesh_run(const char *name, const modalmesh_order *order, double seconds, int log,
+ * library prints is said by `t` with --verbose, line by line, else lost. *library_seconds: of that the library's. */
+modal_status modalmesh_run(struct tool *t, const char *name, const modalmesh_order *order, double seconds,
                            modal_volume_mesh *mesh, double *library_seconds, modal_error *err);
 
 double modalmesh_seconds(void); /* monotonic, in modules, too */

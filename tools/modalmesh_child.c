@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "lib/base/memory.h"
+#include "tools/common/tool.h"
 #include "tools/modalmesh.h"
 
 /* ---- the way back ---- */
@@ -246,7 +247,7 @@ static _Noreturn void be_the_child(const char *name, const modalmesh_order *orde
     setrlimit(RLIMIT_CORE, &none);
     for (int s = 1; s < 32; s++)
         if (s != SIGKILL && s != SIGSTOP) signal(s, SIG_DFL);
-    int nowhere = open("/dev/null", O_RDWR);
+    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC); /* not 0 to 2: the tool has these open, whatever it was given */
     dup2(nowhere, 0);
     dup2(log >= 0 ? log : nowhere, 1);
     dup2(log >= 0 ? log : nowhere, 2);
@@ -266,9 +267,42 @@ static _Noreturn void be_the_child(const char *name, const modalmesh_order *orde
     _exit(written ? 0 : 99);
 }
 
+/* What the library prints, as it comes; said line by line. */
+typedef struct child_log {
+    int end; /* of a pipe, or -1 */
+    size_t used;
+    char line[512];
+} child_log;
+
+static void say_line(tool *t, child_log *log)
+{
+    log->line[log->used] = '\0';
+    if (log->used > 0) tool_detail(t, "%s", log->line);
+    log->used = 0;
+}
+
+/* Says what is there; at the end of the pipe, which it then closes, the last line, too. */
+static void read_log(tool *t, child_log *log)
+{
+    char bytes[4096];
+    ssize_t n;
+    while (log->end >= 0 && (n = read(log->end, bytes, sizeof bytes)) != 0) {
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && errno == EAGAIN) return;
+        if (n < 0) break;
+        for (ssize_t i = 0; i < n; i++) {
+            if (bytes[i] == '\n' || bytes[i] == '\r' || log->used + 1 == sizeof log->line) say_line(t, log);
+            if (bytes[i] != '\n' && bytes[i] != '\r') log->line[log->used++] = bytes[i];
+        }
+    }
+    say_line(t, log);
+    if (log->end >= 0) close(log->end);
+    log->end = -1;
+}
+
 /* Waits until the pipe has a byte, the answer is there, or its other end is closed, which the child's end
  * does; 0 when time is over. */
-static int wait_for_end(int pipe_end, double seconds)
+static int wait_for_end(tool *t, int pipe_end, child_log *log, double seconds)
 {
     struct timespec start, now;
     clock_gettime(CLOCK_MONOTONIC, &start);
@@ -276,34 +310,42 @@ static int wait_for_end(int pipe_end, double seconds)
         clock_gettime(CLOCK_MONOTONIC, &now);
         double left = seconds - (double)(now.tv_sec - start.tv_sec) - 1e-9 * (double)(now.tv_nsec - start.tv_nsec);
         if (left <= 0) return 0;
-        struct pollfd end = {pipe_end, POLLIN, 0};
-        int got = poll(&end, 1, left < 1000 ? (int)ceil(1000 * left) : 1000000);
-        if (got > 0) return 1;
+        struct pollfd ends[2] = {{pipe_end, POLLIN, 0}, {log->end, POLLIN, 0}}; /* -1 is left out */
+        int got = poll(ends, 2, left < 1000 ? (int)ceil(1000 * left) : 1000000);
         if (got < 0 && errno != EINTR) return 1;
+        if (got > 0 && ends[1].revents) read_log(t, log);
+        if (got > 0 && ends[0].revents) return 1;
     }
 }
 
-modal_status modalmesh_run(const char *name, const modalmesh_order *order, double seconds, int log,
+modal_status modalmesh_run(tool *t, const char *name, const modalmesh_order *order, double seconds,
                            modal_volume_mesh *mesh, double *library_seconds, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    int ends[2] = {-1, -1}, answer = -1, result = 0;
+    int ends[2] = {-1, -1}, log_ends[2] = {-1, -1}, answer = -1, result = 0;
+    child_log log = {-1, 0, ""};
     pid_t child = -1;
     FILE *file = NULL;
     memset(mesh, 0, sizeof *mesh);
     answer = memfd_create("mesh", MFD_CLOEXEC);
     if (answer < 0 || pipe2(ends, O_CLOEXEC) != 0)
         MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be started, %s", name, strerror(errno));
+    if (t->verbose && pipe2(log_ends, O_CLOEXEC) != 0)
+        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be started, %s", name, strerror(errno));
+    log.end = log_ends[0];
+    if (log.end >= 0) fcntl(log.end, F_SETFL, O_NONBLOCK);
     fflush(NULL);
     child = fork();
     if (child < 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be started, %s", name, strerror(errno));
     if (child == 0) {
         close(ends[0]);
-        be_the_child(name, order, log, answer, ends[1]);
+        be_the_child(name, order, log_ends[1], answer, ends[1]);
     }
     close(ends[1]);
     ends[1] = -1;
-    if (!wait_for_end(ends[0], seconds)) {
+    if (log_ends[1] >= 0) close(log_ends[1]);
+    log_ends[1] = -1;
+    if (!wait_for_end(t, ends[0], &log, seconds)) {
         kill(child, SIGKILL);
         waitpid(child, &result, 0);
         MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "%s: %s not finished after %g s", order->path, name, seconds);
@@ -322,6 +364,10 @@ modal_status modalmesh_run(const char *name, const modalmesh_order *order, doubl
     status = read_answer(file, mesh, library_seconds, err);
     if (is_there) waitpid(child, &result, WNOHANG); /* it only has memory left to give back */
 done:
+    read_log(t, &log);
+    say_line(t, &log);
+    if (log.end >= 0) close(log.end);
+    if (log_ends[1] >= 0) close(log_ends[1]);
     if (file) fclose(file);
     if (answer >= 0) close(answer);
     for (int i = 0; i < 2; i++)

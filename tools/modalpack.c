@@ -13,6 +13,7 @@
 #include "lib/mesh/shape_surface.h"
 #include "lib/reduced/derivatives.h"
 #include "lib/reduced/stvk.h"
+#include "tools/common/commit.h"
 #include "tools/modalpack.h"
 
 static const tool_option options[] = {
@@ -27,26 +28,26 @@ static const tool_option options[] = {
     {"material", 0, "GROUP=E,NU,RHO", NULL,
      "Material of a volume group; goes before the three options above and before what the mesh file "
      "says. May be repeated.",
-     1},
+     TOOL_REPEATABLE},
     {"materials", 0, "FILE.json", NULL,
      "Materials of many groups, isotropic or orthotropic (formats/materials.md); goes before the plain "
      "options, --material before it.",
-     0},
+     TOOL_READS},
     {"fixed", 0, "WHAT[@XYZ]", NULL,
      "Nodes that do not move: a named group of the mesh (2:NAME for the one of dimension 2, where several "
      "bear that name), box:X,Y,Z:X,Y,Z (low and high corner), plane:X,Y,Z:NX,NY,NZ (on the plane through "
      "the point and on the side that the normal points to), or a VegaFEM .bou file of node numbers. "
      "@x, @yz and so on at the end: these components only. May be repeated; without it the body is free.",
-     1},
+     TOOL_REPEATABLE | TOOL_READS},
     {"surface", 0, "FINE", NULL,
      "Deform this finer surface, embedded in the solid, instead of the solid's own boundary: "
-     ".obj, .stl, .ply or .off. With several meshes: one for each, in their order.", 1},
+     ".obj, .stl, .ply or .off. With several meshes: one for each, in their order.", TOOL_REPEATABLE | TOOL_READS},
     {"mass", 0, "consistent|lumped", "consistent", "Mass matrix: consistent or lumped.", 0},
     {"snapshots", 0, "FILE", NULL,
      "A basis of these motions instead (proper orthogonal decomposition): snapshots.h5 with displacements "
      "of all nodes, or a sequence.vtkhdf whose points are the nodes. Without --modes and --energy: an "
      "energy of 0.9999. With several meshes: one for each, in their order.",
-     1},
+     TOOL_REPEATABLE | TOOL_READS},
     {"energy", 0, "SHARE", NULL,
      "With --snapshots: as few columns as keep this share of their energy (mass-weighted squares), at "
      "most --modes, or 200.",
@@ -55,7 +56,7 @@ static const tool_option options[] = {
      "A VegaFEM basis instead: the columns of FILE (.U, .Ulin; float32 where it is called .float) in their order, all of "
      "them or the first --modes. MESH is their solid, or the surface that they move (.obj). With several meshes: one for "
      "each, in their order.",
-     1},
+     TOOL_REPEATABLE | TOOL_READS},
     {"reduced-forces", 0, NULL, NULL,
      "Store the coefficients of the reduced internal forces of St. Venant-Kirchhoff material, for "
      "large deformations.",
@@ -72,6 +73,10 @@ static const tool_option options[] = {
      "What the factor of the stiffness is stored in. float32 takes half the memory, and the modes are as exact: "
      "each solve is made so by a few steps of conjugate gradients. auto: float32 where float64 does not fit into "
      "the memory.",
+     0},
+    {"volume-modes", 0, "none|float32|float64", "float32",
+     "The modes at the solid's nodes, which modaldeform --output-mesh volume and scenes with frames that move need: left "
+     "out, or stored in float32 (as exact as the surface's), or in float64.",
      0},
     {"backend", 0, "NAME", "auto", "Where reduced forces are summed: auto, ref, cpu, cuda or cuda:N.", 0},
     TOOL_OPTION_FORCE,
@@ -96,6 +101,9 @@ static const tool_program program = {
     .options = options,
     .least_operands = 2,
     .most_operands = INT_MAX,
+    .input_traits = TOOL_READS,
+    .output = -1,
+    .output_traits = TOOL_WRITES,
     .notes = "MESH is one of formats/meshes.md (.msh, .veg, .inp, .mesh, .meshb, .node, .vtk, .vtu), in metres, of\n"
              "tetrahedra of 4 or 10 nodes, hexahedra of 8 or 20, wedges, pyramids. Units are SI throughout.\n"
              "Several meshes make a basis of several shapes, each mesh (or with --shapes part of it) an object.",
@@ -115,13 +123,10 @@ static int makes_shapes(const request *r)
     return !(r->surface_path || r->snapshots_path || r->import_path) && (r->n_meshes > 1 || r->shapes != SHAPES_ONE);
 }
 
-/* Each mesh has one of these files or none has, and none of them is the output. */
+/* Each mesh has one of these files or none has. */
 static modal_status check_files(const tool_arguments *a, const request *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    for (int i = 0; i < r->n_meshes; i++)
-        MODAL_TRY(tool_refuse_same_file(r->mesh_paths[i], r->basis_path, err));
-    if (r->materials_path) MODAL_TRY(tool_refuse_same_file(r->materials_path, r->basis_path, err));
     for (int k = 0; k < N_OWN_FILES; k++) {
         const int n = tool_count(a, own_files[k]);
         if (n == 0) continue;
@@ -130,8 +135,6 @@ static modal_status check_files(const tool_arguments *a, const request *r, modal
                        tool_value(a, "shapes"));
         if (n != r->n_meshes)
             MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: one for each mesh, %d for %d", own_files[k], n, r->n_meshes);
-        for (int i = 0; i < n; i++)
-            MODAL_TRY(tool_refuse_same_file(tool_value_at(a, own_files[k], i), r->basis_path, err));
     }
 done:
     return status;
@@ -203,6 +206,13 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--factor: must be auto, float64 or float32, %s", factor);
     if (r->factor != MODAL_FACTOR_AUTO && (r->snapshots_path || r->import_path))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--factor: is for natural modes");
+    const char *kept = tool_value(a, "volume-modes");
+    if (strcmp(kept, "float32") == 0)
+        r->volume_modes = MODAL_KEEP_FLOAT32;
+    else if (strcmp(kept, "float64") == 0)
+        r->volume_modes = MODAL_KEEP_FLOAT64;
+    else if (strcmp(kept, "none") != 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--volume-modes: must be none, float32 or float64, %s", kept);
     MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
     if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s",
@@ -229,6 +239,7 @@ static modal_status make_shape(tool *t, const request *r, modal_shape *shape, mo
     if (r->n_linear > 0) MODAL_TRY(modalpack_add_derivatives(t, r, shape, err));
     MODAL_TRY(modalpack_reduced_forces(t, r, shape, err));
     MODAL_TRY(modal_shape_modal_matrix(shape, err));
+    MODAL_TRY(modal_shape_keep_modes(shape, r->volume_modes, err));
 done:
     return status;
 }
@@ -294,7 +305,7 @@ int main(int argc, char **argv)
         MODAL_TRY(modalpack_write(&t, &r, &output, &basis, &err));
     }
     const double start = tool_seconds();
-    MODAL_TRY(tool_output_commit(&output, &err));
+    MODAL_TRY(tool_output_complete(&output, &err));
     tool_stage(&t, "sync", tool_seconds() - start, -1);
     if (makes_shapes(&r) || r.n_meshes > 1)
         modalpack_print_shapes(&t, &basis);

@@ -5,6 +5,7 @@
 
 #include "kernels/device.h"
 #include "lib/basis/basis.h"
+#include "lib/basis/node_modes.h"
 #include "lib/modes/modes.h"
 #include "lib/reduced/derivatives.h"
 #include "tools/common/output.h"
@@ -31,6 +32,7 @@ typedef struct request {
     int reduced_forces;
     int sturm;
     modal_modes_factor factor;
+    modal_modes_kept volume_modes; /* --volume-modes */
     int64_t memory_limit; /* bytes of the eigenvalue computation, 0: what the machine has */
     double available_memory; /* what that was a moment ago, 0: to be asked */
     modal_device device; /* --backend: of the reduced forces, "cpu" without */

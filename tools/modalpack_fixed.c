@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/meshes/bou.h"
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "tools/modalpack.h"
 
@@ -138,7 +139,7 @@ static modal_status mark_selection(const modal_volume_mesh *mesh, const char *na
         MODAL_TRY(mark_region(mesh, name, components, held, &n, err));
         if (n == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "--fixed: no node of the solid there, %s", name);
     } else {
-        FILE *file = fopen(name, "r");
+        FILE *file = modal_disk_stream(name);
         *known = file != NULL;
         if (file) {
             fclose(file);

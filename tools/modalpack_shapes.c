@@ -250,8 +250,9 @@ static modal_status step_forces(const request *r, modal_shape *shape, int64_t in
 static modal_status step_finish(const request *r, modal_shape *shape, int64_t index, int n_threads,
                                 const modal_progress *progress, void *context, modal_error *err)
 {
-    (void)r, (void)n_threads, (void)progress;
+    (void)n_threads, (void)progress;
     modal_status status = modal_shape_modal_matrix(shape, err);
+    if (status == MODAL_OK) status = modal_shape_keep_modes(shape, r->volume_modes, err);
     if (status == MODAL_OK) status = modalpack_writer_ready(context, index, err);
     return status;
 }
@@ -384,8 +385,10 @@ void modalpack_print_shapes(tool *t, const modal_basis *basis)
         const modal_shape *shape = &basis->shapes[k];
         int64_t n_objects = 0;
         for (int32_t i = 0; i < basis->n_objects; i++) n_objects += basis->objects[i].shape == k;
-        fprintf(to, "%5d %9" PRId64 " %9" PRId64 " %6d %15.8g  %s\n", k, shape->volume.n_nodes, n_objects,
-                shape->n_modes, shape->frequencies[0], shape->name);
+        fprintf(to, "%5d %9" PRId64 " %9" PRId64 " %6d %15.8g  ", k, shape->volume.n_nodes, n_objects, shape->n_modes,
+                shape->frequencies[0]);
+        tool_put_text(to, shape->name);
+        fputc('\n', to);
     }
     if (basis->n_shapes > MOST && !t->verbose)
         fprintf(to, "and %d more; modalinfo lists them\n", basis->n_shapes - MOST);

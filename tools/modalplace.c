@@ -8,7 +8,7 @@
 #include "formats/hdf5/h5_util.h"
 #include "lib/base/memory.h"
 #include "lib/dynamics/motion.h"
-#include "tools/common/output.h"
+#include "tools/common/commit.h"
 #include "tools/common/tool.h"
 
 static const tool_option options[] = {TOOL_OPTION_FORCE, TOOL_OPTIONS_COMMON, {0}};
@@ -25,6 +25,9 @@ static const tool_program program = {
     .options = options,
     .least_operands = 3,
     .most_operands = 4096,
+    .input_traits = TOOL_READS,
+    .output = 2,
+    .output_traits = TOOL_WRITES,
     .notes =
         "PLACES is a CSV list, a line an object: object,shape,parent,x,y,z,rx,ry,rz. Objects count from 0 in\n"
         "order; shapes count from 0 through the given bases, one after the other; the parent is the\n"
@@ -135,14 +138,12 @@ int main(int argc, char **argv)
     int64_t capacity = 0;
     const char *const *operands = (const char *const *)t.arguments.operands;
 
-    for (int i = 0; i < t.arguments.n_operands; i++)
-        if (i != 1) MODAL_TRY(tool_refuse_same_file(operands[i], operands[1], &err));
     MODAL_TRY(tool_output_begin(&output, operands[1], tool_count(&t.arguments, "force") > 0, &err));
     for (int i = 2; i < t.arguments.n_operands; i++) MODAL_TRY(take_shapes(operands[i], &basis, &capacity, &err));
     MODAL_TRY(place_objects(operands[0], &basis, &err));
     MODAL_TRY(add_provenance(&t, &basis, &err));
     MODAL_TRY(modal_basis_write(output.temporary, &basis, &err));
-    MODAL_TRY(tool_output_commit(&output, &err));
+    MODAL_TRY(tool_output_complete(&output, &err));
     tool_note(&t, "%d objects of %d shapes, %lld modes in all", basis.n_objects, basis.n_shapes,
               (long long)modal_basis_mode_offsets(&basis, NULL));
 done:

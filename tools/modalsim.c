@@ -18,15 +18,15 @@ static const tool_option options[] = {
      "Impulse in N s on object 0 at T seconds (default 0, right after frame 0). WHERE is a vertex of "
      "the deformed surface, counted from 0 in the user's order, or a point x,y,z, which stands for "
      "the vertex nearest to it at rest. May be repeated.",
-     1},
+     TOOL_REPEATABLE},
     {"base-acceleration", 0, "FILE", NULL,
      "Acceleration of the support of every object: CSV lines t,ax,ay,az in s and m/s^2, straight "
      "lines between them, 0 before the first and after the last.",
-     0},
+     TOOL_READS},
     {"initial", 0, "MODE=Q", NULL,
      "Reduced coordinate of a mode (counted from 0) of every object at t = 0, in sqrt(kg) m. May be "
      "repeated, once for each mode.",
-     1},
+     TOOL_REPEATABLE},
     {"static", 0, NULL, NULL,
      "Start in static equilibrium under the gravity and the base acceleration at t = 0. Without "
      "--duration write that one frame.",
@@ -35,7 +35,7 @@ static const tool_option options[] = {
      "A scene (JSON, formats/scene.md) instead of the options above: large deformations, wind, forces and ground over "
      "time, moving and free objects, objects that hang on others. One with \"response\" makes a table (CSV) in "
      "the place of TRAJ: amplitudes and phases over frequencies.",
-     0},
+     TOOL_READS},
     {"backend", 0, "NAME", "auto",
      "With --scene: auto, ref, cpu, cuda or cuda:N.", 0},
     TOOL_OPTION_THREADS,
@@ -43,10 +43,10 @@ static const tool_option options[] = {
      "Most main memory for the basis and what is made of it, e.g. 800M or 4G; frames take none, but for those "
      "that go to standard output.",
      0},
-    {"checkpoint", 0, "FILE", NULL, "With --scene: keep there all that the run needs to go on.", 0},
+    {"checkpoint", 0, "FILE", NULL, "With --scene: keep there all that the run needs to go on.", TOOL_WRITES},
     {"checkpoint-every", 0, "N", "100", "Frames between checkpoints.", 0},
     {"restart", 0, "FILE", NULL,
-     "With --scene: go on from a checkpoint of the same basis and scene, to the same bytes.", 0},
+     "With --scene: go on from a checkpoint of the same basis and scene, to the same bytes.", TOOL_READS},
     {"keep-partial", 0, NULL, NULL,
      "With --scene: when the motion fails or a signal comes, write the trajectory up to there.", 0},
     TOOL_OPTION_FORCE,
@@ -66,6 +66,9 @@ static const tool_program program = {
     .options = options,
     .least_operands = 2,
     .most_operands = 2,
+    .input_traits = TOOL_READS,
+    .output = 2,
+    .output_traits = TOOL_WRITES | TOOL_PIPE,
     .notes =
         "Each mode is a damped oscillator, q'' + 2 zeta omega q' + omega^2 q = f(t), solved exactly for\n"
         "loads that are linear between their breakpoints: there is no time-step error, and the frame\n"

@@ -7,6 +7,7 @@
 
 #include "formats/hdf5/basis_tiles.h"
 #include "formats/hdf5/trajectory_h5.h"
+#include "kernels/reduced_step/reduced_step.h"
 #include "lib/basis/basis.h"
 #include "lib/dynamics/scene.h"
 #include "lib/trajectory/trajectory.h"
@@ -26,6 +27,7 @@ typedef struct request {
     const char *back_end, *checkpoint_path, *restart_path;
     int64_t checkpoint_every;    /* frames */
     int64_t memory_limit;        /* bytes, 0: any */
+    int n_threads;               /* for scenes; the others have too little to do */
     int keep_partial;
     int to_stdout, force, start_static;
     double fps; /* 0: one frame */
@@ -62,6 +64,17 @@ modal_status modalsim_scene(tool *t, const request *r, tool_output *output, moda
 modal_status modalsim_response(tool *t, const request *r, const modal_scene *scene, const modal_basis *basis,
                                tool_output *output, modal_error *err);
 
+/* How long a run will take, by what it has taken: a day or more is warned of, once. */
+typedef struct modalsim_pace {
+    double started; /* tool_seconds() */
+    int warned;
+} modalsim_pace;
+void modalsim_watch(tool *t, modalsim_pace *pace, const char *what, int64_t done, int64_t all);
+
+/* Numbers of an object in a checkpoint beside its coordinates: the members of modal_step_frame, and energies. */
+enum { MODALSIM_MEASURE_NUMBERS = 4,
+       MODALSIM_STATE_NUMBERS = (int)(sizeof(modal_step_frame) / sizeof(double)) + MODALSIM_MEASURE_NUMBERS };
+
 /* A trajectory that is written while it is made. */
 typedef struct modalsim_writer {
     tool *t;
@@ -69,9 +82,11 @@ typedef struct modalsim_writer {
     tool_output *output;
     modal_trajectory head; /* no arrays of frames */
     modal_trajectory_out *out;
+    modalsim_pace pace; /* of the frames, where the frames are all that is counted */
 } modalsim_writer;
 
-/* Opens it, linked to the basis and signed: the basis's steps, then this one, whose inputs are the basis and
+/* MODAL_ERROR_SYSTEM or _MEMORY before the first byte where disk or memory have no room for all of it and the
+ * checkpoint. Opens it, linked to the basis and signed: the basis's steps, then this one, whose inputs are the basis and
  * `n_files` more files. */
 modal_status modalsim_writer_begin(modalsim_writer *w, const modal_basis *basis, int64_t n_frames,
                                    int with_frames, int with_energy, int n_files, const char *const *files,

@@ -200,8 +200,10 @@ static void warn_of_free_bodies(tool *t, const modal_basis *basis)
 
 static modal_status put_row(void *context, int64_t frame, double time, const double *q, modal_error *err)
 {
-    (void)frame;
-    return modal_trajectory_out_row(((modalsim_writer *)context)->out, time, q, NULL, NULL, err);
+    enum { NOW_AND_THEN = 256 };
+    modalsim_writer *w = context;
+    if (frame % NOW_AND_THEN == NOW_AND_THEN - 1) modalsim_watch(w->t, &w->pace, "frames", frame + 1, w->head.n_frames);
+    return modal_trajectory_out_row(w->out, time, q, NULL, NULL, err);
 }
 
 modal_status modalsim_linear(tool *t, const request *r, modal_basis *basis, tool_output *output,
@@ -218,6 +220,7 @@ modal_status modalsim_linear(tool *t, const request *r, modal_basis *basis, tool
     if (r->n_impulses > 0) MODAL_TRY(set_impulses(t, r, basis, &l, err));
     MODAL_TRY(modalsim_writer_begin(&writer, basis, r->n_frames, 0, 0, r->base_path != NULL, &r->base_path, "cpu",
                                     err));
+    writer.pace.started = tool_seconds();
     MODAL_TRY(modal_linear_stream(&l.problem, r->n_frames, r->fps, put_row, &writer, &t->progress, err));
     tool_stage(t, "simulate", tool_seconds() - start,
                r->n_frames * writer.head.mode_offsets[basis->n_objects] * (int64_t)sizeof(double));

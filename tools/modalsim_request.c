@@ -9,6 +9,7 @@
 
 #include "lib/base/memory.h"
 #include "lib/dynamics/linear.h"
+#include "tools/common/files.h"
 #include "tools/modalsim.h"
 
 int modalsim_parse_index(const char *text, const char **end, int64_t *value)
@@ -103,7 +104,7 @@ static modal_status read_scene_options(const tool_arguments *a, request *r, moda
     modal_status status = MODAL_OK;
     static const char *const simple[] = {"duration", "fps", "damping", "damping-ratio", "gravity", "impulse",
                                          "base-acceleration", "initial", "static"};
-    static const char *const mine[] = {"backend", "threads", "checkpoint", "restart", "keep-partial"};
+    static const char *const mine[] = {"backend", "checkpoint", "restart", "keep-partial"};
     for (size_t i = 0; !r->scene_path && i < sizeof mine / sizeof *mine; i++)
         if (tool_count(a, mine[i]) > 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: needs --scene", mine[i]);
     for (size_t i = 0; i < sizeof simple / sizeof *simple; i++)
@@ -118,13 +119,7 @@ static modal_status read_scene_options(const tool_arguments *a, request *r, moda
     if (tool_count(a, "checkpoint-every") > 0 && !r->checkpoint_path)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--checkpoint-every: needs --checkpoint");
     MODAL_TRY(tool_integer(a, "checkpoint-every", 1, INT32_MAX, &r->checkpoint_every, err));
-    const char *const files[] = {r->scene_path, r->checkpoint_path};
-    for (int i = 0; i < 2; i++)
-        if (files[i] && !r->to_stdout) MODAL_TRY(tool_refuse_same_file(files[i], r->trajectory_path, err));
-    if (r->checkpoint_path) {
-        MODAL_TRY(tool_refuse_same_file(r->scene_path, r->checkpoint_path, err));
-        MODAL_TRY(tool_refuse_same_file(r->basis_path, r->checkpoint_path, err));
-    }
+    if (r->restart_path && r->checkpoint_path) tool_files_continue(r->restart_path, r->checkpoint_path);
 done:
     return status;
 }
@@ -143,8 +138,9 @@ modal_status modalsim_request(const tool *t, request *r, modal_error *err)
     MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
     if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s", tool_value(a, "memory-limit"));
-    if (r->scene_path || tool_count(a, "backend") || tool_count(a, "threads") || tool_count(a, "checkpoint") ||
-        tool_count(a, "restart") || tool_count(a, "keep-partial"))
+    MODAL_TRY(tool_threads(t, &r->n_threads, err));
+    if (r->scene_path || tool_count(a, "backend") || tool_count(a, "checkpoint") || tool_count(a, "restart") ||
+        tool_count(a, "keep-partial"))
         MODAL_TRY(read_scene_options(a, r, err));
     else
         MODAL_TRY(read_frames(a, r, err));
@@ -163,17 +159,10 @@ modal_status modalsim_request(const tool *t, request *r, modal_error *err)
                        "--impulse: would change nothing, the last frame is at %g s, %s", r->last_time,
                        r->impulses[i].text);
     }
-    if (strcmp(r->basis_path, "-") == 0)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE,
-                   "BASIS: cannot be standard input, the trajectory names its file, -");
     if (r->to_stdout && report && strcmp(report, "-") == 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--report: standard output already takes the trajectory, -");
     if (r->to_stdout && isatty(STDOUT_FILENO))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "TRAJ: standard output is a terminal, -");
-    if (!r->to_stdout) {
-        MODAL_TRY(tool_refuse_same_file(r->basis_path, r->trajectory_path, err));
-        if (r->base_path) MODAL_TRY(tool_refuse_same_file(r->base_path, r->trajectory_path, err));
-    }
 done:
     return status;
 }

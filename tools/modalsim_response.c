@@ -4,6 +4,7 @@
 #include "formats/meshes/number_text.h"
 #include "lib/base/memory.h"
 #include "lib/dynamics/response.h"
+#include "tools/common/commit.h"
 #include "tools/modalsim.h"
 
 typedef struct table {
@@ -72,7 +73,7 @@ modal_status modalsim_response(tool *t, const request *r, const modal_scene *sce
     }
     if (!r->to_stdout) {
         MODAL_TRY(modal_file_out_close(&to.out, err));
-        MODAL_TRY(tool_output_commit(output, err));
+        MODAL_TRY(tool_output_complete(output, err));
     }
     json_object_set_new(t->report, "points", json_integer(points));
     tool_note(t, "%lld frequencies, %lld amplitudes and phases each", (long long)points, (long long)n);

@@ -10,9 +10,10 @@
 #include "lib/base/memory.h"
 #include "lib/dynamics/linear.h"
 #include "lib/dynamics/simulate.h"
+#include "tools/common/commit.h"
 #include "tools/modalsim.h"
 
-enum { FRAME_NUMBERS = (int)(sizeof(modal_step_frame) / sizeof(double)), MEASURE_NUMBERS = 4 };
+enum { MEASURE_NUMBERS = MODALSIM_MEASURE_NUMBERS, FRAME_NUMBERS = MODALSIM_STATE_NUMBERS - MEASURE_NUMBERS };
 
 typedef struct scene_run {
     tool *t;
@@ -27,6 +28,8 @@ typedef struct scene_run {
     double *numbers; /* [objects, FRAME_NUMBERS + MEASURE_NUMBERS] of a checkpoint */
     tool_output checkpoint_output;    /* until the first one is there */
     modal_checkpoint_out *checkpoint; /* then */
+    modalsim_pace pace;
+    int write_failed; /* what is wrong is not the scene */
 } scene_run;
 
 /* Of the scene's text and of the files that it names, so that a restart sees a change in any. */
@@ -131,22 +134,61 @@ done:
     return status;
 }
 
+/* A checkpoint where one is due, or after a signal, which ends the run. */
+static modal_status keep(scene_run *s, const modal_simulation *run, int due, modal_error *err)
+{
+    const int64_t done = run->state.next_frame;
+    const int stop = tool_signalled();
+    if (s->r->checkpoint_path && (stop || due)) {
+        modal_status status = write_checkpoint(s, &run->state, run->n_frames, err);
+        s->write_failed = status != MODAL_OK;
+        if (status != MODAL_OK) return status;
+    }
+    if (!stop || done == run->n_frames) return MODAL_OK; /* all that was asked for is done */
+    return modal_error_set(err, MODAL_ERROR_INTERRUPTED, "interrupted after frame %lld, t = %g s",
+                           (long long)done - 1, modal_frame_time(done - 1, s->scene.fps));
+}
+
 static modal_status frame_done(void *context, const modal_simulation *run, modal_error *err)
 {
     scene_run *s = context;
     const int64_t done = run->state.next_frame;
     const double time = modal_frame_time(done - 1, s->scene.fps);
-    const int stop = tool_signalled();
     modal_status wrote =
         modal_trajectory_out_row(s->writer.out, time, run->state.q, s->frames, run->energy, err);
+    s->write_failed = wrote != MODAL_OK;
     if (wrote != MODAL_OK) return wrote;
-    if (s->r->checkpoint_path && (stop || done % s->r->checkpoint_every == 0)) {
-        modal_status status = write_checkpoint(s, &run->state, run->n_frames, err);
-        if (status != MODAL_OK) return status;
-    }
-    if (!stop) return MODAL_OK;
-    return modal_error_set(err, MODAL_ERROR_INTERRUPTED, "interrupted after frame %lld, t = %g s",
-                           (long long)done - 1, time);
+    return keep(s, run, done % s->r->checkpoint_every == 0, err);
+}
+
+/* A frame may be many steps. */
+static modal_status watch(void *context, const modal_simulation *run, int64_t done, int64_t all, modal_error *err)
+{
+    scene_run *s = context;
+    modalsim_watch(s->t, &s->pace, "steps", done, all);
+    return keep(s, run, 0, err);
+}
+
+/* The step, and what it follows; where the scene says a coarser one, a warning. */
+static void planned(void *context, const modal_simulation *run)
+{
+    enum { COARSE = 4 }; /* times the step that would be chosen: ten steps in a period of the mode that moves most */
+    const scene_run *s = context;
+    const modal_scene_pace *pace = &run->pace;
+    char what[96] = "";
+    if (pace->mode >= 0)
+        snprintf(what, sizeof what, "mode %d of object %d at %.4g Hz", pace->mode, pace->object, pace->frequency);
+    else if (pace->what)
+        snprintf(what, sizeof what, "%s of %.4g Hz", pace->what, pace->frequency);
+    json_object_set_new(s->t->report, "step_s", json_real(run->step));
+    json_object_set_new(s->t->report, "steps_a_frame", json_integer(run->steps_a_frame));
+    if (pace->what) json_object_set_new(s->t->report, "step_follows", json_string(what));
+    if (s->scene.step > 0 && run->step > COARSE * pace->step)
+        tool_warn(s->t, "%s: step: %g s is coarse for %s, which %.3g s would follow; without \"step\" that is chosen",
+                  s->r->scene_path, s->scene.step, what, pace->step);
+    tool_note(s->t, "steps of %.4g s, %lld a frame%s%s", run->step, (long long)run->steps_a_frame,
+              s->scene.step <= 0 && run->steps_a_frame > 1 ? ", for " : "",
+              s->scene.step <= 0 && run->steps_a_frame > 1 ? what : "");
 }
 
 static modal_status load_tiles(void *context, int32_t shape, int64_t n, const int64_t *tiles, modal_error *err)
@@ -163,10 +205,6 @@ static modal_status read_inputs(scene_run *s, int64_t *basis_bytes, modal_error 
     const request *r = s->r;
     double start = tool_seconds();
     MODAL_TRY(modal_scene_read(r->scene_path, &s->scene, err));
-    for (int32_t i = 0; i < s->scene.n_files; i++) {
-        if (!r->to_stdout) MODAL_TRY(tool_refuse_same_file(s->scene.files[i], r->trajectory_path, err));
-        MODAL_TRY(tool_refuse_as_report(s->t, s->scene.files[i], err));
-    }
     MODAL_TRY(hash_scene(s, err));
     MODAL_TRY(modalsim_basis_read(r, &s->scene, &s->basis, basis_bytes, err));
     tool_stage(s->t, "read", tool_seconds() - start, -1);
@@ -205,8 +243,8 @@ modal_status modalsim_scene(tool *t, const request *r, tool_output *output, moda
     const char **files = NULL;
     modal_simulation run = {.scene = &s.scene, .basis = &s.basis, .device = &s.device,
                             .progress = &t->progress, .memory_limit = r->memory_limit,
-                            .load_tiles = load_tiles, .frame_done = frame_done, .context = &s};
-    MODAL_TRY(tool_threads(t, &run.n_threads, err));
+                            .load_tiles = load_tiles, .frame_done = frame_done, .watch = watch, .planned = planned,
+                            .n_threads = r->n_threads, .context = &s};
     MODAL_TRY(read_inputs(&s, &run.basis_bytes, err));
     const int32_t unheld = modal_scene_unheld(&s.scene, &s.basis);
     if (unheld >= 0)
@@ -236,11 +274,11 @@ modal_status modalsim_scene(tool *t, const request *r, tool_output *output, moda
     if (r->checkpoint_path) MODAL_TRY(tool_output_begin(&s.checkpoint_output, r->checkpoint_path, r->force, err));
     if (r->keep_partial || r->checkpoint_path) tool_signals_hold();
 
-    double start = tool_seconds();
+    double start = s.pace.started = tool_seconds();
     ran = modal_scene_simulate(&run, err);
     tool_stage(t, "simulate", tool_seconds() - start, -1);
     report_run(&s, &run);
-    if (ran != MODAL_OK) modal_error_context(err, "%s", r->scene_path);
+    if (ran != MODAL_OK && !s.write_failed) modal_error_context(err, "%s", r->scene_path);
     if (ran != MODAL_OK && !(r->keep_partial && modal_trajectory_out_count(s.writer.out) > 0 &&
                              (ran == MODAL_ERROR_NOT_CONVERGED || ran == MODAL_ERROR_INTERRUPTED))) {
         status = ran;

@@ -4,10 +4,14 @@
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "formats/hdf5/trajectory_h5.h"
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
+#include "tools/common/commit.h"
+#include "tools/common/memory.h"
 #include "tools/modalsim.h"
 
 /* Where the basis is, seen from the trajectory's folder. A name that is given absolute stays so; a
@@ -86,6 +90,58 @@ done:
     return status;
 }
 
+static modal_status folder_of(const char *path, char **folder, modal_error *err)
+{
+    char *copy = NULL;
+    modal_status status = modal_copy_text(&copy, path, SIZE_MAX, err);
+    if (status == MODAL_OK) status = modal_copy_text(folder, dirname(copy), SIZE_MAX, err);
+    modal_free(&copy);
+    return status;
+}
+
+/* All that will be written is known before the first byte: frames, and twice the state in a checkpoint. */
+static modal_status check_room(const modalsim_writer *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const request *r = w->r;
+    const double coordinates = (double)w->head.mode_offsets[w->head.n_objects], objects = w->head.n_objects;
+    const double row = 8 * (1 + coordinates + (w->head.frames ? 12 * objects : 0) + (w->head.energy ? 4 : 0));
+    const double rows = row * (double)w->head.n_frames;
+    const double state = 8 * (3 * coordinates + (double)MODALSIM_STATE_NUMBERS * objects);
+    const double kept = r->checkpoint_path ? rows + 2 * state : 0;
+    char *folder = NULL, *other = NULL;
+    struct stat first, second;
+    if (r->to_stdout) {
+        const double most = r->memory_limit > 0 ? (double)r->memory_limit : tool_available_memory("");
+        if (most > 0 && 2 * rows > most)
+            MODAL_FAIL(err, MODAL_ERROR_MEMORY,
+                       "%s: standard output needs all frames in memory, twice, %.0f bytes of %.0f; a file does not",
+                       r->memory_limit > 0 ? "--memory-limit" : "memory", 2 * rows, most);
+    } else {
+        MODAL_TRY(folder_of(r->trajectory_path, &folder, err));
+    }
+    if (r->checkpoint_path) MODAL_TRY(folder_of(r->checkpoint_path, &other, err));
+    const int together = folder && other && stat(folder, &first) == 0 && stat(other, &second) == 0 &&
+                         first.st_dev == second.st_dev;
+    if (folder) MODAL_TRY(modal_disk_check(folder, r->trajectory_path, together ? rows + kept : rows, err));
+    if (other && !together) MODAL_TRY(modal_disk_check(other, r->checkpoint_path, kept, err));
+done:
+    modal_free(&folder);
+    modal_free(&other);
+    return status;
+}
+
+void modalsim_watch(tool *t, modalsim_pace *pace, const char *what, int64_t done, int64_t all)
+{
+    enum { DAY = 24 * 3600 };
+    const double seconds = tool_seconds() - pace->started;
+    const double wanted = seconds / (double)done * (double)all;
+    if (pace->warned || !(seconds > 0.5) || !(wanted > DAY)) return;
+    tool_warn(t, "%lld %s will take about %.3g days: %lld took %.3g s", (long long)all, what, wanted / DAY,
+              (long long)done, seconds);
+    pace->warned = 1;
+}
+
 modal_status modalsim_writer_begin(modalsim_writer *w, const modal_basis *basis, int64_t n_frames,
                                    int with_frames, int with_energy, int n_files, const char *const *files,
                                    const char *back_end, modal_error *err)
@@ -100,14 +156,9 @@ modal_status modalsim_writer_begin(modalsim_writer *w, const modal_basis *basis,
                           err));
     modal_basis_mode_offsets(basis, head->mode_offsets);
     MODAL_TRY(sign(w->t, w->r, basis, n_files, files, back_end, head, err));
-    const double row = 8.0 * ((double)head->mode_offsets[basis->n_objects] + 5 +
-                              (with_frames ? 12 * (double)basis->n_objects : 0));
-    if (w->r->to_stdout && w->r->memory_limit > 0 && 2 * row * (double)n_frames > (double)w->r->memory_limit)
-        MODAL_FAIL(err, MODAL_ERROR_MEMORY,
-                   "--memory-limit: standard output needs all frames in memory, twice, %.0f bytes; a file does not",
-                   2 * row * (double)n_frames);
     head->frames = with_frames ? &there : NULL;
     head->energy = with_energy ? &there : NULL;
+    MODAL_TRY(check_room(w, err));
     status = modal_trajectory_out_open(&w->out, w->r->to_stdout ? NULL : w->output->temporary, head, err);
 done:
     return status;
@@ -136,8 +187,7 @@ static modal_status write_anew(modalsim_writer *w, modal_error *err)
     modal_trajectory_out *all = w->out;
     w->out = NULL;
     w->head.n_frames = modal_trajectory_out_count(all);
-    if (!w->r->to_stdout && unlink(w->output->temporary) != 0)
-        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be replaced, %s", w->output->temporary, strerror(errno));
+    if (!w->r->to_stdout) MODAL_TRY(tool_output_anew(w->output, err));
     MODAL_TRY(modal_trajectory_out_open(&w->out, w->r->to_stdout ? NULL : w->output->temporary, &w->head, err));
     MODAL_TRY(modal_trajectory_out_read(all, 0, w->head.n_frames, copy_rows, w, err));
 done:
@@ -163,7 +213,7 @@ modal_status modalsim_writer_end(modalsim_writer *w, modal_error *err)
         MODAL_TRY(tool_write_stdout(bytes, length, err));
     } else {
         MODAL_TRY(modal_trajectory_out_close(&w->out, NULL, NULL, err));
-        MODAL_TRY(tool_output_commit(w->output, err));
+        MODAL_TRY(tool_output_complete(w->output, err));
     }
     tool_stage(w->t, "write", tool_seconds() - start, w->head.n_frames * total * (int64_t)sizeof(double));
 done:

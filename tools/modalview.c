@@ -10,7 +10,7 @@
 #include "formats/hdf5/h5_util.h"
 #include "formats/viewer/viewer_data.h"
 #include "lib/base/memory.h"
-#include "tools/common/output.h"
+#include "tools/common/commit.h"
 #include "tools/common/tool.h"
 #include "tools/common/trajectory_input.h"
 
@@ -19,7 +19,7 @@ enum { LARGE_PAGE = 50000000 }; /* bytes, above which a browser gets slow to ope
 extern const char modalview_page[], modalview_page_end[]; /* tools/modalview_page.S */
 
 static const tool_option options[] = {
-    {"basis", 0, "BASIS.h5", NULL, "Take the trajectory's basis from here, where it has moved.", 0},
+    {"basis", 0, "BASIS.h5", NULL, "Take the trajectory's basis from here, where it has moved.", TOOL_READS},
     {"title", 0, "TEXT", NULL, "Title of the page (default: the name of the input).", 0},
     {"up", 0, "y|z", "y", "The axis that points upwards when the page opens.", 0},
     TOOL_OPTION_FORCE,
@@ -39,6 +39,9 @@ static const tool_program program = {
     .options = options,
     .least_operands = 2,
     .most_operands = 2,
+    .input_traits = TOOL_READS | TOOL_PIPE,
+    .output = 2,
+    .output_traits = TOOL_WRITES,
     .notes = "The page holds the basis and the reduced coordinates and deforms on the viewer's own GPU; it needs\n"
              "no network, no server and no other file. - reads a trajectory from standard input.",
     .examples = "modalview traj.h5 fork.html\n"
@@ -61,7 +64,7 @@ static modal_status read_scene(const tool *t, scene *s, modal_error *err)
     char *kind = NULL;
     if (!from_stdin) MODAL_TRY(modal_h5_file_kind(path, &kind, err));
     if (from_stdin || strcmp(kind, "trajectory") == 0) {
-        MODAL_TRY(tool_read_trajectory(path, &s->trajectory, NULL, err));
+        MODAL_TRY(tool_read_trajectory(path, 0, &s->trajectory, NULL, err));
         MODAL_TRY(tool_find_basis(basis_path, path, &s->trajectory, &s->basis_path, err));
     } else if (strcmp(kind, "basis") != 0) {
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: neither a trajectory nor a basis, %s", path, kind);
@@ -70,8 +73,6 @@ static modal_status read_scene(const tool *t, scene *s, modal_error *err)
     } else {
         MODAL_TRY(modal_copy_text(&s->basis_path, path, SIZE_MAX, err));
     }
-    MODAL_TRY(tool_refuse_same_file(s->basis_path, t->arguments.operands[1], err));
-    MODAL_TRY(tool_refuse_as_report(t, s->basis_path, err));
     MODAL_TRY(modal_basis_read(s->basis_path, MODAL_BASIS_DEFORM | MODAL_BASIS_MODES, &s->basis, err));
     if (s->trajectory.n_frames > 0 &&
         modal_trajectory_check_basis(&s->trajectory, &s->basis, err) != MODAL_OK) {
@@ -132,11 +133,10 @@ int main(int argc, char **argv)
     const char *title = tool_value(&t.arguments, "title"), *slash = strrchr(input, '/');
     const char *up = tool_value(&t.arguments, "up");
     double start = tool_seconds();
+    json_t *given = NULL;
     if (strcmp(up, "y") != 0 && strcmp(up, "z") != 0)
         MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--up: must be y or z, %s", up);
-    if (strcmp(path, "-") == 0)
-        MODAL_FAIL(&err, MODAL_ERROR_USAGE, "PAGE.html: a file, cannot be standard output, -");
-    MODAL_TRY(tool_refuse_same_file(input, path, &err));
+    if (title && !(given = json_string(title))) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--title: not UTF-8, %s", title);
     MODAL_TRY(tool_output_begin(&output, path, tool_count(&t.arguments, "force"), &err));
     MODAL_TRY(read_scene(&t, &s, &err));
     tool_stage(&t, "read", tool_seconds() - start, -1);
@@ -153,7 +153,7 @@ int main(int argc, char **argv)
     int failed = ferror(to);
     failed |= fclose(to) != 0;
     if (failed) MODAL_FAIL(&err, MODAL_ERROR_SYSTEM, "%s: write error, %s", path, strerror(errno));
-    MODAL_TRY(tool_output_commit(&output, &err));
+    MODAL_TRY(tool_output_complete(&output, &err));
     tool_stage(&t, "write", tool_seconds() - start, size);
     json_object_set_new(t.report, "page_bytes", json_integer(size));
     json_object_set_new(t.report, "position_error_m", json_real(data.position_error));
@@ -170,5 +170,6 @@ done:
     modal_basis_free(&s.basis);
     modal_trajectory_free(&s.trajectory);
     modal_free(&s.basis_path);
+    json_decref(given);
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
 }

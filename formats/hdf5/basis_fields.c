@@ -20,44 +20,53 @@
 #define U8 MODAL_H5_U8
 #define MUST MODAL_H5_REQUIRED
 #define MAY MODAL_H5_OPTIONAL
+#define V2 MODAL_BASIS_V2
+#define V3 MODAL_BASIS_V3
+#define ALL (MODAL_BASIS_V2 | MODAL_BASIS_V3)
 
 /* The order is the order in the file; and where a size is first met, it is learned. */
 const modal_basis_field modal_basis_fields[MODAL_BASIS_FIELDS] = {
-    {GROUP_SURFACE, "rest_positions", AT(rest_positions), SURFACE, F64, MUST, 2, {S(VERTICES), 3}},
-    {GROUP_SURFACE, "triangles", AT(triangles), SURFACE, I32, MUST, 2, {S(TRIANGLES), 3}},
-    {GROUP_SURFACE, "user_vertex", AT(user_vertex), SURFACE, I32, MUST, 1, {S(VERTICES)}},
-    {GROUP_SURFACE, "user_triangle", AT(user_triangle), SURFACE, I32, MUST, 1, {S(TRIANGLES)}},
-    {GROUP_SURFACE, "uv", AT(uv), SURFACE, F64, MAY, 2, {S(UV), 2}},
-    {GROUP_SURFACE, "triangle_uv", AT(triangle_uv), SURFACE, I32, MAY, 2, {S(TRIANGLES), 3}},
-    {GROUP_TABLES, "face_offsets", AT(face_offsets), SURFACE, I64, MUST, 1, {S(OFFSETS)}},
-    {GROUP_TABLES, "faces", AT(faces), SURFACE, I32, MUST, 1, {S(FACES)}},
-    {GROUP_TABLES, "ring_offsets", AT(ring_offsets), SURFACE, I64, MUST, 1, {S(OFFSETS)}},
-    {GROUP_TABLES, "ring", AT(ring), SURFACE, I32, MUST, 1, {S(RING)}},
-    {GROUP_TABLES, "boundary", AT(boundary), SURFACE, U8, MUST, 1, {S(VERTICES)}},
-    {GROUP_MODES, "modal_matrix", AT(modal_matrix), MATRIX, F32, MUST, 4, {S(TILES), S(MODES), 3, MODAL_TILE}},
-    {GROUP_MODES, "eigenvalues", AT(eigenvalues), MODES, F64, MUST, 1, {S(MODES)}},
-    {GROUP_MODES, "frequencies", AT(frequencies), MODES, F64, MUST, 1, {S(MODES)}},
-    {GROUP_MODES, "modal_masses", AT(modal_masses), MODES, F64, MUST, 1, {S(MODES)}},
-    {GROUP_MODES, "residuals", AT(residuals), MODES, F64, MUST, 1, {S(MODES)}},
-    {GROUP_MODES, "orthogonality", AT(orthogonality), MODES, F64, MAY, 1, {S(MODES)}},
-    {GROUP_MODES, "sturm_count", AT(sturm_count), MODES, F64, MAY, 1, {3}},
-    {GROUP_MODES, "participation", AT(participation), MODES, F64, MUST, 2, {S(MODES), 3}},
-    {GROUP_MODES, "rigid_eigenvalues", AT(rigid_eigenvalues), MODES, F64, MUST, 1, {S(RIGID)}},
-    {GROUP_REDUCED, "linear", AT(reduced_forces.linear), REDUCED, F64, MAY, 2, {S(MODES), S(MODES)}},
-    {GROUP_REDUCED, "quadratic", AT(reduced_forces.quadratic), REDUCED, F64, MAY, 2, {S(MODES), S(QUADRATIC)}},
-    {GROUP_REDUCED, "cubic", AT(reduced_forces.cubic), REDUCED, F64, MAY, 2, {S(MODES), S(CUBIC)}},
-    {GROUP_VOLUME, "nodes", AT(volume.nodes), VOLUME, F64, MUST, 2, {S(NODES), 3}},
-    {GROUP_VOLUME, "node_tags", AT(volume.node_tags), VOLUME, I64, MUST, 1, {S(NODES)}},
-    {GROUP_VOLUME, "element_types", AT(volume.element_type), VOLUME, U8, MUST, 1, {S(ELEMENTS)}},
-    {GROUP_VOLUME, "element_offsets", AT(volume.element_offsets), VOLUME, I64, MUST, 1, {S(ELEMENT_OFFSETS)}},
-    {GROUP_VOLUME, "element_nodes", AT(volume.element_nodes), VOLUME, I32, MUST, 1, {S(ELEMENT_NODES)}},
-    {GROUP_VOLUME, "element_tags", AT(volume.element_tags), VOLUME, I64, MUST, 1, {S(ELEMENTS)}},
-    {GROUP_VOLUME, "element_material", AT(volume.element_material), VOLUME, I32, MUST, 1, {S(ELEMENTS)}},
-    {GROUP_VOLUME, "fixed_nodes", AT(fixed_nodes), VOLUME, I32, MUST, 1, {S(FIXED)}},
-    {GROUP_VOLUME, "fixed_components", AT(fixed_components), VOLUME, U8, MUST, 1, {S(FIXED)}},
-    {GROUP_VOLUME, "volume_modes", AT(volume_modes), V_MODES, F64, MAY, 3, {S(MODES), S(NODES), 3}},
-    {GROUP_VOLUME, "embedding_nodes", AT(embedding_nodes), VOLUME, I32, MUST, 2, {S(VERTICES), 4}},
-    {GROUP_VOLUME, "embedding_weights", AT(embedding_weights), VOLUME, F64, MUST, 2, {S(VERTICES), 4}},
+    {GROUP_SURFACE, "rest_positions", AT(rest_positions), SURFACE, F64, MUST, ALL, 2, {S(VERTICES), 3}},
+    {GROUP_SURFACE, "triangles", AT(triangles), SURFACE, I32, MUST, ALL, 2, {S(TRIANGLES), 3}},
+    {GROUP_SURFACE, "user_vertex", AT(user_vertex), SURFACE, I32, MUST, ALL, 1, {S(VERTICES)}},
+    {GROUP_SURFACE, "user_triangle", AT(user_triangle), SURFACE, I32, MUST, ALL, 1, {S(TRIANGLES)}},
+    {GROUP_SURFACE, "uv", AT(uv), SURFACE, F64, MAY, ALL, 2, {S(UV), 2}},
+    {GROUP_SURFACE, "triangle_uv", AT(triangle_uv), SURFACE, I32, MAY, ALL, 2, {S(TRIANGLES), 3}},
+    {GROUP_TABLES, "face_offsets", AT(face_offsets), SURFACE, I64, MUST, ALL, 1, {S(OFFSETS)}},
+    {GROUP_TABLES, "faces", AT(faces), SURFACE, I32, MUST, ALL, 1, {S(FACES)}},
+    {GROUP_TABLES, "ring_offsets", AT(ring_offsets), SURFACE, I64, MUST, ALL, 1, {S(OFFSETS)}},
+    {GROUP_TABLES, "ring", AT(ring), SURFACE, I32, MUST, ALL, 1, {S(RING)}},
+    {GROUP_TABLES, "boundary", AT(boundary), SURFACE, U8, MUST, ALL, 1, {S(VERTICES)}},
+    {GROUP_MODES, "modal_matrix", AT(modal_matrix), MATRIX, F32, MUST, ALL, 4, {S(TILES), S(MODES), 3, MODAL_TILE}},
+    {GROUP_MODES, "eigenvalues", AT(eigenvalues), MODES, F64, MUST, ALL, 1, {S(MODES)}},
+    {GROUP_MODES, "frequencies", AT(frequencies), MODES, F64, MUST, ALL, 1, {S(MODES)}},
+    {GROUP_MODES, "modal_masses", AT(modal_masses), MODES, F64, MUST, ALL, 1, {S(MODES)}},
+    {GROUP_MODES, "residuals", AT(residuals), MODES, F64, MUST, ALL, 1, {S(MODES)}},
+    {GROUP_MODES, "orthogonality", AT(orthogonality), MODES, F64, MAY, ALL, 1, {S(MODES)}},
+    {GROUP_MODES, "sturm_count", AT(sturm_count), MODES, F64, MAY, ALL, 1, {3}},
+    {GROUP_MODES, "participation", AT(participation), MODES, F64, MUST, ALL, 2, {S(MODES), 3}},
+    {GROUP_MODES, "rigid_eigenvalues", AT(rigid_eigenvalues), MODES, F64, MUST, ALL, 1, {S(RIGID)}},
+    {GROUP_REDUCED, "linear", AT(reduced_forces.linear), REDUCED, F64, MAY, ALL, 2, {S(MODES), S(MODES)}},
+    {GROUP_REDUCED, "quadratic", AT(reduced_forces.quadratic), REDUCED, F64, MAY, ALL, 2, {S(MODES), S(QUADRATIC)}},
+    {GROUP_REDUCED, "cubic", AT(reduced_forces.cubic), REDUCED, F64, MAY, ALL, 2, {S(MODES), S(CUBIC)}},
+    {GROUP_VOLUME, "nodes", AT(volume.nodes), VOLUME, F64, MUST, ALL, 2, {S(NODES), 3}},
+    {GROUP_VOLUME, "node_tags", AT(volume.node_tags), VOLUME, I64, MUST, ALL, 1, {S(NODES)}},
+    {GROUP_VOLUME, "element_types", AT(volume.element_type), VOLUME, U8, MUST, ALL, 1, {S(ELEMENTS)}},
+    {GROUP_VOLUME, "element_offsets", AT(volume.element_offsets), VOLUME, I64, MUST, V2, 1, {S(ELEMENT_OFFSETS)}},
+    {GROUP_VOLUME, "element_nodes", AT(volume.element_nodes), VOLUME, I32, MUST, ALL, 1, {S(ELEMENT_NODES)}},
+    {GROUP_VOLUME, "element_tags", AT(volume.element_tags), VOLUME, I64, MUST, ALL, 1, {S(ELEMENTS)}},
+    {GROUP_VOLUME, "element_material", AT(volume.element_material), VOLUME, I32, MUST, V2, 1, {S(ELEMENTS)}},
+    {GROUP_VOLUME, "element_material", AT(volume.element_material), VOLUME, I32, MAY, V3, 1, {S(ELEMENTS)}},
+    {GROUP_VOLUME, "fixed_nodes", AT(fixed_nodes), VOLUME, I32, MUST, ALL, 1, {S(FIXED)}},
+    {GROUP_VOLUME, "fixed_components", AT(fixed_components), VOLUME, U8, MUST, ALL, 1, {S(FIXED)}},
+    {GROUP_VOLUME, "volume_modes", AT(volume_modes), V_MODES, F64, MAY, ALL, 3, {S(MODES), S(NODES), 3}},
+    {GROUP_VOLUME, "volume_modes", AT(volume_modes_float), V_MODES, F32, MAY, V3, 3, {S(MODES), S(NODES), 3}},
+    {GROUP_VOLUME, "inner_modes", AT(inner_modes), V_MODES, F32, MAY, V3, 3, {S(MODES), S(INNER), 3}},
+    {GROUP_VOLUME, "embedding_nodes", AT(embedding_nodes), VOLUME, I32, MUST, V2, 2, {S(VERTICES), 4}},
+    {GROUP_VOLUME, "embedding_weights", AT(embedding_weights), VOLUME, F64, MUST, V2, 2, {S(VERTICES), 4}},
+    {GROUP_VOLUME, "embedding_offsets", AT(embedding_offsets), VOLUME, I64, MAY, V3, 1, {S(OFFSETS)}},
+    {GROUP_VOLUME, "embedding_nodes", AT(embedding_nodes), VOLUME, I32, MUST, V3, 1, {S(EMBEDDED)}},
+    {GROUP_VOLUME, "embedding_weights", AT(embedding_weights), VOLUME, F64, MAY, V3, 1, {S(EMBEDDED)}},
 };
 
 const char *const modal_basis_groups[GROUP_COUNT] = {"surface", "tables", "modes", "reduced_forces",
@@ -85,6 +94,7 @@ void modal_basis_derived_sizes(int64_t sizes[SIZE_COUNT])
     sizes[SIZE_OFFSETS] = n < 0 ? -1 : n + 1;
     sizes[SIZE_ELEMENT_OFFSETS] = sizes[SIZE_ELEMENTS] < 0 ? -1 : sizes[SIZE_ELEMENTS] + 1;
     sizes[SIZE_TILES] = n < 0 ? -1 : modal_tile_count(n);
+    sizes[SIZE_INNER] = n < 0 || sizes[SIZE_NODES] < n ? -1 : sizes[SIZE_NODES] - n;
     sizes[SIZE_QUADRATIC] = r < 0 ? -1 : r > MOST ? INT64_MAX : modal_quadratic_count(r);
     sizes[SIZE_CUBIC] = r < 0 ? -1 : r > MOST ? INT64_MAX : modal_cubic_count(r);
 }
@@ -105,6 +115,7 @@ void modal_basis_sizes(const modal_shape *shape, int64_t sizes[SIZE_COUNT])
     sizes[SIZE_ELEMENT_NODES] =
         shape->volume.element_offsets ? shape->volume.element_offsets[shape->volume.n_elements] : 0;
     sizes[SIZE_FIXED] = shape->n_fixed_nodes;
+    sizes[SIZE_EMBEDDED] = shape->embedding_offsets ? shape->embedding_offsets[n] : n;
     modal_basis_derived_sizes(sizes);
 }
 
@@ -115,62 +126,18 @@ void modal_basis_field_dims(const modal_basis_field *field, const int64_t sizes[
         dims[i] = field->dims[i] >= 0 ? field->dims[i] : sizes[-field->dims[i]];
 }
 
-int modal_basis_field_missing(const modal_shape *shape, const modal_basis_field *field, int solid)
+int modal_basis_field_is_written(const modal_basis_field *field, const modal_shape *s)
 {
-    return field->need == MODAL_H5_REQUIRED && (field->group != GROUP_VOLUME || solid) &&
+    const char *array = modal_basis_field_array(s, field);
+    if (!array || !(field->majors & MODAL_BASIS_V3)) return 0;
+    if (array != (const char *)s->volume.element_material) return 1;
+    for (int64_t e = 0; e < s->volume.n_elements; e++)
+        if (s->volume.element_material[e] != 0) return 1;
+    return 0;
+}
+
+int modal_basis_field_missing(const modal_shape *shape, const modal_basis_field *field, unsigned major, int solid)
+{
+    return field->need == MODAL_H5_REQUIRED && (field->majors & major) && (field->group != GROUP_VOLUME || solid) &&
            !modal_basis_field_array(shape, field);
-}
-
-/* Every array whose values nothing else in the file repeats: the checksums of HDF5 cover attributes, but
- * no contiguous dataset. */
-void modal_basis_hash_shape(modal_hash *hash, const modal_shape *s, const int64_t sizes[SIZE_COUNT])
-{
-    const modal_volume_mesh *v = &s->volume;
-    int64_t dims[MODAL_H5_RANK];
-    for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
-        const modal_basis_field *f = &modal_basis_fields[i];
-        const void *values = modal_basis_field_array(s, f);
-        int64_t count = 1;
-        if (!values || f->group == GROUP_TABLES || (f->group == GROUP_VOLUME && v->n_nodes == 0)) continue;
-        modal_basis_field_dims(f, sizes, dims);
-        for (int k = 0; k < f->rank; k++) count *= dims[k];
-        modal_hash_array(hash, f->name, values, count, modal_h5_type_bytes(f->type));
-    }
-    if (v->n_nodes == 0) return;
-    for (int32_t i = 0; i < v->n_materials; i++)
-        if (v->materials[i].kind == MODAL_MATERIAL_ORTHOTROPIC)
-            modal_hash_array(hash, "axes", v->materials[i].axes, 9, sizeof(double));
-    for (int32_t i = 0; i < v->n_groups; i++) {
-        const modal_group *g = &v->groups[i];
-        if (g->nodes || g->n_nodes == 0) modal_hash_array(hash, "nodes", g->nodes, g->n_nodes, sizeof *g->nodes);
-        if (g->elements || g->n_elements == 0)
-            modal_hash_array(hash, "elements", g->elements, g->n_elements, sizeof *g->elements);
-    }
-}
-
-void modal_basis_hash_objects(modal_hash *hash, const modal_basis *basis)
-{
-    for (int32_t i = 0; i < basis->n_objects; i++) {
-        const modal_object *o = &basis->objects[i];
-        modal_hash_array(hash, "shape", &o->shape, 1, sizeof o->shape);
-        modal_hash_array(hash, "parent", &o->parent, 1, sizeof o->parent);
-        modal_hash_array(hash, "rest_frame", o->rest_frame, 12, sizeof(double));
-    }
-}
-
-modal_status modal_basis_hash(modal_basis *basis, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    modal_hash *hash = NULL;
-    int64_t sizes[SIZE_COUNT];
-    MODAL_TRY(modal_hash_new(&hash, err));
-    for (int32_t i = 0; i < basis->n_shapes; i++) {
-        modal_basis_sizes(&basis->shapes[i], sizes);
-        modal_basis_hash_shape(hash, &basis->shapes[i], sizes);
-    }
-    modal_basis_hash_objects(hash, basis);
-    modal_hash_text(hash, basis->hash);
-done:
-    modal_hash_delete(hash);
-    return status;
 }

@@ -27,6 +27,8 @@ typedef enum modal_basis_size {
     SIZE_ELEMENT_OFFSETS, /* elements + 1 */
     SIZE_ELEMENT_NODES,
     SIZE_FIXED,
+    SIZE_INNER, /* nodes - vertices */
+    SIZE_EMBEDDED,
     SIZE_COUNT
 } modal_basis_size;
 #define SIZE_OF(symbol) (-(symbol))
@@ -40,6 +42,8 @@ typedef enum modal_basis_group {
     GROUP_COUNT
 } modal_basis_group;
 
+enum { MODAL_BASIS_V2 = 1, MODAL_BASIS_V3 = 2 }; /* major versions of the file */
+
 typedef struct modal_basis_field {
     modal_basis_group group;
     const char *name;
@@ -47,11 +51,12 @@ typedef struct modal_basis_field {
     unsigned part;
     modal_h5_type type;
     modal_h5_need need;
+    unsigned majors; /* the versions that have it so */
     int rank;
     int dims[MODAL_H5_RANK];
 } modal_basis_field;
 
-enum { MODAL_BASIS_FIELDS = 35 };
+enum { MODAL_BASIS_FIELDS = 41 };
 extern const modal_basis_field modal_basis_fields[MODAL_BASIS_FIELDS];
 extern const char *const modal_basis_groups[GROUP_COUNT];
 
@@ -67,30 +72,28 @@ extern const char *const modal_orthotropic_attributes[9];
 /* The address of the array. */
 void *modal_basis_field_array(const modal_shape *shape, const modal_basis_field *field);
 
-/* 1 for an array that a shape must have (`solid`: with a /volume) and that is NULL. */
-int modal_basis_field_missing(const modal_shape *shape, const modal_basis_field *field, int solid);
+/* 1 for an array that is there and that a file of version 3 has: element_material only where it says something. */
+int modal_basis_field_is_written(const modal_basis_field *field, const modal_shape *shape);
 
-/* Appends the arrays of a shape that the content hash covers and that are there; then, after all shapes,
- * the objects. sizes: those of the arrays as they are in memory, whatever the offsets say. */
-void modal_basis_hash_shape(modal_hash *hash, const modal_shape *shape, const int64_t sizes[SIZE_COUNT]);
-void modal_basis_hash_objects(modal_hash *hash, const modal_basis *basis);
+/* 1 for an array that a shape of that version (MODAL_BASIS_V2 or _V3) must have (`solid`: with a /volume) and that
+ * is NULL. */
+int modal_basis_field_missing(const modal_shape *shape, const modal_basis_field *field, unsigned major, int solid);
 
-/* Sizes by symbol, from the counts in the struct. FACES, RING and ELEMENT_NODES come from
- * the offsets (0 without). */
+/* Sizes by symbol, from the counts in the struct. FACES, RING, ELEMENT_NODES and EMBEDDED come from
+ * the offsets (0 without; EMBEDDED: the vertices). */
 void modal_basis_sizes(const modal_shape *shape, int64_t sizes[SIZE_COUNT]);
 
 /* The sizes that follow from others: OFFSETS and TILES from the vertices, ELEMENT_OFFSETS from
- * the elements, QUADRATIC and CUBIC from the
- * modes; -1 from -1. */
+ * the elements, QUADRATIC and CUBIC from the modes, INNER from nodes and vertices; -1 from -1. */
 void modal_basis_derived_sizes(int64_t sizes[SIZE_COUNT]);
 
 /* Dimensions of a field; -1 where the size is not known. */
 void modal_basis_field_dims(const modal_basis_field *field, const int64_t sizes[SIZE_COUNT],
                             int64_t dims[MODAL_H5_RANK]);
 
-/* All rules on values that the specification has, for the arrays that are there; `deep`: those that
- * are left to the checker, too. FACES, RING and ELEMENT_NODES are the lengths that these arrays really have. */
-modal_status modal_basis_rules_shape(const modal_checker *checker, const char *path,
+/* All rules on values that the specification has, for the arrays that are there, of MODAL_BASIS_V2 or _V3; `deep`: those that
+ * are left to the checker, too. FACES, RING, ELEMENT_NODES and EMBEDDED are the lengths that these arrays really have. */
+modal_status modal_basis_rules_shape(const modal_checker *checker, const char *path, unsigned major,
                                      const modal_shape *shape, const int64_t sizes[SIZE_COUNT],
                                      int deep);
 modal_status modal_basis_rules_objects(const modal_checker *checker, const modal_basis *basis);

@@ -15,15 +15,17 @@ enum {
     MODAL_BASIS_MATRIX = 2,        /* the modal matrix */
     MODAL_BASIS_MODES = 4,         /* eigenvalues, frequencies, participation and so on */
     MODAL_BASIS_VOLUME = 8,        /* the solid, its groups and materials, embedding */
-    MODAL_BASIS_VOLUME_MODES = 16, /* phi at the nodes: the largest array of all */
+    MODAL_BASIS_VOLUME_MODES = 16, /* phi at the nodes: the largest array of all. Where a file has them as
+                                      inner_modes, MATRIX and VOLUME come with them */
     MODAL_BASIS_REDUCED = 32, /* reduced forces, where there are any */
     MODAL_BASIS_DEFORM = MODAL_BASIS_SURFACE | MODAL_BASIS_MATRIX,
     MODAL_BASIS_ALL = MODAL_BASIS_DEFORM | MODAL_BASIS_MODES | MODAL_BASIS_VOLUME |
                       MODAL_BASIS_VOLUME_MODES | MODAL_BASIS_REDUCED
 };
 
-/* Computes basis->hash over every array of the shapes and objects but the tables, which follow from the
- * triangles; not over names, attributes and provenance. The basis keeps the writer's rules. */
+/* Computes the hash of each shape over its arrays but the tables, which follow from the triangles, and basis->hash
+ * over those and the objects; not over names, attributes and provenance: what the writer would write. The basis keeps
+ * the writer's rules. */
 modal_status modal_basis_hash(modal_basis *basis, modal_error *err);
 
 /* Writes `path`, created or truncated; the caller passes a temporary name, and syncs and renames.

@@ -3,14 +3,17 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "formats/hdf5/basis_fields.h"
+#include "formats/hdf5/basis_hash.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
 
 struct modal_basis_inspection {
     const modal_basis *basis;
     modal_hash *hash;
+    unsigned char *hashes; /* [n_shapes, MODAL_HASH_BYTES] */
     int32_t seen;
     pthread_t thread;
     int running;
@@ -30,7 +33,9 @@ modal_status modal_basis_inspection_new(modal_basis_inspection **inspection, con
     modal_status status = modal_alloc_zero(&x, 1, sizeof *x, "inspection", err);
     if (status != MODAL_OK) return status;
     status = modal_hash_new(&x->hash, err);
+    if (status == MODAL_OK) status = modal_alloc(&x->hashes, basis->n_shapes, MODAL_HASH_BYTES, "hashes", err);
     if (status != MODAL_OK) {
+        modal_hash_delete(x->hash);
         modal_free(&x);
         return status;
     }
@@ -51,8 +56,8 @@ static modal_status inspect(modal_basis_inspection *x, modal_error *err)
     char path[32];
     snprintf(path, sizeof path, "/shapes/%04d", x->seen);
     modal_basis_sizes(s, sizes);
-    MODAL_TRY(modal_basis_rules_shape(&checker, path, s, sizes, 0));
-    modal_basis_hash_shape(x->hash, s, sizes);
+    MODAL_TRY(modal_basis_rules_shape(&checker, path, MODAL_BASIS_V3, s, sizes, 0));
+    modal_basis_hash_shape(x->hash, s, sizes, x->hashes + (int64_t)MODAL_HASH_BYTES * x->seen);
     x->seen++;
 done:
     return status;
@@ -96,7 +101,7 @@ modal_status modal_basis_inspection_next(modal_basis_inspection *x, modal_error 
 }
 
 modal_status modal_basis_inspection_end(modal_basis_inspection **inspection, modal_status status,
-                                        char hash[MODAL_HASH_TEXT], modal_error *err)
+                                        unsigned char *hashes, char hash[MODAL_HASH_TEXT], modal_error *err)
 {
     modal_basis_inspection *x = *inspection;
     if (!x) return status;
@@ -112,12 +117,13 @@ modal_status modal_basis_inspection_end(modal_basis_inspection **inspection, mod
         if (err) *err = x->err;
     }
     if (status == MODAL_OK) {
-        modal_basis_hash_objects(x->hash, x->basis);
-        modal_hash_text(x->hash, hash);
+        memcpy(hashes, x->hashes, (size_t)x->basis->n_shapes * MODAL_HASH_BYTES);
+        modal_basis_hash_content(x->hash, x->basis, hashes, hash);
     }
     pthread_mutex_destroy(&x->mutex);
     pthread_cond_destroy(&x->changed);
     modal_hash_delete(x->hash);
+    modal_free(&x->hashes);
     modal_free(inspection);
     return status;
 }

@@ -5,6 +5,8 @@
 
 #include "formats/hdf5/basis_fields.h"
 #include "formats/hdf5/basis_h5.h"
+#include "formats/hdf5/basis_hash.h"
+#include "formats/hdf5/basis_layout.h"
 #include "formats/hdf5/provenance_h5.h"
 #include "formats/hdf5/rules.h"
 #include "lib/base/memory.h"
@@ -14,6 +16,7 @@ static const modal_h5_place nowhere = {H5I_INVALID_HID, ""};
 /* What the checker's read gathers on its way; NULL for any other read. */
 typedef struct content {
     modal_hash *hash;
+    modal_basis_list list; /* version 3 */
     int partial; /* an array is missing, which has been reported: the hash tells nothing */
 } content;
 
@@ -43,16 +46,32 @@ static modal_status read_field(const modal_h5_in *in, const modal_h5_place *grou
 
 static int64_t known(int64_t size) { return size < 0 ? 0 : size; }
 
-static modal_status read_fields(const modal_h5_in *in, const modal_h5_place places[GROUP_COUNT],
-                                unsigned parts, modal_shape *s, int64_t sizes[SIZE_COUNT])
+/* Of two fields of one name, in float64 and float32, the one that the file has; where it has neither, the first. */
+static int is_the_one(const modal_h5_place places[GROUP_COUNT], const modal_basis_field *field)
+{
+    if (field->part != MODAL_BASIS_VOLUME_MODES || strcmp(field->name, "volume_modes") != 0) return 1;
+    return modal_h5_is_float(&places[field->group], field->name) == (field->type == MODAL_H5_F32);
+}
+
+static modal_status read_fields(const modal_h5_in *in, const modal_h5_place places[GROUP_COUNT], unsigned major,
+                                unsigned parts, modal_shape *s, int64_t sizes[SIZE_COUNT], int *plain)
 {
     /* these follow from others; no field defines them */
     int seen[SIZE_COUNT] = {[SIZE_OFFSETS] = 1,   [SIZE_TILES] = 1, [SIZE_ELEMENT_OFFSETS] = 1,
-                            [SIZE_QUADRATIC] = 1, [SIZE_CUBIC] = 1};
+                            [SIZE_QUADRATIC] = 1, [SIZE_CUBIC] = 1, [SIZE_INNER] = 1};
     for (int i = 0; i < SIZE_COUNT; i++) sizes[i] = -1;
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
+        modal_status status = MODAL_OK;
         const modal_basis_field *field = &modal_basis_fields[i];
-        modal_status status = read_field(in, &places[field->group], field, parts, s, sizes, seen);
+        if (!(field->majors & major) || !is_the_one(places, field)) continue;
+        if (field->part == MODAL_BASIS_MATRIX) status = modal_basis_layout(in, &places[field->group], plain);
+        if (status == MODAL_OK && *plain && field->part == MODAL_BASIS_MATRIX) {
+            status = modal_basis_read_plain(in, &places[field->group], sizes[SIZE_VERTICES], (parts & field->part) != 0,
+                                            &sizes[SIZE_MODES], &s->modal_matrix);
+            seen[SIZE_MODES] = 1;
+        } else if (status == MODAL_OK) {
+            status = read_field(in, &places[field->group], field, parts, s, sizes, seen);
+        }
         if (status != MODAL_OK) return status;
     }
     const int64_t in_32_bits[] = {sizes[SIZE_VERTICES], sizes[SIZE_TRIANGLES],
@@ -71,6 +90,9 @@ static modal_status read_fields(const modal_h5_in *in, const modal_h5_place plac
     s->volume.n_nodes = known(sizes[SIZE_NODES]);
     s->volume.n_elements = known(sizes[SIZE_ELEMENTS]);
     s->n_fixed_nodes = known(sizes[SIZE_FIXED]);
+    for (int i = SIZE_FACES; i <= SIZE_RING; i++) sizes[i] = known(sizes[i]);
+    sizes[SIZE_ELEMENT_NODES] = known(sizes[SIZE_ELEMENT_NODES]);
+    sizes[SIZE_EMBEDDED] = known(sizes[SIZE_EMBEDDED]);
     return MODAL_OK;
 }
 
@@ -82,7 +104,7 @@ static modal_status read_choice(const modal_h5_in *in, const modal_h5_place *pla
 {
     char *text = NULL, where[MODAL_H5_PATH], known[128] = "";
     *choice = 0;
-    if (need == MODAL_H5_OPTIONAL && (place->id < 0 || H5Aexists(place->id, name) == 0))
+    if (need == MODAL_H5_OPTIONAL && !modal_h5_has_attribute(place, name))
         return MODAL_OK;
     modal_status status = modal_h5_read_text(in, place, name, &text);
     if (text) {
@@ -187,14 +209,14 @@ done:
     return status;
 }
 
-static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shapes, int32_t index,
+static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shapes, int32_t index, unsigned major,
                                unsigned parts, content *deep, modal_shape *s)
 {
     modal_status status = MODAL_OK;
     modal_h5_place place = nowhere, groups[GROUP_COUNT];
     int64_t sizes[SIZE_COUNT];
     char name[16];
-    int choice = 0;
+    int choice = 0, plain = 0, partial = 0;
     for (int i = 0; i < GROUP_COUNT; i++) groups[i] = nowhere;
     snprintf(name, sizeof name, "%04d", index);
     MODAL_TRY(modal_h5_enter(in, shapes, name, MODAL_H5_REQUIRED, &place));
@@ -204,7 +226,10 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
                                  i == GROUP_VOLUME || i == GROUP_REDUCED ? MODAL_H5_OPTIONAL
                                                                          : MODAL_H5_REQUIRED,
                                  &groups[i]));
-    MODAL_TRY(read_fields(in, groups, parts, s, sizes));
+    /* inner_modes are the rest of what the matrix and the embedding have */
+    if ((parts & MODAL_BASIS_VOLUME_MODES) && modal_h5_has_link(&groups[GROUP_VOLUME], "inner_modes"))
+        parts |= MODAL_BASIS_MATRIX | MODAL_BASIS_VOLUME;
+    MODAL_TRY(read_fields(in, groups, major, parts, s, sizes, &plain));
     if ((parts & MODAL_BASIS_SURFACE) && !s->uv != !s->triangle_uv)
         MODAL_TRY(modal_broken(&in->checker, groups[GROUP_SURFACE].path,
                                "uv and triangle_uv must both be there or neither"));
@@ -237,13 +262,25 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
         MODAL_TRY(read_materials(in, &groups[GROUP_VOLUME], &s->volume));
         MODAL_TRY(read_groups(in, &groups[GROUP_VOLUME], &s->volume));
     }
-    for (int i = SIZE_FACES; i <= SIZE_RING; i++) sizes[i] = known(sizes[i]);
-    sizes[SIZE_ELEMENT_NODES] = known(sizes[SIZE_ELEMENT_NODES]);
-    MODAL_TRY(modal_basis_rules_shape(&in->checker, place.path, s, sizes, deep != NULL));
-    if (deep) {
+    if (deep)
         for (int i = 0; i < MODAL_BASIS_FIELDS; i++)
-            deep->partial |= modal_basis_field_missing(s, &modal_basis_fields[i], groups[GROUP_VOLUME].id >= 0);
-        modal_basis_hash_shape(deep->hash, s, sizes);
+            partial |= modal_basis_field_missing(s, &modal_basis_fields[i], major, groups[GROUP_VOLUME].id >= 0);
+    if (major == MODAL_BASIS_V2) {
+        if (deep) modal_basis_hash_shape_2(deep->hash, s, sizes);
+        MODAL_TRY(modal_basis_embedding_2(in, place.path, s, sizes));
+    }
+    if (parts & MODAL_BASIS_VOLUME) MODAL_TRY(modal_basis_implied(in, &groups[GROUP_VOLUME], s));
+    MODAL_TRY(modal_basis_rules_shape(&in->checker, place.path, major, s, sizes, deep != NULL));
+    if (deep) deep->partial |= partial;
+    if (deep && major == MODAL_BASIS_V3) {
+        unsigned char bytes[MODAL_HASH_BYTES];
+        char found[MODAL_HASH_TEXT], said[MODAL_HASH_TEXT];
+        MODAL_TRY(modal_basis_hash_listed(in, &place, &deep->list, s, sizes, plain, deep->hash, bytes));
+        modal_hash_print(bytes, found);
+        modal_hash_print(s->hash, said);
+        if (!partial && deep->list.text[0] && strcmp(found, said) != 0)
+            MODAL_TRY(modal_broken(&in->checker, "/shapes/hash", "the content of %s has %s, the file says %s",
+                                   place.path, found, said));
     }
 done:
     for (int i = 0; i < GROUP_COUNT; i++) modal_h5_leave(&groups[i]);
@@ -260,8 +297,21 @@ typedef struct choice {
 
 static modal_status read_objects(const modal_h5_in *in, const modal_h5_place *root, modal_basis *basis);
 
+/* /shapes/hash: without it the hashes stay zeros. */
+static modal_status read_hashes(const modal_h5_in *in, const modal_h5_place *shapes, modal_basis *basis)
+{
+    int64_t dims[2] = {basis->n_shapes, MODAL_HASH_BYTES};
+    unsigned char *hashes = NULL;
+    const modal_status status =
+        modal_h5_read_array(in, shapes, "hash", MODAL_H5_U8, 2, dims, MODAL_H5_REQUIRED, &hashes);
+    for (int64_t i = 0; hashes && i < basis->n_shapes; i++)
+        memcpy(basis->shapes[i].hash, hashes + MODAL_HASH_BYTES * i, MODAL_HASH_BYTES);
+    modal_free(&hashes);
+    return status;
+}
+
 static modal_status read_shapes(const modal_h5_in *in, const modal_h5_place *root, const choice *wanted,
-                                content *deep, modal_basis *basis)
+                                unsigned major, content *deep, modal_basis *basis)
 {
     modal_status status = MODAL_OK;
     modal_h5_place shapes = nowhere;
@@ -273,13 +323,15 @@ static modal_status read_shapes(const modal_h5_in *in, const modal_h5_place *roo
     MODAL_TRY(
         modal_alloc_zero(&basis->shapes, n, sizeof *basis->shapes, "shapes", in->checker.err));
     basis->n_shapes = n;
+    if (major == MODAL_BASIS_V3) MODAL_TRY(read_hashes(in, &shapes, basis));
     MODAL_TRY(modal_alloc(&parts, n, sizeof *parts, "shapes", in->checker.err));
     for (int32_t i = 0; i < n; i++) parts[i] = wanted->parts;
     if (wanted->choose) {
         MODAL_TRY(read_objects(in, root, basis));
         MODAL_TRY(wanted->choose(wanted->context, basis, parts, in->checker.err));
     }
-    for (int32_t i = 0; i < n; i++) MODAL_TRY(read_shape(in, &shapes, i, parts[i], deep, &basis->shapes[i]));
+    for (int32_t i = 0; i < n; i++) 
+        MODAL_TRY(read_shape(in, &shapes, i, major, parts[i], deep, &basis->shapes[i]));
 done:
     modal_free(&parts);
     modal_h5_leave(&shapes);
@@ -326,35 +378,64 @@ done:
     return status;
 }
 
+/* Compares the content hash, which was stated, with what was gathered. */
+static modal_status check_content(const modal_h5_in *in, const modal_h5_place *root, unsigned major, content *found,
+                                  const modal_basis *basis, const char *stated)
+{
+    modal_status status = MODAL_OK;
+    char text[MODAL_HASH_TEXT];
+    if (basis->n_shapes == 0 || basis->n_objects == 0) return MODAL_OK; /* reported */
+    if (major == MODAL_BASIS_V3) {
+        if (!found->list.text[0]) return MODAL_OK;
+        MODAL_TRY(modal_basis_hash_listed_content(in, root, &found->list, found->hash, text));
+    } else {
+        if (found->partial) return MODAL_OK;
+        modal_basis_hash_objects_2(found->hash, basis);
+        modal_hash_text(found->hash, text);
+    }
+    if (strcmp(stated, text) != 0)
+        MODAL_TRY(modal_broken(&in->checker, "/@content_hash", "the content has %s, the file says %.64s", text, stated));
+done:
+    return status;
+}
+
+static modal_status read_recipe(const modal_h5_in *in, const modal_h5_place *root, modal_basis *basis)
+{
+    modal_status status = MODAL_OK;
+    char *recipe = NULL;
+    if (modal_h5_has_attribute(root, "recipe_hash")) MODAL_TRY(modal_h5_read_text(in, root, "recipe_hash", &recipe));
+    if (recipe) MODAL_TRY(modal_rule_hash(&in->checker, "/@recipe_hash", recipe));
+    if (recipe) snprintf(basis->recipe_hash, sizeof basis->recipe_hash, "%.32s", recipe);
+done:
+    modal_free(&recipe);
+    return status;
+}
+
 static modal_status read_all(const modal_h5_in *in, const choice *wanted, int deep, modal_basis *basis)
 {
     modal_status status = MODAL_OK;
     modal_h5_place root = nowhere;
-    char *hash = NULL;
-    content found = {0}, *gathered = deep ? &found : NULL;
+    char *hash = NULL, *hashed = NULL;
+    content found = {.list = {.text = ""}}, *gathered = deep ? &found : NULL;
+    unsigned major = 0;
     if (deep) MODAL_TRY(modal_hash_new(&found.hash, in->checker.err));
-    MODAL_TRY(modal_h5_check_root(in, "basis", 2));
+    MODAL_TRY(modal_basis_check_version(in, &major));
     MODAL_TRY(modal_h5_enter(in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_read_text(in, &root, "content_hash", &hash));
-    MODAL_TRY(read_shapes(in, &root, wanted, gathered, basis));
+    if (hash) MODAL_TRY(modal_rule_hash(&in->checker, "/@content_hash", hash));
+    if (hash) snprintf(basis->hash, sizeof basis->hash, "%.32s", hash);
+    MODAL_TRY(read_recipe(in, &root, basis));
+    if (major == MODAL_BASIS_V3) MODAL_TRY(modal_h5_read_text(in, &root, "hashed", &hashed));
+    if (deep && hashed) MODAL_TRY(modal_basis_list_init(&found.list, hashed, &in->checker));
+    MODAL_TRY(read_shapes(in, &root, wanted, major, gathered, basis));
     if (!wanted->choose) MODAL_TRY(read_objects(in, &root, basis));
     MODAL_TRY(modal_provenance_read(in, &root, MODAL_H5_REQUIRED, &basis->provenance,
                                     &basis->n_provenance));
-    if (hash) {
-        MODAL_TRY(modal_rule_hash(&in->checker, "/@content_hash", hash));
-        if (deep && !found.partial && basis->n_shapes > 0 && basis->n_objects > 0) {
-            modal_basis_hash_objects(found.hash, basis);
-            modal_hash_text(found.hash, basis->hash);
-            if (strcmp(hash, basis->hash) != 0)
-                MODAL_TRY(modal_broken(&in->checker, "/@content_hash",
-                                       "the content has %s, the file says %.64s", basis->hash,
-                                       hash));
-        }
-        snprintf(basis->hash, sizeof basis->hash, "%.32s", hash);
-    }
+    if (deep && hash) MODAL_TRY(check_content(in, &root, major, &found, basis, hash));
 done:
     modal_hash_delete(found.hash);
     modal_free(&hash);
+    modal_free(&hashed);
     modal_h5_leave(&root);
     return status;
 }

@@ -289,26 +289,68 @@ done:
     return status;
 }
 
-static modal_status embedding_rules(const modal_checker *c, const char *path, const modal_shape *s)
+/* With inner_modes each vertex is a node of its own. */
+static modal_status distinct_nodes(const modal_checker *c, const char *where, const modal_shape *s)
+{
+    modal_status status = MODAL_OK;
+    uint8_t *seen = NULL;
+    MODAL_TRY(modal_alloc_zero(&seen, s->volume.n_nodes, 1, "embedding", c->err));
+    for (int64_t v = 0; v < s->n_vertices; v++) {
+        const int32_t node = s->embedding_nodes[v];
+        if (node < 0 || node >= s->volume.n_nodes) break; /* reported */
+        if (seen[node]++) {
+            MODAL_TRY(modal_broken(c, where, "row %lld: the same node again, %d", (long long)v, node));
+            break;
+        }
+    }
+done:
+    modal_free(&seen);
+    return status;
+}
+
+/* Weights by rows of sound offsets. */
+static modal_status weight_rules(const modal_checker *c, const char *where, const modal_shape *s)
+{
+    for (int64_t v = 0; v < s->n_vertices; v++) {
+        double sum = 0;
+        for (int64_t i = s->embedding_offsets[v]; i < s->embedding_offsets[v + 1]; i++) sum += s->embedding_weights[i];
+        if (!(fabs(sum - 1.0) <= 1e-6))
+            return modal_broken(c, where, "row %lld: must add up to 1, is %g", (long long)v, sum);
+    }
+    return MODAL_OK;
+}
+
+static modal_status embedding_rules(const modal_checker *c, const char *path, unsigned major, const modal_shape *s,
+                                    int64_t n_values)
 {
     char where[WHERE];
     modal_status status = MODAL_OK;
-    MODAL_TRY(modal_rule_range(c, at(where, path, "volume/embedding_nodes"), s->embedding_nodes,
-                               s->n_vertices, 4, 0, s->volume.n_nodes));
-    at(where, path, "volume/embedding_weights");
-    for (int64_t v = 0; s->embedding_weights && v < s->n_vertices; v++) {
-        const double *w = s->embedding_weights + 4 * v;
-        double sum = w[0] + w[1] + w[2] + w[3];
-        int fine = s->surface_kind == MODAL_SURFACE_BOUNDARY
-                       ? w[0] == 1.0 && w[1] == 0.0 && w[2] == 0.0 && w[3] == 0.0
-                       : fabs(sum - 1.0) <= 1e-6;
-        if (fine) continue;
-        MODAL_TRY(
-            modal_broken(c, where, "row %lld: must %s, is %g %g %g %g", (long long)v,
-                         s->surface_kind == MODAL_SURFACE_BOUNDARY ? "be 1 0 0 0" : "add up to 1",
-                         w[0], w[1], w[2], w[3]));
-        break;
+    const int embedded = s->surface_kind == MODAL_SURFACE_EMBEDDED;
+    int sound = 0;
+    if (s->embedding_nodes && major == MODAL_BASIS_V3) {
+        if (!s->embedding_offsets != !embedded)
+            MODAL_TRY(modal_broken(c, at(where, path, "volume/embedding_offsets"),
+                                   embedded ? "missing" : "must not be there where vertices are nodes"));
+        if (!s->embedding_weights != !embedded)
+            MODAL_TRY(modal_broken(c, at(where, path, "volume/embedding_weights"),
+                                   embedded ? "missing" : "must not be there where vertices are nodes"));
     }
+    at(where, path, "volume/embedding_nodes");
+    if (s->embedding_nodes && !embedded && n_values != s->n_vertices)
+        MODAL_TRY(modal_broken(c, where, "must be one for each of %lld vertices, %lld", (long long)s->n_vertices,
+                               (long long)n_values));
+    else if (s->embedding_nodes && s->inner_modes && !embedded)
+        MODAL_TRY(distinct_nodes(c, where, s));
+    MODAL_TRY(modal_rule_range(c, where, s->embedding_nodes, n_values, 1, 0, s->volume.n_nodes));
+    at(where, path, "volume/embedding_offsets");
+    MODAL_TRY(modal_rule_offsets(c, where, s->embedding_offsets, s->n_vertices, n_values, &sound));
+    for (int64_t v = 0; sound && v < s->n_vertices; v++)
+        if (s->embedding_offsets[v + 1] == s->embedding_offsets[v]) {
+            MODAL_TRY(modal_broken(c, where, "row %lld: no nodes", (long long)v));
+            break;
+        }
+    at(where, path, "volume/embedding_weights");
+    if (sound && s->embedding_weights) MODAL_TRY(weight_rules(c, where, s));
     MODAL_TRY(modal_rule_at_least(c, at(where, path, "volume@farthest_outside"),
                                   &s->farthest_outside, 1, 0.0, 0));
     if ((unsigned)s->surface_kind > 1)
@@ -372,7 +414,7 @@ done:
     return status;
 }
 
-static modal_status element_rules(const modal_checker *c, const char *path,
+static modal_status element_rules(const modal_checker *c, const char *path, unsigned major,
                                   const modal_volume_mesh *v, int64_t n_values)
 {
     char where[WHERE];
@@ -386,7 +428,11 @@ static modal_status element_rules(const modal_checker *c, const char *path,
                                    MODAL_ELEMENT_TYPES - 1, v->element_type[e]));
         }
     at(where, path, "volume/element_offsets");
-    MODAL_TRY(modal_rule_offsets(c, where, v->element_offsets, v->n_elements, n_values, &sound));
+    if (major == MODAL_BASIS_V2)
+        MODAL_TRY(modal_rule_offsets(c, where, v->element_offsets, v->n_elements, n_values, &sound));
+    else if (typed && v->element_offsets && v->element_nodes && v->element_offsets[v->n_elements] != n_values)
+        MODAL_TRY(modal_broken(c, at(where, path, "volume/element_nodes"), "must be %lld, as the types say, are %lld",
+                               (long long)v->element_offsets[v->n_elements], (long long)n_values));
     for (int64_t e = 0; typed && sound && e < v->n_elements; e++) {
         const int64_t n = v->element_offsets[e + 1] - v->element_offsets[e];
         const modal_element_kind *kind = modal_mesh_kind(v, e);
@@ -419,7 +465,7 @@ done:
     return status;
 }
 
-static modal_status volume_rules(const modal_checker *c, const char *path, const modal_shape *s,
+static modal_status volume_rules(const modal_checker *c, const char *path, unsigned major, const modal_shape *s,
                                  const int64_t sizes[SIZE_COUNT])
 {
     char where[WHERE];
@@ -427,20 +473,24 @@ static modal_status volume_rules(const modal_checker *c, const char *path, const
     const modal_volume_mesh *v = &s->volume;
     MODAL_TRY(modal_rule_finite(c, at(where, path, "volume/nodes"), v->nodes, v->n_nodes, 3,
                                 (modal_axes){"row", "column"}));
-    MODAL_TRY(element_rules(c, path, v, sizes[SIZE_ELEMENT_NODES]));
+    MODAL_TRY(element_rules(c, path, major, v, sizes[SIZE_ELEMENT_NODES]));
     MODAL_TRY(modal_rule_range(c, at(where, path, "volume/element_material"), v->element_material,
                                v->n_elements, 1, 0, v->n_materials));
     MODAL_TRY(fixed_rules(c, path, s));
     MODAL_TRY(modal_rule_finite(c, at(where, path, "volume/volume_modes"), s->volume_modes,
                                 s->n_modes, 3 * v->n_nodes, (modal_axes){"mode", "value"}));
+    MODAL_TRY(modal_rule_finite_float(c, where, s->volume_modes_float, s->n_modes, 3 * v->n_nodes,
+                                      (modal_axes){"mode", "value"}));
+    MODAL_TRY(modal_rule_finite_float(c, at(where, path, "volume/inner_modes"), s->inner_modes, s->n_modes,
+                                      3 * (v->n_nodes - s->n_vertices), (modal_axes){"mode", "value"}));
     MODAL_TRY(group_rules(c, path, v));
     MODAL_TRY(material_rules(c, path, v));
-    MODAL_TRY(embedding_rules(c, path, s));
+    MODAL_TRY(embedding_rules(c, path, major, s, sizes[SIZE_EMBEDDED]));
 done:
     return status;
 }
 
-modal_status modal_basis_rules_shape(const modal_checker *c, const char *path, const modal_shape *s,
+modal_status modal_basis_rules_shape(const modal_checker *c, const char *path, unsigned major, const modal_shape *s,
                                      const int64_t sizes[SIZE_COUNT], int deep)
 {
     modal_status status = MODAL_OK;
@@ -451,7 +501,7 @@ modal_status modal_basis_rules_shape(const modal_checker *c, const char *path, c
     } counts[] = {{"surface/rest_positions", s->n_vertices, 1},
                   {"surface/triangles", s->n_triangles, 1},
                   {"surface/uv", s->n_uv, 0},
-                  {"modes/modal_matrix", s->n_modes, 1},
+                  {"modes/modal_matrix", s->n_modes, major == MODAL_BASIS_V2},
                   {"modes/rigid_eigenvalues", s->n_rigid_modes, 0},
                   {"volume/nodes", s->volume.n_nodes, 0},
                   {"volume/element_types", s->volume.n_elements, 0}};
@@ -465,8 +515,8 @@ modal_status modal_basis_rules_shape(const modal_checker *c, const char *path, c
     MODAL_TRY(matrix_rules(c, path, s));
     if (s->eigenvalues || s->frequencies) MODAL_TRY(spectrum_rules(c, path, s));
     MODAL_TRY(reduced_rules(c, path, s, deep));
-    if (s->volume.n_nodes > 0 && (s->volume.nodes || s->volume.element_nodes || s->volume_modes))
-        MODAL_TRY(volume_rules(c, path, s, sizes));
+    if (s->volume.n_nodes > 0 && (s->volume.nodes || s->volume.element_nodes || s->volume_modes || s->volume_modes_float))
+        MODAL_TRY(volume_rules(c, path, major, s, sizes));
 done:
     return status;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/hdf5/basis_layout.h"
 #include "formats/hdf5/h5_util.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
@@ -21,7 +22,9 @@ static const modal_h5_place nowhere = {H5I_INVALID_HID, ""};
 
 typedef struct tiled_matrix {
     int64_t n_vertices, n_modes, n_tiles;
-    int64_t offset;  /* in the file; -1: only HDF5 can read it */
+    int plain;       /* [n_vertices, 3, n_modes], not tiles */
+    int64_t offset;  /* in the file; -1: through `rows` only */
+    modal_h5_rows *rows;
     int64_t checked; /* the tiles before this one have been */
 } tiled_matrix;
 
@@ -34,6 +37,17 @@ struct modal_basis_tiles {
     tiled_matrix *matrices; /* [n_shapes] */
 };
 
+/* Rows of the array that tiles [begin, end) are, and the bytes of one: vertices or tiles. */
+static int64_t rows_of(const tiled_matrix *m, int64_t begin, int64_t end)
+{
+    const int64_t last = end * MODAL_TILE < m->n_vertices ? end * MODAL_TILE : m->n_vertices;
+    return m->plain ? last - begin * MODAL_TILE : end - begin;
+}
+static int64_t row_bytes(const tiled_matrix *m)
+{
+    return m->n_modes * 3 * (m->plain ? 1 : MODAL_TILE) * (int64_t)sizeof(float);
+}
+
 static void name_of(char name[64], int32_t shape)
 {
     snprintf(name, 64, "/shapes/%04d/modes/modal_matrix", shape);
@@ -45,33 +59,17 @@ static modal_status find_matrix(const modal_h5_in *in, const modal_h5_place *sha
 {
     modal_status status = MODAL_OK;
     modal_h5_place shape = nowhere, modes = nowhere;
-    hid_t dataset = H5I_INVALID_HID, properties = H5I_INVALID_HID, creation = H5I_INVALID_HID;
-    int64_t dims[4] = {m->n_tiles, m->n_modes, 3, MODAL_TILE};
-    hsize_t user_block = 0;
+    int64_t dims[4] = {m->n_tiles, m->n_modes, 3, MODAL_TILE}, rows[3] = {m->n_vertices, 3, m->n_modes};
     char name[64];
     snprintf(name, sizeof name, "%04d", index);
     MODAL_TRY(modal_h5_enter(in, shapes, name, MODAL_H5_REQUIRED, &shape));
     MODAL_TRY(modal_h5_enter(in, &shape, "modes", MODAL_H5_REQUIRED, &modes));
-    MODAL_TRY(modal_h5_read_array(in, &modes, "modal_matrix", MODAL_H5_F32, 4, dims,
-                                  MODAL_H5_REQUIRED, NULL));
-    name_of(name, index);
-    dataset = H5Dopen2(modes.id, "modal_matrix", H5P_DEFAULT);
-    creation = dataset < 0 ? -1 : H5Dget_create_plist(dataset);
-    properties = H5Fget_create_plist(in->file);
-    if (creation < 0 || properties < 0 || H5Pget_userblock(properties, &user_block) < 0)
-        MODAL_TRY(modal_h5_failed(in->checker.err, MODAL_ERROR_INPUT, name, "cannot be opened"));
-    m->offset = -1;
-    if (user_block == 0 && H5Pget_layout(creation) == H5D_CONTIGUOUS) {
-        const haddr_t address = H5Dget_offset(dataset);
-        const int64_t bytes = m->n_tiles * m->n_modes * 3 * MODAL_TILE * (int64_t)sizeof(float);
-        if (address != HADDR_UNDEF && address <= (haddr_t)in->file_bytes &&
-            bytes <= in->file_bytes - (int64_t)address)
-            m->offset = (int64_t)address;
-    }
+    MODAL_TRY(modal_basis_layout(in, &modes, &m->plain));
+    MODAL_TRY(modal_h5_rows_open(in, &modes, "modal_matrix", MODAL_H5_F32, m->plain ? 3 : 4, m->plain ? rows : dims,
+                                 MODAL_H5_REQUIRED, &m->rows));
+    m->offset = modal_h5_rows_place(m->rows);
+    if (m->offset >= 0 || m->n_modes == 0) m->rows = modal_h5_rows_close(m->rows); /* without modes nothing is read */
 done:
-    if (creation >= 0) H5Pclose(creation);
-    if (properties >= 0) H5Pclose(properties);
-    if (dataset >= 0) H5Dclose(dataset);
     modal_h5_leave(&modes);
     modal_h5_leave(&shape);
     return status;
@@ -82,7 +80,8 @@ static modal_status find_matrices(modal_basis_tiles *t, const modal_basis *basis
     modal_status status = MODAL_OK;
     modal_h5_place root = nowhere, shapes = nowhere;
     char *hash = NULL;
-    MODAL_TRY(modal_h5_check_root(in, "basis", 2));
+    unsigned major = 0;
+    MODAL_TRY(modal_basis_check_version(in, &major));
     MODAL_TRY(modal_h5_enter(in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_read_text(in, &root, "content_hash", &hash));
     if (!hash || strcmp(hash, basis->hash) != 0)
@@ -119,12 +118,12 @@ modal_status modal_basis_tiles_open(modal_basis_tiles **tiles, const char *path,
     t->n_shapes = basis->n_shapes;
     MODAL_TRY(modal_alloc_zero(&t->matrices, t->n_shapes, sizeof *t->matrices, "tiles", err));
     MODAL_TRY(modal_copy_text(&t->path, path, SIZE_MAX, err));
-    t->descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    t->descriptor = modal_disk_open(path);
     if (t->descriptor < 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "cannot open, %s", strerror(errno));
     MODAL_TRY(modal_h5_open(&in, &source));
     MODAL_TRY(find_matrices(t, basis, &in));
-    for (int32_t i = 0; i < t->n_shapes; i++) needs_hdf5 |= t->matrices[i].offset < 0;
+    for (int32_t i = 0; i < t->n_shapes; i++) needs_hdf5 |= t->matrices[i].rows != NULL;
     if (needs_hdf5) {
         t->file = in.file;
         in.file = H5I_INVALID_HID;
@@ -132,23 +131,22 @@ modal_status modal_basis_tiles_open(modal_basis_tiles **tiles, const char *path,
     *tiles = t;
     t = NULL;
 done:
+    modal_basis_tiles_close(t); /* and what is open of the file */
     status = modal_h5_close(&in, status);
     if (status != MODAL_OK) {
         modal_error_context(err, "%s", path);
         *tiles = modal_basis_tiles_close(*tiles);
     }
-    modal_basis_tiles_close(t);
     return status;
 }
 
 modal_basis_tiles *modal_basis_tiles_close(modal_basis_tiles *t)
 {
     if (!t) return NULL;
-    if (t->file >= 0) {
-        if (t->hdf5) pthread_mutex_lock(t->hdf5);
-        H5Fclose(t->file);
-        if (t->hdf5) pthread_mutex_unlock(t->hdf5);
-    }
+    if (t->hdf5) pthread_mutex_lock(t->hdf5);
+    for (int32_t i = 0; t->matrices && i < t->n_shapes; i++) modal_h5_rows_close(t->matrices[i].rows);
+    if (t->file >= 0) H5Fclose(t->file);
+    if (t->hdf5) pthread_mutex_unlock(t->hdf5);
     if (t->descriptor >= 0) close(t->descriptor);
     modal_free(&t->path);
     modal_free(&t->matrices);
@@ -167,23 +165,12 @@ static modal_status read_bytes(const modal_basis_tiles *t, const char *name, int
     return MODAL_OK;
 }
 
-static modal_status read_hyperslab(const modal_basis_tiles *t, const char *name, int64_t begin,
-                                   int64_t end, int64_t n_modes, float *to, modal_error *err)
+static modal_status read_rows(const modal_basis_tiles *t, const tiled_matrix *m, int64_t first, int64_t n, float *to,
+                              modal_error *err)
 {
-    const hsize_t start[4] = {(hsize_t)begin, 0, 0, 0};
-    const hsize_t count[4] = {(hsize_t)(end - begin), (hsize_t)n_modes, 3, MODAL_TILE};
-    modal_status status = MODAL_OK;
     modal_error local = {0};
     if (t->hdf5) pthread_mutex_lock(t->hdf5);
-    hid_t dataset = H5Dopen2(t->file, name, H5P_DEFAULT), memory = H5Screate_simple(4, count, NULL);
-    hid_t space = dataset < 0 ? -1 : H5Dget_space(dataset);
-    if (space < 0 || memory < 0 ||
-        H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) < 0 ||
-        H5Dread(dataset, H5T_IEEE_F32LE, memory, space, H5P_DEFAULT, to) < 0)
-        status = modal_h5_failed(&local, MODAL_ERROR_INPUT, name, "cannot be read");
-    if (space >= 0) H5Sclose(space);
-    if (memory >= 0) H5Sclose(memory);
-    if (dataset >= 0) H5Dclose(dataset);
+    const modal_status status = modal_h5_rows_read(m->rows, first, n, to, &local);
     if (t->hdf5) pthread_mutex_unlock(t->hdf5);
     if (status == MODAL_OK) return status;
     return modal_error_set(err, status, "%s: %s", t->path, local.message);
@@ -221,22 +208,26 @@ modal_status modal_basis_tiles_read(void *tiles, int32_t shape, int64_t begin, i
 {
     modal_basis_tiles *t = tiles;
     tiled_matrix *m = &t->matrices[shape];
-    const int64_t tile_bytes = m->n_modes * 3 * MODAL_TILE * (int64_t)sizeof(float);
+    const int64_t first = begin * (m->plain ? MODAL_TILE : 1), n = rows_of(m, begin, end);
     modal_status status = MODAL_OK;
+    float *rows = NULL; /* of a plain matrix */
     char name[64];
     assert(shape >= 0 && shape < t->n_shapes && 0 <= begin && begin <= end && end <= m->n_tiles);
     name_of(name, shape);
-    if (begin == end) return MODAL_OK;
+    if (begin == end || m->n_modes == 0) return MODAL_OK;
+    if (m->plain) MODAL_TRY(modal_alloc(&rows, n, (size_t)row_bytes(m), name, err));
     if (m->offset >= 0)
-        MODAL_TRY(read_bytes(t, name, m->offset + begin * tile_bytes, (end - begin) * tile_bytes,
-                             (char *)to, err));
+        MODAL_TRY(read_bytes(t, name, m->offset + first * row_bytes(m), n * row_bytes(m),
+                             (char *)(rows ? rows : to), err));
     else
-        MODAL_TRY(read_hyperslab(t, name, begin, end, m->n_modes, to, err));
+        MODAL_TRY(read_rows(t, m, first, n, rows ? rows : to, err));
+    if (rows) modal_basis_tile_rows(n, m->n_modes, rows, to);
     /* Ranges come in their order, and again for the next batch. */
     if (end > m->checked) {
         MODAL_TRY(check_values(t, name, m, begin, end, to, err));
         if (begin <= m->checked) m->checked = end;
     }
 done:
+    modal_free(&rows);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "formats/hdf5/basis_fields.h"
 #include "formats/hdf5/basis_h5.h"
+#include "formats/hdf5/basis_hash.h"
 #include "formats/hdf5/basis_inspect.h"
 #include "formats/hdf5/h5_private.h"
 #include "formats/hdf5/provenance_h5.h"
@@ -20,7 +21,7 @@ static modal_status check_complete(const modal_basis *basis, int32_t index, moda
     const modal_volume_mesh *v = &s->volume;
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
         const modal_basis_field *f = &modal_basis_fields[i];
-        if (!modal_basis_field_missing(s, f, v->n_nodes > 0)) continue;
+        if (!modal_basis_field_missing(s, f, MODAL_BASIS_V3, v->n_nodes > 0)) continue;
         snprintf(where, sizeof where, "%s/%s/%s", path, modal_basis_groups[f->group], f->name);
         return modal_broken(c, where, "missing");
     }
@@ -30,6 +31,11 @@ static modal_status check_complete(const modal_basis *basis, int32_t index, moda
     if (!forces->linear != !forces->quadratic || !forces->linear != !forces->cubic)
         return modal_broken(c, path, "reduced forces: linear, quadratic and cubic must all be there");
     if (!s->name) return modal_broken(c, path, "no name");
+    if (v->n_nodes > 0 && (!v->element_offsets || !v->element_material))
+        return modal_broken(c, path, "element_offsets or element_material missing");
+    if (!!s->volume_modes + !!s->volume_modes_float + !!s->inner_modes > 1 ||
+        (s->inner_modes && (s->surface_kind != MODAL_SURFACE_BOUNDARY || s->n_vertices > v->n_nodes)))
+        return modal_broken(c, path, "modes at the nodes must be there in one form, inner_modes where vertices are nodes");
     for (int32_t i = 0; i < v->n_materials; i++)
         if (!v->materials[i].name) return modal_broken(c, path, "material %d has no name", i);
     for (int32_t i = 0; i < v->n_groups; i++)
@@ -132,7 +138,7 @@ static modal_status write_shape(hid_t shapes, int32_t index, const modal_shape *
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
         const modal_basis_field *f = &modal_basis_fields[i];
         const void *values = modal_basis_field_array(s, f);
-        if (!values || groups[f->group] < 0) continue;
+        if (groups[f->group] < 0 || !modal_basis_field_is_written(f, s)) continue;
         modal_basis_field_dims(f, sizes, dims);
         MODAL_TRY(
             modal_h5_write_array(groups[f->group], f->name, f->type, f->rank, dims, values, err));
@@ -197,10 +203,14 @@ static modal_status write_all(hid_t file, const modal_basis *basis, modal_basis_
     hid_t shapes = H5I_INVALID_HID;
     hsize_t told = 0;
     modal_basis_inspection *inspection = NULL;
-    char hash[MODAL_HASH_TEXT];
+    char hash[MODAL_HASH_TEXT], hashed[MODAL_BASIS_HASHED];
+    const int64_t hash_dims[2] = {basis->n_shapes, MODAL_HASH_BYTES};
+    unsigned char *hashes = NULL;
+    modal_basis_hashed(hashed);
+    MODAL_TRY(modal_alloc(&hashes, basis->n_shapes, MODAL_HASH_BYTES, "hashes", err));
     MODAL_TRY(modal_basis_inspection_new(&inspection, basis, err));
     MODAL_TRY(modal_h5_write_text(file, "modal_type", "basis", err));
-    MODAL_TRY(modal_h5_write_text(file, "modal_version", "2.0", err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_version", "3.0", err));
     MODAL_TRY(modal_h5_make_group(file, "shapes", &shapes, err));
     MODAL_TRY(modal_h5_write_integer(shapes, "count", basis->n_shapes, err));
     for (int32_t i = 0; i < basis->n_shapes; i++) {
@@ -213,10 +223,14 @@ static modal_status write_all(hid_t file, const modal_basis *basis, modal_basis_
     if (wait) MODAL_TRY(wait(context, basis->n_shapes, err));
     MODAL_TRY(write_objects(file, basis, err));
     MODAL_TRY(modal_provenance_write(file, basis->provenance, basis->n_provenance, err));
-    MODAL_TRY(modal_basis_inspection_end(&inspection, MODAL_OK, hash, err));
+    MODAL_TRY(modal_basis_inspection_end(&inspection, MODAL_OK, hashes, hash, err));
+    MODAL_TRY(modal_h5_write_array(shapes, "hash", MODAL_H5_U8, 2, hash_dims, hashes, err));
     MODAL_TRY(modal_h5_write_text(file, "content_hash", hash, err));
+    MODAL_TRY(modal_h5_write_text(file, "hashed", hashed, err));
+    if (basis->recipe_hash[0]) MODAL_TRY(modal_h5_write_text(file, "recipe_hash", basis->recipe_hash, err));
 done:
-    status = modal_basis_inspection_end(&inspection, status, hash, err);
+    status = modal_basis_inspection_end(&inspection, status, hashes, hash, err);
+    modal_free(&hashes);
     return modal_h5_end_group(&shapes, status, err);
 }
 

@@ -302,24 +302,27 @@ modal_status modal_checkpoint_rows(const char *path, const modal_checkpoint *c, 
     modal_status status = MODAL_OK;
     const modal_h5_source source = {path, NULL, 0};
     modal_h5_in in = {H5I_INVALID_HID, 0, {NULL, err}};
-    hid_t rows[ARRAYS] = {H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID};
+    modal_h5_place root = {H5I_INVALID_HID, ""};
+    modal_h5_rows *rows[ARRAYS] = {NULL};
+    int64_t dims[ARRAYS][3] = {{c->most_frames, c->n_coordinates}, {c->most_frames, c->n_objects, 12}, {c->most_frames, 4}};
     const int64_t width[ARRAYS] = {c->n_coordinates, 12 * c->n_objects, 4};
     double *block[ARRAYS] = {NULL};
     const int64_t most = (4 << 20) / (int64_t)sizeof(double) / (width[Q] + width[FRAMES] + width[ENERGY]) + 1;
     MODAL_TRY(modal_h5_open(&in, &source));
+    MODAL_TRY(modal_h5_enter(&in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     for (int i = 0; i < ARRAYS; i++) {
         MODAL_TRY(modal_alloc(&block[i], most * width[i], sizeof(double), "checkpoint", err));
-        if (width[i] == 0) continue;
-        rows[i] = H5Dopen2(in.file, names[i], H5P_DEFAULT);
-        if (rows[i] < 0) {
-            status = modal_h5_failed(err, MODAL_ERROR_INPUT, names[i], "cannot be read");
-            goto done;
-        }
+        if (width[i] > 0)
+            MODAL_TRY(modal_h5_rows_open(&in, &root, names[i], MODAL_H5_F64, i == FRAMES ? 3 : 2, dims[i],
+                                         MODAL_H5_REQUIRED, &rows[i]));
     }
     for (int64_t first = 0; first < c->n_frames; first += most) {
         const int64_t n = c->n_frames - first < most ? c->n_frames - first : most;
         for (int i = 0; i < ARRAYS; i++)
-            if (rows[i] >= 0) MODAL_TRY(modal_h5_get_rows(rows[i], names[i], first, n, block[i], err));
+            if (rows[i]) {
+                MODAL_TRY(modal_h5_rows_read(rows[i], first, n, block[i], err));
+                MODAL_TRY(modal_rule_finite(&in.checker, names[i], block[i], n, width[i], (modal_axes){"frame", "number"}));
+            }
         for (int64_t k = 0; k < n; k++)
             MODAL_TRY(modal_trajectory_out_row(out, first + k == 0 ? 0 : (double)(first + k) / fps,
                                                block[Q] + k * width[Q], block[FRAMES] + k * width[FRAMES],
@@ -327,9 +330,10 @@ modal_status modal_checkpoint_rows(const char *path, const modal_checkpoint *c, 
     }
 done:
     for (int i = 0; i < ARRAYS; i++) {
-        if (rows[i] >= 0) H5Dclose(rows[i]);
+        modal_h5_rows_close(rows[i]);
         modal_free(&block[i]);
     }
+    modal_h5_leave(&root);
     status = modal_h5_close(&in, status);
     if (status != MODAL_OK) modal_error_context(err, "%s", path);
     return status;

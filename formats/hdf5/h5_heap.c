@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 
 /* HDF5 File Format Specification 3.0, III.E. A collection: "GCOL", version 1, 3 zeros, size (u64);
@@ -75,11 +76,16 @@ static const char *wrong_collection(const unsigned char *bytes, uint64_t size,
     return NULL;
 }
 
-int modal_h5_damaged_heap(const void *bytes, size_t size)
+uint64_t modal_h5_heap_bytes(const void *bytes, size_t size)
 {
     if (size < HEAD || memcmp(bytes, signature, sizeof signature) != 0) return 0;
-    uint64_t whole = little((const unsigned char *)bytes + 8, 8);
-    return whole < HEAD || (whole <= size && wrong_collection(bytes, whole, NULL));
+    const uint64_t whole = little((const unsigned char *)bytes + 8, 8);
+    return whole > 0 ? whole : 1;
+}
+
+int modal_h5_damaged_heap(const void *bytes, uint64_t size)
+{
+    return size < HEAD || wrong_collection(bytes, size, NULL) != NULL;
 }
 
 /* Checks the collection at `at`; *bytes is its size, 8 where that is broken. */
@@ -140,7 +146,7 @@ modal_status modal_h5_check_heaps(const char *path, const modal_h5_range *skip, 
 {
     modal_status status = MODAL_OK;
     unsigned char *window = NULL;
-    FILE *file = fopen(path, "rb");
+    FILE *file = modal_disk_stream(path);
     *sound = 1;
     if (!file || fseeko(file, 0, SEEK_END) != 0)
         MODAL_FAIL(checker->err, MODAL_ERROR_SYSTEM, "cannot read, %s", strerror(errno));

@@ -22,8 +22,10 @@ typedef struct modal_h5_range {
 modal_status modal_h5_check_heaps(const char *path, const modal_h5_range *skip, int n_skip,
                                   const modal_checker *checker, int *sound);
 
-/* Whether `bytes` begin with a collection that HDF5 must not see, one that is no sound chain of objects. A part of
- * one is fine: HDF5 then asks for all of it. */
-int modal_h5_damaged_heap(const void *bytes, size_t size);
+/* The size of the collection that `bytes` begin with, as it claims; 0: they do not begin with one. */
+uint64_t modal_h5_heap_bytes(const void *bytes, size_t size);
+
+/* Whether the collection of `size` bytes, all of it, is one that HDF5 must not see: no sound chain of objects. */
+int modal_h5_damaged_heap(const void *bytes, uint64_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What h5_util.c, h5_read.c and h5_write.c share, and nobody else sees. */
+/* What the h5_*.c share, and nobody else sees. */
 #ifndef MODAL_FORMATS_H5_PRIVATE_H
 #define MODAL_FORMATS_H5_PRIVATE_H
 
@@ -9,6 +9,23 @@ enum { MODAL_H5_STACK = 256 };
 
 /* The type as it lies in the file. */
 hid_t modal_h5_file_type(modal_h5_type type);
+
+/* The type as the machine has it: HDF5 turns big-endian values round. */
+hid_t modal_h5_native_type(modal_h5_type type);
+
+/* "PATH/NAME" */
+void modal_h5_join(char where[MODAL_H5_PATH], const modal_h5_place *place, const char *name);
+
+/* A finding with HDF5's own description of its last failure. */
+modal_status modal_h5_broken(const modal_h5_in *in, const char *where, const char *what);
+
+/* *there: a hard link of that name exists. Other links could lead out of the file. */
+modal_status modal_h5_find(const modal_h5_in *in, const modal_h5_place *place, const char *name, const char *where,
+                           modal_h5_need need, int *there);
+
+/* *fine: the dataset or attribute is of this type, in either order of bytes. */
+modal_status modal_h5_check_type(const modal_h5_in *in, hid_t id, int is_attribute, const char *where, modal_h5_type type,
+                                 int *fine, int *big_endian);
 
 /* Closes any kind of id, if it is one, and forgets it. */
 void modal_h5_drop(hid_t *id);

@@ -3,13 +3,17 @@
 #include "formats/hdf5/h5_util.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "formats/hdf5/h5_driver.h"
 #include "formats/hdf5/h5_private.h"
+#include "formats/hdf5/h5_superblock.h"
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 
 size_t modal_h5_type_bytes(modal_h5_type type)
@@ -26,6 +30,18 @@ hid_t modal_h5_file_type(modal_h5_type type)
     case MODAL_H5_I64: return H5T_STD_I64LE;
     case MODAL_H5_I32: return H5T_STD_I32LE;
     case MODAL_H5_U8: return H5T_STD_U8LE;
+    }
+    return H5I_INVALID_HID;
+}
+
+hid_t modal_h5_native_type(modal_h5_type type)
+{
+    switch (type) {
+    case MODAL_H5_F64: return H5T_NATIVE_DOUBLE;
+    case MODAL_H5_F32: return H5T_NATIVE_FLOAT;
+    case MODAL_H5_I64: return H5T_NATIVE_INT64;
+    case MODAL_H5_I32: return H5T_NATIVE_INT32;
+    case MODAL_H5_U8: return H5T_NATIVE_UINT8;
     }
     return H5I_INVALID_HID;
 }
@@ -66,6 +82,9 @@ static herr_t take_description(unsigned n, const H5E_error2_t *entry, void *data
         const char *reason = strstr(entry->desc, "error message = '");
         const char *desc = reason ? reason + strlen("error message = '") : entry->desc;
         size_t shown = strcspn(desc, reason ? "'" : "\n");
+        /* Nor are addresses in memory, which differ from run to run. */
+        const char *address = strstr(desc, ": current p = ");
+        if (address && (size_t)(address - desc) < shown) shown = (size_t)(address - desc);
         snprintf(t->text + length, t->bytes - length, "%s%.*s", t->depth ? ", " : "", (int)shown, desc);
         t->depth++;
     }
@@ -108,7 +127,7 @@ modal_status modal_h5_access(hid_t *access, modal_error *err)
 }
 
 /* HDF5 says little about files that it cannot open, and would wait for ever at a named pipe. */
-static modal_status look_at(const char *path, int64_t *bytes, modal_error *err)
+static modal_status look_at(const char *path, int *file, int64_t *bytes, modal_error *err)
 {
     struct stat info;
     if (stat(path, &info) != 0)
@@ -117,41 +136,63 @@ static modal_status look_at(const char *path, int64_t *bytes, modal_error *err)
         return modal_error_set(err, MODAL_ERROR_INPUT, "is a folder, not a file");
     if (!S_ISREG(info.st_mode))
         return modal_error_set(err, MODAL_ERROR_INPUT, "is not a regular file");
-    FILE *file = fopen(path, "rb");
-    if (!file) return modal_error_set(err, MODAL_ERROR_INPUT, "cannot open, %s", strerror(errno));
-    fclose(file);
+    *file = modal_disk_open(path);
+    if (*file < 0) return modal_error_set(err, MODAL_ERROR_INPUT, "cannot open, %s", strerror(errno));
     *bytes = (int64_t)info.st_size;
     return MODAL_OK;
 }
 
+/* Whether there is an HDF5 file, all of it and nothing else after it; *base: where it begins. */
+static modal_status check_superblock(const modal_h5_source *source, int file, int64_t file_bytes, int64_t *base,
+                                     modal_error *err)
+{
+    unsigned char bytes[MODAL_H5_SUPERBLOCK];
+    char wrong[MODAL_H5_SUPERBLOCK_TEXT];
+    modal_h5_superblock block;
+    for (int64_t place = 0; place >= 0 && place < file_bytes; place = modal_h5_next_place(place)) {
+        int64_t n = file_bytes - place < MODAL_H5_SUPERBLOCK ? file_bytes - place : MODAL_H5_SUPERBLOCK;
+        if (source->bytes) memcpy(bytes, (const char *)source->bytes + place, (size_t)n);
+        else n = modal_disk_read(file, place, bytes, n);
+        if (n < 0) return modal_error_set(err, MODAL_ERROR_SYSTEM, "read error, %s", strerror(errno));
+        if (!modal_h5_is_signature(bytes, n)) continue;
+        modal_h5_superblock_take(&block, place, bytes, n, wrong);
+        if (!wrong[0]) modal_h5_superblock_fits(&block, file_bytes, wrong);
+        *base = block.start;
+        return wrong[0] ? modal_error_set(err, MODAL_ERROR_INPUT, "HDF5 file: %s", wrong) : MODAL_OK;
+    }
+    return modal_error_set(err, MODAL_ERROR_INPUT, "not an HDF5 file");
+}
+
 modal_status modal_h5_open(modal_h5_in *in, const modal_h5_source *source)
 {
-    static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
     modal_error *err = in->checker.err;
     modal_status status = MODAL_OK;
     hid_t access = H5I_INVALID_HID;
+    int file = -1;
+    unsigned rank = 0;
+    hid_t creation = H5I_INVALID_HID;
     in->file = H5I_INVALID_HID;
     in->file_bytes = (int64_t)source->length;
     modal_h5_start();
-    if (!source->bytes) MODAL_TRY(look_at(source->path, &in->file_bytes, err));
+    if (!source->bytes) MODAL_TRY(look_at(source->path, &file, &in->file_bytes, err));
     if (in->file_bytes == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "empty file");
+    MODAL_TRY(check_superblock(source, file, in->file_bytes, &in->base, err));
     MODAL_TRY(modal_h5_access(&access, err));
-    if (source->bytes) {
-        if (source->length < sizeof signature ||
-            memcmp(source->bytes, signature, sizeof signature) != 0)
-            MODAL_FAIL(err, MODAL_ERROR_INPUT, "not an HDF5 file");
-    } else if (H5Fis_hdf5(source->path) <= 0) {
-        H5Eclear2(H5E_DEFAULT);
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "not an HDF5 file");
-    }
-    if (modal_h5_read_through_driver(access, source) < 0) {
+    /* Written by whatever version: what is read is no later than the library, or it says so. */
+    if (H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST) < 0 ||
+        modal_h5_read_through_driver(access, source, in->base) < 0) {
         status = modal_h5_failed(err, MODAL_ERROR_MEMORY, "HDF5", "no driver");
         goto done;
     }
     in->file = H5Fopen(source->path, H5F_ACC_RDONLY, access);
-    if (in->file < 0)
-        status = modal_h5_failed(err, MODAL_ERROR_INPUT, "HDF5 file", "truncated or damaged");
+    if (in->file >= 0) creation = H5Fget_create_plist(in->file);
+    if (creation < 0 || H5Pget_istore_k(creation, &rank) < 0)
+        status = modal_h5_failed(err, MODAL_ERROR_INPUT, "HDF5 file", "damaged, or of a later version");
+    else
+        modal_h5_reader_learn(modal_h5_reader_of(in->file), rank);
 done:
+    if (file >= 0) close(file);
+    modal_h5_drop(&creation);
     modal_h5_drop(&access);
     return status;
 }
@@ -163,56 +204,6 @@ modal_status modal_h5_close(modal_h5_in *in, modal_status status)
             modal_h5_failed(in->checker.err, MODAL_ERROR_SYSTEM, "HDF5 file", "cannot be closed");
     in->file = H5I_INVALID_HID;
     H5Eclear2(H5E_DEFAULT);
-    return status;
-}
-
-modal_status modal_h5_check_root(const modal_h5_in *in, const char *type, int major)
-{
-    modal_status status = MODAL_OK;
-    modal_h5_place root = {H5I_INVALID_HID, ""};
-    /* Without a known type and version no rule applies, so this never goes into a list. */
-    const modal_h5_in strict = {in->file, in->file_bytes, {NULL, in->checker.err}};
-    char *found = NULL, *version = NULL, *end = NULL;
-    MODAL_TRY(modal_h5_enter(&strict, NULL, NULL, MODAL_H5_REQUIRED, &root));
-    if (H5Aexists(root.id, "modal_type") <= 0)
-        MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT,
-                   "no attribute modal_type: not a file of modaltools");
-    MODAL_TRY(modal_h5_read_text(&strict, &root, "modal_type", &found));
-    if (strcmp(found, type) != 0)
-        MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT, "modal_type: this is a %.64s, expected a %s",
-                   found, type);
-    MODAL_TRY(modal_h5_read_text(&strict, &root, "modal_version", &version));
-    errno = 0;
-    long number = strtol(version, &end, 10);
-    if (end == version || *end != '.' || errno || number < 0)
-        MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT,
-                   "modal_version: must read MAJOR.MINOR, is \"%.64s\"", version);
-    if (number != major)
-        MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT,
-                   "modal_version: unsupported version %.64s, this program reads %d.x", version,
-                   major);
-done:
-    modal_h5_leave(&root);
-    modal_free(&found);
-    modal_free(&version);
-    return status;
-}
-
-modal_status modal_h5_file_kind(const char *path, char **type, modal_error *err)
-{
-    const modal_h5_source source = {path, NULL, 0};
-    modal_h5_in in = {H5I_INVALID_HID, 0, {NULL, err}};
-    modal_h5_place root = {H5I_INVALID_HID, ""};
-    *type = NULL;
-    modal_status status = modal_h5_open(&in, &source);
-    if (status == MODAL_OK) status = modal_h5_enter(&in, NULL, NULL, MODAL_H5_REQUIRED, &root);
-    if (status == MODAL_OK && H5Aexists(root.id, "modal_type") <= 0)
-        status = modal_error_set(err, MODAL_ERROR_INPUT,
-                                 "no attribute modal_type: not a file of modaltools");
-    if (status == MODAL_OK) status = modal_h5_read_text(&in, &root, "modal_type", type);
-    modal_h5_leave(&root);
-    status = modal_h5_close(&in, status);
-    if (status != MODAL_OK) modal_error_context(err, "%s", path);
     return status;
 }
 

@@ -23,7 +23,7 @@ typedef enum modal_h5_type {
     MODAL_H5_U8
 } modal_h5_type;
 
-enum { MODAL_H5_PATH = 256, MODAL_H5_RANK = 4 };
+enum { MODAL_H5_PATH = 256, MODAL_H5_RANK = 4, MODAL_H5_EXTENSION = 64 }; /* the last: bytes of a name */
 
 size_t modal_h5_type_bytes(modal_h5_type type);
 
@@ -56,6 +56,7 @@ typedef struct modal_h5_in {
     int64_t file_bytes;
     modal_checker checker;
     modal_h5_budget *budget; /* or NULL */
+    int64_t base;            /* bytes of the user block; set by modal_h5_open */
 } modal_h5_in;
 
 /* Where the bytes are: a file, or an image of one in memory (bytes not NULL; path then only names
@@ -74,8 +75,10 @@ modal_status modal_h5_open(modal_h5_in *in, const modal_h5_source *source);
 modal_status modal_h5_close(modal_h5_in *in, modal_status status);
 
 /* Refuses, with or without a list of findings, a file that is not of this type, or of another major
- * version. */
+ * version, or that requires an extension which this program does not know. */
 modal_status modal_h5_check_root(const modal_h5_in *in, const char *type, int major);
+/* The same for any of several major versions; *major is the one found. */
+modal_status modal_h5_check_versions(const modal_h5_in *in, const char *type, int oldest, int newest, int *major);
 
 /* The modal_type of a file, for programs that take several; the caller frees *type. Errors as of
  * modal_h5_open, with the path in front. */
@@ -98,6 +101,27 @@ modal_status modal_h5_read_count(const modal_h5_in *in, const modal_h5_place *pl
 modal_status modal_h5_read_array(const modal_h5_in *in, const modal_h5_place *place,
                                  const char *name, modal_h5_type type, int rank, int64_t *dims,
                                  modal_h5_need need, void *values);
+
+/* An open array, for those that read it in ranges of its first dimension. */
+typedef struct modal_h5_rows modal_h5_rows;
+
+/* As modal_h5_read_array without values; *rows is NULL where that array is absent or broken. */
+modal_status modal_h5_rows_open(const modal_h5_in *in, const modal_h5_place *place, const char *name, modal_h5_type type,
+                                int rank, int64_t *dims, modal_h5_need need, modal_h5_rows **rows);
+
+/* Rows [first, first + count), all of which are there, as the machine has numbers. MODAL_ERROR_INPUT, with the path in
+ * front, where they are damaged or missing in the file. */
+modal_status modal_h5_rows_read(modal_h5_rows *rows, int64_t first, int64_t count, void *to, modal_error *err);
+
+/* The byte of the file at which the rows begin, for those that read them without HDF5; -1: only this can. */
+int64_t modal_h5_rows_place(const modal_h5_rows *rows);
+
+modal_h5_rows *modal_h5_rows_close(modal_h5_rows *rows); /* NULL is fine; gives NULL */
+
+/* 1 where the place is open and has an attribute, or a link, of that name, or a dataset of float32. */
+int modal_h5_has_attribute(const modal_h5_place *place, const char *name);
+int modal_h5_has_link(const modal_h5_place *place, const char *name);
+int modal_h5_is_float(const modal_h5_place *place, const char *name);
 
 /* Attributes. Absent or broken: *text NULL, *value unchanged. */
 modal_status modal_h5_read_text(const modal_h5_in *in, const modal_h5_place *place,
@@ -135,7 +159,6 @@ modal_status modal_h5_make_rows(hid_t place, const char *name, modal_h5_type typ
 /* Of such an array of float64. */
 modal_status modal_h5_put_rows(hid_t dataset, const char *name, int64_t first, int64_t count,
                                const double *values, modal_error *err);
-/* Of any open array of float64. */
 modal_status modal_h5_get_rows(hid_t dataset, const char *name, int64_t first, int64_t count, double *values,
                                modal_error *err);
 /* Closes such an array of a file being written. */

@@ -13,8 +13,9 @@ static const modal_h5_place nowhere = {H5I_INVALID_HID, ""};
 struct modal_snapshots {
     modal_h5_in in;
     char *path;
-    hid_t dataset, points; /* points: of a sequence, else none */
-    int rank;              /* 3: [S, N, 3]; 2: [S N, 3] */
+    modal_h5_rows *dataset, *points; /* points: of a sequence, else none */
+    int single;                      /* float32 */
+    int64_t rows;                    /* a snapshot: 1 of [S, N, 3], N of [S N, 3] */
     int64_t n_snapshots, n_nodes;
     const double *nodes;
     double size;    /* m, of the mesh's box */
@@ -34,18 +35,6 @@ static modal_h5_type stored_type(hid_t place, const char *name)
     return type;
 }
 
-static modal_status open_dataset(modal_snapshots *s, const modal_h5_place *place, const char *name,
-                                 modal_h5_type type, int rank, int64_t *dims, hid_t *dataset,
-                                 modal_error *err)
-{
-    modal_status status =
-        modal_h5_read_array(&s->in, place, name, type, rank, dims, MODAL_H5_REQUIRED, NULL);
-    if (status != MODAL_OK) return status;
-    *dataset = H5Dopen2(place->id, name, H5P_DEFAULT);
-    if (*dataset < 0) return modal_h5_failed(err, MODAL_ERROR_INPUT, name, "cannot be opened");
-    return MODAL_OK;
-}
-
 static modal_status open_own(modal_snapshots *s, int *single, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -55,11 +44,11 @@ static modal_status open_own(modal_snapshots *s, int *single, modal_error *err)
     MODAL_TRY(modal_h5_enter(&s->in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     const modal_h5_type type = stored_type(root.id, "displacements");
     *single = type == MODAL_H5_F32;
-    MODAL_TRY(open_dataset(s, &root, "displacements", type, 3, dims, &s->dataset, err));
+    MODAL_TRY(modal_h5_rows_open(&s->in, &root, "displacements", type, 3, dims, MODAL_H5_REQUIRED, &s->dataset));
     if (dims[1] != s->n_nodes)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "/displacements: of %lld nodes, the mesh has %lld",
                    (long long)dims[1], (long long)s->n_nodes);
-    s->rank = 3;
+    s->rows = 1;
     s->n_snapshots = dims[0];
 done:
     modal_h5_leave(&root);
@@ -84,13 +73,13 @@ static modal_status open_sequence(modal_snapshots *s, int *single, modal_error *
     if (H5Lexists(data.id, "displacement", H5P_DEFAULT) == 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT,
                    "/VTKHDF/PointData/displacement: missing (modaldeform --fields displacement writes it)");
-    MODAL_TRY(open_dataset(s, &data, "displacement", MODAL_H5_F32, 2, dims, &s->dataset, err));
-    MODAL_TRY(open_dataset(s, &vtk, "Points", MODAL_H5_F32, 2, dims, &s->points, err));
+    MODAL_TRY(modal_h5_rows_open(&s->in, &data, "displacement", MODAL_H5_F32, 2, dims, MODAL_H5_REQUIRED, &s->dataset));
+    MODAL_TRY(modal_h5_rows_open(&s->in, &vtk, "Points", MODAL_H5_F32, 2, dims, MODAL_H5_REQUIRED, &s->points));
     if (dims[0] % s->n_nodes != 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "/VTKHDF/Points: %lld rows, no multiple of %lld",
                    (long long)dims[0], (long long)s->n_nodes);
     MODAL_TRY(modal_alloc(&s->buffer, s->n_nodes, 3 * sizeof(double), "points", err));
-    s->rank = 2;
+    s->rows = s->n_nodes;
     s->n_snapshots = dims[0] / s->n_nodes;
     *single = 1;
 done:
@@ -113,8 +102,6 @@ modal_status modal_snapshots_open(modal_snapshots **snapshots, const char *path,
     *snapshots = NULL;
     MODAL_TRY(modal_alloc_zero(&s, 1, sizeof *s, "snapshots", err));
     *s = (modal_snapshots){.in = {H5I_INVALID_HID, 0, {NULL, err}},
-                           .dataset = H5I_INVALID_HID,
-                           .points = H5I_INVALID_HID,
                            .n_nodes = n_nodes,
                            .nodes = nodes};
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -132,6 +119,7 @@ modal_status modal_snapshots_open(modal_snapshots **snapshots, const char *path,
         MODAL_TRY(open_sequence(s, single, err));
     else
         MODAL_TRY(open_own(s, single, err));
+    s->single = *single;
     if (s->n_snapshots < 1) MODAL_FAIL(err, MODAL_ERROR_INPUT, "no snapshots");
     *n_snapshots = s->n_snapshots;
     s->in.checker.err = NULL; /* the caller's may be gone by then */
@@ -144,20 +132,19 @@ done:
     return status;
 }
 
-static modal_status read_rows(const modal_snapshots *s, hid_t dataset, int64_t first, int64_t count,
-                              double *to, modal_error *err)
+/* Numbers of float32 are read into the second half of `to`, and widened from there. */
+static modal_status read_rows(const modal_snapshots *s, modal_h5_rows *rows, int64_t first, int64_t count, double *to,
+                              modal_error *err)
 {
-    const int64_t n = s->n_nodes;
-    const hsize_t start[3] = {(hsize_t)(s->rank == 3 ? first : first * n), 0, 0};
-    const hsize_t size3[3] = {(hsize_t)count, (hsize_t)n, 3}, size2[2] = {(hsize_t)(count * n), 3};
-    const hsize_t *size = s->rank == 3 ? size3 : size2;
-    hid_t space = H5Dget_space(dataset), memory = H5Screate_simple(s->rank, size, NULL);
-    const int fine = space >= 0 && memory >= 0 &&
-                     H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0 &&
-                     H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, to) >= 0;
-    if (space >= 0) H5Sclose(space);
-    if (memory >= 0) H5Sclose(memory);
-    return fine ? MODAL_OK : modal_h5_failed(err, MODAL_ERROR_INPUT, "displacements", "cannot be read");
+    const int64_t n = s->single ? 3 * s->n_nodes * count : 0;
+    const char *from = (const char *)to + 4 * n;
+    modal_status status = modal_h5_rows_read(rows, first * s->rows, count * s->rows, (char *)to + 4 * n, err);
+    for (int64_t i = 0; status == MODAL_OK && i < n; i++) {
+        float value;
+        memcpy(&value, from + 4 * i, sizeof value);
+        to[i] = value;
+    }
+    return status;
 }
 
 /* Of a sequence: a point less its displacement is its node. */
@@ -185,7 +172,7 @@ modal_status modal_snapshots_read(modal_snapshots *s, int64_t first, int64_t cou
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "snapshot %lld, node %lld, axis %lld: not finite, %g",
                        (long long)(first + i / n), (long long)(i % n / 3), (long long)(i % 3),
                        displacements[i]);
-    for (int64_t k = 0; k < count && s->points >= 0; k++)
+    for (int64_t k = 0; k < count && s->points; k++)
         MODAL_TRY(check_points(s, first + k, displacements + k * n, err));
 done:
     if (status != MODAL_OK) modal_error_context(err, "%s", s->path);
@@ -195,8 +182,8 @@ done:
 modal_snapshots *modal_snapshots_close(modal_snapshots *s)
 {
     if (!s) return NULL;
-    if (s->dataset >= 0) H5Dclose(s->dataset);
-    if (s->points >= 0) H5Dclose(s->points);
+    modal_h5_rows_close(s->dataset);
+    modal_h5_rows_close(s->points);
     modal_h5_close(&s->in, MODAL_OK);
     modal_free(&s->path);
     modal_free(&s->buffer);

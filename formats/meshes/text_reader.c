@@ -2,7 +2,6 @@
 #include "formats/meshes/text_reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>
@@ -13,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 
 /* The fast path of modal_parse_real rounds once only where doubles are computed as doubles. */
@@ -47,7 +47,7 @@ modal_status modal_file_load(const char *path, char **data, int64_t *length, mod
     struct stat info;
     *data = NULL;
     *length = 0;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    const int file = modal_disk_open(path);
     if (file < 0)
         MODAL_FAIL(err,
                    errno == ENOENT || errno == ENOTDIR ? MODAL_ERROR_INPUT : MODAL_ERROR_SYSTEM,

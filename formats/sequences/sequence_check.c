@@ -11,6 +11,7 @@
 #include "formats/hdf5/provenance_h5.h"
 #include "formats/hdf5/rules.h"
 #include "formats/sequences/sequence_checked.h"
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 
 enum { PIECE_ROWS = 1 << 18 }; /* of a moving array that are looked at at once: 3 MB */
@@ -135,33 +136,24 @@ done:
 
 /* ---- the moving arrays ---- */
 
-static modal_status check_finite(sequence_checked *c, int array)
+static modal_status check_finite(sequence_checked *c, int array, modal_h5_rows *rows)
 {
     const char *where = modal_sequence_arrays[array].path;
     modal_status status = MODAL_OK;
+    modal_error local = {0};
     float *piece = NULL;
-    hid_t space = H5I_INVALID_HID, memory = H5I_INVALID_HID;
-    hid_t dataset = H5Dopen2(c->in.file, where, H5P_DEFAULT);
-    if (dataset >= 0) space = H5Dget_space(dataset);
-    if (space < 0) MODAL_TRY(hdf5_failed(c, where));
-    haddr_t start = dataset >= 0 ? H5Dget_offset(dataset) : HADDR_UNDEF;
-    if (start != HADDR_UNDEF && start < (haddr_t)c->in.file_bytes) {
-        c->values[array].start = (int64_t)start;
-        c->values[array].bytes = (int64_t)H5Dget_storage_size(dataset);
-    }
+    const int width = modal_sequence_arrays[array].components;
+    if (modal_h5_rows_place(rows) >= 0)
+        c->values[array] = (modal_h5_range){modal_h5_rows_place(rows), c->rows[array] * width * (int64_t)sizeof *piece};
     MODAL_TRY(modal_alloc(&piece, MODAL_SEQUENCE_WIDEST * PIECE_ROWS, sizeof *piece, "rows", c->in.checker.err));
-    const int width = modal_sequence_arrays[array].components, rank = width > 1 ? 2 : 1;
-    for (int64_t row = 0; space >= 0 && row < c->rows[array]; row += PIECE_ROWS) {
+    for (int64_t row = 0; row < c->rows[array]; row += PIECE_ROWS) {
         int64_t n = c->rows[array] - row < PIECE_ROWS ? c->rows[array] - row : PIECE_ROWS, i = 0;
-        const hsize_t first[2] = {(hsize_t)row, 0}, count[2] = {(hsize_t)n, (hsize_t)width};
-        memory = H5Screate_simple(rank, count, NULL);
-        if (memory < 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, first, NULL, count, NULL) < 0 ||
-            H5Dread(dataset, H5T_NATIVE_FLOAT, memory, space, H5P_DEFAULT, piece) < 0) {
-            status = hdf5_failed(c, where);
+        status = modal_h5_rows_read(rows, row, n, piece, &local);
+        if (status == MODAL_ERROR_INPUT) {
+            status = modal_broken(&c->in.checker, where, "%s", local.message + strlen(where) + 2);
             goto done;
         }
-        H5Sclose(memory);
-        memory = H5I_INVALID_HID;
+        if (status != MODAL_OK) MODAL_FAIL(c->in.checker.err, status, "%s", local.message);
         while (i < width * n && piece[i] - piece[i] == 0.0f) i++; /* not so for NaN and infinities */
         if (i < width * n) {
             int64_t at = row + i / width, points = c->info.n_points > 0 ? c->info.n_points : INT64_MAX;
@@ -173,9 +165,6 @@ static modal_status check_finite(sequence_checked *c, int array)
     }
 done:
     modal_free(&piece);
-    if (memory >= 0) H5Sclose(memory);
-    if (space >= 0) H5Sclose(space);
-    if (dataset >= 0) H5Dclose(dataset);
     return status;
 }
 
@@ -183,22 +172,23 @@ static modal_status check_moving(sequence_checked *c, const modal_h5_place *vtk)
 {
     modal_status status = MODAL_OK;
     modal_h5_place data = {H5I_INVALID_HID, ""};
+    modal_h5_rows *rows = NULL;
     MODAL_TRY(modal_h5_enter(&c->in, vtk, "PointData", MODAL_H5_REQUIRED, &data));
     for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
         int64_t dims[2] = {-1, modal_sequence_arrays[i].components};
-        MODAL_TRY(modal_h5_read_array(&c->in, i == SEQUENCE_POINTS ? vtk : &data,
-                                      modal_sequence_arrays[i].name, MODAL_H5_F32,
-                                      dims[1] > 1 ? 2 : 1, dims,
-                                      i == SEQUENCE_POINTS ? MODAL_H5_REQUIRED : MODAL_H5_OPTIONAL,
-                                      NULL));
+        MODAL_TRY(modal_h5_rows_open(&c->in, i == SEQUENCE_POINTS ? vtk : &data, modal_sequence_arrays[i].name,
+                                     MODAL_H5_F32, dims[1] > 1 ? 2 : 1, dims,
+                                     i == SEQUENCE_POINTS ? MODAL_H5_REQUIRED : MODAL_H5_OPTIONAL, &rows));
         c->rows[i] = dims[0];
         if (i == SEQUENCE_NORMALS) c->info.normals = dims[0] >= 0;
         if (i == SEQUENCE_DISPLACEMENT) c->info.displacement = dims[0] >= 0;
         if (i == SEQUENCE_SPEED) c->info.speed = dims[0] >= 0;
         if (i == SEQUENCE_TANGENTS) c->info.tangents = dims[0] >= 0;
-        if (dims[0] >= 0) MODAL_TRY(check_finite(c, i));
+        if (rows) MODAL_TRY(check_finite(c, i, rows));
+        rows = modal_h5_rows_close(rows);
     }
 done:
+    modal_h5_rows_close(rows);
     modal_h5_leave(&data);
     return status;
 }
@@ -378,7 +368,7 @@ static modal_status check_sidecar(const sequence_checked *c, const char *path)
     MODAL_TRY(modal_alloc(&sidecar, stem + 6, 1, "name", c->in.checker.err));
     memcpy(sidecar, path, (size_t)stem);
     strcpy(sidecar + stem, ".xdmf");
-    file = fopen(sidecar, "rb");
+    file = modal_disk_stream(sidecar);
     if (!file && errno == ENOENT) goto done; /* none there: nothing wrong with it */
     if (!file) {
         status = modal_broken(&c->in.checker, sidecar, "cannot be opened, %s", strerror(errno));

@@ -9,13 +9,16 @@
  * Rigid motion animates the object's node. */
 #include "formats/sequences/sequence_glb.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/sequences/file_out.h"
 #include "formats/sequences/glb_parts.h"
+#include "lib/base/finite.h"
 #include "lib/base/memory.h"
 
 static const int64_t TARGET_BYTES = INT64_C(64) << 20; /* of the targets that are made at a time */
@@ -145,6 +148,10 @@ static modal_status plan(glb_scene *g, modal_error *err)
     for (int32_t i = 0; i < b->n_shapes; i++) moves |= g->shapes[i].n_targets > 0;
     if (moves) MODAL_TRY(add_array(g, (glb_array){.count = n, .type = "SCALAR", .ranges = 1}, err));
     for (int32_t i = 0; i < b->n_objects; i++) {
+        for (int k = 3; k < 12; k += 4)
+            if (!(fabs(b->objects[i].rest_frame[k]) <= FLT_MAX))
+                MODAL_FAIL(err, MODAL_ERROR_INPUT, "glb: object %d: its rest frame does not fit float32, %g", i,
+                           b->objects[i].rest_frame[k]);
         const int32_t targets = g->shapes[b->objects[i].shape].n_targets;
         g->object_array[i] = g->n_arrays;
         if (targets > 0) MODAL_TRY(add_array(g, (glb_array){.count = n * targets, .type = "SCALAR"}, err));
@@ -163,7 +170,31 @@ static modal_status put(glb_writer *w, int64_t array, const void *values, int64_
     return modal_file_out_write_at(&w->out, w->start + w->scene.arrays[array].offset, values, bytes, err);
 }
 
-static modal_status put_vectors(glb_writer *w, int64_t array, const float *values, modal_error *err)
+/* What the floats of an array are, for messages: "shape 2, vertex 7: mode 3", "object 0, frame 4: translation". */
+typedef struct glb_what {
+    const char *owner;
+    int32_t owner_number;
+    const char *what;
+    int32_t number; /* -1: none */
+    const char *row;
+    int64_t first, step; /* row i is named first + i step */
+} glb_what;
+
+/* Floats of `width` a row, none of which may be NaN or infinite. */
+static modal_status put_floats(glb_writer *w, int64_t array, const float *values, int64_t rows, int width,
+                               glb_what is, modal_error *err)
+{
+    const int64_t n = rows * width, place = modal_first_nonfinite(values, n);
+    char number[16] = "";
+    if (place == n) return put(w, array, values, 4 * n, err);
+    if (is.number >= 0) snprintf(number, sizeof number, " %d", is.number);
+    return modal_error_set(err, MODAL_ERROR_INPUT,
+                           "glb: %s %d, %s %" PRId64 ": %s%s does not fit float32, %g", is.owner, is.owner_number,
+                           is.row, is.first + place / width * is.step, is.what, number,
+                           isnan(values[place]) ? NAN : (double)values[place]);
+}
+
+static modal_status put_vectors(glb_writer *w, int64_t array, const float *values, glb_what is, modal_error *err)
 {
     glb_array *a = &w->scene.arrays[array];
     for (int k = 0; k < 3; k++) {
@@ -176,10 +207,7 @@ static modal_status put_vectors(glb_writer *w, int64_t array, const float *value
             if (x < a->least[k]) a->least[k] = x;
             if (x > a->most[k]) a->most[k] = x;
         }
-    for (int k = 0; k < 3; k++)
-        if (!(a->most[k] - a->least[k] < INFINITY))
-            return modal_error_set(err, MODAL_ERROR_INPUT, "%s: positions do not fit float32", w->out.path);
-    return put(w, array, values, 12 * a->count, err);
+    return put_floats(w, array, values, a->count, 3, is, err);
 }
 
 static modal_status write_triangles(glb_writer *w, int32_t shape, modal_error *err)
@@ -244,11 +272,12 @@ static modal_status write_positions(glb_writer *w, int32_t shape, modal_error *e
             scatter(w, shape, tiles, begin, end, first, last, targets, first == 0 ? base : NULL);
         }
         for (int32_t k = first; k < last; k++)
-            MODAL_TRY(put_vectors(w, g->first_array + 2 + k, targets + (k - first) * 3 * n, err));
+            MODAL_TRY(put_vectors(w, g->first_array + 2 + k, targets + (k - first) * 3 * n,
+                                  (glb_what){"shape", shape, "mode", g->modes[k], "vertex", 0, 1}, err));
         first = last;
     } while (first < g->n_targets);
     for (int64_t i = 0; i < 3 * n; i++) targets[i] = (float)base[i];
-    MODAL_TRY(put_vectors(w, g->first_array + 1, targets, err));
+    MODAL_TRY(put_vectors(w, g->first_array + 1, targets, (glb_what){"shape", shape, "position", -1, "vertex", 0, 1}, err));
 done:
     modal_free(&base);
     modal_free(&tiles);
@@ -265,6 +294,9 @@ static modal_status write_times(glb_writer *w, modal_error *err)
     MODAL_TRY(modal_alloc(&times, info->n_frames, sizeof *times, "times", err));
     for (int64_t f = 0; f < info->n_frames; f++) {
         times[f] = (float)(info->times[f] + g->time_shift);
+        if (!isfinite(times[f]))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "glb: frame %" PRId64 ": its time does not fit float32, %g",
+                       info->scene->start + f * info->scene->step, info->times[f]);
         if (f > 0 && !(times[f] > times[f - 1]))
             MODAL_FAIL(err, MODAL_ERROR_INPUT,
                        "glb: frame %" PRId64 ": float32 cannot tell its time from the one before, %.17g", f,
@@ -293,7 +325,8 @@ static modal_status write_weights(glb_writer *w, int32_t object, modal_error *er
             weights[f * g->n_targets + k] =
                 (float)((q[g->modes[k]] - g->low[g->modes[k]]) / g->spread[g->modes[k]]);
     }
-    MODAL_TRY(put(w, w->scene.object_array[object], weights, 4 * n * g->n_targets, err));
+    MODAL_TRY(put_floats(w, w->scene.object_array[object], weights, n, g->n_targets,
+                         (glb_what){"object", object, "weight", -1, "frame", in->start, in->step}, err));
 done:
     modal_free(&weights);
     return status;
@@ -315,8 +348,8 @@ static modal_status write_rigid(glb_writer *w, int32_t object, int64_t array, mo
         for (int k = 0; k < 3; k++) places[3 * f + k] = (float)frame[4 * k + 3];
         for (int k = 0; k < 4; k++) turns[4 * f + k] = (float)q[k];
     }
-    MODAL_TRY(put(w, array, places, 12 * n, err));
-    MODAL_TRY(put(w, array + 1, turns, 16 * n, err));
+    MODAL_TRY(put_floats(w, array, places, n, 3, (glb_what){"object", object, "translation", -1, "frame", in->start, in->step}, err));
+    MODAL_TRY(put_floats(w, array + 1, turns, n, 4, (glb_what){"object", object, "rotation", -1, "frame", in->start, in->step}, err));
 done:
     modal_free(&turns);
     modal_free(&places);

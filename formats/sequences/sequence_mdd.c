@@ -4,6 +4,7 @@
 #include "formats/sequences/sequence_mdd.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "formats/sequences/file_out.h"
@@ -77,6 +78,9 @@ static modal_status begin(void **writer, const modal_sequence_target *target,
     MODAL_TRY(modal_file_out_write(&w->out, head, sizeof head, err));
     for (int64_t f = 0; f < info->n_frames; f++) {
         const float time = (float)info->times[f];
+        if (!isfinite(time))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "mdd: frame %" PRId64 ": its time does not fit float32, %g", f,
+                       info->times[f]);
         MODAL_TRY(put_floats(&w->out, &time, 1, err));
     }
 done:

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/sequences/sequence_obj.h"
 
+#include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "formats/sequences/file_out.h"
@@ -177,7 +179,7 @@ static modal_status rest_size(const modal_sequence_info *info, int64_t *disk_byt
 }
 
 /* The surface at rest, each object in its rest frame: x = R xbar + p, in the points' order. */
-static void rest_positions(const modal_sequence_scene *scene, float *to)
+static modal_status rest_positions(const modal_sequence_scene *scene, float *to, modal_error *err)
 {
     const modal_basis *b = scene->basis;
     for (int32_t i = 0; i < b->n_objects; i++) {
@@ -186,12 +188,18 @@ static void rest_positions(const modal_sequence_scene *scene, float *to)
         for (int64_t v = 0; v < s->n_vertices; v++) {
             const double *x = s->rest_positions + 3 * v;
             float *point = to + 3 * (scene->stored_order ? v : s->user_vertex[v]);
-            for (int k = 0; k < 3; k++)
-                point[k] = (float)(t[4 * k] * x[0] + t[4 * k + 1] * x[1] + t[4 * k + 2] * x[2] +
-                                   t[4 * k + 3]);
+            for (int k = 0; k < 3; k++) {
+                const double value = t[4 * k] * x[0] + t[4 * k + 1] * x[1] + t[4 * k + 2] * x[2] + t[4 * k + 3];
+                if (!(fabs(value) <= FLT_MAX))
+                    return modal_error_set(err, MODAL_ERROR_INPUT,
+                                           "rest.obj: object %d, vertex %" PRId64 ": position does not fit float32, %g",
+                                           i, scene->stored_order ? v : s->user_vertex[v], value);
+                point[k] = (float)value;
+            }
         }
         to += 3 * s->n_vertices;
     }
+    return MODAL_OK;
 }
 
 static modal_status rest_begin(void **writer, const modal_sequence_target *target,
@@ -205,7 +213,7 @@ static modal_status rest_begin(void **writer, const modal_sequence_target *targe
     *writer = NULL;
     MODAL_TRY(new_writer(&w, &bare, err));
     MODAL_TRY(modal_alloc(&positions, info->n_points, 12, "rest positions", err));
-    rest_positions(info->scene, positions);
+    MODAL_TRY(rest_positions(info->scene, positions, err));
     MODAL_TRY(modal_file_out_open(&w->out, target->files[0], err));
     MODAL_TRY(put_vectors(&w->out, "v ", positions, info->n_points, err));
     MODAL_TRY(modal_file_out_write(&w->out, w->faces, w->faces_bytes, err));

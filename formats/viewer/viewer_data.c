@@ -7,6 +7,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "formats/json/json_text.h"
 #include "lib/base/memory.h"
 
 /* ---- the bytes: planes of equal significance, which compress better than whole numbers ---- */
@@ -238,11 +239,11 @@ static modal_status put_shape(sink *out, const modal_shape *s, json_t *shapes, m
 {
     modal_status status = MODAL_OK;
     predictor p = {0};
-    json_t *about = json_pack("{s:s, s:I, s:I, s:i}", "name", s->name, "vertices",
+    json_t *about = json_pack("{s:o, s:I, s:I, s:i}", "name", modal_json_string(s->name), "vertices",
                               (json_int_t)s->n_vertices, "triangles", (json_int_t)s->n_triangles,
                               "modes", s->n_modes);
     json_t *frequencies = json_array();
-    if (!about) MODAL_FAIL(err, MODAL_ERROR_INPUT, "/shapes: a name that is not UTF-8, %s", s->name);
+    if (!about) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "page: out of memory");
     for (int32_t i = 0; i < s->n_modes; i++)
         json_array_append_new(frequencies, json_real(s->frequencies[i]));
     json_object_set(about, "frequencies", frequencies);
@@ -305,6 +306,7 @@ modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajec
     sink out = {0};
     json_t *shapes = json_array(), *header = NULL;
     memset(data, 0, sizeof *data);
+    MODAL_TRY(modal_viewer_check_reach(basis, trajectory, err));
     /* window 15 + 16: a gzip wrapper, which browsers undo by themselves */
     if (deflateInit2(&out.stream, 6, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
         MODAL_FAIL(err, MODAL_ERROR_MEMORY, "page: zlib does not start");
@@ -317,9 +319,9 @@ modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajec
     }
     data->displacement_error = 0.5 / MODE_STEPS;
     MODAL_TRY(put_objects(&out, basis, err));
-    header = json_pack("{s:i, s:s, s:s, s:O, s:i}", "version", 2, "title", title, "up",
+    header = json_pack("{s:i, s:o, s:s, s:O, s:i}", "version", 2, "title", modal_json_string(title), "up",
                        up == 'z' ? "z" : "y", "shapes", shapes, "objects", basis->n_objects);
-    if (!header) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--title: not UTF-8, %s", title);
+    if (!header) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "page: out of memory");
     if (trajectory) {
         json_object_set_new(header, "frames", json_integer(trajectory->n_frames));
         json_object_set_new(header, "moving_frames", json_boolean(trajectory->frames != NULL));
@@ -331,9 +333,8 @@ modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajec
                                  12 * (int64_t)trajectory->n_objects, err));
     }
     MODAL_TRY(deflate_bytes(&out, "", 0, Z_FINISH, err));
-    /* an escaped / keeps a </script> in a name from ending the page's data */
-    data->header = json_dumps(header, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_ESCAPE_SLASH |
-                                          JSON_ENSURE_ASCII);
+    /* Without a < no name can end the script that holds the header (</script>), nor open a comment in it (<!--). */
+    data->header = modal_json_dump(header, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII, '<');
     if (!data->header) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "page: out of memory");
     data->bytes = out.bytes;
     data->n_bytes = out.n;

@@ -18,10 +18,15 @@ typedef struct modal_viewer_data {
 } modal_viewer_data;
 
 /* `basis` holds surfaces, modal matrices and modes. `trajectory` may be NULL: then the page shows the
- * modes themselves. title: UTF-8; up: 'y' or 'z'. MODAL_ERROR_INPUT for more frames, modes or points than a page can
- * hold (2^31 values an array), memory. On an error *data is zeroed. */
+ * modes themselves. title: bytes that are no UTF-8 become U+FFFD; up: 'y' or 'z'. MODAL_ERROR_INPUT for more frames, modes or points than a page can
+ * hold (2^31 values an array), and as modal_viewer_check_reach; memory. On an error *data is zeroed. */
 modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajectory *trajectory,
                                     const char *title, char up, modal_viewer_data *data, modal_error *err);
 void modal_viewer_data_free(modal_viewer_data *data);
+
+/* MODAL_ERROR_INPUT, with frame, object and vertex, where something would be farther than 1e18 m away, or a
+ * number not fit float32: viewers compute in it, and square lengths. */
+modal_status modal_viewer_check_reach(const modal_basis *basis, const modal_trajectory *trajectory,
+                                      modal_error *err);
 
 #endif

@@ -9,8 +9,6 @@
 
 namespace modal_cuda {
 
-constexpr size_t SHARED_MULTIPROCESSOR = 228 * 1024; // compute capability 9.0; 1 KB a block is CUDA's
-
 // x = high + low: high is x rounded to 11 significant bits, low (exact) keeps the other 12 or 13, of
 // which the tensor cores take 11.
 __device__ __forceinline__ void split(float x, uint32_t &high, uint32_t &low)

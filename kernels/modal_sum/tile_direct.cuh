@@ -7,7 +7,7 @@
 // in flight at once, and the latency is one round trip to memory instead of one for every 8 modes. Where
 // they are many, one warp does all parts: the same sums, the same bytes, however a shape is cut.
 //
-// Back-to-back launches overlap (programmatic dependent launch): while the kernel before is draining,
+// Back-to-back launches overlap where they can (overlap.cuh): while the kernel before is draining,
 // this one asks for its part of U to be brought to the second-level cache, and waits only then. (The
 // cache is coherent: a line that an earlier kernel still writes is not read stale later.)
 // NVIDIA H200, 2026-11-21, one column, 1e6 vertices, r = 32: 94 us, 98 to 105 % of a copy; 1e4, r = 30:
@@ -15,7 +15,7 @@
 #ifndef MODAL_KERNELS_TILE_DIRECT_CUH
 #define MODAL_KERNELS_TILE_DIRECT_CUH
 
-#include "kernels/cuda_check.cuh"
+#include "kernels/modal_sum/overlap.cuh"
 #include "kernels/tile_store.cuh"
 
 namespace modal_cuda {
@@ -103,11 +103,11 @@ __global__ void __launch_bounds__(DIRECT_WARPS * 32, BLOCKS)
     const int64_t first = (int64_t)(blockIdx.x % column_blocks) * C;
     const bool exists = tile < p.n_tiles;
     const float *u_tile = p.modal_matrix + tile * r * 96;
-    asm volatile("griddepcontrol.launch_dependents;");
+    let_next_begin();
     if (prefetch && exists) // of its 128-byte lines
         for (int i = begin * 3 + lane; i < min(end, begin + 32) * 3; i += 32)
             asm volatile("prefetch.global.L2 [%0];" ::"l"(u_tile + (int64_t)i * 32));
-    asm volatile("griddepcontrol.wait;" ::: "memory");
+    wait_for_previous();
     float total[C][3] = {}, sum[C][3] = {}, rest[3] = {};
     if (KIND != SUM && exists)
 #pragma unroll
@@ -173,7 +173,7 @@ constexpr int64_t DIRECT_SPLIT_WARPS = 32768; // more than these keep the device
 constexpr int64_t DIRECT_STREAM_TILES = 16384;
 
 template <int C, int MODES, Kind KIND>
-modal_status launch_direct_columns(const Product &p, cudaStream_t stream, modal_error *err)
+modal_status launch_direct_columns(const Product &p, const Machine &machine, cudaStream_t stream, modal_error *err)
 {
     const int log_parts = direct_log_parts(p.n_modes);
     const bool split = log_parts > 0 && p.n_tiles << log_parts <= DIRECT_SPLIT_WARPS;
@@ -184,29 +184,20 @@ modal_status launch_direct_columns(const Product &p, cudaStream_t stream, modal_
         return modal_error_set(err, MODAL_ERROR_SYSTEM, "CUDA: %lld vertices are too many",
                                (long long)p.n_vertices);
     const bool prefetch = tile_blocks <= 1024; // what runs at once
-    cudaLaunchAttribute overlap = {};
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)blocks);
-    config.blockDim = dim3(DIRECT_WARPS * 32);
-    config.stream = stream;
-    config.attrs = &overlap;
-    config.numAttrs = 1;
     constexpr int MANY = C == 1 && KIND == SUM ? 4 : 3;
     const auto kernel = split                        ? direct<C, MODES, true, 3, KIND>
                         : p.n_tiles > DIRECT_STREAM_TILES ? direct<C, MODES, false, MANY, KIND>
                                                           : direct<C, MODES, false, 3, KIND>;
-    return modal_cuda_status(cudaLaunchKernelEx(&config, kernel, p, prefetch),
-                             "tile product, direct", err);
+    return launch_overlapping(machine, kernel, (unsigned)blocks, DIRECT_WARPS * 32, 0, stream,
+                              "tile product, direct", err, p, prefetch);
 }
 
 template <Kind KIND>
-modal_status launch_direct(const Product &p, cudaStream_t stream, modal_error *err)
+modal_status launch_direct(const Product &p, const Machine &machine, cudaStream_t stream, modal_error *err)
 {
-    if (p.n_columns == 1) return launch_direct_columns<1, 8, KIND>(p, stream, err);
-    if (p.n_columns == 2) return launch_direct_columns<2, 8, KIND>(p, stream, err);
-    return launch_direct_columns<4, 4, KIND>(p, stream, err);
+    if (p.n_columns == 1) return launch_direct_columns<1, 8, KIND>(p, machine, stream, err);
+    if (p.n_columns == 2) return launch_direct_columns<2, 8, KIND>(p, machine, stream, err);
+    return launch_direct_columns<4, 4, KIND>(p, machine, stream, err);
 }
 
 } // namespace modal_cuda

@@ -70,27 +70,29 @@ namespace modal_cuda {
 // The fastest blocks of kernels/VERSIONS.md; where q does not fit for as many columns, fewer, or q through
 // the ring. The choice changes no byte.
 template <Kind KIND>
-modal_status launch_split(const Product &p, cudaStream_t stream, modal_error *err)
+modal_status launch_split(const Product &p, const Machine &m, cudaStream_t stream, modal_error *err)
 {
     using Few = TensorShape<1, 4, 1, 4>;
     using Some = TensorShape<4, 4, 1, 3>;
     using Many = TensorShape<4, 2, 2, 2>;
     using Wide = TensorShape<4, 4, 2, 1>;
     using Long = TensorShape<4, 4, 2, 1, true>;
+    using Narrow = TensorShape<4, 2, 2, 1, true>;
     using Small = TensorShape<2, 1, 4, 4>;
     const bool lines = p.n_vertices % 32 == 0; // columns are whole cache lines: shorter runs will do
     const bool small = p.n_tiles <= 512, many = p.n_columns > 32;
     if (p.n_modes <= RESIDENT_MODES && (small || p.n_columns > 64) &&
         (p.n_tiles > 1 || p.n_columns <= 1024) && p.n_tiles <= INT32_MAX && p.n_columns <= INT32_MAX / 16)
-        return launch_resident<KIND>(p, stream, err);
-    if (many && small && tensor_fits<Small>(p, 4)) return launch_tensor_shape<Small, KIND>(p, stream, err);
-    const bool crowded = many && !small && !tensor_fits<Many>(p, 2);
-    if (crowded && tensor_fits<Wide>(p, 1)) return launch_tensor_shape<Wide, KIND>(p, stream, err);
-    if (many && (lines || !tensor_fits<Some>(p, 2)) && tensor_fits<Many>(p, 1))
-        return launch_tensor_shape<Many, KIND>(p, stream, err);
-    if (crowded) return launch_tensor_shape<Long, KIND>(p, stream, err);
-    if (p.n_columns > 16 && tensor_fits<Some>(p, 1)) return launch_tensor_shape<Some, KIND>(p, stream, err);
-    return launch_tensor_shape<Few, KIND>(p, stream, err);
+        return launch_resident<KIND>(p, m, stream, err);
+    if (many && small && tensor_fits<Small>(p, m, 4)) return launch_tensor_shape<Small, KIND>(p, m, stream, err);
+    const bool crowded = many && !small && !tensor_fits<Many>(p, m, 2);
+    if (crowded && tensor_fits<Wide>(p, m, 1)) return launch_tensor_shape<Wide, KIND>(p, m, stream, err);
+    if (many && (lines || !tensor_fits<Some>(p, m, 2)) && tensor_fits<Many>(p, m, 1))
+        return launch_tensor_shape<Many, KIND>(p, m, stream, err);
+    if (crowded && tensor_fits<Long>(p, m, 1)) return launch_tensor_shape<Long, KIND>(p, m, stream, err);
+    if (p.n_columns > 16 && tensor_fits<Some>(p, m, 1)) return launch_tensor_shape<Some, KIND>(p, m, stream, err);
+    if (tensor_fits<Few>(p, m, 1)) return launch_tensor_shape<Few, KIND>(p, m, stream, err);
+    return launch_tensor_shape<Narrow, KIND>(p, m, stream, err); // 71 KB, whatever r is: 8.6 and 8.9 have 99
 }
 
 // total_columns: of the whole job, at least p.n_columns.
@@ -99,10 +101,13 @@ modal_status launch_product(const Product &p, int64_t total_columns, modal_strea
                             modal_error *err)
 {
     const cudaStream_t stream = (cudaStream_t)queue;
+    Machine machine;
     if (p.n_vertices <= 0 || p.n_columns <= 0) return MODAL_OK;
+    const modal_status status = modal_cuda_machine_of(&machine, err);
+    if (status != MODAL_OK) return status;
     if (modal_sum_splits(p.n_modes, p.n_columns, total_columns))
-        return launch_split<KIND>(p, stream, err);
-    return launch_direct<KIND>(p, stream, err);
+        return launch_split<KIND>(p, machine, stream, err);
+    return launch_direct<KIND>(p, machine, stream, err);
 }
 
 } // namespace modal_cuda

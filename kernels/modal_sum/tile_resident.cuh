@@ -13,7 +13,7 @@
 #ifndef MODAL_KERNELS_TILE_RESIDENT_CUH
 #define MODAL_KERNELS_TILE_RESIDENT_CUH
 
-#include "kernels/cuda_check.cuh"
+#include "kernels/modal_sum/overlap.cuh"
 #include "kernels/modal_sum/tensor_core.cuh"
 
 namespace modal_cuda {
@@ -73,8 +73,8 @@ __global__ void __launch_bounds__(RESIDENT_THREADS, resident_blocks(STEPS))
     const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32, g = lane / 4, t = lane % 4;
     const int r = p.n_modes, stride = plan.n_slices * RESIDENT_COLUMNS;
     const int64_t pitch = p.n_vertices * 3;
-    asm volatile("griddepcontrol.launch_dependents;");
-    asm volatile("griddepcontrol.wait;" ::: "memory");
+    let_next_begin();
+    wait_for_previous();
     int input = 0, output = 0; // which of the two buffers
 #pragma unroll 1
     for (int64_t item = blockIdx.x; item < plan.n_items; item += gridDim.x) {
@@ -204,14 +204,9 @@ inline int64_t resident_slices(int64_t n_rows, int64_t n_steps, int64_t blocks)
 }
 
 template <int STEPS, Kind KIND>
-modal_status launch_resident_steps(const Product &p, cudaStream_t stream, modal_error *err)
+modal_status launch_resident_steps(const Product &p, const Machine &machine, cudaStream_t stream, modal_error *err)
 {
-    int device = 0, n_multiprocessors = 0;
-    cudaError_t code = cudaGetDevice(&device);
-    if (code == cudaSuccess)
-        code = cudaDeviceGetAttribute(&n_multiprocessors, cudaDevAttrMultiProcessorCount, device);
-    if (code != cudaSuccess) return modal_cuda_status(code, "properties of the device", err);
-    const int64_t blocks = n_multiprocessors * resident_blocks(STEPS);
+    const int64_t blocks = machine.n_multiprocessors * resident_blocks(STEPS);
     ResidentPlan plan = {};
     plan.n_rows = (int32_t)((p.n_tiles + RESIDENT_WARPS - 1) / RESIDENT_WARPS);
     plan.n_slices = (int32_t)resident_slices(
@@ -219,29 +214,20 @@ modal_status launch_resident_steps(const Product &p, cudaStream_t stream, modal_
     plan.n_items = (int64_t)plan.n_rows * plan.n_slices;
     // so much shared memory that no more blocks fit: the next launch would begin in the room, and leave
     // some multiprocessors more to do than others
-    constexpr int bytes = (int)(SHARED_MULTIPROCESSOR / (resident_blocks(STEPS) + 1));
-    static_assert(bytes >= (int)sizeof(ResidentShared<STEPS>), "shared memory");
+    int bytes = (int)(machine.shared / (resident_blocks(STEPS) + 1));
+    if (bytes < (int)sizeof(ResidentShared<STEPS>)) bytes = (int)sizeof(ResidentShared<STEPS>);
     const auto kernel = vectors(p) ? resident<STEPS, KIND, true> : resident<STEPS, KIND, false>;
-    code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    const cudaError_t code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (code != cudaSuccess) return modal_cuda_status(code, "tile product, shared memory", err);
-    cudaLaunchAttribute overlap = {};
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)(plan.n_items < blocks ? plan.n_items : blocks));
-    config.blockDim = dim3(RESIDENT_THREADS);
-    config.dynamicSmemBytes = bytes;
-    config.stream = stream;
-    config.attrs = &overlap;
-    config.numAttrs = 1;
-    return modal_cuda_status(cudaLaunchKernelEx(&config, kernel, p, plan), "tile product, resident", err);
+    return launch_overlapping(machine, kernel, (unsigned)(plan.n_items < blocks ? plan.n_items : blocks),
+                              RESIDENT_THREADS, (size_t)bytes, stream, "tile product, resident", err, p, plan);
 }
 
 template <Kind KIND>
-modal_status launch_resident(const Product &p, cudaStream_t stream, modal_error *err)
+modal_status launch_resident(const Product &p, const Machine &machine, cudaStream_t stream, modal_error *err)
 {
-    return p.n_modes <= 8 ? launch_resident_steps<1, KIND>(p, stream, err)
-                          : launch_resident_steps<2, KIND>(p, stream, err);
+    return p.n_modes <= 8 ? launch_resident_steps<1, KIND>(p, machine, stream, err)
+                          : launch_resident_steps<2, KIND>(p, machine, stream, err);
 }
 
 } // namespace modal_cuda

@@ -19,7 +19,7 @@
 #ifndef MODAL_KERNELS_TILE_TENSOR_CUH
 #define MODAL_KERNELS_TILE_TENSOR_CUH
 
-#include "kernels/cuda_check.cuh"
+#include "kernels/modal_sum/overlap.cuh"
 #include "kernels/modal_sum/tensor_core.cuh"
 
 namespace modal_cuda {
@@ -368,26 +368,24 @@ size_t tensor_bytes(int n_modes, int chunk_modes)
 }
 
 // What each of `blocks` blocks on a multiprocessor may have.
-constexpr size_t tensor_room(int blocks) { return SHARED_MULTIPROCESSOR / blocks - 1024; }
-template <class S>
-bool tensor_fits(const Product &p, int blocks)
+inline size_t tensor_room(const Machine &machine, int blocks) // 1 KB a block is CUDA's
 {
-    return tensor_bytes<S>(p.n_modes, RING_MODES) <= tensor_room(blocks);
+    return (size_t)machine.shared / blocks - 1024;
+}
+template <class S>
+bool tensor_fits(const Product &p, const Machine &machine, int blocks)
+{
+    return tensor_bytes<S>(p.n_modes, RING_MODES) <= tensor_room(machine, blocks);
 }
 
 template <class S, Kind KIND>
-modal_status launch_tensor_shape(const Product &p, cudaStream_t stream, modal_error *err)
+modal_status launch_tensor_shape(const Product &p, const Machine &machine, cudaStream_t stream, modal_error *err)
 {
-    int device = 0, n_multiprocessors = 0;
-    cudaError_t code = cudaGetDevice(&device);
-    if (code == cudaSuccess)
-        code = cudaDeviceGetAttribute(&n_multiprocessors, cudaDevAttrMultiProcessorCount, device);
-    if (code != cudaSuccess) return modal_cuda_status(code, "properties of the device", err);
     int blocks = S::BLOCKS;
-    while (blocks > 1 && !tensor_fits<S>(p, blocks)) blocks--;
+    while (blocks > 1 && !tensor_fits<S>(p, machine, blocks)) blocks--;
     TensorPlan plan = {};
     plan.chunk_modes = RING_MODES;
-    if (p.n_modes > RING_MODES && tensor_bytes<S>(p.n_modes, 2 * RING_MODES) <= tensor_room(blocks))
+    if (p.n_modes > RING_MODES && tensor_bytes<S>(p.n_modes, 2 * RING_MODES) <= tensor_room(machine, blocks))
         plan.chunk_modes = 2 * RING_MODES;
     plan.n_chunks = (p.n_modes + plan.chunk_modes - 1) / plan.chunk_modes;
     const int64_t n_rows = (p.n_tiles + S::TILES - 1) / S::TILES;
@@ -396,7 +394,7 @@ modal_status launch_tensor_shape(const Product &p, cudaStream_t stream, modal_er
         return modal_error_set(err, MODAL_ERROR_SYSTEM, "CUDA: %lld vertices in %lld columns are too many",
                                (long long)p.n_vertices, (long long)p.n_columns);
     plan.n_items = n_rows * n_groups;
-    int64_t grid = n_multiprocessors * blocks;
+    int64_t grid = machine.n_multiprocessors * blocks;
     if (grid > plan.n_items) grid = plan.n_items;
     if (grid > n_groups) grid -= grid % n_groups; // a block keeps its columns
     plan.n_groups = (int32_t)n_groups;
@@ -404,7 +402,7 @@ modal_status launch_tensor_shape(const Product &p, cudaStream_t stream, modal_er
     plan.step_groups = (int32_t)(grid % n_groups);
     const size_t size = tensor_bytes<S>(p.n_modes, plan.chunk_modes);
     const auto kernel = vectors(p) ? tensor<S, KIND, true> : tensor<S, KIND, false>;
-    code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)size);
+    const cudaError_t code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)size);
     if (code != cudaSuccess) return modal_cuda_status(code, "tile product, shared memory", err);
     kernel<<<(unsigned)grid, S::THREADS, size, stream>>>(p, plan);
     return modal_cuda_launched("tile product, tensor cores", err);

@@ -20,6 +20,9 @@
  * as long as the edges' products neither overflow nor underflow (edges from 1e-18 to 1e18). Where
  * the bound reaches 1 the direction is undefined; it is still a unit vector or zero. The reference
  * sums in double and rounds once.
+ * Overflow: where a product of two edges' components, or a sum of such, is above FLT_MAX (edges from about
+ * 1e19 m on), some component of the normal is NaN, on every back end: no back end rescales edges, which would
+ * cost every vertex a pass over its corners. Within rounding of FLT_MAX back ends may differ in this.
  * Determinism: the same bytes for any number of columns and threads; no atomics. */
 #ifndef MODAL_KERNELS_NORMALS_DYNAMIC_H
 #define MODAL_KERNELS_NORMALS_DYNAMIC_H

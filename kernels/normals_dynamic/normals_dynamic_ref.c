@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <float.h>
 #include <math.h>
 
 #include "kernels/normals_dynamic/normals_dynamic.h"
+
+/* a b - c d, or NaN where float32 could not hold a product or the difference. */
+static double difference_of_products(double a, double b, double c, double d)
+{
+    const double difference = a * b - c * d;
+    const int fits = fabs(a * b) <= FLT_MAX && fabs(c * d) <= FLT_MAX && fabs(difference) <= FLT_MAX;
+    return fits ? difference : NAN;
+}
 
 modal_status modal_normals_dynamic_ref(const modal_normals_dynamic_task *task,
                                        modal_stream *stream, modal_error *err)
@@ -19,9 +28,11 @@ modal_status modal_normals_dynamic_ref(const modal_normals_dynamic_task *task,
                     b[i] =
                         (double)x[3 * (int64_t)task->corners[2 * k + 1] + i] - (double)x[3 * v + i];
                 }
-                sum[0] += a[1] * b[2] - a[2] * b[1];
-                sum[1] += a[2] * b[0] - a[0] * b[2];
-                sum[2] += a[0] * b[1] - a[1] * b[0];
+                sum[0] += difference_of_products(a[1], b[2], a[2], b[1]);
+                sum[1] += difference_of_products(a[2], b[0], a[0], b[2]);
+                sum[2] += difference_of_products(a[0], b[1], a[1], b[0]);
+                for (int i = 0; i < 3; i++)
+                    if (fabs(sum[i]) > FLT_MAX) sum[i] = NAN;
             }
             double length = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
             for (int i = 0; i < 3; i++)

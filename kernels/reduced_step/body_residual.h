@@ -549,25 +549,29 @@ RS_FN void rs_predict(const modal_step_task *t, int32_t index, double *memory)
         }
         for (int c = 0; c < 8; c++) w.twist[c] = 0; /* of a root that does not turn, too */
     }
-    /* the air where a point is on its way to the end of the step */
+    /* the air where and when the step wants it, at its end or in its middle, by the speeds at its start */
     const modal_step_frame *f = &t->frames[index];
+    const double ahead = t->rule == MODAL_STEP_ENERGY ? 0.5 * t->h : t->h;
     RS_EACH(n, t->air ? o->n_points : 0)
     {
         const int32_t point = o->first_point + n;
         const double *x = t->tables + t->points[point].table;
-        double y[3] = {x[0], x[1], x[2]}, world[3], air[3];
+        double y[3] = {x[0], x[1], x[2]}, turn[3], world[3], air[3];
         RS_MODES(k, on, o->n_modes)
-        for (int i = 0; i < 3; i++) y[i] += RS_GET(x[MODAL_STEP_POINT * (1 + k) + i]) * RS_IF(on, t->q[first + k]);
+        for (int i = 0; i < 3; i++)
+            y[i] += RS_GET(x[MODAL_STEP_POINT * (1 + k) + i]) * RS_IF(on, t->q[first + k] + ahead * t->v[first + k]);
+        rs_cross(f->spin, y, turn);
+        for (int i = 0; i < 3; i++) y[i] += ahead * turn[i];
         rs_apply(f->rotation, y, world);
         for (int i = 0; i < 3; i++) {
-            world[i] += f->position[i];
+            world[i] += f->position[i] + ahead * f->velocity[i];
             air[i] = RS_GET(t->air->mean[i]);
         }
         double waves[MODAL_STEP_WAVES];
         for (int32_t m = 0; m < MODAL_STEP_WAVES; m++)
             waves[m] = rs_sin(RS_GET(t->air->wave[m][0]) * world[0] + RS_GET(t->air->wave[m][1]) * world[1] +
                               RS_GET(t->air->wave[m][2]) * world[2] -
-                              RS_GET(t->air->frequency[m]) * (t->time + t->h) + RS_GET(t->air->phase[m]));
+                              RS_GET(t->air->frequency[m]) * (t->time + ahead) + RS_GET(t->air->phase[m]));
         const int32_t n_waves = RS_GET(t->air->n_waves);
         for (int32_t m = 0; m < MODAL_STEP_WAVES; m++)
             for (int i = 0; i < 3 && m < n_waves; i++) air[i] += RS_GET(t->air->amplitude[m][i]) * waves[m];

@@ -102,7 +102,7 @@ typedef struct modal_step_object {
 } modal_step_object;
 
 /* Where forces act: constant ones and those of curves are set by the caller before a step; air gives
- * the drag c |w - v| (w - v). */
+ * the drag c |w - v| (w - v), w where the point is, to second order, and when forces are wanted. */
 typedef struct modal_step_point {
     int32_t object;
     double drag;   /* c, kg/m: half of air density times drag coefficient times area */
@@ -192,9 +192,13 @@ int64_t modal_step_work_size(int64_t n_modes, int64_t parent_modes);
 int64_t modal_step_share_size(int64_t parent_modes);
 
 /* Doubles that an object needs while it is worked on: that of CUDA's shared memory where they fit there
- * (MODAL_STEP_SHARED), else of `scratch`. */
+ * (modal_step_shared), else of `scratch`. */
 int64_t modal_step_scratch_size(const modal_step_task *task);
-enum { MODAL_STEP_SHARED = 24 * 1024 };
+/* Most doubles that fit, on a device that does not share main memory: 192 KB, or what the device has. */
+static inline int64_t modal_step_shared(const modal_device *device)
+{
+    return device->shared_bytes < 24 * 8192 ? device->shared_bytes / 8 : 24 * 1024;
+}
 /* of which, twice, for monomials */
 MODAL_STEP_BOTH static inline int64_t modal_step_scratch_rows(int64_t most_modes, int64_t most_rows)
 {

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "kernels/cuda_check.cuh"
+#include "kernels/cuda_machine.h"
 #include "kernels/reduced_step/reduced_step.h"
 
 namespace {
@@ -168,7 +169,7 @@ struct warps {
     }
 KERNEL(solve, warps, __launch_bounds__(32 * WARPS, 1))
 KERNEL(measure, warps, __launch_bounds__(32 * WARPS, 1))
-KERNEL(solve, blocks, __launch_bounds__(256))
+KERNEL(solve, blocks, __launch_bounds__(256, 2)) /* 128 registers: left alone, the compiler takes 128 or 174 */
 KERNEL(measure, blocks, __launch_bounds__(256))
 
 } // namespace
@@ -182,21 +183,17 @@ extern "C" modal_status modal_reduced_step_cuda(modal_step_task *t, modal_step_p
     const int small = t->most_modes <= WARP_MODES;
     if (small && size < 4 * by_eight::SCRATCH) size = 4 * by_eight::SCRATCH;
     const size_t team_bytes = t->scratch ? 0 : (size_t)size * sizeof(double);
-    int groups = small ? WARPS : 1, threads = t->most_modes <= 40 ? 128 : 256, most_shared = 0;
+    int groups = small ? WARPS : 1, threads = t->most_modes <= 40 ? 128 : 256, resident = 0;
     size_t shared_bytes = team_bytes;
     const void *kernel = phase == MODAL_STEP_SOLVE
                              ? small ? (const void *)solve_by_warps : (const void *)solve_by_blocks
                              : small ? (const void *)measure_by_warps : (const void *)measure_by_blocks;
     modal_step_task task = *t;
     void *arguments[] = {&task, &size};
-    int device = 0, processors = 0, resident = 0;
-    MODAL_TRY(modal_cuda_status(cudaGetDevice(&device), "reduced_step", err));
-    MODAL_TRY(modal_cuda_status(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-                                "reduced_step", err));
-    MODAL_TRY(modal_cuda_status(
-        cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "reduced_step", err));
+    modal_cuda_machine machine;
+    MODAL_TRY(modal_cuda_machine_of(&machine, err));
     if (small) { // fewer warps where the device has less shared memory
-        if (groups * team_bytes > (size_t)most_shared) groups = (int)(most_shared / team_bytes);
+        if (groups * team_bytes > (size_t)machine.shared_block) groups = (int)(machine.shared_block / team_bytes);
         threads = 32 * groups;
         shared_bytes = groups * team_bytes;
     }
@@ -207,7 +204,7 @@ extern "C" modal_status modal_reduced_step_cuda(modal_step_task *t, modal_step_p
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared_bytes),
         "reduced_step", err));
     {
-        int64_t blocks = (int64_t)resident * processors;
+        int64_t blocks = (int64_t)resident * machine.n_multiprocessors;
         const int64_t wanted = (t->n_objects + groups - 1) / groups;
         if (blocks > wanted) blocks = wanted;
         if (t->scratch && blocks * groups > t->n_scratch) blocks = t->n_scratch / groups;

@@ -11,7 +11,12 @@
  * instead, for columns whose points are not together; target[i] >= 0 are different from each other. base[c] is the
  * point where the column's object begins in its frame, frame * n_points + first point of the object.
  * Sizes: any, 0 included. Alignment: as their types. Aliasing: out overlaps nothing; columns write
- * to disjoint ranges. Exact: bytes are copied. */
+ * to disjoint ranges. Exact: bytes are copied.
+ *
+ * The check: where `nonfinite` is given, *nonfinite becomes 1 if a float that is copied is NaN or infinite, and
+ * stays as it is otherwise. Every value of a finished frame is copied once by this operation, when it is
+ * in a register or a cache anyway, so it is the place where a batch is proven finite: whatever made the
+ * value, on every back end, and nothing that no frame has (lanes of a tile past the last vertex). */
 #ifndef MODAL_KERNELS_REORDER_H
 #define MODAL_KERNELS_REORDER_H
 
@@ -31,6 +36,7 @@ typedef struct modal_reorder_task {
     const int64_t *base;   /* [n_columns] in points */
     float *out;            /* [.., width], n_vertices points written from each base[c] on */
     const int32_t *target; /* [n_vertices] or NULL; then source is NULL */
+    int32_t *nonfinite;    /* or NULL; in the back end's memory or in pinned main memory */
 } modal_reorder_task;
 
 /* Arrays, stream, errors and threads: as modal_sum_function. */

@@ -21,6 +21,7 @@
  * as long as nothing overflows or underflows. Where the bound reaches 1 the direction is undefined; it
  * is still a unit vector or zero. w is exact where |(n x T) . B| > 12 g(m + 12) S Q, Q being S for
  * g2 and g3. The reference sums in double and rounds once.
+ * Overflow: where P, or (n x P / |P|) . B, is not a number in the arithmetic at hand, so is the tangent or w.
  * Determinism: as normals_dynamic.h. */
 #ifndef MODAL_KERNELS_TANGENTS_DYNAMIC_H
 #define MODAL_KERNELS_TANGENTS_DYNAMIC_H

@@ -9,24 +9,28 @@
 
 enum { RUN = 512 };
 
+static float triple(const float *n, const float *t, const float *b)
+{
+    return (n[1] * t[2] - n[2] * t[1]) * b[0] + (n[2] * t[0] - n[0] * t[2]) * b[1] +
+           (n[0] * t[1] - n[1] * t[0]) * b[2];
+}
+
 static void finish(const float *n, const float *sum_u, const float *sum_v, float *tangent)
 {
     const float along = n[0] * sum_u[0] + n[1] * sum_u[1] + n[2] * sum_u[2];
-    const float side = (n[1] * sum_u[2] - n[2] * sum_u[1]) * sum_v[0] +
-                       (n[2] * sum_u[0] - n[0] * sum_u[2]) * sum_v[1] +
-                       (n[0] * sum_u[1] - n[1] * sum_u[0]) * sum_v[2];
-    float p[3], largest = 0.0f;
+    float p[3], largest = 0.0f, side = triple(n, sum_u, sum_v);
     for (int i = 0; i < 3; i++) p[i] = sum_u[i] - n[i] * along;
-    /* scaled by the largest component first: squares neither overflow nor underflow */
+    /* scaled by the largest component first: squares neither overflow nor underflow. NaN is none, but stays */
     for (int i = 0; i < 3; i++) largest = fabsf(p[i]) > largest ? fabsf(p[i]) : largest;
-    if (largest == 0.0f) {
+    if (p[0] == 0.0f && p[1] == 0.0f && p[2] == 0.0f) {
         memset(tangent, 0, 4 * sizeof *tangent);
         return;
     }
     for (int i = 0; i < 3; i++) p[i] /= largest;
     const float inverse = 1.0f / sqrtf(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
     for (int i = 0; i < 3; i++) tangent[i] = p[i] * inverse;
-    tangent[3] = side < 0.0f ? -1.0f : 1.0f;
+    if (isnan(side)) side = triple(n, tangent, sum_v); /* the products overflowed: the same side, smaller */
+    tangent[3] = side < 0.0f ? -1.0f : side >= 0.0f ? 1.0f : NAN;
 }
 
 static void tangents_of_run(const modal_tangents_dynamic_task *task, int64_t c, int64_t begin,

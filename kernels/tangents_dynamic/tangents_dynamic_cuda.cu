@@ -26,12 +26,16 @@ __device__ __forceinline__ void finish(const float *normal, const float (&sum_u)
     for (int i = 0; i < 3; i++) n[i] = __ldg(normal + i);
     const float along = dot(n, sum_u);
     modal_cuda::cross(n, sum_u, across);
-    const float side = dot(across, sum_v);
+    float side = dot(across, sum_v);
 #pragma unroll
     for (int i = 0; i < 3; i++) p[i] = __fsub_rn(sum_u[i], __fmul_rn(n[i], along));
     modal_cuda::normalise(p);
+    if (isnan(side)) { // the products overflowed: the same side, smaller
+        modal_cuda::cross(n, p, across);
+        side = dot(across, sum_v);
+    }
     const bool zero = p[0] == 0.0f && p[1] == 0.0f && p[2] == 0.0f;
-    const float w = zero ? 0.0f : side < 0.0f ? -1.0f : 1.0f;
+    const float w = zero ? 0.0f : side < 0.0f ? -1.0f : side >= 0.0f ? 1.0f : side;
     if (ALIGNED) {
         *reinterpret_cast<float4 *>(tangent) = make_float4(p[0], p[1], p[2], w);
     } else {

@@ -3,7 +3,30 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
+
+static int (*watcher)(const char *path, int file);
+
+void modal_disk_watch(int (*opened)(const char *path, int file)) { watcher = opened; }
+
+int modal_disk_open(const char *path)
+{
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || !watcher || watcher(path, file) == 0) return file;
+    close(file);
+    errno = EBUSY;
+    return -1;
+}
+
+FILE *modal_disk_stream(const char *path)
+{
+    const int file = modal_disk_open(path);
+    FILE *stream = file < 0 ? NULL : fdopen(file, "rb");
+    if (file >= 0 && !stream) close(file);
+    return stream;
+}
 
 void modal_disk_start(int file, int64_t from, int64_t length)
 {
@@ -40,4 +63,15 @@ int64_t modal_disk_read(int file, int64_t place, void *bytes, int64_t length)
         done += got;
     }
     return done;
+}
+
+modal_status modal_disk_check(const char *folder, const char *name, double needed_bytes, modal_error *err)
+{
+    struct statvfs disk;
+    if (statvfs(folder, &disk) != 0)
+        return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot ask for free space, %s", folder, strerror(errno));
+    const double free_bytes = (double)disk.f_bavail * (double)disk.f_frsize;
+    if (needed_bytes <= free_bytes) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: disk too full, %.3f MB are needed and %.3f MB free", name,
+                           1e-6 * needed_bytes, 1e-6 * free_bytes);
 }

@@ -3,6 +3,9 @@
 #define MODAL_BASE_DISK_H
 
 #include <stdint.h>
+#include <stdio.h>
+
+#include "lib/base/status.h"
 
 enum { MODAL_DISK_PIECE = 4 << 20 }; /* bytes after which it pays to tell the disk */
 
@@ -16,5 +19,18 @@ void modal_disk_start(int file, int64_t from, int64_t length);
  * and errno. */
 int modal_disk_write(int file, int64_t place, const void *bytes, int64_t length);
 int64_t modal_disk_read(int file, int64_t place, void *bytes, int64_t length);
+
+/* MODAL_ERROR_SYSTEM "NAME: disk too full, 784.000 MB are needed and 72.000 MB free" where the file system of the folder
+ * `folder` has no room for that much more; `name` is what is to be written there. */
+modal_status modal_disk_check(const char *folder, const char *name, double needed_bytes, modal_error *err);
+
+/* Opens a file for reading, as a descriptor or a stream; -1 or NULL, and errno. The library and the formats open all
+ * that they read here, so that a program can know it: */
+int modal_disk_open(const char *path);
+FILE *modal_disk_stream(const char *path);
+
+/* `opened` is told of every file that is opened above; where it returns nonzero the opening fails with EBUSY. NULL, as at
+ * the start: nobody is told. Not to be called while other threads open files; `opened` may be called by any of them. */
+void modal_disk_watch(int (*opened)(const char *path, int file));
 
 #endif

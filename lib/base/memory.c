@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/memory.h"
 
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static _Atomic int64_t fail_countdown; /* 0: never fail */
 static _Atomic int fail_fired;
@@ -23,6 +26,36 @@ static int told_to_fail(void)
     return 1;
 }
 
+int64_t modal_address_space_left(void)
+{
+    struct rlimit limit;
+    char text[64] = "";
+    long long pages = 0;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return INT64_MAX;
+    const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (file >= 0 && read(file, text, sizeof text - 1) > 0) pages = atoll(text);
+    if (file >= 0) close(file);
+    const int64_t left = (int64_t)(limit.rlim_cur < INT64_MAX ? limit.rlim_cur : INT64_MAX) - pages * sysconf(_SC_PAGESIZE);
+    return left > 0 ? left : 0;
+}
+
+static int is_limited(void)
+{
+    enum { UNKNOWN, NO_LIMIT, LIMITED };
+    static _Atomic int kind;
+    if (kind == UNKNOWN) kind = modal_address_space_left() == INT64_MAX ? NO_LIMIT : LIMITED;
+    return kind == LIMITED;
+}
+
+/* Whether so many bytes may be taken, asked of the system once in a mebibyte. */
+static int leaves_reserve(int64_t bytes)
+{
+    static _Atomic int64_t taken;
+    if (!is_limited() || (taken += bytes) < 1 << 20) return 1;
+    taken = 0;
+    return modal_address_space_left() - MODAL_RESERVE > bytes;
+}
+
 static modal_status allocate(void *pointer, int64_t count, size_t item_bytes, int zeroed,
                              const char *what, modal_error *err)
 {
@@ -34,10 +67,10 @@ static modal_status allocate(void *pointer, int64_t count, size_t item_bytes, in
         return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: size overflow, %lld items of %zu bytes",
                                what, (long long)count, item_bytes);
     padded -= padded % MODAL_ALIGNMENT;
-    if (!told_to_fail()) memory = aligned_alloc(MODAL_ALIGNMENT, (size_t)padded);
+    if (!told_to_fail() && leaves_reserve(padded)) memory = aligned_alloc(MODAL_ALIGNMENT, (size_t)padded);
     if (!memory)
-        return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: out of memory, %lld bytes", what,
-                               (long long)bytes);
+        return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: out of memory, %lld bytes%s", what, (long long)bytes,
+                               is_limited() ? ", under a limit of the address space (ulimit -v)" : "");
     if (zeroed) memset(memory, 0, (size_t)padded);
     memcpy(pointer, &memory, sizeof memory);
     return MODAL_OK;

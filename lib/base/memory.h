@@ -34,6 +34,12 @@ modal_status modal_copy_text(char **copy, const char *text, size_t length, modal
 /* Frees and sets the pointer (any `T **`) to NULL; NULL inside is fine. */
 void modal_free(void *pointer);
 
+/* Bytes that the limit of the address space (RLIMIT_AS, ulimit -v) leaves to this process; INT64_MAX where there is no
+ * limit. Under one, modal_alloc leaves MODAL_RESERVE of it untouched: where libraries are refused a small piece, HDF5
+ * crashes, OpenMP ends the program and OpenBLAS waits for ever. */
+enum { MODAL_RESERVE = 24 << 20 };
+int64_t modal_address_space_left(void);
+
 /* For tests: the n-th allocation from now on fails (1 = the next one); 0 switches that off.
  * modal_alloc_fired tells whether it has failed. Not for use while other threads allocate. */
 void modal_alloc_fail_at(int64_t n);

@@ -23,7 +23,8 @@ typedef enum modal_status {
 enum { MODAL_ERROR_TEXT = 1024 };
 
 /* The first failure of a call. `message` reads `where: what, value`. A caller may put more of
- * the "where" in front with modal_error_context. */
+ * the "where" in front with modal_error_context. It is one line of UTF-8 without control characters, whatever the
+ * texts were that it was made of (lib/base/text.h). */
 typedef struct modal_error {
     modal_status status;
     long long line; /* of the input that is wrong; 0: not known, or in the message */

@@ -42,6 +42,9 @@ void modal_shape_free(modal_shape *shape)
     modal_free(&shape->fixed_nodes);
     modal_free(&shape->fixed_components);
     modal_free(&shape->volume_modes);
+    modal_free(&shape->volume_modes_float);
+    modal_free(&shape->inner_modes);
+    modal_free(&shape->embedding_offsets);
     modal_free(&shape->embedding_nodes);
     modal_free(&shape->embedding_weights);
     memset(shape, 0, sizeof *shape);

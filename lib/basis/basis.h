@@ -34,8 +34,8 @@ enum { MODAL_FIXED_ALL = 7 }; /* all three components of a node */
 
 /* How the surface follows the solid. */
 typedef enum modal_surface_kind {
-    MODAL_SURFACE_BOUNDARY = 0, /* the solid's own boundary: vertex v is node embedding_nodes[v][0] */
-    MODAL_SURFACE_EMBEDDED = 1  /* a finer surface: four nodes and barycentric weights a vertex */
+    MODAL_SURFACE_BOUNDARY = 0, /* the solid's own boundary: vertex v is node embedding_nodes[v] */
+    MODAL_SURFACE_EMBEDDED = 1  /* a finer surface, carried by nodes of an element with weights */
 } modal_surface_kind;
 
 /* What the columns of U are. All but imported ones are M-orthonormal with U^T K U = diag(eigenvalues):
@@ -80,6 +80,7 @@ static inline int64_t modal_cubic_index(int64_t r, int64_t i, int64_t j, int64_t
 
 typedef struct modal_shape {
     char *name;
+    unsigned char hash[MODAL_HASH_BYTES]; /* of its arrays, as read or as modal_basis_hash found; zeros: not known */
 
     /* the surface, in stored order */
     int64_t n_vertices;
@@ -132,10 +133,17 @@ typedef struct modal_shape {
     int64_t n_fixed_nodes;
     int32_t *fixed_nodes;      /* [n_fixed_nodes] indices of nodes, ascending */
     uint8_t *fixed_components; /* [n_fixed_nodes] what is held: 1 x, 2 y, 4 z, or their sum */
-    double *volume_modes;      /* [n_modes, volume.n_nodes, 3] phi, mass-normalised, or NULL */
+    /* phi at the nodes, mass-normalised: one of these, or none (lib/basis/node_modes.h) */
+    double *volume_modes;      /* [n_modes, volume.n_nodes, 3] or NULL */
+    float *volume_modes_float; /* the same in float32, or NULL */
+    float *inner_modes; /* boundary: [n_modes, volume.n_nodes - n_vertices, 3] at the nodes that no vertex is,
+                           ascending (at the others U has it), or NULL */
     modal_surface_kind surface_kind;
-    int32_t *embedding_nodes;  /* [n_vertices, 4] nodes that carry a vertex */
-    double *embedding_weights; /* [n_vertices, 4] their weights, sum 1 (boundary: 1 0 0 0) */
+    /* The nodes that carry vertex v, and their weights, sum 1: [embedding_offsets[v] .. embedding_offsets[v + 1]).
+     * boundary: offsets and weights are NULL, vertex v is node embedding_nodes[v]. */
+    int64_t *embedding_offsets; /* [n_vertices + 1] */
+    int32_t *embedding_nodes;   /* [embedding_offsets[n_vertices]] or [n_vertices] */
+    double *embedding_weights;  /* [embedding_offsets[n_vertices]] */
     double farthest_outside;   /* m, the largest distance of an embedded vertex to the solid */
 } modal_shape;
 
@@ -162,10 +170,8 @@ typedef struct modal_basis {
     int32_t n_provenance;
     modal_provenance *provenance; /* [n_provenance], oldest first */
     char hash[MODAL_HASH_TEXT];   /* of shapes and objects: modal_basis_hash in formats/hdf5/basis_h5.h */
+    char recipe_hash[MODAL_HASH_TEXT]; /* of what they were made from and how; empty: not known */
 } modal_basis;
-
-/* A tile of the modal matrix, [n_modes, 3, MODAL_TILE]; it must be there (asserted). */
-const float *modal_shape_tile(const modal_shape *shape, int64_t tile);
 
 /* Frees everything inside and zeroes the struct; a zeroed struct is fine. */
 void modal_shape_free(modal_shape *shape);

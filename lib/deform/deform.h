@@ -89,19 +89,23 @@ const char *modal_deformer_device(const modal_deformer *deformer);   /* name of 
 int modal_deformer_n_devices(const modal_deformer *deformer);
 int64_t modal_deformer_n_points(const modal_deformer *deformer);     /* of one frame, all objects */
 int64_t modal_deformer_batch_frames(const modal_deformer *deformer); /* most frames of a batch */
+/* The object that point 0 <= point < n_points of a frame belongs to, and which of its vertices it is. */
+void modal_deformer_point(const modal_deformer *deformer, int64_t point, int32_t *object, int64_t *vertex);
 /* Bytes of modal matrices that a batch reads, since they stay outside; 0 where all fit. */
 int64_t modal_deformer_streamed_bytes(const modal_deformer *deformer);
 
 /* In messages the frames that are submitted from now on are first, first + step, ...; without this,
- * 0, 1, ... */
-void modal_deformer_number_frames(modal_deformer *deformer, int64_t first, int64_t step);
+ * 0, 1, ... With period > 0 the frames of a batch from `period` on are rates of change of those before them,
+ * once more first, first + step, ... */
+void modal_deformer_number_frames(modal_deformer *deformer, int64_t first, int64_t step, int64_t period);
 
 /* Starts a batch of n_frames <= modal_deformer_batch_frames frames; waits for a free slot.
  * q: [n_frames, total modes] float64; frames: [n_frames, n_objects, 3, 4] float64 or NULL for the
  * rest frames. Both are read before the call returns. */
 modal_status modal_deformer_submit(modal_deformer *deformer, int64_t n_frames, const double *q,
                                    const double *frames, modal_error *err);
-/* Waits for the oldest submitted batch that is not collected yet. */
+/* Waits for the oldest submitted batch that is not collected yet. Every value of a batch is finite: where one
+ * is not, MODAL_ERROR_INPUT with its frame, object and vertex, and no batch is to be released. */
 modal_status modal_deformer_collect(modal_deformer *deformer, modal_deform_batch *batch,
                                     modal_error *err);
 /* Gives the batch's slot back. */

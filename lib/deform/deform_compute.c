@@ -177,7 +177,8 @@ static modal_status compute_chunk(deform_engine *d, const deform_slot *slot,
             .source = s->d_source,
             .target = s->d_target,
             .base = d->d_base + d->batch_frames * s->first_column + first,
-            .out = slot->d_out[k]};
+            .out = slot->d_out[k],
+            .nonfinite = slot->h_nonfinite};
         MODAL_TRY(kernels->reorder(&reorder, d->compute, err));
     }
 done:

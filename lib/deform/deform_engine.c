@@ -54,6 +54,8 @@ static modal_status new_arrays(deform_engine *d, modal_error *err)
         deform_slot *slot = &d->slots[i];
         MODAL_TRY(new_pair(d, &slot->h_q, &slot->d_q, batch * d->n_modes, "reduced coordinates",
                            err));
+        MODAL_TRY(modal_device_alloc_host(&d->device, &slot->h_nonfinite, 1, sizeof *slot->h_nonfinite,
+                                          "flag", err));
         MODAL_TRY(new_pair(d, &slot->h_frames, &slot->d_frames, batch * d->n_objects * 12, "frames",
                            err));
         for (int k = 0; k < DEFORM_OUTPUTS; k++)
@@ -142,6 +144,7 @@ deform_engine *modal_deform_engine_delete(deform_engine *d)
         for (int i = 0; i < d->n_slots; i++) {
             deform_slot *slot = &d->slots[i];
             free_pair(d, &slot->h_q, &slot->d_q);
+            modal_device_free_host(&d->device, &slot->h_nonfinite);
             free_pair(d, &slot->h_frames, &slot->d_frames);
             for (int k = 0; k < DEFORM_OUTPUTS; k++)
                 free_pair(d, &slot->h_out[k], &slot->d_out[k]);
@@ -172,8 +175,7 @@ deform_engine *modal_deform_engine_delete(deform_engine *d)
 
 /* q and frames into the order of columns, rounded once. */
 static modal_status stage_inputs(const deform_engine *d, deform_slot *slot, const double *q,
-                                 const double *frames, int64_t number, int64_t step,
-                                 modal_error *err)
+                                 const double *frames, modal_error *err)
 {
     for (int32_t i = 0; i < d->n_shapes; i++) {
         const deform_shape *s = &d->shapes[i];
@@ -191,21 +193,22 @@ static modal_status stage_inputs(const deform_engine *d, deform_slot *slot, cons
                         return modal_error_set(err, MODAL_ERROR_INPUT,
                                                "frame %lld, object %lld: reduced "
                                                "coordinate %lld = %g does not fit float32",
-                                               (long long)(number + f * step), (long long)object, (long long)k, q_in[k]);
+                                               (long long)modal_deform_number(&slot->numbering, f),
+                                               (long long)object, (long long)k, q_in[k]);
                 for (int k = 0; k < 12; k++)
                     if (!modal_deform_round(frame_in[k], frames_out++))
                         return modal_error_set(err, MODAL_ERROR_INPUT,
                                                "frame %lld, object %lld: entry %d of "
                                                "its rigid frame = %g does not fit float32",
-                                               (long long)(number + f * step), (long long)object, k, frame_in[k]);
+                                               (long long)modal_deform_number(&slot->numbering, f),
+                                               (long long)object, k, frame_in[k]);
             }
     }
     return MODAL_OK;
 }
 
 modal_status modal_deform_engine_submit(deform_engine *d, int64_t n_frames, const double *q,
-                                        const double *frames, int64_t number, int64_t step,
-                                        modal_error *err)
+                                        const double *frames, deform_numbering numbering, modal_error *err)
 {
     modal_status status = MODAL_OK;
     if (n_frames < 0 || n_frames > d->batch_frames)
@@ -220,8 +223,10 @@ modal_status modal_deform_engine_submit(deform_engine *d, int64_t n_frames, cons
     if (cancelled) return modal_error_set(err, MODAL_ERROR_INTERRUPTED, "deform: cancelled");
 
     slot->n_frames = n_frames;
+    slot->numbering = numbering;
+    *slot->h_nonfinite = 0;
     MODAL_TRY(modal_device_select(&d->device, err));
-    MODAL_TRY(stage_inputs(d, slot, q, frames, number, step, err));
+    MODAL_TRY(stage_inputs(d, slot, q, frames, err));
     MODAL_TRY(modal_deform_compute(d, slot, err));
 done:
     pthread_mutex_lock(&d->lock);

@@ -2,9 +2,11 @@
 /* The deformer as callers see it: one engine a device, batches dealt to them in turn and collected in
  * the same turn, so that their order is kept whatever device is faster. Each engine has its own copy of
  * the basis; frames are independent, so nothing is exchanged. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/finite.h"
 #include "lib/base/memory.h"
 #include "lib/deform/deform_private.h"
 
@@ -96,7 +98,7 @@ modal_status modal_deformer_new(modal_deformer **deformer, const modal_basis *ba
     const int listed = is_list(request->back_end);
     if (listed) MODAL_TRY(parse_list(request->back_end, names, &n, err));
     MODAL_TRY(modal_alloc_zero(&d, 1, sizeof *d, "deformer", err));
-    d->number_step = 1;
+    d->numbering.step = 1;
     MODAL_TRY(modal_alloc_zero(&d->engines, n, sizeof *d->engines, "deformers", err));
     if (n > 1) { /* they share main memory, and the frames */
         each.memory_limit = request->memory_limit / n;
@@ -160,19 +162,62 @@ modal_status modal_deformer_submit(modal_deformer *d, int64_t n_frames, const do
         return modal_error_set(err, MODAL_ERROR_USAGE, "deform: a batch of %lld frames, most %lld",
                                (long long)n_frames, (long long)d->batch_frames);
     deform_engine *engine = d->engines[d->n_submitted % d->n_engines];
-    modal_status status = modal_deform_engine_submit(engine, n_frames, q, frames, d->next_number,
-                                                     d->number_step, err);
+    modal_status status = modal_deform_engine_submit(engine, n_frames, q, frames, d->numbering, err);
     if (status == MODAL_OK) {
         d->n_submitted++;
-        d->next_number += n_frames * d->number_step;
+        d->numbering.first += n_frames * d->numbering.step;
     }
     return status;
 }
 
-void modal_deformer_number_frames(modal_deformer *d, int64_t first, int64_t step)
+void modal_deformer_number_frames(modal_deformer *d, int64_t first, int64_t step, int64_t period)
 {
-    d->next_number = first;
-    d->number_step = step;
+    d->numbering = (deform_numbering){first, step, period};
+}
+
+void modal_deformer_point(const modal_deformer *d, int64_t point, int32_t *object, int64_t *vertex)
+{
+    const int64_t *offsets = d->engines[0]->point_offsets;
+    int32_t low = 0, high = d->engines[0]->n_objects;
+    while (high - low > 1) { /* offsets[low] <= point < offsets[high] */
+        const int32_t middle = low + (high - low) / 2;
+        if (offsets[middle] <= point)
+            low = middle;
+        else
+            high = middle;
+    }
+    *object = low;
+    *vertex = point - offsets[low];
+}
+
+static const char *const faults[DEFORM_OUTPUTS] = {
+    [DEFORM_POSITIONS] = "position does not fit float32",
+    [DEFORM_NORMALS] = "normal: products of edges do not fit float32",
+    [DEFORM_DISPLACEMENT] = "displacement does not fit float32",
+    [DEFORM_TANGENTS] = "tangent: products of edges do not fit float32"};
+
+/* Which value of a batch is not finite: a second look, when the operation that wrote them has found one. */
+static modal_status refuse_nonfinite(const modal_deformer *d, const deform_engine *engine,
+                                     const deform_slot *slot, modal_error *err)
+{
+    const deform_numbering *numbering = &slot->numbering;
+    for (int64_t f = 0; f < slot->n_frames; f++)
+        for (int k = 0; k < DEFORM_OUTPUTS; k++) {
+            const int64_t width = modal_deform_width(k), n = width * engine->n_points;
+            const float *values = slot->h_out[k] ? slot->h_out[k] + f * n : NULL;
+            const int64_t place = values ? modal_first_nonfinite(values, n) : n;
+            const int rate = numbering->period > 0 && f >= numbering->period;
+            int32_t object;
+            int64_t vertex;
+            if (place == n) continue;
+            modal_deformer_point(d, place / width, &object, &vertex);
+            return modal_error_set(err, MODAL_ERROR_INPUT,
+                                   "frame %lld, object %d, vertex %lld: %s%s, %g",
+                                   (long long)modal_deform_number(numbering, f), object, (long long)vertex,
+                                   rate ? "rate of change: " : "", faults[k],
+                                   isnan(values[place]) ? NAN : (double)values[place]);
+        }
+    return modal_error_set(err, MODAL_ERROR_SYSTEM, "deform: a value that is not finite, and cannot be found");
 }
 
 modal_status modal_deformer_collect(modal_deformer *d, modal_deform_batch *batch, modal_error *err)
@@ -180,7 +225,13 @@ modal_status modal_deformer_collect(modal_deformer *d, modal_deform_batch *batch
     const int engine = (int)(d->n_collected % d->n_engines);
     modal_status status = modal_deform_engine_collect(d->engines[engine], batch, err);
     batch->engine = engine;
-    if (status == MODAL_OK) d->n_collected++;
+    if (status != MODAL_OK) return status;
+    d->n_collected++;
+    const deform_slot *slot = &d->engines[engine]->slots[batch->slot - 1];
+    if (*slot->h_nonfinite) {
+        status = refuse_nonfinite(d, d->engines[engine], slot, err);
+        modal_deformer_release(d, batch);
+    }
     return status;
 }
 

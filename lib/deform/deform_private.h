@@ -71,10 +71,18 @@ typedef struct deform_shape {
 
 typedef enum slot_state { SLOT_FREE, SLOT_FILLING, SLOT_SUBMITTED, SLOT_COLLECTED } slot_state;
 
+/* The frames of a batch as messages name them: frame f is first + f % period * step, and those from `period`
+ * on are its rates of change. */
+typedef struct deform_numbering {
+    int64_t first, step, period;
+} deform_numbering;
+
 /* Where device memory is main memory, the d_ arrays are the h_ arrays. */
 typedef struct deform_slot {
     slot_state state;
     int64_t n_frames;
+    deform_numbering numbering;
+    int32_t *h_nonfinite; /* set by the operation that writes the outputs (kernels/reorder/reorder.h) */
     float *h_q, *d_q;           /* shape after shape, [columns, n_modes] each */
     float *h_frames, *d_frames; /* shape after shape, [columns, 3, 4] each */
     float *h_out[DEFORM_OUTPUTS], *d_out[DEFORM_OUTPUTS]; /* [batch_frames, n_points, width] or NULL */
@@ -127,7 +135,7 @@ struct modal_deformer {
     int64_t batch_frames;    /* the smallest of theirs */
     char *names;             /* "cuda:0,cuda:1" */
     int64_t n_submitted;     /* of the submitting thread */
-    int64_t next_number, number_step; /* of the next frame, for messages */
+    deform_numbering numbering;      /* of the next batch */
     int64_t n_collected;     /* of the collecting thread */
 };
 
@@ -135,10 +143,8 @@ struct modal_deformer {
 modal_status modal_deform_engine_new(deform_engine **engine, const modal_basis *basis,
                                      const modal_deform_request *request, modal_error *err);
 deform_engine *modal_deform_engine_delete(deform_engine *engine);
-/* Frame f of the batch is frame number + f * step in messages. */
 modal_status modal_deform_engine_submit(deform_engine *engine, int64_t n_frames, const double *q,
-                                        const double *frames, int64_t number, int64_t step,
-                                        modal_error *err);
+                                        const double *frames, deform_numbering numbering, modal_error *err);
 modal_status modal_deform_engine_collect(deform_engine *engine, modal_deform_batch *batch,
                                          modal_error *err);
 void modal_deform_engine_release(deform_engine *engine, modal_deform_batch *batch);
@@ -192,6 +198,11 @@ modal_status modal_deform_range_end(deform_engine *engine, modal_error *err);
 
 /* Queues the operations of one batch, whose q and frames are in the slot's h_ arrays. */
 modal_status modal_deform_compute(deform_engine *engine, deform_slot *slot, modal_error *err);
+
+static inline int64_t modal_deform_number(const deform_numbering *numbering, int64_t f)
+{
+    return numbering->first + (numbering->period > 0 ? f % numbering->period : f) * numbering->step;
+}
 
 /* Rounds to float32; 0 when the value does not fit. */
 static inline int modal_deform_round(double value, float *rounded)

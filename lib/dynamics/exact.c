@@ -38,7 +38,9 @@ static void signal_of(const modal_exact_input *input, double a, double b, double
         x[1] = cos(phase);
         return;
     } else {
-        modal_curve_line(input->curve, a, b, ends);
+        const double middle = a + 0.5 * (b - a);
+        ends[0] = modal_curve_value(input->curve, a, middle);
+        ends[1] = modal_curve_value(input->curve, b, middle);
     }
     x[0] = ends[0];
     x[1] = ends[1] - ends[0];
@@ -173,7 +175,7 @@ static void measure_object(const modal_exact *e, int32_t i, double time, const d
     const modal_linear_step_object *o = &e->objects[i];
     double flow[3] = {0};
     memset(frame, 0, sizeof *frame);
-    if (e->splines[e->object[i]].n > 0) modal_spline_frame(&e->splines[e->object[i]], time, frame);
+    if (e->splines[e->object[i]].n > 0) modal_spline_frame(&e->splines[e->object[i]], time, time, frame);
     for (int r = 0; r < 3; r++) {
         memcpy(frame->rotation + 3 * r, e->frames + 12 * i + 4 * r, 3 * sizeof(double));
         if (e->splines[e->object[i]].n == 0) frame->position[r] = e->frames[12 * i + 4 * r + 3];

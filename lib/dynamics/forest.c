@@ -76,7 +76,8 @@ static modal_status run(modal_forest *f, modal_step_phase phase, modal_error *er
 }
 
 /* The energy rule leaves driven trees in the frame of the middle of the step: puts that of its end. */
-static modal_status end_frames(modal_forest *f, const modal_forest_loads *loads, double end, modal_error *err)
+static modal_status end_frames(modal_forest *f, const modal_forest_loads *loads, double end, double near,
+                               modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_step_task *t = &f->task;
@@ -85,7 +86,7 @@ static modal_status end_frames(modal_forest *f, const modal_forest_loads *loads,
     MODAL_TRY(modal_device_stream_wait(&f->device, f->stream, err));
     for (int32_t i = 0; i < t->n_trees; i++)
         if (f->driven[i] && f->status[i] == MODAL_STEP_CONVERGED)
-            loads->drive(loads->context, f->object_at[i], end, &f->roots[i]);
+            loads->drive(loads->context, f->object_at[i], end, near, &f->roots[i]);
     MODAL_TRY(modal_device_copy_in(&f->device, t->frames, f->roots, bytes, f->stream, err));
     MODAL_TRY(modal_device_stream_wait(&f->device, f->stream, err));
 done:
@@ -100,15 +101,15 @@ static modal_status attempt(modal_forest *f, const modal_forest_loads *loads, do
     modal_step_task *t = &f->task;
     const int still = t->rule == MODAL_STEP_STATIC;
     const double when = still ? f->still : t->rule == MODAL_STEP_ENERGY ? time + 0.5 * h : time + h;
-    const double part = still ? time + h : 1;
+    const double near = still || h == 0 ? f->near : time + 0.5 * h, part = still ? time + h : 1;
     t->time = still ? f->still : time;
     t->h = still ? 0 : h;
     t->most_iterations = still ? STATIC_ITERATIONS * f->most_iterations : f->most_iterations;
     memcpy(t->gravity, f->gravity, sizeof t->gravity);
-    if (loads->gravity) loads->gravity(loads->context, when, t->gravity);
+    if (loads->gravity) loads->gravity(loads->context, when, near, t->gravity);
     for (int i = 0; i < 3; i++) t->gravity[i] *= part;
     if (t->n_points > 0 && loads->forces) {
-        loads->forces(loads->context, when, f->forces);
+        loads->forces(loads->context, when, near, f->forces);
         for (int32_t i = 0; i < t->n_points; i++)
             for (int c = 0; c < 3; c++) f->ordered[3 * i + c] = part * f->forces[3 * (int64_t)f->point_order[i] + c];
         MODAL_TRY(modal_device_copy_in(&f->device, t->point_force, f->ordered,
@@ -116,13 +117,13 @@ static modal_status attempt(modal_forest *f, const modal_forest_loads *loads, do
     }
     if (f->n_driven > 0) { /* the others' are set by the step itself */
         for (int32_t i = 0; i < t->n_trees; i++)
-            if (f->driven[i]) loads->drive(loads->context, f->object_at[i], when, &f->roots[i]);
+            if (f->driven[i]) loads->drive(loads->context, f->object_at[i], when, near, &f->roots[i]);
         MODAL_TRY(modal_device_copy_in(&f->device, t->next_frames, f->roots,
                                        t->n_trees * (int64_t)sizeof *f->roots, f->stream, err));
     }
     MODAL_TRY(modal_device_copy_in(&f->device, (void *)t->active, mask, t->n_trees, f->stream, err));
     MODAL_TRY(run(f, MODAL_STEP_SOLVE, err));
-    if (f->n_driven > 0 && t->rule == MODAL_STEP_ENERGY) MODAL_TRY(end_frames(f, loads, time + h, err));
+    if (f->n_driven > 0 && t->rule == MODAL_STEP_ENERGY) MODAL_TRY(end_frames(f, loads, time + h, near, err));
     f->n_steps++;
     f->n_iterations += t->iterations;
 done:
@@ -195,13 +196,36 @@ done:
     return status;
 }
 
+int32_t modal_forest_trees(const modal_forest *f) { return f->task.n_trees; }
+
+int32_t modal_forest_tree_of(const modal_forest *f, int32_t object)
+{
+    return f->place[object] < 0 ? -1 : f->tree_of[f->place[object]];
+}
+
+static void choose(modal_forest *f, const uint8_t *trees)
+{
+    for (int32_t i = 0; i < f->task.n_trees; i++) f->masks[i] = trees ? trees[i] != 0 : 1;
+}
+
+modal_status modal_forest_settle(modal_forest *f, const modal_forest_loads *loads, double time, double near,
+                                 const uint8_t *trees, modal_error *err)
+{
+    if (f->n_objects == 0) return MODAL_OK;
+    f->task.rule = MODAL_STEP_NEWMARK;
+    f->near = near;
+    choose(f, trees);
+    return advance(f, loads, time, 0, 0, err);
+}
+
 modal_status modal_forest_step(modal_forest *f, const modal_forest_loads *loads, modal_step_rule rule,
-                               double time, double h, modal_error *err)
+                               double time, double h, const uint8_t *trees, modal_error *err)
 {
     if (f->n_objects == 0) return MODAL_OK;
     f->task.rule = rule;
     f->still = time;
-    memset(f->masks, 1, (size_t)f->task.n_trees);
+    f->near = time + 0.5 * h;
+    choose(f, trees);
     return rule == MODAL_STEP_STATIC ? advance(f, loads, 0, 1, 0, err) : advance(f, loads, time, h, 0, err);
 }
 

@@ -38,16 +38,17 @@ typedef struct modal_forest_setup {
     int n_threads;    /* for the preparation */
 } modal_forest_setup;
 
-/* What acts at a time; called before every step, by the thread that steps. */
+/* What acts at a time; called before every step, by the thread that steps. Where a load jumps at `time`, it is wanted
+ * as it is on the side of the time `near`. */
 typedef struct modal_forest_loads {
     void *context;
     /* forces [n_points, 3] in N, world axes, for the points in the order of the setup; NULL: there are none,
      * but for the air's */
-    void (*forces)(void *context, double time, double *forces);
+    void (*forces)(void *context, double time, double near, double *forces);
     /* the frame, with its derivatives, of a driven object */
-    void (*drive)(void *context, int32_t object, double time, modal_step_frame *frame);
+    void (*drive)(void *context, int32_t object, double time, double near, modal_step_frame *frame);
     /* gravity instead of the setup's, m/s^2; NULL: it does not change */
-    void (*gravity)(void *context, double time, double *gravity);
+    void (*gravity)(void *context, double time, double near, double *gravity);
 } modal_forest_loads;
 
 typedef struct modal_forest modal_forest;
@@ -75,13 +76,24 @@ modal_status modal_forest_set(modal_forest *forest, const double *q, const doubl
 /* q and v [coordinates] in the device's memory, for who moves the exact objects, and the stream. */
 void modal_forest_state(modal_forest *forest, double **q, double **v, modal_stream **stream);
 
-/* From `time` to time + h. MODAL_STEP_STATIC: to the equilibrium at `time`, where that fails by parts of the loads,
- * halved as steps are; Newmark with h = 0: only
- * makes accelerations consistent, to be called once before the first step.
+/* Trees, whose objects move together and have nothing to do with those of others; and that of an object of the basis,
+ * -1 for an exact one. */
+int32_t modal_forest_trees(const modal_forest *forest);
+int32_t modal_forest_tree_of(const modal_forest *forest, int32_t object);
+
+/* From `time` to time + h, of the trees [modal_forest_trees] that are not 0 (NULL: all); no load has a corner in between.
+ * MODAL_STEP_STATIC: to the equilibrium at `time` under the loads on its way to time + h, where that fails by parts of
+ * the loads, halved as steps are.
  * MODAL_ERROR_NOT_CONVERGED: "object 3: t = 0.1 s: ..., try ..."; the state of the tree concerned is
  * then that of the last step that converged. */
 modal_status modal_forest_step(modal_forest *forest, const modal_forest_loads *loads,
-                               modal_step_rule rule, double time, double h, modal_error *err);
+                               modal_step_rule rule, double time, double h, const uint8_t *trees,
+                               modal_error *err);
+
+/* Makes accelerations those of the loads at `time`, as they are on the side of `near`: before the first step of Newmark's
+ * rule, and after a jump. */
+modal_status modal_forest_settle(modal_forest *forest, const modal_forest_loads *loads, double time, double near,
+                                 const uint8_t *trees, modal_error *err);
 
 /* Updates kinetic and elastic energy in the measures. */
 modal_status modal_forest_measure(modal_forest *forest, modal_error *err);

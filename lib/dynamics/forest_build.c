@@ -293,7 +293,7 @@ static modal_status build_state(modal_forest *f, const builder *b, modal_error *
     MODAL_TRY(place(f, &t->levels, f->levels, t->n_levels + 1, sizeof(int32_t), "levels", err));
     t->n_objects = (int32_t)n;
     const int64_t scratch = modal_step_scratch_size(t);
-    if (!f->device.shares_memory && scratch > MODAL_STEP_SHARED) {
+    if (!f->device.shares_memory && scratch > modal_step_shared(&f->device)) {
         t->n_scratch = n < MOST_SCRATCH ? (int32_t)n : MOST_SCRATCH;
         MODAL_TRY(modal_device_alloc(&f->device, &t->scratch, t->n_scratch * scratch, sizeof(double), "scratch",
                                      err));

@@ -21,7 +21,8 @@ struct modal_forest {
     int32_t *levels;        /* [n_levels + 1] */
     uint8_t *driven;        /* [n_trees] */
     int32_t n_driven, most_halvings, most_iterations;
-    double gravity[3], still; /* the setup's; the time of an equilibrium */
+    double gravity[3];        /* the setup's */
+    double still, near;       /* the time of an equilibrium; the side of loads where no step says it */
     int64_t n_setup_points, n_steps, n_iterations, n_halvings;
     int32_t *status;        /* [n_trees] */
     uint8_t *masks;         /* [MODAL_FOREST_HALVINGS + 2, n_trees] of each depth */

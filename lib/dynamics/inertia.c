@@ -5,6 +5,7 @@
 
 #include "kernels/reduced_step/reduced_step.h"
 #include "lib/base/memory.h"
+#include "lib/basis/node_modes.h"
 #include "lib/fem/assemble.h"
 
 void modal_inertia_free(modal_inertia *inertia)
@@ -43,24 +44,29 @@ modal_status modal_inertia_compute(const modal_shape *shape, int n_threads, moda
     const int32_t r = shape->n_modes;
     const int64_t columns = modal_step_moments(r);
     double *fields = NULL, *products = NULL; /* [r + 2, n, 3]: modes, rest positions, ones */
+    double *phi = NULL;                      /* [n_nodes, 3] */
+    modal_node_modes modes = {0};
     memset(inertia, 0, sizeof *inertia);
-    if (!shape->volume_modes || mesh->n_elements == 0)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "shape has no solid with modes at its nodes, which a "
-                                           "frame that turns needs");
+    if (!modal_shape_has_node_modes(shape))
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "shape %s has no solid with modes at its nodes, which a frame that moves "
+                   "needs (modalpack --volume-modes)", shape->name ? shape->name : "");
+    MODAL_TRY(modal_node_modes_init(&modes, shape, err));
     MODAL_TRY(assemble_all(shape, n_threads, &system, err));
     const int64_t n = system.n_free;
     MODAL_TRY(modal_alloc(&fields, 3 * n * (r + 2), sizeof *fields, "inertia", err));
     MODAL_TRY(modal_alloc(&products, 3 * n * (r + 2), sizeof *products, "inertia", err));
     MODAL_TRY(modal_alloc_zero(&inertia->moments, (1 + r) * columns, sizeof(double), "inertia", err));
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t node = system.free_nodes[i];
+    MODAL_TRY(modal_alloc(&phi, 3 * mesh->n_nodes, sizeof *phi, "inertia", err));
+    for (int32_t k = 0; k < r; k++) {
+        modal_node_modes_get(&modes, k, phi);
+        for (int64_t i = 0; i < n; i++)
+            memcpy(fields + (k * n + i) * 3, phi + 3 * (int64_t)system.free_nodes[i], 3 * sizeof *phi);
+    }
+    for (int64_t i = 0; i < n; i++)
         for (int axis = 0; axis < 3; axis++) {
-            for (int32_t k = 0; k < r; k++)
-                fields[(k * n + i) * 3 + axis] = shape->volume_modes[(k * mesh->n_nodes + node) * 3 + axis];
-            fields[(r * n + i) * 3 + axis] = mesh->nodes[3 * node + axis];
+            fields[(r * n + i) * 3 + axis] = mesh->nodes[3 * (int64_t)system.free_nodes[i] + axis];
             fields[((r + 1) * n + i) * 3 + axis] = 1;
         }
-    }
     modal_identity_blocks_multiply(&system.pattern, system.mass, r + 2, fields, products, n_threads);
     const double *rest = fields + 3 * n * r, *heavy_rest = products + 3 * n * r;
     for (int64_t i = 0; i < n; i++) {
@@ -84,6 +90,8 @@ modal_status modal_inertia_compute(const modal_shape *shape, int n_threads, moda
     }
 done:
     modal_fem_system_free(&system);
+    modal_node_modes_free(&modes);
+    modal_free(&phi);
     modal_free(&fields);
     modal_free(&products);
     if (status != MODAL_OK) modal_inertia_free(inertia);

@@ -158,15 +158,15 @@ int modal_spline_only_shifts(const modal_spline *s)
     return 1;
 }
 
-void modal_spline_frame(const modal_spline *s, double time, modal_step_frame *f)
+void modal_spline_frame(const modal_spline *s, double time, double near, modal_step_frame *f)
 {
     double y[7], y1[7] = {0}, y2[7] = {0};
+    const int64_t end = piece_of(s, near);
     memset(f, 0, sizeof *f);
-    if (s->n < 2 || time < s->times[0] || time > s->times[s->n - 1]) {
-        memcpy(y, s->values + (time < s->times[0] ? 0 : 7 * (s->n - 1)), sizeof y);
+    if (end == 0 || end == s->n) {
+        memcpy(y, s->values + (end == 0 ? 0 : 7 * (s->n - 1)), sizeof y);
     } else {
-        int64_t i = 0;
-        while (s->times[i + 1] < time) i++;
+        const int64_t i = end - 1;
         const double h = s->times[i + 1] - s->times[i], b = (time - s->times[i]) / h, a = 1 - b;
         for (int c = 0; c < 7; c++) {
             const double y_a = s->values[7 * i + c], y_b = s->values[7 * (i + 1) + c];

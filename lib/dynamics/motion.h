@@ -25,7 +25,8 @@ typedef struct modal_spline {
 modal_status modal_spline_build(modal_spline *spline, int64_t n_keys, const double *keys,
                                 modal_error *err);
 void modal_spline_free(modal_spline *spline);
-void modal_spline_frame(const modal_spline *spline, double time, modal_step_frame *frame);
+/* The frame at `time`, with the derivatives of the piece that the time `near` lies in. */
+void modal_spline_frame(const modal_spline *spline, double time, double near, modal_step_frame *frame);
 
 /* The line that component `axis` of p'' is over [a, b] between two keys, or before the first or after the
  * last: its values at both ends, limits from inside. */

@@ -79,7 +79,7 @@ static modal_status append_group(const char *list, const modal_scene_force *forc
     MODAL_TRY(modal_alloc_zero(&inside, shape->volume.n_nodes, 1, "group", err));
     for (int64_t i = 0; i < group->n_nodes; i++) inside[group->nodes[i]] = 1;
     for (int64_t v = 0; v < shape->n_vertices; v++)
-        if (shape->surface_kind == MODAL_SURFACE_BOUNDARY && inside[shape->embedding_nodes[4 * v]])
+        if (shape->surface_kind == MODAL_SURFACE_BOUNDARY && inside[shape->embedding_nodes[v]])
             MODAL_TRY(append(to, v, err));
     if (to->n == before)
         status = modal_scene_wrong(err, list, force->place, force->line,

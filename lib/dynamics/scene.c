@@ -45,49 +45,26 @@ static int64_t keys_until(const modal_curve *c, double t)
     return low;
 }
 
-static double keys_value(const modal_curve *c, double t)
+static double keys_value(const modal_curve *c, double t, double near)
 {
-    const int64_t low = keys_until(c, t);
-    if (low == 0) return 0;
-    if (low == c->n_keys) return t == c->times[low - 1] ? c->values[low - 1] : 0;
-    const double part = (t - c->times[low - 1]) / (c->times[low] - c->times[low - 1]);
-    return (1 - part) * c->values[low - 1] + part * c->values[low];
+    const int64_t next = keys_until(c, near);
+    if (next == 0 || next == c->n_keys) return 0;
+    const double *times = c->times + next - 1, *y = c->values + next - 1;
+    const double part = (t - times[0]) / (times[1] - times[0]);
+    return (1 - part) * y[0] + part * y[1];
 }
 
-double modal_curve_value(const modal_curve *c, double t, double step)
+double modal_curve_value(const modal_curve *c, double t, double near)
 {
     const double turn = 2 * 3.14159265358979323846;
     switch (c->kind) {
-    case MODAL_CURVE_KEYS: return keys_value(c, t);
+    case MODAL_CURVE_KEYS: return keys_value(c, t, near);
     case MODAL_CURVE_SINE: return sin(turn * c->frequency * t + c->phase);
     case MODAL_CURVE_SWEEP: {
         const double s = t - c->start, rate = (c->to - c->from) / (c->end - c->start);
-        return s < 0 || t > c->end ? 0 : sin(turn * (c->from + 0.5 * rate * s) * s + c->phase);
+        return near < c->start || near > c->end ? 0 : sin(turn * (c->from + 0.5 * rate * s) * s + c->phase);
     }
-    case MODAL_CURVE_PULSE: {
-        const double peak = step * fmax(1, ceil(c->start / step - 1e-9));
-        const double height = 1 - fabs(t - peak) / step;
-        return height > 0 ? height / step : 0;
-    }
+    case MODAL_CURVE_PULSE: return 0;
     default: return 1;
-    }
-}
-
-void modal_curve_line(const modal_curve *c, double a, double b, double ends[2])
-{
-    const double middle = a + 0.5 * (b - a);
-    ends[0] = modal_curve_value(c, a, 0);
-    ends[1] = modal_curve_value(c, b, 0);
-    if (c->kind == MODAL_CURVE_SWEEP && (middle < c->start || middle > c->end)) ends[0] = ends[1] = 0;
-    if (c->kind != MODAL_CURVE_KEYS) return;
-    const int64_t next = keys_until(c, middle);
-    if (next == 0 || next == c->n_keys) {
-        ends[0] = ends[1] = 0;
-        return;
-    }
-    const double *t = c->times + next - 1, *y = c->values + next - 1;
-    for (int i = 0; i < 2; i++) {
-        const double part = ((i ? b : a) - t[0]) / (t[1] - t[0]);
-        ends[i] = (1 - part) * y[0] + part * y[1];
     }
 }

@@ -14,7 +14,7 @@ typedef enum modal_curve_kind {
     MODAL_CURVE_KEYS,     /* straight lines between the keys, 0 before the first and after the last */
     MODAL_CURVE_SINE,     /* sin(2 pi frequency t + phase) */
     MODAL_CURVE_SWEEP,    /* a sine whose frequency goes linearly from..to in [start, end], 0 outside */
-    MODAL_CURVE_PULSE     /* an impulse at `start`: see modal_curve_value */
+    MODAL_CURVE_PULSE     /* an impulse at `start` */
 } modal_curve_kind;
 
 typedef struct modal_curve {
@@ -24,14 +24,9 @@ typedef struct modal_curve {
     double frequency, phase, from, to, start, end;
 } modal_curve;
 
-/* step: the length of a whole step. A pulse is a triangle of the area 1, two steps wide, whose peak is
- * the first end of a step at or after its time (the first step's end at the earliest), so that the sum
- * over the steps is exactly 1. */
-double modal_curve_value(const modal_curve *curve, double time, double step);
-
-/* The straight line that the curve is over [a, b], between two keys, or inside a sweep or outside of it:
- * its values at both ends, which where the curve jumps are the limits from inside. Not for pulses. */
-void modal_curve_line(const modal_curve *curve, double a, double b, double ends[2]);
+/* The value at `time` of the piece of the curve, between two keys, or inside a sweep or outside of it, that the time
+ * `near` lies in: where the curve jumps the limit from that side. 0 for a pulse. */
+double modal_curve_value(const modal_curve *curve, double time, double near);
 
 typedef enum modal_scene_motion {
     MODAL_SCENE_DEFAULT, /* attached where the basis gives a parent, else fixed */

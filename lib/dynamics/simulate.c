@@ -33,13 +33,24 @@ void modal_scene_state_free(modal_scene_state *state)
     memset(state, 0, sizeof *state);
 }
 
+static const double MOST_STEPS = 0x1p53; /* their numbers are exact in float64 */
+
 double modal_frame_time(int64_t i, double fps) { return i == 0 ? 0 : (double)i / fps; }
 
-int64_t modal_scene_steps_per_frame(const modal_scene *scene)
+/* A frame in equal steps. */
+static modal_status choose_step(modal_scene_run *r, modal_error *err)
 {
-    if (scene->step <= 0) return 1;
-    const double n = ceil(1 / (scene->fps * scene->step) - 1e-9);
-    return n < 1 ? 1 : (int64_t)n;
+    modal_simulation *s = r->s;
+    const modal_scene *scene = s->scene;
+    modal_status status = modal_scene_run_pace(r, err);
+    if (status != MODAL_OK) return status;
+    const double most = scene->step > 0 ? scene->step : s->pace.step, n = fmax(1, ceil(1 / (scene->fps * most) - 1e-9));
+    if (n * (double)s->n_frames > MOST_STEPS)
+        return modal_error_set(err, MODAL_ERROR_INPUT, "step: more than %.0f steps, %g s", MOST_STEPS, most);
+    s->steps_a_frame = (int64_t)n;
+    s->step = r->step = 1 / (scene->fps * n);
+    if (s->planned) s->planned(s->context, s);
+    return MODAL_OK;
 }
 
 /* ---- the scene against the basis ---- */
@@ -115,7 +126,7 @@ static modal_status set_bodies(modal_scene_run *r, modal_error *err)
                 err->line = said->line;
                 goto done;
             }
-            modal_spline_frame(&r->splines[said->object], 0, &frame);
+            modal_spline_frame(&r->splines[said->object], 0, 0, &frame);
             for (int row = 0; row < 3; row++) {
                 memcpy(body->frame + 4 * row, frame.rotation + 3 * row, 3 * sizeof(double));
                 body->frame[4 * row + 3] = frame.position[row];
@@ -144,14 +155,14 @@ done:
     return status;
 }
 
-static void drive(void *context, int32_t object, double time, modal_step_frame *frame)
+static void drive(void *context, int32_t object, double time, double near, modal_step_frame *frame)
 {
     const modal_scene_run *r = context;
     const modal_scene_object *said = r->said[object];
     if (said->motion == MODAL_SCENE_SPIN)
         modal_motion_spin(said, r->bodies[object].frame, time, frame);
     else
-        modal_spline_frame(&r->splines[object], time, frame);
+        modal_spline_frame(&r->splines[object], time, near, frame);
 }
 
 /* ---- the run ---- */
@@ -189,6 +200,7 @@ static modal_status begin(modal_scene_run *r, const modal_forest_loads *loads, m
     modal_status status = MODAL_OK;
     modal_simulation *s = r->s;
     modal_scene_state *state = &s->state;
+    const double near = modal_corners_near(&r->corners, 0, r->step);
     if (state->next_frame > 0) {
         MODAL_TRY(modal_forest_set(r->forest, state->q, state->v, state->a, state->frames, state->measures, err));
         MODAL_TRY(modal_exact_restore(r->exact, modal_frame_time(state->next_frame - 1, s->scene->fps), state->q, state->v,
@@ -196,7 +208,7 @@ static modal_status begin(modal_scene_run *r, const modal_forest_loads *loads, m
         goto done;
     }
     if (s->scene->start_static)
-        MODAL_TRY(modal_forest_step(r->forest, loads, MODAL_STEP_STATIC, 0, 0, err));
+        MODAL_TRY(modal_forest_step(r->forest, loads, MODAL_STEP_STATIC, 0, 2 * near, NULL, err));
     int64_t offset = 0;
     MODAL_TRY(modal_forest_get(r->forest, state->q, state->v, NULL, NULL, NULL, err));
     if (s->scene->start_static) MODAL_TRY(modal_exact_static(r->exact, state->q, err));
@@ -209,7 +221,7 @@ static modal_status begin(modal_scene_run *r, const modal_forest_loads *loads, m
     }
     MODAL_TRY(modal_forest_set(r->forest, state->q, state->v, NULL, NULL, NULL, err));
     MODAL_TRY(modal_exact_restore(r->exact, 0, state->q, state->v, state->measures, err));
-    MODAL_TRY(modal_forest_step(r->forest, loads, MODAL_STEP_NEWMARK, 0, 0, err));
+    MODAL_TRY(modal_forest_settle(r->forest, loads, 0, near, NULL, err));
     MODAL_TRY(store_frame(r, 0, err));
 done:
     return status;
@@ -222,12 +234,29 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Steps between two calls of `watch`, which is not to cost time. */
+typedef struct patience {
+    int64_t done, all, next, stride;
+    double last;
+} patience;
+
+static modal_status watch_now_and_then(const modal_simulation *s, patience *p, modal_error *err)
+{
+    if (++p->done < p->next || !s->watch) return MODAL_OK;
+    const double time = now();
+    if (time - p->last < 0.05) p->stride *= 2;
+    if (time - p->last > 0.2 && p->stride > 1) p->stride /= 2;
+    p->last = time;
+    p->next = p->done + p->stride;
+    return s->watch(s->context, s, p->done, p->all, err);
+}
+
 static modal_status run(modal_scene_run *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_simulation *s = r->s;
     const modal_scene *scene = s->scene;
-    const int64_t per_frame = modal_scene_steps_per_frame(scene);
+    const int64_t per_frame = s->steps_a_frame;
     const modal_forest_loads loads = {r, scene->n_forces > 0 ? modal_scene_run_loads : NULL, drive,
                                       scene->n_shakings > 0 ? modal_scene_run_gravity : NULL};
     const modal_step_rule rule =
@@ -235,14 +264,16 @@ static modal_status run(modal_scene_run *r, modal_error *err)
     int64_t exact_steps = 0;
     const double steps_a_second = scene->fps * (double)per_frame;
     MODAL_TRY(begin(r, &loads, err));
+    patience p = {.all = (s->n_frames - s->state.next_frame) * per_frame, .next = 1, .stride = 1, .last = now()};
     for (int64_t frame = s->state.next_frame; frame < s->n_frames; frame++) {
         const double started = now();
         for (int64_t i = 0; i < per_frame; i++) {
             const int64_t step = (frame - 1) * per_frame + i;
             const double t = (double)step / steps_a_second;
-            MODAL_TRY(modal_forest_step(r->forest, &loads, rule, t, r->step, err));
+            MODAL_TRY(modal_corners_step(&r->corners, r->forest, &loads, rule, t, r->step, err));
             MODAL_TRY(modal_exact_step(r->exact, t, (double)(step + 1) / steps_a_second, err));
             exact_steps++;
+            MODAL_TRY(watch_now_and_then(s, &p, err));
         }
         s->seconds_stepping += now() - started;
         MODAL_TRY(store_frame(r, frame, err));
@@ -258,13 +289,14 @@ modal_status modal_scene_simulate(modal_simulation *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_scene *scene = s->scene;
-    modal_scene_run r = {.s = s, .step = 1 / (scene->fps * (double)modal_scene_steps_per_frame(scene))};
+    modal_scene_run r = {.s = s};
     MODAL_TRY(set_bodies(&r, err));
     MODAL_TRY(modal_scene_run_forces(&r, err));
     MODAL_TRY(modal_scene_run_patches(&r, err));
     MODAL_TRY(modal_scene_run_sort(&r, err));
     MODAL_TRY(modal_scene_run_tiles(&r, err));
     modal_wind_air(&scene->wind, &r.air);
+    MODAL_TRY(choose_step(&r, err));
     modal_forest_setup setup = {.bodies = r.bodies, .n_points = r.n_points, .points = r.points,
                                 .air = scene->wind.given ? &r.air : NULL, .tolerance = scene->tolerance,
                                 .most_iterations = scene->most_iterations,
@@ -279,13 +311,15 @@ modal_status modal_scene_simulate(modal_simulation *s, modal_error *err)
     modal_stream *stream;
     modal_forest_state(r.forest, &q, &v, &stream);
     MODAL_TRY(modal_scene_run_exact(&r, q, v, stream, err));
+    MODAL_TRY(modal_scene_run_corners(&r, err));
     MODAL_TRY(run(&r, err));
 done:
+    modal_corners_free(&r.corners);
     modal_exact_delete(r.exact); /* it works in the forest's memory */
     modal_forest_delete(r.forest);
     for (int32_t i = 0; r.splines && i < s->basis->n_objects; i++) modal_spline_free(&r.splines[i]);
     void *arrays[] = {&r.bodies, &r.said, &r.splines, &r.points, &r.force_first, &r.members, &r.sorted,
-                      &r.inputs, &r.exact_loads};
+                      &r.inputs, &r.exact_loads, &r.curves, &r.peaks};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
     return status;
 }

@@ -16,6 +16,14 @@ typedef struct modal_scene_state {
     modal_step_measure *measures; /* [objects] */
 } modal_scene_state;
 
+/* The longest step that follows the motion as well as lib/dynamics/simulate_pace.c says. */
+typedef struct modal_scene_pace {
+    double step;          /* s; INFINITY: nothing asks for one */
+    double frequency;     /* Hz, of what asks for it: */
+    int32_t object, mode; /* a mode (what "mode"), or -1: a load on an object, or -1: on all */
+    const char *what;     /* "mode", "a sine", ... */
+} modal_scene_pace;
+
 typedef struct modal_simulation {
     const modal_scene *scene;
     const modal_basis *basis;
@@ -33,19 +41,25 @@ typedef struct modal_simulation {
      * needs: puts them and matrix_tiles into the basis's shape. NULL: all matrices are there. */
     modal_status (*load_tiles)(void *context, int32_t shape, int64_t n_tiles, const int64_t *tiles,
                                modal_error *err);
+    /* called before the first step, when pace, step and steps_a_frame are known; may be NULL */
+    void (*planned)(void *context, const struct modal_simulation *simulation);
     /* called when a frame is done, may be NULL; its status ends the run */
     modal_status (*frame_done)(void *context, const struct modal_simulation *simulation, modal_error *err);
+    /* called some times a second between steps, of which `done` of all that this run will take are done; may be NULL;
+     * its status ends the run */
+    modal_status (*watch)(void *context, const struct modal_simulation *simulation, int64_t done, int64_t all,
+                          modal_error *err);
     void *context;
     /* out, for reports */
+    modal_scene_pace pace;
+    double step;           /* s, of a whole step */
+    int64_t steps_a_frame; /* the least number of equal ones of at most scene->step, or pace.step */
     int64_t steps, iterations, halvings;
     double seconds_stepping;
 } modal_simulation;
 
 /* The time of frame i, s. */
 double modal_frame_time(int64_t i, double fps);
-
-/* Steps a frame: 1 / fps over the least number of equal steps of at most scene->step. */
-int64_t modal_scene_steps_per_frame(const modal_scene *scene);
 
 /* Checks the scene against the basis and runs it. Errors: MODAL_ERROR_INPUT "objects[3]: ..." for what the
  * basis does not have; those of modal_forest_step. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What acts on the objects of a scene, and where. */
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "lib/base/memory.h"
@@ -218,28 +220,91 @@ done:
     return status;
 }
 
+/* ---- corners of the others' loads ---- */
+
+/* An impulse is a triangle of the area 1 that begins at its time: as narrow as times are told apart well, so that what it
+ * does within itself is a millionth of what the step does. Heights by the times as they are rounded. */
+static void make_peak(double start, double step, double *peak, modal_curve *curve)
+{
+    const double half = fmax(1e-6 * step, 4096 * DBL_EPSILON * start);
+    for (int i = 0; i < 3; i++) {
+        peak[i] = start + i * half;
+        peak[3 + i] = 0;
+    }
+    peak[4] = 2 / (peak[2] - peak[0]);
+    *curve = (modal_curve){.kind = MODAL_CURVE_KEYS, .n_keys = 3, .times = peak, .values = peak + 3};
+}
+
+static modal_status add_corner(modal_scene_run *r, double time, int32_t object, modal_corner_kind kind, modal_error *err)
+{
+    if (!(time > 0) || time > modal_frame_time(r->s->n_frames - 1, r->s->scene->fps)) return MODAL_OK;
+    return modal_corners_add(&r->corners, time, object, kind, err);
+}
+
+static modal_status add_curve(modal_scene_run *r, const modal_curve *c, int32_t object, int impulse, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    if (c->kind == MODAL_CURVE_SWEEP) {
+        MODAL_TRY(add_corner(r, c->start, object, MODAL_CORNER_JUMP, err));
+        MODAL_TRY(add_corner(r, c->end, object, MODAL_CORNER_JUMP, err));
+    }
+    for (int64_t i = 0; i < (c->kind == MODAL_CURVE_KEYS ? c->n_keys : 0); i++) {
+        const int jump = (i == 0 || i == c->n_keys - 1) && c->values[i] != 0;
+        MODAL_TRY(add_corner(r, c->times[i], object,
+                             jump ? MODAL_CORNER_JUMP : impulse ? MODAL_CORNER_SHARP : MODAL_CORNER_KINK, err));
+    }
+done:
+    return status;
+}
+
+modal_status modal_scene_run_corners(modal_scene_run *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_scene *scene = r->s->scene;
+    MODAL_TRY(modal_alloc_zero(&r->curves, scene->n_forces, sizeof *r->curves, "forces", err));
+    MODAL_TRY(modal_alloc(&r->peaks, 6 * (int64_t)scene->n_forces, sizeof(double), "forces", err));
+    for (int32_t i = 0; i < scene->n_forces; i++) {
+        const modal_scene_force *force = &scene->forces[i];
+        const int impulse = force->curve.kind == MODAL_CURVE_PULSE;
+        r->curves[i] = force->curve;
+        if (impulse) make_peak(force->curve.start, r->step, r->peaks + 6 * (int64_t)i, &r->curves[i]);
+        if (!r->bodies[force->object].exact) MODAL_TRY(add_curve(r, &r->curves[i], force->object, impulse, err));
+    }
+    for (int32_t i = 0; i < scene->n_shakings && modal_forest_trees(r->forest) > 0; i++)
+        MODAL_TRY(add_curve(r, &scene->shakings[i].curve, -1, 0, err));
+    for (int32_t i = 0; i < r->s->basis->n_objects; i++) {
+        const modal_spline *spline = &r->splines[i];
+        for (int64_t k = 0; k < (r->bodies[i].exact || spline->n < 2 ? 0 : spline->n); k++)
+            MODAL_TRY(add_corner(r, spline->times[k], i,
+                                 k == 0 || k == spline->n - 1 ? MODAL_CORNER_JUMP : MODAL_CORNER_KINK, err));
+    }
+    MODAL_TRY(modal_corners_sort(&r->corners, r->forest, err));
+done:
+    return status;
+}
+
 /* ---- loads ---- */
 
-void modal_scene_run_loads(void *context, double time, double *forces)
+void modal_scene_run_loads(void *context, double time, double near, double *forces)
 {
     const modal_scene_run *r = context;
     const modal_scene *scene = r->s->scene;
     memset(forces, 0, (size_t)(3 * r->n_points) * sizeof(double));
     for (int32_t i = 0; i < scene->n_forces; i++) {
         const int64_t first = r->force_first[i], end = r->force_first[i + 1];
-        const double value = modal_curve_value(&scene->forces[i].curve, time, r->step) / (double)(end - first);
+        const double value = modal_curve_value(&r->curves[i], time, near) / (double)(end - first);
         for (int64_t m = first; m < end; m++)
             for (int c = 0; c < 3; c++)
                 forces[3 * (int64_t)r->sorted[r->members[m]] + c] += value * scene->forces[i].vector[c];
     }
 }
 
-void modal_scene_run_gravity(void *context, double time, double *gravity)
+void modal_scene_run_gravity(void *context, double time, double near, double *gravity)
 {
     const modal_scene_run *r = context;
     const modal_scene *scene = r->s->scene;
     memcpy(gravity, scene->gravity, sizeof scene->gravity);
     for (int32_t i = 0; i < scene->n_shakings; i++)
         for (int c = 0; c < 3; c++)
-            gravity[c] -= modal_curve_value(&scene->shakings[i].curve, time, r->step) * scene->shakings[i].acceleration[c];
+            gravity[c] -= modal_curve_value(&scene->shakings[i].curve, time, near) * scene->shakings[i].acceleration[c];
 }

@@ -3,6 +3,7 @@
 #ifndef MODAL_DYNAMICS_SIMULATE_PRIVATE_H
 #define MODAL_DYNAMICS_SIMULATE_PRIVATE_H
 
+#include "lib/dynamics/corners.h"
 #include "lib/dynamics/exact.h"
 #include "lib/dynamics/motion.h"
 #include "lib/dynamics/simulate.h"
@@ -19,6 +20,9 @@ typedef struct modal_scene_run {
     int64_t *members;            /* [n_members] points */
     int64_t n_members, member_capacity;
     int32_t *sorted;             /* [n_points] place of a point after sorting by object */
+    modal_curve *curves;         /* [n_forces] of the forces; an impulse's is a narrow triangle */
+    double *peaks;               /* [n_forces, 2, 3] times and values of these */
+    modal_corners corners;       /* of what acts on objects that are not exact */
     modal_step_air air;
     modal_forest *forest;
     double *exact_loads;         /* behind the inputs */
@@ -38,8 +42,15 @@ modal_status modal_scene_run_tiles(modal_scene_run *run, modal_error *err);
 modal_status modal_scene_run_exact(modal_scene_run *run, double *q, double *v, modal_stream *stream,
                                    modal_error *err);
 
+/* Fills run->curves and run->corners; the forest is there, and the step is known. */
+modal_status modal_scene_run_corners(modal_scene_run *run, modal_error *err);
+
 /* modal_forest_loads.forces and .gravity, their context a modal_scene_run. */
-void modal_scene_run_loads(void *context, double time, double *forces);
-void modal_scene_run_gravity(void *context, double time, double *gravity);
+void modal_scene_run_loads(void *context, double time, double near, double *forces);
+void modal_scene_run_gravity(void *context, double time, double near, double *gravity);
+
+/* The longest step that follows the scene, and what it follows: run->s->pace. Points have been sorted, and their tiles
+ * are there. */
+modal_status modal_scene_run_pace(modal_scene_run *run, modal_error *err);
 
 #endif

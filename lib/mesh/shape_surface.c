@@ -46,9 +46,6 @@ static modal_status arrange(const modal_surface_mesh *surface, modal_shape *buil
     built->ring_offsets = tables.ring_offsets;
     built->ring = tables.ring;
     built->boundary = tables.boundary;
-    MODAL_TRY(modal_alloc(&built->embedding_nodes, 4 * n, sizeof(int32_t), "embedding nodes", err));
-    MODAL_TRY(modal_alloc_zero(&built->embedding_weights, 4 * n, sizeof(double),
-                               "embedding weights", err));
 done:
     return status;
 }
@@ -78,6 +75,7 @@ static void exchange_surface(modal_shape *shape, modal_shape *built)
     EXCHANGE(boundary);
     EXCHANGE(modal_matrix);
     EXCHANGE(surface_kind);
+    EXCHANGE(embedding_offsets);
     EXCHANGE(embedding_nodes);
     EXCHANGE(embedding_weights);
     EXCHANGE(farthest_outside);
@@ -93,11 +91,8 @@ modal_status modal_shape_surface_boundary(const modal_volume_mesh *volume, modal
     int32_t *vertex_nodes = NULL;
     MODAL_TRY(modal_volume_mesh_boundary(volume, &surface, &vertex_nodes, err));
     MODAL_TRY(arrange(&surface, &built, err));
-    for (int64_t v = 0; v < built.n_vertices; v++) {
-        for (int k = 0; k < 4; k++)
-            built.embedding_nodes[4 * v + k] = vertex_nodes[built.user_vertex[v]];
-        built.embedding_weights[4 * v] = 1;
-    }
+    MODAL_TRY(modal_alloc(&built.embedding_nodes, built.n_vertices, sizeof(int32_t), "embedding", err));
+    for (int64_t v = 0; v < built.n_vertices; v++) built.embedding_nodes[v] = vertex_nodes[built.user_vertex[v]];
     exchange_surface(shape, &built);
 done:
     modal_shape_free(&built);
@@ -118,7 +113,12 @@ modal_status modal_shape_surface_embedded(const modal_volume_mesh *volume,
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "vertex %lld: coordinate %c is not finite",
                        (long long)(i / 3), "xyz"[i % 3]);
     MODAL_TRY(arrange(surface, &built, err));
-    MODAL_TRY(modal_embed_points(volume, built.n_vertices, built.rest_positions, NULL,
+    const int64_t n = built.n_vertices;
+    MODAL_TRY(modal_alloc(&built.embedding_offsets, n + 1, sizeof(int64_t), "embedding", err));
+    MODAL_TRY(modal_alloc(&built.embedding_nodes, 4 * n, sizeof(int32_t), "embedding", err));
+    MODAL_TRY(modal_alloc(&built.embedding_weights, 4 * n, sizeof(double), "embedding", err));
+    for (int64_t v = 0; v <= n; v++) built.embedding_offsets[v] = 4 * v;
+    MODAL_TRY(modal_embed_points(volume, n, built.rest_positions, NULL,
                                  built.embedding_nodes, built.embedding_weights, &found, err));
     built.farthest_outside = found.farthest_outside;
     if (found.farthest_point >= 0) found.farthest_point = built.user_vertex[found.farthest_point];
@@ -140,17 +140,14 @@ modal_status modal_shape_surface_alone(const modal_surface_mesh *surface, int32_
                        (long long)(i / 3), "xyz"[i % 3]);
     MODAL_TRY(arrange(surface, &built, err));
     /* its vertices stand for the nodes of a solid while the matrix is made */
-    for (int64_t i = 0; i < 4 * built.n_vertices; i++) {
-        built.embedding_nodes[i] = built.user_vertex[i / 4];
-        built.embedding_weights[i] = i % 4 == 0;
-    }
+    MODAL_TRY(modal_alloc(&built.embedding_nodes, built.n_vertices, sizeof(int32_t), "embedding", err));
+    memcpy(built.embedding_nodes, built.user_vertex, (size_t)built.n_vertices * sizeof(int32_t));
     built.volume.n_nodes = built.n_vertices;
     built.volume_modes = (double *)(uintptr_t)columns; /* only read */
     status = modal_shape_modal_matrix(&built, err);
     built.volume_modes = NULL;
     if (status != MODAL_OK) goto done;
     modal_free(&built.embedding_nodes);
-    modal_free(&built.embedding_weights);
     exchange_surface(shape, &built);
     shape->n_modes = n_modes;
 done:
@@ -164,8 +161,9 @@ modal_status modal_shape_modal_matrix(modal_shape *shape, modal_error *err)
     float *matrix = NULL;
     int64_t n = shape->n_vertices, n_tiles = modal_tile_count(n), n_modes = shape->n_modes;
     int64_t mode_size = 3 * shape->volume.n_nodes, tile_size = 0, size = 0;
+    const int64_t *offsets = shape->embedding_offsets;
     int too_large = 0;
-    if (!shape->volume_modes)
+    if (!shape->volume_modes && n_modes > 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "modal matrix: no modes of the solid");
     if (!modal_size_multiply(n_modes, 3 * MODAL_TILE, &tile_size) ||
         !modal_size_multiply(n_tiles, tile_size, &size))
@@ -180,9 +178,12 @@ modal_status modal_shape_modal_matrix(modal_shape *shape, modal_error *err)
             for (int64_t lane = 0; lane < MODAL_TILE; lane++) {
                 int64_t v = tile * MODAL_TILE + lane;
                 double sum[3] = {0, 0, 0};
-                for (int64_t i = 4 * v; v < n && i < 4 * v + 4; i++) {
+                const int64_t first = v >= n ? 0 : offsets ? offsets[v] : v;
+                const int64_t end = v >= n ? 0 : offsets ? offsets[v + 1] : v + 1;
+                for (int64_t i = first; i < end; i++) {
                     const double *node = phi + 3 * (int64_t)shape->embedding_nodes[i];
-                    for (int k = 0; k < 3; k++) sum[k] += shape->embedding_weights[i] * node[k];
+                    const double weight = offsets ? shape->embedding_weights[i] : 1;
+                    for (int k = 0; k < 3; k++) sum[k] += weight * node[k];
                 }
                 for (int k = 0; k < 3; k++) {
                     xyz[k * MODAL_TILE + lane] = (float)sum[k];

@@ -9,13 +9,12 @@
 
 /* Gives the shape a surface, in stored (locality) order: rest_positions, triangles, user_vertex,
  * user_triangle, uv, triangle_uv, the face and one-ring tables, boundary flags, surface_kind,
- * embedding_nodes and _weights, farthest_outside. volume must have passed modal_volume_mesh_check
+ * the embedding, farthest_outside. volume must have passed modal_volume_mesh_check
  * and may be &shape->volume; it is read, never kept. What the shape had of these before is freed,
  * and its modal matrix with it, which belonged to the other surface. On an error the shape is
  * unchanged.
  *
- * _boundary: the solid's own boundary (its user's order: lib/mesh/boundary.h); the four
- * embedding nodes of a vertex are its own node, the weights 1 0 0 0.
+ * _boundary: the solid's own boundary (its user's order: lib/mesh/boundary.h); each vertex has its own node.
  * _embedded: a finer surface, copied; summary (may be NULL) counts points in the surface's order.
  * MODAL_ERROR_INPUT as modal_volume_mesh_boundary, modal_surface_tables_build, modal_embed_points
  * say (the last two name vertices and triangles by user index, 0-based), and for no triangles. */
@@ -26,7 +25,7 @@ modal_status modal_shape_surface_embedded(const modal_volume_mesh *volume,
                                           modal_embed_summary *summary, modal_error *err);
 
 /* Computes shape->modal_matrix [modal_tile_count(n_vertices), n_modes, 3, MODAL_TILE] from
- * volume_modes and the embedding: the sum over the four nodes in float64, rounded once; lanes past
+ * volume_modes and the embedding: the sum over a vertex's nodes in float64, rounded once; lanes past
  * the last vertex are 0. An earlier matrix is freed. MODAL_ERROR_USAGE: no volume_modes;
  * MODAL_ERROR_INPUT: a value that float32 cannot hold. On an error the matrix is as before.
  * OpenMP, the same bytes for any number of threads. */

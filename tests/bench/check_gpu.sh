@@ -1,9 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # On a machine with an NVIDIA GPU: every operation's CUDA version against its reference, the same under
-# compute-sanitizer (memcheck; racecheck), all at once; a sequence stopped and resumed; modalbench's tables.
-# usage: check_gpu.sh BUILD_FOLDER [RESULTS.json]
+# compute-sanitizer (memcheck; racecheck) and with the plans of devices of 8.0 and 8.6, all at once; times of the check
+# that every value is finite; a sequence stopped and resumed; modalbench's tables. --short: neither racecheck nor the
+# last two, a few minutes, and only the programs in BUILD_FOLDER/tests are needed.
+# A build with -DMODAL_CUDA_ARCHITECTURES=80-virtual runs the code of 8.0, compiled by the driver for what is here.
+# usage: check_gpu.sh [--short] BUILD_FOLDER [RESULTS.json]
 set -uo pipefail
+tools="memcheck racecheck"
+short=
+if [ "${1:-}" = --short ]; then
+  short=1
+  tools=memcheck
+  shift
+fi
 build=$1
 failed=0
 logs=$(mktemp -d)
@@ -21,10 +31,17 @@ names=()
 pids=()
 for program in "$build"/tests/kernel_*; do
   start "${program##*/}" "$program" --backend cuda
-  for tool in memcheck racecheck; do
+  for tool in $tools; do
     start "${program##*/}_$tool" compute-sanitizer --tool $tool --error-exitcode 9 \
       "$program" --backend cuda --quick
   done
+  case ${program##*/} in
+  *_modal_sum | *_deform | *_engine | *_reduced_step) # what they launch depends on the device's shared memory
+    for capability in 80 86; do
+      start "${program##*/}_as_$capability" "$program" --backend cuda --quick --pretend $capability
+    done
+    ;;
+  esac
 done
 for i in "${!pids[@]}"; do
   log=$logs/${names[i]}
@@ -33,6 +50,8 @@ for i in "${!pids[@]}"; do
   printf '%-36s %4s s  %s\n' "${names[i]}" "$(cat "$log.seconds")" \
     "$(grep -E '^SKIPPED|ERROR SUMMARY|RACECHECK SUMMARY' "$log" || tail -1 "$log")"
 done
+"$build"/tests/normals_bench --backend cuda | grep -E '^cuda|^operation|checked' || failed=1
+[ -z "$short" ] || exit $failed
 if python3 -c 'import h5py' 2>/dev/null; then
   python3 "$(dirname "$0")"/../python/check_resume.py "$build"/bin/modaldeform cuda || failed=1
 else

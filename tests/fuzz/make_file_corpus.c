@@ -45,6 +45,7 @@ static void make(void **state)
     const char *path = sample_path("good.h5");
     assert_int_equal(modal_basis_write(path, &basis, NULL), MODAL_OK);
     copy_to("basis", "good", path, 1);
+    copy_to("basis", "good-2.0", TEST_FILES "/frozen/basis-2.0.h5", 1);
     copy_to("basis", "cut", path, 3);
     damaged("basis", "huge", path,
             (damage_case){HUGE_CHUNKED, "/shapes/0000/tables/faces", 0, 0, NULL, NULL, 0});

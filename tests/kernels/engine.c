@@ -229,8 +229,114 @@ static void check(harness *h, int64_t scale, int64_t n_frames, modal_normals nor
     modal_basis_free(&basis);
 }
 
+/* ---- values that float32 cannot hold ---- */
+
+/* Deforms all frames in batches of `batch`, one after the other; the last status, and its message. */
+static modal_status deform_all(const modal_basis *basis, const modal_deform_request *request, int64_t batch,
+                               const double *q, const double *frames, modal_error *err)
+{
+    modal_deformer *deformer = NULL;
+    modal_deform_batch b;
+    const int64_t modes = modal_basis_mode_offsets(basis, NULL);
+    modal_status status = modal_deformer_new(&deformer, basis, request, err);
+    for (int64_t f = 0; f < request->n_frames && status == MODAL_OK; f += batch) {
+        const int64_t n = request->n_frames - f < batch ? request->n_frames - f : batch;
+        modal_deformer_number_frames(deformer, 100 + 10 * f, 10, 0);
+        status = modal_deformer_submit(deformer, n, q + f * modes, frames + f * basis->n_objects * 12, err);
+        if (status == MODAL_OK) status = modal_deformer_collect(deformer, &b, err);
+        if (status == MODAL_OK) modal_deformer_release(deformer, &b);
+    }
+    modal_deformer_delete(deformer);
+    return status;
+}
+
+enum { LARGE_POSITION, LARGE_DISPLACEMENT, LONG_EDGES, LARGE_FRAME, PADDING, SOUND, FAULTS };
+
+/* One vertex of object 3, which shares its shape with object 0, in frame 13 alone; it is found, and named. */
+static void check_fault(harness *h, int fault, modal_normals normals, int stored_order, int packing, int streamed,
+                        int64_t scale)
+{
+    static const char *const says[FAULTS] = {"position does not fit float32", "position does not fit float32",
+                                             "normal: products of edges do not fit float32",
+                                             "position does not fit float32"};
+    enum { FRAMES = 17, FRAME = 13, OBJECT = 3 };
+    modal_basis basis;
+    modal_error err = {0};
+    char expected[128];
+    harness_case(h, "fault %d, normals %d, stored order %d, packing %d, streamed %d, scale %lld", fault, (int)normals,
+                 stored_order, packing, streamed, (long long)scale);
+    if (!synthetic_basis(&basis, scale)) abort();
+    modal_shape *s = &basis.shapes[basis.objects[OBJECT].shape];
+    const int64_t modes = modal_basis_mode_offsets(&basis, NULL), r = s->n_modes;
+    const int64_t v = s->n_vertices - 1 - s->n_vertices / 3, tiles = modal_tile_count(s->n_vertices);
+    double *q = harness_alloc(FRAMES * modes, sizeof *q);
+    double *frames = harness_alloc(FRAMES * basis.n_objects * 12, sizeof *frames);
+    synthetic_motion(&basis, FRAMES, q, frames);
+    double *q_bad = q + FRAME * modes + (modes - r), *frame_bad = frames + (FRAME * basis.n_objects + OBJECT) * 12;
+    float *u = s->modal_matrix + (v / 32 * r * 3) * 32 + v % 32; /* mode 0 */
+    if (fault <= LONG_EDGES) {
+        const float entry = fault == LONG_EDGES ? 1e15f : 3e38f;
+        for (int64_t i = 0; i < tiles * r * 96; i++) /* mode 0 moves the vertex alone */
+            if (i / 96 % r == 0) s->modal_matrix[i] = 0.0f;
+        for (int i = 0; i < 3; i++) u[32 * i] = entry;
+        for (int64_t f = 0; f < FRAMES; f++)
+            for (int64_t k = 0; k < modes; k += modes - r) q[f * modes + k] = 0.0; /* of objects 0 and 3 */
+        q_bad[0] = fault == LONG_EDGES ? 1e6 : 2.0;
+    }
+    if (fault == LARGE_FRAME) { /* 2e38 + 2e38 */
+        for (int64_t i = 0; i < FRAMES * basis.n_objects * 12; i++) frames[i] = i % 12 % 5 == 0;
+        for (int i = 0; i < 3; i++) s->rest_positions[3 * v + i] = frame_bad[4 * i + 3] = 2e38;
+    }
+    if (fault == PADDING)
+        for (int64_t i = 0; i < tiles * r * 96; i++)
+            if (i / (r * 96) * 32 + i % 32 >= s->n_vertices) s->modal_matrix[i] = NAN;
+    modal_deform_request request = {.back_end = h->device.name,
+                                    .normals = normals,
+                                    .displacement = fault == LARGE_DISPLACEMENT,
+                                    .stored_order = stored_order,
+                                    .packing = packing,
+                                    .n_frames = FRAMES};
+    if (streamed) {
+        request.matrix = (modal_matrix_source){read_tiles, &basis};
+        *(h->device.shares_memory ? &request.memory_limit : &request.device_limit) =
+            least_bytes(h, &basis, request);
+    }
+    for (int64_t batch = 1; batch <= FRAMES; batch = batch < FRAMES && batch * 4 > FRAMES ? FRAMES : batch * 4) {
+        if (streamed && batch > 1) break;
+        const modal_status status = deform_all(&basis, &request, batch, q, frames, &err);
+        h->n_values++;
+        if (fault >= PADDING) {
+            harness_ok(h, status, &err);
+            continue;
+        }
+        snprintf(expected, sizeof expected, "frame %d, object %d, vertex %d: %s", 100 + 10 * FRAME, OBJECT,
+                 stored_order ? (int)v : s->user_vertex[v], says[fault]);
+        if (status != MODAL_ERROR_INPUT || strncmp(err.message, expected, strlen(expected)) != 0)
+            harness_fail(h, "batches of %lld: status %d, '%s', not '%s'", (long long)batch, (int)status,
+                         status == MODAL_OK ? "" : err.message, expected);
+    }
+    free(q);
+    free(frames);
+    modal_basis_free(&basis);
+}
+
+static void check_faults(harness *h)
+{
+    for (int fault = 0; fault < FAULTS; fault++)
+        for (int stored = 0; stored < 2; stored++)
+            for (int packing = -1; packing < 2; packing += 2) {
+                if (fault == PADDING && packing == 1) continue; /* a pack takes its own lanes of U */
+                const modal_normals normals = fault == LONG_EDGES ? MODAL_NORMALS_DYNAMIC : MODAL_NORMALS_NONE;
+                if (h->quick && stored != (packing + 1) / 2) continue;
+                check_fault(h, fault, normals, stored, packing, 0, 1);
+                if (fault != LARGE_FRAME) check_fault(h, fault, MODAL_NORMALS_DYNAMIC, stored, packing, 0, 1);
+                if (packing < 0) check_fault(h, fault, normals, stored, packing, 1, 5);
+            }
+}
+
 static void run(harness *h)
 {
+    check_faults(h);
     for (int normals = 0; normals < 3; normals++)
         for (int stored = 0; stored < 2; stored++)
             for (int with_frames = 0; with_frames < 2; with_frames++)

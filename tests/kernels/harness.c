@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "kernels/cpu.h"
+#include "kernels/cuda_machine.h"
 
 enum { FENCE = 256 }; /* bytes on each side of an output */
 static const unsigned char canary = 0xC5;
@@ -230,11 +231,17 @@ int harness_main(int argc, char **argv, const char *operation, void (*run)(harne
             name = argv[++i];
         } else if (strcmp(argv[i], "--simd") == 0 && i + 1 < argc) {
             simd = argv[++i];
+        } else if (strcmp(argv[i], "--pretend") == 0 && i + 1 < argc) {
+#ifdef MODAL_HAVE_CUDA
+            modal_cuda_pretend(atoi(argv[++i]));
+#else
+            i++; /* nothing plans by it */
+#endif
         } else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc) {
             h.seed = strtoull(argv[++i], &end, 0);
             if (*end != '\0') return 2;
         } else {
-            fprintf(stderr, "usage: %s [--backend NAME] [--simd NAME] [--quick] [--seed S]\n",
+            fprintf(stderr, "usage: %s [--backend NAME] [--simd NAME] [--quick] [--seed S] [--pretend N]\n",
                     argv[0]);
             return 2;
         }

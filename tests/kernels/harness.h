@@ -3,8 +3,9 @@
  * comparison, a table. An oracle in double precision is in each program; the reference back end is
  * held to it as the others are, only more tightly.
  *
- *   PROGRAM [--backend ref|cpu|cuda[:N]] [--simd base|avx2|avx512] [--quick] [--seed S]
+ *   PROGRAM [--backend ref|cpu|cuda[:N]] [--simd base|avx2|avx512] [--quick] [--seed S] [--pretend CAPABILITY]
  *
+ * --pretend 86: CUDA operations plan as on a device of compute capability 8.6 (kernels/cuda_machine.h).
  * Without --backend: ref, cpu with every instruction set this processor has, and cuda; a cuda that
  * is not there is reported as SKIPPED. With it: exit code 77 where the back end is not there.
  * Exit code 0: every case passed; 1: one failed; 2: usage. */

@@ -3,7 +3,9 @@
  * reason to prefer one way over another. The mesh is a grid of 675 x 675 vertices (the size of the
  * 2020 paper's dragon), its vertices in the order that the tools store them in. The fastest of
  * several runs, wall clock around enough calls in a row. GB/s counts every input read once and every
- * output written once. Whole frames take another copy of the modal matrix every time.
+ * output written once. Whole frames take another copy of the modal matrix every time. The last rows are
+ * frames in the user's order without and with the check that every float is finite (kernels/reorder),
+ * run in turn: the fastest of each, and the median of their ratios in pairs.
  *
  *   normals_bench [--backend cpu|cuda[:N]] [--quick] */
 #include <math.h>
@@ -15,7 +17,7 @@
 #include "kernels/registry.h"
 #include "lib/mesh/order.h"
 
-enum { RUNS = 9, SETS = 4, MODES = 15 };
+enum { RUNS = 9, PAIRS = 25, SETS = 4, MODES = 15 };
 
 typedef struct bench {
     modal_device device;
@@ -28,6 +30,9 @@ typedef struct bench {
     modal_normals_rigid_task rigid;
     modal_tangents_rigid_task tangents_rigid;
     modal_tangents_dynamic_task tangents;
+    modal_reorder_task reorder; /* of positions, then of normals */
+    float *ordered[2];
+    int32_t *nonfinite; /* in pinned main memory */
 } bench;
 
 static void need(modal_status status, const modal_error *err)
@@ -117,11 +122,13 @@ static void mesh_tables(bench *b, int64_t width)
     b->ring = b->corners;
     b->ring.ring = upload(b, ring, 4 * b->n_ring);
     b->ring.ring_offsets = upload(b, ring_offsets, 8 * (n_tiles + 1));
-    void *all[] = {places, uv, plain, user_vertex, stored, user_triangle, corner_faces};
+    b->reorder.source = upload(b, stored, 4 * n);
+    void *all[] = {places, uv, plain, user_vertex, user_triangle, corner_faces};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
-enum { DEFORM = 1, CORNERS = 2, RING = 4, TWO_STAGE = 8, RIGID = 16, T_RIGID = 32, TANGENTS = 64 };
+enum { DEFORM = 1, CORNERS = 2, RING = 4, TWO_STAGE = 8, RIGID = 16, T_RIGID = 32, TANGENTS = 64,
+       REORDER = 128, CHECKED = 256, ONE_PASS = 512 };
 
 static void call(bench *b, int what, int64_t k)
 {
@@ -135,29 +142,66 @@ static void call(bench *b, int what, int64_t k)
     if (what & RIGID) need(kernels->normals_rigid(&b->rigid, b->stream, &err), &err);
     if (what & T_RIGID) need(kernels->tangents_rigid(&b->tangents_rigid, b->stream, &err), &err);
     if (what & TANGENTS) need(kernels->tangents_dynamic(&b->tangents, b->stream, &err), &err);
+    if (what & ONE_PASS) need(kernels->deform_normals(&b->deform, &b->corners, b->stream, &err), &err);
+    for (int i = 0; what & REORDER && i < 2; i++) {
+        modal_reorder_task task = b->reorder;
+        task.in = i ? b->corners.normals : b->corners.positions;
+        task.out = b->ordered[i];
+        task.nonfinite = what & CHECKED ? b->nonfinite : NULL;
+        need(kernels->reorder(&task, b->stream, &err), &err);
+    }
+}
+
+/* Of one call, out of enough in a row. */
+static double time_once(bench *b, int what)
+{
+    modal_error err = {0};
+    const int repeats = b->device.shares_memory ? 1 : 200;
+    struct timespec start, stop;
+    need(modal_device_stream_wait(&b->device, b->stream, &err), &err);
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    for (int k = 0; k < repeats; k++) call(b, what, k);
+    need(modal_device_stream_wait(&b->device, b->stream, &err), &err);
+    clock_gettime(CLOCK_MONOTONIC, &stop);
+    return ((double)(stop.tv_sec - start.tv_sec) + 1e-9 * (double)(stop.tv_nsec - start.tv_nsec)) / repeats;
 }
 
 static double seconds_of(bench *b, int what)
 {
-    modal_error err = {0};
-    const int repeats = b->device.shares_memory ? 1 : 200;
     double best = INFINITY;
-    for (int run = 0; run < RUNS; run++) {
-        struct timespec start, stop;
-        need(modal_device_stream_wait(&b->device, b->stream, &err), &err);
-        clock_gettime(CLOCK_MONOTONIC, &start);
-        for (int k = 0; k < repeats; k++) call(b, what, k);
-        need(modal_device_stream_wait(&b->device, b->stream, &err), &err);
-        clock_gettime(CLOCK_MONOTONIC, &stop);
-        const double seconds = (double)(stop.tv_sec - start.tv_sec) +
-                               1e-9 * (double)(stop.tv_nsec - start.tv_nsec);
-        if (seconds / repeats < best) best = seconds / repeats;
-    }
+    for (int run = 0; run < RUNS; run++) best = fmin(best, time_once(b, what));
     return best;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* An operation without and with the check, in turn. */
+static void compare(bench *b, const char *name, int what)
+{
+    double best[2] = {INFINITY, INFINITY}, ratios[PAIRS];
+    for (int pair = -1; pair < PAIRS; pair++) {
+        double seconds[2];
+        for (int k = 0; k < 2; k++) {
+            const int checked = (k + pair) & 1;
+            seconds[checked] = time_once(b, checked ? what | CHECKED : what);
+        }
+        if (pair < 0) continue;
+        for (int k = 0; k < 2; k++) best[k] = fmin(best[k], seconds[k]);
+        ratios[pair] = seconds[1] / seconds[0];
+    }
+    qsort(ratios, PAIRS, sizeof *ratios, ascending);
+    printf("%-32s %9lld %5lld %11.2f checked %11.2f, in pairs %.4f\n", name, (long long)b->n,
+           (long long)b->n_columns, 1e6 * best[0], 1e6 * best[1], ratios[PAIRS / 2]);
+    fflush(stdout);
 }
 
 static void measure(bench *b, int64_t width, int64_t columns)
 {
+    modal_error err = {0};
     const int64_t n = width * width, m = 2 * (width - 1) * (width - 1);
     b->n = n, b->n_triangles = m, b->n_columns = columns;
     mesh_tables(b, width);
@@ -210,7 +254,26 @@ static void measure(bench *b, int64_t width, int64_t columns)
                1e6 * seconds, 1e-9 * rows[i].bytes / seconds);
         fflush(stdout);
     }
-    const void *all[] = {positions, normals, tangents, faces, frames, rest, b->modal_matrix,
+    int64_t *base = array(columns, sizeof *base);
+    for (int64_t c = 0; c < columns; c++) base[c] = c * n;
+    b->reorder.base = upload(b, base, columns * 8);
+    b->reorder.n_vertices = n, b->reorder.n_columns = columns, b->reorder.width = 3;
+    for (int i = 0; i < 2; i++) b->ordered[i] = upload(b, NULL, columns * n * 12);
+    need(modal_device_alloc_host(&b->device, &b->nonfinite, 1, sizeof *b->nonfinite, "flag", &err), &err);
+    *b->nonfinite = 0;
+    const int normals_way = b->device.kernels->normals_ring ? RING : CORNERS;
+    const int32_t *source = b->reorder.source;
+    call(b, DEFORM | normals_way, 0);
+    compare(b, "reorder twice", REORDER);
+    compare(b, "frame, reordered", DEFORM | normals_way | REORDER);
+    if (b->device.kernels->deform_normals) compare(b, "frame in one pass, reordered", ONE_PASS | REORDER);
+    b->reorder.source = NULL;
+    compare(b, "copy twice", REORDER);
+    compare(b, "deform, copied twice", DEFORM | REORDER);
+    b->reorder.source = source;
+    if (*b->nonfinite) need(modal_error_set(&err, MODAL_ERROR_SYSTEM, "values are not finite"), &err);
+    modal_device_free_host(&b->device, &b->nonfinite);
+    const void *all[] = {b->ordered[0], b->ordered[1], b->reorder.base, b->reorder.source, positions, normals, tangents, faces, frames, rest, b->modal_matrix,
                          b->deform.q, b->deform.rest_tiles, b->two_stage.triangles,
                          b->two_stage.faces, b->corners.corners, b->corners.corner_offsets,
                          b->tangents.weights, b->ring.ring, b->ring.ring_offsets};

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <stdlib.h>
 
 #include "tests/kernels/normals_mesh.h"
@@ -55,8 +56,53 @@ static void check(harness *h, int64_t n, int64_t columns, double scale, int flat
     mesh_free(&m);
 }
 
+/* Edges whose products overflow float32: every vertex that has faces gets a NaN, on every back end, and a
+ * vertex without faces its zero vector; so that no wrong direction hides an overflow. */
+static void check_overflow(harness *h, int64_t n, int64_t columns, int only)
+{
+    mesh m;
+    modal_error err = {0};
+    harness_case(h, "overflow, n %lld, %lld columns, vertex %d alone", (long long)n, (long long)columns, only);
+    mesh_new(&m, h, n);
+    float *x = mesh_positions(&m, h, columns, only < 0 ? 1e21 : 1.0);
+    for (int64_t c = 0; c < columns && only >= 0; c++)
+        for (int i = 0; i < 3; i++) x[3 * (c * n + only) + i] = 1e20f * (float)(1 + i);
+    modal_normals_dynamic_task task = {
+        .n_vertices = n,
+        .n_columns = columns,
+        .corner_offsets = harness_input(h, m.offsets, (n + 1) * 8, 0),
+        .corners = harness_input(h, m.corners, m.offsets[n] * 8, 0),
+        .positions = harness_input(h, x, columns * n * 12, 0)};
+    harness_output *out[2];
+    for (int i = 0; i < 2; i++) {
+        out[i] = harness_new_output(h, columns * n * 3, 0, NULL);
+        task.normals = out[i]->device;
+        task.ring_offsets = i ? harness_input(h, m.ring_offsets, ((n + 31) / 32 + 1) * 8, 0) : NULL;
+        task.ring = i ? harness_input(h, m.ring, m.ring_offsets[(n + 31) / 32] * 128, 0) : NULL;
+        harness_ok(h, h->device.kernels->normals_dynamic(&task, h->stream, &err), &err);
+    }
+    harness_fetch(h);
+    for (int i = 0; i < 2; i++)
+        for (int64_t v = 0; v < columns * n; v++) {
+            const float *normal = out[i]->host + 3 * v;
+            const int faces = m.offsets[v % n + 1] > m.offsets[v % n];
+            const int finite = isfinite(normal[0]) && isfinite(normal[1]) && isfinite(normal[2]);
+            h->n_values++;
+            if (finite && (only < 0 ? faces : v % n == only))
+                harness_fail(h, "vertex %lld: %g %g %g", (long long)v, (double)normal[0], (double)normal[1],
+                             (double)normal[2]);
+            if (!finite && !faces) harness_fail(h, "vertex %lld has no faces and no zero", (long long)v);
+        }
+    free(x);
+    mesh_free(&m);
+}
+
 static void run(harness *h)
 {
+    for (int64_t columns = 1; columns <= 20; columns = 4 * columns + 1) {
+        check_overflow(h, 100, columns, -1);
+        for (int only = 0; only < 40; only += h->quick ? 13 : 1) check_overflow(h, 100, columns, only);
+    }
     static const int64_t sizes[] = {0, 1, 2, 31, 32, 33, 997, 100003};
     static const int64_t columns[] = {0, 1, 2, 4, 7, 64};
     static const double scales[] = {1.0, 1e-12, 1e12};

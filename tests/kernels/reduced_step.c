@@ -253,7 +253,7 @@ static result step(harness *h, model *m, const double *q, const double *v, const
     t.measures = (modal_step_measure *)doubles(h, n * measure, zeros, &out[9]);
     t.point_air = doubles(h, 3 * t.n_points, NULL, &out[10]);
     t.work = doubles(h, m->n_work, NULL, &out[11]);
-    if (!h->device.shares_memory && scratch > MODAL_STEP_SHARED) {
+    if (!h->device.shares_memory && scratch > modal_step_shared(&h->device)) {
         t.n_scratch = 3; /* fewer than objects */
         t.scratch = doubles(h, 3 * scratch, NULL, &out[12]);
     }

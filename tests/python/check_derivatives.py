@@ -11,7 +11,7 @@ import scipy.sparse.linalg
 
 from stvk_solid import Basis, Tools, write_bar
 
-run = Tools(sys.argv[1])
+run = Tools(sys.argv[1], exact=True)
 E, NU, RHO = 5e6, 0.35, 1000.0
 RUBBER = ["--young", E, "--poisson", NU, "--density", RHO]
 

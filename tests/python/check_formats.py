@@ -20,6 +20,7 @@ import check_large
 import check_modaldeform as base
 import check_sequence
 import read_formats
+from basis_file import element_offsets, node_modes
 
 FRAMES = 25
 
@@ -327,13 +328,13 @@ class WantedVolume(Wanted):
             q, offsets = t["q"][:], t["mode_offsets"][:]
             for i, shape in enumerate(b["objects/shape"][:]):
                 solid = b[f"shapes/{shape:04d}/volume"]
-                nodes, phi = solid["nodes"][:], solid["volume_modes"][:]
+                nodes, phi = solid["nodes"][:], node_modes(b[f"shapes/{shape:04d}"])
                 u = np.einsum("fk,kni->fni", q[list(frames), offsets[i]:offsets[i + 1]], phi)
                 placed = t["frames"][:][list(frames), i]
                 turn = placed[:, None, :, :3]
                 points.append((turn @ (nodes + u)[..., None])[..., 0] + placed[:, None, :, 3])
                 moves.append((turn @ u[..., None])[..., 0])
-                ids, ends = solid["element_nodes"][:], solid["element_offsets"][:]
+                ids, ends = solid["element_nodes"][:], element_offsets(solid)
                 for kind, a, e in zip(solid["element_types"][:], ends, ends[1:]):
                     vtk, n, order = ELEMENTS[kind]
                     row = ids[a:e] if order is None else ids[a:e][order]
@@ -350,7 +351,7 @@ def mixed_elements(path):
         n, count = len(solid["nodes"]), len(solid["element_types"])
         kinds = np.array([2, 4, 5, 1, 3] + [0] * (count - 5), "u1")
         sizes = [ELEMENTS[k][1] for k in kinds]
-        for name, values in (("element_types", kinds), ("element_offsets", np.cumsum([0] + sizes).astype("i8")),
+        for name, values in (("element_types", kinds),
                              ("element_nodes", np.concatenate([(np.arange(s) * 3 + s) % n for s in sizes]).astype("i4"))):
             del solid[name]
             solid[name] = values
@@ -373,8 +374,10 @@ def volume():
     shutil.copy("basis.h5", "bare.h5")
     with h5py.File("bare.h5", "r+") as b:
         del b["shapes/0001/volume/volume_modes"]
+    with h5py.File("bare.h5", "r") as b:
+        assert "inner_modes" in b["shapes/0000/volume"] and "volume_modes" not in b["shapes/0000/volume"]
     base.nothing_left("long.h5", "o", "--basis", "bare.h5", "--output-mesh", "volume", code=3,
-                      says="no solid with modes")
+                      says="no solid with modes at its nodes, which --output-mesh volume needs (modalpack --volume-modes)")
 
 
 def check_volume(basis, types):
@@ -447,14 +450,14 @@ def refusals():
     # what is there stays, or is replaced as a whole
     base.run("traj.h5", "o", "--format", "ply", "--frames", ":5")
     before = {n: read_formats.read(f"o/{n}") for n in files_below("o")}
-    base.run("traj.h5", "o", "--format", "ply,pc2", code=4, says="exists (--force replaces it)")
+    base.run("traj.h5", "o", "--format", "ply,pc2", code=2, says="exists (--force replaces it)")
     must({n: read_formats.read(f"o/{n}") for n in files_below("o")} == before, "something was changed")
     base.run("traj.h5", "o", "--format", "ply,pc2", "--frames", ":2", "--force")
     must(files_below("o") == ["manifest.json", "ply/000000.ply", "ply/000001.ply", "rest.obj", "sequence.pc2",
                               "sequence.ply.series"], f"{files_below('o')}")
     with open("o/ply/mine.txt", "w", encoding="utf-8") as to:
         to.write("mine")
-    base.run("traj.h5", "o", "--format", "ply", "--force", code=4, says="o/ply: holds something else")
+    base.run("traj.h5", "o", "--format", "ply", "--force", code=2, says="o/ply: holds something else")
     must("ply/mine.txt" in files_below("o"), "mine.txt is gone")
     must(not [n for n in os.listdir("o") if "tmp" in n], "temporary files")
     shutil.rmtree("o")

@@ -11,7 +11,7 @@ import numpy as np
 
 from stvk_solid import Basis, Tools, write_bar
 
-run, data = Tools(sys.argv[1]), pathlib.Path(sys.argv[3]) / "beam3"
+run, data = Tools(sys.argv[1], exact=True), pathlib.Path(sys.argv[3]) / "beam3"
 RUBBER = ["--young", 5e6, "--poisson", 0.35, "--density", 1000.0]
 
 

@@ -16,6 +16,7 @@ import time
 import h5py
 import numpy as np
 
+import basis_file
 import check_sequence
 
 tool, write_samples = (os.path.abspath(p) for p in sys.argv[1:3])
@@ -109,7 +110,7 @@ def uv_basis(path):
     shutil.copy("basis.h5", path)
     random = np.random.default_rng(3)
     with h5py.File(path, "r+") as b:
-        for shape in b["shapes"].values():
+        for shape in basis_file.shapes(b):
             surface = shape["surface"]
             for name in ("uv", "triangle_uv"):
                 if name in surface:
@@ -300,7 +301,7 @@ def failures():
         for name in b:
             b.copy(name, to)
         to.attrs.update(b.attrs)
-        for shape in to["shapes"].values():
+        for shape in basis_file.shapes(to):
             del shape["surface/uv"], shape["surface/triangle_uv"]
     nothing_left("traj.h5", "o", "--tangents", "rigid", "--basis", "no_uv.h5", code=3,
                  says="no texture coordinates, which --tangents rigid needs")
@@ -327,17 +328,17 @@ def failures():
     nothing_left("other/traj.h5", "o", code=3, says="other/basis.h5")
     nothing_left("traj.h5", "o", "--basis", "absent.h5", code=3, says="absent.h5")
     nothing_left("traj.h5", "o", "--basis", "rubbish.h5", code=3, says="rubbish.h5")
-    nothing_left("traj.h5", "file", code=4, says="file: not a folder")
+    nothing_left("traj.h5", "file", code=2, says="file: exists, and is not a folder")
     nothing_left("traj.h5", "no/where", code=4, says="no/where")
     run("other/traj.h5", "o", "--basis", "basis.h5")
     compare("o", "traj.h5", "basis.h5", range(7))
 
     # a target that exists stays as it is, and is replaced with --force
     before = [read(f"o/{name}") for name in FILES]
-    nothing_left("still.h5", "o", code=4, says="sequence.vtkhdf: exists (--force replaces it)")
+    nothing_left("still.h5", "o", code=2, says="sequence.vtkhdf: exists (--force replaces it)")
     must([read(f"o/{name}") for name in FILES] == before, "an output was changed")
     os.remove("o/sequence.vtkhdf")
-    nothing_left("still.h5", "o", code=4, says="sequence.xdmf: exists")
+    nothing_left("still.h5", "o", code=2, says="sequence.xdmf: exists")
     must(sorted(os.listdir("o")) == ["manifest.json", "sequence.xdmf"], "left in o")
     with open("o/notes.txt", "w", encoding="utf-8") as to:
         to.write("mine")

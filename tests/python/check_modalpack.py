@@ -100,8 +100,8 @@ usage = [
     (2, "--report: would overwrite o.h5", (good, "o.h5", *STEEL, "--report", "folder/../o.h5")),
     (2, "--report: would overwrite far.obj", (good, "o.h5", *STEEL, "--surface", "far.obj", "--report", "far.obj")),
     (4, "absent/r.json: cannot write", (good, "o.h5", *STEEL, "--report", "absent/r.json")),
-    (4, "b.h5: exists (--force replaces it)", (good, "b.h5", *STEEL)),
-    (4, "folder: not a regular file", (good, "folder", *STEEL, "--force")),
+    (2, "b.h5: exists (--force replaces it)", (good, "b.h5", *STEEL)),
+    (2, "folder: exists, and is not a regular file", (good, "folder", *STEEL, "--force")),
     (4, "cannot write", (good, "absent/o.h5", *STEEL)),
 ]
 for code, message, words in usage:
@@ -137,7 +137,7 @@ with h5py.File("j1.h5") as f, h5py.File("j2.h5") as g:
     assert sigma > modes["eigenvalues"][-1] and counted == known >= 6 + 12, modes["sturm_count"][:]
     assert modes["orthogonality"].shape == (12,) and modes["orthogonality"][:].max() < 1e-10
     assert f.attrs["content_hash"] == g.attrs["content_hash"]
-    volume = "shapes/0000/volume/volume_modes"
+    volume = "shapes/0000/volume/inner_modes"
     assert f[volume][:].tobytes() == g[volume][:].tobytes()
 solver = json.loads(pathlib.Path("r.json").read_text())["solver"]
 assert solver["sturm_count"]["below"] == counted and solver["factor_flops"] > 1e6, solver

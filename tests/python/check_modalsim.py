@@ -343,11 +343,11 @@ for code, message, words in (
     (3, "frame 0: the motion is not finite", [*two, "--gravity", "1e308,1e308,1e308", "--initial", "1=1e308"]),
 ):
     refuses(code, message, "one.h5", "new.h5t", *words)
-refuses(4, "ring.h5t: exists (--force replaces it)", "one.h5", "ring.h5t", *two)
+refuses(2, "ring.h5t: exists (--force replaces it)", "one.h5", "ring.h5t", *two)
 refuses(2, "one.h5: input and output are one file", "one.h5", "one.h5", *two, "--force")
 refuses(2, "record.csv: input and output are one file", "one.h5", "record.csv", *two, "-f", "--base-acceleration",
         "record.csv")
-refuses(2, "BASIS: cannot be standard input, the trajectory names its file, -", "-", "new.h5t", *two)
+refuses(2, "BASIS.h5: needs a name, cannot be standard input, -", "-", "new.h5t", *two)
 got = run("one.h5", "-", *two, "--report", "-")
 assert got.returncode == 2 and got.stderr == b"modalsim: --report: standard output already takes the trajectory, -\n", got
 assert json.loads(got.stdout)["exit_code"] == 2, got

@@ -37,7 +37,8 @@ def solve(points, elements, n_modes, *words):
             len(points), "\n".join("%d %r %r %r" % (i + 1, *p) for i, p in enumerate(points.tolist())),
             len(elements), "\n".join("%d 17 2 1 1 " % (i + 1) + " ".join(map(str, e))
                                      for i, e in enumerate((elements + 1).tolist()))))
-    got = subprocess.run([modalpack, "solid.msh", "b.h5", *MATERIAL, "-m", str(n_modes), "--sturm", "-f", *words],
+    got = subprocess.run([modalpack, "solid.msh", "b.h5", *MATERIAL, "-m", str(n_modes), "--sturm", "-f",
+                          "--volume-modes", "float64", *words],
                          capture_output=True, text=True)
     assert got.returncode == 0, got
     with h5py.File("b.h5") as f:
@@ -45,7 +46,7 @@ def solve(points, elements, n_modes, *words):
         assert np.array_equal(shape["volume/nodes"][:], points)
         count = shape["modes/sturm_count"][:]
         assert count[1] == count[2] >= n_modes, count
-        return shape["modes/eigenvalues"][:], shape["volume/volume_modes"][:]
+        return shape["modes/eigenvalues"][:], shape["volume/volume_modes"][:]  # float64
 
 
 def outside(fields, space):

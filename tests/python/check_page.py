@@ -95,6 +95,7 @@ class Data:
     def __init__(self, page):
         text = open(page, encoding="utf-8").read()
         part = dict(re.findall(r'<script id="(header|data)"[^>]*>(.*?)</script>', text, re.S))
+        check("<" not in part["header"], "a < in the header, which may end its script or open a comment there")
         self.header = json.loads(part["header"])
         codes = np.frombuffer(part["data"].encode("utf-32-le"), "<u4")
         check(not np.isin(codes, (0, 13, 60)).any() and np.isin(codes[codes > 127], (256, 269, 316)).all(), "characters")
@@ -161,14 +162,28 @@ def read_shape(data, about):
     return triangles, user, X, U
 
 
+# What an HTML parser would take for the end of a script, or for the begin of a comment with a script in it, which ends
+# at the second </script> after it.
+EVIL = "a </script> & \u00e4 \"fork\" <!--<script>\u2028\x1b[31m"
+
+
+def name_shape(basis, name):
+    """A copy whose shape has that name. The content hash does not cover names."""
+    named = basis.replace(".h5", "_named.h5")
+    shutil.copy(basis, named)
+    with h5py.File(named, "r+") as b:
+        b["shapes/0000"].attrs["name"] = name
+    return named
+
+
 def check_data(folder, basis, motion, moving):
     for source_file in (motion, moving, basis):
         page = f"{folder}/page.html"
-        run("modalview", source_file, page, "--force", "--quiet", "--title", "a </script> & \u00e4 \"fork\"",
+        run("modalview", source_file, page, "--force", "--quiet", "--title", EVIL,
             "--up", "z" if source_file == moving else "y")
         data = Data(page)
         check(data.header["up"] == ("z" if source_file == moving else "y"), "up")
-        check(data.header["title"] == "a </script> & \u00e4 \"fork\"", data.header["title"])
+        check(data.header["title"] == EVIL, data.header["title"])
         triangles, user, X, U = read_shape(data, data.header["shapes"][0])
         check(data.differences(1).tolist() == [0] and data.header["objects"] == 1, "objects")
         check((data.planes(12, "<f4") == np.eye(3, 4).ravel()).all(), "rest frame")
@@ -196,8 +211,15 @@ def check_data(folder, basis, motion, moving):
                     check((T == m["frames"][:].reshape(n, 12).astype("f4")).all(), "frames")
         check(data.at == len(data.bytes), "bytes left over")
     again = f"{folder}/again.html"
-    run("modalview", basis, again, "--quiet", "--title", "a </script> & \u00e4 \"fork\"")
+    run("modalview", basis, again, "--quiet", "--title", EVIL)
     check(open(again, "rb").read() == open(f"{folder}/page.html", "rb").read(), "not the same bytes")
+    named = f"{folder}/named.html"
+    run("modalview", name_shape(basis, EVIL), named, "--quiet")
+    check(Data(named).header["shapes"][0]["name"] == EVIL, "name")
+    raw = f"{folder}/\udcff\u00e4.h5" # a file name that is no UTF-8
+    shutil.copy(basis, raw)
+    run("modalview", os.fsencode(raw), named, "--quiet", "--force")
+    check(Data(named).header["title"] == "\ufffd\u00e4.h5", Data(named).header["title"])
     body = open(motion, "rb").read()
     run("modalview", "-", f"{folder}/piped.html", "--basis", basis, "--quiet", input=body)
     check(Data(f"{folder}/piped.html").header["frames"] == 21, "a trajectory from a pipe")
@@ -246,7 +268,7 @@ def check_refusals(folder, basis, motion):
     refused(4, basis, f"{folder}/no/where.html", says="where.html")
     refused(2, basis, out, "--title", b"\xff", says="--title")
     open(out, "w").write("mine")
-    got = run("modalview", basis, out, code=4)
+    got = run("modalview", basis, out, code=2)
     check(open(out).read() == "mine", got)
     other = f"{folder}/other.h5"
     run("modalpack", f"{source}/data/tuning_fork.msh", other, "--modes", 3, "--young", 2e11, "--poisson", 0.3,
@@ -426,6 +448,9 @@ def check_in_browser(folder, basis, motion, moving, shots):
             wanted, displacement = expected(of, file)
             check(np.abs(displacement).max() > 0.01 * size, "it hardly moves")
             check_trajectory(browser, f"{folder}/{name}.html", wanted, displacement, size, picture(name))
+        run("modalview", name_shape(basis, EVIL), f"{folder}/named.html", "--quiet", "--title", EVIL)
+        browser.open(f"{folder}/named.html")
+        check(browser.js("document.getElementById('title').textContent") == EVIL, "the title, or the page did not start")
         run("modalview", basis, f"{folder}/modes.html", "--quiet", "--up", "z")
         check_modes(browser, f"{folder}/modes.html", basis, size, picture("modes"))
         check_phone(browser, f"{folder}/trajectory.html", picture("phone"))

@@ -11,7 +11,7 @@ import numpy as np
 
 from stvk_solid import STEEL, Basis, Tools
 
-run, source = Tools(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
+run, source = Tools(sys.argv[1], exact=True), pathlib.Path(sys.argv[2]).resolve()
 
 
 def check_forces(basis, young, poisson, bend):

@@ -12,7 +12,7 @@ import scipy.integrate
 
 from stvk_solid import Basis, Tools, write_inp
 
-run = Tools(sys.argv[1])
+run = Tools(sys.argv[1], exact=True)
 E, NU, RHO = 5e6, 0.3, 1000.0
 LENGTH, HEIGHT, LOAD = 1.0, 0.05, 6.3  # P L^2 / (E I)
 

@@ -215,7 +215,7 @@ def refused(want):
     write_trajectory("traj.h5", "basis.h5", 200, N_FRAMES, seed=9)
     run("traj.h5", "o", "--resume", *COMMON, code=3, says="another trajectory")
     shutil.move("kept.h5", "traj.h5")
-    run("traj.h5", "o", *COMMON, code=4, says="holds an unfinished sequence")
+    run("traj.h5", "o", *COMMON, code=2, says="exists, holds an unfinished sequence")
     run("bad.h5", "o", "--resume", *COMMON, code=3, says="/q: frame 150")
     must((read(PART), read(JOURNAL)) == before, "a refusal changed something")
     finish(want)
@@ -236,7 +236,7 @@ def refused(want):
     must(not os.path.exists("o"), "left something")
     # a finished sequence is not replaced, and with --force it is
     run("traj.h5", "o", "--resume", *COMMON)
-    run("traj.h5", "o", "--resume", *COMMON, code=4, says="exists (--force replaces it)")
+    run("traj.h5", "o", "--resume", *COMMON, code=2, says="exists (--force replaces it)")
     must(sorted(os.listdir("o")) == FILES, "left something")
     run("traj.h5", "o", "--resume", "--force", *COMMON)
     must(sorted(os.listdir("o")) == FILES, "left something")

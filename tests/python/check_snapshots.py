@@ -14,7 +14,7 @@ import scipy.linalg
 
 from stvk_solid import Basis, Tools, write_bar
 
-run, source = Tools(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
+run, source = Tools(sys.argv[1], exact=True), pathlib.Path(sys.argv[2]).resolve()
 RUBBER = ["--young", 5e6, "--poisson", 0.35, "--density", 1000.0]
 random = np.random.default_rng(11)
 

@@ -15,7 +15,7 @@ from stvk_solid import Basis, Tools, write_bar
 
 E, NU, RHO = 1e6, 0.3, 1000.0
 RUBBER = ["--young", E, "--poisson", NU, "--density", RHO]
-run = Tools(sys.argv[1])
+run = Tools(sys.argv[1], exact=True)
 workplace = tempfile.TemporaryDirectory(prefix="scene-")
 os.chdir(workplace.name)
 

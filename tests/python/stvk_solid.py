@@ -9,14 +9,21 @@ import h5py
 import numpy as np
 import scipy.sparse
 
+from basis_file import node_modes
+
 STEEL = ["--young", "2.06e11", "--poisson", "0.29", "--density", "7850"]
 
 
 class Tools:
-    def __init__(self, folder):
+    """exact: bases with the modes at the nodes in float64, for who computes with them."""
+
+    def __init__(self, folder, exact=False):
         self.folder = pathlib.Path(folder).resolve()
+        self.exact = exact
 
     def __call__(self, tool, *words, code=0):
+        if tool == "modalpack" and self.exact:
+            words += ("--volume-modes", "float64")
         got = subprocess.run([self.folder / tool, *map(str, words)], capture_output=True, text=True)
         assert got.returncode == code, (words, got)
         return got
@@ -133,7 +140,7 @@ class Basis:
             kind = int(kinds[0])
             assert np.all(kinds == kind)
             self.fixed = shape["volume/fixed_nodes"][:]
-            self.modes = shape["volume/volume_modes"][:]
+            self.modes = node_modes(shape).astype(float)
             group = shape.get("reduced_forces")
             self.forces = group and [group[name][:] for name in ("linear", "quadratic", "cubic")]
         # every point of every element: its nodes, gradients of its shape functions, its volume

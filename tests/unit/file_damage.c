@@ -56,7 +56,7 @@ static void set_attribute(hid_t file, const damage_case *what)
     *at++ = '\0';
     hid_t object = H5Oopen(file, path[0] ? path : "/", H5P_DEFAULT);
     assert_true(object >= 0);
-    H5(H5Adelete(object, at));
+    if (what->kind == DELETE_ATTRIBUTE || H5Aexists(object, at) > 0) H5(H5Adelete(object, at));
     if (what->kind != DELETE_ATTRIBUTE) {
         int64_t integer = (int64_t)what->value;
         hid_t space = H5Screate(H5S_SCALAR), type = H5Tcopy(H5T_C_S1);

@@ -181,16 +181,11 @@ static void add_solid(modal_shape *s, int64_t n_nodes, const double *nodes, int6
         group->elements = room(group->n_elements, 4);
         for (int32_t i = 0; i < group->n_elements; i++) group->elements[i] = i;
     }
-    s->volume_modes = room(s->n_modes * n_nodes * 3, 8);
-    for (int64_t i = 0; i < s->n_modes * n_nodes * 3; i++)
-        s->volume_modes[i] = sin(0.1 * (double)i);
-    s->embedding_nodes = room(4 * s->n_vertices, 4);
-    s->embedding_weights = room(4 * s->n_vertices, 8);
 }
 
 static void grid_shape(modal_shape *s, int with_uv)
 {
-    enum { NX = 7, NY = 5 };
+    enum { NX = 7, NY = 5, INNER = 5 };
     s->name = text("grid");
     s->n_vertices = NX * NY;
     s->rest_positions = room(3 * NX * NY, 8);
@@ -212,11 +207,14 @@ static void grid_shape(modal_shape *s, int with_uv)
     add_modes(s, 4, 0);
     add_reduced_forces(s);
     s->kind = MODAL_KIND_DERIVATIVES;
-    add_solid(s, s->n_vertices, s->rest_positions, 9);
-    for (int32_t v = 0; v < s->n_vertices; v++) {
-        for (int k = 0; k < 4; k++) s->embedding_nodes[4 * v + k] = v;
-        s->embedding_weights[4 * v] = 1.0;
-    }
+    double nodes[3 * (INNER + NX * NY)] = {0}; /* the inner ones come first */
+    for (int i = 0; i < INNER; i++) nodes[3 * i] = 0.05 * i;
+    memcpy(nodes + 3 * INNER, s->rest_positions, 3 * NX * NY * sizeof *nodes);
+    add_solid(s, INNER + NX * NY, nodes, 9);
+    s->embedding_nodes = room(s->n_vertices, 4);
+    for (int32_t v = 0; v < s->n_vertices; v++) s->embedding_nodes[v] = INNER + v;
+    s->inner_modes = room(s->n_modes * INNER * 3, 4);
+    for (int64_t i = 0; i < s->n_modes * INNER * 3; i++) s->inner_modes[i] = (float)sin(0.1 * (double)i);
     s->n_fixed_nodes = 3;
     s->fixed_nodes = room(3, 4);
     s->fixed_components = room(3, 1);
@@ -234,7 +232,7 @@ static void grid_shape(modal_shape *s, int with_uv)
     for (int64_t i = 0; i < 3 * s->n_triangles; i++) s->triangle_uv[i] = (int32_t)(i % s->n_uv);
 }
 
-static void octahedron_shape(modal_shape *s, int32_t n_modes)
+static void octahedron_shape(modal_shape *s, int32_t n_modes, int single)
 {
     static const int32_t triangles[] = {0, 2, 4, 2, 1, 4, 1, 3, 4, 3, 0, 4,
                                         2, 0, 5, 1, 2, 5, 3, 1, 5, 0, 3, 5};
@@ -253,8 +251,20 @@ static void octahedron_shape(modal_shape *s, int32_t n_modes)
     add_tables(s);
     add_modes(s, n_modes, 6);
     add_solid(s, 4, nodes, 1);
+    s->volume_modes = room(n_modes * 12, 8);
+    s->volume_modes_float = room(n_modes * 12, 4);
+    for (int64_t i = 0; i < n_modes * 12; i++) {
+        s->volume_modes[i] = sin(0.1 * (double)i);
+        s->volume_modes_float[i] = (float)s->volume_modes[i];
+    }
+    if (single) modal_free(&s->volume_modes);
+    else modal_free(&s->volume_modes_float);
+    s->embedding_offsets = room(7, 8);
+    s->embedding_nodes = room(24, 4);
+    s->embedding_weights = room(24, 8);
     for (int32_t v = 0; v < 6; v++) {
         const double *x = s->rest_positions + 3 * v;
+        s->embedding_offsets[v + 1] = 4 * v + 4;
         for (int k = 0; k < 4; k++) s->embedding_nodes[4 * v + k] = k;
         for (int k = 0; k < 3; k++) s->embedding_weights[4 * v + 1 + k] = (x[k] + 3.0) / 12.0;
         s->embedding_weights[4 * v] = 1.0 - (x[0] + x[1] + x[2] + 9.0) / 12.0;
@@ -279,8 +289,8 @@ static modal_basis some_basis(int32_t n_shapes, int with_uv, int32_t n_modes)
     b.shapes = room(n_shapes, sizeof *b.shapes);
     b.objects = room(3, sizeof *b.objects);
     grid_shape(&b.shapes[0], with_uv);
-    octahedron_shape(&b.shapes[1], n_modes);
-    if (n_shapes > 2) octahedron_shape(&b.shapes[2], 3);
+    octahedron_shape(&b.shapes[1], n_modes, with_uv);
+    if (n_shapes > 2) octahedron_shape(&b.shapes[2], 3, 1);
     for (int32_t i = 0; i < 3; i++) {
         b.objects[i].shape = i % 2;
         b.objects[i].parent = i == 0 ? 2 : i == 1 ? 0 : -1;
@@ -345,8 +355,12 @@ static void assert_volumes_equal(const modal_shape *x, const modal_shape *y, uns
     SAME(fixed_nodes, x->n_fixed_nodes, MODAL_BASIS_VOLUME);
     SAME(fixed_components, x->n_fixed_nodes, MODAL_BASIS_VOLUME);
     SAME(volume_modes, x->n_modes * n * 3, MODAL_BASIS_VOLUME_MODES);
-    SAME(embedding_nodes, 4 * x->n_vertices, MODAL_BASIS_VOLUME);
-    SAME(embedding_weights, 4 * x->n_vertices, MODAL_BASIS_VOLUME);
+    SAME(volume_modes_float, x->n_modes * n * 3, MODAL_BASIS_VOLUME_MODES);
+    SAME(inner_modes, x->n_modes * (n - x->n_vertices) * 3, MODAL_BASIS_VOLUME_MODES);
+    SAME(embedding_offsets, x->n_vertices + 1, MODAL_BASIS_VOLUME);
+    const int64_t carried = n == 0 ? 0 : x->embedding_offsets ? x->embedding_offsets[x->n_vertices] : x->n_vertices;
+    SAME(embedding_nodes, carried, MODAL_BASIS_VOLUME);
+    SAME(embedding_weights, carried, MODAL_BASIS_VOLUME);
     if (n > 0) {
         assert_int_equal(x->surface_kind, y->surface_kind);
         assert_true(x->farthest_outside == y->farthest_outside);
@@ -376,6 +390,7 @@ static void assert_volumes_equal(const modal_shape *x, const modal_shape *y, uns
 
 static void assert_shapes_equal(const modal_shape *x, const modal_shape *y, unsigned parts)
 {
+    if (x->inner_modes && (parts & MODAL_BASIS_VOLUME_MODES)) parts |= MODAL_BASIS_MATRIX | MODAL_BASIS_VOLUME;
     int64_t n = x->n_vertices, m = x->n_triangles, r = x->n_modes;
     assert_string_equal(x->name, y->name);
     assert_int_equal(x->n_vertices, y->n_vertices);

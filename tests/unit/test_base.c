@@ -9,6 +9,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/memory.h"
+#include "lib/base/text.h"
 #include "lib/trajectory/trajectory.h"
 
 static void test_error_keeps_the_first(void **state)
@@ -32,6 +33,76 @@ static void test_error_text_is_bounded(void **state)
     modal_error_set(&err, MODAL_ERROR_INPUT, "%s", longer);
     modal_error_context(&err, "%s", longer);
     assert_int_equal(strlen(err.message), MODAL_ERROR_TEXT - 1);
+}
+
+static void cleans_to(const char *text, const char *wanted)
+{
+    char to[256], again[256];
+    modal_error err = {0};
+    modal_text_clean(to, sizeof to, text);
+    assert_string_equal(to, wanted);
+    modal_text_clean(again, sizeof again, to);
+    assert_string_equal(again, wanted);
+    modal_error_set(&err, MODAL_ERROR_INPUT, "%s", text);
+    assert_string_equal(err.message, wanted);
+}
+
+/* Every byte alone, every character, every way to be no UTF-8. */
+static void test_text_is_clean(void **state)
+{
+    (void)state;
+    cleans_to("", "");
+    cleans_to("st\xc3\xa4hl \xe2\x82\xac \xf0\x9f\x8e\xb5 C:\\x", "st\xc3\xa4hl \xe2\x82\xac \xf0\x9f\x8e\xb5 C:\\x");
+    cleans_to("a\nmodalsim: done\r\t\x1b[31m\x7f", "a\\nmodalsim: done\\r\\t\\x1b[31m\\x7f");
+    cleans_to("\xc2\x9b" "31m \xe2\x80\xae \xe2\x80\xa8 \xd8\x9c", "\\u009b31m \\u202e \\u2028 \\u061c");
+    cleans_to("\x9b \xff \xc3", "\\x9b \\xff \\xc3");                         /* alone, cut */
+    cleans_to("\xc0\xaf \xe0\x80\xaf", "\\xc0\\xaf \\xe0\\x80\\xaf");             /* overlong */
+    cleans_to("\xed\xa0\x80 \xf4\x90\x80\x80", "\\xed\\xa0\\x80 \\xf4\\x90\\x80\\x80"); /* surrogate, too large */
+    for (int c = 1; c < 256; c++) {
+        char text[2] = {(char)c, '\0'}, to[16];
+        modal_text_clean(to, sizeof to, text);
+        for (const char *t = to; *t; t++) assert_true(*t >= 0x20 && *t < 0x7f);
+    }
+    uint32_t code, n = 0;
+    for (uint32_t wanted = 0x80; wanted < 0x110000; wanted++) {
+        char text[5] = {0};
+        if (wanted < 0x800)
+            text[0] = (char)(0xc0 | wanted >> 6), text[1] = (char)(0x80 | (wanted & 63));
+        else if (wanted < 0x10000)
+            text[0] = (char)(0xe0 | wanted >> 12), text[1] = (char)(0x80 | (wanted >> 6 & 63)),
+            text[2] = (char)(0x80 | (wanted & 63));
+        else
+            text[0] = (char)(0xf0 | wanted >> 18), text[1] = (char)(0x80 | (wanted >> 12 & 63)),
+            text[2] = (char)(0x80 | (wanted >> 6 & 63)), text[3] = (char)(0x80 | (wanted & 63));
+        const size_t length = modal_text_character(text, &code);
+        if (wanted >= 0xd800 && wanted < 0xe000)
+            assert_int_equal(length, 0);
+        else
+            assert_true(length == strlen(text) && code == wanted && ++n);
+    }
+    assert_int_equal(n, 0x110000 - 0x80 - 0x800);
+}
+
+/* Cut between characters, also where vsnprintf cuts inside one. */
+static void test_text_is_cut_whole(void **state)
+{
+    (void)state;
+    char to[8], longer[2 * MODAL_ERROR_TEXT];
+    modal_text_clean(to, sizeof to, "12345\x1b");
+    assert_string_equal(to, "12345");
+    modal_text_clean(to, sizeof to, "123456\xc3\xa4");
+    assert_string_equal(to, "123456");
+    for (int first = 0; first < 3; first++) {
+        modal_error err = {0};
+        memset(longer, 'x', sizeof longer);
+        for (size_t i = (size_t)first; i + 3 < sizeof longer; i += 3) memcpy(longer + i, "\xe2\x82\xac", 3);
+        longer[sizeof longer - 1] = '\0';
+        modal_error_set(&err, MODAL_ERROR_INPUT, "%s", longer);
+        assert_int_equal(strlen(err.message), first + (MODAL_ERROR_TEXT - 1 - first) / 3 * 3);
+        assert_null(strchr(err.message, '\\'));
+        modal_error_context(&err, "%s", "ab");
+        assert_null(strchr(err.message, '\\'));
+    }
 }
 
 static void test_alloc(void **state)
@@ -120,6 +191,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_error_keeps_the_first),
         cmocka_unit_test(test_error_text_is_bounded),
+        cmocka_unit_test(test_text_is_clean),
+        cmocka_unit_test(test_text_is_cut_whole),
         cmocka_unit_test(test_alloc),
         cmocka_unit_test(test_alloc_fails_on_purpose),
         cmocka_unit_test(test_grow_keeps_items),

@@ -275,11 +275,10 @@ static void test_shape_boundary(void **state)
     assert_int_equal(shape.surface_kind, MODAL_SURFACE_BOUNDARY);
     assert_true(shape.farthest_outside == 0);
     assert_null(shape.uv);
-    for (int64_t v = 0; v < shape.n_vertices; v++) {
-        static const double one[4] = {1, 0, 0, 0};
-        assert_int_equal(shape.embedding_nodes[4 * v], nodes[shape.user_vertex[v]]);
-        assert_memory_equal(shape.embedding_weights + 4 * v, one, sizeof one);
-    }
+    for (int64_t v = 0; v < shape.n_vertices; v++)
+        assert_int_equal(shape.embedding_nodes[v], nodes[shape.user_vertex[v]]);
+    assert_null(shape.embedding_offsets);
+    assert_null(shape.embedding_weights);
     modal_free(&nodes);
     modal_surface_mesh_free(&surface);
     modal_shape_free(&shape);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options and outputs that all tools share. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,10 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "lib/base/disk.h"
+#include "tools/common/commit.h"
+#include "tools/common/files.h"
 #include "tools/common/memory.h"
 #include "tools/common/options.h"
 #include "tools/common/output.h"
@@ -169,14 +174,14 @@ static void test_outputs(void **state)
     assert_file_holds("a", "one");
 
     /* what exists is not replaced without force, also when it appears meanwhile */
-    assert_int_equal(tool_output_begin(&output, "a", 0, &err), MODAL_ERROR_SYSTEM);
+    assert_int_equal(tool_output_begin(&output, "a", 0, &err), MODAL_ERROR_USAGE);
     assert_string_equal(err.message, "a: exists (--force replaces it)");
     tool_output_discard(&output);
     err = (modal_error){0};
     assert_int_equal(tool_output_begin(&output, "b", 0, &err), MODAL_OK);
     write_text(output.temporary, "two");
     write_text("b", "someone else's");
-    assert_int_equal(tool_output_commit(&output, &err), MODAL_ERROR_SYSTEM);
+    assert_int_equal(tool_output_commit(&output, &err), MODAL_ERROR_USAGE);
     tool_output_discard(&output);
     assert_file_holds("b", "someone else's");
     err = (modal_error){0};
@@ -195,27 +200,203 @@ static void test_outputs(void **state)
     assert_file_holds("b", "two");
 
     /* targets that no rename may replace */
-    assert_int_equal(tool_output_begin(&output, "/dev/null", 1, &err), MODAL_ERROR_SYSTEM);
+    assert_int_equal(tool_output_begin(&output, "/dev/null", 1, &err), MODAL_ERROR_USAGE);
     tool_output_discard(&output);
-    assert_int_equal(tool_output_begin(&output, folder, 1, NULL), MODAL_ERROR_SYSTEM);
+    assert_int_equal(tool_output_begin(&output, folder, 1, NULL), MODAL_ERROR_USAGE);
     tool_output_discard(&output);
     assert_int_equal(tool_output_begin(&output, "absent/c", 0, NULL), MODAL_ERROR_SYSTEM);
     tool_output_discard(&output);
-
-    assert_int_equal(link("a", "same"), 0);
-    assert_int_equal(tool_refuse_same_file("a", "same", NULL), MODAL_ERROR_USAGE);
-    assert_int_equal(tool_refuse_same_file("a", "b", NULL), MODAL_OK);
 
     int made = 0;
     assert_int_equal(tool_folder_begin("out", &made, NULL), MODAL_OK);
     assert_int_equal(made, 1);
     tool_folder_discard("out", made);
     assert_int_not_equal(access("out", F_OK), 0);
-    assert_int_equal(tool_folder_begin("a", &made, NULL), MODAL_ERROR_SYSTEM);
+    assert_int_equal(tool_folder_begin("a", &made, NULL), MODAL_ERROR_USAGE);
 
-    assert_int_equal(unlink("a") | unlink("b") | unlink("same"), 0);
+    assert_int_equal(unlink("a") | unlink("b"), 0);
     assert_int_equal(chdir("/"), 0);
     assert_int_equal(rmdir(folder), 0); /* proves that nothing else is left */
+}
+
+static void enter(char *folder)
+{
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chdir(folder), 0);
+    tool_files_forget(); /* inodes of removed files come again */
+}
+
+static void leave(const char *folder)
+{
+    assert_int_equal(chdir("/"), 0);
+    assert_int_equal(rmdir(folder), 0); /* proves that nothing else is left */
+}
+
+/* A process that has begun an output and waits to be killed. */
+static pid_t begin_elsewhere(const char *path, const char *extension, char temporary[64])
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        tool_output output = {0};
+        if ((extension ? tool_frames_begin(&output, path, extension, 0, NULL)
+                       : tool_output_begin(&output, path, 0, NULL)) != MODAL_OK)
+            _exit(1);
+        char name[64] = "";
+        snprintf(name, sizeof name, "%s", output.temporary);
+        if (extension) {
+            char frame[96];
+            snprintf(frame, sizeof frame, "%s/000000.%s", name, extension);
+            write_text(frame, "frame");
+        }
+        if (write(ends[1], name, sizeof name) != sizeof name) _exit(1);
+        for (;;) pause();
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], temporary, 64), 64);
+    close(ends[0]);
+    return child;
+}
+
+static void end(pid_t child)
+{
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+/* What a killed run has left goes; what a living one works on, and what only looks like it, stays. */
+static void test_stale(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/modal-stale-XXXXXX", killed[64], living[64], frames[64];
+    enter(folder);
+    tool_output output = {0};
+    static const char *const alike[] = {"s.tmp-1234567", "s.tmp-123456789", "s.tmp-1234567x", "os.tmp-12345678", "s.tmp"};
+    for (size_t i = 0; i < sizeof alike / sizeof *alike; i++) write_text(alike[i], "mine");
+    assert_int_equal(mkdir("s.tmp-abcdef01", 0700), 0); /* no output of a file */
+    const pid_t first = begin_elsewhere("s", NULL, killed), second = begin_elsewhere("s", NULL, living);
+    assert_string_not_equal(killed, living);
+    end(first);
+    assert_int_equal(access(killed, F_OK), 0);
+    assert_int_equal(tool_output_begin(&output, "s", 0, NULL), MODAL_OK);
+    assert_int_not_equal(access(killed, F_OK), 0);
+    assert_int_equal(access(living, F_OK), 0);
+    tool_output_discard(&output);
+    end(second);
+    assert_int_equal(tool_output_begin(&output, "s", 0, NULL), MODAL_OK);
+    assert_int_not_equal(access(living, F_OK), 0);
+    tool_output_discard(&output);
+    for (size_t i = 0; i < sizeof alike / sizeof *alike; i++) {
+        assert_file_holds(alike[i], "mine");
+        unlink(alike[i]);
+    }
+    assert_int_equal(rmdir("s.tmp-abcdef01"), 0);
+
+    const pid_t third = begin_elsewhere("f", "ply", frames);
+    assert_int_equal(tool_frames_begin(&output, "f", "ply", 0, NULL), MODAL_OK);
+    assert_int_equal(access(frames, F_OK), 0);
+    tool_output_discard(&output);
+    end(third);
+    output = (tool_output){0};
+    assert_int_equal(tool_frames_begin(&output, "f", "ply", 0, NULL), MODAL_OK);
+    assert_int_not_equal(access(frames, F_OK), 0);
+    tool_output_discard(&output);
+    leave(folder);
+}
+
+/* Several outputs: all or none, also of those that replace others. */
+static void test_commits(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/modal-commit-XXXXXX", frame[64];
+    enter(folder);
+    static tool_output outputs[3]; /* other owners than those of the other tests */
+    tool_output *const all[] = {&outputs[0], &outputs[1], &outputs[2]};
+    for (int round = 0; round < 4; round++) { /* new; one is there; replaced; what replaces cannot get its name */
+        modal_error err = {0};
+        const int force = round >= 2;
+        tool_files_forget();
+        if (round == 1) assert_int_equal(unlink("a") | unlink("f/000000.ply") | rmdir("f") | unlink("m"), 0);
+        memset(outputs, 0, sizeof outputs);
+        assert_int_equal(tool_output_begin(all[0], "a", force, &err), MODAL_OK);
+        assert_int_equal(tool_frames_begin(all[1], "f", "ply", force, &err), MODAL_OK);
+        assert_int_equal(tool_output_begin(all[2], "m", force, &err), MODAL_OK);
+        const char *text = round == 2 ? "new" : round == 3 ? "newer" : "old";
+        write_text(all[0]->temporary, text);
+        snprintf(frame, sizeof frame, "%s/000000.ply", all[1]->temporary);
+        write_text(frame, text);
+        write_text(all[2]->temporary, text);
+        write_text("j", "journal");
+        if (round == 1) write_text("m", "someone else's");
+        if (round == 3) all[1]->force = 0;
+        assert_int_equal(tool_outputs_commit(all, 3, "j", &err), round % 2 ? MODAL_ERROR_USAGE : MODAL_OK);
+        for (int i = 0; i < 3; i++) tool_output_discard(all[i]);
+        if (round == 1) {
+            assert_file_holds("m", "someone else's");
+            assert_file_holds("j", "journal");
+            assert_int_not_equal(access("a", F_OK), 0);
+            assert_int_not_equal(access("f", F_OK), 0);
+            assert_int_equal(mkdir("f", 0700), 0);
+            write_text("a", "old");
+            write_text("f/000000.ply", "old");
+            continue;
+        }
+        assert_file_holds("a", round == 3 ? "new" : text);
+        assert_file_holds("f/000000.ply", round == 3 ? "new" : text);
+        assert_file_holds("m", round == 3 ? "new" : text);
+        assert_int_equal(access("j", F_OK) == 0, round == 3);
+    }
+    assert_int_equal(unlink("a") | unlink("f/000000.ply") | rmdir("f") | unlink("m") | unlink("j"), 0);
+    leave(folder);
+}
+
+/* Each pair in a process of its own, for a refusal stays. */
+static void expect_refusal(const char *input, const char *output, int folder, int read_first, const char *says)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        modal_error err = {0};
+        tool_files_watch();
+        int file = read_first ? modal_disk_open(input) : -1;
+        if (read_first && file < 0) _exit(1);
+        const modal_status status = tool_files_write(output, folder, NULL, &err, &err);
+        if (!read_first) {
+            if (status != MODAL_OK) _exit(2);
+            file = modal_disk_open(input);
+            tool_files_check(&err);
+        }
+        if ((file < 0) != (!read_first && says != NULL)) _exit(3);
+        if ((err.status == MODAL_ERROR_USAGE) != (says != NULL)) _exit(4);
+        _exit(says && !strstr(err.message, says) ? 5 : 0);
+    }
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_int_equal(result, 0);
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/modal-files-XXXXXX";
+    enter(folder);
+    write_text("in", "in");
+    write_text("other", "other");
+    assert_int_equal(link("in", "hard") | symlink("in", "soft") | mkdir("d", 0700) | symlink("d", "e"), 0);
+    write_text("d/frame", "frame");
+    for (int read_first = 0; read_first < 2; read_first++) {
+        static const char *const same[] = {"in", "./in", "d/../in", "e/../in", "hard", "soft"};
+        for (int i = 0; i < 36; i++) expect_refusal(same[i / 6], same[i % 6], 0, read_first, "input and output are one file");
+        expect_refusal("in", "other", 0, read_first, NULL);
+        expect_refusal("in", "new", 0, read_first, NULL);
+        expect_refusal("d/frame", "d", 0, read_first, NULL);
+        expect_refusal("d/frame", "e", 1, read_first, "one file");
+        expect_refusal("e/frame", "d", 1, read_first, "one file");
+        expect_refusal("in", "d", 1, read_first, NULL);
+    }
+    assert_int_equal(unlink("in") | unlink("hard") | unlink("soft") | unlink("other") | unlink("d/frame") | rmdir("d") |
+                     unlink("e"), 0);
+    leave(folder);
 }
 
 static void put(const char *path, const char *text)
@@ -272,6 +453,9 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_values_refused),
         cmocka_unit_test(test_outputs),
+        cmocka_unit_test(test_stale),
+        cmocka_unit_test(test_commits),
+        cmocka_unit_test(test_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,11 +10,13 @@ static const struct {
 } exit_codes[] = {
     {TOOL_EXIT_DONE, "done"},
     {TOOL_EXIT_NO, "a checker found something wrong"},
-    {TOOL_EXIT_USAGE, "wrong usage"},
+    {TOOL_EXIT_USAGE, "wrong usage; an output exists, or is a file that the run reads"},
     {TOOL_EXIT_INPUT, "bad input"},
     {TOOL_EXIT_SYSTEM, "the system failed: memory, disk, device, a missing library"},
     {TOOL_EXIT_NOT_CONVERGED, "a computation did not converge"},
-    {TOOL_EXIT_INTERRUPTED, "interrupted"},
+    {TOOL_EXIT_HANGUP, "ended by SIGHUP"},
+    {TOOL_EXIT_INTERRUPTED, "interrupted, SIGINT"},
+    {TOOL_EXIT_TERMINATED, "ended by SIGTERM"},
 };
 
 /* Wraps text at 80 columns; all lines but the first are indented. */
@@ -77,7 +79,7 @@ static void print_help(const tool_program *p)
         print_lines(p->examples, "  ", "  ");
     }
     printf("\nexit codes: 0 done, 1 a checker's no, 2 usage, 3 bad input, 4 system, 5 not converged,\n"
-           "130 interrupted\n");
+           "129 hung up, 130 interrupted, 143 terminated\n");
 }
 
 static void print_version(const tool_program *p)
@@ -144,7 +146,7 @@ static void print_manual(const tool_program *p)
             print_roff(o->fallback);
             putchar('.');
         }
-        if (o->repeatable && !strstr(o->help, "epeated")) printf(" May be repeated.");
+        if (o->traits & TOOL_REPEATABLE && !strstr(o->help, "epeated")) printf(" May be repeated.");
         putchar('\n');
     }
     printf(".SH EXIT STATUS\n");
@@ -167,14 +169,8 @@ static int is_choice(const char *argument)
     return 1;
 }
 
-/* Whether it is the name of a file, as far as the option's argument says. */
-static int is_file(const char *argument)
-{
-    static const char *const words[] = {"FILE", "FOLDER", "FINE", ".h5", "WHAT"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(argument, words[i])) return 1;
-    return 0;
-}
+/* Whether it is the name of a file. */
+static int is_file(const tool_option *o) { return (o->traits & (TOOL_READS | TOOL_WRITES)) != 0; }
 
 static void print_choices(const char *argument)
 {
@@ -195,7 +191,7 @@ static void print_bash(const tool_program *p)
             print_choices(o->argument);
             printf("' -- \"$word\"))");
         } else {
-            printf(is_file(o->argument) ? "COMPREPLY=($(compgen -f -- \"$word\"))" : "COMPREPLY=()");
+            printf(is_file(o) ? "COMPREPLY=($(compgen -f -- \"$word\"))" : "COMPREPLY=()");
         }
         printf("; return ;;\n");
     }
@@ -223,7 +219,7 @@ static void print_zsh(const tool_program *p)
 {
     printf("#compdef %s\n# made from its option table\n_arguments \\\n", p->name);
     for (const tool_option *o = p->options; o->name; o++) {
-        const char *repeat = o->repeatable ? "*" : "";
+        const char *repeat = o->traits & TOOL_REPEATABLE ? "*" : "";
         if (o->letter)
             printf("  '(-%c --%s)'{-%c,--%s}'[", o->letter, o->name, o->letter, o->name);
         else
@@ -239,7 +235,7 @@ static void print_zsh(const tool_program *p)
                 print_choices(o->argument);
                 putchar(')');
             } else {
-                printf(is_file(o->argument) ? "_files" : " "); /* a blank: nothing to choose from */
+                printf(is_file(o) ? "_files" : " "); /* a blank: nothing to choose from */
             }
         }
         printf("' \\\n");

@@ -87,7 +87,7 @@ modal_status tool_arguments_parse(tool_arguments *arguments, const tool_option *
         int option = found - 256;
         for (int i = 0; found < 256 && i < n; i++)
             if (table[i].letter == found) option = i;
-        if (!table[option].repeatable && tool_count(arguments, table[option].name) > 0)
+        if (!(table[option].traits & TOOL_REPEATABLE) && tool_count(arguments, table[option].name) > 0)
             MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: given twice", table[option].name);
         arguments->given[arguments->n_given++] = (tool_given){option, optarg ? optarg : ""};
     }

@@ -15,8 +15,15 @@ typedef struct tool_option {
     const char *argument; /* what --help calls the value; NULL: a flag without one */
     const char *fallback; /* the value when the option is not given, NULL = none */
     const char *help;     /* a sentence or two, wrapped by --help */
-    int repeatable;
+    int traits;           /* of the following, added */
 } tool_option;
+
+enum {
+    TOOL_REPEATABLE = 1,
+    TOOL_READS = 2,  /* the value, or the operand, names a file that is read */
+    TOOL_WRITES = 4, /* one that is written, or a folder */
+    TOOL_PIPE = 8    /* or -, standard input or output; elsewhere - is refused */
+};
 
 /* The options that several tools share, for their tables. */
 #define TOOL_OPTION_FORCE {"force", 'f', NULL, NULL, "Replace an output that exists.", 0}
@@ -29,7 +36,8 @@ typedef struct tool_option {
         {"verbose", 'v', NULL, NULL, "Print what is being done.", 0},                              \
         {"progress", 0, "auto|text|json|none", "auto",                                             \
          "Progress on stderr: auto is text on a terminal, json is an object a line.", 0},          \
-        {"report", 0, "FILE", NULL, "Write a JSON report of the run; - is standard output.", 0},   \
+        {"report", 0, "FILE", NULL, "Write a JSON report of the run; - is standard output.",       \
+         TOOL_WRITES | TOOL_PIPE},                                                                 \
         {"generate", 0, "man|bash|zsh", NULL,                                                      \
          "Print the manual page, or what completes the command line in that shell.", 0},           \
         {"help", 'h', NULL, NULL, "Print this text.", 0},                                          \

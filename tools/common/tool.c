@@ -2,15 +2,23 @@
 #include "tools/common/tool.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "formats/json/json_text.h"
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
+#include "lib/base/text.h"
+#include "tools/common/commit.h"
 #include "tools/common/documents.h"
+#include "tools/common/files.h"
+#include "tools/common/memory.h"
 #include "tools/common/output.h"
 
 double tool_seconds(void)
@@ -96,7 +104,7 @@ static void print_progress_json(const tool *t, double fraction, double elapsed)
                              "seconds", elapsed);
     if (fraction >= 0) json_object_set_new(line, "fraction", json_real(fraction));
     if (remaining >= 0) json_object_set_new(line, "remaining_seconds", json_real(remaining));
-    char *text = json_dumps(line, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6));
+    char *text = modal_json_dump(line, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6), 0);
     if (text) fprintf(stderr, "%s\n", text);
     free(text);
     json_decref(line);
@@ -145,6 +153,17 @@ void tool_progress_amount(tool *t, double total, const char *unit)
     t->progress_unit = unit;
 }
 
+/* The lines of the usage in one. */
+static modal_status wrong_operands(const tool_program *program, int n, modal_error *err)
+{
+    char usage[MODAL_ERROR_TEXT];
+    size_t used = 0;
+    for (const char *c = program->usage; *c && used + 4 < sizeof usage; c++)
+        used = (size_t)(stpcpy(usage + used, *c == '\n' ? " | " : (char[]){*c, '\0'}) - usage);
+    return modal_error_set(err, MODAL_ERROR_USAGE, "usage: %s %.*s (see --help), %d operand%s", program->name, (int)used,
+                           usage, n, n == 1 ? "" : "s");
+}
+
 static int has_option(const tool_program *program, const char *name)
 {
     for (const tool_option *o = program->options; o->name; o++)
@@ -157,32 +176,105 @@ static const char *report_path(const tool *t)
     return has_option(t->program, "report") ? tool_value(&t->arguments, "report") : NULL;
 }
 
-modal_status tool_refuse_as_report(const tool *t, const char *path, modal_error *err)
+/* A program that is started with one of these closed would get it for a file that it opens, and write messages there. */
+static int open_descriptors(void)
 {
-    const char *report = report_path(t);
-    if (report && strcmp(report, "-") != 0 && tool_same_file(path, report))
-        return modal_error_set(err, MODAL_ERROR_USAGE, "--report: would overwrite %s", path);
+    int closed = 0;
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
+        if (fcntl(i, F_GETFD) >= 0) continue;
+        closed |= 1 << i;
+        if (open("/dev/null", O_RDWR) != i) _exit(TOOL_EXIT_SYSTEM);
+    }
+    return closed;
+}
+
+/* - is a pipe, where it may stand. */
+static modal_status check_pipe(const tool *t, const char *dashes, const char *name, int traits, modal_error *err)
+{
+    const int descriptor = traits & TOOL_WRITES ? STDOUT_FILENO : STDIN_FILENO;
+    const char *stream = traits & TOOL_WRITES ? "standard output" : "standard input";
+    if (!(traits & TOOL_PIPE))
+        return modal_error_set(err, MODAL_ERROR_USAGE, "%s%s: needs a name, cannot be %s, -", dashes, name, stream);
+    if (t->closed >> descriptor & 1)
+        return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s%s: %s is closed, -", dashes, name, stream);
     return MODAL_OK;
 }
 
-/* A report describes the newest run: it replaces an older one, but nothing else that the command line
- * names. Begun before the work, so that a bad place is noticed before an output is made. */
-static modal_status begin_report(tool *t, modal_error *err)
+/* What the usage calls operand i of n. */
+static const char *operand_name(const tool_program *p, int i, int n, char name[64])
 {
+    char line[256], *rest = NULL;
+    int k = 0;
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(p->usage, "\n"), p->usage);
+    for (char *word = strtok_r(line, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        if (*word == '[' || *word == '.') continue;
+        snprintf(name, 64, "%.*s", (int)(strstr(word, "...") ? strstr(word, "...") - word : 63), word);
+        if (k++ == i && !(p->output < 0 && i == n - 1)) break;
+    }
+    return name;
+}
+
+/* The files that the command line names to be read; those that the run writes are made known as they are begun. */
+static modal_status name_files(const tool *t, modal_error *err)
+{
+    modal_status status = MODAL_OK;
     const tool_arguments *a = &t->arguments;
-    const char *report = report_path(t);
-    if (!report || strcmp(report, "-") == 0) return MODAL_OK;
-    for (int i = 0; i < a->n_operands; i++) {
-        modal_status status = tool_refuse_as_report(t, a->operands[i], err);
-        if (status != MODAL_OK) return status;
+    const tool_program *p = t->program;
+    const int n = a->n_operands, output = p->output < 0 ? n - 1 : p->output - 1;
+    char name[64] = "operand";
+    for (int i = 0; i < n; i++) {
+        const int traits = i == output ? p->output_traits : p->input_traits;
+        if (traits && strcmp(a->operands[i], "-") == 0)
+            MODAL_TRY(check_pipe(t, "", operand_name(p, i, n, name), traits, err));
+        else if (traits & TOOL_READS)
+            tool_files_read(a->operands[i]);
     }
     for (int i = 0; i < a->n_given; i++) {
         const tool_option *option = &a->table[a->given[i].option];
-        if (!option->argument || strcmp(option->name, "report") == 0) continue;
-        modal_status status = tool_refuse_as_report(t, a->given[i].value, err);
-        if (status != MODAL_OK) return status;
+        if (!(option->traits & (TOOL_READS | TOOL_WRITES))) continue;
+        if (strcmp(a->given[i].value, "-") == 0)
+            MODAL_TRY(check_pipe(t, "--", option->name, option->traits, err));
+        else if (option->traits & TOOL_READS)
+            tool_files_read(a->given[i].value);
     }
-    return tool_output_begin(&t->report_file, report, 1, err);
+done:
+    return status;
+}
+
+/* How every report begins. */
+#define REPORT_HEAD "{\n  \"tool\": \"modal"
+
+/* A report describes the newest run: it replaces an older one, or an empty file, but nothing else: a run that fails
+ * writes one, too, perhaps before it has come to all that it reads. Begun before the work, so that a bad place is
+ * noticed before an output is made. */
+static modal_status begin_report(tool *t, modal_error *err)
+{
+    const char *report = report_path(t);
+    char found[sizeof REPORT_HEAD] = "";
+    struct stat info;
+    if (!report || strcmp(report, "-") == 0) return MODAL_OK;
+    t->report_file.option = "--report";
+    modal_status status = tool_output_begin(&t->report_file, report, 1, err);
+    if (status != MODAL_OK || stat(report, &info) != 0 || info.st_size == 0) return status;
+    const int file = open(report, O_RDONLY | O_CLOEXEC);
+    const int64_t got = file < 0 ? -1 : modal_disk_read(file, 0, found, sizeof REPORT_HEAD - 1);
+    if (file >= 0) close(file);
+    if (got == (int64_t)sizeof REPORT_HEAD - 1 && strcmp(found, REPORT_HEAD) == 0) return MODAL_OK;
+    return modal_error_set(err, TOOL_ERROR_EXISTS, "--report: exists, and is not a report of a tool, %s", report);
+}
+
+/* As many threads as the address space has room for; all that --threads asks for, or none. */
+static modal_status fit_threads(tool *t, modal_error *err)
+{
+    const int must = has_option(t->program, "threads") && tool_count(&t->arguments, "threads") > 0;
+    int asked = 0, fitting;
+    modal_status status = tool_threads(t, &asked, err);
+    fitting = asked;
+    if (status == MODAL_OK) status = tool_fit_threads(&fitting, must, err);
+    if (status != MODAL_OK || fitting == asked) return status;
+    t->most_threads = fitting;
+    tool_note(t, "address space (ulimit -v): room for %d of %d threads", fitting, asked);
+    return MODAL_OK;
 }
 
 int tool_start(tool *t, const tool_program *program, int argc, char **argv, int *exit_code)
@@ -190,13 +282,16 @@ int tool_start(tool *t, const tool_program *program, int argc, char **argv, int 
     modal_error err = {0};
     modal_status status = MODAL_OK;
     memset(t, 0, sizeof *t);
+    t->closed = open_descriptors();
     t->program = program;
     t->started = tool_seconds();
     tool_signals_install(program->name);
+    tool_files_watch();
     status = tool_arguments_parse(&t->arguments, program->options, argc, argv, &err);
     if (status == MODAL_OK) {
         if (tool_document_print(program, &t->arguments, &status, &err)) {
             tool_arguments_free(&t->arguments);
+            tool_files_forget();
             *exit_code = fflush(stdout) == 0 && !ferror(stdout) ? TOOL_EXIT_DONE : TOOL_EXIT_SYSTEM;
             return 1;
         }
@@ -209,33 +304,27 @@ int tool_start(tool *t, const tool_program *program, int argc, char **argv, int 
         if (status != MODAL_OK)
             ;
         else if (n < program->least_operands || n > program->most_operands)
-            status = modal_error_set(&err, MODAL_ERROR_USAGE, "usage: %s %s (see --help), %d operand%s",
-                                     program->name, program->usage, n, n == 1 ? "" : "s");
+            status = wrong_operands(program, n, &err);
     }
     if (status == MODAL_OK && t->quiet && t->verbose)
         status = modal_error_set(&err, MODAL_ERROR_USAGE, "--quiet, --verbose: choose one");
+    if (status == MODAL_OK) status = name_files(t, &err);
+    if (status == MODAL_OK) status = fit_threads(t, &err);
     if (status == MODAL_OK)
         status = quote_arguments(&t->command_line, program->name, argc, argv, &err);
     if (status == MODAL_OK) {
-        t->report = json_pack("{s:s, s:s, s:s, s:[], s:[]}", "tool", program->name, "version",
-                              MODAL_VERSION, "arguments", t->command_line, "stages", "warnings");
-        /* Arguments that are not UTF-8 are legal file names but no JSON text. */
-        if (!t->report)
-            t->report = json_pack("{s:s, s:s, s:[], s:[]}", "tool", program->name, "version",
-                                  MODAL_VERSION, "stages", "warnings");
+        t->report = json_pack("{s:s, s:s, s:o, s:[], s:[]}", "tool", program->name, "version", MODAL_VERSION,
+                              "arguments", modal_json_string(t->command_line), "stages", "warnings");
         if (!t->report) status = modal_error_set(&err, MODAL_ERROR_MEMORY, "report: out of memory");
     }
     if (status == MODAL_OK) status = begin_report(t, &err);
     if (status == MODAL_OK) return 0;
     json_decref(t->report);
     tool_output_discard(&t->report_file);
-    fprintf(stderr, "%s: ", program->name);
-    for (const char *c = err.message; *c; c++) /* one line, also for a usage text of several */
-        if (*c == '\n') fputs(" | ", stderr);
-        else fputc(*c, stderr);
-    fputc('\n', stderr);
+    fprintf(stderr, "%s: %s\n", program->name, err.message);
     modal_free(&t->command_line);
     tool_arguments_free(&t->arguments);
+    tool_files_forget();
     *exit_code = status == MODAL_ERROR_USAGE ? TOOL_EXIT_USAGE : TOOL_EXIT_SYSTEM;
     return 1;
 }
@@ -249,17 +338,17 @@ static int exit_code_of(modal_status status, int exit_done)
     case MODAL_ERROR_SYSTEM:
     case MODAL_ERROR_MEMORY: return TOOL_EXIT_SYSTEM;
     case MODAL_ERROR_NOT_CONVERGED: return TOOL_EXIT_NOT_CONVERGED;
-    case MODAL_ERROR_INTERRUPTED: return TOOL_EXIT_INTERRUPTED;
+    case MODAL_ERROR_INTERRUPTED: return tool_signalled() ? 128 + tool_signalled() : TOOL_EXIT_INTERRUPTED;
     }
     return TOOL_EXIT_SYSTEM;
 }
 
-static modal_status write_report(tool *t, modal_error *err)
+static modal_status write_report(tool *t, int refused, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const char *path = report_path(t);
-    if (!path) return MODAL_OK;
-    char *text = json_dumps(t->report, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+    if (!path || (refused && strcmp(path, "-") != 0)) return MODAL_OK;
+    char *text = modal_json_dump(t->report, JSON_INDENT(2) | JSON_PRESERVE_ORDER, 0);
     if (!text) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "%s: out of memory", path);
     if (strcmp(path, "-") == 0) {
         MODAL_TRY(tool_write_stdout(text, strlen(text), err));
@@ -292,8 +381,14 @@ static int64_t peak_memory(void)
 
 int tool_finish(tool *t, modal_status status, const modal_error *err, int exit_done)
 {
+    modal_error last = {0}, refusal = {0};
+    const int refused = tool_files_check(&refusal) != MODAL_OK;
+    if (refused) {
+        status = refusal.status;
+        err = &refusal;
+        tool_output_discard(&t->report_file);
+    }
     int code = exit_code_of(status, exit_done);
-    modal_error last = {0};
     clear_progress(t);
     if (status == MODAL_OK && t->progress_kind == TOOL_PROGRESS_JSON && *t->progress_stage)
         print_progress_json(t, 1, tool_seconds() - t->stage_started); /* who reads on waits for the end */
@@ -306,7 +401,7 @@ int tool_finish(tool *t, modal_status status, const modal_error *err, int exit_d
     json_object_set_new(t->report, "peak_memory_bytes",
                         json_integer((json_int_t)peak_memory()));
     json_object_set_new(t->report, "exit_code", json_integer(code));
-    if (write_report(t, &last) != MODAL_OK) {
+    if (write_report(t, refused, &last) != MODAL_OK) {
         fprintf(stderr, "%s: %s\n", t->program->name, last.message);
         if (code == exit_done) code = TOOL_EXIT_SYSTEM;
     }
@@ -318,15 +413,16 @@ int tool_finish(tool *t, modal_status status, const modal_error *err, int exit_d
     tool_output_discard(&t->report_file);
     modal_free(&t->command_line);
     tool_arguments_free(&t->arguments);
+    tool_files_forget();
     return code;
 }
 
-static void print_line(tool *t, const char *kind, const char *format, va_list arguments)
+static void print_line(tool *t, const char *format, va_list arguments)
 {
+    char text[MODAL_ERROR_TEXT];
+    modal_text_format(text, sizeof text, format, arguments);
     clear_progress(t);
-    fprintf(stderr, "%s: %s", t->program->name, kind);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    fprintf(stderr, "%s: %s\n", t->program->name, text);
 }
 
 void tool_note(tool *t, const char *format, ...)
@@ -334,7 +430,7 @@ void tool_note(tool *t, const char *format, ...)
     if (t->quiet) return;
     va_list arguments;
     va_start(arguments, format);
-    print_line(t, "", format, arguments);
+    print_line(t, format, arguments);
     va_end(arguments);
 }
 
@@ -343,7 +439,7 @@ void tool_detail(tool *t, const char *format, ...)
     if (!t->verbose) return;
     va_list arguments;
     va_start(arguments, format);
-    print_line(t, "", format, arguments);
+    print_line(t, format, arguments);
     va_end(arguments);
 }
 
@@ -352,13 +448,19 @@ void tool_warn(tool *t, const char *format, ...)
     char text[MODAL_ERROR_TEXT];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    modal_text_format(text, sizeof text, format, arguments);
     va_end(arguments);
     json_array_append_new(json_object_get(t->report, "warnings"), json_string(text));
     if (t->quiet) return;
     clear_progress(t);
     fprintf(stderr, t->colour ? "%s: \033[33mwarning:\033[0m %s\n" : "%s: warning: %s\n",
             t->program->name, text);
+}
+
+void tool_put_text(FILE *to, const char *text)
+{
+    char piece[MODAL_TEXT_PIECE];
+    while (text && modal_text_piece(&text, piece) > 0) fputs(piece, to);
 }
 
 FILE *tool_text_stream(tool *t)
@@ -394,6 +496,7 @@ modal_status tool_threads(const tool *t, int *threads, modal_error *err)
         cpu_set_t set;
         wanted = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
                                                              : sysconf(_SC_NPROCESSORS_ONLN);
+        if (t->most_threads > 0 && wanted > t->most_threads) wanted = t->most_threads;
     }
     *threads = wanted < 1 ? 1 : (int)wanted;
     return MODAL_OK;

@@ -12,6 +12,7 @@
 #include "lib/base/status.h"
 #include "tools/common/options.h"
 #include "tools/common/output.h"
+#include "tools/common/signals.h"
 
 enum {
     TOOL_EXIT_DONE = 0,
@@ -20,7 +21,9 @@ enum {
     TOOL_EXIT_INPUT = 3,
     TOOL_EXIT_SYSTEM = 4,
     TOOL_EXIT_NOT_CONVERGED = 5,
-    TOOL_EXIT_INTERRUPTED = 130
+    TOOL_EXIT_HANGUP = 129, /* 128 + the signal */
+    TOOL_EXIT_INTERRUPTED = 130,
+    TOOL_EXIT_TERMINATED = 143
 };
 
 typedef struct tool_program {
@@ -29,6 +32,9 @@ typedef struct tool_program {
     const char *usage;   /* the operands and options line, after the name; '\n' starts a second line */
     const tool_option *options;
     int least_operands, most_operands;
+    int input_traits;  /* of the operands: TOOL_READS, and TOOL_PIPE; 0: they name no files */
+    int output;        /* the operand that is written instead, counted from 1; -1: the last one; 0: none */
+    int output_traits; /* of that one: TOOL_WRITES, and TOOL_PIPE */
     const char *notes;    /* printed by --help after the options, or NULL */
     const char *examples; /* command lines, one a line */
     void (*print_versions)(FILE *to); /* further lines of --version, or NULL */
@@ -46,6 +52,8 @@ typedef struct tool {
     char *command_line; /* shell-quoted, for provenance */
     tool_output report_file; /* --report FILE, begun at the start */
     int quiet, verbose, colour;
+    int most_threads; /* 0: any number */
+    int closed; /* bits 0 to 2: the standard streams that were closed at the start */
     double started;
     json_t *report; /* add to it freely: json_object_set_new(tool->report, ...) */
     modal_progress progress; /* hand &tool->progress to long computations */
@@ -62,12 +70,9 @@ typedef struct tool {
 int tool_start(tool *t, const tool_program *program, int argc, char **argv, int *exit_code);
 
 /* Prints the error, writes the report, checks the close of stdout, frees; returns the exit code:
- * that of `status`, or `exit_done` (0, or a checker's 1) when it is MODAL_OK. */
+ * that of `status`, or `exit_done` (0, or a checker's 1) when it is MODAL_OK. Where a file was refused
+ * (tools/common/files.h), that is the error, and no report is written. */
 int tool_finish(tool *t, modal_status status, const modal_error *err, int exit_done);
-
-/* MODAL_ERROR_USAGE when --report names this file, which may not exist yet. Done at the start for all
- * operands and option values; a tool calls it for further files that it reads or writes. */
-modal_status tool_refuse_as_report(const tool *t, const char *path, modal_error *err);
 
 /* Lines on stderr: notes unless --quiet, details with --verbose only; warnings always, but for
  * --quiet, and kept for the report. "tool: " stands in front. */
@@ -78,6 +83,10 @@ void tool_warn(tool *t, const char *format, ...) __attribute__((format(printf, 2
 /* Where tables and other requested text go: stdout, or stderr when the report has stdout; NULL with
  * --quiet. */
 FILE *tool_text_stream(tool *t);
+
+/* A text that came from a file or the command line, for such a table: what would steer a terminal or end the line is
+ * made visible (lib/base/text.h). NULL: nothing. Notes, warnings and errors need no care: they do the same. */
+void tool_put_text(FILE *to, const char *text);
 
 /* What a fraction of 1 amounts to in the stages to come, for the rate that progress shows; 0: none.
  * `unit` is borrowed: "frames". */

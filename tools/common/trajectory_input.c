@@ -9,10 +9,10 @@
 
 #include "formats/hdf5/trajectory_h5.h"
 #include "lib/base/memory.h"
-#include "tools/common/output.h"
+#include "tools/common/hdf5_stdin.h"
 
-modal_status tool_read_trajectory(const char *path, modal_trajectory *trajectory, char hash[MODAL_HASH_TEXT],
-                                  modal_error *err)
+modal_status tool_read_trajectory(const char *path, int64_t memory_limit, modal_trajectory *trajectory,
+                                  char hash[MODAL_HASH_TEXT], modal_error *err)
 {
     modal_status status = MODAL_OK;
     void *bytes = NULL;
@@ -21,7 +21,7 @@ modal_status tool_read_trajectory(const char *path, modal_trajectory *trajectory
         MODAL_TRY(modal_trajectory_read(path, trajectory, err));
         if (hash) MODAL_TRY(modal_hash_file(path, hash, err));
     } else {
-        MODAL_TRY(tool_read_stdin(&bytes, &length, err));
+        MODAL_TRY(tool_read_hdf5_stdin(memory_limit, &bytes, &length, err));
         MODAL_TRY(modal_trajectory_read_image(bytes, length, "standard input", trajectory, err));
         XXH128_canonical_t canonical;
         XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes, length));

@@ -6,9 +6,10 @@
 #include "lib/base/status.h"
 #include "lib/trajectory/trajectory.h"
 
-/* "-" is standard input. `hash`, of the file's bytes, may be NULL. */
-modal_status tool_read_trajectory(const char *path, modal_trajectory *trajectory, char hash[MODAL_HASH_TEXT],
-                                  modal_error *err);
+/* "-" is standard input, of which no more than memory_limit bytes are taken (0: than the machine has left). `hash`, of
+ * the file's bytes, may be NULL. */
+modal_status tool_read_trajectory(const char *path, int64_t memory_limit, modal_trajectory *trajectory,
+                                  char hash[MODAL_HASH_TEXT], modal_error *err);
 
 /* The path of its basis: `given` (the value of --basis, or NULL), else as the trajectory has it. The caller owns
  * it. MODAL_ERROR_INPUT when the latter is not there. */

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""basis 3.0 (formats/basis.md): the demo's basis is half of what version 2.0 made it; modes at the nodes in float32,
+float64 or left out, and what that does to whoever uses them; a matrix by rows; a 2.0 basis and its trajectory.
+usage: check_basis3.py BIN SOURCE_FOLDER"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+
+from basis_file import modal_matrix, node_modes
+
+BIN, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+STEEL = ["--young", "2.06e11", "--poisson", "0.29", "--density", "7850"]
+DEMO_OF_2_0 = 8215075  # bytes: data/tuning_fork.msh, the options of ./run demo, version 2.0
+
+
+def run(tool, *words, code=0, says=""):
+    got = subprocess.run([BIN / tool, *map(str, words)], capture_output=True, text=True)
+    assert got.returncode == code and says in got.stderr, (words, got)
+    return got
+
+
+def points(folder):
+    with h5py.File(f"{folder}/sequence.vtkhdf") as file:
+        return file["VTKHDF/Points"][:]
+
+
+def check_size():
+    run("modalpack", SOURCE / "data/tuning_fork.msh", "demo.h5", "--modes", 20, *STEEL, "--fixed", "stem_end")
+    size = os.path.getsize("demo.h5")
+    assert size <= 0.5 * DEMO_OF_2_0, size
+    run("modalinfo", "--check", "demo.h5")
+
+
+def write_brick():
+    """3 x 3 x 3 hexahedra, of whose 64 nodes 8 are inside, and a sheet that cuts through them."""
+    with open("brick.msh", "w", encoding="utf-8") as file:
+        file.write("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n64\n")
+        file.writelines(f"{i + 1} {0.1 * (i % 4)} {0.1 * (i // 4 % 4)} {0.1 * (i // 16)}\n" for i in range(64))
+        file.write("$EndNodes\n$Elements\n27\n")
+        for e in range(27):
+            at = e % 3 + 4 * (e // 3 % 3) + 16 * (e // 9)
+            corners = [at + k for k in (0, 1, 5, 4, 16, 17, 21, 20)]
+            file.write(f"{e + 1} 5 2 1 1 " + " ".join(str(k + 1) for k in corners) + "\n")
+        file.write("$EndElements\n")
+    with open("sheet.obj", "w", encoding="utf-8") as file:
+        file.writelines(f"v {0.01 + 0.028 * i} {0.012 + 0.027 * j} {0.15 + 0.005 * i}\n" for j in range(11) for i in range(11))
+        for j in range(10):
+            for i in range(10):
+                a = 11 * j + i + 1
+                file.write(f"f {a} {a + 1} {a + 12}\nf {a} {a + 12} {a + 11}\n")
+
+
+def spin(basis):
+    run("modalsim", basis, f"{basis}.t", "--scene", "spin.json", "-f")
+    with h5py.File(f"{basis}.t") as file:
+        return file["q"][:]
+
+
+def check_kept():
+    write_brick()
+    pathlib.Path("spin.json").write_text(json.dumps(
+        {"duration": 0.2, "fps": 50, "step": 0.001, "gravity": [0, 0, -9.81],
+         "objects": [{"object": 0, "motion": {"spin": {"axis": [0, 1, 0.3], "rate": 20}}}]}), encoding="utf-8")
+    for surface in ([], ["--surface", "sheet.obj"]):
+        for kept in ("float32", "float64", "none"):
+            run("modalpack", "brick.msh", f"{kept}.h5", "--young", "1e6", "--poisson", "0.3", "--density", "1000", "-f",
+                "--modes", 7, "--fixed", "plane:0,0,0:0,0,-1", *surface, *([] if kept == "float32" else ["--volume-modes", kept]))
+            run("modalinfo", "--check", f"{kept}.h5")
+        with h5py.File("float64.h5") as exact, h5py.File("float32.h5") as single, h5py.File("none.h5") as none:
+            shapes = [file["shapes/0000"] for file in (exact, single, none)]
+            phi = [node_modes(shape) for shape in shapes]
+            assert phi[0].dtype == "f8" and phi[1].dtype == "f4" and phi[2] is None
+            assert np.array_equal(phi[0].astype("f4"), phi[1])
+            volume = shapes[1]["volume"]
+            assert ("inner_modes" in volume) == (not surface) and ("volume_modes" in volume) == bool(surface)
+            if not surface:
+                assert volume["inner_modes"].shape == (7, 8, 3) and "embedding_offsets" not in volume
+            u = [modal_matrix(shape) for shape in shapes]
+            assert np.array_equal(u[0], u[1]) and np.array_equal(u[0], u[2])
+        # frames that turn: the integrals of float32 modes differ by their rounding
+        q = [spin("float32.h5"), spin("float64.h5")]
+        assert 0 < np.abs(q[0] - q[1]).max() < 1e-6 * np.abs(q[1]).max(), np.abs(q[0] - q[1]).max() / np.abs(q[1]).max()
+        # nodes that are drawn: not a bit
+        for kept in ("float32", "float64"):
+            with h5py.File(f"{kept}.h5.t", "r+") as file:
+                file["q"][:] = q[0]
+            run("modaldeform", f"{kept}.h5.t", kept, "--output-mesh", "volume", "-f")
+        assert np.array_equal(points("float32"), points("float64"))
+        assert points("float32").shape == (11 * 64, 3)
+        # without them: refused by name, with nothing left
+        run("modalsim", "none.h5", "o.h5", "--scene", "spin.json", code=3, says="--volume-modes")
+        with h5py.File("float32.h5.t") as old, h5py.File("none.h5.t", "w") as new, h5py.File("none.h5") as basis:
+            for key in ("times", "q", "mode_offsets", "frames"):
+                new[key] = old[key][:]
+            new.attrs.update(modal_type="trajectory", modal_version="1.0", basis_path="none.h5",
+                             basis_hash=basis.attrs["content_hash"])
+        run("modaldeform", "none.h5.t", "o", "--output-mesh", "volume", code=3, says="--volume-modes")
+        run("modaldeform", "none.h5.t", "o")
+        assert not os.path.exists("o.h5")
+        shutil.rmtree("o")
+    run("modalpack", "brick.msh", "o.h5", "--volume-modes", "float16", code=2, says="--volume-modes: must be none, float32 or float64")
+
+
+def check_rows():
+    """[V, 3, r] as another writer may have it: the same frames."""
+    with h5py.File("float32.h5") as file, h5py.File("rows.h5", "w", libver=("v108", "v108")) as other:
+        for key in file:
+            file.copy(key, other)
+        other.attrs.update(file.attrs)
+        modes = other["shapes/0000/modes"]
+        rows = modal_matrix(other["shapes/0000"])
+        del modes["modal_matrix"]
+        modes["modal_matrix"] = rows
+        modes["modal_matrix"].attrs["layout"] = "plain"
+    for basis in ("float32.h5", "rows.h5"):
+        run("modaldeform", "float32.h5.t", f"of_{basis}", "--basis", basis)
+    assert np.array_equal(points("of_float32.h5"), points("of_rows.h5"))
+    run("modalinfo", "rows.h5")
+
+
+def check_older():
+    """A basis and a trajectory of version 2.0's time."""
+    frozen = SOURCE / "tests/files/frozen"
+    shutil.copy(frozen / "basis-2.0.h5", "basis.h5")
+    shutil.copy(frozen / "traj-1.0.h5", "traj.h5")
+    assert run("modalinfo", "--check", "basis.h5").stdout == "basis.h5: a sound basis\n"
+    assert "yes" in run("modalinfo", "traj.h5").stdout.split("is the right one")[1].split("\n")[0]
+    for mesh in ("surface", "volume"):
+        run("modaldeform", "traj.h5", mesh, "--output-mesh", mesh)
+    with h5py.File("basis.h5") as basis, h5py.File("traj.h5") as t:
+        q, offsets, frames = t["q"][:], t["mode_offsets"][:], t["frames"][:]
+        wanted = {"surface": [], "volume": []}
+        for i, k in enumerate(basis["objects/shape"][:]):
+            shape = basis[f"shapes/{k:04d}"]
+            rest, order = shape["surface/rest_positions"][:], shape["surface/user_vertex"][:]
+            for mesh, x, u in (("surface", rest[np.argsort(order)], modal_matrix(shape)[np.argsort(order)]),
+                               ("volume", shape["volume/nodes"][:], node_modes(shape).transpose(1, 2, 0))):
+                moved = x + np.einsum("vir,fr->fvi", u, q[:, offsets[i]:offsets[i + 1]])
+                wanted[mesh].append(np.einsum("fij,fvj->fvi", frames[:, i, :, :3], moved) + frames[:, i, None, :, 3])
+        for mesh, parts in wanted.items():
+            there = points(mesh).reshape(len(q), -1, 3)
+            assert np.abs(there - np.concatenate(parts, axis=1)).max() < 1e-5, mesh
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        check_size()
+        check_kept()
+        check_rows()
+        check_older()
+        os.chdir("/")

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that are started with some of the descriptors 0, 1 and 2 closed, as cron and daemons do: every tool writes the
+bytes that it writes otherwise, messages land in no file, and - where that stream is closed is refused.
+usage: check_descriptors.py BIN_FOLDER TOOL..."""
+import itertools
+import os
+import subprocess
+import sys
+import tempfile
+
+import tool_commands as commands
+from tool_commands import COMMANDS, files_below, fresh, run
+
+folder, tools = os.path.abspath(sys.argv[1]), sys.argv[2:]
+CLOSED = [c for n in (1, 2, 3) for c in itertools.combinations((0, 1, 2), n)]
+
+
+def without(words, closed, code=0):
+    """Runs with these closed; returns what still came out of 1 and 2."""
+    redirections = " ".join(f"{d}<&-" if d == 0 else f"{d}>&-" for d in closed)
+    got = subprocess.run(["sh", "-c", f'exec "$@" {redirections}', "sh", *map(str, words)], capture_output=True,
+                         stdin=subprocess.DEVNULL)
+    assert got.returncode == code, (words, closed, got)
+    return got
+
+
+def lines_of(commands_of):
+    for command in commands_of:
+        if command.tool == "modalbench":
+            continue
+        words = command.line(folder)
+        at = words.index("--report")
+        yield words[:at] + words[at + 2:] + ["-v"]
+
+
+def surfaces():
+    """Where modalmesh has a library, it works in a process of its own."""
+    for engine in ("gmsh", "tetgen"):
+        if engine in run([f"{folder}/modalmesh", "--version"]).stdout.decode().lower():
+            yield [f"{folder}/modalmesh", "fine.obj", "n.msh", "--engine", engine, "-v"]
+
+
+def same_bytes():
+    n = 0
+    for words in [*lines_of(c for c in COMMANDS if c.tool in tools), *(surfaces() if "modalmesh" in tools else [])]:
+        fresh("../inputs")
+        want_out = subprocess.run(words, capture_output=True, stdin=subprocess.DEVNULL)
+        if want_out.returncode == 2 and "was built without" in want_out.stderr.decode():
+            continue
+        assert want_out.returncode == 0, (words, want_out)
+        want = files_below()
+        for closed in CLOSED:
+            fresh("../inputs")
+            got = without(words, closed)
+            found = files_below()
+            assert found == want, (words, closed, [name for name in {*found, *want} if found.get(name) != want.get(name)])
+            assert 1 in closed or got.stdout == want_out.stdout, (words, closed, got)
+            assert bool(got.stderr) == (2 not in closed and want_out.stderr != b""), (words, closed, got)
+            n += 1
+    return n
+
+
+def pipes():
+    """What is asked for and cannot be given is an error."""
+    fresh("../inputs")
+    simulate = [f"{folder}/modalsim", "a.h5", "-", "--duration", "0.1", "--fps", "100", "--initial", "0=1"]
+    for words, stream in ((simulate, 1), ([f"{folder}/modalinfo", "t.h5", "--report", "-"], 1),
+                          ([f"{folder}/modalinfo", "-"], 0), ([f"{folder}/modalview", "-", "p.html"], 0),
+                          ([f"{folder}/modaldeform", "-", "o"], 0)):
+        if os.path.basename(words[0]) in tools:
+            before = files_below()
+            got = without(words, [stream], code=4)
+            assert b"standard " in got.stderr and b" is closed, -" in got.stderr, (words, got)
+            without(words, [0, 1, 2], code=4)
+            assert files_below() == before, words
+
+
+with tempfile.TemporaryDirectory() as place:
+    os.makedirs(f"{place}/inputs")
+    os.chdir(f"{place}/inputs")
+    commands.write_inputs(folder)
+    os.makedirs(f"{place}/work")
+    os.chdir(f"{place}/work")
+    pipes()
+    print(f"check_descriptors: {same_bytes()} runs, the same bytes")
+    os.chdir("/")

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Damaged files: seeded mutations of every kind of HDF5 file in several layouts, of bytes and of single chunks. Readers and
+programs must take or refuse each one: no crash, no hang, exit codes 0, 1 and 3 only; and what is taken must not depend on
+what memory held before (MALLOC_PERTURB_).
+usage: check_mutations.py --tests FOLDER --bin FOLDER --corpus FOLDER --count N [--programs EVERY] [--seed N]
+[--keep FOLDER]: N mutations a kind and layout go through the readers, every EVERY-th one through the programs."""
+import argparse
+import itertools
+import os
+import random
+import shutil
+import subprocess
+import tempfile
+import zlib
+
+import h5py
+import numpy as np
+
+LAYOUTS = ("as written", "chunked", "chunked earliest", "chunked latest")
+FILTERS = ({"compression": "gzip"}, {"compression": "gzip", "shuffle": True, "fletcher32": True}, {"fletcher32": True},
+           {"shuffle": True, "compression": 1}, {}, {"scaleoffset": True})
+VERSIONS = {"chunked": ("v108", "latest"), "chunked earliest": ("earliest", "latest"), "chunked latest": ("latest", "latest")}
+
+
+def repack(source, target, libver):
+    """A copy in which every dataset with values is chunked and filtered; virtual ones stay."""
+    turn = itertools.count()
+
+    def copy(old, new):
+        for name in old.attrs:
+            new.attrs.create(name, old.attrs[name], dtype=old.attrs.get_id(name).dtype)
+        for name in old:
+            link = old.get(name, getlink=True)
+            if isinstance(link, h5py.ExternalLink):
+                new[name] = h5py.ExternalLink(link.filename, link.path)
+                continue
+            item = old[name]
+            if isinstance(item, h5py.Group):
+                copy(item, new.create_group(name))
+            elif item.is_virtual:
+                layout = h5py.VirtualLayout(item.shape, item.dtype)
+                for part in item.virtual_sources():
+                    shape = old.file[part.dset_name].shape
+                    mapped = h5py.VirtualSource(".", part.dset_name, shape, item.dtype)
+                    start, stop = part.src_space.get_select_bounds()
+                    layout[...] = mapped[tuple(slice(a, b + 1) for a, b in zip(start, stop))]
+                new.create_virtual_dataset(name, layout)
+            elif item.size == 0:
+                old.copy(item, new, name)
+            else:
+                filters = dict(FILTERS[next(turn) % len(FILTERS)])
+                if filters.get("scaleoffset"):
+                    filters["scaleoffset"] = 0 if item.dtype.kind in "iu" else 6
+                    if item.dtype == np.uint8 or "modal_matrix" in name or item.dtype == np.float64:
+                        filters = {"compression": "gzip"}
+                chunk = tuple(max(1, -(-n // 3)) if k == 0 else n for k, n in enumerate(item.shape))
+                if next(turn) % 2:
+                    chunk = tuple(max(1, -(-n // 2)) for n in item.shape)
+                new.create_dataset(name, data=item[()], dtype=item.dtype, chunks=chunk, **filters)
+
+    with h5py.File(source, "r") as old, h5py.File(target, "w", libver=libver) as new:
+        copy(old, new)
+
+
+def snapshots(path):
+    with h5py.File(path, "w", libver=("earliest", "v108")) as file:
+        file.attrs.update(modal_type="snapshots", modal_version="1.0")
+        file["displacements"] = np.random.default_rng(5).normal(size=(12, 5, 3))
+
+
+# ---- damage ----
+
+def damage_bytes(data, chance):
+    data = bytearray(data)
+    n = len(data)
+
+    def place(length):
+        return chance.randrange(max(1, n - length))
+
+    kind = chance.randrange(7)
+    if kind == 0:                       # a bit
+        data[place(1)] ^= 1 << chance.randrange(8)
+    elif kind == 1:                     # bytes here and there
+        for _ in range(chance.randint(1, 8)):
+            data[place(1)] = chance.randrange(256)
+    elif kind == 2:                     # cut
+        del data[place(1):]
+    elif kind == 3:                     # two blocks change places
+        length = chance.choice((8, 16, 64, 512))
+        a, b = place(length), place(length)
+        data[a:a + length], data[b:b + length] = data[b:b + length], data[a:a + length]
+    elif kind == 4:                     # a block of one value
+        length = chance.choice((1, 4, 8, 64, 512))
+        a = place(length)
+        data[a:a + length] = bytes([chance.choice((0, 1, 127, 255))]) * length
+    elif kind == 5:                     # a block over another
+        length = chance.choice((8, 64, 512))
+        a, b = place(length), place(length)
+        data[a:a + length] = data[b:b + length]
+    else:                               # a number of the metadata
+        length = chance.choice((2, 4, 8))
+        a = place(length) // 8 * 8
+        value = chance.choice((0, 1, 2, 255, 2 ** (8 * length - 1), 2 ** (8 * length) - 1, n, n - 1, a))
+        data[a:a + length] = (value % 2 ** (8 * length)).to_bytes(length, "little")
+    return bytes(data[:n])
+
+
+def damage_chunk(path, chance):
+    """One chunk becomes something else, or loses filters."""
+    with h5py.File(path, "r+") as file:
+        names = []
+        file.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) and item.chunks
+                        and item.size else None)
+        dataset = file[chance.choice(sorted(names))]
+        which = dataset.id.get_chunk_info(chance.randrange(dataset.id.get_num_chunks())).chunk_offset
+        mask, stored = dataset.id.read_direct_chunk(which)
+        kind = chance.randrange(8)
+        if kind == 0:
+            stored = stored[:chance.randrange(len(stored))]
+        elif kind == 1:
+            stored = stored[:chance.choice((1, 2, 3, 4, 5, 20, 21, 22))]
+        elif kind == 2:
+            stored += bytes(chance.choice((1, 4, 100, 5000)))
+        elif kind == 3:
+            mask = chance.choice((1, 2, 3, 4, 7, 255, 2 ** 32 - 1))
+        elif kind == 4:                 # another number of values, well packed
+            stored = zlib.compress(bytes(chance.choice((0, 1, 8, 100, 100000))))
+        elif kind == 5:
+            stored = damage_bytes(stored, chance)
+        elif kind == 6:
+            stored = bytes(chance.randrange(256) for _ in range(len(stored)))
+        else:                           # another dataset's
+            other = file[chance.choice(sorted(names))]
+            stored = other.id.read_direct_chunk(other.id.get_chunk_info(0).chunk_offset)[1]
+        try:
+            dataset.id.write_direct_chunk(which, stored, filter_mask=mask)
+        except (OSError, ValueError):   # HDF5 does not write this one
+            pass
+
+
+def make(base, layout, target, chance):
+    if layout != LAYOUTS[0] and chance.random() < 0.5:
+        shutil.copy(base, target)
+        damage_chunk(target, chance)
+        return
+    with open(base, "rb") as file:
+        data = file.read()
+    for _ in range(chance.choice((1, 1, 2, 4))):
+        data = damage_bytes(data, chance)
+    with open(target, "wb") as file:
+        file.write(data)
+
+
+# ---- what must hold ----
+
+def perturbed(byte):
+    """Memory that was not written holds this, however much is asked for."""
+    return {**os.environ, "MALLOC_PERTURB_": str(byte), "MALLOC_MMAP_MAX_": "0", "MALLOC_TOP_PAD_": "67108864",
+            "OMP_NUM_THREADS": "1"}
+
+
+def digests(program, folder, byte):
+    done = subprocess.run([program, "--digests", folder], capture_output=True, text=True, env=perturbed(byte), timeout=1200)
+    assert done.returncode == 0, f"{done.returncode} at {done.stdout[-200:].split()[-1:]} of {folder}: {done.stderr[-3000:]}"
+    return dict(line.split() for line in done.stdout.splitlines()[:-1])
+
+
+def read_all(program, folder):
+    outputs = [digests(program, folder, byte) for byte in (0x55, 0xaa)]
+    different = [name for name in outputs[0] if outputs[0][name] != outputs[1].get(name)]
+    assert not different, f"what is read depends on what memory held: {folder}: {different[:5]}"
+    return len(outputs[0])
+
+
+def run_programs(commands, codes):
+    for command in commands:
+        results = []
+        for byte in (0x55, 0xaa):
+            for name in ("page.html", "out"):
+                if os.path.isdir(name):
+                    shutil.rmtree(name)
+                elif os.path.exists(name):
+                    os.remove(name)
+            done = subprocess.run(command, capture_output=True, env=perturbed(byte), timeout=60)
+            assert done.returncode in (0, 1, 3), (command, done.returncode, done.stderr[-3000:])
+            assert b"Sanitizer" not in done.stderr and b"runtime error" not in done.stderr, (command, done.stderr[-3000:])
+            made = [done.returncode, done.stdout, done.stderr]
+            for name in ("page.html", "out/sequence.vtkhdf"):
+                if os.path.exists(name):
+                    with open(name, "rb") as file:
+                        made.append(file.read())
+            results.append(made)
+        assert results[0] == results[1], f"what comes out depends on what memory held: {command}"
+        codes[done.returncode] = codes.get(done.returncode, 0) + 1
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tests", required=True)
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--corpus", required=True)
+    parser.add_argument("--count", type=int, required=True)
+    parser.add_argument("--programs", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep")
+    arguments = parser.parse_args()
+    tests, programs, corpus = (os.path.abspath(x) for x in (arguments.tests, arguments.bin, arguments.corpus))
+    with tempfile.TemporaryDirectory() as temporary:
+        os.chdir(arguments.keep or temporary)
+        subprocess.run([f"{tests}/write_samples", "."], check=True)
+        snapshots("snapshots.h5")
+        bases = {"basis": ["basis.h5"], "trajectory": ["traj.h5"], "snapshots": ["snapshots.h5"],
+                 "checkpoint": [f"{corpus}/checkpoint/good.h5"],
+                 "sequence": [f"{corpus}/sequence/good.vtkhdf", f"{corpus}/sequence/rounded.vtkhdf",
+                              f"{corpus}/sequence/solid.vtkhdf"]}
+        for kind, sources in bases.items():
+            codes, read, goods = {}, 0, {}
+            for layout in LAYOUTS:
+                folder = f"good-{kind}-{layout.replace(' ', '-')}"
+                os.makedirs(folder, exist_ok=True)
+                goods[layout] = [f"{folder}/{i}.h5" for i in range(len(sources))]
+                for source, target in zip(sources, goods[layout]):
+                    if layout == LAYOUTS[0]:
+                        shutil.copy(source, target)
+                    else:
+                        repack(source, target, VERSIONS[layout])
+                    if kind in ("basis", "trajectory", "sequence"):
+                        subprocess.run([f"{programs}/modalinfo", "--check", target], check=True, stdout=subprocess.DEVNULL)
+                whole = digests(f"{tests}/fuzz_{kind}", folder, 0x55)
+                first = whole if layout == LAYOUTS[0] else first
+                assert whole == first, f"{kind}, {layout}: read otherwise than as written"
+            for layout in LAYOUTS:
+                good = goods[layout]
+                folder = f"{kind}-{layout.replace(' ', '-')}"
+                os.makedirs(folder, exist_ok=True)
+                for n in range(arguments.count):
+                    chance = random.Random(f"{arguments.seed} {kind} {layout} {n}")
+                    make(chance.choice(good), layout, f"{folder}/{n:06d}.h5", chance)
+                read += read_all(f"{tests}/fuzz_{kind}", folder)
+                for n in range(0, arguments.count, arguments.programs):
+                    path = f"{folder}/{n:06d}.h5"
+                    commands = [[f"{programs}/modalinfo", path], [f"{programs}/modalinfo", "--check", path]]
+                    if kind in ("basis", "trajectory"):
+                        inputs = [path] if kind == "trajectory" else ["traj.h5", "--basis", path]
+                        basis = ["--basis", "basis.h5"] if kind == "trajectory" else []
+                        commands.append([f"{programs}/modaldeform", inputs[0], "out", *inputs[1:], *basis, "-j1"])
+                        commands.append([f"{programs}/modalview", inputs[0], "page.html", *inputs[1:], *basis])
+                    run_programs(commands, codes)
+                if not arguments.keep:
+                    shutil.rmtree(folder)
+            print(f"{kind}: {read} mutations read twice, programs ended with",
+                  ", ".join(f"{code}: {n}" for code, n in sorted(codes.items())))
+
+
+main()

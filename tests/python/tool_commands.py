@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A command line of every tool that names every kind of file that the tool reads and writes, on a solid of eight nodes:
+for checks that go through all of them. check_tables() fails where a tool has an option or operand with a file that
+no command here has."""
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+
+import h5py
+import numpy as np
+
+import basis_file
+
+NODES = [(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)]
+TETRAHEDRA = [(0, 1, 3, 7), (0, 3, 2, 7), (0, 2, 6, 7), (0, 6, 4, 7), (0, 4, 5, 7), (0, 5, 1, 7)]
+STEEL = ["--young", "2e11", "--poisson", "0.3", "--density", "7800"]
+
+
+class Command:
+    """words: the command line, in which a name of a file is written {name}, so that others can be put there.
+    reads, writes: these names, and files that go along without being named. folders: outputs with several files."""
+
+    def __init__(self, tool, words, reads, writes, force=True):
+        self.tool, self.words, self.reads, self.writes, self.force = tool, words.split(), reads, writes, force
+
+    def line(self, folder, **names):
+        """The words with other files in the place of some."""
+        words = [re.sub(r"\{([^}]*)\}", lambda m: names.get(m[1], m[1]), word) for word in self.words]
+        return [os.path.join(folder, self.tool), *words]
+
+
+# An output in OUT stands for itself: what is put in its place is put there.
+OUT = ["o/sequence.vtkhdf", "o/sequence.xdmf", "o/manifest.json", "o/sequence.vtkhdf.part", "o/sequence.vtkhdf.journal"]
+SCENE = ["a.h5", "s.json", "force.csv", "ground.csv"]
+COMMANDS = [
+    Command("modalpack", "{x.node} {b.h5} --materials {m.json} --fixed {l.bou}@xy --surface {fine.obj} --modes 3 "
+            "--report {r.json}", ["x.node", "x.ele", "x.face", "m.json", "l.bou", "fine.obj"], ["b.h5", "r.json"]),
+    Command("modalpack", "{x.node} {b.h5} --materials {m.json} --snapshots {u.h5} --modes 1 --report {r.json}",
+            ["x.node", "x.ele", "u.h5"], ["b.h5", "r.json"]),
+    Command("modalpack", "{x.node} {b.h5} --materials {m.json} --import {c.U} --report {r.json}", ["x.ele", "m.json", "c.U"],
+            ["b.h5", "r.json"]),
+    Command("modalpack", "{x.node} {b.h5} --shapes groups --materials {m.json} --modes 3 --report {r.json}",
+            ["x.node", "x.ele", "x.face", "m.json"], ["b.h5", "r.json"]),
+    Command("modalsim", "{a.h5} {n.h5} --duration 0.1 --fps 100 --base-acceleration {quake.csv} --report {r.json}",
+            ["a.h5", "quake.csv"], ["n.h5", "r.json"]),
+    Command("modalsim", "{a.h5} {n.h5} --scene {s.json} --checkpoint {k.h5} --checkpoint-every 3 --report {r.json}", SCENE,
+            ["n.h5", "k.h5", "r.json"]),
+    Command("modalsim", "{a.h5} {n.h5} --scene {s.json} --restart {c.h5} --report {r.json}", [*SCENE, "c.h5"],
+            ["n.h5", "r.json"]),
+    Command("modalsim", "{a.h5} {n.csv} --scene {w.json} --report {r.json}", ["a.h5", "w.json"], ["n.csv", "r.json"]),
+    Command("modaldeform", "{t.h5} o --report {r.json}", ["t.h5", "a.h5"], [*OUT, "r.json"]),
+    Command("modaldeform", "{t.h5} o --basis {a.h5} --format ply,glb,pc2 --report {r.json}", ["t.h5", "a.h5"],
+            ["o/sequence.glb", "o/rest.obj", "o/sequence.pc2", "o/sequence.ply.series",
+             "o/manifest.json", "r.json"]),
+    Command("modalview", "{t.h5} {p.html} --report {r.json}", ["t.h5", "a.h5"], ["p.html", "r.json"]),
+    Command("modalview", "{t.h5} {p.html} --basis {a.h5} --report {r.json}", ["t.h5", "a.h5"], ["p.html", "r.json"]),
+    Command("modalinfo", "{t.h5} --report {r.json}", ["t.h5", "a.h5"], ["r.json"], force=False),
+    Command("modalinfo", "--check {t.h5} --report {r.json}", ["t.h5", "a.h5"], ["r.json"], force=False),
+    Command("modalinfo", "--check {v} --report {r.json}", ["v/manifest.json", "v/sequence.vtkhdf", "v/sequence.xdmf", "v"],
+            ["r.json"], force=False),
+    Command("modalinfo", "{v/sequence.xdmf} --report {r.json}", ["v/sequence.vtkhdf", "v/sequence.xdmf"], ["r.json"],
+            force=False),
+    Command("modalplace", "{places.csv} {n.h5} {a.h5} {a2.h5} --report {r.json}", ["places.csv", "a.h5", "a2.h5"],
+            ["n.h5", "r.json"]),
+    Command("modalmesh", "{y.veg} {n.msh} --materials-out {n.json} --report {r.json}", ["y.veg"],
+            ["n.msh", "n.json", "r.json"]),
+    Command("modalmesh", "{x.node} {n.msh} --report {r.json}", ["x.node", "x.ele", "x.face"], ["n.msh", "r.json"]),
+    Command("modalmesh", "{g.geo} {n.msh} --size 0.7 --report {r.json}", ["g.geo", "h.geo", "d/k.geo"], ["n.msh", "r.json"]),
+    Command("modalmesh", "--check {fine.obj} --report {r.json}", ["fine.obj"], ["r.json"], force=False),
+    Command("modalbench", "uq --quick --backend cpu -j1 --folder . --json {n.json} --report {r.json}", [],
+            ["n.json", "r.json"]),
+]
+# Operands as the usage lists them, and options with files beside those above.
+OPERANDS = {"modalpack": "MESH... BASIS.h5", "modalsim": "BASIS.h5 TRAJ.h5", "modaldeform": "TRAJ.h5 OUT",
+            "modalview": "TRAJ.h5|BASIS.h5|- PAGE.html", "modalinfo": "[--json] [--check] FILE",
+            "modalplace": "PLACES.csv OUT.h5 BASIS.h5 ...", "modalmesh": "SURFACE|GEOMETRY|MESH OUT.msh",
+            "modalbench": "uq|multi|batch|frame|pipeline|all ..."}
+# - is a pipe there.
+PIPES = {("modalsim", 1, "out"), ("modaldeform", 0, "in"), ("modalview", 0, "in"), ("modalinfo", 0, "in")}
+
+
+def run(words, code=0, **more):
+    got = subprocess.run(list(map(str, words)), capture_output=True, **{"stdin": subprocess.DEVNULL, **more})
+    assert code is None or got.returncode == code, (words, got.returncode, got.stderr.decode(errors="replace"))
+    return got
+
+
+def file_options(tool):
+    """Options whose value is completed as a file, as the option table says."""
+    text = run([tool, "--generate", "zsh"]).stdout.decode()
+    lines = text.replace("\\\n", "\n").split("\n")
+    return {re.search(r"--([a-z0-9-]+)", line)[1] for line in lines if ":_files'" in line and "--" in line}
+
+
+def check_tables(folder, tools):
+    """Every option and operand with a file is in a command above; returns the options of each tool."""
+    found = {}
+    for tool in tools:
+        usage = run([f"{folder}/{tool}", "--help"]).stdout.decode().split("usage: ")[1].split("\n")[0]
+        usage = usage.removeprefix(tool).strip().removeprefix("[options] ")
+        assert usage == OPERANDS[tool], f"{tool}: the commands of tool_commands.py do not know these operands: {usage}"
+        found[tool] = file_options(f"{folder}/{tool}")
+        here = {word[2:] for c in COMMANDS if c.tool == tool for word in c.words if word.startswith("--")}
+        assert found[tool] <= here, f"{tool}: no command of tool_commands.py has {sorted(found[tool] - here)}"
+    return found
+
+
+def write_inputs(folder):
+    """All that the commands read, in the current folder."""
+    lines = [f"{len(NODES)} 3 0 0", *(f"{i} {x} {y} {z}" for i, (x, y, z) in enumerate(NODES))]
+    put("x.node", lines)
+    put("x.ele", [f"{len(TETRAHEDRA)} 4 1", *(f"{i} {a} {b} {c} {d} 1" for i, (a, b, c, d) in enumerate(TETRAHEDRA))])
+    put("x.face", ["2 1", "0 0 1 3 5", "1 0 3 2 5"])
+    put("y.veg", ["*VERTICES", f"{len(NODES)} 3 0 0", *(f"{i + 1} {x} {y} {z}" for i, (x, y, z) in enumerate(NODES)), "*ELEMENTS", "TET", f"{len(TETRAHEDRA)} 4 0",
+                  *(" ".join(map(str, [i + 1, *(n + 1 for n in t)])) for i, t in enumerate(TETRAHEDRA)),
+                  "*MATERIAL STEEL", "ENU, 7800, 2e11, 0.3", "*REGION", "allElements, STEEL"])
+    os.makedirs("d", exist_ok=True)
+    put("g.geo", ['SetFactory("OpenCASCADE");', 'Include "h.geo";', "Box(1) = {0, 0, 0, a, b, 1};"])
+    put("h.geo", ["a = 1;", 'Include "d/k.geo";'])
+    put("d/k.geo", ["b = 1;"])
+    if "Gmsh absent" in run([f"{folder}/modalmesh", "--version"]).stdout.decode():
+        print("modalmesh was built without Gmsh: no .geo here")
+        COMMANDS[:] = [c for c in COMMANDS if "{g.geo}" not in c.words]
+    put("m.json", [json.dumps({"materials": {"steel": {"young": 2e11, "poisson": 0.3, "density": 7800}}, "default": "steel"})])
+    put("l.bou", ["1,2,3,4"])
+    put("fine.obj", ["v 0 0 0", "v 1 0 0", "v 0 1 0", "v 0 0 1", "f 1 3 2", "f 1 2 4", "f 2 3 4", "f 3 1 4"])
+    put("quake.csv", ["0,0,0,0", "0.05,1,0,0", "0.1,0,0,0"])
+    put("force.csv", ["0,0", "0.1,1000"])
+    put("places.csv", ["0,0,-1,0,0,0,0,0,0", "1,1,-1,3,0,0,0,0,0"])
+    put("ground.csv", ["0,0,0,0", "0.1,0.1,0,0"])
+    put("s.json", [json.dumps({"duration": 0.1, "fps": 100, "damping": {"alpha": 1}, "base_accelerations": [{"file": "ground.csv"}],
+                               "forces": [{"object": 0, "vertex": 7, "force": [0, 0, 1], "curve": {"file": "force.csv"}}]})])
+    put("w.json", [json.dumps({"damping": {"ratio": 0.01}, "response": {"from": 10, "to": 20, "points": 3},
+                               "forces": [{"object": 0, "vertex": 7, "force": [0, 0, 1]}]})])
+    run([f"{folder}/modalpack", "x.node", "a.h5", *STEEL, "--fixed", "plane:0,0,0:0,0,-1", "--modes", 3, "-q"])
+    run([f"{folder}/modalpack", "x.node", "a2.h5", *STEEL, "--modes", 2, "-q"])
+    run([f"{folder}/modalsim", "a.h5", "t.h5", "--duration", 0.1, "--fps", 100, "--initial", "0=0.01", "-q"])
+    run([f"{folder}/modalsim", "a.h5", "gone.h5", "--scene", "s.json", "--checkpoint", "c.h5", "--checkpoint-every", 5,
+         "-q"])
+    os.remove("gone.h5")
+    run([f"{folder}/modaldeform", "t.h5", "v", "-q"])
+    with h5py.File("a2.h5") as f:
+        u = basis_file.node_modes(f["shapes/0000"]).astype("f8")
+    with h5py.File("u.h5", "w", libver=("earliest", "v108")) as f:
+        f.attrs.update(modal_type="snapshots", modal_version="1.0")
+        f["displacements"] = u
+    with open("c.U", "wb") as f:
+        f.write(struct.pack("<ii", u.shape[1] * 3, 2) + u.reshape(2, -1).astype("<f8").tobytes())
+
+
+def put(name, lines):
+    with open(name, "w", encoding="utf-8") as f:
+        f.write("\n".join(lines) + "\n")
+
+
+def files_below(folder="."):
+    """{name: contents, or where a link leads} of all files."""
+    found = {}
+    for place, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.relpath(os.path.join(place, name), folder)
+            if os.path.islink(os.path.join(folder, path)):
+                found[path] = os.readlink(os.path.join(folder, path))
+            else:
+                with open(os.path.join(folder, path), "rb") as f:
+                    found[path] = f.read()
+    return found
+
+
+def fresh(source):
+    """The current folder becomes a copy of another one."""
+    for name in os.listdir("."):
+        shutil.rmtree(name) if os.path.isdir(name) and not os.path.islink(name) else os.remove(name)
+    shutil.copytree(source, ".", dirs_exist_ok=True)
