@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# basis.h5 and traj.h5: units, h5py as a second reader, the fuzz corpus.
+# basis.h5 and traj.h5: units, h5py as a second reader, damaged files.
 add_library(modal_test_files STATIC unit/file_samples.c unit/file_damage.c)
 target_link_libraries(modal_test_files PUBLIC modal_formats PkgConfig::CMOCKA)
 target_compile_definitions(modal_test_files PUBLIC TEST_FILES="${CMAKE_CURRENT_SOURCE_DIR}/files")
@@ -9,31 +9,6 @@ foreach(name test_basis_file test_trajectory_file test_chunks)
     modal_unit_test(${name} modal_test_files)
     set_tests_properties(unit.${name} PROPERTIES LABELS "unit;formats")
   endif()
-endforeach()
-
-# make_file_corpus rewrites the seeds: tests/make_file_corpus ../tests/fuzz/corpus
-add_executable(make_file_corpus ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/make_file_corpus.c)
-target_link_libraries(make_file_corpus PRIVATE modal_test_files)
-set_target_properties(make_file_corpus PROPERTIES
-                      RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-foreach(format basis trajectory sequence scene snapshots checkpoint)
-  set(name fuzz_${format})
-  if(MODAL_FUZZ)
-    # HDF5 itself is not instrumented; the fuzzer sees our checks only.
-    add_executable(${name} ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/${name}.c)
-    target_compile_options(${name} PRIVATE -fsanitize=fuzzer,address,undefined)
-    target_link_options(${name} PRIVATE -fsanitize=fuzzer,address,undefined)
-    set(arguments -runs=0)
-  else()
-    add_executable(${name} ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/${name}.c
-                   ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/replay.c)
-    set(arguments)
-  endif()
-  target_link_libraries(${name} PRIVATE modal_formats modal_scenes)
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  add_test(NAME fuzz.${format} COMMAND ${name} ${arguments}
-           ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${format})
-  set_tests_properties(fuzz.${format} PROPERTIES LABELS fuzz TIMEOUT 120)
 endforeach()
 
 modal_unit_test(test_inputs_broken modal_test_files modal_scenes modal_materials)

@@ -69,7 +69,7 @@ static modal_status place_objects(const char *path, modal_basis *basis, modal_er
 {
     modal_status status = MODAL_OK;
     modal_series list = {0};
-    MODAL_TRY(modal_series_read_csv(path, 8, &list, err));
+    MODAL_TRY(modal_list_read_csv(path, 8, &list, err));
     if (list.n_rows > INT32_MAX)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: too many objects, %lld", path, (long long)list.n_rows);
     const int32_t n = (int32_t)list.n_rows;
@@ -144,8 +144,8 @@ int main(int argc, char **argv)
     MODAL_TRY(add_provenance(&t, &basis, &err));
     MODAL_TRY(modal_basis_write(output.temporary, &basis, &err));
     MODAL_TRY(tool_output_complete(&output, &err));
-    tool_note(&t, "%d objects of %d shapes, %lld modes in all", basis.n_objects, basis.n_shapes,
-              (long long)modal_basis_mode_offsets(&basis, NULL));
+    tool_note(&t, "%d object%s of %d shape%s, %lld modes in all", basis.n_objects, basis.n_objects == 1 ? "" : "s",
+              basis.n_shapes, basis.n_shapes == 1 ? "" : "s", (long long)modal_basis_mode_offsets(&basis, NULL));
 done:
     tool_output_name_error(&output, &err);
     tool_output_discard(&output);

@@ -73,8 +73,9 @@ static modal_status parse_row(const field *fields, int n, double *row, const cha
     return MODAL_OK;
 }
 
-modal_status modal_series_parse_csv(const char *text, int64_t length, const char *name,
-                                    int n_values, modal_series *series, modal_error *err)
+/* is_series: the first column increases, and there are two rows. */
+static modal_status parse(const char *text, int64_t length, const char *name, int n_values, int is_series,
+                          modal_series *series, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int columns = n_values + 1;
@@ -106,7 +107,7 @@ modal_status modal_series_parse_csv(const char *text, int64_t length, const char
         }
         may_be_header = 0;
         MODAL_TRY(parse_row(fields, columns, row, name, line_number, err));
-        if (series->n_rows > 0 && !(row[0] > series->times[series->n_rows - 1]))
+        if (is_series && series->n_rows > 0 && !(row[0] > series->times[series->n_rows - 1]))
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s:%lld: the time must increase, %.17g after %.17g",
                        name, (long long)line_number, row[0], series->times[series->n_rows - 1]);
         MODAL_TRY(modal_grow(&series->times, &time_capacity, series->n_rows + 1, sizeof(double),
@@ -118,23 +119,38 @@ modal_status modal_series_parse_csv(const char *text, int64_t length, const char
                (size_t)n_values * sizeof(double));
         series->n_rows++;
     }
-    if (series->n_rows < 2)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: needs at least 2 lines of numbers, %lld", name,
-                   (long long)series->n_rows);
+    if (series->n_rows < 1 + is_series)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: needs at least %s of numbers, %lld", name,
+                   is_series ? "2 lines" : "a line", (long long)series->n_rows);
 done:
     if (status != MODAL_OK) modal_series_free(series);
+    return status;
+}
+
+modal_status modal_series_parse_csv(const char *text, int64_t length, const char *name,
+                                    int n_values, modal_series *series, modal_error *err)
+{
+    return parse(text, length, name, n_values, 1, series, err);
+}
+
+static modal_status load(const char *path, int n_values, int is_series, modal_series *series, modal_error *err)
+{
+    char *data = NULL;
+    int64_t length = 0;
+    memset(series, 0, sizeof *series);
+    modal_status status = modal_file_load(path, &data, &length, err);
+    if (status == MODAL_OK) status = parse(data, length, path, n_values, is_series, series, err);
+    modal_free(&data);
     return status;
 }
 
 modal_status modal_series_read_csv(const char *path, int n_values, modal_series *series,
                                    modal_error *err)
 {
-    char *data = NULL;
-    int64_t length = 0;
-    memset(series, 0, sizeof *series);
-    modal_status status = modal_file_load(path, &data, &length, err);
-    if (status == MODAL_OK)
-        status = modal_series_parse_csv(data, length, path, n_values, series, err);
-    modal_free(&data);
-    return status;
+    return load(path, n_values, 1, series, err);
+}
+
+modal_status modal_list_read_csv(const char *path, int n_values, modal_series *list, modal_error *err)
+{
+    return load(path, n_values, 0, list, err);
 }

@@ -37,4 +37,7 @@ modal_status modal_series_read_csv(const char *path, int n_values, modal_series 
 modal_status modal_series_parse_csv(const char *text, int64_t length, const char *name,
                                     int n_values, modal_series *series, modal_error *err);
 
+/* A list that is no series: the first column (`times`) holds any numbers, and one row is enough. */
+modal_status modal_list_read_csv(const char *path, int n_values, modal_series *list, modal_error *err);
+
 #endif

@@ -51,7 +51,7 @@ static int is_limited(void)
 static int leaves_reserve(int64_t bytes)
 {
     static _Atomic int64_t taken;
-    if (!is_limited() || (taken += bytes) < 1 << 20) return 1;
+    if (!is_limited() || (bytes < 1 << 20 && atomic_fetch_add(&taken, bytes) + bytes < 1 << 20)) return 1;
     taken = 0;
     return modal_address_space_left() - MODAL_RESERVE > bytes;
 }

@@ -5,6 +5,10 @@
 #include <complex.h>
 #include <math.h>
 
+#ifndef CMPLX /* glibc has it for GCC only */
+#define CMPLX(real, imaginary) __builtin_complex((double)(real), (double)(imaginary))
+#endif
+
 enum { SERIES_TERMS = 40 }; /* the last one is below 2^40 / 40! = 1e-36 */
 
 /* sigma^2 - k as high + low: near critical damping and for long times the last bits of the root

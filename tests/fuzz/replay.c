@@ -12,13 +12,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 extern uint64_t fuzz_digest __attribute__((weak));
 static int prints;
 
-/* For a sanitizer: HDF5 1.10 forgets the header of an object whose checksum is wrong (its metadata cache reads it in
- * H5C_protect); to name that function alone, stacks have to be whole. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) { return "leak:H5C_protect\n"; }
-const char *__asan_default_options(void);
-const char *__asan_default_options(void) { return "fast_unwind_on_malloc=0:print_suppressions=0"; }
-
 static int replay(const char *path)
 {
     FILE *file = fopen(path, "rb");

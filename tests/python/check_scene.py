@@ -420,7 +420,15 @@ def manners():
     for parent in ("1,0,1,0,0,0,0,0,0", "1,0,2,0,0,0,0,0,0", "1,3,0,0,0,0,0,0,0", "2,0,0,0,0,0,0,0,0"):
         open("bad.csv", "w").write("0,0,-1,0,0,0,0,0,0\n" + parent + "\n")
         assert "object 1: " in run("modalplace", "bad.csv", "bad.h5", "bar.h5", code=3).stderr
+    open("bad.csv", "w").write("0,0,-1,0,0,0,0,0,0\n0,0,-1,0,0,0,0,0,0\n")
+    assert "bad.csv: object 1: objects count from 0 in order, 0\n" in run("modalplace", "bad.csv", "bad.h5", "bar.h5", code=3).stderr
+    open("bad.csv", "w").write("object,shape,parent,x,y,z,rx,ry,rz\n")
+    assert "bad.csv: needs at least a line of numbers, 0\n" in run("modalplace", "bad.csv", "bad.h5", "bar.h5", code=3).stderr
     assert not os.path.exists("bad.h5")
+    open("one.csv", "w").write("0,0,-1,1,2,3,0,0,0\n")
+    assert "modalplace: 1 object of 1 shape, " in run("modalplace", "one.csv", "one.h5", "bar.h5").stderr
+    with h5py.File("one.h5") as file:
+        assert np.array_equal(file["objects/rest_frame"][0, :, 3], [1, 2, 3])
 
     # a motion that cannot go on: where, when, what to try; the part that is done only when asked for
     wild = dict(good, newton={"iterations": 8, "halvings": 1}, wind={"velocity": [0, 0, 0]},
