@@ -2,6 +2,13 @@
 modal_unit_test(test_devices modal_kernels)
 modal_unit_test(test_deform modal_deform modal_kernels modal_test_synthetic Threads::Threads)
 modal_unit_test(test_deform_large modal_deform modal_kernels modal_test_synthetic Threads::Threads)
+if(NOT MODAL_SANITIZE) # whose frames are larger
+  modal_unit_test(test_small_stacks modal_test_files modal_scenes modal_materials modal_deform Threads::Threads)
+  if(MODAL_HAVE_MODES)
+    target_link_libraries(test_small_stacks PRIVATE modal_modes)
+    target_compile_definitions(test_small_stacks PRIVATE MODAL_HAVE_MODES)
+  endif()
+endif()
 
 # Not a test: results a second in main memory against a plain copy. Its quick mode is one.
 add_executable(bench_engine ${CMAKE_SOURCE_DIR}/tests/bench/bench_engine.c)

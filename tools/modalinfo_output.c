@@ -8,10 +8,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "formats/json/json_place.h"
 #include "formats/json/json_text.h"
+#include "formats/meshes/text_reader.h"
 #include "formats/sequences/sequence.h"
 #include "formats/sequences/sequence_vtkhdf.h"
 #include "lib/base/disk.h"
+#include "lib/base/memory.h"
 #include "tools/modalinfo.h"
 
 static modal_status join(char path[PATH_MAX], const char *folder, const char *name, modal_error *err)
@@ -28,8 +31,9 @@ static modal_status read_manifest(const char *path, char folder[PATH_MAX], json_
     modal_status status = MODAL_OK;
     char name[PATH_MAX];
     struct stat info;
-    json_error_t where;
-    FILE *file = NULL;
+    modal_json_source source = {.name = name, .err = err};
+    char *data = NULL, *copy = NULL;
+    int64_t length = 0;
     *manifest = NULL;
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
         MODAL_TRY(join(folder, path, ".", err));
@@ -41,11 +45,8 @@ static modal_status read_manifest(const char *path, char folder[PATH_MAX], json_
         snprintf(folder, PATH_MAX, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
         snprintf(name, sizeof name, "%s", path);
     }
-    file = modal_disk_stream(name);
-    if (!file) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot open, %s", name, strerror(errno));
-    *manifest = json_loadf(file, JSON_REJECT_DUPLICATES, &where);
-    if (!*manifest)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s:%d: %s", name, where.line, where.text);
+    MODAL_TRY(modal_file_load(name, &data, &length, err));
+    MODAL_TRY(modal_json_parse(&source, data, (size_t)length, &copy, manifest));
     const char *type = json_string_value(json_object_get(*manifest, "modal_type"));
     const char *version = json_string_value(json_object_get(*manifest, "modal_version"));
     if (!type || strcmp(type, "manifest") != 0)
@@ -55,7 +56,8 @@ static modal_status read_manifest(const char *path, char folder[PATH_MAX], json_
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: modal_version: unsupported, %s", name,
                    version ? version : "absent");
 done:
-    if (file) fclose(file);
+    modal_free(&data);
+    modal_free(&copy);
     if (status != MODAL_OK) {
         json_decref(*manifest);
         *manifest = NULL;

@@ -84,6 +84,18 @@ static const char *find(const char *text, const char *path)
     return at;
 }
 
+/* Where values are nested too deep: the parser calls itself for each of them, on stacks that may be small. */
+static const char *too_deep(const char *text)
+{
+    int depth = 0;
+    for (const char *c = text; *c;) {
+        depth += (*c == '[' || *c == '{') - (*c == ']' || *c == '}');
+        if (depth > MODAL_JSON_DEPTH) return c;
+        c = *c == '"' ? skip_string(c) : c + 1;
+    }
+    return NULL;
+}
+
 modal_status modal_json_parse(modal_json_source *source, const char *text, size_t length, char **copy, json_t **json)
 {
     modal_status status = MODAL_OK;
@@ -92,6 +104,12 @@ modal_status modal_json_parse(modal_json_source *source, const char *text, size_
     if (memchr(text, '\0', length)) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: a NUL byte, no text", source->name);
     MODAL_TRY(modal_copy_text(copy, text, length, err));
     source->text = strncmp(*copy, "\xef\xbb\xbf", 3) == 0 ? *copy + 3 : *copy;
+    const char *deep = too_deep(source->text);
+    if (deep) {
+        int line = 1;
+        for (const char *c = source->text; c < deep; c++) line += *c == '\n';
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s:%d: nested more than %d deep, %c", source->name, line, MODAL_JSON_DEPTH, *deep);
+    }
     *json = json_loads(source->text, JSON_REJECT_DUPLICATES, &why);
     if (!*json)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s:%d: %s", source->name, why.line > 0 ? why.line : 1, why.text);

@@ -15,11 +15,11 @@ typedef struct modal_json_source {
     modal_error *err;
 } modal_json_source;
 
-enum { MODAL_JSON_PATH = 192 };
+enum { MODAL_JSON_PATH = 192, MODAL_JSON_DEPTH = 100 };
 
 /* Reads JSON without duplicate keys out of a text of `length` bytes (a byte order mark is passed over), sets
  * source->text, and returns the copy that this points into; the caller frees it, and gives *json to json_decref.
- * MODAL_ERROR_INPUT "scene.json:12: what". */
+ * MODAL_ERROR_INPUT "scene.json:12: what", also for objects and arrays nested more than MODAL_JSON_DEPTH deep. */
 modal_status modal_json_parse(modal_json_source *source, const char *text, size_t length, char **copy, json_t **json);
 
 /* A value and the way to it, "/objects/3/frame". */

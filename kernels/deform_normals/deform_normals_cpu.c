@@ -38,7 +38,7 @@ modal_status modal_deform_normals_cpu(const modal_deform_task *deform,
         for (int64_t i = 0; i < 12; i++)
             frames[(group * 12 + i) * lanes + lane] = deform->frames[from * 12 + i];
     }
-    modal_normals_with_product(deform, normals, q, frames);
+    MODAL_TRY(modal_normals_with_product(deform, normals, q, frames, err));
 done:
     modal_free(&q);
     modal_free(&frames);

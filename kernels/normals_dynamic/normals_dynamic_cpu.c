@@ -36,6 +36,7 @@ typedef struct columns_of {
     const float *positions[LANES_MAX];
     float *normals[LANES_MAX];
     const float *whole; /* all units turned, [units, LANES, 3, LANES], or NULL: with the store */
+    float *staged;      /* the thread's units of the store, [n_slots, LANES, 3, LANES] */
     /* Where positions are made on the way, instead of read: */
     const modal_deform_task *deform; /* else NULL */
     const float *q, *frames;         /* of the lanes, [n_modes][LANES] and [12][LANES] */
@@ -184,6 +185,24 @@ static void fence(int streamed)
 #endif
 }
 
+/* Floats of one thread's store: too much for the stacks of other programs' threads. */
+static int64_t staged_floats(int64_t n_vertices, int lanes)
+{
+    const int64_t n = n_vertices < STAGED_VERTICES ? n_vertices : STAGED_VERTICES;
+    return (n + lanes - 1) / lanes * lanes * lanes * 3;
+}
+
+static modal_status allocate_stores(int64_t n_vertices, int lanes, int parallel, float **stores, modal_error *err)
+{
+    return modal_alloc(stores, (parallel ? omp_get_max_threads() : 1) * staged_floats(n_vertices, lanes),
+                       sizeof **stores, "staged positions", err);
+}
+
+static float *store_of_thread(float *stores, int64_t n_vertices, int lanes, int parallel)
+{
+    return stores ? stores + (parallel ? omp_get_thread_num() : 0) * staged_floats(n_vertices, lanes) : NULL;
+}
+
 /* Whether all columns of an output begin on a line, as writing past the caches asks for. */
 static int on_lines(const float *output, int64_t n_vertices)
 {
@@ -236,7 +255,9 @@ static int normals_of_scattered(const modal_normals_dynamic_task *task, int arou
 modal_status modal_normals_dynamic_cpu(const modal_normals_dynamic_task *task,
                                        modal_stream *stream, modal_error *err)
 {
-    (void)stream, (void)err;
+    (void)stream;
+    modal_status status = MODAL_OK;
+    float *stores = NULL;
     stage_units *stage;
     normals_of_columns *of_columns;
     normals_of_column *of_column;
@@ -249,12 +270,14 @@ modal_status modal_normals_dynamic_cpu(const modal_normals_dynamic_task *task,
     if (task->n_columns > lanes / 4 && !modal_normals_order_is_local(task) &&
         normals_of_scattered(task, around))
         return MODAL_OK;
+    if (task->n_columns > lanes / 4) MODAL_TRY(allocate_stores(n, lanes, parallel, &stores, err));
 #pragma omp parallel for collapse(2) schedule(dynamic) if (parallel)
     for (int64_t run = 0; run < n_runs; run++)
         for (int64_t group = 0; group < n_groups; group++) {
             const int64_t begin = run * size, end = begin + size < n ? begin + size : n;
-            const columns_of columns = group_of(task, group, lanes, around);
+            columns_of columns = group_of(task, group, lanes, around);
             if (columns.count > lanes / 4) {
+                columns.staged = store_of_thread(stores, n, lanes, parallel);
                 of_columns(task, &columns, begin, end);
                 fence(around);
                 continue;
@@ -262,7 +285,9 @@ modal_status modal_normals_dynamic_cpu(const modal_normals_dynamic_task *task,
             for (int c = 0; c < columns.count; c++)
                 of_column(task, columns.positions[c], columns.normals[c], begin, end);
         }
-    return MODAL_OK;
+done:
+    modal_free(&stores);
+    return status;
 }
 
 /* ---- with the product, kernels/deform_normals/deform_normals.h ---- */
@@ -275,10 +300,11 @@ int64_t modal_normals_columns_of_group(void)
     return choose(&stage, &of_columns, &of_column);
 }
 
-void modal_normals_with_product(const modal_deform_task *deform,
-                                const modal_normals_dynamic_task *normals, const float *q,
-                                const float *frames)
+modal_status modal_normals_with_product(const modal_deform_task *deform, const modal_normals_dynamic_task *normals,
+                                        const float *q, const float *frames, modal_error *err)
 {
+    modal_status status = MODAL_OK;
+    float *stores = NULL;
     stage_units *stage;
     normals_of_columns *of_columns;
     normals_of_column *of_column;
@@ -289,6 +315,7 @@ void modal_normals_with_product(const modal_deform_task *deform,
                        on_lines(deform->positions, n) && on_lines(normals->normals, n);
     const int parallel = n * deform->n_columns > 32768;
     const int64_t size = run_of(n, n_groups, parallel), n_runs = (n + size - 1) / size;
+    MODAL_TRY(allocate_stores(n, lanes, parallel, &stores, err));
 #pragma omp parallel for collapse(2) schedule(dynamic) if (parallel)
     for (int64_t run = 0; run < n_runs; run++)
         for (int64_t group = 0; group < n_groups; group++) {
@@ -297,6 +324,7 @@ void modal_normals_with_product(const modal_deform_task *deform,
             columns_of columns = {.n_vertices = n,
                                   .stream = around,
                                   .count = left < lanes ? (int)left : lanes,
+                                  .staged = store_of_thread(stores, n, lanes, parallel),
                                   .deform = deform,
                                   .q = q + group * deform->n_modes * lanes,
                                   .frames = frames + group * 12 * lanes};
@@ -308,4 +336,7 @@ void modal_normals_with_product(const modal_deform_task *deform,
             of_columns(normals, &columns, begin, begin + size < n ? begin + size : n);
             fence(around);
         }
+done:
+    modal_free(&stores);
+    return status;
 }

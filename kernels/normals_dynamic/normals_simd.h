@@ -238,7 +238,7 @@ TARGET static void NAME(stage_units)(const columns_of *columns, float *whole, in
 }
 
 typedef struct NAME(store_of) {
-    float staged[STAGED_VERTICES * 3 * LANES] __attribute__((aligned(64)));
+    float *staged;
     float out[3 * LANES * LANES] __attribute__((aligned(64)));
     int32_t held[STAGED_VERTICES / LANES];
     int64_t n_staged;
@@ -267,7 +267,7 @@ NAME(normals_from)(const modal_normals_dynamic_task *task, const columns_of *col
                    int64_t end, const positions_are are)
 {
     const int32_t *corners = task->corners;
-    NAME(store_of) store;
+    NAME(store_of) store = {.staged = columns->staged};
     int64_t v = begin;
     int scattered = 0;
     for (int i = 0; i < STAGED_VERTICES / LANES; i++) store.held[i] = -1;
