@@ -12,5 +12,14 @@ foreach(case convert surfaces geometry pipeline)
   set_tests_properties(cli.modalmesh_${case} PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
 endforeach()
 
+if(TARGET modalpack)
+  foreach(case files cad)
+    add_test(NAME cli.units_${case} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_units.py ${case}
+             ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
+    set_tests_properties(cli.units_${case} PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
+  endforeach()
+  set_tests_properties(cli.units_cad PROPERTIES LABELS clients)
+endif()
+
 modal_unit_test(test_mesh_surface_check modal_meshes modal_mesh)
 target_link_options(test_mesh_surface_check PRIVATE -Wl,--wrap=aligned_alloc -Wl,--wrap=free)

@@ -10,6 +10,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "formats/meshes/cad_unit.h"
 #include "formats/meshes/mesh_read.h"
 #include "formats/meshes/msh_write.h"
 #include "formats/meshes/surface_read.h"
@@ -22,19 +23,21 @@
 #include "tools/common/files.h"
 #include "tools/common/output.h"
 #include "tools/common/tool.h"
+#include "tools/common/units.h"
 #include "tools/modalmesh.h"
 #include "tools/modalmesh_report.h"
 
 static const tool_option options[] = {
     {"engine", 0, "gmsh|tetgen", NULL,
      "What meshes: gmsh or tetgen. Default: tetgen for surfaces where it is there, gmsh otherwise.", 0},
-    {"size", 0, "H", NULL, "Length of the edges that is wanted, in m.", 0},
+    {"size", 0, "H", NULL, "Length of the edges that is wanted, in m, whatever the file's unit.", 0},
     {"nodes", 0, "N", NULL, "Not more nodes than this, and 90 % of it where eight tries find a size for that.",
      0},
     {"order", 0, "1|2", NULL,
      "Linear or quadratic elements (default 1; of a volume mesh that is linear tetrahedra, 2 adds the "
      "middles of the edges).",
      0},
+    TOOL_OPTIONS_UNITS("which are all but .step and .iges; OUT.msh is in metres."),
     {"patches", 0, "DEGREES", NULL,
      "Make a group patch_I of each part of the surface that is bounded by edges sharper than this.", 0},
     {"repair", 0, NULL, NULL,
@@ -84,6 +87,8 @@ typedef enum input_kind { SURFACE, GEOMETRY, VOLUME } input_kind;
 typedef struct request {
     const char *input, *output; /* output NULL: --check only */
     const char *materials;      /* or NULL */
+    tool_units units;
+    char said_unit[MODAL_CAD_UNIT]; /* by the file itself, or empty */
     input_kind kind;
     const char *engine;
     double size, patch_angle, time_limit; /* patch_angle in radians, < 0: none */
@@ -125,6 +130,7 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
     r->kind = find_kind(r->input);
     r->repair = tool_count(a, "repair");
     r->check = tool_count(a, "check");
+    MODAL_TRY(tool_units_read(a, &r->units, err));
     MODAL_TRY(tool_number(a, "size", 1e-300, 1e300, &r->size, err));
     MODAL_TRY(tool_integer(a, "nodes", 4, INT32_MAX, &r->n_nodes, err));
     MODAL_TRY(tool_integer(a, "order", 1, 2, &r->order, err));
@@ -164,6 +170,7 @@ static modal_status prepare_surface(tool *t, const request *r, modal_surface_mes
     int64_t n_collapsed = 0;
     double start = tool_seconds();
     MODAL_TRY(modal_surface_read(r->input, surface, &n_collapsed, err));
+    modal_surface_mesh_to_metres(surface, r->units.unit, r->units.scale);
     tool_stage(t, "read surface", tool_seconds() - start, -1);
     if (n_collapsed > 0)
         tool_warn(t, "%s: triangles with one vertex twice left out, %lld", r->input, (long long)n_collapsed);
@@ -190,6 +197,7 @@ static modal_status mesh_surface(tool *t, const request *r, const modal_surface_
     modalmesh_order order = {.path = r->input, .surface = surface, .volume = fabs(summary->volume),
                              .size = r->size, .n_nodes = r->n_nodes, .order = r->order == 2 ? 2 : 1};
     MODAL_TRY(modalmesh_explain(r->input, surface, summary, err));
+    tool_say_box(t, r->input, &r->units, 0, summary->box_min, summary->box_max);
     MODAL_TRY(modal_alloc_zero(&patch, surface->n_triangles, sizeof *patch, "patches", err));
     order.n_patches = 1;
     if (r->patch_angle >= 0) {
@@ -246,7 +254,30 @@ static void note_included(const char *path, int depth)
     modal_free(&script);
 }
 
-static modal_status make_mesh(tool *t, const request *r, modal_volume_mesh *mesh, int *is_sound,
+/* The unit of a geometry: STEP and IGES say it, and Gmsh makes millimetres of whatever that is. Of others nothing is
+ * known but --unit. */
+static modal_status find_unit(tool *t, request *r, modalmesh_order *order, modal_error *err)
+{
+    static const char *const names[MODAL_UNITS] = {"M", "CM", "MM", "UM", "INCH", "FT"};
+    modal_status status = MODAL_OK;
+    const int says = modal_is_step(r->input) || modal_is_iges(r->input);
+    if (says) MODAL_TRY(modal_cad_unit(r->input, r->said_unit, err));
+    if (*r->said_unit && r->units.is_given)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--unit: %s says its own unit, %s (--scale changes the size)", r->input,
+                   r->said_unit);
+    if (says && !*r->said_unit && modal_is_iges(r->input))
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: says no unit of length, field 14 of its global section is empty", r->input);
+    if (says && !*r->said_unit && !r->units.is_given)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: says no unit of length; give it, --unit mm for instance", r->input);
+    if (*r->said_unit) tool_note(t, "%s: its unit is the %s", r->input, r->said_unit);
+    /* A STEP file without a unit: Gmsh takes its numbers for millimetres, and so leaves them as they are. */
+    order->unit = says ? "MM" : names[r->units.unit - modal_units];
+    order->metres = (*r->said_unit ? 1e-3 : r->units.unit->metres) * r->units.scale;
+done:
+    return status;
+}
+
+static modal_status make_mesh(tool *t, request *r, modal_volume_mesh *mesh, int *is_sound,
                               modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -256,13 +287,17 @@ static modal_status make_mesh(tool *t, const request *r, modal_volume_mesh *mesh
     if (r->kind == VOLUME) {
         start = tool_seconds();
         MODAL_TRY(modal_mesh_read(r->input, mesh, err));
+        tool_mesh_to_metres(t, r->input, &r->units, mesh);
         tool_stage(t, "read mesh", tool_seconds() - start, -1);
         goto done;
     }
     if (r->kind == SURFACE) {
         MODAL_TRY(prepare_surface(t, r, &surface, &summary, err));
         *is_sound = modal_surface_is_sound(&summary);
-        if (!r->output) goto done;
+        if (!r->output) {
+            tool_say_box(t, r->input, &r->units, 0, summary.box_min, summary.box_max);
+            goto done;
+        }
     } else if (access(r->input, R_OK) != 0) {
         /* Gmsh makes an empty model of a file that is not there. */
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot be read", r->input);
@@ -276,6 +311,7 @@ static modal_status make_mesh(tool *t, const request *r, modal_volume_mesh *mesh
     } else {
         modalmesh_order order = {.path = r->input, .size = r->size, .n_nodes = r->n_nodes,
                                  .order = r->order == 2 ? 2 : 1};
+        MODAL_TRY(find_unit(t, r, &order, err));
         MODAL_TRY(modalmesh_run(t, r->engine, &order, r->time_limit, mesh, &library, err));
     }
     tool_stage(t, r->engine, library, -1);
@@ -306,6 +342,7 @@ static modal_status finish_mesh(tool *t, const request *r, modal_volume_mesh *me
     if (summary.dropped_nodes > 0 && r->kind == VOLUME)
         tool_warn(t, "%s: nodes in no element dropped, %lld", r->input, (long long)summary.dropped_nodes);
     if (r->check || tool_count(&t->arguments, "report")) modalmesh_report_mesh(t, mesh, &summary, r->check);
+    if (r->kind != SURFACE) tool_say_box(t, r->input, &r->units, *r->said_unit != 0, summary.box_min, summary.box_max);
     if (!r->check)
         tool_note(t, "%lld nodes, %lld elements, %d groups, volume %.6g m^3", (long long)mesh->n_nodes,
                   (long long)mesh->n_elements, mesh->n_groups, summary.volume);

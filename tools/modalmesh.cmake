@@ -2,7 +2,7 @@
 # Gmsh's library (GPL) and TetGen's (AGPL, C++), each where it is found, in a module of its own that
 # modalmesh loads when it needs it.
 add_executable(modalmesh modalmesh.c modalmesh_child.c modalmesh_new.c modalmesh_report.c
-               modalmesh_materials.c)
+               modalmesh_materials.c common/units.c)
 target_link_libraries(modalmesh PRIVATE modal_tool modal_meshes modal_mesh OpenMP::OpenMP_C
                       ${CMAKE_DL_LIBS} m)
 install(TARGETS modalmesh RUNTIME)

@@ -26,6 +26,8 @@ typedef struct modalmesh_order {
     int32_t n_shells;
     const int32_t *outer;              /* [n_shells] the solid's outer shell that a cavity is in; itself if none */
     double volume;                     /* m^3 of the solids */
+    double metres;                     /* that the unit of the path has, its scale included; surfaces are in metres */
+    const char *unit;                  /* Gmsh's name for that of the path: "MM" */
     double size;                       /* edge length wanted, m; 0: the library's choice */
     int64_t n_nodes;                   /* at most, 0: any number; modalmesh_run's affair */
     int order;                         /* 1 or 2 */

@@ -212,6 +212,7 @@ static modal_status take_nodes(const modalmesh_order *order, modal_volume_mesh *
     MODAL_TRY(modal_alloc(&mesh->node_tags, (int64_t)n, sizeof *mesh->node_tags, "nodes", err));
     memcpy(mesh->nodes, coordinates, 3 * n * sizeof *coordinates);
     mesh->n_nodes = (int64_t)n;
+    for (size_t i = 0; i < 3 * n && !order->surface; i++) mesh->nodes[i] *= order->metres;
     for (size_t i = 0; i < n; i++) mesh->node_tags[i] = (int64_t)tags[i];
     for (size_t i = 0; i < n; i++)
         MODAL_TRY(modal_tag_table_add(table, mesh->node_tags, (int32_t)i, &earlier, err));
@@ -358,6 +359,7 @@ static modal_status open_geometry(const modalmesh_order *order, modal_error *err
     modal_status status = MODAL_OK;
     char **lines = NULL;
     size_t n = 0;
+    GMSH("option", gmshOptionSetString("Geometry.OCCTargetUnit", order->unit, &code));
     GMSH("log", gmshLoggerStart(&code));
     GMSH("cannot be read", gmshOpen(order->path, &code));
     GMSH("log", gmshLoggerGet(&lines, &n, &code));
@@ -386,8 +388,9 @@ modal_status modalmesh_gmsh(const modalmesh_order *order, modal_volume_mesh *mes
     GMSH("option", gmshOptionSetNumber("General.NumThreads", 1, &code));
     GMSH("option", gmshOptionSetNumber("Mesh.SaveAll", 1, &code));
     if (order->size > 0) {
-        GMSH("option", gmshOptionSetNumber("Mesh.MeshSizeMax", order->size, &code));
-        GMSH("option", gmshOptionSetNumber("Mesh.MeshSizeMin", order->surface ? order->size : 0, &code));
+        const double size = order->surface ? order->size : order->size / order->metres;
+        GMSH("option", gmshOptionSetNumber("Mesh.MeshSizeMax", size, &code));
+        GMSH("option", gmshOptionSetNumber("Mesh.MeshSizeMin", order->surface ? size : 0, &code));
     }
     if (order->surface) {
         MODAL_TRY(order->size > 0 ? remesh_surface(order, err) : give_surface(order, err));

@@ -42,6 +42,9 @@ static const tool_option options[] = {
     {"surface", 0, "FINE", NULL,
      "Deform this finer surface, embedded in the solid, instead of the solid's own boundary: "
      ".obj, .stl, .ply or .off. With several meshes: one for each, in their order.", TOOL_REPEATABLE | TOOL_READS},
+    TOOL_OPTIONS_UNITS("of MESH and of --surface."),
+    {"surface-unit", 0, "m|cm|mm|um|in|ft", NULL,
+     "Unit of length of --surface, where it is another one than that of MESH.", 0},
     {"mass", 0, "consistent|lumped", "consistent", "Mass matrix: consistent or lumped.", 0},
     {"snapshots", 0, "FILE", NULL,
      "A basis of these motions instead (proper orthogonal decomposition): snapshots.h5 with displacements "
@@ -104,8 +107,9 @@ static const tool_program program = {
     .input_traits = TOOL_READS,
     .output = -1,
     .output_traits = TOOL_WRITES,
-    .notes = "MESH is one of formats/meshes.md (.msh, .veg, .inp, .mesh, .meshb, .node, .vtk, .vtu), in metres, of\n"
-             "tetrahedra of 4 or 10 nodes, hexahedra of 8 or 20, wedges, pyramids. Units are SI throughout.\n"
+    .notes = "MESH is one of formats/meshes.md (.msh, .veg, .inp, .mesh, .meshb, .node, .vtk, .vtu), of\n"
+             "tetrahedra of 4 or 10 nodes, hexahedra of 8 or 20, wedges, pyramids. It is in metres, or in --unit;\n"
+             "all that options give, places of --fixed among them, is SI, as is the basis.\n"
              "Several meshes make a basis of several shapes, each mesh (or with --shapes part of it) an object.",
     .examples = "modalpack fork.msh fork.h5 --young 2.06e11 --poisson 0.29 --density 7850 --fixed stem_end\n"
                 "modalpack bridge.veg bridge.h5 --fixed bridge.bou --surface bridge.obj --modes 30",
@@ -155,6 +159,10 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
                    .reduced_forces = tool_count(a, "reduced-forces")};
     MODAL_TRY(tool_integer(a, "modes", 1, 1000000, &r->n_modes, err));
     MODAL_TRY(tool_integer(a, "derivatives", 1, 1000, &r->n_linear, err));
+    MODAL_TRY(tool_units_read(a, &r->units, err));
+    r->surface_units = r->units;
+    if (tool_count(a, "surface-unit") && !r->surface_path) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--surface-unit: needs --surface");
+    if (tool_count(a, "surface-unit")) MODAL_TRY(tool_unit_read(a, "surface-unit", &r->surface_units.unit, err));
     const int counted = tool_count(a, "modes"), by_energy = tool_count(a, "energy");
     if (!r->snapshots_path && by_energy) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--energy: needs --snapshots");
     if ((r->snapshots_path != NULL) + (r->import_path != NULL) + (r->n_linear > 0) > 1)

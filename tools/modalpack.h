@@ -10,6 +10,7 @@
 #include "lib/reduced/derivatives.h"
 #include "tools/common/output.h"
 #include "tools/common/tool.h"
+#include "tools/common/units.h"
 
 /* What the command line asks for, checked as far as that goes without the mesh. */
 typedef enum shapes_kind { SHAPES_ONE, SHAPES_GROUPS, SHAPES_BODIES } shapes_kind;
@@ -19,6 +20,8 @@ typedef struct request {
     char **mesh_paths; /* mesh_path is one of them */
     shapes_kind shapes;
     const char *mesh_path, *basis_path, *surface_path; /* --surface, --snapshots, --import: those of mesh_path */
+    tool_units units; /* of the meshes */
+    tool_units surface_units; /* of --surface */
     int64_t n_modes;
     double young, poisson, density;
     int has_material;

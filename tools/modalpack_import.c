@@ -103,6 +103,10 @@ modal_status modalpack_import_surface(tool *t, const request *r, modal_shape *sh
     const double start = tool_seconds();
     MODAL_TRY(modal_surface_read(r->mesh_path, &surface, NULL, err));
     tool_stage(t, "read mesh", tool_seconds() - start, -1);
+    double low[3], high[3];
+    modal_surface_mesh_to_metres(&surface, r->units.unit, r->units.scale);
+    modal_find_box(surface.positions, surface.n_vertices, low, high);
+    tool_say_box(t, r->mesh_path, &r->units, 0, low, high);
     MODAL_TRY(read_columns(t, r, "vertices", surface.n_vertices, &matrix, err));
     const int32_t n = (int32_t)matrix.n_columns;
     status = modal_shape_surface_alone(&surface, n, matrix.values, shape, err);

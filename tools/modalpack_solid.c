@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modalpack: the solid, and the surface that will deform. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "lib/base/memory.h"
 #include "lib/mesh/boundary.h"
 #include "lib/mesh/check.h"
+#include "lib/mesh/measure.h"
 #include "lib/mesh/shape_surface.h"
 #include "tools/modalpack.h"
 
@@ -69,6 +71,50 @@ static void warn_of_locking(tool *t, const modal_volume_mesh *mesh)
     }
 }
 
+/* Of all elements; what a wrong unit or density shows in at once. */
+static modal_status say_mass(tool *t, const request *r, const modal_volume_mesh *mesh,
+                             const modal_mesh_summary *summary, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_rule_table rules = {0};
+    double mass = 0;
+    int64_t n_without = 0; /* elements without a material are refused later, where one is needed */
+    MODAL_TRY(modal_rule_table_init(mesh, &rules, err));
+    for (int64_t e = 0; e < mesh->n_elements; e++) {
+        const int32_t m = mesh->element_material[e];
+        if (m < 0) n_without++;
+        else mass += mesh->materials[m].density * modal_element_measure(mesh, e, &rules).volume;
+    }
+    json_t *all = json_object_get(t->report, "meshes");
+    if (!all) json_object_set_new(t->report, "meshes", all = json_array());
+    const double *low = summary->box_min, *high = summary->box_max;
+    json_t *entry = json_pack("{s:s, s:[[f, f, f], [f, f, f]], s:f}", "path", r->mesh_path, "box_m", low[0], low[1], low[2],
+                              high[0], high[1], high[2], "volume_m3", summary->volume);
+    json_array_append_new(all, entry);
+    if (n_without > 0) goto done;
+    tool_note(t, "mass %.6g kg", mass);
+    json_object_set_new(entry, "mass_kg", json_real(mass));
+done:
+    modal_rule_table_free(&rules);
+    return status;
+}
+
+/* A surface so much larger than the solid that carries it, or smaller, is in another unit. */
+static void warn_of_surface(tool *t, const request *r, const modal_volume_mesh *mesh, const modal_surface_mesh *fine)
+{
+    static const double far = 20;
+    double sizes[2] = {0, 0};
+    for (int i = 0; i < 2; i++) {
+        double low[3], high[3];
+        if (i == 0) modal_find_box(mesh->nodes, mesh->n_nodes, low, high);
+        else modal_find_box(fine->positions, fine->n_vertices, low, high);
+        for (int k = 0; k < 3; k++) sizes[i] = fmax(sizes[i], high[k] - low[k]);
+    }
+    if (sizes[1] > far * sizes[0] || sizes[0] > far * sizes[1])
+        tool_warn(t, "%s: %.4g m long, the solid %.4g m; is it in another unit (--surface-unit)?", r->surface_path, sizes[1],
+                  sizes[0]);
+}
+
 modal_status modalpack_read_solid(tool *t, const request *r, modal_shape *shape, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -76,6 +122,7 @@ modal_status modalpack_read_solid(tool *t, const request *r, modal_shape *shape,
     modal_volume_mesh *mesh = &shape->volume;
     double start = tool_seconds();
     MODAL_TRY(modal_mesh_read(r->mesh_path, mesh, err));
+    tool_mesh_to_metres(t, r->mesh_path, &r->units, mesh);
     status = modal_volume_mesh_check(mesh, &summary, err);
     if (status != MODAL_OK) {
         modal_error_context(err, "%s", r->mesh_path);
@@ -92,8 +139,10 @@ modal_status modalpack_read_solid(tool *t, const request *r, modal_shape *shape,
         tool_warn(t, "%s: bodies that do not touch, %d", r->mesh_path, summary.n_components);
     tool_note(t, "%lld nodes, %lld elements, volume %.6g m^3", (long long)mesh->n_nodes,
               (long long)mesh->n_elements, summary.volume);
+    tool_say_box(t, r->mesh_path, &r->units, 0, summary.box_min, summary.box_max);
     MODAL_TRY(modalpack_assign_materials(t, r, mesh, err));
     warn_of_locking(t, mesh);
+    MODAL_TRY(say_mass(t, r, mesh, &summary, err));
     MODAL_TRY(modalpack_fix_nodes(t, shape, err));
 done:
     return status;
@@ -124,6 +173,8 @@ modal_status modalpack_make_surface(tool *t, const request *r, modal_shape *shap
         if (n_collapsed > 0)
             tool_warn(t, "%s: triangles with one vertex twice left out, %lld", r->surface_path,
                       (long long)n_collapsed);
+        modal_surface_mesh_to_metres(&fine, r->surface_units.unit, r->surface_units.scale);
+        warn_of_surface(t, r, &shape->volume, &fine);
         status = modal_shape_surface_embedded(&shape->volume, &fine, shape, &embedded, err);
         if (status != MODAL_OK) {
             modal_error_context(err, "%s", r->surface_path);

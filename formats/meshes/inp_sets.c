@@ -358,6 +358,7 @@ modal_status inp_finish_materials(inp_reader *reader)
         }
         element_material[e] = *number;
     }
+    mesh->materials_in_mesh_units = 1; /* the format has no units: E and the density go with the coordinates */
     mesh->element_material = element_material;
     element_material = NULL;
 done:

@@ -22,7 +22,8 @@
  *   called by its number. A named group without elements is kept, empty. No materials;
  *   element_material is -1.
  *   Abaqus: groups are the sets, in their order, tag -1; a set of elements of several dimensions is a
- *   group for each. Materials where every element has one that is isotropic and has a density.
+ *   group for each. Materials where every element has one that is isotropic and has a density: as in the file, in
+ *   the units that go with its coordinates (materials_in_mesh_units).
  *   Medit, TetGen, VTK: groups are the references, markers and numbers of cells other than 0, named by
  *   their number. VTK's nodes and elements are numbered from 0.
  *   VegaFEM: groups are the *SET sections in their order, tag -1. Where the file has materials,

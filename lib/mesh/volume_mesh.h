@@ -54,6 +54,7 @@ typedef struct modal_volume_mesh {
     int32_t n_materials;
     modal_material *materials; /* [n_materials] */
     int32_t *element_material; /* [n_elements] index of a material, -1 = none yet */
+    int materials_in_mesh_units; /* 1: in the consistent system of the coordinates' unit (units.h), 0: in SI */
 } modal_volume_mesh;
 
 static inline const modal_element_kind *modal_mesh_kind(const modal_volume_mesh *mesh, int64_t e)

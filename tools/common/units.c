@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/common/units.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Beyond these a wrong unit is likelier than such a body; between the densities are aerogels and osmium. */
+static const double LARGEST = 100, SMALLEST = 1e-4 * (1 - 1e-9); /* m */
+static const double LIGHTEST = 0.1, HEAVIEST = 3e4; /* kg/m^3 */
+
+modal_status tool_unit_read(const tool_arguments *arguments, const char *option, const modal_unit **unit,
+                            modal_error *err)
+{
+    const char *name = tool_value(arguments, option);
+    char known[64] = "";
+    *unit = name ? modal_unit_find(name) : &modal_units[0];
+    if (*unit) return MODAL_OK;
+    for (int i = 0; i < MODAL_UNITS; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", modal_units[i].name);
+    return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: must be one of %s, %s", option, known, name);
+}
+
+modal_status tool_units_read(const tool_arguments *arguments, tool_units *units, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    *units = (tool_units){.is_given = tool_count(arguments, "unit") > 0};
+    MODAL_TRY(tool_unit_read(arguments, "unit", &units->unit, err));
+    MODAL_TRY(tool_number(arguments, "scale", 0, 1e12, &units->scale, err));
+    if (!(units->scale > 0)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--scale: must be > 0, %g", units->scale);
+done:
+    return status;
+}
+
+/* Of a body this long, the unit under which it would be neither too large nor too small; NULL: none. The usual ones come
+ * first. */
+static const modal_unit *likely_unit(const tool_units *units, double longest)
+{
+    static const char *const usual[] = {"mm", "m", "um"};
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+        const modal_unit *unit = modal_unit_find(usual[i]);
+        const double length = longest / units->unit->metres * unit->metres;
+        if (unit != units->unit && length <= LARGEST && length >= 1e-3) return unit;
+    }
+    return NULL;
+}
+
+void tool_say_box(tool *t, const char *path, const tool_units *units, int is_said, const double low[3],
+                  const double high[3])
+{
+    double longest = 0;
+    tool_note(t, "box %.6g x %.6g x %.6g m, from %.6g %.6g %.6g", high[0] - low[0], high[1] - low[1], high[2] - low[2],
+              low[0], low[1], low[2]);
+    for (int k = 0; k < 3; k++) longest = fmax(longest, high[k] - low[k]);
+    if (longest <= LARGEST && longest >= SMALLEST) return;
+    const modal_unit *unit = is_said ? NULL : likely_unit(units, longest);
+    const char *size = longest > LARGEST ? "large" : "small";
+    if (unit)
+        tool_warn(t, "%s: the body is %s, %.4g m; were the file in %s (--unit %s), it would be %.4g m", path, size, longest,
+                  unit->name, unit->name, longest / units->unit->metres * unit->metres);
+    else
+        tool_warn(t, "%s: the body is %s, %.4g m; is that its unit (--scale changes it)?", path, size, longest);
+}
+
+/* The unit in whose system this density is a solid's, NULL: none. */
+static const modal_unit *likely_system(double density)
+{
+    for (int i = 0; i < MODAL_UNITS; i++) {
+        const double found = density * modal_unit_density(&modal_units[i]);
+        if (found >= LIGHTEST && found <= HEAVIEST) return &modal_units[i];
+    }
+    return NULL;
+}
+
+void tool_mesh_to_metres(tool *t, const char *path, const tool_units *units, modal_volume_mesh *mesh)
+{
+    const modal_unit *unit = units->unit;
+    const int in_mesh_units = mesh->materials_in_mesh_units;
+    if (mesh->n_materials > 0 && units->is_given) {
+        if (in_mesh_units)
+            tool_note(t, "%s: in %s, %s, %s, s: E in %s is times %.10g Pa, the density in %s/%s^3 times %.10g kg/m^3", path,
+                      unit->name, unit->force, unit->mass, unit->stress, modal_unit_pascals(unit), unit->mass, unit->name,
+                      modal_unit_density(unit));
+        else
+            tool_note(t, "%s: its materials are taken to be in Pa and kg/m^3, whatever the unit of length", path);
+    }
+    modal_volume_mesh_to_metres(mesh, unit, units->scale);
+    for (int32_t m = 0; m < mesh->n_materials; m++) {
+        const modal_material *material = &mesh->materials[m];
+        if (material->density >= LIGHTEST && material->density <= HEAVIEST) continue;
+        const modal_unit *other =
+            in_mesh_units ? likely_system(material->density / modal_unit_density(unit)) : NULL;
+        if (other)
+            tool_warn(t, "%s: material \"%s\": no solid has a density of %.4g kg/m^3; is the file in %s, %s, %s, s (--unit %s)?",
+                      path, material->name, material->density, other->name, other->force, other->mass, other->name);
+        else
+            tool_warn(t, "%s: material \"%s\": no solid has a density of %.4g kg/m^3", path, material->name,
+                      material->density);
+        return;
+    }
+}
