@@ -83,6 +83,9 @@ modal_status modal_element_refuse(const modal_volume_mesh *mesh, int64_t e,
 {
     const long long tag = (long long)mesh->element_tags[e];
     const char *plural = n_bad == 1 ? "" : "s";
+    if (!isfinite(found->volume))
+        return modal_error_set(err, MODAL_ERROR_INPUT, "element %lld: its volume does not fit float64, %g (%lld element%s in all)",
+                               tag, found->volume, (long long)n_bad, plural);
     if (mesh->element_type[e] == MODAL_ELEMENT_TET4)
         return modal_error_set(err, MODAL_ERROR_INPUT,
                                "element %lld: %s volume %.3g (%lld element%s in all)", tag,

@@ -32,6 +32,7 @@ static modal_status factorise(const modal_volume_mesh *mesh, modal_modes_problem
                               modal_factor_report *report, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    char suspect[MODAL_SUSPECT];
     int definite = 0;
     int64_t pivot = -1;
     problem->shift = first_shift(problem);
@@ -43,11 +44,10 @@ static modal_status factorise(const modal_volume_mesh *mesh, modal_modes_problem
         problem->shift = problem->shift < 0 ? 100 * problem->shift
                                             : -16 * problem->zero_level;
     }
-    MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
-               "modes: K - sigma M is not positive definite at node %lld, sigma %.3g: elements of "
-               "extremely different stiffness or nearly zero volume?",
-               pivot < 0 ? -1LL : (long long)mesh->node_tags[problem->system.free_nodes[pivot / 3]],
-               problem->shift);
+    modal_modes_suspect(mesh, suspect);
+    MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "modes: K - sigma M is not positive definite at node %lld, sigma %.3g%s",
+               pivot < 0 ? -1LL : (long long)mesh->node_tags[problem->system.free_nodes[pivot / 3]], problem->shift,
+               *suspect ? suspect : ": elements of extremely different stiffness?");
 done:
     return status;
 }
@@ -108,11 +108,12 @@ static int is_crowded(int32_t n_modes, const double *eigenvalues)
 static modal_status check_zero_modes(const modal_modes_problem *problem, int64_t n_more,
                                      modal_error *err)
 {
+    char suspect[MODAL_SUSPECT];
     if (n_more == 0) return MODAL_OK;
-    return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED,
-                           "modes: %" PRId64 " rigid modes found, %" PRId64
-                           " expected: parts that hang together by a node or an edge only?",
-                           problem->rigid.n_rigid + n_more, problem->rigid.n_rigid);
+    modal_modes_suspect(problem->mesh, suspect);
+    return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED, "modes: %" PRId64 " rigid modes found, %" PRId64 " expected%s",
+                           problem->rigid.n_rigid + n_more, problem->rigid.n_rigid,
+                           *suspect ? suspect : ": parts that hang together by a node or an edge only?");
 }
 
 /* Sign rule, modal masses, participation, scatter to all nodes. */
@@ -291,7 +292,7 @@ modal_status modal_modes_solve(const modal_volume_mesh *mesh, const int32_t *fix
 {
     modal_status status = MODAL_OK;
     modal_modes_options chosen = *options;
-    modal_modes_problem problem = {.progress = progress, .random = options->seed};
+    modal_modes_problem problem = {.mesh = mesh, .progress = progress, .random = options->seed};
     memset(result, 0, sizeof *result);
     if (chosen.tolerance == 0) chosen.tolerance = 1e-9;
     if (chosen.max_iterations == 0) chosen.max_iterations = DEFAULT_RESTARTS;

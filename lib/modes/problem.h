@@ -18,6 +18,7 @@
 typedef struct modal_modes_inner modal_modes_inner; /* conjugate.c */
 
 typedef struct modal_modes_problem {
+    const modal_volume_mesh *mesh;
     modal_fem_system system;
     modal_rigid_space rigid;
     const modal_row_mass *mass; /* the factor's */
@@ -56,6 +57,11 @@ modal_status modal_modes_inner_solve(modal_modes_problem *problem, const modal_r
  * mx. Asks the progress. */
 modal_status modal_modes_apply(modal_modes_problem *problem, int64_t n_vectors, const double *mx,
                                double *y, modal_error *err);
+
+/* Writes what of the mesh makes numbers so different that rounding hides modes, with ": " in front: a Poisson's ratio too
+ * near 0.5, or else the flattest element; or nothing, where neither is. */
+enum { MODAL_SUSPECT = 160 };
+void modal_modes_suspect(const modal_volume_mesh *mesh, char text[MODAL_SUSPECT]);
 
 /* Uniform numbers in [-1, 1). */
 void modal_modes_random(modal_modes_problem *problem, int64_t count, double *x);

@@ -119,9 +119,14 @@ modal_status modal_modes_refine(modal_modes_problem *problem, int64_t n_vectors,
         if (worst <= 1) break;
         if (step == MAX_REFINEMENTS || !(worst < 0.5 * previous)) {
             if (n_above == 0) break;
+            char suspect[MODAL_SUSPECT];
+            modal_modes_suspect(problem->mesh, suspect);
+            if (!isfinite(residuals[at]))
+                MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "modes: mode %lld does not fit float64%s", (long long)at,
+                           *suspect ? suspect : ": sizes, stiffness or density of extreme magnitude?");
             MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
-                       "modes: residual of mode %lld is %.3g after %d refinements, wanted %.3g",
-                       (long long)at, residuals[at], step, tolerance);
+                       "modes: residual of mode %lld is %.3g after %d refinements, wanted %.3g%s",
+                       (long long)at, residuals[at], step, tolerance, suspect);
         }
         previous = worst;
         MODAL_TRY(modal_modes_apply(problem, n_vectors, mass_vectors, vectors, err));

@@ -147,7 +147,8 @@ static modal_status solve_loads(const modal_volume_mesh *mesh, const reduced_spa
                                 const modal_progress *progress, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    modal_modes_problem problem = {.system = space->system,
+    modal_modes_problem problem = {.mesh = mesh,
+                                   .system = space->system,
                                    .n = space->n,
                                    .n_threads = space->n_threads,
                                    .expected_solves = (double)n_vectors};
