@@ -4,7 +4,7 @@ add_library(modal_test_files STATIC unit/file_samples.c unit/file_damage.c)
 target_link_libraries(modal_test_files PUBLIC modal_formats PkgConfig::CMOCKA)
 target_compile_definitions(modal_test_files PUBLIC TEST_FILES="${CMAKE_CURRENT_SOURCE_DIR}/files")
 
-foreach(name test_basis_file test_trajectory_file test_chunks)
+foreach(name test_basis_file test_assembly test_trajectory_file test_chunks)
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/unit/${name}.c)
     modal_unit_test(${name} modal_test_files)
     set_tests_properties(unit.${name} PROPERTIES LABELS "unit;formats")
@@ -26,6 +26,15 @@ if(TARGET modalpack)
   add_test(NAME formats.basis3 COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_basis3.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
   set_tests_properties(formats.extensions formats.basis3 PROPERTIES LABELS "cli;formats")
+endif()
+if(TARGET modalpack AND TARGET modalplace)
+  foreach(case "assembly" "assembly_5000;5000") # the second one: that many files
+    list(POP_FRONT case name)
+    add_test(NAME formats.${name} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_assembly.py
+             ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} ${case})
+  endforeach()
+  set_tests_properties(formats.assembly PROPERTIES LABELS "cli;formats")
+  set_tests_properties(formats.assembly_5000 PROPERTIES LABELS "cli;formats;long" TIMEOUT 1800)
 endif()
 if(TARGET modalinfo AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modalinfo.py)
   add_test(NAME cli.modalinfo

@@ -41,6 +41,8 @@ set(folders)
 foreach(format basis trajectory sequence scene snapshots checkpoint)
   modal_fuzz_target(${format} fuzz_${format})
 endforeach()
+# where assemblies of the corpus have their shapes, and what is made of them
+target_compile_definitions(fuzz_basis PRIVATE FUZZ_PARTS="${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/basis")
 
 # make_file_corpus rewrites the seeds: tests/make_file_corpus ../tests/fuzz/corpus
 add_executable(make_file_corpus ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/make_file_corpus.c)

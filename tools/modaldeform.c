@@ -12,10 +12,12 @@
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "tools/common/files.h"
+#include "tools/common/parts.h"
 #include "tools/modaldeform.h"
 
 static const tool_option options[] = {
     {"basis", 0, "FILE", NULL, "The basis, where the trajectory's own link does not lead to it.", TOOL_READS},
+    TOOL_OPTION_PARTS,
     {"backend", 0, "NAME", "auto",
      "What computes: auto (a GPU if there is one, else the CPU), ref, cpu, cuda or cuda:N; several GPUs "
      "as cuda:0,1 or cuda:all.",
@@ -298,6 +300,7 @@ int main(int argc, char **argv)
     outputs out = {.journal = -1};
 
     MODAL_TRY(modaldeform_read_request(&t, &r, &err));
+    MODAL_TRY(tool_use_parts(&t, &err));
 #ifdef __GLIBC__
     /* Arrays that are freed go back to the system at once; else the limit would not be what it says. */
     if (r.memory_limit > 0) mallopt(M_MMAP_THRESHOLD, 1 << 17);

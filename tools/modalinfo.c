@@ -18,6 +18,7 @@
 #include "lib/base/memory.h"
 #include "tools/common/hdf5_stdin.h"
 #include "tools/common/output.h"
+#include "tools/common/parts.h"
 #include "tools/common/tool.h"
 
 static const tool_option options[] = {
@@ -26,6 +27,10 @@ static const tool_option options[] = {
      "Check every rule of the file's specification, list all that are broken, and exit with 1 if "
      "there are any.",
      0},
+    {"pack", 0, NULL, NULL,
+     "Write the one file that has all shapes of an assembly, with the same content hash.", 0},
+    TOOL_OPTION_PARTS,
+    TOOL_OPTION_FORCE,
     TOOL_OPTIONS_COMMON,
     {NULL, 0, NULL, NULL, NULL, 0},
 };
@@ -38,17 +43,19 @@ static void print_versions(FILE *to)
 static const tool_program program = {
     .name = "modalinfo",
     .summary = "shows what a basis, a trajectory or a sequence holds, or checks it",
-    .usage = "[--json] [--check] FILE",
+    .usage = "[options] FILE\n--pack [options] BASIS.h5 OUT.h5",
     .options = options,
     .least_operands = 1,
-    .most_operands = 1,
+    .most_operands = 2,
     .input_traits = TOOL_READS | TOOL_PIPE,
+    .output = 2,
+    .output_traits = TOOL_WRITES,
     .notes =
         "FILE is a basis.h5, a traj.h5, a sequence.vtkhdf (or its .xdmf), or the folder that modaldeform\n"
         "wrote (or its manifest.json). With --check, exit code 1 means that a rule is broken, 3 that\n"
         "the file is none of these or cannot be read at all. FILE may be -, standard input.",
     .examples = "modalinfo basis.h5\nmodalinfo --json traj.h5\nmodalinfo --check out/sequence.vtkhdf\n"
-                "modalinfo --check out\nmodalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modalinfo -",
+                "modalinfo --check out\nmodalinfo --pack scene.h5 packed.h5\nmodalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modalinfo -",
     .print_versions = print_versions,
 };
 
@@ -185,6 +192,20 @@ static modal_status print_findings(tool *t, const char *path, const kind *k, int
     return status;
 }
 
+/* OUT goes with --pack, which goes with nothing else. */
+static modal_status check_request(const tool_arguments *a, modal_error *err)
+{
+    const int pack = tool_count(a, "pack");
+    if (pack && a->n_operands != 2)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--pack: needs BASIS.h5 and OUT.h5, see --help");
+    if (!pack && a->n_operands != 1)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "only with --pack: %s", a->operands[1]);
+    if (!pack && tool_count(a, "force")) return modal_error_set(err, MODAL_ERROR_USAGE, "--force: only with --pack");
+    if (pack && (tool_count(a, "json") || tool_count(a, "check")))
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--pack: not with --json or --check");
+    return MODAL_OK;
+}
+
 int main(int argc, char **argv)
 {
     tool t;
@@ -200,10 +221,16 @@ int main(int argc, char **argv)
     int as_json = tool_count(&t.arguments, "json"), pipe = -1;
     char piped[64];
 
+    MODAL_TRY(check_request(&t.arguments, &err));
+    MODAL_TRY(tool_use_parts(&t, &err));
     if (strcmp(path, "-") == 0) {
         MODAL_TRY(take_pipe(&pipe, piped, &err));
         path = piped;
         shown = "standard input";
+    }
+    if (tool_count(&t.arguments, "pack")) {
+        status = modalinfo_pack(&t, path, t.arguments.operands[1], &err);
+        goto done;
     }
     MODAL_TRY(find_plain_kind(&path, &other, &k, &err));
     if (!k) MODAL_TRY(find_kind(path, &k, &err));

@@ -23,6 +23,9 @@ modal_status modalinfo_check_output(const char *path, modal_findings *findings, 
  * warning. */
 modal_status modalinfo_check_others(tool *t, const char *path, modal_findings *findings, modal_error *err);
 
+/* Writes the basis at `path`, with the shapes that lie in other files, as the one file `to`. */
+modal_status modalinfo_pack(tool *t, const char *path, const char *to, modal_error *err);
+
 /* What a pipe brought is a file without a folder: relative links start at the current one. */
 #define MODALINFO_PIPED "/proc/self/fd/"
 int modalinfo_is_piped(const char *path);

@@ -138,10 +138,19 @@ static json_t *describe_shape(const modal_basis *b, int32_t index)
     const modal_shape *s = &b->shapes[index];
     json_t *shape = json_object(), *modes = json_array();
     int64_t n_boundary = 0, n_objects = 0;
-    for (int64_t v = 0; v < s->n_vertices; v++) n_boundary += s->boundary[v];
     for (int32_t i = 0; i < b->n_objects; i++) n_objects += b->objects[i].shape == index;
     set(shape, "name", modal_json_string(s->name));
     set_integer(shape, "objects", n_objects);
+    if (s->file) {
+        set(shape, "file", modal_json_string(s->file));
+        set_integer(shape, "file_shape", s->file_shape);
+    }
+    if (s->file_problem) {
+        set(shape, "problem", modal_json_string(s->file_problem));
+        json_decref(modes);
+        return shape;
+    }
+    for (int64_t v = 0; v < s->n_vertices; v++) n_boundary += s->boundary[v];
     set_integer(shape, "vertices", s->n_vertices);
     set_integer(shape, "triangles", s->n_triangles);
     set_integer(shape, "boundary_vertices", n_boundary);
@@ -185,15 +194,22 @@ static json_t *describe_shape(const modal_basis *b, int32_t index)
 modal_status modalinfo_describe_basis(const char *path, json_t **info, modal_error *err)
 {
     modal_basis basis;
-    modal_status status =
-        modal_basis_read(path, MODAL_BASIS_SURFACE | MODAL_BASIS_MODES | MODAL_BASIS_VOLUME |
-                                   MODAL_BASIS_REDUCED,
-                         &basis, err);
+    int32_t n_linked = 0, n_missing = 0;
+    modal_status status = modal_basis_read_found(
+        path, MODAL_BASIS_SURFACE | MODAL_BASIS_MODES | MODAL_BASIS_VOLUME | MODAL_BASIS_REDUCED, &basis, err);
     if (status != MODAL_OK) return status;
+    for (int32_t i = 0; i < basis.n_shapes; i++) {
+        n_linked += basis.shapes[i].file != NULL;
+        n_missing += basis.shapes[i].file_problem != NULL;
+    }
     json_t *object = begin(path, "basis"), *shapes = json_array();
     set(object, "content_hash", modal_json_string(basis.hash));
     set_integer(object, "objects", basis.n_objects);
-    set_integer(object, "reduced_coordinates", modal_basis_mode_offsets(&basis, NULL));
+    if (n_missing == 0) set_integer(object, "reduced_coordinates", modal_basis_mode_offsets(&basis, NULL));
+    if (n_linked > 0) {
+        set_integer(object, "shapes_in_other_files", n_linked);
+        set_integer(object, "shapes_missing", n_missing);
+    }
     for (int32_t i = 0; i < basis.n_shapes; i++)
         json_array_append_new(shapes, describe_shape(&basis, i));
     set(object, "shapes", shapes);

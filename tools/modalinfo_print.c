@@ -101,6 +101,15 @@ static void print_shape(FILE *to, const json_t *shape)
     fputs("\nshape \"", to);
     tool_put_text(to, json_string_value(json_object_get(shape, "name")));
     fprintf(to, "\"\n  %-20s%lld\n", "objects", integer(shape, "objects"));
+    if (json_object_get(shape, "file")) {
+        fprintf(to, "  %-20sshape %lld of ", "is", integer(shape, "file_shape"));
+        tool_put_text(to, json_string_value(json_object_get(shape, "file")));
+        fputc('\n', to);
+    }
+    if (json_object_get(shape, "problem")) {
+        put(to, "  problem", shape, "problem");
+        return;
+    }
     fprintf(to, "  %-20s%lld (%lld on open edges)\n", "vertices", integer(shape, "vertices"),
             integer(shape, "boundary_vertices"));
     fprintf(to, "  %-20s%lld\n", "triangles", integer(shape, "triangles"));
@@ -226,8 +235,13 @@ void modalinfo_print(FILE *to, const json_t *info)
     fprintf(to, "%-22s%s, %.3f MB\n", "type", type, 1e-6 * (double)integer(info, "bytes"));
     if (strcmp(type, "basis") == 0) {
         put(to, "content hash", info, "content_hash");
-        fprintf(to, "%-22s%lld, %lld reduced coordinates\n", "objects", integer(info, "objects"),
-                integer(info, "reduced_coordinates"));
+        fprintf(to, "%-22s%lld", "objects", integer(info, "objects"));
+        if (json_object_get(info, "reduced_coordinates"))
+            fprintf(to, ", %lld reduced coordinates", integer(info, "reduced_coordinates"));
+        fputc('\n', to);
+        if (integer(info, "shapes_in_other_files") > 0)
+            fprintf(to, "%-22s%lld, %lld of them missing\n", "shapes in other files",
+                    integer(info, "shapes_in_other_files"), integer(info, "shapes_missing"));
         print_provenance(to, info);
         json_array_foreach (json_object_get(info, "shapes"), i, shape) print_shape(to, shape);
     } else if (strcmp(type, "trajectory") == 0) {

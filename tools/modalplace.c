@@ -9,9 +9,19 @@
 #include "lib/base/memory.h"
 #include "lib/dynamics/motion.h"
 #include "tools/common/commit.h"
+#include "tools/common/parts.h"
 #include "tools/common/tool.h"
+#include "tools/modalplace.h"
 
-static const tool_option options[] = {TOOL_OPTION_FORCE, TOOL_OPTIONS_COMMON, {0}};
+static const tool_option options[] = {
+    {"link", 0, NULL, NULL,
+     "Name the files of the shapes instead of copying their arrays. The files must lie in the folder of OUT or below.",
+     0},
+    TOOL_OPTION_PARTS,
+    TOOL_OPTION_FORCE,
+    TOOL_OPTIONS_COMMON,
+    {0},
+};
 
 static void print_versions(FILE *to)
 {
@@ -24,7 +34,7 @@ static const tool_program program = {
     .usage = "[options] PLACES.csv OUT.h5 BASIS.h5 ...",
     .options = options,
     .least_operands = 3,
-    .most_operands = 4096,
+    .most_operands = 65536,
     .input_traits = TOOL_READS,
     .output = 2,
     .output_traits = TOOL_WRITES,
@@ -33,7 +43,8 @@ static const tool_program program = {
         "order; shapes count from 0 through the given bases, one after the other; the parent is the\n"
         "object that this one hangs on, or -1. Position, m, and rotation vector, rad, lead from the\n"
         "shape's coordinates to the world's at rest.",
-    .examples = "modalplace plant.csv plant.h5 trunk.h5 branch.h5 leaf.h5",
+    .examples = "modalplace plant.csv plant.h5 trunk.h5 branch.h5 leaf.h5\n"
+                "modalplace --link plant.csv plant.h5 trunk.h5 branch.h5 leaf.h5",
     .print_versions = print_versions,
 };
 
@@ -45,12 +56,16 @@ static int whole(double value, int64_t least, int64_t most, int32_t *to)
     return 1;
 }
 
-/* Moves all shapes of the file to the end of the basis's; its steps of provenance, too. */
-static modal_status take_shapes(const char *path, modal_basis *basis, int64_t *capacity, modal_error *err)
+/* Moves all shapes of the file to the end of the basis's; its steps of provenance, too. With `linked_from`, the path of
+ * an assembly, without their arrays. */
+static modal_status take_shapes(const char *path, const char *linked_from, modal_basis *basis, int64_t *capacity,
+                                char hash[MODAL_HASH_TEXT], modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_basis from = {0};
-    MODAL_TRY(modal_basis_read(path, MODAL_BASIS_ALL, &from, err));
+    MODAL_TRY(modal_basis_read(path, linked_from ? 0 : MODAL_BASIS_ALL, &from, err));
+    memcpy(hash, from.hash, MODAL_HASH_TEXT);
+    if (linked_from) MODAL_TRY(modalplace_link(linked_from, path, &from, err));
     MODAL_TRY(modal_grow(&basis->shapes, capacity, (int64_t)basis->n_shapes + from.n_shapes,
                          sizeof *basis->shapes, "shapes", err));
     for (int32_t i = 0; i < from.n_shapes; i++) basis->shapes[basis->n_shapes++] = from.shapes[i];
@@ -105,10 +120,11 @@ done:
     return status;
 }
 
-static modal_status add_provenance(const tool *t, modal_basis *basis, modal_error *err)
+/* hashes: of the contents of the operands, as far as they are bases. */
+static modal_status add_provenance(const tool *t, char (*hashes)[MODAL_HASH_TEXT], modal_basis *basis, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    char hash[MODAL_HASH_TEXT], *inputs = NULL;
+    char *inputs = NULL;
     int64_t length = 1, used = 0;
     for (int i = 0; i < t->arguments.n_operands; i++)
         length += MODAL_HASH_TEXT + 4 + (int64_t)strlen(t->arguments.operands[i]);
@@ -116,8 +132,8 @@ static modal_status add_provenance(const tool *t, modal_basis *basis, modal_erro
     for (int i = 0; i < t->arguments.n_operands; i++) {
         if (i == 1) continue;
         const char *path = t->arguments.operands[i];
-        MODAL_TRY(modal_hash_file(path, hash, err));
-        used += snprintf(inputs + used, (size_t)(length - used), "%s%s  %s", used ? "\n" : "", hash, path);
+        if (i == 0) MODAL_TRY(modal_hash_file(path, hashes[i], err));
+        used += snprintf(inputs + used, (size_t)(length - used), "%s%s  %s", used ? "\n" : "", hashes[i], path);
     }
     MODAL_TRY(modal_provenance_append(&basis->provenance, &basis->n_provenance, program.name, tool_version(),
                                       t->command_line, inputs, "cpu", err));
@@ -136,13 +152,23 @@ int main(int argc, char **argv)
     modal_basis basis = {0};
     tool_output output = {0};
     int64_t capacity = 0;
+    char (*hashes)[MODAL_HASH_TEXT] = NULL; /* of the operands */
+    const int link = tool_count(&t.arguments, "link");
     const char *const *operands = (const char *const *)t.arguments.operands;
 
+    MODAL_TRY(tool_use_parts(&t, &err));
     MODAL_TRY(tool_output_begin(&output, operands[1], tool_count(&t.arguments, "force") > 0, &err));
-    for (int i = 2; i < t.arguments.n_operands; i++) MODAL_TRY(take_shapes(operands[i], &basis, &capacity, &err));
+    MODAL_TRY(modal_alloc(&hashes, t.arguments.n_operands, sizeof *hashes, "hashes", &err));
+    for (int i = 2; i < t.arguments.n_operands; i++)
+        MODAL_TRY(take_shapes(operands[i], link ? operands[1] : NULL, &basis, &capacity, hashes[i], &err));
     MODAL_TRY(place_objects(operands[0], &basis, &err));
-    MODAL_TRY(add_provenance(&t, &basis, &err));
-    MODAL_TRY(modal_basis_write(output.temporary, &basis, &err));
+    MODAL_TRY(add_provenance(&t, hashes, &basis, &err));
+    if (link) {
+        MODAL_TRY(modal_basis_write_assembly(output.temporary, &basis, &err));
+        MODAL_TRY(modalplace_check_links(output.temporary, &err));
+    } else {
+        MODAL_TRY(modal_basis_write(output.temporary, &basis, &err));
+    }
     MODAL_TRY(tool_output_complete(&output, &err));
     tool_note(&t, "%d object%s of %d shape%s, %lld modes in all", basis.n_objects, basis.n_objects == 1 ? "" : "s",
               basis.n_shapes, basis.n_shapes == 1 ? "" : "s", (long long)modal_basis_mode_offsets(&basis, NULL));
@@ -150,5 +176,6 @@ done:
     tool_output_name_error(&output, &err);
     tool_output_discard(&output);
     modal_basis_free(&basis);
+    modal_free(&hashes);
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
 }

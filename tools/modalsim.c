@@ -3,6 +3,7 @@
 
 #include "formats/hdf5/h5_util.h"
 #include "lib/base/memory.h"
+#include "tools/common/parts.h"
 #include "tools/modalsim.h"
 
 static const tool_option options[] = {
@@ -47,6 +48,7 @@ static const tool_option options[] = {
     {"checkpoint-every", 0, "N", "100", "Frames between checkpoints.", 0},
     {"restart", 0, "FILE", NULL,
      "With --scene: go on from a checkpoint of the same basis and scene, to the same bytes.", TOOL_READS},
+    TOOL_OPTION_PARTS,
     {"keep-partial", 0, NULL, NULL,
      "With --scene: when the motion fails or a signal comes, write the trajectory up to there.", 0},
     TOOL_OPTION_FORCE,
@@ -95,6 +97,7 @@ int main(int argc, char **argv)
     tool_output output = {0};
 
     MODAL_TRY(modalsim_request(&t, &r, &err));
+    MODAL_TRY(tool_use_parts(&t, &err));
     if (!r.to_stdout) MODAL_TRY(tool_output_begin(&output, r.trajectory_path, r.force, &err));
     if (r.scene_path) {
         status = modalsim_scene(&t, &r, &output, &err);

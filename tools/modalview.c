@@ -11,6 +11,7 @@
 #include "formats/viewer/viewer_data.h"
 #include "lib/base/memory.h"
 #include "tools/common/commit.h"
+#include "tools/common/parts.h"
 #include "tools/common/tool.h"
 #include "tools/common/trajectory_input.h"
 
@@ -20,6 +21,7 @@ extern const char modalview_page[], modalview_page_end[]; /* tools/modalview_pag
 
 static const tool_option options[] = {
     {"basis", 0, "BASIS.h5", NULL, "Take the trajectory's basis from here, where it has moved.", TOOL_READS},
+    TOOL_OPTION_PARTS,
     {"title", 0, "TEXT", NULL, "Title of the page (default: the name of the input).", 0},
     {"up", 0, "y|z", "y", "The axis that points upwards when the page opens.", 0},
     TOOL_OPTION_FORCE,
@@ -137,6 +139,7 @@ int main(int argc, char **argv)
     if (strcmp(up, "y") != 0 && strcmp(up, "z") != 0)
         MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--up: must be y or z, %s", up);
     if (title && !(given = json_string(title))) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--title: not UTF-8, %s", title);
+    MODAL_TRY(tool_use_parts(&t, &err));
     MODAL_TRY(tool_output_begin(&output, path, tool_count(&t.arguments, "force"), &err));
     MODAL_TRY(read_scene(&t, &s, &err));
     tool_stage(&t, "read", tool_seconds() - start, -1);

@@ -46,7 +46,7 @@ add_custom_command(OUTPUT ${page}/page.html
 set_source_files_properties(modalview_page.S PROPERTIES OBJECT_DEPENDS ${page}/page.html
                             COMPILE_DEFINITIONS "MODALVIEW_PAGE=\"${page}/page.html\"")
 add_custom_target(modalview_page DEPENDS ${page}/page.html)
-add_executable(modalview modalview.c common/trajectory_input.c common/hdf5_stdin.c modalview_page.S
+add_executable(modalview modalview.c common/trajectory_input.c common/hdf5_stdin.c common/parts.c modalview_page.S
   ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_data.c ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_reach.c)
 add_dependencies(modalview modalview_page)
 target_link_libraries(modalview PRIVATE modal_tool modal_formats ZLIB::ZLIB m)

@@ -29,7 +29,8 @@ enum {
 modal_status modal_basis_hash(modal_basis *basis, modal_error *err);
 
 /* Writes `path`, created or truncated; the caller passes a temporary name, and syncs and renames.
- * The content hash is computed here, basis->hash is not looked at. A basis that breaks a rule of
+ * The content hash is computed here, basis->hash is not looked at. All arrays of
+ * all shapes are written, whatever files they were read from. A basis that breaks a rule of
  * the specification is refused (MODAL_ERROR_INPUT); large shapes are gone through while they are written, by a
  * second thread. A shape without nodes is written without /volume. After an error the file is incomplete; the
  * caller removes it. */
@@ -41,6 +42,10 @@ modal_status modal_basis_write(const char *path, const modal_basis *basis, modal
 typedef modal_status modal_basis_wait(void *context, int32_t index, modal_error *err);
 modal_status modal_basis_write_shapes(const char *path, const modal_basis *basis, modal_basis_wait *wait,
                                       void *context, modal_error *err);
+
+/* Writes an assembly: of each shape its name, hash, file and file_shape are looked at; the file is one below the folder of
+ * the assembly, and has that shape. It is not opened here: who reads the assembly sees whether it fits. */
+modal_status modal_basis_write_assembly(const char *path, const modal_basis *basis, modal_error *err);
 
 /* Reads the parts asked for, and checks them. basis is overwritten; the caller frees it with
  * modal_basis_free; after an error it is zeroed. MODAL_ERROR_INPUT `path: /where: what, value`. The
@@ -57,7 +62,20 @@ modal_status modal_basis_read_chosen(const char *path, modal_basis_chooser *choo
                                      int64_t limit_bytes, int64_t *used_bytes, modal_basis *basis,
                                      modal_error *err);
 
-/* The same for the bytes of a file; `name` stands for the path in messages. */
+/* As modal_basis_read, but a shape of an assembly whose file is not there, or not whole, is no error: it then has its
+ * name, file and hash only, and its file_problem says why. */
+modal_status modal_basis_read_found(const char *path, unsigned parts, modal_basis *basis, modal_error *err);
+
+/* From now on the files that shapes of assemblies lie in are looked for in, and must not be outside of, this folder;
+ * NULL, as at the start: the folder that the assembly is in. Borrowed. For the whole process. */
+void modal_basis_parts_folder(const char *folder);
+
+/* The path by which the `file` of a shape of the assembly at basis_path (NULL: bytes in memory) is opened, without
+ * symbolic links; the caller frees it. MODAL_ERROR_INPUT, without the name of the file: it is not there, or is not in the
+ * folder that it must be in, or the basis has no folder. */
+modal_status modal_basis_find_part(const char *basis_path, const char *file, char **path, modal_error *err);
+
+/* The same for the bytes of a file; `name` stands for the path in messages. Such bytes have no folder. */
 modal_status modal_basis_read_image(const void *bytes, size_t length, const char *name,
                                     unsigned parts, modal_basis *basis, modal_error *err);
 

@@ -7,6 +7,8 @@
 #include "formats/hdf5/basis_h5.h"
 #include "formats/hdf5/basis_hash.h"
 #include "formats/hdf5/basis_layout.h"
+#include "formats/hdf5/basis_parts.h"
+#include "formats/hdf5/basis_solid.h"
 #include "formats/hdf5/provenance_h5.h"
 #include "formats/hdf5/rules.h"
 #include "lib/base/memory.h"
@@ -96,119 +98,6 @@ static modal_status read_fields(const modal_h5_in *in, const modal_h5_place plac
     return MODAL_OK;
 }
 
-/* A text attribute that names one of the n values of an enumeration; an optional one that is absent
- * stands for the first. */
-static modal_status read_choice(const modal_h5_in *in, const modal_h5_place *place,
-                                const char *name, modal_h5_need need, int n,
-                                const char *const names[], int *choice)
-{
-    char *text = NULL, where[MODAL_H5_PATH], known[128] = "";
-    *choice = 0;
-    if (need == MODAL_H5_OPTIONAL && !modal_h5_has_attribute(place, name))
-        return MODAL_OK;
-    modal_status status = modal_h5_read_text(in, place, name, &text);
-    if (text) {
-        while (*choice < n && strcmp(text, names[*choice]) != 0) ++*choice;
-        if (*choice == n) {
-            *choice = 0;
-            for (int i = 0; i < n; i++)
-                snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
-                         i == 0 ? "" : i == n - 1 ? " or " : ", ", names[i]);
-            snprintf(where, sizeof where, "%.160s@%s", place->path, name);
-            status = modal_broken(&in->checker, where, "must be %s, is \"%.64s\"", known, text);
-        }
-    }
-    modal_free(&text);
-    return status;
-}
-
-static modal_status read_orthotropic(const modal_h5_in *in, const modal_h5_place *place,
-                                     modal_material *m)
-{
-    modal_status status = MODAL_OK;
-    int64_t dims[2] = {3, 3};
-    double *axes = NULL;
-    for (int i = 0; i < 9; i++)
-        MODAL_TRY(modal_h5_read_number(in, place, modal_orthotropic_attributes[i],
-                                       &m->orthotropic[i]));
-    MODAL_TRY(modal_h5_read_array(in, place, "axes", MODAL_H5_F64, 2, dims, MODAL_H5_REQUIRED, &axes));
-    if (axes) memcpy(m->axes, axes, sizeof m->axes);
-done:
-    modal_free(&axes);
-    return status;
-}
-
-static modal_status read_materials(const modal_h5_in *in, const modal_h5_place *volume,
-                                   modal_volume_mesh *mesh)
-{
-    modal_status status = MODAL_OK;
-    modal_h5_place all = nowhere, one = nowhere;
-    int32_t n = 0;
-    MODAL_TRY(modal_h5_enter(in, volume, "materials", MODAL_H5_REQUIRED, &all));
-    MODAL_TRY(modal_h5_read_count(in, &all, &n));
-    MODAL_TRY(
-        modal_alloc_zero(&mesh->materials, n, sizeof *mesh->materials, all.path, in->checker.err));
-    mesh->n_materials = n;
-    for (int32_t i = 0; i < n; i++) {
-        char name[16];
-        modal_material *m = &mesh->materials[i];
-        snprintf(name, sizeof name, "%04d", i);
-        MODAL_TRY(modal_h5_enter(in, &all, name, MODAL_H5_REQUIRED, &one));
-        MODAL_TRY(modal_h5_read_text(in, &one, "name", &m->name));
-        MODAL_TRY(modal_h5_read_number(in, &one, "density", &m->density));
-        int kind = 0;
-        MODAL_TRY(read_choice(in, &one, "kind", MODAL_H5_REQUIRED, 2, modal_material_kind_names,
-                              &kind));
-        m->kind = (modal_material_kind)kind;
-        if (kind == MODAL_MATERIAL_ORTHOTROPIC) {
-            MODAL_TRY(read_orthotropic(in, &one, m));
-        } else {
-            MODAL_TRY(modal_h5_read_number(in, &one, "young", &m->young));
-            MODAL_TRY(modal_h5_read_number(in, &one, "poisson", &m->poisson));
-        }
-        modal_h5_leave(&one);
-    }
-done:
-    modal_h5_leave(&one);
-    modal_h5_leave(&all);
-    return status;
-}
-
-static modal_status read_groups(const modal_h5_in *in, const modal_h5_place *volume,
-                                modal_volume_mesh *mesh)
-{
-    modal_status status = MODAL_OK;
-    modal_h5_place all = nowhere, one = nowhere;
-    int32_t n = 0;
-    MODAL_TRY(modal_h5_enter(in, volume, "groups", MODAL_H5_REQUIRED, &all));
-    MODAL_TRY(modal_h5_read_count(in, &all, &n));
-    MODAL_TRY(modal_alloc_zero(&mesh->groups, n, sizeof *mesh->groups, all.path, in->checker.err));
-    mesh->n_groups = n;
-    for (int32_t i = 0; i < n; i++) {
-        char name[16];
-        modal_group *g = &mesh->groups[i];
-        int64_t dimension = 0, tag = -1, n_nodes = -1, n_elements = -1;
-        snprintf(name, sizeof name, "%04d", i);
-        MODAL_TRY(modal_h5_enter(in, &all, name, MODAL_H5_REQUIRED, &one));
-        MODAL_TRY(modal_h5_read_text(in, &one, "name", &g->name));
-        MODAL_TRY(modal_h5_read_integer(in, &one, "dimension", 0, 3, &dimension));
-        MODAL_TRY(modal_h5_read_integer(in, &one, "tag", INT32_MIN, INT32_MAX, &tag));
-        MODAL_TRY(modal_h5_read_array(in, &one, "nodes", MODAL_H5_I32, 1, &n_nodes,
-                                      MODAL_H5_REQUIRED, &g->nodes));
-        g->n_nodes = known(n_nodes);
-        MODAL_TRY(modal_h5_read_array(in, &one, "elements", MODAL_H5_I32, 1, &n_elements,
-                                      MODAL_H5_REQUIRED, &g->elements));
-        g->n_elements = known(n_elements);
-        g->dimension = (int32_t)dimension;
-        g->tag = (int32_t)tag;
-        modal_h5_leave(&one);
-    }
-done:
-    modal_h5_leave(&one);
-    modal_h5_leave(&all);
-    return status;
-}
-
 static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shapes, int32_t index, unsigned major,
                                unsigned parts, content *deep, modal_shape *s)
 {
@@ -216,11 +105,13 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
     modal_h5_place place = nowhere, groups[GROUP_COUNT];
     int64_t sizes[SIZE_COUNT];
     char name[16];
-    int choice = 0, plain = 0, partial = 0;
+    int choice = 0, plain = 0, partial = 0, linked = 0;
     for (int i = 0; i < GROUP_COUNT; i++) groups[i] = nowhere;
     snprintf(name, sizeof name, "%04d", index);
     MODAL_TRY(modal_h5_enter(in, shapes, name, MODAL_H5_REQUIRED, &place));
     MODAL_TRY(modal_h5_read_text(in, &place, "name", &s->name));
+    if (major == MODAL_BASIS_V3) MODAL_TRY(modal_basis_read_link(in, &place, s, &linked));
+    if (linked) goto done;
     for (int i = 0; i < GROUP_COUNT; i++)
         MODAL_TRY(modal_h5_enter(in, &place, modal_basis_groups[i],
                                  i == GROUP_VOLUME || i == GROUP_REDUCED ? MODAL_H5_OPTIONAL
@@ -240,12 +131,12 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
                                "linear, quadratic and cubic must all be there"));
     MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "shift", &s->shift));
     MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "total_mass", &s->total_mass));
-    MODAL_TRY(read_choice(in, &groups[GROUP_MODES], "mass_rule", MODAL_H5_REQUIRED, 2,
+    MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_MODES], "mass_rule", MODAL_H5_REQUIRED, 2,
                           modal_mass_rule_names, &choice));
     s->mass_rule = (modal_mass_rule)choice;
-    MODAL_TRY(read_choice(in, &groups[GROUP_MODES], "factor", MODAL_H5_OPTIONAL, 2, modal_basis_factor_names,
+    MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_MODES], "factor", MODAL_H5_OPTIONAL, 2, modal_basis_factor_names,
                           &s->factor_float32));
-    MODAL_TRY(read_choice(in, &groups[GROUP_MODES], "kind", MODAL_H5_OPTIONAL, 4,
+    MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_MODES], "kind", MODAL_H5_OPTIONAL, 4,
                           modal_basis_kind_names, &choice));
     s->kind = (modal_basis_kind)choice;
     if (s->kind == MODAL_KIND_IMPORTED) {
@@ -255,12 +146,12 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
     }
     MODAL_TRY(
         modal_h5_read_number(in, &groups[GROUP_VOLUME], "farthest_outside", &s->farthest_outside));
-    MODAL_TRY(read_choice(in, &groups[GROUP_VOLUME], "surface_kind", MODAL_H5_REQUIRED, 2,
+    MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_VOLUME], "surface_kind", MODAL_H5_REQUIRED, 2,
                           modal_surface_kind_names, &choice));
     s->surface_kind = (modal_surface_kind)choice;
     if ((parts & MODAL_BASIS_VOLUME) && groups[GROUP_VOLUME].id >= 0) {
-        MODAL_TRY(read_materials(in, &groups[GROUP_VOLUME], &s->volume));
-        MODAL_TRY(read_groups(in, &groups[GROUP_VOLUME], &s->volume));
+        MODAL_TRY(modal_basis_read_materials(in, &groups[GROUP_VOLUME], &s->volume));
+        MODAL_TRY(modal_basis_read_groups(in, &groups[GROUP_VOLUME], &s->volume));
     }
     if (deep)
         for (int i = 0; i < MODAL_BASIS_FIELDS; i++)
@@ -288,12 +179,99 @@ done:
     return status;
 }
 
-/* Which parts of a shape are to be read. */
+/* What is to be read. */
 typedef struct choice {
+    const char *path; /* of the basis; NULL: in memory */
     unsigned parts;
     modal_basis_chooser *choose; /* or NULL: the same parts of all */
     void *context;
+    int found;          /* what is wrong with a shape that lies in another file is kept in it, and no error */
+    const char *hashed; /* the basis's list; NULL: not known */
 } choice;
+
+/* ---- shapes that lie in other files ---- */
+
+/* Puts the shape that the link in `s` leads to in its place, with the name that it has here. After an error `s` is as
+ * before. */
+static modal_status read_linked(const modal_basis_part *part, unsigned parts, content *deep, modal_shape *s)
+{
+    modal_error *err = part->in.checker.err;
+    modal_shape read = {0};
+    modal_status status = modal_basis_part_has(part, s, err);
+    memcpy(read.hash, s->hash, MODAL_HASH_BYTES);
+    if (status == MODAL_OK)
+        status = read_shape(&part->in, &part->shapes, (int32_t)s->file_shape, MODAL_BASIS_V3, parts, deep, &read);
+    if (status == MODAL_OK && read.file)
+        status = modal_error_set(err, MODAL_ERROR_INPUT, "shape %lld lies in a third file, %s",
+                                 (long long)s->file_shape, read.file);
+    if (status != MODAL_OK) {
+        modal_shape_free(&read);
+        return status;
+    }
+    modal_free(&read.name);
+    read.name = s->name;
+    read.file = s->file;
+    read.file_shape = s->file_shape;
+    *s = read;
+    return MODAL_OK;
+}
+
+/* What is wrong with a shape in another file: an error, a finding, or kept in the shape. */
+static modal_status report_linked(const modal_h5_in *in, const choice *wanted, int32_t index, modal_status wrong,
+                                  const char *what, modal_shape *s)
+{
+    char where[MODAL_H5_PATH];
+    snprintf(where, sizeof where, "/shapes/%04d: %.200s", index, s->file);
+    if (wrong != MODAL_ERROR_INPUT) return modal_error_set(in->checker.err, wrong, "%s: %s", where, what);
+    if (!wanted->found) return modal_broken(&in->checker, where, "%s", what);
+    return modal_copy_text(&s->file_problem, what, SIZE_MAX, in->checker.err);
+}
+
+/* The shapes order[n], all of one file. */
+static modal_status read_part(const modal_h5_in *in, const choice *wanted, const unsigned *parts, const content *deep,
+                              const int32_t *order, int32_t n, modal_basis *basis)
+{
+    modal_error err = {0};
+    modal_findings found = {0}, *list = in->checker.findings ? &found : NULL;
+    modal_basis_part part = {0};
+    content of_part = {.hash = deep ? deep->hash : NULL, .list = {.text = ""}};
+    char *path = NULL;
+    modal_status status = MODAL_OK;
+    modal_status opened = modal_basis_find_part(wanted->path, basis->shapes[order[0]].file, &path, &err);
+    if (opened == MODAL_OK) opened = modal_basis_part_open(&part, path, wanted->hashed, list, in->budget, &err);
+    if (opened == MODAL_OK && deep) opened = modal_basis_list_init(&of_part.list, part.hashed, &part.in.checker);
+    for (int32_t k = 0; k < n && status == MODAL_OK; k++) {
+        const int32_t i = order[k];
+        modal_shape *s = &basis->shapes[i];
+        status = opened;
+        if (status == MODAL_OK) status = read_linked(&part, parts[i], deep ? &of_part : NULL, s);
+        if (status != MODAL_OK) status = report_linked(in, wanted, i, status, err.message, s);
+        for (int64_t f = 0; f < found.n && status == MODAL_OK; f++)
+            status = report_linked(in, wanted, i, MODAL_ERROR_INPUT, found.texts[f], s);
+        modal_findings_free(&found);
+        if (opened == MODAL_OK) err = (modal_error){0};
+        else if (list) break; /* once is enough */
+    }
+    modal_findings_free(&found);
+    return modal_basis_part_close(&part, status, in->checker.err);
+}
+
+/* One file after the other, so that no more than one is open, and each is opened once. */
+static modal_status read_parts(const modal_h5_in *in, const choice *wanted, const unsigned *parts, const content *deep,
+                               modal_basis *basis)
+{
+    int32_t *order = NULL, n = 0, end = 0;
+    modal_status status = modal_basis_sort_links(basis, &order, &n, in->checker.err);
+    for (int32_t begin = 0; begin < n && status == MODAL_OK; begin = end) {
+        const char *file = basis->shapes[order[begin]].file;
+        for (end = begin + 1; end < n && strcmp(file, basis->shapes[order[end]].file) == 0;) end++;
+        status = read_part(in, wanted, parts, deep, order + begin, end - begin, basis);
+    }
+    modal_free(&order);
+    return status;
+}
+
+/* ---- the file ---- */
 
 static modal_status read_objects(const modal_h5_in *in, const modal_h5_place *root, modal_basis *basis);
 
@@ -330,8 +308,9 @@ static modal_status read_shapes(const modal_h5_in *in, const modal_h5_place *roo
         MODAL_TRY(read_objects(in, root, basis));
         MODAL_TRY(wanted->choose(wanted->context, basis, parts, in->checker.err));
     }
-    for (int32_t i = 0; i < n; i++) 
+    for (int32_t i = 0; i < n; i++)
         MODAL_TRY(read_shape(in, &shapes, i, major, parts[i], deep, &basis->shapes[i]));
+    MODAL_TRY(read_parts(in, wanted, parts, deep, basis));
 done:
     modal_free(&parts);
     modal_h5_leave(&shapes);
@@ -411,7 +390,7 @@ done:
     return status;
 }
 
-static modal_status read_all(const modal_h5_in *in, const choice *wanted, int deep, modal_basis *basis)
+static modal_status read_all(const modal_h5_in *in, choice wanted, int deep, modal_basis *basis)
 {
     modal_status status = MODAL_OK;
     modal_h5_place root = nowhere;
@@ -427,8 +406,9 @@ static modal_status read_all(const modal_h5_in *in, const choice *wanted, int de
     MODAL_TRY(read_recipe(in, &root, basis));
     if (major == MODAL_BASIS_V3) MODAL_TRY(modal_h5_read_text(in, &root, "hashed", &hashed));
     if (deep && hashed) MODAL_TRY(modal_basis_list_init(&found.list, hashed, &in->checker));
-    MODAL_TRY(read_shapes(in, &root, wanted, major, gathered, basis));
-    if (!wanted->choose) MODAL_TRY(read_objects(in, &root, basis));
+    wanted.hashed = hashed;
+    MODAL_TRY(read_shapes(in, &root, &wanted, major, gathered, basis));
+    if (!wanted.choose) MODAL_TRY(read_objects(in, &root, basis));
     MODAL_TRY(modal_provenance_read(in, &root, MODAL_H5_REQUIRED, &basis->provenance,
                                     &basis->n_provenance));
     if (deep && hash) MODAL_TRY(check_content(in, &root, major, &found, basis, hash));
@@ -447,7 +427,7 @@ static modal_status read_choice_of(const modal_h5_source *source, const choice *
     modal_h5_in in = {.file = H5I_INVALID_HID, .checker = {findings, err}, .budget = budget};
     memset(basis, 0, sizeof *basis);
     modal_status status = modal_h5_open(&in, source);
-    if (status == MODAL_OK) status = read_all(&in, wanted, deep, basis);
+    if (status == MODAL_OK) status = read_all(&in, *wanted, deep, basis);
     status = modal_h5_close(&in, status);
     if (status != MODAL_OK) {
         modal_basis_free(basis);
@@ -459,7 +439,7 @@ static modal_status read_choice_of(const modal_h5_source *source, const choice *
 static modal_status read_source(const modal_h5_source *source, unsigned parts, int deep,
                                 modal_findings *findings, modal_basis *basis, modal_error *err)
 {
-    const choice all = {.parts = parts};
+    const choice all = {.path = source->bytes ? NULL : source->path, .parts = parts};
     return read_choice_of(source, &all, deep, findings, NULL, basis, err);
 }
 
@@ -475,11 +455,18 @@ modal_status modal_basis_read_chosen(const char *path, modal_basis_chooser *choo
                                      modal_error *err)
 {
     const modal_h5_source source = {path, NULL, 0};
-    const choice wanted = {.choose = choose, .context = context};
+    const choice wanted = {.path = path, .choose = choose, .context = context};
     modal_h5_budget budget = {.limit = limit_bytes};
     modal_status status = read_choice_of(&source, &wanted, 0, NULL, &budget, basis, err);
     *used_bytes = budget.used;
     return status;
+}
+
+modal_status modal_basis_read_found(const char *path, unsigned parts, modal_basis *basis, modal_error *err)
+{
+    const modal_h5_source source = {path, NULL, 0};
+    const choice wanted = {.path = path, .parts = parts, .found = 1};
+    return read_choice_of(&source, &wanted, 0, NULL, NULL, basis, err);
 }
 
 modal_status modal_basis_read_image(const void *bytes, size_t length, const char *name,

@@ -234,6 +234,72 @@ done:
     return modal_h5_end_group(&shapes, status, err);
 }
 
+/* ---- assemblies ---- */
+
+static modal_status write_link(hid_t shapes, int32_t index, const modal_shape *s, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    hid_t place = H5I_INVALID_HID;
+    char name[16];
+    snprintf(name, sizeof name, "%04d", index);
+    MODAL_TRY(modal_h5_make_group(shapes, name, &place, err));
+    MODAL_TRY(modal_h5_write_text(place, "name", s->name, err));
+    MODAL_TRY(modal_h5_write_text(place, "file", s->file, err));
+    MODAL_TRY(modal_h5_write_integer(place, "file_shape", s->file_shape, err));
+done:
+    return modal_h5_end_group(&place, status, err);
+}
+
+static modal_status write_links(hid_t file, const modal_basis *basis, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    hid_t shapes = H5I_INVALID_HID;
+    modal_hash *hash = NULL;
+    unsigned char *hashes = NULL;
+    char text[MODAL_HASH_TEXT], hashed[MODAL_BASIS_HASHED];
+    const int64_t dims[2] = {basis->n_shapes, MODAL_HASH_BYTES};
+    modal_basis_hashed(hashed);
+    MODAL_TRY(modal_hash_new(&hash, err));
+    MODAL_TRY(modal_alloc(&hashes, basis->n_shapes, MODAL_HASH_BYTES, "hashes", err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_type", "basis", err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_version", "3.0", err));
+    MODAL_TRY(modal_h5_make_group(file, "shapes", &shapes, err));
+    MODAL_TRY(modal_h5_write_integer(shapes, "count", basis->n_shapes, err));
+    for (int32_t i = 0; i < basis->n_shapes; i++) {
+        MODAL_TRY(write_link(shapes, i, &basis->shapes[i], err));
+        memcpy(hashes + (int64_t)MODAL_HASH_BYTES * i, basis->shapes[i].hash, MODAL_HASH_BYTES);
+    }
+    modal_basis_hash_content(hash, basis, hashes, text);
+    MODAL_TRY(write_objects(file, basis, err));
+    MODAL_TRY(modal_provenance_write(file, basis->provenance, basis->n_provenance, err));
+    MODAL_TRY(modal_h5_write_array(shapes, "hash", MODAL_H5_U8, 2, dims, hashes, err));
+    MODAL_TRY(modal_h5_write_text(file, "content_hash", text, err));
+    MODAL_TRY(modal_h5_write_text(file, "hashed", hashed, err));
+done:
+    modal_free(&hashes);
+    modal_hash_delete(hash);
+    return modal_h5_end_group(&shapes, status, err);
+}
+
+modal_status modal_basis_write_assembly(const char *path, const modal_basis *basis, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_checker checker = {NULL, err};
+    hid_t file = H5I_INVALID_HID;
+    MODAL_TRY(check_basis(basis, err));
+    for (int32_t i = 0; i < basis->n_shapes; i++)
+        if (!basis->shapes[i].name || !basis->shapes[i].file)
+            MODAL_TRY(modal_broken(&checker, "/shapes", "shape %d has no name or no file", i));
+    MODAL_TRY(modal_h5_create(&file, path, err));
+    status = write_links(file, basis, err);
+done:
+    status = modal_h5_finish(&file, status, err);
+    if (status != MODAL_OK) modal_error_context(err, "%s", path);
+    return status;
+}
+
+/* ---- with all shapes ---- */
+
 modal_status modal_basis_write_shapes(const char *path, const modal_basis *basis, modal_basis_wait *wait,
                                       void *context, modal_error *err)
 {

@@ -16,6 +16,8 @@ void modal_reduced_forces_free(modal_reduced_forces *forces)
 void modal_shape_free(modal_shape *shape)
 {
     modal_free(&shape->name);
+    modal_free(&shape->file);
+    modal_free(&shape->file_problem);
     modal_free(&shape->rest_positions);
     modal_free(&shape->triangles);
     modal_free(&shape->user_vertex);

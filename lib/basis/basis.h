@@ -81,6 +81,9 @@ static inline int64_t modal_cubic_index(int64_t r, int64_t i, int64_t j, int64_t
 typedef struct modal_shape {
     char *name;
     unsigned char hash[MODAL_HASH_BYTES]; /* of its arrays, as read or as modal_basis_hash found; zeros: not known */
+    char *file;         /* of an assembly: the file that the shape lies in, as the assembly has it; else NULL */
+    int64_t file_shape; /* its index there */
+    char *file_problem; /* why it could not be read (modal_basis_read_found), else NULL */
 
     /* the surface, in stored order */
     int64_t n_vertices;

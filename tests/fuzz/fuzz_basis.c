@@ -28,6 +28,7 @@ static void add(const modal_basis *b)
             digest_add(modal_basis_field_array(&b->shapes[i], field), bytes);
         }
     }
+    for (int32_t i = 0; i < b->n_shapes; i++) digest_text(b->shapes[i].file ? b->shapes[i].file : "");
     digest_add(b->objects, b->n_objects * (int64_t)sizeof *b->objects);
     digest_text(b->hash);
 }
@@ -37,6 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     modal_basis read;
     modal_error err = {0};
     modal_findings findings = {0};
+    modal_basis_parts_folder(FUZZ_PARTS);
     modal_status status = modal_basis_read_image(data, size, "fuzz", MODAL_BASIS_ALL, &read, &err);
     if (status != err.status || (status != MODAL_OK && !err.message[0])) abort();
     digest_text(err.message);

@@ -7,11 +7,13 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "formats/hdf5/basis_h5.h"
 #include "formats/hdf5/trajectory_h5.h"
+#include "lib/base/memory.h"
 #include "tests/unit/file_samples.h"
 
 static const char *folder;
@@ -42,11 +44,23 @@ static void make(void **state)
     (void)state;
     modal_basis basis = sample_basis(1);
     modal_trajectory trajectory = sample_trajectory(&basis, 1);
-    const char *path = sample_path("good.h5");
+    char path[160], linked[160];
+    strcpy(path, sample_path("good.h5"));
+    strcpy(linked, sample_path("linked.h5"));
     assert_int_equal(modal_basis_write(path, &basis, NULL), MODAL_OK);
     copy_to("basis", "good", path, 1);
     copy_to("basis", "good-2.0", TEST_FILES "/frozen/basis-2.0.h5", 1);
     copy_to("basis", "cut", path, 3);
+    assert_int_equal(modal_basis_hash(&basis, NULL), MODAL_OK);
+    for (int32_t i = 0; i < basis.n_shapes; i++) {
+        assert_int_equal(modal_copy_text(&basis.shapes[i].file, "good.h5", SIZE_MAX, NULL), MODAL_OK);
+        basis.shapes[i].file_shape = i;
+    }
+    assert_int_equal(modal_basis_write_assembly(linked, &basis, NULL), MODAL_OK);
+    copy_to("basis", "linked", linked, 1);
+    damaged("basis", "linked-away", linked, (damage_case){SET_TEXT, "/shapes/0001@file", 0, 0, "../good.h5", NULL, 0});
+    damaged("basis", "linked-wrong", linked, (damage_case){SET_INTEGER, "/shapes/0001@file_shape", 0, 0, NULL, NULL, 0});
+    damaged("basis", "linked-half", linked, (damage_case){DELETE_ATTRIBUTE, "/shapes/0000@file", 0, 0, NULL, NULL, 0});
     damaged("basis", "huge", path,
             (damage_case){HUGE_CHUNKED, "/shapes/0000/tables/faces", 0, 0, NULL, NULL, 0});
     damaged("basis", "offsets", path,
@@ -57,7 +71,7 @@ static void make(void **state)
             (damage_case){ELSEWHERE, "/shapes/0001/modes/modal_matrix", 0, 0, NULL, NULL, 0});
     damaged("basis", "circle", path,
             (damage_case){SET_VALUE, "/objects/parent", 2, 1, NULL, NULL, 0});
-    path = sample_path("good-trajectory.h5");
+    strcpy(path, sample_path("good-trajectory.h5"));
     assert_int_equal(modal_trajectory_write(path, &trajectory, NULL), MODAL_OK);
     copy_to("trajectory", "good", path, 1);
     copy_to("trajectory", "cut", path, 2);

@@ -209,7 +209,8 @@ def main():
         os.chdir(arguments.keep or temporary)
         subprocess.run([f"{tests}/write_samples", "."], check=True)
         snapshots("snapshots.h5")
-        bases = {"basis": ["basis.h5"], "trajectory": ["traj.h5"], "snapshots": ["snapshots.h5"],
+        parts = ["--parts", f"{corpus}/basis"]
+        bases = {"basis": ["basis.h5", f"{corpus}/basis/linked.h5"], "trajectory": ["traj.h5"], "snapshots": ["snapshots.h5"],
                  "checkpoint": [f"{corpus}/checkpoint/good.h5"],
                  "sequence": [f"{corpus}/sequence/good.vtkhdf", f"{corpus}/sequence/rounded.vtkhdf",
                               f"{corpus}/sequence/solid.vtkhdf"]}
@@ -225,7 +226,7 @@ def main():
                     else:
                         repack(source, target, VERSIONS[layout])
                     if kind in ("basis", "trajectory", "sequence"):
-                        subprocess.run([f"{programs}/modalinfo", "--check", target], check=True, stdout=subprocess.DEVNULL)
+                        subprocess.run([f"{programs}/modalinfo", "--check", *parts, target], check=True, stdout=subprocess.DEVNULL)
                 whole = digests(f"{tests}/fuzz_{kind}", folder, 0x55)
                 first = whole if layout == LAYOUTS[0] else first
                 assert whole == first, f"{kind}, {layout}: read otherwise than as written"
@@ -239,12 +240,12 @@ def main():
                 read += read_all(f"{tests}/fuzz_{kind}", folder)
                 for n in range(0, arguments.count, arguments.programs):
                     path = f"{folder}/{n:06d}.h5"
-                    commands = [[f"{programs}/modalinfo", path], [f"{programs}/modalinfo", "--check", path]]
+                    commands = [[f"{programs}/modalinfo", *parts, path], [f"{programs}/modalinfo", "--check", *parts, path]]
                     if kind in ("basis", "trajectory"):
                         inputs = [path] if kind == "trajectory" else ["traj.h5", "--basis", path]
                         basis = ["--basis", "basis.h5"] if kind == "trajectory" else []
-                        commands.append([f"{programs}/modaldeform", inputs[0], "out", *inputs[1:], *basis, "-j1"])
-                        commands.append([f"{programs}/modalview", inputs[0], "page.html", *inputs[1:], *basis])
+                        commands.append([f"{programs}/modaldeform", inputs[0], "out", *inputs[1:], *basis, "-j1", *parts])
+                        commands.append([f"{programs}/modalview", inputs[0], "page.html", *inputs[1:], *basis, *parts])
                     run_programs(commands, codes)
                 if not arguments.keep:
                     shutil.rmtree(folder)

@@ -34,6 +34,7 @@ class Command:
 
 # An output in OUT stands for itself: what is put in its place is put there.
 OUT = ["o/sequence.vtkhdf", "o/sequence.xdmf", "o/manifest.json", "o/sequence.vtkhdf.part", "o/sequence.vtkhdf.journal"]
+PARTS = ["as.h5", "a.h5", "a2.h5"]
 SCENE = ["a.h5", "s.json", "force.csv", "ground.csv"]
 COMMANDS = [
     Command("modalpack", "{x.node} {b.h5} --materials {m.json} --fixed {l.bou}@xy --surface {fine.obj} --modes 3 "
@@ -65,6 +66,14 @@ COMMANDS = [
             force=False),
     Command("modalplace", "{places.csv} {n.h5} {a.h5} {a2.h5} --report {r.json}", ["places.csv", "a.h5", "a2.h5"],
             ["n.h5", "r.json"]),
+    # an assembly: its parts are read, too
+    Command("modalplace", "{places.csv} {n.h5} {as.h5} --link --parts . --report {r.json}", ["places.csv", *PARTS],
+            ["n.h5", "r.json"]),
+    Command("modalsim", "{as.h5} {n.h5} --parts . --duration 0.1 --fps 100 --initial 0=1 --report {r.json}", PARTS,
+            ["n.h5", "r.json"]),
+    Command("modaldeform", "{ts.h5} o --basis {as.h5} --parts . --report {r.json}", ["ts.h5", *PARTS], [*OUT, "r.json"]),
+    Command("modalview", "{as.h5} {p.html} --parts . --report {r.json}", PARTS, ["p.html", "r.json"]),
+    Command("modalinfo", "{as.h5} {n.h5} --pack --parts . --report {r.json}", PARTS, ["n.h5", "r.json"]),
     Command("modalmesh", "{y.veg} {n.msh} --materials-out {n.json} --report {r.json}", ["y.veg"],
             ["n.msh", "n.json", "r.json"]),
     Command("modalmesh", "{x.node} {n.msh} --report {r.json}", ["x.node", "x.ele", "x.face"], ["n.msh", "r.json"]),
@@ -75,7 +84,7 @@ COMMANDS = [
 ]
 # Operands as the usage lists them, and options with files beside those above.
 OPERANDS = {"modalpack": "MESH... BASIS.h5", "modalsim": "BASIS.h5 TRAJ.h5", "modaldeform": "TRAJ.h5 OUT",
-            "modalview": "TRAJ.h5|BASIS.h5|- PAGE.html", "modalinfo": "[--json] [--check] FILE",
+            "modalview": "TRAJ.h5|BASIS.h5|- PAGE.html", "modalinfo": "FILE",
             "modalplace": "PLACES.csv OUT.h5 BASIS.h5 ...", "modalmesh": "SURFACE|GEOMETRY|MESH OUT.msh",
             "modalbench": "uq|multi|batch|frame|pipeline|all ..."}
 # - is a pipe there.
@@ -137,6 +146,8 @@ def write_inputs(folder):
                                "forces": [{"object": 0, "vertex": 7, "force": [0, 0, 1]}]})])
     run([f"{folder}/modalpack", "x.node", "a.h5", *STEEL, "--fixed", "plane:0,0,0:0,0,-1", "--modes", 3, "-q"])
     run([f"{folder}/modalpack", "x.node", "a2.h5", *STEEL, "--modes", 2, "-q"])
+    run([f"{folder}/modalplace", "--link", "places.csv", "as.h5", "a.h5", "a2.h5", "-q"])
+    run([f"{folder}/modalsim", "as.h5", "ts.h5", "--duration", 0.1, "--fps", 100, "--initial", "0=0.01", "-q"])
     run([f"{folder}/modalsim", "a.h5", "t.h5", "--duration", 0.1, "--fps", 100, "--initial", "0=0.01", "-q"])
     run([f"{folder}/modalsim", "a.h5", "gone.h5", "--scene", "s.json", "--checkpoint", "c.h5", "--checkpoint-every", 5,
          "-q"])
