@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/hdf5/h5_unsealed.h"
+#include "formats/hdf5/h5_headers.h"
 #include "lib/base/disk.h"
 
 enum { USUAL_RANK = 32 }; /* of trees of chunks: HDF5_BTREE_CHUNK_IK_DEF */
@@ -23,6 +23,7 @@ struct modal_h5_reader {
     int file; /* -1 where the bytes are in memory */
     haddr_t end_allocated;
     modal_h5_unsealed parts;
+    modal_h5_blocks blocks; /* of object headers */
     modal_h5_stored *noted; /* NULL, or where the next request for values is noted, which is not followed */
 };
 
@@ -63,6 +64,7 @@ static herr_t close_reader(H5FD_t *file)
 {
     modal_h5_reader *r = (modal_h5_reader *)file;
     if (r->file >= 0) close(r->file);
+    modal_h5_blocks_free(&r->blocks);
     free(r);
     return 0;
 }
@@ -104,7 +106,8 @@ static herr_t read_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t 
     }
     if (take_bytes(r, start, size, bytes) != 0) return -1;
     /* HDF5 reads collections of the heap as if they were values: what it reads can be told by its signature only. */
-    const char *damage = modal_h5_unsealed_damage(&r->parts, start, size, bytes);
+    const char *damage = type == H5FD_MEM_OHDR ? modal_h5_header_damage(&r->parts, start, size, bytes, &r->blocks)
+                                               : modal_h5_unsealed_damage(&r->parts, start, size, bytes);
     if (!damage) return 0;
     H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_HEAP, H5E_BADVALUE, "%s at byte %llu", damage,
              (unsigned long long)start);

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "formats/hdf5/h5_unsealed.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
 
@@ -86,6 +88,50 @@ uint64_t modal_h5_heap_bytes(const void *bytes, size_t size)
 int modal_h5_damaged_heap(const void *bytes, uint64_t size)
 {
     return size < HEAD || wrong_collection(bytes, size, NULL) != NULL;
+}
+
+/* The object of the collection at `at`, in *collection, which the caller frees; NULL: there is none, or it is not sound. */
+static const unsigned char *find_object(const modal_h5_unsealed *f, uint64_t at, uint64_t index, unsigned char **collection,
+                                        uint64_t *length)
+{
+    const unsigned char *found = NULL;
+    unsigned char head[HEAD];
+    const uint64_t there = f->end - f->base;
+    *collection = NULL;
+    if (at > there || there - at < HEAD || f->read(f->file, f->base + at, HEAD, head) != 0) return NULL;
+    const uint64_t size = modal_h5_heap_bytes(head, HEAD);
+    if (size < HEAD || size > there - at || size > MOST_BYTES || index == 0) return NULL;
+    *collection = malloc(size);
+    if (!*collection || f->read(f->file, f->base + at, size, *collection) != 0 || wrong_collection(*collection, size, NULL))
+        return NULL;
+    for (uint64_t next = HEAD; size - next >= HEAD && little(*collection + next, 2) != 0;) {
+        const unsigned char *object = *collection + next;
+        const uint64_t bytes = little(object + 8, 8);
+        if (little(object, 2) == index) { /* of several HDF5 takes the last */
+            found = object + HEAD;
+            *length = bytes;
+        }
+        next += HEAD + (bytes + 7) / 8 * 8;
+    }
+    return found;
+}
+
+int modal_h5_heap_object(const modal_h5_unsealed *f, uint64_t at, uint64_t index, uint64_t *length)
+{
+    unsigned char *collection;
+    const int found = find_object(f, at, index, &collection, length) != NULL;
+    free(collection);
+    return found;
+}
+
+int modal_h5_heap_mapping(const modal_h5_unsealed *f, uint64_t at, uint64_t index)
+{
+    unsigned char *collection;
+    uint64_t length;
+    const unsigned char *object = find_object(f, at, index, &collection, &length);
+    const int sound = object && !wrong_mapping(object, length);
+    free(collection);
+    return sound;
 }
 
 /* Checks the collection at `at`; *bytes is its size, 8 where that is broken. */

@@ -28,4 +28,10 @@ uint64_t modal_h5_heap_bytes(const void *bytes, size_t size);
 /* Whether the collection of `size` bytes, all of it, is one that HDF5 must not see: no sound chain of objects. */
 int modal_h5_damaged_heap(const void *bytes, uint64_t size);
 
+/* Whether the collection at address `at` is sound and has the object; *length: its bytes. */
+struct modal_h5_unsealed;
+int modal_h5_heap_object(const struct modal_h5_unsealed *file, uint64_t at, uint64_t index, uint64_t *length);
+/* Whether the object is the mapping of a virtual dataset, too, with its right checksum. */
+int modal_h5_heap_mapping(const struct modal_h5_unsealed *file, uint64_t at, uint64_t index);
+
 #endif

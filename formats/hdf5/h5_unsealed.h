@@ -12,7 +12,7 @@
 typedef struct modal_h5_unsealed {
     int (*read)(const void *file, uint64_t start, uint64_t size, void *bytes); /* all of them, else not 0 */
     const void *file;
-    uint64_t base, end; /* where addresses count from, and where the file ends */
+    uint64_t base, end; /* where addresses count from, and where the file ends, not before `base` */
     unsigned chunk_rank;  /* half the children of a node of a tree of chunks */
 } modal_h5_unsealed;
 

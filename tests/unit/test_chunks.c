@@ -411,9 +411,41 @@ static void test_ends(void **state)
 /* ---- metadata without checksums ---- */
 
 /* A file of HDF5's oldest metadata: names in a local heap, a text in the global heap, a tree of two levels. */
-static unsigned char *old_file(size_t *length)
+/* Attributes of types that no file of ours has, so many that the header of the root has a further block. */
+static void add_foreign(hid_t file)
 {
-    static const int64_t dims[RANK] = {300, 2, 1}, chunk[RANK] = {1, 2, 1};
+    struct pair {
+        int32_t number;
+        const char *text;
+        double of[3];
+    } pair = {7, "inner", {1, 2, 3}};
+    const hsize_t three = 3;
+    char name[16];
+    int colour = 1;
+    hid_t texts = H5Tcopy(H5T_C_S1), array = H5Tarray_create2(H5T_NATIVE_DOUBLE, 1, &three);
+    hid_t pairs = H5Tcreate(H5T_COMPOUND, sizeof pair), colours = H5Tenum_create(H5T_NATIVE_INT), space = H5Screate(H5S_SCALAR);
+    H5(H5Tset_size(texts, H5T_VARIABLE));
+    H5(H5Tinsert(pairs, "number", HOFFSET(struct pair, number), H5T_NATIVE_INT32));
+    H5(H5Tinsert(pairs, "text", HOFFSET(struct pair, text), texts));
+    H5(H5Tinsert(pairs, "of", HOFFSET(struct pair, of), array));
+    H5(H5Tenum_insert(colours, "red", &colour));
+    for (int i = 0; i < 12; i++) {
+        snprintf(name, sizeof name, "foreign %d", i);
+        const hid_t type = i % 2 ? colours : pairs;
+        hid_t attribute = H5Acreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+        H5(H5Awrite(attribute, type, i % 2 ? (const void *)&colour : &pair));
+        H5(H5Aclose(attribute));
+    }
+    H5(H5Sclose(space));
+    H5(H5Tclose(colours));
+    H5(H5Tclose(pairs));
+    H5(H5Tclose(array));
+    H5(H5Tclose(texts));
+}
+
+static unsigned char *old_file(int64_t rows, size_t *length)
+{
+    const int64_t dims[RANK] = {rows, 2, 1}, chunk[RANK] = {1, 2, 1};
     const char *text = "a text of variable length";
     double values[300 * 2];
     hid_t file = create(sample_path("old.h5"), 0), type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
@@ -423,8 +455,9 @@ static unsigned char *old_file(size_t *length)
     H5(H5Aclose(attribute));
     H5(H5Tclose(type));
     H5(H5Sclose(space));
+    add_foreign(file);
     hid_t dataset = make(file, "x", MODAL_H5_F64, 0, &layouts[1], 1, dims, chunk);
-    fill(MODAL_H5_F64, values, 300 * 2, 1);
+    fill(MODAL_H5_F64, values, rows * 2, 1);
     H5(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
     H5(H5Dclose(dataset));
     H5(H5Fclose(file));
@@ -457,17 +490,43 @@ static unsigned char *find_part(unsigned char *bytes, size_t length, const char 
 
 static void put_number(unsigned char *to, uint64_t value) { memcpy(to, &value, sizeof value); }
 
+/* No byte of a file without checksums makes HDF5 1.10 crash, whatever it is changed to. */
+static void test_every_byte(void **state)
+{
+    (void)state;
+    size_t length;
+    int64_t refused = 0;
+    unsigned char *bytes = old_file(3, &length);
+    modal_error err = {0};
+    assert_int_equal(read_old(bytes, length, &err), MODAL_OK);
+    alarm(120);
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char was = bytes[i], to[] = {0xff, 0, was ^ 1, was ^ 0x80, was + 3};
+        for (size_t k = 0; k < sizeof to; k++) {
+            if (to[k] == was) continue;
+            bytes[i] = to[k];
+            refused += read_old(bytes, length, &err) != MODAL_OK;
+        }
+        bytes[i] = was;
+    }
+    alarm(0);
+    print_message("%zu bytes, %lld changes refused\n", length, (long long)refused);
+    assert_true(refused > (int64_t)length / 4);
+    free(bytes);
+    assert_no_ids();
+}
+
 /* Damage that HDF5 1.10 follows for ever, or until its stack ends. */
 static void test_unsealed(void **state)
 {
     (void)state;
     enum { KEY = 8 + 8 * (RANK + 1), NODE = 24 };
-    static const char *const says[] = {NULL, "damaged tree", "damaged local heap", "damaged local heap", "damaged heap",
-                                       "damaged heap"};
+    static const char *const says[] = {NULL, "damaged tree", "damaged local heap", "damaged local heap", "damaged attribute",
+                                       "damaged attribute"};
     alarm(60);
     for (int kind = 0; kind < 6; kind++) {
         size_t length;
-        unsigned char *bytes = old_file(&length);
+        unsigned char *bytes = old_file(300, &length);
         modal_error err = {0};
         uint64_t number;
         if (kind == 1) { /* the top of the tree is its own child */
@@ -504,7 +563,8 @@ int main(void)
 {
     const struct CMUnitTest all[] = {cmocka_unit_test(test_layouts),       cmocka_unit_test(test_bad_chunks),
                                      cmocka_unit_test(test_missing_chunk), cmocka_unit_test(test_inflated_sizes),
-                                     cmocka_unit_test(test_ends),          cmocka_unit_test(test_unsealed)};
+                                     cmocka_unit_test(test_ends),          cmocka_unit_test(test_unsealed),
+                                     cmocka_unit_test(test_every_byte)};
     modal_h5_start();
     return cmocka_run_group_tests(all, NULL, NULL);
 }
