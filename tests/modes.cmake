@@ -2,6 +2,7 @@
 # Assembly and natural modes.
 modal_unit_test(test_fem modal_fem)
 modal_unit_test(test_elements modal_fem)
+modal_unit_test(test_element_nearest modal_fem OpenMP::OpenMP_C)
 modal_unit_test(test_element_matrices modal_fem)
 modal_unit_test(test_elements_refused modal_fem)
 modal_unit_test(test_materials_file modal_materials)
@@ -28,7 +29,9 @@ if(MODAL_HAVE_MODES)
                    $<TARGET_FILE:modalpack> $<TARGET_FILE:modalinfo> ${CMAKE_SOURCE_DIR})
   add_test(NAME cli.multiplets COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_multiplets.py
                                        $<TARGET_FILE:modalpack>)
-  set_tests_properties(cli.solids cli.multiplets PROPERTIES LABELS cli)
+  add_test(NAME cli.surfaces COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_surfaces.py
+                                     ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(cli.solids cli.multiplets cli.surfaces PROPERTIES LABELS cli)
 endif()
 
 # The same .inp in CalculiX; skipped without ccx.

@@ -29,6 +29,7 @@ typedef enum modal_element_type {
 
 enum {
     MODAL_ELEMENT_MOST_NODES = 20,
+    MODAL_ELEMENT_MOST_CORNERS = 8,
     MODAL_ELEMENT_MOST_FACES = 6,
     MODAL_ELEMENT_MOST_EDGES = 12,
     MODAL_FACE_MOST_NODES = 8,

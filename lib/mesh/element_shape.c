@@ -4,9 +4,19 @@
 #include <math.h>
 #include <string.h>
 
-/* Signs of r, s, t at the corners of the hexahedron; the pyramid's base has the first four. */
-static const double hex_corners[8][3] = {{-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1},
-                                         {-1, -1, 1},  {1, -1, 1},  {1, 1, 1},  {-1, 1, 1}};
+#define TET_CORNERS {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
+#define HEX_CORNERS {{-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {1, 1, 1}, {-1, 1, 1}}
+
+const double modal_element_corners[MODAL_ELEMENT_TYPES][MODAL_ELEMENT_MOST_CORNERS][3] = {
+    TET_CORNERS, TET_CORNERS, HEX_CORNERS, HEX_CORNERS,
+    {{0, 0, -1}, {1, 0, -1}, {0, 1, -1}, {0, 0, 1}, {1, 0, 1}, {0, 1, 1}},
+    {{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}, {0, 0, 1}}};
+
+const double modal_element_centres[MODAL_ELEMENT_TYPES][3] = {
+    {0.25, 0.25, 0.25}, {0.25, 0.25, 0.25}, {0, 0, 0}, {0, 0, 0}, {1.0 / 3, 1.0 / 3, 0}, {0, 0, 0.25}};
+
+/* Signs of r, s, t at the corners of the hexahedron; the pyramid's base has the first four of r and s. */
+static const double (*const hex_corners)[3] = modal_element_corners[MODAL_ELEMENT_HEX8];
 
 /* Barycentric coordinates of the tetrahedron and their derivatives. */
 static const double barycentric_derivatives[4][3] = {{-1, -1, -1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};

@@ -15,6 +15,10 @@
 
 #include "lib/mesh/element.h"
 
+/* Reference coordinates of the corners, and of the centre of mass. */
+extern const double modal_element_corners[MODAL_ELEMENT_TYPES][MODAL_ELEMENT_MOST_CORNERS][3];
+extern const double modal_element_centres[MODAL_ELEMENT_TYPES][3];
+
 /* Values [n_nodes] and derivatives [n_nodes, 3] by r, s, t at a reference point. At the pyramid's apex,
  * where the derivatives have no limit, those of the axis. */
 void modal_element_shape(modal_element_type type, const double point[3],

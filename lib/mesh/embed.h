@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Points carried by a solid: the tetrahedron of each and its barycentric weights. */
+/* Points carried by a solid: the element of each and the weights of its nodes. */
 #ifndef MODAL_MESH_EMBED_H
 #define MODAL_MESH_EMBED_H
 
@@ -14,32 +14,43 @@ typedef struct modal_embed_summary {
     int64_t farthest_point;  /* the first point of that distance, -1 where there are none */
 } modal_embed_summary;
 
-/* For each of the points [n, 3]: nodes [n, 4] of the tetrahedron that contains it, or of the nearest
- * one (by the distance between point and tetrahedron), and weights [n, 4], its barycentric
- * coordinates in that tetrahedron, sum 1. Elements that are no linear tetrahedra are cut into such
- * (lib/mesh/element_split.h), so that a vertex is always carried by four nodes: the motion between them
- * is interpolated linearly, also in quadratic elements, whose curved faces leave a sliver outside (or
- * inside) of their tetrahedra; points in it are carried as points outside are. Parts of a distorted
- * element without volume are passed over. elements [n] gets the element; it and summary may be NULL.
- * Of all tetrahedra whose distance is within 1e-12 of the mesh's bounding box diagonal of the
- * least, the one of lowest index is taken: points on a common face, edge or node have one answer.
+/* Of n points: the nodes that carry point i and their weights, sum 1, are
+ * [offsets[i] .. offsets[i + 1]), all the nodes of its element, in their order there. */
+typedef struct modal_embedding {
+    int64_t *offsets;  /* [n + 1] */
+    int32_t *nodes;    /* [offsets[n]] */
+    double *weights;   /* [offsets[n]] */
+    int32_t *elements; /* [n] */
+} modal_embedding;
+
+void modal_embedding_free(modal_embedding *embedding);
+
+/* Carries each of the points [n, 3] by the element that contains it, with the element's own shape
+ * functions at the point (lib/mesh/element_shape.h): what the element holds exactly, the point has
+ * exactly. The element itself counts, with the curved sides of its shape functions, not the chords between
+ * its nodes: a point between a curved side and its chord is inside. An element contains the points that are
+ * not farther from it than the tolerance, 1e-14 of the diagonal of the solid's box and 2^-50 of its largest
+ * coordinate, which is rounding; of several the one of lowest index is taken: points on a common face, edge
+ * or node have one answer.
  *
- * The weights of a point outside are those of the point itself, not of the nearest point: some are
- * negative or above 1, and a field is extrapolated linearly, as VegaFEM's .interp files do. So every
- * linear field, and every rigid motion, is reproduced outside as well; but the farther a point is,
- * in units of its tetrahedron, the more it magnifies the motion: see farthest_outside.
+ * A point outside goes with the nearest element, of those within the tolerance of the least distance the
+ * one of lowest index. Its weights are no shape functions, which grow fast out there, but their linear
+ * extrapolation from the nearest point of the element (lib/mesh/element_nearest.h): the motion goes on from
+ * the surface without a jump, and every linear field and every rigid motion is reproduced outside as well.
+ * Some weights are negative or above 1; the farther a point is, in units of its element, the more it
+ * magnifies the motion: see farthest_outside. In a linear tetrahedron that is the barycentric extrapolation
+ * of VegaFEM's .interp files.
  *
- * The mesh must have passed modal_volume_mesh_check. MODAL_ERROR_INPUT: no elements, or a point
- * that is not finite. O(log elements) a point, with a bounding volume tree built in each call;
- * OpenMP, the same bytes for any number of threads. Outputs are undefined after an error. */
+ * A distorted element that passes modal_volume_mesh_check may still be folded between its quadrature
+ * points. A point in the fold is in several places of the element at once and gets one of them; a part that
+ * is not found counts as outside.
+ *
+ * The mesh must have passed modal_volume_mesh_check. The caller frees the embedding, which is zero after
+ * an error; summary may be NULL. MODAL_ERROR_INPUT: no elements, a point that is not finite, or one so far
+ * away that its squared distance overflows. O(log elements) a point, with a bounding volume tree built in
+ * each call; OpenMP, the same bytes for any number of threads. */
 modal_status modal_embed_points(const modal_volume_mesh *mesh, int64_t n, const double *points,
-                                int32_t *elements, int32_t *nodes, double *weights,
-                                modal_embed_summary *summary, modal_error *err);
-
-/* Distance between a point and one tetrahedron x [4, 3] of positive volume; 0 inside. */
-double modal_tetrahedron_distance(const double *const x[4], const double point[3]);
-
-/* Barycentric coordinates of a point, anywhere, in one tetrahedron x [4, 3]; sum 1. */
-void modal_tetrahedron_weights(const double *const x[4], const double point[3], double weights[4]);
+                                modal_embedding *embedding, modal_embed_summary *summary,
+                                modal_error *err);
 
 #endif

@@ -107,19 +107,18 @@ modal_status modal_shape_surface_embedded(const modal_volume_mesh *volume,
 {
     modal_status status = MODAL_OK;
     modal_shape built = {.surface_kind = MODAL_SURFACE_EMBEDDED};
+    modal_embedding embedding;
     modal_embed_summary found;
     for (int64_t i = 0; i < 3 * surface->n_vertices; i++)
         if (!isfinite(surface->positions[i]))
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "vertex %lld: coordinate %c is not finite",
                        (long long)(i / 3), "xyz"[i % 3]);
     MODAL_TRY(arrange(surface, &built, err));
-    const int64_t n = built.n_vertices;
-    MODAL_TRY(modal_alloc(&built.embedding_offsets, n + 1, sizeof(int64_t), "embedding", err));
-    MODAL_TRY(modal_alloc(&built.embedding_nodes, 4 * n, sizeof(int32_t), "embedding", err));
-    MODAL_TRY(modal_alloc(&built.embedding_weights, 4 * n, sizeof(double), "embedding", err));
-    for (int64_t v = 0; v <= n; v++) built.embedding_offsets[v] = 4 * v;
-    MODAL_TRY(modal_embed_points(volume, n, built.rest_positions, NULL,
-                                 built.embedding_nodes, built.embedding_weights, &found, err));
+    MODAL_TRY(modal_embed_points(volume, built.n_vertices, built.rest_positions, &embedding, &found, err));
+    built.embedding_offsets = embedding.offsets;
+    built.embedding_nodes = embedding.nodes;
+    built.embedding_weights = embedding.weights;
+    modal_free(&embedding.elements);
     built.farthest_outside = found.farthest_outside;
     if (found.farthest_point >= 0) found.farthest_point = built.user_vertex[found.farthest_point];
     if (summary) *summary = found;

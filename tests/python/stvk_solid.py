@@ -90,6 +90,13 @@ REFERENCE = {
 }
 
 
+def shape_values(kind, at):
+    """[points, nodes]: the shape functions at reference points [points, 3]."""
+    nodes, exponents, _, _ = REFERENCE[kind]
+    coefficients = np.linalg.inv((nodes[:, None, :].astype(float) ** exponents).prod(axis=2))
+    return (at[:, None, :] ** exponents).prod(axis=2) @ coefficients
+
+
 def shape_slopes(kind):
     """[points, nodes, 3]: derivatives of the shape functions, which are 1 at one node and 0 at the others."""
     nodes, exponents, points, _ = REFERENCE[kind]
@@ -102,8 +109,8 @@ def shape_slopes(kind):
     return np.stack(slopes, axis=2)
 
 
-def write_inp(path, kind, cells, size):
-    """A box of C3D4, C3D10, C3D8 or C3D20 elements; the set "root" is the face x = 0."""
+def write_inp(path, kind, cells, size, place=lambda x: x):
+    """A box of C3D4, C3D10, C3D8 or C3D20 elements, each node moved to place(it); the set "root" is the face x = 0."""
     count = 2 * np.array(cells)
     number = lambda at: int((at[0] * (count[1] + 1) + at[1]) * (count[2] + 1) + at[2] + 1)
     nodes, _, _, _ = REFERENCE[kind]
@@ -121,7 +128,8 @@ def write_inp(path, kind, cells, size):
     used = sorted(set(sum(elements, [])))
     at = lambda n: np.array(np.unravel_index(n - 1, count + 1))
     with open(path, "w") as file:
-        file.write("*NODE\n" + "".join(f"{n}, " + ", ".join(map(repr, (at(n) * size / count).tolist())) + "\n" for n in used))
+        file.write("*NODE\n" + "".join(f"{n}, " + ", ".join(map(repr, list(map(float, place(at(n) * size / count))))) + "\n"
+                                 for n in used))
         file.write(f"*ELEMENT, TYPE={('C3D4', 'C3D10', 'C3D8', 'C3D20')[kind]}, ELSET=all\n")
         for i, e in enumerate(elements, 1):
             words = [str(i), *map(str, e)]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Elements of every type: tables, shape functions, quadrature, surfaces, points. */
+/* Elements of every type: tables, shape functions, quadrature, surfaces. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,6 @@
 
 #include "lib/fem/element_matrices.h"
 #include "lib/mesh/boundary.h"
-#include "lib/mesh/embed.h"
 #include "tests/unit/element_fixtures.h"
 
 /* Reference coordinates of the corners, by the definition in element.h. */
@@ -167,9 +166,8 @@ static void test_quadrature(void **state)
         }
 }
 
-/* The surface is closed and encloses the solid's volume; mid-side nodes are vertices; points inside are
- * found and carry linear fields. */
-static void test_surface_and_points(void **state)
+/* The surface is closed and encloses the solid's volume; mid-side nodes are vertices. */
+static void test_surface(void **state)
 {
     (void)state;
     for (int type = 0; type < MESH_KINDS; type++) {
@@ -199,22 +197,6 @@ static void test_surface_and_points(void **state)
         }
         assert_true(fabs(volume - 1) <= 1e-14);
         assert_int_equal(surface.n_vertices, on_surface);
-        enum { POINTS = 500 };
-        double points[3 * POINTS], weights[4 * POINTS];
-        int32_t carriers[4 * POINTS], elements[POINTS];
-        modal_embed_summary embedded;
-        for (int i = 0; i < 3 * POINTS; i++) points[i] = random_unit();
-        assert_int_equal(modal_embed_points(&mesh, POINTS, points, elements, carriers, weights,
-                                            &embedded, NULL), MODAL_OK);
-        assert_int_equal(embedded.n_outside, 0);
-        for (int i = 0; i < POINTS; i++)
-            for (int k = 0; k < 3; k++) {
-                double x = 0;
-                for (int a = 0; a < 4; a++)
-                    x += weights[4 * i + a] * mesh.nodes[3 * (int64_t)carriers[4 * i + a] + k];
-                assert_true(fabs(x - points[3 * i + k]) <= 1e-14);
-                assert_true(weights[4 * i + k] >= -1e-12 && elements[i] < mesh.n_elements);
-            }
         modal_free(&nodes);
         modal_surface_mesh_free(&surface);
         modal_volume_mesh_free(&mesh);
@@ -255,7 +237,7 @@ int main(void)
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_shape_functions),
         cmocka_unit_test(test_quadrature),
-        cmocka_unit_test(test_surface_and_points),
+        cmocka_unit_test(test_surface),
         cmocka_unit_test(test_halves_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

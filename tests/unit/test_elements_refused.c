@@ -160,13 +160,13 @@ static void test_failing_allocations(void **state)
         modal_surface_mesh surface = {0};
         modal_fem_system system = {0};
         modal_rigid_space rigid = {0};
-        int32_t *nodes = NULL, carriers[4];
-        double weights[4];
+        modal_embedding embedding = {0};
+        int32_t *nodes = NULL;
         modal_alloc_fail_at(n);
         modal_status status = modal_volume_mesh_check(&mesh, &summary, NULL);
         if (status == MODAL_OK) status = modal_volume_mesh_boundary(&mesh, &surface, &nodes, NULL);
         if (status == MODAL_OK)
-            status = modal_embed_points(&mesh, 1, (double[]){0.5, 0.5, 0.5}, NULL, carriers, weights, NULL, NULL);
+            status = modal_embed_points(&mesh, 1, (double[]){0.5, 0.5, 0.5}, &embedding, NULL, NULL);
         if (status == MODAL_OK)
             status = modal_fem_assemble(&mesh, (int32_t[]){0, 1}, (uint8_t[]){1, 2}, 2,
                                         MODAL_MASS_CONSISTENT, 1, &system, NULL);
@@ -175,6 +175,7 @@ static void test_failing_allocations(void **state)
         modal_alloc_fail_at(0);
         assert_int_equal(status, fired ? MODAL_ERROR_MEMORY : MODAL_OK);
         modal_free(&nodes);
+        modal_embedding_free(&embedding);
         modal_surface_mesh_free(&surface);
         modal_rigid_space_free(&rigid);
         modal_fem_system_free(&system);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/mesh/embed.h, lib/mesh/shape_surface.h */
+/* lib/mesh/embed.h with linear tetrahedra (test_element_nearest.c has the others), lib/mesh/shape_surface.h */
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 
 #include "lib/mesh/boundary.h"
 #include "lib/mesh/check.h"
+#include "lib/mesh/element_nearest.h"
 #include "lib/mesh/embed.h"
 #include "lib/mesh/shape_surface.h"
 #include "lib/mesh/tables.h"
@@ -93,13 +94,14 @@ static void test_nearest_by_brute_force(void **state)
     modal_embed_summary summary;
     make_block(&mesh, 5, 0.15);
     assert_int_equal(modal_volume_mesh_check(&mesh, &box, NULL), MODAL_OK);
-    double *points = make_points(&mesh, N), *weights = malloc(4 * N * sizeof *weights);
-    int32_t *elements = malloc(N * sizeof *elements), *nodes = malloc(4 * N * sizeof *nodes);
-    assert_int_equal(modal_embed_points(&mesh, N, points, elements, nodes, weights, &summary, NULL),
-                     MODAL_OK);
+    modal_embedding embedding;
+    double *points = make_points(&mesh, N);
+    assert_int_equal(modal_embed_points(&mesh, N, points, &embedding, &summary, NULL), MODAL_OK);
+    const int32_t *nodes = embedding.nodes;
+    const double *weights = embedding.weights;
     double tolerance = 0, farthest = 0;
     for (int k = 0; k < 3; k++) tolerance += pow(box.box_max[k] - box.box_min[k], 2);
-    tolerance = 1e-12 * sqrt(tolerance);
+    tolerance = 1e-14 * sqrt(tolerance) + 0x1p-50;
     int64_t n_outside = 0, farthest_point = -1;
     for (int64_t i = 0; i < N; i++) {
         const double *x[4];
@@ -113,7 +115,8 @@ static void test_nearest_by_brute_force(void **state)
             nodes_of(&mesh, e, x);
             if (modal_tetrahedron_distance(x, points + 3 * i) <= least + tolerance) lowest = e;
         }
-        assert_int_equal(elements[i], lowest);
+        assert_int_equal(embedding.elements[i], lowest);
+        assert_int_equal(embedding.offsets[i], 4 * i);
         assert_memory_equal(nodes + 4 * i, mesh.element_nodes + 4 * lowest, 4 * sizeof *nodes);
         for (int k = 0; k < 4; k++) {
             sum += weights[4 * i + k];
@@ -133,10 +136,9 @@ static void test_nearest_by_brute_force(void **state)
     assert_int_equal(summary.n_outside, n_outside);
     assert_true(summary.farthest_outside == farthest);
     assert_int_equal(summary.farthest_point, farthest_point);
+    assert_int_equal(embedding.offsets[N], 4 * N);
     free(points);
-    free(weights);
-    free(elements);
-    free(nodes);
+    modal_embedding_free(&embedding);
     modal_volume_mesh_free(&mesh);
 }
 
@@ -146,22 +148,21 @@ static void test_linear_fields_are_exact(void **state)
     enum { N = 5000 };
     modal_volume_mesh mesh;
     make_block(&mesh, 6, 0.1);
-    double *points = make_points(&mesh, N), *weights = malloc(4 * N * sizeof *weights);
-    int32_t *nodes = malloc(4 * N * sizeof *nodes);
-    assert_int_equal(modal_embed_points(&mesh, N, points, NULL, nodes, weights, NULL, NULL), MODAL_OK);
+    double *points = make_points(&mesh, N);
+    modal_embedding embedding;
+    assert_int_equal(modal_embed_points(&mesh, N, points, &embedding, NULL, NULL), MODAL_OK);
     for (int field = 0; field < 4; field++) {
         double a[3], b = 2 * random_unit() - 1;
         for (int k = 0; k < 3; k++) a[k] = 2 * random_unit() - 1;
         for (int64_t i = 0; i < N; i++) {
             double carried = 0;
             for (int64_t j = 4 * i; j < 4 * i + 4; j++)
-                carried += weights[j] * (modal_dot(a, mesh.nodes + 3 * (int64_t)nodes[j]) + b);
+                carried += embedding.weights[j] * (modal_dot(a, mesh.nodes + 3 * (int64_t)embedding.nodes[j]) + b);
             assert_true(fabs(carried - (modal_dot(a, points + 3 * i) + b)) <= 1e-12);
         }
     }
     free(points);
-    free(weights);
-    free(nodes);
+    modal_embedding_free(&embedding);
     modal_volume_mesh_free(&mesh);
 }
 
@@ -193,16 +194,21 @@ static void test_embed_refuses(void **state)
     (void)state;
     modal_volume_mesh mesh;
     modal_error err = {0};
-    double points[6] = {0, 0, 0, 0, INFINITY, 0}, weights[8];
-    int32_t nodes[8];
+    double points[6] = {0, 0, 0, 0, INFINITY, 0};
+    modal_embedding embedding;
     make_mesh(&mesh, 8, cube_nodes[0], 6, cube_six[0]);
-    assert_int_equal(modal_embed_points(&mesh, 2, points, NULL, nodes, weights, NULL, &err),
-                     MODAL_ERROR_INPUT);
+    assert_int_equal(modal_embed_points(&mesh, 2, points, &embedding, NULL, &err), MODAL_ERROR_INPUT);
     assert_string_equal(err.message, "vertex 1: coordinate y is not finite");
-    assert_int_equal(modal_embed_points(&mesh, 0, points, NULL, nodes, weights, NULL, NULL), MODAL_OK);
+    assert_null(embedding.offsets);
+    points[4] = 1e200;
+    memset(&err, 0, sizeof err);
+    assert_int_equal(modal_embed_points(&mesh, 2, points, &embedding, NULL, &err), MODAL_ERROR_INPUT);
+    assert_string_equal(err.message, "vertex 1: too far from the solid, (0, 1e+200, 0)");
+    assert_null(embedding.offsets);
+    assert_int_equal(modal_embed_points(&mesh, 0, points, &embedding, NULL, NULL), MODAL_OK);
+    modal_embedding_free(&embedding);
     mesh.n_elements = 0;
-    assert_int_equal(modal_embed_points(&mesh, 1, points, NULL, nodes, weights, NULL, NULL),
-                     MODAL_ERROR_INPUT);
+    assert_int_equal(modal_embed_points(&mesh, 1, points, &embedding, NULL, NULL), MODAL_ERROR_INPUT);
     modal_volume_mesh_free(&mesh);
 }
 

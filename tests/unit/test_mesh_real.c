@@ -175,11 +175,9 @@ static void test_embedding_of_vegafem(void **state)
     assert_int_equal(modal_volume_mesh_check(&mesh, &summary, &err), MODAL_OK);
     assert_int_equal(surface.n_vertices, 16085);
     int64_t n = surface.n_vertices, n_same = 0, n_ties = 0, n_inside = 0, n_shared = 0;
-    int32_t *nodes = malloc(4 * (size_t)n * sizeof *nodes);
-    double *weights = malloc(4 * (size_t)n * sizeof *weights), largest = 0;
-    double start = now();
-    assert_int_equal(modal_embed_points(&mesh, n, surface.positions, NULL, nodes, weights, &outside,
-                                        &err), MODAL_OK);
+    modal_embedding embedding;
+    double largest = 0, start = now();
+    assert_int_equal(modal_embed_points(&mesh, n, surface.positions, &embedding, &outside, &err), MODAL_OK);
     double seconds = now() - start;
     for (int64_t i = 0; i < n; i++) {
         long index, their_node[4];
@@ -194,9 +192,9 @@ static void test_embedding_of_vegafem(void **state)
             lowest = fmin(lowest, their_weight[a]);
             double mine = 0;
             for (int b = 0; b < 4; b++)
-                if (nodes[4 * i + b] == their_node[a]) {
+                if (embedding.nodes[4 * i + b] == their_node[a]) {
                     common++;
-                    mine = weights[4 * i + b];
+                    mine = embedding.weights[4 * i + b];
                 }
             if (!(fabs(mine - their_weight[a]) <= difference)) difference = fabs(mine - their_weight[a]);
         }
@@ -219,8 +217,7 @@ static void test_embedding_of_vegafem(void **state)
     assert_true(largest <= 1e-5);
     assert_true(n_inside > n / 2);
     assert_true(n_ties < n_inside / 100);
-    free(nodes);
-    free(weights);
+    modal_embedding_free(&embedding);
     modal_volume_mesh_free(&mesh);
     modal_surface_mesh_free(&surface);
 }
