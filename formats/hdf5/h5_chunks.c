@@ -190,16 +190,6 @@ modal_h5_chunks *modal_h5_chunks_delete(modal_h5_chunks *c)
     return NULL;
 }
 
-static void swap_bytes(unsigned char *values, int64_t count, int64_t bytes)
-{
-    for (int64_t i = 0; bytes > 1 && i < count; i++, values += bytes)
-        for (int64_t k = 0; k < bytes / 2; k++) {
-            const unsigned char kept = values[k];
-            values[k] = values[bytes - 1 - k];
-            values[bytes - 1 - k] = kept;
-        }
-}
-
 modal_status modal_h5_chunks_read(modal_h5_chunks *c, int64_t first, int64_t count, void *to,
                                   char wrong[MODAL_H5_CHUNK_TEXT], modal_error *err)
 {
@@ -227,7 +217,7 @@ modal_status modal_h5_chunks_read(modal_h5_chunks *c, int64_t first, int64_t cou
         }
         low = high;
     }
-    if (c->swapped && !wrong[0]) swap_bytes(to, count * (c->row_bytes / c->item_bytes), c->item_bytes);
+    if (c->swapped && !wrong[0]) modal_h5_swap_bytes(to, count * (c->row_bytes / c->item_bytes), (size_t)c->item_bytes);
 done:
     return status;
 }

@@ -232,7 +232,7 @@ static void unpack(const unsigned char *from, int64_t n, int bits, int64_t count
     }
 }
 
-static void swap_items(unsigned char *values, int64_t count, size_t bytes)
+void modal_h5_swap_bytes(unsigned char *values, int64_t count, size_t bytes)
 {
     for (int64_t i = 0; bytes > 1 && i < count; i++, values += bytes)
         for (size_t k = 0; k < bytes / 2; k++) {
@@ -293,7 +293,7 @@ static const char *undo_scale(const unsigned *v, const unsigned char *from, int6
             scale_back(v, k, now, (int)bits, least, to + first * bytes);
         }
     }
-    if (v[ORDER]) swap_items(to, count, (size_t)bytes);
+    if (v[ORDER]) modal_h5_swap_bytes(to, count, (size_t)bytes);
     return NULL;
 }
 

@@ -39,4 +39,7 @@ modal_status modal_h5_filters_undo(modal_h5_filters *f, const unsigned char *sto
 
 void modal_h5_filters_free(modal_h5_filters *f);
 
+/* Turns the byte order of `count` numbers of `bytes` bytes. */
+void modal_h5_swap_bytes(unsigned char *values, int64_t count, size_t bytes);
+
 #endif
