@@ -17,3 +17,8 @@ if(TARGET modalpack)
                    ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} ${MODAL_TEST_DATA})
   set_tests_properties(cli.import PROPERTIES LABELS cli TIMEOUT 300)
 endif()
+if(TARGET modalpack)
+  add_test(NAME cli.identity COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_identity.py
+                                     $<TARGET_FILE:modalpack> ${CMAKE_SOURCE_DIR})
+  set_tests_properties(cli.identity PROPERTIES LABELS cli TIMEOUT 300)
+endif()

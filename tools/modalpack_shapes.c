@@ -12,7 +12,6 @@
 #include "lib/mesh/congruent.h"
 #include "lib/mesh/shape_surface.h"
 #include "lib/mesh/split.h"
-#include "lib/modes/factor.h"
 #include "lib/reduced/stvk.h"
 #include "tools/common/memory.h"
 #include "tools/modalpack.h"
@@ -157,7 +156,6 @@ static modal_status do_small(tool *t, const request *r, modal_basis *basis, cons
     modal_error failure = {0};
     request once = *r; /* the system is not asked again by each of thousands */
     once.available_memory = tool_available_memory("");
-    const int blas_threads = modal_blas_threads(1);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads)
     for (int64_t k = 0; k < basis->n_shapes; k++) {
         modal_shape *shape = &basis->shapes[k];
@@ -182,7 +180,6 @@ static modal_status do_small(tool *t, const request *r, modal_basis *basis, cons
                 stop = 1;
         }
     }
-    if (blas_threads > 0) modal_blas_threads(blas_threads);
     if (failed != MODAL_OK) {
         modal_error_context(&failure, "%s", basis->shapes[failed_at].name);
         return modal_error_set(err, failed, "%s", failure.message);

@@ -1,66 +1,115 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small symmetric problems by LAPACK's divide and conquer. */
+/* The whole generalised problem, dense: Cholesky's factor of M turns it into an ordinary one. Factor and
+ * substitutions halve their matrices until those are small, so that all but a little is products. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/memory.h"
 #include "lib/modes/problem.h"
+#include "lib/modes/products.h"
+#include "lib/modes/symmetric.h"
 
-/* Fortran LAPACK; the lengths of the two character arguments come last. Declared here because its C
- * interface is a package of its own. */
-extern void dsygvd_(const int *type, const char *job, const char *triangle, const int *n, double *a,
-                    const int *lda, double *b, const int *ldb, double *eigenvalues, double *work,
-                    const int *n_work, int *iwork, const int *n_iwork, int *info, size_t job_length,
-                    size_t triangle_length);
+enum { LEAF = 24 };
 
-extern void dsyevd_(const char *job, const char *triangle, const int *n, double *a, const int *lda,
-                    double *eigenvalues, double *work, const int *n_work, int *iwork,
-                    const int *n_iwork, int *info, size_t job_length, size_t triangle_length);
-
-modal_status modal_modes_symmetric(int64_t n64, double *a, double *eigenvalues, modal_error *err)
+/* x [columns, n], `stride` apart, becomes L^-1 x. */
+static void solve_lower(int64_t n, const double *l, int64_t l_stride, int64_t columns, double *x, int64_t stride,
+                        double *room)
 {
-    modal_status status = MODAL_OK;
-    const int n = (int)n64, n_iwork = 3 + 5 * n;
-    const int64_t n_work = 1 + 6 * n64 + 2 * n64 * n64;
-    double *work = NULL;
-    int *iwork = NULL, info = 0;
-    if (n_work > INT32_MAX)
-        return modal_error_set(err, MODAL_ERROR_MEMORY, "projected eigenproblem: %d unknowns", n);
-    const int n_work32 = (int)n_work;
-    MODAL_TRY(modal_alloc(&work, n_work, sizeof *work, "projected eigenproblem", err));
-    MODAL_TRY(modal_alloc(&iwork, n_iwork, sizeof *iwork, "projected eigenproblem", err));
-    dsyevd_("V", "L", &n, a, &n, eigenvalues, work, &n_work32, iwork, &n_iwork, &info, 1, 1);
-    if (info != 0)
-        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "projected eigenproblem: %d unknowns, dsyevd info %d",
-                   n, info);
-done:
-    modal_free(&work);
-    modal_free(&iwork);
-    return status;
+    if (n > LEAF) {
+        const int64_t half = n / 2, rest = n - half;
+        solve_lower(half, l, l_stride, columns, x, stride, room);
+        modal_product(rest, columns, half, -1, modal_by_columns(l + half, l_stride), modal_by_columns(x, stride), 1,
+                      x + half, stride, room);
+        solve_lower(rest, l + half * l_stride + half, l_stride, columns, x + half, stride, room);
+        return;
+    }
+    for (int64_t c = 0; c < columns; c++, x += stride)
+        for (int64_t j = 0; j < n; j++) {
+            x[j] /= l[j * l_stride + j];
+            for (int64_t i = j + 1; i < n; i++) x[i] -= l[j * l_stride + i] * x[j];
+        }
 }
 
-modal_status modal_modes_small(int64_t n64, double *a, double *b, double *eigenvalues,
-                               modal_error *err)
+/* x becomes L^-T x. */
+static void solve_upper(int64_t n, const double *l, int64_t l_stride, int64_t columns, double *x, int64_t stride,
+                        double *room)
+{
+    if (n > LEAF) {
+        const int64_t half = n / 2, rest = n - half;
+        solve_upper(rest, l + half * l_stride + half, l_stride, columns, x + half, stride, room);
+        modal_product(half, columns, rest, -1, modal_transposed(modal_by_columns(l + half, l_stride)),
+                      modal_by_columns(x + half, stride), 1, x, stride, room);
+        solve_upper(half, l, l_stride, columns, x, stride, room);
+        return;
+    }
+    for (int64_t c = 0; c < columns; c++, x += stride)
+        for (int64_t j = n - 1; j >= 0; j--) {
+            for (int64_t i = j + 1; i < n; i++) x[j] -= l[j * l_stride + i] * x[i];
+            x[j] /= l[j * l_stride + j];
+        }
+}
+
+static void transpose(int64_t n, double *a)
+{
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = j + 1; i < n; i++) {
+            const double swap = a[j * n + i];
+            a[j * n + i] = a[i * n + j];
+            a[i * n + j] = swap;
+        }
+}
+
+/* The lower triangle of a becomes L with L L^T = a. Returns the first column whose pivot is not > 0, or -1. */
+static int64_t cholesky(int64_t n, double *a, int64_t stride, double *room, double *work)
+{
+    if (n > LEAF) {
+        const int64_t half = n / 2, rest = n - half;
+        int64_t bad = cholesky(half, a, stride, room, work);
+        if (bad >= 0) return bad;
+        /* rows below: L21 = A21 L11^-T, by columns of its transpose */
+        for (int64_t i = 0; i < rest; i++)
+            for (int64_t j = 0; j < half; j++) work[i * half + j] = a[j * stride + half + i];
+        solve_lower(half, a, stride, rest, work, half, room);
+        for (int64_t i = 0; i < rest; i++)
+            for (int64_t j = 0; j < half; j++) a[j * stride + half + i] = work[i * half + j];
+        const modal_view below = modal_by_columns(a + half, stride);
+        modal_product(rest, rest, half, -1, below, modal_transposed(below), 1, a + half * stride + half, stride, room);
+        bad = cholesky(rest, a + half * stride + half, stride, room, work);
+        return bad < 0 ? bad : half + bad;
+    }
+    for (int64_t j = 0; j < n; j++) {
+        double *column = a + j * stride;
+        if (!(column[j] > 0)) return j;
+        column[j] = sqrt(column[j]);
+        for (int64_t i = j + 1; i < n; i++) column[i] /= column[j];
+        for (int64_t k = j + 1; k < n; k++)
+            for (int64_t i = k; i < n; i++) a[k * stride + i] -= column[k] * column[i];
+    }
+    return -1;
+}
+
+modal_status modal_modes_small(int64_t n, double *a, double *b, double *eigenvalues, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const int n = (int)n64, type = 1, n_iwork = 3 + 5 * n;
-    const int64_t n_work = 1 + 6 * n64 + 2 * n64 * n64;
-    double *work = NULL;
-    int *iwork = NULL, info = 0;
-    if (n_work > INT32_MAX)
-        return modal_error_set(err, MODAL_ERROR_MEMORY, "dense eigenproblem: %d unknowns", n);
-    const int n_work32 = (int)n_work;
-    MODAL_TRY(modal_alloc(&work, n_work, sizeof *work, "dense eigenproblem", err));
-    MODAL_TRY(modal_alloc(&iwork, n_iwork, sizeof *iwork, "dense eigenproblem", err));
-    dsygvd_(&type, "V", "L", &n, a, &n, b, &n, eigenvalues, work, &n_work32, iwork, &n_iwork, &info,
-            1, 1);
-    if (info != 0)
-        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "dense eigenproblem: %d unknowns, dsygvd info %d",
-                   n, info);
-done:
+    double *room = NULL, *work = NULL;
+    MODAL_TRY(modal_alloc(&room, MODAL_PRODUCT_ROOM, sizeof *room, "dense eigenproblem", err));
+    MODAL_TRY(modal_alloc(&work, (n / 2) * (n - n / 2), sizeof *work, "dense eigenproblem", err));
+    const int64_t bad = cholesky(n, b, n, room, work);
     modal_free(&work);
-    modal_free(&iwork);
+    if (bad >= 0)
+        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "dense eigenproblem: %lld unknowns, the mass of number %lld is not > 0",
+                   (long long)n, (long long)bad);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = j + 1; i < n; i++) a[i * n + j] = a[j * n + i];
+    solve_lower(n, b, n, n, a, n, room);
+    transpose(n, a);
+    solve_lower(n, b, n, n, a, n, room);
+    MODAL_TRY(modal_symmetric_eigen(n, a, eigenvalues, err));
+    solve_upper(n, b, n, n, a, n, room);
+done:
+    modal_free(&room);
+    modal_free(&work);
     return status;
 }
 
@@ -95,7 +144,7 @@ modal_status modal_modes_dense(const modal_modes_problem *problem, int32_t n_wan
     MODAL_TRY(modal_alloc(&eigenvalues, n, sizeof *eigenvalues, "eigenvalues", err));
     expand(problem, k, m);
     MODAL_TRY(modal_modes_small(n, k, m, eigenvalues, err));
-    /* LAPACK's error is a few roundings of the largest eigenvalue; a product K phi has less */
+    /* the error is a few roundings of the largest eigenvalue; a product K phi has less */
     *n_zero = 0;
     while (*n_zero < n && eigenvalues[*n_zero] <= 4 * problem->zero_level) ++*n_zero;
     memcpy(rigid_eigenvalues, eigenvalues, (size_t)n_rigid * sizeof *eigenvalues);

@@ -15,10 +15,6 @@
 /* Up to so many nodes minimum degree is done before METIS has begun, and fills little more. */
 enum { SMALL_GRAPH = 600 };
 
-/* There with OpenBLAS, absent with a plain BLAS. */
-extern void openblas_set_num_threads(int n_threads) __attribute__((weak));
-extern int openblas_get_num_threads(void) __attribute__((weak));
-
 enum { WIDEST = 128 }; /* nodes of a supernode */
 
 /* In floats a pivot is as uncertain as this, beside a diagonal of ones; one that is smaller or negative becomes
@@ -53,14 +49,6 @@ double modal_seconds(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-int modal_blas_threads(int n_threads)
-{
-    if (!openblas_set_num_threads || !openblas_get_num_threads) return 0;
-    const int before = openblas_get_num_threads();
-    if (before != n_threads) openblas_set_num_threads(n_threads);
-    return before;
 }
 
 /* What CHOLMOD refused; its own status stays set until the next call. */

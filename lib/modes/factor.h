@@ -72,8 +72,4 @@ modal_row_matrix modal_factor_matrix(const modal_factor *factor);
 /* Seconds on a monotonic clock. */
 double modal_seconds(void);
 
-/* Gives BLAS n_threads and returns how many it had, 0 where that cannot be set. Here every caller of
- * BLAS is a thread of its own, so it gets one. */
-int modal_blas_threads(int n_threads);
-
 #endif

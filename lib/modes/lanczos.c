@@ -18,11 +18,13 @@
 
 #include "lib/base/memory.h"
 #include "lib/modes/problem.h"
+#include "lib/modes/symmetric.h"
 
 /* The bound of theta's error is this part of the residuals' tolerance: K amplifies what is left. */
 static const double lanczos_share = 0.01;
 
-enum { B = MODAL_ROW, GUARD = 8, MOST_PASSES = 8, SMALL = 6000, TINY = 1500 };
+/* AT_ONCE: projected problems up to this size are solved with all vectors at every look. */
+enum { B = MODAL_ROW, GUARD = 8, MOST_PASSES = 8, SMALL = 6000, TINY = 1500, AT_ONCE = 128 };
 
 /* Vector k of the basis is column k % 8 of pack k / 8; so is that of w, mw and mv, whose other columns are 0. */
 typedef struct lanczos {
@@ -38,6 +40,7 @@ typedef struct lanczos {
     double *t;             /* [stride, stride] V^T M OP V, and beyond the last block what follows; rows of what is to
                               come hold nothing yet */
     double *s;             /* [m, m], m = width n_blocks: eigenvectors of T */
+    double *last;          /* [m, 8] what they have in its last rows */
     double *theta, *bound; /* [m] ascending; and how far each is from an eigenvalue of OP */
     double scale;          /* of the first block: what is far smaller is nothing */
 } lanczos;
@@ -162,7 +165,7 @@ static modal_status orthonormalise(lanczos *l, double b[B][B], modal_error *err)
         int n_lost = 0;
         symmetric_gram(l, g);
         for (int i = 0; i < size; i++)
-            for (int j = 0; j < size; j++) deviation += pow(g[i][j] - (i == j), 2);
+            for (int j = 0; j < size; j++) deviation += (g[i][j] - (i == j)) * (g[i][j] - (i == j));
         if (exact && deviation <= 1e-10) {
             finish_orthonormal(size, g, s, b);
             scale(l, s, l->w);
@@ -267,21 +270,39 @@ static modal_status extend(lanczos *l, int64_t n_kept, modal_error *err)
     return MODAL_OK;
 }
 
+static void copy_projected(const lanczos *l)
+{
+    const int64_t m = l->width * l->n_blocks;
+    for (int64_t i = 0; i < m; i++)
+        memcpy(l->s + i * m, l->t + i * l->stride, (size_t)m * sizeof *l->s);
+}
+
+/* All of the eigenvectors of T, where solve_projected has left them out: when a run ends or starts again. */
+static modal_status find_vectors(lanczos *l, modal_error *err)
+{
+    const int64_t m = l->width * l->n_blocks;
+    if (m <= AT_ONCE) return MODAL_OK;
+    copy_projected(l);
+    return modal_symmetric_eigen(m, l->s, l->theta, err);
+}
+
 /* Eigenvalues of T and their bounds: the norm of b times the last block of the eigenvector. The block
  * of T after the last one holds b. */
 static modal_status solve_projected(lanczos *l, modal_error *err)
 {
     const int64_t size = l->width, m = size * l->n_blocks, stride = l->stride;
-    for (int64_t i = 0; i < m; i++)
-        memcpy(l->s + i * m, l->t + i * stride, (size_t)m * sizeof *l->s);
-    const modal_status status = modal_modes_symmetric(m, l->s, l->theta, err);
+    copy_projected(l);
+    const modal_status status = m <= AT_ONCE ? modal_symmetric_eigen(m, l->s, l->theta, err)
+                                             : modal_symmetric_eigen_last(m, l->s, l->theta, l->last, err);
     if (status != MODAL_OK) return status;
+    for (int64_t k = 0; k < m && m <= AT_ONCE; k++)
+        memcpy(l->last + k * B + B - size, l->s + k * m + m - size, (size_t)size * sizeof *l->last);
     for (int64_t k = 0; k < m; k++) {
         double square = 0;
         for (int64_t i = 0; i < size; i++) {
             double sum = 0;
             for (int64_t j = 0; j < size; j++)
-                sum += l->t[(m + i) * stride + m - size + j] * l->s[k * m + m - size + j];
+                sum += l->t[(m + i) * stride + m - size + j] * l->last[k * B + B - size + j];
             square += sum * sum;
         }
         l->bound[k] = sqrt(square);
@@ -385,6 +406,7 @@ static modal_status allocate(lanczos *l, modal_error *err)
     l->stride = m + l->width;
     MODAL_TRY(modal_alloc(&l->t, l->stride * l->stride, sizeof *l->t, "Lanczos", err));
     MODAL_TRY(modal_alloc(&l->s, m * m, sizeof *l->s, "Lanczos", err));
+    MODAL_TRY(modal_alloc(&l->last, m, B * sizeof *l->last, "Lanczos", err));
     MODAL_TRY(modal_alloc(&l->theta, m, sizeof *l->theta, "Lanczos", err));
     MODAL_TRY(modal_alloc(&l->bound, m, sizeof *l->bound, "Lanczos", err));
     for (int64_t k = 0; k < l->n_locked_packs; k++) {
@@ -447,6 +469,7 @@ modal_status modal_modes_lanczos(modal_modes_problem *problem, int32_t n_wanted,
                        "modes: %" PRId64 " of %d converged after %" PRId64 " restarts (%" PRId64
                        " solves)",
                        n_converged, n_wanted, n_restarts, problem->n_solves);
+        MODAL_TRY(find_vectors(&l, err));
         restart(&l, n_kept);
         kept = l.n_blocks;
         look_at = kept + 2 * B / l.width;
@@ -454,6 +477,7 @@ modal_status modal_modes_lanczos(modal_modes_problem *problem, int32_t n_wanted,
         l.n_blocks++;
     }
     *n_all_restarts += n_restarts;
+    MODAL_TRY(find_vectors(&l, err));
     take_vectors(&l, n_wanted, vectors);
     guard->count = 0;
     for (int64_t k = l.width * l.n_blocks - 1 - n_wanted; k >= 0 && guard->count < MODAL_GUARD; k--) {
@@ -470,6 +494,7 @@ done:
     modal_free(&l.scratch);
     modal_free(&l.t);
     modal_free(&l.s);
+    modal_free(&l.last);
     modal_free(&l.theta);
     modal_free(&l.bound);
     return status;

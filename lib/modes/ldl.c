@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Supernodal LDL^T, left-looking: E. G. Ng, B. W. Peyton, "Block sparse Cholesky algorithms on advanced
  * uniprocessor computers", 1993. Subtrees of the elimination tree go to threads; above them the rows of
- * each supernode do. BLAS runs with one thread a caller, and every number is computed by one caller
- * in one order, so the result does not depend on the number of threads. */
-#include <cblas.h>
+ * each supernode do. Every number is computed by one thread in one order, so the result does not depend on
+ * the number of threads. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -15,8 +14,8 @@ enum {
     TASKS = 64,         /* a subtree holds at most this part of the work */
     ROW_TILE = MODAL_TILE_ROWS,
     COLUMN_TILE = MODAL_TILE_COLUMNS,
-    PIVOT_BLOCK = 96,
-    NARROW = 64, /* columns of a supernode that is factored at once, without BLAS */
+    PIVOT_BLOCK = MODAL_PIVOT_BLOCK,
+    NARROW = 64, /* columns of a supernode that is factored at once */
     SMALL_PRODUCT = 1024, /* multiplications below which packing costs more than it saves */
     WORK = ROW_TILE * COLUMN_TILE + MODAL_TILE_PACK
 };
@@ -73,12 +72,10 @@ static void note_raised(const ldl *l, double pivot)
 
 #define VALUE double
 #define STEP(x) x##_float64
-#define TRSM cblas_dtrsm
 #include "lib/modes/ldl_values.h"
 
 #define VALUE float
 #define STEP(x) x##_float32
-#define TRSM cblas_strsm
 #include "lib/modes/ldl_values.h"
 
 static const ldl_steps *const steps_of[2] = {&steps_float64, &steps_float32};

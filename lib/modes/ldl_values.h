@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The steps of ldl.c that touch the values of the factor, included once a kind of VALUE: double or float, with
- * STEP to name them and TRSM of BLAS. */
+ * STEP to name them. */
 
 /* The columns of K - sigma M, lower triangle. */
 static void STEP(assemble)(const ldl *l, int64_t k, const int32_t *map)
@@ -77,10 +77,10 @@ static void STEP(update)(const ldl *l, int64_t k, int64_t d, int64_t a, int64_t 
 /* Rows [from, to) below the diagonal block: L = X L11^-T D^-1; block receives L D of the rows that
  * are columns of the supernode, too. */
 static void STEP(factor_below)(VALUE *x, int64_t stride, int64_t n_columns, int64_t j0, int64_t nb,
-                         int64_t from, int64_t to, const double *pivots, VALUE *block)
+                         int64_t from, int64_t to, const double *pivots, VALUE *block, VALUE *work)
 {
-    TRSM(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasUnit, (int)(to - from), (int)nb,
-                1, x + j0 * stride + j0, (int)stride, x + j0 * stride + from, (int)stride);
+    const modal_value_kernels *kernels = modal_rows()->values[sizeof(VALUE) == sizeof(float)];
+    kernels->solve_right(to - from, nb, x + j0 * stride + j0, stride, x + j0 * stride + from, work);
     for (int64_t j = 0; j < nb; j++) {
         VALUE *xj = x + (j0 + j) * stride;
         const VALUE inverse = (VALUE)(1 / pivots[j0 + j]);
@@ -123,7 +123,7 @@ static void STEP(factor_supernode)(const ldl *l, int64_t k, int n_threads, void 
         note_raised(l, kernels->factor(nb, nb, x + j0 * stride + j0, stride, l->input->least, pivots + j0));
         if (n_threads == 1 || n_tiles <= 1) {
             for (int64_t from = below; from < stride; from += ROW_TILE)
-                STEP(factor_below)(x, stride, n_columns, j0, nb, from, tile_end(from, stride), pivots, block);
+                STEP(factor_below)(x, stride, n_columns, j0, nb, from, tile_end(from, stride), pivots, block, work);
             for (int64_t from = below; from < stride; from += ROW_TILE)
                 STEP(update_trailing)(x, stride, n_columns, j0, nb, from, tile_end(from, stride), block, work);
             continue;
@@ -133,7 +133,7 @@ static void STEP(factor_supernode)(const ldl *l, int64_t k, int n_threads, void 
             void *own = thread_work(l);
 #pragma omp for schedule(static)
             for (int64_t from = below; from < stride; from += ROW_TILE)
-                STEP(factor_below)(x, stride, n_columns, j0, nb, from, tile_end(from, stride), pivots, block);
+                STEP(factor_below)(x, stride, n_columns, j0, nb, from, tile_end(from, stride), pivots, block, own);
 #pragma omp for schedule(dynamic, 1)
             for (int64_t from = below; from < stride; from += ROW_TILE)
                 STEP(update_trailing)(x, stride, n_columns, j0, nb, from, tile_end(from, stride), block, own);
@@ -145,4 +145,3 @@ static const ldl_steps STEP(steps) = {STEP(assemble), STEP(update), STEP(factor_
 
 #undef VALUE
 #undef STEP
-#undef TRSM

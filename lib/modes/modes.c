@@ -54,7 +54,7 @@ done:
 
 /* What the computation holds at its largest, from the analysis: K and M with both triangles, the rigid
  * motions and the result throughout; the factor; and then either the basis of Lanczos (with the block
- * that follows it, four of work and what becomes the modes) or LAPACK's matrices. */
+ * that follows it, four of work and what becomes the modes) or the dense matrices. */
 static double bytes_needed(const modal_modes_problem *problem, const modal_factor_report *report,
                            modal_precision precision, int32_t n_modes, int64_t n_nodes, int64_t n_blocks)
 {
@@ -252,8 +252,8 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
                    "modes: Sturm count at %.9g: pivots of K - sigma M grow %.3g-fold, too much to count",
                    result->sturm.shift, result->sturm.growth);
     result->seconds_count = modal_seconds() - before;
-    MODAL_TRY(modal_modes_orthogonality(n, n_modes, vectors, mass_vectors, result->orthogonalities,
-                                        err));
+    MODAL_TRY(modal_modes_orthogonality(n, n_modes, vectors, mass_vectors, problem->n_threads,
+                                        result->orthogonalities, err));
     for (int32_t k = 0; k < n_modes; k++)
         if (!(result->orthogonalities[k] <= result->orthogonality))
             result->orthogonality = result->orthogonalities[k];
@@ -316,9 +316,7 @@ modal_status modal_modes_solve(const modal_volume_mesh *mesh, const int32_t *fix
     if (status == MODAL_OK) {
         problem.n = 3 * problem.system.n_free;
         problem.zero_level = 16 * DBL_EPSILON * problem.system.largest_ratio;
-        const int blas_threads = modal_blas_threads(1);
         status = compute(mesh, &chosen, &problem, result, err);
-        if (blas_threads > 0) modal_blas_threads(blas_threads);
     }
     modal_modes_inner_delete(problem.inner);
     modal_free(&problem.coefficients);

@@ -11,8 +11,8 @@
  * missing is computed and merged. Sources: T. Ericsson, A. Ruhe, "The spectral transformation
  * Lanczos method", 1980; R. G. Grimes, J. G. Lewis, H. D. Simon, "A shifted block Lanczos algorithm
  * for solving sparse symmetric generalized eigenproblems", 1994; B. N. Parlett, "The Symmetric Eigenvalue
- * Problem", 1998. Small problems, and those that ask for most of their modes, go to LAPACK (dsygvd) and
- * through the same refinement.
+ * Problem", 1998. Small problems, and those that ask for most of their modes, are solved dense (dense.c)
+ * and go through the same refinement.
  *
  * Rigid motions follow from the geometry (lib/fem/rigid.h) and are projected out of every vector, so
  * that they need no Lanczos steps and a shift of any small size serves:
@@ -96,7 +96,7 @@ typedef struct modal_modes_result {
     modal_modes_sturm sturm;
     double shift;              /* sigma, (rad/s)^2 */
     int64_t n_dof;             /* free degrees of freedom */
-    int dense;                 /* 1: solved by LAPACK */
+    int dense;                 /* 1: by dense matrices */
     int32_t n_refinements;     /* steps of block inverse iteration */
     int32_t n_recovered;       /* modes that the count found missing */
     int factor_float32;        /* 1: the factor was one in floats */
@@ -129,8 +129,9 @@ typedef struct modal_modes_result {
  *                              disagrees or, where it was asked for, cannot be made
  *   MODAL_ERROR_INTERRUPTED    by `progress`, which is asked at every solve; may be NULL
  *   MODAL_ERROR_MEMORY, MODAL_ERROR_SYSTEM
- * The same input and seed give the same bytes for every n_threads. May be called from several threads
- * at once, with one thread each; OpenBLAS is held at one thread a caller meanwhile. */
+ * The same input and seed give the same bytes for every n_threads, and on every x86-64 processor that has AVX2 and
+ * FMA; one without them adds in the same order but rounds products, too. May be called from several threads at once,
+ * with one thread each. */
 modal_status modal_modes_solve(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
                                int64_t n_fixed, const modal_modes_options *options,
                                modal_modes_result *result, const modal_progress *progress,

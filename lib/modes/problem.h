@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the steps of the eigenvalue computation share, and modal derivatives (lib/reduced) use.
- * Sets of vectors have shape [n_vectors, n], n = 3 n_free: column-major n x n_vectors to BLAS. */
+ * Sets of vectors have shape [n_vectors, n], n = 3 n_free: by columns n x n_vectors. */
 #ifndef MODAL_MODES_PROBLEM_H
 #define MODAL_MODES_PROBLEM_H
 
@@ -119,7 +119,7 @@ modal_status modal_modes_search(modal_modes_problem *problem, int32_t n_modes,
                                 double *eigenvalues, double *residuals, modal_modes_cost *cost,
                                 modal_error *err);
 
-/* All modes by LAPACK; hands back the lowest n_wanted that are not zero in `vectors`, and the
+/* All modes by dense matrices; hands back the lowest n_wanted that are not zero in `vectors`, and the
  * n_rigid smallest in magnitude in `rigid_eigenvalues`. More zeros than that: *n_zero tells. */
 modal_status modal_modes_dense(const modal_modes_problem *problem, int32_t n_wanted, double *vectors,
                                modal_modes_guard *guard, double *rigid_eigenvalues, int64_t *n_zero, modal_error *err);
@@ -139,13 +139,10 @@ modal_status modal_modes_refine(modal_modes_problem *problem, int64_t n_vectors,
 
 /* worst[i] = max over j of |x_i^T M x_j - delta_ij|; NaN when one of them is. */
 modal_status modal_modes_orthogonality(int64_t n, int64_t n_vectors, const double *vectors,
-                                       const double *mass_vectors, double *worst, modal_error *err);
+                                       const double *mass_vectors, int n_threads, double *worst, modal_error *err);
 
-/* LAPACK: A x = lambda x for a full symmetric matrix, eigenvalues ascending, vectors in a. */
-modal_status modal_modes_symmetric(int64_t n, double *a, double *eigenvalues, modal_error *err);
-
-/* LAPACK: K x = lambda M x for full symmetric column-major matrices, eigenvalues ascending, vectors
- * in a. */
+/* K x = lambda M x for symmetric column-major matrices of which the lower triangles are read, eigenvalues ascending,
+ * vectors, M-orthonormal, in a; b is destroyed. */
 modal_status modal_modes_small(int64_t n, double *a, double *b, double *eigenvalues,
                                modal_error *err);
 

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making sure: Rayleigh-Ritz, residuals, inverse iteration. */
-#include <cblas.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "lib/base/memory.h"
 #include "lib/modes/problem.h"
+#include "lib/modes/products.h"
 
 enum { MAX_REFINEMENTS = 8 };
-
-static void gram(int64_t n, int64_t m, const double *a, const double *b, double *c)
-{
-    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)m, (int)m, (int)n, 1, a, (int)n, b,
-                (int)n, 0, c, (int)m);
-}
 
 modal_status modal_modes_rayleigh_ritz(const modal_modes_problem *problem, int64_t n_vectors,
                                        double *vectors, double *mass_vectors, double *work,
@@ -29,11 +23,10 @@ modal_status modal_modes_rayleigh_ritz(const modal_modes_problem *problem, int64
     modal_identity_blocks_multiply(&system->pattern, system->mass, m, vectors, mass_vectors,
                                    problem->n_threads);
     modal_blocks_multiply(&system->pattern, system->stiffness, m, vectors, work, problem->n_threads);
-    gram(n, m, vectors, work, a);
-    gram(n, m, vectors, mass_vectors, b);
+    MODAL_TRY(modal_tall_gram(n, m, vectors, m, work, a, problem->n_threads, err));
+    MODAL_TRY(modal_tall_gram(n, m, vectors, m, mass_vectors, b, problem->n_threads, err));
     MODAL_TRY(modal_modes_small(m, a, b, eigenvalues, err));
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)n, (int)m, (int)m, 1, vectors, (int)n,
-                a, (int)m, 0, work, (int)n);
+    MODAL_TRY(modal_tall_combine(n, m, vectors, m, a, 1, 0, work, problem->n_threads, err));
     memcpy(vectors, work, (size_t)(n * m) * sizeof *vectors);
     modal_identity_blocks_multiply(&system->pattern, system->mass, m, vectors, mass_vectors,
                                    problem->n_threads);
@@ -74,14 +67,14 @@ static void compute_residuals(const modal_modes_problem *problem, int64_t n_vect
 }
 
 modal_status modal_modes_orthogonality(int64_t n, int64_t n_vectors, const double *vectors,
-                                       const double *mass_vectors, double *worst, modal_error *err)
+                                       const double *mass_vectors, int n_threads, double *worst, modal_error *err)
 {
     double *products = NULL;
     modal_status status =
         modal_alloc(&products, n_vectors * n_vectors, sizeof *products, "orthogonality", err);
     if (status != MODAL_OK) return status;
-    gram(n, n_vectors, vectors, mass_vectors, products);
-    for (int64_t i = 0; i < n_vectors; i++) {
+    status = modal_tall_gram(n, n_vectors, vectors, n_vectors, mass_vectors, products, n_threads, err);
+    for (int64_t i = 0; i < n_vectors && status == MODAL_OK; i++) {
         worst[i] = 0;
         for (int64_t j = 0; j < n_vectors; j++) {
             const double error = fabs(products[i * n_vectors + j] - (i == j));
@@ -90,7 +83,7 @@ modal_status modal_modes_orthogonality(int64_t n, int64_t n_vectors, const doubl
         }
     }
     modal_free(&products);
-    return MODAL_OK;
+    return status;
 }
 
 modal_status modal_modes_refine(modal_modes_problem *problem, int64_t n_vectors, int64_t n_wanted,

@@ -15,6 +15,8 @@
 enum { MODAL_ROW = 8 };
 
 typedef double modal_row __attribute__((vector_size(64)));
+/* Eight numbers wherever they are. */
+typedef double modal_eight __attribute__((vector_size(64), aligned(8), may_alias));
 
 /* What the values of a factor are stored and computed in. */
 typedef enum modal_precision { MODAL_FLOAT64, MODAL_FLOAT32 } modal_precision;
@@ -48,6 +50,9 @@ static inline int64_t modal_panel_diagonal_size(int64_t n_columns)
     return size;
 }
 
+/* The most columns that are factored before what follows them is updated. */
+enum { MODAL_PIVOT_BLOCK = 96, MODAL_SOLVE_ROOM = (MODAL_PIVOT_BLOCK + 32) * MODAL_PIVOT_BLOCK };
+
 /* What a panel does to the rows of a solve: below its columns, tiles [from, to) only. */
 typedef struct modal_panel_task {
     const modal_panel *panel;
@@ -75,6 +80,9 @@ typedef struct modal_value_kernels {
      * NULL: 1. What is beyond ni and nj in c may be overwritten. `pack`: MODAL_TILE_PACK values. */
     void (*product)(int64_t ni, int64_t nj, int64_t width, const void *a, int64_t a_stride,
                     const void *b, int64_t b_stride, const double *scale, void *c, void *pack);
+    /* x [n_columns, n_rows] becomes x L^-T for the lower triangle of L, whose diagonal is 1, n_columns at most
+     * MODAL_PIVOT_BLOCK; both by columns that are `stride` apart. `room`: MODAL_SOLVE_ROOM values. */
+    void (*solve_right)(int64_t n_rows, int64_t n_columns, const void *l, int64_t stride, void *x, void *room);
 } modal_value_kernels;
 
 /* The node graph with both triangles, by rows, so that rows are independent; and M. */
@@ -124,6 +132,15 @@ typedef struct modal_row_kernels {
     /* x -= A B^T x, by parts; coefficients as for modal_rows_rigid_remove */
     void (*motions)(const modal_rigid_space *rigid, const double *a, const double *b, modal_row *x,
                     modal_row *coefficients);
+    /* The same products as modal_value_kernels.product of doubles in two steps: `count` rows of a, or of b, of
+     * `depth` elements (row i, column k at from[i row_step + k column_step]) into blocks that end where the next
+     * multiple of block_rows, or block_columns, begins; and c = or += a b^T. */
+    void (*pack_rows)(int64_t count, int64_t depth, const double *from, int64_t row_step, int64_t column_step,
+                      double *to);
+    void (*pack_columns)(int64_t count, int64_t depth, const double *from, int64_t row_step, int64_t column_step,
+                         const double *scale, double *to);
+    void (*multiply)(int64_t ni, int64_t nj, int64_t depth, const double *a, const double *b, double *c, int add);
+    int block_rows, block_columns; /* of what is packed */
 } modal_row_kernels;
 
 /* A tile of c and what is packed of a and b stay in a second-level cache of 1 MiB. */

@@ -134,7 +134,8 @@ TARGET static void NAME(motions)(const modal_rigid_space *rigid, const double *a
 
 static const modal_row_kernels NAME(kernels) = {
     {&NAME(values_float64), &NAME(values_float32)}, NAME(gram), NAME(subtract), NAME(scale), NAME(mass),
-    NAME(shifted), NAME(dot), NAME(combine), NAME(motions)};
+    NAME(shifted), NAME(dot), NAME(combine), NAME(motions), NAME(pack_rows_float64), NAME(pack_columns_float64),
+    NAME(multiply_float64), NAME(block_rows_float64), COLUMNS};
 
 #undef TARGET
 #undef LANES

@@ -171,42 +171,120 @@ TARGET static inline void KERNEL(register_block)(int64_t depth, const VALUE *a, 
         }
 }
 
+/* to [ceil(count / height), depth, height]: blocks of `height` rows of the matrix whose element (i, k) is
+ * from[i * row_step + k * column_step], its columns times `scale` or, NULL, as they are; rows past the last are 0. */
+TARGET static inline void KERNEL(pack)(int height, int64_t count, int64_t depth, const VALUE *from, int64_t row_step,
+                                       int64_t column_step, const double *scale, VALUE *to)
+{
+    for (int64_t i0 = 0; i0 < count; i0 += height, to += height * depth) {
+        const int h = count - i0 < height ? (int)(count - i0) : height;
+        const VALUE *first = from + i0 * row_step;
+        if (h == height && row_step == 1) {
+            for (int64_t k = 0; k < depth; k++) {
+                const VALUE factor = scale ? (VALUE)scale[k] : 1;
+                for (int i = 0; i < height; i++) to[k * height + i] = factor * first[k * column_step + i];
+            }
+            continue;
+        }
+        if (h < height) memset(to, 0, (size_t)(height * depth) * sizeof *to);
+        for (int i = 0; i < h; i++)
+            for (int64_t k = 0; k < depth; k++)
+                to[k * height + i] = (scale ? (VALUE)scale[k] : 1) * first[i * row_step + k * column_step];
+    }
+}
+
+TARGET static void KERNEL(pack_rows)(int64_t count, int64_t depth, const VALUE *from, int64_t row_step,
+                                     int64_t column_step, VALUE *to)
+{
+    KERNEL(pack)(KERNEL(block_rows), count, depth, from, row_step, column_step, NULL, to);
+}
+
+TARGET static void KERNEL(pack_columns)(int64_t count, int64_t depth, const VALUE *from, int64_t row_step,
+                                        int64_t column_step, const double *scale, VALUE *to)
+{
+    KERNEL(pack)(COLUMNS, count, depth, from, row_step, column_step, scale, to);
+}
+
+TARGET static void KERNEL(multiply)(int64_t ni, int64_t nj, int64_t depth, const VALUE *a, const VALUE *b, VALUE *c,
+                                    int add)
+{
+    for (int64_t j0 = 0; j0 < nj; j0 += COLUMNS)
+        for (int64_t i0 = 0; i0 < ni; i0 += KERNEL(block_rows))
+            KERNEL(register_block)(depth, a + i0 * depth, b + j0 * depth, c + j0 * MODAL_TILE_ROWS + i0, add);
+}
+
 TARGET static void KERNEL(product)(int64_t ni, int64_t nj, int64_t width, const void *a_values,
                                    int64_t a_stride, const void *b_values, int64_t b_stride,
-                                   const double *scale, void *c_values, void *room)
+                                   const double *scale, void *c, void *room)
 {
-    enum { R = KERNEL(block_rows) };
     const VALUE *a = a_values, *b = b_values;
-    VALUE *c = c_values, *pack = room, *pack_b = pack + MODAL_TILE_ROWS * MODAL_TILE_DEPTH;
+    VALUE *pack = room, *pack_b = pack + MODAL_TILE_ROWS * MODAL_TILE_DEPTH;
     for (int64_t k0 = 0; k0 < width; k0 += MODAL_TILE_DEPTH) {
         const int64_t depth = width - k0 < MODAL_TILE_DEPTH ? width - k0 : MODAL_TILE_DEPTH;
-        for (int64_t i0 = 0; i0 < ni; i0 += R) {
-            VALUE *to = pack + i0 * depth;
-            const int64_t h = ni - i0 < R ? ni - i0 : R;
-            for (int64_t k = 0; k < depth; k++, to += R) {
-                const VALUE *from = a + (k0 + k) * a_stride + i0;
-                if (h == R)
-                    for (int i = 0; i < R; i++) to[i] = from[i];
-                else
-                    for (int i = 0; i < R; i++) to[i] = i < h ? from[i] : 0;
-            }
+        KERNEL(pack_rows)(ni, depth, a + k0 * a_stride, 1, a_stride, pack);
+        KERNEL(pack_columns)(nj, depth, b + k0 * b_stride, 1, b_stride, scale ? scale + k0 : NULL, pack_b);
+        KERNEL(multiply)(ni, nj, depth, pack, pack_b, c, k0 > 0);
+    }
+}
+
+/* Two registers of rows of x at a time, COLUMNS columns of them. */
+TARGET static void KERNEL(solve_right)(int64_t n_rows, int64_t n_columns, const void *triangle, int64_t stride,
+                                       void *values, void *room)
+{
+    enum { HEIGHT = 2 * KERNEL(width) };
+    const VALUE *l = triangle;
+    VALUE *rows = room, *padded = rows + MODAL_PIVOT_BLOCK * MODAL_PIVOT_BLOCK;
+    for (int64_t j = 0; j < n_columns; j++)
+        for (int64_t k = 0; k < j; k++) rows[(j / COLUMNS * n_columns + k) * COLUMNS + j % COLUMNS] = l[k * stride + j];
+    for (int64_t i0 = 0; i0 < n_rows; i0 += HEIGHT) {
+        const int h = n_rows - i0 < HEIGHT ? (int)(n_rows - i0) : HEIGHT;
+        VALUE *x = (VALUE *)values + i0;
+        int64_t x_stride = stride;
+        if (h < HEIGHT) {
+            for (int64_t j = 0; j < n_columns; j++)
+                for (int i = 0; i < HEIGHT; i++) padded[j * HEIGHT + i] = i < h ? x[j * stride + i] : 0;
+            x = padded, x_stride = HEIGHT;
         }
-        for (int64_t j0 = 0; j0 < nj; j0 += COLUMNS) {
-            VALUE *to = pack_b + j0 * depth;
-            const int64_t w = nj - j0 < COLUMNS ? nj - j0 : COLUMNS;
-            for (int64_t k = 0; k < depth; k++, to += COLUMNS) {
-                const VALUE *from = b + (k0 + k) * b_stride + j0;
-                const VALUE factor = scale ? (VALUE)scale[k0 + k] : 1;
-                if (w == COLUMNS)
-                    for (int j = 0; j < COLUMNS; j++) to[j] = factor * from[j];
-                else
-                    for (int j = 0; j < COLUMNS; j++) to[j] = j < w ? factor * from[j] : 0;
+        for (int64_t j0 = 0; j0 < n_columns; j0 += COLUMNS) {
+            const VALUE *f = rows + j0 * n_columns;
+            if (n_columns - j0 >= COLUMNS) {
+                KERNEL(lanes) sum[COLUMNS][2];
+#pragma GCC unroll 8
+                for (int j = 0; j < COLUMNS; j++)
+#pragma GCC unroll 2
+                    for (int i = 0; i < 2; i++)
+                        sum[j][i] = *(const KERNEL(lanes) *)(x + (j0 + j) * x_stride + i * KERNEL(width));
+                for (int64_t k = 0; k < j0; k++, f += COLUMNS) {
+                    KERNEL(lanes) a[2];
+#pragma GCC unroll 2
+                    for (int i = 0; i < 2; i++)
+                        a[i] = *(const KERNEL(lanes) *)(x + k * x_stride + i * KERNEL(width));
+#pragma GCC unroll 8
+                    for (int j = 0; j < COLUMNS; j++)
+#pragma GCC unroll 2
+                        for (int i = 0; i < 2; i++) sum[j][i] -= f[j] * a[i];
+                }
+#pragma GCC unroll 8
+                for (int k = 0; k < COLUMNS; k++)
+#pragma GCC unroll 8
+                    for (int j = k + 1; j < COLUMNS; j++)
+#pragma GCC unroll 2
+                        for (int i = 0; i < 2; i++) sum[j][i] -= f[COLUMNS * k + j] * sum[k][i];
+#pragma GCC unroll 8
+                for (int j = 0; j < COLUMNS; j++)
+#pragma GCC unroll 2
+                    for (int i = 0; i < 2; i++)
+                        *(KERNEL(lanes) *)(x + (j0 + j) * x_stride + i * KERNEL(width)) = sum[j][i];
+                continue;
             }
+            for (int64_t j = j0; j < n_columns; j++)
+                for (int64_t k = 0; k < j; k++)
+                    for (int i = 0; i < 2; i++)
+                        *(KERNEL(lanes) *)(x + j * x_stride + i * KERNEL(width)) -=
+                            f[COLUMNS * k + j - j0] * *(const KERNEL(lanes) *)(x + k * x_stride + i * KERNEL(width));
         }
-        for (int64_t j0 = 0; j0 < nj; j0 += COLUMNS)
-            for (int64_t i0 = 0; i0 < ni; i0 += R)
-                KERNEL(register_block)(depth, pack + i0 * depth, pack_b + j0 * depth,
-                                       c + j0 * MODAL_TILE_ROWS + i0, k0 > 0);
+        for (int64_t j = 0; j < n_columns && h < HEIGHT; j++)
+            for (int i = 0; i < h; i++) ((VALUE *)values)[i0 + j * stride + i] = padded[j * HEIGHT + i];
     }
 }
 
@@ -246,7 +324,7 @@ TARGET static double KERNEL(factor)(int64_t n_columns, int64_t n_rows, void *val
 
 static const modal_value_kernels KERNEL(values) = {
     KERNEL(solve_diagonal), KERNEL(solve_diagonal_transposed), KERNEL(update_below),
-    KERNEL(gather_below), KERNEL(factor), KERNEL(product)};
+    KERNEL(gather_below), KERNEL(factor), KERNEL(product), KERNEL(solve_right)};
 
 #undef VALUE
 #undef KERNEL

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/reduced/derivatives.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <string.h>
 
 #include "lib/base/memory.h"
 #include "lib/fem/sparse.h"
 #include "lib/modes/problem.h"
+#include "lib/modes/products.h"
 #include "lib/reduced/points.h"
 #include "lib/reduced/space.h"
 
@@ -106,7 +106,12 @@ static void relieve(modal_rigid_space *rigid, int64_t n_vectors, double *loads)
         }
 }
 
-static double length(int64_t n, const double *x) { return cblas_dnrm2((int)n, x, 1); }
+static double length(int64_t n, const double *x) { return sqrt(modal_dot(n, x, x)); }
+
+static void scale(int64_t n, double factor, double *x)
+{
+    for (int64_t i = 0; i < n; i++) x[i] *= factor;
+}
 
 /* In place: loads -> K^-1 loads. Where K is singular its factor is of K - shift M with a small shift,
  * and the rest of the load is solved for again until it is gone. */
@@ -161,7 +166,6 @@ static modal_status solve_loads(const modal_volume_mesh *mesh, const reduced_spa
                                err));
     MODAL_TRY(modal_alloc(&problem.coefficients, problem.rigid.n_parts * problem.rigid.depth,
                           sizeof *problem.coefficients, "rigid motions", err));
-    modal_blas_threads(1);
     if (problem.rigid.n_rigid) problem.shift = -1e-5 * first_eigenvalue;
     if (options->factor_float32) modal_factor_use(problem.factor, MODAL_FLOAT32);
     MODAL_TRY(modal_factor_compute(problem.factor, problem.shift, &definite, &pivot, &of_factor, progress, err));
@@ -180,7 +184,6 @@ static modal_status solve_loads(const modal_volume_mesh *mesh, const reduced_spa
     }
     report->seconds_solve = modal_seconds() - before;
 done:
-    modal_blas_threads(1);
     modal_modes_inner_delete(problem.inner);
     modal_factor_delete(problem.factor);
     modal_free(&problem.coefficients);
@@ -241,7 +244,6 @@ modal_status modal_derivatives_compute(const modal_volume_mesh *mesh, const int3
     modal_status status = MODAL_OK;
     reduced_space space = {0};
     double *vectors = NULL;
-    const int blas_threads = modal_blas_threads(1);
     *derivatives = NULL;
     memset(report, 0, sizeof *report);
     MODAL_TRY(derive(mesh, fixed_nodes, n_fixed, options, eigenvalues, modes, 0, &space, &vectors, report,
@@ -255,7 +257,6 @@ modal_status modal_derivatives_compute(const modal_volume_mesh *mesh, const int3
 done:
     modal_free(&vectors);
     reduced_space_free(&space);
-    if (blas_threads > 0) modal_blas_threads(blas_threads);
     return status;
 }
 
@@ -269,10 +270,9 @@ static modal_status principal_components(const reduced_space *space,
     const int64_t k = o->n_linear, n_all = k + modal_derivative_count(k), n = space->n;
     double *t = NULL, *left = NULL, all = 0, kept = 0;
     for (int64_t i = 0, at = k; i < k; i++) {
-        cblas_dscal((int)n, eigenvalues[0] / eigenvalues[i], columns + i * n, 1);
+        scale(n, eigenvalues[0] / eigenvalues[i], columns + i * n);
         for (int64_t j = i; j < k; j++, at++)
-            cblas_dscal((int)n, eigenvalues[0] / eigenvalues[i] * (eigenvalues[0] / eigenvalues[j]),
-                        columns + at * n, 1);
+            scale(n, eigenvalues[0] / eigenvalues[i] * (eigenvalues[0] / eigenvalues[j]), columns + at * n);
     }
     MODAL_TRY(modal_alloc(&t, n_all * n_all, sizeof *t, "principal components", err));
     MODAL_TRY(modal_alloc(&left, n_all * n_all, sizeof *left, "principal components", err));
@@ -284,14 +284,14 @@ static modal_status principal_components(const reduced_space *space,
                    "modal derivatives: %d columns asked for, modes and derivatives have %d independent "
                    "ones",
                    o->n_modes, report->rank);
-    MODAL_TRY(reduced_svd(n_all, n_all, t, left, report->singular_values, err));
+    MODAL_TRY(reduced_svd(n_all, t, left, report->singular_values, err));
     for (int64_t i = 0; i < n_all; i++) {
         const double square = report->singular_values[i] * report->singular_values[i];
         all += square;
         kept += i < o->n_modes ? square : 0;
     }
     report->energy = kept / all;
-    reduced_combine(space, n_all, columns, o->n_modes, left, 1, 0, basis);
+    MODAL_TRY(reduced_combine(space, n_all, columns, o->n_modes, left, 1, 0, basis, err));
 done:
     modal_free(&t);
     modal_free(&left);
@@ -308,7 +308,6 @@ modal_status modal_derivatives_solve(const modal_volume_mesh *mesh, const int32_
     reduced_space space = {0};
     double *columns = NULL, *basis = NULL;
     const int64_t k = options->n_linear;
-    const int blas_threads = modal_blas_threads(1);
     memset(result, 0, sizeof *result);
     memset(report, 0, sizeof *report);
     MODAL_TRY(derive(mesh, fixed_nodes, n_fixed, options, eigenvalues, modes, k, &space, &columns, report,
@@ -328,7 +327,6 @@ done:
     modal_free(&columns);
     modal_free(&basis);
     reduced_space_free(&space);
-    if (blas_threads > 0) modal_blas_threads(blas_threads);
     if (status != MODAL_OK) modal_derivatives_report_free(report);
     return status;
 }

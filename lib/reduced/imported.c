@@ -37,7 +37,6 @@ modal_status modal_imported_solve(const modal_volume_mesh *mesh, const int32_t *
     reduced_space space = {0};
     double *vectors = NULL, *image = NULL, *products = NULL;
     const int64_t m = n_columns;
-    const int blas_threads = modal_blas_threads(1);
     memset(result, 0, sizeof *result);
     *mass_coupling = *stiffness_coupling = 0;
     MODAL_TRY(reduced_space_build(mesh, fixed_nodes, fixed_components, n_fixed, rule, n_threads, &space, err));
@@ -62,7 +61,6 @@ done:
     modal_free(&image);
     modal_free(&products);
     reduced_space_free(&space);
-    if (blas_threads > 0) modal_blas_threads(blas_threads);
     if (status != MODAL_OK) modal_modes_result_free(result);
     return status;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/reduced/snapshots.h"
 
-#include <cblas.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "lib/base/memory.h"
 #include "lib/fem/sparse.h"
 #include "lib/modes/factor.h"
+#include "lib/modes/products.h"
 #include "lib/reduced/space.h"
 
 enum { BLOCK = 32 };
@@ -78,7 +78,7 @@ static modal_status read_block(decomposition *d, const modal_snapshot_source *so
     modal_identity_blocks_multiply(&system->pattern, system->mass, count, vectors, d->turned,
                                    d->space.n_threads);
     for (int64_t k = 0; k < count; k++) {
-        d->squares[k] = cblas_ddot((int)n, vectors + k * n, 1, d->turned + k * n, 1);
+        d->squares[k] = modal_dot(n, vectors + k * n, d->turned + k * n);
         if (!isfinite(d->squares[k]))
             return modal_error_set(err, MODAL_ERROR_INPUT, "snapshot %lld: overflow", (long long)(first + k));
     }
@@ -93,11 +93,11 @@ static modal_status take_block(decomposition *d, int64_t count, double *truncate
     memset(d->small, 0, (size_t)(all * all) * sizeof *d->small);
     for (int64_t i = 0; i < kept; i++) d->small[i * all + i] = d->sigma[i];
     MODAL_TRY(reduced_orthonormalise(&d->space, kept, count, d->vectors, d->small + kept * all, err));
-    MODAL_TRY(reduced_svd(all, all, d->small, d->left, d->sigma, err));
+    MODAL_TRY(reduced_svd(all, d->small, d->left, d->sigma, err));
     int64_t stay = 0;
     while (stay < all && stay < d->most && d->sigma[stay] > 1e-15 * d->sigma[0]) stay++;
     for (int64_t i = stay; i < all; i++) *truncated += d->sigma[i] * d->sigma[i];
-    reduced_combine(&d->space, all, d->vectors, stay, d->left, 1, 0, d->turned);
+    MODAL_TRY(reduced_combine(&d->space, all, d->vectors, stay, d->left, 1, 0, d->turned, err));
     memcpy(d->vectors, d->turned, (size_t)(stay * n) * sizeof *d->vectors);
     d->n_kept = stay;
 done:
@@ -133,12 +133,11 @@ static modal_status measure(decomposition *d, const modal_snapshot_source *sourc
         MODAL_TRY(read_block(d, source, first, count, d->vectors, err));
         /* d->turned holds M times the block */
         MODAL_TRY(reduced_gram(&d->space, r, basis, count, d->turned, d->small, err));
-        reduced_combine(&d->space, r, basis, count, d->small, -1, 1, d->vectors);
+        MODAL_TRY(reduced_combine(&d->space, r, basis, count, d->small, -1, 1, d->vectors, err));
         modal_identity_blocks_multiply(&d->space.system.pattern, d->space.system.mass, count, d->vectors,
                                        d->turned, d->space.n_threads);
         for (int64_t k = 0; k < count; k++) {
-            const double rest = fmax(0, cblas_ddot((int)d->space.n, d->vectors + k * d->space.n, 1,
-                                                   d->turned + k * d->space.n, 1));
+            const double rest = fmax(0, modal_dot(d->space.n, d->vectors + k * d->space.n, d->turned + k * d->space.n));
             lost += rest;
             if (d->squares[k] > 0 && sqrt(rest / d->squares[k]) > report->worst) {
                 report->worst = sqrt(rest / d->squares[k]);
@@ -160,7 +159,6 @@ modal_status modal_snapshots_solve(const modal_volume_mesh *mesh, const int32_t 
     modal_status status = MODAL_OK;
     decomposition d = {0};
     double *basis = NULL, all = 0, truncated = 0, before = modal_seconds();
-    const int blas_threads = modal_blas_threads(1);
     memset(result, 0, sizeof *result);
     memset(report, 0, sizeof *report);
     if (options->n_modes < 1 || !(options->energy > 0 && options->energy <= 1) || source->n_snapshots < 1)
@@ -196,7 +194,6 @@ modal_status modal_snapshots_solve(const modal_volume_mesh *mesh, const int32_t 
 done:
     modal_free(&basis);
     release(&d);
-    if (blas_threads > 0) modal_blas_threads(blas_threads);
     if (status != MODAL_OK) {
         modal_modes_result_free(result);
         modal_snapshots_report_free(report);

@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/reduced/space.h"
 
-#include <cblas.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "lib/base/memory.h"
 #include "lib/fem/sparse.h"
+#include "lib/modes/products.h"
+#include "lib/modes/symmetric.h"
 
-enum { LEAST_RANGE = 2048, MOST_RANGES = 64, BLOCK = 16 };
-
-/* Fortran LAPACK, declared here because its C interface is a package of its own; the lengths of
- * character arguments come last. */
-extern void dsyevd_(const char *job, const char *triangle, const int *n, double *a, const int *lda,
-                    double *eigenvalues, double *work, const int *n_work, int *iwork,
-                    const int *n_iwork, int *info, size_t job_length, size_t triangle_length);
-extern void dgesdd_(const char *job, const int *m, const int *n, double *a, const int *lda,
-                    double *sigma, double *u, const int *ldu, double *vt, const int *ldvt,
-                    double *work, const int *n_work, int *iwork, int *info, size_t job_length);
+enum { BLOCK = 16 };
 
 modal_status reduced_space_build(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
                                  const uint8_t *fixed_components, int64_t n_fixed, modal_mass_rule rule, int n_threads,
@@ -75,45 +67,16 @@ int64_t reduced_space_take(const reduced_space *space, const double *u, double *
     return node;
 }
 
-static int64_t range_of_rows(int64_t n)
-{
-    const int64_t range = (n + MOST_RANGES - 1) / MOST_RANGES;
-    return range < LEAST_RANGE ? LEAST_RANGE : range;
-}
-
 modal_status reduced_gram(const reduced_space *space, int64_t n_a, const double *a, int64_t n_b,
                           const double *b, double *products, modal_error *err)
 {
-    const int64_t n = space->n, range = range_of_rows(n), n_ranges = (n + range - 1) / range;
-    const int64_t size = n_a * n_b;
-    double *parts = NULL;
-    if (size == 0) return MODAL_OK;
-    modal_status status = modal_alloc(&parts, n_ranges * size, sizeof *parts, "products", err);
-    if (status != MODAL_OK) return status;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(space->n_threads)
-    for (int64_t k = 0; k < n_ranges; k++) {
-        const int64_t first = k * range, rows = n - first < range ? n - first : range;
-        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)n_a, (int)n_b, (int)rows, 1,
-                    a + first, (int)n, b + first, (int)n, 0, parts + k * size, (int)n_a);
-    }
-    memcpy(products, parts, (size_t)size * sizeof *products);
-    for (int64_t k = 1; k < n_ranges; k++)
-        for (int64_t i = 0; i < size; i++) products[i] += parts[k * size + i];
-    modal_free(&parts);
-    return MODAL_OK;
+    return modal_tall_gram(space->n, n_a, a, n_b, b, products, space->n_threads, err);
 }
 
-void reduced_combine(const reduced_space *space, int64_t n_a, const double *a, int64_t n_out,
-                     const double *s, double alpha, double beta, double *out)
+modal_status reduced_combine(const reduced_space *space, int64_t n_a, const double *a, int64_t n_out,
+                             const double *s, double alpha, double beta, double *out, modal_error *err)
 {
-    const int64_t n = space->n, range = range_of_rows(n);
-    if (n_a == 0 || n_out == 0) return;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(space->n_threads)
-    for (int64_t first = 0; first < n; first += range) {
-        const int64_t rows = n - first < range ? n - first : range;
-        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)n_out, (int)n_a, alpha,
-                    a + first, (int)n, s, (int)n_a, beta, out + first, (int)n);
-    }
+    return modal_tall_combine(space->n, n_a, a, n_out, s, alpha, beta, out, space->n_threads, err);
 }
 
 static void mass_times(const reduced_space *space, int64_t n_vectors, const double *x, double *y)
@@ -126,18 +89,18 @@ static void mass_times(const reduced_space *space, int64_t n_vectors, const doub
 static void orthonormalise_one(const reduced_space *space, double *block, int64_t j, double length,
                                double *mx, double *column)
 {
-    const int n = (int)space->n;
+    const int64_t n = space->n;
     double *x = block + j * space->n;
     for (int pass = 0; pass < 2; pass++) {
         mass_times(space, 1, x, mx);
         for (int64_t i = 0; i < j; i++) {
-            const double c = cblas_ddot(n, block + i * n, 1, mx, 1);
+            const double *before = block + i * n, c = modal_dot(n, before, mx);
             column[i] += c;
-            cblas_daxpy(n, -c, block + i * n, 1, x, 1);
+            for (int64_t k = 0; k < n; k++) x[k] -= c * before[k];
         }
     }
     mass_times(space, 1, x, mx);
-    const double rest = sqrt(fmax(cblas_ddot(n, x, 1, mx, 1), 0));
+    const double rest = sqrt(fmax(modal_dot(n, x, mx), 0));
     const int stays = rest > 1e-11 * length;
     column[j] = stays ? rest : 0;
     for (int64_t i = 0; i < n; i++) x[i] = stays ? x[i] / rest : 0;
@@ -158,9 +121,9 @@ modal_status reduced_orthonormalise(const reduced_space *space, int64_t n_before
         for (int pass = 0; pass < 2; pass++) {
             mass_times(space, width, block, image);
             for (int64_t j = 0; j < width && pass == 0; j++)
-                lengths[j] = sqrt(fmax(cblas_ddot((int)n, block + j * n, 1, image + j * n, 1), 0));
+                lengths[j] = sqrt(fmax(modal_dot(n, block + j * n, image + j * n), 0));
             MODAL_TRY(reduced_gram(space, first, vectors, width, image, coefficients, err));
-            reduced_combine(space, first, vectors, width, coefficients, -1, 1, block);
+            MODAL_TRY(reduced_combine(space, first, vectors, width, coefficients, -1, 1, block, err));
             for (int64_t j = 0; j < width && r; j++)
                 for (int64_t i = 0; i < first; i++)
                     r[(first - n_before + j) * n_all + i] += coefficients[j * first + i];
@@ -178,48 +141,6 @@ done:
     return status;
 }
 
-modal_status reduced_svd(int64_t rows, int64_t columns, double *a, double *left, double *sigma,
-                         modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    const int m = (int)rows, n = (int)columns, least = m < n ? m : n, query = -1;
-    double *right = NULL, *work = NULL, wanted = 0;
-    int *iwork = NULL, info = 0;
-    MODAL_TRY(modal_alloc(&right, (int64_t)least * n, sizeof *right, "singular values", err));
-    MODAL_TRY(modal_alloc(&iwork, 8 * (int64_t)least, sizeof *iwork, "singular values", err));
-    dgesdd_("S", &m, &n, a, &m, sigma, left, &m, right, &least, &wanted, &query, iwork, &info, 1);
-    const int n_work = (int)wanted;
-    MODAL_TRY(modal_alloc(&work, n_work, sizeof *work, "singular values", err));
-    dgesdd_("S", &m, &n, a, &m, sigma, left, &m, right, &least, work, &n_work, iwork, &info, 1);
-    if (info != 0)
-        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "singular values: matrix of %d x %d, dgesdd info %d",
-                   m, n, info);
-done:
-    modal_free(&right);
-    modal_free(&work);
-    modal_free(&iwork);
-    return status;
-}
-
-static modal_status symmetric_eigen(int64_t n64, double *a, double *eigenvalues, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    const int n = (int)n64, query = -1;
-    double *work = NULL, wanted = 0;
-    int *iwork = NULL, i_wanted = 0, info = 0;
-    dsyevd_("V", "L", &n, a, &n, eigenvalues, &wanted, &query, &i_wanted, &query, &info, 1, 1);
-    const int n_work = (int)wanted;
-    MODAL_TRY(modal_alloc(&work, n_work, sizeof *work, "Rayleigh-Ritz", err));
-    MODAL_TRY(modal_alloc(&iwork, i_wanted, sizeof *iwork, "Rayleigh-Ritz", err));
-    dsyevd_("V", "L", &n, a, &n, eigenvalues, work, &n_work, iwork, &i_wanted, &info, 1, 1);
-    if (info != 0)
-        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "Rayleigh-Ritz: %d vectors, dsyevd info %d", n, info);
-done:
-    modal_free(&work);
-    modal_free(&iwork);
-    return status;
-}
-
 /* Signs as of natural modes: of the components within 1e-6 of the largest the first is > 0. */
 static double sign_of(int64_t n, const double *x)
 {
@@ -234,9 +155,9 @@ static void put_vector(const reduced_space *space, double *x, const double *mx, 
                        int64_t k, int rotate, modal_modes_result *result)
 {
     const modal_fem_system *system = &space->system;
-    const int n = (int)space->n;
-    const double mass = cblas_ddot(n, x, 1, mx, 1), sign = rotate ? sign_of(n, x) : 1;
-    double lambda = cblas_ddot(n, x, 1, kx, 1) / mass, rest = 0, image = 0;
+    const int64_t n = space->n;
+    const double mass = modal_dot(n, x, mx), sign = rotate ? sign_of(n, x) : 1;
+    double lambda = modal_dot(n, x, kx) / mass, rest = 0, image = 0;
     /* a motion that deforms nothing: what is left is rounding */
     if (!(lambda > 16 * DBL_EPSILON * system->largest_ratio)) lambda = 0;
     /* Ritz values ascend; as quotients they may change places by a rounding */
@@ -276,8 +197,8 @@ modal_status reduced_space_result(const reduced_space *space, int64_t n_vectors,
     if (rotate) {
         modal_blocks_multiply(&system->pattern, system->stiffness, m, vectors, image, space->n_threads);
         MODAL_TRY(reduced_gram(space, m, vectors, m, image, small, err));
-        MODAL_TRY(symmetric_eigen(m, small, values, err));
-        reduced_combine(space, m, vectors, m, small, 1, 0, image);
+        MODAL_TRY(modal_symmetric_eigen(m, small, values, err));
+        MODAL_TRY(reduced_combine(space, m, vectors, m, small, 1, 0, image, err));
         memcpy(vectors, image, (size_t)(n * m) * sizeof *vectors);
     }
     mass_times(space, m, vectors, image);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sets of vectors over the free degrees of freedom of a solid, with the inner product of its mass
- * matrix. Sets have shape [n_vectors, n], column-major n x n_vectors to BLAS. Private to the room.
- *
- * Products of tall matrices are cut into ranges of rows that depend on n alone, each on one thread,
- * and sums over ranges are added in order: the bytes do not depend on the number of threads. BLAS must
- * be on one thread (modal_blas_threads). */
+ * matrix. Sets have shape [n_vectors, n], by columns n x n_vectors. Private to the room. */
 #ifndef MODAL_REDUCED_SPACE_H
 #define MODAL_REDUCED_SPACE_H
 
@@ -42,8 +38,8 @@ modal_status reduced_gram(const reduced_space *space, int64_t n_a, const double 
                           const double *b, double *products, modal_error *err);
 
 /* out [n_out, n] = beta out + alpha A S, S [n_out, n_a]. */
-void reduced_combine(const reduced_space *space, int64_t n_a, const double *a, int64_t n_out,
-                     const double *s, double alpha, double beta, double *out);
+modal_status reduced_combine(const reduced_space *space, int64_t n_a, const double *a, int64_t n_out,
+                             const double *s, double alpha, double beta, double *out, modal_error *err);
 
 /* The vectors [n_before, n_before + n_new) are made M-orthonormal to those before, which are so
  * already, and to each other: block Gram-Schmidt, twice. r (may be NULL) gets, a column a new
@@ -53,10 +49,9 @@ void reduced_combine(const reduced_space *space, int64_t n_a, const double *a, i
 modal_status reduced_orthonormalise(const reduced_space *space, int64_t n_before, int64_t n_new,
                                     double *vectors, double *r, modal_error *err);
 
-/* a [columns, rows] = left diag(sigma) right^T by LAPACK; left [most, rows], most = min(rows, columns),
- * sigma descending; a is destroyed. */
-modal_status reduced_svd(int64_t rows, int64_t columns, double *a, double *left, double *sigma,
-                         modal_error *err);
+/* a [n, n], by columns, = left diag(sigma) right^T; left [n, n], sigma [n] descending; a is destroyed. Columns of left
+ * with a sigma of 0 are 0. */
+modal_status reduced_svd(int64_t n, double *a, double *left, double *sigma, modal_error *err);
 
 /* Turns an M-orthonormal basis within its span into Ritz vectors, ascending, and makes a result of
  * them as of natural modes: signs, residuals, masses, participation. `vectors` [n_vectors, n] is

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/reduced/stvk.h"
 
-#include <cblas.h>
 #include <inttypes.h>
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 #include "lib/base/memory.h"
-#include "lib/modes/factor.h"
+#include "lib/modes/rows.h"
 #include "lib/reduced/points.h"
 
-enum { LANES = REDUCED_LANES, ROWS = 6 * LANES, LEAST_TILE = 32, MOST_TILE = 256 };
+enum { LANES = REDUCED_LANES, ROWS = 6 * LANES, LEAST_TILE = 48, MOST_TILE = MODAL_TILE_COLUMNS, PACK = MODAL_TILE_ROWS };
 
 /* X^T X over all points: columns are the r coordinates, then the r (r + 1) / 2 products. */
 typedef struct gram {
@@ -76,20 +76,47 @@ static void fill_features(const reduced_block *block, int64_t r, const double *m
     }
 }
 
-/* values += X^T X, lower triangle. The tiles do not depend on the number of threads, nor do the sums
- * in them: each tile is one thread's, with BLAS on one thread. */
-static void add_products(const double *x, int n_threads, gram *g)
+/* What products of X work in. */
+typedef struct product_work {
+    int64_t n_padded;       /* n, to the next multiple of PACK, which blocks of any processor's width divide */
+    double *rows, *columns; /* [ROWS / MODAL_TILE_DEPTH, n_padded, MODAL_TILE_DEPTH] X, packed as either factor */
+    double *tiles;          /* a thread: MODAL_TILE_ROWS x MODAL_TILE_COLUMNS */
+} product_work;
+
+static void pack(const double *x, int64_t n, int n_threads, const product_work *work)
 {
-    const int64_t wanted = (g->n / 12 + 31) / 32 * 32;
+    const modal_row_kernels *kernels = modal_rows();
+    const int64_t depth = MODAL_TILE_DEPTH, n_strips = (n + PACK - 1) / PACK;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads) collapse(2)
+    for (int64_t k = 0; k < ROWS / depth; k++)
+        for (int64_t strip = 0; strip < n_strips; strip++) {
+            const int64_t first = strip * PACK, count = n - first < PACK ? n - first : PACK;
+            const double *from = x + first * ROWS + k * depth;
+            const int64_t to = (k * work->n_padded + first) * depth;
+            kernels->pack_rows(count, depth, from, ROWS, 1, work->rows + to);
+            kernels->pack_columns(count, depth, from, ROWS, 1, NULL, work->columns + to);
+        }
+}
+
+/* values += X^T X, lower triangle. Each sum is one thread's, in one order. */
+static void add_products(const double *x, int n_threads, const product_work *work, gram *g)
+{
+    const modal_row_kernels *kernels = modal_rows();
+    const int64_t wanted = (g->n / 12 + LEAST_TILE - 1) / LEAST_TILE * LEAST_TILE, depth = MODAL_TILE_DEPTH;
     const int64_t tile = wanted < LEAST_TILE ? LEAST_TILE : wanted > MOST_TILE ? MOST_TILE : wanted;
     const int64_t side = (g->n + tile - 1) / tile;
+    pack(x, g->n, n_threads, work);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
-    for (int64_t k = 0; k < side * side; k++) {
-        const int64_t i = k / side * tile, j = k % side * tile;
+    for (int64_t t = 0; t < side * side; t++) {
+        const int64_t i = t / side * tile, j = t % side * tile;
         if (i < j) continue;
         const int64_t rows = g->n - i < tile ? g->n - i : tile, columns = g->n - j < tile ? g->n - j : tile;
-        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)rows, (int)columns, ROWS, 1,
-                    x + i * ROWS, ROWS, x + j * ROWS, ROWS, 1, g->values + j * g->n + i, (int)g->n);
+        double *c = work->tiles + omp_get_thread_num() * (int64_t)(MODAL_TILE_ROWS * MODAL_TILE_COLUMNS);
+        for (int64_t k = 0; k < ROWS / depth; k++)
+            kernels->multiply(rows, columns, depth, work->rows + (k * work->n_padded + i) * depth,
+                              work->columns + (k * work->n_padded + j) * depth, c, k > 0);
+        for (int64_t b = 0; b < columns; b++)
+            for (int64_t a = 0; a < rows; a++) g->values[(j + b) * g->n + i + a] += c[b * MODAL_TILE_ROWS + a];
     }
 }
 
@@ -99,20 +126,28 @@ static modal_status sum_points(const reduced_points *points, const double *modes
     modal_status status = MODAL_OK;
     reduced_block *block = NULL;
     double(*gradients)[9][LANES] = NULL, *x = NULL;
+    product_work work = {.n_padded = (g->n + PACK - 1) / PACK * PACK};
     MODAL_TRY(modal_alloc(&block, 1, sizeof *block, "reduced forces", err));
     MODAL_TRY(modal_alloc(&gradients, g->r, sizeof *gradients, "reduced forces", err));
     MODAL_TRY(modal_alloc(&x, g->n * ROWS, sizeof *x, "reduced forces", err));
+    MODAL_TRY(modal_alloc(&work.rows, work.n_padded * ROWS, sizeof *work.rows, "reduced forces", err));
+    MODAL_TRY(modal_alloc(&work.columns, work.n_padded * ROWS, sizeof *work.columns, "reduced forces", err));
+    MODAL_TRY(modal_alloc(&work.tiles, n_threads, MODAL_TILE_ROWS * MODAL_TILE_COLUMNS * sizeof *work.tiles,
+                          "reduced forces", err));
     for (int64_t b = 0; b < points->n_blocks; b++) {
         MODAL_TRY(modal_progress_report(progress, "reduced forces",
                                         (double)b / (double)points->n_blocks, err));
         reduced_points_load(points, b, block);
         fill_features(block, g->r, modes, points->mesh->n_nodes, n_threads, gradients, x);
-        add_products(x, n_threads, g);
+        add_products(x, n_threads, &work, g);
     }
 done:
     modal_free(&block);
     modal_free(&gradients);
     modal_free(&x);
+    modal_free(&work.rows);
+    modal_free(&work.columns);
+    modal_free(&work.tiles);
     return status;
 }
 
@@ -200,7 +235,6 @@ modal_status modal_stvk_reduced_forces(const modal_volume_mesh *mesh, int32_t n_
     const int64_t r = n_modes;
     gram g = {.r = r, .n = r + modal_quadratic_count(r)};
     reduced_points points = {0};
-    int blas_threads = 0;
     memset(forces, 0, sizeof *forces);
     if (n_modes < 1 || n_modes > MODAL_STVK_MOST_MODES)
         return modal_error_set(err, MODAL_ERROR_USAGE,
@@ -211,11 +245,9 @@ modal_status modal_stvk_reduced_forces(const modal_volume_mesh *mesh, int32_t n_
     MODAL_TRY(modal_alloc(&forces->quadratic, r * modal_quadratic_count(r), sizeof(double),
                           "quadratic terms", err));
     MODAL_TRY(modal_alloc(&forces->cubic, r * modal_cubic_count(r), sizeof(double), "cubic terms", err));
-    blas_threads = modal_blas_threads(1);
     status = device && device->kernels->gram
                  ? sum_on_device(&points, modes, n_threads, device, &g, progress, err)
                  : sum_points(&points, modes, n_threads, &g, progress, err);
-    if (blas_threads > 0) modal_blas_threads(blas_threads);
     if (status != MODAL_OK) goto done;
     /* the diagonal tells: the other entries are bounded by it */
     for (int64_t m = 0; m < g.n; m++)

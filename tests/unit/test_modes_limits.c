@@ -124,7 +124,7 @@ static void test_too_few_restarts(void **state)
     modal_modes_result result;
     modal_error err = {0};
     const modal_modes_options options = {
-        .n_modes = 12, .n_threads = 1, .max_iterations = 1, .tolerance = 1e-18, .proof = MODAL_PROOF_NEVER};
+        .n_modes = 12, .n_threads = 1, .max_iterations = 1, .tolerance = 1e-60, .proof = MODAL_PROOF_NEVER};
     const double size[3] = {1, 1, 1};
     solid_bar(&mesh, 9, 4, 4, size, 1, 2e11, 0.3, 7800);
     assert_int_equal(modal_modes_solve(&mesh, NULL, 0, &options, &result, NULL, &err),
