@@ -54,6 +54,19 @@ if(TARGET modalinfo AND TARGET modalpack AND TARGET modalsim AND TARGET modaldef
   set_tests_properties(formats.frozen PROPERTIES LABELS "cli;formats" TIMEOUT 300)
 endif()
 
+# The validator in Python against our programs; `./run long` has 1,000 mutations.
+if(NOT MODAL_FUZZ AND TARGET modalinfo AND TARGET modalpack AND TARGET modalsim)
+  foreach(case "validator;100" "validator_1000;1000")
+    list(GET case 0 name)
+    list(GET case 1 count)
+    add_test(NAME formats.${name}
+             COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_validator.py --tests ${CMAKE_BINARY_DIR}/tests
+                     --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --source ${CMAKE_SOURCE_DIR} --count ${count})
+  endforeach()
+  set_tests_properties(formats.validator PROPERTIES LABELS formats TIMEOUT 300)
+  set_tests_properties(formats.validator_1000 PROPERTIES LABELS "formats;long" TIMEOUT 3600)
+endif()
+
 # Damaged files through the readers and the programs; `./run long` has 500 of every kind and layout.
 if(NOT MODAL_FUZZ AND TARGET modalinfo AND TARGET modaldeform AND TARGET modalview)
   foreach(case "mutations;15;15" "mutations_500;500;4")

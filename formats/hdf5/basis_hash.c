@@ -9,7 +9,8 @@
 
 static const char in_shapes[] = "shapes/*/";
 static const char *const of_others[] = {"shapes/hash", "objects/shape", "objects/parent", "objects/rest_frame"};
-enum { N_OTHERS = sizeof of_others / sizeof *of_others };
+static const char *const of_members[] = {"volume/materials/*/axes", "volume/groups/*/nodes", "volume/groups/*/elements"};
+enum { N_OTHERS = sizeof of_others / sizeof *of_others, N_MEMBERS = sizeof of_members / sizeof *of_members };
 _Static_assert(MODAL_BASIS_FIELDS <= sizeof ((modal_basis_list *)0)->has, "a place for each field");
 
 /* The fields that hashes cover; of two of one name the first. */
@@ -27,11 +28,10 @@ void modal_basis_hashed(char text[MODAL_BASIS_HASHED])
         if (is_covered(i))
             used += (size_t)snprintf(text + used, MODAL_BASIS_HASHED - used, "%s%s/%s ", in_shapes,
                                      modal_basis_groups[modal_basis_fields[i].group], modal_basis_fields[i].name);
-    used += (size_t)snprintf(text + used, MODAL_BASIS_HASHED - used, "%svolume/materials/*/axes ", in_shapes);
-    used += (size_t)snprintf(text + used, MODAL_BASIS_HASHED - used, "%svolume/groups/*/nodes ", in_shapes);
-    used += (size_t)snprintf(text + used, MODAL_BASIS_HASHED - used, "%svolume/groups/*/elements", in_shapes);
+    for (int i = 0; i < N_MEMBERS; i++)
+        used += (size_t)snprintf(text + used, MODAL_BASIS_HASHED - used, "%s%s ", in_shapes, of_members[i]);
     for (int i = 0; i < N_OTHERS; i++)
-        used += (size_t)snprintf(text + used, MODAL_BASIS_HASHED - used, " %s", of_others[i]);
+        used += (size_t)snprintf(text + used, MODAL_BASIS_HASHED - used, "%s%s", i ? " " : "", of_others[i]);
 }
 
 /* ---- in memory ---- */
@@ -151,7 +151,8 @@ static size_t entry_length(const char *text)
         const size_t part = text[length] == '*' ? 1 : strspn(text + length, "abcdefghijklmnopqrstuvwxyz0123456789_");
         if (part == 0) return 0;
         length += part;
-        if (text[length] != '/') return length < MODAL_H5_PATH && (!text[length] || text[length] == ' ') ? length : 0;
+        if (text[length] != '/') /* the end, where an array has its name */
+            return text[length - 1] != '*' && length < MODAL_H5_PATH && (!text[length] || text[length] == ' ') ? length : 0;
         length++;
     }
 }
@@ -171,6 +172,10 @@ modal_status modal_basis_list_init(modal_basis_list *list, const char *text, con
             const modal_basis_field *f = &modal_basis_fields[i];
             snprintf(path, sizeof path, "%s%s/%s", in_shapes, modal_basis_groups[f->group], f->name);
             if (strlen(path) == length && strncmp(at, path, length) == 0) list->has[i] = 1;
+        }
+        for (int i = 0; i < N_MEMBERS; i++) {
+            snprintf(path, sizeof path, "%s%s", in_shapes, of_members[i]);
+            if (strlen(path) == length && strncmp(at, path, length) == 0) list->has_members[i] = 1;
         }
         for (int i = 0; i < N_OTHERS; i++)
             if (strlen(of_others[i]) == length && strncmp(at, of_others[i], length) == 0) others |= 1 << i;
@@ -206,9 +211,10 @@ static modal_status hash_dataset(const modal_h5_in *in, const modal_h5_place *pl
     if (space >= 0) H5Sclose(space);
     if (dataset >= 0) H5Dclose(dataset);
     H5Eclear2(H5E_DEFAULT);
-    if (!known || rank < 0 || rank > MODAL_H5_RANK)
-        MODAL_TRY(modal_broken(&in->checker, where, "not an array that a hash can cover"));
-    if (!known || rank < 0 || rank > MODAL_H5_RANK) goto done;
+    if (!known || rank < 1 || rank > MODAL_H5_RANK) {
+        status = modal_broken(&in->checker, where, "not an array that a hash can cover");
+        goto done;
+    }
     MODAL_TRY(modal_h5_read_array(in, place, name, type, rank, dims, MODAL_H5_REQUIRED, &values));
     for (int i = 0; values && i < rank; i++) count *= dims[i];
     if (values) modal_hash_array(hash, name, values, count, modal_h5_type_bytes(type));
@@ -261,7 +267,12 @@ modal_status modal_basis_hash_listed(const modal_h5_in *in, const modal_h5_place
 {
     modal_status status = MODAL_OK;
     const size_t skipped = strlen(in_shapes);
+    int has[] = {0, s->volume.n_groups > 0, s->volume.n_groups > 0};
+    for (int32_t i = 0; i < s->volume.n_materials; i++) has[0] |= s->volume.materials[i].kind == MODAL_MATERIAL_ORTHOTROPIC;
     modal_hash_restart(hash);
+    for (int i = 0; i < N_MEMBERS; i++)
+        if (has[i] && !list->has_members[i])
+            MODAL_TRY(modal_broken(&in->checker, "/@hashed", "lacks %s%s, which %s has", in_shapes, of_members[i], place->path));
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++)
         if (modal_basis_fields[i].group != GROUP_TABLES && modal_basis_field_is_written(&modal_basis_fields[i], s) &&
             !list->has[i])

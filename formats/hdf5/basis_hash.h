@@ -28,6 +28,7 @@ void modal_basis_hash_objects_2(modal_hash *hash, const modal_basis *basis);
 typedef struct modal_basis_list {
     const char *text; /* borrowed */
     uint8_t has[64];  /* [MODAL_BASIS_FIELDS] */
+    uint8_t has_members[3]; /* axes of materials, nodes and elements of groups */
 } modal_basis_list;
 modal_status modal_basis_list_init(modal_basis_list *list, const char *text, const modal_checker *checker);
 

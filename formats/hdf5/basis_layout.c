@@ -107,7 +107,7 @@ done:
 
 /* ---- what others imply ---- */
 
-modal_status modal_basis_implied(const modal_h5_in *in, const modal_h5_place *volume, modal_shape *s)
+modal_status modal_basis_implied(const modal_h5_in *in, const modal_h5_place *volume, unsigned major, modal_shape *s)
 {
     modal_status status = MODAL_OK;
     modal_volume_mesh *v = &s->volume;
@@ -125,7 +125,7 @@ modal_status modal_basis_implied(const modal_h5_in *in, const modal_h5_place *vo
     }
     if (!v->element_material)
         MODAL_TRY(modal_alloc_zero(&v->element_material, n, sizeof(int32_t), "elements", in->checker.err));
-    if (modal_h5_has_link(volume, "inner_modes")) {
+    if (major == MODAL_BASIS_V3 && modal_h5_has_link(volume, "inner_modes")) {
         snprintf(where, sizeof where, "%.160s/inner_modes", volume->path);
         if (modal_h5_has_link(volume, "volume_modes"))
             MODAL_TRY(modal_broken(&in->checker, where, "must not be there with volume_modes"));

@@ -27,6 +27,6 @@ modal_status modal_basis_embedding_2(const modal_h5_in *in, const char *path, mo
 
 /* Fills in what others imply: element_offsets, element_material. Checks which forms of phi at the nodes the group
  * `volume` has. */
-modal_status modal_basis_implied(const modal_h5_in *in, const modal_h5_place *volume, modal_shape *shape);
+modal_status modal_basis_implied(const modal_h5_in *in, const modal_h5_place *volume, unsigned major, modal_shape *shape);
 
 #endif

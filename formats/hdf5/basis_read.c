@@ -66,7 +66,8 @@ static modal_status read_fields(const modal_h5_in *in, const modal_h5_place plac
         modal_status status = MODAL_OK;
         const modal_basis_field *field = &modal_basis_fields[i];
         if (!(field->majors & major) || !is_the_one(places, field)) continue;
-        if (field->part == MODAL_BASIS_MATRIX) status = modal_basis_layout(in, &places[field->group], plain);
+        if (field->part == MODAL_BASIS_MATRIX && major == MODAL_BASIS_V3)
+            status = modal_basis_layout(in, &places[field->group], plain);
         if (status == MODAL_OK && *plain && field->part == MODAL_BASIS_MATRIX) {
             status = modal_basis_read_plain(in, &places[field->group], sizes[SIZE_VERTICES], (parts & field->part) != 0,
                                             &sizes[SIZE_MODES], &s->modal_matrix);
@@ -160,7 +161,7 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
         if (deep) modal_basis_hash_shape_2(deep->hash, s, sizes);
         MODAL_TRY(modal_basis_embedding_2(in, place.path, s, sizes));
     }
-    if (parts & MODAL_BASIS_VOLUME) MODAL_TRY(modal_basis_implied(in, &groups[GROUP_VOLUME], s));
+    if (parts & MODAL_BASIS_VOLUME) MODAL_TRY(modal_basis_implied(in, &groups[GROUP_VOLUME], major, s));
     MODAL_TRY(modal_basis_rules_shape(&in->checker, place.path, major, s, sizes, deep != NULL));
     if (deep) deep->partial |= partial;
     if (deep && major == MODAL_BASIS_V3) {

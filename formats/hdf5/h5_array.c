@@ -109,16 +109,16 @@ static modal_status check_storage(const modal_h5_in *in, modal_h5_rows *rows, hi
     hid_t creation = H5Dget_create_plist(rows->dataset);
     if (creation < 0) return modal_h5_broken(in, rows->where, "layout cannot be read");
     H5D_layout_t layout = H5Pget_layout(creation);
-    if (bytes == 0) {
-        *fine = 1;
-        goto done;
-    }
     if (layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED && layout != H5D_COMPACT) {
         status = modal_broken(&in->checker, rows->where, "a virtual dataset, must lie in this file");
         goto done;
     }
     if (layout == H5D_CONTIGUOUS && H5Pget_external_count(creation) != 0) {
         status = modal_broken(&in->checker, rows->where, "stored in another file, must lie in this file");
+        goto done;
+    }
+    if (bytes == 0) {
+        *fine = 1;
         goto done;
     }
     hsize_t size = H5Dget_storage_size(rows->dataset);

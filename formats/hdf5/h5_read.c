@@ -159,6 +159,14 @@ static modal_status open_attribute(const modal_h5_in *in, const modal_h5_place *
     return modal_broken(&in->checker, where, "must hold one value, holds %lld", (long long)points);
 }
 
+/* Without the padding of one that is padded with spaces, as Fortran does. */
+static size_t text_length(hid_t type, const char *text, size_t bytes)
+{
+    if (H5Tget_strpad(type) == H5T_STR_SPACEPAD)
+        while (bytes > 0 && text[bytes - 1] == ' ') bytes--;
+    return bytes;
+}
+
 /* The text of an attribute of fixed length, or of variable length as h5py writes str. */
 static modal_status read_text(const modal_h5_in *in, hid_t attribute, hid_t type, const char *where,
                               char **text)
@@ -183,7 +191,7 @@ static modal_status read_text(const modal_h5_in *in, hid_t attribute, hid_t type
         if (H5Aread(attribute, type, fixed) < 0)
             status = modal_h5_broken(in, where, "cannot be read");
         else
-            status = modal_copy_text(text, fixed, bytes, in->checker.err);
+            status = modal_copy_text(text, fixed, text_length(type, fixed, bytes), in->checker.err);
     }
 done:
     modal_free(&fixed);

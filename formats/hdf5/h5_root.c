@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What stands at the root of every file: its type, its version, its extensions (formats/extensions.md). */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +78,7 @@ modal_status modal_h5_check_versions(const modal_h5_in *in, const char *type, in
     modal_h5_place root = {H5I_INVALID_HID, ""};
     /* Without a known type and version no rule applies, so this never goes into a list. */
     const modal_h5_in strict = {in->file, in->file_bytes, {NULL, in->checker.err}};
-    char *found = NULL, *version = NULL, *end = NULL;
+    char *found = NULL, *version = NULL;
     MODAL_TRY(modal_h5_enter(&strict, NULL, NULL, MODAL_H5_REQUIRED, &root));
     if (!modal_h5_has_attribute(&root, "modal_type"))
         MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT,
@@ -89,11 +88,12 @@ modal_status modal_h5_check_versions(const modal_h5_in *in, const char *type, in
         MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT, "modal_type: this is a %.64s, expected a %s",
                    found, type);
     MODAL_TRY(modal_h5_read_text(&strict, &root, "modal_version", &version));
-    errno = 0;
-    const long number = strtol(version, &end, 10);
-    if (end == version || *end != '.' || errno || number < 0)
+    static const char digits[] = "0123456789";
+    const size_t before = strspn(version, digits), after = version[before] == '.' ? strspn(version + before + 1, digits) : 0;
+    if (before == 0 || before > 9 || after == 0 || version[before + 1 + after])
         MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT,
                    "modal_version: must read MAJOR.MINOR, is \"%.64s\"", version);
+    const long number = strtol(version, NULL, 10);
     if (number > newest || number < oldest) {
         char range[32] = "";
         if (oldest < newest) snprintf(range, sizeof range, "%d.x to ", oldest);

@@ -2,6 +2,7 @@
 /* The checker of sequence.vtkhdf and of the sidecar beside it: every MUST of formats/sequence.md. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +41,8 @@ static modal_status check_version(const sequence_checked *c, const modal_h5_plac
     hsize_t length = 0;
     if (type < 0 || space < 0)
         status = hdf5_failed(c, where);
-    else if (H5Tequal(type, H5T_STD_I64LE) <= 0 || H5Sget_simple_extent_ndims(space) != 1 ||
-             H5Sget_simple_extent_dims(space, &length, NULL) != 1 || length != 2)
+    else if ((H5Tequal(type, H5T_STD_I64LE) <= 0 && H5Tequal(type, H5T_STD_I64BE) <= 0) ||
+             H5Sget_simple_extent_ndims(space) != 1 || H5Sget_simple_extent_dims(space, &length, NULL) != 1 || length != 2)
         status = modal_broken(&c->in.checker, where, "must be two 64-bit integers");
     else if (H5Aread(attribute, H5T_NATIVE_INT64, version) < 0)
         status = hdf5_failed(c, where);
@@ -251,8 +252,8 @@ static const char *wrong_view(hid_t group, const modal_sequence_array *array, in
     hid_t type = H5Dget_type(view), space = H5Dget_space(view), plist = H5Dget_create_plist(view);
     if (type < 0 || space < 0 || plist < 0)
         wrong = "cannot be read";
-    else if (H5Tequal(type, H5T_IEEE_F32LE) <= 0)
-        wrong = "type must be little-endian 4-byte float";
+    else if (H5Tequal(type, H5T_IEEE_F32LE) <= 0 && H5Tequal(type, H5T_IEEE_F32BE) <= 0)
+        wrong = "type must be 4-byte float";
     else if (H5Sget_simple_extent_ndims(space) != rank ||
              H5Sget_simple_extent_dims(space, dims, NULL) != rank || dims[0] != (hsize_t)n ||
              dims[1] != (hsize_t)width)
@@ -322,7 +323,8 @@ static modal_status check_modal(const sequence_checked *c)
 {
     modal_status status = MODAL_OK;
     modal_h5_place root = {H5I_INVALID_HID, ""}, modal = root;
-    char *hash = NULL;
+    char *hash = NULL, *units = NULL;
+    double precision = 1.0;
     modal_provenance *steps = NULL;
     int32_t n = 0;
     MODAL_TRY(modal_h5_enter(&c->in, NULL, NULL, MODAL_H5_REQUIRED, &root));
@@ -330,11 +332,19 @@ static modal_status check_modal(const sequence_checked *c)
     if (modal.id < 0) goto done;
     MODAL_TRY(modal_h5_read_text(&c->in, &modal, "basis_hash", &hash));
     if (hash) MODAL_TRY(modal_rule_hash(&c->in.checker, "/modal@basis_hash", hash));
+    MODAL_TRY(modal_h5_read_text(&c->in, &modal, "units", &units));
+    if (units && strcmp(units, "m, s") != 0)
+        MODAL_TRY(modal_broken(&c->in.checker, "/modal@units", "must be m, s, is \"%.64s\"", units));
+    if (modal_h5_has_attribute(&modal, "precision"))
+        MODAL_TRY(modal_h5_read_number(&c->in, &modal, "precision", &precision));
+    if (!(precision > 0.0) || isinf(precision))
+        MODAL_TRY(modal_broken(&c->in.checker, "/modal@precision", "must be a positive length, is %.17g", precision));
     MODAL_TRY(modal_provenance_read(&c->in, &modal, MODAL_H5_REQUIRED, &steps, &n));
 done:
     for (int32_t i = 0; i < n; i++) modal_provenance_free(&steps[i]);
     modal_free(&steps);
     modal_free(&hash);
+    modal_free(&units);
     modal_h5_leave(&modal);
     modal_h5_leave(&root);
     return status;

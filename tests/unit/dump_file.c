@@ -70,6 +70,29 @@ static modal_status dump_trajectory(const char *path, modal_error *err)
     return status;
 }
 
+/* The frames that are done, as a run that goes on takes them. */
+static modal_status take_frames(const char *path, const modal_checkpoint *c, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_trajectory_out *out = NULL;
+    int64_t *offsets = NULL;
+    double *frames = NULL;
+    const int64_t n = c->n_objects > 0 ? c->n_objects : 1;
+    MODAL_TRY(modal_alloc_zero(&offsets, n + 1, sizeof *offsets, "offsets", err));
+    MODAL_TRY(modal_alloc_zero(&frames, 12 * n, sizeof *frames, "frames", err));
+    for (int64_t i = 1; i <= n; i++) offsets[i] = i < n ? i : c->n_coordinates;
+    const modal_trajectory head = {.n_frames = c->most_frames, .n_objects = (int32_t)n, .mode_offsets = offsets,
+                                   .frames = c->n_objects > 0 ? frames : NULL, .energy = frames,
+                                   .basis_path = (char *)"b.h5", .basis_hash = "0123456789abcdef0123456789abcdef"};
+    MODAL_TRY(modal_trajectory_out_open(&out, NULL, &head, err));
+    status = modal_checkpoint_rows(path, c, 25, out, err);
+done:
+    modal_trajectory_out_abandon(&out);
+    modal_free(&offsets);
+    modal_free(&frames);
+    return status;
+}
+
 static modal_status dump_checkpoint(const char *path, modal_error *err)
 {
     modal_checkpoint c;
@@ -79,6 +102,7 @@ static modal_status dump_checkpoint(const char *path, modal_error *err)
         snprintf(name, sizeof name, "state_%d", i);
         print(name, c.state[i], c.state_counts[i], sizeof(double));
     }
+    if (status == MODAL_OK) status = take_frames(path, &c, err);
     if (status == MODAL_OK) printf("n_frames %" PRId64 " of_%" PRId64 "\n", c.n_frames, c.most_frames);
     modal_checkpoint_free(&c);
     return status;

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""traj.h5, snapshots.h5 and checkpoints (formats/trajectory.md, snapshots.md, checkpoint.md)."""
+import os
+
+import numpy as np
+from h5py import h5l
+
+from basis import Basis, add_head, rigid
+from container import DAMAGE, File, Unreadable
+from xxh3 import Hash
+
+
+def check_times(file, path, n, optional=False):
+    times = file.array(path, "f64", (n,), optional)
+    if times is not None:
+        file.must((np.diff(times) > 0).all(), path, "does not increase")
+    return times
+
+
+def check_trajectory(file):
+    file.open_as((1,))
+    basis_hash, name = file.hash_text("/", "basis_hash"), file.text("/", "basis_path")
+    file.must(name is None or name, "/@basis_path", "is empty")
+    if file.has("/basis") and name is not None:
+        try:
+            if file.must(file.link("/basis") == h5l.TYPE_EXTERNAL, "/basis", "is no external link"):
+                linked, inside = file.root.id.links.get_val(b"basis")
+                file.must(linked == name.encode(), "/basis", f"leads to {linked!r}, not to basis_path")
+                file.must(inside == b"/", "/basis", f"leads to {inside!r}, not to the root")
+        except DAMAGE as error:
+            file.broken("/basis", f"cannot be read: {error}")
+    times = check_times(file, "/times", None)
+    n_frames = None if times is None else len(times)
+    file.must(n_frames is None or n_frames >= 1, "/times", "no frame")
+    offsets = file.array("/mode_offsets", "i64", (None,))
+    q = file.array("/q", "f64", (n_frames, None))
+    n_objects = None
+    if offsets is not None and file.must(len(offsets) >= 2, "/mode_offsets", "no object"):
+        n_objects = len(offsets) - 1
+        file.must(offsets[0] == 0 and (np.diff(offsets) > 0).all() and (q is None or offsets[-1] == q.shape[1]), "/mode_offsets",
+                  "are no offsets of the columns of q")
+    frames = file.array("/frames", "f64", (n_frames, n_objects, 3, 4), optional=True)
+    if frames is not None:
+        for i, k in np.argwhere(~rigid(frames))[:10]:
+            file.broken(f"/frames[{i}, {k}]", "is no rotation")
+    file.array("/energy", "f64", (n_frames, 4), optional=True)
+    file.provenance("/provenance", optional=True)
+    if not file.findings:
+        check_its_basis(file, name, basis_hash, offsets)
+
+
+def check_its_basis(file, name, basis_hash, offsets):
+    """That a basis is not there is no fault of the trajectory; one that is there is its own."""
+    path = os.path.join(os.path.dirname(os.path.abspath(file.path)), name)
+    if not os.path.exists(path):
+        return
+    try:
+        basis = Basis(File(path))
+    except (OSError, Unreadable) as error:
+        file.broken("/basis", f"{name}: {error}")
+        return
+    file.must(basis.hash == basis_hash, "/basis", f"{name} has the hash {basis.hash}, not {basis_hash}")
+    if basis.ranks is None:
+        file.broken("/basis", f"{name} is broken")
+    else:
+        file.must(len(basis.ranks) == len(offsets) - 1 and (np.diff(offsets) == basis.ranks).all(), "/mode_offsets",
+                  f"are not those of {name}")
+
+
+def check_snapshots(file):
+    file.open_as((1,))
+    u = file.array("/displacements", "f64 f32", (None, None, 3))
+    if u is not None:
+        file.must(u.shape[0] >= 1 and u.shape[1] >= 1, "/displacements", f"has the shape {u.shape}")
+        file.array("/times", "f64", (len(u),), optional=True)
+
+
+def check_checkpoint(file):
+    file.open_as((2,))
+    for name in ("basis_hash", "scene_hash"):
+        file.hash_text("/", name)
+    file.text("/", "back_end")
+    done = file.array("/n_frames", "i64", (2,))
+    states = [file.array(f"/state_{i}", "f64", (2, None), finite=False) for i in range(5)]
+    seals = file.array("/seal", "u8", (2, 32))
+    q = file.array("/q", "f64", (None, None), finite=False)
+    n_frames = None if q is None else len(q)
+    rows = [q, file.array("/frames", "f64", (n_frames, None, 12), optional=True, finite=False),
+            file.array("/energy", "f64", (n_frames, 4), finite=False)]
+    if file.findings:
+        return
+    whole = {}
+    for row in (0, 1):
+        total = Hash()
+        for name, values in (("n_frames", done), *((f"state_{i}", states[i]) for i in range(5))):
+            add_head(total, name, values[row])
+            if values[row].size:
+                total.add(np.ascontiguousarray(values[row]))
+        if seals[row].tobytes() == total.digest().encode() and 1 <= done[row] <= n_frames:
+            whole.setdefault(int(done[row]), row)
+    if file.must(whole, "/seal", "neither of the two states is whole"):
+        n = max(whole)
+        for i, state in enumerate(states):
+            file.must(np.isfinite(state[whole[n]]).all(), f"/state_{i}", "has a value that is not finite")
+        for name, values in zip(("q", "frames", "energy"), rows):
+            file.must(values is None or np.isfinite(values[:n]).all(), f"/{name}", "has a value that is not finite")
