@@ -51,7 +51,10 @@ if(TARGET modalinfo AND TARGET modalpack AND TARGET modalsim AND TARGET modaldef
   add_test(NAME formats.frozen
            COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_frozen.py ${CMAKE_CURRENT_SOURCE_DIR}/files/frozen
                    ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} $<TARGET_FILE:dump_file>)
-  set_tests_properties(formats.frozen PROPERTIES LABELS "cli;formats" TIMEOUT 300)
+  add_test(NAME formats.sizes
+           COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_sizes.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+                   ${CMAKE_SOURCE_DIR})
+  set_tests_properties(formats.frozen formats.sizes PROPERTIES LABELS "cli;formats" TIMEOUT 300)
 endif()
 
 # The validator in Python against our programs; `./run long` has 1,000 mutations.
