@@ -19,6 +19,6 @@ if(TARGET modalpack)
 endif()
 if(TARGET modalpack)
   add_test(NAME cli.identity COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_identity.py
-                                     $<TARGET_FILE:modalpack> ${CMAKE_SOURCE_DIR})
+                                     $<TARGET_FILE:modalpack> $<TARGET_FILE:modalinfo> ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.identity PROPERTIES LABELS cli TIMEOUT 300)
 endif()

@@ -204,6 +204,7 @@ modal_status modalinfo_describe_basis(const char *path, json_t **info, modal_err
     }
     json_t *object = begin(path, "basis"), *shapes = json_array();
     set(object, "content_hash", modal_json_string(basis.hash));
+    if (basis.recipe_hash[0]) set(object, "recipe_hash", modal_json_string(basis.recipe_hash));
     set_integer(object, "objects", basis.n_objects);
     if (n_missing == 0) set_integer(object, "reduced_coordinates", modal_basis_mode_offsets(&basis, NULL));
     if (n_linked > 0) {

@@ -235,6 +235,7 @@ void modalinfo_print(FILE *to, const json_t *info)
     fprintf(to, "%-22s%s, %.3f MB\n", "type", type, 1e-6 * (double)integer(info, "bytes"));
     if (strcmp(type, "basis") == 0) {
         put(to, "content hash", info, "content_hash");
+        if (json_object_get(info, "recipe_hash")) put(to, "recipe hash", info, "recipe_hash");
         fprintf(to, "%-22s%lld", "objects", integer(info, "objects"));
         if (json_object_get(info, "reduced_coordinates"))
             fprintf(to, ", %lld reduced coordinates", integer(info, "reduced_coordinates"));

@@ -72,8 +72,13 @@ modal_status modalpack_find_modes(const request *r, modal_shape *shape, int n_th
                                   const modal_progress *progress, modal_error *err);
 void modalpack_print_modes(tool *t, const modal_shape *shape);
 
+/* modalpack_recipe.c */
+/* The hash of the bytes of all files that the run reads, of the options that what it makes depends on, and of the version
+ * of the method. Where the back end, the threads or the memory decide how sums are rounded, they do not count. */
+modal_status modalpack_find_recipe(const tool *t, const request *r, char recipe[MODAL_HASH_TEXT], modal_error *err);
+
 /* modalpack_write.c */
-/* What the run was given, into the basis. */
+/* What the run was given, into the basis: its provenance and recipe. */
 modal_status modalpack_add_provenance(const tool *t, const request *r, modal_basis *basis, modal_error *err);
 /* With it, the whole basis into the output's temporary file. */
 modal_status modalpack_write(tool *t, const request *r, const tool_output *output, modal_basis *basis,
