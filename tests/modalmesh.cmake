@@ -19,6 +19,12 @@ if(TARGET modalpack)
     set_tests_properties(cli.units_${case} PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
   endforeach()
   set_tests_properties(cli.units_cad PROPERTIES LABELS clients)
+  add_test(NAME cli.boundary COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_boundary.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(cli.boundary PROPERTIES LABELS cli TIMEOUT 300)
+  add_test(NAME clients.bracket COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/clients/check_bracket.py
+           $<TARGET_FILE:modalpack>)
+  set_tests_properties(clients.bracket PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
 
 modal_unit_test(test_mesh_surface_check modal_meshes modal_mesh)

@@ -346,6 +346,7 @@ static modal_status finish_mesh(tool *t, const request *r, modal_volume_mesh *me
     if (!r->check)
         tool_note(t, "%lld nodes, %lld elements, %d groups, volume %.6g m^3", (long long)mesh->n_nodes,
                   (long long)mesh->n_elements, mesh->n_groups, summary.volume);
+    if (r->output) MODAL_TRY(modalmesh_keep_conditions(t, mesh, err));
     if (mesh->n_materials > 0 && r->output && !r->materials)
         tool_warn(t, "%s: materials are not kept, Gmsh's format has none, %d; the first is %s (--materials-out writes "
                   "them)", r->input, mesh->n_materials, mesh->materials[0].name);

@@ -67,6 +67,10 @@ modal_status modalmesh_new_mesh(modal_volume_mesh *mesh, int64_t n_nodes, int64_
  * the file are the caller's to see. */
 modal_status modalmesh_write_materials(FILE *file, modal_volume_mesh *mesh, modal_error *err);
 
+/* Nodes that the file holds (mesh->conditions) become groups, held_xyz and so on, and the user is told how modalpack holds
+ * them. MODAL_ERROR_INPUT: a group of that name is there. */
+modal_status modalmesh_keep_conditions(struct tool *t, modal_volume_mesh *mesh, modal_error *err);
+
 #ifdef __cplusplus
 }
 #endif

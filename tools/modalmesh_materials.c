@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* modalmesh: the materials of a mesh as the file that modalpack --materials reads (formats/materials.md), since
- * Gmsh's format has none. */
+/* modalmesh: what Gmsh's format has not. The materials of a mesh become the file that modalpack --materials reads
+ * (formats/materials.md), its conditions groups. */
 #include <assert.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 
 #include "formats/meshes/number_text.h"
 #include "lib/base/memory.h"
+#include "tools/common/tool.h"
 #include "tools/modalmesh.h"
 
 static int is_of(const modal_volume_mesh *mesh, const modal_group *group, int32_t material, int64_t n)
@@ -59,6 +60,56 @@ done:
     modal_free(&group.name);
     modal_free(&group.nodes);
     modal_free(&group.elements);
+    return status;
+}
+
+/* A group held_xyz of the nodes that are held in just these components. */
+static modal_status add_held(tool *t, modal_volume_mesh *mesh, const uint8_t *held, int components, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_group *longer = NULL, group = {.dimension = 0, .tag = -1};
+    char name[32] = "held_", axes[4] = "";
+    for (int k = 0, n = 0; k < 3; k++)
+        if (components >> k & 1) axes[n++] = "xyz"[k];
+    strcat(name, axes);
+    for (int64_t i = 0; i < mesh->n_nodes; i++) group.n_nodes += held[i] == components;
+    if (group.n_nodes == 0) goto done;
+    for (int32_t g = 0; g < mesh->n_groups; g++)
+        if (strcmp(mesh->groups[g].name, name) == 0)
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "*BOUNDARY: a group of its name is there, %s", name);
+    MODAL_TRY(modal_copy_text(&group.name, name, SIZE_MAX, err));
+    MODAL_TRY(modal_alloc(&group.nodes, group.n_nodes, sizeof *group.nodes, "group", err));
+    MODAL_TRY(modal_alloc(&group.elements, 0, sizeof *group.elements, "group", err));
+    for (int64_t i = 0, k = 0; i < mesh->n_nodes; i++)
+        if (held[i] == components) group.nodes[k++] = (int32_t)i;
+    MODAL_TRY(modal_alloc(&longer, mesh->n_groups + 1, sizeof *longer, "groups", err));
+    if (mesh->n_groups > 0) memcpy(longer, mesh->groups, (size_t)mesh->n_groups * sizeof *longer);
+    modal_free(&mesh->groups);
+    tool_warn(t, "*BOUNDARY is not kept, Gmsh's format has none: its %lld nodes held in %s are the group %s (modalpack --fixed "
+              "%s@%s)", (long long)group.n_nodes, axes, name, name, axes);
+    longer[mesh->n_groups++] = group;
+    memset(&group, 0, sizeof group);
+    mesh->groups = longer;
+done:
+    modal_free(&group.name);
+    modal_free(&group.nodes);
+    modal_free(&group.elements);
+    return status;
+}
+
+modal_status modalmesh_keep_conditions(tool *t, modal_volume_mesh *mesh, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    uint8_t *held = NULL;
+    for (int32_t i = 0; i < mesh->n_not_taken; i++) tool_warn(t, "is not kept, %s", mesh->not_taken[i]);
+    if (mesh->n_conditions == 0) goto done;
+    MODAL_TRY(modal_alloc_zero(&held, mesh->n_nodes, 1, "conditions", err));
+    for (int32_t c = 0; c < mesh->n_conditions; c++)
+        for (int64_t i = 0; i < mesh->conditions[c].group.n_nodes; i++)
+            held[mesh->conditions[c].group.nodes[i]] |= mesh->conditions[c].components;
+    for (int components = 1; components <= 7; components++) MODAL_TRY(add_held(t, mesh, held, components, err));
+done:
+    modal_free(&held);
     return status;
 }
 

@@ -37,8 +37,10 @@ static const tool_option options[] = {
      "Nodes that do not move: a named group of the mesh (2:NAME for the one of dimension 2, where several "
      "bear that name), box:X,Y,Z:X,Y,Z (low and high corner), plane:X,Y,Z:NX,NY,NZ (on the plane through "
      "the point and on the side that the normal points to), or a VegaFEM .bou file of node numbers. "
-     "@x, @yz and so on at the end: these components only. May be repeated; without it the body is free.",
+     "@x, @yz and so on at the end: these components only. May be repeated. Without it an .inp file's *BOUNDARY of zero "
+     "holds its nodes, and other bodies are free.",
      TOOL_REPEATABLE | TOOL_READS},
+    {"free", 0, NULL, NULL, "Hold nothing, whatever *BOUNDARY of an .inp file says.", 0},
     {"surface", 0, "FINE", NULL,
      "Deform this finer surface, embedded in the solid, instead of the solid's own boundary: "
      ".obj, .stl, .ply or .off. With several meshes: one for each, in their order.", TOOL_REPEATABLE | TOOL_READS},
@@ -163,6 +165,8 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
     r->surface_units = r->units;
     if (tool_count(a, "surface-unit") && !r->surface_path) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--surface-unit: needs --surface");
     if (tool_count(a, "surface-unit")) MODAL_TRY(tool_unit_read(a, "surface-unit", &r->surface_units.unit, err));
+    if (tool_count(a, "free") && tool_count(a, "fixed"))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--free and --fixed: give one of them");
     const int counted = tool_count(a, "modes"), by_energy = tool_count(a, "energy");
     if (!r->snapshots_path && by_energy) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--energy: needs --snapshots");
     if ((r->snapshots_path != NULL) + (r->import_path != NULL) + (r->n_linear > 0) > 1)

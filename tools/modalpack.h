@@ -62,7 +62,7 @@ modal_status modalpack_assign_materials(tool *t, const request *r, modal_volume_
                                         modal_error *err);
 
 /* modalpack_fixed.c */
-modal_status modalpack_fix_nodes(tool *t, modal_shape *shape, modal_error *err);
+modal_status modalpack_fix_nodes(tool *t, const request *r, modal_shape *shape, modal_error *err);
 
 /* modalpack_modes.c */
 /* Solves for the modes and moves them into the shape. */

@@ -150,14 +150,38 @@ done:
     return status;
 }
 
-/* shape->fixed_nodes and _components from the --fixed options. */
-modal_status modalpack_fix_nodes(tool *t, modal_shape *shape, modal_error *err)
+/* What the mesh file itself holds, unless --fixed says otherwise or --free. */
+static void hold_conditions(tool *t, const request *r, const modal_volume_mesh *mesh, uint8_t *held)
+{
+    const int given = tool_count(&t->arguments, "fixed"), free = tool_count(&t->arguments, "free");
+    for (int32_t c = 0; c < mesh->n_conditions; c++) {
+        const modal_condition *condition = &mesh->conditions[c];
+        char axes[4] = "";
+        for (int k = 0, n = 0; k < 3; k++)
+            if (condition->components >> k & 1) axes[n++] = "xyz"[k];
+        const char *name = condition->group.name ? condition->group.name : "nodes by number";
+        if (given || free)
+            tool_note(t, "%s: *BOUNDARY of %s in %s is %s", r->mesh_path, name, axes,
+                      free ? "ignored (--free)" : "replaced by --fixed");
+        else
+            tool_note(t, "%s: *BOUNDARY holds %s in %s, %lld nodes", r->mesh_path, name, axes,
+                      (long long)condition->group.n_nodes);
+        for (int64_t i = 0; i < condition->group.n_nodes && !given && !free; i++)
+            held[condition->group.nodes[i]] |= condition->components;
+    }
+    for (int32_t i = 0; i < mesh->n_not_taken; i++)
+        tool_warn(t, "%s: is not taken, %s", r->mesh_path, mesh->not_taken[i]);
+}
+
+/* shape->fixed_nodes and _components from the mesh file's conditions, or the --fixed options. */
+modal_status modalpack_fix_nodes(tool *t, const request *r, modal_shape *shape, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_volume_mesh *mesh = &shape->volume;
     uint8_t *held = NULL; /* [n_nodes] components */
     char *name = NULL;
     MODAL_TRY(modal_alloc_zero(&held, mesh->n_nodes, 1, "fixed nodes", err));
+    hold_conditions(t, r, mesh, held);
     for (int i = 0; i < tool_count(&t->arguments, "fixed"); i++) {
         const char *text = tool_value_at(&t->arguments, "fixed", i);
         size_t length = strlen(text);

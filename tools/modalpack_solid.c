@@ -143,7 +143,7 @@ modal_status modalpack_read_solid(tool *t, const request *r, modal_shape *shape,
     MODAL_TRY(modalpack_assign_materials(t, r, mesh, err));
     warn_of_locking(t, mesh);
     MODAL_TRY(say_mass(t, r, mesh, &summary, err));
-    MODAL_TRY(modalpack_fix_nodes(t, shape, err));
+    MODAL_TRY(modalpack_fix_nodes(t, r, shape, err));
 done:
     return status;
 }

@@ -368,9 +368,11 @@ static modal_status read_block(inp_reader *reader, inp_keyword *keyword)
     if (inp_is(name, "SOLIDSECTION")) return inp_read_section(reader, keyword);
     if (inp_is(name, "PART")) return read_part(reader, keyword, &reader->seen_part);
     if (inp_is(name, "INSTANCE")) return read_part(reader, keyword, &reader->seen_instance);
+    if (inp_is(name, "BOUNDARY")) return inp_read_boundary(reader, keyword);
+    if (inp_is(name, "TRANSFORM")) return inp_read_transform(reader, keyword);
+    if (inp_is(name, "STEP")) reader->n_steps++;
     /* What is left (steps, loads, output) is no mesh. */
-    while (inp_data_line(&reader->text)) modal_text_skip_line(&reader->text);
-    return MODAL_OK;
+    return inp_skip(reader, keyword);
 }
 
 static modal_status read_file(inp_reader *reader)
@@ -387,6 +389,7 @@ static modal_status read_file(inp_reader *reader)
     if (reader->builder.mesh->n_elements == 0) return modal_text_fail(text, "no volume elements");
     MODAL_TRY(inp_finish_sets(reader));
     MODAL_TRY(inp_finish_materials(reader));
+    MODAL_TRY(inp_finish_conditions(reader));
     MODAL_TRY(modal_mesh_builder_finish(&reader->builder));
 done:
     return status;
@@ -406,6 +409,7 @@ modal_status modal_inp_parse(const char *data, int64_t length, const char *name,
     modal_free(&reader.low_nodes);
     modal_tag_table_free(&reader.low_table);
     inp_free_sets(&reader);
+    inp_free_conditions(&reader);
     modal_mesh_builder_free(&reader.builder);
     if (status != MODAL_OK) modal_volume_mesh_free(mesh);
     return status;

@@ -40,6 +40,13 @@ typedef struct inp_section {
     int64_t line;
 } inp_section;
 
+/* A line of *BOUNDARY: the set of that name, or where that is NULL the node of that number. */
+typedef struct inp_condition {
+    char *set;
+    int64_t number, line;
+    uint8_t components;
+} inp_condition;
+
 typedef struct inp_reader {
     modal_text text;
     modal_mesh_builder builder;
@@ -56,6 +63,14 @@ typedef struct inp_reader {
     inp_section *sections;
     int64_t n_sections, section_capacity;
     int seen_part, seen_instance;
+    inp_condition *conditions;
+    int64_t n_conditions, condition_capacity;
+    char **turned; /* names of the sets of *TRANSFORM */
+    int64_t n_turned, turned_capacity;
+    char **not_taken; /* as in modal_volume_mesh */
+    int64_t n_not_taken, not_taken_capacity;
+    int64_t n_numbered_not_taken; /* nodes by number among them, which are one text */
+    int64_t n_steps, renewed_step; /* *STEP so far; the one whose OP=NEW has removed what came before */
 } inp_reader;
 
 /* ---- inp.c ---- */
@@ -88,9 +103,22 @@ modal_status inp_read_material(inp_reader *reader, inp_keyword *keyword);
 modal_status inp_read_elastic(inp_reader *reader, inp_keyword *keyword);
 modal_status inp_read_density(inp_reader *reader, inp_keyword *keyword);
 modal_status inp_read_section(inp_reader *reader, inp_keyword *keyword);
+/* The set of that kind and name, -1: none. */
+int64_t inp_look_up(const inp_reader *reader, inp_kind kind, inp_word name);
 /* At the end: groups and materials of the mesh. */
 modal_status inp_finish_sets(inp_reader *reader);
 modal_status inp_finish_materials(inp_reader *reader);
 void inp_free_sets(inp_reader *reader);
+
+/* ---- inp_conditions.c ---- */
+
+/* *BOUNDARY, *TRANSFORM after their keyword lines; and any other keyword, whose data are skipped: what constrains the
+ * motion of nodes is remembered by name. */
+modal_status inp_read_boundary(inp_reader *reader, inp_keyword *keyword);
+modal_status inp_read_transform(inp_reader *reader, inp_keyword *keyword);
+modal_status inp_skip(inp_reader *reader, const inp_keyword *keyword);
+/* At the end, while the nodes' numbers are known: conditions of the mesh. */
+modal_status inp_finish_conditions(inp_reader *reader);
+void inp_free_conditions(inp_reader *reader);
 
 #endif

@@ -12,7 +12,7 @@ static int name_is(const char *name, inp_word word)
     return modal_token_is_like(word.text, word.length, name);
 }
 
-static int64_t look_up(const inp_reader *reader, inp_kind kind, inp_word name)
+int64_t inp_look_up(const inp_reader *reader, inp_kind kind, inp_word name)
 {
     for (int64_t i = 0; i < reader->n_sets; i++)
         if (reader->sets[i].kind == kind && name_is(reader->sets[i].name, name)) return i;
@@ -34,7 +34,7 @@ modal_status inp_find_set(inp_reader *reader, inp_kind kind, inp_word name, int6
 {
     modal_status status = MODAL_OK;
     modal_error *err = reader->text.err;
-    *index = look_up(reader, kind, name);
+    *index = inp_look_up(reader, kind, name);
     if (*index >= 0) goto done;
     MODAL_TRY(check_name(&reader->text, name));
     MODAL_TRY(modal_grow(&reader->sets, &reader->set_capacity, reader->n_sets + 1,
@@ -96,7 +96,7 @@ static modal_status read_members(inp_reader *reader, int64_t set, inp_kind kind)
             MODAL_TRY(inp_set_add(reader, set, number));
             continue;
         }
-        int64_t other = look_up(reader, kind, field);
+        int64_t other = inp_look_up(reader, kind, field);
         if (other < 0 || other == set)
             return modal_text_fail(text, "neither a number nor a set that is known, '%s'",
                                    modal_quote(quoted, field.text, field.length));
@@ -309,7 +309,7 @@ static modal_status assign(inp_reader *reader, int32_t *element_material, int *w
         const inp_section *section = &reader->sections[i];
         inp_word set_name = {section->set, (int64_t)strlen(section->set)},
                  name = {section->material, (int64_t)strlen(section->material)};
-        int64_t set = look_up(reader, INP_ELEMENTS, set_name), material = find_material(reader, name);
+        int64_t set = inp_look_up(reader, INP_ELEMENTS, set_name), material = find_material(reader, name);
         reader->text.line = section->line;
         if (set < 0) return modal_text_fail(&reader->text, "unknown set, '%.100s'", section->set);
         if (material < 0)

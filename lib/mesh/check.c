@@ -21,6 +21,12 @@ static modal_status check_sizes(const modal_volume_mesh *mesh, modal_error *err)
     return MODAL_OK;
 }
 
+/* The groups, then those of the conditions. */
+static modal_group *any_group(const modal_volume_mesh *mesh, int32_t g)
+{
+    return g < mesh->n_groups ? &mesh->groups[g] : &mesh->conditions[g - mesh->n_groups].group;
+}
+
 static modal_status check_values(const modal_volume_mesh *mesh, modal_error *err)
 {
     for (int64_t i = 0; i < mesh->n_nodes; i++)
@@ -40,13 +46,15 @@ static modal_status check_values(const modal_volume_mesh *mesh, modal_error *err
                                        "element %lld: no node of index %d among %lld", tag,
                                        modal_mesh_nodes(mesh, e)[k], (long long)mesh->n_nodes);
     }
-    for (int32_t g = 0; g < mesh->n_groups; g++)
-        for (int64_t i = 0; i < mesh->groups[g].n_nodes; i++)
-            if (!in_range(mesh->groups[g].nodes[i], mesh->n_nodes))
+    for (int32_t g = 0; g < mesh->n_groups + mesh->n_conditions; g++) {
+        const modal_group *group = any_group(mesh, g);
+        for (int64_t i = 0; i < group->n_nodes; i++)
+            if (!in_range(group->nodes[i], mesh->n_nodes))
                 return modal_error_set(err, MODAL_ERROR_INPUT,
                                        "group %s: no node of index %d among %lld",
-                                       mesh->groups[g].name ? mesh->groups[g].name : "",
-                                       mesh->groups[g].nodes[i], (long long)mesh->n_nodes);
+                                       group->name ? group->name : "",
+                                       group->nodes[i], (long long)mesh->n_nodes);
+    }
     return MODAL_OK;
 }
 
@@ -88,8 +96,8 @@ static void drop_nodes(modal_volume_mesh *mesh, const int32_t *new_index, int64_
     }
     for (int64_t i = 0; i < mesh->element_offsets[mesh->n_elements]; i++)
         mesh->element_nodes[i] = new_index[mesh->element_nodes[i]];
-    for (int32_t g = 0; g < mesh->n_groups; g++) {
-        modal_group *group = &mesh->groups[g];
+    for (int32_t g = 0; g < mesh->n_groups + mesh->n_conditions; g++) {
+        modal_group *group = any_group(mesh, g);
         int64_t kept = 0;
         for (int64_t i = 0; i < group->n_nodes; i++)
             if (new_index[group->nodes[i]] >= 0) group->nodes[kept++] = new_index[group->nodes[i]];

@@ -82,6 +82,12 @@ done:
     return status;
 }
 
+/* The groups, then those of the conditions: a side that is held is held in the middles of its edges, too. */
+static modal_group *any_group(const modal_volume_mesh *mesh, int32_t g)
+{
+    return g < mesh->n_groups ? &mesh->groups[g] : &mesh->conditions[g - mesh->n_groups].group;
+}
+
 modal_status modal_volume_mesh_raise_order(modal_volume_mesh *mesh, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -90,6 +96,7 @@ modal_status modal_volume_mesh_raise_order(modal_volume_mesh *mesh, modal_error 
     double *nodes = NULL;
     uint8_t *in = NULL, *edge_in = NULL;
     modal_volume_mesh raised = {0};
+    const int32_t n_groups = mesh->n_groups + mesh->n_conditions;
     if (!modal_volume_mesh_is_all(mesh, MODAL_ELEMENT_TET4))
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "not a mesh of linear tetrahedra only");
     MODAL_TRY(number_edges(mesh, &edge, &ends, &n_edges, err));
@@ -99,10 +106,10 @@ modal_status modal_volume_mesh_raise_order(modal_volume_mesh *mesh, modal_error 
     MODAL_TRY(modal_alloc(&tags, n_old + n_edges, sizeof *tags, "node tags", err));
     MODAL_TRY(modal_alloc(&in, n_old, 1, "groups", err));
     MODAL_TRY(modal_alloc(&edge_in, n_edges, 1, "groups", err));
-    MODAL_TRY(modal_alloc_zero(&group_nodes, mesh->n_groups, sizeof *group_nodes, "groups", err));
-    MODAL_TRY(modal_alloc(&group_counts, mesh->n_groups, sizeof *group_counts, "groups", err));
-    for (int32_t g = 0; g < mesh->n_groups; g++)
-        MODAL_TRY(extend_group(&mesh->groups[g], n_old, edge, ends, n_edges, in, edge_in, &group_nodes[g],
+    MODAL_TRY(modal_alloc_zero(&group_nodes, n_groups, sizeof *group_nodes, "groups", err));
+    MODAL_TRY(modal_alloc(&group_counts, n_groups, sizeof *group_counts, "groups", err));
+    for (int32_t g = 0; g < n_groups; g++)
+        MODAL_TRY(extend_group(any_group(mesh, g), n_old, edge, ends, n_edges, in, edge_in, &group_nodes[g],
                                &group_counts[g], err));
     MODAL_TRY(modal_volume_mesh_new_elements(&raised, mesh->n_elements, MODAL_ELEMENT_TET10, err));
     for (int64_t e = 0; e < mesh->n_elements; e++) {
@@ -132,14 +139,15 @@ modal_status modal_volume_mesh_raise_order(modal_volume_mesh *mesh, modal_error 
     mesh->element_nodes = raised.element_nodes;
     nodes = NULL;
     tags = NULL;
-    for (int32_t g = 0; g < mesh->n_groups; g++) {
-        modal_free(&mesh->groups[g].nodes);
-        mesh->groups[g].nodes = group_nodes[g];
-        mesh->groups[g].n_nodes = group_counts[g];
+    for (int32_t g = 0; g < n_groups; g++) {
+        modal_group *group = any_group(mesh, g);
+        modal_free(&group->nodes);
+        group->nodes = group_nodes[g];
+        group->n_nodes = group_counts[g];
         group_nodes[g] = NULL;
     }
 done:
-    for (int32_t g = 0; group_nodes && g < mesh->n_groups; g++) modal_free(&group_nodes[g]);
+    for (int32_t g = 0; group_nodes && g < n_groups; g++) modal_free(&group_nodes[g]);
     modal_free(&group_nodes);
     modal_free(&group_counts);
     modal_free(&edge);

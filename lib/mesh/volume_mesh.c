@@ -42,6 +42,13 @@ void modal_volume_mesh_free(modal_volume_mesh *mesh)
         modal_free(&mesh->groups[i].elements);
     }
     for (int32_t i = 0; i < mesh->n_materials; i++) modal_free(&mesh->materials[i].name);
+    for (int32_t i = 0; i < mesh->n_conditions; i++) {
+        modal_free(&mesh->conditions[i].group.name);
+        modal_free(&mesh->conditions[i].group.nodes);
+    }
+    for (int32_t i = 0; i < mesh->n_not_taken; i++) modal_free(&mesh->not_taken[i]);
+    modal_free(&mesh->conditions);
+    modal_free(&mesh->not_taken);
     modal_free(&mesh->nodes);
     modal_free(&mesh->node_tags);
     modal_free(&mesh->element_type);

@@ -38,6 +38,12 @@ typedef struct modal_group {
     int32_t *elements; /* [n_elements] indices of elements */
 } modal_group;
 
+/* Nodes that the file says are held (Abaqus: *BOUNDARY with zero values). */
+typedef struct modal_condition {
+    modal_group group;  /* its nodes, of dimension 2; the name of their set, or NULL: given by their numbers */
+    uint8_t components; /* 1: x, 2: y, 4: z, added */
+} modal_condition;
+
 typedef struct modal_volume_mesh {
     int64_t n_nodes;
     double *nodes;      /* [n_nodes, 3] m */
@@ -55,6 +61,10 @@ typedef struct modal_volume_mesh {
     modal_material *materials; /* [n_materials] */
     int32_t *element_material; /* [n_elements] index of a material, -1 = none yet */
     int materials_in_mesh_units; /* 1: in the consistent system of the coordinates' unit (units.h), 0: in SI */
+    int32_t n_conditions;
+    modal_condition *conditions; /* [n_conditions], or NULL; who holds the nodes is the caller's to decide */
+    int32_t n_not_taken;
+    char **not_taken; /* [n_not_taken] what else the file says of the motion of its nodes, as text for the user; or NULL */
 } modal_volume_mesh;
 
 static inline const modal_element_kind *modal_mesh_kind(const modal_volume_mesh *mesh, int64_t e)

@@ -31,7 +31,7 @@ static const char *const surface_files[] = {
 static const char *const volume_files[] = {
     "good-mixed-1.meshb",      "good-mixed-2.meshb",       "good-curved-3.meshb",
     "good-mixed-4.meshb",      "good-mixed.mesh",          "good-curved.mesh",         "good-mixed.inp",
-    "good-curved.inp",         "good-mixed.vtk",           "good-curved.vtk",
+    "good-curved.inp",         "good-conditions.inp",     "good-mixed.vtk",           "good-curved.vtk",
     "good-mixed-5.vtk",        "good-mixed-binary.vtk",    "good-mixed-binary-5.vtk",
     "good-mixed.vtu",          "good-curved.vtu",          "good-mixed-inline.vtu",
     "good-mixed-appended.vtu", "good-mixed-raw.vtu",
