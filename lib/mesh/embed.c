@@ -230,6 +230,7 @@ modal_status modal_embed_points(const modal_volume_mesh *mesh, int64_t n, const 
             distances[i] = sqrt(s.least);
             s.limit = distances[i] + tree.tolerance;
             if (isfinite(distances[i])) tree_search(&tree, &s);
+            if (s.element == INT32_MAX) distances[i] = INFINITY; /* squares of its distances are beyond all numbers */
         }
         built.elements[i] = s.element;
         memcpy(at + 3 * i, s.at, sizeof s.at);
