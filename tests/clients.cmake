@@ -70,6 +70,21 @@ if(TARGET modaldeform)
   set_tests_properties(cli.modaldeform_resume PROPERTIES LABELS cli TIMEOUT 300)
 endif()
 
+# Other versions of HDF5: that of the Debian 13, for which our C code is compiled there, too, and that of h5wasm.
+if(TARGET modalinfo AND TARGET modalpack AND TARGET modalsim AND TARGET modaldeform AND TARGET write_samples)
+  set(lists "")
+  foreach(part modal_base modal_data modal_json modal_meshes modal_formats modal_tool modal_test_files modalinfo dump_file write_samples)
+    string(APPEND lists "${part}=$<TARGET_PROPERTY:${part},SOURCE_DIR>;$<TARGET_PROPERTY:${part},SOURCES>\n")
+  endforeach()
+  file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/hdf5_sources.txt CONTENT "${lists}")
+  foreach(case "1_14;debian;${MODAL_VTK_ROOT};${CMAKE_CURRENT_BINARY_DIR}/hdf5_sources.txt" "2;h5wasm;${MODAL_NODE_MODULES}/h5wasm")
+    list(POP_FRONT case name)
+    add_test(NAME clients.hdf5_${name} COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_hdf5.py
+             ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_BINARY_DIR}/tests ${CMAKE_SOURCE_DIR} ${case})
+    set_tests_properties(clients.hdf5_${name} PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 900)
+  endforeach()
+endif()
+
 modal_unit_test(test_writers modal_test_files ZLIB::ZLIB)
 target_sources(test_writers PRIVATE ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_data.c
   ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_reach.c)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/hdf5/h5_headers.h"
 
+#include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/hdf5/h5_heap.h"
 
+enum { NEWEST_LAYOUT = H5_VERS_MAJOR >= 2 ? 5 : 4 };
 enum { PREFIX = 40, MOST_RANK = 33, MOST_DEPTH = 16, MOST_BLOCKS = 1 << 12 };
 enum { FIXED, FLOAT, TIME, STRING, BITS, OPAQUE, COMPOUND, REFERENCE, ENUMERATION, VARIABLE, ARRAY }; /* of datatypes */
 
@@ -152,7 +154,8 @@ static const char *layout_damage(const modal_h5_unsealed *f, part p)
     const uint64_t version = number(&p, 1);
     uint64_t rank = version < 3 ? number(&p, 1) : 0;
     const uint64_t kind = number(&p, 1);
-    if (version < 1 || version > 4 || kind > VIRTUAL) return "damaged layout";
+    if (version > NEWEST_LAYOUT) return "layout of a later HDF5, or a damaged one";
+    if (version < 1 || kind > VIRTUAL) return "damaged layout";
     if (version < 3) {
         take(&p, 5);
         if (kind != COMPACT) take(&p, 8);
@@ -169,7 +172,7 @@ static const char *layout_damage(const modal_h5_unsealed *f, part p)
     } else if (version == 3) {
         rank = number(&p, 1);
         take(&p, 8 + 4 * rank);
-    } /* chunks of version 4 are in headers that have a checksum */
+    } /* chunks of later versions are in headers that have a checksum */
     return p.short_of || rank > MOST_RANK ? "damaged layout" : NULL;
 }
 

@@ -105,8 +105,11 @@ def sources():
     """{kind: good files}, copied to the current folder; the mutations lie there, too, beside the bases of trajectories."""
     frozen, corpus = f"{arguments.source}/tests/files/frozen", f"{arguments.source}/tests/fuzz/corpus"
     subprocess.run([f"{arguments.tests}/write_samples", "."], check=True, stdout=subprocess.DEVNULL)
+    with open("places.csv", "w", encoding="utf-8") as file:
+        file.write("0,0,-1,0,0,0,0,0,0\n1,2,0,1,0,0,0,0,0.5\n2,1,-1,0,2,0,0,0,0\n3,2,-1,0,0,3,0,0.1,0\n")
     for command in (["modalpack", f"{frozen}/twig/twig.msh", "twig3.h5", "--modes", "4", "--reduced-forces", "--young", "4e6",
                      "--poisson", "0.3", "--density", "500", "--fixed", "root"],
+                    ["modalplace", "--link", "places.csv", "assembly.h5", "basis.h5", "twig3.h5"],
                     ["modalsim", "twig3.h5", "twig3_traj.h5", "--duration", "0.1", "--fps", "60", "--impulse",
                      "0.4,0,0:0,1e-3,2e-3"]):
         subprocess.run([f"{arguments.bin}/{command[0]}", *command[1:]], check=True, capture_output=True)
@@ -122,8 +125,10 @@ def sources():
         shutil.copy(f"{frozen}/twig/{name}/sequence.vtkhdf", f"{name}.vtkhdf")
     shutil.copy(f"{corpus}/sequence/good.vtkhdf", "good.vtkhdf")
     shutil.copy(f"{corpus}/checkpoint/good.h5", "checkpoint.h5")
+    os.symlink("basis.h5", "linked-basis.h5")
+    os.symlink(f"{frozen}/basis-2.0.h5", "outside.h5")
     versions = (("earliest", ("earliest", "v108")), ("latest", "latest"))
-    return {"basis": ["basis.h5", "twig3.h5", "basis-2.0.h5", "twig-2.0.h5",
+    return {"basis": ["basis.h5", "twig3.h5", "basis-2.0.h5", "twig-2.0.h5", "assembly.h5",
                       *(rewrite("basis.h5", f"basis-{a}.h5", b) for a, b in versions)],
             "trajectory": ["traj.h5", "still.h5", "twig3_traj.h5", "traj-1.0.h5", "trajectory-1.1.h5",
                            *(rewrite("traj.h5", f"traj-{a}.h5", b) for a, b in versions)],

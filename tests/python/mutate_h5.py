@@ -340,11 +340,30 @@ def change_view(file, chance):
     return None
 
 
+def change_part(shape, chance):
+    """Of a shape that lies in another file."""
+    how = chance.randrange(4)
+    if how == 0:
+        shape.attrs["file"] = np.bytes_(chance.choice((
+            b"basis.h5", b"twig3.h5", b"./basis.h5", b"../basis.h5", b"/basis.h5", b"x/../basis.h5", b"nowhere.h5",
+            b"basis-2.0.h5", b"assembly.h5", b"traj.h5", b"places.csv", b"basis.h5/", b"//basis.h5", b"linked-basis.h5",
+            b"outside.h5", b"basis.h5 ")))
+    elif how == 1:
+        shape.attrs["file_shape"] = np.int64(chance.choice((0, 1, 2, -1, 2 ** 40)))
+    elif how == 2:
+        shape[chance.choice(("surface", "modes", "acme"))] = np.arange(3.0)
+    else:
+        shape.create_group(chance.choice(("surface", "modes", "acme")))
+
+
 def change_form(file, chance):
     """Other ways to say what a basis says, half right."""
     shapes = [name for name in items(file, h5py.Group) if re.fullmatch(r"shapes/\d{4}", name)]
     if not shapes:
         return change_value(file, chance)
+    parts = [name for name in shapes if "file" in file[name].attrs]
+    if parts:
+        return change_part(file[chance.choice(parts)], chance)
     shape, how = file[chance.choice(shapes)], chance.randrange(9)
     modes, volume = shape["modes"], shape["volume"]
     if how < 3:

@@ -374,9 +374,9 @@ def is_compliance(m):
 def expand(file, pattern):
     """The paths of `pattern` that are there; * is 0000, 0001, ... as far as they are there."""
     head, star, tail = pattern.partition("/*")
-    parts = head.strip("/").split("/")
+    parts = [part for part in head.split("/") if part]
     groups = parts if star else parts[:-1]
-    for k in range(1, len(groups) + 1 if groups[0] else 1):
+    for k in range(1, len(groups) + 1):
         place = "/" + "/".join(groups[:k])
         if not file.has(place) or file.group(place) is None:
             return
@@ -478,7 +478,8 @@ class Basis:
         """A shape that lies in another file; None where it cannot be found."""
         file, number = self.file, int(place[-4:])
         name, which = file.text(place, "file"), file.number(place, "file_shape", "i64")
-        file.must(not len(file.h5[place]), place, "has arrays, and a file for them")
+        for group in ("surface", "tables", "modes", "reduced_forces", "volume"):
+            file.must(not file.has(f"{place}/{group}"), place, f"lies in another file and has {group}")
         if name is None or which is None:
             return None
         parts = name.split("/")
