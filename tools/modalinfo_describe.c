@@ -245,6 +245,7 @@ static void set_basis_state(json_t *object, const char *path, const modal_trajec
     modal_error err = {0};
     set(state, "path", modal_json_string(t->basis_path));
     set(state, "hash", modal_json_string(t->basis_hash));
+    if (t->basis_recipe[0]) set(state, "recipe", modal_json_string(t->basis_recipe));
     modal_status status = modal_trajectory_basis_path(t, modalinfo_is_piped(path) ? NULL : path, &basis_path, &err);
     /* no arrays are needed to compare the hashes and the ranks */
     if (status == MODAL_OK) status = modal_basis_read(basis_path, 0, &basis, &err);
@@ -284,6 +285,7 @@ modal_status modalinfo_describe_trajectory(const char *path, json_t **info, moda
     }
     set(object, "q_ranges", objects);
     set_basis_state(object, path, &t);
+    if (t.rebase_errors) set(object, "rebase_errors", numbers(t.rebase_errors, t.n_objects));
     set(object, "provenance", provenance(t.provenance, t.n_provenance));
     modal_trajectory_free(&t);
     *info = object;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <string.h>
 
 #include "lib/basis/basis.h"
@@ -179,6 +180,12 @@ static void print_trajectory(FILE *to, const json_t *info)
                 json_is_true(json_object_get(basis, "matches")) ? "yes" : "no");
     if (json_object_get(basis, "problem")) put(to, "  problem", basis, "problem");
     put(to, "  hash quoted", basis, "hash");
+    if (json_object_get(info, "rebase_errors")) {
+        double worst = 0;
+        json_array_foreach (json_object_get(info, "rebase_errors"), i, range)
+            worst = fmax(worst, json_number_value(range));
+        fprintf(to, "%-22serror at most %.3g\n", "rebased", worst);
+    }
     json_array_foreach (objects, i, ranges) {
         if (i == MOST_OBJECTS) {
             fprintf(to, "\n%zu more objects: see --json\n", json_array_size(objects) - i);

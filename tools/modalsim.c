@@ -37,6 +37,12 @@ static const tool_option options[] = {
      "time, moving and free objects, objects that hang on others. One with \"response\" makes a table (CSV) in "
      "the place of TRAJ: amplitudes and phases over frequencies.",
      TOOL_READS},
+    {"rebase", 0, "TRAJ.h5", NULL,
+     "No new motion: that of TRAJ, made for another basis of the same solids, is carried over to BASIS: of all motions "
+     "that BASIS has the nearest one in the norm of the mass matrix. Both need modes at the nodes. The largest error of "
+     "each object is said and kept in the new trajectory.",
+     TOOL_READS},
+    {"basis", 0, "OLD.h5", NULL, "With --rebase: the basis of TRAJ, where its own link does not lead to it.", TOOL_READS},
     {"backend", 0, "NAME", "auto",
      "With --scene: auto, ref, cpu, cuda or cuda:N.", 0},
     TOOL_OPTION_THREADS,
@@ -80,6 +86,7 @@ static const tool_program program = {
     .examples = "modalsim fork.h5 ring.h5 --duration 2 --fps 240 --damping-ratio 0.001 --impulse 17:0,0,0.1\n"
                 "modalsim bridge.h5 quake.h5 --duration 30 --fps 60 --damping 0.1,1e-4 \\\n"
                 "    --gravity 0,0,-9.81 --static --base-acceleration record.csv\n"
+                "modalsim new.h5 new_ring.h5 --rebase ring.h5\n"
                 "modalsim bridge.h5 response.csv --scene response.json\n"
                 "modalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modaldeform - out",
     .print_versions = print_versions,
@@ -99,8 +106,8 @@ int main(int argc, char **argv)
     MODAL_TRY(modalsim_request(&t, &r, &err));
     MODAL_TRY(tool_use_parts(&t, &err));
     if (!r.to_stdout) MODAL_TRY(tool_output_begin(&output, r.trajectory_path, r.force, &err));
-    if (r.scene_path) {
-        status = modalsim_scene(&t, &r, &output, &err);
+    if (r.scene_path || r.rebase_path) {
+        status = r.rebase_path ? modalsim_rebase(&t, &r, &output, &err) : modalsim_scene(&t, &r, &output, &err);
         goto done;
     }
     double start = tool_seconds();

@@ -23,6 +23,7 @@ typedef struct impulse_request {
 /* What the command line asks for, checked as far as that goes without the files. */
 typedef struct request {
     const char *basis_path, *trajectory_path, *base_path;
+    const char *rebase_path, *old_basis_path; /* --rebase and its --basis, or NULL */
     const char *scene_path;      /* or NULL; then only this line and the next hold something */
     const char *back_end, *checkpoint_path, *restart_path;
     int64_t checkpoint_every;    /* frames */
@@ -63,6 +64,9 @@ modal_status modalsim_scene(tool *t, const request *r, tool_output *output, moda
 /* The table of a scene with a response. */
 modal_status modalsim_response(tool *t, const request *r, const modal_scene *scene, const modal_basis *basis,
                                tool_output *output, modal_error *err);
+
+/* --rebase: a trajectory of another basis of the same solids, carried over to this one. */
+modal_status modalsim_rebase(tool *t, const request *r, tool_output *output, modal_error *err);
 
 /* How long a run will take, by what it has taken: a day or more is warned of, once. */
 typedef struct modalsim_pace {

@@ -124,6 +124,21 @@ done:
     return status;
 }
 
+/* --rebase has the motion already. */
+static modal_status check_rebase(const tool_arguments *a, const request *r, modal_error *err)
+{
+    static const char *const others[] = {"duration", "fps", "damping", "damping-ratio", "gravity", "impulse",
+                                         "base-acceleration", "initial", "static", "scene", "backend", "checkpoint",
+                                         "checkpoint-every", "restart", "keep-partial"};
+    if (!r->rebase_path)
+        return r->old_basis_path ? modal_error_set(err, MODAL_ERROR_USAGE, "--basis: needs --rebase, %s", r->old_basis_path)
+                                 : MODAL_OK;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (tool_count(a, others[i]) > 0)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: not with --rebase, %s", others[i], r->rebase_path);
+    return MODAL_OK;
+}
+
 modal_status modalsim_request(const tool *t, request *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -135,14 +150,17 @@ modal_status modalsim_request(const tool *t, request *r, modal_error *err)
     r->to_stdout = strcmp(r->trajectory_path, "-") == 0;
     r->force = tool_count(a, "force") > 0;
     r->scene_path = tool_value(a, "scene");
+    r->rebase_path = tool_value(a, "rebase");
+    r->old_basis_path = tool_value(a, "basis");
+    MODAL_TRY(check_rebase(a, r, err));
     MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
     if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s", tool_value(a, "memory-limit"));
     MODAL_TRY(tool_threads(t, &r->n_threads, err));
-    if (r->scene_path || tool_count(a, "backend") || tool_count(a, "checkpoint") || tool_count(a, "restart") ||
-        tool_count(a, "keep-partial"))
+    if (!r->rebase_path && (r->scene_path || tool_count(a, "backend") || tool_count(a, "checkpoint") || tool_count(a, "restart") ||
+        tool_count(a, "keep-partial")))
         MODAL_TRY(read_scene_options(a, r, err));
-    else
+    else if (!r->rebase_path)
         MODAL_TRY(read_frames(a, r, err));
     MODAL_TRY(read_damping(a, r, err));
     if (gravity) MODAL_TRY(tool_parse_numbers(gravity, 3, r->gravity, "--gravity", err));

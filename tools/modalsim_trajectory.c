@@ -152,6 +152,7 @@ modal_status modalsim_writer_begin(modalsim_writer *w, const modal_basis *basis,
     head->n_frames = n_frames;
     head->n_objects = basis->n_objects;
     strcpy(head->basis_hash, basis->hash);
+    strcpy(head->basis_recipe, basis->recipe_hash);
     MODAL_TRY(modal_alloc(&head->mode_offsets, (int64_t)basis->n_objects + 1, sizeof(int64_t), "mode offsets",
                           err));
     modal_basis_mode_offsets(basis, head->mode_offsets);

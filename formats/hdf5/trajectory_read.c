@@ -58,6 +58,22 @@ done:
     return status;
 }
 
+/* What 1.2 has more. */
+static modal_status read_origin(const modal_h5_in *in, const modal_h5_place *root, modal_trajectory *t)
+{
+    modal_status status = MODAL_OK;
+    char *recipe = NULL;
+    int64_t n = t->n_objects > 0 ? t->n_objects : -1;
+    if (modal_h5_has_attribute(root, "basis_recipe")) MODAL_TRY(modal_h5_read_text(in, root, "basis_recipe", &recipe));
+    if (recipe) MODAL_TRY(modal_rule_hash(&in->checker, "/@basis_recipe", recipe));
+    if (recipe) snprintf(t->basis_recipe, sizeof t->basis_recipe, "%.32s", recipe);
+    MODAL_TRY(modal_h5_read_array(in, root, "rebase_errors", MODAL_H5_F64, 1, &n, MODAL_H5_OPTIONAL,
+                                  n < 0 ? NULL : &t->rebase_errors));
+done:
+    modal_free(&recipe);
+    return status;
+}
+
 static modal_status read_all(const modal_h5_in *in, modal_trajectory *t)
 {
     modal_status status = MODAL_OK;
@@ -72,6 +88,7 @@ static modal_status read_all(const modal_h5_in *in, modal_trajectory *t)
     if (hash && strlen(hash) < sizeof t->basis_hash) strcpy(t->basis_hash, hash);
     MODAL_TRY(read_link(in, &root, t));
     MODAL_TRY(read_arrays(in, &root, t, &n_coordinates));
+    MODAL_TRY(read_origin(in, &root, t));
     MODAL_TRY(
         modal_provenance_read(in, &root, MODAL_H5_OPTIONAL, &t->provenance, &t->n_provenance));
     MODAL_TRY(modal_trajectory_rules(&in->checker, t, n_coordinates));

@@ -44,6 +44,10 @@ modal_status modal_trajectory_rules(const modal_checker *c, const modal_trajecto
                                 (modal_axes){"frame", "coordinate"}));
     MODAL_TRY(modal_rule_frames(c, "/frames", t->frames, t->n_frames, t->n_objects));
     MODAL_TRY(modal_rule_finite(c, "/energy", t->energy, t->n_frames, 4, (modal_axes){"frame", "part"}));
+    MODAL_TRY(modal_rule_finite(c, "/rebase_errors", t->rebase_errors, t->n_objects, 1, (modal_axes){"object", ""}));
+    for (int32_t i = 0; t->rebase_errors && i < t->n_objects; i++)
+        if (t->rebase_errors[i] < 0)
+            MODAL_TRY(modal_broken(c, "/rebase_errors", "object %d: negative, %g", i, t->rebase_errors[i]));
     if (t->basis_path && !t->basis_path[0]) MODAL_TRY(modal_broken(c, "/@basis_path", "empty"));
     MODAL_TRY(modal_rule_hash(c, "/@basis_hash", t->basis_hash));
 done:

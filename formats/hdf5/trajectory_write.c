@@ -43,14 +43,16 @@ static modal_status write_head(modal_trajectory_out *o, const modal_trajectory *
 {
     modal_status status = MODAL_OK;
     const hid_t file = o->file;
-    const int64_t n_offsets = (int64_t)t->n_objects + 1;
+    const int64_t n_offsets = (int64_t)t->n_objects + 1, n_objects = t->n_objects;
     const int64_t dims[ARRAYS][4] = {{t->n_frames}, {t->n_frames, t->mode_offsets[t->n_objects]},
                                      {t->n_frames, t->n_objects, 3, 4}, {t->n_frames, 4}};
     const int rank[ARRAYS] = {1, 2, 4, 2};
     MODAL_TRY(modal_h5_write_text(file, "modal_type", "trajectory", err));
     /* the lowest version that has all that is written: older readers know what they get */
-    MODAL_TRY(modal_h5_write_text(file, "modal_version", t->energy ? "1.1" : "1.0", err));
+    const char *version = t->basis_recipe[0] || t->rebase_errors ? "1.2" : t->energy ? "1.1" : "1.0";
+    MODAL_TRY(modal_h5_write_text(file, "modal_version", version, err));
     MODAL_TRY(modal_h5_write_text(file, "basis_hash", t->basis_hash, err));
+    if (t->basis_recipe[0]) MODAL_TRY(modal_h5_write_text(file, "basis_recipe", t->basis_recipe, err));
     MODAL_TRY(modal_h5_write_text(file, "basis_path", t->basis_path, err));
     MODAL_TRY(modal_h5_write_external(file, "basis", t->basis_path, err));
     for (int i = 0; i < ARRAYS; i++) {
@@ -60,6 +62,8 @@ static modal_status write_head(modal_trajectory_out *o, const modal_trajectory *
             MODAL_TRY(modal_h5_write_array(file, "mode_offsets", MODAL_H5_I64, 1, &n_offsets, t->mode_offsets,
                                            err));
     }
+    if (t->rebase_errors)
+        MODAL_TRY(modal_h5_write_array(file, "rebase_errors", MODAL_H5_F64, 1, &n_objects, t->rebase_errors, err));
     MODAL_TRY(modal_provenance_write(file, t->provenance, t->n_provenance, err));
 done:
     return status;

@@ -16,12 +16,19 @@ void modal_trajectory_free(modal_trajectory *trajectory)
     modal_free(&trajectory->frames);
     modal_free(&trajectory->energy);
     modal_free(&trajectory->basis_path);
+    modal_free(&trajectory->rebase_errors);
     memset(trajectory, 0, sizeof *trajectory);
 }
 
 modal_status modal_trajectory_check_basis(const modal_trajectory *trajectory,
                                           const modal_basis *basis, modal_error *err)
 {
+    if (strcmp(trajectory->basis_hash, basis->hash) != 0 && trajectory->basis_recipe[0] &&
+        strcmp(trajectory->basis_recipe, basis->recipe_hash) == 0)
+        return modal_error_set(err, MODAL_ERROR_INPUT,
+                               "made for another basis: hash %s, this basis has %s, by the same recipe (modalsim "
+                               "BASIS.h5 OUT.h5 --rebase TRAJ.h5 carries it over)",
+                               trajectory->basis_hash, basis->hash);
     if (strcmp(trajectory->basis_hash, basis->hash) != 0)
         return modal_error_set(err, MODAL_ERROR_INPUT,
                                "made for another basis: hash %s, this basis has %s",

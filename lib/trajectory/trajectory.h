@@ -21,6 +21,9 @@ typedef struct modal_trajectory {
                               the frame, of all objects */
     char *basis_path;      /* as stored in the link: relative to the trajectory's folder, or absolute */
     char basis_hash[MODAL_HASH_TEXT];
+    char basis_recipe[MODAL_HASH_TEXT]; /* recipe_hash of the basis; empty: not known */
+    double *rebase_errors; /* [n_objects] carried over from another basis: the largest error of each object's motion,
+                              relative in the norm of the mass matrix; or NULL */
     int32_t n_provenance;
     modal_provenance *provenance;
 } modal_trajectory;
@@ -29,7 +32,7 @@ typedef struct modal_trajectory {
 void modal_trajectory_free(modal_trajectory *trajectory);
 
 /* MODAL_ERROR_INPUT unless the trajectory was made for this basis: equal hash, equal number of
- * objects, equal mode offsets. */
+ * objects, equal mode offsets. Where the hashes differ and the recipes agree, the message says what carries it over. */
 modal_status modal_trajectory_check_basis(const modal_trajectory *trajectory,
                                           const modal_basis *basis, modal_error *err);
 

@@ -20,6 +20,7 @@ def check_times(file, path, n, optional=False):
 def check_trajectory(file):
     file.open_as((1,))
     basis_hash, name = file.hash_text("/", "basis_hash"), file.text("/", "basis_path")
+    file.hash_text("/", "basis_recipe", optional=True)
     file.must(name is None or name, "/@basis_path", "is empty")
     if file.has("/basis") and name is not None:
         try:
@@ -44,6 +45,8 @@ def check_trajectory(file):
         for i, k in np.argwhere(~rigid(frames))[:10]:
             file.broken(f"/frames[{i}, {k}]", "is no rotation")
     file.array("/energy", "f64", (n_frames, 4), optional=True)
+    errors = file.array("/rebase_errors", "f64", (n_objects,), optional=True)
+    file.must(errors is None or (errors >= 0).all(), "/rebase_errors", "is negative")
     file.provenance("/provenance", optional=True)
     if not file.findings:
         check_its_basis(file, name, basis_hash, offsets)
