@@ -25,9 +25,9 @@ static const tool_option options[] = {
     {"young", 0, "E", NULL, "Young's modulus in Pa, for all elements.", 0},
     {"poisson", 0, "NU", NULL, "Poisson's ratio, for all elements.", 0},
     {"density", 0, "RHO", NULL, "Density in kg/m^3, for all elements.", 0},
-    {"material", 0, "GROUP=E,NU,RHO", NULL,
-     "Material of a volume group; goes before the three options above and before what the mesh file "
-     "says. May be repeated.",
+    {"material", 0, "[GROUP=]NAME|E,NU,RHO", NULL,
+     "Material of a volume group, by its name (--material list prints them) or its constants; goes before the three options "
+     "above and before what the mesh file says. May be repeated. A name alone: of all elements, instead of those three.",
      TOOL_REPEATABLE},
     {"materials", 0, "FILE.json", NULL,
      "Materials of many groups, isotropic or orthotropic (formats/materials.md); goes before the plain "
@@ -302,6 +302,7 @@ int main(int argc, char **argv)
 {
     tool t;
     int code;
+    if (argc == 3 && strcmp(argv[1], "--material") == 0 && strcmp(argv[2], "list") == 0) return modalpack_list_materials();
     if (tool_start(&t, &program, argc, argv, &code)) return code;
     modal_status status = MODAL_OK;
     modal_error err = {0};

@@ -61,6 +61,9 @@ modal_status modalpack_unknown_group(const modal_volume_mesh *mesh, const char *
 modal_status modalpack_assign_materials(tool *t, const request *r, modal_volume_mesh *mesh,
                                         modal_error *err);
 
+/* Prints the materials that have names; the exit code. */
+int modalpack_list_materials(void);
+
 /* modalpack_fixed.c */
 modal_status modalpack_fix_nodes(tool *t, const request *r, modal_shape *shape, modal_error *err);
 

@@ -4,6 +4,7 @@
 
 #include "formats/json/materials.h"
 #include "lib/base/memory.h"
+#include "lib/mesh/material_table.h"
 #include "tools/modalpack.h"
 
 /* Appends a copy that bears this name. */
@@ -78,35 +79,91 @@ done:
     return status;
 }
 
+int modalpack_list_materials(void)
+{
+    printf("%-12s %12s %8s %15s\n", "name", "E_Pa", "nu", "density_kg/m^3");
+    for (int i = 0; i < MODAL_NAMED_MATERIALS; i++) {
+        const modal_named_material *m = &modal_named_materials[i];
+        printf("%-12s %12.4g %8.3g %15.4g\n", m->name, m->young, m->poisson, m->density);
+    }
+    return fflush(stdout) == 0 && !ferror(stdout) ? TOOL_EXIT_DONE : TOOL_EXIT_SYSTEM;
+}
+
+/* A name, or where that may be E,NU,RHO. */
+static modal_status read_material(tool *t, const char *text, int or_numbers, modal_material *material, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char known[256] = "";
+    double constants[3];
+    const modal_named_material *named = modal_named_material_find(text);
+    if (named) {
+        if (named->is_wood)
+            tool_note(t, "%s: as stiff in all directions as along its grain (formats/materials.md has orthotropic ones)", text);
+        *material = (modal_material){.young = named->young, .poisson = named->poisson, .density = named->density};
+    } else if (or_numbers && strchr(text, ',')) {
+        MODAL_TRY(tool_parse_numbers(text, 3, constants, "--material", err));
+        *material = (modal_material){.young = constants[0], .poisson = constants[1], .density = constants[2]};
+    } else {
+        for (int i = 0; i < MODAL_NAMED_MATERIALS; i++)
+            snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
+                     modal_named_materials[i].name);
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--material: neither GROUP=E,NU,RHO nor a name, %s (known: %s)", text, known);
+    }
+done:
+    return status;
+}
+
+/* The material of all elements, of the plain options or --material NAME; *found: there is one. */
+static modal_status material_of_all(tool *t, const request *r, modal_material *all, const char **name, int *found,
+                                    modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    *all = (modal_material){.young = r->young, .poisson = r->poisson, .density = r->density};
+    *found = r->has_material;
+    *name = "all";
+    for (int i = 0; i < tool_count(&t->arguments, "material"); i++) {
+        const char *text = tool_value_at(&t->arguments, "material", i);
+        if (strrchr(text, '=')) continue;
+        MODAL_TRY(read_material(t, text, 0, all, err));
+        if (*found)
+            MODAL_FAIL(err, MODAL_ERROR_USAGE, "--material: a second material of all elements, %s", text);
+        *found = 1;
+        *name = text;
+    }
+done:
+    return status;
+}
+
 modal_status modalpack_assign_materials(tool *t, const request *r, modal_volume_mesh *mesh,
                                         modal_error *err)
 {
     modal_status status = MODAL_OK;
     uint8_t *taken = NULL; /* elements that the option at hand has given a material */
     MODAL_TRY(modal_alloc_zero(&taken, mesh->n_elements, 1, "materials", err));
-    if (r->has_material) {
-        const modal_material all = {.young = r->young, .poisson = r->poisson, .density = r->density};
+    modal_material all;
+    const char *name_of_all;
+    int found;
+    MODAL_TRY(material_of_all(t, r, &all, &name_of_all, &found, err));
+    if (found) {
         if (mesh->n_materials > 0) tool_note(t, "the materials of %s are replaced", r->mesh_path);
         remove_materials(mesh);
-        MODAL_TRY(append_material(mesh, "all", 3, &all, err));
+        MODAL_TRY(append_material(mesh, name_of_all, SIZE_MAX, &all, err));
         for (int64_t e = 0; e < mesh->n_elements; e++) mesh->element_material[e] = 0;
     }
     if (r->materials_path) MODAL_TRY(assign_file(t, r->materials_path, mesh, taken, err));
     for (int i = 0; i < tool_count(&t->arguments, "material"); i++) {
         const char *text = tool_value_at(&t->arguments, "material", i), *equals = strrchr(text, '=');
-        double constants[3];
-        if (!equals || equals == text)
-            MODAL_FAIL(err, MODAL_ERROR_USAGE, "--material: not GROUP=E,NU,RHO, %s", text);
-        MODAL_TRY(tool_parse_numbers(equals + 1, 3, constants, "--material", err));
-        const modal_material material = {
-            .young = constants[0], .poisson = constants[1], .density = constants[2]};
+        modal_material material;
+        if (!equals) continue;
+        if (equals == text) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--material: not GROUP=E,NU,RHO, %s", text);
+        MODAL_TRY(read_material(t, equals + 1, 1, &material, err));
         MODAL_TRY(append_material(mesh, text, (size_t)(equals - text), &material, err));
         MODAL_TRY(assign_group(mesh, "--material", text, (size_t)(equals - text),
                                mesh->n_materials - 1, taken, err));
     }
     if (mesh->n_materials == 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE,
-                   "%s: no material in the file; give --young, --poisson and --density, --material or "
+                   "%s: no material in the file; give --material NAME, --young, --poisson and --density, --material or "
                    "--materials",
                    r->mesh_path);
 done:

@@ -96,6 +96,7 @@ modal_status modalpack_find_recipe(const tool *t, const request *r, char recipe[
     add_text(hash, "unit", r->units.unit->name);
     add_text(hash, "surface unit", r->surface_units.unit->name);
     add_number(hash, "scale", r->units.scale);
+    add_integer(hash, "free", tool_count(a, "free"));
     add_integer(hash, "mass", r->mass_rule);
     add_integer(hash, "reduced forces", r->reduced_forces);
     add_integer(hash, "sturm", r->sturm);

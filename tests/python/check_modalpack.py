@@ -73,7 +73,12 @@ usage = [
     (2, "--mass: must be consistent or lumped, heavy", (good, "o.h5", *STEEL, "--mass", "heavy")),
     (2, "input and output are one file", (good, good, *STEEL)),
     (2, "no material in the file", (good, "o.h5")),
-    (2, "--material: not GROUP=E,NU,RHO, body", (good, "o.h5", "--material", "body")),
+    (2, "--material: neither GROUP=E,NU,RHO nor a name, body (known: steel, ", (good, "o.h5", "--material", "body")),
+    (2, "nor a name, unobtainium (known: steel, ", (good, "o.h5", "--material", "body=unobtainium")),
+    (2, "nor a name, nan (known", (good, "o.h5", "--material", "body=nan")),
+    (2, "--material: not GROUP=E,NU,RHO, =steel", (good, "o.h5", "--material", "=steel")),
+    (2, "a second material of all elements, steel", (good, "o.h5", *STEEL, "--material", "steel")),
+    (2, "a second material of all elements, pla", (good, "o.h5", "--material", "steel", "--material", "pla")),
     (2, "--material: needs 3 finite numbers", (good, "o.h5", "--material", "body=1e9,0.3")),
     (3, "--material: unknown group, foot (known groups: body)", (good, "o.h5", "--material", "foot=1e9,0.3,1e3")),
     (3, "--fixed: neither a group nor a file, foot (known groups: body)", (good, "o.h5", *STEEL, "--fixed", "foot")),
@@ -117,6 +122,19 @@ assert pathlib.Path("first/b.h5").read_bytes() == pathlib.Path("second/b.h5").re
 # the group of one dimension of two that share a name; a report beside the output
 assert run("twice.msh", "two.h5", *STEEL, "--modes", "2", "--fixed", "2:body", "--report", "two.json").returncode == 0
 assert json.loads(pathlib.Path("two.json").read_text())["exit_code"] == 0
+
+# materials by name: the table of the program is that of the document, and a name is its three constants
+named = {line.split()[0]: [float(w) for w in line.split()[1:]] for line in
+         subprocess.run([modalpack, "--material", "list"], capture_output=True, text=True).stdout.split("\n")[1:-1]}
+rows = [line.split("|") for line in (source / "docs/materials.md").read_text().split("\n") if line.startswith("| `")]
+assert named == {row[1].strip(" `"): [float(w) for w in row[2:5]] for row in rows} and len(named) >= 10, named
+for name, constants in named.items():
+    text = ",".join(map(repr, constants))
+    tables = [run(good, "o.h5", "-f", "--modes", "3", *words).stdout for words in
+              (("--material", name), ("--material", f"body={name}"), ("--material", f"body={text}"))]
+    assert tables[0] == tables[1] == tables[2] and "frequency_Hz" in tables[0], (name, tables)
+assert "as stiff in all directions as along its grain" in run(good, "o.h5", "-f", "--modes", "1", "--material", "oak").stderr
+os.remove("o.h5")
 
 # a node number of a .bou file that no element has
 write("wrong.bou", "1,2,\n812\n")
