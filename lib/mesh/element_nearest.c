@@ -160,14 +160,15 @@ int modal_element_is_bent(modal_element_type type, const double *const *x)
     return 0;
 }
 
-/* An element seen from the point: x are its nodes minus the point, so that digits are not lost far from the
- * origin; or those by the inverse of the map at the centre (domain_straighten). The domain is the reference
- * element, but a box -1 <= a, b <= 1, 0 <= u <= 1 for the pyramid. */
+/* An element and a point, seen from the element's first node, so that no digits are lost far from the origin
+ * or from the element; or that by the inverse of the map at the centre (domain_straighten). The domain is the
+ * reference element, but a box -1 <= a, b <= 1, 0 <= u <= 1 for the pyramid. */
 typedef struct domain {
     modal_element_type type;
     const modal_element_kind *kind;
     double nodes[MODAL_ELEMENT_MOST_NODES][3];
     const double *x[MODAL_ELEMENT_MOST_NODES];
+    double point[3];
     double on_it2; /* m^2, squared distance of a point that is on the element */
     int n_faces;
     /* sides of the domain: origin + s u + t v, 0 <= s, t <= 1, or s + t <= 1 in a triangle */
@@ -206,9 +207,10 @@ static void domain_init(modal_element_type type, const double *const *x, const d
     d->type = type;
     d->kind = &modal_element_kinds[type];
     for (int a = 0; a < d->kind->n_nodes; a++) {
-        modal_subtract(x[a], point, d->nodes[a]);
+        modal_subtract(x[a], x[0], d->nodes[a]);
         d->x[a] = d->nodes[a];
     }
+    modal_subtract(point, x[0], d->point);
     d->on_it2 = ON_IT * ON_IT * diagonal2(d->kind->n_nodes, d->nodes);
     d->n_faces = modal_element_kinds[shape].n_faces;
     for (int f = 0; f < d->n_faces; f++) {
@@ -239,6 +241,7 @@ static int domain_straighten(const domain *from, domain *d)
         d->x[a] = d->nodes[a];
         for (int k = 0; k < 3; k++) d->nodes[a][k] = modal_dot(from->nodes[a], normals[k]) / det;
     }
+    for (int k = 0; k < 3; k++) d->point[k] = modal_dot(from->point, normals[k]) / det;
     d->on_it2 = ON_IT * ON_IT * diagonal2(d->kind->n_nodes, d->nodes);
     return 1;
 }
@@ -265,7 +268,8 @@ static void to_reference(modal_element_type type, const double at[3], double ref
 
 static void evaluate(const domain *d, place *p)
 {
-    double values[MODAL_ELEMENT_MOST_NODES], slopes[MODAL_ELEMENT_MOST_NODES][3], reference[3], rest[3] = {0, 0, 0};
+    double values[MODAL_ELEMENT_MOST_NODES], slopes[MODAL_ELEMENT_MOST_NODES][3], reference[3];
+    double rest[3] = {-d->point[0], -d->point[1], -d->point[2]};
     to_reference(d->type, p->at, reference);
     modal_element_shape(d->type, reference, values, slopes);
     for (int a = 0; a < d->kind->n_nodes; a++) {
@@ -425,7 +429,7 @@ void modal_element_weights(modal_element_type type, const double *const *x, cons
     }
     /* Twice: once more for what rounding left over. */
     for (int step = 0; step < 2; step++) {
-        double rest[3] = {0, 0, 0}, more[3];
+        double rest[3] = {d.point[0], d.point[1], d.point[2]}, more[3];
         for (int a = 0; a < n; a++)
             for (int k = 0; k < 3; k++) rest[k] -= weights[a] * d.nodes[a][k];
         solve(here, rest, more);

@@ -164,6 +164,7 @@ static void tree_search(const element_tree *tree, search *s)
     /* A box's distance is rounded, too: the margin keeps elements on the limit. */
     double prune = lowest ? s->limit * s->limit * (1 + 1e-9) : s->least;
     stack[depth++] = (visit){1, box_distance2(&boxes[1], s->point)};
+    if (!isfinite(stack[0].distance2)) return; /* nor are distances of elements */
     while (depth > 0) {
         visit here = stack[--depth];
         if (here.distance2 > prune) continue;

@@ -354,6 +354,7 @@ static void test_outside(void **state)
             for (int d = 0; d < 6; d++)
                 for (int k = 0; k < 3; k++) line[3 * d + k] = surface[k] + away[d] * out[k];
             assert_int_equal(modal_embed_points(&mesh, 6, line, &embedding, &summary, NULL), MODAL_OK);
+            check_linear(element_mesh_name(type), &mesh, 6, line, &embedding);
             for (int d = 0; d < 6; d++)
                 for (int64_t j = embedding.offsets[d]; j < embedding.offsets[d + 1]; j++) {
                     sizes[d] += fabs(embedding.weights[j]);
@@ -512,6 +513,32 @@ static void test_threads(void **state)
     free(points);
 }
 
+/* So far that squares overflow: refused, whichever of them overflows first. */
+static void test_too_far(void **state)
+{
+    (void)state;
+    for (int type = 0; type < MESH_KINDS; type++)
+        for (int n = 1; n < 3; n++) {
+            modal_volume_mesh mesh;
+            make(&mesh, type, n, bend, 0);
+            for (int power = 10; power <= 300; power += 5) {
+                const double point[3] = {pow(10, power), -pow(10, power), 0.1};
+                modal_embedding embedding;
+                modal_embed_summary summary;
+                const modal_status status = modal_embed_points(&mesh, 1, point, &embedding, &summary, NULL);
+                assert_int_equal(status, power <= 70 || status == MODAL_OK ? MODAL_OK : MODAL_ERROR_INPUT);
+                if (status != MODAL_OK) {
+                    assert_null(embedding.weights);
+                    continue;
+                }
+                assert_true(power <= 154 && summary.n_outside == 1);
+                for (int64_t j = 0; j < embedding.offsets[1]; j++) assert_true(isfinite(embedding.weights[j]));
+                modal_embedding_free(&embedding);
+            }
+            modal_volume_mesh_free(&mesh);
+        }
+}
+
 int main(void)
 {
     omp_set_num_threads(1); /* but for test_threads */
@@ -521,6 +548,7 @@ int main(void)
         cmocka_unit_test(test_outside),
         cmocka_unit_test(test_sliver),
         cmocka_unit_test(test_collapsed),
+        cmocka_unit_test(test_too_far),
         cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
