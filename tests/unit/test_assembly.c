@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -134,6 +135,51 @@ static void test_changed_while_read(void **state)
     assert_null(tiles);
     modal_basis_free(&other);
     modal_basis_free(&b);
+    assert_no_ids();
+}
+
+/* More parts than are kept open: each is opened again when it is read, and must be what it was. */
+static void test_opened_again(void **state)
+{
+    enum { PARTS = 40 };
+    (void)state;
+    modal_basis a = sample_basis(1), many = {.n_shapes = PARTS, .n_objects = a.n_objects, .objects = a.objects}, b;
+    modal_basis_tiles *tiles = NULL;
+    modal_error said = {0};
+    char name[32], path[160];
+    const int64_t tiles_of_one = modal_tile_count(a.shapes[1].n_vertices);
+    const size_t bytes = (size_t)(tiles_of_one * a.shapes[1].n_modes * 3 * MODAL_TILE) * sizeof(float);
+    float *to = malloc(bytes);
+    OK(modal_basis_hash(&a, err));
+    OK(modal_alloc_zero(&many.shapes, PARTS, sizeof *many.shapes, "shapes", err));
+    for (int32_t i = 0; i < PARTS; i++) {
+        modal_shape *s = &many.shapes[i];
+        snprintf(name, sizeof name, "many-%d.h5", i);
+        OK(modal_basis_write(sample_path(name), &a, err));
+        OK(modal_copy_text(&s->name, name, SIZE_MAX, err));
+        OK(modal_copy_text(&s->file, name, SIZE_MAX, err));
+        s->file_shape = 1;
+        memcpy(s->hash, a.shapes[1].hash, sizeof s->hash);
+    }
+    strcpy(path, sample_path("many.h5"));
+    OK(modal_basis_write_assembly(path, &many, err));
+    OK(modal_basis_read(path, MODAL_BASIS_SURFACE, &b, err));
+    OK(modal_basis_tiles_open(&tiles, path, &b, NULL, err));
+    for (int32_t i = PARTS - 1; i >= 0; i--) {
+        memset(to, 0xff, bytes);
+        OK(modal_basis_tiles_read(tiles, i, 0, tiles_of_one, to, err));
+        assert_memory_equal(to, a.shapes[1].modal_matrix, bytes);
+    }
+    OK(modal_basis_write(sample_path("many-39.h5"), &a, err)); /* the same bytes, but written since */
+    assert_int_equal(modal_basis_tiles_read(tiles, 39, 0, 1, to, &said), MODAL_ERROR_INPUT);
+    assert_non_null(strstr(said.message, "many-39.h5: changed while it was read"));
+    modal_basis_tiles_close(tiles);
+    many.objects = NULL;
+    many.n_objects = 0;
+    modal_basis_free(&many);
+    modal_basis_free(&a);
+    modal_basis_free(&b);
+    free(to);
     assert_no_ids();
 }
 
@@ -312,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_is_the_same),
         cmocka_unit_test(test_tiles),
         cmocka_unit_test(test_changed_while_read),
+        cmocka_unit_test(test_opened_again),
         cmocka_unit_test(test_image),
         cmocka_unit_test(test_found),
         cmocka_unit_test(test_budget),
