@@ -223,6 +223,8 @@ static modal_status mesh_surface(tool *t, const request *r, const modal_surface_
     order.n_shells = shells.n;
     order.outer = shells.outer;
     order.volume = shells.volume;
+    memcpy(order.low, summary->box_min, sizeof order.low);
+    memcpy(order.high, summary->box_max, sizeof order.high);
     MODAL_TRY(modalmesh_run(t, r->engine, &order, r->time_limit, mesh, seconds, err));
 done:
     modal_free(&patch);

@@ -26,11 +26,13 @@ typedef struct modalmesh_order {
     int32_t n_shells;
     const int32_t *outer;              /* [n_shells] the solid's outer shell that a cavity is in; itself if none */
     double volume;                     /* m^3 of the solids */
+    double low[3], high[3];            /* m, the surface's box */
     double metres;                     /* that the unit of the path has, its scale included; surfaces are in metres */
     const char *unit;                  /* Gmsh's name for that of the path: "MM" */
     double size;                       /* edge length wanted, m; 0: the library's choice */
     int64_t n_nodes;                   /* at most, 0: any number; modalmesh_run's affair */
     int order;                         /* 1 or 2 */
+    int tell;                          /* where modalmesh_expect writes what is to come; modalmesh_run's affair */
 } modalmesh_order;
 
 /* An engine is a module of that name beside the program (both libraries have classes of the same names,
@@ -44,8 +46,20 @@ modalmesh_engine modalmesh_gmsh, modalmesh_tetgen;
 /* The version that this program was built with, NULL: without. */
 const char *modalmesh_engine_version(const char *name);
 
+/* Before meshing, of the box in metres and the solids' volume in m^3 (0: not known): MODAL_ERROR_USAGE where the size is
+ * not within a thousandth of the longest side and that side; else tells the user how many elements to expect. */
+modal_status modalmesh_expect(const modalmesh_order *order, const double low[3], const double high[3], double volume,
+                              modal_error *err);
+
 /* The name of a patch's group. */
 void modalmesh_group_name(const modalmesh_order *order, int32_t patch, char name[256]);
+
+/* What modalmesh_expect writes: shorter than a pipe's atomic writes. */
+typedef struct modalmesh_expected {
+    char kind;       /* 'E' */
+    int is_box;      /* of the whole box: at most */
+    double cells;    /* cubes of the size's edge in it */
+} modalmesh_expected;
 
 struct tool;
 

@@ -236,7 +236,7 @@ static void prepare_heap(void)
     if (end > first) madvise(first, (size_t)(end - first), MADV_HUGEPAGE);
 }
 
-static _Noreturn void be_the_child(const char *name, const modalmesh_order *order, int log, int answer, int done)
+static _Noreturn void be_the_child(const char *name, modalmesh_order *order, int log, int answer, int done)
 {
     modalmesh_engine *engine = NULL;
     modal_volume_mesh mesh = {0};
@@ -254,6 +254,9 @@ static _Noreturn void be_the_child(const char *name, const modalmesh_order *orde
     prepare_heap();
     omp_set_num_threads(1); /* the parent's threads are not here */
     modal_status status = load_engine(name, &engine, &err);
+    order->tell = done;
+    if (status == MODAL_OK && order->surface)
+        status = modalmesh_expect(order, order->low, order->high, order->volume, &err);
     if (status == MODAL_OK) status = fit(engine, order, &mesh, &seconds, &err);
     if (status != MODAL_OK) {
         modal_volume_mesh_free(&mesh);
@@ -300,9 +303,20 @@ static void read_log(tool *t, child_log *log)
     log->end = -1;
 }
 
-/* Waits until the pipe has a byte, the answer is there, or its other end is closed, which the child's end
- * does; 0 when time is over. */
-static int wait_for_end(tool *t, int pipe_end, child_log *log, double seconds)
+/* What the library will make and take, as it did of boxes of 7,000 to 200,000 elements. */
+static void say_expected(tool *t, const char *name, const modalmesh_expected *expected)
+{
+    const int is_gmsh = strcmp(name, "gmsh") == 0;
+    const double elements = (is_gmsh ? 5 : 18) * expected->cells,
+                 mebibytes = is_gmsh ? 80 + 440e-6 * elements : 10 + 230e-6 * elements;
+    tool_note(t, "%s %.2g tetrahedra to come, in some %.2g MiB of memory", expected->is_box ? "at most" : "about", elements,
+              mebibytes);
+    json_object_set_new(t->report, "expected_elements", json_real(elements));
+}
+
+/* Waits until the child has answered, 2, or the pipe's other end is closed, which the child's end does, 1; 0 when time is
+ * over. Says what it tells before. */
+static int wait_for_end(tool *t, const char *name, int pipe_end, child_log *log, double seconds)
 {
     struct timespec start, now;
     clock_gettime(CLOCK_MONOTONIC, &start);
@@ -314,7 +328,12 @@ static int wait_for_end(tool *t, int pipe_end, child_log *log, double seconds)
         int got = poll(ends, 2, left < 1000 ? (int)ceil(1000 * left) : 1000000);
         if (got < 0 && errno != EINTR) return 1;
         if (got > 0 && ends[1].revents) read_log(t, log);
-        if (got > 0 && ends[0].revents) return 1;
+        if (got > 0 && ends[0].revents) {
+            modalmesh_expected told;
+            const ssize_t n = read(pipe_end, &told, sizeof told);
+            if (n != (ssize_t)sizeof told) return n == 1 ? 2 : 1;
+            say_expected(t, name, &told);
+        }
     }
 }
 
@@ -339,19 +358,20 @@ modal_status modalmesh_run(tool *t, const char *name, const modalmesh_order *ord
     if (child < 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be started, %s", name, strerror(errno));
     if (child == 0) {
         close(ends[0]);
-        be_the_child(name, order, log_ends[1], answer, ends[1]);
+        modalmesh_order own = *order;
+        be_the_child(name, &own, log_ends[1], answer, ends[1]);
     }
     close(ends[1]);
     ends[1] = -1;
     if (log_ends[1] >= 0) close(log_ends[1]);
     log_ends[1] = -1;
-    if (!wait_for_end(t, ends[0], &log, seconds)) {
+    const int ended = wait_for_end(t, name, ends[0], &log, seconds);
+    if (!ended) {
         kill(child, SIGKILL);
         waitpid(child, &result, 0);
         MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "%s: %s not finished after %g s", order->path, name, seconds);
     }
-    char byte;
-    int is_there = read(ends[0], &byte, 1) == 1;
+    const int is_there = ended == 2;
     while (!is_there && waitpid(child, &result, 0) < 0 && errno == EINTR) continue;
     if (WIFSIGNALED(result))
         MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: %s crashed, %s", order->path, name, strsignal(WTERMSIG(result)));

@@ -374,6 +374,30 @@ done:
     return status;
 }
 
+/* The box of the geometry, and where OpenCASCADE has the solids, their volume. */
+static modal_status expect(const modalmesh_order *order, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    double low[3] = {0}, high[3] = {0}, volume = 0;
+    int *entities = NULL, found = 0;
+    size_t n = 0;
+    GMSH("box", gmshModelGetBoundingBox(-1, -1, &low[0], &low[1], &low[2], &high[0], &high[1], &high[2], &code));
+    GMSH("volumes", gmshModelGetEntities(&entities, &n, 3, &code));
+    for (size_t i = 0; i < n / 2 && found == 0; i++) {
+        double mass = 0;
+        gmshModelOccGetMass(3, entities[2 * i + 1], &mass, &found);
+        volume = found == 0 ? volume + mass : 0; /* the volumes of a plain script are not OpenCASCADE's */
+    }
+    for (int k = 0; k < 3; k++) {
+        low[k] *= order->metres;
+        high[k] *= order->metres;
+    }
+    MODAL_TRY(modalmesh_expect(order, low, high, volume * order->metres * order->metres * order->metres, err));
+done:
+    gmshFree(entities);
+    return status;
+}
+
 /* ---- the engine ---- */
 
 modal_status modalmesh_gmsh(const modalmesh_order *order, modal_volume_mesh *mesh, double *seconds,
@@ -396,6 +420,7 @@ modal_status modalmesh_gmsh(const modalmesh_order *order, modal_volume_mesh *mes
         MODAL_TRY(order->size > 0 ? remesh_surface(order, err) : give_surface(order, err));
     } else {
         MODAL_TRY(open_geometry(order, err));
+        MODAL_TRY(expect(order, err));
     }
     GMSH("no mesh", gmshModelMeshGenerate(3, &code));
     if (order->order == 2) GMSH("second order", gmshModelMeshSetOrder(2, &code));

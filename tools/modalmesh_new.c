@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modalmesh: what engines need: an empty mesh to fill, names; part of the program and of each module. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "lib/base/memory.h"
 #include "tools/modalmesh.h"
@@ -27,6 +29,24 @@ modal_status modalmesh_new_mesh(modal_volume_mesh *mesh, int64_t n_nodes, int64_
     }
 done:
     return status;
+}
+
+modal_status modalmesh_expect(const modalmesh_order *order, const double low[3], const double high[3], double volume,
+                              modal_error *err)
+{
+    static const double finest = 1e-3, rounding = 1e-6; /* OpenCASCADE's boxes are larger by 1e-7 mm */
+    const double sides[3] = {high[0] - low[0], high[1] - low[1], high[2] - low[2]};
+    const double longest = fmax(sides[0], fmax(sides[1], sides[2]));
+    if (order->size == 0 || order->n_nodes > 0) return MODAL_OK; /* --nodes tries sizes of its own */
+    if (!(order->size >= finest * longest * (1 - rounding) && order->size <= longest * (1 + rounding)))
+        return modal_error_set(err, MODAL_ERROR_USAGE,
+                               "--size: must be in %.4g .. %.4g m, for a box of %.4g x %.4g x %.4g m, %g", finest * longest,
+                               longest, sides[0], sides[1], sides[2], order->size);
+    const double cells = (volume > 0 ? volume : sides[0] * sides[1] * sides[2]) / pow(order->size, 3);
+    const modalmesh_expected expected = {.kind = 'E', .cells = cells, .is_box = !(volume > 0)};
+    if (write(order->tell, &expected, sizeof expected) != (ssize_t)sizeof expected)
+        return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: the estimate cannot be told", order->path);
+    return MODAL_OK;
 }
 
 double modalmesh_seconds(void)

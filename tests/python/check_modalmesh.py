@@ -53,7 +53,7 @@ def mesh(source, *options, code=0, name="out.msh"):
     check(target.exists() == (code == 0), source, "output", target)
     check(not [p for p in FOLDER.iterdir() if p.name.startswith(".")], "something half-written is left")
     if code:
-        lines = [line for line in result.stderr.splitlines() if not re.search("warning|repair:|: box |its unit is", line)]
+        lines = [line for line in result.stderr.splitlines() if not re.search("warning|repair:|: box |its unit is|to come", line)]
         check(len(lines) == 1 and lines[0].startswith("modalmesh: "), lines)
         return lines[0]
     return json.loads((FOLDER / "report.json").read_text())
@@ -192,6 +192,12 @@ def check_broken_surfaces():
     coarse = mesh(FOLDER / "cube.off", "--engine", engine, "--size", "0.4")["mesh"]
     fine = mesh(FOLDER / "cube.off", "--engine", engine, "--size", "0.1")["mesh"]
     check(fine["nodes"] > 3 * coarse["nodes"], coarse["nodes"], fine["nodes"])
+    for size in ("1.01", "0.00099", "1e-300"):
+        check("--size: must be in 0.001 .. 1 m, for a box of 1 x 1 x 1 m" in mesh(FOLDER / "cube.off", "--size", size, code=2),
+              "size", size)
+    report = mesh(FOLDER / "cube.off", "--engine", engine, "--size", "0.1")
+    made = sum(report["mesh"]["elements"].values())
+    check(made / 2 < report["expected_elements"] < 2 * made, "estimate", made, report["expected_elements"])
     for order in (1, 2):
         budget = mesh(FOLDER / "cube.off", "--nodes", 3000, "--order", order)["mesh"]
         check(2000 <= budget["nodes"] <= 3000, "budget", budget["nodes"])
@@ -415,6 +421,13 @@ def check_geometry():
             check(abs(report["volume_m3"] / volume - 1) < tolerance, suffix, order, report["volume_m3"], volume)
             check(list(report["elements"]) == [["TET4", "TET10"][order - 1]], report["elements"])
             check(report["groups"] == 8, suffix, "groups", report["groups"])  # a volume, seven surfaces
+    for suffix in ("geo", "step"):
+        for size in (0.00009, 0.11):
+            message = mesh(FOLDER / f"part.{suffix}", "--size", size, *(("--scale", 1000) if suffix == "step" else ()), code=2)
+            check("--size: must be in 0.0001 .. 0.1 m, for a box of 0.1 x 0.02 x 0.01 m" in message, suffix, message)
+    report = mesh(FOLDER / "part.geo", "--size", "0.0015")
+    made = report["mesh"]["elements"]["TET4"]
+    check(made / 2 < report["expected_elements"] < 2 * made, "estimate", made, report["expected_elements"])
     budget = mesh(FOLDER / "part.step", "--scale", 1000, "--nodes", 4000)["mesh"]
     check(3000 <= budget["nodes"] <= 4000, "budget", budget["nodes"])
     source.write_text(GEOMETRY + 'Physical Volume("part") = {3}; Physical Surface("left") = {1};\n')
