@@ -29,6 +29,13 @@ if(TARGET modalpack)
                      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${part})
     set_tests_properties(cli.loads_${part} PROPERTIES LABELS cli TIMEOUT 300)
   endforeach()
+  foreach(part beam long same decay)
+    add_test(NAME cli.trust_${part}
+             COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_trust.py
+                     ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${part})
+    set_tests_properties(cli.trust_${part} PROPERTIES LABELS cli TIMEOUT 300)
+  endforeach()
+  set_tests_properties(cli.trust_long PROPERTIES LABELS "cli;long" TIMEOUT 1200)
   set_tests_properties(cli.loads_every PROPERTIES LABELS "cli;long" TIMEOUT 1200)
   add_test(NAME cli.modalsim_room
            COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_room.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})

@@ -9,6 +9,7 @@
 #include "formats/hdf5/trajectory_h5.h"
 #include "kernels/reduced_step/reduced_step.h"
 #include "lib/basis/basis.h"
+#include "lib/dynamics/judge.h"
 #include "lib/dynamics/scene.h"
 #include "lib/trajectory/trajectory.h"
 #include "tools/common/output.h"
@@ -76,7 +77,7 @@ typedef struct modalsim_pace {
 void modalsim_watch(tool *t, modalsim_pace *pace, const char *what, int64_t done, int64_t all);
 
 /* Numbers of an object in a checkpoint beside its coordinates: the members of modal_step_frame, and energies. */
-enum { MODALSIM_MEASURE_NUMBERS = 4,
+enum { MODALSIM_MEASURE_NUMBERS = 4 + MODAL_JUDGED_NUMBERS,
        MODALSIM_STATE_NUMBERS = (int)(sizeof(modal_step_frame) / sizeof(double)) + MODALSIM_MEASURE_NUMBERS };
 
 /* A trajectory that is written while it is made. */

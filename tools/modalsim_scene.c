@@ -8,6 +8,7 @@
 #include "formats/json/scene.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
+#include "lib/dynamics/judge.h"
 #include "lib/dynamics/linear.h"
 #include "lib/dynamics/simulate.h"
 #include "tools/common/commit.h"
@@ -80,13 +81,14 @@ static modal_status write_checkpoint(scene_run *s, const modal_scene_state *stat
     memcpy(s->numbers, state->frames, (size_t)n * sizeof *state->frames);
     for (int64_t i = 0; i < n; i++) {
         const modal_step_measure *m = &state->measures[i];
-        const double values[MEASURE_NUMBERS] = {m->dissipated_power, m->external_power, m->dissipated,
-                                                m->external};
+        const modal_judged *j = &state->judged[i];
+        const double values[MEASURE_NUMBERS] = {m->dissipated_power, m->external_power, m->dissipated, m->external, j->initial,
+                                                j->work, j->moved, j->off, j->level, j->quiet, j->keeps};
         memcpy(measures + i * MEASURE_NUMBERS, values, sizeof values);
     }
     modal_checkpoint file = {.back_end = s->device.name, .n_frames = state->next_frame,
                              .most_frames = n_frames,
-                             .state_counts = {c, c, c, n * FRAME_NUMBERS, n * MEASURE_NUMBERS},
+                             .state_counts = {c, c, 2 * c + 6 * n, n * FRAME_NUMBERS, n * MEASURE_NUMBERS},
                              .state = {state->q, state->v, state->a, s->numbers, measures},
                              .n_coordinates = c, .n_objects = s->frames ? n : 0};
     strcpy(file.basis_hash, s->basis.hash);
@@ -102,7 +104,7 @@ static modal_status read_restart(scene_run *s, modal_simulation *run, modal_erro
     modal_checkpoint file = {0};
     const char *path = s->r->restart_path;
     const int64_t n = s->basis.n_objects, c = modal_basis_mode_offsets(&s->basis, NULL);
-    const int64_t counts[MODAL_CHECKPOINT_STATE] = {c, c, c, n * FRAME_NUMBERS, n * MEASURE_NUMBERS};
+    const int64_t counts[MODAL_CHECKPOINT_STATE] = {c, c, 2 * c + 6 * n, n * FRAME_NUMBERS, n * MEASURE_NUMBERS};
     if (!path) goto done;
     MODAL_TRY(modal_checkpoint_read(path, &file, err));
     if (strcmp(file.basis_hash, s->basis.hash) != 0)
@@ -112,6 +114,8 @@ static modal_status read_restart(scene_run *s, modal_simulation *run, modal_erro
     if (!file.back_end || strcmp(file.back_end, s->device.name) != 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: made on another back end (--backend), %s", path,
                    file.back_end ? file.back_end : "");
+    if (file.state_counts[2] == c && file.state_counts[4] == n * (MEASURE_NUMBERS - MODAL_JUDGED_NUMBERS))
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: modal_version: unsupported version 2.0, this program goes on from 2.1", path);
     int fits = file.most_frames == run->n_frames && file.n_coordinates == c &&
                file.n_objects == (s->frames ? n : 0);
     for (int i = 0; i < MODAL_CHECKPOINT_STATE; i++) fits &= file.state_counts[i] == counts[i];
@@ -120,12 +124,13 @@ static modal_status read_restart(scene_run *s, modal_simulation *run, modal_erro
     state->next_frame = file.n_frames;
     memcpy(state->q, file.state[0], (size_t)c * sizeof(double));
     memcpy(state->v, file.state[1], (size_t)c * sizeof(double));
-    memcpy(state->a, file.state[2], (size_t)c * sizeof(double));
+    memcpy(state->a, file.state[2], (size_t)(2 * c + 6 * n) * sizeof(double)); /* and lag */
     memcpy(state->frames, file.state[3], (size_t)n * sizeof *state->frames);
     for (int64_t i = 0; i < n; i++) {
         const double *m = file.state[4] + i * MEASURE_NUMBERS;
         state->measures[i] = (modal_step_measure){.dissipated_power = m[0], .external_power = m[1],
                                                   .dissipated = m[2], .external = m[3]};
+        state->judged[i] = (modal_judged){m[4], m[5], m[6], m[7], m[8], m[9], m[10]};
     }
     MODAL_TRY(modal_checkpoint_rows(path, &file, s->scene.fps, s->writer.out, err));
     tool_note(s->t, "%s: goes on after frame %lld", path, (long long)file.n_frames - 1);
@@ -223,14 +228,26 @@ static modal_status open_back_end(scene_run *s, int threads, modal_error *err)
     return MODAL_OK;
 }
 
-static void report_run(scene_run *s, const modal_simulation *run)
+static void report_run(scene_run *s, const modal_simulation *run, modal_status ran)
 {
     json_object_set_new(s->t->report, "steps", json_integer(run->steps));
     json_object_set_new(s->t->report, "newton_iterations", json_integer(run->iterations));
     json_object_set_new(s->t->report, "halved_steps", json_integer(run->halvings));
+    if (run->balance >= 0) {
+        json_object_set_new(s->t->report, "judged_shorter", json_integer(run->shortened));
+        json_object_set_new(s->t->report, "judged_energy_kept", json_integer(run->kept));
+        json_object_set_new(s->t->report, "energy_balance", json_real(run->balance));
+    }
     if (run->steps > 0)
         json_object_set_new(s->t->report, "milliseconds_a_step",
                             json_real(1e3 * run->seconds_stepping / (double)run->steps));
+    if (ran == MODAL_OK && run->balance >= 0) {
+        char done[128] = "";
+        if (run->shortened + run->kept > 0)
+            snprintf(done, sizeof done, "; steps were made shorter %lld times, %lld objects are kept at their energy",
+                     (long long)run->shortened, (long long)run->kept);
+        tool_note(s->t, "energies balance within %.2g %% of the work done%s", 100 * run->balance, done);
+    }
     tool_detail(s->t, "%lld steps, %lld iterations, %lld halvings, %.3g ms a step", (long long)run->steps,
                 (long long)run->iterations, (long long)run->halvings,
                 run->steps > 0 ? 1e3 * run->seconds_stepping / (double)run->steps : 0.0);
@@ -277,7 +294,7 @@ modal_status modalsim_scene(tool *t, const request *r, tool_output *output, moda
     double start = s.pace.started = tool_seconds();
     ran = modal_scene_simulate(&run, err);
     tool_stage(t, "simulate", tool_seconds() - start, -1);
-    report_run(&s, &run);
+    report_run(&s, &run, ran);
     if (ran != MODAL_OK && !s.write_failed) modal_error_context(err, "%s", r->scene_path);
     if (ran != MODAL_OK && !(r->keep_partial && modal_trajectory_out_count(s.writer.out) > 0 &&
                              (ran == MODAL_ERROR_NOT_CONVERGED || ran == MODAL_ERROR_INTERRUPTED))) {

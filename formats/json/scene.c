@@ -296,7 +296,7 @@ static modal_status read_root(modal_scene_reader *r, const modal_json_place *roo
     const char *text = NULL;
     if (json_is_object(root->value) && modal_json_member(root, "response", &member))
         return read_response_root(r, root, &member);
-    MODAL_TRY(modal_json_object(root, "duration fps step model integrator newton damping gravity wind static "
+    MODAL_TRY(modal_json_object(root, "duration fps step model integrator spectral_radius tolerance newton damping gravity wind static "
                                       "objects forces impulses base_accelerations"));
     MODAL_TRY(modal_json_required(root, "duration", &member));
     MODAL_TRY(modal_json_number(&member, 0, 1e9, "s", &scene->duration));
@@ -306,14 +306,23 @@ static modal_status read_root(modal_scene_reader *r, const modal_json_place *roo
     if (modal_json_member(root, "model", &member)) MODAL_TRY(read_model(&member, &scene->stvk));
     if (modal_json_member(root, "integrator", &member)) {
         MODAL_TRY(modal_json_text(&member, &text));
-        scene->integrator = strcmp(text, "newmark") == 0  ? MODAL_SCENE_NEWMARK
-                            : strcmp(text, "energy") == 0 ? MODAL_SCENE_ENERGY
-                                                          : MODAL_SCENE_AUTO;
+        scene->integrator = strcmp(text, "generalized-alpha") == 0 ? MODAL_SCENE_ALPHA
+                            : strcmp(text, "newmark") == 0         ? MODAL_SCENE_NEWMARK
+                            : strcmp(text, "energy") == 0          ? MODAL_SCENE_ENERGY
+                                                                   : MODAL_SCENE_AUTO;
         if (scene->integrator == MODAL_SCENE_AUTO && strcmp(text, "auto") != 0) {
-            status = modal_json_wrong(&member, "none of \"auto\", \"newmark\", \"energy\"");
+            status = modal_json_wrong(&member, "none of \"auto\", \"generalized-alpha\", \"newmark\", \"energy\"");
             goto done;
         }
     }
+    if (modal_json_member(root, "spectral_radius", &member)) {
+        MODAL_TRY(modal_json_number(&member, 0, 1, "1", &scene->spectral_radius));
+        if (scene->integrator == MODAL_SCENE_NEWMARK || scene->integrator == MODAL_SCENE_ENERGY) {
+            status = modal_json_wrong(&member, "of generalized-alpha, and \"integrator\" is another one");
+            goto done;
+        }
+    }
+    MODAL_TRY(modal_json_optional_number(root, "tolerance", 1e-9, 1e300, "1", &scene->balance));
     if (modal_json_member(root, "newton", &member)) MODAL_TRY(read_newton(&member, scene));
     if (modal_json_member(root, "damping", &member))
         MODAL_TRY(read_damping(&member, &scene->alpha, &scene->beta, &scene->ratio));
@@ -334,7 +343,7 @@ modal_status modal_scene_parse(const char *text, size_t length, const char *path
     modal_scene_reader r = {.source = {path, NULL, err}, .scene = scene};
     json_t *json = NULL;
     char *copy = NULL;
-    *scene = (modal_scene){.tolerance = 1e-8, .most_iterations = 20, .most_halvings = 8};
+    *scene = (modal_scene){.spectral_radius = 0.9, .balance = 0.05, .tolerance = 1e-8, .most_iterations = 20, .most_halvings = 8};
     MODAL_TRY(modal_json_parse(&r.source, text, length, &copy, &json));
     const modal_json_place root = {&r.source, json, ""};
     MODAL_TRY(read_root(&r, &root));

@@ -66,6 +66,13 @@ RS_FN void rs_external_powers(const modal_step_task *t, int32_t index, const dou
     }
 }
 
+/* int rho |x|^2 of the undeformed body, kg m^2. */
+RS_FN double rs_reach(const modal_step_task *t, int32_t shape)
+{
+    const double *second = t->shapes[shape].second;
+    return RS_GET(second[0]) + RS_GET(second[4]) + RS_GET(second[8]);
+}
+
 RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
 {
     RS_OBJECT(o, t, index);
@@ -75,35 +82,59 @@ RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
     const rs_scratch s = rs_scratch_of(t, memory);
     const double *q = t->next_q + first, *v = t->next_v + first;
     const int average = t->rule == MODAL_STEP_ENERGY;
-    if (average) {
-        RS_EACH(k, r)
-        {
-            s.middle[k] = 0.5 * (t->q[first + k] + q[k]);
-            s.middle[r + k] = 0.5 * (t->v[first + k] + v[k]);
-        }
-        q = s.middle;
-        v = s.middle + r;
-        RS_SYNC();
+    const double *masses = t->tables + RS_GET(t->shapes[o->shape].masses);
+    RS_EACH(k, r)
+    {
+        const double jump = t->next_a[first + k] - t->a[first + k];
+        if (average) s.middle[k] = 0.5 * (t->q[first + k] + q[k]);
+        s.middle[r + k] = 0.5 * (t->v[first + k] + v[k]);
+        s.force[k] = masses[k] * jump * jump;
     }
-    RS_EACH(k, r) { s.terms[k] = v[k] * rs_packed_row(t->tables + o->damping, r, k, v); }
+    RS_SYNC();
+    const double *mean = s.middle + r; /* by which damping takes as much as the rules' own balances say */
+    if (average) {
+        q = s.middle;
+        v = mean;
+    }
+    RS_EACH(k, r) { s.terms[k] = mean[k] * rs_packed_row(t->tables + o->damping, r, k, mean); }
     rs_external_powers(t, index, q, v, &t->next_frames[index], s.sums);
     RS_SYNC();
     if (RS_LANE == 0) {
         modal_step_measure *m = &t->measures[index];
-        double lost = 0, gained = 0;
+        double lost = 0, gained = 0, jumps = 0;
         for (int part = 0; part < RS_POWERS; part++) gained += s.sums[part];
         for (int32_t k = 0; k < r; k++) lost += s.terms[k];
+        for (int32_t k = 0; k < r; k++) jumps += s.force[k];
         if (t->rule != MODAL_STEP_STATIC) {
-            m->dissipated += average ? t->h * lost : 0.5 * t->h * (lost + m->dissipated_power);
+            m->dissipated += t->h * lost;
             m->external += average ? t->h * gained : 0.5 * t->h * (gained + m->external_power);
         }
         m->dissipated_power = lost;
         m->external_power = gained;
+        if (o->motion == MODAL_STEP_FREE) {
+            RS_SHAPE(shape, t, o->shape);
+            const modal_step_frame *from = &t->frames[index], *to = &t->next_frames[index];
+            const double reach = rs_reach(t, o->shape);
+            const rs_lag next = rs_lag_of(t);
+            double *lag = t->root_lag + 6 * (int64_t)index;
+            for (int i = 0; i < 3; i++) {
+                const double push = to->acceleration[i] - from->acceleration[i], rate = to->spin_rate[i] - from->spin_rate[i];
+                jumps += shape->mass * push * push + reach * rate * rate;
+                lag[i] = next.slope * push + next.keep * lag[i];
+                lag[3 + i] = next.slope * rate + next.keep * lag[3 + i];
+            }
+        }
         t->frames[index] = t->next_frames[index];
+        if (t->rule != MODAL_STEP_STATIC) {
+            const double error = t->h * t->h * t->h * t->h / 144 * jumps;
+            if (!(m->error_since > error)) m->error_since = error;
+        }
     }
     RS_SYNC();
+    const rs_lag next = rs_lag_of(t);
     RS_EACH(k, r)
     {
+        t->lag[first + k] = next.slope * (t->next_a[first + k] - t->a[first + k]) + next.keep * t->lag[first + k];
         t->q[first + k] = t->next_q[first + k];
         t->v[first + k] = t->next_v[first + k];
         t->a[first + k] = t->rule == MODAL_STEP_STATIC ? 0 : t->next_a[first + k];
@@ -141,7 +172,8 @@ RS_FN void rs_measure(const modal_step_task *t, int32_t index, double *memory)
     rs_moments(t, shape, q, v, &s);
     if (RS_LANE == 0) {
         const double *rest = t->tables + shape->inertia;
-        double elastic = 0, kinetic = 0, u[3], x[3], first[3], flow[3] = {0}, swirl[3] = {0};
+        double elastic = 0, kinetic = 0, moved = o->motion == MODAL_STEP_FREE ? rs_reach(t, o->shape) : 0;
+        double u[3], x[3], first[3], flow[3] = {0}, swirl[3] = {0};
         double second[9], body[9];
         for (int i = 0; i < 3; i++) first[i] = RS_GET(t->shapes[o->shape].first[i]);
         for (int i = 0; i < 9; i++) second[i] = RS_GET(t->shapes[o->shape].second[i]);
@@ -149,6 +181,7 @@ RS_FN void rs_measure(const modal_step_task *t, int32_t index, double *memory)
             const double *z = s.moments + 9 * k;
             elastic += s.terms[k];
             kinetic += 0.5 * masses[k] * v[k] * v[k];
+            moved += masses[k] * q[k] * q[k];
             for (int i = 0; i < 3; i++) {
                 first[i] += q[k] * lift[3 * k + i];
                 flow[i] += v[k] * lift[3 * k + i];
@@ -169,8 +202,12 @@ RS_FN void rs_measure(const modal_step_task *t, int32_t index, double *memory)
         kinetic += rs_dot(u, x);
         rs_apply(body, f->spin, x);
         kinetic += 0.5 * rs_dot(f->spin, x);
-        t->measures[index].kinetic = kinetic;
-        t->measures[index].elastic = elastic;
+        modal_step_measure *m = &t->measures[index];
+        m->kinetic = kinetic;
+        m->elastic = elastic;
+        m->moved = moved;
+        m->error = m->error_since;
+        m->error_since = 0;
     }
     RS_SYNC();
 }

@@ -24,6 +24,7 @@ RS_FN void rs_descend(const modal_step_task *t, const rs_work *w, int first, int
     if (!rs_takes_part(t, o)) return;
     const int32_t most = (int32_t)modal_step_padded(t->most_modes), inside = o->parent >= begin;
     double *above = memory + 48, *twists = above + 3 * most, *changes = twists + 16; /* [3, most], [2, 8], [2, most] */
+    const rs_rule rule = rs_rule_of(t);
     int32_t chain[RS_BAND], turn = 0;
     rs_chain(t, w->index, begin, chain);
     if (RS_LANE == 0) w->own.scale[4] = 0;
@@ -60,7 +61,7 @@ RS_FN void rs_descend(const modal_step_task *t, const rs_work *w, int first, int
             double q = 0, v = 0, a = 0;
             if (inside) {
                 a = pw.last[k] + (first ? 0 : change[k]);
-                rs_place(t, pw.q_0[k], pw.v_0[k], pw.a_0[k], a, &q, &v);
+                rs_place(&rule, pw.base_q[k], pw.base_v[k], a, &q, &v);
             } else {
                 q = pw.q[k];
                 v = pw.v[k];
@@ -83,7 +84,7 @@ RS_FN void rs_descend(const modal_step_task *t, const rs_work *w, int first, int
     {
         const double a = w->last[k] + (first ? 0 : w->change[k]);
         w->a[k] = a;
-        rs_place(t, w->q_0[k], w->v_0[k], w->a_0[k], a, &w->q[k], &w->v[k]);
+        rs_place(&rule, w->base_q[k], w->base_v[k], a, &w->q[k], &w->v[k]);
     }
     if (RS_LANE == 0) rs_move_root(t, w);
     if (o->motion == MODAL_STEP_ATTACHED)

@@ -226,7 +226,7 @@ RS_FN void rs_move_root(const modal_step_task *t, const rs_work *w)
         f->acceleration[i] += world[i];
         f->spin_rate[i] += w->twist[3 + i];
     }
-    rs_place_free_frame(t, &t->frames[w->index], f);
+    rs_place_free_frame(t, &t->frames[w->index], t->root_lag + 6 * (int64_t)w->index, f);
 }
 #endif
 
@@ -243,8 +243,8 @@ RS_FN void rs_descend(const modal_step_task *t, const rs_work *w, int first, rea
         rs_correct_modes(w, w->twist, w->change);
         for (int32_t k = 0; k < o->n_modes; k++) w->a[k] += w->change[k];
     }
-    for (int32_t k = 0; k < o->n_modes; k++)
-        rs_place(t, w->q_0[k], w->v_0[k], w->a_0[k], w->a[k], &w->q[k], &w->v[k]);
+    const rs_rule rule = rs_rule_of(t);
+    for (int32_t k = 0; k < o->n_modes; k++) rs_place(&rule, w->base_q[k], w->base_v[k], w->a[k], &w->q[k], &w->v[k]);
 #if RS_PACK == 1
     rs_move_root(t, w);
 #endif

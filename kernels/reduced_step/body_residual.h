@@ -446,8 +446,8 @@ RS_FN void rs_evaluate(const modal_step_task *t, const rs_work *w, real *memory)
     if (average) {
         RS_EACH(k, r)
         {
-            s.middle[k] = 0.5 * (w->q_0[k] + q[k]);
-            s.middle[r + k] = 0.5 * (w->v_0[k] + v[k]);
+            s.middle[k] = 0.5 * (t->q[o->coordinates + k] + q[k]);
+            s.middle[r + k] = 0.5 * (t->v[o->coordinates + k] + v[k]);
         }
         RS_SYNC();
         rs_stiffness(t, shape, s.middle, &s, fresh ? s.dense : NULL, s.force_2);
@@ -513,17 +513,17 @@ RS_FN void rs_evaluate(const modal_step_task *t, const rs_work *w, real *memory)
 /* Constant speeds: what is not linear depends on places and speeds, which then are the last ones, carried on. Modes
  * that are stiff for the step (h omega > 6 and the like) would be thrown far past where their forces hold: they get
  * the acceleration that they would have if they were linear, alone, and under constant loads. */
-RS_FN double rs_guess(const modal_step_task *t, const modal_step_object *o, int32_t k)
+RS_FN double rs_guess(const modal_step_task *t, const modal_step_object *o, const modal_step_shape *shape, int32_t k,
+                      const rs_rule *rule, const rs_alpha *weights, double gain_q, double gain_v)
 {
-    RS_SHAPE(shape, t, o->shape);
     const int64_t at = modal_step_pair(o->n_modes, k, k);
     const double h = t->h, mass = RS_GET(t->tables[shape->masses + k]);
     const double stiffness = RS_GET(t->tables[shape->stiffness + at]), damping = RS_GET(t->tables[o->damping + at]);
     const double a = t->a[o->coordinates + k], v = t->v[o->coordinates + k];
-    const double whole = mass + 0.5 * h * damping + 0.25 * h * h * stiffness;
+    const double whole = mass + rule->jv * damping + rule->jq * stiffness;
     if (t->rule == MODAL_STEP_ENERGY) return whole > 10 * mass ? (mass * a - 0.5 * h * stiffness * v) / whole : 0;
-    if (!(whole > 10 * mass)) return -a;
-    return (mass * a - 0.5 * h * damping * a - stiffness * (h * v + 0.25 * h * h * a)) / whole;
+    if (!(whole > 10 * mass)) return -gain_v / (weights->gamma * weights->part);
+    return (mass * a - h * damping * gain_v - stiffness * (h * v + h * h * gain_q)) / whole;
 }
 
 RS_FN void rs_predict(const modal_step_task *t, int32_t index, double *memory)
@@ -532,9 +532,20 @@ RS_FN void rs_predict(const modal_step_task *t, int32_t index, double *memory)
     if (!rs_takes_part(t, o)) return;
     const int64_t first = o->coordinates;
     const rs_work w = rs_work_by(t, o, index);
+    RS_SHAPE(shape, t, o->shape);
+    const rs_rule rule = rs_rule_of(t);
+    const rs_alpha weights = rs_alpha_of(t);
+    const int still = t->rule == MODAL_STEP_STATIC, mean = t->rule == MODAL_STEP_ENERGY;
+    const double h = t->h;
+    double *base = rs_base_of(t, o);
+    const int64_t wide = modal_step_padded(o->n_modes);
     RS_EACH(k, o->n_modes)
     {
-        const double a = t->rule == MODAL_STEP_STATIC ? 0 : rs_guess(t, o, k);
+        const double lag = t->rule == MODAL_STEP_ALPHA ? t->lag[first + k] : 0, a_0 = t->a[first + k];
+        const double gain_q = rs_gain_q(&weights, a_0, lag, h), gain_v = rs_gain_v(&weights, a_0, lag, h);
+        const double a = still ? 0 : rs_guess(t, o, shape, k, &rule, &weights, gain_q, gain_v);
+        base[k] = t->q[first + k] + (still ? 0 : h * t->v[first + k] + (mean ? 0 : h * h * gain_q));
+        base[wide + k] = still ? 0 : t->v[first + k] + (mean ? 0 : h * gain_v);
         w.a[k] = a;
 #if !RS_WIDE
         w.last[k] = a;
@@ -580,7 +591,6 @@ RS_FN void rs_predict(const modal_step_task *t, int32_t index, double *memory)
     if (t->rule != MODAL_STEP_ENERGY) return;
     /* f at the start, which the average vector field needs */
     const rs_scratch scratch = rs_scratch_of(t, memory);
-    RS_SHAPE(shape, t, o->shape);
     rs_stiffness(t, shape, t->q + first, &scratch, NULL, w.force);
 }
 #endif

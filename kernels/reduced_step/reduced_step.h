@@ -14,7 +14,7 @@
  *
  * Bodies form trees. A root's frame stands still, is driven, or is free; an attached body's frame
  * follows the best-fit rotation and the mean of its parent's deformed interface, a function of the
- * parent's q. Newmark's rule (beta 1/4, gamma 1/2) is solved by Newton's method with the coupling
+ * parent's q. Newmark's rule (beta 1/4, gamma 1/2) or generalized-alpha is solved by Newton's method with the coupling
  * through the tree solved exactly at every iteration: leaves to roots, each body is condensed to the
  * 6 x 6 inertia that its parent feels, then the corrections go back from the roots to the leaves.
  * The Jacobian leaves out how velocities and the directions of frames change within the step (terms
@@ -25,10 +25,18 @@
  * discrete energy exactly: centrifugal forces are the gradient of a quadratic function of q, whose mean over a straight
  * way is its value in the middle, and Coriolis forces do no work on the mean velocity, as the exact ones do none.
  *
+ * Generalized-alpha is taken in the form that keeps the equations of motion at the ends of steps: they give the true
+ * acceleration q'', and the rule carries another one, a, by (1 - alpha_m) a_1 + alpha_m a_0 = (1 - alpha_f) q''_1 +
+ * alpha_f q''_0. For linear equations that is the rule of Chung and Hulbert. (a - q'') / h, the lag, is what is kept, so
+ * that the length of steps may change.
+ *
  * Sources: J. Barbic, D. L. James, Real-Time Subspace Integration for St. Venant-Kirchhoff Deformable
  * Models, 2005 (cubic forces); J. Barbic, Y. Zhao, Real-time Large-deformation Substructuring, 2011
  * (trees of reduced bodies on best-fit frames); A. A. Shabana, Dynamics of Multibody Systems (floating
- * frames, inertia shape integrals); R. Featherstone, The Calculation of Robot Dynamics using
+ * frames, inertia shape integrals); J. Chung, G. M. Hulbert, A Time Integration Algorithm for Structural Dynamics with
+ * Improved Numerical Dissipation: The Generalized-alpha Method, 1993; M. Arnold, O. Bruels, Convergence of the
+ * Generalized-alpha Scheme for Constrained Mechanical Systems, 2007 (its form), and O. Bruels, A. Cardona, On the Use of
+ * Lie Group Time Integrators in Multibody Dynamics, 2010 (rotations); R. Featherstone, The Calculation of Robot Dynamics using
  * Articulated-Body Inertias, 1983 (the elimination); N. M. Newmark, A Method of Computation for
  * Structural Dynamics, 1959; G. R. W. Quispel, D. I. McLaren, A new class of energy-preserving
  * numerical integration methods, 2008 (average vector field; for a cubic force Simpson's rule is
@@ -127,6 +135,7 @@ typedef struct modal_step_air {
 
 typedef enum modal_step_rule {
     MODAL_STEP_NEWMARK,
+    MODAL_STEP_ALPHA,  /* generalized-alpha with the spectral radius `radius` at infinity */
     MODAL_STEP_ENERGY, /* average vector field; fixed or driven roots without children. `a` is then the mean
                           over the step, forces and driven frames are those of its middle: what the caller
                           gives, and what it finds in `frames`, where it puts those of the end */
@@ -144,9 +153,13 @@ typedef enum modal_step_status {
 
 typedef struct modal_step_measure {
     double kinetic, elastic;                   /* J, at the last accepted state */
-    double dissipated_power, external_power;   /* W, at it; over the step for MODAL_STEP_ENERGY */
+    double dissipated_power, external_power;   /* W, over the last step; at its end, over it for MODAL_STEP_ENERGY */
     double dissipated, external;               /* J, integrated over the accepted steps */
     double residual;                           /* of the last iteration, relative */
+    /* squares in the norm of the mass, kg m^2: of q (a free root: and of its body's reach), at the last accepted state;
+     * of a step's own error (h^2 / 12 times the change of the true acceleration), the largest of the steps up to the
+     * last measuring, and since then */
+    double moved, error, error_since;
     int32_t iterations, status;
 } modal_step_measure;
 
@@ -166,6 +179,8 @@ typedef struct modal_step_task {
     /* state: at the start of the step, and the trial at its end */
     double *q, *v, *a;           /* [coordinates] */
     double *next_q, *next_v, *next_a;
+    double *lag, *root_lag;      /* [coordinates], [n_trees, 6] of free roots' frames (MODAL_STEP_ALPHA): the acceleration
+                                    that the rule carries less the true one, over h, m/s^3 and alike; 0 at first */
     modal_step_frame *frames, *next_frames; /* [n_objects]; driven roots: next set by the caller */
     double *point_force;         /* [n_points, 3] N, world axes, at the end of the step */
     double *point_air;           /* [n_points, 3] m/s, written by the step */
@@ -179,7 +194,8 @@ typedef struct modal_step_task {
     int32_t *h_status;           /* its copy */
     /* the step */
     modal_step_rule rule;
-    double time, h;              /* start, length; h = 0 with Newmark: only a becomes that of q, v */
+    double radius;               /* of MODAL_STEP_ALPHA, in [0, 1] */
+    double time, h;              /* start, length; h = 0 with Newmark: only a becomes that of q, v, and lags 0 */
     double gravity[3];
     double tolerance;            /* residual / largest term, in every coordinate of every object */
     int32_t most_iterations;

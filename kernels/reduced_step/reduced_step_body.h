@@ -110,7 +110,7 @@ typedef struct rs_frame { /* modal_step_frame's members */
 typedef struct rs_work {
     const modal_step_object *object; /* the first of the pack */
     int32_t index, count;            /* its index, and the objects of the pack */
-    const real *q_0, *v_0, *a_0;     /* [r] at the start of the step */
+    const real *base_q, *base_v;     /* [r] q and v at the end of the step but for a's part (rs_place) */
     real *q, *v, *a;                 /* [r] the trial */
     rs_frame *frame;                 /* and its frame */
     const real *anchor, *offset, *turn; /* of attached ones (modal_step_object) */
@@ -151,6 +151,14 @@ RS_FN rs_equations rs_equations_of(real *memory, int64_t r)
     return e;
 }
 
+/* Where an object's base_q is, behind all else of its work; base_v is behind it. */
+RS_FN double *rs_base_of(const modal_step_task *t, const modal_step_object *o)
+{
+    const int64_t r = o->n_modes, wide = modal_step_padded(r);
+    return t->work + o->work + rs_equations_size(r) + 8 * r + r * wide + 4 * wide + 12 * modal_step_padded(o->parent_modes) +
+           56;
+}
+
 /* Where an object's change is; force and twist are behind it. */
 RS_FN double *rs_change_of(const modal_step_task *t, const modal_step_object *o)
 {
@@ -166,9 +174,8 @@ RS_FN rs_work rs_work_by(const modal_step_task *t, const modal_step_object *o, i
     w.object = &t->objects[index];
     w.index = index;
     w.count = 1;
-    w.q_0 = t->q + o->coordinates;
-    w.v_0 = t->v + o->coordinates;
-    w.a_0 = t->a + o->coordinates;
+    w.base_q = rs_base_of(t, o);
+    w.base_v = w.base_q + wide;
     w.q = t->next_q + o->coordinates;
     w.v = t->next_v + o->coordinates;
     w.a = t->next_a + o->coordinates;
@@ -209,15 +216,54 @@ RS_FN rs_work rs_work_of(const modal_step_task *t, int32_t index) { return rs_wo
 
 /* The rule's q = base + cq a and v = base + cv a, and their part in the Jacobian. */
 typedef struct rs_rule {
-    double h, cq, cv, inertia, jq, jv;
+    double cq, cv, inertia, jq, jv;
 } rs_rule;
+
+/* Generalized-alpha by its spectral radius at infinity; Newmark's rule is that of radius 1, whose lag is 0. Of the two
+ * accelerations of a step, first that of its start and part a + rest that of its end,
+ *   q = q_0 + h v_0 + h^2 ((1/2 - beta) first + beta (part a + rest)), v = v_0 + h ((1 - gamma) first + gamma (part a + rest)) */
+typedef struct rs_alpha {
+    double radius, part, beta, gamma;
+} rs_alpha;
+
+/* The lag after a step from a_0 to a: slope (a - a_0) + keep lag. */
+typedef struct rs_lag {
+    double slope, keep;
+} rs_lag;
+
+RS_FN rs_alpha rs_alpha_of(const modal_step_task *t)
+{
+    const double radius = t->rule == MODAL_STEP_ALPHA ? t->radius : 1, one = 1 / (1 + radius);
+    return (rs_alpha){radius, 1 / (2 - radius), one * one, 0.5 + (1 - radius) * one};
+}
+RS_FN double rs_alpha_rest(const rs_alpha *w, double a_0, double lag, double h)
+{
+    return w->part * ((1 - w->radius) * a_0 - (2 * w->radius - 1) * h * lag);
+}
+/* What the start of the step gives to v / h and q / h^2. */
+RS_FN double rs_gain_v(const rs_alpha *w, double a_0, double lag, double h)
+{
+    return (1 - w->gamma) * (a_0 + h * lag) + w->gamma * rs_alpha_rest(w, a_0, lag, h);
+}
+RS_FN double rs_gain_q(const rs_alpha *w, double a_0, double lag, double h)
+{
+    return (0.5 - w->beta) * (a_0 + h * lag) + w->beta * rs_alpha_rest(w, a_0, lag, h);
+}
+RS_FN rs_lag rs_lag_of(const modal_step_task *t)
+{
+    if (t->rule != MODAL_STEP_ALPHA || t->h == 0) return (rs_lag){0, 0};
+    const rs_alpha w = rs_alpha_of(t);
+    return (rs_lag){-w.part * (1 - w.radius) / t->h, -w.part * (2 * w.radius - 1)};
+}
 
 RS_FN rs_rule rs_rule_of(const modal_step_task *t)
 {
     const double h = t->h;
-    if (t->rule == MODAL_STEP_ENERGY) return (rs_rule){h, 0.5 * h * h, h, 1, 0.25 * h * h, 0.5 * h};
-    if (t->rule == MODAL_STEP_STATIC) return (rs_rule){0, 1, 0, 0, 1, 0};
-    return (rs_rule){h, 0.25 * h * h, 0.5 * h, 1, 0.25 * h * h, 0.5 * h};
+    if (t->rule == MODAL_STEP_ENERGY) return (rs_rule){0.5 * h * h, h, 1, 0.25 * h * h, 0.5 * h};
+    if (t->rule == MODAL_STEP_STATIC) return (rs_rule){1, 0, 0, 1, 0};
+    const rs_alpha w = rs_alpha_of(t);
+    const double cq = h * h * w.beta * w.part, cv = h * w.gamma * w.part;
+    return (rs_rule){cq, cv, 1, cq, cv};
 }
 
 RS_FN int rs_takes_part(const modal_step_task *t, const modal_step_object *o)
@@ -230,34 +276,30 @@ RS_FN int rs_fresh(const modal_step_task *t, const modal_step_object *o)
     return t->status[o->tree] == MODAL_STEP_RUNNING;
 }
 
-/* q and v at the end of the step for those at its start, and a. */
-RS_FN void rs_place(const modal_step_task *t, real q_0, real v_0, real a_0, real a, real *q, real *v)
+/* q and v at the end of the step for a. */
+RS_FN void rs_place(const rs_rule *rule, real base_q, real base_v, real a, real *q, real *v)
 {
-    const rs_rule rule = rs_rule_of(t);
-    real base_q = q_0 + rule.h * v_0, base_v = v_0;
-    if (t->rule == MODAL_STEP_NEWMARK) {
-        base_q += rule.cq * a_0;
-        base_v += rule.cv * a_0;
-    } else if (t->rule == MODAL_STEP_STATIC) {
-        base_v = RS_ALL(0);
-    }
-    *q = base_q + rule.cq * a;
-    *v = base_v + rule.cv * a;
+    *q = base_q + rule->cq * a;
+    *v = base_v + rule->cv * a;
 }
 
 #if RS_PACK == 1
 RS_FN void rs_place_free_frame(const modal_step_task *t, const modal_step_frame *from,
-                               modal_step_frame *to)
+                               const double *lags, modal_step_frame *to)
 {
     const double h = t->h;
+    const rs_alpha w = rs_alpha_of(t);
+    const double cq = w.beta * w.part, cv = w.gamma * w.part;
+    const int alpha = t->rule == MODAL_STEP_ALPHA;
     double turn[3];
     for (int i = 0; i < 3; i++) {
-        const double a = from->acceleration[i] + to->acceleration[i];
-        const double al = from->spin_rate[i] + to->spin_rate[i];
-        to->velocity[i] = from->velocity[i] + 0.5 * h * a;
-        to->position[i] = from->position[i] + h * from->velocity[i] + 0.25 * h * h * a;
-        to->spin[i] = from->spin[i] + 0.5 * h * al;
-        turn[i] = h * from->spin[i] + 0.25 * h * h * al;
+        const double a_0 = from->acceleration[i], al_0 = from->spin_rate[i];
+        const double lag = alpha ? lags[i] : 0, lag_al = alpha ? lags[3 + i] : 0;
+        to->velocity[i] = from->velocity[i] + h * (rs_gain_v(&w, a_0, lag, h) + cv * to->acceleration[i]);
+        to->position[i] = from->position[i] + h * from->velocity[i] +
+                          h * h * (rs_gain_q(&w, a_0, lag, h) + cq * to->acceleration[i]);
+        to->spin[i] = from->spin[i] + h * (rs_gain_v(&w, al_0, lag_al, h) + cv * to->spin_rate[i]);
+        turn[i] = h * from->spin[i] + h * h * (rs_gain_q(&w, al_0, lag_al, h) + cq * to->spin_rate[i]);
     }
     for (int i = 0; i < 9; i++) to->rotation[i] = from->rotation[i];
     if (h != 0) rs_turn(to->rotation, turn);

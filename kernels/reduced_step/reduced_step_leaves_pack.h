@@ -156,9 +156,8 @@ RS_FN int64_t rs_keep(int64_t n_modes, int64_t parent_modes, real *memory, rs_wo
     const int64_t wide = modal_step_padded(n_modes), parent = modal_step_padded(parent_modes);
     int64_t at = 0;
 #define RS_KEEP(member, n) w->member = memory ? (void *)(memory + at) : NULL, at += (n)
-    RS_KEEP(q_0, n_modes);
-    RS_KEEP(v_0, n_modes);
-    RS_KEEP(a_0, n_modes);
+    RS_KEEP(base_q, n_modes);
+    RS_KEEP(base_v, n_modes);
     RS_KEEP(q, n_modes);
     RS_KEEP(v, n_modes);
     RS_KEEP(a, n_modes);
@@ -200,9 +199,9 @@ static void begin(const modal_step_task *t, int32_t first, int32_t count, double
     for (int l = 0; l < RS_PACK; l++) {
         const int32_t i = rs_object_of(first, count, l);
         o = &t->objects[i];
-        rs_take(t->q + o->coordinates, o->n_modes, l, (real *)w.q_0);
-        rs_take(t->v + o->coordinates, o->n_modes, l, (real *)w.v_0);
-        rs_take(t->a + o->coordinates, o->n_modes, l, (real *)w.a_0);
+        const double *base = rs_base_of(t, o);
+        rs_take(base, o->n_modes, l, (real *)w.base_q);
+        rs_take(base + modal_step_padded(o->n_modes), o->n_modes, l, (real *)w.base_v);
         rs_take(t->next_a + o->coordinates, o->n_modes, l, w.a);
         rs_take((const double *)&t->next_frames[i], RS_FRAME, l, (real *)w.frame);
         rs_take(t->tables + o->anchor, (1 + o->parent_modes) * MODAL_STEP_ANCHOR, l, (real *)w.anchor);

@@ -8,7 +8,7 @@
 int64_t modal_step_work_size(int64_t n_modes, int64_t parent_modes)
 {
     return rs_equations_size(n_modes) + 8 * n_modes + n_modes * modal_step_padded(n_modes) +
-           3 * modal_step_padded(n_modes) + 8 + 32 + 12 * modal_step_padded(parent_modes) + 16 + modal_step_padded(n_modes);
+           6 * modal_step_padded(n_modes) + 8 + 32 + 12 * modal_step_padded(parent_modes) + 16;
 }
 
 int64_t modal_step_share_size(int64_t parent_modes) { return rs_equations_size(parent_modes); }

@@ -63,21 +63,22 @@ static int mark(const modal_corners *c, const modal_forest *forest, const modal_
 
 /* Accelerations of the trees that jump at `time`, by corners [first, end), for the loads after it. */
 static modal_status settle(modal_corners *c, modal_forest *forest, const modal_forest_loads *loads, modal_step_rule rule,
-                           int64_t first, int64_t end, double time, double until, modal_error *err)
+                           int64_t first, int64_t end, double time, double until, const uint8_t *trees, modal_error *err)
 {
     uint8_t *jumping = c->trees + 2 * (int64_t)c->n_trees;
     int any = 0;
-    if (rule != MODAL_STEP_NEWMARK) return MODAL_OK; /* only Newmark's goes on from an acceleration */
+    if (rule == MODAL_STEP_ENERGY) return MODAL_OK; /* it does not go on from an acceleration */
     memset(jumping, 0, (size_t)c->n_trees);
     for (int64_t i = first; i < end; i++)
         if (c->all[i].kind == MODAL_CORNER_JUMP &&
             fabs(c->all[i].time - time) <= reach(MODAL_CORNER_JUMP, time, until - time))
             any |= mark(c, forest, &c->all[i], jumping);
+    for (int32_t i = 0; i < c->n_trees && any; i++) jumping[i] &= trees[i];
     return any ? modal_forest_settle(forest, loads, time, 0.5 * (time + until), jumping, err) : MODAL_OK;
 }
 
 modal_status modal_corners_step(modal_corners *c, modal_forest *forest, const modal_forest_loads *loads,
-                                modal_step_rule rule, double time, double h, modal_error *err)
+                                modal_step_rule rule, double time, double h, const uint8_t *trees, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const double end = time + h, least = reach(MODAL_CORNER_JUMP, time, h);
@@ -95,24 +96,29 @@ modal_status modal_corners_step(modal_corners *c, modal_forest *forest, const mo
         any |= mark(c, forest, corner, bent);
         first = fmin(first, corner->time);
     }
-    MODAL_TRY(settle(c, forest, loads, rule, c->next, last, time, first, err));
+    MODAL_TRY(settle(c, forest, loads, rule, c->next, last, time, first, trees, err));
     if (!any) {
-        status = modal_forest_step(forest, loads, rule, time, h, NULL, err);
+        status = modal_forest_step(forest, loads, rule, time, h, trees, err);
         goto done;
     }
-    for (int32_t i = 0; i < c->n_trees; i++) n_straight += straight[i] = !bent[i];
+    for (int32_t i = 0; i < c->n_trees; i++) {
+        n_straight += straight[i] = trees[i] && !bent[i];
+        bent[i] &= trees[i];
+    }
     if (n_straight > 0) MODAL_TRY(modal_forest_step(forest, loads, rule, time, h, straight, err));
     double from = time;
     for (int64_t i = c->next; i < last; i++) {
         const modal_corner *corner = &c->all[i];
         const double off = reach(corner->kind, time, h);
         if (!(corner->time > fmax(time + off, from + least) && corner->time < end - off)) continue;
-        MODAL_TRY(modal_forest_step(forest, loads, rule, from, corner->time - from, bent, err));
+        /* the sides of an impulse's triangle: the trapezoidal rule has their areas, and no lag goes on from them */
+        const int side = rule == MODAL_STEP_ALPHA && corner->kind == MODAL_CORNER_SHARP && corner->time - from < 1e-3 * h;
+        MODAL_TRY(modal_forest_step(forest, loads, side ? MODAL_STEP_NEWMARK : rule, from, corner->time - from, bent, err));
         from = corner->time;
         double until = end; /* the next stop */
         for (int64_t j = i + 1; j < last && until == end; j++)
             if (c->all[j].time > from + least) until = c->all[j].time;
-        MODAL_TRY(settle(c, forest, loads, rule, i, last, from, until, err));
+        MODAL_TRY(settle(c, forest, loads, rule, i, last, from, until, trees, err));
     }
     MODAL_TRY(modal_forest_step(forest, loads, rule, from, end - from, bent, err));
 done:

@@ -42,8 +42,9 @@ void modal_corners_free(modal_corners *corners);
 /* A time after `time` and before time + h, with no corner between the two. */
 double modal_corners_near(const modal_corners *corners, double time, double h);
 
-/* The forest from `time` to time + h; times of successive calls increase. */
+/* The trees [n_trees] that are not 0 from `time` to time + h; times of successive calls increase, unless `next` is set
+ * to what it was before the call that is repeated. */
 modal_status modal_corners_step(modal_corners *corners, modal_forest *forest, const modal_forest_loads *loads,
-                                modal_step_rule rule, double time, double h, modal_error *err);
+                                modal_step_rule rule, double time, double h, const uint8_t *trees, modal_error *err);
 
 #endif

@@ -9,51 +9,63 @@ enum { STATIC_ITERATIONS = 5 };
 
 /* ---- state ---- */
 
-modal_status modal_forest_get(modal_forest *f, double *q, double *v, double *a, modal_step_frame *frames,
-                              modal_step_measure *measures, modal_error *err)
+/* q, v, a and lag: all that does not stand in an order of its own. */
+enum { ARRAYS = 4 };
+
+modal_status modal_forest_get(modal_forest *f, const modal_forest_state *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_step_task *t = &f->task;
     const int64_t bytes = f->n_coordinates * (int64_t)sizeof(double);
-    double *const to[] = {q, v, a}, *const from[] = {t->q, t->v, t->a};
-    for (int i = 0; i < 3; i++)
+    double *const to[ARRAYS] = {s->q, s->v, s->a, s->lag}, *const from[ARRAYS] = {t->q, t->v, t->a, t->lag};
+    for (int i = 0; i < ARRAYS; i++)
         if (to[i]) MODAL_TRY(modal_device_copy_out(&f->device, to[i], from[i], bytes, f->stream, err));
-    if (frames)
+    if (s->lag)
+        MODAL_TRY(modal_device_copy_out(&f->device, f->root_lag, t->root_lag, 6 * t->n_trees * (int64_t)sizeof(double),
+                                        f->stream, err));
+    if (s->frames)
         MODAL_TRY(modal_device_copy_out(&f->device, f->frames, t->frames,
                                         f->n_objects * (int64_t)sizeof *f->frames, f->stream, err));
-    if (measures)
+    if (s->measures)
         MODAL_TRY(modal_device_copy_out(&f->device, f->measures, t->measures,
                                         f->n_objects * (int64_t)sizeof *f->measures, f->stream, err));
     MODAL_TRY(modal_device_stream_wait(&f->device, f->stream, err));
     for (int32_t i = 0; i < f->n_bodies; i++) {
-        if (f->place[i] < 0) continue;
-        if (frames) frames[i] = f->frames[f->place[i]];
-        if (measures) measures[i] = f->measures[f->place[i]];
+        const int32_t at = f->place[i];
+        if (at < 0) continue;
+        if (s->lag && at < t->n_trees)
+            memcpy(s->lag + f->n_coordinates + 6 * (int64_t)i, f->root_lag + 6 * (int64_t)at, 6 * sizeof(double));
+        if (s->frames) s->frames[i] = f->frames[at];
+        if (s->measures) s->measures[i] = f->measures[at];
     }
 done:
     return status;
 }
 
-modal_status modal_forest_set(modal_forest *f, const double *q, const double *v, const double *a,
-                              const modal_step_frame *frames, const modal_step_measure *measures,
-                              modal_error *err)
+modal_status modal_forest_set(modal_forest *f, const modal_forest_state *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_step_task *t = &f->task;
     const int64_t bytes = f->n_coordinates * (int64_t)sizeof(double);
-    const double *const from[] = {q, v, a};
-    double *const to[] = {t->q, t->v, t->a};
-    for (int i = 0; i < 3; i++)
+    const double *const from[ARRAYS] = {s->q, s->v, s->a, s->lag};
+    double *const to[ARRAYS] = {t->q, t->v, t->a, t->lag};
+    for (int i = 0; i < ARRAYS; i++)
         if (from[i]) MODAL_TRY(modal_device_copy_in(&f->device, to[i], from[i], bytes, f->stream, err));
     for (int32_t i = 0; i < f->n_bodies; i++) {
-        if (f->place[i] < 0) continue;
-        if (frames) f->frames[f->place[i]] = frames[i];
-        if (measures) f->measures[f->place[i]] = measures[i];
+        const int32_t at = f->place[i];
+        if (at < 0) continue;
+        if (s->lag && at < t->n_trees)
+            memcpy(f->root_lag + 6 * (int64_t)at, s->lag + f->n_coordinates + 6 * (int64_t)i, 6 * sizeof(double));
+        if (s->frames) f->frames[at] = s->frames[i];
+        if (s->measures) f->measures[at] = s->measures[i];
     }
-    if (frames)
+    if (s->lag)
+        MODAL_TRY(modal_device_copy_in(&f->device, t->root_lag, f->root_lag, 6 * t->n_trees * (int64_t)sizeof(double),
+                                       f->stream, err));
+    if (s->frames)
         MODAL_TRY(modal_device_copy_in(&f->device, t->frames, f->frames,
                                        f->n_objects * (int64_t)sizeof *f->frames, f->stream, err));
-    if (measures)
+    if (s->measures)
         MODAL_TRY(modal_device_copy_in(&f->device, t->measures, f->measures,
                                        f->n_objects * (int64_t)sizeof *f->measures, f->stream, err));
     MODAL_TRY(modal_device_stream_wait(&f->device, f->stream, err));
@@ -61,7 +73,7 @@ done:
     return status;
 }
 
-void modal_forest_state(modal_forest *f, double **q, double **v, modal_stream **stream)
+void modal_forest_coordinates(modal_forest *f, double **q, double **v, modal_stream **stream)
 {
     *q = f->task.q;
     *v = f->task.v;
@@ -171,25 +183,35 @@ static modal_status say_failure(modal_forest *f, const uint8_t *failed, double t
                            at, time, m->residual, f->task.most_iterations, tried, advice);
 }
 
-/* Steps the trees of masks[depth]; those that fail take two steps of half the length, of loads in statics. */
+/* Steps the trees of masks[depth]; those that are to take shorter steps, and those that fail, take two of half the length,
+ * of loads in statics. */
 static modal_status advance(modal_forest *f, const modal_forest_loads *loads, double time, double h,
                             int depth, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int32_t n = f->task.n_trees;
-    uint8_t *mask = f->masks + (int64_t)depth * n, *failed = mask + n;
-    int32_t n_failed = 0;
-    MODAL_TRY(attempt(f, loads, time, h, mask, err));
+    const int levels = f->level && h != 0 && f->task.rule != MODAL_STEP_STATIC;
+    uint8_t *mask = f->masks + (int64_t)depth * n, *later = mask + n;
+    int32_t n_now = 0, n_later = 0, n_failed = 0;
     for (int32_t i = 0; i < n; i++) {
-        failed[i] = mask[i] && f->status[i] != MODAL_STEP_CONVERGED;
-        n_failed += failed[i];
+        later[i] = mask[i] && levels && f->level[i] > depth;
+        n_now += f->now[i] = mask[i] && !later[i];
+        n_later += later[i];
     }
-    if (n_failed == 0) goto done;
-    if (depth >= f->most_halvings || h == 0) {
-        status = say_failure(f, failed, time, h, depth, err);
+    if (n_now > 0) {
+        MODAL_TRY(attempt(f, loads, time, h, f->now, err));
+        for (int32_t i = 0; i < n; i++) {
+            f->failed[i] = f->now[i] && f->status[i] != MODAL_STEP_CONVERGED;
+            n_failed += f->failed[i];
+            later[i] |= f->failed[i];
+        }
+    }
+    if (n_failed > 0 && (depth >= f->most_halvings || h == 0)) {
+        status = say_failure(f, f->failed, time, h, depth, err);
         goto done;
     }
-    f->n_halvings++;
+    if (n_later + n_failed == 0) goto done;
+    f->n_halvings += n_failed > 0;
     MODAL_TRY(advance(f, loads, time, 0.5 * h, depth + 1, err));
     MODAL_TRY(advance(f, loads, time + 0.5 * h, 0.5 * h, depth + 1, err));
 done:
@@ -202,6 +224,14 @@ int32_t modal_forest_tree_of(const modal_forest *f, int32_t object)
 {
     return f->place[object] < 0 ? -1 : f->tree_of[f->place[object]];
 }
+
+int32_t modal_forest_root(const modal_forest *f, int32_t tree) { return f->object_at[tree]; }
+
+int modal_forest_keeps_energy(const modal_forest *f, int32_t tree) { return f->alone[tree]; }
+
+const uint8_t *modal_forest_failed(const modal_forest *f) { return f->failed; }
+
+void modal_forest_set_levels(modal_forest *f, const int32_t *levels) { f->level = levels; }
 
 static void choose(modal_forest *f, const uint8_t *trees)
 {

@@ -34,6 +34,7 @@ typedef struct modal_forest_setup {
     const modal_step_air *air;      /* or NULL */
     double gravity[3];
     double tolerance; /* relative residual */
+    double radius;    /* of MODAL_STEP_ALPHA: its spectral radius at infinity, 0 to 1 */
     int32_t most_iterations, most_halvings; /* of a step; five times the iterations in statics */
     int n_threads;    /* for the preparation */
 } modal_forest_setup;
@@ -65,21 +66,36 @@ modal_status modal_forest_new(modal_forest **forest, const modal_basis *basis,
                               modal_error *err);
 modal_forest *modal_forest_delete(modal_forest *forest);
 
-/* The state: q, v, a [coordinates] in the order of the basis's objects, frames [objects], in that
- * order, too; those of exact objects are left as they are. Any of the pointers may be NULL. */
-modal_status modal_forest_get(modal_forest *forest, double *q, double *v, double *a,
-                              modal_step_frame *frames, modal_step_measure *measures, modal_error *err);
-modal_status modal_forest_set(modal_forest *forest, const double *q, const double *v, const double *a,
-                              const modal_step_frame *frames, const modal_step_measure *measures,
-                              modal_error *err);
+/* The state. Arrays are in the order of the basis's objects; what they have of exact objects is left as it is. */
+typedef struct modal_forest_state {
+    double *q, *v, *a;            /* [coordinates] */
+    double *lag;                  /* [coordinates], then [objects, 6] of free roots (modal_step_task) */
+    modal_step_frame *frames;     /* [objects] */
+    modal_step_measure *measures; /* [objects] */
+} modal_forest_state;
+/* Any of the pointers may be NULL. */
+modal_status modal_forest_get(modal_forest *forest, const modal_forest_state *state, modal_error *err);
+modal_status modal_forest_set(modal_forest *forest, const modal_forest_state *state, modal_error *err);
 
 /* q and v [coordinates] in the device's memory, for who moves the exact objects, and the stream. */
-void modal_forest_state(modal_forest *forest, double **q, double **v, modal_stream **stream);
+void modal_forest_coordinates(modal_forest *forest, double **q, double **v, modal_stream **stream);
 
 /* Trees, whose objects move together and have nothing to do with those of others; and that of an object of the basis,
  * -1 for an exact one. */
 int32_t modal_forest_trees(const modal_forest *forest);
 int32_t modal_forest_tree_of(const modal_forest *forest, int32_t object);
+
+/* The object of the basis that is a tree's root. */
+int32_t modal_forest_root(const modal_forest *forest, int32_t tree);
+
+/* Whether MODAL_STEP_ENERGY moves the tree. */
+int modal_forest_keeps_energy(const modal_forest *forest, int32_t tree);
+
+/* Halvings that every step of a tree begins with, [modal_forest_trees], borrowed; NULL: none. At most most_halvings. */
+void modal_forest_set_levels(modal_forest *forest, const int32_t *levels);
+
+/* The trees of the step that failed last, nonzero. */
+const uint8_t *modal_forest_failed(const modal_forest *forest);
 
 /* From `time` to time + h, of the trees [modal_forest_trees] that are not 0 (NULL: all); no load has a corner in between.
  * MODAL_STEP_STATIC: to the equilibrium at `time` under the loads on its way to time + h, where that fails by parts of

@@ -251,9 +251,13 @@ static modal_status build_state(modal_forest *f, const builder *b, modal_error *
     const int64_t n = f->n_objects, c = f->n_coordinates;
     MODAL_TRY(modal_alloc_zero(&f->frames, n, sizeof *f->frames, "frames", err));
     MODAL_TRY(modal_alloc_zero(&f->measures, n, sizeof *f->measures, "energies", err));
+    MODAL_TRY(modal_alloc_zero(&f->root_lag, 6 * (int64_t)t->n_trees, sizeof(double), "frames", err));
     MODAL_TRY(modal_alloc_zero(&f->roots, t->n_trees, sizeof *f->roots, "frames", err));
     MODAL_TRY(modal_alloc_zero(&f->status, t->n_trees + MODAL_STEP_COUNTERS, sizeof *f->status, "status", err));
     MODAL_TRY(modal_alloc_zero(&f->driven, t->n_trees, 1, "status", err));
+    MODAL_TRY(modal_alloc_zero(&f->alone, t->n_trees, 1, "status", err));
+    MODAL_TRY(modal_alloc_zero(&f->now, t->n_trees, 1, "status", err));
+    MODAL_TRY(modal_alloc_zero(&f->failed, t->n_trees, 1, "status", err));
     MODAL_TRY(modal_alloc_zero(&f->masks, (int64_t)(MODAL_FOREST_HALVINGS + 2) * t->n_trees, 1, "status", err));
     MODAL_TRY(modal_alloc_zero(&f->forces, 3 * f->n_setup_points, sizeof(double), "forces", err));
     MODAL_TRY(modal_alloc_zero(&f->ordered, 3 * (int64_t)t->n_points, sizeof(double), "forces", err));
@@ -270,6 +274,7 @@ static modal_status build_state(modal_forest *f, const builder *b, modal_error *
             frame->velocity[r] = body->velocity[r];
             frame->spin[r] = body->spin[r];
         }
+        if (at < t->n_trees) f->alone[at] = body->motion != MODAL_STEP_FREE && b->objects[at].n_children == 0;
         if (at < t->n_trees && body->motion == MODAL_STEP_DRIVEN) {
             f->driven[at] = 1;
             f->n_driven++;
@@ -283,6 +288,8 @@ static modal_status build_state(modal_forest *f, const builder *b, modal_error *
         MODAL_TRY(place(f, &t->air, b->setup->air, 1, sizeof *t->air, "air", err));
     double **arrays[] = {&t->q, &t->v, &t->a, &t->next_q, &t->next_v, &t->next_a};
     for (int i = 0; i < 6; i++) MODAL_TRY(place(f, arrays[i], NULL, c, sizeof(double), "state", err));
+    MODAL_TRY(place(f, &t->lag, NULL, c + 6 * (int64_t)t->n_trees, sizeof(double), "state", err));
+    t->root_lag = t->lag + c;
     MODAL_TRY(place(f, &t->frames, f->frames, n, sizeof *f->frames, "frames", err));
     MODAL_TRY(place(f, &t->next_frames, f->frames, n, sizeof *f->frames, "frames", err));
     MODAL_TRY(place(f, &t->point_force, NULL, 3 * (int64_t)t->n_points, sizeof(double), "forces", err));
@@ -304,6 +311,7 @@ static modal_status build_state(modal_forest *f, const builder *b, modal_error *
     memcpy(f->gravity, b->setup->gravity, sizeof f->gravity);
     memcpy(t->gravity, f->gravity, sizeof t->gravity); /* until a step sets its own */
     t->tolerance = b->setup->tolerance;
+    t->radius = b->setup->radius;
     f->most_iterations = b->setup->most_iterations;
     f->most_halvings = b->setup->most_halvings < MODAL_FOREST_HALVINGS ? b->setup->most_halvings : MODAL_FOREST_HALVINGS;
 done:
@@ -364,8 +372,8 @@ modal_forest *modal_forest_delete(modal_forest *f)
     if (!f) return NULL;
     for (int i = 0; i < f->n_owned; i++) modal_device_free(&f->device, &f->owned[i]);
     modal_device_stream_delete(&f->device, &f->stream);
-    void *arrays[] = {&f->place, &f->object_at, &f->tree_of, &f->levels, &f->driven, &f->status, &f->masks,
-                      &f->forces, &f->point_order, &f->ordered, &f->roots, &f->frames, &f->measures};
+    void *arrays[] = {&f->place, &f->object_at, &f->tree_of, &f->levels, &f->driven, &f->alone, &f->status, &f->now, &f->failed, &f->masks,
+                      &f->forces, &f->point_order, &f->ordered, &f->roots, &f->root_lag, &f->frames, &f->measures};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
     modal_free(&f);
     return NULL;

@@ -79,8 +79,9 @@ typedef struct modal_wind {
 } modal_wind;
 
 typedef enum modal_scene_integrator {
-    MODAL_SCENE_AUTO,    /* exact where it can be, Newmark for the rest */
-    MODAL_SCENE_NEWMARK, /* for all */
+    MODAL_SCENE_AUTO,    /* exact where it can be, generalized-alpha for the rest */
+    MODAL_SCENE_ALPHA,   /* generalized-alpha for all */
+    MODAL_SCENE_NEWMARK, /* Newmark's rule for all */
     MODAL_SCENE_ENERGY   /* exact where it can be, the average vector field for the rest */
 } modal_scene_integrator;
 
@@ -99,8 +100,10 @@ typedef struct modal_scene {
     double duration, fps, step; /* step 0: a frame */
     int stvk;                   /* model */
     modal_scene_integrator integrator;
+    double spectral_radius; /* of generalized-alpha at infinity */
     int start_static;
-    double tolerance;
+    double balance; /* of energies, and of a step's error: what is still right */
+    double tolerance; /* of Newton's method */
     int32_t most_iterations, most_halvings;
     double alpha, beta, ratio;
     double gravity[3];

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "lib/base/memory.h"
+#include "lib/dynamics/judge.h"
 #include "lib/dynamics/places.h"
 #include "lib/dynamics/simulate_private.h"
 #include "lib/dynamics/wind.h"
@@ -16,9 +17,11 @@ modal_status modal_scene_state_alloc(modal_scene_state *state, const modal_basis
     const int64_t n = modal_basis_mode_offsets(basis, NULL);
     MODAL_TRY(modal_alloc_zero(&state->q, n, sizeof(double), "state", err));
     MODAL_TRY(modal_alloc_zero(&state->v, n, sizeof(double), "state", err));
-    MODAL_TRY(modal_alloc_zero(&state->a, n, sizeof(double), "state", err));
+    MODAL_TRY(modal_alloc_zero(&state->a, 2 * n + 6 * (int64_t)basis->n_objects, sizeof(double), "state", err));
+    state->lag = state->a + n;
     MODAL_TRY(modal_alloc_zero(&state->frames, basis->n_objects, sizeof *state->frames, "state", err));
     MODAL_TRY(modal_alloc_zero(&state->measures, basis->n_objects, sizeof *state->measures, "state", err));
+    MODAL_TRY(modal_alloc_zero(&state->judged, basis->n_objects, sizeof *state->judged, "state", err));
 done:
     return status;
 }
@@ -30,6 +33,7 @@ void modal_scene_state_free(modal_scene_state *state)
     modal_free(&state->a);
     modal_free(&state->frames);
     modal_free(&state->measures);
+    modal_free(&state->judged);
     memset(state, 0, sizeof *state);
 }
 
@@ -69,7 +73,7 @@ static void choose_exact(modal_scene_run *r)
 {
     const modal_scene *scene = r->s->scene;
     const modal_basis *basis = r->s->basis;
-    if (scene->integrator == MODAL_SCENE_NEWMARK) return;
+    if (scene->integrator == MODAL_SCENE_NEWMARK || scene->integrator == MODAL_SCENE_ALPHA) return;
     const int drag = scene->wind.given && scene->wind.density > 0 && scene->wind.drag > 0;
     for (int32_t i = 0; i < basis->n_objects && !drag; i++) {
         modal_body *body = &r->bodies[i];
@@ -167,15 +171,22 @@ static void drive(void *context, int32_t object, double time, double near, modal
 
 /* ---- the run ---- */
 
+static modal_forest_state parts_of(const modal_scene_state *state)
+{
+    return (modal_forest_state){state->q, state->v, state->a, state->lag, state->frames, state->measures};
+}
+
+/* The steps to the frame have been measured. */
 static modal_status store_frame(modal_scene_run *r, int64_t frame, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_simulation *s = r->s;
     modal_scene_state *state = &s->state;
-    MODAL_TRY(modal_forest_measure(r->forest, err));
-    MODAL_TRY(modal_forest_get(r->forest, state->q, state->v, state->a, state->frames, state->measures, err));
+    const modal_forest_state whole = parts_of(state);
+    MODAL_TRY(modal_forest_get(r->forest, &whole, err));
     MODAL_TRY(modal_exact_measure(r->exact, modal_frame_time(frame, s->scene->fps), state->q, state->v, state->frames, state->measures,
                                   err));
+    modal_judge_keep(r->judge, state->judged);
     state->next_frame = frame + 1;
     memset(s->energy, 0, sizeof s->energy);
     for (int32_t i = 0; i < s->basis->n_objects; i++) {
@@ -202,15 +213,18 @@ static modal_status begin(modal_scene_run *r, const modal_forest_loads *loads, m
     modal_scene_state *state = &s->state;
     const double near = modal_corners_near(&r->corners, 0, r->step);
     if (state->next_frame > 0) {
-        MODAL_TRY(modal_forest_set(r->forest, state->q, state->v, state->a, state->frames, state->measures, err));
+        const modal_forest_state parts = parts_of(state);
+        MODAL_TRY(modal_forest_set(r->forest, &parts, err));
         MODAL_TRY(modal_exact_restore(r->exact, modal_frame_time(state->next_frame - 1, s->scene->fps), state->q, state->v,
                                       state->measures, err));
+        modal_judge_begin(r->judge, NULL, state->judged);
         goto done;
     }
     if (s->scene->start_static)
         MODAL_TRY(modal_forest_step(r->forest, loads, MODAL_STEP_STATIC, 0, 2 * near, NULL, err));
     int64_t offset = 0;
-    MODAL_TRY(modal_forest_get(r->forest, state->q, state->v, NULL, NULL, NULL, err));
+    const modal_forest_state start = {.q = state->q, .v = state->v};
+    MODAL_TRY(modal_forest_get(r->forest, &start, err));
     if (s->scene->start_static) MODAL_TRY(modal_exact_static(r->exact, state->q, err));
     for (int32_t i = 0; i < s->basis->n_objects; i++) {
         const modal_scene_object *said = r->said[i];
@@ -219,9 +233,13 @@ static modal_status begin(modal_scene_run *r, const modal_forest_loads *loads, m
             state->v[offset + k] += said->initial_velocity[k];
         offset += s->basis->shapes[s->basis->objects[i].shape].n_modes;
     }
-    MODAL_TRY(modal_forest_set(r->forest, state->q, state->v, NULL, NULL, NULL, err));
+    MODAL_TRY(modal_forest_set(r->forest, &start, err));
     MODAL_TRY(modal_exact_restore(r->exact, 0, state->q, state->v, state->measures, err));
     MODAL_TRY(modal_forest_settle(r->forest, loads, 0, near, NULL, err));
+    MODAL_TRY(modal_forest_measure(r->forest, err));
+    const modal_forest_state measured = {.measures = state->measures};
+    MODAL_TRY(modal_forest_get(r->forest, &measured, err));
+    modal_judge_begin(r->judge, state->measures, NULL);
     MODAL_TRY(store_frame(r, 0, err));
 done:
     return status;
@@ -236,19 +254,69 @@ static double now(void)
 
 /* Steps between two calls of `watch`, which is not to cost time. */
 typedef struct patience {
-    int64_t done, all, next, stride;
+    int64_t first, all, calls, next, stride; /* the first step of this run, and all of its steps */
     double last;
 } patience;
 
-static modal_status watch_now_and_then(const modal_simulation *s, patience *p, modal_error *err)
+static modal_status watch_now_and_then(const modal_simulation *s, patience *p, int64_t done, modal_error *err)
 {
-    if (++p->done < p->next || !s->watch) return MODAL_OK;
+    if (++p->calls < p->next || !s->watch) return MODAL_OK;
     const double time = now();
     if (time - p->last < 0.05) p->stride *= 2;
     if (time - p->last > 0.2 && p->stride > 1) p->stride /= 2;
     p->last = time;
-    p->next = p->done + p->stride;
-    return s->watch(s->context, s, p->done, p->all, err);
+    p->next = p->calls + p->stride;
+    return s->watch(s->context, s, done, p->all, err);
+}
+
+/* Steps [first, end) of the whole motion, of the trees that are to be moved. */
+static modal_status make_steps(modal_scene_run *r, const modal_forest_loads *loads, int64_t first, int64_t end, patience *p,
+                               modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_simulation *s = r->s;
+    const double steps_a_second = s->scene->fps * (double)s->steps_a_frame;
+    const modal_step_rule own = s->scene->integrator == MODAL_SCENE_ENERGY    ? MODAL_STEP_ENERGY
+                                : s->scene->integrator == MODAL_SCENE_NEWMARK ? MODAL_STEP_NEWMARK
+                                                                              : MODAL_STEP_ALPHA;
+    const modal_step_rule rules[2] = {own, MODAL_STEP_ENERGY};
+    const int64_t from = r->corners.next;
+    for (int keeps = 0; keeps < 2; keeps++) {
+        const uint8_t *trees;
+        if (!modal_judge_trees(r->judge, keeps, &trees)) continue;
+        r->corners.next = from;
+        for (int64_t step = first; step < end; step++) {
+            const double t = (double)step / steps_a_second;
+            MODAL_TRY(modal_corners_step(&r->corners, r->forest, loads, rules[keeps], t, r->step, trees, err));
+            MODAL_TRY(watch_now_and_then(s, p, step + 1 - p->first, err));
+        }
+    }
+done:
+    return status;
+}
+
+/* Steps that are judged together, until they may stay. start: the state at their begin, as it is. */
+static modal_status judge_steps(modal_scene_run *r, const modal_forest_loads *loads, int64_t first, int64_t end,
+                                const modal_scene_state *start, patience *p, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const double steps_a_second = r->s->scene->fps * (double)r->s->steps_a_frame;
+    const modal_forest_state parts = parts_of(start);
+    const int64_t corner = r->corners.next;
+    modal_judge_open(r->judge, &parts);
+    for (int again = 1; again;) {
+        r->corners.next = corner;
+        const modal_status made = make_steps(r, loads, first, end, p, err);
+        if (made != MODAL_OK && made != MODAL_ERROR_NOT_CONVERGED) return made;
+        if (made == MODAL_OK) MODAL_TRY(modal_forest_measure(r->forest, err));
+        MODAL_TRY(modal_judge_steps(r->judge, (double)end / steps_a_second, r->step, made, &again, err));
+    }
+    for (int64_t step = first; step < end; step++) {
+        MODAL_TRY(modal_exact_step(r->exact, (double)step / steps_a_second, (double)(step + 1) / steps_a_second, err));
+        MODAL_TRY(watch_now_and_then(r->s, p, step + 1 - p->first, err));
+    }
+done:
+    return status;
 }
 
 static modal_status run(modal_scene_run *r, modal_error *err)
@@ -259,21 +327,23 @@ static modal_status run(modal_scene_run *r, modal_error *err)
     const int64_t per_frame = s->steps_a_frame;
     const modal_forest_loads loads = {r, scene->n_forces > 0 ? modal_scene_run_loads : NULL, drive,
                                       scene->n_shakings > 0 ? modal_scene_run_gravity : NULL};
-    const modal_step_rule rule =
-        scene->integrator == MODAL_SCENE_ENERGY ? MODAL_STEP_ENERGY : MODAL_STEP_NEWMARK;
     int64_t exact_steps = 0;
-    const double steps_a_second = scene->fps * (double)per_frame;
     MODAL_TRY(begin(r, &loads, err));
-    patience p = {.all = (s->n_frames - s->state.next_frame) * per_frame, .next = 1, .stride = 1, .last = now()};
+    patience p = {.first = (s->state.next_frame - 1) * per_frame,
+                  .all = (s->n_frames - s->state.next_frame) * per_frame, .next = 1, .stride = 1, .last = now()};
     for (int64_t frame = s->state.next_frame; frame < s->n_frames; frame++) {
         const double started = now();
-        for (int64_t i = 0; i < per_frame; i++) {
-            const int64_t step = (frame - 1) * per_frame + i;
-            const double t = (double)step / steps_a_second;
-            MODAL_TRY(modal_corners_step(&r->corners, r->forest, &loads, rule, t, r->step, err));
-            MODAL_TRY(modal_exact_step(r->exact, t, (double)(step + 1) / steps_a_second, err));
-            exact_steps++;
-            MODAL_TRY(watch_now_and_then(s, &p, err));
+        const modal_scene_state *start = &s->state;
+        const int64_t end = frame * per_frame;
+        for (int64_t step = end - per_frame; step < end;) {
+            const int64_t stop = step + MODAL_JUDGE_STEPS < end ? step + MODAL_JUDGE_STEPS : end;
+            MODAL_TRY(judge_steps(r, &loads, step, stop, start, &p, err));
+            exact_steps += stop - step;
+            step = stop;
+            if (step == end) break;
+            start = &r->between;
+            const modal_forest_state parts = parts_of(start);
+            MODAL_TRY(modal_forest_get(r->forest, &parts, err));
         }
         s->seconds_stepping += now() - started;
         MODAL_TRY(store_frame(r, frame, err));
@@ -281,6 +351,7 @@ static modal_status run(modal_scene_run *r, modal_error *err)
     }
 done:
     if (r->forest) modal_forest_counts(r->forest, &s->steps, &s->iterations, &s->halvings);
+    modal_judge_counts(r->judge, &s->shortened, &s->kept, &s->balance);
     if (s->steps < exact_steps) s->steps = exact_steps; /* nothing but exact objects */
     return status;
 }
@@ -299,6 +370,7 @@ modal_status modal_scene_simulate(modal_simulation *s, modal_error *err)
     MODAL_TRY(choose_step(&r, err));
     modal_forest_setup setup = {.bodies = r.bodies, .n_points = r.n_points, .points = r.points,
                                 .air = scene->wind.given ? &r.air : NULL, .tolerance = scene->tolerance,
+                                .radius = scene->spectral_radius,
                                 .most_iterations = scene->most_iterations,
                                 .most_halvings = scene->most_halvings, .n_threads = s->n_threads};
     memcpy(setup.gravity, scene->gravity, sizeof setup.gravity);
@@ -309,17 +381,24 @@ modal_status modal_scene_simulate(modal_simulation *s, modal_error *err)
     MODAL_TRY(modal_forest_new(&r.forest, s->basis, &setup, s->device, err));
     double *q, *v;
     modal_stream *stream;
-    modal_forest_state(r.forest, &q, &v, &stream);
+    modal_forest_coordinates(r.forest, &q, &v, &stream);
     MODAL_TRY(modal_scene_run_exact(&r, q, v, stream, err));
     MODAL_TRY(modal_scene_run_corners(&r, err));
+    const modal_judge_setup judged = {.tolerance = scene->balance, .most_halvings = scene->most_halvings,
+                                      .may_keep = scene->integrator == MODAL_SCENE_AUTO, .least_moved = r.least_moved,
+                                      .least_energy = r.least_energy};
+    MODAL_TRY(modal_judge_new(&r.judge, r.forest, s->basis, &judged, err));
+    if (s->steps_a_frame > MODAL_JUDGE_STEPS) MODAL_TRY(modal_scene_state_alloc(&r.between, s->basis, err));
     MODAL_TRY(run(&r, err));
 done:
+    modal_judge_delete(r.judge);
+    modal_scene_state_free(&r.between);
     modal_corners_free(&r.corners);
     modal_exact_delete(r.exact); /* it works in the forest's memory */
     modal_forest_delete(r.forest);
     for (int32_t i = 0; r.splines && i < s->basis->n_objects; i++) modal_spline_free(&r.splines[i]);
     void *arrays[] = {&r.bodies, &r.said, &r.splines, &r.points, &r.force_first, &r.members, &r.sorted,
-                      &r.inputs, &r.exact_loads, &r.curves, &r.peaks};
+                      &r.inputs, &r.exact_loads, &r.curves, &r.peaks, &r.least_moved, &r.least_energy};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
     return status;
 }

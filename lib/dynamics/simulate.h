@@ -12,8 +12,10 @@
 typedef struct modal_scene_state {
     int64_t next_frame; /* frames before it are done; 0: nothing is */
     double *q, *v, *a;  /* [coordinates] */
+    double *lag;        /* [coordinates + 6 objects] behind a (modal_forest_state) */
     modal_step_frame *frames;     /* [objects] */
     modal_step_measure *measures; /* [objects] */
+    struct modal_judged *judged;  /* [objects] (judge.h) */
 } modal_scene_state;
 
 /* The longest step that follows the motion as well as lib/dynamics/simulate_pace.c says. */
@@ -55,6 +57,8 @@ typedef struct modal_simulation {
     double step;           /* s, of a whole step */
     int64_t steps_a_frame; /* the least number of equal ones of at most scene->step, or pace.step */
     int64_t steps, iterations, halvings;
+    int64_t shortened, kept; /* what judgements did, and the balance of energies (modal_judge_counts) */
+    double balance;
     double seconds_stepping;
 } modal_simulation;
 

@@ -221,6 +221,8 @@ modal_status modal_scene_run_pace(modal_scene_run *r, modal_error *err)
     int implicit = 0;
     double *rings = NULL, *moves = NULL, *load = NULL, *drag = NULL, *most = NULL;
     s->pace = (modal_scene_pace){.step = INFINITY, .object = -1, .mode = -1};
+    MODAL_TRY(modal_alloc_zero(&r->least_moved, n, sizeof(double), "choice of a step", err));
+    MODAL_TRY(modal_alloc_zero(&r->least_energy, n, sizeof(double), "choice of a step", err));
     MODAL_TRY(modal_alloc(&at, (int64_t)n + 1, sizeof *at, "choice of a step", err));
     total = modal_basis_mode_offsets(basis, at);
     MODAL_TRY(modal_alloc(&root, n, sizeof *root, "choice of a step", err));
@@ -239,6 +241,11 @@ modal_status modal_scene_run_pace(modal_scene_run *r, modal_error *err)
             if (basis->objects[root[i]].parent >= 0) root[i] = basis->objects[root[i]].parent;
         motion m = {shape, rings + at[i], moves + at[i]};
         add_object(r, i, root[i], drag[i], &m, load);
+        for (int32_t k = 0; k < shape->n_modes; k++) {
+            const double square = shape->modal_masses[k] * m.moves[k] * m.moves[k];
+            r->least_moved[root[i]] += square;
+            r->least_energy[root[i]] += 0.5 * shape->eigenvalues[k] * square;
+        }
         for (int32_t k = 0; k < shape->n_modes; k++) { /* from here on of the mean displacement, m */
             const double scale = shape->total_mass > 0 ? sqrt(shape->modal_masses[k] / shape->total_mass) : 1;
             m.rings[k] *= scale;

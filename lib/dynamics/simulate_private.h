@@ -5,6 +5,7 @@
 
 #include "lib/dynamics/corners.h"
 #include "lib/dynamics/exact.h"
+#include "lib/dynamics/judge.h"
 #include "lib/dynamics/motion.h"
 #include "lib/dynamics/simulate.h"
 
@@ -28,6 +29,9 @@ typedef struct modal_scene_run {
     double *exact_loads;         /* behind the inputs */
     modal_exact_input *inputs;   /* of the exact objects */
     modal_exact *exact;
+    double *least_moved, *least_energy; /* [objects] at roots: what loads are expected to do (modal_judge_setup) */
+    modal_judge *judge;
+    modal_scene_state between;   /* where steps that are judged begin within a frame */
 } modal_scene_run;
 
 /* Points where forces act: of the scene's forces, of the air, and all of them by object. */

@@ -194,6 +194,7 @@ static void finish_model(model *m)
     t->h = 0.01;
     t->time = 0.3;
     t->gravity[2] = -9.81;
+    t->radius = 0.8;
     t->tolerance = 1e-11;
     t->most_iterations = 40;
 }
@@ -207,7 +208,7 @@ static void free_model(model *m)
 
 /* The state after a step, and the trees' status, on the harness's device and in its memory. */
 typedef struct result {
-    double *q, *v, *a;
+    double *q, *v, *a, *lag;
     modal_step_frame *frames;
     int32_t *status;
 } result;
@@ -220,7 +221,7 @@ static double *doubles(harness *h, int64_t count, const double *initial, harness
 }
 
 static result step(harness *h, model *m, const double *q, const double *v, const double *a, const double *force,
-                   const modal_step_air *air)
+                   const double *lag, const modal_step_air *air)
 {
     modal_step_task t = m->task;
     modal_error err = {0};
@@ -244,6 +245,8 @@ static result step(harness *h, model *m, const double *q, const double *v, const
     t.q = doubles(h, c, q, &out[0]);
     t.v = doubles(h, c, v, &out[1]);
     t.a = doubles(h, c, a, &out[2]);
+    t.lag = doubles(h, c + 6 * (int64_t)t.n_trees, lag, &out[13]);
+    t.root_lag = t.lag + c;
     t.frames = (modal_step_frame *)doubles(h, n * frame, (const double *)m->frames, &out[3]);
     t.status = (int32_t *)doubles(h, n_status, zeros, &out[4]);
     t.next_q = doubles(h, c, NULL, &out[5]);
@@ -263,7 +266,7 @@ static result step(harness *h, model *m, const double *q, const double *v, const
     harness_ok(h, h->device.kernels->reduced_step(&t, MODAL_STEP_MEASURE, h->stream, &err), &err);
     harness_fetch(h);
     free(zeros);
-    return (result){(double *)out[0]->host, (double *)out[1]->host, (double *)out[2]->host,
+    return (result){(double *)out[0]->host, (double *)out[1]->host, (double *)out[2]->host, (double *)out[13]->host,
                     (modal_step_frame *)out[3]->host, status};
 }
 
@@ -300,6 +303,22 @@ static void oracle_force(const model *m, const modal_step_shape *shape, const do
         }
 }
 
+/* Generalized-alpha as it is printed, but with the equations of motion at the end of the step: the acceleration that the
+ * rule carries is a + h lag. */
+typedef struct alpha_step {
+    double q, v, lag;
+} alpha_step;
+
+static alpha_step alpha_step_of(double radius, double h, double q, double v, double a, double lag, double next_a)
+{
+    const double m = (2 * radius - 1) / (radius + 1), f = radius / (radius + 1), gamma = 0.5 - m + f;
+    const double beta = 0.25 * (1 + f - m) * (1 + f - m), carried = a + h * lag;
+    if (radius == 1) return (alpha_step){q + h * v + 0.25 * h * h * (a + next_a), v + 0.5 * h * (a + next_a), 0};
+    const double next = ((1 - f) * next_a + f * a - m * carried) / (1 - m);
+    return (alpha_step){q + h * v + h * h * ((0.5 - beta) * carried + beta * next),
+                        v + h * ((1 - gamma) * carried + gamma * next), (next - next_a) / h};
+}
+
 static void check_single(harness *h, int32_t r, int32_t n, modal_step_rule rule)
 {
     model *m = calloc(1, sizeof *m);
@@ -312,14 +331,17 @@ static void check_single(harness *h, int32_t r, int32_t n, modal_step_rule rule)
     finish_model(m);
     m->task.rule = rule;
     const int64_t c = m->n_coordinates;
-    double *state = harness_alloc(3 * c + 3 * n, sizeof *state), *q = state, *v = q + c, *a = v + c, *force = a + c;
+    const int64_t n_lag = c + 6 * (int64_t)n;
+    double *state = harness_alloc(3 * c + 3 * n + n_lag, sizeof *state), *q = state, *v = q + c, *a = v + c, *force = a + c;
+    double *lag = force + 3 * n;
     for (int64_t i = 0; i < c; i++) {
         q[i] = 0.1 * harness_random(h);
         v[i] = harness_random(h);
         a[i] = 10 * harness_random(h);
     }
     for (int i = 0; i < 3 * n; i++) force[i] = 5 * harness_random(h);
-    const result got = step(h, m, q, v, a, force, NULL);
+    for (int64_t i = 0; i < n_lag; i++) lag[i] = rule == MODAL_STEP_ALPHA ? 100 * harness_random(h) : 0;
+    const result got = step(h, m, q, v, a, force, lag, NULL);
     long double f[MOST_MODES];
     double size[MOST_MODES];
     const double hh = m->task.h;
@@ -356,10 +378,12 @@ static void check_single(harness *h, int32_t r, int32_t n, modal_step_rule rule)
                 count(h, "v", k, fabs(y[k]), 0);
                 continue;
             }
-            const double want_v = v0 + 0.5 * hh * (a0 + z[k]), want_q = q0 + hh * v0 + 0.25 * hh * hh * (a0 + z[k]);
-            count(h, "v", k, fabs(y[k] - want_v), 8 * DBL_EPSILON * (fabs(v0) + hh * (fabs(a0) + fabs(z[k]))));
-            count(h, "q", k, fabs(x[k] - want_q),
-                  8 * DBL_EPSILON * (fabs(q0) + hh * fabs(v0) + hh * hh * (fabs(a0) + fabs(z[k]))));
+            const double lag0 = lag[o->coordinates + k];
+            const alpha_step want = alpha_step_of(rule == MODAL_STEP_ALPHA ? m->task.radius : 1, hh, q0, v0, a0, lag0, z[k]);
+            const double sizes = fabs(a0) + fabs(z[k]) + hh * fabs(lag0);
+            count(h, "v", k, fabs(y[k] - want.v), 16 * DBL_EPSILON * (fabs(v0) + hh * sizes));
+            count(h, "q", k, fabs(x[k] - want.q), 16 * DBL_EPSILON * (fabs(q0) + hh * fabs(v0) + hh * hh * sizes));
+            count(h, "lag", k, fabs(got.lag[o->coordinates + k] - want.lag), 64 * DBL_EPSILON * sizes / hh);
         }
     }
     if (!h->is_reference && strcmp(h->device.name, "cpu") == 0) { /* the forces alone */
@@ -390,8 +414,10 @@ static void check_trees(harness *h, model *m)
 {
     finish_model(m);
     const int64_t c = m->n_coordinates;
-    double *state = harness_alloc(3 * c + 3 * m->task.n_points, sizeof *state);
-    for (int64_t i = 0; i < 3 * c + 3 * m->task.n_points; i++) state[i] = 0.02 * harness_random(h);
+    const int64_t numbers = 4 * c + 3 * (int64_t)m->task.n_points + 6 * (int64_t)m->task.n_trees;
+    double *state = harness_alloc(numbers, sizeof *state), *lag = state + 3 * c + 3 * (int64_t)m->task.n_points;
+    m->task.rule = MODAL_STEP_ALPHA;
+    for (int64_t i = 0; i < numbers; i++) state[i] = 0.02 * harness_random(h);
     modal_step_air air = {.mean = {3, 0, 0}, .n_waves = MODAL_STEP_WAVES};
     for (int i = 0; i < MODAL_STEP_WAVES; i++) {
         air.amplitude[i][i % 3] = 0.3;
@@ -402,18 +428,19 @@ static void check_trees(harness *h, model *m)
     modal_device main_memory;
     modal_error err = {0};
     if (modal_device_open(&main_memory, "ref", &err) != MODAL_OK) exit(1);
-    const result got = step(h, m, state, state + c, state + 2 * c, state + 3 * c, &air);
-    const result again = step(h, m, state, state + c, state + 2 * c, state + 3 * c, &air);
+    const result got = step(h, m, state, state + c, state + 2 * c, state + 3 * c, lag, &air);
+    const result again = step(h, m, state, state + c, state + 2 * c, state + 3 * c, lag, &air);
     if (memcmp(got.q, again.q, (size_t)c * 8) != 0 || memcmp(got.a, again.a, (size_t)c * 8) != 0)
         harness_fail(h, "a second run differs");
     /* the reference in the harness's memory: copied out, since the next case frees it */
     const int64_t n_trees = m->task.n_trees, n_objects = m->task.n_objects;
-    double *copy = harness_alloc(3 * c, sizeof *copy);
+    double *copy = harness_alloc(3 * c + c + 6 * n_trees, sizeof *copy);
     modal_step_frame *frames = harness_alloc(n_objects, sizeof *frames);
     int32_t *status = harness_alloc(n_trees, sizeof *status);
     memcpy(copy, got.q, (size_t)c * 8);
     memcpy(copy + c, got.v, (size_t)c * 8);
     memcpy(copy + 2 * c, got.a, (size_t)c * 8);
+    memcpy(copy + 3 * c, got.lag, (size_t)(c + 6 * n_trees) * 8);
     memcpy(frames, got.frames, (size_t)n_objects * sizeof *frames);
     memcpy(status, got.status, (size_t)n_trees * sizeof *status);
     free(got.status);
@@ -423,7 +450,7 @@ static void check_trees(harness *h, model *m)
     harness_case(h, "%s", label); /* frees */
     h->n_cases--;
     h->device = main_memory;
-    const result want = step(h, m, state, state + c, state + 2 * c, state + 3 * c, &air);
+    const result want = step(h, m, state, state + c, state + 2 * c, state + 3 * c, lag, &air);
     for (int64_t i = 0; i < n_trees; i++)
         if (status[i] != (i % 5 == 4 ? MODAL_STEP_IDLE : MODAL_STEP_CONVERGED) || want.status[i] != status[i])
             harness_fail(h, "tree %lld: status %d, of the reference %d", (long long)i, status[i], want.status[i]);
@@ -433,6 +460,8 @@ static void check_trees(harness *h, model *m)
         for (int64_t i = 0; i < c; i++)
             count(h, part == 0 ? "q" : part == 1 ? "v" : "a", i, fabs(copy[part * c + i] - parts[part][i]), bound);
     }
+    const double bound = 1e-9 * largest_of(want.lag, c + 6 * n_trees);
+    for (int64_t i = 0; i < c + 6 * n_trees; i++) count(h, "lag", i, fabs(copy[3 * c + i] - want.lag[i]), bound);
     for (int32_t i = 0; i < n_objects; i++)
         for (int e = 0; e < 12; e++) { /* rotation, position */
             const double *x = (const double *)&frames[i], *y = (const double *)&want.frames[i];
@@ -509,7 +538,7 @@ static void run(harness *h)
     static const int32_t modes[] = {1, 2, 7, 8, 9, 16, 17, 41}, children[] = {0, 1, 35};
     const int most = h->quick ? 5 : 8;
     for (int i = 0; i < most; i++) {
-        check_single(h, modes[i], modes[i] > 20 ? 6 : 37, MODAL_STEP_NEWMARK);
+        check_single(h, modes[i], modes[i] > 20 ? 6 : 37, i % 2 ? MODAL_STEP_NEWMARK : MODAL_STEP_ALPHA);
         check_single(h, modes[i], 6, MODAL_STEP_STATIC);
     }
     for (int i = 0; i < (h->quick ? 2 : 3); i++) {
@@ -522,8 +551,8 @@ static void run(harness *h)
     const int32_t many = h->device.shares_memory ? 4 : 60;
     check_many(h, 7, 12, many);
     if (!h->quick) check_many(h, 8, 3, many);
-    check_single(h, 17, 3, MODAL_STEP_NEWMARK); /* a block a body, in the quick run, too */
-    if (!h->quick) check_single(h, 100, 2, MODAL_STEP_NEWMARK);
+    check_single(h, 17, 3, MODAL_STEP_ALPHA); /* a block a body, in the quick run, too */
+    if (!h->quick) check_single(h, 100, 2, MODAL_STEP_ALPHA);
 }
 
 int main(int argc, char **argv) { return harness_main(argc, argv, "reduced_step", run); }

@@ -15,6 +15,7 @@ from scenes import main, pack, place, run, simulate, small, write_bar
 TIP = {"object": 0, "point": [1, 0.1, 0.12]}
 T = 0.7  # no load has a corner at a multiple of any step below
 STRICT = {"tolerance": 1e-11, "iterations": 60}
+RULES = ("newmark", "generalized-alpha", "energy")
 
 
 def curve(keys):
@@ -72,7 +73,7 @@ def orders(cases):
     for how, load, rule in cases:
         basis, objects = HOW[how]
         scene = {"duration": T, "fps": 1 / T, "model": "linear" if how == "linear" else "stvk", "integrator": rule,
-                 "newton": STRICT, "objects": objects, **all_loads[load]}
+                 "newton": STRICT, "objects": objects, "tolerance": 1e300, **all_loads[load]} # steps are not judged
         first = 640 if load in ("a record", "wind") else 320 # a few steps a sample, an eddy
         q, size = zip(*(ends(basis, scene, T / (first << i)) for i in range(4)))
         apart = [np.abs(b - a).max() / size[3] for a, b in zip(q, q[1:])]
@@ -81,7 +82,7 @@ def orders(cases):
         last[how, load, rule] = q[3]
         if not (1.8 < rate < 2.5 and apart[2] < 0.02):
             wrong.append((how, load, rule, rate, apart))
-        if rule == "energy": # it is the same motion
+        if rule != "newmark": # it is the same motion
             other = np.abs(q[3] - last[how, load, "newmark"]).max() / size[3]
             if not other < apart[2]:
                 wrong.append((how, load, "both rules", other, apart[2]))
@@ -95,18 +96,18 @@ def orders(cases):
 def order():
     bases()
     record()
-    orders([("linear", load, "newmark") for load in ("jumps", "impulses", "a record")] +
-           [("fixed", load, rule) for load in ("jumps", "impulses", "wind") for rule in ("newmark", "energy")] +
-           [("free, with one that hangs on it", load, "newmark") for load in ("a pulse of 10 ms", "impulses")] +
-           [("on a way", "nothing else", rule) for rule in ("newmark", "energy")] +
-           [("on a way, with one that hangs on it", "jumps", "newmark")])
+    orders([("linear", load, rule) for load in ("jumps", "impulses", "a record") for rule in RULES[:2]] +
+           [("fixed", load, rule) for load in ("jumps", "impulses", "wind") for rule in RULES] +
+           [("free, with one that hangs on it", load, rule) for load in ("a pulse of 10 ms", "impulses") for rule in RULES[:2]] +
+           [("on a way", "nothing else", rule) for rule in RULES] +
+           [("on a way, with one that hangs on it", "jumps", rule) for rule in RULES[:2]])
 
 
 def every():
     bases()
     record()
-    orders([(how, load, rule) for how in HOW for load in loads() for rule in ("newmark", "energy")
-            if (rule == "newmark" or how in ("fixed", "on a way", "on a shaft")) and
+    orders([(how, load, rule) for how in HOW for load in loads() for rule in RULES
+            if (rule != "energy" or how in ("fixed", "on a way", "on a shaft")) and
             not (how == "linear" and load == "wind") and # that is not exact
             not (how == "free" and load == "nothing else") and # it falls
             not (how == "free, with one that hangs on it" and load in ("a record", "nothing else"))])

@@ -46,16 +46,16 @@ def solid():
     # the transient: the same equations, the same rule, so equal to the tolerance
     still = lambda t: (full.nodes[full.fixed],) + (np.zeros((len(full.fixed), 3)),) * 2
     wanted = full.transient(still, np.zeros(3 * len(full.nodes)), np.array(g), 0.005, 40)
-    scene = {"duration": 0.2, "fps": 200, "step": 0.005, "model": "stvk", "gravity": g,
+    scene = {"duration": 0.2, "fps": 200, "step": 0.005, "model": "stvk", "gravity": g, "integrator": "newmark",
              "newton": {"tolerance": 1e-11, "iterations": 60}}
     errors = [np.abs(Full(n).world(simulate(n, scene), 40) - wanted).max() / np.abs(wanted - full.nodes).max()
               for n in ("bar6.h5", "bar20.h5", "bar72.h5")]
     small(errors[2], 1e-7, "complete basis, transient")
     assert errors[2] < errors[1] < errors[0], errors
 
-    # order of accuracy of both rules
+    # order of accuracy of the rules
     kick = [{"object": 0, "initial": [0.3, 0.1, 0, 0.05, 0, 0]}]
-    for rule in ("newmark", "energy"):
+    for rule in ("newmark", "generalized-alpha", "energy"):
         ends = []
         for step in (0.002, 0.001, 0.0005, 0.00005):
             scene = {"duration": 0.1, "fps": 10, "step": step, "model": "stvk", "integrator": rule,
@@ -358,6 +358,7 @@ def manners():
             ("fps", "60", "/fps: not a number (in 1/s, without the unit), \"60\""),
             ("fps", 0, "/fps: must be in"), ("duration", -1, "/duration: must be in"),
             ("model", "neo-hookean", "/model: neither"), ("integrator", 3, "/integrator: not a text, 3"),
+            ("spectral_radius", 1.1, "/spectral_radius: "), ("tolerance", 0, "/tolerance: "),
             ("integrator", "energy", "moves objects in fixed or driven frames, object 1 is attached; try "),
             ("static", 1, "/static: not true or false, 1"), ("newton", {"iterations": 0}, "/newton/iterations: must"),
             ("wind", {"velocity": [1, 0, 0], "seed": 1.5}, "/wind/seed: not a whole number, 1.5"),
@@ -562,6 +563,15 @@ def cuda():
                 {"object": 0, "motion": "free", "angular_velocity": [0, 0.5, 2]}]}),
             ("spinning tree", "tree.h5", {"model": "linear", "gravity": [0, 1, -9.81], "objects": [
                 {"object": 0, "motion": {"spin": {"axis": [0, 0, 1], "rate": 3}}}]}),
+            ("Newmark's rule", "tree.h5", {"model": "stvk", "integrator": "newmark", "wind": wind, "objects": [
+                {"object": 0, "motion": "free", "angular_velocity": [0, 0.5, 2]}]}),
+            ("generalized-alpha of radius 0.3", "tree.h5", {"model": "stvk", "spectral_radius": 0.3, "gravity": [0, 1, -9.81],
+                "objects": [{"object": 0, "motion": "free", "angular_velocity": [0, 0.5, 2]}]}),
+            ("steps that are too long, and taken back", "half.h5", {"model": "stvk", "fps": 20, "step": 0.05,
+                "impulses": [{"object": 0, "point": [1, 0, 0], "impulse": [0, 3, 8], "time": 0.02}]}),
+            ("a tree of the same", "tree.h5", {"model": "stvk", "fps": 20, "step": 0.05, "objects": [
+                {"object": 0, "motion": "fixed"}],
+                "impulses": [{"object": 2, "point": [2.5, 0, 0], "impulse": [0, 0.3, 0], "time": 0.02}]}),
             ("energy", "half.h5", {"model": "stvk", "integrator": "energy", "objects": [
                 {"object": 0, "initial": [0.3] + [0] * 19}]}),
             ("energy, turning", "half.h5", {"model": "stvk", "integrator": "energy", "objects": [

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Motions that a rule without numerical damping cannot hold: either the balance of energies closes, or the run says so.
+usage: check_trust.py BIN_FOLDER PART, PART one of
+  beam     the undamped StVK beam that is struck, at 60 frames a second with the default step, 10 s
+  long     the same, 60 s; on another one; free
+  same     threads, checkpoints, other objects of the scene change no byte
+  decay    amplitude decay and period error of generalized-alpha against its amplification matrix"""
+import json
+import subprocess
+
+import h5py
+import numpy as np
+
+from scenes import main, pack, place, run, simulate, small, write_bar
+
+BEAM = {"fps": 60, "model": "stvk", "impulses": [{"object": 0, "point": [1, 0.1, 0.1], "impulse": [0, 3, 8], "time": 0.1}]}
+
+
+def write_hexahedra(path, cells, size):
+    """A box of hexahedra; the group "root" is the face x = 0."""
+    at = lambda i, j, k: 1 + (i * (cells[1] + 1) + j) * (cells[2] + 1) + k
+    nodes = [[size[a] * ijk[a] / cells[a] for a in range(3)] for ijk in np.ndindex(*(n + 1 for n in cells))]
+    face = [(at(0, j, k), at(0, j, k + 1), at(0, j + 1, k + 1), at(0, j + 1, k))
+            for j in range(cells[1]) for k in range(cells[2])]
+    boxes = [[at(i + a, j + b, k + c) for c in (0, 1) for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))]
+             for i, j, k in np.ndindex(*cells)]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write('$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n2 1 "root"\n3 2 "beam"\n$EndPhysicalNames\n')
+        file.write(f"$Nodes\n{len(nodes)}\n")
+        for i, x in enumerate(nodes, 1):
+            file.write(f"{i} {' '.join(map(repr, x))}\n")
+        file.write(f"$EndNodes\n$Elements\n{len(face) + len(boxes)}\n")
+        for i, (kind, corners) in enumerate([(3, f) for f in face] + [(5, b) for b in boxes], 1):
+            group = 1 if kind == 3 else 2
+            file.write(f"{i} {kind} 2 {group} {group} {' '.join(map(str, corners))}\n")
+        file.write("$EndElements\n")
+
+
+def beam_basis():
+    write_hexahedra("beam.msh", (16, 2, 2), (1.0, 0.1, 0.1))
+    pack("beam.msh", "beam.h5", 20, "--derivatives", 6)
+
+
+def balance(energy):
+    """The largest of kinetic + elastic + dissipated - external, of the work done."""
+    return np.abs(energy[:, :3].sum(1) - energy[:, 3]).max() / np.abs(energy[:, 3]).max()
+
+
+def said(words):
+    """What a run that ends says: exit 5, an object, a time and advice."""
+    assert ": object " in words and ": t = " in words and "; try " in words, words
+    return words
+
+
+def held(basis, scene, what, *more):
+    """The balance, or None where the run has ended with exit 5."""
+    with open("held.json", "w", encoding="utf-8") as file:
+        json.dump(scene, file)
+    words = ("modalsim", basis, "held.h5", "--scene", "held.json", "--force", "-q", *more)
+    got = subprocess.run([run.folder / words[0], *map(str, words[1:])], capture_output=True, text=True)
+    if got.returncode == 5:
+        print(f"{what}: exit 5, {said(got.stderr).strip()}")
+        return None
+    assert got.returncode == 0, (what, got)
+    with h5py.File("held.h5") as f:
+        off = balance(f["energy"][:])
+    print(f"{what}: balance {off:.2g}")
+    assert off <= 0.05, (what, off)
+    return off
+
+
+def beam(duration=10):
+    beam_basis()
+    scene = dict(BEAM, duration=duration)
+    for fps in (60, 50, 7):
+        assert held("beam.h5", dict(scene, fps=fps), f"{fps} frames a second, default") is not None
+    assert held("beam.h5", dict(scene, damping={"alpha": 0.1}, fps=50), "damped") is not None
+    for rule in ("newmark", "generalized-alpha"):
+        held("beam.h5", dict(scene, duration=1, integrator=rule), rule)
+    # the judgement is what holds it: without, hundreds of kJ of the 0.1 that were put in
+    e = simulate("beam.h5", dict(scene, tolerance=1e300))["energy"]
+    assert balance(e) > 100, balance(e)
+
+
+def long():
+    beam(60)
+    place("two", [(0, -1, 0, 0, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0, 0, 0)], "beam.h5")
+    held("two.h5", dict(BEAM, duration=10), "a beam on a beam")
+    pack("beam.msh", "loose.h5", 20, fixed=False)
+    held("loose.h5", dict(BEAM, duration=10, objects=[{"object": 0, "motion": "free"}]), "free")
+
+
+def same():
+    """Judgements depend on nothing but the tree."""
+    beam_basis()
+    place("three", [(0, -1, 0, 0, 0, 0, 0, 0), (0, -1, 0, 5, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0, 0, 0.2)], "beam.h5")
+    scene = dict(BEAM, duration=1.5, fps=20, step=1 / 240, objects=[{"object": 1, "initial": [0.5] + [0] * 19}])
+    wanted = simulate("three.h5", scene, "-j", 1, "--checkpoint", "c.h5", "--checkpoint-every", 7)
+    for more in (["-j", 2], ["-j", 3], ["--restart", "c.h5"]):
+        again = simulate("three.h5", scene, *more)
+        assert all(wanted[name].tobytes() == again[name].tobytes() for name in wanted), more
+    place("others", [(0, -1, 0, 5, 0, 0, 0, 0), (0, -1, 0, 9, 0, 0, 0, 0)], "beam.h5")
+    alone = {**scene, "objects": [{"object": 0, "initial": [0.5] + [0] * 19}], "impulses": []}
+    alone = simulate("others.h5", alone)
+    assert np.ascontiguousarray(alone["q"][:, :20]).tobytes() == np.ascontiguousarray(wanted["q"][:, 20:40]).tobytes()
+    assert np.abs(wanted["q"][-1]).max() > 0.01
+    # and there were some
+    run("modalsim", "three.h5", "t.h5", "--scene", "run.json", "--force", "--report", "report.json")
+    with open("report.json", encoding="utf-8") as file:
+        report = json.load(file)
+    assert report["judged_shorter"] > 0 or report["judged_energy_kept"] > 0, report
+
+
+def amplification(radius, omega):
+    """Of (q, h v, h^2 a), as the rule is printed, for q'' = - omega^2 q / h^2."""
+    m, f = (2 * radius - 1) / (radius + 1), radius / (radius + 1)
+    gamma, beta = 0.5 - m + f, 0.25 * (1 - m + f) ** 2
+    left = np.array([[1, 0, -beta], [0, 1, -gamma], [omega ** 2 * (1 - f), 0, 1 - m]])
+    right = np.array([[1, 1, 0.5 - beta], [0, 1, 1 - gamma], [-omega ** 2 * f, 0, -m]])
+    return np.linalg.solve(left, right)
+
+
+def decay():
+    """Amplitude decay and period of an oscillator: those of the rule's amplification matrix."""
+    write_bar("bar.msh", (4, 1, 1), (1.0, 0.1, 0.12))
+    pack("bar.msh", "bar.h5", 1)
+    with h5py.File("bar.h5") as f:
+        natural = np.sqrt(f["shapes/0000/modes/eigenvalues"][0])
+    for radius in (0, 0.5, 0.9, 1):
+        for omega in (0.1, 0.5, 2, 1000):
+            fps, steps = natural / omega, 200 if omega < 1 else 30 # not until nothing is left
+            scene = {"duration": steps / fps, "fps": fps, "step": 1 / fps, "integrator": "generalized-alpha", "tolerance": 1e300,
+                     "spectral_radius": radius, "newton": {"tolerance": 1e-10, "iterations": 60, "halvings": 0},
+                     "objects": [{"object": 0, "initial": [1]}]}
+            q = simulate("bar.h5", scene)["q"][:, 0]
+            assert len(q) == steps + 1
+            polynomial = np.poly(amplification(radius, omega)) # which its powers satisfy, and so q
+            off = sum(c * q[3 - i:len(q) - i] for i, c in enumerate(polynomial))
+            small(np.abs(off[2:]).max() / np.abs(q).max(), 1e-9, f"radius {radius}, h omega {omega}: recurrence")
+            roots = np.linalg.eigvals(amplification(radius, omega))
+            largest = roots[np.argmax(np.abs(roots if omega > 100 else roots.imag))]
+            if omega > 100: # what cannot be followed is damped by the radius
+                assert abs(abs(largest) - radius) < 2e-2, (radius, largest)
+            elif omega <= 0.5:
+                # a cosine that decays: amplitude and phase after 200 steps
+                n = np.arange(100, 201)
+                fit = np.linalg.lstsq(np.column_stack([(largest ** n).real, (largest ** n).imag]), q[n], rcond=None)
+                assert np.abs(fit[0][0] - 1) < 0.2 * omega, fit[0]
+                small(np.sqrt(fit[1] / len(n)) / np.abs(q[n]).max(), 1e-8, f"radius {radius}, h omega {omega}: decay, period")
+                late = 1 - np.angle(largest) / omega if largest.imag > 0 else 1 + np.angle(largest) / omega
+                print(f"radius {radius}, h omega {omega}: a period loses {1 - abs(largest) ** (2 * np.pi / omega):.2e}, "
+                      f"is {late:.2e} longer")
+
+
+main(globals())
