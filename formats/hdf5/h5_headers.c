@@ -66,7 +66,10 @@ static void take_type(part *p, int depth, uint64_t *size, unsigned *kind, uint64
     if (depth == 0 || version == 0 || version > 4) p->short_of = 1;
     switch (p->short_of ? STRING : *kind) {
     case FIXED:
-    case BITS: take(p, 4); break;
+    case BITS:
+        inner = number(p, 2); /* the first bit, and how many */
+        if (inner + number(p, 2) > times(8, *size)) p->short_of = 1;
+        break;
     case FLOAT: take(p, 12); break;
     case TIME: take(p, 2); break;
     case OPAQUE: take(p, bits & 0xff); break;
@@ -87,13 +90,19 @@ static void take_type(part *p, int depth, uint64_t *size, unsigned *kind, uint64
         for (unsigned i = 0; i < n && !p->short_of; i++) take_text(p, unit);
         take(p, times(n, inner));
         break;
-    case VARIABLE: take_type(p, depth - 1, of, &any, &none); break;
+    case VARIABLE:
+        take_type(p, depth - 1, of, &any, &none);
+        if (*size != 16) p->short_of = 1; /* length, address, index */
+        break;
     case ARRAY: {
         const uint64_t rank = number(p, 1);
         if (rank >= MOST_RANK) p->short_of = 1;
         if (version < 3) take(p, 3);
-        take(p, rank * (version < 3 ? 8 : 4));
+        uint64_t items = 1;
+        for (uint64_t i = 0; i < rank && !p->short_of; i++) items = times(items, number(p, 4));
+        if (version < 3) take(p, 4 * rank); /* an order of dimensions, unused */
         take_type(p, depth - 1, &inner, &any, &none);
+        if (times(items, inner) != *size) p->short_of = 1;
         break;
     }
     default: break;

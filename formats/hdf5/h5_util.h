@@ -73,6 +73,8 @@ modal_status modal_h5_open(modal_h5_in *in, const modal_h5_source *source);
 
 /* Closes; `status` is what went before and wins over a failure of the close. */
 modal_status modal_h5_close(modal_h5_in *in, modal_status status);
+/* How many files HDF5 could not close, and so holds open: 1.10 does not let go of some metadata that it has refused. */
+int64_t modal_h5_stuck(void);
 
 /* Refuses, with or without a list of findings, a file that is not of this type, or of another major
  * version, or that requires an extension which this program does not know. */

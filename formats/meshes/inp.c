@@ -234,7 +234,7 @@ static modal_status find_type(const inp_reader *reader, const inp_keyword *keywo
         size_t length = strlen(families[i].family);
         const char *digit = upper + length;
         if (strncmp(upper, families[i].family, length) != 0 || !isdigit((unsigned char)*digit)) continue;
-        for (*n_nodes = 0; isdigit((unsigned char)*digit); digit++)
+        for (*n_nodes = 0; isdigit((unsigned char)*digit) && *n_nodes < 1000; digit++)
             *n_nodes = 10 * *n_nodes + (*digit - '0');
         if (strcmp(families[i].family, "B") == 0) *n_nodes = *n_nodes % 10 + 1; /* B31 is linear */
         if (*n_nodes == 65) *n_nodes = 6;                                      /* STRI65 */

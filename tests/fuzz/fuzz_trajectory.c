@@ -8,6 +8,7 @@
 
 #include "formats/hdf5/trajectory_h5.h"
 #include "tests/fuzz/digest.h"
+#include "tests/fuzz/open_ids.h"
 
 uint64_t fuzz_digest;
 
@@ -42,6 +43,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status == MODAL_OK && checked != MODAL_OK) abort();
     digest_findings(&findings);
     modal_findings_free(&findings);
-    if (H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL) != 0) abort();
+    no_open_ids();
     return 0;
 }
