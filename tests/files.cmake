@@ -66,7 +66,7 @@ if(NOT MODAL_FUZZ AND TARGET modalinfo AND TARGET modalpack AND TARGET modalsim)
              COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_validator.py --tests ${CMAKE_BINARY_DIR}/tests
                      --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --source ${CMAKE_SOURCE_DIR} --count ${count})
   endforeach()
-  set_tests_properties(formats.validator PROPERTIES LABELS formats TIMEOUT 300)
+  set_tests_properties(formats.validator PROPERTIES LABELS formats TIMEOUT 600)
   set_tests_properties(formats.validator_1000 PROPERTIES LABELS "formats;long" TIMEOUT 3600)
 endif()
 

@@ -113,7 +113,8 @@ def change_attribute(file, chance):
     elif how == 1:
         owner.create(name, old, dtype=old.dtype.newbyteorder(">"))
     elif how == 2:
-        owner.create(name, old.astype(chance.choice(("<f4", "<i4", "<u8", "<f8", "<i8"))))
+        with np.errstate(invalid="ignore"):
+            owner.create(name, old.astype(chance.choice(("<f4", "<i4", "<u8", "<f8", "<i8"))))
     elif how == 3:
         owner.create(name, np.array([old, old]) if chance.random() < 0.5 else old.reshape(-1, 1) if old.ndim else old.reshape(1))
     else:

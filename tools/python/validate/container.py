@@ -63,7 +63,7 @@ class File:
     wrong with what it reads gives None."""
 
     def __init__(self, path):
-        self.path, self.findings = path, []
+        self.path, self.findings, self.size = path, [], os.path.getsize(path)
         check_end(path)
         try:
             self.h5 = h5py.File(path, "r")
@@ -235,7 +235,8 @@ class File:
             return True
         stored = dataset.id.get_storage_size()
         claimed = dataset.size * dataset.dtype.itemsize
-        if not self.must(claimed <= MOST_CLAIMED * stored, path, f"claims {claimed} bytes, of which {stored} are stored"):
+        most = MOST_CLAIMED * stored if layout == h5d.CHUNKED else stored
+        if not self.must(claimed <= most and stored <= self.size, path, f"claims {claimed} bytes, of which {stored} are stored"):
             return False
         return layout != h5d.CHUNKED or self._check_chunks(path, dataset, plist)
 
