@@ -2,7 +2,7 @@
 # libmodal: the readers, the files and the deformer for other programs, as one shared library of the
 # same objects that the tools use. It links neither CHOLMOD nor a meshing library.
 set(objects "")
-foreach(part modal_base modal_data modal_mesh modal_json modal_meshes modal_formats modal_kernels modal_deform)
+foreach(part modal_base modal_model modal_mesh modal_json modal_meshes modal_formats modal_kernels modal_deform)
   list(APPEND objects $<TARGET_OBJECTS:${part}>)
 endforeach()
 add_library(libmodal SHARED ${objects})
@@ -27,8 +27,8 @@ install(FILES ${CMAKE_BINARY_DIR}/modal-config-version.cmake DESTINATION ${cmake
 
 # The headers keep their folders, below one of the library's own.
 set(public_headers
-  lib/base/status.h lib/base/memory.h lib/base/hash.h lib/base/progress.h
-  lib/mesh/element.h lib/mesh/volume_mesh.h lib/basis/basis.h lib/trajectory/trajectory.h lib/deform/deform.h
+  lib/base/status.h lib/base/tile.h lib/base/memory.h lib/base/hash.h lib/base/progress.h
+  lib/model/element.h lib/model/volume_mesh.h lib/model/basis.h lib/model/trajectory.h lib/model/matrix_source.h lib/deform/deform.h
   formats/hdf5/findings.h formats/meshes/mesh_read.h formats/meshes/obj.h formats/meshes/bou.h formats/meshes/csv.h
   formats/hdf5/basis_h5.h formats/hdf5/trajectory_h5.h formats/sequences/sequence.h formats/sequences/sequence_vtkhdf.h)
 foreach(header ${public_headers})

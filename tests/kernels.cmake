@@ -42,7 +42,7 @@ modal_kernel_test(gram)
 
 # The deformer as a whole, also runnable alone on a machine with a GPU.
 add_library(modal_test_synthetic STATIC kernels/synthetic.c)
-target_link_libraries(modal_test_synthetic PUBLIC modal_data m)
+target_link_libraries(modal_test_synthetic PUBLIC modal_model m)
 modal_kernel_test(engine modal_deform modal_test_synthetic Threads::Threads)
 
 # Not a test: prints times of scenes of many objects (tests/bench/bench_objects.c). Its quick mode is one,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/base/memory.h"
-#include "lib/basis/node_modes.h"
+#include "lib/model/node_modes.h"
 #include "tools/modaldeform.h"
 
 /* The nodes take the place of the surface, in the user's order, which is the only one they have. */

@@ -11,7 +11,7 @@
 #include "formats/hdf5/trajectory_h5.h"
 #include "formats/json/json_text.h"
 #include "lib/base/memory.h"
-#include "lib/mesh/material.h"
+#include "lib/model/material.h"
 #include "tools/modalinfo.h"
 
 int modalinfo_is_piped(const char *path) { return strncmp(path, MODALINFO_PIPED, strlen(MODALINFO_PIPED)) == 0; }

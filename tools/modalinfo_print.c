@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/basis/basis.h"
-#include "lib/mesh/material.h"
+#include "lib/model/basis.h"
+#include "lib/model/material.h"
 #include "tools/common/tool.h"
 #include "tools/modalinfo.h"
 

@@ -8,7 +8,7 @@
 
 #include "lib/mesh/surface_check.h"
 #include "lib/mesh/surface_repair.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,8 +4,8 @@
 #define TOOLS_MODALPACK_H
 
 #include "kernels/device.h"
-#include "lib/basis/basis.h"
-#include "lib/basis/node_modes.h"
+#include "lib/model/basis.h"
+#include "lib/model/node_modes.h"
 #include "lib/modes/modes.h"
 #include "lib/reduced/derivatives.h"
 #include "tools/common/output.h"

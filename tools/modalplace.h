@@ -3,7 +3,7 @@
 #ifndef TOOLS_MODALPLACE_H
 #define TOOLS_MODALPLACE_H
 
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
 
 /* The shapes of the basis that was read from `path` get the file that each lies in, as the assembly `out` has to name it.
  * MODAL_ERROR_USAGE: it does not lie below the folder of `out`. */

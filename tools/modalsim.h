@@ -8,10 +8,10 @@
 #include "formats/hdf5/basis_tiles.h"
 #include "formats/hdf5/trajectory_h5.h"
 #include "kernels/reduced_step/reduced_step.h"
-#include "lib/basis/basis.h"
 #include "lib/dynamics/judge.h"
-#include "lib/dynamics/scene.h"
-#include "lib/trajectory/trajectory.h"
+#include "lib/model/basis.h"
+#include "lib/model/scene.h"
+#include "lib/model/trajectory.h"
 #include "tools/common/output.h"
 #include "tools/common/tool.h"
 

@@ -7,7 +7,7 @@
 #include "formats/hdf5/findings.h"
 #include "formats/hdf5/h5_util.h"
 #include "lib/base/hash.h"
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
 
 /* A dimension is a number >= 0 or one of these. */
 typedef enum modal_basis_size {

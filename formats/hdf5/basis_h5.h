@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "formats/hdf5/findings.h"
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
 
 /* What a reader wants. Counts, names, objects, provenance and hash always come; arrays of the other
  * parts stay NULL (their types and shapes are checked all the same). */

@@ -5,7 +5,7 @@
 #define MODAL_FORMATS_BASIS_INSPECT_H
 
 #include "lib/base/hash.h"
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
 
 typedef struct modal_basis_inspection modal_basis_inspection;
 

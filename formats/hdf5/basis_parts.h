@@ -4,7 +4,7 @@
 #define MODAL_FORMATS_BASIS_PARTS_H
 
 #include "formats/hdf5/h5_util.h"
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
 
 /* *linked: the shape of this group lies in another file, or would but for what is broken. Its `file` and `file_shape`
  * are read; where they are broken `file` stays NULL. */

@@ -7,7 +7,7 @@
 #include "formats/hdf5/basis_fields.h"
 #include "formats/hdf5/rules.h"
 #include "lib/base/memory.h"
-#include "lib/mesh/material.h"
+#include "lib/model/material.h"
 
 static const double two_pi = 6.283185307179586;
 

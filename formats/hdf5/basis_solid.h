@@ -4,7 +4,7 @@
 #define MODAL_FORMATS_BASIS_SOLID_H
 
 #include "formats/hdf5/h5_util.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 /* A text attribute that names one of the n values of an enumeration; an optional one that is absent
  * stands for the first. */

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "lib/base/status.h"
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
 
 typedef struct modal_basis_tiles modal_basis_tiles;
 

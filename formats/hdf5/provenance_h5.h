@@ -4,7 +4,7 @@
 #define MODAL_FORMATS_PROVENANCE_H5_H
 
 #include "formats/hdf5/h5_util.h"
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
 
 /* Writes the group `provenance` with its steps under `place`. */
 modal_status modal_provenance_write(hid_t place, const modal_provenance *steps, int32_t n,

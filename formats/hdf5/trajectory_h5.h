@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "formats/hdf5/findings.h"
-#include "lib/trajectory/trajectory.h"
+#include "lib/model/trajectory.h"
 
 /* Writes `path`, created or truncated; the caller passes a temporary name, and syncs and renames. A
  * trajectory that breaks a rule of the specification is refused (MODAL_ERROR_INPUT) before a file

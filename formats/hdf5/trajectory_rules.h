@@ -4,7 +4,7 @@
 #define MODAL_FORMATS_TRAJECTORY_RULES_H
 
 #include "formats/hdf5/findings.h"
-#include "lib/trajectory/trajectory.h"
+#include "lib/model/trajectory.h"
 
 /* n_coordinates is the second dimension of q. */
 modal_status modal_trajectory_rules(const modal_checker *checker,

@@ -7,7 +7,7 @@
 #include "formats/json/json_place.h"
 #include "formats/meshes/text_reader.h"
 #include "lib/base/memory.h"
-#include "lib/mesh/material.h"
+#include "lib/model/material.h"
 
 static double normalise(double v[3])
 {

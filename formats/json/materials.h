@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "lib/base/status.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 typedef struct modal_material_file {
     int32_t n_materials;

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "lib/dynamics/scene.h"
+#include "lib/model/scene.h"
 
 /* Reads and checks all that can be checked without the basis. Files that the scene names are looked for
  * beside it. `scene` is overwritten; the caller frees it with modal_scene_free; after an error it is

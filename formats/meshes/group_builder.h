@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "formats/meshes/tag_table.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 typedef struct modal_group_draft {
     modal_group group;

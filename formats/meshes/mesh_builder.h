@@ -6,7 +6,7 @@
 #include "formats/meshes/group_builder.h"
 #include "formats/meshes/tag_table.h"
 #include "formats/meshes/text_reader.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 /* Zeroed but for mesh (empty) and text, which are the caller's. */
 typedef struct modal_mesh_builder {
@@ -26,7 +26,7 @@ modal_status modal_mesh_builder_node(modal_mesh_builder *builder, int64_t tag,
 modal_status modal_mesh_builder_find_node(const modal_mesh_builder *builder, int64_t tag,
                                           int32_t *node);
 
-/* Appends an element of nodes (indices, in the order of lib/mesh/element.h); its number may appear
+/* Appends an element of nodes (indices, in the order of lib/model/element.h); its number may appear
  * once, and so may each of its nodes. */
 modal_status modal_mesh_builder_element(modal_mesh_builder *builder, modal_element_type type,
                                         int64_t tag, const int32_t *nodes);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "lib/base/status.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 /* By content, or by the extension of `name`. */
 modal_status modal_mesh_parse(const char *data, int64_t length, const char *name,

@@ -4,12 +4,12 @@
 #define MODAL_FORMATS_MESH_READ_H
 
 #include "lib/base/status.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 /* Reads a Gmsh file (.msh 2.2 or 4.1, text or little-endian binary), a VegaFEM file (.veg), an Abaqus
  * or CalculiX input file (.inp), a Medit file (.mesh, text), TetGen's pair of files (.node and .ele,
  * either path stands for both) or an unstructured grid of VTK's (.vtk, .vtu) with elements of the types
- * of lib/mesh/element.h, and puts their nodes into the order given there. A file that begins with $ is
+ * of lib/model/element.h, and puts their nodes into the order given there. A file that begins with $ is
  * Gmsh's, with "# vtk DataFile" or < VTK's, with MeshVersionFormatted Medit's; the others go by their
  * extension, and one whose first line that is no comment begins with * is else VegaFEM's; everything
  * else is refused.

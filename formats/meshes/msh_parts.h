@@ -3,7 +3,7 @@
 #ifndef MODAL_FORMATS_MSH_PARTS_H
 #define MODAL_FORMATS_MSH_PARTS_H
 
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 typedef struct msh_part {
     int32_t group; /* index in the mesh */

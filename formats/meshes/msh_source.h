@@ -7,7 +7,7 @@
 #include "formats/meshes/group_builder.h"
 #include "formats/meshes/tag_table.h"
 #include "formats/meshes/text_reader.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 /* How values are written. Section names, and the counts of version 2.2, are text in both. */
 typedef struct msh_encoding {

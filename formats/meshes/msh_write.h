@@ -4,7 +4,7 @@
 #define MODAL_FORMATS_MSH_WRITE_H
 
 #include "lib/base/status.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 /* Writes nodes, elements and groups, little-endian binary or text (17 digits), so that modal_mesh_read
  * gives the same mesh again: order, numbers (all are raised by 1 where one is 0), elements, groups with

@@ -4,7 +4,7 @@
 #define MODAL_FORMATS_OBJ_H
 
 #include "lib/base/status.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 /* Reads the polygons of an OBJ file.
  *   v   x y z, then nothing, a weight, or a colour (3 or 4 numbers); only x y z are kept, in the

@@ -4,7 +4,7 @@
 #define MODAL_FORMATS_SURFACE_BUILDER_H
 
 #include "formats/meshes/text_reader.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 enum { MODAL_POLYGON_CORNERS = 1000 }; /* more in one polygon are refused */
 enum { MODAL_SURFACE_PARTS = 1000, MODAL_PART_NAME = 200 }; /* of more parts none is kept; bytes of a name */

@@ -4,7 +4,7 @@
 #define MODAL_FORMATS_SURFACE_READ_H
 
 #include "lib/base/status.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 /* Reads by the extension of the path; where it is another one, a file that begins with ply, OFF (or
  * COFF, NOFF, CNOFF) or solid, or has the size of a binary STL, is of that kind. Polygons become fans of

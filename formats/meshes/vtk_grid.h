@@ -4,7 +4,7 @@
 #define MODAL_FORMATS_VTK_GRID_H
 
 #include "formats/meshes/text_reader.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 /* Types of numbers, by both formats' names. */
 typedef enum vtk_type {

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "lib/base/status.h"
-#include "lib/deform/deform.h"
-#include "lib/trajectory/trajectory.h"
+#include "lib/model/matrix_source.h"
+#include "lib/model/trajectory.h"
 
 /* The arrays of a frame, in the order in which files hold them. */
 enum {

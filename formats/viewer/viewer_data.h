@@ -5,8 +5,8 @@
 #ifndef MODAL_FORMATS_VIEWER_DATA_H
 #define MODAL_FORMATS_VIEWER_DATA_H
 
-#include "lib/basis/basis.h"
-#include "lib/trajectory/trajectory.h"
+#include "lib/model/basis.h"
+#include "lib/model/trajectory.h"
 
 typedef struct modal_viewer_data {
     char *header;         /* JSON */

@@ -16,7 +16,8 @@
 #include <stdint.h>
 
 #include "lib/base/status.h"
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
+#include "lib/model/matrix_source.h"
 
 typedef enum modal_normals {
     MODAL_NORMALS_NONE = 0,
@@ -29,14 +30,6 @@ typedef enum modal_tangents {
     MODAL_TANGENTS_RIGID,  /* R times the rest tangent */
     MODAL_TANGENTS_DYNAMIC /* of the deformed surface, from its texture coordinates */
 } modal_tangents;
-
-/* Reads tiles [begin, end) of a shape's modal matrix, [end - begin, n_modes, 3, MODAL_TILE], into
- * `to`. Called by the thread that makes the deformer and by the one that submits. */
-typedef struct modal_matrix_source {
-    modal_status (*read)(void *context, int32_t shape, int64_t begin, int64_t end, float *to,
-                         modal_error *err);
-    void *context; /* borrowed until the deformer is deleted */
-} modal_matrix_source;
 
 typedef struct modal_deform_request {
     /* "auto", "ref", "cpu", "cuda" (device 0), "cuda:N", several devices as "cuda:0,1" or "cuda:all",

@@ -11,10 +11,10 @@
 #define MODAL_DYNAMICS_EXACT_H
 
 #include "kernels/device.h"
-#include "lib/basis/basis.h"
 #include "lib/dynamics/forest.h"
 #include "lib/dynamics/motion.h"
-#include "lib/dynamics/scene.h"
+#include "lib/model/basis.h"
+#include "lib/model/scene.h"
 
 /* A load over time on one object: curve times `load` ([n_modes], per modal mass), or, where `spline` is
  * given, one component of its acceleration times `load`. A pulse is an impulse: `load` is the jump of q'. */

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "kernels/reduced_step/reduced_step.h"
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
 
 typedef struct modal_body {
     modal_step_motion motion; /* ATTACHED: to the object's parent in the basis */

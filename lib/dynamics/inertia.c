@@ -5,8 +5,8 @@
 
 #include "kernels/reduced_step/reduced_step.h"
 #include "lib/base/memory.h"
-#include "lib/basis/node_modes.h"
 #include "lib/fem/assemble.h"
+#include "lib/model/node_modes.h"
 
 void modal_inertia_free(modal_inertia *inertia)
 {

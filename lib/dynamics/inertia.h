@@ -5,7 +5,7 @@
 #ifndef MODAL_DYNAMICS_INERTIA_H
 #define MODAL_DYNAMICS_INERTIA_H
 
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
 
 typedef struct modal_inertia {
     double mass, first[3], second[9]; /* int rho (1, xbar, xbar xbar^T): kg, kg m, kg m^2 */

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
 
 /* damping[k] = 2 zeta omega = alpha + beta omega^2: the Rayleigh damping C = alpha M + beta K.
  * alpha, 1/s, and beta, s, are >= 0; eigenvalues and damping are [n_modes]. */

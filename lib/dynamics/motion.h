@@ -4,7 +4,7 @@
 #define MODAL_DYNAMICS_MOTION_H
 
 #include "kernels/reduced_step/reduced_step.h"
-#include "lib/dynamics/scene.h"
+#include "lib/model/scene.h"
 
 /* Turns about a fixed axis: `rest` [3, 4] at t = 0. */
 void modal_motion_spin(const modal_scene_object *object, const double *rest, double time,

@@ -4,8 +4,8 @@
 #define MODAL_DYNAMICS_NEEDS_H
 
 #include "kernels/reduced_step/reduced_step.h"
-#include "lib/basis/basis.h"
-#include "lib/dynamics/scene.h"
+#include "lib/model/basis.h"
+#include "lib/model/scene.h"
 
 enum {
     MODAL_NEEDS_SURFACE = 1,      /* positions and triangles: where forces, winds and interfaces are */

@@ -3,8 +3,8 @@
 #ifndef MODAL_DYNAMICS_PLACES_H
 #define MODAL_DYNAMICS_PLACES_H
 
-#include "lib/basis/basis.h"
-#include "lib/dynamics/scene.h"
+#include "lib/model/basis.h"
+#include "lib/model/scene.h"
 
 /* The stored vertices of a list of a scene: [n], the caller frees `vertices`. */
 typedef struct modal_scene_vertices {

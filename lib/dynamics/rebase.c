@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "lib/base/memory.h"
-#include "lib/basis/node_modes.h"
 #include "lib/fem/assemble.h"
+#include "lib/model/node_modes.h"
 
 void modal_rebase_free(modal_rebase *rebase)
 {

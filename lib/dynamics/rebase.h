@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "lib/base/status.h"
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
 
 typedef struct modal_rebase {
     int32_t r_from, r_to;

@@ -10,8 +10,8 @@
 #ifndef MODAL_DYNAMICS_RESPONSE_H
 #define MODAL_DYNAMICS_RESPONSE_H
 
-#include "lib/basis/basis.h"
-#include "lib/dynamics/scene.h"
+#include "lib/model/basis.h"
+#include "lib/model/scene.h"
 
 typedef struct modal_response modal_response;
 

@@ -6,7 +6,7 @@
 #include "lib/base/progress.h"
 #include "lib/dynamics/forest.h"
 #include "lib/dynamics/needs.h"
-#include "lib/dynamics/scene.h"
+#include "lib/model/scene.h"
 
 /* The state between two frames, all that the motion goes on from. */
 typedef struct modal_scene_state {

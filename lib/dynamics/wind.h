@@ -4,7 +4,7 @@
 #define MODAL_DYNAMICS_WIND_H
 
 #include "kernels/reduced_step/reduced_step.h"
-#include "lib/dynamics/scene.h"
+#include "lib/model/scene.h"
 
 /* Turbulence as a sum of plane waves of random directions that the mean wind carries along: each
  * amplitude is across its wave (no divergence), lengths go from the scale down to an eighth of it, and

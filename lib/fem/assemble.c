@@ -15,7 +15,7 @@
 #include "lib/base/memory.h"
 #include "lib/fem/element_matrices.h"
 #include "lib/fem/tetrahedron.h"
-#include "lib/mesh/material.h"
+#include "lib/model/material.h"
 
 /* Elements around each free node, CSR, ascending. */
 typedef struct incidence {

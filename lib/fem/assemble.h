@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "lib/basis/basis.h"
 #include "lib/fem/sparse.h"
+#include "lib/model/basis.h"
 
 /* Degree of freedom 3 i + k is axis k of free node i. Rows and columns of nodes that are fixed in all
  * components are left out. A node that is fixed in one or two is a free node, and what is held of it is

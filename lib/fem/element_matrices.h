@@ -8,8 +8,8 @@
 #ifndef MODAL_FEM_ELEMENT_MATRICES_H
 #define MODAL_FEM_ELEMENT_MATRICES_H
 
-#include "lib/basis/basis.h"
 #include "lib/mesh/measure.h"
+#include "lib/model/basis.h"
 
 typedef struct modal_element_matrices {
     int n_nodes;

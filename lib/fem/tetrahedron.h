@@ -5,7 +5,7 @@
 #ifndef MODAL_FEM_TETRAHEDRON_H
 #define MODAL_FEM_TETRAHEDRON_H
 
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
 
 /* Lame constants of E and nu: sigma = lambda tr(e) I + 2 mu e. */
 static inline void modal_lame_constants(double young, double poisson, double *lambda, double *mu)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "lib/base/status.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 /* Finds the faces that belong to one element only. surface gets one vertex for each boundary
  * node, in ascending node order (the "user's order" of this surface), and the triangles of each

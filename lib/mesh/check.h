@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "lib/base/status.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 typedef struct modal_mesh_summary {
     int flipped;           /* 1: all elements were left-handed, their nodes are mirrored now */

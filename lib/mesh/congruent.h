@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
 
 /* Shape b is shape a moved: the same elements in the same order of nodes, equal materials and fixed
  * nodes, and nodes that a rotation (no reflection, no scale) and a translation bring together to within

@@ -4,7 +4,7 @@
 #ifndef MODAL_MESH_ELEMENT_NEAREST_H
 #define MODAL_MESH_ELEMENT_NEAREST_H
 
-#include "lib/mesh/element.h"
+#include "lib/model/element.h"
 
 /* x [n_nodes] are the positions of an element's nodes everywhere here, m. */
 

@@ -13,7 +13,7 @@
 #ifndef MODAL_MESH_ELEMENT_SHAPE_H
 #define MODAL_MESH_ELEMENT_SHAPE_H
 
-#include "lib/mesh/element.h"
+#include "lib/model/element.h"
 
 /* Reference coordinates of the corners, and of the centre of mass. */
 extern const double modal_element_corners[MODAL_ELEMENT_TYPES][MODAL_ELEMENT_MOST_CORNERS][3];

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "lib/base/status.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 typedef struct modal_embed_summary {
     int64_t n_outside;       /* points farther from the solid than the tolerance */

@@ -5,7 +5,7 @@
 
 #include "lib/base/status.h"
 #include "lib/mesh/element_shape.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 /* Both rules of each type that occurs. Zeroed: none made yet. */
 typedef struct modal_rule_table {

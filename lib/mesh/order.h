@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "lib/base/status.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 /* The index along a Hilbert curve of 2^21 cells an axis that fills the cube on the longest edge of
  * the points' bounding box. keys has n entries; points that are not finite get some index.

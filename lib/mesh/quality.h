@@ -3,7 +3,7 @@
 #ifndef MODAL_MESH_QUALITY_H
 #define MODAL_MESH_QUALITY_H
 
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 enum { MODAL_RATIO_BINS = 10, MODAL_ANGLE_BINS = 18 };
 

@@ -3,7 +3,7 @@
 #ifndef MODAL_MESH_RAISE_ORDER_H
 #define MODAL_MESH_RAISE_ORDER_H
 
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 /* Makes every TET4 a TET10 in place: a node in the middle of each edge, numbered after the greatest
  * number there is, in the order in which the elements meet the edges. Groups get the middle of an edge

@@ -4,8 +4,8 @@
 #define MODAL_MESH_SHAPE_SURFACE_H
 
 #include "lib/base/status.h"
-#include "lib/basis/basis.h"
 #include "lib/mesh/embed.h"
+#include "lib/model/basis.h"
 
 /* Gives the shape a surface, in stored (locality) order: rest_positions, triangles, user_vertex,
  * user_triangle, uv, triangle_uv, the face and one-ring tables, boundary flags, surface_kind,

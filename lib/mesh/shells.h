@@ -3,7 +3,7 @@
 #ifndef MODAL_MESH_SHELLS_H
 #define MODAL_MESH_SHELLS_H
 
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 typedef struct modal_shells {
     int32_t n, n_cavities;

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
 
 /* part[e] of each element: elements that share a node are one body; numbered by their first elements. */
 modal_status modal_split_bodies(const modal_volume_mesh *mesh, int32_t *part, int32_t *n_parts,

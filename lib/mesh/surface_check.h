@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "lib/base/status.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 /* Counts, and of each kind of fault the first example: two vertices of an edge, two triangles, a
  * vertex or a triangle by index; -1 where there is none. */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "lib/base/status.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 enum { MODAL_PINHOLE_EDGES = 8 }; /* holes of more edges are left open */
 

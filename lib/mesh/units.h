@@ -3,7 +3,7 @@
 #ifndef MODAL_MESH_UNITS_H
 #define MODAL_MESH_UNITS_H
 
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 /* A unit of length, and the force that its consistent system has beside the second. The other units follow:
  * mass = force s^2 / length, stress = force / length^2, density = mass / length^3. */

@@ -35,7 +35,7 @@
 
 #include "lib/base/progress.h"
 #include "lib/base/status.h"
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
 
 typedef enum modal_modes_solver {
     MODAL_MODES_AUTO = 0,

@@ -6,7 +6,7 @@
 
 #include "lib/base/memory.h"
 #include "lib/fem/tetrahedron.h"
-#include "lib/mesh/material.h"
+#include "lib/model/material.h"
 
 enum { LANES = REDUCED_LANES };
 

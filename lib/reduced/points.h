@@ -9,7 +9,7 @@
 
 #include "lib/base/status.h"
 #include "lib/mesh/measure.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 enum { REDUCED_LANES = 256, REDUCED_ROOT = 21 };
 

@@ -19,7 +19,7 @@
 #include "kernels/registry.h"
 #include "lib/base/progress.h"
 #include "lib/base/status.h"
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
 
 enum { MODAL_STVK_MOST_MODES = 200 }; /* the Gram matrix then takes 3.3 GB */
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "lib/base/status.h"
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
 
 typedef struct torus {
     int64_t n_vertices, n_triangles;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "formats/json/materials.h"
-#include "lib/mesh/material.h"
+#include "lib/model/material.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

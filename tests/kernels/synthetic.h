@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
 
 /* Three shapes of grids of `scale` * 7 x 11, 1 x 1 (r = 0) and 5 x 5 vertices; four objects of
  * shapes 0, 2, 1, 0 (so that shape 0 has two objects that are not neighbours); an order of vertices

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "formats/hdf5/findings.h"
-#include "lib/basis/basis.h"
-#include "lib/trajectory/trajectory.h"
+#include "lib/model/basis.h"
+#include "lib/model/trajectory.h"
 
 /* Two shapes (an open grid of 35 vertices, whose nodes are its vertices, and an octahedron embedded
  * in a tetrahedron) and three objects. Everything is consistent. */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 static inline int indices_ascend(const int32_t *items, int64_t n, int64_t limit)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "lib/base/memory.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 static inline void solid_require(int ok, const char *what)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "lib/mesh/element_shape.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 /* inverse = m^-1; returns the determinant. */
 static inline double stvk_invert(const double m[3][3], double inverse[3][3])

@@ -10,7 +10,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/memory.h"
 #include "lib/base/text.h"
-#include "lib/trajectory/trajectory.h"
+#include "lib/model/trajectory.h"
 
 static void test_error_keeps_the_first(void **state)
 {

@@ -13,7 +13,7 @@
 #include "lib/fem/element_matrices.h"
 #include "lib/fem/rigid.h"
 #include "lib/mesh/boundary.h"
-#include "lib/mesh/material.h"
+#include "lib/model/material.h"
 #include "tests/unit/element_fixtures.h"
 
 static double *vector(const modal_volume_mesh *mesh)

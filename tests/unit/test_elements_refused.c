@@ -12,7 +12,7 @@
 #include "lib/fem/rigid.h"
 #include "lib/mesh/boundary.h"
 #include "lib/mesh/embed.h"
-#include "lib/mesh/material.h"
+#include "lib/model/material.h"
 #include "tests/unit/element_fixtures.h"
 
 static void expect_material(modal_material m, const char *message)

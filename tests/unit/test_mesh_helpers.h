@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "lib/base/memory.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 /* A generator of our own, so that every run has the same numbers. */
 static uint64_t random_state = 88172645463325252u;

@@ -4,7 +4,7 @@
 #define TOOLS_COMMON_TRAJECTORY_INPUT_H
 
 #include "lib/base/status.h"
-#include "lib/trajectory/trajectory.h"
+#include "lib/model/trajectory.h"
 
 /* "-" is standard input, of which no more than memory_limit bytes are taken (0: than the machine has left). `hash`, of
  * the file's bytes, may be NULL. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* phi at the nodes of a shape's solid, in whichever of its three forms the shape keeps it. */
-#ifndef MODAL_BASIS_NODE_MODES_H
-#define MODAL_BASIS_NODE_MODES_H
+#ifndef MODAL_MODEL_NODE_MODES_H
+#define MODAL_MODEL_NODE_MODES_H
 
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
 
 /* Whether the shape has a solid with phi at its nodes. Shapes without modes have. */
 int modal_shape_has_node_modes(const modal_shape *shape);

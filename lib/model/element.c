@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/mesh/element.h"
+#include "lib/model/element.h"
 
 #define TRIANGLE(a, b, c) {3, 3, {a, b, c}}
 #define QUAD(a, b, c, d) {4, 4, {a, b, c, d}}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/basis/node_modes.h"
+#include "lib/model/node_modes.h"
 
 #include <assert.h>
 #include <math.h>

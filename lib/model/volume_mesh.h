@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The solid as the user handed it over: nodes, elements, named groups, materials. Plain data. */
-#ifndef MODAL_MESH_VOLUME_MESH_H
-#define MODAL_MESH_VOLUME_MESH_H
+#ifndef MODAL_MODEL_VOLUME_MESH_H
+#define MODAL_MODEL_VOLUME_MESH_H
 
 #include <stdint.h>
 
 #include "lib/base/status.h"
-#include "lib/mesh/element.h"
+#include "lib/model/element.h"
 
 typedef enum modal_material_kind {
     MODAL_MATERIAL_ISOTROPIC = 0,

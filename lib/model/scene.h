@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a scene says: the objects of a basis, how they move, and what acts on them when. Plain data;
  * formats/scene.md is the specification, formats/json/scene.h reads it. SI units. */
-#ifndef MODAL_DYNAMICS_SCENE_H
-#define MODAL_DYNAMICS_SCENE_H
+#ifndef MODAL_MODEL_SCENE_H
+#define MODAL_MODEL_SCENE_H
 
 #include <stdint.h>
 

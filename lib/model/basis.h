@@ -6,22 +6,15 @@
  * Vertices and triangles of a shape are stored in an order chosen for locality; user_vertex and
  * user_triangle lead back to the order of the user's file. "stored index" and "user index" below
  * say which one is meant. */
-#ifndef MODAL_BASIS_BASIS_H
-#define MODAL_BASIS_BASIS_H
+#ifndef MODAL_MODEL_BASIS_H
+#define MODAL_MODEL_BASIS_H
 
 #include <stdint.h>
 
 #include "lib/base/hash.h"
 #include "lib/base/status.h"
-#include "lib/mesh/volume_mesh.h"
-
-enum { MODAL_TILE = 32 }; /* consecutive stored vertices: the unit of storage and work */
-
-/* Number of tiles that hold n vertices. */
-static inline int64_t modal_tile_count(int64_t n_vertices)
-{
-    return (n_vertices + MODAL_TILE - 1) / MODAL_TILE;
-}
+#include "lib/base/tile.h"
+#include "lib/model/volume_mesh.h"
 
 typedef enum modal_mass_rule {
     MODAL_MASS_CONSISTENT = 0,
@@ -136,7 +129,7 @@ typedef struct modal_shape {
     int64_t n_fixed_nodes;
     int32_t *fixed_nodes;      /* [n_fixed_nodes] indices of nodes, ascending */
     uint8_t *fixed_components; /* [n_fixed_nodes] what is held: 1 x, 2 y, 4 z, or their sum */
-    /* phi at the nodes, mass-normalised: one of these, or none (lib/basis/node_modes.h) */
+    /* phi at the nodes, mass-normalised: one of these, or none (lib/model/node_modes.h) */
     double *volume_modes;      /* [n_modes, volume.n_nodes, 3] or NULL */
     float *volume_modes_float; /* the same in float32, or NULL */
     float *inner_modes; /* boundary: [n_modes, volume.n_nodes - n_vertices, 3] at the nodes that no vertex is,

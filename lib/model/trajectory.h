@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What traj.h5 holds, in memory: the reduced coordinates of every object and frame, and the rigid
  * frames when objects move rigidly. Plain data; formats/trajectory.md is the specification. */
-#ifndef MODAL_TRAJECTORY_TRAJECTORY_H
-#define MODAL_TRAJECTORY_TRAJECTORY_H
+#ifndef MODAL_MODEL_TRAJECTORY_H
+#define MODAL_MODEL_TRAJECTORY_H
 
 #include <stdint.h>
 
 #include "lib/base/hash.h"
 #include "lib/base/status.h"
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
 
 typedef struct modal_trajectory {
     int64_t n_frames;

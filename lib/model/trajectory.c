@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/trajectory/trajectory.h"
+#include "lib/model/trajectory.h"
 
 #include <string.h>
 

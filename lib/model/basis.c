@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/basis/basis.h"
+#include "lib/model/basis.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/mesh/material.h"
+#include "lib/model/material.h"
 
 #include <math.h>
 #include <string.h>

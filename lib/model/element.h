@@ -11,8 +11,8 @@
  *   HEX20           8 .. 11 of 01 12 23 30, 12 .. 15 of 45 56 67 74, 16 .. 19 of 04 15 26 37
  * This is the order of Abaqus and CalculiX (C3D4, C3D10, C3D8, C3D20, C3D6), and VTK's but for the
  * wedge, which VTK turns over. Readers of other orders convert. */
-#ifndef MODAL_MESH_ELEMENT_H
-#define MODAL_MESH_ELEMENT_H
+#ifndef MODAL_MODEL_ELEMENT_H
+#define MODAL_MODEL_ELEMENT_H
 
 #include <stdint.h>
 

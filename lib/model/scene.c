@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/dynamics/scene.h"
+#include "lib/model/scene.h"
 
 #include <math.h>
 #include <string.h>

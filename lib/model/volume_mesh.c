@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 #include <string.h>
 

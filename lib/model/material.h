@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a material must satisfy, and its elasticity tensor. */
-#ifndef MODAL_MESH_MATERIAL_H
-#define MODAL_MESH_MATERIAL_H
+#ifndef MODAL_MODEL_MATERIAL_H
+#define MODAL_MODEL_MATERIAL_H
 
 #include "lib/base/status.h"
-#include "lib/mesh/volume_mesh.h"
+#include "lib/model/volume_mesh.h"
 
 /* The constants of modal_material.orthotropic, in order: "E1" ... "G23". */
 extern const char *const modal_orthotropic_names[9];
