@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "lib/base/tile.h"
+
 namespace modal_cuda {
 
 // Writes min(count, 32) points; all lanes of the warp take part.
@@ -20,7 +22,7 @@ __device__ __forceinline__ void store_tile(float *out, int64_t count, float *sta
     __syncwarp();
     if (count >= 32) {
 #pragma unroll
-        for (int i = 0; i < 3; i++) out[32 * i + lane] = stage[32 * i + lane];
+        for (int i = 0; i < 3; i++) out[MODAL_TILE * i + lane] = stage[MODAL_TILE * i + lane];
     } else {
         for (int i = lane; i < (int)count * 3; i += 32) out[i] = stage[i];
     }
@@ -34,7 +36,7 @@ __device__ __forceinline__ void load_tile(const float *in, int64_t count, float 
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < 3; i++)
-        stage[32 * i + lane] = 32 * i + lane < count * 3 ? in[32 * i + lane] : 0.0f;
+        stage[MODAL_TILE * i + lane] = MODAL_TILE * i + lane < count * 3 ? in[MODAL_TILE * i + lane] : 0.0f;
     __syncwarp();
     x = stage[3 * lane];
     y = stage[3 * lane + 1];

@@ -3,11 +3,12 @@
 // displacement), many columns 12 bytes a vertex and column. More: kernels/modal_sum/tile_product.cuh.
 #include "kernels/deform/deform.h"
 #include "kernels/modal_sum/tile_product.cuh"
+#include "lib/base/tile.h"
 
 extern "C" modal_status modal_deform_cuda(const modal_deform_task *task, modal_stream *stream,
                                           modal_error *err)
 {
-    const modal_cuda::Product product = {task->n_vertices,   (task->n_vertices + 31) / 32,
+    const modal_cuda::Product product = {task->n_vertices,   (task->n_vertices + MODAL_TILE - 1) / MODAL_TILE,
                                          task->n_columns,    task->n_modes,
                                          task->modal_matrix, task->rest_tiles,
                                          task->q,            task->frames,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/deform/deform.h"
+#include "lib/base/tile.h"
 
 modal_status modal_deform_ref(const modal_deform_task *task, modal_stream *stream,
                               modal_error *err)
@@ -13,9 +14,9 @@ modal_status modal_deform_ref(const modal_deform_task *task, modal_stream *strea
             for (int j = 0; j < 3; j++) {
                 u[j] = 0.0;
                 for (int64_t k = 0; k < r; k++)
-                    u[j] += (double)task->modal_matrix[((v / 32 * r + k) * 3 + j) * 32 + v % 32] *
+                    u[j] += (double)task->modal_matrix[((v / MODAL_TILE * r + k) * 3 + j) * MODAL_TILE + v % MODAL_TILE] *
                             (double)task->q[c * r + k];
-                rest[j] = task->rest_tiles[(v / 32 * 3 + j) * 32 + v % 32];
+                rest[j] = task->rest_tiles[(v / MODAL_TILE * 3 + j) * MODAL_TILE + v % MODAL_TILE];
             }
             for (int i = 0; i < 3; i++) {
                 double x = t[4 * i + 3], d = 0.0;

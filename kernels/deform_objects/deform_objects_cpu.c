@@ -7,22 +7,23 @@
 
 #include "kernels/cpu.h"
 #include "kernels/deform_objects/deform_objects.h"
+#include "lib/base/tile.h"
 
 /* The lanes of a mixed tile as runs of one object's consecutive points. */
 typedef struct tile_runs {
-    int n, begin[33]; /* behind the last one, 32 */
+    int n, begin[MODAL_TILE + 1]; /* behind the last one, 32 */
 } tile_runs;
 
 static void find_runs(tile_runs *runs, const modal_pack_lane *lanes)
 {
     runs->n = 0;
-    for (int lane = 0; lane < 32; lane++) {
+    for (int lane = 0; lane < MODAL_TILE; lane++) {
         const modal_pack_lane *now = &lanes[lane], *last = &lanes[lane > 0 ? lane - 1 : 0];
         if (lane == 0 || now->object != last->object || now->n_modes != last->n_modes ||
             last->point < 0 || now->point != last->point + 1)
             runs->begin[runs->n++] = lane;
     }
-    runs->begin[runs->n] = 32;
+    runs->begin[runs->n] = MODAL_TILE;
 }
 
 #define LANES 4

@@ -25,6 +25,7 @@
 //   one object     92.5   92.5   97.4                   121    121        -    (1e6, r = 32)
 #include "kernels/cuda_check.cuh"
 #include "kernels/deform_objects/deform_objects.h"
+#include "lib/base/tile.h"
 
 namespace {
 
@@ -77,14 +78,14 @@ __device__ __forceinline__ void store_points(float *out, int32_t point, bool mix
     if (mixed) {
 #pragma unroll
         for (int i = 0; i < 3; i++) {
-            const int at = 32 * i + lane;
+            const int at = MODAL_TILE * i + lane;
             const int32_t to = __shfl_sync(~0u, point, at / 3);
             if (to >= 0) out[(int64_t)to * 3 + at % 3] = stage[at];
         }
     } else {
         float *from = out + (int64_t)point * 3 - 2 * lane; // point is lane 0's and `lane` more
 #pragma unroll
-        for (int i = 0; i < 3; i++) from[32 * i] = stage[32 * i + lane];
+        for (int i = 0; i < 3; i++) from[MODAL_TILE * i] = stage[MODAL_TILE * i + lane];
     }
 }
 
@@ -93,14 +94,14 @@ template <bool STREAMED, bool CHECKED>
 __device__ __forceinline__ void load_modes(float (&u)[CHUNK][3], const float *u_lane, int k,
                                            int end)
 {
-    const float *from = u_lane + (int64_t)k * 96;
+    const float *from = u_lane + (int64_t)k * MODAL_TILE_FLOATS;
 #pragma unroll
     for (int c = 0; c < CHUNK; c++)
 #pragma unroll
         for (int i = 0; i < 3; i++)
             u[c][i] = CHECKED && k + c >= end ? 0.0f
-                      : STREAMED              ? __ldcs(from + c * 96 + i * 32)
-                                              : __ldg(from + c * 96 + i * 32);
+                      : STREAMED              ? __ldcs(from + c * MODAL_TILE_FLOATS + i * MODAL_TILE)
+                                              : __ldg(from + c * MODAL_TILE_FLOATS + i * MODAL_TILE);
 }
 
 // F frames at a time of tiles of one kind, or of any.
@@ -111,7 +112,7 @@ __global__ void __launch_bounds__(WARPS * 32, F <= 2 || (KIND == WHOLE && F <= 4
     // a whole tile's factors are the same in all lanes: one load brings F frames of CHUNK modes
     constexpr bool SHARED = KIND == WHOLE;
     static_assert(KIND == ANY ? F == 1 : F * CHUNK <= 32, "a factor and a row of T a lane");
-    __shared__ alignas(16) float scratch[WARPS][F * 96];
+    __shared__ alignas(16) float scratch[WARPS][F * MODAL_TILE_FLOATS];
     __shared__ float4 rigid_s[WARPS][SHARED ? F * 3 : 1]; // of whole tiles
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     unsigned block = blockIdx.x;
@@ -138,14 +139,14 @@ __global__ void __launch_bounds__(WARPS * 32, F <= 2 || (KIND == WHOLE && F <= 4
         const int4 head = __ldg(s.tiles + 2 * tile);
         int4 record; // q, n_modes, object, point
         if (mixed) {
-            record = __ldg(s.lanes + tile * 32 + lane);
+            record = __ldg(s.lanes + tile * MODAL_TILE + lane);
         } else {
             const int4 tail = __ldg(s.tiles + 2 * tile + 1);
             record = make_int4(head.w, head.z, tail.x, tail.y + lane);
         }
         if (last)
 #pragma unroll
-            for (int i = 0; i < 3; i++) rest[i] = __ldg(s.rest_tiles + tile * 96 + i * 32 + lane);
+            for (int i = 0; i < 3; i++) rest[i] = __ldg(s.rest_tiles + tile * MODAL_TILE_FLOATS + i * MODAL_TILE + lane);
         const int64_t matrix = (int64_t)((uint64_t)(uint32_t)head.x | (uint64_t)head.y << 32);
         const int each = (head.z + parts - 1) / parts, begin = part * each;
         const int end = min(begin + each, head.z), own = min(end, record.y);
@@ -201,13 +202,13 @@ __global__ void __launch_bounds__(WARPS * 32, F <= 2 || (KIND == WHOLE && F <= 4
     if (parts > 1) { // one condition for the whole block
         if (!last)
 #pragma unroll
-            for (int i = 0; i < F * 3; i++) scratch[warp][i * 32 + lane] = sum[i / 3][i % 3];
+            for (int i = 0; i < F * 3; i++) scratch[warp][i * MODAL_TILE + lane] = sum[i / 3][i % 3];
         __syncthreads();
         if (!last) return;
         for (int other = 1; other < parts; other++)
 #pragma unroll
             for (int i = 0; i < F * 3; i++)
-                sum[i / 3][i % 3] += scratch[warp + other][i * 32 + lane];
+                sum[i / 3][i % 3] += scratch[warp + other][i * MODAL_TILE + lane];
     }
     if (!active) return;
 #pragma unroll

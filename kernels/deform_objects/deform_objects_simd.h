@@ -19,7 +19,7 @@ NAME(transform)(NAME(vector) *x, const NAME(vector) *sum, const float *rest, con
 #pragma GCC unroll 3
     for (int i = 0; i < 3; i++) {
         at[i] = sum[i];
-        if (rest) at[i] = READ(rest + 32 * i) + sum[i];
+        if (rest) at[i] = READ(rest + MODAL_TILE * i) + sum[i];
     }
 #pragma GCC unroll 3
     for (int i = 0; i < 3; i++) {
@@ -40,11 +40,11 @@ NAME(deform_lanes)(float *points, float *moved, const float *matrix, const float
 #pragma GCC unroll 4
     for (int g = 0; g < groups; g++) sum[g][0] = sum[g][1] = sum[g][2] = (NAME(vector)){0};
     for (int64_t k = 0; k < n_modes; k++) {
-        const float *u = matrix + k * 96 + lane;
+        const float *u = matrix + k * MODAL_TILE_FLOATS + lane;
 #pragma GCC unroll 4
         for (int g = 0; g < groups; g++)
 #pragma GCC unroll 3
-            for (int i = 0; i < 3; i++) sum[g][i] = READ(u + 32 * i + g * LANES) * q[k] + sum[g][i];
+            for (int i = 0; i < 3; i++) sum[g][i] = READ(u + MODAL_TILE * i + g * LANES) * q[k] + sum[g][i];
     }
 #pragma GCC unroll 4
     for (int g = 0; g < groups; g++) {
@@ -68,7 +68,7 @@ TARGET static void NAME(deform_mixed)(const modal_deform_objects_task *task, int
     const float *frames = task->frames + frame * pack->n_objects * 12;
     float *positions = task->positions + frame * pack->n_points * 3;
     float *displacement = task->displacement ? task->displacement + frame * pack->n_points * 3 : NULL;
-    float points[96], moved[96];
+    float points[MODAL_TILE_FLOATS], moved[MODAL_TILE_FLOATS];
     for (int run = 0; run < runs->n; run++) {
         const int begin = runs->begin[run], end = runs->begin[run + 1];
         const modal_pack_lane *l = &lanes[begin];
@@ -87,10 +87,10 @@ TARGET static void NAME(deform_tile)(const modal_deform_objects_task *task, int3
     enum { AHEAD = 2048 }; /* floats of U that are fetched while this tile is at work */
     const modal_object_pack *pack = task->pack;
     const modal_pack_tile *record = &pack->tiles[tile];
-    const modal_pack_lane *lanes = pack->lanes + (int64_t)tile * 32; /* of a mixed tile */
+    const modal_pack_lane *lanes = pack->lanes + (int64_t)tile * MODAL_TILE; /* of a mixed tile */
     const float *matrix = pack->modal_matrix + record->matrix;
-    const float *rest = pack->rest_tiles + (int64_t)tile * 96;
-    for (int64_t i = 0; i < 96 * (int64_t)record->n_modes; i += 16)
+    const float *rest = pack->rest_tiles + (int64_t)tile * MODAL_TILE_FLOATS;
+    for (int64_t i = 0; i < MODAL_TILE_FLOATS * (int64_t)record->n_modes; i += 16)
         __builtin_prefetch((const void *)((uintptr_t)(matrix + i) + AHEAD * sizeof(float)));
     tile_runs runs;
     if (tile < pack->n_mixed) find_runs(&runs, lanes);
@@ -100,7 +100,7 @@ TARGET static void NAME(deform_tile)(const modal_deform_objects_task *task, int3
             continue;
         }
         const int64_t to = (frame * pack->n_points + record->point) * 3;
-        for (int lane = 0; lane < 32; lane += GROUPS * LANES)
+        for (int lane = 0; lane < MODAL_TILE; lane += GROUPS * LANES)
             NAME(deform_lanes)(task->positions + to, task->displacement ? task->displacement + to : NULL,
                                matrix, rest, task->q + frame * pack->n_modes + record->q,
                                task->frames + (frame * pack->n_objects + record->object) * 12,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/memory.h"
+#include "lib/base/tile.h"
 
 /* Whose a point of the frame is. */
 typedef struct owner {
@@ -112,7 +113,7 @@ static void walk_runs(builder *b, int place)
         for (end = begin + 1; end < n && b->owners[end].object == object; end++) continue;
         if (object < 0) continue;
         int64_t point = begin;
-        for (; point + 32 <= end; point += 32) {
+        for (; point + MODAL_TILE <= end; point += MODAL_TILE) {
             if (place) b->first[b->whole[object]] = (int32_t)point;
             b->whole[object]++;
         }
@@ -140,7 +141,7 @@ static modal_status lay_out(modal_object_pack *p, modal_error *err)
     int64_t total = 0;
     for (int32_t i = 0; i < p->n_tiles; i++) {
         p->tiles[i].matrix = total;
-        if (!modal_size_add(total, p->tiles[i].n_modes * (int64_t)96, &total))
+        if (!modal_size_add(total, p->tiles[i].n_modes * (int64_t)MODAL_TILE_FLOATS, &total))
             return modal_error_set(err, MODAL_ERROR_MEMORY, "scene: modal matrices: too large");
     }
     p->matrix_floats = total;
@@ -163,7 +164,7 @@ static modal_status lay_out(modal_object_pack *p, modal_error *err)
 static void describe_tiles(builder *b)
 {
     modal_object_pack *p = b->pack;
-    for (int64_t i = 0; i < (int64_t)p->n_mixed * 32; i++) {
+    for (int64_t i = 0; i < (int64_t)p->n_mixed * MODAL_TILE; i++) {
         modal_pack_lane *lane = &p->lanes[i];
         *lane = (modal_pack_lane){.point = b->points[i]};
         if (lane->point >= 0) {
@@ -171,11 +172,11 @@ static void describe_tiles(builder *b)
             lane->q = b->q[lane->object];
             lane->n_modes = b->objects[lane->object].n_modes;
         }
-        if (i % 32 == 0)
-            p->tiles[i / 32] = (modal_pack_tile){.n_modes = lane->n_modes,
-                                                 .q = lane->q,
-                                                 .object = lane->object,
-                                                 .point = lane->point};
+        if (i % MODAL_TILE == 0)
+            p->tiles[i / MODAL_TILE] = (modal_pack_tile){.n_modes = lane->n_modes,
+                                                         .q = lane->q,
+                                                         .object = lane->object,
+                                                         .point = lane->point};
     }
     for (int32_t i = p->n_mixed; i < p->n_tiles; i++) {
         const int32_t point = b->first[i - p->n_mixed], object = b->owners[point].object;
@@ -194,19 +195,19 @@ static void fill_tile(const modal_object_pack *p, const modal_pack_object *objec
     const modal_pack_tile *tile = &p->tiles[index];
     const int mixed = index < p->n_mixed;
     float *matrix = modal_matrix ? modal_matrix + tile->matrix : NULL;
-    float *rest = rest_tiles ? rest_tiles + (int64_t)index * 96 : NULL;
-    if (mixed && matrix) memset(matrix, 0, (size_t)tile->n_modes * 96 * sizeof *matrix);
-    if (mixed && rest) memset(rest, 0, 96 * sizeof *rest);
-    for (int lane = 0; lane < 32; lane++) {
+    float *rest = rest_tiles ? rest_tiles + (int64_t)index * MODAL_TILE_FLOATS : NULL;
+    if (mixed && matrix) memset(matrix, 0, (size_t)tile->n_modes * MODAL_TILE_FLOATS * sizeof *matrix);
+    if (mixed && rest) memset(rest, 0, MODAL_TILE_FLOATS * sizeof *rest);
+    for (int lane = 0; lane < MODAL_TILE; lane++) {
         const modal_pack_lane record = modal_pack_lane_of(p, index, lane);
         if (record.point < 0) continue;
         const modal_pack_object *o = &objects[record.object];
         const int64_t v = owners ? owners[record.point].vertex : record.point - o->first_point;
         const int64_t rows = matrix ? (int64_t)o->n_modes * 3 : 0;
-        const float *u = matrix ? o->modal_matrix + v / 32 * rows * 32 + v % 32 : NULL;
-        const float *x = rest ? o->rest_tiles + v / 32 * 96 + v % 32 : NULL;
-        for (int64_t row = 0; row < rows; row++) matrix[row * 32 + lane] = u[row * 32];
-        for (int row = 0; rest && row < 3; row++) rest[row * 32 + lane] = x[row * 32];
+        const float *u = matrix ? o->modal_matrix + v / MODAL_TILE * rows * MODAL_TILE + v % MODAL_TILE : NULL;
+        const float *x = rest ? o->rest_tiles + v / MODAL_TILE * MODAL_TILE_FLOATS + v % MODAL_TILE : NULL;
+        for (int64_t row = 0; row < rows; row++) matrix[row * MODAL_TILE + lane] = u[row * MODAL_TILE];
+        for (int row = 0; rest && row < 3; row++) rest[row * MODAL_TILE + lane] = x[row * MODAL_TILE];
     }
 }
 
@@ -250,9 +251,9 @@ static modal_status place_runs(builder *b, modal_error *err)
         n_whole += whole;
         n_lanes += mixed;
     }
-    b->pack->n_mixed = n_lanes / 32 + (n_lanes % 32 != 0);
+    b->pack->n_mixed = n_lanes / MODAL_TILE + (n_lanes % MODAL_TILE != 0);
     b->pack->n_tiles = b->pack->n_mixed + n_whole;
-    const int64_t capacity = (int64_t)b->pack->n_mixed * 32;
+    const int64_t capacity = (int64_t)b->pack->n_mixed * MODAL_TILE;
     MODAL_TRY(modal_alloc(&b->first, n_whole, sizeof *b->first, "whole tiles", err));
     MODAL_TRY(modal_alloc(&b->points, capacity, sizeof *b->points, "mixed lanes", err));
     for (int64_t i = n_lanes; i < capacity; i++) b->points[i] = -1;
@@ -275,14 +276,14 @@ static modal_status build(modal_object_pack *pack, int64_t n_objects,
     MODAL_TRY(sort_objects(&b, err));
     MODAL_TRY(place_runs(&b, err));
     MODAL_TRY(modal_alloc(&pack->tiles, pack->n_tiles, sizeof *pack->tiles, "tiles", err));
-    MODAL_TRY(modal_alloc(&pack->lanes, (int64_t)pack->n_mixed * 32, sizeof *pack->lanes, "lanes",
+    MODAL_TRY(modal_alloc(&pack->lanes, (int64_t)pack->n_mixed * MODAL_TILE, sizeof *pack->lanes, "lanes",
                           err));
     describe_tiles(&b);
     MODAL_TRY(lay_out(pack, err));
     if (!filled) goto done;
     MODAL_TRY(modal_alloc(&pack->modal_matrix, pack->matrix_floats, sizeof *pack->modal_matrix,
                           "packed modal matrices", err));
-    MODAL_TRY(modal_alloc(&pack->rest_tiles, (int64_t)pack->n_tiles * 96, sizeof *pack->rest_tiles,
+    MODAL_TRY(modal_alloc(&pack->rest_tiles, (int64_t)pack->n_tiles * MODAL_TILE_FLOATS, sizeof *pack->rest_tiles,
                           "packed rest positions", err));
     fill(pack, objects, b.owners, pack->modal_matrix, pack->rest_tiles);
 done:
@@ -328,9 +329,9 @@ static const char *const array_names[] = {"tiles", "lanes", "packed modal matric
 static void array_bytes(const modal_object_pack *p, int64_t bytes[4])
 {
     bytes[0] = p->n_tiles * (int64_t)sizeof *p->tiles;
-    bytes[1] = p->n_mixed * (int64_t)(32 * sizeof *p->lanes);
+    bytes[1] = p->n_mixed * (int64_t)(MODAL_TILE * sizeof *p->lanes);
     bytes[2] = p->matrix_floats * (int64_t)sizeof *p->modal_matrix;
-    bytes[3] = p->n_tiles * (int64_t)(96 * sizeof *p->rest_tiles);
+    bytes[3] = p->n_tiles * (int64_t)(MODAL_TILE_FLOATS * sizeof *p->rest_tiles);
 }
 
 int64_t modal_object_pack_bytes(const modal_object_pack *pack)

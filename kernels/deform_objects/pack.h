@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "kernels/device.h"
+#include "lib/base/tile.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -105,7 +106,7 @@ void modal_object_pack_unload(modal_object_pack *copy, const modal_device *devic
 static inline modal_pack_lane modal_pack_lane_of(const modal_object_pack *pack, int32_t tile,
                                                  int lane)
 {
-    if (tile < pack->n_mixed) return pack->lanes[(int64_t)tile * 32 + lane];
+    if (tile < pack->n_mixed) return pack->lanes[(int64_t)tile * MODAL_TILE + lane];
     const modal_pack_tile *t = &pack->tiles[tile];
     const modal_pack_lane record = {t->q, t->n_modes, t->object, t->point + lane};
     return record;

@@ -10,6 +10,7 @@
 #include "kernels/cpu.h"
 #include "kernels/modal_sum/modal_sum.h"
 #include "kernels/modal_sum/tile_product.h"
+#include "lib/base/tile.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -66,8 +67,8 @@ void modal_tile_product_cpu(const modal_tile_product *task)
     }
 #endif
     /* Blocks: as many for every thread, a few of them where columns allow it. */
-    const int64_t n_tiles = (product->n_vertices + 31) / 32, threads = count_threads(product);
-    int64_t size = BLOCK_BYTES / (((int64_t)product->n_modes + 1) * 96 * (int64_t)sizeof(float));
+    const int64_t n_tiles = modal_tile_count(product->n_vertices), threads = count_threads(product);
+    int64_t size = BLOCK_BYTES / (((int64_t)product->n_modes + 1) * MODAL_TILE_FLOATS * (int64_t)sizeof(float));
     size = size < 1 ? 1 : size > 32 ? 32 : size;
     int64_t n_blocks = ((n_tiles + size - 1) / size + threads - 1) / threads * threads;
     if (n_blocks > n_tiles) n_blocks = n_tiles;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/modal_sum/modal_sum.h"
+#include "lib/base/tile.h"
 
 modal_status modal_sum_ref(const modal_sum_task *task, modal_stream *stream, modal_error *err)
 {
@@ -10,7 +11,7 @@ modal_status modal_sum_ref(const modal_sum_task *task, modal_stream *stream, mod
             for (int i = 0; i < 3; i++) {
                 double sum = 0.0;
                 for (int64_t k = 0; k < r; k++)
-                    sum += (double)task->modal_matrix[((v / 32 * r + k) * 3 + i) * 32 + v % 32] *
+                    sum += (double)task->modal_matrix[((v / MODAL_TILE * r + k) * 3 + i) * MODAL_TILE + v % MODAL_TILE] *
                            (double)task->q[c * r + k];
                 task->u[(c * n + v) * 3 + i] = (float)sum;
             }

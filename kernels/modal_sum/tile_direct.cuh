@@ -17,6 +17,7 @@
 
 #include "kernels/modal_sum/overlap.cuh"
 #include "kernels/tile_store.cuh"
+#include "lib/base/tile.h"
 
 namespace modal_cuda {
 
@@ -61,13 +62,13 @@ __device__ __forceinline__ void load_modes(float (&u)[MODES][3], const float *fr
 #pragma unroll
         for (int m = 0; m < MODES; m++)
 #pragma unroll
-            for (int i = 0; i < 3; i++) u[m][i] = __ldcs(from + m * 96 + i * 32);
+            for (int i = 0; i < 3; i++) u[m][i] = __ldcs(from + m * MODAL_TILE_FLOATS + i * MODAL_TILE);
     } else {
 #pragma unroll
         for (int m = 0; m < MODES; m++)
 #pragma unroll
             for (int i = 0; i < 3; i++)
-                u[m][i] = m < left ? __ldcs(from + m * 96 + i * 32) : 0.0f;
+                u[m][i] = m < left ? __ldcs(from + m * MODAL_TILE_FLOATS + i * MODAL_TILE) : 0.0f;
     }
 }
 
@@ -90,8 +91,8 @@ __global__ void __launch_bounds__(DIRECT_WARPS * 32, BLOCKS)
     constexpr bool SINGLE = C < 4; // all columns are in one block of C
     __shared__ alignas(16) float q_s[C * DIRECT_MODES];
     __shared__ alignas(16) float frames_s[C * 12];
-    __shared__ float sums_s[SPLIT ? DIRECT_WARPS : 1][C * 96];
-    __shared__ float stages[DIRECT_WARPS][96];
+    __shared__ float sums_s[SPLIT ? DIRECT_WARPS : 1][C * MODAL_TILE_FLOATS];
+    __shared__ float stages[DIRECT_WARPS][MODAL_TILE_FLOATS];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, r = p.n_modes;
     const int share = direct_share(r), log_split = SPLIT ? direct_log_parts(r) : 0;
     const int part = warp & ((1 << log_split) - 1);
@@ -102,7 +103,7 @@ __global__ void __launch_bounds__(DIRECT_WARPS * 32, BLOCKS)
     const int64_t tile = ((int64_t)(blockIdx.x / column_blocks) * DIRECT_WARPS + warp) >> log_split;
     const int64_t first = (int64_t)(blockIdx.x % column_blocks) * C;
     const bool exists = tile < p.n_tiles;
-    const float *u_tile = p.modal_matrix + tile * r * 96;
+    const float *u_tile = p.modal_matrix + tile * r * MODAL_TILE_FLOATS;
     let_next_begin();
     if (prefetch && exists) // of its 128-byte lines
         for (int i = begin * 3 + lane; i < min(end, begin + 32) * 3; i += 32)
@@ -111,12 +112,12 @@ __global__ void __launch_bounds__(DIRECT_WARPS * 32, BLOCKS)
     float total[C][3] = {}, sum[C][3] = {}, rest[3] = {};
     if (KIND != SUM && exists)
 #pragma unroll
-        for (int i = 0; i < 3; i++) rest[i] = __ldg(p.rest_tiles + tile * 96 + i * 32 + lane);
+        for (int i = 0; i < 3; i++) rest[i] = __ldg(p.rest_tiles + tile * MODAL_TILE_FLOATS + i * MODAL_TILE + lane);
     const int rounds = max(((SPLIT ? share : r) + room - 1) >> log_room, 1);
     for (int round = 0; round < rounds; round++) {
         int k = begin + round * room;
         const int stop = exists ? min(k + room, end) : 0;
-        const float *from = u_tile + (int64_t)k * 96 + lane, *q = q_s + part * room;
+        const float *from = u_tile + (int64_t)k * MODAL_TILE_FLOATS + lane, *q = q_s + part * room;
         float u[MODES][3];
         load_modes(u, from, stop - k);
         if (round > 0) __syncthreads();
@@ -135,7 +136,7 @@ __global__ void __launch_bounds__(DIRECT_WARPS * 32, BLOCKS)
         for (; k < stop; k += MODES, q += MODES) {
             if (!SPLIT && k > 0 && k % share == 0) end_part(total, sum);
             accumulate<C, MODES>(sum, u, q);
-            from += MODES * 96;
+            from += MODES * MODAL_TILE_FLOATS;
             if (k + MODES < stop) load_modes(u, from, stop - k - MODES);
         }
     }
@@ -143,13 +144,13 @@ __global__ void __launch_bounds__(DIRECT_WARPS * 32, BLOCKS)
 #pragma unroll
         for (int c = 0; c < C; c++)
 #pragma unroll
-            for (int i = 0; i < 3; i++) sums_s[warp][c * 96 + i * 32 + lane] = sum[c][i];
+            for (int i = 0; i < 3; i++) sums_s[warp][c * MODAL_TILE_FLOATS + i * MODAL_TILE + lane] = sum[c][i];
         __syncthreads();
     } else {
         end_part(total, sum);
     }
     if (!exists) return;
-    const int64_t count = p.n_vertices - tile * 32;
+    const int64_t count = p.n_vertices - tile * MODAL_TILE;
 #pragma unroll
     for (int c = 0; c < C; c++) {
         if (first + c >= p.n_columns || (c & ((1 << log_split) - 1)) != part) continue;
@@ -158,11 +159,11 @@ __global__ void __launch_bounds__(DIRECT_WARPS * 32, BLOCKS)
             for (int j = 0; j < 1 << log_split; j++)
 #pragma unroll
                 for (int i = 0; i < 3; i++)
-                    total[c][i] += sums_s[SPLIT ? warp - part + j : 0][c * 96 + i * 32 + lane];
+                    total[c][i] += sums_s[SPLIT ? warp - part + j : 0][c * MODAL_TILE_FLOATS + i * MODAL_TILE + lane];
         const float4 *rows = reinterpret_cast<const float4 *>(frames_s + 12 * c);
         const float4 t[3] = {rows[0], rows[1], rows[2]};
         transform<KIND>(t, rest, total[c], x, d);
-        const int64_t out = ((first + c) * p.n_vertices + tile * 32) * 3;
+        const int64_t out = ((first + c) * p.n_vertices + tile * MODAL_TILE) * 3;
         store_tile(p.positions + out, count, stages[warp], x[0], x[1], x[2]);
         if (KIND == DEFORM_WITH_DISPLACEMENT)
             store_tile(p.displacement + out, count, stages[warp], d[0], d[1], d[2]);

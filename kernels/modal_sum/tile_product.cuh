@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "kernels/modal_sum/modal_sum.h"
+#include "lib/base/tile.h"
 
 namespace modal_cuda {
 
@@ -79,7 +80,7 @@ modal_status launch_split(const Product &p, const Machine &m, cudaStream_t strea
     using Long = TensorShape<4, 4, 2, 1, true>;
     using Narrow = TensorShape<4, 2, 2, 1, true>;
     using Small = TensorShape<2, 1, 4, 4>;
-    const bool lines = p.n_vertices % 32 == 0; // columns are whole cache lines: shorter runs will do
+    const bool lines = p.n_vertices % MODAL_TILE == 0; // columns are whole cache lines: shorter runs will do
     const bool small = p.n_tiles <= 512, many = p.n_columns > 32;
     if (p.n_modes <= RESIDENT_MODES && (small || p.n_columns > 64) &&
         (p.n_tiles > 1 || p.n_columns <= 1024) && p.n_tiles <= INT32_MAX && p.n_columns <= INT32_MAX / 16)

@@ -19,7 +19,7 @@ NAME(block)(const modal_tile_product *p, int64_t tile, int lane, int64_t c, cons
             const int span)
 {
     const int64_t r = p->n_modes;
-    const float *u_tile = p->modal_matrix + tile * r * 96 + lane;
+    const float *u_tile = p->modal_matrix + tile * r * MODAL_TILE_FLOATS + lane;
     const float *q = p->q + c * r;
     NAME(vector) sum_x[COLUMNS], sum_y[COLUMNS], sum_z[COLUMNS];
 #pragma GCC unroll 8
@@ -31,12 +31,12 @@ NAME(block)(const modal_tile_product *p, int64_t tile, int lane, int64_t c, cons
     for (int64_t k = 0; k < r; k++) {
 #pragma GCC unroll 4
         for (int h = 0; h < span; h++) {
-            const float *u = u_tile + k * 96 + h * LANES;
+            const float *u = u_tile + k * MODAL_TILE_FLOATS + h * LANES;
             if (width == 1) /* streamed from memory: 82 % of its read bandwidth without this, 98 % with */
 #pragma GCC unroll 3
-                for (int i = 0; i < 3; i++) __builtin_prefetch(u + 32 * i + 2048);
+                for (int i = 0; i < 3; i++) __builtin_prefetch(u + MODAL_TILE * i + 2048);
             const NAME(vector) x = *(const NAME(unaligned) *)u;
-            const NAME(vector) y = *(const NAME(unaligned) *)(u + 32);
+            const NAME(vector) y = *(const NAME(unaligned) *)(u + MODAL_TILE);
             const NAME(vector) z = *(const NAME(unaligned) *)(u + 64);
 #pragma GCC unroll 8
             for (int j = 0; j < width; j++) {
@@ -50,16 +50,16 @@ NAME(block)(const modal_tile_product *p, int64_t tile, int lane, int64_t c, cons
 #pragma GCC unroll 8
     for (int s = 0; s < width * span; s++) {
         const int64_t column = c + s / span, at = lane + s % span * LANES;
-        const int64_t first = tile * 32 + at, count = p->n_vertices - first;
+        const int64_t first = tile * MODAL_TILE + at, count = p->n_vertices - first;
         const int64_t out = (column * p->n_vertices + first) * 3;
         if (!p->frames) {
             NAME(store)(p->positions + out, count, p->stream, sum_x[s], sum_y[s], sum_z[s]);
             continue;
         }
         const float *t = p->frames + 12 * column;
-        const float *rest = p->rest_tiles + tile * 96 + at;
+        const float *rest = p->rest_tiles + tile * MODAL_TILE_FLOATS + at;
         const NAME(vector) x = *(const NAME(unaligned) *)rest + sum_x[s];
-        const NAME(vector) y = *(const NAME(unaligned) *)(rest + 32) + sum_y[s];
+        const NAME(vector) y = *(const NAME(unaligned) *)(rest + MODAL_TILE) + sum_y[s];
         const NAME(vector) z = *(const NAME(unaligned) *)(rest + 64) + sum_z[s];
         NAME(vector) row[3];
 #pragma GCC unroll 3
@@ -87,7 +87,7 @@ TARGET static void NAME(tiles)(const modal_tile_product *p, int64_t begin, int64
                                int64_t c_end)
 {
     enum {
-        ROW = 32 / LANES,
+        ROW = MODAL_TILE / LANES,
         SPAN_1 = ROW < COLUMNS ? ROW : COLUMNS,
         SPAN_2 = ROW < COLUMNS / 2 ? ROW : COLUMNS / 2,
         SPAN_4 = COLUMNS / 4
@@ -97,7 +97,7 @@ TARGET static void NAME(tiles)(const modal_tile_product *p, int64_t begin, int64
         const int width = left >= COLUMNS ? COLUMNS : left >= 4 ? 4 : left >= 2 ? 2 : 1;
         const int span = width == COLUMNS ? 1 : width == 4 ? SPAN_4 : width == 2 ? SPAN_2 : SPAN_1;
         for (int64_t tile = begin; tile < end; tile++)
-            for (int lane = 0; lane < 32 && tile * 32 + lane < p->n_vertices;
+            for (int lane = 0; lane < MODAL_TILE && tile * MODAL_TILE + lane < p->n_vertices;
                  lane += LANES * span) {
                 if (width == COLUMNS)
                     NAME(block)(p, tile, lane, c, COLUMNS, 1);

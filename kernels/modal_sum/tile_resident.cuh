@@ -15,12 +15,13 @@
 
 #include "kernels/modal_sum/overlap.cuh"
 #include "kernels/modal_sum/tensor_core.cuh"
+#include "lib/base/tile.h"
 
 namespace modal_cuda {
 
 constexpr int RESIDENT_WARPS = 4, RESIDENT_THREADS = 32 * RESIDENT_WARPS, RESIDENT_MODES = 16;
 constexpr int RESIDENT_COLUMNS = 8;               // of a step
-constexpr int RESIDENT_RUN = 96 * RESIDENT_WARPS; // floats of a column in a block
+constexpr int RESIDENT_RUN = MODAL_TILE_FLOATS * RESIDENT_WARPS; // floats of a column in a block
 constexpr int RESIDENT_PITCH = RESIDENT_RUN + 4;  // no two lanes of a store meet in a bank
 
 // A block's shared memory; STEPS x 8 modes.
@@ -113,13 +114,13 @@ __global__ void __launch_bounds__(RESIDENT_THREADS, resident_blocks(STEPS))
         load_columns();
         load_columns();
         uint32_t high[STEPS][3][2][4], low[STEPS][3][2][4];
-        const float *from = p.modal_matrix + (tile * r + t) * 96 + 4 * g;
+        const float *from = p.modal_matrix + (tile * r + t) * MODAL_TILE_FLOATS + 4 * g;
 #pragma unroll
         for (int m = 0; m < STEPS * 8; m += 4)
 #pragma unroll
             for (int c = 0; c < 3; c++) {
                 float4 u = {};
-                if (exists && m + t < r) u = __ldg(reinterpret_cast<const float4 *>(from + m * 96 + c * 32));
+                if (exists && m + t < r) u = __ldg(reinterpret_cast<const float4 *>(from + m * MODAL_TILE_FLOATS + c * MODAL_TILE));
 #pragma unroll
                 for (int v = 0; v < 4; v++)
                     split(component(u, v), high[m / 8][c][v / 2][m / 4 % 2 * 2 + v % 2],
@@ -130,7 +131,7 @@ __global__ void __launch_bounds__(RESIDENT_THREADS, resident_blocks(STEPS))
 #pragma unroll
             for (int c = 0; c < 3; c++)
 #pragma unroll
-                for (int v = 0; v < 4; v++) rest[c][v] = __ldg(p.rest_tiles + tile * 96 + c * 32 + 4 * g + v);
+                for (int v = 0; v < 4; v++) rest[c][v] = __ldg(p.rest_tiles + tile * MODAL_TILE_FLOATS + c * MODAL_TILE + 4 * g + v);
         store_columns(input);
         load_columns();
         __syncthreads(); // the first columns are there
@@ -173,7 +174,7 @@ __global__ void __launch_bounds__(RESIDENT_THREADS, resident_blocks(STEPS))
 #pragma unroll
                         for (int j = 0; j < 3; j++) o[3 * v + j] = displaced ? d[j] : x[j];
                     }
-                    float4 *at = reinterpret_cast<float4 *>(stage + c * RESIDENT_PITCH + warp * 96) + 3 * g;
+                    float4 *at = reinterpret_cast<float4 *>(stage + c * RESIDENT_PITCH + warp * MODAL_TILE_FLOATS) + 3 * g;
 #pragma unroll
                     for (int j = 0; j < 3; j++)
                         at[j] = make_float4(o[4 * j], o[4 * j + 1], o[4 * j + 2], o[4 * j + 3]);

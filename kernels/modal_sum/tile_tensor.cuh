@@ -21,6 +21,7 @@
 
 #include "kernels/modal_sum/overlap.cuh"
 #include "kernels/modal_sum/tensor_core.cuh"
+#include "lib/base/tile.h"
 
 namespace modal_cuda {
 
@@ -93,7 +94,7 @@ __device__ __forceinline__ void copy_chunk(const Product &p, uint32_t to, const 
     const int r = p.n_modes, tid = threadIdx.x % RING_THREADS, team = threadIdx.x / RING_THREADS;
     const int first = item.row * S::TILES;
     const bool last = k0 + modes >= r, whole = k0 + modes <= r && first + S::TILES <= p.n_tiles;
-    const float *from = p.modal_matrix + ((int64_t)(first + team) * r + k0) * 96 + tid * 4;
+    const float *from = p.modal_matrix + ((int64_t)(first + team) * r + k0) * MODAL_TILE_FLOATS + tid * 4;
     if (S::STREAM) {
         const uint32_t q_s = to + S::TILES * (modes + 1) * 384;
 #pragma unroll 1
@@ -115,7 +116,7 @@ __device__ __forceinline__ void copy_chunk(const Product &p, uint32_t to, const 
     }
     if (whole) {
 #pragma unroll
-        for (int j = team; j < S::TILES; j += TEAMS, from += TEAMS * r * 96) {
+        for (int j = team; j < S::TILES; j += TEAMS, from += TEAMS * r * MODAL_TILE_FLOATS) {
             const uint32_t by = j * (modes + 1) * 384;
 #pragma unroll
             for (int i = 0; i < 3; i++) copy_async_16(at[i] + by, from + i * RING_THREADS * 4);
@@ -123,14 +124,14 @@ __device__ __forceinline__ void copy_chunk(const Product &p, uint32_t to, const 
 #pragma unroll
                 for (int i = 0; i < 3; i++)
                     copy_async_16(at[i] + by + RING_MODES * 384,
-                                  from + i * RING_THREADS * 4 + RING_MODES * 96);
-            if (KIND != SUM && last && tid < 96)
-                copy_async_4(to + by + modes * 384 + tid * 4, p.rest_tiles + (int64_t)(first + j) * 96 + tid);
+                                  from + i * RING_THREADS * 4 + RING_MODES * MODAL_TILE_FLOATS);
+            if (KIND != SUM && last && tid < MODAL_TILE_FLOATS)
+                copy_async_4(to + by + modes * 384 + tid * 4, p.rest_tiles + (int64_t)(first + j) * MODAL_TILE_FLOATS + tid);
         }
         return;
     }
 #pragma unroll 1
-    for (int j = team; j < S::TILES; j += TEAMS, from += TEAMS * r * 96) {
+    for (int j = team; j < S::TILES; j += TEAMS, from += TEAMS * r * MODAL_TILE_FLOATS) {
         const uint32_t by = j * (modes + 1) * 384;
         const bool exists = first + j < p.n_tiles;
 #pragma unroll 1
@@ -139,12 +140,12 @@ __device__ __forceinline__ void copy_chunk(const Product &p, uint32_t to, const 
             for (int i = 0; i < 3; i++) {
                 const int mode = k0 + m0 + (i * RING_THREADS + tid) / 24;
                 if (exists && mode < r)
-                    copy_async_16(at[i] + by + m0 * 384, from + i * RING_THREADS * 4 + m0 * 96);
+                    copy_async_16(at[i] + by + m0 * 384, from + i * RING_THREADS * 4 + m0 * MODAL_TILE_FLOATS);
                 else
                     store_shared(at[i] + by + m0 * 384, make_float4(0.0f, 0.0f, 0.0f, 0.0f));
             }
-        if (KIND != SUM && last && exists && tid < 96)
-            copy_async_4(to + by + modes * 384 + tid * 4, p.rest_tiles + (int64_t)(first + j) * 96 + tid);
+        if (KIND != SUM && last && exists && tid < MODAL_TILE_FLOATS)
+            copy_async_4(to + by + modes * 384 + tid * 4, p.rest_tiles + (int64_t)(first + j) * MODAL_TILE_FLOATS + tid);
     }
 }
 
@@ -210,7 +211,7 @@ __device__ __forceinline__ void write_columns(const float (&sum)[6][S::NT][4], c
                                               const float *frames_s, float *stage)
 {
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-    const bool whole = columns >= 8 * S::NT && limit == 96;
+    const bool whole = columns >= 8 * S::NT && limit == MODAL_TILE_FLOATS;
     float *to_lane[VECTORS ? 3 : 1] = {out + lane};
     if (VECTORS)
 #pragma unroll
@@ -342,19 +343,19 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
         const int64_t pitch = p.n_vertices * 3, tile = (int64_t)item.row * S::TILES + wm;
         const int64_t column = (int64_t)group * S::COLUMNS + wn * S::NT * 8;
         const int columns = (int)min(p.n_columns - column, (int64_t)S::NT * 8);
-        const int limit = (int)min(pitch - tile * 96, (int64_t)96); // <= 0: no such tile
+        const int limit = (int)min(pitch - tile * MODAL_TILE_FLOATS, (int64_t)MODAL_TILE_FLOATS); // <= 0: no such tile
         float4 rest[3] = {};
         if (KIND != SUM)
 #pragma unroll
             for (int j = 0; j < 3; j++)
                 rest[j] = load_shared(ring + at + (wm + 1) * tile_bytes - 384 + j * 128 + g * 16);
-        write_columns<S, KIND, VECTORS, false>(sum, rest, p.positions + column * pitch + tile * 96,
+        write_columns<S, KIND, VECTORS, false>(sum, rest, p.positions + column * pitch + tile * MODAL_TILE_FLOATS,
                                                pitch, columns, limit,
-                                               frames_s + wn * S::NT * 96, stage);
+                                               frames_s + wn * S::NT * MODAL_TILE_FLOATS, stage);
         if (KIND == DEFORM_WITH_DISPLACEMENT)
             write_columns<S, KIND, VECTORS, true>(sum, rest,
-                                                  p.displacement + column * pitch + tile * 96, pitch,
-                                                  columns, limit, frames_s + wn * S::NT * 96, stage);
+                                                  p.displacement + column * pitch + tile * MODAL_TILE_FLOATS, pitch,
+                                                  columns, limit, frames_s + wn * S::NT * MODAL_TILE_FLOATS, stage);
     }
 }
 

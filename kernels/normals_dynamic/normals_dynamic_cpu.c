@@ -15,6 +15,7 @@
 #include "kernels/deform_normals/with_product.h"
 #include "kernels/normals_dynamic/normals_dynamic.h"
 #include "lib/base/memory.h"
+#include "lib/base/tile.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #else

@@ -15,6 +15,7 @@
 #include "kernels/normals_dynamic/normal_parts.cuh"
 #include "kernels/normals_dynamic/normals_dynamic.h"
 #include "kernels/tile_store.cuh"
+#include "lib/base/tile.h"
 
 namespace {
 
@@ -27,8 +28,8 @@ __device__ __forceinline__ void finish(const modal_normals_dynamic_task &task, f
 #pragma unroll
     for (int c = 0; c < C; c++) {
         modal_cuda::normalise(sum[c]);
-        modal_cuda::store_tile(task.normals + ((column + c) * task.n_vertices + tile * 32) * 3,
-                               task.n_vertices - tile * 32, stage, sum[c][0], sum[c][1], sum[c][2]);
+        modal_cuda::store_tile(task.normals + ((column + c) * task.n_vertices + tile * MODAL_TILE) * 3,
+                               task.n_vertices - tile * MODAL_TILE, stage, sum[c][0], sum[c][1], sum[c][2]);
     }
 }
 
@@ -41,7 +42,7 @@ __device__ __forceinline__ void add_rows(const int32_t *row, const float *x, int
     int32_t entry[ROWS];
     float next[ROWS][C][3];
 #pragma unroll
-    for (int k = 0; k < ROWS; k++) entry[k] = __ldg(row + 32 * k);
+    for (int k = 0; k < ROWS; k++) entry[k] = __ldg(row + MODAL_TILE * k);
 #pragma unroll
     for (int k = 0; k < ROWS; k++) {
         const float *at = x + (int64_t)(entry[k] ^ (entry[k] >> 31)) * 3;
@@ -71,23 +72,23 @@ __global__ void __launch_bounds__(WARPS * 32)
     ring(const modal_normals_dynamic_task task, int64_t first_column, int64_t n_column_blocks)
 {
     constexpr int ROWS = C == 1 ? 8 : C == 2 ? 4 : 2;
-    __shared__ float stages[WARPS][96];
+    __shared__ float stages[WARPS][MODAL_TILE_FLOATS];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int64_t n = task.n_vertices, n_tiles = (n + 31) / 32, n_work = n_tiles * n_column_blocks;
+    const int64_t n = task.n_vertices, n_tiles = (n + MODAL_TILE - 1) / MODAL_TILE, n_work = n_tiles * n_column_blocks;
     for (int64_t work = (int64_t)blockIdx.x * WARPS + warp; work < n_work;
          work += (int64_t)gridDim.x * WARPS) {
-        const int64_t tile = work % n_tiles, v = tile * 32 + lane < n ? tile * 32 + lane : n - 1;
+        const int64_t tile = work % n_tiles, v = tile * MODAL_TILE + lane < n ? tile * MODAL_TILE + lane : n - 1;
         const int64_t column = first_column + work / n_tiles * C, stride = n * 3;
         const float *__restrict__ x = task.positions + column * stride;
         const int64_t begin = __ldg(task.ring_offsets + tile);
         int rows = (int)(__ldg(task.ring_offsets + tile + 1) - begin);
-        const int32_t *row = task.ring + begin * 32 + lane;
+        const int32_t *row = task.ring + begin * MODAL_TILE + lane;
         float own[C][3], edge[C][3] = {}, sum[C][3] = {};
 #pragma unroll
         for (int c = 0; c < C; c++)
 #pragma unroll
             for (int i = 0; i < 3; i++) own[c][i] = __ldg(x + c * stride + v * 3 + i);
-        for (; rows >= ROWS; rows -= ROWS, row += 32 * ROWS)
+        for (; rows >= ROWS; rows -= ROWS, row += MODAL_TILE * ROWS)
             add_rows<C, ROWS>(row, x, stride, own, edge, sum);
         if (ROWS > 4 && rows >= 4) {
             add_rows<C, 4>(row, x, stride, own, edge, sum);
@@ -106,13 +107,13 @@ template <int C>
 __global__ void __launch_bounds__(WARPS * 32)
     corners(const modal_normals_dynamic_task task, int64_t first_column, int64_t n_column_blocks)
 {
-    __shared__ float stages[WARPS][96];
+    __shared__ float stages[WARPS][MODAL_TILE_FLOATS];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int64_t n = task.n_vertices, n_tiles = (n + 31) / 32, n_work = n_tiles * n_column_blocks;
+    const int64_t n = task.n_vertices, n_tiles = (n + MODAL_TILE - 1) / MODAL_TILE, n_work = n_tiles * n_column_blocks;
     const int2 *__restrict__ pairs = reinterpret_cast<const int2 *>(task.corners);
     for (int64_t work = (int64_t)blockIdx.x * WARPS + warp; work < n_work;
          work += (int64_t)gridDim.x * WARPS) {
-        const int64_t tile = work % n_tiles, v = tile * 32 + lane;
+        const int64_t tile = work % n_tiles, v = tile * MODAL_TILE + lane;
         const int64_t column = first_column + work / n_tiles * C;
         const float *__restrict__ x = task.positions + column * n * 3;
         float own[C][3], sum[C][3] = {};
@@ -150,7 +151,7 @@ modal_status launch(const modal_normals_dynamic_task *task, int64_t first_column
                     int64_t n_column_blocks, modal_stream *stream, modal_error *err)
 {
     if (n_column_blocks == 0) return MODAL_OK;
-    const int64_t blocks = ((task->n_vertices + 31) / 32 * n_column_blocks + WARPS - 1) / WARPS;
+    const int64_t blocks = ((task->n_vertices + MODAL_TILE - 1) / MODAL_TILE * n_column_blocks + WARPS - 1) / WARPS;
     const unsigned grid = (unsigned)(blocks < INT32_MAX ? blocks : INT32_MAX);
     if (task->ring)
         ring<C><<<grid, WARPS * 32, 0, (cudaStream_t)stream>>>(*task, first_column,

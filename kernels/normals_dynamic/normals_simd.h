@@ -171,29 +171,29 @@ TARGET static __attribute__((noinline)) void NAME(deform_unit)(const columns_of 
 {
     const modal_deform_task *t = columns->deform;
     const int64_t r = t->n_modes, first = unit * LANES;
-    const float *u = t->modal_matrix + first / 32 * r * 96 + first % 32;
-    const float *rest = t->rest_tiles + first / 32 * 96 + first % 32;
+    const float *u = t->modal_matrix + first / MODAL_TILE * r * MODAL_TILE_FLOATS + first % MODAL_TILE;
+    const float *rest = t->rest_tiles + first / MODAL_TILE * MODAL_TILE_FLOATS + first % MODAL_TILE;
     const NAME(vector) *frame = (const NAME(vector) *)columns->frames;
-    const int64_t next = first % 32 + LANES < 32 ? LANES : r * 96 - first % 32;
+    const int64_t next = first % MODAL_TILE + LANES < MODAL_TILE ? LANES : r * MODAL_TILE_FLOATS - first % MODAL_TILE;
     for (int v = 0; v < LANES; v += HELD) {
         NAME(vector) sum[HELD][3];
 #pragma GCC unroll 8
         for (int h = 0; h < HELD; h++) sum[h][0] = sum[h][1] = sum[h][2] = (NAME(vector)){0};
         for (int64_t k = 0; k < r; k++) {
             const NAME(vector) q = *(const NAME(vector) *)(columns->q + k * LANES);
-            const float *of_mode = u + k * 96 + v;
+            const float *of_mode = u + k * MODAL_TILE_FLOATS + v;
 #pragma GCC unroll 3
             for (int i = 0; v == 0 && i < 3; i++) /* of the next unit */
-                __builtin_prefetch(of_mode + 32 * i + next);
+                __builtin_prefetch(of_mode + MODAL_TILE * i + next);
 #pragma GCC unroll 3
             for (int i = 0; i < 3; i++)
 #pragma GCC unroll 8
                 for (int h = 0; h < HELD; h++)
-                    sum[h][i] = FMA(of_mode[32 * i + h] - (NAME(vector)){0}, q, sum[h][i]);
+                    sum[h][i] = FMA(of_mode[MODAL_TILE * i + h] - (NAME(vector)){0}, q, sum[h][i]);
         }
 #pragma GCC unroll 8
         for (int h = 0; h < HELD; h++) {
-            const NAME(vector) x = rest[v + h] + sum[h][0], y = rest[32 + v + h] + sum[h][1];
+            const NAME(vector) x = rest[v + h] + sum[h][0], y = rest[MODAL_TILE + v + h] + sum[h][1];
             const NAME(vector) z = rest[64 + v + h] + sum[h][2];
             NAME(vector) *to = (NAME(vector) *)(staged + (v + h) * (3 * LANES));
 #pragma GCC unroll 3

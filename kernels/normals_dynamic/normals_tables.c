@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/normals_dynamic/normals_dynamic.h"
+#include "lib/base/tile.h"
 
 enum { FAN_MAX = 64 }; /* vertices of more corners keep the order of their faces */
 
@@ -78,11 +79,11 @@ modal_status modal_normals_corners(int64_t n_vertices, int64_t n_triangles,
 void modal_normals_ring_offsets(int64_t n_vertices, const int64_t *corner_offsets,
                                 const int32_t *corners, int64_t *ring_offsets)
 {
-    const int64_t n_tiles = (n_vertices + 31) / 32;
+    const int64_t n_tiles = modal_tile_count(n_vertices);
     ring_offsets[0] = 0;
     for (int64_t tile = 0; tile < n_tiles; tile++) {
         int64_t rows = 0;
-        for (int64_t v = 32 * tile; v < 32 * tile + 32 && v < n_vertices; v++) {
+        for (int64_t v = MODAL_TILE * tile; v < MODAL_TILE * tile + MODAL_TILE && v < n_vertices; v++) {
             int64_t length = 0;
             for (int64_t k = corner_offsets[v]; k < corner_offsets[v + 1]; k++)
                 length += k > corner_offsets[v] && corners[2 * k] == corners[2 * k - 1] ? 1 : 2;
@@ -95,20 +96,20 @@ void modal_normals_ring_offsets(int64_t n_vertices, const int64_t *corner_offset
 void modal_normals_ring(int64_t n_vertices, const int64_t *corner_offsets, const int32_t *corners,
                         const int64_t *ring_offsets, int32_t *ring)
 {
-    const int64_t n_tiles = (n_vertices + 31) / 32;
+    const int64_t n_tiles = modal_tile_count(n_vertices);
     for (int64_t tile = 0; tile < n_tiles; tile++)
-        for (int64_t v = 32 * tile; v < 32 * tile + 32; v++) {
-            int32_t *next = ring + 32 * ring_offsets[tile] + v % 32;
+        for (int64_t v = MODAL_TILE * tile; v < MODAL_TILE * tile + MODAL_TILE; v++) {
+            int32_t *next = ring + MODAL_TILE * ring_offsets[tile] + v % MODAL_TILE;
             for (int64_t k = v < n_vertices ? corner_offsets[v] : 0;
                  v < n_vertices && k < corner_offsets[v + 1]; k++) {
                 if (k == corner_offsets[v] || corners[2 * k] != corners[2 * k - 1]) {
                     *next = ~corners[2 * k];
-                    next += 32;
+                    next += MODAL_TILE;
                 }
                 *next = corners[2 * k + 1];
-                next += 32;
+                next += MODAL_TILE;
             }
             const int32_t nothing = ~(int32_t)(v < n_vertices ? v : n_vertices - 1);
-            for (; next < ring + 32 * ring_offsets[tile + 1]; next += 32) *next = nothing;
+            for (; next < ring + MODAL_TILE * ring_offsets[tile + 1]; next += MODAL_TILE) *next = nothing;
         }
 }

@@ -8,6 +8,7 @@
 #include "kernels/normals_dynamic/normal_parts.cuh"
 #include "kernels/normals_two_stage/normals_two_stage.h"
 #include "kernels/tile_store.cuh"
+#include "lib/base/tile.h"
 
 namespace {
 
@@ -15,12 +16,12 @@ constexpr int WARPS = 8;
 
 __global__ void __launch_bounds__(WARPS * 32) faces(const modal_normals_two_stage_task task)
 {
-    __shared__ float stages[WARPS][96];
+    __shared__ float stages[WARPS][MODAL_TILE_FLOATS];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int64_t m = task.n_triangles, n_tiles = (m + 31) / 32, n_work = n_tiles * task.n_columns;
+    const int64_t m = task.n_triangles, n_tiles = (m + MODAL_TILE - 1) / MODAL_TILE, n_work = n_tiles * task.n_columns;
     for (int64_t work = (int64_t)blockIdx.x * WARPS + warp; work < n_work;
          work += (int64_t)gridDim.x * WARPS) {
-        const int64_t c = work / n_tiles, first = work % n_tiles * 32, t = first + lane;
+        const int64_t c = work / n_tiles, first = work % n_tiles * MODAL_TILE, t = first + lane;
         const float *__restrict__ x = task.positions + c * task.n_vertices * 3;
         float normal[3] = {0.0f, 0.0f, 0.0f};
         if (t < m) {
@@ -43,12 +44,12 @@ __global__ void __launch_bounds__(WARPS * 32) faces(const modal_normals_two_stag
 
 __global__ void __launch_bounds__(WARPS * 32) vertices(const modal_normals_two_stage_task task)
 {
-    __shared__ float stages[WARPS][96];
+    __shared__ float stages[WARPS][MODAL_TILE_FLOATS];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int64_t n = task.n_vertices, n_tiles = (n + 31) / 32, n_work = n_tiles * task.n_columns;
+    const int64_t n = task.n_vertices, n_tiles = (n + MODAL_TILE - 1) / MODAL_TILE, n_work = n_tiles * task.n_columns;
     for (int64_t work = (int64_t)blockIdx.x * WARPS + warp; work < n_work;
          work += (int64_t)gridDim.x * WARPS) {
-        const int64_t c = work / n_tiles, first = work % n_tiles * 32, v = first + lane;
+        const int64_t c = work / n_tiles, first = work % n_tiles * MODAL_TILE, v = first + lane;
         const float *face_normals = task.face_normals + c * task.n_triangles * 3;
         int64_t k = v < n ? __ldg(task.face_offsets + v) : 0;
         const int64_t end = v < n ? __ldg(task.face_offsets + v + 1) : 0;
@@ -66,7 +67,7 @@ __global__ void __launch_bounds__(WARPS * 32) vertices(const modal_normals_two_s
 
 unsigned grid(int64_t items, int64_t columns)
 {
-    const int64_t blocks = ((items + 31) / 32 * columns + WARPS - 1) / WARPS;
+    const int64_t blocks = ((items + MODAL_TILE - 1) / MODAL_TILE * columns + WARPS - 1) / WARPS;
     return (unsigned)(blocks < INT32_MAX ? blocks : INT32_MAX);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/world_transform/world_transform.h"
+#include "lib/base/tile.h"
 
 modal_status modal_world_transform_ref(const modal_world_transform_task *task,
                                        modal_stream *stream, modal_error *err)
@@ -12,7 +13,7 @@ modal_status modal_world_transform_ref(const modal_world_transform_task *task,
             double u[3], rest[3];
             for (int j = 0; j < 3; j++) {
                 u[j] = task->u[(c * n + v) * 3 + j];
-                rest[j] = task->rest_tiles[(v / 32 * 3 + j) * 32 + v % 32];
+                rest[j] = task->rest_tiles[(v / MODAL_TILE * 3 + j) * MODAL_TILE + v % MODAL_TILE];
             }
             for (int i = 0; i < 3; i++) {
                 double x = t[4 * i + 3], d = 0.0;
