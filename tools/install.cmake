@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # What goes with the programs: manual pages and completions, made by the tools from their option
 # tables, documents; and the packages (cpack: .deb and a .tar.gz that runs where it is unpacked).
-get_property(tools DIRECTORY ${CMAKE_SOURCE_DIR}/tools PROPERTY BUILDSYSTEM_TARGETS)
+get_property(tools DIRECTORY ${CMAKE_SOURCE_DIR}/tools PROPERTY SUBDIRECTORIES)
+list(TRANSFORM tools REPLACE ".*/" "")
 set(made ${CMAKE_BINARY_DIR}/documents)
 set(documents "")
 foreach(tool ${tools})
-  get_target_property(type ${tool} TYPE)
-  if(NOT type STREQUAL "EXECUTABLE")
-    continue()
+  if(NOT TARGET ${tool})
+    continue() # without what it needs
   endif()
   foreach(document "man:${tool}.1" "bash:bash/${tool}" "zsh:zsh/_${tool}")
     string(REPLACE ":" ";" document ${document})

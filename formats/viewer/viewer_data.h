@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The data of a viewer page: shapes, objects and, of a trajectory, its frames, quantised, predicted
- * from neighbours and compressed. viewer_data.md is the specification; tools/modalview/data.js
+ * from neighbours and compressed. viewer_data.md is the specification; tools/modalview/page/data.js
  * reads it. */
 #ifndef MODAL_FORMATS_VIEWER_DATA_H
 #define MODAL_FORMATS_VIEWER_DATA_H

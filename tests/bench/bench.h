@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 #include "kernels/registry.h"
-#include "tools/modalbench.h"
+#include "tools/modalbench/modalbench.h"
 
 enum { BENCH_RUNS = 15, BENCH_RUNS_QUICK = 3, BENCH_CACHE_BYTES = 256 << 20, BENCH_COPIES = 11 };
 

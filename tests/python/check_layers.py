@@ -24,7 +24,14 @@ ROOMS = [
     "formats/sequences",
     "formats/viewer",
     "tools/common",
-    "tools",
+    "tools/modalbench",
+    "tools/modaldeform",
+    "tools/modalinfo",
+    "tools/modalmesh",
+    "tools/modalpack",
+    "tools/modalplace",
+    "tools/modalsim",
+    "tools/modalview",
 ]
 SUFFIXES = (".c", ".h", ".cu", ".cuh", ".cpp")
 FORBIDDEN = {

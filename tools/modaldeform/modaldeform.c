@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modaldeform: from a trajectory and its basis to the deformed sequence. */
+#include <inttypes.h>
+#include <omp.h>
+#include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include "formats/hdf5/h5_util.h"
+#include "formats/sequences/sequence_glb.h"
+#include "kernels/registry.h"
+#include "lib/base/memory.h"
+#include "tools/common/files.h"
+#include "tools/common/parts.h"
+#include "tools/modaldeform/modaldeform.h"
+
+static const tool_option options[] = {
+    {"basis", 0, "FILE", NULL, "The basis, where the trajectory's own link does not lead to it.", TOOL_READS},
+    TOOL_OPTION_PARTS,
+    {"backend", 0, "NAME", "auto",
+     "What computes: auto (a GPU if there is one, else the CPU), ref, cpu, cuda or cuda:N; several GPUs "
+     "as cuda:0,1 or cuda:all.",
+     0},
+    {"format", 0, "LIST", "vtkhdf",
+     "What to write, separated by commas: vtkhdf (with its XDMF sidecar), glb (modes as morph targets), pc2 "
+     "and mdd (point caches, with rest.obj), ply and vtp (a file a frame, with sequence.ply.series, "
+     "sequence.pvd), vtu (of a volume), obj (a file a frame), csv (of the probes).",
+     0},
+    {"probe", 0, "POINT|X,Y,Z", NULL,
+     "A point for --format csv, by its index or as the nearest one to a place at rest.", TOOL_REPEATABLE},
+    {"frames", 0, "A:B:STEP", NULL,
+     "Frames to write, as Python slices them: 10:20, ::5, -1: and so on, or one index.", 0},
+    {"normals", 0, "none|rigid|dynamic", "dynamic",
+     "none, rigid (the rest normals, turned with each object) or dynamic (of the deformed surface, "
+     "area-weighted).",
+     0},
+    {"tangents", 0, "none|rigid|dynamic", "none",
+     "none, rigid (the rest tangents, turned with each object) or dynamic (of the deformed surface; needs "
+     "dynamic normals). Both need texture coordinates in the basis.",
+     0},
+    {"fields", 0, "LIST", NULL,
+     "Further arrays: displacement, speed (of the central difference over the neighbouring frames).", 0},
+    {"output-mesh", 0, "surface|volume", "surface",
+     "surface, or volume: the nodes and elements of the solid; with vtkhdf, vtu and csv.", 0},
+    {"precision", 0, "EPS", NULL,
+     "Store positions and displacements in vtkhdf with fewer bits, off by at most EPS m.", 0},
+    {"order", 0, "user|stored", "user",
+     "Vertices and triangles as in the user's mesh (user) or as the basis stores them (stored).", 0},
+    {"resume", 0, NULL, NULL,
+     "Keep what is written when the run is stopped, by whatever, and go on with what an earlier run of "
+     "the same inputs and options has kept.",
+     0},
+    TOOL_OPTION_MEMORY_LIMIT,
+    TOOL_OPTION_THREADS,
+    TOOL_OPTION_FORCE,
+    TOOL_OPTIONS_COMMON,
+    {0},
+};
+
+static void print_versions(FILE *to)
+{
+    char reason[256] = "";
+    modal_device device;
+    fprintf(to, "%s\nback ends:\n", modal_h5_version());
+    for (int i = 0; i < modal_device_count(); i++)
+        if (modal_device_describe(i, &device, NULL) == MODAL_OK)
+            fprintf(to, "  %s: %s\n", device.name, device.hardware);
+    modal_device_cuda_reason(reason, sizeof reason);
+    if (reason[0]) fprintf(to, "  no cuda: %s\n", reason);
+    modal_device_cuda_left_out(reason, sizeof reason);
+    if (reason[0]) fprintf(to, "  left out: %s\n", reason);
+}
+
+static const tool_program program = {
+    .name = "modaldeform",
+    .summary = "deforms the surfaces of a trajectory and writes the sequence",
+    .usage = "[options] TRAJ.h5 OUT",
+    .options = options,
+    .least_operands = 2,
+    .most_operands = 2,
+    .input_traits = TOOL_READS | TOOL_PIPE,
+    .output = 2,
+    .output_traits = TOOL_WRITES,
+    .notes =
+        "OUT is a folder, made if absent: sequence.vtkhdf (all frames; ParaView 5.13, VTK 9.3, h5py),\n"
+        "sequence.xdmf (for ParaView 5.11 and others) or what --format says, and manifest.json. TRAJ may\n"
+        "be -, standard input; a relative link to the basis then starts at the current folder.",
+    .examples = "modaldeform ring.h5 out\n"
+                "modaldeform ring.h5 out --frames ::10 --fields displacement --backend cpu -j 8\n"
+                "modaldeform ring.h5 out --format glb,pc2 --normals none\n"
+                "modaldeform ring.h5 out --output-mesh volume --format vtu --fields displacement\n"
+                "modaldeform ring.h5 out --format csv --probe 17 --probe 0.02,0.15,0 --fields speed\n"
+                "modalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modaldeform - out",
+    .print_versions = print_versions,
+};
+
+/* ---- the deformer ---- */
+
+/* CUDA takes a quarter of a second to start: meanwhile the files are read. */
+typedef struct warm_up {
+    const char *back_end;
+    int running;
+    pthread_t thread;
+} warm_up;
+
+static void *open_devices(void *argument)
+{
+    modal_deform_warm_up(((const warm_up *)argument)->back_end);
+    return NULL;
+}
+
+static void start_warm_up(warm_up *w, const char *back_end)
+{
+    if (strncmp(back_end, "cuda", 4) != 0 && strcmp(back_end, "auto") != 0) return;
+    w->back_end = back_end;
+    w->running = pthread_create(&w->thread, NULL, open_devices, w) == 0;
+}
+
+static void end_warm_up(tool *t, warm_up *w)
+{
+    double start = tool_seconds();
+    if (!w->running) return;
+    pthread_join(w->thread, NULL);
+    w->running = 0;
+    tool_stage(t, "wait for the device", tool_seconds() - start, -1);
+}
+
+/* Main memory that the inputs hold while the deformer makes its own arrays. */
+static int64_t held_bytes(const modaldeform_request *r, const modaldeform_input *in)
+{
+    const modal_trajectory *q = &in->trajectory;
+    int64_t bytes = q->n_frames * 8 * (1 + q->mode_offsets[q->n_objects] +
+                                       (q->frames ? 12 * (int64_t)q->n_objects : 0));
+    /* Batches are gathered: at most all frames again, and their velocities. */
+    if (in->step > 1 || r->speed) bytes *= 1 + modaldeform_columns(r, in);
+    if (r->speed) bytes += 4 * in->n_points;
+    bytes += 24 * in->n_triangles + 8 * in->n;
+    if (in->cells.n_cells) bytes += 9 * in->cells.n_cells + 8 * in->cells.offsets[in->cells.n_cells];
+    for (int32_t i = 0; i < in->basis.n_shapes; i++) {
+        const modal_shape *s = &in->basis.shapes[i];
+        bytes += s->n_vertices * (24 + 4 + 8) + s->n_triangles * (12 + 4);
+        bytes += s->face_offsets ? 4 * s->face_offsets[s->n_vertices] : 0;
+        if (s->modal_matrix) bytes += modal_tile_count(s->n_vertices) * s->n_modes * 3 * MODAL_TILE * 4;
+        if (s->uv) bytes += 16 * s->n_uv + 12 * s->n_triangles;
+    }
+    return bytes;
+}
+
+static modal_status check_memory(const tool *t, const modaldeform_request *r, const modaldeform_input *in, int64_t writer_bytes,
+                                 modal_error *err)
+{
+    const int64_t held = held_bytes(r, in) + writer_bytes;
+    if (r->memory_limit == 0 || held < r->memory_limit) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_MEMORY,
+                           "--memory-limit: basis, trajectory and writers alone take %" PRId64 " bytes, %s", held,
+                           tool_value(&t->arguments, "memory-limit"));
+}
+
+/* writer_bytes: memory that the writers take. */
+static modal_status make_deformer(tool *t, modaldeform_request *r, const modaldeform_input *in, int64_t writer_bytes,
+                                  modal_deformer **deformer, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    double start = tool_seconds();
+    if (r->memory_limit > 0) r->deform.memory_limit = r->memory_limit - held_bytes(r, in) - writer_bytes;
+    if (!r->volume) r->deform.matrix = (modal_matrix_source){modal_basis_tiles_read, in->tiles};
+    /* The CPU back end takes its number of threads from the thread that opens it. */
+    omp_set_num_threads(r->threads);
+    MODAL_TRY(modal_deformer_new(deformer, &in->basis, &r->deform, err));
+    tool_stage(t, "prepare", tool_seconds() - start, -1);
+    if (strcmp(r->deform.back_end, "auto") == 0)
+        tool_note(t, "back end: %s, %s", modal_deformer_back_end(*deformer),
+                  modal_deformer_device(*deformer));
+    tool_detail(t, "%" PRId64 " frames a batch", modal_deformer_batch_frames(*deformer));
+    if (modal_deformer_streamed_bytes(*deformer) > 0)
+        tool_detail(t, "modal matrices do not fit: every batch reads %.3f GB of them",
+                    1e-9 * (double)modal_deformer_streamed_bytes(*deformer));
+done:
+    return status;
+}
+
+/* ---- the files ---- */
+
+static modal_status add_provenance(const modaldeform_request *r, modaldeform_input *in, const char *back_end,
+                                   modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_trajectory *q = &in->trajectory;
+    char *inputs = NULL;
+    int64_t length = 2 * MODAL_HASH_TEXT + 8 + (int64_t)strlen(r->trajectory_path) +
+                     (int64_t)strlen(in->basis_path);
+    MODAL_TRY(modal_alloc(&inputs, length, 1, "provenance", err));
+    snprintf(inputs, (size_t)length, "%s  %s\n%s  %s", in->trajectory_hash, r->trajectory_path,
+             in->basis.hash, in->basis_path);
+    MODAL_TRY(modal_provenance_append(&q->provenance, &q->n_provenance, program.name, tool_version(),
+                                      in->arguments, inputs, back_end, err));
+done:
+    modal_free(&inputs);
+    return status;
+}
+
+static void report(tool *t, const modaldeform_request *r, const modaldeform_input *in, const modal_deformer *deformer,
+                   int64_t bytes)
+{
+    json_t *to = t->report;
+    json_object_set_new(to, "back_end", json_string(deformer ? modal_deformer_back_end(deformer) : "none"));
+    json_object_set_new(to, "device", json_string(deformer ? modal_deformer_device(deformer) : "none"));
+    json_object_set_new(to, "threads", json_integer(r->threads));
+    if (deformer) {
+        json_object_set_new(to, "batch_frames", json_integer(modal_deformer_batch_frames(deformer)));
+        json_object_set_new(to, "streamed_bytes", json_integer(modal_deformer_streamed_bytes(deformer)));
+    }
+    json_object_set_new(to, "frames", json_integer(in->n));
+    json_object_set_new(to, "points", json_integer(in->n_points));
+    json_object_set_new(to, "triangles", json_integer(in->n_triangles));
+    json_object_set_new(to, "cells", json_integer(in->cells.n_cells));
+    json_object_set_new(to, "bytes", json_integer(bytes));
+    json_object_set_new(to, "bytes_per_point_and_frame",
+                        json_real((double)bytes / (double)in->n_points / (double)in->n));
+    tool_note(t, "%s: %" PRId64 " frames of %" PRId64 " points, %.3f GB", r->folder, in->n, in->n_points,
+              1e-9 * (double)bytes);
+}
+
+/* WebGL 2 promises 256 layers of a texture, which is where viewers keep their morph targets. */
+static void warn_of_targets(tool *t, const modaldeform_request *r, const modaldeform_input *in)
+{
+    enum { MANY = 200 };
+    for (int i = 0; i < r->n_formats; i++)
+        for (int32_t s = 0; r->formats[i] == &modal_sequence_glb && s < in->basis.n_shapes; s++)
+            if (in->basis.shapes[s].n_modes > MANY)
+                tool_warn(t, "glb: shape %d has %d modes, viewers may fail above %d morph targets", s,
+                          in->basis.shapes[s].n_modes, MANY);
+}
+
+static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input *in, modaldeform_outputs *out, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_deformer *deformer = NULL;
+    int64_t writer_bytes = 0, bytes = 0;
+    int needs_frames = 0;
+    for (int i = 0; i < r->n_formats; i++) needs_frames |= r->formats[i]->needs_frames;
+    const modal_sequence_scene scene = {
+        .basis = &in->basis, .matrix = {modal_basis_tiles_read, in->tiles},
+        .stored_order = r->deform.stored_order, .trajectory = &in->trajectory, .start = in->start,
+        .step = in->step};
+    const modal_sequence_cells cells = {in->cells.n_cells, in->cells.connectivity, in->cells.offsets,
+                                        in->cells.types};
+    modal_sequence_info info = {
+        .n_points = in->n_points, .n_triangles = in->n_triangles, .triangles = in->triangles,
+        .n_frames = in->n, .times = in->times,
+        .normals = needs_frames && r->deform.normals != MODAL_NORMALS_NONE,
+        .displacement = needs_frames && r->displacement,
+        .tangents = needs_frames && r->deform.tangents != MODAL_TANGENTS_NONE,
+        .speed = needs_frames && r->speed, .basis_hash = in->trajectory.basis_hash,
+        .precision = r->precision, .threads = r->threads, .n_probes = in->n_probes, .probes = in->probes, .scene = &scene,
+        .volume = r->volume ? &cells : NULL};
+    const int64_t frame_bytes = 4 * modal_sequence_point_floats(&info) * in->n_points;
+    MODAL_TRY(modal_sequence_check_info(&info, err));
+    MODAL_TRY(tool_files_check(err));
+    modaldeform_journal_discard(r, out);
+    MODAL_TRY(modaldeform_check_space(r, &info, out, &writer_bytes, err));
+    MODAL_TRY(check_memory(t, r, in, writer_bytes, err));
+    warn_of_targets(t, r, in);
+    if (needs_frames) MODAL_TRY(make_deformer(t, r, in, writer_bytes, &deformer, err));
+    MODAL_TRY(add_provenance(r, in, deformer ? modal_deformer_kind(deformer) : "none", err));
+    info.n_provenance = in->trajectory.n_provenance;
+    info.provenance = in->trajectory.provenance;
+    MODAL_TRY(modaldeform_begin_writers(out, &info, 1, err));
+    info.scene = NULL;
+    /* The deformer has what it needs, unless it comes back for matrices that the basis holds. */
+    if (!r->volume || modal_deformer_streamed_bytes(deformer) == 0) modal_basis_free(&in->basis);
+    if (r->resume)
+        MODAL_TRY(modaldeform_journal_begin(t, r, in, &info, modal_deformer_kind(deformer), out, err));
+    MODAL_TRY(modaldeform_begin_writers(out, &info, 0, err));
+    if (needs_frames) MODAL_TRY(modaldeform_write_frames(t, r, in, deformer, out, frame_bytes, err));
+    double start = tool_seconds();
+    MODAL_TRY(modaldeform_begin_sidecars(r, out, err));
+    MODAL_TRY(modaldeform_end_writers(out, &info, err));
+    MODAL_TRY(modaldeform_write_manifest(t, r, in, &info, deformer, out, &bytes, err));
+    MODAL_TRY(modaldeform_commit_outputs(r, out, err));
+    tool_stage(t, "close and sync", tool_seconds() - start, -1);
+    report(t, r, in, deformer, bytes);
+done:
+    modaldeform_name_error(out, err);
+    modal_deformer_delete(deformer);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    tool t;
+    int exit_code;
+    if (tool_start(&t, &program, argc, argv, &exit_code)) return exit_code;
+    modal_status status = MODAL_OK;
+    modal_error err = {0};
+    modaldeform_request r = {0};
+    modaldeform_input in = {.hdf5 = PTHREAD_MUTEX_INITIALIZER};
+    warm_up warm = {0};
+    modaldeform_outputs out = {.journal = -1};
+
+    MODAL_TRY(modaldeform_read_request(&t, &r, &err));
+    MODAL_TRY(tool_use_parts(&t, &err));
+#ifdef __GLIBC__
+    /* Arrays that are freed go back to the system at once; else the limit would not be what it says. */
+    if (r.memory_limit > 0) mallopt(M_MMAP_THRESHOLD, 1 << 17);
+#endif
+    start_warm_up(&warm, r.deform.back_end);
+    MODAL_TRY(modaldeform_begin_outputs(&r, &out, &err));
+    MODAL_TRY(modaldeform_read_inputs(&t, &r, &in, &err));
+    end_warm_up(&t, &warm);
+    MODAL_TRY(write_all(&t, &r, &in, &out, &err));
+done:
+    end_warm_up(&t, &warm);
+    modaldeform_end_outputs(&t, &r, &out);
+    modaldeform_free_inputs(&in);
+    return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of modaldeform share. */
+#ifndef TOOLS_MODALDEFORM_H
+#define TOOLS_MODALDEFORM_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "formats/hdf5/basis_tiles.h"
+#include "formats/sequences/sequence_vtkhdf.h"
+#include "formats/hdf5/trajectory_h5.h"
+#include "lib/deform/deform.h"
+#include "tools/common/commit.h"
+#include "tools/common/tool.h"
+
+/* A:B:STEP, or one index. */
+typedef struct modaldeform_slice {
+    const char *text;
+    int64_t part[3];
+    int given[3], single;
+} modaldeform_slice;
+
+/* What the command line asks for. */
+typedef struct modaldeform_request {
+    const char *trajectory_path, *folder, *basis_path, *normals_name, *tangents_name, *order;
+    const char *frames_text, *precision_text; /* NULL: not given */
+    modaldeform_slice frames;
+    int from_stdin, force, resume, threads;
+    int64_t memory_limit; /* 0: none */
+    double precision;     /* m, 0: none */
+    int volume;           /* --output-mesh volume */
+    int n_formats;        /* in the order of modal_sequence_formats */
+    const modal_sequence_format *formats[MODAL_SEQUENCE_FORMATS + 1]; /* with rest.obj */
+    int displacement, speed; /* arrays that are wanted; deform.displacement may be only for speed */
+    modal_deform_request deform;
+} modaldeform_request;
+
+/* The cells of --output-mesh volume, as modal_sequence_cells has them. */
+typedef struct modaldeform_cells {
+    int64_t n_cells, *connectivity, *offsets;
+    uint8_t *types;
+} modaldeform_cells;
+
+/* The inputs, and the frames of them that are wanted: start + i step, i < n. */
+typedef struct modaldeform_input {
+    modal_basis basis;        /* without the modal matrices */
+    modal_basis_tiles *tiles; /* these */
+    pthread_mutex_t hdf5;     /* held by who uses HDF5 while the frames are made */
+    modal_trajectory trajectory;
+    char trajectory_hash[MODAL_HASH_TEXT];
+    char *basis_path;
+    int64_t start, step, n;
+    double *times;
+    int64_t n_points, n_triangles, *triangles;
+    modaldeform_cells cells; /* with --output-mesh volume, when the shapes' vertices are the nodes */
+    int64_t n_probes;
+    modal_sequence_probe *probes;
+    char *arguments; /* what the frames depend on, for provenance */
+} modaldeform_input;
+
+/* A file of OUT, or a folder of frames in it. */
+typedef struct modaldeform_output {
+    const char *name, *kind; /* as in the manifest */
+    const char *extension;   /* of the frames; NULL: a file */
+    char *path;
+    tool_output file;
+} modaldeform_output;
+
+/* A format that is being written; its outputs are first_output and those after it. */
+typedef struct modaldeform_format {
+    const modal_sequence_format *format;
+    int first_output;
+    modal_sequence_target target; /* the temporary names */
+    void *writer;
+} modaldeform_format;
+
+enum { MOST_OUTPUTS = MODAL_SEQUENCE_FILES * (MODAL_SEQUENCE_FORMATS + 1) + 4 };
+
+typedef struct modaldeform_outputs {
+    int folder_made, complete;
+    int n_outputs, n_formats;
+    modaldeform_output all[MOST_OUTPUTS]; /* the manifest is the last one */
+    modaldeform_format formats[MODAL_SEQUENCE_FORMATS + 1];
+    /* with --resume, when sequence.vtkhdf and its sidecar come first, and nothing but the manifest
+     * after them: */
+    char *part_path, *journal_path;
+    int journal;    /* its descriptor; -1: there is none */
+    int ours;       /* it was begun by this run, or for the same sequence */
+    int64_t n_kept; /* frames that are complete */
+} modaldeform_outputs;
+
+/* modaldeform_inputs.c: the command line and the files that it names. */
+modal_status modaldeform_read_request(const tool *t, modaldeform_request *r, modal_error *err);
+modal_status modaldeform_read_inputs(tool *t, modaldeform_request *r, modaldeform_input *in, modal_error *err);
+void modaldeform_free_inputs(modaldeform_input *in);
+
+/* modaldeform_probes.c: the points that --probe names; MODAL_ERROR_USAGE where one is not there. */
+modal_status modaldeform_check_probes(const tool *t, const modaldeform_request *r, modal_error *err);
+modal_status modaldeform_find_probes(tool *t, const modaldeform_request *r, modaldeform_input *in, modal_error *err);
+
+/* modaldeform_volume.c: puts the nodes of the solids in the place of the surfaces, and fills
+ * in->cells. The basis must have been read with its solids and their modes. */
+modal_status modaldeform_use_volume(modaldeform_input *in, modal_error *err);
+void modaldeform_free_cells(modaldeform_cells *cells);
+
+/* modaldeform_outputs.c */
+/* Before the inputs are read: what cannot be written is said at once. With --resume, the sidecar and
+ * the manifest get their temporary files later: nothing of theirs is left after a kill. */
+modal_status modaldeform_begin_outputs(const modaldeform_request *r, modaldeform_outputs *out, modal_error *err);
+modal_status modaldeform_begin_sidecars(const modaldeform_request *r, modaldeform_outputs *out, modal_error *err);
+/* What the formats need: refused where a disk is too full, or a format cannot hold so much.
+ * *memory_bytes is what the writers will take beside the frames. */
+modal_status modaldeform_check_space(const modaldeform_request *r, const modal_sequence_info *info,
+                                     const modaldeform_outputs *out, int64_t *memory_bytes, modal_error *err);
+/* Begins the writers that do (scene = 1) or do not (0) need info->scene, but for one that has begun. */
+modal_status modaldeform_begin_writers(modaldeform_outputs *out, const modal_sequence_info *info, int scene,
+                                       modal_error *err);
+modal_status modaldeform_add_frames(modaldeform_outputs *out, const modal_sequence_frames *frames,
+                                    modal_error *err);
+modal_status modaldeform_end_writers(modaldeform_outputs *out, const modal_sequence_info *info,
+                                     modal_error *err);
+/* Puts the names that the user knows into an error. */
+void modaldeform_name_error(const modaldeform_outputs *out, modal_error *err);
+/* *bytes: of all files that it lists. deformer NULL: none was needed. */
+modal_status modaldeform_write_manifest(const tool *t, const modaldeform_request *r, const modaldeform_input *in,
+                                        const modal_sequence_info *info,
+                                        const modal_deformer *deformer, const modaldeform_outputs *out,
+                                        int64_t *bytes, modal_error *err);
+/* Gives all their names, the manifest last. */
+modal_status modaldeform_commit_outputs(const modaldeform_request *r, modaldeform_outputs *out, modal_error *err);
+void modaldeform_end_outputs(tool *t, const modaldeform_request *r, modaldeform_outputs *out);
+
+/* modaldeform_journal.c: see there what --resume keeps. */
+/* With --resume opens and locks the journal, which may be new; without, refuses an unfinished
+ * sequence, or locks it with --force. */
+modal_status modaldeform_journal_open(const modaldeform_request *r, modaldeform_outputs *out, modal_error *err);
+/* Without --resume: what --force replaces goes, once the inputs are known to be good. */
+void modaldeform_journal_discard(const modaldeform_request *r, modaldeform_outputs *out);
+/* Goes on with the sequence that the journal tells of, or begins one; out->n_kept frames are done.
+ * `kind` of the back end. MODAL_ERROR_INPUT where it was begun from other inputs or otherwise. */
+modal_status modaldeform_journal_begin(tool *t, const modaldeform_request *r, const modaldeform_input *in,
+                                       const modal_sequence_info *info, const char *kind,
+                                       modaldeform_outputs *out, modal_error *err);
+/* Notes frames that were written; nothing without a journal. */
+modal_status modaldeform_journal_add(modaldeform_outputs *out, int64_t n_points,
+                                     const modal_sequence_frames *frames, modal_error *err);
+/* Removes the journal of a finished sequence, or of one without frames; frees the names. */
+void modaldeform_journal_end(tool *t, const modaldeform_request *r, modaldeform_outputs *out);
+
+/* modaldeform_frames.c: this thread submits batches, another one collects and writes them; the
+ * first out->n_kept frames are there already. */
+/* Frames that a trajectory's frame takes in the deformer: with speed, its velocities go along. */
+int modaldeform_columns(const modaldeform_request *r, const modaldeform_input *in);
+modal_status modaldeform_write_frames(tool *t, const modaldeform_request *r, modaldeform_input *in, modal_deformer *deformer,
+                                      modaldeform_outputs *out, int64_t frame_bytes, modal_error *err);
+
+#endif

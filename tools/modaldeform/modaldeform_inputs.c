@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line of modaldeform, and the files that it names. */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/hdf5/basis_h5.h"
+#include "lib/base/memory.h"
+#include "tools/common/trajectory_input.h"
+#include "tools/modaldeform/modaldeform.h"
+
+/* An optional index of a slice; *text moves behind it. */
+static int slice_part(const char **text, int64_t *value, int *given)
+{
+    char *end = NULL;
+    const char *c = *text;
+    *given = *c != '\0' && *c != ':';
+    if (!*given) return 1;
+    if (!isdigit((unsigned char)c[*c == '-'])) return 0;
+    errno = 0;
+    *value = strtoll(c, &end, 10);
+    *text = end;
+    return errno == 0;
+}
+
+static modal_status parse_slice(const char *text, modaldeform_slice *s, modal_error *err)
+{
+    const char *c = text;
+    *s = (modaldeform_slice){.text = text, .part = {0, 0, 1}};
+    int n = 1, fine = slice_part(&c, &s->part[0], &s->given[0]);
+    for (; fine && n < 3 && *c == ':'; n++) {
+        c++;
+        fine = slice_part(&c, &s->part[n], &s->given[n]);
+    }
+    s->single = n == 1;
+    if (!fine || *c || (s->single && !s->given[0]))
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--frames: not A:B:STEP or an index, %s", text);
+    if (s->part[2] <= 0)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--frames: the step must be positive, %s", text);
+    return MODAL_OK;
+}
+
+/* The frames of n that a slice selects. */
+static modal_status select_frames(const modaldeform_slice *s, int64_t n, modaldeform_input *in, modal_error *err)
+{
+    int64_t low = s->given[0] ? s->part[0] : 0, high = s->given[1] ? s->part[1] : n;
+    if (low < 0) low += n;
+    if (high < 0) high += n;
+    if (s->single) { /* an index: unlike the ends of a slice, it must be there */
+        if (low < 0 || low >= n)
+            return modal_error_set(err, MODAL_ERROR_USAGE,
+                                   "--frames: the trajectory has frames 0 .. %" PRId64 ", %s", n - 1,
+                                   s->text);
+        high = low + 1;
+    }
+    if (low < 0) low = 0;
+    if (high > n) high = n;
+    in->start = low;
+    in->step = s->part[2];
+    in->n = high > low ? (high - low - 1) / in->step + 1 : 0;
+    if (in->n == 0)
+        return modal_error_set(err, MODAL_ERROR_USAGE,
+                               "--frames: selects none of %" PRId64 " frames, %s", n, s->text);
+    return MODAL_OK;
+}
+
+/* One of a comma-separated list: *text moves behind it. */
+static size_t list_part(const char **text, const char **part)
+{
+    *part = *text;
+    const size_t length = strcspn(*text, ",");
+    *text += length + ((*text)[length] == ',');
+    return length;
+}
+
+/* Formats in the order of the table, each once, and rest.obj where one asks for it. */
+static modal_status parse_formats(const char *text, modaldeform_request *r, modal_error *err)
+{
+    int wanted[MODAL_SEQUENCE_FORMATS] = {0}, rest = 0;
+    const char *c = text, *part;
+    do {
+        const size_t length = list_part(&c, &part);
+        int i = 0;
+        while (i < MODAL_SEQUENCE_FORMATS &&
+               (strlen(modal_sequence_formats[i]->name) != length ||
+                strncmp(modal_sequence_formats[i]->name, part, length) != 0))
+            i++;
+        if (i == MODAL_SEQUENCE_FORMATS)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--format: no such format, %.*s",
+                                   (int)length, part);
+        if (wanted[i]++)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--format: twice, %s",
+                                   modal_sequence_formats[i]->name);
+        rest |= modal_sequence_formats[i]->wants_rest;
+    } while (c > text && (*c || c[-1] == ','));
+    for (int i = 0; i < MODAL_SEQUENCE_FORMATS; i++)
+        if (wanted[i]) r->formats[r->n_formats++] = modal_sequence_formats[i];
+    if (rest) r->formats[r->n_formats++] = &modal_sequence_rest;
+    return MODAL_OK;
+}
+
+/* Which of none, rigid and dynamic, as modal_normals and modal_tangents count them. */
+static modal_status kind_option(const tool_arguments *a, const char *option, const char **name,
+                                int *kind, modal_error *err)
+{
+    static const char *const kinds[] = {"none", "rigid", "dynamic"};
+    *name = tool_value(a, option);
+    for (*kind = 0; *kind < 3; ++*kind)
+        if (strcmp(*name, kinds[*kind]) == 0) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: not none, rigid or dynamic, %s", option,
+                           *name);
+}
+
+static modal_status parse_fields(const char *text, modaldeform_request *r, modal_error *err)
+{
+    if (!text) return MODAL_OK;
+    const char *c = text, *part;
+    do {
+        const size_t length = list_part(&c, &part);
+        int *field = length == 12 && strncmp(part, "displacement", 12) == 0 ? &r->displacement
+                     : length == 5 && strncmp(part, "speed", 5) == 0        ? &r->speed
+                                                                            : NULL;
+        if (!field)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--fields: not displacement or speed, %.*s",
+                                   (int)length, part);
+        if ((*field)++)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--fields: twice, %.*s", (int)length, part);
+    } while (c > text && (*c || c[-1] == ','));
+    return MODAL_OK;
+}
+
+/* Surface or volume, and formats that can hold it. */
+static modal_status parse_mesh(const tool_arguments *a, modaldeform_request *r, modal_error *err)
+{
+    const char *mesh = tool_value(a, "output-mesh");
+    r->volume = strcmp(mesh, "volume") == 0;
+    if (!r->volume && strcmp(mesh, "surface") != 0)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--output-mesh: not surface or volume, %s", mesh);
+    for (int i = 0; i < r->n_formats; i++)
+        if (!(r->volume ? r->formats[i]->holds_volume : r->formats[i]->holds_surface))
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--format: %s is not for --output-mesh %s",
+                                   r->formats[i]->name ? r->formats[i]->name : "rest.obj", mesh);
+    return MODAL_OK;
+}
+
+modal_status modaldeform_read_request(const tool *t, modaldeform_request *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const tool_arguments *a = &t->arguments;
+    const char *fields = tool_value(a, "fields");
+    int kind = 0;
+    r->trajectory_path = a->operands[0];
+    r->folder = a->operands[1];
+    r->from_stdin = strcmp(r->trajectory_path, "-") == 0;
+    r->basis_path = tool_value(a, "basis");
+    r->frames_text = tool_value(a, "frames");
+    MODAL_TRY(parse_slice(r->frames_text ? r->frames_text : ":", &r->frames, err));
+    r->force = tool_count(a, "force") > 0;
+    r->resume = tool_count(a, "resume") > 0;
+    MODAL_TRY(parse_formats(tool_value(a, "format"), r, err));
+    if (r->resume && (r->n_formats != 1 || r->formats[0] != &modal_sequence_vtkhdf))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--resume: only with --format vtkhdf, %s",
+                   tool_value(a, "format"));
+    r->deform.back_end = tool_value(a, "backend");
+    MODAL_TRY(parse_mesh(a, r, err));
+    MODAL_TRY(kind_option(a, "normals", &r->normals_name, &kind, err));
+    if (r->volume && tool_count(a, "normals") == 0) { /* nodes have none */
+        r->normals_name = "none";
+        kind = MODAL_NORMALS_NONE;
+    }
+    r->deform.normals = (modal_normals)kind;
+    MODAL_TRY(kind_option(a, "tangents", &r->tangents_name, &kind, err));
+    r->deform.tangents = (modal_tangents)kind;
+    if (r->deform.tangents == MODAL_TANGENTS_DYNAMIC && r->deform.normals != MODAL_NORMALS_DYNAMIC)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE,
+                   "--tangents: dynamic ones are orthogonal to dynamic normals, --normals %s",
+                   r->normals_name);
+    if (r->volume && (r->deform.normals != MODAL_NORMALS_NONE || r->deform.tangents != MODAL_TANGENTS_NONE))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--output-mesh: a volume has no normals and no tangents");
+    MODAL_TRY(parse_fields(fields, r, err));
+    r->deform.displacement = r->displacement || r->speed;
+    MODAL_TRY(modaldeform_check_probes(t, r, err));
+    r->precision_text = tool_value(a, "precision");
+    MODAL_TRY(tool_number(a, "precision", 1e-12, 1e6, &r->precision, err));
+    if (r->precision > 0 && (r->formats[0] != &modal_sequence_vtkhdf || r->resume))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--precision: only with --format vtkhdf, without --resume, %s",
+                   tool_value(a, "precision"));
+    r->order = tool_value(a, "order");
+    if (strcmp(r->order, "user") != 0 && strcmp(r->order, "stored") != 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--order: not user or stored, %s", r->order);
+    r->deform.stored_order = strcmp(r->order, "stored") == 0;
+    if (r->volume && r->deform.stored_order)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--order: the nodes of a volume have the user's only, %s", r->order);
+    MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
+    if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s",
+                   tool_value(a, "memory-limit"));
+    MODAL_TRY(tool_threads(t, &r->threads, err));
+done:
+    return status;
+}
+
+/* ---- the files ---- */
+
+static modal_status read_basis(const modaldeform_request *r, modaldeform_input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(tool_find_basis(r->basis_path, r->trajectory_path, &in->trajectory, &in->basis_path, err));
+    MODAL_TRY(modal_basis_read(in->basis_path,
+                               r->volume ? MODAL_BASIS_VOLUME | MODAL_BASIS_VOLUME_MODES : MODAL_BASIS_SURFACE,
+                               &in->basis, err));
+    MODAL_TRY(modal_basis_tiles_open(&in->tiles, in->basis_path, &in->basis, &in->hdf5, err));
+    for (int32_t i = 0; i < in->basis.n_shapes; i++) { /* nobody needs these here */
+        modal_shape *s = &in->basis.shapes[i];
+        modal_free(&s->ring);
+        modal_free(&s->ring_offsets);
+        modal_free(&s->boundary);
+        if (r->deform.tangents == MODAL_TANGENTS_NONE) {
+            modal_free(&s->uv);
+            modal_free(&s->triangle_uv);
+        } else if (!s->uv && s->n_triangles > 0) {
+            MODAL_FAIL(err, MODAL_ERROR_INPUT,
+                       "%s: shape %s: no texture coordinates, which --tangents %s needs",
+                       in->basis_path, s->name ? s->name : "", r->tangents_name);
+        }
+    }
+    if (r->volume) MODAL_TRY(modaldeform_use_volume(in, err));
+    if (modal_trajectory_check_basis(&in->trajectory, &in->basis, err) != MODAL_OK) {
+        modal_error_context(err, "%s", r->trajectory_path);
+        status = err->status;
+    }
+done:
+    return status;
+}
+
+/* The options that the frames depend on. The number of threads, the limit and the folder are not
+ * among them: runs that differ in those give the same bytes. The manifest has the command line. */
+static modal_status describe_arguments(const modaldeform_request *r, modaldeform_input *in, modal_error *err)
+{
+    int64_t length = 256 + (int64_t)strlen(r->trajectory_path) +
+                     (int64_t)(r->basis_path ? strlen(r->basis_path) : 0) +
+                     (int64_t)(r->frames_text ? strlen(r->frames_text) : 0) +
+                     (int64_t)(r->precision_text ? strlen(r->precision_text) : 0);
+    modal_status status = modal_alloc(&in->arguments, length, 1, "arguments", err);
+    if (status != MODAL_OK) return status;
+    snprintf(in->arguments, (size_t)length, "modaldeform %s%s%s%s%s %s --normals %s%s%s%s%s%s%s%s --order %s",
+             r->trajectory_path, r->basis_path ? " --basis " : "", r->basis_path ? r->basis_path : "",
+             r->frames_text ? " --frames " : "", r->frames_text ? r->frames_text : "",
+             r->volume ? " --output-mesh volume" : "", r->normals_name,
+             r->deform.tangents ? " --tangents " : "", r->deform.tangents ? r->tangents_name : "",
+             r->displacement || r->speed ? " --fields " : "",
+             r->displacement ? "displacement" : "",
+             !r->speed ? "" : r->displacement ? ",speed" : "speed",
+             r->precision > 0 ? " --precision " : "", r->precision > 0 ? r->precision_text : "", r->order);
+    return MODAL_OK;
+}
+
+modal_status modaldeform_read_inputs(tool *t, modaldeform_request *r, modaldeform_input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    double start = tool_seconds();
+    MODAL_TRY(tool_read_trajectory(r->trajectory_path, r->memory_limit, &in->trajectory, in->trajectory_hash, err));
+    MODAL_TRY(select_frames(&r->frames, in->trajectory.n_frames, in, err));
+    tool_stage(t, "read trajectory", tool_seconds() - start, -1);
+    start = tool_seconds();
+    MODAL_TRY(read_basis(r, in, err));
+    MODAL_TRY(modal_alloc(&in->times, in->n, sizeof *in->times, "times", err));
+    for (int64_t i = 0; i < in->n; i++)
+        in->times[i] = in->trajectory.times[in->start + i * in->step];
+    MODAL_TRY(modal_deform_topology(&in->basis, r->deform.stored_order, &in->n_points,
+                                    &in->n_triangles, &in->triangles, err));
+    MODAL_TRY(describe_arguments(r, in, err));
+    if (r->speed && in->trajectory.n_frames < 2)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: speed needs two frames", r->trajectory_path);
+    MODAL_TRY(modaldeform_find_probes(t, r, in, err));
+    r->deform.n_frames = in->n * modaldeform_columns(r, in);
+    tool_stage(t, "read basis", tool_seconds() - start, -1);
+done:
+    return status;
+}
+
+void modaldeform_free_inputs(modaldeform_input *in)
+{
+    in->tiles = modal_basis_tiles_close(in->tiles);
+    modal_basis_free(&in->basis);
+    modal_trajectory_free(&in->trajectory);
+    modal_free(&in->basis_path);
+    modal_free(&in->times);
+    modal_free(&in->triangles);
+    modal_free(&in->probes);
+    modaldeform_free_cells(&in->cells);
+    modal_free(&in->arguments);
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --resume: the frames are written to OUT/sequence.vtkhdf.part, and what is complete of it is told by
+ * OUT/sequence.vtkhdf.journal. Lines of text: first what the sequence is made from and how, then one
+ * for each batch, after its frames were written: "frames FIRST COUNT HASH". A line without its end,
+ * or one whose frames have another hash, stands for a batch that was not complete; it is written
+ * again with all that follow. So nothing needs to be synced while frames are written. Both files are
+ * locked by the one process that works with them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/disk.h"
+#include "lib/base/hash.h"
+#include "lib/base/memory.h"
+#include "tools/common/files.h"
+#include "tools/modaldeform/modaldeform.h"
+
+enum { MOST_TEXT = 4096, MOST_LINE = 128 };
+
+static modal_status system_error(const modaldeform_outputs *out, const char *what, modal_error *err)
+{
+    return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: %s, %s", out->journal_path, what,
+                           strerror(errno));
+}
+
+/* Opens and locks; *there tells whether there was one. */
+static modal_status open_locked(modaldeform_outputs *out, int flags, int *there, modal_error *err)
+{
+    struct stat info;
+    *there = 1;
+    out->journal = open(out->journal_path, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (out->journal < 0 && errno == ENOENT && !(flags & O_CREAT)) {
+        *there = 0;
+        return MODAL_OK;
+    }
+    if (out->journal < 0 && errno == ELOOP)
+        return modal_error_set(err, TOOL_ERROR_EXISTS, "%s: exists, and is a link", out->journal_path);
+    if (out->journal < 0) return system_error(out, "cannot be opened", err);
+    /* A process that was just killed may need a moment to be gone (CUDA has much to give back). */
+    int locked = 0;
+    for (int tries = 0; !locked && tries < 30; tries++) {
+        if (tries > 0) usleep(100000);
+        locked = flock(out->journal, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    }
+    const int known = fstat(out->journal, &info) == 0;
+    if (locked && known && S_ISREG(info.st_mode) && info.st_nlink > 0) {
+        *there = info.st_size > 0;
+        return MODAL_OK;
+    }
+    close(out->journal); /* it is not ours to remove */
+    out->journal = -1;
+    return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: %s", out->journal_path,
+                           known && !S_ISREG(info.st_mode)
+                               ? "not a regular file"
+                               : "another process is writing this sequence");
+}
+
+modal_status modaldeform_journal_open(const modaldeform_request *r, modaldeform_outputs *out, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int there = 0;
+    const int64_t length = (int64_t)strlen(r->folder) + 40;
+    MODAL_TRY(modal_alloc(&out->part_path, length, 1, "name", err));
+    MODAL_TRY(modal_alloc(&out->journal_path, length, 1, "name", err));
+    snprintf(out->part_path, (size_t)length, "%s/sequence.vtkhdf.part", r->folder);
+    snprintf(out->journal_path, (size_t)length, "%s/sequence.vtkhdf.journal", r->folder);
+    MODAL_TRY(tool_files_write(out->part_path, 0, NULL, &out->part_path, err));
+    MODAL_TRY(tool_files_write(out->journal_path, 0, NULL, &out->journal_path, err));
+    MODAL_TRY(open_locked(out, r->resume ? O_CREAT : 0, &there, err));
+    if (out->journal >= 0 && !r->resume && !r->force && there)
+        MODAL_FAIL(err, TOOL_ERROR_EXISTS,
+                   "%s: exists, holds an unfinished sequence (--resume goes on with it, --force discards it)",
+                   r->folder);
+done:
+    return status;
+}
+
+void modaldeform_journal_discard(const modaldeform_request *r, modaldeform_outputs *out)
+{
+    if (r->resume || out->journal < 0) return;
+    unlink(out->part_path);
+    unlink(out->journal_path);
+    close(out->journal);
+    out->journal = -1;
+}
+
+/* What the bytes of the sequence follow from. Its last line ends with the arguments as text. */
+static void describe(const modaldeform_input *in, const modal_sequence_info *info, const char *kind,
+                     char text[MOST_TEXT])
+{
+    char arguments[MODAL_HASH_TEXT] = "", shown[1024];
+    modal_hash *hash = NULL;
+    size_t i = 0;
+    int arrays = 0;
+    for (int a = 0; a < SEQUENCE_ARRAYS; a++) arrays += modal_sequence_has(info, a);
+    if (modal_hash_new(&hash, NULL) == MODAL_OK) {
+        modal_hash_array(hash, "arguments", in->arguments, (int64_t)strlen(in->arguments), 1);
+        modal_hash_text(hash, arguments);
+        modal_hash_delete(hash);
+    }
+    for (; in->arguments[i] && i + 1 < sizeof shown; i++)
+        shown[i] = in->arguments[i] >= ' ' && in->arguments[i] <= '~' ? in->arguments[i] : '?';
+    shown[i] = '\0';
+    snprintf(text, MOST_TEXT,
+             "modaldeform %s journal 1\ntrajectory %s\nbasis %s\nback_end %s\narguments %s\n"
+             "frames %" PRId64 " of %" PRId64 " points, %d arrays: %s\n",
+             tool_version(), in->trajectory_hash, in->trajectory.basis_hash, kind, arguments, info->n_frames,
+             info->n_points, arrays, shown);
+}
+
+/* Where the journal begins otherwise, says in what. */
+static modal_status refuse_other(const modaldeform_request *r, const char *found, const char *wanted,
+                                 modal_error *err)
+{
+    static const char *const what[] = {"version of this program", "trajectory", "basis",
+                                       "back end", "arguments", "frames"};
+    size_t line = 0, i = 0;
+    for (; found[i] && found[i] == wanted[i]; i++) line += found[i] == '\n';
+    if (line > 5) line = 5;
+    const char *last = strstr(found, " arrays: ");
+    const size_t shown = last ? strcspn(last + 9, "\n") : 0;
+    return modal_error_set(err, MODAL_ERROR_INPUT,
+                           "%s: --resume: the unfinished sequence was begun with another %s (%.*s); "
+                           "--force without --resume starts anew",
+                           r->folder, what[line], (int)shown, last ? last + 9 : "");
+}
+
+/* Arrays that are not there are NULL. */
+static void hash_frame(modal_hash *hash, int64_t n_points, const float *const arrays[SEQUENCE_ARRAYS],
+                       int64_t frame)
+{
+    for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
+        const int64_t n = modal_sequence_arrays[i].components * n_points;
+        if (arrays[i])
+            modal_hash_array(hash, modal_sequence_arrays[i].name, arrays[i] + n * frame, n,
+                             sizeof(float));
+    }
+}
+
+/* Reads the frames of a line again; *same: they are what the line says. */
+static modal_status compare_frames(modal_sequence_writer *writer, const modal_sequence_info *info,
+                                   float *const frame[SEQUENCE_ARRAYS], int64_t first, int64_t count,
+                                   const char *wanted, int *same, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_hash *hash = NULL;
+    char found[MODAL_HASH_TEXT];
+    const float *arrays[SEQUENCE_ARRAYS];
+    for (int i = 0; i < SEQUENCE_ARRAYS; i++) arrays[i] = frame[i];
+    *same = 0;
+    MODAL_TRY(modal_hash_new(&hash, err));
+    for (int64_t f = first; f < first + count; f++) {
+        MODAL_TRY(modal_sequence_read_back(writer, f, frame, err));
+        hash_frame(hash, info->n_points, arrays, 0);
+    }
+    modal_hash_text(hash, found);
+    *same = strcmp(found, wanted) == 0;
+done:
+    modal_hash_delete(hash);
+    return status;
+}
+
+/* Follows the lines from `place` on, as far as they and their frames are good; cuts the rest off. */
+static modal_status verify(modaldeform_outputs *out, modal_sequence_writer *writer,
+                           const modal_sequence_info *info, int64_t place, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    float *frame[SEQUENCE_ARRAYS] = {NULL};
+    for (int i = 0; i < SEQUENCE_ARRAYS; i++)
+        if (modal_sequence_has(info, i))
+            MODAL_TRY(modal_alloc(&frame[i], modal_sequence_arrays[i].components * info->n_points,
+                                  sizeof(float), "frame", err));
+    for (;;) {
+        char line[MOST_LINE + 1] = "", hash[MODAL_HASH_TEXT] = "";
+        int64_t first = -1, count = 0;
+        int length = 0, same = 0;
+        const ssize_t got = pread(out->journal, line, MOST_LINE, (off_t)place);
+        if (got < 0) MODAL_TRY(system_error(out, "cannot be read", err));
+        line[got] = '\0';
+        if (sscanf(line, "frames %" SCNd64 " %" SCNd64 " %32[0-9a-f]%n", &first, &count, hash,
+                   &length) != 3 ||
+            line[length] != '\n' || first != out->n_kept || count < 1 ||
+            count > info->n_frames - first)
+            break;
+        MODAL_TRY(compare_frames(writer, info, frame, first, count, hash, &same, err));
+        if (!same) break;
+        out->n_kept += count;
+        place += length + 1;
+    }
+    if (ftruncate(out->journal, (off_t)place) != 0 ||
+        lseek(out->journal, (off_t)place, SEEK_SET) < 0)
+        MODAL_TRY(system_error(out, "cannot be cut", err));
+done:
+    for (int i = 0; i < SEQUENCE_ARRAYS; i++) modal_free(&frame[i]);
+    return status;
+}
+
+static modal_status write_all(const modaldeform_outputs *out, const char *text, modal_error *err)
+{
+    if (modal_disk_write(out->journal, -1, text, (int64_t)strlen(text)) == 0) return MODAL_OK;
+    return system_error(out, "write error", err);
+}
+
+/* The file's own tables are on the disk before the journal says anything. */
+static modal_status begin_anew(modaldeform_outputs *out, const char *header, const modal_sequence_info *info,
+                               modal_sequence_writer **writer, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    if (ftruncate(out->journal, 0) != 0 || lseek(out->journal, 0, SEEK_SET) < 0)
+        return system_error(out, "cannot be emptied", err);
+    MODAL_TRY(modal_sequence_begin(writer, out->part_path, info, err));
+    const int part = open(out->part_path, O_RDONLY | O_CLOEXEC);
+    const int failed = part < 0 || (fsync(part) != 0 && errno != EINVAL);
+    if (part >= 0) close(part);
+    if (failed) MODAL_TRY(system_error(out, "the sequence cannot be synced", err));
+    MODAL_TRY(write_all(out, header, err));
+done:
+    return status;
+}
+
+modal_status modaldeform_journal_begin(tool *t, const modaldeform_request *r, const modaldeform_input *in,
+                                       const modal_sequence_info *info, const char *kind,
+                                       modaldeform_outputs *out, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_sequence_writer *writer = NULL;
+    char header[MOST_TEXT], found[MOST_TEXT + 1] = "";
+    double start = tool_seconds();
+    struct stat part;
+    describe(in, info, kind, header);
+    const size_t length = strlen(header);
+    const ssize_t got = pread(out->journal, found, MOST_TEXT, 0);
+    if (got < 0) return system_error(out, "cannot be read", err);
+    found[got] = '\0';
+    const int begun = (size_t)got >= length || strncmp(found, header, (size_t)got) != 0;
+    if (begun && strncmp(found, header, length) != 0) return refuse_other(r, found, header, err);
+    if (begun && lstat(out->part_path, &part) == 0 && S_ISREG(part.st_mode)) {
+        MODAL_TRY(modal_sequence_reopen(&writer, out->part_path, info, err));
+        out->ours = 1;
+        MODAL_TRY(verify(out, writer, info, (int64_t)length, err));
+        modal_sequence_keep(writer, out->n_kept);
+        tool_note(t, "%s: goes on after %" PRId64 " of %" PRId64 " frames", r->folder, out->n_kept,
+                  info->n_frames);
+        tool_stage(t, "verify", tool_seconds() - start,
+                   out->n_kept * info->n_points * 4 * modal_sequence_point_floats(info));
+    } else {
+        if (begun) tool_warn(t, "%s: is gone, all frames are made again", out->part_path);
+        out->ours = 1;
+        MODAL_TRY(begin_anew(out, header, info, &writer, err));
+    }
+done:
+    out->formats[0].writer = writer;
+    return status;
+}
+
+modal_status modaldeform_journal_add(modaldeform_outputs *out, int64_t n_points,
+                                     const modal_sequence_frames *frames, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_hash *hash = NULL;
+    char text[MODAL_HASH_TEXT], line[MOST_LINE];
+    if (out->journal < 0) return MODAL_OK;
+    MODAL_TRY(modal_hash_new(&hash, err));
+    for (int64_t f = 0; f < frames->n_frames; f++) hash_frame(hash, n_points, frames->arrays, f);
+    modal_hash_text(hash, text);
+    snprintf(line, sizeof line, "frames %" PRId64 " %" PRId64 " %s\n", out->n_kept, frames->n_frames,
+             text);
+    MODAL_TRY(write_all(out, line, err));
+    out->n_kept += frames->n_frames;
+done:
+    modal_hash_delete(hash);
+    return status;
+}
+
+void modaldeform_journal_end(tool *t, const modaldeform_request *r, modaldeform_outputs *out)
+{
+    struct stat info;
+    if (out->journal >= 0) {
+        const int empty = fstat(out->journal, &info) == 0 && info.st_size == 0;
+        if (!out->complete && ((out->ours && out->n_kept == 0) || empty)) {
+            if (out->ours) unlink(out->part_path);
+            unlink(out->journal_path);
+        } else if (!out->complete && out->ours) {
+            tool_note(t, "%s: %" PRId64 " frames are kept, --resume goes on with them", r->folder,
+                      out->n_kept);
+        }
+        close(out->journal);
+    }
+    out->journal = -1;
+    modal_free(&out->part_path);
+    modal_free(&out->journal_path);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The folder of a sequence: temporary files, and folders of frames, that become the outputs together.
+ * Writers know nothing of that; here they get the temporary names. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/sequences/manifest.h"
+#include "lib/base/disk.h"
+#include "lib/base/memory.h"
+#include "tools/common/files.h"
+#include "tools/modaldeform/modaldeform.h"
+
+/* ---- the names ---- */
+
+static modal_status add_output(const modaldeform_request *r, modaldeform_outputs *out, const char *name, const char *kind,
+                               const char *extension, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modaldeform_output *o = &out->all[out->n_outputs++];
+    const int64_t length = (int64_t)strlen(r->folder) + 64;
+    *o = (modaldeform_output){.name = name, .kind = kind, .extension = extension};
+    MODAL_TRY(modal_alloc(&o->path, length, 1, "name", err));
+    snprintf(o->path, (size_t)length, "%s/%s", r->folder, name);
+    MODAL_TRY(tool_files_write(o->path, extension != NULL, NULL, &o->file, err));
+done:
+    return status;
+}
+
+static modal_status list_outputs(const modaldeform_request *r, modaldeform_outputs *out, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    for (int i = 0; i < r->n_formats; i++) {
+        const modal_sequence_format *format = r->formats[i];
+        out->formats[out->n_formats++] =
+            (modaldeform_format){.format = format, .first_output = out->n_outputs};
+        for (int k = 0; k < MODAL_SEQUENCE_FILES; k++)
+            if (format->files[k])
+                MODAL_TRY(add_output(r, out, format->files[k], format->kinds[k], NULL, err));
+        if (format->folder)
+            MODAL_TRY(add_output(r, out, format->folder, format->extension, format->extension, err));
+    }
+    MODAL_TRY(add_output(r, out, "manifest.json", "manifest", NULL, err));
+done:
+    return status;
+}
+
+static modal_status begin_output(modaldeform_output *o, int force, modal_error *err)
+{
+    return o->extension ? tool_frames_begin(&o->file, o->path, o->extension, force, err)
+                        : tool_output_begin(&o->file, o->path, force, err);
+}
+
+/* A writer's own list of the temporary names. */
+static void aim(modaldeform_outputs *out)
+{
+    for (int i = 0; i < out->n_formats; i++) {
+        modaldeform_format *f = &out->formats[i];
+        int at = f->first_output;
+        for (int k = 0; k < MODAL_SEQUENCE_FILES; k++)
+            if (f->format->files[k]) f->target.files[k] = out->all[at++].file.temporary;
+        if (f->format->folder) f->target.folder = out->all[at].file.temporary;
+    }
+}
+
+modal_status modaldeform_begin_outputs(const modaldeform_request *r, modaldeform_outputs *out, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(list_outputs(r, out, err));
+    MODAL_TRY(tool_folder_begin(r->folder, &out->folder_made, err));
+    MODAL_TRY(tool_outputs_recover(out->all[out->n_outputs - 1].path, err));
+    for (int i = 0; i < out->n_outputs; i++)
+        MODAL_TRY(begin_output(&out->all[i], r->force, err));
+    MODAL_TRY(modaldeform_journal_open(r, out, err));
+    if (r->resume) { /* they could be made */
+        for (int i = 0; i < out->n_outputs; i++) tool_output_discard(&out->all[i].file);
+        tool_output *sequence = &out->all[0].file;
+        sequence->force = r->force;
+        MODAL_TRY(modal_copy_text(&sequence->path, out->all[0].path, SIZE_MAX, err));
+        MODAL_TRY(modal_copy_text(&sequence->temporary, out->part_path, SIZE_MAX, err));
+    }
+    aim(out);
+done:
+    return status;
+}
+
+modal_status modaldeform_begin_sidecars(const modaldeform_request *r, modaldeform_outputs *out, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    for (int i = 0; i < out->n_outputs; i++)
+        if (!out->all[i].file.temporary) MODAL_TRY(begin_output(&out->all[i], r->force, err));
+    aim(out);
+done:
+    return status;
+}
+
+/* ---- the writers ---- */
+
+modal_status modaldeform_begin_writers(modaldeform_outputs *out, const modal_sequence_info *info, int scene,
+                                       modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    for (int i = 0; i < out->n_formats; i++) {
+        modaldeform_format *f = &out->formats[i];
+        if (!f->writer && !f->format->needs_scene == !scene)
+            MODAL_TRY(f->format->begin(&f->writer, &f->target, info, err));
+    }
+done:
+    return status;
+}
+
+modal_status modaldeform_add_frames(modaldeform_outputs *out, const modal_sequence_frames *frames,
+                                    modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    for (int i = 0; i < out->n_formats; i++)
+        if (out->formats[i].format->needs_frames)
+            MODAL_TRY(out->formats[i].format->add(out->formats[i].writer, frames, err));
+done:
+    return status;
+}
+
+modal_status modaldeform_end_writers(modaldeform_outputs *out, const modal_sequence_info *info, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    for (int i = 0; i < out->n_formats; i++) {
+        modaldeform_format *f = &out->formats[i];
+        MODAL_TRY(f->format->end(&f->writer, &f->target, info, err));
+    }
+done:
+    return status;
+}
+
+/* ---- together ---- */
+
+modal_status modaldeform_commit_outputs(const modaldeform_request *r, modaldeform_outputs *out, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    tool_output *all[MOST_OUTPUTS];
+    for (int i = 0; i < out->n_outputs; i++) all[i] = &out->all[i].file;
+    status = tool_outputs_commit(all, out->n_outputs, out->journal >= 0 ? out->journal_path : NULL, err);
+    out->complete = !all[0]->temporary; /* in place, even if their folder could not be synced */
+    if (out->complete) tool_folder_keep(r->folder);
+    return status;
+}
+
+void modaldeform_name_error(const modaldeform_outputs *out, modal_error *err)
+{
+    for (int i = 0; i < out->n_outputs; i++) tool_output_name_error(&out->all[i].file, err);
+}
+
+void modaldeform_end_outputs(tool *t, const modaldeform_request *r, modaldeform_outputs *out)
+{
+    for (int i = 0; i < out->n_formats; i++)
+        out->formats[i].format->abort(&out->formats[i].writer);
+    tool_output *first = &out->all[0].file; /* with a journal its frames are not lost */
+    if (out->journal >= 0 && first->temporary && strcmp(first->temporary, out->part_path) == 0)
+        modal_free(&first->temporary);
+    modaldeform_journal_end(t, r, out);
+    for (int i = 0; i < out->n_outputs; i++) {
+        tool_output_discard(&out->all[i].file);
+        modal_free(&out->all[i].path);
+    }
+    if (!out->complete) tool_folder_discard(r->folder, out->folder_made);
+}
+
+modal_status modaldeform_check_space(const modaldeform_request *r, const modal_sequence_info *info,
+                                     const modaldeform_outputs *out, int64_t *memory_bytes, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    struct stat part;
+    int64_t needed = 0;
+    *memory_bytes = 0;
+    for (int i = 0; i < r->n_formats; i++) {
+        int64_t disk_bytes = 0, memory = 0;
+        MODAL_TRY(r->formats[i]->size(info, &disk_bytes, &memory, err));
+        if (!modal_size_add(needed, disk_bytes, &needed) ||
+            !modal_size_add(*memory_bytes, memory, memory_bytes))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: too large, %" PRId64 " frames", r->folder,
+                       info->n_frames);
+    }
+    if (out->part_path && stat(out->part_path, &part) == 0) needed -= (int64_t)part.st_blocks * 512;
+    MODAL_TRY(modal_disk_check(r->folder, r->folder, (double)needed, err));
+done:
+    return status;
+}
+
+/* ---- the manifest ---- */
+
+static modal_status bytes_of(const char *path, int64_t *bytes, modal_error *err)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot be found, %s", path,
+                               strerror(errno));
+    *bytes = (int64_t)info.st_size;
+    return MODAL_OK;
+}
+
+/* Every file of the outputs; names of frames are written into `names`. */
+static modal_status list_files(const modaldeform_outputs *out, int64_t n_frames, modal_manifest_file *files,
+                               char *names, int *n_files, modal_error *err)
+{
+    enum { NAME = 32 };
+    modal_status status = MODAL_OK;
+    char path[4096];
+    *n_files = 0;
+    for (int i = 0; i < out->n_outputs - 1; i++) {
+        const modaldeform_output *o = &out->all[i];
+        for (int64_t f = 0; f < (o->extension ? n_frames : 1); f++) {
+            modal_manifest_file *file = &files[(*n_files)++];
+            *file = (modal_manifest_file){o->name, o->kind, 0};
+            snprintf(path, sizeof path, "%s", o->file.temporary);
+            if (o->extension) {
+                snprintf(path, sizeof path, "%s/%06" PRId64 ".%s", o->file.temporary, f, o->extension);
+                snprintf(names, NAME, "%s/%06" PRId64 ".%s", o->name, f, o->extension);
+                file->name = names;
+                names += NAME;
+            }
+            MODAL_TRY(bytes_of(path, &file->bytes, err));
+        }
+    }
+done:
+    return status;
+}
+
+modal_status modaldeform_write_manifest(const tool *t, const modaldeform_request *r, const modaldeform_input *in,
+                                        const modal_sequence_info *info,
+                                        const modal_deformer *deformer, const modaldeform_outputs *out,
+                                        int64_t *bytes, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_manifest_file *files = NULL;
+    char *names = NULL;
+    int64_t most = 0;
+    int n_files = 0;
+    for (int i = 0; i < out->n_outputs - 1; i++) most += out->all[i].extension ? in->n : 1;
+    MODAL_TRY(modal_alloc(&files, most, sizeof *files, "manifest", err));
+    MODAL_TRY(modal_alloc(&names, most, 32, "manifest", err));
+    MODAL_TRY(list_files(out, in->n, files, names, &n_files, err));
+    *bytes = 0;
+    for (int i = 0; i < n_files; i++) *bytes += files[i].bytes;
+    const char *fields[SEQUENCE_ARRAYS];
+    int n_fields = 0;
+    for (int i = 0; i < SEQUENCE_ARRAYS; i++)
+        if (modal_sequence_has(info, i)) fields[n_fields++] = modal_sequence_arrays[i].name;
+    const modal_manifest manifest = {
+        .tool = t->program->name, .version = tool_version(), .arguments = t->command_line,
+        .trajectory = r->trajectory_path, .trajectory_hash = in->trajectory_hash,
+        .basis = in->basis_path, .basis_hash = in->trajectory.basis_hash,
+        .back_end = deformer ? modal_deformer_back_end(deformer) : "none",
+        .device = deformer ? modal_deformer_device(deformer) : "none",
+        .frame_start = in->start, .frame_step = in->step, .n_frames = in->n,
+        .first_time = in->times[0], .last_time = in->times[in->n - 1], .n_points = in->n_points,
+        .n_triangles = in->n_triangles, .n_cells = in->cells.n_cells, .order = r->order, .normals = r->normals_name,
+        .n_fields = n_fields, .fields = fields, .n_files = n_files, .files = files};
+    MODAL_TRY(modal_manifest_write(out->all[out->n_outputs - 1].file.temporary, &manifest, err));
+done:
+    modal_free(&names);
+    modal_free(&files);
+    return status;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modalinfo: what a basis, a trajectory or a deformed sequence holds, and whether it is sound. */
+#include "tools/modalinfo/modalinfo.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/hdf5/basis_h5.h"
+#include "formats/hdf5/h5_util.h"
+#include "formats/sequences/sequence_vtkhdf.h"
+#include "formats/hdf5/trajectory_h5.h"
+#include "formats/json/json_text.h"
+#include "lib/base/disk.h"
+#include "lib/base/memory.h"
+#include "tools/common/hdf5_stdin.h"
+#include "tools/common/output.h"
+#include "tools/common/parts.h"
+#include "tools/common/tool.h"
+
+static const tool_option options[] = {
+    {"json", 0, NULL, NULL, "Print one JSON object.", 0},
+    {"check", 0, NULL, NULL,
+     "Check every rule of the file's specification, list all that are broken, and exit with 1 if "
+     "there are any.",
+     0},
+    {"pack", 0, NULL, NULL,
+     "Write the one file that has all shapes of an assembly, with the same content hash.", 0},
+    TOOL_OPTION_PARTS,
+    TOOL_OPTION_FORCE,
+    TOOL_OPTIONS_COMMON,
+    {NULL, 0, NULL, NULL, NULL, 0},
+};
+
+static void print_versions(FILE *to)
+{
+    fprintf(to, "%s\n", modal_h5_version());
+}
+
+static const tool_program program = {
+    .name = "modalinfo",
+    .summary = "shows what a basis, a trajectory or a sequence holds, or checks it",
+    .usage = "[options] FILE\n--pack [options] BASIS.h5 OUT.h5",
+    .options = options,
+    .least_operands = 1,
+    .most_operands = 2,
+    .input_traits = TOOL_READS | TOOL_PIPE,
+    .output = 2,
+    .output_traits = TOOL_WRITES,
+    .notes =
+        "FILE is a basis.h5, a traj.h5, a sequence.vtkhdf (or its .xdmf), or the folder that modaldeform\n"
+        "wrote (or its manifest.json). With --check, exit code 1 means that a rule is broken, 3 that\n"
+        "the file is none of these or cannot be read at all. FILE may be -, standard input.",
+    .examples = "modalinfo basis.h5\nmodalinfo --json traj.h5\nmodalinfo --check out/sequence.vtkhdf\n"
+                "modalinfo --check out\nmodalinfo --pack scene.h5 packed.h5\nmodalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modalinfo -",
+    .print_versions = print_versions,
+};
+
+typedef struct kind {
+    const char *type;
+    modal_status (*describe)(const char *path, json_t **info, modal_error *err);
+    modal_status (*check)(const char *path, modal_findings *findings, modal_error *err);
+} kind;
+
+/* A basis that is not there is no fault of the trajectory; one that is there must be its own. */
+static modal_status check_trajectory(const char *path, modal_findings *findings, modal_error *err)
+{
+    modal_status status = modal_trajectory_check(path, findings, err);
+    json_t *info = NULL;
+    if (status != MODAL_OK || findings->n > 0) return status;
+    status = modalinfo_describe_trajectory(path, &info, err);
+    if (status == MODAL_OK) {
+        const json_t *basis = json_object_get(info, "basis");
+        const modal_checker checker = {findings, err};
+        if (json_is_false(json_object_get(basis, "matches")))
+            status = modal_broken(&checker, "/basis", "%s",
+                                  json_string_value(json_object_get(basis, "problem")));
+    }
+    json_decref(info);
+    return status;
+}
+
+static const kind kinds[] = {
+    {"basis", modalinfo_describe_basis, modal_basis_check},
+    {"trajectory", modalinfo_describe_trajectory, check_trajectory},
+    {"sequence", modalinfo_describe_sequence, modal_sequence_check},
+    {"output", modalinfo_describe_output, modalinfo_check_output},
+};
+
+/* Files of the family that are not HDF5: a folder and the manifest in it are an output, a sidecar stands
+ * for the .vtkhdf beside it, which *path then names (memory in *other, for the caller to free). */
+static modal_status find_plain_kind(const char **path, char **other, const kind **found,
+                                    modal_error *err)
+{
+    struct stat info;
+    const size_t length = strlen(*path);
+    char start[6] = "";
+    *found = NULL;
+    if (modalinfo_is_piped(*path) || stat(*path, &info) != 0) return MODAL_OK;
+    if (S_ISREG(info.st_mode)) {
+        FILE *file = modal_disk_stream(*path);
+        if (!file) return MODAL_OK;
+        if (fread(start, 1, 5, file) < 1) start[0] = '\0';
+        fclose(file);
+    }
+    if (S_ISDIR(info.st_mode) || start[0] == '{') {
+        *found = &kinds[3];
+    } else if (strcmp(start, "<?xml") == 0 && length > 5 && strcmp(*path + length - 5, ".xdmf") == 0) {
+        modal_status status = modal_alloc(other, (int64_t)length + 8, 1, "name", err);
+        if (status != MODAL_OK) return status;
+        snprintf(*other, length + 8, "%.*s.vtkhdf", (int)length - 5, *path);
+        *path = *other;
+        *found = &kinds[2];
+    }
+    return MODAL_OK;
+}
+
+/* Keeps what comes through the pipe in memory, under a name that every reader can open. */
+static modal_status take_pipe(int *file, char name[64], modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    void *bytes = NULL;
+    size_t length = 0;
+    MODAL_TRY(tool_read_hdf5_stdin(0, &bytes, &length, err));
+    *file = memfd_create("standard input", MFD_CLOEXEC);
+    if (*file < 0 || modal_disk_write(*file, 0, bytes, (int64_t)length) != 0)
+        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "standard input: cannot be kept, %s", strerror(errno));
+    snprintf(name, 64, MODALINFO_PIPED "%d", *file);
+done:
+    modal_free(&bytes);
+    return status;
+}
+
+static modal_status find_kind(const char *path, const kind **found, modal_error *err)
+{
+    char *type = NULL;
+    modal_status status = modal_h5_file_kind(path, &type, err);
+    *found = NULL;
+    for (size_t i = 0; status == MODAL_OK && i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(type, kinds[i].type) == 0) *found = &kinds[i];
+    if (status == MODAL_OK && !*found)
+        status = modal_error_set(err, MODAL_ERROR_INPUT, "%s: modal_type: unknown, \"%.64s\"", path,
+                                 type);
+    modal_free(&type);
+    return status;
+}
+
+static modal_status print_json(tool *t, const json_t *object, modal_error *err)
+{
+    char *text = modal_json_dump(object, JSON_INDENT(2) | JSON_PRESERVE_ORDER, 0);
+    FILE *to = tool_text_stream(t);
+    if (!text) return modal_error_set(err, MODAL_ERROR_MEMORY, "JSON: out of memory");
+    if (to) fprintf(to, "%s\n", text);
+    free(text);
+    return MODAL_OK;
+}
+
+static void print_line(FILE *to, const char *path, const char *text)
+{
+    tool_put_text(to, path);
+    fputs(": ", to);
+    tool_put_text(to, text);
+    fputc('\n', to);
+}
+
+static modal_status print_findings(tool *t, const char *path, const kind *k, int as_json,
+                                   const modal_findings *findings, modal_error *err)
+{
+    FILE *to = tool_text_stream(t);
+    char sound[64];
+    if (!as_json) {
+        for (int64_t i = 0; to && i < findings->n; i++)
+            print_line(to, path, findings->texts[i]);
+        if (to && findings->n == 0) {
+            snprintf(sound, sizeof sound, "a sound %s", k->type);
+            print_line(to, path, sound);
+        }
+        return MODAL_OK;
+    }
+    json_t *object = json_object(), *list = json_array();
+    json_object_set_new(object, "file", modal_json_string(path));
+    json_object_set_new(object, "type", json_string(k->type));
+    json_object_set_new(object, "sound", json_boolean(findings->n == 0));
+    for (int64_t i = 0; i < findings->n; i++)
+        json_array_append_new(list, modal_json_string(findings->texts[i]));
+    json_object_set_new(object, "findings", list);
+    modal_status status = print_json(t, object, err);
+    json_decref(object);
+    return status;
+}
+
+/* OUT goes with --pack, which goes with nothing else. */
+static modal_status check_request(const tool_arguments *a, modal_error *err)
+{
+    const int pack = tool_count(a, "pack");
+    if (pack && a->n_operands != 2)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--pack: needs BASIS.h5 and OUT.h5, see --help");
+    if (!pack && a->n_operands != 1)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "only with --pack: %s", a->operands[1]);
+    if (!pack && tool_count(a, "force")) return modal_error_set(err, MODAL_ERROR_USAGE, "--force: only with --pack");
+    if (pack && (tool_count(a, "json") || tool_count(a, "check")))
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--pack: not with --json or --check");
+    return MODAL_OK;
+}
+
+int main(int argc, char **argv)
+{
+    tool t;
+    int exit_code, exit_done = TOOL_EXIT_DONE;
+    if (tool_start(&t, &program, argc, argv, &exit_code)) return exit_code;
+    modal_status status = MODAL_OK;
+    modal_error err = {0};
+    modal_findings findings = {0};
+    const kind *k = NULL;
+    json_t *info = NULL;
+    char *other = NULL;
+    const char *path = t.arguments.operands[0], *shown = path;
+    int as_json = tool_count(&t.arguments, "json"), pipe = -1;
+    char piped[64];
+
+    MODAL_TRY(check_request(&t.arguments, &err));
+    MODAL_TRY(tool_use_parts(&t, &err));
+    if (strcmp(path, "-") == 0) {
+        MODAL_TRY(take_pipe(&pipe, piped, &err));
+        path = piped;
+        shown = "standard input";
+    }
+    if (tool_count(&t.arguments, "pack")) {
+        status = modalinfo_pack(&t, path, t.arguments.operands[1], &err);
+        goto done;
+    }
+    MODAL_TRY(find_plain_kind(&path, &other, &k, &err));
+    if (!k) MODAL_TRY(find_kind(path, &k, &err));
+    if (tool_count(&t.arguments, "check")) {
+        MODAL_TRY(k->check(path, &findings, &err));
+        if (k == &kinds[3]) MODAL_TRY(modalinfo_check_others(&t, path, &findings, &err));
+        if (findings.n > 0) exit_done = TOOL_EXIT_NO;
+        MODAL_TRY(print_findings(&t, pipe < 0 ? path : shown, k, as_json, &findings, &err));
+    } else {
+        MODAL_TRY(k->describe(path, &info, &err));
+        if (pipe >= 0) json_object_set_new(info, "file", json_string(shown));
+        if (as_json)
+            MODAL_TRY(print_json(&t, info, &err));
+        else if (tool_text_stream(&t))
+            modalinfo_print(tool_text_stream(&t), info);
+    }
+done:
+    if (pipe >= 0) {
+        tool_name_error(path, shown, &err);
+        close(pipe);
+    }
+    modal_free(&other);
+    json_decref(info);
+    modal_findings_free(&findings);
+    return tool_finish(&t, status, &err, exit_done);
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "formats/hdf5/basis_h5.h"
+#include "formats/hdf5/h5_util.h"
+#include "formats/hdf5/provenance_h5.h"
+#include "formats/sequences/sequence.h"
+#include "formats/hdf5/trajectory_h5.h"
+#include "formats/json/json_text.h"
+#include "lib/base/memory.h"
+#include "lib/model/material.h"
+#include "tools/modalinfo/modalinfo.h"
+
+int modalinfo_is_piped(const char *path) { return strncmp(path, MODALINFO_PIPED, strlen(MODALINFO_PIPED)) == 0; }
+
+static void set(json_t *object, const char *key, json_t *value)
+{
+    json_object_set_new(object, key, value);
+}
+
+static void set_integer(json_t *object, const char *key, int64_t value)
+{
+    set(object, key, json_integer((json_int_t)value));
+}
+
+static json_t *numbers(const double *values, int64_t n)
+{
+    json_t *list = json_array();
+    for (int64_t i = 0; i < n; i++) json_array_append_new(list, json_real(values[i]));
+    return list;
+}
+
+static json_t *begin(const char *path, const char *type)
+{
+    struct stat info;
+    json_t *object = json_object();
+    set(object, "file", modal_json_string(path));
+    set(object, "type", json_string(type));
+    if (stat(path, &info) == 0) set_integer(object, "bytes", info.st_size);
+    return object;
+}
+
+static json_t *provenance(const modal_provenance *steps, int32_t n)
+{
+    json_t *list = json_array();
+    for (int32_t i = 0; i < n; i++) {
+        json_t *step = json_object();
+        set(step, "tool", modal_json_string(steps[i].tool));
+        set(step, "version", modal_json_string(steps[i].version));
+        set(step, "arguments", modal_json_string(steps[i].arguments));
+        set(step, "inputs", modal_json_string(steps[i].inputs));
+        set(step, "back_end", modal_json_string(steps[i].back_end));
+        json_array_append_new(list, step);
+    }
+    return list;
+}
+
+static json_t *bounding_box(const double *positions, int64_t n)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t i = 0; i < 3 * n; i++) {
+        if (positions[i] < low[i % 3]) low[i % 3] = positions[i];
+        if (positions[i] > high[i % 3]) high[i % 3] = positions[i];
+    }
+    json_t *box = json_array();
+    json_array_append_new(box, numbers(low, 3));
+    json_array_append_new(box, numbers(high, 3));
+    return box;
+}
+
+/* {"TET4": 12}: the types that occur. */
+static json_t *count_types(const modal_volume_mesh *v)
+{
+    json_t *types = json_object();
+    int64_t counts[MODAL_ELEMENT_TYPES] = {0};
+    for (int64_t e = 0; e < v->n_elements; e++) counts[v->element_type[e]]++;
+    for (int i = 0; i < MODAL_ELEMENT_TYPES; i++)
+        if (counts[i] > 0) set_integer(types, modal_element_kinds[i].name, counts[i]);
+    return types;
+}
+
+static int64_t count_partly_fixed(const modal_shape *s)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < s->n_fixed_nodes; i++) n += s->fixed_components[i] != MODAL_FIXED_ALL;
+    return n;
+}
+
+static json_t *describe_material(const modal_material *m)
+{
+    json_t *one = json_object();
+    set(one, "name", modal_json_string(m->name));
+    set(one, "density", json_real(m->density));
+    if (m->kind == MODAL_MATERIAL_ISOTROPIC) {
+        set(one, "young", json_real(m->young));
+        set(one, "poisson", json_real(m->poisson));
+        return one;
+    }
+    json_t *axes = json_array();
+    for (int i = 0; i < 9; i++) set(one, modal_orthotropic_names[i], json_real(m->orthotropic[i]));
+    for (int i = 0; i < 3; i++) json_array_append_new(axes, numbers(m->axes + 3 * i, 3));
+    set(one, "axes", axes);
+    return one;
+}
+
+static json_t *describe_solid(const modal_shape *s)
+{
+    const modal_volume_mesh *v = &s->volume;
+    json_t *solid = json_object(), *materials = json_array(), *groups = json_array();
+    set_integer(solid, "nodes", v->n_nodes);
+    set_integer(solid, "elements", v->n_elements);
+    set(solid, "element_types", count_types(v));
+    set_integer(solid, "fixed_nodes", s->n_fixed_nodes);
+    set_integer(solid, "partly_fixed_nodes", count_partly_fixed(s));
+    set(solid, "surface",
+        json_string(s->surface_kind == MODAL_SURFACE_BOUNDARY ? "boundary" : "embedded"));
+    set(solid, "farthest_outside", json_real(s->farthest_outside));
+    for (int32_t i = 0; i < v->n_materials; i++)
+        json_array_append_new(materials, describe_material(&v->materials[i]));
+    for (int32_t i = 0; i < v->n_groups; i++) {
+        json_t *one = json_object();
+        set(one, "name", modal_json_string(v->groups[i].name));
+        set_integer(one, "dimension", v->groups[i].dimension);
+        set_integer(one, "nodes", v->groups[i].n_nodes);
+        set_integer(one, "elements", v->groups[i].n_elements);
+        json_array_append_new(groups, one);
+    }
+    set(solid, "materials", materials);
+    set(solid, "groups", groups);
+    return solid;
+}
+
+static json_t *describe_shape(const modal_basis *b, int32_t index)
+{
+    const modal_shape *s = &b->shapes[index];
+    json_t *shape = json_object(), *modes = json_array();
+    int64_t n_boundary = 0, n_objects = 0;
+    for (int32_t i = 0; i < b->n_objects; i++) n_objects += b->objects[i].shape == index;
+    set(shape, "name", modal_json_string(s->name));
+    set_integer(shape, "objects", n_objects);
+    if (s->file) {
+        set(shape, "file", modal_json_string(s->file));
+        set_integer(shape, "file_shape", s->file_shape);
+    }
+    if (s->file_problem) {
+        set(shape, "problem", modal_json_string(s->file_problem));
+        json_decref(modes);
+        return shape;
+    }
+    for (int64_t v = 0; v < s->n_vertices; v++) n_boundary += s->boundary[v];
+    set_integer(shape, "vertices", s->n_vertices);
+    set_integer(shape, "triangles", s->n_triangles);
+    set_integer(shape, "boundary_vertices", n_boundary);
+    set_integer(shape, "texture_coordinates", s->n_uv);
+    set(shape, "bounding_box", bounding_box(s->rest_positions, s->n_vertices));
+    set(shape, "total_mass", json_real(s->total_mass));
+    set(shape, "mass_rule",
+        json_string(s->mass_rule == MODAL_MASS_LUMPED ? "lumped" : "consistent"));
+    static const char *const kinds[4] = {"modes", "derivatives", "snapshots", "imported"};
+    set(shape, "kind", json_string(kinds[s->kind]));
+    if (s->kind == MODAL_KIND_IMPORTED) {
+        set(shape, "mass_coupling", json_real(s->mass_coupling));
+        set(shape, "stiffness_coupling", json_real(s->stiffness_coupling));
+    }
+    set(shape, "reduced_forces", json_boolean(s->reduced_forces.linear != NULL));
+    if (s->factor_float32) set(shape, "factor", json_string("float32"));
+    set(shape, "shift", json_real(s->shift));
+    set_integer(shape, "rigid_modes", s->n_rigid_modes);
+    set(shape, "rigid_eigenvalues", numbers(s->rigid_eigenvalues, s->n_rigid_modes));
+    if (s->sturm_count) {
+        set(shape, "sturm_shift", json_real(s->sturm_count[0]));
+        set_integer(shape, "sturm_count", (int64_t)s->sturm_count[1]);
+    }
+    set_integer(shape, "modal_matrix_bytes",
+                modal_tile_count(s->n_vertices) * s->n_modes * 3 * MODAL_TILE * 4);
+    for (int32_t k = 0; k < s->n_modes; k++) {
+        json_t *mode = json_object();
+        set(mode, "frequency", json_real(s->frequencies[k]));
+        set(mode, "eigenvalue", json_real(s->eigenvalues[k]));
+        set(mode, "modal_mass", json_real(s->modal_masses[k]));
+        set(mode, "residual", json_real(s->residuals[k]));
+        if (s->orthogonality) set(mode, "orthogonality", json_real(s->orthogonality[k]));
+        set(mode, "participation", numbers(s->participation + 3 * k, 3));
+        json_array_append_new(modes, mode);
+    }
+    set(shape, "modes", modes);
+    if (s->volume.n_nodes > 0) set(shape, "solid", describe_solid(s));
+    return shape;
+}
+
+modal_status modalinfo_describe_basis(const char *path, json_t **info, modal_error *err)
+{
+    modal_basis basis;
+    int32_t n_linked = 0, n_missing = 0;
+    modal_status status = modal_basis_read_found(
+        path, MODAL_BASIS_SURFACE | MODAL_BASIS_MODES | MODAL_BASIS_VOLUME | MODAL_BASIS_REDUCED, &basis, err);
+    if (status != MODAL_OK) return status;
+    for (int32_t i = 0; i < basis.n_shapes; i++) {
+        n_linked += basis.shapes[i].file != NULL;
+        n_missing += basis.shapes[i].file_problem != NULL;
+    }
+    json_t *object = begin(path, "basis"), *shapes = json_array();
+    set(object, "content_hash", modal_json_string(basis.hash));
+    if (basis.recipe_hash[0]) set(object, "recipe_hash", modal_json_string(basis.recipe_hash));
+    set_integer(object, "objects", basis.n_objects);
+    if (n_missing == 0) set_integer(object, "reduced_coordinates", modal_basis_mode_offsets(&basis, NULL));
+    if (n_linked > 0) {
+        set_integer(object, "shapes_in_other_files", n_linked);
+        set_integer(object, "shapes_missing", n_missing);
+    }
+    for (int32_t i = 0; i < basis.n_shapes; i++)
+        json_array_append_new(shapes, describe_shape(&basis, i));
+    set(object, "shapes", shapes);
+    set(object, "provenance", provenance(basis.provenance, basis.n_provenance));
+    modal_basis_free(&basis);
+    *info = object;
+    return MODAL_OK;
+}
+
+/* Times: [n] -> first, last, duration, and frames a second where they are evenly spaced. */
+static void set_times(json_t *object, const double *times, int64_t n)
+{
+    double duration = times[n - 1] - times[0];
+    set_integer(object, "frames", n);
+    set(object, "first_time", json_real(times[0]));
+    set(object, "last_time", json_real(times[n - 1]));
+    set(object, "duration", json_real(duration));
+    if (n < 2) return;
+    double step = duration / (double)(n - 1);
+    int even = 1;
+    for (int64_t i = 1; i < n; i++)
+        if (!(fabs(times[i] - times[i - 1] - step) <= 1e-6 * step)) even = 0;
+    set(object, "evenly_spaced", json_boolean(even));
+    set(object, "frames_per_second", json_real(1.0 / step));
+}
+
+static void set_basis_state(json_t *object, const char *path, const modal_trajectory *t)
+{
+    json_t *state = json_object();
+    char *basis_path = NULL;
+    modal_basis basis;
+    modal_error err = {0};
+    set(state, "path", modal_json_string(t->basis_path));
+    set(state, "hash", modal_json_string(t->basis_hash));
+    if (t->basis_recipe[0]) set(state, "recipe", modal_json_string(t->basis_recipe));
+    modal_status status = modal_trajectory_basis_path(t, modalinfo_is_piped(path) ? NULL : path, &basis_path, &err);
+    /* no arrays are needed to compare the hashes and the ranks */
+    if (status == MODAL_OK) status = modal_basis_read(basis_path, 0, &basis, &err);
+    set(state, "found", json_boolean(status == MODAL_OK));
+    if (status == MODAL_OK) {
+        status = modal_trajectory_check_basis(t, &basis, &err);
+        set(state, "matches", json_boolean(status == MODAL_OK));
+        modal_basis_free(&basis);
+    }
+    if (status != MODAL_OK) set(state, "problem", modal_json_string(err.message));
+    modal_free(&basis_path);
+    set(object, "basis", state);
+}
+
+modal_status modalinfo_describe_trajectory(const char *path, json_t **info, modal_error *err)
+{
+    modal_trajectory t;
+    modal_status status = modal_trajectory_read(path, &t, err);
+    if (status != MODAL_OK) return status;
+    json_t *object = begin(path, "trajectory"), *objects = json_array();
+    int64_t total = t.mode_offsets[t.n_objects];
+    set_times(object, t.times, t.n_frames);
+    set_integer(object, "reduced_coordinates", total);
+    set(object, "rigid_frames", json_boolean(t.frames != NULL));
+    for (int32_t i = 0; i < t.n_objects; i++) {
+        json_t *ranges = json_array();
+        for (int64_t k = t.mode_offsets[i]; k < t.mode_offsets[i + 1]; k++) {
+            double range[2] = {INFINITY, -INFINITY};
+            for (int64_t f = 0; f < t.n_frames; f++) {
+                double q = t.q[f * total + k];
+                if (q < range[0]) range[0] = q;
+                if (q > range[1]) range[1] = q;
+            }
+            json_array_append_new(ranges, numbers(range, 2));
+        }
+        json_array_append_new(objects, ranges);
+    }
+    set(object, "q_ranges", objects);
+    set_basis_state(object, path, &t);
+    if (t.rebase_errors) set(object, "rebase_errors", numbers(t.rebase_errors, t.n_objects));
+    set(object, "provenance", provenance(t.provenance, t.n_provenance));
+    modal_trajectory_free(&t);
+    *info = object;
+    return MODAL_OK;
+}
+
+/* ---- the sequence: only its head is read, not its frames ---- */
+
+static modal_status read_sequence(const modal_h5_in *in, json_t *object)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place root = {H5I_INVALID_HID, ""}, vtk = root, steps = root, data = root,
+                   polygons = root, modal = root;
+    int64_t n_frames = -1, one = 1, points[2] = {-1, 3}, offsets = -1, cells = -1, *n_points = NULL;
+    double *times = NULL;
+    char *hash = NULL;
+    modal_provenance *list = NULL;
+    int32_t n_steps = 0;
+    json_t *arrays = json_array();
+    set(object, "arrays", arrays);
+    MODAL_TRY(modal_h5_check_root(in, "sequence", 1));
+    MODAL_TRY(modal_h5_enter(in, NULL, NULL, MODAL_H5_REQUIRED, &root));
+    MODAL_TRY(modal_h5_enter(in, &root, "VTKHDF", MODAL_H5_REQUIRED, &vtk));
+    MODAL_TRY(modal_h5_enter(in, &vtk, "Steps", MODAL_H5_REQUIRED, &steps));
+    MODAL_TRY(modal_h5_read_array(in, &vtk, "Types", MODAL_H5_U8, 1, &cells, MODAL_H5_OPTIONAL, NULL));
+    if (cells < 0) MODAL_TRY(modal_h5_enter(in, &vtk, "Polygons", MODAL_H5_REQUIRED, &polygons));
+    MODAL_TRY(modal_h5_enter(in, &vtk, "PointData", MODAL_H5_OPTIONAL, &data));
+    MODAL_TRY(modal_h5_enter(in, &root, "modal", MODAL_H5_REQUIRED, &modal));
+    MODAL_TRY(modal_h5_read_array(in, &steps, "Values", MODAL_H5_F64, 1, &n_frames,
+                                  MODAL_H5_REQUIRED, &times));
+    MODAL_TRY(modal_h5_read_array(in, &vtk, "NumberOfPoints", MODAL_H5_I64, 1, &one,
+                                  MODAL_H5_REQUIRED, &n_points));
+    if (cells < 0)
+        MODAL_TRY(modal_h5_read_array(in, &polygons, "Offsets", MODAL_H5_I64, 1, &offsets, MODAL_H5_REQUIRED,
+                                      NULL));
+    MODAL_TRY(
+        modal_h5_read_array(in, &vtk, "Points", MODAL_H5_F32, 2, points, MODAL_H5_REQUIRED, NULL));
+    for (int64_t i = 0; i < n_frames; i++)
+        if (!isfinite(times[i]) || n_frames < 1)
+            MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT,
+                       "/VTKHDF/Steps/Values: frame %lld: not finite", (long long)i);
+    if (n_frames < 1)
+        MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT, "/VTKHDF/Steps/Values: no frames");
+    set_times(object, times, n_frames);
+    set_integer(object, "points", n_points[0]);
+    set_integer(object, "triangles", cells < 0 ? offsets - 1 : 0);
+    if (cells >= 0) set_integer(object, "cells", cells);
+    json_array_append_new(arrays, json_string("Points"));
+    for (int i = SEQUENCE_NORMALS; i < SEQUENCE_ARRAYS; i++) {
+        const char *name = modal_sequence_arrays[i].name;
+        int64_t rows[2] = {-1, modal_sequence_arrays[i].components};
+        MODAL_TRY(modal_h5_read_array(in, &data, name, MODAL_H5_F32, rows[1] > 1 ? 2 : 1, rows,
+                                      MODAL_H5_OPTIONAL, NULL));
+        if (rows[0] >= 0) json_array_append_new(arrays, modal_json_string(name));
+    }
+    MODAL_TRY(modal_h5_read_text(in, &modal, "basis_hash", &hash));
+    set(object, "basis_hash", modal_json_string(hash));
+    MODAL_TRY(modal_provenance_read(in, &modal, MODAL_H5_OPTIONAL, &list, &n_steps));
+    set(object, "provenance", provenance(list, n_steps));
+done:
+    for (int32_t i = 0; i < n_steps; i++) modal_provenance_free(&list[i]);
+    modal_free(&list);
+    modal_free(&hash);
+    modal_free(&times);
+    modal_free(&n_points);
+    modal_h5_leave(&modal);
+    modal_h5_leave(&data);
+    modal_h5_leave(&polygons);
+    modal_h5_leave(&steps);
+    modal_h5_leave(&vtk);
+    modal_h5_leave(&root);
+    return status;
+}
+
+modal_status modalinfo_describe_sequence(const char *path, json_t **info, modal_error *err)
+{
+    const modal_h5_source source = {path, NULL, 0};
+    modal_h5_in in = {H5I_INVALID_HID, 0, {NULL, err}};
+    json_t *object = begin(path, "sequence");
+    modal_status status = modal_h5_open(&in, &source);
+    if (status == MODAL_OK) status = read_sequence(&in, object);
+    status = modal_h5_close(&in, status);
+    if (status != MODAL_OK) {
+        modal_error_context(err, "%s", path);
+        json_decref(object);
+        return status;
+    }
+    *info = object;
+    return MODAL_OK;
+}

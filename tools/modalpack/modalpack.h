@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of modalpack: modalpack.c tells the story of a run. */
+#ifndef TOOLS_MODALPACK_H
+#define TOOLS_MODALPACK_H
+
+#include "kernels/device.h"
+#include "lib/model/basis.h"
+#include "lib/model/node_modes.h"
+#include "lib/modes/modes.h"
+#include "lib/reduced/derivatives.h"
+#include "tools/common/output.h"
+#include "tools/common/tool.h"
+#include "tools/common/units.h"
+
+/* What the command line asks for, checked as far as that goes without the mesh. */
+typedef enum modalpack_shapes { SHAPES_ONE, SHAPES_GROUPS, SHAPES_BODIES } modalpack_shapes;
+
+typedef struct modalpack_request {
+    int n_meshes;
+    char **mesh_paths; /* mesh_path is one of them */
+    modalpack_shapes shapes;
+    const char *mesh_path, *basis_path, *surface_path; /* --surface, --snapshots, --import: those of mesh_path */
+    tool_units units; /* of the meshes */
+    tool_units surface_units; /* of --surface */
+    int64_t n_modes;
+    double young, poisson, density;
+    int has_material;
+    const char *materials_path; /* --materials, or NULL */
+    modal_mass_rule mass_rule;
+    const char *snapshots_path; /* --snapshots, or NULL */
+    const char *import_path;    /* --import, or NULL */
+    int import_all;             /* all its columns, else the first n_modes */
+    double energy;
+    int64_t n_linear; /* --derivatives, 0: none */
+    int reduced_forces;
+    int sturm;
+    modal_modes_factor factor;
+    modal_modes_kept volume_modes; /* --volume-modes */
+    int64_t memory_limit; /* bytes of the eigenvalue computation, 0: what the machine has */
+    double available_memory; /* what that was a moment ago, 0: to be asked */
+    modal_device device; /* --backend: of the reduced forces, "cpu" without */
+    int threads;
+} modalpack_request;
+
+/* modalpack_solid.c */
+/* Reads the mesh into shape->volume, says what was found, gives it materials and fixed nodes. */
+modal_status modalpack_read_solid(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
+/* The surface that will deform: the solid's boundary, or --surface. */
+modal_status modalpack_make_surface(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
+
+/* The group of that name, or NULL. A name that groups of several dimensions bear needs the dimension in
+ * front, "2:base". dimension < 0: any. */
+modal_status modalpack_find_group(const modal_volume_mesh *mesh, const char *name, size_t length,
+                                  int dimension, const modal_group **group, modal_error *err);
+/* MODAL_ERROR_INPUT that says what `name` is not, and lists the groups that there are. */
+modal_status modalpack_unknown_group(const modal_volume_mesh *mesh, const char *option, const char *what,
+                                     const char *name, int length, int dimension, modal_error *err);
+
+/* modalpack_materials.c */
+/* Materials: the mesh file's own, then the plain options for all, then --materials, then --material. */
+modal_status modalpack_assign_materials(tool *t, const modalpack_request *r, modal_volume_mesh *mesh,
+                                        modal_error *err);
+
+/* Prints the materials that have names; the exit code. */
+int modalpack_list_materials(void);
+
+/* modalpack_fixed.c */
+modal_status modalpack_fix_nodes(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
+
+/* modalpack_modes.c */
+/* Solves for the modes and moves them into the shape. */
+modal_status modalpack_solve_modes(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
+/* The same without a word, for several threads at once with n_threads = 1; `t` NULL, or reports to it. */
+modal_status modalpack_find_modes(const modalpack_request *r, modal_shape *shape, int n_threads, tool *t,
+                                  const modal_progress *progress, modal_error *err);
+void modalpack_print_modes(tool *t, const modal_shape *shape);
+
+/* modalpack_recipe.c */
+/* The hash of the bytes of all files that the run reads, of the options that what it makes depends on, and of the version
+ * of the method. Where the back end, the threads or the memory decide how sums are rounded, they do not count. */
+modal_status modalpack_find_recipe(const tool *t, const modalpack_request *r, char recipe[MODAL_HASH_TEXT], modal_error *err);
+
+/* modalpack_write.c */
+/* What the run was given, into the basis: its provenance and recipe. */
+modal_status modalpack_add_provenance(const tool *t, const modalpack_request *r, modal_basis *basis, modal_error *err);
+/* With it, the whole basis into the output's temporary file. */
+modal_status modalpack_write(tool *t, const modalpack_request *r, const tool_output *output, modal_basis *basis,
+                             modal_error *err);
+
+/* Writes the basis into `path` while its shapes are still made, in a thread of its own where n_threads > 1. All
+ * but the shapes is there. After an error *writer may be there, too: modalpack_writer_finish takes it. */
+typedef struct modalpack_writer modalpack_writer;
+modal_status modalpack_writer_new(const char *path, const modal_basis *basis, int n_threads, modalpack_writer **writer,
+                                  modal_error *err);
+/* Shape `index` is complete and nobody changes it any more. From any thread. MODAL_ERROR_INTERRUPTED where
+ * writing failed already. */
+modal_status modalpack_writer_ready(modalpack_writer *writer, int64_t index, modal_error *err);
+/* Waits until all is written, or, where status says that shapes are missing, until the writer gave up; frees it.
+ * Returns what went wrong first, and puts a failure of the writer into err. */
+modal_status modalpack_writer_finish(modalpack_writer *writer, modal_status status, modal_error *err);
+
+/* modalpack_shapes.c */
+/* After the mesh file (where there are several), its group or the number of its body, as --shapes says; else
+ * "solid". The caller frees *name. */
+modal_status modalpack_name_shape(const modalpack_request *r, const char *group, int32_t number, char **name,
+                                  modal_error *err);
+/* Several meshes, or --shapes: the solids, their congruence, their modes, into shapes and objects, and the
+ * basis into the output's temporary file. */
+modal_status modalpack_make_shapes(tool *t, modalpack_request *r, const tool_output *output, modal_basis *basis,
+                                   modal_error *err);
+void modalpack_print_shapes(tool *t, const modal_basis *basis);
+
+/* modalpack_reduced.c */
+/* Before anything is computed: what large deformations and snapshots take must be within --memory-limit,
+ * of which each of the r->threads has its share. */
+modal_status modalpack_check_large(const modalpack_request *r, const modal_shape *shape, int n_threads, modal_error *err);
+/* --derivatives: from the shape's natural modes to the basis of them and their derivatives. */
+modal_status modalpack_add_derivatives(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
+/* The same without a word, for several threads at once; modal_derivatives_report_free. */
+modal_status modalpack_find_derivatives(const modalpack_request *r, modal_shape *shape, int n_threads,
+                                        const modal_progress *progress, modal_derivatives_report *report,
+                                        double *orthogonality, modal_error *err);
+/* The result's columns take the place of the shape's; what is known of its rigid modes stays. */
+modal_status modalpack_replace_modes(modal_shape *shape, modal_modes_result *result,
+                                     modal_basis_kind kind, modal_error *err);
+/* --snapshots: the basis of what they show. */
+modal_status modalpack_decompose(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
+/* --reduced-forces: their coefficients for the shape's columns. */
+modal_status modalpack_reduced_forces(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
+/* What they were made on, and how many there are a shape. */
+void modalpack_tell_forces(tool *t, const modalpack_request *r, int64_t n_modes);
+
+/* modalpack_import.c */
+/* --import: another program's columns, for the shape's solid, or for a surface alone. */
+modal_status modalpack_import(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
+modal_status modalpack_import_surface(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
+
+#endif

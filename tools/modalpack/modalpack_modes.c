@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modalpack: the modes. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "lib/modes/modes.h"
+#include "tools/common/memory.h"
+#include "tools/modalpack/modalpack.h"
+
+/* Of what the machine has, what is taken without being asked: others need some, too. */
+static const double share_of_available = 0.95;
+
+/* Moves the result of the solve into the shape. */
+static modal_status take_modes(modal_shape *shape, modal_modes_result *result,
+                               modal_mass_rule mass_rule, modal_error *err)
+{
+    modal_status status =
+        modal_alloc(&shape->frequencies, result->n_modes, sizeof(double), "frequencies", err);
+    if (status == MODAL_OK && result->sturm.n_below >= 0)
+        status = modal_alloc(&shape->sturm_count, 3, sizeof(double), "Sturm count", err);
+    if (status != MODAL_OK) return status;
+    if (shape->sturm_count) {
+        shape->sturm_count[0] = result->sturm.shift;
+        shape->sturm_count[1] = (double)result->sturm.n_below;
+        shape->sturm_count[2] = (double)result->sturm.n_known;
+    }
+    for (int32_t i = 0; i < result->n_modes; i++)
+        shape->frequencies[i] = sqrt(result->eigenvalues[i]) / (2 * M_PI);
+    shape->n_modes = result->n_modes;
+    shape->eigenvalues = result->eigenvalues;
+    shape->modal_masses = result->modal_masses;
+    shape->residuals = result->residuals;
+    shape->orthogonality = result->orthogonalities;
+    shape->participation = result->participation;
+    shape->volume_modes = result->modes;
+    shape->n_rigid_modes = result->n_rigid;
+    shape->rigid_eigenvalues = result->rigid_eigenvalues;
+    shape->shift = result->shift;
+    shape->total_mass = result->total_mass;
+    shape->mass_rule = mass_rule;
+    shape->factor_float32 = result->factor_float32;
+    memset(result, 0, sizeof *result);
+    return MODAL_OK;
+}
+
+static void report_solve(tool *t, const modal_modes_result *result)
+{
+    tool_stage(t, "assemble", result->seconds_assemble, -1);
+    tool_stage(t, "order", result->seconds_order, -1);
+    tool_stage(t, "analyse", result->seconds_analyse, -1);
+    tool_stage(t, "factor", result->seconds_factor, -1);
+    tool_stage(t, "solve", result->seconds_solve, -1);
+    tool_stage(t, "refine", result->seconds_refine, -1);
+    tool_stage(t, "count", result->seconds_count, -1);
+    json_t *solver = json_pack("{s:I, s:b, s:I, s:I, s:i, s:f, s:f, s:f}", "degrees_of_freedom",
+                               (json_int_t)result->n_dof, "dense", result->dense, "solves",
+                               (json_int_t)result->n_solves, "iterations",
+                               (json_int_t)result->n_iterations, "rigid_modes", result->n_rigid,
+                               "factor_nonzeros", result->factor_nonzeros, "factor_flops",
+                               result->factor_flops, "orthogonality", result->orthogonality);
+    json_object_set_new(solver, "memory_estimate_bytes", json_real(result->peak_bytes));
+    json_object_set_new(solver, "factor", json_string(result->factor_float32 ? "float32" : "float64"));
+    json_object_set_new(solver, "factor_solves",
+                        json_integer(result->factor_float32 ? result->n_inner_solves : result->n_solves));
+    json_object_set_new(solver, "recovered_modes", json_integer(result->n_recovered));
+    if (result->sturm.n_below >= 0) {
+        const char *measure = result->factor_float32 ? "defect" : "growth";
+        json_object_set_new(solver, "sturm_count",
+                            json_pack("{s:f, s:I, s:I, s:f}", "shift", result->sturm.shift, "below",
+                                      (json_int_t)result->sturm.n_below, "known", (json_int_t)result->sturm.n_known, measure,
+                                      result->factor_float32 ? result->sturm.defect : result->sturm.growth));
+    }
+    json_object_set_new(t->report, "solver", solver);
+    if (result->n_rigid > 0)
+        tool_note(t, "rigid modes found and left out: %d", result->n_rigid);
+    if (result->sturm.n_below >= 0)
+        tool_note(t, "Sturm count: %lld eigenvalues below %.9g (rad/s)^2, all known",
+                  (long long)result->sturm.n_below, result->sturm.shift);
+    else
+        tool_note(t, "no Sturm count (--sturm makes one)");
+    if (result->factor_float32)
+        tool_note(t, "factor in float32: %lld solves with it", (long long)result->n_inner_solves);
+    tool_note(t, "%lld degrees of freedom, %lld solves, orthogonality %.1e",
+              (long long)result->n_dof, (long long)result->n_solves, result->orthogonality);
+}
+
+modal_status modalpack_find_modes(const modalpack_request *r, modal_shape *shape, int n_threads, tool *t,
+                                  const modal_progress *progress, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_modes_result result = {0};
+    modal_modes_options wanted = {.n_modes = (int32_t)(r->n_linear > 0 ? r->n_linear : r->n_modes),
+                                  .mass_rule = r->mass_rule,
+                                  .fixed_components = shape->fixed_components,
+                                  .n_threads = n_threads,
+                                  .proof = r->sturm ? MODAL_PROOF_ALWAYS : MODAL_PROOF_AUTO,
+                                  .factor = r->factor,
+                                  .memory_limit = (double)r->memory_limit};
+    wanted.limit_is_available = r->memory_limit == 0;
+    if (wanted.limit_is_available) {
+        const double available = r->available_memory > 0 ? r->available_memory : tool_available_memory("");
+        wanted.memory_limit = share_of_available * available;
+    }
+    wanted.memory_limit *= (double)n_threads / r->threads;
+    MODAL_TRY(modal_modes_solve(&shape->volume, shape->fixed_nodes, shape->n_fixed_nodes, &wanted,
+                                &result, progress, err));
+    if (t) report_solve(t, &result);
+    MODAL_TRY(take_modes(shape, &result, r->mass_rule, err));
+done:
+    modal_modes_result_free(&result);
+    return status;
+}
+
+modal_status modalpack_solve_modes(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err)
+{
+    return modalpack_find_modes(r, shape, r->threads, t, &t->progress, err);
+}
+
+void modalpack_print_modes(tool *t, const modal_shape *shape)
+{
+    json_t *frequencies = json_array();
+    for (int32_t i = 0; i < shape->n_modes; i++)
+        json_array_append_new(frequencies, json_real(shape->frequencies[i]));
+    json_object_set_new(t->report, "frequencies_hz", frequencies);
+    FILE *to = tool_text_stream(t);
+    if (!to) return;
+    fprintf(to, "%5s %15s %15s %10s\n", "mode", "frequency_Hz", "modal_mass_kg", "residual");
+    for (int32_t i = 0; i < shape->n_modes; i++)
+        fprintf(to, "%5d %15.8g %15.10g %10.1e\n", i, shape->frequencies[i],
+                shape->modal_masses[i], shape->residuals[i]);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modalpack: what large deformations need. */
+#include <math.h>
+#include <string.h>
+
+#include "formats/hdf5/snapshots_h5.h"
+#include "lib/base/memory.h"
+#include "lib/reduced/derivatives.h"
+#include "lib/reduced/snapshots.h"
+#include "lib/reduced/stvk.h"
+#include "tools/modalpack/modalpack.h"
+
+static modal_status check_bytes(const char *what, double bytes, double limit, modal_error *err)
+{
+    if (limit <= 0 || bytes <= limit) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: %.0f MiB needed, the limit is %.0f MiB", what,
+                           ceil(bytes / 1048576), limit / 1048576);
+}
+
+/* The Gram matrix of the reduced forces of n columns, a block of points, and their terms. */
+static double bytes_of_forces(int64_t n)
+{
+    const double terms = (double)(n + modal_quadratic_count(n));
+    return 8 * (terms * terms + 1536 * terms + (double)n * (double)modal_cubic_count(n));
+}
+
+/* The largest arrays of what comes after the modes, as far as the options tell: those of snapshots and
+ * imported columns are known when their files are open. */
+modal_status modalpack_check_large(const modalpack_request *r, const modal_shape *shape, int n_threads, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const double unknowns = 3.0 * (double)shape->volume.n_nodes, k = (double)r->n_linear,
+                 n = (double)r->n_modes, limit = (double)r->memory_limit * n_threads / r->threads;
+    if (r->n_linear > 0)
+        MODAL_TRY(check_bytes("--derivatives", 8 * unknowns * (k + k * (k + 1) / 2 + 2 * n + 48), limit, err));
+    if (r->reduced_forces && !r->import_path && !r->snapshots_path)
+        MODAL_TRY(check_bytes("--reduced-forces", bytes_of_forces(r->n_modes), limit, err));
+done:
+    return status;
+}
+
+void modalpack_tell_forces(tool *t, const modalpack_request *r, int64_t n)
+{
+    tool_detail(t, "reduced forces on %s, %s", r->device.name, r->device.hardware);
+    json_object_set_new(t->report, "back_end", json_string(r->device.name));
+    json_object_set_new(t->report, "reduced_force_terms",
+                        json_pack("{s:I, s:I, s:I}", "linear", (json_int_t)(n * n), "quadratic",
+                                  (json_int_t)(n * modal_quadratic_count(n)), "cubic",
+                                  (json_int_t)(n * modal_cubic_count(n))));
+}
+
+modal_status modalpack_reduced_forces(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err)
+{
+    if (!r->reduced_forces) return MODAL_OK;
+    const double start = tool_seconds();
+    modal_status status = check_bytes("--reduced-forces", bytes_of_forces(shape->n_modes),
+                                      (double)r->memory_limit, err);
+    if (status != MODAL_OK) return status;
+    status = modal_stvk_reduced_forces(&shape->volume, shape->n_modes, shape->volume_modes, r->threads, &r->device,
+                                       &shape->reduced_forces, &t->progress, err);
+    if (status != MODAL_OK) return status;
+    tool_stage(t, "reduced forces", tool_seconds() - start, -1);
+    modalpack_tell_forces(t, r, shape->n_modes);
+    return MODAL_OK;
+}
+
+modal_status modalpack_replace_modes(modal_shape *shape, modal_modes_result *result, modal_basis_kind kind,
+                                  modal_error *err)
+{
+    double *frequencies = NULL;
+    modal_status status = modal_alloc(&frequencies, result->n_modes, sizeof(double), "frequencies", err);
+    if (status != MODAL_OK) return status;
+    for (int32_t i = 0; i < result->n_modes; i++)
+        frequencies[i] = sqrt(result->eigenvalues[i]) / (2 * M_PI);
+    modal_free(&shape->frequencies);
+    modal_free(&shape->eigenvalues);
+    modal_free(&shape->modal_masses);
+    modal_free(&shape->residuals);
+    modal_free(&shape->orthogonality);
+    modal_free(&shape->sturm_count);
+    modal_free(&shape->participation);
+    modal_free(&shape->volume_modes);
+    shape->n_modes = result->n_modes;
+    shape->frequencies = frequencies;
+    shape->eigenvalues = result->eigenvalues;
+    shape->modal_masses = result->modal_masses;
+    shape->residuals = result->residuals;
+    shape->participation = result->participation;
+    shape->volume_modes = result->modes;
+    shape->total_mass = result->total_mass;
+    shape->kind = kind;
+    if (!shape->rigid_eigenvalues) {
+        shape->rigid_eigenvalues = result->rigid_eigenvalues;
+        result->rigid_eigenvalues = NULL;
+    }
+    modal_free(&result->rigid_eigenvalues);
+    memset(result, 0, sizeof *result);
+    return MODAL_OK;
+}
+
+modal_status modalpack_find_derivatives(const modalpack_request *r, modal_shape *shape, int n_threads,
+                                        const modal_progress *progress, modal_derivatives_report *report,
+                                        double *orthogonality, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_modes_result result = {0};
+    const modal_derivatives_options options = {.n_linear = (int32_t)r->n_linear,
+                                               .n_modes = (int32_t)r->n_modes,
+                                               .mass_rule = r->mass_rule,
+                                               .fixed_components = shape->fixed_components,
+                                               .n_threads = n_threads,
+                                               .factor_float32 = shape->factor_float32};
+    MODAL_TRY(modal_derivatives_solve(&shape->volume, shape->fixed_nodes, shape->n_fixed_nodes, &options,
+                                      shape->eigenvalues, shape->volume_modes, &result, report, progress, err));
+    *orthogonality = result.orthogonality;
+    MODAL_TRY(modalpack_replace_modes(shape, &result, MODAL_KIND_DERIVATIVES, err));
+done:
+    modal_modes_result_free(&result);
+    return status;
+}
+
+modal_status modalpack_add_derivatives(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_derivatives_report report = {0};
+    double orthogonality = 0;
+    MODAL_TRY(modalpack_find_derivatives(r, shape, r->threads, &t->progress, &report, &orthogonality, err));
+    tool_stage(t, "derivative loads", report.seconds_loads, -1);
+    tool_stage(t, "derivative factor", report.seconds_factor, -1);
+    tool_stage(t, "derivatives", report.seconds_solve, -1);
+    tool_stage(t, "principal components", report.seconds_basis, -1);
+    json_t *values = json_array();
+    for (int64_t i = 0; i < r->n_linear + report.n_derivatives; i++)
+        json_array_append_new(values, json_real(report.singular_values[i]));
+    json_object_set_new(t->report, "derivatives",
+                        json_pack("{s:I, s:I, s:i, s:f, s:f, s:f, s:o}", "modes", (json_int_t)r->n_linear,
+                                  "derivatives", (json_int_t)report.n_derivatives, "rank", report.rank,
+                                  "load_residual", report.load_residual, "energy", report.energy,
+                                  "orthogonality", orthogonality, "singular_values", values));
+    tool_note(t, "%lld derivatives of %lld modes, static residual %.1e; %lld columns hold all but %.1e of "
+              "the weighted energy",
+              (long long)report.n_derivatives, (long long)r->n_linear, report.load_residual,
+              (long long)r->n_modes, 1 - report.energy);
+done:
+    modal_derivatives_report_free(&report);
+    return status;
+}
+
+static modal_status read_snapshots(void *context, int64_t first, int64_t count, double *u,
+                                   modal_error *err)
+{
+    return modal_snapshots_read(context, first, count, u, err);
+}
+
+modal_status modalpack_decompose(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_modes_result result = {0};
+    modal_snapshots_report report = {0};
+    modal_snapshots *snapshots = NULL;
+    modal_snapshot_source source = {.read = read_snapshots};
+    const modal_snapshots_options options = {.n_modes = (int32_t)r->n_modes,
+                                             .energy = r->energy,
+                                             .mass_rule = r->mass_rule,
+                                             .fixed_components = shape->fixed_components,
+                                             .n_threads = r->threads};
+    MODAL_TRY(modal_snapshots_open(&snapshots, r->snapshots_path, shape->volume.n_nodes,
+                                   shape->volume.nodes, &source.n_snapshots, &source.single, err));
+    source.context = snapshots;
+    /* what is kept and its double, two blocks, the basis and the result */
+    const double most = fmin((double)options.n_modes + 64, (double)source.n_snapshots),
+                 columns = 2 * most + 64 + 2 * fmin((double)options.n_modes, most);
+    MODAL_TRY(check_bytes("--snapshots", 8 * 3 * (double)shape->volume.n_nodes * columns,
+                          (double)r->memory_limit, err));
+    status = modal_snapshots_solve(&shape->volume, shape->fixed_nodes, shape->n_fixed_nodes, &source, &options,
+                                   &result, &report, &t->progress, err);
+    if (status == MODAL_ERROR_INPUT && strncmp(err->message, r->snapshots_path, strlen(r->snapshots_path)) != 0)
+        modal_error_context(err, "%s", r->snapshots_path);
+    if (status != MODAL_OK) goto done;
+    tool_stage(t, "decompose snapshots", report.seconds_decompose, -1);
+    tool_stage(t, "measure snapshots", report.seconds_measure, -1);
+    json_t *values = json_array();
+    for (int32_t i = 0; i < report.n_values; i++)
+        json_array_append_new(values, json_real(report.singular_values[i]));
+    json_object_set_new(t->report, "snapshots",
+                        json_pack("{s:I, s:i, s:f, s:f, s:f, s:I, s:f, s:o}", "snapshots",
+                                  (json_int_t)report.n_snapshots, "rank", report.rank, "energy",
+                                  report.energy, "truncated", report.truncated, "worst_error",
+                                  report.worst, "worst_snapshot", (json_int_t)report.worst_snapshot,
+                                  "orthogonality", result.orthogonality, "singular_values", values));
+    tool_note(t, "%lld snapshots of rank %d; %d columns keep all but %.1e of the energy, all but %.1e of "
+              "snapshot %lld, the worst",
+              (long long)report.n_snapshots, report.rank, result.n_modes, fmax(0, 1 - report.energy),
+              report.worst, (long long)report.worst_snapshot);
+    if (r->energy < 1 && report.energy < r->energy)
+        tool_warn(t, "--energy: %d columns keep a share of %.9g only, %.9g asked for", result.n_modes,
+                  report.energy, r->energy);
+    if (r->energy >= 1 && result.n_modes < r->n_modes)
+        tool_note(t, "fewer columns than --modes: the snapshots have no more, %d", result.n_modes);
+    shape->mass_rule = r->mass_rule;
+    MODAL_TRY(modalpack_replace_modes(shape, &result, MODAL_KIND_SNAPSHOTS, err));
+done:
+    modal_snapshots_close(snapshots);
+    modal_modes_result_free(&result);
+    modal_snapshots_report_free(&report);
+    return status;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modalpack: the solid, and the surface that will deform. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/meshes/mesh_read.h"
+#include "formats/meshes/surface_read.h"
+#include "lib/base/memory.h"
+#include "lib/mesh/boundary.h"
+#include "lib/mesh/check.h"
+#include "lib/mesh/measure.h"
+#include "lib/mesh/shape_surface.h"
+#include "tools/modalpack/modalpack.h"
+
+modal_status modalpack_find_group(const modal_volume_mesh *mesh, const char *name, size_t length,
+                                  int dimension, const modal_group **group, modal_error *err)
+{
+    *group = NULL;
+    for (int32_t i = 0; i < mesh->n_groups; i++) {
+        const modal_group *g = &mesh->groups[i];
+        if (strlen(g->name) != length || memcmp(g->name, name, length) != 0) continue;
+        if (dimension >= 0 && g->dimension != dimension) continue;
+        if (*group)
+            return modal_error_set(err, MODAL_ERROR_INPUT,
+                                   "group %s: two of that name, say which: %d:%s or %d:%s", g->name,
+                                   (*group)->dimension, g->name, g->dimension, g->name);
+        *group = g;
+    }
+    if (!*group && dimension < 0 && length > 2 && name[0] >= '0' && name[0] <= '3' && name[1] == ':')
+        return modalpack_find_group(mesh, name + 2, length - 2, name[0] - '0', group, err);
+    return MODAL_OK;
+}
+
+modal_status modalpack_unknown_group(const modal_volume_mesh *mesh, const char *option, const char *what,
+                                     const char *name, int length, int dimension, modal_error *err)
+{
+    char known[512] = "none";
+    size_t used = 0;
+    int32_t n_left = 0;
+    for (int32_t i = 0; i < mesh->n_groups; i++) {
+        const modal_group *g = &mesh->groups[i];
+        if (dimension >= 0 && g->dimension != dimension) continue;
+        if (n_left > 0 || used + strlen(g->name) + 32 > sizeof known)
+            n_left++;
+        else
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
+                                     g->name);
+    }
+    if (n_left > 0)
+        snprintf(known + used, sizeof known - used, "%s%d more", used ? " and " : "", n_left);
+    return modal_error_set(err, MODAL_ERROR_INPUT, "%s: %s, %.*s (known groups: %s)", option, what, length, name,
+                           known);
+}
+
+/* Linear elements cannot bend or shear without changing their volume, which such materials resist. */
+static void warn_of_locking(tool *t, const modal_volume_mesh *mesh)
+{
+    for (int32_t m = 0; m < mesh->n_materials; m++) {
+        const modal_material *material = &mesh->materials[m];
+        int64_t n_linear = 0;
+        if (material->kind != MODAL_MATERIAL_ISOTROPIC || material->poisson < 0.49) continue;
+        for (int64_t e = 0; e < mesh->n_elements; e++)
+            n_linear += mesh->element_material[e] == m && mesh->element_type[e] != MODAL_ELEMENT_TET10 &&
+                        mesh->element_type[e] != MODAL_ELEMENT_HEX20;
+        if (n_linear > 0)
+            tool_warn(t,
+                      "material \"%s\": linear elements are much too stiff near nu = 0.5, those of second order are not "
+                      "(modalmesh --order 2), %g",
+                      material->name, material->poisson);
+    }
+}
+
+/* Of all elements; what a wrong unit or density shows in at once. */
+static modal_status say_mass(tool *t, const modalpack_request *r, const modal_volume_mesh *mesh,
+                             const modal_mesh_summary *summary, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_rule_table rules = {0};
+    double mass = 0;
+    int64_t n_without = 0; /* elements without a material are refused later, where one is needed */
+    MODAL_TRY(modal_rule_table_init(mesh, &rules, err));
+    for (int64_t e = 0; e < mesh->n_elements; e++) {
+        const int32_t m = mesh->element_material[e];
+        if (m < 0) n_without++;
+        else mass += mesh->materials[m].density * modal_element_measure(mesh, e, &rules).volume;
+    }
+    json_t *all = json_object_get(t->report, "meshes");
+    if (!all) json_object_set_new(t->report, "meshes", all = json_array());
+    const double *low = summary->box_min, *high = summary->box_max;
+    json_t *entry = json_pack("{s:s, s:[[f, f, f], [f, f, f]], s:f}", "path", r->mesh_path, "box_m", low[0], low[1], low[2],
+                              high[0], high[1], high[2], "volume_m3", summary->volume);
+    json_array_append_new(all, entry);
+    if (n_without > 0) goto done;
+    tool_note(t, "mass %.6g kg", mass);
+    json_object_set_new(entry, "mass_kg", json_real(mass));
+done:
+    modal_rule_table_free(&rules);
+    return status;
+}
+
+/* A surface so much larger than the solid that carries it, or smaller, is in another unit. */
+static void warn_of_surface(tool *t, const modalpack_request *r, const modal_volume_mesh *mesh, const modal_surface_mesh *fine)
+{
+    static const double far = 20;
+    double sizes[2] = {0, 0};
+    for (int i = 0; i < 2; i++) {
+        double low[3], high[3];
+        if (i == 0) modal_find_box(mesh->nodes, mesh->n_nodes, low, high);
+        else modal_find_box(fine->positions, fine->n_vertices, low, high);
+        for (int k = 0; k < 3; k++) sizes[i] = fmax(sizes[i], high[k] - low[k]);
+    }
+    if (sizes[1] > far * sizes[0] || sizes[0] > far * sizes[1])
+        tool_warn(t, "%s: %.4g m long, the solid %.4g m; is it in another unit (--surface-unit)?", r->surface_path, sizes[1],
+                  sizes[0]);
+}
+
+modal_status modalpack_read_solid(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_mesh_summary summary = {0};
+    modal_volume_mesh *mesh = &shape->volume;
+    double start = tool_seconds();
+    MODAL_TRY(modal_mesh_read(r->mesh_path, mesh, err));
+    tool_mesh_to_metres(t, r->mesh_path, &r->units, mesh);
+    status = modal_volume_mesh_check(mesh, &summary, err);
+    if (status != MODAL_OK) {
+        modal_error_context(err, "%s", r->mesh_path);
+        goto done;
+    }
+    tool_stage(t, "read mesh", tool_seconds() - start, -1);
+    if (summary.dropped_nodes > 0)
+        tool_warn(t, "%s: nodes in no element dropped, %lld", r->mesh_path,
+                  (long long)summary.dropped_nodes);
+    if (summary.flipped)
+        tool_warn(t, "%s: all elements are left-handed; their nodes were mirrored",
+                  r->mesh_path);
+    if (summary.n_components > 1 && r->shapes != SHAPES_BODIES)
+        tool_warn(t, "%s: bodies that do not touch, %d", r->mesh_path, summary.n_components);
+    tool_note(t, "%lld nodes, %lld elements, volume %.6g m^3", (long long)mesh->n_nodes,
+              (long long)mesh->n_elements, summary.volume);
+    tool_say_box(t, r->mesh_path, &r->units, 0, summary.box_min, summary.box_max);
+    MODAL_TRY(modalpack_assign_materials(t, r, mesh, err));
+    warn_of_locking(t, mesh);
+    MODAL_TRY(say_mass(t, r, mesh, &summary, err));
+    MODAL_TRY(modalpack_fix_nodes(t, r, shape, err));
+done:
+    return status;
+}
+
+modal_status modalpack_make_surface(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_surface_mesh fine = {0};
+    double start = tool_seconds();
+    if (!r->surface_path) {
+        MODAL_TRY(modal_shape_surface_boundary(&shape->volume, shape, err));
+    } else {
+        modal_embed_summary embedded = {0};
+        if (!modal_volume_mesh_is_all(&shape->volume, MODAL_ELEMENT_TET4)) {
+            /* not for the surface: elements of several kinds must fit together */
+            int32_t *nodes = NULL;
+            status = modal_volume_mesh_boundary(&shape->volume, &fine, &nodes, err);
+            modal_free(&nodes);
+            modal_surface_mesh_free(&fine);
+            if (status != MODAL_OK) {
+                modal_error_context(err, "%s", r->mesh_path);
+                goto done;
+            }
+        }
+        int64_t n_collapsed;
+        MODAL_TRY(modal_surface_read(r->surface_path, &fine, &n_collapsed, err));
+        if (n_collapsed > 0)
+            tool_warn(t, "%s: triangles with one vertex twice left out, %lld", r->surface_path,
+                      (long long)n_collapsed);
+        modal_surface_mesh_to_metres(&fine, r->surface_units.unit, r->surface_units.scale);
+        warn_of_surface(t, r, &shape->volume, &fine);
+        status = modal_shape_surface_embedded(&shape->volume, &fine, shape, &embedded, err);
+        if (status != MODAL_OK) {
+            modal_error_context(err, "%s", r->surface_path);
+            goto done;
+        }
+        tool_note(t, "%lld of %lld surface vertices are outside the solid, the farthest by %.3g m",
+                  (long long)embedded.n_outside, (long long)shape->n_vertices,
+                  shape->farthest_outside);
+        json_object_set_new(t->report, "vertices_outside", json_integer(embedded.n_outside));
+        json_object_set_new(t->report, "farthest_outside_m", json_real(shape->farthest_outside));
+    }
+    tool_note(t, "surface of %lld vertices, %lld triangles", (long long)shape->n_vertices,
+              (long long)shape->n_triangles);
+    tool_stage(t, "surface", tool_seconds() - start, -1);
+done:
+    modal_surface_mesh_free(&fine);
+    return status;
+}

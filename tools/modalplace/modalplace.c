@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modalplace: one basis of many objects, out of the shapes of several bases and a list of places. */
+#include <math.h>
+#include <string.h>
+
+#include "formats/hdf5/basis_h5.h"
+#include "formats/meshes/csv.h"
+#include "formats/hdf5/h5_util.h"
+#include "lib/base/memory.h"
+#include "lib/dynamics/motion.h"
+#include "tools/common/commit.h"
+#include "tools/common/parts.h"
+#include "tools/common/tool.h"
+#include "tools/modalplace/modalplace.h"
+
+static const tool_option options[] = {
+    {"link", 0, NULL, NULL,
+     "Name the files of the shapes instead of copying their arrays. The files must lie in the folder of OUT or below.",
+     0},
+    TOOL_OPTION_PARTS,
+    TOOL_OPTION_FORCE,
+    TOOL_OPTIONS_COMMON,
+    {0},
+};
+
+static void print_versions(FILE *to)
+{
+    fprintf(to, "%s\n", modal_h5_version());
+}
+
+static const tool_program program = {
+    .name = "modalplace",
+    .summary = "places the shapes of bases as the objects of a scene",
+    .usage = "[options] PLACES.csv OUT.h5 BASIS.h5 ...",
+    .options = options,
+    .least_operands = 3,
+    .most_operands = 65536,
+    .input_traits = TOOL_READS,
+    .output = 2,
+    .output_traits = TOOL_WRITES,
+    .notes =
+        "PLACES is a CSV list, a line an object: object,shape,parent,x,y,z,rx,ry,rz. Objects count from 0 in\n"
+        "order; shapes count from 0 through the given bases, one after the other; the parent is the\n"
+        "object that this one hangs on, or -1. Position, m, and rotation vector, rad, lead from the\n"
+        "shape's coordinates to the world's at rest.",
+    .examples = "modalplace plant.csv plant.h5 trunk.h5 branch.h5 leaf.h5\n"
+                "modalplace --link plant.csv plant.h5 trunk.h5 branch.h5 leaf.h5",
+    .print_versions = print_versions,
+};
+
+/* A whole number in [least, most] from a column of the list. */
+static int whole(double value, int64_t least, int64_t most, int32_t *to)
+{
+    if (!(value >= (double)least && value <= (double)most) || value != floor(value)) return 0;
+    *to = (int32_t)value;
+    return 1;
+}
+
+/* Moves all shapes of the file to the end of the basis's; its steps of provenance, too. With `linked_from`, the path of
+ * an assembly, without their arrays. */
+static modal_status take_shapes(const char *path, const char *linked_from, modal_basis *basis, int64_t *capacity,
+                                char hash[MODAL_HASH_TEXT], modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_basis from = {0};
+    MODAL_TRY(modal_basis_read(path, linked_from ? 0 : MODAL_BASIS_ALL, &from, err));
+    memcpy(hash, from.hash, MODAL_HASH_TEXT);
+    if (linked_from) MODAL_TRY(modalplace_link(linked_from, path, &from, err));
+    MODAL_TRY(modal_grow(&basis->shapes, capacity, (int64_t)basis->n_shapes + from.n_shapes,
+                         sizeof *basis->shapes, "shapes", err));
+    for (int32_t i = 0; i < from.n_shapes; i++) basis->shapes[basis->n_shapes++] = from.shapes[i];
+    from.n_shapes = 0; /* they are the other's now */
+    for (int32_t i = 0; i < from.n_provenance; i++) {
+        const modal_provenance *p = &from.provenance[i];
+        MODAL_TRY(modal_provenance_append(&basis->provenance, &basis->n_provenance, p->tool, p->version,
+                                          p->arguments, p->inputs, p->back_end, err));
+    }
+done:
+    modal_basis_free(&from);
+    return status;
+}
+
+static modal_status place_objects(const char *path, modal_basis *basis, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_series list = {0};
+    MODAL_TRY(modal_list_read_csv(path, 8, &list, err));
+    if (list.n_rows > INT32_MAX)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: too many objects, %lld", path, (long long)list.n_rows);
+    const int32_t n = (int32_t)list.n_rows;
+    MODAL_TRY(modal_alloc_zero(&basis->objects, n, sizeof *basis->objects, "objects", err));
+    basis->n_objects = n;
+    for (int32_t i = 0; i < n; i++) {
+        const double *row = list.values + 8 * (int64_t)i;
+        modal_object *object = &basis->objects[i];
+        double rotation[9];
+        if (list.times[i] != i)
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: object %d: objects count from 0 in order, %g", path, i,
+                       list.times[i]);
+        if (!whole(row[0], 0, basis->n_shapes - 1, &object->shape))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: object %d: there are shapes 0 .. %d, %g", path, i,
+                       basis->n_shapes - 1, row[0]);
+        if (!whole(row[1], -1, n - 1, &object->parent))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: object %d: a parent is one of 0 .. %d or -1, %g", path, i,
+                       n - 1, row[1]);
+        modal_rotation_of(row + 5, rotation);
+        for (int r = 0; r < 3; r++) {
+            memcpy(object->rest_frame + 4 * r, rotation + 3 * r, 3 * sizeof(double));
+            object->rest_frame[4 * r + 3] = row[2 + r];
+        }
+    }
+    for (int32_t i = 0; i < n; i++) { /* every chain ends within n steps */
+        int32_t steps = 0;
+        for (int32_t p = i; p >= 0; p = basis->objects[p].parent)
+            if (steps++ > n)
+                MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: object %d: hangs on itself", path, i);
+    }
+done:
+    modal_series_free(&list);
+    return status;
+}
+
+/* hashes: of the contents of the operands, as far as they are bases. */
+static modal_status add_provenance(const tool *t, char (*hashes)[MODAL_HASH_TEXT], modal_basis *basis, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char *inputs = NULL;
+    int64_t length = 1, used = 0;
+    for (int i = 0; i < t->arguments.n_operands; i++)
+        length += MODAL_HASH_TEXT + 4 + (int64_t)strlen(t->arguments.operands[i]);
+    MODAL_TRY(modal_alloc_zero(&inputs, length, 1, "provenance", err));
+    for (int i = 0; i < t->arguments.n_operands; i++) {
+        if (i == 1) continue;
+        const char *path = t->arguments.operands[i];
+        if (i == 0) MODAL_TRY(modal_hash_file(path, hashes[i], err));
+        used += snprintf(inputs + used, (size_t)(length - used), "%s%s  %s", used ? "\n" : "", hashes[i], path);
+    }
+    MODAL_TRY(modal_provenance_append(&basis->provenance, &basis->n_provenance, program.name, tool_version(),
+                                      t->command_line, inputs, "cpu", err));
+done:
+    modal_free(&inputs);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    tool t;
+    int exit_code;
+    if (tool_start(&t, &program, argc, argv, &exit_code)) return exit_code;
+    modal_status status = MODAL_OK;
+    modal_error err = {0};
+    modal_basis basis = {0};
+    tool_output output = {0};
+    int64_t capacity = 0;
+    char (*hashes)[MODAL_HASH_TEXT] = NULL; /* of the operands */
+    const int link = tool_count(&t.arguments, "link");
+    const char *const *operands = (const char *const *)t.arguments.operands;
+
+    MODAL_TRY(tool_use_parts(&t, &err));
+    MODAL_TRY(tool_output_begin(&output, operands[1], tool_count(&t.arguments, "force") > 0, &err));
+    MODAL_TRY(modal_alloc(&hashes, t.arguments.n_operands, sizeof *hashes, "hashes", &err));
+    for (int i = 2; i < t.arguments.n_operands; i++)
+        MODAL_TRY(take_shapes(operands[i], link ? operands[1] : NULL, &basis, &capacity, hashes[i], &err));
+    MODAL_TRY(place_objects(operands[0], &basis, &err));
+    MODAL_TRY(add_provenance(&t, hashes, &basis, &err));
+    if (link) {
+        MODAL_TRY(modal_basis_write_assembly(output.temporary, &basis, &err));
+        MODAL_TRY(modalplace_check_links(output.temporary, &err));
+    } else {
+        MODAL_TRY(modal_basis_write(output.temporary, &basis, &err));
+    }
+    MODAL_TRY(tool_output_complete(&output, &err));
+    tool_note(&t, "%d object%s of %d shape%s, %lld modes in all", basis.n_objects, basis.n_objects == 1 ? "" : "s",
+              basis.n_shapes, basis.n_shapes == 1 ? "" : "s", (long long)modal_basis_mode_offsets(&basis, NULL));
+done:
+    tool_output_name_error(&output, &err);
+    tool_output_discard(&output);
+    modal_basis_free(&basis);
+    modal_free(&hashes);
+    return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
+}

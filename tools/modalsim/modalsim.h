@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of modalsim: the command line, linear motion from flags, scenes, the trajectory. */
+#ifndef TOOLS_MODALSIM_H
+#define TOOLS_MODALSIM_H
+
+#include <stdint.h>
+
+#include "formats/hdf5/basis_tiles.h"
+#include "formats/hdf5/trajectory_h5.h"
+#include "kernels/reduced_step/reduced_step.h"
+#include "lib/dynamics/judge.h"
+#include "lib/model/basis.h"
+#include "lib/model/scene.h"
+#include "lib/model/trajectory.h"
+#include "tools/common/output.h"
+#include "tools/common/tool.h"
+
+typedef struct modalsim_impulse {
+    const char *text; /* as given, for messages */
+    int64_t vertex;   /* the user's, or -1: the one nearest to point */
+    double point[3], impulse[3], time;
+} modalsim_impulse;
+
+/* What the command line asks for, checked as far as that goes without the files. */
+typedef struct modalsim_request {
+    const char *basis_path, *trajectory_path, *base_path;
+    const char *rebase_path, *old_basis_path; /* --rebase and its --basis, or NULL */
+    const char *scene_path;      /* or NULL; then only this line and the next hold something */
+    const char *back_end, *checkpoint_path, *restart_path;
+    int64_t checkpoint_every;    /* frames */
+    int64_t memory_limit;        /* bytes, 0: any */
+    int n_threads;               /* for scenes; the others have too little to do */
+    int keep_partial;
+    int to_stdout, force, start_static;
+    double fps; /* 0: one frame */
+    int64_t n_frames;
+    double last_time;
+    double alpha, beta, ratio; /* ratio < 0: Rayleigh */
+    double gravity[3];
+    int n_impulses;
+    modalsim_impulse *impulses; /* [n_impulses] */
+} modalsim_request;
+
+/* A whole number without blanks, of which *end is the first character behind. */
+int modalsim_parse_index(const char *text, const char **end, int64_t *value);
+
+/* Fills the request. The caller frees request->impulses. */
+modal_status modalsim_read_request(const tool *t, modalsim_request *r, modal_error *err);
+
+/* The parts of the basis that the scene (NULL: the flags) needs, within the memory limit; *bytes: what they take.
+ * Of modal matrices that are not needed as a whole, tiles [n], ascending, are read when they are known:
+ * *file is NULL at first, and for the caller to close. */
+modal_status modalsim_basis_read(const modalsim_request *r, const modal_scene *scene, modal_basis *basis,
+                                 int64_t *bytes, modal_error *err);
+modal_status modalsim_basis_tiles(const modalsim_request *r, modal_basis *basis, modal_basis_tiles **file, int32_t shape,
+                                  int64_t n, const int64_t *tiles, modal_error *err);
+
+/* Linear motion as the flags ask for, into the trajectory. */
+modal_status modalsim_linear(tool *t, const modalsim_request *r, modal_basis *basis, tool_output *output,
+                             modal_error *err);
+
+/* Reads scene and basis, runs it, writes the trajectory; see formats/scene.md. */
+modal_status modalsim_scene(tool *t, const modalsim_request *r, tool_output *output, modal_error *err);
+
+/* The table of a scene with a response. */
+modal_status modalsim_response(tool *t, const modalsim_request *r, const modal_scene *scene, const modal_basis *basis,
+                               tool_output *output, modal_error *err);
+
+/* --rebase: a trajectory of another basis of the same solids, carried over to this one. */
+modal_status modalsim_rebase(tool *t, const modalsim_request *r, tool_output *output, modal_error *err);
+
+/* How long a run will take, by what it has taken: a day or more is warned of, once. */
+typedef struct modalsim_pace {
+    double started; /* tool_seconds() */
+    int warned;
+} modalsim_pace;
+void modalsim_watch(tool *t, modalsim_pace *pace, const char *what, int64_t done, int64_t all);
+
+/* Numbers of an object in a checkpoint beside its coordinates: the members of modal_step_frame, and energies. */
+enum { MODALSIM_MEASURE_NUMBERS = 4 + MODAL_JUDGED_NUMBERS,
+       MODALSIM_STATE_NUMBERS = (int)(sizeof(modal_step_frame) / sizeof(double)) + MODALSIM_MEASURE_NUMBERS };
+
+/* A trajectory that is written while it is made. */
+typedef struct modalsim_writer {
+    tool *t;
+    const modalsim_request *r;
+    tool_output *output;
+    modal_trajectory head; /* no arrays of frames */
+    modal_trajectory_out *out;
+    modalsim_pace pace; /* of the frames, where the frames are all that is counted */
+} modalsim_writer;
+
+/* MODAL_ERROR_SYSTEM or _MEMORY before the first byte where disk or memory have no room for all of it and the
+ * checkpoint. Opens it, linked to the basis and signed: the basis's steps, then this one, whose inputs are the basis and
+ * `n_files` more files. */
+modal_status modalsim_writer_begin(modalsim_writer *w, const modal_basis *basis, int64_t n_frames,
+                                   int with_frames, int with_energy, int n_files, const char *const *files,
+                                   const char *back_end, modal_error *err);
+/* Puts it in its place, also where fewer frames were made than the head said: they are written anew then. */
+modal_status modalsim_writer_end(modalsim_writer *w, modal_error *err);
+void modalsim_writer_discard(modalsim_writer *w);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modalsim's command line. */
+#include <ctype.h>
+#include <errno.h>
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/memory.h"
+#include "lib/dynamics/linear.h"
+#include "tools/common/files.h"
+#include "tools/modalsim/modalsim.h"
+
+int modalsim_parse_index(const char *text, const char **end, int64_t *value)
+{
+    char *behind = NULL;
+    if (!(isdigit((unsigned char)*text) || (*text == '-' && isdigit((unsigned char)text[1])))) return 0;
+    errno = 0;
+    *value = strtoll(text, &behind, 10);
+    *end = behind;
+    return errno == 0;
+}
+
+/* WHERE:X,Y,Z[@T] */
+static modal_status parse_impulse(const char *text, modalsim_impulse *impulse, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char *where = NULL, *vector = NULL;
+    const char *colon = strchr(text, ':'), *at = strchr(text, '@'), *end = NULL;
+    *impulse = (modalsim_impulse){.text = text, .vertex = -1};
+    if (!colon || (at && at < colon))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE,
+                   "--impulse: not VERTEX:X,Y,Z[@T] or x,y,z:X,Y,Z[@T], %s", text);
+    MODAL_TRY(modal_copy_text(&where, text, (size_t)(colon - text), err));
+    MODAL_TRY(modal_copy_text(&vector, colon + 1, at ? (size_t)(at - colon - 1) : SIZE_MAX, err));
+    if (strchr(where, ',')) {
+        MODAL_TRY(tool_parse_numbers(where, 3, impulse->point, "--impulse: point", err));
+    } else if (!modalsim_parse_index(where, &end, &impulse->vertex) || *end || impulse->vertex < 0) {
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--impulse: not a vertex number or a point x,y,z, %s",
+                   where);
+    }
+    MODAL_TRY(tool_parse_numbers(vector, 3, impulse->impulse, "--impulse", err));
+    if (at) MODAL_TRY(tool_parse_numbers(at + 1, 1, &impulse->time, "--impulse: time", err));
+    if (!(impulse->time >= 0))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--impulse: the time must be >= 0, %s", text);
+done:
+    modal_free(&where);
+    modal_free(&vector);
+    return status;
+}
+
+static modal_status read_frames(const tool_arguments *a, modalsim_request *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    double duration = 0;
+    const char *given = tool_value(a, "duration"), *fps = tool_value(a, "fps");
+    r->start_static = tool_count(a, "static") > 0;
+    r->n_frames = 1;
+    if (!given && fps) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fps: needs --duration, %s", fps);
+    if (given && !fps) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--duration: needs --fps, %s", given);
+    if (!given && !r->start_static)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--duration and --fps: needed unless --static is given");
+    if (!given) goto done;
+    MODAL_TRY(tool_number(a, "duration", -DBL_MAX, DBL_MAX, &duration, err));
+    MODAL_TRY(tool_number(a, "fps", -DBL_MAX, DBL_MAX, &r->fps, err));
+    if (!(duration > 0)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--duration: must be > 0, %s", given);
+    if (!(r->fps > 0)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fps: must be > 0, %s", fps);
+    r->n_frames = modal_linear_frame_count(duration, r->fps);
+    if (r->n_frames < 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--duration: more than 2^31 frames, %s s at %s a second",
+                   given, fps);
+    r->last_time = (double)(r->n_frames - 1) / r->fps;
+done:
+    return status;
+}
+
+static modal_status read_damping(const tool_arguments *a, modalsim_request *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    double rayleigh[2] = {0, 0};
+    const char *damping = tool_value(a, "damping"), *ratio = tool_value(a, "damping-ratio");
+    if (damping && ratio)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--damping and --damping-ratio: give one of them, %s and %s",
+                   damping, ratio);
+    r->ratio = -1;
+    if (ratio) {
+        MODAL_TRY(tool_number(a, "damping-ratio", -DBL_MAX, DBL_MAX, &r->ratio, err));
+        if (!(r->ratio >= 0))
+            MODAL_FAIL(err, MODAL_ERROR_USAGE, "--damping-ratio: must be >= 0, %s", ratio);
+    }
+    if (damping) MODAL_TRY(tool_parse_numbers(damping, 2, rayleigh, "--damping", err));
+    if (!(rayleigh[0] >= 0 && rayleigh[1] >= 0))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--damping: must be >= 0, %s", damping);
+    r->alpha = rayleigh[0];
+    r->beta = rayleigh[1];
+done:
+    return status;
+}
+
+/* --scene says all about the motion; the flags of the simple cases have no place beside it. */
+static modal_status read_scene_options(const tool_arguments *a, modalsim_request *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    static const char *const simple[] = {"duration", "fps", "damping", "damping-ratio", "gravity", "impulse",
+                                         "base-acceleration", "initial", "static"};
+    static const char *const mine[] = {"backend", "checkpoint", "restart", "keep-partial"};
+    for (size_t i = 0; !r->scene_path && i < sizeof mine / sizeof *mine; i++)
+        if (tool_count(a, mine[i]) > 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: needs --scene", mine[i]);
+    for (size_t i = 0; i < sizeof simple / sizeof *simple; i++)
+        if (tool_count(a, simple[i]) > 0)
+            MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: belongs into the scene when there is one, %s", simple[i],
+                       r->scene_path);
+    r->back_end = tool_value(a, "backend");
+    r->checkpoint_path = tool_value(a, "checkpoint");
+    r->restart_path = tool_value(a, "restart");
+    r->keep_partial = tool_count(a, "keep-partial") > 0;
+    r->checkpoint_every = 100;
+    if (tool_count(a, "checkpoint-every") > 0 && !r->checkpoint_path)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--checkpoint-every: needs --checkpoint");
+    MODAL_TRY(tool_integer(a, "checkpoint-every", 1, INT32_MAX, &r->checkpoint_every, err));
+    if (r->restart_path && r->checkpoint_path) tool_files_continue(r->restart_path, r->checkpoint_path);
+done:
+    return status;
+}
+
+/* --rebase has the motion already. */
+static modal_status check_rebase(const tool_arguments *a, const modalsim_request *r, modal_error *err)
+{
+    static const char *const others[] = {"duration", "fps", "damping", "damping-ratio", "gravity", "impulse",
+                                         "base-acceleration", "initial", "static", "scene", "backend", "checkpoint",
+                                         "checkpoint-every", "restart", "keep-partial"};
+    if (!r->rebase_path)
+        return r->old_basis_path ? modal_error_set(err, MODAL_ERROR_USAGE, "--basis: needs --rebase, %s", r->old_basis_path)
+                                 : MODAL_OK;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (tool_count(a, others[i]) > 0)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: not with --rebase, %s", others[i], r->rebase_path);
+    return MODAL_OK;
+}
+
+modal_status modalsim_read_request(const tool *t, modalsim_request *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const tool_arguments *a = &t->arguments;
+    const char *report = tool_value(a, "report"), *gravity = tool_value(a, "gravity");
+    r->basis_path = a->operands[0];
+    r->trajectory_path = a->operands[1];
+    r->base_path = tool_value(a, "base-acceleration");
+    r->to_stdout = strcmp(r->trajectory_path, "-") == 0;
+    r->force = tool_count(a, "force") > 0;
+    r->scene_path = tool_value(a, "scene");
+    r->rebase_path = tool_value(a, "rebase");
+    r->old_basis_path = tool_value(a, "basis");
+    MODAL_TRY(check_rebase(a, r, err));
+    MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
+    if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s", tool_value(a, "memory-limit"));
+    MODAL_TRY(tool_threads(t, &r->n_threads, err));
+    if (!r->rebase_path && (r->scene_path || tool_count(a, "backend") || tool_count(a, "checkpoint") || tool_count(a, "restart") ||
+        tool_count(a, "keep-partial")))
+        MODAL_TRY(read_scene_options(a, r, err));
+    else if (!r->rebase_path)
+        MODAL_TRY(read_frames(a, r, err));
+    MODAL_TRY(read_damping(a, r, err));
+    if (gravity) MODAL_TRY(tool_parse_numbers(gravity, 3, r->gravity, "--gravity", err));
+    if (r->start_static && tool_count(a, "initial") > 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--static and --initial: give one of them, %s",
+                   tool_value(a, "initial"));
+    MODAL_TRY(modal_alloc(&r->impulses, tool_count(a, "impulse"), sizeof *r->impulses, "impulses",
+                          err));
+    for (int i = 0; i < tool_count(a, "impulse"); i++) {
+        MODAL_TRY(parse_impulse(tool_value_at(a, "impulse", i), &r->impulses[i], err));
+        r->n_impulses++;
+        if (!(r->impulses[i].time < r->last_time))
+            MODAL_FAIL(err, MODAL_ERROR_USAGE,
+                       "--impulse: would change nothing, the last frame is at %g s, %s", r->last_time,
+                       r->impulses[i].text);
+    }
+    if (r->to_stdout && report && strcmp(report, "-") == 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--report: standard output already takes the trajectory, -");
+    if (r->to_stdout && isatty(STDOUT_FILENO))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "TRAJ: standard output is a terminal, -");
+done:
+    return status;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The steady state over a band of frequencies, as a table (CSV). */
+#include "formats/sequences/file_out.h"
+#include "formats/meshes/number_text.h"
+#include "lib/base/memory.h"
+#include "lib/dynamics/response.h"
+#include "tools/common/commit.h"
+#include "tools/modalsim/modalsim.h"
+
+typedef struct table {
+    const modalsim_request *r;
+    modal_file_out out;
+} table;
+
+static modal_status put(table *to, const char *text, const char *end, modal_error *err)
+{
+    return to->r->to_stdout ? tool_write_stdout(text, (size_t)(end - text), err)
+                            : modal_file_out_write(&to->out, text, end - text, err);
+}
+
+static modal_status put_head(table *to, const modal_scene *scene, const modal_basis *basis, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char text[128];
+    MODAL_TRY(put(to, text, text + snprintf(text, sizeof text, "frequency"), err));
+    for (int32_t i = 0; i < scene->response.n_probes; i++)
+        for (const char *axis = "xyz"; *axis; axis++)
+            MODAL_TRY(put(to, text, text + snprintf(text, sizeof text, ",probe%d_%c_amplitude,probe%d_%c_phase", i, *axis,
+                                                    i, *axis), err));
+    for (int32_t i = 0; i < basis->n_objects && scene->response.n_probes == 0; i++)
+        for (int32_t k = 0; k < basis->shapes[basis->objects[i].shape].n_modes; k++)
+            MODAL_TRY(put(to, text, text + snprintf(text, sizeof text, ",object%d_q%d_amplitude,object%d_q%d_phase", i, k,
+                                                    i, k), err));
+    text[0] = '\n';
+    MODAL_TRY(put(to, text, text + 1, err));
+done:
+    return status;
+}
+
+modal_status modalsim_response(tool *t, const modalsim_request *r, const modal_scene *scene, const modal_basis *basis,
+                               tool_output *output, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    static const char *const moving[] = {"backend", "checkpoint", "restart", "keep-partial"};
+    table to = {r, {.file = -1}};
+    modal_response *response = NULL;
+    double *values = NULL;
+    char *row = NULL;
+    const double start = tool_seconds();
+    for (size_t i = 0; i < sizeof moving / sizeof *moving; i++)
+        if (tool_count(&t->arguments, moving[i]) > 0)
+            MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: not with a response, which has no steps, %s", moving[i],
+                       r->scene_path);
+    status = modal_response_new(&response, scene, basis, err);
+    if (status != MODAL_OK) goto named;
+    const int64_t n = modal_response_count(response), points = scene->response.n_points;
+    MODAL_TRY(modal_alloc(&values, 2 * n, sizeof(double), "table", err));
+    MODAL_TRY(modal_alloc(&row, (2 * n + 1) * (MODAL_NUMBER_TEXT + 1), 1, "table", err));
+    if (!r->to_stdout) MODAL_TRY(modal_file_out_open(&to.out, output->temporary, err));
+    MODAL_TRY(put_head(&to, scene, basis, err));
+    for (int64_t i = 0; i < points; i++) {
+        const double f = modal_response_frequency(&scene->response, i);
+        status = modal_response_at(response, f, values, values + n, err);
+        if (status != MODAL_OK) goto named;
+        char *end = modal_put_double(row, f);
+        for (int64_t c = 0; c < 2 * n; c++) {
+            *end++ = ',';
+            end = modal_put_double(end, values[c / 2 + c % 2 * n]);
+        }
+        *end++ = '\n';
+        MODAL_TRY(put(&to, row, end, err));
+        MODAL_TRY(modal_progress_report(&t->progress, "response", (double)i / (double)points, err));
+    }
+    if (!r->to_stdout) {
+        MODAL_TRY(modal_file_out_close(&to.out, err));
+        MODAL_TRY(tool_output_complete(output, err));
+    }
+    json_object_set_new(t->report, "points", json_integer(points));
+    tool_note(t, "%lld frequencies, %lld amplitudes and phases each", (long long)points, (long long)n);
+    tool_stage(t, "response", tool_seconds() - start, -1);
+    goto done;
+named:
+    modal_error_context(err, "%s", r->scene_path);
+done:
+    modal_file_out_free(&to.out);
+    modal_response_delete(response);
+    modal_free(&values);
+    modal_free(&row);
+    return status;
+}

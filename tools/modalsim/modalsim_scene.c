@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A scene: read, run on a back end, kept at checkpoints. */
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "formats/hdf5/checkpoint_h5.h"
+#include "formats/json/scene.h"
+#include "kernels/registry.h"
+#include "lib/base/memory.h"
+#include "lib/dynamics/judge.h"
+#include "lib/dynamics/linear.h"
+#include "lib/dynamics/simulate.h"
+#include "tools/common/commit.h"
+#include "tools/modalsim/modalsim.h"
+
+enum { MEASURE_NUMBERS = MODALSIM_MEASURE_NUMBERS, FRAME_NUMBERS = MODALSIM_STATE_NUMBERS - MEASURE_NUMBERS };
+
+typedef struct scene_run {
+    tool *t;
+    const modalsim_request *r;
+    modal_scene scene;
+    modal_basis basis;
+    modal_basis_tiles *tiles; /* of its file, or NULL */
+    modal_device device;
+    modalsim_writer writer;
+    double *frames;  /* [objects, 12] of one frame, or NULL */
+    char scene_hash[MODAL_HASH_TEXT];
+    double *numbers; /* [objects, FRAME_NUMBERS + MEASURE_NUMBERS] of a checkpoint */
+    tool_output checkpoint_output;    /* until the first one is there */
+    modal_checkpoint_out *checkpoint; /* then */
+    modalsim_pace pace;
+    int write_failed; /* what is wrong is not the scene */
+} scene_run;
+
+/* Of the scene's text and of the files that it names, so that a restart sees a change in any. */
+static modal_status hash_scene(scene_run *s, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_hash *hash = NULL;
+    char text[MODAL_HASH_TEXT];
+    MODAL_TRY(modal_hash_new(&hash, err));
+    MODAL_TRY(modal_hash_file(s->r->scene_path, text, err));
+    modal_hash_array(hash, "scene", text, 1, sizeof text);
+    for (int32_t i = 0; i < s->scene.n_files; i++) {
+        MODAL_TRY(modal_hash_file(s->scene.files[i], text, err));
+        modal_hash_array(hash, "file", text, 1, sizeof text);
+    }
+    modal_hash_text(hash, s->scene_hash);
+done:
+    modal_hash_delete(hash);
+    return status;
+}
+
+/* ---- checkpoints ---- */
+
+/* The first one is a file that is made under another name; the next ones are added to it, unless somebody moved it
+ * away meanwhile. */
+static modal_status put_checkpoint(scene_run *s, const modal_checkpoint *file, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    tool_output *output = &s->checkpoint_output;
+    if (s->checkpoint && modal_checkpoint_out_is_at(s->checkpoint, s->r->checkpoint_path))
+        return modal_checkpoint_out_put(s->checkpoint, file, s->writer.out, err);
+    if (s->checkpoint) {
+        s->checkpoint = modal_checkpoint_out_close(s->checkpoint);
+        tool_output_discard(output);
+        MODAL_TRY(tool_output_begin(output, s->r->checkpoint_path, s->r->force, err));
+    }
+    MODAL_TRY(modal_checkpoint_out_open(&s->checkpoint, output->temporary, s->r->checkpoint_path, file, err));
+    MODAL_TRY(modal_checkpoint_out_put(s->checkpoint, file, s->writer.out, err));
+    MODAL_TRY(tool_output_commit(output, err));
+done:
+    return status;
+}
+
+static modal_status write_checkpoint(scene_run *s, const modal_scene_state *state, int64_t n_frames, modal_error *err)
+{
+    const int64_t n = s->basis.n_objects, c = modal_basis_mode_offsets(&s->basis, NULL);
+    double *measures = s->numbers + n * FRAME_NUMBERS;
+    memcpy(s->numbers, state->frames, (size_t)n * sizeof *state->frames);
+    for (int64_t i = 0; i < n; i++) {
+        const modal_step_measure *m = &state->measures[i];
+        const modal_judged *j = &state->judged[i];
+        const double values[MEASURE_NUMBERS] = {m->dissipated_power, m->external_power, m->dissipated, m->external, j->initial,
+                                                j->work, j->moved, j->off, j->level, j->quiet, j->keeps};
+        memcpy(measures + i * MEASURE_NUMBERS, values, sizeof values);
+    }
+    modal_checkpoint file = {.back_end = s->device.name, .n_frames = state->next_frame,
+                             .most_frames = n_frames,
+                             .state_counts = {c, c, 2 * c + 6 * n, n * FRAME_NUMBERS, n * MEASURE_NUMBERS},
+                             .state = {state->q, state->v, state->a, s->numbers, measures},
+                             .n_coordinates = c, .n_objects = s->frames ? n : 0};
+    strcpy(file.basis_hash, s->basis.hash);
+    strcpy(file.scene_hash, s->scene_hash);
+    const modal_status status = put_checkpoint(s, &file, err);
+    tool_output_name_error(&s->checkpoint_output, err);
+    return status;
+}
+
+static modal_status read_restart(scene_run *s, modal_simulation *run, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_checkpoint file = {0};
+    const char *path = s->r->restart_path;
+    const int64_t n = s->basis.n_objects, c = modal_basis_mode_offsets(&s->basis, NULL);
+    const int64_t counts[MODAL_CHECKPOINT_STATE] = {c, c, 2 * c + 6 * n, n * FRAME_NUMBERS, n * MEASURE_NUMBERS};
+    if (!path) goto done;
+    MODAL_TRY(modal_checkpoint_read(path, &file, err));
+    if (strcmp(file.basis_hash, s->basis.hash) != 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: made with another basis, %s", path, file.basis_hash);
+    if (strcmp(file.scene_hash, s->scene_hash) != 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: made with another scene, %s", path, s->r->scene_path);
+    if (!file.back_end || strcmp(file.back_end, s->device.name) != 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: made on another back end (--backend), %s", path,
+                   file.back_end ? file.back_end : "");
+    if (file.state_counts[2] == c && file.state_counts[4] == n * (MEASURE_NUMBERS - MODAL_JUDGED_NUMBERS))
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: modal_version: unsupported version 2.0, this program goes on from 2.1", path);
+    int fits = file.most_frames == run->n_frames && file.n_coordinates == c &&
+               file.n_objects == (s->frames ? n : 0);
+    for (int i = 0; i < MODAL_CHECKPOINT_STATE; i++) fits &= file.state_counts[i] == counts[i];
+    if (!fits) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: does not fit the basis and the scene", path);
+    modal_scene_state *state = &run->state;
+    state->next_frame = file.n_frames;
+    memcpy(state->q, file.state[0], (size_t)c * sizeof(double));
+    memcpy(state->v, file.state[1], (size_t)c * sizeof(double));
+    memcpy(state->a, file.state[2], (size_t)(2 * c + 6 * n) * sizeof(double)); /* and lag */
+    memcpy(state->frames, file.state[3], (size_t)n * sizeof *state->frames);
+    for (int64_t i = 0; i < n; i++) {
+        const double *m = file.state[4] + i * MEASURE_NUMBERS;
+        state->measures[i] = (modal_step_measure){.dissipated_power = m[0], .external_power = m[1],
+                                                  .dissipated = m[2], .external = m[3]};
+        state->judged[i] = (modal_judged){m[4], m[5], m[6], m[7], m[8], m[9], m[10]};
+    }
+    MODAL_TRY(modal_checkpoint_rows(path, &file, s->scene.fps, s->writer.out, err));
+    tool_note(s->t, "%s: goes on after frame %lld", path, (long long)file.n_frames - 1);
+done:
+    modal_checkpoint_free(&file);
+    return status;
+}
+
+/* A checkpoint where one is due, or after a signal, which ends the run. */
+static modal_status keep(scene_run *s, const modal_simulation *run, int due, modal_error *err)
+{
+    const int64_t done = run->state.next_frame;
+    const int stop = tool_signalled();
+    if (s->r->checkpoint_path && (stop || due)) {
+        modal_status status = write_checkpoint(s, &run->state, run->n_frames, err);
+        s->write_failed = status != MODAL_OK;
+        if (status != MODAL_OK) return status;
+    }
+    if (!stop || done == run->n_frames) return MODAL_OK; /* all that was asked for is done */
+    return modal_error_set(err, MODAL_ERROR_INTERRUPTED, "interrupted after frame %lld, t = %g s",
+                           (long long)done - 1, modal_frame_time(done - 1, s->scene.fps));
+}
+
+static modal_status frame_done(void *context, const modal_simulation *run, modal_error *err)
+{
+    scene_run *s = context;
+    const int64_t done = run->state.next_frame;
+    const double time = modal_frame_time(done - 1, s->scene.fps);
+    modal_status wrote =
+        modal_trajectory_out_row(s->writer.out, time, run->state.q, s->frames, run->energy, err);
+    s->write_failed = wrote != MODAL_OK;
+    if (wrote != MODAL_OK) return wrote;
+    return keep(s, run, done % s->r->checkpoint_every == 0, err);
+}
+
+/* A frame may be many steps. */
+static modal_status watch(void *context, const modal_simulation *run, int64_t done, int64_t all, modal_error *err)
+{
+    scene_run *s = context;
+    modalsim_watch(s->t, &s->pace, "steps", done, all);
+    return keep(s, run, 0, err);
+}
+
+/* The step, and what it follows; where the scene says a coarser one, a warning. */
+static void planned(void *context, const modal_simulation *run)
+{
+    enum { COARSE = 4 }; /* times the step that would be chosen: ten steps in a period of the mode that moves most */
+    const scene_run *s = context;
+    const modal_scene_pace *pace = &run->pace;
+    char what[96] = "";
+    if (pace->mode >= 0)
+        snprintf(what, sizeof what, "mode %d of object %d at %.4g Hz", pace->mode, pace->object, pace->frequency);
+    else if (pace->what)
+        snprintf(what, sizeof what, "%s of %.4g Hz", pace->what, pace->frequency);
+    json_object_set_new(s->t->report, "step_s", json_real(run->step));
+    json_object_set_new(s->t->report, "steps_a_frame", json_integer(run->steps_a_frame));
+    if (pace->what) json_object_set_new(s->t->report, "step_follows", json_string(what));
+    if (s->scene.step > 0 && run->step > COARSE * pace->step)
+        tool_warn(s->t, "%s: step: %g s is coarse for %s, which %.3g s would follow; without \"step\" that is chosen",
+                  s->r->scene_path, s->scene.step, what, pace->step);
+    tool_note(s->t, "steps of %.4g s, %lld a frame%s%s", run->step, (long long)run->steps_a_frame,
+              s->scene.step <= 0 && run->steps_a_frame > 1 ? ", for " : "",
+              s->scene.step <= 0 && run->steps_a_frame > 1 ? what : "");
+}
+
+static modal_status load_tiles(void *context, int32_t shape, int64_t n, const int64_t *tiles, modal_error *err)
+{
+    scene_run *s = context;
+    return modalsim_basis_tiles(s->r, &s->basis, &s->tiles, shape, n, tiles, err);
+}
+
+/* ---- the run ---- */
+
+static modal_status read_inputs(scene_run *s, int64_t *basis_bytes, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modalsim_request *r = s->r;
+    double start = tool_seconds();
+    MODAL_TRY(modal_scene_read(r->scene_path, &s->scene, err));
+    MODAL_TRY(hash_scene(s, err));
+    MODAL_TRY(modalsim_basis_read(r, &s->scene, &s->basis, basis_bytes, err));
+    tool_stage(s->t, "read", tool_seconds() - start, -1);
+done:
+    return status;
+}
+
+static modal_status open_back_end(scene_run *s, int threads, modal_error *err)
+{
+    omp_set_num_threads(threads);
+    modal_status status = modal_device_open(&s->device, s->r->back_end, err);
+    if (status != MODAL_OK) return status;
+    json_object_set_new(s->t->report, "back_end", json_string(s->device.name));
+    json_object_set_new(s->t->report, "device", json_string(s->device.hardware));
+    tool_detail(s->t, "back end %s: %s", s->device.name, s->device.hardware);
+    return MODAL_OK;
+}
+
+static void report_run(scene_run *s, const modal_simulation *run, modal_status ran)
+{
+    json_object_set_new(s->t->report, "steps", json_integer(run->steps));
+    json_object_set_new(s->t->report, "newton_iterations", json_integer(run->iterations));
+    json_object_set_new(s->t->report, "halved_steps", json_integer(run->halvings));
+    if (run->balance >= 0) {
+        json_object_set_new(s->t->report, "judged_shorter", json_integer(run->shortened));
+        json_object_set_new(s->t->report, "judged_energy_kept", json_integer(run->kept));
+        json_object_set_new(s->t->report, "energy_balance", json_real(run->balance));
+    }
+    if (run->steps > 0)
+        json_object_set_new(s->t->report, "milliseconds_a_step",
+                            json_real(1e3 * run->seconds_stepping / (double)run->steps));
+    if (ran == MODAL_OK && run->balance >= 0) {
+        char done[128] = "";
+        if (run->shortened + run->kept > 0)
+            snprintf(done, sizeof done, "; steps were made shorter %lld times, %lld objects are kept at their energy",
+                     (long long)run->shortened, (long long)run->kept);
+        tool_note(s->t, "energies balance within %.2g %% of the work done%s", 100 * run->balance, done);
+    }
+    tool_detail(s->t, "%lld steps, %lld iterations, %lld halvings, %.3g ms a step", (long long)run->steps,
+                (long long)run->iterations, (long long)run->halvings,
+                run->steps > 0 ? 1e3 * run->seconds_stepping / (double)run->steps : 0.0);
+}
+
+modal_status modalsim_scene(tool *t, const modalsim_request *r, tool_output *output, modal_error *err)
+{
+    modal_status status = MODAL_OK, ran = MODAL_OK;
+    scene_run s = {.t = t, .r = r, .writer = {.t = t, .r = r, .output = output}};
+    const char **files = NULL;
+    modal_simulation run = {.scene = &s.scene, .basis = &s.basis, .device = &s.device,
+                            .progress = &t->progress, .memory_limit = r->memory_limit,
+                            .load_tiles = load_tiles, .frame_done = frame_done, .watch = watch, .planned = planned,
+                            .n_threads = r->n_threads, .context = &s};
+    MODAL_TRY(read_inputs(&s, &run.basis_bytes, err));
+    const int32_t unheld = modal_scene_unheld(&s.scene, &s.basis);
+    if (unheld >= 0)
+        tool_warn(t, "%s: object %d is a free body and only deforms in a frame that stands still; in a scene \"motion\": "
+                     "\"free\" lets it move, \"fixed\" means it so", r->basis_path, unheld);
+    if (s.scene.response.given) {
+        status = modalsim_response(t, r, &s.scene, &s.basis, output, err);
+        goto done;
+    }
+    MODAL_TRY(open_back_end(&s, run.n_threads, err));
+    run.n_frames = modal_linear_frame_count(s.scene.duration, s.scene.fps);
+    if (run.n_frames < 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: more than 2^31 frames, %g s at %g a second", r->scene_path,
+                   s.scene.duration, s.scene.fps);
+    if (modal_scene_moves(&s.scene, &s.basis))
+        MODAL_TRY(modal_alloc(&s.frames, 12 * (int64_t)s.basis.n_objects, sizeof(double), "frames", err));
+    MODAL_TRY(modal_alloc(&s.numbers, (int64_t)s.basis.n_objects * (FRAME_NUMBERS + MEASURE_NUMBERS),
+                          sizeof(double), "checkpoint", err));
+    run.frames = s.frames;
+    MODAL_TRY(modal_scene_state_alloc(&run.state, &s.basis, err));
+    MODAL_TRY(modal_alloc(&files, (int64_t)s.scene.n_files + 1, sizeof *files, "files", err));
+    files[0] = r->scene_path;
+    for (int32_t i = 0; i < s.scene.n_files; i++) files[1 + i] = s.scene.files[i];
+    MODAL_TRY(modalsim_writer_begin(&s.writer, &s.basis, run.n_frames, s.frames != NULL, 1, 1 + s.scene.n_files,
+                                    files, s.device.name, err));
+    MODAL_TRY(read_restart(&s, &run, err));
+    if (r->checkpoint_path) MODAL_TRY(tool_output_begin(&s.checkpoint_output, r->checkpoint_path, r->force, err));
+    if (r->keep_partial || r->checkpoint_path) tool_signals_hold();
+
+    double start = s.pace.started = tool_seconds();
+    ran = modal_scene_simulate(&run, err);
+    tool_stage(t, "simulate", tool_seconds() - start, -1);
+    report_run(&s, &run, ran);
+    if (ran != MODAL_OK && !s.write_failed) modal_error_context(err, "%s", r->scene_path);
+    if (ran != MODAL_OK && !(r->keep_partial && modal_trajectory_out_count(s.writer.out) > 0 &&
+                             (ran == MODAL_ERROR_NOT_CONVERGED || ran == MODAL_ERROR_INTERRUPTED))) {
+        status = ran;
+        goto done;
+    }
+    modal_error later = {0}; /* what ended the motion is said in the end */
+    status = modalsim_writer_end(&s.writer, ran == MODAL_OK ? err : &later);
+    if (ran != MODAL_OK) {
+        if (status != MODAL_OK) tool_warn(t, "the part that is done could not be written: %s", later.message);
+        status = ran;
+    }
+done:
+    modal_free(&files);
+    modal_checkpoint_out_close(s.checkpoint);
+    tool_output_discard(&s.checkpoint_output);
+    modal_scene_state_free(&run.state);
+    modalsim_writer_discard(&s.writer);
+    s.tiles = modal_basis_tiles_close(s.tiles);
+    modal_free(&s.frames);
+    modal_basis_free(&s.basis);
+    modal_scene_free(&s.scene);
+    modal_free(&s.numbers);
+    return status;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The trajectory that modalsim writes. */
+#include <errno.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/hdf5/trajectory_h5.h"
+#include "lib/base/disk.h"
+#include "lib/base/memory.h"
+#include "tools/common/commit.h"
+#include "tools/common/memory.h"
+#include "tools/modalsim/modalsim.h"
+
+/* Where the basis is, seen from the trajectory's folder. A name that is given absolute stays so; a
+ * relative one leads through the nearest folder that both share, so that both can be moved with it. */
+static modal_status link_to_basis(const modalsim_request *r, char **link, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char *basis_copy = NULL, *name_copy = NULL, *trajectory_copy = NULL;
+    char *basis_folder = NULL, *trajectory_folder = NULL; /* of realpath: free */
+    if (r->to_stdout || r->basis_path[0] == '/') {
+        status = modal_copy_text(link, r->basis_path, SIZE_MAX, err);
+        goto done;
+    }
+    MODAL_TRY(modal_copy_text(&basis_copy, r->basis_path, SIZE_MAX, err));
+    MODAL_TRY(modal_copy_text(&name_copy, r->basis_path, SIZE_MAX, err));
+    MODAL_TRY(modal_copy_text(&trajectory_copy, r->trajectory_path, SIZE_MAX, err));
+    const char *name = basename(name_copy);
+    basis_folder = realpath(dirname(basis_copy), NULL);
+    trajectory_folder = realpath(dirname(trajectory_copy), NULL);
+    if (!basis_folder || !trajectory_folder)
+        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot resolve its folder, %s",
+                   basis_folder ? r->trajectory_path : r->basis_path, strerror(errno));
+
+    /* "/" alone is the empty list of folders, like the others then without a slash at the end */
+    const char *from = strcmp(trajectory_folder, "/") == 0 ? "" : trajectory_folder;
+    const char *to = strcmp(basis_folder, "/") == 0 ? "" : basis_folder;
+    size_t same = 0; /* length of the folders that both share */
+    for (size_t i = 0;; i++) {
+        int from_ends = from[i] == '\0' || from[i] == '/', to_ends = to[i] == '\0' || to[i] == '/';
+        if (from_ends && to_ends) same = i;
+        if (from[i] != to[i] || from[i] == '\0') break;
+    }
+    int64_t ups = 0;
+    for (const char *c = from + same; *c; c++) ups += *c == '/';
+    const char *down = to[same] == '/' ? to + same + 1 : to + same;
+    MODAL_TRY(modal_alloc(link, 3 * ups + (int64_t)strlen(down) + (int64_t)strlen(name) + 2, 1, "link",
+                          err));
+    char *end = *link;
+    for (int64_t i = 0; i < ups; i++) end = stpcpy(end, "../");
+    end = stpcpy(end, down);
+    if (*down) end = stpcpy(end, "/");
+    stpcpy(end, name);
+done:
+    modal_free(&basis_copy);
+    modal_free(&name_copy);
+    modal_free(&trajectory_copy);
+    free(basis_folder);
+    free(trajectory_folder);
+    return status;
+}
+
+static modal_status sign(const tool *t, const modalsim_request *r, const modal_basis *basis, int n_files,
+                         const char *const *files, const char *back_end, modal_trajectory *trajectory,
+                         modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char *inputs = NULL, hash[MODAL_HASH_TEXT];
+    int64_t length = (n_files + 1) * (MODAL_HASH_TEXT + 4) + (int64_t)strlen(r->basis_path);
+    for (int i = 0; i < n_files; i++) length += (int64_t)strlen(files[i]);
+    MODAL_TRY(link_to_basis(r, &trajectory->basis_path, err));
+    MODAL_TRY(modal_alloc(&inputs, length, 1, "provenance", err));
+    int used = snprintf(inputs, (size_t)length, "%s  %s", basis->hash, r->basis_path);
+    for (int i = 0; i < n_files; i++) {
+        MODAL_TRY(modal_hash_file(files[i], hash, err));
+        used += snprintf(inputs + used, (size_t)(length - used), "\n%s  %s", hash, files[i]);
+    }
+    for (int32_t i = 0; i < basis->n_provenance; i++) {
+        const modal_provenance *p = &basis->provenance[i];
+        MODAL_TRY(modal_provenance_append(&trajectory->provenance, &trajectory->n_provenance, p->tool,
+                                          p->version, p->arguments, p->inputs, p->back_end, err));
+    }
+    MODAL_TRY(modal_provenance_append(&trajectory->provenance, &trajectory->n_provenance, t->program->name,
+                                      tool_version(), t->command_line, inputs, back_end, err));
+done:
+    modal_free(&inputs);
+    return status;
+}
+
+static modal_status folder_of(const char *path, char **folder, modal_error *err)
+{
+    char *copy = NULL;
+    modal_status status = modal_copy_text(&copy, path, SIZE_MAX, err);
+    if (status == MODAL_OK) status = modal_copy_text(folder, dirname(copy), SIZE_MAX, err);
+    modal_free(&copy);
+    return status;
+}
+
+/* All that will be written is known before the first byte: frames, and twice the state in a checkpoint. */
+static modal_status check_room(const modalsim_writer *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modalsim_request *r = w->r;
+    const double coordinates = (double)w->head.mode_offsets[w->head.n_objects], objects = w->head.n_objects;
+    const double row = 8 * (1 + coordinates + (w->head.frames ? 12 * objects : 0) + (w->head.energy ? 4 : 0));
+    const double rows = row * (double)w->head.n_frames;
+    const double state = 8 * (4 * coordinates + (double)(MODALSIM_STATE_NUMBERS + 6) * objects); /* with lags */
+    const double kept = r->checkpoint_path ? rows + 2 * state : 0;
+    char *folder = NULL, *other = NULL;
+    struct stat first, second;
+    if (r->to_stdout) {
+        const double most = r->memory_limit > 0 ? (double)r->memory_limit : tool_available_memory("");
+        if (most > 0 && 2 * rows > most)
+            MODAL_FAIL(err, MODAL_ERROR_MEMORY,
+                       "%s: standard output needs all frames in memory, twice, %.0f bytes of %.0f; a file does not",
+                       r->memory_limit > 0 ? "--memory-limit" : "memory", 2 * rows, most);
+    } else {
+        MODAL_TRY(folder_of(r->trajectory_path, &folder, err));
+    }
+    if (r->checkpoint_path) MODAL_TRY(folder_of(r->checkpoint_path, &other, err));
+    const int together = folder && other && stat(folder, &first) == 0 && stat(other, &second) == 0 &&
+                         first.st_dev == second.st_dev;
+    if (folder) MODAL_TRY(modal_disk_check(folder, r->trajectory_path, together ? rows + kept : rows, err));
+    if (other && !together) MODAL_TRY(modal_disk_check(other, r->checkpoint_path, kept, err));
+done:
+    modal_free(&folder);
+    modal_free(&other);
+    return status;
+}
+
+void modalsim_watch(tool *t, modalsim_pace *pace, const char *what, int64_t done, int64_t all)
+{
+    enum { DAY = 24 * 3600 };
+    const double seconds = tool_seconds() - pace->started;
+    const double wanted = seconds / (double)done * (double)all;
+    if (pace->warned || !(seconds > 0.5) || !(wanted > DAY)) return;
+    tool_warn(t, "%lld %s will take about %.3g days: %lld took %.3g s", (long long)all, what, wanted / DAY,
+              (long long)done, seconds);
+    pace->warned = 1;
+}
+
+modal_status modalsim_writer_begin(modalsim_writer *w, const modal_basis *basis, int64_t n_frames,
+                                   int with_frames, int with_energy, int n_files, const char *const *files,
+                                   const char *back_end, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    static double there; /* of the arrays of rows the head only says whether they are */
+    modal_trajectory *head = &w->head;
+    head->n_frames = n_frames;
+    head->n_objects = basis->n_objects;
+    strcpy(head->basis_hash, basis->hash);
+    strcpy(head->basis_recipe, basis->recipe_hash);
+    MODAL_TRY(modal_alloc(&head->mode_offsets, (int64_t)basis->n_objects + 1, sizeof(int64_t), "mode offsets",
+                          err));
+    modal_basis_mode_offsets(basis, head->mode_offsets);
+    MODAL_TRY(sign(w->t, w->r, basis, n_files, files, back_end, head, err));
+    head->frames = with_frames ? &there : NULL;
+    head->energy = with_energy ? &there : NULL;
+    MODAL_TRY(check_room(w, err));
+    status = modal_trajectory_out_open(&w->out, w->r->to_stdout ? NULL : w->output->temporary, head, err);
+done:
+    return status;
+}
+
+static modal_status copy_rows(void *context, int64_t first, int64_t count, const double *times, const double *q,
+                              const double *frames, const double *energy, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modalsim_writer *w = context;
+    const int64_t n = w->head.mode_offsets[w->head.n_objects];
+    (void)first;
+    for (int64_t i = 0; i < count; i++)
+        MODAL_TRY(modal_trajectory_out_row(w->out, times[i], q + i * n,
+                                           frames ? frames + i * 12 * w->head.n_objects : NULL,
+                                           energy ? energy + 4 * i : NULL, err));
+done:
+    return status;
+}
+
+/* The sizes of the arrays are in the file from the start: a shorter trajectory is another file. The first one
+ * loses its name, and is read while the second takes it. */
+static modal_status write_anew(modalsim_writer *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_trajectory_out *all = w->out;
+    w->out = NULL;
+    w->head.n_frames = modal_trajectory_out_count(all);
+    if (!w->r->to_stdout) MODAL_TRY(tool_output_anew(w->output, err));
+    MODAL_TRY(modal_trajectory_out_open(&w->out, w->r->to_stdout ? NULL : w->output->temporary, &w->head, err));
+    MODAL_TRY(modal_trajectory_out_read(all, 0, w->head.n_frames, copy_rows, w, err));
+done:
+    modal_trajectory_out_abandon(&all);
+    return status;
+}
+
+modal_status modalsim_writer_end(modalsim_writer *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    void *bytes = NULL;
+    size_t length = 0;
+    const double start = tool_seconds();
+    const int64_t total = w->head.mode_offsets[w->head.n_objects];
+    if (modal_trajectory_out_count(w->out) < w->head.n_frames) MODAL_TRY(write_anew(w, err));
+    json_object_set_new(w->t->report, "frames", json_integer(w->head.n_frames));
+    json_object_set_new(w->t->report, "objects", json_integer(w->head.n_objects));
+    json_object_set_new(w->t->report, "modes", json_integer(total));
+    tool_note(w->t, "%lld frames of %d objects, %lld modes in all", (long long)w->head.n_frames,
+              w->head.n_objects, (long long)total);
+    if (w->r->to_stdout) {
+        MODAL_TRY(modal_trajectory_out_close(&w->out, &bytes, &length, err));
+        MODAL_TRY(tool_write_stdout(bytes, length, err));
+    } else {
+        MODAL_TRY(modal_trajectory_out_close(&w->out, NULL, NULL, err));
+        MODAL_TRY(tool_output_complete(w->output, err));
+    }
+    tool_stage(w->t, "write", tool_seconds() - start, w->head.n_frames * total * (int64_t)sizeof(double));
+done:
+    modal_free(&bytes);
+    return status;
+}
+
+void modalsim_writer_discard(modalsim_writer *w)
+{
+    modal_trajectory_out_abandon(&w->out);
+    w->head.frames = w->head.energy = NULL;
+    modal_trajectory_free(&w->head);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modalview: one page, complete in itself, that shows a basis or a trajectory in any browser. The page
+ * is made at build time from tools/modalview/page/; here it gets its data. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "formats/hdf5/basis_h5.h"
+#include "formats/hdf5/h5_util.h"
+#include "formats/viewer/viewer_data.h"
+#include "lib/base/memory.h"
+#include "tools/common/commit.h"
+#include "tools/common/parts.h"
+#include "tools/common/tool.h"
+#include "tools/common/trajectory_input.h"
+
+enum { LARGE_PAGE = 50000000 }; /* bytes, above which a browser gets slow to open one */
+
+extern const char modalview_page[], modalview_page_end[]; /* tools/modalview/modalview_page.S */
+
+static const tool_option options[] = {
+    {"basis", 0, "BASIS.h5", NULL, "Take the trajectory's basis from here, where it has moved.", TOOL_READS},
+    TOOL_OPTION_PARTS,
+    {"title", 0, "TEXT", NULL, "Title of the page (default: the name of the input).", 0},
+    {"up", 0, "y|z", "y", "The axis that points upwards when the page opens.", 0},
+    TOOL_OPTION_FORCE,
+    TOOL_OPTIONS_COMMON,
+    {0},
+};
+
+static void print_versions(FILE *to)
+{
+    fprintf(to, "%s, zlib %s; the pages contain three.js (MIT licence)\n", modal_h5_version(), zlibVersion());
+}
+
+static const tool_program program = {
+    .name = "modalview",
+    .summary = "makes one self-contained page that plays a trajectory or shows the modes of a basis",
+    .usage = "[options] TRAJ.h5|BASIS.h5|- PAGE.html",
+    .options = options,
+    .least_operands = 2,
+    .most_operands = 2,
+    .input_traits = TOOL_READS | TOOL_PIPE,
+    .output = 2,
+    .output_traits = TOOL_WRITES,
+    .notes = "The page holds the basis and the reduced coordinates and deforms on the viewer's own GPU; it needs\n"
+             "no network, no server and no other file. - reads a trajectory from standard input.",
+    .examples = "modalview traj.h5 fork.html\n"
+                "modalview basis.h5 modes.html --title 'Tuning fork, 20 modes'\n"
+                "modalsim basis.h5 - --duration 0.1 --fps 1000 --initial 0=1e-4 | modalview - ring.html",
+    .print_versions = print_versions,
+};
+
+typedef struct scene {
+    modal_basis basis;
+    modal_trajectory trajectory; /* n_frames 0: none */
+    char *basis_path;
+} scene;
+
+static modal_status read_scene(const tool *t, scene *s, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const char *path = t->arguments.operands[0], *basis_path = tool_value(&t->arguments, "basis");
+    const int from_stdin = strcmp(path, "-") == 0;
+    char *kind = NULL;
+    if (!from_stdin) MODAL_TRY(modal_h5_file_kind(path, &kind, err));
+    if (from_stdin || strcmp(kind, "trajectory") == 0) {
+        MODAL_TRY(tool_read_trajectory(path, 0, &s->trajectory, NULL, err));
+        MODAL_TRY(tool_find_basis(basis_path, path, &s->trajectory, &s->basis_path, err));
+    } else if (strcmp(kind, "basis") != 0) {
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: neither a trajectory nor a basis, %s", path, kind);
+    } else if (basis_path) {
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--basis: goes with a trajectory, but this is a basis, %s", path);
+    } else {
+        MODAL_TRY(modal_copy_text(&s->basis_path, path, SIZE_MAX, err));
+    }
+    MODAL_TRY(modal_basis_read(s->basis_path, MODAL_BASIS_DEFORM | MODAL_BASIS_MODES, &s->basis, err));
+    if (s->trajectory.n_frames > 0 &&
+        modal_trajectory_check_basis(&s->trajectory, &s->basis, err) != MODAL_OK) {
+        modal_error_context(err, "%s", from_stdin ? "standard input" : path);
+        status = err->status;
+    }
+done:
+    modal_free(&kind);
+    return status;
+}
+
+/* The three characters of seven bits that a page cannot have are two bytes of UTF-8. */
+static void put_character(uint32_t c, FILE *to)
+{
+    if (c == 0 || c == '\r' || c == '<') {
+        putc_unlocked(0xC4, to);
+        c |= 0x80;
+    }
+    putc_unlocked((int)c, to);
+}
+
+/* Seven bits a character, highest first, as formats/viewer_data.md says: 17 % more than the bytes, where base64
+ * takes 33 %. */
+static void write_characters(const unsigned char *bytes, int64_t n, FILE *to)
+{
+    uint32_t held = 0;
+    int n_held = 0;
+    for (int64_t i = 0; i < n; i++) {
+        held = held << 8 | bytes[i];
+        for (n_held += 8; n_held >= 7; n_held -= 7) put_character(held >> (n_held - 7) & 127, to);
+    }
+    if (n_held > 0) put_character(held << (7 - n_held) & 127, to);
+}
+
+/* The page's parts around its two marks, each of which is there once: the build checks that. */
+static void write_page(const modal_viewer_data *data, FILE *to)
+{
+    const char *header = memmem(modalview_page, (size_t)(modalview_page_end - modalview_page), "@@HEADER@@", 10);
+    const char *blob = memmem(header, (size_t)(modalview_page_end - header), "@@DATA@@", 8);
+    fwrite(modalview_page, 1, (size_t)(header - modalview_page), to);
+    fputs(data->header, to);
+    fwrite(header + 10, 1, (size_t)(blob - header - 10), to);
+    write_characters(data->bytes, data->n_bytes, to);
+    fwrite(blob + 8, 1, (size_t)(modalview_page_end - blob - 8), to);
+}
+
+int main(int argc, char **argv)
+{
+    tool t;
+    int code;
+    if (tool_start(&t, &program, argc, argv, &code)) return code;
+    modal_status status = MODAL_OK;
+    modal_error err = {0};
+    scene s = {0};
+    tool_output output = {0};
+    modal_viewer_data data = {0};
+    const char *input = t.arguments.operands[0], *path = t.arguments.operands[1];
+    const char *title = tool_value(&t.arguments, "title"), *slash = strrchr(input, '/');
+    const char *up = tool_value(&t.arguments, "up");
+    double start = tool_seconds();
+    json_t *given = NULL;
+    if (strcmp(up, "y") != 0 && strcmp(up, "z") != 0)
+        MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--up: must be y or z, %s", up);
+    if (title && !(given = json_string(title))) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--title: not UTF-8, %s", title);
+    MODAL_TRY(tool_use_parts(&t, &err));
+    MODAL_TRY(tool_output_begin(&output, path, tool_count(&t.arguments, "force"), &err));
+    MODAL_TRY(read_scene(&t, &s, &err));
+    tool_stage(&t, "read", tool_seconds() - start, -1);
+    start = tool_seconds();
+    if (!title) title = strcmp(input, "-") == 0 ? "trajectory" : slash ? slash + 1 : input;
+    MODAL_TRY(modal_viewer_data_make(&s.basis, s.trajectory.n_frames > 0 ? &s.trajectory : NULL, title,
+                                     up[0], &data, &err));
+    tool_stage(&t, "pack", tool_seconds() - start, data.n_bytes);
+    start = tool_seconds();
+    FILE *to = fopen(output.temporary, "wb");
+    if (!to) MODAL_FAIL(&err, MODAL_ERROR_SYSTEM, "%s: cannot write, %s", path, strerror(errno));
+    write_page(&data, to);
+    const int64_t size = ftell(to);
+    int failed = ferror(to);
+    failed |= fclose(to) != 0;
+    if (failed) MODAL_FAIL(&err, MODAL_ERROR_SYSTEM, "%s: write error, %s", path, strerror(errno));
+    MODAL_TRY(tool_output_complete(&output, &err));
+    tool_stage(&t, "write", tool_seconds() - start, size);
+    json_object_set_new(t.report, "page_bytes", json_integer(size));
+    json_object_set_new(t.report, "position_error_m", json_real(data.position_error));
+    json_object_set_new(t.report, "displacement_error", json_real(data.displacement_error));
+    tool_note(&t, "%s: %.2f MB, positions to %.2g m, every mode to %.1e of its largest displacement", path,
+              1e-6 * (double)size, data.position_error, data.displacement_error);
+    if (size > LARGE_PAGE)
+        tool_warn(&t, "%s: a large page, browsers may take long to open it, %.0f MB", path,
+                  1e-6 * (double)size);
+done:
+    tool_output_name_error(&output, &err);
+    tool_output_discard(&output);
+    modal_viewer_data_free(&data);
+    modal_basis_free(&s.basis);
+    modal_trajectory_free(&s.trajectory);
+    modal_free(&s.basis_path);
+    json_decref(given);
+    return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
+}
