@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* World positions of every frame of a trajectory: ./deform basis.h5 traj.h5 > positions.f32
  * cc deform.c -o deform $(pkg-config --cflags --libs modal), or in CMake find_package(modal) and modal::modal */
-#include <formats/hdf5/basis_h5.h>
-#include <formats/hdf5/trajectory_h5.h>
+#include <formats/basis/basis_h5.h>
+#include <formats/trajectory/trajectory_h5.h>
 #include <lib/deform/deform.h>
 #include <stdio.h>
 

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/hdf5/h5_heap.h"
-#include "formats/hdf5/h5_util.h"
-#include "formats/hdf5/provenance_h5.h"
-#include "formats/hdf5/rules.h"
+#include "formats/h5/h5_heap.h"
+#include "formats/h5/h5_util.h"
+#include "formats/h5/provenance_h5.h"
+#include "formats/h5/rules.h"
 #include "formats/sequences/sequence_checked.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"

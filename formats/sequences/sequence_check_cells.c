@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/hdf5/rules.h"
+#include "formats/h5/rules.h"
 #include "formats/sequences/sequence_checked.h"
 #include "lib/base/memory.h"
 

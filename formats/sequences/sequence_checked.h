@@ -3,8 +3,8 @@
 #ifndef MODAL_FORMATS_SEQUENCE_CHECKED_H
 #define MODAL_FORMATS_SEQUENCE_CHECKED_H
 
-#include "formats/hdf5/h5_heap.h"
-#include "formats/hdf5/h5_util.h"
+#include "formats/h5/h5_heap.h"
+#include "formats/h5/h5_util.h"
 #include "formats/sequences/sequence_parts.h"
 
 typedef struct sequence_checked {

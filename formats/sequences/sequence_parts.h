@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "formats/hdf5/h5_util.h"
+#include "formats/h5/h5_util.h"
 #include "formats/sequences/sequence_vtkhdf.h"
 
 #define MODAL_SEQUENCE_TYPE "sequence"

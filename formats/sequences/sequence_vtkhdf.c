@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "formats/sequences/file_out.h"
-#include "formats/hdf5/h5_private.h"
+#include "formats/h5/h5_private.h"
 #include "formats/sequences/sequence_parts.h"
 #include "lib/base/memory.h"
 

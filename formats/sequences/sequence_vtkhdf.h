@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "formats/hdf5/findings.h"
+#include "formats/h5/findings.h"
 #include "formats/sequences/sequence.h"
 
 typedef struct modal_sequence_writer modal_sequence_writer;

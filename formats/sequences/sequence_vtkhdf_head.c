@@ -2,7 +2,7 @@
 /* All of a sequence.vtkhdf that does not move: types and versions, cells, steps. */
 #include <string.h>
 
-#include "formats/hdf5/provenance_h5.h"
+#include "formats/h5/provenance_h5.h"
 #include "formats/sequences/sequence_parts.h"
 #include "lib/base/memory.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What basis.h5 holds, in memory: shapes (a rest surface, its modal matrix U and tables, the solid
  * that it came from) and objects (placements of shapes). Plain data; formats/basis.md is the
- * specification of the file, formats/hdf5/basis_h5.h reads and writes it.
+ * specification of the file, formats/basis/basis_h5.h reads and writes it.
  *
  * Vertices and triangles of a shape are stored in an order chosen for locality; user_vertex and
  * user_triangle lead back to the order of the user's file. "stored index" and "user index" below
@@ -165,7 +165,7 @@ typedef struct modal_basis {
     modal_object *objects; /* [n_objects] */
     int32_t n_provenance;
     modal_provenance *provenance; /* [n_provenance], oldest first */
-    char hash[MODAL_HASH_TEXT];   /* of shapes and objects: modal_basis_hash in formats/hdf5/basis_h5.h */
+    char hash[MODAL_HASH_TEXT];   /* of shapes and objects: modal_basis_hash in formats/basis/basis_h5.h */
     char recipe_hash[MODAL_HASH_TEXT]; /* of what they were made from and how; empty: not known */
 } modal_basis;
 

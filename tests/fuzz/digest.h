@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "formats/hdf5/findings.h"
+#include "formats/h5/findings.h"
 
 extern uint64_t fuzz_digest;
 

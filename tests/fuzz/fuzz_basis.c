@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "formats/hdf5/basis_fields.h"
-#include "formats/hdf5/basis_h5.h"
+#include "formats/basis/basis_fields.h"
+#include "formats/basis/basis_h5.h"
 #include "tests/fuzz/digest.h"
 #include "tests/fuzz/open_ids.h"
 
@@ -21,7 +21,7 @@ static void add(const modal_basis *b)
         int64_t sizes[SIZE_COUNT], dims[MODAL_H5_RANK];
         modal_basis_sizes(&b->shapes[i], sizes);
         for (int f = 0; f < MODAL_BASIS_FIELDS; f++) {
-            const modal_basis_field *field = &modal_basis_fields[f];
+            const modal_h5_field *field = &modal_basis_fields[f];
             int64_t bytes = (int64_t)modal_h5_type_bytes(field->type);
             if (!(field->majors & MODAL_BASIS_V3)) continue; /* not as it is in memory */
             modal_basis_field_dims(field, sizes, dims);

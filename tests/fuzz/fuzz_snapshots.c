@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "formats/hdf5/snapshots_h5.h"
+#include "formats/snapshots/snapshots_h5.h"
 #include "tests/fuzz/digest.h"
 #include "tests/fuzz/memory_file.h"
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "formats/hdf5/trajectory_h5.h"
+#include "formats/trajectory/trajectory_h5.h"
 #include "tests/fuzz/digest.h"
 #include "tests/fuzz/open_ids.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "formats/hdf5/h5_util.h"
+#include "formats/h5/h5_util.h"
 
 static inline void no_open_ids(void)
 {

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/hdf5/basis_fields.h"
-#include "formats/hdf5/basis_h5.h"
-#include "formats/hdf5/checkpoint_h5.h"
-#include "formats/hdf5/snapshots_h5.h"
-#include "formats/hdf5/trajectory_h5.h"
+#include "formats/basis/basis_fields.h"
+#include "formats/basis/basis_h5.h"
+#include "formats/checkpoint/checkpoint_h5.h"
+#include "formats/snapshots/snapshots_h5.h"
+#include "formats/trajectory/trajectory_h5.h"
 #include "lib/base/memory.h"
 
 static void print(const char *name, const void *values, int64_t count, size_t bytes)
@@ -34,7 +34,7 @@ static modal_status dump_basis(const char *path, modal_error *err)
         char name[160];
         modal_basis_sizes(&b.shapes[i], sizes);
         for (int f = 0; f < MODAL_BASIS_FIELDS; f++) {
-            const modal_basis_field *field = &modal_basis_fields[f];
+            const modal_h5_field *field = &modal_basis_fields[f];
             int64_t count = 1;
             if (strncmp(field->name, "embedding_", 10) == 0 || strcmp(field->name, "volume_modes") == 0) continue;
             modal_basis_field_dims(field, sizes, dims);

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "formats/hdf5/basis_h5.h"
+#include "formats/basis/basis_h5.h"
 #include "lib/base/memory.h"
 
 /* HDF5 1.10 itself leaks where it gives up on a damaged file. Ids that we leave open, which is how we

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/hdf5/findings.h"
+#include "formats/h5/findings.h"
 #include "lib/model/basis.h"
 #include "lib/model/trajectory.h"
 

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "formats/hdf5/basis_h5.h"
-#include "formats/hdf5/basis_tiles.h"
+#include "formats/basis/basis_h5.h"
+#include "formats/basis/basis_tiles.h"
 #include "lib/base/memory.h"
 #include "tests/unit/file_samples.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "formats/hdf5/h5_util.h"
+#include "formats/h5/h5_util.h"
 #include "lib/base/memory.h"
 #include "tests/unit/file_samples.h"
 

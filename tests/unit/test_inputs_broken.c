@@ -14,12 +14,12 @@
 
 #include <cmocka.h>
 
-#include "formats/hdf5/checkpoint_h5.h"
+#include "formats/checkpoint/checkpoint_h5.h"
 #include "formats/meshes/csv.h"
 #include "formats/json/materials.h"
 #include "formats/meshes/mesh_parse.h"
 #include "formats/json/scene.h"
-#include "formats/hdf5/snapshots_h5.h"
+#include "formats/snapshots/snapshots_h5.h"
 #include "formats/meshes/vega_matrix.h"
 #include "lib/base/memory.h"
 #include "tests/unit/break_text.h"

@@ -14,8 +14,7 @@
 #include <cmocka.h>
 
 #include "file_samples.h"
-#include "formats/hdf5/basis_h5.h"
-#include "formats/hdf5/trajectory_h5.h"
+#include "formats/basis/basis_h5.h"
 #include "formats/json/materials.h"
 #include "formats/json/scene.h"
 #include "formats/meshes/bou.h"
@@ -23,6 +22,7 @@
 #include "formats/meshes/mesh_read.h"
 #include "formats/meshes/surface_read.h"
 #include "formats/sequences/sequence_vtkhdf.h"
+#include "formats/trajectory/trajectory_h5.h"
 #include "lib/base/memory.h"
 #include "lib/deform/deform.h"
 #ifdef MODAL_HAVE_MODES

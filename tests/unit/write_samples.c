@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "formats/hdf5/basis_h5.h"
+#include "formats/basis/basis_h5.h"
 #include "formats/sequences/sequence_vtkhdf.h"
-#include "formats/hdf5/trajectory_h5.h"
+#include "formats/trajectory/trajectory_h5.h"
 #include "lib/base/memory.h"
 #include "tests/unit/file_samples.h"
 

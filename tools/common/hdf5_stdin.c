@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/hdf5/h5_superblock.h"
+#include "formats/h5/h5_superblock.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "tools/common/memory.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "formats/hdf5/basis_h5.h"
+#include "formats/basis/basis_h5.h"
 
 modal_status tool_use_parts(const tool *t, modal_error *err)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/hdf5/h5_util.h"
+#include "formats/h5/h5_util.h"
 #include "kernels/registry.h"
 #include "tools/common/commit.h"
 #include "tools/common/output.h"

@@ -7,7 +7,7 @@
 #include <malloc.h>
 #endif
 
-#include "formats/hdf5/h5_util.h"
+#include "formats/h5/h5_util.h"
 #include "formats/sequences/sequence_glb.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"

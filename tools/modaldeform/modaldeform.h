@@ -6,9 +6,9 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "formats/hdf5/basis_tiles.h"
+#include "formats/basis/basis_tiles.h"
 #include "formats/sequences/sequence_vtkhdf.h"
-#include "formats/hdf5/trajectory_h5.h"
+#include "formats/trajectory/trajectory_h5.h"
 #include "lib/deform/deform.h"
 #include "tools/common/commit.h"
 #include "tools/common/tool.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/hdf5/basis_h5.h"
+#include "formats/basis/basis_h5.h"
 #include "lib/base/memory.h"
 #include "tools/common/trajectory_input.h"
 #include "tools/modaldeform/modaldeform.h"

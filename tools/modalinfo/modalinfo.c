@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/hdf5/basis_h5.h"
-#include "formats/hdf5/h5_util.h"
+#include "formats/basis/basis_h5.h"
+#include "formats/h5/h5_util.h"
 #include "formats/sequences/sequence_vtkhdf.h"
-#include "formats/hdf5/trajectory_h5.h"
+#include "formats/trajectory/trajectory_h5.h"
 #include "formats/json/json_text.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"

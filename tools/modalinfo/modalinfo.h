@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "formats/hdf5/findings.h"
+#include "formats/h5/findings.h"
 #include "lib/base/status.h"
 #include "tools/common/tool.h"
 

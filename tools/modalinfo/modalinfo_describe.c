@@ -4,11 +4,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "formats/hdf5/basis_h5.h"
-#include "formats/hdf5/h5_util.h"
-#include "formats/hdf5/provenance_h5.h"
+#include "formats/basis/basis_h5.h"
+#include "formats/h5/h5_util.h"
+#include "formats/h5/provenance_h5.h"
 #include "formats/sequences/sequence.h"
-#include "formats/hdf5/trajectory_h5.h"
+#include "formats/trajectory/trajectory_h5.h"
 #include "formats/json/json_text.h"
 #include "lib/base/memory.h"
 #include "lib/model/material.h"

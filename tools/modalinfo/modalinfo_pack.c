@@ -3,7 +3,7 @@
  * made from the one is, byte for byte, what is made from the other. */
 #include <string.h>
 
-#include "formats/hdf5/basis_h5.h"
+#include "formats/basis/basis_h5.h"
 #include "tools/common/commit.h"
 #include "tools/modalinfo/modalinfo.h"
 

@@ -5,8 +5,8 @@
 #include <omp.h>
 #include <string.h>
 
-#include "formats/hdf5/basis_h5.h"
-#include "formats/hdf5/h5_util.h"
+#include "formats/basis/basis_h5.h"
+#include "formats/h5/h5_util.h"
 #include "formats/meshes/surface_read.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "formats/hdf5/snapshots_h5.h"
+#include "formats/snapshots/snapshots_h5.h"
 #include "lib/base/memory.h"
 #include "lib/reduced/derivatives.h"
 #include "lib/reduced/snapshots.h"

@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "formats/hdf5/basis_h5.h"
-#include "formats/hdf5/provenance_h5.h"
+#include "formats/basis/basis_h5.h"
+#include "formats/h5/provenance_h5.h"
 #include "lib/base/memory.h"
 #include "tools/modalpack/modalpack.h"
 

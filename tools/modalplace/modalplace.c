@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "formats/hdf5/basis_h5.h"
+#include "formats/basis/basis_h5.h"
 #include "formats/meshes/csv.h"
-#include "formats/hdf5/h5_util.h"
+#include "formats/h5/h5_util.h"
 #include "lib/base/memory.h"
 #include "lib/dynamics/motion.h"
 #include "tools/common/commit.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/hdf5/basis_h5.h"
+#include "formats/basis/basis_h5.h"
 #include "lib/base/memory.h"
 
 /* The path of the file that a shape lies in, without links: the basis, or where that is an assembly, its part. */

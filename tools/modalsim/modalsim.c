@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modalsim: from a modal basis and loads, or a scene, to a trajectory of reduced coordinates. */
 
-#include "formats/hdf5/h5_util.h"
+#include "formats/h5/h5_util.h"
 #include "lib/base/memory.h"
 #include "tools/common/parts.h"
 #include "tools/modalsim/modalsim.h"

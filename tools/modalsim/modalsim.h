@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "formats/hdf5/basis_tiles.h"
-#include "formats/hdf5/trajectory_h5.h"
+#include "formats/basis/basis_tiles.h"
+#include "formats/trajectory/trajectory_h5.h"
 #include "kernels/reduced_step/reduced_step.h"
 #include "lib/dynamics/judge.h"
 #include "lib/model/basis.h"

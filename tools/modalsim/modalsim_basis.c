@@ -2,8 +2,8 @@
 /* The basis: no more of it than the motion needs. */
 #include <string.h>
 
-#include "formats/hdf5/basis_h5.h"
-#include "formats/hdf5/basis_tiles.h"
+#include "formats/basis/basis_h5.h"
+#include "formats/basis/basis_tiles.h"
 #include "lib/base/memory.h"
 #include "lib/dynamics/needs.h"
 #include "tools/modalsim/modalsim.h"

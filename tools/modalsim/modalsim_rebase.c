@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "formats/hdf5/basis_h5.h"
+#include "formats/basis/basis_h5.h"
 #include "lib/base/memory.h"
 #include "lib/dynamics/rebase.h"
 #include "tools/common/trajectory_input.h"

@@ -4,7 +4,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include "formats/hdf5/checkpoint_h5.h"
+#include "formats/checkpoint/checkpoint_h5.h"
 #include "formats/json/scene.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/hdf5/trajectory_h5.h"
+#include "formats/trajectory/trajectory_h5.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "tools/common/commit.h"

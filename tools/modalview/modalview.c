@@ -6,8 +6,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "formats/hdf5/basis_h5.h"
-#include "formats/hdf5/h5_util.h"
+#include "formats/basis/basis_h5.h"
+#include "formats/h5/h5_util.h"
 #include "formats/viewer/viewer_data.h"
 #include "lib/base/memory.h"
 #include "tools/common/commit.h"

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "formats/basis/basis_layout.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+
+modal_status modal_basis_check_version(const modal_h5_in *in, unsigned *major)
+{
+    int found = 0;
+    const modal_status status = modal_h5_check_versions(in, "basis", 2, 3, &found);
+    *major = found == 2 ? MODAL_BASIS_V2 : MODAL_BASIS_V3;
+    return status;
+}
+
+/* ---- matrices by rows ---- */
+
+modal_status modal_basis_layout(const modal_h5_in *in, const modal_h5_place *modes, int *plain)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place matrix = {H5I_INVALID_HID, ""};
+    char *text = NULL;
+    *plain = 0;
+    if (!modal_h5_has_link(modes, "modal_matrix")) return MODAL_OK;
+    matrix.id = H5Dopen2(modes->id, "modal_matrix", H5P_DEFAULT);
+    H5Eclear2(H5E_DEFAULT); /* that it is no dataset is found when it is read */
+    snprintf(matrix.path, sizeof matrix.path, "%.160s/modal_matrix", modes->path);
+    if (modal_h5_has_attribute(&matrix, "layout")) MODAL_TRY(modal_h5_read_text(in, &matrix, "layout", &text));
+    if (text) *plain = strcmp(text, "plain") == 0;
+    if (text && !*plain && strcmp(text, "tile32") != 0) {
+        char where[MODAL_H5_PATH];
+        snprintf(where, sizeof where, "%.160s@layout", matrix.path);
+        MODAL_TRY(modal_broken(&in->checker, where, "must be tile32 or plain, is \"%.64s\"", text));
+    }
+done:
+    modal_free(&text);
+    modal_h5_leave(&matrix);
+    return status;
+}
+
+void modal_basis_tile_rows(int64_t n_vertices, int64_t n_modes, const float *rows, float *tiles)
+{
+    const int64_t width = n_modes * 3 * MODAL_TILE;
+    for (int64_t v = 0; v < modal_tile_count(n_vertices) * MODAL_TILE; v++) {
+        float *to = tiles + v / MODAL_TILE * width + v % MODAL_TILE;
+        for (int64_t i = 0; i < 3; i++)
+            for (int64_t k = 0; k < n_modes; k++)
+                to[(3 * k + i) * MODAL_TILE] = v < n_vertices ? rows[(3 * v + i) * n_modes + k] : 0.0f;
+    }
+}
+
+modal_status modal_basis_read_plain(const modal_h5_in *in, const modal_h5_place *modes, int64_t n_vertices, int wanted,
+                                    int64_t *n_modes, float **matrix)
+{
+    modal_status status = MODAL_OK;
+    int64_t dims[3] = {n_vertices, 3, *n_modes}, tile = 0, size = 0;
+    float *rows = NULL;
+    *matrix = NULL;
+    MODAL_TRY(modal_h5_read_array(in, modes, "modal_matrix", MODAL_H5_F32, 3, dims, MODAL_H5_REQUIRED,
+                                  wanted && n_vertices >= 0 ? &rows : NULL));
+    *n_modes = dims[2];
+    if (!rows) goto done;
+    if (!modal_size_multiply(dims[2], 3 * MODAL_TILE, &tile) ||
+        !modal_size_multiply(modal_tile_count(n_vertices), tile, &size))
+        MODAL_FAIL(in->checker.err, MODAL_ERROR_MEMORY, "%s/modal_matrix: size overflow", modes->path);
+    MODAL_TRY(modal_alloc(matrix, size, sizeof **matrix, "modal matrix", in->checker.err));
+    modal_basis_tile_rows(n_vertices, dims[2], rows, *matrix);
+done:
+    modal_free(&rows);
+    return status;
+}
+
+/* ---- version 2.0 ---- */
+
+modal_status modal_basis_embedding_2(const modal_h5_in *in, const char *path, modal_shape *s,
+                                     int64_t sizes[SIZE_COUNT])
+{
+    modal_status status = MODAL_OK;
+    const int boundary = s->surface_kind == MODAL_SURFACE_BOUNDARY;
+    char where[MODAL_H5_PATH];
+    snprintf(where, sizeof where, "%.160s/volume/embedding_weights", path);
+    for (int64_t v = 0; boundary && s->embedding_weights && v < s->n_vertices; v++) {
+        const double *w = s->embedding_weights + 4 * v;
+        if (w[0] == 1.0 && w[1] == 0.0 && w[2] == 0.0 && w[3] == 0.0) continue;
+        MODAL_TRY(modal_broken(&in->checker, where, "row %lld: must be 1 0 0 0, is %g %g %g %g", (long long)v, w[0],
+                               w[1], w[2], w[3]));
+        break;
+    }
+    if (boundary) {
+        modal_free(&s->embedding_weights);
+        for (int64_t v = 0; s->embedding_nodes && v < s->n_vertices; v++)
+            s->embedding_nodes[v] = s->embedding_nodes[4 * v];
+        sizes[SIZE_EMBEDDED] = s->n_vertices;
+    } else {
+        sizes[SIZE_EMBEDDED] = 4 * s->n_vertices;
+        if (s->embedding_nodes && s->embedding_weights) {
+            MODAL_TRY(modal_alloc(&s->embedding_offsets, s->n_vertices + 1, sizeof(int64_t), "embedding",
+                                  in->checker.err));
+            for (int64_t v = 0; v <= s->n_vertices; v++) s->embedding_offsets[v] = 4 * v;
+        }
+    }
+done:
+    return status;
+}
+
+/* ---- what others imply ---- */
+
+modal_status modal_basis_implied(const modal_h5_in *in, const modal_h5_place *volume, unsigned major, modal_shape *s)
+{
+    modal_status status = MODAL_OK;
+    modal_volume_mesh *v = &s->volume;
+    char where[MODAL_H5_PATH];
+    const int64_t n = v->n_elements;
+    if (volume->id < 0) return MODAL_OK;
+    if (v->element_type && !v->element_offsets) {
+        int known = 1;
+        MODAL_TRY(modal_alloc_zero(&v->element_offsets, n + 1, sizeof(int64_t), "elements", in->checker.err));
+        for (int64_t e = 0; e < n && known; e++) {
+            known = v->element_type[e] < MODAL_ELEMENT_TYPES;
+            if (known) v->element_offsets[e + 1] = v->element_offsets[e] + modal_mesh_kind(v, e)->n_nodes;
+        }
+        if (!known) modal_free(&v->element_offsets);
+    }
+    if (!v->element_material)
+        MODAL_TRY(modal_alloc_zero(&v->element_material, n, sizeof(int32_t), "elements", in->checker.err));
+    if (major == MODAL_BASIS_V3 && modal_h5_has_link(volume, "inner_modes")) {
+        snprintf(where, sizeof where, "%.160s/inner_modes", volume->path);
+        if (modal_h5_has_link(volume, "volume_modes"))
+            MODAL_TRY(modal_broken(&in->checker, where, "must not be there with volume_modes"));
+        if (s->surface_kind != MODAL_SURFACE_BOUNDARY || s->n_vertices > v->n_nodes)
+            MODAL_TRY(modal_broken(&in->checker, where, "is for a surface whose vertices are nodes"));
+    }
+done:
+    return status;
+}

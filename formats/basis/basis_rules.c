@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rules of basis.md on values. Every array may be missing: then its rules are skipped. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/basis/basis_fields.h"
+#include "formats/h5/rules.h"
+#include "lib/base/memory.h"
+#include "lib/model/material.h"
+
+static const double two_pi = 6.283185307179586;
+
+enum { WHERE = MODAL_H5_PATH };
+
+/* where = path/group/name */
+static const char *at(char where[WHERE], const char *path, const char *name)
+{
+    snprintf(where, WHERE, "%.120s/%.120s", path, name);
+    return where;
+}
+
+static modal_status distinct_corners(const modal_checker *c, const char *where,
+                                     const modal_shape *s)
+{
+    if (!s->triangles) return MODAL_OK;
+    for (int64_t t = 0; t < s->n_triangles; t++) {
+        const int32_t *v = s->triangles + 3 * t;
+        if (v[0] == v[1] || v[1] == v[2] || v[2] == v[0])
+            return modal_broken(c, where, "row %lld: the same vertex twice, %d %d %d", (long long)t,
+                                v[0], v[1], v[2]);
+    }
+    return MODAL_OK;
+}
+
+static modal_status surface_rules(const modal_checker *c, const char *path, const modal_shape *s)
+{
+    char where[WHERE];
+    modal_status status = MODAL_OK;
+    int64_t n = s->n_vertices, m = s->n_triangles;
+    modal_axes axes = {"row", "column"};
+    MODAL_TRY(modal_rule_finite(c, at(where, path, "surface/rest_positions"), s->rest_positions, n,
+                                3, axes));
+    MODAL_TRY(modal_rule_range(c, at(where, path, "surface/triangles"), s->triangles, m, 3, 0, n));
+    MODAL_TRY(distinct_corners(c, where, s));
+    MODAL_TRY(modal_rule_permutation(c, at(where, path, "surface/user_vertex"), s->user_vertex, n));
+    MODAL_TRY(
+        modal_rule_permutation(c, at(where, path, "surface/user_triangle"), s->user_triangle, m));
+    MODAL_TRY(modal_rule_finite(c, at(where, path, "surface/uv"), s->uv, s->n_uv, 2, axes));
+    if (s->uv)
+        MODAL_TRY(modal_rule_range(c, at(where, path, "surface/triangle_uv"), s->triangle_uv, m, 3,
+                                   0, s->n_uv));
+done:
+    return status;
+}
+
+/* Rule 7. stamp[w] counts the triangles that the current vertex shares with w, and is 0 again after
+ * each vertex. */
+static modal_status tables_follow(const modal_checker *c, const char *path, const modal_shape *s)
+{
+    char where[WHERE];
+    modal_status status = MODAL_OK;
+    int32_t *stamp = NULL, bad_face = -1, bad_ring = -1, bad_boundary = -1;
+    int64_t *valence = NULL;
+    MODAL_TRY(modal_alloc_zero(&stamp, s->n_vertices, sizeof *stamp, "one-ring check", c->err));
+    MODAL_TRY(modal_alloc_zero(&valence, s->n_vertices, sizeof *valence, "face check", c->err));
+    for (int64_t i = 0; i < 3 * s->n_triangles; i++) valence[s->triangles[i]]++;
+    for (int32_t v = 0; v < s->n_vertices; v++) {
+        int64_t neighbours = 0, found = 0;
+        int open_edge = 0;
+        const int64_t *f = s->face_offsets + v, *r = s->ring_offsets + v;
+        if (bad_face < 0 && f[1] - f[0] != valence[v]) bad_face = v;
+        for (int64_t i = f[0]; i < f[1]; i++) {
+            const int32_t *t = s->triangles + 3 * (int64_t)s->faces[i];
+            if (bad_face < 0 && t[0] != v && t[1] != v && t[2] != v) bad_face = v;
+            for (int k = 0; k < 3; k++)
+                if (t[k] != v && stamp[t[k]]++ == 0) neighbours++;
+        }
+        for (int64_t i = r[0]; i < r[1]; i++) found += stamp[s->ring[i]] > 0;
+        if (bad_ring < 0 && (found != neighbours || r[1] - r[0] != neighbours)) bad_ring = v;
+        for (int64_t i = f[0]; i < f[1]; i++)
+            for (int k = 0; k < 3; k++) {
+                int32_t w = s->triangles[3 * (int64_t)s->faces[i] + k];
+                if (w != v && stamp[w] == 1) open_edge = 1;
+            }
+        for (int64_t i = f[0]; i < f[1]; i++)
+            for (int k = 0; k < 3; k++) stamp[s->triangles[3 * (int64_t)s->faces[i] + k]] = 0;
+        if (bad_boundary < 0 && s->boundary && s->boundary[v] != open_edge) bad_boundary = v;
+    }
+    if (bad_face >= 0)
+        MODAL_TRY(modal_broken(c, at(where, path, "tables/faces"),
+                               "row %d: not the triangles at this vertex", bad_face));
+    if (bad_ring >= 0)
+        MODAL_TRY(modal_broken(c, at(where, path, "tables/ring"),
+                               "row %d: not the vertices that share an edge with this one",
+                               bad_ring));
+    if (bad_boundary >= 0)
+        MODAL_TRY(modal_broken(c, at(where, path, "tables/boundary"),
+                               "value %d: not what the triangles say, %d", bad_boundary,
+                               s->boundary[bad_boundary]));
+done:
+    modal_free(&stamp);
+    modal_free(&valence);
+    return status;
+}
+
+/* True when every value lies in [0, high). */
+static int in_range(const int32_t *values, int64_t n, int64_t high)
+{
+    if (!values) return 0;
+    for (int64_t i = 0; i < n; i++)
+        if (values[i] < 0 || values[i] >= high) return 0;
+    return 1;
+}
+
+static modal_status table_rules(const modal_checker *c, const char *path, const modal_shape *s,
+                                const int64_t sizes[SIZE_COUNT], int deep)
+{
+    char where[WHERE];
+    modal_status status = MODAL_OK;
+    int64_t n = s->n_vertices, n_faces = sizes[SIZE_FACES], n_ring = sizes[SIZE_RING];
+    int faces_sound = 0, ring_sound = 0;
+    MODAL_TRY(modal_rule_offsets(c, at(where, path, "tables/face_offsets"), s->face_offsets, n,
+                                 n_faces, &faces_sound));
+    MODAL_TRY(modal_rule_offsets(c, at(where, path, "tables/ring_offsets"), s->ring_offsets, n,
+                                 n_ring, &ring_sound));
+    MODAL_TRY(modal_rule_range(c, at(where, path, "tables/faces"), s->faces, n_faces, 1, 0,
+                               s->n_triangles));
+    if (faces_sound) MODAL_TRY(modal_rule_ascending(c, where, s->face_offsets, s->faces, n_faces));
+    MODAL_TRY(modal_rule_range(c, at(where, path, "tables/ring"), s->ring, n_ring, 1, 0, n));
+    if (ring_sound) MODAL_TRY(modal_rule_ascending(c, where, s->ring_offsets, s->ring, n_ring));
+    for (int64_t v = 0; s->boundary && v < n; v++)
+        if (s->boundary[v] > 1) {
+            MODAL_TRY(modal_broken(c, at(where, path, "tables/boundary"),
+                                   "value %lld: must be 0 or 1, is %d", (long long)v,
+                                   s->boundary[v]));
+            break;
+        }
+    if (deep && faces_sound && ring_sound && in_range(s->triangles, 3 * s->n_triangles, n) &&
+        in_range(s->faces, n_faces, s->n_triangles) && in_range(s->ring, n_ring, n))
+        MODAL_TRY(tables_follow(c, path, s));
+done:
+    return status;
+}
+
+static modal_status matrix_rules(const modal_checker *c, const char *path, const modal_shape *s)
+{
+    char where[WHERE];
+    int64_t n = s->n_vertices, r = s->n_modes, tiles = modal_tile_count(n);
+    if (!s->modal_matrix) return MODAL_OK;
+    at(where, path, "modes/modal_matrix");
+    modal_status status =
+        modal_rule_finite_float(c, where, s->modal_matrix, tiles, r * 3 * MODAL_TILE,
+                                (modal_axes){"tile", "value"});
+    if (status != MODAL_OK || n % MODAL_TILE == 0) return status;
+    const float *last = s->modal_matrix + (tiles - 1) * r * 3 * MODAL_TILE;
+    for (int64_t i = 0; i < r * 3; i++)
+        for (int64_t lane = n % MODAL_TILE; lane < MODAL_TILE; lane++)
+            if (!(last[i * MODAL_TILE + lane] == 0.0f))
+                return modal_broken(c, where,
+                                    "mode %lld, lane %lld of the last tile: past the last "
+                                    "vertex, must be 0, is %g",
+                                    (long long)(i / 3), (long long)lane,
+                                    (double)last[i * MODAL_TILE + lane]);
+    return MODAL_OK;
+}
+
+static modal_status spectrum_rules(const modal_checker *c, const char *path, const modal_shape *s)
+{
+    char where[WHERE];
+    modal_status status = MODAL_OK;
+    int64_t r = s->n_modes;
+    at(where, path, "modes/eigenvalues");
+    MODAL_TRY(modal_rule_at_least(c, where, s->eigenvalues, r, 0.0, 0));
+    for (int64_t i = 1; s->eigenvalues && s->kind != MODAL_KIND_IMPORTED && i < r; i++)
+        if (s->eigenvalues[i] < s->eigenvalues[i - 1]) {
+            MODAL_TRY(modal_broken(c, where, "value %lld: not ascending, %g after %g", (long long)i,
+                                   s->eigenvalues[i], s->eigenvalues[i - 1]));
+            break;
+        }
+    at(where, path, "modes/frequencies");
+    for (int64_t i = 0; s->frequencies && i < r; i++) {
+        if (!isfinite(s->frequencies[i])) {
+            MODAL_TRY(modal_broken(c, where, "value %lld: not finite, %g", (long long)i,
+                                   s->frequencies[i]));
+            break;
+        }
+        if (!s->eigenvalues || !(s->eigenvalues[i] >= 0)) continue;
+        double expected = sqrt(s->eigenvalues[i]) / two_pi;
+        if (!(fabs(s->frequencies[i] - expected) <= 1e-9 * expected)) {
+            MODAL_TRY(modal_broken(c, where,
+                                   "value %lld: must be %.12g, as the eigenvalue says, is %.12g",
+                                   (long long)i, expected, s->frequencies[i]));
+            break;
+        }
+    }
+    MODAL_TRY(
+        modal_rule_at_least(c, at(where, path, "modes/modal_masses"), s->modal_masses, r, 0.0, 1));
+    MODAL_TRY(modal_rule_at_least(c, at(where, path, "modes/residuals"), s->residuals, r, 0.0, 0));
+    if (s->orthogonality)
+        MODAL_TRY(modal_rule_at_least(c, at(where, path, "modes/orthogonality"), s->orthogonality, r, 0.0, 0));
+    if (s->sturm_count) {
+        const double *count = s->sturm_count;
+        MODAL_TRY(modal_rule_finite(c, at(where, path, "modes/sturm_count"), count, 3, 1,
+                                    (modal_axes){"value", ""}));
+        if (count[1] != count[2] || count[1] < 0)
+            MODAL_TRY(modal_broken(c, at(where, path, "modes/sturm_count"),
+                                   "%.17g eigenvalues counted, %.17g known", count[1], count[2]));
+    }
+    MODAL_TRY(modal_rule_finite(c, at(where, path, "modes/participation"), s->participation, r, 3,
+                                (modal_axes){"mode", "axis"}));
+    MODAL_TRY(modal_rule_finite(c, at(where, path, "modes/rigid_eigenvalues"), s->rigid_eigenvalues,
+                                s->n_rigid_modes, 1, (modal_axes){"value", ""}));
+    MODAL_TRY(modal_rule_finite(c, at(where, path, "modes@shift"), &s->shift, 1, 1,
+                                (modal_axes){"value", ""}));
+    MODAL_TRY(
+        modal_rule_at_least(c, at(where, path, "modes@total_mass"), &s->total_mass, 1, 0.0,
+                            s->kind != MODAL_KIND_IMPORTED || s->volume.n_nodes > 0));
+    MODAL_TRY(modal_rule_at_least(c, at(where, path, "modes@mass_coupling"), &s->mass_coupling, 1, 0.0, 0));
+    MODAL_TRY(modal_rule_at_least(c, at(where, path, "modes@stiffness_coupling"), &s->stiffness_coupling,
+                                  1, 0.0, 0));
+    if ((unsigned)s->mass_rule > 1)
+        MODAL_TRY(modal_broken(c, at(where, path, "modes@mass_rule"), "must be 0 or 1, is %d",
+                               (int)s->mass_rule));
+    if ((unsigned)s->kind > MODAL_KIND_IMPORTED)
+        MODAL_TRY(modal_broken(c, at(where, path, "modes@kind"), "must be 0 to 3, is %d",
+                               (int)s->kind));
+done:
+    return status;
+}
+
+/* The place of the monomial of these factors; b <= c, of which degree 0 has none and degree 1 only b. */
+static int64_t monomial(int64_t r, int degree, int64_t a, int64_t b, int64_t c)
+{
+    if (degree == 0) return a;
+    if (degree == 1) return a <= b ? modal_quadratic_index(r, a, b) : modal_quadratic_index(r, b, a);
+    if (a <= b) return modal_cubic_index(r, a, b, c);
+    return a <= c ? modal_cubic_index(r, b, a, c) : modal_cubic_index(r, b, c, a);
+}
+
+/* Rule 14: force l has, for the monomial q_i q_j q_k, the energy's coefficient of the set (l i j k)
+ * times the number of times that l occurs in it. So force / number must be the same for every l of a
+ * set: each is compared with that of the smallest index. */
+static modal_status is_gradient(const modal_checker *c, const char *where, const double *values,
+                                int64_t r, int degree)
+{
+    const int64_t width =
+        degree == 0 ? r : degree == 1 ? modal_quadratic_count(r) : modal_cubic_count(r);
+    double top = 0, worst = 0;
+    int64_t row = 0, column = 0, at_column = 0;
+    for (int64_t m = 0; m < r * width; m++) top = fmax(top, fabs(values[m]));
+    for (int64_t i = 0; i < r; i++)
+        for (int64_t j = degree < 1 ? r - 1 : i; j < r; j++)
+            for (int64_t k = degree < 2 ? r - 1 : j; k < r; k++, column++)
+                for (int64_t l = i + 1; l < r; l++) {
+                    const int has_j = degree > 0, has_k = degree > 1;
+                    const int of_l = 1 + (has_j && l == j) + (has_k && l == k),
+                              of_i = 1 + (has_j && i == j) + (has_k && i == k);
+                    const double other = values[i * width + monomial(r, degree, l, j, k)];
+                    const double error = fabs(values[l * width + column] / of_l - other / of_i);
+                    if (error > worst) worst = error, row = l, at_column = column;
+                }
+    if (!(worst > 1e-9 * top)) return MODAL_OK;
+    return modal_broken(c, where, "row %lld, column %lld: not the gradient of an energy, off by %g",
+                        (long long)row, (long long)at_column, worst);
+}
+
+static modal_status reduced_rules(const modal_checker *c, const char *path, const modal_shape *s,
+                                  int deep)
+{
+    char where[WHERE];
+    modal_status status = MODAL_OK;
+    const modal_reduced_forces *f = &s->reduced_forces;
+    const int64_t r = s->n_modes;
+    const struct {
+        const char *name;
+        const double *values;
+        int64_t width;
+    } parts[] = {{"reduced_forces/linear", f->linear, r},
+                 {"reduced_forces/quadratic", f->quadratic, modal_quadratic_count(r)},
+                 {"reduced_forces/cubic", f->cubic, modal_cubic_count(r)}};
+    for (int degree = 0; degree < 3; degree++) {
+        if (!parts[degree].values) continue;
+        MODAL_TRY(modal_rule_finite(c, at(where, path, parts[degree].name), parts[degree].values, r,
+                                    parts[degree].width, (modal_axes){"row", "column"}));
+        if (deep) MODAL_TRY(is_gradient(c, where, parts[degree].values, r, degree));
+    }
+done:
+    return status;
+}
+
+/* With inner_modes each vertex is a node of its own. */
+static modal_status distinct_nodes(const modal_checker *c, const char *where, const modal_shape *s)
+{
+    modal_status status = MODAL_OK;
+    uint8_t *seen = NULL;
+    MODAL_TRY(modal_alloc_zero(&seen, s->volume.n_nodes, 1, "embedding", c->err));
+    for (int64_t v = 0; v < s->n_vertices; v++) {
+        const int32_t node = s->embedding_nodes[v];
+        if (node < 0 || node >= s->volume.n_nodes) break; /* reported */
+        if (seen[node]++) {
+            MODAL_TRY(modal_broken(c, where, "row %lld: the same node again, %d", (long long)v, node));
+            break;
+        }
+    }
+done:
+    modal_free(&seen);
+    return status;
+}
+
+/* Weights by rows of sound offsets. */
+static modal_status weight_rules(const modal_checker *c, const char *where, const modal_shape *s)
+{
+    for (int64_t v = 0; v < s->n_vertices; v++) {
+        double sum = 0;
+        for (int64_t i = s->embedding_offsets[v]; i < s->embedding_offsets[v + 1]; i++) sum += s->embedding_weights[i];
+        if (!(fabs(sum - 1.0) <= 1e-6))
+            return modal_broken(c, where, "row %lld: must add up to 1, is %g", (long long)v, sum);
+    }
+    return MODAL_OK;
+}
+
+static modal_status embedding_rules(const modal_checker *c, const char *path, unsigned major, const modal_shape *s,
+                                    int64_t n_values)
+{
+    char where[WHERE];
+    modal_status status = MODAL_OK;
+    const int embedded = s->surface_kind == MODAL_SURFACE_EMBEDDED;
+    int sound = 0;
+    if (s->embedding_nodes && major == MODAL_BASIS_V3) {
+        if (!s->embedding_offsets != !embedded)
+            MODAL_TRY(modal_broken(c, at(where, path, "volume/embedding_offsets"),
+                                   embedded ? "missing" : "must not be there where vertices are nodes"));
+        if (!s->embedding_weights != !embedded)
+            MODAL_TRY(modal_broken(c, at(where, path, "volume/embedding_weights"),
+                                   embedded ? "missing" : "must not be there where vertices are nodes"));
+    }
+    at(where, path, "volume/embedding_nodes");
+    if (s->embedding_nodes && !embedded && n_values != s->n_vertices)
+        MODAL_TRY(modal_broken(c, where, "must be one for each of %lld vertices, %lld", (long long)s->n_vertices,
+                               (long long)n_values));
+    else if (s->embedding_nodes && s->inner_modes && !embedded)
+        MODAL_TRY(distinct_nodes(c, where, s));
+    MODAL_TRY(modal_rule_range(c, where, s->embedding_nodes, n_values, 1, 0, s->volume.n_nodes));
+    at(where, path, "volume/embedding_offsets");
+    MODAL_TRY(modal_rule_offsets(c, where, s->embedding_offsets, s->n_vertices, n_values, &sound));
+    for (int64_t v = 0; sound && v < s->n_vertices; v++)
+        if (s->embedding_offsets[v + 1] == s->embedding_offsets[v]) {
+            MODAL_TRY(modal_broken(c, where, "row %lld: no nodes", (long long)v));
+            break;
+        }
+    at(where, path, "volume/embedding_weights");
+    if (sound && s->embedding_weights) MODAL_TRY(weight_rules(c, where, s));
+    MODAL_TRY(modal_rule_at_least(c, at(where, path, "volume@farthest_outside"),
+                                  &s->farthest_outside, 1, 0.0, 0));
+    if ((unsigned)s->surface_kind > 1)
+        MODAL_TRY(modal_broken(c, at(where, path, "volume@surface_kind"), "must be 0 or 1, is %d",
+                               (int)s->surface_kind));
+done:
+    return status;
+}
+
+static modal_status group_rules(const modal_checker *c, const char *path,
+                                const modal_volume_mesh *v)
+{
+    char where[WHERE], name[64];
+    modal_status status = MODAL_OK;
+    for (int32_t i = 0; i < v->n_groups; i++) {
+        const modal_group *g = &v->groups[i];
+        snprintf(name, sizeof name, "volume/groups/%04d/nodes", i);
+        MODAL_TRY(
+            modal_rule_range(c, at(where, path, name), g->nodes, g->n_nodes, 1, 0, v->n_nodes));
+        MODAL_TRY(modal_rule_ascending(c, where, NULL, g->nodes, g->n_nodes));
+        snprintf(name, sizeof name, "volume/groups/%04d/elements", i);
+        MODAL_TRY(modal_rule_range(c, at(where, path, name), g->elements, g->n_elements, 1, 0,
+                                   v->n_elements));
+        MODAL_TRY(modal_rule_ascending(c, where, NULL, g->elements, g->n_elements));
+        if (g->dimension != 3 && g->n_elements > 0)
+            MODAL_TRY(modal_broken(c, where, "must be empty for a group of dimension %d, has %lld",
+                                   g->dimension, (long long)g->n_elements));
+        snprintf(name, sizeof name, "volume/groups/%04d@dimension", i);
+        if (g->dimension < 0 || g->dimension > 3)
+            MODAL_TRY(
+                modal_broken(c, at(where, path, name), "must be 0 to 3, is %d", g->dimension));
+    }
+done:
+    return status;
+}
+
+static modal_status material_rules(const modal_checker *c, const char *path,
+                                   const modal_volume_mesh *v)
+{
+    char where[WHERE], name[64];
+    modal_status status = MODAL_OK;
+    for (int32_t i = 0; i < v->n_materials; i++) {
+        const modal_material *m = &v->materials[i];
+        if (m->kind == MODAL_MATERIAL_ORTHOTROPIC) {
+            modal_error found = {0};
+            snprintf(name, sizeof name, "volume/materials/%04d", i);
+            if (modal_material_check(m, &found) != MODAL_OK)
+                MODAL_TRY(modal_broken(c, at(where, path, name), "%.300s", found.message));
+            continue;
+        }
+        snprintf(name, sizeof name, "volume/materials/%04d@young", i);
+        MODAL_TRY(modal_rule_at_least(c, at(where, path, name), &m->young, 1, 0.0, 1));
+        snprintf(name, sizeof name, "volume/materials/%04d@poisson", i);
+        if (!(m->poisson > -1.0 && m->poisson < 0.5))
+            MODAL_TRY(modal_broken(c, at(where, path, name), "must lie between -1 and 0.5, is %g",
+                                   m->poisson));
+        snprintf(name, sizeof name, "volume/materials/%04d@density", i);
+        MODAL_TRY(modal_rule_at_least(c, at(where, path, name), &m->density, 1, 0.0, 1));
+    }
+done:
+    return status;
+}
+
+static modal_status element_rules(const modal_checker *c, const char *path, unsigned major,
+                                  const modal_volume_mesh *v, int64_t n_values)
+{
+    char where[WHERE];
+    modal_status status = MODAL_OK;
+    int typed = v->element_type != NULL, sound = 0;
+    for (int64_t e = 0; typed && e < v->n_elements; e++)
+        if (v->element_type[e] >= MODAL_ELEMENT_TYPES) {
+            typed = 0;
+            MODAL_TRY(modal_broken(c, at(where, path, "volume/element_types"),
+                                   "value %lld: must be 0 to %d, is %d", (long long)e,
+                                   MODAL_ELEMENT_TYPES - 1, v->element_type[e]));
+        }
+    at(where, path, "volume/element_offsets");
+    if (major == MODAL_BASIS_V2)
+        MODAL_TRY(modal_rule_offsets(c, where, v->element_offsets, v->n_elements, n_values, &sound));
+    else if (typed && v->element_offsets && v->element_nodes && v->element_offsets[v->n_elements] != n_values)
+        MODAL_TRY(modal_broken(c, at(where, path, "volume/element_nodes"), "must be %lld, as the types say, are %lld",
+                               (long long)v->element_offsets[v->n_elements], (long long)n_values));
+    for (int64_t e = 0; typed && sound && e < v->n_elements; e++) {
+        const int64_t n = v->element_offsets[e + 1] - v->element_offsets[e];
+        const modal_element_kind *kind = modal_mesh_kind(v, e);
+        if (n == kind->n_nodes) continue;
+        MODAL_TRY(modal_broken(c, where, "row %lld: a %s has %d nodes, the row %lld", (long long)e,
+                               kind->name, kind->n_nodes, (long long)n));
+        break;
+    }
+    MODAL_TRY(modal_rule_range(c, at(where, path, "volume/element_nodes"), v->element_nodes, n_values,
+                               1, 0, v->n_nodes));
+done:
+    return status;
+}
+
+static modal_status fixed_rules(const modal_checker *c, const char *path, const modal_shape *s)
+{
+    char where[WHERE];
+    modal_status status = MODAL_OK;
+    MODAL_TRY(modal_rule_range(c, at(where, path, "volume/fixed_nodes"), s->fixed_nodes,
+                               s->n_fixed_nodes, 1, 0, s->volume.n_nodes));
+    MODAL_TRY(modal_rule_ascending(c, where, NULL, s->fixed_nodes, s->n_fixed_nodes));
+    for (int64_t i = 0; s->fixed_components && i < s->n_fixed_nodes; i++)
+        if (s->fixed_components[i] < 1 || s->fixed_components[i] > MODAL_FIXED_ALL) {
+            MODAL_TRY(modal_broken(c, at(where, path, "volume/fixed_components"),
+                                   "value %lld: must be 1 to 7, is %d", (long long)i,
+                                   s->fixed_components[i]));
+            break;
+        }
+done:
+    return status;
+}
+
+static modal_status volume_rules(const modal_checker *c, const char *path, unsigned major, const modal_shape *s,
+                                 const int64_t sizes[SIZE_COUNT])
+{
+    char where[WHERE];
+    modal_status status = MODAL_OK;
+    const modal_volume_mesh *v = &s->volume;
+    MODAL_TRY(modal_rule_finite(c, at(where, path, "volume/nodes"), v->nodes, v->n_nodes, 3,
+                                (modal_axes){"row", "column"}));
+    MODAL_TRY(element_rules(c, path, major, v, sizes[SIZE_ELEMENT_NODES]));
+    MODAL_TRY(modal_rule_range(c, at(where, path, "volume/element_material"), v->element_material,
+                               v->n_elements, 1, 0, v->n_materials));
+    MODAL_TRY(fixed_rules(c, path, s));
+    MODAL_TRY(modal_rule_finite(c, at(where, path, "volume/volume_modes"), s->volume_modes,
+                                s->n_modes, 3 * v->n_nodes, (modal_axes){"mode", "value"}));
+    MODAL_TRY(modal_rule_finite_float(c, where, s->volume_modes_float, s->n_modes, 3 * v->n_nodes,
+                                      (modal_axes){"mode", "value"}));
+    MODAL_TRY(modal_rule_finite_float(c, at(where, path, "volume/inner_modes"), s->inner_modes, s->n_modes,
+                                      3 * (v->n_nodes - s->n_vertices), (modal_axes){"mode", "value"}));
+    MODAL_TRY(group_rules(c, path, v));
+    MODAL_TRY(material_rules(c, path, v));
+    MODAL_TRY(embedding_rules(c, path, major, s, sizes[SIZE_EMBEDDED]));
+done:
+    return status;
+}
+
+modal_status modal_basis_rules_shape(const modal_checker *c, const char *path, unsigned major, const modal_shape *s,
+                                     const int64_t sizes[SIZE_COUNT], int deep)
+{
+    modal_status status = MODAL_OK;
+    char where[WHERE];
+    const struct {
+        const char *name;
+        int64_t n, least;
+    } counts[] = {{"surface/rest_positions", s->n_vertices, 1},
+                  {"surface/triangles", s->n_triangles, 1},
+                  {"surface/uv", s->n_uv, 0},
+                  {"modes/modal_matrix", s->n_modes, major == MODAL_BASIS_V2},
+                  {"modes/rigid_eigenvalues", s->n_rigid_modes, 0},
+                  {"volume/nodes", s->volume.n_nodes, 0},
+                  {"volume/element_types", s->volume.n_elements, 0}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i].n < counts[i].least || counts[i].n > INT32_MAX)
+            MODAL_TRY(modal_broken(c, at(where, path, counts[i].name),
+                                   "number of rows must be %lld to %d, is %lld",
+                                   (long long)counts[i].least, INT32_MAX, (long long)counts[i].n));
+    MODAL_TRY(surface_rules(c, path, s));
+    MODAL_TRY(table_rules(c, path, s, sizes, deep));
+    MODAL_TRY(matrix_rules(c, path, s));
+    if (s->eigenvalues || s->frequencies) MODAL_TRY(spectrum_rules(c, path, s));
+    MODAL_TRY(reduced_rules(c, path, s, deep));
+    if (s->volume.n_nodes > 0 && (s->volume.nodes || s->volume.element_nodes || s->volume_modes || s->volume_modes_float))
+        MODAL_TRY(volume_rules(c, path, major, s, sizes));
+done:
+    return status;
+}
+
+/* Each object is walked from once: state 0 unseen, 1 on the way, 2 known to end. */
+static modal_status parents_end(const modal_checker *c, const modal_basis *b)
+{
+    modal_status status = MODAL_OK;
+    uint8_t *state = NULL;
+    MODAL_TRY(modal_alloc_zero(&state, b->n_objects, sizeof *state, "parents", c->err));
+    for (int32_t i = 0; i < b->n_objects; i++) {
+        int32_t j = i;
+        for (; j >= 0 && state[j] == 0; j = b->objects[j].parent) state[j] = 1;
+        if (j >= 0 && state[j] == 1) {
+            status =
+                modal_broken(c, "/objects/parent", "object %d: its parents run in a circle", j);
+            break;
+        }
+        for (j = i; j >= 0 && state[j] == 1; j = b->objects[j].parent) state[j] = 2;
+    }
+done:
+    modal_free(&state);
+    return status;
+}
+
+modal_status modal_basis_rules_objects(const modal_checker *c, const modal_basis *b)
+{
+    modal_status status = MODAL_OK;
+    int linked = 1;
+    for (int32_t i = 0; i < b->n_objects; i++) {
+        const modal_object *o = &b->objects[i];
+        if (o->shape < 0 || o->shape >= b->n_shapes)
+            MODAL_TRY(modal_broken(c, "/objects/shape", "object %d: outside [0, %d), %d", i,
+                                   b->n_shapes, o->shape));
+        if (o->parent < -1 || o->parent >= b->n_objects) {
+            linked = 0;
+            MODAL_TRY(modal_broken(c, "/objects/parent", "object %d: outside [-1, %d), %d", i,
+                                   b->n_objects, o->parent));
+        }
+        MODAL_TRY(modal_rule_rest_frame(c, "/objects/rest_frame", o->rest_frame, i));
+    }
+    if (linked) MODAL_TRY(parents_end(c, b));
+done:
+    return status;
+}

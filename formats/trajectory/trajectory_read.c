@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading traj.h5, for use and for the checker, and where its basis is. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/h5/h5_util.h"
+#include "formats/h5/provenance_h5.h"
+#include "formats/h5/rules.h"
+#include "formats/trajectory/trajectory_h5.h"
+#include "formats/trajectory/trajectory_rules.h"
+#include "lib/base/memory.h"
+
+/* The link is for h5py and h5ls; what counts is the attribute, and they must not disagree. */
+static modal_status read_link(const modal_h5_in *in, const modal_h5_place *root,
+                              const modal_trajectory *t)
+{
+    char *file_name = NULL;
+    htri_t exists = H5Lexists(root->id, "basis", H5P_DEFAULT);
+    if (exists == 0) return MODAL_OK;
+    modal_status status = modal_h5_read_external(in, root, "basis", &file_name);
+    if (status == MODAL_OK && file_name && t->basis_path && strcmp(file_name, t->basis_path) != 0)
+        status =
+            modal_broken(&in->checker, "/basis", "leads to \"%.200s\", basis_path is \"%.200s\"",
+                         file_name, t->basis_path);
+    modal_free(&file_name);
+    return status;
+}
+
+static modal_status read_arrays(const modal_h5_in *in, const modal_h5_place *root,
+                                modal_trajectory *t, int64_t *n_coordinates)
+{
+    modal_status status = MODAL_OK;
+    int64_t n_frames = -1, n_offsets = -1;
+    MODAL_TRY(modal_h5_read_array(in, root, "times", MODAL_H5_F64, 1, &n_frames, MODAL_H5_REQUIRED,
+                                  &t->times));
+    MODAL_TRY(modal_h5_read_array(in, root, "mode_offsets", MODAL_H5_I64, 1, &n_offsets,
+                                  MODAL_H5_REQUIRED, &t->mode_offsets));
+    if (n_offsets - 1 > INT32_MAX)
+        MODAL_FAIL(in->checker.err, MODAL_ERROR_INPUT, "/mode_offsets: %lld objects, at most %d",
+                   (long long)(n_offsets - 1), INT32_MAX);
+    t->n_frames = n_frames < 0 ? 0 : n_frames;
+    t->n_objects = n_offsets < 1 ? 0 : (int32_t)(n_offsets - 1);
+    /* Where the lengths are not known, type and shape are checked, and no values are read. */
+    int64_t q_dims[2] = {n_frames, -1};
+    MODAL_TRY(modal_h5_read_array(in, root, "q", MODAL_H5_F64, 2, q_dims, MODAL_H5_REQUIRED,
+                                  n_frames < 0 ? NULL : &t->q));
+    *n_coordinates = q_dims[1] < 0 ? 0 : q_dims[1];
+    int64_t frame_dims[4] = {n_frames, n_offsets < 1 ? -1 : n_offsets - 1, 3, 4};
+    MODAL_TRY(modal_h5_read_array(in, root, "frames", MODAL_H5_F64, 4, frame_dims,
+                                  MODAL_H5_OPTIONAL,
+                                  n_frames < 0 || n_offsets < 1 ? NULL : &t->frames));
+    int64_t energy_dims[2] = {n_frames, 4};
+    MODAL_TRY(modal_h5_read_array(in, root, "energy", MODAL_H5_F64, 2, energy_dims, MODAL_H5_OPTIONAL,
+                                  n_frames < 0 ? NULL : &t->energy));
+done:
+    return status;
+}
+
+/* What 1.2 has more. */
+static modal_status read_origin(const modal_h5_in *in, const modal_h5_place *root, modal_trajectory *t)
+{
+    modal_status status = MODAL_OK;
+    char *recipe = NULL;
+    int64_t n = t->n_objects > 0 ? t->n_objects : -1;
+    if (modal_h5_has_attribute(root, "basis_recipe")) MODAL_TRY(modal_h5_read_text(in, root, "basis_recipe", &recipe));
+    if (recipe) MODAL_TRY(modal_rule_hash(&in->checker, "/@basis_recipe", recipe));
+    if (recipe) snprintf(t->basis_recipe, sizeof t->basis_recipe, "%.32s", recipe);
+    MODAL_TRY(modal_h5_read_array(in, root, "rebase_errors", MODAL_H5_F64, 1, &n, MODAL_H5_OPTIONAL,
+                                  n < 0 ? NULL : &t->rebase_errors));
+done:
+    modal_free(&recipe);
+    return status;
+}
+
+static modal_status read_all(const modal_h5_in *in, modal_trajectory *t)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place root = {H5I_INVALID_HID, ""};
+    int64_t n_coordinates = 0;
+    char *hash = NULL;
+    MODAL_TRY(modal_h5_check_root(in, "trajectory", 1));
+    MODAL_TRY(modal_h5_enter(in, NULL, NULL, MODAL_H5_REQUIRED, &root));
+    MODAL_TRY(modal_h5_read_text(in, &root, "basis_path", &t->basis_path));
+    MODAL_TRY(modal_h5_read_text(in, &root, "basis_hash", &hash));
+    /* A text that is too long must not become a good one by being cut. */
+    if (hash && strlen(hash) < sizeof t->basis_hash) strcpy(t->basis_hash, hash);
+    MODAL_TRY(read_link(in, &root, t));
+    MODAL_TRY(read_arrays(in, &root, t, &n_coordinates));
+    MODAL_TRY(read_origin(in, &root, t));
+    MODAL_TRY(
+        modal_provenance_read(in, &root, MODAL_H5_OPTIONAL, &t->provenance, &t->n_provenance));
+    MODAL_TRY(modal_trajectory_rules(&in->checker, t, n_coordinates));
+done:
+    modal_free(&hash);
+    modal_h5_leave(&root);
+    return status;
+}
+
+static modal_status read_source(const modal_h5_source *source, modal_findings *findings,
+                                modal_trajectory *trajectory, modal_error *err)
+{
+    modal_h5_in in = {H5I_INVALID_HID, 0, {findings, err}};
+    memset(trajectory, 0, sizeof *trajectory);
+    modal_status status = modal_h5_open(&in, source);
+    if (status == MODAL_OK) status = read_all(&in, trajectory);
+    status = modal_h5_close(&in, status);
+    if (status != MODAL_OK) {
+        modal_trajectory_free(trajectory);
+        modal_error_context(err, "%s", source->path);
+    }
+    return status;
+}
+
+modal_status modal_trajectory_read(const char *path, modal_trajectory *trajectory, modal_error *err)
+{
+    const modal_h5_source source = {path, NULL, 0};
+    return read_source(&source, NULL, trajectory, err);
+}
+
+modal_status modal_trajectory_read_image(const void *bytes, size_t length, const char *name,
+                                         modal_trajectory *trajectory, modal_error *err)
+{
+    const modal_h5_source source = {name, bytes ? bytes : "", length};
+    return read_source(&source, NULL, trajectory, err);
+}
+
+static modal_status check_source(const modal_h5_source *source, modal_findings *findings,
+                                 modal_error *err)
+{
+    modal_trajectory trajectory;
+    modal_status status = read_source(source, findings, &trajectory, err);
+    if (status == MODAL_OK) modal_trajectory_free(&trajectory);
+    return status;
+}
+
+modal_status modal_trajectory_check(const char *path, modal_findings *findings, modal_error *err)
+{
+    const modal_h5_source source = {path, NULL, 0};
+    return check_source(&source, findings, err);
+}
+
+modal_status modal_trajectory_check_image(const void *bytes, size_t length, const char *name,
+                                          modal_findings *findings, modal_error *err)
+{
+    const modal_h5_source source = {name, bytes ? bytes : "", length};
+    return check_source(&source, findings, err);
+}
+
+static modal_status join(char **path, const char *file_name, const char *name, modal_error *err)
+{
+    const char *slash = file_name ? strrchr(file_name, '/') : NULL;
+    size_t folder = slash ? (size_t)(slash - file_name) + 1 : 0, length = strlen(name);
+    modal_status status = modal_alloc(path, (int64_t)(folder + length + 1), 1, "basis path", err);
+    if (status != MODAL_OK) return status;
+    if (folder > 0) memcpy(*path, file_name, folder);
+    memcpy(*path + folder, name, length + 1);
+    return MODAL_OK;
+}
+
+modal_status modal_trajectory_basis_path(const modal_trajectory *trajectory,
+                                         const char *trajectory_path, char **path, modal_error *err)
+{
+    const char *name = trajectory->basis_path;
+    modal_status status = join(path, name[0] == '/' ? NULL : trajectory_path, name, err);
+    if (status != MODAL_OK || name[0] == '/' || !trajectory_path || access(*path, F_OK) == 0)
+        return status;
+    /* The trajectory may be a link: then its basis lies beside the file that the link leads to. */
+    char *real = realpath(trajectory_path, NULL), *beside = NULL;
+    if (real && join(&beside, real, name, NULL) == MODAL_OK && access(beside, F_OK) == 0) {
+        modal_free(path);
+        *path = beside;
+        beside = NULL;
+    }
+    free(real);
+    modal_free(&beside);
+    return MODAL_OK;
+}

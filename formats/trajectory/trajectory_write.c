@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "formats/h5/h5_private.h"
+#include "formats/h5/provenance_h5.h"
+#include "formats/trajectory/trajectory_h5.h"
+#include "formats/trajectory/trajectory_rules.h"
+#include "lib/base/memory.h"
+
+enum { TIMES, Q, FRAMES, ENERGY, ARRAYS };
+enum { BLOCK_BYTES = 4 << 20 };
+static const char *const names[ARRAYS] = {"times", "q", "frames", "energy"};
+
+struct modal_trajectory_out {
+    hid_t file, rows[ARRAYS];
+    int64_t width[ARRAYS]; /* numbers a row; 0: this array is not there */
+    double *block[ARRAYS]; /* [capacity, width] rows that are not written yet */
+    int64_t capacity, n_frames, written, waiting;
+    modal_trajectory head; /* what the rules of a block need; owns nothing */
+    double last_time;
+    char *path; /* NULL: in memory */
+};
+
+/* Says in which file it failed. */
+static modal_status named(const char *path, modal_status status, modal_error *err)
+{
+    if (status != MODAL_OK && path) modal_error_context(err, "%s", path);
+    return status;
+}
+
+static modal_status check_complete(const modal_trajectory *t, modal_error *err)
+{
+    const modal_checker checker = {NULL, err};
+    if (!t->times || !t->mode_offsets || !t->q || !t->basis_path)
+        return modal_error_set(err, MODAL_ERROR_INPUT,
+                               "/: times, mode_offsets, q or basis_path missing");
+    if (t->n_objects < 1)
+        return modal_error_set(err, MODAL_ERROR_INPUT, "/mode_offsets: no objects");
+    return modal_trajectory_rules(&checker, t, t->mode_offsets[t->n_objects]);
+}
+
+static modal_status write_head(modal_trajectory_out *o, const modal_trajectory *t, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const hid_t file = o->file;
+    const int64_t n_offsets = (int64_t)t->n_objects + 1, n_objects = t->n_objects;
+    const int64_t dims[ARRAYS][4] = {{t->n_frames}, {t->n_frames, t->mode_offsets[t->n_objects]},
+                                     {t->n_frames, t->n_objects, 3, 4}, {t->n_frames, 4}};
+    const int rank[ARRAYS] = {1, 2, 4, 2};
+    MODAL_TRY(modal_h5_write_text(file, "modal_type", "trajectory", err));
+    /* the lowest version that has all that is written: older readers know what they get */
+    const char *version = t->basis_recipe[0] || t->rebase_errors ? "1.2" : t->energy ? "1.1" : "1.0";
+    MODAL_TRY(modal_h5_write_text(file, "modal_version", version, err));
+    MODAL_TRY(modal_h5_write_text(file, "basis_hash", t->basis_hash, err));
+    if (t->basis_recipe[0]) MODAL_TRY(modal_h5_write_text(file, "basis_recipe", t->basis_recipe, err));
+    MODAL_TRY(modal_h5_write_text(file, "basis_path", t->basis_path, err));
+    MODAL_TRY(modal_h5_write_external(file, "basis", t->basis_path, err));
+    for (int i = 0; i < ARRAYS; i++) {
+        if (o->width[i] > 0)
+            MODAL_TRY(modal_h5_make_rows(file, names[i], MODAL_H5_F64, rank[i], dims[i], &o->rows[i], err));
+        if (i == TIMES)
+            MODAL_TRY(modal_h5_write_array(file, "mode_offsets", MODAL_H5_I64, 1, &n_offsets, t->mode_offsets,
+                                           err));
+    }
+    if (t->rebase_errors)
+        MODAL_TRY(modal_h5_write_array(file, "rebase_errors", MODAL_H5_F64, 1, &n_objects, t->rebase_errors, err));
+    MODAL_TRY(modal_provenance_write(file, t->provenance, t->n_provenance, err));
+done:
+    return status;
+}
+
+modal_status modal_trajectory_out_open(modal_trajectory_out **out, const char *path, const modal_trajectory *head,
+                                       modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_trajectory_out *o = NULL;
+    *out = NULL;
+    MODAL_TRY(modal_alloc_zero(&o, 1, sizeof *o, "trajectory", err));
+    o->file = H5I_INVALID_HID;
+    for (int i = 0; i < ARRAYS; i++) o->rows[i] = H5I_INVALID_HID;
+    o->width[TIMES] = 1;
+    o->width[Q] = head->mode_offsets[head->n_objects];
+    o->width[FRAMES] = head->frames ? 12 * (int64_t)head->n_objects : 0;
+    o->width[ENERGY] = head->energy ? 4 : 0;
+    o->n_frames = head->n_frames;
+    o->head = (modal_trajectory){.n_objects = head->n_objects, .mode_offsets = head->mode_offsets};
+    memcpy(o->head.basis_hash, head->basis_hash, sizeof head->basis_hash);
+    int64_t row = 0;
+    for (int i = 0; i < ARRAYS; i++) row += o->width[i] * (int64_t)sizeof(double);
+    o->capacity = BLOCK_BYTES / row > 0 ? BLOCK_BYTES / row : 1;
+    if (o->capacity > o->n_frames) o->capacity = o->n_frames;
+    for (int i = 0; i < ARRAYS; i++)
+        MODAL_TRY(modal_alloc(&o->block[i], o->capacity * o->width[i], sizeof(double), "trajectory", err));
+    if (path) MODAL_TRY(modal_copy_text(&o->path, path, SIZE_MAX, err));
+    MODAL_TRY(modal_h5_create(&o->file, path, err));
+    MODAL_TRY(named(path, write_head(o, head, err), err));
+    *out = o;
+    o = NULL;
+done:
+    modal_trajectory_out_abandon(&o);
+    return status;
+}
+
+/* Writes what waits. */
+static modal_status flush(modal_trajectory_out *o, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_checker checker = {NULL, err};
+    if (o->waiting == 0) goto done;
+    o->head.n_frames = o->waiting;
+    o->head.times = o->block[TIMES];
+    o->head.q = o->block[Q];
+    o->head.frames = o->width[FRAMES] ? o->block[FRAMES] : NULL;
+    o->head.energy = o->width[ENERGY] ? o->block[ENERGY] : NULL;
+    status = modal_trajectory_rules(&checker, &o->head, o->width[Q]);
+    if (status == MODAL_OK && o->written > 0 && !(o->block[TIMES][0] > o->last_time))
+        status = modal_error_set(err, MODAL_ERROR_INPUT, "/times: frame 0: not increasing, %.17g after %.17g",
+                                 o->block[TIMES][0], o->last_time);
+    if (status != MODAL_OK) {
+        if (o->written > 0) modal_error_context(err, "behind frame %lld", (long long)o->written - 1);
+        goto done;
+    }
+    for (int i = 0; i < ARRAYS; i++)
+        if (o->width[i] > 0)
+            MODAL_TRY(modal_h5_put_rows(o->rows[i], names[i], o->written, o->waiting, o->block[i], err));
+    if (o->waiting == o->capacity) modal_h5_start_disk(o->file);
+    o->last_time = o->block[TIMES][o->waiting - 1];
+    o->written += o->waiting;
+    o->waiting = 0;
+done:
+    return status;
+}
+
+modal_status modal_trajectory_out_row(modal_trajectory_out *o, double time, const double *q, const double *frames,
+                                      const double *energy, modal_error *err)
+{
+    const double *from[ARRAYS] = {&time, q, frames, energy};
+    if (o->written + o->waiting >= o->n_frames)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "trajectory: more than %lld frames", (long long)o->n_frames);
+    for (int i = 0; i < ARRAYS; i++)
+        if (o->width[i] > 0)
+            memcpy(o->block[i] + o->waiting * o->width[i], from[i], (size_t)o->width[i] * sizeof(double));
+    return ++o->waiting < o->capacity ? MODAL_OK : named(o->path, flush(o, err), err);
+}
+
+int64_t modal_trajectory_out_count(const modal_trajectory_out *o) { return o->written + o->waiting; }
+
+modal_status modal_trajectory_out_read(modal_trajectory_out *o, int64_t begin, int64_t end,
+                                       modal_trajectory_rows *take, void *context, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(flush(o, err)); /* the blocks are free then */
+    for (int64_t first = begin; first < end; first += o->capacity) {
+        const int64_t n = end - first < o->capacity ? end - first : o->capacity;
+        for (int i = 0; i < ARRAYS; i++)
+            if (o->width[i] > 0) MODAL_TRY(modal_h5_get_rows(o->rows[i], names[i], first, n, o->block[i], err));
+        MODAL_TRY(take(context, first, n, o->block[TIMES], o->block[Q], o->width[FRAMES] ? o->block[FRAMES] : NULL,
+                       o->width[ENERGY] ? o->block[ENERGY] : NULL, err));
+    }
+done:
+    return status;
+}
+
+modal_status modal_trajectory_out_close(modal_trajectory_out **out, void **bytes, size_t *length,
+                                        modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_trajectory_out *o = *out;
+    MODAL_TRY(flush(o, err));
+    if (o->written != o->n_frames)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "trajectory: %lld frames of %lld", (long long)o->written,
+                   (long long)o->n_frames);
+    for (int i = 0; i < ARRAYS; i++)
+        if (o->rows[i] >= 0) MODAL_TRY(modal_h5_end_rows(&o->rows[i], MODAL_OK, names[i], err));
+    if (bytes) MODAL_TRY(modal_h5_image(o->file, bytes, length, err));
+done:
+    status = named(o->path, modal_h5_finish(&o->file, status, err), err);
+    modal_trajectory_out_abandon(out);
+    return status;
+}
+
+void modal_trajectory_out_abandon(modal_trajectory_out **out)
+{
+    modal_trajectory_out *o = *out;
+    if (!o) return;
+    for (int i = 0; i < ARRAYS; i++) {
+        modal_h5_end_rows(&o->rows[i], MODAL_ERROR_SYSTEM, names[i], NULL);
+        modal_free(&o->block[i]);
+    }
+    modal_h5_finish(&o->file, MODAL_ERROR_SYSTEM, NULL);
+    modal_free(&o->path);
+    modal_free(out);
+}
+
+/* The whole in one piece. */
+static modal_status write_whole(const modal_trajectory *t, const char *path, void **bytes, size_t *length,
+                                modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_trajectory_out *o = NULL;
+    const double *const from[ARRAYS] = {t->times, t->q, t->frames, t->energy};
+    MODAL_TRY(named(path, check_complete(t, err), err));
+    MODAL_TRY(modal_trajectory_out_open(&o, path, t, err));
+    for (int i = 0; i < ARRAYS; i++)
+        if (o->width[i] > 0)
+            MODAL_TRY(named(path, modal_h5_put_rows(o->rows[i], names[i], 0, t->n_frames, from[i], err), err));
+    o->written = t->n_frames;
+    MODAL_TRY(modal_trajectory_out_close(&o, bytes, length, err));
+done:
+    modal_trajectory_out_abandon(&o);
+    return status;
+}
+
+modal_status modal_trajectory_write(const char *path, const modal_trajectory *trajectory,
+                                    modal_error *err)
+{
+    return write_whole(trajectory, path, NULL, NULL, err);
+}
+
+modal_status modal_trajectory_image(const modal_trajectory *trajectory, void **bytes,
+                                    size_t *length, modal_error *err)
+{
+    *bytes = NULL;
+    *length = 0;
+    modal_status status = write_whole(trajectory, NULL, bytes, length, err);
+    if (status != MODAL_OK) {
+        modal_free(bytes);
+        *length = 0;
+    }
+    return status;
+}
