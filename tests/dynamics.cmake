@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Modal dynamics, and the tool modalsim.
-modal_unit_test(test_oscillator modal_dynamics)
-modal_unit_test(test_dynamics modal_dynamics)
+modal_unit_test(test_oscillator modal_oscillators)
+modal_unit_test(test_dynamics modal_forest)
 modal_unit_test(test_csv modal_meshes)
 add_test(NAME cli.modalsim
          COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modalsim.py

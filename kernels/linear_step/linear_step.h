@@ -7,8 +7,8 @@
  *
  * with the columns of `modes` and `inputs` for the step's length. An input is a load in time, given by two
  * numbers a step: its value at the start and its change, where it goes in a straight line, or the sine
- * and cosine of its phase at the start. How the columns come about is lib/dynamics/exact.h's matter
- * (lib/dynamics/oscillator.h has the formulas).
+ * and cosine of its phase at the start. How the columns come about is lib/oscillators/exact.h's matter
+ * (lib/oscillators/oscillator.h has the formulas).
  *
  * What damping takes is added up for each object: exactly where all of its loads are constant (their work,
  * which is load times way, minus what kinetic and elastic energy gained); otherwise by the trapezoidal

@@ -9,7 +9,7 @@
  *
  * with B the inertial coupling, and the same body pushes back on its frame with the wrench
  * int rho (R^T x'' - R^T g), int rho y x (...). All of them are polynomials in q, whose coefficients
- * are computed once (lib/dynamics/inertia.h): a body's size is r, whatever its mesh. f is cubic (St.
+ * are computed once (lib/forest/inertia.h): a body's size is r, whatever its mesh. f is cubic (St.
  * Venant-Kirchhoff) or linear.
  *
  * Bodies form trees. A root's frame stands still, is driven, or is free; an attached body's frame
@@ -52,6 +52,8 @@
 #include <stdint.h>
 
 #include "kernels/device.h"
+#include "lib/model/air.h"
+#include "lib/model/rigid_motion.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -86,13 +88,6 @@ typedef struct modal_step_shape {
     double mass, first[3], second[9]; /* int rho (1, xbar, xbar xbar^T) */
 } modal_step_shape;
 
-typedef enum modal_step_motion {
-    MODAL_STEP_FIXED,   /* the frame stands still */
-    MODAL_STEP_DRIVEN,  /* the caller sets it for the end of each step */
-    MODAL_STEP_FREE,    /* the frame moves by the forces on it */
-    MODAL_STEP_ATTACHED /* it follows the parent */
-} modal_step_motion;
-
 typedef struct modal_step_object {
     int32_t shape, tree, motion;
     int32_t parent;                /* -1: a root; otherwise an object before this one */
@@ -116,22 +111,6 @@ typedef struct modal_step_point {
     double drag;   /* c, kg/m: half of air density times drag coefficient times area */
     int64_t table; /* in tables: [1 + r, MODAL_STEP_POINT]: xbar, then phi_k */
 } modal_step_point;
-
-typedef struct modal_step_frame {
-    double rotation[9], position[3];    /* R row-major, p */
-    double velocity[3], acceleration[3]; /* p', p'' in world axes */
-    double spin[3], spin_rate[3];       /* w, al in the body's axes */
-    double turn[9];                     /* attached: the interface's best-fit rotation */
-} modal_step_frame;
-
-enum { MODAL_STEP_WAVES = 16 };
-/* Velocity of the air: mean + sum of amplitude sin(wave . x - frequency t + phase). */
-typedef struct modal_step_air {
-    double mean[3];
-    int32_t n_waves;
-    double amplitude[MODAL_STEP_WAVES][3], wave[MODAL_STEP_WAVES][3];
-    double frequency[MODAL_STEP_WAVES], phase[MODAL_STEP_WAVES];
-} modal_step_air;
 
 typedef enum modal_step_rule {
     MODAL_STEP_NEWMARK,

@@ -128,7 +128,7 @@ static void add_object(harness *h, model *m, int32_t shape, int32_t parent, moda
     *o = (modal_step_object){.shape = shape, .tree = index, .motion = (int32_t)motion, .parent = parent, .n_modes = r,
                              .coordinates = m->n_coordinates, .first_point = t->n_points, .n_points = 1};
     m->n_coordinates += r;
-    /* the last one of its shape, whose tables it shares, as in lib/dynamics; so leaves may be packed */
+    /* the last one of its shape, whose tables it shares, as in lib/forest; so leaves may be packed */
     const modal_step_object *twin = NULL;
     for (int32_t i = 0; i < index; i++)
         if (m->objects[i].shape == shape) twin = &m->objects[i];

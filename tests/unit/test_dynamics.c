@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "lib/base/memory.h"
-#include "lib/dynamics/linear.h"
-#include "lib/dynamics/loads.h"
+#include "lib/oscillators/linear.h"
+#include "lib/scene/loads.h"
 #include "tests/unit/oscillator_reference.h"
 
 #define PI 3.14159265358979323846264338327950288L

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "lib/dynamics/oscillator.h"
+#include "lib/oscillators/oscillator.h"
 #include "tests/unit/oscillator_reference.h"
 
 static modal_transition transition(double k, double d, double h)

@@ -7,7 +7,7 @@
 #include "formats/meshes/csv.h"
 #include "formats/h5/h5_util.h"
 #include "lib/base/memory.h"
-#include "lib/dynamics/motion.h"
+#include "lib/scene/motion.h"
 #include "tools/common/commit.h"
 #include "tools/common/parts.h"
 #include "tools/common/tool.h"

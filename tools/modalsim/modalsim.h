@@ -8,7 +8,7 @@
 #include "formats/basis/basis_tiles.h"
 #include "formats/trajectory/trajectory_h5.h"
 #include "kernels/reduced_step/reduced_step.h"
-#include "lib/dynamics/judge.h"
+#include "lib/forest/judge.h"
 #include "lib/model/basis.h"
 #include "lib/model/scene.h"
 #include "lib/model/trajectory.h"

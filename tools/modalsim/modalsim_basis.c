@@ -5,7 +5,7 @@
 #include "formats/basis/basis_h5.h"
 #include "formats/basis/basis_tiles.h"
 #include "lib/base/memory.h"
-#include "lib/dynamics/needs.h"
+#include "lib/scene/needs.h"
 #include "tools/modalsim/modalsim.h"
 
 typedef struct wanted {

@@ -5,8 +5,8 @@
 
 #include "formats/meshes/csv.h"
 #include "lib/base/memory.h"
-#include "lib/dynamics/linear.h"
-#include "lib/dynamics/loads.h"
+#include "lib/oscillators/linear.h"
+#include "lib/scene/loads.h"
 #include "tools/modalsim/modalsim.h"
 
 /* The arrays behind a modal_linear_problem. */

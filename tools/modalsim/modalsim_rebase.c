@@ -5,7 +5,7 @@
 
 #include "formats/basis/basis_h5.h"
 #include "lib/base/memory.h"
-#include "lib/dynamics/rebase.h"
+#include "lib/fem/rebase.h"
 #include "tools/common/trajectory_input.h"
 #include "tools/modalsim/modalsim.h"
 

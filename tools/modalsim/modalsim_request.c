@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "lib/base/memory.h"
-#include "lib/dynamics/linear.h"
+#include "lib/oscillators/linear.h"
 #include "tools/common/files.h"
 #include "tools/modalsim/modalsim.h"
 

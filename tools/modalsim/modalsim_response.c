@@ -3,7 +3,7 @@
 #include "formats/sequences/file_out.h"
 #include "formats/meshes/number_text.h"
 #include "lib/base/memory.h"
-#include "lib/dynamics/response.h"
+#include "lib/oscillators/response.h"
 #include "tools/common/commit.h"
 #include "tools/modalsim/modalsim.h"
 

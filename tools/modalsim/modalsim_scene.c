@@ -8,9 +8,9 @@
 #include "formats/json/scene.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
-#include "lib/dynamics/judge.h"
-#include "lib/dynamics/linear.h"
-#include "lib/dynamics/simulate.h"
+#include "lib/forest/judge.h"
+#include "lib/forest/simulate.h"
+#include "lib/oscillators/linear.h"
 #include "tools/common/commit.h"
 #include "tools/modalsim/modalsim.h"
 

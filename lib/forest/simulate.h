@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs a scene: steps a forest from frame to frame. */
+#ifndef MODAL_FOREST_SIMULATE_H
+#define MODAL_FOREST_SIMULATE_H
+
+#include "lib/base/progress.h"
+#include "lib/forest/forest.h"
+#include "lib/model/scene.h"
+#include "lib/scene/needs.h"
+
+/* The state between two frames, all that the motion goes on from. */
+typedef struct modal_scene_state {
+    int64_t next_frame; /* frames before it are done; 0: nothing is */
+    double *q, *v, *a;  /* [coordinates] */
+    double *lag;        /* [coordinates + 6 objects] behind a (modal_forest_state) */
+    modal_step_frame *frames;     /* [objects] */
+    modal_step_measure *measures; /* [objects] */
+    struct modal_judged *judged;  /* [objects] (judge.h) */
+} modal_scene_state;
+
+/* The longest step that follows the motion as well as lib/forest/simulate_pace.c says. */
+typedef struct modal_scene_pace {
+    double step;          /* s; INFINITY: nothing asks for one */
+    double frequency;     /* Hz, of what asks for it: */
+    int32_t object, mode; /* a mode (what "mode"), or -1: a load on an object, or -1: on all */
+    const char *what;     /* "mode", "a sine", ... */
+} modal_scene_pace;
+
+typedef struct modal_simulation {
+    const modal_scene *scene;
+    const modal_basis *basis;
+    const modal_device *device;
+    int n_threads; /* of the preparation */
+    const modal_progress *progress;
+    int64_t memory_limit, basis_bytes; /* the most for the basis, which takes the second, and the tables; 0: any */
+    int64_t n_frames;    /* at i / fps: modal_frame_time */
+    /* the frame that is done, number state.next_frame - 1, at state.q */
+    double *frames;  /* [objects, 12] the caller's, or NULL: not wanted */
+    double energy[4]; /* kinetic, elastic, dissipated so far, external work so far; J */
+    modal_scene_state state; /* in: where to begin (arrays as large as above, next_frame >= 0); out: where
+                                it ended, also after an error */
+    /* called for a shape whose modal matrix is not there, before the first step, with the tiles that the scene
+     * needs: puts them and matrix_tiles into the basis's shape. NULL: all matrices are there. */
+    modal_status (*load_tiles)(void *context, int32_t shape, int64_t n_tiles, const int64_t *tiles,
+                               modal_error *err);
+    /* called before the first step, when pace, step and steps_a_frame are known; may be NULL */
+    void (*planned)(void *context, const struct modal_simulation *simulation);
+    /* called when a frame is done, may be NULL; its status ends the run */
+    modal_status (*frame_done)(void *context, const struct modal_simulation *simulation, modal_error *err);
+    /* called some times a second between steps, of which `done` of all that this run will take are done; may be NULL;
+     * its status ends the run */
+    modal_status (*watch)(void *context, const struct modal_simulation *simulation, int64_t done, int64_t all,
+                          modal_error *err);
+    void *context;
+    /* out, for reports */
+    modal_scene_pace pace;
+    double step;           /* s, of a whole step */
+    int64_t steps_a_frame; /* the least number of equal ones of at most scene->step, or pace.step */
+    int64_t steps, iterations, halvings;
+    int64_t shortened, kept; /* what judgements did, and the balance of energies (modal_judge_counts) */
+    double balance;
+    double seconds_stepping;
+} modal_simulation;
+
+/* The time of frame i, s. */
+double modal_frame_time(int64_t i, double fps);
+
+/* Checks the scene against the basis and runs it. Errors: MODAL_ERROR_INPUT "objects[3]: ..." for what the
+ * basis does not have; those of modal_forest_step. */
+modal_status modal_scene_simulate(modal_simulation *simulation, modal_error *err);
+
+modal_status modal_scene_state_alloc(modal_scene_state *state, const modal_basis *basis, modal_error *err);
+void modal_scene_state_free(modal_scene_state *state);
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long a step may be.
+ *
+ * Both implicit rules lengthen the period of a mode by (h omega)^2 / 12. A mode that rings as strongly as the tree of
+ * objects moves at most is to lose 0.002 of a radian in each of its own, 40 steps a period; one that rings less may lose
+ * more, in inverse proportion, and one that rings less than a hundredth of that is left alone: so stiff modes
+ * that slow loads only bend cost nothing. How strongly a mode rings is estimated from what sets it off: the jumps of the
+ * loads and of their slopes, impulses, what it begins with, and sines near its frequency, each mode by itself, with
+ * small deformations. The loads themselves get 20 steps in a period of a sine, a sweep's highest frequency, a turn, or
+ * the eddies' mean frequency, weighted by their energy. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "lib/forest/simulate_private.h"
+#include "lib/scene/loads.h"
+
+static const double TURN = 2 * 3.14159265358979323846;
+static const double LOST = 0.002, LEAST = 0.01; /* of a radian; of the largest motion */
+enum { LOAD_STEPS = 20 };
+
+/* A factor over time by what it does to oscillators. */
+typedef struct shock {
+    double jumps, kinks; /* sums of squares of its jumps and of the changes of its slope */
+    double area, most;   /* integral and maximum of its size */
+    double low, high;    /* frequencies of its sine, Hz; high 0: none */
+} shock;
+
+static void add_piece(shock *s, double h, double a, double b, double *value, double *slope)
+{
+    const double jump = a - *value, kink = (b - a) / h - *slope;
+    s->jumps += jump * jump;
+    s->kinks += kink * kink;
+    s->area += 0.5 * h * (fabs(a) + fabs(b));
+    s->most = fmax(s->most, fmax(fabs(a), fabs(b)));
+    *value = b;
+    *slope = (b - a) / h;
+}
+
+/* From t = 0 on; at_rest: it has acted for ever as it does at t = 0. */
+static shock shock_of(const modal_curve *c, int at_rest)
+{
+    shock s = {.jumps = !at_rest, .area = INFINITY, .most = 1};
+    const double rate = TURN * c->frequency * cos(c->phase), first = sin(c->phase);
+    switch (c->kind) {
+    case MODAL_CURVE_PULSE: return (shock){.jumps = INFINITY, .area = 1};
+    case MODAL_CURVE_SINE:
+        return (shock){at_rest ? 0 : first * first, rate * rate, INFINITY, 1, fabs(c->frequency), fabs(c->frequency)};
+    case MODAL_CURVE_SWEEP:
+        return (shock){.jumps = first * first, .area = c->end - c->start, .most = 1, .low = fmin(c->from, c->to),
+                       .high = fmax(c->from, c->to)};
+    case MODAL_CURVE_KEYS: break;
+    default: return s;
+    }
+    s = (shock){0};
+    double value = at_rest ? modal_curve_value(c, 0, 0) : 0, slope = 0;
+    for (int64_t i = 1; i < c->n_keys; i++) {
+        const double from = fmax(c->times[i - 1], 0), to = c->times[i];
+        if (!(to > from)) continue;
+        add_piece(&s, to - from, modal_curve_value(c, from, 0.5 * (from + to)), c->values[i], &value, &slope);
+    }
+    s.jumps += value * value;
+    s.kinks += slope * slope;
+    return s;
+}
+
+/* How far an oscillator rings after it, as a part of load / stiffness. */
+static double ringing(const shock *s, double omega)
+{
+    double size = fmin(s->area * omega, sqrt(s->jumps + s->kinks / (omega * omega)));
+    if (s->high > 0) {
+        const double at = fmin(fmax(omega / TURN, s->low), s->high) * TURN, off = fabs(1 - at * at / (omega * omega));
+        size = fmax(size, 1 / fmax(off, 0.02) * fmin(1, at * at / (omega * omega)));
+    }
+    return size;
+}
+
+/* The modes of one object: how far they ring, and how far they move at most, in q. */
+typedef struct motion {
+    const modal_shape *shape;
+    double *rings, *moves; /* [n_modes] */
+} motion;
+
+static void add_mode(motion *m, int32_t k, double load, const shock *s)
+{
+    const double stiffness = m->shape->eigenvalues[k];
+    if (!(stiffness > 0) || load == 0) return;
+    const double omega = sqrt(stiffness), way = fabs(load) / stiffness, rings = ringing(s, omega);
+    m->rings[k] += way * rings;
+    m->moves[k] += way * fmax(rings, fmin(s->most, s->area * omega));
+}
+
+/* An acceleration of any direction. */
+static void add_push(motion *m, double acceleration, const shock *s)
+{
+    for (int32_t k = 0; k < m->shape->n_modes; k++) {
+        const double *p = m->shape->participation + 3 * (int64_t)k;
+        add_mode(m, k, acceleration * hypot(hypot(p[0], p[1]), p[2]) / m->shape->modal_masses[k], s);
+    }
+}
+
+static double size_of(const double *x) { return hypot(hypot(x[0], x[1]), x[2]); }
+
+/* How far the solid reaches from its origin; where it is not there, its frame does not move. */
+static double reach_of(const modal_shape *shape)
+{
+    double most = 0;
+    for (int64_t i = 0; shape->volume.nodes && i < shape->volume.n_nodes; i++)
+        most = fmax(most, size_of(shape->volume.nodes + 3 * i));
+    return most;
+}
+
+static void add_way(const modal_scene_run *r, int32_t root, const double *frame, motion *m)
+{
+    const modal_scene_object *said = r->said[root];
+    const modal_spline *way = &r->splines[root];
+    const double reach = reach_of(m->shape);
+    if (said && said->motion == MODAL_SCENE_SPIN) {
+        const double arm[3] = {frame[3] - said->centre[0], frame[7] - said->centre[1], frame[11] - said->centre[2]};
+        add_push(m, said->rate * said->rate * (size_of(arm) + reach), &(shock){1, 0, INFINITY, 1, 0, 0});
+    }
+    for (int axis = 0; axis < 7 && way->n > 1; axis++) { /* of quaternions half the angles */
+        shock s = {0};
+        double value = 0, slope = 0;
+        for (int64_t i = 1; i < way->n; i++)
+            add_piece(&s, way->times[i] - way->times[i - 1], way->bends[7 * (i - 1) + axis], way->bends[7 * i + axis],
+                      &value, &slope);
+        s.jumps += value * value;
+        s.kinks += slope * slope;
+        add_push(m, axis < 3 ? 1 : 2 * reach, &s);
+    }
+}
+
+static void add_forces(const modal_scene_run *r, int32_t i, motion *m, double *load)
+{
+    const modal_scene *scene = r->s->scene;
+    for (int32_t n = 0; n < scene->n_forces; n++) {
+        const modal_scene_force *force = &scene->forces[n];
+        const int64_t first = r->force_first[n], end = r->force_first[n + 1];
+        if (force->object != i) continue;
+        const shock s = shock_of(&force->curve, scene->start_static);
+        for (int32_t k = 0; k < m->shape->n_modes; k++) load[m->shape->n_modes + k] = 0;
+        for (int64_t v = first; v < end; v++) {
+            modal_impulse_jump(m->shape, r->bodies[i].frame, r->points[r->sorted[r->members[v]]].first_vertex,
+                               force->vector, load);
+            for (int32_t k = 0; k < m->shape->n_modes; k++) load[m->shape->n_modes + k] += load[k] / (double)(end - first);
+        }
+        for (int32_t k = 0; k < m->shape->n_modes; k++) add_mode(m, k, load[m->shape->n_modes + k], &s);
+    }
+}
+
+static void add_object(const modal_scene_run *r, int32_t i, int32_t root, double drag, motion *m, double *load)
+{
+    const modal_scene *scene = r->s->scene;
+    const modal_scene_object *said = r->said[i];
+    const modal_curve always = {.kind = MODAL_CURVE_CONSTANT};
+    const shock weight = shock_of(&always, scene->start_static), gust = shock_of(&always, 0);
+    if (r->bodies[root].motion != MODAL_STEP_FREE) { /* what falls freely does not feel it */
+        add_push(m, size_of(scene->gravity), &weight);
+        for (int32_t n = 0; n < scene->n_shakings; n++) {
+            const shock s = shock_of(&scene->shakings[n].curve, scene->start_static);
+            add_push(m, size_of(scene->shakings[n].acceleration), &s);
+        }
+    }
+    add_way(r, root, r->bodies[i].frame, m);
+    const double speed = size_of(scene->wind.velocity) + scene->wind.turbulence;
+    if (drag > 0 && m->shape->total_mass > 0) add_push(m, drag * speed * speed / m->shape->total_mass, &gust);
+    add_forces(r, i, m, load);
+    for (int32_t k = 0; k < m->shape->n_modes; k++) {
+        const double q = said && k < said->n_initial ? fabs(said->initial[k]) : 0;
+        const double v = said && k < said->n_initial_velocity ? fabs(said->initial_velocity[k]) : 0;
+        const double rings = m->shape->eigenvalues[k] > 0 ? hypot(q, v / sqrt(m->shape->eigenvalues[k])) : 0;
+        m->rings[k] += rings;
+        m->moves[k] += rings;
+    }
+}
+
+static void follow(modal_simulation *s, double step, double frequency, int32_t object, int32_t mode, const char *what)
+{
+    if (step < s->pace.step) s->pace = (modal_scene_pace){step, frequency, object, mode, what};
+}
+
+static void follow_load(modal_simulation *s, double frequency, int32_t object, const char *what)
+{
+    if (frequency > 0) follow(s, 1 / (LOAD_STEPS * frequency), frequency, object, -1, what);
+}
+
+static void follow_curve(modal_simulation *s, const modal_curve *c, int exact, int32_t object)
+{
+    if (c->kind == MODAL_CURVE_SINE && !exact) follow_load(s, fabs(c->frequency), object, "a sine");
+    if (c->kind == MODAL_CURVE_SWEEP) follow_load(s, fmax(fabs(c->from), fabs(c->to)), object, "a sweep");
+}
+
+static void follow_loads(modal_scene_run *r, int implicit)
+{
+    modal_simulation *s = r->s;
+    const modal_scene *scene = s->scene;
+    for (int32_t i = 0; i < scene->n_forces; i++)
+        follow_curve(s, &scene->forces[i].curve, r->bodies[scene->forces[i].object].exact, scene->forces[i].object);
+    for (int32_t i = 0; i < scene->n_shakings; i++) follow_curve(s, &scene->shakings[i].curve, !implicit, -1);
+    for (int32_t i = 0; i < s->basis->n_objects; i++)
+        if (r->said[i] && r->said[i]->motion == MODAL_SCENE_SPIN)
+            follow_load(s, fabs(r->said[i]->rate) / TURN, i, "a turn");
+    double energy = 0, sum = 0;
+    for (int32_t i = 0; i < r->air.n_waves && implicit; i++) {
+        const double *a = r->air.amplitude[i], own = a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
+        energy += own;
+        sum += own * fabs(r->air.frequency[i]) / TURN;
+    }
+    if (energy > 0) follow_load(s, sum / energy, -1, "eddies");
+}
+
+modal_status modal_scene_run_pace(modal_scene_run *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_simulation *s = r->s;
+    const modal_basis *basis = s->basis;
+    const int32_t n = basis->n_objects;
+    int64_t *at = NULL, total;
+    int32_t *root = NULL;
+    int implicit = 0;
+    double *rings = NULL, *moves = NULL, *load = NULL, *drag = NULL, *most = NULL;
+    s->pace = (modal_scene_pace){.step = INFINITY, .object = -1, .mode = -1};
+    MODAL_TRY(modal_alloc_zero(&r->least_moved, n, sizeof(double), "choice of a step", err));
+    MODAL_TRY(modal_alloc_zero(&r->least_energy, n, sizeof(double), "choice of a step", err));
+    MODAL_TRY(modal_alloc(&at, (int64_t)n + 1, sizeof *at, "choice of a step", err));
+    total = modal_basis_mode_offsets(basis, at);
+    MODAL_TRY(modal_alloc(&root, n, sizeof *root, "choice of a step", err));
+    MODAL_TRY(modal_alloc_zero(&rings, total, sizeof(double), "choice of a step", err));
+    MODAL_TRY(modal_alloc_zero(&moves, total, sizeof(double), "choice of a step", err));
+    MODAL_TRY(modal_alloc_zero(&load, 2 * total, sizeof(double), "choice of a step", err));
+    MODAL_TRY(modal_alloc_zero(&drag, n, sizeof(double), "choice of a step", err));
+    MODAL_TRY(modal_alloc_zero(&most, n, sizeof(double), "choice of a step", err)); /* of each root's tree, m */
+    for (int64_t i = 0; i < r->n_points; i++) drag[r->points[i].object] += r->points[i].drag;
+    for (int32_t i = 0; i < n; i++) {
+        const modal_shape *shape = &basis->shapes[basis->objects[i].shape];
+        if (r->bodies[i].exact) continue;
+        implicit = 1;
+        root[i] = i;
+        for (int32_t up = 0; up < n && r->bodies[root[i]].motion == MODAL_STEP_ATTACHED; up++)
+            if (basis->objects[root[i]].parent >= 0) root[i] = basis->objects[root[i]].parent;
+        motion m = {shape, rings + at[i], moves + at[i]};
+        add_object(r, i, root[i], drag[i], &m, load);
+        for (int32_t k = 0; k < shape->n_modes; k++) {
+            const double square = shape->modal_masses[k] * m.moves[k] * m.moves[k];
+            r->least_moved[root[i]] += square;
+            r->least_energy[root[i]] += 0.5 * shape->eigenvalues[k] * square;
+        }
+        for (int32_t k = 0; k < shape->n_modes; k++) { /* from here on of the mean displacement, m */
+            const double scale = shape->total_mass > 0 ? sqrt(shape->modal_masses[k] / shape->total_mass) : 1;
+            m.rings[k] *= scale;
+            m.moves[k] *= scale;
+            most[root[i]] = fmax(most[root[i]], m.moves[k]);
+        }
+    }
+    for (int32_t i = 0; i < n; i++) {
+        const modal_shape *shape = &basis->shapes[basis->objects[i].shape];
+        const modal_body *body = &r->bodies[i];
+        for (int32_t k = 0; k < shape->n_modes && !body->exact; k++) {
+            const double omega = sqrt(shape->eigenvalues[k]);
+            const double ratio = 0.5 * (body->alpha / omega + body->beta * omega) + body->ratio;
+            const double share = rings[at[i] + k] / most[root[i]] * fmin(1, 0.37 / ratio); /* what is damped loses less */
+            if (omega > 0 && share > LEAST) follow(s, sqrt(12 * LOST / share) / omega, omega / TURN, i, k, "mode");
+        }
+    }
+    follow_loads(r, implicit);
+done:;
+    void *arrays[] = {&at, &root, &rings, &moves, &load, &drag, &most};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
+    return status;
+}

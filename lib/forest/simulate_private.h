@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A scene that runs. Only for simulate*.c: simulate_loads.c is what acts, simulate.c the rest. */
+#ifndef MODAL_FOREST_SIMULATE_PRIVATE_H
+#define MODAL_FOREST_SIMULATE_PRIVATE_H
+
+#include "lib/forest/corners.h"
+#include "lib/forest/judge.h"
+#include "lib/forest/simulate.h"
+#include "lib/oscillators/exact.h"
+#include "lib/scene/motion.h"
+
+typedef struct modal_scene_run {
+    modal_simulation *s;
+    double step;
+    modal_body *bodies;          /* [objects] */
+    const modal_scene_object **said; /* [objects] or NULL */
+    modal_spline *splines;       /* [objects] */
+    modal_body_point *points;
+    int64_t n_points, point_capacity;
+    int64_t *force_first;        /* [n_forces + 1] force i acts at the points members[force_first[i]], ... */
+    int64_t *members;            /* [n_members] points */
+    int64_t n_members, member_capacity;
+    int32_t *sorted;             /* [n_points] place of a point after sorting by object */
+    modal_curve *curves;         /* [n_forces] of the forces; an impulse's is a narrow triangle */
+    double *peaks;               /* [n_forces, 2, 3] times and values of these */
+    modal_corners corners;       /* of what acts on objects that are not exact */
+    modal_step_air air;
+    modal_forest *forest;
+    double *exact_loads;         /* behind the inputs */
+    modal_exact_input *inputs;   /* of the exact objects */
+    modal_exact *exact;
+    double *least_moved, *least_energy; /* [objects] at roots: what loads are expected to do (modal_judge_setup) */
+    modal_judge *judge;
+    modal_scene_state between;   /* where steps that are judged begin within a frame */
+} modal_scene_run;
+
+/* Points where forces act: of the scene's forces, of the air, and all of them by object. */
+modal_status modal_scene_run_forces(modal_scene_run *run, modal_error *err);
+modal_status modal_scene_run_patches(modal_scene_run *run, modal_error *err);
+modal_status modal_scene_run_sort(modal_scene_run *run, modal_error *err);
+
+/* Loads the part of the modal matrices that these points and the interfaces need. */
+modal_status modal_scene_run_tiles(modal_scene_run *run, modal_error *err);
+
+/* Makes run->exact, with the forces on its objects; q, v and stream are the forest's. */
+modal_status modal_scene_run_exact(modal_scene_run *run, double *q, double *v, modal_stream *stream,
+                                   modal_error *err);
+
+/* Fills run->curves and run->corners; the forest is there, and the step is known. */
+modal_status modal_scene_run_corners(modal_scene_run *run, modal_error *err);
+
+/* modal_forest_loads.forces and .gravity, their context a modal_scene_run. */
+void modal_scene_run_loads(void *context, double time, double near, double *forces);
+void modal_scene_run_gravity(void *context, double time, double near, double *gravity);
+
+/* The longest step that follows the scene, and what it follows: run->s->pace. Points have been sorted, and their tiles
+ * are there. */
+modal_status modal_scene_run_pace(modal_scene_run *run, modal_error *err);
+
+#endif

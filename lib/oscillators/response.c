@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/oscillators/response.h"
+
+#include <math.h>
+
+#include "lib/base/memory.h"
+#include "lib/scene/loads.h"
+#include "lib/scene/needs.h"
+#include "lib/scene/places.h"
+
+static const double turn = 2 * 3.14159265358979323846;
+
+struct modal_response {
+    const modal_scene_response *scene;
+    const modal_basis *basis;
+    int64_t *offsets; /* [objects + 1] coordinates */
+    double *frames;   /* [objects, 12] */
+    double *stiffness, *damping, *load, *load_imaginary; /* [coordinates] per modal mass */
+    double *real, *imaginary;           /* [coordinates] Q */
+    double *rows;      /* a probe after the other, [3, modes]: displacement along world axes for each q */
+};
+
+static const modal_shape *shape_of(const modal_basis *basis, int32_t object)
+{
+    return &basis->shapes[basis->objects[object].shape];
+}
+
+static void add_load(modal_response *r, int64_t coordinate, double load, double phase)
+{
+    r->load[coordinate] += load * cos(phase);
+    r->load_imaginary[coordinate] += load * sin(phase);
+}
+
+static modal_status set_objects(modal_response *r, const modal_scene *scene, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_basis *basis = r->basis;
+    int32_t at = 0;
+    for (int32_t i = 0; i < scene->n_objects; i++)
+        MODAL_TRY(modal_scene_check_object("objects", scene->objects[i].place, scene->objects[i].line,
+                                           scene->objects[i].object, basis, err));
+    for (int32_t i = 0; i < basis->n_objects; i++) {
+        const modal_shape *shape = shape_of(basis, i);
+        const modal_scene_object *said =
+            at < scene->n_objects && scene->objects[at].object == i ? &scene->objects[at++] : NULL;
+        const int own = said && said->has_damping;
+        const double alpha = own ? said->alpha : scene->alpha, beta = own ? said->beta : scene->beta;
+        const double ratio = own ? said->ratio : scene->ratio;
+        double *frame = r->frames + 12 * (int64_t)i;
+        if (modal_scene_motion_of(said ? said->motion : MODAL_SCENE_DEFAULT, &basis->objects[i]) != MODAL_STEP_FIXED)
+            MODAL_FAIL(err, MODAL_ERROR_INPUT,
+                       "response: object %d hangs on object %d; say \"motion\": \"fixed\" for its response alone, "
+                       "or run a \"sweep\" in time", i,
+                       basis->objects[i].parent);
+        MODAL_TRY(modal_scene_check_uncoupled(basis, i, err));
+        modal_scene_frame(said, &basis->objects[i], frame);
+        for (int32_t k = 0; k < shape->n_modes; k++) {
+            const int64_t c = r->offsets[i] + k;
+            r->stiffness[c] = shape->eigenvalues[k];
+            r->damping[c] = alpha + beta * r->stiffness[c] + 2 * ratio * sqrt(r->stiffness[c]);
+            for (int a = 0; a < 3; a++)
+                for (int b = 0; b < 3; b++)
+                    add_load(r, c, -frame[4 * a + b] * shape->participation[3 * k + b] / shape->modal_masses[k] *
+                                       scene->response.acceleration[a], scene->response.acceleration_phase[a]);
+        }
+    }
+done:
+    return status;
+}
+
+static modal_status add_forces(modal_response *r, const modal_scene *scene, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_scene_vertices at = {0};
+    double *jump = NULL;
+    MODAL_TRY(modal_alloc(&jump, modal_basis_mode_offsets(r->basis, NULL), sizeof(double), "forces", err));
+    for (int32_t i = 0; i < scene->n_forces; i++) {
+        const modal_scene_force *force = &scene->forces[i];
+        MODAL_TRY(modal_scene_check_object("forces", force->place, force->line, force->object, r->basis, err));
+        const double *frame = r->frames + 12 * (int64_t)force->object;
+        const modal_shape *shape = shape_of(r->basis, force->object);
+        at.n = 0;
+        MODAL_TRY(modal_scene_force_vertices("forces", force, r->basis, frame, &at, err));
+        for (int64_t v = 0; v < at.n; v++) {
+            modal_impulse_jump(shape, frame, at.vertices[v], force->vector, jump);
+            for (int32_t k = 0; k < shape->n_modes; k++)
+                add_load(r, r->offsets[force->object] + k, jump[k] / (double)at.n, force->phase);
+        }
+    }
+done:
+    modal_free(&at.vertices);
+    modal_free(&jump);
+    return status;
+}
+
+static modal_status set_probes(modal_response *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_scene_vertices at = {0};
+    int64_t size = 0;
+    for (int32_t i = 0; i < r->scene->n_probes; i++) {
+        const modal_scene_force *probe = &r->scene->probes[i];
+        MODAL_TRY(modal_scene_check_object("response/probes", probe->place, probe->line, probe->object, r->basis,
+                                           err));
+        MODAL_TRY(modal_scene_force_vertices("response/probes", probe, r->basis,
+                                             r->frames + 12 * (int64_t)probe->object, &at, err));
+        size += 3 * (int64_t)shape_of(r->basis, probe->object)->n_modes;
+    }
+    MODAL_TRY(modal_alloc(&r->rows, size, sizeof(double), "probes", err));
+    double *row = r->rows;
+    for (int32_t i = 0; i < r->scene->n_probes; i++) {
+        const int32_t object = r->scene->probes[i].object;
+        const modal_shape *shape = shape_of(r->basis, object);
+        const double *frame = r->frames + 12 * (int64_t)object;
+        const float *tile = modal_shape_tile(shape, at.vertices[i] / MODAL_TILE) + at.vertices[i] % MODAL_TILE;
+        for (int a = 0; a < 3; a++, row += shape->n_modes)
+            for (int32_t k = 0; k < shape->n_modes; k++) {
+                const float *u = tile + (int64_t)k * 3 * MODAL_TILE;
+                row[k] = frame[4 * a] * (double)u[0] + frame[4 * a + 1] * (double)u[MODAL_TILE] +
+                         frame[4 * a + 2] * (double)u[2 * MODAL_TILE];
+            }
+    }
+done:
+    modal_free(&at.vertices);
+    return status;
+}
+
+modal_status modal_response_new(modal_response **response, const modal_scene *scene, const modal_basis *basis,
+                                modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_response *r = NULL;
+    const int64_t n = modal_basis_mode_offsets(basis, NULL);
+    *response = NULL;
+    MODAL_TRY(modal_alloc_zero(&r, 1, sizeof *r, "response", err));
+    r->scene = &scene->response;
+    r->basis = basis;
+    MODAL_TRY(modal_alloc(&r->offsets, (int64_t)basis->n_objects + 1, sizeof(int64_t), "response", err));
+    MODAL_TRY(modal_alloc(&r->frames, 12 * (int64_t)basis->n_objects, sizeof(double), "response", err));
+    double **const arrays[] = {&r->stiffness, &r->damping, &r->load, &r->load_imaginary, &r->real, &r->imaginary};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        MODAL_TRY(modal_alloc_zero(arrays[i], n, sizeof(double), "response", err));
+    modal_basis_mode_offsets(basis, r->offsets);
+    MODAL_TRY(set_objects(r, scene, err));
+    MODAL_TRY(add_forces(r, scene, err));
+    MODAL_TRY(set_probes(r, err));
+    *response = r;
+    r = NULL;
+done:
+    modal_response_delete(r);
+    return status;
+}
+
+modal_response *modal_response_delete(modal_response *r)
+{
+    if (!r) return NULL;
+    void *arrays[] = {&r->offsets, &r->frames, &r->stiffness, &r->damping, &r->load, &r->load_imaginary,
+                      &r->real, &r->imaginary, &r->rows};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
+    modal_free(&r);
+    return NULL;
+}
+
+int64_t modal_response_count(const modal_response *r)
+{
+    return r->scene->n_probes > 0 ? 3 * (int64_t)r->scene->n_probes : r->offsets[r->basis->n_objects];
+}
+
+double modal_response_frequency(const modal_scene_response *response, int64_t i)
+{
+    if (i == 0) return response->from;
+    const double part = (double)i / (double)(response->n_points - 1);
+    return (1 - part) * response->from + part * response->to;
+}
+
+/* Not finite fails here, too. */
+static int polar(double real, double imaginary, double *amplitude, double *phase)
+{
+    *amplitude = hypot(real, imaginary);
+    *phase = 360 / turn * atan2(imaginary + 0.0, real + 0.0); /* -0 would turn the phase around */
+    if (*phase <= -180) *phase = 180;
+    return isfinite(*amplitude);
+}
+
+modal_status modal_response_at(modal_response *r, double f, double *amplitude, double *phase, modal_error *err)
+{
+    const double w = turn * f;
+    int finite = 1;
+    for (int32_t i = 0; i < r->basis->n_objects; i++)
+        for (int64_t c = r->offsets[i]; c < r->offsets[i + 1]; c++) {
+            const double x = r->stiffness[c] - w * w, y = w * r->damping[c], size = hypot(x, y);
+            if (r->load[c] == 0 && r->load_imaginary[c] == 0) {
+                r->real[c] = r->imaginary[c] = 0;
+                continue;
+            }
+            if (!(size > 0))
+                return modal_error_set(err, MODAL_ERROR_INPUT,
+                                       "response: object %d: mode %lld is undamped and driven at its own frequency: "
+                                       "no steady state, %g Hz",
+                                       i, (long long)(c - r->offsets[i]), f);
+            const double a = r->load[c] / size, b = r->load_imaginary[c] / size; /* over x + i y */
+            r->real[c] = a * (x / size) + b * (y / size);
+            r->imaginary[c] = b * (x / size) - a * (y / size);
+        }
+    if (r->scene->n_probes == 0)
+        for (int64_t c = 0; c < r->offsets[r->basis->n_objects]; c++)
+            finite &= polar(r->real[c], r->imaginary[c], &amplitude[c], &phase[c]);
+    const double *row = r->rows;
+    for (int32_t p = 0; p < r->scene->n_probes; p++) {
+        const int64_t first = r->offsets[r->scene->probes[p].object];
+        const int32_t modes = shape_of(r->basis, r->scene->probes[p].object)->n_modes;
+        for (int a = 0; a < 3; a++, row += modes) {
+            double real = 0, imaginary = 0;
+            for (int32_t k = 0; k < modes; k++) {
+                real += row[k] * r->real[first + k];
+                imaginary += row[k] * r->imaginary[first + k];
+            }
+            finite &= polar(real, imaginary, &amplitude[3 * p + a], &phase[3 * p + a]);
+        }
+    }
+    if (!finite) return modal_error_set(err, MODAL_ERROR_INPUT, "response: not finite at %g Hz; try smaller loads", f);
+    return MODAL_OK;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The steady state of linear objects under loads that all go as cos(W t), W = 2 pi f: by mode superposition,
+ *
+ *     q_k(t) = Re Q_k e^(i W t),      Q_k = L_k / (k - W^2 + i W d),
+ *
+ * with the stiffness k and the damping d of q'' + d q' + k q = L cos(W t), the oscillator of
+ * lib/oscillators/oscillator.h that the exact integrator steps; so this is what a run with sine curves tends to
+ * when damping has taken the free motion. L has the forces and -acceleration of the supports (motion is
+ * relative to them). Source: R. W. Clough and J. Penzien, Dynamics of Structures, 1975, chapters 4 and 13. */
+#ifndef MODAL_OSCILLATORS_RESPONSE_H
+#define MODAL_OSCILLATORS_RESPONSE_H
+
+#include "lib/model/basis.h"
+#include "lib/model/scene.h"
+
+typedef struct modal_response modal_response;
+
+/* Scene (with a response) and basis are borrowed; the basis needs what modal_scene_needs says. MODAL_ERROR_INPUT
+ * "objects[3]: ..." for what the basis does not have, an object that hangs on another, or coupled columns. */
+modal_status modal_response_new(modal_response **response, const modal_scene *scene, const modal_basis *basis,
+                                modal_error *err);
+modal_response *modal_response_delete(modal_response *response);
+
+/* Values a frequency: 3 a probe, its displacement along x, y and z of the world, m; without probes every q of
+ * every object, in the basis's order, kg^1/2 m. */
+int64_t modal_response_count(const modal_response *response);
+
+/* The frequency of point i of the scene's, Hz; the last is `to` itself. */
+double modal_response_frequency(const modal_scene_response *response, int64_t i);
+
+/* Amplitudes (>= 0) and phases (degrees in (-180, 180], against the load: negative where the motion is late) at
+ * f Hz, [count] each. A zero of amplitude has phase 0. MODAL_ERROR_INPUT where an undamped mode is driven at its
+ * own frequency, or a value is not finite; the arrays are then undefined. One call at a time a response. */
+modal_status modal_response_at(modal_response *response, double f, double *amplitude, double *phase,
+                               modal_error *err);
+
+#endif

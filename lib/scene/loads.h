@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Damping and impulses of a shape in reduced coordinates. */
+#ifndef MODAL_SCENE_LOADS_H
+#define MODAL_SCENE_LOADS_H
+
+#include <stdint.h>
+
+#include "lib/model/basis.h"
+
+/* damping[k] = 2 zeta omega = alpha + beta omega^2: the Rayleigh damping C = alpha M + beta K.
+ * alpha, 1/s, and beta, s, are >= 0; eigenvalues and damping are [n_modes]. */
+void modal_damping_rayleigh(double alpha, double beta, int32_t n_modes, const double *eigenvalues,
+                            double *damping);
+
+/* damping[k] = 2 zeta omega for the same zeta >= 0 in every mode. */
+void modal_damping_ratio(double zeta, int32_t n_modes, const double *eigenvalues, double *damping);
+
+/* The jump of the modal velocity, [n_modes], by an impulse (N s, world axes) at a stored vertex of
+ * a shape that is placed by rest_frame ([3, 4] row-major [R p]): U_v^T R^T J / modal mass. */
+void modal_impulse_jump(const modal_shape *shape, const double *rest_frame, int64_t vertex,
+                        const double impulse[3], double *jump);
+
+/* The stored index of the user's vertex, or -1 where the shape has none of that number. */
+int64_t modal_shape_stored_vertex(const modal_shape *shape, int64_t user_vertex);
+
+/* The stored index of the vertex whose rest position in the world, R xbar + p, is nearest to the
+ * point, the lowest user index among equals; *distance in m. -1 for a shape without vertices. */
+int64_t modal_shape_nearest_vertex(const modal_shape *shape, const double *rest_frame,
+                                   const double point[3], double *distance);
+
+/* A third of the area of the triangles at a stored vertex, m^2, at rest. */
+double modal_shape_vertex_area(const modal_shape *shape, int64_t vertex);
+
+#endif

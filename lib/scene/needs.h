@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What of a basis a scene needs, so that no more of a large file is read. */
+#ifndef MODAL_SCENE_NEEDS_H
+#define MODAL_SCENE_NEEDS_H
+
+#include "lib/model/basis.h"
+#include "lib/model/rigid_motion.h"
+#include "lib/model/scene.h"
+
+enum {
+    MODAL_NEEDS_SURFACE = 1,      /* positions and triangles: where forces, winds and interfaces are */
+    MODAL_NEEDS_MATRIX = 2,       /* the modal matrix; without it single tiles of it are asked for */
+    MODAL_NEEDS_VOLUME = 4,       /* nodes and groups */
+    MODAL_NEEDS_VOLUME_MODES = 8, /* modes at the nodes, for the inertia of moving frames */
+    MODAL_NEEDS_REDUCED = 16      /* reduced forces */
+};
+
+/* needs [n_shapes], of shapes whose counts need not be known: of the basis only the objects are looked at.
+ * Modes are always needed. What the scene says wrongly about objects is left to modal_scene_simulate. */
+void modal_scene_needs(const modal_scene *scene, const modal_basis *basis, unsigned *needs);
+
+/* How an object of the basis moves where the scene says `motion` about it. */
+modal_step_motion modal_scene_motion_of(modal_scene_motion motion, const modal_object *object);
+
+/* Whether any object's frame moves, so that the trajectory needs frames. */
+int modal_scene_moves(const modal_scene *scene, const modal_basis *basis);
+
+/* The first object of a shape that nothing holds whose frame stands still without the scene saying so; -1: none. */
+int32_t modal_scene_unheld(const modal_scene *scene, const modal_basis *basis);
+
+#endif
