@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 modal_unit_test(test_mesh modal_mesh)
-modal_unit_test(test_shapes modal_mesh m)
+modal_unit_test(test_shapes modal_shape m)
 modal_unit_test(test_mesh_surface modal_mesh)
-modal_unit_test(test_mesh_embed modal_mesh OpenMP::OpenMP_C)
+modal_unit_test(test_mesh_embed modal_shape OpenMP::OpenMP_C)
 # Prints the table of lib/mesh/order.h and the time of each step; all but one of its tests need the
 # folder of real meshes.
-modal_unit_test(test_mesh_real modal_mesh)
+modal_unit_test(test_mesh_real modal_shape)

@@ -13,6 +13,7 @@ ROOMS = [
     "lib/model",
     "kernels",
     "lib/mesh",
+    "lib/shape",
     "lib/fem",
     "lib/modes",
     "lib/reduced",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/mesh/embed.h with linear tetrahedra (test_element_nearest.c has the others), lib/mesh/shape_surface.h */
+/* lib/mesh/embed.h with linear tetrahedra (test_element_nearest.c has the others), lib/shape/shape_surface.h */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -9,9 +9,9 @@
 #include "lib/mesh/check.h"
 #include "lib/mesh/element_nearest.h"
 #include "lib/mesh/embed.h"
-#include "lib/mesh/shape_surface.h"
 #include "lib/mesh/tables.h"
 #include "lib/mesh/tetrahedron.h"
+#include "lib/shape/shape_surface.h"
 #include "tests/unit/test_mesh_helpers.h"
 
 static void nodes_of(const modal_volume_mesh *mesh, int64_t e, const double *x[4])

@@ -11,8 +11,8 @@
 #include "lib/mesh/check.h"
 #include "lib/mesh/embed.h"
 #include "lib/mesh/order.h"
-#include "lib/mesh/shape_surface.h"
 #include "lib/mesh/tables.h"
+#include "lib/shape/shape_surface.h"
 #include "tests/unit/test_mesh_helpers.h"
 
 static const char *BRIDGE = MODAL_TEST_DATA "/simpleBridge/simpleBridge-ic_128_0.15_.1.veg";

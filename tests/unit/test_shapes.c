@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "lib/mesh/congruent.h"
-#include "lib/mesh/split.h"
+#include "lib/shape/congruent.h"
+#include "lib/shape/split.h"
 #include "tests/unit/solid_fixtures.h"
 
 static const double size[3] = {1, 0.6, 0.7};

@@ -10,9 +10,9 @@
 #include "formats/meshes/surface_read.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
-#include "lib/mesh/shape_surface.h"
 #include "lib/reduced/derivatives.h"
 #include "lib/reduced/stvk.h"
+#include "lib/shape/shape_surface.h"
 #include "tools/common/commit.h"
 #include "tools/modalpack/modalpack.h"
 

@@ -5,9 +5,9 @@
 #include "formats/meshes/surface_read.h"
 #include "formats/meshes/vega_matrix.h"
 #include "lib/base/memory.h"
-#include "lib/mesh/shape_surface.h"
 #include "lib/reduced/imported.h"
 #include "lib/reduced/stvk.h"
+#include "lib/shape/shape_surface.h"
 #include "tools/modalpack/modalpack.h"
 
 /* Reads the matrix; `points` names what its rows are of. */

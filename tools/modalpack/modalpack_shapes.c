@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "lib/base/memory.h"
-#include "lib/mesh/congruent.h"
-#include "lib/mesh/shape_surface.h"
-#include "lib/mesh/split.h"
 #include "lib/reduced/stvk.h"
+#include "lib/shape/congruent.h"
+#include "lib/shape/shape_surface.h"
+#include "lib/shape/split.h"
 #include "tools/common/memory.h"
 #include "tools/modalpack/modalpack.h"
 

@@ -10,7 +10,7 @@
 #include "lib/mesh/boundary.h"
 #include "lib/mesh/check.h"
 #include "lib/mesh/measure.h"
-#include "lib/mesh/shape_surface.h"
+#include "lib/shape/shape_surface.h"
 #include "tools/modalpack/modalpack.h"
 
 modal_status modalpack_find_group(const modal_volume_mesh *mesh, const char *name, size_t length,

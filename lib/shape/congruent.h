@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which solids are the same but for a rigid motion. */
-#ifndef MODAL_MESH_CONGRUENT_H
-#define MODAL_MESH_CONGRUENT_H
+#ifndef MODAL_SHAPE_CONGRUENT_H
+#define MODAL_SHAPE_CONGRUENT_H
 
 #include <stdint.h>
 

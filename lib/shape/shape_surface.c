@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/mesh/shape_surface.h"
+#include "lib/shape/shape_surface.h"
 
 #include <math.h>
 #include <string.h>

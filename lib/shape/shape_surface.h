@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Everything about a shape's surface in one call: order, tables, embedding, modal matrix. */
-#ifndef MODAL_MESH_SHAPE_SURFACE_H
-#define MODAL_MESH_SHAPE_SURFACE_H
+#ifndef MODAL_SHAPE_SHAPE_SURFACE_H
+#define MODAL_SHAPE_SHAPE_SURFACE_H
 
 #include "lib/base/status.h"
 #include "lib/mesh/embed.h"

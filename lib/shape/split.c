@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/mesh/split.h"
+#include "lib/shape/split.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/mesh/congruent.h"
+#include "lib/shape/congruent.h"
 
 #include <math.h>
 #include <stdlib.h>

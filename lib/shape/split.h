@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One mesh, several shapes: its bodies, or its volume groups. */
-#ifndef MODAL_MESH_SPLIT_H
-#define MODAL_MESH_SPLIT_H
+#ifndef MODAL_SHAPE_SPLIT_H
+#define MODAL_SHAPE_SPLIT_H
 
 #include <stdint.h>
 
