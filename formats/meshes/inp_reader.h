@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What inp.c (lines, nodes, elements) and inp_sets.c (sets, materials, sections) share. */
+/* What inp_lines.c (lines), inp_sets.c (sets, materials, sections) and inp.c (nodes, elements, the file)
+ * share: each of them calls those before it. */
 #ifndef MODAL_FORMATS_INP_READER_H
 #define MODAL_FORMATS_INP_READER_H
 
@@ -73,13 +74,17 @@ typedef struct inp_reader {
     int64_t n_steps, renewed_step; /* *STEP so far; the one whose OP=NEW has removed what came before */
 } inp_reader;
 
-/* ---- inp.c ---- */
+/* ---- inp_lines.c ---- */
 
 /* The next field of the line, ended by a comma, without blanks around it; 0 at the line's end. */
 int inp_field(modal_text *text, inp_word *field);
 /* A field as a number; `what` names it in messages. Reals may have a Fortran exponent, 1.5D3. */
 modal_status inp_integer(modal_text *text, const char *what, int64_t *value);
 modal_status inp_real(modal_text *text, const char *what, double *value);
+/* Goes to the next line that is neither blank nor a comment; 0 at the end of the file. */
+int inp_seek_line(modal_text *text);
+/* The keyword line that begins here, and what continues it. */
+modal_status inp_read_keyword(modal_text *text, inp_keyword *keyword);
 /* Goes to the next data line; 0 at a keyword line or the end of the file. */
 int inp_data_line(modal_text *text);
 modal_status inp_end_line(modal_text *text);

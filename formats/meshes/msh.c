@@ -8,17 +8,6 @@
 #include "formats/meshes/msh_source.h"
 #include "lib/base/memory.h"
 
-modal_status msh_check_count(const msh_reader *reader, const char *what, int64_t count,
-                             int64_t ascii_bytes, int64_t binary_bytes)
-{
-    int64_t left = reader->text.length - reader->text.position;
-    int64_t bytes = reader->text.binary ? binary_bytes : ascii_bytes;
-    /* The newline of the last record is not needed. */
-    if (count <= (left + 1) / bytes) return MODAL_OK;
-    return modal_text_fail(&reader->text, "%lld %s cannot be in the %lld bytes left of the file",
-                           (long long)count, what, (long long)left);
-}
-
 /* ---- sections ---- */
 
 /* $EndNAME, after the last record of a section. */

@@ -5,15 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "formats/sequences/sequence_csv.h"
-#include "formats/sequences/sequence_glb.h"
-#include "formats/sequences/sequence_mdd.h"
-#include "formats/sequences/sequence_obj.h"
 #include "formats/sequences/sequence_parts.h"
-#include "formats/sequences/sequence_pc2.h"
-#include "formats/sequences/sequence_ply.h"
-#include "formats/sequences/sequence_vtk.h"
-#include "formats/sequences/sequence_vtkhdf.h"
 #include "lib/base/memory.h"
 
 const modal_sequence_array modal_sequence_arrays[SEQUENCE_ARRAYS] = {
@@ -23,11 +15,6 @@ const modal_sequence_array modal_sequence_arrays[SEQUENCE_ARRAYS] = {
     [SEQUENCE_SPEED] = {"speed", 1, "/VTKHDF/PointData/speed"},
     [SEQUENCE_TANGENTS] = {"Tangents", 4, "/VTKHDF/PointData/Tangents"},
 };
-
-const modal_sequence_format *const modal_sequence_formats[MODAL_SEQUENCE_FORMATS] = {
-    &modal_sequence_vtkhdf, &modal_sequence_glb, &modal_sequence_pc2, &modal_sequence_mdd,
-    &modal_sequence_ply, &modal_sequence_vtp, &modal_sequence_vtu, &modal_sequence_obj,
-    &modal_sequence_csv};
 
 int modal_sequence_has(const modal_sequence_info *info, int array)
 {
@@ -46,6 +33,23 @@ int64_t modal_sequence_point_floats(const modal_sequence_info *info)
     for (int i = 0; i < SEQUENCE_ARRAYS; i++)
         if (modal_sequence_has(info, i)) floats += modal_sequence_arrays[i].components;
     return floats;
+}
+
+modal_status modal_sequence_bytes(const modal_sequence_info *info, int64_t *bytes, modal_error *err)
+{
+    /* A frame's groups, virtual datasets, rows of Steps and XML: 0.9 kB, and 1.0 kB an array. */
+    int64_t arrays = 0, frame, frames, triangles;
+    for (int i = 0; i < SEQUENCE_ARRAYS; i++) arrays += modal_sequence_has(info, i);
+    if (!modal_size_multiply(info->n_points, 4 * modal_sequence_point_floats(info), &frame) ||
+        !modal_size_add(frame, 1200 + 1200 * arrays, &frame) ||
+        !modal_size_multiply(frame, info->n_frames, &frames) ||
+        !modal_size_multiply(info->volume ? info->volume->offsets[info->volume->n_cells] : info->n_triangles,
+                             4 * 8, &triangles) ||
+        !modal_size_add(frames, triangles, bytes) || !modal_size_add(*bytes, 1 << 18, bytes))
+        return modal_error_set(err, MODAL_ERROR_INPUT,
+                               "sequence: too large, %" PRId64 " frames of %" PRId64 " points",
+                               info->n_frames, info->n_points);
+    return MODAL_OK;
 }
 
 modal_status modal_sequence_check_info(const modal_sequence_info *info, modal_error *err)

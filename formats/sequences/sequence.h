@@ -129,6 +129,11 @@ int modal_sequence_has(const modal_sequence_info *info, int array);
 /* 32-bit floats of a point in all arrays of the sequence. */
 int64_t modal_sequence_point_floats(const modal_sequence_info *info);
 
+/* Bytes of sequence.vtkhdf and sequence.xdmf together, a little too many; what a disk must have
+ * free. MODAL_ERROR_INPUT when it does not fit 63 bits. */
+modal_status modal_sequence_bytes(const modal_sequence_info *info, int64_t *bytes,
+                                  modal_error *err);
+
 /* MODAL_ERROR_INPUT unless counts, indices and times obey the rules and all sizes fit. */
 modal_status modal_sequence_check_info(const modal_sequence_info *info, modal_error *err);
 

@@ -26,23 +26,6 @@ struct modal_sequence_writer {
     modal_rounder *rounder; /* NULL: all values as they are */
 };
 
-modal_status modal_sequence_bytes(const modal_sequence_info *info, int64_t *bytes, modal_error *err)
-{
-    /* A frame's groups, virtual datasets, rows of Steps and XML: 0.9 kB, and 1.0 kB an array. */
-    int64_t arrays = 0, frame, frames, triangles;
-    for (int i = 0; i < SEQUENCE_ARRAYS; i++) arrays += modal_sequence_has(info, i);
-    if (!modal_size_multiply(info->n_points, 4 * modal_sequence_point_floats(info), &frame) ||
-        !modal_size_add(frame, 1200 + 1200 * arrays, &frame) ||
-        !modal_size_multiply(frame, info->n_frames, &frames) ||
-        !modal_size_multiply(info->volume ? info->volume->offsets[info->volume->n_cells] : info->n_triangles,
-                             4 * 8, &triangles) ||
-        !modal_size_add(frames, triangles, bytes) || !modal_size_add(*bytes, 1 << 18, bytes))
-        return modal_error_set(err, MODAL_ERROR_INPUT,
-                               "sequence: too large, %" PRId64 " frames of %" PRId64 " points",
-                               info->n_frames, info->n_points);
-    return MODAL_OK;
-}
-
 /* HDF5's own words for a full disk are long and hide it. To be called where errno was 0 before what
  * failed, and before anything else is called. */
 static void blame_the_system(modal_error *err)

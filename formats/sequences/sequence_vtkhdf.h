@@ -15,11 +15,6 @@
 
 typedef struct modal_sequence_writer modal_sequence_writer;
 
-/* Bytes of sequence.vtkhdf and sequence.xdmf together, a little too many; what a disk must have
- * free. MODAL_ERROR_INPUT when it does not fit 63 bits. */
-modal_status modal_sequence_bytes(const modal_sequence_info *info, int64_t *bytes,
-                                  modal_error *err);
-
 /* Creates (or truncates) the file and writes all but the frames. MODAL_ERROR_INPUT for an info that
  * breaks its rules, MODAL_ERROR_SYSTEM when the file cannot be written: the caller removes what is
  * there. *writer is NULL then. */

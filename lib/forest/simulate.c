@@ -39,8 +39,6 @@ void modal_scene_state_free(modal_scene_state *state)
 
 static const double MOST_STEPS = 0x1p53; /* their numbers are exact in float64 */
 
-double modal_frame_time(int64_t i, double fps) { return i == 0 ? 0 : (double)i / fps; }
-
 /* A frame in equal steps. */
 static modal_status choose_step(modal_scene_run *r, modal_error *err)
 {

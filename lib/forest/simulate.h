@@ -63,7 +63,7 @@ typedef struct modal_simulation {
 } modal_simulation;
 
 /* The time of frame i, s. */
-double modal_frame_time(int64_t i, double fps);
+static inline double modal_frame_time(int64_t i, double fps) { return i == 0 ? 0 : (double)i / fps; }
 
 /* Checks the scene against the basis and runs it. Errors: MODAL_ERROR_INPUT "objects[3]: ..." for what the
  * basis does not have; those of modal_forest_step. */

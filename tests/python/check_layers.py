@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The order of the rooms: a file includes files of its own room and of rooms that stand before it in ROOMS, and
-nothing else. Besides: kernels see no file format, lib neither that nor CUDA, formats no CUDA and of lib plain data
+nothing else. No files are in a circle of functions that call each other. Besides: kernels see no file format, lib neither that nor CUDA, formats no CUDA and of lib plain data
 only; tools do not see each other. Every source has its licence line, and none is longer than 700 lines; values of
 HDF5 files are read in one place, which proves the sizes of chunks (HDF5 does not)."""
 import pathlib
@@ -99,5 +99,55 @@ for family in ("lib", "kernels", "formats", "tools"):
                 found.append(f"{name}:{number}: {family} must not include {target}")
 found += [f"{room}: stands in no place of ROOMS" for room in sorted(seen - set(ROOMS))]
 found += [f"{room}: stands in ROOMS and has no sources" for room in sorted(set(ROOMS) - seen)]
+
+# ---- circles: a file calls (or takes a variable of) one that comes back to it ----
+
+SKIPPED = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|^[ \t]*#[^\n]*(?:\\\n[^\n]*)*', re.S | re.M)
+FUNCTION = re.compile(r"^(?!static|typedef|extern|return|else|struct \w+ \{)[A-Za-z_][\w \t*]*?\b(\w+)"
+                      r"\([^;{}()]*(?:\([^()]*\)[^;{}()]*)*\)\s*\{", re.M)
+VARIABLE = re.compile(r"^(?!static|typedef|extern)[A-Za-z_][\w \t*]*?\b(\w+)(?:\[[^\]]*\])* =", re.M)
+
+
+def circles_of(calls):
+    """The sets of files that reach each other (R. Tarjan, Depth-first search and linear graph algorithms, 1972)."""
+    index, low, stack, circles = {}, {}, [], []
+
+    def visit(file):
+        index[file] = low[file] = len(index)
+        stack.append(file)
+        for other in sorted(calls[file]):
+            if other not in index:
+                visit(other)
+            if other in stack:
+                low[file] = min(low[file], low[other])
+        if low[file] == index[file]:
+            circle = {file}
+            while (other := stack.pop()) != file:
+                circle.add(other)
+            if len(circle) > 1:
+                circles.append(sorted(circle))
+
+    for file in sorted(calls):
+        if file not in index:
+            visit(file)
+    return circles
+
+
+owner, words = {}, {}
+for family in ("lib", "kernels", "formats", "tools"):
+    for source in (root / family).rglob("*"):
+        if source.suffix in (".c", ".cu", ".cpp"):
+            name = source.relative_to(root).as_posix()
+            code = SKIPPED.sub(" ", source.read_text())
+            words[name] = set(re.findall(r"\w+", code))
+            for symbol in FUNCTION.findall(code) + VARIABLE.findall(code):
+                owner.setdefault(symbol, set()).add(name)
+# of a name that several programs have (main) nothing is said
+calls = {name: {file for word in used if len(owner.get(word, ())) == 1 for file in owner[word]} - {name}
+         for name, used in words.items()}
+if sum(map(len, calls.values())) < 200:
+    found.append(f"only {sum(map(len, calls.values()))} calls between files seen")
+found += ["a circle of files: " + ", ".join(circle) for circle in circles_of(calls)]
+
 print("\n".join(found) or f"{count} sources keep the rule")
 sys.exit(bool(found))

@@ -42,12 +42,7 @@ typedef struct modalpack_request {
     int threads;
 } modalpack_request;
 
-/* modalpack_solid.c */
-/* Reads the mesh into shape->volume, says what was found, gives it materials and fixed nodes. */
-modal_status modalpack_read_solid(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
-/* The surface that will deform: the solid's boundary, or --surface. */
-modal_status modalpack_make_surface(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
-
+/* modalpack_groups.c */
 /* The group of that name, or NULL. A name that groups of several dimensions bear needs the dimension in
  * front, "2:base". dimension < 0: any. */
 modal_status modalpack_find_group(const modal_volume_mesh *mesh, const char *name, size_t length,
@@ -55,6 +50,12 @@ modal_status modalpack_find_group(const modal_volume_mesh *mesh, const char *nam
 /* MODAL_ERROR_INPUT that says what `name` is not, and lists the groups that there are. */
 modal_status modalpack_unknown_group(const modal_volume_mesh *mesh, const char *option, const char *what,
                                      const char *name, int length, int dimension, modal_error *err);
+
+/* modalpack_solid.c */
+/* Reads the mesh into shape->volume, says what was found, gives it materials and fixed nodes. */
+modal_status modalpack_read_solid(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
+/* The surface that will deform: the solid's boundary, or --surface. */
+modal_status modalpack_make_surface(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
 
 /* modalpack_materials.c */
 /* Materials: the mesh file's own, then the plain options for all, then --materials, then --material. */
