@@ -70,7 +70,7 @@ add_test(NAME kernels.bench_force COMMAND bench_force 7)
 set_tests_properties(kernels.bench_force PROPERTIES LABELS kernels)
 
 # Not a test either: normals and tangents in all their ways.
-add_executable(normals_bench ${CMAKE_SOURCE_DIR}/tests/kernels/normals_bench.c)
+add_executable(normals_bench ${CMAKE_SOURCE_DIR}/tests/bench/normals_bench.c)
 set_target_properties(normals_bench PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 target_link_libraries(normals_bench PRIVATE modal_kernels modal_mesh m)

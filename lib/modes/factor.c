@@ -236,8 +236,6 @@ void modal_factor_use(modal_factor *factor, modal_precision precision)
     factor->precision = precision;
 }
 
-modal_precision modal_factor_precision(const modal_factor *factor) { return factor->precision; }
-
 const modal_row_mass *modal_factor_mass(const modal_factor *factor) { return &factor->rows; }
 
 modal_row_matrix modal_factor_matrix(const modal_factor *factor)

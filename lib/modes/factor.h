@@ -36,7 +36,6 @@ modal_factor *modal_factor_delete(modal_factor *factor);
  * With MODAL_FLOAT32 a solve is one with a matrix that is positive definite and near K - shift M as far as
  * floats go: a preconditioner, and exactly linear and symmetric but for the rounding of doubles. */
 void modal_factor_use(modal_factor *factor, modal_precision precision);
-modal_precision modal_factor_precision(const modal_factor *factor);
 
 /* Factors K - shift M; may be called again with another shift. *definite is 0 when the matrix turned
  * out not to be positive definite, which is no error here; *pivot is then the degree of freedom at

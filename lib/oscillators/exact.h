@@ -43,7 +43,6 @@ modal_status modal_exact_new(modal_exact **exact, const modal_basis *basis, cons
                              const modal_device *device, modal_stream *stream, double *q, double *v,
                              modal_error *err);
 modal_exact *modal_exact_delete(modal_exact *exact);
-int32_t modal_exact_count(const modal_exact *exact);
 
 /* Adds the equilibrium under the loads at t = 0 to q (main memory, all coordinates). MODAL_ERROR_INPUT
  * for a load on a mode without stiffness. */

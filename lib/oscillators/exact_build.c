@@ -250,5 +250,3 @@ modal_exact *modal_exact_delete(modal_exact *e)
     modal_free(&e);
     return NULL;
 }
-
-int32_t modal_exact_count(const modal_exact *e) { return e->n; }

@@ -14,18 +14,10 @@
 #include "lib/fem/assemble.h"
 #include "lib/modes/factor.h"
 #include "lib/modes/modes.h"
-#include "tests/unit/solid_fixtures.h"
+#include "tests/bench/bar_bench.h"
 
 /* The rival's BLAS. */
 extern void openblas_set_num_threads(int n_threads);
-
-/* Seconds of all processors that this process used: what a loaded machine leaves to compare. */
-static double cpu_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* Most memory that this process has held, MiB. */
 static double peak(void)
@@ -171,40 +163,29 @@ static double rival(const modal_fem_system *system, int n_modes, int n_threads, 
 
 int main(int argc, char **argv)
 {
-    int c[3];
-    if (argc < 2 || sscanf(argv[1], "%d,%d,%d", c, c + 1, c + 2) != 3) {
-        fprintf(stderr, "usage: bench_modes NX,NY,NZ [N_MODES [ROUNDS [float32 | MEBIBYTES]]]\n");
-        return 2;
-    }
-    const int n_modes = argc > 2 ? atoi(argv[2]) : 30, rounds = argc > 3 ? atoi(argv[3]) : 3;
-    const int n_threads = getenv("MODAL_THREADS") ? atoi(getenv("MODAL_THREADS")) : omp_get_max_threads();
-    const int n_fixed = (c[1] + 1) * (c[2] + 1);
-    const double size[3] = {1, 0.3, 0.31};
-    modal_volume_mesh mesh;
+    bar_bench bar;
+    if (!bar_bench_open(&bar, argc, argv, "bench_modes NX,NY,NZ [N_MODES [ROUNDS [float32 | MEBIBYTES]]]")) return 2;
+    const int n_modes = bar.n_modes, n_threads = bar.n_threads;
     modal_fem_system system;
     modal_error err = {0};
-    int32_t *fixed = malloc((size_t)n_fixed * sizeof *fixed);
     double *eigenvalues = malloc((size_t)(2 * n_modes + 1) * sizeof *eigenvalues);
-    for (int i = 0; i < n_fixed; i++) fixed[i] = i;
-    solid_bar(&mesh, c[0], c[1], c[2], size, 1, 2e11, 0.3, 7800);
-    printf("%lld nodes, %d modes, %d threads\n", (long long)mesh.n_nodes, n_modes, n_threads);
-    for (int round = 0; round < rounds; round++) {
+    for (int round = 0; round < bar.rounds; round++) {
         modal_modes_result result;
         modal_modes_options options = {
             .n_modes = n_modes, .n_threads = n_threads, .proof = MODAL_PROOF_NEVER};
         if (argc > 4 && strcmp(argv[4], "float32") == 0) {
-            compare_factors(&mesh, fixed, n_fixed, options);
+            compare_factors(&bar.mesh, bar.fixed, bar.n_fixed, options);
             continue;
         }
         if (argc > 4) options.memory_limit = 1048576 * atof(argv[4]);
         const double begin = cpu_seconds();
-        const double seconds = ours(&mesh, fixed, n_fixed, &options, &result);
+        const double seconds = ours(&bar.mesh, bar.fixed, bar.n_fixed, &options, &result);
         const double cpu = cpu_seconds() - begin; /* with the assembly */
         if (argc > 4) {
             modal_modes_result_free(&result);
             continue;
         }
-        if (modal_fem_assemble(&mesh, fixed, NULL, n_fixed, MODAL_MASS_CONSISTENT, n_threads, &system, &err))
+        if (modal_fem_assemble(&bar.mesh, bar.fixed, NULL, bar.n_fixed, MODAL_MASS_CONSISTENT, n_threads, &system, &err))
             return 5;
         const double middle = cpu_seconds();
         const double theirs = rival(&system, n_modes, n_threads, eigenvalues);
@@ -212,13 +193,11 @@ int main(int argc, char **argv)
         double worst = 0;
         for (int k = 0; k < n_modes; k++) /* ascending in lambda */
             worst = fmax(worst, fabs(eigenvalues[k] / result.eigenvalues[k] - 1));
-        printf("ratio %.3f; of processor seconds (%.2f, %.2f) %.3f; eigenvalues differ by %.1e\n",
-               seconds / theirs, cpu, rival_cpu, cpu / rival_cpu, worst);
-        fflush(stdout);
+        bar_bench_compare(seconds, theirs, cpu, rival_cpu, worst);
         modal_fem_system_free(&system);
         modal_modes_result_free(&result);
     }
-    modal_volume_mesh_free(&mesh);
-    free(fixed), free(eigenvalues);
+    bar_bench_close(&bar);
+    free(eigenvalues);
     return 0;
 }

@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "kernels/registry.h"
+#include "tests/bench/bench_device.h"
 #include "tests/bench/bench_objects_cuda.h"
 #include "tests/bench/bench_timer.h"
 
@@ -28,20 +29,6 @@ typedef struct bench {
     int is_cuda;
     double copy_rate; /* bytes a second */
 } bench;
-
-static void need(modal_status status, const modal_error *err)
-{
-    if (status == MODAL_OK) return;
-    fprintf(stderr, "bench_objects: %s\n", err->message);
-    exit(1);
-}
-
-static void *host_array(int64_t count, size_t item_bytes)
-{
-    void *memory = calloc((size_t)count + 1, item_bytes);
-    if (!memory) abort();
-    return memory;
-}
 
 static double noise(uint64_t *state) /* in [0, 1) */
 {
@@ -58,34 +45,18 @@ static float *noise_array(int64_t count)
     return all;
 }
 
-static void *device_array(bench *b, const void *host, int64_t bytes)
-{
-    modal_error err = {0};
-    void *memory = NULL;
-    need(modal_device_alloc(&b->device, &memory, bytes, 1, "bench", &err), &err);
-    if (host) need(modal_device_copy_in(&b->device, memory, host, bytes, b->stream, &err), &err);
-    need(modal_device_stream_wait(&b->device, b->stream, &err), &err);
-    return memory;
-}
-
 /* The same `count` random floats `copies` times, one behind the other. */
 static float *device_noise(bench *b, int64_t count, int64_t copies)
 {
     modal_error err = {0};
     const int64_t bytes = count * (int64_t)sizeof(float);
-    float *host = noise_array(count), *memory = device_array(b, NULL, bytes * copies);
+    float *host = noise_array(count), *memory = device_array(&b->device, b->stream, NULL, bytes * copies);
     for (int64_t i = 0; i < copies; i++)
         need(modal_device_copy_in(&b->device, memory + i * count, host, bytes, b->stream, &err),
              &err);
     need(modal_device_stream_wait(&b->device, b->stream, &err), &err);
     free(host);
     return memory;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 typedef void timed(bench *b, void *context, int64_t call);
@@ -104,8 +75,7 @@ static double median(bench *b, timed *run, void *context, int repeats)
         for (int j = 0; j < repeats; j++) run(b, context, call++);
 #ifdef MODAL_HAVE_CUDA
         if (b->is_cuda && !bench_cuda_stop(b->stream, &elapsed)) {
-            fprintf(stderr, "bench_objects: a kernel failed\n");
-            exit(1);
+            bench_device_fail("a kernel failed");
         }
 #endif
         clock_gettime(CLOCK_MONOTONIC, &stop);
@@ -233,7 +203,7 @@ static void plant_row(bench *b, const plant *p, int64_t n_frames)
     float *packed = c.pack.modal_matrix, *u = device_noise(b, floats, copies);
     float *q = device_noise(b, n_frames * p->n_modes + 4096, 1);
     float *frames = device_noise(b, n_frames * p->n_objects * 12, 1);
-    float *out = device_array(b, NULL, (n_frames * p->n_vertices * 3 + 4096) * 4);
+    float *out = device_array(&b->device, b->stream, NULL, (n_frames * p->n_vertices * 3 + 4096) * 4);
     c.task = (modal_deform_objects_task){&c.pack, n_frames, q, frames, out, NULL};
     c.copies = u;
     const int repeats = b->is_cuda && n_frames == 1 ? 50 : b->is_cuda ? 10 : 1;
@@ -284,8 +254,8 @@ static double copy_rate(bench *b, int quick)
 #ifdef MODAL_HAVE_CUDA
     if (b->is_cuda) {
         copy_case c = {.bytes = quick ? 1 << 20 : INT64_C(1) << 30};
-        c.to = device_array(b, NULL, c.bytes);
-        c.from = device_array(b, NULL, c.bytes);
+        c.to = device_array(&b->device, b->stream, NULL, c.bytes);
+        c.from = device_array(&b->device, b->stream, NULL, c.bytes);
         const double rate = 2.0 * (double)c.bytes / median(b, run_copy, &c, 1);
         modal_device_free(&b->device, &c.to);
         modal_device_free(&b->device, &c.from);
@@ -319,22 +289,8 @@ int main(int argc, char **argv)
                                    {"Treesketch", 2875, 44404, 21178},
                                    {"tiny objects", 30000, 900000, 240000},
                                    {"one object", 1, 1000000, 32}};
-    const char *name = "auto";
-    int quick = 0;
-    modal_error err = {0};
     bench b = {0};
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--quick") == 0) {
-            quick = 1;
-        } else if (strcmp(argv[i], "--backend") == 0 && i + 1 < argc) {
-            name = argv[++i];
-        } else {
-            fprintf(stderr, "usage: %s [--backend NAME] [--quick]\n", argv[0]);
-            return 2;
-        }
-    }
-    need(modal_device_open(&b.device, name, &err), &err);
-    need(modal_device_stream_new(&b.device, &b.stream, &err), &err);
+    const int quick = bench_device_open(argc, argv, &b.device, &b.stream);
     b.is_cuda = !b.device.shares_memory;
     b.copy_rate = copy_rate(&b, quick);
     printf("%s: %s; copy %.0f GB/s (read + written)\n", b.device.name, b.device.hardware,

@@ -11,17 +11,10 @@
 #include "lib/fem/assemble.h"
 #include "lib/modes/factor.h"
 #include "lib/modes/modes.h"
-#include "tests/unit/solid_fixtures.h"
+#include "tests/bench/bar_bench.h"
 
 /* The rival's BLAS. */
 extern void openblas_set_num_threads(int n_threads);
-
-static double cpu_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* PETSc keeps the upper triangle by block rows: our lower one by block columns, transposed. */
 static PetscErrorCode fill(const modal_fem_system *system, int is_mass, Mat *matrix)
@@ -93,31 +86,20 @@ static PetscErrorCode rival(const modal_fem_system *system, int n_modes, int n_t
 
 int main(int argc, char **argv)
 {
-    int c[3];
-    if (argc < 2 || sscanf(argv[1], "%d,%d,%d", c, c + 1, c + 2) != 3) {
-        fprintf(stderr, "usage: bench_slepc NX,NY,NZ [N_MODES [ROUNDS]]\n");
-        return 2;
-    }
-    const int n_modes = argc > 2 ? atoi(argv[2]) : 30, rounds = argc > 3 ? atoi(argv[3]) : 3;
-    const int n_threads = getenv("MODAL_THREADS") ? atoi(getenv("MODAL_THREADS")) : omp_get_max_threads();
-    const int n_fixed = (c[1] + 1) * (c[2] + 1);
-    const double size[3] = {1, 0.3, 0.31};
-    modal_volume_mesh mesh;
+    bar_bench bar;
+    if (!bar_bench_open(&bar, argc, argv, "bench_slepc NX,NY,NZ [N_MODES [ROUNDS]]")) return 2;
+    const int n_modes = bar.n_modes, n_threads = bar.n_threads;
     modal_error err = {0};
-    int32_t *fixed = malloc((size_t)n_fixed * sizeof *fixed);
     double *eigenvalues = malloc((size_t)n_modes * sizeof *eigenvalues);
-    for (int i = 0; i < n_fixed; i++) fixed[i] = i;
     PetscCall(SlepcInitialize(NULL, NULL, NULL, NULL));
-    solid_bar(&mesh, c[0], c[1], c[2], size, 1, 2e11, 0.3, 7800);
-    printf("%lld nodes, %d modes, %d threads\n", (long long)mesh.n_nodes, n_modes, n_threads);
-    for (int round = 0; round < rounds; round++) {
+    for (int round = 0; round < bar.rounds; round++) {
         modal_modes_result result;
         modal_fem_system system;
         const modal_modes_options options = {
             .n_modes = n_modes, .n_threads = n_threads, .proof = MODAL_PROOF_NEVER};
         const double begin = cpu_seconds();
-        if (modal_modes_solve(&mesh, fixed, n_fixed, &options, &result, NULL, &err) != MODAL_OK ||
-            modal_fem_assemble(&mesh, fixed, NULL, n_fixed, MODAL_MASS_CONSISTENT, n_threads, &system, &err)) {
+        if (modal_modes_solve(&bar.mesh, bar.fixed, bar.n_fixed, &options, &result, NULL, &err) != MODAL_OK ||
+            modal_fem_assemble(&bar.mesh, bar.fixed, NULL, bar.n_fixed, MODAL_MASS_CONSISTENT, n_threads, &system, &err)) {
             fprintf(stderr, "bench_slepc: %s\n", err.message);
             return 5;
         }
@@ -132,13 +114,11 @@ int main(int argc, char **argv)
         PetscCall(rival(&system, n_modes, n_threads, eigenvalues, &theirs));
         const double rival_cpu = cpu_seconds() - middle; /* with the filling */
         for (int k = 0; k < n_modes; k++) worst = fmax(worst, fabs(eigenvalues[k] / result.eigenvalues[k] - 1));
-        printf("ratio %.3f; of processor seconds (%.2f, %.2f) %.3f; eigenvalues differ by %.1e\n", ours / theirs,
-               cpu, rival_cpu, cpu / rival_cpu, worst);
-        fflush(stdout);
+        bar_bench_compare(ours, theirs, cpu, rival_cpu, worst);
         modal_fem_system_free(&system);
         modal_modes_result_free(&result);
     }
-    modal_volume_mesh_free(&mesh);
-    free(fixed), free(eigenvalues);
+    bar_bench_close(&bar);
+    free(eigenvalues);
     return SlepcFinalize();
 }

@@ -13,21 +13,8 @@
 #include "lib/base/memory.h"
 #include "lib/reduced/derivatives.h"
 #include "lib/reduced/stvk.h"
+#include "tests/unit/reduced_fixtures.h"
 #include "tests/unit/solid_fixtures.h"
-
-static uint64_t random_state;
-static double random_unit(void) /* [-1, 1) */
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(random_state >> 11) * 0x1p-52 - 1;
-}
-
-static double *room(int64_t n)
-{
-    double *p = NULL;
-    assert_int_equal(modal_alloc_zero(&p, n, sizeof *p, "", NULL), MODAL_OK);
-    return p;
-}
 
 /* A bar of two materials, its nodes shaken so that no element is like another. */
 static void make_solid(modal_volume_mesh *mesh)
@@ -44,19 +31,6 @@ static void make_solid(modal_volume_mesh *mesh)
     for (int64_t e = 0; e < mesh->n_elements; e += 3) mesh->element_material[e] = 1;
     random_state = 5;
     for (int64_t i = 0; i < 3 * mesh->n_nodes; i++) mesh->nodes[i] += 0.01 * random_unit();
-}
-
-static double *make_modes(const modal_volume_mesh *mesh, int r)
-{
-    double *modes = room(3 * mesh->n_nodes * r);
-    for (int k = 0; k < r; k++)
-        for (int64_t i = 0; i < mesh->n_nodes; i++)
-            for (int p = 0; p < 3; p++) {
-                const double *x = mesh->nodes + 3 * i;
-                modes[3 * (mesh->n_nodes * k + i) + p] =
-                    sin((1 + k) * x[0] + 2 * k * x[1] + p) * x[0] + 0.05 * random_unit();
-            }
-    return modes;
 }
 
 /* Energy of x = X + u, J, and, where wanted, its gradient by u: F from edges, S = lambda tr(E) I +
@@ -112,30 +86,6 @@ static double direct(const modal_volume_mesh *mesh, const double *u, double *for
     return energy;
 }
 
-static void displace(const modal_volume_mesh *mesh, const double *modes, int r, const double *q,
-                     double *u)
-{
-    memset(u, 0, (size_t)(3 * mesh->n_nodes) * sizeof *u);
-    for (int k = 0; k < r; k++)
-        for (int64_t i = 0; i < 3 * mesh->n_nodes; i++) u[i] += q[k] * modes[3 * mesh->n_nodes * k + i];
-}
-
-static void evaluate(const modal_reduced_forces *forces, int r, const double *q, double *f)
-{
-    const int64_t n2 = modal_quadratic_count(r), n3 = modal_cubic_count(r);
-    for (int l = 0; l < r; l++) {
-        f[l] = 0;
-        for (int i = 0; i < r; i++) {
-            f[l] += forces->linear[l * r + i] * q[i];
-            for (int j = i; j < r; j++) {
-                f[l] += forces->quadratic[l * n2 + modal_quadratic_index(r, i, j)] * q[i] * q[j];
-                for (int k = j; k < r; k++)
-                    f[l] += forces->cubic[l * n3 + modal_cubic_index(r, i, j, k)] * q[i] * q[j] * q[k];
-            }
-        }
-    }
-}
-
 /* As VegaFEM counts: r, r (r + 1) / 2, r (r + 1) (r + 2) / 6 unique terms a coordinate. */
 static void test_monomials(void **state)
 {
@@ -166,14 +116,14 @@ static void test_forces_equal_full_forces(void **state)
     double *u = room(n), *full = room(n);
     for (size_t test = 0; test < sizeof ranks / sizeof *ranks; test++) {
         const int r = ranks[test];
-        double *modes = make_modes(&mesh, r), q[12], reduced[12];
+        double *modes = make_modes(&mesh, r, 0), q[12], reduced[12];
         modal_reduced_forces forces;
         assert_int_equal(modal_stvk_reduced_forces(&mesh, r, modes, 2, NULL, &forces, NULL, NULL), MODAL_OK);
         for (int turn = 0; turn < 4; turn++) {
             /* from small motions to ones that turn elements inside out */
             double size = 0;
             for (int k = 0; k < r; k++) q[k] = random_unit() * pow(10, turn - 3);
-            displace(&mesh, modes, r, q, u);
+            combine(3 * mesh.n_nodes, r, modes, q, u);
             direct(&mesh, u, full);
             evaluate(&forces, r, q, reduced);
             for (int l = 0; l < r; l++) {
@@ -202,7 +152,7 @@ static void test_forces_are_energy_differences(void **state)
     enum { R = 5 };
     modal_volume_mesh mesh;
     make_solid(&mesh);
-    double *modes = make_modes(&mesh, R), *u = room(3 * mesh.n_nodes), q[R], f[R], errors[2] = {0};
+    double *modes = make_modes(&mesh, R, 0), *u = room(3 * mesh.n_nodes), q[R], f[R], errors[2] = {0};
     modal_reduced_forces forces;
     assert_int_equal(modal_stvk_reduced_forces(&mesh, R, modes, 1, NULL, &forces, NULL, NULL), MODAL_OK);
     for (int k = 0; k < R; k++) q[k] = 0.3 * random_unit();
@@ -211,10 +161,10 @@ static void test_forces_are_energy_differences(void **state)
         for (int l = 0; l < R; l++) {
             const double step = half ? 1e-4 : 2e-4, at = q[l];
             q[l] = at + step;
-            displace(&mesh, modes, R, q, u);
+            combine(3 * mesh.n_nodes, R, modes, q, u);
             const double above = direct(&mesh, u, NULL);
             q[l] = at - step;
-            displace(&mesh, modes, R, q, u);
+            combine(3 * mesh.n_nodes, R, modes, q, u);
             const double below = direct(&mesh, u, NULL);
             q[l] = at;
             errors[half] = fmax(errors[half], fabs((above - below) / (2 * step) - f[l]) / fabs(f[l]));
@@ -233,7 +183,7 @@ static void test_same_bytes_for_every_thread_count(void **state)
     enum { R = 17 };
     modal_volume_mesh mesh;
     make_solid(&mesh);
-    double *modes = make_modes(&mesh, R);
+    double *modes = make_modes(&mesh, R, 0);
     modal_reduced_forces first, other;
     assert_int_equal(modal_stvk_reduced_forces(&mesh, R, modes, 1, NULL, &first, NULL, NULL), MODAL_OK);
     for (int threads = 2; threads < 5; threads++) {
@@ -257,7 +207,7 @@ static void test_device(void **state)
     enum { R = 9 };
     modal_volume_mesh mesh;
     make_solid(&mesh);
-    double *modes = make_modes(&mesh, R);
+    double *modes = make_modes(&mesh, R, 0);
     modal_reduced_forces forces, other;
     assert_int_equal(modal_stvk_reduced_forces(&mesh, R, modes, 2, NULL, &forces, NULL, NULL), MODAL_OK);
     for (int i = 0; i < modal_device_count(); i++) {
@@ -302,7 +252,7 @@ static void test_refusals(void **state)
     modal_volume_mesh mesh;
     modal_reduced_forces forces;
     make_solid(&mesh);
-    double *modes = make_modes(&mesh, 3);
+    double *modes = make_modes(&mesh, 3, 0);
     modal_error err = {0};
     assert_int_equal(modal_stvk_reduced_forces(&mesh, 0, modes, 1, NULL, &forces, NULL, &err), MODAL_ERROR_USAGE);
     assert_int_equal(modal_stvk_reduced_forces(&mesh, MODAL_STVK_MOST_MODES + 1, modes, 1, NULL, &forces, NULL,
@@ -388,13 +338,6 @@ static void quadratic_part(const modal_volume_mesh *mesh, double h, const double
     modal_free(&f);
 }
 
-static double largest_of(int64_t n, const double *x)
-{
-    double top = 0;
-    for (int64_t i = 0; i < n; i++) top = fmax(top, fabs(x[i]));
-    return top;
-}
-
 /* K phi_ij = -H(phi_i, phi_j): at all free components of a held body, of which 1 holds twelve nodes and 2 some of
  * them in y alone; tested with elastic modes, which see no inertia of rigid motions, for a free one, 0. */
 static void test_derivatives_are_second_differences(void **state)
@@ -424,9 +367,9 @@ static void test_derivatives_are_second_differences(void **state)
         for (int i = 0, at = 0; i < K; i++)
             for (int j = i; j < K; j++, at++) {
                 const double *x = modes.modes + n * i, *y = modes.modes + n * j, *d = derivatives + n * at;
-                linear_part(&mesh, 0.1 / largest_of(n, d), d, image);
-                quadratic_part(&mesh, 0.1 / fmax(largest_of(n, x), largest_of(n, y)), x, y, curvature);
-                const double size = largest_of(n, curvature);
+                linear_part(&mesh, 0.1 / largest(n, d), d, image);
+                quadratic_part(&mesh, 0.1 / fmax(largest(n, x), largest(n, y)), x, y, curvature);
+                const double size = largest(n, curvature);
                 for (int64_t k = 0; k < n && held; k++) {
                     const int fast = k < 36 && (held == 1 || components[k / 3] >> k % 3 & 1);
                     assert_true(fast ? d[k] == 0 : fabs(image[k] + curvature[k]) <= 1e-8 * size);
@@ -468,11 +411,11 @@ static void test_derivatives_bend_statics(void **state)
                                                modes.modes, &derivatives, &report, NULL, NULL),
                      MODAL_OK);
     const double *x = modes.modes, *y = modes.modes + n;
-    linear_part(&mesh, 0.1 / largest_of(n, x), x, images[0]);
-    linear_part(&mesh, 0.1 / largest_of(n, y), y, images[1]);
+    linear_part(&mesh, 0.1 / largest(n, x), x, images[0]);
+    linear_part(&mesh, 0.1 / largest(n, y), y, images[1]);
     for (int with = 0; with < 2; with++)
         for (int half = 0; half < 2; half++) {
-            const double p = 0.002 / (1 + half) / largest_of(n, x), s = 0.003 / (1 + half) / largest_of(n, y);
+            const double p = 0.002 / (1 + half) / largest(n, x), s = 0.003 / (1 + half) / largest(n, y);
             for (int64_t i = 0; i < n; i++)
                 u[i] = p * x[i] + s * y[i] +
                        with * (p * p * derivatives[i] / 2 + p * s * derivatives[n + i] +

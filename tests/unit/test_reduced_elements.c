@@ -16,28 +16,8 @@
 #include "lib/reduced/derivatives.h"
 #include "lib/reduced/stvk.h"
 #include "tests/unit/element_meshes.h"
+#include "tests/unit/reduced_fixtures.h"
 #include "tests/unit/stvk_full.h"
-
-static uint64_t random_state;
-static double random_unit(void) /* [-1, 1) */
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(random_state >> 11) * 0x1p-52 - 1;
-}
-
-static double *room(int64_t n)
-{
-    double *p = NULL;
-    assert_int_equal(modal_alloc_zero(&p, n, sizeof *p, "", NULL), MODAL_OK);
-    return p;
-}
-
-static double largest(int64_t n, const double *x)
-{
-    double top = 0;
-    for (int64_t i = 0; i < n; i++) top = fmax(top, fabs(x[i]));
-    return top;
-}
 
 static void bend(const double from[3], double to[3])
 {
@@ -68,48 +48,6 @@ static void make_solid(modal_volume_mesh *mesh, int type, int straight, int wood
     for (int64_t e = 0; e < mesh->n_elements; e++) mesh->element_material[e] = wood_only || e % 2 == 1;
 }
 
-static double *make_modes(const modal_volume_mesh *mesh, int r)
-{
-    double *modes = room(3 * mesh->n_nodes * r);
-    for (int k = 0; k < r; k++)
-        for (int64_t i = 0; i < mesh->n_nodes; i++)
-            for (int p = 0; p < 3; p++) {
-                const double *x = mesh->nodes + 3 * i;
-                modes[3 * (mesh->n_nodes * k + i) + p] =
-                    sin((1 + k) * x[0] + 2 * k * x[1] - x[2] + p) * x[0] + 0.05 * random_unit();
-            }
-    return modes;
-}
-
-static void combine(int64_t n, int r, const double *modes, const double *q, double *u)
-{
-    memset(u, 0, (size_t)n * sizeof *u);
-    for (int k = 0; k < r; k++)
-        for (int64_t i = 0; i < n; i++) u[i] += q[k] * modes[n * k + i];
-}
-
-/* f(q), and the energy of which it is the gradient. */
-static double evaluate(const modal_reduced_forces *forces, int r, const double *q, double *f)
-{
-    const int64_t n2 = modal_quadratic_count(r), n3 = modal_cubic_count(r);
-    double energy = 0;
-    for (int l = 0; l < r; l++) {
-        double by_degree[3] = {0};
-        for (int i = 0; i < r; i++) {
-            by_degree[0] += forces->linear[l * r + i] * q[i];
-            for (int j = i; j < r; j++) {
-                by_degree[1] += forces->quadratic[l * n2 + modal_quadratic_index(r, i, j)] * q[i] * q[j];
-                for (int k = j; k < r; k++)
-                    by_degree[2] +=
-                        forces->cubic[l * n3 + modal_cubic_index(r, i, j, k)] * q[i] * q[j] * q[k];
-            }
-        }
-        f[l] = by_degree[0] + by_degree[1] + by_degree[2];
-        energy += q[l] * (by_degree[0] / 2 + by_degree[1] / 3 + by_degree[2] / 4);
-    }
-    return energy;
-}
-
 static void test_forces(void **state)
 {
     (void)state;
@@ -120,7 +58,7 @@ static void test_forces(void **state)
         random_state = 5;
         make_solid(&mesh, type, 0, 0);
         const int64_t n = 3 * mesh.n_nodes;
-        double *modes = make_modes(&mesh, R), *u = room(n), *full = room(n), q[R], reduced[R];
+        double *modes = make_modes(&mesh, R, 1), *u = room(n), *full = room(n), q[R], reduced[R];
         assert_int_equal(modal_stvk_reduced_forces(&mesh, R, modes, 2, NULL, &forces, NULL, NULL), MODAL_OK);
         for (int turn = 0; turn < 4; turn++) {
             /* from small motions to ones that turn elements inside out */
@@ -158,7 +96,7 @@ static void test_full_forces(void **state)
         random_state = 6;
         make_solid(&mesh, type, 0, 0);
         const int64_t n = 3 * mesh.n_nodes;
-        double *modes = make_modes(&mesh, 2), *u = room(n), *force = room(n), slope = 0, errors[2];
+        double *modes = make_modes(&mesh, 2, 1), *u = room(n), *force = room(n), slope = 0, errors[2];
         stvk_full(&mesh, modes, force);
         for (int64_t i = 0; i < n; i++) slope += modes[n + i] * force[i];
         for (int half = 0; half < 2; half++) {
@@ -308,7 +246,7 @@ static void test_unique_terms(void **state)
     modal_reduced_forces forces, other;
     random_state = 9;
     make_solid(&mesh, MESH_MIXED, 0, 0);
-    double *modes = make_modes(&mesh, R);
+    double *modes = make_modes(&mesh, R, 1);
     assert_int_equal(modal_stvk_reduced_forces(&mesh, R, modes, 1, NULL, &forces, NULL, NULL), MODAL_OK);
     for (int a = 0; a < R; a++)
         for (int b = a; b < R; b++)
@@ -358,7 +296,7 @@ static void test_refusals(void **state)
     modal_reduced_forces forces;
     modal_error err = {0};
     make_solid(&mesh, MODAL_ELEMENT_HEX8, 0, 0);
-    double *modes = make_modes(&mesh, 2);
+    double *modes = make_modes(&mesh, 2, 1);
     int32_t *nodes = modal_mesh_nodes(&mesh, 3), keep = nodes[0];
     const uint8_t *mirror = modal_element_kinds[MODAL_ELEMENT_HEX8].mirror;
     int32_t kept[8];

@@ -16,6 +16,7 @@
 
 #include "kernels/registry.h"
 #include "lib/mesh/order.h"
+#include "tests/bench/bench_device.h"
 
 enum { RUNS = 9, PAIRS = 25, SETS = 4, MODES = 15 };
 
@@ -35,36 +36,17 @@ typedef struct bench {
     int32_t *nonfinite; /* in pinned main memory */
 } bench;
 
-static void need(modal_status status, const modal_error *err)
-{
-    if (status == MODAL_OK) return;
-    fprintf(stderr, "normals_bench: %s\n", err->message);
-    exit(1);
-}
-
-static void *array(int64_t count, size_t item_bytes)
-{
-    void *memory = calloc((size_t)count + 1, item_bytes);
-    if (!memory) abort();
-    return memory;
-}
-
 /* A copy on the device; frees the one given. NULL: uninitialised. */
 static void *upload(bench *b, void *host, int64_t bytes)
 {
-    modal_error err = {0};
-    void *memory = NULL;
-    need(modal_device_alloc(&b->device, &memory, bytes, 1, "bench", &err), &err);
-    if (host)
-        need(modal_device_copy_in(&b->device, memory, host, bytes, b->stream, &err), &err);
-    need(modal_device_stream_wait(&b->device, b->stream, &err), &err);
+    void *memory = device_array(&b->device, b->stream, host, bytes);
     free(host);
     return memory;
 }
 
 static float *upload_noise(bench *b, int64_t count)
 {
-    float *noise = array(count, sizeof *noise);
+    float *noise = host_array(count, sizeof *noise);
     uint32_t state = 1;
     for (int64_t i = 0; i < count; i++) {
         state = state * 1664525u + 1013904223u;
@@ -77,12 +59,12 @@ static void mesh_tables(bench *b, int64_t width)
 {
     modal_error err = {0};
     const int64_t n = b->n, m = b->n_triangles, n_tiles = (n + 31) / 32;
-    double *places = array(3 * n, sizeof *places), *uv = array(2 * n, sizeof *uv);
-    int32_t *plain = array(3 * m, 4), *user_vertex = array(n, 4), *stored = array(n, 4);
-    int32_t *user_triangle = array(m, 4), *triangles = array(3 * m, 4), *faces = array(3 * m, 4);
-    int32_t *corners = array(6 * m, 4), *corner_faces = array(3 * m, 4);
-    int64_t *offsets = array(n + 2, 8), *ring_offsets = array(n_tiles + 1, 8), count = 0;
-    float *rest = array(n_tiles * 96, 4), *weights = array(12 * m, 4);
+    double *places = host_array(3 * n, sizeof *places), *uv = host_array(2 * n, sizeof *uv);
+    int32_t *plain = host_array(3 * m, 4), *user_vertex = host_array(n, 4), *stored = host_array(n, 4);
+    int32_t *user_triangle = host_array(m, 4), *triangles = host_array(3 * m, 4), *faces = host_array(3 * m, 4);
+    int32_t *corners = host_array(6 * m, 4), *corner_faces = host_array(3 * m, 4);
+    int64_t *offsets = host_array(n + 2, 8), *ring_offsets = host_array(n_tiles + 1, 8), count = 0;
+    float *rest = host_array(n_tiles * 96, 4), *weights = host_array(12 * m, 4);
     for (int64_t v = 0; v < n; v++) {
         places[3 * v] = (double)(v % width), places[3 * v + 1] = (double)(v / width);
         if (v % width == width - 1 || v / width == width - 1) continue;
@@ -110,7 +92,7 @@ static void mesh_tables(bench *b, int64_t width)
          &err);
     modal_normals_ring_offsets(n, offsets, corners, ring_offsets);
     b->n_ring = 32 * ring_offsets[n_tiles];
-    int32_t *ring = array(b->n_ring, 4);
+    int32_t *ring = host_array(b->n_ring, 4);
     modal_normals_ring(n, offsets, corners, ring_offsets, ring);
     b->deform.rest_tiles = upload(b, rest, n_tiles * 384);
     b->two_stage.triangles = upload(b, triangles, 12 * m);
@@ -171,12 +153,6 @@ static double seconds_of(bench *b, int what)
     double best = INFINITY;
     for (int run = 0; run < RUNS; run++) best = fmin(best, time_once(b, what));
     return best;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* An operation without and with the check, in turn. */
@@ -254,7 +230,7 @@ static void measure(bench *b, int64_t width, int64_t columns)
                1e6 * seconds, 1e-9 * rows[i].bytes / seconds);
         fflush(stdout);
     }
-    int64_t *base = array(columns, sizeof *base);
+    int64_t *base = host_array(columns, sizeof *base);
     for (int64_t c = 0; c < columns; c++) base[c] = c * n;
     b->reorder.base = upload(b, base, columns * 8);
     b->reorder.n_vertices = n, b->reorder.n_columns = columns, b->reorder.width = 3;
@@ -285,22 +261,8 @@ static void measure(bench *b, int64_t width, int64_t columns)
 
 int main(int argc, char **argv)
 {
-    const char *name = "auto";
-    int quick = 0;
-    modal_error err = {0};
     bench b = {0};
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--quick") == 0) {
-            quick = 1;
-        } else if (strcmp(argv[i], "--backend") == 0 && i + 1 < argc) {
-            name = argv[++i];
-        } else {
-            fprintf(stderr, "usage: %s [--backend NAME] [--quick]\n", argv[0]);
-            return 2;
-        }
-    }
-    need(modal_device_open(&b.device, name, &err), &err);
-    need(modal_device_stream_new(&b.device, &b.stream, &err), &err);
+    const int quick = bench_device_open(argc, argv, &b.device, &b.stream);
     printf("%s: %s\n%-32s %9s %5s %11s %9s\n", b.device.name, b.device.hardware, "operation",
            "vertices", "cols", "us", "GB/s");
     measure(&b, quick ? 100 : 675, 1);
