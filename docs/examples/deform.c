@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* World positions of every frame of a trajectory: ./deform basis.h5 traj.h5 > positions.f32
- * cc deform.c -o deform $(pkg-config --cflags --libs modal), or in CMake find_package(modal) and modal::modal */
+ * cc deform.c -o deform $(pkg-config --cflags --libs modaltools), or in CMake find_package(modaltools) and modaltools::modaltools */
 #include <formats/basis/basis_h5.h>
 #include <formats/trajectory/trajectory_h5.h>
 #include <lib/deform/deform.h>

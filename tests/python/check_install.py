@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An installed tree as its users meet it: moved elsewhere, manual pages, completions, libmodal through
+"""An installed tree as its users meet it: moved elsewhere, manual pages, completions, libmodaltools through
 pkg-config, both examples; and the packages. usage: check_install.py BUILD SOURCE [--packages]
 Exits with 77 where a named program that the rest needs is absent."""
 import glob
@@ -110,12 +110,12 @@ def check_examples(root, folder):
     examples = f"{root}/share/doc/modaltools/docs/examples"
     for name, most in (("deform.c", 40), ("deform.py", 21)):
         check(len(open(f"{examples}/{name}").readlines()) <= most, name, "has grown")
-    pc = glob.glob(f"{root}/lib/**/modal.pc", recursive=True)
+    pc = glob.glob(f"{root}/lib/**/modaltools.pc", recursive=True)
     check(len(pc) == 1, pc)
     environment = {**os.environ, "PKG_CONFIG_PATH": os.path.dirname(pc[0])}
-    flags = run("pkg-config", "--cflags", "--libs", "modal", env=environment, text=True).split()
+    flags = run("pkg-config", "--cflags", "--libs", "modaltools", env=environment, text=True).split()
     libraries = [f[2:] for f in flags if f.startswith("-L")][0]
-    for header in glob.glob(f"{root}/include/modal/**/*.h", recursive=True):
+    for header in glob.glob(f"{root}/include/modaltools/**/*.h", recursive=True):
         run("cc", "-std=c11", "-Wall", "-Werror", "-fsyntax-only", "-x", "c", header, *flags[:1])
     sanitize = ["-fsanitize=" + sys.argv[sys.argv.index("--sanitize") + 1]] if "--sanitize" in sys.argv else []
     program = f"{folder}/deform"
@@ -127,9 +127,9 @@ def check_examples(root, folder):
     with open(f"{project}/CMakeLists.txt", "w") as text:
         text.write(f"""cmake_minimum_required(VERSION 3.25)
 project(deform C)
-find_package(modal 0.1 REQUIRED)
+find_package(modaltools 0.1 REQUIRED)
 add_executable(deform {examples}/deform.c)
-target_link_libraries(deform PRIVATE modal::modal)
+target_link_libraries(deform PRIVATE modaltools::modaltools)
 """)
     run("cmake", "-S", project, "-B", f"{project}/build", f"-DCMAKE_PREFIX_PATH={root}",
         *(f"-DCMAKE_C_FLAGS={flag}" for flag in sanitize))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libmodal's calls in a thread of 256 KiB of stack, as threads of other programs have: none takes more than 128 KiB of
+/* libmodaltools's calls in a thread of 256 KiB of stack, as threads of other programs have: none takes more than 128 KiB of
  * it. The stack is painted before, and looked at afterwards. usage: test_small_stacks */
 #include <dirent.h>
 #include <pthread.h>

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# libmodaltools: the readers, the files and the deformer for other programs, as one shared library of the
+# same objects that the tools use. It links neither CHOLMOD nor a meshing library.
+set(objects "")
+foreach(part modal_base modal_model modal_mesh modal_shape modal_json modal_meshes modal_formats modal_kernels modal_deform)
+  list(APPEND objects $<TARGET_OBJECTS:${part}>)
+endforeach()
+add_library(libmodaltools SHARED ${objects})
+set_target_properties(libmodaltools PROPERTIES OUTPUT_NAME modaltools VERSION ${PROJECT_VERSION}
+                      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LINKER_LANGUAGE C)
+target_link_libraries(libmodaltools PRIVATE modal_hdf5 PkgConfig::XXHASH PkgConfig::JANSSON ZLIB::ZLIB
+                      OpenMP::OpenMP_C Threads::Threads m)
+if(MODAL_HAVE_CUDA)
+  target_link_libraries(libmodaltools PRIVATE CUDA::cudart_static)
+endif()
+target_link_options(libmodaltools PRIVATE -Wl,--as-needed)
+target_include_directories(libmodaltools INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/modaltools>)
+set_target_properties(libmodaltools PROPERTIES EXPORT_NAME modaltools)
+install(TARGETS libmodaltools EXPORT modaltools LIBRARY)
+
+# find_package(modaltools) brings the target modaltools::modaltools.
+set(cmake_files ${CMAKE_INSTALL_LIBDIR}/cmake/modaltools)
+install(EXPORT modaltools NAMESPACE modaltools:: FILE modaltools-config.cmake DESTINATION ${cmake_files})
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/modaltools-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/modaltools-config-version.cmake DESTINATION ${cmake_files})
+
+# The headers keep their folders, below one of the library's own.
+set(public_headers
+  lib/base/status.h lib/base/tile.h lib/base/memory.h lib/base/hash.h lib/base/progress.h
+  lib/model/element.h lib/model/volume_mesh.h lib/model/basis.h lib/model/trajectory.h lib/model/matrix_source.h lib/deform/deform.h
+  formats/h5/findings.h formats/meshes/mesh_read.h formats/meshes/obj.h formats/meshes/bou.h formats/meshes/csv.h
+  formats/basis/basis_h5.h formats/trajectory/trajectory_h5.h formats/sequences/sequence.h formats/sequences/sequence_vtkhdf.h)
+foreach(header ${public_headers})
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${CMAKE_SOURCE_DIR}/${header}
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/modaltools/${folder})
+endforeach()
+file(RELATIVE_PATH MODAL_PREFIX_FROM_PKGCONFIG /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/modaltools.pc.in ${CMAKE_BINARY_DIR}/modaltools.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/modaltools.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
