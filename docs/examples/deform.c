@@ -21,8 +21,8 @@ int main(int argc, char **argv)
     for (int64_t i = 0; i < motion.n_frames; i++) {
         modal_deform_batch batch;
         const double *q = motion.q + i * motion.mode_offsets[motion.n_objects];
-        const double *frames = motion.frames ? motion.frames + 12 * i * motion.n_objects : NULL;
-        if (modal_deformer_submit(deformer, 1, q, frames, &err) ||
+        const double *poses = motion.poses ? motion.poses + 12 * i * motion.n_objects : NULL;
+        if (modal_deformer_submit(deformer, 1, q, poses, &err) ||
             modal_deformer_collect(deformer, &batch, &err)) goto failed;
         fwrite(batch.positions, 3 * sizeof(float), (size_t)n_points, stdout);
         modal_deformer_release(deformer, &batch);

@@ -88,7 +88,7 @@ void modal_basis_hash_content(modal_hash *hash, const modal_basis *basis, const 
     modal_hash_begin(hash, "parent", n, sizeof(int32_t));
     for (int32_t i = 0; i < n; i++) modal_hash_more(hash, &basis->objects[i].parent, sizeof(int32_t));
     modal_hash_begin(hash, "rest_frame", 12 * (int64_t)n, sizeof(double));
-    for (int32_t i = 0; i < n; i++) modal_hash_more(hash, basis->objects[i].rest_frame, 12 * sizeof(double));
+    for (int32_t i = 0; i < n; i++) modal_hash_more(hash, basis->objects[i].rest_pose, 12 * sizeof(double));
     modal_hash_text(hash, text);
 }
 
@@ -137,7 +137,7 @@ void modal_basis_hash_objects_2(modal_hash *hash, const modal_basis *basis)
         const modal_object *o = &basis->objects[i];
         modal_hash_array(hash, "shape", &o->shape, 1, sizeof o->shape);
         modal_hash_array(hash, "parent", &o->parent, 1, sizeof o->parent);
-        modal_hash_array(hash, "rest_frame", o->rest_frame, 12, sizeof(double));
+        modal_hash_array(hash, "rest_frame", o->rest_pose, 12, sizeof(double));
     }
 }
 

@@ -325,15 +325,15 @@ static modal_status read_objects(const modal_h5_in *in, const modal_h5_place *ro
     modal_h5_place objects = nowhere;
     int64_t dims[3] = {-1, 3, 4};
     int32_t *shape = NULL, *parent = NULL;
-    double *rest_frame = NULL;
+    double *rest_pose = NULL;
     MODAL_TRY(modal_h5_enter(in, root, "objects", MODAL_H5_REQUIRED, &objects));
     MODAL_TRY(modal_h5_read_array(in, &objects, "shape", MODAL_H5_I32, 1, dims, MODAL_H5_REQUIRED,
                                   &shape));
     MODAL_TRY(modal_h5_read_array(in, &objects, "parent", MODAL_H5_I32, 1, dims, MODAL_H5_REQUIRED,
                                   &parent));
     MODAL_TRY(modal_h5_read_array(in, &objects, "rest_frame", MODAL_H5_F64, 3, dims,
-                                  MODAL_H5_REQUIRED, &rest_frame));
-    if (!shape || !parent || !rest_frame) goto done; /* reported above */
+                                  MODAL_H5_REQUIRED, &rest_pose));
+    if (!shape || !parent || !rest_pose) goto done; /* reported above */
     if (dims[0] < 1 || dims[0] > INT32_MAX) {
         status =
             modal_broken(&in->checker, "/objects", "number of objects must be 1 to %d, is %lld",
@@ -346,14 +346,14 @@ static modal_status read_objects(const modal_h5_in *in, const modal_h5_place *ro
     for (int32_t i = 0; i < basis->n_objects; i++) {
         basis->objects[i].shape = shape[i];
         basis->objects[i].parent = parent[i];
-        memcpy(basis->objects[i].rest_frame, rest_frame + 12 * (int64_t)i,
-               sizeof basis->objects[i].rest_frame);
+        memcpy(basis->objects[i].rest_pose, rest_pose + 12 * (int64_t)i,
+               sizeof basis->objects[i].rest_pose);
     }
     MODAL_TRY(modal_basis_rules_objects(&in->checker, basis));
 done:
     modal_free(&shape);
     modal_free(&parent);
-    modal_free(&rest_frame);
+    modal_free(&rest_pose);
     modal_h5_leave(&objects);
     return status;
 }

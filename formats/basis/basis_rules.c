@@ -556,7 +556,7 @@ modal_status modal_basis_rules_objects(const modal_checker *c, const modal_basis
             MODAL_TRY(modal_broken(c, "/objects/parent", "object %d: outside [-1, %d), %d", i,
                                    b->n_objects, o->parent));
         }
-        MODAL_TRY(modal_rule_rest_frame(c, "/objects/rest_frame", o->rest_frame, i));
+        MODAL_TRY(modal_rule_rest_pose(c, "/objects/rest_frame", o->rest_pose, i));
     }
     if (linked) MODAL_TRY(parents_end(c, b));
 done:

@@ -166,24 +166,24 @@ static modal_status write_objects(hid_t root, const modal_basis *basis, modal_er
     modal_status status = MODAL_OK;
     hid_t objects = H5I_INVALID_HID;
     int32_t *shape = NULL, *parent = NULL;
-    double *rest_frame = NULL;
+    double *rest_pose = NULL;
     const int64_t n = basis->n_objects, dims[3] = {n, 3, 4};
     MODAL_TRY(modal_alloc(&shape, n, sizeof *shape, "objects", err));
     MODAL_TRY(modal_alloc(&parent, n, sizeof *parent, "objects", err));
-    MODAL_TRY(modal_alloc(&rest_frame, n, 12 * sizeof *rest_frame, "objects", err));
+    MODAL_TRY(modal_alloc(&rest_pose, n, 12 * sizeof *rest_pose, "objects", err));
     for (int64_t i = 0; i < n; i++) {
         shape[i] = basis->objects[i].shape;
         parent[i] = basis->objects[i].parent;
-        memcpy(rest_frame + 12 * i, basis->objects[i].rest_frame, 12 * sizeof *rest_frame);
+        memcpy(rest_pose + 12 * i, basis->objects[i].rest_pose, 12 * sizeof *rest_pose);
     }
     MODAL_TRY(modal_h5_make_group(root, "objects", &objects, err));
     MODAL_TRY(modal_h5_write_array(objects, "shape", MODAL_H5_I32, 1, dims, shape, err));
     MODAL_TRY(modal_h5_write_array(objects, "parent", MODAL_H5_I32, 1, dims, parent, err));
-    MODAL_TRY(modal_h5_write_array(objects, "rest_frame", MODAL_H5_F64, 3, dims, rest_frame, err));
+    MODAL_TRY(modal_h5_write_array(objects, "rest_frame", MODAL_H5_F64, 3, dims, rest_pose, err));
 done:
     modal_free(&shape);
     modal_free(&parent);
-    modal_free(&rest_frame);
+    modal_free(&rest_pose);
     return modal_h5_end_group(&objects, status, err);
 }
 

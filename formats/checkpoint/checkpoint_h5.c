@@ -21,7 +21,7 @@ void modal_checkpoint_free(modal_checkpoint *c)
     memset(c, 0, sizeof *c);
 }
 
-enum { Q, FRAMES, ENERGY, ARRAYS };
+enum { Q, POSES, ENERGY, ARRAYS };
 static const char *const names[ARRAYS] = {"q", "frames", "energy"};
 
 enum { COPIES = 2, SEAL = MODAL_HASH_TEXT - 1 };
@@ -111,7 +111,7 @@ modal_status modal_checkpoint_out_open(modal_checkpoint_out **out, const char *p
     o->file = -1;
     o->most_frames = c->most_frames;
     o->width[Q] = c->n_coordinates;
-    o->width[FRAMES] = 12 * c->n_objects;
+    o->width[POSES] = 12 * c->n_objects;
     o->width[ENERGY] = 4;
     memcpy(o->counts, c->state_counts, sizeof o->counts);
     MODAL_TRY(modal_copy_text(&o->name, name, SIZE_MAX, err));
@@ -136,11 +136,11 @@ static modal_status put_at(const modal_checkpoint_out *o, int64_t place, const v
 }
 
 static modal_status put_rows(void *context, int64_t first, int64_t count, const double *times, const double *q,
-                             const double *frames, const double *energy, modal_error *err)
+                             const double *poses, const double *energy, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_checkpoint_out *o = context;
-    const double *const from[ARRAYS] = {q, frames, energy};
+    const double *const from[ARRAYS] = {q, poses, energy};
     (void)times; /* follow from the scene */
     for (int i = 0; i < ARRAYS; i++) {
         const int64_t row = o->width[i] * (int64_t)sizeof(double);
@@ -267,12 +267,12 @@ static modal_status read_all(const modal_h5_in *in, modal_checkpoint *c)
     }
     int64_t q[2] = {-1, -1};
     MODAL_TRY(modal_h5_read_array(in, &root, "q", MODAL_H5_F64, 2, q, MODAL_H5_REQUIRED, NULL));
-    int64_t energy[2] = {q[0], 4}, frames[3] = {q[0], -1, 12};
+    int64_t energy[2] = {q[0], 4}, poses[3] = {q[0], -1, 12};
     MODAL_TRY(modal_h5_read_array(in, &root, "energy", MODAL_H5_F64, 2, energy, MODAL_H5_REQUIRED, NULL));
-    MODAL_TRY(modal_h5_read_array(in, &root, "frames", MODAL_H5_F64, 3, frames, MODAL_H5_OPTIONAL, NULL));
+    MODAL_TRY(modal_h5_read_array(in, &root, "frames", MODAL_H5_F64, 3, poses, MODAL_H5_OPTIONAL, NULL));
     c->most_frames = q[0];
     c->n_coordinates = q[1];
-    c->n_objects = frames[1] < 0 ? 0 : frames[1];
+    c->n_objects = poses[1] < 0 ? 0 : poses[1];
     MODAL_TRY(choose_state(in, c, n_frames, seals));
 done:
     modal_free(&n_frames);
@@ -307,13 +307,13 @@ modal_status modal_checkpoint_rows(const char *path, const modal_checkpoint *c, 
     int64_t dims[ARRAYS][3] = {{c->most_frames, c->n_coordinates}, {c->most_frames, c->n_objects, 12}, {c->most_frames, 4}};
     const int64_t width[ARRAYS] = {c->n_coordinates, 12 * c->n_objects, 4};
     double *block[ARRAYS] = {NULL};
-    const int64_t most = (4 << 20) / (int64_t)sizeof(double) / (width[Q] + width[FRAMES] + width[ENERGY]) + 1;
+    const int64_t most = (4 << 20) / (int64_t)sizeof(double) / (width[Q] + width[POSES] + width[ENERGY]) + 1;
     MODAL_TRY(modal_h5_open(&in, &source));
     MODAL_TRY(modal_h5_enter(&in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     for (int i = 0; i < ARRAYS; i++) {
         MODAL_TRY(modal_alloc(&block[i], most * width[i], sizeof(double), "checkpoint", err));
         if (width[i] > 0)
-            MODAL_TRY(modal_h5_rows_open(&in, &root, names[i], MODAL_H5_F64, i == FRAMES ? 3 : 2, dims[i],
+            MODAL_TRY(modal_h5_rows_open(&in, &root, names[i], MODAL_H5_F64, i == POSES ? 3 : 2, dims[i],
                                          MODAL_H5_REQUIRED, &rows[i]));
     }
     for (int64_t first = 0; first < c->n_frames; first += most) {
@@ -325,7 +325,7 @@ modal_status modal_checkpoint_rows(const char *path, const modal_checkpoint *c, 
             }
         for (int64_t k = 0; k < n; k++)
             MODAL_TRY(modal_trajectory_out_row(out, first + k == 0 ? 0 : (double)(first + k) / fps,
-                                               block[Q] + k * width[Q], block[FRAMES] + k * width[FRAMES],
+                                               block[Q] + k * width[Q], block[POSES] + k * width[POSES],
                                                block[ENERGY] + k * width[ENERGY], err));
     }
 done:

@@ -25,7 +25,7 @@ typedef struct modal_checkpoint {
     /* what the motion goes on from: five arrays of the simulator's own */
     int64_t state_counts[MODAL_CHECKPOINT_STATE];
     double *state[MODAL_CHECKPOINT_STATE];
-    int64_t n_coordinates, n_objects; /* of the frames; n_objects 0: no rigid frames */
+    int64_t n_coordinates, n_objects; /* of the frames; n_objects 0: no poses */
 } modal_checkpoint;
 
 void modal_checkpoint_free(modal_checkpoint *checkpoint);

@@ -183,22 +183,22 @@ static void rigid_fault(const double *f, char text[FAULT])
     if (!(determinant > 0)) snprintf(text, FAULT, "a reflection, determinant %.9g", determinant);
 }
 
-modal_status modal_rule_rest_frame(const modal_checker *checker, const char *where,
-                                   const double frame[12], int32_t object)
+modal_status modal_rule_rest_pose(const modal_checker *checker, const char *where,
+                                  const double pose[12], int32_t object)
 {
     char fault[FAULT];
-    rigid_fault(frame, fault);
+    rigid_fault(pose, fault);
     return fault[0] ? modal_broken(checker, where, "object %d: %s", object, fault) : MODAL_OK;
 }
 
-modal_status modal_rule_frames(const modal_checker *checker, const char *where,
-                               const double *frames, int64_t n_frames, int64_t n_objects)
+modal_status modal_rule_poses(const modal_checker *checker, const char *where,
+                              const double *poses, int64_t n_frames, int64_t n_objects)
 {
     offences o = {0};
     char text[MORE], fault[FAULT], first[FAULT] = "";
-    if (!frames) return MODAL_OK;
+    if (!poses) return MODAL_OK;
     for (int64_t i = 0; i < n_frames * n_objects; i++) {
-        rigid_fault(frames + 12 * i, fault);
+        rigid_fault(poses + 12 * i, fault);
         if (!fault[0]) continue;
         offend(&o, i);
         if (o.count == 1) memcpy(first, fault, sizeof first);

@@ -44,12 +44,12 @@ modal_status modal_rule_offsets(const modal_checker *checker, const char *where,
 modal_status modal_rule_ascending(const modal_checker *checker, const char *where,
                                   const int64_t *offsets, const int32_t *values, int64_t n);
 
-/* A frame [3, 4]: finite, rotation part orthonormal to 1e-6, determinant +1. The first is one object's
- * rest frame, the second frames [n_frames, n_objects, 3, 4]. */
-modal_status modal_rule_rest_frame(const modal_checker *checker, const char *where,
-                                   const double frame[12], int32_t object);
-modal_status modal_rule_frames(const modal_checker *checker, const char *where,
-                               const double *frames, int64_t n_frames, int64_t n_objects);
+/* A pose [3, 4]: finite, rotation part orthonormal to 1e-6, determinant +1. The first is one object's
+ * rest pose, the second poses [n_frames, n_objects, 3, 4]. */
+modal_status modal_rule_rest_pose(const modal_checker *checker, const char *where,
+                                  const double pose[12], int32_t object);
+modal_status modal_rule_poses(const modal_checker *checker, const char *where,
+                              const double *poses, int64_t n_frames, int64_t n_objects);
 
 /* 32 lower-case hexadecimal digits. */
 modal_status modal_rule_hash(const modal_checker *checker, const char *where, const char *hash);

@@ -137,7 +137,7 @@ static modal_status read_object(modal_scene_reader *r, const modal_json_place *p
         MODAL_TRY(modal_json_required(&member, "position", &inner));
         MODAL_TRY(modal_json_vector(&inner, 3, "m", o->position));
         MODAL_TRY(modal_json_optional_vector(&member, "rotation", 3, "rad", o->rotation));
-        o->has_frame = 1;
+        o->has_pose = 1;
     }
     const char *const rates[] = {"velocity", "angular_velocity"};
     double *const to[] = {o->velocity, o->spin};

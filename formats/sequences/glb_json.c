@@ -94,7 +94,7 @@ static json_t *nodes(const glb_scene *g, const int64_t *mesh_of)
     json_t *list = json_array();
     for (int32_t i = 0; i < g->basis->n_objects; i++) {
         const modal_object *o = &g->basis->objects[i];
-        const double *f = o->rest_frame;
+        const double *f = o->rest_pose;
         double q[4];
         modal_glb_quaternion(f, NULL, q);
         json_array_append_new(list,
@@ -125,7 +125,7 @@ static json_t *animation(const glb_scene *g)
         int64_t array = g->object_array[i];
         if (g->shapes[g->basis->objects[i].shape].n_targets > 0)
             add_channel(channels, samplers, g, array++, i, "weights");
-        if (!g->info->scene->trajectory->frames) continue;
+        if (!g->info->scene->trajectory->poses) continue;
         add_channel(channels, samplers, g, array, i, "translation");
         add_channel(channels, samplers, g, array + 1, i, "rotation");
     }

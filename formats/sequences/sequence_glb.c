@@ -144,18 +144,18 @@ static modal_status plan(glb_scene *g, modal_error *err)
                                                .buffer_target = 34962, .ranges = 1}, err));
     }
     g->times = g->n_arrays;
-    int moves = g->info->scene->trajectory->frames != NULL;
+    int moves = g->info->scene->trajectory->poses != NULL;
     for (int32_t i = 0; i < b->n_shapes; i++) moves |= g->shapes[i].n_targets > 0;
     if (moves) MODAL_TRY(add_array(g, (glb_array){.count = n, .type = "SCALAR", .ranges = 1}, err));
     for (int32_t i = 0; i < b->n_objects; i++) {
         for (int k = 3; k < 12; k += 4)
-            if (!(fabs(b->objects[i].rest_frame[k]) <= FLT_MAX))
+            if (!(fabs(b->objects[i].rest_pose[k]) <= FLT_MAX))
                 MODAL_FAIL(err, MODAL_ERROR_INPUT, "glb: object %d: its rest frame does not fit float32, %g", i,
-                           b->objects[i].rest_frame[k]);
+                           b->objects[i].rest_pose[k]);
         const int32_t targets = g->shapes[b->objects[i].shape].n_targets;
         g->object_array[i] = g->n_arrays;
         if (targets > 0) MODAL_TRY(add_array(g, (glb_array){.count = n * targets, .type = "SCALAR"}, err));
-        if (!g->info->scene->trajectory->frames) continue;
+        if (!g->info->scene->trajectory->poses) continue;
         MODAL_TRY(add_array(g, (glb_array){.count = n, .type = "VEC3"}, err));
         MODAL_TRY(add_array(g, (glb_array){.count = n, .type = "VEC4"}, err));
     }
@@ -342,10 +342,10 @@ static modal_status write_rigid(glb_writer *w, int32_t object, int64_t array, mo
     MODAL_TRY(modal_alloc(&places, n, 12, "translations", err));
     MODAL_TRY(modal_alloc(&turns, n, 16, "rotations", err));
     for (int64_t f = 0; f < n; f++) {
-        const double *frame = in->trajectory->frames + ((in->start + f * in->step) * n_objects + object) * 12;
-        modal_glb_quaternion(frame, f > 0 ? before : NULL, q);
+        const double *pose = in->trajectory->poses + ((in->start + f * in->step) * n_objects + object) * 12;
+        modal_glb_quaternion(pose, f > 0 ? before : NULL, q);
         memcpy(before, q, sizeof q);
-        for (int k = 0; k < 3; k++) places[3 * f + k] = (float)frame[4 * k + 3];
+        for (int k = 0; k < 3; k++) places[3 * f + k] = (float)pose[4 * k + 3];
         for (int k = 0; k < 4; k++) turns[4 * f + k] = (float)q[k];
     }
     MODAL_TRY(put_floats(w, array, places, n, 3, (glb_what){"object", object, "translation", -1, "frame", in->start, in->step}, err));
@@ -369,7 +369,7 @@ static modal_status write_binary(glb_writer *w, modal_error *err)
     for (int32_t i = 0; i < b->n_objects; i++) {
         const int weights = w->scene.shapes[b->objects[i].shape].n_targets > 0;
         if (weights) MODAL_TRY(write_weights(w, i, err));
-        if (w->scene.info->scene->trajectory->frames)
+        if (w->scene.info->scene->trajectory->poses)
             MODAL_TRY(write_rigid(w, i, w->scene.object_array[i] + weights, err));
     }
 done:

@@ -178,13 +178,13 @@ static modal_status rest_size(const modal_sequence_info *info, int64_t *disk_byt
     return status;
 }
 
-/* The surface at rest, each object in its rest frame: x = R xbar + p, in the points' order. */
+/* The surface at rest, each object in its rest pose: x = R xbar + p, in the points' order. */
 static modal_status rest_positions(const modal_sequence_scene *scene, float *to, modal_error *err)
 {
     const modal_basis *b = scene->basis;
     for (int32_t i = 0; i < b->n_objects; i++) {
         const modal_shape *s = &b->shapes[b->objects[i].shape];
-        const double *t = b->objects[i].rest_frame;
+        const double *t = b->objects[i].rest_pose;
         for (int64_t v = 0; v < s->n_vertices; v++) {
             const double *x = s->rest_positions + 3 * v;
             float *point = to + 3 * (scene->stored_order ? v : s->user_vertex[v]);

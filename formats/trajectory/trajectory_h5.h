@@ -28,11 +28,11 @@ modal_status modal_trajectory_out_open(modal_trajectory_out **out, const char *p
                                        modal_error *err);
 /* The next row; frames and energy as in the head. Kept until some megabytes are together. */
 modal_status modal_trajectory_out_row(modal_trajectory_out *out, double time, const double *q,
-                                      const double *frames, const double *energy, modal_error *err);
+                                      const double *poses, const double *energy, modal_error *err);
 int64_t modal_trajectory_out_count(const modal_trajectory_out *out);
 /* Calls `take` for rows [begin, end) of what was written so far, in blocks. */
 typedef modal_status modal_trajectory_rows(void *context, int64_t first, int64_t count, const double *times,
-                                           const double *q, const double *frames, const double *energy,
+                                           const double *q, const double *poses, const double *energy,
                                            modal_error *err);
 modal_status modal_trajectory_out_read(modal_trajectory_out *out, int64_t begin, int64_t end,
                                        modal_trajectory_rows *take, void *context, modal_error *err);

@@ -47,10 +47,10 @@ static modal_status read_arrays(const modal_h5_in *in, const modal_h5_place *roo
     MODAL_TRY(modal_h5_read_array(in, root, "q", MODAL_H5_F64, 2, q_dims, MODAL_H5_REQUIRED,
                                   n_frames < 0 ? NULL : &t->q));
     *n_coordinates = q_dims[1] < 0 ? 0 : q_dims[1];
-    int64_t frame_dims[4] = {n_frames, n_offsets < 1 ? -1 : n_offsets - 1, 3, 4};
-    MODAL_TRY(modal_h5_read_array(in, root, "frames", MODAL_H5_F64, 4, frame_dims,
+    int64_t pose_dims[4] = {n_frames, n_offsets < 1 ? -1 : n_offsets - 1, 3, 4};
+    MODAL_TRY(modal_h5_read_array(in, root, "frames", MODAL_H5_F64, 4, pose_dims,
                                   MODAL_H5_OPTIONAL,
-                                  n_frames < 0 || n_offsets < 1 ? NULL : &t->frames));
+                                  n_frames < 0 || n_offsets < 1 ? NULL : &t->poses));
     int64_t energy_dims[2] = {n_frames, 4};
     MODAL_TRY(modal_h5_read_array(in, root, "energy", MODAL_H5_F64, 2, energy_dims, MODAL_H5_OPTIONAL,
                                   n_frames < 0 ? NULL : &t->energy));

@@ -42,7 +42,7 @@ modal_status modal_trajectory_rules(const modal_checker *c, const modal_trajecto
     if (t->q && t->n_objects >= 1) MODAL_TRY(offset_rules(c, t, n_coordinates));
     MODAL_TRY(modal_rule_finite(c, "/q", t->q, t->n_frames, n_coordinates,
                                 (modal_axes){"frame", "coordinate"}));
-    MODAL_TRY(modal_rule_frames(c, "/frames", t->frames, t->n_frames, t->n_objects));
+    MODAL_TRY(modal_rule_poses(c, "/frames", t->poses, t->n_frames, t->n_objects));
     MODAL_TRY(modal_rule_finite(c, "/energy", t->energy, t->n_frames, 4, (modal_axes){"frame", "part"}));
     MODAL_TRY(modal_rule_finite(c, "/rebase_errors", t->rebase_errors, t->n_objects, 1, (modal_axes){"object", ""}));
     for (int32_t i = 0; t->rebase_errors && i < t->n_objects; i++)

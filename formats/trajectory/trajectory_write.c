@@ -7,7 +7,7 @@
 #include "formats/trajectory/trajectory_rules.h"
 #include "lib/base/memory.h"
 
-enum { TIMES, Q, FRAMES, ENERGY, ARRAYS };
+enum { TIMES, Q, POSES, ENERGY, ARRAYS };
 enum { BLOCK_BYTES = 4 << 20 };
 static const char *const names[ARRAYS] = {"times", "q", "frames", "energy"};
 
@@ -80,7 +80,7 @@ modal_status modal_trajectory_out_open(modal_trajectory_out **out, const char *p
     for (int i = 0; i < ARRAYS; i++) o->rows[i] = H5I_INVALID_HID;
     o->width[TIMES] = 1;
     o->width[Q] = head->mode_offsets[head->n_objects];
-    o->width[FRAMES] = head->frames ? 12 * (int64_t)head->n_objects : 0;
+    o->width[POSES] = head->poses ? 12 * (int64_t)head->n_objects : 0;
     o->width[ENERGY] = head->energy ? 4 : 0;
     o->n_frames = head->n_frames;
     o->head = (modal_trajectory){.n_objects = head->n_objects, .mode_offsets = head->mode_offsets};
@@ -110,7 +110,7 @@ static modal_status flush(modal_trajectory_out *o, modal_error *err)
     o->head.n_frames = o->waiting;
     o->head.times = o->block[TIMES];
     o->head.q = o->block[Q];
-    o->head.frames = o->width[FRAMES] ? o->block[FRAMES] : NULL;
+    o->head.poses = o->width[POSES] ? o->block[POSES] : NULL;
     o->head.energy = o->width[ENERGY] ? o->block[ENERGY] : NULL;
     status = modal_trajectory_rules(&checker, &o->head, o->width[Q]);
     if (status == MODAL_OK && o->written > 0 && !(o->block[TIMES][0] > o->last_time))
@@ -131,10 +131,10 @@ done:
     return status;
 }
 
-modal_status modal_trajectory_out_row(modal_trajectory_out *o, double time, const double *q, const double *frames,
+modal_status modal_trajectory_out_row(modal_trajectory_out *o, double time, const double *q, const double *poses,
                                       const double *energy, modal_error *err)
 {
-    const double *from[ARRAYS] = {&time, q, frames, energy};
+    const double *from[ARRAYS] = {&time, q, poses, energy};
     if (o->written + o->waiting >= o->n_frames)
         return modal_error_set(err, MODAL_ERROR_USAGE, "trajectory: more than %lld frames", (long long)o->n_frames);
     for (int i = 0; i < ARRAYS; i++)
@@ -154,7 +154,7 @@ modal_status modal_trajectory_out_read(modal_trajectory_out *o, int64_t begin, i
         const int64_t n = end - first < o->capacity ? end - first : o->capacity;
         for (int i = 0; i < ARRAYS; i++)
             if (o->width[i] > 0) MODAL_TRY(modal_h5_get_rows(o->rows[i], names[i], first, n, o->block[i], err));
-        MODAL_TRY(take(context, first, n, o->block[TIMES], o->block[Q], o->width[FRAMES] ? o->block[FRAMES] : NULL,
+        MODAL_TRY(take(context, first, n, o->block[TIMES], o->block[Q], o->width[POSES] ? o->block[POSES] : NULL,
                        o->width[ENERGY] ? o->block[ENERGY] : NULL, err));
     }
 done:
@@ -198,7 +198,7 @@ static modal_status write_whole(const modal_trajectory *t, const char *path, voi
 {
     modal_status status = MODAL_OK;
     modal_trajectory_out *o = NULL;
-    const double *const from[ARRAYS] = {t->times, t->q, t->frames, t->energy};
+    const double *const from[ARRAYS] = {t->times, t->q, t->poses, t->energy};
     MODAL_TRY(named(path, check_complete(t, err), err));
     MODAL_TRY(modal_trajectory_out_open(&o, path, t, err));
     for (int i = 0; i < ARRAYS; i++)

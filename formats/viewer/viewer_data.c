@@ -265,18 +265,18 @@ static modal_status put_objects(sink *out, const modal_basis *basis, modal_error
 {
     modal_status status = MODAL_OK;
     int32_t *shapes = NULL;
-    float *frames = NULL;
+    float *poses = NULL;
     MODAL_TRY(modal_alloc(&shapes, basis->n_objects, sizeof *shapes, "page", err));
-    MODAL_TRY(modal_alloc(&frames, 12 * (int64_t)basis->n_objects, sizeof *frames, "page", err));
+    MODAL_TRY(modal_alloc(&poses, 12 * (int64_t)basis->n_objects, sizeof *poses, "page", err));
     for (int32_t i = 0; i < basis->n_objects; i++) {
         shapes[i] = basis->objects[i].shape;
-        for (int k = 0; k < 12; k++) frames[12 * i + k] = (float)basis->objects[i].rest_frame[k];
+        for (int k = 0; k < 12; k++) poses[12 * i + k] = (float)basis->objects[i].rest_pose[k];
     }
     MODAL_TRY(put_differences(out, shapes, basis->n_objects, err));
-    MODAL_TRY(put_planes(out, frames, 12 * (int64_t)basis->n_objects, 4, err));
+    MODAL_TRY(put_planes(out, poses, 12 * (int64_t)basis->n_objects, 4, err));
 done:
     modal_free(&shapes);
-    modal_free(&frames);
+    modal_free(&poses);
     return status;
 }
 
@@ -324,12 +324,12 @@ modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajec
     if (!header) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "page: out of memory");
     if (trajectory) {
         json_object_set_new(header, "frames", json_integer(trajectory->n_frames));
-        json_object_set_new(header, "moving_frames", json_boolean(trajectory->frames != NULL));
+        json_object_set_new(header, "moving_frames", json_boolean(trajectory->poses != NULL));
         MODAL_TRY(put_planes(&out, trajectory->times, trajectory->n_frames, 8, err));
         MODAL_TRY(put_series(&out, trajectory->q, trajectory->n_frames,
                              trajectory->mode_offsets[trajectory->n_objects], err));
-        if (trajectory->frames)
-            MODAL_TRY(put_series(&out, trajectory->frames, trajectory->n_frames,
+        if (trajectory->poses)
+            MODAL_TRY(put_series(&out, trajectory->poses, trajectory->n_frames,
                                  12 * (int64_t)trajectory->n_objects, err));
     }
     MODAL_TRY(deflate_bytes(&out, "", 0, Z_FINISH, err));

@@ -57,13 +57,13 @@ static modal_status find_largest(const modal_shape *s, int32_t shape, double *re
     return MODAL_OK;
 }
 
-static modal_status check_frame(const double *frame, int64_t number, int32_t object, modal_error *err)
+static modal_status check_pose(const double *pose, int64_t number, int32_t object, modal_error *err)
 {
     for (int k = 0; k < 12; k++)
-        if (!(fabs(frame[k]) <= REACH))
+        if (!(fabs(pose[k]) <= REACH))
             return modal_error_set(err, MODAL_ERROR_INPUT,
                                    "frame %lld, object %d: entry %d of its rigid frame, a page reaches %g m, %g",
-                                   (long long)number, object, k, REACH, frame[k]);
+                                   (long long)number, object, k, REACH, pose[k]);
     return MODAL_OK;
 }
 
@@ -84,7 +84,7 @@ modal_status modal_viewer_check_reach(const modal_basis *basis, const modal_traj
         MODAL_TRY(find_largest(s, shape, &rest, modes, err));
         for (int32_t o = 0; o < basis->n_objects; o++) {
             if (basis->objects[o].shape != shape) continue;
-            MODAL_TRY(check_frame(basis->objects[o].rest_frame, 0, o, err));
+            MODAL_TRY(check_pose(basis->objects[o].rest_pose, 0, o, err));
             for (int64_t f = 0; f < n_frames; f++) {
                 const double *q = trajectory ? trajectory->q + f * total + trajectory->mode_offsets[o] : NULL;
                 double sum = rest;
@@ -96,8 +96,8 @@ modal_status modal_viewer_check_reach(const modal_basis *basis, const modal_traj
                                    (long long)f, o, k, q[k]);
                 }
                 if (!(sum <= REACH)) MODAL_TRY(check_vertices(s, f, o, q, err));
-                if (trajectory && trajectory->frames)
-                    MODAL_TRY(check_frame(trajectory->frames + 12 * (f * trajectory->n_objects + o), f, o, err));
+                if (trajectory && trajectory->poses)
+                    MODAL_TRY(check_pose(trajectory->poses + 12 * (f * trajectory->n_objects + o), f, o, err));
             }
         }
     }

@@ -29,7 +29,7 @@ typedef struct modal_deform_task {
     const float *modal_matrix; /* U [ceil(n_vertices / 32), n_modes, 3, 32] */
     const float *rest_tiles;   /* xbar [ceil(n_vertices / 32), 3, 32] */
     const float *q;            /* [n_columns, n_modes] */
-    const float *frames;       /* T [n_columns, 3, 4] */
+    const float *poses;       /* T [n_columns, 3, 4] */
     float *positions;          /* [n_columns, n_vertices, 3], written */
     float *displacement;       /* [n_columns, n_vertices, 3], written, or NULL */
     int64_t n_columns_total;   /* of the whole job, as in modal_sum_task; 0: n_columns */

@@ -13,7 +13,7 @@ modal_status modal_deform_cpu(const modal_deform_task *task, modal_stream *strea
                                         .modal_matrix = task->modal_matrix,
                                         .rest_tiles = task->rest_tiles,
                                         .q = task->q,
-                                        .frames = task->frames,
+                                        .poses = task->poses,
                                         .positions = task->positions,
                                         .displacement = task->displacement};
     modal_tile_product_cpu(&product);

@@ -11,7 +11,7 @@ extern "C" modal_status modal_deform_cuda(const modal_deform_task *task, modal_s
     const modal_cuda::Product product = {task->n_vertices,   (task->n_vertices + MODAL_TILE - 1) / MODAL_TILE,
                                          task->n_columns,    task->n_modes,
                                          task->modal_matrix, task->rest_tiles,
-                                         task->q,            task->frames,
+                                         task->q,            task->poses,
                                          task->positions,    task->displacement};
     if (task->displacement)
         return modal_cuda::launch_product<modal_cuda::DEFORM_WITH_DISPLACEMENT>(

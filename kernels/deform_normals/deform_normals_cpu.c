@@ -16,7 +16,7 @@ modal_status modal_deform_normals_cpu(const modal_deform_task *deform,
                                       modal_stream *stream, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    float *q = NULL, *frames = NULL;
+    float *q = NULL, *poses = NULL;
     const int64_t lanes = modal_normals_columns_of_group(), r = deform->n_modes;
     const int64_t n_groups = (deform->n_columns + lanes - 1) / lanes;
 #if defined(__x86_64__)
@@ -29,18 +29,18 @@ modal_status modal_deform_normals_cpu(const modal_deform_task *deform,
         return status == MODAL_OK ? modal_normals_dynamic_cpu(normals, stream, err) : status;
     }
     MODAL_TRY(modal_alloc(&q, n_groups * lanes * r, sizeof *q, "turned coordinates", err));
-    MODAL_TRY(modal_alloc(&frames, n_groups * lanes * 12, sizeof *frames, "turned frames", err));
+    MODAL_TRY(modal_alloc(&poses, n_groups * lanes * 12, sizeof *poses, "turned frames", err));
     for (int64_t c = 0; c < n_groups * lanes; c++) {
         const int64_t from = c < deform->n_columns ? c : deform->n_columns - 1;
         const int64_t group = c / lanes, lane = c % lanes;
         for (int64_t k = 0; k < r; k++)
             q[(group * r + k) * lanes + lane] = deform->q[from * r + k];
         for (int64_t i = 0; i < 12; i++)
-            frames[(group * 12 + i) * lanes + lane] = deform->frames[from * 12 + i];
+            poses[(group * 12 + i) * lanes + lane] = deform->poses[from * 12 + i];
     }
-    MODAL_TRY(modal_normals_with_product(deform, normals, q, frames, err));
+    MODAL_TRY(modal_normals_with_product(deform, normals, q, poses, err));
 done:
     modal_free(&q);
-    modal_free(&frames);
+    modal_free(&poses);
     return status;
 }

@@ -15,6 +15,6 @@ int modal_normals_order_is_local(const modal_normals_dynamic_task *task);
 /* Both tasks; q and frames turned, group after group: [n_modes][columns of a group], [12][columns of
  * a group], at 64 bytes; what is missing of the last group may be any number. MODAL_ERROR_MEMORY. */
 modal_status modal_normals_with_product(const modal_deform_task *deform, const modal_normals_dynamic_task *normals,
-                                        const float *q, const float *frames, modal_error *err);
+                                        const float *q, const float *poses, modal_error *err);
 
 #endif

@@ -7,7 +7,7 @@
  *   u = U_v q[f][o],  x[f][point of v] = R (xbar_v + u) + p,  d[f][point of v] = R u if asked for.
  *
  * Sizes: any, 0 included; r = 0 moves the rest shape. Points of no object are left as they are.
- * Units: m. Alignment: the rigid frames to 16 bytes, q and outputs as floats, the pack's arrays as
+ * Units: m. Alignment: the poses to 16 bytes, q and outputs as floats, the pack's arrays as
  * allocated. Aliasing: outputs overlap nothing.
  * Error: the bounds of kernels/deform/deform.h with the object's own r (sums over parts of the
  * modes take no more roundings than one over all). A value that is not finite stays in its object.
@@ -29,7 +29,7 @@ typedef struct modal_deform_objects_task {
     const modal_object_pack *pack; /* the struct itself in main memory */
     int64_t n_frames;
     const float *q;      /* [n_frames, pack->n_modes], object after object */
-    const float *frames; /* T [n_frames, pack->n_objects, 3, 4] */
+    const float *poses; /* T [n_frames, pack->n_objects, 3, 4] */
     float *positions;    /* [n_frames, pack->n_points, 3], written at the objects' points */
     float *displacement; /* the same, or NULL */
 } modal_deform_objects_task;

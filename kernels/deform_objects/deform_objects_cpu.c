@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A packed scene on the CPU: OpenMP over tiles, SIMD over the 32 lanes of a tile; all frames of a
  * tile one after the other, so that its U comes from memory once. The objects of a mixed tile are
- * computed one by one in whole vectors: some lanes for nothing, but their factors and rigid frames are
+ * computed one by one in whole vectors: some lanes for nothing, but their factors and poses are
  * broadcast from where they lie. One function an instruction set, as in kernels/modal_sum/modal_sum_cpu.c. */
 #include <string.h>
 

@@ -41,7 +41,7 @@ struct Scene {
     const float *__restrict__ modal_matrix;
     const float *__restrict__ rest_tiles;
     const float *__restrict__ q;
-    const float4 *__restrict__ frames;
+    const float4 *__restrict__ poses;
     float *__restrict__ positions;
     float *__restrict__ displacement;
     int64_t n_frames;
@@ -61,7 +61,7 @@ struct Rigid {
 
 __device__ __forceinline__ Rigid load_rigid(const Scene &s, int64_t frame, int32_t object)
 {
-    const float4 *from = s.frames + (frame * s.n_objects + object) * 3;
+    const float4 *from = s.poses + (frame * s.n_objects + object) * 3;
     return {__ldg(from), __ldg(from + 1), __ldg(from + 2)};
 }
 
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(WARPS * 32, F <= 2 || (KIND == WHOLE && F <= 4
         point = record.w;
         if (F == 1 && last) rigid = load_rigid(s, frame, object);
         if (SHARED && last && lane < F * 3 && frame + lane / 3 < s.n_frames)
-            rigid_s[warp][lane] = __ldg(s.frames + ((frame + lane / 3) * s.n_objects + object) * 3 +
+            rigid_s[warp][lane] = __ldg(s.poses + ((frame + lane / 3) * s.n_objects + object) * 3 +
                                         lane % 3);
         const float *u_lane = s.modal_matrix + matrix + lane;
         const float *q_lane = s.q + frame * s.n_modes + record.x;
@@ -259,7 +259,7 @@ modal_status launch(const modal_object_pack *pack, Scene s, cudaStream_t stream,
         const modal_status status = modal_cuda_launched("deform objects", err);
         if (status != MODAL_OK) return status;
         s.q += s.n_frames * s.n_modes;
-        s.frames += s.n_frames * s.n_objects * 3;
+        s.poses += s.n_frames * s.n_objects * 3;
         s.positions += s.n_frames * s.n_points * 3;
         if (s.displacement) s.displacement += s.n_frames * s.n_points * 3;
     }
@@ -289,7 +289,7 @@ extern "C" modal_status modal_deform_objects_cuda(const modal_deform_objects_tas
                      p->modal_matrix,
                      p->rest_tiles,
                      task->q,
-                     reinterpret_cast<const float4 *>(task->frames),
+                     reinterpret_cast<const float4 *>(task->poses),
                      task->positions,
                      task->displacement,
                      task->n_frames,

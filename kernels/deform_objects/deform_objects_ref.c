@@ -11,7 +11,7 @@ static void deform_lane(const modal_deform_objects_task *task, int64_t frame, in
     const float *matrix = pack->modal_matrix + pack->tiles[tile].matrix + lane;
     const float *rest = pack->rest_tiles + (int64_t)tile * MODAL_TILE_FLOATS + lane;
     const float *q = task->q + frame * pack->n_modes + record.q;
-    const float *t = task->frames + (frame * pack->n_objects + record.object) * 12;
+    const float *t = task->poses + (frame * pack->n_objects + record.object) * 12;
     const int64_t out = (frame * pack->n_points + record.point) * 3;
     double u[3];
     for (int j = 0; j < 3; j++) {

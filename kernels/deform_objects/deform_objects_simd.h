@@ -65,7 +65,7 @@ TARGET static void NAME(deform_mixed)(const modal_deform_objects_task *task, int
 {
     const modal_object_pack *pack = task->pack;
     const float *q = task->q + frame * pack->n_modes;
-    const float *frames = task->frames + frame * pack->n_objects * 12;
+    const float *poses = task->poses + frame * pack->n_objects * 12;
     float *positions = task->positions + frame * pack->n_points * 3;
     float *displacement = task->displacement ? task->displacement + frame * pack->n_points * 3 : NULL;
     float points[MODAL_TILE_FLOATS], moved[MODAL_TILE_FLOATS];
@@ -75,7 +75,7 @@ TARGET static void NAME(deform_mixed)(const modal_deform_objects_task *task, int
         if (l->point < 0) continue;
         for (int lane = begin / LANES * LANES; lane < end; lane += LANES)
             NAME(deform_lanes)(points, displacement ? moved : NULL, matrix, rest, q + l->q,
-                               frames + l->object * (int64_t)12, l->n_modes, lane, 1);
+                               poses + l->object * (int64_t)12, l->n_modes, lane, 1);
         const size_t bytes = (size_t)(end - begin) * 12;
         memcpy(positions + 3 * (int64_t)l->point, points + 3 * begin, bytes);
         if (displacement) memcpy(displacement + 3 * (int64_t)l->point, moved + 3 * begin, bytes);
@@ -103,7 +103,7 @@ TARGET static void NAME(deform_tile)(const modal_deform_objects_task *task, int3
         for (int lane = 0; lane < MODAL_TILE; lane += GROUPS * LANES)
             NAME(deform_lanes)(task->positions + to, task->displacement ? task->displacement + to : NULL,
                                matrix, rest, task->q + frame * pack->n_modes + record->q,
-                               task->frames + (frame * pack->n_objects + record->object) * 12,
+                               task->poses + (frame * pack->n_objects + record->object) * 12,
                                record->n_modes, lane, GROUPS);
     }
 }

@@ -49,7 +49,7 @@ typedef struct modal_pack_tile { /* 32 bytes */
 typedef struct modal_pack_lane { /* 16 bytes, of mixed tiles */
     int32_t q;                   /* where its q begins in a frame's reduced coordinates */
     int32_t n_modes;
-    int32_t object; /* its rigid frame */
+    int32_t object; /* its pose */
     int32_t point;  /* where it goes; -1: nowhere (fills the last tile) */
 } modal_pack_lane;
 

@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(DIRECT_WARPS * 32, BLOCKS)
 {
     constexpr bool SINGLE = C < 4; // all columns are in one block of C
     __shared__ alignas(16) float q_s[C * DIRECT_MODES];
-    __shared__ alignas(16) float frames_s[C * 12];
+    __shared__ alignas(16) float poses_s[C * 12];
     __shared__ float sums_s[SPLIT ? DIRECT_WARPS : 1][C * MODAL_TILE_FLOATS];
     __shared__ float stages[DIRECT_WARPS][MODAL_TILE_FLOATS];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, r = p.n_modes;
@@ -130,8 +130,8 @@ __global__ void __launch_bounds__(DIRECT_WARPS * 32, BLOCKS)
         }
         if (KIND != SUM && round == 0)
             for (int i = threadIdx.x; i < C * 12; i += DIRECT_WARPS * 32)
-                frames_s[i] =
-                    first + i / 12 < p.n_columns ? __ldg(p.frames + first * 12 + i) : 0.0f;
+                poses_s[i] =
+                    first + i / 12 < p.n_columns ? __ldg(p.poses + first * 12 + i) : 0.0f;
         __syncthreads();
         for (; k < stop; k += MODES, q += MODES) {
             if (!SPLIT && k > 0 && k % share == 0) end_part(total, sum);
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(DIRECT_WARPS * 32, BLOCKS)
 #pragma unroll
                 for (int i = 0; i < 3; i++)
                     total[c][i] += sums_s[SPLIT ? warp - part + j : 0][c * MODAL_TILE_FLOATS + i * MODAL_TILE + lane];
-        const float4 *rows = reinterpret_cast<const float4 *>(frames_s + 12 * c);
+        const float4 *rows = reinterpret_cast<const float4 *>(poses_s + 12 * c);
         const float4 t[3] = {rows[0], rows[1], rows[2]};
         transform<KIND>(t, rest, total[c], x, d);
         const int64_t out = ((first + c) * p.n_vertices + tile * MODAL_TILE) * 3;

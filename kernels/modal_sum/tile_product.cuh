@@ -27,7 +27,7 @@ struct Product {
     const float *__restrict__ modal_matrix;
     const float *__restrict__ rest_tiles;
     const float *__restrict__ q;
-    const float *__restrict__ frames;
+    const float *__restrict__ poses;
     float *__restrict__ positions;
     float *__restrict__ displacement;
 };

@@ -9,7 +9,7 @@
 typedef struct modal_tile_product {
     int64_t n_vertices, n_columns;
     int32_t n_modes;
-    const float *modal_matrix, *rest_tiles, *q, *frames;
+    const float *modal_matrix, *rest_tiles, *q, *poses;
     float *positions, *displacement;
     int stream; /* set by modal_tile_product_cpu: write past the caches */
 } modal_tile_product;

@@ -52,11 +52,11 @@ NAME(block)(const modal_tile_product *p, int64_t tile, int lane, int64_t c, cons
         const int64_t column = c + s / span, at = lane + s % span * LANES;
         const int64_t first = tile * MODAL_TILE + at, count = p->n_vertices - first;
         const int64_t out = (column * p->n_vertices + first) * 3;
-        if (!p->frames) {
+        if (!p->poses) {
             NAME(store)(p->positions + out, count, p->stream, sum_x[s], sum_y[s], sum_z[s]);
             continue;
         }
-        const float *t = p->frames + 12 * column;
+        const float *t = p->poses + 12 * column;
         const float *rest = p->rest_tiles + tile * MODAL_TILE_FLOATS + at;
         const NAME(vector) x = *(const NAME(unaligned) *)rest + sum_x[s];
         const NAME(vector) y = *(const NAME(unaligned) *)(rest + MODAL_TILE) + sum_y[s];

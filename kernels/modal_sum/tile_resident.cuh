@@ -28,7 +28,7 @@ constexpr int RESIDENT_PITCH = RESIDENT_RUN + 4;  // no two lanes of a store mee
 template <int STEPS>
 struct ResidentShared {
     float4 q[2][STEPS][32]; // fragments (q_high of mode t, of mode 4 + t, q_low of both)
-    float frames[2][RESIDENT_COLUMNS * 12];
+    float poses[2][RESIDENT_COLUMNS * 12];
     float stages[2][RESIDENT_COLUMNS * RESIDENT_PITCH];
 };
 constexpr int resident_blocks(int steps) { return steps == 1 ? 3 : 2; } // on a multiprocessor
@@ -84,22 +84,22 @@ __global__ void __launch_bounds__(RESIDENT_THREADS, resident_blocks(STEPS))
         const bool exists = tile < p.n_tiles;
         int left = (int)(p.n_columns - column);
         // of a step this thread brings a fragment, two numbers of q, and a number of T; left for it:
-        const bool brings_q = warp < STEPS, brings_frame = thread < RESIDENT_COLUMNS * 12;
+        const bool brings_q = warp < STEPS, brings_pose = thread < RESIDENT_COLUMNS * 12;
         const int k = warp * 8 + t, none = INT32_MIN / 2;
         int left_q[2] = {k < r ? left - g : none, k + 4 < r ? left - g : none};
-        int left_frame = brings_frame ? left - thread / 12 : none;
-        const float *q_from = p.q + (column + g) * r + k, *frame_from = p.frames + column * 12 + thread;
-        float q_next[2], frame_next, q_after[2] = {}, frame_after = 0.0f;
+        int left_pose = brings_pose ? left - thread / 12 : none;
+        const float *q_from = p.q + (column + g) * r + k, *pose_from = p.poses + column * 12 + thread;
+        float q_next[2], pose_next, q_after[2] = {}, pose_after = 0.0f;
         const auto load_columns = [&] { // what was asked for the last time is next
-            q_next[0] = q_after[0], q_next[1] = q_after[1], frame_next = frame_after;
+            q_next[0] = q_after[0], q_next[1] = q_after[1], pose_next = pose_after;
             if (brings_q) {
                 q_after[0] = load_where(left_q[0] > 0, q_from);
                 q_after[1] = load_where(left_q[1] > 0, q_from + 4);
                 q_from += (int64_t)stride * r, left_q[0] -= stride, left_q[1] -= stride;
             }
             if (KIND != SUM) {
-                frame_after = load_where(left_frame > 0, frame_from);
-                frame_from += (int64_t)stride * 12, left_frame -= stride;
+                pose_after = load_where(left_pose > 0, pose_from);
+                pose_from += (int64_t)stride * 12, left_pose -= stride;
             }
         };
         const auto store_columns = [&](int to) {
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(RESIDENT_THREADS, resident_blocks(STEPS))
                 s.q[to][warp][lane] = make_float4(__uint_as_float(high[0]), __uint_as_float(high[1]),
                                                   __uint_as_float(low[0]), __uint_as_float(low[1]));
             }
-            if (KIND != SUM && brings_frame) s.frames[to][thread] = frame_next;
+            if (KIND != SUM && brings_pose) s.poses[to][thread] = pose_next;
         };
         load_columns();
         load_columns();
@@ -158,11 +158,11 @@ __global__ void __launch_bounds__(RESIDENT_THREADS, resident_blocks(STEPS))
 #pragma unroll
                 for (int half = 0; half < 2; half++) {
                     const int c = 2 * t + half;
-                    float4 frame[3];
+                    float4 pose[3];
                     if (KIND != SUM)
 #pragma unroll
                         for (int j = 0; j < 3; j++)
-                            frame[j] = reinterpret_cast<const float4 *>(s.frames[input])[3 * c + j];
+                            pose[j] = reinterpret_cast<const float4 *>(s.poses[input])[3 * c + j];
                     float o[12];
 #pragma unroll
                     for (int v = 0; v < 4; v++) {
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(RESIDENT_THREADS, resident_blocks(STEPS))
                         const float u[3] = {sum[0][v / 2][f], sum[1][v / 2][f], sum[2][v / 2][f]};
                         const float at_rest[3] = {rest[0][v], rest[1][v], rest[2][v]};
                         float x[3], d[3];
-                        transform<KIND>(frame, at_rest, u, x, d);
+                        transform<KIND>(pose, at_rest, u, x, d);
 #pragma unroll
                         for (int j = 0; j < 3; j++) o[3 * v + j] = displaced ? d[j] : x[j];
                     }

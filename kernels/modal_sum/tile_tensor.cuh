@@ -65,7 +65,7 @@ struct TensorItem {
 // mode t, of mode 4 + t, q_low of both), frames_s [COLUMNS][12].
 template <class S, Kind KIND>
 __device__ __forceinline__ void load_tensor_columns(const Product &p, int64_t first, float4 *b_s,
-                                                    float *frames_s)
+                                                    float *poses_s)
 {
     const int r = p.n_modes, count = (r + 7) / 8 * S::COLUMNS * 4;
     for (int i = threadIdx.x; i < count && !S::STREAM; i += S::THREADS) {
@@ -81,7 +81,7 @@ __device__ __forceinline__ void load_tensor_columns(const Product &p, int64_t fi
     }
     if (KIND != SUM)
         for (int i = threadIdx.x; i < S::COLUMNS * 12; i += S::THREADS)
-            frames_s[i] = first + i / 12 < p.n_columns ? __ldg(p.frames + first * 12 + i) : 0.0f;
+            poses_s[i] = first + i / 12 < p.n_columns ? __ldg(p.poses + first * 12 + i) : 0.0f;
 }
 
 // Starts to bring modes [k0, k0 + modes) of the block's tiles to a stage of the ring, zeros for modes
@@ -208,7 +208,7 @@ __device__ __forceinline__ void multiply(float (&sum)[6][S::NT][4], uint32_t fro
 template <class S, Kind KIND, bool VECTORS, bool DISPLACEMENT>
 __device__ __forceinline__ void write_columns(const float (&sum)[6][S::NT][4], const float4 (&rest)[3],
                                               float *out, int64_t pitch, int columns, int limit,
-                                              const float *frames_s, float *stage)
+                                              const float *poses_s, float *stage)
 {
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
     const bool whole = columns >= 8 * S::NT && limit == MODAL_TILE_FLOATS;
@@ -222,11 +222,11 @@ __device__ __forceinline__ void write_columns(const float (&sum)[6][S::NT][4], c
 #pragma unroll
         for (int half = 0; half < 2; half++) {
             const int c = 8 * i + 2 * t + half;
-            float4 frame[3];
+            float4 pose[3];
             if (KIND != SUM)
 #pragma unroll
                 for (int j = 0; j < 3; j++)
-                    frame[j] = reinterpret_cast<const float4 *>(frames_s)[3 * c + j];
+                    pose[j] = reinterpret_cast<const float4 *>(poses_s)[3 * c + j];
             float o[12];
 #pragma unroll
             for (int v = 0; v < 4; v++) {
@@ -235,7 +235,7 @@ __device__ __forceinline__ void write_columns(const float (&sum)[6][S::NT][4], c
                 const float at_rest[3] = {component(rest[0], v), component(rest[1], v),
                                           component(rest[2], v)};
                 float x[3], d[3];
-                transform<DISPLACEMENT ? DEFORM_WITH_DISPLACEMENT : KIND>(frame, at_rest, u, x, d);
+                transform<DISPLACEMENT ? DEFORM_WITH_DISPLACEMENT : KIND>(pose, at_rest, u, x, d);
 #pragma unroll
                 for (int j = 0; j < 3; j++) o[3 * v + j] = DISPLACEMENT ? d[j] : x[j];
             }
@@ -300,8 +300,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     const int r8 = (p.n_modes + 7) / 8 * 8, modes = plan.chunk_modes;
     const uint32_t tile_bytes = (modes + 1) * 384, stage_bytes = tensor_stage<S>(modes);
     float4 *b_s = shared;
-    float *frames_s = &shared[S::STREAM ? 0 : r8 / 8 * (S::COLUMNS * 4)].x;
-    float *ring_s = frames_s + S::COLUMNS * 12;
+    float *poses_s = &shared[S::STREAM ? 0 : r8 / 8 * (S::COLUMNS * 4)].x;
+    float *ring_s = poses_s + S::COLUMNS * 12;
     float *stage = ring_s + RING_STAGES * stage_bytes / 4 + warp * 8 * STAGE_PITCH;
     const uint32_t ring = shared_address(ring_s);
     const int g = lane / 4, t = lane % 4;
@@ -324,7 +324,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
         if (group != item.group) {
             __syncthreads(); // nobody uses the last columns any more
             group = item.group;
-            load_tensor_columns<S, KIND>(p, (int64_t)group * S::COLUMNS, b_s, frames_s);
+            load_tensor_columns<S, KIND>(p, (int64_t)group * S::COLUMNS, b_s, poses_s);
         }
         float sum[6][S::NT][4] = {};
         uint32_t b = shared_address(b_s + wn * S::NT * 32 + lane), at = 0;
@@ -351,11 +351,11 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
                 rest[j] = load_shared(ring + at + (wm + 1) * tile_bytes - 384 + j * 128 + g * 16);
         write_columns<S, KIND, VECTORS, false>(sum, rest, p.positions + column * pitch + tile * MODAL_TILE_FLOATS,
                                                pitch, columns, limit,
-                                               frames_s + wn * S::NT * MODAL_TILE_FLOATS, stage);
+                                               poses_s + wn * S::NT * MODAL_TILE_FLOATS, stage);
         if (KIND == DEFORM_WITH_DISPLACEMENT)
             write_columns<S, KIND, VECTORS, true>(sum, rest,
                                                   p.displacement + column * pitch + tile * MODAL_TILE_FLOATS, pitch,
-                                                  columns, limit, frames_s + wn * S::NT * MODAL_TILE_FLOATS, stage);
+                                                  columns, limit, poses_s + wn * S::NT * MODAL_TILE_FLOATS, stage);
     }
 }
 

@@ -40,7 +40,7 @@ typedef struct columns_of {
     float *staged;      /* the thread's units of the store, [n_slots, LANES, 3, LANES] */
     /* Where positions are made on the way, instead of read: */
     const modal_deform_task *deform; /* else NULL */
-    const float *q, *frames;         /* of the lanes, [n_modes][LANES] and [12][LANES] */
+    const float *q, *poses;         /* of the lanes, [n_modes][LANES] and [12][LANES] */
     float *made[LANES_MAX];
 } columns_of;
 
@@ -302,7 +302,7 @@ int64_t modal_normals_columns_of_group(void)
 }
 
 modal_status modal_normals_with_product(const modal_deform_task *deform, const modal_normals_dynamic_task *normals,
-                                        const float *q, const float *frames, modal_error *err)
+                                        const float *q, const float *poses, modal_error *err)
 {
     modal_status status = MODAL_OK;
     float *stores = NULL;
@@ -328,7 +328,7 @@ modal_status modal_normals_with_product(const modal_deform_task *deform, const m
                                   .staged = store_of_thread(stores, n, lanes, parallel),
                                   .deform = deform,
                                   .q = q + group * deform->n_modes * lanes,
-                                  .frames = frames + group * 12 * lanes};
+                                  .poses = poses + group * 12 * lanes};
             for (int c = 0; c < lanes; c++) {
                 const int64_t column = first + (c < columns.count ? c : 0);
                 columns.made[c] = deform->positions + column * n * 3;

@@ -173,7 +173,7 @@ TARGET static __attribute__((noinline)) void NAME(deform_unit)(const columns_of 
     const int64_t r = t->n_modes, first = unit * LANES;
     const float *u = t->modal_matrix + first / MODAL_TILE * r * MODAL_TILE_FLOATS + first % MODAL_TILE;
     const float *rest = t->rest_tiles + first / MODAL_TILE * MODAL_TILE_FLOATS + first % MODAL_TILE;
-    const NAME(vector) *frame = (const NAME(vector) *)columns->frames;
+    const NAME(vector) *pose = (const NAME(vector) *)columns->poses;
     const int64_t next = first % MODAL_TILE + LANES < MODAL_TILE ? LANES : r * MODAL_TILE_FLOATS - first % MODAL_TILE;
     for (int v = 0; v < LANES; v += HELD) {
         NAME(vector) sum[HELD][3];
@@ -198,8 +198,8 @@ TARGET static __attribute__((noinline)) void NAME(deform_unit)(const columns_of 
             NAME(vector) *to = (NAME(vector) *)(staged + (v + h) * (3 * LANES));
 #pragma GCC unroll 3
             for (int i = 0; i < 3; i++)
-                to[i] = FMA(z, frame[4 * i + 2],
-                            FMA(y, frame[4 * i + 1], FMA(x, frame[4 * i], frame[4 * i + 3])));
+                to[i] = FMA(z, pose[4 * i + 2],
+                            FMA(y, pose[4 * i + 1], FMA(x, pose[4 * i], pose[4 * i + 3])));
         }
     }
 }

@@ -25,7 +25,7 @@ extern "C" {
 typedef struct modal_normals_rigid_task {
     int64_t n_vertices, n_columns;
     const float *rest_normals; /* nbar [n_vertices, 3] */
-    const float *frames;       /* T [n_columns, n_objects, 3, 4] */
+    const float *poses;       /* T [n_columns, n_objects, 3, 4] */
     float *normals;            /* [n_columns, n_vertices, 3], written */
     const int32_t *objects;    /* [n_vertices] whose T turns a vertex; NULL: n_objects is 1 */
     int64_t n_objects;         /* of a column; not read where objects is NULL */

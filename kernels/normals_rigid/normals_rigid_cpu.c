@@ -32,8 +32,8 @@ modal_status modal_normals_rigid_cpu(const modal_normals_rigid_task *task, modal
                 if (task->objects)
                     for (end = v + 1; end < begin + count && task->objects[end] == task->objects[v];)
                         end++;
-                const int64_t frame = task->objects ? c * task->n_objects + task->objects[v] : c;
-                rotate(task->rest_normals + 3 * v, task->frames + 12 * frame,
+                const int64_t pose = task->objects ? c * task->n_objects + task->objects[v] : c;
+                rotate(task->rest_normals + 3 * v, task->poses + 12 * pose,
                        task->normals + 3 * (c * n + v), end - v);
             }
     }

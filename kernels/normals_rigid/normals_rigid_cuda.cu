@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(WARPS * 32) rotate(const modal_normals_rigid_t
         modal_cuda::load_tile(task.rest_normals + tile * MODAL_TILE_FLOATS, count, stages[warp], rest[0], rest[1],
                               rest[2]);
         for (int64_t c = first; c < first + COLUMNS && c < task.n_columns; c++) {
-            const float *t = task.frames + 12 * (several ? c * task.n_objects + object : c);
+            const float *t = task.poses + 12 * (several ? c * task.n_objects + object : c);
             float x[3];
 #pragma unroll
             for (int i = 0; i < 3; i++)

@@ -5,7 +5,7 @@
 
 /* Power of the forces at a point, W; u: velocity of the frame in its own axes. */
 RS_FN double rs_point_power(const modal_step_task *t, const modal_step_object *o, int32_t point,
-                            const double *q, const double *v, const modal_step_frame *f, const double *u)
+                            const double *q, const double *v, const modal_step_pose *f, const double *u)
 {
     const int32_t r = o->n_modes;
     const double *table = t->tables + t->points[point].table;
@@ -30,7 +30,7 @@ RS_FN double rs_point_power(const modal_step_task *t, const modal_step_object *o
 /* Work that the rest of the world does on the object, W, in parts whose sum (by any one lane) it is. */
 enum { RS_POWERS = 32 };
 RS_FN void rs_external_powers(const modal_step_task *t, int32_t index, const double *q, const double *v,
-                              const modal_step_frame *f, double *powers)
+                              const modal_step_pose *f, double *powers)
 {
     RS_OBJECT(o, t, index);
     RS_SHAPE(shape, t, o->shape);
@@ -97,7 +97,7 @@ RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
         v = mean;
     }
     RS_EACH(k, r) { s.terms[k] = mean[k] * rs_packed_row(t->tables + o->damping, r, k, mean); }
-    rs_external_powers(t, index, q, v, &t->next_frames[index], s.sums);
+    rs_external_powers(t, index, q, v, &t->next_poses[index], s.sums);
     RS_SYNC();
     if (RS_LANE == 0) {
         modal_step_measure *m = &t->measures[index];
@@ -113,7 +113,7 @@ RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
         m->external_power = gained;
         if (o->motion == MODAL_STEP_FREE) {
             RS_SHAPE(shape, t, o->shape);
-            const modal_step_frame *from = &t->frames[index], *to = &t->next_frames[index];
+            const modal_step_pose *from = &t->poses[index], *to = &t->next_poses[index];
             const double reach = rs_reach(t, o->shape);
             const rs_lag next = rs_lag_of(t);
             double *lag = t->root_lag + 6 * (int64_t)index;
@@ -124,7 +124,7 @@ RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
                 lag[3 + i] = next.slope * rate + next.keep * lag[3 + i];
             }
         }
-        t->frames[index] = t->next_frames[index];
+        t->poses[index] = t->next_poses[index];
         if (t->rule != MODAL_STEP_STATIC) {
             const double error = t->h * t->h * t->h * t->h / 144 * jumps;
             if (!(m->error_since > error)) m->error_since = error;
@@ -151,7 +151,7 @@ RS_FN void rs_measure(const modal_step_task *t, int32_t index, double *memory)
     const int32_t r = shape->n_modes, pairs = (int32_t)modal_step_pairs(r);
     const double *q = t->q + o->coordinates, *v = t->v + o->coordinates;
     const double *masses = t->tables + shape->masses, *lift = masses + r;
-    const modal_step_frame *f = &t->frames[index];
+    const modal_step_pose *f = &t->poses[index];
     const double *stiffness = t->tables + shape->stiffness;
     /* a form of degree n integrates to q . form / (n + 1): weights 1/2, 1/6, 1/12 of K's rows */
     if (shape->cubic) {

@@ -45,7 +45,7 @@ RS_FN void rs_descend(const modal_step_task *t, const rs_work *w, int first, int
                     change = rs_change_of(t, higher);
                     twist = change + 2 * modal_step_padded(higher->n_modes);
                 }
-                rs_correct_frame(&ew, twist, change, own_twist);
+                rs_correct_pose(&ew, twist, change, own_twist);
                 twist = own_twist;
             }
             rs_correct_modes(&ew, twist, own_change);
@@ -73,7 +73,7 @@ RS_FN void rs_descend(const modal_step_task *t, const rs_work *w, int first, int
         }
         if (!first) {
             double *own = twists + 8 * turn;
-            rs_correct_frame(w, inside ? twist : pw.twist, inside ? change : pw.change, own);
+            rs_correct_pose(w, inside ? twist : pw.twist, inside ? change : pw.change, own);
             RS_EACH(c, 6) { w->twist[c] = own[c]; }
             twist = own;
         }
@@ -93,7 +93,7 @@ RS_FN void rs_descend(const modal_step_task *t, const rs_work *w, int first, int
 }
 
 /* The frame of an attached object, from those of its ancestors. */
-RS_FN void rs_find_frame(const modal_step_task *t, const rs_work *w, int32_t begin, double *memory)
+RS_FN void rs_find_pose(const modal_step_task *t, const rs_work *w, int32_t begin, double *memory)
 {
     enum { LINK = 36 };
     RS_OWN(o, w);
@@ -116,7 +116,7 @@ RS_FN void rs_find_frame(const modal_step_task *t, const rs_work *w, int32_t beg
     RS_SYNC();
     if (RS_LANE == 0) {
         const int32_t top = highest == 3 ? chain[3] : highest == 2 ? chain[2] : highest == 1 ? chain[1] : chain[0];
-        rs_frame above = t->next_frames[RS_GET(t->objects[top].parent)], f;
+        rs_pose above = t->next_poses[RS_GET(t->objects[top].parent)], f;
 #pragma unroll 1
         for (int j = highest;; j--) {
             const double *link = memory + LINK * j;
@@ -124,13 +124,13 @@ RS_FN void rs_find_frame(const modal_step_task *t, const rs_work *w, int32_t beg
             if (j == 0) break;
             above = f;
         }
-        for (int i = 0; i < 9; i++) w->frame->rotation[i] = f.rotation[i];
+        for (int i = 0; i < 9; i++) w->pose->rotation[i] = f.rotation[i];
         for (int i = 0; i < 3; i++) {
-            w->frame->position[i] = f.position[i];
-            w->frame->velocity[i] = f.velocity[i];
-            w->frame->acceleration[i] = f.acceleration[i];
-            w->frame->spin[i] = f.spin[i];
-            w->frame->spin_rate[i] = f.spin_rate[i];
+            w->pose->position[i] = f.position[i];
+            w->pose->velocity[i] = f.velocity[i];
+            w->pose->acceleration[i] = f.acceleration[i];
+            w->pose->spin[i] = f.spin[i];
+            w->pose->spin_rate[i] = f.spin_rate[i];
         }
     }
     RS_SYNC();

@@ -60,14 +60,14 @@ RS_FN rs_work rs_near_state(const rs_work *far, const rs_scratch *s)
     w.q = s->state;
     w.v = s->state + wide;
     w.a = s->state + 2 * wide;
-    w.frame = (rs_frame *)s->product;
+    w.pose = (rs_pose *)s->product;
     RS_EACH(k, r)
     {
         w.q[k] = far->q[k];
         w.v[k] = far->v[k];
         w.a[k] = w.last[k] = far->a[k];
     }
-    RS_EACH(e, (int32_t)(sizeof(rs_frame) / sizeof(double))) { s->product[e] = ((const double *)far->frame)[e]; }
+    RS_EACH(e, (int32_t)(sizeof(rs_pose) / sizeof(double))) { s->product[e] = ((const double *)far->pose)[e]; }
     RS_SYNC();
     return w;
 }
@@ -171,7 +171,7 @@ RS_FN void rs_moments(const modal_step_task *t, const modal_step_shape *shape, c
 
 /* Into s->sums: int rho y (3), int rho U v (3), int rho (U v) y^T (9), int rho y y^T but for an
  * antisymmetric part (9), B^T q'' (6). */
-RS_FN void rs_frame_sums(const modal_step_task *t, const rs_work *w, const rs_scratch *s, double inertia)
+RS_FN void rs_pose_sums(const modal_step_task *t, const rs_work *w, const rs_scratch *s, double inertia)
 {
     RS_SHAPE(shape, t, RS_GET(w->object->shape));
     const int32_t r = shape->n_modes;
@@ -212,11 +212,11 @@ RS_FN void rs_frame_sums(const modal_step_task *t, const rs_work *w, const rs_sc
 }
 
 /* Adds the inertia of the moving frame to the residual g [r], and sets coupling, wrench n [6] and inertia. */
-RS_FN void rs_add_frame(const modal_step_task *t, const rs_work *w, const rs_scratch *s, double inertia, int fresh,
-                        real *g, real *n)
+RS_FN void rs_add_pose(const modal_step_task *t, const rs_work *w, const rs_scratch *s, double inertia, int fresh,
+                       real *g, real *n)
 {
     RS_SHAPE(shape, t, RS_GET(w->object->shape));
-    const rs_frame *f = w->frame;
+    const rs_pose *f = w->pose;
     const int32_t r = shape->n_modes;
     const int average = RS_PACK == 1 && t->rule == MODAL_STEP_ENERGY;
     const real *q = average ? s->middle : w->q, *v = average ? s->middle + r : w->v;
@@ -251,7 +251,7 @@ RS_FN void rs_add_frame(const modal_step_task *t, const rs_work *w, const rs_scr
         s->terms[k] = RS_MAX(s->terms[k], RS_MAX(RS_ABS(linear), RS_ABS(quadratic)));
     }
     RS_SYNC();
-    rs_frame_sums(t, w, s, inertia);
+    rs_pose_sums(t, w, s, inertia);
     if (RS_LANE == 0) {
         const real *first = s->sums, *flow = s->sums + 3, *mixed = s->sums + 6;
         const real *second = s->sums + 15, *own = s->sums + 24;
@@ -317,7 +317,7 @@ RS_FN void rs_add_points(const modal_step_task *t, const rs_work *w, const rs_sc
                          int fresh, real *g, real *n)
 {
     RS_OWN(o, w);
-    const rs_frame *f = w->frame;
+    const rs_pose *f = w->pose;
     const int32_t r = o->n_modes;
     const real *q = t->rule == MODAL_STEP_ENERGY ? s->middle : w->q;
     const double jv = rs_rule_of(t).jv;
@@ -437,7 +437,7 @@ RS_FN void rs_evaluate(const modal_step_task *t, const rs_work *w, real *memory)
     const int32_t r = o->n_modes, wide = (int32_t)modal_step_padded(r);
     const real *q = w->q, *v = w->v, *a = w->a;
     const double *masses = t->tables + shape->masses, *lift = masses + r, *damping = t->tables + o->damping;
-    const rs_frame *f = w->frame;
+    const rs_pose *f = w->pose;
     const int average = RS_PACK == 1 && t->rule == MODAL_STEP_ENERGY, fresh = rs_fresh(t, o);
     const double weight = average ? 1.0 / 6 : 1;
     real *g = w->own.load + wide, *n = w->own.load + 2 * wide + 8;
@@ -492,7 +492,7 @@ RS_FN void rs_evaluate(const modal_step_task *t, const rs_work *w, real *memory)
 #endif
     }
     RS_SYNC();
-    if (o->motion != MODAL_STEP_FIXED) rs_add_frame(t, w, &s, rule.inertia, fresh, g, n);
+    if (o->motion != MODAL_STEP_FIXED) rs_add_pose(t, w, &s, rule.inertia, fresh, g, n);
     rs_add_points(t, w, &s, v, fresh, g, n);
     RS_SYNC();
     if (RS_LANE == 0) {
@@ -552,16 +552,16 @@ RS_FN void rs_predict(const modal_step_task *t, int32_t index, double *memory)
 #endif
     }
     if (RS_LANE == 0) {
-        if (o->motion != MODAL_STEP_DRIVEN) t->next_frames[index] = t->frames[index];
+        if (o->motion != MODAL_STEP_DRIVEN) t->next_poses[index] = t->poses[index];
         if (t->rule == MODAL_STEP_STATIC && o->motion == MODAL_STEP_ATTACHED) {
-            modal_step_frame *f = &t->next_frames[index];
+            modal_step_pose *f = &t->next_poses[index];
             for (int i = 0; i < 3; i++)
                 f->velocity[i] = f->acceleration[i] = f->spin[i] = f->spin_rate[i] = 0;
         }
         for (int c = 0; c < 8; c++) w.twist[c] = 0; /* of a root that does not turn, too */
     }
     /* the air where and when the step wants it, at its end or in its middle, by the speeds at its start */
-    const modal_step_frame *f = &t->frames[index];
+    const modal_step_pose *f = &t->poses[index];
     const double ahead = t->rule == MODAL_STEP_ENERGY ? 0.5 * t->h : t->h;
     RS_EACH(n, t->air ? o->n_points : 0)
     {

@@ -160,7 +160,7 @@ typedef struct modal_step_task {
     double *next_q, *next_v, *next_a;
     double *lag, *root_lag;      /* [coordinates], [n_trees, 6] of free roots' frames (MODAL_STEP_ALPHA): the acceleration
                                     that the rule carries less the true one, over h, m/s^3 and alike; 0 at first */
-    modal_step_frame *frames, *next_frames; /* [n_objects]; driven roots: next set by the caller */
+    modal_step_pose *poses, *next_poses; /* [n_objects]; driven roots: next set by the caller */
     double *point_force;         /* [n_points, 3] N, world axes, at the end of the step */
     double *point_air;           /* [n_points, 3] m/s, written by the step */
     double *work;

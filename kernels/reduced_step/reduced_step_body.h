@@ -100,11 +100,11 @@ typedef struct rs_equations {
 } rs_equations;
 
 #if RS_PACK == 1
-typedef modal_step_frame rs_frame;
+typedef modal_step_pose rs_pose;
 #else
-typedef struct rs_frame { /* modal_step_frame's members */
+typedef struct rs_pose { /* modal_step_frame's members */
     real rotation[9], position[3], velocity[3], acceleration[3], spin[3], spin_rate[3], turn[9];
-} rs_frame;
+} rs_pose;
 #endif
 
 typedef struct rs_work {
@@ -112,12 +112,12 @@ typedef struct rs_work {
     int32_t index, count;            /* its index, and the objects of the pack */
     const real *base_q, *base_v;     /* [r] q and v at the end of the step but for a's part (rs_place) */
     real *q, *v, *a;                 /* [r] the trial */
-    rs_frame *frame;                 /* and its frame */
+    rs_pose *pose;                 /* and its frame */
     const real *anchor, *offset, *turn; /* of attached ones (modal_step_object) */
 #if RS_WIDE
     struct {                         /* the parent's */
         const real *q, *v, *a, *change, *twist;
-        const rs_frame *frame;
+        const rs_pose *pose;
     } above;
 #endif
     rs_equations own, share;
@@ -179,7 +179,7 @@ RS_FN rs_work rs_work_by(const modal_step_task *t, const modal_step_object *o, i
     w.q = t->next_q + o->coordinates;
     w.v = t->next_v + o->coordinates;
     w.a = t->next_a + o->coordinates;
-    w.frame = &t->next_frames[index];
+    w.pose = &t->next_poses[index];
     w.anchor = t->tables + o->anchor;
     w.offset = t->objects[index].offset;
     w.turn = t->objects[index].turn;
@@ -205,7 +205,7 @@ RS_FN rs_work rs_work_by(const modal_step_task *t, const modal_step_object *o, i
     w.above.q = t->next_q + po->coordinates;
     w.above.v = t->next_v + po->coordinates;
     w.above.a = t->next_a + po->coordinates;
-    w.above.frame = &t->next_frames[o->parent];
+    w.above.pose = &t->next_poses[o->parent];
     w.above.change = rs_change_of(t, po);
     w.above.twist = w.above.change + 2 * parent;
 #endif
@@ -284,8 +284,8 @@ RS_FN void rs_place(const rs_rule *rule, real base_q, real base_v, real a, real 
 }
 
 #if RS_PACK == 1
-RS_FN void rs_place_free_frame(const modal_step_task *t, const modal_step_frame *from,
-                               const double *lags, modal_step_frame *to)
+RS_FN void rs_place_free_pose(const modal_step_task *t, const modal_step_pose *from,
+                              const double *lags, modal_step_pose *to)
 {
     const double h = t->h;
     const rs_alpha w = rs_alpha_of(t);
@@ -306,7 +306,7 @@ RS_FN void rs_place_free_frame(const modal_step_task *t, const modal_step_frame 
 }
 #endif
 
-#include "kernels/reduced_step/body_frames.h"
+#include "kernels/reduced_step/body_poses.h"
 #include "kernels/reduced_step/body_residual.h"
 #include "kernels/reduced_step/body_condense.h"
 #if RS_PACK == 1

@@ -26,12 +26,12 @@ __device__ static __forceinline__ void solve(const modal_step_task &t, int64_t s
         }
         for (int32_t level = 0; !shallow && level < t.n_levels; level += band) {
             const int32_t begin = t.levels[level], end = t.levels[min(level + band, t.n_levels)];
-            teams::each(t, size, begin, end, [&](auto team, int32_t i, double *own) { team.find_frame(t, i, begin, own); });
+            teams::each(t, size, begin, end, [&](auto team, int32_t i, double *own) { team.find_pose(t, i, begin, own); });
             grid.sync();
         }
         // nearly all the work, for all levels at once; an object that bears none is finished at once
         teams::each(t, size, 0, t.n_objects, [&](auto team, int32_t i, double *own) {
-            if (shallow) team.find_frame(t, i, 0, own);
+            if (shallow) team.find_pose(t, i, 0, own);
             team.evaluate(t, i, own);
             if (__ldg(&t.objects[i].n_children) == 0) team.finish(t, i, own, running);
         });

@@ -148,7 +148,7 @@ RS_FN void rs_give(const real *from, int64_t n, int l, double *to)
     for (int64_t i = 0; i < n; i++) to[i] = ((const double *)from)[RS_PACK * i + l];
 }
 
-enum { RS_FRAME = sizeof(modal_step_frame) / sizeof(double), RS_FRAME_ABOVE = offsetof(modal_step_frame, turn) / 8 };
+enum { RS_POSE = sizeof(modal_step_pose) / sizeof(double), RS_POSE_ABOVE = offsetof(modal_step_pose, turn) / 8 };
 
 /* What stays with a pack, one behind the other from memory (or NULL) on. Returns the doubles. */
 RS_FN int64_t rs_keep(int64_t n_modes, int64_t parent_modes, real *memory, rs_work *w)
@@ -161,7 +161,7 @@ RS_FN int64_t rs_keep(int64_t n_modes, int64_t parent_modes, real *memory, rs_wo
     RS_KEEP(q, n_modes);
     RS_KEEP(v, n_modes);
     RS_KEEP(a, n_modes);
-    RS_KEEP(frame, RS_FRAME);
+    RS_KEEP(pose, RS_POSE);
     RS_KEEP(anchor, (1 + parent_modes) * MODAL_STEP_ANCHOR);
     RS_KEEP(offset, 3);
     RS_KEEP(turn, 9);
@@ -184,7 +184,7 @@ static int64_t size_of(int64_t n_modes, int64_t parent_modes)
 static int64_t scratch_size(const modal_step_task *t)
 {
     const int64_t r = modal_step_padded(t->most_modes);
-    return RS_PACK * (modal_step_padded(modal_step_scratch_size(t)) + 2 * rs_equations_size(r) + 12 * r + RS_FRAME_ABOVE + 64);
+    return RS_PACK * (modal_step_padded(modal_step_scratch_size(t)) + 2 * rs_equations_size(r) + 12 * r + RS_POSE_ABOVE + 64);
 }
 
 /* Lanes without an object do the last one's work again. */
@@ -203,7 +203,7 @@ static void begin(const modal_step_task *t, int32_t first, int32_t count, double
         rs_take(base, o->n_modes, l, (real *)w.base_q);
         rs_take(base + modal_step_padded(o->n_modes), o->n_modes, l, (real *)w.base_v);
         rs_take(t->next_a + o->coordinates, o->n_modes, l, w.a);
-        rs_take((const double *)&t->next_frames[i], RS_FRAME, l, (real *)w.frame);
+        rs_take((const double *)&t->next_poses[i], RS_POSE, l, (real *)w.pose);
         rs_take(t->tables + o->anchor, (1 + o->parent_modes) * MODAL_STEP_ANCHOR, l, (real *)w.anchor);
         rs_take(o->offset, 3, l, (real *)w.offset);
         rs_take(o->turn, 9, l, (real *)w.turn);
@@ -220,7 +220,7 @@ static void end(const modal_step_task *t, int32_t first, int32_t count, double *
         rs_give(w.q, o->n_modes, l, t->next_q + o->coordinates);
         rs_give(w.v, o->n_modes, l, t->next_v + o->coordinates);
         rs_give(w.a, o->n_modes, l, t->next_a + o->coordinates);
-        rs_give((const real *)w.frame, RS_FRAME, l, (double *)&t->next_frames[first + l]);
+        rs_give((const real *)w.pose, RS_POSE, l, (double *)&t->next_poses[first + l]);
     }
 }
 
@@ -242,13 +242,13 @@ static void iterate(const modal_step_task *t, int32_t first, int32_t count, int 
     w.twist = w.change + wide;
     w.relative = w.twist + 8;
     w.follow = w.relative + 16;
-    real *above_q = w.follow + 6 * pw, *above_frame = above_q + 4 * pw + 8;
+    real *above_q = w.follow + 6 * pw, *above_pose = above_q + 4 * pw + 8;
     w.above.q = above_q;
     w.above.v = above_q + pw;
     w.above.a = above_q + 2 * pw;
     w.above.change = above_q + 3 * pw;
     w.above.twist = above_q + 4 * pw;
-    w.above.frame = (const rs_frame *)above_frame;
+    w.above.pose = (const rs_pose *)above_pose;
     for (int l = 0; l < RS_PACK; l++) {
         const int32_t parent = t->objects[rs_object_of(first, count, l)].parent;
         const modal_step_object *po = &t->objects[parent];
@@ -258,7 +258,7 @@ static void iterate(const modal_step_task *t, int32_t first, int32_t count, int 
         rs_take(t->next_a + po->coordinates, above, l, above_q + 2 * pw);
         rs_take(change, above, l, above_q + 3 * pw);
         rs_take(change + 2 * pw, 6, l, above_q + 4 * pw);
-        rs_take((const double *)&t->next_frames[parent], RS_FRAME_ABOVE, l, above_frame);
+        rs_take((const double *)&t->next_poses[parent], RS_POSE_ABOVE, l, above_pose);
     }
     const int64_t shared = rs_fresh(t, o) ? rs_equations_size(above) : rs_loads_size(above);
     rs_descend(t, &w, first_time, (real *)scratch);

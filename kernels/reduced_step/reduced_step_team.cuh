@@ -54,11 +54,11 @@ struct team {
         const rs_work w = rs_work_by(&t, o, i);
         rs_descend(&t, &w, first, begin, own);
     }
-    __device__ static __forceinline__ void find_frame(const modal_step_task &t, int32_t i, int32_t begin, double *own)
+    __device__ static __forceinline__ void find_pose(const modal_step_task &t, int32_t i, int32_t begin, double *own)
     {
         RS_OBJECT(o, &t, i);
         const rs_work w = rs_work_by(&t, o, i);
-        rs_find_frame(&t, &w, begin, own);
+        rs_find_pose(&t, &w, begin, own);
     }
     __device__ static __forceinline__ void evaluate(const modal_step_task &t, int32_t i, double *own)
     {

@@ -27,7 +27,7 @@ extern "C" {
 typedef struct modal_tangents_rigid_task {
     int64_t n_vertices, n_columns;
     const float *rest_tangents; /* tbar, w [n_vertices, 4] */
-    const float *frames;        /* T [n_columns, n_objects, 3, 4] */
+    const float *poses;        /* T [n_columns, n_objects, 3, 4] */
     float *tangents;            /* [n_columns, n_vertices, 4], written */
     const int32_t *objects;    /* [n_vertices] whose T turns a vertex; NULL: n_objects is 1 */
     int64_t n_objects;         /* of a column; not read where objects is NULL */

@@ -33,8 +33,8 @@ modal_status modal_tangents_rigid_cpu(const modal_tangents_rigid_task *task, mod
                 if (task->objects)
                     for (end = v + 1; end < begin + count && task->objects[end] == task->objects[v];)
                         end++;
-                const int64_t frame = task->objects ? c * task->n_objects + task->objects[v] : c;
-                rotate(task->rest_tangents + 4 * v, task->frames + 12 * frame,
+                const int64_t pose = task->objects ? c * task->n_objects + task->objects[v] : c;
+                rotate(task->rest_tangents + 4 * v, task->poses + 12 * pose,
                        task->tangents + 4 * (c * n + v), end - v);
             }
     }

@@ -41,11 +41,11 @@ __global__ void __launch_bounds__(THREADS) rotate(const modal_tangents_rigid_tas
         for (int j = 0; j < COLUMNS; j++) {
             const int64_t c = first + j;
             if (c >= task.n_columns) break;
-            const float *frame = task.frames + 12 * (several ? c * task.n_objects + object : c);
+            const float *pose = task.poses + 12 * (several ? c * task.n_objects + object : c);
             float x[3];
 #pragma unroll
             for (int i = 0; i < 3; i++) {
-                const float *t = frame + 4 * i;
+                const float *t = pose + 4 * i;
                 x[i] = fmaf(__ldg(t + 2), rest.z, fmaf(__ldg(t + 1), rest.y, __ldg(t) * rest.x));
             }
             store<ALIGNED>(task.tangents + 4 * (c * n + v),

@@ -30,7 +30,7 @@ typedef struct modal_world_transform_task {
     int64_t n_vertices, n_columns;
     const float *rest_tiles; /* xbar [ceil(n_vertices / 32), 3, 32] */
     const float *u;          /* [n_columns, n_vertices, 3] */
-    const float *frames;     /* T [n_columns, 3, 4] */
+    const float *poses;     /* T [n_columns, 3, 4] */
     float *positions;        /* [n_columns, n_vertices, 3], written */
     float *displacement;     /* [n_columns, n_vertices, 3], written, or NULL */
 } modal_world_transform_task;

@@ -9,7 +9,7 @@ static void transform_tile(const modal_world_transform_task *task, int64_t c, in
     const int64_t first = tile * MODAL_TILE;
     const int64_t count = task->n_vertices - first < MODAL_TILE ? task->n_vertices - first : MODAL_TILE;
     const int64_t begin = (c * task->n_vertices + first) * 3;
-    const float *rest = task->rest_tiles + tile * MODAL_TILE_FLOATS, *t = task->frames + 12 * c;
+    const float *rest = task->rest_tiles + tile * MODAL_TILE_FLOATS, *t = task->poses + 12 * c;
     float u[3][MODAL_TILE] = {{0}}; /* read whole before anything is written: outputs may be u */
     for (int64_t l = 0; l < count; l++)
         for (int j = 0; j < 3; j++) u[j][l] = task->u[begin + 3 * l + j];

@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(WARPS * 32) transform(const modal_world_transf
         for (int i = 0; i < 3; i++) rest[i] = __ldg(task.rest_tiles + tile * MODAL_TILE_FLOATS + i * MODAL_TILE + lane);
         for (int64_t c = first; c < first + COLUMNS && c < task.n_columns; c++) {
             const int64_t begin = (c * task.n_vertices + tile * MODAL_TILE) * 3;
-            const float *t = task.frames + 12 * c;
+            const float *t = task.poses + 12 * c;
             float u[3], x[3], d[3];
             modal_cuda::load_tile(task.u + begin, count, stage, u[0], u[1], u[2]);
 #pragma unroll

@@ -9,7 +9,7 @@ modal_status modal_world_transform_ref(const modal_world_transform_task *task,
     int64_t n = task->n_vertices;
     for (int64_t c = 0; c < task->n_columns; c++)
         for (int64_t v = 0; v < n; v++) {
-            const float *t = task->frames + 12 * c;
+            const float *t = task->poses + 12 * c;
             double u[3], rest[3];
             for (int j = 0; j < 3; j++) {
                 u[j] = task->u[(c * n + v) * 3 + j];

@@ -94,9 +94,9 @@ void modal_deformer_number_frames(modal_deformer *deformer, int64_t first, int64
 
 /* Starts a batch of n_frames <= modal_deformer_batch_frames frames; waits for a free slot.
  * q: [n_frames, total modes] float64; frames: [n_frames, n_objects, 3, 4] float64 or NULL for the
- * rest frames. Both are read before the call returns. */
+ * rest poses. Both are read before the call returns. */
 modal_status modal_deformer_submit(modal_deformer *deformer, int64_t n_frames, const double *q,
-                                   const double *frames, modal_error *err);
+                                   const double *poses, modal_error *err);
 /* Waits for the oldest submitted batch that is not collected yet. Every value of a batch is finite: where one
  * is not, MODAL_ERROR_INPUT with its frame, object and vertex, and no batch is to be released. */
 modal_status modal_deformer_collect(modal_deformer *deformer, modal_deform_batch *batch,

@@ -14,18 +14,18 @@ int modal_deform_wants(const deform_engine *d, int output)
     }
 }
 
-/* All objects of a pack in the frames of the task. */
-static modal_status deform_pack(deform_engine *d, const deform_shape *s,
-                                const modal_deform_task *frames, modal_error *err)
+/* All objects of a pack in the frames of the `whole` task. */
+static modal_status deform_pack(deform_engine *d, const deform_unit *s,
+                                const modal_deform_task *whole, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_object_pack pack = s->pack;
     const modal_deform_objects_task task = {.pack = &pack,
-                                            .n_frames = frames->n_columns,
-                                            .q = frames->q,
-                                            .frames = frames->frames,
-                                            .positions = frames->positions,
-                                            .displacement = frames->displacement};
+                                            .n_frames = whole->n_columns,
+                                            .q = whole->q,
+                                            .poses = whole->poses,
+                                            .positions = whole->positions,
+                                            .displacement = whole->displacement};
     const float *matrix = s->d_modal_matrix;
     if (s->place != MATRIX_ON_DEVICE)
         MODAL_TRY(modal_deform_range_begin(d, s, 0, s->range_tiles, &matrix, err));
@@ -38,7 +38,7 @@ done:
 
 /* Positions (and displacements) to the scratch arrays: at once, or range of tiles after range, each
  * computed into arrays of its own and copied to its place in every column. */
-static modal_status deform_columns(deform_engine *d, const deform_shape *s,
+static modal_status deform_columns(deform_engine *d, const deform_unit *s,
                                    const modal_deform_task *whole, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -73,7 +73,7 @@ done:
 }
 
 /* Positions and displacements of columns, and dynamic normals: where a back end can, in one pass. */
-static modal_status compute_positions(deform_engine *d, const deform_shape *s,
+static modal_status compute_positions(deform_engine *d, const deform_unit *s,
                                       const modal_deform_task *deform, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -97,8 +97,8 @@ done:
 }
 
 /* Rigid normals, and tangents, of columns whose positions (and normals) are in the scratch arrays. */
-static modal_status compute_surface(deform_engine *d, const deform_shape *s, int64_t count,
-                                    const float *frames, modal_error *err)
+static modal_status compute_surface(deform_engine *d, const deform_unit *s, int64_t count,
+                                    const float *poses, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_kernels *kernels = d->device.kernels;
@@ -106,7 +106,7 @@ static modal_status compute_surface(deform_engine *d, const deform_shape *s, int
         const modal_normals_rigid_task normals = {.n_vertices = s->n_vertices,
                                                   .n_columns = count,
                                                   .rest_normals = s->d_rest_normals,
-                                                  .frames = frames,
+                                                  .poses = poses,
                                                   .objects = s->d_object_of,
                                                   .n_objects = s->n_objects,
                                                   .normals = d->d_scratch[DEFORM_NORMALS]};
@@ -126,7 +126,7 @@ static modal_status compute_surface(deform_engine *d, const deform_shape *s, int
         const modal_tangents_rigid_task tangents = {.n_vertices = s->n_vertices,
                                                     .n_columns = count,
                                                     .rest_tangents = s->d_rest_tangents,
-                                                    .frames = frames,
+                                                    .poses = poses,
                                                     .objects = s->d_object_of,
                                                     .n_objects = s->n_objects,
                                                     .tangents = d->d_scratch[DEFORM_TANGENTS]};
@@ -138,7 +138,7 @@ done:
 
 /* Of a shape in all frames of the request, whatever part of them this engine, batch or run does: back
  * ends choose by it how to sum, so that no limit and no number of devices changes a byte. */
-static int64_t all_columns(const deform_engine *d, const deform_shape *s)
+static int64_t all_columns(const deform_engine *d, const deform_unit *s)
 {
     int64_t columns;
     return modal_size_multiply(d->n_frames_total, s->n_objects, &columns) ? columns : INT64_MAX;
@@ -146,13 +146,13 @@ static int64_t all_columns(const deform_engine *d, const deform_shape *s)
 
 /* Columns [first, first + count) of a shape. */
 static modal_status compute_chunk(deform_engine *d, const deform_slot *slot,
-                                  const deform_shape *s, int64_t first, int64_t count,
+                                  const deform_unit *s, int64_t first, int64_t count,
                                   modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_kernels *kernels = d->device.kernels;
-    const float *frames =
-        slot->d_frames +
+    const float *poses =
+        slot->d_poses +
         (slot->n_frames * s->first_object + first * (s->packed ? s->n_objects : 1)) * 12;
     const modal_deform_task deform = {
         .n_vertices = s->n_vertices,
@@ -161,12 +161,12 @@ static modal_status compute_chunk(deform_engine *d, const deform_slot *slot,
         .modal_matrix = s->d_modal_matrix,
         .rest_tiles = s->d_rest_tiles,
         .q = slot->d_q + slot->n_frames * s->first_q + first * s->n_modes,
-        .frames = frames,
+        .poses = poses,
         .positions = d->d_scratch[DEFORM_POSITIONS],
         .displacement = d->d_scratch[DEFORM_DISPLACEMENT],
         .n_columns_total = all_columns(d, s)};
     MODAL_TRY(compute_positions(d, s, &deform, err));
-    MODAL_TRY(compute_surface(d, s, count, frames, err));
+    MODAL_TRY(compute_surface(d, s, count, poses, err));
     for (int k = 0; k < DEFORM_OUTPUTS; k++) {
         if (!slot->d_out[k]) continue;
         const modal_reorder_task reorder = {
@@ -192,11 +192,11 @@ modal_status modal_deform_compute(deform_engine *d, deform_slot *slot, modal_err
     const int64_t n = slot->n_frames, points = n * d->n_points;
     MODAL_TRY(modal_device_copy_in(device, slot->d_q, slot->h_q,
                                    n * d->n_modes * (int64_t)sizeof(float), d->compute, err));
-    MODAL_TRY(modal_device_copy_in(device, slot->d_frames, slot->h_frames,
+    MODAL_TRY(modal_device_copy_in(device, slot->d_poses, slot->h_poses,
                                    n * d->n_objects * 12 * (int64_t)sizeof(float), d->compute,
                                    err));
     for (int32_t i = 0; i < d->n_shapes; i++) {
-        const deform_shape *s = &d->shapes[i];
+        const deform_unit *s = &d->shapes[i];
         const int64_t columns = n * s->n_columns;
         for (int64_t first = 0; first < columns; first += s->chunk)
             MODAL_TRY(compute_chunk(d, slot, s, first,

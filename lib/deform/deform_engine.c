@@ -32,7 +32,7 @@ static modal_status new_arrays(deform_engine *d, modal_error *err)
     int64_t *base = NULL, largest = 0, part = 0, most_columns = 0;
     const int64_t batch = d->batch_frames, n_columns = batch * d->n_columns;
     for (int32_t i = 0; i < d->n_shapes; i++) {
-        const deform_shape *s = &d->shapes[i];
+        const deform_unit *s = &d->shapes[i];
         if (s->chunk * s->n_vertices > largest) largest = s->chunk * s->n_vertices;
         if (s->place == MATRIX_ON_DEVICE || s->packed) continue;
         if (s->chunk * s->range_tiles * 32 > part) part = s->chunk * s->range_tiles * 32;
@@ -56,7 +56,7 @@ static modal_status new_arrays(deform_engine *d, modal_error *err)
                            err));
         MODAL_TRY(modal_device_alloc_host(&d->device, &slot->h_nonfinite, 1, sizeof *slot->h_nonfinite,
                                           "flag", err));
-        MODAL_TRY(new_pair(d, &slot->h_frames, &slot->d_frames, batch * d->n_objects * 12, "frames",
+        MODAL_TRY(new_pair(d, &slot->h_poses, &slot->d_poses, batch * d->n_objects * 12, "frames",
                            err));
         for (int k = 0; k < DEFORM_OUTPUTS; k++)
             if (modal_deform_wants(d, k))
@@ -70,7 +70,7 @@ static modal_status new_arrays(deform_engine *d, modal_error *err)
                                  "first points", err));
     MODAL_TRY(modal_alloc(&base, most_columns, sizeof *base, "first points", err));
     for (int32_t i = 0; i < d->n_shapes; i++) {
-        const deform_shape *s = &d->shapes[i];
+        const deform_unit *s = &d->shapes[i];
         for (int64_t c = 0; c < batch * s->n_columns; c++)
             base[batch * s->first_column + c] =
                 c / s->n_columns * d->n_points +
@@ -80,7 +80,7 @@ static modal_status new_arrays(deform_engine *d, modal_error *err)
                                    n_columns * (int64_t)sizeof *base, d->compute, err));
     MODAL_TRY(modal_device_stream_wait(&d->device, d->compute, err));
     for (int32_t i = 0; i < d->n_shapes; i++) {
-        deform_shape *s = &d->shapes[i];
+        deform_unit *s = &d->shapes[i];
         if (s->place == MATRIX_ON_DEVICE || s->packed) continue;
         for (int64_t c = 0; c < s->chunk; c++) base[c] = c * s->n_vertices;
         MODAL_TRY(modal_device_alloc(&d->device, &s->d_column_base, s->chunk, sizeof *base,
@@ -145,7 +145,7 @@ deform_engine *modal_deform_engine_delete(deform_engine *d)
             deform_slot *slot = &d->slots[i];
             free_pair(d, &slot->h_q, &slot->d_q);
             modal_device_free_host(&d->device, &slot->h_nonfinite);
-            free_pair(d, &slot->h_frames, &slot->d_frames);
+            free_pair(d, &slot->h_poses, &slot->d_poses);
             for (int k = 0; k < DEFORM_OUTPUTS; k++)
                 free_pair(d, &slot->h_out[k], &slot->d_out[k]);
             modal_device_event_delete(&d->device, &slot->computed);
@@ -165,7 +165,7 @@ deform_engine *modal_deform_engine_delete(deform_engine *d)
     }
     modal_free(&d->mode_offsets);
     modal_free(&d->point_offsets);
-    modal_free(&d->rest_frames);
+    modal_free(&d->rest_poses);
     modal_free(&d->shape_objects);
     modal_free(&d->shapes);
     modal_free(&d->members);
@@ -175,18 +175,18 @@ deform_engine *modal_deform_engine_delete(deform_engine *d)
 
 /* q and frames into the order of columns, rounded once. */
 static modal_status stage_inputs(const deform_engine *d, deform_slot *slot, const double *q,
-                                 const double *frames, modal_error *err)
+                                 const double *poses, modal_error *err)
 {
     for (int32_t i = 0; i < d->n_shapes; i++) {
-        const deform_shape *s = &d->shapes[i];
+        const deform_unit *s = &d->shapes[i];
         float *q_out = slot->h_q + slot->n_frames * s->first_q;
-        float *frames_out = slot->h_frames + slot->n_frames * s->first_object * 12;
+        float *poses_out = slot->h_poses + slot->n_frames * s->first_object * 12;
         for (int64_t f = 0; f < slot->n_frames; f++)
             for (int64_t j = 0; j < s->n_objects; j++) {
                 const int64_t object = s->objects[j];
                 const double *q_in = q + f * d->n_modes + d->mode_offsets[object];
-                const double *frame_in = frames ? frames + (f * d->n_objects + object) * 12
-                                                : d->rest_frames + object * 12;
+                const double *pose_in = poses ? poses + (f * d->n_objects + object) * 12
+                                                : d->rest_poses + object * 12;
                 const int64_t n_modes = d->mode_offsets[object + 1] - d->mode_offsets[object];
                 for (int64_t k = 0; k < n_modes; k++)
                     if (!modal_deform_round(q_in[k], q_out++))
@@ -196,19 +196,19 @@ static modal_status stage_inputs(const deform_engine *d, deform_slot *slot, cons
                                                (long long)modal_deform_number(&slot->numbering, f),
                                                (long long)object, (long long)k, q_in[k]);
                 for (int k = 0; k < 12; k++)
-                    if (!modal_deform_round(frame_in[k], frames_out++))
+                    if (!modal_deform_round(pose_in[k], poses_out++))
                         return modal_error_set(err, MODAL_ERROR_INPUT,
                                                "frame %lld, object %lld: entry %d of "
                                                "its rigid frame = %g does not fit float32",
                                                (long long)modal_deform_number(&slot->numbering, f),
-                                               (long long)object, k, frame_in[k]);
+                                               (long long)object, k, pose_in[k]);
             }
     }
     return MODAL_OK;
 }
 
 modal_status modal_deform_engine_submit(deform_engine *d, int64_t n_frames, const double *q,
-                                        const double *frames, deform_numbering numbering, modal_error *err)
+                                        const double *poses, deform_numbering numbering, modal_error *err)
 {
     modal_status status = MODAL_OK;
     if (n_frames < 0 || n_frames > d->batch_frames)
@@ -226,7 +226,7 @@ modal_status modal_deform_engine_submit(deform_engine *d, int64_t n_frames, cons
     slot->numbering = numbering;
     *slot->h_nonfinite = 0;
     MODAL_TRY(modal_device_select(&d->device, err));
-    MODAL_TRY(stage_inputs(d, slot, q, frames, err));
+    MODAL_TRY(stage_inputs(d, slot, q, poses, err));
     MODAL_TRY(modal_deform_compute(d, slot, err));
 done:
     pthread_mutex_lock(&d->lock);

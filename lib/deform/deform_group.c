@@ -156,13 +156,13 @@ int64_t modal_deformer_streamed_bytes(const modal_deformer *d)
 }
 
 modal_status modal_deformer_submit(modal_deformer *d, int64_t n_frames, const double *q,
-                                   const double *frames, modal_error *err)
+                                   const double *poses, modal_error *err)
 {
     if (n_frames > d->batch_frames)
         return modal_error_set(err, MODAL_ERROR_USAGE, "deform: a batch of %lld frames, most %lld",
                                (long long)n_frames, (long long)d->batch_frames);
     deform_engine *engine = d->engines[d->n_submitted % d->n_engines];
-    modal_status status = modal_deform_engine_submit(engine, n_frames, q, frames, d->numbering, err);
+    modal_status status = modal_deform_engine_submit(engine, n_frames, q, poses, d->numbering, err);
     if (status == MODAL_OK) {
         d->n_submitted++;
         d->numbering.first += n_frames * d->numbering.step;

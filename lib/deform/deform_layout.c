@@ -29,7 +29,7 @@ static int is_small(const modal_shape *s, int32_t n_objects)
            packed_bytes(s) <= PACK_BYTES / n_objects;
 }
 
-/* Offsets, rest frames, and the number of objects of each shape, which becomes PACKED for small ones.
+/* Offsets, rest poses, and the number of objects of each shape, which becomes PACKED for small ones.
  * One shape alone has nobody to share its launches with. */
 static modal_status count_objects(deform_engine *d, const modal_basis *basis, int32_t *count,
                                   modal_error *err)
@@ -45,7 +45,7 @@ static modal_status count_objects(deform_engine *d, const modal_basis *basis, in
                             &d->point_offsets[i + 1]))
             return modal_error_set(err, MODAL_ERROR_MEMORY,
                                    "deform: the number of points does not fit 64 bits");
-        memcpy(d->rest_frames + 12 * (int64_t)i, object->rest_frame, sizeof object->rest_frame);
+        memcpy(d->rest_poses + 12 * (int64_t)i, object->rest_pose, sizeof object->rest_pose);
         count[object->shape]++;
     }
     d->n_points = d->point_offsets[d->n_objects];
@@ -56,7 +56,7 @@ static modal_status count_objects(deform_engine *d, const modal_basis *basis, in
 }
 
 /* Adds a shape, whose source has n vertices, behind the members of a unit. */
-static void add_member(deform_engine *d, deform_shape *s, const modal_shape *source, int32_t index)
+static void add_member(deform_engine *d, deform_unit *s, const modal_shape *source, int32_t index)
 {
     deform_member *m = &s->members[s->n_members++];
     *m = (deform_member){.source = source,
@@ -75,7 +75,7 @@ static int64_t deal_objects(deform_engine *d, const modal_basis *basis, const in
                             int place, int64_t *n_packed)
 {
     int64_t n_packs = 0, bytes = 0, origin = 0, first_q = d->n_q_placed;
-    deform_shape *s = NULL;
+    deform_unit *s = NULL;
     *n_packed = 0;
     for (int32_t i = 0; i < d->n_objects; i++) {
         const int32_t shape = basis->objects[i].shape;
@@ -88,14 +88,14 @@ static int64_t deal_objects(deform_engine *d, const modal_basis *basis, const in
             n_packs++;
             if (place) {
                 s = &d->shapes[d->n_shapes++];
-                *s = (deform_shape){.packed = 1,
-                                    .n_columns = 1,
-                                    .objects = d->shape_objects + d->n_objects_placed,
-                                    .members = d->members + d->n_members,
-                                    .origin = origin,
-                                    .first_object = d->n_objects_placed,
-                                    .first_column = d->n_columns++,
-                                    .first_q = first_q};
+                *s = (deform_unit){.packed = 1,
+                                   .n_columns = 1,
+                                   .objects = d->shape_objects + d->n_objects_placed,
+                                   .members = d->members + d->n_members,
+                                   .origin = origin,
+                                   .first_object = d->n_objects_placed,
+                                   .first_column = d->n_columns++,
+                                   .first_q = first_q};
             }
         }
         ++*n_packed;
@@ -110,7 +110,7 @@ static int64_t deal_objects(deform_engine *d, const modal_basis *basis, const in
     return n_packs;
 }
 
-static modal_status describe_pack(deform_shape *s, modal_error *err)
+static modal_status describe_pack(deform_unit *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
     MODAL_TRY(modal_alloc_zero(&s->pack_objects, s->n_members, sizeof *s->pack_objects,
@@ -135,7 +135,7 @@ modal_status modal_deform_lay_out(deform_engine *d, const modal_basis *basis, mo
     MODAL_TRY(modal_alloc(&d->mode_offsets, n + 1, sizeof *d->mode_offsets, "offsets of modes", err));
     MODAL_TRY(modal_alloc(&d->point_offsets, n + 1, sizeof *d->point_offsets, "offsets of points",
                           err));
-    MODAL_TRY(modal_alloc(&d->rest_frames, n, 12 * sizeof *d->rest_frames, "rest frames", err));
+    MODAL_TRY(modal_alloc(&d->rest_poses, n, 12 * sizeof *d->rest_poses, "rest frames", err));
     MODAL_TRY(modal_alloc(&d->shape_objects, n, sizeof *d->shape_objects, "objects of shapes", err));
     MODAL_TRY(modal_alloc_zero(&count, basis->n_shapes, sizeof *count, "objects of shapes", err));
     MODAL_TRY(count_objects(d, basis, count, err));
@@ -146,14 +146,14 @@ modal_status modal_deform_lay_out(deform_engine *d, const modal_basis *basis, mo
     for (int32_t i = 0; i < basis->n_shapes; i++) {
         if (count[i] <= 0) continue;
         const modal_shape *source = &basis->shapes[i];
-        deform_shape *s = &d->shapes[d->n_shapes];
-        *s = (deform_shape){.n_modes = source->n_modes,
-                            .n_columns = count[i],
-                            .objects = d->shape_objects + d->n_objects_placed,
-                            .members = d->members + d->n_members++,
-                            .first_object = d->n_objects_placed,
-                            .first_column = d->n_columns,
-                            .first_q = d->n_q_placed};
+        deform_unit *s = &d->shapes[d->n_shapes];
+        *s = (deform_unit){.n_modes = source->n_modes,
+                           .n_columns = count[i],
+                           .objects = d->shape_objects + d->n_objects_placed,
+                           .members = d->members + d->n_members++,
+                           .first_object = d->n_objects_placed,
+                           .first_column = d->n_columns,
+                           .first_q = d->n_q_placed};
         add_member(d, s, source, i);
         d->n_objects_placed += count[i];
         d->n_columns += count[i];
@@ -163,7 +163,7 @@ modal_status modal_deform_lay_out(deform_engine *d, const modal_basis *basis, mo
     for (int32_t i = 0; i < d->n_objects; i++) {
         const int32_t unit = count[basis->objects[i].shape];
         if (unit == PACKED) continue;
-        deform_shape *s = &d->shapes[unit];
+        deform_unit *s = &d->shapes[unit];
         d->shape_objects[s->first_object + s->n_objects++] = i;
     }
     deal_objects(d, basis, count, 1, &n_packed);

@@ -9,14 +9,14 @@
 
 static const int64_t LOAD_BYTES = INT64_C(16) << 20;
 
-static int64_t tile_floats(const deform_shape *s) { return (int64_t)s->n_modes * 96; }
+static int64_t tile_floats(const deform_unit *s) { return (int64_t)s->n_modes * 96; }
 
-int64_t modal_deform_matrix_floats(const deform_shape *s)
+int64_t modal_deform_matrix_floats(const deform_unit *s)
 {
     return s->packed ? s->records.matrix_floats : modal_tile_count(s->n_vertices) * tile_floats(s);
 }
 
-int64_t modal_deform_member_floats(const deform_shape *s)
+int64_t modal_deform_member_floats(const deform_unit *s)
 {
     int64_t floats = 0;
     for (int64_t i = 0; i < s->n_members; i++)
@@ -38,7 +38,7 @@ static modal_status read_member(const deform_engine *d, const deform_member *m, 
 }
 
 /* U of a pack, made from those of its members. */
-static modal_status read_pack(const deform_engine *d, const deform_shape *s, float *to,
+static modal_status read_pack(const deform_engine *d, const deform_unit *s, float *to,
                               modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -62,7 +62,7 @@ done:
 }
 
 /* Tiles [begin, end) of a shape, all of a pack. */
-static modal_status read_source(const deform_engine *d, const deform_shape *s, int64_t begin,
+static modal_status read_source(const deform_engine *d, const deform_unit *s, int64_t begin,
                                 int64_t end, float *to, modal_error *err)
 {
     if (s->packed) return read_pack(d, s, to, err);
@@ -74,7 +74,7 @@ static modal_status read_source(const deform_engine *d, const deform_shape *s, i
 }
 
 /* A pack is made in main memory as a whole. */
-static modal_status load_pack(deform_engine *d, deform_shape *s, modal_error *err)
+static modal_status load_pack(deform_engine *d, deform_unit *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
     float *packed = NULL;
@@ -91,7 +91,7 @@ done:
 }
 
 /* Through two pinned buffers: reading and copying overlap. */
-static modal_status load_through_buffers(deform_engine *d, deform_shape *s, modal_error *err)
+static modal_status load_through_buffers(deform_engine *d, deform_unit *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
     float *h_buffers[2] = {NULL, NULL};
@@ -126,7 +126,7 @@ done:
     return status;
 }
 
-modal_status modal_deform_load_matrix(deform_engine *d, deform_shape *s, modal_error *err)
+modal_status modal_deform_load_matrix(deform_engine *d, deform_unit *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int64_t floats = modal_deform_matrix_floats(s), n_tiles = modal_tile_count(s->n_vertices);
@@ -191,7 +191,7 @@ void modal_deform_free_ranges(deform_engine *d)
     modal_device_stream_delete(&d->device, &d->upload);
 }
 
-modal_status modal_deform_range_begin(deform_engine *d, const deform_shape *s, int64_t begin,
+modal_status modal_deform_range_begin(deform_engine *d, const deform_unit *s, int64_t begin,
                                       int64_t end, const float **d_tiles, modal_error *err)
 {
     modal_status status = MODAL_OK;

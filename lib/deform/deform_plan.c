@@ -57,13 +57,13 @@ typedef struct needs {
     tally fixed, loading, arrays;
 } needs;
 
-static int64_t matrix_bytes(const deform_shape *s)
+static int64_t matrix_bytes(const deform_unit *s)
 {
     return modal_deform_matrix_floats(s) * (int64_t)sizeof(float); /* it exists somewhere: it fits */
 }
 
 /* What a pack needs more than a shape of its size does. */
-static void need_pack(const deform_engine *d, const deform_shape *s,
+static void need_pack(const deform_engine *d, const deform_unit *s,
                       const modal_deform_tables *tables, needs *host, needs *device)
 {
     const modal_object_pack *p = &s->records;
@@ -84,7 +84,7 @@ static void need_pack(const deform_engine *d, const deform_shape *s,
     keep_largest(&host->loading, &matrix);
 }
 
-static void need_shape(const deform_engine *d, const deform_shape *s, needs *host, needs *device)
+static void need_shape(const deform_engine *d, const deform_unit *s, needs *host, needs *device)
 {
     const int64_t n = s->n_vertices, corners = s->n_corners;
     const int64_t tiles = s->packed ? s->records.n_tiles : modal_tile_count(n);
@@ -136,7 +136,7 @@ static void choose(deform_engine *d, const attempt *a, int64_t frames, needs *ho
         if (modal_deform_wants(d, k)) width += modal_deform_width(k);
     d->range_floats = d->stages_ranges = 0;
     for (int32_t i = 0; i < d->n_shapes; i++) {
-        deform_shape *s = &d->shapes[i];
+        deform_unit *s = &d->shapes[i];
         int64_t columns = 0;
         if (!modal_size_multiply(frames, s->n_columns, &columns)) columns = INT64_MAX;
         s->place = matrix_bytes(s) >= a->outside_from ? a->outside : MATRIX_ON_DEVICE;
@@ -191,7 +191,7 @@ static int measure(deform_engine *d, const attempt *a, int64_t frames, int64_t *
     choose(d, a, frames, &host, &device);
     for (int32_t i = 0; i < d->n_shapes; i++) need_shape(d, &d->shapes[i], &host, &device);
     add(&host.loading, modal_deform_load_buffer_bytes(d), 1);
-    add(&host.fixed, d->n_shapes, sizeof(deform_shape));
+    add(&host.fixed, d->n_shapes, sizeof(deform_unit));
     add(&host.fixed, d->n_members, sizeof(deform_member));
     add(&host.fixed, (int64_t)d->n_objects + 1,
         2 * sizeof(int64_t) + 12 * sizeof(double) + sizeof(int32_t));

@@ -33,7 +33,7 @@ typedef struct deform_member {
 /* What is computed together (deform_layout.c), in device memory. A shape that has objects: its columns
  * in a batch are frame-major, column f * n_columns + j is object objects[j] in frame f. Or a pack of
  * objects: one column a frame has them all, one after the other, as its members. */
-typedef struct deform_shape {
+typedef struct deform_unit {
     int packed;
     int64_t n_vertices, n_corners;
     int32_t n_modes; /* reduced coordinates a column */
@@ -67,7 +67,7 @@ typedef struct deform_shape {
     int32_t *d_ring;
     float *d_weights; /* dynamic tangents */
     int32_t *d_source; /* of a shape: stored index of each user vertex; NULL: keep the stored order */
-} deform_shape;
+} deform_unit;
 
 typedef enum slot_state { SLOT_FREE, SLOT_FILLING, SLOT_SUBMITTED, SLOT_COLLECTED } slot_state;
 
@@ -84,7 +84,7 @@ typedef struct deform_slot {
     deform_numbering numbering;
     int32_t *h_nonfinite; /* set by the operation that writes the outputs (kernels/reorder/reorder.h) */
     float *h_q, *d_q;           /* shape after shape, [columns, n_modes] each */
-    float *h_frames, *d_frames; /* shape after shape, [columns, 3, 4] each */
+    float *h_poses, *d_poses; /* shape after shape, [columns, 3, 4] each */
     float *h_out[DEFORM_OUTPUTS], *d_out[DEFORM_OUTPUTS]; /* [batch_frames, n_points, width] or NULL */
     modal_event *computed, *copied;
 } deform_slot;
@@ -102,9 +102,9 @@ typedef struct deform_engine {
     int32_t n_objects, n_shapes;
     int64_t *mode_offsets;  /* [n_objects + 1] */
     int64_t *point_offsets; /* [n_objects + 1] */
-    double *rest_frames;    /* [n_objects, 3, 4] */
+    double *rest_poses;    /* [n_objects, 3, 4] */
     int32_t *shape_objects; /* [n_objects], sorted by shape */
-    deform_shape *shapes;   /* [n_shapes] shapes that have objects, then packs */
+    deform_unit *shapes;   /* [n_shapes] shapes that have objects, then packs */
     deform_member *members; /* [n_members] */
     int64_t n_members, n_columns, n_objects_placed, n_q_placed; /* n_columns: a frame, of all */
     int64_t n_frames_total; /* of all engines of the deformer, at least 1 */
@@ -144,7 +144,7 @@ modal_status modal_deform_engine_new(deform_engine **engine, const modal_basis *
                                      const modal_deform_request *request, modal_error *err);
 deform_engine *modal_deform_engine_delete(deform_engine *engine);
 modal_status modal_deform_engine_submit(deform_engine *engine, int64_t n_frames, const double *q,
-                                        const double *frames, deform_numbering numbering, modal_error *err);
+                                        const double *poses, deform_numbering numbering, modal_error *err);
 modal_status modal_deform_engine_collect(deform_engine *engine, modal_deform_batch *batch,
                                          modal_error *err);
 void modal_deform_engine_release(deform_engine *engine, modal_deform_batch *batch);
@@ -181,17 +181,17 @@ static inline modal_deform_tables modal_deform_tables_of(const deform_engine *en
 
 /* Allocates and fills the shapes' arrays in device memory. */
 modal_status modal_deform_load_shapes(deform_engine *engine, modal_error *err);
-void modal_deform_free_shape(deform_engine *engine, deform_shape *shape);
+void modal_deform_free_shape(deform_engine *engine, deform_unit *shape);
 
 /* deform_matrix.c: U of a shape to its place; the buffers that ranges pass through. */
-int64_t modal_deform_matrix_floats(const deform_shape *shape);
-int64_t modal_deform_member_floats(const deform_shape *shape); /* as they are read for a pack */
+int64_t modal_deform_matrix_floats(const deform_unit *shape);
+int64_t modal_deform_member_floats(const deform_unit *shape); /* as they are read for a pack */
 int64_t modal_deform_load_buffer_bytes(const deform_engine *engine); /* while U is loaded */
-modal_status modal_deform_load_matrix(deform_engine *engine, deform_shape *shape, modal_error *err);
+modal_status modal_deform_load_matrix(deform_engine *engine, deform_unit *shape, modal_error *err);
 modal_status modal_deform_new_ranges(deform_engine *engine, modal_error *err);
 void modal_deform_free_ranges(deform_engine *engine);
 /* Tiles [begin, end) for what is queued in the compute stream next, until the range is ended. */
-modal_status modal_deform_range_begin(deform_engine *engine, const deform_shape *shape,
+modal_status modal_deform_range_begin(deform_engine *engine, const deform_unit *shape,
                                       int64_t begin, int64_t end, const float **d_tiles,
                                       modal_error *err);
 modal_status modal_deform_range_end(deform_engine *engine, modal_error *err);

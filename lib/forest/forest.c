@@ -23,9 +23,9 @@ modal_status modal_forest_get(modal_forest *f, const modal_forest_state *s, moda
     if (s->lag)
         MODAL_TRY(modal_device_copy_out(&f->device, f->root_lag, t->root_lag, 6 * t->n_trees * (int64_t)sizeof(double),
                                         f->stream, err));
-    if (s->frames)
-        MODAL_TRY(modal_device_copy_out(&f->device, f->frames, t->frames,
-                                        f->n_objects * (int64_t)sizeof *f->frames, f->stream, err));
+    if (s->poses)
+        MODAL_TRY(modal_device_copy_out(&f->device, f->poses, t->poses,
+                                        f->n_objects * (int64_t)sizeof *f->poses, f->stream, err));
     if (s->measures)
         MODAL_TRY(modal_device_copy_out(&f->device, f->measures, t->measures,
                                         f->n_objects * (int64_t)sizeof *f->measures, f->stream, err));
@@ -35,7 +35,7 @@ modal_status modal_forest_get(modal_forest *f, const modal_forest_state *s, moda
         if (at < 0) continue;
         if (s->lag && at < t->n_trees)
             memcpy(s->lag + f->n_coordinates + 6 * (int64_t)i, f->root_lag + 6 * (int64_t)at, 6 * sizeof(double));
-        if (s->frames) s->frames[i] = f->frames[at];
+        if (s->poses) s->poses[i] = f->poses[at];
         if (s->measures) s->measures[i] = f->measures[at];
     }
 done:
@@ -56,15 +56,15 @@ modal_status modal_forest_set(modal_forest *f, const modal_forest_state *s, moda
         if (at < 0) continue;
         if (s->lag && at < t->n_trees)
             memcpy(f->root_lag + 6 * (int64_t)at, s->lag + f->n_coordinates + 6 * (int64_t)i, 6 * sizeof(double));
-        if (s->frames) f->frames[at] = s->frames[i];
+        if (s->poses) f->poses[at] = s->poses[i];
         if (s->measures) f->measures[at] = s->measures[i];
     }
     if (s->lag)
         MODAL_TRY(modal_device_copy_in(&f->device, t->root_lag, f->root_lag, 6 * t->n_trees * (int64_t)sizeof(double),
                                        f->stream, err));
-    if (s->frames)
-        MODAL_TRY(modal_device_copy_in(&f->device, t->frames, f->frames,
-                                       f->n_objects * (int64_t)sizeof *f->frames, f->stream, err));
+    if (s->poses)
+        MODAL_TRY(modal_device_copy_in(&f->device, t->poses, f->poses,
+                                       f->n_objects * (int64_t)sizeof *f->poses, f->stream, err));
     if (s->measures)
         MODAL_TRY(modal_device_copy_in(&f->device, t->measures, f->measures,
                                        f->n_objects * (int64_t)sizeof *f->measures, f->stream, err));
@@ -88,18 +88,18 @@ static modal_status run(modal_forest *f, modal_step_phase phase, modal_error *er
 }
 
 /* The energy rule leaves driven trees in the frame of the middle of the step: puts that of its end. */
-static modal_status end_frames(modal_forest *f, const modal_forest_loads *loads, double end, double near,
-                               modal_error *err)
+static modal_status end_poses(modal_forest *f, const modal_forest_loads *loads, double end, double near,
+                              modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_step_task *t = &f->task;
     const int64_t bytes = t->n_trees * (int64_t)sizeof *f->roots; /* roots stand first */
-    MODAL_TRY(modal_device_copy_out(&f->device, f->roots, t->frames, bytes, f->stream, err));
+    MODAL_TRY(modal_device_copy_out(&f->device, f->roots, t->poses, bytes, f->stream, err));
     MODAL_TRY(modal_device_stream_wait(&f->device, f->stream, err));
     for (int32_t i = 0; i < t->n_trees; i++)
         if (f->driven[i] && f->status[i] == MODAL_STEP_CONVERGED)
             loads->drive(loads->context, f->object_at[i], end, near, &f->roots[i]);
-    MODAL_TRY(modal_device_copy_in(&f->device, t->frames, f->roots, bytes, f->stream, err));
+    MODAL_TRY(modal_device_copy_in(&f->device, t->poses, f->roots, bytes, f->stream, err));
     MODAL_TRY(modal_device_stream_wait(&f->device, f->stream, err));
 done:
     return status;
@@ -130,12 +130,12 @@ static modal_status attempt(modal_forest *f, const modal_forest_loads *loads, do
     if (f->n_driven > 0) { /* the others' are set by the step itself */
         for (int32_t i = 0; i < t->n_trees; i++)
             if (f->driven[i]) loads->drive(loads->context, f->object_at[i], when, near, &f->roots[i]);
-        MODAL_TRY(modal_device_copy_in(&f->device, t->next_frames, f->roots,
+        MODAL_TRY(modal_device_copy_in(&f->device, t->next_poses, f->roots,
                                        t->n_trees * (int64_t)sizeof *f->roots, f->stream, err));
     }
     MODAL_TRY(modal_device_copy_in(&f->device, (void *)t->active, mask, t->n_trees, f->stream, err));
     MODAL_TRY(run(f, MODAL_STEP_SOLVE, err));
-    if (f->n_driven > 0 && t->rule == MODAL_STEP_ENERGY) MODAL_TRY(end_frames(f, loads, time + h, near, err));
+    if (f->n_driven > 0 && t->rule == MODAL_STEP_ENERGY) MODAL_TRY(end_poses(f, loads, time + h, near, err));
     f->n_steps++;
     f->n_iterations += t->iterations;
 done:

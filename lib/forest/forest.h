@@ -38,7 +38,7 @@ typedef struct modal_forest_loads {
      * but for the air's */
     void (*forces)(void *context, double time, double near, double *forces);
     /* the frame, with its derivatives, of a driven object */
-    void (*drive)(void *context, int32_t object, double time, double near, modal_step_frame *frame);
+    void (*drive)(void *context, int32_t object, double time, double near, modal_step_pose *pose);
     /* gravity instead of the setup's, m/s^2; NULL: it does not change */
     void (*gravity)(void *context, double time, double near, double *gravity);
 } modal_forest_loads;
@@ -61,7 +61,7 @@ modal_forest *modal_forest_delete(modal_forest *forest);
 typedef struct modal_forest_state {
     double *q, *v, *a;            /* [coordinates] */
     double *lag;                  /* [coordinates], then [objects, 6] of free roots (modal_step_task) */
-    modal_step_frame *frames;     /* [objects] */
+    modal_step_pose *poses;     /* [objects] */
     modal_step_measure *measures; /* [objects] */
 } modal_forest_state;
 /* Any of the pointers may be NULL. */

@@ -168,8 +168,8 @@ static modal_status build_objects(modal_forest *f, builder *b, modal_error *err)
         if (o->parent >= 0) {
             const modal_object *parent = &basis->objects[object->parent];
             parent_modes = basis->shapes[parent->shape].n_modes;
-            status = modal_forest_anchor(&b->tables, &basis->shapes[parent->shape], parent->rest_frame,
-                                         shape, object->rest_frame, o, err);
+            status = modal_forest_anchor(&b->tables, &basis->shapes[parent->shape], parent->rest_pose,
+                                         shape, object->rest_pose, o, err);
             if (status != MODAL_OK) {
                 modal_error_context(err, "object %d", i);
                 goto done;
@@ -249,7 +249,7 @@ static modal_status build_state(modal_forest *f, const builder *b, modal_error *
     modal_status status = MODAL_OK;
     modal_step_task *t = &f->task;
     const int64_t n = f->n_objects, c = f->n_coordinates;
-    MODAL_TRY(modal_alloc_zero(&f->frames, n, sizeof *f->frames, "frames", err));
+    MODAL_TRY(modal_alloc_zero(&f->poses, n, sizeof *f->poses, "frames", err));
     MODAL_TRY(modal_alloc_zero(&f->measures, n, sizeof *f->measures, "energies", err));
     MODAL_TRY(modal_alloc_zero(&f->root_lag, 6 * (int64_t)t->n_trees, sizeof(double), "frames", err));
     MODAL_TRY(modal_alloc_zero(&f->roots, t->n_trees, sizeof *f->roots, "frames", err));
@@ -264,15 +264,15 @@ static modal_status build_state(modal_forest *f, const builder *b, modal_error *
     for (int32_t at = 0; at < n; at++) {
         const int32_t i = f->object_at[at];
         const modal_body *body = &b->setup->bodies[i];
-        const double *from = body->motion == MODAL_STEP_ATTACHED ? b->basis->objects[i].rest_frame : body->frame;
-        modal_step_frame *frame = &f->frames[at];
+        const double *from = body->motion == MODAL_STEP_ATTACHED ? b->basis->objects[i].rest_pose : body->pose;
+        modal_step_pose *pose = &f->poses[at];
         for (int r = 0; r < 3; r++) {
-            memcpy(frame->rotation + 3 * r, from + 4 * r, 3 * sizeof(double));
-            frame->position[r] = from[4 * r + 3];
-            frame->turn[4 * r] = 1;
+            memcpy(pose->rotation + 3 * r, from + 4 * r, 3 * sizeof(double));
+            pose->position[r] = from[4 * r + 3];
+            pose->turn[4 * r] = 1;
             if (body->motion != MODAL_STEP_FREE) continue;
-            frame->velocity[r] = body->velocity[r];
-            frame->spin[r] = body->spin[r];
+            pose->velocity[r] = body->velocity[r];
+            pose->spin[r] = body->spin[r];
         }
         if (at < t->n_trees) f->alone[at] = body->motion != MODAL_STEP_FREE && b->objects[at].n_children == 0;
         if (at < t->n_trees && body->motion == MODAL_STEP_DRIVEN) {
@@ -290,8 +290,8 @@ static modal_status build_state(modal_forest *f, const builder *b, modal_error *
     for (int i = 0; i < 6; i++) MODAL_TRY(place(f, arrays[i], NULL, c, sizeof(double), "state", err));
     MODAL_TRY(place(f, &t->lag, NULL, c + 6 * (int64_t)t->n_trees, sizeof(double), "state", err));
     t->root_lag = t->lag + c;
-    MODAL_TRY(place(f, &t->frames, f->frames, n, sizeof *f->frames, "frames", err));
-    MODAL_TRY(place(f, &t->next_frames, f->frames, n, sizeof *f->frames, "frames", err));
+    MODAL_TRY(place(f, &t->poses, f->poses, n, sizeof *f->poses, "frames", err));
+    MODAL_TRY(place(f, &t->next_poses, f->poses, n, sizeof *f->poses, "frames", err));
     MODAL_TRY(place(f, &t->point_force, NULL, 3 * (int64_t)t->n_points, sizeof(double), "forces", err));
     MODAL_TRY(place(f, &t->point_air, NULL, 3 * (int64_t)t->n_points, sizeof(double), "air", err));
     MODAL_TRY(place(f, &t->measures, NULL, n, sizeof *t->measures, "energies", err));
@@ -373,7 +373,7 @@ modal_forest *modal_forest_delete(modal_forest *f)
     for (int i = 0; i < f->n_owned; i++) modal_device_free(&f->device, &f->owned[i]);
     modal_device_stream_delete(&f->device, &f->stream);
     void *arrays[] = {&f->place, &f->object_at, &f->tree_of, &f->levels, &f->driven, &f->alone, &f->status, &f->now, &f->failed, &f->masks,
-                      &f->forces, &f->point_order, &f->ordered, &f->roots, &f->root_lag, &f->frames, &f->measures};
+                      &f->forces, &f->point_order, &f->ordered, &f->roots, &f->root_lag, &f->poses, &f->measures};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
     modal_free(&f);
     return NULL;

@@ -32,9 +32,9 @@ struct modal_forest {
     double *forces;         /* [n_setup_points, 3] */
     int32_t *point_order;   /* [n_points] the setup's point of each of the task */
     double *ordered;        /* [n_points, 3] */
-    modal_step_frame *roots;      /* [n_trees] */
+    modal_step_pose *roots;      /* [n_trees] */
     double *root_lag;             /* [n_trees, 6] scratch */
-    modal_step_frame *frames;     /* [n_objects] scratch */
+    modal_step_pose *poses;     /* [n_objects] scratch */
     modal_step_measure *measures; /* [n_objects] scratch */
     void *owned[32];        /* on the device */
     int n_owned;

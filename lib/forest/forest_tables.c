@@ -179,28 +179,28 @@ static int on_a_line(const modal_shape *shape, const near_vertex *list, int64_t 
 }
 
 /* Where the child's origin and axes are in the parent's. */
-static void relative_frame(const double *parent_frame, const double *child_frame, double origin[3], double turn[9])
+static void relative_pose(const double *parent_pose, const double *child_pose, double origin[3], double turn[9])
 {
     for (int i = 0; i < 3; i++) {
         origin[i] = 0;
         for (int j = 0; j < 3; j++) {
-            origin[i] += parent_frame[4 * j + i] * (child_frame[4 * j + 3] - parent_frame[4 * j + 3]);
+            origin[i] += parent_pose[4 * j + i] * (child_pose[4 * j + 3] - parent_pose[4 * j + 3]);
             turn[3 * i + j] = 0;
-            for (int k = 0; k < 3; k++) turn[3 * i + j] += parent_frame[4 * k + i] * child_frame[4 * k + j];
+            for (int k = 0; k < 3; k++) turn[3 * i + j] += parent_pose[4 * k + i] * child_pose[4 * k + j];
         }
     }
 }
 
 /* The parent's vertices by their distance from the child's fixed nodes; the first *count are the interface. */
-static modal_status find_interface(const modal_shape *parent, const double *parent_frame,
-                                   const modal_shape *child, const double *child_frame, near_vertex **vertices,
+static modal_status find_interface(const modal_shape *parent, const double *parent_pose,
+                                   const modal_shape *child, const double *child_pose, near_vertex **vertices,
                                    int64_t *n_vertices, modal_error *err)
 {
     modal_status status = MODAL_OK;
     near_vertex *list = NULL;
     double origin[3], turn[9], centre[3] = {0}, at[3], reach = 0;
     const int64_t n = parent->n_vertices;
-    relative_frame(parent_frame, child_frame, origin, turn);
+    relative_pose(parent_pose, child_pose, origin, turn);
     for (int64_t i = 0; i < child->n_fixed_nodes; i++)
         for (int axis = 0; axis < 3; axis++)
             centre[axis] += child->volume.nodes[3 * child->fixed_nodes[i] + axis] /
@@ -235,28 +235,28 @@ done:
     return status;
 }
 
-modal_status modal_forest_mark_interface(const modal_shape *parent, const double *parent_frame,
-                                         const modal_shape *child, const double *child_frame, uint8_t *tiles,
+modal_status modal_forest_mark_interface(const modal_shape *parent, const double *parent_pose,
+                                         const modal_shape *child, const double *child_pose, uint8_t *tiles,
                                          modal_error *err)
 {
     near_vertex *list = NULL;
     int64_t count = 0;
-    modal_status status = find_interface(parent, parent_frame, child, child_frame, &list, &count, err);
+    modal_status status = find_interface(parent, parent_pose, child, child_pose, &list, &count, err);
     for (int64_t i = 0; i < count; i++) tiles[list[i].vertex / MODAL_TILE] = 1;
     modal_free(&list);
     return status;
 }
 
 modal_status modal_forest_anchor(modal_forest_tables *tables, const modal_shape *parent,
-                                 const double *parent_frame, const modal_shape *child,
-                                 const double *child_frame, modal_step_object *out, modal_error *err)
+                                 const double *parent_pose, const modal_shape *child,
+                                 const double *child_pose, modal_step_object *out, modal_error *err)
 {
     modal_status status = MODAL_OK;
     near_vertex *list = NULL;
     int64_t count = 0;
     double origin[3], mean[3], size = 0;
-    relative_frame(parent_frame, child_frame, origin, out->turn);
-    MODAL_TRY(find_interface(parent, parent_frame, child, child_frame, &list, &count, err));
+    relative_pose(parent_pose, child_pose, origin, out->turn);
+    MODAL_TRY(find_interface(parent, parent_pose, child, child_pose, &list, &count, err));
     mean_of(parent, list, count, mean);
     for (int64_t i = 0; i < count; i++)
         for (int axis = 0; axis < 3; axis++)

@@ -26,12 +26,12 @@ modal_status modal_forest_damping(modal_forest_tables *tables, const modal_shape
 /* The interface of an attached object on its parent: the parent's surface vertices around the child's
  * fixed nodes (its origin where it has none). */
 modal_status modal_forest_anchor(modal_forest_tables *tables, const modal_shape *parent,
-                                 const double *parent_frame, const modal_shape *child,
-                                 const double *child_frame, modal_step_object *out, modal_error *err);
+                                 const double *parent_pose, const modal_shape *child,
+                                 const double *child_pose, modal_step_object *out, modal_error *err);
 
 /* Marks the tiles of the parent's modal matrix that its vertices are in. */
-modal_status modal_forest_mark_interface(const modal_shape *parent, const double *parent_frame,
-                                         const modal_shape *child, const double *child_frame, uint8_t *tiles,
+modal_status modal_forest_mark_interface(const modal_shape *parent, const double *parent_pose,
+                                         const modal_shape *child, const double *child_pose, uint8_t *tiles,
                                          modal_error *err);
 
 /* Rest position and modes of a point. */

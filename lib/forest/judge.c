@@ -35,7 +35,7 @@ modal_judge *modal_judge_delete(modal_judge *j)
 {
     if (!j) return NULL;
     void *arrays[] = {&j->first,   &j->tree, &j->root,  &j->level, &j->mask,  &j->own,   &j->keeping,   &j->measures,
-                      &j->judged,  &j->sums,    &j->now.q, &j->now.v, &j->now.a, &j->now.lag, &j->now.frames, &j->now.measures};
+                      &j->judged,  &j->sums,    &j->now.q, &j->now.v, &j->now.a, &j->now.lag, &j->now.poses, &j->now.measures};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
     modal_free(&j);
     return NULL;
@@ -68,7 +68,7 @@ modal_status modal_judge_new(modal_judge **judge, modal_forest *forest, const mo
     MODAL_TRY(modal_alloc_zero(&j->now.v, c, sizeof(double), "judgement of steps", err));
     MODAL_TRY(modal_alloc_zero(&j->now.a, c, sizeof(double), "judgement of steps", err));
     MODAL_TRY(modal_alloc_zero(&j->now.lag, c + 6 * (int64_t)n, sizeof(double), "judgement of steps", err));
-    MODAL_TRY(modal_alloc_zero(&j->now.frames, n, sizeof *j->now.frames, "judgement of steps", err));
+    MODAL_TRY(modal_alloc_zero(&j->now.poses, n, sizeof *j->now.poses, "judgement of steps", err));
     MODAL_TRY(modal_alloc_zero(&j->now.measures, n, sizeof *j->now.measures, "judgement of steps", err));
     for (int32_t i = n; i-- > 0;) {
         j->tree[i] = modal_forest_tree_of(forest, i);
@@ -154,7 +154,7 @@ static modal_status take_back(modal_judge *j, modal_error *err)
         memcpy(to->a + first, from->a + first, bytes);
         memcpy(to->lag + first, from->lag + first, bytes);
         memcpy(to->lag + c + 6 * (int64_t)i, from->lag + c + 6 * (int64_t)i, 6 * sizeof(double));
-        to->frames[i] = from->frames[i];
+        to->poses[i] = from->poses[i];
         to->measures[i] = from->measures[i];
     }
     MODAL_TRY(modal_forest_set(j->forest, to, err));

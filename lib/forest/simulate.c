@@ -19,7 +19,7 @@ modal_status modal_scene_state_alloc(modal_scene_state *state, const modal_basis
     MODAL_TRY(modal_alloc_zero(&state->v, n, sizeof(double), "state", err));
     MODAL_TRY(modal_alloc_zero(&state->a, 2 * n + 6 * (int64_t)basis->n_objects, sizeof(double), "state", err));
     state->lag = state->a + n;
-    MODAL_TRY(modal_alloc_zero(&state->frames, basis->n_objects, sizeof *state->frames, "state", err));
+    MODAL_TRY(modal_alloc_zero(&state->poses, basis->n_objects, sizeof *state->poses, "state", err));
     MODAL_TRY(modal_alloc_zero(&state->measures, basis->n_objects, sizeof *state->measures, "state", err));
     MODAL_TRY(modal_alloc_zero(&state->judged, basis->n_objects, sizeof *state->judged, "state", err));
 done:
@@ -31,7 +31,7 @@ void modal_scene_state_free(modal_scene_state *state)
     modal_free(&state->q);
     modal_free(&state->v);
     modal_free(&state->a);
-    modal_free(&state->frames);
+    modal_free(&state->poses);
     modal_free(&state->measures);
     modal_free(&state->judged);
     memset(state, 0, sizeof *state);
@@ -59,10 +59,10 @@ static modal_status choose_step(modal_scene_run *r, modal_error *err)
 
 static void place_body(const modal_scene_object *said, const modal_object *object, modal_body *body)
 {
-    modal_scene_frame(said, object, body->frame);
+    modal_scene_pose(said, object, body->pose);
     for (int i = 0; i < 3; i++) {
         body->velocity[i] = said->velocity[i];
-        for (int j = 0; j < 3; j++) body->spin[i] += body->frame[4 * j + i] * said->spin[j];
+        for (int j = 0; j < 3; j++) body->spin[i] += body->pose[4 * j + i] * said->spin[j];
     }
 }
 
@@ -100,7 +100,7 @@ static modal_status set_bodies(modal_scene_run *r, modal_error *err)
         body->alpha = scene->alpha;
         body->beta = scene->beta;
         body->ratio = scene->ratio;
-        memcpy(body->frame, basis->objects[i].rest_frame, sizeof body->frame);
+        memcpy(body->pose, basis->objects[i].rest_pose, sizeof body->pose);
     }
     for (int32_t k = 0; k < scene->n_objects; k++) {
         const modal_scene_object *said = &scene->objects[k];
@@ -116,22 +116,22 @@ static modal_status set_bodies(modal_scene_run *r, modal_error *err)
             body->beta = said->beta;
             body->ratio = said->ratio;
         }
-        if (said->has_frame && (body->motion == MODAL_STEP_ATTACHED || said->n_keys > 0))
+        if (said->has_pose && (body->motion == MODAL_STEP_ATTACHED || said->n_keys > 0))
             MODAL_TRY(modal_scene_wrong(err, "objects", said->place, said->line, "a frame is given, and %s gives one, too",
                                         said->n_keys > 0 ? "its motion" : "its parent"));
         place_body(said, object, body);
         if (said->n_keys > 0) {
-            modal_step_frame frame;
+            modal_step_pose pose;
             status = modal_spline_build(&r->splines[said->object], said->n_keys, said->keys, err);
             if (status != MODAL_OK) {
                 modal_error_context(err, "objects[%d]: motion", said->place);
                 err->line = said->line;
                 goto done;
             }
-            modal_spline_frame(&r->splines[said->object], 0, 0, &frame);
+            modal_spline_pose(&r->splines[said->object], 0, 0, &pose);
             for (int row = 0; row < 3; row++) {
-                memcpy(body->frame + 4 * row, frame.rotation + 3 * row, 3 * sizeof(double));
-                body->frame[4 * row + 3] = frame.position[row];
+                memcpy(body->pose + 4 * row, pose.rotation + 3 * row, 3 * sizeof(double));
+                body->pose[4 * row + 3] = pose.position[row];
             }
         }
         const int32_t given[2] = {said->n_initial, said->n_initial_velocity};
@@ -157,21 +157,21 @@ done:
     return status;
 }
 
-static void drive(void *context, int32_t object, double time, double near, modal_step_frame *frame)
+static void drive(void *context, int32_t object, double time, double near, modal_step_pose *pose)
 {
     const modal_scene_run *r = context;
     const modal_scene_object *said = r->said[object];
     if (said->motion == MODAL_SCENE_SPIN)
-        modal_motion_spin(said, r->bodies[object].frame, time, frame);
+        modal_motion_spin(said, r->bodies[object].pose, time, pose);
     else
-        modal_spline_frame(&r->splines[object], time, near, frame);
+        modal_spline_pose(&r->splines[object], time, near, pose);
 }
 
 /* ---- the run ---- */
 
 static modal_forest_state parts_of(const modal_scene_state *state)
 {
-    return (modal_forest_state){state->q, state->v, state->a, state->lag, state->frames, state->measures};
+    return (modal_forest_state){state->q, state->v, state->a, state->lag, state->poses, state->measures};
 }
 
 /* The steps to the frame have been measured. */
@@ -182,18 +182,18 @@ static modal_status store_frame(modal_scene_run *r, int64_t frame, modal_error *
     modal_scene_state *state = &s->state;
     const modal_forest_state whole = parts_of(state);
     MODAL_TRY(modal_forest_get(r->forest, &whole, err));
-    MODAL_TRY(modal_exact_measure(r->exact, modal_frame_time(frame, s->scene->fps), state->q, state->v, state->frames, state->measures,
+    MODAL_TRY(modal_exact_measure(r->exact, modal_frame_time(frame, s->scene->fps), state->q, state->v, state->poses, state->measures,
                                   err));
     modal_judge_keep(r->judge, state->judged);
     state->next_frame = frame + 1;
     memset(s->energy, 0, sizeof s->energy);
     for (int32_t i = 0; i < s->basis->n_objects; i++) {
         const modal_step_measure *m = &state->measures[i];
-        const modal_step_frame *f = &state->frames[i];
+        const modal_step_pose *f = &state->poses[i];
         const double parts[4] = {m->kinetic, m->elastic, m->dissipated, m->external};
         for (int e = 0; e < 4; e++) s->energy[e] += parts[e];
-        if (!s->frames) continue;
-        double *to = s->frames + 12 * (int64_t)i;
+        if (!s->poses) continue;
+        double *to = s->poses + 12 * (int64_t)i;
         for (int row = 0; row < 3; row++) {
             memcpy(to + 4 * row, f->rotation + 3 * row, 3 * sizeof(double));
             to[4 * row + 3] = f->position[row];

@@ -13,7 +13,7 @@ typedef struct modal_scene_state {
     int64_t next_frame; /* frames before it are done; 0: nothing is */
     double *q, *v, *a;  /* [coordinates] */
     double *lag;        /* [coordinates + 6 objects] behind a (modal_forest_state) */
-    modal_step_frame *frames;     /* [objects] */
+    modal_step_pose *poses;     /* [objects] */
     modal_step_measure *measures; /* [objects] */
     struct modal_judged *judged;  /* [objects] (judge.h) */
 } modal_scene_state;
@@ -35,7 +35,7 @@ typedef struct modal_simulation {
     int64_t memory_limit, basis_bytes; /* the most for the basis, which takes the second, and the tables; 0: any */
     int64_t n_frames;    /* at i / fps: modal_frame_time */
     /* the frame that is done, number state.next_frame - 1, at state.q */
-    double *frames;  /* [objects, 12] the caller's, or NULL: not wanted */
+    double *poses;  /* [objects, 12] the caller's, or NULL: not wanted */
     double energy[4]; /* kinetic, elastic, dissipated so far, external work so far; J */
     modal_scene_state state; /* in: where to begin (arrays as large as above, next_frame >= 0); out: where
                                 it ended, also after an error */

@@ -50,7 +50,7 @@ modal_status modal_scene_run_forces(modal_scene_run *r, modal_error *err)
         r->force_first[i] = r->n_members;
         MODAL_TRY(modal_scene_check_object(list_of(force), force->place, force->line, force->object, basis, err));
         at.n = 0;
-        MODAL_TRY(modal_scene_force_vertices(list_of(force), force, basis, r->bodies[force->object].frame, &at, err));
+        MODAL_TRY(modal_scene_force_vertices(list_of(force), force, basis, r->bodies[force->object].pose, &at, err));
         for (int64_t v = 0; v < at.n; v++) MODAL_TRY(add_member(r, force->object, at.vertices[v], err));
     }
     r->force_first[scene->n_forces] = r->n_members;
@@ -128,8 +128,8 @@ modal_status modal_scene_run_tiles(modal_scene_run *r, modal_error *err)
         if (r->bodies[i].motion != MODAL_STEP_ATTACHED || object->parent < 0) continue;
         const modal_object *parent = &basis->objects[object->parent];
         if (basis->shapes[parent->shape].modal_matrix) continue;
-        status = modal_forest_mark_interface(&basis->shapes[parent->shape], parent->rest_frame,
-                                             &basis->shapes[object->shape], object->rest_frame,
+        status = modal_forest_mark_interface(&basis->shapes[parent->shape], parent->rest_pose,
+                                             &basis->shapes[object->shape], object->rest_pose,
                                              wanted + first[parent->shape], err);
         if (status != MODAL_OK) {
             modal_error_context(err, "object %d", i);
@@ -152,11 +152,11 @@ done:
 /* ---- loads of the exact objects ---- */
 
 /* Adds the load, per modal mass, of an acceleration along an axis of the world. */
-static void add_inertia(const modal_shape *shape, const double *frame, int axis, double acceleration, double *load)
+static void add_inertia(const modal_shape *shape, const double *pose, int axis, double acceleration, double *load)
 {
     for (int32_t k = 0; k < shape->n_modes; k++)
         for (int c = 0; c < 3; c++)
-            load[k] -= acceleration * frame[4 * axis + c] * shape->participation[3 * k + c] / shape->modal_masses[k];
+            load[k] -= acceleration * pose[4 * axis + c] * shape->participation[3 * k + c] / shape->modal_masses[k];
 }
 
 modal_status modal_scene_run_exact(modal_scene_run *r, double *q, double *v, modal_stream *stream, modal_error *err)
@@ -187,13 +187,13 @@ modal_status modal_scene_run_exact(modal_scene_run *r, double *q, double *v, mod
     for (int32_t i = 0; i < basis->n_objects; i++) {
         const modal_shape *shape = &basis->shapes[basis->objects[i].shape];
         for (int axis = 0; axis < 3 && r->bodies[i].exact && r->splines[i].n > 0; axis++) {
-            add_inertia(shape, r->bodies[i].frame, axis, 1, load);
+            add_inertia(shape, r->bodies[i].pose, axis, 1, load);
             *input++ = (modal_exact_input){.object = i, .spline = &r->splines[i], .axis = axis, .load = load};
             load += shape->n_modes;
         }
         for (int32_t shake = 0; shake < scene->n_shakings && r->bodies[i].exact; shake++) {
             for (int axis = 0; axis < 3; axis++)
-                add_inertia(shape, r->bodies[i].frame, axis, scene->shakings[shake].acceleration[axis], load);
+                add_inertia(shape, r->bodies[i].pose, axis, scene->shakings[shake].acceleration[axis], load);
             *input++ = (modal_exact_input){.object = i, .curve = &scene->shakings[shake].curve, .load = load};
             load += shape->n_modes;
         }
@@ -204,7 +204,7 @@ modal_status modal_scene_run_exact(modal_scene_run *r, double *q, double *v, mod
         const int64_t first = r->force_first[i], end = r->force_first[i + 1];
         if (!r->bodies[force->object].exact) continue;
         for (int64_t m = first; m < end; m++) {
-            modal_impulse_jump(shape, r->bodies[force->object].frame,
+            modal_impulse_jump(shape, r->bodies[force->object].pose,
                                r->points[r->sorted[r->members[m]]].first_vertex, force->vector, jump);
             for (int32_t k = 0; k < shape->n_modes; k++) load[k] += jump[k] / (double)(end - first);
         }

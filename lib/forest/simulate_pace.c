@@ -110,13 +110,13 @@ static double reach_of(const modal_shape *shape)
     return most;
 }
 
-static void add_way(const modal_scene_run *r, int32_t root, const double *frame, motion *m)
+static void add_way(const modal_scene_run *r, int32_t root, const double *pose, motion *m)
 {
     const modal_scene_object *said = r->said[root];
     const modal_spline *way = &r->splines[root];
     const double reach = reach_of(m->shape);
     if (said && said->motion == MODAL_SCENE_SPIN) {
-        const double arm[3] = {frame[3] - said->centre[0], frame[7] - said->centre[1], frame[11] - said->centre[2]};
+        const double arm[3] = {pose[3] - said->centre[0], pose[7] - said->centre[1], pose[11] - said->centre[2]};
         add_push(m, said->rate * said->rate * (size_of(arm) + reach), &(shock){1, 0, INFINITY, 1, 0, 0});
     }
     for (int axis = 0; axis < 7 && way->n > 1; axis++) { /* of quaternions half the angles */
@@ -141,7 +141,7 @@ static void add_forces(const modal_scene_run *r, int32_t i, motion *m, double *l
         const shock s = shock_of(&force->curve, scene->start_static);
         for (int32_t k = 0; k < m->shape->n_modes; k++) load[m->shape->n_modes + k] = 0;
         for (int64_t v = first; v < end; v++) {
-            modal_impulse_jump(m->shape, r->bodies[i].frame, r->points[r->sorted[r->members[v]]].first_vertex,
+            modal_impulse_jump(m->shape, r->bodies[i].pose, r->points[r->sorted[r->members[v]]].first_vertex,
                                force->vector, load);
             for (int32_t k = 0; k < m->shape->n_modes; k++) load[m->shape->n_modes + k] += load[k] / (double)(end - first);
         }
@@ -162,7 +162,7 @@ static void add_object(const modal_scene_run *r, int32_t i, int32_t root, double
             add_push(m, size_of(scene->shakings[n].acceleration), &s);
         }
     }
-    add_way(r, root, r->bodies[i].frame, m);
+    add_way(r, root, r->bodies[i].pose, m);
     const double speed = size_of(scene->wind.velocity) + scene->wind.turbulence;
     if (drag > 0 && m->shape->total_mass > 0) add_push(m, drag * speed * speed / m->shape->total_mass, &gust);
     add_forces(r, i, m, load);

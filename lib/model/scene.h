@@ -42,7 +42,7 @@ typedef struct modal_scene_object {
     int32_t place, line;              /* in the scene's list, of its text; for messages */
     modal_scene_motion motion;
     int model;                        /* -1: the scene's; 0 linear, 1 StVK */
-    int has_damping, has_frame;
+    int has_damping, has_pose;
     double alpha, beta, ratio;
     double position[3], rotation[3];  /* has_frame: p, and a rotation vector in rad */
     double velocity[3], spin[3];      /* free: m/s, and rad/s in world axes */

@@ -13,7 +13,7 @@ void modal_trajectory_free(modal_trajectory *trajectory)
     modal_free(&trajectory->times);
     modal_free(&trajectory->mode_offsets);
     modal_free(&trajectory->q);
-    modal_free(&trajectory->frames);
+    modal_free(&trajectory->poses);
     modal_free(&trajectory->energy);
     modal_free(&trajectory->basis_path);
     modal_free(&trajectory->rebase_errors);

@@ -16,7 +16,7 @@ typedef struct modal_trajectory {
     int32_t n_objects;
     int64_t *mode_offsets; /* [n_objects + 1], as modal_basis_mode_offsets gives them */
     double *q;             /* [n_frames, mode_offsets[n_objects]] sqrt(kg) m */
-    double *frames;        /* [n_frames, n_objects, 3, 4] [R p], or NULL: the rest frames */
+    double *poses;        /* [n_frames, n_objects, 3, 4] [R p], or NULL: the rest poses; the file's frames */
     double *energy;        /* [n_frames, 4] J, or NULL: kinetic, elastic, dissipated and external work up to
                               the frame, of all objects */
     char *basis_path;      /* as stored in the link: relative to the trajectory's folder, or absolute */

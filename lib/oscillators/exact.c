@@ -170,16 +170,16 @@ done:
 /* ---- energies ---- */
 
 static void measure_object(const modal_exact *e, int32_t i, double time, const double *q, const double *v,
-                           modal_step_frame *frame, double *kinetic, double *elastic)
+                           modal_step_pose *pose, double *kinetic, double *elastic)
 {
     const modal_linear_step_object *o = &e->objects[i];
     double flow[3] = {0};
-    memset(frame, 0, sizeof *frame);
-    if (e->splines[e->object[i]].n > 0) modal_spline_frame(&e->splines[e->object[i]], time, time, frame);
+    memset(pose, 0, sizeof *pose);
+    if (e->splines[e->object[i]].n > 0) modal_spline_pose(&e->splines[e->object[i]], time, time, pose);
     for (int r = 0; r < 3; r++) {
-        memcpy(frame->rotation + 3 * r, e->frames + 12 * i + 4 * r, 3 * sizeof(double));
-        if (e->splines[e->object[i]].n == 0) frame->position[r] = e->frames[12 * i + 4 * r + 3];
-        frame->turn[4 * r] = 1;
+        memcpy(pose->rotation + 3 * r, e->poses + 12 * i + 4 * r, 3 * sizeof(double));
+        if (e->splines[e->object[i]].n == 0) pose->position[r] = e->poses[12 * i + 4 * r + 3];
+        pose->turn[4 * r] = 1;
     }
     *kinetic = *elastic = 0;
     for (int32_t k = 0; k < o->n_modes; k++) {
@@ -190,7 +190,7 @@ static void measure_object(const modal_exact *e, int32_t i, double time, const d
         for (int a = 0; a < 3; a++) flow[a] += e->lift[3 * (o->mode + k) + a] * rate;
     }
     for (int a = 0; a < 3; a++)
-        *kinetic += frame->velocity[a] * (0.5 * e->mass[i] * frame->velocity[a] + flow[a]);
+        *kinetic += pose->velocity[a] * (0.5 * e->mass[i] * pose->velocity[a] + flow[a]);
 }
 
 static modal_status fetch_lost(modal_exact *e, modal_error *err)
@@ -205,14 +205,14 @@ done:
 }
 
 modal_status modal_exact_measure(modal_exact *e, double time, const double *q, const double *v,
-                                 modal_step_frame *frames, modal_step_measure *measures, modal_error *err)
+                                 modal_step_pose *poses, modal_step_measure *measures, modal_error *err)
 {
     modal_status status = MODAL_OK;
     MODAL_TRY(fetch_lost(e, err));
     for (int32_t i = 0; i < e->n; i++) {
         modal_step_measure *m = &measures[e->object[i]];
         *m = (modal_step_measure){.external = m->external, .status = MODAL_STEP_CONVERGED};
-        measure_object(e, i, time, q, v, &frames[e->object[i]], &m->kinetic, &m->elastic);
+        measure_object(e, i, time, q, v, &poses[e->object[i]], &m->kinetic, &m->elastic);
         const double energy = m->kinetic + m->elastic;
         if (!isfinite(energy))
             MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
@@ -234,9 +234,9 @@ modal_status modal_exact_restore(modal_exact *e, double time, const double *q, c
     modal_status status = MODAL_OK;
     for (int32_t i = 0; i < e->n; i++) {
         const modal_step_measure *m = &measures[e->object[i]];
-        modal_step_frame frame;
+        modal_step_pose pose;
         double kinetic, elastic;
-        measure_object(e, i, time, q, v, &frame, &kinetic, &elastic);
+        measure_object(e, i, time, q, v, &pose, &kinetic, &elastic);
         e->lost[i] = m->dissipated;
         e->energy[i] = kinetic + elastic;
         e->next_event[i] = -INFINITY;

@@ -56,7 +56,7 @@ modal_status modal_exact_step(modal_exact *exact, double time, double end, modal
  * others'. Work from outside is what energy they gained or lost since the last call, which is exact.
  * MODAL_ERROR_NOT_CONVERGED where a motion is not finite. */
 modal_status modal_exact_measure(modal_exact *exact, double time, const double *q, const double *v,
-                                 modal_step_frame *frames, modal_step_measure *measures, modal_error *err);
+                                 modal_step_pose *poses, modal_step_measure *measures, modal_error *err);
 
 /* Goes on from such a state; to be called once before the first step, with measures of 0. */
 modal_status modal_exact_restore(modal_exact *exact, double time, const double *q, const double *v,

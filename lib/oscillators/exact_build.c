@@ -88,10 +88,10 @@ static modal_status add_object(modal_exact *e, int32_t i, const modal_exact_setu
     modal_linear_step_object *o = &e->objects[i];
     const modal_body *body = &setup->bodies[e->object[i]];
     const modal_shape *shape = &e->basis->shapes[e->basis->objects[e->object[i]].shape];
-    const double *frame = body->frame;
+    const double *pose = body->pose;
     int damped = 0;
     MODAL_TRY(modal_scene_check_uncoupled(e->basis, e->object[i], err));
-    memcpy(e->frames + 12 * i, frame, 12 * sizeof(double));
+    memcpy(e->poses + 12 * i, pose, 12 * sizeof(double));
     e->mass[i] = shape->total_mass;
     for (int32_t k = 0; k < o->n_modes; k++) {
         const double stiffness = shape->eigenvalues[k], mass = shape->modal_masses[k];
@@ -102,7 +102,7 @@ static modal_status add_object(modal_exact *e, int32_t i, const modal_exact_setu
         double *lift = e->lift + 3 * (o->mode + k), load = 0;
         for (int a = 0; a < 3; a++) {
             lift[a] = 0;
-            for (int b = 0; b < 3; b++) lift[a] += frame[4 * a + b] * shape->participation[3 * k + b];
+            for (int b = 0; b < 3; b++) lift[a] += pose[4 * a + b] * shape->participation[3 * k + b];
             load += lift[a] * setup->gravity[a];
         }
         e->constant[o->mode + k] = load / mass;
@@ -167,7 +167,7 @@ static modal_status build(modal_exact *e, const modal_exact_setup *setup, modal_
         if (o->n_modes > most_modes) most_modes = o->n_modes;
         if (inputs > most_inputs) most_inputs = inputs;
     }
-    MODAL_TRY(modal_alloc_zero(&e->frames, 12 * (int64_t)e->n, sizeof(double), "exact motion", err));
+    MODAL_TRY(modal_alloc_zero(&e->poses, 12 * (int64_t)e->n, sizeof(double), "exact motion", err));
     MODAL_TRY(modal_alloc_zero(&e->mass, e->n, sizeof(double), "exact motion", err));
     MODAL_TRY(modal_alloc_zero(&e->constant, e->n_modes, sizeof(double), "exact motion", err));
     MODAL_TRY(modal_alloc_zero(&e->modal_mass, e->n_modes, sizeof(double), "exact motion", err));
@@ -242,7 +242,7 @@ modal_exact *modal_exact_delete(modal_exact *e)
 {
     if (!e) return NULL;
     for (int i = 0; i < e->n_owned; i++) modal_device_free(&e->device, &e->owned[i]);
-    void *arrays[] = {&e->object, &e->objects, &e->frames, &e->mass, &e->constant, &e->modal_mass, &e->lift,
+    void *arrays[] = {&e->object, &e->objects, &e->poses, &e->mass, &e->constant, &e->modal_mass, &e->lift,
                       &e->oscillators, &e->inputs, &e->impulses, &e->first_impulse, &e->loads, &e->next_event,
                       &e->skip, &e->lost, &e->energy, &e->fresh, &e->part_state, &e->whole.modes,
                       &e->whole.inputs, &e->whole.signals, &e->part.modes, &e->part.inputs, &e->part.signals};

@@ -22,7 +22,7 @@ struct modal_exact {
     int32_t n;                   /* exact objects */
     int32_t *object;             /* [n] of the basis */
     modal_linear_step_object *objects;
-    double *frames;              /* [n, 12] */
+    double *poses;              /* [n, 12] */
     double *mass;                /* [n] */
     double *constant;            /* [modes] load */
     double *modal_mass, *lift;   /* [modes], [modes, 3] in world axes */

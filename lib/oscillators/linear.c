@@ -189,15 +189,15 @@ static modal_status prepare(workspace *w, modal_error *err)
                                  p->shapes[i].stiffness[k], p->shapes[i].damping[k]);
     for (int32_t i = 0; i < p->n_objects; i++) {
         const modal_linear_shape *s = &p->shapes[p->objects[i].shape];
-        const double *frame = p->objects[i].rest_frame;
+        const double *pose = p->objects[i].rest_pose;
         for (int32_t k = 0; k < s->n_modes; k++) {
             const double *part = &s->participation[3 * k];
             double mass = s->modal_masses ? s->modal_masses[k] : 1;
             double *row = &w->map[3 * (w->object_offsets[i] + k)];
             /* participation . (R^T a) = (R participation) . a */
             for (int axis = 0; axis < 3; axis++)
-                row[axis] = (frame ? frame[4 * axis] * part[0] + frame[4 * axis + 1] * part[1] +
-                                         frame[4 * axis + 2] * part[2]
+                row[axis] = (pose ? pose[4 * axis] * part[0] + pose[4 * axis + 1] * part[1] +
+                                         pose[4 * axis + 2] * part[2]
                                    : part[axis]) /
                             mass;
         }

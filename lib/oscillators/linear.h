@@ -8,7 +8,7 @@
  * before it: a frame never feeds back into the motion, so there is no time-step error, nothing
  * accumulates from frame to frame, and the frame rate does not change the motion.
  *
- * Loads, in world axes; g and a are turned into an object's own axes by its rest frame (R^T g):
+ * Loads, in world axes; g and a are turned into an object's own axes by its rest pose (R^T g):
  *   gravity            uniform acceleration g, m/s^2, always there:     f = participation . g
  *   base acceleration  a(t), m/s^2, of the support: q is relative to the support, so
  *                      f = -participation . a(t). Linear between samples; 0 before the first and
@@ -37,7 +37,7 @@ typedef struct modal_linear_shape {
 
 typedef struct modal_linear_object {
     int32_t shape;
-    const double *rest_frame; /* [3, 4] row-major [R p], or NULL: the world's axes */
+    const double *rest_pose; /* [3, 4] row-major [R p], or NULL: the world's axes */
 } modal_linear_object;
 
 typedef struct modal_linear_impulse {

@@ -14,7 +14,7 @@ struct modal_response {
     const modal_scene_response *scene;
     const modal_basis *basis;
     int64_t *offsets; /* [objects + 1] coordinates */
-    double *frames;   /* [objects, 12] */
+    double *poses;   /* [objects, 12] */
     double *stiffness, *damping, *load, *load_imaginary; /* [coordinates] per modal mass */
     double *real, *imaginary;           /* [coordinates] Q */
     double *rows;      /* a probe after the other, [3, modes]: displacement along world axes for each q */
@@ -46,21 +46,21 @@ static modal_status set_objects(modal_response *r, const modal_scene *scene, mod
         const int own = said && said->has_damping;
         const double alpha = own ? said->alpha : scene->alpha, beta = own ? said->beta : scene->beta;
         const double ratio = own ? said->ratio : scene->ratio;
-        double *frame = r->frames + 12 * (int64_t)i;
+        double *pose = r->poses + 12 * (int64_t)i;
         if (modal_scene_motion_of(said ? said->motion : MODAL_SCENE_DEFAULT, &basis->objects[i]) != MODAL_STEP_FIXED)
             MODAL_FAIL(err, MODAL_ERROR_INPUT,
                        "response: object %d hangs on object %d; say \"motion\": \"fixed\" for its response alone, "
                        "or run a \"sweep\" in time", i,
                        basis->objects[i].parent);
         MODAL_TRY(modal_scene_check_uncoupled(basis, i, err));
-        modal_scene_frame(said, &basis->objects[i], frame);
+        modal_scene_pose(said, &basis->objects[i], pose);
         for (int32_t k = 0; k < shape->n_modes; k++) {
             const int64_t c = r->offsets[i] + k;
             r->stiffness[c] = shape->eigenvalues[k];
             r->damping[c] = alpha + beta * r->stiffness[c] + 2 * ratio * sqrt(r->stiffness[c]);
             for (int a = 0; a < 3; a++)
                 for (int b = 0; b < 3; b++)
-                    add_load(r, c, -frame[4 * a + b] * shape->participation[3 * k + b] / shape->modal_masses[k] *
+                    add_load(r, c, -pose[4 * a + b] * shape->participation[3 * k + b] / shape->modal_masses[k] *
                                        scene->response.acceleration[a], scene->response.acceleration_phase[a]);
         }
     }
@@ -77,12 +77,12 @@ static modal_status add_forces(modal_response *r, const modal_scene *scene, moda
     for (int32_t i = 0; i < scene->n_forces; i++) {
         const modal_scene_force *force = &scene->forces[i];
         MODAL_TRY(modal_scene_check_object("forces", force->place, force->line, force->object, r->basis, err));
-        const double *frame = r->frames + 12 * (int64_t)force->object;
+        const double *pose = r->poses + 12 * (int64_t)force->object;
         const modal_shape *shape = shape_of(r->basis, force->object);
         at.n = 0;
-        MODAL_TRY(modal_scene_force_vertices("forces", force, r->basis, frame, &at, err));
+        MODAL_TRY(modal_scene_force_vertices("forces", force, r->basis, pose, &at, err));
         for (int64_t v = 0; v < at.n; v++) {
-            modal_impulse_jump(shape, frame, at.vertices[v], force->vector, jump);
+            modal_impulse_jump(shape, pose, at.vertices[v], force->vector, jump);
             for (int32_t k = 0; k < shape->n_modes; k++)
                 add_load(r, r->offsets[force->object] + k, jump[k] / (double)at.n, force->phase);
         }
@@ -103,7 +103,7 @@ static modal_status set_probes(modal_response *r, modal_error *err)
         MODAL_TRY(modal_scene_check_object("response/probes", probe->place, probe->line, probe->object, r->basis,
                                            err));
         MODAL_TRY(modal_scene_force_vertices("response/probes", probe, r->basis,
-                                             r->frames + 12 * (int64_t)probe->object, &at, err));
+                                             r->poses + 12 * (int64_t)probe->object, &at, err));
         size += 3 * (int64_t)shape_of(r->basis, probe->object)->n_modes;
     }
     MODAL_TRY(modal_alloc(&r->rows, size, sizeof(double), "probes", err));
@@ -111,13 +111,13 @@ static modal_status set_probes(modal_response *r, modal_error *err)
     for (int32_t i = 0; i < r->scene->n_probes; i++) {
         const int32_t object = r->scene->probes[i].object;
         const modal_shape *shape = shape_of(r->basis, object);
-        const double *frame = r->frames + 12 * (int64_t)object;
+        const double *pose = r->poses + 12 * (int64_t)object;
         const float *tile = modal_shape_tile(shape, at.vertices[i] / MODAL_TILE) + at.vertices[i] % MODAL_TILE;
         for (int a = 0; a < 3; a++, row += shape->n_modes)
             for (int32_t k = 0; k < shape->n_modes; k++) {
                 const float *u = tile + (int64_t)k * 3 * MODAL_TILE;
-                row[k] = frame[4 * a] * (double)u[0] + frame[4 * a + 1] * (double)u[MODAL_TILE] +
-                         frame[4 * a + 2] * (double)u[2 * MODAL_TILE];
+                row[k] = pose[4 * a] * (double)u[0] + pose[4 * a + 1] * (double)u[MODAL_TILE] +
+                         pose[4 * a + 2] * (double)u[2 * MODAL_TILE];
             }
     }
 done:
@@ -136,7 +136,7 @@ modal_status modal_response_new(modal_response **response, const modal_scene *sc
     r->scene = &scene->response;
     r->basis = basis;
     MODAL_TRY(modal_alloc(&r->offsets, (int64_t)basis->n_objects + 1, sizeof(int64_t), "response", err));
-    MODAL_TRY(modal_alloc(&r->frames, 12 * (int64_t)basis->n_objects, sizeof(double), "response", err));
+    MODAL_TRY(modal_alloc(&r->poses, 12 * (int64_t)basis->n_objects, sizeof(double), "response", err));
     double **const arrays[] = {&r->stiffness, &r->damping, &r->load, &r->load_imaginary, &r->real, &r->imaginary};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         MODAL_TRY(modal_alloc_zero(arrays[i], n, sizeof(double), "response", err));
@@ -154,7 +154,7 @@ done:
 modal_response *modal_response_delete(modal_response *r)
 {
     if (!r) return NULL;
-    void *arrays[] = {&r->offsets, &r->frames, &r->stiffness, &r->damping, &r->load, &r->load_imaginary,
+    void *arrays[] = {&r->offsets, &r->poses, &r->stiffness, &r->damping, &r->load, &r->load_imaginary,
                       &r->real, &r->imaginary, &r->rows};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
     modal_free(&r);

@@ -11,7 +11,7 @@ typedef struct modal_body {
     int linear;               /* nonzero: force eigenvalue q; 0: the shape's reduced forces */
     double alpha, beta;       /* Rayleigh: D = alpha M + beta K(0); 1/s and s */
     double ratio;             /* plus 2 ratio omega in every mode */
-    double frame[12];         /* [R p] at the start; ATTACHED: not looked at */
+    double pose[12];         /* [R p] at the start; ATTACHED: not looked at */
     double velocity[3], spin[3]; /* FREE: p' in the world, w in the body's axes */
 } modal_body;
 

@@ -14,15 +14,15 @@ void modal_damping_ratio(double zeta, int32_t n_modes, const double *eigenvalues
     for (int32_t k = 0; k < n_modes; k++) damping[k] = 2 * zeta * sqrt(eigenvalues[k]);
 }
 
-void modal_impulse_jump(const modal_shape *shape, const double *rest_frame, int64_t vertex,
+void modal_impulse_jump(const modal_shape *shape, const double *rest_pose, int64_t vertex,
                         const double impulse[3], double *jump)
 {
     const int64_t lane = vertex % MODAL_TILE;
     const float *matrix = modal_shape_tile(shape, vertex / MODAL_TILE);
     double own[3];
     for (int axis = 0; axis < 3; axis++)
-        own[axis] = rest_frame[axis] * impulse[0] + rest_frame[4 + axis] * impulse[1] +
-                    rest_frame[8 + axis] * impulse[2];
+        own[axis] = rest_pose[axis] * impulse[0] + rest_pose[4 + axis] * impulse[1] +
+                    rest_pose[8 + axis] * impulse[2];
     for (int32_t k = 0; k < shape->n_modes; k++) {
         const float *u = matrix + (int64_t)k * 3 * MODAL_TILE + lane;
         jump[k] = ((double)u[0] * own[0] + (double)u[MODAL_TILE] * own[1] +
@@ -38,7 +38,7 @@ int64_t modal_shape_stored_vertex(const modal_shape *shape, int64_t user_vertex)
     return -1;
 }
 
-int64_t modal_shape_nearest_vertex(const modal_shape *shape, const double *rest_frame,
+int64_t modal_shape_nearest_vertex(const modal_shape *shape, const double *rest_pose,
                                    const double point[3], double *distance)
 {
     int64_t nearest = -1;
@@ -47,7 +47,7 @@ int64_t modal_shape_nearest_vertex(const modal_shape *shape, const double *rest_
         const double *x = &shape->rest_positions[3 * v];
         double d[3];
         for (int axis = 0; axis < 3; axis++) {
-            const double *row = &rest_frame[4 * axis];
+            const double *row = &rest_pose[4 * axis];
             d[axis] = row[0] * x[0] + row[1] * x[1] + row[2] * x[2] + row[3] - point[axis];
         }
         /* hypot does not overflow where the square of a far point's distance would */

@@ -16,8 +16,8 @@ void modal_damping_rayleigh(double alpha, double beta, int32_t n_modes, const do
 void modal_damping_ratio(double zeta, int32_t n_modes, const double *eigenvalues, double *damping);
 
 /* The jump of the modal velocity, [n_modes], by an impulse (N s, world axes) at a stored vertex of
- * a shape that is placed by rest_frame ([3, 4] row-major [R p]): U_v^T R^T J / modal mass. */
-void modal_impulse_jump(const modal_shape *shape, const double *rest_frame, int64_t vertex,
+ * a shape that is placed by rest_pose ([3, 4] row-major [R p]): U_v^T R^T J / modal mass. */
+void modal_impulse_jump(const modal_shape *shape, const double *rest_pose, int64_t vertex,
                         const double impulse[3], double *jump);
 
 /* The stored index of the user's vertex, or -1 where the shape has none of that number. */
@@ -25,7 +25,7 @@ int64_t modal_shape_stored_vertex(const modal_shape *shape, int64_t user_vertex)
 
 /* The stored index of the vertex whose rest position in the world, R xbar + p, is nearest to the
  * point, the lowest user index among equals; *distance in m. -1 for a shape without vertices. */
-int64_t modal_shape_nearest_vertex(const modal_shape *shape, const double *rest_frame,
+int64_t modal_shape_nearest_vertex(const modal_shape *shape, const double *rest_pose,
                                    const double point[3], double *distance);
 
 /* A third of the area of the triangles at a stored vertex, m^2, at rest. */

@@ -41,7 +41,7 @@ void modal_rotation_of(const double *vector, double *rotation)
 }
 
 void modal_motion_spin(const modal_scene_object *o, const double *rest, double time,
-                       modal_step_frame *f)
+                       modal_step_pose *f)
 {
     double vector[3], turn[9], arm[3], w[3], inward[3];
     for (int i = 0; i < 3; i++) {
@@ -158,7 +158,7 @@ int modal_spline_only_shifts(const modal_spline *s)
     return 1;
 }
 
-void modal_spline_frame(const modal_spline *s, double time, double near, modal_step_frame *f)
+void modal_spline_pose(const modal_spline *s, double time, double near, modal_step_pose *f)
 {
     double y[7], y1[7] = {0}, y2[7] = {0};
     const int64_t end = piece_of(s, near);

@@ -8,7 +8,7 @@
 
 /* Turns about a fixed axis: `rest` [3, 4] at t = 0. */
 void modal_motion_spin(const modal_scene_object *object, const double *rest, double time,
-                       modal_step_frame *frame);
+                       modal_step_pose *pose);
 
 /* Cubic splines through the positions and through the quaternions of the keys, whose sum of squares is made 1
  * afterwards. The frame is still before the first key and after the last, and its velocity is continuous
@@ -26,7 +26,7 @@ modal_status modal_spline_build(modal_spline *spline, int64_t n_keys, const doub
                                 modal_error *err);
 void modal_spline_free(modal_spline *spline);
 /* The frame at `time`, with the derivatives of the piece that the time `near` lies in. */
-void modal_spline_frame(const modal_spline *spline, double time, double near, modal_step_frame *frame);
+void modal_spline_pose(const modal_spline *spline, double time, double near, modal_step_pose *pose);
 
 /* The line that component `axis` of p'' is over [a, b] between two keys, or before the first or after the
  * last: its values at both ends, limits from inside. */

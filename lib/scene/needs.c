@@ -29,7 +29,7 @@ int modal_scene_moves(const modal_scene *scene, const modal_basis *basis)
         const modal_scene_object *said = said_of(scene, i, &at);
         if (modal_scene_motion_of(said ? said->motion : MODAL_SCENE_DEFAULT, &basis->objects[i]) !=
                 MODAL_STEP_FIXED ||
-            (said && said->has_frame))
+            (said && said->has_pose))
             return 1;
     }
     return 0;

@@ -10,15 +10,15 @@
 #include "lib/scene/loads.h"
 #include "lib/scene/motion.h"
 
-void modal_scene_frame(const modal_scene_object *said, const modal_object *object, double *frame)
+void modal_scene_pose(const modal_scene_object *said, const modal_object *object, double *pose)
 {
-    memcpy(frame, object->rest_frame, 12 * sizeof *frame);
-    if (!said || !said->has_frame) return;
+    memcpy(pose, object->rest_pose, 12 * sizeof *pose);
+    if (!said || !said->has_pose) return;
     double rotation[9];
     modal_rotation_of(said->rotation, rotation);
     for (int r = 0; r < 3; r++) {
-        memcpy(frame + 4 * r, rotation + 3 * r, 3 * sizeof(double));
-        frame[4 * r + 3] = said->position[r];
+        memcpy(pose + 4 * r, rotation + 3 * r, 3 * sizeof(double));
+        pose[4 * r + 3] = said->position[r];
     }
 }
 

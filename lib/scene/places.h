@@ -12,8 +12,8 @@ typedef struct modal_scene_vertices {
     int64_t n, capacity;
 } modal_scene_vertices;
 
-/* The rigid frame [3, 4] at t = 0 of an object that `said` (or NULL) is said about and that no keys move. */
-void modal_scene_frame(const modal_scene_object *said, const modal_object *object, double *frame);
+/* The pose [3, 4] at t = 0 of an object that `said` (or NULL) is said about and that no keys move. */
+void modal_scene_pose(const modal_scene_object *said, const modal_object *object, double *pose);
 
 /* MODAL_ERROR_INPUT "LIST[3]: ..." for an item of a list of the scene, with its line. */
 modal_status modal_scene_wrong(modal_error *err, const char *list, int32_t place, int32_t line, const char *format, ...)
@@ -28,8 +28,8 @@ modal_status modal_scene_check_object(const char *list, int32_t place, int32_t l
 modal_status modal_scene_check_uncoupled(const modal_basis *basis, int32_t object, modal_error *err);
 
 /* Appends the stored vertices (one, or those of a group) at which the force acts on its object, which stands in
- * `frame` [3, 4]; the object is to be checked before. MODAL_ERROR_INPUT "LIST[3]: ..." where there is none. */
+ * `pose` [3, 4]; the object is to be checked before. MODAL_ERROR_INPUT "LIST[3]: ..." where there is none. */
 modal_status modal_scene_force_vertices(const char *list, const modal_scene_force *force, const modal_basis *basis,
-                                        const double *frame, modal_scene_vertices *to, modal_error *err);
+                                        const double *pose, modal_scene_vertices *to, modal_error *err);
 
 #endif

@@ -118,7 +118,7 @@ int modal_shape_has_directions(const modal_shape *shape)
     return 0;
 }
 
-int modal_shapes_are_congruent(const modal_shape *a, const modal_shape *b, double frame[12])
+int modal_shapes_are_congruent(const modal_shape *a, const modal_shape *b, double pose[12])
 {
     double ca[3], cb[3], r[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     if (!same_structure(a, b)) return 0;
@@ -127,10 +127,10 @@ int modal_shapes_are_congruent(const modal_shape *a, const modal_shape *b, doubl
     if (!modal_shape_has_directions(a)) best_rotation(&a->volume, ca, &b->volume, cb, r);
     double far = 0;
     for (int p = 0; p < 3; p++) {
-        frame[4 * p + 3] = cb[p];
+        pose[4 * p + 3] = cb[p];
         for (int q = 0; q < 3; q++) {
-            frame[4 * p + q] = r[3 * p + q];
-            frame[4 * p + 3] -= r[3 * p + q] * ca[q];
+            pose[4 * p + q] = r[3 * p + q];
+            pose[4 * p + 3] -= r[3 * p + q] * ca[q];
         }
         far = fmax(far, fmax(fabs(ca[p]), fabs(cb[p])));
     }
@@ -176,7 +176,7 @@ static modal_status hash_structure(const modal_shape *shape, char text[MODAL_HAS
 }
 
 modal_status modal_shapes_find_congruent(int64_t n, const modal_shape *shapes, int64_t *first,
-                                         double *frames, modal_error *err)
+                                         double *poses, modal_error *err)
 {
     static const double identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
     modal_status status = MODAL_OK;
@@ -191,7 +191,7 @@ modal_status modal_shapes_find_congruent(int64_t n, const modal_shape *shapes, i
         entries[k].index = k;
         MODAL_TRY(hash_structure(&shapes[k], entries[k].hash, err));
         first[k] = k;
-        memcpy(frames + 12 * k, identity, sizeof identity);
+        memcpy(poses + 12 * k, identity, sizeof identity);
     }
     qsort(entries, (size_t)n, sizeof *entries, compare_entries);
     for (int64_t i = 0; i < n; i++) place[entries[i].index] = i;
@@ -207,10 +207,10 @@ modal_status modal_shapes_find_congruent(int64_t n, const modal_shape *shapes, i
                     break;
                 if (other->index > k && first[other->index] == other->index &&
                     modal_shapes_are_congruent(&shapes[k], &shapes[other->index],
-                                               frames + 12 * other->index))
+                                               poses + 12 * other->index))
                     first[other->index] = k;
                 else if (other->index > k && first[other->index] == other->index)
-                    memcpy(frames + 12 * other->index, identity, sizeof identity);
+                    memcpy(poses + 12 * other->index, identity, sizeof identity);
             }
     }
 done:

@@ -128,7 +128,7 @@ static void make_basis(modal_basis *basis, int32_t n_shapes, int64_t n, int32_t 
         make_shape(&basis->shapes[i], n, r);
         basis->objects[i].shape = i;
         basis->objects[i].parent = -1;
-        for (int k = 0; k < 3; k++) basis->objects[i].rest_frame[5 * k] = 1.0;
+        for (int k = 0; k < 3; k++) basis->objects[i].rest_pose[5 * k] = 1.0;
     }
 }
 

@@ -21,7 +21,7 @@ typedef struct multi {
     const plant_scene *scene;
     const truth *truth;
     int64_t n_copies;
-    float *q, *frames, *u; /* on the side */
+    float *q, *poses, *u; /* on the side */
     float *columns, *tiles;
     float *matrices, *rest4, *x4; /* the paper's transform */
     int32_t *of_group;
@@ -55,12 +55,12 @@ static modal_status truth_of(modal_bench *b, const plant_scene *s, truth *t, mod
     for (int32_t o = 0; o < s->n_objects; o++) {
         const int64_t n = s->vertices[o], at = 3 * s->first_vertex[o];
         const int r = s->modes[o];
-        const float *frame = s->frames + 12 * (int64_t)o, *own_q = s->q + s->first_mode[o];
+        const float *pose = s->poses + 12 * (int64_t)o, *own_q = s->q + s->first_mode[o];
         MODAL_TRY(b->ref.kernels->modal_sum(
             &(modal_sum_task){n, 1, r, s->modal_matrix + s->u_offset[o], own_q, t->u + at}, NULL, err));
         MODAL_TRY(b->ref.kernels->deform(
             &(modal_deform_task){n, 1, r, s->modal_matrix + s->u_offset[o],
-                                 s->rest_tiles + s->rest_offset[o], own_q, frame, t->x + at, NULL},
+                                 s->rest_tiles + s->rest_offset[o], own_q, pose, t->x + at, NULL},
             NULL, err));
         for (int k = 0; k < r; k++) q[k] = fabsf(own_q[k]);
         MODAL_TRY(b->ref.kernels->modal_sum(
@@ -68,9 +68,9 @@ static modal_status truth_of(modal_bench *b, const plant_scene *s, truth *t, mod
         for (int64_t v = 0; v < n; v++) {
             const float *rest = s->rest + at + 3 * v, *sum = t->u_tolerance + at + 3 * v;
             for (int i = 0; i < 3; i++) { /* kernels/deform/deform.h, twice that */
-                double size = fabs((double)frame[4 * i + 3]);
+                double size = fabs((double)pose[4 * i + 3]);
                 for (int j = 0; j < 3; j++)
-                    size += fabs((double)frame[4 * i + j]) * (fabs((double)rest[j]) + (double)sum[j]);
+                    size += fabs((double)pose[4 * i + j]) * (fabs((double)rest[j]) + (double)sum[j]);
                 t->x_tolerance[at + 3 * v + i] = (float)(2.0 * UNIT * (r + 8) * size);
             }
         }
@@ -219,7 +219,7 @@ static modal_status run_ours(multi *m, modal_error *err)
     MODAL_TRY(modal_object_pack_upload(&m->pack, &pack, &m->side->device, m->side->stream, err));
     float *kept = m->pack.modal_matrix;
     status = replicate(m, &m->pack_matrix, pack.modal_matrix, pack.matrix_floats, err);
-    m->task = (modal_deform_objects_task){&m->pack, 1, m->q, m->frames, m->u, NULL};
+    m->task = (modal_deform_objects_task){&m->pack, 1, m->q, m->poses, m->u, NULL};
     if (status == MODAL_OK)
         status = measure(m, "deform_objects (U q and transform)", 1, call_ours, m->u, PACKED, 1, err);
     m->pack.modal_matrix = kept;
@@ -243,7 +243,7 @@ static modal_status prepare_transform(multi *m, modal_error *err)
     MODAL_TRY(modal_alloc_zero(&matrices, 16 * (int64_t)s->n_objects, sizeof *matrices, "T", err));
     MODAL_TRY(modal_alloc_zero(&of_group, s->padded_vertices / 4, sizeof *of_group, "groups", err));
     for (int32_t o = 0; o < s->n_objects; o++) {
-        memcpy(matrices + 16 * o, s->frames + 12 * o, 12 * sizeof(float));
+        memcpy(matrices + 16 * o, s->poses + 12 * o, 12 * sizeof(float));
         matrices[16 * o + 15] = 1.0f;
         for (int64_t v = 0; v < s->vertices[o]; v++) {
             float *to = rest + 4 * (s->first_padded[o] + v);
@@ -319,7 +319,7 @@ static modal_status run_side(modal_bench *b, bench_side *side, const plant_scene
     m.n_copies = cache / (4 * s->u_floats) + 1;
     if (m.n_copies > 512) m.n_copies = 512;
     MODAL_TRY(bench_to_device(side, &m.q, s->q, 4 * s->n_modes, "q", err));
-    MODAL_TRY(bench_to_device(side, &m.frames, s->frames, 48 * (int64_t)s->n_objects, "frames", err));
+    MODAL_TRY(bench_to_device(side, &m.poses, s->poses, 48 * (int64_t)s->n_objects, "frames", err));
     MODAL_TRY(bench_to_device(side, &m.u, NULL, 4 * floats, "u", err));
     MODAL_TRY(run_ours(&m, err));
     if (!side->is_cuda && opponents_have_openblas()) {
@@ -343,7 +343,7 @@ static modal_status run_side(modal_bench *b, bench_side *side, const plant_scene
     (void)call_launches;
 #endif
 done:;
-    float **arrays[] = {&m.q, &m.frames, &m.u, &m.columns, &m.tiles, &m.matrices, &m.rest4, &m.x4};
+    float **arrays[] = {&m.q, &m.poses, &m.u, &m.columns, &m.tiles, &m.matrices, &m.rest4, &m.x4};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) bench_free(side, arrays[i]);
     bench_free(side, &m.of_group);
     return status;

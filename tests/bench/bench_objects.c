@@ -202,9 +202,9 @@ static void plant_row(bench *b, const plant *p, int64_t n_frames)
     if (copies > COPIES_MAX) copies = COPIES_MAX;
     float *packed = c.pack.modal_matrix, *u = device_noise(b, floats, copies);
     float *q = device_noise(b, n_frames * p->n_modes + 4096, 1);
-    float *frames = device_noise(b, n_frames * p->n_objects * 12, 1);
+    float *poses = device_noise(b, n_frames * p->n_objects * 12, 1);
     float *out = device_array(&b->device, b->stream, NULL, (n_frames * p->n_vertices * 3 + 4096) * 4);
-    c.task = (modal_deform_objects_task){&c.pack, n_frames, q, frames, out, NULL};
+    c.task = (modal_deform_objects_task){&c.pack, n_frames, q, poses, out, NULL};
     c.copies = u;
     const int repeats = b->is_cuda && n_frames == 1 ? 50 : b->is_cuda ? 10 : 1;
     double hot = 0.0, cold = 0.0, empty = 0.0, gemv[2] = {0.0, 0.0};
@@ -244,7 +244,7 @@ static void plant_row(bench *b, const plant *p, int64_t n_frames)
     modal_object_pack_unload(&c.pack, &b->device);
     modal_device_free(&b->device, &u);
     modal_device_free(&b->device, &q);
-    modal_device_free(&b->device, &frames);
+    modal_device_free(&b->device, &poses);
     modal_device_free(&b->device, &out);
 }
 

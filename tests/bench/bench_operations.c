@@ -32,7 +32,7 @@ typedef struct arrays {
     const modal_device *device;
     modal_stream *stream;
     const float *U; /* the set in use */
-    float *rest, *rest_normals, *q, *frames, *u, *x, *normals, *ordered[2];
+    float *rest, *rest_normals, *q, *poses, *u, *x, *normals, *ordered[2];
     int64_t *offsets, *base, *ring_offsets;
     int32_t *corners, *source, *ring; /* no ring for a back end that does not want it */
 } arrays;
@@ -50,7 +50,7 @@ static modal_status run(const operations *o, const arrays *a, operation what, mo
 {
     const modal_kernels *k = a->device->kernels;
     const int64_t n = o->n, m = o->columns;
-    const modal_deform_task deform = {n, m, o->modes, a->U, a->rest, a->q, a->frames, a->x, NULL, m};
+    const modal_deform_task deform = {n, m, o->modes, a->U, a->rest, a->q, a->poses, a->x, NULL, m};
     const modal_normals_dynamic_task normals = {n, m, a->offsets, a->corners, a->x, a->normals,
                                                 a->ring_offsets, a->ring};
     modal_status status = MODAL_OK;
@@ -60,12 +60,12 @@ static modal_status run(const operations *o, const arrays *a, operation what, mo
         MODAL_TRY(k->deform(&deform, a->stream, err));
     if (what == TRANSFORM)
         MODAL_TRY(k->world_transform(
-            &(modal_world_transform_task){n, m, a->rest, a->u, a->frames, a->x, NULL}, a->stream, err));
+            &(modal_world_transform_task){n, m, a->rest, a->u, a->poses, a->x, NULL}, a->stream, err));
     if (what == NORMALS || what == FRAME || what == USER_FRAME)
         MODAL_TRY(k->normals_dynamic(&normals, a->stream, err));
     if (what == RIGID)
         MODAL_TRY(k->normals_rigid(
-            &(modal_normals_rigid_task){n, m, a->rest_normals, a->frames, a->normals}, a->stream, err));
+            &(modal_normals_rigid_task){n, m, a->rest_normals, a->poses, a->normals}, a->stream, err));
     if (what == REORDER || what == USER_FRAME)
         MODAL_TRY(k->reorder(&(modal_reorder_task){n, m, 3, a->x, a->source, a->base, a->ordered[0]}, a->stream,
                              err));
@@ -163,7 +163,7 @@ static modal_status fill(operations *o, bench_side *side, arrays *a, const array
     } list[] = {{&a->rest, from ? from->rest : NULL, 384 * tiles},
                 {&a->rest_normals, from ? from->rest_normals : NULL, 12 * n},
                 {&a->q, from ? from->q : NULL, 4 * o->modes * m},
-                {&a->frames, from ? from->frames : NULL, 48 * m},
+                {&a->poses, from ? from->poses : NULL, 48 * m},
                 {&a->u, from ? from->u : NULL, out},
                 {&a->x, NULL, out},
                 {&a->normals, NULL, out},
@@ -191,10 +191,10 @@ static modal_status fill(operations *o, bench_side *side, arrays *a, const array
     }
     for (int64_t i = 0; i < o->modes * m; i++) a->q[i] = 1e-5f * bench_noise(72, (uint64_t)i);
     for (int64_t i = 0; i < 3 * n * m; i++) a->u[i] = 1e-5f * bench_noise(73, (uint64_t)i);
-    memset(a->frames, 0, 48 * (size_t)m);
+    memset(a->poses, 0, 48 * (size_t)m);
     for (int64_t c = 0; c < m; c++) {
         const float angle = 0.1f * (float)c;
-        float *f = a->frames + 12 * c;
+        float *f = a->poses + 12 * c;
         f[0] = f[5] = cosf(angle);
         f[4] = sinf(angle);
         f[1] = -f[4];
@@ -212,7 +212,7 @@ done:
 
 static void empty(bench_side *side, arrays *a)
 {
-    void *list[] = {&a->rest, &a->rest_normals, &a->q, &a->frames, &a->u, &a->x, &a->normals,
+    void *list[] = {&a->rest, &a->rest_normals, &a->q, &a->poses, &a->u, &a->x, &a->normals,
                     &a->ordered[0], &a->ordered[1], &a->base, &a->source, &a->offsets, &a->corners,
                     &a->ring_offsets, &a->ring};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) bench_free(side, list[i]);

@@ -183,11 +183,11 @@ static void measure(bench *b, int64_t width, int64_t columns)
     mesh_tables(b, width);
     float *positions = upload(b, NULL, columns * n * 12), *normals = upload(b, NULL, columns * n * 12);
     float *tangents = upload(b, NULL, columns * n * 16), *faces = upload(b, NULL, columns * m * 12);
-    float *frames = upload_noise(b, columns * 12), *rest = upload_noise(b, n * 4);
+    float *poses = upload_noise(b, columns * 12), *rest = upload_noise(b, n * 4);
     b->modal_matrix = upload_noise(b, SETS * ((n + 31) / 32 * 96 * MODES));
     b->deform.q = upload_noise(b, columns * MODES);
     b->deform.n_modes = MODES;
-    b->deform.frames = b->rigid.frames = b->tangents_rigid.frames = frames;
+    b->deform.poses = b->rigid.poses = b->tangents_rigid.poses = poses;
     b->rigid.rest_normals = b->tangents_rigid.rest_tangents = rest;
     b->deform.n_vertices = b->corners.n_vertices = b->ring.n_vertices = b->two_stage.n_vertices = n;
     b->rigid.n_vertices = b->tangents_rigid.n_vertices = b->tangents.n_vertices = n;
@@ -249,7 +249,7 @@ static void measure(bench *b, int64_t width, int64_t columns)
     b->reorder.source = source;
     if (*b->nonfinite) need(modal_error_set(&err, MODAL_ERROR_SYSTEM, "values are not finite"), &err);
     modal_device_free_host(&b->device, &b->nonfinite);
-    const void *all[] = {b->ordered[0], b->ordered[1], b->reorder.base, b->reorder.source, positions, normals, tangents, faces, frames, rest, b->modal_matrix,
+    const void *all[] = {b->ordered[0], b->ordered[1], b->reorder.base, b->reorder.source, positions, normals, tangents, faces, poses, rest, b->modal_matrix,
                          b->deform.q, b->deform.rest_tiles, b->two_stage.triangles,
                          b->two_stage.faces, b->corners.corners, b->corners.corner_offsets,
                          b->tangents.weights, b->ring.ring, b->ring.ring_offsets};

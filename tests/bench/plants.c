@@ -36,7 +36,7 @@ static void mix(int32_t *values, int32_t count, int64_t total, int32_t least, in
     }
 }
 
-static void rotation(float *frame, uint64_t seed)
+static void rotation(float *pose, uint64_t seed)
 {
     double q[4], norm = 0.0;
     for (int i = 0; i < 4; i++) {
@@ -54,9 +54,9 @@ static void rotation(float *frame, uint64_t seed)
                                       q[1 + (i + 2) % 3] * q[1 + (i + 2) % 3]);
             else
                 value = norm * (q[1 + i] * q[1 + j] + sign * q[0] * q[1 + k]);
-            frame[4 * i + j] = (float)value;
+            pose[4 * i + j] = (float)value;
         }
-    for (int i = 0; i < 3; i++) frame[4 * i + 3] = 10.0f * bench_noise(seed, (uint64_t)(4 + i));
+    for (int i = 0; i < 3; i++) pose[4 * i + 3] = 10.0f * bench_noise(seed, (uint64_t)(4 + i));
 }
 
 modal_status plant_scene_new(plant_scene **scene, const plant *p, int shrink, modal_error *err)
@@ -92,9 +92,9 @@ modal_status plant_scene_new(plant_scene **scene, const plant *p, int shrink, mo
     MODAL_TRY(bench_random(&s->q, s->n_modes, 22, err));
     MODAL_TRY(bench_random(&s->rest, 3 * s->n_vertices, 23, err));
     MODAL_TRY(modal_alloc_zero(&s->rest_tiles, s->rest_offset[n], sizeof(float), "scene", err));
-    MODAL_TRY(modal_alloc(&s->frames, 12 * n, sizeof(float), "scene", err));
+    MODAL_TRY(modal_alloc(&s->poses, 12 * n, sizeof(float), "scene", err));
     for (int64_t i = 0; i < n; i++) {
-        rotation(s->frames + 12 * i, 1000 + (uint64_t)i);
+        rotation(s->poses + 12 * i, 1000 + (uint64_t)i);
         for (int64_t v = 0; v < s->vertices[i]; v++)
             for (int c = 0; c < 3; c++)
                 s->rest_tiles[s->rest_offset[i] + v / 32 * 96 + c * 32 + v % 32] =
@@ -110,7 +110,7 @@ plant_scene *plant_scene_delete(plant_scene *s)
     if (!s) return NULL;
     void *arrays[] = {&s->vertices, &s->modes, &s->first_vertex, &s->first_padded, &s->first_mode,
                       &s->u_offset, &s->rest_offset, &s->modal_matrix, &s->q, &s->rest,
-                      &s->rest_tiles, &s->frames};
+                      &s->rest_tiles, &s->poses};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
     modal_free(&s);
     return NULL;

@@ -37,7 +37,7 @@ typedef struct plant_scene {
     float *rest;               /* [n_vertices, 3] */
     float *rest_tiles;         /* tiles, object after object: 96 floats a tile */
     int64_t *rest_offset;      /* [n_objects + 1] floats of rest_tiles */
-    float *frames;             /* [n_objects, 3, 4] rotations and translations */
+    float *poses;             /* [n_objects, 3, 4] rotations and translations */
     double bytes_product;      /* U, q and u once each */
     double bytes_deform;       /* U, q, rest, frames and x once each */
 } plant_scene;

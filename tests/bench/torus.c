@@ -102,7 +102,7 @@ modal_status torus_basis(modal_basis *basis, const torus *t, int32_t n_modes, mo
     MODAL_TRY(modal_alloc_zero(&basis->objects, 1, sizeof *basis->objects, "basis", err));
     basis->n_objects = 1;
     basis->objects[0].parent = -1;
-    for (int i = 0; i < 3; i++) basis->objects[0].rest_frame[5 * i] = 1.0;
+    for (int i = 0; i < 3; i++) basis->objects[0].rest_pose[5 * i] = 1.0;
     modal_shape *s = basis->shapes;
     s->n_vertices = n;
     s->n_triangles = t->n_triangles;

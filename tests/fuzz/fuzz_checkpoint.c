@@ -13,14 +13,14 @@ uint64_t fuzz_digest;
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static modal_status add_rows(void *context, int64_t first, int64_t count, const double *times, const double *q,
-                             const double *frames, const double *energy, modal_error *err)
+                             const double *poses, const double *energy, modal_error *err)
 {
     const modal_checkpoint *c = context;
     const int64_t item = (int64_t)sizeof(double);
     (void)first, (void)err;
     digest_add(times, count * item);
     digest_add(q, count * c->n_coordinates * item);
-    digest_add(frames, count * c->n_objects * 12 * item);
+    digest_add(poses, count * c->n_objects * 12 * item);
     digest_add(energy, count * 4 * item);
     for (int64_t i = 0; i < count * c->n_coordinates; i++)
         if (!isfinite(q[i])) abort();
@@ -32,14 +32,14 @@ static modal_status read_frames(const char *path, modal_checkpoint *c, modal_err
 {
     enum { MOST = 8 };
     modal_trajectory_out *out = NULL;
-    double frames[12 * MOST] = {0};
+    double poses[12 * MOST] = {0};
     int64_t offsets[MOST + 1] = {0};
     const int64_t n = c->n_objects > 0 ? c->n_objects : 1;
     if (n > MOST || c->n_coordinates < n || c->most_frames > 1000) return MODAL_OK;
     for (int64_t i = 1; i < n; i++) offsets[i] = i;
     offsets[n] = c->n_coordinates;
     const modal_trajectory head = {.n_frames = c->most_frames, .n_objects = (int32_t)n, .mode_offsets = offsets,
-                                   .frames = c->n_objects > 0 ? frames : NULL, .energy = frames,
+                                   .poses = c->n_objects > 0 ? poses : NULL, .energy = poses,
                                    .basis_path = (char *)"b.h5", .basis_hash = "0123456789abcdef0123456789abcdef"};
     modal_status status = modal_trajectory_out_open(&out, NULL, &head, err);
     if (status == MODAL_OK) status = modal_checkpoint_rows(path, c, 25, out, err);

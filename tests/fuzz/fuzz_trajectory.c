@@ -21,7 +21,7 @@ static void add(const modal_trajectory *t)
     digest_add(t->times, n * item);
     digest_add(t->mode_offsets, (t->n_objects + 1) * (int64_t)sizeof(int64_t));
     digest_add(t->q, n * t->mode_offsets[t->n_objects] * item);
-    digest_add(t->frames, n * t->n_objects * 12 * item);
+    digest_add(t->poses, n * t->n_objects * 12 * item);
     digest_add(t->energy, n * 4 * item);
     digest_text(t->basis_path);
     digest_text(t->basis_hash);

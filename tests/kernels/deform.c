@@ -13,7 +13,7 @@ static void compare(harness *h, const scene *s, const float *positions, const fl
             double u[3], magnitude[3];
             for (int j = 0; j < 3; j++) scene_sum(s, c, v, j, &u[j], &magnitude[j]);
             for (int i = 0; i < 3; i++) {
-                const float *t = s->frames + 12 * c + 4 * i;
+                const float *t = s->poses + 12 * c + 4 * i;
                 const int64_t index = (c * s->n + v) * 3 + i;
                 double x = t[3], d = 0.0, size_x = fabs((double)t[3]), size_d = 0.0;
                 for (int j = 0; j < 3; j++) {
@@ -56,7 +56,7 @@ static void check(harness *h, int64_t n, int32_t r, int64_t columns, int shift)
         .modal_matrix = harness_input(h, s.tiles, s.n_tiles * 96 * r * 4, shift ? 16 : 0),
         .rest_tiles = harness_input(h, s.rest_tiles, s.n_tiles * 96 * 4, shift * 4),
         .q = harness_input(h, s.q, columns * r * 4, shift * 4),
-        .frames = harness_input(h, s.frames, columns * 48, shift * 4)};
+        .poses = harness_input(h, s.poses, columns * 48, shift * 4)};
     const modal_deform_task all = task;
     task.positions = x[0]->device;
     task.displacement = d[0]->device;
@@ -71,7 +71,7 @@ static void check(harness *h, int64_t n, int32_t r, int64_t columns, int shift)
         for (int64_t c = 0; c < columns; c += task.n_columns) {
             task.n_columns = scene_part(&s, c);
             task.q = all.q + c * r;
-            task.frames = all.frames + 12 * c;
+            task.poses = all.poses + 12 * c;
             task.positions = x[2]->device + c * n * 3;
             task.displacement = d[1]->device + c * n * 3;
             harness_ok(h, h->device.kernels->deform(&task, h->stream, &err), &err);

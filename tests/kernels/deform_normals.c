@@ -46,7 +46,7 @@ static void check(harness *h, int64_t n, int32_t r, int64_t columns, int random,
         .modal_matrix = harness_input(h, s.tiles, s.n_tiles * 96 * r * 4, shift ? 16 : 0),
         .rest_tiles = harness_input(h, s.rest_tiles, s.n_tiles * 96 * 4, shift * 4),
         .q = harness_input(h, s.q, columns * r * 4, shift * 4),
-        .frames = harness_input(h, s.frames, columns * 48, shift * 4)};
+        .poses = harness_input(h, s.poses, columns * 48, shift * 4)};
     modal_normals_dynamic_task surface = {
         .n_vertices = n,
         .n_columns = columns,

@@ -19,7 +19,7 @@ typedef struct forest {
     int32_t **orders; /* point of each vertex, after first[object] */
     int64_t *first;
     modal_pack_object *objects;
-    float *q, *frames; /* [n_frames, n_modes], [n_frames, n_objects, 3, 4] */
+    float *q, *poses; /* [n_frames, n_modes], [n_frames, n_objects, 3, 4] */
 } forest;
 
 static void shuffle(harness *h, int32_t *values, int64_t n)
@@ -69,7 +69,7 @@ static void forest_new(forest *w, harness *h, int32_t n_objects, const int64_t *
     }
     place(w, h, order);
     w->q = harness_alloc(n_frames * w->n_modes, sizeof *w->q);
-    w->frames = harness_alloc(n_frames * n_objects * 12, sizeof *w->frames);
+    w->poses = harness_alloc(n_frames * n_objects * 12, sizeof *w->poses);
     int64_t mode = 0;
     for (int32_t o = 0; o < n_objects; o++) {
         const scene *s = &w->scenes[o];
@@ -81,7 +81,7 @@ static void forest_new(forest *w, harness *h, int32_t n_objects, const int64_t *
                                             .order = order == IN_ORDER ? NULL : w->orders[o]};
         for (int64_t f = 0; f < n_frames; f++) {
             memcpy(w->q + f * w->n_modes + mode, s->q + f * s->r, (size_t)s->r * sizeof *w->q);
-            memcpy(w->frames + (f * n_objects + o) * 12, s->frames + f * 12, 12 * sizeof(float));
+            memcpy(w->poses + (f * n_objects + o) * 12, s->poses + f * 12, 12 * sizeof(float));
         }
         mode += s->r;
     }
@@ -98,7 +98,7 @@ static void forest_free(forest *w)
     free(w->first);
     free(w->objects);
     free(w->q);
-    free(w->frames);
+    free(w->poses);
 }
 
 static void compare_vertex(harness *h, const scene *s, int64_t f, int64_t v, int64_t point,
@@ -107,7 +107,7 @@ static void compare_vertex(harness *h, const scene *s, int64_t f, int64_t v, int
     double u[3], magnitude[3];
     for (int j = 0; j < 3; j++) scene_sum(s, f, v, j, &u[j], &magnitude[j]);
     for (int i = 0; i < 3; i++) {
-        const float *t = s->frames + 12 * f + 4 * i;
+        const float *t = s->poses + 12 * f + 4 * i;
         const int64_t index = point * 3 + i;
         double x = t[3], d = 0.0, size_x = fabs((double)t[3]), size_d = 0.0;
         for (int j = 0; j < 3; j++) {
@@ -179,7 +179,7 @@ static void check(harness *h, const char *what, int32_t n_objects, const int64_t
         .pack = &pack,
         .n_frames = n_frames,
         .q = harness_input(h, w.q, n_frames * w.n_modes * 4, shift * 4),
-        .frames = harness_input(h, w.frames, n_frames * n_objects * 48, 0)};
+        .poses = harness_input(h, w.poses, n_frames * n_objects * 48, 0)};
     const modal_deform_objects_task all = task;
     modal_deform_objects_function *deform = h->device.kernels->deform_objects;
     task.positions = x[0]->device;
@@ -191,7 +191,7 @@ static void check(harness *h, const char *what, int32_t n_objects, const int64_t
     task.n_frames = 1; /* one frame at a time gives the same bytes */
     for (int64_t f = 0; f < n_frames; f++) {
         task.q = all.q + f * w.n_modes;
-        task.frames = all.frames + f * n_objects * 12;
+        task.poses = all.poses + f * n_objects * 12;
         task.positions = x[2]->device + f * w.n_points * 3;
         task.displacement = d[1]->device + f * w.n_points * 3;
         harness_ok(h, deform(&task, h->stream, &err), &err);

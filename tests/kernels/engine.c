@@ -19,7 +19,7 @@ static const size_t widths[OUTPUTS] = {3, 3, 3, 4};
 typedef struct job {
     modal_deformer *deformer;
     int64_t first, n_frames, batch, n_modes, n_objects;
-    const double *q, *frames;
+    const double *q, *poses;
     modal_status status;
     modal_error err;
 } job;
@@ -30,7 +30,7 @@ static void *submit_all(void *argument)
     for (int64_t f = j->first; f < j->n_frames && j->status == MODAL_OK; f += j->batch) {
         const int64_t count = j->n_frames - f < j->batch ? j->n_frames - f : j->batch;
         j->status = modal_deformer_submit(j->deformer, count, j->q + f * j->n_modes,
-                                          j->frames ? j->frames + f * j->n_objects * 12 : NULL,
+                                          j->poses ? j->poses + f * j->n_objects * 12 : NULL,
                                           &j->err);
     }
     if (j->status != MODAL_OK) modal_deformer_cancel(j->deformer);
@@ -39,7 +39,7 @@ static void *submit_all(void *argument)
 
 /* Frames from `first` on to their places in out[OUTPUTS], [n_frames, n_points, 3] each, tangents 4. */
 static void produce(harness *h, const modal_basis *basis, const modal_deform_request *request,
-                    int64_t first, int64_t batch, const double *q, const double *frames,
+                    int64_t first, int64_t batch, const double *q, const double *poses,
                     float *const out[OUTPUTS])
 {
     modal_error err = {0};
@@ -49,7 +49,7 @@ static void produce(harness *h, const modal_basis *basis, const modal_deform_req
              .n_modes = modal_basis_mode_offsets(basis, NULL),
              .n_objects = basis->n_objects,
              .q = q,
-             .frames = frames};
+             .poses = poses};
     modal_status status = modal_deformer_new(&j.deformer, basis, request, &err);
     if (status != MODAL_OK) {
         harness_fail(h, "%s", err.message);
@@ -104,7 +104,7 @@ static int64_t least_bytes(harness *h, const modal_basis *basis, modal_deform_re
 
 /* The same frames with less and less memory for U, and on two devices (of the same number). */
 static void check_limits(harness *h, const modal_basis *basis, modal_deform_request request,
-                         const double *q, const double *frames, float *const want[OUTPUTS], int64_t points)
+                         const double *q, const double *poses, float *const want[OUTPUTS], int64_t points)
 {
     float *out[OUTPUTS];
     char pair[2 * MODAL_DEVICE_NAME + 2];
@@ -121,7 +121,7 @@ static void check_limits(harness *h, const modal_basis *basis, modal_deform_requ
             *(h->device.shares_memory ? &limited.memory_limit : &limited.device_limit) =
                 least + least * more / 2;
             for (int k = 0; k < OUTPUTS; k++) memset(out[k], 0xff, bytes[k]);
-            produce(h, basis, &limited, 0, 0, q, frames, out);
+            produce(h, basis, &limited, 0, 0, q, poses, out);
             for (int k = 0; k < OUTPUTS; k++)
                 if (memcmp(out[k], want[k], bytes[k]) != 0)
                     harness_fail(h, "output %d depends on the limit, %lld of %lld bytes", k,
@@ -131,7 +131,7 @@ static void check_limits(harness *h, const modal_basis *basis, modal_deform_requ
     snprintf(pair, sizeof pair, "%s,%s", h->device.name, h->device.name);
     request.back_end = pair;
     for (int k = 0; k < OUTPUTS; k++) memset(out[k], 0xff, bytes[k]);
-    produce(h, basis, &request, 0, 3, q, frames, out);
+    produce(h, basis, &request, 0, 3, q, poses, out);
     for (int k = 0; k < OUTPUTS; k++) {
         if (memcmp(out[k], want[k], bytes[k]) != 0)
             harness_fail(h, "output %d depends on the number of devices", k);
@@ -140,21 +140,21 @@ static void check_limits(harness *h, const modal_basis *basis, modal_deform_requ
 }
 
 static void check(harness *h, int64_t scale, int64_t n_frames, modal_normals normals,
-                  modal_tangents tangents, int stored_order, int with_frames, int packing)
+                  modal_tangents tangents, int stored_order, int with_poses, int packing)
 {
     modal_basis basis;
     harness_case(h, "scale %lld, %lld frames, normals %d, tangents %d, stored order %d, frames %d, "
                  "packing %d",
                  (long long)scale, (long long)n_frames, (int)normals, (int)tangents, stored_order,
-                 with_frames, packing);
+                 with_poses, packing);
     if (!synthetic_basis(&basis, scale)) abort();
     const int64_t modes = modal_basis_mode_offsets(&basis, NULL);
     int64_t points = 0;
     for (int32_t i = 0; i < basis.n_objects; i++)
         points += basis.shapes[basis.objects[i].shape].n_vertices;
     double *q = harness_alloc(n_frames * modes, sizeof *q);
-    double *frames = harness_alloc(n_frames * basis.n_objects * 12, sizeof *frames);
-    synthetic_motion(&basis, n_frames, q, frames);
+    double *poses = harness_alloc(n_frames * basis.n_objects * 12, sizeof *poses);
+    synthetic_motion(&basis, n_frames, q, poses);
     for (int64_t i = 0; i < n_frames * modes; i++) q[i] = (double)(float)q[i];
     const modal_deform_request request = {.back_end = h->device.name,
                                           .normals = normals,
@@ -172,15 +172,15 @@ static void check(harness *h, int64_t scale, int64_t n_frames, modal_normals nor
         memset(out[k], 0xff, bytes[k]);
         memset(again[k], 0xff, bytes[k]);
     }
-    produce(h, &basis, &request, 0, 0, q, with_frames ? frames : NULL, out);
-    produce(h, &basis, &request, 0, 3, q, with_frames ? frames : NULL, again);
+    produce(h, &basis, &request, 0, 0, q, with_poses ? poses : NULL, out);
+    produce(h, &basis, &request, 0, 3, q, with_poses ? poses : NULL, again);
     for (int k = 0; k < OUTPUTS; k++)
         if (memcmp(out[k], again[k], bytes[k]) != 0)
             harness_fail(h, "output %d depends on the size of a batch", k);
     const int64_t kept = n_frames - 2; /* an interrupted sequence is resumed */
     for (int k = 0; k < OUTPUTS; k++)
         memset((char *)again[k] + bytes[k] / n_frames * kept, 0xff, bytes[k] / n_frames * 2);
-    produce(h, &basis, &request, kept, 0, q, with_frames ? frames : NULL, again);
+    produce(h, &basis, &request, kept, 0, q, with_poses ? poses : NULL, again);
     for (int k = 0; k < OUTPUTS; k++)
         if (memcmp(out[k], again[k], bytes[k]) != 0)
             harness_fail(h, "output %d depends on the frames that are left", k);
@@ -188,17 +188,17 @@ static void check(harness *h, int64_t scale, int64_t n_frames, modal_normals nor
         modal_deform_request plain = request; /* positions and normals may be made in one pass */
         plain.displacement = 0;
         for (int k = 0; k < OUTPUTS; k++) memset(again[k], 0xff, bytes[k]);
-        produce(h, &basis, &plain, 0, 0, q, with_frames ? frames : NULL, again);
+        produce(h, &basis, &plain, 0, 0, q, with_poses ? poses : NULL, again);
         for (int k = 0; k < OUTPUTS; k++)
             if (k != 2 && memcmp(out[k], again[k], bytes[k]) != 0)
                 harness_fail(h, "output %d depends on whether there are displacements", k);
     }
-    check_limits(h, &basis, request, q, with_frames ? frames : NULL, out, points);
+    check_limits(h, &basis, request, q, with_poses ? poses : NULL, out, points);
     double *want[6];
     for (int k = 0; k < 6; k++) want[k] = harness_alloc(points * 4, sizeof(double));
     for (int64_t f = 0; f < n_frames; f++) {
         synthetic_expected(&basis, q + f * modes,
-                           with_frames ? frames + f * basis.n_objects * 12 : NULL, stored_order,
+                           with_poses ? poses + f * basis.n_objects * 12 : NULL, stored_order,
                            normals == MODAL_NORMALS_RIGID, want[0], want[1], want[2], want[3]);
         for (int64_t i = 0; i < points * 3; i++) {
             const int64_t at = f * points * 3 + i;
@@ -209,7 +209,7 @@ static void check(harness *h, int64_t scale, int64_t n_frames, modal_normals nor
         }
         if (tangents == MODAL_TANGENTS_NONE) continue;
         synthetic_tangents(&basis, tangents == MODAL_TANGENTS_RIGID ? NULL : q + f * modes,
-                           with_frames ? frames + f * basis.n_objects * 12 : NULL, stored_order,
+                           with_poses ? poses + f * basis.n_objects * 12 : NULL, stored_order,
                            want[4], want[5]);
         for (int64_t i = 0; i < points * 4; i++) {
             const int64_t at = f * points * 4 + i;
@@ -225,7 +225,7 @@ static void check(harness *h, int64_t scale, int64_t n_frames, modal_normals nor
         free(again[k]);
     }
     free(q);
-    free(frames);
+    free(poses);
     modal_basis_free(&basis);
 }
 
@@ -233,7 +233,7 @@ static void check(harness *h, int64_t scale, int64_t n_frames, modal_normals nor
 
 /* Deforms all frames in batches of `batch`, one after the other; the last status, and its message. */
 static modal_status deform_all(const modal_basis *basis, const modal_deform_request *request, int64_t batch,
-                               const double *q, const double *frames, modal_error *err)
+                               const double *q, const double *poses, modal_error *err)
 {
     modal_deformer *deformer = NULL;
     modal_deform_batch b;
@@ -242,7 +242,7 @@ static modal_status deform_all(const modal_basis *basis, const modal_deform_requ
     for (int64_t f = 0; f < request->n_frames && status == MODAL_OK; f += batch) {
         const int64_t n = request->n_frames - f < batch ? request->n_frames - f : batch;
         modal_deformer_number_frames(deformer, 100 + 10 * f, 10, 0);
-        status = modal_deformer_submit(deformer, n, q + f * modes, frames + f * basis->n_objects * 12, err);
+        status = modal_deformer_submit(deformer, n, q + f * modes, poses + f * basis->n_objects * 12, err);
         if (status == MODAL_OK) status = modal_deformer_collect(deformer, &b, err);
         if (status == MODAL_OK) modal_deformer_release(deformer, &b);
     }
@@ -270,9 +270,9 @@ static void check_fault(harness *h, int fault, modal_normals normals, int stored
     const int64_t modes = modal_basis_mode_offsets(&basis, NULL), r = s->n_modes;
     const int64_t v = s->n_vertices - 1 - s->n_vertices / 3, tiles = modal_tile_count(s->n_vertices);
     double *q = harness_alloc(FRAMES * modes, sizeof *q);
-    double *frames = harness_alloc(FRAMES * basis.n_objects * 12, sizeof *frames);
-    synthetic_motion(&basis, FRAMES, q, frames);
-    double *q_bad = q + FRAME * modes + (modes - r), *frame_bad = frames + (FRAME * basis.n_objects + OBJECT) * 12;
+    double *poses = harness_alloc(FRAMES * basis.n_objects * 12, sizeof *poses);
+    synthetic_motion(&basis, FRAMES, q, poses);
+    double *q_bad = q + FRAME * modes + (modes - r), *frame_bad = poses + (FRAME * basis.n_objects + OBJECT) * 12;
     float *u = s->modal_matrix + (v / 32 * r * 3) * 32 + v % 32; /* mode 0 */
     if (fault <= LONG_EDGES) {
         const float entry = fault == LONG_EDGES ? 1e15f : 3e38f;
@@ -284,7 +284,7 @@ static void check_fault(harness *h, int fault, modal_normals normals, int stored
         q_bad[0] = fault == LONG_EDGES ? 1e6 : 2.0;
     }
     if (fault == LARGE_FRAME) { /* 2e38 + 2e38 */
-        for (int64_t i = 0; i < FRAMES * basis.n_objects * 12; i++) frames[i] = i % 12 % 5 == 0;
+        for (int64_t i = 0; i < FRAMES * basis.n_objects * 12; i++) poses[i] = i % 12 % 5 == 0;
         for (int i = 0; i < 3; i++) s->rest_positions[3 * v + i] = frame_bad[4 * i + 3] = 2e38;
     }
     if (fault == PADDING)
@@ -303,7 +303,7 @@ static void check_fault(harness *h, int fault, modal_normals normals, int stored
     }
     for (int64_t batch = 1; batch <= FRAMES; batch = batch < FRAMES && batch * 4 > FRAMES ? FRAMES : batch * 4) {
         if (streamed && batch > 1) break;
-        const modal_status status = deform_all(&basis, &request, batch, q, frames, &err);
+        const modal_status status = deform_all(&basis, &request, batch, q, poses, &err);
         h->n_values++;
         if (fault >= PADDING) {
             harness_ok(h, status, &err);
@@ -316,7 +316,7 @@ static void check_fault(harness *h, int fault, modal_normals normals, int stored
                          status == MODAL_OK ? "" : err.message, expected);
     }
     free(q);
-    free(frames);
+    free(poses);
     modal_basis_free(&basis);
 }
 
@@ -339,13 +339,13 @@ static void run(harness *h)
     check_faults(h);
     for (int normals = 0; normals < 3; normals++)
         for (int stored = 0; stored < 2; stored++)
-            for (int with_frames = 0; with_frames < 2; with_frames++)
+            for (int with_poses = 0; with_poses < 2; with_poses++)
                 for (int tangents = 0; tangents < (normals == MODAL_NORMALS_DYNAMIC ? 3 : 2); tangents++)
                     for (int packing = -1; packing < 2; packing += 2)
-                        if (!h->quick || (stored == with_frames && stored == (normals + tangents) % 2 &&
+                        if (!h->quick || (stored == with_poses && stored == (normals + tangents) % 2 &&
                                           packing == (normals % 2 ? 1 : -1)))
                             check(h, 1, 17, (modal_normals)normals, (modal_tangents)tangents, stored,
-                                  with_frames, packing);
+                                  with_poses, packing);
     for (int packing = -1; packing < 2; packing += 2) /* few columns */
         check(h, 1, 3, MODAL_NORMALS_DYNAMIC, MODAL_TANGENTS_DYNAMIC, 0, 1, packing);
     /* the large shape is no part of the pack */

@@ -8,7 +8,7 @@ static modal_status call(harness *h, const scene_rotation *r, modal_error *err)
                                           .rest_normals = r->rest,
                                           .objects = r->objects,
                                           .n_objects = r->n_objects,
-                                          .frames = r->frames,
+                                          .poses = r->poses,
                                           .normals = r->out};
     return h->device.kernels->normals_rigid(&task, h->stream, err);
 }

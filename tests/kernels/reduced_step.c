@@ -17,7 +17,7 @@ typedef struct model {
     int n_shapes;
     modal_step_object objects[MOST_OBJECTS];
     modal_step_point places[MOST_OBJECTS];
-    modal_step_frame frames[MOST_OBJECTS];
+    modal_step_pose poses[MOST_OBJECTS];
     int32_t levels[MOST_LEVELS + 1];
     modal_step_task task;
     double *tables;
@@ -124,7 +124,7 @@ static void add_object(harness *h, model *m, int32_t shape, int32_t parent, moda
     modal_step_task *t = &m->task;
     const int32_t index = t->n_objects++, r = m->shapes[shape].n_modes, n = r + 4;
     modal_step_object *o = &m->objects[index];
-    modal_step_frame *f = &m->frames[index];
+    modal_step_pose *f = &m->poses[index];
     *o = (modal_step_object){.shape = shape, .tree = index, .motion = (int32_t)motion, .parent = parent, .n_modes = r,
                              .coordinates = m->n_coordinates, .first_point = t->n_points, .n_points = 1};
     m->n_coordinates += r;
@@ -134,7 +134,7 @@ static void add_object(harness *h, model *m, int32_t shape, int32_t parent, moda
         if (m->objects[i].shape == shape) twin = &m->objects[i];
     o->damping = twin ? twin->damping : reserve(m, modal_step_pairs(r));
     for (int k = 0; k < r; k++) m->tables[o->damping + modal_step_pair(r, k, k)] = 0.5 + 0.01 * k;
-    *f = (modal_step_frame){.rotation = {0, -1, 0, 1, 0, 0, 0, 0, 1}, .turn = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    *f = (modal_step_pose){.rotation = {0, -1, 0, 1, 0, 0, 0, 0, 1}, .turn = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
     for (int i = 0; i < 3; i++) f->position[i] = harness_random(h);
     const double *x = m->points[shape], *phi = x + 3 * n;
     m->places[t->n_points] = (modal_step_point){
@@ -209,7 +209,7 @@ static void free_model(model *m)
 /* The state after a step, and the trees' status, on the harness's device and in its memory. */
 typedef struct result {
     double *q, *v, *a, *lag;
-    modal_step_frame *frames;
+    modal_step_pose *poses;
     int32_t *status;
 } result;
 
@@ -226,7 +226,7 @@ static result step(harness *h, model *m, const double *q, const double *v, const
     modal_step_task t = m->task;
     modal_error err = {0};
     harness_output *out[16];
-    const int64_t c = m->n_coordinates, n = t.n_objects, frame = sizeof(modal_step_frame) / 8;
+    const int64_t c = m->n_coordinates, n = t.n_objects, frame = sizeof(modal_step_pose) / 8;
     const int64_t measure = sizeof(modal_step_measure) / 8, scratch = modal_step_scratch_size(&t);
     const int32_t n_status = t.n_trees + MODAL_STEP_COUNTERS;
     double *zeros = calloc((size_t)(m->n_work + n * measure + 2 * c + 3 * t.n_points + n_status), 8);
@@ -247,12 +247,12 @@ static result step(harness *h, model *m, const double *q, const double *v, const
     t.a = doubles(h, c, a, &out[2]);
     t.lag = doubles(h, c + 6 * (int64_t)t.n_trees, lag, &out[13]);
     t.root_lag = t.lag + c;
-    t.frames = (modal_step_frame *)doubles(h, n * frame, (const double *)m->frames, &out[3]);
+    t.poses = (modal_step_pose *)doubles(h, n * frame, (const double *)m->poses, &out[3]);
     t.status = (int32_t *)doubles(h, n_status, zeros, &out[4]);
     t.next_q = doubles(h, c, NULL, &out[5]);
     t.next_v = doubles(h, c, NULL, &out[6]);
     t.next_a = doubles(h, c, NULL, &out[7]);
-    t.next_frames = (modal_step_frame *)doubles(h, n * frame, NULL, &out[8]);
+    t.next_poses = (modal_step_pose *)doubles(h, n * frame, NULL, &out[8]);
     t.measures = (modal_step_measure *)doubles(h, n * measure, zeros, &out[9]);
     t.point_air = doubles(h, 3 * t.n_points, NULL, &out[10]);
     t.work = doubles(h, m->n_work, NULL, &out[11]);
@@ -267,7 +267,7 @@ static result step(harness *h, model *m, const double *q, const double *v, const
     harness_fetch(h);
     free(zeros);
     return (result){(double *)out[0]->host, (double *)out[1]->host, (double *)out[2]->host, (double *)out[13]->host,
-                    (modal_step_frame *)out[3]->host, status};
+                    (modal_step_pose *)out[3]->host, status};
 }
 
 static void count(harness *h, const char *what, int64_t index, double error, double bound)
@@ -349,7 +349,7 @@ static void check_single(harness *h, int32_t r, int32_t n, modal_step_rule rule)
     const double *lift = m->tables + shape->masses + r;
     for (int32_t i = 0; i < n; i++) {
         const modal_step_object *o = &m->objects[i];
-        const double *at = m->tables + m->places[i].table, *rotation = m->frames[i].rotation;
+        const double *at = m->tables + m->places[i].table, *rotation = m->poses[i].rotation;
         const double *x = got.q + o->coordinates, *y = got.v + o->coordinates, *z = got.a + o->coordinates;
         if (i % 5 == 4) { /* takes no part */
             for (int32_t k = 0; k < r; k++)
@@ -435,13 +435,13 @@ static void check_trees(harness *h, model *m)
     /* the reference in the harness's memory: copied out, since the next case frees it */
     const int64_t n_trees = m->task.n_trees, n_objects = m->task.n_objects;
     double *copy = harness_alloc(3 * c + c + 6 * n_trees, sizeof *copy);
-    modal_step_frame *frames = harness_alloc(n_objects, sizeof *frames);
+    modal_step_pose *poses = harness_alloc(n_objects, sizeof *poses);
     int32_t *status = harness_alloc(n_trees, sizeof *status);
     memcpy(copy, got.q, (size_t)c * 8);
     memcpy(copy + c, got.v, (size_t)c * 8);
     memcpy(copy + 2 * c, got.a, (size_t)c * 8);
     memcpy(copy + 3 * c, got.lag, (size_t)(c + 6 * n_trees) * 8);
-    memcpy(frames, got.frames, (size_t)n_objects * sizeof *frames);
+    memcpy(poses, got.poses, (size_t)n_objects * sizeof *poses);
     memcpy(status, got.status, (size_t)n_trees * sizeof *status);
     free(got.status);
     free(again.status);
@@ -464,7 +464,7 @@ static void check_trees(harness *h, model *m)
     for (int64_t i = 0; i < c + 6 * n_trees; i++) count(h, "lag", i, fabs(copy[3 * c + i] - want.lag[i]), bound);
     for (int32_t i = 0; i < n_objects; i++)
         for (int e = 0; e < 12; e++) { /* rotation, position */
-            const double *x = (const double *)&frames[i], *y = (const double *)&want.frames[i];
+            const double *x = (const double *)&poses[i], *y = (const double *)&want.poses[i];
             count(h, "frame", i, fabs(x[e] - y[e]), 1e-9 * (1 + fabs(y[e])));
         }
     free(want.status);
@@ -472,7 +472,7 @@ static void check_trees(harness *h, model *m)
     h->n_cases--;
     h->device = device;
     free(status);
-    free(frames);
+    free(poses);
     free(copy);
     free(state);
     free_model(m);

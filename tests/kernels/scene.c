@@ -16,7 +16,7 @@ void scene_new(scene *s, harness *h, int64_t n, int32_t r, int64_t columns)
     s->rest = harness_alloc(n * 3, sizeof(float));
     s->rest_tiles = harness_alloc(s->n_tiles * 96, sizeof(float));
     s->q = harness_alloc(columns * r, sizeof(float));
-    s->frames = harness_alloc(columns * 12, sizeof(float));
+    s->poses = harness_alloc(columns * 12, sizeof(float));
     for (int64_t i = 0; i < s->n_tiles * 96 * r; i++) s->tiles[i] = NAN;
     for (int64_t i = 0; i < s->n_tiles * 96; i++) s->rest_tiles[i] = NAN;
     for (int64_t v = 0; v < n; v++)
@@ -31,7 +31,7 @@ void scene_new(scene *s, harness *h, int64_t n, int32_t r, int64_t columns)
         }
     for (int64_t i = 0; i < columns * r; i++) s->q[i] = (float)(0.3 * harness_random(h));
     for (int64_t i = 0; i < columns * 12; i++)
-        s->frames[i] = (float)((i % 4 == 3 ? 5.0 : 1.0) * harness_random(h));
+        s->poses[i] = (float)((i % 4 == 3 ? 5.0 : 1.0) * harness_random(h));
 }
 
 void scene_free(scene *s)
@@ -41,7 +41,7 @@ void scene_free(scene *s)
     free(s->rest);
     free(s->rest_tiles);
     free(s->q);
-    free(s->frames);
+    free(s->poses);
 }
 
 void scene_sum(const scene *s, int64_t column, int64_t v, int i, double *u, double *magnitude)
@@ -104,9 +104,9 @@ static void rotate(harness *h, int64_t n, int64_t columns, int shift, int64_t n_
     harness_case(h, "n %lld, %lld columns, shift %d, %lld objects", (long long)n, (long long)columns, shift,
                  (long long)n_objects);
     int32_t *objects = harness_alloc(n, sizeof *objects);
-    float *rest = harness_alloc(n * width, sizeof *rest), *frames = harness_alloc(columns * n_objects * 12, 4);
+    float *rest = harness_alloc(n * width, sizeof *rest), *poses = harness_alloc(columns * n_objects * 12, 4);
     for (int64_t i = 0; i < columns * n_objects * 12; i++)
-        frames[i] = (float)((i % 4 == 3 ? 5.0 : 1.0) * harness_random(h));
+        poses[i] = (float)((i % 4 == 3 ? 5.0 : 1.0) * harness_random(h));
     for (int64_t v = 0; v < n; v++) { /* every tenth zero */
         objects[v] = (int32_t)((v / 40 + v / 7) % n_objects);
         for (int i = 0; i < width; i++)
@@ -120,7 +120,7 @@ static void rotate(harness *h, int64_t n, int64_t columns, int shift, int64_t n_
                                   .n_objects = n_objects,
                                   .rest = harness_input(h, rest, n * width * 4, shift * 4),
                                   .objects = n_objects > 1 ? harness_input(h, objects, n * 4, shift * 4) : NULL,
-                                  .frames = harness_input(h, frames, columns * n_objects * 48, shift * 4),
+                                  .poses = harness_input(h, poses, columns * n_objects * 48, shift * 4),
                                   .out = out[i]->device};
         harness_ok(h, call(h, &r, &err), &err);
     }
@@ -130,7 +130,7 @@ static void rotate(harness *h, int64_t n, int64_t columns, int shift, int64_t n_
         for (int64_t v = 0; v < n; v++) {
             const float *got = out[0]->host + width * (c * n + v), *from = rest + width * v;
             for (int i = 0; i < 3; i++) {
-                const float *t = frames + 12 * (c * n_objects + objects[v]) + 4 * i;
+                const float *t = poses + 12 * (c * n_objects + objects[v]) + 4 * i;
                 double want = 0.0, size = 0.0;
                 for (int j = 0; j < 3; j++) {
                     want += (double)t[j] * (double)from[j];
@@ -144,7 +144,7 @@ static void rotate(harness *h, int64_t n, int64_t columns, int shift, int64_t n_
         }
     free(objects);
     free(rest);
-    free(frames);
+    free(poses);
 }
 
 void scene_rotations(harness *h, int width,

@@ -14,7 +14,7 @@ typedef struct scene {
     float *rest;       /* [n, 3] */
     float *rest_tiles; /* as stored; NaN in the lanes past n */
     float *q;          /* [columns, r] */
-    float *frames;     /* [columns, 3, 4], no rotations on purpose */
+    float *poses;     /* [columns, 3, 4], no rotations on purpose */
 } scene;
 
 void scene_new(scene *s, harness *h, int64_t n, int32_t r, int64_t columns);
@@ -42,7 +42,7 @@ void scene_accurate(harness *h, const scene *s, double worst, double largest);
  * frames of their objects; objects is NULL for one. All in device memory. */
 typedef struct scene_rotation {
     int64_t n, columns, n_objects;
-    const float *rest, *frames;
+    const float *rest, *poses;
     const int32_t *objects;
     float *out; /* [columns, n, width] */
 } scene_rotation;

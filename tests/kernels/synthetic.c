@@ -96,23 +96,23 @@ int synthetic_basis(modal_basis *basis, int64_t scale)
         basis->objects[i].shape = shapes[i];
         basis->objects[i].parent = -1;
         for (int k = 0; k < 3; k++) {
-            basis->objects[i].rest_frame[4 * k + (k + i) % 3] = 1.0; /* turns the axes round */
-            basis->objects[i].rest_frame[4 * k + 3] = 10.0 * i + k;
+            basis->objects[i].rest_pose[4 * k + (k + i) % 3] = 1.0; /* turns the axes round */
+            basis->objects[i].rest_pose[4 * k + 3] = 10.0 * i + k;
         }
     }
     return 1;
 }
 
-void synthetic_motion(const modal_basis *basis, int64_t n_frames, double *q, double *frames)
+void synthetic_motion(const modal_basis *basis, int64_t n_frames, double *q, double *poses)
 {
     uint64_t state = 99;
     const int64_t modes = modal_basis_mode_offsets(basis, NULL);
     for (int64_t i = 0; i < n_frames * modes; i++) q[i] = 0.1 * noise(&state);
     for (int64_t i = 0; i < n_frames * basis->n_objects; i++) {
         const double a = 3.0 * noise(&state), c = cos(a), s = sin(a);
-        const double frame[12] = {c, -s, 0, noise(&state), s, c, 0, noise(&state),
-                                  0, 0, 1, 3.0 * noise(&state)};
-        memcpy(frames + 12 * i, frame, sizeof frame);
+        const double pose[12] = {c, -s, 0, noise(&state), s, c, 0, noise(&state),
+                                 0, 0, 1, 3.0 * noise(&state)};
+        memcpy(poses + 12 * i, pose, sizeof pose);
     }
 }
 
@@ -137,7 +137,7 @@ static void normals_of(const modal_shape *s, const double *x, double *normals)
     }
 }
 
-void synthetic_expected(const modal_basis *basis, const double *q, const double *frame,
+void synthetic_expected(const modal_basis *basis, const double *q, const double *pose,
                         int stored_order, int rigid, double *positions, double *normals,
                         double *displacement, double *tolerance)
 {
@@ -145,7 +145,7 @@ void synthetic_expected(const modal_basis *basis, const double *q, const double 
     for (int32_t o = 0; o < basis->n_objects; o++) {
         const modal_object *object = &basis->objects[o];
         const modal_shape *s = &basis->shapes[object->shape];
-        const double *T = frame ? frame + 12 * o : object->rest_frame;
+        const double *T = pose ? pose + 12 * o : object->rest_pose;
         const int64_t n = s->n_vertices, r = s->n_modes;
         double *x = calloc((size_t)n * 6 + 1, sizeof *x), *nx = x + 3 * n;
         if (!x) abort();
@@ -220,7 +220,7 @@ static void add_directions(const modal_shape *s, const double *x, double *sums)
     }
 }
 
-void synthetic_tangents(const modal_basis *basis, const double *q, const double *frame,
+void synthetic_tangents(const modal_basis *basis, const double *q, const double *pose,
                         int stored_order, double *tangents, double *tolerance)
 {
     int64_t points = 0, base = 0;
@@ -230,7 +230,7 @@ void synthetic_tangents(const modal_basis *basis, const double *q, const double 
     double *x = calloc((size_t)points * 19 + 1, sizeof *x), *n = x + 3 * points;
     double *sums = n + 3 * points, *rest = sums + 7 * points;
     if (!zeros || !x) abort();
-    synthetic_expected(basis, q ? q : zeros, frame, 1, 0, x, n, rest, rest + 3 * points);
+    synthetic_expected(basis, q ? q : zeros, pose, 1, 0, x, n, rest, rest + 3 * points);
     for (int32_t o = 0; o < basis->n_objects; o++) {
         const modal_shape *s = &basis->shapes[basis->objects[o].shape];
         add_directions(s, x + 3 * base, sums + 7 * base);

@@ -14,19 +14,19 @@
  * allocation failed; the basis is then still to be freed. */
 int synthetic_basis(modal_basis *basis, int64_t scale);
 
-/* q [n_frames, modes] and frames [n_frames, n_objects, 3, 4], rotations and translations. */
-void synthetic_motion(const modal_basis *basis, int64_t n_frames, double *q, double *frames);
+/* q [n_frames, modes] and poses [n_frames, n_objects, 3, 4], rotations and translations. */
+void synthetic_motion(const modal_basis *basis, int64_t n_frames, double *q, double *poses);
 
 /* One frame: positions, normals, displacement [n_points, 3] and the tolerance of positions and
- * displacement [n_points, 3] as kernels/deform/deform.h states it. frame NULL: the rest frames.
+ * displacement [n_points, 3] as kernels/deform/deform.h states it. frame NULL: the rest poses.
  * rigid: rest normals turned. */
-void synthetic_expected(const modal_basis *basis, const double *q, const double *frame,
+void synthetic_expected(const modal_basis *basis, const double *q, const double *pose,
                         int stored_order, int rigid, double *positions, double *normals,
                         double *displacement, double *tolerance);
 
 /* Tangents [n_points, 4] of the same frame, q NULL: of the rest shape, and the tolerance [n_points] of
  * each. Where the handedness is not certain it is 0. */
-void synthetic_tangents(const modal_basis *basis, const double *q, const double *frame,
+void synthetic_tangents(const modal_basis *basis, const double *q, const double *pose,
                         int stored_order, double *tangents, double *tolerance);
 
 #endif

@@ -8,7 +8,7 @@ static modal_status call(harness *h, const scene_rotation *r, modal_error *err)
                                           .rest_tangents = r->rest,
                                           .objects = r->objects,
                                           .n_objects = r->n_objects,
-                                          .frames = r->frames,
+                                          .poses = r->poses,
                                           .tangents = r->out};
     return h->device.kernels->tangents_rigid(&task, h->stream, err);
 }

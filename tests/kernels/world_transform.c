@@ -27,7 +27,7 @@ static void check(harness *h, int64_t n, int64_t columns, int mode, int shift)
             .u = mode == IN_PLACE                ? x[i]->device
                  : mode == DISPLACEMENT_IN_PLACE ? d[i]->device
                                                  : harness_input(h, u, count * 4, shift * 4),
-            .frames = harness_input(h, s.frames, columns * 48, shift * 4),
+            .poses = harness_input(h, s.poses, columns * 48, shift * 4),
             .positions = x[i]->device,
             .displacement = mode == POSITIONS_ONLY ? NULL : d[i]->device};
         harness_ok(h, h->device.kernels->world_transform(&task, h->stream, &err), &err);
@@ -38,7 +38,7 @@ static void check(harness *h, int64_t n, int64_t columns, int mode, int shift)
     for (int64_t c = 0; c < columns; c++)
         for (int64_t v = 0; v < n; v++)
             for (int i = 0; i < 3; i++) {
-                const float *t = s.frames + 12 * c + 4 * i;
+                const float *t = s.poses + 12 * c + 4 * i;
                 const int64_t index = (c * n + v) * 3 + i;
                 double want = t[3], want_d = 0.0, size = fabs((double)t[3]), size_d = 0.0;
                 for (int j = 0; j < 3; j++) {

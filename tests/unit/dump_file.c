@@ -46,7 +46,7 @@ static modal_status dump_basis(const char *path, modal_error *err)
     for (int32_t i = 0; i < b.n_objects; i++) {
         char name[64];
         snprintf(name, sizeof name, "objects/%d/rest_frame", i);
-        print(name, b.objects[i].rest_frame, 12, sizeof(double));
+        print(name, b.objects[i].rest_pose, 12, sizeof(double));
         printf("objects/%d %d %d\n", i, b.objects[i].shape, b.objects[i].parent);
     }
     if (status == MODAL_OK) printf("content_hash 1 %s\n", b.hash);
@@ -62,7 +62,7 @@ static modal_status dump_trajectory(const char *path, modal_error *err)
         print("times", t.times, t.n_frames, sizeof(double));
         print("mode_offsets", t.mode_offsets, t.n_objects + 1, sizeof(int64_t));
         print("q", t.q, t.n_frames * t.mode_offsets[t.n_objects], sizeof(double));
-        print("frames", t.frames, t.n_frames * t.n_objects * 12, sizeof(double));
+        print("frames", t.poses, t.n_frames * t.n_objects * 12, sizeof(double));
         print("energy", t.energy, t.n_frames * 4, sizeof(double));
         printf("basis_hash 1 %s\n", t.basis_hash);
     }
@@ -82,7 +82,7 @@ static modal_status take_frames(const char *path, const modal_checkpoint *c, mod
     MODAL_TRY(modal_alloc_zero(&frames, 12 * n, sizeof *frames, "frames", err));
     for (int64_t i = 1; i <= n; i++) offsets[i] = i < n ? i : c->n_coordinates;
     const modal_trajectory head = {.n_frames = c->most_frames, .n_objects = (int32_t)n, .mode_offsets = offsets,
-                                   .frames = c->n_objects > 0 ? frames : NULL, .energy = frames,
+                                   .poses = c->n_objects > 0 ? frames : NULL, .energy = frames,
                                    .basis_path = (char *)"b.h5", .basis_hash = "0123456789abcdef0123456789abcdef"};
     MODAL_TRY(modal_trajectory_out_open(&out, NULL, &head, err));
     status = modal_checkpoint_rows(path, c, 25, out, err);

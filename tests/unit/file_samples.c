@@ -294,7 +294,7 @@ static modal_basis some_basis(int32_t n_shapes, int with_uv, int32_t n_modes)
     for (int32_t i = 0; i < 3; i++) {
         b.objects[i].shape = i % 2;
         b.objects[i].parent = i == 0 ? 2 : i == 1 ? 0 : -1;
-        turn(b.objects[i].rest_frame, 0.7 * i, i);
+        turn(b.objects[i].rest_pose, 0.7 * i, i);
     }
     assert_int_equal(modal_provenance_append(&b.provenance, &b.n_provenance, "modalpack", "0.1.0",
                                              "modalpack 'a b.msh'", "00ff  a b.msh", "", NULL),
@@ -306,7 +306,7 @@ static modal_basis some_basis(int32_t n_shapes, int with_uv, int32_t n_modes)
 modal_basis sample_basis(int with_uv) { return some_basis(2, with_uv, 3); }
 modal_basis sample_large_basis(void) { return some_basis(3, 0, 40000); }
 
-modal_trajectory sample_trajectory(const modal_basis *b, int with_frames)
+modal_trajectory sample_trajectory(const modal_basis *b, int with_poses)
 {
     modal_trajectory t = {.n_frames = 7, .n_objects = b->n_objects};
     t.times = room(7, 8);
@@ -315,9 +315,9 @@ modal_trajectory sample_trajectory(const modal_basis *b, int with_frames)
     t.q = room(7 * total, 8);
     for (int i = 0; i < 7; i++) t.times[i] = i / 25.0 - 0.04;
     for (int64_t i = 0; i < 7 * total; i++) t.q[i] = sin((double)i) * 1e-3;
-    if (with_frames) {
-        t.frames = room((int64_t)7 * b->n_objects * 12, 8);
-        for (int i = 0; i < 7 * b->n_objects; i++) turn(t.frames + 12 * i, 0.1 * i, i);
+    if (with_poses) {
+        t.poses = room((int64_t)7 * b->n_objects * 12, 8);
+        for (int i = 0; i < 7 * b->n_objects; i++) turn(t.poses + 12 * i, 0.1 * i, i);
     }
     t.basis_path = text("a folder/basis.h5");
     strcpy(t.basis_hash, b->hash);
@@ -453,7 +453,7 @@ void assert_bases_equal(const modal_basis *a, const modal_basis *b, unsigned par
     for (int32_t i = 0; i < a->n_objects; i++) {
         assert_int_equal(a->objects[i].shape, b->objects[i].shape);
         assert_int_equal(a->objects[i].parent, b->objects[i].parent);
-        assert_memory_equal(a->objects[i].rest_frame, b->objects[i].rest_frame,
+        assert_memory_equal(a->objects[i].rest_pose, b->objects[i].rest_pose,
                             12 * sizeof(double));
     }
     assert_provenance_equal(a->provenance, a->n_provenance, b->provenance, b->n_provenance);
@@ -467,7 +467,7 @@ void assert_trajectories_equal(const modal_trajectory *x, const modal_trajectory
     SAME(times, x->n_frames, 1);
     SAME(mode_offsets, x->n_objects + 1, 1);
     SAME(q, x->n_frames * x->mode_offsets[x->n_objects], 1);
-    SAME(frames, x->n_frames * x->n_objects * 12, 1);
+    SAME(poses, x->n_frames * x->n_objects * 12, 1);
     assert_string_equal(x->basis_path, y->basis_path);
     assert_string_equal(x->basis_hash, y->basis_hash);
     assert_provenance_equal(x->provenance, x->n_provenance, y->provenance, y->n_provenance);

@@ -20,7 +20,7 @@ modal_basis sample_basis(int with_uv);
 modal_basis sample_large_basis(void);
 
 /* Seven frames of that basis's three objects. */
-modal_trajectory sample_trajectory(const modal_basis *basis, int with_frames);
+modal_trajectory sample_trajectory(const modal_basis *basis, int with_poses);
 
 /* Fail the test where an array that `parts` covers differs; arrays of other parts must be NULL. */
 void assert_bases_equal(const modal_basis *a, const modal_basis *b, unsigned parts);

@@ -23,7 +23,7 @@ enum { FRAMES = 23 };
 typedef struct scene {
     modal_basis basis;
     int64_t modes, points;
-    double *q, *frames;
+    double *q, *poses;
 } scene;
 
 static int set_up(void **state)
@@ -35,9 +35,9 @@ static int set_up(void **state)
     for (int32_t i = 0; i < s->basis.n_objects; i++)
         s->points += s->basis.shapes[s->basis.objects[i].shape].n_vertices;
     s->q = calloc((size_t)(FRAMES * s->modes), sizeof *s->q);
-    s->frames = calloc((size_t)(FRAMES * s->basis.n_objects * 12), sizeof *s->frames);
-    assert_true(s->q && s->frames);
-    synthetic_motion(&s->basis, FRAMES, s->q, s->frames);
+    s->poses = calloc((size_t)(FRAMES * s->basis.n_objects * 12), sizeof *s->poses);
+    assert_true(s->q && s->poses);
+    synthetic_motion(&s->basis, FRAMES, s->q, s->poses);
     *state = s;
     return 0;
 }
@@ -47,7 +47,7 @@ static int tear_down(void **state)
     scene *s = *state;
     modal_basis_free(&s->basis);
     free(s->q);
-    free(s->frames);
+    free(s->poses);
     free(s);
     return 0;
 }
@@ -78,7 +78,7 @@ static float *produce(const scene *s, const modal_deform_request *request, int64
         const int64_t n = FRAMES - f < batch ? FRAMES - f : batch;
         modal_deform_batch b;
         assert_int_equal(modal_deformer_submit(d, n, s->q + f * s->modes,
-                                               s->frames + f * s->basis.n_objects * 12, &err),
+                                               s->poses + f * s->basis.n_objects * 12, &err),
                          MODAL_OK);
         assert_int_equal(modal_deformer_collect(d, &b, &err), MODAL_OK);
         assert_int_equal(b.n_frames, n);
@@ -103,7 +103,7 @@ static void check_against_double(const scene *s, const char *back_end)
     assert_non_null(want);
     for (int64_t f = 0; f < FRAMES; f++) {
         synthetic_expected(&s->basis, s->q + f * s->modes,
-                           s->frames + f * s->basis.n_objects * 12, 0, 0, want, want + frame,
+                           s->poses + f * s->basis.n_objects * 12, 0, 0, want, want + frame,
                            want + 2 * frame, want + 3 * frame);
         for (int64_t i = 0; i < frame; i++) {
             const float *got = out + f * frame + i;

@@ -21,7 +21,7 @@ typedef struct scene {
     modal_basis basis; /* without modal matrices */
     float *matrices[3];
     int64_t modes, points, matrix_bytes;
-    double *q, *frames;
+    double *q, *poses;
     int64_t n_reads, bytes_read, fail_at; /* of the source; fail_at 0: never */
 } scene;
 
@@ -53,9 +53,9 @@ static int set_up(void **state)
         shape->modal_matrix = NULL;
     }
     s->q = calloc((size_t)(FRAMES * s->modes), sizeof *s->q);
-    s->frames = calloc((size_t)(FRAMES * s->basis.n_objects * 12), sizeof *s->frames);
-    assert_true(s->q && s->frames);
-    synthetic_motion(&s->basis, FRAMES, s->q, s->frames);
+    s->poses = calloc((size_t)(FRAMES * s->basis.n_objects * 12), sizeof *s->poses);
+    assert_true(s->q && s->poses);
+    synthetic_motion(&s->basis, FRAMES, s->q, s->poses);
     *state = s;
     return 0;
 }
@@ -66,7 +66,7 @@ static int tear_down(void **state)
     for (int i = 0; i < 3; i++) modal_free(&s->matrices[i]);
     modal_basis_free(&s->basis);
     free(s->q);
-    free(s->frames);
+    free(s->poses);
     free(s);
     return 0;
 }
@@ -105,7 +105,7 @@ static void run(const scene *s, modal_deformer *d, float *out)
         const int64_t n = FRAMES - f < batch ? FRAMES - f : batch;
         modal_deform_batch b;
         assert_int_equal(modal_deformer_submit(d, n, s->q + f * s->modes,
-                                               s->frames + f * s->basis.n_objects * 12, NULL),
+                                               s->poses + f * s->basis.n_objects * 12, NULL),
                          MODAL_OK);
         assert_int_equal(modal_deformer_collect(d, &b, NULL), MODAL_OK);
         assert_int_equal(b.n_frames, n);

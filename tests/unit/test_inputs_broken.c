@@ -233,7 +233,7 @@ static modal_trajectory_out *new_rows(void)
     static char path[] = "basis.h5";
     modal_trajectory_out *rows = NULL;
     const modal_trajectory head = {.n_frames = N_FRAMES, .n_objects = N_OBJECTS, .mode_offsets = offsets,
-                                   .basis_path = path, .frames = &there, .energy = &there,
+                                   .basis_path = path, .poses = &there, .energy = &there,
                                    .basis_hash = "00112233445566778899aabbccddeeff"};
     assert_int_equal(modal_trajectory_out_open(&rows, NULL, &head, NULL), MODAL_OK);
     return rows;

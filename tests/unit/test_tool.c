@@ -240,7 +240,7 @@ static pid_t begin_elsewhere(const char *path, const char *extension, char tempo
     const pid_t child = fork();
     if (child == 0) {
         tool_output output = {0};
-        if ((extension ? tool_frames_begin(&output, path, extension, 0, NULL)
+        if ((extension ? tool_numbered_begin(&output, path, extension, 0, NULL)
                        : tool_output_begin(&output, path, 0, NULL)) != MODAL_OK)
             _exit(1);
         char name[64] = "";
@@ -294,12 +294,12 @@ static void test_stale(void **state)
     assert_int_equal(rmdir("s.tmp-abcdef01"), 0);
 
     const pid_t third = begin_elsewhere("f", "ply", frames);
-    assert_int_equal(tool_frames_begin(&output, "f", "ply", 0, NULL), MODAL_OK);
+    assert_int_equal(tool_numbered_begin(&output, "f", "ply", 0, NULL), MODAL_OK);
     assert_int_equal(access(frames, F_OK), 0);
     tool_output_discard(&output);
     end(third);
     output = (tool_output){0};
-    assert_int_equal(tool_frames_begin(&output, "f", "ply", 0, NULL), MODAL_OK);
+    assert_int_equal(tool_numbered_begin(&output, "f", "ply", 0, NULL), MODAL_OK);
     assert_int_not_equal(access(frames, F_OK), 0);
     tool_output_discard(&output);
     leave(folder);
@@ -320,7 +320,7 @@ static void test_commits(void **state)
         if (round == 1) assert_int_equal(unlink("a") | unlink("f/000000.ply") | rmdir("f") | unlink("m"), 0);
         memset(outputs, 0, sizeof outputs);
         assert_int_equal(tool_output_begin(all[0], "a", force, &err), MODAL_OK);
-        assert_int_equal(tool_frames_begin(all[1], "f", "ply", force, &err), MODAL_OK);
+        assert_int_equal(tool_numbered_begin(all[1], "f", "ply", force, &err), MODAL_OK);
         assert_int_equal(tool_output_begin(all[2], "m", force, &err), MODAL_OK);
         const char *text = round == 2 ? "new" : round == 3 ? "newer" : "old";
         write_text(all[0]->temporary, text);

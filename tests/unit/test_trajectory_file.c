@@ -23,19 +23,19 @@
         if ((call) != MODAL_OK) fail_msg("%s: %s", #call, failure.message); \
     } while (0)
 
-static modal_trajectory sample(int with_frames)
+static modal_trajectory sample(int with_poses)
 {
     modal_basis b = sample_basis(0);
-    modal_trajectory t = sample_trajectory(&b, with_frames);
+    modal_trajectory t = sample_trajectory(&b, with_poses);
     assert_int_equal(modal_trajectory_check_basis(&t, &b, NULL), MODAL_OK);
     modal_basis_free(&b);
     return t;
 }
 
-static const char *write_sample(const char *name, int with_frames)
+static const char *write_sample(const char *name, int with_poses)
 {
     const char *path = sample_path(name);
-    modal_trajectory t = sample(with_frames);
+    modal_trajectory t = sample(with_poses);
     OK(modal_trajectory_write(path, &t, err));
     modal_trajectory_free(&t);
     assert_no_ids();
@@ -45,8 +45,8 @@ static const char *write_sample(const char *name, int with_frames)
 static void test_round_trip(void **state)
 {
     (void)state;
-    for (int with_frames = 0; with_frames < 2; with_frames++) {
-        modal_trajectory a = sample(with_frames), b;
+    for (int with_poses = 0; with_poses < 2; with_poses++) {
+        modal_trajectory a = sample(with_poses), b;
         const char *path = sample_path("a.h5");
         void *image;
         size_t length, file_length;
@@ -81,7 +81,7 @@ static void test_large_image(void **state)
     int64_t n = 30000, total = a.mode_offsets[a.n_objects];
     modal_free(&a.times);
     modal_free(&a.q);
-    modal_free(&a.frames);
+    modal_free(&a.poses);
     a.n_frames = n;
     OK(modal_alloc(&a.times, n, 8, "times", err));
     OK(modal_alloc(&a.q, n * total, 8, "q", err));
@@ -159,7 +159,7 @@ static void test_writer_refuses(void **state)
         if (i == 2) t.basis_hash[0] = '\0';
         if (i == 3) modal_free(&t.basis_path);
         if (i == 4) t.basis_path[0] = '\0';
-        if (i == 5) t.frames[(3 * 3 + 1) * 12] = 2;
+        if (i == 5) t.poses[(3 * 3 + 1) * 12] = 2;
         if (i == 6) t.mode_offsets[1] = 0;
         assert_int_equal(modal_trajectory_write(path, &t, &err), MODAL_ERROR_INPUT);
         assert_int_equal(modal_trajectory_image(&t, &image, &length, &image_err),

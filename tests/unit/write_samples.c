@@ -23,7 +23,7 @@ static void print_positions(FILE *to, const modal_basis *b, const modal_trajecto
         for (int32_t i = 0; i < b->n_objects; i++) {
             const modal_shape *s = &b->shapes[b->objects[i].shape];
             const double *q = t->q + f * t->mode_offsets[t->n_objects] + t->mode_offsets[i];
-            const double *frame = t->frames + (f * t->n_objects + i) * 12;
+            const double *pose = t->poses + (f * t->n_objects + i) * 12;
             for (int64_t v = 0; v < s->n_vertices; v++) {
                 double x[3];
                 for (int a = 0; a < 3; a++) {
@@ -37,8 +37,8 @@ static void print_positions(FILE *to, const modal_basis *b, const modal_trajecto
                 fprintf(to, "%d %d %d", (int)f, i, s->user_vertex[v]);
                 for (int a = 0; a < 3; a++)
                     fprintf(to, " %.17g",
-                            frame[4 * a] * x[0] + frame[4 * a + 1] * x[1] +
-                                frame[4 * a + 2] * x[2] + frame[4 * a + 3]);
+                            pose[4 * a] * x[0] + pose[4 * a + 1] * x[1] +
+                                pose[4 * a + 2] * x[2] + pose[4 * a + 3]);
                 fprintf(to, "\n");
             }
         }
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     FILE *to = fopen(path, "w");
     if (to) print_positions(to, &b, &t);
     failed |= !to || fclose(to) != 0;
-    modal_free(&t.frames);
+    modal_free(&t.poses);
     snprintf(path, sizeof path, "%s/still.h5", argv[1]);
     failed |= modal_trajectory_write(path, &t, NULL) != MODAL_OK;
     snprintf(path, sizeof path, "%s/sequence.vtkhdf", argv[1]);

@@ -110,7 +110,7 @@ static void finish(const members *list, const char *folder)
         if (!m->inode) unlinkat(list->folder, m->name, 0);
         else if (*m->backup && *m->extension) {
             snprintf(path, sizeof path, "%s/%s", folder, m->backup);
-            tool_frames_remove(path, m->extension);
+            tool_numbered_remove(path, m->extension);
         } else if (*m->backup) unlinkat(list->folder, m->backup, 0);
     }
 }

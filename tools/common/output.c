@@ -42,7 +42,7 @@ static int count_others(const char *path, const char *extension)
     return others;
 }
 
-void tool_frames_remove(const char *path, const char *extension)
+void tool_numbered_remove(const char *path, const char *extension)
 {
     DIR *folder = opendir(path);
     if (!folder) return;
@@ -78,7 +78,7 @@ static void remove_stale(int folder, const char *name, const char *extension, co
                                               O_NONBLOCK);
     if (file < 0) return;
     if (fstat(file, &info) == 0 && (extension || S_ISREG(info.st_mode)) && tool_lock(file, extension != NULL) == 1) {
-        if (extension) tool_frames_remove(path, extension);
+        if (extension) tool_numbered_remove(path, extension);
         else unlinkat(folder, name, 0);
     }
     close(file);
@@ -122,7 +122,7 @@ static int make_temporary(tool_output *output)
         if (folder && errno == ENOENT) errno = EEXIST;
         return -1;
     }
-    if (!tool_unfinished_add(output->temporary, folder ? TOOL_UNFINISHED_FRAMES : TOOL_UNFINISHED_FILE,
+    if (!tool_unfinished_add(output->temporary, folder ? TOOL_UNFINISHED_NUMBERED : TOOL_UNFINISHED_FILE,
                              folder ? output->extension : "")) {
         if (folder) rmdir(output->temporary);
         else unlink(output->temporary);
@@ -183,8 +183,8 @@ done:
     return status;
 }
 
-modal_status tool_frames_begin(tool_output *output, const char *path, const char *extension, int force,
-                               modal_error *err)
+modal_status tool_numbered_begin(tool_output *output, const char *path, const char *extension, int force,
+                                 modal_error *err)
 {
     modal_status status = MODAL_OK;
     struct stat info;
@@ -223,7 +223,7 @@ void tool_output_release(tool_output *output)
 
 void tool_output_discard(tool_output *output)
 {
-    if (output->temporary && output->extension) tool_frames_remove(output->temporary, output->extension);
+    if (output->temporary && output->extension) tool_numbered_remove(output->temporary, output->extension);
     else if (output->temporary) unlink(output->temporary);
     tool_output_release(output);
     modal_free(&output->path);

@@ -29,8 +29,8 @@ typedef struct tool_output {
 modal_status tool_output_begin(tool_output *output, const char *path, int force, modal_error *err);
 /* The same for a folder of frames. Refused: a path that exists, unless force is given and it is a folder with nothing
  * but frames of this extension, which is borrowed. */
-modal_status tool_frames_begin(tool_output *output, const char *path, const char *extension, int force,
-                               modal_error *err);
+modal_status tool_numbered_begin(tool_output *output, const char *path, const char *extension, int force,
+                                 modal_error *err);
 /* Takes another temporary file; who has the first one open keeps it. */
 modal_status tool_output_anew(tool_output *output, modal_error *err);
 /* Takes what the system keeps of a file that will be replaced out of its memory, which the new one can use then;
@@ -57,7 +57,7 @@ void tool_folder_discard(const char *path, int made);
 void tool_folder_keep(const char *path);
 
 /* Removes a folder's frames, and the folder unless there is something else in it. */
-void tool_frames_remove(const char *path, const char *extension);
+void tool_numbered_remove(const char *path, const char *extension);
 
 /* Locks an open file, or folder, until it is closed: 1; 0: another process has it; -1: no locks there. */
 int tool_lock(int file, int folder);

@@ -99,7 +99,7 @@ static void on_signal(int number)
         if (atomic_load(&state) == DEFERRED) return;
     }
     for (int i = n_unfinished - 1; i >= 0; i--) {
-        if (unfinished[i].kind == TOOL_UNFINISHED_FRAMES)
+        if (unfinished[i].kind == TOOL_UNFINISHED_NUMBERED)
             remove_frames(unfinished[i].path, unfinished[i].extension);
         else if (unfinished[i].kind == TOOL_UNFINISHED_FOLDER)
             rmdir(unfinished[i].path);

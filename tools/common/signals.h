@@ -21,7 +21,7 @@ void tool_signals_resume(void);
 typedef enum tool_unfinished {
     TOOL_UNFINISHED_FILE,
     TOOL_UNFINISHED_FOLDER, /* removed where it is empty */
-    TOOL_UNFINISHED_FRAMES  /* a folder of frames, 000000.EXTENSION and so on */
+    TOOL_UNFINISHED_NUMBERED  /* a folder of frames, 000000.EXTENSION and so on */
 } tool_unfinished;
 
 /* A signal will remove this; 0 where there is no room for it. Called while signals wait. What comes later is

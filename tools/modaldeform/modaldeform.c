@@ -131,7 +131,7 @@ static int64_t held_bytes(const modaldeform_request *r, const modaldeform_input 
 {
     const modal_trajectory *q = &in->trajectory;
     int64_t bytes = q->n_frames * 8 * (1 + q->mode_offsets[q->n_objects] +
-                                       (q->frames ? 12 * (int64_t)q->n_objects : 0));
+                                       (q->poses ? 12 * (int64_t)q->n_objects : 0));
     /* Batches are gathered: at most all frames again, and their velocities. */
     if (in->step > 1 || r->speed) bytes *= 1 + modaldeform_columns(r, in);
     if (r->speed) bytes += 4 * in->n_points;

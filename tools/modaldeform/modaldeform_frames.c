@@ -26,11 +26,11 @@ typedef struct writing {
 
 /* With speed, the velocity R U q' (+ R' (xbar + U q) + p' where objects move rigidly) of frame i of n
  * comes from the deformer, too: as the displacement of frame n + i, whose reduced coordinates are q', and
- * as the position of frame 2 n + i, whose rigid frame is [R' p']. The derivatives are differences of
+ * as the position of frame 2 n + i, whose pose is [R' p']. The derivatives are differences of
  * the trajectory's float64 numbers, so no digits are lost as they would be between positions. */
 int modaldeform_columns(const modaldeform_request *r, const modaldeform_input *in)
 {
-    return !r->speed ? 1 : in->trajectory.frames ? 3 : 2;
+    return !r->speed ? 1 : in->trajectory.poses ? 3 : 2;
 }
 
 static modal_status find_speed(writing *w, const modal_deform_batch *batch, int64_t n_frames, int64_t frame,
@@ -126,23 +126,23 @@ static void difference(const modal_trajectory *q, const double *values, int64_t 
 
 /* What the deformer gets for n frames from `first` on, one every `step`: [columns n, ...]. */
 static void gather(const modal_trajectory *q, int64_t first, int64_t step, int64_t n, int columns,
-                   double *to_q, double *to_frames)
+                   double *to_q, double *to_poses)
 {
     const int64_t total = q->mode_offsets[q->n_objects], width = 12 * (int64_t)q->n_objects;
     for (int64_t i = 0; i < n; i++) {
         const int64_t from = first + i * step;
         memcpy(to_q + i * total, q->q + from * total, (size_t)total * sizeof *to_q);
-        if (q->frames)
-            memcpy(to_frames + i * width, q->frames + from * width, (size_t)width * sizeof *to_frames);
+        if (q->poses)
+            memcpy(to_poses + i * width, q->poses + from * width, (size_t)width * sizeof *to_poses);
         if (columns > 1) {
             difference(q, q->q, total, from, to_q + (n + i) * total);
-            if (q->frames)
-                memcpy(to_frames + (n + i) * width, q->frames + from * width,
-                       (size_t)width * sizeof *to_frames);
+            if (q->poses)
+                memcpy(to_poses + (n + i) * width, q->poses + from * width,
+                       (size_t)width * sizeof *to_poses);
         }
         if (columns > 2) {
             memcpy(to_q + (2 * n + i) * total, q->q + from * total, (size_t)total * sizeof *to_q);
-            difference(q, q->frames, width, from, to_frames + (2 * n + i) * width);
+            difference(q, q->poses, width, from, to_poses + (2 * n + i) * width);
         }
     }
 }
@@ -155,10 +155,10 @@ static modal_status submit_batches(tool *t, const modaldeform_input *in, int64_t
     const int64_t total = q->mode_offsets[q->n_objects], frame = 12 * (int64_t)q->n_objects;
     const int64_t most = modal_deformer_batch_frames(deformer) / columns;
     const int gathers = in->step > 1 || columns > 1;
-    double *some_q = NULL, *some_frames = NULL;
+    double *some_q = NULL, *some_poses = NULL;
     if (gathers) {
         MODAL_TRY(modal_alloc(&some_q, columns * most * total, sizeof *some_q, "batch", err));
-        MODAL_TRY(modal_alloc(&some_frames, q->frames ? columns * most * frame : 0, sizeof *some_frames,
+        MODAL_TRY(modal_alloc(&some_poses, q->poses ? columns * most * frame : 0, sizeof *some_poses,
                               "batch", err));
     }
     tool_progress_amount(t, (double)in->n, "frames");
@@ -167,17 +167,17 @@ static modal_status submit_batches(tool *t, const modaldeform_input *in, int64_t
         const int64_t first = in->start + done * in->step;
         MODAL_TRY(modal_progress_report(&t->progress, "deform", (double)done / (double)in->n, err));
         modal_deformer_number_frames(deformer, first, in->step, n);
-        if (gathers) gather(q, first, in->step, n, columns, some_q, some_frames);
+        if (gathers) gather(q, first, in->step, n, columns, some_q, some_poses);
         MODAL_TRY(modal_deformer_submit(deformer, columns * n, gathers ? some_q : q->q + first * total,
-                                        !q->frames ? NULL
-                                        : gathers  ? some_frames
-                                                   : q->frames + first * frame,
+                                        !q->poses ? NULL
+                                        : gathers  ? some_poses
+                                                   : q->poses + first * frame,
                                         err));
         done += n;
     }
 done:
     modal_free(&some_q);
-    modal_free(&some_frames);
+    modal_free(&some_poses);
     return status;
 }
 

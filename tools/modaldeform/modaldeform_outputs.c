@@ -49,7 +49,7 @@ done:
 
 static modal_status begin_output(modaldeform_output *o, int force, modal_error *err)
 {
-    return o->extension ? tool_frames_begin(&o->file, o->path, o->extension, force, err)
+    return o->extension ? tool_numbered_begin(&o->file, o->path, o->extension, force, err)
                         : tool_output_begin(&o->file, o->path, force, err);
 }
 

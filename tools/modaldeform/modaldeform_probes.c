@@ -24,14 +24,14 @@ modal_status modaldeform_check_probes(const tool *t, const modaldeform_request *
     return MODAL_OK;
 }
 
-/* The point whose place at rest, its object in its rest frame, is nearest; the first of several. */
+/* The point whose place at rest, its object in its rest pose, is nearest; the first of several. */
 static int64_t nearest(const modaldeform_input *in, int stored_order, const double place[3], double *distance)
 {
     int64_t found = -1, base = 0;
     double least = INFINITY;
     for (int32_t i = 0; i < in->basis.n_objects; i++) {
         const modal_shape *s = &in->basis.shapes[in->basis.objects[i].shape];
-        const double *f = in->basis.objects[i].rest_frame;
+        const double *f = in->basis.objects[i].rest_pose;
         for (int64_t v = 0; v < s->n_vertices; v++) {
             const double *x = s->rest_positions + 3 * v;
             const int64_t point = base + (stored_order ? v : s->user_vertex[v]);

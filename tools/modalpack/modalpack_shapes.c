@@ -99,12 +99,12 @@ static modal_status make_objects(tool *t, pieces *all, modal_basis *basis, modal
 {
     modal_status status = MODAL_OK;
     int64_t *first = NULL, *number = NULL, n_directed = 0;
-    double *frames = NULL;
+    double *poses = NULL;
     const double start = tool_seconds();
     MODAL_TRY(modal_alloc(&first, all->count, sizeof *first, "objects", err));
     MODAL_TRY(modal_alloc(&number, all->count, sizeof *number, "objects", err));
-    MODAL_TRY(modal_alloc(&frames, all->count, 12 * sizeof *frames, "objects", err));
-    MODAL_TRY(modal_shapes_find_congruent(all->count, all->shapes, first, frames, err));
+    MODAL_TRY(modal_alloc(&poses, all->count, 12 * sizeof *poses, "objects", err));
+    MODAL_TRY(modal_shapes_find_congruent(all->count, all->shapes, first, poses, err));
     MODAL_TRY(modal_alloc_zero(&basis->objects, all->count, sizeof *basis->objects, "objects", err));
     MODAL_TRY(modal_alloc_zero(&basis->shapes, all->count, sizeof *basis->shapes, "shapes", err));
     basis->n_objects = (int32_t)all->count;
@@ -118,7 +118,7 @@ static modal_status make_objects(tool *t, pieces *all, modal_basis *basis, modal
         modal_object *object = &basis->objects[k];
         object->shape = (int32_t)number[first[k]];
         object->parent = -1;
-        memcpy(object->rest_frame, frames + 12 * k, sizeof object->rest_frame);
+        memcpy(object->rest_pose, poses + 12 * k, sizeof object->rest_pose);
     }
     tool_stage(t, "congruence", tool_seconds() - start, -1);
     tool_note(t, "%" PRId64 " solids, %d different shapes", all->count, basis->n_shapes);
@@ -130,7 +130,7 @@ static modal_status make_objects(tool *t, pieces *all, modal_basis *basis, modal
 done:
     modal_free(&first);
     modal_free(&number);
-    modal_free(&frames);
+    modal_free(&poses);
     return status;
 }
 

@@ -105,8 +105,8 @@ static modal_status place_objects(const char *path, modal_basis *basis, modal_er
                        n - 1, row[1]);
         modal_rotation_of(row + 5, rotation);
         for (int r = 0; r < 3; r++) {
-            memcpy(object->rest_frame + 4 * r, rotation + 3 * r, 3 * sizeof(double));
-            object->rest_frame[4 * r + 3] = row[2 + r];
+            memcpy(object->rest_pose + 4 * r, rotation + 3 * r, 3 * sizeof(double));
+            object->rest_pose[4 * r + 3] = row[2 + r];
         }
     }
     for (int32_t i = 0; i < n; i++) { /* every chain ends within n steps */

@@ -78,7 +78,7 @@ void modalsim_watch(tool *t, modalsim_pace *pace, const char *what, int64_t done
 
 /* Numbers of an object in a checkpoint beside its coordinates: the members of modal_step_frame, and energies. */
 enum { MODALSIM_MEASURE_NUMBERS = 4 + MODAL_JUDGED_NUMBERS,
-       MODALSIM_STATE_NUMBERS = (int)(sizeof(modal_step_frame) / sizeof(double)) + MODALSIM_MEASURE_NUMBERS };
+       MODALSIM_STATE_NUMBERS = (int)(sizeof(modal_step_pose) / sizeof(double)) + MODALSIM_MEASURE_NUMBERS };
 
 /* A trajectory that is written while it is made. */
 typedef struct modalsim_writer {
@@ -94,7 +94,7 @@ typedef struct modalsim_writer {
  * checkpoint. Opens it, linked to the basis and signed: the basis's steps, then this one, whose inputs are the basis and
  * `n_files` more files. */
 modal_status modalsim_writer_begin(modalsim_writer *w, const modal_basis *basis, int64_t n_frames,
-                                   int with_frames, int with_energy, int n_files, const char *const *files,
+                                   int with_poses, int with_energy, int n_files, const char *const *files,
                                    const char *back_end, modal_error *err);
 /* Puts it in its place, also where fewer frames were made than the head said: they are written anew then. */
 modal_status modalsim_writer_end(modalsim_writer *w, modal_error *err);

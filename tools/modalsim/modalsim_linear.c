@@ -59,7 +59,7 @@ static modal_status set_oscillators(const modalsim_request *r, const modal_basis
     }
     for (int32_t i = 0; i < basis->n_objects; i++)
         l->objects[i] =
-            (modal_linear_object){basis->objects[i].shape, basis->objects[i].rest_frame};
+            (modal_linear_object){basis->objects[i].shape, basis->objects[i].rest_pose};
     l->problem = (modal_linear_problem){.n_shapes = basis->n_shapes, .shapes = l->shapes,
                                         .n_objects = basis->n_objects, .objects = l->objects,
                                         .start_static = r->start_static};
@@ -155,7 +155,7 @@ static modal_status set_impulses(tool *t, const modalsim_request *r, modal_basis
         double distance = 0;
         const int64_t stored = p->vertex >= 0
                              ? modal_shape_stored_vertex(shape, p->vertex)
-                             : modal_shape_nearest_vertex(shape, object->rest_frame, p->point, &distance);
+                             : modal_shape_nearest_vertex(shape, object->rest_pose, p->point, &distance);
         if (stored < 0)
             MODAL_FAIL(err, MODAL_ERROR_USAGE, "--impulse: object 0 has vertices 0 .. %lld, %s",
                        (long long)shape->n_vertices - 1, p->text);
@@ -174,7 +174,7 @@ static modal_status set_impulses(tool *t, const modalsim_request *r, modal_basis
     MODAL_TRY(modalsim_basis_tiles(r, basis, &file, object->shape, n_tiles, tiles, err));
     for (int i = 0; i < r->n_impulses; i++) {
         double *jump = l->jumps + (int64_t)i * shape->n_modes;
-        modal_impulse_jump(shape, object->rest_frame, vertices[i], r->impulses[i].impulse, jump);
+        modal_impulse_jump(shape, object->rest_pose, vertices[i], r->impulses[i].impulse, jump);
         l->impulses[i] = (modal_linear_impulse){r->impulses[i].time, 0, jump};
     }
     l->problem.n_impulses = r->n_impulses;

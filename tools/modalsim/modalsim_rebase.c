@@ -54,10 +54,10 @@ static modal_status compare_objects(const job *j, int32_t i, modal_error *err)
     if (a->parent != b->parent)
         return modal_error_set(err, MODAL_ERROR_INPUT, "object %d: hangs on object %d, on %d in the old basis", i, b->parent,
                                a->parent);
-    if (j->old.frames) return MODAL_OK;
-    for (int k = 3; k < 12; k += 4) reach = fmax(reach, fabs(a->rest_frame[k]));
+    if (j->old.poses) return MODAL_OK;
+    for (int k = 3; k < 12; k += 4) reach = fmax(reach, fabs(a->rest_pose[k]));
     for (int k = 0; k < 12; k++)
-        if (!(fabs(a->rest_frame[k] - b->rest_frame[k]) <= 1e-9 * reach))
+        if (!(fabs(a->rest_pose[k] - b->rest_pose[k]) <= 1e-9 * reach))
             return modal_error_set(err, MODAL_ERROR_INPUT, "object %d: its rest frame is another one in the old basis", i);
     return MODAL_OK;
 }
@@ -137,14 +137,14 @@ modal_status modalsim_rebase(tool *t, const modalsim_request *r, tool_output *ou
     const char *const files[] = {r->rebase_path, j.old_path};
     writer.head.rebase_errors = j.errors;
     j.errors = NULL;
-    MODAL_TRY(modalsim_writer_begin(&writer, &basis, j.old.n_frames, j.old.frames != NULL, j.old.energy != NULL, 2, files,
+    MODAL_TRY(modalsim_writer_begin(&writer, &basis, j.old.n_frames, j.old.poses != NULL, j.old.energy != NULL, 2, files,
                                     "cpu", err));
     MODAL_TRY(modal_alloc_zero(&j.errors, basis.n_objects, sizeof *j.errors, "objects", err));
     for (int64_t i = 0; i < j.old.n_frames; i++) {
         MODAL_TRY(modal_progress_report(&t->progress, "rebase", (double)i / (double)j.old.n_frames, err));
         carry(&j, i, offsets);
         MODAL_TRY(modal_trajectory_out_row(writer.out, j.old.times[i], j.q,
-                                           j.old.frames ? j.old.frames + i * 12 * j.old.n_objects : NULL,
+                                           j.old.poses ? j.old.poses + i * 12 * j.old.n_objects : NULL,
                                            j.old.energy ? j.old.energy + 4 * i : NULL, err));
     }
     tool_stage(t, "rebase", tool_seconds() - start, -1);

@@ -14,7 +14,7 @@
 #include "tools/common/commit.h"
 #include "tools/modalsim/modalsim.h"
 
-enum { MEASURE_NUMBERS = MODALSIM_MEASURE_NUMBERS, FRAME_NUMBERS = MODALSIM_STATE_NUMBERS - MEASURE_NUMBERS };
+enum { MEASURE_NUMBERS = MODALSIM_MEASURE_NUMBERS, POSE_NUMBERS = MODALSIM_STATE_NUMBERS - MEASURE_NUMBERS };
 
 typedef struct scene_run {
     tool *t;
@@ -24,7 +24,7 @@ typedef struct scene_run {
     modal_basis_tiles *tiles; /* of its file, or NULL */
     modal_device device;
     modalsim_writer writer;
-    double *frames;  /* [objects, 12] of one frame, or NULL */
+    double *poses;  /* [objects, 12] of one frame, or NULL */
     char scene_hash[MODAL_HASH_TEXT];
     double *numbers; /* [objects, FRAME_NUMBERS + MEASURE_NUMBERS] of a checkpoint */
     tool_output checkpoint_output;    /* until the first one is there */
@@ -77,8 +77,8 @@ done:
 static modal_status write_checkpoint(scene_run *s, const modal_scene_state *state, int64_t n_frames, modal_error *err)
 {
     const int64_t n = s->basis.n_objects, c = modal_basis_mode_offsets(&s->basis, NULL);
-    double *measures = s->numbers + n * FRAME_NUMBERS;
-    memcpy(s->numbers, state->frames, (size_t)n * sizeof *state->frames);
+    double *measures = s->numbers + n * POSE_NUMBERS;
+    memcpy(s->numbers, state->poses, (size_t)n * sizeof *state->poses);
     for (int64_t i = 0; i < n; i++) {
         const modal_step_measure *m = &state->measures[i];
         const modal_judged *j = &state->judged[i];
@@ -88,9 +88,9 @@ static modal_status write_checkpoint(scene_run *s, const modal_scene_state *stat
     }
     modal_checkpoint file = {.back_end = s->device.name, .n_frames = state->next_frame,
                              .most_frames = n_frames,
-                             .state_counts = {c, c, 2 * c + 6 * n, n * FRAME_NUMBERS, n * MEASURE_NUMBERS},
+                             .state_counts = {c, c, 2 * c + 6 * n, n * POSE_NUMBERS, n * MEASURE_NUMBERS},
                              .state = {state->q, state->v, state->a, s->numbers, measures},
-                             .n_coordinates = c, .n_objects = s->frames ? n : 0};
+                             .n_coordinates = c, .n_objects = s->poses ? n : 0};
     strcpy(file.basis_hash, s->basis.hash);
     strcpy(file.scene_hash, s->scene_hash);
     const modal_status status = put_checkpoint(s, &file, err);
@@ -104,7 +104,7 @@ static modal_status read_restart(scene_run *s, modal_simulation *run, modal_erro
     modal_checkpoint file = {0};
     const char *path = s->r->restart_path;
     const int64_t n = s->basis.n_objects, c = modal_basis_mode_offsets(&s->basis, NULL);
-    const int64_t counts[MODAL_CHECKPOINT_STATE] = {c, c, 2 * c + 6 * n, n * FRAME_NUMBERS, n * MEASURE_NUMBERS};
+    const int64_t counts[MODAL_CHECKPOINT_STATE] = {c, c, 2 * c + 6 * n, n * POSE_NUMBERS, n * MEASURE_NUMBERS};
     if (!path) goto done;
     MODAL_TRY(modal_checkpoint_read(path, &file, err));
     if (strcmp(file.basis_hash, s->basis.hash) != 0)
@@ -117,7 +117,7 @@ static modal_status read_restart(scene_run *s, modal_simulation *run, modal_erro
     if (file.state_counts[2] == c && file.state_counts[4] == n * (MEASURE_NUMBERS - MODAL_JUDGED_NUMBERS))
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: modal_version: unsupported version 2.0, this program goes on from 2.1", path);
     int fits = file.most_frames == run->n_frames && file.n_coordinates == c &&
-               file.n_objects == (s->frames ? n : 0);
+               file.n_objects == (s->poses ? n : 0);
     for (int i = 0; i < MODAL_CHECKPOINT_STATE; i++) fits &= file.state_counts[i] == counts[i];
     if (!fits) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: does not fit the basis and the scene", path);
     modal_scene_state *state = &run->state;
@@ -125,7 +125,7 @@ static modal_status read_restart(scene_run *s, modal_simulation *run, modal_erro
     memcpy(state->q, file.state[0], (size_t)c * sizeof(double));
     memcpy(state->v, file.state[1], (size_t)c * sizeof(double));
     memcpy(state->a, file.state[2], (size_t)(2 * c + 6 * n) * sizeof(double)); /* and lag */
-    memcpy(state->frames, file.state[3], (size_t)n * sizeof *state->frames);
+    memcpy(state->poses, file.state[3], (size_t)n * sizeof *state->poses);
     for (int64_t i = 0; i < n; i++) {
         const double *m = file.state[4] + i * MEASURE_NUMBERS;
         state->measures[i] = (modal_step_measure){.dissipated_power = m[0], .external_power = m[1],
@@ -160,7 +160,7 @@ static modal_status frame_done(void *context, const modal_simulation *run, modal
     const int64_t done = run->state.next_frame;
     const double time = modal_frame_time(done - 1, s->scene.fps);
     modal_status wrote =
-        modal_trajectory_out_row(s->writer.out, time, run->state.q, s->frames, run->energy, err);
+        modal_trajectory_out_row(s->writer.out, time, run->state.q, s->poses, run->energy, err);
     s->write_failed = wrote != MODAL_OK;
     if (wrote != MODAL_OK) return wrote;
     return keep(s, run, done % s->r->checkpoint_every == 0, err);
@@ -277,15 +277,15 @@ modal_status modalsim_scene(tool *t, const modalsim_request *r, tool_output *out
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: more than 2^31 frames, %g s at %g a second", r->scene_path,
                    s.scene.duration, s.scene.fps);
     if (modal_scene_moves(&s.scene, &s.basis))
-        MODAL_TRY(modal_alloc(&s.frames, 12 * (int64_t)s.basis.n_objects, sizeof(double), "frames", err));
-    MODAL_TRY(modal_alloc(&s.numbers, (int64_t)s.basis.n_objects * (FRAME_NUMBERS + MEASURE_NUMBERS),
+        MODAL_TRY(modal_alloc(&s.poses, 12 * (int64_t)s.basis.n_objects, sizeof(double), "frames", err));
+    MODAL_TRY(modal_alloc(&s.numbers, (int64_t)s.basis.n_objects * (POSE_NUMBERS + MEASURE_NUMBERS),
                           sizeof(double), "checkpoint", err));
-    run.frames = s.frames;
+    run.poses = s.poses;
     MODAL_TRY(modal_scene_state_alloc(&run.state, &s.basis, err));
     MODAL_TRY(modal_alloc(&files, (int64_t)s.scene.n_files + 1, sizeof *files, "files", err));
     files[0] = r->scene_path;
     for (int32_t i = 0; i < s.scene.n_files; i++) files[1 + i] = s.scene.files[i];
-    MODAL_TRY(modalsim_writer_begin(&s.writer, &s.basis, run.n_frames, s.frames != NULL, 1, 1 + s.scene.n_files,
+    MODAL_TRY(modalsim_writer_begin(&s.writer, &s.basis, run.n_frames, s.poses != NULL, 1, 1 + s.scene.n_files,
                                     files, s.device.name, err));
     MODAL_TRY(read_restart(&s, &run, err));
     if (r->checkpoint_path) MODAL_TRY(tool_output_begin(&s.checkpoint_output, r->checkpoint_path, r->force, err));
@@ -314,7 +314,7 @@ done:
     modal_scene_state_free(&run.state);
     modalsim_writer_discard(&s.writer);
     s.tiles = modal_basis_tiles_close(s.tiles);
-    modal_free(&s.frames);
+    modal_free(&s.poses);
     modal_basis_free(&s.basis);
     modal_scene_free(&s.scene);
     modal_free(&s.numbers);

@@ -105,7 +105,7 @@ static modal_status check_room(const modalsim_writer *w, modal_error *err)
     modal_status status = MODAL_OK;
     const modalsim_request *r = w->r;
     const double coordinates = (double)w->head.mode_offsets[w->head.n_objects], objects = w->head.n_objects;
-    const double row = 8 * (1 + coordinates + (w->head.frames ? 12 * objects : 0) + (w->head.energy ? 4 : 0));
+    const double row = 8 * (1 + coordinates + (w->head.poses ? 12 * objects : 0) + (w->head.energy ? 4 : 0));
     const double rows = row * (double)w->head.n_frames;
     const double state = 8 * (4 * coordinates + (double)(MODALSIM_STATE_NUMBERS + 6) * objects); /* with lags */
     const double kept = r->checkpoint_path ? rows + 2 * state : 0;
@@ -143,7 +143,7 @@ void modalsim_watch(tool *t, modalsim_pace *pace, const char *what, int64_t done
 }
 
 modal_status modalsim_writer_begin(modalsim_writer *w, const modal_basis *basis, int64_t n_frames,
-                                   int with_frames, int with_energy, int n_files, const char *const *files,
+                                   int with_poses, int with_energy, int n_files, const char *const *files,
                                    const char *back_end, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -157,7 +157,7 @@ modal_status modalsim_writer_begin(modalsim_writer *w, const modal_basis *basis,
                           err));
     modal_basis_mode_offsets(basis, head->mode_offsets);
     MODAL_TRY(sign(w->t, w->r, basis, n_files, files, back_end, head, err));
-    head->frames = with_frames ? &there : NULL;
+    head->poses = with_poses ? &there : NULL;
     head->energy = with_energy ? &there : NULL;
     MODAL_TRY(check_room(w, err));
     status = modal_trajectory_out_open(&w->out, w->r->to_stdout ? NULL : w->output->temporary, head, err);
@@ -166,7 +166,7 @@ done:
 }
 
 static modal_status copy_rows(void *context, int64_t first, int64_t count, const double *times, const double *q,
-                              const double *frames, const double *energy, modal_error *err)
+                              const double *poses, const double *energy, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modalsim_writer *w = context;
@@ -174,7 +174,7 @@ static modal_status copy_rows(void *context, int64_t first, int64_t count, const
     (void)first;
     for (int64_t i = 0; i < count; i++)
         MODAL_TRY(modal_trajectory_out_row(w->out, times[i], q + i * n,
-                                           frames ? frames + i * 12 * w->head.n_objects : NULL,
+                                           poses ? poses + i * 12 * w->head.n_objects : NULL,
                                            energy ? energy + 4 * i : NULL, err));
 done:
     return status;
@@ -225,6 +225,6 @@ done:
 void modalsim_writer_discard(modalsim_writer *w)
 {
     modal_trajectory_out_abandon(&w->out);
-    w->head.frames = w->head.energy = NULL;
+    w->head.poses = w->head.energy = NULL;
     modal_trajectory_free(&w->head);
 }

@@ -59,7 +59,7 @@ static modal_status fill_rest_tiles(const deform_member *m, float *tiles, modal_
     return MODAL_OK;
 }
 
-static modal_status load_rest_tiles(deform_engine *d, deform_shape *s, modal_error *err)
+static modal_status load_rest_tiles(deform_engine *d, deform_unit *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
     float *members = NULL;
@@ -99,7 +99,7 @@ static modal_status upload_copy(deform_engine *d, const void *from, int64_t coun
 }
 
 /* The records of a pack, where its vertices go, and, for what turns with an object, whose they are. */
-static modal_status load_pack_tables(deform_engine *d, deform_shape *s, modal_error *err)
+static modal_status load_pack_tables(deform_engine *d, deform_unit *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
     upload target = {0}, object_of = {0};
@@ -159,7 +159,7 @@ done:
     return status;
 }
 
-static modal_status load_order(deform_engine *d, deform_shape *s, modal_error *err)
+static modal_status load_order(deform_engine *d, deform_unit *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
     int moved = 0;
@@ -178,7 +178,7 @@ done:
 
 /* The ring, unless it is larger than the corners (few vertices with very many faces). Afterwards
  * corners are needed for tangents alone. */
-static modal_status load_ring(deform_engine *d, deform_shape *s, const int64_t *offsets,
+static modal_status load_ring(deform_engine *d, deform_unit *s, const int64_t *offsets,
                               const int32_t *corners, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -231,7 +231,7 @@ done:
 }
 
 /* Corners; the weights of tangents, too, and the ring for a back end that is faster with it. */
-static modal_status load_tables(deform_engine *d, deform_shape *s, int ring, int weights,
+static modal_status load_tables(deform_engine *d, deform_unit *s, int ring, int weights,
                                 modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -254,7 +254,7 @@ done:
 }
 
 /* Normals and tangents of the rest shape, by the operations that make the dynamic ones. */
-static modal_status load_rest_surface(deform_engine *d, deform_shape *s, int normals, int tangents,
+static modal_status load_rest_surface(deform_engine *d, deform_unit *s, int normals, int tangents,
                                       modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -301,7 +301,7 @@ done:
     return status;
 }
 
-static modal_status load_surface(deform_engine *d, deform_shape *s, modal_error *err)
+static modal_status load_surface(deform_engine *d, deform_unit *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_deform_tables tables = modal_deform_tables_of(d);
@@ -317,7 +317,7 @@ done:
     return status;
 }
 
-static modal_status load_shape(deform_engine *d, deform_shape *s, modal_error *err)
+static modal_status load_shape(deform_engine *d, deform_unit *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
     MODAL_TRY(modal_deform_load_matrix(d, s, err));
@@ -338,7 +338,7 @@ done:
     return status;
 }
 
-void modal_deform_free_shape(deform_engine *d, deform_shape *s)
+void modal_deform_free_shape(deform_engine *d, deform_unit *s)
 {
     modal_device_free_host(&d->device, &s->h_modal_matrix);
     modal_device_free(&d->device, &s->d_modal_matrix);

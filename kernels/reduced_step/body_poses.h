@@ -68,7 +68,7 @@ RS_FN void rs_follow(const modal_step_task *t, const rs_work *w, const real *q, 
     RS_SYNC();
 #endif
     if (RS_LANE == 0) {
-        rs_frame *f = w->frame;
+        rs_pose *f = w->pose;
         const real offset[3] = {w->offset[0], w->offset[1], w->offset[2]};
         real turn[9];
         for (int i = 0; i < 9; i++) turn[i] = w->turn[i];
@@ -156,7 +156,7 @@ RS_FN void rs_follow(const modal_step_task *t, const rs_work *w, const real *q, 
 }
 
 /* The frame's state from its parent's; turn: its rest axes in the interface's. The interface's rotation is left. */
-RS_FN void rs_compose(const real *relative, const real *motion, const real *turn, const rs_frame *p, rs_frame *f)
+RS_FN void rs_compose(const real *relative, const real *motion, const real *turn, const rs_pose *p, rs_pose *f)
 {
     const real *at = relative + 9, *speed = motion, *push = motion + 3;
     real local[3], world[3], c1[3], c2[3], spin[3], rate[3];
@@ -189,7 +189,7 @@ RS_FN void rs_compose(const real *relative, const real *motion, const real *turn
 /* ---- roots to leaves ---- */
 
 /* The correction of the frame's (a, al), from those of the parent and of its a; and that of the object's own a. */
-RS_FN void rs_correct_frame(const rs_work *w, const real *parent_twist, const real *parent_change, real *twist)
+RS_FN void rs_correct_pose(const rs_work *w, const real *parent_twist, const real *parent_change, real *twist)
 {
     const int32_t r = RS_GET(w->object->parent_modes);
     const int64_t wide = modal_step_padded(r);
@@ -218,7 +218,7 @@ RS_FN void rs_correct_modes(const rs_work *w, const real *twist, real *change)
 /* A free root's frame, by one lane. */
 RS_FN void rs_move_root(const modal_step_task *t, const rs_work *w)
 {
-    modal_step_frame *f = w->frame;
+    modal_step_pose *f = w->pose;
     double world[3];
     if (RS_GET(w->object->motion) != MODAL_STEP_FREE || t->rule == MODAL_STEP_STATIC) return;
     rs_apply(f->rotation, w->twist, world);
@@ -226,7 +226,7 @@ RS_FN void rs_move_root(const modal_step_task *t, const rs_work *w)
         f->acceleration[i] += world[i];
         f->spin_rate[i] += w->twist[3 + i];
     }
-    rs_place_free_frame(t, &t->frames[w->index], t->root_lag + 6 * (int64_t)w->index, f);
+    rs_place_free_pose(t, &t->poses[w->index], t->root_lag + 6 * (int64_t)w->index, f);
 }
 #endif
 
@@ -238,7 +238,7 @@ RS_FN void rs_descend(const modal_step_task *t, const rs_work *w, int first, rea
     RS_OWN(o, w);
     if (!rs_takes_part(t, o)) return;
     w->own.scale[4] = RS_ALL(0);
-    if (!first && o->parent >= 0) rs_correct_frame(w, w->above.twist, w->above.change, w->twist);
+    if (!first && o->parent >= 0) rs_correct_pose(w, w->above.twist, w->above.change, w->twist);
     if (!first) {
         rs_correct_modes(w, w->twist, w->change);
         for (int32_t k = 0; k < o->n_modes; k++) w->a[k] += w->change[k];
@@ -251,7 +251,7 @@ RS_FN void rs_descend(const modal_step_task *t, const rs_work *w, int first, rea
     if (o->motion != MODAL_STEP_ATTACHED) return;
     real motion[12];
     rs_follow(t, w, w->above.q, w->above.v, w->above.a, motion, scratch);
-    rs_compose(w->relative, motion, w->turn, w->above.frame, w->frame);
+    rs_compose(w->relative, motion, w->turn, w->above.pose, w->pose);
 }
 #else
 #include "kernels/reduced_step/body_bands.h"
