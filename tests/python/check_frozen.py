@@ -17,7 +17,10 @@ folder, programs, dump_file = (os.path.abspath(x) for x in sys.argv[1:4])
 twig = f"{folder}/twig"
 FILES = {"basis-2.0.h5": ("basis",), "traj-1.0.h5": ("trajectory",), "twig/basis-2.0.h5": ("basis",),
          "twig/trajectory-1.0.h5": ("trajectory",), "twig/trajectory-1.1.h5": ("trajectory",),
-         "twig/snapshots-1.0.h5": ("snapshots", "25"), "twig/checkpoint-2.0.h5": ("checkpoint",)}
+         "twig/snapshots-1.0.h5": ("snapshots", "25"), "twig/checkpoint-2.0.h5": ("checkpoint",),
+         "twig/basis-3.0.h5": ("basis",), "twig/embedded-3.0.h5": ("basis",), "twig/assembly-3.0.h5": ("basis",),
+         "twig/trajectory-1.2.h5": ("trajectory",), "twig/checkpoint-2.1.h5": ("checkpoint",)}
+PARTS = ("basis-3.0.h5", "embedded-3.0.h5")  # of the assembly
 SEQUENCES = ("sequence-1.0", "sequence-1.0-precision", "sequence-1.0-solid")  # in twig/
 MATERIAL = ("--young", "4e6", "--poisson", "0.3", "--density", "500", "--fixed", "root")
 
@@ -98,6 +101,8 @@ if shutil.which("h5repack"):
 
 
 def check_copies(contents):
+    for name in PARTS:
+        shutil.copy(f"{twig}/{name}", name)
     for name in FILES:
         for what, make in COPIES.items():
             make(f"{folder}/{name}", "copy.h5")
@@ -142,6 +147,10 @@ def check_meaning(contents):
     for key, wanted in contents["positions"].items():
         found = points("out/sequence.vtkhdf")[int(key)]
         assert np.abs(found - wanted).max() <= 1e-6 * np.abs(wanted).max(), (key, found, wanted)
+    tool("modaldeform", f"{twig}/trajectory-1.2.h5", "out", "-f")
+    tool("modalinfo", "--pack", f"{twig}/assembly-3.0.h5", "packed.h5")
+    with h5py.File(f"{twig}/assembly-3.0.h5") as assembly, h5py.File("packed.h5") as packed:
+        assert assembly.attrs["content_hash"] == packed.attrs["content_hash"]
     # modes at the nodes and how vertices are carried are used by a simulation in wind
     with open(f"{twig}/scene.json", encoding="utf-8") as file: # by the rule of then, without judgement
         scene = dict(json.load(file), integrator="newmark", tolerance=1e300)
