@@ -278,9 +278,11 @@ static const char *undo_scale(const unsigned *v, const unsigned char *from, int6
     const int n_least = from[4] < 8 ? from[4] : 8;
     const uint64_t least = little(from + 5, n_least);
     if (bits > 8 * (uint64_t)bytes) return "scaleoffset data of more bits than the type";
-    /* HDF5 counts a byte more, but not where all bits are kept. */
+    /* HDF5 counts a byte more, but not where all bits are kept; modaldeform did so also after a byte that is not full. */
     const int64_t exact = HEAD + count * (int64_t)bits / 8;
-    if (n != exact + 1 && !(n == exact && bits == 8 * (uint64_t)bytes)) return "scaleoffset data of another size";
+    if (n != exact + 1 && !(n == exact && (bits == 0 || bits == 8 * (uint64_t)bytes)) &&
+        !(n == exact + 2 && count * (int64_t)bits % 8 != 0))
+        return "scaleoffset data of another size";
     from += HEAD;
     n -= HEAD;
     if (bits == 8 * (uint64_t)bytes) {

@@ -184,8 +184,8 @@ static void encode(chunk *c, const float *values, int64_t n, double scale)
     } else if (bits > 0) {
         end = pack(end, values, n, least, scale, bits);
     }
-    *end++ = 0; /* the filter counts one byte more */
-    c->n_bytes = end - c->bytes;
+    *end = 0;
+    c->n_bytes = HEAD + n * bits / 8 + 1; /* as the filter counts, which has one byte more where the last one is full */
 }
 
 static modal_status check_bound(const modal_rounder *r, int array, float most, modal_error *err)

@@ -263,6 +263,15 @@ def glb_large():
     os.remove("large.h5")
 
 
+def sound(folder):
+    """Both judges of files say so."""
+    tree = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    for judge in ([os.path.join(os.path.dirname(base.tool), "modalinfo"), "--check", folder],
+                  [sys.executable, f"{tree}/tools/python/validate", f"{folder}/sequence.vtkhdf"]):
+        done = subprocess.run(judge, capture_output=True, text=True)
+        must(done.returncode == 0, f"{judge}: {done.stdout} {done.stderr}")
+
+
 def precision():
     """The absolute error is what was asked for, the bytes do not depend on batches, the file is sound."""
     common = ["long.h5", "--backend", "cpu", "--fields", "displacement", "--frames", ":60"]
@@ -274,6 +283,7 @@ def precision():
         base.run(*common, "a", "--precision", eps, "--force", "--report", "a.json")
         base.run(*common, "b", "--precision", eps, "--force", "-j1", "--memory-limit", "1M")
         base.equal_bytes("a", "b")
+        sound("a")
         with h5py.File("a/sequence.vtkhdf", "r") as f:
             must(f["modal"].attrs["precision"] == eps, "precision: attribute")
             for name, values in exact.items():
@@ -297,6 +307,7 @@ def precision():
     with h5py.File("rest.h5", "r+") as t:
         t["q"][...] = 0  # a displacement of 0 everywhere takes no bits at all
     base.run("rest.h5", "a", "--precision", "1e-4", "--fields", "displacement", "--force")
+    sound("a")
     with h5py.File("a/sequence.vtkhdf", "r") as f:
         must((f["VTKHDF/PointData/displacement"][:] == 0).all(), "precision: zeros")
         x = f["VTKHDF/Points"][:].reshape(7, -1, 3)

@@ -354,9 +354,10 @@ def undo(data, size, item, filters):
             bits, n = int.from_bytes(data[:4], "little"), size // item
             if bits > 8 * item:
                 return f"{bits} bits a value"
-            packed = 0 if bits == 0 else size if bits == 8 * item else n * bits // 8 + 1
-            if len(data) != SCALEOFFSET_HEAD + packed:
-                return f"{len(data)} bytes of scaleoffset, not {SCALEOFFSET_HEAD + packed}"
+            exact = SCALEOFFSET_HEAD + n * bits // 8
+            sizes_of_it = {exact + 1} | ({exact} if bits in (0, 8 * item) else set()) | ({exact + 2} if n * bits % 8 else set())
+            if len(data) not in sizes_of_it:
+                return f"{len(data)} bytes of scaleoffset, not {exact + 1}"
             data = bytes(size)
         if sizes[k] is not None and len(data) != sizes[k]:
             return f"{len(data)} bytes come out of {name}, not {sizes[k]}"
