@@ -5,6 +5,11 @@
 
 #include "kernels/cuda_machine.h"
 
+static int is(const char *text, size_t length, const char *word)
+{
+    return length == strlen(word) && memcmp(text, word, length) == 0;
+}
+
 int modal_cuda_code_runs(const char *architectures, int major, int minor)
 {
     for (const char *item = architectures; *item; item += *item == ',') {
@@ -14,8 +19,7 @@ int modal_cuda_code_runs(const char *architectures, int major, int minor)
         const size_t length = strcspn(item, ",");
         const char *suffix = end + exact;
         const size_t rest = (size_t)(item + length - suffix);
-        const int real = rest == 0 || strncmp(suffix, "-real", rest) == 0;
-        const int virtual = rest == 0 || strncmp(suffix, "-virtual", rest) == 0;
+        const int real = rest == 0 || is(suffix, rest, "-real"), virtual = rest == 0 || is(suffix, rest, "-virtual");
         if (end == item) return 0;
         if (exact && here) return 1;
         if (!exact && real && number / 10 == major && number % 10 <= minor) return 1;
