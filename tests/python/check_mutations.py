@@ -86,10 +86,13 @@ def make(base, layout, target, chance):
 
 # ---- what must hold ----
 
+FORGOTTEN = "forgotten"  # what HDF5 1.10 does not give back of metadata that it refuses, for a sanitizer
+
+
 def perturbed(byte):
     """Memory that was not written holds this, however much is asked for."""
     return {**os.environ, "MALLOC_PERTURB_": str(byte), "MALLOC_MMAP_MAX_": "0", "MALLOC_TOP_PAD_": "67108864",
-            "OMP_NUM_THREADS": "1"}
+            "OMP_NUM_THREADS": "1", "LSAN_OPTIONS": f"print_suppressions=0:suppressions={FORGOTTEN}"}
 
 
 def digests(program, folder, byte):
@@ -140,6 +143,8 @@ def main():
     tests, programs, corpus = (os.path.abspath(x) for x in (arguments.tests, arguments.bin, arguments.corpus))
     with tempfile.TemporaryDirectory() as temporary:
         os.chdir(arguments.keep or temporary)
+        with open(FORGOTTEN, "w", encoding="utf-8") as file:
+            file.write("leak:libhdf5\n")
         subprocess.run([f"{tests}/write_samples", "."], check=True)
         snapshots("snapshots.h5")
         parts = ["--parts", f"{corpus}/basis"]
