@@ -9,6 +9,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "formats/h5/h5_bytes.h"
 #include "formats/h5/h5_private.h"
 #include "lib/base/memory.h"
 
@@ -95,13 +96,6 @@ void modal_h5_filters_free(modal_h5_filters *f)
 
 /* ---- undoing one ---- */
 
-static uint64_t little(const unsigned char *bytes, int n)
-{
-    uint64_t value = 0;
-    for (int i = n - 1; i >= 0; i--) value = value << 8 | bytes[i];
-    return value;
-}
-
 /* Fletcher's checksum of 16-bit words, the high byte first; 360 of them add up without an overflow. */
 static uint32_t fletcher(const unsigned char *bytes, int64_t n)
 {
@@ -130,7 +124,7 @@ static uint32_t fletcher(const unsigned char *bytes, int64_t n)
 /* Of n bytes the last four are their checksum; HDF5 before 1.6.3 swapped the bytes of each half. */
 static int checksum_holds(const unsigned char *bytes, int64_t n)
 {
-    const uint32_t sum = fletcher(bytes, n - CHECKSUM), found = (uint32_t)little(bytes + n - CHECKSUM, CHECKSUM);
+    const uint32_t sum = fletcher(bytes, n - CHECKSUM), found = (uint32_t)modal_h5_little(bytes + n - CHECKSUM, CHECKSUM);
     return found == sum || found == ((sum & 0x00ff00ff) << 8 | (sum >> 8 & 0x00ff00ff));
 }
 
@@ -274,9 +268,9 @@ static const char *undo_scale(const unsigned *v, const unsigned char *from, int6
     enum { BLOCK = 512 }; /* a multiple of 8: a block begins with a byte */
     const int64_t count = v[COUNT], bytes = v[SIZE];
     if (n < HEAD) return "scaleoffset data without a head";
-    const uint64_t bits = little(from, 4);
+    const uint64_t bits = modal_h5_little(from, 4);
     const int n_least = from[4] < 8 ? from[4] : 8;
-    const uint64_t least = little(from + 5, n_least);
+    const uint64_t least = modal_h5_little(from + 5, n_least);
     if (bits > 8 * (uint64_t)bytes) return "scaleoffset data of more bits than the type";
     /* HDF5 counts a byte more, but not where all bits are kept; modaldeform did so also after a byte that is not full. */
     const int64_t exact = HEAD + count * (int64_t)bits / 8;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/h5/h5_bytes.h"
 #include "formats/h5/h5_heap.h"
 
 enum { NEWEST_LAYOUT = H5_VERS_MAJOR >= 2 ? 5 : 4 };
@@ -34,10 +35,7 @@ static const unsigned char *take(part *p, uint64_t bytes)
 /* A little-endian number of at most 8 bytes. */
 static uint64_t number(part *p, int bytes)
 {
-    const unsigned char *b = take(p, (uint64_t)bytes);
-    uint64_t value = 0;
-    for (int i = bytes - 1; i >= 0; i--) value = value << 8 | b[i];
-    return value;
+    return modal_h5_little(take(p, (uint64_t)bytes), bytes);
 }
 
 /* A text with its NUL, filled up to a multiple of `unit` bytes. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/h5/h5_bytes.h"
 #include "formats/h5/h5_unsealed.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
@@ -17,13 +18,6 @@
 enum { HEAD = 16, WINDOW = 1 << 20, MOST_BYTES = 1 << 26 };
 static const unsigned char signature[8] = {'G', 'C', 'O', 'L', 1, 0, 0, 0};
 
-static uint64_t little(const unsigned char *bytes, int n)
-{
-    uint64_t value = 0;
-    for (int i = n - 1; i >= 0; i--) value = value << 8 | bytes[i];
-    return value;
-}
-
 static uint32_t turn(uint32_t x, int bits) { return x << bits | x >> (32 - bits); }
 
 /* The checksum of HDF5's metadata: Bob Jenkins, lookup3.c (2006), hashlittle with initial value 0. */
@@ -33,7 +27,7 @@ static uint32_t checksum(const unsigned char *key, uint64_t length)
     uint32_t s[3]; /* a, b, c */
     s[0] = s[1] = s[2] = 0xdeadbeef + (uint32_t)length;
     for (; length > 12; length -= 12, key += 12) {
-        for (int i = 0; i < 3; i++) s[i] += (uint32_t)little(key + 4 * i, 4);
+        for (int i = 0; i < 3; i++) s[i] += (uint32_t)modal_h5_little(key + 4 * i, 4);
         for (int i = 0; i < 6; i++) {
             uint32_t *x = &s[i % 3], *y = &s[(i + 2) % 3], *z = &s[(i + 1) % 3];
             *x -= *y;
@@ -55,7 +49,7 @@ static uint32_t checksum(const unsigned char *key, uint64_t length)
 static const char *wrong_mapping(const unsigned char *data, uint64_t length)
 {
     if (length < 13 || data[0] != 0) return "an object that is no mapping";
-    if (checksum(data, length - 4) != little(data + length - 4, 4)) return "a mapping with a wrong checksum";
+    if (checksum(data, length - 4) != modal_h5_little(data + length - 4, 4)) return "a mapping with a wrong checksum";
     return NULL;
 }
 
@@ -66,9 +60,9 @@ static const char *wrong_collection(const unsigned char *bytes, uint64_t size,
     uint64_t at = HEAD;
     while (size - at >= HEAD) {
         const unsigned char *object = bytes + at;
-        uint64_t index = little(object, 2), length = little(object + 8, 8), room = size - at;
+        uint64_t index = modal_h5_little(object, 2), length = modal_h5_little(object + 8, 8), room = size - at;
         if (index == 0) return length == room ? NULL : "free space of another size";
-        if (little(object + 4, 4) != 0) return "an object that is none";
+        if (modal_h5_little(object + 4, 4) != 0) return "an object that is none";
         if (length > room - HEAD || (length + 7) / 8 * 8 > room - HEAD)
             return "an object that does not fit";
         const char *wrong = wrong_object ? wrong_object(object + HEAD, length) : NULL;
@@ -81,7 +75,7 @@ static const char *wrong_collection(const unsigned char *bytes, uint64_t size,
 uint64_t modal_h5_heap_bytes(const void *bytes, size_t size)
 {
     if (size < HEAD || memcmp(bytes, signature, sizeof signature) != 0) return 0;
-    const uint64_t whole = little((const unsigned char *)bytes + 8, 8);
+    const uint64_t whole = modal_h5_little((const unsigned char *)bytes + 8, 8);
     return whole > 0 ? whole : 1;
 }
 
@@ -104,10 +98,10 @@ static const unsigned char *find_object(const modal_h5_unsealed *f, uint64_t at,
     *collection = malloc(size);
     if (!*collection || f->read(f->file, f->base + at, size, *collection) != 0 || wrong_collection(*collection, size, NULL))
         return NULL;
-    for (uint64_t next = HEAD; size - next >= HEAD && little(*collection + next, 2) != 0;) {
+    for (uint64_t next = HEAD; size - next >= HEAD && modal_h5_little(*collection + next, 2) != 0;) {
         const unsigned char *object = *collection + next;
-        const uint64_t bytes = little(object + 8, 8);
-        if (little(object, 2) == index) { /* of several HDF5 takes the last */
+        const uint64_t bytes = modal_h5_little(object + 8, 8);
+        if (modal_h5_little(object, 2) == index) { /* of several HDF5 takes the last */
             found = object + HEAD;
             *length = bytes;
         }
@@ -146,7 +140,7 @@ static modal_status check_collection(FILE *file, int64_t at, int64_t file_bytes,
     if (fseeko(file, at, SEEK_SET) != 0 || fread(head, 1, HEAD, file) != HEAD) {
         wrong = "cut off";
     } else {
-        uint64_t size = little(head + 8, 8);
+        uint64_t size = modal_h5_little(head + 8, 8);
         if (size < HEAD || size > MOST_BYTES || (int64_t)size > file_bytes - at) {
             wrong = "impossible size";
         } else {

@@ -4,14 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/h5/h5_bytes.h"
 #include "formats/h5/h5_heap.h"
-
-static uint64_t little(const unsigned char *bytes, int n)
-{
-    uint64_t value = 0;
-    for (int i = n - 1; i >= 0; i--) value = value << 8 | bytes[i];
-    return value;
-}
 
 /* HDF5 asks for a large collection in two parts: all of it is looked at before it gets the first. */
 static const char *collection_damage(const modal_h5_unsealed *f, uint64_t start, uint64_t size, const void *bytes,
@@ -31,11 +25,11 @@ static const char *collection_damage(const modal_h5_unsealed *f, uint64_t start,
 static const char *local_heap_damage(const modal_h5_unsealed *f, const unsigned char *head)
 {
     static const char damaged[] = "damaged local heap";
-    const uint64_t bytes = little(head + 8, 8), data = little(head + 24, 8);
+    const uint64_t bytes = modal_h5_little(head + 8, 8), data = modal_h5_little(head + 24, 8);
     unsigned char next[8], last = 1;
-    uint64_t free_block = little(head + 16, 8), steps = 0;
+    uint64_t free_block = modal_h5_little(head + 16, 8), steps = 0;
     if (data > f->end - f->base || bytes > f->end - f->base - data) return damaged;
-    for (; free_block != 1; free_block = little(next, 8))
+    for (; free_block != 1; free_block = modal_h5_little(next, 8))
         if (bytes < 16 || free_block > bytes - 16 || ++steps > bytes / 16 ||
             f->read(f->file, f->base + data + free_block, sizeof next, next) != 0)
             return damaged;
@@ -49,7 +43,7 @@ static const char *tree_damage(const modal_h5_unsealed *f, uint64_t size, const 
 {
     enum { HEAD = 24, CHILD = 8 };
     static const char damaged[] = "damaged tree";
-    const unsigned kind = node[4], level = node[5], n = (unsigned)little(node + 6, 2);
+    const unsigned kind = node[4], level = node[5], n = (unsigned)modal_h5_little(node + 6, 2);
     const uint64_t children = 2 * (uint64_t)f->chunk_rank;
     uint64_t key = 8;
     if (level == 0) return NULL;
@@ -62,7 +56,7 @@ static const char *tree_damage(const modal_h5_unsealed *f, uint64_t size, const 
     }
     if (n > (size - HEAD - key) / (key + CHILD)) return damaged;
     for (unsigned i = 0; i < n; i++) {
-        const uint64_t child = little(node + HEAD + key + i * (key + CHILD), CHILD);
+        const uint64_t child = modal_h5_little(node + HEAD + key + i * (key + CHILD), CHILD);
         unsigned char head[6];
         if (child > f->end - f->base || f->end - f->base - child < sizeof head ||
             f->read(f->file, f->base + child, sizeof head, head) != 0 || memcmp(head, "TREE", 4) != 0 || head[4] != kind ||
