@@ -29,6 +29,7 @@ struct modal_judge {
     modal_forest_state now;        /* scratch */
     int64_t n_shortened, n_kept;
     double balance;
+    double frame_balance, frame_error; /* the largest since modal_judge_frame; NaN: none */
 };
 
 modal_judge *modal_judge_delete(modal_judge *j)
@@ -53,6 +54,7 @@ modal_status modal_judge_new(modal_judge **judge, modal_forest *forest, const mo
     j->setup = *setup;
     j->n_objects = n;
     j->n_trees = trees;
+    j->frame_balance = j->frame_error = NAN;
     MODAL_TRY(modal_alloc(&j->first, (int64_t)n + 1, sizeof *j->first, "judgement of steps", err));
     const int64_t c = modal_basis_mode_offsets(basis, j->first);
     MODAL_TRY(modal_alloc(&j->tree, n, sizeof *j->tree, "judgement of steps", err));
@@ -205,7 +207,13 @@ static void accept(modal_judge *j, int32_t t, const verdict *v)
     known->work = fmax(known->work, fabs(sums[2]));
     known->moved = fmax(known->moved, sums[3]);
     known->off = v->off;
-    if (v->allowed > 0) j->balance = fmax(j->balance, fabs(v->off) / v->allowed * j->setup.tolerance);
+    const double tolerance = j->setup.tolerance;
+    if (v->allowed > 0) {
+        const double balance = fabs(v->off) / v->allowed * tolerance;
+        j->balance = fmax(j->balance, balance);
+        j->frame_balance = fmax(j->frame_balance, balance); /* of NaN and a number the number */
+    }
+    j->frame_error = fmax(j->frame_error, v->error * tolerance);
     const int calm = v->spent <= CALM_SPENT && v->error <= CALM_ERROR;
     known->quiet = calm && known->level > 0 ? known->quiet + 1 : 0;
     if (known->quiet < PATIENCE) return;
@@ -265,6 +273,13 @@ modal_status modal_judge_steps(modal_judge *j, double time, double h, modal_stat
     }
 done:
     return status;
+}
+
+void modal_judge_frame(modal_judge *j, modal_quality *quality)
+{
+    quality->energy_balance = j->frame_balance;
+    quality->step_error = j->frame_error;
+    j->frame_balance = j->frame_error = NAN;
 }
 
 void modal_judge_counts(const modal_judge *j, int64_t *shortened, int64_t *kept, double *balance)

@@ -17,6 +17,7 @@
 #define MODAL_FOREST_JUDGE_H
 
 #include "lib/forest/forest.h"
+#include "lib/model/quality.h"
 
 enum { MODAL_JUDGE_STEPS = 8 }; /* that are judged together, at most */
 
@@ -63,6 +64,9 @@ int modal_judge_trees(const modal_judge *judge, int keeps, const uint8_t **trees
  * modal_forest_failed: they take shorter steps, or its error stands.
  * MODAL_ERROR_NOT_CONVERGED "object 3: t = 0.1 s: ..., try ..." */
 modal_status modal_judge_steps(modal_judge *judge, double time, double h, modal_status failed, int *again, modal_error *err);
+
+/* The largest balance and step's error of a tree since the call before, into a frame's row. */
+void modal_judge_frame(modal_judge *judge, modal_quality *quality);
 
 /* Judgements that made steps shorter, trees that went over to the average vector field, and the largest balance of a tree
  * over the work done, all since the judge was made; -1: there are no trees. */

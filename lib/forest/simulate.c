@@ -199,6 +199,7 @@ static modal_status store_frame(modal_scene_run *r, int64_t frame, modal_error *
             to[4 * row + 3] = f->position[row];
         }
     }
+    modal_scene_run_quality(r);
     if (s->frame_done) MODAL_TRY(s->frame_done(s->context, s, err));
 done:
     return status;

@@ -5,6 +5,7 @@
 
 #include "lib/base/progress.h"
 #include "lib/forest/forest.h"
+#include "lib/model/quality.h"
 #include "lib/model/scene.h"
 #include "lib/scene/needs.h"
 
@@ -37,6 +38,7 @@ typedef struct modal_simulation {
     /* the frame that is done, number state.next_frame - 1, at state.q */
     double *poses;  /* [objects, 12] the caller's, or NULL: not wanted */
     double energy[4]; /* kinetic, elastic, dissipated so far, external work so far; J */
+    modal_quality quality; /* how far that frame may be trusted */
     modal_scene_state state; /* in: where to begin (arrays as large as above, next_frame >= 0); out: where
                                 it ended, also after an error */
     /* called for a shape whose modal matrix is not there, before the first step, with the tiles that the scene

@@ -31,6 +31,7 @@ typedef struct modal_scene_run {
     modal_exact *exact;
     double *least_moved, *least_energy; /* [objects] at roots: what loads are expected to do (modal_judge_setup) */
     modal_judge *judge;
+    int64_t shorter;             /* times that steps were made shorter, up to the last frame */
     modal_scene_state between;   /* where steps that are judged begin within a frame */
 } modal_scene_run;
 
@@ -52,6 +53,9 @@ modal_status modal_scene_run_corners(modal_scene_run *run, modal_error *err);
 /* modal_forest_loads.forces and .gravity, their context a modal_scene_run. */
 void modal_scene_run_loads(void *context, double time, double near, double *forces);
 void modal_scene_run_gravity(void *context, double time, double near, double *gravity);
+
+/* Fills run->s->quality of the frame at run->s->state. */
+void modal_scene_run_quality(modal_scene_run *run);
 
 /* The longest step that follows the scene, and what it follows: run->s->pace. Points have been sorted, and their tiles
  * are there. */
