@@ -30,7 +30,7 @@ typedef struct assembly {
     int linear; /* 1: nothing but linear tetrahedra */
     int fast;   /* 1: and all of isotropic materials */
     modal_rule_table rules;
-    double (*tensors)[9][9]; /* [n_materials] of those that are used, where not fast */
+    modal_elasticity *elasticities; /* [n_materials] of those that are used, where not fast */
     incidence around;
 } assembly;
 
@@ -133,9 +133,9 @@ static modal_status prepare(assembly *in, modal_error *err)
     }
     if (in->fast) goto done;
     MODAL_TRY(modal_rule_table_init(mesh, &in->rules, err));
-    MODAL_TRY(modal_alloc(&in->tensors, mesh->n_materials, sizeof *in->tensors, "materials", err));
+    MODAL_TRY(modal_alloc(&in->elasticities, mesh->n_materials, sizeof *in->elasticities, "materials", err));
     for (int32_t m = 0; m < mesh->n_materials; m++)
-        if (used[m]) modal_material_tensor(&mesh->materials[m], in->tensors[m]);
+        if (used[m]) modal_elasticity_init(&mesh->materials[m], &in->elasticities[m]);
 done:
     modal_free(&used);
     return status;
@@ -266,8 +266,7 @@ static void gather_column(const assembly *in, modal_fem_system *system, int64_t 
             const int32_t i = system->free_index[corners[b]];
             if (i < j) continue;
             const int64_t at = place[i];
-            modal_tetrahedron_stiffness_block(gradients[b], gradients[a], volume * lambda,
-                                              volume * mu, block);
+            modal_isotropic_block(gradients[b], gradients[a], volume * lambda, volume * mu, block);
             for (int c = 0; c < 9; c++) system->stiffness[9 * at + c] += block[c];
             system->mass[at] += modal_tetrahedron_mass_entry(element_mass, in->rule, a == b);
         }
@@ -300,8 +299,8 @@ static void scatter_elements(const assembly *in, modal_fem_system *system, int64
             touches |= j >= begin && j < end;
         }
         if (!touches) continue;
-        modal_element_matrices_compute(mesh, e, &in->rules, material_of(mesh, e),
-                                       in->tensors[mesh->element_material[e]], in->rule, matrices);
+        modal_element_matrices_compute(mesh, e, &in->rules, &in->elasticities[mesh->element_material[e]],
+                                       material_of(mesh, e)->density, in->rule, matrices);
         for (int a = 0; a < n; a++) {
             const int32_t j = system->free_index[nodes[a]];
             if (j < begin || j >= end) continue;
@@ -421,7 +420,7 @@ modal_status modal_fem_assemble(const modal_volume_mesh *mesh, const int32_t *fi
 done:
     modal_free(&in.around.offsets);
     modal_free(&in.around.elements);
-    modal_free(&in.tensors);
+    modal_free(&in.elasticities);
     modal_rule_table_free(&in.rules);
     if (status != MODAL_OK) modal_fem_system_free(system);
     return status;

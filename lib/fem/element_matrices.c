@@ -7,41 +7,7 @@
 
 #include "lib/fem/tetrahedron.h"
 
-void modal_elastic_block(const double tensor[9][9], const double g[9], double block[9])
-{
-    for (int p = 0; p < 3; p++)
-        for (int q = 0; q < 3; q++) {
-            double sum = 0;
-            for (int r = 0; r < 3; r++)
-                for (int s = 0; s < 3; s++) sum += tensor[3 * p + r][3 * q + s] * g[3 * r + s];
-            block[3 * p + q] = sum;
-        }
-}
-
-/* The same for an isotropic material, with far fewer products. */
-static void isotropic_block(double lambda, double mu, const double g[9], double block[9])
-{
-    const double trace = mu * (g[0] + g[4] + g[8]);
-    for (int p = 0; p < 3; p++) {
-        for (int q = 0; q < 3; q++) block[3 * p + q] = lambda * g[3 * p + q] + mu * g[3 * q + p];
-        block[4 * p] += trace;
-    }
-}
-
-/* What a material makes of the integrals of products of gradients. */
-typedef struct elasticity {
-    const double (*tensor)[9]; /* orthotropic */
-    int isotropic;
-    double lambda, mu;
-} elasticity;
-
-static void elastic_block(const elasticity *e, const double g[9], double block[9])
-{
-    if (e->isotropic) isotropic_block(e->lambda, e->mu, g, block);
-    else modal_elastic_block(e->tensor, g, block);
-}
-
-static void linear_tetrahedron(const double *const *x, const elasticity *e, double density,
+static void linear_tetrahedron(const double *const *x, const modal_elasticity *e, double density,
                                modal_mass_rule rule, modal_element_matrices *m)
 {
     double gradients[4][3], g[9];
@@ -49,7 +15,7 @@ static void linear_tetrahedron(const double *const *x, const elasticity *e, doub
     for (int a = 0; a < 4; a++) {
         for (int b = a; b < 4; b++) {
             for (int k = 0; k < 9; k++) g[k] = volume * gradients[a][k / 3] * gradients[b][k % 3];
-            elastic_block(e, g, m->stiffness[a][b]);
+            modal_elasticity_block(e, g, m->stiffness[a][b]);
         }
         for (int b = 0; b < 4; b++)
             m->mass[a][b] = modal_tetrahedron_mass_entry(density * volume, rule, a == b);
@@ -57,7 +23,7 @@ static void linear_tetrahedron(const double *const *x, const elasticity *e, doub
 }
 
 static void integrate_stiffness(const modal_element_rule *rule, const double *const *x,
-                                const elasticity *e, modal_element_matrices *m)
+                                const modal_elasticity *e, modal_element_matrices *m)
 {
     const int n = rule->n_nodes;
     /* [a][r][3 b + s]: rows long enough for SIMD */
@@ -78,7 +44,7 @@ static void integrate_stiffness(const modal_element_rule *rule, const double *co
         for (int b = a; b < n; b++) {
             double g[9];
             for (int k = 0; k < 9; k++) g[k] = products[a][k / 3][3 * b + k % 3];
-            elastic_block(e, g, m->stiffness[a][b]);
+            modal_elasticity_block(e, g, m->stiffness[a][b]);
         }
 }
 
@@ -111,13 +77,9 @@ static void lump(modal_element_matrices *m)
 }
 
 void modal_element_matrices_compute(const modal_volume_mesh *mesh, int64_t element,
-                                    const modal_rule_table *table, const modal_material *material,
-                                    const double tensor[9][9], modal_mass_rule rule,
-                                    modal_element_matrices *m)
+                                    const modal_rule_table *table, const modal_elasticity *elasticity,
+                                    double density, modal_mass_rule rule, modal_element_matrices *m)
 {
-    elasticity e = {.tensor = tensor, .isotropic = material->kind == MODAL_MATERIAL_ISOTROPIC};
-    const double density = material->density;
-    if (e.isotropic) modal_lame_constants(material->young, material->poisson, &e.lambda, &e.mu);
     const int type = mesh->element_type[element];
     const int32_t *nodes = modal_mesh_nodes(mesh, element);
     const double *x[MODAL_ELEMENT_MOST_NODES];
@@ -127,10 +89,10 @@ void modal_element_matrices_compute(const modal_volume_mesh *mesh, int64_t eleme
         for (int b = 0; b < m->n_nodes; b++) m->mass[a][b] = 0;
     }
     if (type == MODAL_ELEMENT_TET4) {
-        linear_tetrahedron(x, &e, density, rule, m);
+        linear_tetrahedron(x, elasticity, density, rule, m);
     } else {
         const modal_element_rule *rules = table->rules[type];
-        integrate_stiffness(&rules[MODAL_INTEGRAL_STIFFNESS], x, &e, m);
+        integrate_stiffness(&rules[MODAL_INTEGRAL_STIFFNESS], x, elasticity, m);
         integrate_mass(&rules[rule == MODAL_MASS_STIFFNESS_POINTS ? MODAL_INTEGRAL_STIFFNESS
                                                                   : MODAL_INTEGRAL_MASS],
                        x, density, m);

@@ -8,6 +8,7 @@
 #ifndef MODAL_FEM_ELEMENT_MATRICES_H
 #define MODAL_FEM_ELEMENT_MATRICES_H
 
+#include "lib/laws/elasticity.h"
 #include "lib/mesh/measure.h"
 #include "lib/model/basis.h"
 
@@ -20,16 +21,12 @@ typedef struct modal_element_matrices {
 } modal_element_matrices;
 
 /* Computes the matrices of an element whose shape is sound (modal_element_measure, or for TET4 a
- * volume that is not 0: there the orientation does not matter). `tensor` is modal_material_tensor of
- * its material, read where that is orthotropic. The consistent mass is integrated by the mass rule; MODAL_MASS_LUMPED scales its
+ * volume that is not 0: there the orientation does not matter). `elasticity` and `density` (kg/m^3) are its
+ * material's. The consistent mass is integrated by the mass rule; MODAL_MASS_LUMPED scales its
  * diagonal to the element's mass (Hinton, Rock, Zienkiewicz), which for TET4 is a quarter a node. */
 void modal_element_matrices_compute(const modal_volume_mesh *mesh, int64_t element,
-                                    const modal_rule_table *table, const modal_material *material,
-                                    const double tensor[9][9], modal_mass_rule rule,
+                                    const modal_rule_table *table, const modal_elasticity *elasticity,
+                                    double density, modal_mass_rule rule,
                                     modal_element_matrices *matrices);
-
-/* block = sum tensor[3 p + r][3 q + s] g[3 r + s]: what the integral g of the products of the
- * gradients of two shape functions gives. */
-void modal_elastic_block(const double tensor[9][9], const double g[9], double block[9]);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "lib/laws/elasticity.h"
 #include "lib/mesh/tetrahedron.h"
 
 double modal_tetrahedron_gradients(const double *const corners[4], double gradients[4][3])
@@ -28,8 +29,7 @@ void modal_tetrahedron_stiffness(const double *const corners[4], double young, d
     modal_lame_constants(young, poisson, &lambda, &mu);
     for (int a = 0; a < 4; a++)
         for (int b = 0; b < 4; b++) {
-            modal_tetrahedron_stiffness_block(gradients[a], gradients[b], volume * lambda,
-                                              volume * mu, block);
+            modal_isotropic_block(gradients[a], gradients[b], volume * lambda, volume * mu, block);
             for (int p = 0; p < 3; p++)
                 for (int q = 0; q < 3; q++)
                     stiffness[12 * (3 * a + p) + 3 * b + q] = block[3 * p + q];

@@ -7,30 +7,10 @@
 
 #include "lib/model/basis.h"
 
-/* Lame constants of E and nu: sigma = lambda tr(e) I + 2 mu e. */
-static inline void modal_lame_constants(double young, double poisson, double *lambda, double *mu)
-{
-    *lambda = young * poisson / ((1 + poisson) * (1 - 2 * poisson));
-    *mu = young / (2 * (1 + poisson));
-}
-
 /* Writes the gradients of the four shape functions (1/m), constant in the element, and returns the
  * volume (m^3), never negative: neither stiffness nor mass depends on the element's orientation.
  * A flat element gives volume 0 and gradients that are not finite. */
 double modal_tetrahedron_gradients(const double *const corners[4], double gradients[4][3]);
-
-/* Block (a, b) of the element stiffness, row-major, N/m:
- * V (lambda g_a g_b^T + mu g_b g_a^T + mu (g_a . g_b) I). Block (b, a) is bitwise its transpose. */
-static inline void modal_tetrahedron_stiffness_block(const double ga[3], const double gb[3],
-                                                     double v_lambda, double v_mu, double block[9])
-{
-    const double diagonal = v_mu * (ga[0] * gb[0] + ga[1] * gb[1] + ga[2] * gb[2]);
-    for (int p = 0; p < 3; p++) {
-        for (int q = 0; q < 3; q++)
-            block[3 * p + q] = v_lambda * (ga[p] * gb[q]) + v_mu * (ga[q] * gb[p]);
-        block[4 * p] += diagonal;
-    }
-}
 
 /* Entry (a, b) of the element mass, kg, a multiple of the 3 x 3 identity: consistent
  * rho V / 20 (1 + delta_ab), lumped rho V / 4 delta_ab, by the one point of the stiffness rho V / 16. */

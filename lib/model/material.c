@@ -12,8 +12,7 @@ enum { E1, E2, E3, NU12, NU13, NU23, G12, G13, G23 };
 /* The two axes of nu_ij and G_ij, in order 12, 13, 23. */
 static const int pairs[3][2] = {{0, 1}, {0, 2}, {1, 2}};
 
-/* det S E1 E2 E3 of the normal part of the compliance S. */
-static double compliance_determinant(const double *c)
+double modal_orthotropic_determinant(const double c[9])
 {
     const double nu21 = c[NU12] * c[E2] / c[E1], nu31 = c[NU13] * c[E3] / c[E1];
     const double nu32 = c[NU23] * c[E3] / c[E2];
@@ -58,7 +57,7 @@ static modal_status check_orthotropic(const modal_material *material, const char
                                    name, modal_orthotropic_names[NU12 + i], pairs[i][0] + 1,
                                    pairs[i][1] + 1, bound, c[NU12 + i]);
     }
-    const double determinant = compliance_determinant(c);
+    const double determinant = modal_orthotropic_determinant(c);
     if (!(determinant > 0))
         return modal_error_set(err, MODAL_ERROR_INPUT,
                                "material \"%s\": nu12, nu13 and nu23 are not positive definite together, "
@@ -88,56 +87,6 @@ modal_status modal_material_check(const modal_material *material, modal_error *e
                                "material \"%s\": Poisson's ratio nu must be in (-1, 0.5), %g", name,
                                material->poisson);
     return MODAL_OK;
-}
-
-static void isotropic_tensor(const modal_material *m, double tensor[9][9])
-{
-    const double lambda = m->young * m->poisson / ((1 + m->poisson) * (1 - 2 * m->poisson));
-    const double mu = m->young / (2 * (1 + m->poisson));
-    for (int p = 0; p < 3; p++)
-        for (int q = 0; q < 3; q++)
-            for (int r = 0; r < 3; r++)
-                for (int s = 0; s < 3; s++)
-                    tensor[3 * p + q][3 * r + s] = lambda * (p == q) * (r == s) +
-                                                   mu * ((p == r) * (q == s) + (p == s) * (q == r));
-}
-
-void modal_material_tensor(const modal_material *material, double tensor[9][9])
-{
-    if (material->kind == MODAL_MATERIAL_ISOTROPIC) {
-        isotropic_tensor(material, tensor);
-        return;
-    }
-    const double *c = material->orthotropic, d = compliance_determinant(c);
-    const double nu21 = c[NU12] * c[E2] / c[E1], nu31 = c[NU13] * c[E3] / c[E1];
-    const double nu32 = c[NU23] * c[E3] / c[E2];
-    /* the inverse of the normal part of the compliance */
-    const double c12 = c[E1] * (nu21 + nu31 * c[NU23]) / d, c13 = c[E1] * (nu31 + nu21 * nu32) / d;
-    const double c23 = c[E2] * (nu32 + c[NU12] * nu31) / d;
-    const double normal[3][3] = {{c[E1] * (1 - c[NU23] * nu32) / d, c12, c13},
-                                 {c12, c[E2] * (1 - c[NU13] * nu31) / d, c23},
-                                 {c13, c23, c[E3] * (1 - c[NU12] * nu21) / d}};
-    double local[3][3][3][3] = {0};
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) local[i][i][j][j] = normal[i][j];
-    for (int k = 0; k < 3; k++) {
-        const int i = pairs[k][0], j = pairs[k][1];
-        local[i][j][i][j] = local[i][j][j][i] = local[j][i][i][j] = local[j][i][j][i] = c[G12 + k];
-    }
-    const double *a = material->axes;
-    for (int p = 0; p < 3; p++)
-        for (int q = 0; q < 3; q++)
-            for (int r = 0; r < 3; r++)
-                for (int s = 0; s < 3; s++) {
-                    double sum = 0;
-                    for (int i = 0; i < 3; i++)
-                        for (int j = 0; j < 3; j++)
-                            for (int k = 0; k < 3; k++)
-                                for (int l = 0; l < 3; l++)
-                                    sum += a[3 * i + p] * a[3 * j + q] * a[3 * k + r] * a[3 * l + s] *
-                                           local[i][j][k][l];
-                    tensor[3 * p + q][3 * r + s] = sum;
-                }
 }
 
 double modal_material_least_young(const modal_material *material)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a material must satisfy, and its elasticity tensor. */
+/* What a material must satisfy. Its elasticity tensor and its laws are in lib/laws. */
 #ifndef MODAL_MODEL_MATERIAL_H
 #define MODAL_MODEL_MATERIAL_H
 
@@ -16,9 +16,9 @@ extern const char *const modal_orthotropic_names[9];
  * Source: R. M. Jones, "Mechanics of Composite Materials", 2nd edition, 1999, section 2.4. */
 modal_status modal_material_check(const modal_material *material, modal_error *err);
 
-/* Writes the elasticity tensor in the solid's coordinates, Pa: sigma_pq = sum tensor[3 p + q][3 r + s]
- * e_rs, symmetric in p q, in r s, and in the pairs. The material must have passed the check. */
-void modal_material_tensor(const modal_material *material, double tensor[9][9]);
+/* 1 - nu12 nu21 - nu23 nu32 - nu13 nu31 - 2 nu21 nu32 nu13 of the nine constants: E1 E2 E3 times the determinant
+ * of the normal part of the compliance. */
+double modal_orthotropic_determinant(const double constants[9]);
 
 /* The least of Young's moduli, Pa. */
 double modal_material_least_young(const modal_material *material);

@@ -24,16 +24,8 @@ typedef struct mode_block {
 static void add_load(const reduced_block *block, const int32_t *free_index, mode_block *mi,
                      mode_block *mj, double *load)
 {
-    double strain[6][LANES], p[9][LANES];
-    reduced_product_strain(mi->gradient, mj->gradient, 1, strain);
-    reduced_stress(block, strain, p);
-    for (int row = 0; row < 3; row++)
-        for (int column = 0; column < 3; column++)
-            for (int k = 0; k < 3; k++)
-                for (int lane = 0; lane < LANES; lane++)
-                    p[3 * row + column][lane] +=
-                        mj->gradient[3 * row + k][lane] * mi->stress[3 * k + column][lane] +
-                        mi->gradient[3 * row + k][lane] * mj->stress[3 * k + column][lane];
+    double p[9][LANES];
+    modal_lanes_second_derivative(block->root, mi->gradient, mi->stress, mj->gradient, mj->stress, p);
     for (int lane = 0; lane < block->n_lanes; lane++)
         for (int a = 0; a < block->n_nodes; a++) {
             const int32_t at = free_index[block->nodes[a][lane]];
@@ -72,8 +64,8 @@ static modal_status make_loads(const modal_volume_mesh *mesh, const reduced_spac
             const reduced_block *block = &blocks[at / k];
             double strain[6][LANES];
             reduced_gradient(block, modes + 3 * mesh->n_nodes * (at % k), known[at].gradient);
-            reduced_linear_strain(known[at].gradient, strain);
-            reduced_stress(block, strain, known[at].stress);
+            modal_lanes_linear_strain(known[at].gradient, strain);
+            modal_lanes_stress(block->root, strain, known[at].stress);
         }
 #pragma omp parallel for schedule(dynamic, 4) num_threads(space->n_threads)
         for (int64_t pair = 0; pair < n_pairs; pair++) {

@@ -10,31 +10,6 @@
 
 enum { LANES = REDUCED_LANES };
 
-/* Axes of the strains in order: xx yy zz yz xz xy. */
-static const int shear[3][2] = {{1, 2}, {0, 2}, {0, 1}};
-
-/* Cholesky: the upper triangle, by rows, of R with R^T R = C. */
-static void elasticity_root(const modal_material *material, double root[REDUCED_ROOT])
-{
-    double tensor[9][9], c[6][6], r[6][6] = {{0}};
-    int place[6];
-    modal_material_tensor(material, tensor);
-    for (int i = 0; i < 3; i++) {
-        place[i] = 4 * i;
-        place[3 + i] = 3 * shear[i][0] + shear[i][1];
-    }
-    for (int i = 0; i < 6; i++)
-        for (int j = 0; j < 6; j++) c[i][j] = tensor[place[i]][place[j]];
-    int at = 0;
-    for (int i = 0; i < 6; i++)
-        for (int j = i; j < 6; j++) {
-            double sum = c[i][j];
-            for (int k = 0; k < i; k++) sum -= r[k][i] * r[k][j];
-            r[i][j] = i == j ? sqrt(sum) : sum / r[i][i];
-            root[at++] = r[i][j];
-        }
-}
-
 /* Types, nodes, materials and shapes; the roots of the materials that are used. */
 static modal_status check_elements(const modal_volume_mesh *mesh, reduced_points *points, modal_error *err)
 {
@@ -51,8 +26,10 @@ static modal_status check_elements(const modal_volume_mesh *mesh, reduced_points
         if (m < 0 || m >= mesh->n_materials)
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "element %lld: no material", tag);
         if (!used[m]) {
+            modal_elasticity elasticity;
             MODAL_TRY(modal_material_check(&mesh->materials[m], err));
-            elasticity_root(&mesh->materials[m], points->roots[m]);
+            modal_elasticity_init(&mesh->materials[m], &elasticity);
+            modal_elasticity_root(&elasticity, points->roots[m]);
             used[m] = 1;
         }
         for (int a = 0; a < modal_mesh_kind(mesh, e)->n_nodes; a++)
@@ -149,7 +126,7 @@ void reduced_points_load(const reduced_points *points, int64_t index, reduced_bl
             block->nodes[a][lane] = modal_mesh_nodes(mesh, e)[a];
             for (int k = 0; k < 3; k++) block->gradients[a][k][lane] = gradients[3 * a + k];
         }
-        for (int k = 0; k < REDUCED_ROOT; k++) block->root[k][lane] = scale * root[k];
+        for (int k = 0; k < MODAL_ELASTICITY_ROOT; k++) block->root[k][lane] = scale * root[k];
     }
 }
 
@@ -170,55 +147,4 @@ void reduced_gradient(const reduced_block *block, const double *u,
                     sum[lane] = (a ? sum[lane] : 0) + corner[p][lane] * g[lane];
             }
     }
-}
-
-void reduced_linear_strain(double g[restrict][LANES], double strain[restrict][LANES])
-{
-    for (int k = 0; k < 3; k++)
-        for (int lane = 0; lane < LANES; lane++) {
-            strain[k][lane] = g[4 * k][lane];
-            strain[3 + k][lane] =
-                g[3 * shear[k][0] + shear[k][1]][lane] + g[3 * shear[k][1] + shear[k][0]][lane];
-        }
-}
-
-void reduced_product_strain(double a[restrict][LANES], double b[restrict][LANES],
-                            double scale, double strain[restrict][LANES])
-{
-    for (int k = 0; k < 3; k++) {
-        const int p = shear[k][0], q = shear[k][1];
-        for (int lane = 0; lane < LANES; lane++) {
-            strain[k][lane] = scale * (a[k][lane] * b[k][lane] + a[3 + k][lane] * b[3 + k][lane] +
-                                       a[6 + k][lane] * b[6 + k][lane]);
-            strain[3 + k][lane] =
-                scale * (a[p][lane] * b[q][lane] + a[q][lane] * b[p][lane] +
-                         a[3 + p][lane] * b[3 + q][lane] + a[3 + q][lane] * b[3 + p][lane] +
-                         a[6 + p][lane] * b[6 + q][lane] + a[6 + q][lane] * b[6 + p][lane]);
-        }
-    }
-}
-
-void reduced_root_times(const reduced_block *block, double strain[restrict][LANES],
-                        double out[restrict][LANES])
-{
-    for (int i = 0, at = 0; i < 6; i++)
-        for (int j = i; j < 6; j++, at++)
-            for (int lane = 0; lane < LANES; lane++)
-                out[i][lane] =
-                    (j > i ? out[i][lane] : 0) + block->root[at][lane] * strain[j][lane];
-}
-
-void reduced_stress(const reduced_block *block, double strain[restrict][LANES],
-                    double stress[restrict][LANES])
-{
-    static const int place[6][2] = {{0, 0}, {4, 4}, {8, 8}, {5, 7}, {2, 6}, {1, 3}};
-    double half[6][LANES], voigt[6][LANES] = {{0}};
-    reduced_root_times(block, strain, half);
-    for (int i = 0, at = 0; i < 6; i++)
-        for (int j = i; j < 6; j++, at++)
-            for (int lane = 0; lane < LANES; lane++)
-                voigt[j][lane] += block->root[at][lane] * half[i][lane];
-    for (int k = 0; k < 6; k++)
-        for (int lane = 0; lane < LANES; lane++)
-            stress[place[k][0]][lane] = stress[place[k][1]][lane] = voigt[k][lane];
 }

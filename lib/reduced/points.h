@@ -8,15 +8,16 @@
 #define MODAL_REDUCED_POINTS_H
 
 #include "lib/base/status.h"
+#include "lib/laws/lanes.h"
 #include "lib/mesh/measure.h"
 #include "lib/model/volume_mesh.h"
 
-enum { REDUCED_LANES = 256, REDUCED_ROOT = 21 };
+enum { REDUCED_LANES = MODAL_LAW_LANES };
 
 typedef struct reduced_points {
     const modal_volume_mesh *mesh; /* borrowed */
     modal_rule_table rules;
-    double (*roots)[REDUCED_ROOT]; /* [n_materials] Cholesky factor R of those that are used, see below */
+    double (*roots)[MODAL_ELASTICITY_ROOT]; /* [n_materials] Cholesky factor R of those that are used, see below */
     int32_t *order;                /* [n_elements] elements by type, each type's ascending */
     int64_t first_element[MODAL_ELEMENT_TYPES + 1]; /* of each type in `order` */
     int64_t first_block[MODAL_ELEMENT_TYPES + 1];
@@ -29,7 +30,7 @@ typedef struct reduced_block {
     double gradients[MODAL_ELEMENT_MOST_NODES][3][REDUCED_LANES]; /* of the shape functions, 1/m */
     /* upper triangle, by rows, of sqrt(w) R with R^T R = C for the strains 11 22 33 2*23 2*13 2*12 and
      * w the point's volume, m^3 */
-    double root[REDUCED_ROOT][REDUCED_LANES];
+    double root[MODAL_ELASTICITY_ROOT][REDUCED_LANES];
 } reduced_block;
 
 /* Checks all elements and arranges their points in blocks. Errors of modal_stvk_reduced_forces, after
@@ -44,20 +45,5 @@ void reduced_points_load(const reduced_points *points, int64_t index, reduced_bl
 /* gradient [3, 3, REDUCED_LANES]: row p, column k is d u_p / d x_k of the field u [n_nodes, 3]. */
 void reduced_gradient(const reduced_block *block, const double *u,
                       double gradient[restrict][REDUCED_LANES]);
-
-/* strain [6, REDUCED_LANES], shears doubled: of sym(G), and of (A^T B + B^T A) / 2 times scale. */
-void reduced_linear_strain(double g[restrict][REDUCED_LANES],
-                           double strain[restrict][REDUCED_LANES]);
-void reduced_product_strain(double a[restrict][REDUCED_LANES],
-                            double b[restrict][REDUCED_LANES], double scale,
-                            double strain[restrict][REDUCED_LANES]);
-
-/* out [6, REDUCED_LANES] = root * strain. out may not be strain. */
-void reduced_root_times(const reduced_block *block, double strain[restrict][REDUCED_LANES],
-                        double out[restrict][REDUCED_LANES]);
-
-/* Stress times volume, [3, 3, REDUCED_LANES] symmetric: w C strain = root^T root strain. */
-void reduced_stress(const reduced_block *block, double strain[restrict][REDUCED_LANES],
-                    double stress[restrict][REDUCED_LANES]);
 
 #endif

@@ -61,17 +61,17 @@ static void fill_features(const reduced_block *block, int64_t r, const double *m
     for (int64_t i = 0; i < r; i++) {
         double strain[6][LANES];
         reduced_gradient(block, modes + 3 * n_nodes * i, gradients[i]);
-        reduced_linear_strain(gradients[i], strain);
-        reduced_root_times(block, strain, (double(*)[LANES])(x + i * ROWS));
+        modal_lanes_linear_strain(gradients[i], strain);
+        modal_lanes_root_times(block->root, strain, (double(*)[LANES])(x + i * ROWS));
     }
 #pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
     for (int64_t i = 0; i < r; i++) {
         double strain[6][LANES];
         for (int64_t j = i; j < r; j++) {
             double *column = x + (r + modal_quadratic_index(r, i, j)) * ROWS;
-            reduced_product_strain(gradients[i],
+            modal_lanes_product_strain(gradients[i],
                                    gradients[j], i == j ? 0.5 : 1, strain);
-            reduced_root_times(block, strain, (double(*)[LANES])column);
+            modal_lanes_root_times(block->root, strain, (double(*)[LANES])column);
         }
     }
 }

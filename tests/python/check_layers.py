@@ -13,6 +13,7 @@ ROOMS = [
     "lib/model",
     "kernels",
     "lib/mesh",
+    "lib/laws",
     "lib/shape",
     "lib/fem",
     "lib/modes",

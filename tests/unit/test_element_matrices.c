@@ -47,7 +47,8 @@ static void test_patch(void **state)
                 mesh.materials[0].kind = m.kind;
             }
             modal_fem_system system = assemble(&mesh, MODAL_MASS_CONSISTENT, 2);
-            double *u = vector(&mesh), *f = vector(&mesh), tensor[9][9];
+            double *u = vector(&mesh), *f = vector(&mesh);
+            modal_elasticity elasticity;
             const double a[9] = {0.3, -0.2, 0.5, 0.1, 0.7, -0.4, 0.6, 0.2, -0.1};
             for (int64_t i = 0; i < mesh.n_nodes; i++)
                 for (int p = 0; p < 3; p++)
@@ -64,9 +65,9 @@ static void test_patch(void **state)
                 else if (!(largest(f + 3 * i, 3) <= 1e-13 * top))
                     fail_msg("%s: force %g at inner node", element_mesh_name(type), largest(f + 3 * i, 3));
             }
-            modal_material_tensor(&mesh.materials[0], tensor);
+            modal_elasticity_init(&mesh.materials[0], &elasticity);
             for (int p = 0; p < 9; p++)
-                for (int q = 0; q < 9; q++) expected += a[p] * tensor[p][q] * a[q];
+                for (int q = 0; q < 9; q++) expected += a[p] * elasticity.tensor[p][q] * a[q];
             expected *= system.total_mass; /* density 1: the volume */
             if (!(fabs(energy - expected) <= 1e-12 * expected))
                 fail_msg("%s: energy %.15g, %.15g", element_mesh_name(type), energy, expected);
@@ -192,8 +193,8 @@ static void test_orthotropic(void **state)
     modal_volume_mesh_free(&mesh);
 
     /* along each axis: the strains of a tension, and of a shear, as the constants say */
-    double tensor[9][9];
-    modal_material_tensor(&turned, tensor);
+    modal_elasticity elasticity;
+    modal_elasticity_init(&turned, &elasticity);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             static const int place[3][3] = {{0, 3, 4}, {3, 0, 5}, {4, 5, 0}};
@@ -213,7 +214,7 @@ static void test_orthotropic(void **state)
                            (2 * c[3 + place[i][j]]);
             }
             for (int p = 0; p < 9; p++)
-                for (int q = 0; q < 9; q++) stress[p] += tensor[p][q] * e[q];
+                for (int q = 0; q < 9; q++) stress[p] += elasticity.tensor[p][q] * e[q];
             for (int p = 0; p < 9; p++) {
                 double expected = a[3 * i + p / 3] * a[3 * j + p % 3];
                 if (i != j) expected += a[3 * j + p / 3] * a[3 * i + p % 3];

@@ -12,6 +12,7 @@
 #include "lib/fem/assemble.h"
 #include "lib/fem/rigid.h"
 #include "lib/fem/tetrahedron.h"
+#include "lib/laws/elasticity.h"
 #include "tests/unit/solid_fixtures.h"
 
 static const double unit_size[3] = {1, 1, 1};

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/laws/law.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The functions of a law, of its strain. */
+typedef struct law_row {
+    const char *name;
+    int finite; /* 1: the strain is Green's, 0: the linear one */
+    double (*energy)(const modal_law *law, const double strain[9]);
+    void (*stress)(const modal_law *law, const double strain[9], double stress[9]);
+    void (*stiffness)(const modal_law *law, const double strain[9], double stiffness[9][9]);
+} law_row;
+
+static void elastic_stress(const modal_law *law, const double strain[9], double stress[9])
+{
+    modal_elasticity_stress(&law->elasticity, strain, stress);
+}
+
+static double elastic_energy(const modal_law *law, const double strain[9])
+{
+    double stress[9], sum = 0;
+    elastic_stress(law, strain, stress);
+    for (int k = 0; k < 9; k++) sum += strain[k] * stress[k];
+    return sum / 2;
+}
+
+static void elastic_stiffness(const modal_law *law, const double strain[9], double stiffness[9][9])
+{
+    (void)strain;
+    memcpy(stiffness, law->elasticity.tensor, sizeof law->elasticity.tensor);
+}
+
+static const law_row rows[MODAL_LAWS] = {
+    [MODAL_LAW_LINEAR] = {"linear", 0, elastic_energy, elastic_stress, elastic_stiffness},
+    [MODAL_LAW_STVK] = {"stvk", 1, elastic_energy, elastic_stress, elastic_stiffness},
+};
+
+void modal_law_init(modal_law_kind kind, const modal_material *material, modal_law *law)
+{
+    law->kind = kind;
+    modal_elasticity_init(material, &law->elasticity);
+}
+
+const char *modal_law_name(modal_law_kind kind) { return rows[kind].name; }
+
+void modal_law_strain(const modal_law *law, const double h[9], double strain[9])
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = i; j < 3; j++) {
+            double sum = h[3 * i + j] + h[3 * j + i];
+            for (int k = 0; k < 3 && rows[law->kind].finite; k++) sum += h[3 * k + i] * h[3 * k + j];
+            strain[3 * i + j] = strain[3 * j + i] = sum / 2;
+        }
+}
+
+double modal_law_energy(const modal_law *law, const double gradient[9])
+{
+    double strain[9];
+    modal_law_strain(law, gradient, strain);
+    return rows[law->kind].energy(law, strain);
+}
+
+void modal_law_second_stress(const modal_law *law, const double gradient[9], double stress[9])
+{
+    double strain[9];
+    modal_law_strain(law, gradient, strain);
+    rows[law->kind].stress(law, strain, stress);
+}
+
+/* out = (I + h) s; out may not be s. */
+static void push(const double h[9], const double s[9], double out[9])
+{
+    for (int p = 0; p < 3; p++)
+        for (int k = 0; k < 3; k++)
+            out[3 * p + k] = s[3 * p + k] + h[3 * p] * s[k] + h[3 * p + 1] * s[3 + k] + h[3 * p + 2] * s[6 + k];
+}
+
+void modal_law_first_stress(const modal_law *law, const double gradient[9], double stress[9])
+{
+    double second[9];
+    modal_law_second_stress(law, gradient, second);
+    if (rows[law->kind].finite) push(gradient, second, stress);
+    else memcpy(stress, second, sizeof second);
+}
+
+double modal_law_cauchy_stress(const modal_law *law, const double h[9], double stress[9])
+{
+    if (!rows[law->kind].finite) {
+        modal_law_second_stress(law, h, stress);
+        return 1;
+    }
+    double first[9];
+    const double f[9] = {1 + h[0], h[1], h[2], h[3], 1 + h[4], h[5], h[6], h[7], 1 + h[8]};
+    const double det = f[0] * (f[4] * f[8] - f[5] * f[7]) - f[1] * (f[3] * f[8] - f[5] * f[6]) +
+                       f[2] * (f[3] * f[7] - f[4] * f[6]);
+    modal_law_first_stress(law, h, first);
+    for (int p = 0; p < 3; p++)
+        for (int q = p; q < 3; q++)
+            stress[3 * p + q] = stress[3 * q + p] = (first[3 * p] * f[3 * q] + first[3 * p + 1] * f[3 * q + 1] +
+                                                     first[3 * p + 2] * f[3 * q + 2]) /
+                                                    det;
+    return det;
+}
+
+void modal_law_tangent(const modal_law *law, const double h[9], double tangent[9][9])
+{
+    double strain[9], stress[9], stiffness[9][9];
+    modal_law_strain(law, h, strain);
+    rows[law->kind].stiffness(law, strain, stiffness);
+    if (!rows[law->kind].finite) {
+        memcpy(tangent, stiffness, sizeof stiffness);
+        return;
+    }
+    rows[law->kind].stress(law, strain, stress);
+    /* d P_pk / d H_ql = delta_pq S_lk + sum F_pm D_mkln F_qn: rows of D are pushed, then its columns */
+    double half[9][9]; /* [3 m + k][3 q + l] = sum D_mkln F_qn; D is symmetric in l n */
+    for (int a = 0; a < 9; a++) push(h, stiffness[a], half[a]);
+    for (int p = 0; p < 3; p++)
+        for (int k = 0; k < 3; k++)
+            for (int b = 0; b < 9; b++) {
+                double sum = half[3 * p + k][b];
+                for (int m = 0; m < 3; m++) sum += h[3 * p + m] * half[3 * m + k][b];
+                tangent[3 * p + k][b] = sum + (b / 3 == p ? stress[3 * (b % 3) + k] : 0);
+            }
+}
+
+double modal_von_mises(const double s[9])
+{
+    const double a = s[0] - s[4], b = s[4] - s[8], c = s[8] - s[0];
+    return sqrt((a * a + b * b + c * c) / 2 + 3 * (s[1] * s[1] + s[2] * s[2] + s[5] * s[5]));
+}
