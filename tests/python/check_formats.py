@@ -23,6 +23,7 @@ import read_formats
 from basis_file import element_offsets, node_modes
 
 FRAMES = 25
+UNKNOWN = "--format: no such format (there are vtkhdf, glb, pc2, mdd, ply, vtp, vtu, obj, csv), "
 
 
 def must(condition, what):
@@ -441,10 +442,10 @@ def array_name(damage):
 
 
 def refusals():
-    base.nothing_left("traj.h5", "o", "--format", "abc", code=2, says="--format: no such format, abc")
-    base.nothing_left("traj.h5", "o", "--format", "", code=2, says="--format: no such format, ")
-    base.nothing_left("traj.h5", "o", "--format", "pc2,", code=2, says="--format: no such format, ")
-    base.nothing_left("traj.h5", "o", "--format", "pc2,,ply", code=2, says="--format: no such format, ")
+    base.nothing_left("traj.h5", "o", "--format", "abc", code=2, says=UNKNOWN + "abc")
+    base.nothing_left("traj.h5", "o", "--format", "", code=2, says=UNKNOWN)
+    base.nothing_left("traj.h5", "o", "--format", "pc2,", code=2, says=UNKNOWN)
+    base.nothing_left("traj.h5", "o", "--format", "pc2,,ply", code=2, says=UNKNOWN)
     base.nothing_left("traj.h5", "o", "--format", "pc2,pc2", code=2, says="--format: twice, pc2")
     for probe in ("-1", "x", "1,2", "1,2,nan", "999999", "", "1 "):
         base.nothing_left("traj.h5", "o", "--format", "csv", f"--probe={probe}", code=2, says="--probe")

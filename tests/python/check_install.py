@@ -31,7 +31,7 @@ def check(condition, *what):
 
 
 def options_of(tool):
-    text = run(tool, "--help", text=True)
+    text = run(tool, "--help", "all", text=True)
     return set(re.findall(r"^  (?:-., |    )(--[a-z0-9-]+)", text, re.M))
 
 

@@ -58,6 +58,8 @@ write("hexahedron.msh", msh(elements="1 5 2 1 1 1 2 3 4 5 6 1 2", n_elements=1))
 write("truncated.msh", msh()[:200])
 write("empty.msh", "")
 write("text.msh", "hello\n")
+write("surface.stl", "solid s\nendsolid s\n")
+write("part.step", "ISO-10303-21;\n")
 os.mkdir("folder")
 write("far.obj", "v 1e200 0 0\nv 1e200 1e199 0\nv 1e200 0 1e199\nf 1 2 3\n")
 write("twice.msh", msh().replace('1\n3 1 "body"', '2\n3 1 "body"\n2 1 "body"')
@@ -90,6 +92,11 @@ usage = [
     (3, "empty.msh", ("empty.msh", "o.h5", *STEEL)),
     (3, "text.msh", ("text.msh", "o.h5", *STEEL)),
     (3, "truncated.msh", ("truncated.msh", "o.h5", *STEEL)),
+    (3, "surface.stl: a surface, where a volume mesh is needed: make one with modalmesh surface.stl MESH.msh",
+     ("surface.stl", "o.h5", *STEEL)),
+    (3, "part.step: a geometry, where a volume mesh is needed: make one with modalmesh part.step MESH.msh",
+     ("part.step", "o.h5", *STEEL)),
+    (3, "absent.stl: cannot open", ("absent.stl", "o.h5", *STEEL)),
     (3, "nan.msh:", ("nan.msh", "o.h5", *STEEL)),
     (3, "index.msh:", ("index.msh", "o.h5", *STEEL)),
     (3, "none.msh", ("none.msh", "o.h5", *STEEL)),

@@ -294,8 +294,8 @@ for name, content in {"line.csv": "0,1,2,3\n", "back.csv": "0,1,2,3\n1,1,2,3\n1,
     pathlib.Path(name).write_text(content)
 pathlib.Path("damaged.h5").write_bytes(pathlib.Path("one.h5").read_bytes()[:2000])
 for code, message, words in (
-    (2, "--gravty: unknown option (see --help)", ["--gravty", "0,0,1"]),
-    (2, "--grav: unknown option (see --help)", ["--grav", "0,0,1"]),
+    (2, "--gravty: unknown option, did you mean --gravity? (see --help all)", ["--gravty", "0,0,1"]),
+    (2, "--grav: unknown option, did you mean --gravity? (see --help all)", ["--grav", "0,0,1"]),
     (2, "--fps: given twice", [*two, "--fps", "20"]),
     (2, "--duration and --fps: needed unless --static is given", []),
     (2, "--duration: needs --fps, 2", ["--duration", "2"]),

@@ -101,7 +101,7 @@ def check_options():
         if not os.path.exists(f"{binaries}/{tool}"):
             print(f"{tool} is not built: not checked")
             continue
-        usage = run(tool, "--help", works=True)[0]
+        usage = run(tool, "--help", "all", works=True)[0]
         options = re.findall(r"^  +(?:-\w, )?--([\w-]+) [A-Z|a-z]\S*", usage, re.M)
         if len(options) < 3:
             fail("no options found", tool, options)

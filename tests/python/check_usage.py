@@ -31,14 +31,31 @@ def on_terminal(words, **environment):
 
 for tool in sys.argv[1:]:
     name = os.path.basename(tool)
-    for flag in ("--help", "-h"):
-        got = run(tool, flag)
-        check(got.returncode == 0 and not got.stderr, name, flag, got)
+    for words in (["--help", "all"], ["-h", "all"], ["--help=all"]):
+        got = run(tool, *words)
+        check(got.returncode == 0 and not got.stderr, name, words, got)
         check(got.stdout.startswith(f"{name}: "), name, "help does not start with its name")
         check(f"usage: {name} " in got.stdout and "examples:" in got.stdout, name, got.stdout)
         for option in COMMON:
             check(option in got.stdout, name, "help lacks", option)
         check(max(map(len, got.stdout.split("\n"))) <= 100, name, "help has lines over 100")
+    every = got.stdout
+    for flag in ("--help", "-h"):
+        got = run(tool, flag)
+        check(got.returncode == 0 and not got.stderr, name, flag, got)
+        check(got.stdout.startswith(f"{name}: ") and "examples:" in got.stdout, name, got.stdout)
+        if f"all options: {name} --help all" not in got.stdout:
+            check(got.stdout == every and name not in ("modalmesh", "modalpack", "modalsim", "modaldeform"), name, got.stdout)
+            continue
+        check(got.stdout.count("\n") <= 36, name, "help is more than a screen,", got.stdout.count("\n"))
+        shown, there = ([line.split()[0] for line in re.findall(r"^ +(?:-., +)?(--.*)", text, re.M)]
+                        for text in (got.stdout, every))
+        check(len(shown) >= 6 and set(shown) < set(there), name, "options of --help", shown)
+    got = run(tool, "--help=some")
+    check(got.returncode == 2 and got.stderr == f"{name}: --help: must be all, or nothing, some\n", name, got)
+    got = run(tool, "--repotr", "x")
+    check(got.returncode == 2 and got.stderr ==
+          f"{name}: --repotr: unknown option, did you mean --report? (see --help all)\n", name, got)
     got = run(tool, "-V")
     check(got.returncode == 0 and re.match(rf"{name} \d+\.\d+\.\d+ ", got.stdout), name, got)
     library = "TetGen" if name == "modalmesh" else "HDF5"

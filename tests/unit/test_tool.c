@@ -76,6 +76,23 @@ static void test_parse(void **state)
     tool_arguments_free(&a);
 }
 
+static void test_nearest_name(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"fps", "duration", "damping", "damping-ratio", "gravity"};
+    static const struct {
+        const char *word, *nearest;
+    } cases[] = {{"fsp", "fps"}, {"duratoin", "duration"}, {"dampin", "damping"}, {"damping-", "damping"}, {"grvty", "gravity"},
+                 {"gvt", NULL},  {"damping-ratoi", "damping-ratio"}, {"dur", "duration"}, {"fp", NULL}, {"", NULL},
+                 {"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *found = tool_nearest_name(cases[i].word, strlen(cases[i].word), names, 5);
+        if (cases[i].nearest) assert_non_null(found);
+        if (cases[i].nearest) assert_string_equal(found, cases[i].nearest);
+        else assert_null(found);
+    }
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -83,9 +100,11 @@ static void test_refusals(void **state)
         char *words[4];
         const char *message;
     } cases[] = {
-        {{"--mode", "3"}, "--mode: unknown option (see --help)"}, /* no abbreviations */
-        {{"--nonsense=3"}, "--nonsense: unknown option (see --help)"},
-        {{"-z"}, "-z: unknown option (see --help)"},
+        {{"--mode", "3"}, "--mode: unknown option, did you mean --modes? (see --help all)"}, /* no abbreviations */
+        {{"--mem", "3"}, "--mem: unknown option, did you mean --memory-limit? (see --help all)"},
+        {{"--yuong=3"}, "--yuong: unknown option, did you mean --young? (see --help all)"},
+        {{"--nonsense=3"}, "--nonsense: unknown option (see --help all)"},
+        {{"-z"}, "-z: unknown option (see --help all)"},
         {{"-m", "3", "-m"}, "-m: needs a value"},
         {{"-m3", "-m4"}, "--modes: given twice"},
         {{"--young"}, "--young: needs a value"},
@@ -450,6 +469,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_available_memory),
         cmocka_unit_test(test_parse),
+        cmocka_unit_test(test_nearest_name),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_values_refused),
         cmocka_unit_test(test_outputs),

@@ -50,33 +50,54 @@ static void print_lines(const char *text, const char *first, const char *others)
     }
 }
 
-static void print_help(const tool_program *p)
+/* One option; brief: the first sentence of its text. */
+static void print_option(const tool_option *o, int brief)
+{
+    char left[64], letter[8] = "    ", help[1024];
+    if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
+    const int width = snprintf(left, sizeof left, "  %s--%s%s%s", letter, o->name, o->argument ? " " : "",
+                               o->argument ? o->argument : "");
+    const int indent = 30;
+    if (width >= indent - 1)
+        printf("%s\n%*s", left, indent, "");
+    else
+        printf("%-*s", indent, left);
+    const char *end = brief ? strstr(o->help, ". ") : NULL;
+    while (end && !isupper((unsigned char)end[2])) end = strstr(end + 1, ". "); /* as in 0, 1 ... n */
+    const int length = end ? (int)(end - o->help) + 1 : (int)strlen(o->help);
+    snprintf(help, sizeof help, "%.*s%s%s%s", length, o->help, o->fallback ? " Default: " : "",
+             o->fallback ? o->fallback : "", o->fallback ? "." : "");
+    print_wrapped(help, indent, indent);
+}
+
+static int has_first(const tool_program *p)
+{
+    int found = 0;
+    for (const tool_option *o = p->options; o->name; o++) found |= o->traits & TOOL_FIRST;
+    return found;
+}
+
+/* all: every option, and the notes; else, where the table marks some, those alone. */
+static void print_help(const tool_program *p, int all)
 {
     char first[64], others[64];
+    const int brief = !all && has_first(p);
     printf("%s: %s\n\n", p->name, p->summary);
     snprintf(first, sizeof first, "usage: %s ", p->name);
     snprintf(others, sizeof others, "%*s", (int)strlen(first), "");
     print_lines(p->usage, first, others);
     printf("\noptions:\n");
-    for (const tool_option *o = p->options; o->name; o++) {
-        char left[64], letter[8] = "    ";
-        if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
-        int width = snprintf(left, sizeof left, "  %s--%s%s%s", letter, o->name,
-                             o->argument ? " " : "", o->argument ? o->argument : "");
-        const int indent = 30;
-        if (width >= indent - 1)
-            printf("%s\n%*s", left, indent, "");
-        else
-            printf("%-*s", indent, left);
-        char help[1024];
-        snprintf(help, sizeof help, "%s%s%s%s", o->help, o->fallback ? " Default: " : "",
-                 o->fallback ? o->fallback : "", o->fallback ? "." : "");
-        print_wrapped(help, indent, indent);
-    }
-    if (p->notes) printf("\n%s\n", p->notes);
+    for (const tool_option *o = p->options; o->name; o++)
+        if (!brief || o->traits & TOOL_FIRST) print_option(o, brief);
+    if (p->notes && !brief) printf("\n%s\n", p->notes);
     if (p->examples) {
+        const char *few = brief && p->first_examples ? p->first_examples : p->examples;
         printf("\nexamples:\n");
-        print_lines(p->examples, "  ", "  ");
+        print_lines(few, "  ", "  ");
+    }
+    if (brief) {
+        printf("\nall options: %s --help all\n", p->name);
+        return;
     }
     printf("\nexit codes: 0 done, 1 a checker's no, 2 usage, 3 bad input, 4 system, 5 not converged,\n"
            "129 hung up, 130 interrupted, 143 terminated\n");
@@ -186,7 +207,10 @@ static void print_bash(const tool_program *p)
         if (!o->argument) continue;
         if (o->letter) printf("  -%c | ", o->letter);
         printf("%s--%s) ", o->letter ? "" : "  ", o->name);
-        if (is_choice(o->argument)) {
+        if (tool_value_may_lack(o)) {
+            printf("COMPREPLY=($(compgen -W '%.*s", (int)strlen(o->argument) - 2, o->argument + 1);
+            printf("' -- \"$word\"))");
+        } else if (is_choice(o->argument)) {
             printf("COMPREPLY=($(compgen -W '");
             print_choices(o->argument);
             printf("' -- \"$word\"))");
@@ -227,10 +251,12 @@ static void print_zsh(const tool_program *p)
         print_zsh_text(o->help);
         putchar(']');
         if (o->argument) {
-            putchar(':');
+            printf(tool_value_may_lack(o) ? "::" : ":");
             print_zsh_text(o->argument);
             putchar(':');
-            if (is_choice(o->argument)) {
+            if (tool_value_may_lack(o)) {
+                printf("(%.*s)", (int)strlen(o->argument) - 2, o->argument + 1);
+            } else if (is_choice(o->argument)) {
                 putchar('(');
                 print_choices(o->argument);
                 putchar(')');
@@ -247,8 +273,15 @@ int tool_document_print(const tool_program *program, const tool_arguments *argum
                         modal_status *status, modal_error *err)
 {
     const char *generate = tool_value(arguments, "generate");
-    if (tool_count(arguments, "help"))
-        print_help(program);
+    const int help = tool_count(arguments, "help");
+    const char *topic = help ? tool_value(arguments, "help") : "";
+    int all = strcmp(topic, "all") == 0;
+    for (int i = 0; help && i < arguments->n_operands; i++) all |= strcmp(arguments->operands[i], "all") == 0;
+    if (help && *topic && !all)
+        *status = modal_error_set(err, MODAL_ERROR_USAGE, "--help: must be all, or nothing, %s", topic);
+    if (*status != MODAL_OK) return 0;
+    if (help)
+        print_help(program, all);
     else if (tool_count(arguments, "version"))
         print_version(program);
     else if (generate && strcmp(generate, "man") == 0)

@@ -19,12 +19,72 @@ static int table_length(const tool_option *table)
     return n;
 }
 
+int tool_value_may_lack(const tool_option *option)
+{
+    return option->argument && *option->argument == '[' && option->argument[strlen(option->argument) - 1] == ']';
+}
+
 static int find_option(const tool_option *table, const char *name)
 {
     for (int i = 0; table[i].name; i++)
         if (strcmp(table[i].name, name) == 0) return i;
     assert(!"no such option in the table");
     return -1;
+}
+
+static int least_of(int a, int b) { return a < b ? a : b; }
+
+/* Letters left out, added, changed, and neighbours that changed places (optimal string alignment distance); most + 1
+ * where it is more than that. */
+static int edit_distance(const char *a, size_t length_a, const char *b, int most)
+{
+    enum { LONGEST = 32 };
+    const size_t length_b = strlen(b);
+    int rows[3][LONGEST + 1], *before = rows[0], *last = rows[1], *row = rows[2];
+    if (length_a > LONGEST || length_b > LONGEST) return most + 1;
+    for (size_t k = 0; k <= length_b; k++) last[k] = (int)k;
+    for (size_t i = 1; i <= length_a; i++) {
+        row[0] = (int)i;
+        for (size_t k = 1; k <= length_b; k++) {
+            const int changed = last[k - 1] + (a[i - 1] != b[k - 1]);
+            row[k] = least_of(least_of(last[k], row[k - 1]) + 1, changed);
+            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1]) row[k] = least_of(row[k], before[k - 2] + 1);
+        }
+        int *const oldest = before;
+        before = last;
+        last = row;
+        row = oldest;
+    }
+    return least_of(last[length_b], most + 1);
+}
+
+const char *tool_nearest_name(const char *word, size_t length, const char *const *names, int n)
+{
+    const int most = length < 3 ? 0 : length < 5 ? 1 : 2;
+    const char *nearest = NULL;
+    int least = most + 1;
+    for (int i = 0; i < n; i++) {
+        const int distance = edit_distance(word, length, names[i], most);
+        if (distance >= least) continue;
+        least = distance;
+        nearest = names[i];
+    }
+    for (int i = 0; i < n && !nearest && length >= 3; i++)
+        if (strncmp(names[i], word, length) == 0) nearest = names[i];
+    return nearest;
+}
+
+static modal_status refuse_option(const tool_option *table, const char *name, size_t length, modal_error *err)
+{
+    enum { MOST = 64 };
+    const char *names[MOST];
+    int n = 0;
+    for (; n < MOST && table[n].name; n++) names[n] = table[n].name;
+    const char *nearest = tool_nearest_name(name, length, names, n);
+    if (!nearest)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--%.*s: unknown option (see --help all)", (int)length, name);
+    return modal_error_set(err, MODAL_ERROR_USAGE, "--%.*s: unknown option, did you mean --%s? (see --help all)", (int)length,
+                           name, nearest);
 }
 
 /* getopt_long takes abbreviations; a script that uses one breaks with the next release. */
@@ -38,9 +98,7 @@ static modal_status refuse_unknown_names(const tool_option *table, int argc, cha
         int known = 0;
         for (int k = 0; table[k].name && !known; k++)
             known = strlen(table[k].name) == length && strncmp(table[k].name, name, length) == 0;
-        if (!known)
-            return modal_error_set(err, MODAL_ERROR_USAGE, "--%.*s: unknown option (see --help)",
-                                   (int)length, name);
+        if (!known) return refuse_option(table, name, length, err);
     }
     return MODAL_OK;
 }
@@ -62,10 +120,12 @@ modal_status tool_arguments_parse(tool_arguments *arguments, const tool_option *
     *s++ = ':'; /* a missing value is reported by us */
     for (int i = 0; i < n; i++) {
         longs[i] = (struct option){.name = table[i].name,
-                                   .has_arg = table[i].argument ? required_argument : no_argument,
+                                   .has_arg = !table[i].argument               ? no_argument
+                                              : tool_value_may_lack(&table[i]) ? optional_argument
+                                                                               : required_argument,
                                    .val = 256 + i};
         if (table[i].letter) *s++ = table[i].letter;
-        if (table[i].letter && table[i].argument) *s++ = ':';
+        if (table[i].letter && table[i].argument && !tool_value_may_lack(&table[i])) *s++ = ':';
     }
     opterr = 0;
     optind = 0; /* start anew */
@@ -81,8 +141,8 @@ modal_status tool_arguments_parse(tool_arguments *arguments, const tool_option *
                            option->name);
             }
             if (found == ':') MODAL_FAIL(err, MODAL_ERROR_USAGE, "-%c: needs a value", optopt);
-            if (optopt) MODAL_FAIL(err, MODAL_ERROR_USAGE, "-%c: unknown option (see --help)", optopt);
-            MODAL_FAIL(err, MODAL_ERROR_USAGE, "%s: unknown option (see --help)", word);
+            if (optopt) MODAL_FAIL(err, MODAL_ERROR_USAGE, "-%c: unknown option (see --help all)", optopt);
+            MODAL_FAIL(err, MODAL_ERROR_USAGE, "%s: unknown option (see --help all)", word);
         }
         int option = found - 256;
         for (int i = 0; found < 256 && i < n; i++)

@@ -12,7 +12,7 @@
 typedef struct tool_option {
     const char *name;     /* long name, without the dashes; NULL ends a table */
     char letter;          /* short name, 0 = none */
-    const char *argument; /* what --help calls the value; NULL: a flag without one */
+    const char *argument; /* what --help calls the value, in brackets where --name=VALUE may lack it; NULL: a flag */
     const char *fallback; /* the value when the option is not given, NULL = none */
     const char *help;     /* a sentence or two, wrapped by --help */
     int traits;           /* of the following, added */
@@ -22,7 +22,8 @@ enum {
     TOOL_REPEATABLE = 1,
     TOOL_READS = 2,  /* the value, or the operand, names a file that is read */
     TOOL_WRITES = 4, /* one that is written, or a folder */
-    TOOL_PIPE = 8    /* or -, standard input or output; elsewhere - is refused */
+    TOOL_PIPE = 8,   /* or -, standard input or output; elsewhere - is refused */
+    TOOL_FIRST = 16  /* among those that --help without "all" prints; a table that marks none prints all */
 };
 
 /* The options that several tools share, for their tables. */
@@ -40,7 +41,7 @@ enum {
          TOOL_WRITES | TOOL_PIPE},                                                                 \
         {"generate", 0, "man|bash|zsh", NULL,                                                      \
          "Print the manual page, or what completes the command line in that shell.", 0},           \
-        {"help", 'h', NULL, NULL, "Print this text.", 0},                                          \
+        {"help", 'h', "[all]", NULL, "Print how to use it; all: with every option.", 0},              \
         {"version", 'V', NULL, NULL, "Print the version and how it was built.", 0}
 
 typedef struct tool_given {
@@ -56,10 +57,18 @@ typedef struct tool_arguments {
     char **operands;
 } tool_arguments;
 
-/* Parses; MODAL_ERROR_USAGE with the offending word. The texts are argv's own. */
+/* Parses; MODAL_ERROR_USAGE with the offending word, and the option that it resembles. The texts are argv's own. */
 modal_status tool_arguments_parse(tool_arguments *arguments, const tool_option *table, int argc,
                                   char **argv, modal_error *err);
 void tool_arguments_free(tool_arguments *arguments);
+
+/* The one of names[n] that is most like the first `length` bytes of `word`: it begins with them (three at least), or
+ * differs by one letter left out, added, changed or by two that changed places, two of these where the word has five
+ * letters. NULL: none is like it. */
+const char *tool_nearest_name(const char *word, size_t length, const char *const *names, int n);
+
+/* Whether --name stands alone or with =VALUE. */
+int tool_value_may_lack(const tool_option *option);
 
 /* How often an option was given; its i-th value; its only value, else its default, else NULL.
  * A name that the table does not have is a bug and aborts. */

@@ -37,6 +37,7 @@ typedef struct tool_program {
     int output_traits; /* of that one: TOOL_WRITES, and TOOL_PIPE */
     const char *notes;    /* printed by --help after the options, or NULL */
     const char *examples; /* command lines, one a line */
+    const char *first_examples; /* those of --help without "all"; NULL: the same */
     void (*print_versions)(FILE *to); /* further lines of --version, or NULL */
 } tool_program;
 

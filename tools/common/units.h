@@ -12,7 +12,7 @@
      "Unit of length of files that have none, " of                                                                    \
      " Default: m. The materials of an .inp file are taken to be in the consistent system of that unit: mm, N, t, "   \
      "MPa, for instance.",                                                                                            \
-     0},                                                                                                              \
+     TOOL_FIRST},                                                                                                     \
         {"scale", 0, "F", "1", "Make the body F times as large; its materials stay what they are.", 0}
 
 typedef struct tool_units {

@@ -23,26 +23,25 @@ static const tool_option options[] = {
      "as cuda:0,1 or cuda:all.",
      0},
     {"format", 0, "LIST", "vtkhdf",
-     "What to write, separated by commas: vtkhdf (with its XDMF sidecar), glb (modes as morph targets), pc2 "
-     "and mdd (point caches, with rest.obj), ply and vtp (a file a frame, with sequence.ply.series, "
-     "sequence.pvd), vtu (of a volume), obj (a file a frame), csv (of the probes).",
-     0},
+     "What to write, of vtkhdf, glb, pc2, mdd, ply, vtp, vtu, obj, csv, separated by commas. vtkhdf has its XDMF sidecar, "
+     "glb modes as morph targets, pc2 and mdd are point caches with rest.obj, ply and vtp a file a frame with "
+     "sequence.ply.series, sequence.pvd, vtu is of a volume, obj a file a frame, csv of the probes.",
+     TOOL_FIRST},
     {"probe", 0, "POINT|X,Y,Z", NULL,
-     "A point for --format csv, by its index or as the nearest one to a place at rest.", TOOL_REPEATABLE},
+     "A point for --format csv, by its index or as the nearest one to a place at rest.", TOOL_REPEATABLE | TOOL_FIRST},
     {"frames", 0, "A:B:STEP", NULL,
-     "Frames to write, as Python slices them: 10:20, ::5, -1: and so on, or one index.", 0},
+     "Frames to write, as Python slices them: 10:20, ::5, -1: and so on, or one index.", TOOL_FIRST},
     {"normals", 0, "none|rigid|dynamic", "dynamic",
-     "none, rigid (the rest normals, turned with each object) or dynamic (of the deformed surface, "
-     "area-weighted).",
-     0},
+     "Normals: rigid are those at rest, turned with each object; dynamic those of the deformed surface, area-weighted.",
+     TOOL_FIRST},
     {"tangents", 0, "none|rigid|dynamic", "none",
      "none, rigid (the rest tangents, turned with each object) or dynamic (of the deformed surface; needs "
      "dynamic normals). Both need texture coordinates in the basis.",
      0},
     {"fields", 0, "LIST", NULL,
-     "Further arrays: displacement, speed (of the central difference over the neighbouring frames).", 0},
+     "Further arrays: displacement, speed (of the central difference over the neighbouring frames).", TOOL_FIRST},
     {"output-mesh", 0, "surface|volume", "surface",
-     "surface, or volume: the nodes and elements of the solid; with vtkhdf, vtu and csv.", 0},
+     "surface, or volume: the nodes and elements of the solid. The latter with vtkhdf, vtu and csv.", TOOL_FIRST},
     {"precision", 0, "EPS", NULL,
      "Store positions and displacements in vtkhdf with fewer bits, off by at most EPS m.", 0},
     {"order", 0, "user|stored", "user",
@@ -92,6 +91,9 @@ static const tool_program program = {
                 "modaldeform ring.h5 out --output-mesh volume --format vtu --fields displacement\n"
                 "modaldeform ring.h5 out --format csv --probe 17 --probe 0.02,0.15,0 --fields speed\n"
                 "modalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modaldeform - out",
+    .first_examples = "modaldeform ring.h5 out\n"
+                      "modaldeform ring.h5 out --format glb,pc2 --normals none\n"
+                      "modaldeform ring.h5 out --format csv --probe 17 --probe 0.02,0.15,0 --fields speed",
     .print_versions = print_versions,
 };
 

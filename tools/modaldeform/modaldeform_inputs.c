@@ -76,6 +76,16 @@ static size_t list_part(const char **text, const char **part)
     return length;
 }
 
+static modal_status unknown_format(const char *name, size_t length, modal_error *err)
+{
+    char known[128] = "";
+    for (int i = 0; i < MODAL_SEQUENCE_FORMATS; i++) {
+        const size_t at = strlen(known);
+        snprintf(known + at, sizeof known - at, "%s%s", i == 0 ? "" : ", ", modal_sequence_formats[i]->name);
+    }
+    return modal_error_set(err, MODAL_ERROR_USAGE, "--format: no such format (there are %s), %.*s", known, (int)length, name);
+}
+
 /* Formats in the order of the table, each once, and rest.obj where one asks for it. */
 static modal_status parse_formats(const char *text, modaldeform_request *r, modal_error *err)
 {
@@ -89,8 +99,7 @@ static modal_status parse_formats(const char *text, modaldeform_request *r, moda
                 strncmp(modal_sequence_formats[i]->name, part, length) != 0))
             i++;
         if (i == MODAL_SEQUENCE_FORMATS)
-            return modal_error_set(err, MODAL_ERROR_USAGE, "--format: no such format, %.*s",
-                                   (int)length, part);
+            return unknown_format(part, length, err);
         if (wanted[i]++)
             return modal_error_set(err, MODAL_ERROR_USAGE, "--format: twice, %s",
                                    modal_sequence_formats[i]->name);

@@ -30,21 +30,21 @@
 static const tool_option options[] = {
     {"engine", 0, "gmsh|tetgen", NULL,
      "What meshes: gmsh or tetgen. Default: tetgen for surfaces where it is there, gmsh otherwise.", 0},
-    {"size", 0, "H", NULL, "Length of the edges that is wanted, in m, whatever the file's unit.", 0},
+    {"size", 0, "H", NULL, "Length of the edges that is wanted, in m, whatever the file's unit.", TOOL_FIRST},
     {"nodes", 0, "N", NULL, "Not more nodes than this, and 90 % of it where eight tries find a size for that.",
-     0},
+     TOOL_FIRST},
     {"order", 0, "1|2", NULL,
-     "Linear or quadratic elements (default 1; of a volume mesh that is linear tetrahedra, 2 adds the "
-     "middles of the edges).",
-     0},
+     "Linear or quadratic elements, 1 by default. Of a volume mesh that is linear tetrahedra, 2 adds the middles of the "
+     "edges.",
+     TOOL_FIRST},
     TOOL_OPTIONS_UNITS("which are all but .step and .iges; OUT.msh is in metres."),
     {"patches", 0, "DEGREES", NULL,
-     "Make a group patch_I of each part of the surface that is bounded by edges sharper than this.", 0},
+     "Make a group patch_I of each part of the surface that is bounded by edges sharper than this.", TOOL_FIRST},
     {"repair", 0, NULL, NULL,
-     "Put right what can be without guessing: merge vertices at one place, remove duplicate triangles, turn "
-     "triangles to face outwards, close holes of up to 8 edges. What was done is listed.",
-     0},
-    {"check", 0, NULL, NULL, "Print a report of the input surface and of the mesh.", 0},
+     "Put right what can be without guessing. It merges vertices at one place, removes duplicate triangles, turns "
+     "triangles to face outwards, closes holes of up to 8 edges. What was done is listed.",
+     TOOL_FIRST},
+    {"check", 0, NULL, NULL, "Print a report of the input surface and of the mesh.", TOOL_FIRST},
     {"time-limit", 0, "S", "600", "Most seconds that the meshing library may take.", 0},
     {"materials-out", 0, "FILE.json", NULL,
      "Write the materials of a volume mesh, which OUT.msh cannot hold, for modalpack --materials.", TOOL_WRITES},

@@ -17,33 +17,33 @@
 #include "tools/modalpack/modalpack.h"
 
 static const tool_option options[] = {
-    {"modes", 'm', "N", "20", "Number of modes, rigid ones not counted; or of columns of the basis.", 0},
+    {"modes", 'm', "N", "20", "Number of modes, rigid ones not counted; or of columns of the basis.", TOOL_FIRST},
     {"derivatives", 0, "K", NULL,
      "For large deformations: the basis holds the N principal components of the first K natural modes "
      "and their K (K + 1) / 2 modal derivatives.",
-     0},
+     TOOL_FIRST},
     {"young", 0, "E", NULL, "Young's modulus in Pa, for all elements.", 0},
     {"poisson", 0, "NU", NULL, "Poisson's ratio, for all elements.", 0},
     {"density", 0, "RHO", NULL, "Density in kg/m^3, for all elements.", 0},
     {"material", 0, "[GROUP=]NAME|E,NU,RHO", NULL,
-     "Material of a volume group, by its name (--material list prints them) or its constants; goes before the three options "
-     "above and before what the mesh file says. May be repeated. A name alone: of all elements, instead of those three.",
-     TOOL_REPEATABLE},
+     "Material of a volume group, or of all: its name (--material list prints them) or its constants. Goes before the three "
+     "options above and before what the mesh file says. May be repeated. A name alone: of all elements, instead of those three.",
+     TOOL_REPEATABLE | TOOL_FIRST},
     {"materials", 0, "FILE.json", NULL,
      "Materials of many groups, isotropic or orthotropic (formats/materials.md); goes before the plain "
      "options, --material before it.",
      TOOL_READS},
     {"fixed", 0, "WHAT[@XYZ]", NULL,
-     "Nodes that do not move: a named group of the mesh (2:NAME for the one of dimension 2, where several "
-     "bear that name), box:X,Y,Z:X,Y,Z (low and high corner), plane:X,Y,Z:NX,NY,NZ (on the plane through "
-     "the point and on the side that the normal points to), or a VegaFEM .bou file of node numbers. "
+     "Nodes that do not move: a named group of the mesh, box:X,Y,Z:X,Y,Z (low and high corner), plane:X,Y,Z:NX,NY,NZ (on "
+     "the plane through the point and on the side that the normal points to), or a VegaFEM .bou file of node numbers. "
+     "2:NAME is the group of dimension 2, where several bear that name. "
      "@x, @yz and so on at the end: these components only. May be repeated. Without it an .inp file's *BOUNDARY of zero "
      "holds its nodes, and other bodies are free.",
-     TOOL_REPEATABLE | TOOL_READS},
+     TOOL_REPEATABLE | TOOL_READS | TOOL_FIRST},
     {"free", 0, NULL, NULL, "Hold nothing, whatever *BOUNDARY of an .inp file says.", 0},
     {"surface", 0, "FINE", NULL,
      "Deform this finer surface, embedded in the solid, instead of the solid's own boundary: "
-     ".obj, .stl, .ply or .off. With several meshes: one for each, in their order.", TOOL_REPEATABLE | TOOL_READS},
+     ".obj, .stl, .ply or .off. With several meshes: one for each, in their order.", TOOL_REPEATABLE | TOOL_READS | TOOL_FIRST},
     TOOL_OPTIONS_UNITS("of MESH and of --surface."),
     {"surface-unit", 0, "m|cm|mm|um|in|ft", NULL,
      "Unit of length of --surface, where it is another one than that of MESH.", 0},
@@ -63,9 +63,9 @@ static const tool_option options[] = {
      "each, in their order.",
      TOOL_REPEATABLE | TOOL_READS},
     {"reduced-forces", 0, NULL, NULL,
-     "Store the coefficients of the reduced internal forces of St. Venant-Kirchhoff material, for "
-     "large deformations.",
-     0},
+     "Store the coefficients of the reduced internal forces, for large deformations. They are those of St. "
+     "Venant-Kirchhoff material.",
+     TOOL_FIRST},
     {"shapes", 0, "one|groups|bodies", "one",
      "What becomes a shape of its own: each mesh file, each of its volume groups, each body that touches no "
      "other. Shapes that are equal but for a rigid motion, nodes in the same order, are stored once; with "
@@ -115,6 +115,9 @@ static const tool_program program = {
              "Several meshes make a basis of several shapes, each mesh (or with --shapes part of it) an object.",
     .examples = "modalpack fork.msh fork.h5 --young 2.06e11 --poisson 0.29 --density 7850 --fixed stem_end\n"
                 "modalpack bridge.veg bridge.h5 --fixed bridge.bou --surface bridge.obj --modes 30",
+    .first_examples = "modalpack fork.msh fork.h5 --material steel --fixed stem_end\n"
+                      "modalpack bridge.veg bridge.h5 --fixed bridge.bou --surface bridge.obj --modes 30\n"
+                      "modalpack bunny.msh bunny.h5 --material rubber --derivatives 10 --reduced-forces",
     .print_versions = print_versions,
 };
 

@@ -3,7 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "formats/meshes/cad_unit.h"
 #include "formats/meshes/mesh_read.h"
 #include "formats/meshes/surface_read.h"
 #include "lib/base/memory.h"
@@ -75,13 +77,27 @@ static void warn_of_surface(tool *t, const modalpack_request *r, const modal_vol
                   sizes[0]);
 }
 
+/* A surface or a geometry has no elements: the error says what makes them, unless the file cannot be read at all. */
+static void name_modalmesh(const char *path, modal_error *err)
+{
+    const int geometry = modal_is_step(path) || modal_is_iges(path);
+    if (err->status != MODAL_ERROR_INPUT || !(geometry || modal_surface_is_named(path)) || access(path, R_OK) != 0) return;
+    *err = (modal_error){0};
+    modal_error_set(err, MODAL_ERROR_INPUT, "%s: a %s, where a volume mesh is needed: make one with modalmesh %s MESH.msh",
+                    path, geometry ? "geometry" : "surface", path);
+}
+
 modal_status modalpack_read_solid(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_mesh_summary summary = {0};
     modal_volume_mesh *mesh = &shape->volume;
     double start = tool_seconds();
-    MODAL_TRY(modal_mesh_read(r->mesh_path, mesh, err));
+    status = modal_mesh_read(r->mesh_path, mesh, err);
+    if (status != MODAL_OK) {
+        name_modalmesh(r->mesh_path, err);
+        goto done;
+    }
     tool_mesh_to_metres(t, r->mesh_path, &r->units, mesh);
     status = modal_volume_mesh_check(mesh, &summary, err);
     if (status != MODAL_OK) {

@@ -7,19 +7,19 @@
 #include "tools/modalsim/modalsim.h"
 
 static const tool_option options[] = {
-    {"duration", 0, "S", NULL, "Simulated time in seconds; with --fps.", 0},
-    {"fps", 0, "F", NULL, "Frames a second: at t = i / F, i = 0, 1 ... up to the duration.", 0},
+    {"duration", 0, "S", NULL, "Simulated time in seconds; with --fps.", TOOL_FIRST},
+    {"fps", 0, "F", NULL, "Frames a second: at t = i / F, i = 0, 1 ... up to the duration.", TOOL_FIRST},
     {"damping", 0, "ALPHA,BETA", NULL,
      "Rayleigh damping C = ALPHA M + BETA K, in 1/s and s. Without it and --damping-ratio the motion "
      "is undamped.",
      0},
-    {"damping-ratio", 0, "Z", NULL, "The same damping ratio for all modes; 1 is critical.", 0},
-    {"gravity", 0, "X,Y,Z", NULL, "Uniform acceleration in m/s^2, from t = 0 on, of every object.", 0},
+    {"damping-ratio", 0, "Z", NULL, "The same damping ratio for all modes; 1 is critical.", TOOL_FIRST},
+    {"gravity", 0, "X,Y,Z", NULL, "Uniform acceleration in m/s^2, from t = 0 on, of every object.", TOOL_FIRST},
     {"impulse", 0, "WHERE:X,Y,Z[@T]", NULL,
-     "Impulse in N s on object 0 at T seconds (default 0, right after frame 0). WHERE is a vertex of "
-     "the deformed surface, counted from 0 in the user's order, or a point x,y,z, which stands for "
-     "the vertex nearest to it at rest. May be repeated.",
-     TOOL_REPEATABLE},
+     "Impulse in N s on object 0 at T seconds, WHERE is a vertex or a point x,y,z. T is 0 by default, right after frame 0. "
+     "A vertex is one of the deformed surface, counted from 0 in the user's order; a point stands for the vertex nearest "
+     "to it at rest. May be repeated.",
+     TOOL_REPEATABLE | TOOL_FIRST},
     {"base-acceleration", 0, "FILE", NULL,
      "Acceleration of the support of every object: CSV lines t,ax,ay,az in s and m/s^2, straight "
      "lines between them, 0 before the first and after the last.",
@@ -27,16 +27,16 @@ static const tool_option options[] = {
     {"initial", 0, "MODE=Q", NULL,
      "Reduced coordinate of a mode (counted from 0) of every object at t = 0, in sqrt(kg) m. May be "
      "repeated, once for each mode.",
-     TOOL_REPEATABLE},
+     TOOL_REPEATABLE | TOOL_FIRST},
     {"static", 0, NULL, NULL,
      "Start in static equilibrium under the gravity and the base acceleration at t = 0. Without "
      "--duration write that one frame.",
      0},
     {"scene", 0, "FILE", NULL,
-     "A scene (JSON, formats/scene.md) instead of the options above: large deformations, wind, forces and ground over "
+     "A scene (JSON, formats/scene.md) instead of the options above. It has large deformations, wind, forces and ground over "
      "time, moving and free objects, objects that hang on others. One with \"response\" makes a table (CSV) in "
      "the place of TRAJ: amplitudes and phases over frequencies.",
-     TOOL_READS},
+     TOOL_READS | TOOL_FIRST},
     {"rebase", 0, "TRAJ.h5", NULL,
      "No new motion: that of TRAJ, made for another basis of the same solids, is carried over to BASIS: of all motions "
      "that BASIS has the nearest one in the norm of the mass matrix. Both need modes at the nodes. The largest error of "
@@ -89,6 +89,9 @@ static const tool_program program = {
                 "modalsim new.h5 new_ring.h5 --rebase ring.h5\n"
                 "modalsim bridge.h5 response.csv --scene response.json\n"
                 "modalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modaldeform - out",
+    .first_examples = "modalsim fork.h5 ring.h5 --duration 2 --fps 240 --damping-ratio 0.001 --impulse 17:0,0,0.1\n"
+                      "modalsim bridge.h5 response.csv --scene response.json\n"
+                      "modalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modaldeform - out",
     .print_versions = print_versions,
 };
 
