@@ -12,6 +12,7 @@
 #include "formats/json/json_text.h"
 #include "lib/base/memory.h"
 #include "lib/model/material.h"
+#include "tools/common/mode_table.h"
 #include "tools/modalinfo/modalinfo.h"
 
 int modalinfo_is_piped(const char *path) { return strncmp(path, MODALINFO_PIPED, strlen(MODALINFO_PIPED)) == 0; }
@@ -136,7 +137,7 @@ static json_t *describe_solid(const modal_shape *s)
 static json_t *describe_shape(const modal_basis *b, int32_t index)
 {
     const modal_shape *s = &b->shapes[index];
-    json_t *shape = json_object(), *modes = json_array();
+    json_t *shape = json_object(), *modes = NULL;
     int64_t n_boundary = 0, n_objects = 0;
     for (int32_t i = 0; i < b->n_objects; i++) n_objects += b->objects[i].shape == index;
     set(shape, "name", modal_json_string(s->name));
@@ -147,7 +148,6 @@ static json_t *describe_shape(const modal_basis *b, int32_t index)
     }
     if (s->file_problem) {
         set(shape, "problem", modal_json_string(s->file_problem));
-        json_decref(modes);
         return shape;
     }
     for (int64_t v = 0; v < s->n_vertices; v++) n_boundary += s->boundary[v];
@@ -176,17 +176,9 @@ static json_t *describe_shape(const modal_basis *b, int32_t index)
     }
     set_integer(shape, "modal_matrix_bytes",
                 modal_tile_count(s->n_vertices) * s->n_modes * 3 * MODAL_TILE * 4);
-    for (int32_t k = 0; k < s->n_modes; k++) {
-        json_t *mode = json_object();
-        set(mode, "frequency", json_real(s->frequencies[k]));
-        set(mode, "eigenvalue", json_real(s->eigenvalues[k]));
-        set(mode, "modal_mass", json_real(s->modal_masses[k]));
-        set(mode, "residual", json_real(s->residuals[k]));
-        if (s->orthogonality) set(mode, "orthogonality", json_real(s->orthogonality[k]));
-        set(mode, "participation", numbers(s->participation + 3 * k, 3));
-        json_array_append_new(modes, mode);
-    }
-    set(shape, "modes", modes);
+    modes = tool_mode_table(s);
+    json_object_update(shape, modes);
+    json_decref(modes);
     if (s->volume.n_nodes > 0) set(shape, "solid", describe_solid(s));
     return shape;
 }

@@ -4,6 +4,7 @@
 
 #include "lib/model/basis.h"
 #include "lib/model/material.h"
+#include "tools/common/mode_table.h"
 #include "tools/common/tool.h"
 #include "tools/modalinfo/modalinfo.h"
 
@@ -97,8 +98,7 @@ static void print_solid(FILE *to, const json_t *solid)
 
 static void print_shape(FILE *to, const json_t *shape)
 {
-    size_t i;
-    json_t *mode, *box = json_object_get(shape, "bounding_box");
+    json_t *box = json_object_get(shape, "bounding_box");
     fputs("\nshape \"", to);
     tool_put_text(to, json_string_value(json_object_get(shape, "name")));
     fprintf(to, "\"\n  %-20s%lld\n", "objects", integer(shape, "objects"));
@@ -143,10 +143,7 @@ static void print_shape(FILE *to, const json_t *shape)
                 (long long)(r * modal_cubic_count(r)));
     fprintf(to, "  %-20s%lld, U takes %.1f MB\n", "modes", (long long)r,
             1e-6 * (double)integer(shape, "modal_matrix_bytes"));
-    fprintf(to, "  %6s %14s %14s %10s\n", "mode", "Hz", "modal mass/kg", "residual");
-    json_array_foreach (json_object_get(shape, "modes"), i, mode)
-        fprintf(to, "  %6zu %14.6g %14.6g %10.2g\n", i, number(mode, "frequency"),
-                number(mode, "modal_mass"), number(mode, "residual"));
+    tool_put_mode_table(to, "  ", shape);
 }
 
 static void print_times(FILE *to, const json_t *info)

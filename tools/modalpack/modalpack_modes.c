@@ -6,6 +6,7 @@
 #include "lib/base/memory.h"
 #include "lib/modes/modes.h"
 #include "tools/common/memory.h"
+#include "tools/common/mode_table.h"
 #include "tools/modalpack/modalpack.h"
 
 /* Of what the machine has, what is taken without being asked: others need some, too. */
@@ -123,10 +124,10 @@ void modalpack_print_modes(tool *t, const modal_shape *shape)
     for (int32_t i = 0; i < shape->n_modes; i++)
         json_array_append_new(frequencies, json_real(shape->frequencies[i]));
     json_object_set_new(t->report, "frequencies_hz", frequencies);
+    json_t *table = tool_mode_table(shape);
+    json_object_set_new(table, "total_mass", json_real(shape->total_mass));
+    json_object_update_missing(t->report, table);
     FILE *to = tool_text_stream(t);
-    if (!to) return;
-    fprintf(to, "%5s %15s %15s %10s\n", "mode", "frequency_Hz", "modal_mass_kg", "residual");
-    for (int32_t i = 0; i < shape->n_modes; i++)
-        fprintf(to, "%5d %15.8g %15.10g %10.1e\n", i, shape->frequencies[i],
-                shape->modal_masses[i], shape->residuals[i]);
+    if (to) tool_put_mode_table(to, "", table);
+    json_decref(table);
 }
