@@ -4,7 +4,7 @@ add_library(modal_test_files STATIC unit/file_samples.c unit/file_damage.c)
 target_link_libraries(modal_test_files PUBLIC modal_formats PkgConfig::CMOCKA)
 target_compile_definitions(modal_test_files PUBLIC TEST_FILES="${CMAKE_CURRENT_SOURCE_DIR}/files")
 
-foreach(name test_basis_file test_assembly test_trajectory_file test_chunks)
+foreach(name test_basis_file test_basis_damage test_assembly test_trajectory_file test_chunks)
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/unit/${name}.c)
     modal_unit_test(${name} modal_test_files)
     set_tests_properties(unit.${name} PROPERTIES LABELS "unit;formats")

@@ -219,6 +219,10 @@ expect(5, 'expected: material "all": nu is too near 0.5, 0.4999999999999', fork,
 write("huge.msh", msh(nodes="\n".join(f"{i} {c}" for i, c in enumerate(["0 0 0", "1e200 0 0", "0 1e200 0", "0 0 1e200"], 1)),
                       count=4, elements="5 4 2 1 1 1 2 3 4", n_elements=1))
 expect(3, "element 5: its volume does not fit float64, inf (1 element in all)", "huge.msh", "o.h5", *STEEL)
+write("box.msh", msh(nodes="\n".join(f"{i} {c}" for i, c in enumerate(["0 0 0", "1 0 0", "0 1 0", "0 0 1", "1 1 1"], 1)), count=5,
+                     elements="1 4 2 1 1 1 2 3 4\n7 4 2 1 1 2 3 4 5"))
+expect(5, "modes: mode 0 does not fit float64", "box.msh", "o.h5", "--young", "1e-300", "--poisson", "0.3", "--density", "1",
+       "--modes", "1")
 
 # an interrupt: exit 130 and nothing left
 before = sorted(os.listdir("."))

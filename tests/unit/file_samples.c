@@ -498,6 +498,17 @@ const char *sample_path(const char *name)
     return p;
 }
 
+const char *sample_basis_file(const char *name, int with_uv)
+{
+    const char *path = sample_path(name);
+    modal_error err = {0};
+    modal_basis b = sample_basis(with_uv);
+    if (modal_basis_write(path, &b, &err) != MODAL_OK) fail_msg("%s", err.message);
+    modal_basis_free(&b);
+    assert_no_ids();
+    return path;
+}
+
 unsigned char *sample_bytes(const char *path, size_t *length)
 {
     FILE *file = fopen(path, "rb");

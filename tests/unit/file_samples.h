@@ -29,6 +29,9 @@ void assert_trajectories_equal(const modal_trajectory *a, const modal_trajectory
 /* A path in a fresh temporary folder; the folder is made once a process and removed at its end. */
 const char *sample_path(const char *name);
 
+/* The path of a file that has sample_basis(with_uv). */
+const char *sample_basis_file(const char *name, int with_uv);
+
 /* The bytes of a file, to be freed with free. */
 unsigned char *sample_bytes(const char *path, size_t *length);
 void sample_put(const char *path, const void *bytes, size_t length);
