@@ -44,6 +44,13 @@ static modal_status host_copy(void *to, const void *from, int64_t bytes, modal_s
     return MODAL_OK;
 }
 
+static modal_status host_fill(void *to, unsigned char byte, int64_t bytes, modal_stream *stream, modal_error *err)
+{
+    (void)stream, (void)err;
+    if (bytes > 0) memset(to, byte, (size_t)bytes);
+    return MODAL_OK;
+}
+
 static modal_status host_stream_new(modal_stream **stream, modal_error *err)
 {
     (void)err;
@@ -94,6 +101,8 @@ const modal_device_interface modal_host_interface = {
     .free_host = host_free,
     .copy_in = host_copy,
     .copy_out = host_copy,
+    .copy = host_copy,
+    .fill = host_fill,
     .stream_new = host_stream_new,
     .stream_delete = host_stream_delete,
     .stream_wait = host_stream_wait,
@@ -108,12 +117,12 @@ const modal_device_interface modal_host_interface = {
 
 modal_status modal_device_select(const modal_device *device, modal_error *err)
 {
-    return device->memory->select(device, err);
+    return device->interface->select(device, err);
 }
 
 modal_status modal_device_free_bytes(const modal_device *device, int64_t *bytes, modal_error *err)
 {
-    return device->memory->free_bytes(device, bytes, err);
+    return device->interface->free_bytes(device, bytes, err);
 }
 
 static modal_status checked_alloc(modal_status (*alloc)(void **, int64_t, const char *,
@@ -145,81 +154,93 @@ static void take_and_free(void (*release)(void *), void *pointer)
 modal_status modal_device_alloc(const modal_device *device, void *pointer, int64_t count,
                                 size_t item_bytes, const char *what, modal_error *err)
 {
-    return checked_alloc(device->memory->alloc, pointer, count, item_bytes, what, err);
+    return checked_alloc(device->interface->alloc, pointer, count, item_bytes, what, err);
 }
 
 void modal_device_free(const modal_device *device, void *pointer)
 {
-    take_and_free(device->memory->free, pointer);
+    take_and_free(device->interface->free, pointer);
 }
 
 modal_status modal_device_alloc_host(const modal_device *device, void *pointer, int64_t count,
                                      size_t item_bytes, const char *what, modal_error *err)
 {
-    return checked_alloc(device->memory->alloc_host, pointer, count, item_bytes, what, err);
+    return checked_alloc(device->interface->alloc_host, pointer, count, item_bytes, what, err);
 }
 
 void modal_device_free_host(const modal_device *device, void *pointer)
 {
-    take_and_free(device->memory->free_host, pointer);
+    take_and_free(device->interface->free_host, pointer);
 }
 
 modal_status modal_device_copy_in(const modal_device *device, void *to, const void *from,
                                   int64_t bytes, modal_stream *stream, modal_error *err)
 {
-    return device->memory->copy_in(to, from, bytes, stream, err);
+    return device->interface->copy_in(to, from, bytes, stream, err);
 }
 
 modal_status modal_device_copy_out(const modal_device *device, void *to, const void *from,
                                    int64_t bytes, modal_stream *stream, modal_error *err)
 {
-    return device->memory->copy_out(to, from, bytes, stream, err);
+    return device->interface->copy_out(to, from, bytes, stream, err);
+}
+
+modal_status modal_device_copy(const modal_device *device, void *to, const void *from, int64_t bytes,
+                               modal_stream *stream, modal_error *err)
+{
+    return device->interface->copy(to, from, bytes, stream, err);
+}
+
+modal_status modal_device_fill(const modal_device *device, void *to, unsigned char byte, int64_t bytes,
+                               modal_stream *stream, modal_error *err)
+{
+    return device->interface->fill(to, byte, bytes, stream, err);
 }
 
 modal_status modal_device_stream_new(const modal_device *device, modal_stream **stream,
                                      modal_error *err)
 {
-    return device->memory->stream_new(stream, err);
+    return device->interface->stream_new(stream, err);
 }
 
 void modal_device_stream_delete(const modal_device *device, modal_stream **stream)
 {
-    if (*stream) device->memory->stream_delete(*stream);
+    if (*stream) device->interface->stream_delete(*stream);
     *stream = NULL;
 }
 
 modal_status modal_device_stream_wait(const modal_device *device, modal_stream *stream,
                                       modal_error *err)
 {
-    return device->memory->stream_wait(stream, err);
+    return device->interface->stream_wait(stream, err);
 }
 
 modal_status modal_device_event_new(const modal_device *device, modal_event **event,
                                     modal_error *err)
 {
-    return device->memory->event_new(event, err);
+    return device->interface->event_new(event, err);
 }
 
 void modal_device_event_delete(const modal_device *device, modal_event **event)
 {
-    if (*event) device->memory->event_delete(*event);
+    if (*event) device->interface->event_delete(*event);
     *event = NULL;
 }
 
 modal_status modal_device_event_record(const modal_device *device, modal_event *event,
                                        modal_stream *stream, modal_error *err)
 {
-    return device->memory->event_record(event, stream, err);
+    return device->interface->event_record(event, stream, err);
 }
 
 modal_status modal_device_stream_wait_event(const modal_device *device, modal_stream *stream,
                                             modal_event *event, modal_error *err)
 {
-    return device->memory->stream_wait_event(stream, event, err);
+    return device->interface->stream_wait_event(stream, event, err);
 }
 
 modal_status modal_device_event_wait(const modal_device *device, modal_event *event,
                                      modal_error *err)
 {
-    return device->memory->event_wait(event, err);
+    return device->interface->event_wait(event, err);
 }

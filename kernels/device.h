@@ -33,7 +33,7 @@ typedef struct modal_device {
     int shares_memory;                    /* nonzero: device memory is main memory */
     int64_t shared_bytes;                 /* of a CUDA device: shared memory that one block can have */
     const struct modal_kernels *kernels;  /* its operations, kernels/registry.h */
-    const struct modal_device_interface *memory;
+    const struct modal_device_interface *interface;
 } modal_device;
 
 /* Makes the device the calling thread's own: to be called once in every thread before it launches
@@ -43,9 +43,9 @@ modal_status modal_device_select(const modal_device *device, modal_error *err);
 /* Bytes of device memory that are free; INT64_MAX for back ends that share main memory. */
 modal_status modal_device_free_bytes(const modal_device *device, int64_t *bytes, modal_error *err);
 
-/* Device memory (uninitialised, aligned to 64 bytes or more) and pinned main memory that copies
- * fast, and that operations can write themselves at its own address (slowly: a flag, no arrays); *pointer is any `T **`, as in modal_alloc, and NULL after a failure. The free functions set
- * it to NULL and accept NULL inside. */
+/* Device memory (uninitialised, aligned to 64 bytes or more) and pinned main memory that copies fast, and that
+ * operations can write themselves at its own address (slowly: a flag, no arrays). *pointer is any `T **`, as in
+ * modal_alloc, and NULL after a failure. The free functions set it to NULL and accept NULL inside. */
 modal_status modal_device_alloc(const modal_device *device, void *pointer, int64_t count,
                                 size_t item_bytes, const char *what, modal_error *err);
 void modal_device_free(const modal_device *device, void *pointer);
@@ -59,6 +59,13 @@ modal_status modal_device_copy_in(const modal_device *device, void *to, const vo
                                   int64_t bytes, modal_stream *stream, modal_error *err);
 modal_status modal_device_copy_out(const modal_device *device, void *to, const void *from,
                                    int64_t bytes, modal_stream *stream, modal_error *err);
+
+/* Queues what stays on the device: every byte becomes `byte`, or a copy from one array to another that it does not
+ * overlap. */
+modal_status modal_device_fill(const modal_device *device, void *to, unsigned char byte, int64_t bytes,
+                               modal_stream *stream, modal_error *err);
+modal_status modal_device_copy(const modal_device *device, void *to, const void *from, int64_t bytes,
+                               modal_stream *stream, modal_error *err);
 
 /* A stream runs its work in order. The delete functions set the pointer to NULL and accept NULL. */
 modal_status modal_device_stream_new(const modal_device *device, modal_stream **stream,
@@ -88,6 +95,8 @@ typedef struct modal_device_interface {
     void (*free_host)(void *);
     modal_status (*copy_in)(void *, const void *, int64_t, modal_stream *, modal_error *);
     modal_status (*copy_out)(void *, const void *, int64_t, modal_stream *, modal_error *);
+    modal_status (*copy)(void *, const void *, int64_t, modal_stream *, modal_error *);
+    modal_status (*fill)(void *, unsigned char, int64_t, modal_stream *, modal_error *);
     modal_status (*stream_new)(modal_stream **, modal_error *);
     void (*stream_delete)(modal_stream *);
     modal_status (*stream_wait)(modal_stream *, modal_error *);

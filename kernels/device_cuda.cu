@@ -74,6 +74,20 @@ modal_status cuda_copy_out(void *to, const void *from, int64_t bytes, modal_stre
                              "copy from the device", err);
 }
 
+modal_status cuda_copy(void *to, const void *from, int64_t bytes, modal_stream *stream, modal_error *err)
+{
+    if (bytes <= 0) return MODAL_OK;
+    return modal_cuda_status(cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDeviceToDevice,
+                                             (cudaStream_t)stream),
+                             "copy on the device", err);
+}
+
+modal_status cuda_fill(void *to, unsigned char byte, int64_t bytes, modal_stream *stream, modal_error *err)
+{
+    if (bytes <= 0) return MODAL_OK;
+    return modal_cuda_status(cudaMemsetAsync(to, byte, (size_t)bytes, (cudaStream_t)stream), "fill", err);
+}
+
 modal_status cuda_stream_new(modal_stream **stream, modal_error *err)
 {
     *stream = nullptr;
@@ -138,8 +152,9 @@ extern "C" {
 extern const modal_device_interface modal_cuda_interface = {
     cuda_select,     cuda_free_bytes,        cuda_alloc,       cuda_free,
     cuda_alloc_host, cuda_free_host,         cuda_copy_in,     cuda_copy_out,
-    cuda_stream_new, cuda_stream_delete,     cuda_stream_wait, cuda_event_new,
-    cuda_event_delete, cuda_event_record,    cuda_stream_wait_event, cuda_event_wait,
+    cuda_copy,       cuda_fill,              cuda_stream_new,  cuda_stream_delete,
+    cuda_stream_wait, cuda_event_new,        cuda_event_delete, cuda_event_record,
+    cuda_stream_wait_event, cuda_event_wait,
 };
 
 int modal_cuda_device_count(char *reason, size_t reason_bytes)

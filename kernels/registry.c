@@ -16,16 +16,19 @@
 
 enum { REF, CPU, CUDA };
 
-/* clang-format off */
+#define WHERE_1(function) function
+#define WHERE_0(function) NULL
+#define ON_REF(folder, name, cpu, cuda) .folder = name##_ref,
+#define ON_CPU(folder, name, cpu, cuda) .folder = WHERE_##cpu(name##_cpu),
+#define ON_CUDA(folder, name, cpu, cuda) .folder = WHERE_##cuda(name##_cuda),
+
 static const modal_kernels table[] = {
-    /*        back end  ring packs modal_sum       world_transform             deform             deform_objects             deform_normals            normals_dynamic             normals_rigid             normals_two_stage             tangents_rigid             tangents_dynamic             reorder             linear_step             reduced_step            gram */
-    [REF]  = {"ref",    0,   0,    modal_sum_ref,  modal_world_transform_ref,  modal_deform_ref,  modal_deform_objects_ref,  modal_deform_normals_ref, modal_normals_dynamic_ref,  modal_normals_rigid_ref,  modal_normals_two_stage_ref,  modal_tangents_rigid_ref,  modal_tangents_dynamic_ref,  modal_reorder_ref,  modal_linear_step_ref,  modal_reduced_step_ref,  modal_gram_ref},
-    [CPU]  = {"cpu",    0,   0,    modal_sum_cpu,  modal_world_transform_cpu,  modal_deform_cpu,  modal_deform_objects_cpu,  modal_deform_normals_cpu, modal_normals_dynamic_cpu,  modal_normals_rigid_cpu,  modal_normals_two_stage_cpu,  modal_tangents_rigid_cpu,  modal_tangents_dynamic_cpu,  modal_reorder_cpu,  modal_linear_step_cpu,  modal_reduced_step_cpu,  NULL},
+    [REF] = {.back_end = "ref", MODAL_OPERATIONS(ON_REF)},
+    [CPU] = {.back_end = "cpu", MODAL_OPERATIONS(ON_CPU)},
 #ifdef MODAL_HAVE_CUDA
-    [CUDA] = {"cuda",   1,   1,    modal_sum_cuda, modal_world_transform_cuda, modal_deform_cuda, modal_deform_objects_cuda, NULL,                     modal_normals_dynamic_cuda, modal_normals_rigid_cuda, modal_normals_two_stage_cuda, modal_tangents_rigid_cuda, modal_tangents_dynamic_cuda, modal_reorder_cuda, modal_linear_step_cuda, modal_reduced_step_cuda, modal_gram_cuda},
+    [CUDA] = {.back_end = "cuda", .normals_ring = 1, .packs_objects = 1, MODAL_OPERATIONS(ON_CUDA)},
 #endif
 };
-/* clang-format on */
 
 static int cuda_devices(char *reason, size_t reason_bytes)
 {
@@ -78,7 +81,7 @@ static void open_host(modal_device *device, int which)
 #endif
     device->shares_memory = 1;
     device->kernels = &table[which];
-    device->memory = &modal_host_interface;
+    device->interface = &modal_host_interface;
     host_hardware(device, which == CPU);
 }
 
@@ -91,7 +94,7 @@ static modal_status open_cuda(modal_device *device, int index, modal_error *err)
     device->ordinal = ordinal;
     device->n_threads = 1;
     device->kernels = &table[CUDA];
-    device->memory = &modal_cuda_interface;
+    device->interface = &modal_cuda_interface;
     modal_cuda_device_hardware(ordinal, device->hardware);
     modal_cuda_machine machine = {0};
     modal_status status = modal_device_select(device, err);

@@ -3,45 +3,21 @@
 #ifndef MODAL_KERNELS_REGISTRY_H
 #define MODAL_KERNELS_REGISTRY_H
 
-#include "kernels/deform/deform.h"
-#include "kernels/deform_normals/deform_normals.h"
-#include "kernels/deform_objects/deform_objects.h"
 #include "kernels/device.h"
-#include "kernels/gram/gram.h"
-#include "kernels/linear_step/linear_step.h"
-#include "kernels/modal_sum/modal_sum.h"
-#include "kernels/normals_dynamic/normals_dynamic.h"
-#include "kernels/normals_rigid/normals_rigid.h"
-#include "kernels/normals_two_stage/normals_two_stage.h"
-#include "kernels/reduced_step/reduced_step.h"
-#include "kernels/reorder/reorder.h"
-#include "kernels/tangents_dynamic/tangents_dynamic.h"
-#include "kernels/tangents_rigid/tangents_rigid.h"
-#include "kernels/world_transform/world_transform.h"
+#include "kernels/operations.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* One back end's operations; NULL = unsupported. */
+/* One back end's operations, each by the name of its folder; NULL = unsupported. */
 typedef struct modal_kernels {
     const char *back_end;
     int normals_ring; /* nonzero: normals_dynamic is faster with a ring than with corners */
     int packs_objects; /* nonzero: deform_objects is faster than deform for many small shapes */
-    modal_sum_function *modal_sum;
-    modal_world_transform_function *world_transform;
-    modal_deform_function *deform;
-    modal_deform_objects_function *deform_objects;
-    modal_deform_normals_function *deform_normals;
-    modal_normals_dynamic_function *normals_dynamic;
-    modal_normals_rigid_function *normals_rigid;
-    modal_normals_two_stage_function *normals_two_stage;
-    modal_tangents_rigid_function *tangents_rigid;
-    modal_tangents_dynamic_function *tangents_dynamic;
-    modal_reorder_function *reorder;
-    modal_linear_step_function *linear_step;
-    modal_reduced_step_function *reduced_step;
-    modal_gram_function *gram; /* NULL on cpu: kernels/gram/gram.h says why */
+#define MODAL_OPERATION_MEMBER(folder, name, cpu, cuda) name##_function *folder;
+    MODAL_OPERATIONS(MODAL_OPERATION_MEMBER)
+#undef MODAL_OPERATION_MEMBER
 } modal_kernels;
 
 /* Finds a back end: "ref", "cpu", "cuda" (device 0), "cuda:N", or "auto": cuda where there is a

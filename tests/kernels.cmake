@@ -17,11 +17,10 @@ function(modal_kernel_test name)
   target_link_libraries(kernel_${name} PRIVATE modal_test_harness ${ARGN})
   # so that a program runs where only the C library is installed, too
   target_link_options(kernel_${name} PRIVATE -Wl,--as-needed)
-  set(back_ends ref cpu cuda)
-  if(name STREQUAL gram)
-    set(back_ends ref cuda) # kernels/gram/gram.h
-  endif()
-  foreach(back_end ${back_ends})
+  foreach(back_end ref cpu cuda)
+    if(name IN_LIST MODAL_OPERATIONS AND NOT name IN_LIST MODAL_OPERATIONS_${back_end})
+      continue()
+    endif()
     set(quick "")
     if(name IN_LIST modal_kernels_many AND NOT back_end STREQUAL cuda)
       set(quick --quick)
@@ -31,14 +30,14 @@ function(modal_kernel_test name)
     add_test(NAME kernels.${name}.${back_end} COMMAND kernel_${name} --backend ${back_end} ${quick})
     set_tests_properties(kernels.${name}.${back_end} PROPERTIES LABELS kernels SKIP_RETURN_CODE 77)
   endforeach()
-  set_tests_properties(kernels.${name}.cuda PROPERTIES LABELS "kernels;cuda")
+  if(TEST kernels.${name}.cuda)
+    set_tests_properties(kernels.${name}.cuda PROPERTIES LABELS "kernels;cuda")
+  endif()
 endfunction()
 
-foreach(operation modal_sum world_transform deform deform_objects deform_normals normals_dynamic normals_rigid
-    normals_two_stage tangents_rigid tangents_dynamic reorder linear_step reduced_step)
+foreach(operation ${MODAL_OPERATIONS}) # kernels/operations.h
   modal_kernel_test(${operation})
 endforeach()
-modal_kernel_test(gram)
 
 # The deformer as a whole, also runnable alone on a machine with a GPU.
 add_library(modal_test_synthetic STATIC kernels/synthetic.c)

@@ -17,13 +17,9 @@
 
 #include <stdint.h>
 
-#include "kernels/device.h"
+#include "kernels/operations.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef struct modal_deform_task {
+struct modal_deform_task {
     int64_t n_vertices, n_columns;
     int32_t n_modes;           /* r */
     const float *modal_matrix; /* U [ceil(n_vertices / 32), n_modes, 3, 32] */
@@ -33,14 +29,6 @@ typedef struct modal_deform_task {
     float *positions;          /* [n_columns, n_vertices, 3], written */
     float *displacement;       /* [n_columns, n_vertices, 3], written, or NULL */
     int64_t n_columns_total;   /* of the whole job, as in modal_sum_task; 0: n_columns */
-} modal_deform_task;
+};
 
-/* Arrays, stream, errors and threads: as modal_sum_function. */
-typedef modal_status modal_deform_function(const modal_deform_task *task, modal_stream *stream,
-                                           modal_error *err);
-modal_deform_function modal_deform_ref, modal_deform_cpu, modal_deform_cuda;
-
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -12,17 +12,10 @@
 #include "kernels/deform/deform.h"
 #include "kernels/normals_dynamic/normals_dynamic.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+/* Errors: also MODAL_ERROR_MEMORY. */
+struct modal_deform_normals_task {
+    const modal_deform_task *deform;
+    const modal_normals_dynamic_task *normals;
+};
 
-/* Arrays, stream and threads: as modal_sum_function. Errors: also MODAL_ERROR_MEMORY. */
-typedef modal_status modal_deform_normals_function(const modal_deform_task *deform,
-                                                   const modal_normals_dynamic_task *normals,
-                                                   modal_stream *stream, modal_error *err);
-modal_deform_normals_function modal_deform_normals_ref, modal_deform_normals_cpu;
-
-#ifdef __cplusplus
-}
-#endif
 #endif

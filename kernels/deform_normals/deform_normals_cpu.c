@@ -11,10 +11,10 @@
 #include "kernels/deform_normals/with_product.h"
 #include "lib/base/memory.h"
 
-modal_status modal_deform_normals_cpu(const modal_deform_task *deform,
-                                      const modal_normals_dynamic_task *normals,
-                                      modal_stream *stream, modal_error *err)
+modal_status modal_deform_normals_cpu(const modal_deform_normals_task *task, modal_stream *stream, modal_error *err)
 {
+    const modal_deform_task *deform = task->deform;
+    const modal_normals_dynamic_task *normals = task->normals;
     modal_status status = MODAL_OK;
     float *q = NULL, *poses = NULL;
     const int64_t lanes = modal_normals_columns_of_group(), r = deform->n_modes;

@@ -19,29 +19,16 @@
 #include <stdint.h>
 
 #include "kernels/deform_objects/pack.h"
-#include "kernels/device.h"
+#include "kernels/operations.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef struct modal_deform_objects_task {
-    const modal_object_pack *pack; /* the struct itself in main memory */
+struct modal_deform_objects_task {
+    const modal_object_pack *pack; /* the struct itself in main memory: read before the call returns, its
+                                      arrays when the work is done */
     int64_t n_frames;
     const float *q;      /* [n_frames, pack->n_modes], object after object */
     const float *poses; /* T [n_frames, pack->n_objects, 3, 4] */
     float *positions;    /* [n_frames, pack->n_points, 3], written at the objects' points */
     float *displacement; /* the same, or NULL */
-} modal_deform_objects_task;
+};
 
-/* Arrays, stream, errors and threads: as modal_sum_function. The struct *pack is read before the
- * call returns, its arrays when the work is done. */
-typedef modal_status modal_deform_objects_function(const modal_deform_objects_task *task,
-                                                   modal_stream *stream, modal_error *err);
-modal_deform_objects_function modal_deform_objects_ref, modal_deform_objects_cpu,
-    modal_deform_objects_cuda;
-
-#ifdef __cplusplus
-}
-#endif
 #endif

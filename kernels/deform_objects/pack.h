@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-#include "kernels/device.h"
+#include "kernels/operations.h"
 #include "lib/base/tile.h"
 
 #ifdef __cplusplus

@@ -12,24 +12,12 @@
 
 #include <stdint.h>
 
-#include "kernels/device.h"
+#include "kernels/operations.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef struct modal_gram_task {
+struct modal_gram_task {
     int64_t n_rows, n_columns;
     const double *x;  /* [n_columns, n_rows] */
     double *products; /* [n_columns, n_columns] */
-} modal_gram_task;
+};
 
-/* Arrays, stream, errors and threads: as modal_sum_function. */
-typedef modal_status modal_gram_function(const modal_gram_task *task, modal_stream *stream,
-                                         modal_error *err);
-modal_gram_function modal_gram_ref, modal_gram_cuda;
-
-#ifdef __cplusplus
-}
-#endif
 #endif

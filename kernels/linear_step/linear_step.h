@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-#include "kernels/device.h"
+#include "kernels/operations.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -59,7 +59,7 @@ typedef struct modal_linear_step_object {
     int32_t loss;         /* modal_linear_loss */
 } modal_linear_step_object;
 
-typedef struct modal_linear_step_task {
+struct modal_linear_step_task {
     int32_t n_objects;
     const modal_linear_step_object *objects;
     const uint8_t *skip;   /* [n_objects] nonzero: this object stays as it is; NULL: none does */
@@ -70,12 +70,7 @@ typedef struct modal_linear_step_task {
     double *q, *v;         /* in place */
     double *lost;          /* [n_objects] J, added to */
     double h;              /* s, for the trapezoidal rule */
-} modal_linear_step_task;
-
-/* Queued in the stream; errors are those of CUDA. */
-typedef modal_status modal_linear_step_function(const modal_linear_step_task *task, modal_stream *stream,
-                                                modal_error *err);
-modal_linear_step_function modal_linear_step_ref, modal_linear_step_cpu, modal_linear_step_cuda;
+};
 
 #ifdef __CUDACC__
 #define MODAL_LINEAR_BOTH __host__ __device__

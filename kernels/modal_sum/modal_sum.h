@@ -29,20 +29,20 @@
 
 #include <stdint.h>
 
-#include "kernels/device.h"
+#include "kernels/operations.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct modal_sum_task {
+struct modal_sum_task {
     int64_t n_vertices, n_columns;
     int32_t n_modes;           /* r */
     const float *modal_matrix; /* U [ceil(n_vertices / 32), n_modes, 3, 32] */
     const float *q;            /* [n_columns, n_modes] */
     float *u;                  /* [n_columns, n_vertices, 3], written */
     int64_t n_columns_total;   /* of the whole job that this call is a part of; 0: n_columns */
-} modal_sum_task;
+};
 
 /* Whether a back end with tensor cores (cuda) multiplies split TF32 numbers. It looks at the job, not at
  * the call, so that cutting a job into calls changes no byte. */
@@ -52,12 +52,6 @@ static inline int modal_sum_splits(int32_t n_modes, int64_t n_columns, int64_t n
     const int64_t total = n_columns_total > n_columns ? n_columns_total : n_columns;
     return total >= MODAL_SUM_SPLIT_COLUMNS && n_modes > 0 && n_modes <= MODAL_SUM_SPLIT_MODES;
 }
-
-/* All arrays are in the back end's memory; work is queued in `stream`. Errors: MODAL_ERROR_SYSTEM
- * when the device refuses the work. Thread-safe. */
-typedef modal_status modal_sum_function(const modal_sum_task *task, modal_stream *stream,
-                                        modal_error *err);
-modal_sum_function modal_sum_ref, modal_sum_cpu, modal_sum_cuda;
 
 #ifdef __cplusplus
 }

@@ -29,13 +29,13 @@
 
 #include <stdint.h>
 
-#include "kernels/device.h"
+#include "kernels/operations.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct modal_normals_dynamic_task {
+struct modal_normals_dynamic_task {
     int64_t n_vertices, n_columns;
     const int64_t *corner_offsets; /* [n_vertices + 1], CSR: the faces-of-vertex offsets */
     const int32_t *corners;        /* [corner_offsets[n_vertices], 2] vertices a, b */
@@ -43,13 +43,7 @@ typedef struct modal_normals_dynamic_task {
     float *normals;                /* [n_columns, n_vertices, 3], written */
     const int64_t *ring_offsets;   /* [ceil(n_vertices / 32) + 1] rows of the ring before a tile */
     const int32_t *ring;           /* [ring_offsets[last], 32], or NULL, see modal_normals_ring */
-} modal_normals_dynamic_task;
-
-/* Arrays, stream, errors and threads: as modal_sum_function. */
-typedef modal_status modal_normals_dynamic_function(const modal_normals_dynamic_task *task,
-                                                    modal_stream *stream, modal_error *err);
-modal_normals_dynamic_function modal_normals_dynamic_ref, modal_normals_dynamic_cpu,
-    modal_normals_dynamic_cuda;
+};
 
 /* Makes the table of corners from the faces of each vertex (in main memory). A vertex's corners are
  * put in the order of its fans, (a, b) before (b, c), so that neighbours in the table share an edge;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/normals_dynamic/normals_dynamic.h"
+
+#include <stddef.h>
+
 #include "lib/base/tile.h"
 
 enum { FAN_MAX = 64 }; /* vertices of more corners keep the order of their faces */

@@ -16,28 +16,15 @@
 
 #include <stdint.h>
 
-#include "kernels/device.h"
+#include "kernels/operations.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef struct modal_normals_rigid_task {
+struct modal_normals_rigid_task {
     int64_t n_vertices, n_columns;
     const float *rest_normals; /* nbar [n_vertices, 3] */
     const float *poses;       /* T [n_columns, n_objects, 3, 4] */
     float *normals;            /* [n_columns, n_vertices, 3], written */
     const int32_t *objects;    /* [n_vertices] whose T turns a vertex; NULL: n_objects is 1 */
     int64_t n_objects;         /* of a column; not read where objects is NULL */
-} modal_normals_rigid_task;
+};
 
-/* Arrays, stream, errors and threads: as modal_sum_function. */
-typedef modal_status modal_normals_rigid_function(const modal_normals_rigid_task *task,
-                                                  modal_stream *stream, modal_error *err);
-modal_normals_rigid_function modal_normals_rigid_ref, modal_normals_rigid_cpu,
-    modal_normals_rigid_cuda;
-
-#ifdef __cplusplus
-}
-#endif
 #endif

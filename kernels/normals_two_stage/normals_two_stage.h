@@ -21,13 +21,9 @@
 
 #include <stdint.h>
 
-#include "kernels/device.h"
+#include "kernels/operations.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef struct modal_normals_two_stage_task {
+struct modal_normals_two_stage_task {
     int64_t n_vertices, n_triangles, n_columns;
     const int32_t *triangles;    /* [n_triangles, 3] */
     const int64_t *face_offsets; /* [n_vertices + 1] */
@@ -35,15 +31,6 @@ typedef struct modal_normals_two_stage_task {
     const float *positions;      /* [n_columns, n_vertices, 3] */
     float *face_normals;         /* f [n_columns, n_triangles, 3], written */
     float *normals;              /* [n_columns, n_vertices, 3], written */
-} modal_normals_two_stage_task;
+};
 
-/* Arrays, stream, errors and threads: as modal_sum_function. */
-typedef modal_status modal_normals_two_stage_function(const modal_normals_two_stage_task *task,
-                                                      modal_stream *stream, modal_error *err);
-modal_normals_two_stage_function modal_normals_two_stage_ref, modal_normals_two_stage_cpu,
-    modal_normals_two_stage_cuda;
-
-#ifdef __cplusplus
-}
-#endif
 #endif

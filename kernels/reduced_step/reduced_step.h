@@ -51,7 +51,7 @@
 
 #include <stdint.h>
 
-#include "kernels/device.h"
+#include "kernels/operations.h"
 #include "lib/model/air.h"
 #include "lib/model/rigid_motion.h"
 
@@ -142,11 +142,23 @@ typedef struct modal_step_measure {
     int32_t iterations, status;
 } modal_step_measure;
 
-enum { MODAL_STEP_COUNTERS = 4 };
+/* After the trees in status: MODAL_STEP_COUNTERS numbers of the back end's own. In h_status the one at
+ * MODAL_STEP_ITERATIONS is, after solve, the number of corrections made. */
+enum { MODAL_STEP_ITERATIONS = 3, MODAL_STEP_COUNTERS = 4 };
+
+/* solve: from (q, v, a, frames) at `time` the trial state at time + h of every active tree, and its
+ * status; the trial of every tree that has CONVERGED becomes the state, and the integrals of energy
+ * go on. measure: kinetic and elastic energy of the state of active trees. Returns when done.
+ * Errors: of CUDA only; a tree that does not converge is no error. */
+typedef enum modal_step_phase {
+    MODAL_STEP_SOLVE,
+    MODAL_STEP_MEASURE
+} modal_step_phase;
 
 /* All arrays are in the device's memory except those named h_. Objects stand level by level: roots
  * (tree i's is object i), their children, and so on. */
-typedef struct modal_step_task {
+typedef struct modal_reduced_step_task {
+    modal_step_phase phase;
     int32_t n_objects, n_trees, n_levels, n_points;
     int32_t most_modes, most_rows; /* of any shape: r; 1 + r + r (r + 1) / 2, or 1 + r if all are linear */
     const int32_t *h_levels, *levels; /* [n_levels + 1] first object of each */
@@ -178,7 +190,6 @@ typedef struct modal_step_task {
     double gravity[3];
     double tolerance;            /* residual / largest term, in every coordinate of every object */
     int32_t most_iterations;
-    int32_t iterations;          /* out: corrections made */
 } modal_step_task;
 
 /* Doubles of an object's part of work, and of what it hands to its parent. n_modes: its own, and its
@@ -189,10 +200,10 @@ int64_t modal_step_share_size(int64_t parent_modes);
 /* Doubles that an object needs while it is worked on: that of CUDA's shared memory where they fit there
  * (modal_step_shared), else of `scratch`. */
 int64_t modal_step_scratch_size(const modal_step_task *task);
-/* Most doubles that fit, on a device that does not share main memory: 192 KB, or what the device has. */
-static inline int64_t modal_step_shared(const modal_device *device)
+/* Most doubles that fit, on a device that does not share main memory: 192 KB, or its shared_bytes. */
+static inline int64_t modal_step_shared(int64_t shared_bytes)
 {
-    return device->shared_bytes < 24 * 8192 ? device->shared_bytes / 8 : 24 * 1024;
+    return shared_bytes < 24 * 8192 ? shared_bytes / 8 : 24 * 1024;
 }
 /* of which, twice, for monomials */
 MODAL_STEP_BOTH static inline int64_t modal_step_scratch_rows(int64_t most_modes, int64_t most_rows)
@@ -201,18 +212,6 @@ MODAL_STEP_BOTH static inline int64_t modal_step_scratch_rows(int64_t most_modes
     if (rows < modal_step_pairs(most_modes) + 8) rows = modal_step_pairs(most_modes) + 8;
     return rows < 24 ? 24 : rows;
 }
-
-/* solve: from (q, v, a, frames) at `time` the trial state at time + h of every active tree, and its
- * status; the trial of every tree that has CONVERGED becomes the state, and the integrals of energy
- * go on. measure: kinetic and elastic energy of the state of active trees. Returns when done.
- * Errors: of CUDA only; a tree that does not converge is no error. */
-typedef enum modal_step_phase {
-    MODAL_STEP_SOLVE,
-    MODAL_STEP_MEASURE
-} modal_step_phase;
-typedef modal_status modal_reduced_step_function(modal_step_task *task, modal_step_phase phase,
-                                                 modal_stream *stream, modal_error *err);
-modal_reduced_step_function modal_reduced_step_ref, modal_reduced_step_cpu, modal_reduced_step_cuda;
 
 #ifdef __cplusplus
 }

@@ -16,17 +16,16 @@ modal_reduced_step_function modal_reduced_step_base, modal_reduced_step_avx2, mo
 #define RS_VECTORS 1
 #include "kernels/reduced_step/reduced_step_host.h"
 
-modal_status modal_reduced_step_cpu(modal_step_task *task, modal_step_phase phase,
-                                    modal_stream *stream, modal_error *err)
+modal_status modal_reduced_step_cpu(const modal_step_task *task, modal_stream *stream, modal_error *err)
 {
 #if defined(MODAL_SIMD) && defined(__x86_64__)
     switch (modal_cpu_simd()) {
-    case MODAL_SIMD_AVX512: return modal_reduced_step_avx512(task, phase, stream, err);
-    case MODAL_SIMD_AVX2: return modal_reduced_step_avx2(task, phase, stream, err);
+    case MODAL_SIMD_AVX512: return modal_reduced_step_avx512(task, stream, err);
+    case MODAL_SIMD_AVX2: return modal_reduced_step_avx2(task, stream, err);
     default: break;
     }
 #endif
-    return modal_reduced_step_base(task, phase, stream, err);
+    return modal_reduced_step_base(task, stream, err);
 }
 
 void modal_reduced_force_cpu(int32_t r, const double *table, const double *q, double *scratch, double *force)

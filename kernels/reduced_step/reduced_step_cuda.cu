@@ -174,8 +174,8 @@ KERNEL(measure, blocks, __launch_bounds__(256))
 
 } // namespace
 
-extern "C" modal_status modal_reduced_step_cuda(modal_step_task *t, modal_step_phase phase,
-                                                modal_stream *stream, modal_error *err)
+extern "C" modal_status modal_reduced_step_cuda(const modal_step_task *t, modal_stream *stream,
+                                                modal_error *err)
 {
     modal_status status = MODAL_OK;
     const cudaStream_t queue = (cudaStream_t)stream;
@@ -185,7 +185,7 @@ extern "C" modal_status modal_reduced_step_cuda(modal_step_task *t, modal_step_p
     const size_t team_bytes = t->scratch ? 0 : (size_t)size * sizeof(double);
     int groups = small ? WARPS : 1, threads = t->most_modes <= 40 ? 128 : 256, resident = 0;
     size_t shared_bytes = team_bytes;
-    const void *kernel = phase == MODAL_STEP_SOLVE
+    const void *kernel = t->phase == MODAL_STEP_SOLVE
                              ? small ? (const void *)solve_by_warps : (const void *)solve_by_blocks
                              : small ? (const void *)measure_by_warps : (const void *)measure_by_blocks;
     modal_step_task task = *t;
@@ -212,14 +212,13 @@ extern "C" modal_status modal_reduced_step_cuda(modal_step_task *t, modal_step_p
                                                                 shared_bytes, queue),
                                     "reduced_step", err));
     }
-    if (phase == MODAL_STEP_SOLVE)
+    if (t->phase == MODAL_STEP_SOLVE)
         MODAL_TRY(modal_cuda_status(
             cudaMemcpyAsync(t->h_status, t->status, (t->n_trees + MODAL_STEP_COUNTERS) * sizeof(int32_t),
                             cudaMemcpyDeviceToHost, queue),
             "reduced_step", err));
     MODAL_TRY(modal_cuda_status(cudaStreamSynchronize(queue), "reduced_step", err));
-    if (phase != MODAL_STEP_SOLVE) goto done;
-    t->iterations = t->h_status[t->n_trees + 3];
+    if (t->phase != MODAL_STEP_SOLVE) goto done;
     for (int32_t i = 0; i < t->n_trees; i++)
         if (t->h_status[i] == MODAL_STEP_FROZEN) t->h_status[i] = MODAL_STEP_RUNNING;
 done:

@@ -181,7 +181,7 @@ static void finish(const modal_step_task *t, const unit *u, double *packs, doubl
 }
 
 /* A group, by one thread. Returns the corrections made. */
-static int32_t solve_group(modal_step_task *t, const division *d, int32_t g, double *packs, double *scratch)
+static int32_t solve_group(const modal_step_task *t, const division *d, int32_t g, double *packs, double *scratch)
 {
     enum { LEVELS = 64 };
     const int32_t first = g * d->group, end = first + d->group < t->n_trees ? first + d->group : t->n_trees;
@@ -205,7 +205,7 @@ static int32_t solve_group(modal_step_task *t, const division *d, int32_t g, dou
 }
 
 /* The only group, by all threads together. */
-static int32_t solve_levels(modal_step_task *t, const division *d, double *packs, double *scratch)
+static int32_t solve_levels(const modal_step_task *t, const division *d, double *packs, double *scratch)
 {
     const int32_t n = d->levels[t->n_levels];
     RS_FOR(i, 0, n) begin(t, &d->units[i], packs, scratch);
@@ -226,7 +226,7 @@ static int32_t solve_levels(modal_step_task *t, const division *d, double *packs
     }
 }
 
-modal_status RS_NAME(modal_step_task *t, modal_step_phase phase, modal_stream *stream, modal_error *err)
+modal_status RS_NAME(const modal_step_task *t, modal_stream *stream, modal_error *err)
 {
     (void)stream;
     modal_status status = MODAL_OK;
@@ -237,7 +237,7 @@ modal_status RS_NAME(modal_step_task *t, modal_step_phase phase, modal_stream *s
     const int threads = RS_THREADS && t->n_objects >= 256 ? omp_get_max_threads() : 1;
     const int32_t group = t->n_trees / (16 * threads) + 1, n_groups = (t->n_trees + group - 1) / group;
     const int by_groups = t->n_levels <= 64 && (threads == 1 || n_groups >= 4 * threads);
-    if (phase == MODAL_STEP_SOLVE) {
+    if (t->phase == MODAL_STEP_SOLVE) {
         if (by_groups) {
             d.group = group;
             d.n_groups = n_groups;
@@ -260,7 +260,7 @@ modal_status RS_NAME(modal_step_task *t, modal_step_phase phase, modal_stream *s
     {
         const int thread = threads > 1 ? omp_get_thread_num() : 0;
         double *own = scratch + size * thread;
-        if (phase == MODAL_STEP_MEASURE) {
+        if (t->phase == MODAL_STEP_MEASURE) {
             RS_FOR(i, 0, t->n_objects) rs_measure(t, i, own);
         } else if (by_groups) {
 #if RS_THREADS
@@ -275,8 +275,8 @@ modal_status RS_NAME(modal_step_task *t, modal_step_phase phase, modal_stream *s
             if (thread == 0) iterations = made;
         }
     }
-    if (phase == MODAL_STEP_SOLVE) {
-        t->iterations = iterations;
+    if (t->phase == MODAL_STEP_SOLVE) {
+        t->h_status[t->n_trees + MODAL_STEP_ITERATIONS] = iterations;
         for (int32_t i = 0; i < t->n_trees; i++) {
             if (t->status[i] == MODAL_STEP_FROZEN) t->status[i] = MODAL_STEP_RUNNING;
             t->h_status[i] = t->status[i];

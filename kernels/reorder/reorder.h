@@ -22,13 +22,9 @@
 
 #include <stdint.h>
 
-#include "kernels/device.h"
+#include "kernels/operations.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef struct modal_reorder_task {
+struct modal_reorder_task {
     int64_t n_vertices, n_columns;
     int32_t width;         /* floats a vertex, 3 or 4 */
     const float *in;       /* [n_columns, n_vertices, width] */
@@ -37,14 +33,6 @@ typedef struct modal_reorder_task {
     float *out;            /* [.., width], n_vertices points written from each base[c] on */
     const int32_t *target; /* [n_vertices] or NULL; then source is NULL */
     int32_t *nonfinite;    /* or NULL; in the back end's memory or in pinned main memory */
-} modal_reorder_task;
+};
 
-/* Arrays, stream, errors and threads: as modal_sum_function. */
-typedef modal_status modal_reorder_function(const modal_reorder_task *task, modal_stream *stream,
-                                            modal_error *err);
-modal_reorder_function modal_reorder_ref, modal_reorder_cpu, modal_reorder_cuda;
-
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -28,13 +28,13 @@
 
 #include <stdint.h>
 
-#include "kernels/device.h"
+#include "kernels/operations.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct modal_tangents_dynamic_task {
+struct modal_tangents_dynamic_task {
     int64_t n_vertices, n_columns;
     const int64_t *corner_offsets; /* [n_vertices + 1], as in modal_normals_dynamic_task */
     const int32_t *corners;        /* [corner_offsets[n_vertices], 2] vertices a, b */
@@ -42,13 +42,7 @@ typedef struct modal_tangents_dynamic_task {
     const float *positions;        /* [n_columns, n_vertices, 3] */
     const float *normals;          /* n [n_columns, n_vertices, 3], unit or zero */
     float *tangents;               /* [n_columns, n_vertices, 4], written */
-} modal_tangents_dynamic_task;
-
-/* Arrays, stream, errors and threads: as modal_sum_function. */
-typedef modal_status modal_tangents_dynamic_function(const modal_tangents_dynamic_task *task,
-                                                     modal_stream *stream, modal_error *err);
-modal_tangents_dynamic_function modal_tangents_dynamic_ref, modal_tangents_dynamic_cpu,
-    modal_tangents_dynamic_cuda;
+};
 
 /* Makes the weights of the corners (in main memory): corner k of vertex v belongs to the triangle
  * corner_faces[k] (modal_normals_corner_faces), whose texture coordinates are

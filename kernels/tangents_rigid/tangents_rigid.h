@@ -18,28 +18,15 @@
 
 #include <stdint.h>
 
-#include "kernels/device.h"
+#include "kernels/operations.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef struct modal_tangents_rigid_task {
+struct modal_tangents_rigid_task {
     int64_t n_vertices, n_columns;
     const float *rest_tangents; /* tbar, w [n_vertices, 4] */
     const float *poses;        /* T [n_columns, n_objects, 3, 4] */
     float *tangents;            /* [n_columns, n_vertices, 4], written */
     const int32_t *objects;    /* [n_vertices] whose T turns a vertex; NULL: n_objects is 1 */
     int64_t n_objects;         /* of a column; not read where objects is NULL */
-} modal_tangents_rigid_task;
+};
 
-/* Arrays, stream, errors and threads: as modal_sum_function. */
-typedef modal_status modal_tangents_rigid_function(const modal_tangents_rigid_task *task,
-                                                   modal_stream *stream, modal_error *err);
-modal_tangents_rigid_function modal_tangents_rigid_ref, modal_tangents_rigid_cpu,
-    modal_tangents_rigid_cuda;
-
-#ifdef __cplusplus
-}
-#endif
 #endif

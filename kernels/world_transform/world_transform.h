@@ -20,28 +20,15 @@
 
 #include <stdint.h>
 
-#include "kernels/device.h"
+#include "kernels/operations.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef struct modal_world_transform_task {
+struct modal_world_transform_task {
     int64_t n_vertices, n_columns;
     const float *rest_tiles; /* xbar [ceil(n_vertices / 32), 3, 32] */
     const float *u;          /* [n_columns, n_vertices, 3] */
     const float *poses;     /* T [n_columns, 3, 4] */
     float *positions;        /* [n_columns, n_vertices, 3], written */
     float *displacement;     /* [n_columns, n_vertices, 3], written, or NULL */
-} modal_world_transform_task;
+};
 
-/* Arrays, stream, errors and threads: as modal_sum_function. */
-typedef modal_status modal_world_transform_function(const modal_world_transform_task *task,
-                                                    modal_stream *stream, modal_error *err);
-modal_world_transform_function modal_world_transform_ref, modal_world_transform_cpu,
-    modal_world_transform_cuda;
-
-#ifdef __cplusplus
-}
-#endif
 #endif

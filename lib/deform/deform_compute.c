@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The operations of one batch. One code path for all back ends: where device memory is main memory
  * the copies have the same source and target and do nothing. */
+#include "kernels/deform_normals/deform_normals.h"
+#include "kernels/deform_objects/deform_objects.h"
+#include "kernels/normals_rigid/normals_rigid.h"
+#include "kernels/reorder/reorder.h"
+#include "kernels/tangents_dynamic/tangents_dynamic.h"
+#include "kernels/tangents_rigid/tangents_rigid.h"
 #include "lib/base/memory.h"
 #include "lib/deform/deform_private.h"
 
@@ -89,7 +95,7 @@ static modal_status compute_positions(deform_engine *d, const deform_unit *s,
     const int dynamic = d->request.normals == MODAL_NORMALS_DYNAMIC;
     if (dynamic && kernels->deform_normals && !deform->displacement && !s->packed &&
         s->place == MATRIX_ON_DEVICE)
-        return kernels->deform_normals(deform, &normals, d->compute, err);
+        return kernels->deform_normals(&(modal_deform_normals_task){deform, &normals}, d->compute, err);
     MODAL_TRY(deform_columns(d, s, deform, err));
     if (dynamic) MODAL_TRY(kernels->normals_dynamic(&normals, d->compute, err));
 done:

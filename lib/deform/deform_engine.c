@@ -134,7 +134,7 @@ done:
 deform_engine *modal_deform_engine_delete(deform_engine *d)
 {
     if (!d) return NULL;
-    if (d->device.memory) {
+    if (d->device.interface) {
         modal_device_select(&d->device, NULL);
         /* what is still queued must not write to memory that is gone */
         if (d->compute) modal_device_stream_wait(&d->device, d->compute, NULL);

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "kernels/deform_objects/pack.h"
 #include "kernels/registry.h"
 #include "lib/deform/deform.h"
 

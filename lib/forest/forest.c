@@ -84,7 +84,8 @@ void modal_forest_coordinates(modal_forest *f, double **q, double **v, modal_str
 
 static modal_status run(modal_forest *f, modal_step_phase phase, modal_error *err)
 {
-    return f->device.kernels->reduced_step(&f->task, phase, f->stream, err);
+    f->task.phase = phase;
+    return f->device.kernels->reduced_step(&f->task, f->stream, err);
 }
 
 /* The energy rule leaves driven trees in the frame of the middle of the step: puts that of its end. */
@@ -137,7 +138,7 @@ static modal_status attempt(modal_forest *f, const modal_forest_loads *loads, do
     MODAL_TRY(run(f, MODAL_STEP_SOLVE, err));
     if (f->n_driven > 0 && t->rule == MODAL_STEP_ENERGY) MODAL_TRY(end_poses(f, loads, time + h, near, err));
     f->n_steps++;
-    f->n_iterations += t->iterations;
+    f->n_iterations += t->h_status[t->n_trees + MODAL_STEP_ITERATIONS];
 done:
     return status;
 }

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "kernels/operations.h"
 #include "kernels/reduced_step/reduced_step.h"
 #include "lib/model/basis.h"
 #include "lib/scene/body.h"

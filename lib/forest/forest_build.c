@@ -231,16 +231,16 @@ static modal_status place(modal_forest *f, void *pointer, const void *data, int6
                           const char *what, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    void *memory = NULL, *zeros = NULL;
+    void *memory = NULL;
     MODAL_TRY(modal_device_alloc(&f->device, &memory, count > 0 ? count : 1, bytes, what, err));
     f->owned[f->n_owned++] = memory;
     memcpy(pointer, &memory, sizeof memory);
-    if (!data) MODAL_TRY(modal_alloc_zero(&zeros, count, bytes, what, err));
-    MODAL_TRY(modal_device_copy_in(&f->device, memory, data ? data : zeros, count * (int64_t)bytes,
-                                   f->stream, err));
+    if (data)
+        MODAL_TRY(modal_device_copy_in(&f->device, memory, data, count * (int64_t)bytes, f->stream, err));
+    else
+        MODAL_TRY(modal_device_fill(&f->device, memory, 0, count * (int64_t)bytes, f->stream, err));
     MODAL_TRY(modal_device_stream_wait(&f->device, f->stream, err));
 done:
-    modal_free(&zeros);
     return status;
 }
 
@@ -300,7 +300,7 @@ static modal_status build_state(modal_forest *f, const builder *b, modal_error *
     MODAL_TRY(place(f, &t->levels, f->levels, t->n_levels + 1, sizeof(int32_t), "levels", err));
     t->n_objects = (int32_t)n;
     const int64_t scratch = modal_step_scratch_size(t);
-    if (!f->device.shares_memory && scratch > modal_step_shared(&f->device)) {
+    if (!f->device.shares_memory && scratch > modal_step_shared(f->device.shared_bytes)) {
         t->n_scratch = n < MOST_SCRATCH ? (int32_t)n : MOST_SCRATCH;
         MODAL_TRY(modal_device_alloc(&f->device, &t->scratch, t->n_scratch * scratch, sizeof(double), "scratch",
                                      err));

@@ -10,7 +10,7 @@
 #ifndef MODAL_OSCILLATORS_EXACT_H
 #define MODAL_OSCILLATORS_EXACT_H
 
-#include "kernels/device.h"
+#include "kernels/operations.h"
 #include "kernels/reduced_step/reduced_step.h"
 #include "lib/model/basis.h"
 #include "lib/model/scene.h"

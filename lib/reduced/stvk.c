@@ -6,6 +6,8 @@
 #include <omp.h>
 #include <string.h>
 
+#include "kernels/gram/gram.h"
+#include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/modes/rows.h"
 #include "lib/reduced/points.h"

@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#include "kernels/registry.h"
+#include "kernels/operations.h"
 #include "lib/base/progress.h"
 #include "lib/base/status.h"
 #include "lib/model/basis.h"

@@ -201,12 +201,7 @@ void bench_free(bench_side *side, void *pointer)
 
 modal_status bench_poison(bench_side *side, void *pointer, int64_t bytes, modal_error *err)
 {
-#ifdef MODAL_HAVE_CUDA
-    if (side->is_cuda) return bench_cuda_poison(pointer, bytes, side->stream, err);
-#endif
-    (void)side, (void)err;
-    memset(pointer, 0xff, (size_t)bytes);
-    return MODAL_OK;
+    return modal_device_fill(&side->device, pointer, 0xff, bytes, side->stream, err);
 }
 
 modal_status bench_to_device(bench_side *side, void *pointer, const void *host, int64_t bytes,
@@ -283,10 +278,7 @@ static modal_status call_copy(void *context, int64_t k, modal_error *err)
 {
     copy_case *c = context;
     const float *from = bench_set(c->side, c->bytes / 4, k);
-    (void)err;
-#ifdef MODAL_HAVE_CUDA
-    if (c->side->is_cuda) return bench_cuda_copy(c->to, from, c->bytes, c->side->stream, err);
-#endif
+    if (c->side->is_cuda) return modal_device_copy(&c->side->device, c->to, from, c->bytes, c->side->stream, err);
     bench_cpu_copy(c->to, from, c->bytes);
     return MODAL_OK;
 }
@@ -304,7 +296,7 @@ static modal_status call_write(void *context, int64_t k, modal_error *err)
 {
     copy_case *c = context;
     (void)k;
-    return bench_cuda_write(c->to, c->bytes, c->side->stream, err);
+    return modal_device_fill(&c->side->device, c->to, 0, c->bytes, c->side->stream, err);
 }
 
 static modal_status call_empty(void *context, int64_t k, modal_error *err)

@@ -3,6 +3,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "kernels/modal_sum/modal_sum.h"
 #include "lib/base/memory.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/matrix_layout.h"

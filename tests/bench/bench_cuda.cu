@@ -45,28 +45,6 @@ extern "C" modal_status bench_cuda_fill(float *to, int64_t count, uint64_t seed,
     return modal_cuda_launched("fill", err);
 }
 
-extern "C" modal_status bench_cuda_poison(void *to, int64_t bytes, modal_stream *stream,
-                                          modal_error *err)
-{
-    return modal_cuda_status(cudaMemsetAsync(to, 0xff, (size_t)bytes, (cudaStream_t)stream),
-                             "memset", err);
-}
-
-extern "C" modal_status bench_cuda_copy(void *to, const void *from, int64_t bytes,
-                                        modal_stream *stream, modal_error *err)
-{
-    return modal_cuda_status(cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDeviceToDevice,
-                                             (cudaStream_t)stream),
-                             "copy", err);
-}
-
-extern "C" modal_status bench_cuda_write(void *to, int64_t bytes, modal_stream *stream,
-                                         modal_error *err)
-{
-    return modal_cuda_status(cudaMemsetAsync(to, 0, (size_t)bytes, (cudaStream_t)stream), "memset",
-                             err);
-}
-
 static __global__ void empty(const modal_deform_task) {}
 
 extern "C" modal_status bench_cuda_empty(modal_stream *stream, modal_error *err)

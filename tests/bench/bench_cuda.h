@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What modalbench asks of CUDA itself: events, copies, an empty kernel, graphs of the device. */
+/* What modalbench asks of CUDA itself: events, an empty kernel, graphs of the device. */
 #ifndef MODAL_TESTS_BENCH_CUDA_H
 #define MODAL_TESTS_BENCH_CUDA_H
 
 #include <stdint.h>
 
-#include "kernels/device.h"
+#include "kernels/operations.h"
 #include "lib/base/status.h"
 
 #ifdef __cplusplus
@@ -19,11 +19,6 @@ modal_status bench_cuda_stop(modal_stream *stream, double *seconds, modal_error 
 /* Fills with random numbers in [-1, 1). */
 modal_status bench_cuda_fill(float *to, int64_t count, uint64_t seed, modal_stream *stream,
                              modal_error *err);
-/* All bits set: NaN for floats. */
-modal_status bench_cuda_poison(void *to, int64_t bytes, modal_stream *stream, modal_error *err);
-modal_status bench_cuda_copy(void *to, const void *from, int64_t bytes, modal_stream *stream,
-                             modal_error *err);
-modal_status bench_cuda_write(void *to, int64_t bytes, modal_stream *stream, modal_error *err);
 /* A kernel that does nothing, with the arguments of the deformer's product. */
 modal_status bench_cuda_empty(modal_stream *stream, modal_error *err);
 /* Queue of work -> all of it done. */

@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/deform/deform.h"
+#include "kernels/normals_dynamic/normals_dynamic.h"
+#include "kernels/world_transform/world_transform.h"
 #include "lib/base/memory.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/matrix_layout.h"

@@ -5,6 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/deform/deform.h"
+#include "kernels/deform_objects/deform_objects.h"
+#include "kernels/modal_sum/modal_sum.h"
 #include "lib/base/memory.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/opponents/opponents.h"

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "kernels/deform_objects/deform_objects.h"
 #include "kernels/registry.h"
 #include "tests/bench/bench_device.h"
 #include "tests/bench/bench_objects_cuda.h"
@@ -130,7 +131,7 @@ static void run_copy(bench *b, void *context, int64_t call)
 {
     const copy_case *c = context;
     (void)call;
-    if (!bench_cuda_copy(c->to, c->from, (size_t)c->bytes, b->stream)) exit(1);
+    if (modal_device_copy(&b->device, c->to, c->from, c->bytes, b->stream, NULL) != MODAL_OK) exit(1);
 }
 #endif
 

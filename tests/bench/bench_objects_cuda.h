@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "kernels/device.h"
+#include "kernels/operations.h"
 
 #ifdef __cplusplus
 extern "C" {

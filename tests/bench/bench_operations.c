@@ -6,6 +6,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/deform_normals/deform_normals.h"
+#include "kernels/normals_rigid/normals_rigid.h"
+#include "kernels/reorder/reorder.h"
+#include "kernels/world_transform/world_transform.h"
 #include "lib/base/memory.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/matrix_layout.h"
@@ -55,7 +59,7 @@ static modal_status run(const operations *o, const arrays *a, operation what, mo
                                                 a->ring_offsets, a->ring};
     modal_status status = MODAL_OK;
     if (what == SGEMM) openblas_sgemm(3 * n, o->modes, m, a->U, a->q, a->u);
-    if (what == ONE_PASS) MODAL_TRY(k->deform_normals(&deform, &normals, a->stream, err));
+    if (what == ONE_PASS) MODAL_TRY(k->deform_normals(&(modal_deform_normals_task){&deform, &normals}, a->stream, err));
     if (what == DEFORM || what == FRAME || what == USER_FRAME)
         MODAL_TRY(k->deform(&deform, a->stream, err));
     if (what == TRANSFORM)

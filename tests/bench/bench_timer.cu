@@ -22,9 +22,3 @@ extern "C" int bench_cuda_stop(modal_stream *stream, double *seconds)
     *seconds = 1e-3 * (double)milliseconds;
     return 1;
 }
-
-extern "C" int bench_cuda_copy(void *to, const void *from, size_t bytes, modal_stream *stream)
-{
-    return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, (cudaStream_t)stream) ==
-           cudaSuccess;
-}

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA events, and a copy within device memory, for bench_objects.c. */
+/* CUDA events for bench_objects.c. */
 #ifndef MODAL_TESTS_BENCH_TIMER_H
 #define MODAL_TESTS_BENCH_TIMER_H
 
-#include <stddef.h>
-
-#include "kernels/device.h"
+#include "kernels/operations.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,7 +12,6 @@ extern "C" {
 /* Both return 0 when CUDA reports an error. */
 int bench_cuda_start(modal_stream *stream);
 int bench_cuda_stop(modal_stream *stream, double *seconds); /* since the start, on the device */
-int bench_cuda_copy(void *to, const void *from, size_t bytes, modal_stream *stream);
 
 #ifdef __cplusplus
 }

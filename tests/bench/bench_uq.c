@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/modal_sum/modal_sum.h"
 #include "lib/base/memory.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/matrix_layout.h"

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "kernels/modal_sum/modal_sum.h"
 #include "lib/base/memory.h"
 
 enum { CHECKED = 4096 };

@@ -14,7 +14,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "kernels/deform_normals/deform_normals.h"
+#include "kernels/normals_rigid/normals_rigid.h"
+#include "kernels/normals_two_stage/normals_two_stage.h"
 #include "kernels/registry.h"
+#include "kernels/reorder/reorder.h"
+#include "kernels/tangents_dynamic/tangents_dynamic.h"
+#include "kernels/tangents_rigid/tangents_rigid.h"
 #include "lib/mesh/order.h"
 #include "tests/bench/bench_device.h"
 
@@ -124,7 +130,7 @@ static void call(bench *b, int what, int64_t k)
     if (what & RIGID) need(kernels->normals_rigid(&b->rigid, b->stream, &err), &err);
     if (what & T_RIGID) need(kernels->tangents_rigid(&b->tangents_rigid, b->stream, &err), &err);
     if (what & TANGENTS) need(kernels->tangents_dynamic(&b->tangents, b->stream, &err), &err);
-    if (what & ONE_PASS) need(kernels->deform_normals(&b->deform, &b->corners, b->stream, &err), &err);
+    if (what & ONE_PASS) need(kernels->deform_normals(&(modal_deform_normals_task){&b->deform, &b->corners}, b->stream, &err), &err);
     for (int i = 0; what & REORDER && i < 2; i++) {
         modal_reorder_task task = b->reorder;
         task.in = i ? b->corners.normals : b->corners.positions;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
+#include "kernels/deform/deform.h"
 #include "kernels/modal_sum/modal_sum.h"
 #include "tests/kernels/scene.h"
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/deform_normals/deform_normals.h"
 #include "tests/kernels/harness.h"
 #include "tests/kernels/normals_mesh.h"
 #include "tests/kernels/scene.h"
@@ -59,7 +60,7 @@ static void check(harness *h, int64_t n, int32_t r, int64_t columns, int random,
         surface.positions = x[i]->device;
         surface.normals = normals[i]->device;
         if (i < 2) {
-            harness_ok(h, kernels->deform_normals(&deform, &surface, h->stream, &err), &err);
+            harness_ok(h, kernels->deform_normals(&(modal_deform_normals_task){&deform, &surface}, h->stream, &err), &err);
         } else {
             harness_ok(h, kernels->deform(&deform, h->stream, &err), &err);
             harness_ok(h, kernels->normals_dynamic(&surface, h->stream, &err), &err);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/deform_objects/deform_objects.h"
 #include "kernels/deform_objects/pack.h"
 #include "lib/base/memory.h"
 #include "tests/kernels/scene.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/gram/gram.h"
 #include "tests/kernels/harness.h"
 
 static void check(harness *h, int64_t rows, int64_t columns)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/linear_step/linear_step.h"
 #include "tests/kernels/harness.h"
 
 enum { MOST_INPUTS = 3 };

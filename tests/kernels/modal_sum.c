@@ -2,6 +2,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "kernels/modal_sum/modal_sum.h"
 #include "tests/kernels/scene.h"
 
 static void check(harness *h, int64_t n, int32_t r, int64_t columns, int shift)

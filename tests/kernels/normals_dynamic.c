@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "kernels/normals_dynamic/normals_dynamic.h"
 #include "tests/kernels/normals_mesh.h"
 
 /* scale: of the positions; flat: all triangles degenerate (every vertex at one of two places). */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/normals_dynamic/normals_dynamic.h"
+
 static void add(mesh *m, int64_t a, int64_t b, int64_t c)
 {
     int32_t *t = m->triangles + 3 * m->n_triangles++;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/normals_rigid/normals_rigid.h"
 #include "tests/kernels/scene.h"
 
 static modal_status call(harness *h, const scene_rotation *r, modal_error *err)

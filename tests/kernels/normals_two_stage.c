@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "kernels/normals_two_stage/normals_two_stage.h"
 #include "tests/kernels/normals_mesh.h"
 
 static void check(harness *h, int64_t n, int64_t columns, double scale, int flat, int shift)

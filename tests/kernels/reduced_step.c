@@ -256,14 +256,16 @@ static result step(harness *h, model *m, const double *q, const double *v, const
     t.measures = (modal_step_measure *)doubles(h, n * measure, zeros, &out[9]);
     t.point_air = doubles(h, 3 * t.n_points, NULL, &out[10]);
     t.work = doubles(h, m->n_work, NULL, &out[11]);
-    if (!h->device.shares_memory && scratch > modal_step_shared(&h->device)) {
+    if (!h->device.shares_memory && scratch > modal_step_shared(h->device.shared_bytes)) {
         t.n_scratch = 3; /* fewer than objects */
         t.scratch = doubles(h, 3 * scratch, NULL, &out[12]);
     }
     int32_t *status = harness_alloc(n_status, sizeof *status);
     t.h_status = status;
-    harness_ok(h, h->device.kernels->reduced_step(&t, MODAL_STEP_SOLVE, h->stream, &err), &err);
-    harness_ok(h, h->device.kernels->reduced_step(&t, MODAL_STEP_MEASURE, h->stream, &err), &err);
+    t.phase = MODAL_STEP_SOLVE;
+    harness_ok(h, h->device.kernels->reduced_step(&t, h->stream, &err), &err);
+    t.phase = MODAL_STEP_MEASURE;
+    harness_ok(h, h->device.kernels->reduced_step(&t, h->stream, &err), &err);
     harness_fetch(h);
     free(zeros);
     return (result){(double *)out[0]->host, (double *)out[1]->host, (double *)out[2]->host, (double *)out[13]->host,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/reorder/reorder.h"
 #include "tests/kernels/harness.h"
 
 /* Columns go to frames of n + 5 points, from point 3 on; the points around stay untouched. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/tangents_dynamic/tangents_dynamic.h"
 #include "tests/kernels/normals_mesh.h"
 
 typedef struct texture {

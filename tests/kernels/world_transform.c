@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "kernels/world_transform/world_transform.h"
 #include "tests/kernels/scene.h"
 
 enum { SEPARATE, IN_PLACE, DISPLACEMENT_IN_PLACE, POSITIONS_ONLY, N_MODES };

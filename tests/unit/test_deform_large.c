@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "kernels/deform/deform.h"
 #include "lib/base/memory.h"
 #include "lib/deform/deform_private.h"
 #include "tests/kernels/synthetic.h"

@@ -149,11 +149,12 @@ done:
     return status;
 }
 
-static modal_status read_request(const tool *t, modalpack_request *r, modal_error *err)
+static modal_status read_request(const tool *t, modalpack_request *r, modal_device *device, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const tool_arguments *a = &t->arguments;
-    *r = (modalpack_request){.n_meshes = a->n_operands - 1,
+    *r = (modalpack_request){.device = device,
+                             .n_meshes = a->n_operands - 1,
                              .mesh_paths = a->operands,
                              .mesh_path = a->operands[0],
                              .basis_path = a->operands[a->n_operands - 1],
@@ -235,8 +236,8 @@ static modal_status read_request(const tool *t, modalpack_request *r, modal_erro
     MODAL_TRY(tool_threads(t, &r->threads, err));
     omp_set_num_threads(r->threads);
     if (r->reduced_forces || tool_count(a, "backend"))
-        MODAL_TRY(modal_device_open(&r->device, tool_value(a, "backend"), err));
-    if (!r->reduced_forces) MODAL_TRY(modal_device_open(&r->device, "cpu", err)); /* nothing else is there yet */
+        MODAL_TRY(modal_device_open(r->device, tool_value(a, "backend"), err));
+    if (!r->reduced_forces) MODAL_TRY(modal_device_open(r->device, "cpu", err)); /* nothing else is there yet */
     MODAL_TRY(check_files(a, r, err));
 done:
     return status;
@@ -310,9 +311,10 @@ int main(int argc, char **argv)
     modal_status status = MODAL_OK;
     modal_error err = {0};
     modalpack_request r;
+    modal_device device;
     tool_output output = {0};
     modal_basis basis = {0};
-    MODAL_TRY(read_request(&t, &r, &err));
+    MODAL_TRY(read_request(&t, &r, &device, &err));
     MODAL_TRY(tool_output_begin(&output, r.basis_path, tool_count(&t.arguments, "force"), &err));
     if (makes_shapes(&r)) {
         MODAL_TRY(modalpack_make_shapes(&t, &r, &output, &basis, &err));

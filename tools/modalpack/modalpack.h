@@ -3,7 +3,7 @@
 #ifndef TOOLS_MODALPACK_H
 #define TOOLS_MODALPACK_H
 
-#include "kernels/device.h"
+#include "kernels/operations.h"
 #include "lib/model/basis.h"
 #include "lib/model/node_modes.h"
 #include "lib/modes/modes.h"
@@ -38,7 +38,7 @@ typedef struct modalpack_request {
     modal_modes_kept volume_modes; /* --volume-modes */
     int64_t memory_limit; /* bytes of the eigenvalue computation, 0: what the machine has */
     double available_memory; /* what that was a moment ago, 0: to be asked */
-    modal_device device; /* --backend: of the reduced forces, "cpu" without */
+    modal_device *device; /* --backend: of the reduced forces, "cpu" without */
     int threads;
 } modalpack_request;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/snapshots/snapshots_h5.h"
+#include "kernels/device.h"
 #include "lib/base/memory.h"
 #include "lib/reduced/derivatives.h"
 #include "lib/reduced/snapshots.h"
@@ -41,8 +42,8 @@ done:
 
 void modalpack_tell_forces(tool *t, const modalpack_request *r, int64_t n)
 {
-    tool_detail(t, "reduced forces on %s, %s", r->device.name, r->device.hardware);
-    json_object_set_new(t->report, "back_end", json_string(r->device.name));
+    tool_detail(t, "reduced forces on %s, %s", r->device->name, r->device->hardware);
+    json_object_set_new(t->report, "back_end", json_string(r->device->name));
     json_object_set_new(t->report, "reduced_force_terms",
                         json_pack("{s:I, s:I, s:I}", "linear", (json_int_t)(n * n), "quadratic",
                                   (json_int_t)(n * modal_quadratic_count(n)), "cubic",
@@ -56,7 +57,7 @@ modal_status modalpack_reduced_forces(tool *t, const modalpack_request *r, modal
     modal_status status = check_bytes("--reduced-forces", bytes_of_forces(shape->n_modes),
                                       (double)r->memory_limit, err);
     if (status != MODAL_OK) return status;
-    status = modal_stvk_reduced_forces(&shape->volume, shape->n_modes, shape->volume_modes, r->threads, &r->device,
+    status = modal_stvk_reduced_forces(&shape->volume, shape->n_modes, shape->volume_modes, r->threads, r->device,
                                        &shape->reduced_forces, &t->progress, err);
     if (status != MODAL_OK) return status;
     tool_stage(t, "reduced forces", tool_seconds() - start, -1);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/reduced/stvk.h"
 #include "lib/shape/congruent.h"
@@ -239,7 +240,7 @@ static modal_status step_forces(const modalpack_request *r, modal_shape *shape, 
                                 const modal_progress *progress, void *context, modal_error *err)
 {
     (void)index, (void)context;
-    return modal_stvk_reduced_forces(&shape->volume, shape->n_modes, shape->volume_modes, n_threads, &r->device,
+    return modal_stvk_reduced_forces(&shape->volume, shape->n_modes, shape->volume_modes, n_threads, r->device,
                                      &shape->reduced_forces, progress, err);
 }
 
@@ -296,8 +297,8 @@ static modal_status add_forces(tool *t, modalpack_request *r, modal_basis *basis
     int some_large = 0;
     for (int32_t k = 0; k < basis->n_shapes; k++) some_large |= basis->shapes[k].volume.n_nodes > LARGE;
     if (!some_large && strcmp(tool_value(&t->arguments, "backend"), "auto") == 0)
-        MODAL_TRY(modal_device_open(&r->device, "cpu", err));
-    const int64_t small = r->device.kernels->gram ? 0 : LARGE;
+        MODAL_TRY(modal_device_open(r->device, "cpu", err));
+    const int64_t small = r->device->kernels->gram ? 0 : LARGE;
     MODAL_TRY(do_stage(t, r, basis, &(stage){"reduced forces", step_forces, NULL, small}, err));
     modalpack_tell_forces(t, r, r->n_modes);
 done:

@@ -6,6 +6,7 @@
 
 #include "formats/basis/basis_h5.h"
 #include "formats/h5/provenance_h5.h"
+#include "kernels/device.h"
 #include "lib/base/memory.h"
 #include "tools/modalpack/modalpack.h"
 
@@ -34,7 +35,7 @@ modal_status modalpack_add_provenance(const tool *t, const modalpack_request *r,
         for (int i = 0; i < tool_count(&t->arguments, options[k]); i++)
             MODAL_TRY(add_input(tool_value_at(&t->arguments, options[k], i), &inputs, &used, &room, err));
     MODAL_TRY(modal_provenance_append(&basis->provenance, &basis->n_provenance, t->program->name,
-                                      tool_version(), t->command_line, inputs, r->device.name, err));
+                                      tool_version(), t->command_line, inputs, r->device->name, err));
     MODAL_TRY(modalpack_find_recipe(t, r, basis->recipe_hash, err));
 done:
     modal_free(&inputs);

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "kernels/device.h"
+#include "kernels/operations.h"
 #include "lib/base/status.h"
 #include "tests/bench/opponents/paper_layout.h"
 #include "tests/bench/plants.h"
