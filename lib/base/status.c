@@ -6,7 +6,15 @@
 
 #include "lib/base/text.h"
 
-modal_status modal_error_set(modal_error *err, modal_status status, const char *format, ...)
+/* Every source's name begins as this one's does: with the path to the source folder, as the compiler was told it. */
+static const char *within_sources(const char *file)
+{
+    const size_t path = sizeof __FILE__ - sizeof "lib/base/status.c";
+    return strncmp(file, __FILE__, path) == 0 ? file + path : file;
+}
+
+modal_status modal_error_set_from(modal_error *err, const char *source_file, int source_line, modal_status status,
+                                  const char *format, ...)
 {
     if (err && err->status == MODAL_OK) {
         va_list arguments;
@@ -14,6 +22,8 @@ modal_status modal_error_set(modal_error *err, modal_status status, const char *
         modal_text_format(err->message, sizeof err->message, format, arguments);
         va_end(arguments);
         err->status = status;
+        err->source_file = within_sources(source_file);
+        err->source_line = source_line;
     }
     return status;
 }

@@ -28,12 +28,16 @@ enum { MODAL_ERROR_TEXT = 1024 };
 typedef struct modal_error {
     modal_status status;
     long long line; /* of the input that is wrong; 0: not known, or in the message */
+    const char *source_file; /* where the failure was recorded, "lib/mesh/check.c" */
+    int source_line;
     char message[MODAL_ERROR_TEXT];
 } modal_error;
 
-/* Records a failure unless one is recorded already, and returns `status`. err may be NULL. */
-modal_status modal_error_set(modal_error *err, modal_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* modal_error_set(err, status, format, ...) records a failure unless one is recorded already, and returns `status`.
+ * err may be NULL. */
+#define modal_error_set(err, status, ...) modal_error_set_from((err), __FILE__, __LINE__, (status), __VA_ARGS__)
+modal_status modal_error_set_from(modal_error *err, const char *source_file, int source_line, modal_status status,
+                                  const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* Puts "context: " in front of a recorded message, "context:LINE: " where its line is known; nothing is done where none
  * is recorded. */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same manners in every tool: usage: check_usage.py TOOL..."""
 import os
+import pathlib
 import pty
 import re
 import subprocess
@@ -82,4 +83,11 @@ for tool in sys.argv[1:]:
             code, text = on_terminal(words, **plain)
             check(code == 3 and "\033" not in text, name, plain, repr(text))
         check("\033" not in run(*words).stderr, name, "colour in a pipe")
+        # --verbose says where in the sources an error was found
+        found = re.search(rf"^{name}: found at (\S+):(\d+)$", run(*words, "--verbose").stderr, re.M)
+        check(found, name, "no place of the error", run(*words, "--verbose").stderr)
+        source = pathlib.Path(__file__).parents[2] / found[1]
+        near = source.read_text().split("\n")[int(found[2]) - 1:int(found[2]) + 3]
+        check(any(word in "".join(near) for word in ("modal_error_set", "MODAL_FAIL")), name, found[0], near)
+        check("found at" not in run(*words).stderr, name, "the place of the error without --verbose")
     print(name, "ok")

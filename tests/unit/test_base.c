@@ -16,11 +16,14 @@ static void test_error_keeps_the_first(void **state)
 {
     (void)state;
     modal_error err = {0};
+    const int first = __LINE__ + 1;
     assert_int_equal(modal_error_set(&err, MODAL_ERROR_INPUT, "line %d", 3), MODAL_ERROR_INPUT);
     modal_error_set(&err, MODAL_ERROR_SYSTEM, "later");
     modal_error_context(&err, "%s", "a.msh");
     assert_string_equal(err.message, "a.msh: line 3");
     assert_int_equal(err.status, MODAL_ERROR_INPUT);
+    assert_string_equal(err.source_file, "tests/unit/test_base.c");
+    assert_int_equal(err.source_line, first);
 }
 
 static void test_error_text_is_bounded(void **state)

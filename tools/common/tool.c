@@ -395,6 +395,7 @@ int tool_finish(tool *t, modal_status status, const modal_error *err, int exit_d
     if (status != MODAL_OK) {
         fprintf(stderr, t->colour ? "\033[31m%s:\033[0m %s\n" : "%s: %s\n", t->program->name,
                 err->message);
+        if (err->source_file) tool_detail(t, "found at %s:%d", err->source_file, err->source_line);
         json_object_set_new(t->report, "error", json_string(err->message));
     }
     json_object_set_new(t->report, "seconds", json_real(tool_seconds() - t->started));
