@@ -185,7 +185,6 @@ static modal_status store_frame(modal_scene_run *r, int64_t frame, modal_error *
     MODAL_TRY(modal_exact_measure(r->exact, modal_frame_time(frame, s->scene->fps), state->q, state->v, state->poses, state->measures,
                                   err));
     modal_judge_keep(r->judge, state->judged);
-    state->next_frame = frame + 1;
     memset(s->energy, 0, sizeof s->energy);
     for (int32_t i = 0; i < s->basis->n_objects; i++) {
         const modal_step_measure *m = &state->measures[i];
@@ -199,7 +198,8 @@ static modal_status store_frame(modal_scene_run *r, int64_t frame, modal_error *
             to[4 * row + 3] = f->position[row];
         }
     }
-    modal_scene_run_quality(r);
+    MODAL_TRY(modal_scene_run_quality(r, frame, err));
+    state->next_frame = frame + 1;
     if (s->frame_done) MODAL_TRY(s->frame_done(s->context, s, err));
 done:
     return status;
@@ -388,8 +388,10 @@ modal_status modal_scene_simulate(modal_simulation *s, modal_error *err)
                                       .least_energy = r.least_energy};
     MODAL_TRY(modal_judge_new(&r.judge, r.forest, s->basis, &judged, err));
     if (s->steps_a_frame > MODAL_JUDGE_STEPS) MODAL_TRY(modal_scene_state_alloc(&r.between, s->basis, err));
+    MODAL_TRY(modal_scene_run_quality_begin(&r, err));
     MODAL_TRY(run(&r, err));
 done:
+    modal_scene_run_quality_end(&r);
     modal_judge_delete(r.judge);
     modal_scene_state_free(&r.between);
     modal_corners_free(&r.corners);

@@ -31,7 +31,9 @@ typedef struct modal_simulation {
     const modal_scene *scene;
     const modal_basis *basis;
     const modal_device *device;
-    int n_threads; /* of the preparation */
+    int n_threads; /* of the preparation, and of what is measured a frame */
+    int look_at_solids;  /* nonzero: how strongly solids are deformed is measured, where their modes at the nodes are there */
+    int allow_inversion; /* nonzero: det F < 0 is no error */
     const modal_progress *progress;
     int64_t memory_limit, basis_bytes; /* the most for the basis, which takes the second, and the tables; 0: any */
     int64_t n_frames;    /* at i / fps: modal_frame_time */
@@ -61,14 +63,17 @@ typedef struct modal_simulation {
     int64_t steps, iterations, halvings;
     int64_t shortened, kept; /* what judgements did, and the balance of energies (modal_judge_counts) */
     double balance;
-    double seconds_stepping;
+    double seconds_stepping, seconds_measuring;
+    /* of objects whose model is not linear the least det F, when and where; INFINITY: none was measured */
+    struct { double value, time; int32_t object; int64_t element; } least_jacobian;
 } modal_simulation;
 
 /* The time of frame i, s. */
 static inline double modal_frame_time(int64_t i, double fps) { return i == 0 ? 0 : (double)i / fps; }
 
 /* Checks the scene against the basis and runs it. Errors: MODAL_ERROR_INPUT "objects[3]: ..." for what the
- * basis does not have; those of modal_forest_step. */
+ * basis does not have; those of modal_forest_step;
+ * MODAL_ERROR_NOT_CONVERGED where an element is inside out at a frame. */
 modal_status modal_scene_simulate(modal_simulation *simulation, modal_error *err);
 
 modal_status modal_scene_state_alloc(modal_scene_state *state, const modal_basis *basis, modal_error *err);

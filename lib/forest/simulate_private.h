@@ -4,6 +4,7 @@
 #define MODAL_FOREST_SIMULATE_PRIVATE_H
 
 #include "lib/forest/corners.h"
+#include "lib/forest/deformation.h"
 #include "lib/forest/judge.h"
 #include "lib/forest/simulate.h"
 #include "lib/oscillators/exact.h"
@@ -31,6 +32,9 @@ typedef struct modal_scene_run {
     modal_exact *exact;
     double *least_moved, *least_energy; /* [objects] at roots: what loads are expected to do (modal_judge_setup) */
     modal_judge *judge;
+    modal_deformation *deformation; /* or NULL: not wanted */
+    modal_deformed *deformed;    /* [objects] of a frame */
+    int64_t *first;              /* [objects + 1] coordinates */
     int64_t shorter;             /* times that steps were made shorter, up to the last frame */
     modal_scene_state between;   /* where steps that are judged begin within a frame */
 } modal_scene_run;
@@ -54,8 +58,11 @@ modal_status modal_scene_run_corners(modal_scene_run *run, modal_error *err);
 void modal_scene_run_loads(void *context, double time, double near, double *forces);
 void modal_scene_run_gravity(void *context, double time, double near, double *gravity);
 
-/* Fills run->s->quality of the frame at run->s->state. */
-void modal_scene_run_quality(modal_scene_run *run);
+/* Makes ready to measure frames, and fills run->s->quality of a frame, which is at run->s->state.
+ * MODAL_ERROR_NOT_CONVERGED "object 3: t = 0.1 s: element 17 is inside out ..., try ..." */
+modal_status modal_scene_run_quality_begin(modal_scene_run *run, modal_error *err);
+modal_status modal_scene_run_quality(modal_scene_run *run, int64_t frame, modal_error *err);
+void modal_scene_run_quality_end(modal_scene_run *run);
 
 /* The longest step that follows the scene, and what it follows: run->s->pace. Points have been sorted, and their tiles
  * are there. */

@@ -1,8 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How far a frame may be trusted. */
 #include <math.h>
+#include <omp.h>
+#include <time.h>
 
+#include "lib/base/memory.h"
 #include "lib/forest/simulate_private.h"
+
+modal_status modal_scene_run_quality_begin(modal_scene_run *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int32_t n = r->s->basis->n_objects;
+    r->s->least_jacobian.value = INFINITY;
+    if (!r->s->look_at_solids) goto done;
+    MODAL_TRY(modal_alloc(&r->first, (int64_t)n + 1, sizeof *r->first, "quality", err));
+    MODAL_TRY(modal_alloc(&r->deformed, n, sizeof *r->deformed, "quality", err));
+    modal_basis_mode_offsets(r->s->basis, r->first);
+    MODAL_TRY(modal_deformation_new(&r->deformation, r->s->basis, r->s->n_threads, err));
+done:
+    return status;
+}
+
+void modal_scene_run_quality_end(modal_scene_run *r)
+{
+    r->deformation = modal_deformation_delete(r->deformation);
+    modal_free(&r->deformed);
+    modal_free(&r->first);
+}
 
 static void measure_steps(modal_scene_run *r, modal_quality *quality)
 {
@@ -19,9 +43,63 @@ static void measure_steps(modal_scene_run *r, modal_quality *quality)
             quality->newton_residual = fmax(quality->newton_residual, s->state.measures[i].residual);
 }
 
-void modal_scene_run_quality(modal_scene_run *r)
+/* Whether `value` is larger than what is known so far, which is NaN at first. */
+static int is_more(double value, double known) { return value > known || (isnan(known) && !isnan(value)); }
+
+static modal_status measure_solids(modal_scene_run *r, int64_t frame, modal_quality *quality, modal_error *err)
+{
+    modal_simulation *s = r->s;
+    const modal_basis *basis = s->basis;
+    const double time = modal_frame_time(frame, s->scene->fps);
+    int32_t worst = -1, inside = -1;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(s->n_threads) if (basis->n_objects > 1)
+    for (int32_t i = 0; i < basis->n_objects; i++)
+        if (modal_deformation_knows(r->deformation, basis->objects[i].shape))
+            modal_deformation_measure(r->deformation, basis->objects[i].shape, s->state.q + r->first[i], r->bodies[i].linear,
+                                      omp_get_thread_num(), &r->deformed[i]);
+    for (int32_t i = 0; i < basis->n_objects; i++) {
+        const modal_deformed *own = &r->deformed[i];
+        if (!modal_deformation_knows(r->deformation, basis->objects[i].shape)) continue;
+        if (worst < 0 || (!isnan(quality->least_jacobian) && !(own->jacobian >= quality->least_jacobian))) {
+            worst = i;
+            quality->least_jacobian = own->jacobian;
+            quality->least_jacobian_object = i;
+            quality->least_jacobian_element = (double)own->element;
+        }
+        if (!r->bodies[i].linear && !(own->jacobian >= 0) && inside < 0) inside = i;
+        if (!r->bodies[i].linear && own->jacobian < s->least_jacobian.value) {
+            s->least_jacobian.value = own->jacobian;
+            s->least_jacobian.time = time;
+            s->least_jacobian.object = i;
+            s->least_jacobian.element = own->element;
+        }
+        if (is_more(own->rotation, quality->rotation)) {
+            quality->rotation = own->rotation;
+            quality->rotation_object = i;
+        }
+        if (is_more(own->strain, quality->strain)) {
+            quality->strain = own->strain;
+            quality->strain_object = i;
+        }
+    }
+    if (inside < 0 || s->allow_inversion) return MODAL_OK;
+    const modal_deformed *own = &r->deformed[inside];
+    const modal_volume_mesh *mesh = &basis->shapes[basis->objects[inside].shape].volume;
+    return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED,
+                           "object %d: t = %g s: element %lld is inside out, J = det F = %.3g; try smaller loads, a stiffer "
+                           "material, or --allow-inversion",
+                           inside, time, (long long)mesh->element_tags[own->element], own->jacobian);
+}
+
+modal_status modal_scene_run_quality(modal_scene_run *r, int64_t frame, modal_error *err)
 {
     modal_quality *quality = &r->s->quality;
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
     *quality = modal_quality_none();
     measure_steps(r, quality);
+    const modal_status status = r->deformation ? measure_solids(r, frame, quality, err) : MODAL_OK;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    r->s->seconds_measuring += (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    return status;
 }

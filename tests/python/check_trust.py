@@ -4,6 +4,7 @@ usage: check_trust.py BIN_FOLDER PART, PART one of
   beam     the undamped StVK beam that is struck, at 60 frames a second with the default step, 10 s
   long     the same, 60 s; on another one; free
   same     threads, checkpoints, other objects of the scene change no byte
+  inside   a cube that is pushed through itself; det F against numpy, at every point
   decay    amplitude decay and period error of generalized-alpha against its amplification matrix"""
 import json
 import subprocess
@@ -12,26 +13,27 @@ import h5py
 import numpy as np
 
 from scenes import main, pack, place, run, simulate, small, write_bar
+from stvk_solid import Basis
 
 BEAM = {"fps": 60, "model": "stvk", "impulses": [{"object": 0, "point": [1, 0.1, 0.1], "impulse": [0, 3, 8], "time": 0.1}]}
 
 
 def write_hexahedra(path, cells, size):
-    """A box of hexahedra; the group "root" is the face x = 0."""
+    """A box of hexahedra; the group "root" is the face x = 0, "tip" the other one."""
     at = lambda i, j, k: 1 + (i * (cells[1] + 1) + j) * (cells[2] + 1) + k
     nodes = [[size[a] * ijk[a] / cells[a] for a in range(3)] for ijk in np.ndindex(*(n + 1 for n in cells))]
-    face = [(at(0, j, k), at(0, j, k + 1), at(0, j + 1, k + 1), at(0, j + 1, k))
-            for j in range(cells[1]) for k in range(cells[2])]
+    face = lambda i: [(at(i, j, k), at(i, j, k + 1), at(i, j + 1, k + 1), at(i, j + 1, k))
+                      for j in range(cells[1]) for k in range(cells[2])]
     boxes = [[at(i + a, j + b, k + c) for c in (0, 1) for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))]
              for i, j, k in np.ndindex(*cells)]
+    faces = [(3, 1, f) for f in face(0)] + [(3, 3, f) for f in face(cells[0])]
     with open(path, "w", encoding="utf-8") as file:
-        file.write('$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n2 1 "root"\n3 2 "beam"\n$EndPhysicalNames\n')
+        file.write('$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n3\n2 1 "root"\n3 2 "beam"\n2 3 "tip"\n$EndPhysicalNames\n')
         file.write(f"$Nodes\n{len(nodes)}\n")
         for i, x in enumerate(nodes, 1):
             file.write(f"{i} {' '.join(map(repr, x))}\n")
-        file.write(f"$EndNodes\n$Elements\n{len(face) + len(boxes)}\n")
-        for i, (kind, corners) in enumerate([(3, f) for f in face] + [(5, b) for b in boxes], 1):
-            group = 1 if kind == 3 else 2
+        file.write(f"$EndNodes\n$Elements\n{len(faces) + len(boxes)}\n")
+        for i, (kind, group, corners) in enumerate(faces + [(5, 2, b) for b in boxes], 1):
             file.write(f"{i} {kind} 2 {group} {group} {' '.join(map(str, corners))}\n")
         file.write("$EndElements\n")
 
@@ -78,7 +80,7 @@ def beam(duration=10):
     for rule in ("newmark", "generalized-alpha"):
         held("beam.h5", dict(scene, duration=1, integrator=rule), rule)
     # the judgement is what holds it: without, hundreds of kJ of the 0.1 that were put in
-    e = simulate("beam.h5", dict(scene, tolerance=1e300))["energy"]
+    e = simulate("beam.h5", dict(scene, tolerance=1e300), "--allow-inversion")["energy"]
     assert balance(e) > 100, balance(e)
 
 
@@ -109,6 +111,51 @@ def same():
     with open("report.json", encoding="utf-8") as file:
         report = json.load(file)
     assert report["judged_shorter"] > 0 or report["judged_energy_kept"] > 0, report
+
+
+def least_jacobian(basis, q):
+    """The least det F of all frames, at all points of the stiffness, and the tag of its element."""
+    solid, least = Basis(basis), (np.inf, None)
+    with h5py.File(basis) as f:
+        tags = f["shapes/0000/volume/element_tags"][:]
+    for row in q:
+        u = np.tensordot(row, solid.modes, 1)
+        det = np.linalg.det(np.eye(3) + np.einsum("eap,eak->epk", u[solid.point_nodes], solid.gradients))
+        if det.min() < least[0]:
+            least = det.min(), tags[det.argmin() // (len(det) // len(tags))]
+    return least
+
+
+def pressed(basis, force, *more, code=0):
+    scene = {"duration": 3, "fps": 30, "model": "stvk", "damping": {"alpha": 1},
+             "forces": [{"object": 0, "group": "tip", "force": force, "curve": {"keys": [[0, 0], [2, 1], [3, 1]]}}]}
+    got = simulate(basis, scene, "--report", "report.json", *more, code=code)
+    with open("report.json", encoding="utf-8") as file:
+        return got, json.load(file)["least_jacobian"]
+
+
+def inside():
+    write_hexahedra("cube.msh", (6, 6, 6), (1.0, 1.0, 1.0)) # more elements than clusters
+    pack("cube.msh", "cube.h5", 20, "--derivatives", 6)
+    got, said_least = pressed("cube.h5", [-0.19e6, 0, 0], "--allow-inversion")
+    least, tag = least_jacobian("cube.h5", got["q"])
+    assert least < -0.5 and abs(said_least - least) < 1e-6 * abs(least), (said_least, least)
+    words, said_least = pressed("cube.h5", [-0.19e6, 0, 0], code=5)
+    frame = int(round(30 * float(words.split("t = ")[1].split(" s")[0])))
+    least, tag = least_jacobian("cube.h5", got["q"][frame:frame + 1])
+    assert f"element {tag} is inside out, J = det F = {least:.3g}" in said(words), (words, least, tag)
+    assert least_jacobian("cube.h5", got["q"][:frame])[0] > 0
+    # what is below 0.6 is the least of all points, what is above is proven to be there
+    write_hexahedra("beam.msh", (16, 4, 4), (1.0, 0.2, 0.2))
+    pack("beam.msh", "beam.h5", 20, "--derivatives", 6)
+    for force in ([-900, 0, 0], [0, 300, -400], [-4000, 500, 0], [0, 0, 2500]):
+        got, said_least = pressed("beam.h5", force, "--allow-inversion")
+        least, _ = least_jacobian("beam.h5", got["q"])
+        print(f"{force} N: J {said_least:.4f}, of all points {least:.4f}")
+        if said_least < 0.6:
+            assert abs(said_least - least) < 1e-6, (said_least, least)
+        else:
+            assert 0.6 <= least <= said_least + 1e-6, (said_least, least)
 
 
 def amplification(radius, omega):

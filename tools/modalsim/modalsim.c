@@ -57,6 +57,12 @@ static const tool_option options[] = {
     TOOL_OPTION_PARTS,
     {"keep-partial", 0, NULL, NULL,
      "With --scene: when the motion fails or a signal comes, write the trajectory up to there.", 0},
+    {"quality", 0, "LEVEL", "auto",
+     "With --scene: what is measured of how far each frame may be trusted. steps: the steps alone; auto: how strongly solids "
+     "are deformed, too, where they are not so large that it takes long; full: of all of them.",
+     0},
+    {"allow-inversion", 0, NULL, NULL,
+     "With --scene: elements that are turned inside out do not end the motion.", 0},
     TOOL_OPTION_FORCE,
     TOOL_OPTIONS_COMMON,
     {0},
@@ -114,8 +120,9 @@ int main(int argc, char **argv)
         goto done;
     }
     double start = tool_seconds();
+    int32_t n_passed = 0;
     int64_t bytes = 0;
-    MODAL_TRY(modalsim_basis_read(&r, NULL, &basis, &bytes, &err));
+    MODAL_TRY(modalsim_basis_read(&r, NULL, &basis, &bytes, &n_passed, &err));
     tool_stage(&t, "read basis", tool_seconds() - start, -1);
     MODAL_TRY(modalsim_linear(&t, &r, &basis, &output, &err));
 done:

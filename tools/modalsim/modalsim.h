@@ -21,6 +21,9 @@ typedef struct modalsim_impulse {
     double point[3], impulse[3], time;
 } modalsim_impulse;
 
+/* What is measured of how far a frame may be trusted: the steps alone; of solids as large as is cheap, too; of all. */
+typedef enum modalsim_quality { MODALSIM_QUALITY_STEPS, MODALSIM_QUALITY_AUTO, MODALSIM_QUALITY_FULL } modalsim_quality;
+
 /* What the command line asks for, checked as far as that goes without the files. */
 typedef struct modalsim_request {
     const char *basis_path, *trajectory_path, *base_path;
@@ -31,6 +34,8 @@ typedef struct modalsim_request {
     int64_t memory_limit;        /* bytes, 0: any */
     int n_threads;               /* for scenes; the others have too little to do */
     int keep_partial;
+    modalsim_quality quality;
+    int allow_inversion;
     int to_stdout, force, start_static;
     double fps; /* 0: one frame */
     int64_t n_frames;
@@ -47,11 +52,12 @@ int modalsim_parse_index(const char *text, const char **end, int64_t *value);
 /* Fills the request. The caller frees request->impulses. */
 modal_status modalsim_read_request(const tool *t, modalsim_request *r, modal_error *err);
 
-/* The parts of the basis that the scene (NULL: the flags) needs, within the memory limit; *bytes: what they take.
+/* The parts of the basis that the scene (NULL: the flags) and r->quality need, within the memory limit; *bytes: what they
+ * take, *n_passed: shapes whose solids are too large for r->quality, or for the limit.
  * Of modal matrices that are not needed as a whole, tiles [n], ascending, are read when they are known:
  * *file is NULL at first, and for the caller to close. */
 modal_status modalsim_basis_read(const modalsim_request *r, const modal_scene *scene, modal_basis *basis,
-                                 int64_t *bytes, modal_error *err);
+                                 int64_t *bytes, int32_t *n_passed, modal_error *err);
 modal_status modalsim_basis_tiles(const modalsim_request *r, modal_basis *basis, modal_basis_tiles **file, int32_t shape,
                                   int64_t n, const int64_t *tiles, modal_error *err);
 

@@ -5,13 +5,18 @@
 #include "formats/basis/basis_h5.h"
 #include "formats/basis/basis_tiles.h"
 #include "lib/base/memory.h"
+#include "lib/forest/deformation.h"
 #include "lib/scene/needs.h"
 #include "tools/modalsim/modalsim.h"
 
 typedef struct wanted {
     const modalsim_request *r;
     const modal_scene *scene; /* or NULL: the flags */
+    const uint8_t *solids;    /* [shapes] whose solids are to be looked at, or NULL: none */
 } wanted;
+
+/* Of a shape, and of all together: what reading and preparing takes less than about a second for. */
+static const int64_t MOST_BYTES = INT64_C(64) << 20, MOST_ALL_BYTES = INT64_C(256) << 20, MOST_WORK = INT64_C(400000000);
 
 static modal_status choose_parts(void *context, const modal_basis *basis, unsigned *parts, modal_error *err)
 {
@@ -25,18 +30,53 @@ static modal_status choose_parts(void *context, const modal_basis *basis, unsign
         parts[i] = MODAL_BASIS_MODES;
         for (int bit = 0; bit < 5; bit++)
             if (needs >> bit & 1) parts[i] |= of_need[bit];
+        if (w->solids && w->solids[i]) parts[i] |= MODAL_BASIS_VOLUME | MODAL_BASIS_VOLUME_MODES;
     }
     if (w->r->n_impulses > 0) parts[basis->objects[0].shape] |= MODAL_BASIS_SURFACE;
     return MODAL_OK;
 }
 
-modal_status modalsim_basis_read(const modalsim_request *r, const modal_scene *scene, modal_basis *basis,
-                                 int64_t *bytes, modal_error *err)
+/* The shapes whose solids are looked at, by their counts. */
+static modal_status choose_solids(const modalsim_request *r, uint8_t **solids, int32_t *n_passed, modal_error *err)
 {
-    wanted w = {r, scene};
-    modal_status status =
-        modal_basis_read_chosen(r->basis_path, choose_parts, &w, r->memory_limit, bytes, basis, err);
+    modal_status status = MODAL_OK;
+    modal_basis counts = {0};
+    int64_t bytes = 0;
+    MODAL_TRY(modal_basis_read(r->basis_path, 0, &counts, err));
+    MODAL_TRY(modal_alloc_zero(solids, counts.n_shapes, 1, "shapes", err));
+    for (int32_t i = 0; i < counts.n_shapes; i++) {
+        const modal_shape *shape = &counts.shapes[i];
+        const int64_t own = modal_deformation_bytes(shape);
+        const int fits = own <= MOST_BYTES && bytes + own <= MOST_ALL_BYTES && modal_deformation_work(shape) <= MOST_WORK;
+        (*solids)[i] = r->quality == MODALSIM_QUALITY_FULL || fits;
+        bytes += (*solids)[i] ? own : 0;
+        *n_passed += !(*solids)[i];
+    }
+done:
+    modal_basis_free(&counts);
+    return status;
+}
+
+modal_status modalsim_basis_read(const modalsim_request *r, const modal_scene *scene, modal_basis *basis,
+                                 int64_t *bytes, int32_t *n_passed, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    wanted w = {.r = r, .scene = scene};
+    uint8_t *solids = NULL;
+    *n_passed = 0;
+    if (scene && !scene->response.given && r->quality != MODALSIM_QUALITY_STEPS)
+        MODAL_TRY(choose_solids(r, &solids, n_passed, err));
+    w.solids = solids;
+    status = modal_basis_read_chosen(r->basis_path, choose_parts, &w, r->memory_limit, bytes, basis, err);
+    if (status == MODAL_ERROR_MEMORY && r->memory_limit > 0 && solids && r->quality == MODALSIM_QUALITY_AUTO) {
+        *err = (modal_error){0};
+        w.solids = NULL;
+        status = modal_basis_read_chosen(r->basis_path, choose_parts, &w, r->memory_limit, bytes, basis, err);
+        if (status == MODAL_OK) *n_passed = basis->n_shapes;
+    }
     if (status == MODAL_ERROR_MEMORY && r->memory_limit > 0) modal_error_context(err, "--memory-limit");
+done:
+    modal_free(&solids);
     return status;
 }
 

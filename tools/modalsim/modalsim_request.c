@@ -104,7 +104,8 @@ static modal_status read_scene_options(const tool_arguments *a, modalsim_request
     modal_status status = MODAL_OK;
     static const char *const simple[] = {"duration", "fps", "damping", "damping-ratio", "gravity", "impulse",
                                          "base-acceleration", "initial", "static"};
-    static const char *const mine[] = {"backend", "checkpoint", "restart", "keep-partial"};
+    static const char *const mine[] = {"backend", "checkpoint", "restart", "keep-partial", "quality",
+                                       "allow-inversion"};
     for (size_t i = 0; !r->scene_path && i < sizeof mine / sizeof *mine; i++)
         if (tool_count(a, mine[i]) > 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: needs --scene", mine[i]);
     for (size_t i = 0; i < sizeof simple / sizeof *simple; i++)
@@ -115,6 +116,16 @@ static modal_status read_scene_options(const tool_arguments *a, modalsim_request
     r->checkpoint_path = tool_value(a, "checkpoint");
     r->restart_path = tool_value(a, "restart");
     r->keep_partial = tool_count(a, "keep-partial") > 0;
+    r->allow_inversion = tool_count(a, "allow-inversion") > 0;
+    static const char *const levels[] = {"steps", "auto", "full"};
+    const char *level = tool_value(a, "quality");
+    int found = 0;
+    for (int i = 0; i < 3; i++)
+        if (strcmp(level, levels[i]) == 0) {
+            r->quality = (modalsim_quality)i;
+            found = 1;
+        }
+    if (!found) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--quality: must be steps, auto or full, %s", level);
     r->checkpoint_every = 100;
     if (tool_count(a, "checkpoint-every") > 0 && !r->checkpoint_path)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--checkpoint-every: needs --checkpoint");
@@ -129,7 +140,7 @@ static modal_status check_rebase(const tool_arguments *a, const modalsim_request
 {
     static const char *const others[] = {"duration", "fps", "damping", "damping-ratio", "gravity", "impulse",
                                          "base-acceleration", "initial", "static", "scene", "backend", "checkpoint",
-                                         "checkpoint-every", "restart", "keep-partial"};
+                                         "checkpoint-every", "restart", "keep-partial", "quality", "allow-inversion"};
     if (!r->rebase_path)
         return r->old_basis_path ? modal_error_set(err, MODAL_ERROR_USAGE, "--basis: needs --rebase, %s", r->old_basis_path)
                                  : MODAL_OK;
@@ -158,7 +169,7 @@ modal_status modalsim_read_request(const tool *t, modalsim_request *r, modal_err
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s", tool_value(a, "memory-limit"));
     MODAL_TRY(tool_threads(t, &r->n_threads, err));
     if (!r->rebase_path && (r->scene_path || tool_count(a, "backend") || tool_count(a, "checkpoint") || tool_count(a, "restart") ||
-        tool_count(a, "keep-partial")))
+        tool_count(a, "keep-partial") || tool_count(a, "quality") || tool_count(a, "allow-inversion")))
         MODAL_TRY(read_scene_options(a, r, err));
     else if (!r->rebase_path)
         MODAL_TRY(read_frames(a, r, err));

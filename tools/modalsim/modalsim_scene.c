@@ -8,6 +8,7 @@
 #include "formats/json/scene.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
+#include "lib/forest/deformation.h"
 #include "lib/forest/judge.h"
 #include "lib/forest/simulate.h"
 #include "lib/oscillators/linear.h"
@@ -204,14 +205,14 @@ static modal_status load_tiles(void *context, int32_t shape, int64_t n, const in
 
 /* ---- the run ---- */
 
-static modal_status read_inputs(scene_run *s, int64_t *basis_bytes, modal_error *err)
+static modal_status read_inputs(scene_run *s, int64_t *basis_bytes, int32_t *n_passed, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modalsim_request *r = s->r;
     double start = tool_seconds();
     MODAL_TRY(modal_scene_read(r->scene_path, &s->scene, err));
     MODAL_TRY(hash_scene(s, err));
-    MODAL_TRY(modalsim_basis_read(r, &s->scene, &s->basis, basis_bytes, err));
+    MODAL_TRY(modalsim_basis_read(r, &s->scene, &s->basis, basis_bytes, n_passed, err));
     tool_stage(s->t, "read", tool_seconds() - start, -1);
 done:
     return status;
@@ -228,6 +229,16 @@ static modal_status open_back_end(scene_run *s, int threads, modal_error *err)
     return MODAL_OK;
 }
 
+static void warn_soft(scene_run *s, const modal_simulation *run)
+{
+    const int32_t object = run->least_jacobian.object;
+    const modal_volume_mesh *mesh = &s->basis.shapes[s->basis.objects[object].shape].volume;
+    tool_warn(s->t, "%s: object %d: t = %g s: element %lld has J = det F = %.3g, the least; below %.2g St. Venant-Kirchhoff "
+                    "material softens under pressure",
+              s->r->scene_path, object, run->least_jacobian.time, (long long)mesh->element_tags[run->least_jacobian.element],
+              run->least_jacobian.value, MODAL_JACOBIAN_SOFT);
+}
+
 static void report_run(scene_run *s, const modal_simulation *run, modal_status ran)
 {
     json_object_set_new(s->t->report, "steps", json_integer(run->steps));
@@ -241,6 +252,8 @@ static void report_run(scene_run *s, const modal_simulation *run, modal_status r
     if (run->steps > 0)
         json_object_set_new(s->t->report, "milliseconds_a_step",
                             json_real(1e3 * run->seconds_stepping / (double)run->steps));
+    json_object_set_new(s->t->report, "milliseconds_a_frame_for_quality",
+                        json_real(1e3 * run->seconds_measuring / fmax(1, (double)run->state.next_frame)));
     if (ran == MODAL_OK && run->balance >= 0) {
         char done[128] = "";
         if (run->shortened + run->kept > 0)
@@ -248,6 +261,9 @@ static void report_run(scene_run *s, const modal_simulation *run, modal_status r
                      (long long)run->shortened, (long long)run->kept);
         tool_note(s->t, "energies balance within %.2g %% of the work done%s", 100 * run->balance, done);
     }
+    if (isfinite(run->least_jacobian.value))
+        json_object_set_new(s->t->report, "least_jacobian", json_real(run->least_jacobian.value));
+    if (ran == MODAL_OK && run->least_jacobian.value < MODAL_JACOBIAN_SOFT) warn_soft(s, run);
     tool_detail(s->t, "%lld steps, %lld iterations, %lld halvings, %.3g ms a step", (long long)run->steps,
                 (long long)run->iterations, (long long)run->halvings,
                 run->steps > 0 ? 1e3 * run->seconds_stepping / (double)run->steps : 0.0);
@@ -258,11 +274,13 @@ modal_status modalsim_scene(tool *t, const modalsim_request *r, tool_output *out
     modal_status status = MODAL_OK, ran = MODAL_OK;
     scene_run s = {.t = t, .r = r, .writer = {.t = t, .r = r, .output = output}};
     const char **files = NULL;
+    int32_t n_passed = 0;
     modal_simulation run = {.scene = &s.scene, .basis = &s.basis, .device = &s.device,
                             .progress = &t->progress, .memory_limit = r->memory_limit,
                             .load_tiles = load_tiles, .frame_done = frame_done, .watch = watch, .planned = planned,
-                            .n_threads = r->n_threads, .context = &s};
-    MODAL_TRY(read_inputs(&s, &run.basis_bytes, err));
+                            .n_threads = r->n_threads, .look_at_solids = r->quality != MODALSIM_QUALITY_STEPS,
+                            .allow_inversion = r->allow_inversion, .context = &s};
+    MODAL_TRY(read_inputs(&s, &run.basis_bytes, &n_passed, err));
     const int32_t unheld = modal_scene_unheld(&s.scene, &s.basis);
     if (unheld >= 0)
         tool_warn(t, "%s: object %d is a free body and only deforms in a frame that stands still; in a scene \"motion\": "
@@ -271,6 +289,9 @@ modal_status modalsim_scene(tool *t, const modalsim_request *r, tool_output *out
         status = modalsim_response(t, r, &s.scene, &s.basis, output, err);
         goto done;
     }
+    if (n_passed > 0)
+        tool_note(t, "%s: solids of %d shapes are large: whether elements are inside out is not looked at (--quality full does)",
+                  r->basis_path, n_passed);
     MODAL_TRY(open_back_end(&s, run.n_threads, err));
     run.n_frames = modal_linear_frame_count(s.scene.duration, s.scene.fps);
     if (run.n_frames < 0)

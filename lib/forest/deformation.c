@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/forest/deformation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "lib/mesh/measure.h"
+#include "lib/model/node_modes.h"
+
+enum { CLUSTERS = 64, MODES = 8 }; /* of a shape; that are worked on at a time */
+
+typedef struct cluster {
+    int64_t first, end;    /* in the shape's order */
+    int64_t centre;        /* an element */
+    int point;             /* of it */
+    double radius;
+} cluster;
+
+typedef struct deformed_shape {
+    const modal_shape *shape; /* NULL: not known */
+    modal_node_modes modes;
+    modal_rule_table rules;
+    int32_t *order;           /* [elements] clusters one after the other */
+    int32_t n_clusters;
+    cluster *clusters;
+    double *gradients;        /* [n_clusters, r, 9] of the centres, d u_p / d x_k at 3 p + k */
+    double *weights;          /* [r] */
+} deformed_shape;
+
+struct modal_deformation {
+    int32_t n_shapes;
+    int n_threads;
+    deformed_shape *shapes;
+    int64_t most_nodes;
+    double *fields; /* [n_threads, 2, most_nodes, 3] u, and a mode */
+};
+
+static int points_of(const deformed_shape *s, int64_t element)
+{
+    const modal_element_rule *rule = s->rules.rules[s->shape->volume.element_type[element]];
+    return rule ? rule[MODAL_INTEGRAL_STIFFNESS].n_points : 1;
+}
+
+/* d N_a / d x_k [n_nodes, 3] at a point of an element; returns the number of nodes. */
+static int gradients_of(const deformed_shape *s, int64_t element, int point, double *gradients)
+{
+    static const double linear[4][3] = {{-1, -1, -1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    const modal_volume_mesh *mesh = &s->shape->volume;
+    const int n = modal_mesh_kind(mesh, element)->n_nodes;
+    const int32_t *nodes = modal_mesh_nodes(mesh, element);
+    const modal_element_rule *rule = s->rules.rules[mesh->element_type[element]];
+    const double *x[MODAL_ELEMENT_MOST_NODES] = {NULL};
+    for (int a = 0; a < n; a++) x[a] = mesh->nodes + 3 * (int64_t)nodes[a];
+    const double det = modal_element_gradients(n, rule ? rule[MODAL_INTEGRAL_STIFFNESS].derivatives[point] : linear, x, gradients);
+    for (int i = 0; i < 3 * n; i++) gradients[i] /= det;
+    return n;
+}
+
+/* g [9] = grad of the field u [n_nodes, 3]. */
+static void field_gradient(int n, const int32_t *nodes, const double *gradients, const double *u, double *g)
+{
+    for (int i = 0; i < 9; i++) g[i] = 0;
+    for (int a = 0; a < n; a++)
+        for (int p = 0; p < 3; p++)
+            for (int k = 0; k < 3; k++) g[3 * p + k] += u[3 * (int64_t)nodes[a] + p] * gradients[3 * a + k];
+}
+
+/* ---- clusters ---- */
+
+typedef struct placed {
+    double at[3];
+    double key;
+    int32_t element;
+} placed;
+
+static int by_key(const void *a, const void *b)
+{
+    const placed *x = a, *y = b;
+    return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : x->element - y->element;
+}
+
+/* Elements [first, end) into `parts` parts, by halves along the longest side. */
+static void part(placed *elements, int64_t first, int64_t end, int parts, deformed_shape *s)
+{
+    if (parts == 1 || end - first <= 1) {
+        s->clusters[s->n_clusters++] = (cluster){.first = first, .end = end, .centre = elements[first + (end - first) / 2].element};
+        return;
+    }
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t i = first; i < end; i++)
+        for (int c = 0; c < 3; c++) {
+            low[c] = fmin(low[c], elements[i].at[c]);
+            high[c] = fmax(high[c], elements[i].at[c]);
+        }
+    int axis = 0;
+    for (int c = 1; c < 3; c++)
+        if (high[c] - low[c] > high[axis] - low[axis]) axis = c;
+    for (int64_t i = first; i < end; i++) elements[i].key = elements[i].at[axis];
+    qsort(elements + first, (size_t)(end - first), sizeof *elements, by_key);
+    const int64_t middle = first + (end - first) / 2;
+    part(elements, first, middle, parts / 2, s);
+    part(elements, middle, end, parts - parts / 2, s);
+}
+
+static modal_status make_clusters(deformed_shape *s, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_volume_mesh *mesh = &s->shape->volume;
+    placed *elements = NULL;
+    MODAL_TRY(modal_alloc(&elements, mesh->n_elements, sizeof *elements, "clusters of elements", err));
+    MODAL_TRY(modal_alloc(&s->order, mesh->n_elements, sizeof *s->order, "clusters of elements", err));
+    MODAL_TRY(modal_alloc_zero(&s->clusters, CLUSTERS, sizeof *s->clusters, "clusters of elements", err));
+    for (int64_t e = 0; e < mesh->n_elements; e++) {
+        const int n = modal_mesh_kind(mesh, e)->n_nodes;
+        elements[e] = (placed){.element = (int32_t)e};
+        for (int a = 0; a < n; a++)
+            for (int c = 0; c < 3; c++) elements[e].at[c] += mesh->nodes[3 * (int64_t)modal_mesh_nodes(mesh, e)[a] + c] / n;
+    }
+    part(elements, 0, mesh->n_elements, CLUSTERS, s);
+    for (int64_t e = 0; e < mesh->n_elements; e++) s->order[e] = elements[e].element;
+    for (int32_t c = 0; c < s->n_clusters; c++) s->clusters[c].point = points_of(s, s->clusters[c].centre) / 2;
+done:
+    modal_free(&elements);
+    return status;
+}
+
+/* Centres and radii, some modes at a time: fields [MODES, nodes, 3], squares [elements, most points] are scratch. */
+static void find_radii(deformed_shape *s, int n_threads, double *fields, double *squares)
+{
+    enum { POINTS = MODAL_RULE_MOST_POINTS };
+    const int32_t r = s->shape->n_modes;
+    const modal_volume_mesh *mesh = &s->shape->volume;
+    for (int32_t first = 0; first < r; first += MODES) {
+        const int count = r - first < MODES ? r - first : MODES;
+#pragma omp parallel for schedule(static) num_threads(n_threads)
+        for (int m = 0; m < count; m++) modal_node_modes_get(&s->modes, first + m, fields + 3 * mesh->n_nodes * m);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
+        for (int32_t c = 0; c < s->n_clusters; c++) {
+            const cluster *own = &s->clusters[c];
+            double gradients[3 * MODAL_ELEMENT_MOST_NODES], g[9];
+            double *centre = s->gradients + 9 * ((int64_t)c * r + first);
+            const int n_centre = gradients_of(s, own->centre, own->point, gradients);
+            for (int m = 0; m < count; m++)
+                field_gradient(n_centre, modal_mesh_nodes(mesh, own->centre), gradients, fields + 3 * mesh->n_nodes * m,
+                               centre + 9 * m);
+            for (int64_t at = own->first; at < own->end; at++) {
+                const int64_t e = s->order[at];
+                for (int point = 0; point < points_of(s, e); point++) {
+                    const int n = gradients_of(s, e, point, gradients);
+                    for (int m = 0; m < count; m++) {
+                        field_gradient(n, modal_mesh_nodes(mesh, e), gradients, fields + 3 * mesh->n_nodes * m, g);
+                        double sum = 0;
+                        for (int i = 0; i < 9; i++) sum += (g[i] - centre[9 * m + i]) * (g[i] - centre[9 * m + i]);
+                        squares[at * POINTS + point] += sum / s->weights[first + m];
+                    }
+                }
+            }
+        }
+    }
+    for (int32_t c = 0; c < s->n_clusters; c++)
+        for (int64_t at = s->clusters[c].first; at < s->clusters[c].end; at++)
+            for (int point = 0; point < POINTS; point++)
+                s->clusters[c].radius = fmax(s->clusters[c].radius, sqrt(squares[at * POINTS + point]));
+}
+
+static modal_status shape_init(deformed_shape *s, const modal_shape *shape, int n_threads, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int32_t r = shape->n_modes;
+    double *fields = NULL, *squares = NULL;
+    s->shape = shape;
+    MODAL_TRY(modal_node_modes_init(&s->modes, shape, err));
+    MODAL_TRY(modal_rule_table_init(&shape->volume, &s->rules, err));
+    MODAL_TRY(make_clusters(s, err));
+    MODAL_TRY(modal_alloc(&s->gradients, 9 * (int64_t)s->n_clusters * r, sizeof(double), "gradients of modes", err));
+    MODAL_TRY(modal_alloc(&s->weights, r, sizeof(double), "gradients of modes", err));
+    for (int32_t k = 0; k < r; k++) s->weights[k] = shape->eigenvalues[k] > 0 ? shape->eigenvalues[k] : 1;
+    MODAL_TRY(modal_alloc(&fields, 3 * MODES * shape->volume.n_nodes, sizeof(double), "gradients of modes", err));
+    MODAL_TRY(modal_alloc_zero(&squares, shape->volume.n_elements * MODAL_RULE_MOST_POINTS, sizeof(double),
+                               "gradients of modes", err));
+    find_radii(s, n_threads, fields, squares);
+done:
+    modal_free(&fields);
+    modal_free(&squares);
+    return status;
+}
+
+int64_t modal_deformation_bytes(const modal_shape *shape)
+{
+    return 12 * shape->volume.n_nodes * shape->n_modes;
+}
+
+int64_t modal_deformation_work(const modal_shape *shape)
+{
+    const modal_volume_mesh *mesh = &shape->volume;
+    return mesh->n_elements * 8 * shape->n_modes;
+}
+
+modal_status modal_deformation_new(modal_deformation **deformation, const modal_basis *basis, int n_threads,
+                                   modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_deformation *d = NULL;
+    *deformation = NULL;
+    MODAL_TRY(modal_alloc_zero(&d, 1, sizeof *d, "deformation", err));
+    d->n_shapes = basis->n_shapes;
+    d->n_threads = n_threads;
+    MODAL_TRY(modal_alloc_zero(&d->shapes, basis->n_shapes, sizeof *d->shapes, "deformation", err));
+    for (int32_t i = 0; i < basis->n_shapes; i++) {
+        const modal_shape *shape = &basis->shapes[i];
+        if (!modal_shape_has_node_modes(shape) || shape->n_modes == 0) continue;
+        MODAL_TRY(shape_init(&d->shapes[i], shape, n_threads, err));
+        if (shape->volume.n_nodes > d->most_nodes) d->most_nodes = shape->volume.n_nodes;
+    }
+    MODAL_TRY(modal_alloc(&d->fields, 6 * d->most_nodes * n_threads, sizeof(double), "deformation", err));
+    *deformation = d;
+    d = NULL;
+done:
+    modal_deformation_delete(d);
+    return status;
+}
+
+modal_deformation *modal_deformation_delete(modal_deformation *d)
+{
+    if (!d) return NULL;
+    for (int32_t i = 0; d->shapes && i < d->n_shapes; i++) {
+        deformed_shape *s = &d->shapes[i];
+        modal_node_modes_free(&s->modes);
+        modal_rule_table_free(&s->rules);
+        modal_free(&s->order);
+        modal_free(&s->clusters);
+        modal_free(&s->gradients);
+        modal_free(&s->weights);
+    }
+    modal_free(&d->shapes);
+    modal_free(&d->fields);
+    modal_free(&d);
+    return NULL;
+}
+
+int modal_deformation_knows(const modal_deformation *d, int32_t shape) { return d->shapes[shape].shape != NULL; }
+
+/* ---- a frame ---- */
+
+static void cofactors(const double *f, double *c)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            const int a = (i + 1) % 3, b = (i + 2) % 3, p = (j + 1) % 3, q = (j + 2) % 3;
+            c[3 * i + j] = f[3 * a + p] * f[3 * b + q] - f[3 * a + q] * f[3 * b + p];
+        }
+}
+
+static double norm_of(const double *f)
+{
+    double sum = 0;
+    for (int i = 0; i < 9; i++) sum += f[i] * f[i];
+    return sqrt(sum);
+}
+
+/* det of I + h, and the least that it can be where h is off by e. */
+static double determinant(const double *h, double e, double *least)
+{
+    double f[9], c[9];
+    memcpy(f, h, sizeof f);
+    for (int i = 0; i < 9; i += 4) f[i] += 1;
+    cofactors(f, c);
+    const double det = f[0] * c[0] + f[1] * c[1] + f[2] * c[2];
+    *least = det - norm_of(c) * e - norm_of(f) * e * e / sqrt(3) - e * e * e / (3 * sqrt(3));
+    return det;
+}
+
+/* The largest eigenvalue by size of the symmetric part. */
+static double largest_strain(const double *h)
+{
+    const double mean = (h[0] + h[4] + h[8]) / 3, a = h[0] - mean, b = h[4] - mean, c = h[8] - mean;
+    const double yz = 0.5 * (h[5] + h[7]), xz = 0.5 * (h[2] + h[6]), xy = 0.5 * (h[1] + h[3]);
+    const double size = sqrt((a * a + b * b + c * c + 2 * (yz * yz + xz * xz + xy * xy)) / 6);
+    if (!(size > 0)) return fabs(mean) + size;
+    const double det = a * (b * c - yz * yz) - xy * (xy * c - yz * xz) + xz * (xy * yz - b * xz);
+    const double angle = acos(fmax(-1, fmin(1, 0.5 * det / (size * size * size)))) / 3;
+    const double third = 2.0943951023931953; /* of a turn */
+    return fmax(fabs(mean + 2 * size * cos(angle)), fabs(mean + 2 * size * cos(angle + third)));
+}
+
+static void worse(double det, int64_t element, modal_deformed *out)
+{
+    if (det >= out->jacobian) return; /* NaN is worse than a number, and stays */
+    if (isnan(out->jacobian)) return;
+    out->jacobian = det;
+    out->element = element;
+}
+
+/* All points of a cluster, from u at the nodes. */
+static void look_closer(const deformed_shape *s, const cluster *own, const double *u, modal_deformed *out)
+{
+    const modal_volume_mesh *mesh = &s->shape->volume;
+    for (int64_t at = own->first; at < own->end; at++) {
+        const int64_t e = s->order[at];
+        for (int point = 0; point < points_of(s, e); point++) {
+            double gradients[3 * MODAL_ELEMENT_MOST_NODES], h[9], least;
+            const int n = gradients_of(s, e, point, gradients);
+            field_gradient(n, modal_mesh_nodes(mesh, e), gradients, u, h);
+            worse(determinant(h, 0, &least), e, out);
+        }
+    }
+}
+
+void modal_deformation_measure(const modal_deformation *d, int32_t shape, const double *q, int range, int thread,
+                               modal_deformed *out)
+{
+    const deformed_shape *s = &d->shapes[shape];
+    const int32_t r = s->shape->n_modes;
+    const int64_t n = 3 * s->shape->volume.n_nodes;
+    double *u = d->fields + 6 * d->most_nodes * thread, *mode = u + 3 * d->most_nodes, square = 0;
+    int closer[CLUSTERS], any = 0;
+    *out = (modal_deformed){.jacobian = INFINITY, .rotation = range ? 0 : NAN, .strain = range ? 0 : NAN};
+    for (int32_t k = 0; k < r; k++) square += s->weights[k] * q[k] * q[k];
+    for (int32_t c = 0; c < s->n_clusters; c++) {
+        const double *g = s->gradients + 9 * (int64_t)c * r;
+        double h[9] = {0}, least;
+        for (int32_t k = 0; k < r; k++)
+            for (int i = 0; i < 9; i++) h[i] += q[k] * g[9 * k + i];
+        worse(determinant(h, s->clusters[c].radius * sqrt(square), &least), s->clusters[c].centre, out);
+        closer[c] = !(least >= MODAL_JACOBIAN_SOFT);
+        any |= closer[c];
+        if (!range) continue;
+        const double turn = 0.5 * sqrt((h[7] - h[5]) * (h[7] - h[5]) + (h[2] - h[6]) * (h[2] - h[6]) + (h[3] - h[1]) * (h[3] - h[1]));
+        out->rotation = fmax(out->rotation, turn * 57.29577951308232);
+        out->strain = fmax(out->strain, largest_strain(h));
+    }
+    if (!any) return;
+    memset(u, 0, (size_t)n * sizeof *u);
+    for (int32_t k = 0; k < r; k++) {
+        modal_node_modes_get(&s->modes, k, mode);
+        for (int64_t i = 0; i < n; i++) u[i] += q[k] * mode[i];
+    }
+    for (int32_t c = 0; c < s->n_clusters; c++)
+        if (closer[c]) look_closer(s, &s->clusters[c], u, out);
+}
