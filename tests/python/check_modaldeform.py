@@ -323,7 +323,6 @@ def failures():
     nothing_left("traj.h5", code=2, says="usage")
     nothing_left("absent.h5", "o", code=3, says="absent.h5")
     nothing_left("rubbish.h5", "o", code=3, says="rubbish.h5: not an HDF5 file")
-    nothing_left("basis.h5", "o", code=3, says="this is a basis")
     nothing_left("wrong.h5", "o", code=3, says="wrong.h5")
     nothing_left("other/traj.h5", "o", code=3, says="other/basis.h5")
     nothing_left("traj.h5", "o", "--basis", "absent.h5", code=3, says="absent.h5")

@@ -59,6 +59,7 @@ COMMANDS = [
     Command("modaldeform", "{t.h5} o --basis {a.h5} --format ply,glb,pc2 --report {r.json}", ["t.h5", "a.h5"],
             ["o/sequence.glb", "o/rest.obj", "o/sequence.pc2", "o/sequence.ply.series",
              "o/manifest.json", "r.json"]),
+    Command("modaldeform", "{a.h5} o --modes 0 --report {r.json}", ["a.h5"], [*OUT, "r.json"]),
     Command("modalview", "{t.h5} {p.html} --report {r.json}", ["t.h5", "a.h5"], ["p.html", "r.json"]),
     Command("modalview", "{t.h5} {p.html} --basis {a.h5} --report {r.json}", ["t.h5", "a.h5"], ["p.html", "r.json"]),
     Command("modalinfo", "{t.h5} --report {r.json}", ["t.h5", "a.h5"], ["r.json"], force=False),
@@ -86,7 +87,7 @@ COMMANDS = [
             ["n.json", "r.json"]),
 ]
 # Operands as the usage lists them, and options with files beside those above.
-OPERANDS = {"modalpack": "MESH... BASIS.h5", "modalsim": "BASIS.h5 TRAJ.h5", "modaldeform": "TRAJ.h5 OUT",
+OPERANDS = {"modalpack": "MESH... BASIS.h5", "modalsim": "BASIS.h5 TRAJ.h5", "modaldeform": "TRAJ.h5|BASIS.h5 OUT",
             "modalview": "TRAJ.h5|BASIS.h5|- PAGE.html", "modalinfo": "FILE",
             "modalplace": "PLACES.csv OUT.h5 BASIS.h5 ...", "modalmesh": "SURFACE|GEOMETRY|MESH OUT.msh",
             "modalbench": "uq|multi|batch|frame|pipeline|all ..."}

@@ -232,6 +232,19 @@ modal_status tool_number(const tool_arguments *arguments, const char *name, doub
     return MODAL_OK;
 }
 
+modal_status tool_percent(const tool_arguments *arguments, const char *name, double *share, modal_error *err)
+{
+    const char *text = tool_value(arguments, name), *end = NULL;
+    double number = 0;
+    if (!text) return MODAL_OK;
+    end = parse_number(text, '%', &number);
+    if (!end || end[1]) return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: not a share such as 5%%, %s", name, text);
+    if (!(number > 0 && number <= 1000))
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: must be above 0 %% and up to 1000 %%, %s", name, text);
+    *share = number / 100;
+    return MODAL_OK;
+}
+
 modal_status tool_size(const tool_arguments *arguments, const char *name, int64_t *bytes,
                        modal_error *err)
 {

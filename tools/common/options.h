@@ -85,6 +85,8 @@ modal_status tool_number(const tool_arguments *arguments, const char *name, doub
                          double most, double *value, modal_error *err);
 modal_status tool_size(const tool_arguments *arguments, const char *name, int64_t *bytes,
                        modal_error *err);
+/* A share in per cent, "5%", above 0 and up to 1000; *share is 0.05. */
+modal_status tool_percent(const tool_arguments *arguments, const char *name, double *share, modal_error *err);
 
 /* Parses exactly `count` finite numbers separated by commas; `what` starts the message. */
 modal_status tool_parse_numbers(const char *text, int count, double *numbers, const char *what,

@@ -31,6 +31,9 @@ static const tool_option options[] = {
      "A point for --format csv, by its index or as the nearest one to a place at rest.", TOOL_REPEATABLE | TOOL_FIRST},
     {"frames", 0, "A:B:STEP", NULL,
      "Frames to write, as Python slices them: 10:20, ::5, -1: and so on, or one index.", TOOL_FIRST},
+    {"modes", 0, "LIST", NULL, "Of a basis: modes to show, 0,2,5-8 (default: all).", TOOL_FIRST},
+    {"amplitude", 0, "P%", "5%",
+     "Of a basis: the largest displacement of a mode, as a share of the box's diagonal.", TOOL_FIRST},
     {"normals", 0, "none|rigid|dynamic", "dynamic",
      "Normals: rigid are those at rest, turned with each object; dynamic those of the deformed surface, area-weighted.",
      TOOL_FIRST},
@@ -74,7 +77,7 @@ static void print_versions(FILE *to)
 static const tool_program program = {
     .name = "modaldeform",
     .summary = "deforms the surfaces of a trajectory and writes the sequence",
-    .usage = "[options] TRAJ.h5 OUT",
+    .usage = "[options] TRAJ.h5|BASIS.h5 OUT",
     .options = options,
     .least_operands = 2,
     .most_operands = 2,
@@ -84,8 +87,10 @@ static const tool_program program = {
     .notes =
         "OUT is a folder, made if absent: sequence.vtkhdf (all frames; ParaView 5.13, VTK 9.3, h5py),\n"
         "sequence.xdmf (for ParaView 5.11 and others) or what --format says, and manifest.json. TRAJ may\n"
-        "be -, standard input; a relative link to the basis then starts at the current folder.",
+        "be -, standard input; a relative link to the basis then starts at the current folder. Of a basis the\n"
+        "modes swing, one after the other, a second each.",
     .examples = "modaldeform ring.h5 out\n"
+                "modaldeform basis.h5 modes --modes 0-3 --amplitude 10% --format glb\n"
                 "modaldeform ring.h5 out --frames ::10 --fields displacement --backend cpu -j 8\n"
                 "modaldeform ring.h5 out --format glb,pc2 --normals none\n"
                 "modaldeform ring.h5 out --output-mesh volume --format vtu --fields displacement\n"
@@ -303,6 +308,7 @@ int main(int argc, char **argv)
 
     MODAL_TRY(modaldeform_read_request(&t, &r, &err));
     MODAL_TRY(tool_use_parts(&t, &err));
+    MODAL_TRY(modaldeform_find_kind(&t, &r, &err));
 #ifdef __GLIBC__
     /* Arrays that are freed go back to the system at once; else the limit would not be what it says. */
     if (r.memory_limit > 0) mallopt(M_MMAP_THRESHOLD, 1 << 17);

@@ -32,6 +32,9 @@ typedef struct modaldeform_request {
     int n_formats;        /* in the order of modal_sequence_formats */
     const modal_sequence_format *formats[MODAL_SEQUENCE_FORMATS + 1]; /* with rest.obj */
     int displacement, speed; /* arrays that are wanted; deform.displacement may be only for speed */
+    int swings;             /* TRAJ is a basis, whose modes are shown */
+    const char *modes_text; /* --modes, or NULL */
+    double amplitude;       /* of their swing: the largest displacement, a share of the box's diagonal */
     modal_deform_request deform;
 } modaldeform_request;
 
@@ -93,6 +96,13 @@ typedef struct modaldeform_outputs {
 modal_status modaldeform_read_request(const tool *t, modaldeform_request *r, modal_error *err);
 modal_status modaldeform_read_inputs(tool *t, modaldeform_request *r, modaldeform_input *in, modal_error *err);
 void modaldeform_free_inputs(modaldeform_input *in);
+
+/* modaldeform_modes.c */
+/* Sets r->swings; MODAL_ERROR_USAGE for options that do not go with what TRAJ is. */
+modal_status modaldeform_find_kind(const tool *t, modaldeform_request *r, modal_error *err);
+/* Makes in->trajectory: the modes of in->basis, one after the other, each a full swing from rest to rest. The
+ * basis was read with its modes, and its matrices are in in->tiles, or of a volume in the shapes. */
+modal_status modaldeform_swing_modes(tool *t, const modaldeform_request *r, modaldeform_input *in, modal_error *err);
 
 /* modaldeform_probes.c: the points that --probe names; MODAL_ERROR_USAGE where one is not there. */
 modal_status modaldeform_check_probes(const tool *t, const modaldeform_request *r, modal_error *err);

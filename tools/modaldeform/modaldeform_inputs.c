@@ -191,6 +191,8 @@ modal_status modaldeform_read_request(const tool *t, modaldeform_request *r, mod
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--output-mesh: a volume has no normals and no tangents");
     MODAL_TRY(parse_fields(fields, r, err));
     r->deform.displacement = r->displacement || r->speed;
+    r->modes_text = tool_value(a, "modes");
+    MODAL_TRY(tool_percent(a, "amplitude", &r->amplitude, err));
     MODAL_TRY(modaldeform_check_probes(t, r, err));
     r->precision_text = tool_value(a, "precision");
     MODAL_TRY(tool_number(a, "precision", 1e-12, 1e6, &r->precision, err));
@@ -214,13 +216,14 @@ done:
 
 /* ---- the files ---- */
 
-static modal_status read_basis(const modaldeform_request *r, modaldeform_input *in, modal_error *err)
+static modal_status read_basis(tool *t, const modaldeform_request *r, modaldeform_input *in, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    MODAL_TRY(tool_find_basis(r->basis_path, r->trajectory_path, &in->trajectory, &in->basis_path, err));
-    MODAL_TRY(modal_basis_read(in->basis_path,
-                               r->volume ? MODAL_BASIS_VOLUME | MODAL_BASIS_VOLUME_MODES : MODAL_BASIS_SURFACE,
-                               &in->basis, err));
+    const int parts = (r->volume ? MODAL_BASIS_VOLUME | MODAL_BASIS_VOLUME_MODES : MODAL_BASIS_SURFACE) |
+                      (r->swings ? MODAL_BASIS_MODES : 0);
+    MODAL_TRY(tool_find_basis(r->swings ? r->trajectory_path : r->basis_path, r->trajectory_path, &in->trajectory,
+                              &in->basis_path, err));
+    MODAL_TRY(modal_basis_read(in->basis_path, parts, &in->basis, err));
     MODAL_TRY(modal_basis_tiles_open(&in->tiles, in->basis_path, &in->basis, &in->hdf5, err));
     for (int32_t i = 0; i < in->basis.n_shapes; i++) { /* nobody needs these here */
         modal_shape *s = &in->basis.shapes[i];
@@ -237,6 +240,7 @@ static modal_status read_basis(const modaldeform_request *r, modaldeform_input *
         }
     }
     if (r->volume) MODAL_TRY(modaldeform_use_volume(in, err));
+    if (r->swings) MODAL_TRY(modaldeform_swing_modes(t, r, in, err));
     if (modal_trajectory_check_basis(&in->trajectory, &in->basis, err) != MODAL_OK) {
         modal_error_context(err, "%s", r->trajectory_path);
         status = err->status;
@@ -252,12 +256,15 @@ static modal_status describe_arguments(const modaldeform_request *r, modaldeform
     int64_t length = 256 + (int64_t)strlen(r->trajectory_path) +
                      (int64_t)(r->basis_path ? strlen(r->basis_path) : 0) +
                      (int64_t)(r->frames_text ? strlen(r->frames_text) : 0) +
-                     (int64_t)(r->precision_text ? strlen(r->precision_text) : 0);
+                     (int64_t)(r->modes_text ? strlen(r->modes_text) : 0) + (int64_t)(r->precision_text ? strlen(r->precision_text) : 0);
     modal_status status = modal_alloc(&in->arguments, length, 1, "arguments", err);
     if (status != MODAL_OK) return status;
-    snprintf(in->arguments, (size_t)length, "modaldeform %s%s%s%s%s %s --normals %s%s%s%s%s%s%s%s --order %s",
+    char swing[48] = "";
+    if (r->swings) snprintf(swing, sizeof swing, " --amplitude %.17g%%", 100 * r->amplitude);
+    snprintf(in->arguments, (size_t)length, "modaldeform %s%s%s%s%s%s%s%s %s --normals %s%s%s%s%s%s%s%s --order %s",
              r->trajectory_path, r->basis_path ? " --basis " : "", r->basis_path ? r->basis_path : "",
-             r->frames_text ? " --frames " : "", r->frames_text ? r->frames_text : "",
+             r->frames_text ? " --frames " : "", r->frames_text ? r->frames_text : "", swing,
+             r->modes_text ? " --modes " : "", r->modes_text ? r->modes_text : "",
              r->volume ? " --output-mesh volume" : "", r->normals_name,
              r->deform.tangents ? " --tangents " : "", r->deform.tangents ? r->tangents_name : "",
              r->displacement || r->speed ? " --fields " : "",
@@ -271,11 +278,12 @@ modal_status modaldeform_read_inputs(tool *t, modaldeform_request *r, modaldefor
 {
     modal_status status = MODAL_OK;
     double start = tool_seconds();
-    MODAL_TRY(tool_read_trajectory(r->trajectory_path, r->memory_limit, &in->trajectory, in->trajectory_hash, err));
-    MODAL_TRY(select_frames(&r->frames, in->trajectory.n_frames, in, err));
+    if (!r->swings)
+        MODAL_TRY(tool_read_trajectory(r->trajectory_path, r->memory_limit, &in->trajectory, in->trajectory_hash, err));
     tool_stage(t, "read trajectory", tool_seconds() - start, -1);
     start = tool_seconds();
-    MODAL_TRY(read_basis(r, in, err));
+    MODAL_TRY(read_basis(t, r, in, err));
+    MODAL_TRY(select_frames(&r->frames, in->trajectory.n_frames, in, err));
     MODAL_TRY(modal_alloc(&in->times, in->n, sizeof *in->times, "times", err));
     for (int64_t i = 0; i < in->n; i++)
         in->times[i] = in->trajectory.times[in->start + i * in->step];
