@@ -50,7 +50,8 @@ typedef struct modal_sequence_cells {
 
 /* A point that is followed, for tables. */
 typedef struct modal_sequence_probe {
-    int64_t point; /* of a frame */
+    int64_t point;  /* of a frame */
+    int64_t number; /* what the table calls it: point, where the frames have all points */
 } modal_sequence_probe;
 
 /* What a sequence is, before its frames. Everything is borrowed for the calls it is given to. */

@@ -78,7 +78,7 @@ static char *put_row(char *to, const csv_writer *w, const modal_sequence_frames 
     memcpy(to, start, start_length);
     to = modal_put_integer(to + start_length, probe);
     *to++ = ',';
-    to = modal_put_integer(to, point);
+    to = modal_put_integer(to, w->probes[probe].number);
     for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
         const int components = modal_sequence_arrays[i].components;
         if (!frames->arrays[i]) continue;

@@ -47,6 +47,8 @@ typedef struct modal_deform_request {
     int64_t memory_limit;  /* bytes of main memory for the deformer's own arrays, 0 = no limit */
     int64_t device_limit;  /* bytes of memory on each device, 0 = what is free there */
     modal_matrix_source matrix; /* read NULL: the shapes of the basis hold their modal matrices */
+    const int64_t *point_numbers; /* [points of a frame] which vertex of its object messages call a point; NULL: in their
+                                   * order. Borrowed as long as the deformer lives. */
 } modal_deform_request;
 
 /* One finished batch. Arrays are [n_frames, n_points, 3] float32 (tangents 4: their handedness, 1 or
@@ -82,7 +84,7 @@ const char *modal_deformer_device(const modal_deformer *deformer);   /* name of 
 int modal_deformer_n_devices(const modal_deformer *deformer);
 int64_t modal_deformer_n_points(const modal_deformer *deformer);     /* of one frame, all objects */
 int64_t modal_deformer_batch_frames(const modal_deformer *deformer); /* most frames of a batch */
-/* The object that point 0 <= point < n_points of a frame belongs to, and which of its vertices it is. */
+/* The object that point 0 <= point < n_points of a frame belongs to, and which of its vertices messages call it. */
 void modal_deformer_point(const modal_deformer *deformer, int64_t point, int32_t *object, int64_t *vertex);
 /* Bytes of modal matrices that a batch reads, since they stay outside; 0 where all fit. */
 int64_t modal_deformer_streamed_bytes(const modal_deformer *deformer);

@@ -99,6 +99,7 @@ modal_status modal_deformer_new(modal_deformer **deformer, const modal_basis *ba
     if (listed) MODAL_TRY(parse_list(request->back_end, names, &n, err));
     MODAL_TRY(modal_alloc_zero(&d, 1, sizeof *d, "deformer", err));
     d->numbering.step = 1;
+    d->point_numbers = request->point_numbers;
     MODAL_TRY(modal_alloc_zero(&d->engines, n, sizeof *d->engines, "deformers", err));
     if (n > 1) { /* they share main memory, and the frames */
         each.memory_limit = request->memory_limit / n;
@@ -187,7 +188,7 @@ void modal_deformer_point(const modal_deformer *d, int64_t point, int32_t *objec
             high = middle;
     }
     *object = low;
-    *vertex = point - offsets[low];
+    *vertex = d->point_numbers ? d->point_numbers[point] : point - offsets[low];
 }
 
 static const char *const faults[DEFORM_OUTPUTS] = {

@@ -136,6 +136,7 @@ struct modal_deformer {
     int64_t batch_frames;    /* the smallest of theirs */
     char *names;             /* "cuda:0,cuda:1" */
     int64_t n_submitted;     /* of the submitting thread */
+    const int64_t *point_numbers;    /* of the request */
     deform_numbering numbering;      /* of the next batch */
     int64_t n_collected;     /* of the collecting thread */
 };

@@ -138,6 +138,11 @@ def check_basis():
     edited("still", basis={"shapes/0000/modes/modal_matrix": put(0, 0, 1, 5, 3e38)}, trajectory={"q": put(2, 0, 2.)})
     check_deform(["--format", "glb"], "glb: shape 0, vertex ")
     check_deform(["--normals", "none"], "frame 2, object 0, vertex ")
+    with h5py.File("basis.h5") as f:  # probes alone compute few vertices, and call them as ever
+        vertex = int(f["shapes/0000/surface/user_vertex"][5])
+    must(vertex not in (0, 5), "the order is the user's: this would prove little")
+    check_deform(["--format", "csv", "--normals", "none", "--probe", str(vertex)], f"frame 2, object 0, vertex {vertex}: position does not fit")
+    check_deform(["--format", "csv", "--normals", "none", "--order", "stored", "--probe", "5"], "frame 2, object 0, vertex 5: position")
 
 
 def check_times():

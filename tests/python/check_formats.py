@@ -492,6 +492,37 @@ def interrupt():
     os.remove("longer.h5")
 
 
+def probes_alone():
+    """A table alone, which computes few vertices, has the bytes of one beside a format that computes all."""
+    probes = ["--probe", "3", "--probe", "0.4,0.1,0.2", "--probe", "34", "--probe", "35", "--probe", "74", "--probe", "3"]
+    everything = ["--fields", "displacement,speed"]
+    shutil.copy("basis.h5", "textured.h5")
+    with h5py.File("textured.h5", "r+") as b:  # the second shape has none
+        surface = b["shapes/0001/surface"]
+        corners = surface["triangles"][:]
+        surface["uv"] = np.random.default_rng(3).random((corners.max() + 1, 2))
+        surface["triangle_uv"] = corners
+    cases = [[], ["--normals", "none"], ["--normals", "rigid", *everything], everything, ["--order", "stored", *everything],
+             ["--frames", "7:90:4", "-j1"], ["--backend", "ref", "--frames", ":40"],
+             ["--basis", "textured.h5", "--tangents", "dynamic"], ["--basis", "textured.h5", "--tangents", "rigid", "--order", "stored"],
+             ["--output-mesh", "volume", *everything], ["--memory-limit", "4M", "--frames", ":50"]]
+    for options in cases:
+        options = options if "--frames" in options else options + ["--frames", "90:120"]
+        beside = "vtkhdf" if "volume" in options else "vtp"
+        base.run("long.h5", "alone", "--format", "csv", *probes, *options, "--report", "alone.json", "--force")
+        base.run("long.h5", "beside", "--format", f"csv,{beside}", *probes, *options, "--report", "beside.json", "--force")
+        tables = [open(f"{folder}/probes.csv", "rb").read() for folder in ("alone", "beside")]
+        must(tables[0] == tables[1] and tables[0].count(b"\n") > 100, f"probes alone: other values, {options}")
+        alone, both = (json.load(open(f"{name}/manifest.json")) for name in ("alone", "beside"))
+        for key in ("points", "triangles", "cells"):
+            must(alone[key] == both[key], f"probes alone: manifest, {key} {alone[key]}, {both[key]}")
+        alone, both = (json.load(open(f"{name}.json")) for name in ("alone", "beside"))
+        must(alone["points"] == both["points"] == both["computed_points"] > alone["computed_points"],
+             f"probes alone: computed points {alone['computed_points']} of {both['computed_points']}")
+        for folder in ("alone", "beside"):
+            shutil.rmtree(folder)
+
+
 def main():
     sys.stdout.reconfigure(line_buffering=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -501,7 +532,7 @@ def main():
             if os.path.exists(name):
                 os.remove(name)
         base.long_trajectory("long.h5", "basis.h5", 300)
-        for part in (all_formats, plain, glb, glb_large, precision, volume, refusals, interrupt):
+        for part in (all_formats, plain, glb, glb_large, precision, volume, probes_alone, refusals, interrupt):
             part()
             print(f"check_formats: {part.__name__}: ok")
         os.chdir("/")

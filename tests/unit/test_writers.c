@@ -70,7 +70,7 @@ static int tear_down(void **state)
 
 static modal_sequence_info surface(void)
 {
-    static const modal_sequence_probe probes[2] = {{3}, {0}};
+    static const modal_sequence_probe probes[2] = {{3, 3}, {0, 0}};
     return (modal_sequence_info){
         .n_points = n_points, .n_triangles = n_triangles, .triangles = triangles, .n_frames = FRAMES,
         .times = trajectory.times, .normals = 1, .displacement = 1, .tangents = 1, .speed = 1,

@@ -171,7 +171,7 @@ static modal_status make_deformer(tool *t, modaldeform_request *r, const modalde
     modal_status status = MODAL_OK;
     double start = tool_seconds();
     if (r->memory_limit > 0) r->deform.memory_limit = r->memory_limit - held_bytes(r, in) - writer_bytes;
-    if (!r->volume) r->deform.matrix = (modal_matrix_source){modal_basis_tiles_read, in->tiles};
+    if (!r->volume && !in->point_numbers) r->deform.matrix = (modal_matrix_source){modal_basis_tiles_read, in->tiles};
     /* The CPU back end takes its number of threads from the thread that opens it. */
     omp_set_num_threads(r->threads);
     MODAL_TRY(modal_deformer_new(deformer, &in->basis, &r->deform, err));
@@ -219,13 +219,14 @@ static void report(tool *t, const modaldeform_request *r, const modaldeform_inpu
         json_object_set_new(to, "streamed_bytes", json_integer(modal_deformer_streamed_bytes(deformer)));
     }
     json_object_set_new(to, "frames", json_integer(in->n));
-    json_object_set_new(to, "points", json_integer(in->n_points));
-    json_object_set_new(to, "triangles", json_integer(in->n_triangles));
-    json_object_set_new(to, "cells", json_integer(in->cells.n_cells));
+    json_object_set_new(to, "points", json_integer(in->mesh_points));
+    json_object_set_new(to, "computed_points", json_integer(in->n_points));
+    json_object_set_new(to, "triangles", json_integer(in->mesh_triangles));
+    json_object_set_new(to, "cells", json_integer(in->mesh_cells));
     json_object_set_new(to, "bytes", json_integer(bytes));
     json_object_set_new(to, "bytes_per_point_and_frame",
-                        json_real((double)bytes / (double)in->n_points / (double)in->n));
-    tool_note(t, "%s: %" PRId64 " frames of %" PRId64 " points, %.3f GB", r->folder, in->n, in->n_points,
+                        json_real((double)bytes / (double)in->mesh_points / (double)in->n));
+    tool_note(t, "%s: %" PRId64 " frames of %" PRId64 " points, %.3f GB", r->folder, in->n, in->mesh_points,
               1e-9 * (double)bytes);
 }
 
@@ -276,7 +277,7 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
     MODAL_TRY(modaldeform_begin_writers(out, &info, 1, err));
     info.scene = NULL;
     /* The deformer has what it needs, unless it comes back for matrices that the basis holds. */
-    if (!r->volume || modal_deformer_streamed_bytes(deformer) == 0) modal_basis_free(&in->basis);
+    if (!(r->volume || in->point_numbers) || modal_deformer_streamed_bytes(deformer) == 0) modal_basis_free(&in->basis);
     if (r->resume)
         MODAL_TRY(modaldeform_journal_begin(t, r, in, &info, modal_deformer_kind(deformer), out, err));
     MODAL_TRY(modaldeform_begin_writers(out, &info, 0, err));

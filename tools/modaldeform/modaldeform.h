@@ -54,7 +54,9 @@ typedef struct modaldeform_input {
     char *basis_path;
     int64_t start, step, n;
     double *times;
-    int64_t n_points, n_triangles, *triangles;
+    int64_t n_points, n_triangles, *triangles; /* of a frame */
+    int64_t mesh_points, mesh_triangles, mesh_cells; /* of the mesh; where probes alone are computed, more than of a frame */
+    int64_t *point_numbers; /* [n_points] then, which vertices of their objects they are, or NULL */
     modaldeform_cells cells; /* with --output-mesh volume, when the shapes' vertices are the nodes */
     int64_t n_probes;
     modal_sequence_probe *probes;
@@ -107,6 +109,10 @@ modal_status modaldeform_swing_modes(tool *t, const modaldeform_request *r, moda
 /* modaldeform_probes.c: the points that --probe names; MODAL_ERROR_USAGE where one is not there. */
 modal_status modaldeform_check_probes(const tool *t, const modaldeform_request *r, modal_error *err);
 modal_status modaldeform_find_probes(tool *t, const modaldeform_request *r, modaldeform_input *in, modal_error *err);
+
+/* modaldeform_crop.c: where a table of probes is all that is written, in->basis keeps only the vertices that it needs, with
+ * their part of the modal matrix, and in->n_points, triangles, probes, cells, point_numbers are those of what is left. */
+modal_status modaldeform_crop(const modaldeform_request *r, modaldeform_input *in, modal_error *err);
 
 /* modaldeform_volume.c: puts the nodes of the solids in the place of the surfaces, and fills
  * in->cells. The basis must have been read with its solids and their modes. */

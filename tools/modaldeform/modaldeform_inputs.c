@@ -293,6 +293,11 @@ modal_status modaldeform_read_inputs(tool *t, modaldeform_request *r, modaldefor
     if (r->speed && in->trajectory.n_frames < 2)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: speed needs two frames", r->trajectory_path);
     MODAL_TRY(modaldeform_find_probes(t, r, in, err));
+    in->mesh_points = in->n_points;
+    in->mesh_triangles = in->n_triangles;
+    in->mesh_cells = in->cells.n_cells;
+    MODAL_TRY(modaldeform_crop(r, in, err));
+    r->deform.point_numbers = in->point_numbers;
     r->deform.n_frames = in->n * modaldeform_columns(r, in);
     tool_stage(t, "read basis", tool_seconds() - start, -1);
 done:
@@ -308,6 +313,7 @@ void modaldeform_free_inputs(modaldeform_input *in)
     modal_free(&in->times);
     modal_free(&in->triangles);
     modal_free(&in->probes);
+    modal_free(&in->point_numbers);
     modaldeform_free_cells(&in->cells);
     modal_free(&in->arguments);
 }

@@ -253,8 +253,8 @@ modal_status modaldeform_write_manifest(const tool *t, const modaldeform_request
         .back_end = deformer ? modal_deformer_back_end(deformer) : "none",
         .device = deformer ? modal_deformer_device(deformer) : "none",
         .frame_start = in->start, .frame_step = in->step, .n_frames = in->n,
-        .first_time = in->times[0], .last_time = in->times[in->n - 1], .n_points = in->n_points,
-        .n_triangles = in->n_triangles, .n_cells = in->cells.n_cells, .order = r->order, .normals = r->normals_name,
+        .first_time = in->times[0], .last_time = in->times[in->n - 1], .n_points = in->mesh_points,
+        .n_triangles = in->mesh_triangles, .n_cells = in->mesh_cells, .order = r->order, .normals = r->normals_name,
         .n_fields = n_fields, .fields = fields, .n_files = n_files, .files = files};
     MODAL_TRY(modal_manifest_write(out->all[out->n_outputs - 1].file.temporary, &manifest, err));
 done:

@@ -63,7 +63,7 @@ modal_status modaldeform_find_probes(tool *t, const modaldeform_request *r, moda
         if (strchr(text, ',')) {
             double place[3], distance;
             MODAL_TRY(tool_parse_numbers(text, 3, place, "--probe", err));
-            in->probes[i].point = nearest(in, r->deform.stored_order, place, &distance);
+            in->probes[i].number = in->probes[i].point = nearest(in, r->deform.stored_order, place, &distance);
             tool_note(t, "probe %d: point %" PRId64 ", %g m from %s at rest", i, in->probes[i].point, distance,
                       text);
             continue;
@@ -73,6 +73,7 @@ modal_status modaldeform_find_probes(tool *t, const modaldeform_request *r, moda
         if (!isdigit((unsigned char)*text) || *end || errno != 0 || in->probes[i].point >= in->n_points)
             MODAL_FAIL(err, MODAL_ERROR_USAGE, "--probe: not x,y,z or a point from 0 to %" PRId64 ", %s",
                        in->n_points - 1, text);
+        in->probes[i].number = in->probes[i].point;
     }
     in->n_probes = n;
 done:
