@@ -25,7 +25,9 @@ if(TARGET modalpack)
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   add_test(NAME formats.basis3 COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_basis3.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
-  set_tests_properties(formats.extensions formats.basis3 PROPERTIES LABELS "cli;formats")
+  add_test(NAME formats.quality COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_quality.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} $<TARGET_FILE_DIR:write_samples> ${CMAKE_SOURCE_DIR})
+  set_tests_properties(formats.extensions formats.basis3 formats.quality PROPERTIES LABELS "cli;formats")
 endif()
 if(TARGET modalpack AND TARGET modalplace)
   foreach(case "assembly" "assembly_5000;5000") # the second one: that many files

@@ -21,8 +21,8 @@ void modal_checkpoint_free(modal_checkpoint *c)
     memset(c, 0, sizeof *c);
 }
 
-enum { Q, POSES, ENERGY, ARRAYS };
-static const char *const names[ARRAYS] = {"q", "frames", "energy"};
+enum { Q, POSES, ENERGY, QUALITY, ARRAYS };
+static const char *const names[ARRAYS] = {"q", "frames", "energy", "quality"};
 
 enum { COPIES = 2, SEAL = MODAL_HASH_TEXT - 1 };
 
@@ -77,12 +77,12 @@ static modal_status make_all(hid_t file, modal_checkpoint_out *o, const modal_ch
 {
     modal_status status = MODAL_OK;
     const int64_t dims[ARRAYS][3] = {{c->most_frames, c->n_coordinates}, {c->most_frames, c->n_objects, 12},
-                                     {c->most_frames, 4}};
-    const int rank[ARRAYS] = {2, 3, 2};
+                                     {c->most_frames, 4}, {c->most_frames, c->n_quality}};
+    const int rank[ARRAYS] = {2, 3, 2, 2};
     const int64_t seal[2] = {COPIES, SEAL};
     char name[16];
     MODAL_TRY(modal_h5_write_text(file, "modal_type", "checkpoint", err));
-    MODAL_TRY(modal_h5_write_text(file, "modal_version", "2.1", err));
+    MODAL_TRY(modal_h5_write_text(file, "modal_version", "2.2", err));
     MODAL_TRY(modal_h5_write_text(file, "basis_hash", c->basis_hash, err));
     MODAL_TRY(modal_h5_write_text(file, "scene_hash", c->scene_hash, err));
     MODAL_TRY(modal_h5_write_text(file, "back_end", c->back_end, err));
@@ -113,6 +113,7 @@ modal_status modal_checkpoint_out_open(modal_checkpoint_out **out, const char *p
     o->width[Q] = c->n_coordinates;
     o->width[POSES] = 12 * c->n_objects;
     o->width[ENERGY] = 4;
+    o->width[QUALITY] = c->n_quality;
     memcpy(o->counts, c->state_counts, sizeof o->counts);
     MODAL_TRY(modal_copy_text(&o->name, name, SIZE_MAX, err));
     MODAL_TRY(modal_h5_create(&file, path, err));
@@ -136,11 +137,11 @@ static modal_status put_at(const modal_checkpoint_out *o, int64_t place, const v
 }
 
 static modal_status put_rows(void *context, int64_t first, int64_t count, const double *times, const double *q,
-                             const double *poses, const double *energy, modal_error *err)
+                             const double *poses, const double *energy, const modal_quality *quality, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_checkpoint_out *o = context;
-    const double *const from[ARRAYS] = {q, poses, energy};
+    const void *const from[ARRAYS] = {q, poses, energy, quality};
     (void)times; /* follow from the scene */
     for (int i = 0; i < ARRAYS; i++) {
         const int64_t row = o->width[i] * (int64_t)sizeof(double);
@@ -267,12 +268,14 @@ static modal_status read_all(const modal_h5_in *in, modal_checkpoint *c)
     }
     int64_t q[2] = {-1, -1};
     MODAL_TRY(modal_h5_read_array(in, &root, "q", MODAL_H5_F64, 2, q, MODAL_H5_REQUIRED, NULL));
-    int64_t energy[2] = {q[0], 4}, poses[3] = {q[0], -1, 12};
+    int64_t energy[2] = {q[0], 4}, poses[3] = {q[0], -1, 12}, quality[2] = {q[0], -1};
     MODAL_TRY(modal_h5_read_array(in, &root, "energy", MODAL_H5_F64, 2, energy, MODAL_H5_REQUIRED, NULL));
     MODAL_TRY(modal_h5_read_array(in, &root, "frames", MODAL_H5_F64, 3, poses, MODAL_H5_OPTIONAL, NULL));
+    MODAL_TRY(modal_h5_read_array(in, &root, "quality", MODAL_H5_F64, 2, quality, MODAL_H5_OPTIONAL, NULL));
     c->most_frames = q[0];
     c->n_coordinates = q[1];
     c->n_objects = poses[1] < 0 ? 0 : poses[1];
+    c->n_quality = quality[1] < 0 ? 0 : quality[1];
     MODAL_TRY(choose_state(in, c, n_frames, seals));
 done:
     modal_free(&n_frames);
@@ -304,10 +307,11 @@ modal_status modal_checkpoint_rows(const char *path, const modal_checkpoint *c, 
     modal_h5_in in = {H5I_INVALID_HID, 0, {NULL, err}};
     modal_h5_place root = {H5I_INVALID_HID, ""};
     modal_h5_rows *rows[ARRAYS] = {NULL};
-    int64_t dims[ARRAYS][3] = {{c->most_frames, c->n_coordinates}, {c->most_frames, c->n_objects, 12}, {c->most_frames, 4}};
-    const int64_t width[ARRAYS] = {c->n_coordinates, 12 * c->n_objects, 4};
+    int64_t dims[ARRAYS][3] = {{c->most_frames, c->n_coordinates}, {c->most_frames, c->n_objects, 12}, {c->most_frames, 4},
+                               {c->most_frames, c->n_quality}};
+    const int64_t width[ARRAYS] = {c->n_coordinates, 12 * c->n_objects, 4, c->n_quality};
     double *block[ARRAYS] = {NULL};
-    const int64_t most = (4 << 20) / (int64_t)sizeof(double) / (width[Q] + width[POSES] + width[ENERGY]) + 1;
+    const int64_t most = (4 << 20) / (int64_t)sizeof(double) / (width[Q] + width[POSES] + width[ENERGY] + width[QUALITY]) + 1;
     MODAL_TRY(modal_h5_open(&in, &source));
     MODAL_TRY(modal_h5_enter(&in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     for (int i = 0; i < ARRAYS; i++) {
@@ -321,12 +325,15 @@ modal_status modal_checkpoint_rows(const char *path, const modal_checkpoint *c, 
         for (int i = 0; i < ARRAYS; i++)
             if (rows[i]) {
                 MODAL_TRY(modal_h5_rows_read(rows[i], first, n, block[i], err));
-                MODAL_TRY(modal_rule_finite(&in.checker, names[i], block[i], n, width[i], (modal_axes){"frame", "number"}));
+                if (i != QUALITY) /* which the rows' own rules look at */
+                    MODAL_TRY(modal_rule_finite(&in.checker, names[i], block[i], n, width[i],
+                                                (modal_axes){"frame", "number"}));
             }
         for (int64_t k = 0; k < n; k++)
             MODAL_TRY(modal_trajectory_out_row(out, first + k == 0 ? 0 : (double)(first + k) / fps,
                                                block[Q] + k * width[Q], block[POSES] + k * width[POSES],
-                                               block[ENERGY] + k * width[ENERGY], err));
+                                               block[ENERGY] + k * width[ENERGY],
+                                               (const modal_quality *)(block[QUALITY] + k * width[QUALITY]), err));
     }
 done:
     for (int i = 0; i < ARRAYS; i++) {

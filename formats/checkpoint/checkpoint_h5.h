@@ -26,6 +26,7 @@ typedef struct modal_checkpoint {
     int64_t state_counts[MODAL_CHECKPOINT_STATE];
     double *state[MODAL_CHECKPOINT_STATE];
     int64_t n_coordinates, n_objects; /* of the frames; n_objects 0: no poses */
+    int64_t n_quality;                /* numbers of a modal_quality, or 0: the frames have none */
 } modal_checkpoint;
 
 void modal_checkpoint_free(modal_checkpoint *checkpoint);

@@ -8,7 +8,7 @@
 #include "lib/base/memory.h"
 
 /* The extensions that this program knows. */
-static const char *const known_extensions[] = {NULL};
+static const char *const known_extensions[] = {"modal_quality", NULL};
 
 /* The length of the name at the beginning of the text, 0 where there is none. */
 static size_t name_length(const char *text)
@@ -69,6 +69,16 @@ static modal_status check_extensions(const modal_h5_in *in, const modal_h5_place
 done:
     modal_free(&used);
     modal_free(&required);
+    return status;
+}
+
+modal_status modal_h5_uses_extension(const modal_h5_in *in, const modal_h5_place *root, const char *name, int *uses)
+{
+    char *used = NULL;
+    modal_status status = MODAL_OK;
+    if (modal_h5_has_attribute(root, "extensions_used")) status = modal_h5_read_text(in, root, "extensions_used", &used);
+    *uses = used && is_among(name, strlen(name), used);
+    modal_free(&used);
     return status;
 }
 

@@ -82,6 +82,9 @@ modal_status modal_h5_check_root(const modal_h5_in *in, const char *type, int ma
 /* The same for any of several major versions; *major is the one found. */
 modal_status modal_h5_check_versions(const modal_h5_in *in, const char *type, int oldest, int newest, int *major);
 
+/* Whether the file says that it uses an extension. */
+modal_status modal_h5_uses_extension(const modal_h5_in *in, const modal_h5_place *root, const char *name, int *uses);
+
 /* The modal_type of a file, for programs that take several; the caller frees *type. Errors as of
  * modal_h5_open, with the path in front. */
 modal_status modal_h5_file_kind(const char *path, char **type, modal_error *err);

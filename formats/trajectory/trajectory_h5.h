@@ -22,18 +22,21 @@ modal_status modal_trajectory_image(const modal_trajectory *trajectory, void **b
  * modal_trajectory_write. The arrays of rows are those of modal_trajectory. */
 typedef struct modal_trajectory_out modal_trajectory_out;
 
-/* Makes the file (path NULL: in memory). Of `head` everything is used but times, q, frames and energy, of
- * which only is looked at whether frames and energy are NULL; n_frames rows MUST follow. */
+/* Makes the file (path NULL: in memory). Of `head` everything is used but times, q, frames, energy and quality, of
+ * which only is looked at whether the last three are NULL; n_frames rows MUST follow. */
 modal_status modal_trajectory_out_open(modal_trajectory_out **out, const char *path, const modal_trajectory *head,
                                        modal_error *err);
-/* The next row; frames and energy as in the head. Kept until some megabytes are together. */
+/* The next row; frames, energy and quality as in the head. Kept until some megabytes are together. */
 modal_status modal_trajectory_out_row(modal_trajectory_out *out, double time, const double *q,
-                                      const double *poses, const double *energy, modal_error *err);
+                                      const double *poses, const double *energy, const modal_quality *quality,
+                                      modal_error *err);
 int64_t modal_trajectory_out_count(const modal_trajectory_out *out);
+/* The verdict on the rows so far. */
+const modal_quality_judgement *modal_trajectory_out_quality(const modal_trajectory_out *out);
 /* Calls `take` for rows [begin, end) of what was written so far, in blocks. */
 typedef modal_status modal_trajectory_rows(void *context, int64_t first, int64_t count, const double *times,
                                            const double *q, const double *poses, const double *energy,
-                                           modal_error *err);
+                                           const modal_quality *quality, modal_error *err);
 modal_status modal_trajectory_out_read(modal_trajectory_out *out, int64_t begin, int64_t end,
                                        modal_trajectory_rows *take, void *context, modal_error *err);
 /* Completes the file; bytes not NULL: returns it, too (path NULL; the caller frees). Rows that are missing are an

@@ -6,6 +6,8 @@
 #include "formats/h5/findings.h"
 #include "lib/model/trajectory.h"
 
+#define MODAL_QUALITY_EXTENSION "modal_quality" /* formats/modal_quality.md */
+
 /* n_coordinates is the second dimension of q. */
 modal_status modal_trajectory_rules(const modal_checker *checker,
                                     const modal_trajectory *trajectory, int64_t n_coordinates);

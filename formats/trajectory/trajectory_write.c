@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <string.h>
 
 #include "formats/h5/h5_private.h"
@@ -7,9 +8,9 @@
 #include "formats/trajectory/trajectory_rules.h"
 #include "lib/base/memory.h"
 
-enum { TIMES, Q, POSES, ENERGY, ARRAYS };
+enum { TIMES, Q, POSES, ENERGY, QUALITY, ARRAYS };
 enum { BLOCK_BYTES = 4 << 20 };
-static const char *const names[ARRAYS] = {"times", "q", "frames", "energy"};
+static const char *const names[ARRAYS] = {"times", "q", "frames", "energy", "quality"};
 
 struct modal_trajectory_out {
     hid_t file, rows[ARRAYS];
@@ -18,6 +19,7 @@ struct modal_trajectory_out {
     int64_t capacity, n_frames, written, waiting;
     modal_trajectory head; /* what the rules of a block need; owns nothing */
     double last_time;
+    modal_quality_judgement quality;
     char *path; /* NULL: in memory */
 };
 
@@ -39,18 +41,31 @@ static modal_status check_complete(const modal_trajectory *t, modal_error *err)
     return modal_trajectory_rules(&checker, t, t->mode_offsets[t->n_objects]);
 }
 
+/* The names of the columns, with one space between two. */
+static modal_status write_columns(hid_t file, modal_error *err)
+{
+    static const char *const columns[MODAL_QUALITY_NUMBERS] = MODAL_QUALITY_NAMES;
+    char text[MODAL_QUALITY_NUMBERS * 32], *end = text;
+    for (int i = 0; i < MODAL_QUALITY_NUMBERS; i++)
+        end += snprintf(end, sizeof text - (size_t)(end - text), "%s%s", i ? " " : "", columns[i]);
+    return modal_h5_write_text(file, "quality_columns", text, err);
+}
+
 static modal_status write_head(modal_trajectory_out *o, const modal_trajectory *t, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const hid_t file = o->file;
     const int64_t n_offsets = (int64_t)t->n_objects + 1, n_objects = t->n_objects;
     const int64_t dims[ARRAYS][4] = {{t->n_frames}, {t->n_frames, t->mode_offsets[t->n_objects]},
-                                     {t->n_frames, t->n_objects, 3, 4}, {t->n_frames, 4}};
-    const int rank[ARRAYS] = {1, 2, 4, 2};
+                                     {t->n_frames, t->n_objects, 3, 4}, {t->n_frames, 4},
+                                     {t->n_frames, MODAL_QUALITY_NUMBERS}};
+    const int rank[ARRAYS] = {1, 2, 4, 2, 2};
     MODAL_TRY(modal_h5_write_text(file, "modal_type", "trajectory", err));
     /* the lowest version that has all that is written: older readers know what they get */
     const char *version = t->basis_recipe[0] || t->rebase_errors ? "1.2" : t->energy ? "1.1" : "1.0";
     MODAL_TRY(modal_h5_write_text(file, "modal_version", version, err));
+    if (t->quality) MODAL_TRY(modal_h5_write_text(file, "extensions_used", MODAL_QUALITY_EXTENSION, err));
+    if (t->quality) MODAL_TRY(write_columns(file, err));
     MODAL_TRY(modal_h5_write_text(file, "basis_hash", t->basis_hash, err));
     if (t->basis_recipe[0]) MODAL_TRY(modal_h5_write_text(file, "basis_recipe", t->basis_recipe, err));
     MODAL_TRY(modal_h5_write_text(file, "basis_path", t->basis_path, err));
@@ -82,6 +97,7 @@ modal_status modal_trajectory_out_open(modal_trajectory_out **out, const char *p
     o->width[Q] = head->mode_offsets[head->n_objects];
     o->width[POSES] = head->poses ? 12 * (int64_t)head->n_objects : 0;
     o->width[ENERGY] = head->energy ? 4 : 0;
+    o->width[QUALITY] = head->quality ? MODAL_QUALITY_NUMBERS : 0;
     o->n_frames = head->n_frames;
     o->head = (modal_trajectory){.n_objects = head->n_objects, .mode_offsets = head->mode_offsets};
     memcpy(o->head.basis_hash, head->basis_hash, sizeof head->basis_hash);
@@ -112,6 +128,7 @@ static modal_status flush(modal_trajectory_out *o, modal_error *err)
     o->head.q = o->block[Q];
     o->head.poses = o->width[POSES] ? o->block[POSES] : NULL;
     o->head.energy = o->width[ENERGY] ? o->block[ENERGY] : NULL;
+    o->head.quality = o->width[QUALITY] ? (modal_quality *)o->block[QUALITY] : NULL; /* doubles, and nothing else */
     status = modal_trajectory_rules(&checker, &o->head, o->width[Q]);
     if (status == MODAL_OK && o->written > 0 && !(o->block[TIMES][0] > o->last_time))
         status = modal_error_set(err, MODAL_ERROR_INPUT, "/times: frame 0: not increasing, %.17g after %.17g",
@@ -132,18 +149,21 @@ done:
 }
 
 modal_status modal_trajectory_out_row(modal_trajectory_out *o, double time, const double *q, const double *poses,
-                                      const double *energy, modal_error *err)
+                                      const double *energy, const modal_quality *quality, modal_error *err)
 {
-    const double *from[ARRAYS] = {&time, q, poses, energy};
+    const void *from[ARRAYS] = {&time, q, poses, energy, quality};
     if (o->written + o->waiting >= o->n_frames)
         return modal_error_set(err, MODAL_ERROR_USAGE, "trajectory: more than %lld frames", (long long)o->n_frames);
     for (int i = 0; i < ARRAYS; i++)
         if (o->width[i] > 0)
             memcpy(o->block[i] + o->waiting * o->width[i], from[i], (size_t)o->width[i] * sizeof(double));
+    if (o->width[QUALITY] > 0) modal_quality_judge(&o->quality, o->written + o->waiting, time, quality);
     return ++o->waiting < o->capacity ? MODAL_OK : named(o->path, flush(o, err), err);
 }
 
 int64_t modal_trajectory_out_count(const modal_trajectory_out *o) { return o->written + o->waiting; }
+
+const modal_quality_judgement *modal_trajectory_out_quality(const modal_trajectory_out *o) { return &o->quality; }
 
 modal_status modal_trajectory_out_read(modal_trajectory_out *o, int64_t begin, int64_t end,
                                        modal_trajectory_rows *take, void *context, modal_error *err)
@@ -155,7 +175,8 @@ modal_status modal_trajectory_out_read(modal_trajectory_out *o, int64_t begin, i
         for (int i = 0; i < ARRAYS; i++)
             if (o->width[i] > 0) MODAL_TRY(modal_h5_get_rows(o->rows[i], names[i], first, n, o->block[i], err));
         MODAL_TRY(take(context, first, n, o->block[TIMES], o->block[Q], o->width[POSES] ? o->block[POSES] : NULL,
-                       o->width[ENERGY] ? o->block[ENERGY] : NULL, err));
+                       o->width[ENERGY] ? o->block[ENERGY] : NULL,
+                       o->width[QUALITY] ? (const modal_quality *)o->block[QUALITY] : NULL, err));
     }
 done:
     return status;
@@ -198,7 +219,7 @@ static modal_status write_whole(const modal_trajectory *t, const char *path, voi
 {
     modal_status status = MODAL_OK;
     modal_trajectory_out *o = NULL;
-    const double *const from[ARRAYS] = {t->times, t->q, t->poses, t->energy};
+    const double *const from[ARRAYS] = {t->times, t->q, t->poses, t->energy, (const double *)t->quality};
     MODAL_TRY(named(path, check_complete(t, err), err));
     MODAL_TRY(modal_trajectory_out_open(&o, path, t, err));
     for (int i = 0; i < ARRAYS; i++)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far a frame of a motion may be trusted, in numbers. Plain data: lib/forest measures it, files hold it. */
+/* How far a frame of a motion may be trusted, in numbers, and the verdict on these. Plain data: lib/forest measures it, files
+ * hold it. */
 #ifndef MODAL_MODEL_QUALITY_H
 #define MODAL_MODEL_QUALITY_H
 
 #include <math.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 /* One frame. Every member is a double, so that an array [n_frames] of these is one of float64 [n_frames,
@@ -25,6 +28,9 @@ typedef struct modal_quality {
     double rotation_object;
     double strain;          /* and the largest principal strain by size, dimensionless */
     double strain_object;
+    double projected;       /* of a motion that was carried over from another basis: |U q - U' q'| / |U q| in the norm of
+                               the mass (formats/trajectory.md) */
+    double projected_object;
 } modal_quality;
 
 enum { MODAL_QUALITY_NUMBERS = (int)(sizeof(modal_quality) / sizeof(double)) };
@@ -32,7 +38,8 @@ enum { MODAL_QUALITY_NUMBERS = (int)(sizeof(modal_quality) / sizeof(double)) };
 /* Their names, in the order of the members. */
 #define MODAL_QUALITY_NAMES                                                                                           \
     {"energy_balance", "step_error", "halvings", "newton_residual", "least_jacobian", "least_jacobian_object",        \
-     "least_jacobian_element", "residual", "residual_object", "rotation", "rotation_object", "strain", "strain_object"}
+     "least_jacobian_element", "residual", "residual_object", "rotation", "rotation_object", "strain", "strain_object", \
+     "projected", "projected_object"}
 
 /* Nothing is measured. */
 static inline modal_quality modal_quality_none(void)
@@ -43,5 +50,43 @@ static inline modal_quality modal_quality_none(void)
     memcpy(&q, values, sizeof q);
     return q;
 }
+
+/* ---- the verdict ---- */
+
+typedef enum modal_verdict { MODAL_NOT_MEASURED, MODAL_SOUND, MODAL_DOUBTFUL, MODAL_WRONG } modal_verdict;
+extern const char *const modal_verdicts[4]; /* in words */
+
+enum { MODAL_QUALITY_MEASURES = 8, MODAL_QUALITY_TEXT = 512 };
+
+typedef struct modal_quality_measure {
+    const char *name;
+    int column, object, element; /* numbers of members of a modal_quality; the last two: where it is, or -1 */
+    int low;                     /* nonzero: the small values are the bad ones */
+    double doubtful, wrong;      /* past the first: doubtful; past the second (or at it, where low): wrong */
+    const char *unit, *advice;
+} modal_quality_measure;
+extern const modal_quality_measure modal_quality_measures[MODAL_QUALITY_MEASURES]; /* formats/trajectory.md */
+
+typedef struct modal_quality_finding { /* of a measure, over frames; all but the verdict only where it was measured */
+    modal_verdict verdict;
+    double worst, time;             /* s, of the worst */
+    int64_t frame, object, element; /* of the worst; -1: not known */
+    int64_t n_past, first, last;    /* frames past the first limit */
+} modal_quality_finding;
+
+typedef struct modal_quality_judgement {
+    modal_verdict verdict; /* the worst of all */
+    modal_quality_finding of[MODAL_QUALITY_MEASURES];
+} modal_quality_judgement;
+
+/* The verdict on one frame; *measure is what it is for, -1: nothing was measured. */
+modal_verdict modal_quality_verdict(const modal_quality *row, int *measure);
+
+/* Adds a frame, at `time` s, to a judgement, which is zeroed at first. */
+void modal_quality_judge(modal_quality_judgement *judgement, int64_t frame, double time, const modal_quality *row);
+
+/* What was found of a measure, in words: "residual 0.3 in frame 7 (0.7 s), object 2; the limit is 0.1, ...: try ...". Cut to `bytes`,
+ * of which MODAL_QUALITY_TEXT are enough. */
+void modal_quality_text(const modal_quality_judgement *judgement, int measure, char *text, size_t bytes);
 
 #endif

@@ -15,6 +15,7 @@ void modal_trajectory_free(modal_trajectory *trajectory)
     modal_free(&trajectory->q);
     modal_free(&trajectory->poses);
     modal_free(&trajectory->energy);
+    modal_free(&trajectory->quality);
     modal_free(&trajectory->basis_path);
     modal_free(&trajectory->rebase_errors);
     memset(trajectory, 0, sizeof *trajectory);

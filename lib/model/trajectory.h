@@ -9,6 +9,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/status.h"
 #include "lib/model/basis.h"
+#include "lib/model/quality.h"
 
 typedef struct modal_trajectory {
     int64_t n_frames;
@@ -19,6 +20,7 @@ typedef struct modal_trajectory {
     double *poses;        /* [n_frames, n_objects, 3, 4] [R p], or NULL: the rest poses; the file's frames */
     double *energy;        /* [n_frames, 4] J, or NULL: kinetic, elastic, dissipated and external work up to
                               the frame, of all objects */
+    modal_quality *quality; /* [n_frames], or NULL: how far each frame may be trusted */
     char *basis_path;      /* as stored in the link: relative to the trajectory's folder, or absolute */
     char basis_hash[MODAL_HASH_TEXT];
     char basis_recipe[MODAL_HASH_TEXT]; /* recipe_hash of the basis; empty: not known */

@@ -13,7 +13,7 @@ uint64_t fuzz_digest;
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static modal_status add_rows(void *context, int64_t first, int64_t count, const double *times, const double *q,
-                             const double *poses, const double *energy, modal_error *err)
+                             const double *poses, const double *energy, const modal_quality *quality, modal_error *err)
 {
     const modal_checkpoint *c = context;
     const int64_t item = (int64_t)sizeof(double);
@@ -22,6 +22,7 @@ static modal_status add_rows(void *context, int64_t first, int64_t count, const 
     digest_add(q, count * c->n_coordinates * item);
     digest_add(poses, count * c->n_objects * 12 * item);
     digest_add(energy, count * 4 * item);
+    if (quality) digest_add(quality, count * (int64_t)sizeof *quality);
     for (int64_t i = 0; i < count * c->n_coordinates; i++)
         if (!isfinite(q[i])) abort();
     return MODAL_OK;
@@ -33,6 +34,7 @@ static modal_status read_frames(const char *path, modal_checkpoint *c, modal_err
     enum { MOST = 8 };
     modal_trajectory_out *out = NULL;
     double poses[12 * MOST] = {0};
+    modal_quality none = modal_quality_none();
     int64_t offsets[MOST + 1] = {0};
     const int64_t n = c->n_objects > 0 ? c->n_objects : 1;
     if (n > MOST || c->n_coordinates < n || c->most_frames > 1000) return MODAL_OK;
@@ -40,6 +42,7 @@ static modal_status read_frames(const char *path, modal_checkpoint *c, modal_err
     offsets[n] = c->n_coordinates;
     const modal_trajectory head = {.n_frames = c->most_frames, .n_objects = (int32_t)n, .mode_offsets = offsets,
                                    .poses = c->n_objects > 0 ? poses : NULL, .energy = poses,
+                                   .quality = c->n_quality == MODAL_QUALITY_NUMBERS ? &none : NULL,
                                    .basis_path = (char *)"b.h5", .basis_hash = "0123456789abcdef0123456789abcdef"};
     modal_status status = modal_trajectory_out_open(&out, NULL, &head, err);
     if (status == MODAL_OK) status = modal_checkpoint_rows(path, c, 25, out, err);

@@ -43,12 +43,12 @@ many = int(free / 168 * 1.3)  # frames of time and twenty coordinates
 if many < 2**31:
     needed, there = refused("t.h5: " + MB, "t.h5", "--duration", many / 1000, "--fps", 1000)
     assert abs(needed / (168e-6 * (many + 1)) - 1) < 1e-6 and abs(there / (1e-6 * free) - 1) < 0.5, (needed, there, free)
-    # in a scene frames have energies, too
+    # in a scene frames have energies and measures of quality, too
     write(duration=many / 1000, fps=1000, forces=forced)
     needed, _ = refused("t.h5: " + MB, "t.h5", "--scene", "s.json")
-    assert abs(needed / (200e-6 * (many + 1)) - 1) < 1e-6, needed
+    assert abs(needed / (320e-6 * (many + 1)) - 1) < 1e-6, needed
     # the trajectory would do, the checkpoint would do, both together would not
-    write(duration=0.7 * free / 200 / 1000, fps=1000, forces=forced)
+    write(duration=0.7 * free / 320 / 1000, fps=1000, forces=forced)
     needed, _ = refused("t.h5: " + MB, "t.h5", "--scene", "s.json", "--checkpoint", "c.h5")
     assert abs(needed / (2 * 0.7e-6 * free) - 1) < 0.05, needed
     refused("memory: standard output needs all frames in memory, twice, [0-9]+ bytes of [0-9]+; a file does not", "-",
@@ -85,7 +85,7 @@ for more, number in (([], signal.SIGTERM), (["--checkpoint", "c.h5", "--keep-par
 write(duration=100, fps=1000, forces=forced)
 for words, culprit in ((["full.h5"], "full.h5"), (["full.h5", "--checkpoint", "d.h5", "--checkpoint-every", "1"], "d.h5")):
     before = left()
-    size = 200000 if culprit == "full.h5" else 20000
+    size = 200000 if culprit == "full.h5" else 900000
     got = subprocess.run([modalsim, "bar.h5", *words, "--scene", "s.json", "-q"], stderr=subprocess.PIPE, text=True,
                          check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
     assert got.returncode == 4 and got.stderr.startswith(f"modalsim: {culprit}: "), got

@@ -319,6 +319,15 @@ modal_trajectory sample_trajectory(const modal_basis *b, int with_poses)
         t.poses = room((int64_t)7 * b->n_objects * 12, 8);
         for (int i = 0; i < 7 * b->n_objects; i++) turn(t.poses + 12 * i, 0.1 * i, i);
     }
+    if (with_poses) {
+        t.quality = room(7, sizeof *t.quality);
+        for (int i = 0; i < 7; i++) {
+            t.quality[i] = modal_quality_none();
+            t.quality[i].step_error = 1e-3 * i;
+            t.quality[i].least_jacobian = 0.95 - 0.02 * i;
+            t.quality[i].least_jacobian_object = i % b->n_objects;
+        }
+    }
     t.basis_path = text("a folder/basis.h5");
     strcpy(t.basis_hash, b->hash);
     assert_int_equal(modal_provenance_append(&t.provenance, &t.n_provenance, "modalsim", "0.1.0",
@@ -468,6 +477,7 @@ void assert_trajectories_equal(const modal_trajectory *x, const modal_trajectory
     SAME(mode_offsets, x->n_objects + 1, 1);
     SAME(q, x->n_frames * x->mode_offsets[x->n_objects], 1);
     SAME(poses, x->n_frames * x->n_objects * 12, 1);
+    SAME(quality, x->n_frames, 1);
     assert_string_equal(x->basis_path, y->basis_path);
     assert_string_equal(x->basis_hash, y->basis_hash);
     assert_provenance_equal(x->provenance, x->n_provenance, y->provenance, y->n_provenance);

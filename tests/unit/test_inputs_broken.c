@@ -218,11 +218,13 @@ static void add_frames(modal_trajectory_out *rows, int64_t begin, int64_t end)
 {
     for (int64_t i = begin; i < end; i++) {
         double q[N_COORDINATES], frames[N_OBJECTS][12] = {{0}}, energy[4];
+        modal_quality quality = modal_quality_none();
+        quality.residual = 0.01 * (double)i;
         for (int k = 0; k < N_COORDINATES; k++) q[k] = sin((double)(10 * i + k));
         for (int k = 0; k < 4; k++) energy[k] = cos((double)(10 * i + k));
         for (int k = 0; k < N_OBJECTS; k++)
             for (int a = 0; a < 3; a++) frames[k][5 * a] = 1;
-        assert_int_equal(modal_trajectory_out_row(rows, (double)i / 25, q, frames[0], energy, NULL), MODAL_OK);
+        assert_int_equal(modal_trajectory_out_row(rows, (double)i / 25, q, frames[0], energy, &quality, NULL), MODAL_OK);
     }
 }
 
@@ -230,10 +232,11 @@ static modal_trajectory_out *new_rows(void)
 {
     static int64_t offsets[N_OBJECTS + 1] = {0, 4, N_COORDINATES};
     static double there;
+    static modal_quality some;
     static char path[] = "basis.h5";
     modal_trajectory_out *rows = NULL;
     const modal_trajectory head = {.n_frames = N_FRAMES, .n_objects = N_OBJECTS, .mode_offsets = offsets,
-                                   .basis_path = path, .poses = &there, .energy = &there,
+                                   .basis_path = path, .poses = &there, .energy = &there, .quality = &some,
                                    .basis_hash = "00112233445566778899aabbccddeeff"};
     assert_int_equal(modal_trajectory_out_open(&rows, NULL, &head, NULL), MODAL_OK);
     return rows;
@@ -246,7 +249,8 @@ static void make_checkpoint(const char *path)
     double state[MODAL_CHECKPOINT_STATE][8];
     modal_checkpoint c = {.basis_hash = "00112233445566778899aabbccddeeff",
                           .scene_hash = "ffeeddccbbaa99887766554433221100", .back_end = back_end,
-                          .most_frames = N_FRAMES, .n_coordinates = N_COORDINATES, .n_objects = N_OBJECTS};
+                          .most_frames = N_FRAMES, .n_coordinates = N_COORDINATES, .n_objects = N_OBJECTS,
+                          .n_quality = MODAL_QUALITY_NUMBERS};
     modal_trajectory_out *rows = new_rows();
     modal_checkpoint_out *out = NULL;
     for (int i = 0; i < MODAL_CHECKPOINT_STATE; i++) {

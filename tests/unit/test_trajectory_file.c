@@ -82,6 +82,7 @@ static void test_large_image(void **state)
     modal_free(&a.times);
     modal_free(&a.q);
     modal_free(&a.poses);
+    modal_free(&a.quality);
     a.n_frames = n;
     OK(modal_alloc(&a.times, n, 8, "times", err));
     OK(modal_alloc(&a.q, n * total, 8, "q", err));
@@ -148,8 +149,9 @@ static void test_writer_refuses(void **state)
                               "missing",
                               "/@basis_path: empty",
                               "/frames: frame 3, object 1: not orthonormal",
-                              "/mode_offsets: object 0: has no"};
-    for (int i = 0; i < 7; i++) {
+                              "/mode_offsets: object 0: has no",
+                              "/quality: frame 2, strain: infinite, inf"};
+    for (int i = 0; i < 8; i++) {
         modal_trajectory t = sample(1);
         modal_error err = {0}, image_err = {0};
         void *image;
@@ -161,6 +163,7 @@ static void test_writer_refuses(void **state)
         if (i == 4) t.basis_path[0] = '\0';
         if (i == 5) t.poses[(3 * 3 + 1) * 12] = 2;
         if (i == 6) t.mode_offsets[1] = 0;
+        if (i == 7) t.quality[2].strain = INFINITY;
         assert_int_equal(modal_trajectory_write(path, &t, &err), MODAL_ERROR_INPUT);
         assert_int_equal(modal_trajectory_image(&t, &image, &length, &image_err),
                          MODAL_ERROR_INPUT);
@@ -222,6 +225,14 @@ static const damage_case damages[] = {
     {SET_VALUE, "/frames", 12 * 7 + 10, -1, NULL, "/frames: frame 2, object 1: a reflection", 0},
     {SET_VALUE, "/frames", 12 * 7 + 11, NAN, NULL, "/frames: frame 2, object 1: not finite, nan",
      0},
+    {DELETE_LINK, "/quality", 0, 0, NULL, "/quality: missing", 0},
+    {SHORTEN, "/quality", 0, 0, NULL, "/quality: shape must be [7, any], is [6, 15]", 0},
+    {RETYPE, "/quality", 0, 0, NULL, "/quality: type must be", 0},
+    {SET_VALUE, "/quality", 15 * 3 + 1, INFINITY, NULL, "/quality: frame 3, step_error: infinite", 0},
+    {SET_VALUE, "/quality", 15 * 3 + 7, -1, NULL, "/quality: frame 3, residual: negative", 0},
+    {SET_VALUE, "/quality", 15 * 3 + 8, 3, NULL, "/quality: frame 3, residual_object: not an object", 0},
+    {SET_TEXT, "@quality_columns", 0, 0, "residual", "/@quality_columns: must be 15 names", 0},
+    {DELETE_ATTRIBUTE, "@quality_columns", 0, 0, NULL, "/@quality_columns: missing", 0},
     {DELETE_ATTRIBUTE, "/provenance/0001@back_end", 0, 0, NULL,
      "/provenance/0001@back_end: missing", 0},
     {SET_INTEGER, "/provenance@count", 0, 3, NULL, "/provenance@count: must be 0 to 2", 0},

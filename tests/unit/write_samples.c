@@ -99,6 +99,7 @@ int main(int argc, char **argv)
     if (to) print_positions(to, &b, &t);
     failed |= !to || fclose(to) != 0;
     modal_free(&t.poses);
+    modal_free(&t.quality);
     snprintf(path, sizeof path, "%s/still.h5", argv[1]);
     failed |= modal_trajectory_write(path, &t, NULL) != MODAL_OK;
     snprintf(path, sizeof path, "%s/sequence.vtkhdf", argv[1]);

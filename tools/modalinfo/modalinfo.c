@@ -16,6 +16,7 @@
 #include "formats/json/json_text.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
+#include "lib/model/quality.h"
 #include "tools/common/hdf5_stdin.h"
 #include "tools/common/output.h"
 #include "tools/common/parts.h"
@@ -52,8 +53,9 @@ static const tool_program program = {
     .output_traits = TOOL_WRITES,
     .notes =
         "FILE is a basis.h5, a traj.h5, a sequence.vtkhdf (or its .xdmf), or the folder that modaldeform\n"
-        "wrote (or its manifest.json). With --check, exit code 1 means that a rule is broken, 3 that\n"
-        "the file is none of these or cannot be read at all. FILE may be -, standard input.",
+        "wrote (or its manifest.json). With --check, exit code 1 means that a rule is broken, or that\n"
+        "a motion is wrong by its own measures (formats/trajectory.md), 3 that the file is none of\n"
+        "these or cannot be read at all. FILE may be -, standard input.",
     .examples = "modalinfo basis.h5\nmodalinfo --json traj.h5\nmodalinfo --check out/sequence.vtkhdf\n"
                 "modalinfo --check out\nmodalinfo --pack scene.h5 packed.h5\nmodalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modalinfo -",
     .print_versions = print_versions,
@@ -63,31 +65,32 @@ typedef struct kind {
     const char *type;
     modal_status (*describe)(const char *path, json_t **info, modal_error *err);
     modal_status (*check)(const char *path, modal_findings *findings, modal_error *err);
+    /* of a file that `check` finds nothing in; or NULL */
+    modal_status (*judge)(const char *path, modal_findings *findings, json_t **quality, modal_error *err);
 } kind;
 
-/* A basis that is not there is no fault of the trajectory; one that is there must be its own. */
-static modal_status check_trajectory(const char *path, modal_findings *findings, modal_error *err)
+/* A basis that is not there is no fault of the trajectory; one that is there must be its own. The caller owns *quality. */
+static modal_status judge_trajectory(const char *path, modal_findings *findings, json_t **quality, modal_error *err)
 {
-    modal_status status = modal_trajectory_check(path, findings, err);
     json_t *info = NULL;
-    if (status != MODAL_OK || findings->n > 0) return status;
-    status = modalinfo_describe_trajectory(path, &info, err);
+    modal_status status = modalinfo_describe_trajectory(path, &info, err);
     if (status == MODAL_OK) {
         const json_t *basis = json_object_get(info, "basis");
         const modal_checker checker = {findings, err};
         if (json_is_false(json_object_get(basis, "matches")))
             status = modal_broken(&checker, "/basis", "%s",
                                   json_string_value(json_object_get(basis, "problem")));
+        *quality = json_incref(json_object_get(info, "quality"));
     }
     json_decref(info);
     return status;
 }
 
 static const kind kinds[] = {
-    {"basis", modalinfo_describe_basis, modal_basis_check},
-    {"trajectory", modalinfo_describe_trajectory, check_trajectory},
-    {"sequence", modalinfo_describe_sequence, modal_sequence_check},
-    {"output", modalinfo_describe_output, modalinfo_check_output},
+    {"basis", modalinfo_describe_basis, modal_basis_check, NULL},
+    {"trajectory", modalinfo_describe_trajectory, modal_trajectory_check, judge_trajectory},
+    {"sequence", modalinfo_describe_sequence, modal_sequence_check, NULL},
+    {"output", modalinfo_describe_output, modalinfo_check_output, NULL},
 };
 
 /* Files of the family that are not HDF5: a folder and the manifest in it are an output, a sidecar stands
@@ -166,18 +169,34 @@ static void print_line(FILE *to, const char *path, const char *text)
     fputc('\n', to);
 }
 
+/* quality: of a trajectory that keeps all rules, or NULL. */
+static void print_verdict(FILE *to, const char *path, const kind *k, const json_t *quality)
+{
+    const char *verdict = quality ? json_string_value(json_object_get(quality, "verdict")) : modal_verdicts[MODAL_SOUND];
+    char text[MODAL_QUALITY_TEXT + 32];
+    size_t i;
+    json_t *one;
+    json_array_foreach (json_object_get(quality, "measures"), i, one) {
+        const char *own = json_string_value(json_object_get(one, "verdict"));
+        if (strcmp(own, modal_verdicts[MODAL_SOUND]) == 0) continue;
+        snprintf(text, sizeof text, "%s: %s", own, json_string_value(json_object_get(one, "text")));
+        print_line(to, path, text);
+    }
+    if (strcmp(verdict, modal_verdicts[MODAL_NOT_MEASURED]) == 0)
+        snprintf(text, sizeof text, "a sound %s; how far to trust it was not measured", k->type);
+    else
+        snprintf(text, sizeof text, "a %s %s", verdict, k->type);
+    print_line(to, path, text);
+}
+
 static modal_status print_findings(tool *t, const char *path, const kind *k, int as_json,
-                                   const modal_findings *findings, modal_error *err)
+                                   const modal_findings *findings, json_t *quality, modal_error *err)
 {
     FILE *to = tool_text_stream(t);
-    char sound[64];
     if (!as_json) {
         for (int64_t i = 0; to && i < findings->n; i++)
             print_line(to, path, findings->texts[i]);
-        if (to && findings->n == 0) {
-            snprintf(sound, sizeof sound, "a sound %s", k->type);
-            print_line(to, path, sound);
-        }
+        if (to && findings->n == 0) print_verdict(to, path, k, quality);
         return MODAL_OK;
     }
     json_t *object = json_object(), *list = json_array();
@@ -187,6 +206,7 @@ static modal_status print_findings(tool *t, const char *path, const kind *k, int
     for (int64_t i = 0; i < findings->n; i++)
         json_array_append_new(list, modal_json_string(findings->texts[i]));
     json_object_set_new(object, "findings", list);
+    if (quality) json_object_set(object, "quality", quality);
     modal_status status = print_json(t, object, err);
     json_decref(object);
     return status;
@@ -215,7 +235,7 @@ int main(int argc, char **argv)
     modal_error err = {0};
     modal_findings findings = {0};
     const kind *k = NULL;
-    json_t *info = NULL;
+    json_t *info = NULL, *quality = NULL;
     char *other = NULL;
     const char *path = t.arguments.operands[0], *shown = path;
     int as_json = tool_count(&t.arguments, "json"), pipe = -1;
@@ -237,8 +257,10 @@ int main(int argc, char **argv)
     if (tool_count(&t.arguments, "check")) {
         MODAL_TRY(k->check(path, &findings, &err));
         if (k == &kinds[3]) MODAL_TRY(modalinfo_check_others(&t, path, &findings, &err));
-        if (findings.n > 0) exit_done = TOOL_EXIT_NO;
-        MODAL_TRY(print_findings(&t, pipe < 0 ? path : shown, k, as_json, &findings, &err));
+        if (k->judge && findings.n == 0) MODAL_TRY(k->judge(path, &findings, &quality, &err));
+        const char *verdict = json_string_value(json_object_get(quality, "verdict"));
+        if (findings.n > 0 || (verdict && strcmp(verdict, modal_verdicts[MODAL_WRONG]) == 0)) exit_done = TOOL_EXIT_NO;
+        MODAL_TRY(print_findings(&t, pipe < 0 ? path : shown, k, as_json, &findings, quality, &err));
     } else {
         MODAL_TRY(k->describe(path, &info, &err));
         if (pipe >= 0) json_object_set_new(info, "file", json_string(shown));
@@ -254,6 +276,7 @@ done:
     }
     modal_free(&other);
     json_decref(info);
+    json_decref(quality);
     modal_findings_free(&findings);
     return tool_finish(&t, status, &err, exit_done);
 }

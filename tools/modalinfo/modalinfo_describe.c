@@ -13,6 +13,7 @@
 #include "lib/base/memory.h"
 #include "lib/model/material.h"
 #include "tools/common/mode_table.h"
+#include "tools/common/quality.h"
 #include "tools/modalinfo/modalinfo.h"
 
 int modalinfo_is_piped(const char *path) { return strncmp(path, MODALINFO_PIPED, strlen(MODALINFO_PIPED)) == 0; }
@@ -258,6 +259,7 @@ modal_status modalinfo_describe_trajectory(const char *path, json_t **info, moda
     modal_status status = modal_trajectory_read(path, &t, err);
     if (status != MODAL_OK) return status;
     json_t *object = begin(path, "trajectory"), *objects = json_array();
+    modal_quality_judgement judgement = {0};
     int64_t total = t.mode_offsets[t.n_objects];
     set_times(object, t.times, t.n_frames);
     set_integer(object, "reduced_coordinates", total);
@@ -278,6 +280,8 @@ modal_status modalinfo_describe_trajectory(const char *path, json_t **info, moda
     set(object, "q_ranges", objects);
     set_basis_state(object, path, &t);
     if (t.rebase_errors) set(object, "rebase_errors", numbers(t.rebase_errors, t.n_objects));
+    for (int64_t i = 0; t.quality && i < t.n_frames; i++) modal_quality_judge(&judgement, i, t.times[i], &t.quality[i]);
+    set(object, "quality", tool_quality_json(&judgement));
     set(object, "provenance", provenance(t.provenance, t.n_provenance));
     modal_trajectory_free(&t);
     *info = object;

@@ -183,6 +183,10 @@ static void print_trajectory(FILE *to, const json_t *info)
             worst = fmax(worst, json_number_value(range));
         fprintf(to, "%-22serror at most %.3g\n", "rebased", worst);
     }
+    const json_t *quality = json_object_get(info, "quality");
+    put(to, "quality", quality, "verdict");
+    json_array_foreach (json_object_get(quality, "measures"), i, range)
+        put(to, i ? "" : "  at worst", range, "text");
     json_array_foreach (objects, i, ranges) {
         if (i == MOST_OBJECTS) {
             fprintf(to, "\n%zu more objects: see --json\n", json_array_size(objects) - i);

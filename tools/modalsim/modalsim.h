@@ -100,7 +100,7 @@ typedef struct modalsim_writer {
  * checkpoint. Opens it, linked to the basis and signed: the basis's steps, then this one, whose inputs are the basis and
  * `n_files` more files. */
 modal_status modalsim_writer_begin(modalsim_writer *w, const modal_basis *basis, int64_t n_frames,
-                                   int with_poses, int with_energy, int n_files, const char *const *files,
+                                   int with_poses, int with_energy, int with_quality, int n_files, const char *const *files,
                                    const char *back_end, modal_error *err);
 /* Puts it in its place, also where fewer frames were made than the head said: they are written anew then. */
 modal_status modalsim_writer_end(modalsim_writer *w, modal_error *err);

@@ -203,7 +203,7 @@ static modal_status put_row(void *context, int64_t frame, double time, const dou
     enum { NOW_AND_THEN = 256 };
     modalsim_writer *w = context;
     if (frame % NOW_AND_THEN == NOW_AND_THEN - 1) modalsim_watch(w->t, &w->pace, "frames", frame + 1, w->head.n_frames);
-    return modal_trajectory_out_row(w->out, time, q, NULL, NULL, err);
+    return modal_trajectory_out_row(w->out, time, q, NULL, NULL, NULL, err);
 }
 
 modal_status modalsim_linear(tool *t, const modalsim_request *r, modal_basis *basis, tool_output *output,
@@ -218,7 +218,7 @@ modal_status modalsim_linear(tool *t, const modalsim_request *r, modal_basis *ba
     MODAL_TRY(read_base_acceleration(t, r, &l, err));
     MODAL_TRY(set_initial(&t->arguments, basis, &l, err));
     if (r->n_impulses > 0) MODAL_TRY(set_impulses(t, r, basis, &l, err));
-    MODAL_TRY(modalsim_writer_begin(&writer, basis, r->n_frames, 0, 0, r->base_path != NULL, &r->base_path, "cpu",
+    MODAL_TRY(modalsim_writer_begin(&writer, basis, r->n_frames, 0, 0, 0, r->base_path != NULL, &r->base_path, "cpu",
                                     err));
     writer.pace.started = tool_seconds();
     MODAL_TRY(modal_linear_stream(&l.problem, r->n_frames, r->fps, put_row, &writer, &t->progress, err));

@@ -91,14 +91,17 @@ done:
     return status;
 }
 
-/* The coordinates of a frame, into j->q; the errors become the largest so far. */
-static void carry(job *j, int64_t frame, const int64_t *offsets)
+/* The coordinates of a frame, into j->q; the errors become the largest so far, the frame's own is in `quality`. */
+static void carry(job *j, int64_t frame, const int64_t *offsets, modal_quality *quality)
 {
     const int64_t total = j->old.mode_offsets[j->old.n_objects];
     for (int32_t i = 0; i < j->old.n_objects; i++) {
         const double error = modal_rebase_apply(&j->pairs[j->pair_of[i]].rebase,
                                                 j->old.q + frame * total + j->old.mode_offsets[i], j->q + offsets[i]);
         if (!(error <= j->errors[i])) j->errors[i] = error;
+        if (i > 0 && error <= quality->projected) continue;
+        quality->projected = error;
+        quality->projected_object = i;
     }
 }
 
@@ -108,6 +111,7 @@ modal_status modalsim_rebase(tool *t, const modalsim_request *r, tool_output *ou
     modal_basis basis = {0};
     job j = {.to = &basis};
     modalsim_writer writer = {.t = t, .r = r, .output = output};
+    modal_quality quality;
     int64_t *offsets = NULL, used = 0, used_before = 0;
     double start = tool_seconds(), worst = 0;
     int32_t worst_object = 0;
@@ -129,7 +133,7 @@ modal_status modalsim_rebase(tool *t, const modalsim_request *r, tool_output *ou
     MODAL_TRY(modal_alloc(&j.q, modal_basis_mode_offsets(&basis, offsets), sizeof *j.q, "coordinates", err));
     tool_stage(t, "bases", tool_seconds() - start, -1);
     start = tool_seconds();
-    for (int64_t i = 0; i < j.old.n_frames; i++) carry(&j, i, offsets);
+    for (int64_t i = 0; i < j.old.n_frames; i++) carry(&j, i, offsets, &quality);
     for (int32_t i = 0; i < basis.n_objects; i++) {
         if (!isfinite(j.errors[i])) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: object %d: overflow", r->rebase_path, i);
         if (j.errors[i] > worst) worst = j.errors[i], worst_object = i;
@@ -137,15 +141,16 @@ modal_status modalsim_rebase(tool *t, const modalsim_request *r, tool_output *ou
     const char *const files[] = {r->rebase_path, j.old_path};
     writer.head.rebase_errors = j.errors;
     j.errors = NULL;
-    MODAL_TRY(modalsim_writer_begin(&writer, &basis, j.old.n_frames, j.old.poses != NULL, j.old.energy != NULL, 2, files,
+    MODAL_TRY(modalsim_writer_begin(&writer, &basis, j.old.n_frames, j.old.poses != NULL, j.old.energy != NULL, 1, 2, files,
                                     "cpu", err));
     MODAL_TRY(modal_alloc_zero(&j.errors, basis.n_objects, sizeof *j.errors, "objects", err));
     for (int64_t i = 0; i < j.old.n_frames; i++) {
         MODAL_TRY(modal_progress_report(&t->progress, "rebase", (double)i / (double)j.old.n_frames, err));
-        carry(&j, i, offsets);
+        quality = j.old.quality ? j.old.quality[i] : modal_quality_none();
+        carry(&j, i, offsets, &quality);
         MODAL_TRY(modal_trajectory_out_row(writer.out, j.old.times[i], j.q,
                                            j.old.poses ? j.old.poses + i * 12 * j.old.n_objects : NULL,
-                                           j.old.energy ? j.old.energy + 4 * i : NULL, err));
+                                           j.old.energy ? j.old.energy + 4 * i : NULL, &quality, err));
     }
     tool_stage(t, "rebase", tool_seconds() - start, -1);
     json_object_set_new(t->report, "rebase", json_pack("{s:f, s:i}", "worst_error", worst, "object", worst_object));

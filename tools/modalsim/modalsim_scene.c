@@ -91,7 +91,8 @@ static modal_status write_checkpoint(scene_run *s, const modal_scene_state *stat
                              .most_frames = n_frames,
                              .state_counts = {c, c, 2 * c + 6 * n, n * POSE_NUMBERS, n * MEASURE_NUMBERS},
                              .state = {state->q, state->v, state->a, s->numbers, measures},
-                             .n_coordinates = c, .n_objects = s->poses ? n : 0};
+                             .n_coordinates = c, .n_objects = s->poses ? n : 0,
+                             .n_quality = MODAL_QUALITY_NUMBERS};
     strcpy(file.basis_hash, s->basis.hash);
     strcpy(file.scene_hash, s->scene_hash);
     const modal_status status = put_checkpoint(s, &file, err);
@@ -115,8 +116,9 @@ static modal_status read_restart(scene_run *s, modal_simulation *run, modal_erro
     if (!file.back_end || strcmp(file.back_end, s->device.name) != 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: made on another back end (--backend), %s", path,
                    file.back_end ? file.back_end : "");
-    if (file.state_counts[2] == c && file.state_counts[4] == n * (MEASURE_NUMBERS - MODAL_JUDGED_NUMBERS))
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: modal_version: unsupported version 2.0, this program goes on from 2.1", path);
+    if (file.n_quality != MODAL_QUALITY_NUMBERS)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: modal_version: unsupported version %s, this program goes on from 2.2", path,
+                   file.state_counts[2] == c ? "2.0" : "2.1");
     int fits = file.most_frames == run->n_frames && file.n_coordinates == c &&
                file.n_objects == (s->poses ? n : 0);
     for (int i = 0; i < MODAL_CHECKPOINT_STATE; i++) fits &= file.state_counts[i] == counts[i];
@@ -161,7 +163,7 @@ static modal_status frame_done(void *context, const modal_simulation *run, modal
     const int64_t done = run->state.next_frame;
     const double time = modal_frame_time(done - 1, s->scene.fps);
     modal_status wrote =
-        modal_trajectory_out_row(s->writer.out, time, run->state.q, s->poses, run->energy, err);
+        modal_trajectory_out_row(s->writer.out, time, run->state.q, s->poses, run->energy, &run->quality, err);
     s->write_failed = wrote != MODAL_OK;
     if (wrote != MODAL_OK) return wrote;
     return keep(s, run, done % s->r->checkpoint_every == 0, err);
@@ -306,7 +308,7 @@ modal_status modalsim_scene(tool *t, const modalsim_request *r, tool_output *out
     MODAL_TRY(modal_alloc(&files, (int64_t)s.scene.n_files + 1, sizeof *files, "files", err));
     files[0] = r->scene_path;
     for (int32_t i = 0; i < s.scene.n_files; i++) files[1 + i] = s.scene.files[i];
-    MODAL_TRY(modalsim_writer_begin(&s.writer, &s.basis, run.n_frames, s.poses != NULL, 1, 1 + s.scene.n_files,
+    MODAL_TRY(modalsim_writer_begin(&s.writer, &s.basis, run.n_frames, s.poses != NULL, 1, 1, 1 + s.scene.n_files,
                                     files, s.device.name, err));
     MODAL_TRY(read_restart(&s, &run, err));
     if (r->checkpoint_path) MODAL_TRY(tool_output_begin(&s.checkpoint_output, r->checkpoint_path, r->force, err));

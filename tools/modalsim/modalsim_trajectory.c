@@ -12,6 +12,7 @@
 #include "lib/base/memory.h"
 #include "tools/common/commit.h"
 #include "tools/common/memory.h"
+#include "tools/common/quality.h"
 #include "tools/modalsim/modalsim.h"
 
 /* Where the basis is, seen from the trajectory's folder. A name that is given absolute stays so; a
@@ -105,7 +106,8 @@ static modal_status check_room(const modalsim_writer *w, modal_error *err)
     modal_status status = MODAL_OK;
     const modalsim_request *r = w->r;
     const double coordinates = (double)w->head.mode_offsets[w->head.n_objects], objects = w->head.n_objects;
-    const double row = 8 * (1 + coordinates + (w->head.poses ? 12 * objects : 0) + (w->head.energy ? 4 : 0));
+    const double row = 8 * (1 + coordinates + (w->head.poses ? 12 * objects : 0) + (w->head.energy ? 4 : 0) +
+                            (w->head.quality ? MODAL_QUALITY_NUMBERS : 0));
     const double rows = row * (double)w->head.n_frames;
     const double state = 8 * (4 * coordinates + (double)(MODALSIM_STATE_NUMBERS + 6) * objects); /* with lags */
     const double kept = r->checkpoint_path ? rows + 2 * state : 0;
@@ -143,11 +145,12 @@ void modalsim_watch(tool *t, modalsim_pace *pace, const char *what, int64_t done
 }
 
 modal_status modalsim_writer_begin(modalsim_writer *w, const modal_basis *basis, int64_t n_frames,
-                                   int with_poses, int with_energy, int n_files, const char *const *files,
+                                   int with_poses, int with_energy, int with_quality, int n_files, const char *const *files,
                                    const char *back_end, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    static double there; /* of the arrays of rows the head only says whether they are */
+    static double there;
+    static modal_quality some; /* of the arrays of rows the head only says whether they are */
     modal_trajectory *head = &w->head;
     head->n_frames = n_frames;
     head->n_objects = basis->n_objects;
@@ -159,6 +162,7 @@ modal_status modalsim_writer_begin(modalsim_writer *w, const modal_basis *basis,
     MODAL_TRY(sign(w->t, w->r, basis, n_files, files, back_end, head, err));
     head->poses = with_poses ? &there : NULL;
     head->energy = with_energy ? &there : NULL;
+    head->quality = with_quality ? &some : NULL;
     MODAL_TRY(check_room(w, err));
     status = modal_trajectory_out_open(&w->out, w->r->to_stdout ? NULL : w->output->temporary, head, err);
 done:
@@ -166,7 +170,7 @@ done:
 }
 
 static modal_status copy_rows(void *context, int64_t first, int64_t count, const double *times, const double *q,
-                              const double *poses, const double *energy, modal_error *err)
+                              const double *poses, const double *energy, const modal_quality *quality, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modalsim_writer *w = context;
@@ -175,7 +179,7 @@ static modal_status copy_rows(void *context, int64_t first, int64_t count, const
     for (int64_t i = 0; i < count; i++)
         MODAL_TRY(modal_trajectory_out_row(w->out, times[i], q + i * n,
                                            poses ? poses + i * 12 * w->head.n_objects : NULL,
-                                           energy ? energy + 4 * i : NULL, err));
+                                           energy ? energy + 4 * i : NULL, quality ? quality + i : NULL, err));
 done:
     return status;
 }
@@ -209,6 +213,8 @@ modal_status modalsim_writer_end(modalsim_writer *w, modal_error *err)
     json_object_set_new(w->t->report, "modes", json_integer(total));
     tool_note(w->t, "%lld frames of %d objects, %lld modes in all", (long long)w->head.n_frames,
               w->head.n_objects, (long long)total);
+    const modal_quality_judgement quality = *modal_trajectory_out_quality(w->out);
+    if (w->head.quality) json_object_set_new(w->t->report, "quality", tool_quality_json(&quality));
     if (w->r->to_stdout) {
         MODAL_TRY(modal_trajectory_out_close(&w->out, &bytes, &length, err));
         MODAL_TRY(tool_write_stdout(bytes, length, err));
@@ -217,6 +223,7 @@ modal_status modalsim_writer_end(modalsim_writer *w, modal_error *err)
         MODAL_TRY(tool_output_complete(w->output, err));
     }
     tool_stage(w->t, "write", tool_seconds() - start, w->head.n_frames * total * (int64_t)sizeof(double));
+    tool_quality_say(w->t, &quality);
 done:
     modal_free(&bytes);
     return status;
@@ -226,5 +233,6 @@ void modalsim_writer_discard(modalsim_writer *w)
 {
     modal_trajectory_out_abandon(&w->out);
     w->head.poses = w->head.energy = NULL;
+    w->head.quality = NULL;
     modal_trajectory_free(&w->head);
 }

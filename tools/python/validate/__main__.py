@@ -19,7 +19,7 @@ KINDS = {"basis": Basis, "trajectory": check_trajectory, "snapshots": check_snap
 
 
 def check(path):
-    """(type, findings)"""
+    """(type, findings, doubts)"""
     try:
         file = File(path)
     except OSError as error:
@@ -28,20 +28,22 @@ def check(path):
     if kind not in KINDS:
         raise Unreadable("/@modal_type: is none of " + ", ".join(KINDS))
     KINDS[kind](file)
-    return kind, file.findings
+    return kind, file.findings, file.doubts
 
 
 def report(path):
     """Says what there is to say of a file; gives the exit code."""
     try:
-        kind, findings = check(path)
+        kind, findings, doubts = check(path)
     except Unreadable as error:
         print(f"validate: {path}: {error}", file=sys.stderr)
         return 3
     for place, what in findings:
         print(f"{path}: {place}: {what}")
     if not findings:
-        print(f"{path}: a sound {kind}")
+        for what in doubts:
+            print(f"{path}: doubtful: {what}")
+        print(f"{path}: a {'doubtful' if doubts else 'sound'} {kind}")
     return 1 if findings else 0
 
 

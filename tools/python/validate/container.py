@@ -18,7 +18,7 @@ FILTERS = {h5z.FILTER_DEFLATE: "deflate", h5z.FILTER_SHUFFLE: "shuffle", h5z.FIL
            h5z.FILTER_SCALEOFFSET: "scaleoffset"}
 MOST_FILTERS, MOST_CLAIMED, MOST_USER_BLOCK = 8, 1100, 1 << 20
 SCALEOFFSET_HEAD = 21  # bytes: the number of bits, the least value and room
-KNOWN_EXTENSIONS = frozenset()
+KNOWN_EXTENSIONS = frozenset({"modal_quality"})
 NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 HASH = re.compile(r"[0-9a-f]{32}")
 
@@ -70,7 +70,7 @@ class File:
             self.root = self.h5["/"]
         except DAMAGE as error:
             raise Unreadable(f"HDF5: {error}") from error
-        self.arrays = {}
+        self.arrays, self.extensions, self.doubts = {}, [], []
 
     def broken(self, place, what):
         self.findings.append((place, what))
@@ -295,6 +295,7 @@ class File:
             if name not in KNOWN_EXTENSIONS:
                 raise Unreadable(f"/@extensions_required: needs {name}, which this program does not know")
             self.must(name in names["used"], "/@extensions_required", f"{name} is not among the used ones")
+        self.extensions = names["used"]
 
     def hash_text(self, path, name, optional=False):
         text = self.text(path, name, optional)

@@ -45,11 +45,50 @@ def check_trajectory(file):
         for i, k in np.argwhere(~rigid(frames))[:10]:
             file.broken(f"/frames[{i}, {k}]", "is no rotation")
     file.array("/energy", "f64", (n_frames, 4), optional=True)
+    if "modal_quality" in file.extensions:
+        check_quality(file, n_frames, n_objects)
     errors = file.array("/rebase_errors", "f64", (n_objects,), optional=True)
     file.must(errors is None or (errors >= 0).all(), "/rebase_errors", "is negative")
     file.provenance("/provenance", optional=True)
     if not file.findings:
         check_its_basis(file, name, basis_hash, offsets)
+
+
+# Past which a measure makes a motion doubtful, and wrong (formats/trajectory.md).
+LIMITS = {"energy_balance": (0.05, 0.5), "step_error": (0.01, 0.25), "newton_residual": (1e-4, 1e-1),
+          "least_jacobian": (0.6, 0), "residual": (0.1, 1), "rotation": (10, 90), "strain": (0.05, 1), "projected": (0.05, 0.5)}
+COUNTED = {f"{name}_object" for name in ("least_jacobian", "residual", "rotation", "strain", "projected")} | {"least_jacobian_element"}
+
+
+def check_quality(file, n_frames, n_objects):
+    """formats/modal_quality.md, and the verdict."""
+    values = file.array("/quality", "f64", (n_frames, None), finite=False)
+    text = file.text("/", "quality_columns")
+    if values is None or text is None:
+        return
+    names = text.split(" ")
+    if not file.must(len(names) == values.shape[1] and all(names), "/@quality_columns", f"are not {values.shape[1]} names"):
+        return
+    known = [name for name in names if name in LIMITS or name in COUNTED or name == "halvings"]
+    if not file.must(len(set(known)) == len(known), "/@quality_columns", "has a name twice"):
+        return
+    for name in known:
+        column = values[:, names.index(name)]
+        column = column[~np.isnan(column)]
+        file.must(not np.isinf(column).any(), "/quality", f"{name}: infinite")
+        if name != "least_jacobian":
+            file.must((column >= 0).all(), "/quality", f"{name}: negative")
+        if name in COUNTED:
+            file.must((column == np.floor(column)).all(), "/quality", f"{name}: not a whole number")
+        if name.endswith("_object") and n_objects is not None:
+            file.must((column < n_objects).all(), "/quality", f"{name}: not an object")
+        if name in LIMITS and column.size:
+            doubtful, wrong = LIMITS[name]
+            worst = column.min() if name == "least_jacobian" else column.max()
+            past = (worst < doubtful, worst <= wrong) if name == "least_jacobian" else (worst > doubtful, worst > wrong)
+            file.must(not past[1], "/quality", f"wrong: {name} is {worst:.3g}")
+            if past[0]:
+                file.doubts.append(f"{name} is {worst:.3g}")
 
 
 def check_its_basis(file, name, basis_hash, offsets):
@@ -90,6 +129,7 @@ def check_checkpoint(file):
     n_frames = None if q is None else len(q)
     rows = [q, file.array("/frames", "f64", (n_frames, None, 12), optional=True, finite=False),
             file.array("/energy", "f64", (n_frames, 4), finite=False)]
+    file.array("/quality", "f64", (n_frames, None), optional=True, finite=False)
     if file.findings:
         return
     whole = {}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/model/quality.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+#define COLUMN(member) ((int)(offsetof(modal_quality, member) / sizeof(double)))
+
+/* formats/trajectory.md has the reasons for these limits. */
+const modal_quality_measure modal_quality_measures[MODAL_QUALITY_MEASURES] = {
+    {"energy_balance", COLUMN(energy_balance), -1, -1, 0, 0.05, 0.5, "",
+     "energy came from nowhere or went there; try a smaller \"step\" or \"integrator\": \"auto\""},
+    {"step_error", COLUMN(step_error), -1, -1, 0, 0.01, 0.25, "", "the steps are too long; try a smaller \"step\""},
+    {"newton_residual", COLUMN(newton_residual), -1, -1, 0, 1e-4, 1e-1, "",
+     "the equations of motion are not solved; try a smaller \"tolerance\" of \"newton\""},
+    {"least_jacobian", COLUMN(least_jacobian), COLUMN(least_jacobian_object), COLUMN(least_jacobian_element), 1, 0.6, 0, "",
+     "St. Venant-Kirchhoff's law softens under such compression, and elements turn inside out; try smaller loads"},
+    {"residual", COLUMN(residual), COLUMN(residual_object), -1, 0, 0.1, 1, "",
+     "the basis lacks what the motion needs; try more modes, with --derivatives"},
+    {"rotation", COLUMN(rotation), COLUMN(rotation_object), -1, 0, 10, 90, " degrees",
+     "too much for a linear model; try \"model\": \"stvk\""},
+    {"strain", COLUMN(strain), COLUMN(strain_object), -1, 0, 0.05, 1, "", "too much for a linear model; try \"model\": \"stvk\""},
+    {"projected", COLUMN(projected), COLUMN(projected_object), -1, 0, 0.05, 0.5, "",
+     "the basis cannot do what the motion was; try more modes"},
+};
+
+const char *const modal_verdicts[4] = {"not measured", "sound", "doubtful", "wrong"};
+
+static modal_verdict verdict_of(const modal_quality_measure *m, double value)
+{
+    if (isnan(value)) return MODAL_NOT_MEASURED;
+    if (m->low) return value >= m->doubtful ? MODAL_SOUND : value > m->wrong ? MODAL_DOUBTFUL : MODAL_WRONG;
+    return value <= m->doubtful ? MODAL_SOUND : value <= m->wrong ? MODAL_DOUBTFUL : MODAL_WRONG;
+}
+
+modal_verdict modal_quality_verdict(const modal_quality *row, int *measure)
+{
+    double values[MODAL_QUALITY_NUMBERS];
+    modal_verdict worst = MODAL_NOT_MEASURED;
+    memcpy(values, row, sizeof values);
+    *measure = -1;
+    for (int i = 0; i < MODAL_QUALITY_MEASURES; i++) {
+        const modal_verdict own = verdict_of(&modal_quality_measures[i], values[modal_quality_measures[i].column]);
+        if (own <= worst) continue;
+        worst = own;
+        *measure = i;
+    }
+    return worst;
+}
+
+void modal_quality_judge(modal_quality_judgement *j, int64_t frame, double time, const modal_quality *row)
+{
+    double values[MODAL_QUALITY_NUMBERS];
+    memcpy(values, row, sizeof values);
+    for (int i = 0; i < MODAL_QUALITY_MEASURES; i++) {
+        const modal_quality_measure *m = &modal_quality_measures[i];
+        modal_quality_finding *f = &j->of[i];
+        const double value = values[m->column];
+        const modal_verdict own = verdict_of(m, value);
+        if (own == MODAL_NOT_MEASURED) continue;
+        if (f->verdict == MODAL_NOT_MEASURED || (m->low ? value < f->worst : value > f->worst)) {
+            f->worst = value;
+            f->frame = frame;
+            f->time = time;
+            f->object = m->object < 0 || isnan(values[m->object]) ? -1 : (int64_t)values[m->object];
+            f->element = m->element < 0 || isnan(values[m->element]) ? -1 : (int64_t)values[m->element];
+        }
+        if (own > MODAL_SOUND) {
+            if (f->n_past++ == 0) f->first = frame;
+            f->last = frame;
+        }
+        if (own > f->verdict) f->verdict = own;
+        if (own > j->verdict) j->verdict = own;
+    }
+}
+
+void modal_quality_text(const modal_quality_judgement *j, int measure, char *text, size_t bytes)
+{
+    const modal_quality_measure *m = &modal_quality_measures[measure];
+    const modal_quality_finding *f = &j->of[measure];
+    char where[96] = "";
+    if (f->object >= 0 && f->element >= 0)
+        snprintf(where, sizeof where, ", element %lld of object %lld", (long long)f->element, (long long)f->object);
+    else if (f->object >= 0)
+        snprintf(where, sizeof where, ", object %lld", (long long)f->object);
+    int used = snprintf(text, bytes, "%s %.3g%s in frame %lld (%.4g s)%s", m->name, f->worst, m->unit,
+                        (long long)f->frame, f->time, where);
+    if (f->verdict <= MODAL_SOUND || used < 0 || (size_t)used >= bytes) return;
+    const double limit = f->verdict == MODAL_WRONG ? m->wrong : m->doubtful;
+    used += snprintf(text + used, bytes - (size_t)used, "; the limit is %g", limit);
+    if (f->n_past > 1 && (size_t)used < bytes)
+        used += snprintf(text + used, bytes - (size_t)used, ", %lld frames from %lld to %lld are past %g", (long long)f->n_past,
+                         (long long)f->first, (long long)f->last, m->doubtful);
+    if ((size_t)used < bytes) snprintf(text + used, bytes - (size_t)used, ": %s", m->advice);
+}

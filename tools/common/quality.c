@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/common/quality.h"
+
+#include <stdio.h>
+
+static void set_integer(json_t *object, const char *key, int64_t value)
+{
+    json_object_set_new(object, key, json_integer(value));
+}
+
+json_t *tool_quality_json(const modal_quality_judgement *j)
+{
+    json_t *quality = json_object(), *measures = json_array();
+    json_object_set_new(quality, "verdict", json_string(modal_verdicts[j->verdict]));
+    for (int i = 0; i < MODAL_QUALITY_MEASURES; i++) {
+        const modal_quality_finding *f = &j->of[i];
+        char text[MODAL_QUALITY_TEXT];
+        if (f->verdict == MODAL_NOT_MEASURED) continue;
+        json_t *one = json_object();
+        modal_quality_text(j, i, text, sizeof text);
+        json_object_set_new(one, "name", json_string(modal_quality_measures[i].name));
+        json_object_set_new(one, "verdict", json_string(modal_verdicts[f->verdict]));
+        json_object_set_new(one, "worst", json_real(f->worst));
+        set_integer(one, "frame", f->frame);
+        json_object_set_new(one, "time", json_real(f->time));
+        if (f->object >= 0) set_integer(one, "object", f->object);
+        if (f->element >= 0) set_integer(one, "element", f->element);
+        set_integer(one, "frames_past", f->n_past);
+        if (f->n_past > 0) {
+            set_integer(one, "first_past", f->first);
+            set_integer(one, "last_past", f->last);
+        }
+        json_object_set_new(one, "text", json_string(text));
+        json_array_append_new(measures, one);
+    }
+    json_object_set_new(quality, "measures", measures);
+    return quality;
+}
+
+void tool_quality_say(tool *t, const modal_quality_judgement *j)
+{
+    char text[MODAL_QUALITY_TEXT], all[MODAL_QUALITY_TEXT];
+    size_t used = 0;
+    all[0] = '\0';
+    for (int i = 0; i < MODAL_QUALITY_MEASURES; i++) {
+        const modal_quality_finding *f = &j->of[i];
+        if (f->verdict > MODAL_SOUND) {
+            modal_quality_text(j, i, text, sizeof text);
+            tool_warn(t, "the motion is %s: %s", modal_verdicts[f->verdict], text);
+        } else if (f->verdict == MODAL_SOUND && used < sizeof all) {
+            used += (size_t)snprintf(all + used, sizeof all - used, "%s%s %.2g", used ? ", " : "", modal_quality_measures[i].name,
+                                     f->worst);
+        }
+    }
+    if (j->verdict == MODAL_SOUND) tool_note(t, "the motion is sound: at worst %s", all);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How far a trajectory may be trusted, as the tools say it. */
+#ifndef TOOLS_QUALITY_H
+#define TOOLS_QUALITY_H
+
+#include <jansson.h>
+
+#include "lib/model/quality.h"
+#include "tools/common/tool.h"
+
+/* {"verdict": "doubtful", "measures": [{"name": "residual", ...}]}: every measure that was taken. The caller owns it. */
+json_t *tool_quality_json(const modal_quality_judgement *judgement);
+
+/* One line of notes where the motion is sound, warnings where it is not; nothing where it was not measured. */
+void tool_quality_say(tool *t, const modal_quality_judgement *judgement);
+
+#endif
