@@ -61,6 +61,16 @@ if(TARGET modaldeform AND TARGET write_samples)
   endforeach()
 endif()
 
+if(TARGET modaldeform AND TARGET modalpack)
+  foreach(kind "" long)
+    string(JOIN _ name sound ${kind})
+    set(labels cli ${kind})
+    add_test(NAME cli.${name} COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_sound.py
+             ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} ${kind})
+    set_tests_properties(cli.${name} PROPERTIES LABELS "${labels}" TIMEOUT 300)
+  endforeach()
+endif()
+
 if(TARGET modaldeform)
   add_test(NAME cli.modaldeform_large COMMAND ${MODAL_PYTHON}
            ${CMAKE_SOURCE_DIR}/tests/python/check_large.py $<TARGET_FILE:modaldeform>)

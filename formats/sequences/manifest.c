@@ -36,6 +36,25 @@ static json_t *files(const modal_manifest *m, int *failed)
     return list;
 }
 
+static json_t *sound(const modal_sequence_sound *s, int *failed)
+{
+    json_t *object = json_object(), *list = json_array();
+    put(object, "rate", json_integer(s->rate), failed);
+    put(object, "samples", json_integer((json_int_t)s->n_samples), failed);
+    put(object, "unit", json_string(s->unit), failed);
+    put(object, "gain", json_real(s->gain), failed);
+    put(object, "peak", json_real(s->peak), failed);
+    for (int i = 0; i < s->n_channels; i++) {
+        const modal_sequence_channel *c = &s->channels[i];
+        *failed |= json_array_append_new(list, c->contact
+                                                   ? json_pack("{s:I}", "point", (json_int_t)c->point)
+                                                   : json_pack("{s:[fff]}", "listener", c->place[0], c->place[1],
+                                                               c->place[2])) != 0;
+    }
+    put(object, "channels", list, failed);
+    return object;
+}
+
 static json_t *source(const char *name, const char *hash, int *failed)
 {
     json_t *object = json_object();
@@ -71,6 +90,7 @@ static json_t *build(const modal_manifest *m, int *failed)
     put(units, "length", json_string("m"), failed);
     put(units, "time", json_string("s"), failed);
     put(root, "units", units, failed);
+    if (m->sound) put(root, "sound", sound(m->sound, failed), failed);
     put(root, "files", files(m, failed), failed);
     return root;
 }

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "formats/sequences/sequence.h"
 #include "lib/base/status.h"
 
 typedef struct modal_manifest_file {
@@ -29,6 +30,7 @@ typedef struct modal_manifest {
     const char *normals; /* "none", "rigid" or "dynamic" */
     int n_fields;
     const char *const *fields; /* [n_fields] the arrays of every frame: "Points", ... */
+    const modal_sequence_sound *sound; /* NULL: none; its samples are not looked at */
     int n_files;
     const modal_manifest_file *files; /* [n_files] */
 } modal_manifest;

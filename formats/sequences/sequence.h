@@ -54,6 +54,24 @@ typedef struct modal_sequence_probe {
     int64_t number; /* what the table calls it: point, where the frames have all points */
 } modal_sequence_probe;
 
+/* What a channel of the sound hears: a listener at a place, or a point of the surface. */
+typedef struct modal_sequence_channel {
+    int contact;     /* nonzero: the point */
+    double place[3]; /* m */
+    int64_t point;
+} modal_sequence_channel;
+
+/* The sound of a sequence. Borrowed. */
+typedef struct modal_sequence_sound {
+    int rate;             /* samples a second; sample i is at the first frame's time + i / rate */
+    int n_channels;
+    int64_t n_samples;
+    const double *samples; /* [n_samples, n_channels]; NULL: not known yet, for size */
+    const char *unit;      /* of the samples: "Pa", "m/s^2" */
+    double gain, peak;     /* files have samples times gain; the largest |sample| */
+    const modal_sequence_channel *channels; /* [n_channels] */
+} modal_sequence_sound;
+
 /* What a sequence is, before its frames. Everything is borrowed for the calls it is given to. */
 typedef struct modal_sequence_info {
     int64_t n_points;         /* > 0 */
@@ -73,6 +91,7 @@ typedef struct modal_sequence_info {
     double precision; /* > 0: sequence.vtkhdf may be off by as much in positions and displacements, m */
     int64_t n_probes;
     const modal_sequence_probe *probes; /* [n_probes] */
+    const modal_sequence_sound *sound;  /* for wav alone */
     const modal_sequence_cells *volume; /* NULL: a surface. Else points are nodes, and there are no
                                            triangles and no normals */
 } modal_sequence_info;
@@ -119,7 +138,7 @@ typedef struct modal_sequence_format {
     void (*abort)(void **writer); /* frees without caring for the files; NULL inside is fine */
 } modal_sequence_format;
 
-enum { MODAL_SEQUENCE_FORMATS = 9 };
+enum { MODAL_SEQUENCE_FORMATS = 10 };
 extern const modal_sequence_format *const modal_sequence_formats[MODAL_SEQUENCE_FORMATS];
 /* The rest surface, for formats that hold positions only. Not in the table. */
 extern const modal_sequence_format modal_sequence_rest;

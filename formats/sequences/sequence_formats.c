@@ -8,8 +8,9 @@
 #include "formats/sequences/sequence_ply.h"
 #include "formats/sequences/sequence_vtk.h"
 #include "formats/sequences/sequence_vtkhdf.h"
+#include "formats/sequences/sequence_wav.h"
 
 const modal_sequence_format *const modal_sequence_formats[MODAL_SEQUENCE_FORMATS] = {
     &modal_sequence_vtkhdf, &modal_sequence_glb, &modal_sequence_pc2, &modal_sequence_mdd,
     &modal_sequence_ply, &modal_sequence_vtp, &modal_sequence_vtu, &modal_sequence_obj,
-    &modal_sequence_csv};
+    &modal_sequence_csv, &modal_sequence_wav};

@@ -23,7 +23,7 @@ import read_formats
 from basis_file import element_offsets, node_modes
 
 FRAMES = 25
-UNKNOWN = "--format: no such format (there are vtkhdf, glb, pc2, mdd, ply, vtp, vtu, obj, csv), "
+UNKNOWN = "--format: no such format (there are vtkhdf, glb, pc2, mdd, ply, vtp, vtu, obj, csv, wav), "
 
 
 def must(condition, what):

@@ -19,6 +19,7 @@ ROOMS = [
     "lib/modes",
     "lib/reduced",
     "lib/deform",
+    "lib/sound",
     "lib/scene",
     "lib/oscillators",
     "lib/forest",

@@ -23,19 +23,22 @@ static const tool_option options[] = {
      "as cuda:0,1 or cuda:all.",
      0},
     {"format", 0, "LIST", "vtkhdf",
-     "What to write, of vtkhdf, glb, pc2, mdd, ply, vtp, vtu, obj, csv, separated by commas. vtkhdf has its XDMF sidecar, "
-     "glb modes as morph targets, pc2 and mdd are point caches with rest.obj, ply and vtp a file a frame with "
-     "sequence.ply.series, sequence.pvd, vtu is of a volume, obj a file a frame, csv of the probes.",
+     "What to write, separated by commas: vtkhdf (with an XDMF sidecar), glb (modes as morph targets), pc2 and mdd (point "
+     "caches, with rest.obj), ply, vtp, obj, vtu of a volume (a file a frame), csv (probes), wav (sound).",
      TOOL_FIRST},
     {"probe", 0, "POINT|X,Y,Z", NULL,
-     "A point for --format csv, by its index or as the nearest one to a place at rest.", TOOL_REPEATABLE | TOOL_FIRST},
+     "A point for csv (for wav without --listen a contact microphone), by its index or as the nearest one to a place at "
+     "rest.", TOOL_REPEATABLE | TOOL_FIRST},
+    {"listen", 0, "X,Y,Z", NULL, "Where wav hears it, m; each one a channel.",
+     TOOL_REPEATABLE | TOOL_FIRST},
+    {"gain", 0, "G|auto", "1", "Samples of wav are Pa (of contact microphones m/s^2) times G; auto: the largest is at -3 dB.", 0},
     {"frames", 0, "A:B:STEP", NULL,
      "Frames to write, as Python slices them: 10:20, ::5, -1: and so on, or one index.", TOOL_FIRST},
-    {"modes", 0, "LIST", NULL, "Of a basis: modes to show, 0,2,5-8 (default: all).", TOOL_FIRST},
+    {"modes", 0, "LIST", NULL, "Of a basis: modes, 0,2,5-8 (default: all).", TOOL_FIRST},
     {"amplitude", 0, "P%", "5%",
      "Of a basis: the largest displacement of a mode, as a share of the box's diagonal.", TOOL_FIRST},
     {"normals", 0, "none|rigid|dynamic", "dynamic",
-     "Normals: rigid are those at rest, turned with each object; dynamic those of the deformed surface, area-weighted.",
+     "rigid: as at rest, turned with each object; dynamic: of the deformed surface, area-weighted.",
      TOOL_FIRST},
     {"tangents", 0, "none|rigid|dynamic", "none",
      "none, rigid (the rest tangents, turned with each object) or dynamic (of the deformed surface; needs "
@@ -95,6 +98,7 @@ static const tool_program program = {
                 "modaldeform ring.h5 out --format glb,pc2 --normals none\n"
                 "modaldeform ring.h5 out --output-mesh volume --format vtu --fields displacement\n"
                 "modaldeform ring.h5 out --format csv --probe 17 --probe 0.02,0.15,0 --fields speed\n"
+                "modaldeform ring.h5 out --format wav --listen 0,0.2,0.3 --gain auto\n"
                 "modalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modaldeform - out",
     .first_examples = "modaldeform ring.h5 out\n"
                       "modaldeform ring.h5 out --format glb,pc2 --normals none\n"
@@ -245,7 +249,7 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
 {
     modal_status status = MODAL_OK;
     modal_deformer *deformer = NULL;
-    int64_t writer_bytes = 0, bytes = 0;
+    int64_t writer_bytes = 0, sound_bytes = 0, bytes = 0;
     int needs_frames = 0;
     for (int i = 0; i < r->n_formats; i++) needs_frames |= r->formats[i]->needs_frames;
     const modal_sequence_scene scene = {
@@ -262,13 +266,15 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
         .tangents = needs_frames && r->deform.tangents != MODAL_TANGENTS_NONE,
         .speed = needs_frames && r->speed, .basis_hash = in->trajectory.basis_hash,
         .precision = r->precision, .threads = r->threads, .n_probes = in->n_probes, .probes = in->probes, .scene = &scene,
-        .volume = r->volume ? &cells : NULL};
+        .sound = r->sound ? &in->sound.about : NULL, .volume = r->volume ? &cells : NULL};
     const int64_t frame_bytes = 4 * modal_sequence_point_floats(&info) * in->n_points;
     MODAL_TRY(modal_sequence_check_info(&info, err));
     MODAL_TRY(tool_files_check(err));
     modaldeform_journal_discard(r, out);
+    if (r->sound) MODAL_TRY(modaldeform_prepare_sound(t, r, in, &sound_bytes, err));
     MODAL_TRY(modaldeform_check_space(r, &info, out, &writer_bytes, err));
-    MODAL_TRY(check_memory(t, r, in, writer_bytes, err));
+    MODAL_TRY(check_memory(t, r, in, writer_bytes + sound_bytes, err));
+    if (r->sound) MODAL_TRY(modaldeform_make_sound(t, r, in, err));
     warn_of_targets(t, r, in);
     if (needs_frames) MODAL_TRY(make_deformer(t, r, in, writer_bytes, &deformer, err));
     MODAL_TRY(add_provenance(r, in, deformer ? modal_deformer_kind(deformer) : "none", err));

@@ -10,6 +10,7 @@
 #include "formats/sequences/sequence_vtkhdf.h"
 #include "formats/trajectory/trajectory_h5.h"
 #include "lib/deform/deform.h"
+#include "lib/sound/sound.h"
 #include "tools/common/commit.h"
 #include "tools/common/tool.h"
 
@@ -35,6 +36,9 @@ typedef struct modaldeform_request {
     int swings;             /* TRAJ is a basis, whose modes are shown */
     const char *modes_text; /* --modes, or NULL */
     double amplitude;       /* of their swing: the largest displacement, a share of the box's diagonal */
+    int sound;            /* --format wav, of the listeners, else of the probes */
+    int gain_auto;
+    double gain;
     modal_deform_request deform;
 } modaldeform_request;
 
@@ -43,6 +47,15 @@ typedef struct modaldeform_cells {
     int64_t n_cells, *connectivity, *offsets;
     uint8_t *types;
 } modaldeform_cells;
+
+/* What --format wav needs, and what it writes. */
+typedef struct modaldeform_sound {
+    modal_sound_plan plan;
+    modal_sound_channel *channels; /* [about.n_channels], and the same as the manifest has them: */
+    modal_sequence_channel *described;
+    double *samples;
+    modal_sequence_sound about; /* of these arrays */
+} modaldeform_sound;
 
 /* The inputs, and the frames of them that are wanted: start + i step, i < n. */
 typedef struct modaldeform_input {
@@ -60,6 +73,7 @@ typedef struct modaldeform_input {
     modaldeform_cells cells; /* with --output-mesh volume, when the shapes' vertices are the nodes */
     int64_t n_probes;
     modal_sequence_probe *probes;
+    modaldeform_sound sound; /* with --format wav */
     char *arguments; /* what the frames depend on, for provenance */
 } modaldeform_input;
 
@@ -113,6 +127,19 @@ modal_status modaldeform_find_probes(tool *t, const modaldeform_request *r, moda
 /* modaldeform_crop.c: where a table of probes is all that is written, in->basis keeps only the vertices that it needs, with
  * their part of the modal matrix, and in->n_points, triangles, probes, cells, point_numbers are those of what is left. */
 modal_status modaldeform_crop(const modaldeform_request *r, modaldeform_input *in, modal_error *err);
+
+/* The object of a point of a frame, and its vertex as stored. */
+void modaldeform_find_vertex(const modaldeform_request *r, const modaldeform_input *in, int64_t point, int32_t *object,
+                             int64_t *vertex);
+
+/* modaldeform_sound.c: --format wav. */
+/* The options of sound; after --format. */
+modal_status modaldeform_check_sound(const tool *t, modaldeform_request *r, modal_error *err);
+/* in->sound but its samples; *memory_bytes: what making these takes. */
+modal_status modaldeform_prepare_sound(tool *t, const modaldeform_request *r, modaldeform_input *in, int64_t *memory_bytes,
+                                       modal_error *err);
+modal_status modaldeform_make_sound(tool *t, const modaldeform_request *r, modaldeform_input *in, modal_error *err);
+void modaldeform_free_sound(modaldeform_sound *sound);
 
 /* modaldeform_volume.c: puts the nodes of the solids in the place of the surfaces, and fills
  * in->cells. The basis must have been read with its solids and their modes. */

@@ -193,6 +193,7 @@ modal_status modaldeform_read_request(const tool *t, modaldeform_request *r, mod
     r->deform.displacement = r->displacement || r->speed;
     r->modes_text = tool_value(a, "modes");
     MODAL_TRY(tool_percent(a, "amplitude", &r->amplitude, err));
+    MODAL_TRY(modaldeform_check_sound(t, r, err));
     MODAL_TRY(modaldeform_check_probes(t, r, err));
     r->precision_text = tool_value(a, "precision");
     MODAL_TRY(tool_number(a, "precision", 1e-12, 1e6, &r->precision, err));
@@ -220,7 +221,7 @@ static modal_status read_basis(tool *t, const modaldeform_request *r, modaldefor
 {
     modal_status status = MODAL_OK;
     const int parts = (r->volume ? MODAL_BASIS_VOLUME | MODAL_BASIS_VOLUME_MODES : MODAL_BASIS_SURFACE) |
-                      (r->swings ? MODAL_BASIS_MODES : 0);
+                      (r->swings || r->sound ? MODAL_BASIS_MODES : 0);
     MODAL_TRY(tool_find_basis(r->swings ? r->trajectory_path : r->basis_path, r->trajectory_path, &in->trajectory,
                               &in->basis_path, err));
     MODAL_TRY(modal_basis_read(in->basis_path, parts, &in->basis, err));
@@ -229,7 +230,7 @@ static modal_status read_basis(tool *t, const modaldeform_request *r, modaldefor
         modal_shape *s = &in->basis.shapes[i];
         modal_free(&s->ring);
         modal_free(&s->ring_offsets);
-        modal_free(&s->boundary);
+        if (!r->sound) modal_free(&s->boundary);
         if (r->deform.tangents == MODAL_TANGENTS_NONE) {
             modal_free(&s->uv);
             modal_free(&s->triangle_uv);
@@ -315,5 +316,6 @@ void modaldeform_free_inputs(modaldeform_input *in)
     modal_free(&in->probes);
     modal_free(&in->point_numbers);
     modaldeform_free_cells(&in->cells);
+    modaldeform_free_sound(&in->sound);
     modal_free(&in->arguments);
 }

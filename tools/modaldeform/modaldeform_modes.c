@@ -167,6 +167,8 @@ modal_status modaldeform_find_kind(const tool *t, modaldeform_request *r, modal_
             MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: is for a basis, this is a trajectory, %s", own[i], r->trajectory_path);
     if (r->swings && r->basis_path)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--basis: goes with a trajectory, but this is a basis, %s", r->trajectory_path);
+    if (r->swings && r->sound)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--format: wav needs a trajectory, this is a basis, %s", r->trajectory_path);
     if (r->swings && r->speed)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fields: a mode that is shown has no speed of its own, %s", r->trajectory_path);
 done:

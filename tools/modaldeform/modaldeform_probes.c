@@ -13,13 +13,13 @@
 
 modal_status modaldeform_check_probes(const tool *t, const modaldeform_request *r, modal_error *err)
 {
-    int table = 0;
+    int table = r->sound && tool_count(&t->arguments, "listen") == 0;
     const int n = tool_count(&t->arguments, "probe");
     for (int i = 0; i < r->n_formats; i++) table |= r->formats[i] == &modal_sequence_csv;
     if (table && n == 0)
         return modal_error_set(err, MODAL_ERROR_USAGE, "--format: csv needs at least one --probe");
     if (!table && n > 0)
-        return modal_error_set(err, MODAL_ERROR_USAGE, "--probe: only with --format csv, %s",
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--probe: only with --format csv, or wav without --listen, %s",
                                tool_value_at(&t->arguments, "probe", 0));
     return MODAL_OK;
 }
@@ -50,6 +50,18 @@ static int64_t nearest(const modaldeform_input *in, int stored_order, const doub
     }
     *distance = sqrt(least);
     return found;
+}
+
+void modaldeform_find_vertex(const modaldeform_request *r, const modaldeform_input *in, int64_t point, int32_t *object,
+                             int64_t *vertex)
+{
+    int64_t base = 0;
+    *object = 0;
+    while (point - base >= in->basis.shapes[in->basis.objects[*object].shape].n_vertices)
+        base += in->basis.shapes[in->basis.objects[(*object)++].shape].n_vertices;
+    const modal_shape *s = &in->basis.shapes[in->basis.objects[*object].shape];
+    *vertex = r->deform.stored_order ? point - base : 0;
+    while (!r->deform.stored_order && s->user_vertex[*vertex] != point - base) ++*vertex;
 }
 
 modal_status modaldeform_find_probes(tool *t, const modaldeform_request *r, modaldeform_input *in, modal_error *err)
