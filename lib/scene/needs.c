@@ -47,6 +47,27 @@ int32_t modal_scene_unheld(const modal_scene *scene, const modal_basis *basis)
     return -1;
 }
 
+/* As many modes as its nodes can move. */
+static int is_whole(const modal_shape *shape)
+{
+    int64_t held = 0;
+    for (int64_t i = 0; i < shape->n_fixed_nodes; i++)
+        for (int axis = 0; axis < 3; axis++) held += (shape->fixed_components[i] >> axis) & 1;
+    return shape->volume.n_nodes > 0 && shape->n_modes + shape->n_rigid_modes >= 3 * shape->volume.n_nodes - held;
+}
+
+int32_t modal_scene_stiff_shape(const modal_scene *scene, const modal_basis *basis)
+{
+    int32_t at = 0;
+    for (int32_t i = 0; i < basis->n_objects; i++) {
+        const modal_scene_object *said = said_of(scene, i, &at);
+        const modal_shape *shape = &basis->shapes[basis->objects[i].shape];
+        const int large = said && said->model >= 0 ? said->model == 1 : scene->stvk;
+        if (large && shape->kind == MODAL_KIND_MODES && !is_whole(shape)) return basis->objects[i].shape;
+    }
+    return -1;
+}
+
 void modal_scene_needs(const modal_scene *scene, const modal_basis *basis, unsigned *needs)
 {
     const int drag = scene->wind.given;

@@ -28,4 +28,8 @@ int modal_scene_moves(const modal_scene *scene, const modal_basis *basis);
 /* The first object of a shape that nothing holds whose frame stands still without the scene saying so; -1: none. */
 int32_t modal_scene_unheld(const modal_scene *scene, const modal_basis *basis);
 
+/* The first shape that deforms much in the scene (model "stvk") and has natural modes alone, which are too stiff then; -1: there is
+ * none. Modes that are all that the solid can do, which is seen where the solid has been read, are enough. */
+int32_t modal_scene_stiff_shape(const modal_scene *scene, const modal_basis *basis);
+
 #endif

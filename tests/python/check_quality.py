@@ -6,6 +6,7 @@ usage: check_quality.py BIN TESTS SOURCE"""
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -214,12 +215,35 @@ def check_made():
         assert carried["projected"][0] == 0, "nothing moves in the first frame"
 
 
+def check_natural_modes():
+    """St. Venant-Kirchhoff's law with natural modes alone is warned of; the command that is named mends it."""
+    words = ["modalsim", "b.h5", "t.h5", "--scene", "scene.json", "-f"]
+    said = re.search(r"warning: b.h5: shape 0 has natural modes alone, .*: (modalpack .* --derivatives 3 --force)$",
+                     run(*words).stderr, re.M)
+    run(*shlex.split(said[1]))
+    assert "natural modes" not in run(*words).stderr
+    with open("scene.json", encoding="utf-8") as file:
+        scene = json.load(file)
+    shutil.copy("b4.h5", "b.h5")
+    assert "natural modes" in run(*words).stderr
+    with open("scene.json", "w", encoding="utf-8") as file:
+        json.dump({**scene, "model": "linear"}, file)
+    assert "natural modes" not in run(*words).stderr
+    with open("scene.json", "w", encoding="utf-8") as file:
+        json.dump({**scene, "impulses": [], "duration": 0.05, "objects": [{"object": 0, "motion": {"spin": {"axis": [1, 0, 0], "rate": 1}}}]}, file)
+    assert "natural modes" in run(*words).stderr
+    run("modalpack", "beam.msh", "b.h5", "--young", "1e6", "--poisson", "0.3", "--density", "1000", "--modes", "48", "--fixed",
+        "box:-1,-1,-1:0.01,1,1", "--reduced-forces", "-f")
+    assert "natural modes" not in run(*words).stderr, "all that the solid can do"
+
+
 def main():
     subprocess.run([f"{TESTS}/write_samples", "."], check=True, stdout=subprocess.DEVNULL)
     check_limits()
     check_rules()
     check_validator()
     check_made()
+    check_natural_modes()
 
 
 if __name__ == "__main__":

@@ -271,6 +271,21 @@ static void report_run(scene_run *s, const modal_simulation *run, modal_status r
                 run->steps > 0 ? 1e3 * run->seconds_stepping / (double)run->steps : 0.0);
 }
 
+/* Natural modes where deformations are large: with the command that made them, and the derivatives. */
+static void warn_of_natural_modes(const scene_run *s)
+{
+    const int32_t stiff = modal_scene_stiff_shape(&s->scene, &s->basis);
+    if (stiff < 0) return;
+    const modal_shape *shape = &s->basis.shapes[stiff];
+    const char *made = NULL;
+    int32_t modes = 1;
+    while (modes * (modes + 3) / 2 < shape->n_modes) modes++; /* so many columns do these and their derivatives have */
+    for (int32_t i = 0; i < s->basis.n_provenance; i++)
+        if (strcmp(s->basis.provenance[i].tool, "modalpack") == 0) made = s->basis.provenance[i].arguments;
+    tool_warn(s->t, "%s: shape %d has natural modes alone, which are far too stiff in a large bend (\"model\": \"stvk\"); with their "
+                    "derivatives: %s --derivatives %d --force", s->r->basis_path, stiff, made ? made : "modalpack ...", modes);
+}
+
 modal_status modalsim_scene(tool *t, const modalsim_request *r, tool_output *output, modal_error *err)
 {
     modal_status status = MODAL_OK, ran = MODAL_OK;
@@ -314,6 +329,7 @@ modal_status modalsim_scene(tool *t, const modalsim_request *r, tool_output *out
     if (r->checkpoint_path) MODAL_TRY(tool_output_begin(&s.checkpoint_output, r->checkpoint_path, r->force, err));
     if (r->keep_partial || r->checkpoint_path) tool_signals_hold();
 
+    warn_of_natural_modes(&s);
     double start = s.pace.started = tool_seconds();
     ran = modal_scene_simulate(&run, err);
     tool_stage(t, "simulate", tool_seconds() - start, -1);
