@@ -9,14 +9,19 @@
 #include "formats/meshes/text_reader.h"
 #include "lib/base/memory.h"
 
-static modal_status read_damping(const modal_json_place *place, double *alpha, double *beta, double *ratio)
+static modal_status read_damping(const modal_json_place *place, double *alpha, double *beta, double *ratio,
+                                 int *tangent)
 {
     modal_status status = MODAL_OK;
+    modal_json_place member;
     *alpha = *beta = *ratio = 0;
-    MODAL_TRY(modal_json_object(place, "alpha beta ratio"));
+    *tangent = 0;
+    MODAL_TRY(modal_json_object(place, "alpha beta ratio tangent"));
     MODAL_TRY(modal_json_optional_number(place, "alpha", 0, 1e12, "1/s", alpha));
     MODAL_TRY(modal_json_optional_number(place, "beta", 0, 1e12, "s", beta));
     MODAL_TRY(modal_json_optional_number(place, "ratio", 0, 1e6, "1", ratio));
+    if (modal_json_member(place, "tangent", &member)) MODAL_TRY(modal_json_boolean(&member, tangent));
+    if (*tangent && !(*beta > 0)) status = modal_json_wrong(&member, "there is no beta, whose stiffness it would be");
 done:
     return status;
 }
@@ -129,7 +134,7 @@ static modal_status read_object(modal_scene_reader *r, const modal_json_place *p
     }
     if (modal_json_member(place, "model", &member)) MODAL_TRY(read_model(&member, &o->model));
     if (modal_json_member(place, "damping", &member)) {
-        MODAL_TRY(read_damping(&member, &o->alpha, &o->beta, &o->ratio));
+        MODAL_TRY(read_damping(&member, &o->alpha, &o->beta, &o->ratio, &o->tangent));
         o->has_damping = 1;
     }
     if (modal_json_member(place, "frame", &member)) {
@@ -281,7 +286,7 @@ static modal_status read_response_root(modal_scene_reader *r, const modal_json_p
     MODAL_TRY(modal_json_object(root, "response damping objects forces"));
     MODAL_TRY(read_response(response, &scene->response));
     if (modal_json_member(root, "damping", &member))
-        MODAL_TRY(read_damping(&member, &scene->alpha, &scene->beta, &scene->ratio));
+        MODAL_TRY(read_damping(&member, &scene->alpha, &scene->beta, &scene->ratio, &scene->tangent));
     if (modal_json_member(root, "objects", &member)) MODAL_TRY(read_objects(r, &member));
     MODAL_TRY(modal_scene_read_forces(r, root));
 done:
@@ -325,7 +330,7 @@ static modal_status read_root(modal_scene_reader *r, const modal_json_place *roo
     MODAL_TRY(modal_json_optional_number(root, "tolerance", 1e-9, 1e300, "1", &scene->balance));
     if (modal_json_member(root, "newton", &member)) MODAL_TRY(read_newton(&member, scene));
     if (modal_json_member(root, "damping", &member))
-        MODAL_TRY(read_damping(&member, &scene->alpha, &scene->beta, &scene->ratio));
+        MODAL_TRY(read_damping(&member, &scene->alpha, &scene->beta, &scene->ratio, &scene->tangent));
     MODAL_TRY(modal_json_optional_vector(root, "gravity", 3, "m/s^2", scene->gravity));
     if (modal_json_member(root, "static", &member)) MODAL_TRY(modal_json_boolean(&member, &scene->start_static));
     if (modal_json_member(root, "wind", &member)) MODAL_TRY(read_wind(&member, &scene->wind));

@@ -86,7 +86,7 @@ RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
     RS_EACH(k, r)
     {
         const double jump = t->next_a[first + k] - t->a[first + k];
-        if (average) s.middle[k] = 0.5 * (t->q[first + k] + q[k]);
+        s.middle[k] = 0.5 * (t->q[first + k] + q[k]);
         s.middle[r + k] = 0.5 * (t->v[first + k] + v[k]);
         s.force[k] = masses[k] * jump * jump;
     }
@@ -97,6 +97,11 @@ RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
         v = mean;
     }
     RS_EACH(k, r) { s.terms[k] = mean[k] * rs_packed_row(t->tables + o->damping, r, k, mean); }
+    if (o->tangent != 0) { /* the stiffness in the middle */
+        RS_SHAPE(shape, t, o->shape);
+        rs_stiffness(t, shape, s.middle, &s, s.tangent, s.force_2);
+        RS_EACH(k, r) { s.terms[k] += o->tangent * mean[k] * rs_packed_row(s.tangent, r, k, mean); }
+    }
     rs_external_powers(t, index, q, v, &t->next_poses[index], s.sums);
     RS_SYNC();
     if (RS_LANE == 0) {

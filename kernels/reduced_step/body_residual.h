@@ -108,6 +108,25 @@ RS_FN void rs_packed_times(const double *packed, int32_t r, const real *x, real 
 #endif
 }
 
+/* y += beta matrix x, a packed matrix of the object's own. */
+RS_FN void rs_add_tangent(const real *matrix, int32_t r, double beta, const real *x, real *y)
+{
+#if RS_WIDE
+    for (int32_t k = 0; k < r; k++) {
+        const real xk = beta * x[k];
+        real sum = matrix[0] * xk;
+        for (int32_t l = k + 1; l < r; l++) {
+            sum += beta * matrix[l - k] * x[l];
+            y[l] += matrix[l - k] * xk;
+        }
+        y[k] += sum;
+        matrix += r - k;
+    }
+#else
+    RS_EACH(k, r) { y[k] += beta * rs_packed_row(matrix, r, k, x); }
+#endif
+}
+
 /* f(q), and K(q) where it is asked for. By K's coefficients: the matrix S with f(q) = S q; f is a sum of forms of
  * degree 1, 2, 3, and a form of degree n is its derivative times q / n. Ends with RS_SYNC. */
 RS_FN void rs_stiffness(const modal_step_task *t, const modal_step_shape *shape, const real *q,
@@ -439,10 +458,12 @@ RS_FN void rs_evaluate(const modal_step_task *t, const rs_work *w, real *memory)
     const double *masses = t->tables + shape->masses, *lift = masses + r, *damping = t->tables + o->damping;
     const rs_pose *f = w->pose;
     const int average = RS_PACK == 1 && t->rule == MODAL_STEP_ENERGY, fresh = rs_fresh(t, o);
+    const double beta = t->rule == MODAL_STEP_STATIC ? 0 : o->tangent;
     const double weight = average ? 1.0 / 6 : 1;
     real *g = w->own.load + wide, *n = w->own.load + 2 * wide + 8;
 
-    rs_stiffness(t, shape, q, &s, fresh ? s.tangent : NULL, s.force);
+    const int wanted = fresh || (beta != 0 && !average), wanted_2 = fresh || beta != 0;
+    rs_stiffness(t, shape, q, &s, wanted ? s.tangent : NULL, s.force);
     if (average) {
         RS_EACH(k, r)
         {
@@ -450,13 +471,14 @@ RS_FN void rs_evaluate(const modal_step_task *t, const rs_work *w, real *memory)
             s.middle[r + k] = 0.5 * (t->v[o->coordinates + k] + v[k]);
         }
         RS_SYNC();
-        rs_stiffness(t, shape, s.middle, &s, fresh ? s.dense : NULL, s.force_2);
+        rs_stiffness(t, shape, s.middle, &s, wanted_2 ? s.dense : NULL, s.force_2);
         v = s.middle + r;
     }
     real fall[3], accel[3];
     for (int i = 0; i < 3; i++) fall[i] = RS_ALL(-t->gravity[i]);
     rs_apply_transposed(f->rotation, fall, accel);
     rs_packed_times(damping, r, v, s.drag);
+    if (beta != 0) rs_add_tangent(average ? s.dense : s.tangent, r, beta, v, s.drag); /* a lane's own rows */
     RS_EACH(k, r)
     {
         real force = weight * s.force[k];
@@ -470,7 +492,8 @@ RS_FN void rs_evaluate(const modal_step_task *t, const rs_work *w, real *memory)
         s.terms[k] = RS_MAX(RS_MAX(RS_ABS(inertia), RS_ABS(drag)), RS_MAX(RS_ABS(force), RS_ABS(weight_force)));
     }
     if (fresh) {
-        const double j1 = rule.jq * (average ? 1.0 / 3 : 1), j2 = rule.jq * (2.0 / 3);
+        const double damp = rule.jv * beta;
+        const double j1 = average ? rule.jq * (1.0 / 3) : rule.jq + damp, j2 = rule.jq * (2.0 / 3) + damp;
         RS_EACH(k, r)
         {
             const int32_t at = k * r - k * (k - 1) / 2 - k; /* (k l) is at + l */
@@ -518,7 +541,8 @@ RS_FN double rs_guess(const modal_step_task *t, const modal_step_object *o, cons
 {
     const int64_t at = modal_step_pair(o->n_modes, k, k);
     const double h = t->h, mass = RS_GET(t->tables[shape->masses + k]);
-    const double stiffness = RS_GET(t->tables[shape->stiffness + at]), damping = RS_GET(t->tables[o->damping + at]);
+    const double stiffness = RS_GET(t->tables[shape->stiffness + at]);
+    const double damping = RS_GET(t->tables[o->damping + at]) + o->tangent * stiffness;
     const double a = t->a[o->coordinates + k], v = t->v[o->coordinates + k];
     const double whole = mass + rule->jv * damping + rule->jq * stiffness;
     if (t->rule == MODAL_STEP_ENERGY) return whole > 10 * mass ? (mass * a - 0.5 * h * stiffness * v) / whole : 0;

@@ -11,3 +11,6 @@ foreach(set avx2 avx512)
   set_source_files_properties(reduced_step/reduced_step_leaves_${set}.c PROPERTIES COMPILE_OPTIONS
                               "-O3;-ffp-contract=fast;-fno-math-errno;-fno-trapping-math;-fno-sanitize=undefined")
 endforeach()
+if(MODAL_HAVE_CUDA) # compiled side by side
+  target_sources(modal_kernels PRIVATE reduced_step/reduced_step_warps.cu reduced_step/reduced_step_blocks.cu)
+endif()

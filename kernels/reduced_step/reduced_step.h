@@ -7,7 +7,7 @@
  *
  *   M q'' + B(q) (a, al) + 2 int rho U^T (w x U q') + int rho U^T (w x (w x y)) + D q' + f(q) = Q
  *
- * with B the inertial coupling, and the same body pushes back on its frame with the wrench
+ * with D constant, or with a part beta K(q) of the tangent stiffness K = df/dq, B the inertial coupling, and the same body pushes back on its frame with the wrench
  * int rho (R^T x'' - R^T g), int rho y x (...). All of them are polynomials in q, whose coefficients
  * are computed once (lib/forest/inertia.h): a body's size is r, whatever its mesh. f is cubic (St.
  * Venant-Kirchhoff) or linear.
@@ -18,7 +18,7 @@
  * through the tree solved exactly at every iteration: leaves to roots, each body is condensed to the
  * 6 x 6 inertia that its parent feels, then the corrections go back from the roots to the leaves.
  * The Jacobian leaves out how velocities and the directions of frames change within the step (terms
- * of the order of h w and h^2 g / length); the residual does not. Nor is it made anew while a tree's
+ * of the order of h w and h^2 g / length), and how the tangent damping does; the residual does not. Nor is it made anew while a tree's
  * largest relative residual falls to a fourth or less at every correction (the modified Newton method): what is
  * solved, and the criterion, are the same, and an evaluation then needs forces alone. In statics it is always made
  * anew. A tree without attached or free frames can be stepped by the average vector field instead, which keeps the
@@ -96,6 +96,7 @@ typedef struct modal_step_object {
     int32_t n_modes, parent_modes;   /* of its shape; of its parent's, or 0 */
     int64_t coordinates; /* first of its q, v, a */
     int64_t damping;     /* in tables: [pairs] D */
+    double tangent;      /* s: D has this times K(q), too */
     int64_t anchor;      /* in tables: [1 + r of the parent, MODAL_STEP_ANCHOR]: mean of the interface (3)
                             and sum of x X^T about the means (9), at rest and for each mode */
     int64_t work;        /* in work: [modal_step_work_size] */

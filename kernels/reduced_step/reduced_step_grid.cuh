@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels over all objects, for one way to share them out (`teams`, reduced_step_cuda.cu).
+// The kernels over all objects, for one way to share them out (`teams`), and BAND levels at once on the way down.
 
 template <class teams>
 __device__ static __forceinline__ void solve(const modal_step_task &t, int64_t size)
@@ -13,7 +13,7 @@ __device__ static __forceinline__ void solve(const modal_step_task &t, int64_t s
     grid.sync();
     teams::each(t, size, 0, t.n_objects, [&](auto team, int32_t i, double *own) { team.predict(t, i, own); });
     grid.sync();
-    const int32_t band = by_warp::RS_BAND, shallow = t.n_levels <= band;
+    const int32_t band = BAND, shallow = t.n_levels <= band;
     for (int32_t iteration = 0;; iteration++) {
         int32_t *running = counters + iteration % 3;
         if (grid.thread_rank() == 0) counters[(iteration + 1) % 3] = 0; // nobody reads the one before the last

@@ -135,7 +135,7 @@ done:
 
 static int same_damping(const modal_body *a, const modal_body *b)
 {
-    return a->alpha == b->alpha && a->beta == b->beta && a->ratio == b->ratio;
+    return a->alpha == b->alpha && a->beta == b->beta && a->ratio == b->ratio && a->tangent == b->tangent;
 }
 
 static modal_status build_objects(modal_forest *f, builder *b, modal_error *err)
@@ -157,6 +157,7 @@ static modal_status build_objects(modal_forest *f, builder *b, modal_error *err)
         o->shape = 2 * object->shape + (body->linear != 0);
         o->motion = (int32_t)body->motion;
         o->coordinates = offsets[i];
+        o->tangent = body->tangent && !body->linear ? body->beta : 0;
         /* objects of one shape share tables: thousands of leaves then stay in the caches */
         const int32_t like = like_of[o->shape];
         if (like >= 0 && same_damping(body, &b->setup->bodies[f->object_at[like]]))

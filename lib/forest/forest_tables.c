@@ -127,7 +127,8 @@ modal_status modal_forest_damping(modal_forest_tables *tables, const modal_shape
     if (status != MODAL_OK) return status;
     double *damping = tables->values + *at;
     const double *stiffness = tables->values + prepared->stiffness;
-    for (int64_t i = 0; i < r * (r + 1) / 2; i++) damping[i] = body->beta * stiffness[i];
+    const double beta = body->tangent && !body->linear ? 0 : body->beta; /* the tangent one's is the step's affair */
+    for (int64_t i = 0; i < r * (r + 1) / 2; i++) damping[i] = beta * stiffness[i];
     for (int64_t k = 0; k < r; k++)
         damping[modal_quadratic_index(r, k, k)] +=
             (body->alpha + 2 * body->ratio * sqrt(shape->eigenvalues[k])) * shape->modal_masses[k];

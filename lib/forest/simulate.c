@@ -100,6 +100,7 @@ static modal_status set_bodies(modal_scene_run *r, modal_error *err)
         body->alpha = scene->alpha;
         body->beta = scene->beta;
         body->ratio = scene->ratio;
+        body->tangent = scene->tangent;
         memcpy(body->pose, basis->objects[i].rest_pose, sizeof body->pose);
     }
     for (int32_t k = 0; k < scene->n_objects; k++) {
@@ -115,6 +116,7 @@ static modal_status set_bodies(modal_scene_run *r, modal_error *err)
             body->alpha = said->alpha;
             body->beta = said->beta;
             body->ratio = said->ratio;
+            body->tangent = said->tangent;
         }
         if (said->has_pose && (body->motion == MODAL_STEP_ATTACHED || said->n_keys > 0))
             MODAL_TRY(modal_scene_wrong(err, "objects", said->place, said->line, "a frame is given, and %s gives one, too",

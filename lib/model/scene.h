@@ -44,6 +44,7 @@ typedef struct modal_scene_object {
     int model;                        /* -1: the scene's; 0 linear, 1 StVK */
     int has_damping, has_pose;
     double alpha, beta, ratio;
+    int tangent;                      /* beta's stiffness is the tangent one */
     double position[3], rotation[3];  /* has_frame: p, and a rotation vector in rad */
     double velocity[3], spin[3];      /* free: m/s, and rad/s in world axes */
     double axis[3], centre[3], rate;  /* MODAL_SCENE_SPIN: unit axis, a point of it, rad/s */
@@ -106,6 +107,7 @@ typedef struct modal_scene {
     double tolerance; /* of Newton's method */
     int32_t most_iterations, most_halvings;
     double alpha, beta, ratio;
+    int tangent;                 /* beta's stiffness is the tangent one */
     double gravity[3];
     modal_wind wind;
     int32_t n_objects;

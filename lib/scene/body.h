@@ -10,6 +10,7 @@ typedef struct modal_body {
     int exact;                /* nonzero: its q and v are moved by others (lib/oscillators/exact.h), and left alone */
     int linear;               /* nonzero: force eigenvalue q; 0: the shape's reduced forces */
     double alpha, beta;       /* Rayleigh: D = alpha M + beta K(0); 1/s and s */
+    int tangent;              /* nonzero: beta K(q), the tangent stiffness */
     double ratio;             /* plus 2 ratio omega in every mode */
     double pose[12];         /* [R p] at the start; ATTACHED: not looked at */
     double velocity[3], spin[3]; /* FREE: p' in the world, w in the body's axes */

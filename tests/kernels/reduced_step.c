@@ -22,6 +22,7 @@ typedef struct model {
     modal_step_task task;
     double *tables;
     int64_t n_tables, n_coordinates, n_work;
+    double tangent; /* of its objects */
 } model;
 
 static int64_t reserve(model *m, int64_t count)
@@ -126,7 +127,7 @@ static void add_object(harness *h, model *m, int32_t shape, int32_t parent, moda
     modal_step_object *o = &m->objects[index];
     modal_step_pose *f = &m->poses[index];
     *o = (modal_step_object){.shape = shape, .tree = index, .motion = (int32_t)motion, .parent = parent, .n_modes = r,
-                             .coordinates = m->n_coordinates, .first_point = t->n_points, .n_points = 1};
+                             .coordinates = m->n_coordinates, .first_point = t->n_points, .n_points = 1, .tangent = m->tangent};
     m->n_coordinates += r;
     /* the last one of its shape, whose tables it shares, as in lib/forest; so leaves may be packed */
     const modal_step_object *twin = NULL;
@@ -305,6 +306,22 @@ static void oracle_force(const model *m, const modal_step_shape *shape, const do
         }
 }
 
+/* K(q) v, by differences that are exact for a cubic. */
+static void oracle_tangent(const model *m, const modal_step_shape *shape, const double *q, const double *v, long double *kv)
+{
+    const int32_t r = shape->n_modes;
+    double at[MOST_MODES], size[MOST_MODES];
+    long double f[MOST_MODES];
+    static const int part[4] = {-2, -1, 1, 2};
+    for (int32_t k = 0; k < r; k++) kv[k] = 0;
+    for (int p = 0; p < 4; p++) {
+        for (int32_t k = 0; k < r; k++) at[k] = q[k] + 0.25 * part[p] * v[k];
+        oracle_force(m, shape, at, f, size);
+        const double weight = (part[p] == -2 ? 1 : part[p] == -1 ? -8 : part[p] == 1 ? 8 : -1) / 12.0 / 0.25;
+        for (int32_t k = 0; k < r; k++) kv[k] += weight * f[k];
+    }
+}
+
 /* Generalized-alpha as it is printed, but with the equations of motion at the end of the step: the acceleration that the
  * rule carries is a + h lag. */
 typedef struct alpha_step {
@@ -325,6 +342,7 @@ static void check_single(harness *h, int32_t r, int32_t n, modal_step_rule rule)
 {
     model *m = calloc(1, sizeof *m);
     if (!m) exit(1);
+    m->tangent = 0.02;
     harness_case(h, "r = %d, %d bodies, rule %d", r, n, rule);
     add_shape(h, m, r);
     for (int32_t i = 0; i < n; i++) add_object(h, m, 0, -1, MODAL_STEP_FIXED);
@@ -344,7 +362,7 @@ static void check_single(harness *h, int32_t r, int32_t n, modal_step_rule rule)
     for (int i = 0; i < 3 * n; i++) force[i] = 5 * harness_random(h);
     for (int64_t i = 0; i < n_lag; i++) lag[i] = rule == MODAL_STEP_ALPHA ? 100 * harness_random(h) : 0;
     const result got = step(h, m, q, v, a, force, lag, NULL);
-    long double f[MOST_MODES];
+    long double f[MOST_MODES], tangent[MOST_MODES];
     double size[MOST_MODES];
     const double hh = m->task.h;
     const modal_step_shape *shape = &m->shapes[0];
@@ -360,9 +378,10 @@ static void check_single(harness *h, int32_t r, int32_t n, modal_step_rule rule)
         }
         if (got.status[i] != MODAL_STEP_CONVERGED) harness_fail(h, "body %d: status %d", i, got.status[i]);
         oracle_force(m, shape, x, f, size);
+        oracle_tangent(m, shape, x, y, tangent);
         for (int32_t k = 0; k < r; k++) {
             const double q0 = q[o->coordinates + k], v0 = v[o->coordinates + k], a0 = a[o->coordinates + k];
-            const double drag = m->tables[o->damping + modal_step_pair(r, k, k)] * y[k];
+            const double drag = m->tables[o->damping + modal_step_pair(r, k, k)] * y[k] + o->tangent * (double)tangent[k];
             long double residual = f[k] + drag + (rule == MODAL_STEP_STATIC ? 0 : z[k]);
             double terms = size[k] + fabs(drag) + fabs(z[k]);
             for (int e = 0; e < 3; e++)
@@ -496,6 +515,7 @@ static void check_tree(harness *h, int32_t r, int32_t n, modal_step_motion motio
 {
     harness_case(h, "tree, r = %d, %d children, root %d", r, n, motion);
     model *m = new_model(h, r, r > 1 ? r - 1 : 2);
+    m->tangent = 0.001;
     add_object(h, m, 0, -1, motion);
     add_object(h, m, 1, -1, MODAL_STEP_FIXED);
     end_level(m);

@@ -5,14 +5,16 @@ usage: check_trust.py BIN_FOLDER PART, PART one of
   long     the same, 60 s; on another one; free
   same     threads, checkpoints, other objects of the scene change no byte
   inside   a cube that is pushed through itself; det F against numpy, at every point
+  damping  beta K(q) against an integrator in numpy; a body that turns loses nothing by it, and by beta K(0) most
   decay    amplitude decay and period error of generalized-alpha against its amplification matrix"""
 import json
 import subprocess
 
 import h5py
 import numpy as np
+import scipy.integrate
 
-from scenes import main, pack, place, run, simulate, small, write_bar
+from scenes import RUBBER, main, pack, place, run, simulate, small, write_bar
 from stvk_solid import Basis
 
 BEAM = {"fps": 60, "model": "stvk", "impulses": [{"object": 0, "point": [1, 0.1, 0.1], "impulse": [0, 3, 8], "time": 0.1}]}
@@ -156,6 +158,62 @@ def inside():
             assert abs(said_least - least) < 1e-6, (said_least, least)
         else:
             assert 0.6 <= least <= said_least + 1e-6, (said_least, least)
+
+
+def exact_motion(basis, velocity, alpha, beta, times):
+    """M q'' + (alpha M + beta K(q)) q' + f(q) = 0 by the file's reduced forces, in scipy."""
+    def slope(_, y):
+        q, v = np.split(y, 2)
+        return np.concatenate([v, -basis.reduced_forces(q) - alpha * v - beta * basis.reduced_stiffness(q) @ v])
+    y = np.concatenate([np.zeros_like(velocity), velocity])
+    got = scipy.integrate.solve_ivp(slope, (0, times[-1]), y, "DOP853", times, rtol=1e-10, atol=1e-12)
+    return got.y[:len(velocity)].T
+
+
+def damping():
+    write_bar("bar.msh", (8, 1, 1), (1.0, 0.1, 0.12))
+    pack("bar.msh", "bar.h5", 5, "--derivatives", 2)
+    basis, alpha, beta = Basis("bar.h5"), 0.3, 0.01
+    velocity = np.array([4.0, 3, 0, 0, 0])
+    scene = {"duration": 0.25, "fps": 20, "model": "stvk", "tolerance": 1e300, "newton": {"tolerance": 1e-10, "iterations": 40},
+             "damping": {"alpha": alpha, "beta": beta, "tangent": True},
+             "objects": [{"object": 0, "initial_velocity": list(velocity)}]}
+    wanted = exact_motion(basis, velocity, alpha, beta, np.arange(6) / 20)
+    plain = simulate("bar.h5", dict(scene, step=1 / 3200, damping={"alpha": alpha, "beta": beta}))["q"]
+    assert np.abs(plain - wanted).max() > 0.05 * np.abs(wanted).max() # it is another motion
+    for rule in ("generalized-alpha", "newmark", "energy"):
+        off = []
+        for steps in (20, 40, 80):
+            f = simulate("bar.h5", dict(scene, integrator=rule, step=1 / 20 / steps))
+            off.append(np.abs(f["q"] - wanted).max() / np.abs(wanted).max())
+            e = f["energy"]
+            assert np.all(np.diff(e[:, :2].sum(1)) < 0) and np.all(np.diff(e[:, 2]) > 0), e # it only loses
+            balance_off = np.abs(e[:, :3].sum(1) - e[0, 0]).max() / e[0, 0]
+            assert balance_off < (1e-7 if rule == "energy" else 40 * off[-1]), (rule, balance_off)
+        order = np.log2(off[0] / off[1]), np.log2(off[1] / off[2])
+        print(f"{rule}: tangent damping, off by {off[2]:.2g}, order {order[0]:.2f}, {order[1]:.2f}")
+        assert 1.8 < order[1] < 2.2, (rule, off)
+    # a body whose columns have all turns about z: (cos - 1) (x, y, 0) + sin (-y, x, 0)
+    write_bar("block.msh", (2, 2, 2), (1.0, 1.0, 1.0))
+    run("modalpack", "block.msh", "block.h5", *RUBBER, "--modes", 1, "-q")
+    with h5py.File("block.h5") as f:
+        x = f["shapes/0000/volume/nodes"][:]
+    x = x - x.mean(0)
+    columns = np.stack([x * [1, 1, 0], x[:, [1, 0, 2]] * [-1, 1, 0]])
+    with open("turn.U", "wb") as file:
+        file.write(np.array([columns[0].size, 2], "<i4").tobytes() + columns.reshape(2, -1).astype("<f8").tobytes())
+    run("modalpack", "block.msh", "turn.h5", *RUBBER, "--import", "turn.U", "--reduced-forces", "-q")
+    rate = 2.0
+    left = {}
+    for tangent in (True, False):
+        f = simulate("turn.h5", {"duration": 6, "fps": 10, "model": "stvk", "step": 0.01, "damping": {"beta": 0.0002, "tangent": tangent},
+                                 "objects": [{"object": 0, "motion": "fixed", "initial_velocity": [0, rate]}]})
+        left[tangent] = f["energy"][-1, 0] / f["energy"][0, 0]
+        if tangent:
+            angle = np.unwrap(np.arctan2(f["q"][:, 1], 1 + f["q"][:, 0]))
+            small(np.abs(angle - rate * f["times"]).max(), 0.1, "a turning body: angle, rad")
+    print(f"of the energy of a turning body is left: {left[True]:.4f} by beta K(q), {left[False]:.4f} by beta K(0)")
+    assert left[True] > 0.98 and left[False] < 0.2, left
 
 
 def amplification(radius, omega):
