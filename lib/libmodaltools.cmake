@@ -18,6 +18,30 @@ target_include_directories(libmodaltools INTERFACE $<INSTALL_INTERFACE:${CMAKE_I
 set_target_properties(libmodaltools PROPERTIES EXPORT_NAME modaltools)
 install(TARGETS libmodaltools EXPORT modaltools LIBRARY)
 
+set(public_headers
+  lib/base/status.h lib/base/tile.h lib/base/memory.h lib/base/hash.h lib/base/progress.h
+  lib/model/element.h lib/model/volume_mesh.h lib/model/basis.h lib/model/trajectory.h lib/model/matrix_source.h lib/deform/deform.h
+  formats/h5/findings.h formats/meshes/mesh_read.h formats/meshes/obj.h formats/meshes/bou.h formats/meshes/csv.h
+  formats/basis/basis_h5.h formats/trajectory/trajectory_h5.h formats/sequences/sequence.h formats/sequences/sequence_vtkhdf.h)
+
+# It exports what these headers declare, and nothing else.
+set(exports ${CMAKE_BINARY_DIR}/libmodaltools.map)
+set(names "")
+foreach(header ${public_headers})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${header})
+  file(READ ${CMAKE_SOURCE_DIR}/${header} text)
+  string(REGEX MATCHALL "\nextern [^][\n;()]*[ *]modal_[a-z0-9_]+" variables "${text}")
+  string(REGEX MATCHALL "\n[a-z][^\n;()]*[ *]modal_[a-z0-9_]+\\(" lines "${text}")
+  foreach(line ${variables} ${lines})
+    if(NOT line MATCHES "\n(static|typedef|struct|enum) " AND line MATCHES "[ *](modal_[a-z0-9_]+)\\(?$")
+      string(APPEND names "    ${CMAKE_MATCH_1};\n")
+    endif()
+  endforeach()
+endforeach()
+file(CONFIGURE OUTPUT ${exports} CONTENT "{\n  global:\n${names}  local: *;\n};\n")
+target_link_options(libmodaltools PRIVATE -Wl,--version-script=${exports})
+set_target_properties(libmodaltools PROPERTIES LINK_DEPENDS ${exports})
+
 # find_package(modaltools) brings the target modaltools::modaltools.
 set(cmake_files ${CMAKE_INSTALL_LIBDIR}/cmake/modaltools)
 install(EXPORT modaltools NAMESPACE modaltools:: FILE modaltools-config.cmake DESTINATION ${cmake_files})
@@ -26,11 +50,6 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/modaltools-config-version.c
 install(FILES ${CMAKE_BINARY_DIR}/modaltools-config-version.cmake DESTINATION ${cmake_files})
 
 # The headers keep their folders, below one of the library's own.
-set(public_headers
-  lib/base/status.h lib/base/tile.h lib/base/memory.h lib/base/hash.h lib/base/progress.h
-  lib/model/element.h lib/model/volume_mesh.h lib/model/basis.h lib/model/trajectory.h lib/model/matrix_source.h lib/deform/deform.h
-  formats/h5/findings.h formats/meshes/mesh_read.h formats/meshes/obj.h formats/meshes/bou.h formats/meshes/csv.h
-  formats/basis/basis_h5.h formats/trajectory/trajectory_h5.h formats/sequences/sequence.h formats/sequences/sequence_vtkhdf.h)
 foreach(header ${public_headers})
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES ${CMAKE_SOURCE_DIR}/${header}

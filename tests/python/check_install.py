@@ -106,6 +106,32 @@ def check_tree(root):
             check(os.path.exists(os.path.join(os.path.dirname(page), link)), page, "leads nowhere:", link)
 
 
+def declared(header, include):
+    """The functions and variables that a header declares (as the compiler sees it), itself and what it includes of ours."""
+    text = run("cc", "-std=c11", "-E", "-x", "c", header, include, text=True)
+    ours, kept = False, []
+    for line in text.split("\n"):
+        if line.startswith("# "):
+            ours = os.path.realpath(line.split('"')[1]).startswith(os.path.realpath(include[2:]))
+        elif ours:
+            kept.append(line)
+    text, before = "\n".join(kept), None
+    while text != before: # bodies of functions, and members
+        before, text = text, re.sub(r"\{[^{}]*\}", "", re.sub(r"\)\s*\{[^{}]*\}", ");", text))
+    statements = [s.split(None, 1)[0:] for s in text.split(";") if s.strip()]
+    return {re.search(r"(\w+)\s*(\(|\[|$)", " ".join(s))[1] for s in statements
+            if s[0] not in ("static", "typedef", "enum", "struct")}
+
+
+def check_exports(root, include):
+    library, = glob.glob(f"{root}/lib/**/libmodaltools.so", recursive=True)
+    exported = {line.split()[-1] for line in run("nm", "-D", "--defined-only", library, text=True).splitlines()}
+    wanted = set().union(*(declared(h, include) for h in glob.glob(f"{root}/include/modaltools/**/*.h", recursive=True)))
+    check(exported == wanted, "exported or declared, not both:", exported ^ wanted)
+    check(len(exported) > 50 and all(name.startswith("modal_") for name in exported), exported)
+    print(f"libmodaltools exports {len(exported)} names")
+
+
 def check_examples(root, folder):
     examples = f"{root}/share/doc/modaltools/docs/examples"
     for name, most in (("deform.c", 40), ("deform.py", 21)):
@@ -117,6 +143,8 @@ def check_examples(root, folder):
     libraries = [f[2:] for f in flags if f.startswith("-L")][0]
     for header in glob.glob(f"{root}/include/modaltools/**/*.h", recursive=True):
         run("cc", "-std=c11", "-Wall", "-Werror", "-fsyntax-only", "-x", "c", header, *flags[:1])
+    if "--sanitize" not in sys.argv:
+        check_exports(root, [f for f in flags if f.startswith("-I")][0])
     sanitize = ["-fsanitize=" + sys.argv[sys.argv.index("--sanitize") + 1]] if "--sanitize" in sys.argv else []
     program = f"{folder}/deform"
     run("cc", *sanitize, f"{examples}/deform.c", "-o", program, *flags, f"-Wl,-rpath,{libraries}")
