@@ -2,7 +2,8 @@
 # One program an operation (tests/kernels/harness.h), run once a back end. The CUDA runs are tests of
 # their own, label cuda; where there is no device they are skipped, and say so. Three programs have thousands of
 # cases that take minutes on a CPU: by default they run --quick there (every size and rank, not every product of
-# them); all of them are kernels_all.*, label long, and tests/bench/check_gpu.sh runs them on a GPU.
+# them); all of them are kernels_all.*, label long, and tests/bench/check_gpu.sh runs them on a GPU. kernels_quick.*
+# are the others with --quick, for the preset quick, which is run while one writes.
 set(modal_kernels_many modal_sum deform engine)
 add_library(modal_test_harness STATIC kernels/harness.c kernels/scene.c kernels/normals_mesh.c)
 target_link_libraries(modal_test_harness PUBLIC modal_kernels m)
@@ -22,13 +23,19 @@ function(modal_kernel_test name)
       continue()
     endif()
     set(quick "")
+    set(labels kernels)
     if(name IN_LIST modal_kernels_many AND NOT back_end STREQUAL cuda)
       set(quick --quick)
+      set(labels "kernels;quick")
       add_test(NAME kernels_all.${name}.${back_end} COMMAND kernel_${name} --backend ${back_end})
       set_tests_properties(kernels_all.${name}.${back_end} PROPERTIES LABELS "kernels;long")
     endif()
     add_test(NAME kernels.${name}.${back_end} COMMAND kernel_${name} --backend ${back_end} ${quick})
-    set_tests_properties(kernels.${name}.${back_end} PROPERTIES LABELS kernels SKIP_RETURN_CODE 77)
+    set_tests_properties(kernels.${name}.${back_end} PROPERTIES LABELS "${labels}" SKIP_RETURN_CODE 77)
+    if(NOT quick)
+      add_test(NAME kernels_quick.${name}.${back_end} COMMAND kernel_${name} --backend ${back_end} --quick)
+      set_tests_properties(kernels_quick.${name}.${back_end} PROPERTIES LABELS quick SKIP_RETURN_CODE 77)
+    endif()
   endforeach()
   if(TEST kernels.${name}.cuda)
     set_tests_properties(kernels.${name}.cuda PROPERTIES LABELS "kernels;cuda")
