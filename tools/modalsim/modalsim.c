@@ -32,6 +32,10 @@ static const tool_option options[] = {
      "Start in static equilibrium under the gravity and the base acceleration at t = 0. Without "
      "--duration write that one frame.",
      0},
+    {"amplitude", 0, "P%", NULL,
+     "Multiply all loads above, so that the largest displacement of all frames is this share of the diagonal of the box "
+     "around its object at rest.",
+     TOOL_FIRST},
     {"scene", 0, "FILE", NULL,
      "A scene (JSON, formats/scene.md) instead of the options above. It has large deformations, wind, forces and ground over "
      "time, moving and free objects, objects that hang on others. One with \"response\" makes a table (CSV) in "

@@ -8,6 +8,8 @@
 #include "formats/basis/basis_tiles.h"
 #include "formats/trajectory/trajectory_h5.h"
 #include "kernels/reduced_step/reduced_step.h"
+#include "lib/deform/reach.h"
+#include "lib/forest/deformation.h"
 #include "lib/forest/judge.h"
 #include "lib/model/basis.h"
 #include "lib/model/scene.h"
@@ -41,6 +43,7 @@ typedef struct modalsim_request {
     int64_t n_frames;
     double last_time;
     double alpha, beta, ratio; /* ratio < 0: Rayleigh */
+    double amplitude;          /* --amplitude: the largest displacement, a share of the size; 0: not given */
     double gravity[3];
     int n_impulses;
     modalsim_impulse *impulses; /* [n_impulses] */
@@ -60,6 +63,32 @@ modal_status modalsim_basis_read(const modalsim_request *r, const modal_scene *s
                                  int64_t *bytes, int32_t *n_passed, modal_error *err);
 modal_status modalsim_basis_tiles(const modalsim_request *r, modal_basis *basis, modal_basis_tiles **file, int32_t shape,
                                   int64_t n, const int64_t *tiles, modal_error *err);
+
+/* How far a linear motion goes: the largest displacement as a share of the diagonal of the box around its object's shape
+ * at rest, of the shapes whose surfaces and matrices are in memory, and the largest strain, of those whose solids and
+ * their modes are. What is below these starting values is not looked for. */
+typedef struct modalsim_place {
+    int32_t object;
+    int64_t vertex, frame; /* the user's */
+    double length;         /* m */
+} modalsim_place;
+typedef struct modalsim_range {
+    const modal_basis *basis;
+    modal_reach *reach;
+    modal_deformation *deformation;
+    double *diagonals; /* [shapes] m, 0: not known */
+    int64_t *first;    /* [shapes] of its modes in `strains` */
+    double *strains;   /* [modes of all shapes] largest strain of a mode at q = 1 */
+    double displacement, strain; /* the largest so far */
+    modalsim_place place;
+    int32_t strain_object;       /* -1: none above the start */
+    int64_t strain_frame;
+} modalsim_range;
+/* range is zeroed; modalsim_range_end also after an error. displacement and strain are what is warned of. */
+modal_status modalsim_range_begin(modalsim_range *range, const modal_basis *basis, int n_threads, modal_error *err);
+void modalsim_range_observe(modalsim_range *range, int64_t frame, const double *q);
+void modalsim_range_tell(tool *t, const modalsim_range *range);
+void modalsim_range_end(modalsim_range *range);
 
 /* Linear motion as the flags ask for, into the trajectory. */
 modal_status modalsim_linear(tool *t, const modalsim_request *r, modal_basis *basis, tool_output *output,
@@ -93,6 +122,7 @@ typedef struct modalsim_writer {
     tool_output *output;
     modal_trajectory head; /* no arrays of frames */
     modal_trajectory_out *out;
+    char remark[64]; /* after the command line in the provenance, as a shell's comment; "": none */
     modalsim_pace pace; /* of the frames, where the frames are all that is counted */
 } modalsim_writer;
 

@@ -13,10 +13,13 @@ typedef struct wanted {
     const modalsim_request *r;
     const modal_scene *scene; /* or NULL: the flags */
     const uint8_t *solids;    /* [shapes] whose solids are to be looked at, or NULL: none */
+    const uint8_t *surfaces;  /* [shapes] the same of linear motion's displacements */
 } wanted;
 
 /* Of a shape, and of all together: what reading and preparing takes less than about a second for. */
 static const int64_t MOST_BYTES = INT64_C(64) << 20, MOST_ALL_BYTES = INT64_C(256) << 20, MOST_WORK = INT64_C(400000000);
+/* Linear motion takes no time to speak of: of its solids, what prepares in a fifth of a second. */
+static const int64_t MOST_LINEAR_WORK = INT64_C(10000000);
 
 static modal_status choose_parts(void *context, const modal_basis *basis, unsigned *parts, modal_error *err)
 {
@@ -31,9 +34,35 @@ static modal_status choose_parts(void *context, const modal_basis *basis, unsign
         for (int bit = 0; bit < 5; bit++)
             if (needs >> bit & 1) parts[i] |= of_need[bit];
         if (w->solids && w->solids[i]) parts[i] |= MODAL_BASIS_VOLUME | MODAL_BASIS_VOLUME_MODES;
+        if (w->surfaces && w->surfaces[i]) parts[i] |= MODAL_BASIS_SURFACE | MODAL_BASIS_MATRIX;
     }
     if (w->r->n_impulses > 0) parts[basis->objects[0].shape] |= MODAL_BASIS_SURFACE;
     return MODAL_OK;
+}
+
+/* Of linear motion: the shapes whose displacements and strains are looked at. --amplitude needs those of all. */
+static modal_status choose_range(const modalsim_request *r, uint8_t **solids, uint8_t **surfaces, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_basis counts = {0};
+    int64_t bytes = 0;
+    MODAL_TRY(modal_basis_read(r->basis_path, 0, &counts, err));
+    MODAL_TRY(modal_alloc_zero(solids, counts.n_shapes, 1, "shapes", err));
+    MODAL_TRY(modal_alloc_zero(surfaces, counts.n_shapes, 1, "shapes", err));
+    for (int32_t i = 0; i < counts.n_shapes; i++) {
+        const modal_shape *shape = &counts.shapes[i];
+        const int64_t surface = modal_tile_count(shape->n_vertices) * MODAL_TILE * (12 * (int64_t)shape->n_modes + 36);
+        int64_t own = surface;
+        (*surfaces)[i] = r->amplitude > 0 || (own <= MOST_BYTES && bytes + own <= MOST_ALL_BYTES);
+        bytes += (*surfaces)[i] ? own : 0;
+        own = modal_deformation_bytes(shape);
+        (*solids)[i] = (*surfaces)[i] && own <= MOST_BYTES && bytes + own <= MOST_ALL_BYTES &&
+                       modal_deformation_work(shape) <= MOST_LINEAR_WORK;
+        bytes += (*solids)[i] ? own : 0;
+    }
+done:
+    modal_basis_free(&counts);
+    return status;
 }
 
 /* The shapes whose solids are looked at, by their counts. */
@@ -62,21 +91,25 @@ modal_status modalsim_basis_read(const modalsim_request *r, const modal_scene *s
 {
     modal_status status = MODAL_OK;
     wanted w = {.r = r, .scene = scene};
-    uint8_t *solids = NULL;
+    uint8_t *solids = NULL, *surfaces = NULL;
     *n_passed = 0;
     if (scene && !scene->response.given && r->quality != MODALSIM_QUALITY_STEPS)
         MODAL_TRY(choose_solids(r, &solids, n_passed, err));
+    if (!scene) MODAL_TRY(choose_range(r, &solids, &surfaces, err));
     w.solids = solids;
+    w.surfaces = surfaces;
     status = modal_basis_read_chosen(r->basis_path, choose_parts, &w, r->memory_limit, bytes, basis, err);
-    if (status == MODAL_ERROR_MEMORY && r->memory_limit > 0 && solids && r->quality == MODALSIM_QUALITY_AUTO) {
+    if (status == MODAL_ERROR_MEMORY && r->memory_limit > 0 && solids &&
+        (scene ? r->quality == MODALSIM_QUALITY_AUTO : !(r->amplitude > 0))) {
         *err = (modal_error){0};
-        w.solids = NULL;
+        w.solids = w.surfaces = NULL;
         status = modal_basis_read_chosen(r->basis_path, choose_parts, &w, r->memory_limit, bytes, basis, err);
         if (status == MODAL_OK) *n_passed = basis->n_shapes;
     }
     if (status == MODAL_ERROR_MEMORY && r->memory_limit > 0) modal_error_context(err, "--memory-limit");
 done:
     modal_free(&solids);
+    modal_free(&surfaces);
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Linear motion, from the flags of the command line. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,7 +172,7 @@ static modal_status set_impulses(tool *t, const modalsim_request *r, modal_basis
     qsort(tiles, (size_t)r->n_impulses, sizeof *tiles, compare_tiles);
     for (int i = 0; i < r->n_impulses; i++)
         if (n_tiles == 0 || tiles[n_tiles - 1] != tiles[i]) tiles[n_tiles++] = tiles[i];
-    MODAL_TRY(modalsim_basis_tiles(r, basis, &file, object->shape, n_tiles, tiles, err));
+    if (!shape->modal_matrix) MODAL_TRY(modalsim_basis_tiles(r, basis, &file, object->shape, n_tiles, tiles, err));
     for (int i = 0; i < r->n_impulses; i++) {
         double *jump = l->jumps + (int64_t)i * shape->n_modes;
         modal_impulse_jump(shape, object->rest_pose, vertices[i], r->impulses[i].impulse, jump);
@@ -198,12 +199,54 @@ static void warn_of_free_bodies(tool *t, const modal_basis *basis)
                  "deformation (a --scene moves it)", t->arguments.operands[0], first, n > 1 ? " and others are" : " is");
 }
 
+/* Where frames go: they are looked at, and written unless this is the first of two runs. */
+typedef struct rows {
+    modalsim_range *range;
+    modalsim_writer *writer; /* or NULL */
+} rows;
+
 static modal_status put_row(void *context, int64_t frame, double time, const double *q, modal_error *err)
 {
     enum { NOW_AND_THEN = 256 };
-    modalsim_writer *w = context;
+    rows *r = context;
+    modalsim_writer *w = r->writer;
+    modalsim_range_observe(r->range, frame, q);
+    if (!w) return MODAL_OK;
     if (frame % NOW_AND_THEN == NOW_AND_THEN - 1) modalsim_watch(w->t, &w->pace, "frames", frame + 1, w->head.n_frames);
     return modal_trajectory_out_row(w->out, time, q, NULL, NULL, NULL, err);
+}
+
+/* --amplitude: the motion is linear in its loads, so a first run says by what to multiply all of them. */
+static modal_status scale_loads(tool *t, const modalsim_request *r, modalsim_range *range, loads *l, char *remark,
+                                size_t length, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    rows first = {range, NULL};
+    const int64_t n_initial = modal_basis_mode_offsets(range->basis, NULL);
+    const double warned = range->displacement, strain = range->strain, start = tool_seconds();
+    range->displacement = 0;
+    range->strain = INFINITY;
+    MODAL_TRY(modal_linear_stream(&l->problem, r->n_frames, r->fps, put_row, &first, &t->progress, err));
+    const double factor = r->amplitude / range->displacement;
+    if (!(range->displacement > 0 && isfinite(factor) && factor > 0))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--amplitude: nothing moves that could be scaled, the largest displacement is %g m",
+                   range->place.length);
+    for (int k = 0; k < 3; k++) l->problem.gravity[k] *= factor;
+    for (int64_t i = 0; i < 3 * l->base.n_rows; i++) l->base.values[i] *= factor;
+    for (int64_t i = 0; r->n_impulses > 0 && i < r->n_impulses * range->basis->shapes[range->basis->objects[0].shape].n_modes; i++)
+        l->jumps[i] *= factor;
+    for (int64_t i = 0; l->initial && i < n_initial; i++) l->initial[i] *= factor;
+    tool_note(t, "--amplitude: all loads times %.6g: vertex %lld of object %d moves by %.4g m in frame %lld, %.4g %% of its size",
+              factor, (long long)range->place.vertex, range->place.object, factor * range->place.length,
+              (long long)range->place.frame, 100 * r->amplitude);
+    json_object_set_new(t->report, "load_factor", json_real(factor));
+    snprintf(remark, length, " # all loads times %.17g", factor);
+    tool_stage(t, "find the amplitude", tool_seconds() - start, -1);
+    range->displacement = warned;
+    range->strain = strain;
+    range->place.object = -1;
+done:
+    return status;
 }
 
 modal_status modalsim_linear(tool *t, const modalsim_request *r, modal_basis *basis, tool_output *output,
@@ -212,21 +255,27 @@ modal_status modalsim_linear(tool *t, const modalsim_request *r, modal_basis *ba
     modal_status status = MODAL_OK;
     loads l = {0};
     modalsim_writer writer = {.t = t, .r = r, .output = output};
+    modalsim_range range = {0};
+    rows all = {&range, &writer};
     double start = tool_seconds();
     warn_of_free_bodies(t, basis);
     MODAL_TRY(set_oscillators(r, basis, &l, err));
     MODAL_TRY(read_base_acceleration(t, r, &l, err));
     MODAL_TRY(set_initial(&t->arguments, basis, &l, err));
     if (r->n_impulses > 0) MODAL_TRY(set_impulses(t, r, basis, &l, err));
+    MODAL_TRY(modalsim_range_begin(&range, basis, r->n_threads, err));
+    if (r->amplitude > 0) MODAL_TRY(scale_loads(t, r, &range, &l, writer.remark, sizeof writer.remark, err));
     MODAL_TRY(modalsim_writer_begin(&writer, basis, r->n_frames, 0, 0, 0, r->base_path != NULL, &r->base_path, "cpu",
                                     err));
     writer.pace.started = tool_seconds();
-    MODAL_TRY(modal_linear_stream(&l.problem, r->n_frames, r->fps, put_row, &writer, &t->progress, err));
+    MODAL_TRY(modal_linear_stream(&l.problem, r->n_frames, r->fps, put_row, &all, &t->progress, err));
     tool_stage(t, "simulate", tool_seconds() - start,
                r->n_frames * writer.head.mode_offsets[basis->n_objects] * (int64_t)sizeof(double));
     MODAL_TRY(modalsim_writer_end(&writer, err));
+    modalsim_range_tell(t, &range);
 done:
     modalsim_writer_discard(&writer);
+    modalsim_range_end(&range);
     loads_free(&l);
     return status;
 }

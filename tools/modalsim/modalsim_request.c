@@ -108,6 +108,8 @@ static modal_status read_scene_options(const tool_arguments *a, modalsim_request
                                        "allow-inversion"};
     for (size_t i = 0; !r->scene_path && i < sizeof mine / sizeof *mine; i++)
         if (tool_count(a, mine[i]) > 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: needs --scene", mine[i]);
+    if (tool_count(a, "amplitude") > 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--amplitude: scales linear motion, a scene's loads are its own, %s", r->scene_path);
     for (size_t i = 0; i < sizeof simple / sizeof *simple; i++)
         if (tool_count(a, simple[i]) > 0)
             MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: belongs into the scene when there is one, %s", simple[i],
@@ -139,7 +141,7 @@ done:
 static modal_status check_rebase(const tool_arguments *a, const modalsim_request *r, modal_error *err)
 {
     static const char *const others[] = {"duration", "fps", "damping", "damping-ratio", "gravity", "impulse",
-                                         "base-acceleration", "initial", "static", "scene", "backend", "checkpoint",
+                                         "base-acceleration", "initial", "static", "amplitude", "scene", "backend", "checkpoint",
                                          "checkpoint-every", "restart", "keep-partial", "quality", "allow-inversion"};
     if (!r->rebase_path)
         return r->old_basis_path ? modal_error_set(err, MODAL_ERROR_USAGE, "--basis: needs --rebase, %s", r->old_basis_path)
@@ -174,6 +176,7 @@ modal_status modalsim_read_request(const tool *t, modalsim_request *r, modal_err
     else if (!r->rebase_path)
         MODAL_TRY(read_frames(a, r, err));
     MODAL_TRY(read_damping(a, r, err));
+    MODAL_TRY(tool_percent(a, "amplitude", &r->amplitude, err));
     if (gravity) MODAL_TRY(tool_parse_numbers(gravity, 3, r->gravity, "--gravity", err));
     if (r->start_static && tool_count(a, "initial") > 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--static and --initial: give one of them, %s",

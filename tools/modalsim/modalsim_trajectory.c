@@ -64,12 +64,13 @@ done:
     return status;
 }
 
-static modal_status sign(const tool *t, const modalsim_request *r, const modal_basis *basis, int n_files,
+static modal_status sign(const tool *t, const modalsim_request *r, const char *remark, const modal_basis *basis, int n_files,
                          const char *const *files, const char *back_end, modal_trajectory *trajectory,
                          modal_error *err)
 {
     modal_status status = MODAL_OK;
-    char *inputs = NULL, hash[MODAL_HASH_TEXT];
+    char *inputs = NULL, *arguments = NULL, hash[MODAL_HASH_TEXT];
+    const int64_t arguments_length = (int64_t)(strlen(t->command_line) + strlen(remark)) + 1;
     int64_t length = (n_files + 1) * (MODAL_HASH_TEXT + 4) + (int64_t)strlen(r->basis_path);
     for (int i = 0; i < n_files; i++) length += (int64_t)strlen(files[i]);
     MODAL_TRY(link_to_basis(r, &trajectory->basis_path, err));
@@ -84,10 +85,13 @@ static modal_status sign(const tool *t, const modalsim_request *r, const modal_b
         MODAL_TRY(modal_provenance_append(&trajectory->provenance, &trajectory->n_provenance, p->tool,
                                           p->version, p->arguments, p->inputs, p->back_end, err));
     }
+    MODAL_TRY(modal_alloc(&arguments, arguments_length, 1, "provenance", err));
+    snprintf(arguments, (size_t)arguments_length, "%s%s", t->command_line, remark);
     MODAL_TRY(modal_provenance_append(&trajectory->provenance, &trajectory->n_provenance, t->program->name,
-                                      tool_version(), t->command_line, inputs, back_end, err));
+                                      tool_version(), arguments, inputs, back_end, err));
 done:
     modal_free(&inputs);
+    modal_free(&arguments);
     return status;
 }
 
@@ -159,7 +163,7 @@ modal_status modalsim_writer_begin(modalsim_writer *w, const modal_basis *basis,
     MODAL_TRY(modal_alloc(&head->mode_offsets, (int64_t)basis->n_objects + 1, sizeof(int64_t), "mode offsets",
                           err));
     modal_basis_mode_offsets(basis, head->mode_offsets);
-    MODAL_TRY(sign(w->t, w->r, basis, n_files, files, back_end, head, err));
+    MODAL_TRY(sign(w->t, w->r, w->remark, basis, n_files, files, back_end, head, err));
     head->poses = with_poses ? &there : NULL;
     head->energy = with_energy ? &there : NULL;
     head->quality = with_quality ? &some : NULL;
