@@ -55,9 +55,9 @@ if(TARGET modaldeform AND TARGET write_samples)
     set(program_of_meshio "-")
     add_test(NAME clients.formats_${client} COMMAND ${MODAL_PYTHON}
              ${CMAKE_SOURCE_DIR}/tests/python/open_formats.py $<TARGET_FILE:modaldeform>
-             $<TARGET_FILE:write_samples> ${client} "${program_of_${client}}")
+             $<TARGET_FILE:write_samples> ${client} "${program_of_${client}}" ${sequence_folder})
     set_tests_properties(clients.formats_${client} PROPERTIES LABELS clients SKIP_RETURN_CODE 77
-                         TIMEOUT 300)
+                         FIXTURES_REQUIRED sequence TIMEOUT 300)
   endforeach()
 endif()
 

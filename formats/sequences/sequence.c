@@ -8,40 +8,11 @@
 #include "formats/sequences/sequence_parts.h"
 #include "lib/base/memory.h"
 
-const modal_sequence_array modal_sequence_arrays[SEQUENCE_ARRAYS] = {
-    [SEQUENCE_POINTS] = {"Points", 3, "/VTKHDF/Points"},
-    [SEQUENCE_NORMALS] = {"Normals", 3, "/VTKHDF/PointData/Normals"},
-    [SEQUENCE_DISPLACEMENT] = {"displacement", 3, "/VTKHDF/PointData/displacement"},
-    [SEQUENCE_SPEED] = {"speed", 1, "/VTKHDF/PointData/speed"},
-    [SEQUENCE_TANGENTS] = {"Tangents", 4, "/VTKHDF/PointData/Tangents"},
-};
-
-int modal_sequence_has(const modal_sequence_info *info, int array)
-{
-    switch (array) {
-    case SEQUENCE_NORMALS: return info->normals != 0;
-    case SEQUENCE_DISPLACEMENT: return info->displacement != 0;
-    case SEQUENCE_SPEED: return info->speed != 0;
-    case SEQUENCE_TANGENTS: return info->tangents != 0;
-    default: return 1;
-    }
-}
-
-int64_t modal_sequence_point_floats(const modal_sequence_info *info)
-{
-    int64_t floats = 0;
-    for (int i = 0; i < SEQUENCE_ARRAYS; i++)
-        if (modal_sequence_has(info, i)) floats += modal_sequence_arrays[i].components;
-    return floats;
-}
-
 modal_status modal_sequence_bytes(const modal_sequence_info *info, int64_t *bytes, modal_error *err)
 {
     /* A frame's groups, virtual datasets, rows of Steps and XML: 0.9 kB, and 1.0 kB an array. */
-    int64_t arrays = 0, frame, frames, triangles;
-    for (int i = 0; i < SEQUENCE_ARRAYS; i++) arrays += modal_sequence_has(info, i);
-    if (!modal_size_multiply(info->n_points, 4 * modal_sequence_point_floats(info), &frame) ||
-        !modal_size_add(frame, 1200 + 1200 * arrays, &frame) ||
+    int64_t frame, frames, triangles;
+    if (!modal_sequence_frame_bytes(info, &frame) || !modal_size_add(frame, 1200 + 1200 * info->arrays.n, &frame) ||
         !modal_size_multiply(frame, info->n_frames, &frames) ||
         !modal_size_multiply(info->volume ? info->volume->offsets[info->volume->n_cells] : info->n_triangles,
                              4 * 8, &triangles) ||
@@ -50,6 +21,11 @@ modal_status modal_sequence_bytes(const modal_sequence_info *info, int64_t *byte
                                "sequence: too large, %" PRId64 " frames of %" PRId64 " points",
                                info->n_frames, info->n_points);
     return MODAL_OK;
+}
+
+static int is_hash(const char *text)
+{
+    return strlen(text) == MODAL_HASH_TEXT - 1 && strspn(text, "0123456789abcdef") == MODAL_HASH_TEXT - 1;
 }
 
 modal_status modal_sequence_check_info(const modal_sequence_info *info, modal_error *err)
@@ -63,11 +39,19 @@ modal_status modal_sequence_check_info(const modal_sequence_info *info, modal_er
     if (info->n_frames > 999999)
         return modal_error_set(err, MODAL_ERROR_INPUT, "sequence: more than 999999 frames, %" PRId64,
                                info->n_frames);
-    if (!info->basis_hash || strlen(info->basis_hash) != MODAL_HASH_TEXT - 1 ||
-        strspn(info->basis_hash, "0123456789abcdef") != MODAL_HASH_TEXT - 1)
-        return modal_error_set(err, MODAL_ERROR_INPUT, "sequence: no basis hash, %s",
-                               info->basis_hash ? info->basis_hash : "(none)");
-    modal_status status = modal_sequence_bytes(info, &bytes, err);
+    if (info->basis_hash && !is_hash(info->basis_hash))
+        return modal_error_set(err, MODAL_ERROR_INPUT, "sequence: no basis hash, %s", info->basis_hash);
+    int kind = 0;
+    while (modal_sequence_sources[kind] && info->source_kind && strcmp(modal_sequence_sources[kind], info->source_kind) != 0)
+        kind++;
+    if (!info->source_kind || !modal_sequence_sources[kind])
+        return modal_error_set(err, MODAL_ERROR_INPUT, "sequence: made of no known kind of source, %s",
+                               info->source_kind ? info->source_kind : "(none)");
+    if (!info->source_hash || !is_hash(info->source_hash))
+        return modal_error_set(err, MODAL_ERROR_INPUT, "sequence: no hash of its source, %s",
+                               info->source_hash ? info->source_hash : "(none)");
+    modal_status status = modal_sequence_check_arrays(&info->arrays, err);
+    if (status == MODAL_OK) status = modal_sequence_bytes(info, &bytes, err);
     if (status == MODAL_OK && info->volume)
         status = modal_sequence_check_cells(info->volume, info->n_points, err);
     if (status != MODAL_OK) return status;

@@ -11,25 +11,9 @@
 #include <stdint.h>
 
 #include "lib/base/status.h"
+#include "lib/model/frames.h"
 #include "lib/model/matrix_source.h"
 #include "lib/model/trajectory.h"
-
-/* The arrays of a frame, in the order in which files hold them. */
-enum {
-    SEQUENCE_POINTS,
-    SEQUENCE_NORMALS,
-    SEQUENCE_DISPLACEMENT,
-    SEQUENCE_SPEED,
-    SEQUENCE_TANGENTS, /* along u of the texture coordinates, and the handedness, 1 or -1 */
-    SEQUENCE_ARRAYS
-};
-enum { MODAL_SEQUENCE_WIDEST = 4 }; /* the most components that an array has */
-typedef struct modal_sequence_array {
-    const char *name;
-    int components;   /* of a point */
-    const char *path; /* of the dataset in sequence.vtkhdf that holds all frames */
-} modal_sequence_array;
-extern const modal_sequence_array modal_sequence_arrays[SEQUENCE_ARRAYS];
 
 /* Where a sequence comes from, for writers that need more than frames. Borrowed. */
 typedef struct modal_sequence_scene {
@@ -79,29 +63,20 @@ typedef struct modal_sequence_info {
     const int64_t *triangles; /* [n_triangles, 3] indices of points */
     int64_t n_frames;         /* > 0 */
     const double *times;      /* [n_frames] s, finite, strictly increasing */
-    int normals;              /* nonzero: unit normals in world axes */
-    int displacement;         /* nonzero: displacement in world axes, m */
-    const char *basis_hash;   /* 32 hexadecimal digits */
+    modal_array_list arrays;  /* of each frame; the first one is modal_sequence_points */
+    const char *basis_hash;   /* 32 hexadecimal digits; NULL: no basis is known */
+    const char *source_kind;  /* what the sequence was made of: "trajectory", "snapshots", "sequence", "basis" */
+    const char *source_hash;  /* its content: 32 hexadecimal digits */
     int32_t n_provenance;
     const modal_provenance *provenance; /* [n_provenance], oldest first */
-    int tangents;                       /* nonzero: unit tangents in world axes */
-    int speed;                          /* nonzero: length of the velocity, m/s */
     const modal_sequence_scene *scene;  /* for size and begin only; NULL where a format asks for none */
     int threads;      /* that a writer may use beside its own; 0: none */
-    double precision; /* > 0: sequence.vtkhdf may be off by as much in positions and displacements, m */
+    double precision; /* > 0: sequence.vtkhdf may be off by as much in arrays whose unit is m */
     int64_t n_probes;
     const modal_sequence_probe *probes; /* [n_probes] */
     const modal_sequence_sound *sound;  /* for wav alone */
-    const modal_sequence_cells *volume; /* NULL: a surface. Else points are nodes, and there are no
-                                           triangles and no normals */
+    const modal_sequence_cells *volume; /* NULL: a surface. Else points are nodes, and there are no triangles */
 } modal_sequence_info;
-
-/* Some frames, one after the other: arrays[i] is [n_frames, n_points, components] float32, and there
- * exactly when the sequence has it. */
-typedef struct modal_sequence_frames {
-    int64_t n_frames;
-    const float *arrays[SEQUENCE_ARRAYS];
-} modal_sequence_frames;
 
 enum { MODAL_SEQUENCE_FILES = 2 };
 
@@ -121,6 +96,7 @@ typedef struct modal_sequence_format {
     int needs_scene;       /* size and begin look at info->scene */
     int needs_frames;      /* else the file is complete without an add */
     int wants_rest;        /* rest.obj goes along */
+    int (*carries)(const modal_array *array); /* whether the files hold it; NULL: every array */
 
     /* Bytes on the disk, a little too many, and of main memory beside the frames. Both may be called
      * for an info that is not checked yet. MODAL_ERROR_INPUT when the size does not fit 63 bits, or
@@ -130,7 +106,7 @@ typedef struct modal_sequence_format {
     /* *writer is NULL after an error; the caller removes what is there. */
     modal_status (*begin)(void **writer, const modal_sequence_target *target,
                           const modal_sequence_info *info, modal_error *err);
-    modal_status (*add)(void *writer, const modal_sequence_frames *frames, modal_error *err);
+    modal_status (*add)(void *writer, const modal_frames *frames, modal_error *err);
     /* Closes and frees (*writer becomes NULL, whatever comes); the bytes are with the system then,
      * not yet synced. */
     modal_status (*end)(void **writer, const modal_sequence_target *target,
@@ -143,18 +119,35 @@ extern const modal_sequence_format *const modal_sequence_formats[MODAL_SEQUENCE_
 /* The rest surface, for formats that hold positions only. Not in the table. */
 extern const modal_sequence_format modal_sequence_rest;
 
-/* Whether the sequence has the array. */
-int modal_sequence_has(const modal_sequence_info *info, int array);
+/* ---- sequence_arrays.c: the arrays whose names have a meaning ---- */
 
-/* 32-bit floats of a point in all arrays of the sequence. */
-int64_t modal_sequence_point_floats(const modal_sequence_info *info);
+/* The positions, m: the first array of every sequence. */
+extern const modal_array modal_sequence_points;
+/* The arrays that this project makes, by name; NULL for any other name. */
+const modal_array *modal_sequence_known(const char *name);
+/* Known array i = 0, 1, ... in the order of files; NULL behind the last one. */
+const modal_array *modal_sequence_known_at(int i);
+/* Whether an array holds the points' unit normals, which some formats have a place of their own for. */
+int modal_sequence_is_normals(const modal_array *array);
+/* For formats that carry arrays of points only, or nothing but positions. */
+int modal_sequence_of_points(const modal_array *array);
+int modal_sequence_is_points(const modal_array *array);
+
+/* Rows of array i in a frame: points or cells. */
+int64_t modal_sequence_rows(const modal_sequence_info *info, int i);
+/* Floats of array i in a frame. */
+int64_t modal_sequence_floats(const modal_sequence_info *info, int i);
+/* Cells: those of the solid, or the triangles. */
+int64_t modal_sequence_n_cells(const modal_sequence_info *info);
+/* Bytes of a frame in all arrays; 0 where that does not fit 63 bits. */
+int modal_sequence_frame_bytes(const modal_sequence_info *info, int64_t *bytes);
 
 /* Bytes of sequence.vtkhdf and sequence.xdmf together, a little too many; what a disk must have
  * free. MODAL_ERROR_INPUT when it does not fit 63 bits. */
 modal_status modal_sequence_bytes(const modal_sequence_info *info, int64_t *bytes,
                                   modal_error *err);
 
-/* MODAL_ERROR_INPUT unless counts, indices and times obey the rules and all sizes fit. */
+/* MODAL_ERROR_INPUT unless counts, indices, times, hashes and the list of arrays obey the rules and all sizes fit. */
 modal_status modal_sequence_check_info(const modal_sequence_info *info, modal_error *err);
 
 #endif

@@ -90,12 +90,18 @@ static modal_status check_type(const sequence_checked *c, const modal_h5_place *
     return status;
 }
 
+/* Whether the file tells how many rows array i has in a frame. */
+static int knows_rows(const sequence_checked *c, int i)
+{
+    return c->info.arrays.all[i].of_cells ? c->info.volume || c->info.n_triangles >= 0 : c->info.n_points >= 0;
+}
+
 /* ---- steps ---- */
 
 static modal_status check_steps(sequence_checked *c, const modal_h5_place *vtk)
 {
     modal_status status = MODAL_OK;
-    modal_h5_place steps = {H5I_INVALID_HID, ""}, offsets = {H5I_INVALID_HID, ""};
+    modal_h5_place steps = {H5I_INVALID_HID, ""}, offsets = steps, cell_offsets = steps;
     int64_t n = -1, dims[1] = {-1};
     const int kinds = c->info.volume ? 1 : SEQUENCE_TOPOLOGIES;
     MODAL_TRY(modal_h5_enter(&c->in, vtk, "Steps", MODAL_H5_REQUIRED, &steps));
@@ -125,11 +131,16 @@ static modal_status check_steps(sequence_checked *c, const modal_h5_place *vtk)
     if (c->info.n_points < 0) goto done;
     MODAL_TRY(modal_sequence_expect_array(c, &steps, "PointOffsets", n, 0, 0, c->info.n_points));
     MODAL_TRY(modal_h5_enter(&c->in, &steps, "PointDataOffsets", MODAL_H5_REQUIRED, &offsets));
-    for (int i = SEQUENCE_NORMALS; i < SEQUENCE_ARRAYS; i++)
-        if (modal_sequence_has(&c->info, i))
-            MODAL_TRY(modal_sequence_expect_array(c, &offsets, modal_sequence_arrays[i].name, n, 0, 0,
-                                   c->info.n_points));
+    if (modal_sequence_has_cell_arrays(&c->info.arrays))
+        MODAL_TRY(modal_h5_enter(&c->in, &steps, "CellDataOffsets", MODAL_H5_REQUIRED, &cell_offsets));
+    for (int i = 1; i < c->info.arrays.n; i++) {
+        const modal_array *a = &c->info.arrays.all[i];
+        if (!a->of_cells || knows_rows(c, i))
+            MODAL_TRY(modal_sequence_expect_array(c, a->of_cells ? &cell_offsets : &offsets, a->name, n, 0, 0,
+                                                  modal_sequence_rows(&c->info, i)));
+    }
 done:
+    modal_h5_leave(&cell_offsets);
     modal_h5_leave(&offsets);
     modal_h5_leave(&steps);
     return status;
@@ -139,14 +150,16 @@ done:
 
 static modal_status check_finite(sequence_checked *c, int array, modal_h5_rows *rows)
 {
-    const char *where = modal_sequence_arrays[array].path;
+    const modal_array *a = &c->info.arrays.all[array];
+    char where[MODAL_SEQUENCE_PATH];
     modal_status status = MODAL_OK;
     modal_error local = {0};
     float *piece = NULL;
-    const int width = modal_sequence_arrays[array].components;
+    const int width = a->components;
+    modal_sequence_path(&c->info.arrays, array, where);
     if (modal_h5_rows_place(rows) >= 0)
         c->values[array] = (modal_h5_range){modal_h5_rows_place(rows), c->rows[array] * width * (int64_t)sizeof *piece};
-    MODAL_TRY(modal_alloc(&piece, MODAL_SEQUENCE_WIDEST * PIECE_ROWS, sizeof *piece, "rows", c->in.checker.err));
+    MODAL_TRY(modal_alloc(&piece, width * PIECE_ROWS, sizeof *piece, "rows", c->in.checker.err));
     for (int64_t row = 0; row < c->rows[array]; row += PIECE_ROWS) {
         int64_t n = c->rows[array] - row < PIECE_ROWS ? c->rows[array] - row : PIECE_ROWS, i = 0;
         status = modal_h5_rows_read(rows, row, n, piece, &local);
@@ -157,10 +170,9 @@ static modal_status check_finite(sequence_checked *c, int array, modal_h5_rows *
         if (status != MODAL_OK) MODAL_FAIL(c->in.checker.err, status, "%s", local.message);
         while (i < width * n && piece[i] - piece[i] == 0.0f) i++; /* not so for NaN and infinities */
         if (i < width * n) {
-            int64_t at = row + i / width, points = c->info.n_points > 0 ? c->info.n_points : INT64_MAX;
-            status = modal_broken(&c->in.checker, where,
-                                  "frame %" PRId64 ", point %" PRId64 ": not finite, %g", at / points,
-                                  at % points, (double)piece[i]);
+            int64_t at = row + i / width, rows_now = knows_rows(c, array) ? modal_sequence_rows(&c->info, array) : INT64_MAX;
+            status = modal_broken(&c->in.checker, where, "frame %" PRId64 ", %s %" PRId64 ": not finite, %g",
+                                  at / rows_now, a->of_cells ? "cell" : "point", at % rows_now, (double)piece[i]);
             goto done; /* the first one is enough: a broken run has millions */
         }
     }
@@ -169,44 +181,48 @@ done:
     return status;
 }
 
-static modal_status check_moving(sequence_checked *c, const modal_h5_place *vtk)
+static modal_status check_moving(sequence_checked *c, const modal_h5_place *root, const modal_h5_place *vtk)
 {
     modal_status status = MODAL_OK;
-    modal_h5_place data = {H5I_INVALID_HID, ""};
+    modal_h5_place modal = {H5I_INVALID_HID, ""}, data = modal, cells = modal;
     modal_h5_rows *rows = NULL;
-    MODAL_TRY(modal_h5_enter(&c->in, vtk, "PointData", MODAL_H5_REQUIRED, &data));
-    for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
-        int64_t dims[2] = {-1, modal_sequence_arrays[i].components};
-        MODAL_TRY(modal_h5_rows_open(&c->in, i == SEQUENCE_POINTS ? vtk : &data, modal_sequence_arrays[i].name,
-                                     MODAL_H5_F32, dims[1] > 1 ? 2 : 1, dims,
-                                     i == SEQUENCE_POINTS ? MODAL_H5_REQUIRED : MODAL_H5_OPTIONAL, &rows));
+    MODAL_TRY(modal_h5_enter(&c->in, root, "modal", MODAL_H5_OPTIONAL, &modal)); /* check_modal says where it is absent */
+    MODAL_TRY(modal_sequence_read_list(&c->in, c->major, &modal, vtk, &c->info.arrays));
+    MODAL_TRY(modal_h5_enter(&c->in, vtk, "PointData", MODAL_H5_OPTIONAL, &data)); /* the list said so */
+    MODAL_TRY(modal_h5_enter(&c->in, vtk, "CellData", MODAL_H5_OPTIONAL, &cells));
+    for (int i = 0; i < c->info.arrays.n; i++) {
+        const modal_array *a = &c->info.arrays.all[i];
+        int64_t dims[2] = {-1, a->components};
+        MODAL_TRY(modal_h5_rows_open(&c->in, i == 0 ? vtk : a->of_cells ? &cells : &data, a->name, MODAL_H5_F32,
+                                     dims[1] > 1 ? 2 : 1, dims, MODAL_H5_REQUIRED, &rows));
         c->rows[i] = dims[0];
-        if (i == SEQUENCE_NORMALS) c->info.normals = dims[0] >= 0;
-        if (i == SEQUENCE_DISPLACEMENT) c->info.displacement = dims[0] >= 0;
-        if (i == SEQUENCE_SPEED) c->info.speed = dims[0] >= 0;
-        if (i == SEQUENCE_TANGENTS) c->info.tangents = dims[0] >= 0;
         if (rows) MODAL_TRY(check_finite(c, i, rows));
         rows = modal_h5_rows_close(rows);
     }
 done:
     modal_h5_rows_close(rows);
+    modal_h5_leave(&cells);
     modal_h5_leave(&data);
+    modal_h5_leave(&modal);
     return status;
 }
 
-/* n points a frame, in every array. */
+/* n points, or m cells, a frame, in every array. */
 static modal_status check_rows(const sequence_checked *c)
 {
     modal_status status = MODAL_OK;
-    int64_t rows = 0;
+    char path[MODAL_SEQUENCE_PATH];
     if (c->info.n_points < 0 || c->info.n_frames < 0) return MODAL_OK;
-    if (!modal_size_multiply(c->info.n_points, c->info.n_frames, &rows))
-        return modal_broken(&c->in.checker, "/VTKHDF/NumberOfPoints", "size overflow, %" PRId64,
-                            c->info.n_points);
-    for (int i = 0; i < SEQUENCE_ARRAYS; i++)
+    for (int i = 0; i < c->info.arrays.n; i++) {
+        int64_t rows = 0;
+        if (!knows_rows(c, i)) continue;
+        if (!modal_size_multiply(modal_sequence_rows(&c->info, i), c->info.n_frames, &rows))
+            return modal_broken(&c->in.checker, "/VTKHDF/NumberOfPoints", "size overflow, %" PRId64,
+                                modal_sequence_rows(&c->info, i));
         if (c->rows[i] >= 0 && c->rows[i] != rows)
-            MODAL_TRY(modal_broken(&c->in.checker, modal_sequence_arrays[i].path,
+            MODAL_TRY(modal_broken(&c->in.checker, modal_sequence_path(&c->info.arrays, i, path),
                                    "must have %" PRId64 " rows, has %" PRId64, rows, c->rows[i]));
+    }
 done:
     return status;
 }
@@ -214,17 +230,17 @@ done:
 /* ---- the views of single frames ---- */
 
 /* NULL, or what is wrong with the mapping of a view to its rows. */
-static const char *wrong_mapping(hid_t plist, const modal_sequence_array *array, int64_t n, int64_t frame)
+static const char *wrong_mapping(hid_t plist, const char *path, int width, int64_t n, int64_t frame)
 {
     size_t count = 0;
-    char text[64] = "";
-    const int width = array->components, rank = width > 1 ? 2 : 1;
+    char text[MODAL_SEQUENCE_PATH + 8] = "";
+    const int rank = width > 1 ? 2 : 1;
     hsize_t low[2] = {1, 0}, high[2] = {0, (hsize_t)width - 1};
     if (H5Pget_layout(plist) != H5D_VIRTUAL) return "not a virtual dataset";
     if (H5Pget_virtual_count(plist, &count) < 0 || count != 1) return "more or less than one source";
     if (H5Pget_virtual_filename(plist, 0, text, sizeof text) < 0 || strcmp(text, ".") != 0)
         return "source file is not \".\"";
-    if (H5Pget_virtual_dsetname(plist, 0, text, sizeof text) < 0 || strcmp(text, array->path) != 0)
+    if (H5Pget_virtual_dsetname(plist, 0, text, sizeof text) < 0 || strcmp(text, path) != 0)
         return "another source";
     hid_t source = H5Pget_virtual_srcspace(plist, 0), target = H5Pget_virtual_vspace(plist, 0);
     int fine = source >= 0 && target >= 0 && H5Sget_simple_extent_ndims(source) == rank &&
@@ -238,8 +254,11 @@ static const char *wrong_mapping(hid_t plist, const modal_sequence_array *array,
     return fine ? NULL : "other rows than this frame's";
 }
 
-static const char *wrong_view(hid_t group, const modal_sequence_array *array, int64_t n, int64_t frame)
+static const char *wrong_view(hid_t group, const sequence_checked *c, int i, int64_t frame)
 {
+    const modal_array *array = &c->info.arrays.all[i];
+    const int64_t n = modal_sequence_rows(&c->info, i);
+    char path[MODAL_SEQUENCE_PATH];
     H5L_info_t link;
     const int width = array->components, rank = width > 1 ? 2 : 1;
     hsize_t dims[2] = {0, 1};
@@ -257,11 +276,9 @@ static const char *wrong_view(hid_t group, const modal_sequence_array *array, in
     else if (H5Sget_simple_extent_ndims(space) != rank ||
              H5Sget_simple_extent_dims(space, dims, NULL) != rank || dims[0] != (hsize_t)n ||
              dims[1] != (hsize_t)width)
-        wrong = width == 1   ? "shape must be one number a point"
-                : width == 3 ? "shape must be one row a point, of 3"
-                             : "shape must be one row a point, of 4";
+        wrong = "shape must be that of one frame";
     else
-        wrong = wrong_mapping(plist, array, n, frame);
+        wrong = wrong_mapping(plist, modal_sequence_path(&c->info.arrays, i, path), width, n, frame);
     if (plist >= 0) H5Pclose(plist);
     if (space >= 0) H5Sclose(space);
     if (type >= 0) H5Tclose(type);
@@ -276,13 +293,16 @@ static modal_status check_views(const sequence_checked *c, const char *path)
     struct {
         const char *what;
         int64_t frame, others;
-    } first[SEQUENCE_ARRAYS] = {{NULL, 0, 0}};
+    } first[MODAL_MOST_ARRAYS] = {{NULL, 0, 0}};
+
     int64_t values;
     int sound = 0;
-    if (c->info.n_points < 0 || c->info.n_frames < 0 ||
-        !modal_size_multiply(c->info.n_points, 3 * c->info.n_frames, &values))
-        return MODAL_OK;
-    MODAL_TRY(modal_h5_check_heaps(path, c->values, SEQUENCE_ARRAYS, &c->in.checker, &sound));
+    if (c->info.n_points < 0 || c->info.n_frames < 0) return MODAL_OK;
+    for (int i = 0; i < c->info.arrays.n; i++)
+        if (knows_rows(c, i) && !modal_size_multiply(modal_sequence_rows(&c->info, i),
+                                                     c->info.arrays.all[i].components * c->info.n_frames, &values))
+            return MODAL_OK;
+    MODAL_TRY(modal_h5_check_heaps(path, c->values, MODAL_MOST_ARRAYS, &c->in.checker, &sound));
     if (!sound) goto done; /* HDF5 would not survive it */
     MODAL_TRY(modal_h5_enter(&c->in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_enter(&c->in, &root, "xdmf", MODAL_H5_REQUIRED, &views));
@@ -292,9 +312,9 @@ static modal_status check_views(const sequence_checked *c, const char *path)
         snprintf(name, sizeof name, "%06" PRId64, f);
         MODAL_TRY(modal_h5_enter(&c->in, &views, name, MODAL_H5_REQUIRED, &frame));
         if (frame.id < 0) break; /* reported; the rest would be the same */
-        for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
-            if (c->rows[i] < 0 || !modal_sequence_has(&c->info, i)) continue;
-            const char *what = wrong_view(frame.id, &modal_sequence_arrays[i], c->info.n_points, f);
+        for (int i = 0; i < c->info.arrays.n; i++) {
+            if (c->rows[i] < 0 || !knows_rows(c, i)) continue;
+            const char *what = wrong_view(frame.id, c, i, f);
             H5Eclear2(H5E_DEFAULT);
             if (what && first[i].what) first[i].others++;
             if (what && !first[i].what) {
@@ -304,11 +324,11 @@ static modal_status check_views(const sequence_checked *c, const char *path)
         }
         modal_h5_leave(&frame);
     }
-    for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
+    for (int i = 0; i < c->info.arrays.n; i++) {
         char where[MODAL_H5_PATH];
         if (!first[i].what) continue;
         snprintf(where, sizeof where, "/xdmf/%06" PRId64 "/%s", first[i].frame,
-                 modal_sequence_arrays[i].name);
+                 c->info.arrays.all[i].name);
         MODAL_TRY(modal_broken(&c->in.checker, where, "%s (and %" PRId64 " others)", first[i].what,
                                first[i].others));
     }
@@ -323,14 +343,24 @@ static modal_status check_modal(const sequence_checked *c)
 {
     modal_status status = MODAL_OK;
     modal_h5_place root = {H5I_INVALID_HID, ""}, modal = root;
-    char *hash = NULL, *units = NULL;
+    char *hash = NULL, *units = NULL, *kind = NULL, *source = NULL;
     double precision = 1.0;
     modal_provenance *steps = NULL;
     int32_t n = 0;
     MODAL_TRY(modal_h5_enter(&c->in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_enter(&c->in, &root, "modal", MODAL_H5_REQUIRED, &modal));
     if (modal.id < 0) goto done;
-    MODAL_TRY(modal_h5_read_text(&c->in, &modal, "basis_hash", &hash));
+    if (c->major == 1 || modal_h5_has_attribute(&modal, "basis_hash"))
+        MODAL_TRY(modal_h5_read_text(&c->in, &modal, "basis_hash", &hash));
+    if (c->major > 1) {
+        int known = 0;
+        MODAL_TRY(modal_h5_read_text(&c->in, &modal, "source_kind", &kind));
+        while (kind && modal_sequence_sources[known] && strcmp(modal_sequence_sources[known], kind) != 0) known++;
+        if (kind && !modal_sequence_sources[known])
+            MODAL_TRY(modal_broken(&c->in.checker, "/modal@source_kind", "no known kind, \"%.64s\"", kind));
+        MODAL_TRY(modal_h5_read_text(&c->in, &modal, "source_hash", &source));
+        if (source) MODAL_TRY(modal_rule_hash(&c->in.checker, "/modal@source_hash", source));
+    }
     if (hash) MODAL_TRY(modal_rule_hash(&c->in.checker, "/modal@basis_hash", hash));
     MODAL_TRY(modal_h5_read_text(&c->in, &modal, "units", &units));
     if (units && strcmp(units, "m, s") != 0)
@@ -345,6 +375,8 @@ done:
     modal_free(&steps);
     modal_free(&hash);
     modal_free(&units);
+    modal_free(&kind);
+    modal_free(&source);
     modal_h5_leave(&modal);
     modal_h5_leave(&root);
     return status;
@@ -373,7 +405,8 @@ static modal_status check_sidecar(const sequence_checked *c, const char *path)
     int64_t length = 0, stem = dot ? dot - path : (int64_t)strlen(path), line = 0;
     int same = 0;
     FILE *file = NULL;
-    if (c->info.n_points < 0 || c->info.n_frames < 0 || (!c->info.volume && c->info.n_triangles < 0))
+    if (c->info.n_points < 0 || c->info.n_frames < 0 || (!c->info.volume && c->info.n_triangles < 0) ||
+        c->info.arrays.n == 0)
         return MODAL_OK;
     MODAL_TRY(modal_alloc(&sidecar, stem + 6, 1, "name", c->in.checker.err));
     memcpy(sidecar, path, (size_t)stem);
@@ -400,7 +433,7 @@ static modal_status check_open_file(sequence_checked *c, const char *path)
 {
     modal_status status = MODAL_OK;
     modal_h5_place root = {H5I_INVALID_HID, ""}, vtk = root;
-    MODAL_TRY(modal_h5_check_root(&c->in, MODAL_SEQUENCE_TYPE, MODAL_SEQUENCE_MAJOR));
+    MODAL_TRY(modal_h5_check_versions(&c->in, MODAL_SEQUENCE_TYPE, MODAL_SEQUENCE_OLDEST, MODAL_SEQUENCE_MAJOR, &c->major));
     MODAL_TRY(modal_h5_enter(&c->in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_enter(&c->in, &root, "VTKHDF", MODAL_H5_REQUIRED, &vtk));
     if (vtk.id >= 0) {
@@ -410,7 +443,7 @@ static modal_status check_open_file(sequence_checked *c, const char *path)
         MODAL_TRY(modal_sequence_read_one(c, &vtk, "NumberOfPoints", &c->info.n_points));
         MODAL_TRY(volume ? modal_sequence_check_volume(c, &root, &vtk)
                          : modal_sequence_check_surface(c, &vtk));
-        MODAL_TRY(check_moving(c, &vtk));
+        MODAL_TRY(check_moving(c, &root, &vtk));
         MODAL_TRY(check_steps(c, &vtk));
         MODAL_TRY(check_rows(c));
         MODAL_TRY(check_views(c, path));
@@ -428,7 +461,7 @@ modal_status modal_sequence_check(const char *path, modal_findings *findings, mo
 {
     sequence_checked c = {.in = {H5I_INVALID_HID, 0, {findings, err}},
                           .info = {.n_points = -1, .n_triangles = -1, .n_frames = -1}};
-    for (int i = 0; i < SEQUENCE_ARRAYS; i++) c.rows[i] = -1;
+    for (int i = 0; i < MODAL_MOST_ARRAYS; i++) c.rows[i] = -1;
     modal_status status = modal_h5_open(&c.in, &(modal_h5_source){path, NULL, 0});
     if (status == MODAL_OK) status = modal_h5_close(&c.in, check_open_file(&c, path));
     if (status != MODAL_OK) modal_error_context(err, "%s", path);

@@ -9,9 +9,10 @@
 
 typedef struct sequence_checked {
     modal_h5_in in;
-    modal_sequence_info info;       /* counts are -1 where the file does not tell */
-    int64_t rows[SEQUENCE_ARRAYS];  /* of each moving array, -1 where absent or broken */
-    modal_h5_range values[SEQUENCE_ARRAYS]; /* where they lie in the file, if contiguous */
+    int major;                         /* of the file's version */
+    modal_sequence_info info;          /* counts are -1 where the file does not tell */
+    int64_t rows[MODAL_MOST_ARRAYS];   /* of each moving array, -1 where broken */
+    modal_h5_range values[MODAL_MOST_ARRAYS]; /* where they lie in the file, if contiguous */
     double *times;
     int64_t *triangles;
     modal_sequence_cells cells; /* info.volume, for a solid: these arrays */
@@ -26,6 +27,11 @@ modal_status modal_sequence_expect_array(const sequence_checked *c, const modal_
 /* One positive count in an array of length one; -1 where it is broken. */
 modal_status modal_sequence_read_one(const sequence_checked *c, const modal_h5_place *place,
                                      const char *name, int64_t *value);
+
+/* sequence_list.c: the arrays of the file. What is broken is reported, and not in the list. `modal` and `vtk` are
+ * /modal and /VTKHDF; without a checker's list the first broken rule is the error. */
+modal_status modal_sequence_read_list(const modal_h5_in *in, int major, const modal_h5_place *modal,
+                                      const modal_h5_place *vtk, modal_array_list *list);
 
 /* The cells; c->info gets n_triangles and c->triangles, or volume. */
 modal_status modal_sequence_check_surface(sequence_checked *c, const modal_h5_place *vtk);

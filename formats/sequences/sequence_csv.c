@@ -4,32 +4,29 @@
 #include <string.h>
 
 #include "formats/sequences/file_out.h"
+#include "formats/sequences/sequence_parts.h"
 #include "formats/meshes/number_text.h"
 #include "lib/base/memory.h"
 
-enum { MOST_ROW = 1024 };
+enum { MOST_NUMBER = 24, MOST_ROW = MOST_NUMBER * (4 + MODAL_MOST_ARRAYS * MODAL_ARRAY_COMPONENTS) };
 
 typedef struct csv_writer {
     modal_file_out out;
     modal_sequence_probe *probes;
     double *times;
+    modal_array_list arrays;
     int64_t n_probes, n_points, n_written;
 } csv_writer;
-
-static const char *const columns[SEQUENCE_ARRAYS] = {
-    [SEQUENCE_POINTS] = ",x,y,z",
-    [SEQUENCE_NORMALS] = ",normal_x,normal_y,normal_z",
-    [SEQUENCE_DISPLACEMENT] = ",displacement_x,displacement_y,displacement_z",
-    [SEQUENCE_TANGENTS] = ",tangent_x,tangent_y,tangent_z,tangent_hand",
-    [SEQUENCE_SPEED] = ",speed"};
 
 static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, int64_t *memory_bytes,
                          modal_error *err)
 {
-    int64_t rows = 0;
+    int64_t rows = 0, row = 0;
     *memory_bytes = (1 << 20) + 8 * (info->n_probes + info->n_frames);
+    for (int i = 0; i < info->arrays.n; i++)
+        if (!info->arrays.all[i].of_cells) row += info->arrays.all[i].components;
     if (!modal_size_multiply(info->n_probes, info->n_frames, &rows) ||
-        !modal_size_multiply(rows, 60 + 16 * modal_sequence_point_floats(info), disk_bytes))
+        !modal_size_multiply(rows, 60 + 16 * row, disk_bytes))
         return modal_error_set(err, MODAL_ERROR_INPUT, "csv: too many rows");
     return MODAL_OK;
 }
@@ -55,6 +52,7 @@ static modal_status begin(void **writer, const modal_sequence_target *target,
     MODAL_TRY(modal_alloc_zero(&w, 1, sizeof *w, "writer", err));
     *writer = w;
     w->out.file = -1;
+    w->arrays = info->arrays;
     w->n_points = info->n_points;
     w->n_probes = info->n_probes;
     MODAL_TRY(modal_alloc(&w->probes, info->n_probes, sizeof *w->probes, "probes", err));
@@ -63,15 +61,19 @@ static modal_status begin(void **writer, const modal_sequence_target *target,
     memcpy(w->times, info->times, (size_t)info->n_frames * sizeof *w->times);
     MODAL_TRY(modal_file_out_open(&w->out, target->files[0], err));
     MODAL_TRY(modal_file_out_printf(&w->out, err, "frame,time,probe,point"));
-    for (int i = 0; i < SEQUENCE_ARRAYS; i++)
-        if (modal_sequence_has(info, i)) MODAL_TRY(modal_file_out_printf(&w->out, err, "%s", columns[i]));
+    for (int i = 0; i < w->arrays.n; i++)
+        for (int k = 0; !w->arrays.all[i].of_cells && k < w->arrays.all[i].components; k++) {
+            char label[MODAL_SEQUENCE_LABEL];
+            modal_sequence_label(&w->arrays.all[i], k, 0, label);
+            MODAL_TRY(modal_file_out_printf(&w->out, err, ",%s", label));
+        }
     MODAL_TRY(modal_file_out_printf(&w->out, err, "\n"));
 done:
     if (status != MODAL_OK) drop(writer);
     return status;
 }
 
-static char *put_row(char *to, const csv_writer *w, const modal_sequence_frames *frames, int64_t frame,
+static char *put_row(char *to, const csv_writer *w, const modal_frames *frames, int64_t frame,
                      const char *start, size_t start_length, int64_t probe)
 {
     const int64_t point = w->probes[probe].point;
@@ -79,9 +81,9 @@ static char *put_row(char *to, const csv_writer *w, const modal_sequence_frames 
     to = modal_put_integer(to + start_length, probe);
     *to++ = ',';
     to = modal_put_integer(to, w->probes[probe].number);
-    for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
-        const int components = modal_sequence_arrays[i].components;
-        if (!frames->arrays[i]) continue;
+    for (int i = 0; i < w->arrays.n; i++) {
+        const int components = w->arrays.all[i].components;
+        if (w->arrays.all[i].of_cells) continue;
         const float *values = frames->arrays[i] + components * (w->n_points * frame + point);
         for (int k = 0; k < components; k++) {
             *to++ = ',';
@@ -92,7 +94,7 @@ static char *put_row(char *to, const csv_writer *w, const modal_sequence_frames 
     return to;
 }
 
-static modal_status add(void *writer, const modal_sequence_frames *frames, modal_error *err)
+static modal_status add(void *writer, const modal_frames *frames, modal_error *err)
 {
     modal_status status = MODAL_OK;
     csv_writer *w = writer;
@@ -124,4 +126,4 @@ static modal_status end(void **writer, const modal_sequence_target *target,
 
 const modal_sequence_format modal_sequence_csv = {
     .name = "csv", .files = {"probes.csv"}, .kinds = {"csv"}, .needs_frames = 1, .holds_surface = 1,
-    .holds_volume = 1, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};
+    .holds_volume = 1, .carries = modal_sequence_of_points, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};

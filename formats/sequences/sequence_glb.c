@@ -437,7 +437,7 @@ done:
     return status;
 }
 
-static modal_status add(void *writer, const modal_sequence_frames *frames, modal_error *err)
+static modal_status add(void *writer, const modal_frames *frames, modal_error *err)
 {
     (void)writer, (void)frames, (void)err;
     return MODAL_OK;
@@ -454,4 +454,5 @@ static void drop(void **writer) { *writer = NULL; }
 
 const modal_sequence_format modal_sequence_glb = {
     .name = "glb", .files = {"sequence.glb"}, .kinds = {"glb"}, .needs_scene = 1,
-    .holds_surface = 1, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};
+    .holds_surface = 1, .carries = modal_sequence_is_points, .size = size, .begin = begin, .add = add, .end = end,
+    .abort = drop};

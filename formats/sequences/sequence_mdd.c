@@ -88,10 +88,10 @@ done:
     return status;
 }
 
-static modal_status add(void *writer, const modal_sequence_frames *frames, modal_error *err)
+static modal_status add(void *writer, const modal_frames *frames, modal_error *err)
 {
     mdd_writer *w = writer;
-    return put_floats(&w->out, frames->arrays[SEQUENCE_POINTS], 3 * w->n_points * frames->n_frames,
+    return put_floats(&w->out, frames->arrays[0], 3 * w->n_points * frames->n_frames,
                       err);
 }
 
@@ -107,4 +107,4 @@ static modal_status end(void **writer, const modal_sequence_target *target,
 
 const modal_sequence_format modal_sequence_mdd = {
     .name = "mdd", .files = {"sequence.mdd"}, .kinds = {"mdd"}, .needs_frames = 1, .wants_rest = 1,
-    .holds_surface = 1, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};
+    .holds_surface = 1, .carries = modal_sequence_is_points, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};

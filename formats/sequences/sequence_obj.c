@@ -18,14 +18,23 @@ typedef struct obj_writer {
     char *folder;
     char *faces; /* the end of every file */
     int64_t faces_bytes, n_points, n_written;
+    int normals; /* their place in the frames; 0: there are none */
 } obj_writer;
 
+/* The place of the normals in the frames, or 0. */
+static int normals_of(const modal_sequence_info *info)
+{
+    for (int i = 1; i < info->arrays.n; i++)
+        if (modal_sequence_is_normals(&info->arrays.all[i])) return i;
+    return 0;
+}
+
 /* Of "f a//a b//b c//c": the name of a point twice a corner, if there are normals. */
-static int64_t face_bytes(const modal_sequence_info *info)
+static int64_t face_bytes(const modal_sequence_info *info, int normals)
 {
     char digits[MODAL_NUMBER_TEXT];
     const int64_t length = modal_put_integer(digits, info->n_points) - digits;
-    return 2 + 3 * (info->normals ? 2 * length + 3 : length + 1);
+    return 2 + 3 * (normals ? 2 * length + 3 : length + 1);
 }
 
 static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, int64_t *memory_bytes,
@@ -33,8 +42,9 @@ static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, i
 {
     int64_t faces = 0, frame = 0;
     *memory_bytes = 0;
-    if (!modal_size_multiply(info->n_triangles, face_bytes(info), &faces) ||
-        !modal_size_multiply(info->n_points, (info->normals ? 2 : 1) * 40, &frame) ||
+    const int normals = normals_of(info);
+    if (!modal_size_multiply(info->n_triangles, face_bytes(info, normals), &faces) ||
+        !modal_size_multiply(info->n_points, (normals ? 2 : 1) * 40, &frame) ||
         !modal_size_add(frame, faces + 5000, &frame) ||
         !modal_size_multiply(frame, info->n_frames, disk_bytes))
         return modal_error_set(err, MODAL_ERROR_INPUT, "obj: too large, %" PRId64 " points",
@@ -62,7 +72,7 @@ static void drop(void **writer)
 static modal_status make_faces(obj_writer *w, const modal_sequence_info *info, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    MODAL_TRY(modal_alloc(&w->faces, info->n_triangles, (size_t)face_bytes(info), "faces", err));
+    MODAL_TRY(modal_alloc(&w->faces, info->n_triangles, (size_t)face_bytes(info, w->normals), "faces", err));
     char *to = w->faces;
     for (int64_t t = 0; t < info->n_triangles; t++) {
         *to++ = 'f';
@@ -70,7 +80,7 @@ static modal_status make_faces(obj_writer *w, const modal_sequence_info *info, m
             *to++ = ' ';
             const char *corner = to;
             to = modal_put_integer(to, info->triangles[3 * t + k] + 1);
-            if (!info->normals) continue;
+            if (!w->normals) continue;
             const size_t length = (size_t)(to - corner);
             *to++ = '/';
             *to++ = '/';
@@ -90,6 +100,7 @@ static modal_status new_writer(obj_writer **writer, const modal_sequence_info *i
     if (status != MODAL_OK) return status;
     (*writer)->out.file = -1;
     (*writer)->n_points = info->n_points;
+    (*writer)->normals = normals_of(info);
     return make_faces(*writer, info, err);
 }
 
@@ -133,15 +144,15 @@ done:
     return status;
 }
 
-static modal_status add(void *writer, const modal_sequence_frames *frames, modal_error *err)
+static modal_status add(void *writer, const modal_frames *frames, modal_error *err)
 {
     modal_status status = MODAL_OK;
     obj_writer *w = writer;
-    const float *normals = frames->arrays[SEQUENCE_NORMALS];
+    const float *normals = w->normals ? frames->arrays[w->normals] : NULL;
     for (int64_t f = 0; f < frames->n_frames; f++) {
         const int64_t at = 3 * w->n_points * f;
         MODAL_TRY(modal_file_out_open_frame(&w->out, w->folder, w->n_written + f, "obj", err));
-        MODAL_TRY(put_vectors(&w->out, "v ", frames->arrays[SEQUENCE_POINTS] + at, w->n_points, err));
+        MODAL_TRY(put_vectors(&w->out, "v ", frames->arrays[0] + at, w->n_points, err));
         if (normals) MODAL_TRY(put_vectors(&w->out, "vn ", normals + at, w->n_points, err));
         MODAL_TRY(modal_file_out_write(&w->out, w->faces, w->faces_bytes, err));
         MODAL_TRY(modal_file_out_close(&w->out, err));
@@ -159,9 +170,14 @@ static modal_status end(void **writer, const modal_sequence_target *target,
     return MODAL_OK;
 }
 
+static int carries(const modal_array *array)
+{
+    return modal_sequence_is_points(array) || modal_sequence_is_normals(array);
+}
+
 const modal_sequence_format modal_sequence_obj = {
     .name = "obj", .folder = "obj", .extension = "obj", .needs_frames = 1,
-    .holds_surface = 1, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};
+    .holds_surface = 1, .carries = carries, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};
 
 /* ---- rest.obj ---- */
 
@@ -170,7 +186,7 @@ static modal_status rest_size(const modal_sequence_info *info, int64_t *disk_byt
 {
     modal_sequence_info one = *info;
     one.n_frames = 1;
-    one.normals = 0;
+    one.arrays.n = 1;
     modal_status status = size(&one, disk_bytes, memory_bytes, err);
     int64_t positions = 0;
     if (status == MODAL_OK && modal_size_multiply(info->n_points, 12, &positions))
@@ -209,7 +225,7 @@ static modal_status rest_begin(void **writer, const modal_sequence_target *targe
     modal_sequence_info bare = *info;
     obj_writer *w = NULL;
     float *positions = NULL;
-    bare.normals = 0;
+    bare.arrays.n = 1;
     *writer = NULL;
     MODAL_TRY(new_writer(&w, &bare, err));
     MODAL_TRY(modal_alloc(&positions, info->n_points, 12, "rest positions", err));
@@ -224,7 +240,7 @@ done:
     return status;
 }
 
-static modal_status rest_add(void *writer, const modal_sequence_frames *frames, modal_error *err)
+static modal_status rest_add(void *writer, const modal_frames *frames, modal_error *err)
 {
     (void)writer, (void)frames, (void)err;
     return MODAL_OK;
@@ -232,4 +248,4 @@ static modal_status rest_add(void *writer, const modal_sequence_frames *frames, 
 
 const modal_sequence_format modal_sequence_rest = {
     .files = {"rest.obj"}, .kinds = {"obj"}, .needs_scene = 1,
-    .holds_surface = 1, .size = rest_size, .begin = rest_begin, .add = rest_add, .end = end, .abort = drop};
+    .holds_surface = 1, .carries = modal_sequence_is_points, .size = rest_size, .begin = rest_begin, .add = rest_add, .end = end, .abort = drop};

@@ -62,10 +62,10 @@ done:
     return status;
 }
 
-static modal_status add(void *writer, const modal_sequence_frames *frames, modal_error *err)
+static modal_status add(void *writer, const modal_frames *frames, modal_error *err)
 {
     pc2_writer *w = writer;
-    return modal_file_out_write(&w->out, frames->arrays[SEQUENCE_POINTS],
+    return modal_file_out_write(&w->out, frames->arrays[0],
                                 12 * w->n_points * frames->n_frames, err);
 }
 
@@ -81,4 +81,4 @@ static modal_status end(void **writer, const modal_sequence_target *target,
 
 const modal_sequence_format modal_sequence_pc2 = {
     .name = "pc2", .files = {"sequence.pc2"}, .kinds = {"pc2"}, .needs_frames = 1, .wants_rest = 1,
-    .holds_surface = 1, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};
+    .holds_surface = 1, .carries = modal_sequence_is_points, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};

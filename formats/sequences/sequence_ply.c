@@ -5,28 +5,24 @@
 #include "formats/sequences/sequence_ply.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "formats/sequences/file_out.h"
+#include "formats/sequences/sequence_parts.h"
 #include "formats/meshes/number_text.h"
 #include "lib/base/memory.h"
-
-enum { PIECE = 4096 }; /* vertices */
 
 typedef struct ply_writer {
     modal_file_out out;
     char *folder;
     char *faces; /* [n_triangles, 13] the end of every file */
     int64_t n_points, n_triangles, n_written;
-    int n_arrays, arrays[SEQUENCE_ARRAYS]; /* those that the sequence has */
+    int n_arrays, arrays[MODAL_MOST_ARRAYS]; /* those of points: their places in the frames */
+    int components[MODAL_MOST_ARRAYS];       /* of each of them */
+    int stride;                              /* bytes of a vertex */
+    char *properties;                        /* the head's lines */
 } ply_writer;
-
-static const char *const properties[SEQUENCE_ARRAYS][MODAL_SEQUENCE_WIDEST] = {
-    [SEQUENCE_POINTS] = {"x", "y", "z"},
-    [SEQUENCE_NORMALS] = {"nx", "ny", "nz"},
-    [SEQUENCE_DISPLACEMENT] = {"displacement_x", "displacement_y", "displacement_z"},
-    [SEQUENCE_SPEED] = {"speed"},
-    [SEQUENCE_TANGENTS] = {"tx", "ty", "tz", "tangent_hand"}};
 
 static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, int64_t *memory_bytes,
                          modal_error *err)
@@ -35,7 +31,7 @@ static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, i
     *memory_bytes = 0;
     if (info->n_points > INT32_MAX || info->n_triangles > INT32_MAX ||
         !modal_size_multiply(info->n_triangles, 13, &faces) ||
-        !modal_size_multiply(info->n_points, 4 * modal_sequence_point_floats(info), &frame) ||
+        !modal_sequence_frame_bytes(info, &frame) ||
         !modal_size_add(frame, faces + 5000 + 64, &frame) || /* head, rounding to blocks, series */
         !modal_size_multiply(frame, info->n_frames, disk_bytes))
         return modal_error_set(err, MODAL_ERROR_INPUT,
@@ -51,9 +47,33 @@ static void drop(void **writer)
         modal_file_out_free(&w->out);
         modal_free(&w->folder);
         modal_free(&w->faces);
+        modal_free(&w->properties);
     }
     modal_free(&w);
     *writer = NULL;
+}
+
+/* The arrays of points, and how the head describes them. */
+static modal_status list_properties(ply_writer *w, const modal_sequence_info *info, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t line = MODAL_SEQUENCE_LABEL + 16;
+    int64_t length = 0;
+    MODAL_TRY(modal_alloc(&w->properties, MODAL_MOST_ARRAYS * MODAL_ARRAY_COMPONENTS, (size_t)line, "properties", err));
+    for (int i = 0; i < info->arrays.n; i++) {
+        const modal_array *a = &info->arrays.all[i];
+        if (a->of_cells) continue;
+        w->arrays[w->n_arrays] = i;
+        w->components[w->n_arrays++] = a->components;
+        w->stride += 4 * a->components;
+        for (int k = 0; k < a->components; k++) {
+            char label[MODAL_SEQUENCE_LABEL];
+            modal_sequence_label(a, k, 1, label);
+            length += snprintf(w->properties + length, (size_t)line, "property float %s\n", label);
+        }
+    }
+done:
+    return status;
 }
 
 static modal_status begin(void **writer, const modal_sequence_target *target,
@@ -67,8 +87,7 @@ static modal_status begin(void **writer, const modal_sequence_target *target,
     w->out.file = -1;
     w->n_points = info->n_points;
     w->n_triangles = info->n_triangles;
-    for (int i = 0; i < SEQUENCE_ARRAYS; i++)
-        if (modal_sequence_has(info, i)) w->arrays[w->n_arrays++] = i;
+    MODAL_TRY(list_properties(w, info, err));
     MODAL_TRY(modal_copy_text(&w->folder, target->folder, SIZE_MAX, err));
     MODAL_TRY(modal_alloc(&w->faces, info->n_triangles, 13, "faces", err));
     for (int64_t t = 0; t < info->n_triangles; t++) {
@@ -89,10 +108,7 @@ static modal_status write_head(ply_writer *w, modal_error *err)
     MODAL_TRY(modal_file_out_printf(&w->out, err,
                                     "ply\nformat binary_little_endian 1.0\nelement vertex %" PRId64
                                     "\n", w->n_points));
-    for (int a = 0; a < w->n_arrays; a++)
-        for (int k = 0; k < modal_sequence_arrays[w->arrays[a]].components; k++)
-            MODAL_TRY(modal_file_out_printf(&w->out, err, "property float %s\n",
-                                            properties[w->arrays[a]][k]));
+    MODAL_TRY(modal_file_out_write(&w->out, w->properties, (int64_t)strlen(w->properties), err));
     MODAL_TRY(modal_file_out_printf(&w->out, err,
                                     "element face %" PRId64
                                     "\nproperty list uchar int vertex_indices\nend_header\n",
@@ -111,23 +127,20 @@ static void scatter(char *to, int64_t stride, const float *from, int components,
             memcpy(to + v * stride, from + components * v, 4 * (size_t)components);
 }
 
-static modal_status write_vertices(ply_writer *w, const modal_sequence_frames *frames, int64_t frame,
+static modal_status write_vertices(ply_writer *w, const modal_frames *frames, int64_t frame,
                                    modal_error *err)
 {
     modal_status status = MODAL_OK;
-    int64_t stride = 0;
+    const int64_t stride = w->stride, piece = MODAL_FILE_OUT_PIECE / stride;
     if (w->n_arrays == 1) /* as they are */
-        return modal_file_out_write(&w->out,
-                                    frames->arrays[SEQUENCE_POINTS] + 3 * w->n_points * frame,
-                                    12 * w->n_points, err);
-    for (int a = 0; a < w->n_arrays; a++) stride += 4 * modal_sequence_arrays[w->arrays[a]].components;
-    for (int64_t first = 0; first < w->n_points; first += PIECE) {
-        const int64_t n = w->n_points - first < PIECE ? w->n_points - first : PIECE;
+        return modal_file_out_write(&w->out, frames->arrays[0] + 3 * w->n_points * frame, 12 * w->n_points, err);
+    for (int64_t first = 0, n; first < w->n_points; first += n) {
+        n = w->n_points - first < piece ? w->n_points - first : piece;
         char *to = NULL;
         int64_t at = 0;
         MODAL_TRY(modal_file_out_reserve(&w->out, n * stride, &to, err));
         for (int a = 0; a < w->n_arrays; a++) {
-            const int components = modal_sequence_arrays[w->arrays[a]].components;
+            const int components = w->components[a];
             scatter(to + at, stride,
                     frames->arrays[w->arrays[a]] + components * (w->n_points * frame + first),
                     components, n);
@@ -139,7 +152,7 @@ done:
     return status;
 }
 
-static modal_status add(void *writer, const modal_sequence_frames *frames, modal_error *err)
+static modal_status add(void *writer, const modal_frames *frames, modal_error *err)
 {
     modal_status status = MODAL_OK;
     ply_writer *w = writer;
@@ -180,4 +193,4 @@ done:
 const modal_sequence_format modal_sequence_ply = {
     .name = "ply", .files = {"sequence.ply.series"}, .kinds = {"ply.series"}, .folder = "ply",
     .extension = "ply", .needs_frames = 1,
-    .holds_surface = 1, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};
+    .holds_surface = 1, .carries = modal_sequence_of_points, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};

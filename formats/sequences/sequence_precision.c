@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --precision: positions and displacements in fewer bits. HDF5's scaleoffset filter has the whole numbers
+/* --precision: arrays of lengths, positions and displacements, in fewer bits. HDF5's scaleoffset filter has the whole numbers
  * nearest to (x - least) 10^D of a chunk, in as many bits as the largest one needs; every HDF5 has it. A
  * chunk is one frame: reading a frame reads one chunk. Deflate behind it would save 1 to 15 % of the bytes
  * and cost ten times the time: then a sequence would be written faster as it is.
@@ -31,14 +31,16 @@ typedef struct chunk {
 
 struct modal_rounder {
     double precision;
-    int64_t n_points;
+    modal_array_list list;
+    int n_rounded, rounded[MODAL_MOST_ARRAYS]; /* arrays of the list */
+    int64_t rows[MODAL_MOST_ARRAYS];           /* of a frame, of every array */
     int n_chunks; /* that are encoded at a time */
     chunk *chunks;
 };
 
-int modal_sequence_is_rounded(const modal_sequence_info *info, int array)
+int modal_sequence_is_rounded(double precision, const modal_array *array)
 {
-    return info->precision > 0 && (array == SEQUENCE_POINTS || array == SEQUENCE_DISPLACEMENT);
+    return precision > 0 && strcmp(array->unit, modal_sequence_points.unit) == 0;
 }
 
 /* The fewest decimal places whose step is not above the bound: half a step then leaves as much for
@@ -52,13 +54,14 @@ static int places(double precision)
 
 hid_t modal_sequence_array_layout(const modal_sequence_info *info, int array)
 {
-    const hsize_t shape[2] = {(hsize_t)info->n_points, (hsize_t)modal_sequence_arrays[array].components};
+    const modal_array *a = &info->arrays.all[array];
+    const hsize_t shape[2] = {(hsize_t)modal_sequence_rows(info, array), (hsize_t)a->components};
     hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
     int fine = plist >= 0 && H5Pset_obj_track_times(plist, 0) >= 0 &&
                H5Pset_fill_time(plist, H5D_FILL_TIME_NEVER) >= 0;
-    if (fine && modal_sequence_is_rounded(info, array))
+    if (fine && modal_sequence_is_rounded(info->precision, a))
         /* Without a fill value, for which the filter would keep a number aside. */
-        fine = H5Pset_chunk(plist, 2, shape) >= 0 &&
+        fine = H5Pset_chunk(plist, a->components > 1 ? 2 : 1, shape) >= 0 &&
                H5Pset_fill_value(plist, H5T_IEEE_F32LE, NULL) >= 0 &&
                H5Pset_scaleoffset(plist, H5Z_SO_FLOAT_DSCALE, places(info->precision)) >= 0;
     else if (fine)
@@ -76,10 +79,18 @@ hid_t modal_sequence_array_layout(const modal_sequence_info *info, int array)
 /* 1 byte that the filter counts more, and 3 that are written beyond the last one. */
 static int64_t most_bytes(int64_t n_values) { return HEAD + 4 * n_values + 4; }
 
-int64_t modal_rounder_bytes(int64_t n_points, int threads)
+/* Of the largest frame of a rounded array. */
+static int64_t most_chunk_bytes(const modal_sequence_info *info)
 {
-    return threads * most_bytes(3 * n_points);
+    int64_t most = 0;
+    for (int i = 0; i < info->arrays.n; i++)
+        if (modal_sequence_is_rounded(info->precision, &info->arrays.all[i]) &&
+            most_bytes(modal_sequence_floats(info, i)) > most)
+            most = most_bytes(modal_sequence_floats(info, i));
+    return most;
 }
+
+int64_t modal_rounder_bytes(const modal_sequence_info *info) { return info->threads * most_chunk_bytes(info); }
 
 modal_rounder *modal_rounder_delete(modal_rounder *r)
 {
@@ -96,11 +107,15 @@ modal_status modal_rounder_new(modal_rounder **rounder, const modal_sequence_inf
     *rounder = NULL;
     MODAL_TRY(modal_alloc_zero(&r, 1, sizeof *r, "encoder", err));
     r->precision = info->precision;
-    r->n_points = info->n_points;
+    r->list = info->arrays;
+    for (int i = 0; i < r->list.n; i++) {
+        r->rows[i] = modal_sequence_rows(info, i);
+        if (modal_sequence_is_rounded(r->precision, &r->list.all[i])) r->rounded[r->n_rounded++] = i;
+    }
     r->n_chunks = info->threads > 1 ? info->threads : 1;
     MODAL_TRY(modal_alloc_zero(&r->chunks, r->n_chunks, sizeof *r->chunks, "encoder", err));
     for (int i = 0; i < r->n_chunks; i++)
-        MODAL_TRY(modal_alloc(&r->chunks[i].bytes, most_bytes(3 * info->n_points), 1, "encoded frame", err));
+        MODAL_TRY(modal_alloc(&r->chunks[i].bytes, most_chunk_bytes(info), 1, "encoded frame", err));
     *rounder = r;
     r = NULL;
 done:
@@ -191,38 +206,43 @@ static void encode(chunk *c, const float *values, int64_t n, double scale)
 static modal_status check_bound(const modal_rounder *r, int array, float most, modal_error *err)
 {
     const double error = 0.5 * pow(10, -places(r->precision)) + ldexp((double)most, -21);
+    char path[MODAL_SEQUENCE_PATH];
     if (error <= r->precision) return MODAL_OK;
     return modal_error_set(err, MODAL_ERROR_INPUT,
                            "%s: --precision: the filter can promise %.2g m where coordinates reach %g m, not "
                            "%g m",
-                           modal_sequence_arrays[array].path, error, (double)most, r->precision);
+                           modal_sequence_path(&r->list, array, path), error, (double)most, r->precision);
 }
 
-modal_status modal_rounder_write(modal_rounder *r, const hid_t arrays[SEQUENCE_ARRAYS], int64_t first,
-                                 const modal_sequence_frames *frames, modal_error *err)
+/* Job i: which array, and which of the frames. */
+static int array_of(const modal_rounder *r, int64_t job) { return r->rounded[job % r->n_rounded]; }
+static int64_t frame_of(const modal_rounder *r, int64_t job) { return job / r->n_rounded; }
+
+modal_status modal_rounder_write(modal_rounder *r, const hid_t arrays[MODAL_MOST_ARRAYS], int64_t first,
+                                 const modal_frames *frames, modal_error *err)
 {
-    static const int rounded[2] = {SEQUENCE_POINTS, SEQUENCE_DISPLACEMENT};
-    const int n_rounded = frames->arrays[SEQUENCE_DISPLACEMENT] ? 2 : 1;
-    const int64_t n = 3 * r->n_points, n_jobs = n_rounded * frames->n_frames;
+    const int64_t n_jobs = r->n_rounded * frames->n_frames;
     const double scale = pow(10, places(r->precision));
     for (int64_t done = 0; done < n_jobs; done += r->n_chunks) {
         const int n_now = n_jobs - done < r->n_chunks ? (int)(n_jobs - done) : r->n_chunks;
 #pragma omp parallel for schedule(static) num_threads(r->n_chunks)
         for (int i = 0; i < n_now; i++) {
-            const int64_t job = done + i;
-            encode(&r->chunks[i], frames->arrays[rounded[job % n_rounded]] + job / n_rounded * n, n, scale);
+            const int array = array_of(r, done + i);
+            const int64_t n = r->list.all[array].components * r->rows[array];
+            encode(&r->chunks[i], frames->arrays[array] + frame_of(r, done + i) * n, n, scale);
         }
         /* Chunks come to lie in the file as they are written: frame by frame, so that the bytes depend
          * neither on the size of the batches nor on the threads. */
         for (int i = 0; i < n_now; i++) {
-            const int64_t job = done + i;
-            const int array = rounded[job % n_rounded];
+            const int array = array_of(r, done + i);
             const chunk *c = &r->chunks[i];
-            const hsize_t place[2] = {(hsize_t)((first + job / n_rounded) * r->n_points), 0};
+            const hsize_t place[2] = {(hsize_t)((first + frame_of(r, done + i)) * r->rows[array]), 0};
+            char path[MODAL_SEQUENCE_PATH];
             modal_status status = check_bound(r, array, c->most, err);
             if (status != MODAL_OK) return status;
             if (H5Dwrite_chunk(arrays[array], H5P_DEFAULT, 0, place, (size_t)c->n_bytes, c->bytes) < 0)
-                return modal_h5_failed(err, MODAL_ERROR_SYSTEM, modal_sequence_arrays[array].path, "write error");
+                return modal_h5_failed(err, MODAL_ERROR_SYSTEM, modal_sequence_path(&r->list, array, path),
+                                       "write error");
         }
     }
     return MODAL_OK;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/sequences/file_out.h"
+#include "formats/sequences/sequence_parts.h"
 #include "formats/meshes/number_text.h"
 #include "lib/base/memory.h"
 
@@ -19,13 +20,9 @@ typedef struct vtk_writer {
     double *times;
     int64_t n_points, n_cells, n_corners, n_written;
     int index_bytes;
-    int n_arrays, arrays[SEQUENCE_ARRAYS]; /* those that the sequence has; points first */
+    modal_array_list arrays;
+    int64_t floats[MODAL_MOST_ARRAYS]; /* of a frame, of each array */
 } vtk_writer;
-
-static int64_t cells_of(const modal_sequence_info *info)
-{
-    return info->volume ? info->volume->n_cells : info->n_triangles;
-}
 
 static int64_t corners_of(const modal_sequence_info *info)
 {
@@ -42,9 +39,9 @@ static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, i
 {
     int64_t cells = 0, frame = 0;
     *memory_bytes = 0;
-    if (!modal_size_add(corners_of(info), 2 * cells_of(info), &cells) ||
+    if (!modal_size_add(corners_of(info), 2 * modal_sequence_n_cells(info), &cells) ||
         !modal_size_multiply(cells, index_bytes_of(info), &cells) ||
-        !modal_size_multiply(info->n_points, 4 * modal_sequence_point_floats(info), &frame) ||
+        !modal_sequence_frame_bytes(info, &frame) ||
         !modal_size_add(frame, cells + 6500, &frame) || /* head, rounding to blocks, .pvd */
         !modal_size_multiply(frame, info->n_frames, disk_bytes))
         return modal_error_set(err, MODAL_ERROR_INPUT, "%s: too large, %" PRId64 " points",
@@ -77,7 +74,7 @@ static modal_status make_cells(vtk_writer *w, const modal_sequence_info *info, m
 {
     modal_status status = MODAL_OK;
     const int64_t *corners = info->volume ? info->volume->connectivity : info->triangles;
-    w->n_cells = cells_of(info);
+    w->n_cells = modal_sequence_n_cells(info);
     w->n_corners = corners_of(info);
     w->index_bytes = index_bytes_of(info);
     MODAL_TRY(modal_alloc(&w->connectivity, w->n_corners, (size_t)w->index_bytes, "cells", err));
@@ -104,8 +101,8 @@ static modal_status begin_as(void **writer, const modal_sequence_format *format,
     w->out.file = -1;
     w->format = format;
     w->n_points = info->n_points;
-    for (int i = 0; i < SEQUENCE_ARRAYS; i++)
-        if (modal_sequence_has(info, i)) w->arrays[w->n_arrays++] = i;
+    w->arrays = info->arrays;
+    for (int i = 0; i < w->arrays.n; i++) w->floats[i] = modal_sequence_floats(info, i);
     MODAL_TRY(modal_copy_text(&w->folder, target->folder, SIZE_MAX, err));
     MODAL_TRY(make_cells(w, info, err));
     MODAL_TRY(modal_alloc(&w->times, info->n_frames, sizeof *w->times, "times", err));
@@ -140,6 +137,27 @@ static modal_status describe(vtk_writer *w, const char *type, const char *name, 
                                  type, name, components, at);
 }
 
+/* The arrays of points but the first one, or those of cells; no element where there are none. */
+static modal_status describe_arrays(vtk_writer *w, int of_cells, int64_t *offset, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const char *const element = of_cells ? "CellData" : "PointData";
+    int n = 0;
+    for (int i = 1; i < w->arrays.n; i++) {
+        const modal_array *a = &w->arrays.all[i];
+        const char *attribute = modal_sequence_vtk_attribute(a);
+        if (!a->of_cells != !of_cells) continue;
+        if (n++ == 0 && attribute)
+            MODAL_TRY(modal_file_out_printf(&w->out, err, "      <%s %s=\"%s\">\n", element, attribute, a->name));
+        else if (n == 1)
+            MODAL_TRY(modal_file_out_printf(&w->out, err, "      <%s>\n", element));
+        MODAL_TRY(describe(w, "Float32", a->name, a->components, 4 * w->floats[i], offset, err));
+    }
+    if (n > 0) MODAL_TRY(modal_file_out_printf(&w->out, err, "      </%s>\n", element));
+done:
+    return status;
+}
+
 static modal_status write_head(vtk_writer *w, int64_t frame, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -162,17 +180,10 @@ static modal_status write_head(vtk_writer *w, int64_t frame, modal_error *err)
                  : "    <Piece NumberOfPoints=\"%" PRId64 "\" NumberOfVerts=\"0\" NumberOfLines=\"0\" "
                    "NumberOfStrips=\"0\" NumberOfPolys=\"%" PRId64 "\">\n      <Points>\n",
         w->n_points, w->n_cells));
-    for (int a = 0; a < w->n_arrays; a++) {
-        const modal_sequence_array *array = &modal_sequence_arrays[w->arrays[a]];
-        if (a == 1)
-            MODAL_TRY(modal_file_out_printf(
-                out, err, "      <PointData%s>\n",
-                w->arrays[a] == SEQUENCE_NORMALS ? " Normals=\"Normals\"" : ""));
-        MODAL_TRY(describe(w, "Float32", array->name, array->components,
-                           4 * array->components * w->n_points, &offset, err));
-        if (a == 0) MODAL_TRY(modal_file_out_printf(out, err, "      </Points>\n"));
-        if (a > 0 && a + 1 == w->n_arrays) MODAL_TRY(modal_file_out_printf(out, err, "      </PointData>\n"));
-    }
+    MODAL_TRY(describe(w, "Float32", w->arrays.all[0].name, 3, 4 * w->floats[0], &offset, err));
+    MODAL_TRY(modal_file_out_printf(out, err, "      </Points>\n"));
+    MODAL_TRY(describe_arrays(w, 0, &offset, err));
+    MODAL_TRY(describe_arrays(w, 1, &offset, err));
     MODAL_TRY(modal_file_out_printf(out, err, "      <%s>\n", cells));
     MODAL_TRY(describe(w, index, "connectivity", 1, w->index_bytes * w->n_corners, &offset, err));
     MODAL_TRY(describe(w, index, "offsets", 1, w->index_bytes * w->n_cells, &offset, err));
@@ -190,17 +201,17 @@ static modal_status put_array(vtk_writer *w, const void *values, int64_t bytes, 
     return status != MODAL_OK ? status : modal_file_out_write(&w->out, values, bytes, err);
 }
 
-static modal_status add(void *writer, const modal_sequence_frames *frames, modal_error *err)
+static modal_status add(void *writer, const modal_frames *frames, modal_error *err)
 {
     modal_status status = MODAL_OK;
     vtk_writer *w = writer;
     for (int64_t f = 0; f < frames->n_frames; f++) {
         MODAL_TRY(modal_file_out_open_frame(&w->out, w->folder, w->n_written, w->format->extension, err));
         MODAL_TRY(write_head(w, w->n_written, err));
-        for (int a = 0; a < w->n_arrays; a++) {
-            const int64_t n = modal_sequence_arrays[w->arrays[a]].components * w->n_points;
-            MODAL_TRY(put_array(w, frames->arrays[w->arrays[a]] + n * f, 4 * n, err));
-        }
+        for (int pass = 0; pass < 2; pass++) /* as write_head describes them: of points, of cells */
+            for (int i = 0; i < w->arrays.n; i++)
+                if (!w->arrays.all[i].of_cells == !pass)
+                    MODAL_TRY(put_array(w, frames->arrays[i] + w->floats[i] * f, 4 * w->floats[i], err));
         MODAL_TRY(put_array(w, w->connectivity, w->index_bytes * w->n_corners, err));
         MODAL_TRY(put_array(w, w->offsets, w->index_bytes * w->n_cells, err));
         if (w->types) MODAL_TRY(put_array(w, w->types, w->n_cells, err));

@@ -21,8 +21,11 @@
 struct modal_sequence_writer {
     char *path;
     hid_t file;
-    hid_t arrays[SEQUENCE_ARRAYS]; /* H5I_INVALID_HID where not asked for */
-    int64_t n_points, n_frames, n_written;
+    modal_array_list list;
+    hid_t arrays[MODAL_MOST_ARRAYS]; /* H5I_INVALID_HID behind the list, and where it is not open */
+    int64_t rows[MODAL_MOST_ARRAYS]; /* of a frame */
+    int64_t n_frames, n_written;
+    double precision;
     modal_rounder *rounder; /* NULL: all values as they are */
 };
 
@@ -53,18 +56,18 @@ static modal_status failed(const char *where, const char *what, modal_error *err
     return modal_h5_failed(err, MODAL_ERROR_SYSTEM, where, what);
 }
 
-/* [rows, components], or [rows] where a point has one number. */
-static hid_t rows_of(int array, int64_t rows)
+/* [rows, components], or [rows] where there is one number a row. */
+static hid_t rows_of(const modal_array *array, int64_t rows)
 {
-    const hsize_t dims[2] = {(hsize_t)rows, (hsize_t)modal_sequence_arrays[array].components};
+    const hsize_t dims[2] = {(hsize_t)rows, (hsize_t)array->components};
     return H5Screate_simple(dims[1] > 1 ? 2 : 1, dims, NULL);
 }
 
 /* The rows [first, first + n) of an array of so many rows; H5I_INVALID_HID where that fails. */
-static hid_t select_rows(int array, int64_t rows, int64_t first, int64_t n)
+static hid_t select_rows(const modal_array *array, int64_t rows, int64_t first, int64_t n)
 {
     const hsize_t start[2] = {(hsize_t)first, 0};
-    const hsize_t count[2] = {(hsize_t)n, (hsize_t)modal_sequence_arrays[array].components};
+    const hsize_t count[2] = {(hsize_t)n, (hsize_t)array->components};
     hid_t space = rows_of(array, rows);
     if (space >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) < 0) {
         H5Sclose(space);
@@ -77,35 +80,37 @@ static modal_status make_arrays(modal_sequence_writer *w, hid_t vtk, const modal
                                 modal_error *err)
 {
     modal_status status = MODAL_OK;
-    hid_t point_data = H5I_INVALID_HID, plist = H5I_INVALID_HID;
-    MODAL_TRY(modal_h5_make_group(vtk, "PointData", &point_data, err));
-    for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
-        if (!modal_sequence_has(info, i)) continue;
-        hid_t space = rows_of(i, info->n_frames * info->n_points);
+    char path[MODAL_SEQUENCE_PATH];
+    hid_t points = H5I_INVALID_HID, cells = H5I_INVALID_HID, plist = H5I_INVALID_HID;
+    MODAL_TRY(modal_h5_make_group(vtk, "PointData", &points, err));
+    if (modal_sequence_has_cell_arrays(&w->list)) MODAL_TRY(modal_h5_make_group(vtk, "CellData", &cells, err));
+    for (int i = 0; i < w->list.n; i++) {
+        const modal_array *a = &w->list.all[i];
+        hid_t space = rows_of(a, w->n_frames * w->rows[i]);
         plist = modal_sequence_array_layout(info, i);
-        w->arrays[i] = H5Dcreate2(i == SEQUENCE_POINTS ? vtk : point_data,
-                                  modal_sequence_arrays[i].name, H5T_IEEE_F32LE, space, H5P_DEFAULT,
-                                  plist, H5P_DEFAULT);
+        w->arrays[i] = H5Dcreate2(i == 0 ? vtk : a->of_cells ? cells : points, a->name, H5T_IEEE_F32LE, space,
+                                  H5P_DEFAULT, plist, H5P_DEFAULT);
         if (space >= 0) H5Sclose(space);
         modal_h5_drop(&plist);
         if (w->arrays[i] < 0) {
-            status = failed(modal_sequence_arrays[i].path, "cannot be made", err);
+            status = failed(modal_sequence_path(&w->list, i, path), "cannot be made", err);
             goto done;
         }
     }
 done:
-    return modal_h5_end_group(&point_data, status, err);
+    status = modal_h5_end_group(&cells, status, err);
+    return modal_h5_end_group(&points, status, err);
 }
 
-static int make_view(hid_t group, const modal_sequence_info *info, int array, int64_t frame)
+static int make_view(const modal_sequence_writer *w, hid_t group, int array, int64_t frame)
 {
-    const modal_sequence_array *a = &modal_sequence_arrays[array];
-    hid_t source = select_rows(array, info->n_frames * info->n_points, frame * info->n_points,
-                               info->n_points);
-    hid_t space = rows_of(array, info->n_points), view = H5I_INVALID_HID;
+    const modal_array *a = &w->list.all[array];
+    const int64_t n = w->rows[array];
+    char path[MODAL_SEQUENCE_PATH];
+    hid_t source = select_rows(a, w->n_frames * n, frame * n, n), space = rows_of(a, n), view = H5I_INVALID_HID;
     hid_t plist = H5Pcreate(H5P_DATASET_CREATE); /* mappings add up: a list serves one dataset */
     int fine = source >= 0 && space >= 0 && plist >= 0 && H5Pset_obj_track_times(plist, 0) >= 0 &&
-               H5Pset_virtual(plist, space, ".", a->path, source) >= 0 &&
+               H5Pset_virtual(plist, space, ".", modal_sequence_path(&w->list, array, path), source) >= 0 &&
                (view = H5Dcreate2(group, a->name, H5T_IEEE_F32LE, space, H5P_DEFAULT, plist,
                                   H5P_DEFAULT)) >= 0 &&
                H5Dclose(view) >= 0;
@@ -116,19 +121,17 @@ static int make_view(hid_t group, const modal_sequence_info *info, int array, in
 }
 
 /* One frame's rows of every moving array under /xdmf/NNNNNN. */
-static modal_status make_views(const modal_sequence_writer *w, const modal_sequence_info *info,
-                               modal_error *err)
+static modal_status make_views(const modal_sequence_writer *w, modal_error *err)
 {
     modal_status status = MODAL_OK;
     hid_t views = H5I_INVALID_HID, group = H5I_INVALID_HID;
     int fine = 1;
     MODAL_TRY(modal_h5_make_group(w->file, "xdmf", &views, err));
-    for (int64_t f = 0; f < info->n_frames && fine; f++) {
+    for (int64_t f = 0; f < w->n_frames && fine; f++) {
         char name[32];
         snprintf(name, sizeof name, "%06" PRId64, f);
         MODAL_TRY(modal_h5_make_group(views, name, &group, err));
-        for (int i = 0; i < SEQUENCE_ARRAYS && fine; i++)
-            if (modal_sequence_has(info, i)) fine = make_view(group, info, i, f);
+        for (int i = 0; i < w->list.n && fine; i++) fine = make_view(w, group, i, f);
         MODAL_TRY(modal_h5_end_group(&group, MODAL_OK, err));
     }
     if (!fine) status = failed("/xdmf", "the views of the frames cannot be made", err);
@@ -148,7 +151,7 @@ static modal_status write_all_but_frames(modal_sequence_writer *w, const modal_s
         MODAL_TRY(failed("HDF5", "no virtual datasets", err));
     MODAL_TRY(modal_sequence_write_head(w->file, &vtk, info, err));
     MODAL_TRY(make_arrays(w, vtk, info, err));
-    MODAL_TRY(make_views(w, info, err));
+    MODAL_TRY(make_views(w, err));
     MODAL_TRY(modal_h5_end_group(&vtk, MODAL_OK, err));
     if (H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0)
         MODAL_TRY(failed("HDF5 file", "cannot be flushed", err));
@@ -160,9 +163,10 @@ done:
  * would otherwise be written when the process ends. */
 static modal_status close_all(modal_sequence_writer *w, modal_status status, modal_error *err)
 {
-    for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
+    char path[MODAL_SEQUENCE_PATH];
+    for (int i = 0; i < MODAL_MOST_ARRAYS; i++) {
         if (w->arrays[i] >= 0 && H5Dclose(w->arrays[i]) < 0 && status == MODAL_OK)
-            status = failed(modal_sequence_arrays[i].path, "cannot be closed", err);
+            status = failed(modal_sequence_path(&w->list, i, path), "cannot be closed", err);
         w->arrays[i] = H5I_INVALID_HID;
     }
     status = modal_h5_finish(&w->file, status, err);
@@ -189,9 +193,13 @@ static modal_status new_writer(modal_sequence_writer **writer, const char *path,
     if (status == MODAL_OK) status = modal_alloc_zero(&w, 1, sizeof *w, "writer", err);
     if (status != MODAL_OK) return status;
     w->file = H5I_INVALID_HID;
-    for (int i = 0; i < SEQUENCE_ARRAYS; i++) w->arrays[i] = H5I_INVALID_HID;
-    w->n_points = info->n_points;
+    w->list = info->arrays;
+    for (int i = 0; i < MODAL_MOST_ARRAYS; i++) {
+        w->arrays[i] = H5I_INVALID_HID;
+        w->rows[i] = i < w->list.n ? modal_sequence_rows(info, i) : 0;
+    }
     w->n_frames = info->n_frames;
+    w->precision = info->precision;
     *writer = w;
     status = modal_copy_text(&w->path, path, SIZE_MAX, err);
     if (status == MODAL_OK && info->precision > 0) status = modal_rounder_new(&w->rounder, info, err);
@@ -199,18 +207,19 @@ static modal_status new_writer(modal_sequence_writer **writer, const char *path,
 }
 
 /* An array as make_arrays made it. */
-static int array_is_sound(hid_t dataset, int array, const modal_sequence_info *info)
+static int array_is_sound(const modal_sequence_writer *w, int array)
 {
-    const int components = modal_sequence_arrays[array].components, rank = components > 1 ? 2 : 1;
+    const int components = w->list.all[array].components, rank = components > 1 ? 2 : 1;
     hsize_t dims[2] = {0, 1};
-    const hsize_t rows = (hsize_t)(info->n_frames * info->n_points);
+    const hid_t dataset = w->arrays[array];
+    const hsize_t rows = (hsize_t)(w->n_frames * w->rows[array]);
     hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
     hid_t plist = H5Dget_create_plist(dataset);
     const int sound = space >= 0 && type >= 0 && plist >= 0 &&
                       H5Sget_simple_extent_ndims(space) == rank &&
                       H5Sget_simple_extent_dims(space, dims, NULL) == rank && dims[0] == rows &&
                       dims[1] == (hsize_t)components && H5Tequal(type, H5T_IEEE_F32LE) > 0 &&
-                      (modal_sequence_is_rounded(info, array) ||
+                      (modal_sequence_is_rounded(w->precision, &w->list.all[array]) ||
                        (H5Pget_layout(plist) == H5D_CONTIGUOUS &&
                         H5Dget_storage_size(dataset) == rows * 4 * (hsize_t)components));
     if (plist >= 0) H5Pclose(plist);
@@ -220,21 +229,19 @@ static int array_is_sound(hid_t dataset, int array, const modal_sequence_info *i
 }
 
 /* Opens a file that has everything but (some of) the frames. */
-static modal_status open_file(modal_sequence_writer *w, const modal_sequence_info *info,
-                              modal_error *err)
+static modal_status open_file(modal_sequence_writer *w, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    char path[MODAL_SEQUENCE_PATH];
     hid_t access = H5I_INVALID_HID;
     MODAL_TRY(modal_h5_access(&access, err));
     if (H5Fis_hdf5(w->path) <= 0 || (w->file = H5Fopen(w->path, H5F_ACC_RDWR, access)) < 0)
         MODAL_TRY(modal_h5_failed(err, MODAL_ERROR_INPUT, "HDF5 file", "truncated or damaged"));
-    for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
-        if (!modal_sequence_has(info, i)) continue;
-        w->arrays[i] = H5Dopen2(w->file, modal_sequence_arrays[i].path, H5P_DEFAULT);
-        if (w->arrays[i] < 0 || !array_is_sound(w->arrays[i], i, info)) {
+    for (int i = 0; i < w->list.n; i++) {
+        w->arrays[i] = H5Dopen2(w->file, modal_sequence_path(&w->list, i, path), H5P_DEFAULT);
+        if (w->arrays[i] < 0 || !array_is_sound(w, i)) {
             H5Eclear2(H5E_DEFAULT);
-            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: not as this sequence has it",
-                       modal_sequence_arrays[i].path);
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: not as this sequence has it", path);
         }
     }
 done:
@@ -253,7 +260,7 @@ modal_status modal_sequence_begin(modal_sequence_writer **writer, const char *pa
     errno = 0;
     status = close_all(w, write_all_but_frames(w, info, &local), &local);
     /* Opened again, so that a file that is gone on with later goes through the same steps. */
-    if (status == MODAL_OK) status = open_file(w, info, &local);
+    if (status == MODAL_OK) status = open_file(w, &local);
     if (status != MODAL_OK) {
         blame_the_system(&local);
         goto done;
@@ -273,7 +280,7 @@ modal_status modal_sequence_reopen(modal_sequence_writer **writer, const char *p
     modal_error local = {0};
     *writer = NULL;
     MODAL_TRY(new_writer(&w, path, info, &local));
-    MODAL_TRY(open_file(w, info, &local));
+    MODAL_TRY(open_file(w, &local));
     *writer = w;
     w = NULL;
 done:
@@ -282,18 +289,18 @@ done:
 }
 
 modal_status modal_sequence_read_back(modal_sequence_writer *w, int64_t frame,
-                                      float *const arrays[SEQUENCE_ARRAYS], modal_error *err)
+                                      float *const arrays[MODAL_MOST_ARRAYS], modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_error local = {0};
-    for (int i = 0; i < SEQUENCE_ARRAYS && status == MODAL_OK; i++) {
-        if (w->arrays[i] < 0) continue;
-        hid_t space = select_rows(i, w->n_frames * w->n_points, frame * w->n_points, w->n_points);
-        hid_t memory = rows_of(i, w->n_points);
+    char path[MODAL_SEQUENCE_PATH];
+    for (int i = 0; i < w->list.n && status == MODAL_OK; i++) {
+        const int64_t n = w->rows[i];
+        hid_t space = select_rows(&w->list.all[i], w->n_frames * n, frame * n, n);
+        hid_t memory = rows_of(&w->list.all[i], n);
         if (space < 0 || memory < 0 ||
             H5Dread(w->arrays[i], H5T_IEEE_F32LE, memory, space, H5P_DEFAULT, arrays[i]) < 0)
-            status = modal_h5_failed(&local, MODAL_ERROR_INPUT, modal_sequence_arrays[i].path,
-                                     "cannot be read");
+            status = modal_h5_failed(&local, MODAL_ERROR_INPUT, modal_sequence_path(&w->list, i, path), "cannot be read");
         if (memory >= 0) H5Sclose(memory);
         if (space >= 0) H5Sclose(space);
     }
@@ -306,12 +313,14 @@ static modal_status append_array(const modal_sequence_writer *w, int array, int6
                                  const float *values, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    hid_t space = select_rows(array, w->n_frames * w->n_points, w->n_written * w->n_points,
-                              n_frames * w->n_points);
-    hid_t memory = rows_of(array, n_frames * w->n_points);
+    const modal_array *a = &w->list.all[array];
+    const int64_t n = w->rows[array];
+    char path[MODAL_SEQUENCE_PATH];
+    hid_t space = select_rows(a, w->n_frames * n, w->n_written * n, n_frames * n);
+    hid_t memory = rows_of(a, n_frames * n);
     if (space < 0 || memory < 0 ||
         H5Dwrite(w->arrays[array], H5T_IEEE_F32LE, memory, space, H5P_DEFAULT, values) < 0)
-        status = failed(modal_sequence_arrays[array].path, "write error", err);
+        status = failed(modal_sequence_path(&w->list, array, path), "write error", err);
     if (status != MODAL_OK) blame_the_system(err);
     if (memory >= 0) H5Sclose(memory);
     if (space >= 0) H5Sclose(space);
@@ -320,22 +329,23 @@ static modal_status append_array(const modal_sequence_writer *w, int array, int6
 }
 
 modal_status modal_sequence_append(modal_sequence_writer *writer,
-                                   const modal_sequence_frames *frames, modal_error *err)
+                                   const modal_frames *frames, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_error local = {0};
+    char path[MODAL_SEQUENCE_PATH];
     const int64_t n = frames->n_frames;
     errno = 0;
     if (n < 0 || n > writer->n_frames - writer->n_written)
         MODAL_FAIL(&local, MODAL_ERROR_USAGE, "%" PRId64 " frames after %" PRId64 " of %" PRId64, n,
                    writer->n_written, writer->n_frames);
-    for (int i = 0; i < SEQUENCE_ARRAYS; i++)
-        if ((frames->arrays[i] != NULL) != (writer->arrays[i] >= 0))
-            MODAL_FAIL(&local, MODAL_ERROR_USAGE, "%s: %s", modal_sequence_arrays[i].path,
+    for (int i = 0; i < MODAL_MOST_ARRAYS; i++)
+        if ((frames->arrays[i] != NULL) != (i < writer->list.n))
+            MODAL_FAIL(&local, MODAL_ERROR_USAGE, "array %d, %s: %s", i,
+                       i < writer->list.n ? modal_sequence_path(&writer->list, i, path) : "(none)",
                        frames->arrays[i] ? "not announced" : "announced, not given");
-    const modal_sequence_info as = {.precision = writer->rounder ? 1 : 0};
-    for (int i = 0; i < SEQUENCE_ARRAYS && n > 0; i++)
-        if (frames->arrays[i] && !modal_sequence_is_rounded(&as, i))
+    for (int i = 0; i < writer->list.n && n > 0; i++)
+        if (!modal_sequence_is_rounded(writer->precision, &writer->list.all[i]))
             MODAL_TRY(append_array(writer, i, n, frames->arrays[i], &local));
     if (writer->rounder) {
         status = modal_rounder_write(writer->rounder, writer->arrays, writer->n_written, frames, &local);
@@ -371,7 +381,7 @@ modal_status modal_sequence_end(modal_sequence_writer **writer, modal_error *err
 static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, int64_t *memory_bytes,
                          modal_error *err)
 {
-    *memory_bytes = info->precision > 0 ? modal_rounder_bytes(info->n_points, info->threads) : 0;
+    *memory_bytes = info->precision > 0 ? modal_rounder_bytes(info) : 0;
     return modal_sequence_bytes(info, disk_bytes, err);
 }
 
@@ -384,7 +394,7 @@ static modal_status begin(void **writer, const modal_sequence_target *target,
     return status;
 }
 
-static modal_status add(void *writer, const modal_sequence_frames *frames, modal_error *err)
+static modal_status add(void *writer, const modal_frames *frames, modal_error *err)
 {
     return modal_sequence_append(writer, frames, err);
 }

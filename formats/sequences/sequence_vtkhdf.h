@@ -25,7 +25,7 @@ modal_status modal_sequence_begin(modal_sequence_writer **writer, const char *pa
  * were announced. MODAL_ERROR_USAGE for more frames than announced. After an error only abort makes
  * sense. */
 modal_status modal_sequence_append(modal_sequence_writer *writer,
-                                   const modal_sequence_frames *frames, modal_error *err);
+                                   const modal_frames *frames, modal_error *err);
 
 /* Opens a file that begin has made for the same info and that was not ended. The arrays are as
  * announced, or the file is refused: MODAL_ERROR_INPUT, and for one that is damaged; *writer is NULL
@@ -33,9 +33,9 @@ modal_status modal_sequence_append(modal_sequence_writer *writer,
 modal_status modal_sequence_reopen(modal_sequence_writer **writer, const char *path,
                                    const modal_sequence_info *info, modal_error *err);
 
-/* Reads frame `frame` of a reopened file; arrays[i] is [n_points, components], there as announced. */
+/* Reads frame `frame` of a reopened file; arrays[i] is a frame of the list's array i. */
 modal_status modal_sequence_read_back(modal_sequence_writer *writer, int64_t frame,
-                                      float *const arrays[SEQUENCE_ARRAYS], modal_error *err);
+                                      float *const arrays[MODAL_MOST_ARRAYS], modal_error *err);
 
 /* The first n_frames of a reopened file stay; the next append writes the frame behind them. */
 void modal_sequence_keep(modal_sequence_writer *writer, int64_t n_frames);

@@ -96,7 +96,7 @@ static modal_status write_steps(hid_t vtk, const modal_sequence_info *info, moda
     modal_status status = MODAL_OK;
     const int64_t n = info->n_frames, by_kind[2] = {n, info->volume ? 1 : SEQUENCE_TOPOLOGIES};
     int64_t *zeros = NULL, *ones = NULL, *rows = NULL;
-    hid_t group = H5I_INVALID_HID, offsets = H5I_INVALID_HID;
+    hid_t group = H5I_INVALID_HID, offsets = H5I_INVALID_HID, cell_offsets = H5I_INVALID_HID;
     MODAL_TRY(modal_alloc_zero(&zeros, n * SEQUENCE_TOPOLOGIES, sizeof *zeros, "steps", err));
     MODAL_TRY(modal_alloc(&ones, n, sizeof *ones, "steps", err));
     MODAL_TRY(modal_alloc(&rows, n, sizeof *rows, "steps", err));
@@ -114,10 +114,15 @@ static modal_status write_steps(hid_t vtk, const modal_sequence_info *info, moda
     MODAL_TRY(
         modal_h5_write_array(group, "ConnectivityIdOffsets", MODAL_H5_I64, 2, by_kind, zeros, err));
     MODAL_TRY(modal_h5_make_group(group, "PointDataOffsets", &offsets, err));
-    for (int i = SEQUENCE_NORMALS; i < SEQUENCE_ARRAYS; i++)
-        if (modal_sequence_has(info, i))
-            MODAL_TRY(write_i64(offsets, modal_sequence_arrays[i].name, n, rows, err));
+    for (int i = 1; i < info->arrays.n; i++)
+        if (!info->arrays.all[i].of_cells) MODAL_TRY(write_i64(offsets, info->arrays.all[i].name, n, rows, err));
+    if (modal_sequence_has_cell_arrays(&info->arrays))
+        MODAL_TRY(modal_h5_make_group(group, "CellDataOffsets", &cell_offsets, err));
+    for (int64_t f = 0; f < n; f++) rows[f] = f * modal_sequence_n_cells(info);
+    for (int i = 1; i < info->arrays.n; i++)
+        if (info->arrays.all[i].of_cells) MODAL_TRY(write_i64(cell_offsets, info->arrays.all[i].name, n, rows, err));
 done:
+    status = modal_h5_end_group(&cell_offsets, status, err);
     status = modal_h5_end_group(&offsets, status, err);
     modal_free(&zeros);
     modal_free(&ones);
@@ -128,7 +133,10 @@ done:
 static modal_status write_modal(hid_t group, const modal_sequence_info *info, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    MODAL_TRY(modal_h5_write_text(group, "basis_hash", info->basis_hash, err));
+    if (info->basis_hash) MODAL_TRY(modal_h5_write_text(group, "basis_hash", info->basis_hash, err));
+    MODAL_TRY(modal_h5_write_text(group, "source_kind", info->source_kind, err));
+    MODAL_TRY(modal_h5_write_text(group, "source_hash", info->source_hash, err));
+    MODAL_TRY(modal_sequence_write_list(group, &info->arrays, err));
     MODAL_TRY(modal_h5_write_text(group, "units", "m, s", err));
     if (info->precision > 0)
         MODAL_TRY(modal_h5_write_number(group, "precision", info->precision, err));

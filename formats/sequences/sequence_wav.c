@@ -79,7 +79,7 @@ done:
     return status;
 }
 
-static modal_status add(void *writer, const modal_sequence_frames *frames, modal_error *err)
+static modal_status add(void *writer, const modal_frames *frames, modal_error *err)
 {
     (void)writer, (void)frames, (void)err;
     return MODAL_OK;
@@ -95,5 +95,6 @@ static modal_status end(void **writer, const modal_sequence_target *target, cons
 static void drop(void **writer) { *writer = NULL; }
 
 const modal_sequence_format modal_sequence_wav = {
-    .name = "wav", .files = {"sound.wav"}, .kinds = {"wav"}, .holds_surface = 1, .size = size, .begin = begin, .add = add,
+    .name = "wav", .files = {"sound.wav"}, .kinds = {"wav"}, .holds_surface = 1,
+    .carries = modal_sequence_is_points, .size = size, .begin = begin, .add = add,
     .end = end, .abort = drop};

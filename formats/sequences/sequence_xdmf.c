@@ -69,13 +69,13 @@ static void put_number(text_buffer *to, double value)
 static void put_vectors(text_buffer *to, const modal_sequence_info *info, const char *file,
                         int64_t frame, int array)
 {
-    const int width = modal_sequence_arrays[array].components;
+    const int width = info->arrays.all[array].components;
     put(to, "<DataItem Format=\"HDF\" NumberType=\"Float\" Precision=\"4\" "
-            "Dimensions=\"%" PRId64, info->n_points);
+            "Dimensions=\"%" PRId64, modal_sequence_rows(info, array));
     if (width > 1) put(to, " %d", width);
     put(to, "\">");
     put_escaped(to, file);
-    put(to, ":/xdmf/%06" PRId64 "/%s</DataItem>", frame, modal_sequence_arrays[array].name);
+    put(to, ":/xdmf/%06" PRId64 "/%s</DataItem>", frame, info->arrays.all[array].name);
 }
 
 static void put_frame(text_buffer *to, const modal_sequence_info *info, const char *file,
@@ -92,14 +92,13 @@ static void put_frame(text_buffer *to, const modal_sequence_info *info, const ch
     put(to, ":%s</DataItem></Topology>\n"
             "        <Geometry GeometryType=\"XYZ\">",
         v ? "/modal/xdmf_topology" : "/VTKHDF/Polygons/Connectivity");
-    put_vectors(to, info, file, frame, SEQUENCE_POINTS);
+    put_vectors(to, info, file, frame, 0);
     put(to, "</Geometry>\n");
-    for (int i = SEQUENCE_NORMALS; i < SEQUENCE_ARRAYS; i++) {
-        if (!modal_sequence_has(info, i)) continue;
-        put(to, "        <Attribute Name=\"%s\" AttributeType=\"%s\" Center=\"Node\">",
-            modal_sequence_arrays[i].name,
-            ((const char *const[]){"Scalar", "Vector", "Vector",
-                                   "Matrix"})[modal_sequence_arrays[i].components - 1]);
+    for (int i = 1; i < info->arrays.n; i++) {
+        const modal_array *a = &info->arrays.all[i];
+        /* Matrix: readers take the numbers as they are; Tensor6 has another order than VTK. */
+        put(to, "        <Attribute Name=\"%s\" AttributeType=\"%s\" Center=\"%s\">", a->name,
+            a->components == 1 ? "Scalar" : a->components == 3 ? "Vector" : "Matrix", a->of_cells ? "Cell" : "Node");
         put_vectors(to, info, file, frame, i);
         put(to, "</Attribute>\n");
     }

@@ -102,7 +102,7 @@ static modal_status deform_all(stream_case *c, modal_sequence_writer *writer, mo
     for (int64_t done_frames = 0; done_frames < c->n_frames;) {
         modal_deform_batch batch = {0};
         MODAL_TRY(modal_deformer_collect(c->deformer, &batch, err));
-        const modal_sequence_frames frames = {batch.n_frames, {batch.positions, batch.normals}};
+        const modal_frames frames = {batch.n_frames, {batch.positions, batch.normals}};
         if (writer) status = modal_sequence_append(writer, &frames, err);
         done_frames += batch.n_frames;
         modal_deformer_release(c->deformer, &batch);
@@ -128,8 +128,9 @@ static modal_status to_file(stream_case *c, modal_error *err)
     int file = -1;
     const modal_sequence_info info = {
         .n_points = c->basis->shapes[0].n_vertices, .n_triangles = c->n_triangles,
-        .triangles = c->triangles, .n_frames = c->n_frames, .times = c->times, .normals = 1,
-        .basis_hash = c->basis->hash};
+        .triangles = c->triangles, .n_frames = c->n_frames, .times = c->times,
+        .arrays = {2, {modal_sequence_points, *modal_sequence_known("Normals")}}, .basis_hash = c->basis->hash,
+        .source_kind = "basis", .source_hash = c->basis->hash};
     status = modal_sequence_begin(&writer, c->path, &info, err);
     file = open(c->path, O_RDONLY);
     unlink(c->path);

@@ -33,7 +33,7 @@ static modal_status make(const char *folder, int64_t rows, int64_t frames, modal
     const int64_t n = rows * rows, m = 2 * (rows - 1) * (rows - 1);
     int64_t *triangles = NULL, at = 0;
     double *times = NULL;
-    float *positions = NULL, *normals = NULL, *displacement = NULL;
+    float *positions = NULL, *normals = NULL, *displacement = NULL, *height = NULL, *tensor = NULL;
     char path[4096];
     modal_sequence_writer *writer = NULL;
     MODAL_TRY(modal_alloc(&triangles, 3 * m, sizeof *triangles, "triangles", err));
@@ -41,6 +41,8 @@ static modal_status make(const char *folder, int64_t rows, int64_t frames, modal
     MODAL_TRY(modal_alloc(&positions, 3 * n, sizeof *positions, "positions", err));
     MODAL_TRY(modal_alloc(&normals, 3 * n, sizeof *normals, "normals", err));
     MODAL_TRY(modal_alloc(&displacement, 3 * n, sizeof *displacement, "displacement", err));
+    MODAL_TRY(modal_alloc(&height, m, sizeof *height, "cells", err));
+    MODAL_TRY(modal_alloc(&tensor, 6 * m, sizeof *tensor, "cells", err));
     for (int64_t i = 0; i + 1 < rows; i++)
         for (int64_t j = 0; j + 1 < rows; j++) {
             int64_t a = i * rows + j;
@@ -51,7 +53,11 @@ static modal_status make(const char *folder, int64_t rows, int64_t frames, modal
     for (int64_t f = 0; f < frames; f++) times[f] = (double)f / 30.0;
     modal_sequence_info info = {
         .n_points = n, .n_triangles = m, .triangles = triangles, .n_frames = frames, .times = times,
-        .normals = 1, .displacement = 1, .basis_hash = "00112233445566778899aabbccddeeff"};
+        .arrays = {5, {modal_sequence_points, *modal_sequence_known("Normals"), *modal_sequence_known("displacement"),
+                       {.name = "cell_height", .components = 1, .of_cells = 1, .unit = "m"},
+                       {.name = "cell_tensor", .components = 6, .of_cells = 1, .unit = "1"}}},
+        .basis_hash = "00112233445566778899aabbccddeeff", .source_kind = "basis",
+        .source_hash = "00112233445566778899aabbccddeeff"};
     snprintf(path, sizeof path, "%s/sequence.vtkhdf", folder);
     MODAL_TRY(modal_sequence_begin(&writer, path, &info, err));
     for (int64_t f = 0; f < frames; f++) {
@@ -59,7 +65,12 @@ static modal_status make(const char *folder, int64_t rows, int64_t frames, modal
             set_point(positions + 3 * i, normals + 3 * i, displacement + 3 * i,
                       (double)(i / rows) / (double)(rows - 1),
                       (double)(i % rows) / (double)(rows - 1), times[f]);
-        const modal_sequence_frames frame = {1, {positions, normals, displacement}};
+        for (int64_t c = 0; c < m; c++) {
+            height[c] = 0.0f;
+            for (int k = 0; k < 3; k++) height[c] += positions[3 * triangles[3 * c + k] + 2] / 3.0f;
+            for (int k = 0; k < 6; k++) tensor[6 * c + k] = (float)(k + 1) * height[c] + (float)f;
+        }
+        const modal_frames frame = {1, {positions, normals, displacement, height, tensor}};
         MODAL_TRY(modal_sequence_append(writer, &frame, err));
     }
     MODAL_TRY(modal_sequence_end(&writer, err));
@@ -72,6 +83,8 @@ done:
     modal_free(&positions);
     modal_free(&normals);
     modal_free(&displacement);
+    modal_free(&height);
+    modal_free(&tensor);
     return status;
 }
 

@@ -25,6 +25,9 @@ for i, time in enumerate(times):
     arrays = data.GetPointData()
     for k in range(arrays.GetNumberOfArrays()):
         found[f"{i}/{arrays.GetArrayName(k)}"] = vtk_to_numpy(arrays.GetArray(k)).copy()
+    of_cells = data.GetCellData()
+    for k in range(of_cells.GetNumberOfArrays()):
+        found[f"{i}/cells/{of_cells.GetArrayName(k)}"] = vtk_to_numpy(of_cells.GetArray(k)).copy()
     is_surface = data.IsA("vtkPolyData")
     cells = data.GetPolys() if is_surface else data.GetCells()
     ids, offsets = vtk_to_numpy(cells.GetConnectivityArray()).copy(), vtk_to_numpy(cells.GetOffsetsArray()).copy()

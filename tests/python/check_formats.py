@@ -453,6 +453,14 @@ def refusals():
     base.nothing_left("traj.h5", "o", "--probe", "1", code=2, says="--probe: only with --format csv")
     base.nothing_left("traj.h5", "o", "--fields", "speed,speed", code=2, says="--fields: twice, speed")
     base.nothing_left("traj.h5", "o", "--fields", "", code=2, says="--fields")
+    # What no format of the run can carry is refused; what some of them leave out is said.
+    base.nothing_left("traj.h5", "o", "--format", "pc2,glb", "--fields", "displacement", code=2,
+                      says="--fields: glb, pc2 cannot carry this array of the points, displacement")
+    base.nothing_left("traj.h5", "o", "--format", "obj", "--fields", "displacement,speed", code=2,
+                      says="--fields: obj cannot carry this array of the points, displacement")
+    done = base.run("traj.h5", "o", "--format", "ply,mdd", "--fields", "speed", says="--fields: speed: left out of mdd")
+    must(done.stderr.count(b"left out") == 1, "said once")
+    shutil.rmtree("o")
     base.nothing_left("traj.h5", "o", "--format", "pc2", "--resume", code=2, says="--resume: only with --format vtkhdf")
     base.nothing_left("traj.h5", "o", "--format", "ply,pc2", "--memory-limit", "10K", code=4, says="memory")
     for limit in (0, 100, 5000):  # a disk that fills up

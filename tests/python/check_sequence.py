@@ -16,6 +16,10 @@ def must(condition, what):
         sys.exit(f"check_sequence: {what}")
 
 
+def text(value):
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
 def check_vtkhdf(path):
     with h5py.File(path, "r") as f:
         must(f.attrs["modal_type"] in (b"sequence", "sequence"), "modal_type")
@@ -49,14 +53,28 @@ def check_vtkhdf(path):
             must(list(v[kind]["NumberOfCells"]) == [0] and list(v[kind]["Offsets"]) == [0]
                  and v[kind]["Connectivity"].shape == (0,) and v[kind]["Connectivity"].chunks, kind)
 
+        must(f.attrs["modal_version"] in (b"2.0", "2.0"), "modal_version")
         arrays = {"Points": v["Points"], **{k: v["PointData"][k] for k in v["PointData"]}}
+        cells = dict(v["CellData"]) if "CellData" in v else {}
+        must(set(arrays).isdisjoint(cells), "an array of points and of cells")
+        arrays.update(cells)
+        listed = text(f["modal"].attrs["arrays"]).split(" ")
+        must(listed[0] == "Points" and sorted(listed) == sorted(arrays), f"arrays: {listed}, there are {sorted(arrays)}")
+        units = dict(zip(listed, text(f["modal"].attrs["array_units"]).split(" "), strict=True))
+        for name, unit in (("Points", "m"), ("Normals", "1"), ("displacement", "m"), ("speed", "m/s"), ("Tangents", "1")):
+            must(name not in arrays or units[name] == unit, f"{name}: unit {units.get(name)}")
+        must(text(f["modal"].attrs["source_kind"]) in ("trajectory", "snapshots", "sequence", "basis"), "source_kind")
+        must(len(f["modal"].attrs["source_hash"]) == 32, "source_hash")
+        rows_of = {name: len(triangles) if name in cells else n for name in arrays}
         for name, array in arrays.items():
-            shape = {"Tangents": (frames * n, 4), "speed": (frames * n,)}.get(name, (frames * n, 3))
+            wide = {"Tangents": (4,), "speed": (), "cell_height": (), "cell_tensor": (6,)}.get(name, (3,))
+            shape = (frames * rows_of[name], *wide)
             must(array.dtype == "<f4" and array.shape == shape, name)
             must(array.chunks is None, f"{name}: contiguous")
             must(np.isfinite(array[:]).all(), f"{name}: finite")
             if name != "Points":
-                must((steps["PointDataOffsets"][name][:] == rows).all(), f"{name}: offsets")
+                offsets = steps["CellDataOffsets" if name in cells else "PointDataOffsets"][name]
+                must((offsets[:] == np.arange(frames) * rows_of[name]).all(), f"{name}: offsets")
         if "Normals" in arrays:
             length = np.linalg.norm(arrays["Normals"][:].astype("f8"), axis=1)
             must((np.abs(length - 1) <= 1e-5).all(), "Normals: length 1")
@@ -75,8 +93,9 @@ def check_vtkhdf(path):
                 view = group[name]
                 must(view.is_virtual and len(view.virtual_sources()) == 1, f"{view.name}: virtual")
                 must(view.virtual_sources()[0].file_name == ".", f"{view.name}: this file")
-                must(np.array_equal(view[:], array[i * n:(i + 1) * n]), f"{view.name}: values")
-        must(len(f["modal"].attrs["basis_hash"]) == 32, "basis_hash")
+                must(np.array_equal(view[:], array[i * rows_of[name]:(i + 1) * rows_of[name]]),
+                     f"{view.name}: values")
+        must(len(f["modal"].attrs.get("basis_hash", "-" * 32)) == 32, "basis_hash")
         return n, len(triangles), times, sorted(arrays)
 
 

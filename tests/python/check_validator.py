@@ -123,7 +123,8 @@ def sources():
             file["basis"] = h5py.ExternalLink(basis, "/")
     for name in ("sequence-1.0", "sequence-1.0-precision", "sequence-1.0-solid"):
         shutil.copy(f"{frozen}/twig/{name}/sequence.vtkhdf", f"{name}.vtkhdf")
-    shutil.copy(f"{corpus}/sequence/good.vtkhdf", "good.vtkhdf")
+    for name in ("good", "cells-2.0", "solid-2.0"):
+        shutil.copy(f"{corpus}/sequence/{name}.vtkhdf", f"{name}.vtkhdf")
     shutil.copy(f"{corpus}/checkpoint/good.h5", "checkpoint.h5")
     os.symlink("basis.h5", "linked-basis.h5")
     os.symlink(f"{frozen}/basis-2.0.h5", "outside.h5")
@@ -134,7 +135,8 @@ def sources():
                            *(rewrite("traj.h5", f"traj-{a}.h5", b) for a, b in versions)],
             "snapshots": ["snapshots-1.0.h5", rewrite("snapshots-1.0.h5", "snapshots-earliest.h5", ("earliest", "v108"))],
             "checkpoint": ["checkpoint-2.0.h5", "checkpoint.h5"],
-            "sequence": ["good.vtkhdf", "sequence-1.0.vtkhdf", "sequence-1.0-precision.vtkhdf", "sequence-1.0-solid.vtkhdf"]}
+            "sequence": ["good.vtkhdf", "cells-2.0.vtkhdf", "solid-2.0.vtkhdf", "sequence-1.0.vtkhdf",
+                         "sequence-1.0-precision.vtkhdf", "sequence-1.0-solid.vtkhdf"]}
 
 
 def rewrite(source, target, libver):

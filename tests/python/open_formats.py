@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What modaldeform --format writes, opened by the programs that people have, and compared frame by frame
 and time by time with x = R (X + U q) + p in float64, to 1e-6 of the size.
-usage: open_formats.py MODALDEFORM WRITE_SAMPLES paraview|vtkhdf|blender|gltf-validator|meshio PROGRAM
+usage: open_formats.py MODALDEFORM WRITE_SAMPLES paraview|vtkhdf|blender|gltf-validator|meshio PROGRAM [FOLDER]
+FOLDER has a sequence with arrays of cells, for vtkhdf.
 Exit code 77: skipped, with the reason. PROGRAM is pvpython, blender, or the folder of the npm package; for
 vtkhdf pvpython and, after a comma, the root of a system with VTK 9.3 that is entered by chroot."""
 import json
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+import h5py
 import numpy as np
 
 import check_modaldeform as base
@@ -103,6 +105,22 @@ def vtkhdf(wanted):
                 must(np.array_equal(found[f"{i}/triangles"], wanted.triangles), f"{name}: triangles")
         os.remove("found.npz")
     solid(("sequence.vtkhdf",))
+    cells(os.path.join(sys.argv[5], "sequence.vtkhdf"))
+
+
+def cells(path):
+    """Arrays of cells, bit for bit."""
+    play(path)
+    with h5py.File(path) as file, np.load("found.npz") as found:
+        m = file["VTKHDF/Polygons/NumberOfCells"][0]
+        must(len(file["VTKHDF/CellData"]) == 2, "no arrays of cells")
+        for name, values in file["VTKHDF/CellData"].items():
+            n_frames = len(found["times"])
+            for i in range(n_frames):
+                must(np.array_equal(found[f"{i}/cells/{name}"], values[i * m:(i + 1) * m]), f"{name}: frame {i}")
+            must(np.ptp(values[:m]) > 0 and not np.array_equal(values[:m], values[m:2 * m]), f"{name}: does not move")
+    print(f"open_formats: vtkhdf: {n_frames} frames of arrays of cells, the same bits")
+    os.remove("found.npz")
 
 
 def paraview(wanted):

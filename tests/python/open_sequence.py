@@ -43,6 +43,9 @@ def read_inside(reader_name, path, to):
         arrays = data.GetPointData()
         for k in range(arrays.GetNumberOfArrays()):
             found[f"{i}/{arrays.GetArrayName(k)}"] = vtk_to_numpy(arrays.GetArray(k)).copy()
+        of_cells = data.GetCellData()
+        for k in range(of_cells.GetNumberOfArrays()):
+            found[f"{i}/{of_cells.GetArrayName(k)}"] = vtk_to_numpy(of_cells.GetArray(k)).copy()
         cells = data.GetPolys() if data.IsA("vtkPolyData") else data.GetCells()
         if data.GetNumberOfCells() != cells.GetNumberOfCells():
             raise SystemExit("open_sequence: cells that are no polygons")
@@ -63,6 +66,8 @@ def compare(folder, found, reader):
         times = v["Steps/Values"][:]
         triangles = v["Polygons/Connectivity"][:].reshape(-1, 3)
         arrays = {"Points": v["Points"][:], **{k: v["PointData"][k][:] for k in v["PointData"]}}
+        cells = {k: v["CellData"][k][:] for k in v.get("CellData", ())}
+        arrays.update(cells)
     size = np.ptp(arrays["Points"], axis=0).max()
     worst = {}
 
@@ -77,8 +82,9 @@ def compare(folder, found, reader):
         for name, array in arrays.items():
             must(f"{i}/{name}" in found, f"frame {i}: no {name}")
             there = found[f"{i}/{name}"].astype("f8")
-            must(there.shape == (n, 3), f"frame {i}: {name}: shape {there.shape}")
-            error = np.abs(there - array[i * n:(i + 1) * n]).max() / (
+            rows = len(triangles) if name in cells else n
+            must(there.shape == (rows, *array.shape[1:]), f"frame {i}: {name}: shape {there.shape}")
+            error = np.abs(there - array[i * rows:(i + 1) * rows]).max() / (
                 1 if name == "Normals" else size)
             must(error <= 1e-6, f"frame {i}: {name}: error {error}")  # false for NaN
             worst[name] = max(worst.get(name, 0), error)

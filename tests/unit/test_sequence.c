@@ -29,26 +29,39 @@ enum { N = 5, M = 6, F = 4 };
 static const int64_t triangles[3 * M] = {0, 1, 4, 1, 2, 4, 2, 3, 4, 3, 0, 4, 0, 3, 2, 0, 2, 1};
 static const double times[F] = {-0.1, 0.0, 0.1, 1e-3 + 0.1};
 static float positions[F * N * 3], normals[F * N * 3], displacement[F * N * 3];
-static float tangents[F * N * 4]; /* in sequences that have a displacement */
+static float tangents[F * N * 4]; /* in sequences that have a displacement, as the two of cells: */
+static float strain[F * M * 6], damage[F * M];
 static char folder[] = "/tmp/modal-sequence-XXXXXX";
 static char file_a[64], file_b[64], side_a[64];
 static const char *program;
+
+static modal_array_list some_arrays(int with_normals, int with_displacement)
+{
+    const modal_array all[] = {
+        modal_sequence_points, *modal_sequence_known("Normals"), *modal_sequence_known("displacement"),
+        *modal_sequence_known("Tangents"), {.name = "strain", .components = 6, .of_cells = 1, .unit = "1"},
+        {.name = "damage", .components = 1, .of_cells = 1, .unit = "1"}};
+    modal_array_list list = {0};
+    for (int i = 0; i < 6; i++)
+        if (i == 0 || (i == 1 ? with_normals : with_displacement)) list.all[list.n++] = all[i];
+    return list;
+}
 
 static modal_sequence_info small(int with_normals, int with_displacement)
 {
     static modal_provenance step = {"modalpack", "0.1.0", "modalpack in.msh", "", "cpu"};
     return (modal_sequence_info){.n_points = N, .n_triangles = M, .triangles = triangles,
-                                 .n_frames = F, .times = times, .normals = with_normals,
-                                 .displacement = with_displacement,
-                                 .tangents = with_displacement,
+                                 .n_frames = F, .times = times,
+                                 .arrays = some_arrays(with_normals, with_displacement),
                                  .basis_hash = "00112233445566778899aabbccddeeff",
+                                 .source_kind = "trajectory", .source_hash = "ffeeddccbbaa99887766554433221100",
                                  .n_provenance = 1, .provenance = &step};
 }
 
 static modal_status append(modal_sequence_writer *writer, int64_t n, const float *x, const float *nx,
                            const float *u, modal_error *err)
 {
-    const modal_sequence_frames frames = {n, {x, nx, u}};
+    const modal_frames frames = {n, {x, nx, u}};
     return modal_sequence_append(writer, &frames, err);
 }
 
@@ -58,12 +71,16 @@ static modal_status write_file(const char *path, const modal_sequence_info *info
     modal_sequence_writer *writer = NULL;
     modal_status status = modal_sequence_begin(&writer, path, info, err);
     for (int64_t f = 0; status == MODAL_OK && f < F; f += batch) {
-        const modal_sequence_frames frames = {
-            f + batch > F ? F - f : batch,
-            {[SEQUENCE_POINTS] = positions + 3 * N * f,
-             [SEQUENCE_NORMALS] = info->normals ? normals + 3 * N * f : NULL,
-             [SEQUENCE_DISPLACEMENT] = info->displacement ? displacement + 3 * N * f : NULL,
-             [SEQUENCE_TANGENTS] = info->tangents ? tangents + 4 * N * f : NULL}};
+        const struct {
+            const char *name;
+            const float *values;
+        } all[] = {{"Points", positions}, {"Normals", normals}, {"displacement", displacement},
+                   {"Tangents", tangents}, {"strain", strain}, {"damage", damage}};
+        modal_frames frames = {.n_frames = f + batch > F ? F - f : batch};
+        for (int i = 0; i < info->arrays.n; i++)
+            for (int k = 0; k < 6; k++)
+                if (strcmp(all[k].name, info->arrays.all[i].name) == 0)
+                    frames.arrays[i] = all[k].values + modal_sequence_floats(info, i) * f;
         status = modal_sequence_append(writer, &frames, err);
     }
     if (status != MODAL_OK) {
@@ -130,7 +147,7 @@ static void read_floats(hid_t file, const char *path, float *values, hsize_t row
 static void test_round_trip(void **state)
 {
     (void)state;
-    float values[F * N * 4];
+    float values[F * M * 6];
     write_both();
     assert_no_findings(file_a);
     hid_t file = H5Fopen(file_a, H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -138,22 +155,27 @@ static void test_round_trip(void **state)
     const struct {
         const char *name, *path;
         const float *values;
-        hsize_t width;
-    } arrays[] = {{"Points", "/VTKHDF/Points", positions, 3},
-                  {"Normals", "/VTKHDF/PointData/Normals", normals, 3},
-                  {"displacement", "/VTKHDF/PointData/displacement", displacement, 3},
-                  {"Tangents", "/VTKHDF/PointData/Tangents", tangents, 4}};
-    for (int i = 0; i < 4; i++) {
-        const hsize_t row = N * arrays[i].width;
-        read_floats(file, arrays[i].path, values, F * N, arrays[i].width);
+        hsize_t rows, width;
+    } arrays[] = {{"Points", "/VTKHDF/Points", positions, N, 3},
+                  {"Normals", "/VTKHDF/PointData/Normals", normals, N, 3},
+                  {"displacement", "/VTKHDF/PointData/displacement", displacement, N, 3},
+                  {"Tangents", "/VTKHDF/PointData/Tangents", tangents, N, 4},
+                  {"strain", "/VTKHDF/CellData/strain", strain, M, 6}};
+    for (int i = 0; i < 5; i++) {
+        const hsize_t row = arrays[i].rows * arrays[i].width;
+        read_floats(file, arrays[i].path, values, F * arrays[i].rows, arrays[i].width);
         assert_memory_equal(values, arrays[i].values, F * row * sizeof *values);
         for (int f = 0; f < F; f++) { /* a view is the frame */
             char view[64];
             snprintf(view, sizeof view, "/xdmf/%06d/%s", f, arrays[i].name);
-            read_floats(file, view, values, N, arrays[i].width);
+            read_floats(file, view, values, arrays[i].rows, arrays[i].width);
             assert_memory_equal(values, arrays[i].values + row * (hsize_t)f, row * sizeof *values);
         }
     }
+    hid_t dataset = H5Dopen2(file, "/xdmf/000002/damage", H5P_DEFAULT);
+    assert_true(H5Dread(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    assert_memory_equal(values, damage + 2 * M, M * sizeof *values);
+    H5Dclose(dataset);
     H5Fclose(file);
 }
 
@@ -161,8 +183,9 @@ static void test_fields_are_optional(void **state)
 {
     (void)state;
     modal_error err = {0};
-    for (int i = 0; i < 4; i++) {
-        modal_sequence_info info = small(i & 1, i >> 1);
+    for (int i = 0; i < 8; i++) {
+        modal_sequence_info info = small(i & 1, i >> 1 & 1);
+        if (i & 4) info.basis_hash = NULL;
         assert_int_equal(write_file(file_a, &info, 1, &err), MODAL_OK);
         assert_int_equal(modal_sequence_write_xdmf(side_a, "a.vtkhdf", &info, &err), MODAL_OK);
         assert_no_findings(file_a);
@@ -229,6 +252,39 @@ static void test_refusals(void **state)
     info = small(0, 0);
     info.basis_hash = "00112233445566778899AABBCCDDEEFF";
     refused(&info, "no basis hash");
+    info = small(0, 0);
+    info.source_kind = "trajectories";
+    refused(&info, "no known kind of source, trajectories");
+    info.source_kind = NULL;
+    refused(&info, "no known kind of source, (none)");
+    info = small(0, 0);
+    info.source_hash = "00112233445566778899aabbccddeef";
+    refused(&info, "no hash of its source, 0011");
+    info.source_hash = NULL;
+    refused(&info, "no hash of its source, (none)");
+    info = small(1, 0);
+    info.arrays.all[0] = info.arrays.all[1];
+    refused(&info, "first of its arrays must be Points");
+    info.arrays.n = 0;
+    refused(&info, "first of its arrays must be Points");
+    info = small(1, 0);
+    info.arrays.all[info.arrays.n++] = info.arrays.all[1];
+    refused(&info, "array Normals: twice");
+    static const char *const names[] = {"", "1st", "a b", "a/b", "a.b", "a:b", "a\"b", "h\xc3\xa9"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        info = small(1, 0);
+        strcpy(info.arrays.all[1].name, names[i]);
+        refused(&info, "break the rules");
+    }
+    for (int i = 0; i < 4; i++) {
+        info = small(1, 0);
+        info.arrays.all[1].components = i < 2 ? 10 * i : 3;
+        strcpy(info.arrays.all[1].unit, i < 2 ? "1" : i == 2 ? "" : "N m");
+        refused(&info, "break the rules");
+    }
+    info = small(1, 0);
+    info.arrays.all[1].of_cells = 1;
+    refused(&info, "array Normals: not as");
     double bad[F] = {0, 1, 1, 2};
     info = small(0, 0);
     info.times = bad;
@@ -469,7 +525,23 @@ static void remove_attribute(const char *group, const char *name)
     assert_true(H5Adelete_by_name(opened, group, name, H5P_DEFAULT) >= 0);
 }
 
-enum { MUTATIONS = 34 };
+static void set_text(const char *group, const char *name, const char *text)
+{
+    hid_t place = H5Gopen2(opened, group, H5P_DEFAULT), type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
+    H5Tset_size(type, strlen(text));
+    H5Tset_strpad(type, H5T_STR_NULLPAD);
+    H5Adelete(place, name);
+    hid_t attribute = H5Acreate2(place, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Awrite(attribute, type, text) >= 0);
+    H5Aclose(attribute);
+    H5Tclose(type);
+    H5Sclose(space);
+    H5Gclose(place);
+}
+
+#define ALL_ARRAYS "Points Normals displacement Tangents strain damage"
+
+enum { MUTATIONS = 52 };
 static const char *mutate(int which)
 {
     switch (which) {
@@ -499,7 +571,7 @@ static const char *mutate(int which)
     case 22: remove_attribute("/VTKHDF", "Version"); return "/VTKHDF@Version: missing";
     case 23: remove_attribute("/VTKHDF", "Type"); return "/VTKHDF@Type: missing";
     case 24: remove_attribute("/VTKHDF/Steps", "NSteps"); return "NSteps: missing";
-    case 25: remove_attribute("/modal", "basis_hash"); return "basis_hash: missing";
+    case 25: set_text("/modal", "basis_hash", "none"); return "/modal@basis_hash: must be 32";
     case 26: review(N, ".", "/VTKHDF/Points", 1); return "/xdmf/000002/Points: other rows";
     case 27: review(2 * N, "x", "/VTKHDF/Points", 1); return "/xdmf/000002/Points: source file";
     case 28: review(2 * N, ".", "/VTKHDF/PointData/Normals", 1); return "Points: another source";
@@ -507,7 +579,28 @@ static const char *mutate(int which)
     case 30: H5Ldelete(opened, "/xdmf/000001", H5P_DEFAULT); return "/xdmf/000001: missing";
     case 31: H5Ldelete(opened, "/xdmf/000003/Normals", H5P_DEFAULT); return "000003/Normals: missing";
     case 32: H5Ldelete(opened, "/VTKHDF/Steps", H5P_DEFAULT); return "/VTKHDF/Steps: missing";
-    default: H5Ldelete(opened, "/VTKHDF/Points", H5P_DEFAULT); return "/VTKHDF/Points: missing";
+    case 33: H5Ldelete(opened, "/VTKHDF/Points", H5P_DEFAULT); return "/VTKHDF/Points: missing";
+    /* of version 2 */
+    case 34: remove_attribute("/modal", "source_kind"); return "source_kind: missing";
+    case 35: remove_attribute("/modal", "source_hash"); return "source_hash: missing";
+    case 36: set_text("/modal", "source_kind", "dream"); return "/modal@source_kind: no known kind, \"dream\"";
+    case 37: set_text("/modal", "source_hash", "ab"); return "/modal@source_hash: must be 32";
+    case 38: remove_attribute("/modal", "arrays"); return "arrays: missing";
+    case 39: remove_attribute("/modal", "array_units"); return "array_units: missing";
+    case 40: set_text("/modal", "arrays", "Normals Points"); return "/modal@arrays: must begin with Points";
+    case 41: set_text("/modal", "arrays", ALL_ARRAYS " stress"); return "/modal@arrays: stress: there is no such array";
+    case 42: set_text("/modal", "arrays", ALL_ARRAYS " damage"); return "/modal@arrays: array damage: twice";
+    case 43: set_text("/modal", "array_units", "m 1 m 1 1"); return "/modal@arrays: array damage: its name, unit or";
+    case 44: H5Ldelete(opened, "/VTKHDF/CellData/strain", H5P_DEFAULT); return "strain: there is no such array";
+    case 45:
+        H5Lcreate_hard(opened, "/VTKHDF/CellData/strain", opened, "/VTKHDF/PointData/strain", H5P_DEFAULT, H5P_DEFAULT);
+        return "/modal@arrays: strain: both of points and of cells";
+    case 46: rewrite_i64("/VTKHDF/Steps/CellDataOffsets/strain", 1, N); return "CellDataOffsets/strain: value 1 must be 6";
+    case 47: rewrite_real("/VTKHDF/CellData/damage", M + 2, NAN); return "CellData/damage: frame 1, cell 2: not finite";
+    case 48: set_text("/modal", "array_units", "m 1 1 1 1 1"); return "/modal@arrays: displacement: components, unit or";
+    case 49: set_text("/modal", "arrays", ALL_ARRAYS " "); return "/modal@arrays: names and units have one blank";
+    case 50: set_text("/modal", "array_units", "mm 1 m 1 1 1"); return "/modal@arrays: Points: components, unit or";
+    default: H5Ldelete(opened, "/xdmf/000001/damage", H5P_DEFAULT); return "/xdmf/000001/damage: missing";
     }
 }
 
@@ -615,6 +708,8 @@ int main(int argc, char **argv)
         displacement[i] = -(float)i / 11.0f;
     }
     for (int i = 0; i < F * N * 4; i++) tangents[i] = (float)i / 13.0f;
+    for (int i = 0; i < F * M * 6; i++) strain[i] = (float)i / 17.0f;
+    for (int i = 0; i < F * M; i++) damage[i] = (float)i / 19.0f;
     if (argc == 4 && strcmp(argv[1], "write-limited") == 0)
         return write_limited(argv[2], atol(argv[3]));
     program = argv[0];

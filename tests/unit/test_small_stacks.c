@@ -185,9 +185,12 @@ static void *deform(void *context)
         modal_sequence_writer *writer;
         const modal_deform_request request = {.back_end = back_ends[b], .n_frames = FRAMES, .normals = MODAL_NORMALS_DYNAMIC,
                                               .displacement = b};
+        const char *const hash = "00112233445566778899aabbccddeeff";
         const modal_sequence_info info = {.n_points = n_points, .n_triangles = n_triangles, .triangles = triangles,
-                                          .n_frames = FRAMES, .times = times, .normals = 1, .displacement = b,
-                                          .basis_hash = "00112233445566778899aabbccddeeff",
+                                          .n_frames = FRAMES, .times = times,
+                                          .arrays = {2 + b, {modal_sequence_points, *modal_sequence_known("Normals"),
+                                                             *modal_sequence_known("displacement")}},
+                                          .basis_hash = hash, .source_kind = "trajectory", .source_hash = hash,
                                           .n_provenance = basis.n_provenance, .provenance = basis.provenance};
         call(modal_sequence_begin(&writer, sample_path("sequence.vtkhdf"), &info, &err), MODAL_OK, &err);
         call(modal_deformer_new(&deformer, &basis, &request, &err), MODAL_OK, &err);
@@ -196,7 +199,7 @@ static void *deform(void *context)
             n = FRAMES - i < most ? FRAMES - i : most;
             call(modal_deformer_submit(deformer, n, q + i * n_modes, NULL, &err), MODAL_OK, &err);
             call(modal_deformer_collect(deformer, &batch, &err), MODAL_OK, &err);
-            const modal_sequence_frames frames = {n, {batch.positions, batch.normals, batch.displacement}};
+            const modal_frames frames = {n, {batch.positions, batch.normals, batch.displacement}};
             call(modal_sequence_append(writer, &frames, &err), MODAL_OK, &err);
             modal_deformer_release(deformer, &batch);
         }

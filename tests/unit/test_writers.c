@@ -25,7 +25,7 @@ static modal_basis basis;
 static modal_trajectory trajectory;
 static modal_sequence_scene scene;
 static int64_t n_points, n_triangles, *triangles;
-static float *values; /* [FRAMES, n_points, 4] */
+static float *values; /* of any array */
 
 static modal_status read_tiles(void *context, int32_t shape, int64_t begin, int64_t end, float *to, modal_error *err)
 {
@@ -51,9 +51,10 @@ static int set_up(void **state)
         for (int64_t k = 0; k < 3 * s->n_triangles; k++) triangles[at++] = n_points + s->triangles[k];
         n_points += s->n_vertices;
     }
-    values = calloc((size_t)(FRAMES * n_points * 4), sizeof *values);
+    const int64_t n_values = FRAMES * (n_points + n_triangles) * MODAL_ARRAY_COMPONENTS;
+    values = calloc((size_t)n_values, sizeof *values);
     assert_non_null(values);
-    for (int64_t i = 0; i < FRAMES * n_points * 4; i++) values[i] = (float)(i % 101) / 7.0f;
+    for (int64_t i = 0; i < n_values; i++) values[i] = (float)(i % 101) / 7.0f;
     scene = (modal_sequence_scene){.basis = &basis, .matrix = {.read = read_tiles}, .trajectory = &trajectory, .step = 1};
     return 0;
 }
@@ -68,13 +69,27 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* Those that the project makes, and two of cells that it does not know. */
+static modal_array_list all_arrays(void)
+{
+    modal_error err = {0};
+    modal_array_list list = {0};
+    const modal_array cells[2] = {{.name = "strain", .components = 6, .of_cells = 1, .unit = "1"},
+                                  {.name = "von_mises", .components = 1, .of_cells = 1, .unit = "Pa"}};
+    for (int i = 0; modal_sequence_known_at(i); i++)
+        assert_int_equal(modal_array_add(&list, modal_sequence_known_at(i), &err), MODAL_OK);
+    for (int i = 0; i < 2; i++) assert_int_equal(modal_array_add(&list, &cells[i], &err), MODAL_OK);
+    return list;
+}
+
 static modal_sequence_info surface(void)
 {
     static const modal_sequence_probe probes[2] = {{3, 3}, {0, 0}};
     return (modal_sequence_info){
         .n_points = n_points, .n_triangles = n_triangles, .triangles = triangles, .n_frames = FRAMES,
-        .times = trajectory.times, .normals = 1, .displacement = 1, .tangents = 1, .speed = 1,
-        .basis_hash = "00112233445566778899aabbccddeeff", .scene = &scene, .threads = 2, .n_probes = 2, .probes = probes};
+        .times = trajectory.times, .arrays = all_arrays(),
+        .basis_hash = "00112233445566778899aabbccddeeff", .source_kind = "trajectory",
+        .source_hash = "00112233445566778899aabbccddeeff", .scene = &scene, .threads = 2, .n_probes = 2, .probes = probes};
 }
 
 static modal_sequence_info solid(void)
@@ -85,7 +100,9 @@ static modal_sequence_info solid(void)
     modal_sequence_info info = surface();
     info.n_triangles = 0;
     info.triangles = NULL;
-    info.normals = info.tangents = 0;
+    info.arrays = (modal_array_list){4, {modal_sequence_points, *modal_sequence_known("displacement"),
+                                        {.name = "stress", .components = 6, .unit = "Pa"},
+                                        {.name = "energy", .components = 1, .of_cells = 1, .unit = "J"}}};
     info.volume = &cells;
     return info;
 }
@@ -116,10 +133,8 @@ static modal_status write_all(const modal_sequence_format *format, const modal_s
     *strrchr(folder, '/') = '\0';
     MODAL_TRY(format->begin(&writer, &target, info, err));
     for (int64_t first = 0; first < FRAMES && format->needs_frames; first += 3) {
-        modal_sequence_frames frames = {.n_frames = FRAMES - first < 3 ? FRAMES - first : 3};
-        for (int i = 0; i < SEQUENCE_ARRAYS; i++)
-            if (modal_sequence_has(info, i))
-                frames.arrays[i] = values + first * n_points * modal_sequence_arrays[i].components;
+        modal_frames frames = {.n_frames = FRAMES - first < 3 ? FRAMES - first : 3};
+        for (int i = 0; i < info->arrays.n; i++) frames.arrays[i] = values + first * modal_sequence_floats(info, i);
         MODAL_TRY(format->add(writer, &frames, err));
     }
     MODAL_TRY(format->end(&writer, &target, info, err));

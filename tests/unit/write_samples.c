@@ -54,12 +54,13 @@ static int write_sequence(const char *path, const modal_basis *b)
                                       .triangles = triangles,
                                       .n_frames = 2,
                                       .times = times,
-                                      .displacement = 1,
+                                      .arrays = {2, {modal_sequence_points, *modal_sequence_known("displacement")}},
                                       .basis_hash = b->hash,
+                                      .source_kind = "basis",
+                                      .source_hash = b->hash,
                                       .n_provenance = b->n_provenance,
                                       .provenance = b->provenance};
-    const modal_sequence_frames frames = {
-        2, {[SEQUENCE_POINTS] = positions, [SEQUENCE_DISPLACEMENT] = positions}};
+    const modal_frames frames = {2, {positions, positions}};
     modal_sequence_writer *writer = NULL;
     return modal_sequence_begin(&writer, path, &info, NULL) != MODAL_OK ||
            modal_sequence_append(writer, &frames, NULL) != MODAL_OK ||

@@ -261,14 +261,14 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
     modal_sequence_info info = {
         .n_points = in->n_points, .n_triangles = in->n_triangles, .triangles = in->triangles,
         .n_frames = in->n, .times = in->times,
-        .normals = needs_frames && r->deform.normals != MODAL_NORMALS_NONE,
-        .displacement = needs_frames && r->displacement,
-        .tangents = needs_frames && r->deform.tangents != MODAL_TANGENTS_NONE,
-        .speed = needs_frames && r->speed, .basis_hash = in->trajectory.basis_hash,
+        .arrays = r->arrays, .basis_hash = in->trajectory.basis_hash, .source_kind = r->swings ? "basis" : "trajectory",
+        .source_hash = r->swings ? in->trajectory.basis_hash : in->trajectory_hash,
         .precision = r->precision, .threads = r->threads, .n_probes = in->n_probes, .probes = in->probes, .scene = &scene,
         .sound = r->sound ? &in->sound.about : NULL, .volume = r->volume ? &cells : NULL};
-    const int64_t frame_bytes = 4 * modal_sequence_point_floats(&info) * in->n_points;
+    int64_t frame_bytes = 0;
+    if (!needs_frames) info.arrays.n = 1;
     MODAL_TRY(modal_sequence_check_info(&info, err));
+    modal_sequence_frame_bytes(&info, &frame_bytes); /* it fits */
     MODAL_TRY(tool_files_check(err));
     modaldeform_journal_discard(r, out);
     if (r->sound) MODAL_TRY(modaldeform_prepare_sound(t, r, in, &sound_bytes, err));

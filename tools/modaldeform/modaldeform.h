@@ -32,7 +32,9 @@ typedef struct modaldeform_request {
     int volume;           /* --output-mesh volume */
     int n_formats;        /* in the order of modal_sequence_formats */
     const modal_sequence_format *formats[MODAL_SEQUENCE_FORMATS + 1]; /* with rest.obj */
-    int displacement, speed; /* arrays that are wanted; deform.displacement may be only for speed */
+    modal_array_list arrays; /* of a frame; `source` is known to modaldeform_fields.c */
+    int speed;               /* deform.displacement may be only for it */
+    char fields_text[64];    /* " --fields displacement,speed", or empty */
     int swings;             /* TRAJ is a basis, whose modes are shown */
     const char *modes_text; /* --modes, or NULL */
     double amplitude;       /* of their swing: the largest displacement, a share of the box's diagonal */
@@ -109,7 +111,7 @@ typedef struct modaldeform_outputs {
 } modaldeform_outputs;
 
 /* modaldeform_inputs.c: the command line and the files that it names. */
-modal_status modaldeform_read_request(const tool *t, modaldeform_request *r, modal_error *err);
+modal_status modaldeform_read_request(tool *t, modaldeform_request *r, modal_error *err);
 modal_status modaldeform_read_inputs(tool *t, modaldeform_request *r, modaldeform_input *in, modal_error *err);
 void modaldeform_free_inputs(modaldeform_input *in);
 
@@ -119,6 +121,15 @@ modal_status modaldeform_find_kind(const tool *t, modaldeform_request *r, modal_
 /* Makes in->trajectory: the modes of in->basis, one after the other, each a full swing from rest to rest. The
  * basis was read with its modes, and its matrices are in in->tiles, or of a volume in the shapes. */
 modal_status modaldeform_swing_modes(tool *t, const modaldeform_request *r, modaldeform_input *in, modal_error *err);
+
+/* modaldeform_fields.c: the arrays that the options ask for, in r->arrays and r->deform; MODAL_ERROR_USAGE where no
+ * format of the run carries one. The formats must be known. */
+modal_status modaldeform_read_fields(tool *t, modaldeform_request *r, modal_error *err);
+/* One of a comma-separated list: *text moves behind it. */
+size_t modaldeform_list_part(const char **text, const char **part);
+/* The arrays of the list from frame `first` of a batch on, at `frames`; `speed` is that of one frame, or NULL. */
+void modaldeform_frame_arrays(const modal_array_list *list, const modal_deform_batch *batch, const float *speed,
+                              int64_t n_points, int64_t first, modal_frames *frames);
 
 /* modaldeform_probes.c: the points that --probe names; MODAL_ERROR_USAGE where one is not there. */
 modal_status modaldeform_check_probes(const tool *t, const modaldeform_request *r, modal_error *err);
@@ -158,7 +169,7 @@ modal_status modaldeform_check_space(const modaldeform_request *r, const modal_s
 /* Begins the writers that do (scene = 1) or do not (0) need info->scene, but for one that has begun. */
 modal_status modaldeform_begin_writers(modaldeform_outputs *out, const modal_sequence_info *info, int scene,
                                        modal_error *err);
-modal_status modaldeform_add_frames(modaldeform_outputs *out, const modal_sequence_frames *frames,
+modal_status modaldeform_add_frames(modaldeform_outputs *out, const modal_frames *frames,
                                     modal_error *err);
 modal_status modaldeform_end_writers(modaldeform_outputs *out, const modal_sequence_info *info,
                                      modal_error *err);
@@ -185,8 +196,8 @@ modal_status modaldeform_journal_begin(tool *t, const modaldeform_request *r, co
                                        const modal_sequence_info *info, const char *kind,
                                        modaldeform_outputs *out, modal_error *err);
 /* Notes frames that were written; nothing without a journal. */
-modal_status modaldeform_journal_add(modaldeform_outputs *out, int64_t n_points,
-                                     const modal_sequence_frames *frames, modal_error *err);
+modal_status modaldeform_journal_add(modaldeform_outputs *out, const modal_array_list *arrays, int64_t n_points,
+                                     int64_t n_cells, const modal_frames *frames, modal_error *err);
 /* Removes the journal of a finished sequence, or of one without frames; frees the names. */
 void modaldeform_journal_end(tool *t, const modaldeform_request *r, modaldeform_outputs *out);
 

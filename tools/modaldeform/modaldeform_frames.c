@@ -14,7 +14,7 @@ typedef struct writing {
     modal_deformer *deformer;
     pthread_mutex_t *hdf5;
     modaldeform_outputs *out;
-    int64_t first_frame, n_frames, n_points;
+    int64_t first_frame, n_frames, n_points, n_cells;
     int64_t start, step; /* frame i is the trajectory's start + i step */
     int columns;
     float *speed; /* [n_points], or NULL */
@@ -59,18 +59,12 @@ static modal_status find_speed(writing *w, const modal_deform_batch *batch, int6
 static modal_status write_frames(writing *w, const modal_deform_batch *batch, int64_t first, int64_t n)
 {
     modal_status status = MODAL_OK;
-    const int64_t at = 3 * w->n_points * first;
-    const modal_sequence_frames frames = {
-        .n_frames = n,
-        .arrays = {[SEQUENCE_POINTS] = batch->positions + at,
-                   [SEQUENCE_NORMALS] = batch->normals ? batch->normals + at : NULL,
-                   [SEQUENCE_DISPLACEMENT] = w->r->displacement ? batch->displacement + at : NULL,
-                   [SEQUENCE_TANGENTS] = batch->tangents ? batch->tangents + 4 * w->n_points * first : NULL,
-                   [SEQUENCE_SPEED] = w->speed}};
+    modal_frames frames = {.n_frames = n};
+    modaldeform_frame_arrays(&w->r->arrays, batch, w->speed, w->n_points, first, &frames);
     pthread_mutex_lock(w->hdf5);
     status = modaldeform_add_frames(w->out, &frames, &w->err);
     pthread_mutex_unlock(w->hdf5);
-    if (status == MODAL_OK) status = modaldeform_journal_add(w->out, w->n_points, &frames, &w->err);
+    if (status == MODAL_OK) status = modaldeform_journal_add(w->out, &w->r->arrays, w->n_points, w->n_cells, &frames, &w->err);
     return status;
 }
 
@@ -187,6 +181,7 @@ modal_status modaldeform_write_frames(tool *t, const modaldeform_request *r, mod
     const int64_t first_frame = out->n_kept, bytes = frame_bytes * (in->n - first_frame);
     writing w = {.r = r, .deformer = deformer, .hdf5 = &in->hdf5, .out = out,
                  .first_frame = first_frame, .n_frames = in->n, .n_points = in->n_points,
+                 .n_cells = r->volume ? in->cells.n_cells : in->n_triangles,
                  .start = in->start, .step = in->step,
                  .columns = modaldeform_columns(r, in)};
     const int64_t most = modal_deformer_batch_frames(deformer) / w.columns;

@@ -67,15 +67,6 @@ static modal_status select_frames(const modaldeform_slice *s, int64_t n, modalde
     return MODAL_OK;
 }
 
-/* One of a comma-separated list: *text moves behind it. */
-static size_t list_part(const char **text, const char **part)
-{
-    *part = *text;
-    const size_t length = strcspn(*text, ",");
-    *text += length + ((*text)[length] == ',');
-    return length;
-}
-
 static modal_status unknown_format(const char *name, size_t length, modal_error *err)
 {
     char known[128] = "";
@@ -92,7 +83,7 @@ static modal_status parse_formats(const char *text, modaldeform_request *r, moda
     int wanted[MODAL_SEQUENCE_FORMATS] = {0}, rest = 0;
     const char *c = text, *part;
     do {
-        const size_t length = list_part(&c, &part);
+        const size_t length = modaldeform_list_part(&c, &part);
         int i = 0;
         while (i < MODAL_SEQUENCE_FORMATS &&
                (strlen(modal_sequence_formats[i]->name) != length ||
@@ -111,36 +102,6 @@ static modal_status parse_formats(const char *text, modaldeform_request *r, moda
     return MODAL_OK;
 }
 
-/* Which of none, rigid and dynamic, as modal_normals and modal_tangents count them. */
-static modal_status kind_option(const tool_arguments *a, const char *option, const char **name,
-                                int *kind, modal_error *err)
-{
-    static const char *const kinds[] = {"none", "rigid", "dynamic"};
-    *name = tool_value(a, option);
-    for (*kind = 0; *kind < 3; ++*kind)
-        if (strcmp(*name, kinds[*kind]) == 0) return MODAL_OK;
-    return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: not none, rigid or dynamic, %s", option,
-                           *name);
-}
-
-static modal_status parse_fields(const char *text, modaldeform_request *r, modal_error *err)
-{
-    if (!text) return MODAL_OK;
-    const char *c = text, *part;
-    do {
-        const size_t length = list_part(&c, &part);
-        int *field = length == 12 && strncmp(part, "displacement", 12) == 0 ? &r->displacement
-                     : length == 5 && strncmp(part, "speed", 5) == 0        ? &r->speed
-                                                                            : NULL;
-        if (!field)
-            return modal_error_set(err, MODAL_ERROR_USAGE, "--fields: not displacement or speed, %.*s",
-                                   (int)length, part);
-        if ((*field)++)
-            return modal_error_set(err, MODAL_ERROR_USAGE, "--fields: twice, %.*s", (int)length, part);
-    } while (c > text && (*c || c[-1] == ','));
-    return MODAL_OK;
-}
-
 /* Surface or volume, and formats that can hold it. */
 static modal_status parse_mesh(const tool_arguments *a, modaldeform_request *r, modal_error *err)
 {
@@ -155,12 +116,10 @@ static modal_status parse_mesh(const tool_arguments *a, modaldeform_request *r, 
     return MODAL_OK;
 }
 
-modal_status modaldeform_read_request(const tool *t, modaldeform_request *r, modal_error *err)
+modal_status modaldeform_read_request(tool *t, modaldeform_request *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const tool_arguments *a = &t->arguments;
-    const char *fields = tool_value(a, "fields");
-    int kind = 0;
     r->trajectory_path = a->operands[0];
     r->folder = a->operands[1];
     r->from_stdin = strcmp(r->trajectory_path, "-") == 0;
@@ -175,22 +134,7 @@ modal_status modaldeform_read_request(const tool *t, modaldeform_request *r, mod
                    tool_value(a, "format"));
     r->deform.back_end = tool_value(a, "backend");
     MODAL_TRY(parse_mesh(a, r, err));
-    MODAL_TRY(kind_option(a, "normals", &r->normals_name, &kind, err));
-    if (r->volume && tool_count(a, "normals") == 0) { /* nodes have none */
-        r->normals_name = "none";
-        kind = MODAL_NORMALS_NONE;
-    }
-    r->deform.normals = (modal_normals)kind;
-    MODAL_TRY(kind_option(a, "tangents", &r->tangents_name, &kind, err));
-    r->deform.tangents = (modal_tangents)kind;
-    if (r->deform.tangents == MODAL_TANGENTS_DYNAMIC && r->deform.normals != MODAL_NORMALS_DYNAMIC)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE,
-                   "--tangents: dynamic ones are orthogonal to dynamic normals, --normals %s",
-                   r->normals_name);
-    if (r->volume && (r->deform.normals != MODAL_NORMALS_NONE || r->deform.tangents != MODAL_TANGENTS_NONE))
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--output-mesh: a volume has no normals and no tangents");
-    MODAL_TRY(parse_fields(fields, r, err));
-    r->deform.displacement = r->displacement || r->speed;
+    MODAL_TRY(modaldeform_read_fields(t, r, err));
     r->modes_text = tool_value(a, "modes");
     MODAL_TRY(tool_percent(a, "amplitude", &r->amplitude, err));
     MODAL_TRY(modaldeform_check_sound(t, r, err));
@@ -262,15 +206,13 @@ static modal_status describe_arguments(const modaldeform_request *r, modaldeform
     if (status != MODAL_OK) return status;
     char swing[48] = "";
     if (r->swings) snprintf(swing, sizeof swing, " --amplitude %.17g%%", 100 * r->amplitude);
-    snprintf(in->arguments, (size_t)length, "modaldeform %s%s%s%s%s%s%s%s %s --normals %s%s%s%s%s%s%s%s --order %s",
+    snprintf(in->arguments, (size_t)length, "modaldeform %s%s%s%s%s%s%s%s %s --normals %s%s%s%s%s%s --order %s",
              r->trajectory_path, r->basis_path ? " --basis " : "", r->basis_path ? r->basis_path : "",
              r->frames_text ? " --frames " : "", r->frames_text ? r->frames_text : "", swing,
              r->modes_text ? " --modes " : "", r->modes_text ? r->modes_text : "",
              r->volume ? " --output-mesh volume" : "", r->normals_name,
              r->deform.tangents ? " --tangents " : "", r->deform.tangents ? r->tangents_name : "",
-             r->displacement || r->speed ? " --fields " : "",
-             r->displacement ? "displacement" : "",
-             !r->speed ? "" : r->displacement ? ",speed" : "speed",
+             r->fields_text,
              r->precision > 0 ? " --precision " : "", r->precision > 0 ? r->precision_text : "", r->order);
     return MODAL_OK;
 }

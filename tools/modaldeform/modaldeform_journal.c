@@ -96,8 +96,6 @@ static void describe(const modaldeform_input *in, const modal_sequence_info *inf
     char arguments[MODAL_HASH_TEXT] = "", shown[1024];
     modal_hash *hash = NULL;
     size_t i = 0;
-    int arrays = 0;
-    for (int a = 0; a < SEQUENCE_ARRAYS; a++) arrays += modal_sequence_has(info, a);
     if (modal_hash_new(&hash, NULL) == MODAL_OK) {
         modal_hash_array(hash, "arguments", in->arguments, (int64_t)strlen(in->arguments), 1);
         modal_hash_text(hash, arguments);
@@ -107,10 +105,10 @@ static void describe(const modaldeform_input *in, const modal_sequence_info *inf
         shown[i] = in->arguments[i] >= ' ' && in->arguments[i] <= '~' ? in->arguments[i] : '?';
     shown[i] = '\0';
     snprintf(text, MOST_TEXT,
-             "modaldeform %s journal 1\ntrajectory %s\nbasis %s\nback_end %s\narguments %s\n"
+             "modaldeform %s journal 2\ntrajectory %s\nbasis %s\nback_end %s\narguments %s\n"
              "frames %" PRId64 " of %" PRId64 " points, %d arrays: %s\n",
              tool_version(), in->trajectory_hash, in->trajectory.basis_hash, kind, arguments, info->n_frames,
-             info->n_points, arrays, shown);
+             info->n_points, info->arrays.n, shown);
 }
 
 /* Where the journal begins otherwise, says in what. */
@@ -130,33 +128,31 @@ static modal_status refuse_other(const modaldeform_request *r, const char *found
                            r->folder, what[line], (int)shown, last ? last + 9 : "");
 }
 
-/* Arrays that are not there are NULL. */
-static void hash_frame(modal_hash *hash, int64_t n_points, const float *const arrays[SEQUENCE_ARRAYS],
-                       int64_t frame)
+static void hash_frame(modal_hash *hash, const modal_array_list *list, int64_t n_points, int64_t n_cells,
+                       const float *const arrays[MODAL_MOST_ARRAYS], int64_t frame)
 {
-    for (int i = 0; i < SEQUENCE_ARRAYS; i++) {
-        const int64_t n = modal_sequence_arrays[i].components * n_points;
-        if (arrays[i])
-            modal_hash_array(hash, modal_sequence_arrays[i].name, arrays[i] + n * frame, n,
-                             sizeof(float));
+    for (int i = 0; i < list->n; i++) {
+        const modal_array *a = &list->all[i];
+        const int64_t n = a->components * (a->of_cells ? n_cells : n_points);
+        modal_hash_array(hash, a->name, arrays[i] + n * frame, n, sizeof(float));
     }
 }
 
 /* Reads the frames of a line again; *same: they are what the line says. */
 static modal_status compare_frames(modal_sequence_writer *writer, const modal_sequence_info *info,
-                                   float *const frame[SEQUENCE_ARRAYS], int64_t first, int64_t count,
+                                   float *const frame[MODAL_MOST_ARRAYS], int64_t first, int64_t count,
                                    const char *wanted, int *same, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_hash *hash = NULL;
     char found[MODAL_HASH_TEXT];
-    const float *arrays[SEQUENCE_ARRAYS];
-    for (int i = 0; i < SEQUENCE_ARRAYS; i++) arrays[i] = frame[i];
+    const float *arrays[MODAL_MOST_ARRAYS];
+    for (int i = 0; i < MODAL_MOST_ARRAYS; i++) arrays[i] = frame[i];
     *same = 0;
     MODAL_TRY(modal_hash_new(&hash, err));
     for (int64_t f = first; f < first + count; f++) {
         MODAL_TRY(modal_sequence_read_back(writer, f, frame, err));
-        hash_frame(hash, info->n_points, arrays, 0);
+        hash_frame(hash, &info->arrays, info->n_points, modal_sequence_n_cells(info), arrays, 0);
     }
     modal_hash_text(hash, found);
     *same = strcmp(found, wanted) == 0;
@@ -170,11 +166,9 @@ static modal_status verify(modaldeform_outputs *out, modal_sequence_writer *writ
                            const modal_sequence_info *info, int64_t place, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    float *frame[SEQUENCE_ARRAYS] = {NULL};
-    for (int i = 0; i < SEQUENCE_ARRAYS; i++)
-        if (modal_sequence_has(info, i))
-            MODAL_TRY(modal_alloc(&frame[i], modal_sequence_arrays[i].components * info->n_points,
-                                  sizeof(float), "frame", err));
+    float *frame[MODAL_MOST_ARRAYS] = {NULL};
+    for (int i = 0; i < info->arrays.n; i++)
+        MODAL_TRY(modal_alloc(&frame[i], modal_sequence_floats(info, i), sizeof(float), "frame", err));
     for (;;) {
         char line[MOST_LINE + 1] = "", hash[MODAL_HASH_TEXT] = "";
         int64_t first = -1, count = 0;
@@ -196,7 +190,7 @@ static modal_status verify(modaldeform_outputs *out, modal_sequence_writer *writ
         lseek(out->journal, (off_t)place, SEEK_SET) < 0)
         MODAL_TRY(system_error(out, "cannot be cut", err));
 done:
-    for (int i = 0; i < SEQUENCE_ARRAYS; i++) modal_free(&frame[i]);
+    for (int i = 0; i < MODAL_MOST_ARRAYS; i++) modal_free(&frame[i]);
     return status;
 }
 
@@ -246,8 +240,9 @@ modal_status modaldeform_journal_begin(tool *t, const modaldeform_request *r, co
         modal_sequence_keep(writer, out->n_kept);
         tool_note(t, "%s: goes on after %" PRId64 " of %" PRId64 " frames", r->folder, out->n_kept,
                   info->n_frames);
-        tool_stage(t, "verify", tool_seconds() - start,
-                   out->n_kept * info->n_points * 4 * modal_sequence_point_floats(info));
+        int64_t frame_bytes;
+        modal_sequence_frame_bytes(info, &frame_bytes); /* of a checked sequence: it fits */
+        tool_stage(t, "verify", tool_seconds() - start, out->n_kept * frame_bytes);
     } else {
         if (begun) tool_warn(t, "%s: is gone, all frames are made again", out->part_path);
         out->ours = 1;
@@ -258,15 +253,15 @@ done:
     return status;
 }
 
-modal_status modaldeform_journal_add(modaldeform_outputs *out, int64_t n_points,
-                                     const modal_sequence_frames *frames, modal_error *err)
+modal_status modaldeform_journal_add(modaldeform_outputs *out, const modal_array_list *arrays, int64_t n_points,
+                                     int64_t n_cells, const modal_frames *frames, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_hash *hash = NULL;
     char text[MODAL_HASH_TEXT], line[MOST_LINE];
     if (out->journal < 0) return MODAL_OK;
     MODAL_TRY(modal_hash_new(&hash, err));
-    for (int64_t f = 0; f < frames->n_frames; f++) hash_frame(hash, n_points, frames->arrays, f);
+    for (int64_t f = 0; f < frames->n_frames; f++) hash_frame(hash, arrays, n_points, n_cells, frames->arrays, f);
     modal_hash_text(hash, text);
     snprintf(line, sizeof line, "frames %" PRId64 " %" PRId64 " %s\n", out->n_kept, frames->n_frames,
              text);

@@ -111,7 +111,7 @@ done:
     return status;
 }
 
-modal_status modaldeform_add_frames(modaldeform_outputs *out, const modal_sequence_frames *frames,
+modal_status modaldeform_add_frames(modaldeform_outputs *out, const modal_frames *frames,
                                     modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -242,10 +242,8 @@ modal_status modaldeform_write_manifest(const tool *t, const modaldeform_request
     MODAL_TRY(list_files(out, in->n, files, names, &n_files, err));
     *bytes = 0;
     for (int i = 0; i < n_files; i++) *bytes += files[i].bytes;
-    const char *fields[SEQUENCE_ARRAYS];
-    int n_fields = 0;
-    for (int i = 0; i < SEQUENCE_ARRAYS; i++)
-        if (modal_sequence_has(info, i)) fields[n_fields++] = modal_sequence_arrays[i].name;
+    const char *fields[MODAL_MOST_ARRAYS];
+    for (int i = 0; i < info->arrays.n; i++) fields[i] = info->arrays.all[i].name;
     const modal_manifest manifest = {
         .tool = t->program->name, .version = tool_version(), .arguments = t->command_line,
         .trajectory = r->trajectory_path, .trajectory_hash = in->trajectory_hash,
@@ -255,7 +253,7 @@ modal_status modaldeform_write_manifest(const tool *t, const modaldeform_request
         .frame_start = in->start, .frame_step = in->step, .n_frames = in->n,
         .first_time = in->times[0], .last_time = in->times[in->n - 1], .n_points = in->mesh_points,
         .n_triangles = in->mesh_triangles, .n_cells = in->mesh_cells, .order = r->order, .normals = r->normals_name,
-        .n_fields = n_fields, .fields = fields, .sound = info->sound, .n_files = n_files, .files = files};
+        .n_fields = info->arrays.n, .fields = fields, .sound = info->sound, .n_files = n_files, .files = files};
     MODAL_TRY(modal_manifest_write(out->all[out->n_outputs - 1].file.temporary, &manifest, err));
 done:
     modal_free(&names);

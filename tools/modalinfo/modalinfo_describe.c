@@ -7,7 +7,7 @@
 #include "formats/basis/basis_h5.h"
 #include "formats/h5/h5_util.h"
 #include "formats/h5/provenance_h5.h"
-#include "formats/sequences/sequence.h"
+#include "formats/sequences/sequence_checked.h"
 #include "formats/trajectory/trajectory_h5.h"
 #include "formats/json/json_text.h"
 #include "lib/base/memory.h"
@@ -293,22 +293,22 @@ modal_status modalinfo_describe_trajectory(const char *path, json_t **info, moda
 static modal_status read_sequence(const modal_h5_in *in, json_t *object)
 {
     modal_status status = MODAL_OK;
-    modal_h5_place root = {H5I_INVALID_HID, ""}, vtk = root, steps = root, data = root,
-                   polygons = root, modal = root;
+    modal_h5_place root = {H5I_INVALID_HID, ""}, vtk = root, steps = root, polygons = root, modal = root;
     int64_t n_frames = -1, one = 1, points[2] = {-1, 3}, offsets = -1, cells = -1, *n_points = NULL;
     double *times = NULL;
-    char *hash = NULL;
+    char *hash = NULL, *kind = NULL, *source = NULL;
+    modal_array_list list_of_arrays = {0};
+    int major = 0;
     modal_provenance *list = NULL;
     int32_t n_steps = 0;
     json_t *arrays = json_array();
     set(object, "arrays", arrays);
-    MODAL_TRY(modal_h5_check_root(in, "sequence", 1));
+    MODAL_TRY(modal_h5_check_versions(in, "sequence", MODAL_SEQUENCE_OLDEST, MODAL_SEQUENCE_MAJOR, &major));
     MODAL_TRY(modal_h5_enter(in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     MODAL_TRY(modal_h5_enter(in, &root, "VTKHDF", MODAL_H5_REQUIRED, &vtk));
     MODAL_TRY(modal_h5_enter(in, &vtk, "Steps", MODAL_H5_REQUIRED, &steps));
     MODAL_TRY(modal_h5_read_array(in, &vtk, "Types", MODAL_H5_U8, 1, &cells, MODAL_H5_OPTIONAL, NULL));
     if (cells < 0) MODAL_TRY(modal_h5_enter(in, &vtk, "Polygons", MODAL_H5_REQUIRED, &polygons));
-    MODAL_TRY(modal_h5_enter(in, &vtk, "PointData", MODAL_H5_OPTIONAL, &data));
     MODAL_TRY(modal_h5_enter(in, &root, "modal", MODAL_H5_REQUIRED, &modal));
     MODAL_TRY(modal_h5_read_array(in, &steps, "Values", MODAL_H5_F64, 1, &n_frames,
                                   MODAL_H5_REQUIRED, &times));
@@ -329,26 +329,30 @@ static modal_status read_sequence(const modal_h5_in *in, json_t *object)
     set_integer(object, "points", n_points[0]);
     set_integer(object, "triangles", cells < 0 ? offsets - 1 : 0);
     if (cells >= 0) set_integer(object, "cells", cells);
-    json_array_append_new(arrays, json_string("Points"));
-    for (int i = SEQUENCE_NORMALS; i < SEQUENCE_ARRAYS; i++) {
-        const char *name = modal_sequence_arrays[i].name;
-        int64_t rows[2] = {-1, modal_sequence_arrays[i].components};
-        MODAL_TRY(modal_h5_read_array(in, &data, name, MODAL_H5_F32, rows[1] > 1 ? 2 : 1, rows,
-                                      MODAL_H5_OPTIONAL, NULL));
-        if (rows[0] >= 0) json_array_append_new(arrays, modal_json_string(name));
+    MODAL_TRY(modal_sequence_read_list(in, major, &modal, &vtk, &list_of_arrays));
+    for (int i = 0; i < list_of_arrays.n; i++)
+        json_array_append_new(arrays, modal_json_string(list_of_arrays.all[i].name));
+    if (major == 1 || modal_h5_has_attribute(&modal, "basis_hash")) {
+        MODAL_TRY(modal_h5_read_text(in, &modal, "basis_hash", &hash));
+        set(object, "basis_hash", modal_json_string(hash));
     }
-    MODAL_TRY(modal_h5_read_text(in, &modal, "basis_hash", &hash));
-    set(object, "basis_hash", modal_json_string(hash));
+    if (major > 1) {
+        MODAL_TRY(modal_h5_read_text(in, &modal, "source_kind", &kind));
+        MODAL_TRY(modal_h5_read_text(in, &modal, "source_hash", &source));
+        set(object, "source_kind", modal_json_string(kind));
+        set(object, "source_hash", modal_json_string(source));
+    }
     MODAL_TRY(modal_provenance_read(in, &modal, MODAL_H5_OPTIONAL, &list, &n_steps));
     set(object, "provenance", provenance(list, n_steps));
 done:
     for (int32_t i = 0; i < n_steps; i++) modal_provenance_free(&list[i]);
     modal_free(&list);
     modal_free(&hash);
+    modal_free(&kind);
+    modal_free(&source);
     modal_free(&times);
     modal_free(&n_points);
     modal_h5_leave(&modal);
-    modal_h5_leave(&data);
     modal_h5_leave(&polygons);
     modal_h5_leave(&steps);
     modal_h5_leave(&vtk);

@@ -210,7 +210,11 @@ static void print_sequence(FILE *to, const json_t *info)
     json_array_foreach (json_object_get(info, "arrays"), i, name)
         fputs(i ? ", " : "", to), tool_put_text(to, json_string_value(name));
     fputc('\n', to);
-    put(to, "hash of its basis", info, "basis_hash");
+    if (json_object_get(info, "basis_hash")) put(to, "hash of its basis", info, "basis_hash");
+    if (json_object_get(info, "source_kind")) {
+        put(to, "made of", info, "source_kind");
+        put(to, "hash of that", info, "source_hash");
+    }
 }
 
 static void print_output(FILE *to, const json_t *manifest)

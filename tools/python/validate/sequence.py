@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """sequence.vtkhdf (formats/sequence.md)."""
+import re
+
 import h5py
 import numpy as np
 from h5py import h5d, h5t
 
 from container import DAMAGE, type_name
 
-ARRAYS = {"Normals": 3, "displacement": 3, "Tangents": 4, "speed": 0}  # of PointData: columns
+# Arrays whose names have a meaning: columns (0: one number a row), unit. All are of points.
+ARRAYS = {"Points": (3, "m"), "Normals": (3, "1"), "displacement": (3, "m"), "speed": (0, "m/s"), "Tangents": (4, "1")}
+NAME, UNIT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,46}"), re.compile(r"[!-~]{1,15}")
+MOST_ARRAYS, MOST_COLUMNS = 24, 9
+SOURCES = ("trajectory", "snapshots", "sequence", "basis")
 POINTS_OF = {10: 4, 12: 8, 13: 6, 14: 5, 24: 10, 25: 20}               # of VTK's cells
 XDMF = {10: 6, 12: 9, 13: 8, 14: 7, 24: 38, 25: 48}
 MOST_FRAMES = 999999
@@ -15,8 +21,11 @@ MOST_FRAMES = 999999
 class Sequence:
     def __init__(self, file):
         self.file = file
-        file.open_as((1,))
-        file.hash_text("/modal", "basis_hash")
+        self.major, _ = file.open_as((1, 2))
+        file.hash_text("/modal", "basis_hash", optional=self.major > 1)
+        if self.major > 1:
+            file.text("/modal", "source_kind", among=SOURCES)
+            file.hash_text("/modal", "source_hash")
         file.text("/modal", "units", among=("m, s",))
         precision = file.number("/modal", "precision", "f64", optional=True)
         file.must(precision is None or precision > 0, "/modal/@precision", f"is {precision}")
@@ -30,6 +39,7 @@ class Sequence:
         steps = file.number("/VTKHDF/Steps", "NSteps", "i64")
         good = steps is None or file.must(1 <= steps <= MOST_FRAMES, "/VTKHDF/Steps/@NSteps", f"is {steps}")
         self.n_frames = steps if good else None
+        self.n_cells = None
         (self._solid if self.is_solid else self._surface)()
         self._moving()
         self._steps()
@@ -77,6 +87,7 @@ class Sequence:
             m, n_ids = self._one(f"{at}/NumberOfCells"), self._one(f"{at}/NumberOfConnectivityIds")
             if m is not None and file.must(m >= 1, f"{at}/NumberOfCells", f"is {m}"):
                 file.must(n_ids is None or n_ids == 3 * m, f"{at}/NumberOfConnectivityIds", f"is {n_ids}, not {3 * m}")
+                self.n_cells = m
                 self._connectivity(f"{at}/Connectivity", 3 * m)
                 offsets = file.array(f"{at}/Offsets", "i64", (m + 1,))
                 file.must(offsets is None or (offsets == 3 * np.arange(m + 1)).all(), f"{at}/Offsets", "are not 0, 3, 6, ...")
@@ -98,6 +109,7 @@ class Sequence:
         m, n_ids = self._one(f"{at}/NumberOfCells"), self._one(f"{at}/NumberOfConnectivityIds")
         if m is None or n_ids is None or not file.must(m >= 1, f"{at}/NumberOfCells", f"is {m}"):
             return
+        self.n_cells = m
         types = file.array(f"{at}/Types", "u8", (m,))
         offsets = file.array(f"{at}/Offsets", "i64", (m + 1,))
         if not file.must(n_ids >= 1, f"{at}/NumberOfConnectivityIds", f"is {n_ids}"):
@@ -117,21 +129,54 @@ class Sequence:
     # ---- what moves ----
 
     def _moving(self):
-        file = self.file
-        rows = None if None in (self.n_frames, self.n_points) else self.n_frames * self.n_points
-        self.arrays = {"Points": "/VTKHDF/Points"}
-        self.columns = {"Points": 3}
-        file.array("/VTKHDF/Points", "f32", (rows, 3))
-        if file.group("/VTKHDF/PointData") is None:
+        """self.arrays is {name: (path, columns, rows of a frame or None)}, in the order of the file's list."""
+        self.arrays = {}
+        if self.file.group("/VTKHDF/PointData") is None:
             return
-        for name, columns in ARRAYS.items():
+        for name, path, of_cells in self._listed() if self.major > 1 else self._those_of_1():
+            rows = self.n_cells if of_cells else self.n_points
+            columns = ARRAYS[name][0] if name in ARRAYS else self._columns(path)
+            if columns is None:
+                continue
+            self.arrays[name] = path, columns, rows
+            all_rows = None if None in (self.n_frames, rows) else self.n_frames * rows
+            self.file.array(path, "f32", (all_rows, columns) if columns else (all_rows,))
+
+    def _those_of_1(self):
+        yield "Points", "/VTKHDF/Points", False
+        for name in list(ARRAYS)[1:]:
             path = f"/VTKHDF/PointData/{name}"
-            if not file.has(path):
-                continue
-            if not file.must(not self.is_solid or name not in ("Normals", "Tangents"), path, "of a solid"):
-                continue
-            self.arrays[name], self.columns[name] = path, columns
-            file.array(path, "f32", (rows, columns) if columns else (rows,))
+            if self.file.has(path) and self.file.must(not self.is_solid or name not in ("Normals", "Tangents"), path,
+                                                      "of a solid"):
+                yield name, path, False
+
+    def _listed(self):
+        """Names and units in /modal, each array in PointData or in CellData."""
+        file, at = self.file, "/modal/@arrays"
+        names, units = file.text("/modal", "arrays"), file.text("/modal", "array_units")
+        if names is None or units is None:
+            return
+        names, units = names.split(" "), units.split(" ")
+        good = len(names) == len(units) <= MOST_ARRAYS and len(set(names)) == len(names) and names[0] == "Points"
+        if not file.must(good and all(map(NAME.fullmatch, names)) and all(map(UNIT.fullmatch, units)), at,
+                         "is no list of names and units that begins with Points"):
+            return
+        for name, unit in zip(names, units):
+            places = [f"/VTKHDF/{group}/{name}" for group in ("PointData", "CellData")]
+            if name == "Points":
+                places = ["/VTKHDF/Points", None]
+            found = [place is not None and file.has(place) for place in places]
+            known = name not in ARRAYS or ARRAYS[name][1] == unit and not found[1]
+            if file.must(sum(found) == 1 and known, at, f"{name}: not in one place, or not as its name says"):
+                yield name, places[found[1]], found[1]
+
+    def _columns(self, path):
+        dataset = self.file.dataset(path)
+        shape = () if dataset is None else dataset.shape
+        good = len(shape) == 1 or len(shape) == 2 and 2 <= shape[1] <= MOST_COLUMNS
+        if dataset is None or not self.file.must(good, path, f"has the shape {shape}"):
+            return None
+        return 0 if len(shape) == 1 else shape[1]
 
     def _steps(self):
         file, at, f, n = self.file, "/VTKHDF/Steps", self.n_frames, self.n_points
@@ -146,25 +191,24 @@ class Sequence:
         if n is None:
             return
         self._is(f"{at}/PointOffsets", n * np.arange(f))
-        if file.group(f"{at}/PointDataOffsets") is None:
-            return
-        for name in self.arrays:
-            if name != "Points":
-                self._is(f"{at}/PointDataOffsets/{name}", n * np.arange(f))
+        file.group(f"{at}/PointDataOffsets")
+        for name, (path, _, rows) in self.arrays.items():
+            group = "CellDataOffsets" if path.startswith("/VTKHDF/CellData/") else "PointDataOffsets"
+            if name != "Points" and rows is not None and file.group(f"{at}/{group}") is not None:
+                self._is(f"{at}/{group}/{name}", rows * np.arange(f))
 
     def _views(self):
         """A view has one source, rows i n to (i + 1) n - 1 of the array of its name in this file."""
-        file, n = self.file, self.n_points
+        file = self.file
         for i in range(self.n_frames):
             if file.group(f"/xdmf/{i:06}") is None:
                 return
-            for name, source in self.arrays.items():
+            for name, (source, columns, n) in self.arrays.items():
                 path = f"/xdmf/{i:06}/{name}"
                 dataset = file.dataset(path)
-                if dataset is None:
+                if dataset is None or n is None:
                     continue
                 try:
-                    columns = self.columns[name]
                     shape = (n, columns) if columns else (n,)
                     wanted = (i * n, 0)[:len(shape)], ((i + 1) * n - 1, columns - 1)[:len(shape)]
                     good = type_name(dataset.id.get_type()) == "f32" and dataset.shape == shape and \

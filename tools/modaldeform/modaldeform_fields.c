@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The arrays of the frames: which --normals, --tangents and --fields ask for, which formats carry them, and where
+ * their values come from. The one file of this tool that knows arrays by name. */
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "tools/modaldeform/modaldeform.h"
+
+/* Where an array's values are: outputs of the deformer, and the speed that is made of them. */
+enum { FROM_POSITIONS, FROM_NORMALS, FROM_DISPLACEMENT, FROM_TANGENTS, FROM_SPEED };
+
+static const struct {
+    const char *name;
+    int source;
+} arrays[] = {{"Points", FROM_POSITIONS},
+              {"Normals", FROM_NORMALS},
+              {"displacement", FROM_DISPLACEMENT},
+              {"speed", FROM_SPEED},
+              {"Tangents", FROM_TANGENTS}}; /* in the order of files */
+static const char *const fields[] = {"displacement", "speed"}; /* of --fields */
+enum { N_ARRAYS = sizeof arrays / sizeof *arrays, N_FIELDS = sizeof fields / sizeof *fields };
+
+size_t modaldeform_list_part(const char **text, const char **part)
+{
+    *part = *text;
+    const size_t length = strcspn(*text, ",");
+    *text += length + ((*text)[length] == ',');
+    return length;
+}
+
+/* Which of none, rigid and dynamic, as modal_normals and modal_tangents count them. */
+static modal_status kind_option(const tool_arguments *a, const char *option, const char **name,
+                                int *kind, modal_error *err)
+{
+    static const char *const kinds[] = {"none", "rigid", "dynamic"};
+    *name = tool_value(a, option);
+    for (*kind = 0; *kind < 3; ++*kind)
+        if (strcmp(*name, kinds[*kind]) == 0) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: not none, rigid or dynamic, %s", option,
+                           *name);
+}
+
+static modal_status parse_fields(const char *text, int wanted[N_FIELDS], modal_error *err)
+{
+    if (!text) return MODAL_OK;
+    const char *c = text, *part;
+    do {
+        const size_t length = modaldeform_list_part(&c, &part);
+        int i = 0;
+        while (i < N_FIELDS && (strlen(fields[i]) != length || strncmp(part, fields[i], length) != 0)) i++;
+        if (i == N_FIELDS)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--fields: not displacement or speed, %.*s",
+                                   (int)length, part);
+        if (wanted[i]++)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--fields: twice, %.*s", (int)length, part);
+    } while (c > text && (*c || c[-1] == ','));
+    return MODAL_OK;
+}
+
+/* The option by which an array was asked for; NULL: the run has it anyway. Normals are made unless they are
+ * declined, so that a format without them is no surprise. */
+static const char *option_of(int source)
+{
+    return source == FROM_TANGENTS                            ? "tangents"
+           : source == FROM_DISPLACEMENT || source == FROM_SPEED ? "fields"
+                                                                 : NULL;
+}
+
+/* An array that was asked for is in one format at least; those that leave it out say so. */
+static modal_status check_carried(tool *t, const modaldeform_request *r, modal_error *err)
+{
+    for (int i = 1; i < r->arrays.n; i++) {
+        const modal_array *a = &r->arrays.all[i];
+        char without[256] = "";
+        int n_carry = 0;
+        if (!option_of(a->source)) continue;
+        for (int f = 0; f < r->n_formats; f++) {
+            const modal_sequence_format *format = r->formats[f];
+            const int carries = !format->carries || format->carries(a);
+            n_carry += carries;
+            if (carries || !format->name) continue;
+            if (without[0]) strcat(without, ", ");
+            strcat(without, format->name);
+        }
+        if (n_carry == 0)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: %s cannot carry %s, %s", option_of(a->source), without,
+                                   a->of_cells ? "this array of the cells" : "this array of the points", a->name);
+        if (without[0]) tool_note(t, "--%s: %s: left out of %s", option_of(a->source), a->name, without);
+    }
+    return MODAL_OK;
+}
+
+modal_status modaldeform_read_fields(tool *t, modaldeform_request *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const tool_arguments *a = &t->arguments;
+    int kind = 0, wanted[N_FIELDS] = {0};
+    MODAL_TRY(kind_option(a, "normals", &r->normals_name, &kind, err));
+    if (r->volume && tool_count(a, "normals") == 0) { /* nodes have none */
+        r->normals_name = "none";
+        kind = MODAL_NORMALS_NONE;
+    }
+    r->deform.normals = (modal_normals)kind;
+    MODAL_TRY(kind_option(a, "tangents", &r->tangents_name, &kind, err));
+    r->deform.tangents = (modal_tangents)kind;
+    if (r->deform.tangents == MODAL_TANGENTS_DYNAMIC && r->deform.normals != MODAL_NORMALS_DYNAMIC)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE,
+                   "--tangents: dynamic ones are orthogonal to dynamic normals, --normals %s",
+                   r->normals_name);
+    if (r->volume && (r->deform.normals != MODAL_NORMALS_NONE || r->deform.tangents != MODAL_TANGENTS_NONE))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--output-mesh: a volume has no normals and no tangents");
+    MODAL_TRY(parse_fields(tool_value(a, "fields"), wanted, err));
+    for (int i = 0; i < N_FIELDS; i++)
+        if (wanted[i]) {
+            strcat(r->fields_text, r->fields_text[0] ? "," : " --fields ");
+            strcat(r->fields_text, fields[i]);
+        }
+    const int has[] = {[FROM_POSITIONS] = 1,
+                       [FROM_NORMALS] = r->deform.normals != MODAL_NORMALS_NONE,
+                       [FROM_DISPLACEMENT] = wanted[0],
+                       [FROM_SPEED] = wanted[1],
+                       [FROM_TANGENTS] = r->deform.tangents != MODAL_TANGENTS_NONE};
+    for (int i = 0; i < N_ARRAYS; i++) {
+        modal_array array = *modal_sequence_known(arrays[i].name);
+        array.source = arrays[i].source;
+        if (has[array.source]) MODAL_TRY(modal_array_add(&r->arrays, &array, err));
+    }
+    r->speed = wanted[1];
+    r->deform.displacement = wanted[0] || wanted[1];
+    MODAL_TRY(check_carried(t, r, err));
+done:
+    return status;
+}
+
+void modaldeform_frame_arrays(const modal_array_list *list, const modal_deform_batch *batch, const float *speed,
+                              int64_t n_points, int64_t first, modal_frames *frames)
+{
+    const float *const outputs[] = {[FROM_POSITIONS] = batch->positions,
+                                    [FROM_NORMALS] = batch->normals,
+                                    [FROM_DISPLACEMENT] = batch->displacement,
+                                    [FROM_TANGENTS] = batch->tangents};
+    for (int i = 0; i < list->n; i++) {
+        const modal_array *a = &list->all[i];
+        frames->arrays[i] =
+            a->source == FROM_SPEED ? speed : outputs[a->source] + a->components * n_points * first;
+    }
+}
