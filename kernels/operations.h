@@ -22,21 +22,27 @@ extern "C" {
  * the options that they are compiled with: FOLDER/FOLDER.cmake. CMake reads these lines: one operation a line. */
 /* clang-format off */
 #define MODAL_OPERATIONS(OPERATION) \
-    /*        folder             name                     cpu cuda */ \
-    OPERATION(modal_sum,         modal_sum,               1, 1) \
-    OPERATION(world_transform,   modal_world_transform,   1, 1) \
-    OPERATION(deform,            modal_deform,            1, 1) \
-    OPERATION(deform_objects,    modal_deform_objects,    1, 1) \
-    OPERATION(deform_normals,    modal_deform_normals,    1, 0) \
-    OPERATION(normals_dynamic,   modal_normals_dynamic,   1, 1) \
-    OPERATION(normals_rigid,     modal_normals_rigid,     1, 1) \
-    OPERATION(normals_two_stage, modal_normals_two_stage, 1, 1) \
-    OPERATION(tangents_rigid,    modal_tangents_rigid,    1, 1) \
-    OPERATION(tangents_dynamic,  modal_tangents_dynamic,  1, 1) \
-    OPERATION(reorder,           modal_reorder,           1, 1) \
-    OPERATION(linear_step,       modal_linear_step,       1, 1) \
-    OPERATION(reduced_step,      modal_reduced_step,      1, 1) \
-    OPERATION(gram,              modal_gram,              0, 1)
+    /*        folder                name                        cpu cuda */ \
+    OPERATION(modal_sum,            modal_sum,                  1, 1) \
+    OPERATION(world_transform,      modal_world_transform,      1, 1) \
+    OPERATION(deform,               modal_deform,               1, 1) \
+    OPERATION(deform_objects,       modal_deform_objects,       1, 1) \
+    OPERATION(deform_normals,       modal_deform_normals,       1, 0) \
+    OPERATION(normals_dynamic,      modal_normals_dynamic,      1, 1) \
+    OPERATION(normals_rigid,        modal_normals_rigid,        1, 1) \
+    OPERATION(normals_two_stage,    modal_normals_two_stage,    1, 1) \
+    OPERATION(tangents_rigid,       modal_tangents_rigid,       1, 1) \
+    OPERATION(tangents_dynamic,     modal_tangents_dynamic,     1, 1) \
+    OPERATION(reorder,              modal_reorder,              1, 1) \
+    OPERATION(linear_step,          modal_linear_step,          1, 1) \
+    OPERATION(reduced_step,         modal_reduced_step,         1, 1) \
+    OPERATION(normals_corner,       modal_normals_corner,       1, 1) \
+    OPERATION(curvature_tensor,     modal_curvature_tensor,     1, 1) \
+    OPERATION(curvature_ring,       modal_curvature_ring,       1, 1) \
+    OPERATION(curvature_derivative, modal_curvature_derivative, 1, 1) \
+    OPERATION(curvature_fit,        modal_curvature_fit,        1, 1) \
+    OPERATION(tensor_smooth,        modal_tensor_smooth,        1, 1) \
+    OPERATION(gram,                 modal_gram,                 0, 1)
 /* clang-format on */
 
 typedef struct modal_stream modal_stream; /* kernels/device.h has both */

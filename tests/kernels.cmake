@@ -5,7 +5,8 @@
 # them); all of them are kernels_all.*, label long, and tests/bench/check_gpu.sh runs them on a GPU. kernels_quick.*
 # are the others with --quick, for the preset quick, which is run while one writes.
 set(modal_kernels_many modal_sum deform engine)
-add_library(modal_test_harness STATIC kernels/harness.c kernels/scene.c kernels/normals_mesh.c)
+add_library(modal_test_harness STATIC kernels/harness.c kernels/scene.c kernels/normals_mesh.c
+  kernels/curvature_checks.c)
 target_link_libraries(modal_test_harness PUBLIC modal_kernels m)
 if(MODAL_HAVE_CUDA)
   target_compile_definitions(modal_test_harness PRIVATE MODAL_HAVE_CUDA)
@@ -83,3 +84,12 @@ target_link_libraries(normals_bench PRIVATE modal_kernels modal_mesh m)
 target_link_options(normals_bench PRIVATE -Wl,--as-needed)
 add_test(NAME kernels.normals_bench COMMAND normals_bench --backend cpu --quick)
 set_tests_properties(kernels.normals_bench PROPERTIES LABELS kernels)
+
+# Not a test either: the operations on curvature.
+add_executable(curvature_bench ${CMAKE_SOURCE_DIR}/tests/bench/curvature_bench.c)
+set_target_properties(curvature_bench PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_link_libraries(curvature_bench PRIVATE modal_kernels modal_mesh m)
+target_link_options(curvature_bench PRIVATE -Wl,--as-needed)
+add_test(NAME kernels.curvature_bench COMMAND curvature_bench --backend cpu --quick)
+set_tests_properties(kernels.curvature_bench PROPERTIES LABELS kernels)

@@ -32,6 +32,12 @@ void mesh_new(mesh *m, harness *h, int64_t n)
     }
     for (int i = 1; i < 100 && used >= 200; i++) add(m, 7, used / 2 + i, used / 2 + i + 1);
     if (used >= 2) add(m, 0, 1, 1);
+    mesh_finish(m, h);
+}
+
+void mesh_finish(mesh *m, harness *h)
+{
+    const int64_t n = m->n;
     m->offsets = harness_alloc(n + 1, sizeof *m->offsets);
     m->faces = harness_alloc(3 * m->n_triangles, sizeof *m->faces);
     memset(m->offsets, 0, (size_t)(n + 1) * sizeof *m->offsets);

@@ -16,6 +16,8 @@ typedef struct mesh {
  * hundred corners; the last tenth of the
  * vertices without faces. */
 void mesh_new(mesh *m, harness *h, int64_t n);
+/* The tables of a mesh whose n, triangles and n_triangles are set. */
+void mesh_finish(mesh *m, harness *h);
 void mesh_free(mesh *m);
 
 /* [columns, n, 3], near a grid of step `scale`; the caller frees it. */

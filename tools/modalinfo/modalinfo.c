@@ -57,8 +57,7 @@ static const tool_program program = {
         "a motion is wrong by its own measures (formats/trajectory.md), 3 that the file is none of\n"
         "these or cannot be read at all. FILE may be -, standard input.",
     .examples = "modalinfo basis.h5\nmodalinfo --json traj.h5\nmodalinfo --check out/sequence.vtkhdf\n"
-                "modalinfo --check out\nmodalinfo --pack scene.h5 packed.h5\n"
-                "modalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modalinfo -",
+                "modalinfo --check out\nmodalinfo --pack scene.h5 packed.h5\nmodalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modalinfo -",
     .print_versions = print_versions,
 };
 

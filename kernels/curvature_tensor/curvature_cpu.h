@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the operations on curvature run on the CPU: for every column records of all vertices are made, then tiles of 32
+ * vertices read their neighbours' records. Both in threads. */
+#ifndef MODAL_KERNELS_CURVATURE_CPU_H
+#define MODAL_KERNELS_CURVATURE_CPU_H
+
+#include "lib/base/memory.h"
+#include "lib/base/tile.h"
+
+/* Makes records of vertices [begin, end) of a column; computes tiles [begin, end) of it. */
+typedef void curvature_records(const void *task, int64_t column, int64_t begin, int64_t end, float *records);
+typedef void curvature_tiles(const void *task, int64_t column, int64_t begin, int64_t end, const float *records);
+
+/* record_floats: of a vertex. */
+static inline modal_status curvature_run(const void *task, int64_t n_vertices, int64_t n_columns, int record_floats,
+                                         curvature_records *make, curvature_tiles *compute, modal_error *err)
+{
+    enum { PIECE = 32 }; /* tiles */
+    const int64_t n_tiles = modal_tile_count(n_vertices), n_pieces = (n_tiles + PIECE - 1) / PIECE;
+    modal_status status = MODAL_OK;
+    float *records = NULL;
+    if (n_vertices <= 0 || n_columns <= 0) return MODAL_OK;
+    MODAL_TRY(modal_alloc(&records, n_vertices * record_floats, sizeof *records, "records of vertices", err));
+#pragma omp parallel if (n_vertices > 4096)
+    for (int64_t column = 0; column < n_columns; column++) {
+#pragma omp for schedule(static)
+        for (int64_t piece = 0; piece < n_pieces; piece++) {
+            const int64_t begin = piece * PIECE * MODAL_TILE, end = begin + PIECE * MODAL_TILE;
+            make(task, column, begin, end < n_vertices ? end : n_vertices, records);
+        }
+#pragma omp for schedule(dynamic)
+        for (int64_t piece = 0; piece < n_pieces; piece++) {
+            const int64_t begin = piece * PIECE, end = begin + PIECE;
+            compute(task, column, begin, end < n_tiles ? end : n_tiles, records);
+        }
+    }
+done:
+    modal_free(&records);
+    return status;
+}
+
+/* Records x y z 0 (normals NULL) or x y z 0 n_x n_y n_z 0, positions times `scale`. */
+static inline void curvature_pack(const float *positions, const float *normals, float scale, int64_t begin,
+                                  int64_t end, float *records)
+{
+    const int stride = normals ? 8 : 4;
+    for (int64_t v = begin; v < end; v++) {
+        float *r = records + stride * v;
+        r[0] = positions[3 * v] * scale, r[1] = positions[3 * v + 1] * scale, r[2] = positions[3 * v + 2] * scale;
+        r[3] = 0.0f;
+        if (!normals) continue;
+        r[4] = normals[3 * v], r[5] = normals[3 * v + 1], r[6] = normals[3 * v + 2], r[7] = 0.0f;
+    }
+}
+
+#endif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the CUDA versions of the operations on curvature share: the arithmetic of curvature_body.h on floats, loads, and
+// how outputs are written. A thread is a vertex, a warp a tile of 32; columns are further tiles.
+#ifndef MODAL_KERNELS_CURVATURE_CUDA_CUH
+#define MODAL_KERNELS_CURVATURE_CUDA_CUH
+
+#include <cstdint>
+
+#include "kernels/cuda_check.cuh"
+#include "kernels/curvature_tensor/curvature_output.h"
+#include "kernels/tile_store.cuh"
+#include "lib/base/tile.h"
+
+namespace modal_cuda {
+
+#define NAME(x) curvature_##x
+#define FN __device__ __forceinline__
+#define REAL float
+#define MASK bool
+#define NUMBER(c) (c)
+#define SELECT(m, a, b) ((m) ? (a) : (b))
+#define SQRT(x) curvature_root(x)
+#define DIVIDE(a, b) __fdividef(a, b)
+#define ABSOLUTE(x) fabsf(x)
+#define PRODUCTS(a, b, c, d) __fsub_rn(__fmul_rn(a, b), __fmul_rn(c, d))
+
+// x rsqrt(x) takes half the instructions of a root; 0 for 0, and for what underflows
+FN float curvature_root(float x)
+{
+    return x > 0.0f ? x * rsqrtf(x) : 0.0f;
+}
+
+#include "kernels/curvature_tensor/curvature_body.h"
+
+constexpr int CURVATURE_WARPS = 4;
+
+FN curvature_vec curvature_load(const float *__restrict__ at, int64_t i)
+{
+    return {__ldg(at + 3 * i), __ldg(at + 3 * i + 1), __ldg(at + 3 * i + 2)};
+}
+
+// The outputs of the tile's vertices that begin at `at`, `count` of them there: as curvature_simd.h.
+FN void curvature_give(const modal_curvature_output &out, int64_t at, int64_t count, curvature_vec n, curvature_vec p,
+                       curvature_vec q, curvature_share t, float scale, float *stage)
+{
+    const int lane = threadIdx.x % 32;
+    const bool there = curvature_dot(n, n) > 0.0f, on = lane < count;
+    float k_max, k_min, x, y;
+    if (!there) t.a = t.b = t.c = t.w = 0.0f;
+    curvature_diagonal(t.a, t.b, t.c, &k_max, &k_min, &x, &y);
+    const float a = t.a * scale, b = t.b * scale, c = t.c * scale;
+    if (!there) x = y = 0.0f;
+    if (on && out.k_max) out.k_max[at + lane] = k_max * scale;
+    if (on && out.k_min) out.k_min[at + lane] = k_min * scale;
+    if (on && out.mean) out.mean[at + lane] = (a + c) * 0.5f;
+    if (on && out.gauss) out.gauss[at + lane] = PRODUCTS(a, c, b, b);
+    if (on && out.areas) out.areas[at + lane] = t.w / (scale * scale);
+    if (out.tensors) store_tile(out.tensors + 3 * at, count, stage, a, b, c);
+    if (out.direction_max)
+        store_tile(out.direction_max + 3 * at, count, stage, x * p.x + y * q.x, x * p.y + y * q.y, x * p.z + y * q.z);
+    if (out.direction_min)
+        store_tile(out.direction_min + 3 * at, count, stage, x * q.x - y * p.x, x * q.y - y * p.y, x * q.z - y * p.z);
+}
+
+// Blocks for tiles of n vertices in all columns; a kernel goes on with the grid's size.
+inline unsigned curvature_grid(int64_t n_vertices, int64_t n_columns)
+{
+    const int64_t blocks =
+        ((n_vertices + MODAL_TILE - 1) / MODAL_TILE * n_columns + CURVATURE_WARPS - 1) / CURVATURE_WARPS;
+    return (unsigned)(blocks < INT32_MAX ? blocks : INT32_MAX);
+}
+
+} // namespace modal_cuda
+
+#endif

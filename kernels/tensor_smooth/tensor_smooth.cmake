@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+set_source_files_properties(tensor_smooth/tensor_smooth_cpu.c PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=off")
