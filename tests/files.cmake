@@ -43,6 +43,11 @@ if(TARGET modalinfo AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modalinf
            COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modalinfo.py
                    --modalinfo $<TARGET_FILE:modalinfo> --write-samples $<TARGET_FILE:write_samples>)
   set_tests_properties(cli.modalinfo PROPERTIES LABELS "cli;formats")
+  if(TARGET modalpack)
+    add_test(NAME cli.compare COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_compare.py
+             ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+    set_tests_properties(cli.compare PROPERTIES LABELS "cli;formats")
+  endif()
 endif()
 
 # A small file of every kind and version that there was, and other layouts of it.

@@ -87,6 +87,14 @@ done:
     return status;
 }
 
+int modal_mesh_is_named(const char *path)
+{
+    static const char *const known[] = {".msh", ".veg", ".inp", ".mesh", ".meshb", ".node", ".ele", ".face", ".vtk", ".vtu"};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (has_extension(path, known[k])) return 1;
+    return 0;
+}
+
 modal_status modal_mesh_read(const char *path, modal_volume_mesh *mesh, modal_error *err)
 {
     char *data;

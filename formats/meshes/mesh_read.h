@@ -36,4 +36,7 @@
  * Thread-safe. */
 modal_status modal_mesh_read(const char *path, modal_volume_mesh *mesh, modal_error *err);
 
+/* Whether the path has an extension of a volume mesh. */
+int modal_mesh_is_named(const char *path);
+
 #endif

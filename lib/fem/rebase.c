@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/base/memory.h"
-#include "lib/fem/assemble.h"
+#include "lib/fem/columns.h"
 #include "lib/model/node_modes.h"
 
 void modal_rebase_free(modal_rebase *rebase)
@@ -14,89 +14,6 @@ void modal_rebase_free(modal_rebase *rebase)
     modal_free(&rebase->square);
     modal_free(&rebase->rest);
     memset(rebase, 0, sizeof *rebase);
-}
-
-/* The first difference between the solids. */
-static modal_status compare(const modal_volume_mesh *a, const modal_volume_mesh *b, modal_error *err)
-{
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, size = 0;
-    if (a->n_nodes != b->n_nodes)
-        return modal_error_set(err, MODAL_ERROR_INPUT, "another solid: %lld nodes, not %lld", (long long)b->n_nodes,
-                               (long long)a->n_nodes);
-    if (a->n_elements != b->n_elements)
-        return modal_error_set(err, MODAL_ERROR_INPUT, "another solid: %lld elements, not %lld",
-                               (long long)b->n_elements, (long long)a->n_elements);
-    for (int64_t i = 0; i < 3 * a->n_nodes; i++) {
-        low[i % 3] = fmin(low[i % 3], a->nodes[i]);
-        high[i % 3] = fmax(high[i % 3], a->nodes[i]);
-    }
-    for (int p = 0; p < 3; p++) size = fmax(size, high[p] - low[p]);
-    for (int64_t i = 0; i < 3 * a->n_nodes; i++)
-        if (!(fabs(a->nodes[i] - b->nodes[i]) <= 1e-9 * size))
-            return modal_error_set(err, MODAL_ERROR_INPUT, "another solid: node %lld is %g m away", (long long)(i / 3),
-                                   fabs(a->nodes[i] - b->nodes[i]));
-    for (int64_t e = 0; e < a->n_elements; e++)
-        if (a->element_type[e] != b->element_type[e] ||
-            memcmp(modal_mesh_nodes(a, e), modal_mesh_nodes(b, e),
-                   (size_t)modal_mesh_kind(a, e)->n_nodes * sizeof(int32_t)) != 0)
-            return modal_error_set(err, MODAL_ERROR_INPUT, "another solid: element %lld has other nodes or another type",
-                                   (long long)e);
-    return MODAL_OK;
-}
-
-/* M over all nodes that an element has. */
-static modal_status assemble_mass(const modal_shape *shape, int n_threads, modal_fem_system *system, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    const modal_volume_mesh *mesh = &shape->volume;
-    uint8_t *used = NULL;
-    int32_t *without = NULL;
-    int64_t n_without = 0;
-    MODAL_TRY(modal_alloc_zero(&used, mesh->n_nodes, 1, "nodes", err));
-    MODAL_TRY(modal_alloc(&without, mesh->n_nodes, sizeof *without, "nodes", err));
-    for (int64_t e = 0; e < mesh->n_elements; e++)
-        for (int a = 0; a < modal_mesh_kind(mesh, e)->n_nodes; a++) used[modal_mesh_nodes(mesh, e)[a]] = 1;
-    for (int64_t i = 0; i < mesh->n_nodes; i++)
-        if (!used[i]) without[n_without++] = (int32_t)i;
-    MODAL_TRY(modal_fem_assemble(mesh, without, NULL, n_without, shape->mass_rule, n_threads, system, err));
-done:
-    modal_free(&used);
-    modal_free(&without);
-    return status;
-}
-
-/* columns [r, 3 n_free] = phi at the nodes of the system. */
-static modal_status take_columns(const modal_shape *shape, const modal_fem_system *system, double **columns,
-                                 modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    modal_node_modes modes = {0};
-    double *phi = NULL;
-    const int64_t n = 3 * system->n_free;
-    MODAL_TRY(modal_node_modes_init(&modes, shape, err));
-    MODAL_TRY(modal_alloc(&phi, shape->volume.n_nodes, 3 * sizeof *phi, "modes", err));
-    MODAL_TRY(modal_alloc(columns, shape->n_modes * n, sizeof **columns, "modes", err));
-    for (int32_t k = 0; k < shape->n_modes; k++) {
-        modal_node_modes_get(&modes, k, phi);
-        for (int64_t i = 0; i < n; i++) (*columns)[k * n + i] = phi[3 * (int64_t)system->free_nodes[i / 3] + i % 3];
-    }
-done:
-    modal_node_modes_free(&modes);
-    modal_free(&phi);
-    return status;
-}
-
-/* products [n_a, n_b] = a b^T for a [n_a, n], b [n_b, n]. */
-static void multiply(int64_t n, int64_t n_a, const double *a, int64_t n_b, const double *b, double *products,
-                     int n_threads)
-{
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
-    for (int64_t k = 0; k < n_a * n_b; k++) {
-        const double *x = a + k / n_b * n, *y = b + k % n_b * n;
-        double sum = 0;
-        for (int64_t i = 0; i < n; i++) sum += x[i] * y[i];
-        products[k] = sum;
-    }
 }
 
 /* c [n, columns] becomes g^-1 c, for symmetric g [n, n], which is destroyed; 0: g is not positive definite. */
@@ -137,11 +54,11 @@ static modal_status build(const modal_shape *from, const modal_shape *to, int n_
         if (!modal_shape_has_node_modes(both[k]))
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "shape %s of the %s basis: no modes at the nodes of a solid",
                        both[k]->name ? both[k]->name : "", k ? "new" : "old");
-    MODAL_TRY(compare(&from->volume, &to->volume, err));
-    MODAL_TRY(assemble_mass(to, n_threads, &system, err));
+    MODAL_TRY(modal_fem_compare_solids(&from->volume, &to->volume, err));
+    MODAL_TRY(modal_fem_assemble_mass(to, n_threads, &system, err));
     const int64_t n = 3 * system.n_free;
-    MODAL_TRY(take_columns(from, &system, &u, err));
-    MODAL_TRY(take_columns(to, &system, &v, err));
+    MODAL_TRY(modal_fem_take_columns(from, &system, &u, err));
+    MODAL_TRY(modal_fem_take_columns(to, &system, &v, err));
     MODAL_TRY(modal_alloc(&image, most * n, sizeof *image, "modes", err));
     MODAL_TRY(modal_alloc(&products, s * s, sizeof *products, "modes", err));
     MODAL_TRY(modal_alloc(&rebase->transfer, s * r, sizeof(double), "modes", err));
@@ -150,10 +67,10 @@ static modal_status build(const modal_shape *from, const modal_shape *to, int n_
     rebase->r_from = (int32_t)r;
     rebase->r_to = (int32_t)s;
     modal_identity_blocks_multiply(&system.pattern, system.mass, r, u, image, n_threads);
-    multiply(n, r, u, r, image, rebase->square, n_threads);
-    multiply(n, s, v, r, image, rebase->transfer, n_threads);
+    modal_fem_products(n, r, u, r, image, rebase->square, n_threads);
+    modal_fem_products(n, s, v, r, image, rebase->transfer, n_threads);
     modal_identity_blocks_multiply(&system.pattern, system.mass, s, v, image, n_threads);
-    multiply(n, s, v, s, image, products, n_threads);
+    modal_fem_products(n, s, v, s, image, products, n_threads);
     if (!solve(s, products, r, rebase->transfer))
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "shape %s of the new basis: its columns depend on each other",
                    to->name ? to->name : "");
@@ -163,7 +80,7 @@ static modal_status build(const modal_shape *from, const modal_shape *to, int n_
         for (int64_t j = 0; j < s; j++)
             for (int64_t i = 0; i < n; i++) u[k * n + i] -= rebase->transfer[j * r + k] * v[j * n + i];
     modal_identity_blocks_multiply(&system.pattern, system.mass, r, u, image, n_threads);
-    multiply(n, r, u, r, image, rebase->rest, n_threads);
+    modal_fem_products(n, r, u, r, image, rebase->rest, n_threads);
 done:
     modal_fem_system_free(&system);
     modal_free(&u);

@@ -63,7 +63,7 @@ static void print_option(const tool_option *o, int brief)
     else
         printf("%-*s", indent, left);
     const char *end = brief ? strstr(o->help, ". ") : NULL;
-    while (end && !isupper((unsigned char)end[2])) end = strstr(end + 1, ". "); /* as in 0, 1 ... n */
+    while (end && end > o->help && end[-1] == '.') end = strstr(end + 1, ". "); /* as in 0, 1 ... n */
     const int length = end ? (int)(end - o->help) + 1 : (int)strlen(o->help);
     snprintf(help, sizeof help, "%.*s%s%s%s", length, o->help, o->fallback ? " Default: " : "",
              o->fallback ? o->fallback : "", o->fallback ? "." : "");

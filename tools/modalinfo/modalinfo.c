@@ -11,27 +11,36 @@
 
 #include "formats/basis/basis_h5.h"
 #include "formats/h5/h5_util.h"
+#include "formats/meshes/mesh_read.h"
+#include "formats/meshes/surface_read.h"
 #include "formats/sequences/sequence_vtkhdf.h"
 #include "formats/trajectory/trajectory_h5.h"
 #include "formats/json/json_text.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "lib/model/quality.h"
+#include "tools/common/files.h"
 #include "tools/common/hdf5_stdin.h"
 #include "tools/common/output.h"
 #include "tools/common/parts.h"
 #include "tools/common/tool.h"
 
 static const tool_option options[] = {
-    {"json", 0, NULL, NULL, "Print one JSON object.", 0},
+    {"json", 0, NULL, NULL, "Print one JSON object.", TOOL_FIRST},
     {"check", 0, NULL, NULL,
      "Check every rule of the file's specification, list all that are broken, and exit with 1 if "
      "there are any.",
-     0},
+     TOOL_FIRST},
+    {"compare", 0, NULL, NULL,
+     "Compare two bases of the same solids, by the modal assurance criterion and frequency, or two trajectories of the same "
+     "solids and times, by their distance in the norm of the mass matrix in every frame.",
+     TOOL_FIRST},
     {"pack", 0, NULL, NULL,
-     "Write the one file that has all shapes of an assembly, with the same content hash.", 0},
+     "Write the one file that has all shapes of an assembly, with the same content hash.", TOOL_FIRST},
+    TOOL_OPTIONS_UNITS("which are meshes and surfaces; lengths are printed in m."),
     TOOL_OPTION_PARTS,
     TOOL_OPTION_FORCE,
+    TOOL_OPTION_THREADS,
     TOOL_OPTIONS_COMMON,
     {NULL, 0, NULL, NULL, NULL, 0},
 };
@@ -43,8 +52,8 @@ static void print_versions(FILE *to)
 
 static const tool_program program = {
     .name = "modalinfo",
-    .summary = "shows what a basis, a trajectory or a sequence holds, or checks it",
-    .usage = "[options] FILE\n--pack [options] BASIS.h5 OUT.h5",
+    .summary = "shows what a mesh, a basis, a trajectory or a sequence holds, checks it, compares two",
+    .usage = "[options] FILE\n--compare [options] A B\n--pack [options] BASIS.h5 OUT.h5",
     .options = options,
     .least_operands = 1,
     .most_operands = 2,
@@ -52,12 +61,15 @@ static const tool_program program = {
     .output = 2,
     .output_traits = TOOL_WRITES,
     .notes =
-        "FILE is a basis.h5, a traj.h5, a sequence.vtkhdf (or its .xdmf), or the folder that modaldeform\n"
-        "wrote (or its manifest.json). With --check, exit code 1 means that a rule is broken, or that\n"
-        "a motion is wrong by its own measures (formats/trajectory.md), 3 that the file is none of\n"
-        "these or cannot be read at all. FILE may be -, standard input.",
-    .examples = "modalinfo basis.h5\nmodalinfo --json traj.h5\nmodalinfo --check out/sequence.vtkhdf\n"
-                "modalinfo --check out\nmodalinfo --pack scene.h5 packed.h5\nmodalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modalinfo -",
+        "FILE is a mesh or a surface (formats/meshes.md), a basis.h5, a traj.h5, a sequence.vtkhdf (or its\n"
+        ".xdmf), or the folder that modaldeform wrote (or its manifest.json). With --check, exit code 1\n"
+        "means that a rule is broken, or that a motion is wrong by its own measures\n"
+        "(formats/trajectory.md), 3 that the file is none of these or cannot be read at all. FILE may be\n"
+        "-, standard input.",
+    .examples = "modalinfo part.inp --unit mm\nmodalinfo basis.h5\nmodalinfo --compare coarse.h5 fine.h5\n"
+                "modalinfo --json traj.h5\nmodalinfo --check out/sequence.vtkhdf\nmodalinfo --check out\n"
+                "modalinfo --pack scene.h5 packed.h5\n"
+                "modalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modalinfo -",
     .print_versions = print_versions,
 };
 
@@ -212,14 +224,37 @@ static modal_status print_findings(tool *t, const char *path, const kind *k, int
     return status;
 }
 
+static modal_status print_info(tool *t, int as_json, const json_t *info, modal_error *err)
+{
+    FILE *to = tool_text_stream(t);
+    if (as_json) return print_json(t, info, err);
+    if (to && json_object_get(info, "files")) modalinfo_print_comparison(to, info);
+    else if (to) modalinfo_print(to, info);
+    return MODAL_OK;
+}
+
+static modal_status check_units(const tool_arguments *a, modal_error *err)
+{
+    static const char *const names[] = {"unit", "scale"};
+    for (int i = 0; i < 2; i++)
+        if (tool_count(a, names[i]) > 0)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: is for meshes and surfaces, %s", names[i], a->operands[0]);
+    return MODAL_OK;
+}
+
 /* OUT goes with --pack, which goes with nothing else. */
 static modal_status check_request(const tool_arguments *a, modal_error *err)
 {
     const int pack = tool_count(a, "pack");
     if (pack && a->n_operands != 2)
         return modal_error_set(err, MODAL_ERROR_USAGE, "--pack: needs BASIS.h5 and OUT.h5, see --help");
-    if (!pack && a->n_operands != 1)
-        return modal_error_set(err, MODAL_ERROR_USAGE, "only with --pack: %s", a->operands[1]);
+    const int compare = tool_count(a, "compare");
+    if (compare && a->n_operands != 2)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--compare: needs two files, see --help");
+    if (compare && (pack || tool_count(a, "check")))
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--compare: not with --pack or --check");
+    if (!pack && !compare && a->n_operands != 1)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "only with --pack or --compare: %s", a->operands[1]);
     if (!pack && tool_count(a, "force")) return modal_error_set(err, MODAL_ERROR_USAGE, "--force: only with --pack");
     if (pack && (tool_count(a, "json") || tool_count(a, "check")))
         return modal_error_set(err, MODAL_ERROR_USAGE, "--pack: not with --json or --check");
@@ -252,6 +287,26 @@ int main(int argc, char **argv)
         status = modalinfo_pack(&t, path, t.arguments.operands[1], &err);
         goto done;
     }
+    if (tool_count(&t.arguments, "compare")) {
+        const kind *second = NULL;
+        tool_files_read(t.arguments.operands[1]);
+        MODAL_TRY(find_kind(path, &k, &err));
+        MODAL_TRY(find_kind(t.arguments.operands[1], &second, &err));
+        MODAL_TRY(modalinfo_compare(&t, k->type, path, second->type, t.arguments.operands[1], &info, &err));
+        MODAL_TRY(print_info(&t, as_json, info, &err));
+        goto done;
+    }
+    if (pipe < 0 && (modal_surface_is_named(path) || modal_mesh_is_named(path))) {
+        tool_units units;
+        MODAL_TRY(tool_units_read(&t.arguments, &units, &err));
+        if (tool_count(&t.arguments, "check"))
+            MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--check: of meshes and surfaces it is modalmesh --check, %s", path);
+        MODAL_TRY(modal_surface_is_named(path) ? modalinfo_describe_surface(&t, path, &units, &info, &err)
+                                               : modalinfo_describe_mesh(&t, path, &units, &info, &err));
+        MODAL_TRY(print_info(&t, as_json, info, &err));
+        goto done;
+    }
+    MODAL_TRY(check_units(&t.arguments, &err));
     MODAL_TRY(find_plain_kind(&path, &other, &k, &err));
     if (!k) MODAL_TRY(find_kind(path, &k, &err));
     if (tool_count(&t.arguments, "check")) {
@@ -264,10 +319,7 @@ int main(int argc, char **argv)
     } else {
         MODAL_TRY(k->describe(path, &info, &err));
         if (pipe >= 0) json_object_set_new(info, "file", json_string(shown));
-        if (as_json)
-            MODAL_TRY(print_json(&t, info, &err));
-        else if (tool_text_stream(&t))
-            modalinfo_print(tool_text_stream(&t), info);
+        MODAL_TRY(print_info(&t, as_json, info, &err));
     }
 done:
     if (pipe >= 0) {

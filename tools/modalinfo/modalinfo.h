@@ -10,6 +10,7 @@
 #include "formats/h5/findings.h"
 #include "lib/base/status.h"
 #include "tools/common/tool.h"
+#include "tools/common/units.h"
 
 /* Read the file and describe it; the caller owns *info. */
 modal_status modalinfo_describe_basis(const char *path, json_t **info, modal_error *err);
@@ -25,6 +26,17 @@ modal_status modalinfo_check_others(tool *t, const char *path, modal_findings *f
 
 /* Writes the basis at `path`, with the shapes that lie in other files, as the one file `to`. */
 modal_status modalinfo_pack(tool *t, const char *path, const char *to, modal_error *err);
+
+/* A volume mesh, and a surface, in metres. */
+modal_status modalinfo_describe_mesh(tool *t, const char *path, const tool_units *units, json_t **info, modal_error *err);
+modal_status modalinfo_describe_surface(tool *t, const char *path, const tool_units *units, json_t **info, modal_error *err);
+void modalinfo_print_mesh(FILE *to, const json_t *info);
+
+/* --compare A B, of two files of one type, "basis" or "trajectory"; MODAL_ERROR_INPUT for others, for other meshes and other
+ * times. */
+modal_status modalinfo_compare(tool *t, const char *type_a, const char *path_a, const char *type_b, const char *path_b,
+                               json_t **info, modal_error *err);
+void modalinfo_print_comparison(FILE *to, const json_t *info);
 
 /* What a pipe brought is a file without a folder: relative links start at the current one. */
 #define MODALINFO_PIPED "/proc/self/fd/"

@@ -260,6 +260,8 @@ void modalinfo_print(FILE *to, const json_t *info)
     } else if (strcmp(type, "trajectory") == 0) {
         print_provenance(to, info);
         print_trajectory(to, info);
+    } else if (strcmp(type, "mesh") == 0 || strcmp(type, "surface") == 0) {
+        modalinfo_print_mesh(to, info);
     } else if (strcmp(type, "output") == 0) {
         print_output(to, json_object_get(info, "manifest"));
     } else {

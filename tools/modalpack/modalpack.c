@@ -19,14 +19,14 @@
 static const tool_option options[] = {
     {"modes", 'm', "N", "20", "Number of modes, rigid ones not counted; or of columns of the basis.", TOOL_FIRST},
     {"derivatives", 0, "K", NULL,
-     "For large deformations: the basis holds the N principal components of the first K natural modes "
-     "and their K (K + 1) / 2 modal derivatives.",
+     "For large deformations: a basis of K modes and their derivatives. It holds the N principal components of the first K "
+     "natural modes and their K (K + 1) / 2 modal derivatives.",
      TOOL_FIRST},
     {"young", 0, "E", NULL, "Young's modulus in Pa, for all elements.", 0},
     {"poisson", 0, "NU", NULL, "Poisson's ratio, for all elements.", 0},
     {"density", 0, "RHO", NULL, "Density in kg/m^3, for all elements.", 0},
     {"material", 0, "[GROUP=]NAME|E,NU,RHO", NULL,
-     "Material of a volume group, or of all: its name (--material list prints them) or its constants. Goes before the three "
+     "Material of a volume group, by its name (--material list prints them) or its constants, or of all, by its name. Goes before the three "
      "options above and before what the mesh file says. May be repeated. A name alone: of all elements, instead of those three.",
      TOOL_REPEATABLE | TOOL_FIRST},
     {"materials", 0, "FILE.json", NULL,
