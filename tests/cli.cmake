@@ -5,6 +5,9 @@ modal_unit_test(test_tool modal_tool)
 add_test(NAME tree.layers
          COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_layers.py ${CMAKE_SOURCE_DIR})
 set_tests_properties(tree.layers PROPERTIES LABELS unit)
+add_test(NAME tree.style
+         COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_style.py ${CMAKE_SOURCE_DIR})
+set_tests_properties(tree.style PROPERTIES LABELS unit)
 
 add_test(NAME tree.configure
          COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_configure.py ${CMAKE_SOURCE_DIR})

@@ -16,7 +16,8 @@ modal_status modal_basis_inspection_new(modal_basis_inspection **inspection, con
  * break a rule; modal_basis_inspection_end says which. */
 modal_status modal_basis_inspection_next(modal_basis_inspection *inspection, modal_error *err);
 /* Waits for the shapes that were given. status MODAL_OK: all were, `hashes` [n_shapes, 16] become those of the shapes,
- * and `hash` the content hash, objects included; MODAL_ERROR_INPUT for the first rule that is broken. Otherwise the status is returned, unless it is
+ * and `hash` the content hash, objects included; MODAL_ERROR_INPUT for the first rule that is broken. Otherwise the
+ * status is returned, unless it is
  * that of such a rule. Frees and forgets; NULL is fine. */
 modal_status modal_basis_inspection_end(modal_basis_inspection **inspection, modal_status status,
                                         unsigned char *hashes, char hash[MODAL_HASH_TEXT], modal_error *err);

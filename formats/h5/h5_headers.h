@@ -17,7 +17,8 @@ typedef struct modal_h5_blocks {
 
 /* NULL, or what is damaged, where HDF5 asks for the `size` bytes at `start` as an object header, or as a further block
  * of one. A sound header's further blocks are added to `known`. The messages of all blocks lie in them, and what their
- * decoders follow lies in the messages; texts of variable length and mappings of virtual datasets lie in sound collections of the global heap. */
+ * decoders follow lies in the messages; texts of variable length and mappings of virtual datasets lie in sound
+ * collections of the global heap. */
 const char *modal_h5_header_damage(const modal_h5_unsealed *file, uint64_t start, uint64_t size, const void *bytes,
                                    modal_h5_blocks *known);
 

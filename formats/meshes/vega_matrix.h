@@ -15,7 +15,8 @@ typedef struct modal_vega_matrix {
 
 /* Reads int32 rows, int32 columns, then the columns in float64, or in float32 where the name
  * of the file ends with .float, all little-endian. The caller gives matrix->values to modal_free.
- * MODAL_ERROR_INPUT: a missing or empty file, counts below 1, a size that is not right to the byte, a value that is not finite (by column and row); MODAL_ERROR_SYSTEM; MODAL_ERROR_MEMORY.
+ * MODAL_ERROR_INPUT: a missing or empty file, counts below 1, a size that is not right to the byte, a value that is
+ * not finite (by column and row); MODAL_ERROR_SYSTEM; MODAL_ERROR_MEMORY.
  * After one *matrix is zeroed. Thread-safe. */
 modal_status modal_vega_matrix_read(const char *path, modal_vega_matrix *matrix, modal_error *err);
 

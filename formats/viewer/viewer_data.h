@@ -18,7 +18,8 @@ typedef struct modal_viewer_data {
 } modal_viewer_data;
 
 /* `basis` holds surfaces, modal matrices and modes. `trajectory` may be NULL: then the page shows the
- * modes themselves. title: bytes that are no UTF-8 become U+FFFD; up: 'y' or 'z'. MODAL_ERROR_INPUT for more frames, modes or points than a page can
+ * modes themselves. title: bytes that are no UTF-8 become U+FFFD; up: 'y' or 'z'. MODAL_ERROR_INPUT for more frames,
+ * modes or points than a page can
  * hold (2^31 values an array), and as modal_viewer_check_reach; memory. On an error *data is zeroed. */
 modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajectory *trajectory,
                                     const char *title, char up, modal_viewer_data *data, modal_error *err);

@@ -5,7 +5,8 @@
 //
 // A block of four or eight warps keeps q of its columns in shared memory, split and in the order of the
 // fragments, and walks through tiles: U comes through a ring in shared memory (cp.async), a few modes
-// at a time (q, too, where it is too large to be kept); each warp multiplies a tile with its columns, transforms and writes. The rows of the
+// at a time (q, too, where it is too large to be kept); each warp multiplies a tile with its columns, transforms and
+// writes. The rows of the
 // fragments are vertices in such an order that a lane ends up with x y z of four consecutive vertices:
 // 12 consecutive floats of a column. Why it is fast:
 //  - the 16-byte pieces of a mode are permuted in the ring, so that a fragment's loads meet every bank

@@ -23,7 +23,8 @@
 #endif
 
 /* STAGED_VERTICES: of the store; a power of two, 12 bytes a lane each. RUN: about as many vertices are
- * done in one go: fewer, and more of them are staged twice at the borders. WHOLE_BYTES: at most for an array of all turned positions. AHEAD: vertices between the one at work and
+ * done in one go: fewer, and more of them are staged twice at the borders. WHOLE_BYTES: at most for an array of all
+ * turned positions. AHEAD: vertices between the one at work and
  * the positions that are fetched for later, a multiple of LANES. PAGE: floats of a page. */
 enum { STAGED_VERTICES = 2048, RUN = 8192, AHEAD = 96, LANES_MAX = 16, WHOLE_BYTES = 64 << 20,
        PAGE = 1024 };

@@ -7,7 +7,8 @@
  *
  *   M q'' + B(q) (a, al) + 2 int rho U^T (w x U q') + int rho U^T (w x (w x y)) + D q' + f(q) = Q
  *
- * with D constant, or with a part beta K(q) of the tangent stiffness K = df/dq, B the inertial coupling, and the same body pushes back on its frame with the wrench
+ * with D constant, or with a part beta K(q) of the tangent stiffness K = df/dq, B the inertial coupling, and the
+ * same body pushes back on its frame with the wrench
  * int rho (R^T x'' - R^T g), int rho y x (...). All of them are polynomials in q, whose coefficients
  * are computed once (lib/forest/inertia.h): a body's size is r, whatever its mesh. f is cubic (St.
  * Venant-Kirchhoff) or linear.

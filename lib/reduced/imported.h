@@ -6,7 +6,8 @@
 #include "lib/modes/modes.h"
 
 /* fixed_components: as of modal_fem_assemble. Fills result from the columns [n_columns, n_nodes, 3] in their
- * order, unchanged: modes are their copy, eigenvalues their Rayleigh quotients (0 where K u is but rounding), modal masses u^T M u, residuals and
+ * order, unchanged: modes are their copy, eigenvalues their Rayleigh quotients (0 where K u is but rounding), modal
+ * masses u^T M u, residuals and
  * participation as of natural modes. *mass_coupling and *stiffness_coupling are the largest
  * |a_ij| / sqrt(a_ii a_jj), i != j, of U^T M U and of U^T K U: 0 for natural modes of this solid.
  * MODAL_ERROR_INPUT: what modal_fem_assemble refuses; a column that is 0; a fixed node that a column

@@ -255,8 +255,8 @@ static void measure(bench *b, int64_t width, int64_t columns)
     b->reorder.source = source;
     if (*b->nonfinite) need(modal_error_set(&err, MODAL_ERROR_SYSTEM, "values are not finite"), &err);
     modal_device_free_host(&b->device, &b->nonfinite);
-    const void *all[] = {b->ordered[0], b->ordered[1], b->reorder.base, b->reorder.source, positions, normals, tangents, faces, poses, rest, b->modal_matrix,
-                         b->deform.q, b->deform.rest_tiles, b->two_stage.triangles,
+    const void *all[] = {b->ordered[0], b->ordered[1], b->reorder.base, b->reorder.source, positions, normals, tangents, faces, poses, rest,
+                         b->modal_matrix, b->deform.q, b->deform.rest_tiles, b->two_stage.triangles,
                          b->two_stage.faces, b->corners.corners, b->corners.corner_offsets,
                          b->tangents.weights, b->ring.ring, b->ring.ring_offsets};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

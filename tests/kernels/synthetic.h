@@ -10,7 +10,8 @@
 
 /* Three shapes of grids of `scale` * 7 x 11, 1 x 1 (r = 0) and 5 x 5 vertices; four objects of
  * shapes 0, 2, 1, 0 (so that shape 0 has two objects that are not neighbours); an order of vertices
- * and triangles that is not the user's; texture coordinates with a seam, mirrored beyond it. The allocator is the library's. Returns 0 when an
+ * and triangles that is not the user's; texture coordinates with a seam, mirrored beyond it. The allocator is the
+ * library's. Returns 0 when an
  * allocation failed; the basis is then still to be freed. */
 int synthetic_basis(modal_basis *basis, int64_t scale);
 

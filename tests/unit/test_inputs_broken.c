@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inputs beside meshes, bases, trajectories and sequences: lists of nodes (.bou), tables over time (.csv), VegaFEM's matrices, materials and
+/* The inputs beside meshes, bases, trajectories and sequences: lists of nodes (.bou), tables over time (.csv),
+ * VegaFEM's matrices, materials and
  * scenes (JSON). Of each: cut anywhere, out of memory anywhere, and a hundred broken ones, made from a fixed seed:
  * refused with the file's name in one line, or read as something sound (the fuzz targets say what that is). And
  * snapshots and checkpoints (HDF5): cut, and with bits turned over, refused or read, never a crash. */
