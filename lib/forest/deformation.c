@@ -15,7 +15,6 @@ typedef struct cluster {
     int64_t first, end;    /* in the shape's order */
     int64_t centre;        /* an element */
     int point;             /* of it */
-    double radius;
 } cluster;
 
 typedef struct deformed_shape {
@@ -25,7 +24,8 @@ typedef struct deformed_shape {
     int32_t *order;           /* [elements] clusters one after the other */
     int32_t n_clusters;
     cluster *clusters;
-    double *gradients;        /* [n_clusters, r, 9] of the centres, d u_p / d x_k at 3 p + k */
+    double *gradients;        /* [r, 9, CLUSTERS] of the centres, d u_p / d x_k at 3 p + k; 0 past the last */
+    double radii[CLUSTERS];
     double *weights;          /* [r] */
 } deformed_shape;
 
@@ -140,11 +140,12 @@ static void find_radii(deformed_shape *s, int n_threads, double *fields, double 
         for (int32_t c = 0; c < s->n_clusters; c++) {
             const cluster *own = &s->clusters[c];
             double gradients[3 * MODAL_ELEMENT_MOST_NODES], g[9];
-            double *centre = s->gradients + 9 * ((int64_t)c * r + first);
+            double centre[9 * MODES];
             const int n_centre = gradients_of(s, own->centre, own->point, gradients);
             for (int m = 0; m < count; m++)
                 field_gradient(n_centre, modal_mesh_nodes(mesh, own->centre), gradients, fields + 3 * mesh->n_nodes * m,
                                centre + 9 * m);
+            for (int i = 0; i < 9 * count; i++) s->gradients[(9 * (int64_t)first + i) * CLUSTERS + c] = centre[i];
             for (int64_t at = own->first; at < own->end; at++) {
                 const int64_t e = s->order[at];
                 for (int point = 0; point < points_of(s, e); point++) {
@@ -162,7 +163,7 @@ static void find_radii(deformed_shape *s, int n_threads, double *fields, double 
     for (int32_t c = 0; c < s->n_clusters; c++)
         for (int64_t at = s->clusters[c].first; at < s->clusters[c].end; at++)
             for (int point = 0; point < POINTS; point++)
-                s->clusters[c].radius = fmax(s->clusters[c].radius, sqrt(squares[at * POINTS + point]));
+                s->radii[c] = fmax(s->radii[c], sqrt(squares[at * POINTS + point]));
 }
 
 static modal_status shape_init(deformed_shape *s, const modal_shape *shape, int n_threads, modal_error *err)
@@ -174,7 +175,7 @@ static modal_status shape_init(deformed_shape *s, const modal_shape *shape, int 
     MODAL_TRY(modal_node_modes_init(&s->modes, shape, err));
     MODAL_TRY(modal_rule_table_init(&shape->volume, &s->rules, err));
     MODAL_TRY(make_clusters(s, err));
-    MODAL_TRY(modal_alloc(&s->gradients, 9 * (int64_t)s->n_clusters * r, sizeof(double), "gradients of modes", err));
+    MODAL_TRY(modal_alloc_zero(&s->gradients, 9 * (int64_t)CLUSTERS * r, sizeof(double), "gradients of modes", err));
     MODAL_TRY(modal_alloc(&s->weights, r, sizeof(double), "gradients of modes", err));
     for (int32_t k = 0; k < r; k++) s->weights[k] = shape->eigenvalues[k] > 0 ? shape->eigenvalues[k] : 1;
     MODAL_TRY(modal_alloc(&fields, 3 * MODES * shape->volume.n_nodes, sizeof(double), "gradients of modes", err));
@@ -244,32 +245,16 @@ int modal_deformation_knows(const modal_deformation *d, int32_t shape) { return 
 
 /* ---- a frame ---- */
 
-static void cofactors(const double *f, double *c)
+/* det (I + h), and the norms of I + h and of its cofactors. */
+static inline double determinant(const double *h, double *norm, double *cofactor_norm)
 {
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            const int a = (i + 1) % 3, b = (i + 2) % 3, p = (j + 1) % 3, q = (j + 2) % 3;
-            c[3 * i + j] = f[3 * a + p] * f[3 * b + q] - f[3 * a + q] * f[3 * b + p];
-        }
-}
-
-static double norm_of(const double *f)
-{
-    double sum = 0;
-    for (int i = 0; i < 9; i++) sum += f[i] * f[i];
-    return sqrt(sum);
-}
-
-/* det of I + h, and the least that it can be where h is off by e. */
-static double determinant(const double *h, double e, double *least)
-{
-    double f[9], c[9];
-    memcpy(f, h, sizeof f);
-    for (int i = 0; i < 9; i += 4) f[i] += 1;
-    cofactors(f, c);
-    const double det = f[0] * c[0] + f[1] * c[1] + f[2] * c[2];
-    *least = det - norm_of(c) * e - norm_of(f) * e * e / sqrt(3) - e * e * e / (3 * sqrt(3));
-    return det;
+    const double a = 1 + h[0], b = h[1], c = h[2], d = h[3], e = 1 + h[4], f = h[5], g = h[6], i = h[7], j = 1 + h[8];
+    const double m[9] = {e * j - f * i, f * g - d * j, d * i - e * g, c * i - b * j, a * j - c * g,
+                         b * g - a * i, b * f - c * e, c * d - a * f, a * e - b * d};
+    *norm = sqrt(a * a + b * b + c * c + d * d + e * e + f * f + g * g + i * i + j * j);
+    *cofactor_norm = sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2] + m[3] * m[3] + m[4] * m[4] + m[5] * m[5] + m[6] * m[6] +
+                          m[7] * m[7] + m[8] * m[8]);
+    return a * m[0] + b * m[1] + c * m[2];
 }
 
 /* The largest eigenvalue by size of the symmetric part. */
@@ -300,10 +285,10 @@ static void look_closer(const deformed_shape *s, const cluster *own, const doubl
     for (int64_t at = own->first; at < own->end; at++) {
         const int64_t e = s->order[at];
         for (int point = 0; point < points_of(s, e); point++) {
-            double gradients[3 * MODAL_ELEMENT_MOST_NODES], h[9], least;
+            double gradients[3 * MODAL_ELEMENT_MOST_NODES], h[9], norm, cofactors;
             const int n = gradients_of(s, e, point, gradients);
             field_gradient(n, modal_mesh_nodes(mesh, e), gradients, u, h);
-            worse(determinant(h, 0, &least), e, out);
+            worse(determinant(h, &norm, &cofactors), e, out);
         }
     }
 }
@@ -315,21 +300,35 @@ void modal_deformation_measure(const modal_deformation *d, int32_t shape, const 
     const int32_t r = s->shape->n_modes;
     const int64_t n = 3 * s->shape->volume.n_nodes;
     double *u = d->fields + 6 * d->most_nodes * thread, *mode = u + 3 * d->most_nodes, square = 0;
-    int closer[CLUSTERS], any = 0;
+    double h[9][CLUSTERS] = {{0}}, det[CLUSTERS], least[CLUSTERS];
+    int any = 0;
     *out = (modal_deformed){.jacobian = INFINITY, .rotation = range ? 0 : NAN, .strain = range ? 0 : NAN};
-    for (int32_t k = 0; k < r; k++) square += s->weights[k] * q[k] * q[k];
+    for (int32_t k = 0; k < r; k++) {
+        const double value = q[k];
+        square += s->weights[k] * value * value;
+        for (int i = 0; i < 9; i++) {
+            const double *g = s->gradients + (9 * (int64_t)k + i) * CLUSTERS;
+            for (int c = 0; c < CLUSTERS; c++) h[i][c] += value * g[c];
+        }
+    }
+    const double size = sqrt(square);
+    for (int c = 0; c < CLUSTERS; c++) {
+        const double own[9] = {h[0][c], h[1][c], h[2][c], h[3][c], h[4][c], h[5][c], h[6][c], h[7][c], h[8][c]};
+        const double e = s->radii[c] * size;
+        double norm, cofactors;
+        det[c] = determinant(own, &norm, &cofactors);
+        least[c] = det[c] - e * (cofactors + e * (norm * 0.5773502691896258 + e * 0.19245008972987526));
+    }
     for (int32_t c = 0; c < s->n_clusters; c++) {
-        const double *g = s->gradients + 9 * (int64_t)c * r;
-        double h[9] = {0}, least;
-        for (int32_t k = 0; k < r; k++)
-            for (int i = 0; i < 9; i++) h[i] += q[k] * g[9 * k + i];
-        worse(determinant(h, s->clusters[c].radius * sqrt(square), &least), s->clusters[c].centre, out);
-        closer[c] = !(least >= MODAL_JACOBIAN_SOFT);
-        any |= closer[c];
-        if (!range) continue;
-        const double turn = 0.5 * sqrt((h[7] - h[5]) * (h[7] - h[5]) + (h[2] - h[6]) * (h[2] - h[6]) + (h[3] - h[1]) * (h[3] - h[1]));
+        worse(det[c], s->clusters[c].centre, out);
+        any |= !(least[c] >= MODAL_JACOBIAN_SOFT);
+    }
+    for (int32_t c = 0; c < s->n_clusters && range; c++) {
+        const double own[9] = {h[0][c], h[1][c], h[2][c], h[3][c], h[4][c], h[5][c], h[6][c], h[7][c], h[8][c]};
+        const double turn = 0.5 * sqrt((own[7] - own[5]) * (own[7] - own[5]) + (own[2] - own[6]) * (own[2] - own[6]) +
+                                       (own[3] - own[1]) * (own[3] - own[1]));
         out->rotation = fmax(out->rotation, turn * 57.29577951308232);
-        out->strain = fmax(out->strain, largest_strain(h));
+        out->strain = fmax(out->strain, largest_strain(own));
     }
     if (!any) return;
     memset(u, 0, (size_t)n * sizeof *u);
@@ -338,5 +337,5 @@ void modal_deformation_measure(const modal_deformation *d, int32_t shape, const 
         for (int64_t i = 0; i < n; i++) u[i] += q[k] * mode[i];
     }
     for (int32_t c = 0; c < s->n_clusters; c++)
-        if (closer[c]) look_closer(s, &s->clusters[c], u, out);
+        if (!(least[c] >= MODAL_JACOBIAN_SOFT)) look_closer(s, &s->clusters[c], u, out);
 }

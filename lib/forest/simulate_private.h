@@ -35,6 +35,7 @@ typedef struct modal_scene_run {
     modal_deformation *deformation; /* or NULL: not wanted */
     modal_deformed *deformed;    /* [objects] of a frame */
     int64_t *first;              /* [objects + 1] coordinates */
+    int many;                    /* objects enough to be measured by several threads */
     int64_t shorter;             /* times that steps were made shorter, up to the last frame */
     modal_scene_state between;   /* where steps that are judged begin within a frame */
 } modal_scene_run;

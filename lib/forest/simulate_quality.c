@@ -15,7 +15,8 @@ modal_status modal_scene_run_quality_begin(modal_scene_run *r, modal_error *err)
     if (!r->s->look_at_solids) goto done;
     MODAL_TRY(modal_alloc(&r->first, (int64_t)n + 1, sizeof *r->first, "quality", err));
     MODAL_TRY(modal_alloc(&r->deformed, n, sizeof *r->deformed, "quality", err));
-    modal_basis_mode_offsets(r->s->basis, r->first);
+    /* threads are worth their start for some 100,000 products of a gradient and a number */
+    r->many = modal_basis_mode_offsets(r->s->basis, r->first) > 2000;
     MODAL_TRY(modal_deformation_new(&r->deformation, r->s->basis, r->s->n_threads, err));
 done:
     return status;
@@ -52,7 +53,7 @@ static modal_status measure_solids(modal_scene_run *r, int64_t frame, modal_qual
     const modal_basis *basis = s->basis;
     const double time = modal_frame_time(frame, s->scene->fps);
     int32_t worst = -1, inside = -1;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(s->n_threads) if (basis->n_objects > 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(s->n_threads) if (r->many)
     for (int32_t i = 0; i < basis->n_objects; i++)
         if (modal_deformation_knows(r->deformation, basis->objects[i].shape))
             modal_deformation_measure(r->deformation, basis->objects[i].shape, s->state.q + r->first[i], r->bodies[i].linear,
