@@ -11,6 +11,9 @@ if(TARGET modalpack)
   add_test(NAME cli.rebase COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_rebase.py
                                    ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.rebase PROPERTIES LABELS cli TIMEOUT 300)
+  add_test(NAME cli.scene_template COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_template.py
+                                           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} template)
+  set_tests_properties(cli.scene_template PROPERTIES LABELS cli TIMEOUT 300)
   foreach(part solid frames ground chain manners checkpoints cuda)
     add_test(NAME cli.scene_${part}
              COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_scene.py

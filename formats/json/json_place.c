@@ -180,6 +180,14 @@ modal_status modal_json_object(const modal_json_place *place, const char *keys)
         modal_json_place member;
         if (is_word(keys, key)) continue;
         extend(place, key, value, &member);
+        if (strcmp(key, "comment") == 0) {
+            size_t i;
+            json_t *line;
+            int is_text = json_is_string(value) || json_is_array(value);
+            json_array_foreach (value, i, line) is_text &= json_is_string(line);
+            if (!is_text) return modal_json_wrong(&member, "not a text or a list of texts");
+            continue;
+        }
         return modal_json_wrong(&member, "unknown key, there are: %s", keys);
     }
     return MODAL_OK;

@@ -33,7 +33,8 @@ typedef struct modal_json_place {
 modal_status modal_json_wrong(const modal_json_place *place, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Refuses all but an object whose keys are all in `keys` (words separated by blanks). */
+/* Refuses all but an object whose keys are all in `keys` (words separated by blanks), or "comment": a text or a list of
+ * texts, which nobody reads. */
 modal_status modal_json_object(const modal_json_place *place, const char *keys);
 /* The member of an object: 0 where it is absent. */
 int modal_json_member(const modal_json_place *place, const char *key, modal_json_place *member);

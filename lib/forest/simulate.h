@@ -49,6 +49,8 @@ typedef struct modal_simulation {
                                modal_error *err);
     /* called before the first step, when pace, step and steps_a_frame are known; may be NULL */
     void (*planned)(void *context, const struct modal_simulation *simulation);
+    /* called for every force and impulse ("forces", "impulses") on a point with the stored vertex that it takes; may be NULL */
+    void (*placed)(void *context, const char *list, const modal_scene_force *force, int64_t vertex, double distance);
     /* called when a frame is done, may be NULL; its status ends the run */
     modal_status (*frame_done)(void *context, const struct modal_simulation *simulation, modal_error *err);
     /* called some times a second between steps, of which `done` of all that this run will take are done; may be NULL;

@@ -51,6 +51,8 @@ modal_status modal_scene_run_forces(modal_scene_run *r, modal_error *err)
         MODAL_TRY(modal_scene_check_object(list_of(force), force->place, force->line, force->object, basis, err));
         at.n = 0;
         MODAL_TRY(modal_scene_force_vertices(list_of(force), force, basis, r->bodies[force->object].pose, &at, err));
+        if (!force->group && force->vertex < 0 && r->s->placed)
+            r->s->placed(r->s->context, list_of(force), force, at.vertices[0], at.distance);
         for (int64_t v = 0; v < at.n; v++) MODAL_TRY(add_member(r, force->object, at.vertices[v], err));
     }
     r->force_first[scene->n_forces] = r->n_members;

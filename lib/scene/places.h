@@ -10,6 +10,7 @@
 typedef struct modal_scene_vertices {
     int64_t *vertices;
     int64_t n, capacity;
+    double distance; /* m, of the last vertex from the point that it stands for; 0: from none */
 } modal_scene_vertices;
 
 /* The pose [3, 4] at t = 0 of an object that `said` (or NULL) is said about and that no keys move. */

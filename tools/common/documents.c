@@ -269,6 +269,13 @@ static void print_zsh(const tool_program *p)
     printf("  '*:file:_files'\n");
 }
 
+static const char *generate_kinds(const tool_program *program)
+{
+    const tool_option *o = program->options;
+    while (strcmp(o->name, "generate") != 0) o++;
+    return o->argument;
+}
+
 int tool_document_print(const tool_program *program, const tool_arguments *arguments,
                         modal_status *status, modal_error *err)
 {
@@ -290,11 +297,9 @@ int tool_document_print(const tool_program *program, const tool_arguments *argum
         print_bash(program);
     else if (generate && strcmp(generate, "zsh") == 0)
         print_zsh(program);
-    else {
-        if (generate)
-            *status = modal_error_set(err, MODAL_ERROR_USAGE,
-                                      "--generate: must be man, bash or zsh, %s", generate);
+    else if (!generate)
         return 0;
-    }
-    return 1;
+    else if (!program->generate || !program->generate(generate, arguments, status, err))
+        *status = modal_error_set(err, MODAL_ERROR_USAGE, "--generate: must be %s, %s", generate_kinds(program), generate);
+    return *status == MODAL_OK;
 }

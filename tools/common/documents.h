@@ -8,7 +8,7 @@
 
 /* Prints to stdout what --help, --version or --generate ask for. Returns nonzero when one of them was
  * given, and the program should end. *status: MODAL_ERROR_USAGE, and 0 returned, for a --generate
- * of something else. */
+ * of something else, or what program->generate returns. */
 int tool_document_print(const tool_program *program, const tool_arguments *arguments,
                         modal_status *status, modal_error *err);
 

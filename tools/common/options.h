@@ -32,16 +32,18 @@ enum {
     {"threads", 'j', "N", NULL, "CPU threads (default: all of this process).", 0}
 #define TOOL_OPTION_MEMORY_LIMIT                                                                   \
     {"memory-limit", 0, "SIZE", NULL, "Most main memory to use, e.g. 800M or 4G.", 0}
-#define TOOL_OPTIONS_COMMON                                                                        \
+#define TOOL_OPTIONS_COMMON TOOL_OPTIONS_COMMON_WITH("man|bash|zsh", "")
+/* With more that --generate knows (tool_program.generate); `text` says what. */
+#define TOOL_OPTIONS_COMMON_WITH(kinds, text)                                                      \
     {"quiet", 'q', NULL, NULL, "Print errors only.", 0},                                           \
         {"verbose", 'v', NULL, NULL, "Print what is being done.", 0},                              \
         {"progress", 0, "auto|text|json|none", "auto",                                             \
          "Progress on stderr: auto is text on a terminal, json is an object a line.", 0},          \
         {"report", 0, "FILE", NULL, "Write a JSON report of the run; - is standard output.",       \
          TOOL_WRITES | TOOL_PIPE},                                                                 \
-        {"generate", 0, "man|bash|zsh", NULL,                                                      \
-         "Print the manual page, or what completes the command line in that shell.", 0},           \
-        {"help", 'h', "[all]", NULL, "Print how to use it; all: with every option.", 0},              \
+        {"generate", 0, kinds, NULL,                                                               \
+         "Print the manual page, or what completes the command line in that shell." text, 0},      \
+        {"help", 'h', "[all]", NULL, "Print how to use it; all: with every option.", 0},           \
         {"version", 'V', NULL, NULL, "Print the version and how it was built.", 0}
 
 typedef struct tool_given {

@@ -277,6 +277,20 @@ static modal_status fit_threads(tool *t, modal_error *err)
     return MODAL_OK;
 }
 
+static int exit_code_of(modal_status status, int exit_done)
+{
+    switch (status) {
+    case MODAL_OK: return exit_done;
+    case MODAL_ERROR_USAGE: return TOOL_EXIT_USAGE;
+    case MODAL_ERROR_INPUT: return TOOL_EXIT_INPUT;
+    case MODAL_ERROR_SYSTEM:
+    case MODAL_ERROR_MEMORY: return TOOL_EXIT_SYSTEM;
+    case MODAL_ERROR_NOT_CONVERGED: return TOOL_EXIT_NOT_CONVERGED;
+    case MODAL_ERROR_INTERRUPTED: return tool_signalled() ? 128 + tool_signalled() : TOOL_EXIT_INTERRUPTED;
+    }
+    return TOOL_EXIT_SYSTEM;
+}
+
 int tool_start(tool *t, const tool_program *program, int argc, char **argv, int *exit_code)
 {
     modal_error err = {0};
@@ -325,22 +339,8 @@ int tool_start(tool *t, const tool_program *program, int argc, char **argv, int 
     modal_free(&t->command_line);
     tool_arguments_free(&t->arguments);
     tool_files_forget();
-    *exit_code = status == MODAL_ERROR_USAGE ? TOOL_EXIT_USAGE : TOOL_EXIT_SYSTEM;
+    *exit_code = exit_code_of(status, TOOL_EXIT_DONE);
     return 1;
-}
-
-static int exit_code_of(modal_status status, int exit_done)
-{
-    switch (status) {
-    case MODAL_OK: return exit_done;
-    case MODAL_ERROR_USAGE: return TOOL_EXIT_USAGE;
-    case MODAL_ERROR_INPUT: return TOOL_EXIT_INPUT;
-    case MODAL_ERROR_SYSTEM:
-    case MODAL_ERROR_MEMORY: return TOOL_EXIT_SYSTEM;
-    case MODAL_ERROR_NOT_CONVERGED: return TOOL_EXIT_NOT_CONVERGED;
-    case MODAL_ERROR_INTERRUPTED: return tool_signalled() ? 128 + tool_signalled() : TOOL_EXIT_INTERRUPTED;
-    }
-    return TOOL_EXIT_SYSTEM;
 }
 
 static modal_status write_report(tool *t, int refused, modal_error *err)

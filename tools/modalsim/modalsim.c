@@ -68,7 +68,7 @@ static const tool_option options[] = {
     {"allow-inversion", 0, NULL, NULL,
      "With --scene: elements that are turned inside out do not end the motion.", 0},
     TOOL_OPTION_FORCE,
-    TOOL_OPTIONS_COMMON,
+    TOOL_OPTIONS_COMMON_WITH("man|bash|zsh|scene", " With scene and BASIS.h5: a scene that runs, with comments."),
     {0},
 };
 
@@ -80,7 +80,7 @@ static void print_versions(FILE *to)
 static const tool_program program = {
     .name = "modalsim",
     .summary = "moves a modal basis under loads and writes the trajectory",
-    .usage = "[options] BASIS.h5 TRAJ.h5",
+    .usage = "[options] BASIS.h5 TRAJ.h5\n--generate scene BASIS.h5",
     .options = options,
     .least_operands = 2,
     .most_operands = 2,
@@ -103,6 +103,7 @@ static const tool_program program = {
                       "modalsim bridge.h5 response.csv --scene response.json\n"
                       "modalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modaldeform - out",
     .print_versions = print_versions,
+    .generate = modalsim_generate,
 };
 
 int main(int argc, char **argv)

@@ -52,6 +52,13 @@ typedef struct modalsim_request {
 /* A whole number without blanks, of which *end is the first character behind. */
 int modalsim_parse_index(const char *text, const char **end, int64_t *value);
 
+/* Says, and reports, which vertex (stored) an item of a scene's list takes for its point, so many metres away. */
+void modalsim_say_vertex(tool *t, const modal_basis *basis, const char *list, const modal_scene_force *force, int64_t vertex,
+                         double distance);
+
+/* modalsim_template.c: --generate scene BASIS.h5, as tool_program.generate has it. */
+int modalsim_generate(const char *kind, const tool_arguments *arguments, modal_status *status, modal_error *err);
+
 /* Fills the request. The caller frees request->impulses. */
 modal_status modalsim_read_request(const tool *t, modalsim_request *r, modal_error *err);
 

@@ -4,6 +4,7 @@
 #include "formats/meshes/number_text.h"
 #include "lib/base/memory.h"
 #include "lib/oscillators/response.h"
+#include "lib/scene/places.h"
 #include "tools/common/commit.h"
 #include "tools/modalsim/modalsim.h"
 
@@ -37,6 +38,41 @@ done:
     return status;
 }
 
+void modalsim_say_vertex(tool *t, const modal_basis *basis, const char *list, const modal_scene_force *force, int64_t vertex,
+                         double distance)
+{
+    enum { MOST_NOTES = 10 };
+    const int32_t user = basis->shapes[basis->objects[force->object].shape].user_vertex[vertex];
+    json_t *all = json_object_get(t->report, "vertices_taken");
+    if (!all) json_object_set_new(t->report, "vertices_taken", all = json_array());
+    json_array_append_new(all, json_pack("{s:s, s:i, s:i, s:i, s:f}", "list", list, "item", force->place, "object", force->object,
+                                         "vertex", user, "distance_m", distance));
+    if (json_array_size(all) <= MOST_NOTES)
+        tool_note(t, "%s[%d]: vertex %d of object %d, %.4g m from the point", list, force->place, user, force->object, distance);
+}
+
+/* Of forces or probes that modal_response_new has taken. */
+static modal_status say_vertices(tool *t, const modal_scene *scene, const modal_basis *basis, const char *list, int32_t n,
+                                 const modal_scene_force *forces, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_scene_vertices at = {0};
+    for (int32_t i = 0; i < n; i++) {
+        const modal_scene_object *said = NULL;
+        double pose[12];
+        if (forces[i].group || forces[i].vertex >= 0) continue;
+        for (int32_t k = 0; k < scene->n_objects; k++)
+            if (scene->objects[k].object == forces[i].object) said = &scene->objects[k];
+        modal_scene_pose(said, &basis->objects[forces[i].object], pose);
+        at.n = 0;
+        MODAL_TRY(modal_scene_force_vertices(list, &forces[i], basis, pose, &at, err));
+        modalsim_say_vertex(t, basis, list, &forces[i], at.vertices[0], at.distance);
+    }
+done:
+    modal_free(&at.vertices);
+    return status;
+}
+
 modal_status modalsim_response(tool *t, const modalsim_request *r, const modal_scene *scene, const modal_basis *basis,
                                tool_output *output, modal_error *err)
 {
@@ -53,6 +89,8 @@ modal_status modalsim_response(tool *t, const modalsim_request *r, const modal_s
                        r->scene_path);
     status = modal_response_new(&response, scene, basis, err);
     if (status != MODAL_OK) goto named;
+    MODAL_TRY(say_vertices(t, scene, basis, "forces", scene->n_forces, scene->forces, err));
+    MODAL_TRY(say_vertices(t, scene, basis, "response/probes", scene->response.n_probes, scene->response.probes, err));
     const int64_t n = modal_response_count(response), points = scene->response.n_points;
     MODAL_TRY(modal_alloc(&values, 2 * n, sizeof(double), "table", err));
     MODAL_TRY(modal_alloc(&row, (2 * n + 1) * (MODAL_NUMBER_TEXT + 1), 1, "table", err));

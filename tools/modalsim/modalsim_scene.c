@@ -177,6 +177,12 @@ static modal_status watch(void *context, const modal_simulation *run, int64_t do
     return keep(s, run, 0, err);
 }
 
+static void placed(void *context, const char *list, const modal_scene_force *force, int64_t vertex, double distance)
+{
+    const scene_run *s = context;
+    modalsim_say_vertex(s->t, &s->basis, list, force, vertex, distance);
+}
+
 /* The step, and what it follows; where the scene says a coarser one, a warning. */
 static void planned(void *context, const modal_simulation *run)
 {
@@ -294,7 +300,7 @@ modal_status modalsim_scene(tool *t, const modalsim_request *r, tool_output *out
     int32_t n_passed = 0;
     modal_simulation run = {.scene = &s.scene, .basis = &s.basis, .device = &s.device,
                             .progress = &t->progress, .memory_limit = r->memory_limit,
-                            .load_tiles = load_tiles, .frame_done = frame_done, .watch = watch, .planned = planned,
+                            .load_tiles = load_tiles, .frame_done = frame_done, .watch = watch, .planned = planned, .placed = placed,
                             .n_threads = r->n_threads, .look_at_solids = r->quality != MODALSIM_QUALITY_STEPS,
                             .allow_inversion = r->allow_inversion, .context = &s};
     MODAL_TRY(read_inputs(&s, &run.basis_bytes, &n_passed, err));
