@@ -2,6 +2,7 @@
 # Assembly and natural modes.
 modal_unit_test(test_fem modal_fem)
 modal_unit_test(test_elements modal_fem)
+modal_unit_test(test_stress modal_fem)
 modal_unit_test(test_element_nearest modal_fem OpenMP::OpenMP_C)
 modal_unit_test(test_element_matrices modal_fem)
 modal_unit_test(test_elements_refused modal_fem)
