@@ -133,12 +133,15 @@ typedef struct modalsim_writer {
     modalsim_pace pace; /* of the frames, where the frames are all that is counted */
 } modalsim_writer;
 
+/* What a frame has beside time and q, added. */
+enum { MODALSIM_POSES = 1, MODALSIM_ENERGY = 2, MODALSIM_QUALITY = 4 };
+
 /* MODAL_ERROR_SYSTEM or _MEMORY before the first byte where disk or memory have no room for all of it and the
  * checkpoint. Opens it, linked to the basis and signed: the basis's steps, then this one, whose inputs are the basis and
  * `n_files` more files. */
 modal_status modalsim_writer_begin(modalsim_writer *w, const modal_basis *basis, int64_t n_frames,
-                                   int with_poses, int with_energy, int with_quality, int n_files, const char *const *files,
-                                   const char *back_end, modal_error *err);
+                                   int arrays, int n_files, const char *const *files, const char *back_end,
+                                   modal_error *err);
 /* Puts it in its place, also where fewer frames were made than the head said: they are written anew then. */
 modal_status modalsim_writer_end(modalsim_writer *w, modal_error *err);
 void modalsim_writer_discard(modalsim_writer *w);

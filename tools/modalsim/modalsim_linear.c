@@ -265,7 +265,7 @@ modal_status modalsim_linear(tool *t, const modalsim_request *r, modal_basis *ba
     if (r->n_impulses > 0) MODAL_TRY(set_impulses(t, r, basis, &l, err));
     MODAL_TRY(modalsim_range_begin(&range, basis, r->n_threads, err));
     if (r->amplitude > 0) MODAL_TRY(scale_loads(t, r, &range, &l, writer.remark, sizeof writer.remark, err));
-    MODAL_TRY(modalsim_writer_begin(&writer, basis, r->n_frames, 0, 0, 0, r->base_path != NULL, &r->base_path, "cpu",
+    MODAL_TRY(modalsim_writer_begin(&writer, basis, r->n_frames, 0, r->base_path != NULL, &r->base_path, "cpu",
                                     err));
     writer.pace.started = tool_seconds();
     MODAL_TRY(modal_linear_stream(&l.problem, r->n_frames, r->fps, put_row, &all, &t->progress, err));

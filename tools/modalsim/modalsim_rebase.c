@@ -141,8 +141,9 @@ modal_status modalsim_rebase(tool *t, const modalsim_request *r, tool_output *ou
     const char *const files[] = {r->rebase_path, j.old_path};
     writer.head.rebase_errors = j.errors;
     j.errors = NULL;
-    MODAL_TRY(modalsim_writer_begin(&writer, &basis, j.old.n_frames, j.old.poses != NULL, j.old.energy != NULL, 1, 2, files,
-                                    "cpu", err));
+    MODAL_TRY(modalsim_writer_begin(&writer, &basis, j.old.n_frames,
+                                    (j.old.poses ? MODALSIM_POSES : 0) | (j.old.energy ? MODALSIM_ENERGY : 0) | MODALSIM_QUALITY,
+                                    2, files, "cpu", err));
     MODAL_TRY(modal_alloc_zero(&j.errors, basis.n_objects, sizeof *j.errors, "objects", err));
     for (int64_t i = 0; i < j.old.n_frames; i++) {
         MODAL_TRY(modal_progress_report(&t->progress, "rebase", (double)i / (double)j.old.n_frames, err));

@@ -64,11 +64,14 @@ done:
     return status;
 }
 
-static modal_status sign(const tool *t, const modalsim_request *r, const char *remark, const modal_basis *basis, int n_files,
-                         const char *const *files, const char *back_end, modal_trajectory *trajectory,
-                         modal_error *err)
+static modal_status sign(modalsim_writer *w, const modal_basis *basis, int n_files, const char *const *files,
+                         const char *back_end, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    const tool *t = w->t;
+    const modalsim_request *r = w->r;
+    const char *remark = w->remark;
+    modal_trajectory *trajectory = &w->head;
     char *inputs = NULL, *arguments = NULL, hash[MODAL_HASH_TEXT];
     const int64_t arguments_length = (int64_t)(strlen(t->command_line) + strlen(remark)) + 1;
     int64_t length = (n_files + 1) * (MODAL_HASH_TEXT + 4) + (int64_t)strlen(r->basis_path);
@@ -149,8 +152,8 @@ void modalsim_watch(tool *t, modalsim_pace *pace, const char *what, int64_t done
 }
 
 modal_status modalsim_writer_begin(modalsim_writer *w, const modal_basis *basis, int64_t n_frames,
-                                   int with_poses, int with_energy, int with_quality, int n_files, const char *const *files,
-                                   const char *back_end, modal_error *err)
+                                   int arrays, int n_files, const char *const *files, const char *back_end,
+                                   modal_error *err)
 {
     modal_status status = MODAL_OK;
     static double there;
@@ -163,10 +166,10 @@ modal_status modalsim_writer_begin(modalsim_writer *w, const modal_basis *basis,
     MODAL_TRY(modal_alloc(&head->mode_offsets, (int64_t)basis->n_objects + 1, sizeof(int64_t), "mode offsets",
                           err));
     modal_basis_mode_offsets(basis, head->mode_offsets);
-    MODAL_TRY(sign(w->t, w->r, w->remark, basis, n_files, files, back_end, head, err));
-    head->poses = with_poses ? &there : NULL;
-    head->energy = with_energy ? &there : NULL;
-    head->quality = with_quality ? &some : NULL;
+    MODAL_TRY(sign(w, basis, n_files, files, back_end, err));
+    head->poses = arrays & MODALSIM_POSES ? &there : NULL;
+    head->energy = arrays & MODALSIM_ENERGY ? &there : NULL;
+    head->quality = arrays & MODALSIM_QUALITY ? &some : NULL;
     MODAL_TRY(check_room(w, err));
     status = modal_trajectory_out_open(&w->out, w->r->to_stdout ? NULL : w->output->temporary, head, err);
 done:
