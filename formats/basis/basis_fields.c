@@ -26,47 +26,47 @@
 
 /* The order is the order in the file; and where a size is first met, it is learned. */
 const modal_h5_field modal_basis_fields[MODAL_BASIS_FIELDS] = {
-    {GROUP_SURFACE, "rest_positions", AT(rest_positions), SURFACE, F64, MUST, ALL, 2, {S(VERTICES), 3}},
-    {GROUP_SURFACE, "triangles", AT(triangles), SURFACE, I32, MUST, ALL, 2, {S(TRIANGLES), 3}},
-    {GROUP_SURFACE, "user_vertex", AT(user_vertex), SURFACE, I32, MUST, ALL, 1, {S(VERTICES)}},
-    {GROUP_SURFACE, "user_triangle", AT(user_triangle), SURFACE, I32, MUST, ALL, 1, {S(TRIANGLES)}},
-    {GROUP_SURFACE, "uv", AT(uv), SURFACE, F64, MAY, ALL, 2, {S(UV), 2}},
-    {GROUP_SURFACE, "triangle_uv", AT(triangle_uv), SURFACE, I32, MAY, ALL, 2, {S(TRIANGLES), 3}},
-    {GROUP_TABLES, "face_offsets", AT(face_offsets), SURFACE, I64, MUST, ALL, 1, {S(OFFSETS)}},
-    {GROUP_TABLES, "faces", AT(faces), SURFACE, I32, MUST, ALL, 1, {S(FACES)}},
-    {GROUP_TABLES, "ring_offsets", AT(ring_offsets), SURFACE, I64, MUST, ALL, 1, {S(OFFSETS)}},
-    {GROUP_TABLES, "ring", AT(ring), SURFACE, I32, MUST, ALL, 1, {S(RING)}},
-    {GROUP_TABLES, "boundary", AT(boundary), SURFACE, U8, MUST, ALL, 1, {S(VERTICES)}},
-    {GROUP_MODES, "modal_matrix", AT(modal_matrix), MATRIX, F32, MUST, ALL, 4, {S(TILES), S(MODES), 3, MODAL_TILE}},
-    {GROUP_MODES, "eigenvalues", AT(eigenvalues), MODES, F64, MUST, ALL, 1, {S(MODES)}},
-    {GROUP_MODES, "frequencies", AT(frequencies), MODES, F64, MUST, ALL, 1, {S(MODES)}},
-    {GROUP_MODES, "modal_masses", AT(modal_masses), MODES, F64, MUST, ALL, 1, {S(MODES)}},
-    {GROUP_MODES, "residuals", AT(residuals), MODES, F64, MUST, ALL, 1, {S(MODES)}},
-    {GROUP_MODES, "orthogonality", AT(orthogonality), MODES, F64, MAY, ALL, 1, {S(MODES)}},
-    {GROUP_MODES, "sturm_count", AT(sturm_count), MODES, F64, MAY, ALL, 1, {3}},
-    {GROUP_MODES, "participation", AT(participation), MODES, F64, MUST, ALL, 2, {S(MODES), 3}},
-    {GROUP_MODES, "rigid_eigenvalues", AT(rigid_eigenvalues), MODES, F64, MUST, ALL, 1, {S(RIGID)}},
-    {GROUP_REDUCED, "linear", AT(reduced_forces.linear), REDUCED, F64, MAY, ALL, 2, {S(MODES), S(MODES)}},
-    {GROUP_REDUCED, "quadratic", AT(reduced_forces.quadratic), REDUCED, F64, MAY, ALL, 2, {S(MODES), S(QUADRATIC)}},
-    {GROUP_REDUCED, "cubic", AT(reduced_forces.cubic), REDUCED, F64, MAY, ALL, 2, {S(MODES), S(CUBIC)}},
-    {GROUP_VOLUME, "nodes", AT(volume.nodes), VOLUME, F64, MUST, ALL, 2, {S(NODES), 3}},
-    {GROUP_VOLUME, "node_tags", AT(volume.node_tags), VOLUME, I64, MUST, ALL, 1, {S(NODES)}},
-    {GROUP_VOLUME, "element_types", AT(volume.element_type), VOLUME, U8, MUST, ALL, 1, {S(ELEMENTS)}},
-    {GROUP_VOLUME, "element_offsets", AT(volume.element_offsets), VOLUME, I64, MUST, V2, 1, {S(ELEMENT_OFFSETS)}},
-    {GROUP_VOLUME, "element_nodes", AT(volume.element_nodes), VOLUME, I32, MUST, ALL, 1, {S(ELEMENT_NODES)}},
-    {GROUP_VOLUME, "element_tags", AT(volume.element_tags), VOLUME, I64, MUST, ALL, 1, {S(ELEMENTS)}},
-    {GROUP_VOLUME, "element_material", AT(volume.element_material), VOLUME, I32, MUST, V2, 1, {S(ELEMENTS)}},
-    {GROUP_VOLUME, "element_material", AT(volume.element_material), VOLUME, I32, MAY, V3, 1, {S(ELEMENTS)}},
-    {GROUP_VOLUME, "fixed_nodes", AT(fixed_nodes), VOLUME, I32, MUST, ALL, 1, {S(FIXED)}},
-    {GROUP_VOLUME, "fixed_components", AT(fixed_components), VOLUME, U8, MUST, ALL, 1, {S(FIXED)}},
-    {GROUP_VOLUME, "volume_modes", AT(volume_modes), V_MODES, F64, MAY, ALL, 3, {S(MODES), S(NODES), 3}},
-    {GROUP_VOLUME, "volume_modes", AT(volume_modes_float), V_MODES, F32, MAY, V3, 3, {S(MODES), S(NODES), 3}},
-    {GROUP_VOLUME, "inner_modes", AT(inner_modes), V_MODES, F32, MAY, V3, 3, {S(MODES), S(INNER), 3}},
-    {GROUP_VOLUME, "embedding_nodes", AT(embedding_nodes), VOLUME, I32, MUST, V2, 2, {S(VERTICES), 4}},
-    {GROUP_VOLUME, "embedding_weights", AT(embedding_weights), VOLUME, F64, MUST, V2, 2, {S(VERTICES), 4}},
-    {GROUP_VOLUME, "embedding_offsets", AT(embedding_offsets), VOLUME, I64, MAY, V3, 1, {S(OFFSETS)}},
-    {GROUP_VOLUME, "embedding_nodes", AT(embedding_nodes), VOLUME, I32, MUST, V3, 1, {S(EMBEDDED)}},
-    {GROUP_VOLUME, "embedding_weights", AT(embedding_weights), VOLUME, F64, MAY, V3, 1, {S(EMBEDDED)}},
+    {GROUP_SURFACE, "rest_positions", AT(surface.rest_positions), SURFACE, F64, MUST, ALL, 2, {S(VERTICES), 3}},
+    {GROUP_SURFACE, "triangles", AT(surface.triangles), SURFACE, I32, MUST, ALL, 2, {S(TRIANGLES), 3}},
+    {GROUP_SURFACE, "user_vertex", AT(surface.user_vertex), SURFACE, I32, MUST, ALL, 1, {S(VERTICES)}},
+    {GROUP_SURFACE, "user_triangle", AT(surface.user_triangle), SURFACE, I32, MUST, ALL, 1, {S(TRIANGLES)}},
+    {GROUP_SURFACE, "uv", AT(surface.uv), SURFACE, F64, MAY, ALL, 2, {S(UV), 2}},
+    {GROUP_SURFACE, "triangle_uv", AT(surface.triangle_uv), SURFACE, I32, MAY, ALL, 2, {S(TRIANGLES), 3}},
+    {GROUP_TABLES, "face_offsets", AT(surface.face_offsets), SURFACE, I64, MUST, ALL, 1, {S(OFFSETS)}},
+    {GROUP_TABLES, "faces", AT(surface.faces), SURFACE, I32, MUST, ALL, 1, {S(FACES)}},
+    {GROUP_TABLES, "ring_offsets", AT(surface.ring_offsets), SURFACE, I64, MUST, ALL, 1, {S(OFFSETS)}},
+    {GROUP_TABLES, "ring", AT(surface.ring), SURFACE, I32, MUST, ALL, 1, {S(RING)}},
+    {GROUP_TABLES, "boundary", AT(surface.boundary), SURFACE, U8, MUST, ALL, 1, {S(VERTICES)}},
+    {GROUP_MODES, "modal_matrix", AT(modes.modal_matrix), MATRIX, F32, MUST, ALL, 4, {S(TILES), S(MODES), 3, MODAL_TILE}},
+    {GROUP_MODES, "eigenvalues", AT(modes.eigenvalues), MODES, F64, MUST, ALL, 1, {S(MODES)}},
+    {GROUP_MODES, "frequencies", AT(modes.frequencies), MODES, F64, MUST, ALL, 1, {S(MODES)}},
+    {GROUP_MODES, "modal_masses", AT(modes.modal_masses), MODES, F64, MUST, ALL, 1, {S(MODES)}},
+    {GROUP_MODES, "residuals", AT(modes.residuals), MODES, F64, MUST, ALL, 1, {S(MODES)}},
+    {GROUP_MODES, "orthogonality", AT(modes.orthogonality), MODES, F64, MAY, ALL, 1, {S(MODES)}},
+    {GROUP_MODES, "sturm_count", AT(modes.sturm_count), MODES, F64, MAY, ALL, 1, {3}},
+    {GROUP_MODES, "participation", AT(modes.participation), MODES, F64, MUST, ALL, 2, {S(MODES), 3}},
+    {GROUP_MODES, "rigid_eigenvalues", AT(modes.rigid_eigenvalues), MODES, F64, MUST, ALL, 1, {S(RIGID)}},
+    {GROUP_REDUCED, "linear", AT(modes.reduced_forces.linear), REDUCED, F64, MAY, ALL, 2, {S(MODES), S(MODES)}},
+    {GROUP_REDUCED, "quadratic", AT(modes.reduced_forces.quadratic), REDUCED, F64, MAY, ALL, 2, {S(MODES), S(QUADRATIC)}},
+    {GROUP_REDUCED, "cubic", AT(modes.reduced_forces.cubic), REDUCED, F64, MAY, ALL, 2, {S(MODES), S(CUBIC)}},
+    {GROUP_VOLUME, "nodes", AT(solid.mesh.nodes), VOLUME, F64, MUST, ALL, 2, {S(NODES), 3}},
+    {GROUP_VOLUME, "node_tags", AT(solid.mesh.node_tags), VOLUME, I64, MUST, ALL, 1, {S(NODES)}},
+    {GROUP_VOLUME, "element_types", AT(solid.mesh.element_type), VOLUME, U8, MUST, ALL, 1, {S(ELEMENTS)}},
+    {GROUP_VOLUME, "element_offsets", AT(solid.mesh.element_offsets), VOLUME, I64, MUST, V2, 1, {S(ELEMENT_OFFSETS)}},
+    {GROUP_VOLUME, "element_nodes", AT(solid.mesh.element_nodes), VOLUME, I32, MUST, ALL, 1, {S(ELEMENT_NODES)}},
+    {GROUP_VOLUME, "element_tags", AT(solid.mesh.element_tags), VOLUME, I64, MUST, ALL, 1, {S(ELEMENTS)}},
+    {GROUP_VOLUME, "element_material", AT(solid.mesh.element_material), VOLUME, I32, MUST, V2, 1, {S(ELEMENTS)}},
+    {GROUP_VOLUME, "element_material", AT(solid.mesh.element_material), VOLUME, I32, MAY, V3, 1, {S(ELEMENTS)}},
+    {GROUP_VOLUME, "fixed_nodes", AT(solid.fixed_nodes), VOLUME, I32, MUST, ALL, 1, {S(FIXED)}},
+    {GROUP_VOLUME, "fixed_components", AT(solid.fixed_components), VOLUME, U8, MUST, ALL, 1, {S(FIXED)}},
+    {GROUP_VOLUME, "volume_modes", AT(solid.volume_modes), V_MODES, F64, MAY, ALL, 3, {S(MODES), S(NODES), 3}},
+    {GROUP_VOLUME, "volume_modes", AT(solid.volume_modes_float), V_MODES, F32, MAY, V3, 3, {S(MODES), S(NODES), 3}},
+    {GROUP_VOLUME, "inner_modes", AT(solid.inner_modes), V_MODES, F32, MAY, V3, 3, {S(MODES), S(INNER), 3}},
+    {GROUP_VOLUME, "embedding_nodes", AT(embedding.nodes), VOLUME, I32, MUST, V2, 2, {S(VERTICES), 4}},
+    {GROUP_VOLUME, "embedding_weights", AT(embedding.weights), VOLUME, F64, MUST, V2, 2, {S(VERTICES), 4}},
+    {GROUP_VOLUME, "embedding_offsets", AT(embedding.offsets), VOLUME, I64, MAY, V3, 1, {S(OFFSETS)}},
+    {GROUP_VOLUME, "embedding_nodes", AT(embedding.nodes), VOLUME, I32, MUST, V3, 1, {S(EMBEDDED)}},
+    {GROUP_VOLUME, "embedding_weights", AT(embedding.weights), VOLUME, F64, MAY, V3, 1, {S(EMBEDDED)}},
 };
 
 const char *const modal_basis_groups[GROUP_COUNT] = {"surface", "tables", "modes", "reduced_forces",
@@ -101,21 +101,21 @@ void modal_basis_derived_sizes(int64_t sizes[SIZE_COUNT])
 
 void modal_basis_sizes(const modal_shape *shape, int64_t sizes[SIZE_COUNT])
 {
-    int64_t n = shape->n_vertices;
+    int64_t n = shape->surface.n_vertices;
     sizes[0] = 0;
     sizes[SIZE_VERTICES] = n;
-    sizes[SIZE_TRIANGLES] = shape->n_triangles;
-    sizes[SIZE_UV] = shape->n_uv;
-    sizes[SIZE_FACES] = shape->face_offsets ? shape->face_offsets[n] : 0;
-    sizes[SIZE_RING] = shape->ring_offsets ? shape->ring_offsets[n] : 0;
-    sizes[SIZE_MODES] = shape->n_modes;
-    sizes[SIZE_RIGID] = shape->n_rigid_modes;
-    sizes[SIZE_NODES] = shape->volume.n_nodes;
-    sizes[SIZE_ELEMENTS] = shape->volume.n_elements;
+    sizes[SIZE_TRIANGLES] = shape->surface.n_triangles;
+    sizes[SIZE_UV] = shape->surface.n_uv;
+    sizes[SIZE_FACES] = shape->surface.face_offsets ? shape->surface.face_offsets[n] : 0;
+    sizes[SIZE_RING] = shape->surface.ring_offsets ? shape->surface.ring_offsets[n] : 0;
+    sizes[SIZE_MODES] = shape->modes.n_modes;
+    sizes[SIZE_RIGID] = shape->modes.n_rigid_modes;
+    sizes[SIZE_NODES] = shape->solid.mesh.n_nodes;
+    sizes[SIZE_ELEMENTS] = shape->solid.mesh.n_elements;
     sizes[SIZE_ELEMENT_NODES] =
-        shape->volume.element_offsets ? shape->volume.element_offsets[shape->volume.n_elements] : 0;
-    sizes[SIZE_FIXED] = shape->n_fixed_nodes;
-    sizes[SIZE_EMBEDDED] = shape->embedding_offsets ? shape->embedding_offsets[n] : n;
+        shape->solid.mesh.element_offsets ? shape->solid.mesh.element_offsets[shape->solid.mesh.n_elements] : 0;
+    sizes[SIZE_FIXED] = shape->solid.n_fixed_nodes;
+    sizes[SIZE_EMBEDDED] = shape->embedding.offsets ? shape->embedding.offsets[n] : n;
     modal_basis_derived_sizes(sizes);
 }
 
@@ -130,9 +130,9 @@ int modal_basis_field_is_written(const modal_h5_field *field, const modal_shape 
 {
     const char *array = modal_basis_field_array(s, field);
     if (!array || !(field->majors & MODAL_BASIS_V3)) return 0;
-    if (array != (const char *)s->volume.element_material) return 1;
-    for (int64_t e = 0; e < s->volume.n_elements; e++)
-        if (s->volume.element_material[e] != 0) return 1;
+    if (array != (const char *)s->solid.mesh.element_material) return 1;
+    for (int64_t e = 0; e < s->solid.mesh.n_elements; e++)
+        if (s->solid.mesh.element_material[e] != 0) return 1;
     return 0;
 }
 

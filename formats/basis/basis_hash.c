@@ -62,7 +62,7 @@ static void append_group(modal_hash *hash, const modal_group *g, int elements)
 void modal_basis_hash_shape(modal_hash *hash, const modal_shape *s, const int64_t sizes[SIZE_COUNT],
                             unsigned char bytes[MODAL_HASH_BYTES])
 {
-    const modal_volume_mesh *v = &s->volume;
+    const modal_volume_mesh *v = &s->solid.mesh;
     modal_hash_restart(hash);
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
         const modal_h5_field *f = &modal_basis_fields[i];
@@ -117,7 +117,7 @@ done:
 
 void modal_basis_hash_shape_2(modal_hash *hash, const modal_shape *s, const int64_t sizes[SIZE_COUNT])
 {
-    const modal_volume_mesh *v = &s->volume;
+    const modal_volume_mesh *v = &s->solid.mesh;
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
         const modal_h5_field *f = &modal_basis_fields[i];
         if (!(f->majors & MODAL_BASIS_V2) || f->group == GROUP_TABLES || !modal_basis_field_array(s, f) ||
@@ -267,8 +267,8 @@ modal_status modal_basis_hash_listed(const modal_h5_in *in, const modal_h5_place
 {
     modal_status status = MODAL_OK;
     const size_t skipped = strlen(in_shapes);
-    int has[] = {0, s->volume.n_groups > 0, s->volume.n_groups > 0};
-    for (int32_t i = 0; i < s->volume.n_materials; i++) has[0] |= s->volume.materials[i].kind == MODAL_MATERIAL_ORTHOTROPIC;
+    int has[] = {0, s->solid.mesh.n_groups > 0, s->solid.mesh.n_groups > 0};
+    for (int32_t i = 0; i < s->solid.mesh.n_materials; i++) has[0] |= s->solid.mesh.materials[i].kind == MODAL_MATERIAL_ORTHOTROPIC;
     modal_hash_restart(hash);
     for (int i = 0; i < N_MEMBERS; i++)
         if (has[i] && !list->has_members[i])

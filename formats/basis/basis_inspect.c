@@ -84,7 +84,7 @@ static void *inspect_all(void *inspection)
 
 static int is_large(const modal_shape *s)
 {
-    return (24.0 * (double)s->volume.n_nodes + 12.0 * (double)s->n_vertices) * s->n_modes > MODAL_DISK_PIECE;
+    return (24.0 * (double)s->solid.mesh.n_nodes + 12.0 * (double)s->surface.n_vertices) * s->modes.n_modes > MODAL_DISK_PIECE;
 }
 
 modal_status modal_basis_inspection_next(modal_basis_inspection *x, modal_error *err)

@@ -78,27 +78,27 @@ modal_status modal_basis_embedding_2(const modal_h5_in *in, const char *path, mo
                                      int64_t sizes[SIZE_COUNT])
 {
     modal_status status = MODAL_OK;
-    const int boundary = s->surface_kind == MODAL_SURFACE_BOUNDARY;
+    const int boundary = s->embedding.kind == MODAL_SURFACE_BOUNDARY;
     char where[MODAL_H5_PATH];
     snprintf(where, sizeof where, "%.160s/volume/embedding_weights", path);
-    for (int64_t v = 0; boundary && s->embedding_weights && v < s->n_vertices; v++) {
-        const double *w = s->embedding_weights + 4 * v;
+    for (int64_t v = 0; boundary && s->embedding.weights && v < s->surface.n_vertices; v++) {
+        const double *w = s->embedding.weights + 4 * v;
         if (w[0] == 1.0 && w[1] == 0.0 && w[2] == 0.0 && w[3] == 0.0) continue;
         MODAL_TRY(modal_broken(&in->checker, where, "row %lld: must be 1 0 0 0, is %g %g %g %g", (long long)v, w[0],
                                w[1], w[2], w[3]));
         break;
     }
     if (boundary) {
-        modal_free(&s->embedding_weights);
-        for (int64_t v = 0; s->embedding_nodes && v < s->n_vertices; v++)
-            s->embedding_nodes[v] = s->embedding_nodes[4 * v];
-        sizes[SIZE_EMBEDDED] = s->n_vertices;
+        modal_free(&s->embedding.weights);
+        for (int64_t v = 0; s->embedding.nodes && v < s->surface.n_vertices; v++)
+            s->embedding.nodes[v] = s->embedding.nodes[4 * v];
+        sizes[SIZE_EMBEDDED] = s->surface.n_vertices;
     } else {
-        sizes[SIZE_EMBEDDED] = 4 * s->n_vertices;
-        if (s->embedding_nodes && s->embedding_weights) {
-            MODAL_TRY(modal_alloc(&s->embedding_offsets, s->n_vertices + 1, sizeof(int64_t), "embedding",
+        sizes[SIZE_EMBEDDED] = 4 * s->surface.n_vertices;
+        if (s->embedding.nodes && s->embedding.weights) {
+            MODAL_TRY(modal_alloc(&s->embedding.offsets, s->surface.n_vertices + 1, sizeof(int64_t), "embedding",
                                   in->checker.err));
-            for (int64_t v = 0; v <= s->n_vertices; v++) s->embedding_offsets[v] = 4 * v;
+            for (int64_t v = 0; v <= s->surface.n_vertices; v++) s->embedding.offsets[v] = 4 * v;
         }
     }
 done:
@@ -110,7 +110,7 @@ done:
 modal_status modal_basis_implied(const modal_h5_in *in, const modal_h5_place *volume, unsigned major, modal_shape *s)
 {
     modal_status status = MODAL_OK;
-    modal_volume_mesh *v = &s->volume;
+    modal_volume_mesh *v = &s->solid.mesh;
     char where[MODAL_H5_PATH];
     const int64_t n = v->n_elements;
     if (volume->id < 0) return MODAL_OK;
@@ -129,7 +129,7 @@ modal_status modal_basis_implied(const modal_h5_in *in, const modal_h5_place *vo
         snprintf(where, sizeof where, "%.160s/inner_modes", volume->path);
         if (modal_h5_has_link(volume, "volume_modes"))
             MODAL_TRY(modal_broken(&in->checker, where, "must not be there with volume_modes"));
-        if (s->surface_kind != MODAL_SURFACE_BOUNDARY || s->n_vertices > v->n_nodes)
+        if (s->embedding.kind != MODAL_SURFACE_BOUNDARY || s->surface.n_vertices > v->n_nodes)
             MODAL_TRY(modal_broken(&in->checker, where, "is for a surface whose vertices are nodes"));
     }
 done:

@@ -70,7 +70,7 @@ static modal_status read_fields(const modal_h5_in *in, const modal_h5_place plac
             status = modal_basis_layout(in, &places[field->group], plain);
         if (status == MODAL_OK && *plain && field->part == MODAL_BASIS_MATRIX) {
             status = modal_basis_read_plain(in, &places[field->group], sizes[SIZE_VERTICES], (parts & field->part) != 0,
-                                            &sizes[SIZE_MODES], &s->modal_matrix);
+                                            &sizes[SIZE_MODES], &s->modes.modal_matrix);
             seen[SIZE_MODES] = 1;
         } else if (status == MODAL_OK) {
             status = read_field(in, &places[field->group], field, parts, s, sizes, seen);
@@ -85,14 +85,14 @@ static modal_status read_fields(const modal_h5_in *in, const modal_h5_place plac
             /* A size of 2^31 goes no further: the struct could not even hold it. */
             return modal_error_set(in->checker.err, MODAL_ERROR_INPUT, "%s: %lld rows, at most %d",
                                    places[GROUP_SURFACE].path, (long long)in_32_bits[i], INT32_MAX);
-    s->n_vertices = known(sizes[SIZE_VERTICES]);
-    s->n_triangles = known(sizes[SIZE_TRIANGLES]);
-    s->n_uv = known(sizes[SIZE_UV]);
-    s->n_modes = (int32_t)known(sizes[SIZE_MODES]);
-    s->n_rigid_modes = (int32_t)known(sizes[SIZE_RIGID]);
-    s->volume.n_nodes = known(sizes[SIZE_NODES]);
-    s->volume.n_elements = known(sizes[SIZE_ELEMENTS]);
-    s->n_fixed_nodes = known(sizes[SIZE_FIXED]);
+    s->surface.n_vertices = known(sizes[SIZE_VERTICES]);
+    s->surface.n_triangles = known(sizes[SIZE_TRIANGLES]);
+    s->surface.n_uv = known(sizes[SIZE_UV]);
+    s->modes.n_modes = (int32_t)known(sizes[SIZE_MODES]);
+    s->modes.n_rigid_modes = (int32_t)known(sizes[SIZE_RIGID]);
+    s->solid.mesh.n_nodes = known(sizes[SIZE_NODES]);
+    s->solid.mesh.n_elements = known(sizes[SIZE_ELEMENTS]);
+    s->solid.n_fixed_nodes = known(sizes[SIZE_FIXED]);
     for (int i = SIZE_FACES; i <= SIZE_RING; i++) sizes[i] = known(sizes[i]);
     sizes[SIZE_ELEMENT_NODES] = known(sizes[SIZE_ELEMENT_NODES]);
     sizes[SIZE_EMBEDDED] = known(sizes[SIZE_EMBEDDED]);
@@ -122,37 +122,37 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
     if ((parts & MODAL_BASIS_VOLUME_MODES) && modal_h5_has_link(&groups[GROUP_VOLUME], "inner_modes"))
         parts |= MODAL_BASIS_MATRIX | MODAL_BASIS_VOLUME;
     MODAL_TRY(read_fields(in, groups, major, parts, s, sizes, &plain));
-    if ((parts & MODAL_BASIS_SURFACE) && !s->uv != !s->triangle_uv)
+    if ((parts & MODAL_BASIS_SURFACE) && !s->surface.uv != !s->surface.triangle_uv)
         MODAL_TRY(modal_broken(&in->checker, groups[GROUP_SURFACE].path,
                                "uv and triangle_uv must both be there or neither"));
-    const modal_reduced_forces *forces = &s->reduced_forces;
+    const modal_reduced_forces *forces = &s->modes.reduced_forces;
     if ((parts & MODAL_BASIS_REDUCED) && groups[GROUP_REDUCED].id >= 0 &&
         (!forces->linear || !forces->quadratic || !forces->cubic))
         MODAL_TRY(modal_broken(&in->checker, groups[GROUP_REDUCED].path,
                                "linear, quadratic and cubic must all be there"));
-    MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "shift", &s->shift));
-    MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "total_mass", &s->total_mass));
+    MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "shift", &s->modes.shift));
+    MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "total_mass", &s->modes.total_mass));
     MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_MODES], "mass_rule", MODAL_H5_REQUIRED, 2,
                           modal_mass_rule_names, &choice));
-    s->mass_rule = (modal_mass_rule)choice;
+    s->modes.mass_rule = (modal_mass_rule)choice;
     MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_MODES], "factor", MODAL_H5_OPTIONAL, 2, modal_basis_factor_names,
-                          &s->factor_float32));
+                          &s->modes.factor_float32));
     MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_MODES], "kind", MODAL_H5_OPTIONAL, 4,
                           modal_basis_kind_names, &choice));
-    s->kind = (modal_basis_kind)choice;
-    if (s->kind == MODAL_KIND_IMPORTED) {
-        MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "mass_coupling", &s->mass_coupling));
+    s->modes.kind = (modal_basis_kind)choice;
+    if (s->modes.kind == MODAL_KIND_IMPORTED) {
+        MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "mass_coupling", &s->modes.mass_coupling));
         MODAL_TRY(
-            modal_h5_read_number(in, &groups[GROUP_MODES], "stiffness_coupling", &s->stiffness_coupling));
+            modal_h5_read_number(in, &groups[GROUP_MODES], "stiffness_coupling", &s->modes.stiffness_coupling));
     }
     MODAL_TRY(
-        modal_h5_read_number(in, &groups[GROUP_VOLUME], "farthest_outside", &s->farthest_outside));
+        modal_h5_read_number(in, &groups[GROUP_VOLUME], "farthest_outside", &s->embedding.farthest_outside));
     MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_VOLUME], "surface_kind", MODAL_H5_REQUIRED, 2,
                           modal_surface_kind_names, &choice));
-    s->surface_kind = (modal_surface_kind)choice;
+    s->embedding.kind = (modal_surface_kind)choice;
     if ((parts & MODAL_BASIS_VOLUME) && groups[GROUP_VOLUME].id >= 0) {
-        MODAL_TRY(modal_basis_read_materials(in, &groups[GROUP_VOLUME], &s->volume));
-        MODAL_TRY(modal_basis_read_groups(in, &groups[GROUP_VOLUME], &s->volume));
+        MODAL_TRY(modal_basis_read_materials(in, &groups[GROUP_VOLUME], &s->solid.mesh));
+        MODAL_TRY(modal_basis_read_groups(in, &groups[GROUP_VOLUME], &s->solid.mesh));
     }
     if (deep)
         for (int i = 0; i < MODAL_BASIS_FIELDS; i++)

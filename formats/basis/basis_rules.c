@@ -21,7 +21,7 @@ static const char *at(char where[WHERE], const char *path, const char *name)
 }
 
 static modal_status distinct_corners(const modal_checker *c, const char *where,
-                                     const modal_shape *s)
+                                     const modal_surface *s)
 {
     if (!s->triangles) return MODAL_OK;
     for (int64_t t = 0; t < s->n_triangles; t++) {
@@ -33,7 +33,7 @@ static modal_status distinct_corners(const modal_checker *c, const char *where,
     return MODAL_OK;
 }
 
-static modal_status surface_rules(const modal_checker *c, const char *path, const modal_shape *s)
+static modal_status surface_rules(const modal_checker *c, const char *path, const modal_surface *s)
 {
     char where[WHERE];
     modal_status status = MODAL_OK;
@@ -56,7 +56,7 @@ done:
 
 /* Rule 7. stamp[w] counts the triangles that the current vertex shares with w, and is 0 again after
  * each vertex. */
-static modal_status tables_follow(const modal_checker *c, const char *path, const modal_shape *s)
+static modal_status tables_follow(const modal_checker *c, const char *path, const modal_surface *s)
 {
     char where[WHERE];
     modal_status status = MODAL_OK;
@@ -113,7 +113,7 @@ static int in_range(const int32_t *values, int64_t n, int64_t high)
     return 1;
 }
 
-static modal_status table_rules(const modal_checker *c, const char *path, const modal_shape *s,
+static modal_status table_rules(const modal_checker *c, const char *path, const modal_surface *s,
                                 const int64_t sizes[SIZE_COUNT], int deep)
 {
     char where[WHERE];
@@ -146,14 +146,14 @@ done:
 static modal_status matrix_rules(const modal_checker *c, const char *path, const modal_shape *s)
 {
     char where[WHERE];
-    int64_t n = s->n_vertices, r = s->n_modes, tiles = modal_tile_count(n);
-    if (!s->modal_matrix) return MODAL_OK;
+    int64_t n = s->surface.n_vertices, r = s->modes.n_modes, tiles = modal_tile_count(n);
+    if (!s->modes.modal_matrix) return MODAL_OK;
     at(where, path, "modes/modal_matrix");
     modal_status status =
-        modal_rule_finite_float(c, where, s->modal_matrix, tiles, r * 3 * MODAL_TILE,
+        modal_rule_finite_float(c, where, s->modes.modal_matrix, tiles, r * 3 * MODAL_TILE,
                                 (modal_axes){"tile", "value"});
     if (status != MODAL_OK || n % MODAL_TILE == 0) return status;
-    const float *last = s->modal_matrix + (tiles - 1) * r * 3 * MODAL_TILE;
+    const float *last = s->modes.modal_matrix + (tiles - 1) * r * 3 * MODAL_TILE;
     for (int64_t i = 0; i < r * 3; i++)
         for (int64_t lane = n % MODAL_TILE; lane < MODAL_TILE; lane++)
             if (!(last[i * MODAL_TILE + lane] == 0.0f))
@@ -169,62 +169,62 @@ static modal_status spectrum_rules(const modal_checker *c, const char *path, con
 {
     char where[WHERE];
     modal_status status = MODAL_OK;
-    int64_t r = s->n_modes;
+    int64_t r = s->modes.n_modes;
     at(where, path, "modes/eigenvalues");
-    MODAL_TRY(modal_rule_at_least(c, where, s->eigenvalues, r, 0.0, 0));
-    for (int64_t i = 1; s->eigenvalues && s->kind != MODAL_KIND_IMPORTED && i < r; i++)
-        if (s->eigenvalues[i] < s->eigenvalues[i - 1]) {
+    MODAL_TRY(modal_rule_at_least(c, where, s->modes.eigenvalues, r, 0.0, 0));
+    for (int64_t i = 1; s->modes.eigenvalues && s->modes.kind != MODAL_KIND_IMPORTED && i < r; i++)
+        if (s->modes.eigenvalues[i] < s->modes.eigenvalues[i - 1]) {
             MODAL_TRY(modal_broken(c, where, "value %lld: not ascending, %g after %g", (long long)i,
-                                   s->eigenvalues[i], s->eigenvalues[i - 1]));
+                                   s->modes.eigenvalues[i], s->modes.eigenvalues[i - 1]));
             break;
         }
     at(where, path, "modes/frequencies");
-    for (int64_t i = 0; s->frequencies && i < r; i++) {
-        if (!isfinite(s->frequencies[i])) {
+    for (int64_t i = 0; s->modes.frequencies && i < r; i++) {
+        if (!isfinite(s->modes.frequencies[i])) {
             MODAL_TRY(modal_broken(c, where, "value %lld: not finite, %g", (long long)i,
-                                   s->frequencies[i]));
+                                   s->modes.frequencies[i]));
             break;
         }
-        if (!s->eigenvalues || !(s->eigenvalues[i] >= 0)) continue;
-        double expected = sqrt(s->eigenvalues[i]) / two_pi;
-        if (!(fabs(s->frequencies[i] - expected) <= 1e-9 * expected)) {
+        if (!s->modes.eigenvalues || !(s->modes.eigenvalues[i] >= 0)) continue;
+        double expected = sqrt(s->modes.eigenvalues[i]) / two_pi;
+        if (!(fabs(s->modes.frequencies[i] - expected) <= 1e-9 * expected)) {
             MODAL_TRY(modal_broken(c, where,
                                    "value %lld: must be %.12g, as the eigenvalue says, is %.12g",
-                                   (long long)i, expected, s->frequencies[i]));
+                                   (long long)i, expected, s->modes.frequencies[i]));
             break;
         }
     }
     MODAL_TRY(
-        modal_rule_at_least(c, at(where, path, "modes/modal_masses"), s->modal_masses, r, 0.0, 1));
-    MODAL_TRY(modal_rule_at_least(c, at(where, path, "modes/residuals"), s->residuals, r, 0.0, 0));
-    if (s->orthogonality)
-        MODAL_TRY(modal_rule_at_least(c, at(where, path, "modes/orthogonality"), s->orthogonality, r, 0.0, 0));
-    if (s->sturm_count) {
-        const double *count = s->sturm_count;
+        modal_rule_at_least(c, at(where, path, "modes/modal_masses"), s->modes.modal_masses, r, 0.0, 1));
+    MODAL_TRY(modal_rule_at_least(c, at(where, path, "modes/residuals"), s->modes.residuals, r, 0.0, 0));
+    if (s->modes.orthogonality)
+        MODAL_TRY(modal_rule_at_least(c, at(where, path, "modes/orthogonality"), s->modes.orthogonality, r, 0.0, 0));
+    if (s->modes.sturm_count) {
+        const double *count = s->modes.sturm_count;
         MODAL_TRY(modal_rule_finite(c, at(where, path, "modes/sturm_count"), count, 3, 1,
                                     (modal_axes){"value", ""}));
         if (count[1] != count[2] || count[1] < 0)
             MODAL_TRY(modal_broken(c, at(where, path, "modes/sturm_count"),
                                    "%.17g eigenvalues counted, %.17g known", count[1], count[2]));
     }
-    MODAL_TRY(modal_rule_finite(c, at(where, path, "modes/participation"), s->participation, r, 3,
+    MODAL_TRY(modal_rule_finite(c, at(where, path, "modes/participation"), s->modes.participation, r, 3,
                                 (modal_axes){"mode", "axis"}));
-    MODAL_TRY(modal_rule_finite(c, at(where, path, "modes/rigid_eigenvalues"), s->rigid_eigenvalues,
-                                s->n_rigid_modes, 1, (modal_axes){"value", ""}));
-    MODAL_TRY(modal_rule_finite(c, at(where, path, "modes@shift"), &s->shift, 1, 1,
+    MODAL_TRY(modal_rule_finite(c, at(where, path, "modes/rigid_eigenvalues"), s->modes.rigid_eigenvalues,
+                                s->modes.n_rigid_modes, 1, (modal_axes){"value", ""}));
+    MODAL_TRY(modal_rule_finite(c, at(where, path, "modes@shift"), &s->modes.shift, 1, 1,
                                 (modal_axes){"value", ""}));
     MODAL_TRY(
-        modal_rule_at_least(c, at(where, path, "modes@total_mass"), &s->total_mass, 1, 0.0,
-                            s->kind != MODAL_KIND_IMPORTED || s->volume.n_nodes > 0));
-    MODAL_TRY(modal_rule_at_least(c, at(where, path, "modes@mass_coupling"), &s->mass_coupling, 1, 0.0, 0));
-    MODAL_TRY(modal_rule_at_least(c, at(where, path, "modes@stiffness_coupling"), &s->stiffness_coupling,
+        modal_rule_at_least(c, at(where, path, "modes@total_mass"), &s->modes.total_mass, 1, 0.0,
+                            s->modes.kind != MODAL_KIND_IMPORTED || s->solid.mesh.n_nodes > 0));
+    MODAL_TRY(modal_rule_at_least(c, at(where, path, "modes@mass_coupling"), &s->modes.mass_coupling, 1, 0.0, 0));
+    MODAL_TRY(modal_rule_at_least(c, at(where, path, "modes@stiffness_coupling"), &s->modes.stiffness_coupling,
                                   1, 0.0, 0));
-    if ((unsigned)s->mass_rule > 1)
+    if ((unsigned)s->modes.mass_rule > 1)
         MODAL_TRY(modal_broken(c, at(where, path, "modes@mass_rule"), "must be 0 or 1, is %d",
-                               (int)s->mass_rule));
-    if ((unsigned)s->kind > MODAL_KIND_IMPORTED)
+                               (int)s->modes.mass_rule));
+    if ((unsigned)s->modes.kind > MODAL_KIND_IMPORTED)
         MODAL_TRY(modal_broken(c, at(where, path, "modes@kind"), "must be 0 to 3, is %d",
-                               (int)s->kind));
+                               (int)s->modes.kind));
 done:
     return status;
 }
@@ -270,8 +270,8 @@ static modal_status reduced_rules(const modal_checker *c, const char *path, cons
 {
     char where[WHERE];
     modal_status status = MODAL_OK;
-    const modal_reduced_forces *f = &s->reduced_forces;
-    const int64_t r = s->n_modes;
+    const modal_reduced_forces *f = &s->modes.reduced_forces;
+    const int64_t r = s->modes.n_modes;
     const struct {
         const char *name;
         const double *values;
@@ -294,10 +294,10 @@ static modal_status distinct_nodes(const modal_checker *c, const char *where, co
 {
     modal_status status = MODAL_OK;
     uint8_t *seen = NULL;
-    MODAL_TRY(modal_alloc_zero(&seen, s->volume.n_nodes, 1, "embedding", c->err));
-    for (int64_t v = 0; v < s->n_vertices; v++) {
-        const int32_t node = s->embedding_nodes[v];
-        if (node < 0 || node >= s->volume.n_nodes) break; /* reported */
+    MODAL_TRY(modal_alloc_zero(&seen, s->solid.mesh.n_nodes, 1, "embedding", c->err));
+    for (int64_t v = 0; v < s->surface.n_vertices; v++) {
+        const int32_t node = s->embedding.nodes[v];
+        if (node < 0 || node >= s->solid.mesh.n_nodes) break; /* reported */
         if (seen[node]++) {
             MODAL_TRY(modal_broken(c, where, "row %lld: the same node again, %d", (long long)v, node));
             break;
@@ -311,9 +311,9 @@ done:
 /* Weights by rows of sound offsets. */
 static modal_status weight_rules(const modal_checker *c, const char *where, const modal_shape *s)
 {
-    for (int64_t v = 0; v < s->n_vertices; v++) {
+    for (int64_t v = 0; v < s->surface.n_vertices; v++) {
         double sum = 0;
-        for (int64_t i = s->embedding_offsets[v]; i < s->embedding_offsets[v + 1]; i++) sum += s->embedding_weights[i];
+        for (int64_t i = s->embedding.offsets[v]; i < s->embedding.offsets[v + 1]; i++) sum += s->embedding.weights[i];
         if (!(fabs(sum - 1.0) <= 1e-6))
             return modal_broken(c, where, "row %lld: must add up to 1, is %g", (long long)v, sum);
     }
@@ -325,37 +325,37 @@ static modal_status embedding_rules(const modal_checker *c, const char *path, un
 {
     char where[WHERE];
     modal_status status = MODAL_OK;
-    const int embedded = s->surface_kind == MODAL_SURFACE_EMBEDDED;
+    const int embedded = s->embedding.kind == MODAL_SURFACE_EMBEDDED;
     int sound = 0;
-    if (s->embedding_nodes && major == MODAL_BASIS_V3) {
-        if (!s->embedding_offsets != !embedded)
+    if (s->embedding.nodes && major == MODAL_BASIS_V3) {
+        if (!s->embedding.offsets != !embedded)
             MODAL_TRY(modal_broken(c, at(where, path, "volume/embedding_offsets"),
                                    embedded ? "missing" : "must not be there where vertices are nodes"));
-        if (!s->embedding_weights != !embedded)
+        if (!s->embedding.weights != !embedded)
             MODAL_TRY(modal_broken(c, at(where, path, "volume/embedding_weights"),
                                    embedded ? "missing" : "must not be there where vertices are nodes"));
     }
     at(where, path, "volume/embedding_nodes");
-    if (s->embedding_nodes && !embedded && n_values != s->n_vertices)
-        MODAL_TRY(modal_broken(c, where, "must be one for each of %lld vertices, %lld", (long long)s->n_vertices,
+    if (s->embedding.nodes && !embedded && n_values != s->surface.n_vertices)
+        MODAL_TRY(modal_broken(c, where, "must be one for each of %lld vertices, %lld", (long long)s->surface.n_vertices,
                                (long long)n_values));
-    else if (s->embedding_nodes && s->inner_modes && !embedded)
+    else if (s->embedding.nodes && s->solid.inner_modes && !embedded)
         MODAL_TRY(distinct_nodes(c, where, s));
-    MODAL_TRY(modal_rule_range(c, where, s->embedding_nodes, n_values, 1, 0, s->volume.n_nodes));
+    MODAL_TRY(modal_rule_range(c, where, s->embedding.nodes, n_values, 1, 0, s->solid.mesh.n_nodes));
     at(where, path, "volume/embedding_offsets");
-    MODAL_TRY(modal_rule_offsets(c, where, s->embedding_offsets, s->n_vertices, n_values, &sound));
-    for (int64_t v = 0; sound && v < s->n_vertices; v++)
-        if (s->embedding_offsets[v + 1] == s->embedding_offsets[v]) {
+    MODAL_TRY(modal_rule_offsets(c, where, s->embedding.offsets, s->surface.n_vertices, n_values, &sound));
+    for (int64_t v = 0; sound && v < s->surface.n_vertices; v++)
+        if (s->embedding.offsets[v + 1] == s->embedding.offsets[v]) {
             MODAL_TRY(modal_broken(c, where, "row %lld: no nodes", (long long)v));
             break;
         }
     at(where, path, "volume/embedding_weights");
-    if (sound && s->embedding_weights) MODAL_TRY(weight_rules(c, where, s));
+    if (sound && s->embedding.weights) MODAL_TRY(weight_rules(c, where, s));
     MODAL_TRY(modal_rule_at_least(c, at(where, path, "volume@farthest_outside"),
-                                  &s->farthest_outside, 1, 0.0, 0));
-    if ((unsigned)s->surface_kind > 1)
+                                  &s->embedding.farthest_outside, 1, 0.0, 0));
+    if ((unsigned)s->embedding.kind > 1)
         MODAL_TRY(modal_broken(c, at(where, path, "volume@surface_kind"), "must be 0 or 1, is %d",
-                               (int)s->surface_kind));
+                               (int)s->embedding.kind));
 done:
     return status;
 }
@@ -447,12 +447,12 @@ done:
     return status;
 }
 
-static modal_status fixed_rules(const modal_checker *c, const char *path, const modal_shape *s)
+static modal_status fixed_rules(const modal_checker *c, const char *path, const modal_solid *s)
 {
     char where[WHERE];
     modal_status status = MODAL_OK;
     MODAL_TRY(modal_rule_range(c, at(where, path, "volume/fixed_nodes"), s->fixed_nodes,
-                               s->n_fixed_nodes, 1, 0, s->volume.n_nodes));
+                               s->n_fixed_nodes, 1, 0, s->mesh.n_nodes));
     MODAL_TRY(modal_rule_ascending(c, where, NULL, s->fixed_nodes, s->n_fixed_nodes));
     for (int64_t i = 0; s->fixed_components && i < s->n_fixed_nodes; i++)
         if (s->fixed_components[i] < 1 || s->fixed_components[i] > MODAL_FIXED_ALL) {
@@ -470,19 +470,19 @@ static modal_status volume_rules(const modal_checker *c, const char *path, unsig
 {
     char where[WHERE];
     modal_status status = MODAL_OK;
-    const modal_volume_mesh *v = &s->volume;
+    const modal_volume_mesh *v = &s->solid.mesh;
     MODAL_TRY(modal_rule_finite(c, at(where, path, "volume/nodes"), v->nodes, v->n_nodes, 3,
                                 (modal_axes){"row", "column"}));
     MODAL_TRY(element_rules(c, path, major, v, sizes[SIZE_ELEMENT_NODES]));
     MODAL_TRY(modal_rule_range(c, at(where, path, "volume/element_material"), v->element_material,
                                v->n_elements, 1, 0, v->n_materials));
-    MODAL_TRY(fixed_rules(c, path, s));
-    MODAL_TRY(modal_rule_finite(c, at(where, path, "volume/volume_modes"), s->volume_modes,
-                                s->n_modes, 3 * v->n_nodes, (modal_axes){"mode", "value"}));
-    MODAL_TRY(modal_rule_finite_float(c, where, s->volume_modes_float, s->n_modes, 3 * v->n_nodes,
+    MODAL_TRY(fixed_rules(c, path, &s->solid));
+    MODAL_TRY(modal_rule_finite(c, at(where, path, "volume/volume_modes"), s->solid.volume_modes,
+                                s->modes.n_modes, 3 * v->n_nodes, (modal_axes){"mode", "value"}));
+    MODAL_TRY(modal_rule_finite_float(c, where, s->solid.volume_modes_float, s->modes.n_modes, 3 * v->n_nodes,
                                       (modal_axes){"mode", "value"}));
-    MODAL_TRY(modal_rule_finite_float(c, at(where, path, "volume/inner_modes"), s->inner_modes, s->n_modes,
-                                      3 * (v->n_nodes - s->n_vertices), (modal_axes){"mode", "value"}));
+    MODAL_TRY(modal_rule_finite_float(c, at(where, path, "volume/inner_modes"), s->solid.inner_modes, s->modes.n_modes,
+                                      3 * (v->n_nodes - s->surface.n_vertices), (modal_axes){"mode", "value"}));
     MODAL_TRY(group_rules(c, path, v));
     MODAL_TRY(material_rules(c, path, v));
     MODAL_TRY(embedding_rules(c, path, major, s, sizes[SIZE_EMBEDDED]));
@@ -498,24 +498,24 @@ modal_status modal_basis_rules_shape(const modal_checker *c, const char *path, u
     const struct {
         const char *name;
         int64_t n, least;
-    } counts[] = {{"surface/rest_positions", s->n_vertices, 1},
-                  {"surface/triangles", s->n_triangles, 1},
-                  {"surface/uv", s->n_uv, 0},
-                  {"modes/modal_matrix", s->n_modes, major == MODAL_BASIS_V2},
-                  {"modes/rigid_eigenvalues", s->n_rigid_modes, 0},
-                  {"volume/nodes", s->volume.n_nodes, 0},
-                  {"volume/element_types", s->volume.n_elements, 0}};
+    } counts[] = {{"surface/rest_positions", s->surface.n_vertices, 1},
+                  {"surface/triangles", s->surface.n_triangles, 1},
+                  {"surface/uv", s->surface.n_uv, 0},
+                  {"modes/modal_matrix", s->modes.n_modes, major == MODAL_BASIS_V2},
+                  {"modes/rigid_eigenvalues", s->modes.n_rigid_modes, 0},
+                  {"volume/nodes", s->solid.mesh.n_nodes, 0},
+                  {"volume/element_types", s->solid.mesh.n_elements, 0}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (counts[i].n < counts[i].least || counts[i].n > INT32_MAX)
             MODAL_TRY(modal_broken(c, at(where, path, counts[i].name),
                                    "number of rows must be %lld to %d, is %lld",
                                    (long long)counts[i].least, INT32_MAX, (long long)counts[i].n));
-    MODAL_TRY(surface_rules(c, path, s));
-    MODAL_TRY(table_rules(c, path, s, sizes, deep));
+    MODAL_TRY(surface_rules(c, path, &s->surface));
+    MODAL_TRY(table_rules(c, path, &s->surface, sizes, deep));
     MODAL_TRY(matrix_rules(c, path, s));
-    if (s->eigenvalues || s->frequencies) MODAL_TRY(spectrum_rules(c, path, s));
+    if (s->modes.eigenvalues || s->modes.frequencies) MODAL_TRY(spectrum_rules(c, path, s));
     MODAL_TRY(reduced_rules(c, path, s, deep));
-    if (s->volume.n_nodes > 0 && (s->volume.nodes || s->volume.element_nodes || s->volume_modes || s->volume_modes_float))
+    if (s->solid.mesh.n_nodes > 0 && (s->solid.mesh.nodes || s->solid.mesh.element_nodes || s->solid.volume_modes || s->solid.volume_modes_float))
         MODAL_TRY(volume_rules(c, path, major, s, sizes));
 done:
     return status;

@@ -149,7 +149,7 @@ done:
 static modal_status place_matrix(const modal_h5_in *in, const modal_h5_place *shapes, const modal_shape *s,
                                  int32_t file, int32_t index, tiled_matrix *m)
 {
-    *m = (tiled_matrix){.n_vertices = s->n_vertices, .n_modes = s->n_modes, .file = file, .index = index};
+    *m = (tiled_matrix){.n_vertices = s->surface.n_vertices, .n_modes = s->modes.n_modes, .file = file, .index = index};
     m->n_tiles = modal_tile_count(m->n_vertices);
     const modal_status status = find_matrix(in, shapes, m);
     m->rows = modal_h5_rows_close(m->rows);

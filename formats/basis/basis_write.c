@@ -18,23 +18,23 @@ static modal_status check_complete(const modal_basis *basis, int32_t index, moda
     const modal_shape *s = &basis->shapes[index];
     char where[MODAL_H5_PATH], path[32];
     snprintf(path, sizeof path, "/shapes/%04d", index);
-    const modal_volume_mesh *v = &s->volume;
+    const modal_volume_mesh *v = &s->solid.mesh;
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
         const modal_h5_field *f = &modal_basis_fields[i];
         if (!modal_basis_field_missing(s, f, MODAL_BASIS_V3, v->n_nodes > 0)) continue;
         snprintf(where, sizeof where, "%s/%s/%s", path, modal_basis_groups[f->group], f->name);
         return modal_broken(c, where, "missing");
     }
-    if (!s->uv != !s->triangle_uv)
+    if (!s->surface.uv != !s->surface.triangle_uv)
         return modal_broken(c, path, "uv and triangle_uv must both be there or neither");
-    const modal_reduced_forces *forces = &s->reduced_forces;
+    const modal_reduced_forces *forces = &s->modes.reduced_forces;
     if (!forces->linear != !forces->quadratic || !forces->linear != !forces->cubic)
         return modal_broken(c, path, "reduced forces: linear, quadratic and cubic must all be there");
     if (!s->name) return modal_broken(c, path, "no name");
     if (v->n_nodes > 0 && (!v->element_offsets || !v->element_material))
         return modal_broken(c, path, "element_offsets or element_material missing");
-    if (!!s->volume_modes + !!s->volume_modes_float + !!s->inner_modes > 1 ||
-        (s->inner_modes && (s->surface_kind != MODAL_SURFACE_BOUNDARY || s->n_vertices > v->n_nodes)))
+    if (!!s->solid.volume_modes + !!s->solid.volume_modes_float + !!s->solid.inner_modes > 1 ||
+        (s->solid.inner_modes && (s->embedding.kind != MODAL_SURFACE_BOUNDARY || s->surface.n_vertices > v->n_nodes)))
         return modal_broken(c, path, "modes at the nodes must be there in one form, inner_modes where vertices are nodes");
     for (int32_t i = 0; i < v->n_materials; i++)
         if (!v->materials[i].name) return modal_broken(c, path, "material %d has no name", i);
@@ -111,11 +111,11 @@ done:
 static modal_status write_volume(hid_t volume, const modal_shape *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    MODAL_TRY(modal_h5_write_text(volume, "surface_kind", modal_surface_kind_names[s->surface_kind],
+    MODAL_TRY(modal_h5_write_text(volume, "surface_kind", modal_surface_kind_names[s->embedding.kind],
                                   err));
-    MODAL_TRY(modal_h5_write_number(volume, "farthest_outside", s->farthest_outside, err));
-    MODAL_TRY(write_materials(volume, &s->volume, err));
-    MODAL_TRY(write_groups(volume, &s->volume, err));
+    MODAL_TRY(modal_h5_write_number(volume, "farthest_outside", s->embedding.farthest_outside, err));
+    MODAL_TRY(write_materials(volume, &s->solid.mesh, err));
+    MODAL_TRY(write_groups(volume, &s->solid.mesh, err));
 done:
     return status;
 }
@@ -131,8 +131,8 @@ static modal_status write_shape(hid_t shapes, int32_t index, const modal_shape *
     MODAL_TRY(modal_h5_make_group(shapes, name, &place, err));
     MODAL_TRY(modal_h5_write_text(place, "name", s->name, err));
     for (int i = 0; i < GROUP_COUNT; i++)
-        if ((i != GROUP_VOLUME || s->volume.n_nodes > 0) &&
-            (i != GROUP_REDUCED || s->reduced_forces.linear))
+        if ((i != GROUP_VOLUME || s->solid.mesh.n_nodes > 0) &&
+            (i != GROUP_REDUCED || s->modes.reduced_forces.linear))
             MODAL_TRY(modal_h5_make_group(place, modal_basis_groups[i], &groups[i], err));
     modal_basis_sizes(s, sizes);
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
@@ -143,16 +143,16 @@ static modal_status write_shape(hid_t shapes, int32_t index, const modal_shape *
         MODAL_TRY(
             modal_h5_write_array(groups[f->group], f->name, f->type, f->rank, dims, values, err));
     }
-    MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "shift", s->shift, err));
-    MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "total_mass", s->total_mass, err));
+    MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "shift", s->modes.shift, err));
+    MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "total_mass", s->modes.total_mass, err));
     MODAL_TRY(modal_h5_write_text(groups[GROUP_MODES], "mass_rule",
-                                  modal_mass_rule_names[s->mass_rule], err));
-    if (s->factor_float32)
+                                  modal_mass_rule_names[s->modes.mass_rule], err));
+    if (s->modes.factor_float32)
         MODAL_TRY(modal_h5_write_text(groups[GROUP_MODES], "factor", modal_basis_factor_names[1], err));
-    MODAL_TRY(modal_h5_write_text(groups[GROUP_MODES], "kind", modal_basis_kind_names[s->kind], err));
-    if (s->kind == MODAL_KIND_IMPORTED) {
-        MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "mass_coupling", s->mass_coupling, err));
-        MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "stiffness_coupling", s->stiffness_coupling,
+    MODAL_TRY(modal_h5_write_text(groups[GROUP_MODES], "kind", modal_basis_kind_names[s->modes.kind], err));
+    if (s->modes.kind == MODAL_KIND_IMPORTED) {
+        MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "mass_coupling", s->modes.mass_coupling, err));
+        MODAL_TRY(modal_h5_write_number(groups[GROUP_MODES], "stiffness_coupling", s->modes.stiffness_coupling,
                                         err));
     }
     if (groups[GROUP_VOLUME] >= 0) MODAL_TRY(write_volume(groups[GROUP_VOLUME], s, err));

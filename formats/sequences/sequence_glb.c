@@ -31,7 +31,7 @@ typedef struct glb_writer {
 } glb_writer;
 
 /* How many targets are made at a time, and tiles read. */
-static int64_t targets_at_once(const modal_shape *s, int64_t n_targets)
+static int64_t targets_at_once(const modal_surface *s, int64_t n_targets)
 {
     int64_t n = TARGET_BYTES / (12 * s->n_vertices + 1);
     if (n > n_targets) n = n_targets;
@@ -40,7 +40,7 @@ static int64_t targets_at_once(const modal_shape *s, int64_t n_targets)
 
 static int64_t tiles_at_once(const modal_shape *s)
 {
-    int64_t n = RANGE_BYTES / (s->n_modes * 3 * MODAL_TILE * 4 + 1), tiles = modal_tile_count(s->n_vertices);
+    int64_t n = RANGE_BYTES / (s->modes.n_modes * 3 * MODAL_TILE * 4 + 1), tiles = modal_tile_count(s->surface.n_vertices);
     if (n > tiles) n = tiles;
     return n > 1 ? n : 1;
 }
@@ -53,16 +53,16 @@ static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, i
     *memory_bytes = 0;
     for (int32_t i = 0; i < b->n_shapes; i++) {
         const modal_shape *s = &b->shapes[i];
-        const int64_t memory = 36 * s->n_vertices +
-                               12 * s->n_vertices * targets_at_once(s, s->n_modes) +
-                               tiles_at_once(s) * s->n_modes * 3 * MODAL_TILE * 4;
+        const int64_t memory = 36 * s->surface.n_vertices +
+                               12 * s->surface.n_vertices * targets_at_once(&s->surface, s->modes.n_modes) +
+                               tiles_at_once(s) * s->modes.n_modes * 3 * MODAL_TILE * 4;
         if (memory > *memory_bytes) *memory_bytes = memory;
-        bytes += 12.0 * (double)s->n_vertices * (s->n_modes + 1.0) + 12.0 * (double)s->n_triangles +
-                 400.0 * (s->n_modes + 3.0);
+        bytes += 12.0 * (double)s->surface.n_vertices * (s->modes.n_modes + 1.0) + 12.0 * (double)s->surface.n_triangles +
+                 400.0 * (s->modes.n_modes + 3.0);
     }
     *memory_bytes += 1 << 20;
     for (int32_t i = 0; i < b->n_objects; i++)
-        bytes += 4.0 * (double)info->n_frames * (b->shapes[b->objects[i].shape].n_modes + 7.0) + 1200.0;
+        bytes += 4.0 * (double)info->n_frames * (b->shapes[b->objects[i].shape].modes.n_modes + 7.0) + 1200.0;
     if (bytes >= 4294967296.0)
         return modal_error_set(err, MODAL_ERROR_INPUT,
                                "glb: cannot be larger than 4 GiB, this would have %.0f bytes", bytes);
@@ -100,7 +100,7 @@ static modal_status find_ranges(glb_scene *g, int32_t shape, modal_error *err)
     modal_status status = MODAL_OK;
     const modal_sequence_scene *in = g->info->scene;
     const modal_trajectory *t = in->trajectory;
-    const int32_t r = g->basis->shapes[shape].n_modes;
+    const int32_t r = g->basis->shapes[shape].modes.n_modes;
     const int64_t total = t->mode_offsets[t->n_objects];
     glb_shape *s = &g->shapes[shape];
     MODAL_TRY(modal_alloc_zero(&s->low, r, sizeof *s->low, "ranges", err));
@@ -137,10 +137,10 @@ static modal_status plan(glb_scene *g, modal_error *err)
         MODAL_TRY(find_ranges(g, i, err));
         if (!s->used) continue;
         s->first_array = g->n_arrays;
-        MODAL_TRY(add_array(g, (glb_array){.count = 3 * b->shapes[i].n_triangles, .type = "SCALAR",
+        MODAL_TRY(add_array(g, (glb_array){.count = 3 * b->shapes[i].surface.n_triangles, .type = "SCALAR",
                                            .integers = 1, .buffer_target = 34963}, err));
         for (int32_t k = 0; k <= s->n_targets; k++)
-            MODAL_TRY(add_array(g, (glb_array){.count = b->shapes[i].n_vertices, .type = "VEC3",
+            MODAL_TRY(add_array(g, (glb_array){.count = b->shapes[i].surface.n_vertices, .type = "VEC3",
                                                .buffer_target = 34962, .ranges = 1}, err));
     }
     g->times = g->n_arrays;
@@ -216,13 +216,13 @@ static modal_status write_triangles(glb_writer *w, int32_t shape, modal_error *e
     const modal_shape *s = &w->scene.basis->shapes[shape];
     const int stored = w->scene.info->scene->stored_order;
     uint32_t *corners = NULL;
-    MODAL_TRY(modal_alloc(&corners, s->n_triangles, 12, "triangles", err));
-    for (int64_t t = 0; t < s->n_triangles; t++)
+    MODAL_TRY(modal_alloc(&corners, s->surface.n_triangles, 12, "triangles", err));
+    for (int64_t t = 0; t < s->surface.n_triangles; t++)
         for (int k = 0; k < 3; k++) {
-            const int32_t v = s->triangles[3 * t + k];
-            corners[3 * (stored ? t : s->user_triangle[t]) + k] = (uint32_t)(stored ? v : s->user_vertex[v]);
+            const int32_t v = s->surface.triangles[3 * t + k];
+            corners[3 * (stored ? t : s->surface.user_triangle[t]) + k] = (uint32_t)(stored ? v : s->surface.user_vertex[v]);
         }
-    MODAL_TRY(put(w, w->scene.shapes[shape].first_array, corners, 12 * s->n_triangles, err));
+    MODAL_TRY(put(w, w->scene.shapes[shape].first_array, corners, 12 * s->surface.n_triangles, err));
 done:
     modal_free(&corners);
     return status;
@@ -235,16 +235,16 @@ static void scatter(const glb_writer *w, int32_t shape, const float *tiles, int6
     const modal_shape *s = &w->scene.basis->shapes[shape];
     const glb_shape *g = &w->scene.shapes[shape];
     const int stored = w->scene.info->scene->stored_order;
-    for (int64_t v = begin * MODAL_TILE; v < end * MODAL_TILE && v < s->n_vertices; v++) {
-        const float *u = tiles + (v / MODAL_TILE - begin) * s->n_modes * 3 * MODAL_TILE + v % MODAL_TILE;
-        const int64_t place = 3 * (stored ? v : s->user_vertex[v]);
+    for (int64_t v = begin * MODAL_TILE; v < end * MODAL_TILE && v < s->surface.n_vertices; v++) {
+        const float *u = tiles + (v / MODAL_TILE - begin) * s->modes.n_modes * 3 * MODAL_TILE + v % MODAL_TILE;
+        const int64_t place = 3 * (stored ? v : s->surface.user_vertex[v]);
         for (int i = 0; i < 3; i++) {
             for (int32_t k = first; k < last; k++)
-                targets[(k - first) * 3 * s->n_vertices + place + i] =
+                targets[(k - first) * 3 * s->surface.n_vertices + place + i] =
                     (float)(g->spread[g->modes[k]] * (double)u[(g->modes[k] * 3 + i) * MODAL_TILE]);
             if (!base) continue;
-            double sum = s->rest_positions[3 * v + i];
-            for (int32_t k = 0; k < s->n_modes; k++) sum += g->low[k] * (double)u[(k * 3 + i) * MODAL_TILE];
+            double sum = s->surface.rest_positions[3 * v + i];
+            for (int32_t k = 0; k < s->modes.n_modes; k++) sum += g->low[k] * (double)u[(k * 3 + i) * MODAL_TILE];
             base[place + i] = sum;
         }
     }
@@ -256,12 +256,12 @@ static modal_status write_positions(glb_writer *w, int32_t shape, modal_error *e
     const modal_shape *s = &w->scene.basis->shapes[shape];
     const glb_shape *g = &w->scene.shapes[shape];
     const modal_matrix_source *source = &w->scene.info->scene->matrix;
-    const int64_t at_once = targets_at_once(s, g->n_targets), range = tiles_at_once(s);
-    const int64_t n_tiles = modal_tile_count(s->n_vertices), n = s->n_vertices;
+    const int64_t at_once = targets_at_once(&s->surface, g->n_targets), range = tiles_at_once(s);
+    const int64_t n_tiles = modal_tile_count(s->surface.n_vertices), n = s->surface.n_vertices;
     float *targets = NULL, *tiles = NULL;
     double *base = NULL;
     MODAL_TRY(modal_alloc(&targets, at_once * n, 12, "targets", err));
-    MODAL_TRY(modal_alloc(&tiles, range * s->n_modes, 3 * MODAL_TILE * 4, "tiles", err));
+    MODAL_TRY(modal_alloc(&tiles, range * s->modes.n_modes, 3 * MODAL_TILE * 4, "tiles", err));
     MODAL_TRY(modal_alloc(&base, 3 * n, sizeof *base, "positions", err));
     int32_t first = 0;
     do {

@@ -201,19 +201,19 @@ static modal_status rest_positions(const modal_sequence_scene *scene, float *to,
     for (int32_t i = 0; i < b->n_objects; i++) {
         const modal_shape *s = &b->shapes[b->objects[i].shape];
         const double *t = b->objects[i].rest_pose;
-        for (int64_t v = 0; v < s->n_vertices; v++) {
-            const double *x = s->rest_positions + 3 * v;
-            float *point = to + 3 * (scene->stored_order ? v : s->user_vertex[v]);
+        for (int64_t v = 0; v < s->surface.n_vertices; v++) {
+            const double *x = s->surface.rest_positions + 3 * v;
+            float *point = to + 3 * (scene->stored_order ? v : s->surface.user_vertex[v]);
             for (int k = 0; k < 3; k++) {
                 const double value = t[4 * k] * x[0] + t[4 * k + 1] * x[1] + t[4 * k + 2] * x[2] + t[4 * k + 3];
                 if (!(fabs(value) <= FLT_MAX))
                     return modal_error_set(err, MODAL_ERROR_INPUT,
                                            "rest.obj: object %d, vertex %" PRId64 ": position does not fit float32, %g",
-                                           i, scene->stored_order ? v : s->user_vertex[v], value);
+                                           i, scene->stored_order ? v : s->surface.user_vertex[v], value);
                 point[k] = (float)value;
             }
         }
-        to += 3 * s->n_vertices;
+        to += 3 * s->surface.n_vertices;
     }
     return MODAL_OK;
 }

@@ -100,7 +100,7 @@ static modal_status add_term(predictor *p, int64_t v, int32_t a, int32_t b, int3
 }
 
 /* The vertices of triangle f beside v, in its order after v. */
-static void others(const modal_shape *s, int32_t f, int64_t v, int32_t *a, int32_t *b)
+static void others(const modal_surface *s, int32_t f, int64_t v, int32_t *a, int32_t *b)
 {
     const int32_t *t = s->triangles + 3 * (int64_t)f;
     const int k = t[0] == v ? 0 : t[1] == v ? 1 : 2;
@@ -108,7 +108,7 @@ static void others(const modal_shape *s, int32_t f, int64_t v, int32_t *a, int32
     *b = t[(k + 2) % 3];
 }
 
-static modal_status add_parallelograms(const modal_shape *s, predictor *p, int64_t v, modal_error *err)
+static modal_status add_parallelograms(const modal_surface *s, predictor *p, int64_t v, modal_error *err)
 {
     for (int64_t i = s->face_offsets[v]; i < s->face_offsets[v + 1]; i++) {
         int32_t a, b;
@@ -127,7 +127,7 @@ static modal_status add_parallelograms(const modal_shape *s, predictor *p, int64
     return MODAL_OK;
 }
 
-static modal_status make_predictor(const modal_shape *s, predictor *p, modal_error *err)
+static modal_status make_predictor(const modal_surface *s, predictor *p, modal_error *err)
 {
     modal_status status = MODAL_OK;
     MODAL_TRY(modal_alloc_zero(&p->offsets, s->n_vertices + 1, sizeof *p->offsets, "page", err));
@@ -164,7 +164,7 @@ static int32_t predict(const predictor *p, int64_t v, const int32_t *x)
 
 enum { POSITION_STEPS = 1 << 20, MODE_STEPS = 32767 };
 
-static modal_status put_positions(sink *out, const modal_shape *s, const predictor *p, json_t *about,
+static modal_status put_positions(sink *out, const modal_surface *s, const predictor *p, json_t *about,
                                   modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -199,7 +199,7 @@ done:
 
 static inline float matrix_entry(const modal_shape *s, int64_t v, int32_t mode, int axis)
 {
-    return s->modal_matrix[((v / MODAL_TILE * s->n_modes + mode) * 3 + axis) * MODAL_TILE + v % MODAL_TILE];
+    return s->modes.modal_matrix[((v / MODAL_TILE * s->modes.n_modes + mode) * 3 + axis) * MODAL_TILE + v % MODAL_TILE];
 }
 
 /* Every mode has a step of its own, its largest entry over 32767. */
@@ -210,21 +210,21 @@ static modal_status put_modes(sink *out, const modal_shape *s, const predictor *
     json_t *steps = json_array();
     int32_t *values = NULL;
     uint16_t *coded = NULL;
-    MODAL_TRY(modal_alloc(&values, s->n_vertices, sizeof *values, "page", err));
-    MODAL_TRY(modal_alloc(&coded, 3 * s->n_vertices, sizeof *coded, "page", err));
-    for (int32_t mode = 0; mode < s->n_modes; mode++) {
+    MODAL_TRY(modal_alloc(&values, s->surface.n_vertices, sizeof *values, "page", err));
+    MODAL_TRY(modal_alloc(&coded, 3 * s->surface.n_vertices, sizeof *coded, "page", err));
+    for (int32_t mode = 0; mode < s->modes.n_modes; mode++) {
         double largest = 0;
-        for (int64_t v = 0; v < s->n_vertices; v++)
+        for (int64_t v = 0; v < s->surface.n_vertices; v++)
             for (int k = 0; k < 3; k++) largest = fmax(largest, fabs(matrix_entry(s, v, mode, k)));
         const double step = largest > 0 ? largest / MODE_STEPS : 1;
         for (int k = 0; k < 3; k++) {
-            for (int64_t v = 0; v < s->n_vertices; v++) {
+            for (int64_t v = 0; v < s->surface.n_vertices; v++) {
                 values[v] = (int32_t)lround(matrix_entry(s, v, mode, k) / step);
-                coded[k * s->n_vertices + v] = /* modulo 2^16, as the reader adds */
+                coded[k * s->surface.n_vertices + v] = /* modulo 2^16, as the reader adds */
                     zigzag16((int16_t)(uint16_t)(uint32_t)(values[v] - predict(p, v, values)));
             }
         }
-        MODAL_TRY(put_planes(out, coded, 3 * s->n_vertices, 2, err));
+        MODAL_TRY(put_planes(out, coded, 3 * s->surface.n_vertices, 2, err));
         json_array_append_new(steps, json_real(step));
     }
     json_object_set(about, "mode_steps", steps);
@@ -240,17 +240,17 @@ static modal_status put_shape(sink *out, const modal_shape *s, json_t *shapes, m
     modal_status status = MODAL_OK;
     predictor p = {0};
     json_t *about = json_pack("{s:o, s:I, s:I, s:i}", "name", modal_json_string(s->name), "vertices",
-                              (json_int_t)s->n_vertices, "triangles", (json_int_t)s->n_triangles,
-                              "modes", s->n_modes);
+                              (json_int_t)s->surface.n_vertices, "triangles", (json_int_t)s->surface.n_triangles,
+                              "modes", s->modes.n_modes);
     json_t *frequencies = json_array();
     if (!about) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "page: out of memory");
-    for (int32_t i = 0; i < s->n_modes; i++)
-        json_array_append_new(frequencies, json_real(s->frequencies[i]));
+    for (int32_t i = 0; i < s->modes.n_modes; i++)
+        json_array_append_new(frequencies, json_real(s->modes.frequencies[i]));
     json_object_set(about, "frequencies", frequencies);
-    MODAL_TRY(make_predictor(s, &p, err));
-    MODAL_TRY(put_differences(out, s->triangles, 3 * s->n_triangles, err));
-    MODAL_TRY(put_differences(out, s->user_vertex, s->n_vertices, err));
-    MODAL_TRY(put_positions(out, s, &p, about, err));
+    MODAL_TRY(make_predictor(&s->surface, &p, err));
+    MODAL_TRY(put_differences(out, s->surface.triangles, 3 * s->surface.n_triangles, err));
+    MODAL_TRY(put_differences(out, s->surface.user_vertex, s->surface.n_vertices, err));
+    MODAL_TRY(put_positions(out, &s->surface, &p, about, err));
     MODAL_TRY(put_modes(out, s, &p, about, err));
     json_array_append(shapes, about);
 done:

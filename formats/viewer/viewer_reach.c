@@ -10,7 +10,7 @@ static const double REACH = 1e18; /* m; the sum of three squares of it fits floa
 
 static inline double entry(const modal_shape *s, int64_t v, int32_t mode, int axis)
 {
-    return s->modal_matrix[((v / MODAL_TILE * s->n_modes + mode) * 3 + axis) * MODAL_TILE + v % MODAL_TILE];
+    return s->modes.modal_matrix[((v / MODAL_TILE * s->modes.n_modes + mode) * 3 + axis) * MODAL_TILE + v % MODAL_TILE];
 }
 
 /* How far from its object's origin vertex v is at most, a coordinate: |xbar| + sum |U_k| |q_k|. */
@@ -18,8 +18,8 @@ static double reach_of(const modal_shape *s, int64_t v, const double *q)
 {
     double most = 0;
     for (int i = 0; i < 3; i++) {
-        double sum = fabs(s->rest_positions[3 * v + i]);
-        for (int32_t k = 0; k < s->n_modes; k++) sum += fabs(q[k] * entry(s, v, k, i));
+        double sum = fabs(s->surface.rest_positions[3 * v + i]);
+        for (int32_t k = 0; k < s->modes.n_modes; k++) sum += fabs(q[k] * entry(s, v, k, i));
         if (!(sum <= most)) most = sum;
     }
     return most;
@@ -30,29 +30,29 @@ static modal_status check_vertices(const modal_shape *s, int64_t frame, int32_t 
 {
     int64_t worst = 0;
     double most = -1;
-    for (int64_t v = 0; v < s->n_vertices; v++) {
+    for (int64_t v = 0; v < s->surface.n_vertices; v++) {
         const double reach = reach_of(s, v, q);
         if (!(reach <= most)) most = reach, worst = v;
     }
     if (most <= REACH) return MODAL_OK;
     return modal_error_set(err, MODAL_ERROR_INPUT,
                            "frame %lld, object %d, vertex %d: up to %g m from the object's origin, a page reaches %g m",
-                           (long long)frame, object, s->user_vertex[worst], most, REACH);
+                           (long long)frame, object, s->surface.user_vertex[worst], most, REACH);
 }
 
 /* Largest coordinate of the rest positions, and entry of each mode. */
 static modal_status find_largest(const modal_shape *s, int32_t shape, double *rest, double *modes, modal_error *err)
 {
     *rest = 0;
-    for (int64_t i = 0; i < 3 * s->n_vertices; i++) {
-        if (!(fabs(s->rest_positions[i]) <= REACH))
+    for (int64_t i = 0; i < 3 * s->surface.n_vertices; i++) {
+        if (!(fabs(s->surface.rest_positions[i]) <= REACH))
             return modal_error_set(err, MODAL_ERROR_INPUT, "shape %d, vertex %d: at rest, a page reaches %g m, %g",
-                                   shape, s->user_vertex[i / 3], REACH, s->rest_positions[i]);
-        *rest = fmax(*rest, fabs(s->rest_positions[i]));
+                                   shape, s->surface.user_vertex[i / 3], REACH, s->surface.rest_positions[i]);
+        *rest = fmax(*rest, fabs(s->surface.rest_positions[i]));
     }
-    for (int32_t k = 0; k < s->n_modes; k++) modes[k] = 0;
-    for (int64_t v = 0; v < s->n_vertices; v++)
-        for (int32_t k = 0; k < s->n_modes; k++)
+    for (int32_t k = 0; k < s->modes.n_modes; k++) modes[k] = 0;
+    for (int64_t v = 0; v < s->surface.n_vertices; v++)
+        for (int32_t k = 0; k < s->modes.n_modes; k++)
             for (int i = 0; i < 3; i++) modes[k] = fmax(modes[k], fabs(entry(s, v, k, i)));
     return MODAL_OK;
 }
@@ -80,7 +80,7 @@ modal_status modal_viewer_check_reach(const modal_basis *basis, const modal_traj
         const modal_shape *s = &basis->shapes[shape];
         double rest;
         modal_free(&modes);
-        MODAL_TRY(modal_alloc(&modes, s->n_modes, sizeof *modes, "page", err));
+        MODAL_TRY(modal_alloc(&modes, s->modes.n_modes, sizeof *modes, "page", err));
         MODAL_TRY(find_largest(s, shape, &rest, modes, err));
         for (int32_t o = 0; o < basis->n_objects; o++) {
             if (basis->objects[o].shape != shape) continue;
@@ -88,7 +88,7 @@ modal_status modal_viewer_check_reach(const modal_basis *basis, const modal_traj
             for (int64_t f = 0; f < n_frames; f++) {
                 const double *q = trajectory ? trajectory->q + f * total + trajectory->mode_offsets[o] : NULL;
                 double sum = rest;
-                for (int32_t k = 0; q && k < s->n_modes; k++) {
+                for (int32_t k = 0; q && k < s->modes.n_modes; k++) {
                     sum += fabs(q[k]) * modes[k];
                     if (!(fabs(q[k]) <= FLT_MAX))
                         MODAL_FAIL(err, MODAL_ERROR_INPUT,

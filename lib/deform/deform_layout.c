@@ -20,12 +20,12 @@ enum { PACKED = -1 };
 /* About, of an object in memory: U, its rest shape, its tables. */
 static int64_t packed_bytes(const modal_shape *s)
 {
-    return (s->n_vertices + 1) * (12 * (int64_t)s->n_modes + 72);
+    return (s->surface.n_vertices + 1) * (12 * (int64_t)s->modes.n_modes + 72);
 }
 
 static int is_small(const modal_shape *s, int32_t n_objects)
 {
-    return n_objects > 0 && s->n_vertices <= PACK_POINTS / n_objects &&
+    return n_objects > 0 && s->surface.n_vertices <= PACK_POINTS / n_objects &&
            packed_bytes(s) <= PACK_BYTES / n_objects;
 }
 
@@ -41,7 +41,7 @@ static modal_status count_objects(deform_engine *d, const modal_basis *basis, in
     d->point_offsets[0] = 0;
     for (int32_t i = 0; i < d->n_objects; i++) {
         const modal_object *object = &basis->objects[i];
-        if (!modal_size_add(d->point_offsets[i], basis->shapes[object->shape].n_vertices,
+        if (!modal_size_add(d->point_offsets[i], basis->shapes[object->shape].surface.n_vertices,
                             &d->point_offsets[i + 1]))
             return modal_error_set(err, MODAL_ERROR_MEMORY,
                                    "deform: the number of points does not fit 64 bits");
@@ -60,14 +60,14 @@ static void add_member(deform_engine *d, deform_unit *s, const modal_shape *sour
 {
     deform_member *m = &s->members[s->n_members++];
     *m = (deform_member){.source = source,
-                         .modal_matrix = d->request.matrix.read ? NULL : source->modal_matrix,
+                         .modal_matrix = d->request.matrix.read ? NULL : source->modes.modal_matrix,
                          .index = index,
-                         .n_modes = source->n_modes,
-                         .n_vertices = source->n_vertices,
+                         .n_modes = source->modes.n_modes,
+                         .n_vertices = source->surface.n_vertices,
                          .first_vertex = s->n_vertices,
                          .first_corner = s->n_corners};
-    s->n_vertices += source->n_vertices;
-    if (source->face_offsets) s->n_corners += source->face_offsets[source->n_vertices];
+    s->n_vertices += source->surface.n_vertices;
+    if (source->surface.face_offsets) s->n_corners += source->surface.face_offsets[source->surface.n_vertices];
 }
 
 /* Deals the packed objects, as they come, to packs; returns how many. Makes them with `place`. */
@@ -102,9 +102,9 @@ static int64_t deal_objects(deform_engine *d, const modal_basis *basis, const in
         if (!place) continue;
         add_member(d, s, source, shape);
         d->n_members++;
-        s->n_modes += source->n_modes;
+        s->n_modes += source->modes.n_modes;
         s->n_objects++;
-        first_q += source->n_modes;
+        first_q += source->modes.n_modes;
         d->shape_objects[d->n_objects_placed++] = i;
     }
     return n_packs;
@@ -147,7 +147,7 @@ modal_status modal_deform_lay_out(deform_engine *d, const modal_basis *basis, mo
         if (count[i] <= 0) continue;
         const modal_shape *source = &basis->shapes[i];
         deform_unit *s = &d->shapes[d->n_shapes];
-        *s = (deform_unit){.n_modes = source->n_modes,
+        *s = (deform_unit){.n_modes = source->modes.n_modes,
                            .n_columns = count[i],
                            .objects = d->shape_objects + d->n_objects_placed,
                            .members = d->members + d->n_members++,
@@ -157,7 +157,7 @@ modal_status modal_deform_lay_out(deform_engine *d, const modal_basis *basis, mo
         add_member(d, s, source, i);
         d->n_objects_placed += count[i];
         d->n_columns += count[i];
-        d->n_q_placed += (int64_t)count[i] * source->n_modes;
+        d->n_q_placed += (int64_t)count[i] * source->modes.n_modes;
         count[i] = d->n_shapes++; /* from now on where it is */
     }
     for (int32_t i = 0; i < d->n_objects; i++) {

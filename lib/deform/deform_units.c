@@ -51,13 +51,13 @@ static modal_status fill_rest_tiles(const deform_member *m, float *tiles, modal_
     memset(tiles, 0, (size_t)modal_tile_count(m->n_vertices) * 96 * sizeof *tiles);
     for (int64_t v = 0; v < m->n_vertices; v++)
         for (int i = 0; i < 3; i++)
-            if (!modal_deform_round(m->source->rest_positions[3 * v + i],
+            if (!modal_deform_round(m->source->surface.rest_positions[3 * v + i],
                                     &tiles[(v / 32 * 3 + i) * 32 + v % 32]))
                 return modal_error_set(err, MODAL_ERROR_INPUT,
                                        "shape %s: rest position of vertex %lld: %g does not fit "
                                        "float32",
                                        name_of(m->source), (long long)v,
-                                       m->source->rest_positions[3 * v + i]);
+                                       m->source->surface.rest_positions[3 * v + i]);
     return MODAL_OK;
 }
 
@@ -129,7 +129,7 @@ static modal_status load_pack_tables(deform_engine *d, deform_unit *s, modal_err
         const int64_t first = d->point_offsets[s->objects[i]] - s->origin;
         for (int64_t v = 0; v < m->n_vertices; v++) {
             const int64_t at = m->first_vertex + v;
-            const int64_t to = first + (d->request.stored_order ? v : m->source->user_vertex[v]);
+            const int64_t to = first + (d->request.stored_order ? v : m->source->surface.user_vertex[v]);
             ((int32_t *)target.host)[at] = (int32_t)to;
             moved |= to != at;
             if (object_of.host) ((int32_t *)object_of.host)[at] = (int32_t)i;
@@ -146,7 +146,7 @@ static modal_status check_order(const deform_member *m, int *moved, modal_error 
 {
     modal_status status = MODAL_OK;
     unsigned char *seen = NULL;
-    const int32_t *user = m->source->user_vertex;
+    const int32_t *user = m->source->surface.user_vertex;
     MODAL_TRY(modal_alloc_zero(&seen, m->n_vertices, 1, "order of vertices", err));
     *moved = 0;
     for (int64_t v = 0; v < m->n_vertices; v++) {
@@ -172,7 +172,7 @@ static modal_status load_order(deform_engine *d, deform_unit *s, modal_error *er
     upload u;
     MODAL_TRY(upload_begin(&d->device, &u, s->n_vertices, sizeof(int32_t), "order of vertices", err));
     for (int64_t v = 0; v < s->n_vertices; v++)
-        ((int32_t *)u.host)[s->members->source->user_vertex[v]] = (int32_t)v;
+        ((int32_t *)u.host)[s->members->source->surface.user_vertex[v]] = (int32_t)v;
     return upload_end(d, &u, status, &s->d_source, err);
 done:
     return status;
@@ -207,25 +207,25 @@ static modal_status fill_corners(const deform_member *m, int64_t *offsets, int32
     const modal_shape *source = m->source;
     const int64_t n = m->n_vertices;
     int32_t *corner_faces = NULL;
-    if (!source->face_offsets)
+    if (!source->surface.face_offsets)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "no faces of vertices, which normals need");
-    if (weights && source->n_triangles > 0 && (!source->uv || !source->triangle_uv))
+    if (weights && source->surface.n_triangles > 0 && (!source->surface.uv || !source->surface.triangle_uv))
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "no texture coordinates, which tangents need");
-    const int64_t n_corners = source->face_offsets[n];
+    const int64_t n_corners = source->surface.face_offsets[n];
     if (weights)
         MODAL_TRY(modal_alloc(&corner_faces, n_corners, sizeof *corner_faces, "faces of corners",
                               err));
-    MODAL_TRY(modal_normals_corner_faces(n, source->n_triangles, source->triangles,
-                                         source->face_offsets, source->faces,
+    MODAL_TRY(modal_normals_corner_faces(n, source->surface.n_triangles, source->surface.triangles,
+                                         source->surface.face_offsets, source->surface.faces,
                                          corners + 2 * m->first_corner, corner_faces, err));
     if (weights)
-        MODAL_TRY(modal_tangents_weights(n, source->n_triangles, source->triangles, source->n_uv,
-                                         source->triangle_uv, source->uv, source->face_offsets,
+        MODAL_TRY(modal_tangents_weights(n, source->surface.n_triangles, source->surface.triangles, source->surface.n_uv,
+                                         source->surface.triangle_uv, source->surface.uv, source->surface.face_offsets,
                                          corner_faces, weights + 4 * m->first_corner, err));
     for (int64_t k = 2 * m->first_corner; k < 2 * (m->first_corner + n_corners); k++)
         corners[k] += (int32_t)m->first_vertex;
     for (int64_t v = 0; v <= n; v++)
-        offsets[m->first_vertex + v] = m->first_corner + source->face_offsets[v];
+        offsets[m->first_vertex + v] = m->first_corner + source->surface.face_offsets[v];
 done:
     modal_free(&corner_faces);
     if (status == MODAL_ERROR_INPUT) modal_error_context(err, "shape %s", name_of(source));
@@ -269,7 +269,7 @@ static modal_status load_rest_surface(deform_engine *d, deform_unit *s, int norm
         const deform_member *m = &s->members[k];
         float *to = (float *)u.host + 3 * m->first_vertex;
         for (int64_t i = 0; i < 3 * m->n_vertices; i++) /* that they fit was checked before */
-            to[i] = (float)m->source->rest_positions[i];
+            to[i] = (float)m->source->surface.rest_positions[i];
     }
     MODAL_TRY(upload_end(d, &u, status, &d_positions, err));
     MODAL_TRY(modal_device_alloc(&d->device, &s->d_rest_normals, n * 3, sizeof(float),

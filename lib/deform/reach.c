@@ -22,17 +22,17 @@ modal_status modal_reach_modes(const modal_shape *s, int32_t index, const modal_
 {
     enum { ROOM = 1 << 18 }; /* floats of a range, or one tile */
     modal_status status = MODAL_OK;
-    const int64_t n_tiles = modal_tile_count(s->n_vertices), tile_floats = (int64_t)s->n_modes * 3 * MODAL_TILE;
+    const int64_t n_tiles = modal_tile_count(s->surface.n_vertices), tile_floats = (int64_t)s->modes.n_modes * 3 * MODAL_TILE;
     const int64_t most = tile_floats < ROOM ? ROOM / tile_floats : 1;
     float *range = NULL;
-    memset(largest, 0, (size_t)s->n_modes * sizeof *largest);
+    memset(largest, 0, (size_t)s->modes.n_modes * sizeof *largest);
     if (source->read) MODAL_TRY(modal_alloc(&range, most * tile_floats, sizeof *range, "modal matrix", err));
     for (int64_t begin = 0; begin < n_tiles; begin += most) {
         const int64_t end = begin + most < n_tiles ? begin + most : n_tiles;
-        const float *tiles = source->read ? range : s->modal_matrix + begin * tile_floats;
+        const float *tiles = source->read ? range : s->modes.modal_matrix + begin * tile_floats;
         if (source->read) MODAL_TRY(source->read(source->context, index, begin, end, range, err));
-        for (int64_t at = 0; at < (end - begin) * s->n_modes; at++)
-            largest[at % s->n_modes] = fmax(largest[at % s->n_modes], largest_of(tiles + at * 3 * MODAL_TILE));
+        for (int64_t at = 0; at < (end - begin) * s->modes.n_modes; at++)
+            largest[at % s->modes.n_modes] = fmax(largest[at % s->modes.n_modes], largest_of(tiles + at * 3 * MODAL_TILE));
     }
 done:
     modal_free(&range);
@@ -54,12 +54,12 @@ struct modal_reach {
 static modal_status shape_reach_init(shape_reach *r, const modal_shape *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const int64_t n_tiles = modal_tile_count(s->n_vertices);
-    MODAL_TRY(modal_alloc_zero(&r->largest, s->n_modes, sizeof *r->largest, "reach of modes", err));
-    MODAL_TRY(modal_alloc(&r->tiles, n_tiles * s->n_modes, sizeof *r->tiles, "reach of modes", err));
-    for (int64_t at = 0; at < n_tiles * s->n_modes; at++) {
-        const double reach = largest_of(s->modal_matrix + at * 3 * MODAL_TILE);
-        r->largest[at % s->n_modes] = fmax(r->largest[at % s->n_modes], reach);
+    const int64_t n_tiles = modal_tile_count(s->surface.n_vertices);
+    MODAL_TRY(modal_alloc_zero(&r->largest, s->modes.n_modes, sizeof *r->largest, "reach of modes", err));
+    MODAL_TRY(modal_alloc(&r->tiles, n_tiles * s->modes.n_modes, sizeof *r->tiles, "reach of modes", err));
+    for (int64_t at = 0; at < n_tiles * s->modes.n_modes; at++) {
+        const double reach = largest_of(s->modes.modal_matrix + at * 3 * MODAL_TILE);
+        r->largest[at % s->modes.n_modes] = fmax(r->largest[at % s->modes.n_modes], reach);
         r->tiles[at] = nextafterf((float)reach, INFINITY);
     }
     r->shape = s;
@@ -77,7 +77,7 @@ modal_status modal_reach_new(modal_reach **reach, const modal_basis *basis, moda
     r->n_shapes = basis->n_shapes;
     for (int32_t i = 0; i < basis->n_shapes; i++) {
         const modal_shape *s = &basis->shapes[i];
-        if (s->modal_matrix && !s->matrix_tiles && s->rest_positions) MODAL_TRY(shape_reach_init(&r->shapes[i], s, err));
+        if (s->modes.modal_matrix && !s->modes.matrix_tiles && s->surface.rest_positions) MODAL_TRY(shape_reach_init(&r->shapes[i], s, err));
     }
     *reach = r;
     r = NULL;
@@ -104,7 +104,7 @@ double modal_reach_displacement(const modal_reach *reach, int32_t shape, const d
 {
     const shape_reach *r = &reach->shapes[shape];
     const modal_shape *s = r->shape;
-    const int64_t n_tiles = modal_tile_count(s->n_vertices), n_modes = s->n_modes;
+    const int64_t n_tiles = modal_tile_count(s->surface.n_vertices), n_modes = s->modes.n_modes;
     double bound = 0;
     for (int64_t k = 0; k < n_modes; k++) bound += fabs(q[k]) * r->largest[k];
     if (bound <= least) return least;
@@ -115,7 +115,7 @@ double modal_reach_displacement(const modal_reach *reach, int32_t shape, const d
         if (bound <= least) continue;
         for (int64_t k = 0; k < n_modes; k++)
             for (int i = 0; i < 3; i++) {
-                const float *from = s->modal_matrix + ((tile * n_modes + k) * 3 + i) * MODAL_TILE;
+                const float *from = s->modes.modal_matrix + ((tile * n_modes + k) * 3 + i) * MODAL_TILE;
                 for (int lane = 0; lane < MODAL_TILE; lane++) u[i][lane] += q[k] * from[lane];
             }
         for (int lane = 0; lane < MODAL_TILE; lane++) { /* lanes past the last vertex are 0 */
@@ -128,7 +128,7 @@ double modal_reach_displacement(const modal_reach *reach, int32_t shape, const d
     return least;
 }
 
-double modal_reach_diagonal(const modal_shape *s)
+double modal_reach_diagonal(const modal_surface *s)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int64_t i = 0; i < 3 * s->n_vertices; i++) {

@@ -25,6 +25,6 @@ int modal_reach_knows(const modal_reach *reach, int32_t shape);
 double modal_reach_displacement(const modal_reach *reach, int32_t shape, const double *q, double least, int64_t *vertex);
 
 /* The diagonal of the box around the shape's vertices at rest, m. */
-double modal_reach_diagonal(const modal_shape *shape);
+double modal_reach_diagonal(const modal_surface *shape);
 
 #endif

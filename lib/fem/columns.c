@@ -37,7 +37,7 @@ modal_status modal_fem_compare_solids(const modal_volume_mesh *a, const modal_vo
 modal_status modal_fem_assemble_mass(const modal_shape *shape, int n_threads, modal_fem_system *system, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const modal_volume_mesh *mesh = &shape->volume;
+    const modal_volume_mesh *mesh = &shape->solid.mesh;
     uint8_t *used = NULL;
     int32_t *without = NULL;
     int64_t n_without = 0;
@@ -47,7 +47,7 @@ modal_status modal_fem_assemble_mass(const modal_shape *shape, int n_threads, mo
         for (int a = 0; a < modal_mesh_kind(mesh, e)->n_nodes; a++) used[modal_mesh_nodes(mesh, e)[a]] = 1;
     for (int64_t i = 0; i < mesh->n_nodes; i++)
         if (!used[i]) without[n_without++] = (int32_t)i;
-    MODAL_TRY(modal_fem_assemble(mesh, without, NULL, n_without, shape->mass_rule, n_threads, system, err));
+    MODAL_TRY(modal_fem_assemble(mesh, without, NULL, n_without, shape->modes.mass_rule, n_threads, system, err));
 done:
     modal_free(&used);
     modal_free(&without);
@@ -62,9 +62,9 @@ modal_status modal_fem_take_columns(const modal_shape *shape, const modal_fem_sy
     double *phi = NULL;
     const int64_t n = 3 * system->n_free;
     MODAL_TRY(modal_node_modes_init(&modes, shape, err));
-    MODAL_TRY(modal_alloc(&phi, shape->volume.n_nodes, 3 * sizeof *phi, "modes", err));
-    MODAL_TRY(modal_alloc(columns, shape->n_modes * n, sizeof **columns, "modes", err));
-    for (int32_t k = 0; k < shape->n_modes; k++) {
+    MODAL_TRY(modal_alloc(&phi, shape->solid.mesh.n_nodes, 3 * sizeof *phi, "modes", err));
+    MODAL_TRY(modal_alloc(columns, shape->modes.n_modes * n, sizeof **columns, "modes", err));
+    for (int32_t k = 0; k < shape->modes.n_modes; k++) {
         modal_node_modes_get(&modes, k, phi);
         for (int64_t i = 0; i < n; i++) (*columns)[k * n + i] = phi[3 * (int64_t)system->free_nodes[i / 3] + i % 3];
     }

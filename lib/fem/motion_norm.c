@@ -32,21 +32,21 @@ static modal_status build(const modal_shape *shape, const modal_shape *other, in
         if (!modal_shape_has_node_modes(both[k]))
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "shape %s: no modes at the nodes of a solid (modalpack --volume-modes)",
                        both[k]->name ? both[k]->name : "");
-    if (other) MODAL_TRY(modal_fem_compare_solids(&shape->volume, &other->volume, err));
+    if (other) MODAL_TRY(modal_fem_compare_solids(&shape->solid.mesh, &other->solid.mesh, err));
     MODAL_TRY(modal_fem_assemble_mass(shape, n_threads, &system, err));
-    norm->r = shape->n_modes;
-    norm->r_other = other ? other->n_modes : 0;
+    norm->r = shape->modes.n_modes;
+    norm->r_other = other ? other->modes.n_modes : 0;
     const int64_t n = system.n_free, n_fields = 4 + 3 * ((int64_t)norm->r + norm->r_other);
     const int64_t n_packed = n_fields / 3 + 1; /* three scalar fields as the components of one vector field */
     norm->n_fields = n_fields;
     MODAL_TRY(modal_alloc(&fields, n_fields * n, sizeof *fields, "fields", err));
     for (int64_t i = 0; i < n; i++) {
         fields[i] = 1;
-        for (int k = 0; k < 3; k++) fields[(1 + k) * n + i] = shape->volume.nodes[3 * (int64_t)system.free_nodes[i] + k];
+        for (int k = 0; k < 3; k++) fields[(1 + k) * n + i] = shape->solid.mesh.nodes[3 * (int64_t)system.free_nodes[i] + k];
     }
     for (int k = 0; k < 2 && both[k]; k++) {
         MODAL_TRY(modal_fem_take_columns(both[k], &system, &columns, err));
-        split(n, both[k]->n_modes, columns, fields + (4 + 3 * (int64_t)(k ? norm->r : 0)) * n);
+        split(n, both[k]->modes.n_modes, columns, fields + (4 + 3 * (int64_t)(k ? norm->r : 0)) * n);
         modal_free(&columns);
     }
     MODAL_TRY(modal_alloc_zero(&packed, 3 * n_packed * n, sizeof *packed, "fields", err));

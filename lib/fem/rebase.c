@@ -48,13 +48,13 @@ static modal_status build(const modal_shape *from, const modal_shape *to, int n_
     modal_status status = MODAL_OK;
     modal_fem_system system = {0};
     double *u = NULL, *v = NULL, *image = NULL, *products = NULL;
-    const int64_t r = from->n_modes, s = to->n_modes, most = r > s ? r : s;
+    const int64_t r = from->modes.n_modes, s = to->modes.n_modes, most = r > s ? r : s;
     const modal_shape *const both[] = {from, to};
     for (int k = 0; k < 2; k++)
         if (!modal_shape_has_node_modes(both[k]))
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "shape %s of the %s basis: no modes at the nodes of a solid",
                        both[k]->name ? both[k]->name : "", k ? "new" : "old");
-    MODAL_TRY(modal_fem_compare_solids(&from->volume, &to->volume, err));
+    MODAL_TRY(modal_fem_compare_solids(&from->solid.mesh, &to->solid.mesh, err));
     MODAL_TRY(modal_fem_assemble_mass(to, n_threads, &system, err));
     const int64_t n = 3 * system.n_free;
     MODAL_TRY(modal_fem_take_columns(from, &system, &u, err));

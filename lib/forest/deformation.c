@@ -39,7 +39,7 @@ struct modal_deformation {
 
 static int points_of(const deformed_shape *s, int64_t element)
 {
-    const modal_element_rule *rule = s->rules.rules[s->shape->volume.element_type[element]];
+    const modal_element_rule *rule = s->rules.rules[s->shape->solid.mesh.element_type[element]];
     return rule ? rule[MODAL_INTEGRAL_STIFFNESS].n_points : 1;
 }
 
@@ -47,7 +47,7 @@ static int points_of(const deformed_shape *s, int64_t element)
 static int gradients_of(const deformed_shape *s, int64_t element, int point, double *gradients)
 {
     static const double linear[4][3] = {{-1, -1, -1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    const modal_volume_mesh *mesh = &s->shape->volume;
+    const modal_volume_mesh *mesh = &s->shape->solid.mesh;
     const int n = modal_mesh_kind(mesh, element)->n_nodes;
     const int32_t *nodes = modal_mesh_nodes(mesh, element);
     const modal_element_rule *rule = s->rules.rules[mesh->element_type[element]];
@@ -107,7 +107,7 @@ static void part(placed *elements, int64_t first, int64_t end, int parts, deform
 static modal_status make_clusters(deformed_shape *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const modal_volume_mesh *mesh = &s->shape->volume;
+    const modal_volume_mesh *mesh = &s->shape->solid.mesh;
     placed *elements = NULL;
     MODAL_TRY(modal_alloc(&elements, mesh->n_elements, sizeof *elements, "clusters of elements", err));
     MODAL_TRY(modal_alloc(&s->order, mesh->n_elements, sizeof *s->order, "clusters of elements", err));
@@ -130,8 +130,8 @@ done:
 static void find_radii(deformed_shape *s, int n_threads, double *fields, double *squares)
 {
     enum { POINTS = MODAL_RULE_MOST_POINTS };
-    const int32_t r = s->shape->n_modes;
-    const modal_volume_mesh *mesh = &s->shape->volume;
+    const int32_t r = s->shape->modes.n_modes;
+    const modal_volume_mesh *mesh = &s->shape->solid.mesh;
     for (int32_t first = 0; first < r; first += MODES) {
         const int count = r - first < MODES ? r - first : MODES;
 #pragma omp parallel for schedule(static) num_threads(n_threads)
@@ -169,17 +169,17 @@ static void find_radii(deformed_shape *s, int n_threads, double *fields, double 
 static modal_status shape_init(deformed_shape *s, const modal_shape *shape, int n_threads, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const int32_t r = shape->n_modes;
+    const int32_t r = shape->modes.n_modes;
     double *fields = NULL, *squares = NULL;
     s->shape = shape;
     MODAL_TRY(modal_node_modes_init(&s->modes, shape, err));
-    MODAL_TRY(modal_rule_table_init(&shape->volume, &s->rules, err));
+    MODAL_TRY(modal_rule_table_init(&shape->solid.mesh, &s->rules, err));
     MODAL_TRY(make_clusters(s, err));
     MODAL_TRY(modal_alloc_zero(&s->gradients, 9 * (int64_t)CLUSTERS * r, sizeof(double), "gradients of modes", err));
     MODAL_TRY(modal_alloc(&s->weights, r, sizeof(double), "gradients of modes", err));
-    for (int32_t k = 0; k < r; k++) s->weights[k] = shape->eigenvalues[k] > 0 ? shape->eigenvalues[k] : 1;
-    MODAL_TRY(modal_alloc(&fields, 3 * MODES * shape->volume.n_nodes, sizeof(double), "gradients of modes", err));
-    MODAL_TRY(modal_alloc_zero(&squares, shape->volume.n_elements * MODAL_RULE_MOST_POINTS, sizeof(double),
+    for (int32_t k = 0; k < r; k++) s->weights[k] = shape->modes.eigenvalues[k] > 0 ? shape->modes.eigenvalues[k] : 1;
+    MODAL_TRY(modal_alloc(&fields, 3 * MODES * shape->solid.mesh.n_nodes, sizeof(double), "gradients of modes", err));
+    MODAL_TRY(modal_alloc_zero(&squares, shape->solid.mesh.n_elements * MODAL_RULE_MOST_POINTS, sizeof(double),
                                "gradients of modes", err));
     find_radii(s, n_threads, fields, squares);
 done:
@@ -190,13 +190,13 @@ done:
 
 int64_t modal_deformation_bytes(const modal_shape *shape)
 {
-    return 12 * shape->volume.n_nodes * shape->n_modes;
+    return 12 * shape->solid.mesh.n_nodes * shape->modes.n_modes;
 }
 
 int64_t modal_deformation_work(const modal_shape *shape)
 {
-    const modal_volume_mesh *mesh = &shape->volume;
-    return mesh->n_elements * 8 * shape->n_modes;
+    const modal_volume_mesh *mesh = &shape->solid.mesh;
+    return mesh->n_elements * 8 * shape->modes.n_modes;
 }
 
 modal_status modal_deformation_new(modal_deformation **deformation, const modal_basis *basis, int n_threads,
@@ -211,9 +211,9 @@ modal_status modal_deformation_new(modal_deformation **deformation, const modal_
     MODAL_TRY(modal_alloc_zero(&d->shapes, basis->n_shapes, sizeof *d->shapes, "deformation", err));
     for (int32_t i = 0; i < basis->n_shapes; i++) {
         const modal_shape *shape = &basis->shapes[i];
-        if (!modal_shape_has_node_modes(shape) || shape->n_modes == 0) continue;
+        if (!modal_shape_has_node_modes(shape) || shape->modes.n_modes == 0) continue;
         MODAL_TRY(shape_init(&d->shapes[i], shape, n_threads, err));
-        if (shape->volume.n_nodes > d->most_nodes) d->most_nodes = shape->volume.n_nodes;
+        if (shape->solid.mesh.n_nodes > d->most_nodes) d->most_nodes = shape->solid.mesh.n_nodes;
     }
     MODAL_TRY(modal_alloc(&d->fields, 6 * d->most_nodes * n_threads, sizeof(double), "deformation", err));
     *deformation = d;
@@ -281,7 +281,7 @@ static void worse(double det, int64_t element, modal_deformed *out)
 /* All points of a cluster, from u at the nodes. */
 static void look_closer(const deformed_shape *s, const cluster *own, const double *u, modal_deformed *out)
 {
-    const modal_volume_mesh *mesh = &s->shape->volume;
+    const modal_volume_mesh *mesh = &s->shape->solid.mesh;
     for (int64_t at = own->first; at < own->end; at++) {
         const int64_t e = s->order[at];
         for (int point = 0; point < points_of(s, e); point++) {
@@ -297,8 +297,8 @@ void modal_deformation_measure(const modal_deformation *d, int32_t shape, const 
                                modal_deformed *out)
 {
     const deformed_shape *s = &d->shapes[shape];
-    const int32_t r = s->shape->n_modes;
-    const int64_t n = 3 * s->shape->volume.n_nodes;
+    const int32_t r = s->shape->modes.n_modes;
+    const int64_t n = 3 * s->shape->solid.mesh.n_nodes;
     double *u = d->fields + 6 * d->most_nodes * thread, *mode = u + 3 * d->most_nodes, square = 0;
     double h[9][CLUSTERS] = {{0}}, det[CLUSTERS], least[CLUSTERS];
     int any = 0;

@@ -125,7 +125,7 @@ static modal_status build_shapes(modal_forest *f, builder *b, modal_error *err)
             modal_error_context(err, "shape %d", i / 2);
             goto done;
         }
-        const int32_t r = shape->n_modes, rows = i % 2 ? 1 + r : 1 + r + r * (r + 1) / 2;
+        const int32_t r = shape->modes.n_modes, rows = i % 2 ? 1 + r : 1 + r + r * (r + 1) / 2;
         if (r > f->task.most_modes) f->task.most_modes = r;
         if (rows > f->task.most_rows) f->task.most_rows = rows;
     }
@@ -168,7 +168,7 @@ static modal_status build_objects(modal_forest *f, builder *b, modal_error *err)
         int64_t parent_modes = 0;
         if (o->parent >= 0) {
             const modal_object *parent = &basis->objects[object->parent];
-            parent_modes = basis->shapes[parent->shape].n_modes;
+            parent_modes = basis->shapes[parent->shape].modes.n_modes;
             status = modal_forest_anchor(&b->tables, &basis->shapes[parent->shape], parent->rest_pose,
                                          shape, object->rest_pose, o, err);
             if (status != MODAL_OK) {
@@ -176,10 +176,10 @@ static modal_status build_objects(modal_forest *f, builder *b, modal_error *err)
                 goto done;
             }
         }
-        o->n_modes = shape->n_modes;
+        o->n_modes = shape->modes.n_modes;
         o->parent_modes = (int32_t)parent_modes;
         o->work = work;
-        work += modal_step_work_size(shape->n_modes, parent_modes);
+        work += modal_step_work_size(shape->modes.n_modes, parent_modes);
     }
     for (int32_t at = 0; at < f->n_objects; at++) {
         b->objects[at].share = work;
@@ -323,7 +323,7 @@ int64_t modal_forest_bytes(const modal_basis *basis, const modal_forest_setup *s
 {
     int64_t tables = 0, work = 0, most = 0;
     for (int32_t s = 0; s < basis->n_shapes; s++) {
-        const int64_t r = basis->shapes[s].n_modes, nodes = basis->shapes[s].volume.n_nodes;
+        const int64_t r = basis->shapes[s].modes.n_modes, nodes = basis->shapes[s].solid.mesh.n_nodes;
         int cubic = 0, moves = 0, used = 0;
         for (int32_t i = 0; i < basis->n_objects; i++) {
             const modal_body *body = &setup->bodies[i];
@@ -332,7 +332,7 @@ int64_t modal_forest_bytes(const modal_basis *basis, const modal_forest_setup *s
             cubic |= !body->linear;
             moves |= body->motion != MODAL_STEP_FIXED;
             const int32_t parent = parent_in(basis, setup, i);
-            const int64_t above = parent < 0 ? 0 : basis->shapes[basis->objects[parent].shape].n_modes;
+            const int64_t above = parent < 0 ? 0 : basis->shapes[basis->objects[parent].shape].modes.n_modes;
             work += modal_step_work_size(r, above) + modal_step_pairs(r) + (1 + above) * MODAL_STEP_ANCHOR;
         }
         if (used) tables += (cubic ? 1 + r + r * (r + 1) / 2 : 1) * modal_step_pairs(r) + (1 + r) * modal_step_moments(r);

@@ -27,8 +27,8 @@ modal_status modal_forest_reserve(modal_forest_tables *tables, int64_t count, in
  * indices, and cubic[l, (i j k)] counts it once for every order of i j k. */
 static void set_cubic(const modal_shape *shape, double *table)
 {
-    const int64_t r = shape->n_modes, pairs = modal_step_pairs(r);
-    const modal_reduced_forces *f = &shape->reduced_forces;
+    const int64_t r = shape->modes.n_modes, pairs = modal_step_pairs(r);
+    const modal_reduced_forces *f = &shape->modes.reduced_forces;
     for (int64_t l = 0; l < r; l++)
         for (int64_t a = l; a < r; a++) {
             double *column = table + modal_quadratic_index(r, l, a);
@@ -53,8 +53,8 @@ static void set_cubic(const modal_shape *shape, double *table)
  * power of that one. */
 static void set_energy(const modal_shape *shape, double *table)
 {
-    const int64_t r = shape->n_modes;
-    const modal_reduced_forces *f = &shape->reduced_forces;
+    const int64_t r = shape->modes.n_modes;
+    const modal_reduced_forces *f = &shape->modes.reduced_forces;
     for (int64_t k = 0; k < r; k++)
         for (int64_t l = k; l < r; l++)
             table[modal_quadratic_index(r, k, l)] = (k == l ? 0.25 : 0.5) * (f->linear[k * r + l] + f->linear[l * r + k]);
@@ -79,13 +79,13 @@ modal_status modal_forest_shape(modal_forest_tables *tables, const modal_shape *
 {
     modal_status status = MODAL_OK;
     modal_inertia inertia = {0};
-    const int64_t r = shape->n_modes, pairs = modal_step_pairs(r);
-    *out = (modal_step_shape){.n_modes = (int32_t)r, .cubic = !linear, .mass = shape->total_mass};
-    if (!(shape->mass_coupling <= 1e-6) || (linear && !(shape->stiffness_coupling <= 1e-6)))
+    const int64_t r = shape->modes.n_modes, pairs = modal_step_pairs(r);
+    *out = (modal_step_shape){.n_modes = (int32_t)r, .cubic = !linear, .mass = shape->modes.total_mass};
+    if (!(shape->modes.mass_coupling <= 1e-6) || (linear && !(shape->modes.stiffness_coupling <= 1e-6)))
         MODAL_FAIL(err, MODAL_ERROR_INPUT,
                    "its imported columns are coupled, in the mass by %.3g, in the stiffness by %.3g",
-                   shape->mass_coupling, shape->stiffness_coupling);
-    if (!linear && !shape->reduced_forces.cubic)
+                   shape->modes.mass_coupling, shape->modes.stiffness_coupling);
+    if (!linear && !shape->modes.reduced_forces.cubic)
         MODAL_FAIL(err, MODAL_ERROR_INPUT,
                    "no reduced forces in the basis (modalpack --reduced-forces makes them), and the "
                    "model is not linear");
@@ -94,7 +94,7 @@ modal_status modal_forest_shape(modal_forest_tables *tables, const modal_shape *
     if (linear)
         for (int64_t k = 0; k < r; k++)
             tables->values[out->stiffness + modal_quadratic_index(r, k, k)] =
-                shape->eigenvalues[k] * shape->modal_masses[k];
+                shape->modes.eigenvalues[k] * shape->modes.modal_masses[k];
     else
         set_cubic(shape, tables->values + out->stiffness);
     if (!linear) {
@@ -102,8 +102,8 @@ modal_status modal_forest_shape(modal_forest_tables *tables, const modal_shape *
         set_energy(shape, tables->values + out->energy);
     }
     MODAL_TRY(modal_forest_reserve(tables, 4 * r, &out->masses, err));
-    memcpy(tables->values + out->masses, shape->modal_masses, (size_t)r * sizeof(double));
-    memcpy(tables->values + out->masses + r, shape->participation, (size_t)(3 * r) * sizeof(double));
+    memcpy(tables->values + out->masses, shape->modes.modal_masses, (size_t)r * sizeof(double));
+    memcpy(tables->values + out->masses + r, shape->modes.participation, (size_t)(3 * r) * sizeof(double));
     const int64_t moments = (1 + r) * modal_step_moments(r);
     MODAL_TRY(modal_forest_reserve(tables, moments, &out->inertia, err));
     if (turns) {
@@ -122,7 +122,7 @@ modal_status modal_forest_damping(modal_forest_tables *tables, const modal_shape
                                   const modal_step_shape *prepared, const modal_body *body, int64_t *at,
                                   modal_error *err)
 {
-    const int64_t r = shape->n_modes;
+    const int64_t r = shape->modes.n_modes;
     modal_status status = modal_forest_reserve(tables, modal_step_pairs(r), at, err);
     if (status != MODAL_OK) return status;
     double *damping = tables->values + *at;
@@ -131,7 +131,7 @@ modal_status modal_forest_damping(modal_forest_tables *tables, const modal_shape
     for (int64_t i = 0; i < r * (r + 1) / 2; i++) damping[i] = beta * stiffness[i];
     for (int64_t k = 0; k < r; k++)
         damping[modal_quadratic_index(r, k, k)] +=
-            (body->alpha + 2 * body->ratio * sqrt(shape->eigenvalues[k])) * shape->modal_masses[k];
+            (body->alpha + 2 * body->ratio * sqrt(shape->modes.eigenvalues[k])) * shape->modes.modal_masses[k];
     return MODAL_OK;
 }
 
@@ -155,7 +155,7 @@ static int compare_near(const void *a, const void *b)
     return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
 }
 
-static void mean_of(const modal_shape *shape, const near_vertex *list, int64_t count, double *mean)
+static void mean_of(const modal_surface *shape, const near_vertex *list, int64_t count, double *mean)
 {
     for (int axis = 0; axis < 3; axis++) {
         mean[axis] = 0;
@@ -166,7 +166,7 @@ static void mean_of(const modal_shape *shape, const near_vertex *list, int64_t c
 
 /* Whether the vertices lie on one line, which leaves a turn about it undetermined: the second
  * invariant of their second moments is (sum of products of squared half-axes). */
-static int on_a_line(const modal_shape *shape, const near_vertex *list, int64_t count)
+static int on_a_line(const modal_surface *shape, const near_vertex *list, int64_t count)
 {
     double mean[3], m[9] = {0};
     mean_of(shape, list, count, mean);
@@ -194,36 +194,36 @@ static void relative_pose(const double *parent_pose, const double *child_pose, d
 
 /* The parent's vertices by their distance from the child's fixed nodes; the first *count are the interface. */
 static modal_status find_interface(const modal_shape *parent, const double *parent_pose,
-                                   const modal_shape *child, const double *child_pose, near_vertex **vertices,
+                                   const modal_solid *child, const double *child_pose, near_vertex **vertices,
                                    int64_t *n_vertices, modal_error *err)
 {
     modal_status status = MODAL_OK;
     near_vertex *list = NULL;
     double origin[3], turn[9], centre[3] = {0}, at[3], reach = 0;
-    const int64_t n = parent->n_vertices;
+    const int64_t n = parent->surface.n_vertices;
     relative_pose(parent_pose, child_pose, origin, turn);
     for (int64_t i = 0; i < child->n_fixed_nodes; i++)
         for (int axis = 0; axis < 3; axis++)
-            centre[axis] += child->volume.nodes[3 * child->fixed_nodes[i] + axis] /
+            centre[axis] += child->mesh.nodes[3 * child->fixed_nodes[i] + axis] /
                             (double)child->n_fixed_nodes;
     for (int64_t i = 0; i < child->n_fixed_nodes; i++) {
         double square = 0;
         for (int axis = 0; axis < 3; axis++)
-            square += pow(child->volume.nodes[3 * child->fixed_nodes[i] + axis] - centre[axis], 2);
+            square += pow(child->mesh.nodes[3 * child->fixed_nodes[i] + axis] - centre[axis], 2);
         reach = fmax(reach, sqrt(square));
     }
     for (int i = 0; i < 3; i++)
         at[i] = origin[i] + turn[3 * i] * centre[0] + turn[3 * i + 1] * centre[1] + turn[3 * i + 2] * centre[2];
     MODAL_TRY(modal_alloc(&list, n, sizeof *list, "interface", err));
     for (int64_t v = 0; v < n; v++) {
-        const double *x = parent->rest_positions + 3 * v;
+        const double *x = parent->surface.rest_positions + 3 * v;
         list[v] = (near_vertex){sqrt(pow(x[0] - at[0], 2) + pow(x[1] - at[1], 2) + pow(x[2] - at[2], 2)), v};
     }
     qsort(list, (size_t)n, sizeof *list, compare_near);
     int64_t count = n < 6 ? n : 6;
     while (count < n && list[count].distance <= 1.25 * reach) count++;
-    while (count < n && on_a_line(parent, list, count)) count++;
-    if (count < 3 || on_a_line(parent, list, count))
+    while (count < n && on_a_line(&parent->surface, list, count)) count++;
+    if (count < 3 || on_a_line(&parent->surface, list, count))
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "the parent's surface gives no interface, its %lld vertices lie "
                                            "on a line",
                    (long long)n);
@@ -242,7 +242,7 @@ modal_status modal_forest_mark_interface(const modal_shape *parent, const double
 {
     near_vertex *list = NULL;
     int64_t count = 0;
-    modal_status status = find_interface(parent, parent_pose, child, child_pose, &list, &count, err);
+    modal_status status = find_interface(parent, parent_pose, &child->solid, child_pose, &list, &count, err);
     for (int64_t i = 0; i < count; i++) tiles[list[i].vertex / MODAL_TILE] = 1;
     modal_free(&list);
     return status;
@@ -257,22 +257,22 @@ modal_status modal_forest_anchor(modal_forest_tables *tables, const modal_shape 
     int64_t count = 0;
     double origin[3], mean[3], size = 0;
     relative_pose(parent_pose, child_pose, origin, out->turn);
-    MODAL_TRY(find_interface(parent, parent_pose, child, child_pose, &list, &count, err));
-    mean_of(parent, list, count, mean);
+    MODAL_TRY(find_interface(parent, parent_pose, &child->solid, child_pose, &list, &count, err));
+    mean_of(&parent->surface, list, count, mean);
     for (int64_t i = 0; i < count; i++)
         for (int axis = 0; axis < 3; axis++)
-            size += pow(parent->rest_positions[3 * list[i].vertex + axis] - mean[axis], 2);
-    MODAL_TRY(modal_forest_reserve(tables, (1 + parent->n_modes) * MODAL_STEP_ANCHOR, &out->anchor, err));
-    for (int32_t k = -1; k < parent->n_modes; k++) {
+            size += pow(parent->surface.rest_positions[3 * list[i].vertex + axis] - mean[axis], 2);
+    MODAL_TRY(modal_forest_reserve(tables, (1 + parent->modes.n_modes) * MODAL_STEP_ANCHOR, &out->anchor, err));
+    for (int32_t k = -1; k < parent->modes.n_modes; k++) {
         double *row = tables->values + out->anchor + (1 + k) * MODAL_STEP_ANCHOR;
         for (int64_t i = 0; i < count; i++) {
             const int64_t v = list[i].vertex;
             for (int a = 0; a < 3; a++) {
-                const double x = k < 0 ? parent->rest_positions[3 * v + a] : matrix_at(parent, v, k, a);
+                const double x = k < 0 ? parent->surface.rest_positions[3 * v + a] : matrix_at(parent, v, k, a);
                 row[a] += x / (double)count;
                 for (int b = 0; b < 3; b++)
                     row[3 + 3 * a + b] += (k < 0 ? x - mean[a] : x) *
-                                          (parent->rest_positions[3 * v + b] - mean[b]) / size;
+                                          (parent->surface.rest_positions[3 * v + b] - mean[b]) / size;
             }
         }
     }
@@ -287,13 +287,13 @@ done:
 modal_status modal_forest_point(modal_forest_tables *tables, const modal_shape *shape,
                                 const modal_body_point *point, int64_t *at, modal_error *err)
 {
-    modal_status status = modal_forest_reserve(tables, (1 + (int64_t)shape->n_modes) * MODAL_STEP_POINT,
+    modal_status status = modal_forest_reserve(tables, (1 + (int64_t)shape->modes.n_modes) * MODAL_STEP_POINT,
                                                at, err);
     double total = 0;
     if (status != MODAL_OK) return status;
     for (int pass = 0; pass < 2; pass++)
         for (int64_t v = point->first_vertex; v < point->first_vertex + point->n_vertices; v++) {
-            double area = point->n_vertices == 1 ? 1 : modal_shape_vertex_area(shape, v);
+            double area = point->n_vertices == 1 ? 1 : modal_surface_vertex_area(&shape->surface, v);
             if (pass == 0) {
                 total += area;
                 continue;
@@ -301,8 +301,8 @@ modal_status modal_forest_point(modal_forest_tables *tables, const modal_shape *
             area = total > 0 ? area / total : 1 / (double)point->n_vertices;
             double *table = tables->values + *at;
             for (int axis = 0; axis < 3; axis++) {
-                table[axis] += area * shape->rest_positions[3 * v + axis];
-                for (int32_t k = 0; k < shape->n_modes; k++)
+                table[axis] += area * shape->surface.rest_positions[3 * v + axis];
+                for (int32_t k = 0; k < shape->modes.n_modes; k++)
                     table[MODAL_STEP_POINT * (1 + k) + axis] += area * matrix_at(shape, v, k, axis);
             }
         }

@@ -18,7 +18,7 @@ void modal_inertia_free(modal_inertia *inertia)
 static modal_status assemble_all(const modal_shape *shape, int n_threads, modal_fem_system *system,
                                  modal_error *err)
 {
-    const modal_volume_mesh *mesh = &shape->volume;
+    const modal_volume_mesh *mesh = &shape->solid.mesh;
     modal_status status = MODAL_OK;
     uint8_t *used = NULL;
     int32_t *unused = NULL;
@@ -28,7 +28,7 @@ static modal_status assemble_all(const modal_shape *shape, int n_threads, modal_
     for (int64_t i = 0; i < mesh->element_offsets[mesh->n_elements]; i++) used[mesh->element_nodes[i]] = 1;
     for (int64_t i = 0; i < mesh->n_nodes; i++)
         if (!used[i]) unused[n_unused++] = (int32_t)i;
-    MODAL_TRY(modal_fem_assemble(mesh, unused, NULL, n_unused, shape->mass_rule, n_threads, system, err));
+    MODAL_TRY(modal_fem_assemble(mesh, unused, NULL, n_unused, shape->modes.mass_rule, n_threads, system, err));
 done:
     modal_free(&used);
     modal_free(&unused);
@@ -40,8 +40,8 @@ modal_status modal_inertia_compute(const modal_shape *shape, int n_threads, moda
 {
     modal_status status = MODAL_OK;
     modal_fem_system system = {0};
-    const modal_volume_mesh *mesh = &shape->volume;
-    const int32_t r = shape->n_modes;
+    const modal_volume_mesh *mesh = &shape->solid.mesh;
+    const int32_t r = shape->modes.n_modes;
     const int64_t columns = modal_step_moments(r);
     double *fields = NULL, *products = NULL; /* [r + 2, n, 3]: modes, rest positions, ones */
     double *phi = NULL;                      /* [n_nodes, 3] */

@@ -138,10 +138,10 @@ static modal_status set_bodies(modal_scene_run *r, modal_error *err)
         }
         const int32_t given[2] = {said->n_initial, said->n_initial_velocity};
         for (int w = 0; w < 2; w++)
-            if (given[w] != 0 && given[w] != shape->n_modes)
+            if (given[w] != 0 && given[w] != shape->modes.n_modes)
                 MODAL_TRY(modal_scene_wrong(err, "objects", said->place, said->line,
                                             "%d initial values, object %d has %d modes", given[w], said->object,
-                                            shape->n_modes));
+                                            shape->modes.n_modes));
     }
     choose_exact(r);
     if (scene->integrator == MODAL_SCENE_ENERGY)
@@ -232,7 +232,7 @@ static modal_status begin(modal_scene_run *r, const modal_forest_loads *loads, m
         for (int32_t k = 0; said && k < said->n_initial; k++) state->q[offset + k] += said->initial[k];
         for (int32_t k = 0; said && k < said->n_initial_velocity; k++)
             state->v[offset + k] += said->initial_velocity[k];
-        offset += s->basis->shapes[s->basis->objects[i].shape].n_modes;
+        offset += s->basis->shapes[s->basis->objects[i].shape].modes.n_modes;
     }
     MODAL_TRY(modal_forest_set(r->forest, &start, err));
     MODAL_TRY(modal_exact_restore(r->exact, 0, state->q, state->v, state->measures, err));

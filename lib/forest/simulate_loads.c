@@ -71,12 +71,12 @@ modal_status modal_scene_run_patches(modal_scene_run *r, modal_error *err)
     if (!wind->given) goto done;
     for (int32_t i = 0; i < basis->n_objects; i++) {
         const modal_shape *shape = &basis->shapes[basis->objects[i].shape];
-        const int64_t n = shape->n_vertices;
+        const int64_t n = shape->surface.n_vertices;
         const int64_t parts = n < 2 ? n : n >= AIR_PATCHES * PATCH_VERTICES ? AIR_PATCHES : 2 + n / (2 * PATCH_VERTICES);
         for (int64_t p = 0; p < parts; p++) {
             const int64_t first = n * p / parts, end = n * (p + 1) / parts;
             double area = 0;
-            for (int64_t v = first; v < end; v++) area += modal_shape_vertex_area(shape, v);
+            for (int64_t v = first; v < end; v++) area += modal_surface_vertex_area(&shape->surface, v);
             MODAL_TRY(add_point(r, i, first, end - first, 0.5 * wind->density * wind->drag * area / 4, err));
         }
     }
@@ -119,7 +119,7 @@ modal_status modal_scene_run_tiles(modal_scene_run *r, modal_error *err)
     if (!r->s->load_tiles) goto done;
     MODAL_TRY(modal_alloc_zero(&first, (int64_t)basis->n_shapes + 1, sizeof *first, "tiles", err));
     for (int32_t i = 0; i < basis->n_shapes; i++)
-        first[i + 1] = first[i] + modal_tile_count(basis->shapes[i].n_vertices);
+        first[i + 1] = first[i] + modal_tile_count(basis->shapes[i].surface.n_vertices);
     MODAL_TRY(modal_alloc_zero(&wanted, first[basis->n_shapes], 1, "tiles", err));
     MODAL_TRY(modal_alloc(&list, first[basis->n_shapes], sizeof *list, "tiles", err));
     for (int64_t i = 0; i < r->n_points; i++)
@@ -129,7 +129,7 @@ modal_status modal_scene_run_tiles(modal_scene_run *r, modal_error *err)
         const modal_object *object = &basis->objects[i];
         if (r->bodies[i].motion != MODAL_STEP_ATTACHED || object->parent < 0) continue;
         const modal_object *parent = &basis->objects[object->parent];
-        if (basis->shapes[parent->shape].modal_matrix) continue;
+        if (basis->shapes[parent->shape].modes.modal_matrix) continue;
         status = modal_forest_mark_interface(&basis->shapes[parent->shape], parent->rest_pose,
                                              &basis->shapes[object->shape], object->rest_pose,
                                              wanted + first[parent->shape], err);
@@ -142,7 +142,7 @@ modal_status modal_scene_run_tiles(modal_scene_run *r, modal_error *err)
         int64_t n = 0;
         for (int64_t tile = first[i]; tile < first[i + 1]; tile++)
             if (wanted[tile]) list[n++] = tile - first[i];
-        if (n > 0 && !basis->shapes[i].modal_matrix) MODAL_TRY(r->s->load_tiles(r->s->context, i, n, list, err));
+        if (n > 0 && !basis->shapes[i].modes.modal_matrix) MODAL_TRY(r->s->load_tiles(r->s->context, i, n, list, err));
     }
 done:
     modal_free(&first);
@@ -156,9 +156,9 @@ done:
 /* Adds the load, per modal mass, of an acceleration along an axis of the world. */
 static void add_inertia(const modal_shape *shape, const double *pose, int axis, double acceleration, double *load)
 {
-    for (int32_t k = 0; k < shape->n_modes; k++)
+    for (int32_t k = 0; k < shape->modes.n_modes; k++)
         for (int c = 0; c < 3; c++)
-            load[k] -= acceleration * pose[4 * axis + c] * shape->participation[3 * k + c] / shape->modal_masses[k];
+            load[k] -= acceleration * pose[4 * axis + c] * shape->modes.participation[3 * k + c] / shape->modes.modal_masses[k];
 }
 
 modal_status modal_scene_run_exact(modal_scene_run *r, double *q, double *v, modal_stream *stream, modal_error *err)
@@ -169,7 +169,7 @@ modal_status modal_scene_run_exact(modal_scene_run *r, double *q, double *v, mod
     double *jump = NULL;
     int64_t n_inputs = 0, n_loads = 0, most = 0;
     for (int32_t i = 0; i < basis->n_objects; i++) {
-        const int64_t modes = basis->shapes[basis->objects[i].shape].n_modes;
+        const int64_t modes = basis->shapes[basis->objects[i].shape].modes.n_modes;
         const int axes = r->bodies[i].exact && r->splines[i].n > 0 ? 3 : 0;
         const int64_t inputs = axes + (r->bodies[i].exact ? scene->n_shakings : 0);
         n_inputs += inputs;
@@ -179,7 +179,7 @@ modal_status modal_scene_run_exact(modal_scene_run *r, double *q, double *v, mod
     for (int32_t i = 0; i < scene->n_forces; i++) {
         if (!r->bodies[scene->forces[i].object].exact) continue;
         n_inputs++;
-        n_loads += basis->shapes[basis->objects[scene->forces[i].object].shape].n_modes;
+        n_loads += basis->shapes[basis->objects[scene->forces[i].object].shape].modes.n_modes;
     }
     MODAL_TRY(modal_alloc_zero(&r->inputs, n_inputs, sizeof *r->inputs, "forces", err));
     MODAL_TRY(modal_alloc_zero(&r->exact_loads, n_loads, sizeof(double), "forces", err));
@@ -191,13 +191,13 @@ modal_status modal_scene_run_exact(modal_scene_run *r, double *q, double *v, mod
         for (int axis = 0; axis < 3 && r->bodies[i].exact && r->splines[i].n > 0; axis++) {
             add_inertia(shape, r->bodies[i].pose, axis, 1, load);
             *input++ = (modal_exact_input){.object = i, .spline = &r->splines[i], .axis = axis, .load = load};
-            load += shape->n_modes;
+            load += shape->modes.n_modes;
         }
         for (int32_t shake = 0; shake < scene->n_shakings && r->bodies[i].exact; shake++) {
             for (int axis = 0; axis < 3; axis++)
                 add_inertia(shape, r->bodies[i].pose, axis, scene->shakings[shake].acceleration[axis], load);
             *input++ = (modal_exact_input){.object = i, .curve = &scene->shakings[shake].curve, .load = load};
-            load += shape->n_modes;
+            load += shape->modes.n_modes;
         }
     }
     for (int32_t i = 0; i < scene->n_forces; i++) {
@@ -208,10 +208,10 @@ modal_status modal_scene_run_exact(modal_scene_run *r, double *q, double *v, mod
         for (int64_t m = first; m < end; m++) {
             modal_impulse_jump(shape, r->bodies[force->object].pose,
                                r->points[r->sorted[r->members[m]]].first_vertex, force->vector, jump);
-            for (int32_t k = 0; k < shape->n_modes; k++) load[k] += jump[k] / (double)(end - first);
+            for (int32_t k = 0; k < shape->modes.n_modes; k++) load[k] += jump[k] / (double)(end - first);
         }
         *input++ = (modal_exact_input){.object = force->object, .curve = &force->curve, .load = load};
-        load += shape->n_modes;
+        load += shape->modes.n_modes;
     }
     modal_exact_setup setup = {.bodies = r->bodies, .splines = r->splines, .step = r->step,
                                .n_inputs = n_inputs, .inputs = r->inputs};

@@ -83,7 +83,7 @@ typedef struct motion {
 
 static void add_mode(motion *m, int32_t k, double load, const shock *s)
 {
-    const double stiffness = m->shape->eigenvalues[k];
+    const double stiffness = m->shape->modes.eigenvalues[k];
     if (!(stiffness > 0) || load == 0) return;
     const double omega = sqrt(stiffness), way = fabs(load) / stiffness, rings = ringing(s, omega);
     m->rings[k] += way * rings;
@@ -93,20 +93,20 @@ static void add_mode(motion *m, int32_t k, double load, const shock *s)
 /* An acceleration of any direction. */
 static void add_push(motion *m, double acceleration, const shock *s)
 {
-    for (int32_t k = 0; k < m->shape->n_modes; k++) {
-        const double *p = m->shape->participation + 3 * (int64_t)k;
-        add_mode(m, k, acceleration * hypot(hypot(p[0], p[1]), p[2]) / m->shape->modal_masses[k], s);
+    for (int32_t k = 0; k < m->shape->modes.n_modes; k++) {
+        const double *p = m->shape->modes.participation + 3 * (int64_t)k;
+        add_mode(m, k, acceleration * hypot(hypot(p[0], p[1]), p[2]) / m->shape->modes.modal_masses[k], s);
     }
 }
 
 static double size_of(const double *x) { return hypot(hypot(x[0], x[1]), x[2]); }
 
 /* How far the solid reaches from its origin; where it is not there, its frame does not move. */
-static double reach_of(const modal_shape *shape)
+static double reach_of(const modal_solid *shape)
 {
     double most = 0;
-    for (int64_t i = 0; shape->volume.nodes && i < shape->volume.n_nodes; i++)
-        most = fmax(most, size_of(shape->volume.nodes + 3 * i));
+    for (int64_t i = 0; shape->mesh.nodes && i < shape->mesh.n_nodes; i++)
+        most = fmax(most, size_of(shape->mesh.nodes + 3 * i));
     return most;
 }
 
@@ -114,7 +114,7 @@ static void add_way(const modal_scene_run *r, int32_t root, const double *pose, 
 {
     const modal_scene_object *said = r->said[root];
     const modal_spline *way = &r->splines[root];
-    const double reach = reach_of(m->shape);
+    const double reach = reach_of(&m->shape->solid);
     if (said && said->motion == MODAL_SCENE_SPIN) {
         const double arm[3] = {pose[3] - said->centre[0], pose[7] - said->centre[1], pose[11] - said->centre[2]};
         add_push(m, said->rate * said->rate * (size_of(arm) + reach), &(shock){1, 0, INFINITY, 1, 0, 0});
@@ -139,13 +139,13 @@ static void add_forces(const modal_scene_run *r, int32_t i, motion *m, double *l
         const int64_t first = r->force_first[n], end = r->force_first[n + 1];
         if (force->object != i) continue;
         const shock s = shock_of(&force->curve, scene->start_static);
-        for (int32_t k = 0; k < m->shape->n_modes; k++) load[m->shape->n_modes + k] = 0;
+        for (int32_t k = 0; k < m->shape->modes.n_modes; k++) load[m->shape->modes.n_modes + k] = 0;
         for (int64_t v = first; v < end; v++) {
             modal_impulse_jump(m->shape, r->bodies[i].pose, r->points[r->sorted[r->members[v]]].first_vertex,
                                force->vector, load);
-            for (int32_t k = 0; k < m->shape->n_modes; k++) load[m->shape->n_modes + k] += load[k] / (double)(end - first);
+            for (int32_t k = 0; k < m->shape->modes.n_modes; k++) load[m->shape->modes.n_modes + k] += load[k] / (double)(end - first);
         }
-        for (int32_t k = 0; k < m->shape->n_modes; k++) add_mode(m, k, load[m->shape->n_modes + k], &s);
+        for (int32_t k = 0; k < m->shape->modes.n_modes; k++) add_mode(m, k, load[m->shape->modes.n_modes + k], &s);
     }
 }
 
@@ -164,12 +164,12 @@ static void add_object(const modal_scene_run *r, int32_t i, int32_t root, double
     }
     add_way(r, root, r->bodies[i].pose, m);
     const double speed = size_of(scene->wind.velocity) + scene->wind.turbulence;
-    if (drag > 0 && m->shape->total_mass > 0) add_push(m, drag * speed * speed / m->shape->total_mass, &gust);
+    if (drag > 0 && m->shape->modes.total_mass > 0) add_push(m, drag * speed * speed / m->shape->modes.total_mass, &gust);
     add_forces(r, i, m, load);
-    for (int32_t k = 0; k < m->shape->n_modes; k++) {
+    for (int32_t k = 0; k < m->shape->modes.n_modes; k++) {
         const double q = said && k < said->n_initial ? fabs(said->initial[k]) : 0;
         const double v = said && k < said->n_initial_velocity ? fabs(said->initial_velocity[k]) : 0;
-        const double rings = m->shape->eigenvalues[k] > 0 ? hypot(q, v / sqrt(m->shape->eigenvalues[k])) : 0;
+        const double rings = m->shape->modes.eigenvalues[k] > 0 ? hypot(q, v / sqrt(m->shape->modes.eigenvalues[k])) : 0;
         m->rings[k] += rings;
         m->moves[k] += rings;
     }
@@ -241,13 +241,13 @@ modal_status modal_scene_run_pace(modal_scene_run *r, modal_error *err)
             if (basis->objects[root[i]].parent >= 0) root[i] = basis->objects[root[i]].parent;
         motion m = {shape, rings + at[i], moves + at[i]};
         add_object(r, i, root[i], drag[i], &m, load);
-        for (int32_t k = 0; k < shape->n_modes; k++) {
-            const double square = shape->modal_masses[k] * m.moves[k] * m.moves[k];
+        for (int32_t k = 0; k < shape->modes.n_modes; k++) {
+            const double square = shape->modes.modal_masses[k] * m.moves[k] * m.moves[k];
             r->least_moved[root[i]] += square;
-            r->least_energy[root[i]] += 0.5 * shape->eigenvalues[k] * square;
+            r->least_energy[root[i]] += 0.5 * shape->modes.eigenvalues[k] * square;
         }
-        for (int32_t k = 0; k < shape->n_modes; k++) { /* from here on of the mean displacement, m */
-            const double scale = shape->total_mass > 0 ? sqrt(shape->modal_masses[k] / shape->total_mass) : 1;
+        for (int32_t k = 0; k < shape->modes.n_modes; k++) { /* from here on of the mean displacement, m */
+            const double scale = shape->modes.total_mass > 0 ? sqrt(shape->modes.modal_masses[k] / shape->modes.total_mass) : 1;
             m.rings[k] *= scale;
             m.moves[k] *= scale;
             most[root[i]] = fmax(most[root[i]], m.moves[k]);
@@ -256,8 +256,8 @@ modal_status modal_scene_run_pace(modal_scene_run *r, modal_error *err)
     for (int32_t i = 0; i < n; i++) {
         const modal_shape *shape = &basis->shapes[basis->objects[i].shape];
         const modal_body *body = &r->bodies[i];
-        for (int32_t k = 0; k < shape->n_modes && !body->exact; k++) {
-            const double omega = sqrt(shape->eigenvalues[k]);
+        for (int32_t k = 0; k < shape->modes.n_modes && !body->exact; k++) {
+            const double omega = sqrt(shape->modes.eigenvalues[k]);
             const double ratio = 0.5 * (body->alpha / omega + body->beta * omega) + body->ratio;
             const double share = rings[at[i] + k] / most[root[i]] * fmin(1, 0.37 / ratio); /* what is damped loses less */
             if (omega > 0 && share > LEAST) follow(s, sqrt(12 * LOST / share) / omega, omega / TURN, i, k, "mode");

@@ -85,7 +85,7 @@ static modal_status measure_solids(modal_scene_run *r, int64_t frame, modal_qual
     }
     if (inside < 0 || s->allow_inversion) return MODAL_OK;
     const modal_deformed *own = &r->deformed[inside];
-    const modal_volume_mesh *mesh = &basis->shapes[basis->objects[inside].shape].volume;
+    const modal_volume_mesh *mesh = &basis->shapes[basis->objects[inside].shape].solid.mesh;
     return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED,
                            "object %d: t = %g s: element %lld is inside out, J = det F = %.3g; try smaller loads, a stiffer "
                            "material, or --allow-inversion",

@@ -191,7 +191,7 @@ static void tree_search(const element_tree *tree, search *s)
     }
 }
 
-void modal_embedding_free(modal_embedding *embedding)
+void modal_point_embedding_free(modal_point_embedding *embedding)
 {
     modal_free(&embedding->offsets);
     modal_free(&embedding->nodes);
@@ -200,12 +200,12 @@ void modal_embedding_free(modal_embedding *embedding)
 }
 
 modal_status modal_embed_points(const modal_volume_mesh *mesh, int64_t n, const double *points,
-                                modal_embedding *embedding, modal_embed_summary *summary,
+                                modal_point_embedding *embedding, modal_embed_summary *summary,
                                 modal_error *err)
 {
     modal_status status = MODAL_OK;
     element_tree tree = {0};
-    modal_embedding built = {0};
+    modal_point_embedding built = {0};
     double *distances = NULL; /* [n] m, to the solid; 0 for points inside */
     double *at = NULL;        /* [n, 3] the nearest point of each one's element */
     modal_embed_summary found = {.farthest_point = -1};
@@ -262,12 +262,12 @@ modal_status modal_embed_points(const modal_volume_mesh *mesh, int64_t n, const 
         memcpy(built.weights + built.offsets[i], weights, n_nodes * sizeof(double));
     }
     *embedding = built;
-    built = (modal_embedding){0};
+    built = (modal_point_embedding){0};
     if (summary) *summary = found;
 done:
     tree_free(&tree);
     modal_free(&distances);
     modal_free(&at);
-    modal_embedding_free(&built);
+    modal_point_embedding_free(&built);
     return status;
 }

@@ -16,14 +16,14 @@ typedef struct modal_embed_summary {
 
 /* Of n points: the nodes that carry point i and their weights, sum 1, are
  * [offsets[i] .. offsets[i + 1]), all the nodes of its element, in their order there. */
-typedef struct modal_embedding {
+typedef struct modal_point_embedding {
     int64_t *offsets;  /* [n + 1] */
     int32_t *nodes;    /* [offsets[n]] */
     double *weights;   /* [offsets[n]] */
     int32_t *elements; /* [n] */
-} modal_embedding;
+} modal_point_embedding;
 
-void modal_embedding_free(modal_embedding *embedding);
+void modal_point_embedding_free(modal_point_embedding *embedding);
 
 /* Carries each of the points [n, 3] by the element that contains it, with the element's own shape
  * functions at the point (lib/mesh/element_shape.h): what the element holds exactly, the point has
@@ -50,7 +50,7 @@ void modal_embedding_free(modal_embedding *embedding);
  * away that its squared distance overflows. O(log elements) a point, with a bounding volume tree built in
  * each call; OpenMP, the same bytes for any number of threads. */
 modal_status modal_embed_points(const modal_volume_mesh *mesh, int64_t n, const double *points,
-                                modal_embedding *embedding, modal_embed_summary *summary,
+                                modal_point_embedding *embedding, modal_embed_summary *summary,
                                 modal_error *err);
 
 #endif

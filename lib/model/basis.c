@@ -13,57 +13,81 @@ void modal_reduced_forces_free(modal_reduced_forces *forces)
     modal_free(&forces->cubic);
 }
 
+void modal_surface_free(modal_surface *surface)
+{
+    modal_free(&surface->rest_positions);
+    modal_free(&surface->triangles);
+    modal_free(&surface->user_vertex);
+    modal_free(&surface->user_triangle);
+    modal_free(&surface->uv);
+    modal_free(&surface->triangle_uv);
+    modal_free(&surface->face_offsets);
+    modal_free(&surface->faces);
+    modal_free(&surface->ring_offsets);
+    modal_free(&surface->ring);
+    modal_free(&surface->boundary);
+    memset(surface, 0, sizeof *surface);
+}
+
+void modal_modes_free(modal_modes *modes)
+{
+    modal_free(&modes->modal_matrix);
+    modal_free(&modes->matrix_tiles);
+    modal_free(&modes->eigenvalues);
+    modal_free(&modes->frequencies);
+    modal_free(&modes->modal_masses);
+    modal_free(&modes->residuals);
+    modal_free(&modes->orthogonality);
+    modal_free(&modes->sturm_count);
+    modal_free(&modes->participation);
+    modal_free(&modes->rigid_eigenvalues);
+    modal_reduced_forces_free(&modes->reduced_forces);
+    memset(modes, 0, sizeof *modes);
+}
+
+void modal_solid_free(modal_solid *solid)
+{
+    modal_volume_mesh_free(&solid->mesh);
+    modal_free(&solid->fixed_nodes);
+    modal_free(&solid->fixed_components);
+    modal_free(&solid->volume_modes);
+    modal_free(&solid->volume_modes_float);
+    modal_free(&solid->inner_modes);
+    memset(solid, 0, sizeof *solid);
+}
+
+void modal_embedding_free(modal_embedding *embedding)
+{
+    modal_free(&embedding->offsets);
+    modal_free(&embedding->nodes);
+    modal_free(&embedding->weights);
+    memset(embedding, 0, sizeof *embedding);
+}
+
 void modal_shape_free(modal_shape *shape)
 {
     modal_free(&shape->name);
     modal_free(&shape->file);
     modal_free(&shape->file_problem);
-    modal_free(&shape->rest_positions);
-    modal_free(&shape->triangles);
-    modal_free(&shape->user_vertex);
-    modal_free(&shape->user_triangle);
-    modal_free(&shape->uv);
-    modal_free(&shape->triangle_uv);
-    modal_free(&shape->face_offsets);
-    modal_free(&shape->faces);
-    modal_free(&shape->ring_offsets);
-    modal_free(&shape->ring);
-    modal_free(&shape->boundary);
-    modal_free(&shape->modal_matrix);
-    modal_free(&shape->matrix_tiles);
-    modal_free(&shape->eigenvalues);
-    modal_free(&shape->frequencies);
-    modal_free(&shape->modal_masses);
-    modal_free(&shape->residuals);
-    modal_free(&shape->orthogonality);
-    modal_free(&shape->sturm_count);
-    modal_free(&shape->participation);
-    modal_free(&shape->rigid_eigenvalues);
-    modal_reduced_forces_free(&shape->reduced_forces);
-    modal_volume_mesh_free(&shape->volume);
-    modal_free(&shape->fixed_nodes);
-    modal_free(&shape->fixed_components);
-    modal_free(&shape->volume_modes);
-    modal_free(&shape->volume_modes_float);
-    modal_free(&shape->inner_modes);
-    modal_free(&shape->embedding_offsets);
-    modal_free(&shape->embedding_nodes);
-    modal_free(&shape->embedding_weights);
+    modal_surface_free(&shape->surface);
+    modal_modes_free(&shape->modes);
+    modal_solid_free(&shape->solid);
+    modal_embedding_free(&shape->embedding);
     memset(shape, 0, sizeof *shape);
 }
 
 const float *modal_shape_tile(const modal_shape *s, int64_t tile)
 {
-    int64_t low = 0, high = s->n_matrix_tiles; /* the first that is not before */
+    int64_t low = 0, high = s->modes.n_matrix_tiles; /* the first that is not before */
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (s->matrix_tiles[middle] < tile)
+        if (s->modes.matrix_tiles[middle] < tile)
             low = middle + 1;
         else
             high = middle;
     }
-    assert(s->modal_matrix && (!s->matrix_tiles || (low < s->n_matrix_tiles && s->matrix_tiles[low] == tile)));
-    return s->modal_matrix + (s->matrix_tiles ? low : tile) * s->n_modes * 3 * MODAL_TILE;
+    assert(s->modes.modal_matrix && (!s->modes.matrix_tiles || (low < s->modes.n_matrix_tiles && s->modes.matrix_tiles[low] == tile)));
+    return s->modes.modal_matrix + (s->modes.matrix_tiles ? low : tile) * s->modes.n_modes * 3 * MODAL_TILE;
 }
 
 void modal_provenance_free(modal_provenance *provenance)
@@ -113,7 +137,7 @@ int64_t modal_basis_mode_offsets(const modal_basis *basis, int64_t *offsets)
     int64_t total = 0;
     for (int32_t i = 0; i < basis->n_objects; i++) {
         if (offsets) offsets[i] = total;
-        total += basis->shapes[basis->objects[i].shape].n_modes;
+        total += basis->shapes[basis->objects[i].shape].modes.n_modes;
     }
     if (offsets) offsets[basis->n_objects] = total;
     return total;

@@ -27,7 +27,7 @@ enum { MODAL_FIXED_ALL = 7 }; /* all three components of a node */
 
 /* How the surface follows the solid. */
 typedef enum modal_surface_kind {
-    MODAL_SURFACE_BOUNDARY = 0, /* the solid's own boundary: vertex v is node embedding_nodes[v] */
+    MODAL_SURFACE_BOUNDARY = 0, /* the solid's own boundary: vertex v is node embedding.nodes[v] */
     MODAL_SURFACE_EMBEDDED = 1  /* a finer surface, carried by nodes of an element with weights */
 } modal_surface_kind;
 
@@ -71,14 +71,8 @@ static inline int64_t modal_cubic_index(int64_t r, int64_t i, int64_t j, int64_t
            modal_quadratic_index(r - i, j - i, k - i);
 }
 
-typedef struct modal_shape {
-    char *name;
-    unsigned char hash[MODAL_HASH_BYTES]; /* of its arrays, as read or as modal_basis_hash found; zeros: not known */
-    char *file;         /* of an assembly: the file that the shape lies in, as the assembly has it; else NULL */
-    int64_t file_shape; /* its index there */
-    char *file_problem; /* why it could not be read (modal_basis_read_found), else NULL */
-
-    /* the surface, in stored order */
+/* A triangle surface, in stored order, with its tables. */
+typedef struct modal_surface {
     int64_t n_vertices;
     double *rest_positions; /* [n_vertices, 3] m */
     int64_t n_triangles;
@@ -95,15 +89,17 @@ typedef struct modal_shape {
     int64_t *ring_offsets; /* [n_vertices + 1] */
     int32_t *ring;         /* one-ring: vertices that share an edge, ascending */
     uint8_t *boundary;     /* [n_vertices] 1 where an edge of the vertex has one triangle only */
+} modal_surface;
 
-    /* the modal matrix: for each tile and mode x[32] y[32] z[32]; lanes past n_vertices are 0 */
+/* The modal matrix of a surface, and what is known of its columns. */
+typedef struct modal_modes {
+    /* for each tile and mode x[32] y[32] z[32]; lanes past the surface's n_vertices are 0 */
     int32_t n_modes;
     float *modal_matrix; /* [modal_tile_count(n_vertices), n_modes, 3, MODAL_TILE] */
     int64_t n_matrix_tiles;
     int64_t *matrix_tiles; /* NULL: all of them are there; else [n_matrix_tiles], ascending: modal_matrix has these
                               alone, one after the other (modal_shape_tile) */
 
-    /* the modes */
     double *eigenvalues;   /* [n_modes] lambda = omega^2, (rad/s)^2, ascending */
     double *frequencies;   /* [n_modes] Hz */
     double *modal_masses;  /* [n_modes] phi^T M phi, kg (1: mass-normalised) */
@@ -123,24 +119,42 @@ typedef struct modal_shape {
      * no solid to tell, and then eigenvalues, participation and total_mass are 0; else 0 */
     double mass_coupling, stiffness_coupling;
     modal_reduced_forces reduced_forces; /* or NULLs: not computed */
+} modal_modes;
 
-    /* the solid it came from, nodes and elements in the user's order */
-    modal_volume_mesh volume;
+/* The solid that a surface came from, nodes and elements in the user's order. */
+typedef struct modal_solid {
+    modal_volume_mesh mesh;
     int64_t n_fixed_nodes;
     int32_t *fixed_nodes;      /* [n_fixed_nodes] indices of nodes, ascending */
     uint8_t *fixed_components; /* [n_fixed_nodes] what is held: 1 x, 2 y, 4 z, or their sum */
     /* phi at the nodes, mass-normalised: one of these, or none (lib/model/node_modes.h) */
-    double *volume_modes;      /* [n_modes, volume.n_nodes, 3] or NULL */
+    double *volume_modes;      /* [n_modes, mesh.n_nodes, 3] or NULL */
     float *volume_modes_float; /* the same in float32, or NULL */
-    float *inner_modes; /* boundary: [n_modes, volume.n_nodes - n_vertices, 3] at the nodes that no vertex is,
+    float *inner_modes; /* boundary: [n_modes, mesh.n_nodes - n_vertices, 3] at the nodes that no vertex is,
                            ascending (at the others U has it), or NULL */
-    modal_surface_kind surface_kind;
-    /* The nodes that carry vertex v, and their weights, sum 1: [embedding_offsets[v] .. embedding_offsets[v + 1]).
-     * boundary: offsets and weights are NULL, vertex v is node embedding_nodes[v]. */
-    int64_t *embedding_offsets; /* [n_vertices + 1] */
-    int32_t *embedding_nodes;   /* [embedding_offsets[n_vertices]] or [n_vertices] */
-    double *embedding_weights;  /* [embedding_offsets[n_vertices]] */
-    double farthest_outside;   /* m, the largest distance of an embedded vertex to the solid */
+} modal_solid;
+
+/* How the surface follows the solid. The nodes that carry vertex v, and their weights, sum 1:
+ * [offsets[v] .. offsets[v + 1]). boundary: offsets and weights are NULL, vertex v is node nodes[v]. */
+typedef struct modal_embedding {
+    modal_surface_kind kind;
+    int64_t *offsets;        /* [n_vertices + 1] */
+    int32_t *nodes;          /* [offsets[n_vertices]] or [n_vertices] */
+    double *weights;         /* [offsets[n_vertices]] */
+    double farthest_outside; /* m, the largest distance of an embedded vertex to the solid */
+} modal_embedding;
+
+/* Who needs triangles takes the surface, who needs elements the solid. */
+typedef struct modal_shape {
+    char *name;
+    unsigned char hash[MODAL_HASH_BYTES]; /* of its arrays, as read or as modal_basis_hash found; zeros: not known */
+    char *file;         /* of an assembly: the file that the shape lies in, as the assembly has it; else NULL */
+    int64_t file_shape; /* its index there */
+    char *file_problem; /* why it could not be read (modal_basis_read_found), else NULL */
+    modal_surface surface;
+    modal_modes modes;
+    modal_solid solid;
+    modal_embedding embedding;
 } modal_shape;
 
 typedef struct modal_object {
@@ -170,6 +184,10 @@ typedef struct modal_basis {
 } modal_basis;
 
 /* Frees everything inside and zeroes the struct; a zeroed struct is fine. */
+void modal_surface_free(modal_surface *surface);
+void modal_modes_free(modal_modes *modes);
+void modal_solid_free(modal_solid *solid);
+void modal_embedding_free(modal_embedding *embedding);
 void modal_shape_free(modal_shape *shape);
 /* A tile of the modal matrix, [n_modes, 3, MODAL_TILE]; it must be there (asserted). */
 const float *modal_shape_tile(const modal_shape *shape, int64_t tile);

@@ -39,7 +39,7 @@ modal_status modal_trajectory_check_basis(const modal_trajectory *trajectory,
                                trajectory->n_objects, basis->n_objects);
     int64_t offset = 0;
     for (int32_t i = 0; i < basis->n_objects; i++) {
-        int64_t r = basis->shapes[basis->objects[i].shape].n_modes;
+        int64_t r = basis->shapes[basis->objects[i].shape].modes.n_modes;
         if (trajectory->mode_offsets[i] != offset || trajectory->mode_offsets[i + 1] != offset + r)
             return modal_error_set(err, MODAL_ERROR_INPUT,
                                    "object %d: reduced coordinates [%lld, %lld), the basis has "

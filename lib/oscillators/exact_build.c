@@ -92,9 +92,9 @@ static modal_status add_object(modal_exact *e, int32_t i, const modal_exact_setu
     int damped = 0;
     MODAL_TRY(modal_scene_check_uncoupled(e->basis, e->object[i], err));
     memcpy(e->poses + 12 * i, pose, 12 * sizeof(double));
-    e->mass[i] = shape->total_mass;
+    e->mass[i] = shape->modes.total_mass;
     for (int32_t k = 0; k < o->n_modes; k++) {
-        const double stiffness = shape->eigenvalues[k], mass = shape->modal_masses[k];
+        const double stiffness = shape->modes.eigenvalues[k], mass = shape->modes.modal_masses[k];
         const double damping = body->alpha + body->beta * stiffness + 2 * body->ratio * sqrt(stiffness);
         modal_oscillator_set(&e->oscillators[o->mode + k], stiffness, damping);
         damped |= damping > 0;
@@ -102,7 +102,7 @@ static modal_status add_object(modal_exact *e, int32_t i, const modal_exact_setu
         double *lift = e->lift + 3 * (o->mode + k), load = 0;
         for (int a = 0; a < 3; a++) {
             lift[a] = 0;
-            for (int b = 0; b < 3; b++) lift[a] += pose[4 * a + b] * shape->participation[3 * k + b];
+            for (int b = 0; b < 3; b++) lift[a] += pose[4 * a + b] * shape->modes.participation[3 * k + b];
             load += lift[a] * setup->gravity[a];
         }
         e->constant[o->mode + k] = load / mass;

@@ -54,13 +54,13 @@ static modal_status set_objects(modal_response *r, const modal_scene *scene, mod
                        basis->objects[i].parent);
         MODAL_TRY(modal_scene_check_uncoupled(basis, i, err));
         modal_scene_pose(said, &basis->objects[i], pose);
-        for (int32_t k = 0; k < shape->n_modes; k++) {
+        for (int32_t k = 0; k < shape->modes.n_modes; k++) {
             const int64_t c = r->offsets[i] + k;
-            r->stiffness[c] = shape->eigenvalues[k];
+            r->stiffness[c] = shape->modes.eigenvalues[k];
             r->damping[c] = alpha + beta * r->stiffness[c] + 2 * ratio * sqrt(r->stiffness[c]);
             for (int a = 0; a < 3; a++)
                 for (int b = 0; b < 3; b++)
-                    add_load(r, c, -pose[4 * a + b] * shape->participation[3 * k + b] / shape->modal_masses[k] *
+                    add_load(r, c, -pose[4 * a + b] * shape->modes.participation[3 * k + b] / shape->modes.modal_masses[k] *
                                        scene->response.acceleration[a], scene->response.acceleration_phase[a]);
         }
     }
@@ -83,7 +83,7 @@ static modal_status add_forces(modal_response *r, const modal_scene *scene, moda
         MODAL_TRY(modal_scene_force_vertices("forces", force, r->basis, pose, &at, err));
         for (int64_t v = 0; v < at.n; v++) {
             modal_impulse_jump(shape, pose, at.vertices[v], force->vector, jump);
-            for (int32_t k = 0; k < shape->n_modes; k++)
+            for (int32_t k = 0; k < shape->modes.n_modes; k++)
                 add_load(r, r->offsets[force->object] + k, jump[k] / (double)at.n, force->phase);
         }
     }
@@ -104,7 +104,7 @@ static modal_status set_probes(modal_response *r, modal_error *err)
                                            err));
         MODAL_TRY(modal_scene_force_vertices("response/probes", probe, r->basis,
                                              r->poses + 12 * (int64_t)probe->object, &at, err));
-        size += 3 * (int64_t)shape_of(r->basis, probe->object)->n_modes;
+        size += 3 * (int64_t)shape_of(r->basis, probe->object)->modes.n_modes;
     }
     MODAL_TRY(modal_alloc(&r->rows, size, sizeof(double), "probes", err));
     double *row = r->rows;
@@ -113,8 +113,8 @@ static modal_status set_probes(modal_response *r, modal_error *err)
         const modal_shape *shape = shape_of(r->basis, object);
         const double *pose = r->poses + 12 * (int64_t)object;
         const float *tile = modal_shape_tile(shape, at.vertices[i] / MODAL_TILE) + at.vertices[i] % MODAL_TILE;
-        for (int a = 0; a < 3; a++, row += shape->n_modes)
-            for (int32_t k = 0; k < shape->n_modes; k++) {
+        for (int a = 0; a < 3; a++, row += shape->modes.n_modes)
+            for (int32_t k = 0; k < shape->modes.n_modes; k++) {
                 const float *u = tile + (int64_t)k * 3 * MODAL_TILE;
                 row[k] = pose[4 * a] * (double)u[0] + pose[4 * a + 1] * (double)u[MODAL_TILE] +
                          pose[4 * a + 2] * (double)u[2 * MODAL_TILE];
@@ -208,7 +208,7 @@ modal_status modal_response_at(modal_response *r, double f, double *amplitude, d
     const double *row = r->rows;
     for (int32_t p = 0; p < r->scene->n_probes; p++) {
         const int64_t first = r->offsets[r->scene->probes[p].object];
-        const int32_t modes = shape_of(r->basis, r->scene->probes[p].object)->n_modes;
+        const int32_t modes = shape_of(r->basis, r->scene->probes[p].object)->modes.n_modes;
         for (int a = 0; a < 3; a++, row += modes) {
             double real = 0, imaginary = 0;
             for (int32_t k = 0; k < modes; k++) {

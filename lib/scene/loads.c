@@ -23,22 +23,22 @@ void modal_impulse_jump(const modal_shape *shape, const double *rest_pose, int64
     for (int axis = 0; axis < 3; axis++)
         own[axis] = rest_pose[axis] * impulse[0] + rest_pose[4 + axis] * impulse[1] +
                     rest_pose[8 + axis] * impulse[2];
-    for (int32_t k = 0; k < shape->n_modes; k++) {
+    for (int32_t k = 0; k < shape->modes.n_modes; k++) {
         const float *u = matrix + (int64_t)k * 3 * MODAL_TILE + lane;
         jump[k] = ((double)u[0] * own[0] + (double)u[MODAL_TILE] * own[1] +
                    (double)u[2 * MODAL_TILE] * own[2]) /
-                  shape->modal_masses[k];
+                  shape->modes.modal_masses[k];
     }
 }
 
-int64_t modal_shape_stored_vertex(const modal_shape *shape, int64_t user_vertex)
+int64_t modal_surface_stored_vertex(const modal_surface *shape, int64_t user_vertex)
 {
     for (int64_t v = 0; v < shape->n_vertices; v++)
         if (shape->user_vertex[v] == user_vertex) return v;
     return -1;
 }
 
-int64_t modal_shape_nearest_vertex(const modal_shape *shape, const double *rest_pose,
+int64_t modal_surface_nearest_vertex(const modal_surface *shape, const double *rest_pose,
                                    const double point[3], double *distance)
 {
     int64_t nearest = -1;
@@ -62,7 +62,7 @@ int64_t modal_shape_nearest_vertex(const modal_shape *shape, const double *rest_
     return nearest;
 }
 
-double modal_shape_vertex_area(const modal_shape *shape, int64_t vertex)
+double modal_surface_vertex_area(const modal_surface *shape, int64_t vertex)
 {
     double area = 0;
     for (int64_t i = shape->face_offsets[vertex]; i < shape->face_offsets[vertex + 1]; i++) {

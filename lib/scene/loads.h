@@ -21,14 +21,14 @@ void modal_impulse_jump(const modal_shape *shape, const double *rest_pose, int64
                         const double impulse[3], double *jump);
 
 /* The stored index of the user's vertex, or -1 where the shape has none of that number. */
-int64_t modal_shape_stored_vertex(const modal_shape *shape, int64_t user_vertex);
+int64_t modal_surface_stored_vertex(const modal_surface *shape, int64_t user_vertex);
 
 /* The stored index of the vertex whose rest position in the world, R xbar + p, is nearest to the
  * point, the lowest user index among equals; *distance in m. -1 for a shape without vertices. */
-int64_t modal_shape_nearest_vertex(const modal_shape *shape, const double *rest_pose,
+int64_t modal_surface_nearest_vertex(const modal_surface *shape, const double *rest_pose,
                                    const double point[3], double *distance);
 
 /* A third of the area of the triangles at a stored vertex, m^2, at rest. */
-double modal_shape_vertex_area(const modal_shape *shape, int64_t vertex);
+double modal_surface_vertex_area(const modal_surface *shape, int64_t vertex);
 
 #endif

@@ -42,7 +42,7 @@ int32_t modal_scene_unheld(const modal_scene *scene, const modal_basis *basis)
         const modal_scene_object *said = said_of(scene, i, &at);
         const modal_object *object = &basis->objects[i];
         if (said && said->motion != MODAL_SCENE_DEFAULT) continue;
-        if (basis->shapes[object->shape].n_rigid_modes > 0 && object->parent < 0) return i;
+        if (basis->shapes[object->shape].modes.n_rigid_modes > 0 && object->parent < 0) return i;
     }
     return -1;
 }
@@ -51,9 +51,9 @@ int32_t modal_scene_unheld(const modal_scene *scene, const modal_basis *basis)
 static int is_whole(const modal_shape *shape)
 {
     int64_t held = 0;
-    for (int64_t i = 0; i < shape->n_fixed_nodes; i++)
-        for (int axis = 0; axis < 3; axis++) held += (shape->fixed_components[i] >> axis) & 1;
-    return shape->volume.n_nodes > 0 && shape->n_modes + shape->n_rigid_modes >= 3 * shape->volume.n_nodes - held;
+    for (int64_t i = 0; i < shape->solid.n_fixed_nodes; i++)
+        for (int axis = 0; axis < 3; axis++) held += (shape->solid.fixed_components[i] >> axis) & 1;
+    return shape->solid.mesh.n_nodes > 0 && shape->modes.n_modes + shape->modes.n_rigid_modes >= 3 * shape->solid.mesh.n_nodes - held;
 }
 
 int32_t modal_scene_stiff_shape(const modal_scene *scene, const modal_basis *basis)
@@ -63,7 +63,7 @@ int32_t modal_scene_stiff_shape(const modal_scene *scene, const modal_basis *bas
         const modal_scene_object *said = said_of(scene, i, &at);
         const modal_shape *shape = &basis->shapes[basis->objects[i].shape];
         const int large = said && said->model >= 0 ? said->model == 1 : scene->stvk;
-        if (large && shape->kind == MODAL_KIND_MODES && !is_whole(shape)) return basis->objects[i].shape;
+        if (large && shape->modes.kind == MODAL_KIND_MODES && !is_whole(shape)) return basis->objects[i].shape;
     }
     return -1;
 }

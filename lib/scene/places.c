@@ -43,10 +43,10 @@ modal_status modal_scene_check_object(const char *list, int32_t place, int32_t l
 modal_status modal_scene_check_uncoupled(const modal_basis *basis, int32_t object, modal_error *err)
 {
     const modal_shape *shape = &basis->shapes[basis->objects[object].shape];
-    if (shape->mass_coupling <= 1e-6 && shape->stiffness_coupling <= 1e-6) return MODAL_OK;
+    if (shape->modes.mass_coupling <= 1e-6 && shape->modes.stiffness_coupling <= 1e-6) return MODAL_OK;
     return modal_error_set(err, MODAL_ERROR_INPUT,
                            "shape %d: its imported columns are coupled, in the mass by %.3g, in the stiffness by %.3g",
-                           basis->objects[object].shape, shape->mass_coupling, shape->stiffness_coupling);
+                           basis->objects[object].shape, shape->modes.mass_coupling, shape->modes.stiffness_coupling);
 }
 
 static modal_status append(modal_scene_vertices *to, int64_t vertex, modal_error *err)
@@ -63,23 +63,23 @@ static modal_status append_group(const char *list, const modal_scene_force *forc
     const modal_group *group = NULL;
     uint8_t *inside = NULL;
     const int64_t before = to->n;
-    for (int32_t g = 0; g < shape->volume.n_groups; g++)
-        if (strcmp(shape->volume.groups[g].name, force->group) == 0) group = &shape->volume.groups[g];
+    for (int32_t g = 0; g < shape->solid.mesh.n_groups; g++)
+        if (strcmp(shape->solid.mesh.groups[g].name, force->group) == 0) group = &shape->solid.mesh.groups[g];
     if (!group) {
         char names[256] = "";
-        for (int32_t g = 0; g < shape->volume.n_groups; g++) {
+        for (int32_t g = 0; g < shape->solid.mesh.n_groups; g++) {
             const size_t used = strlen(names);
             snprintf(names + used, sizeof names - used, "%s%s", g ? ", " : "; there are: ",
-                     shape->volume.groups[g].name);
+                     shape->solid.mesh.groups[g].name);
         }
         status = modal_scene_wrong(err, list, force->place, force->line,
                                    "object %d has no group of this name, \"%s\"%s", force->object, force->group, names);
         goto done;
     }
-    MODAL_TRY(modal_alloc_zero(&inside, shape->volume.n_nodes, 1, "group", err));
+    MODAL_TRY(modal_alloc_zero(&inside, shape->solid.mesh.n_nodes, 1, "group", err));
     for (int64_t i = 0; i < group->n_nodes; i++) inside[group->nodes[i]] = 1;
-    for (int64_t v = 0; v < shape->n_vertices; v++)
-        if (shape->surface_kind == MODAL_SURFACE_BOUNDARY && inside[shape->embedding_nodes[v]])
+    for (int64_t v = 0; v < shape->surface.n_vertices; v++)
+        if (shape->embedding.kind == MODAL_SURFACE_BOUNDARY && inside[shape->embedding.nodes[v]])
             MODAL_TRY(append(to, v, err));
     if (to->n == before)
         status = modal_scene_wrong(err, list, force->place, force->line,
@@ -91,7 +91,7 @@ done:
 }
 
 /* The diagonal of the box around the vertices at rest. */
-static double size_of(const modal_shape *shape)
+static double size_of(const modal_surface *shape)
 {
     double low[3], high[3];
     for (int a = 0; a < 3; a++) low[a] = high[a] = shape->rest_positions[a];
@@ -109,12 +109,12 @@ modal_status modal_scene_force_vertices(const char *list, const modal_scene_forc
     double distance = 0;
     if (force->group) return append_group(list, force, shape, to, err);
     const int64_t vertex = force->vertex >= 0
-                               ? modal_shape_stored_vertex(shape, force->vertex)
-                               : modal_shape_nearest_vertex(shape, frame, force->point, &distance);
+                               ? modal_surface_stored_vertex(&shape->surface, force->vertex)
+                               : modal_surface_nearest_vertex(&shape->surface, frame, force->point, &distance);
     if (vertex < 0)
         return modal_scene_wrong(err, list, force->place, force->line, "object %d has vertices 0 .. %lld, %lld",
-                                 force->object, (long long)shape->n_vertices - 1, (long long)force->vertex);
-    if (distance > size_of(shape))
+                                 force->object, (long long)shape->surface.n_vertices - 1, (long long)force->vertex);
+    if (distance > size_of(&shape->surface))
         return modal_scene_wrong(err, list, force->place, force->line,
                                  "no vertex of object %d, which is %.4g m large, is near the point; the nearest, %.4g m",
                                  force->object, size_of(shape), distance);

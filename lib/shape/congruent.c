@@ -90,9 +90,9 @@ static int same_material(const modal_material *a, const modal_material *b)
 }
 
 /* All that a motion does not change. */
-static int same_structure(const modal_shape *a, const modal_shape *b)
+static int same_structure(const modal_solid *a, const modal_solid *b)
 {
-    const modal_volume_mesh *x = &a->volume, *y = &b->volume;
+    const modal_volume_mesh *x = &a->mesh, *y = &b->mesh;
     if (x->n_nodes != y->n_nodes || x->n_elements != y->n_elements ||
         a->n_fixed_nodes != b->n_fixed_nodes)
         return 0;
@@ -111,20 +111,20 @@ static int same_structure(const modal_shape *a, const modal_shape *b)
 
 int modal_shape_has_directions(const modal_shape *shape)
 {
-    for (int32_t m = 0; m < shape->volume.n_materials; m++)
-        if (shape->volume.materials[m].kind == MODAL_MATERIAL_ORTHOTROPIC) return 1;
-    for (int64_t k = 0; k < shape->n_fixed_nodes; k++)
-        if (shape->fixed_components[k] != MODAL_FIXED_ALL) return 1;
+    for (int32_t m = 0; m < shape->solid.mesh.n_materials; m++)
+        if (shape->solid.mesh.materials[m].kind == MODAL_MATERIAL_ORTHOTROPIC) return 1;
+    for (int64_t k = 0; k < shape->solid.n_fixed_nodes; k++)
+        if (shape->solid.fixed_components[k] != MODAL_FIXED_ALL) return 1;
     return 0;
 }
 
 int modal_shapes_are_congruent(const modal_shape *a, const modal_shape *b, double pose[12])
 {
     double ca[3], cb[3], r[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    if (!same_structure(a, b)) return 0;
-    centre_of(&a->volume, ca);
-    centre_of(&b->volume, cb);
-    if (!modal_shape_has_directions(a)) best_rotation(&a->volume, ca, &b->volume, cb, r);
+    if (!same_structure(&a->solid, &b->solid)) return 0;
+    centre_of(&a->solid.mesh, ca);
+    centre_of(&b->solid.mesh, cb);
+    if (!modal_shape_has_directions(a)) best_rotation(&a->solid.mesh, ca, &b->solid.mesh, cb, r);
     double far = 0;
     for (int p = 0; p < 3; p++) {
         pose[4 * p + 3] = cb[p];
@@ -135,12 +135,12 @@ int modal_shapes_are_congruent(const modal_shape *a, const modal_shape *b, doubl
         far = fmax(far, fmax(fabs(ca[p]), fabs(cb[p])));
     }
     /* far from the origin coordinates hold fewer digits of the shape */
-    const double limit = tolerance * radius_of(&a->volume, ca) + 1e-14 * far;
-    for (int64_t i = 0; i < a->volume.n_nodes; i++)
+    const double limit = tolerance * radius_of(&a->solid.mesh, ca) + 1e-14 * far;
+    for (int64_t i = 0; i < a->solid.mesh.n_nodes; i++)
         for (int p = 0; p < 3; p++) {
             double x = cb[p];
-            for (int q = 0; q < 3; q++) x += r[3 * p + q] * (a->volume.nodes[3 * i + q] - ca[q]);
-            if (!(fabs(x - b->volume.nodes[3 * i + p]) <= limit)) return 0;
+            for (int q = 0; q < 3; q++) x += r[3 * p + q] * (a->solid.mesh.nodes[3 * i + q] - ca[q]);
+            if (!(fabs(x - b->solid.mesh.nodes[3 * i + p]) <= limit)) return 0;
         }
     return 1;
 }
@@ -160,9 +160,9 @@ static int compare_entries(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static modal_status hash_structure(const modal_shape *shape, char text[MODAL_HASH_TEXT], modal_error *err)
+static modal_status hash_structure(const modal_solid *shape, char text[MODAL_HASH_TEXT], modal_error *err)
 {
-    const modal_volume_mesh *mesh = &shape->volume;
+    const modal_volume_mesh *mesh = &shape->mesh;
     modal_hash *hash = NULL;
     const modal_status status = modal_hash_new(&hash, err);
     if (status != MODAL_OK) return status;
@@ -186,10 +186,10 @@ modal_status modal_shapes_find_congruent(int64_t n, const modal_shape *shapes, i
     MODAL_TRY(modal_alloc(&place, n, sizeof *place, "congruence", err));
     for (int64_t k = 0; k < n; k++) {
         double centre[3];
-        centre_of(&shapes[k].volume, centre);
-        entries[k].radius = radius_of(&shapes[k].volume, centre);
+        centre_of(&shapes[k].solid.mesh, centre);
+        entries[k].radius = radius_of(&shapes[k].solid.mesh, centre);
         entries[k].index = k;
-        MODAL_TRY(hash_structure(&shapes[k], entries[k].hash, err));
+        MODAL_TRY(hash_structure(&shapes[k].solid, entries[k].hash, err));
         first[k] = k;
         memcpy(poses + 12 * k, identity, sizeof identity);
     }

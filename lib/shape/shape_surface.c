@@ -10,7 +10,7 @@
 #include "lib/mesh/tables.h"
 
 /* Orders the surface and builds its tables, into a shape that has nothing but zeros. */
-static modal_status arrange(const modal_surface_mesh *surface, modal_shape *built, modal_error *err)
+static modal_status arrange(const modal_surface_mesh *surface, modal_surface *built, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_surface_tables tables = {0};
@@ -53,33 +53,15 @@ done:
 /* Moves everything of the surface from `built` to the shape; `built` takes what the shape had. */
 static void exchange_surface(modal_shape *shape, modal_shape *built)
 {
-#define EXCHANGE(field)                                                                            \
-    do {                                                                                           \
-        modal_shape kept = {.field = shape->field};                                                \
-        shape->field = built->field;                                                               \
-        built->field = kept.field;                                                                 \
-    } while (0)
-    EXCHANGE(n_vertices);
-    EXCHANGE(rest_positions);
-    EXCHANGE(n_triangles);
-    EXCHANGE(triangles);
-    EXCHANGE(user_vertex);
-    EXCHANGE(user_triangle);
-    EXCHANGE(n_uv);
-    EXCHANGE(uv);
-    EXCHANGE(triangle_uv);
-    EXCHANGE(face_offsets);
-    EXCHANGE(faces);
-    EXCHANGE(ring_offsets);
-    EXCHANGE(ring);
-    EXCHANGE(boundary);
-    EXCHANGE(modal_matrix);
-    EXCHANGE(surface_kind);
-    EXCHANGE(embedding_offsets);
-    EXCHANGE(embedding_nodes);
-    EXCHANGE(embedding_weights);
-    EXCHANGE(farthest_outside);
-#undef EXCHANGE
+    const modal_surface surface = shape->surface;
+    const modal_embedding embedding = shape->embedding;
+    float *const matrix = shape->modes.modal_matrix;
+    shape->surface = built->surface;
+    shape->embedding = built->embedding;
+    shape->modes.modal_matrix = built->modes.modal_matrix;
+    built->surface = surface;
+    built->embedding = embedding;
+    built->modes.modal_matrix = matrix;
 }
 
 modal_status modal_shape_surface_boundary(const modal_volume_mesh *volume, modal_shape *shape,
@@ -87,12 +69,12 @@ modal_status modal_shape_surface_boundary(const modal_volume_mesh *volume, modal
 {
     modal_status status = MODAL_OK;
     modal_surface_mesh surface = {0};
-    modal_shape built = {.surface_kind = MODAL_SURFACE_BOUNDARY};
+    modal_shape built = {.embedding.kind = MODAL_SURFACE_BOUNDARY};
     int32_t *vertex_nodes = NULL;
     MODAL_TRY(modal_volume_mesh_boundary(volume, &surface, &vertex_nodes, err));
-    MODAL_TRY(arrange(&surface, &built, err));
-    MODAL_TRY(modal_alloc(&built.embedding_nodes, built.n_vertices, sizeof(int32_t), "embedding", err));
-    for (int64_t v = 0; v < built.n_vertices; v++) built.embedding_nodes[v] = vertex_nodes[built.user_vertex[v]];
+    MODAL_TRY(arrange(&surface, &built.surface, err));
+    MODAL_TRY(modal_alloc(&built.embedding.nodes, built.surface.n_vertices, sizeof(int32_t), "embedding", err));
+    for (int64_t v = 0; v < built.surface.n_vertices; v++) built.embedding.nodes[v] = vertex_nodes[built.surface.user_vertex[v]];
     exchange_surface(shape, &built);
 done:
     modal_shape_free(&built);
@@ -106,21 +88,21 @@ modal_status modal_shape_surface_embedded(const modal_volume_mesh *volume,
                                           modal_embed_summary *summary, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    modal_shape built = {.surface_kind = MODAL_SURFACE_EMBEDDED};
-    modal_embedding embedding;
+    modal_shape built = {.embedding.kind = MODAL_SURFACE_EMBEDDED};
+    modal_point_embedding embedding;
     modal_embed_summary found;
     for (int64_t i = 0; i < 3 * surface->n_vertices; i++)
         if (!isfinite(surface->positions[i]))
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "vertex %lld: coordinate %c is not finite",
                        (long long)(i / 3), "xyz"[i % 3]);
-    MODAL_TRY(arrange(surface, &built, err));
-    MODAL_TRY(modal_embed_points(volume, built.n_vertices, built.rest_positions, &embedding, &found, err));
-    built.embedding_offsets = embedding.offsets;
-    built.embedding_nodes = embedding.nodes;
-    built.embedding_weights = embedding.weights;
+    MODAL_TRY(arrange(surface, &built.surface, err));
+    MODAL_TRY(modal_embed_points(volume, built.surface.n_vertices, built.surface.rest_positions, &embedding, &found, err));
+    built.embedding.offsets = embedding.offsets;
+    built.embedding.nodes = embedding.nodes;
+    built.embedding.weights = embedding.weights;
     modal_free(&embedding.elements);
-    built.farthest_outside = found.farthest_outside;
-    if (found.farthest_point >= 0) found.farthest_point = built.user_vertex[found.farthest_point];
+    built.embedding.farthest_outside = found.farthest_outside;
+    if (found.farthest_point >= 0) found.farthest_point = built.surface.user_vertex[found.farthest_point];
     if (summary) *summary = found;
     exchange_surface(shape, &built);
 done:
@@ -132,23 +114,23 @@ modal_status modal_shape_surface_alone(const modal_surface_mesh *surface, int32_
                                        const double *columns, modal_shape *shape, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    modal_shape built = {.surface_kind = MODAL_SURFACE_BOUNDARY, .n_modes = n_modes};
+    modal_shape built = {.embedding.kind = MODAL_SURFACE_BOUNDARY, .modes.n_modes = n_modes};
     for (int64_t i = 0; i < 3 * surface->n_vertices; i++)
         if (!isfinite(surface->positions[i]))
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "vertex %lld: coordinate %c is not finite",
                        (long long)(i / 3), "xyz"[i % 3]);
-    MODAL_TRY(arrange(surface, &built, err));
+    MODAL_TRY(arrange(surface, &built.surface, err));
     /* its vertices stand for the nodes of a solid while the matrix is made */
-    MODAL_TRY(modal_alloc(&built.embedding_nodes, built.n_vertices, sizeof(int32_t), "embedding", err));
-    memcpy(built.embedding_nodes, built.user_vertex, (size_t)built.n_vertices * sizeof(int32_t));
-    built.volume.n_nodes = built.n_vertices;
-    built.volume_modes = (double *)(uintptr_t)columns; /* only read */
+    MODAL_TRY(modal_alloc(&built.embedding.nodes, built.surface.n_vertices, sizeof(int32_t), "embedding", err));
+    memcpy(built.embedding.nodes, built.surface.user_vertex, (size_t)built.surface.n_vertices * sizeof(int32_t));
+    built.solid.mesh.n_nodes = built.surface.n_vertices;
+    built.solid.volume_modes = (double *)(uintptr_t)columns; /* only read */
     status = modal_shape_modal_matrix(&built, err);
-    built.volume_modes = NULL;
+    built.solid.volume_modes = NULL;
     if (status != MODAL_OK) goto done;
-    modal_free(&built.embedding_nodes);
+    modal_free(&built.embedding.nodes);
     exchange_surface(shape, &built);
-    shape->n_modes = n_modes;
+    shape->modes.n_modes = n_modes;
 done:
     modal_shape_free(&built);
     return status;
@@ -158,11 +140,11 @@ modal_status modal_shape_modal_matrix(modal_shape *shape, modal_error *err)
 {
     modal_status status = MODAL_OK;
     float *matrix = NULL;
-    int64_t n = shape->n_vertices, n_tiles = modal_tile_count(n), n_modes = shape->n_modes;
-    int64_t mode_size = 3 * shape->volume.n_nodes, tile_size = 0, size = 0;
-    const int64_t *offsets = shape->embedding_offsets;
+    int64_t n = shape->surface.n_vertices, n_tiles = modal_tile_count(n), n_modes = shape->modes.n_modes;
+    int64_t mode_size = 3 * shape->solid.mesh.n_nodes, tile_size = 0, size = 0;
+    const int64_t *offsets = shape->embedding.offsets;
     int too_large = 0;
-    if (!shape->volume_modes && n_modes > 0)
+    if (!shape->solid.volume_modes && n_modes > 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "modal matrix: no modes of the solid");
     if (!modal_size_multiply(n_modes, 3 * MODAL_TILE, &tile_size) ||
         !modal_size_multiply(n_tiles, tile_size, &size))
@@ -172,7 +154,7 @@ modal_status modal_shape_modal_matrix(modal_shape *shape, modal_error *err)
 #pragma omp parallel for schedule(static) reduction(| : too_large)
     for (int64_t tile = 0; tile < n_tiles; tile++)
         for (int64_t mode = 0; mode < n_modes; mode++) {
-            const double *phi = shape->volume_modes + mode * mode_size;
+            const double *phi = shape->solid.volume_modes + mode * mode_size;
             float *xyz = matrix + tile * tile_size + mode * 3 * MODAL_TILE;
             for (int64_t lane = 0; lane < MODAL_TILE; lane++) {
                 int64_t v = tile * MODAL_TILE + lane;
@@ -180,8 +162,8 @@ modal_status modal_shape_modal_matrix(modal_shape *shape, modal_error *err)
                 const int64_t first = v >= n ? 0 : offsets ? offsets[v] : v;
                 const int64_t end = v >= n ? 0 : offsets ? offsets[v + 1] : v + 1;
                 for (int64_t i = first; i < end; i++) {
-                    const double *node = phi + 3 * (int64_t)shape->embedding_nodes[i];
-                    const double weight = offsets ? shape->embedding_weights[i] : 1;
+                    const double *node = phi + 3 * (int64_t)shape->embedding.nodes[i];
+                    const double weight = offsets ? shape->embedding.weights[i] : 1;
                     for (int k = 0; k < 3; k++) sum[k] += weight * node[k];
                 }
                 for (int k = 0; k < 3; k++) {
@@ -192,8 +174,8 @@ modal_status modal_shape_modal_matrix(modal_shape *shape, modal_error *err)
         }
     if (too_large)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "modal matrix: a value that float32 cannot hold");
-    modal_free(&shape->modal_matrix);
-    shape->modal_matrix = matrix;
+    modal_free(&shape->modes.modal_matrix);
+    shape->modes.modal_matrix = matrix;
     matrix = NULL;
 done:
     modal_free(&matrix);

@@ -110,7 +110,7 @@ static modal_status find_places(const modal_volume_mesh *mesh, const int32_t *pa
     for (int64_t k = 0; k < n_corners; k++) offsets[mesh->element_nodes[k] + 2]++;
     for (int64_t i = 0; i < n; i++) offsets[i + 2] += offsets[i + 1];
     for (int64_t e = 0; e < mesh->n_elements; e++) {
-        p->element_place[e] = (int32_t)parts[part[e]].volume.n_elements++;
+        p->element_place[e] = (int32_t)parts[part[e]].solid.mesh.n_elements++;
         for (int64_t k = mesh->element_offsets[e]; k < mesh->element_offsets[e + 1]; k++)
             touching[offsets[mesh->element_nodes[k] + 1]++] = part[e];
     }
@@ -122,7 +122,7 @@ static modal_status find_places(const modal_volume_mesh *mesh, const int32_t *pa
             if (seen[at] == i) continue;
             seen[at] = i;
             p->node_part[n_all] = at;
-            p->node_place[n_all++] = (int32_t)parts[at].volume.n_nodes++;
+            p->node_place[n_all++] = (int32_t)parts[at].solid.mesh.n_nodes++;
         }
     }
     p->node_offsets[n] = n_all;
@@ -138,7 +138,7 @@ static modal_status copy_elements(const modal_volume_mesh *mesh, const int32_t *
 {
     modal_status status = MODAL_OK;
     for (int32_t k = 0; k < n_parts; k++) {
-        modal_volume_mesh *to = &parts[k].volume;
+        modal_volume_mesh *to = &parts[k].solid.mesh;
         MODAL_TRY(modal_alloc(&to->nodes, to->n_nodes, 3 * sizeof(double), "nodes", err));
         MODAL_TRY(modal_alloc(&to->node_tags, to->n_nodes, sizeof(int64_t), "nodes", err));
         MODAL_TRY(modal_alloc(&to->element_type, to->n_elements, 1, "elements", err));
@@ -148,12 +148,12 @@ static modal_status copy_elements(const modal_volume_mesh *mesh, const int32_t *
     }
     for (int64_t i = 0; i < mesh->n_nodes; i++)
         for (int64_t k = p->node_offsets[i]; k < p->node_offsets[i + 1]; k++) {
-            modal_volume_mesh *to = &parts[p->node_part[k]].volume;
+            modal_volume_mesh *to = &parts[p->node_part[k]].solid.mesh;
             memcpy(to->nodes + 3 * (int64_t)p->node_place[k], mesh->nodes + 3 * i, 3 * sizeof(double));
             to->node_tags[p->node_place[k]] = mesh->node_tags[i];
         }
     for (int64_t e = 0; e < mesh->n_elements; e++) {
-        modal_volume_mesh *to = &parts[part[e]].volume;
+        modal_volume_mesh *to = &parts[part[e]].solid.mesh;
         const int32_t at = p->element_place[e];
         to->element_type[at] = mesh->element_type[e];
         to->element_tags[at] = mesh->element_tags[e];
@@ -162,12 +162,12 @@ static modal_status copy_elements(const modal_volume_mesh *mesh, const int32_t *
             to->element_offsets[at] + mesh->element_offsets[e + 1] - mesh->element_offsets[e];
     }
     for (int32_t k = 0; k < n_parts; k++) {
-        modal_volume_mesh *to = &parts[k].volume;
+        modal_volume_mesh *to = &parts[k].solid.mesh;
         MODAL_TRY(modal_alloc(&to->element_nodes, to->element_offsets[to->n_elements], sizeof(int32_t),
                               "elements", err));
     }
     for (int64_t e = 0; e < mesh->n_elements; e++) {
-        modal_volume_mesh *to = &parts[part[e]].volume;
+        modal_volume_mesh *to = &parts[part[e]].solid.mesh;
         int32_t *nodes = to->element_nodes + to->element_offsets[p->element_place[e]];
         for (int64_t k = mesh->element_offsets[e]; k < mesh->element_offsets[e + 1]; k++)
             *nodes++ = place_in(p, mesh->element_nodes[k], part[e]);
@@ -212,7 +212,7 @@ static modal_status copy_group(const modal_group *group, const int32_t *part, co
             if (n_in[p->node_part[at]]++ == 0) touched[n_touched++] = p->node_part[at];
     for (int64_t k = 0; k < group->n_elements; k++) e_in[part[group->elements[k]]]++;
     for (int32_t k = 0; k < n_touched; k++) {
-        modal_volume_mesh *to = &parts[touched[k]].volume;
+        modal_volume_mesh *to = &parts[touched[k]].solid.mesh;
         const int64_t n_nodes = n_in[touched[k]], n_elements = e_in[touched[k]];
         n_in[touched[k]] = e_in[touched[k]] = 0;
         if (status != MODAL_OK || (group->n_elements > 0 && n_elements == 0)) continue;
@@ -234,13 +234,13 @@ static modal_status copy_group(const modal_group *group, const int32_t *part, co
     if (status != MODAL_OK) return status;
     for (int64_t k = 0; k < group->n_nodes; k++)
         for (int64_t at = p->node_offsets[group->nodes[k]]; at < p->node_offsets[group->nodes[k] + 1]; at++) {
-            modal_volume_mesh *to = &parts[p->node_part[at]].volume;
+            modal_volume_mesh *to = &parts[p->node_part[at]].solid.mesh;
             if (n_in[p->node_part[at]] != -1) continue;
             modal_group *last = &to->groups[to->n_groups - 1];
             last->nodes[last->n_nodes++] = p->node_place[at];
         }
     for (int64_t k = 0; k < group->n_elements; k++) {
-        modal_volume_mesh *to = &parts[part[group->elements[k]]].volume;
+        modal_volume_mesh *to = &parts[part[group->elements[k]]].solid.mesh;
         modal_group *last = &to->groups[to->n_groups - 1];
         last->elements[last->n_elements++] = p->element_place[group->elements[k]];
     }
@@ -248,26 +248,26 @@ static modal_status copy_group(const modal_group *group, const int32_t *part, co
     return MODAL_OK;
 }
 
-static modal_status copy_fixed(const modal_shape *whole, const places *p, int32_t n_parts,
+static modal_status copy_fixed(const modal_solid *whole, const places *p, int32_t n_parts,
                                modal_shape *parts, modal_error *err)
 {
     modal_status status = MODAL_OK;
     for (int64_t k = 0; k < whole->n_fixed_nodes; k++)
         for (int64_t at = p->node_offsets[whole->fixed_nodes[k]];
              at < p->node_offsets[whole->fixed_nodes[k] + 1]; at++)
-            parts[p->node_part[at]].n_fixed_nodes++;
+            parts[p->node_part[at]].solid.n_fixed_nodes++;
     for (int32_t k = 0; k < n_parts; k++) {
-        MODAL_TRY(modal_alloc(&parts[k].fixed_nodes, parts[k].n_fixed_nodes, sizeof(int32_t), "fixed nodes",
+        MODAL_TRY(modal_alloc(&parts[k].solid.fixed_nodes, parts[k].solid.n_fixed_nodes, sizeof(int32_t), "fixed nodes",
                               err));
-        MODAL_TRY(modal_alloc(&parts[k].fixed_components, parts[k].n_fixed_nodes, 1, "fixed nodes", err));
-        parts[k].n_fixed_nodes = 0;
+        MODAL_TRY(modal_alloc(&parts[k].solid.fixed_components, parts[k].solid.n_fixed_nodes, 1, "fixed nodes", err));
+        parts[k].solid.n_fixed_nodes = 0;
     }
     for (int64_t k = 0; k < whole->n_fixed_nodes; k++)
         for (int64_t at = p->node_offsets[whole->fixed_nodes[k]];
              at < p->node_offsets[whole->fixed_nodes[k] + 1]; at++) {
             modal_shape *to = &parts[p->node_part[at]];
-            to->fixed_components[to->n_fixed_nodes] = whole->fixed_components[k];
-            to->fixed_nodes[to->n_fixed_nodes++] = p->node_place[at];
+            to->solid.fixed_components[to->solid.n_fixed_nodes] = whole->fixed_components[k];
+            to->solid.fixed_nodes[to->solid.n_fixed_nodes++] = p->node_place[at];
         }
 done:
     return status;
@@ -277,7 +277,7 @@ modal_status modal_split_shape(const modal_shape *whole, const int32_t *part, in
                                modal_shape *parts, int64_t *n_shared, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const modal_volume_mesh *mesh = &whole->volume;
+    const modal_volume_mesh *mesh = &whole->solid.mesh;
     places p = {0};
     int64_t *n_in = NULL, *e_in = NULL;
     int32_t *touched = NULL;
@@ -288,10 +288,10 @@ modal_status modal_split_shape(const modal_shape *whole, const int32_t *part, in
     MODAL_TRY(find_places(mesh, part, n_parts, parts, &p, err));
     MODAL_TRY(copy_elements(mesh, part, &p, n_parts, parts, err));
     for (int32_t k = 0; k < n_parts; k++)
-        MODAL_TRY(copy_materials(mesh, &parts[k].volume, touched, err));
+        MODAL_TRY(copy_materials(mesh, &parts[k].solid.mesh, touched, err));
     for (int32_t g = 0; g < mesh->n_groups; g++)
         MODAL_TRY(copy_group(&mesh->groups[g], part, &p, parts, n_in, e_in, touched, err));
-    MODAL_TRY(copy_fixed(whole, &p, n_parts, parts, err));
+    MODAL_TRY(copy_fixed(&whole->solid, &p, n_parts, parts, err));
     *n_shared = 0;
     for (int64_t i = 0; i < mesh->n_nodes; i++) *n_shared += p.node_offsets[i + 1] - p.node_offsets[i] > 1;
 done:

@@ -77,9 +77,9 @@ static motion motion_of(const modal_sound_request *r, int32_t object, int32_t mo
         most = fmax(most, q);
         mean += q / (double)r->n;
     }
-    if (s->kind == MODAL_KIND_MODES) {
-        const double w = 2 * pi * s->frequencies[mode];
-        return (motion){w * w * (most - least) / 2, s->frequencies[mode]};
+    if (s->modes.kind == MODAL_KIND_MODES) {
+        const double w = 2 * pi * s->modes.frequencies[mode];
+        return (motion){w * w * (most - least) / 2, s->modes.frequencies[mode]};
     }
     for (int64_t f = 1; f + 1 < r->n; f++) {
         const double q = coordinates(r, f)[k], bend = coordinates(r, f + 1)[k] - 2 * q + coordinates(r, f - 1)[k];
@@ -264,7 +264,7 @@ static modal_status make_object(making *m, int32_t object, const uint8_t *moves,
                                 modal_sound_filter *filters, double *samples, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const int32_t n_modes = m->r->basis->shapes[m->r->basis->objects[object].shape].n_modes;
+    const int32_t n_modes = m->r->basis->shapes[m->r->basis->objects[object].shape].modes.n_modes;
     int any = 0;
     for (int32_t k = 0; k < n_modes; k++) any |= moves[k];
     if (!any) goto done;

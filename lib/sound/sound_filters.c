@@ -17,7 +17,7 @@ const double *modal_sound_pose(const modal_sound_request *r, int32_t object)
     return t->poses ? t->poses + 12 * (r->start * t->n_objects + object) : r->basis->objects[object].rest_pose;
 }
 
-void modal_sound_triangle(const modal_shape *s, int64_t triangle, double centroid[3], double area[3])
+void modal_sound_triangle(const modal_surface *s, int64_t triangle, double centroid[3], double area[3])
 {
     const int32_t *corners = s->triangles + 3 * triangle;
     const double *a = s->rest_positions + 3 * (int64_t)corners[0], *b = s->rest_positions + 3 * (int64_t)corners[1],
@@ -39,7 +39,7 @@ void modal_sound_place(const modal_sound_request *r, int32_t object, const doubl
 }
 
 /* Delay of a triangle in samples, and rho / (4 pi R) times its area vector. */
-static double delay_of(const modal_shape *s, int64_t triangle, const double y[3], double weight[3])
+static double delay_of(const modal_surface *s, int64_t triangle, const double y[3], double weight[3])
 {
     const double pi = 3.14159265358979323846;
     double centre[3], area[3], sum = 0;
@@ -57,7 +57,7 @@ static void reach(const modal_sound_kernel *delays, double least, double most, i
     *n = (int64_t)floor(most + delays->half) - *first + 1;
 }
 
-static void reach_of_shape(const modal_shape *s, const double y[3], const modal_sound_kernel *delays, int64_t *first, int64_t *n)
+static void reach_of_shape(const modal_surface *s, const double y[3], const modal_sound_kernel *delays, int64_t *first, int64_t *n)
 {
     double least = INFINITY, most = 0, weight[3];
     for (int64_t t = 0; t < s->n_triangles; t++) {
@@ -79,7 +79,7 @@ typedef struct range {
     float *tiles; /* U of them */
 } range;
 
-static int64_t taps_of(const modal_sound_kernel *delays, const modal_shape *s, const double y[3], int64_t v, int64_t *first)
+static int64_t taps_of(const modal_sound_kernel *delays, const modal_surface *s, const double y[3], int64_t v, int64_t *first)
 {
     double least = INFINITY, most = 0, weight[3];
     int64_t n = 0;
@@ -93,7 +93,7 @@ static int64_t taps_of(const modal_sound_kernel *delays, const modal_shape *s, c
     return n;
 }
 
-static modal_status fill_range(range *g, const modal_sound_kernel *delays, const modal_shape *s, const double y[3], int threads,
+static modal_status fill_range(range *g, const modal_sound_kernel *delays, const modal_surface *s, const double y[3], int threads,
                                modal_error *err)
 {
     const int64_t n = g->end - g->begin;
@@ -123,9 +123,9 @@ static modal_status fill_range(range *g, const modal_sound_kernel *delays, const
 static void add_range(const range *g, const modal_shape *s, modal_sound_filter *to, int threads)
 {
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (int32_t k = 0; k < s->n_modes; k++)
+    for (int32_t k = 0; k < s->modes.n_modes; k++)
         for (int64_t i = 0; i < g->end - g->begin; i++) {
-            const float *u = g->tiles + ((i / MODAL_TILE * s->n_modes + k) * 3) * MODAL_TILE + i % MODAL_TILE;
+            const float *u = g->tiles + ((i / MODAL_TILE * s->modes.n_modes + k) * 3) * MODAL_TILE + i % MODAL_TILE;
             const int64_t n = (g->at[i + 1] - g->at[i]) / 3;
             const double *f = g->taps + g->at[i], x = u[0], y = u[MODAL_TILE], z = u[2 * MODAL_TILE];
             double *taps = to->taps + k * to->n + (g->first[i] - to->first);
@@ -145,9 +145,9 @@ static modal_status begin_filter(const modal_sound_request *r, int32_t object, i
         *f = (modal_sound_filter){.n = c->object == object};
     } else {
         modal_sound_place(r, object, c->place, y);
-        reach_of_shape(s, y, delays, &f->first, &f->n);
+        reach_of_shape(&s->surface, y, delays, &f->first, &f->n);
     }
-    return modal_alloc_zero(&f->taps, f->n * s->n_modes, sizeof *f->taps, "filters", err);
+    return modal_alloc_zero(&f->taps, f->n * s->modes.n_modes, sizeof *f->taps, "filters", err);
 }
 
 /* The contact channel's one tap: U_k at the vertex along its normal. */
@@ -156,19 +156,19 @@ static modal_status add_contact(const modal_shape *s, const modal_sound_channel 
 {
     double normal[3] = {0, 0, 0}, centre[3], area[3], length = 0;
     if (f->n == 0 || c->vertex < g->begin || c->vertex >= g->end) return MODAL_OK;
-    for (int64_t i = s->face_offsets[c->vertex]; i < s->face_offsets[c->vertex + 1]; i++) {
-        modal_sound_triangle(s, s->faces[i], centre, area);
+    for (int64_t i = s->surface.face_offsets[c->vertex]; i < s->surface.face_offsets[c->vertex + 1]; i++) {
+        modal_sound_triangle(&s->surface, s->surface.faces[i], centre, area);
         for (int k = 0; k < 3; k++) normal[k] += area[k];
     }
     for (int k = 0; k < 3; k++) length += normal[k] * normal[k];
     length = sqrt(length);
     if (!(length > 0))
-        return modal_error_set(err, MODAL_ERROR_INPUT, "object %d, vertex %d: has no normal", c->object, s->user_vertex[c->vertex]);
+        return modal_error_set(err, MODAL_ERROR_INPUT, "object %d, vertex %d: has no normal", c->object, s->surface.user_vertex[c->vertex]);
     const int64_t i = c->vertex - g->begin;
-    for (int32_t k = 0; k < s->n_modes; k++)
+    for (int32_t k = 0; k < s->modes.n_modes; k++)
         for (int a = 0; a < 3; a++)
             f->taps[k] += normal[a] / length *
-                          (double)g->tiles[((i / MODAL_TILE * s->n_modes + k) * 3 + a) * MODAL_TILE + i % MODAL_TILE];
+                          (double)g->tiles[((i / MODAL_TILE * s->modes.n_modes + k) * 3 + a) * MODAL_TILE + i % MODAL_TILE];
     return MODAL_OK;
 }
 
@@ -178,7 +178,7 @@ modal_status modal_sound_filters_make(const modal_sound_request *r, int32_t obje
     modal_status status = MODAL_OK;
     const int32_t shape = r->basis->objects[object].shape;
     const modal_shape *s = &r->basis->shapes[shape];
-    const int64_t n_tiles = modal_tile_count(s->n_vertices);
+    const int64_t n_tiles = modal_tile_count(s->surface.n_vertices);
     range g = {0};
     double y[3];
     int needed = 0;
@@ -189,19 +189,19 @@ modal_status modal_sound_filters_make(const modal_sound_request *r, int32_t obje
     if (!needed) goto done;
     MODAL_TRY(modal_alloc(&g.first, RANGE_TILES * MODAL_TILE, sizeof *g.first, "filters", err));
     MODAL_TRY(modal_alloc(&g.at, RANGE_TILES * MODAL_TILE + 1, sizeof *g.at, "filters", err));
-    MODAL_TRY(modal_alloc(&g.tiles, (int64_t)RANGE_TILES * s->n_modes, 3 * MODAL_TILE * sizeof *g.tiles, "tiles", err));
+    MODAL_TRY(modal_alloc(&g.tiles, (int64_t)RANGE_TILES * s->modes.n_modes, 3 * MODAL_TILE * sizeof *g.tiles, "tiles", err));
     for (int64_t tile = 0; tile < n_tiles; tile += RANGE_TILES) {
         const int64_t end = tile + RANGE_TILES < n_tiles ? tile + RANGE_TILES : n_tiles;
         MODAL_TRY(r->matrix.read(r->matrix.context, shape, tile, end, g.tiles, err));
         g.begin = tile * MODAL_TILE;
-        g.end = end * MODAL_TILE < s->n_vertices ? end * MODAL_TILE : s->n_vertices;
+        g.end = end * MODAL_TILE < s->surface.n_vertices ? end * MODAL_TILE : s->surface.n_vertices;
         for (int c = 0; c < r->n_channels; c++) {
             if (r->channels[c].contact) {
                 MODAL_TRY(add_contact(s, &r->channels[c], &g, &filters[c], err));
                 continue;
             }
             modal_sound_place(r, object, r->channels[c].place, y);
-            MODAL_TRY(fill_range(&g, delays, s, y, r->threads, err));
+            MODAL_TRY(fill_range(&g, delays, &s->surface, y, r->threads, err));
             add_range(&g, s, &filters[c], r->threads);
         }
     }
@@ -226,11 +226,11 @@ double modal_sound_filters_bytes(const modal_sound_request *r, int32_t object, c
         int64_t first = 0, n = 1;
         if (!r->channels[c].contact) {
             modal_sound_place(r, object, r->channels[c].place, y);
-            reach_of_shape(s, y, delays, &first, &n);
+            reach_of_shape(&s->surface, y, delays, &first, &n);
         }
         taps += (double)n;
         widest = fmax(widest, (double)n);
     }
     /* The filters of a range: no vertex has more taps than the shape. */
-    return 8 * taps * s->n_modes + RANGE_TILES * MODAL_TILE * (2 * 8 + 12.0 * s->n_modes + 2 * 24 * widest);
+    return 8 * taps * s->modes.n_modes + RANGE_TILES * MODAL_TILE * (2 * 8 + 12.0 * s->modes.n_modes + 2 * 24 * widest);
 }

@@ -21,7 +21,7 @@ static double solid_angle(const double a[3], const double b[3], const double c[3
     return 2 * atan2(det, la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb);
 }
 
-static int is_open(const modal_shape *s)
+static int is_open(const modal_surface *s)
 {
     int open = 0;
     for (int64_t v = 0; v < s->n_vertices && !open; v++) open = s->boundary && s->boundary[v];
@@ -35,11 +35,11 @@ static modal_status check_place(const modal_sound_request *r, int32_t object, in
     const double *place = r->channels[channel].place;
     double y[3], turns = 0;
     modal_sound_place(r, object, place, y);
-    for (int64_t t = 0; t < s->n_triangles; t++) {
+    for (int64_t t = 0; t < s->surface.n_triangles; t++) {
         double corner[3][3], centre[3], area[3], longest = 0;
-        modal_sound_triangle(s, t, centre, area);
+        modal_sound_triangle(&s->surface, t, centre, area);
         for (int c = 0; c < 3; c++)
-            for (int k = 0; k < 3; k++) corner[c][k] = s->rest_positions[3 * s->triangles[3 * t + c] + k] - y[k];
+            for (int k = 0; k < 3; k++) corner[c][k] = s->surface.rest_positions[3 * s->surface.triangles[3 * t + c] + k] - y[k];
         for (int c = 0; c < 3; c++) {
             const double *a = corner[c], *b = corner[(c + 1) % 3];
             longest = fmax(longest, sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
@@ -52,7 +52,7 @@ static modal_status check_place(const modal_sound_request *r, int32_t object, in
                                    FARTHEST, object, distance);
         if (!(distance > 0))
             return modal_error_set(err, MODAL_ERROR_USAGE, "listener %d: on triangle %lld of object %d, %g,%g,%g", channel,
-                                   (long long)s->user_triangle[t], object, place[0], place[1], place[2]);
+                                   (long long)s->surface.user_triangle[t], object, place[0], place[1], place[2]);
         if (distance < longest &&
             (plan->near_channel < 0 || distance * plan->near_length < plan->near_distance * longest)) {
             plan->near_channel = channel;
@@ -74,7 +74,7 @@ modal_status modal_sound_check_places(const modal_sound_request *r, modal_sound_
     int32_t first_open = -1;
     plan->near_channel = -1;
     for (int32_t i = 0; i < r->basis->n_objects; i++) {
-        plan->open_object = is_open(&r->basis->shapes[r->basis->objects[i].shape]) ? i : -1;
+        plan->open_object = is_open(&r->basis->shapes[r->basis->objects[i].shape].surface) ? i : -1;
         if (first_open < 0) first_open = plan->open_object;
         for (int c = 0; c < r->n_channels; c++)
             if (!r->channels[c].contact) MODAL_TRY(check_place(r, i, c, plan, err));

@@ -20,7 +20,7 @@ const double *modal_sound_pose(const modal_sound_request *request, int32_t objec
 
 /* Centroid, and half the cross product of two edges, of a triangle in the shape's coordinates: the outward normal
  * times the area. */
-void modal_sound_triangle(const modal_shape *shape, int64_t triangle, double centroid[3], double area[3]);
+void modal_sound_triangle(const modal_surface *shape, int64_t triangle, double centroid[3], double area[3]);
 
 /* Where a listener is in the coordinates of an object's shape. */
 void modal_sound_place(const modal_sound_request *request, int32_t object, const double place[3], double to[3]);

@@ -81,41 +81,41 @@ static void make_shape(modal_shape *s, int64_t n, int32_t r)
 {
     int64_t width = 1;
     while ((width + 1) * (width + 1) <= n) width++;
-    s->n_vertices = n = width * width;
-    s->n_modes = r;
-    s->n_triangles = 2 * (width - 1) * (width - 1);
-    s->rest_positions = zeroed(3 * n, sizeof(double));
-    s->triangles = zeroed(3 * s->n_triangles, sizeof(int32_t));
-    s->user_vertex = zeroed(n, sizeof(int32_t));
-    s->user_triangle = zeroed(s->n_triangles, sizeof(int32_t));
-    s->face_offsets = zeroed(n + 1, sizeof(int64_t));
-    s->faces = zeroed(3 * s->n_triangles, sizeof(int32_t));
-    s->modal_matrix = zeroed(modal_tile_count(n) * 96 * r, sizeof(float));
+    s->surface.n_vertices = n = width * width;
+    s->modes.n_modes = r;
+    s->surface.n_triangles = 2 * (width - 1) * (width - 1);
+    s->surface.rest_positions = zeroed(3 * n, sizeof(double));
+    s->surface.triangles = zeroed(3 * s->surface.n_triangles, sizeof(int32_t));
+    s->surface.user_vertex = zeroed(n, sizeof(int32_t));
+    s->surface.user_triangle = zeroed(s->surface.n_triangles, sizeof(int32_t));
+    s->surface.face_offsets = zeroed(n + 1, sizeof(int64_t));
+    s->surface.faces = zeroed(3 * s->surface.n_triangles, sizeof(int32_t));
+    s->modes.modal_matrix = zeroed(modal_tile_count(n) * 96 * r, sizeof(float));
     uint64_t state = 1;
     for (int64_t i = 0; i < modal_tile_count(n) * 96 * r; i++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
-        s->modal_matrix[i] = (float)(int32_t)(state >> 32) * 0x1p-31f;
+        s->modes.modal_matrix[i] = (float)(int32_t)(state >> 32) * 0x1p-31f;
     }
     for (int64_t v = 0; v < n; v++) {
-        s->rest_positions[3 * v] = (double)(v % width);
-        s->rest_positions[3 * v + 1] = (double)(v / width);
+        s->surface.rest_positions[3 * v] = (double)(v % width);
+        s->surface.rest_positions[3 * v + 1] = (double)(v / width);
         /* neighbours in the user's file lie near each other in the stored order, as in real meshes */
-        s->user_vertex[v] = (int32_t)(v / 1024 * 1024 + 1024 <= n ? v ^ 7 : v);
+        s->surface.user_vertex[v] = (int32_t)(v / 1024 * 1024 + 1024 <= n ? v ^ 7 : v);
     }
     int64_t t = 0;
     for (int64_t i = 0; i + 1 < width; i++)
         for (int64_t j = 0; j + 1 < width; j++) {
             const int32_t v = (int32_t)(i * width + j), w = (int32_t)width;
             const int32_t six[6] = {v, v + 1, v + w, v + 1 + w, v + w, v + 1};
-            memcpy(s->triangles + 3 * t, six, sizeof six);
+            memcpy(s->surface.triangles + 3 * t, six, sizeof six);
             t += 2;
         }
-    for (int64_t i = 0; i < 3 * s->n_triangles; i++) s->face_offsets[s->triangles[i] + 1]++;
-    for (int64_t v = 0; v < n; v++) s->face_offsets[v + 1] += s->face_offsets[v];
-    for (int64_t i = 3 * s->n_triangles - 1; i >= 0; i--)
-        s->faces[--s->face_offsets[s->triangles[i] + 1]] = (int32_t)(i / 3);
-    for (int64_t v = 0; v < n; v++) s->face_offsets[v] = s->face_offsets[v + 1];
-    s->face_offsets[n] = 3 * s->n_triangles;
+    for (int64_t i = 0; i < 3 * s->surface.n_triangles; i++) s->surface.face_offsets[s->surface.triangles[i] + 1]++;
+    for (int64_t v = 0; v < n; v++) s->surface.face_offsets[v + 1] += s->surface.face_offsets[v];
+    for (int64_t i = 3 * s->surface.n_triangles - 1; i >= 0; i--)
+        s->surface.faces[--s->surface.face_offsets[s->surface.triangles[i] + 1]] = (int32_t)(i / 3);
+    for (int64_t v = 0; v < n; v++) s->surface.face_offsets[v] = s->surface.face_offsets[v + 1];
+    s->surface.face_offsets[n] = 3 * s->surface.n_triangles;
 }
 
 static void make_basis(modal_basis *basis, int32_t n_shapes, int64_t n, int32_t r)
@@ -176,7 +176,7 @@ static void measure(const modal_basis *basis, const modal_deform_request *reques
     }
     const double rate =
         1e-9 * 12.0 *
-        (double)(basis->n_shapes * basis->shapes[0].n_vertices * outputs * j.n_frames) / worst;
+        (double)(basis->n_shapes * basis->shapes[0].surface.n_vertices * outputs * j.n_frames) / worst;
     printf("%-10s %-24s %8.1f %10.1f %8.1f %8.1f %6.1f %% %8lld %8.2f\n",
            modal_deformer_back_end(j.deformer), label, 1e3 * prepared, 1e3 * worst, rate, copy_rate,
            100.0 * rate / copy_rate, (long long)modal_deformer_batch_frames(j.deformer),
@@ -221,7 +221,7 @@ int main(int argc, char **argv)
     printf("%lld shapes, n = %lld, r = %lld, %lld frames, worse of two passes\n"
            "back end   results                  prepare ms     run ms     GB/s plain copy, ratio "
            "frames a batch, GB of U a batch\n",
-           (long long)n_shapes, (long long)basis.shapes[0].n_vertices, (long long)r, (long long)request.n_frames);
+           (long long)n_shapes, (long long)basis.shapes[0].surface.n_vertices, (long long)r, (long long)request.n_frames);
     measure(&basis, &request, "positions", q, copy_rate);
     request.normals = MODAL_NORMALS_DYNAMIC;
     measure(&basis, &request, "and dynamic normals", q, copy_rate);

@@ -127,7 +127,7 @@ static modal_status to_file(stream_case *c, modal_error *err)
     modal_sequence_writer *writer = NULL;
     int file = -1;
     const modal_sequence_info info = {
-        .n_points = c->basis->shapes[0].n_vertices, .n_triangles = c->n_triangles,
+        .n_points = c->basis->shapes[0].surface.n_vertices, .n_triangles = c->n_triangles,
         .triangles = c->triangles, .n_frames = c->n_frames, .times = c->times,
         .arrays = {2, {modal_sequence_points, *modal_sequence_known("Normals")}}, .basis_hash = c->basis->hash,
         .source_kind = "basis", .source_hash = c->basis->hash};
@@ -183,7 +183,7 @@ static modal_status measure(stream_case *c, const char *name, int ours, int runs
     }
     qsort(seconds, (size_t)runs, sizeof *seconds, ascending);
     const bench_row row = {.name = name, .ours = ours, .side = c->side, .n_columns = c->n_frames,
-                           .n_vertices = c->basis->shapes[0].n_vertices, .n_objects = 1,
+                           .n_vertices = c->basis->shapes[0].surface.n_vertices, .n_objects = 1,
                            .n_modes = MODES, .bytes = c->bytes, .error = -1.0,
                            .time = {seconds[runs / 2], seconds[0], seconds[runs - 1], runs, 1}};
     MODAL_TRY(bench_row_add(c->b, &row, err));
@@ -197,7 +197,7 @@ static modal_status check(stream_case *c, modal_error *err)
     modal_status status = MODAL_OK;
     modal_deformer *right = NULL;
     modal_deform_batch got = {0}, expected = {0};
-    const int64_t n = 3 * c->basis->shapes[0].n_vertices;
+    const int64_t n = 3 * c->basis->shapes[0].surface.n_vertices;
     const modal_deform_request request = {.back_end = "ref", .normals = MODAL_NORMALS_DYNAMIC, .n_frames = 1};
     MODAL_TRY(modal_deformer_new(&right, c->basis, &request, err));
     MODAL_TRY(modal_deformer_submit(right, 1, c->q, NULL, err));
@@ -227,7 +227,7 @@ static modal_status run_side(modal_bench *b, bench_side *side, const modal_basis
     const modal_deform_request request = {.back_end = side->device.name, .normals = MODAL_NORMALS_DYNAMIC,
                                           .n_frames = c.n_frames, .memory_limit = b->memory_limit / 4};
     int64_t points = 0;
-    c.bytes = 24.0 * (double)basis->shapes[0].n_vertices * (double)c.n_frames;
+    c.bytes = 24.0 * (double)basis->shapes[0].surface.n_vertices * (double)c.n_frames;
     snprintf(c.path, sizeof c.path, "%s/modalbench-%ld.tmp", b->folder, (long)getpid());
     MODAL_TRY(modal_alloc(&c.q, c.n_frames * MODES, sizeof *c.q, "q", err));
     MODAL_TRY(modal_alloc(&c.times, c.n_frames, sizeof *c.times, "times", err));

@@ -83,8 +83,8 @@ static modal_status read_tiles(void *context, int32_t shape, int64_t begin, int6
 {
     const modal_shape *s = &((const modal_basis *)context)->shapes[shape];
     (void)err;
-    memcpy(to, s->modal_matrix + begin * s->n_modes * 96,
-           (size_t)((end - begin) * s->n_modes * 96) * sizeof *to);
+    memcpy(to, s->modes.modal_matrix + begin * s->modes.n_modes * 96,
+           (size_t)((end - begin) * s->modes.n_modes * 96) * sizeof *to);
     return MODAL_OK;
 }
 
@@ -151,7 +151,7 @@ static void check(harness *h, int64_t scale, int64_t n_frames, modal_normals nor
     const int64_t modes = modal_basis_mode_offsets(&basis, NULL);
     int64_t points = 0;
     for (int32_t i = 0; i < basis.n_objects; i++)
-        points += basis.shapes[basis.objects[i].shape].n_vertices;
+        points += basis.shapes[basis.objects[i].shape].surface.n_vertices;
     double *q = harness_alloc(n_frames * modes, sizeof *q);
     double *poses = harness_alloc(n_frames * basis.n_objects * 12, sizeof *poses);
     synthetic_motion(&basis, n_frames, q, poses);
@@ -267,17 +267,17 @@ static void check_fault(harness *h, int fault, modal_normals normals, int stored
                  stored_order, packing, streamed, (long long)scale);
     if (!synthetic_basis(&basis, scale)) abort();
     modal_shape *s = &basis.shapes[basis.objects[OBJECT].shape];
-    const int64_t modes = modal_basis_mode_offsets(&basis, NULL), r = s->n_modes;
-    const int64_t v = s->n_vertices - 1 - s->n_vertices / 3, tiles = modal_tile_count(s->n_vertices);
+    const int64_t modes = modal_basis_mode_offsets(&basis, NULL), r = s->modes.n_modes;
+    const int64_t v = s->surface.n_vertices - 1 - s->surface.n_vertices / 3, tiles = modal_tile_count(s->surface.n_vertices);
     double *q = harness_alloc(FRAMES * modes, sizeof *q);
     double *poses = harness_alloc(FRAMES * basis.n_objects * 12, sizeof *poses);
     synthetic_motion(&basis, FRAMES, q, poses);
     double *q_bad = q + FRAME * modes + (modes - r), *frame_bad = poses + (FRAME * basis.n_objects + OBJECT) * 12;
-    float *u = s->modal_matrix + (v / 32 * r * 3) * 32 + v % 32; /* mode 0 */
+    float *u = s->modes.modal_matrix + (v / 32 * r * 3) * 32 + v % 32; /* mode 0 */
     if (fault <= LONG_EDGES) {
         const float entry = fault == LONG_EDGES ? 1e15f : 3e38f;
         for (int64_t i = 0; i < tiles * r * 96; i++) /* mode 0 moves the vertex alone */
-            if (i / 96 % r == 0) s->modal_matrix[i] = 0.0f;
+            if (i / 96 % r == 0) s->modes.modal_matrix[i] = 0.0f;
         for (int i = 0; i < 3; i++) u[32 * i] = entry;
         for (int64_t f = 0; f < FRAMES; f++)
             for (int64_t k = 0; k < modes; k += modes - r) q[f * modes + k] = 0.0; /* of objects 0 and 3 */
@@ -285,11 +285,11 @@ static void check_fault(harness *h, int fault, modal_normals normals, int stored
     }
     if (fault == LARGE_FRAME) { /* 2e38 + 2e38 */
         for (int64_t i = 0; i < FRAMES * basis.n_objects * 12; i++) poses[i] = i % 12 % 5 == 0;
-        for (int i = 0; i < 3; i++) s->rest_positions[3 * v + i] = frame_bad[4 * i + 3] = 2e38;
+        for (int i = 0; i < 3; i++) s->surface.rest_positions[3 * v + i] = frame_bad[4 * i + 3] = 2e38;
     }
     if (fault == PADDING)
         for (int64_t i = 0; i < tiles * r * 96; i++)
-            if (i / (r * 96) * 32 + i % 32 >= s->n_vertices) s->modal_matrix[i] = NAN;
+            if (i / (r * 96) * 32 + i % 32 >= s->surface.n_vertices) s->modes.modal_matrix[i] = NAN;
     modal_deform_request request = {.back_end = h->device.name,
                                     .normals = normals,
                                     .displacement = fault == LARGE_DISPLACEMENT,
@@ -310,7 +310,7 @@ static void check_fault(harness *h, int fault, modal_normals normals, int stored
             continue;
         }
         snprintf(expected, sizeof expected, "frame %d, object %d, vertex %d: %s", 100 + 10 * FRAME, OBJECT,
-                 stored_order ? (int)v : s->user_vertex[v], says[fault]);
+                 stored_order ? (int)v : s->surface.user_vertex[v], says[fault]);
         if (status != MODAL_ERROR_INPUT || strncmp(err.message, expected, strlen(expected)) != 0)
             harness_fail(h, "batches of %lld: status %d, '%s', not '%s'", (long long)batch, (int)status,
                          status == MODAL_OK ? "" : err.message, expected);

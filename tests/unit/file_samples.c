@@ -36,72 +36,72 @@ static char *text(const char *t)
 /* By brute force, and so independent of the library's own. */
 static void add_tables(modal_shape *s)
 {
-    int64_t n = s->n_vertices, m = s->n_triangles, n_faces = 0, n_ring = 0;
-    s->face_offsets = room(n + 1, sizeof *s->face_offsets);
-    s->ring_offsets = room(n + 1, sizeof *s->ring_offsets);
-    s->faces = room(3 * m, sizeof *s->faces);
-    s->ring = room(6 * m, sizeof *s->ring);
-    s->boundary = room(n, 1);
+    int64_t n = s->surface.n_vertices, m = s->surface.n_triangles, n_faces = 0, n_ring = 0;
+    s->surface.face_offsets = room(n + 1, sizeof *s->surface.face_offsets);
+    s->surface.ring_offsets = room(n + 1, sizeof *s->surface.ring_offsets);
+    s->surface.faces = room(3 * m, sizeof *s->surface.faces);
+    s->surface.ring = room(6 * m, sizeof *s->surface.ring);
+    s->surface.boundary = room(n, 1);
     for (int32_t v = 0; v < n; v++) {
         for (int32_t t = 0; t < m; t++)
             for (int k = 0; k < 3; k++)
-                if (s->triangles[3 * t + k] == v) s->faces[n_faces++] = t;
+                if (s->surface.triangles[3 * t + k] == v) s->surface.faces[n_faces++] = t;
         for (int32_t w = 0; w < n; w++) {
             int shared = 0;
             for (int32_t t = 0; t < m; t++) {
-                const int32_t *c = s->triangles + 3 * t;
+                const int32_t *c = s->surface.triangles + 3 * t;
                 int has_v = c[0] == v || c[1] == v || c[2] == v,
                     has_w = c[0] == w || c[1] == w || c[2] == w;
                 shared += has_v && has_w;
             }
             if (w == v || shared == 0) continue;
-            s->ring[n_ring++] = w;
-            if (shared == 1) s->boundary[v] = 1;
+            s->surface.ring[n_ring++] = w;
+            if (shared == 1) s->surface.boundary[v] = 1;
         }
-        s->face_offsets[v + 1] = n_faces;
-        s->ring_offsets[v + 1] = n_ring;
+        s->surface.face_offsets[v + 1] = n_faces;
+        s->surface.ring_offsets[v + 1] = n_ring;
     }
 }
 
 static void add_modes(modal_shape *s, int32_t r, int32_t n_rigid)
 {
-    int64_t tiles = modal_tile_count(s->n_vertices);
-    s->n_modes = r;
-    s->modal_matrix = room(tiles * r * 3 * MODAL_TILE, sizeof(float));
-    for (int64_t v = 0; v < s->n_vertices; v++)
+    int64_t tiles = modal_tile_count(s->surface.n_vertices);
+    s->modes.n_modes = r;
+    s->modes.modal_matrix = room(tiles * r * 3 * MODAL_TILE, sizeof(float));
+    for (int64_t v = 0; v < s->surface.n_vertices; v++)
         for (int64_t k = 0; k < r; k++)
             for (int64_t a = 0; a < 3; a++)
-                s->modal_matrix[((v / MODAL_TILE * r + k) * 3 + a) * MODAL_TILE + v % MODAL_TILE] =
+                s->modes.modal_matrix[((v / MODAL_TILE * r + k) * 3 + a) * MODAL_TILE + v % MODAL_TILE] =
                     (float)sin((double)(1 + v + 100 * k + 1000 * a));
-    s->eigenvalues = room(r, 8);
-    s->frequencies = room(r, 8);
-    s->modal_masses = room(r, 8);
-    s->residuals = room(r, 8);
-    s->orthogonality = room(r, 8);
-    s->sturm_count = room(3, 8);
-    s->sturm_count[0] = 1e4 * r * r;
-    s->sturm_count[1] = s->sturm_count[2] = r + n_rigid;
-    s->participation = room(3 * r, 8);
+    s->modes.eigenvalues = room(r, 8);
+    s->modes.frequencies = room(r, 8);
+    s->modes.modal_masses = room(r, 8);
+    s->modes.residuals = room(r, 8);
+    s->modes.orthogonality = room(r, 8);
+    s->modes.sturm_count = room(3, 8);
+    s->modes.sturm_count[0] = 1e4 * r * r;
+    s->modes.sturm_count[1] = s->modes.sturm_count[2] = r + n_rigid;
+    s->modes.participation = room(3 * r, 8);
     for (int32_t k = 0; k < r; k++) {
-        s->eigenvalues[k] = 100.0 * (k + 1) * (k + 1);
-        s->frequencies[k] = sqrt(s->eigenvalues[k]) / (2.0 * acos(-1.0));
-        s->modal_masses[k] = 1.0;
-        s->residuals[k] = 1e-11 * k;
-        s->orthogonality[k] = 1e-15 * k;
-        for (int a = 0; a < 3; a++) s->participation[3 * k + a] = cos(k + 10.0 * a);
+        s->modes.eigenvalues[k] = 100.0 * (k + 1) * (k + 1);
+        s->modes.frequencies[k] = sqrt(s->modes.eigenvalues[k]) / (2.0 * acos(-1.0));
+        s->modes.modal_masses[k] = 1.0;
+        s->modes.residuals[k] = 1e-11 * k;
+        s->modes.orthogonality[k] = 1e-15 * k;
+        for (int a = 0; a < 3; a++) s->modes.participation[3 * k + a] = cos(k + 10.0 * a);
     }
-    s->n_rigid_modes = n_rigid;
-    s->rigid_eigenvalues = room(n_rigid, 8);
-    for (int32_t k = 0; k < n_rigid; k++) s->rigid_eigenvalues[k] = 1e-9 * (k - 2);
-    s->shift = -1.5;
-    s->total_mass = 2.25;
+    s->modes.n_rigid_modes = n_rigid;
+    s->modes.rigid_eigenvalues = room(n_rigid, 8);
+    for (int32_t k = 0; k < n_rigid; k++) s->modes.rigid_eigenvalues[k] = 1e-9 * (k - 2);
+    s->modes.shift = -1.5;
+    s->modes.total_mass = 2.25;
 }
 
 /* Forces of a made-up energy whose coefficient of the monomial number m is sin(1 + m + degree). */
 static void add_reduced_forces(modal_shape *s)
 {
-    const int64_t r = s->n_modes, n2 = modal_quadratic_count(r), n3 = modal_cubic_count(r);
-    modal_reduced_forces *f = &s->reduced_forces;
+    const int64_t r = s->modes.n_modes, n2 = modal_quadratic_count(r), n3 = modal_cubic_count(r);
+    modal_reduced_forces *f = &s->modes.reduced_forces;
     f->linear = room(r * r, 8);
     f->quadratic = room(r * n2, 8);
     f->cubic = room(r * n3, 8);
@@ -135,17 +135,17 @@ static void add_reduced_forces(modal_shape *s)
 
 static void add_order(modal_shape *s)
 {
-    s->user_vertex = room(s->n_vertices, 4);
-    s->user_triangle = room(s->n_triangles, 4);
-    for (int32_t i = 0; i < s->n_vertices; i++)
-        s->user_vertex[i] = (int32_t)((2 * (int64_t)i + 1) % (s->n_vertices | 1));
-    for (int32_t i = 0; i < s->n_triangles; i++)
-        s->user_triangle[i] = (int32_t)(s->n_triangles - 1 - i);
+    s->surface.user_vertex = room(s->surface.n_vertices, 4);
+    s->surface.user_triangle = room(s->surface.n_triangles, 4);
+    for (int32_t i = 0; i < s->surface.n_vertices; i++)
+        s->surface.user_vertex[i] = (int32_t)((2 * (int64_t)i + 1) % (s->surface.n_vertices | 1));
+    for (int32_t i = 0; i < s->surface.n_triangles; i++)
+        s->surface.user_triangle[i] = (int32_t)(s->surface.n_triangles - 1 - i);
 }
 
 static void add_solid(modal_shape *s, int64_t n_nodes, const double *nodes, int64_t n_elements)
 {
-    modal_volume_mesh *m = &s->volume;
+    modal_volume_mesh *m = &s->solid.mesh;
     m->n_nodes = n_nodes;
     m->nodes = room(3 * n_nodes, 8);
     memcpy(m->nodes, nodes, (size_t)n_nodes * 3 * 8);
@@ -187,16 +187,16 @@ static void grid_shape(modal_shape *s, int with_uv)
 {
     enum { NX = 7, NY = 5, INNER = 5 };
     s->name = text("grid");
-    s->n_vertices = NX * NY;
-    s->rest_positions = room(3 * NX * NY, 8);
+    s->surface.n_vertices = NX * NY;
+    s->surface.rest_positions = room(3 * NX * NY, 8);
     for (int j = 0; j < NY; j++)
         for (int i = 0; i < NX; i++) {
-            double *x = s->rest_positions + 3 * (j * NX + i);
+            double *x = s->surface.rest_positions + 3 * (j * NX + i);
             x[0] = 0.1 * i, x[1] = 0.2 * j, x[2] = 0.01 * i * j;
         }
-    s->n_triangles = 2 * (NX - 1) * (NY - 1);
-    s->triangles = room(3 * s->n_triangles, 4);
-    int32_t *t = s->triangles;
+    s->surface.n_triangles = 2 * (NX - 1) * (NY - 1);
+    s->surface.triangles = room(3 * s->surface.n_triangles, 4);
+    int32_t *t = s->surface.triangles;
     for (int32_t j = 0; j + 1 < NY; j++)
         for (int32_t i = 0; i + 1 < NX; i++) {
             int32_t a = j * NX + i, b = a + 1, c = a + NX, d = c + 1;
@@ -206,30 +206,30 @@ static void grid_shape(modal_shape *s, int with_uv)
     add_tables(s);
     add_modes(s, 4, 0);
     add_reduced_forces(s);
-    s->kind = MODAL_KIND_DERIVATIVES;
+    s->modes.kind = MODAL_KIND_DERIVATIVES;
     double nodes[3 * (INNER + NX * NY)] = {0}; /* the inner ones come first */
     for (int i = 0; i < INNER; i++) nodes[3 * i] = 0.05 * i;
-    memcpy(nodes + 3 * INNER, s->rest_positions, 3 * NX * NY * sizeof *nodes);
+    memcpy(nodes + 3 * INNER, s->surface.rest_positions, 3 * NX * NY * sizeof *nodes);
     add_solid(s, INNER + NX * NY, nodes, 9);
-    s->embedding_nodes = room(s->n_vertices, 4);
-    for (int32_t v = 0; v < s->n_vertices; v++) s->embedding_nodes[v] = INNER + v;
-    s->inner_modes = room(s->n_modes * INNER * 3, 4);
-    for (int64_t i = 0; i < s->n_modes * INNER * 3; i++) s->inner_modes[i] = (float)sin(0.1 * (double)i);
-    s->n_fixed_nodes = 3;
-    s->fixed_nodes = room(3, 4);
-    s->fixed_components = room(3, 1);
+    s->embedding.nodes = room(s->surface.n_vertices, 4);
+    for (int32_t v = 0; v < s->surface.n_vertices; v++) s->embedding.nodes[v] = INNER + v;
+    s->solid.inner_modes = room(s->modes.n_modes * INNER * 3, 4);
+    for (int64_t i = 0; i < s->modes.n_modes * INNER * 3; i++) s->solid.inner_modes[i] = (float)sin(0.1 * (double)i);
+    s->solid.n_fixed_nodes = 3;
+    s->solid.fixed_nodes = room(3, 4);
+    s->solid.fixed_components = room(3, 1);
     for (int32_t i = 0; i < 3; i++) {
-        s->fixed_nodes[i] = 2 * i;
-        s->fixed_components[i] = (uint8_t)(7 - 3 * i);
+        s->solid.fixed_nodes[i] = 2 * i;
+        s->solid.fixed_components[i] = (uint8_t)(7 - 3 * i);
     }
-    s->surface_kind = MODAL_SURFACE_BOUNDARY;
-    s->mass_rule = MODAL_MASS_CONSISTENT;
+    s->embedding.kind = MODAL_SURFACE_BOUNDARY;
+    s->modes.mass_rule = MODAL_MASS_CONSISTENT;
     if (!with_uv) return;
-    s->n_uv = 50;
-    s->uv = room(2 * s->n_uv, 8);
-    s->triangle_uv = room(3 * s->n_triangles, 4);
-    for (int64_t i = 0; i < 2 * s->n_uv; i++) s->uv[i] = 0.01 * (double)i;
-    for (int64_t i = 0; i < 3 * s->n_triangles; i++) s->triangle_uv[i] = (int32_t)(i % s->n_uv);
+    s->surface.n_uv = 50;
+    s->surface.uv = room(2 * s->surface.n_uv, 8);
+    s->surface.triangle_uv = room(3 * s->surface.n_triangles, 4);
+    for (int64_t i = 0; i < 2 * s->surface.n_uv; i++) s->surface.uv[i] = 0.01 * (double)i;
+    for (int64_t i = 0; i < 3 * s->surface.n_triangles; i++) s->surface.triangle_uv[i] = (int32_t)(i % s->surface.n_uv);
 }
 
 static void octahedron_shape(modal_shape *s, int32_t n_modes, int single)
@@ -238,42 +238,42 @@ static void octahedron_shape(modal_shape *s, int32_t n_modes, int single)
                                         2, 0, 5, 1, 2, 5, 3, 1, 5, 0, 3, 5};
     static const double nodes[] = {-3, -3, -3, 9, -3, -3, -3, 9, -3, -3, -3, 9};
     s->name = text("octahedron");
-    s->n_vertices = 6;
-    s->rest_positions = room(18, 8);
-    for (int v = 0; v < 6; v++) s->rest_positions[3 * v + v / 2] = v % 2 ? -1.0 : 1.0;
-    s->n_triangles = 8;
-    s->triangles = room(24, 4);
-    memcpy(s->triangles, triangles, sizeof triangles);
-    s->user_vertex = room(6, 4);
-    s->user_triangle = room(8, 4);
-    for (int32_t i = 0; i < 6; i++) s->user_vertex[i] = 5 - i;
-    for (int32_t i = 0; i < 8; i++) s->user_triangle[i] = i;
+    s->surface.n_vertices = 6;
+    s->surface.rest_positions = room(18, 8);
+    for (int v = 0; v < 6; v++) s->surface.rest_positions[3 * v + v / 2] = v % 2 ? -1.0 : 1.0;
+    s->surface.n_triangles = 8;
+    s->surface.triangles = room(24, 4);
+    memcpy(s->surface.triangles, triangles, sizeof triangles);
+    s->surface.user_vertex = room(6, 4);
+    s->surface.user_triangle = room(8, 4);
+    for (int32_t i = 0; i < 6; i++) s->surface.user_vertex[i] = 5 - i;
+    for (int32_t i = 0; i < 8; i++) s->surface.user_triangle[i] = i;
     add_tables(s);
     add_modes(s, n_modes, 6);
     add_solid(s, 4, nodes, 1);
-    s->volume_modes = room(n_modes * 12, 8);
-    s->volume_modes_float = room(n_modes * 12, 4);
+    s->solid.volume_modes = room(n_modes * 12, 8);
+    s->solid.volume_modes_float = room(n_modes * 12, 4);
     for (int64_t i = 0; i < n_modes * 12; i++) {
-        s->volume_modes[i] = sin(0.1 * (double)i);
-        s->volume_modes_float[i] = (float)s->volume_modes[i];
+        s->solid.volume_modes[i] = sin(0.1 * (double)i);
+        s->solid.volume_modes_float[i] = (float)s->solid.volume_modes[i];
     }
-    if (single) modal_free(&s->volume_modes);
-    else modal_free(&s->volume_modes_float);
-    s->embedding_offsets = room(7, 8);
-    s->embedding_nodes = room(24, 4);
-    s->embedding_weights = room(24, 8);
+    if (single) modal_free(&s->solid.volume_modes);
+    else modal_free(&s->solid.volume_modes_float);
+    s->embedding.offsets = room(7, 8);
+    s->embedding.nodes = room(24, 4);
+    s->embedding.weights = room(24, 8);
     for (int32_t v = 0; v < 6; v++) {
-        const double *x = s->rest_positions + 3 * v;
-        s->embedding_offsets[v + 1] = 4 * v + 4;
-        for (int k = 0; k < 4; k++) s->embedding_nodes[4 * v + k] = k;
-        for (int k = 0; k < 3; k++) s->embedding_weights[4 * v + 1 + k] = (x[k] + 3.0) / 12.0;
-        s->embedding_weights[4 * v] = 1.0 - (x[0] + x[1] + x[2] + 9.0) / 12.0;
+        const double *x = s->surface.rest_positions + 3 * v;
+        s->embedding.offsets[v + 1] = 4 * v + 4;
+        for (int k = 0; k < 4; k++) s->embedding.nodes[4 * v + k] = k;
+        for (int k = 0; k < 3; k++) s->embedding.weights[4 * v + 1 + k] = (x[k] + 3.0) / 12.0;
+        s->embedding.weights[4 * v] = 1.0 - (x[0] + x[1] + x[2] + 9.0) / 12.0;
     }
-    s->fixed_nodes = room(0, 4);
-    s->fixed_components = room(0, 1);
-    s->surface_kind = MODAL_SURFACE_EMBEDDED;
-    s->farthest_outside = 0.125;
-    s->mass_rule = MODAL_MASS_LUMPED;
+    s->solid.fixed_nodes = room(0, 4);
+    s->solid.fixed_components = room(0, 1);
+    s->embedding.kind = MODAL_SURFACE_EMBEDDED;
+    s->embedding.farthest_outside = 0.125;
+    s->modes.mass_rule = MODAL_MASS_LUMPED;
 }
 
 static void turn(double frame[12], double angle, double x)
@@ -353,40 +353,40 @@ static void same(const void *a, const void *b, int64_t n, size_t item, int wante
 
 static void assert_volumes_equal(const modal_shape *x, const modal_shape *y, unsigned parts)
 {
-    int64_t n = x->volume.n_nodes, m = x->volume.n_elements;
-    SAME(volume.nodes, 3 * n, MODAL_BASIS_VOLUME);
-    SAME(volume.node_tags, n, MODAL_BASIS_VOLUME);
-    SAME(volume.element_type, m, MODAL_BASIS_VOLUME);
-    SAME(volume.element_offsets, m + 1, MODAL_BASIS_VOLUME);
-    SAME(volume.element_nodes, n > 0 ? x->volume.element_offsets[m] : 0, MODAL_BASIS_VOLUME);
-    SAME(volume.element_tags, m, MODAL_BASIS_VOLUME);
-    SAME(volume.element_material, m, MODAL_BASIS_VOLUME);
-    SAME(fixed_nodes, x->n_fixed_nodes, MODAL_BASIS_VOLUME);
-    SAME(fixed_components, x->n_fixed_nodes, MODAL_BASIS_VOLUME);
-    SAME(volume_modes, x->n_modes * n * 3, MODAL_BASIS_VOLUME_MODES);
-    SAME(volume_modes_float, x->n_modes * n * 3, MODAL_BASIS_VOLUME_MODES);
-    SAME(inner_modes, x->n_modes * (n - x->n_vertices) * 3, MODAL_BASIS_VOLUME_MODES);
-    SAME(embedding_offsets, x->n_vertices + 1, MODAL_BASIS_VOLUME);
-    const int64_t carried = n == 0 ? 0 : x->embedding_offsets ? x->embedding_offsets[x->n_vertices] : x->n_vertices;
-    SAME(embedding_nodes, carried, MODAL_BASIS_VOLUME);
-    SAME(embedding_weights, carried, MODAL_BASIS_VOLUME);
+    int64_t n = x->solid.mesh.n_nodes, m = x->solid.mesh.n_elements;
+    SAME(solid.mesh.nodes, 3 * n, MODAL_BASIS_VOLUME);
+    SAME(solid.mesh.node_tags, n, MODAL_BASIS_VOLUME);
+    SAME(solid.mesh.element_type, m, MODAL_BASIS_VOLUME);
+    SAME(solid.mesh.element_offsets, m + 1, MODAL_BASIS_VOLUME);
+    SAME(solid.mesh.element_nodes, n > 0 ? x->solid.mesh.element_offsets[m] : 0, MODAL_BASIS_VOLUME);
+    SAME(solid.mesh.element_tags, m, MODAL_BASIS_VOLUME);
+    SAME(solid.mesh.element_material, m, MODAL_BASIS_VOLUME);
+    SAME(solid.fixed_nodes, x->solid.n_fixed_nodes, MODAL_BASIS_VOLUME);
+    SAME(solid.fixed_components, x->solid.n_fixed_nodes, MODAL_BASIS_VOLUME);
+    SAME(solid.volume_modes, x->modes.n_modes * n * 3, MODAL_BASIS_VOLUME_MODES);
+    SAME(solid.volume_modes_float, x->modes.n_modes * n * 3, MODAL_BASIS_VOLUME_MODES);
+    SAME(solid.inner_modes, x->modes.n_modes * (n - x->surface.n_vertices) * 3, MODAL_BASIS_VOLUME_MODES);
+    SAME(embedding.offsets, x->surface.n_vertices + 1, MODAL_BASIS_VOLUME);
+    const int64_t carried = n == 0 ? 0 : x->embedding.offsets ? x->embedding.offsets[x->surface.n_vertices] : x->surface.n_vertices;
+    SAME(embedding.nodes, carried, MODAL_BASIS_VOLUME);
+    SAME(embedding.weights, carried, MODAL_BASIS_VOLUME);
     if (n > 0) {
-        assert_int_equal(x->surface_kind, y->surface_kind);
-        assert_true(x->farthest_outside == y->farthest_outside);
+        assert_int_equal(x->embedding.kind, y->embedding.kind);
+        assert_true(x->embedding.farthest_outside == y->embedding.farthest_outside);
     }
     if (!(parts & MODAL_BASIS_VOLUME)) return;
-    assert_int_equal(x->volume.n_materials, y->volume.n_materials);
-    for (int32_t i = 0; i < x->volume.n_materials; i++) {
-        const modal_material *a = &x->volume.materials[i], *b = &y->volume.materials[i];
+    assert_int_equal(x->solid.mesh.n_materials, y->solid.mesh.n_materials);
+    for (int32_t i = 0; i < x->solid.mesh.n_materials; i++) {
+        const modal_material *a = &x->solid.mesh.materials[i], *b = &y->solid.mesh.materials[i];
         assert_string_equal(a->name, b->name);
         assert_true(a->young == b->young && a->poisson == b->poisson && a->density == b->density);
         assert_int_equal(a->kind, b->kind);
         assert_memory_equal(a->orthotropic, b->orthotropic, sizeof a->orthotropic);
         assert_memory_equal(a->axes, b->axes, sizeof a->axes);
     }
-    assert_int_equal(x->volume.n_groups, y->volume.n_groups);
-    for (int32_t i = 0; i < x->volume.n_groups; i++) {
-        const modal_group *a = &x->volume.groups[i], *b = &y->volume.groups[i];
+    assert_int_equal(x->solid.mesh.n_groups, y->solid.mesh.n_groups);
+    for (int32_t i = 0; i < x->solid.mesh.n_groups; i++) {
+        const modal_group *a = &x->solid.mesh.groups[i], *b = &y->solid.mesh.groups[i];
         assert_string_equal(a->name, b->name);
         assert_int_equal(a->dimension, b->dimension);
         assert_int_equal(a->tag, b->tag);
@@ -399,43 +399,43 @@ static void assert_volumes_equal(const modal_shape *x, const modal_shape *y, uns
 
 static void assert_shapes_equal(const modal_shape *x, const modal_shape *y, unsigned parts)
 {
-    if (x->inner_modes && (parts & MODAL_BASIS_VOLUME_MODES)) parts |= MODAL_BASIS_MATRIX | MODAL_BASIS_VOLUME;
-    int64_t n = x->n_vertices, m = x->n_triangles, r = x->n_modes;
+    if (x->solid.inner_modes && (parts & MODAL_BASIS_VOLUME_MODES)) parts |= MODAL_BASIS_MATRIX | MODAL_BASIS_VOLUME;
+    int64_t n = x->surface.n_vertices, m = x->surface.n_triangles, r = x->modes.n_modes;
     assert_string_equal(x->name, y->name);
-    assert_int_equal(x->n_vertices, y->n_vertices);
-    assert_int_equal(x->n_triangles, y->n_triangles);
-    assert_int_equal(x->n_uv, y->n_uv);
-    assert_int_equal(x->n_modes, y->n_modes);
-    assert_int_equal(x->n_rigid_modes, y->n_rigid_modes);
-    assert_int_equal(x->volume.n_nodes, y->volume.n_nodes);
-    assert_int_equal(x->volume.n_elements, y->volume.n_elements);
-    assert_int_equal(x->n_fixed_nodes, y->n_fixed_nodes);
-    assert_true(x->shift == y->shift && x->total_mass == y->total_mass);
-    assert_int_equal(x->mass_rule, y->mass_rule);
-    assert_int_equal(x->kind, y->kind);
-    SAME(rest_positions, 3 * n, MODAL_BASIS_SURFACE);
-    SAME(triangles, 3 * m, MODAL_BASIS_SURFACE);
-    SAME(user_vertex, n, MODAL_BASIS_SURFACE);
-    SAME(user_triangle, m, MODAL_BASIS_SURFACE);
-    SAME(uv, 2 * x->n_uv, MODAL_BASIS_SURFACE);
-    SAME(triangle_uv, 3 * m, MODAL_BASIS_SURFACE);
-    SAME(face_offsets, n + 1, MODAL_BASIS_SURFACE);
-    SAME(faces, x->face_offsets[n], MODAL_BASIS_SURFACE);
-    SAME(ring_offsets, n + 1, MODAL_BASIS_SURFACE);
-    SAME(ring, x->ring_offsets[n], MODAL_BASIS_SURFACE);
-    SAME(boundary, n, MODAL_BASIS_SURFACE);
-    SAME(modal_matrix, modal_tile_count(n) * r * 3 * MODAL_TILE, MODAL_BASIS_MATRIX);
-    SAME(eigenvalues, r, MODAL_BASIS_MODES);
-    SAME(frequencies, r, MODAL_BASIS_MODES);
-    SAME(modal_masses, r, MODAL_BASIS_MODES);
-    SAME(residuals, r, MODAL_BASIS_MODES);
-    SAME(orthogonality, r, MODAL_BASIS_MODES);
-    SAME(sturm_count, 3, MODAL_BASIS_MODES);
-    SAME(participation, 3 * r, MODAL_BASIS_MODES);
-    SAME(rigid_eigenvalues, x->n_rigid_modes, MODAL_BASIS_MODES);
-    SAME(reduced_forces.linear, r * r, MODAL_BASIS_REDUCED);
-    SAME(reduced_forces.quadratic, r * modal_quadratic_count(r), MODAL_BASIS_REDUCED);
-    SAME(reduced_forces.cubic, r * modal_cubic_count(r), MODAL_BASIS_REDUCED);
+    assert_int_equal(x->surface.n_vertices, y->surface.n_vertices);
+    assert_int_equal(x->surface.n_triangles, y->surface.n_triangles);
+    assert_int_equal(x->surface.n_uv, y->surface.n_uv);
+    assert_int_equal(x->modes.n_modes, y->modes.n_modes);
+    assert_int_equal(x->modes.n_rigid_modes, y->modes.n_rigid_modes);
+    assert_int_equal(x->solid.mesh.n_nodes, y->solid.mesh.n_nodes);
+    assert_int_equal(x->solid.mesh.n_elements, y->solid.mesh.n_elements);
+    assert_int_equal(x->solid.n_fixed_nodes, y->solid.n_fixed_nodes);
+    assert_true(x->modes.shift == y->modes.shift && x->modes.total_mass == y->modes.total_mass);
+    assert_int_equal(x->modes.mass_rule, y->modes.mass_rule);
+    assert_int_equal(x->modes.kind, y->modes.kind);
+    SAME(surface.rest_positions, 3 * n, MODAL_BASIS_SURFACE);
+    SAME(surface.triangles, 3 * m, MODAL_BASIS_SURFACE);
+    SAME(surface.user_vertex, n, MODAL_BASIS_SURFACE);
+    SAME(surface.user_triangle, m, MODAL_BASIS_SURFACE);
+    SAME(surface.uv, 2 * x->surface.n_uv, MODAL_BASIS_SURFACE);
+    SAME(surface.triangle_uv, 3 * m, MODAL_BASIS_SURFACE);
+    SAME(surface.face_offsets, n + 1, MODAL_BASIS_SURFACE);
+    SAME(surface.faces, x->surface.face_offsets[n], MODAL_BASIS_SURFACE);
+    SAME(surface.ring_offsets, n + 1, MODAL_BASIS_SURFACE);
+    SAME(surface.ring, x->surface.ring_offsets[n], MODAL_BASIS_SURFACE);
+    SAME(surface.boundary, n, MODAL_BASIS_SURFACE);
+    SAME(modes.modal_matrix, modal_tile_count(n) * r * 3 * MODAL_TILE, MODAL_BASIS_MATRIX);
+    SAME(modes.eigenvalues, r, MODAL_BASIS_MODES);
+    SAME(modes.frequencies, r, MODAL_BASIS_MODES);
+    SAME(modes.modal_masses, r, MODAL_BASIS_MODES);
+    SAME(modes.residuals, r, MODAL_BASIS_MODES);
+    SAME(modes.orthogonality, r, MODAL_BASIS_MODES);
+    SAME(modes.sturm_count, 3, MODAL_BASIS_MODES);
+    SAME(modes.participation, 3 * r, MODAL_BASIS_MODES);
+    SAME(modes.rigid_eigenvalues, x->modes.n_rigid_modes, MODAL_BASIS_MODES);
+    SAME(modes.reduced_forces.linear, r * r, MODAL_BASIS_REDUCED);
+    SAME(modes.reduced_forces.quadratic, r * modal_quadratic_count(r), MODAL_BASIS_REDUCED);
+    SAME(modes.reduced_forces.cubic, r * modal_cubic_count(r), MODAL_BASIS_REDUCED);
     assert_volumes_equal(x, y, parts);
 }
 

@@ -44,7 +44,7 @@ static const char *write_assembly(const char *name, int own)
         OK(modal_basis_write(path, &b, err));
         for (int i = 0; i < 5; i++) {
             snprintf(where, sizeof where, "/shapes/0001/%s", groups[i]);
-            if (i < 4 || b.shapes[1].reduced_forces.linear)
+            if (i < 4 || b.shapes[1].modes.reduced_forces.linear)
                 sample_damage(path, &(damage_case){DELETE_LINK, where, 0, 0, NULL, NULL, 0});
         }
         sample_damage(path, &(damage_case){SET_TEXT, "/shapes/0001@file", 0, 0, "part.h5", NULL, 0});
@@ -106,11 +106,11 @@ static void test_tiles(void **state)
         OK(modal_basis_read(path, MODAL_BASIS_SURFACE, &b, err));
         OK(modal_basis_tiles_open(&tiles, path, &b, NULL, err));
         for (int32_t i = 0; i < b.n_shapes; i++) {
-            const int64_t n = modal_tile_count(b.shapes[i].n_vertices);
-            const size_t bytes = (size_t)(n * b.shapes[i].n_modes * 3 * MODAL_TILE) * sizeof(float);
+            const int64_t n = modal_tile_count(b.shapes[i].surface.n_vertices);
+            const size_t bytes = (size_t)(n * b.shapes[i].modes.n_modes * 3 * MODAL_TILE) * sizeof(float);
             float *to = malloc(bytes);
             OK(modal_basis_tiles_read(tiles, i, 0, n, to, err));
-            assert_memory_equal(to, sample.shapes[i].modal_matrix, bytes);
+            assert_memory_equal(to, sample.shapes[i].modes.modal_matrix, bytes);
             free(to);
         }
         modal_basis_tiles_close(tiles);
@@ -128,7 +128,7 @@ static void test_changed_while_read(void **state)
     modal_basis_tiles *tiles = NULL;
     modal_error said = {0};
     OK(modal_basis_read(path, MODAL_BASIS_SURFACE, &b, err));
-    other.shapes[1].rest_positions[0] += 1;
+    other.shapes[1].surface.rest_positions[0] += 1;
     OK(modal_basis_write(sample_path("part.h5"), &other, err));
     assert_int_equal(modal_basis_tiles_open(&tiles, path, &b, NULL, &said), MODAL_ERROR_INPUT);
     assert_non_null(strstr(said.message, "changed.h5: /shapes/0000: part.h5: shape 1 is another one"));
@@ -147,8 +147,8 @@ static void test_opened_again(void **state)
     modal_basis_tiles *tiles = NULL;
     modal_error said = {0};
     char name[32], path[160];
-    const int64_t tiles_of_one = modal_tile_count(a.shapes[1].n_vertices);
-    const size_t bytes = (size_t)(tiles_of_one * a.shapes[1].n_modes * 3 * MODAL_TILE) * sizeof(float);
+    const int64_t tiles_of_one = modal_tile_count(a.shapes[1].surface.n_vertices);
+    const size_t bytes = (size_t)(tiles_of_one * a.shapes[1].modes.n_modes * 3 * MODAL_TILE) * sizeof(float);
     float *to = malloc(bytes);
     OK(modal_basis_hash(&a, err));
     OK(modal_alloc_zero(&many.shapes, PARTS, sizeof *many.shapes, "shapes", err));
@@ -168,7 +168,7 @@ static void test_opened_again(void **state)
     for (int32_t i = PARTS - 1; i >= 0; i--) {
         memset(to, 0xff, bytes);
         OK(modal_basis_tiles_read(tiles, i, 0, tiles_of_one, to, err));
-        assert_memory_equal(to, a.shapes[1].modal_matrix, bytes);
+        assert_memory_equal(to, a.shapes[1].modes.modal_matrix, bytes);
     }
     OK(modal_basis_write(sample_path("many-39.h5"), &a, err)); /* the same bytes, but written since */
     assert_int_equal(modal_basis_tiles_read(tiles, 39, 0, 1, to, &said), MODAL_ERROR_INPUT);
@@ -223,11 +223,11 @@ static void test_found(void **state)
     assert_int_equal(unlink(sample_path("part.h5")), 0);
     OK(modal_basis_read_found(path, MODAL_BASIS_ALL, &b, err));
     assert_null(b.shapes[0].file_problem);
-    assert_memory_equal(b.shapes[0].rest_positions, sample.shapes[0].rest_positions, 24);
+    assert_memory_equal(b.shapes[0].surface.rest_positions, sample.shapes[0].surface.rest_positions, 24);
     assert_string_equal(b.shapes[1].file_problem, "cannot open, No such file or directory");
     assert_string_equal(b.shapes[1].name, sample.shapes[1].name);
-    assert_null(b.shapes[1].rest_positions);
-    assert_int_equal(b.shapes[1].n_vertices, 0);
+    assert_null(b.shapes[1].surface.rest_positions);
+    assert_int_equal(b.shapes[1].surface.n_vertices, 0);
     modal_basis_free(&b);
     assert_int_equal(modal_basis_read(path, 0, &b, NULL), MODAL_ERROR_INPUT);
     assert_no_ids();

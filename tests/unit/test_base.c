@@ -172,7 +172,7 @@ static void test_hash_sees_name_order_and_bytes(void **state)
 static void test_trajectory_of_another_basis(void **state)
 {
     (void)state;
-    modal_shape shape = {.n_modes = 3};
+    modal_shape shape = {.modes.n_modes = 3};
     modal_object object = {.shape = 0, .parent = -1};
     modal_basis basis = {.n_shapes = 1, .shapes = &shape, .n_objects = 1, .objects = &object};
     int64_t offsets[2] = {0, 3};

@@ -66,16 +66,16 @@ static void test_without_solid_and_large_text(void **state)
     modal_basis a = sample_basis(0), b;
     for (int i = 0; i < 2; i++) {
         modal_shape *s = &a.shapes[i];
-        modal_volume_mesh_free(&s->volume);
-        modal_free(&s->fixed_nodes);
-        modal_free(&s->fixed_components);
-        modal_free(&s->volume_modes);
-        modal_free(&s->volume_modes_float);
-        modal_free(&s->inner_modes);
-        modal_free(&s->embedding_offsets);
-        modal_free(&s->embedding_nodes);
-        modal_free(&s->embedding_weights);
-        s->n_fixed_nodes = 0;
+        modal_volume_mesh_free(&s->solid.mesh);
+        modal_free(&s->solid.fixed_nodes);
+        modal_free(&s->solid.fixed_components);
+        modal_free(&s->solid.volume_modes);
+        modal_free(&s->solid.volume_modes_float);
+        modal_free(&s->solid.inner_modes);
+        modal_free(&s->embedding.offsets);
+        modal_free(&s->embedding.nodes);
+        modal_free(&s->embedding.weights);
+        s->solid.n_fixed_nodes = 0;
     }
     OK(modal_basis_hash(&a, err));
     /* more than an HDF5 object header takes */
@@ -114,11 +114,11 @@ static void test_writer_refuses(void **state)
     for (int i = 0; i < 5; i++) {
         modal_basis b = sample_basis(0);
         modal_error err = {0};
-        if (i == 0) b.shapes[1].rest_positions[4] = NAN;
-        if (i == 1) modal_free(&b.shapes[0].ring);
+        if (i == 0) b.shapes[1].surface.rest_positions[4] = NAN;
+        if (i == 1) modal_free(&b.shapes[0].surface.ring);
         if (i == 2) b.objects[1].shape = 2;
         if (i == 3) modal_free(&b.shapes[0].name);
-        if (i == 4) b.shapes[0].triangles[0] = b.shapes[0].triangles[1];
+        if (i == 4) b.shapes[0].surface.triangles[0] = b.shapes[0].surface.triangles[1];
         assert_int_equal(modal_basis_write(path, &b, &err), MODAL_ERROR_INPUT);
         assert_non_null(
             strstr(err.message, i == 2 ? "never.h5: /objects/shape" : "never.h5: /shapes/000"));
@@ -149,7 +149,7 @@ static void test_large(void **state)
     for (int i = 2; i >= 0; i--) { /* the first one that is broken is told of, wherever it is found */
         modal_error err = {0};
         char where[64];
-        a.shapes[i].participation[3 * a.shapes[i].n_modes - 1] = NAN;
+        a.shapes[i].modes.participation[3 * a.shapes[i].modes.n_modes - 1] = NAN;
         snprintf(where, sizeof where, "large.h5: /shapes/%04d/modes/participation: ", i);
         assert_int_equal(modal_basis_write(path, &a, &err), MODAL_ERROR_INPUT);
         if (!strstr(err.message, where)) fail_msg("%s, not %s", err.message, where);
@@ -199,17 +199,17 @@ static void test_version_2(void **state)
     assert_string_equal(b.hash, "4852f051822fc24c9b0d437b9976d4ff");
     for (int i = 0; i < 2; i++) {
         const modal_shape *x = &a.shapes[i], *y = &b.shapes[i];
-        assert_int_equal(x->n_vertices, y->n_vertices);
-        assert_memory_equal(x->rest_positions, y->rest_positions, (size_t)(3 * x->n_vertices) * sizeof(double));
-        assert_memory_equal(x->eigenvalues, y->eigenvalues, (size_t)x->n_modes * sizeof(double));
-        for (int64_t v = 0; i == 0 && v < y->n_vertices; v++) assert_int_equal(y->embedding_nodes[v], v);
-        assert_int_equal(y->embedding_offsets != NULL, i == 1);
-        assert_int_equal(y->embedding_weights != NULL, i == 1);
+        assert_int_equal(x->surface.n_vertices, y->surface.n_vertices);
+        assert_memory_equal(x->surface.rest_positions, y->surface.rest_positions, (size_t)(3 * x->surface.n_vertices) * sizeof(double));
+        assert_memory_equal(x->modes.eigenvalues, y->modes.eigenvalues, (size_t)x->modes.n_modes * sizeof(double));
+        for (int64_t v = 0; i == 0 && v < y->surface.n_vertices; v++) assert_int_equal(y->embedding.nodes[v], v);
+        assert_int_equal(y->embedding.offsets != NULL, i == 1);
+        assert_int_equal(y->embedding.weights != NULL, i == 1);
     }
     const modal_shape *x = &a.shapes[1], *y = &b.shapes[1];
-    assert_memory_equal(x->embedding_offsets, y->embedding_offsets, 7 * sizeof(int64_t));
-    assert_memory_equal(x->embedding_nodes, y->embedding_nodes, 24 * sizeof(int32_t));
-    assert_memory_equal(x->embedding_weights, y->embedding_weights, 24 * sizeof(double));
+    assert_memory_equal(x->embedding.offsets, y->embedding.offsets, 7 * sizeof(int64_t));
+    assert_memory_equal(x->embedding.nodes, y->embedding.nodes, 24 * sizeof(int32_t));
+    assert_memory_equal(x->embedding.weights, y->embedding.weights, 24 * sizeof(double));
     OK(modal_basis_write(anew, &b, err));
     OK(modal_basis_check(anew, &findings, err));
     assert_int_equal(findings.n, 0);
@@ -225,13 +225,13 @@ static void test_version_2(void **state)
 /* The sample's first matrix as [V, 3, r], as another writer may have it. */
 static void make_plain(const char *path, const modal_shape *s, int chunked)
 {
-    const int64_t n = s->n_vertices, r = s->n_modes;
+    const int64_t n = s->surface.n_vertices, r = s->modes.n_modes;
     float *rows = malloc((size_t)(3 * n * r) * sizeof *rows);
     for (int64_t v = 0; v < n; v++)
         for (int64_t i = 0; i < 3; i++)
             for (int64_t k = 0; k < r; k++)
                 rows[(3 * v + i) * r + k] =
-                    s->modal_matrix[((v / MODAL_TILE * r + k) * 3 + i) * MODAL_TILE + v % MODAL_TILE];
+                    s->modes.modal_matrix[((v / MODAL_TILE * r + k) * 3 + i) * MODAL_TILE + v % MODAL_TILE];
     const hsize_t dims[3] = {(hsize_t)n, 3, (hsize_t)r}, chunk[3] = {5, 3, (hsize_t)r};
     hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), space = H5Screate_simple(3, dims, NULL);
     hid_t type = H5Tcopy(H5T_C_S1), scalar = H5Screate(H5S_SCALAR), creation = H5Pcreate(H5P_DATASET_CREATE);
@@ -263,14 +263,14 @@ static void test_plain_matrix(void **state)
         assert_true(findings_have(&findings, "/shapes/hash: the content of /shapes/0000 has"));
         modal_findings_free(&findings);
         OK(modal_basis_read(path, MODAL_BASIS_SURFACE, &c, err));
-        assert_null(c.shapes[0].modal_matrix);
+        assert_null(c.shapes[0].modes.modal_matrix);
         OK(modal_basis_tiles_open(&tiles, path, &c, NULL, err));
         for (int begin = 0; begin < 2; begin++)
             for (int end = begin; end <= 2; end++) {
-                const size_t size = (size_t)a.shapes[0].n_modes * 3 * MODAL_TILE;
+                const size_t size = (size_t)a.shapes[0].modes.n_modes * 3 * MODAL_TILE;
                 float *to = malloc((size_t)(end - begin) * size * sizeof *to + 1);
                 OK(modal_basis_tiles_read(tiles, 0, begin, end, to, err));
-                assert_memory_equal(to, a.shapes[0].modal_matrix + (size_t)begin * size,
+                assert_memory_equal(to, a.shapes[0].modes.modal_matrix + (size_t)begin * size,
                                     (size_t)(end - begin) * size * sizeof *to);
                 free(to);
             }
@@ -291,15 +291,15 @@ static void test_no_modes(void **state)
     modal_findings findings = {0};
     modal_shape *s = &a.shapes[0];
     modal_basis_tiles *tiles = NULL;
-    s->n_modes = 0;
-    s->kind = MODAL_KIND_MODES;
-    modal_reduced_forces_free(&s->reduced_forces);
+    s->modes.n_modes = 0;
+    s->modes.kind = MODAL_KIND_MODES;
+    modal_reduced_forces_free(&s->modes.reduced_forces);
     OK(modal_basis_hash(&a, err));
     OK(modal_basis_write(path, &a, err));
     OK(modal_basis_check(path, &findings, err));
     if (findings.n) fail_msg("%s", findings.texts[0]);
     OK(modal_basis_read(path, MODAL_BASIS_ALL, &b, err));
-    assert_int_equal(b.shapes[0].n_modes, 0);
+    assert_int_equal(b.shapes[0].modes.n_modes, 0);
     assert_bases_equal(&a, &b, MODAL_BASIS_ALL);
     OK(modal_basis_tiles_open(&tiles, path, &b, NULL, err));
     OK(modal_basis_tiles_read(tiles, 0, 0, 2, NULL, err));

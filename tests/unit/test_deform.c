@@ -33,7 +33,7 @@ static int set_up(void **state)
     assert_true(synthetic_basis(&s->basis, 2));
     s->modes = modal_basis_mode_offsets(&s->basis, NULL);
     for (int32_t i = 0; i < s->basis.n_objects; i++)
-        s->points += s->basis.shapes[s->basis.objects[i].shape].n_vertices;
+        s->points += s->basis.shapes[s->basis.objects[i].shape].surface.n_vertices;
     s->q = calloc((size_t)(FRAMES * s->modes), sizeof *s->q);
     s->poses = calloc((size_t)(FRAMES * s->basis.n_objects * 12), sizeof *s->poses);
     assert_true(s->q && s->poses);
@@ -252,15 +252,15 @@ static void test_topology(void **state)
         assert_int_equal(points, s->points);
         for (int32_t o = 0; o < s->basis.n_objects; o++) {
             const modal_shape *shape = &s->basis.shapes[s->basis.objects[o].shape];
-            for (int64_t t = 0; t < shape->n_triangles; t++)
+            for (int64_t t = 0; t < shape->surface.n_triangles; t++)
                 for (int k = 0; k < 3; k++) {
-                    const int32_t v = shape->triangles[3 * t + k];
-                    const int64_t at = place + (stored ? t : shape->user_triangle[t]);
+                    const int32_t v = shape->surface.triangles[3 * t + k];
+                    const int64_t at = place + (stored ? t : shape->surface.user_triangle[t]);
                     assert_int_equal(triangles[3 * at + k],
-                                     first + (stored ? v : shape->user_vertex[v]));
+                                     first + (stored ? v : shape->surface.user_vertex[v]));
                 }
-            first += shape->n_vertices;
-            place += shape->n_triangles;
+            first += shape->surface.n_vertices;
+            place += shape->surface.n_triangles;
         }
         assert_int_equal(n_triangles, place);
         modal_free(&triangles);
@@ -326,10 +326,10 @@ static void test_bad_requests(void **state)
     for (int i = 0; i < 3; i++)
         assert_int_equal(modal_deformer_submit(d, 1, s->q, NULL, NULL), MODAL_OK);
     d = modal_deformer_delete(d); /* with batches that nobody collected */
-    int32_t *user = &s->basis.shapes[0].user_vertex[3];
+    int32_t *user = &s->basis.shapes[0].surface.user_vertex[3];
     const int32_t kept_index = *user;
     memset(&err, 0, sizeof err);
-    *user = s->basis.shapes[0].user_vertex[4];
+    *user = s->basis.shapes[0].surface.user_vertex[4];
     assert_int_equal(modal_deformer_new(&d, &s->basis, &request, &err), MODAL_ERROR_INPUT);
     assert_non_null(strstr(err.message, "not a permutation"));
     *user = kept_index;

@@ -29,12 +29,12 @@ typedef struct scene {
 /* A modal matrix of more modes: most of the memory then goes there. */
 static void enlarge(modal_shape *s, int32_t n_modes)
 {
-    const int64_t count = modal_tile_count(s->n_vertices) * 96 * n_modes;
-    modal_free(&s->modal_matrix);
-    assert_int_equal(modal_alloc(&s->modal_matrix, count, sizeof(float), "U", NULL), MODAL_OK);
+    const int64_t count = modal_tile_count(s->surface.n_vertices) * 96 * n_modes;
+    modal_free(&s->modes.modal_matrix);
+    assert_int_equal(modal_alloc(&s->modes.modal_matrix, count, sizeof(float), "U", NULL), MODAL_OK);
     for (int64_t i = 0; i < count; i++)
-        s->modal_matrix[i] = (float)(i * 7919 % 2003 - 1001) / 4096.0f;
-    s->n_modes = n_modes;
+        s->modes.modal_matrix[i] = (float)(i * 7919 % 2003 - 1001) / 4096.0f;
+    s->modes.n_modes = n_modes;
 }
 
 static int set_up(void **state)
@@ -46,12 +46,12 @@ static int set_up(void **state)
     enlarge(&s->basis.shapes[2], 120);
     s->modes = modal_basis_mode_offsets(&s->basis, NULL);
     for (int32_t i = 0; i < s->basis.n_objects; i++)
-        s->points += s->basis.shapes[s->basis.objects[i].shape].n_vertices;
+        s->points += s->basis.shapes[s->basis.objects[i].shape].surface.n_vertices;
     for (int i = 0; i < 3; i++) {
         modal_shape *shape = &s->basis.shapes[i];
-        s->matrices[i] = shape->modal_matrix;
-        s->matrix_bytes += modal_tile_count(shape->n_vertices) * shape->n_modes * 384;
-        shape->modal_matrix = NULL;
+        s->matrices[i] = shape->modes.modal_matrix;
+        s->matrix_bytes += modal_tile_count(shape->surface.n_vertices) * shape->modes.n_modes * 384;
+        shape->modes.modal_matrix = NULL;
     }
     s->q = calloc((size_t)(FRAMES * s->modes), sizeof *s->q);
     s->poses = calloc((size_t)(FRAMES * s->basis.n_objects * 12), sizeof *s->poses);
@@ -76,9 +76,9 @@ static modal_status read_tiles(void *context, int32_t shape, int64_t begin, int6
                                modal_error *err)
 {
     scene *s = context;
-    const int64_t floats = (int64_t)s->basis.shapes[shape].n_modes * 96;
+    const int64_t floats = (int64_t)s->basis.shapes[shape].modes.n_modes * 96;
     assert_true(begin >= 0 && begin < end &&
-                end <= modal_tile_count(s->basis.shapes[shape].n_vertices));
+                end <= modal_tile_count(s->basis.shapes[shape].surface.n_vertices));
     if (++s->n_reads == s->fail_at)
         return modal_error_set(err, MODAL_ERROR_INPUT, "basis.h5: read error");
     s->bytes_read += (end - begin) * floats * 4;
@@ -178,10 +178,10 @@ static void test_an_array_in_memory_is_used_in_place(void **state)
     float *want = produce(s, &request, NULL);
     request.memory_limit = least_limit(s);
     request.matrix.read = NULL;
-    for (int i = 0; i < 3; i++) s->basis.shapes[i].modal_matrix = s->matrices[i];
+    for (int i = 0; i < 3; i++) s->basis.shapes[i].modes.modal_matrix = s->matrices[i];
     int64_t streamed = 0;
     float *out = produce(s, &request, &streamed);
-    for (int i = 0; i < 3; i++) s->basis.shapes[i].modal_matrix = NULL;
+    for (int i = 0; i < 3; i++) s->basis.shapes[i].modes.modal_matrix = NULL;
     assert_true(streamed > 0);
     assert_memory_equal(out, want, bytes);
     free(out);

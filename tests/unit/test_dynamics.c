@@ -419,20 +419,20 @@ static void test_loads(void **state)
             for (int a = 0; a < 3; a++)
                 matrix[((v / 32 * R + k) * 3 + a) * 32 + v % 32] = (float)(100 * k + 10 * a + v);
     }
-    const modal_shape shape = {.n_vertices = V, .rest_positions = rest, .user_vertex = user,
-                               .n_modes = R, .modal_matrix = matrix, .modal_masses = masses};
+    const modal_shape shape = {.surface.n_vertices = V, .surface.rest_positions = rest, .surface.user_vertex = user,
+                               .modes.n_modes = R, .modes.modal_matrix = matrix, .modes.modal_masses = masses};
     const double turned[12] = {0, -1, 0, 5, 1, 0, 0, 0, 0, 0, 1, 0}; /* world (5, v, 0) */
     const double unit[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-    assert_int_equal(modal_shape_stored_vertex(&shape, 0), V - 1);
-    assert_int_equal(modal_shape_stored_vertex(&shape, 33), 6);
-    assert_int_equal(modal_shape_stored_vertex(&shape, V), -1);
-    assert_int_equal(modal_shape_stored_vertex(&shape, -1), -1);
+    assert_int_equal(modal_surface_stored_vertex(&shape.surface, 0), V - 1);
+    assert_int_equal(modal_surface_stored_vertex(&shape.surface, 33), 6);
+    assert_int_equal(modal_surface_stored_vertex(&shape.surface, V), -1);
+    assert_int_equal(modal_surface_stored_vertex(&shape.surface, -1), -1);
     double distance = NAN;
     const double beside[3] = {5, 34.2, 3}, between[3] = {10.5, 0, 0};
-    assert_int_equal(modal_shape_nearest_vertex(&shape, turned, beside, &distance), 34);
+    assert_int_equal(modal_surface_nearest_vertex(&shape.surface, turned, beside, &distance), 34);
     check_close(distance, sqrtl(0.04L + 9), 1e-14L, "distance");
     /* between 10 and 11: the lower user index, which is the higher stored one */
-    assert_int_equal(modal_shape_nearest_vertex(&shape, unit, between, &distance), 11);
+    assert_int_equal(modal_surface_nearest_vertex(&shape.surface, unit, between, &distance), 11);
     double jump[R];
     modal_impulse_jump(&shape, turned, 34, (double[3]){2, 3, 5}, jump);
     /* R^T J = (3, -2, 5) */

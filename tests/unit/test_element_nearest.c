@@ -101,7 +101,7 @@ static void check_inside(const char *name, const modal_volume_mesh *mesh, int st
     double *points = malloc(3 * POINTS * sizeof *points), *values = malloc(20 * POINTS * sizeof *values);
     double *field = malloc((size_t)mesh->n_nodes * sizeof *field), tolerance = 0, low[3], high[3];
     int32_t *from = malloc(POINTS * sizeof *from);
-    modal_embedding embedding;
+    modal_point_embedding embedding;
     modal_embed_summary summary;
     int64_t n_shared = 0;
     for (int i = 0; i < POINTS; i++) {
@@ -159,7 +159,7 @@ static void check_inside(const char *name, const modal_volume_mesh *mesh, int st
         }
         if (!(error <= 1e-12 * largest)) fail_msg("%s: field %d is off by %g of %g", name, f, error, largest);
     }
-    modal_embedding_free(&embedding);
+    modal_point_embedding_free(&embedding);
     free(points);
     free(values);
     free(field);
@@ -249,7 +249,7 @@ static void test_distorted(void **state)
 
 /* A linear field and a rotation, at the points and carried there: equal but for rounding. */
 static void check_linear(const char *name, const modal_volume_mesh *mesh, int64_t n, const double *points,
-                         const modal_embedding *embedding)
+                         const modal_point_embedding *embedding)
 {
     for (int field = 0; field < 6; field++) {
         double gradient[3], spin[3] = {random_unit(), random_unit(), random_unit()};
@@ -288,7 +288,7 @@ static void test_outside(void **state)
         make(&mesh, type, 2, bend, 0);
         double *points = malloc(3 * OUTSIDE * sizeof *points), *sampled = malloc(OUTSIDE * sizeof *sampled);
         double *field = malloc((size_t)mesh.n_nodes * sizeof *field), gap = 0;
-        modal_embedding embedding;
+        modal_point_embedding embedding;
         modal_embed_summary summary;
         fill_field(&mesh, FIELDS, 0, field);
         for (int i = 0; i < OUTSIDE; i++) { /* a shell of directions around the block */
@@ -337,7 +337,7 @@ static void test_outside(void **state)
             farthest = fmax(farthest, least);
         }
         assert_true(fabs(summary.farthest_outside - farthest) <= 1e-12);
-        modal_embedding_free(&embedding);
+        modal_point_embedding_free(&embedding);
 
         /* Along a line away from the surface. */
         for (int i = 0; i < 100; i++) {
@@ -362,7 +362,7 @@ static void test_outside(void **state)
                 }
             for (int d = 0; d < 3; d++) assert_true(fabs(carried[d] - exact) <= 1e-12 + 200 * away[d]);
             assert_true(sizes[5] <= 20 * sizes[4] && sizes[4] <= 20 * sizes[3]);
-            modal_embedding_free(&embedding);
+            modal_point_embedding_free(&embedding);
         }
         free(points);
         free(sampled);
@@ -377,7 +377,7 @@ static void test_sliver(void **state)
     (void)state;
     modal_volume_mesh mesh;
     modal_mesh_summary box;
-    modal_embedding embedding;
+    modal_point_embedding embedding;
     modal_embed_summary summary;
     double points[9] = {1.25, 0, 0, 1.55, 0, 0, 1.65, 0, 0};
     make(&mesh, MODAL_ELEMENT_HEX20, 1, NULL, 1);
@@ -405,7 +405,7 @@ static void test_sliver(void **state)
         }
         for (int a = 0; a < 20; a++) assert_true(fabs(values[a] - embedding.weights[20 * i + a]) <= 1e-13);
     }
-    modal_embedding_free(&embedding);
+    modal_point_embedding_free(&embedding);
     modal_volume_mesh_free(&mesh);
 }
 
@@ -419,7 +419,7 @@ static void test_collapsed(void **state)
         const int type = types[run], n = modal_element_kinds[type].n_nodes;
         modal_volume_mesh mesh;
         modal_mesh_summary box;
-        modal_embedding embedding;
+        modal_point_embedding embedding;
         modal_embed_summary summary;
         double points[3 * 200];
         const double *x[20];
@@ -456,7 +456,7 @@ static void test_collapsed(void **state)
             for (int a = 0; a < n; a++) size += fabs(embedding.weights[n * i + a]);
             assert_true(size <= 20);
         }
-        modal_embedding_free(&embedding);
+        modal_point_embedding_free(&embedding);
         modal_volume_mesh_free(&mesh);
     }
 
@@ -492,7 +492,7 @@ static void test_threads(void **state)
     double *points = malloc(3 * POINTS * sizeof *points);
     for (int run = 0; run < 2; run++) {
         modal_volume_mesh mesh;
-        modal_embedding embedding[3];
+        modal_point_embedding embedding[3];
         modal_embed_summary summary[3];
         make(&mesh, types[run], 3, bend_more, 0);
         for (int i = 0; i < 3 * POINTS; i++) points[i] = 1.6 * random_unit() - 0.3;
@@ -507,7 +507,7 @@ static void test_threads(void **state)
             assert_memory_equal(embedding[t].nodes, embedding[0].nodes, n * sizeof(int32_t));
             assert_memory_equal(embedding[t].weights, embedding[0].weights, n * sizeof(double));
         }
-        for (int t = 0; t < 3; t++) modal_embedding_free(&embedding[t]);
+        for (int t = 0; t < 3; t++) modal_point_embedding_free(&embedding[t]);
         modal_volume_mesh_free(&mesh);
     }
     free(points);
@@ -523,7 +523,7 @@ static void test_too_far(void **state)
             make(&mesh, type, n, bend, 0);
             for (int power = 10; power <= 300; power += 5) {
                 const double point[3] = {pow(10, power), -pow(10, power), 0.1};
-                modal_embedding embedding;
+                modal_point_embedding embedding;
                 modal_embed_summary summary;
                 const modal_status status = modal_embed_points(&mesh, 1, point, &embedding, &summary, NULL);
                 assert_int_equal(status, power <= 70 || status == MODAL_OK ? MODAL_OK : MODAL_ERROR_INPUT);
@@ -533,7 +533,7 @@ static void test_too_far(void **state)
                 }
                 assert_true(power <= 154 && summary.n_outside == 1);
                 for (int64_t j = 0; j < embedding.offsets[1]; j++) assert_true(isfinite(embedding.weights[j]));
-                modal_embedding_free(&embedding);
+                modal_point_embedding_free(&embedding);
             }
             modal_volume_mesh_free(&mesh);
         }

@@ -160,7 +160,7 @@ static void test_failing_allocations(void **state)
         modal_surface_mesh surface = {0};
         modal_fem_system system = {0};
         modal_rigid_space rigid = {0};
-        modal_embedding embedding = {0};
+        modal_point_embedding embedding = {0};
         int32_t *nodes = NULL;
         modal_alloc_fail_at(n);
         modal_status status = modal_volume_mesh_check(&mesh, &summary, NULL);
@@ -175,7 +175,7 @@ static void test_failing_allocations(void **state)
         modal_alloc_fail_at(0);
         assert_int_equal(status, fired ? MODAL_ERROR_MEMORY : MODAL_OK);
         modal_free(&nodes);
-        modal_embedding_free(&embedding);
+        modal_point_embedding_free(&embedding);
         modal_surface_mesh_free(&surface);
         modal_rigid_space_free(&rigid);
         modal_fem_system_free(&system);

@@ -95,7 +95,7 @@ static void test_nearest_by_brute_force(void **state)
     modal_embed_summary summary;
     make_block(&mesh, 5, 0.15);
     assert_int_equal(modal_volume_mesh_check(&mesh, &box, NULL), MODAL_OK);
-    modal_embedding embedding;
+    modal_point_embedding embedding;
     double *points = make_points(&mesh, N);
     assert_int_equal(modal_embed_points(&mesh, N, points, &embedding, &summary, NULL), MODAL_OK);
     const int32_t *nodes = embedding.nodes;
@@ -139,7 +139,7 @@ static void test_nearest_by_brute_force(void **state)
     assert_int_equal(summary.farthest_point, farthest_point);
     assert_int_equal(embedding.offsets[N], 4 * N);
     free(points);
-    modal_embedding_free(&embedding);
+    modal_point_embedding_free(&embedding);
     modal_volume_mesh_free(&mesh);
 }
 
@@ -150,7 +150,7 @@ static void test_linear_fields_are_exact(void **state)
     modal_volume_mesh mesh;
     make_block(&mesh, 6, 0.1);
     double *points = make_points(&mesh, N);
-    modal_embedding embedding;
+    modal_point_embedding embedding;
     assert_int_equal(modal_embed_points(&mesh, N, points, &embedding, NULL, NULL), MODAL_OK);
     for (int field = 0; field < 4; field++) {
         double a[3], b = 2 * random_unit() - 1;
@@ -163,7 +163,7 @@ static void test_linear_fields_are_exact(void **state)
         }
     }
     free(points);
-    modal_embedding_free(&embedding);
+    modal_point_embedding_free(&embedding);
     modal_volume_mesh_free(&mesh);
 }
 
@@ -196,7 +196,7 @@ static void test_embed_refuses(void **state)
     modal_volume_mesh mesh;
     modal_error err = {0};
     double points[6] = {0, 0, 0, 0, INFINITY, 0};
-    modal_embedding embedding;
+    modal_point_embedding embedding;
     make_mesh(&mesh, 8, cube_nodes[0], 6, cube_six[0]);
     assert_int_equal(modal_embed_points(&mesh, 2, points, &embedding, NULL, &err), MODAL_ERROR_INPUT);
     assert_string_equal(err.message, "vertex 1: coordinate y is not finite");
@@ -208,7 +208,7 @@ static void test_embed_refuses(void **state)
             memset(&err, 0, sizeof err);
             if (modal_embed_points(&mesh, 2, points, &embedding, NULL, &err) == MODAL_OK) {
                 assert_true(power <= 154);
-                modal_embedding_free(&embedding);
+                modal_point_embedding_free(&embedding);
                 continue;
             }
             snprintf(says, sizeof says, "vertex 1: too far from the solid, (0, %g, 0)", points[4]);
@@ -217,7 +217,7 @@ static void test_embed_refuses(void **state)
         }
     mesh.n_elements = 6;
     assert_int_equal(modal_embed_points(&mesh, 0, points, &embedding, NULL, NULL), MODAL_OK);
-    modal_embedding_free(&embedding);
+    modal_point_embedding_free(&embedding);
     mesh.n_elements = 0;
     assert_int_equal(modal_embed_points(&mesh, 1, points, &embedding, NULL, NULL), MODAL_ERROR_INPUT);
     modal_volume_mesh_free(&mesh);
@@ -231,47 +231,47 @@ static double mode_value(int mode, const double x[3], int k)
 
 static void give_modes(modal_shape *shape, const modal_volume_mesh *mesh)
 {
-    shape->n_modes = 3;
-    shape->volume.n_nodes = mesh->n_nodes;
-    assert_int_equal(modal_alloc(&shape->volume_modes, 9 * mesh->n_nodes, sizeof(double), "m", NULL),
+    shape->modes.n_modes = 3;
+    shape->solid.mesh.n_nodes = mesh->n_nodes;
+    assert_int_equal(modal_alloc(&shape->solid.volume_modes, 9 * mesh->n_nodes, sizeof(double), "m", NULL),
                      MODAL_OK);
     for (int mode = 0; mode < 3; mode++)
         for (int64_t i = 0; i < mesh->n_nodes; i++)
             for (int k = 0; k < 3; k++)
-                shape->volume_modes[(mode * mesh->n_nodes + i) * 3 + k] =
+                shape->solid.volume_modes[(mode * mesh->n_nodes + i) * 3 + k] =
                     mode_value(mode, mesh->nodes + 3 * i, k);
 }
 
 static void check_shape(const modal_shape *shape, const modal_surface_mesh *surface)
 {
     modal_surface_tables tables;
-    int64_t n = shape->n_vertices, n_triangles = shape->n_triangles;
+    int64_t n = shape->surface.n_vertices, n_triangles = shape->surface.n_triangles;
     assert_int_equal(n, surface->n_vertices);
     assert_int_equal(n_triangles, surface->n_triangles);
-    assert_int_equal(modal_surface_tables_build(n, n_triangles, shape->triangles, &tables, NULL),
+    assert_int_equal(modal_surface_tables_build(n, n_triangles, shape->surface.triangles, &tables, NULL),
                      MODAL_OK);
     size_t offset_bytes = (size_t)(n + 1) * sizeof(int64_t);
-    assert_memory_equal(shape->face_offsets, tables.face_offsets, offset_bytes);
-    assert_memory_equal(shape->ring_offsets, tables.ring_offsets, offset_bytes);
-    assert_memory_equal(shape->faces, tables.faces, 3 * (size_t)n_triangles * sizeof(int32_t));
-    assert_memory_equal(shape->ring, tables.ring, (size_t)tables.ring_offsets[n] * sizeof(int32_t));
-    assert_memory_equal(shape->boundary, tables.boundary, (size_t)n);
+    assert_memory_equal(shape->surface.face_offsets, tables.face_offsets, offset_bytes);
+    assert_memory_equal(shape->surface.ring_offsets, tables.ring_offsets, offset_bytes);
+    assert_memory_equal(shape->surface.faces, tables.faces, 3 * (size_t)n_triangles * sizeof(int32_t));
+    assert_memory_equal(shape->surface.ring, tables.ring, (size_t)tables.ring_offsets[n] * sizeof(int32_t));
+    assert_memory_equal(shape->surface.boundary, tables.boundary, (size_t)n);
     modal_surface_tables_free(&tables);
     for (int64_t v = 0; v < n; v++)
-        assert_memory_equal(shape->rest_positions + 3 * v,
-                            surface->positions + 3 * shape->user_vertex[v], 3 * sizeof(double));
+        assert_memory_equal(shape->surface.rest_positions + 3 * v,
+                            surface->positions + 3 * shape->surface.user_vertex[v], 3 * sizeof(double));
     for (int64_t i = 0; i < 3 * n_triangles; i++)
-        assert_int_equal(shape->user_vertex[shape->triangles[i]],
-                         surface->triangles[3 * shape->user_triangle[i / 3] + i % 3]);
+        assert_int_equal(shape->surface.user_vertex[shape->surface.triangles[i]],
+                         surface->triangles[3 * shape->surface.user_triangle[i / 3] + i % 3]);
     /* The modal matrix: linear modes, so the value at the vertex itself, rounded once. */
     int64_t n_tiles = modal_tile_count(n);
     for (int64_t i = 0; i < n_tiles * 3 * 3 * MODAL_TILE; i++) {
         int64_t v = i / (9 * MODAL_TILE) * MODAL_TILE + i % MODAL_TILE;
         int mode = (int)(i / (3 * MODAL_TILE) % 3), k = (int)(i / MODAL_TILE % 3);
-        double expected = v < n ? mode_value(mode, shape->rest_positions + 3 * v, k) : 0;
-        assert_true(fabs((double)shape->modal_matrix[i] - expected) <=
+        double expected = v < n ? mode_value(mode, shape->surface.rest_positions + 3 * v, k) : 0;
+        assert_true(fabs((double)shape->modes.modal_matrix[i] - expected) <=
                     0x1p-24 * fabs(expected) + 1e-13);
-        if (v >= n) assert_true(shape->modal_matrix[i] == 0);
+        if (v >= n) assert_true(shape->modes.modal_matrix[i] == 0);
     }
 }
 
@@ -287,15 +287,15 @@ static void test_shape_boundary(void **state)
     assert_int_equal(modal_shape_surface_boundary(&mesh, &shape, NULL), MODAL_OK);
     give_modes(&shape, &mesh);
     assert_int_equal(modal_shape_modal_matrix(&shape, NULL), MODAL_OK);
-    assert_true(shape.n_vertices % MODAL_TILE != 0);
+    assert_true(shape.surface.n_vertices % MODAL_TILE != 0);
     check_shape(&shape, &surface);
-    assert_int_equal(shape.surface_kind, MODAL_SURFACE_BOUNDARY);
-    assert_true(shape.farthest_outside == 0);
-    assert_null(shape.uv);
-    for (int64_t v = 0; v < shape.n_vertices; v++)
-        assert_int_equal(shape.embedding_nodes[v], nodes[shape.user_vertex[v]]);
-    assert_null(shape.embedding_offsets);
-    assert_null(shape.embedding_weights);
+    assert_int_equal(shape.embedding.kind, MODAL_SURFACE_BOUNDARY);
+    assert_true(shape.embedding.farthest_outside == 0);
+    assert_null(shape.surface.uv);
+    for (int64_t v = 0; v < shape.surface.n_vertices; v++)
+        assert_int_equal(shape.embedding.nodes[v], nodes[shape.surface.user_vertex[v]]);
+    assert_null(shape.embedding.offsets);
+    assert_null(shape.embedding.weights);
     modal_free(&nodes);
     modal_surface_mesh_free(&surface);
     modal_shape_free(&shape);
@@ -335,26 +335,26 @@ static void test_shape_embedded(void **state)
     give_modes(&shape, &mesh);
     assert_int_equal(modal_shape_modal_matrix(&shape, NULL), MODAL_OK);
     assert_int_equal(modal_shape_surface_embedded(&mesh, &sheet, &shape, &summary, NULL), MODAL_OK);
-    assert_null(shape.modal_matrix);
+    assert_null(shape.modes.modal_matrix);
     assert_int_equal(modal_shape_modal_matrix(&shape, NULL), MODAL_OK);
     check_shape(&shape, &sheet);
-    assert_int_equal(shape.surface_kind, MODAL_SURFACE_EMBEDDED);
-    assert_true(fabs(shape.farthest_outside - 0.2) <= 1e-12);
-    assert_true(summary.farthest_outside == shape.farthest_outside);
+    assert_int_equal(shape.embedding.kind, MODAL_SURFACE_EMBEDDED);
+    assert_true(fabs(shape.embedding.farthest_outside - 0.2) <= 1e-12);
+    assert_true(summary.farthest_outside == shape.embedding.farthest_outside);
     double at = sheet.positions[3 * summary.farthest_point];
     assert_true(fabs(fabs(at - 0.5) - 0.7) <= 1e-12);
     int64_t n_outside = 0;
     for (int64_t v = 0; v < sheet.n_vertices; v++)
         n_outside += !(fabs(sheet.positions[3 * v] - 0.5) <= 0.5);
     assert_int_equal(summary.n_outside, n_outside);
-    assert_int_equal(shape.n_uv, 5);
-    assert_memory_equal(shape.uv, sheet.uv, 10 * sizeof(double));
-    for (int64_t t = 0; t < shape.n_triangles; t++)
-        assert_memory_equal(shape.triangle_uv + 3 * t, sheet.triangle_uv + 3 * shape.user_triangle[t],
+    assert_int_equal(shape.surface.n_uv, 5);
+    assert_memory_equal(shape.surface.uv, sheet.uv, 10 * sizeof(double));
+    for (int64_t t = 0; t < shape.surface.n_triangles; t++)
+        assert_memory_equal(shape.surface.triangle_uv + 3 * t, sheet.triangle_uv + 3 * shape.surface.user_triangle[t],
                             3 * sizeof(int32_t));
 
     /* Refusals leave the shape as it was. */
-    const double *kept = shape.rest_positions;
+    const double *kept = shape.surface.rest_positions;
     modal_error err = {0};
     int32_t vertex = sheet.triangles[4];
     sheet.triangles[4] = sheet.triangles[3];
@@ -370,15 +370,15 @@ static void test_shape_embedded(void **state)
     sheet.n_triangles = 0;
     assert_int_equal(modal_shape_surface_embedded(&mesh, &sheet, &shape, NULL, NULL), MODAL_ERROR_INPUT);
     sheet.n_triangles = n_triangles;
-    assert_ptr_equal(shape.rest_positions, kept);
+    assert_ptr_equal(shape.surface.rest_positions, kept);
 
-    const float *matrix = shape.modal_matrix;
-    double value = shape.volume_modes[3 * (int64_t)shape.embedding_nodes[0]];
-    shape.volume_modes[3 * (int64_t)shape.embedding_nodes[0]] = 1e80;
+    const float *matrix = shape.modes.modal_matrix;
+    double value = shape.solid.volume_modes[3 * (int64_t)shape.embedding.nodes[0]];
+    shape.solid.volume_modes[3 * (int64_t)shape.embedding.nodes[0]] = 1e80;
     assert_int_equal(modal_shape_modal_matrix(&shape, NULL), MODAL_ERROR_INPUT);
-    shape.volume_modes[3 * (int64_t)shape.embedding_nodes[0]] = value;
-    assert_ptr_equal(shape.modal_matrix, matrix);
-    modal_free(&shape.volume_modes);
+    shape.solid.volume_modes[3 * (int64_t)shape.embedding.nodes[0]] = value;
+    assert_ptr_equal(shape.modes.modal_matrix, matrix);
+    modal_free(&shape.solid.volume_modes);
     assert_int_equal(modal_shape_modal_matrix(&shape, NULL), MODAL_ERROR_USAGE);
     modal_shape_free(&shape);
     modal_surface_mesh_free(&sheet);
@@ -406,9 +406,9 @@ static void test_threads(void **state)
     assert_true(summary[0].n_outside > 0);
     assert_int_equal(summary[0].farthest_point, summary[1].farthest_point);
     assert_true(summary[0].farthest_outside == summary[1].farthest_outside);
-    assert_memory_equal(shapes[0].embedding_nodes, shapes[1].embedding_nodes, 4 * n * sizeof(int32_t));
-    assert_memory_equal(shapes[0].embedding_weights, shapes[1].embedding_weights, 4 * n * sizeof(double));
-    assert_memory_equal(shapes[0].modal_matrix, shapes[1].modal_matrix,
+    assert_memory_equal(shapes[0].embedding.nodes, shapes[1].embedding.nodes, 4 * n * sizeof(int32_t));
+    assert_memory_equal(shapes[0].embedding.weights, shapes[1].embedding.weights, 4 * n * sizeof(double));
+    assert_memory_equal(shapes[0].modes.modal_matrix, shapes[1].modes.modal_matrix,
                         (size_t)modal_tile_count((int64_t)n) * 9 * MODAL_TILE * sizeof(float));
     for (int i = 0; i < 2; i++) modal_shape_free(&shapes[i]);
     modal_surface_mesh_free(&sheet);

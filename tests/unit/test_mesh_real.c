@@ -175,7 +175,7 @@ static void test_embedding_of_vegafem(void **state)
     assert_int_equal(modal_volume_mesh_check(&mesh, &summary, &err), MODAL_OK);
     assert_int_equal(surface.n_vertices, 16085);
     int64_t n = surface.n_vertices, n_same = 0, n_ties = 0, n_inside = 0, n_shared = 0;
-    modal_embedding embedding;
+    modal_point_embedding embedding;
     double largest = 0, start = now();
     assert_int_equal(modal_embed_points(&mesh, n, surface.positions, &embedding, &outside, &err), MODAL_OK);
     double seconds = now() - start;
@@ -217,7 +217,7 @@ static void test_embedding_of_vegafem(void **state)
     assert_true(largest <= 1e-5);
     assert_true(n_inside > n / 2);
     assert_true(n_ties < n_inside / 100);
-    modal_embedding_free(&embedding);
+    modal_point_embedding_free(&embedding);
     modal_volume_mesh_free(&mesh);
     modal_surface_mesh_free(&surface);
 }
@@ -373,11 +373,11 @@ static void time_steps(const char *name, modal_volume_mesh *mesh)
     t[5] = now();
     assert_int_equal(modal_shape_surface_embedded(mesh, &surface, &shape, &outside, &err), MODAL_OK);
     t[6] = now();
-    shape.volume = *mesh;
-    shape.n_modes = N_MODES;
-    assert_int_equal(modal_alloc(&shape.volume_modes, N_MODES * 3 * mesh->n_nodes, sizeof(double),
+    shape.solid.mesh = *mesh;
+    shape.modes.n_modes = N_MODES;
+    assert_int_equal(modal_alloc(&shape.solid.volume_modes, N_MODES * 3 * mesh->n_nodes, sizeof(double),
                                  "modes", NULL), MODAL_OK);
-    for (int64_t i = 0; i < N_MODES * 3 * mesh->n_nodes; i++) shape.volume_modes[i] = random_unit();
+    for (int64_t i = 0; i < N_MODES * 3 * mesh->n_nodes; i++) shape.solid.volume_modes[i] = random_unit();
     double start = now();
     assert_int_equal(modal_shape_modal_matrix(&shape, &err), MODAL_OK);
     t[7] = now() - start;
@@ -390,7 +390,7 @@ static void time_steps(const char *name, modal_volume_mesh *mesh)
            N_MODES, 1e3 * t[7]);
     /* Nodes of the solid lie on it. */
     assert_int_equal(outside.n_outside, 0);
-    memset(&shape.volume, 0, sizeof shape.volume);
+    memset(&shape.solid.mesh, 0, sizeof shape.solid.mesh);
     modal_shape_free(&shape);
     modal_surface_mesh_free(&surface);
     modal_surface_tables_free(&tables);

@@ -34,12 +34,12 @@ static int32_t corner(sphere *s, const double x[3], double a)
     const double length = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
     double y[3];
     for (int k = 0; k < 3; k++) y[k] = a * x[k] / length;
-    for (int64_t v = s->shape.n_vertices - 1; v >= 0; v--) {
-        const double *z = s->shape.rest_positions + 3 * v;
+    for (int64_t v = s->shape.surface.n_vertices - 1; v >= 0; v--) {
+        const double *z = s->shape.surface.rest_positions + 3 * v;
         if (fabs(z[0] - y[0]) + fabs(z[1] - y[1]) + fabs(z[2] - y[2]) < 1e-9 * a) return (int32_t)v;
     }
-    memcpy(s->shape.rest_positions + 3 * s->shape.n_vertices, y, sizeof y);
-    return (int32_t)s->shape.n_vertices++;
+    memcpy(s->shape.surface.rest_positions + 3 * s->shape.surface.n_vertices, y, sizeof y);
+    return (int32_t)s->shape.surface.n_vertices++;
 }
 
 static void face(sphere *s, const double corners[3][3], int n, double a)
@@ -52,9 +52,9 @@ static void face(sphere *s, const double corners[3][3], int n, double a)
                     const double w[3] = {n - at[down][c][0] - at[down][c][1], at[down][c][0], at[down][c][1]};
                     double x[3];
                     for (int k = 0; k < 3; k++) x[k] = w[0] * corners[0][k] + w[1] * corners[1][k] + w[2] * corners[2][k];
-                    s->shape.triangles[3 * s->shape.n_triangles + c] = corner(s, x, a);
+                    s->shape.surface.triangles[3 * s->shape.surface.n_triangles + c] = corner(s, x, a);
                 }
-                s->shape.n_triangles++;
+                s->shape.surface.n_triangles++;
             }
 }
 
@@ -63,8 +63,8 @@ static modal_status read_matrix(void *context, int32_t shape, int64_t begin, int
     const modal_shape *s = context;
     (void)shape, (void)err;
     memset(to, 0, (size_t)(end - begin) * MODES * 3 * MODAL_TILE * sizeof *to);
-    for (int64_t v = begin * MODAL_TILE; v < end * MODAL_TILE && v < s->n_vertices; v++) {
-        const double *x = s->rest_positions + 3 * v, a = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+    for (int64_t v = begin * MODAL_TILE; v < end * MODAL_TILE && v < s->surface.n_vertices; v++) {
+        const double *x = s->surface.rest_positions + 3 * v, a = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
         float *u = to + (v / MODAL_TILE - begin) * MODES * 3 * MODAL_TILE + v % MODAL_TILE;
         for (int k = 0; k < 3; k++) {
             u[(3 * BREATHES + k) * MODAL_TILE] = u[(3 * OTHER + k) * MODAL_TILE] = (float)(x[k] / a);
@@ -79,8 +79,8 @@ static void make_sphere(sphere *s, double a, int n)
     enum { MOST = 60000 };
     modal_shape *shape = &s->shape;
     memset(s, 0, sizeof *s);
-    shape->rest_positions = calloc(3 * MOST, sizeof(double));
-    shape->triangles = calloc(3 * MOST, sizeof(int32_t));
+    shape->surface.rest_positions = calloc(3 * MOST, sizeof(double));
+    shape->surface.triangles = calloc(3 * MOST, sizeof(int32_t));
     assert_true(8 * n * n < MOST);
     for (int k = 0; k < 8; k++) {
         const double x = k & 1 ? -1 : 1, y = k & 2 ? -1 : 1, z = k & 4 ? -1 : 1;
@@ -88,24 +88,24 @@ static void make_sphere(sphere *s, double a, int n)
                                       {0, x * y * z > 0 ? 0 : y, x * y * z > 0 ? z : 0}};
         face(s, corners, n, a);
     }
-    const int64_t nv = shape->n_vertices, nt = shape->n_triangles;
-    shape->user_vertex = calloc((size_t)nv, sizeof(int32_t));
-    shape->user_triangle = calloc((size_t)nt, sizeof(int32_t));
-    shape->boundary = calloc((size_t)nv, 1);
-    shape->face_offsets = calloc((size_t)nv + 1, sizeof(int64_t));
-    shape->faces = calloc((size_t)nt * 3, sizeof(int32_t));
-    for (int64_t v = 0; v < nv; v++) shape->user_vertex[v] = (int32_t)v;
-    for (int64_t t = 0; t < nt; t++) shape->user_triangle[t] = (int32_t)t;
-    for (int64_t i = 0; i < 3 * nt; i++) shape->face_offsets[shape->triangles[i] + 1]++;
-    for (int64_t v = 0; v < nv; v++) shape->face_offsets[v + 1] += shape->face_offsets[v];
+    const int64_t nv = shape->surface.n_vertices, nt = shape->surface.n_triangles;
+    shape->surface.user_vertex = calloc((size_t)nv, sizeof(int32_t));
+    shape->surface.user_triangle = calloc((size_t)nt, sizeof(int32_t));
+    shape->surface.boundary = calloc((size_t)nv, 1);
+    shape->surface.face_offsets = calloc((size_t)nv + 1, sizeof(int64_t));
+    shape->surface.faces = calloc((size_t)nt * 3, sizeof(int32_t));
+    for (int64_t v = 0; v < nv; v++) shape->surface.user_vertex[v] = (int32_t)v;
+    for (int64_t t = 0; t < nt; t++) shape->surface.user_triangle[t] = (int32_t)t;
+    for (int64_t i = 0; i < 3 * nt; i++) shape->surface.face_offsets[shape->surface.triangles[i] + 1]++;
+    for (int64_t v = 0; v < nv; v++) shape->surface.face_offsets[v + 1] += shape->surface.face_offsets[v];
     int64_t *next = calloc((size_t)nv, sizeof *next);
     for (int64_t i = 0; i < 3 * nt; i++) {
-        const int32_t v = shape->triangles[i];
-        shape->faces[shape->face_offsets[v] + next[v]++] = (int32_t)(i / 3);
+        const int32_t v = shape->surface.triangles[i];
+        shape->surface.faces[shape->surface.face_offsets[v] + next[v]++] = (int32_t)(i / 3);
     }
     free(next);
-    shape->n_modes = MODES;
-    shape->frequencies = calloc(MODES, sizeof(double));
+    shape->modes.n_modes = MODES;
+    shape->modes.frequencies = calloc(MODES, sizeof(double));
     s->basis = (modal_basis){.n_shapes = 1, .shapes = shape, .n_objects = 1, .objects = s->objects};
     for (int i = 0; i < 2; i++) {
         const double pose[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
@@ -117,8 +117,8 @@ static void make_sphere(sphere *s, double a, int n)
 static void free_sphere(sphere *s)
 {
     modal_shape *shape = &s->shape;
-    free(shape->rest_positions), free(shape->triangles), free(shape->user_vertex), free(shape->user_triangle);
-    free(shape->boundary), free(shape->face_offsets), free(shape->faces), free(shape->frequencies);
+    free(shape->surface.rest_positions), free(shape->surface.triangles), free(shape->surface.user_vertex), free(shape->surface.user_triangle);
+    free(shape->surface.boundary), free(shape->surface.face_offsets), free(shape->surface.faces), free(shape->modes.frequencies);
     free(s->trajectory.q), free(s->trajectory.times), free(s->trajectory.poses);
     memset(s, 0, sizeof *s);
 }
@@ -137,7 +137,7 @@ static void move(sphere *s, int mode, double f, double amplitude, double fps, do
         t->times[i] = 0.25 + (double)i / fps;
         t->q[i * MODES * t->n_objects + mode] = 1e-3 + amplitude * sin(2 * PI * f * (double)i / fps);
     }
-    for (int k = 0; k < MODES; k++) s->shape.frequencies[k] = f;
+    for (int k = 0; k < MODES; k++) s->shape.modes.frequencies[k] = f;
 }
 
 static modal_sound_request request_of(sphere *s, const modal_sound_channel *channels, int n)
@@ -318,7 +318,7 @@ static void test_what_moves(void **state)
     const modal_sound_channel channel = {.contact = 1, .vertex = 3};
     move(&s, BREATHES, 500, 1e-3, 5000, 0.1);
     const modal_sound_request r = request_of(&s, &channel, 1);
-    s.shape.frequencies[OTHER] = 8000;
+    s.shape.modes.frequencies[OTHER] = 8000;
     double *without = make(&r, &plan);
     const double share = 0.9e-4 * (500.0 * 500) / (8000.0 * 8000); /* of q: 0.9e-4 of the acceleration */
     for (int64_t f = 0; f < s.trajectory.n_frames; f++)
@@ -330,7 +330,7 @@ static void test_what_moves(void **state)
     assert_int_equal(modal_sound_prepare(&r, &plan, &err), MODAL_ERROR_INPUT);
     assert_string_equal(err.message, "object 0, mode 2: moves at 8000 Hz, whose sound needs at least 20000 frames a second, 5000");
     /* columns that are no natural modes: what second differences show */
-    s.shape.kind = MODAL_KIND_DERIVATIVES;
+    s.shape.modes.kind = MODAL_KIND_DERIVATIVES;
     for (int64_t f = 0; f < s.trajectory.n_frames; f++)
         s.trajectory.q[f * MODES + OTHER] = 1e-3 * sin(2 * PI * 1000 * (double)f / 5000);
     assert_int_equal(modal_sound_prepare(&r, &plan, &err), MODAL_OK);
@@ -364,7 +364,7 @@ static void test_refused(void **state)
     }
     for (int k = 0; k < 3; k++) {
         channel.place[k] = 0;
-        for (int c = 0; c < 3; c++) channel.place[k] += s.shape.rest_positions[3 * s.shape.triangles[3 * 5 + c] + k] / 3;
+        for (int c = 0; c < 3; c++) channel.place[k] += s.shape.surface.rest_positions[3 * s.shape.surface.triangles[3 * 5 + c] + k] / 3;
     }
     refused(&r, MODAL_ERROR_USAGE, "listener 0: ");
     memcpy(channel.place, (double[3]){1e7, 0, 0}, sizeof channel.place);
@@ -372,7 +372,7 @@ static void test_refused(void **state)
     memcpy(channel.place, (double[3]){0.0201, 0, 0.001}, sizeof channel.place);
     assert_int_equal(modal_sound_prepare(&r, &plan, &err), MODAL_OK);
     assert_true(plan.near_channel == 0 && plan.near_distance < plan.near_length && plan.open_object == -1);
-    s.shape.boundary[7] = 1; /* an open surface has no inside */
+    s.shape.surface.boundary[7] = 1; /* an open surface has no inside */
     memcpy(channel.place, inside[1], sizeof inside[1]);
     assert_int_equal(modal_sound_prepare(&r, &plan, &err), MODAL_OK);
     assert_true(plan.open_object == 0);

@@ -31,8 +31,8 @@ static modal_status read_tiles(void *context, int32_t shape, int64_t begin, int6
 {
     (void)context, (void)err;
     const modal_shape *s = &basis.shapes[shape];
-    const int64_t tile = (int64_t)s->n_modes * 3 * MODAL_TILE;
-    memcpy(to, s->modal_matrix + begin * tile, (size_t)((end - begin) * tile) * sizeof *to);
+    const int64_t tile = (int64_t)s->modes.n_modes * 3 * MODAL_TILE;
+    memcpy(to, s->modes.modal_matrix + begin * tile, (size_t)((end - begin) * tile) * sizeof *to);
     return MODAL_OK;
 }
 
@@ -42,14 +42,14 @@ static int set_up(void **state)
     basis = sample_basis(0);
     trajectory = sample_trajectory(&basis, 1);
     assert_int_equal(trajectory.n_frames, FRAMES);
-    for (int32_t i = 0; i < basis.n_objects; i++) n_triangles += basis.shapes[basis.objects[i].shape].n_triangles;
+    for (int32_t i = 0; i < basis.n_objects; i++) n_triangles += basis.shapes[basis.objects[i].shape].surface.n_triangles;
     triangles = calloc((size_t)(3 * n_triangles), sizeof *triangles);
     assert_non_null(triangles);
     int64_t at = 0;
     for (int32_t i = 0; i < basis.n_objects; i++) {
         const modal_shape *s = &basis.shapes[basis.objects[i].shape];
-        for (int64_t k = 0; k < 3 * s->n_triangles; k++) triangles[at++] = n_points + s->triangles[k];
-        n_points += s->n_vertices;
+        for (int64_t k = 0; k < 3 * s->surface.n_triangles; k++) triangles[at++] = n_points + s->surface.triangles[k];
+        n_points += s->surface.n_vertices;
     }
     const int64_t n_values = FRAMES * (n_points + n_triangles) * MODAL_ARRAY_COMPONENTS;
     values = calloc((size_t)n_values, sizeof *values);
@@ -212,16 +212,16 @@ static void test_glb_size(void **state)
     (void)state;
     modal_sequence_info info = surface();
     modal_shape *s = &basis.shapes[0];
-    const int64_t n_vertices = s->n_vertices, fits = (INT64_C(1) << 32) / (12 * (s->n_modes + 1)) - 100000;
+    const int64_t n_vertices = s->surface.n_vertices, fits = (INT64_C(1) << 32) / (12 * (s->modes.n_modes + 1)) - 100000;
     int64_t disk, memory;
     modal_error err = {0};
-    s->n_vertices = fits;
+    s->surface.n_vertices = fits;
     assert_int_equal(modal_sequence_glb.size(&info, &disk, &memory, &err), MODAL_OK);
-    assert_true(disk > 12 * fits * s->n_modes && disk < INT64_C(1) << 32);
-    s->n_vertices = fits + 200000;
+    assert_true(disk > 12 * fits * s->modes.n_modes && disk < INT64_C(1) << 32);
+    s->surface.n_vertices = fits + 200000;
     assert_int_equal(modal_sequence_glb.size(&info, &disk, &memory, &err), MODAL_ERROR_INPUT);
     assert_non_null(strstr(err.message, "glb: cannot be larger than 4 GiB, this would have "));
-    s->n_vertices = n_vertices;
+    s->surface.n_vertices = n_vertices;
 }
 
 /* More points than any file has: refused by each format that has frames, and no count overflows. */

@@ -24,17 +24,17 @@ static void print_positions(FILE *to, const modal_basis *b, const modal_trajecto
             const modal_shape *s = &b->shapes[b->objects[i].shape];
             const double *q = t->q + f * t->mode_offsets[t->n_objects] + t->mode_offsets[i];
             const double *pose = t->poses + (f * t->n_objects + i) * 12;
-            for (int64_t v = 0; v < s->n_vertices; v++) {
+            for (int64_t v = 0; v < s->surface.n_vertices; v++) {
                 double x[3];
                 for (int a = 0; a < 3; a++) {
-                    x[a] = s->rest_positions[3 * v + a];
-                    for (int32_t k = 0; k < s->n_modes; k++)
+                    x[a] = s->surface.rest_positions[3 * v + a];
+                    for (int32_t k = 0; k < s->modes.n_modes; k++)
                         x[a] +=
                             (double)
-                                s->modal_matrix[((v / 32 * s->n_modes + k) * 3 + a) * 32 + v % 32] *
+                                s->modes.modal_matrix[((v / 32 * s->modes.n_modes + k) * 3 + a) * 32 + v % 32] *
                             q[k];
                 }
-                fprintf(to, "%d %d %d", (int)f, i, s->user_vertex[v]);
+                fprintf(to, "%d %d %d", (int)f, i, s->surface.user_vertex[v]);
                 for (int a = 0; a < 3; a++)
                     fprintf(to, " %.17g",
                             pose[4 * a] * x[0] + pose[4 * a + 1] * x[1] +

@@ -9,25 +9,25 @@ json_t *tool_mode_table(const modal_shape *s)
 {
     json_t *table = json_object(), *modes = json_array();
     double sum[3] = {0};
-    for (int32_t k = 0; k < s->n_modes; k++) {
-        const double *p = s->participation + 3 * (int64_t)k;
+    for (int32_t k = 0; k < s->modes.n_modes; k++) {
+        const double *p = s->modes.participation + 3 * (int64_t)k;
         double mass[3];
         json_t *mode = json_object();
-        json_object_set_new(mode, "frequency", json_real(s->frequencies[k]));
-        json_object_set_new(mode, "eigenvalue", json_real(s->eigenvalues[k]));
-        json_object_set_new(mode, "modal_mass", json_real(s->modal_masses[k]));
-        json_object_set_new(mode, "residual", json_real(s->residuals[k]));
-        if (s->orthogonality) json_object_set_new(mode, "orthogonality", json_real(s->orthogonality[k]));
+        json_object_set_new(mode, "frequency", json_real(s->modes.frequencies[k]));
+        json_object_set_new(mode, "eigenvalue", json_real(s->modes.eigenvalues[k]));
+        json_object_set_new(mode, "modal_mass", json_real(s->modes.modal_masses[k]));
+        json_object_set_new(mode, "residual", json_real(s->modes.residuals[k]));
+        if (s->modes.orthogonality) json_object_set_new(mode, "orthogonality", json_real(s->modes.orthogonality[k]));
         json_object_set_new(mode, "participation", three(p));
-        for (int c = 0; c < 3; c++) sum[c] += mass[c] = p[c] * p[c] / s->modal_masses[k];
-        if (s->total_mass > 0) json_object_set_new(mode, "effective_mass", three(mass));
+        for (int c = 0; c < 3; c++) sum[c] += mass[c] = p[c] * p[c] / s->modes.modal_masses[k];
+        if (s->modes.total_mass > 0) json_object_set_new(mode, "effective_mass", three(mass));
         json_array_append_new(modes, mode);
     }
     json_object_set_new(table, "modes", modes);
-    if (!(s->total_mass > 0) || s->kind == MODAL_KIND_IMPORTED) return table;
+    if (!(s->modes.total_mass > 0) || s->modes.kind == MODAL_KIND_IMPORTED) return table;
     json_object_set_new(table, "effective_mass_sum", three(sum));
-    if (s->n_rigid_modes > 0 && s->n_fixed_nodes == 0) {
-        const double all[3] = {s->total_mass, s->total_mass, s->total_mass};
+    if (s->modes.n_rigid_modes > 0 && s->solid.n_fixed_nodes == 0) {
+        const double all[3] = {s->modes.total_mass, s->modes.total_mass, s->modes.total_mass};
         json_object_set_new(table, "effective_mass_rigid", three(all));
     }
     return table;

@@ -150,10 +150,10 @@ static int64_t held_bytes(const modaldeform_request *r, const modaldeform_input 
     if (in->cells.n_cells) bytes += 9 * in->cells.n_cells + 8 * in->cells.offsets[in->cells.n_cells];
     for (int32_t i = 0; i < in->basis.n_shapes; i++) {
         const modal_shape *s = &in->basis.shapes[i];
-        bytes += s->n_vertices * (24 + 4 + 8) + s->n_triangles * (12 + 4);
-        bytes += s->face_offsets ? 4 * s->face_offsets[s->n_vertices] : 0;
-        if (s->modal_matrix) bytes += modal_tile_count(s->n_vertices) * s->n_modes * 3 * MODAL_TILE * 4;
-        if (s->uv) bytes += 16 * s->n_uv + 12 * s->n_triangles;
+        bytes += s->surface.n_vertices * (24 + 4 + 8) + s->surface.n_triangles * (12 + 4);
+        bytes += s->surface.face_offsets ? 4 * s->surface.face_offsets[s->surface.n_vertices] : 0;
+        if (s->modes.modal_matrix) bytes += modal_tile_count(s->surface.n_vertices) * s->modes.n_modes * 3 * MODAL_TILE * 4;
+        if (s->surface.uv) bytes += 16 * s->surface.n_uv + 12 * s->surface.n_triangles;
     }
     return bytes;
 }
@@ -240,9 +240,9 @@ static void warn_of_targets(tool *t, const modaldeform_request *r, const modalde
     enum { MANY = 200 };
     for (int i = 0; i < r->n_formats; i++)
         for (int32_t s = 0; r->formats[i] == &modal_sequence_glb && s < in->basis.n_shapes; s++)
-            if (in->basis.shapes[s].n_modes > MANY)
+            if (in->basis.shapes[s].modes.n_modes > MANY)
                 tool_warn(t, "glb: shape %d has %d modes, viewers may fail above %d morph targets", s,
-                          in->basis.shapes[s].n_modes, MANY);
+                          in->basis.shapes[s].modes.n_modes, MANY);
 }
 
 static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input *in, modaldeform_outputs *out, modal_error *err)

@@ -28,7 +28,7 @@ static void free_cut(cut *c)
 static int32_t find_object(const modal_basis *b, int64_t *point)
 {
     int32_t i = 0;
-    while (*point >= b->shapes[b->objects[i].shape].n_vertices) *point -= b->shapes[b->objects[i++].shape].n_vertices;
+    while (*point >= b->shapes[b->objects[i].shape].surface.n_vertices) *point -= b->shapes[b->objects[i++].shape].surface.n_vertices;
     return i;
 }
 
@@ -39,38 +39,38 @@ static modal_status choose(const modaldeform_input *in, int32_t shape, int store
     const modal_basis *b = &in->basis;
     const modal_shape *s = &b->shapes[shape];
     uint8_t *followed = NULL;
-    MODAL_TRY(modal_alloc_zero(&followed, s->n_vertices, 1, "probes", err));
-    MODAL_TRY(modal_alloc_zero(&c->vertex, s->n_vertices, sizeof *c->vertex, "probes", err));
-    MODAL_TRY(modal_alloc(&c->triangle, s->n_triangles, sizeof *c->triangle, "probes", err));
-    MODAL_TRY(modal_alloc(&c->stored, s->n_vertices, sizeof *c->stored, "probes", err));
-    for (int64_t v = 0; v < s->n_vertices; v++) c->stored[s->user_vertex[v]] = (int32_t)v;
+    MODAL_TRY(modal_alloc_zero(&followed, s->surface.n_vertices, 1, "probes", err));
+    MODAL_TRY(modal_alloc_zero(&c->vertex, s->surface.n_vertices, sizeof *c->vertex, "probes", err));
+    MODAL_TRY(modal_alloc(&c->triangle, s->surface.n_triangles, sizeof *c->triangle, "probes", err));
+    MODAL_TRY(modal_alloc(&c->stored, s->surface.n_vertices, sizeof *c->stored, "probes", err));
+    for (int64_t v = 0; v < s->surface.n_vertices; v++) c->stored[s->surface.user_vertex[v]] = (int32_t)v;
     for (int64_t p = 0; p < in->n_probes; p++) {
         int64_t vertex = in->probes[p].point;
         if (b->objects[find_object(b, &vertex)].shape == shape) followed[stored_order ? vertex : c->stored[vertex]] = 1;
     }
     /* c->vertex is 1 where the vertex stays, until they are counted */
-    for (int64_t v = 0; v < s->n_vertices; v++) c->vertex[v] = followed[v];
-    for (int64_t t = 0; t < s->n_triangles; t++) {
-        const int32_t *corners = s->triangles + 3 * t;
+    for (int64_t v = 0; v < s->surface.n_vertices; v++) c->vertex[v] = followed[v];
+    for (int64_t t = 0; t < s->surface.n_triangles; t++) {
+        const int32_t *corners = s->surface.triangles + 3 * t;
         const int stays = t == 0 || followed[corners[0]] || followed[corners[1]] || followed[corners[2]];
         for (int k = 0; k < 3 && stays; k++) c->vertex[corners[k]] = 1;
         c->triangle[t] = stays ? (int32_t)c->n_triangles++ : -1;
     }
-    if (s->n_triangles == 0) c->vertex[0] = 1;
+    if (s->surface.n_triangles == 0) c->vertex[0] = 1;
     /* of a volume, the first cell */
     for (int64_t k = 0; in->cells.n_cells > 0 && shape == b->objects[0].shape && k < in->cells.offsets[1]; k++)
         c->vertex[c->stored[in->cells.connectivity[k]]] = 1;
-    for (int64_t v = 0; v < s->n_vertices; v++) c->vertex[v] = c->vertex[v] ? (int32_t)c->n_vertices++ : -1;
+    for (int64_t v = 0; v < s->surface.n_vertices; v++) c->vertex[v] = c->vertex[v] ? (int32_t)c->n_vertices++ : -1;
 done:
     modal_free(&followed);
     return status;
 }
 
 /* The vertices and triangles that are left, in the order that they had. */
-static modal_status cut_surface(modal_shape *s, const cut *c, modal_error *err)
+static modal_status cut_surface(modal_surface *s, const cut *c, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    modal_shape n = {0}; /* the arrays of this one become those of s */
+    modal_surface n = {.n_vertices = c->n_vertices, .n_triangles = c->n_triangles}; /* becomes *s */
     int64_t count = 0;
     MODAL_TRY(modal_alloc(&n.rest_positions, 3 * c->n_vertices, sizeof(double), "probes", err));
     MODAL_TRY(modal_alloc(&n.user_vertex, c->n_vertices, sizeof(int32_t), "probes", err));
@@ -101,14 +101,14 @@ static modal_status cut_surface(modal_shape *s, const cut *c, modal_error *err)
             n.face_offsets[c->vertex[v] + 1] = count;
         }
     }
-#define REPLACE(array) (modal_free(&s->array), s->array = n.array, n.array = NULL)
-    REPLACE(rest_positions), REPLACE(user_vertex), REPLACE(triangles), REPLACE(user_triangle);
-    REPLACE(triangle_uv), REPLACE(face_offsets), REPLACE(faces);
-#undef REPLACE
-    s->n_vertices = c->n_vertices;
-    s->n_triangles = c->n_triangles;
+    n.n_uv = s->n_uv;
+    n.uv = s->uv;
+    s->uv = NULL;
+    modal_surface_free(s);
+    *s = n;
+    n = (modal_surface){0};
 done:
-    modal_shape_free(&n);
+    modal_surface_free(&n);
     return status;
 }
 
@@ -117,22 +117,22 @@ static modal_status cut_matrix(modaldeform_input *in, int32_t shape, const cut *
 {
     modal_status status = MODAL_OK;
     modal_shape *s = &in->basis.shapes[shape];
-    const int64_t rows = 3 * (int64_t)s->n_modes, floats = rows * MODAL_TILE;
+    const int64_t rows = 3 * (int64_t)s->modes.n_modes, floats = rows * MODAL_TILE;
     float *matrix = NULL, *buffer = NULL;
     int64_t in_buffer = -1;
     MODAL_TRY(modal_alloc_zero(&matrix, modal_tile_count(c->n_vertices) * floats, sizeof *matrix, "probes", err));
     MODAL_TRY(modal_alloc(&buffer, floats, sizeof *buffer, "probes", err));
-    for (int64_t v = 0; v < s->n_vertices; v++) {
+    for (int64_t v = 0; v < s->surface.n_vertices; v++) {
         const int64_t tile = v / MODAL_TILE, to = c->vertex[v];
         if (to < 0) continue;
-        if (!s->modal_matrix && tile != in_buffer) MODAL_TRY(modal_basis_tiles_read(in->tiles, shape, tile, tile + 1, buffer, err));
+        if (!s->modes.modal_matrix && tile != in_buffer) MODAL_TRY(modal_basis_tiles_read(in->tiles, shape, tile, tile + 1, buffer, err));
         in_buffer = tile;
-        const float *from = s->modal_matrix ? s->modal_matrix + tile * floats : buffer;
+        const float *from = s->modes.modal_matrix ? s->modes.modal_matrix + tile * floats : buffer;
         for (int64_t k = 0; k < rows; k++)
             matrix[to / MODAL_TILE * floats + k * MODAL_TILE + to % MODAL_TILE] = from[k * MODAL_TILE + v % MODAL_TILE];
     }
-    modal_free(&s->modal_matrix);
-    s->modal_matrix = matrix;
+    modal_free(&s->modes.modal_matrix);
+    s->modes.modal_matrix = matrix;
     matrix = NULL;
 done:
     modal_free(&matrix);
@@ -141,7 +141,7 @@ done:
 }
 
 /* Of a volume's cells the first one is left: a volume has at least one. */
-static void cut_cells(modaldeform_input *in, const modal_shape *first, const cut *c)
+static void cut_cells(modaldeform_input *in, const modal_surface *first, const cut *c)
 {
     modaldeform_cells *cells = &in->cells;
     for (int64_t k = 0; k < cells->offsets[1]; k++)
@@ -153,8 +153,8 @@ static void cut_cells(modaldeform_input *in, const modal_shape *first, const cut
 static int all_fit(const modal_basis *b)
 {
     for (int32_t i = 0; i < b->n_shapes; i++)
-        for (int64_t k = 0; k < 3 * b->shapes[i].n_vertices; k++)
-            if (!(fabs(b->shapes[i].rest_positions[k]) <= FLT_MAX)) return 0;
+        for (int64_t k = 0; k < 3 * b->shapes[i].surface.n_vertices; k++)
+            if (!(fabs(b->shapes[i].surface.rest_positions[k]) <= FLT_MAX)) return 0;
     return 1;
 }
 
@@ -180,7 +180,7 @@ static modal_status renumber(modaldeform_input *in, const cut *cuts, int stored_
         const modal_shape *s = &b->shapes[b->objects[i].shape];
         const cut *c = &cuts[b->objects[i].shape];
         int64_t *to = in->point_numbers + first[i];
-        for (int64_t v = 0; v < s->n_vertices; v++)
+        for (int64_t v = 0; v < s->surface.n_vertices; v++)
             if (c->vertex[stored_order ? v : c->stored[v]] >= 0) *to++ = v;
     }
 done:
@@ -200,9 +200,9 @@ modal_status modaldeform_crop(const modaldeform_request *r, modaldeform_input *i
     MODAL_TRY(renumber(in, cuts, stored_order, err));
     for (int32_t i = 0; i < b->n_shapes; i++) {
         MODAL_TRY(cut_matrix(in, i, &cuts[i], err));
-        MODAL_TRY(cut_surface(&b->shapes[i], &cuts[i], err));
+        MODAL_TRY(cut_surface(&b->shapes[i].surface, &cuts[i], err));
     }
-    if (in->cells.n_cells > 0) cut_cells(in, &b->shapes[b->objects[0].shape], &cuts[b->objects[0].shape]);
+    if (in->cells.n_cells > 0) cut_cells(in, &b->shapes[b->objects[0].shape].surface, &cuts[b->objects[0].shape]);
     modal_free(&in->triangles);
     MODAL_TRY(modal_deform_topology(b, stored_order, &in->n_points, &in->n_triangles, &in->triangles, err));
 done:

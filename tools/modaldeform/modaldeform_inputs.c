@@ -172,13 +172,13 @@ static modal_status read_basis(tool *t, const modaldeform_request *r, modaldefor
     MODAL_TRY(modal_basis_tiles_open(&in->tiles, in->basis_path, &in->basis, &in->hdf5, err));
     for (int32_t i = 0; i < in->basis.n_shapes; i++) { /* nobody needs these here */
         modal_shape *s = &in->basis.shapes[i];
-        modal_free(&s->ring);
-        modal_free(&s->ring_offsets);
-        if (!r->sound) modal_free(&s->boundary);
+        modal_free(&s->surface.ring);
+        modal_free(&s->surface.ring_offsets);
+        if (!r->sound) modal_free(&s->surface.boundary);
         if (r->deform.tangents == MODAL_TANGENTS_NONE) {
-            modal_free(&s->uv);
-            modal_free(&s->triangle_uv);
-        } else if (!s->uv && s->n_triangles > 0) {
+            modal_free(&s->surface.uv);
+            modal_free(&s->surface.triangle_uv);
+        } else if (!s->surface.uv && s->surface.n_triangles > 0) {
             MODAL_FAIL(err, MODAL_ERROR_INPUT,
                        "%s: shape %s: no texture coordinates, which --tangents %s needs",
                        in->basis_path, s->name ? s->name : "", r->tangents_name);

@@ -71,10 +71,10 @@ static modal_status find_amplitudes(const modaldeform_request *r, modaldeform_in
     const modal_matrix_source tiles = {r->volume ? NULL : modal_basis_tiles_read, in->tiles};
     for (int32_t i = 0; i < in->basis.n_shapes; i++) {
         const modal_shape *s = &in->basis.shapes[i];
-        const double wanted = r->amplitude * modal_reach_diagonal(s);
-        MODAL_TRY(modal_alloc(&amplitudes[i], s->n_modes, sizeof **amplitudes, "amplitudes", err));
+        const double wanted = r->amplitude * modal_reach_diagonal(&s->surface);
+        MODAL_TRY(modal_alloc(&amplitudes[i], s->modes.n_modes, sizeof **amplitudes, "amplitudes", err));
         MODAL_TRY(modal_reach_modes(s, i, &tiles, amplitudes[i], err));
-        for (int32_t k = 0; k < s->n_modes; k++) {
+        for (int32_t k = 0; k < s->modes.n_modes; k++) {
             const double most = amplitudes[i][k];
             amplitudes[i][k] = wanted / most;
             if (!isfinite(amplitudes[i][k]))
@@ -105,11 +105,11 @@ static void tell(tool *t, const modaldeform_request *r, const modaldeform_input 
     for (int32_t i = 0; i < n; i++) json_array_append_new(shown, json_integer(list[i]));
     json_object_set_new(t->report, "modes", shown);
     tool_note(t, "%d modes, a swing of %d frames and one second each, largest displacement %.4g %% of the box: %.4g m", n,
-              CYCLE, 100 * r->amplitude, r->amplitude * modal_reach_diagonal(s));
+              CYCLE, 100 * r->amplitude, r->amplitude * modal_reach_diagonal(&s->surface));
     for (int32_t i = 0; i < n; i++)
-        if (list[i] < s->n_modes)
+        if (list[i] < s->modes.n_modes)
             tool_detail(t, "frames %d .. %d: mode %d, %.8g Hz", i * CYCLE, (i + 1) * CYCLE - 1, list[i],
-                        s->frequencies[list[i]]);
+                        s->modes.frequencies[list[i]]);
 }
 
 modal_status modaldeform_swing_modes(tool *t, const modaldeform_request *r, modaldeform_input *in, modal_error *err)
@@ -121,7 +121,7 @@ modal_status modaldeform_swing_modes(tool *t, const modaldeform_request *r, moda
     int64_t total = 0, n_values = 0;
     double **amplitudes = NULL;
     for (int32_t i = 0; i < b->n_objects; i++)
-        if (b->shapes[b->objects[i].shape].n_modes > most) most = b->shapes[b->objects[i].shape].n_modes;
+        if (b->shapes[b->objects[i].shape].modes.n_modes > most) most = b->shapes[b->objects[i].shape].modes.n_modes;
     MODAL_TRY(read_list(r->modes_text, most, &list, &n, err));
     MODAL_TRY(modal_alloc_zero(&amplitudes, b->n_shapes, sizeof *amplitudes, "amplitudes", err));
     MODAL_TRY(find_amplitudes(r, in, amplitudes, err));
@@ -137,7 +137,7 @@ modal_status modaldeform_swing_modes(tool *t, const modaldeform_request *r, moda
         q->times[f] = (double)f / CYCLE;
         for (int32_t i = 0; i < b->n_objects; i++) {
             const int32_t shape = b->objects[i].shape;
-            if (k < b->shapes[shape].n_modes)
+            if (k < b->shapes[shape].modes.n_modes)
                 q->q[f * total + q->mode_offsets[i] + k] = amplitudes[shape][k] * sin(2 * M_PI * (double)(f % CYCLE) / CYCLE);
         }
     }

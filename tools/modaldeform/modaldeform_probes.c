@@ -32,9 +32,9 @@ static int64_t nearest(const modaldeform_input *in, int stored_order, const doub
     for (int32_t i = 0; i < in->basis.n_objects; i++) {
         const modal_shape *s = &in->basis.shapes[in->basis.objects[i].shape];
         const double *f = in->basis.objects[i].rest_pose;
-        for (int64_t v = 0; v < s->n_vertices; v++) {
-            const double *x = s->rest_positions + 3 * v;
-            const int64_t point = base + (stored_order ? v : s->user_vertex[v]);
+        for (int64_t v = 0; v < s->surface.n_vertices; v++) {
+            const double *x = s->surface.rest_positions + 3 * v;
+            const int64_t point = base + (stored_order ? v : s->surface.user_vertex[v]);
             double sum = 0;
             for (int k = 0; k < 3; k++) {
                 const double d = f[4 * k] * x[0] + f[4 * k + 1] * x[1] + f[4 * k + 2] * x[2] + f[4 * k + 3] -
@@ -46,7 +46,7 @@ static int64_t nearest(const modaldeform_input *in, int stored_order, const doub
                 found = point;
             }
         }
-        base += s->n_vertices;
+        base += s->surface.n_vertices;
     }
     *distance = sqrt(least);
     return found;
@@ -57,11 +57,11 @@ void modaldeform_find_vertex(const modaldeform_request *r, const modaldeform_inp
 {
     int64_t base = 0;
     *object = 0;
-    while (point - base >= in->basis.shapes[in->basis.objects[*object].shape].n_vertices)
-        base += in->basis.shapes[in->basis.objects[(*object)++].shape].n_vertices;
+    while (point - base >= in->basis.shapes[in->basis.objects[*object].shape].surface.n_vertices)
+        base += in->basis.shapes[in->basis.objects[(*object)++].shape].surface.n_vertices;
     const modal_shape *s = &in->basis.shapes[in->basis.objects[*object].shape];
     *vertex = r->deform.stored_order ? point - base : 0;
-    while (!r->deform.stored_order && s->user_vertex[*vertex] != point - base) ++*vertex;
+    while (!r->deform.stored_order && s->surface.user_vertex[*vertex] != point - base) ++*vertex;
 }
 
 modal_status modaldeform_find_probes(tool *t, const modaldeform_request *r, modaldeform_input *in, modal_error *err)

@@ -14,8 +14,8 @@
 static modal_status nodes_as_surface(const modaldeform_input *in, modal_shape *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const int64_t n = s->volume.n_nodes;
-    const int64_t tile_floats = (int64_t)s->n_modes * 3 * MODAL_TILE;
+    const int64_t n = s->solid.mesh.n_nodes;
+    const int64_t tile_floats = (int64_t)s->modes.n_modes * 3 * MODAL_TILE;
     double *phi = NULL; /* [n, 3] */
     float *matrix = NULL;
     modal_node_modes modes = {0};
@@ -25,7 +25,7 @@ static modal_status nodes_as_surface(const modaldeform_input *in, modal_shape *s
     MODAL_TRY(modal_node_modes_init(&modes, s, err));
     MODAL_TRY(modal_alloc(&phi, 3 * n, sizeof *phi, "modes at the nodes", err));
     MODAL_TRY(modal_alloc_zero(&matrix, modal_tile_count(n) * tile_floats, sizeof(float), "modes at the nodes", err));
-    for (int32_t k = 0; k < s->n_modes; k++) {
+    for (int32_t k = 0; k < s->modes.n_modes; k++) {
         modal_node_modes_get(&modes, k, phi);
         for (int64_t v = 0; v < n; v++)
             for (int i = 0; i < 3; i++) {
@@ -37,23 +37,23 @@ static modal_status nodes_as_surface(const modaldeform_input *in, modal_shape *s
                 matrix[v / MODAL_TILE * tile_floats + (3 * k + i) * MODAL_TILE + v % MODAL_TILE] = (float)value;
             }
     }
-    modal_free(&s->rest_positions);
-    modal_free(&s->triangles);
-    modal_free(&s->user_vertex);
-    modal_free(&s->user_triangle);
-    modal_free(&s->face_offsets);
-    modal_free(&s->faces);
-    modal_free(&s->modal_matrix);
-    s->n_triangles = 0;
-    s->n_vertices = n;
-    s->rest_positions = s->volume.nodes;
-    s->volume.nodes = NULL;
-    MODAL_TRY(modal_alloc(&s->user_vertex, n, sizeof *s->user_vertex, "nodes", err));
-    for (int64_t v = 0; v < n; v++) s->user_vertex[v] = (int32_t)v;
-    modal_free(&s->volume_modes);
-    modal_free(&s->volume_modes_float);
-    modal_free(&s->inner_modes);
-    s->modal_matrix = matrix;
+    modal_free(&s->surface.rest_positions);
+    modal_free(&s->surface.triangles);
+    modal_free(&s->surface.user_vertex);
+    modal_free(&s->surface.user_triangle);
+    modal_free(&s->surface.face_offsets);
+    modal_free(&s->surface.faces);
+    modal_free(&s->modes.modal_matrix);
+    s->surface.n_triangles = 0;
+    s->surface.n_vertices = n;
+    s->surface.rest_positions = s->solid.mesh.nodes;
+    s->solid.mesh.nodes = NULL;
+    MODAL_TRY(modal_alloc(&s->surface.user_vertex, n, sizeof *s->surface.user_vertex, "nodes", err));
+    for (int64_t v = 0; v < n; v++) s->surface.user_vertex[v] = (int32_t)v;
+    modal_free(&s->solid.volume_modes);
+    modal_free(&s->solid.volume_modes_float);
+    modal_free(&s->solid.inner_modes);
+    s->modes.modal_matrix = matrix;
     matrix = NULL;
 done:
     modal_node_modes_free(&modes);
@@ -88,7 +88,7 @@ modal_status modaldeform_use_volume(modaldeform_input *in, modal_error *err)
     int64_t n_cells = 0, n_corners = 0, first_point = 0;
     for (int32_t i = 0; i < b->n_shapes; i++) MODAL_TRY(nodes_as_surface(in, &b->shapes[i], err));
     for (int32_t i = 0; i < b->n_objects; i++) {
-        const modal_volume_mesh *mesh = &b->shapes[b->objects[i].shape].volume;
+        const modal_volume_mesh *mesh = &b->shapes[b->objects[i].shape].solid.mesh;
         if (!modal_size_add(n_cells, mesh->n_elements, &n_cells) ||
             !modal_size_add(n_corners, mesh->element_offsets[mesh->n_elements], &n_corners))
             MODAL_FAIL(err, MODAL_ERROR_MEMORY, "%s: too many elements", in->basis_path);
@@ -99,10 +99,10 @@ modal_status modaldeform_use_volume(modaldeform_input *in, modal_error *err)
     in->cells.offsets[0] = 0;
     for (int32_t i = 0; i < b->n_objects; i++) {
         const modal_shape *s = &b->shapes[b->objects[i].shape];
-        add_cells(&in->cells, &s->volume, first_point);
-        first_point += s->n_vertices;
+        add_cells(&in->cells, &s->solid.mesh, first_point);
+        first_point += s->surface.n_vertices;
     }
-    for (int32_t i = 0; i < b->n_shapes; i++) modal_volume_mesh_free(&b->shapes[i].volume);
+    for (int32_t i = 0; i < b->n_shapes; i++) modal_volume_mesh_free(&b->shapes[i].solid.mesh);
 done:
     return status;
 }

@@ -31,7 +31,7 @@ static modal_status compare_shapes(const modal_shape *a, const modal_shape *b, i
     json_t *modes = json_array(), *matrix = json_array();
     json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "name", a->name ? modal_json_string(a->name) : json_string(""),
                                           "modes", modes, "mac", matrix));
-    if (b->kind == MODAL_KIND_IMPORTED)
+    if (b->modes.kind == MODAL_KIND_IMPORTED)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "shape %s: imported columns, which are not orthonormal in the mass matrix",
                    b->name ? b->name : "");
     MODAL_TRY(modal_rebase_build(a, b, n_threads, &rebase, err));
@@ -47,9 +47,9 @@ static modal_status compare_shapes(const modal_shape *a, const modal_shape *b, i
         }
         json_array_append_new(matrix, row);
         if (rebase.r_to == 0) continue;
-        json_array_append_new(modes, json_pack("{s:i, s:f, s:i, s:f, s:o, s:f, s:f}", "mode", i, "frequency", a->frequencies[i],
-                                               "best", best, "best_frequency", b->frequencies[best], "difference",
-                                               a->frequencies[i] > 0 ? json_real(b->frequencies[best] / a->frequencies[i] - 1)
+        json_array_append_new(modes, json_pack("{s:i, s:f, s:i, s:f, s:o, s:f, s:f}", "mode", i, "frequency", a->modes.frequencies[i],
+                                               "best", best, "best_frequency", b->modes.frequencies[best], "difference",
+                                               a->modes.frequencies[i] > 0 ? json_real(b->modes.frequencies[best] / a->modes.frequencies[i] - 1)
                                                                      : json_null(),
                                                "mac", most, "in_span", 1 - fmax(0, rest) / square));
     }
@@ -147,7 +147,7 @@ static modal_status add_object(const side *a, const side *b, int32_t object, con
 {
     modal_status status = MODAL_OK;
     const double *rest = a->basis.objects[object].rest_pose;
-    const int32_t r = a->basis.shapes[a->basis.objects[object].shape].n_modes;
+    const int32_t r = a->basis.shapes[a->basis.objects[object].shape].modes.n_modes;
     double *zero = NULL;
     MODAL_TRY(modal_alloc_zero(&zero, r, sizeof *zero, "coordinates", err));
     for (int64_t f = 0; f < a->trajectory.n_frames; f++) {
@@ -192,8 +192,8 @@ static modal_status compare_trajectories(tool *t, const char *path_a, const char
     int32_t shape_a = -1, shape_b = -1; /* of the products that are there */
     for (int32_t i = 0; i < a.basis.n_objects; i++) {
         const modal_shape *s = &a.basis.shapes[a.basis.objects[i].shape], *other = &b.basis.shapes[b.basis.objects[i].shape];
-        const int plain = one_basis && !a.trajectory.poses && !b.trajectory.poses && s->kind != MODAL_KIND_IMPORTED;
-        mass += s->total_mass;
+        const int plain = one_basis && !a.trajectory.poses && !b.trajectory.poses && s->modes.kind != MODAL_KIND_IMPORTED;
+        mass += s->modes.total_mass;
         if (!plain && (shape_a != a.basis.objects[i].shape || shape_b != b.basis.objects[i].shape)) {
             modal_motion_norm_free(&norm);
             modal_motion_norm_free(&own);

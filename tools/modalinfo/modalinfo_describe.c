@@ -84,7 +84,7 @@ static json_t *count_types(const modal_volume_mesh *v)
     return types;
 }
 
-static int64_t count_partly_fixed(const modal_shape *s)
+static int64_t count_partly_fixed(const modal_solid *s)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < s->n_fixed_nodes; i++) n += s->fixed_components[i] != MODAL_FIXED_ALL;
@@ -110,16 +110,16 @@ static json_t *describe_material(const modal_material *m)
 
 static json_t *describe_solid(const modal_shape *s)
 {
-    const modal_volume_mesh *v = &s->volume;
+    const modal_volume_mesh *v = &s->solid.mesh;
     json_t *solid = json_object(), *materials = json_array(), *groups = json_array();
     set_integer(solid, "nodes", v->n_nodes);
     set_integer(solid, "elements", v->n_elements);
     set(solid, "element_types", count_types(v));
-    set_integer(solid, "fixed_nodes", s->n_fixed_nodes);
-    set_integer(solid, "partly_fixed_nodes", count_partly_fixed(s));
+    set_integer(solid, "fixed_nodes", s->solid.n_fixed_nodes);
+    set_integer(solid, "partly_fixed_nodes", count_partly_fixed(&s->solid));
     set(solid, "surface",
-        json_string(s->surface_kind == MODAL_SURFACE_BOUNDARY ? "boundary" : "embedded"));
-    set(solid, "farthest_outside", json_real(s->farthest_outside));
+        json_string(s->embedding.kind == MODAL_SURFACE_BOUNDARY ? "boundary" : "embedded"));
+    set(solid, "farthest_outside", json_real(s->embedding.farthest_outside));
     for (int32_t i = 0; i < v->n_materials; i++)
         json_array_append_new(materials, describe_material(&v->materials[i]));
     for (int32_t i = 0; i < v->n_groups; i++) {
@@ -151,36 +151,36 @@ static json_t *describe_shape(const modal_basis *b, int32_t index)
         set(shape, "problem", modal_json_string(s->file_problem));
         return shape;
     }
-    for (int64_t v = 0; v < s->n_vertices; v++) n_boundary += s->boundary[v];
-    set_integer(shape, "vertices", s->n_vertices);
-    set_integer(shape, "triangles", s->n_triangles);
+    for (int64_t v = 0; v < s->surface.n_vertices; v++) n_boundary += s->surface.boundary[v];
+    set_integer(shape, "vertices", s->surface.n_vertices);
+    set_integer(shape, "triangles", s->surface.n_triangles);
     set_integer(shape, "boundary_vertices", n_boundary);
-    set_integer(shape, "texture_coordinates", s->n_uv);
-    set(shape, "bounding_box", bounding_box(s->rest_positions, s->n_vertices));
-    set(shape, "total_mass", json_real(s->total_mass));
+    set_integer(shape, "texture_coordinates", s->surface.n_uv);
+    set(shape, "bounding_box", bounding_box(s->surface.rest_positions, s->surface.n_vertices));
+    set(shape, "total_mass", json_real(s->modes.total_mass));
     set(shape, "mass_rule",
-        json_string(s->mass_rule == MODAL_MASS_LUMPED ? "lumped" : "consistent"));
+        json_string(s->modes.mass_rule == MODAL_MASS_LUMPED ? "lumped" : "consistent"));
     static const char *const kinds[4] = {"modes", "derivatives", "snapshots", "imported"};
-    set(shape, "kind", json_string(kinds[s->kind]));
-    if (s->kind == MODAL_KIND_IMPORTED) {
-        set(shape, "mass_coupling", json_real(s->mass_coupling));
-        set(shape, "stiffness_coupling", json_real(s->stiffness_coupling));
+    set(shape, "kind", json_string(kinds[s->modes.kind]));
+    if (s->modes.kind == MODAL_KIND_IMPORTED) {
+        set(shape, "mass_coupling", json_real(s->modes.mass_coupling));
+        set(shape, "stiffness_coupling", json_real(s->modes.stiffness_coupling));
     }
-    set(shape, "reduced_forces", json_boolean(s->reduced_forces.linear != NULL));
-    if (s->factor_float32) set(shape, "factor", json_string("float32"));
-    set(shape, "shift", json_real(s->shift));
-    set_integer(shape, "rigid_modes", s->n_rigid_modes);
-    set(shape, "rigid_eigenvalues", numbers(s->rigid_eigenvalues, s->n_rigid_modes));
-    if (s->sturm_count) {
-        set(shape, "sturm_shift", json_real(s->sturm_count[0]));
-        set_integer(shape, "sturm_count", (int64_t)s->sturm_count[1]);
+    set(shape, "reduced_forces", json_boolean(s->modes.reduced_forces.linear != NULL));
+    if (s->modes.factor_float32) set(shape, "factor", json_string("float32"));
+    set(shape, "shift", json_real(s->modes.shift));
+    set_integer(shape, "rigid_modes", s->modes.n_rigid_modes);
+    set(shape, "rigid_eigenvalues", numbers(s->modes.rigid_eigenvalues, s->modes.n_rigid_modes));
+    if (s->modes.sturm_count) {
+        set(shape, "sturm_shift", json_real(s->modes.sturm_count[0]));
+        set_integer(shape, "sturm_count", (int64_t)s->modes.sturm_count[1]);
     }
     set_integer(shape, "modal_matrix_bytes",
-                modal_tile_count(s->n_vertices) * s->n_modes * 3 * MODAL_TILE * 4);
+                modal_tile_count(s->surface.n_vertices) * s->modes.n_modes * 3 * MODAL_TILE * 4);
     modes = tool_mode_table(s);
     json_object_update(shape, modes);
     json_decref(modes);
-    if (s->volume.n_nodes > 0) set(shape, "solid", describe_solid(s));
+    if (s->solid.mesh.n_nodes > 0) set(shape, "solid", describe_solid(s));
     return shape;
 }
 

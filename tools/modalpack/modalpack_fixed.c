@@ -177,7 +177,7 @@ static void hold_conditions(tool *t, const modalpack_request *r, const modal_vol
 modal_status modalpack_fix_nodes(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const modal_volume_mesh *mesh = &shape->volume;
+    const modal_volume_mesh *mesh = &shape->solid.mesh;
     uint8_t *held = NULL; /* [n_nodes] components */
     char *name = NULL;
     MODAL_TRY(modal_alloc_zero(&held, mesh->n_nodes, 1, "fixed nodes", err));
@@ -201,15 +201,15 @@ modal_status modalpack_fix_nodes(tool *t, const modalpack_request *r, modal_shap
             goto done;
         }
     }
-    for (int64_t i = 0; i < mesh->n_nodes; i++) shape->n_fixed_nodes += held[i] != 0;
-    MODAL_TRY(modal_alloc(&shape->fixed_nodes, shape->n_fixed_nodes, sizeof(int32_t), "fixed nodes",
+    for (int64_t i = 0; i < mesh->n_nodes; i++) shape->solid.n_fixed_nodes += held[i] != 0;
+    MODAL_TRY(modal_alloc(&shape->solid.fixed_nodes, shape->solid.n_fixed_nodes, sizeof(int32_t), "fixed nodes",
                           err));
-    MODAL_TRY(modal_alloc(&shape->fixed_components, shape->n_fixed_nodes, 1, "fixed nodes", err));
+    MODAL_TRY(modal_alloc(&shape->solid.fixed_components, shape->solid.n_fixed_nodes, 1, "fixed nodes", err));
     int64_t k = 0, n_partly = 0;
     for (int64_t i = 0; i < mesh->n_nodes; i++) {
         if (!held[i]) continue;
-        shape->fixed_nodes[k] = (int32_t)i;
-        shape->fixed_components[k++] = held[i];
+        shape->solid.fixed_nodes[k] = (int32_t)i;
+        shape->solid.fixed_components[k++] = held[i];
         n_partly += held[i] != MODAL_FIXED_ALL;
     }
     if (k > 0) tool_note(t, "%lld nodes held, %lld of them in part", (long long)k, (long long)n_partly);

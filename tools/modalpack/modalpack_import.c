@@ -37,20 +37,20 @@ done:
 static void report_coupling(tool *t, const modal_shape *shape)
 {
     json_object_set_new(t->report, "import",
-                        json_pack("{s:i, s:f, s:f}", "columns", shape->n_modes, "mass_coupling",
-                                  shape->mass_coupling, "stiffness_coupling", shape->stiffness_coupling));
+                        json_pack("{s:i, s:f, s:f}", "columns", shape->modes.n_modes, "mass_coupling",
+                                  shape->modes.mass_coupling, "stiffness_coupling", shape->modes.stiffness_coupling));
 }
 
 /* A column's residual at nodes that its program held is that of the reaction there. */
 static void warn_of_held(tool *t, const modal_shape *shape)
 {
     int64_t n_still = 0, at = 0;
-    for (int64_t node = 0; node < shape->volume.n_nodes; node++) {
+    for (int64_t node = 0; node < shape->solid.mesh.n_nodes; node++) {
         int still = 1;
-        while (at < shape->n_fixed_nodes && shape->fixed_nodes[at] < node) at++;
-        if (at < shape->n_fixed_nodes && shape->fixed_nodes[at] == node) continue;
-        for (int32_t k = 0; k < shape->n_modes && still; k++) {
-            const double *u = shape->volume_modes + 3 * (k * shape->volume.n_nodes + node);
+        while (at < shape->solid.n_fixed_nodes && shape->solid.fixed_nodes[at] < node) at++;
+        if (at < shape->solid.n_fixed_nodes && shape->solid.fixed_nodes[at] == node) continue;
+        for (int32_t k = 0; k < shape->modes.n_modes && still; k++) {
+            const double *u = shape->solid.volume_modes + 3 * (k * shape->solid.mesh.n_nodes + node);
             still = u[0] == 0 && u[1] == 0 && u[2] == 0;
         }
         n_still += still;
@@ -66,10 +66,10 @@ modal_status modalpack_import(tool *t, const modalpack_request *r, modal_shape *
     modal_vega_matrix matrix = {0};
     modal_modes_result result = {0};
     double of_mass = 0, of_stiffness = 0;
-    MODAL_TRY(read_columns(t, r, "nodes", shape->volume.n_nodes, &matrix, err));
+    MODAL_TRY(read_columns(t, r, "nodes", shape->solid.mesh.n_nodes, &matrix, err));
     const double start = tool_seconds();
-    status = modal_imported_solve(&shape->volume, shape->fixed_nodes, shape->fixed_components,
-                                  shape->n_fixed_nodes, r->mass_rule, r->threads,
+    status = modal_imported_solve(&shape->solid.mesh, shape->solid.fixed_nodes, shape->solid.fixed_components,
+                                  shape->solid.n_fixed_nodes, r->mass_rule, r->threads,
                                   (int32_t)matrix.n_columns, matrix.values, &result, &of_mass,
                                   &of_stiffness, err);
     if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", r->import_path);
@@ -77,9 +77,9 @@ modal_status modalpack_import(tool *t, const modalpack_request *r, modal_shape *
     tool_stage(t, "measure columns", tool_seconds() - start, -1);
     tool_note(t, "%d imported columns, coupled by %.1e in the mass, by %.1e in the stiffness", result.n_modes,
               of_mass, of_stiffness);
-    shape->mass_rule = r->mass_rule;
-    shape->mass_coupling = of_mass;
-    shape->stiffness_coupling = of_stiffness;
+    shape->modes.mass_rule = r->mass_rule;
+    shape->modes.mass_coupling = of_mass;
+    shape->modes.stiffness_coupling = of_stiffness;
     MODAL_TRY(modalpack_replace_modes(shape, &result, MODAL_KIND_IMPORTED, err));
     warn_of_held(t, shape);
     report_coupling(t, shape);
@@ -113,17 +113,17 @@ modal_status modalpack_import_surface(tool *t, const modalpack_request *r, modal
     if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", r->mesh_path);
     if (status != MODAL_OK) goto done;
     /* without a solid nothing is known of them: formats/basis.md says what stands for that */
-    MODAL_TRY(modal_alloc_zero(&shape->eigenvalues, n, sizeof(double), "eigenvalues", err));
-    MODAL_TRY(modal_alloc_zero(&shape->frequencies, n, sizeof(double), "frequencies", err));
-    MODAL_TRY(modal_alloc_zero(&shape->residuals, n, sizeof(double), "residuals", err));
-    MODAL_TRY(modal_alloc(&shape->modal_masses, n, sizeof(double), "modal masses", err));
-    MODAL_TRY(modal_alloc_zero(&shape->participation, 3 * (int64_t)n, sizeof(double), "participation", err));
-    MODAL_TRY(modal_alloc(&shape->rigid_eigenvalues, 0, sizeof(double), "rigid eigenvalues", err));
-    for (int32_t i = 0; i < n; i++) shape->modal_masses[i] = 1;
-    shape->kind = MODAL_KIND_IMPORTED;
-    shape->mass_coupling = shape->stiffness_coupling = 1;
+    MODAL_TRY(modal_alloc_zero(&shape->modes.eigenvalues, n, sizeof(double), "eigenvalues", err));
+    MODAL_TRY(modal_alloc_zero(&shape->modes.frequencies, n, sizeof(double), "frequencies", err));
+    MODAL_TRY(modal_alloc_zero(&shape->modes.residuals, n, sizeof(double), "residuals", err));
+    MODAL_TRY(modal_alloc(&shape->modes.modal_masses, n, sizeof(double), "modal masses", err));
+    MODAL_TRY(modal_alloc_zero(&shape->modes.participation, 3 * (int64_t)n, sizeof(double), "participation", err));
+    MODAL_TRY(modal_alloc(&shape->modes.rigid_eigenvalues, 0, sizeof(double), "rigid eigenvalues", err));
+    for (int32_t i = 0; i < n; i++) shape->modes.modal_masses[i] = 1;
+    shape->modes.kind = MODAL_KIND_IMPORTED;
+    shape->modes.mass_coupling = shape->modes.stiffness_coupling = 1;
     tool_note(t, "surface of %lld vertices, %lld triangles, %d imported columns; no solid, so no frequencies",
-              (long long)shape->n_vertices, (long long)shape->n_triangles, n);
+              (long long)shape->surface.n_vertices, (long long)shape->surface.n_triangles, n);
     report_coupling(t, shape);
 done:
     modal_free(&matrix.values);

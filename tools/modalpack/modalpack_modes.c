@@ -17,30 +17,30 @@ static modal_status take_modes(modal_shape *shape, modal_modes_result *result,
                                modal_mass_rule mass_rule, modal_error *err)
 {
     modal_status status =
-        modal_alloc(&shape->frequencies, result->n_modes, sizeof(double), "frequencies", err);
+        modal_alloc(&shape->modes.frequencies, result->n_modes, sizeof(double), "frequencies", err);
     if (status == MODAL_OK && result->sturm.n_below >= 0)
-        status = modal_alloc(&shape->sturm_count, 3, sizeof(double), "Sturm count", err);
+        status = modal_alloc(&shape->modes.sturm_count, 3, sizeof(double), "Sturm count", err);
     if (status != MODAL_OK) return status;
-    if (shape->sturm_count) {
-        shape->sturm_count[0] = result->sturm.shift;
-        shape->sturm_count[1] = (double)result->sturm.n_below;
-        shape->sturm_count[2] = (double)result->sturm.n_known;
+    if (shape->modes.sturm_count) {
+        shape->modes.sturm_count[0] = result->sturm.shift;
+        shape->modes.sturm_count[1] = (double)result->sturm.n_below;
+        shape->modes.sturm_count[2] = (double)result->sturm.n_known;
     }
     for (int32_t i = 0; i < result->n_modes; i++)
-        shape->frequencies[i] = sqrt(result->eigenvalues[i]) / (2 * M_PI);
-    shape->n_modes = result->n_modes;
-    shape->eigenvalues = result->eigenvalues;
-    shape->modal_masses = result->modal_masses;
-    shape->residuals = result->residuals;
-    shape->orthogonality = result->orthogonalities;
-    shape->participation = result->participation;
-    shape->volume_modes = result->modes;
-    shape->n_rigid_modes = result->n_rigid;
-    shape->rigid_eigenvalues = result->rigid_eigenvalues;
-    shape->shift = result->shift;
-    shape->total_mass = result->total_mass;
-    shape->mass_rule = mass_rule;
-    shape->factor_float32 = result->factor_float32;
+        shape->modes.frequencies[i] = sqrt(result->eigenvalues[i]) / (2 * M_PI);
+    shape->modes.n_modes = result->n_modes;
+    shape->modes.eigenvalues = result->eigenvalues;
+    shape->modes.modal_masses = result->modal_masses;
+    shape->modes.residuals = result->residuals;
+    shape->modes.orthogonality = result->orthogonalities;
+    shape->modes.participation = result->participation;
+    shape->solid.volume_modes = result->modes;
+    shape->modes.n_rigid_modes = result->n_rigid;
+    shape->modes.rigid_eigenvalues = result->rigid_eigenvalues;
+    shape->modes.shift = result->shift;
+    shape->modes.total_mass = result->total_mass;
+    shape->modes.mass_rule = mass_rule;
+    shape->modes.factor_float32 = result->factor_float32;
     memset(result, 0, sizeof *result);
     return MODAL_OK;
 }
@@ -93,7 +93,7 @@ modal_status modalpack_find_modes(const modalpack_request *r, modal_shape *shape
     modal_modes_result result = {0};
     modal_modes_options wanted = {.n_modes = (int32_t)(r->n_linear > 0 ? r->n_linear : r->n_modes),
                                   .mass_rule = r->mass_rule,
-                                  .fixed_components = shape->fixed_components,
+                                  .fixed_components = shape->solid.fixed_components,
                                   .n_threads = n_threads,
                                   .proof = r->sturm ? MODAL_PROOF_ALWAYS : MODAL_PROOF_AUTO,
                                   .factor = r->factor,
@@ -104,7 +104,7 @@ modal_status modalpack_find_modes(const modalpack_request *r, modal_shape *shape
         wanted.memory_limit = share_of_available * available;
     }
     wanted.memory_limit *= (double)n_threads / r->threads;
-    MODAL_TRY(modal_modes_solve(&shape->volume, shape->fixed_nodes, shape->n_fixed_nodes, &wanted,
+    MODAL_TRY(modal_modes_solve(&shape->solid.mesh, shape->solid.fixed_nodes, shape->solid.n_fixed_nodes, &wanted,
                                 &result, progress, err));
     if (t) report_solve(t, &result);
     MODAL_TRY(take_modes(shape, &result, r->mass_rule, err));
@@ -121,11 +121,11 @@ modal_status modalpack_solve_modes(tool *t, const modalpack_request *r, modal_sh
 void modalpack_print_modes(tool *t, const modal_shape *shape)
 {
     json_t *frequencies = json_array();
-    for (int32_t i = 0; i < shape->n_modes; i++)
-        json_array_append_new(frequencies, json_real(shape->frequencies[i]));
+    for (int32_t i = 0; i < shape->modes.n_modes; i++)
+        json_array_append_new(frequencies, json_real(shape->modes.frequencies[i]));
     json_object_set_new(t->report, "frequencies_hz", frequencies);
     json_t *table = tool_mode_table(shape);
-    json_object_set_new(table, "total_mass", json_real(shape->total_mass));
+    json_object_set_new(table, "total_mass", json_real(shape->modes.total_mass));
     json_object_update_missing(t->report, table);
     FILE *to = tool_text_stream(t);
     if (to) tool_put_mode_table(to, "", table);

@@ -30,7 +30,7 @@ static double bytes_of_forces(int64_t n)
 modal_status modalpack_check_large(const modalpack_request *r, const modal_shape *shape, int n_threads, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const double unknowns = 3.0 * (double)shape->volume.n_nodes, k = (double)r->n_linear,
+    const double unknowns = 3.0 * (double)shape->solid.mesh.n_nodes, k = (double)r->n_linear,
                  n = (double)r->n_modes, limit = (double)r->memory_limit * n_threads / r->threads;
     if (r->n_linear > 0)
         MODAL_TRY(check_bytes("--derivatives", 8 * unknowns * (k + k * (k + 1) / 2 + 2 * n + 48), limit, err));
@@ -54,14 +54,14 @@ modal_status modalpack_reduced_forces(tool *t, const modalpack_request *r, modal
 {
     if (!r->reduced_forces) return MODAL_OK;
     const double start = tool_seconds();
-    modal_status status = check_bytes("--reduced-forces", bytes_of_forces(shape->n_modes),
+    modal_status status = check_bytes("--reduced-forces", bytes_of_forces(shape->modes.n_modes),
                                       (double)r->memory_limit, err);
     if (status != MODAL_OK) return status;
-    status = modal_stvk_reduced_forces(&shape->volume, shape->n_modes, shape->volume_modes, r->threads, r->device,
-                                       &shape->reduced_forces, &t->progress, err);
+    status = modal_stvk_reduced_forces(&shape->solid.mesh, shape->modes.n_modes, shape->solid.volume_modes, r->threads, r->device,
+                                       &shape->modes.reduced_forces, &t->progress, err);
     if (status != MODAL_OK) return status;
     tool_stage(t, "reduced forces", tool_seconds() - start, -1);
-    modalpack_tell_forces(t, r, shape->n_modes);
+    modalpack_tell_forces(t, r, shape->modes.n_modes);
     return MODAL_OK;
 }
 
@@ -73,25 +73,25 @@ modal_status modalpack_replace_modes(modal_shape *shape, modal_modes_result *res
     if (status != MODAL_OK) return status;
     for (int32_t i = 0; i < result->n_modes; i++)
         frequencies[i] = sqrt(result->eigenvalues[i]) / (2 * M_PI);
-    modal_free(&shape->frequencies);
-    modal_free(&shape->eigenvalues);
-    modal_free(&shape->modal_masses);
-    modal_free(&shape->residuals);
-    modal_free(&shape->orthogonality);
-    modal_free(&shape->sturm_count);
-    modal_free(&shape->participation);
-    modal_free(&shape->volume_modes);
-    shape->n_modes = result->n_modes;
-    shape->frequencies = frequencies;
-    shape->eigenvalues = result->eigenvalues;
-    shape->modal_masses = result->modal_masses;
-    shape->residuals = result->residuals;
-    shape->participation = result->participation;
-    shape->volume_modes = result->modes;
-    shape->total_mass = result->total_mass;
-    shape->kind = kind;
-    if (!shape->rigid_eigenvalues) {
-        shape->rigid_eigenvalues = result->rigid_eigenvalues;
+    modal_free(&shape->modes.frequencies);
+    modal_free(&shape->modes.eigenvalues);
+    modal_free(&shape->modes.modal_masses);
+    modal_free(&shape->modes.residuals);
+    modal_free(&shape->modes.orthogonality);
+    modal_free(&shape->modes.sturm_count);
+    modal_free(&shape->modes.participation);
+    modal_free(&shape->solid.volume_modes);
+    shape->modes.n_modes = result->n_modes;
+    shape->modes.frequencies = frequencies;
+    shape->modes.eigenvalues = result->eigenvalues;
+    shape->modes.modal_masses = result->modal_masses;
+    shape->modes.residuals = result->residuals;
+    shape->modes.participation = result->participation;
+    shape->solid.volume_modes = result->modes;
+    shape->modes.total_mass = result->total_mass;
+    shape->modes.kind = kind;
+    if (!shape->modes.rigid_eigenvalues) {
+        shape->modes.rigid_eigenvalues = result->rigid_eigenvalues;
         result->rigid_eigenvalues = NULL;
     }
     modal_free(&result->rigid_eigenvalues);
@@ -108,11 +108,11 @@ modal_status modalpack_find_derivatives(const modalpack_request *r, modal_shape 
     const modal_derivatives_options options = {.n_linear = (int32_t)r->n_linear,
                                                .n_modes = (int32_t)r->n_modes,
                                                .mass_rule = r->mass_rule,
-                                               .fixed_components = shape->fixed_components,
+                                               .fixed_components = shape->solid.fixed_components,
                                                .n_threads = n_threads,
-                                               .factor_float32 = shape->factor_float32};
-    MODAL_TRY(modal_derivatives_solve(&shape->volume, shape->fixed_nodes, shape->n_fixed_nodes, &options,
-                                      shape->eigenvalues, shape->volume_modes, &result, report, progress, err));
+                                               .factor_float32 = shape->modes.factor_float32};
+    MODAL_TRY(modal_derivatives_solve(&shape->solid.mesh, shape->solid.fixed_nodes, shape->solid.n_fixed_nodes, &options,
+                                      shape->modes.eigenvalues, shape->solid.volume_modes, &result, report, progress, err));
     *orthogonality = result.orthogonality;
     MODAL_TRY(modalpack_replace_modes(shape, &result, MODAL_KIND_DERIVATIVES, err));
 done:
@@ -163,17 +163,17 @@ modal_status modalpack_decompose(tool *t, const modalpack_request *r, modal_shap
     const modal_snapshots_options options = {.n_modes = (int32_t)r->n_modes,
                                              .energy = r->energy,
                                              .mass_rule = r->mass_rule,
-                                             .fixed_components = shape->fixed_components,
+                                             .fixed_components = shape->solid.fixed_components,
                                              .n_threads = r->threads};
-    MODAL_TRY(modal_snapshots_open(&snapshots, r->snapshots_path, shape->volume.n_nodes,
-                                   shape->volume.nodes, &source.n_snapshots, &source.single, err));
+    MODAL_TRY(modal_snapshots_open(&snapshots, r->snapshots_path, shape->solid.mesh.n_nodes,
+                                   shape->solid.mesh.nodes, &source.n_snapshots, &source.single, err));
     source.context = snapshots;
     /* what is kept and its double, two blocks, the basis and the result */
     const double most = fmin((double)options.n_modes + 64, (double)source.n_snapshots),
                  columns = 2 * most + 64 + 2 * fmin((double)options.n_modes, most);
-    MODAL_TRY(check_bytes("--snapshots", 8 * 3 * (double)shape->volume.n_nodes * columns,
+    MODAL_TRY(check_bytes("--snapshots", 8 * 3 * (double)shape->solid.mesh.n_nodes * columns,
                           (double)r->memory_limit, err));
-    status = modal_snapshots_solve(&shape->volume, shape->fixed_nodes, shape->n_fixed_nodes, &source, &options,
+    status = modal_snapshots_solve(&shape->solid.mesh, shape->solid.fixed_nodes, shape->solid.n_fixed_nodes, &source, &options,
                                    &result, &report, &t->progress, err);
     if (status == MODAL_ERROR_INPUT && strncmp(err->message, r->snapshots_path, strlen(r->snapshots_path)) != 0)
         modal_error_context(err, "%s", r->snapshots_path);
@@ -198,7 +198,7 @@ modal_status modalpack_decompose(tool *t, const modalpack_request *r, modal_shap
                   report.energy, r->energy);
     if (r->energy >= 1 && result.n_modes < r->n_modes)
         tool_note(t, "fewer columns than --modes: the snapshots have no more, %d", result.n_modes);
-    shape->mass_rule = r->mass_rule;
+    shape->modes.mass_rule = r->mass_rule;
     MODAL_TRY(modalpack_replace_modes(shape, &result, MODAL_KIND_SNAPSHOTS, err));
 done:
     modal_snapshots_close(snapshots);

@@ -61,7 +61,7 @@ static modal_status read_pieces(tool *t, const modalpack_request *r, pieces *all
     int32_t *part = NULL, *group = NULL, n_parts = 1;
     int64_t n_shared = 0;
     MODAL_TRY(modalpack_read_solid(t, r, &whole, err));
-    modal_volume_mesh *mesh = &whole.volume;
+    modal_volume_mesh *mesh = &whole.solid.mesh;
     if (r->shapes != SHAPES_ONE) {
         MODAL_TRY(modal_alloc(&part, mesh->n_elements, sizeof *part, "parts", err));
         MODAL_TRY(modal_alloc(&group, mesh->n_groups, sizeof *group, "parts", err));
@@ -85,7 +85,7 @@ static modal_status read_pieces(tool *t, const modalpack_request *r, pieces *all
                       r->mesh_path, n_shared);
     }
     for (int32_t k = 0; k < n_parts; k++) {
-        const char *name = r->shapes == SHAPES_GROUPS ? whole.volume.groups[group[k]].name : NULL;
+        const char *name = r->shapes == SHAPES_GROUPS ? whole.solid.mesh.groups[group[k]].name : NULL;
         MODAL_TRY(modalpack_name_shape(r, name, k, &first[k].name, err));
     }
 done:
@@ -160,7 +160,7 @@ static modal_status do_small(tool *t, const modalpack_request *r, modal_basis *b
 #pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads)
     for (int64_t k = 0; k < basis->n_shapes; k++) {
         modal_shape *shape = &basis->shapes[k];
-        if (shape->volume.n_nodes > what->small) continue;
+        if (shape->solid.mesh.n_nodes > what->small) continue;
         int skip;
 #pragma omp critical(modalpack_shapes)
         skip = stop || k > failed_at;
@@ -195,7 +195,7 @@ static modal_status do_stage(tool *t, const modalpack_request *r, modal_basis *b
     int64_t n_done = 0;
     for (int32_t k = 0; k < basis->n_shapes; k++) {
         modal_shape *shape = &basis->shapes[k];
-        if (shape->volume.n_nodes <= what->small) continue;
+        if (shape->solid.mesh.n_nodes <= what->small) continue;
         status = what->step(r, shape, k, r->threads, &t->progress, what->context, err);
         if (status != MODAL_OK) {
             modal_error_context(err, "%s", shape->name);
@@ -213,7 +213,7 @@ static modal_status step_modes(const modalpack_request *r, modal_shape *shape, i
                                const modal_progress *progress, void *context, modal_error *err)
 {
     (void)index, (void)context;
-    modal_status status = modal_shape_surface_boundary(&shape->volume, shape, err);
+    modal_status status = modal_shape_surface_boundary(&shape->solid.mesh, shape, err);
     if (status == MODAL_OK) status = modalpack_find_modes(r, shape, n_threads, NULL, progress, err);
     return status;
 }
@@ -240,8 +240,8 @@ static modal_status step_forces(const modalpack_request *r, modal_shape *shape, 
                                 const modal_progress *progress, void *context, modal_error *err)
 {
     (void)index, (void)context;
-    return modal_stvk_reduced_forces(&shape->volume, shape->n_modes, shape->volume_modes, n_threads, r->device,
-                                     &shape->reduced_forces, progress, err);
+    return modal_stvk_reduced_forces(&shape->solid.mesh, shape->modes.n_modes, shape->solid.volume_modes, n_threads, r->device,
+                                     &shape->modes.reduced_forces, progress, err);
 }
 
 /* The last step: `context` writes the shape. */
@@ -295,7 +295,7 @@ static modal_status add_forces(tool *t, modalpack_request *r, modal_basis *basis
 {
     modal_status status = MODAL_OK;
     int some_large = 0;
-    for (int32_t k = 0; k < basis->n_shapes; k++) some_large |= basis->shapes[k].volume.n_nodes > LARGE;
+    for (int32_t k = 0; k < basis->n_shapes; k++) some_large |= basis->shapes[k].solid.mesh.n_nodes > LARGE;
     if (!some_large && strcmp(tool_value(&t->arguments, "backend"), "auto") == 0)
         MODAL_TRY(modal_device_open(r->device, "cpu", err));
     const int64_t small = r->device->kernels->gram ? 0 : LARGE;
@@ -311,7 +311,7 @@ static modal_status fit_memory(tool *t, modalpack_request *r, const modal_basis 
     const int asked = r->threads;
     for (int32_t k = 0; k < basis->n_shapes; k++) {
         const modal_shape *shape = &basis->shapes[k];
-        const int large = shape->volume.n_nodes > LARGE;
+        const int large = shape->solid.mesh.n_nodes > LARGE;
         while (r->threads > 1 && modalpack_check_large(r, shape, large ? r->threads : 1, NULL) != MODAL_OK)
             r->threads--;
         const modal_status status = modalpack_check_large(r, shape, r->threads, err);
@@ -383,8 +383,8 @@ void modalpack_print_shapes(tool *t, const modal_basis *basis)
         const modal_shape *shape = &basis->shapes[k];
         int64_t n_objects = 0;
         for (int32_t i = 0; i < basis->n_objects; i++) n_objects += basis->objects[i].shape == k;
-        fprintf(to, "%5d %9" PRId64 " %9" PRId64 " %6d %15.8g  ", k, shape->volume.n_nodes, n_objects, shape->n_modes,
-                shape->frequencies[0]);
+        fprintf(to, "%5d %9" PRId64 " %9" PRId64 " %6d %15.8g  ", k, shape->solid.mesh.n_nodes, n_objects, shape->modes.n_modes,
+                shape->modes.frequencies[0]);
         tool_put_text(to, shape->name);
         fputc('\n', to);
     }

@@ -91,7 +91,7 @@ modal_status modalpack_read_solid(tool *t, const modalpack_request *r, modal_sha
 {
     modal_status status = MODAL_OK;
     modal_mesh_summary summary = {0};
-    modal_volume_mesh *mesh = &shape->volume;
+    modal_volume_mesh *mesh = &shape->solid.mesh;
     double start = tool_seconds();
     status = modal_mesh_read(r->mesh_path, mesh, err);
     if (status != MODAL_OK) {
@@ -130,13 +130,13 @@ modal_status modalpack_make_surface(tool *t, const modalpack_request *r, modal_s
     modal_surface_mesh fine = {0};
     double start = tool_seconds();
     if (!r->surface_path) {
-        MODAL_TRY(modal_shape_surface_boundary(&shape->volume, shape, err));
+        MODAL_TRY(modal_shape_surface_boundary(&shape->solid.mesh, shape, err));
     } else {
         modal_embed_summary embedded = {0};
-        if (!modal_volume_mesh_is_all(&shape->volume, MODAL_ELEMENT_TET4)) {
+        if (!modal_volume_mesh_is_all(&shape->solid.mesh, MODAL_ELEMENT_TET4)) {
             /* not for the surface: elements of several kinds must fit together */
             int32_t *nodes = NULL;
-            status = modal_volume_mesh_boundary(&shape->volume, &fine, &nodes, err);
+            status = modal_volume_mesh_boundary(&shape->solid.mesh, &fine, &nodes, err);
             modal_free(&nodes);
             modal_surface_mesh_free(&fine);
             if (status != MODAL_OK) {
@@ -150,20 +150,20 @@ modal_status modalpack_make_surface(tool *t, const modalpack_request *r, modal_s
             tool_warn(t, "%s: triangles with one vertex twice left out, %lld", r->surface_path,
                       (long long)n_collapsed);
         modal_surface_mesh_to_metres(&fine, r->surface_units.unit, r->surface_units.scale);
-        warn_of_surface(t, r, &shape->volume, &fine);
-        status = modal_shape_surface_embedded(&shape->volume, &fine, shape, &embedded, err);
+        warn_of_surface(t, r, &shape->solid.mesh, &fine);
+        status = modal_shape_surface_embedded(&shape->solid.mesh, &fine, shape, &embedded, err);
         if (status != MODAL_OK) {
             modal_error_context(err, "%s", r->surface_path);
             goto done;
         }
         tool_note(t, "%lld of %lld surface vertices are outside the solid, the farthest by %.3g m",
-                  (long long)embedded.n_outside, (long long)shape->n_vertices,
-                  shape->farthest_outside);
+                  (long long)embedded.n_outside, (long long)shape->surface.n_vertices,
+                  shape->embedding.farthest_outside);
         json_object_set_new(t->report, "vertices_outside", json_integer(embedded.n_outside));
-        json_object_set_new(t->report, "farthest_outside_m", json_real(shape->farthest_outside));
+        json_object_set_new(t->report, "farthest_outside_m", json_real(shape->embedding.farthest_outside));
     }
-    tool_note(t, "surface of %lld vertices, %lld triangles", (long long)shape->n_vertices,
-              (long long)shape->n_triangles);
+    tool_note(t, "surface of %lld vertices, %lld triangles", (long long)shape->surface.n_vertices,
+              (long long)shape->surface.n_triangles);
     tool_stage(t, "surface", tool_seconds() - start, -1);
 done:
     modal_surface_mesh_free(&fine);

@@ -51,7 +51,7 @@ static modal_status choose_range(const modalsim_request *r, uint8_t **solids, ui
     MODAL_TRY(modal_alloc_zero(surfaces, counts.n_shapes, 1, "shapes", err));
     for (int32_t i = 0; i < counts.n_shapes; i++) {
         const modal_shape *shape = &counts.shapes[i];
-        const int64_t surface = modal_tile_count(shape->n_vertices) * MODAL_TILE * (12 * (int64_t)shape->n_modes + 36);
+        const int64_t surface = modal_tile_count(shape->surface.n_vertices) * MODAL_TILE * (12 * (int64_t)shape->modes.n_modes + 36);
         int64_t own = surface;
         (*surfaces)[i] = r->amplitude > 0 || (own <= MOST_BYTES && bytes + own <= MOST_ALL_BYTES);
         bytes += (*surfaces)[i] ? own : 0;
@@ -118,14 +118,14 @@ modal_status modalsim_basis_tiles(const modalsim_request *r, modal_basis *basis,
 {
     modal_status status = MODAL_OK;
     modal_shape *to = &basis->shapes[shape];
-    const int64_t size = (int64_t)to->n_modes * 3 * MODAL_TILE;
-    MODAL_TRY(modal_alloc(&to->matrix_tiles, n, sizeof *tiles, "tiles", err));
-    MODAL_TRY(modal_alloc(&to->modal_matrix, n * size, sizeof(float), "modal matrix", err));
-    memcpy(to->matrix_tiles, tiles, (size_t)n * sizeof *tiles);
-    to->n_matrix_tiles = n;
+    const int64_t size = (int64_t)to->modes.n_modes * 3 * MODAL_TILE;
+    MODAL_TRY(modal_alloc(&to->modes.matrix_tiles, n, sizeof *tiles, "tiles", err));
+    MODAL_TRY(modal_alloc(&to->modes.modal_matrix, n * size, sizeof(float), "modal matrix", err));
+    memcpy(to->modes.matrix_tiles, tiles, (size_t)n * sizeof *tiles);
+    to->modes.n_matrix_tiles = n;
     if (!*file) MODAL_TRY(modal_basis_tiles_open(file, r->basis_path, basis, NULL, err));
     for (int64_t i = 0; i < n; i++)
-        MODAL_TRY(modal_basis_tiles_read(*file, shape, tiles[i], tiles[i] + 1, to->modal_matrix + i * size, err));
+        MODAL_TRY(modal_basis_tiles_read(*file, shape, tiles[i], tiles[i] + 1, to->modes.modal_matrix + i * size, err));
 done:
     return status;
 }

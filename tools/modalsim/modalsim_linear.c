@@ -38,25 +38,25 @@ static modal_status set_oscillators(const modalsim_request *r, const modal_basis
 {
     modal_status status = MODAL_OK;
     int64_t n_modes = 0;
-    for (int32_t i = 0; i < basis->n_shapes; i++) n_modes += basis->shapes[i].n_modes;
+    for (int32_t i = 0; i < basis->n_shapes; i++) n_modes += basis->shapes[i].modes.n_modes;
     MODAL_TRY(modal_alloc(&l->shapes, basis->n_shapes, sizeof *l->shapes, "shapes", err));
     MODAL_TRY(modal_alloc(&l->objects, basis->n_objects, sizeof *l->objects, "objects", err));
     MODAL_TRY(modal_alloc(&l->damping, n_modes, sizeof *l->damping, "damping", err));
     double *damping = l->damping;
     for (int32_t i = 0; i < basis->n_shapes; i++) {
         const modal_shape *s = &basis->shapes[i];
-        if (!(s->mass_coupling <= 1e-6 && s->stiffness_coupling <= 1e-6))
+        if (!(s->modes.mass_coupling <= 1e-6 && s->modes.stiffness_coupling <= 1e-6))
             MODAL_FAIL(err, MODAL_ERROR_INPUT,
                        "%s: shape %d: its imported columns are coupled, in the mass by %.3g, in the stiffness "
                        "by %.3g: no oscillators",
-                       r->basis_path, i, s->mass_coupling, s->stiffness_coupling);
-        l->shapes[i] = (modal_linear_shape){s->n_modes, s->eigenvalues, damping, s->modal_masses,
-                                            s->participation};
+                       r->basis_path, i, s->modes.mass_coupling, s->modes.stiffness_coupling);
+        l->shapes[i] = (modal_linear_shape){s->modes.n_modes, s->modes.eigenvalues, damping, s->modes.modal_masses,
+                                            s->modes.participation};
         if (r->ratio >= 0)
-            modal_damping_ratio(r->ratio, s->n_modes, s->eigenvalues, damping);
+            modal_damping_ratio(r->ratio, s->modes.n_modes, s->modes.eigenvalues, damping);
         else
-            modal_damping_rayleigh(r->alpha, r->beta, s->n_modes, s->eigenvalues, damping);
-        damping += s->n_modes;
+            modal_damping_rayleigh(r->alpha, r->beta, s->modes.n_modes, s->modes.eigenvalues, damping);
+        damping += s->modes.n_modes;
     }
     for (int32_t i = 0; i < basis->n_objects; i++)
         l->objects[i] =
@@ -99,8 +99,8 @@ static modal_status set_initial(const tool_arguments *a, const modal_basis *basi
     int32_t most = INT32_MAX, of = 0; /* the object with the fewest modes */
     if (n == 0) goto done;
     for (int32_t i = 0; i < basis->n_objects; i++)
-        if (basis->shapes[basis->objects[i].shape].n_modes < most) {
-            most = basis->shapes[basis->objects[i].shape].n_modes;
+        if (basis->shapes[basis->objects[i].shape].modes.n_modes < most) {
+            most = basis->shapes[basis->objects[i].shape].modes.n_modes;
             of = i;
         }
     MODAL_TRY(modal_alloc_zero(&given, most, 1, "initial amplitudes", err));
@@ -123,7 +123,7 @@ static modal_status set_initial(const tool_arguments *a, const modal_basis *basi
         int64_t offset = 0;
         for (int32_t k = 0; k < basis->n_objects; k++) {
             l->initial[offset + mode] = amplitude;
-            offset += basis->shapes[basis->objects[k].shape].n_modes;
+            offset += basis->shapes[basis->objects[k].shape].modes.n_modes;
         }
     }
     l->problem.initial = l->initial;
@@ -147,7 +147,7 @@ static modal_status set_impulses(tool *t, const modalsim_request *r, modal_basis
     const modal_shape *shape = &basis->shapes[object->shape];
     json_t *list = json_array();
     MODAL_TRY(modal_alloc(&l->impulses, r->n_impulses, sizeof *l->impulses, "impulses", err));
-    MODAL_TRY(modal_alloc(&l->jumps, (int64_t)r->n_impulses * shape->n_modes, sizeof(double),
+    MODAL_TRY(modal_alloc(&l->jumps, (int64_t)r->n_impulses * shape->modes.n_modes, sizeof(double),
                           "impulses", err));
     MODAL_TRY(modal_alloc(&vertices, r->n_impulses, sizeof *vertices, "impulses", err));
     MODAL_TRY(modal_alloc(&tiles, r->n_impulses, sizeof *tiles, "impulses", err));
@@ -155,26 +155,26 @@ static modal_status set_impulses(tool *t, const modalsim_request *r, modal_basis
         const modalsim_impulse *p = &r->impulses[i];
         double distance = 0;
         const int64_t stored = p->vertex >= 0
-                             ? modal_shape_stored_vertex(shape, p->vertex)
-                             : modal_shape_nearest_vertex(shape, object->rest_pose, p->point, &distance);
+                             ? modal_surface_stored_vertex(&shape->surface, p->vertex)
+                             : modal_surface_nearest_vertex(&shape->surface, object->rest_pose, p->point, &distance);
         if (stored < 0)
             MODAL_FAIL(err, MODAL_ERROR_USAGE, "--impulse: object 0 has vertices 0 .. %lld, %s",
-                       (long long)shape->n_vertices - 1, p->text);
+                       (long long)shape->surface.n_vertices - 1, p->text);
         if (p->vertex < 0)
-            tool_note(t, "--impulse: vertex %d, %g m from the point, %s", shape->user_vertex[stored],
+            tool_note(t, "--impulse: vertex %d, %g m from the point, %s", shape->surface.user_vertex[stored],
                       distance, p->text);
         vertices[i] = stored;
         tiles[i] = stored / MODAL_TILE;
         json_array_append_new(list, json_pack("{s:i, s:f, s:f}", "vertex",
-                                              shape->user_vertex[stored], "distance_m", distance,
+                                              shape->surface.user_vertex[stored], "distance_m", distance,
                                               "time", p->time));
     }
     qsort(tiles, (size_t)r->n_impulses, sizeof *tiles, compare_tiles);
     for (int i = 0; i < r->n_impulses; i++)
         if (n_tiles == 0 || tiles[n_tiles - 1] != tiles[i]) tiles[n_tiles++] = tiles[i];
-    if (!shape->modal_matrix) MODAL_TRY(modalsim_basis_tiles(r, basis, &file, object->shape, n_tiles, tiles, err));
+    if (!shape->modes.modal_matrix) MODAL_TRY(modalsim_basis_tiles(r, basis, &file, object->shape, n_tiles, tiles, err));
     for (int i = 0; i < r->n_impulses; i++) {
-        double *jump = l->jumps + (int64_t)i * shape->n_modes;
+        double *jump = l->jumps + (int64_t)i * shape->modes.n_modes;
         modal_impulse_jump(shape, object->rest_pose, vertices[i], r->impulses[i].impulse, jump);
         l->impulses[i] = (modal_linear_impulse){r->impulses[i].time, 0, jump};
     }
@@ -193,7 +193,7 @@ static void warn_of_free_bodies(tool *t, const modal_basis *basis)
 {
     int n = 0, first = -1;
     for (int32_t i = 0; i < basis->n_objects; i++)
-        if (basis->shapes[basis->objects[i].shape].n_rigid_modes > 0 && n++ == 0) first = i;
+        if (basis->shapes[basis->objects[i].shape].modes.n_rigid_modes > 0 && n++ == 0) first = i;
     if (n == 0) return;
     tool_warn(t, "%s: object %d%s free; the rigid motion of a free body is not simulated, only its "
                  "deformation (a --scene moves it)", t->arguments.operands[0], first, n > 1 ? " and others are" : " is");
@@ -233,7 +233,7 @@ static modal_status scale_loads(tool *t, const modalsim_request *r, modalsim_ran
                    range->place.length);
     for (int k = 0; k < 3; k++) l->problem.gravity[k] *= factor;
     for (int64_t i = 0; i < 3 * l->base.n_rows; i++) l->base.values[i] *= factor;
-    for (int64_t i = 0; r->n_impulses > 0 && i < r->n_impulses * range->basis->shapes[range->basis->objects[0].shape].n_modes; i++)
+    for (int64_t i = 0; r->n_impulses > 0 && i < r->n_impulses * range->basis->shapes[range->basis->objects[0].shape].modes.n_modes; i++)
         l->jumps[i] *= factor;
     for (int64_t i = 0; l->initial && i < n_initial; i++) l->initial[i] *= factor;
     tool_note(t, "--amplitude: all loads times %.6g: vertex %lld of object %d moves by %.4g m in frame %lld, %.4g %% of its size",

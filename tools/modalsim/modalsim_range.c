@@ -21,8 +21,8 @@ modal_status modalsim_range_begin(modalsim_range *range, const modal_basis *basi
     MODAL_TRY(modal_alloc(&range->first, basis->n_shapes, sizeof *range->first, "strains of modes", err));
     for (int32_t i = 0; i < basis->n_shapes; i++) {
         range->first[i] = total;
-        total += basis->shapes[i].n_modes;
-        if (basis->shapes[i].n_modes > most) most = basis->shapes[i].n_modes;
+        total += basis->shapes[i].modes.n_modes;
+        if (basis->shapes[i].modes.n_modes > most) most = basis->shapes[i].modes.n_modes;
     }
     MODAL_TRY(modal_reach_new(&range->reach, basis, err));
     MODAL_TRY(modal_deformation_new(&range->deformation, basis, n_threads, err));
@@ -31,8 +31,8 @@ modal_status modalsim_range_begin(modalsim_range *range, const modal_basis *basi
     MODAL_TRY(modal_alloc_zero(&q, most, sizeof *q, "strains of modes", err));
     for (int32_t i = 0; i < basis->n_shapes; i++) {
         const modal_shape *s = &basis->shapes[i];
-        range->diagonals[i] = modal_reach_knows(range->reach, i) ? modal_reach_diagonal(s) : 0;
-        for (int32_t k = 0; k < s->n_modes && modal_deformation_knows(range->deformation, i); k++) {
+        range->diagonals[i] = modal_reach_knows(range->reach, i) ? modal_reach_diagonal(&s->surface) : 0;
+        for (int32_t k = 0; k < s->modes.n_modes && modal_deformation_knows(range->deformation, i); k++) {
             modal_deformed deformed;
             q[k] = 1e-6; /* small, so that det F is not looked at closely */
             modal_deformation_measure(range->deformation, i, q, 1, 0, &deformed);
@@ -59,7 +59,7 @@ static void observe_strain(modalsim_range *range, int32_t object, int64_t frame,
 {
     const int32_t shape = range->basis->objects[object].shape;
     double bound = 0;
-    for (int32_t k = 0; k < range->basis->shapes[shape].n_modes; k++) bound += fabs(q[k]) * strains[k];
+    for (int32_t k = 0; k < range->basis->shapes[shape].modes.n_modes; k++) bound += fabs(q[k]) * strains[k];
     if (bound <= range->strain) return;
     modal_deformed deformed;
     modal_deformation_measure(range->deformation, shape, q, 1, 0, &deformed);
@@ -79,11 +79,11 @@ void modalsim_range_observe(modalsim_range *range, int64_t frame, const double *
             const double found = modal_reach_displacement(range->reach, shape, q, range->displacement * diagonal, &vertex);
             if (vertex >= 0) {
                 range->displacement = found / diagonal;
-                range->place = (modalsim_place){i, range->basis->shapes[shape].user_vertex[vertex], frame, found};
+                range->place = (modalsim_place){i, range->basis->shapes[shape].surface.user_vertex[vertex], frame, found};
             }
         }
         if (modal_deformation_knows(range->deformation, shape)) observe_strain(range, i, frame, q, range->strains + range->first[shape]);
-        q += range->basis->shapes[shape].n_modes;
+        q += range->basis->shapes[shape].modes.n_modes;
     }
 }
 

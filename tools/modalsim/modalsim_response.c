@@ -29,7 +29,7 @@ static modal_status put_head(table *to, const modal_scene *scene, const modal_ba
             MODAL_TRY(put(to, text, text + snprintf(text, sizeof text, ",probe%d_%c_amplitude,probe%d_%c_phase", i, *axis,
                                                     i, *axis), err));
     for (int32_t i = 0; i < basis->n_objects && scene->response.n_probes == 0; i++)
-        for (int32_t k = 0; k < basis->shapes[basis->objects[i].shape].n_modes; k++)
+        for (int32_t k = 0; k < basis->shapes[basis->objects[i].shape].modes.n_modes; k++)
             MODAL_TRY(put(to, text, text + snprintf(text, sizeof text, ",object%d_q%d_amplitude,object%d_q%d_phase", i, k,
                                                     i, k), err));
     text[0] = '\n';
@@ -42,7 +42,7 @@ void modalsim_say_vertex(tool *t, const modal_basis *basis, const char *list, co
                          double distance)
 {
     enum { MOST_NOTES = 10 };
-    const int32_t user = basis->shapes[basis->objects[force->object].shape].user_vertex[vertex];
+    const int32_t user = basis->shapes[basis->objects[force->object].shape].surface.user_vertex[vertex];
     json_t *all = json_object_get(t->report, "vertices_taken");
     if (!all) json_object_set_new(t->report, "vertices_taken", all = json_array());
     json_array_append_new(all, json_pack("{s:s, s:i, s:i, s:i, s:f}", "list", list, "item", force->place, "object", force->object,

@@ -240,7 +240,7 @@ static modal_status open_back_end(scene_run *s, int threads, modal_error *err)
 static void warn_soft(scene_run *s, const modal_simulation *run)
 {
     const int32_t object = run->least_jacobian.object;
-    const modal_volume_mesh *mesh = &s->basis.shapes[s->basis.objects[object].shape].volume;
+    const modal_volume_mesh *mesh = &s->basis.shapes[s->basis.objects[object].shape].solid.mesh;
     tool_warn(s->t, "%s: object %d: t = %g s: element %lld has J = det F = %.3g, the least; below %.2g St. Venant-Kirchhoff "
                     "material softens under pressure",
               s->r->scene_path, object, run->least_jacobian.time, (long long)mesh->element_tags[run->least_jacobian.element],
@@ -285,7 +285,7 @@ static void warn_of_natural_modes(const scene_run *s)
     const modal_shape *shape = &s->basis.shapes[stiff];
     const char *made = NULL;
     int32_t modes = 1;
-    while (modes * (modes + 3) / 2 < shape->n_modes) modes++; /* so many columns do these and their derivatives have */
+    while (modes * (modes + 3) / 2 < shape->modes.n_modes) modes++; /* so many columns do these and their derivatives have */
     for (int32_t i = 0; i < s->basis.n_provenance; i++)
         if (strcmp(s->basis.provenance[i].tool, "modalpack") == 0) made = s->basis.provenance[i].arguments;
     tool_warn(s->t, "%s: shape %d has natural modes alone, which are far too stiff in a large bend (\"model\": \"stvk\"); with their "

@@ -18,37 +18,37 @@ typedef struct pull {
 
 static void column(const modal_shape *s, int64_t vertex, int32_t mode, double u[3])
 {
-    const float *tile = s->modal_matrix + (vertex / MODAL_TILE * s->n_modes + mode) * 3 * MODAL_TILE + vertex % MODAL_TILE;
+    const float *tile = s->modes.modal_matrix + (vertex / MODAL_TILE * s->modes.n_modes + mode) * 3 * MODAL_TILE + vertex % MODAL_TILE;
     for (int a = 0; a < 3; a++) u[a] = tile[a * MODAL_TILE];
 }
 
 static pull choose_pull(const modal_object *object, const modal_shape *s)
 {
-    pull p = {.vertex = s->user_vertex[0]};
+    pull p = {.vertex = s->surface.user_vertex[0]};
     double low[3], high[3], u[3], most = 0, direction[3] = {0, 0, 0}, compliance = 0;
     int64_t best = 0;
-    for (int a = 0; a < 3; a++) low[a] = high[a] = s->rest_positions[a];
-    for (int64_t v = 0; v < s->n_vertices; v++) {
+    for (int a = 0; a < 3; a++) low[a] = high[a] = s->surface.rest_positions[a];
+    for (int64_t v = 0; v < s->surface.n_vertices; v++) {
         column(s, v, 0, u);
         const double square = u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
         if (square > most) most = square, best = v;
         for (int a = 0; a < 3; a++) {
-            low[a] = fmin(low[a], s->rest_positions[3 * v + a]);
-            high[a] = fmax(high[a], s->rest_positions[3 * v + a]);
+            low[a] = fmin(low[a], s->surface.rest_positions[3 * v + a]);
+            high[a] = fmax(high[a], s->surface.rest_positions[3 * v + a]);
         }
     }
     const double size = hypot(hypot(high[0] - low[0], high[1] - low[1]), high[2] - low[2]);
     column(s, best, 0, u);
     for (int a = 0; a < 3 && most > 0; a++) direction[a] = u[a] / sqrt(most);
-    for (int32_t k = 0; k < s->n_modes; k++) { /* along it, a newton moves the vertex so far */
+    for (int32_t k = 0; k < s->modes.n_modes; k++) { /* along it, a newton moves the vertex so far */
         column(s, best, k, u);
         const double along = u[0] * direction[0] + u[1] * direction[1] + u[2] * direction[2];
-        if (s->eigenvalues[k] > 0) compliance += along * along / s->eigenvalues[k];
+        if (s->modes.eigenvalues[k] > 0) compliance += along * along / s->modes.eigenvalues[k];
     }
     const double newtons = compliance > 0 ? PULL * size / compliance : 0;
-    p.vertex = s->user_vertex[best];
+    p.vertex = s->surface.user_vertex[best];
     for (int a = 0; a < 3; a++) {
-        const double *row = object->rest_pose + 4 * a, *x = s->rest_positions + 3 * best;
+        const double *row = object->rest_pose + 4 * a, *x = s->surface.rest_positions + 3 * best;
         p.point[a] = row[0] * x[0] + row[1] * x[1] + row[2] * x[2] + row[3];
         p.force[a] = newtons * (row[0] * direction[0] + row[1] * direction[1] + row[2] * direction[2]);
     }
@@ -62,11 +62,11 @@ static void print_scene(const modal_basis *basis, FILE *to)
     const pull p = choose_pull(object, s);
     double frequency = 1;
     int all_reduced = 1;
-    for (int32_t k = s->n_modes - 1; k >= 0; k--)
-        if (s->frequencies[k] > 0) frequency = s->frequencies[k];
-    for (int32_t i = 0; i < basis->n_shapes; i++) all_reduced &= basis->shapes[i].reduced_forces.linear != NULL;
+    for (int32_t k = s->modes.n_modes - 1; k >= 0; k--)
+        if (s->modes.frequencies[k] > 0) frequency = s->modes.frequencies[k];
+    for (int32_t i = 0; i < basis->n_shapes; i++) all_reduced &= basis->shapes[i].modes.reduced_forces.linear != NULL;
     const double period = 1 / frequency;
-    const int floats = s->n_rigid_modes > 0 && object->parent < 0;
+    const int floats = s->modes.n_rigid_modes > 0 && object->parent < 0;
     const int free = floats && modal_shape_has_node_modes(s);
     fprintf(to, "{\n"
                 "  \"comment\": [\"A scene for modalsim --scene; formats/scene.md has every key. All numbers are SI.\",\n"
