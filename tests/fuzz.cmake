@@ -38,7 +38,7 @@ modal_fuzz_target(tetgen fuzz_volume PAIR)
 set(hdf5 1)
 set(libraries modal_formats modal_scenes)
 set(folders)
-foreach(format basis trajectory sequence scene snapshots checkpoint)
+foreach(format basis trajectory sequence scene snapshots checkpoint wav)
   modal_fuzz_target(${format} fuzz_${format})
 endforeach()
 # where assemblies of the corpus have their shapes, and what is made of them

@@ -154,6 +154,8 @@ char *modal_glb_json(const glb_scene *g)
     json_object_set_new(root, "extras",
                         json_pack("{s:s, s:f}", "basis_hash", g->info->basis_hash, "time_shift",
                                   g->time_shift));
+    if (g->info->slow_motion > 0)
+        json_object_set_new(json_object_get(root, "extras"), "slow_motion", json_real(g->info->slow_motion));
     /* Nine digits: a float32 keeps its value, and no number is longer than 16 characters. */
     char *text = root ? json_dumps(root, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(9)) : NULL;
     json_decref(root);

@@ -71,6 +71,7 @@ typedef struct modal_sequence_info {
     const modal_provenance *provenance; /* [n_provenance], oldest first */
     const modal_sequence_scene *scene;  /* for size and begin only; NULL where a format asks for none */
     int threads;      /* that a writer may use beside its own; 0: none */
+    double slow_motion; /* glb, mdd and pc2 show a second in as many; 0: 1, and pc2 counts frames */
     double precision; /* > 0: sequence.vtkhdf may be off by as much in arrays whose unit is m */
     int64_t n_probes;
     const modal_sequence_probe *probes; /* [n_probes] */

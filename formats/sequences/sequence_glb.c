@@ -293,7 +293,7 @@ static modal_status write_times(glb_writer *w, modal_error *err)
     float *times = NULL;
     MODAL_TRY(modal_alloc(&times, info->n_frames, sizeof *times, "times", err));
     for (int64_t f = 0; f < info->n_frames; f++) {
-        times[f] = (float)(info->times[f] + g->time_shift);
+        times[f] = (float)((info->times[f] + g->time_shift) * (info->slow_motion > 0 ? info->slow_motion : 1));
         if (!isfinite(times[f]))
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "glb: frame %" PRId64 ": its time does not fit float32, %g",
                        info->scene->start + f * info->scene->step, info->times[f]);

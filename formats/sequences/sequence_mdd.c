@@ -77,7 +77,7 @@ static modal_status begin(void **writer, const modal_sequence_target *target,
     MODAL_TRY(modal_file_out_open(&w->out, target->files[0], err));
     MODAL_TRY(modal_file_out_write(&w->out, head, sizeof head, err));
     for (int64_t f = 0; f < info->n_frames; f++) {
-        const float time = (float)info->times[f];
+        const float time = (float)(info->times[f] * (info->slow_motion > 0 ? info->slow_motion : 1));
         if (!isfinite(time))
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "mdd: frame %" PRId64 ": its time does not fit float32, %g", f,
                        info->times[f]);

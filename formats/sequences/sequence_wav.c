@@ -3,11 +3,14 @@
  * 1991) and its New Multimedia Data Types of 1994 have it: the chunks fmt (format 3), fact and data. */
 #include "formats/sequences/sequence_wav.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "formats/sequences/file_out.h"
+#include "lib/base/finite.h"
 #include "lib/base/memory.h"
 
 enum { HEAD_BYTES = 58, PIECE = 65536 };
@@ -98,3 +101,65 @@ const modal_sequence_format modal_sequence_wav = {
     .name = "wav", .files = {"sound.wav"}, .kinds = {"wav"}, .holds_surface = 1,
     .carries = modal_sequence_is_points, .size = size, .begin = begin, .add = add,
     .end = end, .abort = drop};
+
+/* ---- reading ---- */
+
+static uint32_t get(const unsigned char *from)
+{
+    return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
+}
+
+modal_status modal_wav_parse(const unsigned char *bytes, int64_t n, const char *name, modal_wav *wav, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    unsigned char head[HEAD_BYTES];
+    *wav = (modal_wav){0};
+    if (n < HEAD_BYTES) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no sound.wav of modaldeform, %" PRId64 " bytes", name, n);
+    modal_sequence_sound said = {.rate = (int)(get(bytes + 24) & 0x7fffffff), .n_channels = bytes[22] | bytes[23] << 8,
+                                 .n_samples = get(bytes + 46)};
+    if (said.n_channels > 0 && said.n_channels <= UINT16_MAX / 4 && said.rate > 0) make_head(&said, head);
+    if (said.n_channels == 0 || said.n_channels > UINT16_MAX / 4 || said.rate == 0 || said.n_samples == 0 ||
+        memcmp(head, bytes, HEAD_BYTES) != 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no sound.wav of modaldeform (32-bit floats)", name);
+    if ((n - HEAD_BYTES) / 4 / said.n_channels != said.n_samples || (n - HEAD_BYTES) % (4 * (int64_t)said.n_channels) != 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: %" PRId64 " bytes, its head says %" PRId64 " samples of %d channels", name, n,
+                   said.n_samples, said.n_channels);
+    const int64_t count = said.n_samples * said.n_channels;
+    MODAL_TRY(modal_alloc(&wav->samples, count, sizeof *wav->samples, "samples", err));
+    memcpy(wav->samples, bytes + HEAD_BYTES, 4 * (size_t)count);
+    const int64_t place = modal_first_nonfinite(wav->samples, count);
+    if (place < count)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: sample %" PRId64 ": not finite", name, place / said.n_channels);
+    wav->rate = said.rate;
+    wav->n_channels = said.n_channels;
+    wav->n_samples = said.n_samples;
+done:
+    if (status != MODAL_OK) modal_wav_free(wav);
+    return status;
+}
+
+modal_status modal_wav_read(const char *path, modal_wav *wav, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    unsigned char *bytes = NULL;
+    int64_t n = 0, capacity = 0;
+    FILE *file = fopen(path, "rb");
+    *wav = (modal_wav){0};
+    if (!file) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot be opened, %s", path, strerror(errno));
+    for (size_t got = 1; got > 0 && n <= UINT32_MAX; n += (int64_t)got) { /* a longer one is none */
+        MODAL_TRY(modal_grow(&bytes, &capacity, n + (1 << 20), 1, "sound", err));
+        got = fread(bytes + n, 1, 1 << 20, file);
+    }
+    if (ferror(file)) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: read error, %s", path, strerror(errno));
+    MODAL_TRY(modal_wav_parse(bytes, n, path, wav, err));
+done:
+    if (file) fclose(file);
+    modal_free(&bytes);
+    return status;
+}
+
+void modal_wav_free(modal_wav *wav)
+{
+    modal_free(&wav->samples);
+    *wav = (modal_wav){0};
+}

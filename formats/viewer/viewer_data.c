@@ -299,8 +299,28 @@ done:
     return status;
 }
 
+/* 16 bits a sample: integers of a step of their own. */
+static modal_status put_sound(sink *out, const modal_viewer_play *play, json_t *header, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = play->n_samples * play->n_channels;
+    double largest = 0;
+    uint16_t *coded = NULL;
+    MODAL_TRY(modal_alloc(&coded, n, sizeof *coded, "page", err));
+    for (int64_t i = 0; i < n; i++) largest = fmax(largest, fabs((double)play->samples[i]));
+    const double step = largest > 0 ? largest / 32767 : 1;
+    for (int64_t i = 0; i < n; i++) coded[i] = zigzag16((int16_t)lround((double)play->samples[i] / step));
+    MODAL_TRY(put_planes(out, coded, n, 2, err));
+    json_object_set_new(header, "sound", json_pack("{s:i, s:i, s:I, s:f}", "rate", play->rate, "channels", play->n_channels,
+                                                   "samples", (json_int_t)play->n_samples, "step", step));
+done:
+    modal_free(&coded);
+    return status;
+}
+
 modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajectory *trajectory,
-                                    const char *title, char up, modal_viewer_data *data, modal_error *err)
+                                    const char *title, char up, const modal_viewer_play *play, modal_viewer_data *data,
+                                    modal_error *err)
 {
     modal_status status = MODAL_OK;
     sink out = {0};
@@ -319,7 +339,7 @@ modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajec
     }
     data->displacement_error = 0.5 / MODE_STEPS;
     MODAL_TRY(put_objects(&out, basis, err));
-    header = json_pack("{s:i, s:o, s:s, s:O, s:i}", "version", 2, "title", modal_json_string(title), "up",
+    header = json_pack("{s:i, s:o, s:s, s:O, s:i}", "version", 3, "title", modal_json_string(title), "up",
                        up == 'z' ? "z" : "y", "shapes", shapes, "objects", basis->n_objects);
     if (!header) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "page: out of memory");
     if (trajectory) {
@@ -331,6 +351,8 @@ modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajec
         if (trajectory->poses)
             MODAL_TRY(put_series(&out, trajectory->poses, trajectory->n_frames,
                                  12 * (int64_t)trajectory->n_objects, err));
+        json_object_set_new(header, "slow_motion", json_real(play->slow_motion));
+        if (play->n_channels > 0) MODAL_TRY(put_sound(&out, play, header, err));
     }
     MODAL_TRY(deflate_bytes(&out, "", 0, Z_FINISH, err));
     /* Without a < no name can end the script that holds the header (</script>), nor open a comment in it (<!--). */

@@ -17,12 +17,21 @@ typedef struct modal_viewer_data {
     double position_error, displacement_error;
 } modal_viewer_data;
 
+/* What a page of a trajectory has besides. Borrowed. */
+typedef struct modal_viewer_play {
+    double slow_motion; /* seconds that it shows for a second, at first */
+    int rate, n_channels; /* of the sound; n_channels 0: none */
+    int64_t n_samples;
+    const float *samples; /* [n_samples, n_channels] */
+} modal_viewer_play;
+
 /* `basis` holds surfaces, modal matrices and modes. `trajectory` may be NULL: then the page shows the
- * modes themselves. title: bytes that are no UTF-8 become U+FFFD; up: 'y' or 'z'. MODAL_ERROR_INPUT for more frames,
- * modes or points than a page can
+ * modes themselves, and `play` is not looked at. title: bytes that are no UTF-8 become U+FFFD; up: 'y' or 'z'.
+ * MODAL_ERROR_INPUT for more frames, modes or points than a page can
  * hold (2^31 values an array), and as modal_viewer_check_reach; memory. On an error *data is zeroed. */
 modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajectory *trajectory,
-                                    const char *title, char up, modal_viewer_data *data, modal_error *err);
+                                    const char *title, char up, const modal_viewer_play *play, modal_viewer_data *data,
+                                    modal_error *err);
 void modal_viewer_data_free(modal_viewer_data *data);
 
 /* MODAL_ERROR_INPUT, with frame, object and vertex, where something would be farther than 1e18 m away, or a

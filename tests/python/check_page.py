@@ -3,7 +3,6 @@
 Without --browser: reads the page as formats/viewer_data.md says and compares; refusals. With it: opens
 pages in headless Chromium, works them with real clicks and keys and compares what the GPU computed.
 Exits with 77 where Chromium is absent. SHOTS: a folder for pictures of the pages."""
-import gzip
 import json
 import os
 import re
@@ -18,6 +17,7 @@ import numpy as np
 
 from check_large import write_basis, write_trajectory
 from browser import Browser, find_program
+from page_data import Data, unzigzag
 
 binaries, source = sys.argv[1:3]
 
@@ -91,33 +91,6 @@ def expected(basis, motion):
 
 # ---- the page's data, read on our own ----
 
-class Data:
-    def __init__(self, page):
-        text = open(page, encoding="utf-8").read()
-        part = dict(re.findall(r'<script id="(header|data)"[^>]*>(.*?)</script>', text, re.S))
-        check("<" not in part["header"], "a < in the header, which may end its script or open a comment there")
-        self.header = json.loads(part["header"])
-        codes = np.frombuffer(part["data"].encode("utf-32-le"), "<u4")
-        check(not np.isin(codes, (0, 13, 60)).any() and np.isin(codes[codes > 127], (256, 269, 316)).all(), "characters")
-        bits = np.unpackbits((codes & 127).astype("u1")[:, None], axis=1)[:, 1:].ravel()
-        self.bytes = gzip.decompress(np.packbits(bits[:len(bits) // 8 * 8]).tobytes())
-        self.at = 0
-
-    def planes(self, n, dtype):
-        width = np.dtype(dtype).itemsize
-        block = np.frombuffer(self.bytes, np.uint8, n * width, self.at).reshape(width, n)
-        self.at += n * width
-        return np.ascontiguousarray(block.T).view(dtype)[:, 0]
-
-    def differences(self, n):
-        return np.cumsum(unzigzag(self.planes(n, "<u4")), dtype=np.int64)
-
-
-def unzigzag(coded):
-    coded = coded.astype(np.int64)
-    return (coded >> 1) ^ -(coded & 1)
-
-
 def predict(v, triangles, faces, x):
     terms = []
     pairs = []
@@ -185,7 +158,7 @@ def check_data(folder, basis, motion, moving):
         check(data.header["up"] == ("z" if source_file == moving else "y"), "up")
         check(data.header["title"] == EVIL, data.header["title"])
         triangles, user, X, U = read_shape(data, data.header["shapes"][0])
-        check(data.differences(1).tolist() == [0] and data.header["objects"] == 1, "objects")
+        check(data.differences(1).tolist() == [0] and data.header["objects"] == 1 and data.header["version"] == 3, "objects")
         check((data.planes(12, "<f4") == np.eye(3, 4).ravel()).all(), "rest frame")
         with h5py.File(basis) as b:
             s = b["shapes/0000"]

@@ -189,13 +189,15 @@ static void test_allocations(void **state)
 static void test_viewer_allocations(void **state)
 {
     (void)state;
+    const float samples[6] = {0.5f, -1, 2};
+    const modal_viewer_play play = {.slow_motion = 1, .rate = 48000, .n_channels = 2, .n_samples = 3, .samples = samples};
     for (int moves = 0; moves < 2; moves++) {
         int64_t n = 0;
         for (int fired = 1; fired;) {
             modal_error err = {0};
             modal_viewer_data data;
             modal_alloc_fail_at(++n);
-            modal_status status = modal_viewer_data_make(&basis, moves ? &trajectory : NULL, "title", 'y', &data, &err);
+            modal_status status = modal_viewer_data_make(&basis, moves ? &trajectory : NULL, "title", 'y', &play, &data, &err);
             fired = modal_alloc_fired();
             modal_alloc_fail_at(0);
             assert_int_equal(status, fired ? MODAL_ERROR_MEMORY : MODAL_OK);

@@ -13,6 +13,7 @@
 #include "lib/base/memory.h"
 #include "tools/common/files.h"
 #include "tools/common/parts.h"
+#include "tools/common/slow_motion.h"
 #include "tools/modaldeform/modaldeform.h"
 
 static const tool_option options[] = {
@@ -56,6 +57,7 @@ static const tool_option options[] = {
      "Keep what is written when the run is stopped, by whatever, and go on with what an earlier run of "
      "the same inputs and options has kept.",
      0},
+    TOOL_OPTION_SLOW_MOTION("glb, mdd and pc2 show"),
     TOOL_OPTION_MEMORY_LIMIT,
     TOOL_OPTION_THREADS,
     TOOL_OPTION_FORCE,
@@ -245,6 +247,18 @@ static void warn_of_targets(tool *t, const modaldeform_request *r, const modalde
                           in->basis.shapes[s].modes.n_modes, MANY);
 }
 
+/* 0 without --slow-motion. */
+static double slow_motion_of(tool *t, const modaldeform_request *r, const modaldeform_input *in)
+{
+    if (r->slow_motion < 0) return 0;
+    const double factor =
+        r->slow_motion > 0 ? r->slow_motion : tool_slow_motion_auto(&in->trajectory, in->start, in->step, in->n);
+    tool_note(t, "slow motion %g: the %g s are shown in %g s", factor, in->times[in->n - 1] - in->times[0],
+              factor * (in->times[in->n - 1] - in->times[0]));
+    json_object_set_new(t->report, "slow_motion", json_real(factor));
+    return factor;
+}
+
 static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input *in, modaldeform_outputs *out, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -264,7 +278,7 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
         .arrays = r->arrays, .basis_hash = in->trajectory.basis_hash, .source_kind = r->swings ? "basis" : "trajectory",
         .source_hash = r->swings ? in->trajectory.basis_hash : in->trajectory_hash,
         .precision = r->precision, .threads = r->threads, .n_probes = in->n_probes, .probes = in->probes, .scene = &scene,
-        .sound = r->sound ? &in->sound.about : NULL, .volume = r->volume ? &cells : NULL};
+        .slow_motion = slow_motion_of(t, r, in), .sound = r->sound ? &in->sound.about : NULL, .volume = r->volume ? &cells : NULL};
     int64_t frame_bytes = 0;
     if (!needs_frames) info.arrays.n = 1;
     MODAL_TRY(modal_sequence_check_info(&info, err));

@@ -38,6 +38,7 @@ typedef struct modaldeform_request {
     int swings;             /* TRAJ is a basis, whose modes are shown */
     const char *modes_text; /* --modes, or NULL */
     double amplitude;       /* of their swing: the largest displacement, a share of the box's diagonal */
+    double slow_motion;   /* --slow-motion, 0: auto, -1: not given */
     int sound;            /* --format wav, of the listeners, else of the probes */
     int gain_auto;
     double gain;

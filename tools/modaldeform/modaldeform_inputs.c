@@ -9,6 +9,10 @@
 
 #include "formats/basis/basis_h5.h"
 #include "lib/base/memory.h"
+#include "formats/sequences/sequence_glb.h"
+#include "formats/sequences/sequence_mdd.h"
+#include "formats/sequences/sequence_pc2.h"
+#include "tools/common/slow_motion.h"
 #include "tools/common/trajectory_input.h"
 #include "tools/modaldeform/modaldeform.h"
 
@@ -116,6 +120,19 @@ static modal_status parse_mesh(const tool_arguments *a, modaldeform_request *r, 
     return MODAL_OK;
 }
 
+/* Formats that say when a frame is shown; others say when it was. */
+static modal_status check_slow_motion(const tool_arguments *a, modaldeform_request *r, modal_error *err)
+{
+    r->slow_motion = -1;
+    if (tool_count(a, "slow-motion") == 0) return MODAL_OK;
+    for (int i = 0; i < r->n_formats; i++)
+        if (r->formats[i] != &modal_sequence_glb && r->formats[i] != &modal_sequence_mdd &&
+            r->formats[i] != &modal_sequence_pc2 && r->formats[i] != &modal_sequence_rest)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--slow-motion: only with --format glb, mdd and pc2, %s",
+                                   r->formats[i]->name);
+    return tool_slow_motion(a, &r->slow_motion, err);
+}
+
 modal_status modaldeform_read_request(tool *t, modaldeform_request *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -137,6 +154,7 @@ modal_status modaldeform_read_request(tool *t, modaldeform_request *r, modal_err
     MODAL_TRY(modaldeform_read_fields(t, r, err));
     r->modes_text = tool_value(a, "modes");
     MODAL_TRY(tool_percent(a, "amplitude", &r->amplitude, err));
+    MODAL_TRY(check_slow_motion(a, r, err));
     MODAL_TRY(modaldeform_check_sound(t, r, err));
     MODAL_TRY(modaldeform_check_probes(t, r, err));
     r->precision_text = tool_value(a, "precision");

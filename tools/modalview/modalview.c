@@ -2,16 +2,19 @@
 /* modalview: one page, complete in itself, that shows a basis or a trajectory in any browser. The page
  * is made at build time from tools/modalview/page/; here it gets its data. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "formats/basis/basis_h5.h"
 #include "formats/h5/h5_util.h"
+#include "formats/sequences/sequence_wav.h"
 #include "formats/viewer/viewer_data.h"
 #include "lib/base/memory.h"
 #include "tools/common/commit.h"
 #include "tools/common/parts.h"
+#include "tools/common/slow_motion.h"
 #include "tools/common/tool.h"
 #include "tools/common/trajectory_input.h"
 
@@ -23,6 +26,8 @@ static const tool_option options[] = {
     {"basis", 0, "BASIS.h5", NULL, "Take the trajectory's basis from here, where it has moved.", TOOL_READS},
     TOOL_OPTION_PARTS,
     {"title", 0, "TEXT", NULL, "Title of the page (default: the name of the input).", 0},
+    {"sound", 0, "SOUND.wav", NULL, "The trajectory's sound, as modaldeform --format wav writes it; the page plays it.", TOOL_READS},
+    TOOL_OPTION_SLOW_MOTION("The page shows at first"),
     {"up", 0, "y|z", "y", "The axis that points upwards when the page opens.", 0},
     TOOL_OPTION_FORCE,
     TOOL_OPTIONS_COMMON,
@@ -56,6 +61,8 @@ typedef struct scene {
     modal_basis basis;
     modal_trajectory trajectory; /* n_frames 0: none */
     char *basis_path;
+    modal_wav wav;
+    modal_viewer_play play;
 } scene;
 
 static modal_status read_scene(const tool *t, scene *s, modal_error *err)
@@ -121,6 +128,34 @@ static void write_page(const modal_viewer_data *data, FILE *to)
     fwrite(blob + 8, 1, (size_t)(modalview_page_end - blob - 8), to);
 }
 
+/* How the page plays a trajectory. */
+static modal_status read_play(tool *t, scene *s, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_trajectory *q = &s->trajectory;
+    const char *sound = tool_value(&t->arguments, "sound"), *input = t->arguments.operands[0];
+    MODAL_TRY(tool_slow_motion(&t->arguments, &s->play.slow_motion, err));
+    if (q->n_frames == 0 && sound) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--sound: goes with a trajectory, but this is a basis, %s", input);
+    if (q->n_frames == 0 && tool_count(&t->arguments, "slow-motion"))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--slow-motion: goes with a trajectory, but this is a basis, %s", input);
+    if (q->n_frames == 0) goto done;
+    const double seconds = q->times[q->n_frames - 1] - q->times[0];
+    if (s->play.slow_motion == 0) s->play.slow_motion = tool_slow_motion_auto(q, 0, 1, q->n_frames);
+    if (tool_count(&t->arguments, "slow-motion"))
+        tool_note(t, "slow motion %g: the %g s are shown in %g s", s->play.slow_motion, seconds, s->play.slow_motion * seconds);
+    if (!sound) goto done;
+    MODAL_TRY(modal_wav_read(sound, &s->wav, err));
+    const double heard = (double)s->wav.n_samples / s->wav.rate, step = seconds / (double)(q->n_frames > 1 ? q->n_frames - 1 : 1);
+    if (!(fabs(heard - seconds) <= step + 1.5 / s->wav.rate))
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: %.6g s of sound, the trajectory takes %.6g s", sound, heard, seconds);
+    s->play.rate = s->wav.rate;
+    s->play.n_channels = s->wav.n_channels;
+    s->play.n_samples = s->wav.n_samples;
+    s->play.samples = s->wav.samples;
+done:
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     tool t;
@@ -142,11 +177,12 @@ int main(int argc, char **argv)
     MODAL_TRY(tool_use_parts(&t, &err));
     MODAL_TRY(tool_output_begin(&output, path, tool_count(&t.arguments, "force"), &err));
     MODAL_TRY(read_scene(&t, &s, &err));
+    MODAL_TRY(read_play(&t, &s, &err));
     tool_stage(&t, "read", tool_seconds() - start, -1);
     start = tool_seconds();
     if (!title) title = strcmp(input, "-") == 0 ? "trajectory" : slash ? slash + 1 : input;
     MODAL_TRY(modal_viewer_data_make(&s.basis, s.trajectory.n_frames > 0 ? &s.trajectory : NULL, title,
-                                     up[0], &data, &err));
+                                     up[0], &s.play, &data, &err));
     tool_stage(&t, "pack", tool_seconds() - start, data.n_bytes);
     start = tool_seconds();
     FILE *to = fopen(output.temporary, "wb");
@@ -173,6 +209,7 @@ done:
     modal_basis_free(&s.basis);
     modal_trajectory_free(&s.trajectory);
     modal_free(&s.basis_path);
+    modal_wav_free(&s.wav);
     json_decref(given);
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
 }

@@ -126,7 +126,8 @@ function readShape(reader, about) {
 }
 
 // { title, up, shapes, objects: [{ shape, frame, point, coordinate }], points, coordinates,
-//   times, q: [coordinate][frame], frames: [object][12][frame] or null } ; times is null for a basis.
+//   times, q: [coordinate][frame], frames: [object][12][frame] or null, slowMotion, sound: { about, values } or null };
+// times is null for a basis.
 export async function readScene(header, base64) {
   const reader = new Reader(await gunzip(base64));
   const shapes = header.shapes.map((about) => readShape(reader, about));
@@ -141,12 +142,17 @@ export async function readScene(header, base64) {
     points += shape.n;
     coordinates += shape.r;
   }
-  const scene = { title: header.title, up: header.up, shapes, objects, points, coordinates, times: null, q: null, frames: null };
+  const scene = { title: header.title, up: header.up, shapes, objects, points, coordinates, times: null, q: null, frames: null, sound: null };
   if (header.frames !== undefined) {
     const n = header.frames;
     scene.times = new Float64Array(reader.planes(n, 8));
     scene.q = new Float32Array(reader.planes(n * coordinates, 4));
+    scene.slowMotion = header.slow_motion;
     if (header.moving_frames) scene.frames = new Float32Array(reader.planes(12 * n * header.objects, 4));
+  }
+  if (header.sound) {
+    const coded = new Uint16Array(reader.planes(header.sound.samples * header.sound.channels, 2));
+    scene.sound = { about: header.sound, values: Int16Array.from(coded, (c) => (c >>> 1) ^ -(c & 1)) };
   }
   if (reader.at !== reader.bytes.length) throw new Error('the data of this page are longer than their header says');
   return scene;

@@ -5,11 +5,13 @@ import { readScene, displacementAt } from './data.js';
 import { Deformer } from './deformer.js';
 import { Drawing } from './drawing.js';
 import { TrajectoryPlayer, ModePlayer } from './player.js';
+import { Sound } from './sound.js';
 import { drawPlot } from './plot.js';
 import { colourMap } from './colour.js';
 
 const $ = (id) => document.getElementById(id);
 const number = (x) => (x === 0 ? '0' : Math.abs(x) >= 1e-3 && Math.abs(x) < 1e5 ? x.toPrecision(4) : x.toExponential(3));
+const rateText = (slow) => (slow === 1 ? 'its own' : slow > 1 ? `${Number(slow.toPrecision(3))} × slower` : `${Number((1 / slow).toPrecision(3))} × faster`);
 const FIELDS = [null, { name: 'displacement', unit: 'm' }, { name: 'speed', unit: 'm/s' }, { name: 'strain', unit: '' }];
 
 // How many decimals tell the times of neighbouring frames apart.
@@ -141,15 +143,23 @@ async function start() {
   });
 
   // ---- controls ----
+  const sound = scene.sound ? new Sound(scene.sound.about, scene.sound.values) : null;
+  const hear = () => { // after a jump, and where playing begins or ends
+    if (!sound?.on) return;
+    if (ui.playing) sound.play(player.time >= player.duration ? 0 : player.time, player.loop);
+    else sound.pause();
+  };
   function setPlaying(on) {
     ui.playing = on;
+    if (on && isTrajectory && !player.loop && player.time >= player.duration) player.setFrame(0);
+    hear();
     $('play').textContent = on ? '❚❚' : '▶';
     $('play').setAttribute('aria-label', on ? 'pause' : 'play');
     repaint();
   }
   function setFrame(frame) {
-    player.frame = Math.min(player.count - 1, Math.max(0, frame));
-    player.phase = 0;
+    player.setFrame(frame);
+    hear();
     repaint();
   }
   const toggle = (id, apply) => {
@@ -158,7 +168,7 @@ async function start() {
   };
   const toggleWire = toggle('wire', (on) => drawing.setWireframe(on));
   const toggleDark = toggle('dark', (on) => { document.body.classList.toggle('dark', on); drawing.setDark(on); });
-  const toggleLoop = toggle('loop', (on) => { player.loop = on; });
+  const toggleLoop = toggle('loop', (on) => { player.loop = on; hear(); });
   const lookFrom = (up) => { ui.up = up; $('up').textContent = `${up} up`; drawing.home(up); repaint(); };
   const turn = () => lookFrom(ui.up === 'y' ? 'z' : 'y');
   $('play').addEventListener('click', () => setPlaying(!ui.playing));
@@ -172,15 +182,33 @@ async function start() {
     repaint();
   };
   $('exaggeration').addEventListener('input', exaggerate);
-  $('rate').addEventListener('input', () => {
-    if (isTrajectory) player.perSecond = Number($('rate').value);
-    $('rate-value').textContent = `${$('rate').value} frames/s`;
-  });
+  // Sound has its own rate only: another one is silent.
+  const setSound = async (on) => {
+    if (on) {
+      await sound.start();
+      setRate(1);
+    } else {
+      sound.stop();
+    }
+    $('sound').textContent = on ? '♪ on' : '♪ off';
+    $('sound').setAttribute('aria-pressed', String(on));
+    hear();
+  };
+  function setRate(slow) {
+    player.slow = slow;
+    $('rate').value = String(-Math.log10(slow));
+    $('rate-value').textContent = rateText(slow);
+    if (slow !== 1 && sound?.on) setSound(false);
+    repaint();
+  }
   if (isTrajectory) {
     $('frame').max = String(player.count - 1);
     $('frame').addEventListener('input', () => { setPlaying(false); setFrame(Number($('frame').value)); });
-    $('rate').value = String(player.perSecond);
-    $('rate-value').textContent = `${player.perSecond} frames/s`;
+    setRate(player.slow);
+    $('rate').addEventListener('input', () => setRate(Math.abs($('rate').value) < 0.05 ? 1 : 10 ** -Number($('rate').value)));
+    $('sound').hidden = !sound;
+    $('sound').textContent = '♪ off';
+    $('sound').addEventListener('click', () => setSound(!sound.on));
   } else {
     $('swing').addEventListener('change', () => { player.swing = $('swing').checked; repaint(); });
     for (const [i, s] of scene.shapes.entries()) $('shape').add(new Option(s.name || `shape ${i}`, String(i)));
@@ -207,7 +235,7 @@ async function start() {
     h: () => { drawing.home(ui.up); repaint(); }, c: () => setField((ui.field + 1) % (isTrajectory ? 4 : 2) || 0),
     '?': () => $('help').togglePopover?.(),
     ...(isTrajectory && {
-      l: toggleLoop, ArrowRight: () => { setPlaying(false); setFrame(player.frame + 1); }, Home: () => setFrame(0),
+      l: toggleLoop, 1: () => setRate(1), s: () => sound && setSound(!sound.on), ArrowRight: () => { setPlaying(false); setFrame(player.frame + 1); }, Home: () => setFrame(0),
       ArrowLeft: () => { setPlaying(false); setFrame(player.frame - 1); }, End: () => setFrame(player.count - 1),
     }),
   };
@@ -261,7 +289,7 @@ async function start() {
     last = now;
     if (ui.playing) {
       const before = player.frame;
-      if (!player.advance(seconds)) setPlaying(false);
+      if (!(sound?.on ? player.goTo(sound.now(player.loop)) : player.advance(seconds))) setPlaying(false);
       if (!isTrajectory || player.frame !== before) ui.dirty = true;
     }
     if (ui.dirty) {
@@ -272,7 +300,7 @@ async function start() {
   }
   requestAnimationFrame(step);
   // For who drives the page from outside.
-  window.modalview = { scene, player, deformer, drawing, ui, setFrame, setPlaying, setField, show: () => show(performance.now()) };
+  window.modalview = { scene, player, deformer, drawing, ui, sound, setFrame, setPlaying, setField, setRate, show: () => show(performance.now()) };
   document.body.classList.add('ready');
 }
 

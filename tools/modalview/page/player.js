@@ -17,21 +17,37 @@ export class TrajectoryPlayer {
     this.count = scene.times.length;
     this.frame = 0;
     this.loop = true;
-    this.perSecond = Math.min(60, Math.max(1, Math.min(30, this.count)));
-    this.phase = 0;
+    this.slow = scene.slowMotion; // seconds that are shown for a second
+    this.time = 0; // s after the first frame
+    this.duration = scene.times[this.count - 1] - scene.times[0];
+    // the last frame is shown as long as the others are on average; one frame alone for a second
+    this.period = this.count > 1 ? (this.duration * this.count) / (this.count - 1) : 1;
+  }
+
+  // The last frame that is not later; false: the end was reached.
+  goTo(time) {
+    const ended = !this.loop && time >= this.duration;
+    this.time = ended ? this.duration : time % this.period;
+    let low = 0;
+    let high = this.count;
+    const t = this.scene.times[0] + this.time;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.scene.times[middle] <= t) low = middle;
+      else high = middle;
+    }
+    this.frame = low;
+    return !ended;
+  }
+
+  setFrame(frame) {
+    this.frame = Math.min(this.count - 1, Math.max(0, frame));
+    this.time = this.scene.times[this.frame] - this.scene.times[0];
   }
 
   // Goes on by `seconds` of playing; false: the end was reached.
   advance(seconds) {
-    this.phase += seconds * this.perSecond;
-    const whole = Math.floor(this.phase);
-    this.phase -= whole;
-    if (!this.loop && this.frame + whole >= this.count - 1) {
-      this.frame = this.count - 1;
-      return false;
-    }
-    this.frame = (this.frame + whole) % this.count;
-    return true;
+    return this.goTo(this.time + seconds / this.slow);
   }
 
   // Rates are central differences of the frames, one-sided at the ends.
