@@ -117,7 +117,7 @@ modal_status modal_scene_force_vertices(const char *list, const modal_scene_forc
     if (distance > size_of(&shape->surface))
         return modal_scene_wrong(err, list, force->place, force->line,
                                  "no vertex of object %d, which is %.4g m large, is near the point; the nearest, %.4g m",
-                                 force->object, size_of(shape), distance);
+                                 force->object, size_of(&shape->surface), distance);
     to->distance = distance;
     return append(to, vertex, err);
 }
