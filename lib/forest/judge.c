@@ -26,10 +26,11 @@ struct modal_judge {
     modal_step_measure *measures;  /* [objects] */
     double *sums;                  /* [n_trees, 5] kinetic + elastic, dissipated, external; moved, error */
     const modal_forest_state *start;
+    int64_t n_steps;               /* since then */
     modal_forest_state now;        /* scratch */
     int64_t n_shortened, n_kept;
     double balance;
-    double frame_balance, frame_error; /* the largest since modal_judge_frame; NaN: none */
+    double frame_balance, frame_error, frame_drift; /* the largest since modal_judge_frame; NaN: none */
 };
 
 modal_judge *modal_judge_delete(modal_judge *j)
@@ -54,7 +55,7 @@ modal_status modal_judge_new(modal_judge **judge, modal_forest *forest, const mo
     j->setup = *setup;
     j->n_objects = n;
     j->n_trees = trees;
-    j->frame_balance = j->frame_error = NAN;
+    j->frame_balance = j->frame_error = j->frame_drift = NAN;
     MODAL_TRY(modal_alloc(&j->first, (int64_t)n + 1, sizeof *j->first, "judgement of steps", err));
     const int64_t c = modal_basis_mode_offsets(basis, j->first);
     MODAL_TRY(modal_alloc(&j->tree, n, sizeof *j->tree, "judgement of steps", err));
@@ -111,7 +112,8 @@ void modal_judge_begin(modal_judge *j, const modal_step_measure *measures, const
     if (measures) add_up(j, measures);
     for (int32_t t = 0; t < j->n_trees; t++) {
         modal_judged *known = &j->judged[j->root[t]];
-        if (measures) *known = (modal_judged){.initial = j->sums[5 * (int64_t)t], .moved = j->sums[5 * (int64_t)t + 3]};
+        if (measures) *known = (modal_judged){.initial = j->sums[5 * (int64_t)t], .moved = j->sums[5 * (int64_t)t + 3],
+                                                .dissipated = j->sums[5 * (int64_t)t + 1]};
         j->level[t] = (int32_t)known->level;
     }
 }
@@ -125,8 +127,9 @@ static void set_masks(modal_judge *j)
     }
 }
 
-void modal_judge_open(modal_judge *j, const modal_forest_state *start)
+void modal_judge_open(modal_judge *j, const modal_forest_state *start, int64_t n_steps)
 {
+    j->n_steps = n_steps;
     j->start = start;
     memset(j->mask, 1, (size_t)j->n_trees);
     set_masks(j);
@@ -214,6 +217,12 @@ static void accept(modal_judge *j, int32_t t, const verdict *v)
         j->frame_balance = fmax(j->frame_balance, balance); /* of NaN and a number the number */
     }
     j->frame_error = fmax(j->frame_error, v->error * tolerance);
+    const double energy = sums[0], taken = fmax(0, sums[1] - known->dissipated);
+    known->drift *= energy > 0 ? exp(-0.5 * fmin(taken / energy, 1)) : 1;
+    known->drift += (double)j->n_steps * ldexp(1, j->level[t]) * sqrt(fmax(0, sums[4])); /* the largest of all, for each of them */
+    known->dissipated = sums[1];
+    const double way = sqrt(fmax(known->moved, j->setup.least_moved[j->root[t]]));
+    if (way > 0) j->frame_drift = fmax(j->frame_drift, known->drift / way);
     const int calm = v->spent <= CALM_SPENT && v->error <= CALM_ERROR;
     known->quiet = calm && known->level > 0 ? known->quiet + 1 : 0;
     if (known->quiet < PATIENCE) return;
@@ -279,7 +288,8 @@ void modal_judge_frame(modal_judge *j, modal_quality *quality)
 {
     quality->energy_balance = j->frame_balance;
     quality->step_error = j->frame_error;
-    j->frame_balance = j->frame_error = NAN;
+    quality->step_drift = j->frame_drift;
+    j->frame_balance = j->frame_error = j->frame_drift = NAN;
 }
 
 void modal_judge_counts(const modal_judge *j, int64_t *shortened, int64_t *kept, double *balance)

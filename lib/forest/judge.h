@@ -8,6 +8,9 @@
  * - The balance: kinetic + elastic + dissipated - external energy, less what it was at t = 0, against the work done, which
  *   is the largest external work so far and the energy at t = 0. It has to stay within `tolerance`, and a few steps may
  *   take a quarter of what is left of that.
+ * What the errors of steps add up to, the drift, is only said (lib/model/quality.h): no step is taken back for it. Each error is
+ * carried on by the motion, which at worst keeps it as it is; damping takes of it what it takes of the motion, half of the
+ * relative loss of energy.
  * A motion begins from nothing, where any error is large beside it: what the scene's loads are expected to do
  * (lib/forest/simulate_pace.c) is the least that errors are compared with.
  *
@@ -30,8 +33,10 @@ typedef struct modal_judged {
     double level;    /* halvings of its steps */
     double quiet;    /* judgements since the last that asked for more of them */
     double keeps;    /* 1: it is moved by the average vector field */
+    double drift;    /* sqrt(kg) m, what the errors of its steps have added up to, less what damping has taken of that */
+    double dissipated; /* J, so far */
 } modal_judged;
-enum { MODAL_JUDGED_NUMBERS = 7 };
+enum { MODAL_JUDGED_NUMBERS = 9 };
 
 typedef struct modal_judge_setup {
     double tolerance;
@@ -52,8 +57,8 @@ modal_judge *modal_judge_delete(modal_judge *judge); /* returns NULL; NULL is fi
 void modal_judge_begin(modal_judge *judge, const modal_step_measure *measures, const modal_judged *judged);
 void modal_judge_keep(const modal_judge *judge, modal_judged *judged);
 
-/* Some steps begin: `start` [as in modal_forest_state] is borrowed until they are accepted. */
-void modal_judge_open(modal_judge *judge, const modal_forest_state *start);
+/* Some steps begin, n_steps of them: `start` [as in modal_forest_state] is borrowed until they are accepted. */
+void modal_judge_open(modal_judge *judge, const modal_forest_state *start, int64_t n_steps);
 
 /* The trees [modal_forest_trees] that are to be moved (again) by their own rule, and by the average vector field. Returns
  * whether there are any. */
@@ -65,7 +70,7 @@ int modal_judge_trees(const modal_judge *judge, int keeps, const uint8_t **trees
  * MODAL_ERROR_NOT_CONVERGED "object 3: t = 0.1 s: ..., try ..." */
 modal_status modal_judge_steps(modal_judge *judge, double time, double h, modal_status failed, int *again, modal_error *err);
 
-/* The largest balance and step's error of a tree since the call before, into a frame's row. */
+/* The largest balance, step's error and drift of a tree since the call before, into a frame's row. */
 void modal_judge_frame(modal_judge *judge, modal_quality *quality);
 
 /* Judgements that made steps shorter, trees that went over to the average vector field, and the largest balance of a tree

@@ -304,7 +304,7 @@ static modal_status judge_steps(modal_scene_run *r, const modal_forest_loads *lo
     const double steps_a_second = r->s->scene->fps * (double)r->s->steps_a_frame;
     const modal_forest_state parts = parts_of(start);
     const int64_t corner = r->corners.next;
-    modal_judge_open(r->judge, &parts);
+    modal_judge_open(r->judge, &parts, end - first);
     for (int again = 1; again;) {
         r->corners.next = corner;
         const modal_status made = make_steps(r, loads, first, end, p, err);

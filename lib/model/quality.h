@@ -17,6 +17,7 @@ typedef struct modal_quality {
     double energy_balance;  /* size of kinetic + elastic + dissipated - external energy, less what it was at t = 0, over
                                the work done so far (lib/forest/judge.h) */
     double step_error;      /* the largest local error of a step over the way moved so far (lib/forest/judge.h) */
+    double step_drift;      /* what the errors of steps have added up to, over that way */
     double halvings;        /* judgements and failures of Newton's method that made steps shorter */
     double newton_residual; /* the largest of the last step's residuals, relative */
     double least_jacobian;  /* the least det F */
@@ -37,7 +38,7 @@ enum { MODAL_QUALITY_NUMBERS = (int)(sizeof(modal_quality) / sizeof(double)) };
 
 /* Their names, in the order of the members. */
 #define MODAL_QUALITY_NAMES                                                                                           \
-    {"energy_balance", "step_error", "halvings", "newton_residual", "least_jacobian", "least_jacobian_object",        \
+    {"energy_balance", "step_error", "step_drift", "halvings", "newton_residual", "least_jacobian", "least_jacobian_object",        \
      "least_jacobian_element", "residual", "residual_object", "rotation", "rotation_object", "strain", "strain_object", \
      "projected", "projected_object"}
 
@@ -56,7 +57,7 @@ static inline modal_quality modal_quality_none(void)
 typedef enum modal_verdict { MODAL_NOT_MEASURED, MODAL_SOUND, MODAL_DOUBTFUL, MODAL_WRONG } modal_verdict;
 extern const char *const modal_verdicts[4]; /* in words */
 
-enum { MODAL_QUALITY_MEASURES = 8, MODAL_QUALITY_TEXT = 512 };
+enum { MODAL_QUALITY_MEASURES = 9, MODAL_QUALITY_TEXT = 512 };
 
 typedef struct modal_quality_measure {
     const char *name;

@@ -52,8 +52,9 @@ def limits():
     """{measure: (doubtful, wrong)} of the page."""
     with open(f"{SOURCE}/formats/trajectory.md", encoding="utf-8") as file:
         rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \| ([^|]+) \| [^|]+ \|$", file.read(), re.M)
-    return {name: tuple(float(re.search(r"[\d.]+(e-?\d+)?", text)[0]) for text in past) for name, *past in rows if "below" in past[0] or
-            re.match(r"[\d.]+(e-?\d+)?( degrees)? *$", past[0])}
+    number = r"[\d.]+(e-?\d+)?"
+    return {name: tuple(np.inf if text == "never" else float(re.search(number, text)[0]) for text in past) for name, *past in rows
+            if re.match(f"(below )?{number}( degrees)?$", past[0])}
 
 
 def columns(file):
@@ -72,7 +73,7 @@ def put(path, changes):
 
 def check_limits():
     table = limits()
-    assert len(table) == 8, table
+    assert len(table) == 9, table
     put("x.h5", {})
     lines, said = check("x.h5", 0)
     assert lines == ["x.h5: a sound trajectory; how far to trust it was not measured"], lines
@@ -83,6 +84,8 @@ def check_limits():
         for value, verdict in ((doubtful, "sound"), (np.nextafter(doubtful, step * np.inf), "doubtful"),
                                (np.nextafter(wrong, np.inf) if low else wrong, "doubtful"),
                                (wrong if low else np.nextafter(wrong, np.inf), "wrong")):
+            if np.isinf(value):
+                continue
             put("x.h5", {(2, name): doubtful, (4, name): value})
             lines, said = check("x.h5", verdict == "wrong")
             assert lines[-1] == f"x.h5: a {verdict} trajectory", (name, value, lines)
@@ -124,9 +127,9 @@ def check_rules():
         file.attrs["quality_columns"] = np.bytes_(" ".join(names))
     for change, wanted in ((lambda file: file.__delitem__("quality"), "/quality: missing"),
                            (lambda file: file.attrs.__delitem__("quality_columns"), "/@quality_columns: missing"),
-                           (lambda file: rename(file, columns(file)[1:]), "/@quality_columns: must be 15 names"),
+                           (lambda file: rename(file, columns(file)[1:]), "/@quality_columns: must be 16 names"),
                            (lambda file: rename(file, columns(file)[1:] + ["residual"]), "/@quality_columns: residual: twice"),
-                           (lambda file: rename(file, [""] + columns(file)[1:]), "/@quality_columns: must be 15 names")):
+                           (lambda file: rename(file, [""] + columns(file)[1:]), "/@quality_columns: must be 16 names")):
         damaged(change)
         lines, _ = check("x.h5", 1)
         assert len(lines) == 1 and wanted in lines[0], lines
@@ -182,7 +185,7 @@ def check_made():
     # under one name for the bytes: the command is in the file
     run("modalsim", "b.h5", "t.h5", "--scene", "scene.json", "-j1", "--report", "r.json")
     rows = quality("t.h5")
-    for name in ("energy_balance", "step_error", "newton_residual", "halvings"):
+    for name in ("energy_balance", "step_error", "step_drift", "newton_residual", "halvings"):
         assert np.isfinite(rows[name][1:]).all() and (rows[name][1:] >= 0).all(), (name, rows[name])
     assert np.nanmax(rows["step_error"]) > 0 and np.nanmax(rows["newton_residual"]) < 1e-6
     with open("r.json", encoding="utf-8") as file:

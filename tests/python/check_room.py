@@ -46,9 +46,9 @@ if many < 2**31:
     # in a scene frames have energies and measures of quality, too
     write(duration=many / 1000, fps=1000, forces=forced)
     needed, _ = refused("t.h5: " + MB, "t.h5", "--scene", "s.json")
-    assert abs(needed / (320e-6 * (many + 1)) - 1) < 1e-6, needed
+    assert abs(needed / (328e-6 * (many + 1)) - 1) < 1e-6, needed
     # the trajectory would do, the checkpoint would do, both together would not
-    write(duration=0.7 * free / 320 / 1000, fps=1000, forces=forced)
+    write(duration=0.7 * free / 328 / 1000, fps=1000, forces=forced)
     needed, _ = refused("t.h5: " + MB, "t.h5", "--scene", "s.json", "--checkpoint", "c.h5")
     assert abs(needed / (2 * 0.7e-6 * free) - 1) < 0.05, needed
     refused("memory: standard output needs all frames in memory, twice, [0-9]+ bytes of [0-9]+; a file does not", "-",

@@ -84,7 +84,7 @@ static modal_status write_checkpoint(scene_run *s, const modal_scene_state *stat
         const modal_step_measure *m = &state->measures[i];
         const modal_judged *j = &state->judged[i];
         const double values[MEASURE_NUMBERS] = {m->dissipated_power, m->external_power, m->dissipated, m->external, j->initial,
-                                                j->work, j->moved, j->off, j->level, j->quiet, j->keeps};
+                                                j->work, j->moved, j->off, j->level, j->quiet, j->keeps, j->drift, j->dissipated};
         memcpy(measures + i * MEASURE_NUMBERS, values, sizeof values);
     }
     modal_checkpoint file = {.back_end = s->device.name, .n_frames = state->next_frame,
@@ -133,7 +133,7 @@ static modal_status read_restart(scene_run *s, modal_simulation *run, modal_erro
         const double *m = file.state[4] + i * MEASURE_NUMBERS;
         state->measures[i] = (modal_step_measure){.dissipated_power = m[0], .external_power = m[1],
                                                   .dissipated = m[2], .external = m[3]};
-        state->judged[i] = (modal_judged){m[4], m[5], m[6], m[7], m[8], m[9], m[10]};
+        state->judged[i] = (modal_judged){m[4], m[5], m[6], m[7], m[8], m[9], m[10], m[11], m[12]};
     }
     MODAL_TRY(modal_checkpoint_rows(path, &file, s->scene.fps, s->writer.out, err));
     tool_note(s->t, "%s: goes on after frame %lld", path, (long long)file.n_frames - 1);
