@@ -7,6 +7,7 @@
 #include <omp.h>
 #endif
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 
 /* ---- main memory: everything is done when the call returns ---- */
@@ -15,7 +16,7 @@ static modal_status host_select(const modal_device *device, modal_error *err)
 {
     (void)err;
 #ifdef _OPENMP
-    omp_set_num_threads(device->n_threads);
+    omp_set_num_threads(modal_free_threads(device->n_threads));
 #else
     (void)device;
 #endif

@@ -36,8 +36,9 @@ typedef struct modal_device {
     const struct modal_device_interface *interface;
 } modal_device;
 
-/* Makes the device the calling thread's own: to be called once in every thread before it launches
- * operations (the current CUDA device and OpenMP's thread number belong to a thread). */
+/* Makes the device the calling thread's own: to be called in every thread before it launches operations (the current CUDA
+ * device and OpenMP's thread number belong to a thread), and best before every batch or step: the thread number becomes
+ * what other processes leave free of n_threads, lib/base/cores.h. */
 modal_status modal_device_select(const modal_device *device, modal_error *err);
 
 /* Bytes of device memory that are free; INT64_MAX for back ends that share main memory. */

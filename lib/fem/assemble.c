@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/fem/element_matrices.h"
 #include "lib/fem/tetrahedron.h"
@@ -353,7 +354,7 @@ static modal_status gather(const assembly *in, int n_threads, modal_fem_system *
     MODAL_TRY(modal_alloc_zero(&pattern->offsets, n + 1, sizeof *pattern->offsets, "pattern", err));
     pattern->n_nodes = n;
     /* a team smaller than asked for is fine: each chunk has a marker of its own */
-#pragma omp parallel for schedule(static, 1) num_threads(n_threads)
+#pragma omp parallel for schedule(static, 1) num_threads(modal_free_threads(n_threads))
     for (int t = 0; t < n_threads; t++) {
         int64_t *seen = markers + t * n;
         memset(seen, 0xff, (size_t)n * sizeof *seen);
@@ -367,7 +368,7 @@ static modal_status gather(const assembly *in, int n_threads, modal_fem_system *
     MODAL_TRY(modal_alloc(&system->mass, pattern->offsets[n], sizeof *system->mass, "mass matrix",
                           err));
     MODAL_TRY(modal_alloc(&system->nodal_mass, n, sizeof *system->nodal_mass, "nodal mass", err));
-#pragma omp parallel for schedule(static, 1) num_threads(n_threads)
+#pragma omp parallel for schedule(static, 1) num_threads(modal_free_threads(n_threads))
     for (int t = 0; t < n_threads; t++) {
         int64_t *seen = markers + t * n;
         const int64_t begin = n * t / n_threads, end = n * (t + 1) / n_threads;

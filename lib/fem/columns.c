@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/model/node_modes.h"
 
@@ -77,7 +78,7 @@ done:
 void modal_fem_products(int64_t n, int64_t n_a, const double *a, int64_t n_b, const double *b, double *products,
                      int n_threads)
 {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(n_threads))
     for (int64_t k = 0; k < n_a * n_b; k++) {
         const double *x = a + k / n_b * n, *y = b + k % n_b * n;
         double sum = 0;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/fem/columns.h"
 #include "lib/model/node_modes.h"
@@ -75,7 +76,7 @@ static modal_status build(const modal_shape *from, const modal_shape *to, int n_
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "shape %s of the new basis: its columns depend on each other",
                    to->name ? to->name : "");
     /* what is left of the old columns: differences of energies would lose half of the digits */
-#pragma omp parallel for schedule(static) num_threads(n_threads)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(n_threads))
     for (int64_t k = 0; k < r; k++)
         for (int64_t j = 0; j < s; j++)
             for (int64_t i = 0; i < n; i++) u[k * n + i] -= rebase->transfer[j * r + k] * v[j * n + i];

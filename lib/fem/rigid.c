@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/tetrahedron.h"
 
@@ -286,7 +287,7 @@ modal_status modal_rigid_space_build(const modal_volume_mesh *mesh, const modal_
                                "rigid motions", err));
     MODAL_TRY(modal_alloc(&rigid->mass_motions, rigid->depth * n, 3 * sizeof *rigid->mass_motions,
                           "rigid motions", err));
-#pragma omp parallel for schedule(static) num_threads(n_threads)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(n_threads))
     for (int64_t i = 0; i < n; i++) {
         const int32_t part = rigid->part[i];
         for (int32_t k = 0; k < rigid->n_motions[part]; k++)

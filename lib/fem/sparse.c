@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/cores.h"
 #include "lib/fem/sparse.h"
 
 #include <string.h>
@@ -73,7 +74,7 @@ void modal_blocks_multiply(const modal_block_pattern *pattern, const double *blo
                            int64_t n_vectors, const double *x, double *y, int n_threads)
 {
     const int64_t n = 3 * pattern->n_nodes;
-#pragma omp parallel for schedule(static) num_threads(n_threads) if (n_vectors > 1)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(n_threads)) if (n_vectors > 1)
     for (int64_t k = 0; k < n_vectors; k++)
         multiply_blocks(pattern, blocks, x + k * n, y + k * n);
 }
@@ -82,7 +83,7 @@ void modal_identity_blocks_multiply(const modal_block_pattern *pattern, const do
                                     int64_t n_vectors, const double *x, double *y, int n_threads)
 {
     const int64_t n = 3 * pattern->n_nodes;
-#pragma omp parallel for schedule(static) num_threads(n_threads) if (n_vectors > 1)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(n_threads)) if (n_vectors > 1)
     for (int64_t k = 0; k < n_vectors; k++)
         if (pattern->held) multiply_held_blocks(pattern, factors, x + k * n, y + k * n);
         else multiply_identity_blocks(pattern, factors, x + k * n, y + k * n);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/measure.h"
 #include "lib/model/node_modes.h"
@@ -134,9 +135,9 @@ static void find_radii(deformed_shape *s, int n_threads, double *fields, double 
     const modal_volume_mesh *mesh = &s->shape->solid.mesh;
     for (int32_t first = 0; first < r; first += MODES) {
         const int count = r - first < MODES ? r - first : MODES;
-#pragma omp parallel for schedule(static) num_threads(n_threads)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(n_threads))
         for (int m = 0; m < count; m++) modal_node_modes_get(&s->modes, first + m, fields + 3 * mesh->n_nodes * m);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(n_threads))
         for (int32_t c = 0; c < s->n_clusters; c++) {
             const cluster *own = &s->clusters[c];
             double gradients[3 * MODAL_ELEMENT_MOST_NODES], g[9];

@@ -84,6 +84,8 @@ void modal_forest_coordinates(modal_forest *f, double **q, double **v, modal_str
 
 static modal_status run(modal_forest *f, modal_step_phase phase, modal_error *err)
 {
+    const modal_status status = modal_device_select(&f->device, err);
+    if (status != MODAL_OK) return status;
     f->task.phase = phase;
     return f->device.kernels->reduced_step(&f->task, f->stream, err);
 }

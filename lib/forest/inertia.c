@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/reduced_step/reduced_step.h"
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/fem/assemble.h"
 #include "lib/model/node_modes.h"
@@ -78,7 +79,7 @@ modal_status modal_inertia_compute(const modal_shape *shape, int n_threads, moda
         }
     }
     /* row 0: with the rest positions; row 1 + l: with mode l */
-#pragma omp parallel for schedule(static) num_threads(n_threads)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(n_threads))
     for (int32_t l = 0; l <= r; l++) {
         const double *with = products + 3 * n * (l == 0 ? r : l - 1);
         double *row = inertia->moments + l * columns;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "kernels/device.h"
 #include "lib/base/memory.h"
 #include "lib/forest/judge.h"
 #include "lib/forest/simulate_private.h"
@@ -313,6 +314,7 @@ static modal_status judge_steps(modal_scene_run *r, const modal_forest_loads *lo
         MODAL_TRY(modal_judge_steps(r->judge, (double)end / steps_a_second, r->step, made, &again, err));
     }
     for (int64_t step = first; step < end; step++) {
+        MODAL_TRY(modal_device_select(r->s->device, err));
         MODAL_TRY(modal_exact_step(r->exact, (double)step / steps_a_second, (double)(step + 1) / steps_a_second, err));
         MODAL_TRY(watch_now_and_then(r->s, p, step + 1 - p->first, err));
     }

@@ -4,6 +4,7 @@
 #include <omp.h>
 #include <time.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/forest/simulate_private.h"
 
@@ -53,7 +54,7 @@ static modal_status measure_solids(modal_scene_run *r, int64_t frame, modal_qual
     const modal_basis *basis = s->basis;
     const double time = modal_frame_time(frame, s->scene->fps);
     int32_t worst = -1, inside = -1;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(s->n_threads) if (r->many)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(s->n_threads)) if (r->many)
     for (int32_t i = 0; i < basis->n_objects; i++)
         if (modal_deformation_knows(r->deformation, basis->objects[i].shape))
             modal_deformation_measure(r->deformation, basis->objects[i].shape, s->state.q + r->first[i], r->bodies[i].linear,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/modes/supernodes.h"
 #include "lib/modes/triangle.h"
@@ -375,11 +376,11 @@ void modal_factor_solve_rows(modal_factor *factor, const modal_row *right, modal
         permute_back(factor, 0, n_nodes, y, solution);
         return;
     }
-#pragma omp parallel for schedule(static) num_threads(factor->n_threads)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(factor->n_threads))
     for (int64_t k = 0; k < n_nodes; k += CHUNK)
         permute(factor, k, k + CHUNK < n_nodes ? k + CHUNK : n_nodes, right, y);
     modal_triangle_solve(factor->triangle, y);
-#pragma omp parallel for schedule(static) num_threads(factor->n_threads)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(factor->n_threads))
     for (int64_t k = 0; k < n_nodes; k += CHUNK)
         permute_back(factor, k, k + CHUNK < n_nodes ? k + CHUNK : n_nodes, y, solution);
 }

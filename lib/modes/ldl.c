@@ -7,6 +7,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/modes/supernodes.h"
 
@@ -157,7 +158,7 @@ static void factor_top(ldl *l, int64_t k, int n_threads)
     if (n_threads == 1 || n_tiles == 1) {
         for (int64_t tile = 0; tile < n_tiles; tile++) update_tile(l, k, n_list, tile, map);
     } else {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(n_threads))
         for (int64_t tile = 0; tile < n_tiles; tile++) update_tile(l, k, n_list, tile, map);
     }
     for (int64_t e = 0; e < n_list; e++) {
@@ -206,7 +207,7 @@ static modal_status run(ldl *l, int n_threads, const modal_progress *progress, c
             MODAL_TRY(modal_progress_report(progress, stage, done / total, err));
         }
     } else {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads) if (n_subtrees > 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(n_threads)) if (n_subtrees > 1)
         for (int64_t k = 0; k < n_subtrees; k++) {
             int stopped;
 #pragma omp atomic read

@@ -128,7 +128,7 @@ static void STEP(factor_supernode)(const ldl *l, int64_t k, int n_threads, void 
                 STEP(update_trailing)(x, stride, n_columns, j0, nb, from, tile_end(from, stride), block, work);
             continue;
         }
-#pragma omp parallel num_threads(n_threads)
+#pragma omp parallel num_threads(modal_free_threads(n_threads))
         {
             void *own = thread_work(l);
 #pragma omp for schedule(static)

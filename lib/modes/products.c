@@ -4,6 +4,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 
 /* Multiplications below which packing costs more than it saves. */
@@ -74,7 +75,7 @@ modal_status modal_tall_gram(int64_t n, int64_t n_a, const double *a, int64_t n_
     if (size == 0) return MODAL_OK;
     MODAL_TRY(modal_alloc(&parts, n_ranges * size, sizeof *parts, "products", err));
     MODAL_TRY(modal_alloc(&room, n_threads, MODAL_PRODUCT_ROOM * sizeof *room, "products", err));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads) if (n_ranges > 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(n_threads)) if (n_ranges > 1)
     for (int64_t k = 0; k < n_ranges; k++) {
         const int64_t first = k * range, rows = n - first < range ? n - first : range;
         modal_product(n_a, n_b, rows, 1, modal_transposed(modal_by_columns(a + first, n)),
@@ -98,7 +99,7 @@ modal_status modal_tall_combine(int64_t n, int64_t n_a, const double *a, int64_t
     if (n_a == 0 || n_out == 0) return MODAL_OK;
     const modal_status status = modal_alloc(&room, n_threads, MODAL_PRODUCT_ROOM * sizeof *room, "products", err);
     if (status != MODAL_OK) return status;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads) if (n > range)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(n_threads)) if (n > range)
     for (int64_t first = 0; first < n; first += range) {
         const int64_t rows = n - first < range ? n - first : range;
         modal_product(rows, n_out, n_a, alpha, modal_by_columns(a + first, n), modal_by_columns(s, n_a), beta,

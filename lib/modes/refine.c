@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/modes/problem.h"
 #include "lib/modes/products.h"
@@ -49,7 +50,7 @@ static void compute_residuals(const modal_modes_problem *problem, int64_t n_vect
     const int64_t n = problem->n;
     modal_blocks_multiply(&system->pattern, system->stiffness, n_vectors, vectors, work,
                           problem->n_threads);
-#pragma omp parallel for schedule(static) num_threads(problem->n_threads)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(problem->n_threads))
     for (int64_t k = 0; k < n_vectors; k++) {
         const double *x = vectors + k * n, *kx = work + k * n, *mx = mass_vectors + k * n;
         double above = 0, below = 0, noise = 0;

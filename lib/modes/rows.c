@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/cpu.h"
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 
 #define TARGET
@@ -98,7 +99,7 @@ void modal_row_mass_free(modal_row_mass *mass)
 /* Where components are held, each component has its own matrix. */
 static void multiply_held(const modal_row_mass *mass, const modal_row *x, modal_row *y, int n_threads)
 {
-#pragma omp parallel for schedule(static) num_threads(n_threads) if (mass->n_nodes > NODE_CHUNK)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(n_threads)) if (mass->n_nodes > NODE_CHUNK)
     for (int64_t i = 0; i < mass->n_nodes; i++)
         for (int p = 0; p < 3; p++) {
             modal_row sum = {0};
@@ -121,7 +122,7 @@ void modal_row_mass_multiply(const modal_row_mass *mass, const modal_row *x, mod
         kernels->mass(0, n, mass->offsets, mass->columns, mass->factors, x, y);
         return;
     }
-#pragma omp parallel for schedule(static) num_threads(n_threads) if (n > NODE_CHUNK)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(n_threads)) if (n > NODE_CHUNK)
     for (int64_t first = 0; first < n; first += NODE_CHUNK)
         kernels->mass(first, first + NODE_CHUNK < n ? first + NODE_CHUNK : n, mass->offsets,
                       mass->columns, mass->factors, x, y);
@@ -131,7 +132,7 @@ void modal_row_matrix_multiply(const modal_row_matrix *a, const modal_row *x, mo
 {
     const modal_row_kernels *kernels = modal_rows();
     const int64_t n = a->rows->n_nodes;
-#pragma omp parallel for schedule(static) num_threads(n_threads) if (n > NODE_CHUNK)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(n_threads)) if (n > NODE_CHUNK)
     for (int64_t first = 0; first < n; first += NODE_CHUNK)
         kernels->shifted(first, first + NODE_CHUNK < n ? first + NODE_CHUNK : n, a, x, y);
 }
@@ -141,7 +142,7 @@ void modal_rows_dot(int64_t n, const modal_row *x, const modal_row *y, const dou
 {
     const modal_row_kernels *kernels = modal_rows();
     const int64_t n_chunks = (n + SUM_CHUNK - 1) / SUM_CHUNK;
-#pragma omp parallel for schedule(static) num_threads(n_threads) if (n_chunks > 1)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(n_threads)) if (n_chunks > 1)
     for (int64_t chunk = 0; chunk < n_chunks; chunk++) {
         const int64_t first = chunk * SUM_CHUNK, count = n - first < SUM_CHUNK ? n - first : SUM_CHUNK;
         kernels->dot(count, x + first, y + first, weights ? weights + first : NULL, scratch + chunk);
@@ -155,7 +156,7 @@ void modal_rows_combine(int64_t n, const modal_row *a, const modal_row *x, const
 {
     const modal_row_kernels *kernels = modal_rows();
     const int64_t n_chunks = (n + SUM_CHUNK - 1) / SUM_CHUNK;
-#pragma omp parallel for schedule(static) num_threads(n_threads) if (n_chunks > 1)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(n_threads)) if (n_chunks > 1)
     for (int64_t chunk = 0; chunk < n_chunks; chunk++) {
         const int64_t first = chunk * SUM_CHUNK, count = n - first < SUM_CHUNK ? n - first : SUM_CHUNK;
         kernels->combine(count, a, x + first, b, y + first);
@@ -177,7 +178,7 @@ void modal_rows_gram(int64_t n, int64_t n_blocks, const modal_row *v, const moda
         for (int64_t b = 0; b < n_blocks; b++) kernels->gram(n, v + b * n, w, h + b * MODAL_ROW);
         return;
     }
-#pragma omp parallel for schedule(static) num_threads(n_threads) if (n_chunks > 1)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(n_threads)) if (n_chunks > 1)
     for (int64_t chunk = 0; chunk < n_chunks; chunk++) {
         const int64_t first = chunk * SUM_CHUNK, count = n - first < SUM_CHUNK ? n - first : SUM_CHUNK;
         modal_row *part = scratch + chunk * size;
@@ -198,7 +199,7 @@ void modal_rows_subtract(int64_t n, int64_t n_blocks, const modal_row *v, const 
         for (int64_t b = 0; b < n_blocks; b++) kernels->subtract(n, v + b * n, h + b * MODAL_ROW, w);
         return;
     }
-#pragma omp parallel for schedule(static) num_threads(n_threads)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(n_threads))
     for (int64_t chunk = 0; chunk < n_chunks; chunk++) {
         const int64_t first = chunk * SUM_CHUNK, count = n - first < SUM_CHUNK ? n - first : SUM_CHUNK;
         for (int64_t b = 0; b < n_blocks; b++)
@@ -214,7 +215,7 @@ void modal_rows_scale(int64_t n, const modal_row *h, modal_row *w, int n_threads
         kernels->scale(n, h, w);
         return;
     }
-#pragma omp parallel for schedule(static) num_threads(n_threads)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(n_threads))
     for (int64_t chunk = 0; chunk < n_chunks; chunk++) {
         const int64_t first = chunk * SUM_CHUNK, count = n - first < SUM_CHUNK ? n - first : SUM_CHUNK;
         kernels->scale(count, h, w + first);
@@ -225,7 +226,7 @@ void modal_rows_rotate(int64_t n, int64_t n_before, int64_t n_after, modal_row *
                        const modal_row *s, modal_row *scratch, int n_threads)
 {
     const modal_row_kernels *kernels = modal_rows();
-#pragma omp parallel num_threads(n_threads) if (n > MODAL_ROW_CHUNK)
+#pragma omp parallel num_threads(modal_free_threads(n_threads)) if (n > MODAL_ROW_CHUNK)
     {
         modal_row *out = scratch + omp_get_thread_num() * n_after * MODAL_ROW_CHUNK;
 #pragma omp for schedule(static)

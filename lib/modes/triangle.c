@@ -5,6 +5,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 
 enum {
@@ -248,7 +249,7 @@ static void forward_top(modal_triangle *t, const modal_panel *panel, modal_row *
         kernels->update_below(&whole);
         return;
     }
-#pragma omp parallel for schedule(static) num_threads(t->n_threads)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(t->n_threads))
     for (int64_t part = 0; part < n_parts; part++) {
         modal_panel_task task = whole;
         task.from = whole.to * part / n_parts;
@@ -266,7 +267,7 @@ static void backward_top(modal_triangle *t, const modal_panel *panel, modal_row 
     modal_row *x = y + panel->first;
     if (size >= PARALLEL_VALUES) {
         memset(t->parts, 0, GATHER_PARTS * PANEL_COLUMNS * sizeof *t->parts);
-#pragma omp parallel for schedule(static) num_threads(t->n_threads)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(t->n_threads))
         for (int64_t part = 0; part < GATHER_PARTS; part++) {
             modal_panel_task task = whole;
             task.from = whole.to * part / GATHER_PARTS;
@@ -304,7 +305,7 @@ void modal_triangle_forward(modal_triangle *t, modal_row *y)
     if (!parallel) {
         for (int64_t k = 0; k < t->n_subtrees; k++) forward_subtree(t, k, t->maps, y);
     } else {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(t->n_threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(t->n_threads))
         for (int64_t k = 0; k < t->n_subtrees; k++)
             forward_subtree(t, k, t->maps + omp_get_thread_num() * t->supernodes->n, y);
     }
@@ -324,7 +325,7 @@ void modal_triangle_backward(modal_triangle *t, modal_row *y)
     if (!parallel) {
         for (int64_t k = 0; k < t->n_subtrees; k++) backward_subtree(t, k, y);
     } else {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(t->n_threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(t->n_threads))
         for (int64_t k = 0; k < t->n_subtrees; k++) backward_subtree(t, k, y);
     }
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/fem/sparse.h"
 #include "lib/modes/problem.h"
@@ -57,9 +58,9 @@ static modal_status make_loads(const modal_volume_mesh *mesh, const reduced_spac
         const int64_t n = points.n_blocks - first < batch ? points.n_blocks - first : batch;
         MODAL_TRY(modal_progress_report(progress, "derivative loads",
                                         (double)first / (double)points.n_blocks, err));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(space->n_threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(space->n_threads))
         for (int64_t b = 0; b < n; b++) reduced_points_load(&points, first + b, &blocks[b]);
-#pragma omp parallel for schedule(dynamic, 4) num_threads(space->n_threads)
+#pragma omp parallel for schedule(dynamic, 4) num_threads(modal_free_threads(space->n_threads))
         for (int64_t at = 0; at < n * k; at++) {
             const reduced_block *block = &blocks[at / k];
             double strain[6][LANES];
@@ -67,7 +68,7 @@ static modal_status make_loads(const modal_volume_mesh *mesh, const reduced_spac
             modal_lanes_linear_strain(known[at].gradient, strain);
             modal_lanes_stress(block->root, strain, known[at].stress);
         }
-#pragma omp parallel for schedule(dynamic, 4) num_threads(space->n_threads)
+#pragma omp parallel for schedule(dynamic, 4) num_threads(modal_free_threads(space->n_threads))
         for (int64_t pair = 0; pair < n_pairs; pair++) {
             int64_t i = 0;
             while (i + 1 < k && modal_quadratic_index(k, i + 1, i + 1) <= pair) i++;

@@ -8,6 +8,7 @@
 
 #include "kernels/gram/gram.h"
 #include "kernels/registry.h"
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/modes/rows.h"
 #include "lib/reduced/points.h"
@@ -59,14 +60,14 @@ static double energy_quartic(const gram *g, int64_t a, int64_t b, int64_t c, int
 static void fill_features(const reduced_block *block, int64_t r, const double *modes,
                           int64_t n_nodes, int n_threads, double (*gradients)[9][LANES], double *x)
 {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(n_threads))
     for (int64_t i = 0; i < r; i++) {
         double strain[6][LANES];
         reduced_gradient(block, modes + 3 * n_nodes * i, gradients[i]);
         modal_lanes_linear_strain(gradients[i], strain);
         modal_lanes_root_times(block->root, strain, (double(*)[LANES])(x + i * ROWS));
     }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(n_threads))
     for (int64_t i = 0; i < r; i++) {
         double strain[6][LANES];
         for (int64_t j = i; j < r; j++) {
@@ -89,7 +90,7 @@ static void pack(const double *x, int64_t n, int n_threads, const product_work *
 {
     const modal_row_kernels *kernels = modal_rows();
     const int64_t depth = MODAL_TILE_DEPTH, n_strips = (n + PACK - 1) / PACK;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads) collapse(2)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(n_threads)) collapse(2)
     for (int64_t k = 0; k < ROWS / depth; k++)
         for (int64_t strip = 0; strip < n_strips; strip++) {
             const int64_t first = strip * PACK, count = n - first < PACK ? n - first : PACK;
@@ -108,7 +109,7 @@ static void add_products(const double *x, int n_threads, const product_work *wor
     const int64_t tile = wanted < LEAST_TILE ? LEAST_TILE : wanted > MOST_TILE ? MOST_TILE : wanted;
     const int64_t side = (g->n + tile - 1) / tile;
     pack(x, g->n, n_threads, work);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(n_threads))
     for (int64_t t = 0; t < side * side; t++) {
         const int64_t i = t / side * tile, j = t % side * tile;
         if (i < j) continue;
@@ -207,7 +208,7 @@ done:
 static void differentiate(const gram *g, int n_threads, modal_reduced_forces *forces)
 {
     const int64_t r = g->r, n2 = modal_quadratic_count(r), n3 = modal_cubic_count(r);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(n_threads))
     for (int64_t l = 0; l < r; l++) {
         double *linear = forces->linear + l * r, *quadratic = forces->quadratic + l * n2,
                *cubic = forces->cubic + l * n3;

@@ -33,8 +33,8 @@ static modal_status run(bench_side *side, bench_call *call, void *context, int64
                         double *seconds, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    MODAL_TRY(modal_device_select(&side->device, err));
     const double start = now();
-    (void)side;
 #ifdef MODAL_HAVE_CUDA
     if (side->is_cuda) MODAL_TRY(bench_cuda_start(side->stream, err));
 #endif

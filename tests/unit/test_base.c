@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "lib/base/cores.h"
 #include "lib/base/hash.h"
 #include "lib/base/memory.h"
 #include "lib/base/text.h"
@@ -189,11 +196,56 @@ static void test_trajectory_of_another_basis(void **state)
     assert_string_equal(err.message, "made for another basis: hash ab, this basis has aa");
 }
 
+static void test_cores_left(void **state)
+{
+    (void)state;
+    assert_int_equal(modal_cores_left(2, 0, 1), 2);
+    assert_int_equal(modal_cores_left(2, 0.2, 0.5), 2);
+    assert_int_equal(modal_cores_left(2, 0.67, 1), 1); /* a third process on two cores */
+    assert_int_equal(modal_cores_left(2, 5, 1), 1);
+    assert_int_equal(modal_cores_left(16, 0.95, 1), 15);
+    assert_int_equal(modal_cores_left(16, -0.1, 1), 16);
+    assert_int_equal(modal_cores_left(4, NAN, 1), 1);
+    assert_int_equal(modal_cores_left(4, 1, 0), 4);
+}
+
+/* As many other processes as cores: one thread is left. Without sharing all are taken. */
+static void test_cores_of_others(void **state)
+{
+    (void)state;
+    enum { MOST = 64 };
+    cpu_set_t ours;
+    pid_t others[MOST];
+    assert_int_equal(sched_getaffinity(0, sizeof ours, &ours), 0);
+    const int n = CPU_COUNT(&ours) < MOST ? CPU_COUNT(&ours) : MOST;
+    const struct timespec pause = {0, 10000000};
+    assert_int_equal(modal_free_threads(n), n);
+    for (int i = 0; i < n; i++)
+        if ((others[i] = fork()) == 0)
+            for (volatile int k = 0;;) k = !k;
+    modal_cores_share(1);
+    int left = n;
+    for (int i = 0; i < 1000 && left > 1; i++) {
+        nanosleep(&pause, NULL);
+        left = modal_free_threads(n);
+    }
+    modal_cores_share(0);
+    const int all = modal_free_threads(n);
+    for (int i = 0; i < n; i++) {
+        kill(others[i], SIGKILL);
+        waitpid(others[i], NULL, 0);
+    }
+    assert_int_equal(left, CPU_COUNT(&ours) > MOST ? left : 1);
+    assert_int_equal(all, n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_error_keeps_the_first),
         cmocka_unit_test(test_error_text_is_bounded),
+        cmocka_unit_test(test_cores_left),
+        cmocka_unit_test(test_cores_of_others),
         cmocka_unit_test(test_text_is_clean),
         cmocka_unit_test(test_text_is_cut_whole),
         cmocka_unit_test(test_alloc),

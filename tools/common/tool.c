@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "formats/json/json_text.h"
+#include "lib/base/cores.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "lib/base/text.h"
@@ -270,6 +271,7 @@ static modal_status fit_threads(tool *t, modal_error *err)
     int asked = 0, fitting;
     modal_status status = tool_threads(t, &asked, err);
     fitting = asked;
+    modal_cores_share(!must);
     if (status == MODAL_OK) status = tool_fit_threads(&fitting, must, err);
     if (status != MODAL_OK || fitting == asked) return status;
     t->most_threads = fitting;

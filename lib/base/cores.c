@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/cores.h"
+
+#include <limits.h>
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double PERIOD = 0.25; /* s; the system counts in steps of 0.01 s a core */
+
+static atomic_int shares, free_cores = INT_MAX;
+static _Atomic double next_look;
+static pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER;
+
+typedef struct sample {
+    double time, all, own; /* s: when, computing of all processes on our cores, and of this one */
+    int cores;
+} sample;
+
+void modal_cores_share(int share) { atomic_store(&shares, share); }
+
+int modal_cores_left(int cores, double others, double seconds)
+{
+    const double left = seconds > 0 ? floor(cores - others / seconds + 0.5) : cores;
+    return left >= 1 ? left < cores ? (int)left : cores : 1;
+}
+
+static double now(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Whether the system told. */
+static int look(sample *s)
+{
+    char line[256];
+    cpu_set_t ours;
+    struct rusage usage;
+    long long user, nice;
+    int cpu;
+    FILE *file = fopen("/proc/stat", "re");
+    *s = (sample){.time = now(CLOCK_MONOTONIC)};
+    if (!file) return 0;
+    if (sched_getaffinity(0, sizeof ours, &ours) != 0) CPU_ZERO(&ours);
+    const int nice_too = getpriority(PRIO_PROCESS, 0) > 0; /* then we are among those */
+    while (fgets(line, sizeof line, file) && strncmp(line, "cpu", 3) == 0) {
+        if (sscanf(line, "cpu%d %lld %lld", &cpu, &user, &nice) != 3 || cpu < 0 || cpu >= CPU_SETSIZE) continue;
+        if (!CPU_ISSET(cpu, &ours)) continue;
+        s->cores++;
+        s->all += (double)(user + (nice_too ? nice : 0)) / (double)sysconf(_SC_CLK_TCK);
+    }
+    fclose(file);
+    getrusage(RUSAGE_SELF, &usage);
+    s->own = (double)usage.ru_utime.tv_sec + 1e-6 * (double)usage.ru_utime.tv_usec;
+    return s->cores > 0;
+}
+
+static void look_again(void)
+{
+    static sample before;
+    sample after;
+    const int told = look(&after);
+    if (told && before.cores == after.cores && after.time - before.time < 8 * PERIOD)
+        atomic_store(&free_cores, modal_cores_left(after.cores, after.all - before.all - (after.own - before.own),
+                                                   after.time - before.time));
+    else
+        atomic_store(&free_cores, INT_MAX);
+    before = after;
+    atomic_store(&next_look, after.time + PERIOD);
+}
+
+int modal_free_threads(int most)
+{
+    if (most <= 1 || !atomic_load_explicit(&shares, memory_order_relaxed)) return most;
+    if (now(CLOCK_MONOTONIC_COARSE) >= atomic_load_explicit(&next_look, memory_order_relaxed) &&
+        pthread_mutex_trylock(&looking) == 0) {
+        look_again();
+        pthread_mutex_unlock(&looking);
+    }
+    const int left = atomic_load_explicit(&free_cores, memory_order_relaxed);
+    return most < left ? most : left;
+}

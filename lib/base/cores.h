@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How many threads a job should take on a machine that others use, too. A team of threads waits for its slowest one: if
+ * one of two cores is taken by another process, a team of two takes many times as long as one thread. */
+#ifndef MODAL_BASE_CORES_H
+#define MODAL_BASE_CORES_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Nonzero: from now on modal_free_threads leaves cores to other processes. Off at first. For programs whose user left the
+ * number of threads to them. */
+void modal_cores_share(int share);
+
+/* Threads that a team should have now: `most`, or, where cores are shared, no more than the cores that other processes
+ * left free in the last quarter of a second, and at least 1. Counted are the cores that this process may use; what others
+ * compute there with a lower priority than ours, and work of the kernel (disks, networks), does not count. `most` where
+ * the system does not tell (/proc/stat). Takes some 20 ns, every quarter of a second the time of reading /proc/stat.
+ * Thread-safe. Results must not depend on it. */
+int modal_free_threads(int most);
+
+/* What modal_free_threads computes: cores of which others were busy for `others` seconds of `seconds`, rounded to whole
+ * cores. */
+int modal_cores_left(int cores, double others, double seconds);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
