@@ -74,6 +74,14 @@ if(TARGET modalpack)
   set_tests_properties(pipeline.fork_440_hz PROPERTIES LABELS cli FIXTURES_REQUIRED fork_basis)
 endif()
 
+if(TARGET modalpack AND TARGET modalmesh)
+  set(check_quick ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_quick.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  add_test(NAME cli.quick COMMAND ${check_quick})
+  add_test(NAME cli.quick_bunny COMMAND ${check_quick} ${MODAL_TEST_DATA})
+  set_tests_properties(cli.quick PROPERTIES LABELS cli TIMEOUT 300)
+  set_tests_properties(cli.quick_bunny PROPERTIES LABELS "cli;long" TIMEOUT 300)
+endif()
+
 if(TARGET modalpack AND TARGET modalview)
   set(check_page ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_page.py
       ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})

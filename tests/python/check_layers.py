@@ -40,6 +40,7 @@ ROOMS = [
     "tools/modalpack",
     "tools/modalplace",
     "tools/modalsim",
+    "tools/modaltools",
     "tools/modalview",
 ]
 SUFFIXES = (".c", ".h", ".cu", ".cuh", ".cpp")

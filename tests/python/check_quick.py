@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""modaltools: the umbrella, and quick on a surface, a geometry and a mesh. usage: check_quick.py BIN [DATA]"""
+import json
+import os
+import pathlib
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import h5py
+import numpy as np
+
+tools = pathlib.Path(sys.argv[1]).resolve()
+data = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else None
+FAMILY = ["mesh", "pack", "place", "sim", "deform", "view", "info", "bench"]
+
+
+def run(*words, **more):
+    return subprocess.run([tools / "modaltools", *map(str, words)], capture_output=True, text=True, stdin=subprocess.DEVNULL, **more)
+
+
+def quick(*words):
+    got = run("quick", *words)
+    assert got.returncode == 0 and not got.stdout, (words, got)
+    assert not os.listdir("tmp"), os.listdir("tmp")
+    return got.stderr
+
+
+def refused(code, message, *words, lines=1):
+    before = sorted(os.listdir("."))
+    got = run(*words)
+    assert got.returncode == code and message in got.stderr and not got.stdout, (words, got)
+    assert lines is None or got.stderr.count("\n") == lines, got.stderr
+    assert sorted(os.listdir(".")) == before and not os.listdir("tmp"), (words, os.listdir("."), os.listdir("tmp"))
+
+
+def write_ellipsoid(name, n=5, faces=None):
+    """Quads over the six sides of a cube, pushed onto an ellipsoid of 0.2 x 0.1 x 0.1."""
+    numbers, quads = {}, []
+    at = lambda p: numbers.setdefault(tuple(p), len(numbers) + 1)
+    for axis in range(3):
+        for side in (0, n):
+            for i in range(n):
+                for j in range(n):
+                    corners = [(i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1)]
+                    quad = [at(np.insert(c, axis, side)) for c in corners]
+                    quads.append(quad if (side == n) == (axis != 1) else quad[::-1])
+    x = 2 * np.array(list(numbers)) / n - 1.0
+    x = x / np.linalg.norm(x, axis=1)[:, None] * [0.1, 0.05, 0.05]
+    with open(name, "w") as out:
+        print(*(f"v {a:.9g} {b:.9g} {c:.9g}" for a, b, c in x), sep="\n", file=out)
+        print(*("f " + " ".join(map(str, q)) for q in quads[:faces]), sep="\n", file=out)
+
+
+def umbrella():
+    got = run()
+    assert got.returncode == 0 and got.stdout.count("\n") == 10, got
+    for name in FAMILY:
+        if not (tools / f"modal{name}").exists():
+            continue
+        own = subprocess.run([tools / f"modal{name}", "--version"], capture_output=True, text=True)
+        for word in (name, f"modal{name}"):
+            got = run(word, "--version")
+            assert (got.returncode, got.stdout, got.stderr) == (0, own.stdout, own.stderr), (word, got)
+        assert f"modaltools {name} " in run().stdout
+    got = run("info", "absent.h5")  # exit codes and messages are the tool's
+    assert got.returncode == 3 and got.stderr.startswith("modalinfo: absent.h5"), got
+    for words, says in ((["pakc"], "pakc: no such tool, did you mean pack?"), (["a\nb"], "a\\nb: no such tool (modaltools alone lists them)"),
+                        (["--shake", "x"], "quick is to stand before its options"), (["--mode"], "did you mean --modes?")):
+        refused(2, says, *words)
+    with open("/dev/full", "w") as full:
+        assert subprocess.run([tools / "modaltools"], stdout=full).returncode == 4
+    assert run("quick", "--help").stdout.startswith("modaltools quick: ")
+    # a tool beside a program that was moved without it
+    os.symlink(tools / "modaltools", "alias")
+    assert subprocess.run(["./alias", "info", "--version"], capture_output=True).returncode == 0
+    os.remove("alias")
+
+
+def displacement(folder):
+    with h5py.File(f"{folder}/sequence.vtkhdf") as f:
+        n = f["VTKHDF/NumberOfPoints"][0]
+        u = f["VTKHDF/PointData/displacement"][:].reshape(-1, n, 3)
+        x = f["VTKHDF/Points"][:].reshape(-1, n, 3) - u
+        return x[0], u, f["VTKHDF/Steps/Values"][:]
+
+
+def surface():
+    write_ellipsoid("egg.obj")
+    if (tools / "modalview").exists():
+        said = quick("egg.obj", "egg.html", "--save-script", "egg.sh", "--report", "r.json")
+        commands = re.findall(r"^modaltools quick: (modal\w+) ", said, re.M)
+        assert commands == ["modalmesh", "modalpack", "modalsim", "modalview"], said
+        script = pathlib.Path("egg.sh").read_text()
+        report = json.load(open("r.json"))
+        assert all(line in script for line in report["commands"]) and len(report["commands"]) == 4 and report["exit_code"] == 0
+        page = pathlib.Path("egg.html").read_bytes()
+        assert b"</html>" in page[-200:] and len(page) > 100000
+        os.rename("egg.html", "first.html")
+        got = subprocess.run(["./egg.sh"], capture_output=True, text=True, env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"})
+        assert got.returncode == 0 and not os.listdir("tmp"), got
+        assert pathlib.Path("egg.html").stat().st_size == len(page)  # provenance has the names of two folders
+        refused(2, "egg.html: exists (--force replaces it)", "quick", "egg.obj", "egg.html")
+        quick("egg.obj", "egg.html", "--force", "--modes", "-q")
+        refused(2, "--amplitude: a page of modes has sliders", "quick", "egg.obj", "e.html", "--modes", "--amplitude", "4%")
+        refused(2, "--format: is for a folder, e.html", "quick", "egg.obj", "e.html", "--format", "glb")
+        refused(2, "--amplitude", "quick", "egg.obj", "e.html", "--amplitude", "0", lines=None)
+    quick("egg.obj", "plucked", "--unit", "cm")
+    x, u, times = displacement("plucked")
+    size = np.linalg.norm(np.ptp(x, axis=0))
+    own = np.array([line.split()[1:] for line in open("egg.obj") if line.startswith("v ")], float) * 0.01
+    assert x.shape == own.shape and np.abs(x - own).max() < 1e-7, "its own vertices, in metres"
+    assert abs(np.linalg.norm(u, axis=2).max() / size - 0.03) < 1e-4 and len(times) in (288, 289), len(times)
+    quick("egg.obj", "dropped", "--drop", "--up", "z", "--amplitude", "5%")
+    x, u, _ = displacement("dropped")
+    size, height = np.linalg.norm(np.ptp(x, axis=0)), (x[:, 2] - x[:, 2].min()) / np.ptp(x[:, 2])
+    moved = np.linalg.norm(u, axis=2).max(axis=0)
+    assert abs(moved.max() / size - 0.05) < 1e-4 and moved[height < 0.02].max() < 0.02 * moved.max()
+    assert u[:, height > 0.9, 2].min() < -0.5 * moved.max() and u[0].max() == 0, "it sags"
+    quick("egg.obj", "shaken", "--shake", "--material", "steel", "--fixed", "plane:0,-0.045,0:0,-1,0")
+    _, u, times = displacement("shaken")
+    late = np.linalg.norm(u[len(u) // 3:], axis=2)
+    assert late.max() > 0.5 * np.linalg.norm(u, axis=2).max() and u[0].max() == 0
+    quick("egg.obj", "scaled", "--scale", "2", "--modes", "--format", "obj")
+    assert len(os.listdir("scaled/obj")) > 10
+    write_ellipsoid("open.obj", faces=-30)
+    refused(3, "open.obj: not closed", "quick", "open.obj", "out", lines=None)
+    refused(2, "nor a name, unobtainium", "quick", "egg.obj", "out", "--material", "unobtainium", lines=None)
+    refused(2, "--shake, --drop, --modes: one of them at most", "quick", "egg.obj", "out", "--shake", "--modes")
+    refused(2, "--up: must be y or z, x", "quick", "egg.obj", "out", "--up", "x")
+    refused(2, "--unit: must be one of", "quick", "egg.obj", "out", "--unit", "furlong")
+    refused(3, "absent.obj: cannot be read", "quick", "absent.obj", "out")
+    refused(2, "usage: modaltools quick", "quick", "egg.obj")
+    refused(2, "open.obj: exists", "quick", "egg.obj", "out", "--save-script", "open.obj")
+
+
+def signals():
+    """A signal ends the stage and the run; nothing is left."""
+    write_ellipsoid("large.obj", n=24)
+    before = sorted(os.listdir("."))
+    for wait in (0.05, 0.4):
+        process = subprocess.Popen([tools / "modaltools", "quick", "large.obj", "large_out"], stderr=subprocess.PIPE)
+        time.sleep(wait)
+        process.send_signal(signal.SIGTERM)
+        _, error = process.communicate(timeout=60)
+        assert process.returncode == 143, (process.returncode, error)
+        assert sorted(os.listdir(".")) == before and not os.listdir("tmp"), (os.listdir("."), os.listdir("tmp"))
+
+
+def mesh_and_geometry():
+    pathlib.Path("bar.veg").write_text(
+        "*VERTICES\n12 3 0 0\n" + "".join(f"{i + 1} {i // 4 * 0.1} {i // 2 % 2 * 0.02} {i % 2 * 0.02}\n" for i in range(12)) +
+        "*ELEMENTS\nCUBIC\n2 8 0\n1 1 5 7 3 2 6 8 4\n2 5 9 11 7 6 10 12 8\n"
+        "*MATERIAL OWN\nENU, 1000, 1e6, 0.4\n*REGION\nallElements, OWN\n")
+    said = quick("bar.veg", "bar_out", "--fixed", "plane:0,0,0:-1,0,0", "--format", "glb")
+    assert "--material" not in said and "modalmesh" not in said and os.path.exists("bar_out/sequence.glb"), said
+    said = quick("bar.veg", "bar_steel", "--fixed", "plane:0,0,0:-1,0,0", "--material", "steel", "--format", "glb")
+    assert "--material steel" in said
+    version = subprocess.run([tools / "modalmesh", "--version"], capture_output=True, text=True).stdout
+    if "Gmsh absent" in version:
+        print("check_quick: geometry: Gmsh's library is absent, not checked")
+        return
+    pathlib.Path("plate.geo").write_text('SetFactory("OpenCASCADE");\nBox(1) = {0, 0, 0, 0.2, 0.1, 0.01};\n')
+    said = quick("plate.geo", "plate", "--material", "steel", "--drop", "--up", "z", "--format", "glb")
+    assert "--order 2" in said and "--fixed plane:0,0," in said, said
+
+
+def bunny():
+    mesh = data / "stanford/bunny_10k.off" if data else None
+    if not (mesh and mesh.exists() and (tools / "modalview").exists()):
+        print("check_quick: bunny: no such data here, not checked")
+        return
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    quick(mesh, "bunny.html", "--unit", "cm")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert seconds < 15, seconds  # of all processors together, so that a busy machine makes no difference
+    print(f"check_quick: bunny: {seconds:.1f} s of processors")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    os.mkdir("tmp")
+    os.environ["TMPDIR"] = f"{folder}/tmp"
+    for part in (umbrella, surface, signals, mesh_and_geometry, bunny):
+        part()
+        print(f"check_quick: {part.__name__}: ok")
+    os.chdir("/")

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "formats/json/json_text.h"
+#include "lib/base/memory.h"
+#include "tools/modaltools/modaltools.h"
+
+modal_status modaltools_path(const char *name, char **path, modal_error *err)
+{
+    char own[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    if (length < 0) return modal_error_set(err, MODAL_ERROR_SYSTEM, "/proc/self/exe: cannot read, %s", strerror(errno));
+    own[length] = '\0';
+    modal_status status = modal_alloc(path, length + (int64_t)strlen(name) + 2, 1, "name", err);
+    if (status == MODAL_OK) sprintf(*path, "%s/%s", dirname(own), name);
+    return status;
+}
+
+modal_status modaltools_add(modaltools_command *command, modal_error *err, const char *format, ...)
+{
+    char text[2 * PATH_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (command->n_words == MODALTOOLS_WORDS || length < 0 || length >= (int)sizeof text)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "%s: too many arguments, or too long ones", command->words[0]);
+    modal_status status = modal_alloc(&command->words[command->n_words], length + 1, 1, "command", err);
+    if (status == MODAL_OK) memcpy(command->words[command->n_words++], text, (size_t)length + 1);
+    return status;
+}
+
+void modaltools_command_free(modaltools_command *command)
+{
+    for (int i = 0; i < command->n_words; i++) modal_free(&command->words[i]);
+    command->n_words = 0;
+}
+
+static modal_status append(modaltools_chain *chain, const char *text, modal_error *err)
+{
+    const size_t before = chain->script ? strlen(chain->script) : 0;
+    char *longer = realloc(chain->script, before + strlen(text) + 1);
+    if (!longer) return modal_error_set(err, MODAL_ERROR_MEMORY, "script: out of memory");
+    chain->script = longer;
+    strcpy(longer + before, text);
+    return MODAL_OK;
+}
+
+/* A word as the shell has it; what lies in the folder of the chain lies in $work of the script. */
+static modal_status append_word(modaltools_chain *chain, const char *word, modal_error *err)
+{
+    const size_t folder = strlen(chain->folder);
+    modal_status status = MODAL_OK;
+    if (strncmp(word, chain->folder, folder) == 0 && word[folder] == '/') {
+        MODAL_TRY(append(chain, "\"$work\"", err));
+        word += folder;
+    }
+    if (*word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%") == strlen(word)) {
+        status = append(chain, word, err);
+        goto done;
+    }
+    MODAL_TRY(append(chain, "'", err));
+    for (const char *c = word; *c; c++) {
+        const char one[2] = {*c, '\0'};
+        MODAL_TRY(append(chain, *c == '\'' ? "'\\''" : one, err));
+    }
+    MODAL_TRY(append(chain, "'", err));
+done:
+    return status;
+}
+
+modal_status modaltools_chain_begin(modaltools_chain *chain, tool *t, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const char *base = getenv("TMPDIR");
+    if (!base || !*base) base = "/tmp";
+    *chain = (modaltools_chain){.t = t};
+    MODAL_TRY(modal_alloc(&chain->folder, (int64_t)strlen(base) + 32, 1, "name", err));
+    sprintf(chain->folder, "%s/modaltools-XXXXXX", base);
+    if (!mkdtemp(chain->folder)) {
+        modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot make a folder, %s", base, strerror(errno));
+        modal_free(&chain->folder);
+        return MODAL_ERROR_SYSTEM;
+    }
+    MODAL_TRY(append(chain, "#!/bin/sh\n# made by modaltools quick: the commands that it ran\nset -e\n"
+                            "work=$(mktemp -d)\ntrap 'rm -rf \"$work\"' EXIT\n", err));
+done:
+    return status;
+}
+
+void modaltools_chain_end(modaltools_chain *chain)
+{
+    DIR *folder = chain->folder ? opendir(chain->folder) : NULL;
+    for (const struct dirent *entry; folder && (entry = readdir(folder));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder) closedir(folder);
+    if (chain->folder) rmdir(chain->folder);
+    modal_free(&chain->folder);
+    free(chain->script);
+    chain->script = NULL;
+}
+
+modal_status modaltools_chain_write(modaltools_chain *chain, const char *name, const char *text, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", chain->folder, name);
+    FILE *file = fopen(path, "w");
+    if (!file) return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot write, %s", path, strerror(errno));
+    int failed = fputs(text, file) < 0;
+    failed |= fclose(file) != 0;
+    if (failed) return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot write, %s", path, strerror(errno));
+    MODAL_TRY(append(chain, "cat > \"$work\"/", err));
+    MODAL_TRY(append(chain, name, err));
+    MODAL_TRY(append(chain, " <<'END'\n", err));
+    MODAL_TRY(append(chain, text, err));
+    MODAL_TRY(append(chain, "END\n", err));
+done:
+    return status;
+}
+
+/* What the stages print besides messages (tables) is for who runs them alone, unless --verbose. */
+static void become(const char *path, const modaltools_command *command, int quiet)
+{
+    if (quiet) {
+        const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
+    }
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
+    execv(path, (char *const *)command->words);
+    dprintf(STDERR_FILENO, "modaltools quick: %s: cannot run, %s\n", path, strerror(errno));
+    _exit(TOOL_EXIT_SYSTEM);
+}
+
+/* Waits for a stage; a signal to this process goes on to it. */
+static int wait_for(pid_t child)
+{
+    const struct timespec pause = {.tv_nsec = 5000000};
+    int result, told = 0;
+    for (;;) {
+        const pid_t got = waitpid(child, &result, WNOHANG);
+        if (got == child) break;
+        if (got < 0 && errno != EINTR) return TOOL_EXIT_SYSTEM;
+        if (tool_signalled() && !told) {
+            kill(child, tool_signalled());
+            told = 1;
+        }
+        nanosleep(&pause, NULL);
+    }
+    return WIFEXITED(result) ? WEXITSTATUS(result) : 128 + WTERMSIG(result);
+}
+
+modal_status modaltools_chain_run(modaltools_chain *chain, const modaltools_command *command, int *failed, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char *path = NULL;
+    const size_t before = strlen(chain->script);
+    const double start = tool_seconds();
+    *failed = 0;
+    for (int i = 0; i < command->n_words; i++) {
+        MODAL_TRY(append(chain, i ? " " : "", err));
+        MODAL_TRY(append_word(chain, command->words[i], err));
+    }
+    tool_note(chain->t, "%s", chain->script + before);
+    json_t *all = json_object_get(chain->t->report, "commands");
+    if (!all) json_object_set_new(chain->t->report, "commands", all = json_array());
+    json_array_append_new(all, modal_json_string(chain->script + before));
+    MODAL_TRY(append(chain, "\n", err));
+    MODAL_TRY(modaltools_path(command->words[0], &path, err));
+    if (tool_signalled()) MODAL_FAIL(err, MODAL_ERROR_INTERRUPTED, "interrupted");
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child < 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot start, %s", command->words[0], strerror(errno));
+    if (child == 0) become(path, command, !tool_count(&chain->t->arguments, "verbose"));
+    const int code = wait_for(child);
+    if (code != TOOL_EXIT_DONE) {
+        chain->exit_code = code;
+        *failed = 1;
+    }
+    tool_stage(chain->t, command->words[0], tool_seconds() - start, -1);
+done:
+    modal_free(&path);
+    return status;
+}
