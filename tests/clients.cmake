@@ -96,6 +96,6 @@ if(TARGET modalinfo AND TARGET modalpack AND TARGET modalsim AND TARGET modaldef
 endif()
 
 modal_unit_test(test_writers modal_test_files ZLIB::ZLIB)
-target_sources(test_writers PRIVATE ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_data.c
+target_sources(test_writers PRIVATE ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_data.c ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_quality.c
   ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_reach.c)
 set_tests_properties(unit.test_writers PROPERTIES LABELS "unit;formats")

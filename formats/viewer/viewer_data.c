@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "formats/json/json_text.h"
+#include "formats/viewer/viewer_private.h"
 #include "lib/base/memory.h"
 
 /* ---- the bytes: planes of equal significance, which compress better than whole numbers ---- */
@@ -351,6 +352,7 @@ modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajec
         if (trajectory->poses)
             MODAL_TRY(put_series(&out, trajectory->poses, trajectory->n_frames,
                                  12 * (int64_t)trajectory->n_objects, err));
+        json_object_set_new(header, "quality", modal_viewer_quality(trajectory));
         json_object_set_new(header, "slow_motion", json_real(play->slow_motion));
         if (play->n_channels > 0) MODAL_TRY(put_sound(&out, play, header, err));
     }

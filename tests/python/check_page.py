@@ -52,7 +52,24 @@ def make_inputs(folder):
         T[:, 0, 2, 2] = 1
         T[:, 0, 0, 3] = np.linspace(0, 0.05, n)
         f["frames"] = T
+        # frames 0 to 4 sound, 5 to 9 doubtful for two reasons, 10 alone wrong, the rest not measured
+        rows = np.full((n, 3), np.nan)
+        rows[:11, 0] = 0.01
+        rows[5:11, 0], rows[7, 1], rows[7, 2], rows[10, 0] = 0.3, 0.5, 0, 2.0
+        f.attrs.update(extensions_used="modal_quality", quality_columns="residual least_jacobian least_jacobian_object")
+        f["quality"] = rows
     return basis, motion, moving
+
+
+def check_quality(parts, n):
+    """What `moving` has, as the page says it."""
+    check([(p["verdict"], p["first"], p["end"]) for p in parts] ==
+          [("sound", 0, 5), ("doubtful", 5, 10), ("wrong", 10, 11), ("not measured", 11, n)], parts)
+    check(parts[0]["reason"] == parts[3]["reason"] == "", parts)
+    lines = parts[1]["reason"].split("\n")
+    check(len(lines) == 2 and lines[0].startswith("least_jacobian 0.5 in frame 7 (0.0035 s), object 0; the limit is "), lines)
+    check(lines[1].startswith("residual 0.3 in frame 5 "), lines)
+    check(parts[2]["reason"].startswith("residual 2 in frame 10 (0.005 s); the limit is "), parts)
 
 
 def make_pair(basis, motion, folder):
@@ -179,6 +196,10 @@ def check_data(folder, basis, motion, moving):
                 q = data.planes(n * U.shape[1], "<f4").reshape(-1, n).T
                 check((q == m["q"][:].astype("f4")).all(), "q")
                 check(data.header["moving_frames"] == ("frames" in m), "moving_frames")
+                if source_file == moving:
+                    check_quality(data.header["quality"], n)
+                else:
+                    check(data.header["quality"] == [], data.header["quality"])
                 if "frames" in m:
                     T = data.planes(12 * n, "<f4").reshape(12, n).T
                     check((T == m["frames"][:].reshape(n, 12).astype("f4")).all(), "frames")
@@ -342,6 +363,33 @@ def check_trajectory(browser, page, wanted, displacement, size, picture):
     browser.check_quiet()
 
 
+def check_bar(browser, page, measured, picture):
+    """The bar under the time line, and the reason where the pointer is over a part of it."""
+    browser.open(page)
+    check(browser.js("document.getElementById('quality').hidden") != measured, "the bar")
+    if not measured:
+        return
+    parts = browser.js("JSON.parse(document.getElementById('header').textContent).quality")
+    boxes = browser.js("[...document.getElementById('quality').children].map((e) => [e.getBoundingClientRect(), "
+                       "getComputedStyle(e).backgroundColor]).map(([b, c]) => [b.x, b.y, b.width, b.height, c])")
+    line = browser.js("(b => [b.x, b.y, b.width, b.height])(document.getElementById('frame').getBoundingClientRect())")
+    frames = parts[-1]["end"]
+    check(len(boxes) == len(parts) and len({b[4] for b in boxes}) == 4, "parts and their colours", boxes)
+    for part, (x, y, width, height, _) in zip(parts, boxes):
+        check(abs(width / (line[2] - 16) - (part["end"] - part["first"]) / frames) < 0.01 and height > 4, part, width, height)
+        check(line[0] <= x and x + width <= line[0] + line[2] + 1 and y >= line[1], "where it is", line, x, y)
+        browser("Input.dispatchMouseEvent", type="mouseMoved", x=x + width / 2, y=y + height / 2, button="none")
+        browser.wait("!document.getElementById('reason').hidden", "the reason")
+        said = browser.js("document.getElementById('reason').textContent")
+        check(part["verdict"] in said and part["reason"] in said and str(part["first"]) in said, part, said)
+        if part["verdict"] == "doubtful":
+            browser.js("modalview.setPlaying(false)")
+            browser.picture(picture)
+    browser("Input.dispatchMouseEvent", type="mouseMoved", x=200, y=200, button="none")
+    browser.wait("document.getElementById('reason').hidden", "the reason to go")
+    browser.check_quiet()
+
+
 def check_modes(browser, page, basis, size, picture):
     browser.open(page)
     check(browser.js("modalview.drawing.camera.up.z === 1 && document.getElementById('up').textContent === 'z up'"), "up")
@@ -421,6 +469,8 @@ def check_in_browser(folder, basis, motion, moving, shots):
             wanted, displacement = expected(of, file)
             check(np.abs(displacement).max() > 0.01 * size, "it hardly moves")
             check_trajectory(browser, f"{folder}/{name}.html", wanted, displacement, size, picture(name))
+        check_bar(browser, f"{folder}/trajectory.html", False, None)
+        check_bar(browser, f"{folder}/moving.html", True, picture("quality"))
         run("modalview", name_shape(basis, EVIL), f"{folder}/named.html", "--quiet", "--title", EVIL)
         browser.open(f"{folder}/named.html")
         check(browser.js("document.getElementById('title').textContent") == EVIL, "the title, or the page did not start")

@@ -7,6 +7,7 @@ import { Drawing } from './drawing.js';
 import { TrajectoryPlayer, ModePlayer } from './player.js';
 import { Sound } from './sound.js';
 import { drawPlot } from './plot.js';
+import { showQuality } from './quality.js';
 import { colourMap } from './colour.js';
 
 const $ = (id) => document.getElementById(id);
@@ -203,6 +204,7 @@ async function start() {
   }
   if (isTrajectory) {
     $('frame').max = String(player.count - 1);
+    showQuality($('quality'), $('reason'), header.quality);
     $('frame').addEventListener('input', () => { setPlaying(false); setFrame(Number($('frame').value)); });
     setRate(player.slow);
     $('rate').addEventListener('input', () => setRate(Math.abs($('rate').value) < 0.05 ? 1 : 10 ** -Number($('rate').value)));
