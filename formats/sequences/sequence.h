@@ -115,7 +115,7 @@ typedef struct modal_sequence_format {
     void (*abort)(void **writer); /* frees without caring for the files; NULL inside is fine */
 } modal_sequence_format;
 
-enum { MODAL_SEQUENCE_FORMATS = 10 };
+enum { MODAL_SEQUENCE_FORMATS = 11 };
 extern const modal_sequence_format *const modal_sequence_formats[MODAL_SEQUENCE_FORMATS];
 /* The rest surface, for formats that hold positions only. Not in the table. */
 extern const modal_sequence_format modal_sequence_rest;

@@ -3,6 +3,7 @@
 #include "formats/sequences/sequence_csv.h"
 #include "formats/sequences/sequence_glb.h"
 #include "formats/sequences/sequence_mdd.h"
+#include "formats/sequences/sequence_null.h"
 #include "formats/sequences/sequence_obj.h"
 #include "formats/sequences/sequence_pc2.h"
 #include "formats/sequences/sequence_ply.h"
@@ -13,4 +14,4 @@
 const modal_sequence_format *const modal_sequence_formats[MODAL_SEQUENCE_FORMATS] = {
     &modal_sequence_vtkhdf, &modal_sequence_glb, &modal_sequence_pc2, &modal_sequence_mdd,
     &modal_sequence_ply, &modal_sequence_vtp, &modal_sequence_vtu, &modal_sequence_obj,
-    &modal_sequence_csv, &modal_sequence_wav};
+    &modal_sequence_csv, &modal_sequence_wav, &modal_sequence_null};

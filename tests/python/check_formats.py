@@ -23,7 +23,7 @@ import read_formats
 from basis_file import element_offsets, node_modes
 
 FRAMES = 25
-UNKNOWN = "--format: no such format (there are vtkhdf, glb, pc2, mdd, ply, vtp, vtu, obj, csv, wav), "
+UNKNOWN = "--format: no such format (there are vtkhdf, glb, pc2, mdd, ply, vtp, vtu, obj, csv, wav, null), "
 
 
 def must(condition, what):
@@ -234,6 +234,24 @@ def plain():
         must(read_formats.read(f"a/{name}") == read_formats.read(f"b/{name}"), f"{name}: other bytes")
     shutil.rmtree("a")
     shutil.rmtree("b")
+
+
+def null():
+    """Nothing is written, OUT is not made; the bytes of all frames are counted."""
+    with h5py.File("long.h5", "r") as t, h5py.File("basis.h5", "r") as b:
+        n_frames = len(t["times"])
+        n = sum(len(b[f"shapes/{s:04d}/surface/rest_positions"]) for s in b["objects/shape"][:])
+    for options, floats in (((), 6), (("--normals", "none"), 3), (("--fields", "displacement,speed"), 10)):
+        base.run("long.h5", "nowhere", "--format", "null", "--report", "r.json", *options)
+        must(not os.path.exists("nowhere"), "null made a folder")
+        with open("r.json", encoding="utf-8") as text:
+            must(json.load(text)["bytes"] == 4 * floats * n * n_frames, f"null: bytes, {options}")
+    os.mkdir("kept")
+    base.run("long.h5", "kept", "--format", "null", "--frames", "3", "-q")
+    must(os.listdir("kept") == [], "null wrote something")
+    os.rmdir("kept")
+    os.remove("r.json")
+    base.nothing_left("long.h5", "o", "--format", "null,ply", code=2, says="--format: null stands alone, null,ply")
 
 
 def glb_large():
@@ -540,7 +558,7 @@ def main():
             if os.path.exists(name):
                 os.remove(name)
         base.long_trajectory("long.h5", "basis.h5", 300)
-        for part in (all_formats, plain, glb, glb_large, precision, volume, probes_alone, refusals, interrupt):
+        for part in (all_formats, plain, glb, glb_large, null, precision, volume, probes_alone, refusals, interrupt):
             part()
             print(f"check_formats: {part.__name__}: ok")
         os.chdir("/")

@@ -236,7 +236,7 @@ static void test_huge_sizes(void **state)
         int64_t disk = 0, memory = 0;
         modal_error err = {0};
         assert_int_equal(format->size(&info, &disk, &memory, &err), MODAL_OK);
-        assert_true(disk > 0 && memory >= 0);
+        assert_true((disk > 0 || !(format->files[0] || format->folder)) && memory >= 0);
         info.n_points = INT64_MAX / 64;
         info.n_frames = 999999;
         if (!format->needs_frames) continue;

@@ -9,6 +9,7 @@
 
 #include "formats/h5/h5_util.h"
 #include "formats/sequences/sequence_glb.h"
+#include "formats/sequences/sequence_null.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "tools/common/files.h"
@@ -25,7 +26,8 @@ static const tool_option options[] = {
      0},
     {"format", 0, "LIST", "vtkhdf",
      "What to write, separated by commas: vtkhdf (with an XDMF sidecar), glb (modes as morph targets), pc2 and mdd (point "
-     "caches, with rest.obj), ply, vtp, obj, vtu of a volume (a file a frame), csv (probes), wav (sound).",
+     "caches, with rest.obj), ply, vtp, obj, vtu of a volume (a file a frame), csv (probes), wav (sound), "
+     "null (nothing: the frames' bytes are counted).",
      TOOL_FIRST},
     {"probe", 0, "POINT|X,Y,Z", NULL,
      "A point for csv (for wav without --listen a contact microphone), by its index or as the nearest one to a place at "
@@ -232,7 +234,7 @@ static void report(tool *t, const modaldeform_request *r, const modaldeform_inpu
     json_object_set_new(to, "bytes", json_integer(bytes));
     json_object_set_new(to, "bytes_per_point_and_frame",
                         json_real((double)bytes / (double)in->mesh_points / (double)in->n));
-    tool_note(t, "%s: %" PRId64 " frames of %" PRId64 " points, %.3f GB", r->folder, in->n, in->mesh_points,
+    tool_note(t, "%s: %" PRId64 " frames of %" PRId64 " points, %.3f GB", r->dry ? "dropped" : r->folder, in->n, in->mesh_points,
               1e-9 * (double)bytes);
 }
 
@@ -304,8 +306,9 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
     if (needs_frames) MODAL_TRY(modaldeform_write_frames(t, r, in, deformer, out, frame_bytes, err));
     double start = tool_seconds();
     MODAL_TRY(modaldeform_begin_sidecars(r, out, err));
+    if (r->dry) bytes = modal_sequence_null_bytes(out->formats[0].writer);
     MODAL_TRY(modaldeform_end_writers(out, &info, err));
-    MODAL_TRY(modaldeform_write_manifest(t, r, in, &info, deformer, out, &bytes, err));
+    if (!r->dry) MODAL_TRY(modaldeform_write_manifest(t, r, in, &info, deformer, out, &bytes, err));
     MODAL_TRY(modaldeform_commit_outputs(r, out, err));
     tool_stage(t, "close and sync", tool_seconds() - start, -1);
     report(t, r, in, deformer, bytes);

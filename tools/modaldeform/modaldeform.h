@@ -30,6 +30,7 @@ typedef struct modaldeform_request {
     int64_t memory_limit; /* 0: none */
     double precision;     /* m, 0: none */
     int volume;           /* --output-mesh volume */
+    int dry;              /* --format null: nothing is written, and OUT is not touched */
     int n_formats;        /* in the order of modal_sequence_formats */
     const modal_sequence_format *formats[MODAL_SEQUENCE_FORMATS + 1]; /* with rest.obj */
     modal_array_list arrays; /* of a frame; `source` is known to modaldeform_fields.c */

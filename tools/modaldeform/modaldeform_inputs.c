@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "formats/basis/basis_h5.h"
+#include "formats/sequences/sequence_null.h"
 #include "lib/base/memory.h"
 #include "formats/sequences/sequence_glb.h"
 #include "formats/sequences/sequence_mdd.h"
@@ -103,6 +104,9 @@ static modal_status parse_formats(const char *text, modaldeform_request *r, moda
     for (int i = 0; i < MODAL_SEQUENCE_FORMATS; i++)
         if (wanted[i]) r->formats[r->n_formats++] = modal_sequence_formats[i];
     if (rest) r->formats[r->n_formats++] = &modal_sequence_rest;
+    r->dry = r->formats[r->n_formats - 1] == &modal_sequence_null;
+    if (r->dry && r->n_formats > 1)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--format: null stands alone, %s", text);
     return MODAL_OK;
 }
 

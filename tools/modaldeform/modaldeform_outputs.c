@@ -42,7 +42,7 @@ static modal_status list_outputs(const modaldeform_request *r, modaldeform_outpu
         if (format->folder)
             MODAL_TRY(add_output(r, out, format->folder, format->extension, format->extension, err));
     }
-    MODAL_TRY(add_output(r, out, "manifest.json", "manifest", NULL, err));
+    if (!r->dry) MODAL_TRY(add_output(r, out, "manifest.json", "manifest", NULL, err));
 done:
     return status;
 }
@@ -69,6 +69,7 @@ modal_status modaldeform_begin_outputs(const modaldeform_request *r, modaldeform
 {
     modal_status status = MODAL_OK;
     MODAL_TRY(list_outputs(r, out, err));
+    if (r->dry) goto done;
     MODAL_TRY(tool_folder_begin(r->folder, &out->folder_made, err));
     MODAL_TRY(tool_outputs_recover(out->all[out->n_outputs - 1].path, err));
     for (int i = 0; i < out->n_outputs; i++)
@@ -139,6 +140,7 @@ modal_status modaldeform_commit_outputs(const modaldeform_request *r, modaldefor
 {
     modal_status status = MODAL_OK;
     tool_output *all[MOST_OUTPUTS];
+    if (r->dry) return MODAL_OK;
     for (int i = 0; i < out->n_outputs; i++) all[i] = &out->all[i].file;
     status = tool_outputs_commit(all, out->n_outputs, out->journal >= 0 ? out->journal_path : NULL, err);
     out->complete = !all[0]->temporary; /* in place, even if their folder could not be synced */
@@ -182,7 +184,7 @@ modal_status modaldeform_check_space(const modaldeform_request *r, const modal_s
                        info->n_frames);
     }
     if (out->part_path && stat(out->part_path, &part) == 0) needed -= (int64_t)part.st_blocks * 512;
-    MODAL_TRY(modal_disk_check(r->folder, r->folder, (double)needed, err));
+    if (!r->dry) MODAL_TRY(modal_disk_check(r->folder, r->folder, (double)needed, err));
 done:
     return status;
 }
