@@ -29,6 +29,12 @@ if(TARGET modalpack)
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} $<TARGET_FILE_DIR:write_samples> ${CMAKE_SOURCE_DIR})
   set_tests_properties(formats.extensions formats.basis3 formats.quality PROPERTIES LABELS "cli;formats")
 endif()
+if(TARGET modalpack AND TARGET modalplace AND TARGET modaldeform)
+  add_test(NAME formats.python_package COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_package.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} $<TARGET_FILE:write_samples>)
+  set_tests_properties(formats.python_package PROPERTIES LABELS "cli;formats" SKIP_RETURN_CODE 77 TIMEOUT 300)
+endif()
+
 if(TARGET modalpack AND TARGET modalplace)
   foreach(case "assembly" "assembly_5000;5000") # the second one: that many files
     list(POP_FRONT case name)

@@ -31,6 +31,13 @@ install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/CHANGELOG.md
         ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${specifications} DESTINATION ${CMAKE_INSTALL_DOCDIR}/formats)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# Two examples to begin with, and the Python package, which pip installs from there.
+install(PROGRAMS ${CMAKE_SOURCE_DIR}/data/plant.py DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(FILES ${CMAKE_SOURCE_DIR}/data/tuning_fork.msh DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/tools/python/modaltools DESTINATION ${CMAKE_INSTALL_DOCDIR}/tools/python
+        PATTERN __pycache__ EXCLUDE)
+install(FILES ${CMAKE_SOURCE_DIR}/tools/python/pyproject.toml ${CMAKE_SOURCE_DIR}/tools/python/README.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR}/tools/python)
 
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_PACKAGE_VENDOR "modaltools")

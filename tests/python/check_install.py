@@ -101,6 +101,9 @@ def check_tree(root):
         check_zsh(f"{root}/share/zsh/site-functions/_{name}", options)
     documents = f"{root}/share/doc/modaltools"
     check(os.path.exists(f"{documents}/formats/basis.md"), "no specifications")
+    run(sys.executable, f"{documents}/examples/plant.py", "--help")
+    check(os.path.exists(f"{documents}/examples/tuning_fork.msh"), "no fork")
+    check(os.path.exists(f"{documents}/tools/python/modaltools/py.typed"), "no Python package")
     for page in glob.glob(f"{documents}/**/*.md", recursive=True):
         for link in re.findall(r"\]\(([^)#:]+)\)", open(page, encoding="utf-8").read()):
             check(os.path.exists(os.path.join(os.path.dirname(page), link)), page, "leads nowhere:", link)

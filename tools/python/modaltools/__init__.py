@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files of modaltools from Python, with h5py and numpy alone; and its programs.
+
+Basis       basis.h5: shapes with their modes, objects; deforms
+Trajectory  traj.h5: times, reduced coordinates, poses; reads, deforms, writes
+Sequence    sequence.vtkhdf: frames, mapped into memory
+Scene       scene.json for modalsim --scene; writes
+run         a program of the family; returns its report
+
+Lengths are metres, times seconds. Points are those of all objects, one object after the other, in the user's order of
+vertices. formats/*.md of the project specify the files.
+"""
+from .basis import Basis, Object, Shape
+from .programs import ToolError, info, run
+from .scene import Scene
+from .sequence import Sequence
+from .trajectory import Trajectory
+
+__all__ = ["Basis", "Object", "Scene", "Sequence", "Shape", "ToolError", "Trajectory", "info", "run"]
+__version__ = "0.1.0"

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the files share: their type, their version, texts."""
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import contextmanager
+from typing import Iterator, Union
+
+import h5py
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+def text(value: object) -> str:
+    """An attribute's text, whichever of its types h5py gives it."""
+    if isinstance(value, bytes):
+        return value.split(b"\0")[0].decode("utf-8", "surrogateescape").rstrip(" ")
+    return str(value).split("\0")[0].rstrip(" ")
+
+
+def open_file(path: Path, kind: str, majors: tuple[int, ...]) -> h5py.File:
+    """ValueError unless it is of this modal_type and of one of these major versions; OSError where it cannot be read."""
+    file = h5py.File(path, "r")
+    try:
+        found, version = (text(file.attrs.get(name, "")) for name in ("modal_type", "modal_version"))
+        if found != kind:
+            raise ValueError(f"{os.fspath(path)}: modal_type: not {kind}, {found!r}")
+        if version.split(".")[0] not in map(str, majors):
+            raise ValueError(f"{os.fspath(path)}: modal_version: not of {', '.join(map(str, majors))}, {version!r}")
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[str]:
+    """A temporary name in the folder of `path`, which becomes it when the block ends well, and goes otherwise."""
+    folder = os.path.dirname(os.path.abspath(path))
+    handle, temporary = tempfile.mkstemp(prefix=os.path.basename(path) + ".tmp-", dir=folder)
+    os.close(handle)
+    try:
+        yield temporary
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

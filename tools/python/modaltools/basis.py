@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""basis.h5 (formats/basis.md): shapes, their modal matrices, objects."""
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Optional
+
+import h5py
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._h5 import Path, open_file, text
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A surface that deforms as rest + modes @ q, in the user's order of vertices."""
+
+    name: str
+    rest: Floats                     # [V, 3] m
+    triangles: NDArray[np.int64]     # [T, 3] vertices, counter-clockwise from outside
+    modes: NDArray[np.float32]       # [V, 3, r] U, kg^-1/2
+    frequencies: Floats              # [r] Hz
+    eigenvalues: Floats              # [r] (rad/s)^2
+    participation: Floats            # [r, 3] kg^1/2
+    mass: float                      # kg
+    kind: str                        # modes, derivatives, snapshots or imported
+
+    @property
+    def n_modes(self) -> int:
+        return self.modes.shape[2]
+
+    def displacement(self, q: ArrayLike) -> Floats:
+        """U q [V, 3] in m, of q [r] in kg^1/2 m; of q [F, r] it is [F, V, 3]."""
+        q = np.asarray(q, float)
+        if q.shape[-1:] != (self.n_modes,):
+            raise ValueError(f"shape {self.name}: q has {q.shape[-1:]} coordinates, not {self.n_modes}")
+        return np.moveaxis(np.tensordot(self.modes.astype(float), q, axes=(2, -1)), (0, 1), (-2, -1))
+
+
+@dataclass(frozen=True)
+class Object:
+    """A placement of a shape."""
+
+    shape: int         # index in Basis.shapes
+    parent: int        # index of an object, -1: none
+    rest_pose: Floats  # [3, 4] [R p], the shape's coordinates to the world's
+
+
+def _read_shape(group: h5py.Group, folder: str, depth: int = 0) -> Shape:
+    if "file" in group.attrs and "surface" not in group:  # an assembly: the shape lies in another basis
+        if depth > 0:
+            raise ValueError(f"{group.file.filename}: {group.name}: a part of a part")
+        path = os.path.join(folder, text(group.attrs["file"]))
+        with open_file(path, "basis", (2, 3)) as file:
+            return _read_shape(file[f"shapes/{int(group.attrs['file_shape']):04}"], folder, depth + 1)
+    surface, modes = group["surface"], group["modes"]
+    stored = surface["rest_positions"][:].astype(float)
+    user, users = surface["user_vertex"][:], surface["user_triangle"][:]
+    matrix = modes["modal_matrix"]
+    u = matrix[:]
+    if text(matrix.attrs.get("layout", "tile32")) == "tile32":
+        tiles = u.transpose(0, 3, 2, 1)
+        u = tiles.reshape(-1, 3, tiles.shape[3])[:len(stored)]
+    rest, in_order = np.empty_like(stored), np.empty(u.shape, np.float32)
+    rest[user], in_order[user] = stored, u
+    triangles = np.empty(surface["triangles"].shape, np.int64)
+    triangles[users] = user[surface["triangles"][:]]
+    return Shape(name=text(group.attrs["name"]), rest=rest, triangles=triangles, modes=in_order,
+                 frequencies=modes["frequencies"][:].astype(float), eigenvalues=modes["eigenvalues"][:].astype(float),
+                 participation=modes["participation"][:].astype(float), mass=float(modes.attrs["total_mass"]),
+                 kind=text(modes.attrs.get("kind", "modes")))
+
+
+class Basis:
+    """Opens and reads a basis. ValueError: it is none, or of another major version; OSError: it cannot be read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = os.fspath(path)
+        with open_file(path, "basis", (2, 3)) as file:
+            self.content_hash = text(file.attrs["content_hash"])
+            folder = os.path.dirname(os.path.abspath(self.path))
+            count = int(file["shapes"].attrs["count"])
+            self.shapes: list[Shape] = [_read_shape(file[f"shapes/{i:04}"], folder) for i in range(count)]
+            objects = file["objects"]
+            self.objects: list[Object] = [
+                Object(int(shape), int(parent), pose.astype(float)) for shape, parent, pose in
+                zip(objects["shape"][:], objects["parent"][:], objects["rest_frame"][:])]
+        counts = [self.shapes[o.shape].n_modes for o in self.objects]
+        self.offsets: NDArray[np.int64] = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+
+    @property
+    def n_coordinates(self) -> int:
+        """Reduced coordinates of all objects: object i owns [offsets[i], offsets[i + 1])."""
+        return int(self.offsets[-1])
+
+    @property
+    def n_points(self) -> int:
+        return sum(len(self.shapes[o.shape].rest) for o in self.objects)
+
+    @property
+    def triangles(self) -> NDArray[np.int64]:
+        """[m, 3] points, of all objects."""
+        parts, first = [], 0
+        for o in self.objects:
+            parts.append(self.shapes[o.shape].triangles + first)
+            first += len(self.shapes[o.shape].rest)
+        return np.concatenate(parts)
+
+    def deform(self, q: ArrayLike, poses: Optional[ArrayLike] = None) -> Floats:
+        """World positions R (x + U q) + p [n_points, 3] in m, of q [n_coordinates] and poses [objects, 3, 4] (the rest poses)."""
+        q = np.asarray(q, float)
+        if q.shape != (self.n_coordinates,):
+            raise ValueError(f"{self.path}: q has the shape {q.shape}, not ({self.n_coordinates},)")
+        rest = np.stack([o.rest_pose for o in self.objects])
+        poses = rest if poses is None else np.asarray(poses, float)
+        if poses.shape != rest.shape:
+            raise ValueError(f"{self.path}: poses have the shape {poses.shape}, not {rest.shape}")
+        parts = []
+        for i, o in enumerate(self.objects):
+            shape = self.shapes[o.shape]
+            x = shape.rest + shape.displacement(q[self.offsets[i]:self.offsets[i + 1]])
+            parts.append(x @ poses[i, :, :3].T + poses[i, :, 3])
+        return np.concatenate(parts)

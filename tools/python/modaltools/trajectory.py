@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""traj.h5 (formats/trajectory.md): what moves, and when."""
+from __future__ import annotations
+
+import os
+from typing import Optional
+
+import h5py
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._h5 import Path, open_file, replaced, text
+from .basis import Basis, Floats
+
+
+class Trajectory:
+    """Opens and reads a trajectory; its basis is read when it is asked for, or given."""
+
+    def __init__(self, path: Path, basis: Optional[Basis] = None) -> None:
+        self.path = os.fspath(path)
+        with open_file(path, "trajectory", (1,)) as file:
+            self.times: Floats = file["times"][:].astype(float)
+            self.q: Floats = file["q"][:].astype(float)
+            self.offsets: NDArray[np.int64] = file["mode_offsets"][:].astype(np.int64)
+            self.poses: Optional[Floats] = file["frames"][:].astype(float) if "frames" in file else None
+            self.energy: Optional[Floats] = file["energy"][:].astype(float) if "energy" in file else None
+            self.basis_hash = text(file.attrs["basis_hash"])
+            own = text(file.attrs["basis_path"])
+        self.basis_path = os.path.join(os.path.dirname(os.path.abspath(self.path)), own)
+        self._basis: Optional[Basis] = None
+        if basis is not None:
+            self._take(basis)
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def _take(self, basis: Basis) -> None:
+        if basis.content_hash != self.basis_hash:
+            raise ValueError(f"{self.path}: made for another basis, {basis.path} has the hash {basis.content_hash}, "
+                             f"not {self.basis_hash}")
+        self._basis = basis
+
+    @property
+    def basis(self) -> Basis:
+        if self._basis is None:
+            self._take(Basis(self.basis_path))
+        assert self._basis is not None
+        return self._basis
+
+    def deform(self, frame: int) -> Floats:
+        """World positions [points, 3] of a frame."""
+        return self.basis.deform(self.q[frame], None if self.poses is None else self.poses[frame])
+
+    @staticmethod
+    def write(path: Path, basis: Basis, times: ArrayLike, q: ArrayLike, poses: Optional[ArrayLike] = None,
+              energy: Optional[ArrayLike] = None) -> None:
+        """Writes times [F] s, q [F, n_coordinates] kg^1/2 m, poses [F, objects, 3, 4], energy [F, 4] J. ValueError for what the
+        specification forbids; `path` is replaced when all is written, and only then."""
+        times, q = np.asarray(times, float), np.asarray(q, float)
+        frames = None if poses is None else np.asarray(poses, float)
+        joules = None if energy is None else np.asarray(energy, float)
+        n = len(times)
+        wanted = {"q": (q, (n, basis.n_coordinates)), "poses": (frames, (n, len(basis.objects), 3, 4)), "energy": (joules, (n, 4))}
+        if times.ndim != 1 or n == 0 or not np.all(np.isfinite(times)) or not np.all(np.diff(times) > 0):
+            raise ValueError(f"{os.fspath(path)}: times: not finite and increasing")
+        for name, (array, shape) in wanted.items():
+            if array is not None and array.shape != shape:
+                raise ValueError(f"{os.fspath(path)}: {name}: has the shape {array.shape}, not {shape}")
+            if array is not None and not np.all(np.isfinite(array)):
+                raise ValueError(f"{os.fspath(path)}: {name}: not finite")
+        if frames is not None:
+            rotation = frames[..., :3]
+            off = np.abs(rotation @ np.swapaxes(rotation, -1, -2) - np.eye(3)).max()
+            if not off <= 1e-6 or not np.all(np.linalg.det(rotation) > 0):
+                raise ValueError(f"{os.fspath(path)}: poses: not rotations")
+        folder = os.path.dirname(os.path.abspath(path))
+        link = os.path.relpath(os.path.abspath(basis.path), folder)
+        with replaced(path) as temporary, h5py.File(temporary, "w", libver=("v108", "v108")) as file:
+            for name, value in (("modal_type", "trajectory"), ("modal_version", "1.0" if joules is None else "1.1"),
+                                ("basis_hash", basis.content_hash), ("basis_path", link)):
+                file.attrs.create(name, np.bytes_(os.fsencode(value)))
+            file["basis"] = h5py.ExternalLink(link, "/")
+            file["times"], file["mode_offsets"], file["q"] = times, basis.offsets, q
+            if frames is not None:
+                file["frames"] = frames
+            if joules is not None:
+                file["energy"] = joules
