@@ -61,6 +61,12 @@ if(TARGET modaldeform AND TARGET write_samples)
   endforeach()
 endif()
 
+if(TARGET modaldeform AND TARGET modalpack AND TARGET modalmesh)
+  add_test(NAME clients.blender_own_mesh COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_own_mesh.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} "${MODAL_BLENDER}")
+  set_tests_properties(clients.blender_own_mesh PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
+endif()
+
 if(TARGET modaldeform AND TARGET modalpack)
   foreach(kind "" long)
     string(JOIN _ name sound ${kind})

@@ -70,14 +70,17 @@ static json_t *meshes(const glb_scene *g, int64_t *mesh_of)
                                       (json_int_t)(s->first_array + 1), "indices",
                                       (json_int_t)s->first_array);
         json_t *mesh = json_pack("{s:[o]}", "primitives", primitive);
+        const int normals = g->info->target_normals;
+        if (normals) json_object_set_new(json_object_get(primitive, "attributes"), "NORMAL", json_integer(modal_glb_normals_array(s)));
         const char *name = g->basis->shapes[i].name;
         /* One that is no UTF-8 is left out: json_string gives NULL, which is not set. */
         if (name && name[0]) json_object_set_new(mesh, "name", json_string(name));
         if (s->n_targets > 0) {
             json_t *targets = json_array(), *names = json_array();
             for (int32_t k = 0; k < s->n_targets; k++) {
-                json_array_append_new(targets, json_pack("{s:I}", "POSITION",
-                                                         (json_int_t)(s->first_array + 2 + k)));
+                json_t *target = json_pack("{s:I}", "POSITION", (json_int_t)(s->first_array + 2 + k));
+                if (normals > 1) json_object_set_new(target, "NORMAL", json_integer(modal_glb_normals_array(s) + 1 + k));
+                json_array_append_new(targets, target);
                 json_array_append_new(names, json_sprintf("mode %d", s->modes[k]));
             }
             json_object_set_new(primitive, "targets", targets);
@@ -95,12 +98,15 @@ static json_t *nodes(const glb_scene *g, const int64_t *mesh_of)
     for (int32_t i = 0; i < g->basis->n_objects; i++) {
         const modal_object *o = &g->basis->objects[i];
         const double *f = o->rest_pose;
+        const char *name = g->basis->shapes[o->shape].name;
         double q[4];
         modal_glb_quaternion(f, NULL, q);
+        json_t *called = name && name[0] ? json_sprintf("object %d: %s", i, name) : NULL; /* NULL, too, where it is no UTF-8 */
+        if (!called) called = json_sprintf("object %d", i);
         json_array_append_new(list,
                               json_pack("{s:I, s:o, s:[f,f,f], s:[f,f,f,f]}", "mesh",
                                         (json_int_t)mesh_of[o->shape], "name",
-                                        json_sprintf("object %d", i), "translation", f[3], f[7], f[11],
+                                        called, "translation", f[3], f[7], f[11],
                                         "rotation", q[0], q[1], q[2], q[3]));
     }
     return list;

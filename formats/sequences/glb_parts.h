@@ -16,7 +16,8 @@ typedef struct glb_array {
     float least[3], most[3];
 } glb_array;
 
-/* A shape that some object has. Its arrays: triangles, positions, then one a target. */
+/* A shape that some object has. Its arrays: triangles, positions, one a target; with normals those of the base, and with
+ * target_normals 2 one a target. */
 typedef struct glb_shape {
     int used;
     int64_t first_array;
@@ -35,6 +36,12 @@ typedef struct glb_scene {
     double time_shift;     /* added to them: glTF knows no negative times */
     int64_t *object_array; /* [n_objects] weights (if any), then translation and rotation (if any) */
 } glb_scene;
+
+/* The array of normals of the base of a shape; those of its targets follow. */
+static inline int64_t modal_glb_normals_array(const glb_shape *shape)
+{
+    return shape->first_array + 2 + shape->n_targets;
+}
 
 /* The JSON chunk, unpadded; the caller gives it to free(). NULL: out of memory. */
 char *modal_glb_json(const glb_scene *scene);

@@ -71,7 +71,8 @@ typedef struct modal_sequence_info {
     const modal_provenance *provenance; /* [n_provenance], oldest first */
     const modal_sequence_scene *scene;  /* for size and begin only; NULL where a format asks for none */
     int threads;      /* that a writer may use beside its own; 0: none */
-    double slow_motion; /* glb, mdd and pc2 show a second in as many; 0: 1, and pc2 counts frames */
+    int target_normals; /* glb: 0 none, 1 those at rest, 2 that targets change to first order */
+    double slow_motion; /* glb and mdd show a second in as many; 0: 1 */
     double precision; /* > 0: sequence.vtkhdf may be off by as much in arrays whose unit is m */
     int64_t n_probes;
     const modal_sequence_probe *probes; /* [n_probes] */

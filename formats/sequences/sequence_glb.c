@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "formats/sequences/file_out.h"
+#include "formats/sequences/glb_normals.h"
 #include "formats/sequences/glb_parts.h"
 #include "lib/base/finite.h"
 #include "lib/base/memory.h"
@@ -53,12 +54,15 @@ static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, i
     *memory_bytes = 0;
     for (int32_t i = 0; i < b->n_shapes; i++) {
         const modal_shape *s = &b->shapes[i];
-        const int64_t memory = 36 * s->surface.n_vertices +
+        const int normals = info->target_normals;
+        const int64_t memory = 36 * s->surface.n_vertices + 12 * s->surface.n_triangles +
+                               (normals ? (MODAL_GLB_NORMALS_BYTES + 24 + 12) * s->surface.n_vertices : 0) +
                                12 * s->surface.n_vertices * targets_at_once(&s->surface, s->modes.n_modes) +
                                tiles_at_once(s) * s->modes.n_modes * 3 * MODAL_TILE * 4;
         if (memory > *memory_bytes) *memory_bytes = memory;
-        bytes += 12.0 * (double)s->surface.n_vertices * (s->modes.n_modes + 1.0) + 12.0 * (double)s->surface.n_triangles +
-                 400.0 * (s->modes.n_modes + 3.0);
+        bytes += 12.0 * (double)s->surface.n_vertices * (s->modes.n_modes + 1.0) * (normals > 1 ? 2 : 1) +
+                 12.0 * (double)s->surface.n_vertices * (normals == 1) + 12.0 * (double)s->surface.n_triangles +
+                 800.0 * (s->modes.n_modes + 3.0);
     }
     *memory_bytes += 1 << 20;
     for (int32_t i = 0; i < b->n_objects; i++)
@@ -142,6 +146,10 @@ static modal_status plan(glb_scene *g, modal_error *err)
         for (int32_t k = 0; k <= s->n_targets; k++)
             MODAL_TRY(add_array(g, (glb_array){.count = b->shapes[i].surface.n_vertices, .type = "VEC3",
                                                .buffer_target = 34962, .ranges = 1}, err));
+        const int32_t n_normals = g->info->target_normals > 1 ? 1 + s->n_targets : g->info->target_normals;
+        for (int32_t k = 0; k < n_normals; k++)
+            MODAL_TRY(add_array(g, (glb_array){.count = b->shapes[i].surface.n_vertices, .type = "VEC3",
+                                               .buffer_target = 34962}, err));
     }
     g->times = g->n_arrays;
     int moves = g->info->scene->trajectory->poses != NULL;
@@ -210,22 +218,17 @@ static modal_status put_vectors(glb_writer *w, int64_t array, const float *value
     return put_floats(w, array, values, a->count, 3, is, err);
 }
 
-static modal_status write_triangles(glb_writer *w, int32_t shape, modal_error *err)
+/* corners: [n_triangles, 3], filled. */
+static modal_status write_triangles(glb_writer *w, int32_t shape, uint32_t *corners, modal_error *err)
 {
-    modal_status status = MODAL_OK;
     const modal_shape *s = &w->scene.basis->shapes[shape];
     const int stored = w->scene.info->scene->stored_order;
-    uint32_t *corners = NULL;
-    MODAL_TRY(modal_alloc(&corners, s->surface.n_triangles, 12, "triangles", err));
     for (int64_t t = 0; t < s->surface.n_triangles; t++)
         for (int k = 0; k < 3; k++) {
             const int32_t v = s->surface.triangles[3 * t + k];
             corners[3 * (stored ? t : s->surface.user_triangle[t]) + k] = (uint32_t)(stored ? v : s->surface.user_vertex[v]);
         }
-    MODAL_TRY(put(w, w->scene.shapes[shape].first_array, corners, 12 * s->surface.n_triangles, err));
-done:
-    modal_free(&corners);
-    return status;
+    return put(w, w->scene.shapes[shape].first_array, corners, 12 * s->surface.n_triangles, err);
 }
 
 /* Tiles [begin, end) of U into targets [first, last) and, with base, all modes times low into it. */
@@ -250,7 +253,51 @@ static void scatter(const glb_writer *w, int32_t shape, const float *tiles, int6
     }
 }
 
-static modal_status write_positions(glb_writer *w, int32_t shape, modal_error *err)
+/* What write_normals needs beside the shape; nothing without normals. */
+typedef struct smooth {
+    modal_glb_normals normals;
+    double *rest; /* [n_vertices, 3] X in the order of the file */
+    float *floats; /* [n_vertices, 3] */
+} smooth;
+
+static void free_smooth(smooth *m)
+{
+    modal_glb_normals_free(&m->normals);
+    modal_free(&m->rest);
+    modal_free(&m->floats);
+}
+
+static modal_status make_smooth(const glb_writer *w, int32_t shape, const uint32_t *corners, smooth *m, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_surface *s = &w->scene.basis->shapes[shape].surface;
+    const int stored = w->scene.info->scene->stored_order;
+    if (!w->scene.info->target_normals) return MODAL_OK;
+    MODAL_TRY(modal_alloc(&m->rest, 3 * s->n_vertices, sizeof *m->rest, "normals", err));
+    MODAL_TRY(modal_alloc(&m->floats, 3 * s->n_vertices, sizeof *m->floats, "normals", err));
+    for (int64_t v = 0; v < s->n_vertices; v++)
+        memcpy(m->rest + 3 * (stored ? v : s->user_vertex[v]), s->rest_positions + 3 * v, 3 * sizeof(double));
+    MODAL_TRY(modal_glb_normals_init(&m->normals, s->n_vertices, s->n_triangles, corners, m->rest, err));
+done:
+    return status;
+}
+
+/* Normals of the base (array 0), or of target array - 1. */
+static modal_status write_normals(glb_writer *w, int32_t shape, smooth *m, int32_t array, const double *base, const float *target,
+                                  modal_error *err)
+{
+    const glb_shape *g = &w->scene.shapes[shape];
+    const int32_t mode = array == 0 ? -1 : g->modes[array - 1];
+    if (!m->floats || (target && w->scene.info->target_normals < 2)) return MODAL_OK;
+    if (target)
+        modal_glb_normals_target(&m->normals, target, m->floats);
+    else
+        modal_glb_normals_base(&m->normals, w->scene.info->target_normals > 1 ? base : m->rest, m->floats);
+    return put_floats(w, modal_glb_normals_array(g) + array, m->floats, m->normals.n_vertices, 3,
+                      (glb_what){"shape", shape, target ? "normal of mode" : "normal", mode, "vertex", 0, 1}, err);
+}
+
+static modal_status write_positions(glb_writer *w, int32_t shape, smooth *m, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_shape *s = &w->scene.basis->shapes[shape];
@@ -271,9 +318,13 @@ static modal_status write_positions(glb_writer *w, int32_t shape, modal_error *e
             MODAL_TRY(source->read(source->context, shape, begin, end, tiles, err));
             scatter(w, shape, tiles, begin, end, first, last, targets, first == 0 ? base : NULL);
         }
-        for (int32_t k = first; k < last; k++)
-            MODAL_TRY(put_vectors(w, g->first_array + 2 + k, targets + (k - first) * 3 * n,
+        if (first == 0) MODAL_TRY(write_normals(w, shape, m, 0, base, NULL, err));
+        for (int32_t k = first; k < last; k++) {
+            const float *target = targets + (k - first) * 3 * n;
+            MODAL_TRY(put_vectors(w, g->first_array + 2 + k, target,
                                   (glb_what){"shape", shape, "mode", g->modes[k], "vertex", 0, 1}, err));
+            MODAL_TRY(write_normals(w, shape, m, 1 + k, NULL, target, err));
+        }
         first = last;
     } while (first < g->n_targets);
     for (int64_t i = 0; i < 3 * n; i++) targets[i] = (float)base[i];
@@ -282,6 +333,21 @@ done:
     modal_free(&base);
     modal_free(&tiles);
     modal_free(&targets);
+    return status;
+}
+
+static modal_status write_shape(glb_writer *w, int32_t shape, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    smooth m = {0};
+    uint32_t *corners = NULL;
+    MODAL_TRY(modal_alloc(&corners, w->scene.basis->shapes[shape].surface.n_triangles, 12, "triangles", err));
+    MODAL_TRY(write_triangles(w, shape, corners, err));
+    MODAL_TRY(make_smooth(w, shape, corners, &m, err));
+    MODAL_TRY(write_positions(w, shape, &m, err));
+done:
+    free_smooth(&m);
+    modal_free(&corners);
     return status;
 }
 
@@ -362,8 +428,7 @@ static modal_status write_binary(glb_writer *w, modal_error *err)
     const modal_basis *b = w->scene.basis;
     for (int32_t i = 0; i < b->n_shapes; i++) {
         if (!w->scene.shapes[i].used) continue;
-        MODAL_TRY(write_triangles(w, i, err));
-        MODAL_TRY(write_positions(w, i, err));
+        MODAL_TRY(write_shape(w, i, err));
     }
     if (w->scene.times < w->scene.n_arrays) MODAL_TRY(write_times(w, err));
     for (int32_t i = 0; i < b->n_objects; i++) {

@@ -44,12 +44,7 @@ static modal_status begin(void **writer, const modal_sequence_target *target,
     pc2_writer *w = NULL;
     char head[HEAD_BYTES] = "POINTCACHE2";
     const int32_t version = 1, n_points = (int32_t)info->n_points, n_frames = (int32_t)info->n_frames;
-    /* in frames: sample i belongs to frame i; with slow motion in seconds, from the first frame on */
-    const double steps = (double)(info->n_frames - 1);
-    const float start = 0.0f,
-                rate = info->slow_motion > 0 && steps > 0
-                           ? (float)(info->slow_motion * (info->times[info->n_frames - 1] - info->times[0]) / steps)
-                           : 1.0f;
+    const float start = 0.0f, rate = 1.0f; /* in frames: sample i belongs to frame i */
     *writer = NULL;
     memcpy(head + 12, &version, 4);
     memcpy(head + 16, &n_points, 4);

@@ -174,6 +174,44 @@ def glb():
     base.nothing_left("late.h5", "o", "--format", "glb", code=3, says="frame 1: float32 cannot tell its time")
 
 
+def glb_normals():
+    """Only where they are asked for; of dynamic ones the direction is that of the area-weighted normals, to second order."""
+    base.run("long.h5", "a", "--format", "glb", "--frames", "::7")
+    plain, array = read_formats.glb_parts("a/sequence.glb")
+    must("NORMAL" not in plain["meshes"][0]["primitives"][0]["attributes"], "normals that nobody asked for")
+    with h5py.File("basis.h5", "r") as b:
+        names = [b[f"shapes/{s:04d}"].attrs["name"] for s in b["objects/shape"][:]]
+    names = [n.decode() if isinstance(n, bytes) else n for n in names]
+    must([n["name"] for n in plain["nodes"]] == [f"object {i}: {n}" if n else f"object {i}" for i, n in enumerate(names)],
+         f"names: {[n['name'] for n in plain['nodes']]}, shapes {names}")
+    errors = {}
+    for share in (0.02, 0.01):
+        shutil.copy("long.h5", "little.h5")
+        with h5py.File("little.h5", "r+") as t:
+            t["q"][...] = share * t["q"][:]
+        base.run("little.h5", "a", "--format", "glb", "--frames", "::7", "--normals", "dynamic", "--force")
+        wanted = base.expected("little.h5", "basis.h5", list(range(300))[::7], "user")[2]
+        found = read_formats.glb_normals("a/sequence.glb")
+        must(found.shape == wanted.shape, f"glb: normals {found.shape}, not {wanted.shape}")
+        errors[share] = np.abs(found - wanted).max()
+    rest = base.expected("little.h5", "basis.h5", list(range(300))[::7], "user")[3]
+    moved = np.abs(wanted - rest).max()
+    print(f"check_formats: glb: normals turn by {moved:.1e}, errors {errors}")
+    must(errors[0.01] < 0.1 * moved and errors[0.01] < 0.3 * errors[0.02] + 1e-5, f"glb: normals: errors {errors}, they turn by {moved}")
+    root, array = read_formats.glb_parts("a/sequence.glb")
+    for mesh in root["meshes"]:
+        (primitive,) = mesh["primitives"]
+        n = array(primitive["attributes"]["NORMAL"]).astype("f8")
+        must(np.abs(np.linalg.norm(n, axis=1) - 1).max() < 1e-6, "glb: normals of the base are no unit vectors")
+    base.run("little.h5", "b", "--format", "glb", "--frames", "::7", "--normals", "rigid")
+    root, array = read_formats.glb_parts("b/sequence.glb")
+    must(all("NORMAL" not in t for m in root["meshes"] for t in m["primitives"][0].get("targets", [])), "rigid ones do not change")
+    found = read_formats.glb_normals("b/sequence.glb")
+    must(np.abs(found - rest).max() < 1e-5, f"glb: rigid normals {np.abs(found - rest).max()}")
+    shutil.rmtree("a")
+    shutil.rmtree("b")
+
+
 def all_formats():
     wanted = Wanted("long.h5", "basis.h5", range(FRAMES))
     wanted.add_speed()
@@ -558,7 +596,7 @@ def main():
             if os.path.exists(name):
                 os.remove(name)
         base.long_trajectory("long.h5", "basis.h5", 300)
-        for part in (all_formats, plain, glb, glb_large, null, precision, volume, probes_alone, refusals, interrupt):
+        for part in (all_formats, plain, glb, glb_normals, glb_large, null, precision, volume, probes_alone, refusals, interrupt):
             part()
             print(f"check_formats: {part.__name__}: ok")
         os.chdir("/")

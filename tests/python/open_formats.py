@@ -182,10 +182,13 @@ def gltf_validator(_):
               "v.validateBytes(new Uint8Array(fs.readFileSync(process.argv[2])))"
               ".then(r => console.log(JSON.stringify(r)))")
     node = shutil.which("node") or skip("no node")
-    report = json.loads(start([node, "-e", script, os.path.abspath(program), "a/sequence.glb"]))
-    issues = report["issues"]
-    must(report["info"]["animationCount"] == 1 and report["info"]["hasMorphTargets"], "no animation")
-    must(issues["numErrors"] == 0 and issues["numWarnings"] == 0, f"{issues['messages'][:5]}")
+    for folder, words in (("plain", ()), ("rigid", ("--normals", "rigid")), ("slow", ("--slow-motion", "auto"))):
+        base.run("long.h5", folder, "--format", "glb", "--frames", f":{FRAMES}", *words)
+    for folder in ("a", "plain", "rigid", "slow"):
+        report = json.loads(start([node, "-e", script, os.path.abspath(program), f"{folder}/sequence.glb"]))
+        issues = report["issues"]
+        must(report["info"]["animationCount"] == 1 and report["info"]["hasMorphTargets"], "no animation")
+        must(issues["numErrors"] == 0 and issues["numWarnings"] == 0, f"{folder}: {issues['messages'][:5]}")
     print(f"open_formats: gltf-validator {report['validatorVersion']}: no errors, no warnings")
 
 
@@ -225,7 +228,7 @@ def main():
         subprocess.run([base.write_samples, folder], check=True, stdout=subprocess.DEVNULL)
         base.long_trajectory("long.h5", "basis.h5", 300)
         base.run("long.h5", "a", "--backend", "cpu", "--frames", f":{FRAMES}", "--fields", "displacement,speed",
-                 "--format", "glb,pc2,mdd,ply,vtp,obj")
+                 "--format", "glb,pc2,mdd,ply,vtp,obj", "--normals", "dynamic")
         wanted = Wanted("long.h5", "basis.h5", range(FRAMES))
         wanted.add_speed()
         {"paraview": paraview, "vtkhdf": vtkhdf, "blender": blender, "gltf-validator": gltf_validator,

@@ -159,6 +159,30 @@ def glb(path):
             "rest": np.concatenate(rests), "root": root}
 
 
+def glb_normals(path):
+    """Unit normals in world axes [F, n, 3] of a GLB at its key frames, as a viewer has them."""
+    root, array = glb_parts(path)
+    channels = {}
+    for channel in root["animations"][0]["channels"]:
+        channels[channel["target"]["node"], channel["target"]["path"]] = array(root["animations"][0]["samplers"][channel["sampler"]]["output"])
+    frames = len(array(root["animations"][0]["samplers"][0]["input"]))
+    normals = []
+    for i in root["scenes"][root["scene"]]["nodes"]:
+        (primitive,) = root["meshes"][root["nodes"][i]["mesh"]]["primitives"]
+        n = array(primitive["attributes"]["NORMAL"]).astype("f8")
+        n = np.broadcast_to(n, (frames, *n.shape)).copy()
+        targets = primitive.get("targets", [])
+        for k, target in enumerate(targets):
+            if "NORMAL" in target:
+                n += channels[i, "weights"].reshape(frames, len(targets))[:, k, None, None] * array(target["NORMAL"]).astype("f8")
+        n /= np.linalg.norm(n, axis=2, keepdims=True)
+        turn = channels.get((i, "rotation"), np.broadcast_to(root["nodes"][i]["rotation"], (frames, 4))).astype("f8")
+        v, w = turn[:, None, :3], turn[:, None, 3:]
+        cross = 2 * np.cross(v, n)
+        normals.append(n + w * cross + np.cross(v, cross))
+    return np.concatenate(normals, axis=1)
+
+
 def vtk_xml(path):
     """A .vtp of triangles or a .vtu, data appended raw."""
     data = read(path)

@@ -179,6 +179,10 @@ static void test_allocations(void **state)
             info.precision = 1e-3;
             starve(format, &info);
         }
+        if (format == &modal_sequence_glb) {
+            info.target_normals = 2;
+            starve(format, &info);
+        }
         info = solid();
         if (format->holds_volume) starve(format, &info);
     }

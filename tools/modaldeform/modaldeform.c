@@ -59,7 +59,7 @@ static const tool_option options[] = {
      "Keep what is written when the run is stopped, by whatever, and go on with what an earlier run of "
      "the same inputs and options has kept.",
      0},
-    TOOL_OPTION_SLOW_MOTION("glb, mdd and pc2 show"),
+    TOOL_OPTION_SLOW_MOTION("glb and mdd show"),
     TOOL_OPTION_MEMORY_LIMIT,
     TOOL_OPTION_THREADS,
     TOOL_OPTION_FORCE,
@@ -280,6 +280,7 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
         .arrays = r->arrays, .basis_hash = in->trajectory.basis_hash, .source_kind = r->swings ? "basis" : "trajectory",
         .source_hash = r->swings ? in->trajectory.basis_hash : in->trajectory_hash,
         .precision = r->precision, .threads = r->threads, .n_probes = in->n_probes, .probes = in->probes, .scene = &scene,
+        .target_normals = tool_count(&t->arguments, "normals") ? (int)r->deform.normals : 0,
         .slow_motion = slow_motion_of(t, r, in), .sound = r->sound ? &in->sound.about : NULL, .volume = r->volume ? &cells : NULL};
     int64_t frame_bytes = 0;
     if (!needs_frames) info.arrays.n = 1;

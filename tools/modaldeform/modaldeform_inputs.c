@@ -131,9 +131,9 @@ static modal_status check_slow_motion(const tool_arguments *a, modaldeform_reque
     if (tool_count(a, "slow-motion") == 0) return MODAL_OK;
     for (int i = 0; i < r->n_formats; i++)
         if (r->formats[i] != &modal_sequence_glb && r->formats[i] != &modal_sequence_mdd &&
-            r->formats[i] != &modal_sequence_pc2 && r->formats[i] != &modal_sequence_rest)
-            return modal_error_set(err, MODAL_ERROR_USAGE, "--slow-motion: only with --format glb, mdd and pc2, %s",
-                                   r->formats[i]->name);
+            r->formats[i] != &modal_sequence_rest)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--slow-motion: only with --format glb and mdd, %s%s",
+                                   r->formats[i]->name, r->formats[i] == &modal_sequence_pc2 ? " (which has no times)" : "");
     return tool_slow_motion(a, &r->slow_motion, err);
 }
 
