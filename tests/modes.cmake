@@ -46,6 +46,15 @@ if(MODAL_HAVE_MODES)
   set_tests_properties(clients.calculix PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
 
+if(TARGET modalpack AND TARGET modaldeform)
+  add_executable(stress_points ${CMAKE_CURRENT_SOURCE_DIR}/clients/stress_points.c)
+  set_target_properties(stress_points PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_link_libraries(stress_points PRIVATE modal_formats modal_fem)
+  add_test(NAME clients.calculix_stress COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/clients/check_stress_calculix.py
+                                                ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} $<TARGET_FILE:stress_points>)
+  set_tests_properties(clients.calculix_stress PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
+endif()
+
 # Beside the closest rival, for docs/results/modes.md; needs ARPACK-NG (libarpack2-dev), not run by ctest.
 find_path(MODAL_ARPACK_INCLUDE arpack/arpack.h)
 find_library(MODAL_ARPACK_LIBRARY arpack)

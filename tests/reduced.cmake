@@ -6,7 +6,7 @@ if(TARGET modal_reduced)
   modal_unit_test(test_snapshots modal_reduced)
 endif()
 if(TARGET modalpack)
-  foreach(name reduced reduced_elements derivatives snapshots effective_mass mode_swing amplitude)
+  foreach(name reduced reduced_elements derivatives snapshots effective_mass mode_swing amplitude stress)
     add_test(NAME cli.${name}
              COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_${name}.py
                      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})

@@ -118,6 +118,19 @@ done:
     return status;
 }
 
+/* formats/modal_models.md */
+static modal_status read_models(const modal_h5_in *in, const modal_h5_place *root, modal_trajectory *t)
+{
+    modal_status status = MODAL_OK;
+    int64_t n = t->n_objects > 0 ? t->n_objects : -1;
+    int used = 0;
+    MODAL_TRY(modal_h5_uses_extension(in, root, MODAL_MODELS_EXTENSION, &used));
+    if (used)
+        MODAL_TRY(modal_h5_read_array(in, root, "models", MODAL_H5_U8, 1, &n, MODAL_H5_REQUIRED, n < 0 ? NULL : &t->models));
+done:
+    return status;
+}
+
 /* What 1.2 has more. */
 static modal_status read_origin(const modal_h5_in *in, const modal_h5_place *root, modal_trajectory *t)
 {
@@ -150,6 +163,7 @@ static modal_status read_all(const modal_h5_in *in, modal_trajectory *t)
     MODAL_TRY(read_arrays(in, &root, t, &n_coordinates));
     MODAL_TRY(read_origin(in, &root, t));
     MODAL_TRY(read_quality(in, &root, t));
+    MODAL_TRY(read_models(in, &root, t));
     MODAL_TRY(
         modal_provenance_read(in, &root, MODAL_H5_OPTIONAL, &t->provenance, &t->n_provenance));
     MODAL_TRY(modal_trajectory_rules(&in->checker, t, n_coordinates));

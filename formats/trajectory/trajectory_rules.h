@@ -6,6 +6,7 @@
 #include "formats/h5/findings.h"
 #include "lib/model/trajectory.h"
 
+#define MODAL_MODELS_EXTENSION "modal_models" /* formats/modal_models.md */
 #define MODAL_QUALITY_EXTENSION "modal_quality" /* formats/modal_quality.md */
 
 /* n_coordinates is the second dimension of q. */

@@ -64,7 +64,11 @@ static modal_status write_head(modal_trajectory_out *o, const modal_trajectory *
     /* the lowest version that has all that is written: older readers know what they get */
     const char *version = t->basis_recipe[0] || t->rebase_errors ? "1.2" : t->energy ? "1.1" : "1.0";
     MODAL_TRY(modal_h5_write_text(file, "modal_version", version, err));
-    if (t->quality) MODAL_TRY(modal_h5_write_text(file, "extensions_used", MODAL_QUALITY_EXTENSION, err));
+    const char *extensions = t->quality && t->models ? MODAL_MODELS_EXTENSION " " MODAL_QUALITY_EXTENSION
+                             : t->quality            ? MODAL_QUALITY_EXTENSION
+                             : t->models             ? MODAL_MODELS_EXTENSION
+                                                     : NULL;
+    if (extensions) MODAL_TRY(modal_h5_write_text(file, "extensions_used", extensions, err));
     if (t->quality) MODAL_TRY(write_columns(file, err));
     MODAL_TRY(modal_h5_write_text(file, "basis_hash", t->basis_hash, err));
     if (t->basis_recipe[0]) MODAL_TRY(modal_h5_write_text(file, "basis_recipe", t->basis_recipe, err));
@@ -77,6 +81,7 @@ static modal_status write_head(modal_trajectory_out *o, const modal_trajectory *
             MODAL_TRY(modal_h5_write_array(file, "mode_offsets", MODAL_H5_I64, 1, &n_offsets, t->mode_offsets,
                                            err));
     }
+    if (t->models) MODAL_TRY(modal_h5_write_array(file, "models", MODAL_H5_U8, 1, &n_objects, t->models, err));
     if (t->rebase_errors)
         MODAL_TRY(modal_h5_write_array(file, "rebase_errors", MODAL_H5_F64, 1, &n_objects, t->rebase_errors, err));
     MODAL_TRY(modal_provenance_write(file, t->provenance, t->n_provenance, err));

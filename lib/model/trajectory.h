@@ -26,6 +26,8 @@ typedef struct modal_trajectory {
     char basis_recipe[MODAL_HASH_TEXT]; /* recipe_hash of the basis; empty: not known */
     double *rebase_errors; /* [n_objects] carried over from another basis: the largest error of each object's motion,
                               relative in the norm of the mass matrix; or NULL */
+    uint8_t *models;       /* [n_objects] what moved each: 0 the linear model, 1 St. Venant-Kirchhoff's; NULL: all
+                              linear, or not known */
     int32_t n_provenance;
     modal_provenance *provenance;
 } modal_trajectory;

@@ -56,6 +56,18 @@ static int is_whole(const modal_shape *shape)
     return shape->solid.mesh.n_nodes > 0 && shape->modes.n_modes + shape->modes.n_rigid_modes >= 3 * shape->solid.mesh.n_nodes - held;
 }
 
+int modal_scene_models(const modal_scene *scene, const modal_basis *basis, uint8_t *models)
+{
+    int32_t at = 0;
+    int any = 0;
+    for (int32_t i = 0; i < basis->n_objects; i++) {
+        const modal_scene_object *said = said_of(scene, i, &at);
+        models[i] = said && said->model >= 0 ? said->model == 1 : scene->stvk != 0;
+        any |= models[i];
+    }
+    return any;
+}
+
 int32_t modal_scene_stiff_shape(const modal_scene *scene, const modal_basis *basis)
 {
     int32_t at = 0;

@@ -28,6 +28,9 @@ int modal_scene_moves(const modal_scene *scene, const modal_basis *basis);
 /* The first object of a shape that nothing holds whose frame stands still without the scene saying so; -1: none. */
 int32_t modal_scene_unheld(const modal_scene *scene, const modal_basis *basis);
 
+/* models [n_objects]: 1 where the object moves by its reduced forces (model "stvk"), else 0. Returns whether one does. */
+int modal_scene_models(const modal_scene *scene, const modal_basis *basis, uint8_t *models);
+
 /* The first shape that deforms much in the scene (model "stvk") and has natural modes alone, which are too stiff then; -1: there is
  * none. Modes that are all that the solid can do, which is seen where the solid has been read, are enough. */
 int32_t modal_scene_stiff_shape(const modal_scene *scene, const modal_basis *basis);

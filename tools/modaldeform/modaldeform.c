@@ -48,7 +48,7 @@ static const tool_option options[] = {
      "dynamic normals). Both need texture coordinates in the basis.",
      0},
     {"fields", 0, "LIST", NULL,
-     "Further arrays: displacement, speed (of the central difference over the neighbouring frames).", TOOL_FIRST},
+     "Further arrays: displacement, speed; of a volume strain, stress, von_mises, of cells and averaged at nodes.", TOOL_FIRST},
     {"output-mesh", 0, "surface|volume", "surface",
      "surface, or volume: the nodes and elements of the solid. The latter with vtkhdf, vtu and csv.", TOOL_FIRST},
     {"precision", 0, "EPS", NULL,
@@ -151,6 +151,7 @@ static int64_t held_bytes(const modaldeform_request *r, const modaldeform_input 
     if (in->step > 1 || r->speed) bytes *= 1 + modaldeform_columns(r, in);
     if (r->speed) bytes += 4 * in->n_points;
     bytes += 24 * in->n_triangles + 8 * in->n;
+    if (in->stress) bytes += modaldeform_stress_bytes(in->stress);
     if (in->cells.n_cells) bytes += 9 * in->cells.n_cells + 8 * in->cells.offsets[in->cells.n_cells];
     for (int32_t i = 0; i < in->basis.n_shapes; i++) {
         const modal_shape *s = &in->basis.shapes[i];

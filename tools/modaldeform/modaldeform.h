@@ -35,6 +35,7 @@ typedef struct modaldeform_request {
     const modal_sequence_format *formats[MODAL_SEQUENCE_FORMATS + 1]; /* with rest.obj */
     modal_array_list arrays; /* of a frame; `source` is known to modaldeform_fields.c */
     int speed;               /* deform.displacement may be only for it */
+    int stress;              /* strain, stress or von_mises is wanted */
     char fields_text[64];    /* " --fields displacement,speed", or empty */
     int swings;             /* TRAJ is a basis, whose modes are shown */
     const char *modes_text; /* --modes, or NULL */
@@ -45,6 +46,8 @@ typedef struct modaldeform_request {
     double gain;
     modal_deform_request deform;
 } modaldeform_request;
+
+typedef struct modaldeform_stress modaldeform_stress;
 
 /* The cells of --output-mesh volume, as modal_sequence_cells has them. */
 typedef struct modaldeform_cells {
@@ -78,6 +81,7 @@ typedef struct modaldeform_input {
     int64_t n_probes;
     modal_sequence_probe *probes;
     modaldeform_sound sound; /* with --format wav */
+    modaldeform_stress *stress; /* with strain, stress or von_mises, else NULL */
     char *arguments; /* what the frames depend on, for provenance */
 } modaldeform_input;
 
@@ -129,9 +133,27 @@ modal_status modaldeform_swing_modes(tool *t, const modaldeform_request *r, moda
 modal_status modaldeform_read_fields(tool *t, modaldeform_request *r, modal_error *err);
 /* One of a comma-separated list: *text moves behind it. */
 size_t modaldeform_list_part(const char **text, const char **part);
-/* The arrays of the list from frame `first` of a batch on, at `frames`; `speed` is that of one frame, or NULL. */
+/* The arrays of the list from frame `first` of a batch on, at `frames`; `speed` and `stress` are of one frame, or NULL. */
 void modaldeform_frame_arrays(const modal_array_list *list, const modal_deform_batch *batch, const float *speed,
-                              int64_t n_points, int64_t first, modal_frames *frames);
+                              const modaldeform_stress *stress, int64_t n_points, int64_t first, modal_frames *frames);
+/* modaldeform_stress_begin with the arrays of the list. */
+modal_status modaldeform_begin_stress(const modaldeform_request *r, modaldeform_input *in, modal_error *err);
+
+/* modaldeform_stress.c: six values, 0 strain, 1 stress, 2 von_mises of the cells, 3 to 5 of the nodes. */
+modal_array modaldeform_stress_array(int value);
+/* Keeps what it needs of the solids before modaldeform_use_volume makes points of their nodes; begin then takes the
+ * rest of the solids. The arrays whose sources are first_source + value are wanted. *stress is for the caller to delete,
+ * also after errors. */
+modal_status modaldeform_stress_keep(modaldeform_stress **stress, const modal_basis *basis, modal_error *err);
+modal_status modaldeform_stress_begin(modaldeform_stress *stress, modal_basis *basis, const modal_array_list *arrays,
+                                      int first_source, modal_error *err);
+int64_t modaldeform_stress_bytes(const modaldeform_stress *stress);
+/* Makes the values of a frame of the trajectory, [cells or nodes of all objects, components]. */
+modal_status modaldeform_stress_frame(modaldeform_stress *stress, const modal_trajectory *q, int64_t frame, int n_threads,
+                                      modal_error *err);
+const float *modaldeform_stress_values(const modaldeform_stress *stress, int value); /* NULL: not wanted */
+void modaldeform_stress_tell(tool *t, const modaldeform_stress *stress);
+modaldeform_stress *modaldeform_stress_delete(modaldeform_stress *stress); /* returns NULL; NULL is fine */
 
 /* modaldeform_probes.c: the points that --probe names; MODAL_ERROR_USAGE where one is not there. */
 modal_status modaldeform_check_probes(const tool *t, const modaldeform_request *r, modal_error *err);
@@ -156,7 +178,7 @@ void modaldeform_free_sound(modaldeform_sound *sound);
 
 /* modaldeform_volume.c: puts the nodes of the solids in the place of the surfaces, and fills
  * in->cells. The basis must have been read with its solids and their modes. */
-modal_status modaldeform_use_volume(modaldeform_input *in, modal_error *err);
+modal_status modaldeform_use_volume(const modaldeform_request *r, modaldeform_input *in, modal_error *err);
 void modaldeform_free_cells(modaldeform_cells *cells);
 
 /* modaldeform_outputs.c */

@@ -6,8 +6,9 @@
 #include "lib/base/memory.h"
 #include "tools/modaldeform/modaldeform.h"
 
-/* Where an array's values are: outputs of the deformer, and the speed that is made of them. */
-enum { FROM_POSITIONS, FROM_NORMALS, FROM_DISPLACEMENT, FROM_TANGENTS, FROM_SPEED };
+/* Where an array's values are: outputs of the deformer, the speed that is made of them, and, from FROM_STRESS on, what
+ * modaldeform_stress.c makes of the solid. */
+enum { FROM_POSITIONS, FROM_NORMALS, FROM_DISPLACEMENT, FROM_TANGENTS, FROM_SPEED, FROM_STRESS };
 
 static const struct {
     const char *name;
@@ -17,8 +18,8 @@ static const struct {
               {"displacement", FROM_DISPLACEMENT},
               {"speed", FROM_SPEED},
               {"Tangents", FROM_TANGENTS}}; /* in the order of files */
-static const char *const fields[] = {"displacement", "speed"}; /* of --fields */
-enum { N_ARRAYS = sizeof arrays / sizeof *arrays, N_FIELDS = sizeof fields / sizeof *fields };
+static const char *const fields[] = {"displacement", "speed", "strain", "stress", "von_mises"}; /* of --fields */
+enum { N_ARRAYS = sizeof arrays / sizeof *arrays, N_FIELDS = sizeof fields / sizeof *fields, FIRST_STRESS = 2 };
 
 size_t modaldeform_list_part(const char **text, const char **part)
 {
@@ -49,7 +50,7 @@ static modal_status parse_fields(const char *text, int wanted[N_FIELDS], modal_e
         int i = 0;
         while (i < N_FIELDS && (strlen(fields[i]) != length || strncmp(part, fields[i], length) != 0)) i++;
         if (i == N_FIELDS)
-            return modal_error_set(err, MODAL_ERROR_USAGE, "--fields: not displacement or speed, %.*s",
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--fields: not displacement, speed, strain, stress or von_mises, %.*s",
                                    (int)length, part);
         if (wanted[i]++)
             return modal_error_set(err, MODAL_ERROR_USAGE, "--fields: twice, %.*s", (int)length, part);
@@ -61,8 +62,8 @@ static modal_status parse_fields(const char *text, int wanted[N_FIELDS], modal_e
  * declined, so that a format without them is no surprise. */
 static const char *option_of(int source)
 {
-    return source == FROM_TANGENTS                            ? "tangents"
-           : source == FROM_DISPLACEMENT || source == FROM_SPEED ? "fields"
+    return source == FROM_TANGENTS                                 ? "tangents"
+           : source == FROM_DISPLACEMENT || source >= FROM_SPEED ? "fields"
                                                                  : NULL;
 }
 
@@ -125,6 +126,17 @@ modal_status modaldeform_read_fields(tool *t, modaldeform_request *r, modal_erro
         array.source = arrays[i].source;
         if (has[array.source]) MODAL_TRY(modal_array_add(&r->arrays, &array, err));
     }
+    for (int i = FIRST_STRESS; i < N_FIELDS; i++) r->stress |= wanted[i];
+    if (r->stress && !r->volume)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fields: strain, stress and von_mises are of solids, --output-mesh volume, %s",
+                   tool_value(a, "fields"));
+    for (int of_nodes = 0; of_nodes < 2; of_nodes++)
+        for (int i = FIRST_STRESS; i < N_FIELDS; i++) {
+            const int value = i - FIRST_STRESS + of_nodes * (N_FIELDS - FIRST_STRESS);
+            modal_array array = modaldeform_stress_array(value);
+            array.source = FROM_STRESS + value;
+            if (wanted[i]) MODAL_TRY(modal_array_add(&r->arrays, &array, err));
+        }
     r->speed = wanted[1];
     r->deform.displacement = wanted[0] || wanted[1];
     MODAL_TRY(check_carried(t, r, err));
@@ -132,8 +144,13 @@ done:
     return status;
 }
 
+modal_status modaldeform_begin_stress(const modaldeform_request *r, modaldeform_input *in, modal_error *err)
+{
+    return modaldeform_stress_begin(in->stress, &in->basis, &r->arrays, FROM_STRESS, err);
+}
+
 void modaldeform_frame_arrays(const modal_array_list *list, const modal_deform_batch *batch, const float *speed,
-                              int64_t n_points, int64_t first, modal_frames *frames)
+                              const modaldeform_stress *stress, int64_t n_points, int64_t first, modal_frames *frames)
 {
     const float *const outputs[] = {[FROM_POSITIONS] = batch->positions,
                                     [FROM_NORMALS] = batch->normals,
@@ -141,7 +158,8 @@ void modaldeform_frame_arrays(const modal_array_list *list, const modal_deform_b
                                     [FROM_TANGENTS] = batch->tangents};
     for (int i = 0; i < list->n; i++) {
         const modal_array *a = &list->all[i];
-        frames->arrays[i] =
-            a->source == FROM_SPEED ? speed : outputs[a->source] + a->components * n_points * first;
+        frames->arrays[i] = a->source >= FROM_STRESS ? modaldeform_stress_values(stress, a->source - FROM_STRESS)
+                            : a->source == FROM_SPEED ? speed
+                                                      : outputs[a->source] + a->components * n_points * first;
     }
 }

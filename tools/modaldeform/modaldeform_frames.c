@@ -18,6 +18,8 @@ typedef struct writing {
     int64_t start, step; /* frame i is the trajectory's start + i step */
     int columns;
     float *speed; /* [n_points], or NULL */
+    modaldeform_stress *stress; /* or NULL */
+    const modal_trajectory *trajectory;
     double wait_seconds, write_seconds;
     double processor_seconds; /* of the writing thread: what writing costs, however busy the machine is */
     modal_status status;
@@ -60,7 +62,7 @@ static modal_status write_frames(writing *w, const modal_deform_batch *batch, in
 {
     modal_status status = MODAL_OK;
     modal_frames frames = {.n_frames = n};
-    modaldeform_frame_arrays(&w->r->arrays, batch, w->speed, w->n_points, first, &frames);
+    modaldeform_frame_arrays(&w->r->arrays, batch, w->speed, w->stress, w->n_points, first, &frames);
     pthread_mutex_lock(w->hdf5);
     status = modaldeform_add_frames(w->out, &frames, &w->err);
     pthread_mutex_unlock(w->hdf5);
@@ -85,9 +87,13 @@ static void *write_batches(void *argument)
         if (w->status != MODAL_OK) break;
         double collected = tool_seconds(), processor = thread_seconds();
         const int64_t n_frames = batch.n_frames / w->columns;
-        if (!w->speed) w->status = write_frames(w, &batch, 0, n_frames);
-        for (int64_t f = 0; w->speed && f < n_frames && w->status == MODAL_OK; f++) {
-            w->status = find_speed(w, &batch, n_frames, f, w->start + (done + f) * w->step);
+        const int single = w->speed || w->stress; /* of one frame at a time */
+        if (!single) w->status = write_frames(w, &batch, 0, n_frames);
+        for (int64_t f = 0; single && f < n_frames && w->status == MODAL_OK; f++) {
+            const int64_t number = w->start + (done + f) * w->step;
+            if (w->speed) w->status = find_speed(w, &batch, n_frames, f, number);
+            if (w->stress && w->status == MODAL_OK)
+                w->status = modaldeform_stress_frame(w->stress, w->trajectory, number, w->r->threads, &w->err);
             if (w->status == MODAL_OK) w->status = write_frames(w, &batch, f, 1);
         }
         w->processor_seconds += thread_seconds() - processor;
@@ -183,7 +189,7 @@ modal_status modaldeform_write_frames(tool *t, const modaldeform_request *r, mod
                  .first_frame = first_frame, .n_frames = in->n, .n_points = in->n_points,
                  .n_cells = r->volume ? in->cells.n_cells : in->n_triangles,
                  .start = in->start, .step = in->step,
-                 .columns = modaldeform_columns(r, in)};
+                 .columns = modaldeform_columns(r, in), .stress = in->stress, .trajectory = &in->trajectory};
     const int64_t most = modal_deformer_batch_frames(deformer) / w.columns;
     modal_error submit_err = {0};
     modal_status status = MODAL_OK;
@@ -204,6 +210,7 @@ modal_status modaldeform_write_frames(tool *t, const modaldeform_request *r, mod
     double submitted = tool_seconds() - start;
     if (status != MODAL_OK) modal_deformer_cancel(deformer);
     pthread_join(thread, NULL);
+    modaldeform_stress_tell(t, in->stress);
     tool_stage(t, "submit", submitted, -1);
     tool_stage(t, "wait for frames", w.wait_seconds, -1);
     tool_stage(t, "write", w.write_seconds, bytes);

@@ -206,7 +206,7 @@ static modal_status read_basis(tool *t, const modaldeform_request *r, modaldefor
                        in->basis_path, s->name ? s->name : "", r->tangents_name);
         }
     }
-    if (r->volume) MODAL_TRY(modaldeform_use_volume(in, err));
+    if (r->volume) MODAL_TRY(modaldeform_use_volume(r, in, err));
     if (r->swings) MODAL_TRY(modaldeform_swing_modes(t, r, in, err));
     if (modal_trajectory_check_basis(&in->trajectory, &in->basis, err) != MODAL_OK) {
         modal_error_context(err, "%s", r->trajectory_path);
@@ -280,6 +280,7 @@ void modaldeform_free_inputs(modaldeform_input *in)
     modal_free(&in->probes);
     modal_free(&in->point_numbers);
     modaldeform_free_cells(&in->cells);
+    in->stress = modaldeform_stress_delete(in->stress);
     modaldeform_free_sound(&in->sound);
     modal_free(&in->arguments);
 }

@@ -81,11 +81,12 @@ static void add_cells(modaldeform_cells *c, const modal_volume_mesh *mesh, int64
     }
 }
 
-modal_status modaldeform_use_volume(modaldeform_input *in, modal_error *err)
+modal_status modaldeform_use_volume(const modaldeform_request *r, modaldeform_input *in, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_basis *b = &in->basis;
     int64_t n_cells = 0, n_corners = 0, first_point = 0;
+    if (r->stress) MODAL_TRY(modaldeform_stress_keep(&in->stress, b, err));
     for (int32_t i = 0; i < b->n_shapes; i++) MODAL_TRY(nodes_as_surface(in, &b->shapes[i], err));
     for (int32_t i = 0; i < b->n_objects; i++) {
         const modal_volume_mesh *mesh = &b->shapes[b->objects[i].shape].solid.mesh;
@@ -102,6 +103,7 @@ modal_status modaldeform_use_volume(modaldeform_input *in, modal_error *err)
         add_cells(&in->cells, &s->solid.mesh, first_point);
         first_point += s->surface.n_vertices;
     }
+    if (r->stress) MODAL_TRY(modaldeform_begin_stress(r, in, err));
     for (int32_t i = 0; i < b->n_shapes; i++) modal_volume_mesh_free(&b->shapes[i].solid.mesh);
 done:
     return status;

@@ -140,6 +140,8 @@ modal_status modalsim_rebase(tool *t, const modalsim_request *r, tool_output *ou
     }
     const char *const files[] = {r->rebase_path, j.old_path};
     writer.head.rebase_errors = j.errors;
+    writer.head.models = j.old.models;
+    j.old.models = NULL;
     j.errors = NULL;
     MODAL_TRY(modalsim_writer_begin(&writer, &basis, j.old.n_frames,
                                     (j.old.poses ? MODALSIM_POSES : 0) | (j.old.energy ? MODALSIM_ENERGY : 0) | MODALSIM_QUALITY,

@@ -329,6 +329,8 @@ modal_status modalsim_scene(tool *t, const modalsim_request *r, tool_output *out
     MODAL_TRY(modal_alloc(&files, (int64_t)s.scene.n_files + 1, sizeof *files, "files", err));
     files[0] = r->scene_path;
     for (int32_t i = 0; i < s.scene.n_files; i++) files[1 + i] = s.scene.files[i];
+    MODAL_TRY(modal_alloc(&s.writer.head.models, s.basis.n_objects, 1, "models", err));
+    if (!modal_scene_models(&s.scene, &s.basis, s.writer.head.models)) modal_free(&s.writer.head.models);
     MODAL_TRY(modalsim_writer_begin(&s.writer, &s.basis, run.n_frames,
                                     (s.poses ? MODALSIM_POSES : 0) | MODALSIM_ENERGY | MODALSIM_QUALITY, 1 + s.scene.n_files,
                                     files, s.device.name, err));

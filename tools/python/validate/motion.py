@@ -47,6 +47,9 @@ def check_trajectory(file):
     file.array("/energy", "f64", (n_frames, 4), optional=True)
     if "modal_quality" in file.extensions:
         check_quality(file, n_frames, n_objects)
+    if "modal_models" in file.extensions:
+        models = file.array("/models", "u8", (n_objects,))
+        file.must(models is None or (models <= 1).all(), "/models", "has a model that is none")
     errors = file.array("/rebase_errors", "f64", (n_objects,), optional=True)
     file.must(errors is None or (errors >= 0).all(), "/rebase_errors", "is negative")
     file.provenance("/provenance", optional=True)
