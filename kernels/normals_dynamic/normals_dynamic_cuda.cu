@@ -11,165 +11,30 @@
 // What limits both is the first-level cache, which serves a gather a line at a time.
 // Measured on one H200, 2026-11-21, 455,625 vertices in the stored order: one column 10.3 us from the
 // ring (2,310 GB/s of counted bytes) and 13.7 us from the corners; 16 columns 130 and 138 us.
-#include "kernels/cuda_check.cuh"
-#include "kernels/normals_dynamic/normal_parts.cuh"
-#include "kernels/normals_dynamic/normals_dynamic.h"
-#include "kernels/tile_store.cuh"
-#include "lib/base/tile.h"
+#include "kernels/normals_dynamic/normals_tiles.cuh"
 
 namespace {
 
-constexpr int WARPS = 8;
+struct as_they_lie {
+    float *normals;
 
-template <int C>
-__device__ __forceinline__ void finish(const modal_normals_dynamic_task &task, float (&sum)[C][3],
-                                       int64_t tile, int64_t column, float *stage)
-{
-#pragma unroll
-    for (int c = 0; c < C; c++) {
-        modal_cuda::normalise(sum[c]);
-        modal_cuda::store_tile(task.normals + ((column + c) * task.n_vertices + tile * MODAL_TILE) * 3,
-                               task.n_vertices - tile * MODAL_TILE, stage, sum[c][0], sum[c][1], sum[c][2]);
-    }
-}
-
-// ROWS rows of a tile's ring: all loads first.
-template <int C, int ROWS>
-__device__ __forceinline__ void add_rows(const int32_t *row, const float *x, int64_t stride,
-                                         const float (&own)[C][3], float (&edge)[C][3],
-                                         float (&sum)[C][3])
-{
-    int32_t entry[ROWS];
-    float next[ROWS][C][3];
-#pragma unroll
-    for (int k = 0; k < ROWS; k++) entry[k] = __ldg(row + MODAL_TILE * k);
-#pragma unroll
-    for (int k = 0; k < ROWS; k++) {
-        const float *at = x + (int64_t)(entry[k] ^ (entry[k] >> 31)) * 3;
-#pragma unroll
-        for (int c = 0; c < C; c++)
-#pragma unroll
-            for (int i = 0; i < 3; i++) next[k][c][i] = __ldg(at + c * stride + i);
-    }
-#pragma unroll
-    for (int k = 0; k < ROWS; k++)
+    template <int C>
+    __device__ __forceinline__ void put(int64_t n, const float (&)[C][3], float (&sum)[C][3], int64_t tile, int64_t column,
+                                        float *stage) const
+    {
 #pragma unroll
         for (int c = 0; c < C; c++) {
-            float to[3], product[3];
-#pragma unroll
-            for (int i = 0; i < 3; i++) to[i] = __fsub_rn(next[k][c][i], own[c][i]);
-            modal_cuda::cross(edge[c], to, product);
-#pragma unroll
-            for (int i = 0; i < 3; i++) {
-                if (entry[k] >= 0) sum[c][i] = __fadd_rn(sum[c][i], product[i]);
-                edge[c][i] = to[i];
-            }
+            modal_cuda::normalise(sum[c]);
+            modal_cuda::store_tile(normals + ((column + c) * n + tile * MODAL_TILE) * 3, n - tile * MODAL_TILE, stage,
+                                   sum[c][0], sum[c][1], sum[c][2]);
         }
-}
-
-template <int C>
-__global__ void __launch_bounds__(WARPS * 32)
-    ring(const modal_normals_dynamic_task task, int64_t first_column, int64_t n_column_blocks)
-{
-    constexpr int ROWS = C == 1 ? 8 : C == 2 ? 4 : 2;
-    __shared__ float stages[WARPS][MODAL_TILE_FLOATS];
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int64_t n = task.n_vertices, n_tiles = (n + MODAL_TILE - 1) / MODAL_TILE, n_work = n_tiles * n_column_blocks;
-    for (int64_t work = (int64_t)blockIdx.x * WARPS + warp; work < n_work;
-         work += (int64_t)gridDim.x * WARPS) {
-        const int64_t tile = work % n_tiles, v = tile * MODAL_TILE + lane < n ? tile * MODAL_TILE + lane : n - 1;
-        const int64_t column = first_column + work / n_tiles * C, stride = n * 3;
-        const float *__restrict__ x = task.positions + column * stride;
-        const int64_t begin = __ldg(task.ring_offsets + tile);
-        int rows = (int)(__ldg(task.ring_offsets + tile + 1) - begin);
-        const int32_t *row = task.ring + begin * MODAL_TILE + lane;
-        float own[C][3], edge[C][3] = {}, sum[C][3] = {};
-#pragma unroll
-        for (int c = 0; c < C; c++)
-#pragma unroll
-            for (int i = 0; i < 3; i++) own[c][i] = __ldg(x + c * stride + v * 3 + i);
-        for (; rows >= ROWS; rows -= ROWS, row += MODAL_TILE * ROWS)
-            add_rows<C, ROWS>(row, x, stride, own, edge, sum);
-        if (ROWS > 4 && rows >= 4) {
-            add_rows<C, 4>(row, x, stride, own, edge, sum);
-            rows -= 4, row += 128;
-        }
-        if (ROWS > 2 && rows >= 2) {
-            add_rows<C, 2>(row, x, stride, own, edge, sum);
-            rows -= 2, row += 64;
-        }
-        if (rows >= 1) add_rows<C, 1>(row, x, stride, own, edge, sum);
-        finish<C>(task, sum, tile, column, stages[warp]);
     }
-}
-
-template <int C>
-__global__ void __launch_bounds__(WARPS * 32)
-    corners(const modal_normals_dynamic_task task, int64_t first_column, int64_t n_column_blocks)
-{
-    __shared__ float stages[WARPS][MODAL_TILE_FLOATS];
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int64_t n = task.n_vertices, n_tiles = (n + MODAL_TILE - 1) / MODAL_TILE, n_work = n_tiles * n_column_blocks;
-    const int2 *__restrict__ pairs = reinterpret_cast<const int2 *>(task.corners);
-    for (int64_t work = (int64_t)blockIdx.x * WARPS + warp; work < n_work;
-         work += (int64_t)gridDim.x * WARPS) {
-        const int64_t tile = work % n_tiles, v = tile * MODAL_TILE + lane;
-        const int64_t column = first_column + work / n_tiles * C;
-        const float *__restrict__ x = task.positions + column * n * 3;
-        float own[C][3], sum[C][3] = {};
-        int64_t k = 0, end = 0;
-        if (v < n) {
-            k = __ldg(task.corner_offsets + v);
-            end = __ldg(task.corner_offsets + v + 1);
-#pragma unroll
-            for (int c = 0; c < C; c++)
-#pragma unroll
-                for (int i = 0; i < 3; i++) own[c][i] = __ldg(x + (c * n + v) * 3 + i);
-        }
-        for (; k < end; k++) {
-            const int2 corner = __ldg(pairs + k);
-            const float *first = x + (int64_t)corner.x * 3, *second = x + (int64_t)corner.y * 3;
-#pragma unroll
-            for (int c = 0; c < C; c++) {
-                float a[3], b[3], product[3];
-#pragma unroll
-                for (int i = 0; i < 3; i++) {
-                    a[i] = __fsub_rn(__ldg(first + c * n * 3 + i), own[c][i]);
-                    b[i] = __fsub_rn(__ldg(second + c * n * 3 + i), own[c][i]);
-                }
-                modal_cuda::cross(a, b, product);
-#pragma unroll
-                for (int i = 0; i < 3; i++) sum[c][i] = __fadd_rn(sum[c][i], product[i]);
-            }
-        }
-        finish<C>(task, sum, tile, column, stages[warp]);
-    }
-}
-
-template <int C>
-modal_status launch(const modal_normals_dynamic_task *task, int64_t first_column,
-                    int64_t n_column_blocks, modal_stream *stream, modal_error *err)
-{
-    if (n_column_blocks == 0) return MODAL_OK;
-    const int64_t blocks = ((task->n_vertices + MODAL_TILE - 1) / MODAL_TILE * n_column_blocks + WARPS - 1) / WARPS;
-    const unsigned grid = (unsigned)(blocks < INT32_MAX ? blocks : INT32_MAX);
-    if (task->ring)
-        ring<C><<<grid, WARPS * 32, 0, (cudaStream_t)stream>>>(*task, first_column,
-                                                              n_column_blocks);
-    else
-        corners<C><<<grid, WARPS * 32, 0, (cudaStream_t)stream>>>(*task, first_column,
-                                                                 n_column_blocks);
-    return modal_cuda_launched("normals_dynamic", err);
-}
+};
 
 } // namespace
 
 extern "C" modal_status modal_normals_dynamic_cuda(const modal_normals_dynamic_task *task,
                                                    modal_stream *stream, modal_error *err)
 {
-    if (task->n_vertices <= 0 || task->n_columns <= 0) return MODAL_OK;
-    const int64_t fours = task->n_columns / 4;
-    const modal_status status = launch<4>(task, 0, fours, stream, err);
-    if (status != MODAL_OK) return status;
-    return launch<1>(task, 4 * fours, task->n_columns % 4, stream, err);
+    return launch_all(task, as_they_lie{task->normals}, "normals_dynamic", stream, err);
 }

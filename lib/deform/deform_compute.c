@@ -3,6 +3,7 @@
  * the copies have the same source and target and do nothing. */
 #include "kernels/deform_normals/deform_normals.h"
 #include "kernels/deform_objects/deform_objects.h"
+#include "kernels/normals_placed/normals_placed.h"
 #include "kernels/normals_rigid/normals_rigid.h"
 #include "kernels/reorder/reorder.h"
 #include "kernels/tangents_dynamic/tangents_dynamic.h"
@@ -78,9 +79,10 @@ done:
     return status;
 }
 
-/* Positions and displacements of columns, and dynamic normals: where a back end can, in one pass. */
-static modal_status compute_positions(deform_engine *d, const deform_unit *s,
-                                      const modal_deform_task *deform, modal_error *err)
+/* Positions and displacements of columns, and dynamic normals: where a back end can, in one pass, or into the frames,
+ * whose points `base` counts. */
+static modal_status compute_positions(deform_engine *d, const deform_slot *slot, const deform_unit *s,
+                                      const modal_deform_task *deform, const int64_t *base, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_kernels *kernels = d->device.kernels;
@@ -92,11 +94,20 @@ static modal_status compute_positions(deform_engine *d, const deform_unit *s,
                                                 .normals = d->d_scratch[DEFORM_NORMALS],
                                                 .ring_offsets = s->d_ring_offsets,
                                                 .ring = s->d_ring};
-    const int dynamic = d->request.normals == MODAL_NORMALS_DYNAMIC;
-    if (dynamic && kernels->deform_normals && !deform->displacement && !s->packed &&
+    const int dynamic = d->request.normals == MODAL_NORMALS_DYNAMIC, placed = modal_deform_places(d);
+    if (dynamic && !placed && kernels->deform_normals && !deform->displacement && !s->packed &&
         s->place == MATRIX_ON_DEVICE)
         return kernels->deform_normals(&(modal_deform_normals_task){deform, &normals}, d->compute, err);
     MODAL_TRY(deform_columns(d, s, deform, err));
+    if (placed) {
+        const modal_normals_placed_task task = {.surface = normals,
+                                                .target = s->packed ? s->d_target : s->d_user,
+                                                .base = base,
+                                                .positions = slot->d_out[DEFORM_POSITIONS],
+                                                .normals = slot->d_out[DEFORM_NORMALS],
+                                                .nonfinite = slot->h_nonfinite};
+        return kernels->normals_placed(&task, d->compute, err);
+    }
     if (dynamic) MODAL_TRY(kernels->normals_dynamic(&normals, d->compute, err));
 done:
     return status;
@@ -171,10 +182,12 @@ static modal_status compute_chunk(deform_engine *d, const deform_slot *slot,
         .positions = d->d_scratch[DEFORM_POSITIONS],
         .displacement = d->d_scratch[DEFORM_DISPLACEMENT],
         .n_columns_total = all_columns(d, s)};
-    MODAL_TRY(compute_positions(d, s, &deform, err));
+    const int64_t *base = d->d_base + d->batch_frames * s->first_column + first;
+    const int placed = modal_deform_places(d);
+    MODAL_TRY(compute_positions(d, slot, s, &deform, base, err));
     MODAL_TRY(compute_surface(d, s, count, poses, err));
     for (int k = 0; k < DEFORM_OUTPUTS; k++) {
-        if (!slot->d_out[k]) continue;
+        if (!slot->d_out[k] || (placed && (k == DEFORM_POSITIONS || k == DEFORM_NORMALS))) continue;
         const modal_reorder_task reorder = {
             .n_vertices = s->n_vertices,
             .n_columns = count,
@@ -182,7 +195,7 @@ static modal_status compute_chunk(deform_engine *d, const deform_slot *slot,
             .in = d->d_scratch[k],
             .source = s->d_source,
             .target = s->d_target,
-            .base = d->d_base + d->batch_frames * s->first_column + first,
+            .base = base,
             .out = slot->d_out[k],
             .nonfinite = slot->h_nonfinite};
         MODAL_TRY(kernels->reorder(&reorder, d->compute, err));

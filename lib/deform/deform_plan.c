@@ -93,6 +93,8 @@ static void need_shape(const deform_engine *d, const deform_unit *s, needs *host
     if (s->place == MATRIX_IN_MEMORY) add(&host->fixed, matrix_bytes(s), 1);
     add(&device->fixed, tiles * 96, sizeof(float));
     if (!d->request.stored_order || s->packed) add(&device->fixed, n, sizeof(int32_t));
+    if (!d->request.stored_order && !s->packed && modal_deform_places(d) && modal_deform_wants(d, DEFORM_DISPLACEMENT))
+        add(&device->fixed, n, sizeof(int32_t)); /* both ways */
     const modal_deform_tables tables = modal_deform_tables_of(d);
     if (s->packed) need_pack(d, s, &tables, host, device);
     const int64_t rest = tables.rest_normals ? 3 : 0, rest_tangents = tables.rest_tangents ? 4 : 0;

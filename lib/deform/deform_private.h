@@ -67,6 +67,7 @@ typedef struct deform_unit {
     int64_t *d_ring_offsets; /* dynamic normals, where the back end is faster with a ring */
     int32_t *d_ring;
     float *d_weights; /* dynamic tangents */
+    int32_t *d_user;   /* of a shape: where each vertex goes, for modal_deform_places; NULL: as they lie */
     int32_t *d_source; /* of a shape: stored index of each user vertex; NULL: keep the stored order */
 } deform_unit;
 
@@ -179,6 +180,13 @@ static inline modal_deform_tables modal_deform_tables_of(const deform_engine *en
     tables.once = tables.rest_normals || tables.rest_tangents;
     tables.ring = tables.kept && engine->device.kernels->normals_ring;
     return tables;
+}
+
+/* Nonzero: normals_placed puts positions and normals into frames; no other operation needs normals in the stored order. */
+static inline int modal_deform_places(const deform_engine *engine)
+{
+    return engine->device.kernels->normals_placed && engine->request.normals == MODAL_NORMALS_DYNAMIC &&
+           engine->request.tangents == MODAL_TANGENTS_NONE;
 }
 
 /* Allocates and fills the shapes' arrays in device memory. */

@@ -169,10 +169,16 @@ static modal_status load_order(deform_engine *d, deform_unit *s, modal_error *er
         MODAL_TRY(check_order(&s->members[i], &moved, err));
     if (s->packed) return load_pack_tables(d, s, err);
     if (!moved) goto done; /* the user's order is the stored one */
+    const int32_t *user = s->members->source->surface.user_vertex;
     upload u;
+    if (modal_deform_places(d)) {
+        MODAL_TRY(upload_begin(&d->device, &u, s->n_vertices, sizeof(int32_t), "order of vertices", err));
+        memcpy(u.host, user, (size_t)s->n_vertices * sizeof *user);
+        MODAL_TRY(upload_end(d, &u, status, &s->d_user, err));
+        if (!modal_deform_wants(d, DEFORM_DISPLACEMENT)) goto done;
+    }
     MODAL_TRY(upload_begin(&d->device, &u, s->n_vertices, sizeof(int32_t), "order of vertices", err));
-    for (int64_t v = 0; v < s->n_vertices; v++)
-        ((int32_t *)u.host)[s->members->source->surface.user_vertex[v]] = (int32_t)v;
+    for (int64_t v = 0; v < s->n_vertices; v++) ((int32_t *)u.host)[user[v]] = (int32_t)v;
     return upload_end(d, &u, status, &s->d_source, err);
 done:
     return status;
@@ -354,6 +360,7 @@ void modal_deform_free_shape(deform_engine *d, deform_unit *s)
     modal_device_free(&d->device, &s->d_ring);
     modal_device_free(&d->device, &s->d_weights);
     modal_device_free(&d->device, &s->d_source);
+    modal_device_free(&d->device, &s->d_user);
     if (s->pack.tiles != s->records.tiles) modal_device_free(&d->device, &s->pack.tiles);
     if (s->pack.lanes != s->records.lanes) modal_device_free(&d->device, &s->pack.lanes);
     modal_device_free(&d->device, &s->d_object_of);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/deform_normals/deform_normals.h"
+#include "kernels/normals_placed/normals_placed.h"
 #include "kernels/normals_rigid/normals_rigid.h"
 #include "kernels/reorder/reorder.h"
 #include "kernels/world_transform/world_transform.h"
@@ -24,12 +25,22 @@ static const struct {
 } cases[] = {{675, 1, 15, 1}, {675, 16, 15, 1}, {675, 1, 15, 0}, {675, 16, 15, 0}, {316, 64, 32, 0}};
 
 typedef enum operation {
-    DEFORM, TRANSFORM, NORMALS, RIGID, REORDER, FRAME, ONE_PASS, SGEMM, USER_FRAME, OPERATIONS
+    DEFORM, TRANSFORM, NORMALS, RIGID, REORDER, FRAME, ONE_PASS, SGEMM, USER_FRAME, USER_RANDOM, PLACED, PLACED_RANDOM,
+    OPERATIONS
 } operation;
 static const char *const names[OPERATIONS] = {
-    "deform", "world_transform", "normals_dynamic", "normals_rigid", "reorder (local permutation)",
-    "deform + normals_dynamic", "deform_normals, one pass",
-    "OpenBLAS sgemm, the product alone", "deform + normals, both reordered"};
+    [DEFORM] = "deform",
+    [TRANSFORM] = "world_transform",
+    [NORMALS] = "normals_dynamic",
+    [RIGID] = "normals_rigid",
+    [REORDER] = "reorder (local permutation)",
+    [FRAME] = "deform + normals_dynamic",
+    [ONE_PASS] = "deform_normals, one pass",
+    [SGEMM] = "OpenBLAS sgemm, the product alone",
+    [USER_FRAME] = "deform + normals, both reordered",
+    [USER_RANDOM] = "deform + normals, both reordered, at random",
+    [PLACED] = "deform + normals_placed, user's order",
+    [PLACED_RANDOM] = "deform + normals_placed, at random"};
 
 /* The arrays on one device; results in x, normals and the ordered ones. */
 typedef struct arrays {
@@ -38,7 +49,8 @@ typedef struct arrays {
     const float *U; /* the set in use */
     float *rest, *rest_normals, *q, *poses, *u, *x, *normals, *ordered[2];
     int64_t *offsets, *base, *ring_offsets;
-    int32_t *corners, *source, *ring; /* no ring for a back end that does not want it */
+    int32_t *corners, *ring; /* no ring for a back end that does not want it */
+    int32_t *source[2], *target[2]; /* a local and a random order of vertices, each way */
 } arrays;
 
 typedef struct operations {
@@ -60,21 +72,26 @@ static modal_status run(const operations *o, const arrays *a, operation what, mo
     modal_status status = MODAL_OK;
     if (what == SGEMM) openblas_sgemm(3 * n, o->modes, m, a->U, a->q, a->u);
     if (what == ONE_PASS) MODAL_TRY(k->deform_normals(&(modal_deform_normals_task){&deform, &normals}, a->stream, err));
-    if (what == DEFORM || what == FRAME || what == USER_FRAME)
+    const int placed = what == PLACED || what == PLACED_RANDOM, reordered = what == USER_FRAME || what == USER_RANDOM;
+    const int random = what == USER_RANDOM || what == PLACED_RANDOM;
+    if (what == DEFORM || what == FRAME || reordered || placed)
         MODAL_TRY(k->deform(&deform, a->stream, err));
     if (what == TRANSFORM)
         MODAL_TRY(k->world_transform(
             &(modal_world_transform_task){n, m, a->rest, a->u, a->poses, a->x, NULL}, a->stream, err));
-    if (what == NORMALS || what == FRAME || what == USER_FRAME)
+    if (placed)
+        MODAL_TRY(k->normals_placed(&(modal_normals_placed_task){normals, a->target[random], a->base, a->ordered[0],
+                                                                 a->ordered[1]}, a->stream, err));
+    if (what == NORMALS || what == FRAME || reordered)
         MODAL_TRY(k->normals_dynamic(&normals, a->stream, err));
     if (what == RIGID)
         MODAL_TRY(k->normals_rigid(
             &(modal_normals_rigid_task){n, m, a->rest_normals, a->poses, a->normals}, a->stream, err));
-    if (what == REORDER || what == USER_FRAME)
-        MODAL_TRY(k->reorder(&(modal_reorder_task){n, m, 3, a->x, a->source, a->base, a->ordered[0]}, a->stream,
+    if (what == REORDER || reordered)
+        MODAL_TRY(k->reorder(&(modal_reorder_task){n, m, 3, a->x, a->source[random], a->base, a->ordered[0]}, a->stream,
                              err));
-    if (what == USER_FRAME)
-        MODAL_TRY(k->reorder(&(modal_reorder_task){n, m, 3, a->normals, a->source, a->base, a->ordered[1]},
+    if (reordered)
+        MODAL_TRY(k->reorder(&(modal_reorder_task){n, m, 3, a->normals, a->source[random], a->base, a->ordered[1]},
                              a->stream, err));
 done:
     return status;
@@ -93,10 +110,19 @@ static double bytes_of(const operations *o, operation what)
     const double product = 12.0 * (o->modes + 1) * n + 12.0 * points;
     const double normals = 8.0 * (double)o->n_corners + 8.0 * n + 24.0 * points;
     const double order = 4.0 * n + 24.0 * points;
-    const double bytes[OPERATIONS] = {product, 12.0 * n + 24.0 * points, normals, 12.0 * n + 12.0 * points,
-                                      order, product + normals, product + normals,
-                                      product + normals + 2.0 * order,
-                                      product - 12.0 * n};
+    const double placed = product + normals + 4.0 * n + 12.0 * points;
+    const double bytes[OPERATIONS] = {[DEFORM] = product,
+                                      [TRANSFORM] = 12.0 * n + 24.0 * points,
+                                      [NORMALS] = normals,
+                                      [RIGID] = 12.0 * n + 12.0 * points,
+                                      [REORDER] = order,
+                                      [FRAME] = product + normals,
+                                      [ONE_PASS] = product + normals,
+                                      [SGEMM] = product - 12.0 * n,
+                                      [USER_FRAME] = product + normals + 2.0 * order,
+                                      [USER_RANDOM] = product + normals + 2.0 * order,
+                                      [PLACED] = placed,
+                                      [PLACED_RANDOM] = placed};
     return bytes[what];
 }
 
@@ -131,7 +157,7 @@ static modal_status measure(operations *o, operation what, arrays *ref, modal_er
     MODAL_TRY(modal_device_copy_in(&o->side->device, o->a.x, ref->x, 4 * floats, o->side->stream, err));
     MODAL_TRY(modal_device_stream_wait(&o->side->device, o->side->stream, err));
     MODAL_TRY(bench_poison(o->side, o->a.normals, 4 * floats, err));
-    MODAL_TRY(bench_poison(o->side, o->a.ordered[0], 4 * floats, err));
+    for (int i = 0; i < 2; i++) MODAL_TRY(bench_poison(o->side, o->a.ordered[i], 4 * floats, err));
     MODAL_TRY(call(o, 0, err));
     if (what == SGEMM) {
         const matrix_layout layout = matrix_layout_of(MATRIX_COLUMNS, o->n, o->modes, 0);
@@ -143,10 +169,11 @@ static modal_status measure(operations *o, operation what, arrays *ref, modal_er
     MODAL_TRY(bench_from_device(o->side, (void *)(uintptr_t)ref->U, o->a.U, 4 * o->set, err));
     MODAL_TRY(run(o, ref, what, err));
     if (what != RIGID) MODAL_TRY(compare(o, o->a.x, ref->x, 4e-6, &row.error, err));
-    if (what == NORMALS || what == RIGID || what >= FRAME)
+    if (what == NORMALS || what == RIGID || (what >= FRAME && what < PLACED))
         MODAL_TRY(compare(o, o->a.normals, ref->normals, 2e-3, &row.error, err));
-    if (what == REORDER || what == USER_FRAME)
+    if (what == REORDER || what >= USER_FRAME)
         MODAL_TRY(compare(o, o->a.ordered[0], ref->ordered[0], 4e-6, &row.error, err));
+    if (what >= USER_FRAME) MODAL_TRY(compare(o, o->a.ordered[1], ref->ordered[1], 2e-3, &row.error, err));
 timed:
     MODAL_TRY(bench_measure(o->b, o->side, call, o, &row.time, err));
     MODAL_TRY(bench_row_add(o->b, &row, err));
@@ -174,7 +201,10 @@ static modal_status fill(operations *o, bench_side *side, arrays *a, const array
                 {&a->ordered[0], NULL, out},
                 {&a->ordered[1], NULL, out},
                 {&a->base, from ? from->base : NULL, 8 * m},
-                {&a->source, from ? from->source : NULL, 4 * n},
+                {&a->source[0], from ? from->source[0] : NULL, 4 * n},
+                {&a->source[1], from ? from->source[1] : NULL, 4 * n},
+                {&a->target[0], from ? from->target[0] : NULL, 4 * n},
+                {&a->target[1], from ? from->target[1] : NULL, 4 * n},
                 {&a->offsets, t->face_offsets, 8 * (n + 1)},
                 {&a->corners, t->corners, 8 * o->n_corners},
                 {&a->ring_offsets, t->ring_offsets, side->device.kernels->normals_ring ? 8 * (tiles + 1) : 0},
@@ -191,8 +221,17 @@ static modal_status fill(operations *o, bench_side *side, arrays *a, const array
             a->rest_normals[3 * v + i] = 0.5f * bench_noise(71, (uint64_t)(3 * v + i));
         }
         const int64_t s = v / LOCAL * LOCAL + v % LOCAL * 37 % LOCAL; /* 37 is odd: a permutation */
-        a->source[v] = (int32_t)(v / LOCAL * LOCAL + LOCAL <= n ? s : v);
+        a->source[0][v] = (int32_t)(v / LOCAL * LOCAL + LOCAL <= n ? s : v);
+        a->source[1][v] = (int32_t)v;
     }
+    for (int64_t v = n - 1; v > 0; v--) {
+        const int64_t other = (int64_t)(0.5 * ((double)bench_noise(74, (uint64_t)v) + 1) * (double)v);
+        const int32_t swap = a->source[1][v];
+        a->source[1][v] = a->source[1][other];
+        a->source[1][other] = swap;
+    }
+    for (int i = 0; i < 2; i++)
+        for (int64_t v = 0; v < n; v++) a->target[i][a->source[i][v]] = (int32_t)v;
     for (int64_t i = 0; i < o->modes * m; i++) a->q[i] = 1e-5f * bench_noise(72, (uint64_t)i);
     for (int64_t i = 0; i < 3 * n * m; i++) a->u[i] = 1e-5f * bench_noise(73, (uint64_t)i);
     memset(a->poses, 0, 48 * (size_t)m);
@@ -217,7 +256,8 @@ done:
 static void empty(bench_side *side, arrays *a)
 {
     void *list[] = {&a->rest, &a->rest_normals, &a->q, &a->poses, &a->u, &a->x, &a->normals,
-                    &a->ordered[0], &a->ordered[1], &a->base, &a->source, &a->offsets, &a->corners,
+                    &a->ordered[0], &a->ordered[1], &a->base, &a->source[0], &a->source[1], &a->target[0],
+                    &a->target[1], &a->offsets, &a->corners,
                     &a->ring_offsets, &a->ring};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) bench_free(side, list[i]);
 }
@@ -244,6 +284,7 @@ modal_status bench_operations(modal_bench *b, modal_error *err)
         MODAL_TRY(fill(&o, side, &o.a, &ref, t, err));
         for (operation what = 0; what < OPERATIONS; what++)
             if ((what != ONE_PASS || side->device.kernels->deform_normals) &&
+                (what < PLACED || side->device.kernels->normals_placed) &&
                 (what != SGEMM || (o.columns == 64 && opponents_have_openblas())))
                 MODAL_TRY(measure(&o, what, &ref, err));
         empty(side, &o.a);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fused operation gives the bytes of the three that it stands for, which have programs of their own; here against
+ * the oracle of normals, too. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "kernels/normals_placed/normals_placed.h"
+#include "kernels/reorder/reorder.h"
+#include "tests/kernels/normals_mesh.h"
+
+enum { LOCAL = 128 };
+
+/* A permutation: the identity, local or random. */
+static void order_vertices(harness *h, int64_t n, int kind, int32_t *target)
+{
+    for (int64_t v = 0; v < n; v++) target[v] = (int32_t)v;
+    for (int64_t v = n - 1; kind > 0 && v > 0; v--) {
+        const int64_t least = kind == 1 ? v / LOCAL * LOCAL : 0;
+        int64_t other = least + (int64_t)(0.5 * (harness_random(h) + 1) * (double)(v - least + 1));
+        if (other > v) other = v;
+        const int32_t swap = target[v];
+        target[v] = target[other];
+        target[other] = swap;
+    }
+}
+
+/* By the three operations, into arrays of the same kind. */
+static void by_three(harness *h, const modal_normals_placed_task *task, float *positions, float *normals, int32_t *nonfinite)
+{
+    modal_error err = {0};
+    const int64_t floats = 3 * task->surface.n_vertices * task->surface.n_columns;
+    harness_output *stored = harness_new_output(h, floats, 0, NULL);
+    modal_normals_dynamic_task surface = task->surface;
+    surface.normals = stored->device;
+    harness_ok(h, h->device.kernels->normals_dynamic(&surface, h->stream, &err), &err);
+    modal_reorder_task place = {.n_vertices = surface.n_vertices,
+                                .n_columns = surface.n_columns,
+                                .width = 3,
+                                .in = surface.positions,
+                                .base = task->base,
+                                .out = positions,
+                                .target = task->target,
+                                .nonfinite = nonfinite};
+    harness_ok(h, h->device.kernels->reorder(&place, h->stream, &err), &err);
+    place.in = surface.normals;
+    place.out = normals;
+    harness_ok(h, h->device.kernels->reorder(&place, h->stream, &err), &err);
+}
+
+/* odd: a position that is not finite, to be found; -1: none. Columns lie in the frames the other way round, with `gap`
+ * points between them. */
+static void check(harness *h, int64_t n, int64_t columns, int order, int shift, int64_t odd)
+{
+    mesh m;
+    modal_error err = {0};
+    const int64_t gap = 5, points = columns * (n + gap);
+    harness_case(h, "n %lld, %lld columns, order %d, shift %d, odd at %lld", (long long)n, (long long)columns, order, shift,
+                 (long long)odd);
+    mesh_new(&m, h, n);
+    float *x = mesh_positions(&m, h, columns, 1.0);
+    int32_t *target = harness_alloc(n, sizeof *target);
+    int64_t *base = harness_alloc(columns, sizeof *base);
+    if (odd >= 0) x[odd] = odd % 2 ? NAN : -INFINITY;
+    order_vertices(h, n, order, target);
+    for (int64_t c = 0; c < columns; c++) base[c] = (columns - 1 - c) * (n + gap) + 2;
+    modal_normals_placed_task task = {
+        .surface = {.n_vertices = n,
+                    .n_columns = columns,
+                    .corner_offsets = harness_input(h, m.offsets, (n + 1) * 8, shift * 8),
+                    .corners = harness_input(h, m.corners, m.offsets[n] * 8, shift * 8),
+                    .positions = harness_input(h, x, columns * n * 12, shift * 4)},
+        .target = order ? harness_input(h, target, n * 4, shift * 4) : NULL,
+        .base = harness_input(h, base, columns * 8, shift * 8)};
+    const void *ring_offsets = harness_input(h, m.ring_offsets, ((n + 31) / 32 + 1) * 8, 0);
+    const void *ring = harness_input(h, m.ring, m.ring_offsets[(n + 31) / 32] * 128, 0);
+    int32_t *found[4] = {NULL};
+    harness_output *out[4][2];
+    for (int i = 0; i < 4; i++) { /* twice from the corners, from the ring, and by three operations */
+        for (int k = 0; k < 2; k++) out[i][k] = harness_new_output(h, 3 * points, shift, NULL);
+        harness_ok(h, modal_device_alloc_host(&h->device, &found[i], 1, sizeof **found, "flag", &err), &err);
+        *found[i] = 0;
+        task.surface.ring_offsets = i == 2 ? ring_offsets : NULL;
+        task.surface.ring = i == 2 ? ring : NULL;
+        task.positions = out[i][0]->device;
+        task.normals = out[i][1]->device;
+        task.nonfinite = i == 1 ? NULL : found[i];
+        if (i < 3)
+            harness_ok(h, h->device.kernels->normals_placed(&task, h->stream, &err), &err);
+        else
+            by_three(h, &task, out[i][0]->device, out[i][1]->device, found[i]);
+    }
+    harness_fetch(h);
+    for (int k = 0; k < 2; k++)
+        for (int i = 1; i < 4; i++) harness_same(h, k ? "normals" : "positions", out[0][k], out[i][k]);
+    for (int i = 0; i < 4; i++) {
+        if (*found[i] != (odd >= 0 && i != 1)) harness_fail(h, "run %d: the flag is %d", i, *found[i]);
+        modal_device_free_host(&h->device, &found[i]);
+    }
+    float *normals = harness_alloc(3 * n, sizeof *normals);
+    for (int64_t c = 0; c < columns && odd < 0; c++) {
+        for (int64_t k = 0; k < 3 * n; k++) {
+            const int64_t at = 3 * (base[c] + (order ? target[k / 3] : k / 3)) + k % 3;
+            normals[k] = out[0][1]->host[at];
+            harness_compare(h, "position", k, out[0][0]->host[at], (double)x[3 * c * n + k], 0.0);
+        }
+        mesh_compare_normals(h, &m, 0, x + 3 * c * n, normals);
+    }
+    free(normals);
+    free(target);
+    free(base);
+    free(x);
+    mesh_free(&m);
+}
+
+static void run(harness *h)
+{
+    static const int64_t sizes[] = {0, 1, 31, 32, 33, 997, 20011};
+    static const int64_t columns[] = {0, 1, 2, 4, 7, 17};
+    if (!h->device.kernels->normals_placed) {
+        harness_unsupported(h, "this back end has no such operation");
+        return;
+    }
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
+            for (int order = 0; order < 3; order++)
+                if (sizes[i] * columns[k] <= (h->quick ? 10000 : 200000))
+                    check(h, sizes[i], columns[k], order, (int)(i + k) % 2, -1);
+    for (int64_t odd = 0; odd < 3 * 4 * 997; odd += h->quick ? 3701 : 1801) check(h, 997, 4, 2, 0, odd);
+}
+
+int main(int argc, char **argv) { return harness_main(argc, argv, "normals_placed", run); }
