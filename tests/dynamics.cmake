@@ -40,6 +40,12 @@ if(TARGET modalpack)
   endforeach()
   set_tests_properties(cli.trust_long PROPERTIES LABELS "cli;long" TIMEOUT 1200)
   set_tests_properties(cli.loads_every PROPERTIES LABELS "cli;long" TIMEOUT 1200)
+  foreach(part whole file)
+    add_test(NAME cli.left_out_${part}
+             COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_left_out.py
+                     ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${part})
+    set_tests_properties(cli.left_out_${part} PROPERTIES LABELS cli TIMEOUT 300)
+  endforeach()
   add_test(NAME cli.modalsim_room
            COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_room.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(cli.modalsim_room PROPERTIES LABELS cli TIMEOUT 300)

@@ -12,6 +12,7 @@
 #define MODES MODAL_BASIS_MODES
 #define VOLUME MODAL_BASIS_VOLUME
 #define REDUCED MODAL_BASIS_REDUCED
+#define LEFT_OUT MODAL_BASIS_LEFT_OUT
 #define V_MODES MODAL_BASIS_VOLUME_MODES
 #define F64 MODAL_H5_F64
 #define F32 MODAL_H5_F32
@@ -67,10 +68,13 @@ const modal_h5_field modal_basis_fields[MODAL_BASIS_FIELDS] = {
     {GROUP_VOLUME, "embedding_offsets", AT(embedding.offsets), VOLUME, I64, MAY, V3, 1, {S(OFFSETS)}},
     {GROUP_VOLUME, "embedding_nodes", AT(embedding.nodes), VOLUME, I32, MUST, V3, 1, {S(EMBEDDED)}},
     {GROUP_VOLUME, "embedding_weights", AT(embedding.weights), VOLUME, F64, MAY, V3, 1, {S(EMBEDDED)}},
+    {GROUP_LEFT_OUT, "linear", AT(modes.left_out.forces.linear), LEFT_OUT, F64, MAY, V3, 2, {S(LEFT_OUT), S(MODES)}},
+    {GROUP_LEFT_OUT, "quadratic", AT(modes.left_out.forces.quadratic), LEFT_OUT, F64, MAY, V3, 2, {S(LEFT_OUT), S(QUADRATIC)}},
+    {GROUP_LEFT_OUT, "cubic", AT(modes.left_out.forces.cubic), LEFT_OUT, F64, MAY, V3, 2, {S(LEFT_OUT), S(CUBIC)}},
 };
 
 const char *const modal_basis_groups[GROUP_COUNT] = {"surface", "tables", "modes", "reduced_forces",
-                                                    "volume"};
+                                                    "volume", "modal_left_out"};
 const char *const modal_mass_rule_names[2] = {"consistent", "lumped"};
 const char *const modal_surface_kind_names[2] = {"boundary", "embedded"};
 const char *const modal_basis_kind_names[4] = {"modes", "derivatives", "snapshots", "imported"};
@@ -115,6 +119,7 @@ void modal_basis_sizes(const modal_shape *shape, int64_t sizes[SIZE_COUNT])
     sizes[SIZE_ELEMENT_NODES] =
         shape->solid.mesh.element_offsets ? shape->solid.mesh.element_offsets[shape->solid.mesh.n_elements] : 0;
     sizes[SIZE_FIXED] = shape->solid.n_fixed_nodes;
+    sizes[SIZE_LEFT_OUT] = shape->modes.left_out.n;
     sizes[SIZE_EMBEDDED] = shape->embedding.offsets ? shape->embedding.offsets[n] : n;
     modal_basis_derived_sizes(sizes);
 }
@@ -124,6 +129,11 @@ void modal_basis_field_dims(const modal_h5_field *field, const int64_t sizes[SIZ
 {
     for (int i = 0; i < field->rank; i++)
         dims[i] = field->dims[i] >= 0 ? field->dims[i] : sizes[-field->dims[i]];
+}
+
+int modal_basis_field_is_hashed(const modal_h5_field *field)
+{
+    return field->group != GROUP_TABLES && field->group != GROUP_LEFT_OUT;
 }
 
 int modal_basis_field_is_written(const modal_h5_field *field, const modal_shape *s)

@@ -8,6 +8,8 @@
 #include "formats/h5/findings.h"
 #include "lib/model/basis.h"
 
+#define MODAL_LEFT_OUT_EXTENSION "modal_left_out"
+
 /* What a reader wants. Counts, names, objects, provenance and hash always come; arrays of the other
  * parts stay NULL (their types and shapes are checked all the same). */
 enum {
@@ -18,9 +20,10 @@ enum {
     MODAL_BASIS_VOLUME_MODES = 16, /* phi at the nodes: the largest array of all. Where a file has them as
                                       inner_modes, MATRIX and VOLUME come with them */
     MODAL_BASIS_REDUCED = 32, /* reduced forces, where there are any */
+    MODAL_BASIS_LEFT_OUT = 64, /* what measures them, where it is there (formats/modal_left_out.md) */
     MODAL_BASIS_DEFORM = MODAL_BASIS_SURFACE | MODAL_BASIS_MATRIX,
     MODAL_BASIS_ALL = MODAL_BASIS_DEFORM | MODAL_BASIS_MODES | MODAL_BASIS_VOLUME |
-                      MODAL_BASIS_VOLUME_MODES | MODAL_BASIS_REDUCED
+                      MODAL_BASIS_VOLUME_MODES | MODAL_BASIS_REDUCED | MODAL_BASIS_LEFT_OUT
 };
 
 /* Computes the hash of each shape over its arrays but the tables, which follow from the triangles, and basis->hash

@@ -17,7 +17,7 @@ _Static_assert(MODAL_BASIS_FIELDS <= sizeof ((modal_basis_list *)0)->has, "a pla
 static int is_covered(int i)
 {
     const modal_h5_field *f = &modal_basis_fields[i];
-    if (f->group == GROUP_TABLES || !(f->majors & MODAL_BASIS_V3)) return 0;
+    if (!modal_basis_field_is_hashed(f) || !(f->majors & MODAL_BASIS_V3)) return 0;
     return i == 0 || strcmp(f->name, f[-1].name) != 0 || !(f[-1].majors & MODAL_BASIS_V3);
 }
 
@@ -66,7 +66,7 @@ void modal_basis_hash_shape(modal_hash *hash, const modal_shape *s, const int64_
     modal_hash_restart(hash);
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
         const modal_h5_field *f = &modal_basis_fields[i];
-        if (f->group != GROUP_TABLES && (f->group != GROUP_VOLUME || v->n_nodes > 0) && modal_basis_field_is_written(f, s))
+        if (modal_basis_field_is_hashed(f) && (f->group != GROUP_VOLUME || v->n_nodes > 0) && modal_basis_field_is_written(f, s))
             append_field(hash, s, f, sizes);
     }
     if (v->n_nodes > 0) {
@@ -120,7 +120,7 @@ void modal_basis_hash_shape_2(modal_hash *hash, const modal_shape *s, const int6
     const modal_volume_mesh *v = &s->solid.mesh;
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
         const modal_h5_field *f = &modal_basis_fields[i];
-        if (!(f->majors & MODAL_BASIS_V2) || f->group == GROUP_TABLES || !modal_basis_field_array(s, f) ||
+        if (!(f->majors & MODAL_BASIS_V2) || !modal_basis_field_is_hashed(f) || !modal_basis_field_array(s, f) ||
             (f->group == GROUP_VOLUME && v->n_nodes == 0))
             continue;
         append_field(hash, s, f, sizes);
@@ -274,7 +274,7 @@ modal_status modal_basis_hash_listed(const modal_h5_in *in, const modal_h5_place
         if (has[i] && !list->has_members[i])
             MODAL_TRY(modal_broken(&in->checker, "/@hashed", "lacks %s%s, which %s has", in_shapes, of_members[i], place->path));
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++)
-        if (modal_basis_fields[i].group != GROUP_TABLES && modal_basis_field_is_written(&modal_basis_fields[i], s) &&
+        if (modal_basis_field_is_hashed(&modal_basis_fields[i]) && modal_basis_field_is_written(&modal_basis_fields[i], s) &&
             !list->has[i])
             MODAL_TRY(modal_broken(&in->checker, "/@hashed", "lacks %s%s/%s, which %s has", in_shapes,
                                    modal_basis_groups[modal_basis_fields[i].group], modal_basis_fields[i].name,

@@ -79,7 +79,7 @@ static modal_status read_fields(const modal_h5_in *in, const modal_h5_place plac
     }
     const int64_t in_32_bits[] = {sizes[SIZE_VERTICES], sizes[SIZE_TRIANGLES],
                                   sizes[SIZE_MODES],    sizes[SIZE_RIGID],
-                                  sizes[SIZE_NODES],    sizes[SIZE_ELEMENTS]};
+                                  sizes[SIZE_NODES],    sizes[SIZE_ELEMENTS], sizes[SIZE_LEFT_OUT]};
     for (size_t i = 0; i < sizeof in_32_bits / sizeof *in_32_bits; i++)
         if (in_32_bits[i] > INT32_MAX)
             /* A size of 2^31 goes no further: the struct could not even hold it. */
@@ -93,6 +93,7 @@ static modal_status read_fields(const modal_h5_in *in, const modal_h5_place plac
     s->solid.mesh.n_nodes = known(sizes[SIZE_NODES]);
     s->solid.mesh.n_elements = known(sizes[SIZE_ELEMENTS]);
     s->solid.n_fixed_nodes = known(sizes[SIZE_FIXED]);
+    s->modes.left_out.n = s->modes.left_out.forces.linear ? (int32_t)known(sizes[SIZE_LEFT_OUT]) : 0;
     for (int i = SIZE_FACES; i <= SIZE_RING; i++) sizes[i] = known(sizes[i]);
     sizes[SIZE_ELEMENT_NODES] = known(sizes[SIZE_ELEMENT_NODES]);
     sizes[SIZE_EMBEDDED] = known(sizes[SIZE_EMBEDDED]);
@@ -115,8 +116,8 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
     if (linked) goto done;
     for (int i = 0; i < GROUP_COUNT; i++)
         MODAL_TRY(modal_h5_enter(in, &place, modal_basis_groups[i],
-                                 i == GROUP_VOLUME || i == GROUP_REDUCED ? MODAL_H5_OPTIONAL
-                                                                         : MODAL_H5_REQUIRED,
+                                 i == GROUP_VOLUME || i == GROUP_REDUCED || i == GROUP_LEFT_OUT ? MODAL_H5_OPTIONAL
+                                                                                                : MODAL_H5_REQUIRED,
                                  &groups[i]));
     /* inner_modes are the rest of what the matrix and the embedding have */
     if ((parts & MODAL_BASIS_VOLUME_MODES) && modal_h5_has_link(&groups[GROUP_VOLUME], "inner_modes"))
@@ -130,6 +131,10 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
         (!forces->linear || !forces->quadratic || !forces->cubic))
         MODAL_TRY(modal_broken(&in->checker, groups[GROUP_REDUCED].path,
                                "linear, quadratic and cubic must all be there"));
+    const modal_reduced_forces *more = &s->modes.left_out.forces;
+    if (major == MODAL_BASIS_V3 && (parts & MODAL_BASIS_LEFT_OUT) && groups[GROUP_LEFT_OUT].id >= 0 &&
+        (!more->linear || !more->quadratic || !more->cubic))
+        MODAL_TRY(modal_broken(&in->checker, groups[GROUP_LEFT_OUT].path, "linear, quadratic and cubic must all be there"));
     MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "shift", &s->modes.shift));
     MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "total_mass", &s->modes.total_mass));
     MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_MODES], "mass_rule", MODAL_H5_REQUIRED, 2,

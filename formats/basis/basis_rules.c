@@ -279,6 +279,13 @@ static modal_status reduced_rules(const modal_checker *c, const char *path, cons
     } parts[] = {{"reduced_forces/linear", f->linear, r},
                  {"reduced_forces/quadratic", f->quadratic, modal_quadratic_count(r)},
                  {"reduced_forces/cubic", f->cubic, modal_cubic_count(r)}};
+    const modal_reduced_forces *more = &s->modes.left_out.forces;
+    const double *left_out[] = {more->linear, more->quadratic, more->cubic};
+    static const char *const names[] = {"modal_left_out/linear", "modal_left_out/quadratic", "modal_left_out/cubic"};
+    for (int degree = 0; degree < 3; degree++)
+        if (left_out[degree])
+            MODAL_TRY(modal_rule_finite(c, at(where, path, names[degree]), left_out[degree], s->modes.left_out.n,
+                                        parts[degree].width, (modal_axes){"row", "column"}));
     for (int degree = 0; degree < 3; degree++) {
         if (!parts[degree].values) continue;
         MODAL_TRY(modal_rule_finite(c, at(where, path, parts[degree].name), parts[degree].values, r,

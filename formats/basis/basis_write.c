@@ -30,6 +30,9 @@ static modal_status check_complete(const modal_basis *basis, int32_t index, moda
     const modal_reduced_forces *forces = &s->modes.reduced_forces;
     if (!forces->linear != !forces->quadratic || !forces->linear != !forces->cubic)
         return modal_broken(c, path, "reduced forces: linear, quadratic and cubic must all be there");
+    if ((s->modes.left_out.n > 0) != !!s->modes.left_out.forces.linear || (s->modes.left_out.n > 0) != !!s->modes.left_out.forces.quadratic ||
+        (s->modes.left_out.n > 0) != !!s->modes.left_out.forces.cubic)
+        return modal_broken(c, path, "what is left out: linear, quadratic and cubic must all be there");
     if (!s->name) return modal_broken(c, path, "no name");
     if (v->n_nodes > 0 && (!v->element_offsets || !v->element_material))
         return modal_broken(c, path, "element_offsets or element_material missing");
@@ -132,7 +135,8 @@ static modal_status write_shape(hid_t shapes, int32_t index, const modal_shape *
     MODAL_TRY(modal_h5_write_text(place, "name", s->name, err));
     for (int i = 0; i < GROUP_COUNT; i++)
         if ((i != GROUP_VOLUME || s->solid.mesh.n_nodes > 0) &&
-            (i != GROUP_REDUCED || s->modes.reduced_forces.linear))
+            (i != GROUP_REDUCED || s->modes.reduced_forces.linear) &&
+            (i != GROUP_LEFT_OUT || s->modes.left_out.n > 0))
             MODAL_TRY(modal_h5_make_group(place, modal_basis_groups[i], &groups[i], err));
     modal_basis_sizes(s, sizes);
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
@@ -206,6 +210,7 @@ static modal_status write_all(hid_t file, const modal_basis *basis, modal_basis_
     char hash[MODAL_HASH_TEXT], hashed[MODAL_BASIS_HASHED];
     const int64_t hash_dims[2] = {basis->n_shapes, MODAL_HASH_BYTES};
     unsigned char *hashes = NULL;
+    int extended = 0;
     modal_basis_hashed(hashed);
     MODAL_TRY(modal_alloc(&hashes, basis->n_shapes, MODAL_HASH_BYTES, "hashes", err));
     MODAL_TRY(modal_basis_inspection_new(&inspection, basis, err));
@@ -228,6 +233,8 @@ static modal_status write_all(hid_t file, const modal_basis *basis, modal_basis_
     MODAL_TRY(modal_h5_write_text(file, "content_hash", hash, err));
     MODAL_TRY(modal_h5_write_text(file, "hashed", hashed, err));
     if (basis->recipe_hash[0]) MODAL_TRY(modal_h5_write_text(file, "recipe_hash", basis->recipe_hash, err));
+    for (int32_t i = 0; i < basis->n_shapes && !extended; i++) extended = basis->shapes[i].modes.left_out.n > 0;
+    if (extended) MODAL_TRY(modal_h5_write_text(file, "extensions_used", MODAL_LEFT_OUT_EXTENSION, err));
 done:
     status = modal_basis_inspection_end(&inspection, status, hashes, hash, err);
     modal_free(&hashes);

@@ -33,6 +33,7 @@ typedef struct modal_simulation {
     const modal_device *device;
     int n_threads; /* of the preparation, and of what is measured a frame */
     int look_at_solids;  /* nonzero: how strongly solids are deformed is measured, where their modes at the nodes are there */
+    int measure_all;     /* nonzero: every measure of every object in every frame, whatever it takes */
     int allow_inversion; /* nonzero: det F < 0 is no error */
     const modal_progress *progress;
     int64_t memory_limit, basis_bytes; /* the most for the basis, which takes the second, and the tables; 0: any */

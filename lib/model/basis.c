@@ -42,6 +42,7 @@ void modal_modes_free(modal_modes *modes)
     modal_free(&modes->participation);
     modal_free(&modes->rigid_eigenvalues);
     modal_reduced_forces_free(&modes->reduced_forces);
+    modal_reduced_forces_free(&modes->left_out.forces);
     memset(modes, 0, sizeof *modes);
 }
 

@@ -56,6 +56,15 @@ typedef struct modal_reduced_forces {
 
 void modal_reduced_forces_free(modal_reduced_forces *forces);
 
+/* What a basis leaves out of the elastic forces, measured: the same forces in s more directions W, which are M-orthogonal to
+ * the columns of U and K-orthonormal: W^T f(U q) = sum over the monomials in q, as above, a row a direction, in N m / sqrt(J).
+ * Half the sum of their squares is the elastic energy that the solid would lose if it could move along W, by K at rest
+ * (lib/reduced/left_out.h). */
+typedef struct modal_left_out {
+    int32_t n;              /* s; 0: not computed */
+    modal_reduced_forces forces; /* [s, r], [s, r (r + 1) / 2], [s, r (r + 1) (r + 2) / 6] */
+} modal_left_out;
+
 /* Numbers of monomials of second and third degree; 0 <= r <= 2^20. */
 static inline int64_t modal_quadratic_count(int64_t r) { return r * (r + 1) / 2; }
 static inline int64_t modal_cubic_count(int64_t r) { return r * (r + 1) / 2 * (r + 2) / 3; }
@@ -119,6 +128,7 @@ typedef struct modal_modes {
      * no solid to tell, and then eigenvalues, participation and total_mass are 0; else 0 */
     double mass_coupling, stiffness_coupling;
     modal_reduced_forces reduced_forces; /* or NULLs: not computed */
+    modal_left_out left_out;
 } modal_modes;
 
 /* The solid that a surface came from, nodes and elements in the user's order. */

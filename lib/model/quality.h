@@ -22,8 +22,8 @@ typedef struct modal_quality {
     double newton_residual; /* the largest of the last step's residuals, relative */
     double least_jacobian;  /* the least det F */
     double least_jacobian_object, least_jacobian_element;
-    double residual;        /* what of the full model's residual M u'' + f(u) - g the basis cannot balance, over the size of
-                               the forces */
+    double residual;        /* of the elastic forces of the whole mesh what the basis cannot balance: the root of the energy that
+                               they would give off outside of the basis (modal_left_out), over that of the deformation */
     double residual_object;
     double rotation;        /* of objects whose model is linear: the largest rotation, degrees */
     double rotation_object;

@@ -9,6 +9,7 @@
 #include "lib/fem/sparse.h"
 #include "lib/modes/problem.h"
 #include "lib/modes/products.h"
+#include "lib/reduced/derive.h"
 #include "lib/reduced/points.h"
 #include "lib/reduced/space.h"
 
@@ -204,27 +205,41 @@ static modal_status check_options(const modal_derivatives_options *o, const doub
     return MODAL_OK;
 }
 
-/* vectors [n_pairs, n] = derivatives; `space` is built here. */
-static modal_status derive(const modal_volume_mesh *mesh, const int32_t *fixed_nodes, int64_t n_fixed,
-                           const modal_derivatives_options *o, const double *eigenvalues,
-                           const double *modes, int64_t n_in_front, reduced_space *space,
-                           double **vectors, modal_derivatives_report *report,
-                           const modal_progress *progress, modal_error *err)
+/* load [n] = lambda M phi. */
+static void inertia_load(const reduced_space *space, double lambda, const double *mode,
+                         double *field, double *load)
+{
+    for (int64_t i = 0; i < space->n; i++) field[i] = lambda * mode[3 * (int64_t)space->system.free_nodes[i / 3] + i % 3];
+    modal_identity_blocks_multiply(&space->system.pattern, space->system.mass, 1, field, load, space->n_threads);
+}
+
+modal_status reduced_derive(const reduced_solid *solid, int64_t n_in_front, int64_t n_inertial, reduced_space *space,
+                            double **vectors, modal_derivatives_report *report, const modal_progress *progress,
+                            modal_error *err)
 {
     modal_status status = MODAL_OK;
+    const modal_volume_mesh *mesh = solid->mesh;
+    const modal_derivatives_options *o = solid->options;
+    const double *eigenvalues = solid->eigenvalues, *modes = solid->modes;
+    double *field = NULL;
     const int64_t n_pairs = modal_derivative_count(o->n_linear);
     MODAL_TRY(check_options(o, eigenvalues, err));
-    MODAL_TRY(reduced_space_build(mesh, fixed_nodes, o->fixed_components, n_fixed, o->mass_rule, o->n_threads,
+    MODAL_TRY(reduced_space_build(mesh, solid->fixed_nodes, o->fixed_components, solid->n_fixed, o->mass_rule, o->n_threads,
                                   space, err));
-    MODAL_TRY(modal_alloc_zero(vectors, (n_in_front + n_pairs) * space->n, sizeof **vectors,
+    const int64_t n_all = n_pairs + n_inertial;
+    MODAL_TRY(modal_alloc_zero(vectors, (n_in_front + n_all) * space->n, sizeof **vectors,
                                "modal derivatives", err));
     double *derivatives = *vectors + n_in_front * space->n, before = modal_seconds();
     MODAL_TRY(make_loads(mesh, space, o->n_linear, modes, derivatives, progress, err));
-    reduced_space_hold(space, n_pairs, derivatives);
+    MODAL_TRY(modal_alloc(&field, n_inertial > 0 ? space->n : 0, sizeof *field, "modal derivatives", err));
+    for (int64_t k = 0; k < n_inertial; k++)
+        inertia_load(space, eigenvalues[k], modes + 3 * mesh->n_nodes * k, field, derivatives + (n_pairs + k) * space->n);
+    reduced_space_hold(space, n_all, derivatives);
     report->seconds_loads = modal_seconds() - before;
     report->n_derivatives = n_pairs;
-    MODAL_TRY(solve_loads(mesh, space, o, eigenvalues[0], n_pairs, derivatives, report, progress, err));
+    MODAL_TRY(solve_loads(mesh, space, o, eigenvalues[0], n_all, derivatives, report, progress, err));
 done:
+    modal_free(&field);
     return status;
 }
 
@@ -235,11 +250,12 @@ modal_status modal_derivatives_compute(const modal_volume_mesh *mesh, const int3
                                        const modal_progress *progress, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    const reduced_solid solid = {mesh, fixed_nodes, n_fixed, options, eigenvalues, modes};
     reduced_space space = {0};
     double *vectors = NULL;
     *derivatives = NULL;
     memset(report, 0, sizeof *report);
-    MODAL_TRY(derive(mesh, fixed_nodes, n_fixed, options, eigenvalues, modes, 0, &space, &vectors, report,
+    MODAL_TRY(reduced_derive(&solid, 0, 0, &space, &vectors, report,
                      progress, err));
     MODAL_TRY(modal_alloc_zero(derivatives, 3 * mesh->n_nodes * report->n_derivatives,
                                sizeof **derivatives, "modal derivatives", err));
@@ -298,12 +314,13 @@ modal_status modal_derivatives_solve(const modal_volume_mesh *mesh, const int32_
                                      const modal_progress *progress, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    const reduced_solid solid = {mesh, fixed_nodes, n_fixed, options, eigenvalues, modes};
     reduced_space space = {0};
     double *columns = NULL, *basis = NULL;
     const int64_t k = options->n_linear;
     memset(result, 0, sizeof *result);
     memset(report, 0, sizeof *report);
-    MODAL_TRY(derive(mesh, fixed_nodes, n_fixed, options, eigenvalues, modes, k, &space, &columns, report,
+    MODAL_TRY(reduced_derive(&solid, k, 0, &space, &columns, report,
                      progress, err));
     for (int64_t v = 0; v < k; v++)
         for (int64_t i = 0; i < space.n; i++)

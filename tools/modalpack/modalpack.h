@@ -33,6 +33,7 @@ typedef struct modalpack_request {
     double energy;
     int64_t n_linear; /* --derivatives, 0: none */
     int reduced_forces;
+    int64_t n_left_out; /* --left-out; -1: as many as usual, where the solid is not large */
     int sturm;
     modal_modes_factor factor;
     modal_modes_kept volume_modes; /* --volume-modes */
@@ -128,6 +129,11 @@ modal_status modalpack_replace_modes(modal_shape *shape, modal_modes_result *res
 modal_status modalpack_decompose(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
 /* --reduced-forces: their coefficients for the shape's columns. */
 modal_status modalpack_reduced_forces(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
+/* --left-out, after them: in what the columns leave of the forces; *passed is whether the solid is too large for that. For several
+ * threads at once. */
+modal_status modalpack_find_left_out(const modalpack_request *r, modal_shape *shape, int n_threads, int *passed,
+                                     const modal_progress *progress, modal_error *err);
+void modalpack_tell_left_out(tool *t, int64_t n_passed);
 /* What they were made on, and how many there are a shape. */
 void modalpack_tell_forces(tool *t, const modalpack_request *r, int64_t n_modes);
 

@@ -7,6 +7,7 @@
 #include "kernels/device.h"
 #include "lib/base/memory.h"
 #include "lib/reduced/derivatives.h"
+#include "lib/reduced/left_out.h"
 #include "lib/reduced/snapshots.h"
 #include "lib/reduced/stvk.h"
 #include "tools/modalpack/modalpack.h"
@@ -62,7 +63,47 @@ modal_status modalpack_reduced_forces(tool *t, const modalpack_request *r, modal
     if (status != MODAL_OK) return status;
     tool_stage(t, "reduced forces", tool_seconds() - start, -1);
     modalpack_tell_forces(t, r, shape->modes.n_modes);
+    const double before = tool_seconds();
+    int passed = 0;
+    status = modalpack_find_left_out(r, shape, r->threads, &passed, &t->progress, err);
+    if (status != MODAL_OK) return status;
+    if (shape->modes.left_out.n > 0) tool_stage(t, "left out", tool_seconds() - before, -1);
+    modalpack_tell_left_out(t, passed);
     return MODAL_OK;
+}
+
+modal_status modalpack_find_left_out(const modalpack_request *r, modal_shape *shape, int n_threads, int *passed,
+                                     const modal_progress *progress, modal_error *err)
+{
+    enum { LARGE_NODES = 200000 };
+    const int asked = r->n_left_out >= 0;
+    const int64_t n = asked ? r->n_left_out : MODAL_LEFT_OUT_DIRECTIONS;
+    const double limit = (double)r->memory_limit * n_threads / r->threads;
+    *passed = 0;
+    if (!r->reduced_forces || n == 0 || shape->modes.n_modes == 0 || shape->modes.kind == MODAL_KIND_IMPORTED) return MODAL_OK;
+    if (shape->modes.n_modes + n > MODAL_STVK_MOST_MODES) {
+        if (asked)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--left-out: with the columns at most %d, %lld and %d",
+                                   MODAL_STVK_MOST_MODES, (long long)n, shape->modes.n_modes);
+        *passed = 1;
+        return MODAL_OK;
+    }
+    const double bytes = modal_left_out_bytes(shape->solid.mesh.n_nodes, shape->modes.n_modes, n) + bytes_of_forces(shape->modes.n_modes + n);
+    if (asked) {
+        const modal_status status = check_bytes("--left-out", bytes, limit, err);
+        if (status != MODAL_OK) return status;
+    } else if (shape->solid.mesh.n_nodes > LARGE_NODES || (limit > 0 && bytes > limit)) {
+        *passed = 1;
+        return MODAL_OK;
+    }
+    return modal_left_out_compute(shape, (int32_t)n, n_threads, r->device, &shape->modes.left_out, progress, err);
+}
+
+void modalpack_tell_left_out(tool *t, int64_t n_passed)
+{
+    if (n_passed > 0)
+        tool_note(t, "solids of %lld shapes are large: what their columns leave out is not prepared (--left-out does)",
+                  (long long)n_passed);
 }
 
 modal_status modalpack_replace_modes(modal_shape *shape, modal_modes_result *result, modal_basis_kind kind,

@@ -239,9 +239,10 @@ static modal_status step_derivatives(const modalpack_request *r, modal_shape *sh
 static modal_status step_forces(const modalpack_request *r, modal_shape *shape, int64_t index, int n_threads,
                                 const modal_progress *progress, void *context, modal_error *err)
 {
-    (void)index, (void)context;
-    return modal_stvk_reduced_forces(&shape->solid.mesh, shape->modes.n_modes, shape->solid.volume_modes, n_threads, r->device,
-                                     &shape->modes.reduced_forces, progress, err);
+    int *passed = (int *)context + index;
+    const modal_status status = modal_stvk_reduced_forces(&shape->solid.mesh, shape->modes.n_modes, shape->solid.volume_modes,
+                                                          n_threads, r->device, &shape->modes.reduced_forces, progress, err);
+    return status != MODAL_OK ? status : modalpack_find_left_out(r, shape, n_threads, passed, progress, err);
 }
 
 /* The last step: `context` writes the shape. */
@@ -294,14 +295,19 @@ done:
 static modal_status add_forces(tool *t, modalpack_request *r, modal_basis *basis, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    int some_large = 0;
+    int some_large = 0, *passed = NULL;
+    int64_t n_passed = 0;
     for (int32_t k = 0; k < basis->n_shapes; k++) some_large |= basis->shapes[k].solid.mesh.n_nodes > LARGE;
     if (!some_large && strcmp(tool_value(&t->arguments, "backend"), "auto") == 0)
         MODAL_TRY(modal_device_open(r->device, "cpu", err));
     const int64_t small = r->device->kernels->gram ? 0 : LARGE;
-    MODAL_TRY(do_stage(t, r, basis, &(stage){"reduced forces", step_forces, NULL, small}, err));
+    MODAL_TRY(modal_alloc_zero(&passed, basis->n_shapes, sizeof *passed, "shapes", err));
+    MODAL_TRY(do_stage(t, r, basis, &(stage){"reduced forces", step_forces, passed, small}, err));
     modalpack_tell_forces(t, r, r->n_modes);
+    for (int32_t k = 0; k < basis->n_shapes; k++) n_passed += passed[k];
+    modalpack_tell_left_out(t, n_passed);
 done:
+    modal_free(&passed);
     return status;
 }
 

@@ -302,6 +302,7 @@ modal_status modalsim_scene(tool *t, const modalsim_request *r, tool_output *out
                             .progress = &t->progress, .memory_limit = r->memory_limit,
                             .load_tiles = load_tiles, .frame_done = frame_done, .watch = watch, .planned = planned, .placed = placed,
                             .n_threads = r->n_threads, .look_at_solids = r->quality != MODALSIM_QUALITY_STEPS,
+                            .measure_all = r->quality == MODALSIM_QUALITY_FULL,
                             .allow_inversion = r->allow_inversion, .context = &s};
     MODAL_TRY(read_inputs(&s, &run.basis_bytes, &n_passed, err));
     const int32_t unheld = modal_scene_unheld(&s.scene, &s.basis);

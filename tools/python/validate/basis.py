@@ -40,6 +40,8 @@ class Shape:
         self._modes()
         if file.has(f"{place}/reduced_forces"):
             self._forces()
+        if major == 3 and file.has(f"{place}/modal_left_out"):
+            self._left_out()
         if file.has(f"{place}/volume") and file.group(f"{place}/volume") is not None:
             self._volume()
 
@@ -192,6 +194,19 @@ class Shape:
             if values is not None and values.size:
                 self.must(asymmetry(values, degree) <= 1e-9 * np.abs(values).max(), f"reduced_forces/{name}",
                           "is not the gradient of an energy")
+
+    def _left_out(self):
+        file, r = self.file, self.n_modes
+        if file.group(f"{self.place}/modal_left_out") is None:
+            return
+        has = [file.has(f"{self.place}/modal_left_out/{name}") for name in FORCES]
+        if not self.must(all(has), "modal_left_out", "lacks linear, quadratic or cubic") or r is None:
+            return
+        n = None
+        for degree, name in enumerate(FORCES, 1):
+            n_columns = (r, r * (r + 1) // 2, r * (r + 1) * (r + 2) // 6)[degree - 1]
+            values = self.array(f"modal_left_out/{name}", "f64", n, n_columns)
+            n = len(values) if values is not None else n
 
     # ---- the solid ----
 
@@ -478,7 +493,7 @@ class Basis:
         """A shape that lies in another file; None where it cannot be found."""
         file, number = self.file, int(place[-4:])
         name, which = file.text(place, "file"), file.number(place, "file_shape", "i64")
-        for group in ("surface", "tables", "modes", "reduced_forces", "volume"):
+        for group in ("surface", "tables", "modes", "reduced_forces", "volume", "modal_left_out"):
             file.must(not file.has(f"{place}/{group}"), place, f"lies in another file and has {group}")
         if name is None or which is None:
             return None

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a basis leaves out of the elastic forces: the measure of modalsim against the whole finite-element model.
+usage: check_left_out.py BIN_FOLDER PART, PART one of
+  whole    more than 50 deformations of bases of several kinds: the same order, and within a factor of 2
+  file     what modalpack writes; what is refused; hashes stay; files without it are sound"""
+import json
+
+import h5py
+import numpy as np
+import scipy.sparse.linalg
+import scipy.stats
+
+from scenes import E, NU, RUBBER, Full, main, pack, place, run, simulate, small, write_bar
+
+KINDS = {"m6": (6, []), "m14": (14, []), "d9": (9, ["--derivatives", 3]), "d14": (14, ["--derivatives", 5]),
+         "d20": (20, ["--derivatives", 6])}
+
+
+def whole_measure(solid, q, energy):
+    """The root of the energy that the elastic forces would give off outside the basis, over `energy`, that of the motion: by
+    sparse solves of the whole mesh's stiffness at rest."""
+    u = np.tensordot(q, solid.modes, 1)
+    columns = solid.modes.reshape(len(q), -1)[:, solid.free].T
+    m = solid.m3[solid.free][:, solid.free]
+    if not hasattr(solid, "solve"):
+        k = solid.full_stiffness(np.zeros_like(u), E, NU)[solid.free][:, solid.free]
+        solid.solve = scipy.sparse.linalg.splu(k.tocsc()).solve
+        solid.held = solid.solve(m @ columns)
+    f = solid.full_forces(u, E, NU).ravel()[solid.free]
+    answer = solid.solve(f)
+    rest = answer - solid.held @ np.linalg.solve(columns.T @ (m @ solid.held), columns.T @ (m @ answer))
+    return np.sqrt(0.5 * (f @ rest) / energy)
+
+
+def quality(path, name):
+    with h5py.File(path) as f:
+        return f["quality"][:, f.attrs["quality_columns"].decode().split().index(name)]
+
+
+def whole():
+    write_bar("bar.msh", (10, 2, 2), (1.0, 0.1, 0.12))
+    wanted, got = [], []
+    for kind, (n, more) in KINDS.items():
+        pack("bar.msh", f"{kind}.h5", n, *more)
+        solid = Full(f"{kind}.h5")
+        for strength in (1.5, 8, 30):
+            scene = {"duration": 0.5, "fps": 10, "model": "stvk", "damping": {"alpha": 1}, "tolerance": 1e300, "step": 0.002,
+                     "impulses": [{"object": 0, "point": [1, 0, 0], "impulse": [0, 0.1 * strength, 0.03 * strength]}]}
+            f = simulate(f"{kind}.h5", scene, "--allow-inversion")
+            q, energy = f["q"], f["energy"][:, :2].sum(1)
+            own = quality("run.h5", "residual")
+            for i in range(1, len(q)):
+                wanted.append(whole_measure(solid, q[i], energy[i]))
+                got.append(own[i])
+            print(f"{kind}, {strength}: whole {np.round(wanted[-len(q) + 1:], 4)}, measured {np.round(got[-len(q) + 1:], 4)}")
+    wanted, got = np.array(wanted), np.array(got)
+    assert len(got) >= 50 and np.all(np.isfinite(got))
+    rank = scipy.stats.spearmanr(wanted, got)[0]
+    print(f"{len(got)} deformations, {wanted.min():.2g} to {wanted.max():.2g}: rank correlation {rank:.4f}, "
+          f"measured {(got / wanted).min():.3f} to {(got / wanted).max():.3f} of the whole")
+    assert rank >= 0.9, rank
+    assert np.all(got <= wanted * 1.001) and np.all(got >= 0.5 * wanted), (got / wanted)
+
+
+def file():
+    write_bar("bar.msh", (6, 1, 1), (1.0, 0.1, 0.12))
+    pack("bar.msh", "bar.h5", 9, "--derivatives", 3, "-j", 2)
+    pack("bar.msh", "one.h5", 9, "--derivatives", 3, "-j", 1)
+    pack("bar.msh", "none.h5", 9, "--derivatives", 3, "--left-out", 0)
+    with h5py.File("bar.h5") as f, h5py.File("one.h5") as one, h5py.File("none.h5") as none:
+        group = f["shapes/0000/modal_left_out"]
+        assert f.attrs["extensions_used"].decode() == "modal_left_out" and "extensions_required" not in f.attrs
+        assert [group[n].shape for n in ("linear", "quadratic", "cubic")] == [(10, 9), (10, 45), (10, 165)]
+        for name in group:
+            assert np.array_equal(group[name][:], one["shapes/0000/modal_left_out"][name][:]), name
+        assert "modal_left_out" not in none["shapes/0000"] and "extensions_used" not in none.attrs
+        assert f.attrs["content_hash"] == none.attrs["content_hash"] # trajectories of the one are those of the other
+    sound = lambda path, code=0: run("modalinfo", "--check", path, code=code)
+    sound("bar.h5"), sound("none.h5")
+    scene = {"duration": 0.2, "fps": 10, "model": "stvk", "impulses": [{"object": 0, "point": [1, 0, 0], "impulse": [0, 1, 0]}]}
+    simulate("none.h5", scene)
+    assert np.all(np.isnan(quality("run.h5", "residual")))
+    simulate("bar.h5", dict(scene, model="linear", integrator="newmark"))
+    assert np.all(np.isnan(quality("run.h5", "residual")))
+    simulate("bar.h5", scene)
+    alone = quality("run.h5", "residual")
+    assert np.all(alone[1:] > 0)
+    # other programs hand it on
+    place("two", [(0, -1, 0, 0, 0, 0, 0, 0), (0, -1, 0, 5, 0, 0, 0, 0)], "bar.h5")
+    simulate("two.h5", scene)
+    assert np.array_equal(quality("run.h5", "residual"), alone, equal_nan=True)
+    # what is broken is refused, by the checker and by who needs it
+    for what, spoil in (("quadratic[3, 7]", lambda g: g["quadratic"].__setitem__((3, 7), np.nan)),
+                        ("must all be there", lambda g: g.__delitem__("cubic")),
+                        ("linear", lambda g: (g.__delitem__("linear"), g.create_dataset("linear", data=np.zeros((10, 8)))))):
+        with open("bar.h5", "rb") as source, open("bad.h5", "wb") as copy:
+            copy.write(source.read())
+        with h5py.File("bad.h5", "r+", libver="v108") as f:
+            spoil(f["shapes/0000/modal_left_out"])
+        got = sound("bad.h5", 1)
+        assert "modal_left_out" in got.stdout + got.stderr, (what, got)
+        assert "modal_left_out" in simulate("bad.h5", scene, code=3), what
+    refused = lambda *words: run("modalpack", "bar.msh", "no.h5", *RUBBER, "--fixed", "root", *words, "-q", code=2).stderr
+    assert "--left-out: needs --reduced-forces" in refused("--left-out", 3)
+    assert "at most 200" in refused("--modes", 20, "--left-out", 190, "--reduced-forces")
+
+
+main(globals())
