@@ -106,6 +106,13 @@ def expected(basis, motion):
         return np.concatenate(world, axis=1), np.concatenate(moved, axis=1)
 
 
+def rest_positions(basis):
+    """[V, 3] of all objects in their rest frames, in stored order."""
+    with h5py.File(basis) as b:
+        X = b["shapes/0000/surface/rest_positions"][:]
+        return np.concatenate([X @ T[:, :3].T + T[:, 3] for T in b["objects/rest_frame"][:]])
+
+
 # ---- the page's data, read on our own ----
 
 def predict(v, triangles, faces, x):
@@ -286,7 +293,7 @@ ALL_IN_SIGHT = """(() => { const d = modalview.drawing, v = d.controls.target.cl
     } return true; })()"""
 
 
-def check_trajectory(browser, page, wanted, displacement, size, picture):
+def check_trajectory(browser, page, wanted, displacement, at_rest, size, picture):
     browser.open(page)
     frames = len(wanted)
     check(browser.js("modalview.ui.playing"), "it does not play")
@@ -323,7 +330,9 @@ def check_trajectory(browser, page, wanted, displacement, size, picture):
     tenfold = positions_in(browser)
     check(np.abs(tenfold - wanted[3] - 9 * displacement[3]).max() < 2e-4 * size, "exaggeration")
     browser.js("(e => { e.value = 0; e.dispatchEvent(new Event('input')); })(document.getElementById('exaggeration'))")
-    for field, unit in ((1, "m"), (2, "m/s"), (3, "")):
+    has_world = browser.js("document.querySelector('option[value=\"4\"]') !== null")
+    check(has_world == browser.js("modalview.scene.frames !== null"), "displacement in the world, where nothing moves rigidly")
+    for field, unit in ((1, "m"), (2, "m/s"), (3, ""), (4, "m"))[:4 if has_world else 3]:
         browser.js(f"modalview.setField({field}), modalview.show()")
         check(browser.js("!document.getElementById('legend').hidden"), "no legend")
         most = float(browser.js("document.getElementById('most').textContent").split()[0])
@@ -331,6 +340,9 @@ def check_trajectory(browser, page, wanted, displacement, size, picture):
         if field == 1:
             exact = np.linalg.norm(displacement[3], axis=1).max()
             check(abs(most / exact - 1) < 1e-3, "legend", most, exact)
+        if field == 4:
+            exact = np.linalg.norm(wanted[3] - at_rest, axis=1).max()
+            check(abs(most / exact - 1) < 1e-3 and exact > 1.1 * np.linalg.norm(displacement[3], axis=1).max(), "legend", most, exact)
 
     # a click on the surface picks a vertex near it and shows its displacement
     browser.js("modalview.setField(1), modalview.setFrame(3), modalview.show()")
@@ -468,7 +480,8 @@ def check_in_browser(folder, basis, motion, moving, shots):
             run("modalview", file, f"{folder}/{name}.html", "--quiet", "--basis", of)
             wanted, displacement = expected(of, file)
             check(np.abs(displacement).max() > 0.01 * size, "it hardly moves")
-            check_trajectory(browser, f"{folder}/{name}.html", wanted, displacement, size, picture(name))
+            at_rest = rest_positions(of)
+            check_trajectory(browser, f"{folder}/{name}.html", wanted, displacement, at_rest, size, picture(name))
         check_bar(browser, f"{folder}/trajectory.html", False, None)
         check_bar(browser, f"{folder}/moving.html", True, picture("quality"))
         run("modalview", name_shape(basis, EVIL), f"{folder}/named.html", "--quiet", "--title", EVIL)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// x = R (rest + U q) + p on the viewer's GPU: one pass computes the positions and velocities of all
+// x = R (rest + U q) + p on the viewer's GPU: one pass computes the positions, displacements and speeds of all
 // points, a second one normals and strain from the corners at each point. Results are textures that
 // the drawing reads. Lengths on the GPU are relative to the scene: (x - centre) / size.
 import * as THREE from 'three';
@@ -19,15 +19,15 @@ ivec2 at(int i) { return ivec2(i & ${WIDTH - 1}, i >> ${Math.log2(WIDTH)}); }
 
 const positionPass = `${common}
 uniform isampler2D info, modes;
-uniform sampler2D rest, q, frames;
+uniform sampler2D rest, q, frames, start;
 uniform vec3 centre;
 uniform float inverse_size, exaggeration;
 uniform int points;
 layout(location = 0) out vec4 position; // and the length of the displacement, m
-layout(location = 1) out vec4 velocity; // m/s, and its length
+layout(location = 1) out vec4 others; // displacement in the world, m; speed, m/s
 void main() {
   int i = int(gl_FragCoord.y) * ${WIDTH} + int(gl_FragCoord.x);
-  position = velocity = vec4(0.0);
+  position = others = vec4(0.0);
   if (i >= points) return;
   ivec4 a = texelFetch(info, at(2 * i), 0); // first mode, modes, first coordinate, object
   int r0 = texelFetch(info, at(2 * i + 1), 0).x;
@@ -39,15 +39,17 @@ void main() {
     du += U * w.y;
   }
   vec3 x0 = texelFetch(rest, at(r0), 0).xyz;
-  vec3 x, v, moved;
+  vec3 x, v, moved, carried;
   for (int k = 0; k < 3; k++) {
     vec4 T = texelFetch(frames, at(6 * a.w + k), 0), dT = texelFetch(frames, at(6 * a.w + 3 + k), 0);
     x[k] = dot(T.xyz, x0 + exaggeration * u) + (T.w - centre[k]);
     v[k] = dot(dT.xyz, x0 + u) + dot(T.xyz, du) + dT.w;
     moved[k] = dot(T.xyz, u);
+    vec4 T0 = texelFetch(start, at(3 * a.w + k), 0);
+    carried[k] = dot(T.xyz, x0 + u) - dot(T0.xyz, x0) + (T.w - T0.w);
   }
   position = vec4(x * inverse_size, length(moved));
-  velocity = vec4(v, length(v));
+  others = vec4(length(carried), 0.0, 0.0, length(v));
 }`;
 
 const normalPass = `${common}
@@ -117,6 +119,8 @@ export class Deformer {
     const corners = texture(renderer, Int32Array, 2, total((s) => s.triangles.length), THREE.RGIntegerFormat, THREE.IntType, 'RG32I');
     this.q = float(scene.coordinates);
     this.frames = float(6 * scene.objects.length);
+    const start = float(3 * scene.objects.length); // rest frames
+    scene.objects.forEach((o, i) => start.image.data.set(o.frame, 12 * i));
     this.fillShapes(rest, modes, corners);
     this.fillInfo(info.image.data);
 
@@ -129,7 +133,7 @@ export class Deformer {
     this.shaded = target(1);
     this.uniforms = {
       info: { value: info }, modes: { value: modes }, rest: { value: rest }, corners: { value: corners },
-      q: { value: this.q }, frames: { value: this.frames }, centre: { value: new THREE.Vector3() },
+      q: { value: this.q }, frames: { value: this.frames }, start: { value: start }, centre: { value: new THREE.Vector3() },
       size: { value: 1 }, inverse_size: { value: 1 }, exaggeration: { value: 1 }, points: { value: scene.points },
       positions: { value: this.moved.textures[0] },
     };
@@ -138,7 +142,7 @@ export class Deformer {
 
   get positions() { return this.moved.textures[0]; }
 
-  get velocities() { return this.moved.textures[1]; }
+  get others() { return this.moved.textures[1]; }
 
   get normals() { return this.shaded.texture; }
 

@@ -6,13 +6,14 @@ import { common } from './deformer.js';
 import { colourMap } from './colour.js';
 
 const uniformsOf = `
-uniform sampler2D positions, normals, velocities, map;
+uniform sampler2D positions, normals, others, map;
 uniform mat4 projectionMatrix, modelViewMatrix;
 uniform float scale;
-uniform int field; // 0 none, 1 displacement, 2 speed, 3 strain
+uniform int field; // 0 none, 1 displacement, 2 speed, 3 strain, 4 displacement in the world
 float value_of(int i) {
   if (field == 1) return texelFetch(positions, at(i), 0).w;
-  if (field == 2) return texelFetch(velocities, at(i), 0).w;
+  if (field == 2) return texelFetch(others, at(i), 0).w;
+  if (field == 4) return texelFetch(others, at(i), 0).x;
   return texelFetch(normals, at(i), 0).w;
 }`;
 
@@ -79,7 +80,7 @@ export class Drawing {
     map.needsUpdate = true;
     this.uniforms = {
       positions: { value: deformer.positions }, normals: { value: deformer.normals },
-      velocities: { value: deformer.velocities }, map: { value: map }, scale: { value: 1 }, field: { value: 0 },
+      others: { value: deformer.others }, map: { value: map }, scale: { value: 1 }, field: { value: 0 },
       plain: { value: new THREE.Color(0.62, 0.68, 0.76) }, ink: { value: new THREE.Vector4(0, 0, 0, 0.4) },
     };
     const material = (shaders, more) => new THREE.RawShaderMaterial({

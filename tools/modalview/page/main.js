@@ -13,7 +13,8 @@ import { colourMap } from './colour.js';
 const $ = (id) => document.getElementById(id);
 const number = (x) => (x === 0 ? '0' : Math.abs(x) >= 1e-3 && Math.abs(x) < 1e5 ? x.toPrecision(4) : x.toExponential(3));
 const rateText = (slow) => (slow === 1 ? 'its own' : slow > 1 ? `${Number(slow.toPrecision(3))} × slower` : `${Number((1 / slow).toPrecision(3))} × faster`);
-const FIELDS = [null, { name: 'displacement', unit: 'm' }, { name: 'speed', unit: 'm/s' }, { name: 'strain', unit: '' }];
+const FIELDS = [null, { name: 'displacement', unit: 'm' }, { name: 'speed', unit: 'm/s' }, { name: 'strain', unit: '' },
+  { name: 'displacement in the world', unit: 'm' }];
 
 // How many decimals tell the times of neighbouring frames apart.
 function decimalsOf(times) {
@@ -59,7 +60,7 @@ async function start() {
   const isTrajectory = scene.times !== null;
   const decimals = isTrajectory ? decimalsOf(scene.times) : 0;
   const player = isTrajectory ? new TrajectoryPlayer(scene) : new ModePlayer(scene, size);
-  const ui = { playing: true, field: 0, ranges: [0, 0, 0, 0], picked: -1, up: scene.up, dirty: true, measured: 0 };
+  const ui = { playing: true, field: 0, ranges: [0, 0, 0, 0, 0], picked: -1, up: scene.up, dirty: true, measured: 0 };
   document.title = scene.title;
   $('title').textContent = scene.title;
   $('about').textContent = `${scene.points.toLocaleString('en')} vertices, ${scene.objects.length} object${scene.objects.length > 1 ? 's' : ''}, `
@@ -77,7 +78,7 @@ async function start() {
   }
   // The range grows to the largest value shown so far; choosing the field anew starts it again.
   function measureRange() {
-    const [target, index, at] = ui.field === 1 ? [deformer.moved, 0, 3] : ui.field === 2 ? [deformer.moved, 1, 3] : [deformer.shaded, 0, 3];
+    const [target, index, at] = [null, [deformer.moved, 0, 3], [deformer.moved, 1, 3], [deformer.shaded, 0, 3], [deformer.moved, 1, 0]][ui.field];
     const values = deformer.read(target, index);
     for (let i = at; i < values.length; i += 4) if (values[i] > ui.ranges[ui.field]) ui.ranges[ui.field] = values[i];
     drawing.uniforms.scale.value = ui.ranges[ui.field] > 0 ? 1 / ui.ranges[ui.field] : 0;
@@ -234,7 +235,10 @@ async function start() {
   }
   const keys = {
     ' ': () => setPlaying(!ui.playing), w: toggleWire, d: toggleDark, u: turn, Escape: () => { ui.picked = -1; repaint(); },
-    h: () => { drawing.home(ui.up); repaint(); }, c: () => setField((ui.field + 1) % (isTrajectory ? 4 : 2) || 0),
+    h: () => { drawing.home(ui.up); repaint(); }, c: () => {
+      const fields = [...$('colour').options].map((o) => Number(o.value));
+      setField(fields[(fields.indexOf(ui.field) + 1) % fields.length]);
+    },
     '?': () => $('help').togglePopover?.(),
     ...(isTrajectory && {
       l: toggleLoop, 1: () => setRate(1), s: () => sound && setSound(!sound.on), ArrowRight: () => { setPlaying(false); setFrame(player.frame + 1); }, Home: () => setFrame(0),
@@ -249,6 +253,7 @@ async function start() {
     keys[e.key]();
   });
   if (!isTrajectory) $('colour').querySelector('option[value="2"]').remove(); // no speeds without time
+  if (!scene.frames) $('colour').querySelector('option[value="4"]').remove(); // nothing carries anything
   const resize = () => {
     renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
     const box = canvas.parentElement.getBoundingClientRect();
