@@ -90,6 +90,7 @@ static json_t *build(const modal_manifest *m, int *failed)
     put(units, "length", json_string("m"), failed);
     put(units, "time", json_string("s"), failed);
     put(root, "units", units, failed);
+    if (m->quality) put(root, "quality", modal_json_string(m->quality), failed);
     if (m->slow_motion > 0) put(root, "slow_motion", json_real(m->slow_motion), failed);
     if (m->sound) put(root, "sound", sound(m->sound, failed), failed);
     put(root, "files", files(m, failed), failed);

@@ -31,6 +31,7 @@ typedef struct modal_manifest {
     int n_fields;
     const char *const *fields; /* [n_fields] the arrays of every frame: "Points", ... */
     const modal_sequence_sound *sound; /* NULL: none; its samples are not looked at */
+    const char *quality; /* the verdict on the motion and why, or NULL: not measured */
     double slow_motion; /* times of glb and mdd are as often the real ones; 0: they are these */
     int n_files;
     const modal_manifest_file *files; /* [n_files] */

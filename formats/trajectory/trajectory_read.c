@@ -102,7 +102,7 @@ static modal_status read_quality(const modal_h5_in *in, const modal_h5_place *ro
     int used = 0, sound = 0;
     MODAL_TRY(modal_h5_uses_extension(in, root, MODAL_QUALITY_EXTENSION, &used));
     if (!used) goto done;
-    MODAL_TRY(modal_h5_read_array(in, root, "quality", MODAL_H5_F64, 2, dims, MODAL_H5_REQUIRED,
+    MODAL_TRY(modal_h5_read_array(in, root, "quality", MODAL_H5_F64, 2, dims, MODAL_H5_OPTIONAL,
                                   t->times ? &values : NULL));
     if (dims[1] < 0) goto done;
     MODAL_TRY(read_columns(in, root, dims[1], of, &sound));

@@ -98,6 +98,7 @@ void modal_provenance_free(modal_provenance *provenance)
     modal_free(&provenance->arguments);
     modal_free(&provenance->inputs);
     modal_free(&provenance->back_end);
+    modal_free(&provenance->quality);
 }
 
 void modal_basis_free(modal_basis *basis)

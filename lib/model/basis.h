@@ -180,6 +180,7 @@ typedef struct modal_provenance {
     char *arguments; /* the command line, shell-quoted */
     char *inputs;    /* one line an input: hash, two spaces, the name as given */
     char *back_end;  /* "cpu", "cuda", or what solved */
+    char *quality;   /* the verdict on the motion that went in, and why, or NULL: no motion, or not measured */
 } modal_provenance;
 
 typedef struct modal_basis {

@@ -125,8 +125,10 @@ def check_rules():
 
     def rename(file, names):
         file.attrs["quality_columns"] = np.bytes_(" ".join(names))
-    for change, wanted in ((lambda file: file.__delitem__("quality"), "/quality: missing"),
-                           (lambda file: file.attrs.__delitem__("quality_columns"), "/@quality_columns: missing"),
+    damaged(lambda file: file.__delitem__("quality"))
+    lines, _ = check("x.h5", 0)
+    assert lines == ["x.h5: a sound trajectory; how far to trust it was not measured"], lines
+    for change, wanted in ((lambda file: file.attrs.__delitem__("quality_columns"), "/@quality_columns: missing"),
                            (lambda file: rename(file, columns(file)[1:]), "/@quality_columns: must be 16 names"),
                            (lambda file: rename(file, columns(file)[1:] + ["residual"]), "/@quality_columns: residual: twice"),
                            (lambda file: rename(file, [""] + columns(file)[1:]), "/@quality_columns: must be 16 names")):
@@ -218,6 +220,37 @@ def check_made():
         assert carried["projected"][0] == 0, "nothing moves in the first frame"
 
 
+def check_handed_on():
+    """modaldeform warns once, and writes down what it knows of the frames that it takes."""
+    run("modalsim", "b.h5", "t.h5", "--scene", "scene.json", "-f")
+    with h5py.File("t.h5", "r+") as file:
+        names, values = columns(file), file["quality"][()]
+        values[1:, names.index("step_drift")] = 0.01
+        values[1:, names.index("step_error")] = 0.001
+        values[3, names.index("residual")], values[4, names.index("energy_balance")] = 0.5, 0.3
+        file["quality"][...] = values
+    for frames, verdict in ((":", "doubtful"), ("5:", "sound"), ("::4", "doubtful"), ("1::5", "sound")):
+        said = run("modaldeform", "t.h5", "o", "-f", "--frames", frames, "--report", "r.json").stderr
+        assert said.count("warning") == (verdict == "doubtful"), (frames, said)
+        with open("o/manifest.json", encoding="utf-8") as file:
+            kept = json.load(file)["quality"]
+        assert re.match(f"{verdict}(: |$)", kept) and (kept in said) == (verdict == "doubtful"), (frames, kept, said)
+        assert ("residual 0.5 in frame 3 (0.075 s)" in kept) == (frames == ":"), kept
+        assert ("energy_balance 0.3 in frame 4" in kept) == (verdict == "doubtful"), kept
+        with open("r.json", encoding="utf-8") as file:
+            assert json.load(file)["quality"]["verdict"] == verdict
+        with h5py.File("o/sequence.vtkhdf", "r") as file:
+            steps = file["modal/provenance"]
+            assert [steps[name].attrs.get("quality") for name in steps] == [None, None, kept.encode()], kept
+        assert json.loads(run("modalinfo", "--json", "o/sequence.vtkhdf").stdout)["provenance"][-1]["quality"] == kept
+        assert "the motion is" in run("modalinfo", "o/sequence.vtkhdf").stdout
+    with h5py.File("t.h5", "r+") as file:
+        del file.attrs["extensions_used"]
+    assert "warning" not in run("modaldeform", "t.h5", "o", "-f").stderr
+    with open("o/manifest.json", encoding="utf-8") as file:
+        assert "quality" not in json.load(file), "nothing is known"
+
+
 def check_natural_modes():
     """St. Venant-Kirchhoff's law with natural modes alone is warned of; the command that is named mends it."""
     words = ["modalsim", "b.h5", "t.h5", "--scene", "scene.json", "-f"]
@@ -246,6 +279,7 @@ def main():
     check_rules()
     check_validator()
     check_made()
+    check_handed_on()
     check_natural_modes()
 
 

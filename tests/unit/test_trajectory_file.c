@@ -225,7 +225,6 @@ static const damage_case damages[] = {
     {SET_VALUE, "/frames", 12 * 7 + 10, -1, NULL, "/frames: frame 2, object 1: a reflection", 0},
     {SET_VALUE, "/frames", 12 * 7 + 11, NAN, NULL, "/frames: frame 2, object 1: not finite, nan",
      0},
-    {DELETE_LINK, "/quality", 0, 0, NULL, "/quality: missing", 0},
     {SHORTEN, "/quality", 0, 0, NULL, "/quality: shape must be [7, any], is [6, 16]", 0},
     {RETYPE, "/quality", 0, 0, NULL, "/quality: type must be", 0},
     {SET_VALUE, "/quality", 16 * 3 + 1, INFINITY, NULL, "/quality: frame 3, step_error: infinite", 0},

@@ -37,6 +37,17 @@ json_t *tool_quality_json(const modal_quality_judgement *j)
     return quality;
 }
 
+void tool_quality_summary(const modal_quality_judgement *j, char text[TOOL_QUALITY_SUMMARY])
+{
+    int used = snprintf(text, TOOL_QUALITY_SUMMARY, "%s", modal_verdicts[j->verdict]), n = 0;
+    for (int i = 0; i < MODAL_QUALITY_MEASURES && used < TOOL_QUALITY_SUMMARY; i++) {
+        char one[MODAL_QUALITY_TEXT];
+        if (j->of[i].verdict <= MODAL_SOUND) continue;
+        modal_quality_text(j, i, one, sizeof one);
+        used += snprintf(text + used, (size_t)(TOOL_QUALITY_SUMMARY - used), "%s%s", n++ ? "; " : ": ", one);
+    }
+}
+
 void tool_quality_say(tool *t, const modal_quality_judgement *j)
 {
     char text[MODAL_QUALITY_TEXT], all[MODAL_QUALITY_TEXT];

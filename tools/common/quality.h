@@ -11,6 +11,10 @@
 /* {"verdict": "doubtful", "measures": [{"name": "residual", ...}]}: every measure that was taken. The caller owns it. */
 json_t *tool_quality_json(const modal_quality_judgement *judgement);
 
+enum { TOOL_QUALITY_SUMMARY = 4 * MODAL_QUALITY_TEXT };
+/* "doubtful: residual 0.3 in ...; rotation 12 ...": the verdict, and all that is past its limit. */
+void tool_quality_summary(const modal_quality_judgement *judgement, char text[TOOL_QUALITY_SUMMARY]);
+
 /* One line of notes where the motion is sound, warnings where it is not; nothing where it was not measured. */
 void tool_quality_say(tool *t, const modal_quality_judgement *judgement);
 

@@ -14,6 +14,7 @@
 #include "lib/base/memory.h"
 #include "tools/common/files.h"
 #include "tools/common/parts.h"
+#include "tools/common/quality.h"
 #include "tools/common/slow_motion.h"
 #include "tools/modaldeform/modaldeform.h"
 
@@ -211,9 +212,28 @@ static modal_status add_provenance(const modaldeform_request *r, modaldeform_inp
              in->basis.hash, in->basis_path);
     MODAL_TRY(modal_provenance_append(&q->provenance, &q->n_provenance, program.name, tool_version(),
                                       in->arguments, inputs, back_end, err));
+    if (in->quality)
+        MODAL_TRY(modal_copy_text(&q->provenance[q->n_provenance - 1].quality, in->quality, SIZE_MAX, err));
 done:
     modal_free(&inputs);
     return status;
+}
+
+/* What is known of how far the motion may be trusted, of the frames that are wanted: said once where that is not far. */
+static modal_status judge_motion(tool *t, const modaldeform_request *r, modaldeform_input *in, modal_error *err)
+{
+    const modal_trajectory *q = &in->trajectory;
+    modal_quality_judgement j = {0};
+    char text[TOOL_QUALITY_SUMMARY];
+    for (int64_t i = 0; q->quality && i < in->n; i++) {
+        const int64_t frame = in->start + i * in->step;
+        modal_quality_judge(&j, frame, q->times[frame], &q->quality[frame]);
+    }
+    if (j.verdict == MODAL_NOT_MEASURED) return MODAL_OK;
+    tool_quality_summary(&j, text);
+    json_object_set_new(t->report, "quality", tool_quality_json(&j));
+    if (j.verdict > MODAL_SOUND) tool_warn(t, "%s: the motion is %s", r->trajectory_path, text);
+    return modal_copy_text(&in->quality, text, SIZE_MAX, err);
 }
 
 static void report(tool *t, const modaldeform_request *r, const modaldeform_input *in, const modal_deformer *deformer,
@@ -295,6 +315,7 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
     if (r->sound) MODAL_TRY(modaldeform_make_sound(t, r, in, err));
     warn_of_targets(t, r, in);
     if (needs_frames) MODAL_TRY(make_deformer(t, r, in, writer_bytes, &deformer, err));
+    MODAL_TRY(judge_motion(t, r, in, err));
     MODAL_TRY(add_provenance(r, in, deformer ? modal_deformer_kind(deformer) : "none", err));
     info.n_provenance = in->trajectory.n_provenance;
     info.provenance = in->trajectory.provenance;

@@ -82,6 +82,7 @@ typedef struct modaldeform_input {
     modal_sequence_probe *probes;
     modaldeform_sound sound; /* with --format wav */
     modaldeform_stress *stress; /* with strain, stress or von_mises, else NULL */
+    char *quality;   /* the verdict on the motion, and why, or NULL: not measured */
     char *arguments; /* what the frames depend on, for provenance */
 } modaldeform_input;
 

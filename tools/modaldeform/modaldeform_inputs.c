@@ -283,4 +283,5 @@ void modaldeform_free_inputs(modaldeform_input *in)
     in->stress = modaldeform_stress_delete(in->stress);
     modaldeform_free_sound(&in->sound);
     modal_free(&in->arguments);
+    modal_free(&in->quality);
 }

@@ -255,7 +255,7 @@ modal_status modaldeform_write_manifest(const tool *t, const modaldeform_request
         .frame_start = in->start, .frame_step = in->step, .n_frames = in->n,
         .first_time = in->times[0], .last_time = in->times[in->n - 1], .n_points = in->mesh_points,
         .n_triangles = in->mesh_triangles, .n_cells = in->mesh_cells, .order = r->order, .normals = r->normals_name,
-        .n_fields = info->arrays.n, .fields = fields, .sound = info->sound, .slow_motion = info->slow_motion,
+        .n_fields = info->arrays.n, .fields = fields, .sound = info->sound, .quality = in->quality, .slow_motion = info->slow_motion,
         .n_files = n_files, .files = files};
     MODAL_TRY(modal_manifest_write(out->all[out->n_outputs - 1].file.temporary, &manifest, err));
 done:

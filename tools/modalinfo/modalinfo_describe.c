@@ -55,6 +55,7 @@ static json_t *provenance(const modal_provenance *steps, int32_t n)
         set(step, "arguments", modal_json_string(steps[i].arguments));
         set(step, "inputs", modal_json_string(steps[i].inputs));
         set(step, "back_end", modal_json_string(steps[i].back_end));
+        if (steps[i].quality) set(step, "quality", modal_json_string(steps[i].quality));
         json_array_append_new(list, step);
     }
     return list;

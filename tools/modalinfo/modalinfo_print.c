@@ -56,6 +56,7 @@ static void print_provenance(FILE *to, const json_t *info)
             put_inputs(to, json_string_value(json_object_get(step, "inputs")));
         if (json_string_length(json_object_get(step, "back_end")))
             put(to, "    back end", step, "back_end");
+        if (json_object_get(step, "quality")) put(to, "    the motion is", step, "quality");
     }
 }
 

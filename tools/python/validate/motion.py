@@ -66,7 +66,9 @@ COUNTED = {f"{name}_object" for name in ("least_jacobian", "residual", "rotation
 
 def check_quality(file, n_frames, n_objects):
     """formats/modal_quality.md, and the verdict."""
-    values = file.array("/quality", "f64", (n_frames, None), finite=False)
+    values = file.array("/quality", "f64", (n_frames, None), optional=True, finite=False)
+    if not file.has("/quality"):
+        return
     text = file.text("/", "quality_columns")
     if values is None or text is None:
         return
