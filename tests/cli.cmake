@@ -9,6 +9,9 @@ add_test(NAME tree.style
          COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_style.py ${CMAKE_SOURCE_DIR})
 set_tests_properties(tree.style PROPERTIES LABELS unit)
 
+add_test(NAME tree.skipped COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/skipped.py --check)
+set_tests_properties(tree.skipped PROPERTIES LABELS unit)
+
 add_test(NAME tree.configure
          COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_configure.py ${CMAKE_SOURCE_DIR})
 set_tests_properties(tree.configure PROPERTIES LABELS cli SKIP_RETURN_CODE 77)
