@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/device.h"
+#include "kernels/device_held.h"
 
 #include <string.h>
 
@@ -155,11 +156,20 @@ static void take_and_free(void (*release)(void *), void *pointer)
 modal_status modal_device_alloc(const modal_device *device, void *pointer, int64_t count,
                                 size_t item_bytes, const char *what, modal_error *err)
 {
-    return checked_alloc(device->interface->alloc, pointer, count, item_bytes, what, err);
+    void *memory = NULL;
+    modal_status status = checked_alloc(device->interface->alloc, pointer, count, item_bytes, what, err);
+    if (status != MODAL_OK || device->shares_memory) return status;
+    memcpy(&memory, pointer, sizeof memory);
+    status = modal_device_note_alloc(memory, count * (int64_t)item_bytes, err);
+    if (status != MODAL_OK) take_and_free(device->interface->free, pointer);
+    return status;
 }
 
 void modal_device_free(const modal_device *device, void *pointer)
 {
+    void *memory = NULL;
+    memcpy(&memory, pointer, sizeof memory);
+    if (!device->shares_memory) modal_device_note_free(memory);
     take_and_free(device->interface->free, pointer);
 }
 

@@ -2,7 +2,7 @@
 # libmodaltools: the readers, the files and the deformer for other programs, as one shared library of the
 # same objects that the tools use. It links neither CHOLMOD nor a meshing library.
 set(objects "")
-foreach(part modal_base modal_model modal_mesh modal_shape modal_json modal_meshes modal_formats modal_kernels modal_deform)
+foreach(part modal_base modal_model modal_frames modal_mesh modal_shape modal_json modal_meshes modal_formats modal_kernels modal_deform)
   list(APPEND objects $<TARGET_OBJECTS:${part}>)
 endforeach()
 add_library(libmodaltools SHARED ${objects})

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 modal_unit_test(test_devices modal_kernels)
+modal_unit_test(test_frames modal_frames)
 modal_unit_test(test_deform modal_deform modal_kernels modal_test_synthetic Threads::Threads)
 modal_unit_test(test_sound modal_sound)
 modal_unit_test(test_deform_large modal_deform modal_kernels modal_test_synthetic Threads::Threads)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One device: construction, and the ring of slots between the thread that submits and the one that
- * collects. */
+/* One device: construction, and its slots on their way round the ring (lib/frames/ring.h). */
 #include <string.h>
 
 #include "lib/base/memory.h"
@@ -111,17 +110,11 @@ modal_status modal_deform_engine_new(deform_engine **deformer, const modal_basis
                    (long long)request->device_limit);
     if (request->tangents == MODAL_TANGENTS_DYNAMIC && request->normals != MODAL_NORMALS_DYNAMIC)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "deform: dynamic tangents need dynamic normals");
-    if (pthread_mutex_init(&d->lock, NULL) != 0)
-        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "deform: no mutex");
-    if (pthread_cond_init(&d->changed, NULL) != 0) {
-        pthread_mutex_destroy(&d->lock);
-        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "deform: no condition variable");
-    }
-    d->has_lock = 1;
     MODAL_TRY(modal_device_stream_new(&d->device, &d->compute, err));
     MODAL_TRY(modal_device_stream_new(&d->device, &d->copy, err));
     MODAL_TRY(modal_deform_lay_out(d, basis, err));
     MODAL_TRY(modal_deform_plan(d, err));
+    MODAL_TRY(modal_ring_make(&d->ring, d->n_slots, err));
     MODAL_TRY(modal_deform_load_shapes(d, err));
     MODAL_TRY(new_arrays(d, err));
     *deformer = d;
@@ -159,10 +152,7 @@ deform_engine *modal_deform_engine_delete(deform_engine *d)
         modal_device_stream_delete(&d->device, &d->compute);
         modal_device_stream_delete(&d->device, &d->copy);
     }
-    if (d->has_lock) {
-        pthread_cond_destroy(&d->changed);
-        pthread_mutex_destroy(&d->lock);
-    }
+    modal_ring_free(&d->ring);
     modal_free(&d->mode_offsets);
     modal_free(&d->point_offsets);
     modal_free(&d->rest_poses);
@@ -207,21 +197,10 @@ static modal_status stage_inputs(const deform_engine *d, deform_slot *slot, cons
     return MODAL_OK;
 }
 
-modal_status modal_deform_engine_submit(deform_engine *d, int64_t n_frames, const double *q,
-                                        const double *poses, deform_numbering numbering, modal_error *err)
+static modal_status fill_slot(deform_engine *d, deform_slot *slot, int64_t n_frames, const double *q, const double *poses,
+                              deform_numbering numbering, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    if (n_frames < 0 || n_frames > d->batch_frames)
-        return modal_error_set(err, MODAL_ERROR_USAGE, "deform: a batch of %lld frames, most %lld",
-                               (long long)n_frames, (long long)d->batch_frames);
-    pthread_mutex_lock(&d->lock);
-    deform_slot *slot = &d->slots[d->n_submitted % d->n_slots];
-    while (slot->state != SLOT_FREE && !d->cancelled) pthread_cond_wait(&d->changed, &d->lock);
-    const int cancelled = d->cancelled;
-    if (!cancelled) slot->state = SLOT_FILLING;
-    pthread_mutex_unlock(&d->lock);
-    if (cancelled) return modal_error_set(err, MODAL_ERROR_INTERRUPTED, "deform: cancelled");
-
     slot->n_frames = n_frames;
     slot->numbering = numbering;
     *slot->h_nonfinite = 0;
@@ -229,11 +208,20 @@ modal_status modal_deform_engine_submit(deform_engine *d, int64_t n_frames, cons
     MODAL_TRY(stage_inputs(d, slot, q, poses, err));
     MODAL_TRY(modal_deform_compute(d, slot, err));
 done:
-    pthread_mutex_lock(&d->lock);
-    slot->state = status == MODAL_OK ? SLOT_SUBMITTED : SLOT_FREE;
-    if (status == MODAL_OK) d->n_submitted++;
-    pthread_cond_broadcast(&d->changed);
-    pthread_mutex_unlock(&d->lock);
+    return status;
+}
+
+modal_status modal_deform_engine_submit(deform_engine *d, int64_t n_frames, const double *q,
+                                        const double *poses, deform_numbering numbering, modal_error *err)
+{
+    int index;
+    if (n_frames < 0 || n_frames > d->batch_frames)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "deform: a batch of %lld frames, most %lld",
+                               (long long)n_frames, (long long)d->batch_frames);
+    modal_status status = modal_ring_fill(&d->ring, &index, err);
+    if (status != MODAL_OK) return status;
+    status = fill_slot(d, &d->slots[index], n_frames, q, poses, numbering, err);
+    modal_ring_submit(&d->ring, index, status == MODAL_OK);
     return status;
 }
 
@@ -241,20 +229,11 @@ modal_status modal_deform_engine_collect(deform_engine *d, modal_deform_batch *b
                                     modal_error *err)
 {
     memset(batch, 0, sizeof *batch);
-    pthread_mutex_lock(&d->lock);
-    const int index = (int)(d->n_collected % d->n_slots);
-    deform_slot *slot = &d->slots[index];
-    while (slot->state != SLOT_SUBMITTED && !d->cancelled)
-        pthread_cond_wait(&d->changed, &d->lock);
-    const int cancelled = d->cancelled;
-    if (!cancelled) {
-        slot->state = SLOT_COLLECTED;
-        d->n_collected++;
-    }
-    pthread_mutex_unlock(&d->lock);
-    if (cancelled) return modal_error_set(err, MODAL_ERROR_INTERRUPTED, "deform: cancelled");
-
-    modal_status status = modal_device_event_wait(&d->device, slot->copied, err);
+    int index;
+    modal_status status = modal_ring_take(&d->ring, &index, err);
+    if (status != MODAL_OK) return status;
+    const deform_slot *slot = &d->slots[index];
+    status = modal_device_event_wait(&d->device, slot->copied, err);
     batch->slot = index + 1; /* 0: none */
     if (status != MODAL_OK) {
         modal_deform_engine_release(d, batch);
@@ -271,17 +250,8 @@ modal_status modal_deform_engine_collect(deform_engine *d, modal_deform_batch *b
 void modal_deform_engine_release(deform_engine *d, modal_deform_batch *batch)
 {
     if (batch->slot == 0) return;
-    pthread_mutex_lock(&d->lock);
-    d->slots[batch->slot - 1].state = SLOT_FREE;
-    pthread_cond_broadcast(&d->changed);
-    pthread_mutex_unlock(&d->lock);
+    modal_ring_give_back(&d->ring, batch->slot - 1);
     memset(batch, 0, sizeof *batch);
 }
 
-void modal_deform_engine_cancel(deform_engine *d)
-{
-    pthread_mutex_lock(&d->lock);
-    d->cancelled = 1;
-    pthread_cond_broadcast(&d->changed);
-    pthread_mutex_unlock(&d->lock);
-}
+void modal_deform_engine_cancel(deform_engine *d) { modal_ring_cancel(&d->ring); }

@@ -3,11 +3,10 @@
 #ifndef MODAL_DEFORM_PRIVATE_H
 #define MODAL_DEFORM_PRIVATE_H
 
-#include <pthread.h>
-
 #include "kernels/deform_objects/pack.h"
 #include "kernels/registry.h"
 #include "lib/deform/deform.h"
+#include "lib/frames/ring.h"
 
 enum { DEFORM_SLOTS = 3 };
 enum { DEFORM_POSITIONS, DEFORM_NORMALS, DEFORM_DISPLACEMENT, DEFORM_TANGENTS, DEFORM_OUTPUTS };
@@ -71,8 +70,6 @@ typedef struct deform_unit {
     int32_t *d_source; /* of a shape: stored index of each user vertex; NULL: keep the stored order */
 } deform_unit;
 
-typedef enum slot_state { SLOT_FREE, SLOT_FILLING, SLOT_SUBMITTED, SLOT_COLLECTED } slot_state;
-
 /* The frames of a batch as messages name them: frame f is first + f % period * step, and those from `period`
  * on are its rates of change. */
 typedef struct deform_numbering {
@@ -81,7 +78,6 @@ typedef struct deform_numbering {
 
 /* Where device memory is main memory, the d_ arrays are the h_ arrays. */
 typedef struct deform_slot {
-    slot_state state;
     int64_t n_frames;
     deform_numbering numbering;
     int32_t *h_nonfinite; /* set by the operation that writes the outputs (kernels/reorder/reorder.h) */
@@ -124,11 +120,7 @@ typedef struct deform_engine {
     deform_range ranges[2];
     modal_stream *upload;
 
-    int has_lock;
-    pthread_mutex_t lock; /* over the states, the counters and cancelled */
-    pthread_cond_t changed;
-    int64_t n_submitted, n_collected;
-    int cancelled;
+    modal_ring ring; /* of the slots */
 } deform_engine;
 
 struct modal_deformer {

@@ -11,6 +11,7 @@ root = pathlib.Path(sys.argv[1])
 ROOMS = [
     "lib/base",
     "lib/model",
+    "lib/frames",
     "kernels",
     "lib/mesh",
     "lib/laws",

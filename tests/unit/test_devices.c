@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "kernels/cuda_machine.h"
+#include "kernels/device_held.h"
 #include "kernels/registry.h"
 
 static void test_code_runs(void **state)
@@ -72,8 +73,38 @@ static void test_listing(void **state)
     }
 }
 
+/* Main memory in the place of a device's: what is held, and the most that was, through many allocations and frees in
+ * another order. */
+static void test_held_bytes(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    const modal_device device = {.interface = &modal_host_interface}, shared = {.interface = &modal_host_interface, .shares_memory = 1};
+    char *memory[N] = {NULL}, *other = NULL;
+    int64_t held = 0, before = modal_device_most_bytes();
+    assert_int_equal(modal_device_held_bytes(), 0);
+    assert_int_equal(modal_device_alloc(&shared, &other, 5, 1, "shared", NULL), MODAL_OK);
+    assert_int_equal(modal_device_held_bytes(), 0); /* that is main memory */
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(modal_device_alloc(&device, &memory[i], 10 + i, 8, "device", NULL), MODAL_OK);
+        held += 8 * (10 + i);
+        assert_int_equal(modal_device_held_bytes(), held);
+    }
+    assert_int_equal(modal_device_most_bytes(), held > before ? held : before);
+    for (int k = 0; k < N; k++) {
+        const int i = k * 7 % N;
+        modal_device_free(&device, &memory[i]);
+        modal_device_free(&device, &memory[i]); /* NULL by now */
+        held -= 8 * (10 + i);
+        assert_int_equal(modal_device_held_bytes(), held);
+    }
+    modal_device_free(&shared, &other);
+    assert_int_equal(held, 0);
+    assert_true(modal_device_most_bytes() >= 8 * (10 * N + N * (N - 1) / 2));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_code_runs), cmocka_unit_test(test_listing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_code_runs), cmocka_unit_test(test_listing), cmocka_unit_test(test_held_bytes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

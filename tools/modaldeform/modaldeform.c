@@ -10,6 +10,7 @@
 #include "formats/h5/h5_util.h"
 #include "formats/sequences/sequence_glb.h"
 #include "formats/sequences/sequence_null.h"
+#include "kernels/device_held.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "tools/common/files.h"
@@ -245,6 +246,7 @@ static void report(tool *t, const modaldeform_request *r, const modaldeform_inpu
     json_object_set_new(to, "threads", json_integer(r->threads));
     if (deformer) {
         json_object_set_new(to, "batch_frames", json_integer(modal_deformer_batch_frames(deformer)));
+        json_object_set_new(to, "device_memory_bytes", json_integer(modal_device_most_bytes()));
         json_object_set_new(to, "streamed_bytes", json_integer(modal_deformer_streamed_bytes(deformer)));
     }
     json_object_set_new(to, "frames", json_integer(in->n));
