@@ -150,7 +150,7 @@ static int64_t held_bytes(const modaldeform_request *r, const modaldeform_input 
     int64_t bytes = q->n_frames * 8 * (1 + q->mode_offsets[q->n_objects] +
                                        (q->poses ? 12 * (int64_t)q->n_objects : 0));
     /* Batches are gathered: at most all frames again, and their velocities. */
-    if (in->step > 1 || r->speed) bytes *= 1 + modaldeform_columns(r, in);
+    if (in->step > 1 || r->speed) bytes *= 1 + modal_deform_columns(&in->trajectory, r->speed);
     if (r->speed) bytes += 4 * in->n_points;
     bytes += 24 * in->n_triangles + 8 * in->n;
     if (in->stress) bytes += modaldeform_stress_bytes(in->stress);

@@ -9,7 +9,7 @@
 #include "formats/basis/basis_tiles.h"
 #include "formats/sequences/sequence_vtkhdf.h"
 #include "formats/trajectory/trajectory_h5.h"
-#include "lib/deform/deform.h"
+#include "lib/deform/source.h"
 #include "lib/sound/sound.h"
 #include "tools/common/commit.h"
 #include "tools/common/tool.h"
@@ -33,7 +33,7 @@ typedef struct modaldeform_request {
     int dry;              /* --format null: nothing is written, and OUT is not touched */
     int n_formats;        /* in the order of modal_sequence_formats */
     const modal_sequence_format *formats[MODAL_SEQUENCE_FORMATS + 1]; /* with rest.obj */
-    modal_array_list arrays; /* of a frame; `source` is known to modaldeform_fields.c */
+    modal_array_list arrays; /* of a frame */
     int speed;               /* deform.displacement may be only for it */
     int stress;              /* strain, stress or von_mises is wanted */
     char fields_text[64];    /* " --fields displacement,speed", or empty */
@@ -134,9 +134,6 @@ modal_status modaldeform_swing_modes(tool *t, const modaldeform_request *r, moda
 modal_status modaldeform_read_fields(tool *t, modaldeform_request *r, modal_error *err);
 /* One of a comma-separated list: *text moves behind it. */
 size_t modaldeform_list_part(const char **text, const char **part);
-/* The arrays of the list from frame `first` of a batch on, at `frames`; `speed` and `stress` are of one frame, or NULL. */
-void modaldeform_frame_arrays(const modal_array_list *list, const modal_deform_batch *batch, const float *speed,
-                              const modaldeform_stress *stress, int64_t n_points, int64_t first, modal_frames *frames);
 /* modaldeform_stress_begin with the arrays of the list. */
 modal_status modaldeform_begin_stress(const modaldeform_request *r, modaldeform_input *in, modal_error *err);
 
@@ -226,10 +223,7 @@ modal_status modaldeform_journal_add(modaldeform_outputs *out, const modal_array
 /* Removes the journal of a finished sequence, or of one without frames; frees the names. */
 void modaldeform_journal_end(tool *t, const modaldeform_request *r, modaldeform_outputs *out);
 
-/* modaldeform_frames.c: this thread submits batches, another one collects and writes them; the
- * first out->n_kept frames are there already. */
-/* Frames that a trajectory's frame takes in the deformer: with speed, its velocities go along. */
-int modaldeform_columns(const modaldeform_request *r, const modaldeform_input *in);
+/* modaldeform_frames.c: the first out->n_kept frames are there already. */
 modal_status modaldeform_write_frames(tool *t, const modaldeform_request *r, modaldeform_input *in, modal_deformer *deformer,
                                       modaldeform_outputs *out, int64_t frame_bytes, modal_error *err);
 

@@ -6,18 +6,14 @@
 #include "lib/base/memory.h"
 #include "tools/modaldeform/modaldeform.h"
 
-/* Where an array's values are: outputs of the deformer, the speed that is made of them, and, from FROM_STRESS on, what
- * modaldeform_stress.c makes of the solid. */
-enum { FROM_POSITIONS, FROM_NORMALS, FROM_DISPLACEMENT, FROM_TANGENTS, FROM_SPEED, FROM_STRESS };
-
 static const struct {
     const char *name;
     int source;
-} arrays[] = {{"Points", FROM_POSITIONS},
-              {"Normals", FROM_NORMALS},
-              {"displacement", FROM_DISPLACEMENT},
-              {"speed", FROM_SPEED},
-              {"Tangents", FROM_TANGENTS}}; /* in the order of files */
+} arrays[] = {{"Points", MODAL_FROM_POSITIONS},
+              {"Normals", MODAL_FROM_NORMALS},
+              {"displacement", MODAL_FROM_DISPLACEMENT},
+              {"speed", MODAL_FROM_SPEED},
+              {"Tangents", MODAL_FROM_TANGENTS}}; /* in the order of files */
 static const char *const fields[] = {"displacement", "speed", "strain", "stress", "von_mises"}; /* of --fields */
 enum { N_ARRAYS = sizeof arrays / sizeof *arrays, N_FIELDS = sizeof fields / sizeof *fields, FIRST_STRESS = 2 };
 
@@ -62,8 +58,8 @@ static modal_status parse_fields(const char *text, int wanted[N_FIELDS], modal_e
  * declined, so that a format without them is no surprise. */
 static const char *option_of(int source)
 {
-    return source == FROM_TANGENTS                                 ? "tangents"
-           : source == FROM_DISPLACEMENT || source >= FROM_SPEED ? "fields"
+    return source == MODAL_FROM_TANGENTS                                 ? "tangents"
+           : source == MODAL_FROM_DISPLACEMENT || source >= MODAL_FROM_SPEED ? "fields"
                                                                  : NULL;
 }
 
@@ -116,11 +112,11 @@ modal_status modaldeform_read_fields(tool *t, modaldeform_request *r, modal_erro
             strcat(r->fields_text, r->fields_text[0] ? "," : " --fields ");
             strcat(r->fields_text, fields[i]);
         }
-    const int has[] = {[FROM_POSITIONS] = 1,
-                       [FROM_NORMALS] = r->deform.normals != MODAL_NORMALS_NONE,
-                       [FROM_DISPLACEMENT] = wanted[0],
-                       [FROM_SPEED] = wanted[1],
-                       [FROM_TANGENTS] = r->deform.tangents != MODAL_TANGENTS_NONE};
+    const int has[] = {[MODAL_FROM_POSITIONS] = 1,
+                       [MODAL_FROM_NORMALS] = r->deform.normals != MODAL_NORMALS_NONE,
+                       [MODAL_FROM_DISPLACEMENT] = wanted[0],
+                       [MODAL_FROM_SPEED] = wanted[1],
+                       [MODAL_FROM_TANGENTS] = r->deform.tangents != MODAL_TANGENTS_NONE};
     for (int i = 0; i < N_ARRAYS; i++) {
         modal_array array = *modal_sequence_known(arrays[i].name);
         array.source = arrays[i].source;
@@ -134,7 +130,7 @@ modal_status modaldeform_read_fields(tool *t, modaldeform_request *r, modal_erro
         for (int i = FIRST_STRESS; i < N_FIELDS; i++) {
             const int value = i - FIRST_STRESS + of_nodes * (N_FIELDS - FIRST_STRESS);
             modal_array array = modaldeform_stress_array(value);
-            array.source = FROM_STRESS + value;
+            array.source = MODAL_FROM_STAGES + value;
             if (wanted[i]) MODAL_TRY(modal_array_add(&r->arrays, &array, err));
         }
     r->speed = wanted[1];
@@ -146,20 +142,5 @@ done:
 
 modal_status modaldeform_begin_stress(const modaldeform_request *r, modaldeform_input *in, modal_error *err)
 {
-    return modaldeform_stress_begin(in->stress, &in->basis, &r->arrays, FROM_STRESS, err);
-}
-
-void modaldeform_frame_arrays(const modal_array_list *list, const modal_deform_batch *batch, const float *speed,
-                              const modaldeform_stress *stress, int64_t n_points, int64_t first, modal_frames *frames)
-{
-    const float *const outputs[] = {[FROM_POSITIONS] = batch->positions,
-                                    [FROM_NORMALS] = batch->normals,
-                                    [FROM_DISPLACEMENT] = batch->displacement,
-                                    [FROM_TANGENTS] = batch->tangents};
-    for (int i = 0; i < list->n; i++) {
-        const modal_array *a = &list->all[i];
-        frames->arrays[i] = a->source >= FROM_STRESS ? modaldeform_stress_values(stress, a->source - FROM_STRESS)
-                            : a->source == FROM_SPEED ? speed
-                                                      : outputs[a->source] + a->components * n_points * first;
-    }
+    return modaldeform_stress_begin(in->stress, &in->basis, &r->arrays, MODAL_FROM_STAGES, err);
 }

@@ -263,7 +263,7 @@ modal_status modaldeform_read_inputs(tool *t, modaldeform_request *r, modaldefor
     in->mesh_cells = in->cells.n_cells;
     MODAL_TRY(modaldeform_crop(r, in, err));
     r->deform.point_numbers = in->point_numbers;
-    r->deform.n_frames = in->n * modaldeform_columns(r, in);
+    r->deform.n_frames = in->n * modal_deform_columns(&in->trajectory, r->speed);
     tool_stage(t, "read basis", tool_seconds() - start, -1);
 done:
     return status;
