@@ -306,7 +306,7 @@ def failures():
     nothing_left("traj.h5", "o", "--tangents", "rigid", "--basis", "no_uv.h5", code=3,
                  says="no texture coordinates, which --tangents rigid needs")
     with h5py.File("traj.h5", "r") as t, h5py.File("huge.h5", "w") as to:
-        for name in ("times", "mode_offsets"):
+        for name in ("times", "mode_offsets", "quality"):
             t.copy(name, to)
         q = t["q"][:]
         q[5, 0] = 1e200
