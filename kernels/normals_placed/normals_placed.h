@@ -11,7 +11,7 @@
  *
  * The check of modal_reorder_task: *nonfinite, where given, becomes 1 if a float that is written is NaN or infinite.
  *
- * There is no CPU version: kernels/deform_normals writes both from the cache, and reorders are cheap beside it. */
+ * There is no CPU version: there the product is done in the same pass (kernels/deform_normals). */
 #ifndef MODAL_KERNELS_NORMALS_PLACED_H
 #define MODAL_KERNELS_NORMALS_PLACED_H
 
