@@ -137,7 +137,11 @@ modal_status bench_row_add(modal_bench *b, const bench_row *row, modal_error *er
     const bench_time *t = &row->time;
     char text[4][32] = {"", "", "", ""}, spread[32];
     const double rate = row->bytes > 0.0 ? row->bytes / t->median : 0.0;
-    if (row->ours) b->ours = t->median;
+    if (row->ours) {
+        b->ours = t->median;
+        b->ours_bytes = row->bytes;
+    }
+    const int same_work = b->ours > 0.0 && fabs(row->bytes - b->ours_bytes) <= 0.02 * b->ours_bytes;
     json_t *object = json_pack(
         "{s:s, s:s, s:s, s:b, s:I, s:f, s:I, s:I, s:f, s:{s:f, s:f, s:f, s:i, s:i}}", "table",
         b->table, "side", row->side->device.name, "name", row->name, "ours", row->ours, "vertices",
@@ -157,7 +161,9 @@ modal_status bench_row_add(modal_bench *b, const bench_row *row, modal_error *er
         json_object_set_new(object, "share_of_copy_as_large", json_real(share));
         snprintf(text[3], sizeof text[3], "%.0f", 100.0 * share);
     }
-    if (b->ours > 0.0) {
+    if (rate > 0.0 && row->side->datasheet_rate > 0.0)
+        json_object_set_new(object, "share_of_datasheet", json_real(rate / row->side->datasheet_rate));
+    if (same_work) {
         json_object_set_new(object, "times_ours", json_real(t->median / b->ours));
         if (!row->ours) snprintf(text[2], sizeof text[2], "%.2f", t->median / b->ours);
     }
@@ -287,6 +293,9 @@ static modal_status call_read(void *context, int64_t k, modal_error *err)
 {
     copy_case *c = context;
     (void)k, (void)err;
+#ifdef MODAL_HAVE_CUDA
+    if (c->side->is_cuda) return bench_cuda_read(c->to, c->side->pool, c->bytes / 4, c->side->stream, err);
+#endif
     c->sum = bench_cpu_read(c->side->pool, c->bytes / 4);
     return MODAL_OK;
 }
@@ -313,6 +322,11 @@ static modal_status measure_ceilings(modal_bench *b, bench_side *side, modal_err
     copy_case c = {.side = side, .bytes = side->pool_floats * 4 / 64 * 64};
     bench_row row = {.side = side, .error = -1.0};
     if (c.bytes > most) c.bytes = most;
+#ifdef MODAL_HAVE_CUDA
+    bench_cuda_device described = {0};
+    if (side->is_cuda) MODAL_TRY(bench_cuda_describe(side->device.ordinal, &described, err));
+    side->datasheet_rate = described.datasheet_rate;
+#endif
     MODAL_TRY(bench_to_device(side, &c.to, NULL, c.bytes, "copy", err));
     MODAL_TRY(bench_measure(b, side, call_copy, &c, &row.time, err));
     row.name = "copy (read + written)";
@@ -320,11 +334,9 @@ static modal_status measure_ceilings(modal_bench *b, bench_side *side, modal_err
     side->copy_rate = row.bytes / row.time.median;
     MODAL_TRY(bench_row_add(b, &row, err));
     row.bytes = (double)c.bytes;
-    if (!side->is_cuda) {
-        row.name = "read";
-        MODAL_TRY(bench_measure(b, side, call_read, &c, &row.time, err));
-        MODAL_TRY(bench_row_add(b, &row, err));
-    }
+    row.name = "read";
+    MODAL_TRY(bench_measure(b, side, call_read, &c, &row.time, err));
+    MODAL_TRY(bench_row_add(b, &row, err));
 #ifdef MODAL_HAVE_CUDA
     if (side->is_cuda) {
         row.name = "write (memset)";
@@ -450,8 +462,27 @@ modal_status modal_bench_run(modal_bench *b, int part, modal_error *err)
     return parts[part](b, err);
 }
 
+#ifdef MODAL_HAVE_CUDA
+/* As nvidia-smi has them at the end of the run, "" where there is none. */
+static const char *clocks_and_power(const bench_side *side, char *text, size_t length)
+{
+    char command[256];
+    snprintf(command, sizeof command,
+             "nvidia-smi -i %d --query-gpu=clocks.sm,clocks.max.sm,clocks.mem,power.draw,power.limit "
+             "--format=csv,noheader 2>/dev/null", side->device.ordinal);
+    FILE *pipe = popen(command, "r");
+    if (!pipe || !fgets(text, (int)length, pipe)) text[0] = '\0';
+    if (pipe) pclose(pipe);
+    text[strcspn(text, "\n")] = '\0';
+    return text;
+}
+#endif
+
 json_t *modal_bench_json(const modal_bench *b)
 {
+#ifdef MODAL_HAVE_CUDA
+    char text[256];
+#endif
     char date[32];
     const time_t seconds = time(NULL);
     struct tm utc;
@@ -463,12 +494,13 @@ json_t *modal_bench_json(const modal_bench *b)
     if (b->gpu.present && bench_cuda_describe(b->gpu.device.ordinal, &d, NULL) == MODAL_OK)
         json_object_set_new(
             machine, "gpu",
-            json_pack("{s:s, s:f, s:f, s:i, s:i, s:I, s:i, s:i, s:s}", "hardware",
+            json_pack("{s:s, s:f, s:f, s:i, s:i, s:I, s:i, s:i, s:s, s:f, s:s}", "hardware",
                       b->gpu.device.hardware, "copy_gb_per_s", 1e-9 * b->gpu.copy_rate,
                       "launch_seconds", b->gpu.launch_seconds, "multiprocessors", d.multiprocessors,
                       "l2_bytes", d.l2_bytes, "memory_bytes", (json_int_t)d.memory_bytes,
                       "cuda_runtime", d.runtime, "cuda_driver", d.driver, "cublas",
-                      opponents_cublas_version()));
+                      opponents_cublas_version(), "datasheet_gb_per_s", 1e-9 * d.datasheet_rate, "clocks_and_power",
+                      clocks_and_power(&b->gpu, text, sizeof text)));
 #endif
     /* what changes OpenMP's and OpenBLAS's threads */
     static const char *const variables[] = {"OMP_PROC_BIND", "OMP_PLACES", "OMP_WAIT_POLICY",

@@ -30,6 +30,7 @@ typedef struct bench_side {
     double copies[BENCH_COPIES]; /* seconds of a copy that reads and writes 0.5 MB, 1 MB, ... 512 MB */
     int n_copies;
     double launch_seconds; /* an empty kernel; 0 on the CPU */
+    double datasheet_rate; /* bytes a second, of the memory's clock and width; 0 on the CPU */
 } bench_side;
 
 struct modal_bench {
@@ -41,7 +42,7 @@ struct modal_bench {
     modal_device ref;
     bench_side cpu, gpu;
     const char *table;  /* of the rows that follow */
-    double ours;        /* seconds of the latest row that is ours */
+    double ours, ours_bytes; /* seconds and bytes of the latest row that is ours */
 };
 
 typedef struct bench_time {

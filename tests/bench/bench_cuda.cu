@@ -45,6 +45,27 @@ extern "C" modal_status bench_cuda_fill(float *to, int64_t count, uint64_t seed,
     return modal_cuda_launched("fill", err);
 }
 
+static __global__ void read(float *to, const float4 *from, int64_t count)
+{
+    constexpr int AHEAD = 4;
+    const int64_t step = (int64_t)gridDim.x * blockDim.x;
+    float sum = 0.0f;
+    for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < count; i += AHEAD * step) {
+        float4 x[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) x[k] = i + k * step < count ? __ldcs(from + i + k * step) : float4{};
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) sum += (x[k].x + x[k].y) + (x[k].z + x[k].w);
+    }
+    if (sum == 1.2345678e30f) *to = sum; // numbers in [-1, 1)
+}
+
+extern "C" modal_status bench_cuda_read(float *to, const float *from, int64_t count, modal_stream *stream, modal_error *err)
+{
+    read<<<132 * 16, 512, 0, (cudaStream_t)stream>>>(to, reinterpret_cast<const float4 *>(from), count / 4);
+    return modal_cuda_launched("read", err);
+}
+
 static __global__ void empty(const modal_deform_task) {}
 
 extern "C" modal_status bench_cuda_empty(modal_stream *stream, modal_error *err)
@@ -66,6 +87,11 @@ extern "C" modal_status bench_cuda_describe(int ordinal, bench_cuda_device *devi
     if (code == cudaSuccess) code = cudaRuntimeGetVersion(&device->runtime);
     if (code == cudaSuccess) code = cudaDriverGetVersion(&device->driver);
     if (code != cudaSuccess) return modal_cuda_status(code, "device", err);
+    int clock = 0, bits = 0; // kHz
+    device->datasheet_rate = 0.0;
+    if (cudaDeviceGetAttribute(&clock, cudaDevAttrMemoryClockRate, ordinal) == cudaSuccess &&
+        cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, ordinal) == cudaSuccess)
+        device->datasheet_rate = 2.0 * 1e3 * clock * bits / 8.0;
     device->multiprocessors = properties.multiProcessorCount;
     device->l2_bytes = properties.l2CacheSize;
     device->memory_bytes = (int64_t)properties.totalGlobalMem;

@@ -19,6 +19,8 @@ modal_status bench_cuda_stop(modal_stream *stream, double *seconds, modal_error 
 /* Fills with random numbers in [-1, 1). */
 modal_status bench_cuda_fill(float *to, int64_t count, uint64_t seed, modal_stream *stream,
                              modal_error *err);
+/* Reads all floats and adds them up; `to` is written where the sum is a value that it never is. */
+modal_status bench_cuda_read(float *to, const float *from, int64_t count, modal_stream *stream, modal_error *err);
 /* A kernel that does nothing, with the arguments of the deformer's product. */
 modal_status bench_cuda_empty(modal_stream *stream, modal_error *err);
 /* Queue of work -> all of it done. */
@@ -27,6 +29,7 @@ modal_status bench_cuda_wait(modal_stream *stream, modal_error *err);
 typedef struct bench_cuda_device {
     int multiprocessors, l2_bytes, runtime, driver;
     int64_t memory_bytes;
+    double datasheet_rate; /* bytes a second: two a clock and bit of the memory's bus; 0: not told */
 } bench_cuda_device;
 modal_status bench_cuda_describe(int ordinal, bench_cuda_device *device, modal_error *err);
 

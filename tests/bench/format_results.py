@@ -1,16 +1,67 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/results/gpu.md from what `modalbench all --json FILE` measured.
+"""Writes docs/results/gpu.md from what `modalbench all --json FILE` measured, in one process or in several (three for
+results that are kept): of several the median of their medians, the least and the most of all.
 
-usage: format_results.py RESULTS.json OUTPUT.md"""
+Stops where a rate is above what any copy on that device reaches, hot ones included: then the bytes are counted wrong. Puts no
+ratio beside a row whose bytes are not those of ours: it did other work.
+
+usage: format_results.py RESULTS.json... OUTPUT.md"""
 import json
 import pathlib
 import re
+import statistics
 import sys
 
-source, target = (pathlib.Path(a) for a in sys.argv[1:3])
-data = json.loads(source.read_text())
+*sources, target = (pathlib.Path(a) for a in sys.argv[1:])
+runs = [json.loads(source.read_text()) for source in sources]
+data = runs[0]
 rows = data["results"]
 machine = data["machine"]
+SAME = ("table", "side", "name", "vertices", "modes", "columns", "objects", "bytes")
+EQUAL_BYTES = 0.02  # columns of a matrix of 4 are padded in some layouts, bytes are those of the numbers
+ABOVE_CEILING = 1.05
+
+
+def merge(others):
+    """Rows of several processes become one each."""
+    for row, *more in zip(rows, *(run["results"] for run in others)):
+        if any(row[key] != other[key] for other in more for key in SAME):
+            sys.exit(f"format_results: the runs do not have the same rows: {row['table']}, {row['name']}")
+        times = [r["seconds"] for r in (row, *more)]
+        before = times[0]["median"]
+        times[0].update(median=statistics.median(t["median"] for t in times), least=min(t["least"] for t in times),
+                        most=max(t["most"] for t in times))
+        for key in ("gb_per_s", "share_of_copy", "share_of_copy_as_large"):
+            if row.get(key):
+                row[key] *= before / times[0]["median"]
+
+
+def check_rates():
+    """No method moves its bytes faster than the fastest copy (or read, or write) of any size."""
+    for side in {row["side"] for row in rows}:
+        ceiling = max((r["gb_per_s"] for r in rows if r["table"] == "ceilings" and r["side"] == side and r.get("gb_per_s")),
+                      default=None)
+        for row in rows:
+            if ceiling and row["side"] == side and row.get("gb_per_s", 0) > ABOVE_CEILING * ceiling and not data["quick"]:
+                sys.exit(f"format_results: {row['table']}: {row['name']}: {row['gb_per_s']:.0f} GB/s, where no copy has more "
+                         f"than {ceiling:.0f}: the bytes are counted wrong")
+
+
+def compare():
+    """times_ours, beside the row of ours before it, where both have the same bytes."""
+    ours = {}
+    for row in rows:
+        place = row["table"], row["side"], row["objects"]
+        row.pop("times_ours", None)
+        if row["ours"]:
+            ours[place] = row
+        elif place in ours and abs(row["bytes"] / ours[place]["bytes"] - 1) <= EQUAL_BYTES:
+            row["times_ours"] = row["seconds"]["median"] / ours[place]["seconds"]["median"]
+
+
+merge(runs[1:])
+check_rates()
+compare()
 PAPER = {  # table 4, ms: GPU Uq, cuBLAS Uq, GPU T
     43: ("Conifer", 0.16, 0.46, 0.26), 237: ("Peach tree", 0.61, 2.52, 0.53),
     419: ("Broad-leaved tree", 0.29, 4.41, 0.75), 2866: ("Eastern hemlock", 0.47, 21.24, 1.02),
@@ -102,7 +153,12 @@ def plants():
         yield ""
         yield from table(("", "on", "us (least-most)", "GB/s", "of copy", "of its size", "x ours"),
                          [(bold(r, r["name"]), "cpu" if r["side"] == "cpu" else "gpu", microseconds(r), rate(r),
-                           share(r), share_as_large(r), "" if r["ours"] else f"{r['times_ours']:.2f}") for r in group])
+                           share(r), share_as_large(r), f"{r['times_ours']:.2f}" if "times_ours" in r else "") for r in group])
+
+
+def of_datasheet(gpu):
+    sheet = gpu.get("datasheet_gb_per_s")
+    return f", {100 * gpu['copy_gb_per_s'] / sheet:.0f} % of the datasheet's {sheet:.0f}" if sheet else ""
 
 
 def document():
@@ -121,22 +177,26 @@ def document():
         yield (f"- GPU: {gpu['hardware']}, {gpu['l2_bytes'] / 2**20:.0f} MiB of L2, CUDA "
                f"{gpu['cuda_runtime'] // 1000}.{gpu['cuda_runtime'] % 1000 // 10} (driver "
                f"{gpu['cuda_driver'] // 1000}.{gpu['cuda_driver'] % 1000 // 10}), {gpu['cublas']}; copy "
-               f"{gpu['copy_gb_per_s']:.0f} GB/s (read + written); launch floor "
+               f"{gpu['copy_gb_per_s']:.0f} GB/s (read + written){of_datasheet(gpu)}; launch floor "
                f"{1e6 * gpu['launch_seconds']:.1f} us")
+        if gpu.get("clocks_and_power"):
+            yield (f"- at the end of the run: multiprocessors' clock, its limit, memory's clock, power, its limit: "
+                   f"{gpu['clocks_and_power']}")
     yield (f"- CPU: {cpu['hardware']}, {machine['openblas'].strip()}; copy {cpu['copy_gb_per_s']:.0f} GB/s "
            "(read + written)" + "".join(f", {k}={v}" for k, v in machine["environment"].items()))
     for a in data["absent"]:
         yield f"- not measured: {a['what']} ({a['why']})"
     yield ""
-    yield (f"Medians of {data['runs']} runs after warm-ups, with the least and the most in brackets; on the GPU "
+    processes = f", medians of {len(runs)} processes" if len(runs) > 1 else ""
+    yield (f"Medians of {data['runs']} runs after warm-ups{processes}, with the least and the most in brackets; on the GPU "
            "between events around as many calls as fill 200 us, so small sizes include the launch. Bytes are "
            "each input read once and each output written once, whatever a method really moves; 'of copy' "
            "compares them with the measured copy of the same device, 'of its size' the time with that of a copy "
            "which reads and writes as many bytes in all, from memory, as often (between the sizes of the table: "
            "linear): what the device can do at that size, launch included. Modal matrices are read in turn from "
            "several hundred megabytes or more and are cold; everything else is as it is left by the call "
-           "before. **Bold** is ours; 'x ours' says how many times as long an opponent takes. All inputs are "
-           "random. Every result was compared with the reference back end before it was timed: |error| <= "
+           "before. **Bold** is ours; 'x ours' says how many times as long an opponent takes, where it does the same "
+           "work: as many bytes. All inputs are random. Every result was compared with the reference back end before it was timed: |error| <= "
            "2 (r + 2) 2^-24 sum |U||q| for products (2^-11 for TF32), 2e-5 for a component of a normal.")
     yield ""
     for name, title, text in [
