@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 modal_unit_test(test_mesh modal_mesh)
+modal_unit_test(test_layers modal_mesh)
 modal_unit_test(test_shapes modal_shape m)
 modal_unit_test(test_mesh_surface modal_mesh)
 modal_unit_test(test_mesh_embed modal_shape OpenMP::OpenMP_C)

@@ -18,6 +18,9 @@ if(TARGET modalpack)
   set_tests_properties(cli.import PROPERTIES LABELS cli TIMEOUT 300)
 endif()
 if(TARGET modalpack)
+  add_test(NAME cli.bending_hint COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_bending_hint.py
+                                         ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
+  set_tests_properties(cli.bending_hint PROPERTIES LABELS cli)
   add_test(NAME cli.identity COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_identity.py
                                      $<TARGET_FILE:modalpack> $<TARGET_FILE:modalinfo> ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.identity PROPERTIES LABELS cli TIMEOUT 300)

@@ -311,7 +311,7 @@ def failures():
         q = t["q"][:]
         q[5, 0] = 1e200
         to["q"] = q
-        to.attrs.update(t.attrs)
+        to.attrs.update({name: value for name, value in t.attrs.items() if name != "extensions_used"})
     nothing_left("huge.h5", "o", "--frames", "1::2", code=3, says="frame 5, object 0: reduced coordinate 0 = 1e+200")
     nothing_left("traj.h5", "o", "--order", "any", code=2, says="--order")
     nothing_left("traj.h5", "o", "--fields", "curvature", code=2, says="--fields")

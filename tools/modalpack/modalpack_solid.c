@@ -11,6 +11,7 @@
 #include "lib/base/memory.h"
 #include "lib/mesh/boundary.h"
 #include "lib/mesh/check.h"
+#include "lib/mesh/layers.h"
 #include "lib/mesh/measure.h"
 #include "lib/shape/shape_surface.h"
 #include "tools/modalpack/modalpack.h"
@@ -31,6 +32,30 @@ static void warn_of_locking(tool *t, const modal_volume_mesh *mesh)
                       "(modalmesh --order 2), %g",
                       material->name, material->poisson);
     }
+}
+
+/* Linear elements bend too stiffly where few of them stand one on the other. */
+static modal_status hint_at_bending(tool *t, const modal_volume_mesh *mesh, modal_error *err)
+{
+    static const double few = 0.25; /* of the surface: sharp edges of thick bodies pass for thin, too */
+    modal_status status = MODAL_OK;
+    modal_surface_mesh surface = {0};
+    modal_layers layers;
+    int32_t *nodes = NULL;
+    int linear = 0;
+    for (int64_t e = 0; e < mesh->n_elements && !linear; e++) linear = !modal_mesh_kind(mesh, e)->quadratic;
+    /* what is wrong with the boundary is said where it is needed */
+    if (!linear || modal_volume_mesh_boundary(mesh, &surface, &nodes, NULL) != MODAL_OK) goto done;
+    MODAL_TRY(modal_mesh_count_layers(mesh, surface.n_vertices, nodes, &layers, err));
+    const double all = (double)layers.n_surface, thin = (double)layers.n_thin / all, single = (double)layers.n_single / all;
+    json_object_set_new(t->report, "thin_share_of_surface", json_real(thin));
+    if (thin > few)
+        tool_note(t, "hint: linear elements bend too stiffly with fewer than four through the thickness: one at %.0f %% of the surface, two "
+                     "or three at %.0f %%; modalmesh --order 2 makes quadratic ones", 100 * single, 100 * (thin - single));
+done:
+    modal_free(&nodes);
+    modal_surface_mesh_free(&surface);
+    return status;
 }
 
 /* Of all elements; what a wrong unit or density shows in at once. */
@@ -118,6 +143,7 @@ modal_status modalpack_read_solid(tool *t, const modalpack_request *r, modal_sha
     tool_say_box(t, r->mesh_path, &r->units, 0, summary.box_min, summary.box_max);
     MODAL_TRY(modalpack_assign_materials(t, r, mesh, err));
     warn_of_locking(t, mesh);
+    MODAL_TRY(hint_at_bending(t, mesh, err));
     MODAL_TRY(say_mass(t, r, mesh, &summary, err));
     MODAL_TRY(modalpack_fix_nodes(t, r, shape, err));
 done:
