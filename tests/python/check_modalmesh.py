@@ -198,6 +198,16 @@ def check_broken_surfaces():
     report = mesh(FOLDER / "cube.off", "--engine", engine, "--size", "0.1")
     made = sum(report["mesh"]["elements"].values())
     check(made / 2 < report["expected_elements"] < 2 * made, "estimate", made, report["expected_elements"])
+    # Progress from the library, which changes nothing.
+    for name in engines():
+        words = [FOLDER / "cube.off", FOLDER / "p.msh", "-f", "--engine", name, "--size", "0.07", "-q"]
+        result = run(*words, "--progress", "json")
+        lines = [json.loads(line) for line in result.stderr.splitlines()]
+        stages = [line["stage"] for line in lines]
+        check({"tetgen": "refining", "gmsh": "volume"}[name] in stages and len(set(stages)) >= 3, name, stages)
+        check(all(0 <= line.get("fraction", 0) <= 1 for line in lines) and lines[-1]["fraction"] == 1, name, lines)
+        bytes_with = (FOLDER / "p.msh").read_bytes()
+        check(run(*words).stderr == "" and (FOLDER / "p.msh").read_bytes() == bytes_with, name, "other bytes with --progress")
     for order in (1, 2):
         budget = mesh(FOLDER / "cube.off", "--nodes", 3000, "--order", order)["mesh"]
         check(2000 <= budget["nodes"] <= 3000, "budget", budget["nodes"])

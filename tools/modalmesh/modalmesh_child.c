@@ -251,6 +251,7 @@ static _Noreturn void be_the_child(const char *name, modalmesh_order *order, int
     dup2(nowhere, 0);
     dup2(log >= 0 ? log : nowhere, 1);
     dup2(log >= 0 ? log : nowhere, 2);
+    setvbuf(stdout, NULL, _IOLBF, 0); /* what the library prints is read as it comes */
     prepare_heap();
     omp_set_num_threads(1); /* the parent's threads are not here */
     modal_status status = load_engine(name, &engine, &err);
@@ -270,17 +271,55 @@ static _Noreturn void be_the_child(const char *name, modalmesh_order *order, int
     _exit(written ? 0 : 99);
 }
 
-/* What the library prints, as it comes; said line by line. */
+/* What the library prints, as it comes; said line by line, and as progress. */
 typedef struct child_log {
     int end; /* of a pipe, or -1 */
     size_t used;
     char line[512];
+    double expected;   /* elements, 0: not known */
+    const char *stage; /* of the library's work */
+    double fraction;   /* of that, < 0: not known */
 } child_log;
+
+static void show_progress(tool *t, const child_log *log)
+{
+    if (log->stage) modal_progress_report(&t->progress, log->stage, log->fraction, NULL);
+}
+
+/* The words that Gmsh 4 and TetGen 1.5 begin a part of their work with. Other versions may have others: then the stage
+ * before stays, and the time still runs. */
+static void read_progress(tool *t, child_log *log)
+{
+    static const struct {
+        const char *words, *stage;
+    } known[] = {{"Meshing 1D...", "edges"},         {"Meshing 2D...", "surfaces"},
+                 {"Meshing 3D...", "volume"},        {"Optimizing mesh...", "optimizing"},
+                 {"Meshing order", "second order"},  {"Delaunizing vertices", "tetrahedra of the vertices"},
+                 {"Constrained Delaunay...", "boundary"}, {"Recovering boundar", "boundary"},
+                 {"Refining mesh", "refining"},
+                 {"Optimizing mesh", "optimizing"}};
+    const char *percent = strchr(log->line, '['), *created = strstr(log->line, "It. ");
+    long long n = 0;
+    int done = 0;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strstr(log->line, known[i].words)) {
+            log->stage = known[i].stage;
+            log->fraction = -1;
+            break;
+        }
+    if (percent && sscanf(percent, "[%d%%]", &done) == 1 && done >= 0 && done <= 100) log->fraction = 0.01 * done;
+    /* Gmsh's points inside the volume, of which there are a tenth to an eleventh of the tetrahedra. */
+    if (created && log->expected > 0 && sscanf(created, "It. %*d - %lld nodes created", &n) == 1)
+        log->fraction = fmin(0.95, (double)n / (log->expected / 11));
+    if (created) log->stage = "refining";
+    show_progress(t, log);
+}
 
 static void say_line(tool *t, child_log *log)
 {
     log->line[log->used] = '\0';
     if (log->used > 0) tool_detail(t, "%s", log->line);
+    if (log->used > 0) read_progress(t, log);
     log->used = 0;
 }
 
@@ -304,7 +343,7 @@ static void read_log(tool *t, child_log *log)
 }
 
 /* What the library will make and take, as it did of boxes of 7,000 to 200,000 elements. */
-static void say_expected(tool *t, const char *name, const modalmesh_expected *expected)
+static void say_expected(tool *t, const char *name, const modalmesh_expected *expected, child_log *log)
 {
     const int is_gmsh = strcmp(name, "gmsh") == 0;
     const double elements = (is_gmsh ? 5 : 18) * expected->cells,
@@ -312,6 +351,7 @@ static void say_expected(tool *t, const char *name, const modalmesh_expected *ex
     tool_note(t, "%s %.2g tetrahedra to come, in some %.2g MiB of memory", expected->is_box ? "at most" : "about", elements,
               mebibytes);
     json_object_set_new(t->report, "expected_elements", json_real(elements));
+    if (!expected->is_box) log->expected = elements;
 }
 
 /* Waits until the child has answered, 2, or the pipe's other end is closed, which the child's end does, 1; 0 when time is
@@ -325,14 +365,15 @@ static int wait_for_end(tool *t, const char *name, int pipe_end, child_log *log,
         double left = seconds - (double)(now.tv_sec - start.tv_sec) - 1e-9 * (double)(now.tv_nsec - start.tv_nsec);
         if (left <= 0) return 0;
         struct pollfd ends[2] = {{pipe_end, POLLIN, 0}, {log->end, POLLIN, 0}}; /* -1 is left out */
-        int got = poll(ends, 2, left < 1000 ? (int)ceil(1000 * left) : 1000000);
+        int got = poll(ends, 2, (int)ceil(1000 * fmin(left, 1))); /* once a second the time is shown anew */
         if (got < 0 && errno != EINTR) return 1;
+        if (got == 0) show_progress(t, log);
         if (got > 0 && ends[1].revents) read_log(t, log);
         if (got > 0 && ends[0].revents) {
             modalmesh_expected told;
             const ssize_t n = read(pipe_end, &told, sizeof told);
             if (n != (ssize_t)sizeof told) return n == 1 ? 2 : 1;
-            say_expected(t, name, &told);
+            say_expected(t, name, &told, log);
         }
     }
 }
@@ -342,14 +383,14 @@ modal_status modalmesh_run(tool *t, const char *name, const modalmesh_order *ord
 {
     modal_status status = MODAL_OK;
     int ends[2] = {-1, -1}, log_ends[2] = {-1, -1}, answer = -1, result = 0;
-    child_log log = {-1, 0, ""};
+    child_log log = {.end = -1, .stage = name, .fraction = -1};
     pid_t child = -1;
     FILE *file = NULL;
     memset(mesh, 0, sizeof *mesh);
     answer = memfd_create("mesh", MFD_CLOEXEC);
     if (answer < 0 || pipe2(ends, O_CLOEXEC) != 0)
         MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be started, %s", name, strerror(errno));
-    if (t->verbose && pipe2(log_ends, O_CLOEXEC) != 0)
+    if ((t->verbose || t->progress_kind != TOOL_PROGRESS_NONE) && pipe2(log_ends, O_CLOEXEC) != 0)
         MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be started, %s", name, strerror(errno));
     log.end = log_ends[0];
     if (log.end >= 0) fcntl(log.end, F_SETFL, O_NONBLOCK);

@@ -145,9 +145,9 @@ modal_status mesh_once(const modalmesh_order &order, double size, const std::vec
     fill_input(order, holes, in);
     // A regular tetrahedron of that edge.
     if (size > 0)
-        std::snprintf(switches, sizeof switches, "pq1.4a%.17gzQ", size * size * size / (6 * std::sqrt(2.0)));
+        std::snprintf(switches, sizeof switches, "pq1.4a%.17gz", size * size * size / (6 * std::sqrt(2.0)));
     else
-        std::snprintf(switches, sizeof switches, "pq1.4zQ");
+        std::snprintf(switches, sizeof switches, "pq1.4z");
     const double start = modalmesh_seconds();
     try {
         tetrahedralize(switches, &in, &out);
