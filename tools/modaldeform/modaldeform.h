@@ -12,20 +12,14 @@
 #include "lib/deform/source.h"
 #include "lib/sound/sound.h"
 #include "tools/common/commit.h"
+#include "tools/common/slice.h"
 #include "tools/common/tool.h"
-
-/* A:B:STEP, or one index. */
-typedef struct modaldeform_slice {
-    const char *text;
-    int64_t part[3];
-    int given[3], single;
-} modaldeform_slice;
 
 /* What the command line asks for. */
 typedef struct modaldeform_request {
     const char *trajectory_path, *folder, *basis_path, *normals_name, *tangents_name, *order;
     const char *frames_text, *precision_text; /* NULL: not given */
-    modaldeform_slice frames;
+    tool_slice frames;
     int from_stdin, force, resume, threads;
     int64_t memory_limit; /* 0: none */
     double precision;     /* m, 0: none */

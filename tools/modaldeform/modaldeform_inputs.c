@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command line of modaldeform, and the files that it names. */
-#include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,61 +14,6 @@
 #include "tools/common/slow_motion.h"
 #include "tools/common/trajectory_input.h"
 #include "tools/modaldeform/modaldeform.h"
-
-/* An optional index of a slice; *text moves behind it. */
-static int slice_part(const char **text, int64_t *value, int *given)
-{
-    char *end = NULL;
-    const char *c = *text;
-    *given = *c != '\0' && *c != ':';
-    if (!*given) return 1;
-    if (!isdigit((unsigned char)c[*c == '-'])) return 0;
-    errno = 0;
-    *value = strtoll(c, &end, 10);
-    *text = end;
-    return errno == 0;
-}
-
-static modal_status parse_slice(const char *text, modaldeform_slice *s, modal_error *err)
-{
-    const char *c = text;
-    *s = (modaldeform_slice){.text = text, .part = {0, 0, 1}};
-    int n = 1, fine = slice_part(&c, &s->part[0], &s->given[0]);
-    for (; fine && n < 3 && *c == ':'; n++) {
-        c++;
-        fine = slice_part(&c, &s->part[n], &s->given[n]);
-    }
-    s->single = n == 1;
-    if (!fine || *c || (s->single && !s->given[0]))
-        return modal_error_set(err, MODAL_ERROR_USAGE, "--frames: not A:B:STEP or an index, %s", text);
-    if (s->part[2] <= 0)
-        return modal_error_set(err, MODAL_ERROR_USAGE, "--frames: the step must be positive, %s", text);
-    return MODAL_OK;
-}
-
-/* The frames of n that a slice selects. */
-static modal_status select_frames(const modaldeform_slice *s, int64_t n, modaldeform_input *in, modal_error *err)
-{
-    int64_t low = s->given[0] ? s->part[0] : 0, high = s->given[1] ? s->part[1] : n;
-    if (low < 0) low += n;
-    if (high < 0) high += n;
-    if (s->single) { /* an index: unlike the ends of a slice, it must be there */
-        if (low < 0 || low >= n)
-            return modal_error_set(err, MODAL_ERROR_USAGE,
-                                   "--frames: the trajectory has frames 0 .. %" PRId64 ", %s", n - 1,
-                                   s->text);
-        high = low + 1;
-    }
-    if (low < 0) low = 0;
-    if (high > n) high = n;
-    in->start = low;
-    in->step = s->part[2];
-    in->n = high > low ? (high - low - 1) / in->step + 1 : 0;
-    if (in->n == 0)
-        return modal_error_set(err, MODAL_ERROR_USAGE,
-                               "--frames: selects none of %" PRId64 " frames, %s", n, s->text);
-    return MODAL_OK;
-}
 
 static modal_status unknown_format(const char *name, size_t length, modal_error *err)
 {
@@ -146,7 +89,7 @@ modal_status modaldeform_read_request(tool *t, modaldeform_request *r, modal_err
     r->from_stdin = strcmp(r->trajectory_path, "-") == 0;
     r->basis_path = tool_value(a, "basis");
     r->frames_text = tool_value(a, "frames");
-    MODAL_TRY(parse_slice(r->frames_text ? r->frames_text : ":", &r->frames, err));
+    MODAL_TRY(tool_slice_parse(r->frames_text, &r->frames, err));
     r->force = tool_count(a, "force") > 0;
     r->resume = tool_count(a, "resume") > 0;
     MODAL_TRY(parse_formats(tool_value(a, "format"), r, err));
@@ -248,7 +191,7 @@ modal_status modaldeform_read_inputs(tool *t, modaldeform_request *r, modaldefor
     tool_stage(t, "read trajectory", tool_seconds() - start, -1);
     start = tool_seconds();
     MODAL_TRY(read_basis(t, r, in, err));
-    MODAL_TRY(select_frames(&r->frames, in->trajectory.n_frames, in, err));
+    MODAL_TRY(tool_slice_select(&r->frames, in->trajectory.n_frames, "the trajectory", &in->start, &in->step, &in->n, err));
     MODAL_TRY(modal_alloc(&in->times, in->n, sizeof *in->times, "times", err));
     for (int64_t i = 0; i < in->n; i++)
         in->times[i] = in->trajectory.times[in->start + i * in->step];
