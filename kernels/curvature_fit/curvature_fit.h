@@ -34,8 +34,7 @@ struct modal_curvature_fit_task {
 };
 
 /* One column in double precision: tensors [n_vertices, 3] and degrees [n_vertices] are written. Fails without memory. */
-modal_status modal_curvature_fit_exact(int64_t n_vertices, const int64_t *neighbour_offsets, const int32_t *neighbours,
-                                       const double *positions, const double *normals, int degree, double *tensors,
+modal_status modal_curvature_fit_exact(const modal_curvature_exact *column, int degree, double *tensors,
                                        double *degrees, modal_error *err);
 
 #ifdef __cplusplus

@@ -4,8 +4,6 @@
  * instruction sets give the same bytes. */
 #include "kernels/curvature_fit/curvature_fit.h"
 
-#include <omp.h>
-
 #include "kernels/curvature_tensor/curvature_cpu.h"
 
 #define FIT_PRAGMA(text) _Pragma(#text)

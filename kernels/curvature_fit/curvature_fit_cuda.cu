@@ -47,10 +47,10 @@ __global__ void __launch_bounds__(CURVATURE_WARPS * 32)
         double tensor[3];
         modal_fit_shape(c, tensor);
         const bool there = curvature_dot(n, n) > 0.0f;
-        curvature_vec first_axis, second_axis;
-        curvature_frame(n, &first_axis, &second_axis);
+        curvature_vec frame[3] = {n};
+        curvature_frame(n, &frame[1], &frame[2]);
         const curvature_share share = {(float)tensor[0], (float)tensor[1], (float)tensor[2], 0.0f};
-        curvature_give(task.output, base + first, left, n, first_axis, second_axis, share, 1.0f, stages[warp]);
+        curvature_give(task.output, base + first, left, frame, share, 1.0f, stages[warp]);
         if (task.degrees && lane < left) task.degrees[base + v] = there ? (float)reached : 0.0f;
     }
 }

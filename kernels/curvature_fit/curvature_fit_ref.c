@@ -69,10 +69,11 @@ static void shape_of(const double *c, double tensor[3])
 }
 
 /* One vertex; work [UNKNOWNS + 1][POINTS]. */
-static void fit_vertex(int64_t v, const int64_t *neighbour_offsets, const int32_t *neighbours, const double *positions,
-                       const double *normals, int degree, double (*work)[POINTS], double *tensor, double *reached)
+static void fit_vertex(const modal_curvature_exact *column, int64_t v, int degree, double (*work)[POINTS],
+                       double *tensor, double *reached)
 {
-    const double *n = normals + 3 * v, *own = positions + 3 * v;
+    const double *positions = column->positions, *n = column->normals + 3 * v, *own = positions + 3 * v;
+    const int64_t *offsets = column->offsets;
     const int64_t tile = v / MODAL_TILE;
     double p[3], q[3], coefficients[UNKNOWNS] = {0.0}, *heights = work[UNKNOWNS];
     int64_t n_points = 0;
@@ -80,8 +81,8 @@ static void fit_vertex(int64_t v, const int64_t *neighbour_offsets, const int32_
     *reached = 0.0;
     if (dot(3, n, n) == 0.0) return;
     modal_curvature_frame_exact(n, p, q);
-    for (int64_t row = neighbour_offsets[tile] - 1; row < neighbour_offsets[tile + 1]; row++) {
-        const int64_t j = row < neighbour_offsets[tile] ? v : neighbours[row * MODAL_TILE + v % MODAL_TILE];
+    for (int64_t row = offsets[tile] - 1; row < offsets[tile + 1]; row++) {
+        const int64_t j = row < offsets[tile] ? v : column->neighbours[row * MODAL_TILE + v % MODAL_TILE];
         if (j < 0) continue;
         double edge[3], power_x = 1.0;
         for (int i = 0; i < 3; i++) edge[i] = positions[3 * j + i] - own[i];
@@ -98,15 +99,14 @@ static void fit_vertex(int64_t v, const int64_t *neighbour_offsets, const int32_
     if (d >= 2) shape_of(coefficients, tensor);
 }
 
-modal_status modal_curvature_fit_exact(int64_t n_vertices, const int64_t *neighbour_offsets, const int32_t *neighbours,
-                                       const double *positions, const double *normals, int degree, double *tensors,
+modal_status modal_curvature_fit_exact(const modal_curvature_exact *column, int degree, double *tensors,
                                        double *degrees, modal_error *err)
 {
     modal_status status = MODAL_OK;
     double(*work)[POINTS] = NULL;
     MODAL_TRY(modal_alloc(&work, UNKNOWNS + 1, sizeof *work, "points of a fit", err));
-    for (int64_t v = 0; v < n_vertices; v++)
-        fit_vertex(v, neighbour_offsets, neighbours, positions, normals, degree, work, tensors + 3 * v, degrees + v);
+    for (int64_t v = 0; v < column->n_vertices; v++)
+        fit_vertex(column, v, degree, work, tensors + 3 * v, degrees + v);
 done:
     modal_free(&work);
     return status;
@@ -123,8 +123,9 @@ modal_status modal_curvature_fit_ref(const modal_curvature_fit_task *task, modal
     MODAL_TRY(modal_curvature_columns_new(&columns, n, err));
     for (int64_t c = 0; c < task->n_columns; c++) {
         modal_curvature_columns_read(&columns, c, task->positions, task->normals);
-        MODAL_TRY(modal_curvature_fit_exact(n, task->neighbour_offsets, task->neighbours, columns.positions,
-                                            columns.normals, task->degree, columns.tensors, columns.areas, err));
+        const modal_curvature_exact column = {n, task->neighbour_offsets, task->neighbours, columns.positions,
+                                              columns.normals};
+        MODAL_TRY(modal_curvature_fit_exact(&column, task->degree, columns.tensors, columns.areas, err));
         modal_curvature_give_exact(n, c, columns.normals, columns.tensors, NULL, &task->output);
         for (int64_t v = 0; task->degrees && v < n; v++) task->degrees[c * n + v] = (float)columns.areas[v];
     }

@@ -2,8 +2,6 @@
 /* As kernels/curvature_tensor/curvature_tensor_cpu.c. */
 #include "kernels/curvature_ring/curvature_ring.h"
 
-#include <omp.h>
-
 #include "kernels/curvature_tensor/curvature_cpu.h"
 
 #define CURVATURE_TEMPLATE "kernels/curvature_ring/curvature_ring_simd.h"

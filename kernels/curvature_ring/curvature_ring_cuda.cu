@@ -23,8 +23,8 @@ __global__ void __launch_bounds__(CURVATURE_WARPS * 32, 8)
                        [&](curvature_vec a, curvature_vec b, curvature_vec da, curvature_vec db, bool on) {
                            curvature_add_edges(a, b, da, db, on, &sum);
                        });
-        curvature_give(task.output, column * s.n_vertices + first, left, frame[0], frame[1], frame[2],
-                       curvature_solve_system(sum), s.scale, stages[warp]);
+        curvature_give(task.output, column * s.n_vertices + first, left, frame, curvature_solve_system(sum), s.scale,
+                       stages[warp]);
     }
 }
 

@@ -39,10 +39,11 @@ FN curvature_vec curvature_load(const float *__restrict__ at, int64_t i)
     return {__ldg(at + 3 * i), __ldg(at + 3 * i + 1), __ldg(at + 3 * i + 2)};
 }
 
-// The outputs of the tile's vertices that begin at `at`, `count` of them there: as curvature_simd.h.
-FN void curvature_give(const modal_curvature_output &out, int64_t at, int64_t count, curvature_vec n, curvature_vec p,
-                       curvature_vec q, curvature_share t, float scale, float *stage)
+// The outputs of the tile's vertices that begin at `at`, `count` of them there: as curvature_simd.h. frame: n, p, q.
+FN void curvature_give(const modal_curvature_output &out, int64_t at, int64_t count, const curvature_vec *frame,
+                       curvature_share t, float scale, float *stage)
 {
+    const curvature_vec n = frame[0], p = frame[1], q = frame[2];
     const int lane = threadIdx.x % 32;
     const bool there = curvature_dot(n, n) > 0.0f, on = lane < count;
     float k_max, k_min, x, y;

@@ -30,6 +30,14 @@ typedef struct modal_curvature_output {
 
 /* The reference, in double precision throughout. */
 
+/* A column and a table of neighbours: of the ring, or of modal_neighbour_rings. */
+typedef struct modal_curvature_exact {
+    int64_t n_vertices;
+    const int64_t *offsets;            /* [ceil(n_vertices / 32) + 1] rows before a tile */
+    const int32_t *neighbours;         /* [offsets[last], 32] */
+    const double *positions, *normals; /* [n_vertices, 3] */
+} modal_curvature_exact;
+
 /* The frame of a normal (unit, or zero). */
 void modal_curvature_frame_exact(const double normal[3], double p[3], double q[3]);
 

@@ -6,8 +6,6 @@
  * bytes. */
 #include "kernels/curvature_tensor/curvature_tensor.h"
 
-#include <omp.h>
-
 #include "kernels/curvature_tensor/curvature_cpu.h"
 
 #define CURVATURE_TEMPLATE "kernels/curvature_tensor/curvature_tensor_simd.h"

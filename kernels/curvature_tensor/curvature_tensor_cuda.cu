@@ -25,8 +25,7 @@ __global__ void __launch_bounds__(CURVATURE_WARPS * 32, 8)
                        });
         const float inverse = sum.w > 0.0f ? 1.0f / sum.w : 0.0f;
         const curvature_share mean = {sum.a * inverse, sum.b * inverse, sum.c * inverse, sum.w};
-        curvature_give(task.output, column * s.n_vertices + first, left, frame[0], frame[1], frame[2], mean, s.scale,
-                       stages[warp]);
+        curvature_give(task.output, column * s.n_vertices + first, left, frame, mean, s.scale, stages[warp]);
     }
 }
 

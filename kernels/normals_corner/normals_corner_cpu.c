@@ -3,8 +3,6 @@
  * without contraction into fused multiply-adds, so that all instruction sets give the same bytes. */
 #include "kernels/normals_corner/normals_corner.h"
 
-#include <omp.h>
-
 #include "kernels/curvature_tensor/curvature_cpu.h"
 
 #define CURVATURE_TEMPLATE "kernels/normals_corner/normals_corner_simd.h"

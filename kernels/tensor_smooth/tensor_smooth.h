@@ -36,9 +36,8 @@ struct modal_tensor_smooth_task {
 };
 
 /* One column in double precision; smoothed [n_vertices, 3] is not tensors. */
-void modal_tensor_smooth_exact(int64_t n_vertices, const int64_t *neighbour_offsets, const int32_t *neighbours,
-                               const double *positions, const double *normals, const double *areas,
-                               const double *tensors, double radius, double *smoothed);
+void modal_tensor_smooth_exact(const modal_curvature_exact *column, const double *areas, const double *tensors,
+                               double radius, double *smoothed);
 
 #ifdef __cplusplus
 }

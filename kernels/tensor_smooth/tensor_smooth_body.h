@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arithmetic for the CPU and CUDA, after curvature_body.h. No include guard: this is a template. */
 
-/* Adds a neighbour at x with unit normal n, tensor and area t, to the sum of the vertex at own with normal to and its
- * frame (p, q); per_square = 1 / r^2. */
-FN void NAME(add_neighbour)(NAME(vec) x, NAME(vec) n, NAME(share) t, NAME(vec) own, NAME(vec) to, NAME(vec) p,
-                            NAME(vec) q, REAL per_square, MASK on, NAME(share) *sum)
+/* Adds a neighbour at x with unit normal n, tensor and area t, to the sum of a vertex: its place, normal and the
+ * frame's two vectors. per_square = 1 / r^2. */
+FN void NAME(add_neighbour)(NAME(vec) x, NAME(vec) n, NAME(share) t, const NAME(vec) * vertex, REAL per_square,
+                            MASK on, NAME(share) *sum)
 {
+    const NAME(vec) own = vertex[0], to = vertex[1], p = vertex[2], q = vertex[3];
     const REAL zero = NUMBER(0.0f);
     const NAME(vec) d = NAME(minus)(x, own);
     const REAL left = NUMBER(1.0f) - NAME(dot)(d, d) * per_square;

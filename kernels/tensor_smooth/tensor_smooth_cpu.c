@@ -2,8 +2,6 @@
 /* As kernels/curvature_tensor/curvature_tensor_cpu.c. */
 #include "kernels/tensor_smooth/tensor_smooth.h"
 
-#include <omp.h>
-
 #include "kernels/curvature_tensor/curvature_cpu.h"
 
 #define CURVATURE_TEMPLATE "kernels/tensor_smooth/tensor_smooth_simd.h"

@@ -18,20 +18,19 @@ __global__ void __launch_bounds__(CURVATURE_WARPS * 32)
         const int64_t tile = work % n_tiles, base = work / n_tiles * task.n_vertices, first = tile * MODAL_TILE;
         const int64_t left = task.n_vertices - first, v = lane < left ? first + lane : task.n_vertices - 1;
         const int64_t begin = __ldg(task.neighbour_offsets + tile), end = __ldg(task.neighbour_offsets + tile + 1);
-        const curvature_vec own = curvature_load(task.positions, base + v), n = curvature_load(task.normals, base + v);
-        curvature_vec p, q;
+        curvature_vec vertex[4] = {curvature_load(task.positions, base + v), curvature_load(task.normals, base + v)};
         curvature_share sum = {0.0f, 0.0f, 0.0f, 0.0f};
-        curvature_frame(n, &p, &q);
+        curvature_frame(vertex[1], &vertex[2], &vertex[3]);
         for (int64_t row = begin - 1; row < end; row++) { // the first turn is the vertex itself
             const int32_t entry = row < begin ? (int32_t)v : __ldg(task.neighbours + row * MODAL_TILE + lane);
             const int64_t i = base + (entry ^ (entry >> 31));
             const curvature_vec t = curvature_load(task.tensors, i);
             curvature_add_neighbour(curvature_load(task.positions, i), curvature_load(task.normals, i),
-                                    {t.x, t.y, t.z, __ldg(task.areas + i)}, own, n, p, q, per_square, entry >= 0, &sum);
+                                    {t.x, t.y, t.z, __ldg(task.areas + i)}, vertex, per_square, entry >= 0, &sum);
         }
         const float inverse = sum.w > 0.0f ? 1.0f / sum.w : 0.0f;
         const curvature_share mean = {sum.a * inverse, sum.b * inverse, sum.c * inverse, 0.0f};
-        curvature_give(task.output, base + first, left, n, p, q, mean, 1.0f, stages[warp]);
+        curvature_give(task.output, base + first, left, vertex + 1, mean, 1.0f, stages[warp]);
     }
 }
 

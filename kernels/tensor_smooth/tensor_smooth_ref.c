@@ -5,9 +5,10 @@
 #include "lib/base/tile.h"
 
 /* Adds neighbour j of v; returns its weight. */
-static double add(const double *positions, const double *normals, const double *areas, const double *tensors,
-                  double radius, int64_t v, int64_t j, double sum[3])
+static double add(const modal_curvature_exact *column, const double *areas, const double *tensors, double radius,
+                  int64_t v, int64_t j, double sum[3])
 {
+    const double *positions = column->positions, *normals = column->normals;
     double square = 0.0, cosine = 0.0, turn[2], turned[3];
     for (int i = 0; i < 3; i++) {
         square += (positions[3 * j + i] - positions[3 * v + i]) * (positions[3 * j + i] - positions[3 * v + i]);
@@ -22,17 +23,16 @@ static double add(const double *positions, const double *normals, const double *
     return areas[j] * left * left;
 }
 
-void modal_tensor_smooth_exact(int64_t n_vertices, const int64_t *neighbour_offsets, const int32_t *neighbours,
-                               const double *positions, const double *normals, const double *areas,
-                               const double *tensors, double radius, double *smoothed)
+void modal_tensor_smooth_exact(const modal_curvature_exact *column, const double *areas, const double *tensors,
+                               double radius, double *smoothed)
 {
-    for (int64_t v = 0; v < n_vertices; v++) {
+    for (int64_t v = 0; v < column->n_vertices; v++) {
         const int64_t tile = v / MODAL_TILE;
         double sum[3] = {0.0, 0.0, 0.0};
-        double weight = add(positions, normals, areas, tensors, radius, v, v, sum);
-        for (int64_t row = neighbour_offsets[tile]; row < neighbour_offsets[tile + 1]; row++) {
-            const int32_t j = neighbours[row * MODAL_TILE + v % MODAL_TILE];
-            if (j >= 0) weight += add(positions, normals, areas, tensors, radius, v, j, sum);
+        double weight = add(column, areas, tensors, radius, v, v, sum);
+        for (int64_t row = column->offsets[tile]; row < column->offsets[tile + 1]; row++) {
+            const int32_t j = column->neighbours[row * MODAL_TILE + v % MODAL_TILE];
+            if (j >= 0) weight += add(column, areas, tensors, radius, v, j, sum);
         }
         for (int i = 0; i < 3; i++) smoothed[3 * v + i] = weight > 0.0 ? sum[i] / weight : 0.0;
     }
@@ -51,8 +51,9 @@ modal_status modal_tensor_smooth_ref(const modal_tensor_smooth_task *task, modal
         modal_curvature_columns_read(&columns, c, task->positions, task->normals);
         for (int64_t i = 0; i < 3 * n; i++) columns.tensors[i] = (double)task->tensors[3 * c * n + i];
         for (int64_t i = 0; i < n; i++) columns.areas[i] = (double)task->areas[c * n + i];
-        modal_tensor_smooth_exact(n, task->neighbour_offsets, task->neighbours, columns.positions, columns.normals,
-                                  columns.areas, columns.tensors, (double)task->radius, smoothed);
+        const modal_curvature_exact column = {n, task->neighbour_offsets, task->neighbours, columns.positions,
+                                              columns.normals};
+        modal_tensor_smooth_exact(&column, columns.areas, columns.tensors, (double)task->radius, smoothed);
         modal_curvature_give_exact(n, c, columns.normals, smoothed, NULL, &task->output);
     }
 done:

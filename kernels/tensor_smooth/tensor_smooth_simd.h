@@ -17,10 +17,9 @@ TARGET static void NAME(smooth_tiles)(const void *pointer, int64_t column, int64
             NAME(own_indices)(first, task->n_vertices, 3, index);
             NAME(load_fours)(records, index, x);
             NAME(load_fours)(records + 4, index, y);
-            const NAME(vec) own = {x[0], x[1], x[2]}, n = {y[0], y[1], y[2]};
-            NAME(vec) p, q;
+            NAME(vec) vertex[4] = {{x[0], x[1], x[2]}, {y[0], y[1], y[2]}};
             NAME(share) sum = {zero, zero, zero, zero};
-            NAME(frame)(n, &p, &q);
+            NAME(frame)(vertex[1], &vertex[2], &vertex[3]);
             MASK on = ~(MASK){0};
             for (int64_t row = task->neighbour_offsets[tile] - 1; row < task->neighbour_offsets[tile + 1]; row++) {
                 /* the first turn is the vertex itself */
@@ -31,10 +30,11 @@ TARGET static void NAME(smooth_tiles)(const void *pointer, int64_t column, int64
                 NAME(load_fours)(records + 8, index, z);
                 const NAME(vec) place = {x[0], x[1], x[2]}, normal = {y[0], y[1], y[2]};
                 const NAME(share) tensor = {y[3], z[0], z[1], x[3]};
-                NAME(add_neighbour)(place, normal, tensor, own, n, p, q, per_square, on, &sum);
+                NAME(add_neighbour)(place, normal, tensor, vertex, per_square, on, &sum);
             }
             const REAL inverse = SELECT(sum.w > zero, NUMBER(1.0f) / sum.w, zero);
             const NAME(share) mean = {sum.a * inverse, sum.b * inverse, sum.c * inverse, zero};
-            NAME(give)(&task->output, column * task->n_vertices + first, count, n, p, q, mean, 1.0f);
+            NAME(give)(&task->output, column * task->n_vertices + first, count, vertex[1], vertex[2], vertex[3], mean,
+                       1.0f);
         }
 }
