@@ -17,11 +17,15 @@ add_test(NAME tree.configure
 set_tests_properties(tree.configure PROPERTIES LABELS cli SKIP_RETURN_CODE 77)
 
 set(tools "")
-foreach(tool modalmesh modalpack modalplace modalsim modaldeform modalview modalinfo modalbench)
+foreach(tool modalmesh modalpack modalplace modalsim modaldeform modalcurv modalview modalinfo modalbench)
   if(TARGET ${tool})
     list(APPEND tools $<TARGET_FILE:${tool}>)
   endif()
 endforeach()
+add_test(NAME cli.modalcurv
+         COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modalcurv.py $<TARGET_FILE:modalcurv>
+         $<TARGET_FILE:modalinfo>)
+set_tests_properties(cli.modalcurv PROPERTIES LABELS cli)
 add_test(NAME cli.usage
          COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_usage.py ${tools})
 set_tests_properties(cli.usage PROPERTIES LABELS cli)

@@ -93,3 +93,12 @@ target_link_libraries(curvature_bench PRIVATE modal_kernels modal_mesh m)
 target_link_options(curvature_bench PRIVATE -Wl,--as-needed)
 add_test(NAME kernels.curvature_bench COMMAND curvature_bench --backend cpu --quick)
 set_tests_properties(kernels.curvature_bench PROPERTIES LABELS kernels)
+
+# The same operations beside an independent code.
+add_executable(curvature_values ${CMAKE_SOURCE_DIR}/tests/kernels/curvature_values.c)
+set_target_properties(curvature_values PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_link_libraries(curvature_values PRIVATE modal_curvature)
+add_test(NAME kernels.curvature COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_curvature.py
+         $<TARGET_FILE:curvature_values>)
+set_tests_properties(kernels.curvature PROPERTIES LABELS kernels)

@@ -77,7 +77,8 @@ static void check(harness *h, surface_kind kind, int degree, int n_rings, int64_
     double *bounds = harness_alloc(n, sizeof *bounds);
     for (int64_t c = 0; c < columns; c++) {
         surface_column(&s, c);
-        harness_ok(h, modal_curvature_fit_exact(n, offsets, neighbours, s.dx, s.dn, degree, tensors, degrees, &err),
+        harness_ok(h, modal_curvature_fit_exact(&(modal_curvature_exact){n, offsets, neighbours, s.dx, s.dn}, degree,
+                                                tensors, degrees, &err),
                    &err);
         for (int64_t v = 0; v < n; v++) {
             const double *t = tensors + 3 * v;

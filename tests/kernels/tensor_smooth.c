@@ -48,7 +48,8 @@ static void check(harness *h, surface_kind kind, int64_t n, int64_t columns, dou
         surface_column(&s, c);
         for (int64_t i = 0; i < 3 * n; i++) exact[i] = (double)tensors[3 * c * n + i];
         for (int64_t i = 0; i < n; i++) d_areas[i] = (double)areas[c * n + i];
-        modal_tensor_smooth_exact(n, offsets, neighbours, s.dx, s.dn, d_areas, exact, (double)radius, smoothed);
+        modal_tensor_smooth_exact(&(modal_curvature_exact){n, offsets, neighbours, s.dx, s.dn}, d_areas, exact,
+                                  (double)radius, smoothed);
         for (int64_t v = 0; v < n; v++) {
             bounds[v] = h->is_reference ? 0.0 : 64.0 * FLT_EPSILON / 2.0 * 3.0 / size;
             /* in or out by rounding: at a right angle, or nothing but neighbours at the rim */

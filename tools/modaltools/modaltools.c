@@ -17,6 +17,7 @@ static const struct {
     {"place", "modalplace", "places shapes as the objects of a scene"},
     {"sim", "modalsim", "moves the reduced coordinates: vibrations, scenes, responses"},
     {"deform", "modaldeform", "world positions of every frame, for ParaView, Blender and others"},
+    {"curv", "modalcurv", "curvature of a surface or of every frame of a sequence"},
     {"view", "modalview", "one page that plays a motion or shows modes"},
     {"info", "modalinfo", "says what a file holds, checks it, compares two"},
     {"bench", "modalbench", "measures this machine"},
@@ -33,7 +34,7 @@ static int print_family(void)
 static const tool_program program = {
     .name = "modaltools",
     .summary = "the tools of the family by one name, and the whole chain in one command",
-    .usage = "TOOL ...      (quick, mesh, pack, place, sim, deform, view, info, bench)\nquick [options] SURFACE|GEOMETRY|MESH PAGE.html|OUT",
+    .usage = "TOOL ...      (quick, mesh, pack, place, sim, deform, curv, view, info, bench)\nquick [options] SURFACE|GEOMETRY|MESH PAGE.html|OUT",
     .options = modaltools_options,
     .least_operands = 1,
     .most_operands = 1,

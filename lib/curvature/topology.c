@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/curvature/topology.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/normals_dynamic/normals_dynamic.h"
+#include "lib/base/memory.h"
+#include "lib/base/tile.h"
+
+void modal_curvature_topology_free(modal_curvature_topology *topology)
+{
+    modal_free(&topology->ring_offsets);
+    modal_free(&topology->ring);
+    modal_free(&topology->boundary);
+    memset(topology, 0, sizeof *topology);
+}
+
+/* Triangles of three different vertices; *n gets their number. */
+static modal_status keep_triangles(const modal_curvature_topology *t, const int32_t *triangles, int32_t *kept,
+                                   int64_t *n, modal_error *err)
+{
+    *n = 0;
+    for (int64_t i = 0; i < t->n_triangles; i++) {
+        const int32_t *v = triangles + 3 * i;
+        for (int k = 0; k < 3; k++)
+            if (v[k] < 0 || v[k] >= t->n_vertices)
+                return modal_error_set(err, MODAL_ERROR_INPUT, "triangle %lld: vertex %d of %lld", (long long)i, v[k],
+                                       (long long)t->n_vertices);
+        if (v[0] == v[1] || v[1] == v[2] || v[2] == v[0]) continue;
+        memcpy(kept + 3 * (*n)++, v, 3 * sizeof *kept);
+    }
+    return MODAL_OK;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Counts the edges at v to vertices above it, and marks v and them where an edge is open. `ends` [2 m]: the corners of v
+ * as the neighbour and whether v's triangle leaves v along the edge (neighbour * 2 + 1) or comes back (neighbour * 2). */
+static void count_edges(modal_curvature_topology *t, int64_t v, int64_t m, int64_t *ends)
+{
+    qsort(ends, (size_t)(2 * m), sizeof *ends, by_key);
+    for (int64_t i = 0, j; i < 2 * m; i = j) {
+        const int64_t other = ends[i] / 2;
+        int64_t out = 0;
+        for (j = i; j < 2 * m && ends[j] / 2 == other; j++) out += ends[j] % 2;
+        const int64_t count = j - i;
+        if (count == 1) t->boundary[v] = 1;
+        if (other < v) continue;
+        t->n_edges++;
+        t->n_open_edges += count == 1;
+        t->n_shared_edges += count > 2;
+        t->n_turned_edges += count == 2 && out != 1;
+    }
+}
+
+static modal_status count_all(modal_curvature_topology *t, const int64_t *offsets, const int32_t *corners,
+                              modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int64_t *ends = NULL;
+    for (int64_t v = 0; v < t->n_vertices; v++)
+        if (offsets[v + 1] - offsets[v] > t->largest_valence) t->largest_valence = offsets[v + 1] - offsets[v];
+    MODAL_TRY(modal_alloc(&ends, 2 * t->largest_valence, sizeof *ends, "edges of a vertex", err));
+    for (int64_t v = 0; v < t->n_vertices; v++) {
+        const int64_t m = offsets[v + 1] - offsets[v];
+        const int32_t *c = corners + 2 * offsets[v];
+        int64_t fans = 0;
+        for (int64_t k = 0; k < m; k++) {
+            ends[2 * k] = 2 * (int64_t)c[2 * k] + 1, ends[2 * k + 1] = 2 * (int64_t)c[2 * k + 1];
+            fans += k == 0 || c[2 * k] != c[2 * k - 1];
+        }
+        t->n_unused += m == 0;
+        t->n_pinched += fans > 1;
+        count_edges(t, v, m, ends);
+        t->n_boundary += t->boundary[v];
+    }
+    t->euler = t->n_vertices - t->n_unused - t->n_edges + t->n_triangles - t->n_collapsed;
+done:
+    modal_free(&ends);
+    return status;
+}
+
+modal_status modal_curvature_topology_build(int64_t n_vertices, int64_t n_triangles, const int32_t *triangles,
+                                            modal_curvature_topology *topology, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = n_vertices, n_tiles = modal_tile_count(n);
+    int64_t kept = 0, *offsets = NULL, *next = NULL;
+    int32_t *used = NULL, *faces = NULL, *corners = NULL;
+    *topology = (modal_curvature_topology){.n_vertices = n, .n_triangles = n_triangles};
+    modal_curvature_topology *t = topology;
+    if (n_triangles > INT32_MAX / 3 || n > INT32_MAX)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "surface: too large, %lld vertices and %lld triangles", (long long)n,
+                   (long long)n_triangles);
+    MODAL_TRY(modal_alloc(&used, 3 * n_triangles, sizeof *used, "triangles", err));
+    MODAL_TRY(modal_alloc_zero(&t->boundary, n, 1, "boundary", err));
+    MODAL_TRY(modal_alloc_zero(&offsets, n + 1, sizeof *offsets, "triangles of vertices", err));
+    MODAL_TRY(modal_alloc(&next, n + 1, sizeof *next, "triangles of vertices", err));
+    MODAL_TRY(modal_alloc(&faces, 3 * n_triangles, sizeof *faces, "triangles of vertices", err));
+    MODAL_TRY(modal_alloc(&corners, 6 * n_triangles, sizeof *corners, "corners", err));
+    MODAL_TRY(modal_alloc(&t->ring_offsets, n_tiles + 1, sizeof *t->ring_offsets, "rings", err));
+    MODAL_TRY(keep_triangles(t, triangles, used, &kept, err));
+    t->n_collapsed = n_triangles - kept;
+    for (int64_t i = 0; i < 3 * kept; i++) offsets[used[i] + 1]++;
+    for (int64_t v = 0; v < n; v++) offsets[v + 1] += offsets[v];
+    memcpy(next, offsets, (size_t)(n + 1) * sizeof *next);
+    for (int64_t i = 0; i < 3 * kept; i++) faces[next[used[i]]++] = (int32_t)(i / 3);
+    MODAL_TRY(modal_normals_corners(n, kept, used, offsets, faces, corners, err));
+    modal_normals_ring_offsets(n, offsets, corners, t->ring_offsets);
+    MODAL_TRY(modal_alloc(&t->ring, t->ring_offsets[n_tiles] * MODAL_TILE, sizeof *t->ring, "rings", err));
+    modal_normals_ring(n, offsets, corners, t->ring_offsets, t->ring);
+    MODAL_TRY(count_all(t, offsets, corners, err));
+done:
+    modal_free(&used);
+    modal_free(&offsets);
+    modal_free(&next);
+    modal_free(&faces);
+    modal_free(&corners);
+    if (status != MODAL_OK) modal_curvature_topology_free(topology);
+    return status;
+}

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""modalcurv on surfaces whose curvature is known, on broken and odd ones, and on sequences of .ply.
+usage: check_modalcurv.py MODALCURV MODALINFO"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+
+import surfaces
+
+modalcurv, modalinfo = (pathlib.Path(p).resolve() for p in sys.argv[1:])
+os.chdir(tempfile.mkdtemp(prefix="modalcurv-"))
+rng = np.random.default_rng(7)
+FIELDS = "curvature,direction_max,direction_min,curvature_derivative,boundary"
+
+
+def check(condition, *what):
+    if not condition:
+        sys.exit("FAILED: " + " ".join(map(str, what)))
+
+
+def run(*words, code=0, error=None):
+    got = subprocess.run([modalcurv, *map(str, words)], capture_output=True, text=True)
+    check(got.returncode == code, words, got.returncode, got.stderr)
+    if code:
+        check(got.stderr.count("\n") == 1 and got.stderr.startswith("modalcurv: "), words, got.stderr)
+        check(error in got.stderr, words, got.stderr)
+    return got
+
+
+def curvature(x, t, *words, fields=FIELDS):
+    """The fields of a surface, and the report."""
+    surfaces.write_ply("in.ply", x, t)
+    run("in.ply", "out", "-f", "-q", "--format", "ply", "--fields", fields, "--report", "r.json", *words)
+    values = surfaces.read_ply("out/ply/000000.ply")
+    for name in ("direction_max", "direction_min"):
+        if name + "_x" in values:
+            values[name] = np.stack([values[f"{name}_{a}"] for a in "xyz"], 1)
+    return values, json.load(open("r.json"))
+
+
+def near(got, want, limit, *what):
+    error = np.abs(np.asarray(got) - want).max()
+    check(error <= limit, *what, "off by", error)
+
+
+# ---- surfaces that are known ----
+
+x, t, _ = surfaces.sphere(20000, rng, jitter=0.1)
+for method in ("tensor", "ring"):
+    v, report = curvature(2 * x, t, "--method", method)
+    for k in ("k_max", "k_min"):
+        check(np.sqrt(np.mean((2 * v[k] - 1) ** 2)) <= 1e-4, method, "rms", np.sqrt(np.mean((2 * v[k] - 1) ** 2)))
+        near(2 * v[k], 1, 1e-3, method, k)
+    frame = report["frames"][0]
+    check(report["surface"]["euler_characteristic"] == 2 and not v["boundary"].any(), report["surface"])
+    near(frame["integral_of_gauss_curvature"] / frame["two_pi_euler"], 1, 1e-3, "Gauss and Bonnet")
+    near(frame["k_max"]["most"], v["k_max"].max(), 1e-6, "report")
+    near(frame["k_max"]["median"], np.median(v["k_max"]), 1e-5, "report")
+one, _ = curvature(x, t)
+near(sum(one[f"curvature_derivative_{i}"] ** 2 for i in range(4)) ** 0.5, 0, 0.3, "derivative on a sphere")
+mirrored, _ = curvature(x, t[:, ::-1])
+near(mirrored["k_max"], -one["k_min"], 1e-5, "mirrored triangles")
+for scale, limit in ((2.0**-20, 1e-6), (2.0**20, 1e-6), (1e-6, 2e-3), (1e6, 2e-3)):  # the latter round positions
+    scaled, _ = curvature(scale * x, t)
+    near(scaled["k_max"] * scale, one["k_max"], limit, "scale", scale)
+    check(np.isfinite(scaled["curvature_derivative_0"]).all(), "derivative", scale)
+turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+turn *= np.sign(np.linalg.det(turn))
+turned, _ = curvature(x @ turn.T, t)
+near(turned["k_max"], one["k_max"], 2e-3, "turned, with positions rounded anew")
+
+flat, _ = curvature(np.c_[surfaces.saddle(40, rng)[0][:, :2], np.zeros(1600)], surfaces.saddle(40, rng)[1])
+for k in ("k_max", "k_min", "mean_curvature", "gauss_curvature"):
+    near(flat[k], 0, 0, "plane", k)
+check(flat["boundary"].sum() == 4 * 39, "boundary of a plane", flat["boundary"].sum())
+
+tube_x, tube_t = surfaces.cylinder(60, 41, radius=0.5)
+tube, _ = curvature(tube_x, tube_t)
+inside = tube["boundary"] == 0
+near(tube["k_max"][inside], 2, 2e-2, "cylinder")
+near(tube["k_min"][inside], 0, 1e-4, "cylinder")
+near(np.abs(tube["direction_min"][inside, 2]), 1, 1e-3, "axis of the cylinder")
+
+ring_x, ring_t, known = surfaces.torus(120, rng)
+for words in ([], ["--method", "ring"], ["--method", "fit"], ["--method", "fit", "--degree", 4]):
+    ring, report = curvature(ring_x, ring_t, *words)
+    rms = np.sqrt(np.mean((np.c_[ring["k_max"], ring["k_min"]] - known) ** 2)) / 2.5
+    check(rms <= (0.05 if len(words) < 2 or words[1] == "ring" else 0.02 if len(words) == 2 else 0.003), words, "torus", rms)
+    outer, rim = known[:, 1] > 0.6, known[:, 1] < -1.2
+    check((ring["k_min"][outer] > 0).all() and (ring["k_min"][rim] < 0).all(), "signs on the torus")
+    d, e = ring["direction_max"], ring["direction_min"]
+    near((d * d).sum(1), 1, 1e-5, "length of directions")
+    near((d * e).sum(1), 0, 1e-5, "angle of directions")
+    check(abs(report["frames"][0]["integral_of_gauss_curvature"]) < 0.5, "torus", report["frames"][0])
+_, report = curvature(ring_x, ring_t, "--method", "fit", "--degree", 4, "--rings", 1, fields="k_max,fit_degree")
+check(report["frames"][0]["vertices_of_lower_degree"] > 7000, "one ring has no 15 points", report["frames"][0])
+
+saddle_x, saddle_t, known = surfaces.saddle(101, rng)
+saddle, _ = curvature(saddle_x, saddle_t)
+centre = np.argmin((saddle_x ** 2).sum(1))
+near(saddle["k_max"][centre], 2, 0.1, "saddle"), near(saddle["k_min"][centre], -2, 0.1, "saddle")
+edge = 2 / 100
+noisy = saddle_x + 0.01 * edge * rng.normal(size=(len(saddle_x), 1)) * [0, 0, 1]
+rough, _ = curvature(noisy, saddle_t)
+smooth, _ = curvature(noisy, saddle_t, "--smooth", 3 * edge)
+there = ~np.isnan(known[:, 0])
+error = [np.sqrt(np.mean((v["k_max"] - known[:, 0])[there] ** 2)) for v in (rough, smooth)]
+check(error[1] < 0.35 * error[0], "diffusion against noise", error)
+
+# ---- odd surfaces: a result that is finite, and counts ----
+
+def odd(name, x, t, **counts):
+    for words in ([], ["--method", "ring"], ["--method", "fit"], ["--smooth", 0.1]):
+        values, report = curvature(np.asarray(x, float), np.asarray(t), *words)
+        for field, v in values.items():
+            check(np.isfinite(v).all(), name, words, field, v)
+    for key, value in counts.items():
+        check(report["surface"][key] == value, name, key, report["surface"][key])
+    return values, report
+
+
+odd("one triangle", [[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]], boundary_vertices=3, open_edges=3, euler_characteristic=1)
+corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
+tetrahedron, _ = odd("valence 3", corners, faces, boundary_vertices=0, largest_valence=3)
+check((tetrahedron["k_min"] > 0).all(), "convex", tetrahedron)
+odd("unused vertices", np.r_[corners, [[5, 5, 5]]], faces, unused_vertices=1)
+odd("a collapsed triangle", corners, np.r_[faces, [[1, 1, 2]]], collapsed_triangles=1)
+odd("a triangle without area", np.r_[corners, [[0.5, 0, 0]]], np.r_[faces, [[0, 4, 1]]])
+odd("a needle", np.r_[corners, [[0.5, -1e-7, 0]]], np.r_[faces, [[0, 4, 1]]])
+odd("a fin", np.r_[corners, [[0.5, -1, 0]]], np.r_[faces, [[0, 1, 4]]], shared_edges=1)
+odd("twice the same", corners, np.r_[faces, faces], shared_edges=6)
+odd("two fans at a vertex", np.r_[corners, -corners[1:]], np.r_[faces, [[0, 4, 5], [0, 5, 6]]], pinched_vertices=1)
+_, report = odd("turned triangles", corners, np.r_[faces[:3], faces[3:, ::-1]], turned_edges=3)
+check(any("turned" in w for w in report["warnings"]), report["warnings"])
+angle = np.linspace(0, 2 * np.pi, 10001)[:-1]
+wheel = np.r_[[[0, 0, 1]], np.c_[np.cos(angle), np.sin(angle), 0 * angle]]
+odd("valence 10,000", wheel, [[0, i + 1, (i + 1) % 10000 + 1] for i in range(10000)], largest_valence=10000)
+sphere = surfaces.sphere(500, rng)[:2]
+far, _ = curvature(sphere[0] + 1e4, sphere[1])
+close, _ = curvature((sphere[0] + 1e4).astype(np.float32).astype(float) - 1e4, sphere[1])
+near(far["k_max"], close["k_max"], 1e-4, "far away: the digits that float32 leaves, and no fewer")
+
+# ---- sequences ----
+
+os.makedirs("frames/ply")
+times = [0.0, 0.5, 0.75, 1.0, 2.5]
+for i in range(5):
+    surfaces.write_ply(f"frames/ply/{i:06}.ply", sphere[0] * (1 + 0.1 * i), sphere[1])
+files = [{"name": f"ply/{i:06}.ply", "time": time} for i, time in enumerate(times)]
+json.dump({"file-series-version": "1.0", "files": files}, open("frames/sequence.ply.series", "w"))
+for source in ("frames", "frames/sequence.ply.series"):
+    run(source, "o", "-f", "-q", "--fields", "k_max,boundary", "--format", "vtkhdf,ply,vtp")
+    check(subprocess.run([modalinfo, "--check", "o/sequence.vtkhdf"], capture_output=True).returncode == 0, "sound")
+    with h5py.File("o/sequence.vtkhdf") as f:
+        check(np.array_equal(f["VTKHDF/Steps/Values"], times), "times")
+        k = f["VTKHDF/PointData/k_max"][:].reshape(5, -1)
+        near(np.median(k, 1), 1 / (1 + 0.1 * np.arange(5)), 2e-2, "k of growing spheres")
+    check(np.array_equal(surfaces.read_ply("o/ply/000003.ply")["k_max"], k[3]), "ply as vtkhdf")
+    check(len(os.listdir("o/vtp")) == 5, "vtp")
+first = {p.relative_to("o"): p.read_bytes() for p in pathlib.Path("o").rglob("*") if p.is_file()}
+for threads in (1, 2):
+    run(source, "o2", "-f", "-q", "--fields", "k_max,boundary", "--format", "vtkhdf,ply,vtp", "-j", threads)
+    for path, data in first.items():
+        if "vtkhdf" not in path.name:  # which holds the command line
+            check((pathlib.Path("o2") / path).read_bytes() == data, path, "-j", threads)
+run("frames", "o", "-f", "-q", "--frames", "1:4:2")
+with h5py.File("o/sequence.vtkhdf") as f:
+    check(np.array_equal(f["VTKHDF/Steps/Values"], [0.5, 1.0]), "--frames")
+run("frames/ply", "o", "-f", "-q", "--format", "ply")  # without a .series: a second apart
+check(json.load(open("o/sequence.ply.series"))["files"][4]["time"] == 4, "times without a .series")
+run("frames", "nothing", "-q", "--format", "null")
+check(not os.path.exists("nothing"), "--format null writes nothing")
+
+# ---- what is refused: one line, an exit code, nothing left ----
+
+def refused(words, code, error):
+    before = sorted(os.listdir("."))
+    run(*words, "-q", code=code, error=error)
+    check(sorted(os.listdir(".")) == before, words, "left something")
+
+
+shutil.rmtree("o")
+surfaces.write_ply("frames/ply/000002.ply", sphere[0], np.roll(sphere[1], 1, 0))
+refused(["frames", "o"], 3, "ply/000002.ply: its triangles are not those of frames/ply/000000.ply")
+surfaces.write_ply("frames/ply/000002.ply", sphere[0][:-1], sphere[1][(sphere[1] < 499).all(1)])
+refused(["frames", "o"], 3, "ply/000002.ply: 499 vertices, but 500 in")
+broken = sphere[0].copy()
+broken[17, 1] = np.nan
+surfaces.write_ply("frames/ply/000002.ply", broken, sphere[1])
+refused(["frames", "o"], 3, "ply/000002.ply")
+os.remove("frames/ply/000002.ply")
+refused(["frames", "o"], 4, "ply/000002.ply")
+surfaces.write_ply("empty.ply", sphere[0], sphere[1][:0])
+refused(["empty.ply", "o"], 3, "empty.ply")
+os.makedirs("no")
+refused(["no", "o"], 3, "no .series and no .ply")
+refused(["absent.ply", "o"], 3, "absent.ply")
+for text, error in (("{", "bad.series"), ("{}", "no list"), ('{"files": [{"name": "a.ply"}]}', "no time"),
+                    ('{"files": [{"name": "a.ply", "time": 1}, {"name": "b.ply", "time": 1}]}', "not after")):
+    open("bad.series", "w").write(text)
+    refused(["bad.series", "o"], 3, error)
+refused(["in.ply", "o", "--fields", "k_max,k_mix"], 2, "k_mix")
+refused(["in.ply", "o", "--fields", "curvature,k_max"], 2, "twice, k_max")
+refused(["in.ply", "o", "--fields", "fit_degree"], 2, "--method fit")
+refused(["in.ply", "o", "--method", "best"], 2, "--method")
+refused(["in.ply", "o", "--degree", "4"], 2, "--method fit")
+refused(["in.ply", "o", "--method", "fit", "--degree", "3"], 2, "--degree")
+refused(["in.ply", "o", "--method", "fit", "--rings", "0"], 2, "--rings")
+refused(["in.ply", "o", "--smooth", "-1"], 2, "--smooth")
+refused(["in.ply", "o", "--smooth", "1e9"], 2, "diffusion")
+refused(["in.ply", "o", "--format", "glb"], 2, "glb")
+refused(["in.ply", "o", "--format", "null,ply"], 2, "null")
+refused(["in.ply", "o", "--frames", "5"], 2, "--frames")
+refused(["in.ply", "out", "--format", "ply"], 2, "out")
+refused(["in.ply", "o", "--backend", "cuda:99"], 4, "cuda")
+print("modalcurv ok")

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modalcurv: curvature of surfaces that others made: one mesh, or a sequence of .ply. */
+#include <inttypes.h>
+#include <omp.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "formats/h5/h5_util.h"
+#include "formats/sequences/sequence_ply.h"
+#include "formats/sequences/sequence_vtk.h"
+#include "formats/sequences/sequence_vtkhdf.h"
+#include "kernels/registry.h"
+#include "lib/base/memory.h"
+#include "lib/model/basis.h"
+#include "tools/common/files.h"
+#include "tools/modalcurv/modalcurv.h"
+
+static const tool_option options[] = {
+    {"method", 0, "tensor|ring|fit", "tensor",
+     "tensor: from triangles; ring: straight from the neighbours; fit: of a height function fitted to several rings, the one "
+     "that converges on irregular meshes.",
+     TOOL_FIRST},
+    {"degree", 0, "2|4", "2", "Of the fitted polynomial.", TOOL_FIRST},
+    {"rings", 0, "K", NULL, "Rings of neighbours that are fitted, 1 to 12 (default: 2, of degree 4 3).", TOOL_FIRST},
+    {"smooth", 0, "LENGTH", NULL,
+     "Diffuse the tensors over this length, m, before curvatures and directions are taken of them: against noise.",
+     TOOL_FIRST},
+    {"fields", 0, "LIST", "curvature",
+     "What to write: k_max, k_min, mean_curvature, gauss_curvature (curvature: these four), direction_max, direction_min, "
+     "curvature_derivative, boundary, fit_degree.",
+     TOOL_FIRST},
+    {"frames", 0, "A:B:STEP", NULL, "Frames to read, as Python slices them: 10:20, ::5, -1: and so on, or one index.",
+     TOOL_FIRST},
+    {"format", 0, "LIST", "vtkhdf", "What to write, separated by commas: vtkhdf (with an XDMF sidecar), ply, vtp (a file a "
+     "frame); or null: nothing, for times.",
+     TOOL_FIRST},
+    {"backend", 0, "NAME", "auto", "What computes: auto (a GPU if there is one, else the CPU), ref, cpu, cuda or cuda:N.", 0},
+    TOOL_OPTION_THREADS,
+    TOOL_OPTION_FORCE,
+    TOOL_OPTIONS_COMMON,
+    {0},
+};
+
+static void print_versions(FILE *to)
+{
+    modal_device device;
+    fprintf(to, "%s\nback ends:\n", modal_h5_version());
+    for (int i = 0; i < modal_device_count(); i++)
+        if (modal_device_describe(i, &device, NULL) == MODAL_OK) fprintf(to, "  %s: %s\n", device.name, device.hardware);
+}
+
+static const tool_program program = {
+    .name = "modalcurv",
+    .summary = "computes the curvature of a surface, or of every frame of a sequence",
+    .usage = "[options] INPUT OUT",
+    .options = options,
+    .least_operands = 2,
+    .most_operands = 2,
+    .input_traits = TOOL_READS,
+    .output = 2,
+    .output_traits = TOOL_WRITES,
+    .notes = "INPUT is a .ply, .obj, .off or .stl, a .series of .ply files, or a folder of .ply files with or without its\n"
+             ".series. OUT is a folder, made if absent: sequence.vtkhdf and sequence.xdmf, or what --format says.\n"
+             "Curvature is in 1/m; of a closed surface with outward normals it is positive where that is convex.",
+    .examples = "modalcurv bunny.ply out\n"
+                "modalcurv bunny.ply out --method fit --degree 4 --fields curvature,direction_max\n"
+                "modalcurv scan.stl out --smooth 0.002 --format ply --report -\n"
+                "modalcurv frames.ply.series out --frames ::10",
+    .print_versions = print_versions,
+};
+
+/* ---- the command line ---- */
+
+static modal_status parse_formats(const char *text, modalcurv_request *r, modal_error *err)
+{
+    static const modal_sequence_format *const known[MODALCURV_FORMATS] = {&modal_sequence_vtkhdf, &modal_sequence_ply,
+                                                                          &modal_sequence_vtp};
+    int wanted[MODALCURV_FORMATS] = {0};
+    if (strcmp(text, "null") == 0) return MODAL_OK;
+    for (const char *c = text;; c++) {
+        const size_t length = strcspn(c, ",");
+        int i = 0;
+        while (i < MODALCURV_FORMATS &&
+               (strlen(known[i]->name) != length || strncmp(known[i]->name, c, length) != 0))
+            i++;
+        if (i == MODALCURV_FORMATS)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--format: not vtkhdf, ply, vtp, or null alone, %.*s", (int)length, c);
+        if (wanted[i]++) return modal_error_set(err, MODAL_ERROR_USAGE, "--format: twice, %s", known[i]->name);
+        c += length;
+        if (*c == '\0') break;
+    }
+    for (int i = 0; i < MODALCURV_FORMATS; i++)
+        if (wanted[i]) r->formats[r->n_formats++] = known[i];
+    return MODAL_OK;
+}
+
+static modal_status read_method(const tool_arguments *a, modal_curvature_options *o, modal_error *err)
+{
+    static const char *const methods[] = {"tensor", "ring", "fit"};
+    modal_status status = MODAL_OK;
+    const char *method = tool_value(a, "method");
+    int m = 0;
+    while (m < 3 && strcmp(method, methods[m]) != 0) m++;
+    if (m == 3) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--method: not tensor, ring or fit, %s", method);
+    o->method = (modal_curvature_method)m;
+    int64_t degree = 2, rings = 0;
+    MODAL_TRY(tool_integer(a, "degree", 2, 4, &degree, err));
+    if (degree == 3) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--degree: not 2 or 4, 3");
+    MODAL_TRY(tool_integer(a, "rings", 1, 12, &rings, err));
+    if (o->method != MODAL_CURVATURE_FIT && (tool_count(a, "degree") || tool_count(a, "rings")))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: only with --method fit", tool_count(a, "degree") ? "degree" : "rings");
+    o->degree = (int)degree;
+    o->n_rings = rings ? (int)rings : degree == 4 ? 3 : 2;
+    MODAL_TRY(tool_number(a, "smooth", 0.0, 1e30, &o->smooth, err));
+done:
+    return status;
+}
+
+static modal_status read_request(tool *t, modalcurv_request *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const tool_arguments *a = &t->arguments;
+    r->input = a->operands[0];
+    r->folder = a->operands[1];
+    MODAL_TRY(read_method(a, &r->options, err));
+    MODAL_TRY(modal_curvature_parse_fields(tool_value(a, "fields"), r->options.fields, err));
+    if (r->options.fields[MODAL_FIT_DEGREE] && r->options.method != MODAL_CURVATURE_FIT)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fields: fit_degree is of --method fit alone");
+    MODAL_TRY(tool_slice_parse(tool_value(a, "frames"), &r->frames, err));
+    MODAL_TRY(parse_formats(tool_value(a, "format"), r, err));
+    r->force = tool_count(a, "force") > 0;
+    r->reports = tool_count(a, "report") > 0;
+    MODAL_TRY(tool_threads(t, &r->threads, err));
+    omp_set_num_threads(r->threads); /* the CPU back end takes it from the thread that opens it */
+    MODAL_TRY(modal_device_open(&r->device, tool_value(a, "backend"), err));
+    if (strcmp(tool_value(a, "backend"), "auto") == 0)
+        tool_note(t, "back end: %s, %s", r->device.name, r->device.hardware);
+done:
+    return status;
+}
+
+/* ---- the frames: a thread reads the next batch while this one computes and writes ---- */
+
+typedef struct batch {
+    int64_t first, n;
+    float *positions, *centred; /* [n, n_vertices, 3] */
+} batch;
+
+typedef struct reading {
+    const modalcurv_input *in;
+    batch *to;
+    double seconds;
+    modal_status status;
+    modal_error err;
+} reading;
+
+static void *read_batch(void *argument)
+{
+    reading *r = argument;
+    const int64_t stride = 3 * r->in->n_vertices;
+    const double start = tool_seconds();
+    r->status = MODAL_OK;
+    for (int64_t i = 0; i < r->to->n && r->status == MODAL_OK; i++)
+        r->status = modalcurv_read(r->in, r->to->first + i, r->to->positions + stride * i, r->to->centred + stride * i,
+                                   &r->err);
+    r->seconds += tool_seconds() - start;
+    return NULL;
+}
+
+typedef struct run {
+    tool *t;
+    const modalcurv_request *r;
+    const modalcurv_input *in;
+    modalcurv_outputs *out;
+    modal_array_list arrays;
+    modal_curvature *curvature;
+    int64_t batch_frames;
+    batch batches[2];
+    float *fields[MODAL_CURVATURE_FIELDS], *areas, *scratch;
+    double compute_seconds, write_seconds;
+} run;
+
+static modal_status make_arrays(run *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = w->in->n_vertices;
+    enum { BATCH_BYTES = 32 << 20, MOST_FRAMES = 16 };
+    modal_curvature_options o = w->r->options;
+    if (o.method == MODAL_CURVATURE_FIT && w->r->reports) o.fields[MODAL_FIT_DEGREE] = 1;
+    w->batch_frames = BATCH_BYTES / (12 * n);
+    if (w->batch_frames > MOST_FRAMES) w->batch_frames = MOST_FRAMES;
+    if (w->batch_frames > w->in->n) w->batch_frames = w->in->n;
+    if (w->batch_frames < 1) w->batch_frames = 1;
+    for (int i = 0; i < 2; i++) {
+        MODAL_TRY(modal_alloc(&w->batches[i].positions, 3 * n * w->batch_frames, sizeof(float), "frames", err));
+        MODAL_TRY(modal_alloc(&w->batches[i].centred, 3 * n * w->batch_frames, sizeof(float), "frames", err));
+    }
+    MODAL_TRY(modal_array_add(&w->arrays, &modal_sequence_points, err));
+    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++) {
+        modal_array array = modal_curvature_arrays[i];
+        array.source = i;
+        if (w->r->options.fields[i]) MODAL_TRY(modal_array_add(&w->arrays, &array, err));
+        if (o.fields[i])
+            MODAL_TRY(modal_alloc(&w->fields[i], array.components * n * w->batch_frames, sizeof(float), array.name, err));
+    }
+    if (w->r->reports) {
+        MODAL_TRY(modal_alloc(&w->areas, n * w->batch_frames, sizeof(float), "areas", err));
+        MODAL_TRY(modal_alloc(&w->scratch, n, sizeof(float), "quantiles", err));
+    }
+    MODAL_TRY(modal_curvature_new(&w->curvature, &w->r->device, &o, &w->in->topology, w->in->mean_edge, w->batch_frames,
+                                  err));
+done:
+    return status;
+}
+
+static void free_arrays(run *w)
+{
+    for (int i = 0; i < 2; i++) {
+        modal_free(&w->batches[i].positions);
+        modal_free(&w->batches[i].centred);
+    }
+    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++) modal_free(&w->fields[i]);
+    modal_free(&w->areas);
+    modal_free(&w->scratch);
+    modal_curvature_delete(w->curvature);
+}
+
+static modal_status finish_batch(run *w, const batch *b, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = w->in->n_vertices;
+    const double start = tool_seconds();
+    MODAL_TRY(modal_curvature_compute(w->curvature, b->n, b->centred, w->fields, w->areas, err));
+    for (int64_t i = 0; w->r->reports && i < b->n; i++) {
+        float *frame[MODAL_CURVATURE_FIELDS] = {NULL};
+        for (int k = 0; k < MODAL_CURVATURE_FIELDS; k++)
+            if (w->fields[k]) frame[k] = w->fields[k] + modal_curvature_arrays[k].components * n * i;
+        MODAL_TRY(modalcurv_report_frame(w->t, w->r, w->in, b->first + i, frame, w->areas + n * i, w->scratch, err));
+    }
+    const double computed = tool_seconds();
+    modal_frames frames = {.n_frames = b->n, .arrays = {b->positions}};
+    for (int i = 1; i < w->arrays.n; i++) frames.arrays[i] = w->fields[w->arrays.all[i].source];
+    MODAL_TRY(modalcurv_add_frames(w->out, &frames, err));
+    w->compute_seconds += computed - start;
+    w->write_seconds += tool_seconds() - computed;
+done:
+    return status;
+}
+
+static modal_status run_frames(run *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    reading reader = {.in = w->in};
+    int running = 0;
+    pthread_t thread;
+    const double start = tool_seconds();
+    tool_progress_amount(w->t, (double)w->in->n, "frames");
+    for (int64_t first = 0, k = 0; first < w->in->n + w->batch_frames; first += w->batch_frames, k++) {
+        batch *next = &w->batches[k % 2], *now = &w->batches[(k + 1) % 2];
+        if (running) {
+            pthread_join(thread, NULL);
+            running = 0;
+            if (reader.status != MODAL_OK) MODAL_FAIL(err, reader.status, "%s", reader.err.message);
+        }
+        if (first < w->in->n) {
+            *next = (batch){first, w->in->n - first < w->batch_frames ? w->in->n - first : w->batch_frames, next->positions,
+                            next->centred};
+            reader.to = next;
+            if (pthread_create(&thread, NULL, read_batch, &reader) != 0)
+                MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "reader: cannot start a thread");
+            running = 1;
+        }
+        if (k == 0) continue;
+        MODAL_TRY(modal_progress_report(&w->t->progress, "curvature", (double)now->first / (double)w->in->n, err));
+        MODAL_TRY(finish_batch(w, now, err));
+    }
+    tool_stage(w->t, "read", reader.seconds, -1);
+    tool_stage(w->t, "compute", w->compute_seconds, -1);
+    tool_stage(w->t, "write", w->write_seconds, -1);
+    tool_stage(w->t, "read, compute and write", tool_seconds() - start, -1);
+done:
+    if (running) pthread_join(thread, NULL);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static modal_status write_all(tool *t, const modalcurv_request *r, const modalcurv_input *in, modalcurv_outputs *out,
+                              modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    run w = {.t = t, .r = r, .in = in, .out = out};
+    int64_t *wide = NULL;
+    modal_provenance *provenance = NULL;
+    int32_t n_provenance = 0;
+    char *inputs = NULL;
+    const int64_t length = MODAL_HASH_TEXT + 4 + (int64_t)strlen(r->input);
+    MODAL_TRY(make_arrays(&w, err));
+    MODAL_TRY(modal_alloc(&wide, 3 * in->n_triangles, sizeof *wide, "triangles", err));
+    for (int64_t i = 0; i < 3 * in->n_triangles; i++) wide[i] = in->triangles[i];
+    MODAL_TRY(modal_alloc(&inputs, length, 1, "provenance", err));
+    snprintf(inputs, (size_t)length, "%s  %s", in->hash, r->input);
+    MODAL_TRY(modal_provenance_append(&provenance, &n_provenance, program.name, tool_version(), t->command_line, inputs,
+                                      r->device.kernels->back_end, err));
+    const modal_sequence_info info = {.n_points = in->n_vertices,
+                                      .n_triangles = in->n_triangles,
+                                      .triangles = wide,
+                                      .n_frames = in->n,
+                                      .times = in->times,
+                                      .arrays = w.arrays,
+                                      .source_kind = "sequence",
+                                      .source_hash = in->hash,
+                                      .n_provenance = n_provenance,
+                                      .provenance = provenance,
+                                      .threads = r->threads};
+    MODAL_TRY(modal_sequence_check_info(&info, err));
+    MODAL_TRY(tool_files_check(err));
+    MODAL_TRY(modalcurv_begin_writers(out, &info, err));
+    MODAL_TRY(run_frames(&w, err));
+    const double start = tool_seconds();
+    MODAL_TRY(modalcurv_commit_outputs(out, &info, err));
+    tool_stage(t, "close and sync", tool_seconds() - start, -1);
+    json_object_set_new(t->report, "back_end", json_string(r->device.name));
+    json_object_set_new(t->report, "device", json_string(r->device.hardware));
+    tool_note(t, "%s: %" PRId64 " frame%s of %" PRId64 " vertices", r->folder, in->n, in->n == 1 ? "" : "s", in->n_vertices);
+done:
+    modal_free(&wide);
+    modal_free(&inputs);
+    for (int32_t i = 0; i < n_provenance; i++) modal_provenance_free(&provenance[i]);
+    modal_free(&provenance);
+    free_arrays(&w);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    tool t;
+    int exit_code;
+    if (tool_start(&t, &program, argc, argv, &exit_code)) return exit_code;
+    modal_status status = MODAL_OK;
+    modal_error err = {0};
+    modalcurv_request r = {0};
+    modalcurv_input in = {0};
+    modalcurv_outputs out = {0};
+
+    MODAL_TRY(read_request(&t, &r, &err));
+    MODAL_TRY(modalcurv_begin_outputs(&r, &out, &err));
+    double start = tool_seconds();
+    MODAL_TRY(modalcurv_open(&r, &in, &err));
+    tool_stage(&t, "open", tool_seconds() - start, -1);
+    modalcurv_report_topology(&t, &in);
+    MODAL_TRY(write_all(&t, &r, &in, &out, &err));
+done:
+    modalcurv_end_outputs(&out, &err);
+    modalcurv_close(&in);
+    return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
+}

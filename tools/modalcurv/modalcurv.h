@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of modalcurv share. */
+#ifndef TOOLS_MODALCURV_H
+#define TOOLS_MODALCURV_H
+
+#include <stdint.h>
+
+#include "formats/sequences/sequence.h"
+#include "lib/base/hash.h"
+#include "lib/curvature/curvature.h"
+#include "tools/common/commit.h"
+#include "tools/common/slice.h"
+#include "tools/common/tool.h"
+
+enum { MODALCURV_FORMATS = 3 }; /* vtkhdf, ply, vtp: those that carry arrays of points */
+
+/* What the command line asks for. */
+typedef struct modalcurv_request {
+    const char *input, *folder;
+    modal_curvature_options options;
+    tool_slice frames;
+    int force, threads, reports; /* reports: statistics of every frame are wanted */
+    int n_formats;               /* 0: --format null */
+    const modal_sequence_format *formats[MODALCURV_FORMATS];
+    modal_device device;
+} modalcurv_request;
+
+/* The frames, one file each, of one connectivity. */
+typedef struct modalcurv_input {
+    char **files;   /* [n] those that are wanted */
+    double *times;  /* [n] s */
+    int64_t n, n_vertices, n_triangles;
+    int32_t *triangles;    /* [n_triangles, 3] */
+    int64_t n_collapsed;   /* triangles that the reader left out of the first file */
+    double centre[3];      /* of the first frame's box: positions are measured from here, so that no digits are lost */
+    char hash[MODAL_HASH_TEXT];
+    modal_curvature_topology topology;
+    double mean_edge;
+} modalcurv_input;
+
+/* ---- modalcurv_inputs.c ---- */
+
+/* Finds the files, reads the first one. */
+modal_status modalcurv_open(const modalcurv_request *r, modalcurv_input *in, modal_error *err);
+/* Frame i: positions as they are and measured from the centre, each [n_vertices, 3]. MODAL_ERROR_INPUT for another
+ * connectivity. From one thread at a time. */
+modal_status modalcurv_read(const modalcurv_input *in, int64_t i, float *positions, float *centred, modal_error *err);
+void modalcurv_close(modalcurv_input *in);
+
+/* ---- modalcurv_outputs.c ---- */
+
+typedef struct modalcurv_output {
+    char *path;
+    const char *extension; /* of a folder of frames; NULL: a file */
+    tool_output file;
+} modalcurv_output;
+
+typedef struct modalcurv_outputs {
+    const char *folder;
+    int folder_made, complete, n_outputs, n_formats;
+    modalcurv_output all[2 * MODALCURV_FORMATS * MODAL_SEQUENCE_FILES];
+    struct {
+        const modal_sequence_format *format;
+        modal_sequence_target target;
+        void *writer;
+    } formats[MODALCURV_FORMATS];
+} modalcurv_outputs;
+
+modal_status modalcurv_begin_outputs(const modalcurv_request *r, modalcurv_outputs *out, modal_error *err);
+modal_status modalcurv_begin_writers(modalcurv_outputs *out, const modal_sequence_info *info, modal_error *err);
+modal_status modalcurv_add_frames(modalcurv_outputs *out, const modal_frames *frames, modal_error *err);
+/* The files get their names. */
+modal_status modalcurv_commit_outputs(modalcurv_outputs *out, const modal_sequence_info *info, modal_error *err);
+/* Also after a failure: what is not complete goes. */
+void modalcurv_end_outputs(modalcurv_outputs *out, modal_error *err);
+
+/* ---- modalcurv_report.c ---- */
+
+/* The connectivity and its oddities. */
+void modalcurv_report_topology(tool *t, const modalcurv_input *in);
+/* One frame: least, most and quantiles of the scalar fields, integral of Gauss curvature. out[field], areas of it;
+ * scratch [n_vertices]. */
+modal_status modalcurv_report_frame(tool *t, const modalcurv_request *r, const modalcurv_input *in, int64_t frame,
+                                    float *const out[MODAL_CURVATURE_FIELDS], const float *areas, float *scratch,
+                                    modal_error *err);
+
+#endif

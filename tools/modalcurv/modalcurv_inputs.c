@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What modalcurv reads: one surface, or the .ply files of a folder, named by a .series or in the order of their names. */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "formats/meshes/surface_read.h"
+#include "lib/base/memory.h"
+#include "tools/common/files.h"
+#include "tools/modalcurv/modalcurv.h"
+
+static int ends_with(const char *name, const char *ending)
+{
+    const size_t length = strlen(name), most = strlen(ending);
+    return length > most && strcmp(name + length - most, ending) == 0;
+}
+
+/* FOLDER/NAME; folder NULL: NAME. */
+static modal_status join(const char *folder, const char *name, char **path, modal_error *err)
+{
+    const int64_t length = (folder ? (int64_t)strlen(folder) : 0) + (int64_t)strlen(name) + 2;
+    modal_status status = modal_alloc(path, length, 1, "name", err);
+    if (status != MODAL_OK) return status;
+    snprintf(*path, (size_t)length, "%s%s%s", folder ? folder : "", folder ? "/" : "", name);
+    return MODAL_OK;
+}
+
+static modal_status add_file(modalcurv_input *in, int64_t *capacity, const char *folder, const char *name, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(modal_grow(&in->files, capacity, in->n + 1, sizeof *in->files, "names of frames", err));
+    MODAL_TRY(join(folder, name, &in->files[in->n], err));
+    in->n++;
+done:
+    return status;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names of a folder with that ending, in their order. */
+static modal_status list_folder(const char *path, const char *ending, modalcurv_input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int64_t capacity = 0;
+    DIR *folder = opendir(path);
+    if (!folder) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be listed, %s", path, strerror(errno));
+    errno = 0;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        if (ends_with(entry->d_name, ending)) MODAL_TRY(add_file(in, &capacity, path, entry->d_name, err));
+    if (errno) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be listed, %s", path, strerror(errno));
+    if (in->n > 0) qsort(in->files, (size_t)in->n, sizeof *in->files, by_name);
+done:
+    if (folder) closedir(folder);
+    return status;
+}
+
+static void drop_files(modalcurv_input *in)
+{
+    for (int64_t i = 0; i < in->n; i++) modal_free(&in->files[i]);
+    modal_free(&in->files);
+    in->n = 0;
+}
+
+/* ParaView's list: {"files": [{"name": "ply/000000.ply", "time": 0.0}, ...]}, names seen from its folder. */
+static modal_status read_series(const char *path, modalcurv_input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    json_error_t fault;
+    int64_t capacity = 0;
+    char *folder = NULL;
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &fault);
+    const char *slash = strrchr(path, '/');
+    if (slash) MODAL_TRY(modal_copy_text(&folder, path, (size_t)(slash - path), err));
+    if (!root) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s:%d: %s", path, fault.line, fault.text);
+    const json_t *files = json_object_get(root, "files");
+    if (!json_is_array(files) || json_array_size(files) == 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no list of \"files\"", path);
+    const size_t count = json_array_size(files);
+    MODAL_TRY(modal_alloc(&in->times, (int64_t)count, sizeof *in->times, "times", err));
+    for (size_t i = 0; i < count; i++) {
+        const json_t *file = json_array_get(files, i), *time = json_object_get(file, "time");
+        const char *name = json_string_value(json_object_get(file, "name"));
+        if (!name || !name[0] || !json_is_number(time))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: file %zu: no name, or no time", path, i);
+        in->times[i] = json_number_value(time);
+        if (!isfinite(in->times[i]) || (i > 0 && !(in->times[i] > in->times[i - 1])))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: file %zu: time is not after the one before, %g", path, i, in->times[i]);
+        MODAL_TRY(add_file(in, &capacity, name[0] == '/' ? NULL : folder, name, err));
+    }
+done:
+    modal_free(&folder);
+    json_decref(root);
+    return status;
+}
+
+/* The files of a folder: its one .series, or its .ply files a second apart. */
+static modal_status open_folder(const char *path, modalcurv_input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char *series = NULL;
+    MODAL_TRY(list_folder(path, ".series", in, err));
+    if (in->n > 1)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: more than one .series, name the one that is meant: %s, %s", path,
+                   in->files[0], in->files[1]);
+    if (in->n == 1) {
+        series = in->files[0];
+        in->files[0] = NULL;
+        drop_files(in);
+        MODAL_TRY(read_series(series, in, err));
+        goto done;
+    }
+    drop_files(in);
+    MODAL_TRY(list_folder(path, ".ply", in, err));
+    if (in->n == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no .series and no .ply files in this folder", path);
+done:
+    modal_free(&series);
+    return status;
+}
+
+/* Keeps the frames that --frames selects. */
+static modal_status select_files(const modalcurv_request *r, modalcurv_input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int64_t start = 0, step = 1, count = 0;
+    if (!in->times) {
+        MODAL_TRY(modal_alloc(&in->times, in->n, sizeof *in->times, "times", err));
+        for (int64_t i = 0; i < in->n; i++) in->times[i] = (double)i;
+    }
+    MODAL_TRY(tool_slice_select(&r->frames, in->n, "the input", &start, &step, &count, err));
+    for (int64_t i = 0, kept = 0; i < in->n; i++) {
+        if (i < start || (i - start) % step != 0 || kept == count) {
+            modal_free(&in->files[i]);
+            continue;
+        }
+        char *file = in->files[i];
+        in->files[i] = NULL;
+        in->files[kept] = file;
+        in->times[kept++] = in->times[i];
+    }
+    in->n = count;
+done:
+    return status;
+}
+
+static modal_status hash_files(modalcurv_input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_hash *hash = NULL;
+    char text[MODAL_HASH_TEXT];
+    MODAL_TRY(modal_hash_new(&hash, err));
+    for (int64_t i = 0; i < in->n; i++) {
+        MODAL_TRY(modal_hash_file(in->files[i], text, err));
+        modal_hash_array(hash, "file", text, MODAL_HASH_TEXT - 1, 1);
+    }
+    modal_hash_array(hash, "times", in->times, in->n, sizeof *in->times);
+    modal_hash_text(hash, in->hash);
+done:
+    modal_hash_delete(hash);
+    return status;
+}
+
+/* The first frame gives the connectivity. */
+static modal_status take_first(modalcurv_input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_surface_mesh mesh = {0};
+    float *positions = NULL, *centred = NULL;
+    MODAL_TRY(modal_surface_read(in->files[0], &mesh, ends_with(in->files[0], ".obj") ? NULL : &in->n_collapsed, err));
+    if (mesh.n_triangles == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no triangles", in->files[0]);
+    in->n_vertices = mesh.n_vertices, in->n_triangles = mesh.n_triangles;
+    in->triangles = mesh.triangles;
+    mesh.triangles = NULL;
+    for (int k = 0; k < 3; k++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int64_t v = 0; v < in->n_vertices; v++) {
+            low = fmin(low, mesh.positions[3 * v + k]);
+            high = fmax(high, mesh.positions[3 * v + k]);
+        }
+        in->centre[k] = low / 2.0 + high / 2.0;
+    }
+    MODAL_TRY(modal_alloc(&positions, 3 * in->n_vertices, sizeof *positions, "positions", err));
+    MODAL_TRY(modal_alloc(&centred, 3 * in->n_vertices, sizeof *centred, "positions", err));
+    MODAL_TRY(modal_curvature_topology_build(in->n_vertices, in->n_triangles, in->triangles, &in->topology, err));
+    MODAL_TRY(modalcurv_read(in, 0, positions, centred, err));
+    in->mean_edge = modal_curvature_mean_edge(in->n_triangles, in->triangles, centred);
+    if (!(in->mean_edge > 1e-25 && in->mean_edge < 1e25))
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: mean length of the edges not from 1e-25 to 1e25 m, %g", in->files[0],
+                   in->mean_edge);
+done:
+    modal_free(&positions);
+    modal_free(&centred);
+    modal_surface_mesh_free(&mesh);
+    return status;
+}
+
+modal_status modalcurv_open(const modalcurv_request *r, modalcurv_input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    struct stat info;
+    int64_t capacity = 0;
+    if (stat(r->input, &info) != 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot be found, %s", r->input, strerror(errno));
+    if (S_ISDIR(info.st_mode))
+        MODAL_TRY(open_folder(r->input, in, err));
+    else if (ends_with(r->input, ".series"))
+        MODAL_TRY(read_series(r->input, in, err));
+    else
+        MODAL_TRY(add_file(in, &capacity, NULL, r->input, err));
+    MODAL_TRY(select_files(r, in, err));
+    for (int64_t i = 0; i < in->n; i++) tool_files_read(in->files[i]);
+    MODAL_TRY(take_first(in, err));
+    MODAL_TRY(hash_files(in, err));
+done:
+    return status;
+}
+
+modal_status modalcurv_read(const modalcurv_input *in, int64_t i, float *positions, float *centred, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_surface_mesh mesh = {0};
+    int64_t n_collapsed = 0;
+    MODAL_TRY(modal_surface_read(in->files[i], &mesh, ends_with(in->files[i], ".obj") ? NULL : &n_collapsed, err));
+    if (mesh.n_vertices != in->n_vertices)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: %" PRId64 " vertices, but %" PRId64 " in %s", in->files[i],
+                   mesh.n_vertices, in->n_vertices, in->files[0]);
+    if (mesh.n_triangles != in->n_triangles ||
+        memcmp(mesh.triangles, in->triangles, (size_t)(3 * in->n_triangles) * sizeof *in->triangles) != 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: its triangles are not those of %s", in->files[i], in->files[0]);
+    for (int64_t k = 0; k < 3 * in->n_vertices; k++) {
+        positions[k] = (float)mesh.positions[k];
+        centred[k] = (float)(mesh.positions[k] - in->centre[k % 3]);
+        if (!isfinite(positions[k]) || !isfinite(centred[k]))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: vertex %" PRId64 ": not a finite float32, %g", in->files[i], k / 3,
+                       mesh.positions[k]);
+    }
+done:
+    modal_surface_mesh_free(&mesh);
+    return status;
+}
+
+void modalcurv_close(modalcurv_input *in)
+{
+    drop_files(in);
+    modal_free(&in->times);
+    modal_free(&in->triangles);
+    modal_curvature_topology_free(&in->topology);
+}

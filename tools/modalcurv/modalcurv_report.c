@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The report of modalcurv: connectivity, and for every frame how the fields are distributed. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "tools/modalcurv/modalcurv.h"
+
+void modalcurv_report_topology(tool *t, const modalcurv_input *in)
+{
+    const modal_curvature_topology *s = &in->topology;
+    const int64_t used = s->n_vertices - s->n_unused;
+    const struct {
+        const char *name;
+        int64_t value;
+    } counts[] = {{"vertices", s->n_vertices},
+                  {"triangles", s->n_triangles},
+                  {"unused_vertices", s->n_unused},
+                  {"collapsed_triangles", s->n_collapsed + in->n_collapsed},
+                  {"edges", s->n_edges},
+                  {"open_edges", s->n_open_edges},
+                  {"shared_edges", s->n_shared_edges},
+                  {"turned_edges", s->n_turned_edges},
+                  {"pinched_vertices", s->n_pinched},
+                  {"boundary_vertices", s->n_boundary},
+                  {"largest_valence", s->largest_valence},
+                  {"euler_characteristic", s->euler}};
+    json_t *to = json_object();
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        json_object_set_new(to, counts[i].name, json_integer(counts[i].value));
+    json_object_set_new(to, "boundary_share", json_real(used > 0 ? (double)s->n_boundary / (double)used : 0.0));
+    json_object_set_new(to, "mean_edge", json_real(in->mean_edge));
+    json_object_set_new(t->report, "surface", to);
+    if (s->n_turned_edges > 0)
+        tool_warn(t, "%lld edges whose two triangles are turned against each other: curvature changes its sign there",
+                  (long long)s->n_turned_edges);
+    if (s->n_shared_edges > 0)
+        tool_warn(t, "%lld edges of three and more triangles: all of them count at their vertices",
+                  (long long)s->n_shared_edges);
+    if (s->n_boundary == used)
+        tool_warn(t, "no vertex lies inside the surface: every value is one-sided, %lld vertices", (long long)used);
+}
+
+/* The k-th smallest of n values, which change their places (C. Hoare, Algorithm 65: FIND, 1961). */
+static float find_kth(float *values, int64_t n, int64_t k)
+{
+    for (int64_t low = 0, high = n - 1; low < high;) {
+        const float pivot = values[low + (high - low) / 2];
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (values[i] < pivot) i++;
+            while (values[j] > pivot) j--;
+            if (i > j) break;
+            const float kept = values[i];
+            values[i++] = values[j], values[j--] = kept;
+        }
+        if (k <= j)
+            high = j;
+        else if (k >= i)
+            low = i;
+        else
+            break;
+    }
+    return values[k];
+}
+
+static json_t *distribution(const modalcurv_input *in, const float *values, float *scratch)
+{
+    static const struct {
+        const char *name;
+        double share;
+    } quantiles[] = {{"least", 0.0}, {"quantile_02", 0.02}, {"median", 0.5}, {"quantile_98", 0.98}, {"most", 1.0}};
+    json_t *to = json_object();
+    const int64_t n = in->n_vertices;
+    memcpy(scratch, values, (size_t)n * sizeof *scratch);
+    for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++) {
+        const int64_t k = (int64_t)(quantiles[i].share * (double)(n - 1));
+        json_object_set_new(to, quantiles[i].name, json_real((double)find_kth(scratch, n, k)));
+    }
+    return to;
+}
+
+modal_status modalcurv_report_frame(tool *t, const modalcurv_request *r, const modalcurv_input *in, int64_t frame,
+                                    float *const out[MODAL_CURVATURE_FIELDS], const float *areas, float *scratch,
+                                    modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = in->n_vertices;
+    json_t *frames = json_object_get(t->report, "frames"), *to = json_object();
+    if (!frames) json_object_set_new(t->report, "frames", frames = json_array());
+    json_object_set_new(to, "file", json_string(in->files[frame]));
+    json_object_set_new(to, "time", json_real(in->times[frame]));
+    double area = 0.0, integral = 0.0;
+    int64_t lower = 0;
+    for (int64_t v = 0; v < n; v++) {
+        area += (double)areas[v];
+        if (out[MODAL_GAUSS_CURVATURE]) integral += (double)areas[v] * (double)out[MODAL_GAUSS_CURVATURE][v];
+        if (out[MODAL_FIT_DEGREE]) lower += out[MODAL_FIT_DEGREE][v] < (float)r->options.degree;
+    }
+    json_object_set_new(to, "area", json_real(area));
+    if (out[MODAL_GAUSS_CURVATURE]) {
+        json_object_set_new(to, "integral_of_gauss_curvature", json_real(integral));
+        json_object_set_new(to, "two_pi_euler", json_real(2.0 * M_PI * (double)in->topology.euler));
+    }
+    if (out[MODAL_FIT_DEGREE]) json_object_set_new(to, "vertices_of_lower_degree", json_integer(lower));
+    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++)
+        if (out[i] && modal_curvature_arrays[i].components == 1 && i != MODAL_BOUNDARY && i != MODAL_FIT_DEGREE)
+            json_object_set_new(to, modal_curvature_arrays[i].name, distribution(in, out[i], scratch));
+    if (!frames || json_array_append_new(frames, to) != 0) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "report: no memory");
+done:
+    return status;
+}
