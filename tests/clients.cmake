@@ -103,5 +103,7 @@ endif()
 
 modal_unit_test(test_writers modal_test_files ZLIB::ZLIB)
 target_sources(test_writers PRIVATE ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_data.c ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_quality.c
+  ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_sink.c ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_response.c
+  ${CMAKE_SOURCE_DIR}/formats/viewer/response_table.c
   ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_reach.c)
 set_tests_properties(unit.test_writers PROPERTIES LABELS "unit;formats")

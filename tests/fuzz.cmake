@@ -38,9 +38,10 @@ modal_fuzz_target(tetgen fuzz_volume PAIR)
 set(hdf5 1)
 set(libraries modal_formats modal_scenes)
 set(folders)
-foreach(format basis trajectory sequence scene snapshots checkpoint wav)
+foreach(format basis trajectory sequence scene snapshots checkpoint wav response)
   modal_fuzz_target(${format} fuzz_${format})
 endforeach()
+target_sources(fuzz_response PRIVATE ${CMAKE_SOURCE_DIR}/formats/viewer/response_table.c)
 # where assemblies of the corpus have their shapes, and what is made of them
 target_compile_definitions(fuzz_basis PRIVATE FUZZ_PARTS="${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/basis")
 

@@ -3,12 +3,11 @@
  * 1991) and its New Multimedia Data Types of 1994 have it: the chunks fmt (format 3), fact and data. */
 #include "formats/sequences/sequence_wav.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "formats/meshes/text_reader.h"
 #include "formats/sequences/file_out.h"
 #include "lib/base/finite.h"
 #include "lib/base/memory.h"
@@ -140,20 +139,11 @@ done:
 
 modal_status modal_wav_read(const char *path, modal_wav *wav, modal_error *err)
 {
-    modal_status status = MODAL_OK;
-    unsigned char *bytes = NULL;
-    int64_t n = 0, capacity = 0;
-    FILE *file = fopen(path, "rb");
+    char *bytes = NULL;
+    int64_t n = 0;
     *wav = (modal_wav){0};
-    if (!file) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot be opened, %s", path, strerror(errno));
-    for (size_t got = 1; got > 0 && n <= UINT32_MAX; n += (int64_t)got) { /* a longer one is none */
-        MODAL_TRY(modal_grow(&bytes, &capacity, n + (1 << 20), 1, "sound", err));
-        got = fread(bytes + n, 1, 1 << 20, file);
-    }
-    if (ferror(file)) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: read error, %s", path, strerror(errno));
-    MODAL_TRY(modal_wav_parse(bytes, n, path, wav, err));
-done:
-    if (file) fclose(file);
+    modal_status status = modal_file_load(path, &bytes, &n, err);
+    if (status == MODAL_OK) status = modal_wav_parse((const unsigned char *)bytes, n, path, wav, err);
     modal_free(&bytes);
     return status;
 }

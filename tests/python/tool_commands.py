@@ -89,7 +89,7 @@ COMMANDS = [
 ]
 # Operands as the usage lists them, and options with files beside those above.
 OPERANDS = {"modalpack": "MESH... BASIS.h5", "modalsim": "BASIS.h5 TRAJ.h5", "modaldeform": "TRAJ.h5|BASIS.h5 OUT",
-            "modalview": "TRAJ.h5|BASIS.h5|- PAGE.html", "modalinfo": "FILE",
+            "modalview": "TRAJ.h5|BASIS.h5|RESPONSE.csv|- PAGE.html", "modalinfo": "FILE",
             "modalplace": "PLACES.csv OUT.h5 BASIS.h5 ...", "modalmesh": "SURFACE|GEOMETRY|MESH OUT.msh",
             "modalbench": "uq|multi|batch|frame|pipeline|all ..."}
 # - is a pipe there.

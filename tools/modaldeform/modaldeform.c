@@ -29,11 +29,10 @@ static const tool_option options[] = {
     {"format", 0, "LIST", "vtkhdf",
      "What to write, separated by commas: vtkhdf (with an XDMF sidecar), glb (modes as morph targets), pc2 and mdd (point "
      "caches, with rest.obj), ply, vtp, obj, vtu of a volume (a file a frame), csv (probes), wav (sound), "
-     "null (nothing: the frames' bytes are counted).",
+     "null (nothing).",
      TOOL_FIRST},
     {"probe", 0, "POINT|X,Y,Z", NULL,
-     "A point for csv (for wav without --listen a contact microphone), by its index or as the nearest one to a place at "
-     "rest.", TOOL_REPEATABLE | TOOL_FIRST},
+     "Point of csv (without --listen of wav, a contact microphone), or the nearest to a place at rest.", TOOL_REPEATABLE | TOOL_FIRST},
     {"listen", 0, "X,Y,Z", NULL, "Where wav hears it, m; each one a channel.",
      TOOL_REPEATABLE | TOOL_FIRST},
     {"gain", 0, "G|auto", "1", "Samples of wav are Pa (of contact microphones m/s^2) times G; auto: the largest is at -3 dB.", 0},

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <zlib.h>
 
 #include "formats/basis/basis_h5.h"
@@ -20,7 +21,8 @@
 
 enum { LARGE_PAGE = 50000000 }; /* bytes, above which a browser gets slow to open one */
 
-extern const char modalview_page[], modalview_page_end[]; /* tools/modalview/modalview_page.S */
+/* tools/modalview/modalview_page.S */
+extern const char modalview_page[], modalview_page_end[], modalview_response[], modalview_response_end[];
 
 static const tool_option options[] = {
     {"basis", 0, "BASIS.h5", NULL, "Take the trajectory's basis from here, where it has moved.", TOOL_READS},
@@ -41,8 +43,8 @@ static void print_versions(FILE *to)
 
 static const tool_program program = {
     .name = "modalview",
-    .summary = "makes one self-contained page that plays a trajectory or shows the modes of a basis",
-    .usage = "[options] TRAJ.h5|BASIS.h5|- PAGE.html",
+    .summary = "makes one self-contained page that plays a trajectory, shows the modes of a basis or plots a response",
+    .usage = "[options] TRAJ.h5|BASIS.h5|RESPONSE.csv|- PAGE.html",
     .options = options,
     .least_operands = 2,
     .most_operands = 2,
@@ -53,6 +55,7 @@ static const tool_program program = {
              "no network, no server and no other file. - reads a trajectory from standard input.",
     .examples = "modalview traj.h5 fork.html\n"
                 "modalview basis.h5 modes.html --title 'Tuning fork, 20 modes'\n"
+                "modalview response.csv response.html\n"
                 "modalsim basis.h5 - --duration 0.1 --fps 1000 --initial 0=1e-4 | modalview - ring.html",
     .print_versions = print_versions,
 };
@@ -63,7 +66,25 @@ typedef struct scene {
     char *basis_path;
     modal_wav wav;
     modal_viewer_play play;
+    modal_response_table table; /* n_rows 0: none */
 } scene;
+
+/* What modalsim writes of a scene with a response is a table; it is known by its name. */
+static int is_table(const char *path)
+{
+    const size_t n = strlen(path);
+    return n > 4 && strcasecmp(path + n - 4, ".csv") == 0;
+}
+
+/* Options that say how something moves. */
+static modal_status check_table_options(const tool *t, modal_error *err)
+{
+    static const char *const moving[] = {"basis", "parts", "sound", "slow-motion", "up"};
+    for (size_t i = 0; i < sizeof moving / sizeof *moving; i++)
+        if (is_table(t->arguments.operands[0]) && tool_count(&t->arguments, moving[i]) > 0)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: not with a response, %s", moving[i], t->arguments.operands[0]);
+    return MODAL_OK;
+}
 
 static modal_status read_scene(const tool *t, scene *s, modal_error *err)
 {
@@ -71,6 +92,7 @@ static modal_status read_scene(const tool *t, scene *s, modal_error *err)
     const char *path = t->arguments.operands[0], *basis_path = tool_value(&t->arguments, "basis");
     const int from_stdin = strcmp(path, "-") == 0;
     char *kind = NULL;
+    if (is_table(path)) return modal_response_table_read(path, &s->table, err);
     if (!from_stdin) MODAL_TRY(modal_h5_file_kind(path, &kind, err));
     if (from_stdin || strcmp(kind, "trajectory") == 0) {
         MODAL_TRY(tool_read_trajectory(path, 0, &s->trajectory, NULL, err));
@@ -117,15 +139,17 @@ static void write_characters(const unsigned char *bytes, int64_t n, FILE *to)
 }
 
 /* The page's parts around its two marks, each of which is there once: the build checks that. */
-static void write_page(const modal_viewer_data *data, FILE *to)
+static void write_page(int of_response, const modal_viewer_data *data, FILE *to)
 {
-    const char *header = memmem(modalview_page, (size_t)(modalview_page_end - modalview_page), "@@HEADER@@", 10);
-    const char *blob = memmem(header, (size_t)(modalview_page_end - header), "@@DATA@@", 8);
-    fwrite(modalview_page, 1, (size_t)(header - modalview_page), to);
+    const char *begin = of_response ? modalview_response : modalview_page;
+    const char *end = of_response ? modalview_response_end : modalview_page_end;
+    const char *header = memmem(begin, (size_t)(end - begin), "@@HEADER@@", 10);
+    const char *blob = memmem(header, (size_t)(end - header), "@@DATA@@", 8);
+    fwrite(begin, 1, (size_t)(header - begin), to);
     fputs(data->header, to);
     fwrite(header + 10, 1, (size_t)(blob - header - 10), to);
     write_characters(data->bytes, data->n_bytes, to);
-    fwrite(blob + 8, 1, (size_t)(modalview_page_end - blob - 8), to);
+    fwrite(blob + 8, 1, (size_t)(end - blob - 8), to);
 }
 
 /* How the page plays a trajectory. */
@@ -174,6 +198,7 @@ int main(int argc, char **argv)
     if (strcmp(up, "y") != 0 && strcmp(up, "z") != 0)
         MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--up: must be y or z, %s", up);
     if (title && !(given = json_string(title))) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--title: not UTF-8, %s", title);
+    MODAL_TRY(check_table_options(&t, &err));
     MODAL_TRY(tool_use_parts(&t, &err));
     MODAL_TRY(tool_output_begin(&output, path, tool_count(&t.arguments, "force"), &err));
     MODAL_TRY(read_scene(&t, &s, &err));
@@ -181,13 +206,17 @@ int main(int argc, char **argv)
     tool_stage(&t, "read", tool_seconds() - start, -1);
     start = tool_seconds();
     if (!title) title = strcmp(input, "-") == 0 ? "trajectory" : slash ? slash + 1 : input;
-    MODAL_TRY(modal_viewer_data_make(&s.basis, s.trajectory.n_frames > 0 ? &s.trajectory : NULL, title,
+    const int of_response = s.table.n_rows > 0;
+    if (of_response)
+        MODAL_TRY(modal_viewer_response_make(&s.table, title, &data, &err));
+    else
+        MODAL_TRY(modal_viewer_data_make(&s.basis, s.trajectory.n_frames > 0 ? &s.trajectory : NULL, title,
                                      up[0], &s.play, &data, &err));
     tool_stage(&t, "pack", tool_seconds() - start, data.n_bytes);
     start = tool_seconds();
     FILE *to = fopen(output.temporary, "wb");
     if (!to) MODAL_FAIL(&err, MODAL_ERROR_SYSTEM, "%s: cannot write, %s", path, strerror(errno));
-    write_page(&data, to);
+    write_page(of_response, &data, to);
     const int64_t size = ftell(to);
     int failed = ferror(to);
     failed |= fclose(to) != 0;
@@ -195,10 +224,15 @@ int main(int argc, char **argv)
     MODAL_TRY(tool_output_complete(&output, &err));
     tool_stage(&t, "write", tool_seconds() - start, size);
     json_object_set_new(t.report, "page_bytes", json_integer(size));
-    json_object_set_new(t.report, "position_error_m", json_real(data.position_error));
-    json_object_set_new(t.report, "displacement_error", json_real(data.displacement_error));
-    tool_note(&t, "%s: %.2f MB, positions to %.2g m, every mode to %.1e of its largest displacement", path,
-              1e-6 * (double)size, data.position_error, data.displacement_error);
+    if (of_response) {
+        tool_note(&t, "%s: %.2f MB, %d curves of %lld frequencies", path, 1e-6 * (double)size, s.table.n_curves,
+                  (long long)s.table.n_rows);
+    } else {
+        json_object_set_new(t.report, "position_error_m", json_real(data.position_error));
+        json_object_set_new(t.report, "displacement_error", json_real(data.displacement_error));
+        tool_note(&t, "%s: %.2f MB, positions to %.2g m, every mode to %.1e of its largest displacement", path,
+                  1e-6 * (double)size, data.position_error, data.displacement_error);
+    }
     if (size > LARGE_PAGE)
         tool_warn(&t, "%s: a large page, browsers may take long to open it, %.0f MB", path,
                   1e-6 * (double)size);
@@ -210,6 +244,7 @@ done:
     modal_trajectory_free(&s.trajectory);
     modal_free(&s.basis_path);
     modal_wav_free(&s.wav);
+    modal_response_table_free(&s.table);
     json_decref(given);
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// node build.mjs OUT.html: the page with style and script in it; header and data are still marks,
-// which modalview fills in. The script is compressed as the data are: a quarter of its size.
+// node build.mjs PAGE.html RESPONSE.html: the page of motions and that of responses with style and script in them; header and
+// data are still marks, which modalview fills in. The large script is compressed as the data are: a quarter of its size.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,13 +22,18 @@ function pack(bytes) {
 }
 
 const here = dirname(fileURLToPath(import.meta.url));
-const bundle = await build({
-  entryPoints: [join(here, 'main.js')], bundle: true, minify: true, write: false, format: 'iife',
-  target: 'es2022', legalComments: 'inline', logLevel: 'warning',
-});
-const script = pack(gzipSync(bundle.outputFiles[0].contents, { level: 9 }));
-const style = readFileSync(join(here, 'page.css'), 'utf8');
-const page = readFileSync(join(here, 'page.html'), 'utf8')
-  .replace('@@STYLE@@', () => style)
+const read = (name) => readFileSync(join(here, name), 'utf8');
+async function bundle(name) {
+  const built = await build({
+    entryPoints: [join(here, name)], bundle: true, minify: true, write: false, format: 'iife',
+    target: 'es2022', legalComments: 'inline', logLevel: 'warning',
+  });
+  return built.outputFiles[0].contents;
+}
+const fill = (page, script) => read(page)
+  .replace('@@STYLE@@', () => read('page.css'))
+  .replace('@@UNPACK@@', () => read('unpack.js'))
   .replace('@@SCRIPT@@', () => script);
-writeFileSync(process.argv[2], page);
+const [motion, response] = process.argv.slice(2);
+writeFileSync(motion, fill('page.html', pack(gzipSync(await bundle('main.js'), { level: 9 }))));
+writeFileSync(response, fill('response.html', new TextDecoder().decode(await bundle('response.js'))));

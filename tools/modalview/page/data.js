@@ -176,3 +176,15 @@ export function displacementAt(scene, object, v, frame, out) {
     }
   }
 }
+
+// { frequencies, curves: [{ probe, axis } or { object, mode }, with amplitudes and phases] }.
+export async function readResponse(header, text) {
+  const reader = new Reader(await gunzip(text));
+  const n = header.points;
+  const frequencies = new Float64Array(reader.planes(n, 8));
+  const curves = header.curves.map((curve) => ({
+    ...curve, amplitudes: new Float32Array(reader.planes(n, 4)), phases: new Float32Array(reader.planes(n, 4)),
+  }));
+  if (reader.at !== reader.bytes.length) throw new Error('the data of this page are longer than their header says');
+  return { frequencies, curves };
+}
