@@ -2,6 +2,7 @@
 #include "lib/forest/deformation.h"
 
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ typedef struct deformed_shape {
     cluster *clusters;
     double *gradients;        /* [r, 9, CLUSTERS] of the centres, d u_p / d x_k at 3 p + k; 0 past the last */
     double radii[CLUSTERS];
+    double reach;             /* of all points the largest radius about 0 */
     double *weights;          /* [r] */
 } deformed_shape;
 
@@ -165,13 +167,21 @@ static void find_radii(deformed_shape *s, int n_threads, double *fields, double 
         for (int64_t at = s->clusters[c].first; at < s->clusters[c].end; at++)
             for (int point = 0; point < POINTS; point++)
                 s->radii[c] = fmax(s->radii[c], sqrt(squares[at * POINTS + point]));
+    for (int32_t c = 0; c < s->n_clusters; c++) {
+        double square = 0;
+        for (int32_t k = 0; k < r; k++)
+            for (int i = 0; i < 9; i++) {
+                const double g = s->gradients[(9 * (int64_t)k + i) * CLUSTERS + c];
+                square += g * g / s->weights[k];
+            }
+        s->reach = fmax(s->reach, sqrt(square) + s->radii[c]);
+    }
 }
 
-static modal_status shape_init(deformed_shape *s, const modal_shape *shape, int n_threads, modal_error *err)
+static modal_status shape_init(deformed_shape *s, const modal_shape *shape, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int32_t r = shape->modes.n_modes;
-    double *fields = NULL, *squares = NULL;
     s->shape = shape;
     MODAL_TRY(modal_node_modes_init(&s->modes, shape, err));
     MODAL_TRY(modal_rule_table_init(&shape->solid.mesh, &s->rules, err));
@@ -179,10 +189,29 @@ static modal_status shape_init(deformed_shape *s, const modal_shape *shape, int 
     MODAL_TRY(modal_alloc_zero(&s->gradients, 9 * (int64_t)CLUSTERS * r, sizeof(double), "gradients of modes", err));
     MODAL_TRY(modal_alloc(&s->weights, r, sizeof(double), "gradients of modes", err));
     for (int32_t k = 0; k < r; k++) s->weights[k] = shape->modes.eigenvalues[k] > 0 ? shape->modes.eigenvalues[k] : 1;
-    MODAL_TRY(modal_alloc(&fields, 3 * MODES * shape->solid.mesh.n_nodes, sizeof(double), "gradients of modes", err));
-    MODAL_TRY(modal_alloc_zero(&squares, shape->solid.mesh.n_elements * MODAL_RULE_MOST_POINTS, sizeof(double),
-                               "gradients of modes", err));
-    find_radii(s, n_threads, fields, squares);
+done:
+    return status;
+}
+
+/* All radii: many shapes by a thread each, few by all threads together. */
+static modal_status find_all_radii(modal_deformation *d, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int apart = d->n_shapes >= 2 * d->n_threads, teams = apart ? d->n_threads : 1;
+    double *fields = NULL, *squares = NULL;
+    int64_t most = 0;
+    for (int32_t i = 0; i < d->n_shapes; i++)
+        if (d->shapes[i].shape && d->shapes[i].shape->solid.mesh.n_elements > most) most = d->shapes[i].shape->solid.mesh.n_elements;
+    const int64_t n_fields = 3 * MODES * d->most_nodes, n_squares = most * MODAL_RULE_MOST_POINTS;
+    MODAL_TRY(modal_alloc(&fields, n_fields * teams, sizeof(double), "gradients of modes", err));
+    MODAL_TRY(modal_alloc(&squares, n_squares * teams, sizeof(double), "gradients of modes", err));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(teams) if (apart)
+    for (int32_t i = 0; i < d->n_shapes; i++) {
+        const int own = apart ? omp_get_thread_num() : 0;
+        if (!d->shapes[i].shape) continue;
+        memset(squares + own * n_squares, 0, (size_t)n_squares * sizeof *squares);
+        find_radii(&d->shapes[i], apart ? 1 : d->n_threads, fields + own * n_fields, squares + own * n_squares);
+    }
 done:
     modal_free(&fields);
     modal_free(&squares);
@@ -213,10 +242,11 @@ modal_status modal_deformation_new(modal_deformation **deformation, const modal_
     for (int32_t i = 0; i < basis->n_shapes; i++) {
         const modal_shape *shape = &basis->shapes[i];
         if (!modal_shape_has_node_modes(shape) || shape->modes.n_modes == 0) continue;
-        MODAL_TRY(shape_init(&d->shapes[i], shape, n_threads, err));
+        MODAL_TRY(shape_init(&d->shapes[i], shape, err));
         if (shape->solid.mesh.n_nodes > d->most_nodes) d->most_nodes = shape->solid.mesh.n_nodes;
     }
     MODAL_TRY(modal_alloc(&d->fields, 6 * d->most_nodes * n_threads, sizeof(double), "deformation", err));
+    MODAL_TRY(find_all_radii(d, err));
     *deformation = d;
     d = NULL;
 done:
@@ -245,6 +275,13 @@ modal_deformation *modal_deformation_delete(modal_deformation *d)
 int modal_deformation_knows(const modal_deformation *d, int32_t shape) { return d->shapes[shape].shape != NULL; }
 
 /* ---- a frame ---- */
+
+double modal_deformation_reach(const modal_deformation *d, int32_t shape, double *weights)
+{
+    const deformed_shape *s = &d->shapes[shape];
+    memcpy(weights, s->weights, (size_t)s->shape->modes.n_modes * sizeof *weights);
+    return s->reach;
+}
 
 /* det (I + h), and the norms of I + h and of its cofactors. */
 static inline double determinant(const double *h, double *norm, double *cofactor_norm)

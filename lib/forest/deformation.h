@@ -41,6 +41,11 @@ modal_deformation *modal_deformation_delete(modal_deformation *deformation); /* 
 /* Whether a shape is known. */
 int modal_deformation_knows(const modal_deformation *deformation, int32_t shape);
 
+/* Of a known shape reach and weights [r]: at every point |F - I| <= reach sqrt(sum weights_k q_k^2), in Frobenius' norm. */
+double modal_deformation_reach(const modal_deformation *deformation, int32_t shape, double *weights);
+/* Products that measuring a shape of r columns takes, but for clusters that are looked at more closely. */
+static inline int64_t modal_deformation_products(int32_t n_modes) { return 64 * 9 * (int64_t)n_modes; }
+
 /* Of a known shape at q [r]. range: rotation and strain are wanted, which else are NaN. What is not finite is in
  * jacobian, too. Several threads, thread < n_threads, at once. */
 void modal_deformation_measure(const modal_deformation *deformation, int32_t shape, const double *q, int range, int thread,

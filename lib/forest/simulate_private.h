@@ -34,8 +34,11 @@ typedef struct modal_scene_run {
     modal_judge *judge;
     modal_deformation *deformation; /* or NULL: not wanted */
     modal_deformed *deformed;    /* [objects] of a frame */
+    int32_t *measured;           /* [2 objects] of a frame, and scratch */
     int64_t *first;              /* [objects + 1] coordinates */
-    int many;                    /* objects enough to be measured by several threads */
+    int32_t *known, *left_out;   /* objects whose deformation is known, and what their basis leaves out; for one of them: */
+    int64_t n_known, n_left_out, known_products, left_out_products;
+    double *reach, *weights;     /* [objects], [coordinates] (modal_deformation_reach) */
     int64_t shorter;             /* times that steps were made shorter, up to the last frame */
     modal_scene_state between;   /* where steps that are judged begin within a frame */
 } modal_scene_run;

@@ -8,27 +8,51 @@
 #include "lib/base/memory.h"
 #include "lib/forest/simulate_private.h"
 
+/* Which objects can be measured, and what that takes. */
+static void list_objects(modal_scene_run *r)
+{
+    const modal_basis *basis = r->s->basis;
+    for (int32_t i = 0; i < basis->n_objects; i++) {
+        const int32_t shape = basis->objects[i].shape;
+        const modal_modes *modes = &basis->shapes[shape].modes;
+        const int64_t terms = modes->left_out.n * modal_cubic_count(modes->n_modes + 1); /* of all degrees */
+        const int64_t products = modal_deformation_products(modes->n_modes);
+        if (!r->bodies[i].linear && terms > 0) {
+            r->left_out[r->n_left_out++] = i;
+            if (terms > r->left_out_products) r->left_out_products = terms;
+        }
+        if (!modal_deformation_knows(r->deformation, shape)) continue;
+        r->known[r->n_known++] = i;
+        if (products > r->known_products) r->known_products = products;
+        r->reach[i] = modal_deformation_reach(r->deformation, shape, r->weights + r->first[i]);
+    }
+}
+
 modal_status modal_scene_run_quality_begin(modal_scene_run *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const int32_t n = r->s->basis->n_objects;
+    const int64_t n = r->s->basis->n_objects, c = modal_basis_mode_offsets(r->s->basis, NULL);
     r->s->least_jacobian.value = INFINITY;
-    MODAL_TRY(modal_alloc(&r->first, (int64_t)n + 1, sizeof *r->first, "quality", err));
-    modal_basis_mode_offsets(r->s->basis, r->first);
     if (!r->s->look_at_solids) goto done;
+    MODAL_TRY(modal_alloc(&r->first, n + 1, sizeof *r->first, "quality", err));
+    modal_basis_mode_offsets(r->s->basis, r->first);
     MODAL_TRY(modal_alloc(&r->deformed, n, sizeof *r->deformed, "quality", err));
-    /* threads are worth their start for some 100,000 products of a gradient and a number */
-    r->many = modal_basis_mode_offsets(r->s->basis, r->first) > 2000;
+    MODAL_TRY(modal_alloc(&r->measured, 2 * n, sizeof *r->measured, "quality", err));
+    MODAL_TRY(modal_alloc(&r->known, n, sizeof *r->known, "quality", err));
+    MODAL_TRY(modal_alloc(&r->left_out, n, sizeof *r->left_out, "quality", err));
+    MODAL_TRY(modal_alloc_zero(&r->reach, n, sizeof *r->reach, "quality", err));
+    MODAL_TRY(modal_alloc_zero(&r->weights, c, sizeof *r->weights, "quality", err));
     MODAL_TRY(modal_deformation_new(&r->deformation, r->s->basis, r->s->n_threads, err));
+    list_objects(r);
 done:
     return status;
 }
 
 void modal_scene_run_quality_end(modal_scene_run *r)
 {
+    void *arrays[] = {&r->first, &r->deformed, &r->measured, &r->known, &r->left_out, &r->reach, &r->weights};
     r->deformation = modal_deformation_delete(r->deformation);
-    modal_free(&r->deformed);
-    modal_free(&r->first);
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
 }
 
 static void measure_steps(modal_scene_run *r, modal_quality *quality)
@@ -70,36 +94,60 @@ static double energy_left_out(const modal_left_out *l, int32_t r, const double *
     return energy;
 }
 
-/* Objects in turn, so that the products of a frame stay below some number, whatever the frame's steps and threads. */
+/* Of many objects some are measured a frame, in turn: so many that it takes about this many products, whatever the steps and the
+ * threads. */
+enum { PRODUCTS = 250000 };
+
+static int64_t turn_of(const modal_simulation *s, int64_t count, int64_t products)
+{
+    if (s->measure_all || count * products <= PRODUCTS) return count;
+    return products > PRODUCTS ? 1 : PRODUCTS / products;
+}
+/* The one at place `at`, < count, of those whose turn it is in the frame, `n` a frame. */
+static int64_t in_turn(int64_t at, int64_t count, int64_t frame, int64_t n) { return (frame % count * n + at) % count; }
+
 static void measure_left_out(modal_scene_run *r, int64_t frame, modal_quality *quality)
 {
-    enum { PRODUCTS = 1000000 };
     const modal_simulation *s = r->s;
-    const modal_basis *basis = s->basis;
-    int64_t most = 1, count = 0;
-    for (int32_t i = 0; i < basis->n_objects; i++) {
-        const modal_shape *shape = &basis->shapes[basis->objects[i].shape];
-        if (r->bodies[i].linear || shape->modes.left_out.n == 0) continue;
-        const int64_t own = shape->modes.left_out.n * modal_cubic_count(shape->modes.n_modes + 1); /* all monomials */
-        if (own > most) most = own;
-        count++;
-    }
-    const int64_t a_frame = s->measure_all || count * most <= PRODUCTS ? count : most > PRODUCTS ? 1 : PRODUCTS / most;
-    for (int64_t i = 0, at = 0, first = count > 0 ? frame % count * a_frame % count : 0; i < basis->n_objects; i++) {
-        const modal_shape *shape = &basis->shapes[basis->objects[i].shape];
-        if (r->bodies[i].linear || shape->modes.left_out.n == 0) continue;
-        const int64_t turn = (at++ - first + count) % count;
-        if (turn >= a_frame) continue;
+    const int64_t n = turn_of(s, r->n_left_out, r->left_out_products);
+    for (int64_t at = 0; at < n; at++) {
+        const int32_t i = r->left_out[in_turn(at, r->n_left_out, frame, n)];
+        const modal_modes *modes = &s->basis->shapes[s->basis->objects[i].shape].modes;
         double moving = 0;
-        for (int32_t k = 0; k < shape->modes.n_modes; k++)
-            moving += 0.5 * shape->modes.modal_masses[k] * s->state.v[r->first[i] + k] * s->state.v[r->first[i] + k];
+        for (int32_t k = 0; k < modes->n_modes; k++)
+            moving += 0.5 * modes->modal_masses[k] * s->state.v[r->first[i] + k] * s->state.v[r->first[i] + k];
         const double all = s->state.measures[i].elastic + moving;
         if (!(all > 0)) continue;
-        const double part = sqrt(energy_left_out(&shape->modes.left_out, shape->modes.n_modes, s->state.q + r->first[i]) / all);
+        const double part = sqrt(energy_left_out(&modes->left_out, modes->n_modes, s->state.q + r->first[i]) / all);
         if (!is_more(part, quality->residual)) continue;
         quality->residual = part;
         quality->residual_object = (double)i;
     }
+}
+
+/* What det F of an object cannot be below, by the size of q alone; its singular values are at least 1 - e. Of NaN -INFINITY. */
+static double bound_of(const modal_scene_run *r, int32_t i)
+{
+    double square = 0;
+    for (int64_t k = r->first[i]; k < r->first[i + 1]; k++) square += r->weights[k] * r->s->state.q[k] * r->s->state.q[k];
+    const double left = 1 - r->reach[i] * sqrt(square);
+    return left > 0 ? left * left * left : -INFINITY;
+}
+
+/* Into r->measured, and their number: of the objects whose bound allows a soft material, and of linear ones, those whose turn it is;
+ * where that leaves some, others. */
+static int64_t choose_solids(modal_scene_run *r, int64_t frame)
+{
+    int64_t open = 0, n = turn_of(r->s, r->n_known, r->known_products);
+    int32_t *list = r->measured, *of_open = list + r->n_known;
+    for (int64_t at = 0; at < r->n_known; at++) {
+        const int32_t i = r->known[at];
+        if (n < r->n_known && (r->bodies[i].linear || !(bound_of(r, i) >= MODAL_JACOBIAN_SOFT))) of_open[open++] = i;
+    }
+    const int64_t first = open < n ? open : n;
+    for (int64_t at = 0; at < n; at++)
+        list[at] = at < first ? of_open[in_turn(at, open, frame, first)] : r->known[in_turn(at - first, r->n_known, frame, n - first)];
+    return n;
 }
 
 static modal_status measure_solids(modal_scene_run *r, int64_t frame, modal_quality *quality, modal_error *err)
@@ -108,14 +156,16 @@ static modal_status measure_solids(modal_scene_run *r, int64_t frame, modal_qual
     const modal_basis *basis = s->basis;
     const double time = modal_frame_time(frame, s->scene->fps);
     int32_t worst = -1, inside = -1;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(s->n_threads)) if (r->many)
-    for (int32_t i = 0; i < basis->n_objects; i++)
-        if (modal_deformation_knows(r->deformation, basis->objects[i].shape))
-            modal_deformation_measure(r->deformation, basis->objects[i].shape, s->state.q + r->first[i], r->bodies[i].linear,
-                                      omp_get_thread_num(), &r->deformed[i]);
-    for (int32_t i = 0; i < basis->n_objects; i++) {
+    const int64_t n = choose_solids(r, frame);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(s->n_threads)) if (s->measure_all)
+    for (int64_t at = 0; at < n; at++) {
+        const int32_t i = r->measured[at];
+        modal_deformation_measure(r->deformation, basis->objects[i].shape, s->state.q + r->first[i], r->bodies[i].linear,
+                                  omp_get_thread_num(), &r->deformed[i]);
+    }
+    for (int64_t at = 0; at < n; at++) {
+        const int32_t i = r->measured[at];
         const modal_deformed *own = &r->deformed[i];
-        if (!modal_deformation_knows(r->deformation, basis->objects[i].shape)) continue;
         if (worst < 0 || (!isnan(quality->least_jacobian) && !(own->jacobian >= quality->least_jacobian))) {
             worst = i;
             quality->least_jacobian = own->jacobian;

@@ -3,8 +3,6 @@
 usage: check_left_out.py BIN_FOLDER PART, PART one of
   whole    more than 50 deformations of bases of several kinds: the same order, and within a factor of 2
   file     what modalpack writes; what is refused; hashes stay; files without it are sound"""
-import json
-
 import h5py
 import numpy as np
 import scipy.sparse.linalg

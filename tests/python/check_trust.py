@@ -6,9 +6,12 @@ usage: check_trust.py BIN_FOLDER PART, PART one of
   same     threads, checkpoints, other objects of the scene change no byte
   inside   a cube that is pushed through itself; det F against numpy, at every point
   damping  beta K(q) against an integrator in numpy; a body that turns loses nothing by it, and by beta K(0) most
+  storm    the bush of data/plant.py in 12 m/s of wind with gusts, 5 s; tempest: 60 s, in 12 and in 30 m/s
   decay    amplitude decay and period error of generalized-alpha against its amplification matrix"""
 import json
+import pathlib
 import subprocess
+import sys
 
 import h5py
 import numpy as np
@@ -144,6 +147,7 @@ def inside():
     assert least < -0.5 and abs(said_least - least) < 1e-6 * abs(least), (said_least, least)
     words, said_least = pressed("cube.h5", [-0.19e6, 0, 0], code=5)
     frame = int(round(30 * float(words.split("t = ")[1].split(" s")[0])))
+    assert frame > 0
     least, tag = least_jacobian("cube.h5", got["q"][frame:frame + 1])
     assert f"element {tag} is inside out, J = det F = {least:.3g}" in said(words), (words, least, tag)
     assert least_jacobian("cube.h5", got["q"][:frame])[0] > 0
@@ -214,6 +218,31 @@ def damping():
             small(np.abs(angle - rate * f["times"]).max(), 0.1, "a turning body: angle, rad")
     print(f"of the energy of a turning body is left: {left[True]:.4f} by beta K(q), {left[False]:.4f} by beta K(0)")
     assert left[True] > 0.98 and left[False] < 0.2, left
+
+
+    # of many objects those that may be inside out come first, and others in turn
+    place("many", [(0, -1, 0, 3 * i, 0, 0, 0, 0) for i in range(40)], "cube.h5")
+    scene = {"duration": 3, "fps": 30, "model": "stvk", "damping": {"alpha": 1},
+             "forces": [{"object": 33, "group": "tip", "force": [-0.19e6, 0, 0], "curve": {"keys": [[0, 0], [2, 1], [3, 1]]}}]}
+    late = said(simulate("many.h5", scene, code=5))
+    assert "object 33: " in late and f"t = {frame / 30:g} s" in late and f"element {tag} is" in late, (late, words)
+
+
+def storm(duration=5, winds=((11.5, 3.3, 0),)):
+    plant = pathlib.Path(__file__).resolve().parents[2] / "data/plant.py"
+    subprocess.run([sys.executable, plant, "bush", "plant", "--tools", run.folder, "--duration", str(duration)], check=True,
+                   capture_output=True)
+    with open("plant/scene.json", encoding="utf-8") as file:
+        scene = json.load(file)
+    for wind in winds:
+        f = simulate("plant/plant.h5", {**scene, "wind": {**scene["wind"], "velocity": list(wind)}})
+        e = f["energy"]
+        assert len(f["times"]) == 30 * duration + 1 and np.all(np.isfinite(f["q"]))
+        small(balance(e), 0.05, f"{duration} s of {wind} m/s: balance")
+
+
+def tempest():
+    storm(60, ((12, 0, 0), (11.5, 3.3, 0), (30, 0, 0)))
 
 
 def amplification(radius, omega):
