@@ -94,7 +94,7 @@ def surface():
     if (tools / "modalview").exists():
         said = quick("egg.obj", "egg.html", "--save-script", "egg.sh", "--report", "r.json")
         commands = re.findall(r"^modaltools quick: (modal\w+) ", said, re.M)
-        assert commands == ["modalmesh", "modalpack", "modalsim", "modalview"], said
+        assert commands == ["modalmesh", "modalpack", "modalsim", "modalview"] and "--slow-motion auto" in said, said
         script = pathlib.Path("egg.sh").read_text()
         report = json.load(open("r.json"))
         assert all(line in script for line in report["commands"]) and len(report["commands"]) == 4 and report["exit_code"] == 0

@@ -295,9 +295,17 @@ static modal_status show(quick *q, modal_error *err)
         MODAL_TRY(status);
         ADD("--up");
         ADD("%c", 'x' + q->up);
+        if (q->motion != MODES) {
+            ADD("--slow-motion");
+            ADD("auto");
+        }
     } else {
         ADD("--%s", q->format ? "format" : "fields"); /* most formats hold positions alone */
         ADD("%s", q->format ? q->format : "displacement");
+        if (q->motion != MODES && q->format && (strstr(q->format, "glb") || strstr(q->format, "mdd"))) { /* they say when */
+            ADD("--slow-motion");
+            ADD("auto");
+        }
         if (q->motion == MODES) {
             ADD("--amplitude");
             ADD("%s", q->amplitude);
