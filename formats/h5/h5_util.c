@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -142,6 +143,19 @@ static modal_status look_at(const char *path, int *file, int64_t *bytes, modal_e
     return MODAL_OK;
 }
 
+/* For who gives a mesh where a basis or a motion is meant: what makes one of it, by the extension of the name; else "". */
+static const char *instead(const char *path)
+{
+    static const char *const meshes[] = {".msh", ".veg", ".inp", ".mesh", ".meshb", ".node", ".ele", ".vtk", ".vtu"};
+    static const char *const others[] = {".obj", ".stl", ".ply", ".off", ".step", ".stp", ".iges", ".igs", ".brep", ".geo"};
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof meshes / sizeof *meshes; i++)
+        if (strcasecmp(dot, meshes[i]) == 0) return "; modalpack makes a basis of a mesh";
+    for (size_t i = 0; dot && i < sizeof others / sizeof *others; i++)
+        if (strcasecmp(dot, others[i]) == 0) return "; modalmesh makes a mesh of it, and modalpack a basis";
+    return "";
+}
+
 /* Whether there is an HDF5 file, all of it and nothing else after it; *base: where it begins. */
 static modal_status check_superblock(const modal_h5_source *source, int file, int64_t file_bytes, int64_t *base,
                                      modal_error *err)
@@ -160,7 +174,7 @@ static modal_status check_superblock(const modal_h5_source *source, int file, in
         *base = block.start;
         return wrong[0] ? modal_error_set(err, MODAL_ERROR_INPUT, "HDF5 file: %s", wrong) : MODAL_OK;
     }
-    return modal_error_set(err, MODAL_ERROR_INPUT, "not an HDF5 file");
+    return modal_error_set(err, MODAL_ERROR_INPUT, "not an HDF5 file%s", source->path ? instead(source->path) : "");
 }
 
 modal_status modal_h5_open(modal_h5_in *in, const modal_h5_source *source)

@@ -114,6 +114,10 @@ def meshes():
     refused(3, "absent.msh: cannot open", "absent.msh")
     pathlib.Path("bad.msh").write_text("hello\n")
     refused(3, "bad.msh: not a volume mesh that can be read", "bad.msh")
+    pathlib.Path("part.step").write_text("ISO-10303-21;\n")
+    refused(3, "part.step: not an HDF5 file; modalmesh makes a mesh of it, and modalpack a basis", "part.step")
+    got = run("modaldeform", "box.inp", "out")
+    assert got.returncode == 3 and "box.inp: not an HDF5 file; modalpack makes a basis of a mesh" in got.stderr, got
     refused(2, "--check: of meshes and surfaces it is modalmesh --check, box.inp", "box.inp", "--check")
     refused(2, "--unit: must be one of", "box.inp", "--unit", "furlong")
     refused(2, "--unit: is for meshes and surfaces, held.h5", "held.h5", "--unit", "mm")

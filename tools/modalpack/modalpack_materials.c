@@ -163,8 +163,8 @@ modal_status modalpack_assign_materials(tool *t, const modalpack_request *r, mod
     }
     if (mesh->n_materials == 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE,
-                   "%s: no material in the file; give --material NAME, --young, --poisson and --density, --material or "
-                   "--materials",
+                   "%s: no material in the file; give --material NAME (--material list has them), or --young, --poisson and --density, "
+                   "or --materials",
                    r->mesh_path);
 done:
     modal_free(&taken);
