@@ -16,7 +16,7 @@ import numpy as np
 
 tools = pathlib.Path(sys.argv[1]).resolve()
 data = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else None
-FAMILY = ["mesh", "pack", "place", "sim", "deform", "view", "info", "bench"]
+FAMILY = ["mesh", "pack", "place", "sim", "deform", "curv", "view", "info", "bench"]
 
 
 def run(*words, **more):
@@ -58,7 +58,9 @@ def write_ellipsoid(name, n=5, faces=None):
 
 def umbrella():
     got = run()
-    assert got.returncode == 0 and got.stdout.count("\n") == 10, got
+    assert got.returncode == 0 and got.stdout.count("\n") <= 12, got
+    built = {path.name[5:] for path in tools.glob("modal*") if path.is_file()} - {"tools"}
+    assert all(f"modaltools {name} " in got.stdout for name in built) and built <= set(FAMILY), built
     for name in FAMILY:
         if not (tools / f"modal{name}").exists():
             continue
