@@ -19,3 +19,10 @@ target_link_libraries(bench_engine PRIVATE modal_deform modal_kernels Threads::T
 target_link_options(bench_engine PRIVATE -Wl,--as-needed)
 add_test(NAME kernels.bench_engine COMMAND bench_engine --backend cpu --quick)
 set_tests_properties(kernels.bench_engine PROPERTIES LABELS kernels)
+
+# Not a test: our encoder of --precision beside HDF5's filter, docs/results/formats.md. Its smallest size is one.
+add_executable(bench_encode ${CMAKE_SOURCE_DIR}/tests/bench/bench_encode.c)
+set_target_properties(bench_encode PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_link_libraries(bench_encode PRIVATE modal_formats modal_hdf5 m)
+add_test(NAME formats.bench_encode COMMAND bench_encode 1000 5 1e-4 1)
+set_tests_properties(formats.bench_encode PROPERTIES LABELS formats)

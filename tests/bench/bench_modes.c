@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_modes NX,NY,NZ [N_MODES [ROUNDS [float32 | MEBIBYTES]]]: natural modes of a clamped bar of NX x NY x NZ cells of
- * six tetrahedra. With float32: by lib/modes with a factor in floats and one in doubles, in turn. With a number:
- * by lib/modes within that memory limit. Else by lib/modes and by its closest rival, in turn: CHOLMOD's supernodal Cholesky (METIS on the
+/* bench_modes NX,NY,NZ [N_MODES [ROUNDS [float32 | factor | MEBIBYTES]]]: natural modes of a clamped bar of NX x NY x NZ cells of
+ * six tetrahedra. With float32: by lib/modes with a factor in floats and one in doubles, in turn. With factor: the numbers of
+ * the factor of K alone, and a solve for eight right-hand sides, by lib/modes and by CHOLMOD in turn, on the same order; with
+ * one thread processor seconds. With
+ * a number: by lib/modes within that memory limit. Else by lib/modes and by its closest rival, in turn: CHOLMOD's supernodal Cholesky (METIS on the
  * node graph) with ARPACK-NG's Lanczos (dsaupd, mode 3, tolerance 1e-9, ncv = 2 nev + 1), both on the same K
  * and M with the same number of threads. MODAL_THREADS sets it. Seconds are without the assembly. */
 #include <arpack/arpack.h>
@@ -161,15 +163,82 @@ static double rival(const modal_fem_system *system, int n_modes, int n_threads, 
     return seconds;
 }
 
+/* The numbers of the factor and eight right-hand sides, in turn; order and analysis are not in the seconds. */
+static void compare_numbers(const modal_fem_system *system, int rounds, int n_threads)
+{
+    enum { RIGHT = 8 };
+    const size_t n = 3 * (size_t)system->n_free;
+    modal_error err = {0};
+    modal_factor *ours = NULL;
+    modal_factor_report report;
+    cholmod_common common;
+    openblas_set_num_threads(n_threads);
+    cholmod_l_start(&common);
+    common.supernodal = CHOLMOD_SUPERNODAL;
+    common.nmethods = 1;
+    common.method[0].ordering = CHOLMOD_GIVEN;
+    cholmod_sparse *a = expand(system, &common);
+    int64_t *permutation = malloc(n * sizeof *permutation);
+    modal_row *right = aligned_alloc(64, n * sizeof *right), *x = aligned_alloc(64, n * sizeof *x);
+    cholmod_dense *b = cholmod_l_allocate_dense(n, RIGHT, n, CHOLMOD_REAL, &common), *y = NULL, *e = NULL, *theirs = NULL;
+    order(system, permutation, &common);
+    cholmod_factor *factor = cholmod_l_analyze_p(a, permutation, NULL, 0, &common);
+    solid_require(factor && modal_factor_new(system, n_threads, &ours, &report, NULL, &err) == MODAL_OK, "analysis");
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < RIGHT; k++) ((double *)b->x)[(size_t)k * n + i] = right[i][k] = sin(1.0 + 3.0 * (double)i + k);
+    for (int round = 0; round < rounds; round++) {
+        int definite;
+        int64_t pivot;
+        double times[5], largest = 0, differs = 0;
+        times[0] = n_threads == 1 ? cpu_seconds() : modal_seconds(); /* one is not disturbed by others */
+        solid_require(modal_factor_compute(ours, 0, &definite, &pivot, &report, NULL, &err) == MODAL_OK && definite, "factor");
+        times[1] = n_threads == 1 ? cpu_seconds() : modal_seconds();
+        modal_factor_solve_rows(ours, right, x);
+        times[2] = n_threads == 1 ? cpu_seconds() : modal_seconds();
+        const int levels = omp_get_max_active_levels();
+        omp_set_max_active_levels(0); /* as in rival() */
+        solid_require(cholmod_l_factorize(a, factor, &common), "Cholesky");
+        times[3] = n_threads == 1 ? cpu_seconds() : modal_seconds();
+        solid_require(cholmod_l_solve2(CHOLMOD_A, factor, b, NULL, &theirs, NULL, &y, &e, &common), "solve");
+        times[4] = n_threads == 1 ? cpu_seconds() : modal_seconds();
+        omp_set_max_active_levels(levels);
+        for (size_t i = 0; i < n; i++)
+            for (int k = 0; k < RIGHT; k++) {
+                const double other = ((const double *)theirs->x)[(size_t)k * n + i];
+                largest = fmax(largest, fabs(other));
+                differs = fmax(differs, fabs(other - x[i][k]));
+            }
+        printf("factor %.3f s, CHOLMOD %.3f, ratio %.3f; eight right-hand sides %.4f s, CHOLMOD %.4f, ratio %.3f; "
+               "solutions differ by %.1e\n",
+               times[1] - times[0], times[3] - times[2], (times[1] - times[0]) / (times[3] - times[2]), times[2] - times[1],
+               times[4] - times[3], (times[2] - times[1]) / (times[4] - times[3]), differs / largest);
+        fflush(stdout);
+    }
+    modal_factor_delete(ours);
+    cholmod_l_free_dense(&b, &common), cholmod_l_free_dense(&y, &common), cholmod_l_free_dense(&e, &common);
+    cholmod_l_free_dense(&theirs, &common);
+    cholmod_l_free_factor(&factor, &common);
+    cholmod_l_free_sparse(&a, &common);
+    cholmod_l_finish(&common);
+    free(permutation), free(right), free(x);
+}
+
 int main(int argc, char **argv)
 {
     bar_bench bar;
-    if (!bar_bench_open(&bar, argc, argv, "bench_modes NX,NY,NZ [N_MODES [ROUNDS [float32 | MEBIBYTES]]]")) return 2;
+    if (!bar_bench_open(&bar, argc, argv, "bench_modes NX,NY,NZ [N_MODES [ROUNDS [float32 | factor | MEBIBYTES]]]")) return 2;
     const int n_modes = bar.n_modes, n_threads = bar.n_threads;
     modal_fem_system system;
     modal_error err = {0};
     double *eigenvalues = malloc((size_t)(2 * n_modes + 1) * sizeof *eigenvalues);
-    for (int round = 0; round < bar.rounds; round++) {
+    const int numbers = argc > 4 && strcmp(argv[4], "factor") == 0;
+    if (numbers) {
+        if (modal_fem_assemble(&bar.mesh, bar.fixed, NULL, bar.n_fixed, MODAL_MASS_CONSISTENT, n_threads, &system, &err))
+            return 5;
+        compare_numbers(&system, bar.rounds, n_threads);
+        modal_fem_system_free(&system);
+    }
+    for (int round = 0; round < bar.rounds && !numbers; round++) {
         modal_modes_result result;
         modal_modes_options options = {
             .n_modes = n_modes, .n_threads = n_threads, .proof = MODAL_PROOF_NEVER};
