@@ -30,7 +30,8 @@ def diagonal(x):
 
 def refused(message, *words, code=2):
     got = run("modaldeform", *words, code=code)
-    assert got.stderr.startswith("modaldeform: ") and got.stderr.count("\n") == 1 and message in got.stderr, got
+    last = got.stderr.rstrip("\n").split("\n")[-1]
+    assert last.startswith("modaldeform: ") and message in last, got
     assert not os.path.exists("no"), words
 
 
@@ -92,6 +93,38 @@ def main():
     small = np.linalg.norm([0.1, 0.02, 0.03])
     assert np.allclose(both, [[0.05 * diagonal(rest)] * 2, [0.05 * small, 0]], rtol=1e-6, atol=1e-12), both
 
+    # arrays of one frame at rest: of a surface, of turned objects, of a solid, and in the formats that carry them
+    run("modaldeform", "b.h5", "a", "--show", "arrays", "--modes", "3,0-1", "--format", "vtkhdf,ply,vtp", "-j", 1)
+    run("modaldeform", "b.h5", "a2", "--show", "arrays", "--modes", "3,0-1", "-j", 2)
+    assert open("a/sequence.vtkhdf", "rb").read() == open("a2/sequence.vtkhdf", "rb").read()
+    assert run("modalinfo", "--check", "a").stdout == "a: a sound output\n"
+    with h5py.File("a/sequence.vtkhdf") as file:
+        data = file["VTKHDF/PointData"]
+        assert [n for n in file["modal"].attrs["arrays"].decode().split() if n.startswith("mode_")] == ["mode_003", "mode_000", "mode_001"]
+        assert np.abs(file["VTKHDF/Points"][:] - rest).max() < 1e-7
+        for k in (0, 1, 3):
+            wanted = u[:, :, k] * 0.05 * diagonal(rest) / np.linalg.norm(u[:, :, k], axis=1).max()
+            assert np.abs(data[f"mode_{k:03}"][:] - wanted).max() < 1e-7
+    run("modaldeform", "b.h5", "av", "--show", "arrays", "--modes", 2, "--output-mesh", "volume", "--format", "vtkhdf,vtu")
+    with h5py.File("av/sequence.vtkhdf") as file:
+        wanted = phi[2] * 0.05 * diagonal(nodes) / np.linalg.norm(phi[2], axis=1).max()
+        assert np.abs(file["VTKHDF/PointData/mode_002"][:] - wanted).max() < 1e-7
+    with open("places.csv", "w") as file:
+        file.write("0,0,-1,0,0,0,0,0,0\n1,1,-1,3,0,0,0.3,0.4,-0.5\n")
+    run("modalplace", "places.csv", "two.h5", "b.h5", "s.h5", "-f")
+    run("modaldeform", "two.h5", "ta", "--show", "arrays", "--modes", "1,4")
+    run("modaldeform", "two.h5", "ts", "--modes", "1,4", "--frames", f"{CYCLE // 4}::{CYCLE}", "--fields", "displacement")
+    with h5py.File("ta/sequence.vtkhdf") as one, h5py.File("ts/sequence.vtkhdf") as file:
+        swung = file["VTKHDF/PointData/displacement"][:].reshape(2, -1, 3)
+        for i, k in enumerate((1, 4)):
+            assert np.abs(one[f"VTKHDF/PointData/mode_{k:03}"][:] - swung[i]).max() < 1e-7
+    run("modalpack", "bar.msh", "many.h5", "--fixed", "root", "--modes", 30, *STEEL)
+    refused("--show: a file has room for 22 arrays, 30 modes", "many.h5", "no", "--show", "arrays")
+    run("modaldeform", "many.h5", "m", "--show", "arrays", "--modes", "8-29")
+    refused("glb, pc2 cannot carry this array of the points, mode_000", "b.h5", "no", "--show", "arrays", "--format", "glb,pc2")
+    refused("--show: not swing or arrays, array", "b.h5", "no", "--show", "array")
+    refused("arrays are at rest", "b.h5", "no", "--show", "arrays", "--output-mesh", "volume", "--fields", "stress")
+
     # what is refused
     run("modalsim", "b.h5", "q.h5", "--duration", 0.01, "--fps", 1000, "--initial", "0=0.01")
     for text, message in (("6", "0 .. 5, 6"), ("", "not a list"), ("1,", "not a list"), ("1,,2", "not a list"), ("a", "not a list"),
@@ -102,6 +135,7 @@ def main():
         refused("--amplitude: ", "b.h5", "no", f"--amplitude={text}")
     refused("--modes: is for a basis", "q.h5", "no", "--modes", 1)
     refused("--amplitude: is for a basis", "q.h5", "no", "--amplitude", "5%")
+    refused("--show: is for a basis", "q.h5", "no", "--show", "arrays")
     refused("goes with a trajectory", "b.h5", "no", "--basis", "b.h5")
     refused("no speed of its own", "b.h5", "no", "--fields", "speed")
     with h5py.File("b.h5", "r+") as file:

@@ -41,6 +41,8 @@ static const tool_option options[] = {
     {"modes", 0, "LIST", NULL, "Of a basis: modes, 0,2,5-8 (default: all).", TOOL_FIRST},
     {"amplitude", 0, "P%", "5%",
      "Of a basis: the largest displacement of a mode, as a share of the box's diagonal.", TOOL_FIRST},
+    {"show", 0, "swing|arrays", "swing",
+     "Of a basis: its modes swing, one after the other, or are arrays of one frame at rest (mode_000 ...), for Warp By Vector.", 0},
     {"normals", 0, "none|rigid|dynamic", "dynamic",
      "rigid: as at rest, turned with each object; dynamic: of the deformed surface, area-weighted.",
      TOOL_FIRST},
@@ -49,7 +51,7 @@ static const tool_option options[] = {
      "dynamic normals). Both need texture coordinates in the basis.",
      0},
     {"fields", 0, "LIST", NULL,
-     "Further arrays: displacement, speed; of a volume strain, stress, von_mises, of cells and averaged at nodes.", TOOL_FIRST},
+     "Further arrays: displacement, speed; of volumes strain, stress, von_mises.", TOOL_FIRST},
     {"output-mesh", 0, "surface|volume", "surface",
      "surface, or volume: the nodes and elements of the solid. The latter with vtkhdf, vtu and csv.", TOOL_FIRST},
     {"precision", 0, "EPS", NULL,
@@ -152,6 +154,7 @@ static int64_t held_bytes(const modaldeform_request *r, const modaldeform_input 
     if (in->step > 1 || r->speed) bytes *= 1 + modal_deform_columns(&in->trajectory, r->speed);
     if (r->speed) bytes += 4 * in->n_points;
     bytes += 24 * in->n_triangles + 8 * in->n;
+    if (r->show_arrays) bytes += 12 * (int64_t)in->modes.n * in->n_points;
     if (in->stress) bytes += modaldeform_stress_bytes(in->stress);
     if (in->cells.n_cells) bytes += 9 * in->cells.n_cells + 8 * in->cells.offsets[in->cells.n_cells];
     for (int32_t i = 0; i < in->basis.n_shapes; i++) {

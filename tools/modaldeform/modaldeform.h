@@ -34,6 +34,7 @@ typedef struct modaldeform_request {
     int swings;             /* TRAJ is a basis, whose modes are shown */
     const char *modes_text; /* --modes, or NULL */
     double amplitude;       /* of their swing: the largest displacement, a share of the box's diagonal */
+    int show_arrays;        /* they are arrays of one frame instead */
     double slow_motion;   /* --slow-motion, 0: auto, -1: not given */
     int sound;            /* --format wav, of the listeners, else of the probes */
     int gain_auto;
@@ -58,6 +59,12 @@ typedef struct modaldeform_sound {
     modal_sequence_sound about; /* of these arrays */
 } modaldeform_sound;
 
+/* The modes that are shown: numbers, and with --show arrays the displacements of all points. */
+typedef struct modaldeform_modes {
+    int32_t n, *list;
+    float **displacements; /* [n][points, 3] */
+} modaldeform_modes;
+
 /* The inputs, and the frames of them that are wanted: start + i step, i < n. */
 typedef struct modaldeform_input {
     modal_basis basis;        /* without the modal matrices */
@@ -74,6 +81,7 @@ typedef struct modaldeform_input {
     modaldeform_cells cells; /* with --output-mesh volume, when the shapes' vertices are the nodes */
     int64_t n_probes;
     modal_sequence_probe *probes;
+    modaldeform_modes modes; /* with a basis as TRAJ */
     modaldeform_sound sound; /* with --format wav */
     modaldeform_stress *stress; /* with strain, stress or von_mises, else NULL */
     char *quality;   /* the verdict on the motion, and why, or NULL: not measured */
@@ -122,10 +130,15 @@ modal_status modaldeform_find_kind(const tool *t, modaldeform_request *r, modal_
 /* Makes in->trajectory: the modes of in->basis, one after the other, each a full swing from rest to rest. The
  * basis was read with its modes, and its matrices are in in->tiles, or of a volume in the shapes. */
 modal_status modaldeform_swing_modes(tool *t, const modaldeform_request *r, modaldeform_input *in, modal_error *err);
+/* With --show arrays: makes in->modes.displacements, once the points are known. */
+modal_status modaldeform_make_modes(const modaldeform_request *r, modaldeform_input *in, modal_error *err);
+void modaldeform_free_modes(modaldeform_modes *modes);
 
 /* modaldeform_fields.c: the arrays that the options ask for, in r->arrays and r->deform; MODAL_ERROR_USAGE where no
  * format of the run carries one. The formats must be known. */
 modal_status modaldeform_read_fields(tool *t, modaldeform_request *r, modal_error *err);
+/* With --show arrays: mode_000 and so on; array i of the list has the source MODAL_FROM_STAGES + i. */
+modal_status modaldeform_add_modes(tool *t, modaldeform_request *r, const modaldeform_modes *modes, modal_error *err);
 /* One of a comma-separated list: *text moves behind it. */
 size_t modaldeform_list_part(const char **text, const char **part);
 /* modaldeform_stress_begin with the arrays of the list. */

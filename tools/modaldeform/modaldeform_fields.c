@@ -56,9 +56,10 @@ static modal_status parse_fields(const char *text, int wanted[N_FIELDS], modal_e
 
 /* The option by which an array was asked for; NULL: the run has it anyway. Normals are made unless they are
  * declined, so that a format without them is no surprise. */
-static const char *option_of(int source)
+static const char *option_of(const modaldeform_request *r, int source)
 {
-    return source == MODAL_FROM_TANGENTS                                 ? "tangents"
+    return r->show_arrays && source >= MODAL_FROM_STAGES ? "show"
+           : source == MODAL_FROM_TANGENTS                                 ? "tangents"
            : source == MODAL_FROM_DISPLACEMENT || source >= MODAL_FROM_SPEED ? "fields"
                                                                  : NULL;
 }
@@ -70,7 +71,7 @@ static modal_status check_carried(tool *t, const modaldeform_request *r, modal_e
         const modal_array *a = &r->arrays.all[i];
         char without[256] = "";
         int n_carry = 0;
-        if (!option_of(a->source)) continue;
+        if (!option_of(r, a->source)) continue;
         for (int f = 0; f < r->n_formats; f++) {
             const modal_sequence_format *format = r->formats[f];
             const int carries = !format->carries || format->carries(a);
@@ -80,9 +81,9 @@ static modal_status check_carried(tool *t, const modaldeform_request *r, modal_e
             strcat(without, format->name);
         }
         if (n_carry == 0)
-            return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: %s cannot carry %s, %s", option_of(a->source), without,
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: %s cannot carry %s, %s", option_of(r, a->source), without,
                                    a->of_cells ? "this array of the cells" : "this array of the points", a->name);
-        if (without[0]) tool_note(t, "--%s: %s: left out of %s", option_of(a->source), a->name, without);
+        if (without[0]) tool_note(t, "--%s: %s: left out of %s", option_of(r, a->source), a->name, without);
     }
     return MODAL_OK;
 }
@@ -135,6 +136,22 @@ modal_status modaldeform_read_fields(tool *t, modaldeform_request *r, modal_erro
         }
     r->speed = wanted[1];
     r->deform.displacement = wanted[0] || wanted[1];
+    MODAL_TRY(check_carried(t, r, err));
+done:
+    return status;
+}
+
+modal_status modaldeform_add_modes(tool *t, modaldeform_request *r, const modaldeform_modes *modes, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    if (r->arrays.n + modes->n > MODAL_MOST_ARRAYS)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--show: a file has room for %d arrays, %d modes (--modes names some)",
+                   MODAL_MOST_ARRAYS - r->arrays.n, modes->n);
+    for (int32_t i = 0; i < modes->n; i++) {
+        modal_array array = {.components = 3, .unit = "m", .source = MODAL_FROM_STAGES + i};
+        snprintf(array.name, sizeof array.name, "mode_%03d", modes->list[i]);
+        MODAL_TRY(modal_array_add(&r->arrays, &array, err));
+    }
     MODAL_TRY(check_carried(t, r, err));
 done:
     return status;

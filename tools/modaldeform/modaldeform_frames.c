@@ -25,6 +25,19 @@ static modal_status add_stress(void *self, int64_t first, modal_frames *frames, 
     return status;
 }
 
+/* A stage: the modes of --show arrays, which are those of the one frame. */
+static modal_status add_modes(void *self, int64_t first, modal_frames *frames, modal_error *err)
+{
+    const writing *w = self;
+    const modal_array_list *list = &w->r->arrays;
+    (void)first;
+    (void)err;
+    for (int i = 0; i < list->n; i++)
+        if (list->all[i].source >= MODAL_FROM_STAGES)
+            frames->arrays[i] = w->in->modes.displacements[list->all[i].source - MODAL_FROM_STAGES];
+    return MODAL_OK;
+}
+
 static modal_status write_frames(void *self, int64_t first, modal_frames *frames, modal_error *err)
 {
     const writing *w = self;
@@ -49,8 +62,8 @@ modal_status modaldeform_write_frames(tool *t, const modaldeform_request *r, mod
         .single = in->stress != NULL};
     writing w = {.r = r, .out = out, .hdf5 = &in->hdf5, .in = in,
                  .n_cells = r->volume ? in->cells.n_cells : in->n_triangles};
-    const modal_frame_step steps[] = {{&w, add_stress}, {&w, write_frames}};
-    const int first_step = in->stress ? 0 : 1;
+    const modal_frame_step steps[] = {{&w, r->show_arrays ? add_modes : add_stress}, {&w, write_frames}};
+    const int first_step = in->stress || r->show_arrays ? 0 : 1;
     const double start = tool_seconds();
     status = modal_deform_source_new(&deformed, &request, &source, err);
     if (status == MODAL_ERROR_MEMORY && r->memory_limit > 0) modal_error_context(err, "--memory-limit");

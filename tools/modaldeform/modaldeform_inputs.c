@@ -101,6 +101,10 @@ modal_status modaldeform_read_request(tool *t, modaldeform_request *r, modal_err
     MODAL_TRY(modaldeform_read_fields(t, r, err));
     r->modes_text = tool_value(a, "modes");
     MODAL_TRY(tool_percent(a, "amplitude", &r->amplitude, err));
+    const char *show = tool_value(a, "show");
+    r->show_arrays = strcmp(show, "arrays") == 0;
+    if (!r->show_arrays && strcmp(show, "swing") != 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--show: not swing or arrays, %s", show);
     MODAL_TRY(check_slow_motion(a, r, err));
     MODAL_TRY(modaldeform_check_sound(t, r, err));
     MODAL_TRY(modaldeform_check_probes(t, r, err));
@@ -169,8 +173,9 @@ static modal_status describe_arguments(const modaldeform_request *r, modaldeform
                      (int64_t)(r->modes_text ? strlen(r->modes_text) : 0) + (int64_t)(r->precision_text ? strlen(r->precision_text) : 0);
     modal_status status = modal_alloc(&in->arguments, length, 1, "arguments", err);
     if (status != MODAL_OK) return status;
-    char swing[48] = "";
-    if (r->swings) snprintf(swing, sizeof swing, " --amplitude %.17g%%", 100 * r->amplitude);
+    char swing[64] = "";
+    if (r->swings)
+        snprintf(swing, sizeof swing, " --amplitude %.17g%%%s", 100 * r->amplitude, r->show_arrays ? " --show arrays" : "");
     snprintf(in->arguments, (size_t)length, "modaldeform %s%s%s%s%s%s%s%s %s --normals %s%s%s%s%s%s --order %s",
              r->trajectory_path, r->basis_path ? " --basis " : "", r->basis_path ? r->basis_path : "",
              r->frames_text ? " --frames " : "", r->frames_text ? r->frames_text : "", swing,
@@ -197,6 +202,8 @@ modal_status modaldeform_read_inputs(tool *t, modaldeform_request *r, modaldefor
         in->times[i] = in->trajectory.times[in->start + i * in->step];
     MODAL_TRY(modal_deform_topology(&in->basis, r->deform.stored_order, &in->n_points,
                                     &in->n_triangles, &in->triangles, err));
+    if (r->show_arrays) MODAL_TRY(modaldeform_add_modes(t, r, &in->modes, err));
+    if (r->show_arrays) MODAL_TRY(modaldeform_make_modes(r, in, err));
     MODAL_TRY(describe_arguments(r, in, err));
     if (r->speed && in->trajectory.n_frames < 2)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: speed needs two frames", r->trajectory_path);
@@ -224,6 +231,7 @@ void modaldeform_free_inputs(modaldeform_input *in)
     modal_free(&in->point_numbers);
     modaldeform_free_cells(&in->cells);
     in->stress = modaldeform_stress_delete(in->stress);
+    modaldeform_free_modes(&in->modes);
     modaldeform_free_sound(&in->sound);
     modal_free(&in->arguments);
     modal_free(&in->quality);
