@@ -68,6 +68,9 @@ modal_rounder *modal_rounder_delete(modal_rounder *rounder); /* NULL is fine; re
 modal_status modal_rounder_write(modal_rounder *rounder, const hid_t arrays[MODAL_MOST_ARRAYS], int64_t first,
                                  const modal_frames *frames, modal_error *err);
 
+/* Sequences of so many bytes are written past the cache, where there is a disk. A variable for tests alone. */
+extern int64_t modal_sequence_direct_from;
+
 /* The whole text of the sidecar; the caller owns it. */
 modal_status modal_sequence_xdmf_text(char **text, int64_t *length, const char *vtkhdf_name,
                                       const modal_sequence_info *info, modal_error *err);
