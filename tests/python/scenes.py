@@ -33,7 +33,7 @@ def simulate(basis, scene, *more, name="run", code=0):
     if code:
         return got.stderr
     with h5py.File(f"{name}.h5") as f:
-        return {key: f[key][:] for key in ("times", "q", "frames", "energy") if key in f}
+        return {key: f[key][:] for key in ("times", "q", "frames", "energy", "quality") if key in f}
 
 
 def small(value, limit, what):
