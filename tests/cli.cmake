@@ -98,6 +98,12 @@ if(TARGET modalpack AND TARGET modalview)
   set(check_play ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_play.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
   add_test(NAME cli.play COMMAND ${check_play})
   add_test(NAME clients.chromium_play COMMAND ${check_play} --browser)
+  set(check_loads ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_loads_page.py
+      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
+  add_test(NAME cli.loads_page COMMAND ${check_loads})
+  add_test(NAME clients.chromium_loads COMMAND ${check_loads} --browser)
+  set_tests_properties(cli.loads_page PROPERTIES LABELS cli TIMEOUT 300)
+  set_tests_properties(clients.chromium_loads PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
   set(check_response ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_response_page.py
       ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
   add_test(NAME cli.response_page COMMAND ${check_response})

@@ -272,6 +272,25 @@ done:
     return status;
 }
 
+static modal_status put_loads(modal_viewer_sink *out, const modal_viewer_play *play, int64_t n_frames, json_t *header,
+                              modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    json_t *list = json_array();
+    for (int32_t i = 0; i < play->n_loads; i++) {
+        const modal_viewer_load *l = &play->loads[i];
+        json_t *vertices = json_array();
+        for (int32_t k = 0; k < l->n_vertices; k++) json_array_append_new(vertices, json_integer(l->vertices[k]));
+        json_array_append_new(list, json_pack("{s:i, s:o, s:s, s:[fff]}", "object", l->object, "vertices", vertices, "unit",
+                                              l->impulse ? "N s" : "N", "vector", l->vector[0], l->vector[1], l->vector[2]));
+        MODAL_TRY(modal_viewer_put_planes(out, l->factors, n_frames, 4, err));
+    }
+    json_object_set(header, "loads", list);
+done:
+    json_decref(list);
+    return status;
+}
+
 modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajectory *trajectory,
                                     const char *title, char up, const modal_viewer_play *play, modal_viewer_data *data,
                                     modal_error *err)
@@ -306,6 +325,7 @@ modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajec
         json_object_set_new(header, "quality", modal_viewer_quality(trajectory));
         json_object_set_new(header, "slow_motion", json_real(play->slow_motion));
         if (play->n_channels > 0) MODAL_TRY(put_sound(&out, play, header, err));
+        if (play->n_loads > 0) MODAL_TRY(put_loads(&out, play, trajectory->n_frames, header, err));
     }
     MODAL_TRY(modal_viewer_sink_end(&out, err));
     /* Without a < no name can end the script that holds the header (</script>), nor open a comment in it (<!--). */

@@ -18,12 +18,23 @@ typedef struct modal_viewer_data {
     double position_error, displacement_error;
 } modal_viewer_data;
 
+/* A force, or an impulse, at vertices: the page draws it at the middle of them. */
+typedef struct modal_viewer_load {
+    int32_t object, n_vertices;
+    int32_t *vertices; /* [n_vertices] as stored */
+    int impulse;       /* 1: N s, else N */
+    double vector[3];  /* in the world */
+    float *factors;    /* [n_frames] that it is multiplied with */
+} modal_viewer_load;
+
 /* What a page of a trajectory has besides. Borrowed. */
 typedef struct modal_viewer_play {
     double slow_motion; /* seconds that it shows for a second, at first */
     int rate, n_channels; /* of the sound; n_channels 0: none */
     int64_t n_samples;
     const float *samples; /* [n_samples, n_channels] */
+    int32_t n_loads;
+    const modal_viewer_load *loads; /* [n_loads] */
 } modal_viewer_play;
 
 /* `basis` holds surfaces, modal matrices and modes. `trajectory` may be NULL: then the page shows the

@@ -142,17 +142,17 @@ def in_browser():
         heard = np.array([value(f"Array.from(modalview.sound.buffer.getChannelData({c}))") for c in range(2)]).T
         wav = np.frombuffer(open("out/sound.wav", "rb").read(), "<f4", offset=58).reshape(-1, 2)
         must(heard.shape == wav.shape and np.abs(heard - wav).max() <= np.abs(wav).max() / 60000, "samples")
-        for _ in range(3):
-            time.sleep(0.3)
+        apart = []
+        for _ in range(8): # a busy machine draws late at times
+            time.sleep(0.15)
             shown, now = value("new Promise((d) => requestAnimationFrame(() => requestAnimationFrame(() => "
                                "d([modalview.player.time, modalview.sound.now(true)]))))")
-            apart = (now - shown + 0.5) % 1 - 0.5
-            must(abs(apart) < 0.2, "the page shows", shown, "and sounds", now)
+            apart.append(abs((now - shown + 0.5) % 1 - 0.5))
+        must(np.median(apart) < 0.15, "the page and its sound are apart by", apart)
         browser.click_on("play")
         must(value("modalview.sound.source === null && !modalview.ui.playing"), "a pause is silent")
-        value("modalview.setFrame(500)")
-        browser.click_on("play")
-        must(0.24 < value("modalview.sound.now(true)") < 0.6, "it goes on from the frame", value("modalview.sound.now(true)"))
+        now = value("modalview.setFrame(500), modalview.setPlaying(true), modalview.sound.now(true)")
+        must(0.24 < now < 0.35, "it goes on from the frame", now)
         browser.key("l")
         browser.wait("!modalview.ui.playing", "the end")
         must(value("modalview.player.frame") == 2000, "the last frame")

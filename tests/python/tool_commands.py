@@ -62,6 +62,7 @@ COMMANDS = [
     Command("modaldeform", "{a.h5} o --modes 0 --report {r.json}", ["a.h5"], [*OUT, "r.json"]),
     Command("modalview", "{t.h5} {p.html} --report {r.json}", ["t.h5", "a.h5"], ["p.html", "r.json"]),
     Command("modalview", "{t.h5} {p.html} --basis {a.h5} --report {r.json}", ["t.h5", "a.h5"], ["p.html", "r.json"]),
+    Command("modalview", "{tl.h5} {p.html} --scene {s.json} --report {r.json}", ["tl.h5", *SCENE], ["p.html", "r.json"]),
     Command("modalview", "{t.h5} {p.html} --sound {q.wav} --report {r.json}", ["t.h5", "a.h5", "q.wav"], ["p.html", "r.json"]),
     Command("modalinfo", "{t.h5} --report {r.json}", ["t.h5", "a.h5"], ["r.json"], force=False),
     Command("modalinfo", "--check {t.h5} --report {r.json}", ["t.h5", "a.h5"], ["r.json"], force=False),
@@ -158,6 +159,7 @@ def write_inputs(folder):
          "-q"])
     os.remove("gone.h5")
     run([f"{folder}/modaldeform", "t.h5", "v", "-q"])
+    run([f"{folder}/modalsim", "a.h5", "tl.h5", "--scene", "s.json", "-q"])
     with open("q.wav", "wb") as f: # a tenth of a second, silent
         f.write(struct.pack("<4sI4s4sIHHIIHHH4sII4sI", b"RIFF", 50 + 4 * 4801, b"WAVE", b"fmt ", 18, 3, 1, 48000, 4 * 48000, 4, 32,
                             0, b"fact", 4, 4801, b"data", 4 * 4801) + bytes(4 * 4801))

@@ -13,11 +13,13 @@
 #include "formats/sequences/sequence_wav.h"
 #include "formats/viewer/viewer_data.h"
 #include "lib/base/memory.h"
+#include "formats/json/scene.h"
 #include "tools/common/commit.h"
 #include "tools/common/parts.h"
 #include "tools/common/slow_motion.h"
 #include "tools/common/tool.h"
 #include "tools/common/trajectory_input.h"
+#include "tools/modalview/modalview_loads.h"
 
 enum { LARGE_PAGE = 50000000 }; /* bytes, above which a browser gets slow to open one */
 
@@ -28,6 +30,7 @@ static const tool_option options[] = {
     {"basis", 0, "BASIS.h5", NULL, "Take the trajectory's basis from here, where it has moved.", TOOL_READS},
     TOOL_OPTION_PARTS,
     {"title", 0, "TEXT", NULL, "Title of the page (default: the name of the input).", 0},
+    {"scene", 0, "SCENE.json", NULL, "The scene that the trajectory was made of; the page shows its forces where they act.", TOOL_READS},
     {"sound", 0, "SOUND.wav", NULL, "The trajectory's sound, as modaldeform --format wav writes it; the page plays it.", TOOL_READS},
     TOOL_OPTION_SLOW_MOTION("The page shows at first"),
     {"up", 0, "y|z", "y", "The axis that points upwards when the page opens.", 0},
@@ -67,6 +70,8 @@ typedef struct scene {
     modal_wav wav;
     modal_viewer_play play;
     modal_response_table table; /* n_rows 0: none */
+    modal_scene said;           /* --scene */
+    modal_viewer_load *loads;
 } scene;
 
 /* What modalsim writes of a scene with a response is a table; it is known by its name. */
@@ -79,7 +84,7 @@ static int is_table(const char *path)
 /* Options that say how something moves. */
 static modal_status check_table_options(const tool *t, modal_error *err)
 {
-    static const char *const moving[] = {"basis", "parts", "sound", "slow-motion", "up"};
+    static const char *const moving[] = {"basis", "parts", "scene", "sound", "slow-motion", "up"};
     for (size_t i = 0; i < sizeof moving / sizeof *moving; i++)
         if (is_table(t->arguments.operands[0]) && tool_count(&t->arguments, moving[i]) > 0)
             return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: not with a response, %s", moving[i], t->arguments.operands[0]);
@@ -104,7 +109,9 @@ static modal_status read_scene(const tool *t, scene *s, modal_error *err)
     } else {
         MODAL_TRY(modal_copy_text(&s->basis_path, path, SIZE_MAX, err));
     }
-    MODAL_TRY(modal_basis_read(s->basis_path, MODAL_BASIS_DEFORM | MODAL_BASIS_MODES, &s->basis, err));
+    if (tool_value(&t->arguments, "scene")) MODAL_TRY(modal_scene_read(tool_value(&t->arguments, "scene"), &s->said, err));
+    MODAL_TRY(modal_basis_read(s->basis_path, MODAL_BASIS_DEFORM | MODAL_BASIS_MODES |
+                               (modalview_loads_need_solids(&s->said) ? MODAL_BASIS_VOLUME : 0), &s->basis, err));
     if (s->trajectory.n_frames > 0 &&
         modal_trajectory_check_basis(&s->trajectory, &s->basis, err) != MODAL_OK) {
         modal_error_context(err, "%s", from_stdin ? "standard input" : path);
@@ -162,7 +169,11 @@ static modal_status read_play(tool *t, scene *s, modal_error *err)
     if (q->n_frames == 0 && sound) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--sound: goes with a trajectory, but this is a basis, %s", input);
     if (q->n_frames == 0 && tool_count(&t->arguments, "slow-motion"))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--slow-motion: goes with a trajectory, but this is a basis, %s", input);
+    if (q->n_frames == 0 && tool_value(&t->arguments, "scene"))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--scene: goes with a trajectory, but this is a basis, %s", input);
     if (q->n_frames == 0) goto done;
+    MODAL_TRY(modalview_loads_make(t, tool_value(&t->arguments, "scene"), &s->said, &s->basis, q, &s->loads, &s->play.n_loads, err));
+    s->play.loads = s->loads;
     const double seconds = q->times[q->n_frames - 1] - q->times[0];
     if (s->play.slow_motion == 0) s->play.slow_motion = tool_slow_motion_auto(q, 0, 1, q->n_frames);
     if (tool_count(&t->arguments, "slow-motion"))
@@ -244,6 +255,8 @@ done:
     modal_trajectory_free(&s.trajectory);
     modal_free(&s.basis_path);
     modal_wav_free(&s.wav);
+    modal_scene_free(&s.said);
+    modalview_loads_free(&s.loads, s.play.n_loads);
     modal_response_table_free(&s.table);
     json_decref(given);
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);

@@ -126,7 +126,8 @@ function readShape(reader, about) {
 }
 
 // { title, up, shapes, objects: [{ shape, frame, point, coordinate }], points, coordinates,
-//   times, q: [coordinate][frame], frames: [object][12][frame] or null, slowMotion, sound: { about, values } or null };
+//   times, q: [coordinate][frame], frames: [object][12][frame] or null, slowMotion, sound: { about, values } or null,
+//   loads: [{ object, vertices, unit, vector, factors: [frame] }] };
 // times is null for a basis.
 export async function readScene(header, base64) {
   const reader = new Reader(await gunzip(base64));
@@ -154,6 +155,7 @@ export async function readScene(header, base64) {
     const coded = new Uint16Array(reader.planes(header.sound.samples * header.sound.channels, 2));
     scene.sound = { about: header.sound, values: Int16Array.from(coded, (c) => (c >>> 1) ^ -(c & 1)) };
   }
+  scene.loads = (header.loads ?? []).map((load) => ({ ...load, factors: new Float32Array(reader.planes(header.frames, 4)) }));
   if (reader.at !== reader.bytes.length) throw new Error('the data of this page are longer than their header says');
   return scene;
 }

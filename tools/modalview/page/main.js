@@ -5,6 +5,7 @@ import { readScene, displacementAt } from './data.js';
 import { Deformer } from './deformer.js';
 import { Drawing } from './drawing.js';
 import { TrajectoryPlayer, ModePlayer } from './player.js';
+import { Loads } from './loads.js';
 import { Sound } from './sound.js';
 import { drawPlot } from './plot.js';
 import { showQuality } from './quality.js';
@@ -68,6 +69,8 @@ async function start() {
   document.body.classList.add(isTrajectory ? 'trajectory' : 'modes');
 
   const repaint = () => { ui.dirty = true; };
+  const loads = scene.loads?.length ? new Loads(scene, drawing.world) : null;
+  $('loads-row').hidden = !loads;
 
   // ---- colours ----
   const legend = $('ramp').getContext('2d');
@@ -170,6 +173,7 @@ async function start() {
   };
   const toggleWire = toggle('wire', (on) => drawing.setWireframe(on));
   const toggleDark = toggle('dark', (on) => { document.body.classList.toggle('dark', on); drawing.setDark(on); });
+  toggle('loads', (on) => { loads.visible = on; });
   const toggleLoop = toggle('loop', (on) => { player.loop = on; hear(); });
   const lookFrom = (up) => { ui.up = up; $('up').textContent = `${up} up`; drawing.home(up); repaint(); };
   const turn = () => lookFrom(ui.up === 'y' ? 'z' : 'y');
@@ -282,7 +286,9 @@ async function start() {
       measureRange();
     }
     drawing.picked.visible = ui.picked >= 0;
-    if (ui.picked >= 0) drawing.picked.position.fromArray(deformer.read(deformer.moved), 4 * ui.picked);
+    const positions = ui.picked >= 0 || loads?.visible ? deformer.read(deformer.moved) : null;
+    if (ui.picked >= 0) drawing.picked.position.fromArray(positions, 4 * ui.picked);
+    loads?.show(player.frame, positions);
     drawing.render();
     if (isTrajectory) {
       $('frame').value = String(player.frame);
@@ -307,7 +313,7 @@ async function start() {
   }
   requestAnimationFrame(step);
   // For who drives the page from outside.
-  window.modalview = { scene, player, deformer, drawing, ui, sound, setFrame, setPlaying, setField, setRate, show: () => show(performance.now()) };
+  window.modalview = { scene, player, deformer, drawing, ui, sound, loads, setFrame, setPlaying, setField, setRate, show: () => show(performance.now()) };
   document.body.classList.add('ready');
 }
 
