@@ -43,6 +43,37 @@ def refused(message, *words, code=2):
     assert not os.path.exists("no.h5"), words
 
 
+def check_scenes():
+    """Scenes of linear objects that stand still: every kind of load; whatever else moves is refused."""
+    def scene(**more):
+        with open("scene.json", "w") as file:
+            json.dump({"duration": 0.02, "fps": 20000, "damping": {"ratio": 0.01}, **more}, file)
+
+    start = [0] * 6
+    start[2] = 1e-3
+    every = {"gravity": [0, 3, -9.81],
+             "forces": [{"object": 0, "point": [1, 0, 0], "force": [0, 1, 2], "curve": {"sine": {"frequency": 300}}}],
+             "base_accelerations": [{"acceleration": [1, 0, 5], "curve": {"sine": {"frequency": 100}}}],
+             "impulses": [{"object": 0, "point": [1, 0.2, 0.3], "impulse": [1, 0, -1], "time": 0.003}]}
+    for name in [*every, None]:
+        scene(**(every if name is None else {name: every[name]}), objects=[{"object": 0, "initial": start}])
+        run("modalsim", "b.h5", "q.h5", "--scene", "scene.json", "-f")
+        got = run("modalsim", "b.h5", "a.h5", "--scene", "scene.json", "--amplitude", "3.5%", "-f", "--report", "r.json")
+        (plain, _), (scaled, arguments) = read("q.h5"), read("a.h5")
+        factor = float(arguments.split(" # all loads times ")[1])
+        assert json.load(open("r.json"))["load_factor"] == factor and "all loads times" in got.stderr
+        assert abs(displacements("b.h5", scaled, 6)[0].max() - 0.035) < 1e-8, name
+        assert np.abs(scaled - factor * plain).max() < 1e-9 * np.abs(scaled).max(), name
+    for more, why in (({"model": "stvk"}, "stvk"), ({"wind": {"velocity": [1, 0, 0]}}, "wind"),
+                      ({"objects": [{"object": 0, "motion": {"spin": {"axis": [0, 0, 1], "rate": 1}}}]}, "moves as a whole")):
+        scene(gravity=[0, 0, -9.81], **more)
+        refused("--amplitude: is for linear motion: scene.json: ", "b.h5", "no.h5", "--scene", "scene.json", "--amplitude", "5%")
+        assert why in run("modalsim", "b.h5", "no.h5", "--scene", "scene.json", "--amplitude", "5%", code=2).stderr
+    scene()
+    refused("nothing moves", "b.h5", "no.h5", "--scene", "scene.json", "--amplitude", "5%")
+    refused("--amplitude: not with --checkpoint", "b.h5", "no.h5", "--scene", "scene.json", "--amplitude", "5%", "--checkpoint", "c.h5")
+
+
 def main():
     write_bar("bar.msh", (6, 2, 2), (1.0, 0.2, 0.3))
     run("modalpack", "bar.msh", "b.h5", "--fixed", "root", "--modes", 6, *STEEL)
@@ -118,9 +149,7 @@ def main():
         refused("--amplitude: ", "b.h5", "no.h5", *TIMES, "--initial", "0=1", f"--amplitude={text}")
     refused("nothing moves", "b.h5", "no.h5", *TIMES, "--amplitude", "5%")
     refused("nothing moves", "b.h5", "no.h5", *TIMES, "--initial", "0=0", "--amplitude", "5%")
-    with open("scene.json", "w") as file:
-        file.write('{"duration": 0.01, "fps": 1000, "gravity": [0, 0, -9.81]}')
-    refused("--amplitude: scales linear motion", "b.h5", "no.h5", "--scene", "scene.json", "--amplitude", "5%")
+    check_scenes()
     refused("--amplitude: not with --rebase", "b.h5", "no.h5", "--rebase", "a.h5", "--amplitude", "5%")
     refused("--memory-limit", "b.h5", "no.h5", *TIMES, "--initial", "0=1", "--amplitude", "5%", "--memory-limit", "3K", code=4)
 

@@ -33,7 +33,7 @@ static const tool_option options[] = {
      "--duration write that one frame.",
      0},
     {"amplitude", 0, "P%", NULL,
-     "Multiply all loads above, so that the largest displacement of all frames is this share of the diagonal of the box "
+     "Multiply all loads, those above or of a linear scene, so that the largest displacement of all frames is this share of the diagonal of the box "
      "around its object at rest.",
      TOOL_FIRST},
     {"scene", 0, "FILE", NULL,

@@ -11,6 +11,7 @@
 #include "lib/deform/reach.h"
 #include "lib/forest/deformation.h"
 #include "lib/forest/judge.h"
+#include "lib/forest/simulate.h"
 #include "lib/model/basis.h"
 #include "lib/model/scene.h"
 #include "lib/model/trajectory.h"
@@ -97,6 +98,14 @@ void modalsim_range_observe(modalsim_range *range, int64_t frame, const double *
 void modalsim_range_tell(tool *t, const modalsim_range *range);
 void modalsim_range_end(modalsim_range *range);
 
+/* --amplitude: by what to multiply all loads after a run that was observed from displacement 0 on; said and reported.
+ * MODAL_ERROR_USAGE where nothing moves. */
+modal_status modalsim_find_factor(tool *t, const modalsim_request *r, modalsim_range *range, double *factor, modal_error *err);
+/* The same of a scene, which is run once, like `like`, and whose loads are multiplied then. MODAL_ERROR_USAGE where what
+ * moves is not in proportion to the loads. models: NULL, or as in a trajectory. */
+modal_status modalsim_scale_scene(tool *t, const modalsim_request *r, const modal_simulation *like, modal_scene *scene,
+                                  const uint8_t *models, char remark[64], modal_error *err);
+
 /* Linear motion as the flags ask for, into the trajectory. */
 modal_status modalsim_linear(tool *t, const modalsim_request *r, modal_basis *basis, tool_output *output,
                              modal_error *err);
@@ -122,6 +131,8 @@ void modalsim_watch(tool *t, modalsim_pace *pace, const char *what, int64_t done
 enum { MODALSIM_MEASURE_NUMBERS = 4 + MODAL_JUDGED_NUMBERS,
        MODALSIM_STATE_NUMBERS = (int)(sizeof(modal_step_pose) / sizeof(double)) + MODALSIM_MEASURE_NUMBERS };
 
+enum { MODALSIM_REMARK = 64 };
+
 /* A trajectory that is written while it is made. */
 typedef struct modalsim_writer {
     tool *t;
@@ -129,7 +140,7 @@ typedef struct modalsim_writer {
     tool_output *output;
     modal_trajectory head; /* no arrays of frames */
     modal_trajectory_out *out;
-    char remark[64]; /* after the command line in the provenance, as a shell's comment; "": none */
+    char remark[MODALSIM_REMARK]; /* after the command line in the provenance, as a shell's comment; "": none */
     modalsim_pace pace; /* of the frames, where the frames are all that is counted */
 } modalsim_writer;
 

@@ -92,18 +92,20 @@ modal_status modalsim_basis_read(const modalsim_request *r, const modal_scene *s
 {
     modal_status status = MODAL_OK;
     wanted w = {.r = r, .scene = scene};
-    uint8_t *solids = NULL, *surfaces = NULL;
+    uint8_t *solids = NULL, *surfaces = NULL, *others = NULL;
     *n_passed = 0;
     if (scene && !scene->response.given && r->quality != MODALSIM_QUALITY_STEPS)
         MODAL_TRY(choose_solids(r, &solids, n_passed, err));
     if (!scene) MODAL_TRY(choose_range(r, &solids, &surfaces, err));
+    if (scene && r->amplitude > 0) MODAL_TRY(choose_range(r, &others, &surfaces, err));
     w.solids = solids;
     w.surfaces = surfaces;
     status = modal_basis_read_chosen(r->basis_path, choose_parts, &w, r->memory_limit, bytes, basis, err);
     if (status == MODAL_ERROR_MEMORY && r->memory_limit > 0 && solids &&
         (scene ? r->quality == MODALSIM_QUALITY_AUTO : !(r->amplitude > 0))) {
         *err = (modal_error){0};
-        w.solids = w.surfaces = NULL;
+        w.solids = NULL;
+        if (!(r->amplitude > 0)) w.surfaces = NULL;
         status = modal_basis_read_chosen(r->basis_path, choose_parts, &w, r->memory_limit, bytes, basis, err);
         if (status == MODAL_OK) *n_passed = basis->n_shapes;
     }
@@ -111,6 +113,7 @@ modal_status modalsim_basis_read(const modalsim_request *r, const modal_scene *s
 done:
     modal_free(&solids);
     modal_free(&surfaces);
+    modal_free(&others);
     return status;
 }
 

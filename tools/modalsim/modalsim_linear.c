@@ -224,22 +224,16 @@ static modal_status scale_loads(tool *t, const modalsim_request *r, modalsim_ran
     rows first = {range, NULL};
     const int64_t n_initial = modal_basis_mode_offsets(range->basis, NULL);
     const double warned = range->displacement, strain = range->strain, start = tool_seconds();
+    double factor;
     range->displacement = 0;
     range->strain = INFINITY;
     MODAL_TRY(modal_linear_stream(&l->problem, r->n_frames, r->fps, put_row, &first, &t->progress, err));
-    const double factor = r->amplitude / range->displacement;
-    if (!(range->displacement > 0 && isfinite(factor) && factor > 0))
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--amplitude: nothing moves that could be scaled, the largest displacement is %g m",
-                   range->place.length);
+    MODAL_TRY(modalsim_find_factor(t, r, range, &factor, err));
     for (int k = 0; k < 3; k++) l->problem.gravity[k] *= factor;
     for (int64_t i = 0; i < 3 * l->base.n_rows; i++) l->base.values[i] *= factor;
     for (int64_t i = 0; r->n_impulses > 0 && i < r->n_impulses * range->basis->shapes[range->basis->objects[0].shape].modes.n_modes; i++)
         l->jumps[i] *= factor;
     for (int64_t i = 0; l->initial && i < n_initial; i++) l->initial[i] *= factor;
-    tool_note(t, "--amplitude: all loads times %.6g: vertex %lld of object %d moves by %.4g m in frame %lld, %.4g %% of its size",
-              factor, (long long)range->place.vertex, range->place.object, factor * range->place.length,
-              (long long)range->place.frame, 100 * r->amplitude);
-    json_object_set_new(t->report, "load_factor", json_real(factor));
     snprintf(remark, length, " # all loads times %.17g", factor);
     tool_stage(t, "find the amplitude", tool_seconds() - start, -1);
     range->displacement = warned;

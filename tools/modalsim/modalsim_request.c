@@ -108,8 +108,10 @@ static modal_status read_scene_options(const tool_arguments *a, modalsim_request
                                        "allow-inversion"};
     for (size_t i = 0; !r->scene_path && i < sizeof mine / sizeof *mine; i++)
         if (tool_count(a, mine[i]) > 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: needs --scene", mine[i]);
-    if (tool_count(a, "amplitude") > 0)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--amplitude: scales linear motion, a scene's loads are its own, %s", r->scene_path);
+    static const char *const continued[] = {"checkpoint", "restart"}; /* the factor is not in a checkpoint */
+    for (int i = 0; i < 2 && tool_count(a, "amplitude") > 0; i++)
+        if (tool_count(a, continued[i]) > 0)
+            MODAL_FAIL(err, MODAL_ERROR_USAGE, "--amplitude: not with --%s, %s", continued[i], tool_value(a, "amplitude"));
     for (size_t i = 0; i < sizeof simple / sizeof *simple; i++)
         if (tool_count(a, simple[i]) > 0)
             MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: belongs into the scene when there is one, %s", simple[i],

@@ -309,7 +309,7 @@ modal_status modalsim_scene(tool *t, const modalsim_request *r, tool_output *out
     if (unheld >= 0)
         tool_warn(t, "%s: object %d is a free body and only deforms in a frame that stands still; in a scene \"motion\": "
                      "\"free\" lets it move, \"fixed\" means it so", r->basis_path, unheld);
-    if (s.scene.response.given) {
+    if (s.scene.response.given && !(r->amplitude > 0)) {
         status = modalsim_response(t, r, &s.scene, &s.basis, output, err);
         goto done;
     }
@@ -332,6 +332,8 @@ modal_status modalsim_scene(tool *t, const modalsim_request *r, tool_output *out
     for (int32_t i = 0; i < s.scene.n_files; i++) files[1 + i] = s.scene.files[i];
     MODAL_TRY(modal_alloc(&s.writer.head.models, s.basis.n_objects, 1, "models", err));
     if (!modal_scene_models(&s.scene, &s.basis, s.writer.head.models)) modal_free(&s.writer.head.models);
+    if (r->amplitude > 0)
+        MODAL_TRY(modalsim_scale_scene(t, r, &run, &s.scene, s.writer.head.models, s.writer.remark, err));
     MODAL_TRY(modalsim_writer_begin(&s.writer, &s.basis, run.n_frames,
                                     (s.poses ? MODALSIM_POSES : 0) | MODALSIM_ENERGY | MODALSIM_QUALITY, 1 + s.scene.n_files,
                                     files, s.device.name, err));
