@@ -79,6 +79,10 @@ if(TARGET modalpack)
            --basis ${CMAKE_BINARY_DIR}/fork_basis.h5)
   set_tests_properties(pipeline.fork_basis PROPERTIES LABELS cli FIXTURES_SETUP fork_basis)
   set_tests_properties(pipeline.fork_440_hz PROPERTIES LABELS cli FIXTURES_REQUIRED fork_basis)
+  add_test(NAME cli.deform_curvature
+           COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_deform_curvature.py $<TARGET_FILE:modaldeform>
+           $<TARGET_FILE:modalcurv> ${CMAKE_BINARY_DIR}/fork_basis.h5)
+  set_tests_properties(cli.deform_curvature PROPERTIES LABELS cli FIXTURES_REQUIRED fork_basis)
 endif()
 
 if(TARGET modalpack AND TARGET modalmesh)

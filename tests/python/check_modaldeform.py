@@ -314,7 +314,7 @@ def failures():
         to.attrs.update({name: value for name, value in t.attrs.items() if name != "extensions_used"})
     nothing_left("huge.h5", "o", "--frames", "1::2", code=3, says="frame 5, object 0: reduced coordinate 0 = 1e+200")
     nothing_left("traj.h5", "o", "--order", "any", code=2, says="--order")
-    nothing_left("traj.h5", "o", "--fields", "curvature", code=2, says="--fields")
+    nothing_left("traj.h5", "o", "--fields", "torsion", code=2, says="--fields")
     nothing_left("traj.h5", "o", "--memory-limit", "0", code=2, says="--memory-limit")
     nothing_left("traj.h5", "o", "--backend", "tpu", code=2, says="tpu")
     nothing_left("traj.h5", "o", "--backend", "cuda:99", code=4, says="cuda")

@@ -59,9 +59,10 @@ static const tool_program program = {
     .input_traits = TOOL_READS,
     .output = 2,
     .output_traits = TOOL_WRITES,
-    .notes = "INPUT is a .ply, .obj, .off or .stl, a .series of .ply files, or a folder of .ply files with or without its\n"
-             ".series. OUT is a folder, made if absent: sequence.vtkhdf and sequence.xdmf, or what --format says.\n"
-             "Curvature is in 1/m; of a closed surface with outward normals it is positive where that is convex.",
+    .notes = "INPUT is a .ply, .obj, .off or .stl, a .series of .ply files, or a folder of .ply files with\n"
+             "or without its .series. OUT is a folder, made if absent: sequence.vtkhdf and sequence.xdmf, or\n"
+             "what --format says. Curvature is in 1/m; of a closed surface with outward normals it is\n"
+             "positive where that is convex.",
     .examples = "modalcurv bunny.ply out\n"
                 "modalcurv bunny.ply out --method fit --degree 4 --fields curvature,direction_max\n"
                 "modalcurv scan.stl out --smooth 0.002 --format ply --report -\n"
@@ -133,8 +134,6 @@ static modal_status read_request(tool *t, modalcurv_request *r, modal_error *err
     MODAL_TRY(tool_threads(t, &r->threads, err));
     omp_set_num_threads(r->threads); /* the CPU back end takes it from the thread that opens it */
     MODAL_TRY(modal_device_open(&r->device, tool_value(a, "backend"), err));
-    if (strcmp(tool_value(a, "backend"), "auto") == 0)
-        tool_note(t, "back end: %s, %s", r->device.name, r->device.hardware);
 done:
     return status;
 }
@@ -348,6 +347,8 @@ int main(int argc, char **argv)
     double start = tool_seconds();
     MODAL_TRY(modalcurv_open(&r, &in, &err));
     tool_stage(&t, "open", tool_seconds() - start, -1);
+    if (strcmp(tool_value(&t.arguments, "backend"), "auto") == 0)
+        tool_note(&t, "back end: %s, %s", r.device.name, r.device.hardware);
     modalcurv_report_topology(&t, &in);
     MODAL_TRY(write_all(&t, &r, &in, &out, &err));
 done:

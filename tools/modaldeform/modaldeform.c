@@ -51,7 +51,7 @@ static const tool_option options[] = {
      "dynamic normals). Both need texture coordinates in the basis.",
      0},
     {"fields", 0, "LIST", NULL,
-     "Further arrays: displacement, speed; of volumes strain, stress, von_mises.", TOOL_FIRST},
+     "Further arrays: displacement, speed, curvature ..; of volumes strain, stress, von_mises.", TOOL_FIRST},
     {"output-mesh", 0, "surface|volume", "surface",
      "surface, or volume: the nodes and elements of the solid. The latter with vtkhdf, vtu and csv.", TOOL_FIRST},
     {"precision", 0, "EPS", NULL,
@@ -155,6 +155,7 @@ static int64_t held_bytes(const modaldeform_request *r, const modaldeform_input 
     if (r->speed) bytes += 4 * in->n_points;
     bytes += 24 * in->n_triangles + 8 * in->n;
     if (r->show_arrays) bytes += 12 * (int64_t)in->modes.n * in->n_points;
+    if (r->curved) bytes += modaldeform_curvature_bytes(r, in->n_points, in->n_triangles);
     if (in->stress) bytes += modaldeform_stress_bytes(in->stress);
     if (in->cells.n_cells) bytes += 9 * in->cells.n_cells + 8 * in->cells.offsets[in->cells.n_cells];
     for (int32_t i = 0; i < in->basis.n_shapes; i++) {

@@ -9,6 +9,7 @@
 #include "formats/basis/basis_tiles.h"
 #include "formats/sequences/sequence_vtkhdf.h"
 #include "formats/trajectory/trajectory_h5.h"
+#include "lib/curvature/curvature.h"
 #include "lib/deform/source.h"
 #include "lib/sound/sound.h"
 #include "tools/common/commit.h"
@@ -30,7 +31,9 @@ typedef struct modaldeform_request {
     modal_array_list arrays; /* of a frame */
     int speed;               /* deform.displacement may be only for it */
     int stress;              /* strain, stress or von_mises is wanted */
-    char fields_text[64];    /* " --fields displacement,speed", or empty */
+    int curvature[MODAL_CURVATURE_FIELDS]; /* nonzero: the field is wanted */
+    int curved;              /* nonzero: one of them */
+    char fields_text[256];   /* " --fields displacement,speed", or empty */
     int swings;             /* TRAJ is a basis, whose modes are shown */
     const char *modes_text; /* --modes, or NULL */
     double amplitude;       /* of their swing: the largest displacement, a share of the box's diagonal */
@@ -143,6 +146,18 @@ modal_status modaldeform_add_modes(tool *t, modaldeform_request *r, const modald
 size_t modaldeform_list_part(const char **text, const char **part);
 /* modaldeform_stress_begin with the arrays of the list. */
 modal_status modaldeform_begin_stress(const modaldeform_request *r, modaldeform_input *in, modal_error *err);
+
+/* modaldeform_curvature.c: a stage, of surfaces. */
+typedef struct modaldeform_curvature modaldeform_curvature;
+/* As modal_curvature_parse_fields, without what only modalcurv has. */
+modal_status modaldeform_curvature_fields(const char *list, int fields[MODAL_CURVATURE_FIELDS], modal_error *err);
+/* Main memory that it takes, a little too much. */
+int64_t modaldeform_curvature_bytes(const modaldeform_request *r, int64_t n_points, int64_t n_triangles);
+/* The arrays of the list whose sources are first_source + field. *curvature is NULL after an error. */
+modal_status modaldeform_curvature_new(modaldeform_curvature **curvature, tool *t, const modaldeform_request *r,
+                                       const modaldeform_input *in, int first_source, modal_error *err);
+modal_status modaldeform_curvature_run(void *self, int64_t first, modal_frames *frames, modal_error *err);
+modaldeform_curvature *modaldeform_curvature_delete(modaldeform_curvature *curvature); /* returns NULL; NULL is fine */
 
 /* modaldeform_stress.c: six values, 0 strain, 1 stress, 2 von_mises of the cells, 3 to 5 of the nodes. */
 modal_array modaldeform_stress_array(int value);

@@ -194,7 +194,8 @@ modal_status modaldeform_crop(const modaldeform_request *r, modaldeform_input *i
     modal_basis *b = &in->basis;
     const int stored_order = r->deform.stored_order;
     cut *cuts = NULL;
-    if (r->show_arrays || r->n_formats != 1 || r->formats[0] != &modal_sequence_csv || !all_fit(b)) return MODAL_OK;
+    /* curvature at a probe takes the vertices around it */
+    if (r->show_arrays || r->curved || r->n_formats != 1 || r->formats[0] != &modal_sequence_csv || !all_fit(b)) return MODAL_OK;
     MODAL_TRY(modal_alloc_zero(&cuts, b->n_shapes, sizeof *cuts, "probes", err));
     for (int32_t i = 0; i < b->n_shapes; i++) MODAL_TRY(choose(in, i, stored_order, &cuts[i], err));
     MODAL_TRY(renumber(in, cuts, stored_order, err));

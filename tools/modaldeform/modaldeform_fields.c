@@ -37,7 +37,8 @@ static modal_status kind_option(const tool_arguments *a, const char *option, con
                            *name);
 }
 
-static modal_status parse_fields(const char *text, int wanted[N_FIELDS], modal_error *err)
+static modal_status parse_fields(const char *text, int wanted[N_FIELDS], int curvature[MODAL_CURVATURE_FIELDS],
+                                 modal_error *err)
 {
     if (!text) return MODAL_OK;
     const char *c = text, *part;
@@ -45,9 +46,18 @@ static modal_status parse_fields(const char *text, int wanted[N_FIELDS], modal_e
         const size_t length = modaldeform_list_part(&c, &part);
         int i = 0;
         while (i < N_FIELDS && (strlen(fields[i]) != length || strncmp(part, fields[i], length) != 0)) i++;
-        if (i == N_FIELDS)
-            return modal_error_set(err, MODAL_ERROR_USAGE, "--fields: not displacement, speed, strain, stress or von_mises, %.*s",
+        if (i == N_FIELDS) {
+            char name[MODAL_ARRAY_NAME];
+            modal_error fault = {0};
+            snprintf(name, sizeof name, "%.*s", (int)length, part);
+            if (modaldeform_curvature_fields(name, curvature, &fault) == MODAL_OK) continue;
+            if (strstr(fault.message, "twice") || strstr(fault.message, "alone"))
+                return modal_error_set(err, MODAL_ERROR_USAGE, "%s", fault.message);
+            return modal_error_set(err, MODAL_ERROR_USAGE,
+                                   "--fields: not displacement, speed, strain, stress or von_mises, nor a field of curvature "
+                                   "(docs/modalcurv.md), %.*s",
                                    (int)length, part);
+        }
         if (wanted[i]++)
             return modal_error_set(err, MODAL_ERROR_USAGE, "--fields: twice, %.*s", (int)length, part);
     } while (c > text && (*c || c[-1] == ','));
@@ -107,12 +117,20 @@ modal_status modaldeform_read_fields(tool *t, modaldeform_request *r, modal_erro
                    r->normals_name);
     if (r->volume && (r->deform.normals != MODAL_NORMALS_NONE || r->deform.tangents != MODAL_TANGENTS_NONE))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--output-mesh: a volume has no normals and no tangents");
-    MODAL_TRY(parse_fields(tool_value(a, "fields"), wanted, err));
+    MODAL_TRY(parse_fields(tool_value(a, "fields"), wanted, r->curvature, err));
     for (int i = 0; i < N_FIELDS; i++)
         if (wanted[i]) {
             strcat(r->fields_text, r->fields_text[0] ? "," : " --fields ");
             strcat(r->fields_text, fields[i]);
         }
+    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++)
+        if (r->curvature[i]) {
+            strcat(r->fields_text, r->fields_text[0] ? "," : " --fields ");
+            strcat(r->fields_text, modal_curvature_arrays[i].name);
+            r->curved = 1;
+        }
+    if (r->curved && r->volume)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fields: curvature is of surfaces, --output-mesh volume, %s", tool_value(a, "fields"));
     const int has[] = {[MODAL_FROM_POSITIONS] = 1,
                        [MODAL_FROM_NORMALS] = r->deform.normals != MODAL_NORMALS_NONE,
                        [MODAL_FROM_DISPLACEMENT] = wanted[0],
@@ -134,6 +152,11 @@ modal_status modaldeform_read_fields(tool *t, modaldeform_request *r, modal_erro
             array.source = MODAL_FROM_STAGES + value;
             if (wanted[i]) MODAL_TRY(modal_array_add(&r->arrays, &array, err));
         }
+    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++) {
+        modal_array array = modal_curvature_arrays[i];
+        array.source = MODAL_FROM_STAGES + i;
+        if (r->curvature[i]) MODAL_TRY(modal_array_add(&r->arrays, &array, err));
+    }
     r->speed = wanted[1];
     r->deform.displacement = wanted[0] || wanted[1];
     MODAL_TRY(check_carried(t, r, err));

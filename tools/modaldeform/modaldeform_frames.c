@@ -55,21 +55,28 @@ modal_status modaldeform_write_frames(tool *t, const modaldeform_request *r, mod
     modal_status status = MODAL_OK;
     const int64_t bytes = frame_bytes * (in->n - out->n_kept);
     modal_deform_source *deformed = NULL;
+    modaldeform_curvature *curvature = NULL;
     modal_frame_source source;
     modal_frames_times times = {0};
     const modal_deform_source_request request = {
         .deformer = deformer, .trajectory = &in->trajectory, .start = in->start, .step = in->step, .arrays = &r->arrays,
-        .single = in->stress != NULL};
+        .single = in->stress != NULL || r->curved};
     writing w = {.r = r, .out = out, .hdf5 = &in->hdf5, .in = in,
                  .n_cells = r->volume ? in->cells.n_cells : in->n_triangles};
-    const modal_frame_step steps[] = {{&w, r->show_arrays ? add_modes : add_stress}, {&w, write_frames}};
-    const int first_step = in->stress || r->show_arrays ? 0 : 1;
+    modal_frame_step steps[3];
+    int n_steps = 0;
     const double start = tool_seconds();
     status = modal_deform_source_new(&deformed, &request, &source, err);
     if (status == MODAL_ERROR_MEMORY && r->memory_limit > 0) modal_error_context(err, "--memory-limit");
     if (status != MODAL_OK) goto done;
+    if (in->stress || r->show_arrays) steps[n_steps++] = (modal_frame_step){&w, r->show_arrays ? add_modes : add_stress};
+    if (r->curved) {
+        MODAL_TRY(modaldeform_curvature_new(&curvature, t, r, in, MODAL_FROM_STAGES, err));
+        steps[n_steps++] = (modal_frame_step){curvature, modaldeform_curvature_run};
+    }
+    steps[n_steps++] = (modal_frame_step){&w, write_frames};
     tool_progress_amount(t, (double)in->n, "frames");
-    status = modal_frames_run(&source, 2 - first_step, steps + first_step, out->n_kept, in->n, &t->progress, &times, err);
+    status = modal_frames_run(&source, n_steps, steps, out->n_kept, in->n, &t->progress, &times, err);
     modaldeform_stress_tell(t, in->stress);
     tool_stage(t, "submit", times.submit, -1);
     tool_stage(t, "wait for frames", times.wait, -1);
@@ -78,5 +85,6 @@ modal_status modaldeform_write_frames(tool *t, const modaldeform_request *r, mod
     tool_stage(t, "deform and write", tool_seconds() - start, bytes);
 done:
     modal_deform_source_delete(deformed);
+    modaldeform_curvature_delete(curvature);
     return status;
 }

@@ -244,6 +244,9 @@ modal_status modaldeform_find_kind(const tool *t, modaldeform_request *r, modal_
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fields: a mode that is shown has no speed of its own, %s", r->trajectory_path);
     if (r->swings && r->show_arrays && r->stress)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--show: arrays are at rest, where strain and stress are 0, %s", r->fields_text + 1);
+    if (r->swings && r->show_arrays && r->curved)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--show: arrays go without curvature, of which --show swing has that of every frame, %s",
+                   r->fields_text + 1);
 done:
     modal_free(&kind);
     return status;
