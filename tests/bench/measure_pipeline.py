@@ -22,7 +22,8 @@ backend = sys.argv[4] if len(sys.argv) > 4 else "cpu"
 steel = "--young 2.06e11 --poisson 0.29 --density 7850"
 rubber = "--young 1e7 --poisson 0.45 --density 1000"
 CASES = [  # name, mesh, options of modalpack, frames per second of 1 s of motion
-    ("tuning fork", here / "data/tuning_fork.msh", f"{steel} --fixed stem_end", 200),
+    ("tuning fork, linear", here / "data/tuning_fork.msh", f"{steel} --fixed stem_end", 200),
+    ("tuning fork, quadratic", here / "data/tuning_fork.msh", f"{steel} --fixed stem_end", 200),
     ("beam3", data / "beam3/beam3_tet.veg", f"--fixed {data}/beam3/beam3.bou", 200),
     ("simpleBridge, fine surface", data / "simpleBridge/simpleBridge-ic_128_0.15_.1.veg",
      f"--fixed {data}/simpleBridge/simpleBridge.bou --surface {data}/simpleBridge/simpleBridge.obj", 200),
@@ -63,6 +64,9 @@ for name, mesh, options, fps in CASES:
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         basis, trajectory, out = folder / "basis.h5", folder / "traj.h5", folder / "out"
+        if name.endswith(", quadratic"):  # as the demo has it; not part of the times
+            stage(folder, [tools / "modalmesh", mesh, folder / "mesh.msh", "--order", "2"])
+            mesh = folder / "mesh.msh"
         pack = stage(folder, [tools / "modalpack", mesh, basis, "--modes", "20", *options.split()])
         sim = stage(folder, [tools / "modalsim", basis, trajectory, "--duration", "1", "--fps", fps,
                              "--damping-ratio", "0.01", "--initial", "0=1", "--initial", "1=0.5"])
