@@ -38,8 +38,9 @@ static const tool_program program = {
     .options = modaltools_options,
     .least_operands = 1,
     .most_operands = 1,
-    .notes = "modaltools pack ... is modalpack ..., and so on; without arguments it lists the family. The options are those\n"
-             "of modaltools quick, which prints the commands that it runs. A stage that fails ends the run with its exit code.",
+    .notes = "modaltools pack ... is modalpack ..., and so on; without arguments it lists the family. The options\n"
+             "are those of modaltools quick, which prints the commands that it runs. A stage that fails ends the\n"
+             "run with its exit code.",
     .examples = "modaltools quick bunny.obj bunny.html\n"
                 "modaltools quick bracket.step bracket.html --material steel --modes --up z\n"
                 "modaltools pack fork.msh fork.h5 --material steel --fixed stem_end",

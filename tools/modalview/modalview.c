@@ -46,7 +46,7 @@ static void print_versions(FILE *to)
 
 static const tool_program program = {
     .name = "modalview",
-    .summary = "makes one self-contained page that plays a trajectory, shows the modes of a basis or plots a response",
+    .summary = "makes one self-contained page of a trajectory, the modes of a basis or a response",
     .usage = "[options] TRAJ.h5|BASIS.h5|RESPONSE.csv|- PAGE.html",
     .options = options,
     .least_operands = 2,
