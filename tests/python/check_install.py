@@ -62,6 +62,7 @@ def check_bash(file, name, options):
     check(complete("--ver") == {"--version", "--verbose"} & options, file, complete("--ver"))
     check(complete("--progress", "j") == {"json"}, file, complete("--progress", "j"))
     check(complete("--report", ""), file, "no file where a file is meant")
+    check("--shake" not in options or complete("pa") == {"pack"}, file, complete("pa"))
     check("--threads" not in options or not complete("--threads", ""), file, "files where a number is meant")
 
 

@@ -58,8 +58,10 @@ def write_ellipsoid(name, n=5, faces=None):
 
 def umbrella():
     got = run()
-    assert got.returncode == 0 and got.stdout.count("\n") <= 12, got
+    assert got.returncode == 0 and got.stdout.count("\n") == 10, got
     built = {path.name[5:] for path in tools.glob("modal*") if path.is_file()} - {"tools"}
+    words = re.search(r"compgen -W '([a-z ]+)'", run("--generate", "bash").stdout.split("COMP_CWORD == 1")[1])[1].split()
+    assert words == re.findall(r"^modaltools (\S+)", got.stdout, re.M), words
     assert all(f"modaltools {name} " in got.stdout for name in built) and built <= set(FAMILY), built
     for name in FAMILY:
         if not (tools / f"modal{name}").exists():

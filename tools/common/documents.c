@@ -222,7 +222,9 @@ static void print_bash(const tool_program *p)
     printf("  esac\n  if [[ $word == -* ]]; then\n    COMPREPLY=($(compgen -W '");
     for (const tool_option *o = p->options; o->name; o++)
         printf("%s--%s", o == p->options ? "" : " ", o->name);
-    printf("' -- \"$word\"))\n  else\n    COMPREPLY=($(compgen -f -- \"$word\"))\n  fi\n}\n"
+    printf("' -- \"$word\"))\n");
+    if (p->words) printf("  elif [[ $COMP_CWORD == 1 ]]; then\n    COMPREPLY=($(compgen -W '%s' -- \"$word\"))\n", p->words);
+    printf("  else\n    COMPREPLY=($(compgen -f -- \"$word\"))\n  fi\n}\n"
            "complete -o filenames -F _%s %s\n", p->name, p->name);
 }
 
@@ -266,6 +268,7 @@ static void print_zsh(const tool_program *p)
         }
         printf("' \\\n");
     }
+    if (p->words) printf("  '1:tool:(%s)' \\\n", p->words);
     printf("  '*:file:_files'\n");
 }
 

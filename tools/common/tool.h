@@ -30,6 +30,7 @@ typedef struct tool_program {
     const char *name;    /* "modalpack" */
     const char *summary; /* one sentence */
     const char *usage;   /* the operands and options line, after the name; '\n' starts a second line */
+    const char *words;   /* that the first operand is one of, with blanks between them; NULL: it is a file */
     const tool_option *options;
     int least_operands, most_operands;
     int input_traits;  /* of the operands: TOOL_READS, and TOOL_PIPE; 0: they name no files */

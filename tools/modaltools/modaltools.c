@@ -11,7 +11,7 @@
 static const struct {
     const char *name, *tool, *does;
 } family[] = {
-    {"quick", NULL, "the whole chain: a surface, CAD or mesh becomes a page or a sequence"},
+    {"quick", NULL, "the whole chain, from a surface, CAD or mesh: modaltools quick bunny.obj bunny.html"},
     {"mesh", "modalmesh", "makes a volume mesh of a surface or CAD, checks, repairs, converts"},
     {"pack", "modalpack", "finite elements of a mesh: its modes, bases, reduced forces"},
     {"place", "modalplace", "places shapes as the objects of a scene"},
@@ -27,7 +27,6 @@ enum { FAMILY = sizeof family / sizeof *family };
 static int print_family(void)
 {
     for (int i = 0; i < FAMILY; i++) printf("modaltools %-8s%s\n", family[i].name, family[i].does);
-    printf("modaltools TOOL --help says more; modaltools quick bunny.obj bunny.html is a beginning\n");
     return fflush(stdout) == 0 && !ferror(stdout) ? TOOL_EXIT_DONE : TOOL_EXIT_SYSTEM;
 }
 
@@ -35,6 +34,7 @@ static const tool_program program = {
     .name = "modaltools",
     .summary = "the tools of the family by one name, and the whole chain in one command",
     .usage = "TOOL ...      (quick, mesh, pack, place, sim, deform, curv, view, info, bench)\nquick [options] SURFACE|GEOMETRY|MESH PAGE.html|OUT",
+    .words = "quick mesh pack place sim deform curv view info bench",
     .options = modaltools_options,
     .least_operands = 1,
     .most_operands = 1,
