@@ -94,7 +94,7 @@ modal_status modaltools_chain_begin(modaltools_chain *chain, tool *t, modal_erro
         modal_free(&chain->folder);
         return MODAL_ERROR_SYSTEM;
     }
-    MODAL_TRY(append(chain, "#!/bin/sh\n# made by modaltools quick: the commands that it ran\nset -e\n"
+    MODAL_TRY(append(chain, "#!/bin/sh\n# made by modaltools quick: the commands that it ran, in the folder where it ran them\nset -e\n"
                             "work=$(mktemp -d)\ntrap 'rm -rf \"$work\"' EXIT\n", err));
 done:
     return status;
