@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """modalcurv on surfaces whose curvature is known, on broken and odd ones, and on sequences of .ply.
 usage: check_modalcurv.py MODALCURV MODALINFO"""
+import filecmp
 import json
 import os
 import pathlib
@@ -165,6 +166,22 @@ for source in ("frames", "frames/sequence.ply.series"):
         near(np.median(k, 1), 1 / (1 + 0.1 * np.arange(5)), 2e-2, "k of growing spheres")
     check(np.array_equal(surfaces.read_ply("o/ply/000003.ply")["k_max"], k[3]), "ply as vtkhdf")
     check(len(os.listdir("o/vtp")) == 5, "vtp")
+run("o/sequence.vtkhdf", "again", "-q", "--fields", "k_max,boundary")
+run("o/sequence.vtkhdf", "again", "-f", "-q", "--fields", "k_max,boundary", "--format", "vtkhdf,ply")
+for i in range(5):
+    check(filecmp.cmp(f"again/ply/{i:06}.ply", f"o/ply/{i:06}.ply", False), "of sequence.vtkhdf, frame", i)
+with h5py.File("again/sequence.vtkhdf") as f:
+    check(np.array_equal(f["VTKHDF/Steps/Values"], times), "times of sequence.vtkhdf")
+whole = pathlib.Path("o/sequence.vtkhdf").read_bytes()
+for size in range(0, len(whole), len(whole) // 40):
+    pathlib.Path("cut.vtkhdf").write_bytes(whole[:size])
+    run("cut.vtkhdf", "no", "-q", code=3, error="cut.vtkhdf")
+with h5py.File("again/sequence.vtkhdf", "a") as f:
+    f["VTKHDF/Points"][700, 1] = np.inf  # of frame 1
+run("again/sequence.vtkhdf", "no", "-q", code=3, error="frame 1, point 200: not finite")
+with h5py.File("again/sequence.vtkhdf", "a") as f:
+    f["VTKHDF/Polygons/Connectivity"][5] = 500
+run("again/sequence.vtkhdf", "no", "-q", code=3, error="500")
 first = {p.relative_to("o"): p.read_bytes() for p in pathlib.Path("o").rglob("*") if p.is_file()}
 for threads in (1, 2):
     run(source, "o2", "-f", "-q", "--fields", "k_max,boundary", "--format", "vtkhdf,ply,vtp", "-j", threads)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* modalcurv: curvature of surfaces that others made: one mesh, or a sequence of .ply. */
+/* modalcurv: curvature of surfaces that others made: one mesh, or a sequence. */
 #include <inttypes.h>
 #include <omp.h>
 #include <pthread.h>
@@ -59,14 +59,14 @@ static const tool_program program = {
     .input_traits = TOOL_READS,
     .output = 2,
     .output_traits = TOOL_WRITES,
-    .notes = "INPUT is a .ply, .obj, .off or .stl, a .series of .ply files, or a folder of .ply files with\n"
-             "or without its .series. OUT is a folder, made if absent: sequence.vtkhdf and sequence.xdmf, or\n"
-             "what --format says. Curvature is in 1/m; of a closed surface with outward normals it is\n"
-             "positive where that is convex.",
+    .notes = "INPUT is a .ply, .obj, .off or .stl, a sequence.vtkhdf, a .series of .ply files, or a folder\n"
+             "of .ply files with or without its .series. OUT is a folder, made if absent: sequence.vtkhdf\n"
+             "and sequence.xdmf, or what --format says. Curvature is in 1/m; of a closed surface with outward\n"
+             "normals it is positive where that is convex.",
     .examples = "modalcurv bunny.ply out\n"
                 "modalcurv bunny.ply out --method fit --degree 4 --fields curvature,direction_max\n"
                 "modalcurv scan.stl out --smooth 0.002 --format ply --report -\n"
-                "modalcurv frames.ply.series out --frames ::10",
+                "modalcurv sequence.vtkhdf out --frames ::10",
     .print_versions = print_versions,
 };
 
@@ -239,7 +239,10 @@ static modal_status finish_batch(run *w, const batch *b, modal_error *err)
     const double computed = tool_seconds();
     modal_frames frames = {.n_frames = b->n, .arrays = {b->positions}};
     for (int i = 1; i < w->arrays.n; i++) frames.arrays[i] = w->fields[w->arrays.all[i].source];
-    MODAL_TRY(modalcurv_add_frames(w->out, &frames, err));
+    pthread_mutex_lock(w->in->hdf5);
+    status = modalcurv_add_frames(w->out, &frames, err);
+    pthread_mutex_unlock(w->in->hdf5);
+    if (status != MODAL_OK) goto done;
     w->compute_seconds += computed - start;
     w->write_seconds += tool_seconds() - computed;
 done:
@@ -339,7 +342,8 @@ int main(int argc, char **argv)
     modal_status status = MODAL_OK;
     modal_error err = {0};
     modalcurv_request r = {0};
-    modalcurv_input in = {0};
+    pthread_mutex_t hdf5 = PTHREAD_MUTEX_INITIALIZER;
+    modalcurv_input in = {.hdf5 = &hdf5};
     modalcurv_outputs out = {0};
 
     MODAL_TRY(read_request(&t, &r, &err));

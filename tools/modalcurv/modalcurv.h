@@ -3,9 +3,11 @@
 #ifndef TOOLS_MODALCURV_H
 #define TOOLS_MODALCURV_H
 
+#include <pthread.h>
 #include <stdint.h>
 
 #include "formats/sequences/sequence.h"
+#include "formats/sequences/sequence_read.h"
 #include "lib/base/hash.h"
 #include "lib/curvature/curvature.h"
 #include "tools/common/commit.h"
@@ -25,9 +27,12 @@ typedef struct modalcurv_request {
     modal_device device;
 } modalcurv_request;
 
-/* The frames, one file each, of one connectivity. */
+/* The frames: one file each, of one connectivity, or those of a sequence.vtkhdf. */
 typedef struct modalcurv_input {
-    char **files;   /* [n] those that are wanted */
+    char **files;   /* [n] those that are wanted; of a sequence the file, n times */
+    modal_sequence_reader *sequence; /* or NULL */
+    int64_t start, step;             /* frame i is its frame start + i step */
+    pthread_mutex_t *hdf5;           /* held by who uses HDF5 */
     double *times;  /* [n] s */
     int64_t n, n_vertices, n_triangles;
     int32_t *triangles;    /* [n_triangles, 3] */

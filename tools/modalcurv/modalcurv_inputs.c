@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What modalcurv reads: one surface, or the .ply files of a folder, named by a .series or in the order of their names. */
+/* What modalcurv reads: one surface, a sequence.vtkhdf, or the .ply files of a folder, named by a .series or in the order
+ * of their names. */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -125,6 +126,24 @@ done:
     return status;
 }
 
+/* A sequence: its frames are as many times the one file. */
+static modal_status open_sequence(const char *path, modalcurv_input *in, modal_sequence_surface *surface, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int64_t capacity = 0;
+    MODAL_TRY(modal_sequence_reader_open(&in->sequence, path, surface, err));
+    if (surface->n_points > INT32_MAX || surface->n_triangles > INT32_MAX / 3)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: too large, %" PRId64 " points", path, surface->n_points);
+    for (int64_t i = 0; i < surface->n_frames; i++) MODAL_TRY(add_file(in, &capacity, NULL, path, err));
+    MODAL_TRY(modal_alloc(&in->times, in->n, sizeof *in->times, "times", err));
+    memcpy(in->times, surface->times, (size_t)in->n * sizeof *in->times);
+    in->n_vertices = surface->n_points, in->n_triangles = surface->n_triangles;
+    MODAL_TRY(modal_alloc(&in->triangles, 3 * in->n_triangles, sizeof *in->triangles, "triangles", err));
+    for (int64_t i = 0; i < 3 * in->n_triangles; i++) in->triangles[i] = (int32_t)surface->triangles[i];
+done:
+    return status;
+}
+
 /* Keeps the frames that --frames selects. */
 static modal_status select_files(const modalcurv_request *r, modalcurv_input *in, modal_error *err)
 {
@@ -145,7 +164,7 @@ static modal_status select_files(const modalcurv_request *r, modalcurv_input *in
         in->files[kept] = file;
         in->times[kept++] = in->times[i];
     }
-    in->n = count;
+    in->n = count, in->start = start, in->step = step;
 done:
     return status;
 }
@@ -156,7 +175,7 @@ static modal_status hash_files(modalcurv_input *in, modal_error *err)
     modal_hash *hash = NULL;
     char text[MODAL_HASH_TEXT];
     MODAL_TRY(modal_hash_new(&hash, err));
-    for (int64_t i = 0; i < in->n; i++) {
+    for (int64_t i = 0; i < (in->sequence ? 1 : in->n); i++) {
         MODAL_TRY(modal_hash_file(in->files[i], text, err));
         modal_hash_array(hash, "file", text, MODAL_HASH_TEXT - 1, 1);
     }
@@ -167,28 +186,38 @@ done:
     return status;
 }
 
-/* The first frame gives the connectivity. */
-static modal_status take_first(modalcurv_input *in, modal_error *err)
+/* The first file gives the connectivity. */
+static modal_status take_mesh(modalcurv_input *in, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_surface_mesh mesh = {0};
-    float *positions = NULL, *centred = NULL;
     MODAL_TRY(modal_surface_read(in->files[0], &mesh, ends_with(in->files[0], ".obj") ? NULL : &in->n_collapsed, err));
     if (mesh.n_triangles == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no triangles", in->files[0]);
     in->n_vertices = mesh.n_vertices, in->n_triangles = mesh.n_triangles;
     in->triangles = mesh.triangles;
     mesh.triangles = NULL;
-    for (int k = 0; k < 3; k++) {
-        double low = INFINITY, high = -INFINITY;
-        for (int64_t v = 0; v < in->n_vertices; v++) {
-            low = fmin(low, mesh.positions[3 * v + k]);
-            high = fmax(high, mesh.positions[3 * v + k]);
-        }
-        in->centre[k] = low / 2.0 + high / 2.0;
-    }
+done:
+    modal_surface_mesh_free(&mesh);
+    return status;
+}
+
+/* The middle of its box, and the length of its edges. */
+static modal_status measure_first(modalcurv_input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    float *positions = NULL, *centred = NULL;
     MODAL_TRY(modal_alloc(&positions, 3 * in->n_vertices, sizeof *positions, "positions", err));
     MODAL_TRY(modal_alloc(&centred, 3 * in->n_vertices, sizeof *centred, "positions", err));
     MODAL_TRY(modal_curvature_topology_build(in->n_vertices, in->n_triangles, in->triangles, &in->topology, err));
+    MODAL_TRY(modalcurv_read(in, 0, positions, centred, err));
+    for (int k = 0; k < 3; k++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int64_t v = 0; v < in->n_vertices; v++) {
+            low = fmin(low, (double)positions[3 * v + k]);
+            high = fmax(high, (double)positions[3 * v + k]);
+        }
+        in->centre[k] = low / 2.0 + high / 2.0;
+    }
     MODAL_TRY(modalcurv_read(in, 0, positions, centred, err));
     in->mean_edge = modal_curvature_mean_edge(in->n_triangles, in->triangles, centred);
     if (!(in->mean_edge > 1e-25 && in->mean_edge < 1e25))
@@ -197,7 +226,6 @@ static modal_status take_first(modalcurv_input *in, modal_error *err)
 done:
     modal_free(&positions);
     modal_free(&centred);
-    modal_surface_mesh_free(&mesh);
     return status;
 }
 
@@ -206,17 +234,21 @@ modal_status modalcurv_open(const modalcurv_request *r, modalcurv_input *in, mod
     modal_status status = MODAL_OK;
     struct stat info;
     int64_t capacity = 0;
+    modal_sequence_surface surface;
     if (stat(r->input, &info) != 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot be found, %s", r->input, strerror(errno));
     if (S_ISDIR(info.st_mode))
         MODAL_TRY(open_folder(r->input, in, err));
+    else if (ends_with(r->input, ".vtkhdf"))
+        MODAL_TRY(open_sequence(r->input, in, &surface, err));
     else if (ends_with(r->input, ".series"))
         MODAL_TRY(read_series(r->input, in, err));
     else
         MODAL_TRY(add_file(in, &capacity, NULL, r->input, err));
     MODAL_TRY(select_files(r, in, err));
     for (int64_t i = 0; i < in->n; i++) tool_files_read(in->files[i]);
-    MODAL_TRY(take_first(in, err));
+    if (!in->sequence) MODAL_TRY(take_mesh(in, err));
+    MODAL_TRY(measure_first(in, err));
     MODAL_TRY(hash_files(in, err));
 done:
     return status;
@@ -227,6 +259,14 @@ modal_status modalcurv_read(const modalcurv_input *in, int64_t i, float *positio
     modal_status status = MODAL_OK;
     modal_surface_mesh mesh = {0};
     int64_t n_collapsed = 0;
+    if (in->sequence) {
+        pthread_mutex_lock(in->hdf5);
+        status = modal_sequence_reader_points(in->sequence, in->start + i * in->step, positions, err);
+        pthread_mutex_unlock(in->hdf5);
+        for (int64_t k = 0; status == MODAL_OK && k < 3 * in->n_vertices; k++)
+            centred[k] = (float)((double)positions[k] - in->centre[k % 3]);
+        return status;
+    }
     MODAL_TRY(modal_surface_read(in->files[i], &mesh, ends_with(in->files[i], ".obj") ? NULL : &n_collapsed, err));
     if (mesh.n_vertices != in->n_vertices)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: %" PRId64 " vertices, but %" PRId64 " in %s", in->files[i],
@@ -251,5 +291,6 @@ void modalcurv_close(modalcurv_input *in)
     drop_files(in);
     modal_free(&in->times);
     modal_free(&in->triangles);
+    in->sequence = modal_sequence_reader_close(in->sequence);
     modal_curvature_topology_free(&in->topology);
 }
