@@ -25,13 +25,13 @@ def hint(mesh, *words):
 
 
 def main():
-    for layers, wanted in ((1, (100, 0)), (2, (0, 100)), (3, (0, 100)), (4, None), (6, None)):
-        write_bar("plate.msh", (20, 16, layers), (1.0, 0.8, 0.02 * layers))
+    for layers, wanted in ((1, (100, 0)), (2, (0, 100)), (3, (0, 100)), (4, None)):
+        write_bar("plate.msh", (13, 10, layers), (1.0, 0.8, 0.02 * layers))
         assert hint("plate.msh") == wanted, layers
-        write_inp("plate.inp", 2, (16, 12, layers), (1.0, 0.8, 0.02 * layers))
+        write_inp("plate.inp", 2, (9, 8, layers), (1.0, 0.8, 0.02 * layers))
         assert hint("plate.inp") == wanted, layers
     for kind in (1, 3):
-        write_inp("plate.inp", kind, (6, 4, 1), (1.0, 0.8, 0.02))
+        write_inp("plate.inp", kind, (4, 3, 1), (1.0, 0.8, 0.02))
         assert hint("plate.inp") is None, kind
     for n in (4, 6):
         write_bar("cube.msh", (n, n, n), (1.0, 1.0, 1.0))

@@ -280,6 +280,11 @@ modal_status modalinfo_describe_trajectory(const char *path, json_t **info, moda
     }
     set(object, "q_ranges", objects);
     set_basis_state(object, path, &t);
+    if (t.models) {
+        json_t *models = json_array();
+        for (int32_t i = 0; i < t.n_objects; i++) json_array_append_new(models, json_string(t.models[i] ? "stvk" : "linear"));
+        set(object, "models", models);
+    }
     if (t.rebase_errors) set(object, "rebase_errors", numbers(t.rebase_errors, t.n_objects));
     for (int64_t i = 0; t.quality && i < t.n_frames; i++) modal_quality_judge(&judgement, i, t.times[i], &t.quality[i]);
     set(object, "quality", tool_quality_json(&judgement));

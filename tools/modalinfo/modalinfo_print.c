@@ -178,6 +178,12 @@ static void print_trajectory(FILE *to, const json_t *info)
                 json_is_true(json_object_get(basis, "matches")) ? "yes" : "no");
     if (json_object_get(basis, "problem")) put(to, "  problem", basis, "problem");
     put(to, "  hash quoted", basis, "hash");
+    if (json_object_get(info, "models")) {
+        size_t n_large = 0;
+        json_array_foreach (json_object_get(info, "models"), i, range) n_large += strcmp(json_string_value(range), "stvk") == 0;
+        fprintf(to, "%-22s%zu by St. Venant-Kirchhoff's model, %zu by the linear one\n", "objects moved", n_large,
+                json_array_size(objects) - n_large);
+    }
     if (json_object_get(info, "rebase_errors")) {
         double worst = 0;
         json_array_foreach (json_object_get(info, "rebase_errors"), i, range)
