@@ -94,6 +94,9 @@ def page_data():
     about = data.header["sound"]
     wav = np.frombuffer(open("out/sound.wav", "rb").read(), "<f4", offset=58)
     must((about["rate"], about["channels"], about["samples"]) == (48000, 2, len(wav) // 2), about)
+    # GLB, page and sound of one run take the same time
+    seconds, shown = (about["samples"] - 1) / about["rate"], glb_times("out/sequence.glb")[0]
+    must(abs(shown[-1] - shown[0] - seconds) < 1e-6 and data.header["frames"] == len(shown), seconds, shown)
     data.at = len(data.bytes) - 2 * len(wav)
     values = unzigzag(data.planes(len(wav), "<u2")) * about["step"]
     must(data.at == len(data.bytes) and np.abs(values - wav).max() <= 0.5001 * about["step"] and
