@@ -100,6 +100,35 @@ static modal_status read_fields(const modal_h5_in *in, const modal_h5_place plac
     return MODAL_OK;
 }
 
+/* The attributes of a shape's groups. */
+static modal_status read_attributes(const modal_h5_in *in, const modal_h5_place *groups, modal_shape *s)
+{
+    modal_status status = MODAL_OK;
+    int choice = 0;
+    MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "shift", &s->modes.shift));
+    MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "total_mass", &s->modes.total_mass));
+    MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_MODES], "mass_rule", MODAL_H5_REQUIRED, 2,
+                          modal_mass_rule_names, &choice));
+    s->modes.mass_rule = (modal_mass_rule)choice;
+    MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_MODES], "factor", MODAL_H5_OPTIONAL, 2, modal_basis_factor_names,
+                          &s->modes.factor_float32));
+    MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_MODES], "kind", MODAL_H5_OPTIONAL, 4,
+                          modal_basis_kind_names, &choice));
+    s->modes.kind = (modal_basis_kind)choice;
+    if (s->modes.kind == MODAL_KIND_IMPORTED) {
+        MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "mass_coupling", &s->modes.mass_coupling));
+        MODAL_TRY(
+            modal_h5_read_number(in, &groups[GROUP_MODES], "stiffness_coupling", &s->modes.stiffness_coupling));
+    }
+    MODAL_TRY(
+        modal_h5_read_number(in, &groups[GROUP_VOLUME], "farthest_outside", &s->embedding.farthest_outside));
+    MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_VOLUME], "surface_kind", MODAL_H5_REQUIRED, 2,
+                          modal_surface_kind_names, &choice));
+    s->embedding.kind = (modal_surface_kind)choice;
+done:
+    return status;
+}
+
 static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shapes, int32_t index, unsigned major,
                                unsigned parts, content *deep, modal_shape *s)
 {
@@ -107,7 +136,7 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
     modal_h5_place place = nowhere, groups[GROUP_COUNT];
     int64_t sizes[SIZE_COUNT];
     char name[16];
-    int choice = 0, plain = 0, partial = 0, linked = 0;
+    int plain = 0, partial = 0, linked = 0;
     for (int i = 0; i < GROUP_COUNT; i++) groups[i] = nowhere;
     snprintf(name, sizeof name, "%04d", index);
     MODAL_TRY(modal_h5_enter(in, shapes, name, MODAL_H5_REQUIRED, &place));
@@ -135,26 +164,7 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
     if (major == MODAL_BASIS_V3 && (parts & MODAL_BASIS_LEFT_OUT) && groups[GROUP_LEFT_OUT].id >= 0 &&
         (!more->linear || !more->quadratic || !more->cubic))
         MODAL_TRY(modal_broken(&in->checker, groups[GROUP_LEFT_OUT].path, "linear, quadratic and cubic must all be there"));
-    MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "shift", &s->modes.shift));
-    MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "total_mass", &s->modes.total_mass));
-    MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_MODES], "mass_rule", MODAL_H5_REQUIRED, 2,
-                          modal_mass_rule_names, &choice));
-    s->modes.mass_rule = (modal_mass_rule)choice;
-    MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_MODES], "factor", MODAL_H5_OPTIONAL, 2, modal_basis_factor_names,
-                          &s->modes.factor_float32));
-    MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_MODES], "kind", MODAL_H5_OPTIONAL, 4,
-                          modal_basis_kind_names, &choice));
-    s->modes.kind = (modal_basis_kind)choice;
-    if (s->modes.kind == MODAL_KIND_IMPORTED) {
-        MODAL_TRY(modal_h5_read_number(in, &groups[GROUP_MODES], "mass_coupling", &s->modes.mass_coupling));
-        MODAL_TRY(
-            modal_h5_read_number(in, &groups[GROUP_MODES], "stiffness_coupling", &s->modes.stiffness_coupling));
-    }
-    MODAL_TRY(
-        modal_h5_read_number(in, &groups[GROUP_VOLUME], "farthest_outside", &s->embedding.farthest_outside));
-    MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_VOLUME], "surface_kind", MODAL_H5_REQUIRED, 2,
-                          modal_surface_kind_names, &choice));
-    s->embedding.kind = (modal_surface_kind)choice;
+    MODAL_TRY(read_attributes(in, groups, s));
     if ((parts & MODAL_BASIS_VOLUME) && groups[GROUP_VOLUME].id >= 0) {
         MODAL_TRY(modal_basis_read_materials(in, &groups[GROUP_VOLUME], &s->solid.mesh));
         MODAL_TRY(modal_basis_read_groups(in, &groups[GROUP_VOLUME], &s->solid.mesh));

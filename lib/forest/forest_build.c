@@ -138,6 +138,49 @@ static int same_damping(const modal_body *a, const modal_body *b)
     return a->alpha == b->alpha && a->beta == b->beta && a->ratio == b->ratio && a->tangent == b->tangent;
 }
 
+/* Points, in the order of the objects of the task. Scratch: first [basis objects + 1] becomes the first point of each object
+ * of the basis, like_of [2 shapes] the last object of each shape. */
+static modal_status build_points(modal_forest *f, builder *b, int64_t *first, int32_t *like_of, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_basis *basis = b->basis;
+    const int64_t n = b->setup->n_points;
+    MODAL_TRY(modal_alloc_zero(&b->points, n, sizeof *b->points, "points", err));
+    MODAL_TRY(modal_alloc(&f->point_order, n, sizeof(int32_t), "points", err));
+    int64_t p = 0;
+    for (int32_t i = 0; i < basis->n_objects; i++) {
+        first[i] = p;
+        while (p < n && b->setup->points[p].object == i) p++;
+    }
+    first[basis->n_objects] = p;
+    int32_t count = 0;
+    for (int32_t i = 0; i < 2 * basis->n_shapes; i++) like_of[i] = -1;
+    for (int32_t at = 0; at < f->n_objects; at++) {
+        const int32_t i = f->object_at[at];
+        int32_t *like = &like_of[b->objects[at].shape];
+        b->objects[at].first_point = count;
+        b->objects[at].n_points = (int32_t)(first[i + 1] - first[i]);
+        for (int64_t k = first[i]; k < first[i + 1]; k++, count++) {
+            b->points[count] = (modal_step_point){.object = at, .drag = b->setup->points[k].drag};
+            f->point_order[count] = (int32_t)k;
+            const int64_t twin = *like < 0 || k - first[i] >= b->objects[*like].n_points
+                                     ? -1
+                                     : b->objects[*like].first_point + k - first[i];
+            const modal_body_point *point = &b->setup->points[k];
+            const modal_body_point *other = twin < 0 ? NULL : &b->setup->points[f->point_order[twin]];
+            if (other && other->first_vertex == point->first_vertex && other->n_vertices == point->n_vertices)
+                b->points[count].table = b->points[twin].table;
+            else
+                MODAL_TRY(modal_forest_point(&b->tables, &basis->shapes[basis->objects[i].shape], point,
+                                             &b->points[count].table, err));
+        }
+        *like = at;
+    }
+    f->task.n_points = count;
+done:
+    return status;
+}
+
 static modal_status build_objects(modal_forest *f, builder *b, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -185,40 +228,7 @@ static modal_status build_objects(modal_forest *f, builder *b, modal_error *err)
         b->objects[at].share = work;
         if (b->objects[at].parent >= 0) work += modal_step_share_size(b->objects[at].parent_modes);
     }
-    /* points, in the order of the objects of the task */
-    const int64_t n = b->setup->n_points;
-    MODAL_TRY(modal_alloc_zero(&b->points, n, sizeof *b->points, "points", err));
-    MODAL_TRY(modal_alloc(&f->point_order, n, sizeof(int32_t), "points", err));
-    int64_t *first = offsets, p = 0; /* first point of each object of the basis */
-    for (int32_t i = 0; i < basis->n_objects; i++) {
-        first[i] = p;
-        while (p < n && b->setup->points[p].object == i) p++;
-    }
-    first[basis->n_objects] = p;
-    int32_t count = 0;
-    for (int32_t i = 0; i < 2 * basis->n_shapes; i++) like_of[i] = -1;
-    for (int32_t at = 0; at < f->n_objects; at++) {
-        const int32_t i = f->object_at[at];
-        int32_t *like = &like_of[b->objects[at].shape];
-        b->objects[at].first_point = count;
-        b->objects[at].n_points = (int32_t)(first[i + 1] - first[i]);
-        for (int64_t k = first[i]; k < first[i + 1]; k++, count++) {
-            b->points[count] = (modal_step_point){.object = at, .drag = b->setup->points[k].drag};
-            f->point_order[count] = (int32_t)k;
-            const int64_t twin = *like < 0 || k - first[i] >= b->objects[*like].n_points
-                                     ? -1
-                                     : b->objects[*like].first_point + k - first[i];
-            const modal_body_point *point = &b->setup->points[k];
-            const modal_body_point *other = twin < 0 ? NULL : &b->setup->points[f->point_order[twin]];
-            if (other && other->first_vertex == point->first_vertex && other->n_vertices == point->n_vertices)
-                b->points[count].table = b->points[twin].table;
-            else
-                MODAL_TRY(modal_forest_point(&b->tables, &basis->shapes[basis->objects[i].shape], point,
-                                             &b->points[count].table, err));
-        }
-        *like = at;
-    }
-    f->task.n_points = count;
+    MODAL_TRY(build_points(f, b, offsets, like_of, err));
     MODAL_TRY(modal_device_alloc(&f->device, &f->task.work, work > 0 ? work : 1, sizeof(double), "work of the bodies", err));
     f->owned[f->n_owned++] = f->task.work;
 done:

@@ -162,21 +162,20 @@ done:
     return status;
 }
 
-static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_options *options,
-                            modal_modes_problem *problem, modal_modes_result *result,
-                            modal_error *err)
+/* What modes are searched by, and what that took. */
+typedef struct search {
+    modal_modes_limits limits;
+    modal_modes_guard guard;
+    modal_modes_cost cost;
+} search;
+
+static modal_status choose_solver(const modal_modes_problem *problem, const modal_modes_options *options,
+                                  modal_modes_result *result, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int32_t n_modes = options->n_modes;
     const int64_t n = problem->n, n_rigid = problem->rigid.n_rigid;
     const int64_t n_elastic = n - n_rigid - problem->system.n_held;
-    modal_factor_report report = {0};
-    double *vectors = NULL, *mass_vectors = NULL, *scratch = NULL;
-    int64_t n_more = 0;
-    modal_modes_guard guard = {0};
-    modal_modes_limits limits = {options->tolerance, options->max_iterations, 0, 0};
-    modal_modes_cost cost = {0};
-    result->sturm.n_below = -1;
     if (n > INT32_MAX)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "modes: %" PRId64 " degrees of freedom, at most %d", n,
                    INT32_MAX);
@@ -187,17 +186,95 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
                     modal_modes_lanczos_blocks(n_modes, n_elastic) < modal_modes_lanczos_fewest(n_modes);
     if (options->solver == MODAL_MODES_AUTO && !result->dense)
         result->dense = n <= DENSE_ALWAYS || (3 * (int64_t)n_modes > n_elastic && n <= DENSE_AT_MOST);
+done:
+    return status;
+}
+
+static modal_status check_rigid_modes(int64_t n_rigid, const modal_modes_result *result, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    for (int64_t k = 0; k < n_rigid; k++)
+        if (!(fabs(result->rigid_eigenvalues[k]) <= 1e-3 * result->eigenvalues[0]))
+            MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
+                       "modes: %" PRId64 " rigid modes found, %" PRId64
+                       " expected: eigenvalue %.3g beside the first elastic one, %.3g",
+                       k, n_rigid, result->rigid_eigenvalues[k], result->eigenvalues[0]);
+done:
+    return status;
+}
+
+/* Whether modes were left out below the last one: by a Sturm count, or where floats cannot count by another search. */
+static modal_status count_below(modal_modes_problem *problem, const modal_modes_options *options, search *how,
+                                double *vectors, double *mass_vectors, modal_modes_result *result, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int32_t n_modes = options->n_modes;
+    const double before = modal_seconds();
+    if (result->factor_float32 && options->proof == MODAL_PROOF_AUTO && is_crowded(n_modes, result->eigenvalues))
+        MODAL_TRY(modal_modes_search(problem, n_modes, &how->limits, vectors, mass_vectors, result->eigenvalues,
+                                     result->residuals, &how->cost, err));
+    else if (how->limits.counted || (!result->factor_float32 && options->proof == MODAL_PROOF_AUTO &&
+                                is_crowded(n_modes, result->eigenvalues)))
+        MODAL_TRY(modal_modes_prove(problem, n_modes, &how->limits, &how->guard, vectors, mass_vectors,
+                                    result->eigenvalues, result->residuals, &result->sturm, &how->cost, err));
+    if (options->proof == MODAL_PROOF_ALWAYS && result->sturm.n_below < 0 && result->factor_float32)
+        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
+                   "modes: Sturm count at %.9g: what floats lose of K - sigma M is up to %.3g times of what turns a "
+                   "sign; a factor in doubles may count",
+                   result->sturm.shift, result->sturm.defect);
+    if (options->proof == MODAL_PROOF_ALWAYS && result->sturm.n_below < 0)
+        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
+                   "modes: Sturm count at %.9g: pivots of K - sigma M grow %.3g-fold, too much to count",
+                   result->sturm.shift, result->sturm.growth);
+    result->seconds_count = modal_seconds() - before;
+done:
+    return status;
+}
+
+static void tell(const modal_modes_problem *problem, const modal_factor_report *report, const modal_modes_cost *cost,
+                 modal_modes_result *result)
+{
+    result->total_mass = problem->system.total_mass;
+    result->shift = problem->shift;
+    result->n_dof = problem->n;
+    result->n_solves = problem->n_solves;
+    result->n_inner_solves = problem->n_inner;
+    result->n_raised_pivots = report->n_raised;
+    result->factor_lift = report->lift;
+    result->n_iterations = cost->n_restarts;
+    result->n_refinements = cost->n_refinements;
+    result->n_recovered = cost->n_recovered;
+    result->factor_nonzeros = report->nonzeros;
+    result->factor_flops = report->flops;
+    result->seconds_order = report->seconds_order;
+    result->seconds_analyse = report->seconds_analyse;
+    result->seconds_factor = report->seconds_factor;
+}
+
+static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_options *options,
+                            modal_modes_problem *problem, modal_modes_result *result,
+                            modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int32_t n_modes = options->n_modes;
+    const int64_t n = problem->n, n_rigid = problem->rigid.n_rigid;
+    modal_factor_report report = {0};
+    double *vectors = NULL, *mass_vectors = NULL, *scratch = NULL;
+    int64_t n_more = 0;
+    search how = {.limits = {options->tolerance, options->max_iterations, 0, 0}};
+    result->sturm.n_below = -1;
+    MODAL_TRY(choose_solver(problem, options, result, err));
     MODAL_TRY(modal_factor_new(&problem->system, problem->n_threads, &problem->factor, &report,
                                problem->progress, err));
     problem->mass = modal_factor_mass(problem->factor);
-    MODAL_TRY(plan_memory(problem, &report, options, mesh->n_nodes, result, &limits.most_blocks, err));
+    MODAL_TRY(plan_memory(problem, &report, options, mesh->n_nodes, result, &how.limits.most_blocks, err));
     modal_factor_use(problem->factor, result->factor_float32 ? MODAL_FLOAT32 : MODAL_FLOAT64);
     MODAL_TRY(allocate_result(result, n_modes, mesh->n_nodes, n_rigid, err));
     MODAL_TRY(factorise(mesh, problem, &report, err));
     MODAL_TRY(modal_alloc(&problem->coefficients, problem->rigid.n_parts * problem->rigid.depth,
                           sizeof *problem->coefficients, "rigid motions", err));
     if (result->factor_float32) MODAL_TRY(modal_modes_inner_new(problem, &problem->inner, err));
-    limits.counted =
+    how.limits.counted =
         options->proof == MODAL_PROOF_ALWAYS ||
         (options->proof == MODAL_PROOF_AUTO && !result->factor_float32 && report.flops <= cheap_flops);
 
@@ -206,11 +283,11 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
     if (result->dense) {
         int64_t n_zero = 0;
         MODAL_TRY(modal_progress_report(problem->progress, "solve", -1, err));
-        MODAL_TRY(modal_modes_dense(problem, n_modes, vectors, &guard, result->rigid_eigenvalues, &n_zero,
+        MODAL_TRY(modal_modes_dense(problem, n_modes, vectors, &how.guard, result->rigid_eigenvalues, &n_zero,
                                     err));
         MODAL_TRY(check_zero_modes(problem, n_zero - n_rigid, err));
     } else {
-        MODAL_TRY(modal_modes_lanczos(problem, n_modes, &limits, vectors, &guard, &cost.n_restarts, err));
+        MODAL_TRY(modal_modes_lanczos(problem, n_modes, &how.limits, vectors, &how.guard, &how.cost.n_restarts, err));
         MODAL_TRY(modal_alloc(&scratch, problem->rigid.depth * n, sizeof *scratch, "rigid", err));
         modal_rigid_eigenvalues(&problem->rigid, &problem->system, problem->n_threads, scratch,
                                 result->rigid_eigenvalues);
@@ -222,36 +299,14 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
     MODAL_TRY(modal_alloc(&mass_vectors, n * n_modes, sizeof *mass_vectors, "modes", err));
     MODAL_TRY(modal_modes_refine(problem, n_modes, n_modes, options->tolerance, vectors,
                                  mass_vectors, result->eigenvalues, result->residuals,
-                                 &cost.n_refinements, err));
+                                 &how.cost.n_refinements, err));
     for (int32_t k = 0; k < n_modes; k++)
         n_more += !(result->eigenvalues[k] > problem->zero_level);
     MODAL_TRY(check_zero_modes(problem, n_more, err));
-    for (int64_t k = 0; k < n_rigid; k++)
-        if (!(fabs(result->rigid_eigenvalues[k]) <= 1e-3 * result->eigenvalues[0]))
-            MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
-                       "modes: %" PRId64 " rigid modes found, %" PRId64
-                       " expected: eigenvalue %.3g beside the first elastic one, %.3g",
-                       k, n_rigid, result->rigid_eigenvalues[k], result->eigenvalues[0]);
+    MODAL_TRY(check_rigid_modes(n_rigid, result, err));
     result->seconds_refine = modal_seconds() - before;
 
-    before = modal_seconds();
-    if (result->factor_float32 && options->proof == MODAL_PROOF_AUTO && is_crowded(n_modes, result->eigenvalues))
-        MODAL_TRY(modal_modes_search(problem, n_modes, &limits, vectors, mass_vectors, result->eigenvalues,
-                                     result->residuals, &cost, err));
-    else if (limits.counted || (!result->factor_float32 && options->proof == MODAL_PROOF_AUTO &&
-                                is_crowded(n_modes, result->eigenvalues)))
-        MODAL_TRY(modal_modes_prove(problem, n_modes, &limits, &guard, vectors, mass_vectors,
-                                    result->eigenvalues, result->residuals, &result->sturm, &cost, err));
-    if (options->proof == MODAL_PROOF_ALWAYS && result->sturm.n_below < 0 && result->factor_float32)
-        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
-                   "modes: Sturm count at %.9g: what floats lose of K - sigma M is up to %.3g times of what turns a "
-                   "sign; a factor in doubles may count",
-                   result->sturm.shift, result->sturm.defect);
-    if (options->proof == MODAL_PROOF_ALWAYS && result->sturm.n_below < 0)
-        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
-                   "modes: Sturm count at %.9g: pivots of K - sigma M grow %.3g-fold, too much to count",
-                   result->sturm.shift, result->sturm.growth);
-    result->seconds_count = modal_seconds() - before;
+    MODAL_TRY(count_below(problem, options, &how, vectors, mass_vectors, result, err));
     MODAL_TRY(modal_modes_orthogonality(n, n_modes, vectors, mass_vectors, problem->n_threads,
                                         result->orthogonalities, err));
     for (int32_t k = 0; k < n_modes; k++)
@@ -263,21 +318,7 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
     for (int32_t k = 0; k < n_modes; k++)
         finish_mode(problem, vectors + k * n, mass_vectors + k * n, k, result);
 
-    result->total_mass = problem->system.total_mass;
-    result->shift = problem->shift;
-    result->n_dof = n;
-    result->n_solves = problem->n_solves;
-    result->n_inner_solves = problem->n_inner;
-    result->n_raised_pivots = report.n_raised;
-    result->factor_lift = report.lift;
-    result->n_iterations = cost.n_restarts;
-    result->n_refinements = cost.n_refinements;
-    result->n_recovered = cost.n_recovered;
-    result->factor_nonzeros = report.nonzeros;
-    result->factor_flops = report.flops;
-    result->seconds_order = report.seconds_order;
-    result->seconds_analyse = report.seconds_analyse;
-    result->seconds_factor = report.seconds_factor;
+    tell(problem, &report, &how.cost, result);
 done:
     modal_free(&vectors);
     modal_free(&mass_vectors);

@@ -153,6 +153,47 @@ done:
     return status;
 }
 
+/* The options that are one of some words, once r has the kind of columns. */
+static modal_status read_choices(const tool_arguments *a, modalpack_request *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const char *mass = tool_value(a, "mass");
+    if (strcmp(mass, "consistent") == 0)
+        r->mass_rule = MODAL_MASS_CONSISTENT;
+    else if (strcmp(mass, "lumped") == 0)
+        r->mass_rule = MODAL_MASS_LUMPED;
+    else
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--mass: must be consistent or lumped, %s", mass);
+    const char *shapes = tool_value(a, "shapes");
+    if (strcmp(shapes, "groups") == 0)
+        r->shapes = SHAPES_GROUPS;
+    else if (strcmp(shapes, "bodies") == 0)
+        r->shapes = SHAPES_BODIES;
+    else if (strcmp(shapes, "one") != 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--shapes: must be one, groups or bodies, %s", shapes);
+    r->sturm = tool_count(a, "sturm");
+    if (r->sturm && (r->snapshots_path || r->import_path))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--sturm: is for natural modes");
+    const char *factor = tool_value(a, "factor");
+    if (strcmp(factor, "float64") == 0)
+        r->factor = MODAL_FACTOR_FLOAT64;
+    else if (strcmp(factor, "float32") == 0)
+        r->factor = MODAL_FACTOR_FLOAT32;
+    else if (strcmp(factor, "auto") != 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--factor: must be auto, float64 or float32, %s", factor);
+    if (r->factor != MODAL_FACTOR_AUTO && (r->snapshots_path || r->import_path))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--factor: is for natural modes");
+    const char *kept = tool_value(a, "volume-modes");
+    if (strcmp(kept, "float32") == 0)
+        r->volume_modes = MODAL_KEEP_FLOAT32;
+    else if (strcmp(kept, "float64") == 0)
+        r->volume_modes = MODAL_KEEP_FLOAT64;
+    else if (strcmp(kept, "none") != 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--volume-modes: must be none, float32 or float64, %s", kept);
+done:
+    return status;
+}
+
 static modal_status read_request(const tool *t, modalpack_request *r, modal_device *device, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -205,39 +246,7 @@ static modal_status read_request(const tool *t, modalpack_request *r, modal_devi
     MODAL_TRY(tool_number(a, "young", 0, 1e15, &r->young, err));
     MODAL_TRY(tool_number(a, "poisson", -1, 0.5, &r->poisson, err));
     MODAL_TRY(tool_number(a, "density", 0, 1e9, &r->density, err));
-    const char *mass = tool_value(a, "mass");
-    if (strcmp(mass, "consistent") == 0)
-        r->mass_rule = MODAL_MASS_CONSISTENT;
-    else if (strcmp(mass, "lumped") == 0)
-        r->mass_rule = MODAL_MASS_LUMPED;
-    else
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--mass: must be consistent or lumped, %s", mass);
-    const char *shapes = tool_value(a, "shapes");
-    if (strcmp(shapes, "groups") == 0)
-        r->shapes = SHAPES_GROUPS;
-    else if (strcmp(shapes, "bodies") == 0)
-        r->shapes = SHAPES_BODIES;
-    else if (strcmp(shapes, "one") != 0)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--shapes: must be one, groups or bodies, %s", shapes);
-    r->sturm = tool_count(a, "sturm");
-    if (r->sturm && (r->snapshots_path || r->import_path))
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--sturm: is for natural modes");
-    const char *factor = tool_value(a, "factor");
-    if (strcmp(factor, "float64") == 0)
-        r->factor = MODAL_FACTOR_FLOAT64;
-    else if (strcmp(factor, "float32") == 0)
-        r->factor = MODAL_FACTOR_FLOAT32;
-    else if (strcmp(factor, "auto") != 0)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--factor: must be auto, float64 or float32, %s", factor);
-    if (r->factor != MODAL_FACTOR_AUTO && (r->snapshots_path || r->import_path))
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--factor: is for natural modes");
-    const char *kept = tool_value(a, "volume-modes");
-    if (strcmp(kept, "float32") == 0)
-        r->volume_modes = MODAL_KEEP_FLOAT32;
-    else if (strcmp(kept, "float64") == 0)
-        r->volume_modes = MODAL_KEEP_FLOAT64;
-    else if (strcmp(kept, "none") != 0)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--volume-modes: must be none, float32 or float64, %s", kept);
+    MODAL_TRY(read_choices(a, r, err));
     MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
     if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s",
