@@ -12,6 +12,7 @@
 #include "kernels/tensor_smooth/tensor_smooth.h"
 #include "lib/base/memory.h"
 #include "lib/base/tile.h"
+#include "lib/curvature/stretch.h"
 
 const modal_array modal_curvature_arrays[MODAL_CURVATURE_FIELDS] = {
     [MODAL_K_MAX] = {.name = "k_max", .components = 1, .unit = "1/m"},
@@ -23,6 +24,10 @@ const modal_array modal_curvature_arrays[MODAL_CURVATURE_FIELDS] = {
     [MODAL_CURVATURE_DERIVATIVE] = {.name = "curvature_derivative", .components = 4, .unit = "1/m^2"},
     [MODAL_BOUNDARY] = {.name = "boundary", .components = 1, .unit = "1"},
     [MODAL_FIT_DEGREE] = {.name = "fit_degree", .components = 1, .unit = "1"},
+    [MODAL_AREA_RATIO] = {.name = "area_ratio", .components = 1, .unit = "1"},
+    [MODAL_STRETCH_MAX] = {.name = "stretch_max", .components = 1, .unit = "1"},
+    [MODAL_STRETCH_MIN] = {.name = "stretch_min", .components = 1, .unit = "1"},
+    [MODAL_STRETCH_DIRECTION] = {.name = "stretch_direction", .components = 3, .unit = "1"},
 };
 
 /* Arrays on the device: fields, then what is between the operations. */
@@ -33,6 +38,8 @@ struct modal_curvature {
     modal_stream *stream;
     modal_curvature_options options;
     const modal_curvature_topology *topology;
+    const int32_t *triangles; /* of the rest */
+    const float *rest;
     int64_t most_frames;
     float scale, radius;  /* of a step of the diffusion */
     int64_t smooth_steps;
@@ -128,7 +135,15 @@ static int components_of(int buffer)
     return buffer < MODAL_CURVATURE_FIELDS ? modal_curvature_arrays[buffer].components : buffer == AREAS ? 1 : 3;
 }
 
-static int is_computed(int field) { return field != MODAL_BOUNDARY; }
+/* By an operation, on the device. */
+static int is_computed(int field) { return field != MODAL_BOUNDARY && field < MODAL_AREA_RATIO; }
+
+int modal_curvature_is_stretch(modal_curvature_field field) { return field >= MODAL_AREA_RATIO; }
+
+void modal_curvature_set_rest(modal_curvature *c, const int32_t *triangles, const float *rest)
+{
+    c->triangles = triangles, c->rest = rest;
+}
 
 static modal_status make_buffers(modal_curvature *c, modal_error *err)
 {
@@ -282,6 +297,32 @@ static modal_status copy_out(const modal_curvature *c, float *to, const float *f
                       : modal_device_copy_out(&c->device, to, from, count * (int64_t)sizeof *to, c->stream, err);
 }
 
+/* Frames in threads, each by itself. */
+static modal_status stretch(const modal_curvature *c, int64_t n_frames, const float *positions,
+                            float *const out[MODAL_CURVATURE_FIELDS], modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = c->topology->n_vertices;
+    int wanted = 0;
+    for (int i = MODAL_AREA_RATIO; i < MODAL_CURVATURE_FIELDS; i++) wanted |= c->options.fields[i];
+    if (!wanted) return MODAL_OK;
+    if (!c->rest) return modal_error_set(err, MODAL_ERROR_USAGE, "stretch: no rest to compare with");
+#pragma omp parallel for if (n_frames > 1)
+    for (int64_t f = 0; f < n_frames; f++) {
+        float *of[MODAL_CURVATURE_FIELDS] = {NULL};
+        modal_error fault = {0};
+        for (int i = MODAL_AREA_RATIO; i < MODAL_CURVATURE_FIELDS; i++)
+            if (c->options.fields[i]) of[i] = out[i] + n * f * components_of(i);
+        const modal_stretch_output output = {of[MODAL_AREA_RATIO], of[MODAL_STRETCH_MAX], of[MODAL_STRETCH_MIN],
+                                             of[MODAL_STRETCH_DIRECTION]};
+        const modal_status failed = modal_stretch_compute(n, c->topology->n_triangles, c->triangles, c->rest,
+                                                          positions + 3 * n * f, &output, &fault);
+#pragma omp critical
+        if (failed != MODAL_OK) status = modal_error_set(err, failed, "%s", fault.message);
+    }
+    return status;
+}
+
 modal_status modal_curvature_compute(modal_curvature *c, int64_t n_frames, const float *positions,
                                      float *const out[MODAL_CURVATURE_FIELDS], float *areas, modal_error *err)
 {
@@ -318,6 +359,7 @@ modal_status modal_curvature_compute(modal_curvature *c, int64_t n_frames, const
         if (d[i]) MODAL_TRY(copy_out(c, out[i], d[i], points * components_of(i), err));
     if (areas) MODAL_TRY(copy_out(c, areas, d_areas, points, err));
     MODAL_TRY(modal_device_stream_wait(&c->device, c->stream, err));
+    MODAL_TRY(stretch(c, n_frames, positions, out, err));
     for (int64_t i = 0; c->options.fields[MODAL_BOUNDARY] && i < points; i++)
         out[MODAL_BOUNDARY][i] = (float)c->topology->boundary[i % n];
 done:

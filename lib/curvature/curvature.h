@@ -20,6 +20,10 @@ typedef enum modal_curvature_field {
     MODAL_CURVATURE_DERIVATIVE, /* 111, 112, 122, 222 in (direction_max, direction_min) */
     MODAL_BOUNDARY,             /* 1 at a boundary of the surface, else 0 */
     MODAL_FIT_DEGREE,           /* that the fit reached at the vertex */
+    MODAL_AREA_RATIO,           /* stretch.h: against the rest, modal_curvature_set_rest */
+    MODAL_STRETCH_MAX,
+    MODAL_STRETCH_MIN,
+    MODAL_STRETCH_DIRECTION,
     MODAL_CURVATURE_FIELDS
 } modal_curvature_field;
 
@@ -51,6 +55,11 @@ modal_status modal_curvature_new(modal_curvature **curvature, const modal_device
                                  const modal_curvature_options *options, const modal_curvature_topology *topology,
                                  double mean_edge, int64_t most_frames, modal_error *err);
 modal_curvature *modal_curvature_delete(modal_curvature *curvature); /* NULL is fine; returns NULL */
+
+/* What area_ratio and stretch compare with, and the triangles [n_triangles of the topology, 3]; both borrowed. Before the
+ * first compute where one of these fields is wanted. */
+void modal_curvature_set_rest(modal_curvature *curvature, const int32_t *triangles, const float *rest);
+int modal_curvature_is_stretch(modal_curvature_field field);
 
 /* positions [n_frames, n_vertices, 3] and, for each field that is wanted, out[field] [n_frames, n_vertices, components],
  * in main memory. areas [n_frames, n_vertices], m^2, or NULL. When it returns they are there. Not from several threads

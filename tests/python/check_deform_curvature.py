@@ -70,7 +70,7 @@ for name in NAMES:
 for words, error in ((["--fields", "curvature", "--output-mesh", "volume"], "curvature is of surfaces"),
                      (["--fields", "curvature,k_max"], "twice, k_max"), (["--fields", "fit_degree"], "modalcurv"),
                      (["--fields", "k_max", "--show", "arrays"], "arrays go without curvature"),
-                     (["--fields", "k_mix"], "k_mix"), (["--fields", "k_max", "--format", "glb"], "glb cannot carry")):
+                     (["--fields", "area_ratio"], "of modalcurv alone, area_ratio"), (["--fields", "k_mix"], "k_mix"), (["--fields", "k_max", "--format", "glb"], "glb cannot carry")):
     run(modaldeform, basis, "no", *words, code=2, error=error)
     check(not os.path.exists("no"), words)
 print("curvature of modaldeform ok")

@@ -38,7 +38,8 @@ def run(*words, code=0, error=None):
 def curvature(x, t, *words, fields=FIELDS):
     """The fields of a surface, and the report."""
     surfaces.write_ply("in.ply", x, t)
-    run("in.ply", "out", "-f", "-q", "--format", "ply", "--fields", fields, "--report", "r.json", *words)
+    given = [] if "--fields" in words else ["--fields", fields]
+    run("in.ply", "out", "-f", "-q", "--format", "ply", "--report", "r.json", *given, *words)
     values = surfaces.read_ply("out/ply/000000.ply")
     for name in ("direction_max", "direction_min"):
         if name + "_x" in values:
@@ -115,10 +116,42 @@ there = ~np.isnan(known[:, 0])
 error = [np.sqrt(np.mean((v["k_max"] - known[:, 0])[there] ** 2)) for v in (rough, smooth)]
 check(error[1] < 0.35 * error[0], "diffusion against noise", error)
 
+# ---- against the rest ----
+
+STRETCH = "area_ratio,stretch_max,stretch_min,stretch_direction"
+
+
+def stretch(rest, x, t, *words):
+    surfaces.write_ply("rest.ply", rest, t)
+    surfaces.write_ply("in.ply", x, t)
+    run("in.ply", "out", "-f", "-q", "--format", "ply", "--fields", STRETCH, "--rest", "rest.ply", *words)
+    v = surfaces.read_ply("out/ply/000000.ply")
+    return v["area_ratio"], v["stretch_max"], v["stretch_min"], np.stack([v[f"stretch_direction_{a}"] for a in "xyz"], 1)
+
+
+basis = np.linalg.qr(rng.normal(size=(3, 3)))[0][:, :2]  # of a plane in space
+patch = saddle_x[:, :2] @ basis.T
+for _ in range(3):
+    F = rng.normal(size=(3, 3))
+    u, s, _ = np.linalg.svd(F @ basis)
+    ratio, most, least, direction = stretch(patch, patch @ F.T, saddle_t)
+    near(most / s[0], 1, 1e-5, "stretch_max"), near(least / s[1], 1, 1e-5, "stretch_min")
+    near(ratio / (s[0] * s[1]), 1, 1e-5, "area_ratio"), near(np.abs(direction @ u[:, 0]), 1, 1e-5, "stretch_direction")
+turned = x[:, [1, 2, 0]] * [-1, 1, -1]  # a rotation that float32 does not round
+for v in stretch(x, turned, t)[:3]:
+    near(v, 1, 0, "a rotation stretches by exactly 1")
+near(stretch(x, turned, t)[3], 0, 0, "and has no direction")
+near(stretch(x, 4 * x, t)[0], 16, 0, "four times as large")
+run("in.ply", "out", "-f", "-q", "--format", "ply", "--fields", "area_ratio")
+near(surfaces.read_ply("out/ply/000000.ply")["area_ratio"], 1, 0, "one frame is its own rest")
+run("in.ply", "no", "-q", "--rest", "rest.ply", code=2, error="--rest")
+surfaces.write_ply("rest.ply", *surfaces.sphere(500, rng)[:2])
+run("in.ply", "no", "-q", "--fields", "area_ratio", "--rest", "rest.ply", code=3, error="rest.ply: 500 vertices, but 20000 in in.ply")
+
 # ---- odd surfaces: a result that is finite, and counts ----
 
 def odd(name, x, t, **counts):
-    for words in ([], ["--method", "ring"], ["--method", "fit"], ["--smooth", 0.1]):
+    for words in (["--fields", STRETCH], [], ["--method", "ring"], ["--method", "fit"], ["--smooth", 0.1]):
         values, report = curvature(np.asarray(x, float), np.asarray(t), *words)
         for field, v in values.items():
             check(np.isfinite(v).all(), name, words, field, v)

@@ -27,8 +27,9 @@ static const tool_option options[] = {
      TOOL_FIRST},
     {"fields", 0, "LIST", "curvature",
      "What to write: k_max, k_min, mean_curvature, gauss_curvature (curvature: these four), direction_max, direction_min, "
-     "curvature_derivative, boundary, fit_degree.",
+     "curvature_derivative, boundary, fit_degree; against the rest area_ratio, stretch_max, stretch_min, stretch_direction.",
      TOOL_FIRST},
+    {"rest", 0, "FILE", NULL, "The surface that area_ratio and stretch compare with (default: the first frame).", TOOL_READS},
     {"frames", 0, "A:B:STEP", NULL, "Frames to read, as Python slices them: 10:20, ::5, -1: and so on, or one index.",
      TOOL_FIRST},
     {"format", 0, "LIST", "vtkhdf", "What to write, separated by commas: vtkhdf (with an XDMF sidecar), ply, vtp (a file a "
@@ -123,10 +124,15 @@ static modal_status read_request(tool *t, modalcurv_request *r, modal_error *err
     const tool_arguments *a = &t->arguments;
     r->input = a->operands[0];
     r->folder = a->operands[1];
+    r->rest = tool_value(a, "rest");
     MODAL_TRY(read_method(a, &r->options, err));
     MODAL_TRY(modal_curvature_parse_fields(tool_value(a, "fields"), r->options.fields, err));
     if (r->options.fields[MODAL_FIT_DEGREE] && r->options.method != MODAL_CURVATURE_FIT)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fields: fit_degree is of --method fit alone");
+    int compares = 0;
+    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++)
+        compares |= r->options.fields[i] && modal_curvature_is_stretch((modal_curvature_field)i);
+    if (r->rest && !compares) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--rest: none of --fields compares with it, %s", r->rest);
     MODAL_TRY(tool_slice_parse(tool_value(a, "frames"), &r->frames, err));
     MODAL_TRY(parse_formats(tool_value(a, "format"), r, err));
     r->force = tool_count(a, "force") > 0;
@@ -208,6 +214,7 @@ static modal_status make_arrays(run *w, modal_error *err)
     }
     MODAL_TRY(modal_curvature_new(&w->curvature, &w->r->device, &o, &w->in->topology, w->in->mean_edge, w->batch_frames,
                                   err));
+    modal_curvature_set_rest(w->curvature, w->in->triangles, w->in->rest);
 done:
     return status;
 }

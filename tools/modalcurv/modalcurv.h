@@ -18,7 +18,7 @@ enum { MODALCURV_FORMATS = 3 }; /* vtkhdf, ply, vtp: those that carry arrays of 
 
 /* What the command line asks for. */
 typedef struct modalcurv_request {
-    const char *input, *folder;
+    const char *input, *folder, *rest; /* rest: NULL: the first frame */
     modal_curvature_options options;
     tool_slice frames;
     int force, threads, reports; /* reports: statistics of every frame are wanted */
@@ -34,13 +34,16 @@ typedef struct modalcurv_input {
     int64_t start, step;             /* frame i is its frame start + i step */
     pthread_mutex_t *hdf5;           /* held by who uses HDF5 */
     double *times;  /* [n] s */
+    const char *first; /* files[0], for messages */
     int64_t n, n_vertices, n_triangles;
     int32_t *triangles;    /* [n_triangles, 3] */
     int64_t n_collapsed;   /* triangles that the reader left out of the first file */
-    double centre[3];      /* of the first frame's box: positions are measured from here, so that no digits are lost */
+    double centre[3];      /* of the first frame's box, where that is farther from the origin than it is large: positions
+                              are measured from here, so that no digits are lost; else 0 */
     char hash[MODAL_HASH_TEXT];
     modal_curvature_topology topology;
     double mean_edge;
+    float *rest; /* [n_vertices, 3] measured from the centre, or NULL: no field asks for it */
 } modalcurv_input;
 
 /* ---- modalcurv_inputs.c ---- */

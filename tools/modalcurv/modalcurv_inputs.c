@@ -169,7 +169,7 @@ done:
     return status;
 }
 
-static modal_status hash_files(modalcurv_input *in, modal_error *err)
+static modal_status hash_files(const modalcurv_request *r, modalcurv_input *in, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_hash *hash = NULL;
@@ -178,6 +178,10 @@ static modal_status hash_files(modalcurv_input *in, modal_error *err)
     for (int64_t i = 0; i < (in->sequence ? 1 : in->n); i++) {
         MODAL_TRY(modal_hash_file(in->files[i], text, err));
         modal_hash_array(hash, "file", text, MODAL_HASH_TEXT - 1, 1);
+    }
+    if (r->rest) {
+        MODAL_TRY(modal_hash_file(r->rest, text, err));
+        modal_hash_array(hash, "rest", text, MODAL_HASH_TEXT - 1, 1);
     }
     modal_hash_array(hash, "times", in->times, in->n, sizeof *in->times);
     modal_hash_text(hash, in->hash);
@@ -206,6 +210,7 @@ static modal_status measure_first(modalcurv_input *in, modal_error *err)
 {
     modal_status status = MODAL_OK;
     float *positions = NULL, *centred = NULL;
+    double extent = 0.0, farthest = 0.0;
     MODAL_TRY(modal_alloc(&positions, 3 * in->n_vertices, sizeof *positions, "positions", err));
     MODAL_TRY(modal_alloc(&centred, 3 * in->n_vertices, sizeof *centred, "positions", err));
     MODAL_TRY(modal_curvature_topology_build(in->n_vertices, in->n_triangles, in->triangles, &in->topology, err));
@@ -217,7 +222,11 @@ static modal_status measure_first(modalcurv_input *in, modal_error *err)
             high = fmax(high, (double)positions[3 * v + k]);
         }
         in->centre[k] = low / 2.0 + high / 2.0;
+        extent = fmax(extent, high - low);
+        farthest = fmax(farthest, fabs(in->centre[k]));
     }
+    /* near the origin there are no digits to save, and positions stay as they are */
+    if (farthest <= extent) memset(in->centre, 0, sizeof in->centre);
     MODAL_TRY(modalcurv_read(in, 0, positions, centred, err));
     in->mean_edge = modal_curvature_mean_edge(in->n_triangles, in->triangles, centred);
     if (!(in->mean_edge > 1e-25 && in->mean_edge < 1e25))
@@ -226,6 +235,23 @@ static modal_status measure_first(modalcurv_input *in, modal_error *err)
 done:
     modal_free(&positions);
     modal_free(&centred);
+    return status;
+}
+
+/* What stretch is measured against: the file of --rest, with the same triangles, or the first frame. */
+static modal_status take_rest(const modalcurv_request *r, modalcurv_input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    float *positions = NULL;
+    char *file = (char *)r->rest;
+    double time = 0.0;
+    modalcurv_input from = *in;
+    if (r->rest) from.files = &file, from.times = &time, from.n = 1, from.sequence = NULL;
+    MODAL_TRY(modal_alloc(&positions, 3 * in->n_vertices, sizeof *positions, "positions", err));
+    MODAL_TRY(modal_alloc(&in->rest, 3 * in->n_vertices, sizeof *in->rest, "rest", err));
+    MODAL_TRY(modalcurv_read(&from, 0, positions, in->rest, err));
+done:
+    modal_free(&positions);
     return status;
 }
 
@@ -246,10 +272,13 @@ modal_status modalcurv_open(const modalcurv_request *r, modalcurv_input *in, mod
     else
         MODAL_TRY(add_file(in, &capacity, NULL, r->input, err));
     MODAL_TRY(select_files(r, in, err));
+    in->first = in->files[0];
     for (int64_t i = 0; i < in->n; i++) tool_files_read(in->files[i]);
     if (!in->sequence) MODAL_TRY(take_mesh(in, err));
     MODAL_TRY(measure_first(in, err));
-    MODAL_TRY(hash_files(in, err));
+    for (int i = 0; i < MODAL_CURVATURE_FIELDS && !in->rest; i++)
+        if (r->options.fields[i] && modal_curvature_is_stretch((modal_curvature_field)i)) MODAL_TRY(take_rest(r, in, err));
+    MODAL_TRY(hash_files(r, in, err));
 done:
     return status;
 }
@@ -270,10 +299,10 @@ modal_status modalcurv_read(const modalcurv_input *in, int64_t i, float *positio
     MODAL_TRY(modal_surface_read(in->files[i], &mesh, ends_with(in->files[i], ".obj") ? NULL : &n_collapsed, err));
     if (mesh.n_vertices != in->n_vertices)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: %" PRId64 " vertices, but %" PRId64 " in %s", in->files[i],
-                   mesh.n_vertices, in->n_vertices, in->files[0]);
+                   mesh.n_vertices, in->n_vertices, in->first);
     if (mesh.n_triangles != in->n_triangles ||
         memcmp(mesh.triangles, in->triangles, (size_t)(3 * in->n_triangles) * sizeof *in->triangles) != 0)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: its triangles are not those of %s", in->files[i], in->files[0]);
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: its triangles are not those of %s", in->files[i], in->first);
     for (int64_t k = 0; k < 3 * in->n_vertices; k++) {
         positions[k] = (float)mesh.positions[k];
         centred[k] = (float)(mesh.positions[k] - in->centre[k % 3]);
@@ -291,6 +320,7 @@ void modalcurv_close(modalcurv_input *in)
     drop_files(in);
     modal_free(&in->times);
     modal_free(&in->triangles);
+    modal_free(&in->rest);
     in->sequence = modal_sequence_reader_close(in->sequence);
     modal_curvature_topology_free(&in->topology);
 }

@@ -22,6 +22,9 @@ modal_status modaldeform_curvature_fields(const char *list, int fields[MODAL_CUR
     modal_status status = MODAL_OK;
     MODAL_TRY(modal_curvature_parse_fields(list, fields, err));
     if (fields[MODAL_FIT_DEGREE]) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fields: fit_degree is of modalcurv --method fit alone");
+    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++)
+        if (fields[i] && modal_curvature_is_stretch((modal_curvature_field)i))
+            MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fields: of modalcurv alone, %s", modal_curvature_arrays[i].name);
 done:
     return status;
 }
