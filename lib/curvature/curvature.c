@@ -9,6 +9,7 @@
 #include "kernels/curvature_ring/curvature_ring.h"
 #include "kernels/curvature_tensor/curvature_tensor.h"
 #include "kernels/normals_corner/normals_corner.h"
+#include "kernels/registry.h"
 #include "kernels/tensor_smooth/tensor_smooth.h"
 #include "lib/base/memory.h"
 #include "lib/base/tile.h"

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "kernels/registry.h"
+#include "kernels/operations.h"
 #include "lib/curvature/topology.h"
 #include "lib/model/frames.h"
 

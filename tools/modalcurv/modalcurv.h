@@ -8,6 +8,7 @@
 
 #include "formats/sequences/sequence.h"
 #include "formats/sequences/sequence_read.h"
+#include "kernels/device.h"
 #include "lib/base/hash.h"
 #include "lib/curvature/curvature.h"
 #include "tools/common/commit.h"

@@ -2,6 +2,7 @@
 /* A stage of the frames: curvature of the deformed surface, one frame at a time (lib/curvature). */
 #include <string.h>
 
+#include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/curvature/curvature.h"
 #include "tools/modaldeform/modaldeform.h"
