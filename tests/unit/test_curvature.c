@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lib/curvature: connectivity of small surfaces, every failing allocation, the tail of a batch. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/base/memory.h"
+#include "lib/curvature/curvature.h"
+
+enum { WIDTH = 9, POINTS = WIDTH * WIDTH, TRIANGLES = 2 * (WIDTH - 1) * (WIDTH - 1), FRAMES = 3 };
+
+typedef struct patch {
+    int32_t triangles[3 * TRIANGLES];
+    float positions[FRAMES * 3 * POINTS];
+} patch;
+
+/* z = (x^2 + y^2) / 2 over [-1, 1]^2 and, in frames 1 and 2, twice and three times as high; normals up. */
+static void make_patch(patch *p)
+{
+    int64_t t = 0;
+    for (int f = 0; f < FRAMES; f++)
+        for (int v = 0; v < POINTS; v++) {
+            const float x = (float)(v % WIDTH) / 4.0f - 1.0f, y = (float)(v / WIDTH) / 4.0f - 1.0f;
+            float *at = p->positions + 3 * (f * POINTS + v);
+            at[0] = x, at[1] = y, at[2] = (float)(f + 1) * (x * x + y * y) / 2.0f;
+        }
+    for (int v = 0; v < POINTS; v++) {
+        if (v % WIDTH == WIDTH - 1 || v / WIDTH == WIDTH - 1) continue;
+        const int cell[6] = {v, v + 1, v + WIDTH, v + 1, v + WIDTH + 1, v + WIDTH};
+        for (int k = 0; k < 6; k++) p->triangles[t++] = cell[k];
+    }
+}
+
+static modal_status run_all(const patch *p, modal_curvature_method method, double smooth, int64_t n_frames,
+                            float *const out[MODAL_CURVATURE_FIELDS], float *areas, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_curvature_topology topology = {0};
+    modal_curvature *curvature = NULL;
+    modal_device device;
+    modal_curvature_options options = {.method = method, .degree = 4, .n_rings = 3, .smooth = smooth};
+    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++) options.fields[i] = out[i] != NULL;
+    MODAL_TRY(modal_device_open(&device, "cpu", err));
+    MODAL_TRY(modal_curvature_topology_build(POINTS, TRIANGLES, p->triangles, &topology, err));
+    MODAL_TRY(modal_curvature_new(&curvature, &device, &options, &topology,
+                                  modal_curvature_mean_edge(TRIANGLES, p->triangles, p->positions), FRAMES, err));
+    modal_curvature_set_rest(curvature, p->triangles, p->positions);
+    MODAL_TRY(modal_curvature_compute(curvature, n_frames, p->positions, out, areas, err));
+done:
+    modal_curvature_delete(curvature);
+    modal_curvature_topology_free(&topology);
+    return status;
+}
+
+typedef struct results {
+    float all[MODAL_CURVATURE_FIELDS][FRAMES * 4 * POINTS], areas[FRAMES * POINTS];
+    float *out[MODAL_CURVATURE_FIELDS];
+} results;
+
+static void prepare(results *r, modal_curvature_method method)
+{
+    memset(r->all, 0xff, sizeof r->all);
+    memset(r->areas, 0xff, sizeof r->areas);
+    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++) r->out[i] = r->all[i];
+    if (method != MODAL_CURVATURE_FIT) r->out[MODAL_FIT_DEGREE] = NULL;
+}
+
+static patch surface;
+static results first, second;
+
+static void failing_allocations(void **state)
+{
+    (void)state;
+    make_patch(&surface);
+    for (int method = 0; method < 3; method++)
+        for (int smooth = 0; smooth < 2; smooth++) {
+            int64_t n = 0;
+            modal_status status = MODAL_ERROR_MEMORY;
+            while (status != MODAL_OK) {
+                modal_error err = {0};
+                prepare(&first, (modal_curvature_method)method);
+                modal_alloc_fail_at(++n);
+                status = run_all(&surface, (modal_curvature_method)method, 0.3 * smooth, FRAMES, first.out, first.areas, &err);
+                const int fired = modal_alloc_fired();
+                modal_alloc_fail_at(0);
+                assert_true(fired ? status == MODAL_ERROR_MEMORY && err.message[0] : status == MODAL_OK);
+                assert_true(n < 1000);
+            }
+            assert_true(n > 10);
+        }
+}
+
+static void frames_by_themselves(void **state)
+{
+    (void)state;
+    make_patch(&surface);
+    for (int method = 0; method < 3; method++) {
+        prepare(&first, (modal_curvature_method)method);
+        prepare(&second, (modal_curvature_method)method);
+        assert_int_equal(run_all(&surface, method, 0.0, FRAMES, first.out, first.areas, NULL), MODAL_OK);
+        assert_int_equal(run_all(&surface, method, 0.0, 1, second.out, second.areas, NULL), MODAL_OK);
+        for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++) {
+            const size_t bytes = (size_t)(modal_curvature_arrays[i].components * POINTS) * sizeof(float);
+            if (first.out[i]) assert_memory_equal(first.out[i], second.out[i], bytes);
+        }
+        assert_memory_equal(first.areas, second.areas, POINTS * sizeof(float));
+        /* a bowl seen from above, normals up: concave, -1 at its bottom, and -2 in the next frame */
+        for (int f = 0; f < FRAMES; f++)
+            assert_true(fabsf(first.out[MODAL_MEAN_CURVATURE][f * POINTS + POINTS / 2] + (float)(f + 1)) < 0.4f * (float)(f + 1)); /* coarse */
+    }
+}
+
+static void connectivity(void **state)
+{
+    (void)state;
+    modal_curvature_topology t;
+    modal_error err = {0};
+    const int32_t two[] = {0, 1, 2, 1, 0, 3, 4, 4, 2};
+    make_patch(&surface);
+    assert_int_equal(modal_curvature_topology_build(POINTS, TRIANGLES, surface.triangles, &t, &err), MODAL_OK);
+    assert_int_equal(t.euler, 1);
+    assert_int_equal(t.n_boundary, 4 * (WIDTH - 1));
+    assert_int_equal(t.n_open_edges, 4 * (WIDTH - 1));
+    assert_int_equal(t.n_turned_edges + t.n_shared_edges + t.n_pinched + t.n_unused + t.n_collapsed, 0);
+    modal_curvature_topology_free(&t);
+    assert_int_equal(modal_curvature_topology_build(6, 3, two, &t, &err), MODAL_OK);
+    assert_int_equal(t.n_collapsed, 1);
+    assert_int_equal(t.n_unused, 2);
+    assert_int_equal(t.n_edges, 5);
+    assert_int_equal(t.n_turned_edges, 0);
+    modal_curvature_topology_free(&t);
+    assert_int_equal(modal_curvature_topology_build(3, 2, two, &t, &err), MODAL_ERROR_INPUT);
+    assert_non_null(strstr(err.message, "triangle 1: vertex 3 of 3"));
+    assert_null(t.ring);
+    assert_int_equal(modal_curvature_topology_build(0, 0, two, &t, &err), MODAL_OK);
+    modal_curvature_topology_free(&t);
+    modal_curvature_topology_free(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(failing_allocations), cmocka_unit_test(frames_by_themselves),
+                                       cmocka_unit_test(connectivity)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
