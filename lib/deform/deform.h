@@ -31,6 +31,12 @@ typedef enum modal_tangents {
     MODAL_TANGENTS_DYNAMIC /* of the deformed surface, from its texture coordinates */
 } modal_tangents;
 
+typedef enum modal_speed_kind {
+    MODAL_SPEED_NONE = 0,
+    MODAL_SPEED_RESTING, /* objects keep their poses: the length of R U q' */
+    MODAL_SPEED_MOVING   /* of R' (xbar + U q) + p' + R U q' */
+} modal_speed_kind;
+
 typedef struct modal_deform_request {
     /* "auto", "ref", "cpu", "cuda" (device 0), "cuda:N", several devices as "cuda:0,1" or "cuda:all",
      * or several of any one kind, "cpu,cpu". */
@@ -38,6 +44,7 @@ typedef struct modal_deform_request {
     modal_normals normals;
     modal_tangents tangents; /* both kinds need texture coordinates, dynamic ones dynamic normals */
     int displacement;      /* nonzero: also R U q, the displacement in world axes */
+    modal_speed_kind speed; /* also the length of the velocity; then frames come by modal_deformer_submit_moving */
     int stored_order;      /* nonzero: vertices in the basis's stored order, else the user's */
     int packing;           /* small objects of many shapes in one launch: 0 where that is faster on the back
                             * end, 1 always, -1 never (to measure, and to test) */
@@ -59,6 +66,7 @@ typedef struct modal_deform_batch {
     const float *normals;      /* NULL unless asked for */
     const float *displacement; /* NULL unless asked for */
     const float *tangents;     /* NULL unless asked for */
+    const float *speed;        /* [n_frames, n_points], NULL unless asked for */
     int engine, slot;          /* the deformer's own */
 } modal_deform_batch;
 
@@ -90,15 +98,17 @@ void modal_deformer_point(const modal_deformer *deformer, int64_t point, int32_t
 int64_t modal_deformer_streamed_bytes(const modal_deformer *deformer);
 
 /* In messages the frames that are submitted from now on are first, first + step, ...; without this,
- * 0, 1, ... With period > 0 the frames of a batch from `period` on are rates of change of those before them,
- * once more first, first + step, ... */
-void modal_deformer_number_frames(modal_deformer *deformer, int64_t first, int64_t step, int64_t period);
+ * 0, 1, ... */
+void modal_deformer_number_frames(modal_deformer *deformer, int64_t first, int64_t step);
 
 /* Starts a batch of n_frames <= modal_deformer_batch_frames frames; waits for a free slot.
  * q: [n_frames, total modes] float64; frames: [n_frames, n_objects, 3, 4] float64 or NULL for the
  * rest poses. Both are read before the call returns. */
 modal_status modal_deformer_submit(modal_deformer *deformer, int64_t n_frames, const double *q,
                                    const double *poses, modal_error *err);
+/* The same with the rates of change of q and, where speeds are those of moving objects, of the poses, shaped as these. */
+modal_status modal_deformer_submit_moving(modal_deformer *deformer, int64_t n_frames, const double *q, const double *poses,
+                                          const double *q_rates, const double *pose_rates, modal_error *err);
 /* Waits for the oldest submitted batch that is not collected yet. Every value of a batch is finite: where one
  * is not, MODAL_ERROR_INPUT with its frame, object and vertex, and no batch is to be released. */
 modal_status modal_deformer_collect(modal_deformer *deformer, modal_deform_batch *batch,

@@ -6,6 +6,7 @@
 #include "kernels/normals_placed/normals_placed.h"
 #include "kernels/normals_rigid/normals_rigid.h"
 #include "kernels/reorder/reorder.h"
+#include "kernels/speed/speed.h"
 #include "kernels/tangents_dynamic/tangents_dynamic.h"
 #include "kernels/tangents_rigid/tangents_rigid.h"
 #include "lib/base/memory.h"
@@ -16,6 +17,7 @@ int modal_deform_wants(const deform_engine *d, int output)
     switch (output) {
     case DEFORM_NORMALS: return d->request.normals != MODAL_NORMALS_NONE;
     case DEFORM_DISPLACEMENT: return d->request.displacement != 0;
+    case DEFORM_SPEED: return d->request.speed != MODAL_SPEED_NONE;
     case DEFORM_TANGENTS: return d->request.tangents != MODAL_TANGENTS_NONE;
     default: return 1;
     }
@@ -60,18 +62,20 @@ static modal_status deform_columns(deform_engine *d, const deform_unit *s,
         part.n_vertices = (end * 32 < s->n_vertices ? end * 32 : s->n_vertices) - first;
         part.rest_tiles = s->d_rest_tiles + tile * 96;
         part.positions = d->d_part[DEFORM_POSITIONS];
-        part.displacement = d->d_part[DEFORM_DISPLACEMENT];
+        part.displacement = whole->displacement ? d->d_part[DEFORM_DISPLACEMENT] : NULL;
         MODAL_TRY(modal_deform_range_begin(d, s, tile, end, &part.modal_matrix, err));
         MODAL_TRY(kernels->deform(&part, d->compute, err));
         MODAL_TRY(modal_deform_range_end(d, err));
-        for (int k = 0; k < DEFORM_OUTPUTS; k++) {
-            if (!d->d_part[k]) continue;
+        const float *const from[] = {part.positions, part.displacement};
+        float *const to[] = {whole->positions, whole->displacement};
+        for (int k = 0; k < 2; k++) {
+            if (!to[k]) continue;
             const modal_reorder_task place = {.n_vertices = part.n_vertices,
                                               .n_columns = whole->n_columns,
                                               .width = 3,
-                                              .in = d->d_part[k],
+                                              .in = from[k],
                                               .base = s->d_column_base,
-                                              .out = d->d_scratch[k] + first * 3};
+                                              .out = to[k] + first * 3};
             MODAL_TRY(kernels->reorder(&place, d->compute, err));
         }
     }
@@ -161,6 +165,35 @@ static int64_t all_columns(const deform_engine *d, const deform_unit *s)
     return modal_size_multiply(d->n_frames_total, s->n_objects, &columns) ? columns : INT64_MAX;
 }
 
+/* Speeds of the columns of `deform`: of the displacement by q' and, where poses move, the positions by the poses' rates. */
+static modal_status compute_speed(deform_engine *d, const deform_slot *slot, const deform_unit *s, int64_t first,
+                                  const modal_deform_task *deform, const int64_t *base, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_deform_task part = *deform;
+    const int moving = slot->d_pose_rates != NULL;
+    part.positions = d->d_velocity[1]; /* of no use */
+    part.displacement = d->d_velocity[0];
+    part.q = slot->d_q_rates + slot->n_frames * s->first_q + first * s->n_modes;
+    MODAL_TRY(deform_columns(d, s, &part, err));
+    part.displacement = NULL;
+    part.q = deform->q;
+    if (moving) part.poses = slot->d_pose_rates + (deform->poses - slot->d_poses);
+    if (moving) MODAL_TRY(deform_columns(d, s, &part, err));
+    const modal_speed_task speed = {.n_vertices = s->n_vertices,
+                                    .n_columns = deform->n_columns,
+                                    .a = d->d_velocity[0],
+                                    .b = moving ? d->d_velocity[1] : NULL,
+                                    .source = s->d_source,
+                                    .target = s->d_target,
+                                    .base = base,
+                                    .speed = slot->d_out[DEFORM_SPEED],
+                                    .nonfinite = slot->h_nonfinite};
+    MODAL_TRY(d->device.kernels->speed(&speed, d->compute, err));
+done:
+    return status;
+}
+
 /* Columns [first, first + count) of a shape. */
 static modal_status compute_chunk(deform_engine *d, const deform_slot *slot,
                                   const deform_unit *s, int64_t first, int64_t count,
@@ -187,7 +220,7 @@ static modal_status compute_chunk(deform_engine *d, const deform_slot *slot,
     MODAL_TRY(compute_positions(d, slot, s, &deform, base, err));
     MODAL_TRY(compute_surface(d, s, count, poses, err));
     for (int k = 0; k < DEFORM_OUTPUTS; k++) {
-        if (!slot->d_out[k] || (placed && (k == DEFORM_POSITIONS || k == DEFORM_NORMALS))) continue;
+        if (!slot->d_out[k] || k == DEFORM_SPEED || (placed && (k == DEFORM_POSITIONS || k == DEFORM_NORMALS))) continue;
         const modal_reorder_task reorder = {
             .n_vertices = s->n_vertices,
             .n_columns = count,
@@ -200,6 +233,7 @@ static modal_status compute_chunk(deform_engine *d, const deform_slot *slot,
             .nonfinite = slot->h_nonfinite};
         MODAL_TRY(kernels->reorder(&reorder, d->compute, err));
     }
+    if (slot->d_out[DEFORM_SPEED]) MODAL_TRY(compute_speed(d, slot, s, first, &deform, base, err));
 done:
     return status;
 }
@@ -214,6 +248,12 @@ modal_status modal_deform_compute(deform_engine *d, deform_slot *slot, modal_err
     MODAL_TRY(modal_device_copy_in(device, slot->d_poses, slot->h_poses,
                                    n * d->n_objects * 12 * (int64_t)sizeof(float), d->compute,
                                    err));
+    if (slot->d_q_rates)
+        MODAL_TRY(modal_device_copy_in(device, slot->d_q_rates, slot->h_q_rates, n * d->n_modes * (int64_t)sizeof(float),
+                                       d->compute, err));
+    if (slot->d_pose_rates)
+        MODAL_TRY(modal_device_copy_in(device, slot->d_pose_rates, slot->h_pose_rates,
+                                       n * d->n_objects * 12 * (int64_t)sizeof(float), d->compute, err));
     for (int32_t i = 0; i < d->n_shapes; i++) {
         const deform_unit *s = &d->shapes[i];
         const int64_t columns = n * s->n_columns;

@@ -39,15 +39,17 @@ static modal_status new_arrays(deform_engine *d, modal_error *err)
     }
     if (n_columns > most_columns) most_columns = n_columns;
     for (int k = 0; k < DEFORM_OUTPUTS; k++)
-        if (modal_deform_wants(d, k))
+        if (modal_deform_wants(d, k) && k != DEFORM_SPEED)
             MODAL_TRY(modal_device_alloc(&d->device, &d->d_scratch[k], largest,
                                          (size_t)modal_deform_width(k) * sizeof(float), "scratch",
                                          err));
     for (int k = 0; k < DEFORM_OUTPUTS; k++)
         if (part > 0 && (k == DEFORM_POSITIONS || k == DEFORM_DISPLACEMENT) &&
-            modal_deform_wants(d, k))
+            (k == DEFORM_POSITIONS || modal_deform_reorders(d)))
             MODAL_TRY(modal_device_alloc(&d->device, &d->d_part[k], part, 3 * sizeof(float),
                                          "scratch of a range", err));
+    for (int i = 0; i < 2 && modal_deform_wants(d, DEFORM_SPEED); i++)
+        MODAL_TRY(modal_device_alloc(&d->device, &d->d_velocity[i], largest, 3 * sizeof(float), "velocities", err));
     MODAL_TRY(modal_deform_new_ranges(d, err));
     for (int i = 0; i < d->n_slots; i++) {
         deform_slot *slot = &d->slots[i];
@@ -57,6 +59,10 @@ static modal_status new_arrays(deform_engine *d, modal_error *err)
                                           "flag", err));
         MODAL_TRY(new_pair(d, &slot->h_poses, &slot->d_poses, batch * d->n_objects * 12, "frames",
                            err));
+        if (d->request.speed != MODAL_SPEED_NONE)
+            MODAL_TRY(new_pair(d, &slot->h_q_rates, &slot->d_q_rates, batch * d->n_modes, "rates of change", err));
+        if (d->request.speed == MODAL_SPEED_MOVING)
+            MODAL_TRY(new_pair(d, &slot->h_pose_rates, &slot->d_pose_rates, batch * d->n_objects * 12, "rates of change", err));
         for (int k = 0; k < DEFORM_OUTPUTS; k++)
             if (modal_deform_wants(d, k))
                 MODAL_TRY(new_pair(d, &slot->h_out[k], &slot->d_out[k],
@@ -139,6 +145,8 @@ deform_engine *modal_deform_engine_delete(deform_engine *d)
             free_pair(d, &slot->h_q, &slot->d_q);
             modal_device_free_host(&d->device, &slot->h_nonfinite);
             free_pair(d, &slot->h_poses, &slot->d_poses);
+            free_pair(d, &slot->h_q_rates, &slot->d_q_rates);
+            free_pair(d, &slot->h_pose_rates, &slot->d_pose_rates);
             for (int k = 0; k < DEFORM_OUTPUTS; k++)
                 free_pair(d, &slot->h_out[k], &slot->d_out[k]);
             modal_device_event_delete(&d->device, &slot->computed);
@@ -148,6 +156,7 @@ deform_engine *modal_deform_engine_delete(deform_engine *d)
             modal_device_free(&d->device, &d->d_scratch[k]);
             modal_device_free(&d->device, &d->d_part[k]);
         }
+        for (int i = 0; i < 2; i++) modal_device_free(&d->device, &d->d_velocity[i]);
         modal_device_free(&d->device, &d->d_base);
         modal_device_stream_delete(&d->device, &d->compute);
         modal_device_stream_delete(&d->device, &d->copy);
@@ -163,14 +172,14 @@ deform_engine *modal_deform_engine_delete(deform_engine *d)
     return NULL;
 }
 
-/* q and frames into the order of columns, rounded once. */
-static modal_status stage_inputs(const deform_engine *d, deform_slot *slot, const double *q,
-                                 const double *poses, modal_error *err)
+/* q and poses, or their rates of change, into the order of columns, rounded once. Where h_poses is NULL, so are poses. */
+static modal_status stage_inputs(const deform_engine *d, deform_slot *slot, const double *q, const double *poses,
+                                 float *h_q, float *h_poses, modal_error *err)
 {
     for (int32_t i = 0; i < d->n_shapes; i++) {
         const deform_unit *s = &d->shapes[i];
-        float *q_out = slot->h_q + slot->n_frames * s->first_q;
-        float *poses_out = slot->h_poses + slot->n_frames * s->first_object * 12;
+        float *q_out = h_q + slot->n_frames * s->first_q;
+        float *poses_out = h_poses ? h_poses + slot->n_frames * s->first_object * 12 : NULL;
         for (int64_t f = 0; f < slot->n_frames; f++)
             for (int64_t j = 0; j < s->n_objects; j++) {
                 const int64_t object = s->objects[j];
@@ -185,7 +194,7 @@ static modal_status stage_inputs(const deform_engine *d, deform_slot *slot, cons
                                                "coordinate %lld = %g does not fit float32",
                                                (long long)modal_deform_number(&slot->numbering, f),
                                                (long long)object, (long long)k, q_in[k]);
-                for (int k = 0; k < 12; k++)
+                for (int k = 0; k < 12 && poses_out; k++)
                     if (!modal_deform_round(pose_in[k], poses_out++))
                         return modal_error_set(err, MODAL_ERROR_INPUT,
                                                "frame %lld, object %lld: entry %d of "
@@ -197,7 +206,7 @@ static modal_status stage_inputs(const deform_engine *d, deform_slot *slot, cons
     return MODAL_OK;
 }
 
-static modal_status fill_slot(deform_engine *d, deform_slot *slot, int64_t n_frames, const double *q, const double *poses,
+static modal_status fill_slot(deform_engine *d, deform_slot *slot, int64_t n_frames, const deform_inputs *in,
                               deform_numbering numbering, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -205,22 +214,27 @@ static modal_status fill_slot(deform_engine *d, deform_slot *slot, int64_t n_fra
     slot->numbering = numbering;
     *slot->h_nonfinite = 0;
     MODAL_TRY(modal_device_select(&d->device, err));
-    MODAL_TRY(stage_inputs(d, slot, q, poses, err));
+    MODAL_TRY(stage_inputs(d, slot, in->q, in->poses, slot->h_q, slot->h_poses, err));
+    if (slot->h_q_rates)
+        MODAL_TRY(stage_inputs(d, slot, in->q_rates, in->pose_rates, slot->h_q_rates, slot->h_pose_rates, err));
     MODAL_TRY(modal_deform_compute(d, slot, err));
 done:
     return status;
 }
 
-modal_status modal_deform_engine_submit(deform_engine *d, int64_t n_frames, const double *q,
-                                        const double *poses, deform_numbering numbering, modal_error *err)
+modal_status modal_deform_engine_submit(deform_engine *d, int64_t n_frames, const deform_inputs *inputs,
+                                        deform_numbering numbering, modal_error *err)
 {
     int index;
+    if ((d->request.speed != MODAL_SPEED_NONE) != (inputs->q_rates != NULL) ||
+        (d->request.speed == MODAL_SPEED_MOVING) != (inputs->pose_rates != NULL))
+        return modal_error_set(err, MODAL_ERROR_USAGE, "deform: rates of change are not those that the speed needs");
     if (n_frames < 0 || n_frames > d->batch_frames)
         return modal_error_set(err, MODAL_ERROR_USAGE, "deform: a batch of %lld frames, most %lld",
                                (long long)n_frames, (long long)d->batch_frames);
     modal_status status = modal_ring_fill(&d->ring, &index, err);
     if (status != MODAL_OK) return status;
-    status = fill_slot(d, &d->slots[index], n_frames, q, poses, numbering, err);
+    status = fill_slot(d, &d->slots[index], n_frames, inputs, numbering, err);
     modal_ring_submit(&d->ring, index, status == MODAL_OK);
     return status;
 }
@@ -244,6 +258,7 @@ modal_status modal_deform_engine_collect(deform_engine *d, modal_deform_batch *b
     batch->normals = slot->h_out[DEFORM_NORMALS];
     batch->displacement = slot->h_out[DEFORM_DISPLACEMENT];
     batch->tangents = slot->h_out[DEFORM_TANGENTS];
+    batch->speed = slot->h_out[DEFORM_SPEED];
     return MODAL_OK;
 }
 

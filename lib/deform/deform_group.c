@@ -109,7 +109,9 @@ modal_status modal_deformer_new(modal_deformer **deformer, const modal_basis *ba
     for (int i = 0; i < n; i++) {
         if (listed) each.back_end = names[i];
         MODAL_TRY(modal_deform_engine_new(&d->engines[i], basis, &each, err));
-        d->engines[i]->n_frames_total = request->n_frames < 1 ? 1 : request->n_frames;
+        /* A speed takes columns of its own. */
+        const int each_takes = 1 + (request->speed != MODAL_SPEED_NONE) + (request->speed == MODAL_SPEED_MOVING);
+        d->engines[i]->n_frames_total = request->n_frames < 1 ? 1 : each_takes * request->n_frames;
         d->n_engines++;
         if (i == 0 || d->engines[i]->batch_frames < d->batch_frames)
             d->batch_frames = d->engines[i]->batch_frames;
@@ -159,11 +161,18 @@ int64_t modal_deformer_streamed_bytes(const modal_deformer *d)
 modal_status modal_deformer_submit(modal_deformer *d, int64_t n_frames, const double *q,
                                    const double *poses, modal_error *err)
 {
+    return modal_deformer_submit_moving(d, n_frames, q, poses, NULL, NULL, err);
+}
+
+modal_status modal_deformer_submit_moving(modal_deformer *d, int64_t n_frames, const double *q, const double *poses,
+                                          const double *q_rates, const double *pose_rates, modal_error *err)
+{
+    const deform_inputs inputs = {q, poses, q_rates, pose_rates};
     if (n_frames > d->batch_frames)
         return modal_error_set(err, MODAL_ERROR_USAGE, "deform: a batch of %lld frames, most %lld",
                                (long long)n_frames, (long long)d->batch_frames);
     deform_engine *engine = d->engines[d->n_submitted % d->n_engines];
-    modal_status status = modal_deform_engine_submit(engine, n_frames, q, poses, d->numbering, err);
+    modal_status status = modal_deform_engine_submit(engine, n_frames, &inputs, d->numbering, err);
     if (status == MODAL_OK) {
         d->n_submitted++;
         d->numbering.first += n_frames * d->numbering.step;
@@ -171,9 +180,9 @@ modal_status modal_deformer_submit(modal_deformer *d, int64_t n_frames, const do
     return status;
 }
 
-void modal_deformer_number_frames(modal_deformer *d, int64_t first, int64_t step, int64_t period)
+void modal_deformer_number_frames(modal_deformer *d, int64_t first, int64_t step)
 {
-    d->numbering = (deform_numbering){first, step, period};
+    d->numbering = (deform_numbering){first, step};
 }
 
 void modal_deformer_point(const modal_deformer *d, int64_t point, int32_t *object, int64_t *vertex)
@@ -195,7 +204,8 @@ static const char *const faults[DEFORM_OUTPUTS] = {
     [DEFORM_POSITIONS] = "position does not fit float32",
     [DEFORM_NORMALS] = "normal: products of edges do not fit float32",
     [DEFORM_DISPLACEMENT] = "displacement does not fit float32",
-    [DEFORM_TANGENTS] = "tangent: products of edges do not fit float32"};
+    [DEFORM_TANGENTS] = "tangent: products of edges do not fit float32",
+    [DEFORM_SPEED] = "the square of its speed does not fit float32"};
 
 /* Which value of a batch is not finite: a second look, when the operation that wrote them has found one. */
 static modal_status refuse_nonfinite(const modal_deformer *d, const deform_engine *engine,
@@ -207,15 +217,14 @@ static modal_status refuse_nonfinite(const modal_deformer *d, const deform_engin
             const int64_t width = modal_deform_width(k), n = width * engine->n_points;
             const float *values = slot->h_out[k] ? slot->h_out[k] + f * n : NULL;
             const int64_t place = values ? modal_first_nonfinite(values, n) : n;
-            const int rate = numbering->period > 0 && f >= numbering->period;
             int32_t object;
             int64_t vertex;
             if (place == n) continue;
             modal_deformer_point(d, place / width, &object, &vertex);
             return modal_error_set(err, MODAL_ERROR_INPUT,
-                                   "frame %lld, object %d, vertex %lld: %s%s, %g",
+                                   "frame %lld, object %d, vertex %lld: %s, %g",
                                    (long long)modal_deform_number(numbering, f), object, (long long)vertex,
-                                   rate ? "rate of change: " : "", faults[k],
+                                   faults[k],
                                    isnan(values[place]) ? NAN : (double)values[place]);
         }
     return modal_error_set(err, MODAL_ERROR_SYSTEM, "deform: a value that is not finite, and cannot be found");

@@ -93,7 +93,7 @@ static void need_shape(const deform_engine *d, const deform_unit *s, needs *host
     if (s->place == MATRIX_IN_MEMORY) add(&host->fixed, matrix_bytes(s), 1);
     add(&device->fixed, tiles * 96, sizeof(float));
     if (!d->request.stored_order || s->packed) add(&device->fixed, n, sizeof(int32_t));
-    if (!d->request.stored_order && !s->packed && modal_deform_places(d) && modal_deform_wants(d, DEFORM_DISPLACEMENT))
+    if (!d->request.stored_order && !s->packed && modal_deform_places(d) && modal_deform_reorders(d))
         add(&device->fixed, n, sizeof(int32_t)); /* both ways */
     const modal_deform_tables tables = modal_deform_tables_of(d);
     if (s->packed) need_pack(d, s, &tables, host, device);
@@ -135,7 +135,8 @@ static void choose(deform_engine *d, const attempt *a, int64_t frames, needs *ho
     tally scratch = {0}, part = {0}, base = {0};
     int64_t width = 0; /* floats a point, of all outputs */
     for (int k = 0; k < DEFORM_OUTPUTS; k++)
-        if (modal_deform_wants(d, k)) width += modal_deform_width(k);
+        if (modal_deform_wants(d, k) && k != DEFORM_SPEED) width += modal_deform_width(k);
+    if (modal_deform_wants(d, DEFORM_SPEED)) width += 6; /* the parts of a velocity */
     d->range_floats = d->stages_ranges = 0;
     for (int32_t i = 0; i < d->n_shapes; i++) {
         deform_unit *s = &d->shapes[i];
@@ -166,7 +167,7 @@ static void choose(deform_engine *d, const attempt *a, int64_t frames, needs *ho
         if (s->range_tiles < 1) s->range_tiles = 1;
         if (s->range_tiles > tiles) s->range_tiles = tiles;
         mine = (tally){0};
-        add(&mine, s->range_tiles * 96, (int64_t)sizeof(float) * (1 + d->request.displacement));
+        add(&mine, s->range_tiles * 96, (int64_t)sizeof(float) * (1 + modal_deform_reorders(d)));
         mine.overflow |= !modal_size_multiply(mine.bytes, s->chunk, &mine.bytes);
         keep_largest(&part, &mine);
         add(&base, s->chunk, sizeof(int64_t));
@@ -200,8 +201,8 @@ static int measure(deform_engine *d, const attempt *a, int64_t frames, int64_t *
     for (int k = 0; k < DEFORM_OUTPUTS; k++)
         if (modal_deform_wants(d, k))
             add(&out, d->n_points, modal_deform_width(k) * (int64_t)sizeof(float));
-    add(&in, d->n_modes, sizeof(float));
-    add(&in, d->n_objects, 12 * sizeof(float));
+    add(&in, d->n_modes, (1 + (d->request.speed != MODAL_SPEED_NONE)) * sizeof(float));
+    add(&in, d->n_objects, (1 + (d->request.speed == MODAL_SPEED_MOVING)) * 12 * sizeof(float));
     add(&out, in.bytes, 1);
     tally slots = {0}, base = {0};
     slots.overflow = !modal_size_multiply(out.bytes, frames, &slots.bytes) || out.overflow |

@@ -9,10 +9,10 @@
 #include "lib/frames/ring.h"
 
 enum { DEFORM_SLOTS = 3 };
-enum { DEFORM_POSITIONS, DEFORM_NORMALS, DEFORM_DISPLACEMENT, DEFORM_TANGENTS, DEFORM_OUTPUTS };
+enum { DEFORM_POSITIONS, DEFORM_NORMALS, DEFORM_DISPLACEMENT, DEFORM_TANGENTS, DEFORM_SPEED, DEFORM_OUTPUTS };
 
 /* Floats a point of an output. */
-static inline int64_t modal_deform_width(int output) { return output == DEFORM_TANGENTS ? 4 : 3; }
+static inline int64_t modal_deform_width(int output) { return output == DEFORM_TANGENTS ? 4 : output == DEFORM_SPEED ? 1 : 3; }
 
 /* Where a shape's modal matrix U is. */
 typedef enum matrix_place {
@@ -70,11 +70,15 @@ typedef struct deform_unit {
     int32_t *d_source; /* of a shape: stored index of each user vertex; NULL: keep the stored order */
 } deform_unit;
 
-/* The frames of a batch as messages name them: frame f is first + f % period * step, and those from `period`
- * on are its rates of change. */
+/* The frames of a batch as messages name them: frame f is first + f * step. */
 typedef struct deform_numbering {
-    int64_t first, step, period;
+    int64_t first, step;
 } deform_numbering;
+
+/* What a batch is made of, as modal_deformer_submit_moving has it; NULL where it is not needed. */
+typedef struct deform_inputs {
+    const double *q, *poses, *q_rates, *pose_rates;
+} deform_inputs;
 
 /* Where device memory is main memory, the d_ arrays are the h_ arrays. */
 typedef struct deform_slot {
@@ -83,6 +87,7 @@ typedef struct deform_slot {
     int32_t *h_nonfinite; /* set by the operation that writes the outputs (kernels/reorder/reorder.h) */
     float *h_q, *d_q;           /* shape after shape, [columns, n_modes] each */
     float *h_poses, *d_poses; /* shape after shape, [columns, 3, 4] each */
+    float *h_q_rates, *d_q_rates, *h_pose_rates, *d_pose_rates; /* likewise, where speeds need them */
     float *h_out[DEFORM_OUTPUTS], *d_out[DEFORM_OUTPUTS]; /* [batch_frames, n_points, width] or NULL */
     modal_event *computed, *copied;
 } deform_slot;
@@ -109,7 +114,8 @@ typedef struct deform_engine {
     int64_t batch_frames;
     int64_t *d_base;                    /* shape after shape, [batch_frames * its n_columns] */
     float *d_scratch[DEFORM_OUTPUTS];   /* [chunk, n_vertices, width] of one shape, stored order */
-    float *d_part[DEFORM_OUTPUTS];      /* the same of a range of tiles; no normals */
+    float *d_part[DEFORM_OUTPUTS];      /* the same of a range of tiles; positions and displacements only */
+    float *d_velocity[2];               /* with speed: as d_scratch, R U q' and R' (xbar + U q) + p' */
     int n_slots;
     deform_slot slots[DEFORM_SLOTS];
     modal_stream *compute, *copy;
@@ -138,8 +144,8 @@ struct modal_deformer {
 modal_status modal_deform_engine_new(deform_engine **engine, const modal_basis *basis,
                                      const modal_deform_request *request, modal_error *err);
 deform_engine *modal_deform_engine_delete(deform_engine *engine);
-modal_status modal_deform_engine_submit(deform_engine *engine, int64_t n_frames, const double *q,
-                                        const double *poses, deform_numbering numbering, modal_error *err);
+modal_status modal_deform_engine_submit(deform_engine *engine, int64_t n_frames, const deform_inputs *inputs,
+                                        deform_numbering numbering, modal_error *err);
 modal_status modal_deform_engine_collect(deform_engine *engine, modal_deform_batch *batch,
                                          modal_error *err);
 void modal_deform_engine_release(deform_engine *engine, modal_deform_batch *batch);
@@ -147,6 +153,11 @@ void modal_deform_engine_cancel(deform_engine *engine);
 
 /* Whether the request wants an output. */
 int modal_deform_wants(const deform_engine *engine, int output);
+/* Whether outputs other than placed ones are brought into the user's order by a table. */
+static inline int modal_deform_reorders(const deform_engine *engine)
+{
+    return modal_deform_wants(engine, DEFORM_DISPLACEMENT) || modal_deform_wants(engine, DEFORM_SPEED);
+}
 
 /* deform_layout.c: counts, and what is computed together. */
 modal_status modal_deform_lay_out(deform_engine *engine, const modal_basis *basis, modal_error *err);
@@ -203,7 +214,7 @@ modal_status modal_deform_compute(deform_engine *engine, deform_slot *slot, moda
 
 static inline int64_t modal_deform_number(const deform_numbering *numbering, int64_t f)
 {
-    return numbering->first + (numbering->period > 0 ? f % numbering->period : f) * numbering->step;
+    return numbering->first + f * numbering->step;
 }
 
 /* Rounds to float32; 0 when the value does not fit. */

@@ -175,7 +175,7 @@ static modal_status load_order(deform_engine *d, deform_unit *s, modal_error *er
         MODAL_TRY(upload_begin(&d->device, &u, s->n_vertices, sizeof(int32_t), "order of vertices", err));
         memcpy(u.host, user, (size_t)s->n_vertices * sizeof *user);
         MODAL_TRY(upload_end(d, &u, status, &s->d_user, err));
-        if (!modal_deform_wants(d, DEFORM_DISPLACEMENT)) goto done;
+        if (!modal_deform_reorders(d)) goto done;
     }
     MODAL_TRY(upload_begin(&d->device, &u, s->n_vertices, sizeof(int32_t), "order of vertices", err));
     for (int64_t v = 0; v < s->n_vertices; v++) ((int32_t *)u.host)[user[v]] = (int32_t)v;

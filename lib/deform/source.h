@@ -13,26 +13,26 @@ enum {
     MODAL_FROM_NORMALS,
     MODAL_FROM_DISPLACEMENT,
     MODAL_FROM_TANGENTS,
-    MODAL_FROM_SPEED, /* m/s, needs MODAL_FROM_DISPLACEMENT of the deformer: the length of R' (xbar + U q) + p' + R U q' */
+    MODAL_FROM_SPEED,
     MODAL_FROM_STAGES
 };
 
 /* Everything is borrowed as long as the source lives. */
 typedef struct modal_deform_source_request {
-    modal_deformer *deformer; /* made for n_frames * modal_deform_columns frames */
+    modal_deformer *deformer; /* whose request has the outputs of the arrays; speeds as modal_deform_speed_kind says */
     const modal_trajectory *trajectory;
     int64_t start, step;      /* frame i is the trajectory's start + i step */
     const modal_array_list *arrays;
-    int single;               /* nonzero: frames are handed on one at a time, as a stage or the speed wants them */
+    int single;               /* nonzero: frames are handed on one at a time, as a stage wants them */
 } modal_deform_source_request;
 
 typedef struct modal_deform_source modal_deform_source;
 
-/* Frames that one of the trajectory takes in the deformer: with speed, its rates of change go along. */
-int modal_deform_columns(const modal_trajectory *trajectory, int speed);
+/* Which speeds the objects of a trajectory have. */
+modal_speed_kind modal_deform_speed_kind(const modal_trajectory *trajectory);
 
 /* *as is for modal_frames_run, and good until the source is deleted. MODAL_ERROR_INPUT where the trajectory's times do
- * not let a speed be computed, MODAL_ERROR_MEMORY where the deformer's batches are too small for it. */
+ * not let a speed be computed. */
 modal_status modal_deform_source_new(modal_deform_source **source, const modal_deform_source_request *request,
                                      modal_frame_source *as, modal_error *err);
 modal_deform_source *modal_deform_source_delete(modal_deform_source *source); /* NULL is fine; returns NULL */

@@ -241,7 +241,7 @@ static modal_status deform_all(const modal_basis *basis, const modal_deform_requ
     modal_status status = modal_deformer_new(&deformer, basis, request, err);
     for (int64_t f = 0; f < request->n_frames && status == MODAL_OK; f += batch) {
         const int64_t n = request->n_frames - f < batch ? request->n_frames - f : batch;
-        modal_deformer_number_frames(deformer, 100 + 10 * f, 10, 0);
+        modal_deformer_number_frames(deformer, 100 + 10 * f, 10);
         status = modal_deformer_submit(deformer, n, q + f * modes, poses + f * basis->n_objects * 12, err);
         if (status == MODAL_OK) status = modal_deformer_collect(deformer, &b, err);
         if (status == MODAL_OK) modal_deformer_release(deformer, &b);

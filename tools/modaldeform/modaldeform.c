@@ -151,8 +151,7 @@ static int64_t held_bytes(const modaldeform_request *r, const modaldeform_input 
     int64_t bytes = q->n_frames * 8 * (1 + q->mode_offsets[q->n_objects] +
                                        (q->poses ? 12 * (int64_t)q->n_objects : 0));
     /* Batches are gathered: at most all frames again, and their velocities. */
-    if (in->step > 1 || r->speed) bytes *= 1 + modal_deform_columns(&in->trajectory, r->speed);
-    if (r->speed) bytes += 4 * in->n_points;
+    bytes *= 1 + (in->step > 1) + r->speed;
     bytes += 24 * in->n_triangles + 8 * in->n;
     if (r->show_arrays) bytes += 12 * (int64_t)in->modes.n * in->n_points;
     if (r->curved) bytes += modaldeform_curvature_bytes(r, in->n_points, in->n_triangles);

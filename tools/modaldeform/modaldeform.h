@@ -29,7 +29,7 @@ typedef struct modaldeform_request {
     int n_formats;        /* in the order of modal_sequence_formats */
     const modal_sequence_format *formats[MODAL_SEQUENCE_FORMATS + 1]; /* with rest.obj */
     modal_array_list arrays; /* of a frame */
-    int speed;               /* deform.displacement may be only for it */
+    int speed;               /* among them; which kind, deform.speed says once the trajectory is read */
     int stress;              /* strain, stress or von_mises is wanted */
     int curvature[MODAL_CURVATURE_FIELDS]; /* nonzero: the field is wanted */
     int curved;              /* nonzero: one of them */

@@ -158,7 +158,7 @@ modal_status modaldeform_read_fields(tool *t, modaldeform_request *r, modal_erro
         if (r->curvature[i]) MODAL_TRY(modal_array_add(&r->arrays, &array, err));
     }
     r->speed = wanted[1];
-    r->deform.displacement = wanted[0] || wanted[1];
+    r->deform.displacement = wanted[0];
     MODAL_TRY(check_carried(t, r, err));
 done:
     return status;

@@ -66,9 +66,7 @@ modal_status modaldeform_write_frames(tool *t, const modaldeform_request *r, mod
     modal_frame_step steps[3];
     int n_steps = 0;
     const double start = tool_seconds();
-    status = modal_deform_source_new(&deformed, &request, &source, err);
-    if (status == MODAL_ERROR_MEMORY && r->memory_limit > 0) modal_error_context(err, "--memory-limit");
-    if (status != MODAL_OK) goto done;
+    MODAL_TRY(modal_deform_source_new(&deformed, &request, &source, err));
     if (in->stress || r->show_arrays) steps[n_steps++] = (modal_frame_step){&w, r->show_arrays ? add_modes : add_stress};
     if (r->curved) {
         MODAL_TRY(modaldeform_curvature_new(&curvature, t, r, in, MODAL_FROM_STAGES, err));

@@ -213,7 +213,8 @@ modal_status modaldeform_read_inputs(tool *t, modaldeform_request *r, modaldefor
     in->mesh_cells = in->cells.n_cells;
     MODAL_TRY(modaldeform_crop(r, in, err));
     r->deform.point_numbers = in->point_numbers;
-    r->deform.n_frames = in->n * modal_deform_columns(&in->trajectory, r->speed);
+    r->deform.n_frames = in->n;
+    if (r->speed) r->deform.speed = modal_deform_speed_kind(&in->trajectory);
     tool_stage(t, "read basis", tool_seconds() - start, -1);
 done:
     return status;
