@@ -132,15 +132,18 @@ done:
 }
 
 /* What the stages print besides messages (tables) is for who runs them alone, unless --verbose. */
-static void become(const char *path, const modaltools_command *command, int quiet)
+static void become(const char *path, const modaltools_command *command, int tables, int quiet)
 {
-    if (quiet) {
+    const char *words[MODALTOOLS_WORDS + 2] = {NULL};
+    for (int i = 0; i < command->n_words; i++) words[i] = command->words[i];
+    if (quiet) words[command->n_words] = "--quiet";
+    if (!tables) {
         const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
         if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
     }
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
-    execv(path, (char *const *)command->words);
+    execv(path, (char *const *)words);
     dprintf(STDERR_FILENO, "modaltools quick: %s: cannot run, %s\n", path, strerror(errno));
     _exit(TOOL_EXIT_SYSTEM);
 }
@@ -184,7 +187,7 @@ modal_status modaltools_chain_run(modaltools_chain *chain, const modaltools_comm
     fflush(NULL);
     const pid_t child = fork();
     if (child < 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot start, %s", command->words[0], strerror(errno));
-    if (child == 0) become(path, command, !tool_count(&chain->t->arguments, "verbose"));
+    if (child == 0) become(path, command, chain->t->verbose, chain->t->quiet);
     const int code = wait_for(child);
     if (code != TOOL_EXIT_DONE) {
         chain->exit_code = code;

@@ -132,20 +132,37 @@ done:
     return status;
 }
 
+/* Quadratic elements bend as they should, and do not lock where the volume cannot change, as rubber's; of a large surface they
+ * are too many. */
+static modal_status choose_order(const quick *q, int *order, modal_error *err)
+{
+    enum { LARGE = 15000 };
+    modal_surface_mesh surface = {0};
+    int64_t n_collapsed;
+    *order = 2;
+    if (q->kind != SURFACE) return MODAL_OK;
+    modal_status status = modal_surface_read(q->input, &surface, &n_collapsed, err);
+    if (surface.n_vertices > LARGE) *order = 1;
+    modal_surface_mesh_free(&surface);
+    return status;
+}
+
 static modal_status make_mesh(quick *q, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modaltools_command command = {0};
+    int order = 2;
     if (q->kind == MESH) return MODAL_OK;
+    MODAL_TRY(choose_order(q, &order, err));
     ADD("modalmesh");
     ADD("%s", q->input);
     ADD("%s/mesh.msh", q->chain.folder);
     MODAL_TRY(add_units(q, &command, err));
+    ADD("--order");
+    ADD("%d", order);
     if (q->kind == SURFACE) {
         ADD("--repair");
-    } else { /* CAD is machines' parts: they bend, and are looked at closely */
-        ADD("--order");
-        ADD("2");
+    } else {
         ADD("--nodes");
         ADD("10000");
     }
