@@ -12,21 +12,50 @@
 typedef struct wanted {
     const modalsim_request *r;
     const modal_scene *scene; /* or NULL: the flags */
-    const uint8_t *solids;    /* [shapes] whose solids are to be looked at, or NULL: none */
-    const uint8_t *surfaces;  /* [shapes] the same of linear motion's displacements */
+    uint8_t *solids;   /* [shapes] whose solids are to be looked at, or NULL: none */
+    uint8_t *surfaces; /* [shapes] the same of linear motion's displacements */
+    int less;          /* 1: nothing is looked at that need not be */
 } wanted;
 
 /* Of a shape, and of all together: what reading and preparing takes less than about a second for. */
 static const int64_t MOST_BYTES = INT64_C(64) << 20, MOST_ALL_BYTES = INT64_C(256) << 20, MOST_WORK = INT64_C(400000000);
 /* Linear motion takes no time to speak of: of its solids, what prepares in a fifth of a second. */
 static const int64_t MOST_LINEAR_WORK = INT64_C(10000000);
+enum { MOST_LINEAR_SHAPES = 16 }; /* each has arrays to open */
+
+/* Of linear motion: the shapes whose displacements and strains are looked at, by their counts. */
+static modal_status choose_range(const modalsim_request *r, uint8_t **solids, uint8_t **surfaces, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_basis counts = {0};
+    int64_t bytes = 0, work = 0;
+    MODAL_TRY(modal_basis_read(r->basis_path, 0, &counts, err));
+    MODAL_TRY(modal_alloc_zero(solids, counts.n_shapes, 1, "shapes", err));
+    MODAL_TRY(modal_alloc_zero(surfaces, counts.n_shapes, 1, "shapes", err));
+    for (int32_t i = 0; i < counts.n_shapes; i++) {
+        const modal_shape *shape = &counts.shapes[i];
+        int64_t own = modal_tile_count(shape->surface.n_vertices) * MODAL_TILE * (12 * (int64_t)shape->modes.n_modes + 36);
+        (*surfaces)[i] = own <= MOST_BYTES && bytes + own <= MOST_ALL_BYTES;
+        bytes += (*surfaces)[i] ? own : 0;
+        own = modal_deformation_bytes(shape);
+        (*solids)[i] = (*surfaces)[i] && own <= MOST_BYTES && bytes + own <= MOST_ALL_BYTES &&
+                       work + modal_deformation_work(shape) <= MOST_LINEAR_WORK;
+        bytes += (*solids)[i] ? own : 0;
+        work += (*solids)[i] ? modal_deformation_work(shape) : 0;
+    }
+done:
+    modal_basis_free(&counts);
+    return status;
+}
 
 static modal_status choose_parts(void *context, const modal_basis *basis, unsigned *parts, modal_error *err)
 {
     static const unsigned of_need[] = {MODAL_BASIS_SURFACE, MODAL_BASIS_MATRIX, MODAL_BASIS_VOLUME,
                                        MODAL_BASIS_VOLUME_MODES, MODAL_BASIS_REDUCED}; /* of bit i */
-    const wanted *w = context;
-    (void)err;
+    modal_status status = MODAL_OK;
+    wanted *w = context;
+    if (!w->scene && !w->less && basis->n_shapes <= MOST_LINEAR_SHAPES)
+        MODAL_TRY(choose_range(w->r, &w->solids, &w->surfaces, err));
     if (w->scene) modal_scene_needs(w->scene, basis, parts);
     for (int32_t i = 0; i < basis->n_shapes; i++) {
         const unsigned needs = w->scene ? parts[i] : 0;
@@ -34,35 +63,12 @@ static modal_status choose_parts(void *context, const modal_basis *basis, unsign
         for (int bit = 0; bit < 5; bit++)
             if (needs >> bit & 1) parts[i] |= of_need[bit];
         if ((parts[i] & MODAL_BASIS_REDUCED) && w->r->quality != MODALSIM_QUALITY_STEPS) parts[i] |= MODAL_BASIS_LEFT_OUT;
-        if (w->solids && w->solids[i]) parts[i] |= MODAL_BASIS_VOLUME | MODAL_BASIS_VOLUME_MODES;
-        if (w->surfaces && w->surfaces[i]) parts[i] |= MODAL_BASIS_SURFACE | MODAL_BASIS_MATRIX;
+        if (!w->less && w->solids && w->solids[i]) parts[i] |= MODAL_BASIS_VOLUME | MODAL_BASIS_VOLUME_MODES;
+        if (w->r->amplitude > 0 || (!w->less && w->surfaces && w->surfaces[i]))
+            parts[i] |= MODAL_BASIS_SURFACE | MODAL_BASIS_MATRIX;
     }
     if (w->r->n_impulses > 0) parts[basis->objects[0].shape] |= MODAL_BASIS_SURFACE;
-    return MODAL_OK;
-}
-
-/* Of linear motion: the shapes whose displacements and strains are looked at. --amplitude needs those of all. */
-static modal_status choose_range(const modalsim_request *r, uint8_t **solids, uint8_t **surfaces, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    modal_basis counts = {0};
-    int64_t bytes = 0;
-    MODAL_TRY(modal_basis_read(r->basis_path, 0, &counts, err));
-    MODAL_TRY(modal_alloc_zero(solids, counts.n_shapes, 1, "shapes", err));
-    MODAL_TRY(modal_alloc_zero(surfaces, counts.n_shapes, 1, "shapes", err));
-    for (int32_t i = 0; i < counts.n_shapes; i++) {
-        const modal_shape *shape = &counts.shapes[i];
-        const int64_t surface = modal_tile_count(shape->surface.n_vertices) * MODAL_TILE * (12 * (int64_t)shape->modes.n_modes + 36);
-        int64_t own = surface;
-        (*surfaces)[i] = r->amplitude > 0 || (own <= MOST_BYTES && bytes + own <= MOST_ALL_BYTES);
-        bytes += (*surfaces)[i] ? own : 0;
-        own = modal_deformation_bytes(shape);
-        (*solids)[i] = (*surfaces)[i] && own <= MOST_BYTES && bytes + own <= MOST_ALL_BYTES &&
-                       modal_deformation_work(shape) <= MOST_LINEAR_WORK;
-        bytes += (*solids)[i] ? own : 0;
-    }
 done:
-    modal_basis_free(&counts);
     return status;
 }
 
@@ -92,28 +98,21 @@ modal_status modalsim_basis_read(const modalsim_request *r, const modal_scene *s
 {
     modal_status status = MODAL_OK;
     wanted w = {.r = r, .scene = scene};
-    uint8_t *solids = NULL, *surfaces = NULL, *others = NULL;
     *n_passed = 0;
     if (scene && !scene->response.given && r->quality != MODALSIM_QUALITY_STEPS)
-        MODAL_TRY(choose_solids(r, &solids, n_passed, err));
-    if (!scene) MODAL_TRY(choose_range(r, &solids, &surfaces, err));
-    if (scene && r->amplitude > 0) MODAL_TRY(choose_range(r, &others, &surfaces, err));
-    w.solids = solids;
-    w.surfaces = surfaces;
+        MODAL_TRY(choose_solids(r, &w.solids, n_passed, err));
     status = modal_basis_read_chosen(r->basis_path, choose_parts, &w, r->memory_limit, bytes, basis, err);
-    if (status == MODAL_ERROR_MEMORY && r->memory_limit > 0 && solids &&
-        (scene ? r->quality == MODALSIM_QUALITY_AUTO : !(r->amplitude > 0))) {
+    if (status == MODAL_ERROR_MEMORY && r->memory_limit > 0 && (w.solids || w.surfaces) &&
+        (!scene || r->quality == MODALSIM_QUALITY_AUTO)) {
         *err = (modal_error){0};
-        w.solids = NULL;
-        if (!(r->amplitude > 0)) w.surfaces = NULL;
+        w.less = 1;
         status = modal_basis_read_chosen(r->basis_path, choose_parts, &w, r->memory_limit, bytes, basis, err);
         if (status == MODAL_OK) *n_passed = basis->n_shapes;
     }
     if (status == MODAL_ERROR_MEMORY && r->memory_limit > 0) modal_error_context(err, "--memory-limit");
 done:
-    modal_free(&solids);
-    modal_free(&surfaces);
-    modal_free(&others);
+    modal_free(&w.solids);
+    modal_free(&w.surfaces);
     return status;
 }
 
