@@ -250,7 +250,7 @@ def check_linking():
             [(b"copied.h5", i) for i in range(4)]
     assert content_hash("third.h5") == content_hash("linked.h5")
     run("modalinfo", "--check", "third.h5")
-    for words, says in ((["--pack", "linked.h5"], "--pack: needs"), (["linked.h5", "x.h5"], "only with --pack: x.h5"),
+    for words, says in ((["--pack", "linked.h5"], "--pack: needs"), (["linked.h5", "x.h5"], "only with --pack or --compare: x.h5"),
                         (["--force", "linked.h5"], "--force: only with --pack"),
                         (["--pack", "--check", "linked.h5", "x.h5"], "--pack: not with"),
                         (["--pack", "linked.h5", "packed.h5"], "packed.h5: exists")):
