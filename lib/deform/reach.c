@@ -120,7 +120,7 @@ double modal_reach_displacement(const modal_reach *reach, int32_t shape, const d
             }
         for (int lane = 0; lane < MODAL_TILE; lane++) { /* lanes past the last vertex are 0 */
             const double length = sqrt(u[0][lane] * u[0][lane] + u[1][lane] * u[1][lane] + u[2][lane] * u[2][lane]);
-            if (length <= least) continue;
+            if (!(length > least)) continue;
             least = length;
             *vertex = tile * MODAL_TILE + lane;
         }
