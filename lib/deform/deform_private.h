@@ -168,7 +168,7 @@ modal_status modal_deform_plan(deform_engine *engine, modal_error *err);
 /* What a request needs to know of a shape's surface. */
 typedef struct modal_deform_tables {
     int kept, once;                  /* corners (or the ring): for every batch, or to begin with */
-    int ring, weights;               /* these, too */
+    int ring, weights;               /* also these */
     int rest_normals, rest_tangents; /* which are made to begin with */
 } modal_deform_tables;
 

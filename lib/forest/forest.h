@@ -69,7 +69,7 @@ typedef struct modal_forest_state {
 modal_status modal_forest_get(modal_forest *forest, const modal_forest_state *state, modal_error *err);
 modal_status modal_forest_set(modal_forest *forest, const modal_forest_state *state, modal_error *err);
 
-/* q and v [coordinates] in the device's memory, for who moves the exact objects, and the stream. */
+/* Device arrays q and v [coordinates], and the stream, for lib/oscillators. */
 void modal_forest_coordinates(modal_forest *forest, double **q, double **v, modal_stream **stream);
 
 /* Trees, whose objects move together and have nothing to do with those of others; and that of an object of the basis,

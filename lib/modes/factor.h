@@ -32,7 +32,7 @@ modal_status modal_factor_new(const modal_fem_system *system, int n_threads, mod
                               modal_error *err);
 modal_factor *modal_factor_delete(modal_factor *factor);
 
-/* What the factor is computed and stored in, until now MODAL_FLOAT64; to be said before modal_factor_compute.
+/* Sets the factor's precision (default MODAL_FLOAT64). Call before modal_factor_compute.
  * With MODAL_FLOAT32 a solve is one with a matrix that is positive definite and near K - shift M as far as
  * floats go: a preconditioner, and exactly linear and symmetric but for the rounding of doubles. */
 void modal_factor_use(modal_factor *factor, modal_precision precision);

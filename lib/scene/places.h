@@ -13,7 +13,7 @@ typedef struct modal_scene_vertices {
     double distance; /* m, of the last vertex from the point that it stands for; 0: from none */
 } modal_scene_vertices;
 
-/* The pose [3, 4] at t = 0 of an object that `said` (or NULL) is said about and that no keys move. */
+/* The pose [3, 4] at t = 0 of an object without keys. `said` is its entry in the scene, or NULL. */
 void modal_scene_pose(const modal_scene_object *said, const modal_object *object, double *pose);
 
 /* MODAL_ERROR_INPUT "LIST[3]: ..." for an item of a list of the scene, with its line. */

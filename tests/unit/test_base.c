@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -219,6 +220,11 @@ static void test_cores_of_others(void **state)
     assert_int_equal(sched_getaffinity(0, sizeof ours, &ours), 0);
     const int n = CPU_COUNT(&ours) < MOST ? CPU_COUNT(&ours) : MOST;
     const struct timespec pause = {0, 10000000};
+    long long ticks = 0;
+    FILE *file = fopen("/proc/stat", "r");
+    if (!file || fscanf(file, "cpu %lld", &ticks) != 1) ticks = 0;
+    if (file) fclose(file);
+    if (ticks == 0) skip(); /* a system that does not tell */
     assert_int_equal(modal_free_threads(n), n);
     for (int i = 0; i < n; i++)
         if ((others[i] = fork()) == 0)

@@ -59,8 +59,7 @@ static const tool_option options[] = {
     {"order", 0, "user|stored", "user",
      "Vertices and triangles as in the user's mesh (user) or as the basis stores them (stored).", 0},
     {"resume", 0, NULL, NULL,
-     "Keep what is written when the run is stopped, by whatever, and go on with what an earlier run of "
-     "the same inputs and options has kept.",
+     "If the run stops for any reason, keep the frames written so far; the same command continues from them.",
      0},
     TOOL_OPTION_SLOW_MOTION("glb and mdd show"),
     TOOL_OPTION_MEMORY_LIMIT,

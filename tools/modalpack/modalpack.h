@@ -72,7 +72,8 @@ modal_status modalpack_fix_nodes(tool *t, const modalpack_request *r, modal_shap
 /* modalpack_modes.c */
 /* Solves for the modes and moves them into the shape. */
 modal_status modalpack_solve_modes(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
-/* The same without a word, for several threads at once with n_threads = 1; `t` NULL, or reports to it. */
+/* Like modalpack_solve_modes, but prints nothing. With n_threads = 1 it may run in several threads. `t`: NULL, or what it
+ * reports to. */
 modal_status modalpack_find_modes(const modalpack_request *r, modal_shape *shape, int n_threads, tool *t,
                                   const modal_progress *progress, modal_error *err);
 void modalpack_print_modes(tool *t, const modal_shape *shape);
@@ -118,7 +119,8 @@ void modalpack_print_shapes(tool *t, const modal_basis *basis);
 modal_status modalpack_check_large(const modalpack_request *r, const modal_shape *shape, int n_threads, modal_error *err);
 /* --derivatives: from the shape's natural modes to the basis of them and their derivatives. */
 modal_status modalpack_add_derivatives(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
-/* The same without a word, for several threads at once; modal_derivatives_report_free. */
+/* Like modalpack_add_derivatives, but prints nothing, and may run in several threads. The caller frees the report with
+ * modal_derivatives_report_free. */
 modal_status modalpack_find_derivatives(const modalpack_request *r, modal_shape *shape, int n_threads,
                                         const modal_progress *progress, modal_derivatives_report *report,
                                         double *orthogonality, modal_error *err);
