@@ -282,7 +282,8 @@ def chain():
     results = [simulate("tree.h5", scene, *more) for more in (["-j", 1], ["-j", 2], ["--backend", "ref"])]
     for key in results[0]:
         assert results[0][key].tobytes() == results[1][key].tobytes(), key
-        small(np.abs(results[2][key] - results[0][key]).max() / np.abs(results[0][key]).max(), 1e-9, f"ref: {key}")
+        if key != "quality":  # what Newton's method leaves is rounding, and NaN is not measured
+            small(np.abs(results[2][key] - results[0][key]).max() / np.abs(results[0][key]).max(), 1e-9, f"ref: {key}")
     with open("run.h5", "rb") as file:
         first = file.read()
     simulate("tree.h5", scene, "--backend", "ref")
@@ -584,7 +585,7 @@ def cuda():
             ("static", "half.h5", {"model": "stvk", "gravity": [0, 1, -9.81], "static": True})):
         scene = {"duration": 0.3, "fps": 50, "step": 0.005, "newton": strict, **scene}
         a, b = (simulate(basis, scene, "--backend", back_end) for back_end in ("cpu", "cuda"))
-        for key in a:
+        for key in a.keys() - {"quality"}:
             small(np.abs(a[key] - b[key]).max() / np.abs(a[key]).max(), 1e-9, f"{name}: {key}")
 
 

