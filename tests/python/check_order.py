@@ -150,11 +150,11 @@ def step():
                                   "from": 1, "to": 25, "start": 0, "end": 1}}}]}, 50, "a sweep of 25 Hz")):
         lines, report = said("bar.h5", **scene)
         assert report["steps_a_frame"] == steps and report.get("step_follows") == why, (scene, lines, report)
-        assert "warning" not in lines and "modalsim: steps of " in lines, lines
+        assert "is coarse" not in lines and "modalsim: steps of " in lines, lines
     # a coarse step that is asked for is taken, and warned of
     lines, report = said("bar.h5", fps=10, forces=[force], step=0.1)
     assert report["steps_a_frame"] == 1 and "warning: said.json: step: 0.1 s is coarse for mode 1 of object 0 at " in lines, lines
-    assert "warning" not in said("bar.h5", forces=[force], step=0.01)[0]
+    assert "is coarse" not in said("bar.h5", forces=[force], step=0.01)[0]
 
 
 def same():
