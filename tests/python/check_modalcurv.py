@@ -148,10 +148,39 @@ run("in.ply", "no", "-q", "--rest", "rest.ply", code=2, error="--rest")
 surfaces.write_ply("rest.ply", *surfaces.sphere(500, rng)[:2])
 run("in.ply", "no", "-q", "--fields", "area_ratio", "--rest", "rest.ply", code=3, error="rest.ply: 500 vertices, but 20000 in in.ply")
 
+# ---- lines ----
+
+def read_lines(name):
+    import xml.etree.ElementTree as tree
+    arrays = {d.get("Name"): np.array((d.text or "").split(), float) for d in tree.parse(name).getroot().iter("DataArray")}
+    arrays["Points"] = arrays["Points"].reshape(-1, 3)
+    return arrays
+
+
+oval_x, oval_t, _ = surfaces.ellipsoid(20000, rng, 0.1)  # semi-axes 1, 0.8, 0.6: the one ridge is where z = 0
+surfaces.write_ply("oval.ply", oval_x, oval_t)
+surfaces.write_ply("hollow.ply", oval_x, oval_t[:, ::-1])
+for name, kinds, sign in (("oval.ply", "ridges", 1), ("oval.ply", "ridges,valleys", 1), ("hollow.ply", "valleys", -1)):
+    run(name, "lines", "-f", "-q", "--method", "fit", "--degree", 4, "--format", "null", "--lines", kinds, "--strength", 1)
+    check(os.listdir("lines") == ["lines"] and os.listdir("lines/lines") == ["000000.vtp"], os.listdir("lines"))
+    line = read_lines("lines/lines/000000.vtp")
+    check(len(line["strength"]) == 1 and line["valley"][0] == (sign < 0), name, kinds, line["strength"], line["valley"])
+    p = line["Points"]
+    check(np.array_equal(p[0], p[-1]) and len(p) > 200 and line["offsets"][0] == len(p), "a closed line")
+    near(p[:, 2], 0, 0.01, "the ridge of an ellipsoid")
+    near(p[:, 0] ** 2 + (p[:, 1] / 0.8) ** 2, 1, 2e-3, "the ridge of an ellipsoid")
+    length = np.linalg.norm(np.diff(p, axis=0), axis=1)
+    near(line["strength"][0], (length * np.abs(line["curvature"][1:] + line["curvature"][:-1]) / 2).sum(), 1e-3, "strength")
+    check((sign * line["curvature"] > 0).all(), "sign of curvature along the line")
+run("oval.ply", "lines", "-f", "-q", "--format", "null", "--lines", "valleys")
+check(len(read_lines("lines/lines/000000.vtp")["strength"]) == 0, "an ellipsoid has no valleys")
+for words, error in ((["--lines", "ridge"], "ridge"), (["--lines", "ridges,ridges"], "twice"), (["--strength", "1"], "--lines")):
+    run("oval.ply", "no", "-q", *words, code=2, error=error)
+
 # ---- odd surfaces: a result that is finite, and counts ----
 
 def odd(name, x, t, **counts):
-    for words in (["--fields", STRETCH], [], ["--method", "ring"], ["--method", "fit"], ["--smooth", 0.1]):
+    for words in (["--fields", STRETCH], ["--lines", "ridges,valleys"], [], ["--method", "ring"], ["--method", "fit"], ["--smooth", 0.1]):
         values, report = curvature(np.asarray(x, float), np.asarray(t), *words)
         for field, v in values.items():
             check(np.isfinite(v).all(), name, words, field, v)

@@ -20,8 +20,8 @@ static const tool_option options[] = {
      "tensor: from triangles; ring: straight from the neighbours; fit: of a height function fitted to several rings, the one "
      "that converges on irregular meshes.",
      TOOL_FIRST},
-    {"degree", 0, "2|4", "2", "Of the fitted polynomial.", TOOL_FIRST},
-    {"rings", 0, "K", NULL, "Rings of neighbours that are fitted, 1 to 12 (default: 2, of degree 4 3).", TOOL_FIRST},
+    {"degree", 0, "2|4", "2", "Of the fitted polynomial.", 0},
+    {"rings", 0, "K", NULL, "Rings of neighbours that are fitted, 1 to 12 (default: 2, of degree 4 3).", 0},
     {"smooth", 0, "LENGTH", NULL,
      "Diffuse the tensors over this length, m, before curvatures and directions are taken of them: against noise.",
      TOOL_FIRST},
@@ -30,6 +30,8 @@ static const tool_option options[] = {
      "curvature_derivative, boundary, fit_degree; against the rest area_ratio, stretch_max, stretch_min, stretch_direction.",
      TOOL_FIRST},
     {"rest", 0, "FILE", NULL, "The surface that area_ratio and stretch compare with (default: the first frame).", TOOL_READS},
+    {"lines", 0, "ridges,valleys", NULL, "Also write these lines of the surface, lines/NNNNNN.vtp a frame.", TOOL_FIRST},
+    {"strength", 0, "S", "0", "Only lines along which curvature, over their length, sums up to S.", 0},
     {"frames", 0, "A:B:STEP", NULL, "Frames to read, as Python slices them: 10:20, ::5, -1: and so on, or one index.",
      TOOL_FIRST},
     {"format", 0, "LIST", "vtkhdf", "What to write, separated by commas: vtkhdf (with an XDMF sidecar), ply, vtp (a file a "
@@ -133,6 +135,7 @@ static modal_status read_request(tool *t, modalcurv_request *r, modal_error *err
     for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++)
         compares |= r->options.fields[i] && modal_curvature_is_stretch((modal_curvature_field)i);
     if (r->rest && !compares) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--rest: none of --fields compares with it, %s", r->rest);
+    MODAL_TRY(modalcurv_read_lines(a, r, err));
     MODAL_TRY(tool_slice_parse(tool_value(a, "frames"), &r->frames, err));
     MODAL_TRY(parse_formats(tool_value(a, "format"), r, err));
     r->force = tool_count(a, "force") > 0;
@@ -192,6 +195,7 @@ static modal_status make_arrays(run *w, modal_error *err)
     enum { BATCH_BYTES = 32 << 20, MOST_FRAMES = 16 };
     modal_curvature_options o = w->r->options;
     if (o.method == MODAL_CURVATURE_FIT && w->r->reports) o.fields[MODAL_FIT_DEGREE] = 1;
+    modalcurv_need_lines(w->r, o.fields);
     w->batch_frames = BATCH_BYTES / (12 * n);
     if (w->batch_frames > MOST_FRAMES) w->batch_frames = MOST_FRAMES;
     if (w->batch_frames > w->in->n) w->batch_frames = w->in->n;
@@ -237,10 +241,13 @@ static modal_status finish_batch(run *w, const batch *b, modal_error *err)
     const int64_t n = w->in->n_vertices;
     const double start = tool_seconds();
     MODAL_TRY(modal_curvature_compute(w->curvature, b->n, b->centred, w->fields, w->areas, err));
-    for (int64_t i = 0; w->r->reports && i < b->n; i++) {
+    for (int64_t i = 0; (w->r->reports || w->out->lines) && i < b->n; i++) {
         float *frame[MODAL_CURVATURE_FIELDS] = {NULL};
         for (int k = 0; k < MODAL_CURVATURE_FIELDS; k++)
             if (w->fields[k]) frame[k] = w->fields[k] + modal_curvature_arrays[k].components * n * i;
+        if (w->out->lines)
+            MODAL_TRY(modalcurv_write_lines(w->r, w->in, w->out, b->first + i, b->positions + 3 * n * i, frame, err));
+        if (!w->r->reports) continue;
         MODAL_TRY(modalcurv_report_frame(w->t, w->r, w->in, b->first + i, frame, w->areas + n * i, w->scratch, err));
     }
     const double computed = tool_seconds();

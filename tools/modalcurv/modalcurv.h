@@ -23,6 +23,8 @@ typedef struct modalcurv_request {
     modal_curvature_options options;
     tool_slice frames;
     int force, threads, reports; /* reports: statistics of every frame are wanted */
+    int lines[2];                /* ridges, valleys are wanted */
+    double strength;             /* the least of a line */
     int n_formats;               /* 0: --format null */
     const modal_sequence_format *formats[MODALCURV_FORMATS];
     modal_device device;
@@ -67,7 +69,8 @@ typedef struct modalcurv_output {
 typedef struct modalcurv_outputs {
     const char *folder;
     int folder_made, complete, n_outputs, n_formats;
-    modalcurv_output all[2 * MODALCURV_FORMATS * MODAL_SEQUENCE_FILES];
+    const char *lines; /* the temporary folder of the lines, or NULL */
+    modalcurv_output all[2 * MODALCURV_FORMATS * MODAL_SEQUENCE_FILES + 1];
     struct {
         const modal_sequence_format *format;
         modal_sequence_target target;
@@ -82,6 +85,17 @@ modal_status modalcurv_add_frames(modalcurv_outputs *out, const modal_frames *fr
 modal_status modalcurv_commit_outputs(modalcurv_outputs *out, const modal_sequence_info *info, modal_error *err);
 /* Also after a failure: what is not complete goes. */
 void modalcurv_end_outputs(modalcurv_outputs *out, modal_error *err);
+
+/* ---- modalcurv_lines.c ---- */
+
+/* --lines and --strength. */
+modal_status modalcurv_read_lines(const tool_arguments *a, modalcurv_request *r, modal_error *err);
+/* The fields that lines are found in. */
+void modalcurv_need_lines(const modalcurv_request *r, int fields[MODAL_CURVATURE_FIELDS]);
+/* Finds and writes those of one frame, its positions and fields, into lines/NNNNNN.vtp. */
+modal_status modalcurv_write_lines(const modalcurv_request *r, const modalcurv_input *in, const modalcurv_outputs *out,
+                                   int64_t frame, const float *positions, float *const fields[MODAL_CURVATURE_FIELDS],
+                                   modal_error *err);
 
 /* ---- modalcurv_report.c ---- */
 

@@ -25,13 +25,14 @@ modal_status modalcurv_begin_outputs(const modalcurv_request *r, modalcurv_outpu
 {
     modal_status status = MODAL_OK;
     out->folder = r->folder;
-    if (r->n_formats == 0) return MODAL_OK;
+    if (r->n_formats == 0 && !r->lines[0] && !r->lines[1]) return MODAL_OK;
     for (int i = 0; i < r->n_formats; i++) {
         const modal_sequence_format *format = r->formats[i];
         for (int k = 0; k < MODAL_SEQUENCE_FILES; k++)
             if (format->files[k]) MODAL_TRY(add_output(r, out, format->files[k], NULL, err));
         if (format->folder) MODAL_TRY(add_output(r, out, format->folder, format->extension, err));
     }
+    if (r->lines[0] || r->lines[1]) MODAL_TRY(add_output(r, out, "lines", "vtp", err));
     MODAL_TRY(tool_folder_begin(r->folder, &out->folder_made, err));
     MODAL_TRY(tool_outputs_recover(out->all[out->n_outputs - 1].path, err));
     for (int i = 0; i < out->n_outputs; i++) {
@@ -47,6 +48,7 @@ modal_status modalcurv_begin_outputs(const modalcurv_request *r, modalcurv_outpu
             if (format->files[k]) target->files[k] = out->all[at++].file.temporary;
         if (format->folder) target->folder = out->all[at++].file.temporary;
     }
+    if (r->lines[0] || r->lines[1]) out->lines = out->all[out->n_outputs - 1].file.temporary;
 done:
     return status;
 }
