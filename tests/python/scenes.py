@@ -25,15 +25,15 @@ def pack(mesh, path, n_modes, *more, fixed=True):
         "--reduced-forces", "-q", *more)
 
 
-def simulate(basis, scene, *more, name="run", code=0):
+def simulate(basis, scene, *words, name="run", code=0, more=()):
     """The trajectory's arrays, or with another exit code what stderr says."""
     with open(f"{name}.json", "w") as file:
         json.dump(scene, file, indent=1)
-    got = run("modalsim", basis, f"{name}.h5", "--scene", f"{name}.json", "--force", "-q", *more, code=code)
+    got = run("modalsim", basis, f"{name}.h5", "--scene", f"{name}.json", "--force", "-q", *words, code=code)
     if code:
         return got.stderr
     with h5py.File(f"{name}.h5") as f:
-        return {key: f[key][:] for key in ("times", "q", "frames", "energy", "quality") if key in f}
+        return {key: f[key][:] for key in ("times", "q", "frames", "energy", *more) if key in f}
 
 
 def small(value, limit, what):
