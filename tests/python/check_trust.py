@@ -168,12 +168,6 @@ def inside():
             assert abs(said_least - least) < 1e-6, (said_least, least)
         else:
             assert 0.6 <= least <= said_least + 1e-6, (said_least, least)
-    # of many objects those that may be inside out come first, and others in turn
-    place("many", [(0, -1, 0, 3 * i, 0, 0, 0, 0) for i in range(40)], "cube.h5")
-    scene = {"duration": 3, "fps": 30, "model": "stvk", "damping": {"alpha": 1},
-             "forces": [{"object": 33, "group": "tip", "force": [-0.19e6, 0, 0], "curve": {"keys": [[0, 0], [2, 1], [3, 1]]}}]}
-    late = said(simulate("many.h5", scene, code=5))
-    assert "object 33: " in late and f"t = {frame / 30:g} s" in late and f"element {tag} is" in late, (late, words)
 
 
 def exact_motion(basis, velocity, alpha, beta, times):
