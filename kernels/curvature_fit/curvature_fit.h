@@ -8,9 +8,9 @@
  * it, in the order 1, x, y, x^2, x y, y^2, x^3, ..) the next lower one is taken; below 2 the tensor is zero.
  * Sizes: any, 0 included. Alignment: as the types. Aliasing: outputs overlap nothing. output.areas is not written.
  * Error: all is computed in double precision and rounded once, on every back end; the normal equations are solved on
- * the cpu and on CUDA, an orthogonal factorisation in the reference. With K the largest absolute component, r the
- * distance of the farthest point, e = FLT_EPSILON / 2 and d = 1e-5 for degree 2, 1e-4 for degree 4, all are held to
- * |component - exact| <= d K + 4e / r; where the points determine the polynomial well it is 1e-7 K.
+ * the cpu and on CUDA, an orthogonal factorisation in the reference. With K the largest absolute component, h the
+ * length of edges, e = FLT_EPSILON / 2 and d = 1e-5 for degree 2, 1e-4 for degree 4, all are held to
+ * |component - exact| <= d K + 8e / h; where the points determine the polynomial well it is 1e-7 K.
  * Determinism: the same bytes for any number of columns and threads; no atomics. */
 #ifndef MODAL_KERNELS_CURVATURE_FIT_H
 #define MODAL_KERNELS_CURVATURE_FIT_H
