@@ -93,7 +93,7 @@ endif()
 # Other versions of HDF5: that of the Debian 13, for which our C code is compiled there, too, and that of h5wasm.
 if(TARGET modalinfo AND TARGET modalpack AND TARGET modalsim AND TARGET modaldeform AND TARGET write_samples)
   set(lists "")
-  foreach(part modal_base modal_model modal_json modal_meshes modal_formats modal_tool modal_test_files modalinfo dump_file write_samples)
+  foreach(part modal_base modal_model modal_laws modal_mesh modal_fem modal_json modal_meshes modal_formats modal_tool modal_test_files modalinfo dump_file write_samples)
     string(APPEND lists "${part}=$<TARGET_PROPERTY:${part},SOURCE_DIR>;$<TARGET_PROPERTY:${part},SOURCES>\n")
   endforeach()
   file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/hdf5_sources.txt CONTENT "${lists}")

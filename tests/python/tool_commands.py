@@ -70,6 +70,9 @@ COMMANDS = [
             ["r.json"], force=False),
     Command("modalinfo", "{v/sequence.xdmf} --report {r.json}", ["v/sequence.vtkhdf", "v/sequence.xdmf"], ["r.json"],
             force=False),
+    Command("modalinfo", "--compare {a.h5} {a2.h5} --report {r.json}", ["a.h5", "a2.h5"], ["r.json"], force=False),
+    Command("modalinfo", "{x.node} --report {r.json}", ["x.node", "x.ele", "x.face"], ["r.json"], force=False),
+    Command("modalinfo", "{fine.obj} --report {r.json}", ["fine.obj"], ["r.json"], force=False),
     Command("modalplace", "{places.csv} {n.h5} {a.h5} {a2.h5} --report {r.json}", ["places.csv", "a.h5", "a2.h5"],
             ["n.h5", "r.json"]),
     # an assembly: its parts are read, too
@@ -85,6 +88,10 @@ COMMANDS = [
     Command("modalmesh", "{x.node} {n.msh} --report {r.json}", ["x.node", "x.ele", "x.face"], ["n.msh", "r.json"]),
     Command("modalmesh", "{g.geo} {n.msh} --size 0.7 --report {r.json}", ["g.geo", "h.geo", "d/k.geo"], ["n.msh", "r.json"]),
     Command("modalmesh", "--check {fine.obj} --report {r.json}", ["fine.obj"], ["r.json"], force=False),
+    Command("modalcurv", "{fine.obj} o --rest {coarse.obj} --fields area_ratio --report {r.json}", ["fine.obj", "coarse.obj"],
+            ["o/sequence.vtkhdf", "o/sequence.xdmf", "r.json"]),
+    Command("modalcurv", "{v/sequence.vtkhdf} o --format ply --lines ridges --report {r.json}", ["v/sequence.vtkhdf"],
+            ["o/sequence.ply.series", "r.json"]),
     Command("modalbench", "uq --quick --backend cpu -j1 --folder . --json {n.json} --report {r.json}", [],
             ["n.json", "r.json"]),
 ]
@@ -92,7 +99,7 @@ COMMANDS = [
 OPERANDS = {"modalpack": "MESH... BASIS.h5", "modalsim": "BASIS.h5 TRAJ.h5", "modaldeform": "TRAJ.h5|BASIS.h5 OUT",
             "modalview": "TRAJ.h5|BASIS.h5|RESPONSE.csv|- PAGE.html", "modalinfo": "FILE",
             "modalplace": "PLACES.csv OUT.h5 BASIS.h5 ...", "modalmesh": "SURFACE|GEOMETRY|MESH OUT.msh",
-            "modalbench": "uq|multi|batch|frame|pipeline|all ..."}
+            "modalcurv": "INPUT OUT", "modalbench": "uq|multi|batch|frame|pipeline|all ..."}
 # - is a pipe there.
 PIPES = {("modalsim", 1, "out"), ("modaldeform", 0, "in"), ("modalview", 0, "in"), ("modalinfo", 0, "in")}
 
@@ -142,6 +149,7 @@ def write_inputs(folder):
     put("m.json", [json.dumps({"materials": {"steel": {"young": 2e11, "poisson": 0.3, "density": 7800}}, "default": "steel"})])
     put("l.bou", ["1,2,3,4"])
     put("fine.obj", ["v 0 0 0", "v 1 0 0", "v 0 1 0", "v 0 0 1", "f 1 3 2", "f 1 2 4", "f 2 3 4", "f 3 1 4"])
+    put("coarse.obj", ["v 0 0 0", "v 2 0 0", "v 0 1 0", "v 0 0 1", "f 1 3 2", "f 1 2 4", "f 2 3 4", "f 3 1 4"])
     put("quake.csv", ["0,0,0,0", "0.05,1,0,0", "0.1,0,0,0"])
     put("force.csv", ["0,0", "0.1,1000"])
     put("places.csv", ["0,0,-1,0,0,0,0,0,0", "1,1,-1,3,0,0,0,0,0"])
