@@ -11,10 +11,7 @@ import sys
 import tempfile
 import time
 
-
-def must(condition, *what):
-    if not condition:
-        sys.exit(f"{os.path.basename(sys.argv[0])}: " + " ".join(map(str, what)))
+from tool_run import must
 
 
 def find_program():

@@ -12,21 +12,11 @@ import h5py
 import numpy as np
 
 import read_formats
+from tool_run import must, run
 
-binaries = os.path.abspath(sys.argv[1])
 blender = shutil.which(sys.argv[2]) if sys.argv[2:] else None
 HERE = os.path.dirname(os.path.abspath(__file__))
 FRAMES, SLOW = 13, 50  # of 1200 frames a second: 24 shown ones
-
-
-def must(condition, *what):
-    if not condition:
-        sys.exit("check_own_mesh: " + " ".join(map(str, what)))
-
-
-def run(tool, *words):
-    got = subprocess.run([f"{binaries}/{tool}", *map(str, words)], capture_output=True, text=True, timeout=120)
-    must(got.returncode == 0, tool, words, got)
 
 
 def bar(path):

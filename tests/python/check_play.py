@@ -4,7 +4,6 @@ usage: check_play.py BIN SOURCE [--browser]: with it pages play in headless Chro
 import json
 import os
 import struct
-import subprocess
 import sys
 import tempfile
 import time
@@ -14,19 +13,9 @@ import numpy as np
 
 from browser import Browser, find_program
 from page_data import Data, unzigzag
+from tool_run import must, run
 
-binaries, source = (os.path.abspath(p) for p in sys.argv[1:3])
-
-
-def must(condition, *what):
-    if not condition:
-        sys.exit("check_play: " + " ".join(map(str, what)))
-
-
-def run(tool, *words, code=0, says=""):
-    got = subprocess.run([f"{binaries}/{tool}", *map(str, words)], capture_output=True, text=True, timeout=120)
-    must(got.returncode == code and says in got.stderr, tool, words, f"not {code}, {says!r}:", got)
-    return got
+source = os.path.abspath(sys.argv[2])
 
 
 def refused(*words, code, says):

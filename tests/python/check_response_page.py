@@ -3,7 +3,6 @@
 usage: check_response_page.py BIN SOURCE [--browser [SHOTS]]: with it pages open in headless Chromium; 77 where that is absent."""
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -11,19 +10,9 @@ import numpy as np
 
 from browser import Browser, find_program
 from page_data import Data
+from tool_run import must, run
 
-binaries, source = (os.path.abspath(p) for p in sys.argv[1:3])
-
-
-def must(condition, *what):
-    if not condition:
-        sys.exit("check_response_page: " + " ".join(map(str, what)))
-
-
-def run(tool, *words, code=0, says=""):
-    got = subprocess.run([f"{binaries}/{tool}", *map(str, words)], capture_output=True, text=True, timeout=120)
-    must(got.returncode == code and says in got.stderr, tool, words, f"not {code}, {says!r}:", got)
-    return got
+source = os.path.abspath(sys.argv[2])
 
 
 def make_tables():

@@ -7,25 +7,21 @@ import os
 import resource
 import shutil
 import struct
-import subprocess
 import sys
 import tempfile
 
 import h5py
 import numpy as np
 
-binaries, source = (os.path.abspath(p) for p in sys.argv[1:3])
+import tool_run
+from tool_run import must
+
+source = os.path.abspath(sys.argv[2])
 STEEL = ["--young", 2.06e11, "--poisson", 0.29, "--density", 7850, "--fixed", "stem_end"]
 
 
-def must(condition, *what):
-    if not condition:
-        sys.exit("check_sound: " + " ".join(map(str, what)))
-
-
 def run(tool, *words, code=0, says=""):
-    got = subprocess.run([f"{binaries}/{tool}", *map(str, words)], capture_output=True, text=True, timeout=120)
-    must(got.returncode == code and says in got.stderr, tool, words, f"not {code}, {says!r}:", got)
+    got = tool_run.run(tool, *words, code=code, says=says)
     if code:
         must(got.stderr.startswith(tool + ": ") and got.stderr.count("\n") == 1, got.stderr)
     return got

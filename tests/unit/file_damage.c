@@ -163,3 +163,21 @@ void sample_damage(const char *path, const damage_case *what)
     }
     H5(H5Fclose(file));
 }
+
+/* xorshift64 (G. Marsaglia, "Xorshift RNGs", 2003) */
+static uint64_t draw(uint64_t *random)
+{
+    *random ^= *random << 13;
+    *random ^= *random >> 7;
+    *random ^= *random << 17;
+    return *random;
+}
+
+void sample_flip(uint64_t *random, const unsigned char *good, unsigned char *bad, size_t length)
+{
+    memcpy(bad, good, length);
+    for (int flips = 1 + (int)(draw(random) % 4); flips > 0; flips--) {
+        unsigned char *at = &bad[draw(random) % length];
+        *at ^= (unsigned char)(1 + draw(random) % 255);
+    }
+}

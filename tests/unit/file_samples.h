@@ -41,6 +41,9 @@ void assert_no_ids(void);
 
 /* ---- ways to break a good file ---- */
 
+/* bad: good with one to four bytes changed; *random, which is not 0, is another number afterwards. */
+void sample_flip(uint64_t *random, const unsigned char *good, unsigned char *bad, size_t length);
+
 typedef enum damage {
     DELETE_LINK,
     DELETE_ATTRIBUTE, /* path@name */

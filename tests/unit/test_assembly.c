@@ -249,19 +249,11 @@ static void test_budget(void **state)
     assert_no_ids();
 }
 
-static uint64_t random_state = 20261122;
-static uint64_t draw(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state;
-}
-
 /* Damage in the assembly, and in its part. */
 static void test_flipped_bytes(void **state)
 {
     (void)state;
+    uint64_t random = 20261122;
     for (int in_part = 0; in_part < 2; in_part++) {
         size_t length;
         const char *path = write_assembly("flip.h5", 1), *damaged = in_part ? sample_path("part.h5") : path;
@@ -271,9 +263,7 @@ static void test_flipped_bytes(void **state)
         for (int i = 0; i < 300; i++) {
             modal_basis b;
             modal_findings findings = {0};
-            memcpy(bad, good, length);
-            for (int flips = 1 + (int)(draw() % 4); flips > 0; flips--)
-                bad[draw() % length] ^= (unsigned char)(1 + draw() % 255);
+            sample_flip(&random, good, bad, length);
             sample_put(damaged, bad, length);
             const modal_status status = modal_basis_read(path, MODAL_BASIS_ALL, &b, NULL);
             assert_true(status == MODAL_OK || status == MODAL_ERROR_INPUT);

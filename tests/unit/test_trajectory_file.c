@@ -396,18 +396,10 @@ static void test_every_truncation(void **state)
     free(bytes);
 }
 
-static uint64_t random_state = 7090921;
-static uint64_t draw(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state;
-}
-
 static void test_flipped_bytes(void **state)
 {
     (void)state;
+    uint64_t random = 7090921;
     size_t length;
     unsigned char *good = sample_bytes(write_sample("flip.h5", 1), &length), *bad = malloc(length);
     int64_t refusals = 0;
@@ -415,9 +407,7 @@ static void test_flipped_bytes(void **state)
     for (int i = 0; i < 5000; i++) {
         modal_trajectory t;
         modal_findings findings = {0};
-        memcpy(bad, good, length);
-        for (int flips = 1 + (int)(draw() % 4); flips > 0; flips--)
-            bad[draw() % length] ^= (unsigned char)(1 + draw() % 255);
+        sample_flip(&random, good, bad, length);
         modal_status status = modal_trajectory_read_image(bad, length, "flipped", &t, NULL);
         assert_true(status == MODAL_OK || status == MODAL_ERROR_INPUT);
         refusals += status == MODAL_ERROR_INPUT;
