@@ -62,6 +62,12 @@ if(TARGET modalpack)
            $<TARGET_FILE:modalpack> ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.modalpack PROPERTIES LABELS cli TIMEOUT 300)
 
+  foreach(part basis)
+    add_test(NAME look.${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_look.py
+             ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} ${part})
+    set_tests_properties(look.${part} PROPERTIES LABELS cli)
+  endforeach()
+
   # The whole pipeline on real meshes; those that are not part of the repository may be absent.
   foreach(case fork beam3 bridge bunny dragon yeahright)
     add_test(NAME pipeline.${case}

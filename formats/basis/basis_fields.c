@@ -13,6 +13,7 @@
 #define VOLUME MODAL_BASIS_VOLUME
 #define REDUCED MODAL_BASIS_REDUCED
 #define LEFT_OUT MODAL_BASIS_LEFT_OUT
+#define LOOK MODAL_BASIS_LOOK
 #define V_MODES MODAL_BASIS_VOLUME_MODES
 #define F64 MODAL_H5_F64
 #define F32 MODAL_H5_F32
@@ -71,10 +72,12 @@ const modal_h5_field modal_basis_fields[MODAL_BASIS_FIELDS] = {
     {GROUP_LEFT_OUT, "linear", AT(modes.left_out.forces.linear), LEFT_OUT, F64, MAY, V3, 2, {S(LEFT_OUT), S(MODES)}},
     {GROUP_LEFT_OUT, "quadratic", AT(modes.left_out.forces.quadratic), LEFT_OUT, F64, MAY, V3, 2, {S(LEFT_OUT), S(QUADRATIC)}},
     {GROUP_LEFT_OUT, "cubic", AT(modes.left_out.forces.cubic), LEFT_OUT, F64, MAY, V3, 2, {S(LEFT_OUT), S(CUBIC)}},
+    {GROUP_LOOK, "triangle_material", AT(look.triangle_material), LOOK, I32, MAY, V3, 1, {S(TRIANGLES)}},
+    {GROUP_LOOK, "material_names", AT(look.material_names), LOOK, U8, MAY, V3, 1, {S(LOOK_NAMES)}},
 };
 
 const char *const modal_basis_groups[GROUP_COUNT] = {"surface", "tables", "modes", "reduced_forces",
-                                                    "volume", "modal_left_out"};
+                                                    "volume", "modal_left_out", "look"};
 const char *const modal_mass_rule_names[2] = {"consistent", "lumped"};
 const char *const modal_surface_kind_names[2] = {"boundary", "embedded"};
 const char *const modal_basis_kind_names[4] = {"modes", "derivatives", "snapshots", "imported"};
@@ -120,6 +123,7 @@ void modal_basis_sizes(const modal_shape *shape, int64_t sizes[SIZE_COUNT])
         shape->solid.mesh.element_offsets ? shape->solid.mesh.element_offsets[shape->solid.mesh.n_elements] : 0;
     sizes[SIZE_FIXED] = shape->solid.n_fixed_nodes;
     sizes[SIZE_LEFT_OUT] = shape->modes.left_out.n;
+    sizes[SIZE_LOOK_NAMES] = shape->look.names_bytes;
     sizes[SIZE_EMBEDDED] = shape->embedding.offsets ? shape->embedding.offsets[n] : n;
     modal_basis_derived_sizes(sizes);
 }
@@ -133,7 +137,7 @@ void modal_basis_field_dims(const modal_h5_field *field, const int64_t sizes[SIZ
 
 int modal_basis_field_is_hashed(const modal_h5_field *field)
 {
-    return field->group != GROUP_TABLES && field->group != GROUP_LEFT_OUT;
+    return field->group != GROUP_TABLES && field->group != GROUP_LEFT_OUT && field->group != GROUP_LOOK;
 }
 
 int modal_basis_field_is_written(const modal_h5_field *field, const modal_shape *s)

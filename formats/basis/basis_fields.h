@@ -30,6 +30,7 @@ typedef enum modal_basis_size {
     SIZE_INNER, /* nodes - vertices */
     SIZE_EMBEDDED,
     SIZE_LEFT_OUT,
+    SIZE_LOOK_NAMES, /* bytes */
     SIZE_COUNT
 } modal_basis_size;
 #define SIZE_OF(symbol) (-(symbol))
@@ -41,12 +42,13 @@ typedef enum modal_basis_group {
     GROUP_REDUCED,
     GROUP_VOLUME,
     GROUP_LEFT_OUT, /* of the extension modal_left_out */
+    GROUP_LOOK,     /* of the extension modal_look */
     GROUP_COUNT
 } modal_basis_group;
 
 enum { MODAL_BASIS_V2 = 1, MODAL_BASIS_V3 = 2 }; /* major versions of the file */
 
-enum { MODAL_BASIS_FIELDS = 44 };
+enum { MODAL_BASIS_FIELDS = 46 };
 extern const modal_h5_field modal_basis_fields[MODAL_BASIS_FIELDS];
 extern const char *const modal_basis_groups[GROUP_COUNT];
 
@@ -65,7 +67,8 @@ void *modal_basis_field_array(const modal_shape *shape, const modal_h5_field *fi
 /* 1 for an array that is there and that a file of version 3 has: element_material only where it says something. */
 int modal_basis_field_is_written(const modal_h5_field *field, const modal_shape *shape);
 
-/* 1 for an array that the hashes cover: not tables, which follow from others, nor what is measured of a basis. */
+/* 1 for an array that the hashes cover: not tables, which follow from others, nor what is measured of a basis, nor its
+ * looks. */
 int modal_basis_field_is_hashed(const modal_h5_field *field);
 
 /* 1 for an array that a shape of that version (MODAL_BASIS_V2 or _V3) must have (`solid`: with a /volume) and that

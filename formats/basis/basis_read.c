@@ -94,6 +94,7 @@ static modal_status read_fields(const modal_h5_in *in, const modal_h5_place plac
     s->solid.mesh.n_elements = known(sizes[SIZE_ELEMENTS]);
     s->solid.n_fixed_nodes = known(sizes[SIZE_FIXED]);
     s->modes.left_out.n = s->modes.left_out.forces.linear ? (int32_t)known(sizes[SIZE_LEFT_OUT]) : 0;
+    s->look.names_bytes = s->look.material_names ? known(sizes[SIZE_LOOK_NAMES]) : 0;
     for (int i = SIZE_FACES; i <= SIZE_RING; i++) sizes[i] = known(sizes[i]);
     sizes[SIZE_ELEMENT_NODES] = known(sizes[SIZE_ELEMENT_NODES]);
     sizes[SIZE_EMBEDDED] = known(sizes[SIZE_EMBEDDED]);
@@ -145,8 +146,9 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
     if (linked) goto done;
     for (int i = 0; i < GROUP_COUNT; i++)
         MODAL_TRY(modal_h5_enter(in, &place, modal_basis_groups[i],
-                                 i == GROUP_VOLUME || i == GROUP_REDUCED || i == GROUP_LEFT_OUT ? MODAL_H5_OPTIONAL
-                                                                                                : MODAL_H5_REQUIRED,
+                                 i == GROUP_VOLUME || i == GROUP_REDUCED || i == GROUP_LEFT_OUT || i == GROUP_LOOK
+                                     ? MODAL_H5_OPTIONAL
+                                     : MODAL_H5_REQUIRED,
                                  &groups[i]));
     /* inner_modes are the rest of what the matrix and the embedding have */
     if ((parts & MODAL_BASIS_VOLUME_MODES) && modal_h5_has_link(&groups[GROUP_VOLUME], "inner_modes"))
@@ -164,6 +166,9 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
     if (major == MODAL_BASIS_V3 && (parts & MODAL_BASIS_LEFT_OUT) && groups[GROUP_LEFT_OUT].id >= 0 &&
         (!more->linear || !more->quadratic || !more->cubic))
         MODAL_TRY(modal_broken(&in->checker, groups[GROUP_LEFT_OUT].path, "linear, quadratic and cubic must all be there"));
+    if (major == MODAL_BASIS_V3 && (parts & MODAL_BASIS_LOOK) && groups[GROUP_LOOK].id >= 0 &&
+        (!s->look.triangle_material || !s->look.material_names))
+        MODAL_TRY(modal_broken(&in->checker, groups[GROUP_LOOK].path, "triangle_material and material_names must both be there"));
     MODAL_TRY(read_attributes(in, groups, s));
     if ((parts & MODAL_BASIS_VOLUME) && groups[GROUP_VOLUME].id >= 0) {
         MODAL_TRY(modal_basis_read_materials(in, &groups[GROUP_VOLUME], &s->solid.mesh));

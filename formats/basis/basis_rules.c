@@ -497,6 +497,27 @@ done:
     return status;
 }
 
+/* Names end in line ends, none is empty, and triangles have none or one of them. */
+static modal_status look_rules(const modal_checker *c, const char *path, const modal_shape *s)
+{
+    modal_status status = MODAL_OK;
+    char where[WHERE];
+    const modal_shape_look *look = &s->look;
+    for (int64_t i = 0; i < look->names_bytes; i++) {
+        const int end = look->material_names[i] == '\n', begin = i == 0 || look->material_names[i - 1] == '\n';
+        if ((end ? begin : look->material_names[i] < 32) || (!end && i == look->names_bytes - 1)) {
+            MODAL_TRY(modal_broken(c, at(where, path, "look/material_names"),
+                                   "byte %lld: an empty name, a control character, or no line end after the last", (long long)i));
+            break;
+        }
+    }
+    if (look->triangle_material && look->material_names)
+        MODAL_TRY(modal_rule_range(c, at(where, path, "look/triangle_material"), look->triangle_material,
+                                   s->surface.n_triangles, 1, -1, modal_look_count(look)));
+done:
+    return status;
+}
+
 modal_status modal_basis_rules_shape(const modal_checker *c, const char *path, unsigned major, const modal_shape *s,
                                      const int64_t sizes[SIZE_COUNT], int deep)
 {
@@ -522,6 +543,7 @@ modal_status modal_basis_rules_shape(const modal_checker *c, const char *path, u
     MODAL_TRY(matrix_rules(c, path, s));
     if (s->modes.eigenvalues || s->modes.frequencies) MODAL_TRY(spectrum_rules(c, path, s));
     MODAL_TRY(reduced_rules(c, path, s, deep));
+    MODAL_TRY(look_rules(c, path, s));
     if (s->solid.mesh.n_nodes > 0 && (s->solid.mesh.nodes || s->solid.mesh.element_nodes || s->solid.volume_modes || s->solid.volume_modes_float))
         MODAL_TRY(volume_rules(c, path, major, s, sizes));
 done:

@@ -33,6 +33,8 @@ static modal_status check_complete(const modal_basis *basis, int32_t index, moda
     if ((s->modes.left_out.n > 0) != !!s->modes.left_out.forces.linear || (s->modes.left_out.n > 0) != !!s->modes.left_out.forces.quadratic ||
         (s->modes.left_out.n > 0) != !!s->modes.left_out.forces.cubic)
         return modal_broken(c, path, "what is left out: linear, quadratic and cubic must all be there");
+    if (!s->look.triangle_material != !s->look.material_names)
+        return modal_broken(c, path, "look: triangle_material and material_names must both be there");
     if (!s->name) return modal_broken(c, path, "no name");
     if (v->n_nodes > 0 && (!v->element_offsets || !v->element_material))
         return modal_broken(c, path, "element_offsets or element_material missing");
@@ -136,7 +138,7 @@ static modal_status write_shape(hid_t shapes, int32_t index, const modal_shape *
     for (int i = 0; i < GROUP_COUNT; i++)
         if ((i != GROUP_VOLUME || s->solid.mesh.n_nodes > 0) &&
             (i != GROUP_REDUCED || s->modes.reduced_forces.linear) &&
-            (i != GROUP_LEFT_OUT || s->modes.left_out.n > 0))
+            (i != GROUP_LEFT_OUT || s->modes.left_out.n > 0) && (i != GROUP_LOOK || s->look.triangle_material))
             MODAL_TRY(modal_h5_make_group(place, modal_basis_groups[i], &groups[i], err));
     modal_basis_sizes(s, sizes);
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
@@ -200,6 +202,21 @@ static void start_disk(hid_t file, hsize_t *told)
     *told = bytes;
 }
 
+static modal_status write_extensions(hid_t file, const modal_basis *basis, modal_error *err)
+{
+    int left_out = 0, look = 0;
+    for (int32_t i = 0; i < basis->n_shapes; i++) {
+        left_out |= basis->shapes[i].modes.left_out.n > 0;
+        look |= basis->shapes[i].look.triangle_material != NULL;
+    }
+    if (!left_out && !look) return MODAL_OK;
+    return modal_h5_write_text(file, "extensions_used",
+                               left_out && look ? MODAL_LEFT_OUT_EXTENSION " " MODAL_LOOK_EXTENSION
+                               : look           ? MODAL_LOOK_EXTENSION
+                                                : MODAL_LEFT_OUT_EXTENSION,
+                               err);
+}
+
 static modal_status write_all(hid_t file, const modal_basis *basis, modal_basis_wait *wait, void *context,
                               modal_error *err)
 {
@@ -210,7 +227,6 @@ static modal_status write_all(hid_t file, const modal_basis *basis, modal_basis_
     char hash[MODAL_HASH_TEXT], hashed[MODAL_BASIS_HASHED];
     const int64_t hash_dims[2] = {basis->n_shapes, MODAL_HASH_BYTES};
     unsigned char *hashes = NULL;
-    int extended = 0;
     modal_basis_hashed(hashed);
     MODAL_TRY(modal_alloc(&hashes, basis->n_shapes, MODAL_HASH_BYTES, "hashes", err));
     MODAL_TRY(modal_basis_inspection_new(&inspection, basis, err));
@@ -233,8 +249,7 @@ static modal_status write_all(hid_t file, const modal_basis *basis, modal_basis_
     MODAL_TRY(modal_h5_write_text(file, "content_hash", hash, err));
     MODAL_TRY(modal_h5_write_text(file, "hashed", hashed, err));
     if (basis->recipe_hash[0]) MODAL_TRY(modal_h5_write_text(file, "recipe_hash", basis->recipe_hash, err));
-    for (int32_t i = 0; i < basis->n_shapes && !extended; i++) extended = basis->shapes[i].modes.left_out.n > 0;
-    if (extended) MODAL_TRY(modal_h5_write_text(file, "extensions_used", MODAL_LEFT_OUT_EXTENSION, err));
+    MODAL_TRY(write_extensions(file, basis, err));
 done:
     status = modal_basis_inspection_end(&inspection, status, hashes, hash, err);
     modal_free(&hashes);

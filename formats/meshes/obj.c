@@ -14,7 +14,7 @@ static const char *const kind_names[KINDS] = {"vertex", "texture vertex", "norma
 typedef struct obj_reader {
     modal_text text;
     modal_surface_mesh *surface;
-    int64_t vertex_capacity, uv_capacity, triangle_capacity, triangle_uv_capacity;
+    int64_t vertex_capacity, uv_capacity, triangle_capacity, triangle_uv_capacity, library_capacity;
     int64_t counts[KINDS]; /* vertices, texture vertices and normals so far */
     /* A face may name what comes after it: the greatest number named, and where, for the end. */
     int64_t greatest[KINDS], greatest_line[KINDS];
@@ -205,6 +205,31 @@ static int is_one_of(const char *token, int64_t length, const char *const *words
     return 0;
 }
 
+/* From the first token that is left on the line to the end of the last one: names may have blanks. */
+static void rest_of_line(modal_text *text, const char **rest, int64_t *length)
+{
+    const char *token;
+    int64_t n;
+    *length = 0;
+    if (modal_text_token(text, rest, length))
+        while (modal_text_token(text, &token, &n)) *length = token + n - *rest;
+}
+
+static modal_status read_library(obj_reader *reader, const char *name, int64_t length)
+{
+    enum { MOST = 100, BYTES = 4096 };
+    modal_status status = MODAL_OK;
+    modal_surface_mesh *surface = reader->surface;
+    modal_error *err = reader->text.err;
+    if (length == 0 || length > BYTES || surface->n_libraries == MOST || memchr(name, '\0', (size_t)length)) return MODAL_OK;
+    MODAL_TRY(modal_grow(&surface->libraries, &reader->library_capacity, surface->n_libraries + 1, sizeof *surface->libraries,
+                         "names", err));
+    MODAL_TRY(modal_copy_text(&surface->libraries[surface->n_libraries], name, (size_t)length, err));
+    surface->n_libraries++;
+done:
+    return status;
+}
+
 static modal_status read_line(obj_reader *reader)
 {
     static const char *const ignored[] = {
@@ -229,8 +254,14 @@ static modal_status read_line(obj_reader *reader)
     else if (modal_token_is(token, length, "g")) {
         /* The first of several names. */
         int has_name = modal_text_token(text, &token, &length);
-        status = modal_surface_builder_part(&reader->parts, token, has_name ? length : 0);
+        status = modal_surface_builder_name(&reader->parts, MODAL_NAMES_PARTS, token, has_name ? length : 0);
         while (modal_text_token(text, &token, &length)) continue;
+    } else if (modal_token_is(token, length, "usemtl")) {
+        rest_of_line(text, &token, &length);
+        status = modal_surface_builder_name(&reader->parts, MODAL_NAMES_MATERIALS, token, length);
+    } else if (modal_token_is(token, length, "mtllib")) {
+        rest_of_line(text, &token, &length);
+        status = read_library(reader, token, length);
     } else if (modal_token_is(token, length, "vn") || is_one_of(token, length, ignored)) {
         reader->counts[NORMAL] += modal_token_is(token, length, "vn");
         while (modal_text_token(text, &token, &length)) continue;

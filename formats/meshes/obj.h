@@ -14,7 +14,9 @@
  *       back from the last vertex read. A polygon becomes the fan of triangles around its first
  *       corner, in its orientation.
  *   g   the named part of the faces that follow, by the first name; without a name: none
- * vn, vp, o, s, mg, l, p, usemtl, mtllib and the other grouping and rendering keywords are
+ *   usemtl  the name of the material of the faces that follow, to the end of the line; without a name: none
+ *   mtllib  files of materials, kept as the line says it (100 lines at most)
+ * vn, vp, o, s, mg, l, p and the other grouping and rendering keywords are
  * ignored; free-form curves and surfaces are refused, and so is every unknown keyword. A backslash
  * joins lines, # begins a comment.
  *

@@ -83,7 +83,7 @@ static modal_status read_name(stl_reader *reader)
     if (!end) end = stop;
     while (begin < end && strchr(" \t\r", *begin)) begin++;
     while (begin < end && strchr(" \t\r", end[-1])) end--;
-    return modal_surface_builder_part(&reader->builder, begin, end - begin);
+    return modal_surface_builder_name(&reader->builder, MODAL_NAMES_PARTS, begin, end - begin);
 }
 
 static modal_status read_text(stl_reader *reader)

@@ -18,36 +18,51 @@ modal_status modal_surface_builder_vertex(modal_surface_builder *builder, const 
     return status;
 }
 
-modal_status modal_surface_builder_part(modal_surface_builder *builder, const char *name, int64_t length)
+/* Where the surface has names and what triangles have of them. */
+typedef struct name_fields {
+    int32_t *count;
+    char ***names;
+    int32_t **triangle;
+    int32_t most;
+    const char *what;
+} name_fields;
+
+static name_fields fields_of(modal_surface_mesh *s, int of)
+{
+    if (of == MODAL_NAMES_PARTS)
+        return (name_fields){&s->n_parts, &s->part_names, &s->triangle_part, MODAL_SURFACE_PARTS, "part"};
+    return (name_fields){&s->n_materials, &s->material_names, &s->triangle_material, MODAL_SURFACE_MATERIALS, "material"};
+}
+
+modal_status modal_surface_builder_name(modal_surface_builder *builder, int of, const char *name, int64_t length)
 {
     modal_status status = MODAL_OK;
-    modal_surface_mesh *surface = builder->surface;
+    const name_fields to = fields_of(builder->surface, of);
     modal_error *err = builder->text->err;
-    builder->part = 0;
-    if (length == 0 || builder->too_many_parts) return MODAL_OK;
+    builder->names[of].now = 0;
+    if (length == 0 || builder->names[of].too_many) return MODAL_OK;
     if (length > MODAL_PART_NAME) length = MODAL_PART_NAME;
     for (int64_t i = 0; i < length; i++)
         if ((unsigned char)name[i] < ' ')
-            return modal_text_fail(builder->text, "control character in the name of a part");
+            return modal_text_fail(builder->text, "control character in the name of a %s", to.what);
     /* The latest first: files name the same part many times in a row. */
-    for (int32_t i = surface->n_parts; i > 0; i--)
-        if (modal_token_is(name, length, surface->part_names[i - 1])) {
-            builder->part = i;
+    for (int32_t i = *to.count; i > 0; i--)
+        if (modal_token_is(name, length, (*to.names)[i - 1])) {
+            builder->names[of].now = i;
             return MODAL_OK;
         }
-    if (surface->n_parts == MODAL_SURFACE_PARTS) {
-        for (int32_t i = 0; i < surface->n_parts; i++) modal_free(&surface->part_names[i]);
-        modal_free(&surface->part_names);
-        modal_free(&surface->triangle_part);
-        surface->n_parts = 0;
-        builder->part_capacity = builder->triangle_part_capacity = 0;
-        builder->too_many_parts = 1;
+    if (*to.count == to.most) {
+        for (int32_t i = 0; i < *to.count; i++) modal_free(&(*to.names)[i]);
+        modal_free(to.names);
+        modal_free(to.triangle);
+        *to.count = 0;
+        builder->names[of].capacity = builder->names[of].triangle_capacity = 0;
+        builder->names[of].too_many = 1;
         return MODAL_OK;
     }
-    MODAL_TRY(modal_grow(&surface->part_names, &builder->part_capacity, surface->n_parts + 1,
-                         sizeof *surface->part_names, "parts", err));
-    MODAL_TRY(modal_copy_text(&surface->part_names[surface->n_parts], name, (size_t)length, err));
-    builder->part = ++surface->n_parts;
+    MODAL_TRY(modal_grow(to.names, &builder->names[of].capacity, *to.count + 1, sizeof **to.names, "names", err));
+    MODAL_TRY(modal_copy_text(&(*to.names)[*to.count], name, (size_t)length, err));
+    builder->names[of].now = ++*to.count;
 done:
     return status;
 }
@@ -55,14 +70,17 @@ done:
 modal_status modal_surface_builder_mark(modal_surface_builder *builder, int64_t first)
 {
     modal_surface_mesh *surface = builder->surface;
-    if (builder->part == 0 && !surface->triangle_part) return MODAL_OK;
-    int64_t without = surface->triangle_part ? 0 : first;
-    modal_status status =
-        modal_grow(&surface->triangle_part, &builder->triangle_part_capacity, surface->n_triangles,
-                   sizeof *surface->triangle_part, "parts", builder->text->err);
-    if (status != MODAL_OK) return status;
-    for (int64_t t = 0; t < without; t++) surface->triangle_part[t] = -1;
-    for (int64_t t = first; t < surface->n_triangles; t++) surface->triangle_part[t] = builder->part - 1;
+    for (int of = 0; of < MODAL_NAMES; of++) {
+        const name_fields to = fields_of(surface, of);
+        const int32_t now = builder->names[of].now;
+        if (now == 0 && !*to.triangle) continue;
+        const int64_t without = *to.triangle ? 0 : first;
+        const modal_status status = modal_grow(to.triangle, &builder->names[of].triangle_capacity, surface->n_triangles,
+                                               sizeof **to.triangle, "names", builder->text->err);
+        if (status != MODAL_OK) return status;
+        for (int64_t t = 0; t < without; t++) (*to.triangle)[t] = -1;
+        for (int64_t t = first; t < surface->n_triangles; t++) (*to.triangle)[t] = now - 1;
+    }
     return MODAL_OK;
 }
 

@@ -7,24 +7,30 @@
 #include "lib/model/volume_mesh.h"
 
 enum { MODAL_POLYGON_CORNERS = 1000 }; /* more in one polygon are refused */
-enum { MODAL_SURFACE_PARTS = 1000, MODAL_PART_NAME = 200 }; /* of more parts none is kept; bytes of a name */
+/* Of more parts than this none is kept, nor of more materials; bytes of a name. */
+enum { MODAL_SURFACE_PARTS = 1000, MODAL_SURFACE_MATERIALS = 4096, MODAL_PART_NAME = 200 };
+
+/* What runs of triangles have names of. */
+enum { MODAL_NAMES_PARTS, MODAL_NAMES_MATERIALS, MODAL_NAMES };
 
 typedef struct modal_surface_builder {
     modal_surface_mesh *surface;
     modal_text *text; /* for messages */
     int64_t vertex_capacity, triangle_capacity;
     int64_t n_collapsed; /* triangles left out: two of their corners are one vertex */
-    int64_t part_capacity, triangle_part_capacity;
-    int too_many_parts;
-    int32_t part; /* of the triangles that come, from 1; 0 = none */
+    struct {
+        int64_t capacity, triangle_capacity;
+        int too_many;
+        int32_t now; /* of the triangles that come, from 1; 0 = none */
+    } names[MODAL_NAMES];
 } modal_surface_builder;
 
 modal_status modal_surface_builder_vertex(modal_surface_builder *builder, const double position[3]);
 
-/* The triangles that come belong to the part of that name; an empty one is none. */
-modal_status modal_surface_builder_part(modal_surface_builder *builder, const char *name, int64_t length);
+/* The triangles that come belong to the part (MODAL_NAMES_PARTS) of that name, or have the material; an empty one is none. */
+modal_status modal_surface_builder_name(modal_surface_builder *builder, int of, const char *name, int64_t length);
 
-/* Gives the triangles from `first` to the last the part of now; nothing while there is no part. */
+/* Gives the triangles from `first` to the last the names of now; nothing while there are none. */
 modal_status modal_surface_builder_mark(modal_surface_builder *builder, int64_t first);
 
 /* A polygon of n corners as the fan of triangles around its first one. Refused: fewer than three

@@ -36,6 +36,7 @@ static modal_status merge_vertices(modal_surface_mesh *surface, modal_surface_re
         }
         memcpy(surface->triangles + 3 * kept, v, sizeof v);
         if (surface->triangle_part) surface->triangle_part[kept] = surface->triangle_part[t];
+        if (surface->triangle_material) surface->triangle_material[kept] = surface->triangle_material[t];
         kept++;
     }
     surface->n_triangles = kept;
@@ -76,6 +77,7 @@ static modal_status remove_duplicates(modal_surface_mesh *surface, modal_surface
         if (is_gone[t]) continue;
         memmove(surface->triangles + 3 * kept, surface->triangles + 3 * t, 3 * sizeof(int32_t));
         if (surface->triangle_part) surface->triangle_part[kept] = surface->triangle_part[t];
+        if (surface->triangle_material) surface->triangle_material[kept] = surface->triangle_material[t];
         kept++;
     }
     surface->n_triangles = kept;
@@ -304,12 +306,14 @@ static modal_status fill_pinholes(modal_surface_mesh *surface, modal_surface_rep
     MODAL_TRY(modal_alloc(&longer, 3 * (surface->n_triangles + f.n_added), sizeof *longer, "triangles", err));
     memcpy(longer, surface->triangles, 3 * (size_t)surface->n_triangles * sizeof *longer);
     memcpy(longer + 3 * surface->n_triangles, f.added, 3 * (size_t)f.n_added * sizeof *longer);
-    if (surface->triangle_part) {
+    int32_t **of_triangles[] = {&surface->triangle_part, &surface->triangle_material};
+    for (int i = 0; i < 2; i++) {
+        if (!*of_triangles[i]) continue;
         MODAL_TRY(modal_alloc(&part, surface->n_triangles + f.n_added, sizeof *part, "parts", err));
-        memcpy(part, surface->triangle_part, (size_t)surface->n_triangles * sizeof *part);
+        memcpy(part, *of_triangles[i], (size_t)surface->n_triangles * sizeof *part);
         for (int64_t t = 0; t < f.n_added; t++) part[surface->n_triangles + t] = -1;
-        modal_free(&surface->triangle_part);
-        surface->triangle_part = part;
+        modal_free(of_triangles[i]);
+        *of_triangles[i] = part;
     }
     modal_free(&surface->triangles);
     surface->triangles = longer;

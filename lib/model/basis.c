@@ -65,6 +65,35 @@ void modal_embedding_free(modal_embedding *embedding)
     memset(embedding, 0, sizeof *embedding);
 }
 
+int32_t modal_look_count(const modal_shape_look *look)
+{
+    int32_t count = 0;
+    for (int64_t i = 0; i < look->names_bytes; i++) count += look->material_names[i] == '\n';
+    return count;
+}
+
+const char *modal_look_name(const modal_shape_look *look, int32_t number, int64_t *length)
+{
+    const char *name = (const char *)look->material_names, *end = name ? name + look->names_bytes : NULL;
+    for (; name < end; number--) {
+        const char *stop = memchr(name, '\n', (size_t)(end - name));
+        if (!stop) return NULL;
+        if (number == 0) {
+            *length = stop - name;
+            return name;
+        }
+        name = stop + 1;
+    }
+    return NULL;
+}
+
+void modal_shape_look_free(modal_shape_look *look)
+{
+    modal_free(&look->triangle_material);
+    modal_free(&look->material_names);
+    memset(look, 0, sizeof *look);
+}
+
 void modal_shape_free(modal_shape *shape)
 {
     modal_free(&shape->name);
@@ -74,6 +103,7 @@ void modal_shape_free(modal_shape *shape)
     modal_modes_free(&shape->modes);
     modal_solid_free(&shape->solid);
     modal_embedding_free(&shape->embedding);
+    modal_shape_look_free(&shape->look);
     memset(shape, 0, sizeof *shape);
 }
 

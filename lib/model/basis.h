@@ -154,6 +154,19 @@ typedef struct modal_embedding {
     double farthest_outside; /* m, the largest distance of an embedded vertex to the solid */
 } modal_embedding;
 
+/* Names of materials by triangle, as the user's file had them (formats/modal_look.md); NULLs: none. */
+typedef struct modal_shape_look {
+    int32_t *triangle_material; /* [n_triangles] stored order: number of a name, -1 = none */
+    int64_t names_bytes;
+    uint8_t *material_names;    /* [names_bytes] name after name, a line end after each */
+} modal_shape_look;
+
+/* Where name `number` begins, and its length, without the line end; NULL: there are fewer. */
+const char *modal_look_name(const modal_shape_look *look, int32_t number, int64_t *length);
+/* Number of names. */
+int32_t modal_look_count(const modal_shape_look *look);
+void modal_shape_look_free(modal_shape_look *look);
+
 /* Who needs triangles takes the surface, who needs elements the solid. */
 typedef struct modal_shape {
     char *name;
@@ -165,6 +178,7 @@ typedef struct modal_shape {
     modal_modes modes;
     modal_solid solid;
     modal_embedding embedding;
+    modal_shape_look look;
 } modal_shape;
 
 typedef struct modal_object {

@@ -70,5 +70,10 @@ void modal_surface_mesh_free(modal_surface_mesh *surface)
     for (int32_t i = 0; i < surface->n_parts; i++) modal_free(&surface->part_names[i]);
     modal_free(&surface->part_names);
     modal_free(&surface->triangle_part);
+    for (int32_t i = 0; i < surface->n_materials; i++) modal_free(&surface->material_names[i]);
+    modal_free(&surface->material_names);
+    modal_free(&surface->triangle_material);
+    for (int32_t i = 0; i < surface->n_libraries; i++) modal_free(&surface->libraries[i]);
+    modal_free(&surface->libraries);
     memset(surface, 0, sizeof *surface);
 }

@@ -101,6 +101,11 @@ typedef struct modal_surface_mesh {
     int32_t n_parts;
     char **part_names;      /* [n_parts] named parts of the surface, or NULL */
     int32_t *triangle_part; /* [n_triangles] index of a part, -1 = in none; or NULL */
+    int32_t n_materials;
+    char **material_names;      /* [n_materials] of looks (usemtl of .obj), or NULL */
+    int32_t *triangle_material; /* [n_triangles] index of a name, -1 = none; or NULL */
+    int32_t n_libraries;
+    char **libraries; /* [n_libraries] what each mtllib line of an .obj says, or NULL */
 } modal_surface_mesh;
 
 void modal_surface_mesh_free(modal_surface_mesh *surface);

@@ -50,17 +50,42 @@ done:
     return status;
 }
 
+/* The names of materials of the user's triangles, in stored order. */
+static modal_status keep_look(const modal_surface_mesh *surface, const int32_t *user_triangle, modal_shape_look *look,
+                              modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int64_t bytes = 0;
+    if (!surface->triangle_material) return MODAL_OK;
+    for (int32_t i = 0; i < surface->n_materials; i++) bytes += (int64_t)strlen(surface->material_names[i]) + 1;
+    MODAL_TRY(modal_alloc(&look->triangle_material, surface->n_triangles, sizeof(int32_t), "materials", err));
+    MODAL_TRY(modal_alloc(&look->material_names, bytes, 1, "names of materials", err));
+    for (int32_t i = 0; i < surface->n_materials; i++) {
+        const size_t length = strlen(surface->material_names[i]);
+        memcpy(look->material_names + look->names_bytes, surface->material_names[i], length);
+        look->material_names[look->names_bytes + (int64_t)length] = '\n';
+        look->names_bytes += (int64_t)length + 1;
+    }
+    for (int64_t t = 0; t < surface->n_triangles; t++)
+        look->triangle_material[t] = surface->triangle_material[user_triangle[t]];
+done:
+    return status;
+}
+
 /* Moves everything of the surface from `built` to the shape; `built` takes what the shape had. */
 static void exchange_surface(modal_shape *shape, modal_shape *built)
 {
     const modal_surface surface = shape->surface;
     const modal_embedding embedding = shape->embedding;
+    const modal_shape_look look = shape->look;
     float *const matrix = shape->modes.modal_matrix;
     shape->surface = built->surface;
     shape->embedding = built->embedding;
+    shape->look = built->look;
     shape->modes.modal_matrix = built->modes.modal_matrix;
     built->surface = surface;
     built->embedding = embedding;
+    built->look = look;
     built->modes.modal_matrix = matrix;
 }
 
@@ -96,6 +121,7 @@ modal_status modal_shape_surface_embedded(const modal_volume_mesh *volume,
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "vertex %lld: coordinate %c is not finite",
                        (long long)(i / 3), "xyz"[i % 3]);
     MODAL_TRY(arrange(surface, &built.surface, err));
+    MODAL_TRY(keep_look(surface, built.surface.user_triangle, &built.look, err));
     MODAL_TRY(modal_embed_points(volume, built.surface.n_vertices, built.surface.rest_positions, &embedding, &found, err));
     built.embedding.offsets = embedding.offsets;
     built.embedding.nodes = embedding.nodes;
@@ -120,6 +146,7 @@ modal_status modal_shape_surface_alone(const modal_surface_mesh *surface, int32_
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "vertex %lld: coordinate %c is not finite",
                        (long long)(i / 3), "xyz"[i % 3]);
     MODAL_TRY(arrange(surface, &built.surface, err));
+    MODAL_TRY(keep_look(surface, built.surface.user_triangle, &built.look, err));
     /* its vertices stand for the nodes of a solid while the matrix is made */
     MODAL_TRY(modal_alloc(&built.embedding.nodes, built.surface.n_vertices, sizeof(int32_t), "embedding", err));
     memcpy(built.embedding.nodes, built.surface.user_vertex, (size_t)built.surface.n_vertices * sizeof(int32_t));

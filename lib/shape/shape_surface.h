@@ -8,7 +8,7 @@
 #include "lib/model/basis.h"
 
 /* Gives the shape a surface, in stored (locality) order: rest_positions, triangles, user_vertex,
- * user_triangle, uv, triangle_uv, the face and one-ring tables, boundary flags, surface_kind,
+ * user_triangle, uv, triangle_uv, the look, the face and one-ring tables, boundary flags, surface_kind,
  * the embedding, farthest_outside. volume must have passed modal_volume_mesh_check
  * and may be &shape->volume; it is read, never kept. What the shape had of these before is freed,
  * and its modal matrix with it, which belonged to the other surface. On an error the shape is

@@ -120,8 +120,15 @@ static inline int surface_is_sound(const modal_surface_mesh *surface)
         return 0;
     for (int32_t i = 0; i < surface->n_parts; i++)
         if (!surface->part_names[i] || !*surface->part_names[i]) return 0;
+    for (int32_t i = 0; i < surface->n_materials; i++)
+        if (!surface->material_names[i] || !*surface->material_names[i]) return 0;
+    for (int32_t i = 0; i < surface->n_libraries; i++)
+        if (!surface->libraries[i] || !*surface->libraries[i]) return 0;
     for (int64_t i = 0; i < surface->n_triangles; i++) {
         const int32_t *triangle = surface->triangles + 3 * i;
+        if (surface->triangle_material &&
+            (surface->triangle_material[i] < -1 || surface->triangle_material[i] >= surface->n_materials))
+            return 0;
         if (surface->triangle_part &&
             (surface->triangle_part[i] < -1 || surface->triangle_part[i] >= surface->n_parts))
             return 0;

@@ -111,6 +111,39 @@ static void test_parts(void **state)
     }
 }
 
+/* Materials of an .obj, whose names may have blanks; of more than 4096 none is kept. */
+static void test_materials(void **state)
+{
+    (void)state;
+    static const char obj[] = "mtllib a b.mtl # x\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3\nusemtl red paint\nf 1 2 3 4\n"
+                              "usemtl\nf 2 3 4\nusemtl blue\nusemtl red paint\nf 1 3 4\n";
+    static const int32_t materials[] = {-1, 0, 0, -1, 0};
+    modal_surface_mesh surface;
+    modal_error err = {0};
+    assert_int_equal(modal_obj_parse(obj, sizeof obj - 1, "a.obj", &surface, &err), MODAL_OK);
+    assert_true(surface.n_materials == 2 && surface.n_libraries == 1 && surface_is_sound(&surface));
+    assert_string_equal(surface.material_names[0], "red paint");
+    assert_string_equal(surface.material_names[1], "blue");
+    assert_string_equal(surface.libraries[0], "a b.mtl");
+    assert_memory_equal(surface.triangle_material, materials, sizeof materials);
+    modal_surface_mesh_free(&surface);
+    for (int n = 4096; n <= 4097; n++) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *file = open_memstream(&text, &size);
+        assert_non_null(file);
+        fprintf(file, "v 0 0 0\nv 1 0 0\nv 1 1 0\n");
+        for (int i = 0; i < n; i++) fprintf(file, "usemtl m%d\nf 1 2 3\n", i);
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(modal_obj_parse(text, (int64_t)size, "a.obj", &surface, &err), MODAL_OK);
+        assert_true(surface.n_triangles == n && surface_is_sound(&surface));
+        assert_true(n == 4096 ? surface.n_materials == n && surface.triangle_material[4095] == 4095
+                              : surface.n_materials == 0 && !surface.triangle_material && !surface.material_names);
+        modal_surface_mesh_free(&surface);
+        free(text);
+    }
+}
+
 static void test_messages(void **state)
 {
     (void)state;
@@ -165,6 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_pyramids),
                                        cmocka_unit_test(test_collapsed),
-                                       cmocka_unit_test(test_parts), cmocka_unit_test(test_messages)};
+                                       cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_materials), cmocka_unit_test(test_messages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,6 +136,19 @@ static json_t *describe_solid(const modal_shape *s)
     return solid;
 }
 
+static json_t *names_of(const modal_shape_look *look)
+{
+    json_t *names = json_array();
+    int64_t length = 0;
+    char *copy = NULL;
+    const char *name;
+    for (int32_t i = 0; (name = modal_look_name(look, i, &length)) != NULL; i++) {
+        if (modal_copy_text(&copy, name, (size_t)length, NULL) == MODAL_OK) json_array_append_new(names, modal_json_string(copy));
+        modal_free(&copy);
+    }
+    return names;
+}
+
 static json_t *describe_shape(const modal_basis *b, int32_t index)
 {
     const modal_shape *s = &b->shapes[index];
@@ -157,6 +170,7 @@ static json_t *describe_shape(const modal_basis *b, int32_t index)
     set_integer(shape, "triangles", s->surface.n_triangles);
     set_integer(shape, "boundary_vertices", n_boundary);
     set_integer(shape, "texture_coordinates", s->surface.n_uv);
+    if (s->look.triangle_material) set(shape, "materials", names_of(&s->look));
     set(shape, "bounding_box", bounding_box(s->surface.rest_positions, s->surface.n_vertices));
     set(shape, "total_mass", json_real(s->modes.total_mass));
     set(shape, "mass_rule",
@@ -190,7 +204,8 @@ modal_status modalinfo_describe_basis(const char *path, json_t **info, modal_err
     modal_basis basis;
     int32_t n_linked = 0, n_missing = 0;
     modal_status status = modal_basis_read_found(
-        path, MODAL_BASIS_SURFACE | MODAL_BASIS_MODES | MODAL_BASIS_VOLUME | MODAL_BASIS_REDUCED, &basis, err);
+        path, MODAL_BASIS_SURFACE | MODAL_BASIS_MODES | MODAL_BASIS_VOLUME | MODAL_BASIS_REDUCED | MODAL_BASIS_LOOK,
+        &basis, err);
     if (status != MODAL_OK) return status;
     for (int32_t i = 0; i < basis.n_shapes; i++) {
         n_linked += basis.shapes[i].file != NULL;

@@ -97,6 +97,18 @@ static void print_solid(FILE *to, const json_t *solid)
     }
 }
 
+static void print_names(FILE *to, const char *what, const json_t *names)
+{
+    enum { MOST = 10 };
+    fprintf(to, "  %-20s", what);
+    for (size_t i = 0; i < json_array_size(names) && i < MOST; i++) {
+        fputs(i ? ", " : "", to);
+        tool_put_text(to, json_string_value(json_array_get(names, i)));
+    }
+    if (json_array_size(names) > MOST) fprintf(to, " and %zu more", json_array_size(names) - MOST);
+    fputc('\n', to);
+}
+
 static void print_shape(FILE *to, const json_t *shape)
 {
     json_t *box = json_object_get(shape, "bounding_box");
@@ -116,6 +128,7 @@ static void print_shape(FILE *to, const json_t *shape)
             integer(shape, "boundary_vertices"));
     fprintf(to, "  %-20s%lld\n", "triangles", integer(shape, "triangles"));
     fprintf(to, "  %-20s%lld\n", "texture coordinates", integer(shape, "texture_coordinates"));
+    if (json_object_get(shape, "materials")) print_names(to, "materials", json_object_get(shape, "materials"));
     fprintf(to, "  %-20s", "bounding box");
     for (size_t a = 0; a < 3; a++)
         fprintf(to, "%s[%.6g, %.6g]", a ? " x " : "",

@@ -42,6 +42,8 @@ class Shape:
             self._forces()
         if major == 3 and file.has(f"{place}/modal_left_out"):
             self._left_out()
+        if major == 3 and file.has(f"{place}/look"):
+            self._look()
         if file.has(f"{place}/volume") and file.group(f"{place}/volume") is not None:
             self._volume()
 
@@ -207,6 +209,23 @@ class Shape:
             n_columns = (r, r * (r + 1) // 2, r * (r + 1) * (r + 2) // 6)[degree - 1]
             values = self.array(f"modal_left_out/{name}", "f64", n, n_columns)
             n = len(values) if values is not None else n
+
+    def _look(self):
+        file = self.file
+        if file.group(f"{self.place}/look") is None:
+            return
+        has = [file.has(f"{self.place}/look/{name}") for name in ("triangle_material", "material_names")]
+        if not self.must(all(has), "look", "lacks triangle_material or material_names"):
+            return
+        of_triangle = self.array("look/triangle_material", "i32", self.n_triangles)
+        values = self.array("look/material_names", "u8", None)
+        if values is None:
+            return
+        names = values.tobytes().split(b"\n")
+        last = names.pop()
+        good = not last and all(name and min(name) >= 32 for name in names)
+        if self.must(good, "look/material_names", "has an empty name, a control character, or no line end after the last"):
+            self.in_range("look/triangle_material", of_triangle, len(names), -1)
 
     # ---- the solid ----
 
@@ -493,7 +512,7 @@ class Basis:
         """A shape that lies in another file; None where it cannot be found."""
         file, number = self.file, int(place[-4:])
         name, which = file.text(place, "file"), file.number(place, "file_shape", "i64")
-        for group in ("surface", "tables", "modes", "reduced_forces", "volume", "modal_left_out"):
+        for group in ("surface", "tables", "modes", "reduced_forces", "volume", "modal_left_out", "look"):
             file.must(not file.has(f"{place}/{group}"), place, f"lies in another file and has {group}")
         if name is None or which is None:
             return None
