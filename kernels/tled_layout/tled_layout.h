@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a back end reads of a solid in tled_step, made once: its own order and packing of elements and nodes, in its own
+ * memory, with scratch for the steps. State stays in the solid's order of nodes. Error: none of its own. */
+#ifndef MODAL_KERNELS_TLED_LAYOUT_H
+#define MODAL_KERNELS_TLED_LAYOUT_H
+
+#include "kernels/device.h"
+#include "kernels/operations.h"
+#include "kernels/tled_step/tled_solid.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum modal_tled_precision { MODAL_TLED_FLOAT32 = 0, MODAL_TLED_FLOAT64 = 1 } modal_tled_precision;
+
+/* The head of every back end's own struct. */
+typedef struct modal_tled_layout {
+    const modal_tled_solid *solid; /* borrowed */
+    modal_tled_precision precision;
+    int packs_low; /* 1: tled_step keeps the compensation in the fourth words of u and d, float32; it does not touch low */
+    int64_t bytes;                             /* of memory that it holds */
+    void (*free)(struct modal_tled_layout *); /* frees all of it, the struct included */
+} modal_tled_layout;
+
+struct modal_tled_layout_task {
+    const modal_tled_solid *solid;
+    modal_tled_precision precision;
+    const modal_device *device;
+    modal_tled_layout **layout; /* the result; NULL after an error; to be freed by modal_tled_layout_free */
+};
+
+/* NULL inside is fine; sets it to NULL. */
+static inline void modal_tled_layout_free(modal_tled_layout **layout)
+{
+    if (*layout) (*layout)->free(*layout);
+    *layout = NULL;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

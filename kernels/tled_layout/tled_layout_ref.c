@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/tled_layout/tled_reference.h"
+#include "lib/base/memory.h"
+
+static void free_reference(modal_tled_layout *layout)
+{
+    modal_tled_reference *r = (modal_tled_reference *)layout;
+    modal_free(&r->tetrahedra);
+    modal_free(&r->hexahedra);
+    modal_free(&r->displacements);
+    modal_free(&r->forces);
+    modal_free(&r->loads);
+    modal_free(&r);
+}
+
+modal_status modal_tled_layout_ref(const modal_tled_layout_task *task, modal_stream *stream, modal_error *err)
+{
+    (void)stream;
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = task->solid;
+    modal_tled_reference *r = NULL;
+    *task->layout = NULL;
+    MODAL_TRY(modal_alloc_zero(&r, 1, sizeof *r, "a solid's shapes", err));
+    r->head = (modal_tled_layout){s, task->precision, 0, 0, free_reference};
+    MODAL_TRY(modal_alloc(&r->tetrahedra, s->n_tetrahedra, sizeof *r->tetrahedra, "shapes of tetrahedra", err));
+    MODAL_TRY(modal_alloc(&r->hexahedra, s->n_hexahedra, sizeof *r->hexahedra, "shapes of hexahedra", err));
+    MODAL_TRY(modal_alloc(&r->displacements, s->n_nodes, 3 * sizeof(double), "displacements", err));
+    MODAL_TRY(modal_alloc(&r->forces, s->n_nodes, 3 * sizeof(double), "forces", err));
+    MODAL_TRY(modal_alloc(&r->loads, s->n_nodes, 3 * sizeof(double), "loads", err));
+    r->head.bytes = s->n_tetrahedra * (int64_t)sizeof *r->tetrahedra + s->n_hexahedra * (int64_t)sizeof *r->hexahedra +
+                    s->n_nodes * 72;
+#pragma omp parallel for schedule(static)
+    for (int64_t e = 0; e < s->n_tetrahedra; e++)
+        r->tetrahedra[e].volume =
+            modal_tled_tetrahedron_shape(s->nodes, s->tetrahedra + 4 * e, r->tetrahedra[e].gradients);
+#pragma omp parallel for schedule(static)
+    for (int64_t e = 0; e < s->n_hexahedra; e++)
+        modal_tled_hexahedron_shape(s->nodes, s->hexahedra + 8 * e, &r->hexahedra[e]);
+    *task->layout = &r->head;
+    r = NULL;
+done:
+    if (r) free_reference(&r->head);
+    return status;
+}
+
+void modal_tled_reference_gradient(const modal_tled_reference *r, int64_t e, const double *u, double h[9])
+{
+    const modal_tled_solid *s = r->head.solid;
+    int n_corners;
+    const int32_t *corners = modal_tled_corners(s, e, &n_corners);
+    for (int k = 0; k < 9; k++) h[k] = 0;
+    /* differences from the first corner: the gradients' sum is zero, so a common motion cancels before it is multiplied */
+    for (int a = 1; a < n_corners; a++) {
+        const double *g = n_corners == 4 ? r->tetrahedra[e].gradients[a - 1]
+                                         : r->hexahedra[e - s->n_tetrahedra].gradients[a];
+        for (int i = 0; i < 3; i++) {
+            const double difference = u[3 * (int64_t)corners[a] + i] - u[3 * (int64_t)corners[0] + i];
+            for (int j = 0; j < 3; j++) h[3 * i + j] += difference * g[j];
+        }
+    }
+}
+
+double modal_tled_reference_forces(const modal_tled_reference *r, int64_t e, const double *u, double forces[8][3])
+{
+    const modal_tled_solid *s = r->head.solid;
+    const modal_tled_material *material = &s->materials[s->material[e]];
+    double h[9], stress[9];
+    int n_corners;
+    const int32_t *corners = modal_tled_corners(s, e, &n_corners);
+    modal_tled_reference_gradient(r, e, u, h);
+    const double above = modal_tled_stress(material, h, stress);
+    if (n_corners == 4) {
+        const modal_tled_tetrahedron *t = &r->tetrahedra[e];
+        for (int i = 0; i < 3; i++) {
+            forces[0][i] = 0;
+            for (int a = 1; a < 4; a++) {
+                const double *g = t->gradients[a - 1];
+                forces[a][i] = t->volume * (stress[3 * i] * g[0] + stress[3 * i + 1] * g[1] + stress[3 * i + 2] * g[2]);
+                forces[0][i] -= forces[a][i];
+            }
+        }
+        return above;
+    }
+    const modal_tled_hexahedron *x = &r->hexahedra[e - s->n_tetrahedra];
+    const double k = material->hourglass * x->sum;
+    for (int i = 0; i < 3; i++) {
+        double modes[4] = {0, 0, 0, 0};
+        for (int m = 0; m < 4; m++)
+            for (int a = 1; a < 8; a++) /* the sum of gamma is zero, too */
+                modes[m] += x->gamma[m][a] * (u[3 * (int64_t)corners[a] + i] - u[3 * (int64_t)corners[0] + i]);
+        for (int a = 0; a < 8; a++) {
+            const double *g = x->gradients[a];
+            forces[a][i] = x->weight * (stress[3 * i] * g[0] + stress[3 * i + 1] * g[1] + stress[3 * i + 2] * g[2]);
+            for (int m = 0; m < 4; m++) forces[a][i] += k * x->gamma[m][a] * modes[m];
+        }
+    }
+    return above;
+}

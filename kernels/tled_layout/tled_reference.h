@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reference's layout: shapes of all elements in float64, and one element's forces from them. Also for what else wants
+ * forces in float64 (energies, critical steps). */
+#ifndef MODAL_KERNELS_TLED_REFERENCE_H
+#define MODAL_KERNELS_TLED_REFERENCE_H
+
+#include "kernels/tled_layout/tled_layout.h"
+
+typedef struct modal_tled_tetrahedron {
+    double gradients[3][3], volume;
+} modal_tled_tetrahedron;
+
+typedef struct modal_tled_reference {
+    modal_tled_layout head;
+    modal_tled_tetrahedron *tetrahedra; /* [n_tetrahedra] */
+    modal_tled_hexahedron *hexahedra;   /* [n_hexahedra] */
+    double *displacements, *forces, *loads; /* [n_nodes, 3] scratch */
+} modal_tled_reference;
+
+/* Corners of element e (4 or 8 of them). */
+static inline const int32_t *modal_tled_corners(const modal_tled_solid *solid, int64_t e, int *n_corners)
+{
+    *n_corners = e < solid->n_tetrahedra ? 4 : 8;
+    return e < solid->n_tetrahedra ? solid->tetrahedra + 4 * e : solid->hexahedra + 8 * (e - solid->n_tetrahedra);
+}
+
+/* H of element e (at a hexahedron's centre) of displacements u [n_nodes, 3]. */
+void modal_tled_reference_gradient(const modal_tled_reference *reference, int64_t e, const double *u, double h[9]);
+
+/* forces[corner][i] of element e, N; returns J - 1. */
+double modal_tled_reference_forces(const modal_tled_reference *reference, int64_t e, const double *u,
+                                   double forces[8][3]);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A solid as total Lagrangian dynamics moves it (kernels/tled_step): nodes, elements, materials, and where loads act.
+ * Everything is in main memory, float64, SI, in the tool's own order: nodes along a space-filling curve, elements so
+ * that neighbours are near each other. Borrowed by the layouts made of it, so it has to outlive them.
+ *
+ * Elements, numbered tetrahedra first, then hexahedra:
+ * - T4: gradients and volume are constant, f_a = V P grad N_a.
+ * - H8 with one point: gradients g at the centre, the stress has the weight 8 det J(0); hourglass control on the total
+ *   displacement, f_a += k sum_m gamma_ma (sum_b gamma_mb u_b), constant in time (D. P. Flanagan, T. Belytschko, A uniform
+ *   strain hexahedron and quadrilateral with orthogonal hourglass control, 1981; G. R. Joldes, A. Wittek, K. Miller, An
+ *   efficient hourglass control implementation for the uniform strain hexahedron using the total Lagrangian formulation,
+ *   2008), k = kappa V (lambda + 2 mu) / 8 sum_ai g_ai^2 with the exact volume V of the trilinear element. */
+#ifndef MODAL_KERNELS_TLED_SOLID_H
+#define MODAL_KERNELS_TLED_SOLID_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* First Piola-Kirchhoff stress P(H), H = F - I, H[3 i + j] = d u_i / d X_j, J = det F, C = cof H, t = tr H, i = tr C,
+ * d = det H, j = J - 1 = t + i + d. In this form nothing cancels at small H:
+ *
+ *   neo-Hookean   W = mu/2 (J^(-2/3) I1 - 3) + K/2 (J - 1)^2
+ *                 P = a H + (a - b) H^T + (b - a) C + (b + b t - a t) I
+ *                 a = mu J^(-2/3), s = (H:H - t - 3 (i + d)) / (3 J), b = K j - a s
+ *   logarithmic   W = mu/2 (I1 - 3) - mu ln J + lambda/2 (J - 1)^2, so S = mu (I - C^-1) + lambda J (J - 1) C^-1
+ *                 P = mu H + (m - l) H^T + (l - m) C + (m (i + d) + l + l t) I, m = mu / J, l = lambda j
+ *   StVK          P = (I + H) (lambda tr E I + 2 mu E), E = (H + H^T + H^T H) / 2 */
+typedef enum modal_tled_law {
+    MODAL_TLED_NEO_HOOKEAN = 0, /* mu, K */
+    MODAL_TLED_LOGARITHMIC = 1, /* mu, lambda */
+    MODAL_TLED_STVK = 2,        /* mu, lambda */
+    MODAL_TLED_LAWS = 3
+} modal_tled_law;
+
+typedef struct modal_tled_material {
+    int32_t law;      /* modal_tled_law */
+    double mu;        /* Pa, > 0 */
+    double modulus;   /* Pa: K of the neo-Hookean law, lambda of the others */
+    double hourglass; /* kappa (lambda + 2 mu), Pa, >= 0, of its H8; lambda = K - 2 mu / 3 */
+} modal_tled_material;
+
+typedef struct modal_tled_solid {
+    int64_t n_nodes;
+    const double *nodes; /* [n_nodes, 3] X, m */
+    const double *mass;  /* [n_nodes] lumped, kg, > 0 */
+    int64_t n_tetrahedra, n_hexahedra;
+    const int32_t *tetrahedra; /* [n_tetrahedra, 4] positive volume */
+    const int32_t *hexahedra;  /* [n_hexahedra, 8] in VTK's order: 0 1 2 3 below, 4 5 6 7 above */
+    const int32_t *material;   /* [n_tetrahedra + n_hexahedra] indices of materials */
+    int32_t n_materials;
+    const modal_tled_material *materials;
+
+    int32_t n_signals; /* numbers a step that loads and prescribed displacements are multiplied by */
+
+    /* Forces on nodes: the force on node loaded[k] at t_n is the sum of load_vectors[e] times signal
+     * load_signals[e] at t_n over e in [load_offsets[k], load_offsets[k + 1]). */
+    int64_t n_loaded;
+    const int32_t *loaded;       /* [n_loaded] ascending */
+    const int64_t *load_offsets; /* [n_loaded + 1] */
+    const int32_t *load_signals; /* [entries] */
+    const double *load_vectors;  /* [entries, 3] N */
+
+    /* Pressure that follows the surface: the force on each corner of face k is -p times the integral of its shape
+     * function times the outward normal over the face as it is, p = face_pressures[k] times signal face_signals[k] at
+     * t_n. Triangle: a third of the area vector each. Quadrilateral: bilinear, exact (modal_tled_face_force). */
+    int64_t n_faces;
+    const int32_t *faces;        /* [n_faces, 4] corners, counter-clockwise from outside; the fourth -1: a triangle */
+    const int32_t *face_signals; /* [n_faces] */
+    const double *face_pressures; /* [n_faces] Pa */
+
+    /* Nodes with prescribed components: u_c(t) = held_values[k, c] times signal held_signals[k, c] at t, evaluated at
+     * t_(n+1). Signal MODAL_TLED_STILL: u_c = 0; MODAL_TLED_FREE: the component is free. */
+    int64_t n_held;
+    const int32_t *held;         /* [n_held] ascending */
+    const int32_t *held_signals; /* [n_held, 3] */
+    const double *held_values;   /* [n_held, 3] m */
+} modal_tled_solid;
+
+enum { MODAL_TLED_STILL = -1, MODAL_TLED_FREE = -2 };
+
+typedef struct modal_tled_hexahedron {
+    double gradients[8][3]; /* at the centre, 1/m */
+    double weight;          /* 8 det J(0), m^3 */
+    double volume;          /* of the trilinear element, m^3 */
+    double gamma[4][8];     /* Gamma_m - grad N . sum_b X_b Gamma_mb, Gamma the signs of
+                               xi eta, eta zeta, xi zeta, xi eta zeta: no linear field is felt */
+    double sum;             /* V / 8 sum_ai gradients^2, m: the stiffness k is the material's hourglass times this */
+} modal_tled_hexahedron;
+
+/* grad N_1, N_2, N_3 in gradients (grad N_0 is minus their sum), 1/m; returns the volume, m^3. Where that is not positive
+ * gradients are not written. */
+double modal_tled_tetrahedron_shape(const double *nodes, const int32_t corners[4], double gradients[3][3]);
+
+/* Returns det J(0), 1/8 of the weight; where that is not positive nothing is written. */
+double modal_tled_hexahedron_shape(const double *nodes, const int32_t corners[8], modal_tled_hexahedron *shape);
+
+/* P by the forms above, Pa; returns J - 1. Where J <= 0 the numbers mean nothing (neo-Hookean: NaN). */
+double modal_tled_stress(const modal_tled_material *material, const double h[9], double stress[9]);
+
+/* Forces of a pressure of 1 Pa on the corners of a face whose corners are at x [4, 3] (a triangle: n_corners = 3); N. */
+void modal_tled_face_force(int n_corners, const double x[4][3], double force[4][3]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Steps of total Lagrangian explicit dynamics of a whole solid (K. Miller, G. Joldes, D. Lance, A. Wittek, Total Lagrangian
+ * explicit dynamics finite element algorithm for computing soft tissue deformation, 2007; Z. A. Taylor, M. Cheng,
+ * S. Ourselin, High-speed nonlinear finite element analysis for surgical simulation using graphics processing units,
+ * 2008): central differences in increments, lumped masses, damping alpha M. For every step n from `first` on, with
+ * h = (before + step) / 2,
+ *
+ *   F   = sum of the elements' forces at u_n (tled_solid.h), R = loads and pressures at t_n, plus m gravity(t_n)
+ *   d  <- [(1 - alpha h / 2) (step / before) d + step h (R - F) / m] / (1 + alpha h / 2)     (before = 0: d is not read)
+ *   u  <- u + d;   prescribed components: u <- their value at t_(n+1), d <- the difference, rounded once
+ *
+ * `before` holds for every step of a task: the caller gives one step a task where it changes. before = 0 starts from
+ * rest with the acceleration of t_0, to second order.
+ *
+ * Arithmetic: float32 (u is the float nearest to u + low, which Kahan's sum keeps, so that small increments are not lost)
+ * or float64 (low is NULL). The reference computes in float64 always and rounds what it stores.
+ * F is of u alone, without low. Error of a step, eps that of the arithmetic: 64 eps (|d_old| step / before + gain / m s),
+ * where s sums over the elements at the node V |grad N_a|_1 (mu + modulus) w (1 + w)^2, w = sum_a |u_a - u_0|_1 |grad N_a|_1,
+ * the sizes of the products of hourglass control, of loads and of gravity.
+ * Determinism: same bytes for any number of threads or blocks; no atomic sums; n steps at once are n tasks of one step.
+ *
+ * A turned element: where J <= 0 or J is not finite at u_n the task notes the first such step and in it the lowest element;
+ * results from that step on mean nothing, and the task may return early. */
+#ifndef MODAL_KERNELS_TLED_STEP_H
+#define MODAL_KERNELS_TLED_STEP_H
+
+#include "kernels/operations.h"
+#include "kernels/tled_layout/tled_layout.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct modal_tled_watch {
+    int64_t step;    /* n, or -1: nothing happened; -1 before the first task */
+    int64_t element; /* of the solid */
+    double jacobian; /* J of it; NaN where it is not finite */
+} modal_tled_watch;
+
+/* Sums over steps, J. Each step adds, over all nodes, force times h / (2 step) (d_new + (step / before) d_old): with
+ * kinetic energies at half steps this balances exactly for equal and unequal steps. */
+typedef struct modal_tled_work {
+    double loads;  /* of R */
+    double held;   /* of the forces that hold prescribed components, m a + F - R + damping */
+    double damped; /* of alpha m v, v = (d_new / step + d_old / before) / 2 */
+} modal_tled_work;
+
+/* Arrays are in the back end's memory; u, low and d are [n_nodes, 4], float or double, x y z and a fourth which is 0 at the
+ * start and the back end's own affair; aligned to 64 bytes. At rest all of them are 0. What a run goes on from is these three
+ * arrays, byte by byte. */
+struct modal_tled_step_task {
+    const modal_tled_layout *layout; /* made by this back end's tled_layout; its scratch belongs to one task at a time */
+    void *u, *low, *d;
+    double step, before; /* s */
+    double alpha;        /* 1/s */
+    int64_t first;       /* n of the first step */
+    int64_t n_steps;
+    const double *gravity; /* [n_steps, 3] m/s^2 at t_n, or NULL */
+    const double *signals; /* [n_steps + 1, n_signals] at t_first .. t_(first + n_steps), or NULL where there are none */
+    modal_tled_watch *watch; /* changed only where its step is -1 */
+    modal_tled_work *work;   /* added to, or NULL */
+    double *reactions;       /* [n_held, 3] N, of the last step, of prescribed components (0 of others), or NULL */
+};
+
+/* Factors of a task: d <- keep d + gain (R - F) / m; displacement of the work is half (d_new + ratio d_old). */
+typedef struct modal_tled_factors {
+    double keep, gain, ratio, half;
+} modal_tled_factors;
+
+static inline modal_tled_factors modal_tled_step_factors(double step, double before, double alpha)
+{
+    const double h = (step + before) / 2, ratio = before > 0 ? step / before : 0, below = 1 + alpha * h / 2;
+    const modal_tled_factors factors = {(1 - alpha * h / 2) * ratio / below, step * h / below, ratio, h / (2 * step)};
+    return factors;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Solids for the tests of tled_layout and tled_step: boxes of cells, each six tetrahedra or one hexahedron, with nodes moved
+ * at random, every law, loads, pressure and prescribed components. */
+#ifndef MODAL_TESTS_TLED_SOLIDS_H
+#define MODAL_TESTS_TLED_SOLIDS_H
+
+#include "kernels/tled_layout/tled_layout.h"
+#include "tests/kernels/harness.h"
+
+enum { TLED_SIGNALS = 2 };
+
+typedef enum tled_elements { TLED_TETRAHEDRA, TLED_HEXAHEDRA, TLED_BOTH } tled_elements;
+
+/* A box of x * y * z cells of about 1 cm; n_materials 1: neo-Hookean, 3: every law, element by element. Without `loads`
+ * nothing acts or is held. Everything belongs to the solid: tled_solid_free. */
+modal_tled_solid *tled_solid_new(harness *h, int x, int y, int z, tled_elements elements, int n_materials, int loads);
+void tled_solid_free(modal_tled_solid *solid);
+
+#endif
