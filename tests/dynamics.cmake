@@ -39,6 +39,11 @@ if(TARGET modalpack)
     set_tests_properties(cli.trust_${part} PROPERTIES LABELS cli TIMEOUT 300)
   endforeach()
   set_tests_properties(cli.trust_tempest PROPERTIES LABELS "cli;long" TIMEOUT 1200)
+  # Tangent damping beside VegaFEM, whose sources are not part of the repository.
+  set(MODAL_VEGAFEM "" CACHE PATH "folder of VegaFEM's sources, for a test")
+  add_test(NAME clients.vegafem COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_vegafem.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} "${MODAL_VEGAFEM}")
+  set_tests_properties(clients.vegafem PROPERTIES LABELS clients TIMEOUT 300 SKIP_RETURN_CODE 77)
   # Verdicts against the truth: some scenes, and `./run long` has 200.
   foreach(case "judged;8;--first;79" "judged_200;200")
     list(POP_FRONT case name)
