@@ -4,13 +4,16 @@
  * the table, the polynomial z = f(x, y) of degree 2 (6 unknowns) or 4 (15) with the least sum of squares. The tensor is
  * that of the polynomial's graph above the vertex. The graph's tangent plane is turned into the vertex's by the least
  * rotation. On irregular triangles it converges, unlike curvature_tensor and curvature_ring.
- * Where the points do not determine a degree (a monomial keeps at most 1e-8 of its squared length beside those before
+ * Where the points do not determine a degree (a monomial keeps at most 1e-6 of its squared length beside those before
  * it, in the order 1, x, y, x^2, x y, y^2, x^3, ..) the next lower one is taken; below 2 the tensor is zero.
  * Sizes: any, 0 included. Alignment: as the types. Aliasing: outputs overlap nothing. output.areas is not written.
  * Error: all is computed in double precision and rounded once, on every back end; the normal equations are solved on
  * the cpu and on CUDA, an orthogonal factorisation in the reference. With K the largest absolute component, h the
- * length of edges, e = FLT_EPSILON / 2 and d = 1e-5 for degree 2, 1e-4 for degree 4, all are held to
- * |component - exact| <= d K + 8e / h; where the points determine the polynomial well it is 1e-7 K.
+ * length of edges, e = FLT_EPSILON / 2 and d = 1e-6 for degree 2, 5e-6 for degree 4, all are held to
+ * |component - exact| <= d K + 8e / h. What costs digits is neither the unit (L D L^T is the same in every scale of a
+ * column) nor the precision of the solve, but points that hardly determine a monomial: the normal equations are off by
+ * 1e-16 over the share that it keeps. At 1e-8 the errors of random points reached 3e-5 K, and the degree depended on the
+ * rounding; at 1e-6 they are 5e-7 K at most, and positions in float32 do not hold more.
  * Determinism: the same bytes for any number of columns and threads; no atomics. */
 #ifndef MODAL_KERNELS_CURVATURE_FIT_H
 #define MODAL_KERNELS_CURVATURE_FIT_H

@@ -61,7 +61,7 @@ FN WIDE NAME(solve_moments)(int degree, const NAME(moments) * sums, WIDE *c)
                 y -= l[j][k] * right[k];
                 if (++bk > dk) dk++, bk = 0;
             }
-            sound = sound & (left > whole * 1e-8);
+            sound = sound & (left > whole * 1e-6);
             pivot[j] = WIDE_SELECT(sound, left, unit);
             right[j] = y;
         }

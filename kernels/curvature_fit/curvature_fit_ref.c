@@ -33,7 +33,7 @@ static int solve(int degree, int64_t n_points, double (*columns)[POINTS], double
                     for (int64_t i = 0; i < n_points; i++) columns[j][i] -= share * columns[k][i];
                 }
             const double left = dot(n_points, columns[j], columns[j]);
-            if (!(left > 1e-8 * before)) goto found;
+            if (!(left > 1e-6 * before)) goto found;
             r[j][j] = sqrt(left);
             for (int64_t i = 0; i < n_points; i++) columns[j][i] /= r[j][j];
         }
