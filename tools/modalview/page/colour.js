@@ -34,3 +34,15 @@ export function colourMap() {
   }
   return bytes;
 }
+
+// [256, 4] bytes, sRGB: from a dark blue over near white, where zero is, to a dark red; the same lightness on both sides.
+export function divergingMap() {
+  const bytes = new Uint8Array(4 * 256);
+  for (let i = 0; i < 256; i++) {
+    const t = Math.abs(2 * (i / 255) - 1);
+    const rgb = rgbOf(0.95 - 0.5 * t, ((i < 128 ? 255 : 30) * Math.PI) / 180, 0.17 * t);
+    rgb.forEach((x, k) => (bytes[4 * i + k] = Math.round(255 * x)));
+    bytes[4 * i + 3] = 255;
+  }
+  return bytes;
+}

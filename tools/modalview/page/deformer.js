@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // x = R (rest + U q) + p on the viewer's GPU: one pass computes the positions, displacements and speeds of all
-// points, a second one normals and strain from the corners at each point. Results are textures that
-// the drawing reads. Lengths on the GPU are relative to the scene: (x - centre) / size.
+// points, a second one normals and strain from the corners at each point, two more curvature where it is wanted. Results are
+// textures that the drawing reads. Lengths on the GPU are relative to the scene: (x - centre) / size.
 import * as THREE from 'three';
+import { curvaturePasses } from './curvature.js';
 
 const WIDTH = 2048; // points in a row of a texture
 
@@ -131,13 +132,18 @@ export class Deformer {
     });
     this.moved = target(2);
     this.shaded = target(1);
+    this.cornerNormals = target(1);
+    this.bent = target(1);
+    this.curved = false; // curvature is wanted
     this.uniforms = {
       info: { value: info }, modes: { value: modes }, rest: { value: rest }, corners: { value: corners },
       q: { value: this.q }, frames: { value: this.frames }, start: { value: start }, centre: { value: new THREE.Vector3() },
       size: { value: 1 }, inverse_size: { value: 1 }, exaggeration: { value: 1 }, points: { value: scene.points },
-      positions: { value: this.moved.textures[0] },
+      positions: { value: this.moved.textures[0] }, corner_normals: { value: this.cornerNormals.texture },
     };
     this.passes = [[pass(positionPass, this.uniforms), this.moved], [pass(normalPass, this.uniforms), this.shaded]];
+    const [ofCorners, curvature] = curvaturePasses(common, WIDTH).map((shader) => pass(shader, this.uniforms));
+    this.curvaturePasses = [[ofCorners, this.cornerNormals], [curvature, this.bent]];
   }
 
   get positions() { return this.moved.textures[0]; }
@@ -145,6 +151,11 @@ export class Deformer {
   get others() { return this.moved.textures[1]; }
 
   get normals() { return this.shaded.texture; }
+
+  get curvatures() { return this.bent.texture; }
+
+  // float16 does not hold the second differences that curvature is made of.
+  get canCurve() { return this.type === THREE.FloatType; }
 
   fillShapes(rest, modes, corners) {
     let r0 = 0;
@@ -196,7 +207,7 @@ export class Deformer {
       }
     }
     this.q.needsUpdate = this.frames.needsUpdate = true;
-    for (const [scene, target] of this.passes) {
+    for (const [scene, target] of this.curved ? [...this.passes, ...this.curvaturePasses] : this.passes) {
       this.renderer.setRenderTarget(target);
       this.renderer.render(scene, this.camera);
     }

@@ -3,17 +3,18 @@
 import * as THREE from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { common } from './deformer.js';
-import { colourMap } from './colour.js';
+import { colourMap, divergingMap } from './colour.js';
 
 const uniformsOf = `
-uniform sampler2D positions, normals, others, map;
+uniform sampler2D positions, normals, others, curvatures, map;
 uniform mat4 projectionMatrix, modelViewMatrix;
 uniform float scale;
-uniform int field; // 0 none, 1 displacement, 2 speed, 3 strain, 4 displacement in the world
+uniform int field; // 0 none, 1 displacement, 2 speed, 3 strain, 4 displacement in the world, 5 .. 8 curvatures, around zero
 float value_of(int i) {
   if (field == 1) return texelFetch(positions, at(i), 0).w;
   if (field == 2) return texelFetch(others, at(i), 0).w;
   if (field == 4) return texelFetch(others, at(i), 0).x;
+  if (field >= 5) return texelFetch(curvatures, at(i), 0)[field - 5];
   return texelFetch(normals, at(i), 0).w;
 }`;
 
@@ -27,6 +28,7 @@ void main() {
   normal = mat3(modelViewMatrix) * texelFetch(normals, at(i), 0).xyz;
   view = -seen.xyz;
   value = field == 0 ? 0.0 : value_of(i) * scale;
+  if (field >= 5) value = 0.5 + 0.5 * value;
   gl_Position = projectionMatrix * seen;
 }`,
   fragmentShader: `${common}
@@ -75,12 +77,15 @@ export class Drawing {
     this.camera = new THREE.PerspectiveCamera(35, 1, 0.005, 50);
     this.canvas = canvas;
     this.onChange = () => {};
-    const map = new THREE.DataTexture(colourMap(), 256, 1);
-    map.minFilter = map.magFilter = THREE.LinearFilter;
-    map.needsUpdate = true;
+    this.maps = [colourMap(), divergingMap()].map((bytes) => {
+      const map = new THREE.DataTexture(bytes, 256, 1);
+      map.minFilter = map.magFilter = THREE.LinearFilter;
+      map.needsUpdate = true;
+      return map;
+    });
     this.uniforms = {
       positions: { value: deformer.positions }, normals: { value: deformer.normals },
-      others: { value: deformer.others }, map: { value: map }, scale: { value: 1 }, field: { value: 0 },
+      others: { value: deformer.others }, curvatures: { value: deformer.curvatures }, map: { value: this.maps[0] }, scale: { value: 1 }, field: { value: 0 },
       plain: { value: new THREE.Color(0.62, 0.68, 0.76) }, ink: { value: new THREE.Vector4(0, 0, 0, 0.4) },
     };
     const material = (shaders, more) => new THREE.RawShaderMaterial({

@@ -9,13 +9,15 @@ import { Loads } from './loads.js';
 import { Sound } from './sound.js';
 import { drawPlot } from './plot.js';
 import { showQuality } from './quality.js';
-import { colourMap } from './colour.js';
+import { colourMap, divergingMap } from './colour.js';
+import { robustRange } from './curvature.js';
 
 const $ = (id) => document.getElementById(id);
 const number = (x) => (x === 0 ? '0' : Math.abs(x) >= 1e-3 && Math.abs(x) < 1e5 ? x.toPrecision(4) : x.toExponential(3));
 const rateText = (slow) => (slow === 1 ? 'its own' : slow > 1 ? `${Number(slow.toPrecision(3))} × slower` : `${Number((1 / slow).toPrecision(3))} × faster`);
 const FIELDS = [null, { name: 'displacement', unit: 'm' }, { name: 'speed', unit: 'm/s' }, { name: 'strain', unit: '' },
-  { name: 'displacement in the world', unit: 'm' }];
+  { name: 'displacement in the world', unit: 'm' }, { name: 'k_max', unit: '1/m', around: true }, { name: 'k_min', unit: '1/m', around: true },
+  { name: 'mean curvature', unit: '1/m', around: true }, { name: 'Gauss curvature', unit: '1/m²', around: true }]; // around: zero
 
 // How many decimals tell the times of neighbouring frames apart.
 function decimalsOf(times) {
@@ -61,7 +63,7 @@ async function start() {
   const isTrajectory = scene.times !== null;
   const decimals = isTrajectory ? decimalsOf(scene.times) : 0;
   const player = isTrajectory ? new TrajectoryPlayer(scene) : new ModePlayer(scene, size);
-  const ui = { playing: true, field: 0, ranges: [0, 0, 0, 0, 0], picked: -1, up: scene.up, dirty: true, measured: 0 };
+  const ui = { playing: true, field: 0, ranges: FIELDS.map(() => 0), picked: -1, up: scene.up, dirty: true, measured: 0 };
   document.title = scene.title;
   $('title').textContent = scene.title;
   $('about').textContent = `${scene.points.toLocaleString('en')} vertices, ${scene.objects.length} object${scene.objects.length > 1 ? 's' : ''}, `
@@ -74,24 +76,36 @@ async function start() {
 
   // ---- colours ----
   const legend = $('ramp').getContext('2d');
-  const bytes = colourMap();
-  for (let i = 0; i < 256; i++) {
-    legend.fillStyle = `rgb(${bytes[4 * i]},${bytes[4 * i + 1]},${bytes[4 * i + 2]})`;
-    legend.fillRect(i, 0, 1, 1);
-  }
-  // The range grows to the largest value shown so far; choosing the field anew starts it again.
+  const ramps = [colourMap(), divergingMap()];
+  const drawLegend = (bytes) => {
+    for (let i = 0; i < 256; i++) {
+      legend.fillStyle = `rgb(${bytes[4 * i]},${bytes[4 * i + 1]},${bytes[4 * i + 2]})`;
+      legend.fillRect(i, 0, 1, 1);
+    }
+  };
+  // The range grows to the largest shown so far; choosing the field anew starts it again.
   function measureRange() {
-    const [target, index, at] = [null, [deformer.moved, 0, 3], [deformer.moved, 1, 3], [deformer.shaded, 0, 3], [deformer.moved, 1, 0]][ui.field];
-    const values = deformer.read(target, index);
-    for (let i = at; i < values.length; i += 4) if (values[i] > ui.ranges[ui.field]) ui.ranges[ui.field] = values[i];
+    const { unit, around } = FIELDS[ui.field];
+    if (around) {
+      ui.ranges[ui.field] = Math.max(ui.ranges[ui.field], robustRange(deformer.read(deformer.bent), ui.field - 5));
+    } else {
+      const [target, index, at] = [null, [deformer.moved, 0, 3], [deformer.moved, 1, 3], [deformer.shaded, 0, 3], [deformer.moved, 1, 0]][ui.field];
+      const values = deformer.read(target, index);
+      for (let i = at; i < values.length; i += 4) if (values[i] > ui.ranges[ui.field]) ui.ranges[ui.field] = values[i];
+    }
     drawing.uniforms.scale.value = ui.ranges[ui.field] > 0 ? 1 / ui.ranges[ui.field] : 0;
-    $('most').textContent = `${number(ui.ranges[ui.field])} ${FIELDS[ui.field].unit}`;
+    $('least').textContent = around ? `−${number(ui.ranges[ui.field])}` : '0';
+    $('most').textContent = `${number(ui.ranges[ui.field])} ${unit}`;
   }
   function setField(field) {
     ui.field = field;
     ui.ranges[field] = 0;
     ui.measured = 0;
+    const around = Number(field > 0 && Boolean(FIELDS[field].around));
     drawing.uniforms.field.value = field;
+    drawing.uniforms.map.value = drawing.maps[around];
+    drawLegend(ramps[around]);
+    deformer.curved = around === 1;
     $('legend').hidden = field === 0;
     $('colour').value = String(field);
     $('legend-name').textContent = field ? FIELDS[field].name : '';
@@ -258,6 +272,7 @@ async function start() {
   });
   if (!isTrajectory) $('colour').querySelector('option[value="2"]').remove(); // no speeds without time
   if (!scene.frames) $('colour').querySelector('option[value="4"]').remove(); // nothing carries anything
+  if (!deformer.canCurve) for (const o of [...$('colour').options]) if (FIELDS[o.value]?.around) o.remove();
   const resize = () => {
     renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
     const box = canvas.parentElement.getBoundingClientRect();
@@ -272,10 +287,13 @@ async function start() {
   drawing.setDark(dark);
   exaggerate();
   lookFrom(scene.up);
-  setField(1);
-  const wanted = isTrajectory && /^#frame=(\d+)$/.exec(window.location.hash);
+  // page.html#frame=12&colour=k_max opens there, paused.
+  const asked = new URLSearchParams(window.location.hash.slice(1));
+  const colour = [...$('colour').options].find((o) => o.value > 0 && FIELDS[o.value].name.replaceAll(' ', '_') === asked.get('colour'));
+  setField(colour ? Number(colour.value) : 1);
+  const wanted = isTrajectory && /^\d+$/.test(asked.get('frame') ?? '');
   setPlaying(!wanted);
-  if (wanted) setFrame(Number(wanted[1]));
+  if (wanted) setFrame(Number(asked.get('frame')));
 
   // ---- the loop ----
   function show(now) {
