@@ -9,6 +9,7 @@
 
 #include "formats/basis/basis_fields.h"
 #include "formats/basis/basis_h5.h"
+#include "lib/base/below.h"
 #include "lib/base/memory.h"
 
 static const char *parts_folder; /* that the user names, or NULL */
@@ -16,17 +17,6 @@ static const char *parts_folder; /* that the user names, or NULL */
 void modal_basis_parts_folder(const char *folder) { parts_folder = folder; }
 
 /* ---- the link ---- */
-
-/* A name below a folder: no way leads up from it or out of it, but for symbolic links. */
-static int is_below(const char *file)
-{
-    for (const char *part = file;; part++) {
-        const size_t length = strcspn(part, "/");
-        if (length == 0 || (length == 1 && part[0] == '.') || (length == 2 && strncmp(part, "..", 2) == 0)) return 0;
-        part += length;
-        if (!*part) return 1;
-    }
-}
 
 modal_status modal_basis_read_link(const modal_h5_in *in, const modal_h5_place *place, modal_shape *s, int *linked)
 {
@@ -45,7 +35,7 @@ modal_status modal_basis_read_link(const modal_h5_in *in, const modal_h5_place *
     s->file_shape = -1;
     MODAL_TRY(modal_h5_read_text(in, place, "file", &file));
     MODAL_TRY(modal_h5_read_integer(in, place, "file_shape", 0, INT32_MAX, &s->file_shape));
-    if (file && !is_below(file)) {
+    if (file && !modal_path_is_below(file)) {
         snprintf(where, sizeof where, "%.160s@file", place->path);
         MODAL_TRY(modal_broken(&in->checker, where, "must be a path below the folder, is \"%.200s\"", file));
     } else if (s->file_shape >= 0) {
@@ -76,34 +66,18 @@ modal_status modal_basis_sort_links(const modal_basis *basis, int32_t **order, i
 
 /* ---- the file ---- */
 
-/* The folder that the parts must be in, with a / at its end. */
-static modal_status find_folder(const char *basis_path, char folder[PATH_MAX + 1], modal_error *err)
+modal_status modal_basis_find_part(const char *basis_path, const char *file, char **path, modal_error *err)
 {
+    char folder[PATH_MAX + 1];
     const char *from = parts_folder ? parts_folder : basis_path;
-    if (!from || !realpath(from, folder)) {
+    *path = NULL;
+    if (!from || !modal_path_folder(from, !parts_folder, folder)) {
         if (parts_folder)
             return modal_error_set(err, MODAL_ERROR_INPUT, "the folder %s cannot be opened, %s", from, strerror(errno));
         /* what came through a pipe is in memory, or has a path that leads nowhere */
         return modal_error_set(err, MODAL_ERROR_INPUT, "a basis from a pipe has no folder to look in");
     }
-    char *end = parts_folder ? folder + strlen(folder) : strrchr(folder, '/') + 1;
-    if (end == folder || end[-1] != '/') *end++ = '/';
-    *end = '\0';
-    return MODAL_OK;
-}
-
-modal_status modal_basis_find_part(const char *basis_path, const char *file, char **path, modal_error *err)
-{
-    char folder[PATH_MAX + 1], name[2 * PATH_MAX], found[PATH_MAX];
-    *path = NULL;
-    const modal_status status = find_folder(basis_path, folder, err);
-    if (status != MODAL_OK) return status;
-    if (snprintf(name, sizeof name, "%s%s", folder, file) >= (int)sizeof name)
-        return modal_error_set(err, MODAL_ERROR_INPUT, "cannot open, %s", strerror(ENAMETOOLONG));
-    if (!realpath(name, found)) return modal_error_set(err, MODAL_ERROR_INPUT, "cannot open, %s", strerror(errno));
-    if (strncmp(found, folder, strlen(folder)) != 0)
-        return modal_error_set(err, MODAL_ERROR_INPUT, "a symbolic link that leads out of %s, to %s", folder, found);
-    return modal_copy_text(path, found, SIZE_MAX, err);
+    return modal_path_find(folder, file, 0, path, err);
 }
 
 /* Rule 4: what the part's hashes cover of shapes is covered here, in the same order. */
