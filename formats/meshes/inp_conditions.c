@@ -2,7 +2,6 @@
 /* What an .inp file says of the motion of its nodes: *BOUNDARY with zero values becomes conditions of the mesh, the rest
  * texts for the user. */
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,36 +9,14 @@
 #include "formats/meshes/inp_reader.h"
 #include "lib/base/memory.h"
 
-enum { ALL = 7, MOST_TEXT = 160 };
-
-/* Appends a text that is not there yet. */
-static modal_status add_text(inp_reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static modal_status add_text(inp_reader *reader, const char *format, ...)
-{
-    modal_status status = MODAL_OK;
-    modal_error *err = reader->text.err;
-    char text[MOST_TEXT];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    for (int64_t i = 0; i < reader->n_not_taken; i++)
-        if (strcmp(reader->not_taken[i], text) == 0) goto done;
-    MODAL_TRY(modal_grow(&reader->not_taken, &reader->not_taken_capacity, reader->n_not_taken + 1,
-                         sizeof *reader->not_taken, "conditions", err));
-    reader->not_taken[reader->n_not_taken] = NULL;
-    MODAL_TRY(modal_copy_text(&reader->not_taken[reader->n_not_taken], text, SIZE_MAX, err));
-    reader->n_not_taken++;
-done:
-    return status;
-}
+enum { ALL = 7 };
 
 /* What a line says that is not taken. Nodes by number may be many: the first is told, and in the end their number. */
 static modal_status leave_out(inp_reader *reader, inp_word who, int is_number, const char *what)
 {
     char quoted[MODAL_QUOTE];
     if (is_number && reader->n_numbered_not_taken++ > 0) return MODAL_OK;
-    return add_text(reader, "*BOUNDARY of %s%s: %s", is_number ? "node " : "",
+    return modal_notes_add(&reader->builder.mesh->not_taken, reader->text.err, "*BOUNDARY of %s%s: %s", is_number ? "node " : "",
                     modal_quote(quoted, who.text, who.length), what);
 }
 
@@ -50,7 +27,7 @@ modal_status inp_skip(inp_reader *reader, const inp_keyword *keyword)
                                               "EMBEDDEDELEMENT", "FOUNDATION", "PRE-TENSIONSECTION"};
     modal_status status = MODAL_OK;
     for (size_t i = 0; i < sizeof constraints / sizeof *constraints; i++)
-        if (inp_is(keyword->name, constraints[i])) MODAL_TRY(add_text(reader, "*%s", constraints[i]));
+        if (inp_is(keyword->name, constraints[i])) MODAL_TRY(modal_notes_add(&reader->builder.mesh->not_taken, reader->text.err, "*%s", constraints[i]));
     while (inp_data_line(&reader->text)) modal_text_skip_line(&reader->text);
 done:
     return status;
@@ -168,7 +145,7 @@ modal_status inp_read_boundary(inp_reader *reader, inp_keyword *keyword)
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (!inp_parameter(keyword, others[i])) continue;
-        MODAL_TRY(add_text(reader, "*BOUNDARY, %s", others[i]));
+        MODAL_TRY(modal_notes_add(&reader->builder.mesh->not_taken, reader->text.err, "*BOUNDARY, %s", others[i]));
         return inp_skip(reader, keyword);
     }
     while (inp_data_line(&reader->text)) MODAL_TRY(read_line(reader));
@@ -229,7 +206,7 @@ static modal_status put_condition(inp_reader *reader, const char *name, uint8_t 
     int64_t n_turned = 0;
     for (int64_t i = 0; i < n; i++) n_turned += turned[(*nodes)[i]];
     if (n_turned > 0 && components != ALL) {
-        MODAL_TRY(add_text(reader, "*BOUNDARY of %.60s: along axes of *TRANSFORM", name ? name : "nodes by number"));
+        MODAL_TRY(modal_notes_add(&reader->builder.mesh->not_taken, reader->text.err, "*BOUNDARY of %.60s: along axes of *TRANSFORM", name ? name : "nodes by number"));
     } else if (n > 0) {
         *condition = (modal_condition){.group = {.dimension = 2, .tag = -1}, .components = components};
         mesh->n_conditions++;
@@ -328,12 +305,8 @@ modal_status inp_finish_conditions(inp_reader *reader)
     }
     reader->text.line = line;
     if (reader->n_numbered_not_taken > 1)
-        MODAL_TRY(add_text(reader, "*BOUNDARY of nodes by number, as of the first: %lld more",
+        MODAL_TRY(modal_notes_add(&reader->builder.mesh->not_taken, reader->text.err, "*BOUNDARY of nodes by number, as of the first: %lld more",
                            (long long)reader->n_numbered_not_taken - 1));
-    mesh->not_taken = reader->not_taken;
-    mesh->n_not_taken = (int32_t)reader->n_not_taken;
-    reader->not_taken = NULL;
-    reader->n_not_taken = 0;
 done:
     modal_free(&marks);
     modal_free(&turned);
@@ -345,8 +318,6 @@ void inp_free_conditions(inp_reader *reader)
 {
     forget(reader);
     for (int64_t i = 0; i < reader->n_turned; i++) modal_free(&reader->turned[i]);
-    for (int64_t i = 0; i < reader->n_not_taken; i++) modal_free(&reader->not_taken[i]);
     modal_free(&reader->conditions);
     modal_free(&reader->turned);
-    modal_free(&reader->not_taken);
 }

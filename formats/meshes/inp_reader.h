@@ -68,9 +68,7 @@ typedef struct inp_reader {
     int64_t n_conditions, condition_capacity;
     char **turned; /* names of the sets of *TRANSFORM */
     int64_t n_turned, turned_capacity;
-    char **not_taken; /* as in modal_volume_mesh */
-    int64_t n_not_taken, not_taken_capacity;
-    int64_t n_numbered_not_taken; /* nodes by number among them, which are one text */
+    int64_t n_numbered_not_taken; /* nodes by number that mesh->not_taken tells as one text */
     int64_t n_steps, renewed_step; /* *STEP so far; the one whose OP=NEW has removed what came before */
 } inp_reader;
 

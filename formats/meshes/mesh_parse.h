@@ -35,9 +35,9 @@ typedef struct modal_tetgen_files {
 modal_status modal_tetgen_parse(const modal_tetgen_files *files, modal_volume_mesh *mesh, modal_error *err);
 modal_status modal_bou_parse(const char *data, int64_t length, const char *name, int64_t **numbers,
                              int64_t *count, modal_error *err);
-modal_status modal_obj_parse(const char *data, int64_t length, const char *name,
-                             modal_surface_mesh *surface, modal_error *err);
 /* n_collapsed: as in surface_read.h. */
+modal_status modal_obj_parse(const char *data, int64_t length, const char *name,
+                             modal_surface_mesh *surface, int64_t *n_collapsed, modal_error *err);
 modal_status modal_stl_parse(const char *data, int64_t length, const char *name,
                              modal_surface_mesh *surface, int64_t *n_collapsed, modal_error *err);
 modal_status modal_ply_parse(const char *data, int64_t length, const char *name,

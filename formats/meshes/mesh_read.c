@@ -126,7 +126,7 @@ modal_status modal_obj_read(const char *path, modal_surface_mesh *surface, modal
     int64_t length;
     memset(surface, 0, sizeof *surface);
     modal_status status = modal_file_load(path, &data, &length, err);
-    if (status == MODAL_OK) status = modal_obj_parse(data, length, path, surface, err);
+    if (status == MODAL_OK) status = modal_obj_parse(data, length, path, surface, NULL, err);
     modal_free(&data);
     return status;
 }

@@ -19,9 +19,9 @@ typedef struct obj_reader {
     /* A face may name what comes after it: the greatest number named, and where, for the end. */
     int64_t greatest[KINDS], greatest_line[KINDS];
     int64_t n_faces, n_faces_with_uv;
-    modal_surface_builder parts; /* for the names alone */
+    modal_surface_builder parts; /* for names, and triangles with one vertex twice */
     /* The vertices of the face being read, to find repeats. */
-    int32_t *corners;
+    int64_t *corners;
     int64_t corner_capacity;
 } obj_reader;
 
@@ -106,7 +106,7 @@ static modal_status resolve(obj_reader *reader, int kind, const char *token, int
     return MODAL_OK;
 }
 
-/* v, v/vt, v//vn or v/vt/vn; *form has a bit for each kind that is there. */
+/* v, v/vt, v//vn or v/vt/vn, where what follows a slash may be missing; *form has a bit for each kind that is there. */
 static modal_status read_corner(obj_reader *reader, const char *token, int64_t length,
                                 int32_t indices[KINDS], int *form)
 {
@@ -117,7 +117,7 @@ static modal_status read_corner(obj_reader *reader, const char *token, int64_t l
     for (int kind = 0;; kind++) {
         const char *slash = memchr(part, '/', (size_t)(end - part));
         const char *part_end = slash ? slash : end;
-        int may_be_empty = kind == UV && slash;
+        int may_be_empty = kind > VERTEX;
         if (kind == KINDS || (part == part_end && !may_be_empty)) {
             status = modal_text_fail(&reader->text, "corner is not v, v/vt, v//vn or v/vt/vn, '%s'",
                                      modal_quote(quoted, token, length));
@@ -174,16 +174,15 @@ static modal_status read_face(obj_reader *reader)
         /* Polygons have few corners; a table would cost more than it saves. */
         MODAL_TRY(modal_grow(&reader->corners, &reader->corner_capacity, n_corners + 1,
                              sizeof *reader->corners, "corners of a face", text->err));
-        for (int64_t i = 0; i < n_corners; i++)
-            if (reader->corners[i] == indices[VERTEX]) {
-                status = modal_text_fail(text, "repeated vertex in a face, %lld",
-                                         (long long)indices[VERTEX] + 1);
-                goto done;
-            }
         reader->corners[n_corners] = indices[VERTEX];
         vertices[n_corners == 0 ? 0 : 2] = indices[VERTEX];
         uv[n_corners == 0 ? 0 : 2] = indices[UV];
-        if (++n_corners >= 3) MODAL_TRY(add_triangle(reader, vertices, uv, form & 1 << UV));
+        if (++n_corners >= 3) {
+            if (vertices[0] == vertices[1] || vertices[0] == vertices[2] || vertices[1] == vertices[2])
+                reader->parts.n_collapsed++;
+            else
+                MODAL_TRY(add_triangle(reader, vertices, uv, form & 1 << UV));
+        }
         vertices[1] = indices[VERTEX];
         uv[1] = indices[UV];
     }
@@ -191,8 +190,10 @@ static modal_status read_face(obj_reader *reader)
         status = modal_text_fail(text, "face of %lld corners", (long long)n_corners);
         goto done;
     }
+    MODAL_TRY(modal_surface_builder_check_repeats(&reader->parts, reader->corners, n_corners));
     reader->n_faces++;
-    MODAL_TRY(modal_surface_builder_mark(&reader->parts, surface_before));
+    if (reader->surface->n_triangles > surface_before)
+        MODAL_TRY(modal_surface_builder_mark(&reader->parts, surface_before));
     if (form & 1 << UV) reader->n_faces_with_uv++;
 done:
     return status;
@@ -272,38 +273,46 @@ static modal_status read_line(obj_reader *reader)
     return status == MODAL_OK ? modal_text_end_line(text) : status;
 }
 
-static modal_status finish(obj_reader *reader)
+static modal_status finish(obj_reader *reader, int64_t *n_collapsed)
 {
+    modal_status status = MODAL_OK;
     modal_text *text = &reader->text;
     modal_surface_mesh *surface = reader->surface;
-    if (reader->n_faces == 0) return modal_text_fail(text, "no faces");
-    for (int kind = 0; kind < KINDS; kind++)
-        if (reader->greatest[kind] > reader->counts[kind]) {
-            text->line = reader->greatest_line[kind];
-            return modal_text_fail(text, "%s number out of range, %lld of %lld", kind_names[kind],
-                                   (long long)reader->greatest[kind],
-                                   (long long)reader->counts[kind]);
-        }
-    if (reader->n_faces_with_uv < reader->n_faces) {
+    if (reader->greatest[VERTEX] > reader->counts[VERTEX]) {
+        text->line = reader->greatest_line[VERTEX];
+        return modal_text_fail(text, "%s number out of range, %lld of %lld", kind_names[VERTEX],
+                               (long long)reader->greatest[VERTEX], (long long)reader->counts[VERTEX]);
+    }
+    MODAL_TRY(modal_surface_builder_finish(&reader->parts, n_collapsed));
+    /* Where files were put together, v counts on and vt begins anew: what a number means is then lost. */
+    for (int kind = UV; kind < KINDS; kind++)
+        if (reader->greatest[kind] > reader->counts[kind])
+            MODAL_TRY(modal_notes_add(&surface->notes, text->err, "%s numbers beyond the %lld that are there are left out, "
+                                      "the greatest is %lld in line %lld%s", kind_names[kind], (long long)reader->counts[kind],
+                                      (long long)reader->greatest[kind], (long long)reader->greatest_line[kind],
+                                      kind == UV ? "; the surface has no texture coordinates" : ""));
+    if (reader->n_faces_with_uv < reader->n_faces || reader->greatest[UV] > reader->counts[UV]) {
         modal_free(&surface->uv);
         modal_free(&surface->triangle_uv);
         surface->n_uv = 0;
     }
-    return MODAL_OK;
+done:
+    return status;
 }
 
 modal_status modal_obj_parse(const char *data, int64_t length, const char *name,
-                             modal_surface_mesh *surface, modal_error *err)
+                             modal_surface_mesh *surface, int64_t *n_collapsed, modal_error *err)
 {
     modal_status status = MODAL_OK;
     memset(surface, 0, sizeof *surface);
     obj_reader reader = {.surface = surface};
-    reader.parts = (modal_surface_builder){.surface = surface, .text = &reader.text};
+    reader.parts = (modal_surface_builder){.surface = surface, .text = &reader.text, .first_number = 1};
+    while (length > 0 && data[length - 1] == '\0') length--; /* some exporters end the text as C does */
     modal_text_init(&reader.text, name, data, length, err);
     reader.text.comments = 1;
     reader.text.continuations = 1;
     while (modal_text_seek_token(&reader.text)) MODAL_TRY(read_line(&reader));
-    MODAL_TRY(finish(&reader));
+    MODAL_TRY(finish(&reader, n_collapsed));
 done:
     if (status == MODAL_ERROR_MEMORY) modal_error_context(err, "%s", name);
     modal_free(&reader.corners);

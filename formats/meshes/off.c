@@ -89,9 +89,10 @@ static modal_status read_faces(off_reader *reader)
         text->number = i;
         MODAL_TRY(modal_text_integer(text, "number of corners", 3, MODAL_POLYGON_CORNERS,
                                      &n_corners));
-        for (int64_t k = 0; k < n_corners; k++)
-            MODAL_TRY(modal_text_integer(text, "vertex number", 0, reader->n_vertices - 1,
-                                         &corners[k]));
+        for (int64_t k = 0; k < n_corners; k++) {
+            modal_text_seek_token(text); /* a face may go on in the next line */
+            MODAL_TRY(modal_text_integer(text, "vertex number", 0, reader->n_vertices - 1, &corners[k]));
+        }
         MODAL_TRY(modal_surface_builder_polygon(&reader->builder, corners, n_corners));
         MODAL_TRY(skip_numbers(text, "colour of a face", 0, 4));
     }

@@ -28,7 +28,7 @@ typedef struct ply_property {
 } ply_property;
 
 typedef struct ply_element {
-    enum { SOMETHING, VERTEX, FACE } kind;
+    enum { SOMETHING, VERTEX, FACE, STRIPS } kind;
     int64_t count, first_property, n_properties;
     int roles; /* a bit for each role that it has */
 } ply_element;
@@ -42,6 +42,7 @@ typedef struct ply_reader {
     ply_element *elements;
     int64_t n_elements, element_capacity;
     int64_t uv_capacity;
+    int64_t strip[2], n_strip; /* the last two corners of the strip being read, and how many it has had */
 } ply_reader;
 
 /* ---- head ---- */
@@ -69,7 +70,7 @@ static ply_role find_role(int kind, const char *name, int64_t length, int is_lis
         ply_role role;
     } roles[] = {{"x", X}, {"y", Y}, {"z", Z}, {"s", U}, {"u", U}, {"texture_u", U},
                  {"t", V}, {"v", V}, {"texture_v", V}};
-    if (kind == FACE && is_list && (modal_token_is(name, length, "vertex_indices") ||
+    if (kind >= FACE && is_list && (modal_token_is(name, length, "vertex_indices") ||
                                     modal_token_is(name, length, "vertex_index")))
         return CORNERS;
     for (size_t i = 0; i < sizeof roles / sizeof *roles && kind == VERTEX && !is_list; i++)
@@ -123,7 +124,8 @@ static modal_status read_element_line(ply_reader *reader)
         return modal_text_fail(text, "name of an element missing");
     element.kind = modal_token_is(token, length, "vertex") ? VERTEX
                    : modal_token_is(token, length, "face") ? FACE
-                                                           : SOMETHING;
+                   : modal_token_is(token, length, "tristrips") ? STRIPS
+                                                                : SOMETHING;
     for (int64_t i = 0; i < reader->n_elements; i++) {
         if (element.kind != SOMETHING && reader->elements[i].kind == element.kind)
             return modal_text_fail(text, "second element of that name");
@@ -200,13 +202,15 @@ done:
 static modal_status check_head(const ply_reader *reader)
 {
     const modal_text *text = &reader->text;
-    int vertices = -1, faces = -1;
+    int vertices = -1, faces = -1; /* the first element that has triangles */
     for (int i = 0; i < reader->n_elements; i++) {
         const ply_element *element = &reader->elements[i];
         if (element->n_properties == 0 && element->count > 0)
             return modal_text_fail(text, "element without properties");
         if (element->kind == VERTEX) vertices = i;
-        if (element->kind == FACE) faces = i;
+        if (element->kind >= FACE && faces < 0) faces = i;
+        if (element->kind >= FACE && !(element->roles & 1 << CORNERS))
+            return modal_text_fail(text, "%s without vertex_indices", element->kind == FACE ? "faces" : "strips");
     }
     if (vertices < 0 || faces < 0)
         return modal_text_fail(text, "no element %s", vertices < 0 ? "vertex" : "face");
@@ -214,8 +218,6 @@ static modal_status check_head(const ply_reader *reader)
     for (int role = X; role <= Z; role++)
         if (!(reader->elements[vertices].roles & 1 << role))
             return modal_text_fail(text, "vertices without %c", "xyz"[role - X]);
-    if (!(reader->elements[faces].roles & 1 << CORNERS))
-        return modal_text_fail(text, "faces without vertex_indices");
     return MODAL_OK;
 }
 
@@ -271,19 +273,44 @@ static modal_status read_value(ply_reader *reader, ply_type type, const char *wh
     return MODAL_OK;
 }
 
-static modal_status read_list(ply_reader *reader, const ply_property *property, int64_t *corners,
+/* A strip is a list of vertices of which each, with the two before it, is a triangle, every second one turned round;
+ * a negative number begins the next strip (the Stanford scans). Triangles with one vertex twice join two strips. */
+static modal_status add_to_strip(ply_reader *reader, int64_t corner)
+{
+    modal_status status = MODAL_OK;
+    const int64_t a = reader->strip[0], b = reader->strip[1];
+    if (corner < 0) {
+        reader->n_strip = 0;
+        return MODAL_OK;
+    }
+    if (reader->n_strip >= 2 && a != b && b != corner && a != corner)
+        status = modal_surface_builder_polygon(
+            &reader->builder, reader->n_strip % 2 ? (int64_t[]){b, a, corner} : (int64_t[]){a, b, corner}, 3);
+    else if (corner >= reader->builder.surface->n_vertices)
+        status = modal_text_fail(&reader->text, "vertex number out of range, %lld of %lld", (long long)corner,
+                                 (long long)reader->builder.surface->n_vertices);
+    reader->strip[0] = b;
+    reader->strip[1] = corner;
+    reader->n_strip++;
+    return status;
+}
+
+/* `kind` is that of the element. */
+static modal_status read_list(ply_reader *reader, int kind, const ply_property *property, int64_t *corners,
                               int64_t *n_corners)
 {
     modal_status status = MODAL_OK;
-    int is_face = property->role == CORNERS;
+    const int is_face = kind == FACE && property->role == CORNERS, is_strip = kind == STRIPS && property->role == CORNERS;
     double count, value = 0;
+    reader->n_strip = 0;
     MODAL_TRY(read_value(reader, property->count_type, "length of a list", &count));
     if (count < 0 || (is_face && count > MODAL_POLYGON_CORNERS))
         return modal_text_fail(&reader->text, "length of a list out of range, %.0f", count);
     for (int64_t i = 0; i < (int64_t)count; i++) {
-        MODAL_TRY(read_value(reader, property->type, is_face ? "vertex number" : "item of a list",
+        MODAL_TRY(read_value(reader, property->type, is_face || is_strip ? "vertex number" : "item of a list",
                              &value));
         if (is_face) corners[i] = (int64_t)value;
+        if (is_strip) MODAL_TRY(add_to_strip(reader, (int64_t)value));
     }
     if (is_face) *n_corners = (int64_t)count;
 done:
@@ -302,7 +329,7 @@ static modal_status read_instance(ply_reader *reader, const ply_element *element
     for (int64_t i = 0; i < element->n_properties; i++) {
         const ply_property *property = &reader->properties[element->first_property + i];
         if (property->count_type != NONE)
-            MODAL_TRY(read_list(reader, property, corners, &n_corners));
+            MODAL_TRY(read_list(reader, (int)element->kind, property, corners, &n_corners));
         else
             MODAL_TRY(read_value(reader, property->type, names[property->role],
                                  &values[property->role]));
@@ -324,7 +351,7 @@ done:
 
 static modal_status read_instances(ply_reader *reader, const ply_element *element)
 {
-    static const char *const kinds[] = {"item", "vertex", "face"};
+    static const char *const kinds[] = {"item", "vertex", "face", "strip"};
     modal_status status = MODAL_OK;
     modal_text *text = &reader->text;
     int64_t least = 0;

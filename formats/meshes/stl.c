@@ -86,6 +86,14 @@ static modal_status read_name(stl_reader *reader)
     return modal_surface_builder_name(&reader->builder, MODAL_NAMES_PARTS, begin, end - begin);
 }
 
+/* As some write it: in two words. */
+static int is_end_solid(const modal_text *text, const char *token, int64_t length)
+{
+    modal_text ahead = *text;
+    return modal_token_is_like(token, length, "end") && modal_text_token(&ahead, &token, &length) &&
+           modal_token_is_like(token, length, "solid");
+}
+
 static modal_status read_text(stl_reader *reader)
 {
     modal_status status = MODAL_OK;
@@ -101,7 +109,7 @@ static modal_status read_text(stl_reader *reader)
             text->subject = NULL;
             if (!modal_text_seek_token(text)) return modal_text_fail(text, "the file ends, endsolid expected");
             modal_text_token(text, &token, &length);
-            if (modal_token_is_like(token, length, "endsolid")) break;
+            if (modal_token_is_like(token, length, "endsolid") || is_end_solid(text, token, length)) break;
             if (!modal_token_is_like(token, length, "facet"))
                 return modal_text_fail(text, "facet or endsolid expected, '%s'",
                                        modal_quote(quoted, token, length));

@@ -34,6 +34,16 @@ static name_fields fields_of(modal_surface_mesh *s, int of)
     return (name_fields){&s->n_materials, &s->material_names, &s->triangle_material, MODAL_SURFACE_MATERIALS, "material"};
 }
 
+static void forget_names(modal_surface_builder *builder, int of)
+{
+    const name_fields to = fields_of(builder->surface, of);
+    for (int32_t i = 0; i < *to.count; i++) modal_free(&(*to.names)[i]);
+    modal_free(to.names);
+    modal_free(to.triangle);
+    *to.count = 0;
+    builder->names[of].capacity = builder->names[of].triangle_capacity = 0;
+}
+
 modal_status modal_surface_builder_name(modal_surface_builder *builder, int of, const char *name, int64_t length)
 {
     modal_status status = MODAL_OK;
@@ -52,11 +62,7 @@ modal_status modal_surface_builder_name(modal_surface_builder *builder, int of, 
             return MODAL_OK;
         }
     if (*to.count == to.most) {
-        for (int32_t i = 0; i < *to.count; i++) modal_free(&(*to.names)[i]);
-        modal_free(to.names);
-        modal_free(to.triangle);
-        *to.count = 0;
-        builder->names[of].capacity = builder->names[of].triangle_capacity = 0;
+        forget_names(builder, of);
         builder->names[of].too_many = 1;
         return MODAL_OK;
     }
@@ -84,6 +90,16 @@ modal_status modal_surface_builder_mark(modal_surface_builder *builder, int64_t 
     return MODAL_OK;
 }
 
+modal_status modal_surface_builder_check_repeats(const modal_surface_builder *builder, const int64_t *corners, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = i + 2; j < n; j++)
+            if (corners[i] == corners[j] && !(i == 0 && j == n - 1))
+                return modal_text_fail(builder->text, "repeated vertex in a face, %lld",
+                                       (long long)corners[i] + builder->first_number);
+    return MODAL_OK;
+}
+
 modal_status modal_surface_builder_polygon(modal_surface_builder *builder, const int64_t *corners,
                                            int64_t n)
 {
@@ -97,25 +113,22 @@ modal_status modal_surface_builder_polygon(modal_surface_builder *builder, const
         if (corners[i] < 0 || corners[i] >= surface->n_vertices)
             return modal_text_fail(text, "vertex number out of range, %lld of %lld",
                                    (long long)corners[i], (long long)surface->n_vertices);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < i; j++) {
-            if (corners[i] != corners[j]) continue;
-            if (n > 3)
-                return modal_text_fail(text, "repeated vertex in a face, %lld",
-                                       (long long)corners[i]);
-            builder->n_collapsed++;
-            return MODAL_OK;
-        }
-    modal_status status =
-        modal_grow(&surface->triangles, &builder->triangle_capacity, surface->n_triangles + n - 2,
-                   3 * sizeof *surface->triangles, "triangles", text->err);
+    const int64_t first = surface->n_triangles;
+    modal_status status = modal_surface_builder_check_repeats(builder, corners, n);
+    if (status != MODAL_OK) return status;
+    status = modal_grow(&surface->triangles, &builder->triangle_capacity, first + n - 2,
+                        3 * sizeof *surface->triangles, "triangles", text->err);
     for (int64_t i = 2; i < n && status == MODAL_OK; i++) {
+        if (corners[0] == corners[i] || corners[0] == corners[i - 1] || corners[i - 1] == corners[i]) {
+            builder->n_collapsed++;
+            continue;
+        }
         int32_t *triangle = surface->triangles + 3 * surface->n_triangles++;
         triangle[0] = (int32_t)corners[0];
         triangle[1] = (int32_t)corners[i - 1];
         triangle[2] = (int32_t)corners[i];
     }
-    if (status == MODAL_OK) status = modal_surface_builder_mark(builder, surface->n_triangles - (n - 2));
+    if (status == MODAL_OK && surface->n_triangles > first) status = modal_surface_builder_mark(builder, first);
     return status;
 }
 
@@ -128,5 +141,7 @@ modal_status modal_surface_builder_finish(modal_surface_builder *builder, int64_
         return modal_text_fail(builder->text, "triangles with one vertex twice, %lld",
                                (long long)builder->n_collapsed);
     if (builder->surface->n_triangles == 0) return modal_text_fail(builder->text, "no faces");
+    for (int of = 0; of < MODAL_NAMES; of++) /* names that no face follows */
+        if (!*fields_of(builder->surface, of).triangle) forget_names(builder, of);
     return MODAL_OK;
 }

@@ -16,6 +16,7 @@ enum { MODAL_NAMES_PARTS, MODAL_NAMES_MATERIALS, MODAL_NAMES };
 typedef struct modal_surface_builder {
     modal_surface_mesh *surface;
     modal_text *text; /* for messages */
+    int first_number; /* of the vertices in the file, 0 or 1, for messages */
     int64_t vertex_capacity, triangle_capacity;
     int64_t n_collapsed; /* triangles left out: two of their corners are one vertex */
     struct {
@@ -33,9 +34,12 @@ modal_status modal_surface_builder_name(modal_surface_builder *builder, int of, 
 /* Gives the triangles from `first` to the last the names of now; nothing while there are none. */
 modal_status modal_surface_builder_mark(modal_surface_builder *builder, int64_t first);
 
+/* Refuses a polygon of n corners that names a vertex twice but not twice in a row: its fan would lie on itself. */
+modal_status modal_surface_builder_check_repeats(const modal_surface_builder *builder, const int64_t *corners, int64_t n);
+
 /* A polygon of n corners as the fan of triangles around its first one. Refused: fewer than three
- * corners, an index that is no vertex yet, a vertex twice; a triangle that has one twice is left out
- * and counted. */
+ * corners, an index that is no vertex yet, a vertex twice but not in a row; triangles of the fan that
+ * have one twice are left out and counted. */
 modal_status modal_surface_builder_polygon(modal_surface_builder *builder, const int64_t *corners,
                                            int64_t n);
 

@@ -11,18 +11,11 @@
 typedef modal_status parser(const char *data, int64_t length, const char *name,
                             modal_surface_mesh *surface, int64_t *n_collapsed, modal_error *err);
 
-static modal_status parse_obj(const char *data, int64_t length, const char *name,
-                              modal_surface_mesh *surface, int64_t *n_collapsed, modal_error *err)
-{
-    if (n_collapsed) *n_collapsed = 0;
-    return modal_obj_parse(data, length, name, surface, err);
-}
-
 static const struct {
     const char *extension;
     parser *parse;
 } kinds[] = {
-    {".obj", parse_obj}, {".stl", modal_stl_parse}, {".ply", modal_ply_parse}, {".off", modal_off_parse}};
+    {".obj", modal_obj_parse}, {".stl", modal_stl_parse}, {".ply", modal_ply_parse}, {".off", modal_off_parse}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 static parser *find_by_name(const char *name)

@@ -7,6 +7,7 @@
 
 #include "lib/base/status.h"
 #include "lib/model/element.h"
+#include "lib/model/notes.h"
 
 typedef enum modal_material_kind {
     MODAL_MATERIAL_ISOTROPIC = 0,
@@ -63,8 +64,8 @@ typedef struct modal_volume_mesh {
     int materials_in_mesh_units; /* 1: in the consistent system of the coordinates' unit (units.h), 0: in SI */
     int32_t n_conditions;
     modal_condition *conditions; /* [n_conditions], or NULL; who holds the nodes is the caller's to decide */
-    int32_t n_not_taken;
-    char **not_taken; /* [n_not_taken] what else the file says of the motion of its nodes, as text for the user; or NULL */
+    modal_notes not_taken; /* what else the file says of the motion of its nodes */
+    modal_notes notes;     /* what the reader left out or assumed otherwise */
 } modal_volume_mesh;
 
 static inline const modal_element_kind *modal_mesh_kind(const modal_volume_mesh *mesh, int64_t e)
@@ -100,12 +101,17 @@ typedef struct modal_surface_mesh {
     int32_t *triangle_uv; /* [n_triangles, 3] indices of uv, or NULL */
     int32_t n_parts;
     char **part_names;      /* [n_parts] named parts of the surface, or NULL */
+<<<<<<< HEAD
     int32_t *triangle_part; /* [n_triangles] index of a part, -1 = in none; or NULL */
     int32_t n_materials;
     char **material_names;      /* [n_materials] of looks (usemtl of .obj), or NULL */
     int32_t *triangle_material; /* [n_triangles] index of a name, -1 = none; or NULL */
     int32_t n_libraries;
     char **libraries; /* [n_libraries] what each mtllib line of an .obj says, or NULL */
+=======
+    int32_t *triangle_part; /* [n_triangles] index of a part, -1 = in none; or NULL where n_parts is 0 */
+    modal_notes notes;      /* what the reader left out or assumed */
+>>>>>>> 5482bd2 (Surfaces: what exporters write is read (NUL at the end of an .obj, '1//', a corner twice in a row, texture numbers beyond their list, 'end solid', faces of .off over lines, strips of .ply); readers tell what they left out; a crash on names of parts without faces is gone)
 } modal_surface_mesh;
 
 void modal_surface_mesh_free(modal_surface_mesh *surface);

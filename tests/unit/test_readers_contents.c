@@ -310,7 +310,7 @@ static void test_obj_polygon_is_a_fan(void **state)
     (void)state;
     static const char text[] = "v 0 0 0\nv 1 0 0\nv 2 1 0\nv 1 2 0\nv 0 2 0\nf 2 3 4 5 1\n";
     modal_surface_mesh surface;
-    assert_int_equal(modal_obj_parse(text, sizeof text - 1, "a", &surface, NULL), MODAL_OK);
+    assert_int_equal(modal_obj_parse(text, sizeof text - 1, "a", &surface, NULL, NULL), MODAL_OK);
     ASSERT_ARRAY(surface.triangles, 3 * surface.n_triangles, 1, 2, 3, 1, 3, 4, 1, 4, 0);
     modal_surface_mesh_free(&surface);
 }

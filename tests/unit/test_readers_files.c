@@ -195,7 +195,7 @@ static modal_status parse_any(const char *path, const char *data, int64_t length
     if (has_extension(path, ".bou"))
         status = modal_bou_parse(data, length, path, &c->numbers, &c->count, &err);
     else if (has_extension(path, ".obj"))
-        status = modal_obj_parse(data, length, path, &c->surface, &err);
+        status = modal_obj_parse(data, length, path, &c->surface, NULL, &err);
     else
         status = modal_mesh_parse(data, length, path, &c->mesh, &err);
     /* No other error than that of the file may come from its being cut. */

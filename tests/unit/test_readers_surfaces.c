@@ -83,7 +83,7 @@ static void test_parts(void **state)
     static const int32_t obj_parts[] = {-1, 0, 0, -1, 0}, stl_parts[] = {0, -1};
     modal_surface_mesh surface;
     modal_error err = {0};
-    assert_int_equal(modal_obj_parse(obj, sizeof obj - 1, "a.obj", &surface, &err), MODAL_OK);
+    assert_int_equal(modal_obj_parse(obj, sizeof obj - 1, "a.obj", &surface, NULL, &err), MODAL_OK);
     assert_true(surface.n_parts == 2 && surface.n_triangles == 5 && surface_is_sound(&surface));
     assert_string_equal(surface.part_names[0], "left");
     assert_string_equal(surface.part_names[1], "right");
@@ -102,7 +102,7 @@ static void test_parts(void **state)
         fprintf(file, "v 0 0 0\nv 1 0 0\nv 1 1 0\n");
         for (int i = 0; i < n; i++) fprintf(file, "g part%d\nf 1 2 3\n", i);
         assert_int_equal(fclose(file), 0);
-        assert_int_equal(modal_obj_parse(text, (int64_t)size, "a.obj", &surface, &err), MODAL_OK);
+        assert_int_equal(modal_obj_parse(text, (int64_t)size, "a.obj", &surface, NULL, &err), MODAL_OK);
         assert_true(surface.n_triangles == n && surface_is_sound(&surface));
         assert_true(n == 1000 ? surface.n_parts == n && surface.triangle_part[999] == 999
                               : surface.n_parts == 0 && !surface.triangle_part && !surface.part_names);

@@ -460,6 +460,11 @@ void tool_warn(tool *t, const char *format, ...)
             t->program->name, text);
 }
 
+void tool_warn_notes(tool *t, const char *path, const modal_notes *notes)
+{
+    for (int32_t i = 0; i < notes->n; i++) tool_warn(t, "%s: %s", path, notes->texts[i]);
+}
+
 void tool_put_text(FILE *to, const char *text)
 {
     char piece[MODAL_TEXT_PIECE];

@@ -10,6 +10,7 @@
 
 #include "lib/base/progress.h"
 #include "lib/base/status.h"
+#include "lib/model/notes.h"
 #include "tools/common/options.h"
 #include "tools/common/output.h"
 #include "tools/common/signals.h"
@@ -72,6 +73,9 @@ typedef struct tool {
 /* Parses and prepares. Returns nonzero when the program must end at once with *exit_code (--help,
  * --version, wrong usage: everything is printed). */
 int tool_start(tool *t, const tool_program *program, int argc, char **argv, int *exit_code);
+
+/* A warning for each note of a reader on the file at `path`. */
+void tool_warn_notes(tool *t, const char *path, const modal_notes *notes);
 
 /* Prints the error, writes the report, checks the close of stdout, frees; returns the exit code:
  * that of `status`, or `exit_done` (0, or a checker's 1) when it is MODAL_OK. Where a file was refused

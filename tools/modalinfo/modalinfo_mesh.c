@@ -147,7 +147,7 @@ static void describe_conditions(const modal_volume_mesh *mesh, json_t *to)
         json_array_append_new(held, json_pack("{s:o, s:I, s:s}", "set", c->group.name ? modal_json_string(c->group.name) : json_null(),
                                               "nodes", (json_int_t)c->group.n_nodes, "components", axes));
     }
-    for (int32_t i = 0; i < mesh->n_not_taken; i++) json_array_append_new(others, modal_json_string(mesh->not_taken[i]));
+    for (int32_t i = 0; i < mesh->not_taken.n; i++) json_array_append_new(others, modal_json_string(mesh->not_taken.texts[i]));
     set(to, "held", held);
     set(to, "not_taken", others);
 }
@@ -168,6 +168,7 @@ modal_status modalinfo_describe_mesh(tool *t, const char *path, const tool_units
     set(j, "groups", groups);
     set(j, "materials", materials);
     MODAL_TRY(modal_mesh_read(path, &mesh, err));
+    tool_warn_notes(t, path, &mesh.notes);
     tool_mesh_to_metres(t, path, units, &mesh);
     status = modal_volume_mesh_check(&mesh, &summary, err);
     if (status == MODAL_OK) status = modal_volume_mesh_boundary(&mesh, &surface, &vertex_nodes, err);
@@ -215,7 +216,6 @@ done:
 
 modal_status modalinfo_describe_surface(tool *t, const char *path, const tool_units *units, json_t **info, modal_error *err)
 {
-    (void)t;
     modal_status status = MODAL_OK;
     modal_surface_mesh surface = {0};
     modal_surface_summary s;
@@ -224,6 +224,7 @@ modal_status modalinfo_describe_surface(tool *t, const char *path, const tool_un
     *info = j;
     set(j, "groups", groups);
     MODAL_TRY(modal_surface_read(path, &surface, &n_collapsed, err));
+    tool_warn_notes(t, path, &surface.notes);
     for (int64_t i = 0; i < 3 * surface.n_vertices; i++) {
         surface.positions[i] *= units->unit->metres * units->scale;
         if (!isfinite(surface.positions[i]))

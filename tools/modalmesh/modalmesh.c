@@ -170,6 +170,7 @@ static modal_status prepare_surface(tool *t, const request *r, modal_surface_mes
     int64_t n_collapsed = 0;
     double start = tool_seconds();
     MODAL_TRY(modal_surface_read(r->input, surface, &n_collapsed, err));
+    tool_warn_notes(t, r->input, &surface->notes);
     modal_surface_mesh_to_metres(surface, r->units.unit, r->units.scale);
     tool_stage(t, "read surface", tool_seconds() - start, -1);
     if (n_collapsed > 0)
@@ -289,6 +290,7 @@ static modal_status make_mesh(tool *t, request *r, modal_volume_mesh *mesh, int 
     if (r->kind == VOLUME) {
         start = tool_seconds();
         MODAL_TRY(modal_mesh_read(r->input, mesh, err));
+        tool_warn_notes(t, r->input, &mesh->notes);
         tool_mesh_to_metres(t, r->input, &r->units, mesh);
         tool_stage(t, "read mesh", tool_seconds() - start, -1);
         goto done;

@@ -101,7 +101,7 @@ modal_status modalmesh_keep_conditions(tool *t, modal_volume_mesh *mesh, modal_e
 {
     modal_status status = MODAL_OK;
     uint8_t *held = NULL;
-    for (int32_t i = 0; i < mesh->n_not_taken; i++) tool_warn(t, "is not kept, %s", mesh->not_taken[i]);
+    for (int32_t i = 0; i < mesh->not_taken.n; i++) tool_warn(t, "is not kept, %s", mesh->not_taken.texts[i]);
     if (mesh->n_conditions == 0) goto done;
     MODAL_TRY(modal_alloc_zero(&held, mesh->n_nodes, 1, "conditions", err));
     for (int32_t c = 0; c < mesh->n_conditions; c++)

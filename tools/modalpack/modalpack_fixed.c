@@ -169,8 +169,8 @@ static void hold_conditions(tool *t, const modalpack_request *r, const modal_vol
         for (int64_t i = 0; i < condition->group.n_nodes && !given && !free; i++)
             held[condition->group.nodes[i]] |= condition->components;
     }
-    for (int32_t i = 0; i < mesh->n_not_taken; i++)
-        tool_warn(t, "%s: is not taken, %s", r->mesh_path, mesh->not_taken[i]);
+    for (int32_t i = 0; i < mesh->not_taken.n; i++)
+        tool_warn(t, "%s: is not taken, %s", r->mesh_path, mesh->not_taken.texts[i]);
 }
 
 /* shape->fixed_nodes and _components from the mesh file's conditions, or the --fixed options. */

@@ -102,6 +102,7 @@ modal_status modalpack_import_surface(tool *t, const modalpack_request *r, modal
                        r->mesh_path);
     const double start = tool_seconds();
     MODAL_TRY(modal_surface_read(r->mesh_path, &surface, NULL, err));
+    tool_warn_notes(t, r->mesh_path, &surface.notes);
     tool_stage(t, "read mesh", tool_seconds() - start, -1);
     double low[3], high[3];
     modal_surface_mesh_to_metres(&surface, r->units.unit, r->units.scale);

@@ -123,6 +123,7 @@ modal_status modalpack_read_solid(tool *t, const modalpack_request *r, modal_sha
         name_modalmesh(r->mesh_path, err);
         goto done;
     }
+    tool_warn_notes(t, r->mesh_path, &mesh->notes);
     tool_mesh_to_metres(t, r->mesh_path, &r->units, mesh);
     status = modal_volume_mesh_check(mesh, &summary, err);
     if (status != MODAL_OK) {
@@ -172,6 +173,7 @@ modal_status modalpack_make_surface(tool *t, const modalpack_request *r, modal_s
         }
         int64_t n_collapsed;
         MODAL_TRY(modal_surface_read(r->surface_path, &fine, &n_collapsed, err));
+        tool_warn_notes(t, r->surface_path, &fine.notes);
         if (n_collapsed > 0)
             tool_warn(t, "%s: triangles with one vertex twice left out, %lld", r->surface_path,
                       (long long)n_collapsed);
