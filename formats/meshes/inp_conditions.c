@@ -81,7 +81,7 @@ static modal_status read_line(inp_reader *reader)
     modal_status status = MODAL_OK;
     modal_text *text = &reader->text;
     inp_word who, field;
-    char what[MOST_TEXT], quoted[MODAL_QUOTE];
+    char what[MODAL_NOTE_BYTES], quoted[MODAL_QUOTE];
     int64_t number = -1, first, last;
     double value = 0;
     inp_field(text, &who);

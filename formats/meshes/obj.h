@@ -10,9 +10,10 @@
  *   v   x y z, then nothing, a weight, or a colour (3 or 4 numbers); only x y z are kept, in the
  *       file's unit (m by this project's convention)
  *   vt  u [v [w]]; v is 0 where it is missing, w is not kept
- *   f   3 or more corners v, v/vt, v//vn or v/vt/vn, alike within a face; negative numbers count
- *       back from the last vertex read. A polygon becomes the fan of triangles around its first
- *       corner, in its orientation.
+ *   f   3 or more corners v, v/vt, v//vn or v/vt/vn, alike within a face, what follows a slash may
+ *       be missing; negative numbers count back from the last vertex read. A polygon becomes the fan
+ *       of triangles around its first corner, in its orientation. A vertex twice in a row is refused
+ *       here (modal_surface_read leaves out such triangles and counts them).
  *   g   the named part of the faces that follow, by the first name; without a name: none
  *   usemtl  the name of the material of the faces that follow, to the end of the line; without a name: none
  *   mtllib  files of materials, kept as the line says it (100 lines at most)
@@ -23,7 +24,8 @@
  * `surface` is overwritten, so it must hold nothing; the caller owns the result and gives it to
  * modal_surface_mesh_free. Vertices keep their order, also those that no face uses. uv and
  * triangle_uv are there when every face has texture coordinates; where only some have them, or
- * none, both are NULL and n_uv is 0, since a triangle without uv has no place in triangle_uv.
+ * none, or numbers of vt are beyond the last, both are NULL and n_uv is 0, since a triangle without uv
+ * has no place in triangle_uv; such numbers, of vn too, are told in `notes`.
  *
  * Errors: MODAL_ERROR_INPUT for a missing or empty file, a folder, and content that breaks these
  * rules (also: a number out of range, a vertex repeated in a face, a coordinate that is not finite,

@@ -70,14 +70,11 @@ void modal_surface_mesh_free(modal_surface_mesh *surface)
     for (int32_t i = 0; i < surface->n_parts; i++) modal_free(&surface->part_names[i]);
     modal_free(&surface->part_names);
     modal_free(&surface->triangle_part);
-<<<<<<< HEAD
     for (int32_t i = 0; i < surface->n_materials; i++) modal_free(&surface->material_names[i]);
     modal_free(&surface->material_names);
     modal_free(&surface->triangle_material);
     for (int32_t i = 0; i < surface->n_libraries; i++) modal_free(&surface->libraries[i]);
     modal_free(&surface->libraries);
-=======
     modal_notes_free(&surface->notes);
->>>>>>> 5482bd2 (Surfaces: what exporters write is read (NUL at the end of an .obj, '1//', a corner twice in a row, texture numbers beyond their list, 'end solid', faces of .off over lines, strips of .ply); readers tell what they left out; a crash on names of parts without faces is gone)
     memset(surface, 0, sizeof *surface);
 }

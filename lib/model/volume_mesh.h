@@ -101,17 +101,13 @@ typedef struct modal_surface_mesh {
     int32_t *triangle_uv; /* [n_triangles, 3] indices of uv, or NULL */
     int32_t n_parts;
     char **part_names;      /* [n_parts] named parts of the surface, or NULL */
-<<<<<<< HEAD
-    int32_t *triangle_part; /* [n_triangles] index of a part, -1 = in none; or NULL */
+    int32_t *triangle_part; /* [n_triangles] index of a part, -1 = in none; or NULL where n_parts is 0 */
     int32_t n_materials;
     char **material_names;      /* [n_materials] of looks (usemtl of .obj), or NULL */
     int32_t *triangle_material; /* [n_triangles] index of a name, -1 = none; or NULL */
     int32_t n_libraries;
     char **libraries; /* [n_libraries] what each mtllib line of an .obj says, or NULL */
-=======
-    int32_t *triangle_part; /* [n_triangles] index of a part, -1 = in none; or NULL where n_parts is 0 */
     modal_notes notes;      /* what the reader left out or assumed */
->>>>>>> 5482bd2 (Surfaces: what exporters write is read (NUL at the end of an .obj, '1//', a corner twice in a row, texture numbers beyond their list, 'end solid', faces of .off over lines, strips of .ply); readers tell what they left out; a crash on names of parts without faces is gone)
 } modal_surface_mesh;
 
 void modal_surface_mesh_free(modal_surface_mesh *surface);

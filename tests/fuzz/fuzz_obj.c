@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     modal_surface_mesh surface;
     modal_error err = {0};
     modal_status status =
-        modal_obj_parse((const char *)data, (int64_t)size, "fuzz", &surface, &err);
+        modal_obj_parse((const char *)data, (int64_t)size, "fuzz", &surface, NULL, &err);
     if (status == MODAL_OK ? !surface_is_sound(&surface) || err.status != MODAL_OK
                            : surface.positions || surface.uv || err.status != status)
         abort();

@@ -72,6 +72,55 @@ static void test_collapsed(void **state)
     assert_non_null(strstr(err.message, "triangles with one vertex twice, 1"));
 }
 
+#define PLY_STRIP "ply\nformat ascii 1.0\nelement vertex 5\nproperty float x\nproperty float y\nproperty float z\n" \
+                  "element tristrips 1\nproperty list int int vertex_indices\nend_header\n" \
+                  "0 0 0\n1 0 0\n0 1 0\n1 1 0\n2 1 0\n"
+#define OBJ "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nvt 0 0\n"
+
+/* What programs write though no specification has it, and other readers take. */
+static void test_peers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *text;
+        int n_collapsed, n_triangles;
+        int32_t triangles[9];
+        const char *note; /* or NULL */
+    } cases[] = {
+        {"a.obj", OBJ "g a b\ng c\ng\nf 1 2 3\n", 0, 1, {0, 1, 2}, NULL}, /* names of parts without faces */
+        {"a.obj", OBJ "usemtl a\nusemtl\nf 1 2 3\n", 0, 1, {0, 1, 2}, NULL},
+        {"a.obj", OBJ "f 1// 2// 3//\nf 2/1/ 4/1/ 3/1/\nf 1/ 2/ 4/\n", 0, 3, {0, 1, 2, 1, 3, 2, 0, 1, 3}, NULL},
+        {"a.obj", OBJ "f 1 2 2 3\nf 1 2 1\nf 1 2 4 1\n", 3, 2, {0, 1, 2, 0, 1, 3}, NULL},
+        {"a.obj", OBJ "f 1/1 2/1 3/7\nf 1/1 2/1 4/1\n", 0, 2, {0, 1, 2, 0, 1, 3},
+         "texture vertex numbers beyond the 1 that are there are left out, the greatest is 7 in line 6; the surface has no texture coordinates"},
+        {"a.obj", OBJ "f 1//3 2//1 3//1\n", 0, 1, {0, 1, 2},
+         "normal numbers beyond the 0 that are there are left out, the greatest is 3 in line 6"},
+        {"a.stl", "solid\n" FACET("0 0 0", "1 0 0", "0 1 0") "end solid\n", 0, 1, {0, 1, 2}, NULL},
+        {"a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n3\n0 1\n2\n4 0 1\n3 2 255 0 0\n", 0, 3, {0, 1, 2, 0, 1, 3, 0, 3, 2}, NULL},
+        {"a.ply", PLY_STRIP "5 0 1 2 3 4\n", 0, 3, {0, 1, 2, 2, 1, 3, 2, 3, 4}, NULL},
+        {"a.ply", PLY_STRIP "8 0 1 2 -1 2 3 3 4\n", 0, 1, {0, 1, 2}, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        modal_surface_mesh surface;
+        modal_error err = {0};
+        int64_t n_collapsed = -1;
+        if (modal_surface_parse(cases[i].text, (int64_t)strlen(cases[i].text), cases[i].name, &surface, &n_collapsed, &err))
+            fail_msg("%s", err.message);
+        assert_true(surface_is_sound(&surface) && !surface.uv && surface.n_parts == 0 && surface.n_materials == 0);
+        assert_int_equal(n_collapsed, cases[i].n_collapsed);
+        assert_int_equal(surface.n_triangles, cases[i].n_triangles);
+        assert_memory_equal(surface.triangles, cases[i].triangles, (size_t)surface.n_triangles * 12);
+        assert_int_equal(surface.notes.n, cases[i].note != NULL);
+        if (cases[i].note) assert_string_equal(surface.notes.texts[0], cases[i].note);
+        modal_surface_mesh_free(&surface);
+    }
+    const char zero[] = OBJ "f 1 2 3\n\0\0"; /* as C ends its texts */
+    modal_surface_mesh surface;
+    assert_int_equal(modal_surface_parse(zero, sizeof zero - 1, "a.obj", &surface, NULL, NULL), MODAL_OK);
+    assert_int_equal(surface.n_triangles, 1);
+    modal_surface_mesh_free(&surface);
+}
+
 /* Groups of an .obj and solids of an .stl; of more than 1000 none is kept. */
 static void test_parts(void **state)
 {
@@ -120,7 +169,7 @@ static void test_materials(void **state)
     static const int32_t materials[] = {-1, 0, 0, -1, 0};
     modal_surface_mesh surface;
     modal_error err = {0};
-    assert_int_equal(modal_obj_parse(obj, sizeof obj - 1, "a.obj", &surface, &err), MODAL_OK);
+    assert_int_equal(modal_obj_parse(obj, sizeof obj - 1, "a.obj", &surface, NULL, &err), MODAL_OK);
     assert_true(surface.n_materials == 2 && surface.n_libraries == 1 && surface_is_sound(&surface));
     assert_string_equal(surface.material_names[0], "red paint");
     assert_string_equal(surface.material_names[1], "blue");
@@ -135,7 +184,7 @@ static void test_materials(void **state)
         fprintf(file, "v 0 0 0\nv 1 0 0\nv 1 1 0\n");
         for (int i = 0; i < n; i++) fprintf(file, "usemtl m%d\nf 1 2 3\n", i);
         assert_int_equal(fclose(file), 0);
-        assert_int_equal(modal_obj_parse(text, (int64_t)size, "a.obj", &surface, &err), MODAL_OK);
+        assert_int_equal(modal_obj_parse(text, (int64_t)size, "a.obj", &surface, NULL, &err), MODAL_OK);
         assert_true(surface.n_triangles == n && surface_is_sound(&surface));
         assert_true(n == 4096 ? surface.n_materials == n && surface.triangle_material[4095] == 4095
                               : surface.n_materials == 0 && !surface.triangle_material && !surface.material_names);
@@ -171,6 +220,7 @@ static void test_messages(void **state)
         {"a.stl", "binary?",
          "a.stl:1: neither text that begins with solid nor a binary file, which has 84 bytes at "
          "least, 7"},
+        {"a.ply", PLY_STRIP "3 0 1 5\n", "a.ply:15: strip 0: vertex number out of range, 5 of 5"},
         {"a.ply", "ply\nformat ascii 2.0\n", "a.ply:2: version of the format is not 1.0, '2.0'"},
         {"a.ply", "ply\nformat utf8 1.0\n", "a.ply:2: unknown encoding, 'utf8'"},
         {"a.ply", HEAD "property complex z\n", "a.ply:6: unknown type of a property, 'complex'"},
@@ -197,7 +247,7 @@ static void test_messages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_pyramids),
-                                       cmocka_unit_test(test_collapsed),
+                                       cmocka_unit_test(test_collapsed), cmocka_unit_test(test_peers),
                                        cmocka_unit_test(test_parts),
         cmocka_unit_test(test_materials), cmocka_unit_test(test_messages)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -195,7 +195,7 @@ static modal_status take_mesh(modalcurv_input *in, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_surface_mesh mesh = {0};
-    MODAL_TRY(modal_surface_read(in->files[0], &mesh, ends_with(in->files[0], ".obj") ? NULL : &in->n_collapsed, err));
+    MODAL_TRY(modal_surface_read(in->files[0], &mesh, &in->n_collapsed, err));
     if (mesh.n_triangles == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no triangles", in->files[0]);
     in->n_vertices = mesh.n_vertices, in->n_triangles = mesh.n_triangles;
     in->triangles = mesh.triangles;
@@ -296,7 +296,7 @@ modal_status modalcurv_read(const modalcurv_input *in, int64_t i, float *positio
             centred[k] = (float)((double)positions[k] - in->centre[k % 3]);
         return status;
     }
-    MODAL_TRY(modal_surface_read(in->files[i], &mesh, ends_with(in->files[i], ".obj") ? NULL : &n_collapsed, err));
+    MODAL_TRY(modal_surface_read(in->files[i], &mesh, &n_collapsed, err));
     if (mesh.n_vertices != in->n_vertices)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: %" PRId64 " vertices, but %" PRId64 " in %s", in->files[i],
                    mesh.n_vertices, in->n_vertices, in->first);
