@@ -27,7 +27,8 @@ modal_status inp_skip(inp_reader *reader, const inp_keyword *keyword)
                                               "EMBEDDEDELEMENT", "FOUNDATION", "PRE-TENSIONSECTION"};
     modal_status status = MODAL_OK;
     for (size_t i = 0; i < sizeof constraints / sizeof *constraints; i++)
-        if (inp_is(keyword->name, constraints[i])) MODAL_TRY(modal_notes_add(&reader->builder.mesh->not_taken, reader->text.err, "*%s", constraints[i]));
+        if (inp_is(keyword->name, constraints[i])) MODAL_TRY(modal_notes_add(&reader->builder.mesh->not_taken, reader->text.err,
+                                                                             "*%s", constraints[i]));
     while (inp_data_line(&reader->text)) modal_text_skip_line(&reader->text);
 done:
     return status;
@@ -206,7 +207,8 @@ static modal_status put_condition(inp_reader *reader, const char *name, uint8_t 
     int64_t n_turned = 0;
     for (int64_t i = 0; i < n; i++) n_turned += turned[(*nodes)[i]];
     if (n_turned > 0 && components != ALL) {
-        MODAL_TRY(modal_notes_add(&reader->builder.mesh->not_taken, reader->text.err, "*BOUNDARY of %.60s: along axes of *TRANSFORM", name ? name : "nodes by number"));
+        MODAL_TRY(modal_notes_add(&reader->builder.mesh->not_taken, reader->text.err,
+                                  "*BOUNDARY of %.60s: along axes of *TRANSFORM", name ? name : "nodes by number"));
     } else if (n > 0) {
         *condition = (modal_condition){.group = {.dimension = 2, .tag = -1}, .components = components};
         mesh->n_conditions++;
@@ -305,7 +307,8 @@ modal_status inp_finish_conditions(inp_reader *reader)
     }
     reader->text.line = line;
     if (reader->n_numbered_not_taken > 1)
-        MODAL_TRY(modal_notes_add(&reader->builder.mesh->not_taken, reader->text.err, "*BOUNDARY of nodes by number, as of the first: %lld more",
+        MODAL_TRY(modal_notes_add(&reader->builder.mesh->not_taken, reader->text.err,
+                                  "*BOUNDARY of nodes by number, as of the first: %lld more",
                            (long long)reader->n_numbered_not_taken - 1));
 done:
     modal_free(&marks);
