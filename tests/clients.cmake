@@ -65,6 +65,14 @@ if(TARGET modaldeform AND TARGET write_samples)
   endforeach()
 endif()
 
+foreach(client blender paraview)
+  set(program_of_paraview "${MODAL_PVPYTHON}")
+  set(program_of_blender "${MODAL_BLENDER}")
+  add_test(NAME clients.curvature_${client} COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_curvature_clients.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${client} "${program_of_${client}}")
+  set_tests_properties(clients.curvature_${client} PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
+endforeach()
+
 if(TARGET modaldeform AND TARGET modalpack AND TARGET modalmesh)
   add_test(NAME clients.blender_own_mesh COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_own_mesh.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} "${MODAL_BLENDER}")

@@ -56,6 +56,13 @@ typedef struct modal_sequence_sound {
     const modal_sequence_channel *channels; /* [n_channels] */
 } modal_sequence_sound;
 
+/* What files with colours show: values that are blue below `middle` and red above, to `range` > 0 on both sides. The caller
+ * sets `values`, [n_frames, n_points] float32 of the frames, before each add, and the others before the first. */
+typedef struct modal_sequence_colour {
+    double middle, range;
+    const float *values;
+} modal_sequence_colour;
+
 /* What a sequence is, before its frames. Everything is borrowed for the calls it is given to. */
 typedef struct modal_sequence_info {
     int64_t n_points;         /* > 0 */
@@ -77,6 +84,7 @@ typedef struct modal_sequence_info {
     int64_t n_probes;
     const modal_sequence_probe *probes; /* [n_probes] */
     const modal_sequence_sound *sound;  /* for wav alone */
+    const modal_sequence_colour *colour; /* for ply alone, borrowed until the end; NULL: none */
     const modal_sequence_cells *volume; /* NULL: a surface. Else points are nodes, and there are no triangles */
 } modal_sequence_info;
 

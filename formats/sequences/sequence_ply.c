@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/sequences/diverging_map.h"
 #include "formats/sequences/file_out.h"
 #include "formats/sequences/sequence_parts.h"
 #include "formats/meshes/number_text.h"
@@ -22,17 +23,20 @@ typedef struct ply_writer {
     int components[MODAL_MOST_ARRAYS];       /* of each of them */
     int stride;                              /* bytes of a vertex */
     char *properties;                        /* the head's lines */
+    const modal_sequence_colour *colour;     /* or NULL */
+    uint8_t map[256][3];
 } ply_writer;
 
 static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, int64_t *memory_bytes,
                          modal_error *err)
 {
-    int64_t faces = 0, frame = 0;
+    int64_t faces = 0, frame = 0, colours = 0;
     *memory_bytes = 0;
     if (info->n_points > INT32_MAX || info->n_triangles > INT32_MAX ||
         !modal_size_multiply(info->n_triangles, 13, &faces) ||
         !modal_sequence_frame_bytes(info, &frame) ||
-        !modal_size_add(frame, faces + 5000 + 64, &frame) || /* head, rounding to blocks, series */
+        !modal_size_multiply(info->n_points, info->colour ? 3 : 0, &colours) ||
+        !modal_size_add(frame, faces + colours + 5000 + 64, &frame) || /* head, rounding to blocks, series */
         !modal_size_multiply(frame, info->n_frames, disk_bytes))
         return modal_error_set(err, MODAL_ERROR_INPUT,
                                "ply: counts points in 32 bits, %" PRId64 " points", info->n_points);
@@ -59,7 +63,7 @@ static modal_status list_properties(ply_writer *w, const modal_sequence_info *in
     modal_status status = MODAL_OK;
     const int64_t line = MODAL_SEQUENCE_LABEL + 16;
     int64_t length = 0;
-    MODAL_TRY(modal_alloc(&w->properties, MODAL_MOST_ARRAYS * MODAL_ARRAY_COMPONENTS, (size_t)line, "properties", err));
+    MODAL_TRY(modal_alloc(&w->properties, MODAL_MOST_ARRAYS * MODAL_ARRAY_COMPONENTS + 3, (size_t)line, "properties", err));
     for (int i = 0; i < info->arrays.n; i++) {
         const modal_array *a = &info->arrays.all[i];
         if (a->of_cells) continue;
@@ -72,6 +76,11 @@ static modal_status list_properties(ply_writer *w, const modal_sequence_info *in
             length += snprintf(w->properties + length, (size_t)line, "property float %s\n", label);
         }
     }
+    w->colour = info->colour;
+    if (!w->colour) goto done;
+    w->stride += 3;
+    snprintf(w->properties + length, 3 * (size_t)line, "property uchar red\nproperty uchar green\nproperty uchar blue\n");
+    modal_diverging_map(w->map);
 done:
     return status;
 }
@@ -127,12 +136,18 @@ static void scatter(char *to, int64_t stride, const float *from, int components,
             memcpy(to + v * stride, from + components * v, 4 * (size_t)components);
 }
 
+static void scatter_colours(char *to, int64_t stride, const ply_writer *w, const float *values, int64_t n)
+{
+    for (int64_t v = 0; v < n; v++)
+        memcpy(to + v * stride, w->map[modal_diverging_entry((double)values[v] - w->colour->middle, w->colour->range)], 3);
+}
+
 static modal_status write_vertices(ply_writer *w, const modal_frames *frames, int64_t frame,
                                    modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int64_t stride = w->stride, piece = MODAL_FILE_OUT_PIECE / stride;
-    if (w->n_arrays == 1) /* as they are */
+    if (w->n_arrays == 1 && !w->colour) /* as they are */
         return modal_file_out_write(&w->out, frames->arrays[0] + 3 * w->n_points * frame, 12 * w->n_points, err);
     for (int64_t first = 0, n; first < w->n_points; first += n) {
         n = w->n_points - first < piece ? w->n_points - first : piece;
@@ -146,6 +161,8 @@ static modal_status write_vertices(ply_writer *w, const modal_frames *frames, in
                     components, n);
             at += 4 * components;
         }
+        if (w->colour)
+            scatter_colours(to + at, stride, w, w->colour->values + w->n_points * frame + first, n);
         modal_file_out_filled(&w->out, to + n * stride);
     }
 done:

@@ -177,6 +177,34 @@ check(len(read_lines("lines/lines/000000.vtp")["strength"]) == 0, "an ellipsoid 
 for words, error in ((["--lines", "ridge"], "ridge"), (["--lines", "ridges,ridges"], "twice"), (["--strength", "1"], "--lines")):
     run("oval.ply", "no", "-q", *words, code=2, error=error)
 
+# ---- colours ----
+
+x3, t3, _ = surfaces.torus(60, rng)
+surfaces.write_ply("in.ply", x3, t3)
+run("in.ply", "out", "-f", "-q", "--format", "ply", "--fields", "k_max,k_min", "--colour", "gauss_curvature", "--report", "r.json")
+v, rgb = surfaces.read_ply("out/ply/000000.ply"), surfaces.read_colours("out/ply/000000.ply")
+gauss = v["k_max"] * v["k_min"]
+check("gauss_curvature" not in v, "a field that was not asked for", list(v))
+reach = np.abs(np.quantile(gauss, [0.02, 0.98], method="lower")).max()
+near(json.load(open("r.json"))["colour_range"] / reach, 1, 1e-5, "range of colours")
+entry = np.clip(np.floor(127.5 * (1 + gauss / reach) + 0.5), 0, 255).astype(int)  # an entry of the map has one colour
+for k in np.unique(entry):
+    here = rgb[entry == k]
+    check((np.ptp(here, axis=0) <= 3).all(), "the colours of entry", k, here)
+check((rgb[np.abs(gauss) < 0.003 * reach] > 215).all() and (rgb[gauss > reach] == rgb[np.argmax(gauss)]).all(), "near white at 0, one red past the range")
+for here, high, low, name in ((gauss > 0.1 * reach, 0, 2, "red above"), (gauss < -0.1 * reach, 2, 0, "blue below")):
+    check((rgb[here][:, high] > rgb[here][:, low]).all(), name)
+run("in.ply", "plain", "-q", "--format", "ply", "--fields", "k_max,k_min")
+run("out/ply/000000.ply", "again", "-q", "--format", "ply", "--fields", "k_max,k_min")  # our readers take coloured files
+check(filecmp.cmp("again/ply/000000.ply", "plain/ply/000000.ply", False), "curvature of a coloured file")
+surfaces.write_ply("rest.ply", 0.8 * x3, t3)
+run("in.ply", "out", "-f", "-q", "--format", "ply", "--colour", "area_ratio:1", "--rest", "rest.ply")  # 1.5625: over 1
+check(np.ptp(surfaces.read_colours("out/ply/000000.ply"), axis=0).max() <= 3 and surfaces.read_colours("out/ply/000000.ply")[0, 0] > 200, "area_ratio")
+for colour, error in (("k_max:0", "above 0"), ("k_max:nan", "above 0"), ("k_max:1x", "1x"), ("direction_max", "direction_max"),
+                      ("boundary", "boundary"), ("area_ratio", "area_ratio:RANGE")):
+    run("in.ply", "no", "-q", "--format", "ply", "--colour", colour, code=2, error=error)
+run("in.ply", "no", "-q", "--colour", "k_max", code=2, error="--format ply")
+
 # ---- odd surfaces: a result that is finite, and counts ----
 
 def odd(name, x, t, **counts):

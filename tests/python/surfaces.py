@@ -105,15 +105,27 @@ def write_ply(name, x, t):
         out.write(head.encode() + np.asarray(x).astype("<f4").tobytes() + rows.tobytes())
 
 
-def read_ply(name):
-    """The properties of the vertices of a .ply that we wrote."""
+def ply_vertices(name):
+    """The vertices of a .ply that we wrote, a record each."""
     with open(name, "rb") as f:
         names, n = [], 0
         for line in iter(f.readline, b"end_header\n"):
             word = line.split()
             if word[:2] == [b"element", b"vertex"]:
                 n = int(word[2])
-            elif word[0] == b"property" and word[1] == b"float":
-                names.append(word[2].decode())
-        data = np.frombuffer(f.read(4 * n * len(names)), "<f4").reshape(n, len(names))
-    return {name: data[:, i].astype(float) for i, name in enumerate(names)}
+            elif word[0] == b"property" and word[1] != b"list":
+                names.append((word[2].decode(), "<f4" if word[1] == b"float" else "u1"))
+        kind = np.dtype(names)
+        return np.frombuffer(f.read(kind.itemsize * n), kind)
+
+
+def read_ply(name):
+    """The properties of its vertices that are float, in float64."""
+    data = ply_vertices(name)
+    return {name: data[name].astype(float) for name in data.dtype.names if data.dtype[name] == "<f4"}
+
+
+def read_colours(name):
+    """[n, 3], 0 to 255."""
+    data = ply_vertices(name)
+    return np.stack([data[c].astype(int) for c in ("red", "green", "blue")], 1)

@@ -29,6 +29,9 @@ static const tool_option options[] = {
      "What to write: k_max, k_min, mean_curvature, gauss_curvature (curvature: these four), direction_max, direction_min, "
      "curvature_derivative, boundary, fit_degree; against the rest area_ratio, stretch_max, stretch_min, stretch_direction.",
      TOOL_FIRST},
+    {"colour", 0, "FIELD[:RANGE]", NULL,
+     "Give .ply files colours of this field, k_max for example: blue below, white at, red above 0 (of area_ratio and stretch 1), up to "
+     "RANGE (default: the farther of the quantiles 2 % and 98 % of the first frame).", 0},
     {"rest", 0, "FILE", NULL, "The surface that area_ratio and stretch compare with (default: the first frame).", TOOL_READS},
     {"lines", 0, "ridges,valleys", NULL, "Also write these lines of the surface, lines/NNNNNN.vtp a frame.", TOOL_FIRST},
     {"strength", 0, "S", "0", "Only lines along which curvature, over their length, sums up to S.", 0},
@@ -68,7 +71,7 @@ static const tool_program program = {
              "normals it is positive where that is convex.",
     .examples = "modalcurv bunny.ply out\n"
                 "modalcurv bunny.ply out --method fit --degree 4 --fields curvature,direction_max\n"
-                "modalcurv scan.stl out --smooth 0.002 --format ply --report -\n"
+                "modalcurv scan.stl out --smooth 0.002 --format ply --colour mean_curvature --report -\n"
                 "modalcurv sequence.vtkhdf out --frames ::10",
     .print_versions = print_versions,
 };
@@ -131,13 +134,14 @@ static modal_status read_request(tool *t, modalcurv_request *r, modal_error *err
     MODAL_TRY(modal_curvature_parse_fields(tool_value(a, "fields"), r->options.fields, err));
     if (r->options.fields[MODAL_FIT_DEGREE] && r->options.method != MODAL_CURVATURE_FIT)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fields: fit_degree is of --method fit alone");
-    int compares = 0;
+    MODAL_TRY(parse_formats(tool_value(a, "format"), r, err));
+    MODAL_TRY(modalcurv_read_colour(a, r, err));
+    int compares = r->coloured >= 0 && modal_curvature_is_stretch((modal_curvature_field)r->coloured);
     for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++)
         compares |= r->options.fields[i] && modal_curvature_is_stretch((modal_curvature_field)i);
     if (r->rest && !compares) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--rest: none of --fields compares with it, %s", r->rest);
     MODAL_TRY(modalcurv_read_lines(a, r, err));
     MODAL_TRY(tool_slice_parse(tool_value(a, "frames"), &r->frames, err));
-    MODAL_TRY(parse_formats(tool_value(a, "format"), r, err));
     r->force = tool_count(a, "force") > 0;
     r->reports = tool_count(a, "report") > 0;
     MODAL_TRY(tool_threads(t, &r->threads, err));
@@ -185,6 +189,7 @@ typedef struct run {
     int64_t batch_frames;
     batch batches[2];
     float *fields[MODAL_CURVATURE_FIELDS], *areas, *scratch;
+    modal_sequence_colour colour; /* range 0: no frame was computed yet */
     double compute_seconds, write_seconds;
 } run;
 
@@ -196,6 +201,7 @@ static modal_status make_arrays(run *w, modal_error *err)
     modal_curvature_options o = w->r->options;
     if (o.method == MODAL_CURVATURE_FIT && w->r->reports) o.fields[MODAL_FIT_DEGREE] = 1;
     modalcurv_need_lines(w->r, o.fields);
+    if (w->r->coloured >= 0) o.fields[w->r->coloured] = 1;
     w->batch_frames = BATCH_BYTES / (12 * n);
     if (w->batch_frames > MOST_FRAMES) w->batch_frames = MOST_FRAMES;
     if (w->batch_frames > w->in->n) w->batch_frames = w->in->n;
@@ -212,10 +218,8 @@ static modal_status make_arrays(run *w, modal_error *err)
         if (o.fields[i])
             MODAL_TRY(modal_alloc(&w->fields[i], array.components * n * w->batch_frames, sizeof(float), array.name, err));
     }
-    if (w->r->reports) {
-        MODAL_TRY(modal_alloc(&w->areas, n * w->batch_frames, sizeof(float), "areas", err));
-        MODAL_TRY(modal_alloc(&w->scratch, n, sizeof(float), "quantiles", err));
-    }
+    if (w->r->reports) MODAL_TRY(modal_alloc(&w->areas, n * w->batch_frames, sizeof(float), "areas", err));
+    if (w->r->reports || w->r->coloured >= 0) MODAL_TRY(modal_alloc(&w->scratch, n, sizeof(float), "quantiles", err));
     MODAL_TRY(modal_curvature_new(&w->curvature, &w->r->device, &o, &w->in->topology, w->in->mean_edge, w->batch_frames,
                                   err));
     modal_curvature_set_rest(w->curvature, w->in->triangles, w->in->rest);
@@ -250,9 +254,12 @@ static modal_status finish_batch(run *w, const batch *b, modal_error *err)
         if (!w->r->reports) continue;
         MODAL_TRY(modalcurv_report_frame(w->t, w->r, w->in, b->first + i, frame, w->areas + n * i, w->scratch, err));
     }
+    if (w->r->coloured >= 0 && w->colour.range == 0.0)
+        MODAL_TRY(modalcurv_range_of(w->r, w->fields[w->r->coloured], n, w->scratch, &w->colour, err));
     const double computed = tool_seconds();
     modal_frames frames = {.n_frames = b->n, .arrays = {b->positions}};
     for (int i = 1; i < w->arrays.n; i++) frames.arrays[i] = w->fields[w->arrays.all[i].source];
+    if (w->r->coloured >= 0) w->colour.values = w->fields[w->r->coloured];
     pthread_mutex_lock(w->in->hdf5);
     status = modalcurv_add_frames(w->out, &frames, err);
     pthread_mutex_unlock(w->in->hdf5);
@@ -328,6 +335,7 @@ static modal_status write_all(tool *t, const modalcurv_request *r, const modalcu
                                       .source_hash = in->hash,
                                       .n_provenance = n_provenance,
                                       .provenance = provenance,
+                                      .colour = r->coloured >= 0 ? &w.colour : NULL,
                                       .threads = r->threads};
     MODAL_TRY(modal_sequence_check_info(&info, err));
     MODAL_TRY(tool_files_check(err));
@@ -336,6 +344,7 @@ static modal_status write_all(tool *t, const modalcurv_request *r, const modalcu
     const double start = tool_seconds();
     MODAL_TRY(modalcurv_commit_outputs(out, &info, err));
     tool_stage(t, "close and sync", tool_seconds() - start, -1);
+    if (r->coloured >= 0) json_object_set_new(t->report, "colour_range", json_real(w.colour.range));
     json_object_set_new(t->report, "back_end", json_string(r->device.name));
     json_object_set_new(t->report, "device", json_string(r->device.hardware));
     tool_note(t, "%s: %" PRId64 " frame%s of %" PRId64 " vertices", r->folder, in->n, in->n == 1 ? "" : "s", in->n_vertices);

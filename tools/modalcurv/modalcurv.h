@@ -25,6 +25,8 @@ typedef struct modalcurv_request {
     int force, threads, reports; /* reports: statistics of every frame are wanted */
     int lines[2];                /* ridges, valleys are wanted */
     double strength;             /* the least of a line */
+    int coloured;                /* --colour: a field, or -1 */
+    double colour_range;         /* 0: of the first frame */
     int n_formats;               /* 0: --format null */
     const modal_sequence_format *formats[MODALCURV_FORMATS];
     modal_device device;
@@ -97,7 +99,19 @@ modal_status modalcurv_write_lines(const modalcurv_request *r, const modalcurv_i
                                    int64_t frame, const float *positions, float *const fields[MODAL_CURVATURE_FIELDS],
                                    modal_error *err);
 
+/* ---- modalcurv_colour.c ---- */
+
+/* --colour, after --fields and --format. */
+modal_status modalcurv_read_colour(const tool_arguments *a, modalcurv_request *r, modal_error *err);
+/* The field's middle, and the range of its first frame's values [n] unless one was asked for. MODAL_ERROR_USAGE where
+ * they are all in the middle. scratch [n]. */
+modal_status modalcurv_range_of(const modalcurv_request *r, const float *values, int64_t n, float *scratch,
+                                modal_sequence_colour *colour, modal_error *err);
+
 /* ---- modalcurv_report.c ---- */
+
+/* The k-th smallest of n values, which change their places. */
+float modalcurv_kth(float *values, int64_t n, int64_t k);
 
 /* The connectivity and its oddities. */
 void modalcurv_report_topology(tool *t, const modalcurv_input *in);

@@ -277,7 +277,8 @@ modal_status modalcurv_open(const modalcurv_request *r, modalcurv_input *in, mod
     if (!in->sequence) MODAL_TRY(take_mesh(in, err));
     MODAL_TRY(measure_first(in, err));
     for (int i = 0; i < MODAL_CURVATURE_FIELDS && !in->rest; i++)
-        if (r->options.fields[i] && modal_curvature_is_stretch((modal_curvature_field)i)) MODAL_TRY(take_rest(r, in, err));
+        if ((r->options.fields[i] || r->coloured == i) && modal_curvature_is_stretch((modal_curvature_field)i))
+            MODAL_TRY(take_rest(r, in, err));
     MODAL_TRY(hash_files(r, in, err));
 done:
     return status;

@@ -41,8 +41,8 @@ void modalcurv_report_topology(tool *t, const modalcurv_input *in)
         tool_warn(t, "no vertex lies inside the surface: every value is one-sided, %lld vertices", (long long)used);
 }
 
-/* The k-th smallest of n values, which change their places (C. Hoare, Algorithm 65: FIND, 1961). */
-static float find_kth(float *values, int64_t n, int64_t k)
+/* C. Hoare, Algorithm 65: FIND, 1961. */
+float modalcurv_kth(float *values, int64_t n, int64_t k)
 {
     for (int64_t low = 0, high = n - 1; low < high;) {
         const float pivot = values[low + (high - low) / 2];
@@ -75,7 +75,7 @@ static json_t *distribution(const modalcurv_input *in, const float *values, floa
     memcpy(scratch, values, (size_t)n * sizeof *scratch);
     for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++) {
         const int64_t k = (int64_t)(quantiles[i].share * (double)(n - 1));
-        json_object_set_new(to, quantiles[i].name, json_real((double)find_kth(scratch, n, k)));
+        json_object_set_new(to, quantiles[i].name, json_real((double)modalcurv_kth(scratch, n, k)));
     }
     return to;
 }
