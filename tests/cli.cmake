@@ -17,7 +17,7 @@ add_test(NAME tree.configure
 set_tests_properties(tree.configure PROPERTIES LABELS cli SKIP_RETURN_CODE 77)
 
 set(tools "")
-foreach(tool modalmesh modalpack modalplace modalsim modaldeform modalcurv modalview modalinfo modalbench)
+foreach(tool modalmesh modalpack modalplace modalsim modaldeform modalcurv modalview modalinfo modaltex modalbench)
   if(TARGET ${tool})
     list(APPEND tools $<TARGET_FILE:${tool}>)
   endif()
@@ -62,7 +62,7 @@ if(TARGET modalpack)
            $<TARGET_FILE:modalpack> ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.modalpack PROPERTIES LABELS cli TIMEOUT 300)
 
-  foreach(part basis)
+  foreach(part basis convert)
     add_test(NAME look.${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_look.py
              ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} ${part})
     set_tests_properties(look.${part} PROPERTIES LABELS cli)

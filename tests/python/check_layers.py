@@ -43,6 +43,7 @@ ROOMS = [
     "tools/modalpack",
     "tools/modalplace",
     "tools/modalsim",
+    "tools/modaltex",
     "tools/modaltools",
     "tools/modalview",
 ]

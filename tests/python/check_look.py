@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Looks through the pipeline. usage: check_look.py BIN_FOLDER REPOSITORY PART, PART one of
-  basis   modalpack keeps the names of an .obj's materials, outside of the content hash; what is refused"""
+  basis   modalpack keeps the names of an .obj's materials, outside of the content hash; what is refused
+  convert modaltex look: a look of an .obj with its .mtl; names of files stay in the folder"""
 import json
 import os
 import subprocess
@@ -104,6 +105,55 @@ def part_basis():
     broken(lambda g: put_name(g, b"a\nb"), "byte 2")
     broken(lambda g: put_name(g, b"a\n\nb\n"), "byte 2")
     broken(lambda g: put_name(g, b"a\tb\n"), "byte 1")
+
+
+def part_convert():
+    write_box()
+    os.makedirs("sub/deep")
+    os.makedirs("other")
+    put("box.mtl", "newmtl red paint\nKd 0.5 0.25 0\nnewmtl leaf\nmap_Kd images/leaf.png\nd 0.5\n")
+    run("modaltex", "look", "box.obj", "box.json", "--runs")
+    with open("box.json") as f:
+        look = json.load(f)
+    must(look == {"look": 1, "materials": {"red paint": {"diffuse": [0.5, 0.25, 0]},
+                                           "leaf": {"diffuse": [0.8, 0.8, 0.8], "image": "images/leaf.png", "opacity": 0.5, "alpha": "blend"}},
+                  "shapes": [{"shape": 0, "runs": [{"first": 0, "count": 18, "material": "red paint"},
+                                                   {"first": 18, "count": 16, "material": "leaf"}]}]}, look)
+    run("modaltex", "look", "box.obj", "box.json", code=2, says="box.json: exists")
+    run("modaltex", "look", "box.obj", "again.json")
+    must("shapes" not in json.load(open("again.json")), "runs without --runs")
+    # what a look says can be read again: a .mtl, with one material: the default of all
+    put("one.mtl", "newmtl a\nKd 1 1 1\n")
+    run("modaltex", "look", "one.mtl", "one.json")
+    must(json.load(open("one.json")) == {"look": 1, "materials": {"a": {"diffuse": [1, 1, 1]}}, "default": "a"}, "one.json")
+    # names of images are seen from the look's folder
+    put("sub/deep/p.mtl", "newmtl a\nmap_Kd x.png\n")
+    put("sub/p.obj", "mtllib deep/p.mtl\nusemtl a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    run("modaltex", "look", "sub/p.obj", "p.json")
+    must(json.load(open("p.json"))["materials"]["a"]["image"] == "sub/deep/x.png", "path")
+    run("modaltex", "look", "sub/p.obj", "other/p.json", code=3, says="its images would not be below the folder of the look")
+    run("modaltex", "look", "sub/p.obj", "other/p.json", "--any-path")
+    must(json.load(open("other/p.json"))["materials"]["a"]["image"] == os.path.realpath("sub/deep/x.png"), "--any-path")
+
+    def refused(obj, says, mtl="newmtl a\n"):
+        put("w.obj", obj + "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+        put("w.mtl", mtl)
+        run("modaltex", "look", "w.obj", "w.json", code=3, says=says)
+        must(not os.path.exists("w.json"), "w.json is there")
+
+    refused("", "w.obj: names no materials (mtllib)")
+    refused("mtllib absent.mtl\n", "absent.mtl: cannot open, No such file")
+    refused("mtllib ../w.mtl\n", "mtllib: not in the folder of the .obj or below it, '../w.mtl'")
+    refused("mtllib /etc/w.mtl\n", "mtllib: not in the folder")
+    refused("mtllib w.mtl\nusemtl b\n", "w.obj: usemtl: no material of that name in its mtllib, b")
+    refused("mtllib w.mtl\n", "no materials", "# nothing\n")
+    refused("mtllib w.mtl\n", "w.mtl:2: map_Kd: the image is not in the look's folder or below it", "newmtl a\nmap_Kd ../x.png\n")
+    refused("mtllib w.mtl w.mtl\n", "w.mtl:1: newmtl: the material is there twice, 'a'")
+    run("modaltex", "look", "one.mtl", "w.json", "--runs", code=2, says="--runs: needs an .obj")
+    run("modaltex", code=2, says="usage: modaltex look")
+    run("modaltex", "lok", code=2, says="did you mean look?")
+    run("modaltex", "-f", "look", "one.mtl", "w.json", code=2, says="usage")
+    must("--runs" in run("modaltex", "look", "--help").stdout and "look" in run("modaltex", "--generate", "bash").stdout, "documents")
 
 
 if __name__ == "__main__":

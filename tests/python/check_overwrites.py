@@ -135,7 +135,8 @@ def pipes():
     for command in (c for c in COMMANDS if c.tool in tools):
         fresh("../inputs")
         words = command.line(folder)
-        operands = [i for i in range(1, len(words)) if not words[i].startswith("-")
+        first = 2 if command.tool == "modaltex" else 1 # after the command
+        operands = [i for i in range(first, len(words)) if not words[i].startswith("-")
                     and not (words[i - 1].startswith("--") and words[i - 1] not in ("--check", "--quick"))]
         options = [i for i in range(2, len(words)) if words[i - 1].startswith("--") and words[i - 1][2:] in files[command.tool]]
         for i in operands + options:

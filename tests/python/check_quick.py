@@ -16,7 +16,7 @@ import numpy as np
 
 tools = pathlib.Path(sys.argv[1]).resolve()
 data = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else None
-FAMILY = ["mesh", "pack", "place", "sim", "deform", "curv", "view", "info", "bench"]
+FAMILY = ["mesh", "pack", "place", "sim", "deform", "curv", "view", "tex", "info", "bench"]
 
 
 def run(*words, **more):
@@ -58,7 +58,7 @@ def write_ellipsoid(name, n=4, faces=None):
 
 def umbrella():
     got = run()
-    assert got.returncode == 0 and got.stdout.count("\n") == 10, got
+    assert got.returncode == 0 and got.stdout.count("\n") == len(FAMILY) + 1, got
     built = {path.name[5:] for path in tools.glob("modal*") if path.is_file()} - {"tools"}
     words = re.search(r"compgen -W '([a-z ]+)'", run("--generate", "bash").stdout.split("COMP_CWORD == 1")[1])[1].split()
     assert words == re.findall(r"^modaltools (\S+)", got.stdout, re.M), words

@@ -77,6 +77,8 @@ for tool in sys.argv[1:]:
     if name != "modalbench":
         words = [tool, "absent.h5"] + {"modalinfo": [], "modalsim": ["out.h5", "--static"], "modalmesh": ["out.msh"],
                                         "modalplace": ["out.h5", "absent2.h5"]}.get(name, ["out.h5"])
+        if name == "modaltex":
+            words = [tool, "look", "absent.obj", "out.json"]
         code, text = on_terminal(words, NO_COLOR="")
         last = text.rstrip().split("\n")[-1]  # what it notes before comes first
         check(code == 3 and last.startswith("\033[31m" + name + ":\033[0m "), name, code, repr(text))

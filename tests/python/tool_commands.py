@@ -92,6 +92,7 @@ COMMANDS = [
             ["o/sequence.vtkhdf", "o/sequence.xdmf", "r.json"]),
     Command("modalcurv", "{v/sequence.vtkhdf} o --format ply --lines ridges --report {r.json}", ["v/sequence.vtkhdf"],
             ["o/sequence.ply.series", "r.json"]),
+    Command("modaltex", "look {lk.obj} {n.json} --report {r.json}", ["lk.obj", "lk.mtl"], ["n.json", "r.json"]),
     Command("modalbench", "uq --quick --backend cpu -j1 --folder . --json {n.json} --report {r.json}", [],
             ["n.json", "r.json"]),
 ]
@@ -99,7 +100,7 @@ COMMANDS = [
 OPERANDS = {"modalpack": "MESH... BASIS.h5", "modalsim": "BASIS.h5 TRAJ.h5", "modaldeform": "TRAJ.h5|BASIS.h5 OUT",
             "modalview": "TRAJ.h5|BASIS.h5|RESPONSE.csv|- PAGE.html", "modalinfo": "FILE",
             "modalplace": "PLACES.csv OUT.h5 BASIS.h5 ...", "modalmesh": "SURFACE|GEOMETRY|MESH OUT.msh",
-            "modalcurv": "INPUT OUT", "modalbench": "uq|multi|batch|frame|pipeline|all ..."}
+            "modalcurv": "INPUT OUT", "modaltex": "look [options] MODEL.obj|MODEL.mtl LOOK.json", "modalbench": "uq|multi|batch|frame|pipeline|all ..."}
 # - is a pipe there.
 PIPES = {("modalsim", 1, "out"), ("modaldeform", 0, "in"), ("modalview", 0, "in"), ("modalinfo", 0, "in")}
 
@@ -149,6 +150,8 @@ def write_inputs(folder):
     put("m.json", [json.dumps({"materials": {"steel": {"young": 2e11, "poisson": 0.3, "density": 7800}}, "default": "steel"})])
     put("l.bou", ["1,2,3,4"])
     put("fine.obj", ["v 0 0 0", "v 1 0 0", "v 0 1 0", "v 0 0 1", "f 1 3 2", "f 1 2 4", "f 2 3 4", "f 3 1 4"])
+    put("lk.obj", ["mtllib lk.mtl", "v 0 0 0", "v 1 0 0", "v 0 1 0", "usemtl red", "f 1 3 2"])
+    put("lk.mtl", ["newmtl red", "Kd 1 0 0"])
     put("coarse.obj", ["v 0 0 0", "v 2 0 0", "v 0 1 0", "v 0 0 1", "f 1 3 2", "f 1 2 4", "f 2 3 4", "f 3 1 4"])
     put("quake.csv", ["0,0,0,0", "0.05,1,0,0", "0.1,0,0,0"])
     put("force.csv", ["0,0", "0.1,1000"])

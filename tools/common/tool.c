@@ -223,7 +223,7 @@ static modal_status name_files(const tool *t, modal_error *err)
     const tool_program *p = t->program;
     const int n = a->n_operands, output = p->output < 0 ? n - 1 : p->output - 1;
     char name[64] = "operand";
-    for (int i = 0; i < n; i++) {
+    for (int i = p->words ? 1 : 0; i < n; i++) {
         const int traits = i == output ? p->output_traits : p->input_traits;
         if (traits && strcmp(a->operands[i], "-") == 0)
             MODAL_TRY(check_pipe(t, "", operand_name(p, i, n, name), traits, err));

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/common/look.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "formats/json/look.h"
+#include "formats/meshes/mtl.h"
+#include "formats/meshes/obj.h"
+#include "lib/base/below.h"
+#include "lib/base/memory.h"
+
+static int is_named(const char *path, const char *extension)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && strcasecmp(dot, extension) == 0;
+}
+
+/* What names in the .mtl get in front, so that they are seen from the look's folder. */
+static modal_status find_prefix(const tool_look *look, const char *mtl, char prefix[PATH_MAX + 1], modal_error *err)
+{
+    char own[PATH_MAX + 1];
+    if (!modal_path_folder(mtl, 1, own)) return modal_error_set(err, MODAL_ERROR_INPUT, "%s: cannot open, %s", mtl, strerror(errno));
+    const size_t length = strlen(look->folder);
+    if (strncmp(own, look->folder, length) == 0)
+        snprintf(prefix, PATH_MAX + 1, "%s", own + length);
+    else if (look->any_path)
+        snprintf(prefix, PATH_MAX + 1, "%s", own);
+    else
+        return modal_error_set(err, MODAL_ERROR_INPUT, "%s: its images would not be below the folder of the look (--any-path: they may)",
+                               mtl);
+    return MODAL_OK;
+}
+
+static modal_status read_mtl(const char *path, tool_look *look, modal_error *err)
+{
+    char prefix[PATH_MAX + 1];
+    const modal_status status = find_prefix(look, path, prefix, err);
+    return status == MODAL_OK ? modal_mtl_read(path, prefix, look->any_path, &look->look, err) : status;
+}
+
+/* What a mtllib line says: one name with blanks, where there is such a file, or several. `folder`: the .obj's. */
+static modal_status read_libraries(const char *folder, const char *line, tool_look *look, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char path[2 * PATH_MAX];
+    const int inside = look->any_path || modal_path_is_below(line);
+    snprintf(path, sizeof path, "%s%s", folder, line);
+    if (inside && access(path, F_OK) == 0) return read_mtl(path, look, err);
+    for (const char *name = line; *name; name += strspn(name, " \t")) {
+        const size_t length = strcspn(name, " \t");
+        char one[PATH_MAX];
+        if (length >= sizeof one) MODAL_FAIL(err, MODAL_ERROR_INPUT, "mtllib: name too long, %.60s", name);
+        memcpy(one, name, length);
+        one[length] = '\0';
+        const char *clean = strncmp(one, "./", 2) == 0 ? one + 2 : one;
+        if (!look->any_path && !modal_path_is_below(clean))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "mtllib: not in the folder of the .obj or below it, '%s' (--any-path: it may be)", clean);
+        snprintf(path, sizeof path, "%s%s", *clean == '/' ? "" : folder, clean);
+        MODAL_TRY(read_mtl(path, look, err));
+        name += length;
+    }
+done:
+    return status;
+}
+
+static modal_status read_obj(const char *path, tool_look *look, modal_surface_mesh *surface, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_surface_mesh own = {0};
+    char folder[PATH_MAX + 1];
+    MODAL_TRY(modal_obj_read(path, &own, err));
+    if (!modal_path_folder(path, 1, folder)) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot open, %s", path, strerror(errno));
+    if (own.n_libraries == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: names no materials (mtllib)", path);
+    for (int32_t i = 0; i < own.n_libraries; i++) MODAL_TRY(read_libraries(folder, own.libraries[i], look, err));
+    for (int32_t i = 0; i < own.n_materials; i++)
+        if (modal_look_find(&look->look, own.material_names[i], (int64_t)strlen(own.material_names[i])) < 0)
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: usemtl: no material of that name in its mtllib, %s", path, own.material_names[i]);
+done:
+    if (status == MODAL_OK && surface) {
+        *surface = own;
+        own = (modal_surface_mesh){0};
+    }
+    modal_surface_mesh_free(&own);
+    return status;
+}
+
+modal_status tool_look_read(const char *path, const char *folder, int any_path, tool_look *look, modal_surface_mesh *surface,
+                            modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    memset(look, 0, sizeof *look);
+    look->any_path = any_path;
+    if (!modal_path_folder(folder ? folder : path, !folder, look->folder))
+        return modal_error_set(err, MODAL_ERROR_INPUT, "%s: cannot open, %s", folder ? folder : path, strerror(errno));
+    const int obj = is_named(path, ".obj");
+    if (!obj && !is_named(path, ".mtl")) {
+        MODAL_TRY(modal_look_read(path, any_path, &look->look, err));
+    } else {
+        look->look = (modal_look){.default_material = -1, .ground_material = -1, .ambient = {0.2, 0.2, 0.2}, .background = {1, 1, 1}};
+        MODAL_TRY(obj ? read_obj(path, look, surface, err) : read_mtl(path, look, err));
+        if (look->look.n_materials == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no materials", path);
+        if (look->look.n_materials == 1) look->look.default_material = 0;
+        MODAL_TRY(modal_look_complete(&look->look, err));
+    }
+done:
+    if (status != MODAL_OK) tool_look_free(look);
+    return status;
+}
+
+void tool_look_free(tool_look *look) { modal_look_free(&look->look); }
+
+modal_status tool_look_image(const tool_look *look, const char *name, char **path, modal_error *err)
+{
+    const modal_status status = modal_path_find(look->folder, name, look->any_path, path, err);
+    if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", name);
+    return status;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --look FILE: a look, or a model whose materials are one. */
+#ifndef TOOLS_COMMON_LOOK_H
+#define TOOLS_COMMON_LOOK_H
+
+#include <limits.h>
+
+#include "lib/base/status.h"
+#include "lib/model/look.h"
+#include "lib/model/volume_mesh.h"
+#include "tools/common/options.h"
+
+#define TOOL_OPTION_LOOK                                                                                                       \
+    {"look", 0, "FILE", NULL, "Materials and images: a look (formats/look.md), an .obj with its .mtl, or a .mtl.", TOOL_READS}
+#define TOOL_OPTION_ANY_PATH                                                                                                   \
+    {"any-path", 0, NULL, NULL, "Images may lie anywhere, not only in the folder of the look or below it.", 0}
+
+/* A look and the folder of its images. */
+typedef struct tool_look {
+    modal_look look;
+    char folder[PATH_MAX + 1]; /* as modal_path_folder gives it */
+    int any_path;
+} tool_look;
+
+/* Reads a look: FILE.obj with the .mtl files that it names, FILE.mtl, or else JSON. `folder`: where names of images begin, NULL: the folder
+ * of the file. `surface` (or NULL): gets the surface of an .obj, which the caller frees. Errors name the file. */
+modal_status tool_look_read(const char *path, const char *folder, int any_path, tool_look *look, modal_surface_mesh *surface,
+                            modal_error *err);
+void tool_look_free(tool_look *look);
+
+/* The path of an image; the caller frees it. MODAL_ERROR_INPUT "NAME: cannot open ...". */
+modal_status tool_look_image(const tool_look *look, const char *name, char **path, modal_error *err);
+
+#endif
