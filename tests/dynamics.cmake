@@ -32,7 +32,7 @@ if(TARGET modalpack)
                      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${part})
     set_tests_properties(cli.loads_${part} PROPERTIES LABELS cli TIMEOUT 300)
   endforeach()
-  foreach(part beam long same inside damping storm tempest decay)
+  foreach(part beam long same inside damping storm tempest drift decay)
     add_test(NAME cli.trust_${part}
              COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_trust.py
                      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${part})

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/memory.h"
+#include "lib/forest/drift.h"
 
 /* Of the work that the loads are expected to do, which in resonance is far more than they do at first. */
 static const double LEAST_ENERGY = 0.01;
@@ -29,15 +30,18 @@ struct modal_judge {
     int64_t n_steps;               /* since then */
     modal_forest_state now;        /* scratch */
     int64_t n_shortened, n_kept;
+    modal_drift *drift;
+    double *squares;               /* [n_trees] */
     double balance;
-    double frame_balance, frame_error, frame_drift; /* the largest since modal_judge_frame; NaN: none */
+    double frame_balance, frame_error; /* the largest since modal_judge_frame; NaN: none */
 };
 
 modal_judge *modal_judge_delete(modal_judge *j)
 {
     if (!j) return NULL;
+    modal_drift_delete(j->drift);
     void *arrays[] = {&j->first,   &j->tree, &j->root,  &j->level, &j->mask,  &j->own,   &j->keeping,   &j->measures,
-                      &j->judged,  &j->sums,    &j->now.q, &j->now.v, &j->now.a, &j->now.lag, &j->now.poses, &j->now.measures};
+                      &j->judged,  &j->sums, &j->squares, &j->now.q, &j->now.v, &j->now.a, &j->now.lag, &j->now.poses, &j->now.measures};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
     modal_free(&j);
     return NULL;
@@ -55,7 +59,7 @@ modal_status modal_judge_new(modal_judge **judge, modal_forest *forest, const mo
     j->setup = *setup;
     j->n_objects = n;
     j->n_trees = trees;
-    j->frame_balance = j->frame_error = j->frame_drift = NAN;
+    j->frame_balance = j->frame_error = NAN;
     MODAL_TRY(modal_alloc(&j->first, (int64_t)n + 1, sizeof *j->first, "judgement of steps", err));
     const int64_t c = modal_basis_mode_offsets(basis, j->first);
     MODAL_TRY(modal_alloc(&j->tree, n, sizeof *j->tree, "judgement of steps", err));
@@ -77,6 +81,8 @@ modal_status modal_judge_new(modal_judge **judge, modal_forest *forest, const mo
         j->tree[i] = modal_forest_tree_of(forest, i);
         if (j->tree[i] >= 0 && modal_forest_root(forest, j->tree[i]) == i) j->root[j->tree[i]] = i;
     }
+    MODAL_TRY(modal_alloc_zero(&j->squares, trees, sizeof *j->squares, "judgement of steps", err));
+    MODAL_TRY(modal_drift_new(&j->drift, forest, basis, setup->bodies, setup->step, err));
     modal_forest_set_levels(forest, j->level);
     *judge = j;
     j = NULL;
@@ -112,8 +118,7 @@ void modal_judge_begin(modal_judge *j, const modal_step_measure *measures, const
     if (measures) add_up(j, measures);
     for (int32_t t = 0; t < j->n_trees; t++) {
         modal_judged *known = &j->judged[j->root[t]];
-        if (measures) *known = (modal_judged){.initial = j->sums[5 * (int64_t)t], .moved = j->sums[5 * (int64_t)t + 3],
-                                                .dissipated = j->sums[5 * (int64_t)t + 1]};
+        if (measures) *known = (modal_judged){.initial = j->sums[5 * (int64_t)t], .moved = j->sums[5 * (int64_t)t + 3]};
         j->level[t] = (int32_t)known->level;
     }
 }
@@ -217,12 +222,7 @@ static void accept(modal_judge *j, int32_t t, const verdict *v)
         j->frame_balance = fmax(j->frame_balance, balance); /* of NaN and a number the number */
     }
     j->frame_error = fmax(j->frame_error, v->error * tolerance);
-    const double energy = sums[0], taken = fmax(0, sums[1] - known->dissipated);
-    known->drift *= energy > 0 ? exp(-0.5 * fmin(taken / energy, 1)) : 1;
-    known->drift += (double)j->n_steps * ldexp(1, j->level[t]) * sqrt(fmax(0, sums[4])); /* the largest of all, for each of them */
-    known->dissipated = sums[1];
-    const double way = sqrt(fmax(known->moved, j->setup.least_moved[j->root[t]]));
-    if (way > 0) j->frame_drift = fmax(j->frame_drift, known->drift / way);
+    modal_drift_steps(j->drift, t, j->level[t], j->n_steps);
     const int calm = v->spent <= CALM_SPENT && v->error <= CALM_ERROR;
     known->quiet = calm && known->level > 0 ? known->quiet + 1 : 0;
     if (known->quiet < PATIENCE) return;
@@ -230,7 +230,7 @@ static void accept(modal_judge *j, int32_t t, const verdict *v)
     known->level = --j->level[t];
 }
 
-modal_status modal_judge_steps(modal_judge *j, double time, double h, modal_status failed, int *again, modal_error *err)
+modal_status modal_judge_steps(modal_judge *j, double time, modal_status failed, int *again, modal_error *err)
 {
     modal_status status = MODAL_OK;
     *again = 0;
@@ -262,7 +262,7 @@ modal_status modal_judge_steps(modal_judge *j, double time, double h, modal_stat
                 j->n_shortened++;
             } else {
                 char step[64];
-                snprintf(step, sizeof step, "steps of %.3g s (halved %d times)", ldexp(h, -j->level[t]), j->level[t]);
+                snprintf(step, sizeof step, "steps of %.3g s (halved %d times)", ldexp(j->setup.step, -j->level[t]), j->level[t]);
                 if (!(fabs(v.off) <= v.allowed))
                     MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
                                "object %d: t = %g s: energies are off balance by %.3g of the work done in %s; try a smaller "
@@ -284,12 +284,16 @@ done:
     return status;
 }
 
-void modal_judge_frame(modal_judge *j, modal_quality *quality)
+void modal_judge_frame(modal_judge *j, const modal_forest_state *state, double *drift, modal_quality *quality)
 {
     quality->energy_balance = j->frame_balance;
     quality->step_error = j->frame_error;
-    quality->step_drift = j->frame_drift;
-    j->frame_balance = j->frame_error = j->frame_drift = NAN;
+    j->frame_balance = j->frame_error = NAN;
+    modal_drift_frame(j->drift, state, drift, j->squares);
+    for (int32_t t = 0; t < j->n_trees; t++) {
+        const double way = fmax(j->judged[j->root[t]].moved, j->setup.least_moved[j->root[t]]);
+        if (way > 0) quality->step_drift = fmax(quality->step_drift, sqrt(j->squares[t] / way)); /* of NaN and a number the number */
+    }
 }
 
 void modal_judge_counts(const modal_judge *j, int64_t *shortened, int64_t *kept, double *balance)

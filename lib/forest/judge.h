@@ -8,9 +8,7 @@
  * - The balance: kinetic + elastic + dissipated - external energy, less what it was at t = 0, against the work done, which
  *   is the largest external work so far and the energy at t = 0. It has to stay within `tolerance`, and a few steps may
  *   take a quarter of what is left of that.
- * What the errors of steps add up to, the drift, is only said (lib/model/quality.h): no step is taken back for it. Each error is
- * carried on by the motion, which at worst keeps it as it is; damping takes of it what it takes of the motion, half of the
- * relative loss of energy.
+ * What the errors of steps add up to, the drift (drift.h), is only said (lib/model/quality.h): no step is taken back for it.
  * A motion begins from nothing, where any error is large beside it: what the scene's loads are expected to do
  * (lib/forest/simulate_pace.c) is the least that errors are compared with.
  *
@@ -33,15 +31,15 @@ typedef struct modal_judged {
     double level;    /* halvings of its steps */
     double quiet;    /* judgements since the last that asked for more of them */
     double keeps;    /* 1: it is moved by the average vector field */
-    double drift;    /* sqrt(kg) m, what the errors of its steps have added up to, less what damping has taken of that */
-    double dissipated; /* J, so far */
 } modal_judged;
-enum { MODAL_JUDGED_NUMBERS = 9 };
+enum { MODAL_JUDGED_NUMBERS = 7 };
 
 typedef struct modal_judge_setup {
     double tolerance;
+    double step;               /* s, of a step that is not halved */
     int most_halvings;
     int may_keep;              /* nonzero: trees may go over to the average vector field */
+    const modal_body *bodies;  /* [objects] */
     const double *least_moved; /* [objects] kg m^2 and J at roots: what loads are expected to do */
     const double *least_energy;
 } modal_judge_setup;
@@ -68,10 +66,11 @@ int modal_judge_trees(const modal_judge *judge, int keeps, const uint8_t **trees
  * then has; *again is whether there are any. failed: the status of modal_forest_step, which has failed at the trees
  * modal_forest_failed: they take shorter steps, or its error stands.
  * MODAL_ERROR_NOT_CONVERGED "object 3: t = 0.1 s: ..., try ..." */
-modal_status modal_judge_steps(modal_judge *judge, double time, double h, modal_status failed, int *again, modal_error *err);
+modal_status modal_judge_steps(modal_judge *judge, double time, modal_status failed, int *again, modal_error *err);
 
-/* The largest balance, step's error and drift of a tree since the call before, into a frame's row. */
-void modal_judge_frame(modal_judge *judge, modal_quality *quality);
+/* The largest balance, step's error and drift of a tree since the call before, into the row of a frame, which is at `state` (all of
+ * it is there). drift: modal_drift_numbers, zeros at first. */
+void modal_judge_frame(modal_judge *judge, const modal_forest_state *state, double *drift, modal_quality *quality);
 
 /* Judgements that made steps shorter, trees that went over to the average vector field, and the largest balance of a tree
  * over the work done, all since the judge was made; -1: there are no trees. */

@@ -7,10 +7,13 @@
 
 #include "kernels/device.h"
 #include "lib/base/memory.h"
+#include "lib/forest/drift.h"
 #include "lib/forest/judge.h"
 #include "lib/forest/simulate_private.h"
 #include "lib/scene/places.h"
 #include "lib/scene/wind.h"
+
+int64_t modal_scene_state_numbers(int64_t c, int64_t n) { return 2 * c + 6 * n + modal_drift_numbers(c, n); }
 
 modal_status modal_scene_state_alloc(modal_scene_state *state, const modal_basis *basis, modal_error *err)
 {
@@ -18,8 +21,9 @@ modal_status modal_scene_state_alloc(modal_scene_state *state, const modal_basis
     const int64_t n = modal_basis_mode_offsets(basis, NULL);
     MODAL_TRY(modal_alloc_zero(&state->q, n, sizeof(double), "state", err));
     MODAL_TRY(modal_alloc_zero(&state->v, n, sizeof(double), "state", err));
-    MODAL_TRY(modal_alloc_zero(&state->a, 2 * n + 6 * (int64_t)basis->n_objects, sizeof(double), "state", err));
+    MODAL_TRY(modal_alloc_zero(&state->a, modal_scene_state_numbers(n, basis->n_objects), sizeof(double), "state", err));
     state->lag = state->a + n;
+    state->drift = state->lag + n + 6 * (int64_t)basis->n_objects;
     MODAL_TRY(modal_alloc_zero(&state->poses, basis->n_objects, sizeof *state->poses, "state", err));
     MODAL_TRY(modal_alloc_zero(&state->measures, basis->n_objects, sizeof *state->measures, "state", err));
     MODAL_TRY(modal_alloc_zero(&state->judged, basis->n_objects, sizeof *state->judged, "state", err));
@@ -311,7 +315,7 @@ static modal_status judge_steps(modal_scene_run *r, const modal_forest_loads *lo
         const modal_status made = make_steps(r, loads, first, end, p, err);
         if (made != MODAL_OK && made != MODAL_ERROR_NOT_CONVERGED) return made;
         if (made == MODAL_OK) MODAL_TRY(modal_forest_measure(r->forest, err));
-        MODAL_TRY(modal_judge_steps(r->judge, (double)end / steps_a_second, r->step, made, &again, err));
+        MODAL_TRY(modal_judge_steps(r->judge, (double)end / steps_a_second, made, &again, err));
     }
     for (int64_t step = first; step < end; step++) {
         MODAL_TRY(modal_device_select(r->s->device, err));
@@ -388,8 +392,8 @@ modal_status modal_scene_simulate(modal_simulation *s, modal_error *err)
     MODAL_TRY(modal_scene_run_exact(&r, q, v, stream, err));
     MODAL_TRY(modal_scene_run_corners(&r, err));
     const modal_judge_setup judged = {.tolerance = scene->balance, .most_halvings = scene->most_halvings,
-                                      .may_keep = scene->integrator == MODAL_SCENE_AUTO, .least_moved = r.least_moved,
-                                      .least_energy = r.least_energy};
+                                      .may_keep = scene->integrator == MODAL_SCENE_AUTO, .step = r.step, .bodies = r.bodies,
+                                      .least_moved = r.least_moved, .least_energy = r.least_energy};
     MODAL_TRY(modal_judge_new(&r.judge, r.forest, s->basis, &judged, err));
     if (s->steps_a_frame > MODAL_JUDGE_STEPS) MODAL_TRY(modal_scene_state_alloc(&r.between, s->basis, err));
     MODAL_TRY(modal_scene_run_quality_begin(&r, err));

@@ -14,6 +14,7 @@ typedef struct modal_scene_state {
     int64_t next_frame; /* frames before it are done; 0: nothing is */
     double *q, *v, *a;  /* [coordinates] */
     double *lag;        /* [coordinates + 6 objects] behind a (modal_forest_state) */
+    double *drift;      /* [modal_drift_numbers] behind lag (drift.h) */
     modal_step_pose *poses;     /* [objects] */
     modal_step_measure *measures; /* [objects] */
     struct modal_judged *judged;  /* [objects] (judge.h) */
@@ -79,6 +80,8 @@ static inline double modal_frame_time(int64_t i, double fps) { return i == 0 ? 0
  * MODAL_ERROR_NOT_CONVERGED where an element is inside out at a frame. */
 modal_status modal_scene_simulate(modal_simulation *simulation, modal_error *err);
 
+/* Numbers of a, lag and drift together. */
+int64_t modal_scene_state_numbers(int64_t n_coordinates, int64_t n_objects);
 modal_status modal_scene_state_alloc(modal_scene_state *state, const modal_basis *basis, modal_error *err);
 void modal_scene_state_free(modal_scene_state *state);
 

@@ -17,6 +17,9 @@
 
 static const double TURN = 2 * 3.14159265358979323846;
 static const double LOST = 0.002, LEAST = 0.01; /* of a radian; of the largest motion */
+/* How near a sine comes to a mode, at most: in resonance; and where the motion is to be at least as large, which resonance only
+ * makes it in time. */
+static const double RESONANT = 0.02, SURE = 0.5;
 enum { LOAD_STEPS = 20 };
 
 /* A factor over time by what it does to oscillators. */
@@ -64,13 +67,13 @@ static shock shock_of(const modal_curve *c, int at_rest)
     return s;
 }
 
-/* How far an oscillator rings after it, as a part of load / stiffness. */
-static double ringing(const shock *s, double omega)
+/* How far an oscillator rings after it, as a part of load / stiffness, where a sine is not nearer to it than `nearest`. */
+static double ringing(const shock *s, double omega, double nearest)
 {
     double size = fmin(s->area * omega, sqrt(s->jumps + s->kinks / (omega * omega)));
     if (s->high > 0) {
         const double at = fmin(fmax(omega / TURN, s->low), s->high) * TURN, off = fabs(1 - at * at / (omega * omega));
-        size = fmax(size, 1 / fmax(off, 0.02) * fmin(1, at * at / (omega * omega)));
+        size = fmax(size, 1 / fmax(off, nearest) * fmin(1, at * at / (omega * omega)));
     }
     return size;
 }
@@ -78,16 +81,17 @@ static double ringing(const shock *s, double omega)
 /* The modes of one object: how far they ring, and how far they move at most, in q. */
 typedef struct motion {
     const modal_shape *shape;
-    double *rings, *moves; /* [n_modes] */
+    double *rings, *moves, *sure; /* [n_modes]; the last: how far they are sure to move */
 } motion;
 
 static void add_mode(motion *m, int32_t k, double load, const shock *s)
 {
     const double stiffness = m->shape->modes.eigenvalues[k];
     if (!(stiffness > 0) || load == 0) return;
-    const double omega = sqrt(stiffness), way = fabs(load) / stiffness, rings = ringing(s, omega);
+    const double omega = sqrt(stiffness), way = fabs(load) / stiffness, rings = ringing(s, omega, RESONANT);
     m->rings[k] += way * rings;
     m->moves[k] += way * fmax(rings, fmin(s->most, s->area * omega));
+    m->sure[k] += way * fmax(ringing(s, omega, SURE), fmin(s->most, s->area * omega));
 }
 
 /* An acceleration of any direction. */
@@ -172,6 +176,7 @@ static void add_object(const modal_scene_run *r, int32_t i, int32_t root, double
         const double rings = m->shape->modes.eigenvalues[k] > 0 ? hypot(q, v / sqrt(m->shape->modes.eigenvalues[k])) : 0;
         m->rings[k] += rings;
         m->moves[k] += rings;
+        m->sure[k] += rings;
     }
 }
 
@@ -219,7 +224,7 @@ modal_status modal_scene_run_pace(modal_scene_run *r, modal_error *err)
     int64_t *at = NULL, total;
     int32_t *root = NULL;
     int implicit = 0;
-    double *rings = NULL, *moves = NULL, *load = NULL, *drag = NULL, *most = NULL;
+    double *rings = NULL, *moves = NULL, *sure = NULL, *load = NULL, *drag = NULL, *most = NULL;
     s->pace = (modal_scene_pace){.step = INFINITY, .object = -1, .mode = -1};
     MODAL_TRY(modal_alloc_zero(&r->least_moved, n, sizeof(double), "choice of a step", err));
     MODAL_TRY(modal_alloc_zero(&r->least_energy, n, sizeof(double), "choice of a step", err));
@@ -228,6 +233,7 @@ modal_status modal_scene_run_pace(modal_scene_run *r, modal_error *err)
     MODAL_TRY(modal_alloc(&root, n, sizeof *root, "choice of a step", err));
     MODAL_TRY(modal_alloc_zero(&rings, total, sizeof(double), "choice of a step", err));
     MODAL_TRY(modal_alloc_zero(&moves, total, sizeof(double), "choice of a step", err));
+    MODAL_TRY(modal_alloc_zero(&sure, total, sizeof(double), "choice of a step", err));
     MODAL_TRY(modal_alloc_zero(&load, 2 * total, sizeof(double), "choice of a step", err));
     MODAL_TRY(modal_alloc_zero(&drag, n, sizeof(double), "choice of a step", err));
     MODAL_TRY(modal_alloc_zero(&most, n, sizeof(double), "choice of a step", err)); /* of each root's tree, m */
@@ -239,10 +245,10 @@ modal_status modal_scene_run_pace(modal_scene_run *r, modal_error *err)
         root[i] = i;
         for (int32_t up = 0; up < n && r->bodies[root[i]].motion == MODAL_STEP_ATTACHED; up++)
             if (basis->objects[root[i]].parent >= 0) root[i] = basis->objects[root[i]].parent;
-        motion m = {shape, rings + at[i], moves + at[i]};
+        motion m = {shape, rings + at[i], moves + at[i], sure + at[i]};
         add_object(r, i, root[i], drag[i], &m, load);
         for (int32_t k = 0; k < shape->modes.n_modes; k++) {
-            const double square = shape->modes.modal_masses[k] * m.moves[k] * m.moves[k];
+            const double square = shape->modes.modal_masses[k] * m.sure[k] * m.sure[k];
             r->least_moved[root[i]] += square;
             r->least_energy[root[i]] += 0.5 * shape->modes.eigenvalues[k] * square;
         }
@@ -265,7 +271,7 @@ modal_status modal_scene_run_pace(modal_scene_run *r, modal_error *err)
     }
     follow_loads(r, implicit);
 done:;
-    void *arrays[] = {&at, &root, &rings, &moves, &load, &drag, &most};
+    void *arrays[] = {&at, &root, &rings, &moves, &sure, &load, &drag, &most};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
     return status;
 }

@@ -17,7 +17,7 @@ static void list_objects(modal_scene_run *r)
         const modal_modes *modes = &basis->shapes[shape].modes;
         const int64_t terms = modes->left_out.n * modal_cubic_count(modes->n_modes + 1); /* of all degrees */
         const int64_t products = modal_deformation_products(modes->n_modes);
-        if (!r->bodies[i].linear && terms > 0) {
+        if (terms > 0) {
             r->left_out[r->n_left_out++] = i;
             if (terms > r->left_out_products) r->left_out_products = terms;
         }
@@ -60,7 +60,9 @@ static void measure_steps(modal_scene_run *r, modal_quality *quality)
     const modal_simulation *s = r->s;
     int64_t steps, iterations, halvings, shortened, kept;
     double balance;
-    modal_judge_frame(r->judge, quality);
+    const modal_scene_state *at = &s->state;
+    const modal_forest_state state = {at->q, at->v, at->a, at->lag, at->poses, at->measures};
+    modal_judge_frame(r->judge, &state, at->drift, quality);
     modal_forest_counts(r->forest, &steps, &iterations, &halvings);
     modal_judge_counts(r->judge, &shortened, &kept, &balance);
     quality->halvings = (double)(halvings + shortened - r->shorter);
@@ -73,14 +75,16 @@ static void measure_steps(modal_scene_run *r, modal_quality *quality)
 /* Whether `value` is larger than what is known so far, which is NaN at first. */
 static int is_more(double value, double known) { return value > known || (isnan(known) && !isnan(value)); }
 
-/* The energy that a solid at q would lose outside of its basis (modal_left_out), J. */
-static double energy_left_out(const modal_left_out *l, int32_t r, const double *q)
+/* The energy that a solid at q would lose outside of its basis (modal_left_out), J; of a linear one by its linear forces, which
+ * natural modes balance and columns with derivatives do not. */
+static double energy_left_out(const modal_left_out *l, int32_t r, int is_linear, const double *q)
 {
     const double *linear = l->forces.linear, *quadratic = l->forces.quadratic, *cubic = l->forces.cubic;
     double energy = 0;
     for (int32_t row = 0; row < l->n; row++) {
         double force = 0;
-        for (int32_t i = 0; i < r; i++) {
+        for (int32_t i = 0; i < r && is_linear; i++) force += *linear++ * q[i];
+        for (int32_t i = 0; i < r && !is_linear; i++) {
             double of_i = *linear++;
             for (int32_t j = i; j < r; j++) {
                 double of_j = *quadratic++;
@@ -118,7 +122,7 @@ static void measure_left_out(modal_scene_run *r, int64_t frame, modal_quality *q
             moving += 0.5 * modes->modal_masses[k] * s->state.v[r->first[i] + k] * s->state.v[r->first[i] + k];
         const double all = s->state.measures[i].elastic + moving;
         if (!(all > 0)) continue;
-        const double part = sqrt(energy_left_out(&modes->left_out, modes->n_modes, s->state.q + r->first[i]) / all);
+        const double part = sqrt(energy_left_out(&modes->left_out, modes->n_modes, r->bodies[i].linear, s->state.q + r->first[i]) / all);
         if (!is_more(part, quality->residual)) continue;
         quality->residual = part;
         quality->residual_object = (double)i;

@@ -10,7 +10,7 @@
 const modal_quality_measure modal_quality_measures[MODAL_QUALITY_MEASURES] = {
     {"energy_balance", COLUMN(energy_balance), -1, -1, 0, 0.05, 0.5, "",
      "energy came from nowhere or went there; try a smaller \"step\" or \"integrator\": \"auto\""},
-    {"step_error", COLUMN(step_error), -1, -1, 0, 0.01, 0.25, "", "the steps are too long; try a smaller \"step\""},
+    {"step_error", COLUMN(step_error), -1, -1, 0, 0.05, 0.25, "", "the steps are too long; try a smaller \"step\""},
     {"step_drift", COLUMN(step_drift), -1, -1, 0, 0.1, INFINITY, "", "errors of the steps add up; try a smaller \"step\""},
     {"newton_residual", COLUMN(newton_residual), -1, -1, 0, 1e-4, 1e-1, "",
      "the equations of motion are not solved; try a smaller \"tolerance\" of \"newton\""},

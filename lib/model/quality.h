@@ -17,13 +17,14 @@ typedef struct modal_quality {
     double energy_balance;  /* size of kinetic + elastic + dissipated - external energy, less what it was at t = 0, over
                                the work done so far (lib/forest/judge.h) */
     double step_error;      /* the largest local error of a step over the way moved so far (lib/forest/judge.h) */
-    double step_drift;      /* what the errors of steps have added up to, over that way */
+    double step_drift;      /* what the errors of steps have added up to, over that way (lib/forest/drift.h) */
     double halvings;        /* judgements and failures of Newton's method that made steps shorter */
     double newton_residual; /* the largest of the last step's residuals, relative */
     double least_jacobian;  /* the least det F */
     double least_jacobian_object, least_jacobian_element;
     double residual;        /* of the elastic forces of the whole mesh what the basis cannot balance: the root of the energy that
-                               they would give off outside of the basis (modal_left_out), over that of the deformation */
+                               they would give off outside of the basis (modal_left_out), over that of the deformation; of linear
+                               objects of their linear forces */
     double residual_object;
     double rotation;        /* of objects whose model is linear: the largest rotation, degrees */
     double rotation_object;

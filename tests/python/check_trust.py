@@ -7,6 +7,7 @@ usage: check_trust.py BIN_FOLDER PART, PART one of
   inside   a cube that is pushed through itself; det F against numpy, at every point
   damping  beta K(q) against an integrator in numpy; a body that turns loses nothing by it, and by beta K(0) most
   storm    the bush of data/plant.py in 12 m/s of wind with gusts, 5 s; tempest: 60 s, in 12 and in 30 m/s
+  drift    step_drift against the phase that Newmark's rule loses; its bound for stiff modes
   decay    amplitude decay and period error of generalized-alpha against its amplification matrix"""
 import json
 import pathlib
@@ -250,6 +251,31 @@ def amplification(radius, omega):
     left = np.array([[1, 0, -beta], [0, 1, -gamma], [omega ** 2 * (1 - f), 0, 1 - m]])
     right = np.array([[1, 1, 0.5 - beta], [0, 1, 1 - gamma], [-omega ** 2 * f, 0, -m]])
     return np.linalg.solve(left, right)
+
+
+def drift():
+    """Of an oscillator: the phase that it has lost, and at most twice its amplitude."""
+    write_bar("bar.msh", (4, 1, 1), (1.0, 0.1, 0.12))
+    pack("bar.msh", "bar.h5", 1)
+    with h5py.File("bar.h5") as f:
+        natural = np.sqrt(f["shapes/0000/modes/eigenvalues"][0])
+    for x, parts, steps, ratio in ((0.2, 1, 200, 0), (0.2, 3, 200, 0), (0.5, 1, 60, 0), (5, 1, 30, 0), (0.2, 1, 2000, 0.02)):
+        scene = {"duration": steps * x / natural, "fps": natural / x, "step": x / natural / parts, "integrator": "newmark", "tolerance": 1e300,
+                 "damping": {"ratio": ratio}, "newton": {"tolerance": 1e-10, "iterations": 60, "halvings": 0},
+                 "objects": [{"object": 0, "initial": [1]}]}
+        got = simulate("bar.h5", scene, more=("quality",))
+        with h5py.File("run.h5") as f:
+            own = f["quality"][:, f.attrs["quality_columns"].decode().split().index("step_drift")]
+        n, damped = np.arange(steps + 1), natural * np.sqrt(1 - ratio ** 2)
+        lost = n * parts * (x / parts - 2 * np.arctan(x / parts / 2))
+        if ratio == 0:
+            small(np.abs(own - np.minimum(lost, 2)).max(), 1e-6, f"h omega {x / parts:.3g}: step_drift is the phase that is lost, at most 2")
+        t = got["times"]
+        true = np.exp(-ratio * natural * t) * (np.cos(damped * t) + ratio / np.sqrt(1 - ratio ** 2) * np.sin(damped * t))
+        off = np.abs(got["q"][:, 0] - true).max()
+        print(f"h omega {x / parts:.3g}, ratio {ratio}: off by {off:.4g}, step_drift {own.max():.4g}")
+        if x < 5:
+            assert 0.8 * off <= own.max() <= 1.3 * off, (off, own.max())
 
 
 def decay():

@@ -62,7 +62,7 @@ static modal_status choose_parts(void *context, const modal_basis *basis, unsign
         parts[i] = MODAL_BASIS_MODES;
         for (int bit = 0; bit < 5; bit++)
             if (needs >> bit & 1) parts[i] |= of_need[bit];
-        if ((parts[i] & MODAL_BASIS_REDUCED) && w->r->quality != MODALSIM_QUALITY_STEPS) parts[i] |= MODAL_BASIS_LEFT_OUT;
+        if (w->scene && !w->scene->response.given && w->r->quality != MODALSIM_QUALITY_STEPS) parts[i] |= MODAL_BASIS_LEFT_OUT;
         if (!w->less && w->solids && w->solids[i]) parts[i] |= MODAL_BASIS_VOLUME | MODAL_BASIS_VOLUME_MODES;
         if (w->r->amplitude > 0 || (!w->less && w->surfaces && w->surfaces[i]))
             parts[i] |= MODAL_BASIS_SURFACE | MODAL_BASIS_MATRIX;

@@ -84,12 +84,12 @@ static modal_status write_checkpoint(scene_run *s, const modal_scene_state *stat
         const modal_step_measure *m = &state->measures[i];
         const modal_judged *j = &state->judged[i];
         const double values[MEASURE_NUMBERS] = {m->dissipated_power, m->external_power, m->dissipated, m->external, j->initial,
-                                                j->work, j->moved, j->off, j->level, j->quiet, j->keeps, j->drift, j->dissipated};
+                                                j->work, j->moved, j->off, j->level, j->quiet, j->keeps};
         memcpy(measures + i * MEASURE_NUMBERS, values, sizeof values);
     }
     modal_checkpoint file = {.back_end = s->device.name, .n_frames = state->next_frame,
                              .most_frames = n_frames,
-                             .state_counts = {c, c, 2 * c + 6 * n, n * POSE_NUMBERS, n * MEASURE_NUMBERS},
+                             .state_counts = {c, c, modal_scene_state_numbers(c, n), n * POSE_NUMBERS, n * MEASURE_NUMBERS},
                              .state = {state->q, state->v, state->a, s->numbers, measures},
                              .n_coordinates = c, .n_objects = s->poses ? n : 0,
                              .n_quality = MODAL_QUALITY_NUMBERS};
@@ -106,7 +106,7 @@ static modal_status read_restart(scene_run *s, modal_simulation *run, modal_erro
     modal_checkpoint file = {0};
     const char *path = s->r->restart_path;
     const int64_t n = s->basis.n_objects, c = modal_basis_mode_offsets(&s->basis, NULL);
-    const int64_t counts[MODAL_CHECKPOINT_STATE] = {c, c, 2 * c + 6 * n, n * POSE_NUMBERS, n * MEASURE_NUMBERS};
+    const int64_t counts[MODAL_CHECKPOINT_STATE] = {c, c, modal_scene_state_numbers(c, n), n * POSE_NUMBERS, n * MEASURE_NUMBERS};
     if (!path) goto done;
     MODAL_TRY(modal_checkpoint_read(path, &file, err));
     if (strcmp(file.basis_hash, s->basis.hash) != 0)
@@ -116,9 +116,9 @@ static modal_status read_restart(scene_run *s, modal_simulation *run, modal_erro
     if (!file.back_end || strcmp(file.back_end, s->device.name) != 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: made on another back end (--backend), %s", path,
                    file.back_end ? file.back_end : "");
-    if (file.n_quality != MODAL_QUALITY_NUMBERS)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: modal_version: unsupported version %s, this program goes on from 2.2", path,
-                   file.state_counts[2] == c ? "2.0" : "2.1");
+    if (file.n_quality != MODAL_QUALITY_NUMBERS || file.state_counts[2] == 2 * c + 6 * n)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: modal_version: unsupported version %s, this program goes on from 2.3", path,
+                   file.state_counts[2] == c ? "2.0" : file.n_quality == 0 ? "2.1" : "2.2");
     int fits = file.most_frames == run->n_frames && file.n_coordinates == c &&
                file.n_objects == (s->poses ? n : 0);
     for (int i = 0; i < MODAL_CHECKPOINT_STATE; i++) fits &= file.state_counts[i] == counts[i];
@@ -127,13 +127,13 @@ static modal_status read_restart(scene_run *s, modal_simulation *run, modal_erro
     state->next_frame = file.n_frames;
     memcpy(state->q, file.state[0], (size_t)c * sizeof(double));
     memcpy(state->v, file.state[1], (size_t)c * sizeof(double));
-    memcpy(state->a, file.state[2], (size_t)(2 * c + 6 * n) * sizeof(double)); /* and lag */
+    memcpy(state->a, file.state[2], (size_t)counts[2] * sizeof(double)); /* and what is behind it */
     memcpy(state->poses, file.state[3], (size_t)n * sizeof *state->poses);
     for (int64_t i = 0; i < n; i++) {
         const double *m = file.state[4] + i * MEASURE_NUMBERS;
         state->measures[i] = (modal_step_measure){.dissipated_power = m[0], .external_power = m[1],
                                                   .dissipated = m[2], .external = m[3]};
-        state->judged[i] = (modal_judged){m[4], m[5], m[6], m[7], m[8], m[9], m[10], m[11], m[12]};
+        state->judged[i] = (modal_judged){m[4], m[5], m[6], m[7], m[8], m[9], m[10]};
     }
     MODAL_TRY(modal_checkpoint_rows(path, &file, s->scene.fps, s->writer.out, err));
     tool_note(s->t, "%s: goes on after frame %lld", path, (long long)file.n_frames - 1);

@@ -116,7 +116,7 @@ static modal_status check_room(const modalsim_writer *w, modal_error *err)
     const double row = 8 * (1 + coordinates + (w->head.poses ? 12 * objects : 0) + (w->head.energy ? 4 : 0) +
                             (w->head.quality ? MODAL_QUALITY_NUMBERS : 0));
     const double rows = row * (double)w->head.n_frames;
-    const double state = 8 * (4 * coordinates + (double)(MODALSIM_STATE_NUMBERS + 6) * objects); /* with lags */
+    const double state = 8 * (6 * coordinates + (double)(MODALSIM_STATE_NUMBERS + 13) * objects); /* with lags and drifts */
     const double kept = r->checkpoint_path ? rows + 2 * state : 0;
     char *folder = NULL, *other = NULL;
     struct stat first, second;
