@@ -348,7 +348,7 @@ modal_status modal_scene_parse(const char *text, size_t length, const char *path
     modal_scene_reader r = {.source = {path, NULL, err}, .scene = scene};
     json_t *json = NULL;
     char *copy = NULL;
-    *scene = (modal_scene){.spectral_radius = 0.9, .balance = 0.05, .tolerance = 1e-8, .most_iterations = 20, .most_halvings = 8};
+    *scene = modal_scene_default();
     MODAL_TRY(modal_json_parse(&r.source, text, length, &copy, &json));
     const modal_json_place root = {&r.source, json, ""};
     MODAL_TRY(read_root(&r, &root));

@@ -160,24 +160,12 @@ done:
     return status;
 }
 
-/* A file's three columns are three loads along the axes, each with its own curve. */
-static modal_status read_record(modal_scene_reader *r, const modal_json_place *file, modal_scene_shaking *shakings)
+static modal_status read_record(modal_scene_reader *r, const modal_json_place *file)
 {
     modal_status status = MODAL_OK;
     modal_series series = {0};
     MODAL_TRY(modal_scene_read_series(r, file, 3, &series));
-    for (int axis = 0; axis < 3; axis++) {
-        modal_curve *curve = &shakings[axis].curve;
-        shakings[axis].acceleration[axis] = 1;
-        curve->kind = MODAL_CURVE_KEYS;
-        curve->n_keys = series.n_rows;
-        MODAL_TRY(modal_alloc(&curve->times, series.n_rows, sizeof(double), "record", r->source.err));
-        MODAL_TRY(modal_alloc(&curve->values, series.n_rows, sizeof(double), "record", r->source.err));
-        for (int64_t i = 0; i < series.n_rows; i++) {
-            curve->times[i] = series.times[i];
-            curve->values[i] = series.values[3 * i + axis];
-        }
-    }
+    MODAL_TRY(modal_scene_add_record(r->scene, series.n_rows, series.times, series.values, r->source.err));
 done:
     modal_series_free(&series);
     return status;
@@ -189,11 +177,9 @@ modal_status modal_scene_read_shakings(modal_scene_reader *r, const modal_json_p
     modal_scene *scene = r->scene;
     MODAL_TRY(modal_json_array(list, 0));
     const size_t count = json_array_size(list->value);
-    MODAL_TRY(modal_alloc_zero(&scene->shakings, 3 * (int64_t)count, sizeof *scene->shakings, "base accelerations",
-                               r->source.err));
+    int64_t capacity = 0;
     for (size_t i = 0; i < count; i++) {
         modal_json_place item, member;
-        modal_scene_shaking *to = scene->shakings + scene->n_shakings;
         modal_json_item(list, i, &item);
         MODAL_TRY(modal_json_object(&item, "acceleration curve file"));
         const int given = modal_json_member(&item, "file", &member);
@@ -201,11 +187,15 @@ modal_status modal_scene_read_shakings(modal_scene_reader *r, const modal_json_p
             status = modal_json_wrong(&item, "needs either acceleration, with or without curve, or file");
             goto done;
         }
-        scene->n_shakings += given ? 3 : 1;
         if (given) {
-            MODAL_TRY(read_record(r, &member, to));
+            MODAL_TRY(read_record(r, &member));
+            capacity = scene->n_shakings;
             continue;
         }
+        MODAL_TRY(modal_grow(&scene->shakings, &capacity, scene->n_shakings + 1, sizeof *scene->shakings, "base accelerations",
+                             r->source.err));
+        modal_scene_shaking *to = &scene->shakings[scene->n_shakings++];
+        *to = (modal_scene_shaking){0};
         MODAL_TRY(modal_json_optional_vector(&item, "acceleration", 3, "m/s^2", to->acceleration));
         if (modal_json_member(&item, "curve", &member)) MODAL_TRY(read_curve(r, &member, &to->curve));
     }

@@ -2,10 +2,11 @@
 /* Linear step: one step of many objects whose modes are damped oscillators of their own, exact for the
  * loads that it knows. For every mode of an object
  *
- *   q' <- VQ q + VV v + CV + sum_j x_j0 b_j2 + x_j1 b_j3
- *   q  <- QQ q + QV v + CQ + sum_j x_j0 b_j0 + x_j1 b_j1
+ *   q' <- q' + (VQ q + VV v + CV + sum_j x_j0 b_j2 + x_j1 b_j3)
+ *   q  <- q  + (QQ q + QV v + CQ + sum_j x_j0 b_j0 + x_j1 b_j1)
  *
- * with the columns of `modes` and `inputs` for the step's length. An input is a load in time, given by two
+ * with the columns of `modes` and `inputs` for the step's length. What is kept is the change: where a step is a small part of a
+ * period, a factor next to 1 would be rounded by 1e-16 of q, which is far more of the small angle that the step turns by. An input is a load in time, given by two
  * numbers a step: its value at the start and its change, where it goes in a straight line, or the sine
  * and cosine of its phase at the start. How the columns come about is lib/oscillators/exact.h's matter
  * (lib/oscillators/oscillator.h has the formulas).
@@ -86,13 +87,14 @@ MODAL_LINEAR_BOTH static inline double modal_linear_step_mode(const modal_linear
     const double *c = t->modes + o->mode + k;
     double *q = t->q + o->coordinate + k, *v = t->v + o->coordinate + k;
     const double q0 = *q, v0 = *v;
-    double q1 = c[MODAL_LINEAR_QQ * n] * q0 + c[MODAL_LINEAR_QV * n] * v0 + c[MODAL_LINEAR_CQ * n];
-    double v1 = c[MODAL_LINEAR_VQ * n] * q0 + c[MODAL_LINEAR_VV * n] * v0 + c[MODAL_LINEAR_CV * n];
+    double dq = c[MODAL_LINEAR_QQ * n] * q0 + c[MODAL_LINEAR_QV * n] * v0 + c[MODAL_LINEAR_CQ * n];
+    double dv = c[MODAL_LINEAR_VQ * n] * q0 + c[MODAL_LINEAR_VV * n] * v0 + c[MODAL_LINEAR_CV * n];
     const double *b = t->inputs + o->input + k, *x = t->signals + 2 * (int64_t)o->first_signal;
     for (int32_t j = 0; j < o->n_inputs; j++, x += 2, b += MODAL_LINEAR_INPUT * o->n_modes) {
-        q1 += b[0] * x[0] + b[o->n_modes] * x[1];
-        v1 += b[2 * o->n_modes] * x[0] + b[3 * o->n_modes] * x[1];
+        dq += b[0] * x[0] + b[o->n_modes] * x[1];
+        dv += b[2 * o->n_modes] * x[0] + b[3 * o->n_modes] * x[1];
     }
+    const double q1 = q0 + dq, v1 = v0 + dv;
     *q = q1;
     *v = v1;
     if (o->loss == MODAL_LINEAR_NO_LOSS) return 0;

@@ -214,7 +214,7 @@ modal_status modal_scene_run_exact(modal_scene_run *r, double *q, double *v, mod
         load += shape->modes.n_modes;
     }
     modal_exact_setup setup = {.bodies = r->bodies, .splines = r->splines, .step = r->step,
-                               .n_inputs = n_inputs, .inputs = r->inputs};
+                               .n_inputs = n_inputs, .inputs = r->inputs, .anew = r->s->anew};
     memcpy(setup.gravity, scene->gravity, sizeof setup.gravity);
     MODAL_TRY(modal_exact_new(&r->exact, basis, &setup, r->s->device, stream, q, v, err));
 done:

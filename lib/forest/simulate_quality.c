@@ -201,6 +201,23 @@ static modal_status measure_solids(modal_scene_run *r, int64_t frame, modal_qual
                            inside, time, (long long)mesh->element_tags[own->element], own->jacobian);
 }
 
+/* Whether the frame's solids are to be measured: it is their turn, or |F - I| may be so large that they are not sound. */
+static int is_looked_at(const modal_scene_run *r, int64_t frame)
+{
+    if (!r->deformation) return 0;
+    if (r->s->look_every <= 1 || frame % r->s->look_every == 0) return 1;
+    for (int64_t at = 0; at < r->n_known; at++) {
+        const double least = bound_of(r, r->known[at]), most = 1 - cbrt(least);
+        modal_quality bound = modal_quality_none();
+        int measure;
+        bound.least_jacobian = least;
+        bound.strain = most;
+        bound.rotation = 57.29577951308232 * most;
+        if (!(least > 0) || modal_quality_verdict(&bound, &measure) != MODAL_SOUND) return 1;
+    }
+    return 0;
+}
+
 modal_status modal_scene_run_quality(modal_scene_run *r, int64_t frame, modal_error *err)
 {
     modal_quality *quality = &r->s->quality;
@@ -209,7 +226,7 @@ modal_status modal_scene_run_quality(modal_scene_run *r, int64_t frame, modal_er
     *quality = modal_quality_none();
     measure_steps(r, quality);
     if (r->s->look_at_solids) measure_left_out(r, frame, quality);
-    const modal_status status = r->deformation ? measure_solids(r, frame, quality, err) : MODAL_OK;
+    const modal_status status = is_looked_at(r, frame) ? measure_solids(r, frame, quality, err) : MODAL_OK;
     clock_gettime(CLOCK_MONOTONIC, &end);
     r->s->seconds_measuring += (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
     return status;

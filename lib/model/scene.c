@@ -6,6 +6,40 @@
 
 #include "lib/base/memory.h"
 
+modal_scene modal_scene_default(void)
+{
+    return (modal_scene){.spectral_radius = 0.9, .balance = 0.05, .tolerance = 1e-8, .most_iterations = 20, .most_halvings = 8};
+}
+
+/* Three loads along the axes, each with its own curve. */
+modal_status modal_scene_add_record(modal_scene *scene, int64_t n, const double *times, const double *values, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int64_t capacity = scene->n_shakings;
+    MODAL_TRY(modal_grow(&scene->shakings, &capacity, scene->n_shakings + 3, sizeof *scene->shakings, "base accelerations", err));
+    for (int axis = 0; axis < 3; axis++) {
+        modal_scene_shaking *to = &scene->shakings[scene->n_shakings++];
+        *to = (modal_scene_shaking){.curve.kind = MODAL_CURVE_KEYS};
+        to->acceleration[axis] = 1;
+        MODAL_TRY(modal_alloc(&to->curve.times, n, sizeof(double), "record", err));
+        MODAL_TRY(modal_alloc(&to->curve.values, n, sizeof(double), "record", err));
+        to->curve.n_keys = n;
+        for (int64_t i = 0; i < n; i++) {
+            to->curve.times[i] = times[i];
+            to->curve.values[i] = values[3 * i + axis];
+        }
+    }
+done:
+    return status;
+}
+
+int64_t modal_scene_frame_count(double duration, double fps)
+{
+    const double last = floor(duration * fps + 1e-9);
+    if (!(last < 2147483648.0)) return -1;
+    return (int64_t)last + 1;
+}
+
 void modal_scene_free(modal_scene *scene)
 {
     for (int32_t i = 0; i < scene->n_objects; i++) {

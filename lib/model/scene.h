@@ -121,6 +121,16 @@ typedef struct modal_scene {
     char **files;                /* [n_files] CSV files that were read, for provenance */
 } modal_scene;
 
+/* What holds where a scene says nothing. */
+modal_scene modal_scene_default(void);
+
+/* Adds the ground's acceleration, m/s^2 in the axes of the world, values [n, 3] at times [n] that increase. */
+modal_status modal_scene_add_record(modal_scene *scene, int64_t n, const double *times, const double *values, modal_error *err);
+
+/* The number of frames at t = i / fps, i = 0 .. floor(duration fps + 1e-9), for duration >= 0 and
+ * fps > 0, both finite; -1 where there are more than 2^31. */
+int64_t modal_scene_frame_count(double duration, double fps);
+
 void modal_scene_free(modal_scene *scene);
 
 #endif

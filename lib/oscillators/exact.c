@@ -107,33 +107,86 @@ done:
     return status;
 }
 
+/* The state of object i to main memory at `to` ([r] q, and v e->n_modes later), or from there. */
+static modal_status move_state(modal_exact *e, int32_t i, double *to, int back, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_linear_step_object *o = &e->objects[i];
+    const int64_t bytes = o->n_modes * (int64_t)sizeof(double);
+    double *parts[2] = {e->whole.task.q + o->coordinate, e->whole.task.v + o->coordinate};
+    for (int p = 0; p < 2; p++)
+        MODAL_TRY(back ? modal_device_copy_in(&e->device, parts[p], to + p * e->n_modes, bytes, e->stream, err)
+                       : modal_device_copy_out(&e->device, to + p * e->n_modes, parts[p], bytes, e->stream, err));
+    MODAL_TRY(modal_device_stream_wait(&e->device, e->stream, err));
+done:
+    return status;
+}
+
+/* Object i from t, and what strikes it there, to `end`, with no event between; `lost`: where what damping takes is added. */
+static modal_status step_part(modal_exact *e, int32_t i, double t, double end, double *lost, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_linear_step_object o = e->objects[i];
+    modal_exact_tables *p = &e->part;
+    o.mode = o.input = 0;
+    o.first_signal = 0;
+    MODAL_TRY(modal_exact_copy_in(e, e->part_object, &o, 1, sizeof o, err));
+    MODAL_TRY(strike(e, i, t, err));
+    p->task.h = end - t;
+    p->task.lost = lost;
+    modal_exact_columns(e, i, end - t, p, 0, 0);
+    for (int32_t j = 0; j < o.n_inputs; j++) signal_of(&e->inputs[e->objects[i].first_signal + j], t, end, p->signals + 2 * j);
+    MODAL_TRY(modal_exact_copy_in(e, p->task.modes, p->modes, MODAL_LINEAR_COLUMNS * p->task.n_modes, sizeof(double), err));
+    MODAL_TRY(modal_exact_copy_in(e, p->task.inputs, p->inputs, (int64_t)o.n_inputs * MODAL_LINEAR_INPUT * o.n_modes,
+                                  sizeof(double), err));
+    MODAL_TRY(modal_exact_copy_in(e, p->task.signals, p->signals, 2 * (int64_t)o.n_inputs, sizeof(double), err));
+    MODAL_TRY(e->device.kernels->linear_step(&p->task, e->stream, err));
+    MODAL_TRY(modal_device_stream_wait(&e->device, e->stream, err));
+done:
+    return status;
+}
+
+/* ---- anchors ---- */
+
+/* An event is at t, where object i is. */
+static modal_status drop_anchor(modal_exact *e, int32_t i, double t, modal_error *err)
+{
+    e->anchor_times[i] = t;
+    e->since[i] = 0;
+    return move_state(e, i, e->anchors + e->objects[i].mode, 0, err);
+}
+
+/* Object i, which has come to t by steps, comes there from its anchor in one step. */
+static modal_status come_anew(modal_exact *e, int32_t i, double t, modal_error *err)
+{
+    e->since[i] = 0;
+    const modal_status status = move_state(e, i, e->anchors + e->objects[i].mode, 1, err);
+    return status == MODAL_OK ? step_part(e, i, e->anchor_times[i], t, e->unread, err) : status;
+}
+
 /* Object i from t to end, with stops at its events. */
 static modal_status step_in_parts(modal_exact *e, int32_t i, double t, double end, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    modal_linear_step_object o = e->objects[i];
-    const modal_kernels *kernels = e->device.kernels;
-    modal_exact_tables *p = &e->part;
-    const int64_t n_inputs = (int64_t)o.n_inputs * MODAL_LINEAR_INPUT * o.n_modes;
-    o.mode = o.input = 0;
-    o.first_signal = 0;
-    MODAL_TRY(modal_exact_copy_in(e, e->part_object, &o, 1, sizeof o, err));
-    while (t < end) {
-        MODAL_TRY(strike(e, i, t, err));
-        const double stop = fmin(next_event(e, i, t), end);
-        p->task.h = stop - t;
-        p->task.lost = e->whole.task.lost + i;
-        modal_exact_columns(e, i, stop - t, p, 0, 0);
-        for (int32_t j = 0; j < o.n_inputs; j++)
-            signal_of(&e->inputs[e->objects[i].first_signal + j], t, stop, p->signals + 2 * j);
-        MODAL_TRY(modal_exact_copy_in(e, p->task.modes, p->modes, MODAL_LINEAR_COLUMNS * p->task.n_modes,
-                                      sizeof(double), err));
-        MODAL_TRY(modal_exact_copy_in(e, p->task.inputs, p->inputs, n_inputs, sizeof(double), err));
-        MODAL_TRY(modal_exact_copy_in(e, p->task.signals, p->signals, 2 * (int64_t)o.n_inputs, sizeof(double), err));
-        MODAL_TRY(kernels->linear_step(&p->task, e->stream, err));
-        MODAL_TRY(modal_device_stream_wait(&e->device, e->stream, err));
-        t = stop;
+    const double began = t;
+    for (double stop; t < end; t = stop) {
+        if (e->anchors && t > began) MODAL_TRY(drop_anchor(e, i, t, err));
+        e->next_event[i] = next_event(e, i, t); /* at last one at the end or later */
+        stop = fmin(e->next_event[i], end);
+        MODAL_TRY(step_part(e, i, t, stop, e->whole.task.lost + i, err));
+        if (e->anchors && t == began && e->anchor_times[i] < t) MODAL_TRY(come_anew(e, i, stop, err));
     }
+done:
+    return status;
+}
+
+/* Once in so many steps, of the objects that made a whole one to `end`. */
+static modal_status come_anew_now_and_then(modal_exact *e, double end, modal_error *err)
+{
+    enum { STEPS = 16 };
+    modal_status status = MODAL_OK;
+    for (int32_t i = 0; i < e->n; i++)
+        if (!e->skip[i] && ++e->since[i] >= STEPS) MODAL_TRY(come_anew(e, i, end, err));
 done:
     return status;
 }
@@ -147,6 +200,7 @@ modal_status modal_exact_step(modal_exact *e, double time, double end, modal_err
         const modal_linear_step_object *o = &e->objects[i];
         /* at the very start only a blow counts; and nothing of this depends on what was before */
         if (e->next_event[i] <= time) {
+            if (e->anchors && e->next_event[i] == time) MODAL_TRY(drop_anchor(e, i, time, err));
             e->next_event[i] = next_event(e, i, time);
             for (int64_t j = e->first_impulse[i]; j < e->first_impulse[i + 1]; j++)
                 if (e->impulses[j].curve->start == time) e->next_event[i] = time;
@@ -161,6 +215,7 @@ modal_status modal_exact_step(modal_exact *e, double time, double end, modal_err
     if (any) MODAL_TRY(modal_exact_copy_in(e, e->d_skip, e->skip, e->n, 1, err));
     e->whole.task.skip = any ? e->d_skip : NULL;
     MODAL_TRY(e->device.kernels->linear_step(&e->whole.task, e->stream, err));
+    if (e->anchors) MODAL_TRY(come_anew_now_and_then(e, end, err));
     for (int32_t i = 0; i < e->n && any; i++)
         if (e->skip[i]) MODAL_TRY(step_in_parts(e, i, time, end, err));
 done:
@@ -240,6 +295,12 @@ modal_status modal_exact_restore(modal_exact *e, double time, const double *q, c
         e->lost[i] = m->dissipated;
         e->energy[i] = kinetic + elastic;
         e->next_event[i] = -INFINITY;
+        const modal_linear_step_object *o = &e->objects[i];
+        if (!e->anchors) continue;
+        memcpy(e->anchors + o->mode, q + o->coordinate, (size_t)o->n_modes * sizeof *q);
+        memcpy(e->anchors + e->n_modes + o->mode, v + o->coordinate, (size_t)o->n_modes * sizeof *v);
+        e->anchor_times[i] = time;
+        e->since[i] = 0;
     }
     MODAL_TRY(modal_exact_copy_in(e, e->whole.task.lost, e->lost, e->n, sizeof(double), err));
     MODAL_TRY(modal_device_stream_wait(&e->device, e->stream, err));

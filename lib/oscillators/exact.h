@@ -33,6 +33,8 @@ typedef struct modal_exact_setup {
     double gravity[3], step;  /* step: s, of all whole steps */
     int64_t n_inputs;
     modal_exact_input *inputs; /* sorted here by object and address of the load */
+    int anew; /* nonzero: every 16 steps the state is made anew from that at the last event, so that rounding errors do not add
+                 up from step to step. For motions that nobody goes on from: a state between does not say where that was. No sweeps. */
 } modal_exact_setup;
 
 typedef struct modal_exact modal_exact;

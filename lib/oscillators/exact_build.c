@@ -31,8 +31,8 @@ void modal_exact_columns(const modal_exact *e, int32_t i, double h, modal_exact_
         modal_transition t;
         modal_oscillator_transition(own, h, &t);
         const double columns[MODAL_LINEAR_COLUMNS] = {
-            [MODAL_LINEAR_QQ] = t.qq, [MODAL_LINEAR_QV] = t.qv, [MODAL_LINEAR_VQ] = t.vq,
-            [MODAL_LINEAR_VV] = t.vv, [MODAL_LINEAR_CQ] = t.step * load, [MODAL_LINEAR_CV] = t.qv * load,
+            [MODAL_LINEAR_QQ] = -own->stiffness * t.step, [MODAL_LINEAR_QV] = t.qv, [MODAL_LINEAR_VQ] = t.vq,
+            [MODAL_LINEAR_VV] = -own->stiffness * t.step - own->damping * t.qv, [MODAL_LINEAR_CQ] = t.step * load, [MODAL_LINEAR_CV] = t.qv * load,
             [MODAL_LINEAR_MASS] = mass, [MODAL_LINEAR_STIFFNESS] = mass * own->stiffness,
             [MODAL_LINEAR_DAMPING] = mass * own->damping, [MODAL_LINEAR_LOAD] = mass * load};
         for (int c = 0; c < MODAL_LINEAR_COLUMNS; c++) to->modes[c * n + mode + k] = columns[c];
@@ -183,6 +183,12 @@ static modal_status build(modal_exact *e, const modal_exact_setup *setup, modal_
     MODAL_TRY(modal_alloc_zero(&e->energy, e->n, sizeof(double), "exact motion", err));
     MODAL_TRY(modal_alloc_zero(&e->fresh, e->n, sizeof(double), "exact motion", err));
     MODAL_TRY(modal_alloc_zero(&e->part_state, 2 * most_modes, sizeof(double), "exact motion", err));
+    if (setup->anew) {
+        MODAL_TRY(modal_alloc_zero(&e->anchors, 2 * e->n_modes, sizeof(double), "exact motion", err));
+        MODAL_TRY(modal_alloc_zero(&e->anchor_times, e->n, sizeof(double), "exact motion", err));
+        MODAL_TRY(modal_alloc_zero(&e->since, e->n, sizeof *e->since, "exact motion", err));
+        MODAL_TRY(device_array(e, &e->unread, 1, sizeof(double), err));
+    }
     MODAL_TRY(make_tables(e, &e->whole, e->n_modes, n_inputs, most_signals, err));
     MODAL_TRY(make_tables(e, &e->part, most_modes, most_inputs, most_signals, err));
     double *room = e->loads;
@@ -244,7 +250,7 @@ modal_exact *modal_exact_delete(modal_exact *e)
     for (int i = 0; i < e->n_owned; i++) modal_device_free(&e->device, &e->owned[i]);
     void *arrays[] = {&e->object, &e->objects, &e->poses, &e->mass, &e->constant, &e->modal_mass, &e->lift,
                       &e->oscillators, &e->inputs, &e->impulses, &e->first_impulse, &e->loads, &e->next_event,
-                      &e->skip, &e->lost, &e->energy, &e->fresh, &e->part_state, &e->whole.modes,
+                      &e->skip, &e->lost, &e->energy, &e->fresh, &e->part_state, &e->anchors, &e->anchor_times, &e->since, &e->whole.modes,
                       &e->whole.inputs, &e->whole.signals, &e->part.modes, &e->part.inputs, &e->part.signals};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
     modal_free(&e);

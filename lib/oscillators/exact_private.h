@@ -40,6 +40,10 @@ struct modal_exact {
     double *fresh;               /* [n] scratch */
     modal_exact_tables whole, part;          /* whole steps of all objects; a part of a step of one object */
     double *part_state;          /* [2, most modes] */
+    double *anchors;             /* [modes], [modes] q and v at the last event of each object, or NULL: not wanted */
+    double *anchor_times;        /* [n] */
+    int32_t *since;              /* [n] steps since then, or since the state was made anew */
+    double *unread;              /* on the device: what damping took from there, which is counted already */
     modal_linear_step_object *part_object, *d_objects;
     uint8_t *d_skip;
     void *owned[16];             /* on the device */

@@ -3,17 +3,6 @@
 
 #include <math.h>
 
-void modal_damping_rayleigh(double alpha, double beta, int32_t n_modes, const double *eigenvalues,
-                            double *damping)
-{
-    for (int32_t k = 0; k < n_modes; k++) damping[k] = alpha + beta * eigenvalues[k];
-}
-
-void modal_damping_ratio(double zeta, int32_t n_modes, const double *eigenvalues, double *damping)
-{
-    for (int32_t k = 0; k < n_modes; k++) damping[k] = 2 * zeta * sqrt(eigenvalues[k]);
-}
-
 void modal_impulse_jump(const modal_shape *shape, const double *rest_pose, int64_t vertex,
                         const double impulse[3], double *jump)
 {

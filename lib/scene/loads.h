@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Damping and impulses of a shape in reduced coordinates. */
+/* Impulses on a shape in reduced coordinates, and its vertices. */
 #ifndef MODAL_SCENE_LOADS_H
 #define MODAL_SCENE_LOADS_H
 
 #include <stdint.h>
 
 #include "lib/model/basis.h"
-
-/* damping[k] = 2 zeta omega = alpha + beta omega^2: the Rayleigh damping C = alpha M + beta K.
- * alpha, 1/s, and beta, s, are >= 0; eigenvalues and damping are [n_modes]. */
-void modal_damping_rayleigh(double alpha, double beta, int32_t n_modes, const double *eigenvalues,
-                            double *damping);
-
-/* damping[k] = 2 zeta omega for the same zeta >= 0 in every mode. */
-void modal_damping_ratio(double zeta, int32_t n_modes, const double *eigenvalues, double *damping);
 
 /* The jump of the modal velocity, [n_modes], by an impulse (N s, world axes) at a stored vertex of
  * a shape that is placed by rest_pose ([3, 4] row-major [R p]): U_v^T R^T J / modal mass. */

@@ -111,6 +111,8 @@ static void check_object(harness *h, const model *m, int32_t i, const double *q,
     for (int32_t k = 0; k < o->n_modes; k++) {
         const double *c = m->modes + o->mode + k, q0 = m->q[o->coordinate + k], v0 = m->v[o->coordinate + k];
         sum q1 = {0}, v1 = {0};
+        add(&q1, 1, q0);
+        add(&v1, 1, v0);
         add(&q1, c[MODAL_LINEAR_QQ * n], q0);
         add(&q1, c[MODAL_LINEAR_QV * n], v0);
         add(&q1, c[MODAL_LINEAR_CQ * n], 1);
@@ -125,8 +127,8 @@ static void check_object(harness *h, const model *m, int32_t i, const double *q,
                 add(&v1, b[(2 + s) * o->n_modes], x[s]);
             }
         }
-        const double q_bound = (3 + 2 * o->n_inputs) * DBL_EPSILON * (double)q1.size;
-        const double v_bound = (3 + 2 * o->n_inputs) * DBL_EPSILON * (double)v1.size;
+        const double q_bound = (4 + 2 * o->n_inputs) * DBL_EPSILON * (double)q1.size;
+        const double v_bound = (4 + 2 * o->n_inputs) * DBL_EPSILON * (double)v1.size;
         count(h, "q", o->coordinate + k, q[o->coordinate + k] - q1.value, q_bound);
         count(h, "v", o->coordinate + k, v[o->coordinate + k] - v1.value, v_bound);
         const double damping = c[MODAL_LINEAR_DAMPING * n];

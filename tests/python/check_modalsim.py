@@ -340,7 +340,7 @@ for code, message, words in (
      [*two, "--base-acceleration", "late.csv"]),
     (3, "early.csv: nothing of it acts, its times are -2 .. 0 s, the motion's 0 .. 2 s",
      [*two, "--base-acceleration", "early.csv"]),
-    (3, "frame 0: the motion is not finite", [*two, "--gravity", "1e308,1e308,1e308", "--initial", "1=1e308"]),
+    (5, "object 0: t = 0 s: not finite; try smaller loads, initial values or velocities", [*two, "--gravity", "1e308,1e308,1e308", "--initial", "1=1e308"]),
 ):
     refuses(code, message, "one.h5", "new.h5t", *words)
 refuses(2, "ring.h5t: exists (--force replaces it)", "one.h5", "ring.h5t", *two)

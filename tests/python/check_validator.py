@@ -111,7 +111,7 @@ def sources():
                      "--poisson", "0.3", "--density", "500", "--fixed", "root"],
                     ["modalplace", "--link", "places.csv", "assembly.h5", "basis.h5", "twig3.h5"],
                     ["modalsim", "twig3.h5", "twig3_traj.h5", "--duration", "0.1", "--fps", "60", "--impulse",
-                     "0.4,0,0:0,1e-3,2e-3"]):
+                     "0.4,0,0:0,2e-4,4e-4"]):
         subprocess.run([f"{arguments.bin}/{command[0]}", *command[1:]], check=True, capture_output=True)
     for name in ("basis-2.0.h5", "traj-1.0.h5", "twig/trajectory-1.1.h5", "twig/snapshots-1.0.h5", "twig/checkpoint-2.0.h5"):
         shutil.copy(f"{frozen}/{name}", os.path.basename(name))

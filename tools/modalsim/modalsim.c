@@ -114,26 +114,15 @@ int main(int argc, char **argv)
     modal_status status = MODAL_OK;
     modal_error err = {0};
     modalsim_request r = {0};
-    modal_basis basis = {0};
     tool_output output = {0};
 
     MODAL_TRY(modalsim_read_request(&t, &r, &err));
     MODAL_TRY(tool_use_parts(&t, &err));
     if (!r.to_stdout) MODAL_TRY(tool_output_begin(&output, r.trajectory_path, r.force, &err));
-    if (r.scene_path || r.rebase_path) {
-        status = r.rebase_path ? modalsim_rebase(&t, &r, &output, &err) : modalsim_scene(&t, &r, &output, &err);
-        goto done;
-    }
-    double start = tool_seconds();
-    int32_t n_passed = 0;
-    int64_t bytes = 0;
-    MODAL_TRY(modalsim_basis_read(&r, NULL, &basis, &bytes, &n_passed, &err));
-    tool_stage(&t, "read basis", tool_seconds() - start, -1);
-    MODAL_TRY(modalsim_linear(&t, &r, &basis, &output, &err));
+    status = r.rebase_path ? modalsim_rebase(&t, &r, &output, &err) : modalsim_scene(&t, &r, &output, &err);
 done:
     tool_output_name_error(&output, &err);
     tool_output_discard(&output);
-    modal_basis_free(&basis);
     modal_free(&r.impulses);
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
 }

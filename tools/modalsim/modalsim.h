@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of modalsim: the command line, linear motion from flags, scenes, the trajectory. */
+/* The parts of modalsim: the command line, the scene of its flags or of a file, its run, the trajectory. */
 #ifndef TOOLS_MODALSIM_H
 #define TOOLS_MODALSIM_H
 
@@ -73,8 +73,7 @@ modal_status modalsim_basis_tiles(const modalsim_request *r, modal_basis *basis,
                                   int64_t n, const int64_t *tiles, modal_error *err);
 
 /* How far a linear motion goes: the largest displacement as a share of the diagonal of the box around its object's shape
- * at rest, of the shapes whose surfaces and matrices are in memory, and the largest strain, of those whose solids and
- * their modes are. What is below these starting values is not looked for. */
+ * at rest, of the shapes whose surfaces and matrices are in memory. What is below the starting value is not looked for. */
 typedef struct modalsim_place {
     int32_t object;
     int64_t vertex, frame; /* the user's */
@@ -83,34 +82,26 @@ typedef struct modalsim_place {
 typedef struct modalsim_range {
     const modal_basis *basis;
     modal_reach *reach;
-    modal_deformation *deformation;
-    double *diagonals; /* [shapes] m, 0: not known */
-    int64_t *first;    /* [shapes] of its modes in `strains` */
-    double *strains;   /* [modes of all shapes] largest strain of a mode at q = 1 */
-    double displacement, strain; /* the largest so far */
+    double *diagonals;   /* [shapes] m, 0: not known */
+    double displacement; /* the largest so far */
     modalsim_place place;
-    int32_t strain_object;       /* -1: none above the start */
-    int64_t strain_frame;
 } modalsim_range;
-/* range is zeroed; modalsim_range_end also after an error. displacement and strain are what is warned of. */
-modal_status modalsim_range_begin(modalsim_range *range, const modal_basis *basis, int n_threads, modal_error *err);
+/* range is zeroed; modalsim_range_end also after an error. displacement is what is warned of. */
+modal_status modalsim_range_begin(modalsim_range *range, const modal_basis *basis, modal_error *err);
 void modalsim_range_observe(modalsim_range *range, int64_t frame, const double *q);
 void modalsim_range_tell(tool *t, const modalsim_range *range);
 void modalsim_range_end(modalsim_range *range);
 
-/* --amplitude: by what to multiply all loads after a run that was observed from displacement 0 on; said and reported.
- * MODAL_ERROR_USAGE where nothing moves. */
-modal_status modalsim_find_factor(tool *t, const modalsim_request *r, modalsim_range *range, double *factor, modal_error *err);
-/* The same of a scene, which is run once, like `like`, and whose loads are multiplied then. MODAL_ERROR_USAGE where what
- * moves is not in proportion to the loads. models: NULL, or as in a trajectory. */
+/* --amplitude: the scene is run once, like `like`, and its loads are multiplied then by what is said and reported.
+ * MODAL_ERROR_USAGE where nothing moves, or not in proportion to the loads. models: NULL, or as in a trajectory. */
 modal_status modalsim_scale_scene(tool *t, const modalsim_request *r, const modal_simulation *like, modal_scene *scene,
                                   const uint8_t *models, char remark[64], modal_error *err);
 
-/* Linear motion as the flags ask for, into the trajectory. */
-modal_status modalsim_linear(tool *t, const modalsim_request *r, modal_basis *basis, tool_output *output,
-                             modal_error *err);
+/* The scene that the flags say: linear objects that stand still. The caller frees it, also after an error. */
+modal_status modalsim_flags_scene(tool *t, const modalsim_request *r, const modal_basis *basis, modal_scene *scene,
+                                  modal_error *err);
 
-/* Reads scene and basis, runs it, writes the trajectory; see formats/scene.md. */
+/* Reads basis and scene, or makes that of the flags, runs it, writes the trajectory; see formats/scene.md. */
 modal_status modalsim_scene(tool *t, const modalsim_request *r, tool_output *output, modal_error *err);
 
 /* The table of a scene with a response. */

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "lib/base/memory.h"
-#include "lib/oscillators/linear.h"
 #include "tools/common/files.h"
 #include "tools/modalsim/modalsim.h"
 
@@ -66,7 +65,7 @@ static modal_status read_frames(const tool_arguments *a, modalsim_request *r, mo
     MODAL_TRY(tool_number(a, "fps", -DBL_MAX, DBL_MAX, &r->fps, err));
     if (!(duration > 0)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--duration: must be > 0, %s", given);
     if (!(r->fps > 0)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--fps: must be > 0, %s", fps);
-    r->n_frames = modal_linear_frame_count(duration, r->fps);
+    r->n_frames = modal_scene_frame_count(duration, r->fps);
     if (r->n_frames < 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--duration: more than 2^31 frames, %s s at %s a second",
                    given, fps);
@@ -130,7 +129,6 @@ static modal_status read_scene_options(const tool_arguments *a, modalsim_request
             found = 1;
         }
     if (!found) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--quality: must be steps, auto or full, %s", level);
-    r->checkpoint_every = 100;
     if (tool_count(a, "checkpoint-every") > 0 && !r->checkpoint_path)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--checkpoint-every: needs --checkpoint");
     MODAL_TRY(tool_integer(a, "checkpoint-every", 1, INT32_MAX, &r->checkpoint_every, err));
@@ -165,6 +163,7 @@ modal_status modalsim_read_request(const tool *t, modalsim_request *r, modal_err
     r->to_stdout = strcmp(r->trajectory_path, "-") == 0;
     r->force = tool_count(a, "force") > 0;
     r->scene_path = tool_value(a, "scene");
+    r->checkpoint_every = 100;
     r->rebase_path = tool_value(a, "rebase");
     r->old_basis_path = tool_value(a, "basis");
     MODAL_TRY(check_rebase(a, r, err));

@@ -40,7 +40,7 @@ static modal_status observe(void *context, const modal_simulation *run, modal_er
     return MODAL_OK;
 }
 
-modal_status modalsim_find_factor(tool *t, const modalsim_request *r, modalsim_range *range, double *factor, modal_error *err)
+static modal_status find_factor(tool *t, const modalsim_request *r, modalsim_range *range, double *factor, modal_error *err)
 {
     *factor = r->amplitude / range->displacement;
     if (!(range->displacement > 0 && isfinite(*factor) && *factor > 0))
@@ -63,10 +63,9 @@ modal_status modalsim_scale_scene(tool *t, const modalsim_request *r, const moda
     double factor;
     const double start = tool_seconds();
     memset(&run.state, 0, sizeof run.state);
-    if (why) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--amplitude: is for linear motion: %s: %s", r->scene_path, why);
-    MODAL_TRY(modalsim_range_begin(&range, like->basis, r->n_threads, err));
+    if (why) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--amplitude: is for linear motion: %s: %s", r->scene_path ? r->scene_path : r->basis_path, why);
+    MODAL_TRY(modalsim_range_begin(&range, like->basis, err));
     range.displacement = 0;
-    range.strain = INFINITY;
     MODAL_TRY(modal_scene_state_alloc(&run.state, like->basis, err));
     run.poses = NULL;
     run.look_at_solids = 0;
@@ -77,7 +76,7 @@ modal_status modalsim_scale_scene(tool *t, const modalsim_request *r, const moda
     run.frame_done = observe;
     run.context = &range;
     MODAL_TRY(modal_scene_simulate(&run, err));
-    MODAL_TRY(modalsim_find_factor(t, r, &range, &factor, err));
+    MODAL_TRY(find_factor(t, r, &range, &factor, err));
     scale_scene(scene, factor);
     snprintf(remark, MODALSIM_REMARK, " # all loads times %.17g", factor);
     tool_stage(t, "find the amplitude", tool_seconds() - start, -1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A scene: read, run on a back end, kept at checkpoints. */
+/* A scene, of a file or of the flags: run on a back end, kept at checkpoints. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "lib/forest/deformation.h"
 #include "lib/forest/judge.h"
 #include "lib/forest/simulate.h"
-#include "lib/oscillators/linear.h"
+#include "lib/model/node_modes.h"
 #include "tools/common/commit.h"
 #include "tools/modalsim/modalsim.h"
 
@@ -32,6 +32,7 @@ typedef struct scene_run {
     modal_checkpoint_out *checkpoint; /* then */
     modalsim_pace pace;
     int write_failed; /* what is wrong is not the scene */
+    modalsim_range range; /* of the flags' motion */
 } scene_run;
 
 /* Of the scene's text and of the files that it names, so that a restart sees a change in any. */
@@ -166,6 +167,7 @@ static modal_status frame_done(void *context, const modal_simulation *run, modal
         modal_trajectory_out_row(s->writer.out, time, run->state.q, s->poses, run->energy, &run->quality, err);
     s->write_failed = wrote != MODAL_OK;
     if (wrote != MODAL_OK) return wrote;
+    if (!s->r->scene_path) modalsim_range_observe(&s->range, done - 1, run->state.q);
     return keep(s, run, done % s->r->checkpoint_every == 0, err);
 }
 
@@ -218,10 +220,13 @@ static modal_status read_inputs(scene_run *s, int64_t *basis_bytes, int32_t *n_p
     modal_status status = MODAL_OK;
     const modalsim_request *r = s->r;
     double start = tool_seconds();
-    MODAL_TRY(modal_scene_read(r->scene_path, &s->scene, err));
-    MODAL_TRY(hash_scene(s, err));
-    MODAL_TRY(modalsim_basis_read(r, &s->scene, &s->basis, basis_bytes, n_passed, err));
-    tool_stage(s->t, "read", tool_seconds() - start, -1);
+    if (r->scene_path) {
+        MODAL_TRY(modal_scene_read(r->scene_path, &s->scene, err));
+        MODAL_TRY(hash_scene(s, err));
+    }
+    MODAL_TRY(modalsim_basis_read(r, r->scene_path ? &s->scene : NULL, &s->basis, basis_bytes, n_passed, err));
+    tool_stage(s->t, r->scene_path ? "read" : "read basis", tool_seconds() - start, -1);
+    if (!r->scene_path) MODAL_TRY(modalsim_flags_scene(s->t, r, &s->basis, &s->scene, err));
 done:
     return status;
 }
@@ -229,7 +234,7 @@ done:
 static modal_status open_back_end(scene_run *s, int threads, modal_error *err)
 {
     omp_set_num_threads(threads);
-    modal_status status = modal_device_open(&s->device, s->r->back_end, err);
+    modal_status status = modal_device_open(&s->device, s->r->scene_path ? s->r->back_end : "cpu", err);
     if (status != MODAL_OK) return status;
     json_object_set_new(s->t->report, "back_end", json_string(s->device.name));
     json_object_set_new(s->t->report, "device", json_string(s->device.hardware));
@@ -292,78 +297,116 @@ static void warn_of_natural_modes(const scene_run *s)
                     "derivatives: %s --derivatives %d --force", s->r->basis_path, stiff, made ? made : "modalpack ...", modes);
 }
 
+static void say_of_inputs(const scene_run *s, int32_t n_passed)
+{
+    const int32_t unheld = modal_scene_unheld(&s->scene, &s->basis);
+    if (unheld >= 0)
+        tool_warn(s->t, "%s: object %d is a free body and only deforms in a frame that stands still; in a scene \"motion\": "
+                        "\"free\" lets it move, \"fixed\" means it so", s->r->basis_path, unheld);
+    if (n_passed > 0 && !s->scene.response.given)
+        tool_note(s->t, "%s: solids of %d shapes are large: whether elements are inside out is not looked at (--quality full does)",
+                  s->r->basis_path, n_passed);
+}
+
+/* Of the flags' motion few solids are looked at, and of those not every frame: it takes no longer than to move them. */
+static void plan_run(scene_run *s, modal_simulation *run)
+{
+    enum { LOOKS = 512 };
+    const modalsim_request *r = s->r;
+    *run = (modal_simulation){.scene = &s->scene, .basis = &s->basis, .device = &s->device, .progress = &s->t->progress,
+                              .memory_limit = r->memory_limit, .load_tiles = load_tiles, .frame_done = frame_done,
+                              .watch = watch, .n_threads = r->n_threads, .allow_inversion = r->allow_inversion, .context = s};
+    if (r->scene_path) {
+        run->planned = planned;
+        run->placed = placed;
+        run->look_at_solids = r->quality != MODALSIM_QUALITY_STEPS;
+        run->measure_all = r->quality == MODALSIM_QUALITY_FULL;
+        return;
+    }
+    run->anew = 1;
+    run->look_every = 1 + r->n_frames / LOOKS;
+    for (int32_t i = 0; i < s->basis.n_shapes; i++) run->look_at_solids |= modal_shape_has_node_modes(&s->basis.shapes[i]);
+}
+
+/* The arrays of a frame, and what is beside the frames in the trajectory. */
+static modal_status open_trajectory(scene_run *s, modal_simulation *run, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modalsim_request *r = s->r;
+    const int64_t n = s->basis.n_objects;
+    const char **files = NULL;
+    int n_files = 0;
+    run->n_frames = r->scene_path ? modal_scene_frame_count(s->scene.duration, s->scene.fps) : r->n_frames;
+    if (run->n_frames < 0)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: more than 2^31 frames, %g s at %g a second", r->scene_path,
+                   s->scene.duration, s->scene.fps);
+    if (r->scene_path && modal_scene_moves(&s->scene, &s->basis))
+        MODAL_TRY(modal_alloc(&s->poses, 12 * n, sizeof(double), "frames", err));
+    MODAL_TRY(modal_alloc(&s->numbers, n * (POSE_NUMBERS + MEASURE_NUMBERS), sizeof(double), "checkpoint", err));
+    run->poses = s->poses;
+    MODAL_TRY(modal_scene_state_alloc(&run->state, &s->basis, err));
+    MODAL_TRY(modal_alloc(&files, (int64_t)s->scene.n_files + 1, sizeof *files, "files", err));
+    if (r->scene_path || r->base_path) files[n_files++] = r->scene_path ? r->scene_path : r->base_path;
+    for (int32_t i = 0; i < s->scene.n_files; i++) files[n_files++] = s->scene.files[i];
+    MODAL_TRY(modal_alloc(&s->writer.head.models, n, 1, "models", err));
+    if (!modal_scene_models(&s->scene, &s->basis, s->writer.head.models)) modal_free(&s->writer.head.models);
+    if (r->amplitude > 0)
+        MODAL_TRY(modalsim_scale_scene(s->t, r, run, &s->scene, s->writer.head.models, s->writer.remark, err));
+    const int measured = r->scene_path || run->look_at_solids ? MODALSIM_QUALITY : 0;
+    MODAL_TRY(modalsim_writer_begin(&s->writer, &s->basis, run->n_frames,
+                                    (s->poses ? MODALSIM_POSES : 0) | MODALSIM_ENERGY | measured, n_files, files, s->device.name, err));
+done:
+    modal_free(&files);
+    return status;
+}
+
+/* Ends what was moved: also the part before what ended it, where that is wanted. */
+static modal_status close_trajectory(scene_run *s, modal_status ran, modal_error *err)
+{
+    modal_error later = {0}; /* what ended the motion is said in the end */
+    if (ran == MODAL_OK) return modalsim_writer_end(&s->writer, err);
+    if (s->r->keep_partial && modal_trajectory_out_count(s->writer.out) > 0 &&
+        (ran == MODAL_ERROR_NOT_CONVERGED || ran == MODAL_ERROR_INTERRUPTED) &&
+        modalsim_writer_end(&s->writer, &later) != MODAL_OK)
+        tool_warn(s->t, "the part that is done could not be written: %s", later.message);
+    return ran;
+}
+
 modal_status modalsim_scene(tool *t, const modalsim_request *r, tool_output *output, modal_error *err)
 {
-    modal_status status = MODAL_OK, ran = MODAL_OK;
+    modal_status status = MODAL_OK;
     scene_run s = {.t = t, .r = r, .writer = {.t = t, .r = r, .output = output}};
-    const char **files = NULL;
     int32_t n_passed = 0;
-    modal_simulation run = {.scene = &s.scene, .basis = &s.basis, .device = &s.device,
-                            .progress = &t->progress, .memory_limit = r->memory_limit,
-                            .load_tiles = load_tiles, .frame_done = frame_done, .watch = watch, .planned = planned, .placed = placed,
-                            .n_threads = r->n_threads, .look_at_solids = r->quality != MODALSIM_QUALITY_STEPS,
-                            .measure_all = r->quality == MODALSIM_QUALITY_FULL,
-                            .allow_inversion = r->allow_inversion, .context = &s};
-    MODAL_TRY(read_inputs(&s, &run.basis_bytes, &n_passed, err));
-    const int32_t unheld = modal_scene_unheld(&s.scene, &s.basis);
-    if (unheld >= 0)
-        tool_warn(t, "%s: object %d is a free body and only deforms in a frame that stands still; in a scene \"motion\": "
-                     "\"free\" lets it move, \"fixed\" means it so", r->basis_path, unheld);
+    int64_t bytes = 0;
+    modal_simulation run = {0};
+    MODAL_TRY(read_inputs(&s, &bytes, &n_passed, err));
+    if (r->scene_path) say_of_inputs(&s, n_passed);
     if (s.scene.response.given && !(r->amplitude > 0)) {
         status = modalsim_response(t, r, &s.scene, &s.basis, output, err);
         goto done;
     }
-    if (n_passed > 0)
-        tool_note(t, "%s: solids of %d shapes are large: whether elements are inside out is not looked at (--quality full does)",
-                  r->basis_path, n_passed);
-    MODAL_TRY(open_back_end(&s, run.n_threads, err));
-    run.n_frames = modal_linear_frame_count(s.scene.duration, s.scene.fps);
-    if (run.n_frames < 0)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: more than 2^31 frames, %g s at %g a second", r->scene_path,
-                   s.scene.duration, s.scene.fps);
-    if (modal_scene_moves(&s.scene, &s.basis))
-        MODAL_TRY(modal_alloc(&s.poses, 12 * (int64_t)s.basis.n_objects, sizeof(double), "frames", err));
-    MODAL_TRY(modal_alloc(&s.numbers, (int64_t)s.basis.n_objects * (POSE_NUMBERS + MEASURE_NUMBERS),
-                          sizeof(double), "checkpoint", err));
-    run.poses = s.poses;
-    MODAL_TRY(modal_scene_state_alloc(&run.state, &s.basis, err));
-    MODAL_TRY(modal_alloc(&files, (int64_t)s.scene.n_files + 1, sizeof *files, "files", err));
-    files[0] = r->scene_path;
-    for (int32_t i = 0; i < s.scene.n_files; i++) files[1 + i] = s.scene.files[i];
-    MODAL_TRY(modal_alloc(&s.writer.head.models, s.basis.n_objects, 1, "models", err));
-    if (!modal_scene_models(&s.scene, &s.basis, s.writer.head.models)) modal_free(&s.writer.head.models);
-    if (r->amplitude > 0)
-        MODAL_TRY(modalsim_scale_scene(t, r, &run, &s.scene, s.writer.head.models, s.writer.remark, err));
-    MODAL_TRY(modalsim_writer_begin(&s.writer, &s.basis, run.n_frames,
-                                    (s.poses ? MODALSIM_POSES : 0) | MODALSIM_ENERGY | MODALSIM_QUALITY, 1 + s.scene.n_files,
-                                    files, s.device.name, err));
+    plan_run(&s, &run);
+    run.basis_bytes = bytes;
+    MODAL_TRY(open_back_end(&s, r->scene_path ? r->n_threads : 1, err)); /* what flags move is too little to share */
+    MODAL_TRY(open_trajectory(&s, &run, err));
     MODAL_TRY(read_restart(&s, &run, err));
     if (r->checkpoint_path) MODAL_TRY(tool_output_begin(&s.checkpoint_output, r->checkpoint_path, r->force, err));
     if (r->keep_partial || r->checkpoint_path) tool_signals_hold();
-
-    warn_of_natural_modes(&s);
+    if (r->scene_path) warn_of_natural_modes(&s);
+    else MODAL_TRY(modalsim_range_begin(&s.range, &s.basis, err));
     double start = s.pace.started = tool_seconds();
-    ran = modal_scene_simulate(&run, err);
+    const modal_status ran = modal_scene_simulate(&run, err);
     tool_stage(t, "simulate", tool_seconds() - start, -1);
     report_run(&s, &run, ran);
-    if (ran != MODAL_OK && !s.write_failed) modal_error_context(err, "%s", r->scene_path);
-    if (ran != MODAL_OK && !(r->keep_partial && modal_trajectory_out_count(s.writer.out) > 0 &&
-                             (ran == MODAL_ERROR_NOT_CONVERGED || ran == MODAL_ERROR_INTERRUPTED))) {
-        status = ran;
-        goto done;
-    }
-    modal_error later = {0}; /* what ended the motion is said in the end */
-    status = modalsim_writer_end(&s.writer, ran == MODAL_OK ? err : &later);
-    if (ran != MODAL_OK) {
-        if (status != MODAL_OK) tool_warn(t, "the part that is done could not be written: %s", later.message);
-        status = ran;
-    }
+    if (ran != MODAL_OK && !s.write_failed && r->scene_path) modal_error_context(err, "%s", r->scene_path);
+    MODAL_TRY(close_trajectory(&s, ran, err));
+    if (!r->scene_path) modalsim_range_tell(t, &s.range);
 done:
-    modal_free(&files);
     modal_checkpoint_out_close(s.checkpoint);
     tool_output_discard(&s.checkpoint_output);
     modal_scene_state_free(&run.state);
     modalsim_writer_discard(&s.writer);
+    modalsim_range_end(&s.range);
     s.tiles = modal_basis_tiles_close(s.tiles);
     modal_free(&s.poses);
     modal_basis_free(&s.basis);
