@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/cores.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <math.h>
 #include <pthread.h>
@@ -20,14 +21,16 @@ static pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER;
 
 typedef struct sample {
     double time, all, own; /* s: when, computing of all processes on our cores, and of this one */
+    double waited;         /* s, of its threads for a core */
     int cores;
 } sample;
 
 void modal_cores_share(int share) { atomic_store(&shares, share); }
 
-int modal_cores_left(int cores, double others, double seconds)
+int modal_cores_left(int cores, double others, double waited, double seconds)
 {
-    const double left = seconds > 0 ? floor(cores - others / seconds + 0.5) : cores;
+    const double wanted = others + (waited <= 0 ? 0 : waited < others ? waited : others);
+    const double left = seconds > 0 ? floor(cores - wanted / seconds + 0.5) : cores;
     return left >= 1 ? left < cores ? (int)left : cores : 1;
 }
 
@@ -36,6 +39,25 @@ static double now(clockid_t clock)
     struct timespec t;
     clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Of all threads that there are now: how long they could have run and did not, s; 0 where the system does not tell. */
+static double time_waited(void)
+{
+    double sum = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *task; tasks && (task = readdir(tasks));) {
+        char name[64];
+        long long ran, waited;
+        if (strlen(task->d_name) > 20) continue;
+        snprintf(name, sizeof name, "/proc/self/task/%.20s/schedstat", task->d_name);
+        FILE *file = fopen(name, "re");
+        if (!file) continue;
+        if (fscanf(file, "%lld %lld", &ran, &waited) == 2) sum += 1e-9 * (double)waited;
+        fclose(file);
+    }
+    if (tasks) closedir(tasks);
+    return sum;
 }
 
 /* Whether the system told. */
@@ -60,6 +82,7 @@ static int look(sample *s)
     fclose(file);
     getrusage(RUSAGE_SELF, &usage);
     s->own = (double)usage.ru_utime.tv_sec + 1e-6 * (double)usage.ru_utime.tv_usec;
+    s->waited = time_waited();
     return s->cores > 0;
 }
 
@@ -70,7 +93,7 @@ static void look_again(void)
     const int told = look(&after);
     if (told && before.cores == after.cores && after.time - before.time < 8 * PERIOD)
         atomic_store(&free_cores, modal_cores_left(after.cores, after.all - before.all - (after.own - before.own),
-                                                   after.time - before.time));
+                                                   after.waited - before.waited, after.time - before.time));
     else
         atomic_store(&free_cores, INT_MAX);
     before = after;

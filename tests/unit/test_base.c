@@ -200,14 +200,19 @@ static void test_trajectory_of_another_basis(void **state)
 static void test_cores_left(void **state)
 {
     (void)state;
-    assert_int_equal(modal_cores_left(2, 0, 1), 2);
-    assert_int_equal(modal_cores_left(2, 0.2, 0.5), 2);
-    assert_int_equal(modal_cores_left(2, 0.67, 1), 1); /* a third process on two cores */
-    assert_int_equal(modal_cores_left(2, 5, 1), 1);
-    assert_int_equal(modal_cores_left(16, 0.95, 1), 15);
-    assert_int_equal(modal_cores_left(16, -0.1, 1), 16);
-    assert_int_equal(modal_cores_left(4, NAN, 1), 1);
-    assert_int_equal(modal_cores_left(4, 1, 0), 4);
+    assert_int_equal(modal_cores_left(2, 0, 0, 1), 2);
+    assert_int_equal(modal_cores_left(2, 0.2, 0, 0.5), 2);
+    assert_int_equal(modal_cores_left(2, 0.67, 0, 1), 1); /* a third process on two cores */
+    assert_int_equal(modal_cores_left(2, 0.48, 0.5, 1), 1); /* one on a core of its own, which it shares with a thread of ours */
+    assert_int_equal(modal_cores_left(2, 0.48, 0, 1), 2);
+    assert_int_equal(modal_cores_left(2, 0.02, 0.9, 1), 2); /* our threads wait for each other */
+    assert_int_equal(modal_cores_left(2, 0.1, -0.3, 1), 2); /* a thread has ended */
+    assert_int_equal(modal_cores_left(2, 5, 0, 1), 1);
+    assert_int_equal(modal_cores_left(16, 0.95, 0, 1), 15);
+    assert_int_equal(modal_cores_left(16, 0.95, 0.1, 1), 15);
+    assert_int_equal(modal_cores_left(16, -0.1, 0, 1), 16);
+    assert_int_equal(modal_cores_left(4, NAN, 0, 1), 1);
+    assert_int_equal(modal_cores_left(4, 1, 1, 0), 4);
 }
 
 /* As many other processes as cores: one thread is left. Without sharing all are taken. */
