@@ -5,11 +5,11 @@
  *   q' <- q' + (VQ q + VV v + CV + sum_j x_j0 b_j2 + x_j1 b_j3)
  *   q  <- q  + (QQ q + QV v + CQ + sum_j x_j0 b_j0 + x_j1 b_j1)
  *
- * with the columns of `modes` and `inputs` for the step's length. What is kept is the change: where a step is a small part of a
- * period, a factor next to 1 would be rounded by 1e-16 of q, which is far more of the small angle that the step turns by. An input is a load in time, given by two
- * numbers a step: its value at the start and its change, where it goes in a straight line, or the sine
- * and cosine of its phase at the start. How the columns come about is lib/oscillators/exact.h's matter
- * (lib/oscillators/oscillator.h has the formulas).
+ * with the columns of `modes` and `inputs` for the step's length. What is kept is the change: where a step is a small part of
+ * a period, a factor next to 1 would be rounded by 1e-16 of q, which is far more of the small angle that the step turns by.
+ * An input is a load in time, given by two numbers a step: its value at the start and its change, where it goes in a
+ * straight line, or the sine and cosine of its phase at the start. How the columns come about is lib/oscillators/exact.h's
+ * matter (lib/oscillators/oscillator.h has the formulas).
  *
  * What damping takes is added up for each object: exactly where all of its loads are constant (their work,
  * which is load times way, minus what kinetic and elastic energy gained); otherwise by the trapezoidal
