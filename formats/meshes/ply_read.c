@@ -349,6 +349,84 @@ done:
     return status;
 }
 
+/* ---- the usual binary files: vertices of float, faces of uchar and int ---- */
+
+static int32_t load_index(const char *data)
+{
+    int32_t value;
+    memcpy(&value, data, sizeof value);
+    return value;
+}
+
+/* Reads vertices from `text->position` on up to one that read_instance has to look at; their number. */
+static modal_status read_plain_vertices(ply_reader *reader, const ply_element *element, int64_t most, int64_t *n)
+{
+    modal_status status = MODAL_OK;
+    modal_text *text = &reader->text;
+    modal_surface_mesh *surface = reader->builder.surface;
+    const ply_property *properties = reader->properties + element->first_property;
+    const int64_t stride = 4 * element->n_properties;
+    int64_t place[3] = {0};
+    for (int64_t i = 0; i < element->n_properties; i++) {
+        if (properties[i].type != F32 || properties[i].count_type != NONE) return MODAL_OK;
+        if (properties[i].role >= X && properties[i].role <= Z) place[properties[i].role - X] = 4 * i;
+    }
+    if ((text->length - text->position) / stride < most) most = (text->length - text->position) / stride;
+    MODAL_TRY(modal_grow(&surface->positions, &reader->builder.vertex_capacity, surface->n_vertices + most,
+                         3 * sizeof *surface->positions, "vertices", text->err));
+    for (; *n < most; (*n)++) {
+        const char *vertex = text->data + text->position;
+        double *to = surface->positions + 3 * surface->n_vertices;
+        int finite = 1;
+        for (int64_t i = 0; i < stride; i += 4) finite &= (load_index(vertex + i) & 0x7f800000) != 0x7f800000;
+        if (!finite) break;
+        for (int k = 0; k < 3; k++) {
+            float value;
+            memcpy(&value, vertex + place[k], sizeof value);
+            to[k] = (double)value;
+        }
+        surface->n_vertices++;
+        text->position += stride;
+    }
+done:
+    return status;
+}
+
+/* The same of triangles of three vertices. */
+static modal_status read_plain_faces(ply_reader *reader, const ply_element *element, int64_t most, int64_t *n)
+{
+    modal_status status = MODAL_OK;
+    enum { BYTES = 13 };
+    modal_text *text = &reader->text;
+    modal_surface_mesh *surface = reader->builder.surface;
+    const ply_property *list = &reader->properties[element->first_property];
+    if (element->n_properties != 1 || list->count_type != U8 || (list->type != I32 && list->type != U32)) return MODAL_OK;
+    if ((text->length - text->position) / BYTES < most) most = (text->length - text->position) / BYTES;
+    MODAL_TRY(modal_grow(&surface->triangles, &reader->builder.triangle_capacity, surface->n_triangles + most,
+                         3 * sizeof *surface->triangles, "triangles", text->err));
+    for (; *n < most; (*n)++) {
+        const char *face = text->data + text->position;
+        const int32_t corners[3] = {load_index(face + 1), load_index(face + 5), load_index(face + 9)};
+        int sound = face[0] == 3 && corners[0] != corners[1] && corners[1] != corners[2] && corners[2] != corners[0];
+        for (int k = 0; k < 3; k++) sound &= corners[k] >= 0 && corners[k] < surface->n_vertices;
+        if (!sound) break;
+        memcpy(surface->triangles + 3 * surface->n_triangles++, corners, sizeof corners);
+        text->position += BYTES;
+    }
+done:
+    return status;
+}
+
+/* Bytes of this machine's order, of a kind that has a loop of its own. */
+static modal_status read_plain(ply_reader *reader, const ply_element *element, int64_t most, int64_t *n)
+{
+    *n = 0;
+    if (reader->encoding != LITTLE || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__) return MODAL_OK;
+    if (element->kind == VERTEX && !(element->roles & 1 << U && element->roles & 1 << V))
+        return read_plain_vertices(reader, element, most, n);
+    return element->kind == FACE ? read_plain_faces(reader, element, most, n) : MODAL_OK;
+}
+
 static modal_status read_instances(ply_reader *reader, const ply_element *element)
 {
     static const char *const kinds[] = {"item", "vertex", "face", "strip"};
@@ -363,8 +441,11 @@ static modal_status read_instances(ply_reader *reader, const ply_element *elemen
     }
     text->subject = NULL;
     MODAL_TRY(modal_text_check_count(text, kinds[element->kind], element->count, least ? least : 1));
-    for (int64_t i = 0; i < element->count; i++) {
+    for (int64_t i = 0, plain; i < element->count; i++) {
         text->subject = NULL;
+        MODAL_TRY(read_plain(reader, element, element->count - i, &plain));
+        i += plain;
+        if (i == element->count) break;
         if (reader->encoding == TEXT) modal_text_seek_token(text);
         text->subject = kinds[element->kind];
         text->number = i;

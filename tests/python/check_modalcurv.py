@@ -286,6 +286,28 @@ check(json.load(open("o/sequence.ply.series"))["files"][4]["time"] == 4, "times 
 run("frames", "nothing", "-q", "--format", "null")
 check(not os.path.exists("nothing"), "--format null writes nothing")
 
+# ---- memory: fewer frames at once, the same bytes ----
+
+os.makedirs("many")
+for i in range(24):
+    surfaces.write_ply(f"many/{i:02}.ply", x * (1 + 0.01 * i), t)
+run("many", "whole", "-q", "--format", "ply", "--fields", "k_max", "--report", "r.json")
+whole = json.load(open("r.json"))["peak_memory_bytes"]
+run("many", "part", "-q", "--format", "ply", "--fields", "k_max", "--memory-limit", "14M", "--report", "r.json")
+part = json.load(open("r.json"))["peak_memory_bytes"]
+check(part <= (14 + 16) << 20 and whole > part, "peak memory", part, "without a limit", whole)  # the program itself takes 13 MB
+for i in range(24):
+    check(filecmp.cmp(f"whole/ply/{i:06}.ply", f"part/ply/{i:06}.ply", False), "--memory-limit, frame", i)
+run("many", "no", "-q", "--memory-limit", "5M", code=4, error="--memory-limit: one frame takes")
+run("many", "no", "-q", "--memory-limit", "0", code=2, error="--memory-limit")
+check(not os.path.exists("no"), "nothing left")
+with open("many/17.ply", "r+b") as f:
+    f.truncate(1000)
+run("many", "no", "-q", code=3, error="many/17.ply")
+surfaces.write_ply("many/03.ply", x, t[::-1])  # what fails first is told
+run("many", "no", "-q", code=3, error="many/03.ply")
+check(not os.path.exists("no"), "nothing left")
+
 # ---- what is refused: one line, an exit code, nothing left ----
 
 def refused(words, code, error):

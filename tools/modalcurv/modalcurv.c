@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modalcurv: curvature of surfaces that others made: one mesh, or a sequence. */
 #include <inttypes.h>
+#include <malloc.h>
 #include <omp.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "formats/h5/h5_util.h"
@@ -41,6 +41,7 @@ static const tool_option options[] = {
      "frame); or null: nothing, for times.",
      TOOL_FIRST},
     {"backend", 0, "NAME", "auto", "What computes: auto (a GPU if there is one, else the CPU), ref, cpu, cuda or cuda:N.", 0},
+    {"memory-limit", 0, "BYTES", NULL, "Main memory to stay within, with K, M, G or T: fewer frames at once (default: 16 and 32 MiB of positions).", 0},
     TOOL_OPTION_THREADS,
     TOOL_OPTION_FORCE,
     TOOL_OPTIONS_COMMON,
@@ -142,6 +143,9 @@ static modal_status read_request(tool *t, modalcurv_request *r, modal_error *err
     if (r->rest && !compares) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--rest: none of --fields compares with it, %s", r->rest);
     MODAL_TRY(modalcurv_read_lines(a, r, err));
     MODAL_TRY(tool_slice_parse(tool_value(a, "frames"), &r->frames, err));
+    MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
+    if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s", tool_value(a, "memory-limit"));
     r->force = tool_count(a, "force") > 0;
     r->reports = tool_count(a, "report") > 0;
     MODAL_TRY(tool_threads(t, &r->threads, err));
@@ -151,174 +155,19 @@ done:
     return status;
 }
 
-/* ---- the frames: a thread reads the next batch while this one computes and writes ---- */
-
-typedef struct batch {
-    int64_t first, n;
-    float *positions, *centred; /* [n, n_vertices, 3] */
-} batch;
-
-typedef struct reading {
-    const modalcurv_input *in;
-    batch *to;
-    double seconds;
-    modal_status status;
-    modal_error err;
-} reading;
-
-static void *read_batch(void *argument)
-{
-    reading *r = argument;
-    const int64_t stride = 3 * r->in->n_vertices;
-    const double start = tool_seconds();
-    r->status = MODAL_OK;
-    for (int64_t i = 0; i < r->to->n && r->status == MODAL_OK; i++)
-        r->status = modalcurv_read(r->in, r->to->first + i, r->to->positions + stride * i, r->to->centred + stride * i,
-                                   &r->err);
-    r->seconds += tool_seconds() - start;
-    return NULL;
-}
-
-typedef struct run {
-    tool *t;
-    const modalcurv_request *r;
-    const modalcurv_input *in;
-    modalcurv_outputs *out;
-    modal_array_list arrays;
-    modal_curvature *curvature;
-    int64_t batch_frames;
-    batch batches[2];
-    float *fields[MODAL_CURVATURE_FIELDS], *areas, *scratch;
-    modal_sequence_colour colour; /* range 0: no frame was computed yet */
-    double compute_seconds, write_seconds;
-} run;
-
-static modal_status make_arrays(run *w, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    const int64_t n = w->in->n_vertices;
-    enum { BATCH_BYTES = 32 << 20, MOST_FRAMES = 16 };
-    modal_curvature_options o = w->r->options;
-    if (o.method == MODAL_CURVATURE_FIT && w->r->reports) o.fields[MODAL_FIT_DEGREE] = 1;
-    modalcurv_need_lines(w->r, o.fields);
-    if (w->r->coloured >= 0) o.fields[w->r->coloured] = 1;
-    w->batch_frames = BATCH_BYTES / (12 * n);
-    if (w->batch_frames > MOST_FRAMES) w->batch_frames = MOST_FRAMES;
-    if (w->batch_frames > w->in->n) w->batch_frames = w->in->n;
-    if (w->batch_frames < 1) w->batch_frames = 1;
-    for (int i = 0; i < 2; i++) {
-        MODAL_TRY(modal_alloc(&w->batches[i].positions, 3 * n * w->batch_frames, sizeof(float), "frames", err));
-        MODAL_TRY(modal_alloc(&w->batches[i].centred, 3 * n * w->batch_frames, sizeof(float), "frames", err));
-    }
-    MODAL_TRY(modal_array_add(&w->arrays, &modal_sequence_points, err));
-    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++) {
-        modal_array array = modal_curvature_arrays[i];
-        array.source = i;
-        if (w->r->options.fields[i]) MODAL_TRY(modal_array_add(&w->arrays, &array, err));
-        if (o.fields[i])
-            MODAL_TRY(modal_alloc(&w->fields[i], array.components * n * w->batch_frames, sizeof(float), array.name, err));
-    }
-    if (w->r->reports) MODAL_TRY(modal_alloc(&w->areas, n * w->batch_frames, sizeof(float), "areas", err));
-    if (w->r->reports || w->r->coloured >= 0) MODAL_TRY(modal_alloc(&w->scratch, n, sizeof(float), "quantiles", err));
-    MODAL_TRY(modal_curvature_new(&w->curvature, &w->r->device, &o, &w->in->topology, w->in->mean_edge, w->batch_frames,
-                                  err));
-    modal_curvature_set_rest(w->curvature, w->in->triangles, w->in->rest);
-done:
-    return status;
-}
-
-static void free_arrays(run *w)
-{
-    for (int i = 0; i < 2; i++) {
-        modal_free(&w->batches[i].positions);
-        modal_free(&w->batches[i].centred);
-    }
-    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++) modal_free(&w->fields[i]);
-    modal_free(&w->areas);
-    modal_free(&w->scratch);
-    modal_curvature_delete(w->curvature);
-}
-
-static modal_status finish_batch(run *w, const batch *b, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    const int64_t n = w->in->n_vertices;
-    const double start = tool_seconds();
-    MODAL_TRY(modal_curvature_compute(w->curvature, b->n, b->centred, w->fields, w->areas, err));
-    for (int64_t i = 0; (w->r->reports || w->out->lines) && i < b->n; i++) {
-        float *frame[MODAL_CURVATURE_FIELDS] = {NULL};
-        for (int k = 0; k < MODAL_CURVATURE_FIELDS; k++)
-            if (w->fields[k]) frame[k] = w->fields[k] + modal_curvature_arrays[k].components * n * i;
-        if (w->out->lines)
-            MODAL_TRY(modalcurv_write_lines(w->r, w->in, w->out, b->first + i, b->positions + 3 * n * i, frame, err));
-        if (!w->r->reports) continue;
-        MODAL_TRY(modalcurv_report_frame(w->t, w->r, w->in, b->first + i, frame, w->areas + n * i, w->scratch, err));
-    }
-    if (w->r->coloured >= 0 && w->colour.range == 0.0)
-        MODAL_TRY(modalcurv_range_of(w->r, w->fields[w->r->coloured], n, w->scratch, &w->colour, err));
-    const double computed = tool_seconds();
-    modal_frames frames = {.n_frames = b->n, .arrays = {b->positions}};
-    for (int i = 1; i < w->arrays.n; i++) frames.arrays[i] = w->fields[w->arrays.all[i].source];
-    if (w->r->coloured >= 0) w->colour.values = w->fields[w->r->coloured];
-    pthread_mutex_lock(w->in->hdf5);
-    status = modalcurv_add_frames(w->out, &frames, err);
-    pthread_mutex_unlock(w->in->hdf5);
-    if (status != MODAL_OK) goto done;
-    w->compute_seconds += computed - start;
-    w->write_seconds += tool_seconds() - computed;
-done:
-    return status;
-}
-
-static modal_status run_frames(run *w, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    reading reader = {.in = w->in};
-    int running = 0;
-    pthread_t thread;
-    const double start = tool_seconds();
-    tool_progress_amount(w->t, (double)w->in->n, "frames");
-    for (int64_t first = 0, k = 0; first < w->in->n + w->batch_frames; first += w->batch_frames, k++) {
-        batch *next = &w->batches[k % 2], *now = &w->batches[(k + 1) % 2];
-        if (running) {
-            pthread_join(thread, NULL);
-            running = 0;
-            if (reader.status != MODAL_OK) MODAL_FAIL(err, reader.status, "%s", reader.err.message);
-        }
-        if (first < w->in->n) {
-            *next = (batch){first, w->in->n - first < w->batch_frames ? w->in->n - first : w->batch_frames, next->positions,
-                            next->centred};
-            reader.to = next;
-            if (pthread_create(&thread, NULL, read_batch, &reader) != 0)
-                MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "reader: cannot start a thread");
-            running = 1;
-        }
-        if (k == 0) continue;
-        MODAL_TRY(modal_progress_report(&w->t->progress, "curvature", (double)now->first / (double)w->in->n, err));
-        MODAL_TRY(finish_batch(w, now, err));
-    }
-    tool_stage(w->t, "read", reader.seconds, -1);
-    tool_stage(w->t, "compute", w->compute_seconds, -1);
-    tool_stage(w->t, "write", w->write_seconds, -1);
-    tool_stage(w->t, "read, compute and write", tool_seconds() - start, -1);
-done:
-    if (running) pthread_join(thread, NULL);
-    return status;
-}
-
 /* ---- all of it ---- */
 
 static modal_status write_all(tool *t, const modalcurv_request *r, const modalcurv_input *in, modalcurv_outputs *out,
                               modal_error *err)
 {
     modal_status status = MODAL_OK;
-    run w = {.t = t, .r = r, .in = in, .out = out};
+    modalcurv_frames w = {.t = t, .r = r, .in = in, .out = out};
     int64_t *wide = NULL;
     modal_provenance *provenance = NULL;
     int32_t n_provenance = 0;
     char *inputs = NULL;
     const int64_t length = MODAL_HASH_TEXT + 4 + (int64_t)strlen(r->input);
-    MODAL_TRY(make_arrays(&w, err));
+    MODAL_TRY(modalcurv_frames_new(&w, err));
     MODAL_TRY(modal_alloc(&wide, 3 * in->n_triangles, sizeof *wide, "triangles", err));
     for (int64_t i = 0; i < 3 * in->n_triangles; i++) wide[i] = in->triangles[i];
     MODAL_TRY(modal_alloc(&inputs, length, 1, "provenance", err));
@@ -340,7 +189,7 @@ static modal_status write_all(tool *t, const modalcurv_request *r, const modalcu
     MODAL_TRY(modal_sequence_check_info(&info, err));
     MODAL_TRY(tool_files_check(err));
     MODAL_TRY(modalcurv_begin_writers(out, &info, err));
-    MODAL_TRY(run_frames(&w, err));
+    MODAL_TRY(modalcurv_frames_run(&w, err));
     const double start = tool_seconds();
     MODAL_TRY(modalcurv_commit_outputs(out, &info, err));
     tool_stage(t, "close and sync", tool_seconds() - start, -1);
@@ -353,7 +202,7 @@ done:
     modal_free(&inputs);
     for (int32_t i = 0; i < n_provenance; i++) modal_provenance_free(&provenance[i]);
     modal_free(&provenance);
-    free_arrays(&w);
+    modalcurv_frames_free(&w);
     return status;
 }
 
@@ -370,6 +219,9 @@ int main(int argc, char **argv)
     modalcurv_outputs out = {0};
 
     MODAL_TRY(read_request(&t, &r, &err));
+#ifdef __GLIBC__
+    if (r.memory_limit > 0) mallopt(M_MMAP_THRESHOLD, 1 << 17); /* what is freed goes back to the system at once */
+#endif
     MODAL_TRY(modalcurv_begin_outputs(&r, &out, &err));
     double start = tool_seconds();
     MODAL_TRY(modalcurv_open(&r, &in, &err));

@@ -27,6 +27,7 @@ typedef struct modalcurv_request {
     double strength;             /* the least of a line */
     int coloured;                /* --colour: a field, or -1 */
     double colour_range;         /* 0: of the first frame */
+    int64_t memory_limit;        /* bytes; 0: none */
     int n_formats;               /* 0: --format null */
     const modal_sequence_format *formats[MODALCURV_FORMATS];
     modal_device device;
@@ -46,6 +47,7 @@ typedef struct modalcurv_input {
     double centre[3];      /* of the first frame's box, where that is farther from the origin than it is large: positions
                               are measured from here, so that no digits are lost; else 0 */
     char hash[MODAL_HASH_TEXT];
+    int64_t file_bytes;    /* of the first file */
     modal_curvature_topology topology;
     double mean_edge;
     float *rest; /* [n_vertices, 3] measured from the centre, or NULL: no field asks for it */
@@ -87,6 +89,38 @@ modal_status modalcurv_add_frames(modalcurv_outputs *out, const modal_frames *fr
 modal_status modalcurv_commit_outputs(modalcurv_outputs *out, const modal_sequence_info *info, modal_error *err);
 /* Also after a failure: what is not complete goes. */
 void modalcurv_end_outputs(modalcurv_outputs *out, modal_error *err);
+
+/* ---- modalcurv_frames.c ---- */
+
+/* Some frames on their way: read, computed, written. */
+typedef struct modalcurv_batch {
+    int64_t first, n;
+    float *positions, *centred;             /* [n, n_vertices, 3] */
+    float *fields[MODAL_CURVATURE_FIELDS];  /* [n, n_vertices, components], those that are needed */
+    float *areas;                           /* or NULL */
+} modalcurv_batch;
+
+enum { MODALCURV_BATCHES = 3 }; /* one is read while another is computed and a third one written */
+
+typedef struct modalcurv_frames {
+    tool *t;
+    const modalcurv_request *r;
+    const modalcurv_input *in;
+    modalcurv_outputs *out;
+    modal_array_list arrays; /* of the outputs */
+    modal_curvature *curvature;
+    int64_t batch_frames;
+    modalcurv_batch batches[MODALCURV_BATCHES];
+    float *scratch; /* [n_vertices] of who writes */
+    modal_sequence_colour colour; /* range 0: no frame was written yet */
+    double read_seconds, compute_seconds, write_seconds;
+} modalcurv_frames;
+
+/* Memory for the frames; t, r, in, out are set. MODAL_ERROR_MEMORY, also where not one frame fits --memory-limit. */
+modal_status modalcurv_frames_new(modalcurv_frames *w, modal_error *err);
+/* Reads, computes and writes all frames, and reports on them. */
+modal_status modalcurv_frames_run(modalcurv_frames *w, modal_error *err);
+void modalcurv_frames_free(modalcurv_frames *w);
 
 /* ---- modalcurv_lines.c ---- */
 

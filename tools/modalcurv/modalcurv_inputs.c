@@ -273,6 +273,7 @@ modal_status modalcurv_open(const modalcurv_request *r, modalcurv_input *in, mod
         MODAL_TRY(add_file(in, &capacity, NULL, r->input, err));
     MODAL_TRY(select_files(r, in, err));
     in->first = in->files[0];
+    if (stat(in->first, &info) == 0) in->file_bytes = in->sequence ? 0 : (int64_t)info.st_size;
     for (int64_t i = 0; i < in->n; i++) tool_files_read(in->files[i]);
     if (!in->sequence) MODAL_TRY(take_mesh(in, err));
     MODAL_TRY(measure_first(in, err));

@@ -64,19 +64,31 @@ float modalcurv_kth(float *values, int64_t n, int64_t k)
     return values[k];
 }
 
+/* The quantiles 2 %, 50 %, 98 % of n >= 1 values [n], which change their places: the outer ones of what the median leaves. */
+static void find_quantiles(float *values, int64_t n, double quantiles[3])
+{
+    const int64_t low = (int64_t)(0.02 * (double)(n - 1)), middle = (n - 1) / 2, high = (int64_t)(0.98 * (double)(n - 1));
+    quantiles[1] = (double)modalcurv_kth(values, n, middle);
+    quantiles[0] = low < middle ? (double)modalcurv_kth(values, middle, low) : quantiles[1];
+    quantiles[2] = high > middle ? (double)modalcurv_kth(values + middle + 1, n - middle - 1, high - middle - 1) : quantiles[1];
+}
+
 static json_t *distribution(const modalcurv_input *in, const float *values, float *scratch)
 {
-    static const struct {
-        const char *name;
-        double share;
-    } quantiles[] = {{"least", 0.0}, {"quantile_02", 0.02}, {"median", 0.5}, {"quantile_98", 0.98}, {"most", 1.0}};
+    static const char *const names[3] = {"quantile_02", "median", "quantile_98"};
     json_t *to = json_object();
     const int64_t n = in->n_vertices;
-    memcpy(scratch, values, (size_t)n * sizeof *scratch);
-    for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++) {
-        const int64_t k = (int64_t)(quantiles[i].share * (double)(n - 1));
-        json_object_set_new(to, quantiles[i].name, json_real((double)modalcurv_kth(scratch, n, k)));
+    float least = values[0], most = values[0];
+    double quantiles[3];
+    for (int64_t v = 1; v < n; v++) {
+        least = values[v] < least ? values[v] : least;
+        most = values[v] > most ? values[v] : most;
     }
+    memcpy(scratch, values, (size_t)n * sizeof *scratch);
+    find_quantiles(scratch, n, quantiles);
+    json_object_set_new(to, "least", json_real((double)least));
+    for (int i = 0; i < 3; i++) json_object_set_new(to, names[i], json_real(quantiles[i]));
+    json_object_set_new(to, "most", json_real((double)most));
     return to;
 }
 
