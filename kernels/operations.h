@@ -36,6 +36,7 @@ extern "C" {
     OPERATION(tangents_dynamic,     modal_tangents_dynamic,     1, 1) \
     OPERATION(reorder,              modal_reorder,              1, 1) \
     OPERATION(speed,                modal_speed,                1, 1) \
+    OPERATION(encode,               modal_encode,               1, 1) \
     OPERATION(linear_step,          modal_linear_step,          1, 1) \
     OPERATION(reduced_step,         modal_reduced_step,         1, 1) \
     OPERATION(normals_corner,       modal_normals_corner,       1, 1) \

@@ -4,11 +4,8 @@
  * chunk is one frame: reading a frame reads one chunk. Deflate behind it would save 1 to 15 % of the bytes
  * and cost ten times the time: then a sequence would be written faster as it is.
  *
- * The chunks are encoded here, on all threads and in float64, and handed to HDF5 as they lie in the file:
- * its own filters would do one after the other, in float32. An encoded chunk is 4 bytes of the number of
- * bits, 1 byte of 8, 8 bytes of `least` (its float32 in the first four), 8 unused ones, then the numbers,
- * each one's bits from the highest on without gaps; all 32 bits stand for the float32 themselves (HDF5
- * Reference Manual, "H5Pset_scaleoffset", and the filter's source, H5Zscaleoffset.c, HDF5 1.10).
+ * The chunks are encoded here, on all threads and in float64 (lib/model/encoding.h), and handed to HDF5 as they lie in
+ * the file: its own filters would do one after the other, in float32.
  *
  * The error: half a step, 10^-D / 2, and what a reader loses, whose filter computes k / 10^D + least in
  * float32: the whole number as float32, the power, the quotient and the sum are each off by 2^-24 of
@@ -20,13 +17,11 @@
 
 #include "formats/sequences/sequence_parts.h"
 #include "lib/base/memory.h"
-
-enum { HEAD = 21, BLOCK = 1024 };
+#include "lib/model/encoding.h"
 
 typedef struct chunk {
     unsigned char *bytes;
-    int64_t n_bytes;
-    float most; /* largest |x| */
+    modal_encoded as;
 } chunk;
 
 struct modal_rounder {
@@ -76,17 +71,14 @@ hid_t modal_sequence_array_layout(const modal_sequence_info *info, int array)
 
 /* ---- the encoding ---- */
 
-/* 1 byte that the filter counts more, and 3 that are written beyond the last one. */
-static int64_t most_bytes(int64_t n_values) { return HEAD + 4 * n_values + 4; }
-
 /* Of the largest frame of a rounded array. */
 static int64_t most_chunk_bytes(const modal_sequence_info *info)
 {
     int64_t most = 0;
     for (int i = 0; i < info->arrays.n; i++)
         if (modal_sequence_is_rounded(info->precision, &info->arrays.all[i]) &&
-            most_bytes(modal_sequence_floats(info, i)) > most)
-            most = most_bytes(modal_sequence_floats(info, i));
+            modal_encoded_room(modal_sequence_floats(info, i)) > most)
+            most = modal_encoded_room(modal_sequence_floats(info, i));
     return most;
 }
 
@@ -123,86 +115,6 @@ done:
     return status;
 }
 
-/* n numbers k = nearest((x - least) scale), `bits` bits each, 1 to 31, highest first. May write 3 bytes
- * beyond the end. */
-static unsigned char *pack(unsigned char *to, const float *values, int64_t n, double least, double scale,
-                           int bits)
-{
-    uint64_t held = 0;
-    int n_held = 0;
-    for (int64_t first = 0; first < n; first += BLOCK) {
-        const int64_t n_now = n - first < BLOCK ? n - first : BLOCK;
-        int32_t k[BLOCK]; /* signed: that conversion has a vector instruction */
-        for (int64_t i = 0; i < n_now; i++) k[i] = (int32_t)((values[first + i] - least) * scale + 0.5);
-        for (int64_t i = 0; i < n_now; i++) {
-            held = held << bits | (uint32_t)k[i];
-            n_held += bits;
-            if (n_held < 32) continue;
-            n_held -= 32;
-            const uint32_t four = __builtin_bswap32((uint32_t)(held >> n_held));
-            memcpy(to, &four, 4);
-            to += 4;
-        }
-    }
-    const uint32_t rest = __builtin_bswap32((uint32_t)(held << (32 - n_held)));
-    memcpy(to, &rest, 4);
-    return to + (n_held + 7) / 8;
-}
-
-/* The least and the largest value; *odd: there are infinities or what is no number. Side by side in
- * LANES columns, which the compiler makes vectors of. */
-static void find_range(const float *values, int64_t n, float *least, float *most, int *odd)
-{
-    enum { LANES = 16 };
-    float low[LANES], high[LANES];
-    uint32_t exponents[LANES] = {0}, all = 0;
-    for (int k = 0; k < LANES; k++) low[k] = high[k] = values[0];
-    for (int64_t i = 0; i < n; i += LANES)
-        for (int k = 0; k < LANES; k++) {
-            /* A row behind the last whole one is the last LANES values once more, or the first. */
-            const int64_t at = i + LANES <= n ? i + k : n >= LANES ? n - LANES + k : k % n;
-            const float x = values[at];
-            uint32_t word;
-            memcpy(&word, &x, 4);
-            low[k] = x < low[k] ? x : low[k];
-            high[k] = x > high[k] ? x : high[k];
-            exponents[k] |= (word & 0x7f800000u) == 0x7f800000u;
-        }
-    *least = low[0];
-    *most = high[0];
-    for (int k = 0; k < LANES; k++) {
-        *least = low[k] < *least ? low[k] : *least;
-        *most = high[k] > *most ? high[k] : *most;
-        all |= exponents[k];
-    }
-    *odd = all != 0;
-}
-
-static void encode(chunk *c, const float *values, int64_t n, double scale)
-{
-    float least, most;
-    int bits = 0, odd;
-    find_range(values, n, &least, &most, &odd);
-    c->most = odd ? NAN : fabsf(least) > fabsf(most) ? fabsf(least) : fabsf(most);
-    const double largest = ((double)most - least) * scale + 0.5;
-    while (bits < 32 && largest >= ldexp(1, bits)) bits++;
-    if (odd || !(largest < 2147483647.0)) bits = 32; /* not in a signed 32-bit number */
-    const uint32_t bits_wide = (uint32_t)bits;
-    memset(c->bytes, 0, HEAD);
-    memcpy(c->bytes, &bits_wide, 4);
-    c->bytes[4] = 8;
-    memcpy(c->bytes + 5, &least, 4);
-    unsigned char *end = c->bytes + HEAD;
-    if (bits == 32) {
-        memcpy(end, values, 4 * (size_t)n);
-        end += 4 * n;
-    } else if (bits > 0) {
-        end = pack(end, values, n, least, scale, bits);
-    }
-    *end = 0;
-    c->n_bytes = HEAD + n * bits / 8 + 1; /* as the filter counts, which has one byte more where the last one is full */
-}
-
 static modal_status check_bound(const modal_rounder *r, int array, float most, modal_error *err)
 {
     const double error = 0.5 * pow(10, -places(r->precision)) + ldexp((double)most, -21);
@@ -229,7 +141,8 @@ modal_status modal_rounder_write(modal_rounder *r, const hid_t arrays[MODAL_MOST
         for (int i = 0; i < n_now; i++) {
             const int array = array_of(r, done + i);
             const int64_t n = r->list.all[array].components * r->rows[array];
-            encode(&r->chunks[i], frames->arrays[array] + frame_of(r, done + i) * n, n, scale);
+            chunk *c = &r->chunks[i];
+            c->as = modal_encode(frames->arrays[array] + frame_of(r, done + i) * n, n, scale, c->bytes);
         }
         /* Chunks come to lie in the file as they are written: frame by frame, so that the bytes depend
          * neither on the size of the batches nor on the threads. */
@@ -238,9 +151,9 @@ modal_status modal_rounder_write(modal_rounder *r, const hid_t arrays[MODAL_MOST
             const chunk *c = &r->chunks[i];
             const hsize_t place[2] = {(hsize_t)((first + frame_of(r, done + i)) * r->rows[array]), 0};
             char path[MODAL_SEQUENCE_PATH];
-            modal_status status = check_bound(r, array, c->most, err);
+            modal_status status = check_bound(r, array, c->as.most, err);
             if (status != MODAL_OK) return status;
-            if (H5Dwrite_chunk(arrays[array], H5P_DEFAULT, 0, place, (size_t)c->n_bytes, c->bytes) < 0)
+            if (H5Dwrite_chunk(arrays[array], H5P_DEFAULT, 0, place, (size_t)c->as.n_bytes, c->bytes) < 0)
                 return modal_h5_failed(err, MODAL_ERROR_SYSTEM, modal_sequence_path(&r->list, array, path),
                                        "write error");
         }

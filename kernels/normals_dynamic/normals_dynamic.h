@@ -73,6 +73,11 @@ void modal_normals_ring_offsets(int64_t n_vertices, const int64_t *corner_offset
 void modal_normals_ring(int64_t n_vertices, const int64_t *corner_offsets, const int32_t *corners,
                         const int64_t *ring_offsets, int32_t *ring);
 
+/* The corners of vertex source[i] become those of place i, for a ring in the places' order (kernels/normals_placed):
+ * the numbers in them stay those of vertices. source is a permutation; the outputs have the sizes of the inputs. */
+void modal_normals_order_corners(int64_t n_vertices, const int32_t *source, const int64_t *corner_offsets,
+                                 const int32_t *corners, int64_t *place_offsets, int32_t *place_corners);
+
 #ifdef __cplusplus
 }
 #endif

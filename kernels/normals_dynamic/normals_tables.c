@@ -2,6 +2,7 @@
 #include "kernels/normals_dynamic/normals_dynamic.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "lib/base/tile.h"
 
@@ -115,4 +116,15 @@ void modal_normals_ring(int64_t n_vertices, const int64_t *corner_offsets, const
             const int32_t nothing = ~(int32_t)(v < n_vertices ? v : n_vertices - 1);
             for (; next < ring + MODAL_TILE * ring_offsets[tile + 1]; next += MODAL_TILE) *next = nothing;
         }
+}
+
+void modal_normals_order_corners(int64_t n_vertices, const int32_t *source, const int64_t *corner_offsets,
+                                 const int32_t *corners, int64_t *place_offsets, int32_t *place_corners)
+{
+    place_offsets[0] = 0;
+    for (int64_t i = 0; i < n_vertices; i++) {
+        const int64_t first = corner_offsets[source[i]], count = corner_offsets[source[i] + 1] - first;
+        memcpy(place_corners + 2 * place_offsets[i], corners + 2 * first, (size_t)(2 * count) * sizeof *corners);
+        place_offsets[i + 1] = place_offsets[i] + count;
+    }
 }

@@ -58,7 +58,8 @@ __global__ void __launch_bounds__(WARPS * 32)
     const int64_t n = task.n_vertices, n_tiles = (n + MODAL_TILE - 1) / MODAL_TILE, n_work = n_tiles * n_column_blocks;
     for (int64_t work = (int64_t)blockIdx.x * WARPS + warp; work < n_work;
          work += (int64_t)gridDim.x * WARPS) {
-        const int64_t tile = work % n_tiles, v = tile * MODAL_TILE + lane < n ? tile * MODAL_TILE + lane : n - 1;
+        const int64_t tile = work % n_tiles, place = tile * MODAL_TILE + lane < n ? tile * MODAL_TILE + lane : n - 1;
+        const int64_t v = out.vertex(place);
         const int64_t column = first_column + work / n_tiles * C, stride = n * 3;
         const float *__restrict__ x = task.positions + column * stride;
         const int64_t begin = __ldg(task.ring_offsets + tile);
@@ -142,7 +143,7 @@ modal_status launch(const modal_normals_dynamic_task *task, const OUT &out, cons
 }
 
 // All columns, four at a time and then one by one. OUT::put takes what a warp has made of a tile: C positions and sums of
-// cross products a lane.
+// cross products a lane. OUT::vertex is the vertex whose walk a lane of the ring is.
 template <class OUT>
 modal_status launch_all(const modal_normals_dynamic_task *task, const OUT &out, const char *name, modal_stream *stream,
                         modal_error *err)

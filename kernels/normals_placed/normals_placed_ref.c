@@ -19,7 +19,8 @@ modal_status modal_normals_placed_ref(const modal_normals_placed_task *task, mod
                                           .in = i ? normals : surface.positions,
                                           .base = task->base,
                                           .out = i ? task->normals : task->positions,
-                                          .target = task->target,
+                                          .source = task->source,
+                                          .target = task->source ? NULL : task->target,
                                           .nonfinite = task->nonfinite};
         MODAL_TRY(modal_reorder_ref(&place, stream, err));
     }

@@ -98,7 +98,8 @@ static modal_status compute_positions(deform_engine *d, const deform_slot *slot,
                                                 .normals = d->d_scratch[DEFORM_NORMALS],
                                                 .ring_offsets = s->d_ring_offsets,
                                                 .ring = s->d_ring};
-    const int dynamic = d->request.normals == MODAL_NORMALS_DYNAMIC, placed = modal_deform_places(d);
+    const int dynamic = d->request.normals == MODAL_NORMALS_DYNAMIC;
+    const int placed = modal_deform_places_unit(d, s, deform->n_columns);
     if (dynamic && !placed && kernels->deform_normals && !deform->displacement && !s->packed &&
         s->place == MATRIX_ON_DEVICE)
         return kernels->deform_normals(&(modal_deform_normals_task){deform, &normals}, d->compute, err);
@@ -106,6 +107,7 @@ static modal_status compute_positions(deform_engine *d, const deform_slot *slot,
     if (placed) {
         const modal_normals_placed_task task = {.surface = normals,
                                                 .target = s->packed ? s->d_target : s->d_user,
+                                                .source = s->gathers ? s->d_source : NULL,
                                                 .base = base,
                                                 .positions = slot->d_out[DEFORM_POSITIONS],
                                                 .normals = slot->d_out[DEFORM_NORMALS],
@@ -216,7 +218,7 @@ static modal_status compute_chunk(deform_engine *d, const deform_slot *slot,
         .displacement = d->d_scratch[DEFORM_DISPLACEMENT],
         .n_columns_total = all_columns(d, s)};
     const int64_t *base = d->d_base + d->batch_frames * s->first_column + first;
-    const int placed = modal_deform_places(d);
+    const int placed = modal_deform_places_unit(d, s, count);
     MODAL_TRY(compute_positions(d, slot, s, &deform, base, err));
     MODAL_TRY(compute_surface(d, s, count, poses, err));
     for (int k = 0; k < DEFORM_OUTPUTS; k++) {

@@ -93,7 +93,7 @@ static void need_shape(const deform_engine *d, const deform_unit *s, needs *host
     if (s->place == MATRIX_IN_MEMORY) add(&host->fixed, matrix_bytes(s), 1);
     add(&device->fixed, tiles * 96, sizeof(float));
     if (!d->request.stored_order || s->packed) add(&device->fixed, n, sizeof(int32_t));
-    if (!d->request.stored_order && !s->packed && modal_deform_places(d) && modal_deform_reorders(d))
+    if (!d->request.stored_order && !s->packed && modal_deform_places(d))
         add(&device->fixed, n, sizeof(int32_t)); /* both ways */
     const modal_deform_tables tables = modal_deform_tables_of(d);
     if (s->packed) need_pack(d, s, &tables, host, device);
@@ -125,6 +125,10 @@ static void need_shape(const deform_engine *d, const deform_unit *s, needs *host
             add(&loading, corners, (tables.weights ? 6 : 2) * sizeof(float));
         if (tables.ring) add(&loading, corners, 2 * sizeof(int32_t));
         if (tables.ring) add(&loading, n + 1, sizeof(int64_t));
+        if (tables.ring && modal_deform_places(d)) { /* the corners in the user's order */
+            add(&loading, n + 1, sizeof(int64_t) + sizeof(int32_t));
+            add(&loading, corners, 2 * sizeof(int32_t));
+        }
     }
     keep_largest(&host->loading, &loading);
 }

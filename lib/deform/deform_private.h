@@ -66,7 +66,8 @@ typedef struct deform_unit {
     int64_t *d_ring_offsets; /* dynamic normals, where the back end is faster with a ring */
     int32_t *d_ring;
     float *d_weights; /* dynamic tangents */
-    int32_t *d_user;   /* of a shape: where each vertex goes, for modal_deform_places; NULL: as they lie */
+    int gathers;       /* nonzero: of a shape whose two orders are near each other, the ring is in the user's order */
+    int32_t *d_user;   /* of a shape: where each vertex goes, for modal_deform_places; NULL: as they lie, or gathers */
     int32_t *d_source; /* of a shape: stored index of each user vertex; NULL: keep the stored order */
 } deform_unit;
 
@@ -185,11 +186,21 @@ static inline modal_deform_tables modal_deform_tables_of(const deform_engine *en
     return tables;
 }
 
-/* Nonzero: normals_placed puts positions and normals into frames; no other operation needs normals in the stored order. */
+/* Nonzero: normals_placed may put positions and normals into frames; no other operation needs normals in the stored
+ * order. */
 static inline int modal_deform_places(const deform_engine *engine)
 {
     return engine->device.kernels->normals_placed && engine->request.normals == MODAL_NORMALS_DYNAMIC &&
            engine->request.tangents == MODAL_TANGENTS_NONE;
+}
+
+/* Whether it does so for so many columns of a unit. Scattered at random, 12 bytes at a time, into more than a cache holds,
+ * every piece costs a line: then the reorders are faster (kernels/VERSIONS.md, "Frames in the user's order"). */
+static inline int modal_deform_places_unit(const deform_engine *engine, const deform_unit *s, int64_t n_columns)
+{
+    const int64_t cached = INT64_C(16) << 20;
+    if (!modal_deform_places(engine)) return 0;
+    return s->gathers || s->packed || !s->d_user || n_columns * s->n_vertices * 24 <= cached;
 }
 
 /* Allocates and fills the shapes' arrays in device memory. */

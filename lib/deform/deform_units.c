@@ -161,6 +161,31 @@ done:
     return status;
 }
 
+/* Whether 32 neighbours of one order have few tiles of the other: on the average at most 8 of 32. */
+static int is_local(int64_t n, const int32_t *source)
+{
+    int64_t changes = 0;
+    for (int64_t first = 0; first < n; first += MODAL_TILE) {
+        int32_t tiles[MODAL_TILE];
+        int n_tiles = 0;
+        for (int64_t i = first; i < first + MODAL_TILE && i < n; i++) {
+            const int32_t tile = source[i] / MODAL_TILE;
+            int k = 0;
+            while (k < n_tiles && tiles[k] != tile) k++;
+            if (k == n_tiles) tiles[n_tiles++] = tile;
+        }
+        changes += n_tiles;
+    }
+    return changes <= 8 * modal_tile_count(n);
+}
+
+/* A table of a shape's vertices: where they go. */
+static modal_status load_user(deform_engine *d, deform_unit *s, modal_error *err)
+{
+    return upload_copy(d, s->members->source->surface.user_vertex, s->n_vertices, sizeof(int32_t), "order of vertices",
+                       &s->d_user, err);
+}
+
 static modal_status load_order(deform_engine *d, deform_unit *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -171,16 +196,29 @@ static modal_status load_order(deform_engine *d, deform_unit *s, modal_error *er
     if (!moved) goto done; /* the user's order is the stored one */
     const int32_t *user = s->members->source->surface.user_vertex;
     upload u;
-    if (modal_deform_places(d)) {
-        MODAL_TRY(upload_begin(&d->device, &u, s->n_vertices, sizeof(int32_t), "order of vertices", err));
-        memcpy(u.host, user, (size_t)s->n_vertices * sizeof *user);
-        MODAL_TRY(upload_end(d, &u, status, &s->d_user, err));
-        if (!modal_deform_reorders(d)) goto done;
-    }
     MODAL_TRY(upload_begin(&d->device, &u, s->n_vertices, sizeof(int32_t), "order of vertices", err));
     for (int64_t v = 0; v < s->n_vertices; v++) ((int32_t *)u.host)[user[v]] = (int32_t)v;
-    return upload_end(d, &u, status, &s->d_source, err);
+    s->gathers = modal_deform_places(d) && is_local(s->n_vertices, u.host);
+    MODAL_TRY(upload_end(d, &u, status, &s->d_source, err));
+    if (modal_deform_places(d) && !s->gathers) MODAL_TRY(load_user(d, s, err));
 done:
+    return status;
+}
+
+/* Corners of a shape in the user's order, for its ring; the caller frees both. */
+static modal_status order_corners(const deform_unit *s, const int64_t *offsets, const int32_t *corners,
+                                  int64_t **place_offsets, int32_t **place_corners, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int32_t *source = NULL;
+    const int32_t *user = s->members->source->surface.user_vertex;
+    MODAL_TRY(modal_alloc(&source, s->n_vertices, sizeof *source, "order of vertices", err));
+    MODAL_TRY(modal_alloc(place_offsets, s->n_vertices + 1, sizeof **place_offsets, "corners", err));
+    MODAL_TRY(modal_alloc(place_corners, 2 * s->n_corners, sizeof **place_corners, "corners", err));
+    for (int64_t v = 0; v < s->n_vertices; v++) source[user[v]] = (int32_t)v;
+    modal_normals_order_corners(s->n_vertices, source, offsets, corners, *place_offsets, *place_corners);
+done:
+    modal_free(&source);
     return status;
 }
 
@@ -192,6 +230,13 @@ static modal_status load_ring(deform_engine *d, deform_unit *s, const int64_t *o
     modal_status status = MODAL_OK;
     const int64_t n = s->n_vertices, n_tiles = modal_tile_count(n);
     upload places = {0}, rows = {0};
+    int64_t *place_offsets = NULL;
+    int32_t *place_corners = NULL;
+    if (s->gathers) {
+        MODAL_TRY(order_corners(s, offsets, corners, &place_offsets, &place_corners, err));
+        offsets = place_offsets;
+        corners = place_corners;
+    }
     MODAL_TRY(upload_begin(&d->device, &places, n_tiles + 1, sizeof(int64_t), "ring offsets", err));
     modal_normals_ring_offsets(n, offsets, corners, places.host);
     const int64_t n_rows = ((const int64_t *)places.host)[n_tiles];
@@ -199,10 +244,14 @@ static modal_status load_ring(deform_engine *d, deform_unit *s, const int64_t *o
     MODAL_TRY(upload_begin(&d->device, &rows, n_rows * 32, sizeof(int32_t), "ring", err));
     modal_normals_ring(n, offsets, corners, places.host, rows.host);
 done:
+    modal_free(&place_offsets);
+    modal_free(&place_corners);
     status = upload_end(d, &places, status, &s->d_ring_offsets, err);
     status = upload_end(d, &rows, status, &s->d_ring, err);
     if (!s->d_ring) modal_device_free(&d->device, &s->d_ring_offsets);
-    return status;
+    if (status != MODAL_OK || s->d_ring || !s->gathers) return status;
+    s->gathers = 0; /* from the corners, vertices are scattered */
+    return load_user(d, s, err);
 }
 
 /* The corners of a member, and with weights these, behind those of the members before it. */

@@ -26,7 +26,7 @@ static const struct {
 
 typedef enum operation {
     DEFORM, TRANSFORM, NORMALS, RIGID, REORDER, FRAME, ONE_PASS, SGEMM, USER_FRAME, USER_RANDOM, PLACED, PLACED_RANDOM,
-    OPERATIONS
+    GATHERED, GATHERED_RANDOM, OPERATIONS
 } operation;
 static const char *const names[OPERATIONS] = {
     [DEFORM] = "deform",
@@ -39,8 +39,10 @@ static const char *const names[OPERATIONS] = {
     [SGEMM] = "OpenBLAS sgemm, the product alone",
     [USER_FRAME] = "deform + normals, both reordered",
     [USER_RANDOM] = "deform + normals, both reordered, at random",
-    [PLACED] = "deform + normals_placed, user's order",
-    [PLACED_RANDOM] = "deform + normals_placed, at random"};
+    [PLACED] = "deform + normals_placed, scattered",
+    [PLACED_RANDOM] = "deform + normals_placed, scattered at random",
+    [GATHERED] = "deform + normals_placed, gathered",
+    [GATHERED_RANDOM] = "deform + normals_placed, gathered at random"};
 
 /* The arrays on one device; results in x, normals and the ordered ones. */
 typedef struct arrays {
@@ -51,6 +53,8 @@ typedef struct arrays {
     int64_t *offsets, *base, *ring_offsets;
     int32_t *corners, *ring; /* no ring for a back end that does not want it */
     int32_t *source[2], *target[2]; /* a local and a random order of vertices, each way */
+    int64_t *place_offsets[2];      /* the rings of these places */
+    int32_t *place_ring[2];
 } arrays;
 
 typedef struct operations {
@@ -72,16 +76,23 @@ static modal_status run(const operations *o, const arrays *a, operation what, mo
     modal_status status = MODAL_OK;
     if (what == SGEMM) openblas_sgemm(3 * n, o->modes, m, a->U, a->q, a->u);
     if (what == ONE_PASS) MODAL_TRY(k->deform_normals(&(modal_deform_normals_task){&deform, &normals}, a->stream, err));
-    const int placed = what == PLACED || what == PLACED_RANDOM, reordered = what == USER_FRAME || what == USER_RANDOM;
-    const int random = what == USER_RANDOM || what == PLACED_RANDOM;
+    const int placed = what >= PLACED, reordered = what == USER_FRAME || what == USER_RANDOM, gathered = what >= GATHERED;
+    const int random = what == USER_RANDOM || what == PLACED_RANDOM || what == GATHERED_RANDOM;
     if (what == DEFORM || what == FRAME || reordered || placed)
         MODAL_TRY(k->deform(&deform, a->stream, err));
     if (what == TRANSFORM)
         MODAL_TRY(k->world_transform(
             &(modal_world_transform_task){n, m, a->rest, a->u, a->poses, a->x, NULL}, a->stream, err));
-    if (placed)
-        MODAL_TRY(k->normals_placed(&(modal_normals_placed_task){normals, a->target[random], a->base, a->ordered[0],
-                                                                 a->ordered[1]}, a->stream, err));
+    if (placed) {
+        modal_normals_placed_task task = {.surface = normals, .target = a->target[random], .base = a->base,
+                                          .positions = a->ordered[0], .normals = a->ordered[1]};
+        if (gathered) {
+            task.source = a->source[random];
+            task.surface.ring_offsets = a->place_offsets[random];
+            task.surface.ring = a->place_ring[random];
+        }
+        MODAL_TRY(k->normals_placed(&task, a->stream, err));
+    }
     if (what == NORMALS || what == FRAME || reordered)
         MODAL_TRY(k->normals_dynamic(&normals, a->stream, err));
     if (what == RIGID)
@@ -122,7 +133,9 @@ static double bytes_of(const operations *o, operation what)
                                       [USER_FRAME] = product + normals + 2.0 * order,
                                       [USER_RANDOM] = product + normals + 2.0 * order,
                                       [PLACED] = placed,
-                                      [PLACED_RANDOM] = placed};
+                                      [PLACED_RANDOM] = placed,
+                                      [GATHERED] = placed,
+                                      [GATHERED_RANDOM] = placed};
     return bytes[what];
 }
 
@@ -181,6 +194,31 @@ done:
     return status;
 }
 
+/* The rings of both orders of places, on the side; `from` has the orders in main memory. */
+static modal_status order_rings(operations *o, bench_side *side, arrays *a, const arrays *from, const torus *t,
+                                modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = o->n, n_tiles = (n + 31) / 32;
+    int64_t *offsets = NULL, *rows = NULL;
+    int32_t *corners = NULL, *ring = NULL;
+    for (int i = 0; i < 2; i++) {
+        modal_free(&offsets), modal_free(&rows), modal_free(&corners), modal_free(&ring);
+        MODAL_TRY(modal_alloc(&offsets, n + 1, sizeof *offsets, "places", err));
+        MODAL_TRY(modal_alloc(&rows, n_tiles + 1, sizeof *rows, "places", err));
+        MODAL_TRY(modal_alloc(&corners, 2 * o->n_corners, sizeof *corners, "places", err));
+        modal_normals_order_corners(n, from->source[i], t->face_offsets, t->corners, offsets, corners);
+        modal_normals_ring_offsets(n, offsets, corners, rows);
+        MODAL_TRY(modal_alloc(&ring, 32 * rows[n_tiles], sizeof *ring, "places", err));
+        modal_normals_ring(n, offsets, corners, rows, ring);
+        MODAL_TRY(bench_to_device(side, &a->place_offsets[i], rows, 8 * (n_tiles + 1), "places", err));
+        MODAL_TRY(bench_to_device(side, &a->place_ring[i], ring, 128 * rows[n_tiles], "places", err));
+    }
+done:
+    modal_free(&offsets), modal_free(&rows), modal_free(&corners), modal_free(&ring);
+    return status;
+}
+
 /* All arrays of one side; `from` (in main memory) is copied, or they are made where it is NULL. */
 static modal_status fill(operations *o, bench_side *side, arrays *a, const arrays *from, const torus *t,
                          modal_error *err)
@@ -213,6 +251,7 @@ static modal_status fill(operations *o, bench_side *side, arrays *a, const array
         if (list[i].bytes > 0) MODAL_TRY(bench_to_device(side, list[i].to, list[i].of, list[i].bytes, "operations", err));
     a->device = &side->device;
     a->stream = side->stream;
+    if (from && side->device.kernels->normals_placed) MODAL_TRY(order_rings(o, side, a, from, t, err));
     if (from) goto done;
     memset(a->rest, 0, 384 * (size_t)tiles);
     for (int64_t v = 0; v < n; v++) {
@@ -258,7 +297,8 @@ static void empty(bench_side *side, arrays *a)
     void *list[] = {&a->rest, &a->rest_normals, &a->q, &a->poses, &a->u, &a->x, &a->normals,
                     &a->ordered[0], &a->ordered[1], &a->base, &a->source[0], &a->source[1], &a->target[0],
                     &a->target[1], &a->offsets, &a->corners,
-                    &a->ring_offsets, &a->ring};
+                    &a->ring_offsets, &a->ring, &a->place_offsets[0], &a->place_offsets[1], &a->place_ring[0],
+                    &a->place_ring[1]};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) bench_free(side, list[i]);
 }
 

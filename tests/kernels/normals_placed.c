@@ -47,6 +47,22 @@ static void by_three(harness *h, const modal_normals_placed_task *task, float *p
     harness_ok(h, h->device.kernels->reorder(&place, h->stream, &err), &err);
 }
 
+/* The ring of the places, whose vertices are source[place]: on the device. */
+static void order_ring(harness *h, const mesh *m, const int32_t *source, modal_normals_placed_task *task)
+{
+    const int64_t n = m->n, n_tiles = (n + 31) / 32;
+    int64_t *offsets = harness_alloc(n + 1, sizeof *offsets), *rows = harness_alloc(n_tiles + 1, sizeof *rows);
+    int32_t *corners = harness_alloc(2 * m->offsets[n], sizeof *corners), *ring;
+    modal_normals_order_corners(n, source, m->offsets, m->corners, offsets, corners);
+    modal_normals_ring_offsets(n, offsets, corners, rows);
+    ring = harness_alloc(32 * rows[n_tiles], sizeof *ring);
+    modal_normals_ring(n, offsets, corners, rows, ring);
+    task->surface.ring_offsets = harness_input(h, rows, (n_tiles + 1) * 8, 0);
+    task->surface.ring = harness_input(h, ring, rows[n_tiles] * 128, 0);
+    task->source = harness_input(h, source, n * 4, 0);
+    free(offsets), free(rows), free(corners), free(ring);
+}
+
 /* odd: a position that is not finite, to be found; -1: none. Columns lie in the frames the other way round, with `gap`
  * points between them. */
 static void check(harness *h, int64_t n, int64_t columns, int order, int shift, int64_t odd)
@@ -58,10 +74,11 @@ static void check(harness *h, int64_t n, int64_t columns, int order, int shift, 
                  (long long)odd);
     mesh_new(&m, h, n);
     float *x = mesh_positions(&m, h, columns, 1.0);
-    int32_t *target = harness_alloc(n, sizeof *target);
+    int32_t *target = harness_alloc(n, sizeof *target), *source = harness_alloc(n, sizeof *source);
     int64_t *base = harness_alloc(columns, sizeof *base);
     if (odd >= 0) x[odd] = odd % 2 ? NAN : -INFINITY;
     order_vertices(h, n, order, target);
+    for (int64_t v = 0; v < n; v++) source[target[v]] = (int32_t)v;
     for (int64_t c = 0; c < columns; c++) base[c] = (columns - 1 - c) * (n + gap) + 2;
     modal_normals_placed_task task = {
         .surface = {.n_vertices = n,
@@ -73,27 +90,30 @@ static void check(harness *h, int64_t n, int64_t columns, int order, int shift, 
         .base = harness_input(h, base, columns * 8, shift * 8)};
     const void *ring_offsets = harness_input(h, m.ring_offsets, ((n + 31) / 32 + 1) * 8, 0);
     const void *ring = harness_input(h, m.ring, m.ring_offsets[(n + 31) / 32] * 128, 0);
-    int32_t *found[4] = {NULL};
-    harness_output *out[4][2];
-    for (int i = 0; i < 4; i++) { /* twice from the corners, from the ring, and by three operations */
+    enum { FROM_CORNERS, AGAIN, FROM_RING, GATHERED, BY_THREE, RUNS };
+    int32_t *found[RUNS] = {NULL};
+    harness_output *out[RUNS][2];
+    for (int i = 0; i < RUNS; i++) {
         for (int k = 0; k < 2; k++) out[i][k] = harness_new_output(h, 3 * points, shift, NULL);
         harness_ok(h, modal_device_alloc_host(&h->device, &found[i], 1, sizeof **found, "flag", &err), &err);
         *found[i] = 0;
-        task.surface.ring_offsets = i == 2 ? ring_offsets : NULL;
-        task.surface.ring = i == 2 ? ring : NULL;
+        task.surface.ring_offsets = i == FROM_RING ? ring_offsets : NULL;
+        task.surface.ring = i == FROM_RING ? ring : NULL;
+        task.source = NULL;
+        if (i == GATHERED) order_ring(h, &m, source, &task);
         task.positions = out[i][0]->device;
         task.normals = out[i][1]->device;
-        task.nonfinite = i == 1 ? NULL : found[i];
-        if (i < 3)
+        task.nonfinite = i == AGAIN ? NULL : found[i];
+        if (i != BY_THREE)
             harness_ok(h, h->device.kernels->normals_placed(&task, h->stream, &err), &err);
         else
             by_three(h, &task, out[i][0]->device, out[i][1]->device, found[i]);
     }
     harness_fetch(h);
     for (int k = 0; k < 2; k++)
-        for (int i = 1; i < 4; i++) harness_same(h, k ? "normals" : "positions", out[0][k], out[i][k]);
-    for (int i = 0; i < 4; i++) {
-        if (*found[i] != (odd >= 0 && i != 1)) harness_fail(h, "run %d: the flag is %d", i, *found[i]);
+        for (int i = 1; i < RUNS; i++) harness_same(h, k ? "normals" : "positions", out[0][k], out[i][k]);
+    for (int i = 0; i < RUNS; i++) {
+        if (*found[i] != (odd >= 0 && i != AGAIN)) harness_fail(h, "run %d: the flag is %d", i, *found[i]);
         modal_device_free_host(&h->device, &found[i]);
     }
     float *normals = harness_alloc(3 * n, sizeof *normals);
@@ -107,6 +127,7 @@ static void check(harness *h, int64_t n, int64_t columns, int order, int shift, 
     }
     free(normals);
     free(target);
+    free(source);
     free(base);
     free(x);
     mesh_free(&m);
