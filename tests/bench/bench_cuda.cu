@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/bench/bench_cuda.h"
 
+#include <cstdlib>
+#include <cstring>
+
 #include "kernels/cuda_check.cuh"
 #include "kernels/deform/deform.h"
 
@@ -64,6 +67,41 @@ extern "C" modal_status bench_cuda_read(float *to, const float *from, int64_t co
 {
     read<<<132 * 16, 512, 0, (cudaStream_t)stream>>>(to, reinterpret_cast<const float4 *>(from), count / 4);
     return modal_cuda_launched("read", err);
+}
+
+static __global__ void __launch_bounds__(512) move(float4 *to, const float4 *from, int64_t count)
+{
+    for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < count; i += (int64_t)gridDim.x * blockDim.x)
+        to[i] = from[i];
+}
+
+extern "C" modal_status bench_cuda_move(void *to, const void *from, int64_t count, int blocks, modal_stream *stream,
+                                        modal_error *err)
+{
+    move<<<(unsigned)blocks, 512, 0, (cudaStream_t)stream>>>(static_cast<float4 *>(to), static_cast<const float4 *>(from),
+                                                             count / 4);
+    return modal_cuda_launched("move", err);
+}
+
+extern "C" modal_status bench_cuda_host_new(void **memory, int64_t bytes, bench_cuda_memory kind, modal_error *err)
+{
+    *memory = nullptr;
+    if (kind == BENCH_CUDA_PAGEABLE)
+        *memory = malloc((size_t)bytes);
+    else if (cudaHostAlloc(memory, (size_t)bytes, kind == BENCH_CUDA_WRITE_COMBINED ? cudaHostAllocWriteCombined : 0) !=
+             cudaSuccess)
+        cudaGetLastError();
+    if (!*memory) return modal_error_set(err, MODAL_ERROR_MEMORY, "bus: no main memory of this kind, %lld bytes", (long long)bytes);
+    memset(*memory, 0, (size_t)bytes);
+    return MODAL_OK;
+}
+
+extern "C" void bench_cuda_host_delete(void *memory, bench_cuda_memory kind)
+{
+    if (kind == BENCH_CUDA_PAGEABLE)
+        free(memory);
+    else
+        cudaFreeHost(memory);
 }
 
 static __global__ void empty(const modal_deform_task) {}

@@ -26,6 +26,14 @@ modal_status bench_cuda_empty(modal_stream *stream, modal_error *err);
 /* Queue of work -> all of it done. */
 modal_status bench_cuda_wait(modal_stream *stream, modal_error *err);
 
+/* Copies by so many blocks of a kernel; either side may be in main memory that is not pageable. */
+modal_status bench_cuda_move(void *to, const void *from, int64_t count, int blocks, modal_stream *stream, modal_error *err);
+
+typedef enum bench_cuda_memory { BENCH_CUDA_PAGEABLE, BENCH_CUDA_PINNED, BENCH_CUDA_WRITE_COMBINED } bench_cuda_memory;
+/* Main memory of a kind, written once so that its pages are there; every kind but the first is mapped, too. */
+modal_status bench_cuda_host_new(void **memory, int64_t bytes, bench_cuda_memory kind, modal_error *err);
+void bench_cuda_host_delete(void *memory, bench_cuda_memory kind);
+
 typedef struct bench_cuda_device {
     int multiprocessors, l2_bytes, runtime, driver;
     int64_t memory_bytes;

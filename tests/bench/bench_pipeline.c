@@ -15,6 +15,7 @@
 #include "lib/base/memory.h"
 #include "lib/deform/deform.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/bench_bus.h"
 #include "tests/bench/bench_cpu.h"
 #include "tests/bench/torus.h"
 
@@ -266,6 +267,9 @@ modal_status bench_pipeline(modal_bench *b, modal_error *err)
     bench_headings(b);
     if (b->gpu.present) MODAL_TRY(run_side(b, &b->gpu, &basis, err));
     MODAL_TRY(run_side(b, &b->cpu, &basis, err));
+#ifdef MODAL_HAVE_CUDA
+    if (b->gpu.present) MODAL_TRY(bench_bus(b, err));
+#endif
 done:
     t = torus_delete(t);
     modal_basis_free(&basis);
