@@ -143,6 +143,10 @@ int modal_sequence_is_normals(const modal_array *array);
 int modal_sequence_of_points(const modal_array *array);
 int modal_sequence_is_points(const modal_array *array);
 
+/* Whether an array is stored with that precision, > 0, not as it is: those whose unit is m. */
+int modal_sequence_is_rounded(double precision, const modal_array *array);
+/* What such an array is encoded with (lib/model/encoding.h), 1/m: sinks take it encoded as well as in float32. */
+double modal_sequence_scale(double precision);
 /* Rows of array i in a frame: points or cells. */
 int64_t modal_sequence_rows(const modal_sequence_info *info, int i);
 /* Floats of array i in a frame. */

@@ -6,7 +6,9 @@
 #include "lib/base/memory.h"
 
 typedef struct null_writer {
-    int64_t frame_bytes, n_frames, n_dropped;
+    int n_arrays;
+    int64_t array_bytes[MODAL_MOST_ARRAYS]; /* of a frame, as float32 */
+    int64_t n_frames, n_dropped, bytes;
 } null_writer;
 
 static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, int64_t *memory_bytes, modal_error *err)
@@ -26,7 +28,8 @@ static modal_status begin(void **writer, const modal_sequence_target *target, co
     *writer = NULL;
     modal_status status = modal_alloc_zero(&w, 1, sizeof *w, "writer", err);
     if (status != MODAL_OK) return status;
-    modal_sequence_frame_bytes(info, &w->frame_bytes); /* it fits: size has said so */
+    w->n_arrays = info->arrays.n;
+    for (int i = 0; i < w->n_arrays; i++) w->array_bytes[i] = 4 * modal_sequence_floats(info, i);
     w->n_frames = info->n_frames;
     *writer = w;
     return MODAL_OK;
@@ -37,6 +40,10 @@ static modal_status add(void *writer, const modal_frames *frames, modal_error *e
     null_writer *w = writer;
     (void)err;
     w->n_dropped += frames->n_frames;
+    for (int i = 0; i < w->n_arrays; i++) {
+        const modal_encoded_array *e = &frames->encoded[i];
+        for (int64_t f = 0; f < frames->n_frames; f++) w->bytes += e->bytes ? e->of[f].n_bytes : w->array_bytes[i];
+    }
     return MODAL_OK;
 }
 
@@ -62,8 +69,7 @@ static modal_status end(void **writer, const modal_sequence_target *target, cons
 
 int64_t modal_sequence_null_bytes(const void *writer)
 {
-    const null_writer *w = writer;
-    return w->n_dropped * w->frame_bytes;
+    return ((const null_writer *)writer)->bytes;
 }
 
 const modal_sequence_format modal_sequence_null = {

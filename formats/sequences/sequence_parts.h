@@ -54,8 +54,6 @@ modal_status modal_sequence_mixed_topology(const modal_sequence_cells *cells, in
 
 /* ---- sequence_precision.c ---- */
 
-/* Whether an array is stored with that precision, > 0, not as it is: those whose unit is m. */
-int modal_sequence_is_rounded(double precision, const modal_array *array);
 /* The creation properties of a moving array; H5I_INVALID_HID where HDF5 fails. */
 hid_t modal_sequence_array_layout(const modal_sequence_info *info, int array);
 /* Encodes and writes frames of the rounded arrays; info->threads at a time. */
@@ -63,7 +61,7 @@ typedef struct modal_rounder modal_rounder;
 int64_t modal_rounder_bytes(const modal_sequence_info *info); /* of memory */
 modal_status modal_rounder_new(modal_rounder **rounder, const modal_sequence_info *info, modal_error *err);
 modal_rounder *modal_rounder_delete(modal_rounder *rounder); /* NULL is fine; returns NULL */
-/* `arrays` as make_arrays made them; `first` is the first frame's number. MODAL_ERROR_INPUT for values so
+/* Arrays of the frames that are encoded are written as they are. `arrays` as make_arrays made them; `first` is the first frame's number. MODAL_ERROR_INPUT for values so
  * large that no reader can keep to the precision. */
 modal_status modal_rounder_write(modal_rounder *rounder, const hid_t arrays[MODAL_MOST_ARRAYS], int64_t first,
                                  const modal_frames *frames, modal_error *err);

@@ -4,8 +4,8 @@
  * chunk is one frame: reading a frame reads one chunk. Deflate behind it would save 1 to 15 % of the bytes
  * and cost ten times the time: then a sequence would be written faster as it is.
  *
- * The chunks are encoded here, on all threads and in float64 (lib/model/encoding.h), and handed to HDF5 as they lie in
- * the file: its own filters would do one after the other, in float32.
+ * The chunks come encoded (lib/model/encoding.h), or are encoded here, on all threads and in float64, and are handed to
+ * HDF5 as they lie in the file: its own filters would do one after the other, in float32.
  *
  * The error: half a step, 10^-D / 2, and what a reader loses, whose filter computes k / 10^D + least in
  * float32: the whole number as float32, the power, the quotient and the sum are each off by 2^-24 of
@@ -46,6 +46,8 @@ static int places(double precision)
     while (pow(10, -d) > precision * (1 + 1e-12)) d++;
     return d;
 }
+
+double modal_sequence_scale(double precision) { return pow(10, places(precision)); }
 
 hid_t modal_sequence_array_layout(const modal_sequence_info *info, int array)
 {
@@ -134,7 +136,7 @@ modal_status modal_rounder_write(modal_rounder *r, const hid_t arrays[MODAL_MOST
                                  const modal_frames *frames, modal_error *err)
 {
     const int64_t n_jobs = r->n_rounded * frames->n_frames;
-    const double scale = pow(10, places(r->precision));
+    const double scale = modal_sequence_scale(r->precision);
     for (int64_t done = 0; done < n_jobs; done += r->n_chunks) {
         const int n_now = n_jobs - done < r->n_chunks ? (int)(n_jobs - done) : r->n_chunks;
 #pragma omp parallel for schedule(static) num_threads(r->n_chunks)
@@ -142,18 +144,22 @@ modal_status modal_rounder_write(modal_rounder *r, const hid_t arrays[MODAL_MOST
             const int array = array_of(r, done + i);
             const int64_t n = r->list.all[array].components * r->rows[array];
             chunk *c = &r->chunks[i];
-            c->as = modal_encode(frames->arrays[array] + frame_of(r, done + i) * n, n, scale, c->bytes);
+            if (!frames->encoded[array].bytes)
+                c->as = modal_encode(frames->arrays[array] + frame_of(r, done + i) * n, n, scale, c->bytes);
         }
         /* Chunks come to lie in the file as they are written: frame by frame, so that the bytes depend
          * neither on the size of the batches nor on the threads. */
         for (int i = 0; i < n_now; i++) {
             const int array = array_of(r, done + i);
-            const chunk *c = &r->chunks[i];
-            const hsize_t place[2] = {(hsize_t)((first + frame_of(r, done + i)) * r->rows[array]), 0};
+            const int64_t frame = frame_of(r, done + i);
+            const modal_encoded_array *e = &frames->encoded[array];
+            const modal_encoded as = e->bytes ? e->of[frame] : r->chunks[i].as;
+            const hsize_t place[2] = {(hsize_t)((first + frame) * r->rows[array]), 0};
             char path[MODAL_SEQUENCE_PATH];
-            modal_status status = check_bound(r, array, c->as.most, err);
+            modal_status status = check_bound(r, array, as.most, err);
             if (status != MODAL_OK) return status;
-            if (H5Dwrite_chunk(arrays[array], H5P_DEFAULT, 0, place, (size_t)c->as.n_bytes, c->bytes) < 0)
+            if (H5Dwrite_chunk(arrays[array], H5P_DEFAULT, 0, place, (size_t)as.n_bytes,
+                               e->bytes ? e->bytes + frame * e->stride : r->chunks[i].bytes) < 0)
                 return modal_h5_failed(err, MODAL_ERROR_SYSTEM, modal_sequence_path(&r->list, array, path),
                                        "write error");
         }

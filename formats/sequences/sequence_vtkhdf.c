@@ -380,11 +380,15 @@ modal_status modal_sequence_append(modal_sequence_writer *writer,
     if (n < 0 || n > writer->n_frames - writer->n_written)
         MODAL_FAIL(&local, MODAL_ERROR_USAGE, "%" PRId64 " frames after %" PRId64 " of %" PRId64, n,
                    writer->n_written, writer->n_frames);
-    for (int i = 0; i < MODAL_MOST_ARRAYS; i++)
-        if ((frames->arrays[i] != NULL) != (i < writer->list.n))
+    for (int i = 0; i < MODAL_MOST_ARRAYS; i++) {
+        const int announced = i < writer->list.n;
+        const int rounds = announced && modal_sequence_is_rounded(writer->precision, &writer->list.all[i]);
+        const int given = frames->arrays[i] || (rounds && frames->encoded[i].bytes);
+        if (given != announced)
             MODAL_FAIL(&local, MODAL_ERROR_USAGE, "array %d, %s: %s", i,
-                       i < writer->list.n ? modal_sequence_path(&writer->list, i, path) : "(none)",
-                       frames->arrays[i] ? "not announced" : "announced, not given");
+                       announced ? modal_sequence_path(&writer->list, i, path) : "(none)",
+                       given ? "not announced" : "announced, not given");
+    }
     for (int i = 0; i < writer->list.n && n > 0; i++)
         if (!modal_sequence_is_rounded(writer->precision, &writer->list.all[i]))
             MODAL_TRY(append_array(writer, i, n, frames->arrays[i], &local));

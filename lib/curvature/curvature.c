@@ -48,7 +48,9 @@ struct modal_curvature {
     int32_t *d_ring, *d_near;                 /* near: neighbours for the diffusion */
     int64_t *d_fit_offsets;
     int32_t *d_fit;
-    float *buffers[BUFFERS]; /* [most_frames, n_vertices, components], those that are needed */
+    float *d_boundary; /* [n_vertices] */
+    float *buffers[BUFFERS]; /* [most_frames, n_vertices, components], those that are needed; fields, areas for the caller
+                              * and positions by modal_curvature_compute alone */
 };
 
 modal_status modal_curvature_parse_fields(const char *list, int fields[MODAL_CURVATURE_FIELDS], modal_error *err)
@@ -136,9 +138,6 @@ static int components_of(int buffer)
     return buffer < MODAL_CURVATURE_FIELDS ? modal_curvature_arrays[buffer].components : buffer == AREAS ? 1 : 3;
 }
 
-/* By an operation, on the device. */
-static int is_computed(int field) { return field != MODAL_BOUNDARY && field < MODAL_AREA_RATIO; }
-
 int modal_curvature_is_stretch(modal_curvature_field field) { return field >= MODAL_AREA_RATIO; }
 
 void modal_curvature_set_rest(modal_curvature *c, const int32_t *triangles, const float *rest)
@@ -146,24 +145,51 @@ void modal_curvature_set_rest(modal_curvature *c, const int32_t *triangles, cons
     c->triangles = triangles, c->rest = rest;
 }
 
+/* Whether a buffer is needed between the operations. */
+static int is_between(const modal_curvature_options *o, int buffer)
+{
+    const int smooths = o->smooth > 0.0;
+    return buffer == NORMALS || (buffer == TENSORS && (smooths || o->fields[MODAL_CURVATURE_DERIVATIVE])) ||
+           ((buffer == OTHERS || buffer == AREAS) && smooths);
+}
+
+static modal_status need_buffer(modal_curvature *c, int buffer, modal_error *err)
+{
+    if (c->buffers[buffer]) return MODAL_OK;
+    return modal_device_alloc(&c->device, &c->buffers[buffer], c->most_frames * c->topology->n_vertices * components_of(buffer),
+                              sizeof(float), "arrays of curvature", err);
+}
+
 static modal_status make_buffers(modal_curvature *c, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const modal_curvature_options *o = &c->options;
-    const int between = c->smooth_steps > 0 || o->fields[MODAL_CURVATURE_DERIVATIVE];
-    for (int i = 0; i < BUFFERS; i++) {
-        int needed = i < MODAL_CURVATURE_FIELDS ? o->fields[i] && is_computed(i) && !c->device.shares_memory
-                     : i == TENSORS             ? between
-                     : i == OTHERS              ? c->smooth_steps > 0
-                     : i == POSITIONS           ? !c->device.shares_memory
-                                                : 1;
-        if (needed)
-            MODAL_TRY(modal_device_alloc(&c->device, &c->buffers[i],
-                                         c->most_frames * c->topology->n_vertices * components_of(i), sizeof(float),
-                                         "arrays of curvature", err));
-    }
+    const int64_t n = c->topology->n_vertices;
+    float *boundary = NULL;
+    for (int i = NORMALS; i < BUFFERS; i++)
+        if (is_between(&c->options, i)) MODAL_TRY(need_buffer(c, i, err));
+    if (!c->options.fields[MODAL_BOUNDARY]) return MODAL_OK;
+    MODAL_TRY(modal_alloc(&boundary, n, sizeof *boundary, "boundary", err));
+    for (int64_t i = 0; i < n; i++) boundary[i] = (float)c->topology->boundary[i];
+    MODAL_TRY(modal_device_alloc(&c->device, &c->d_boundary, n, sizeof *boundary, "boundary", err));
+    MODAL_TRY(modal_device_copy_in(&c->device, c->d_boundary, boundary, n * (int64_t)sizeof *boundary, c->stream, err));
+    MODAL_TRY(modal_device_stream_wait(&c->device, c->stream, err));
 done:
+    modal_free(&boundary);
     return status;
+}
+
+int64_t modal_curvature_bytes(const modal_device *device, const modal_curvature_options *options,
+                              const modal_curvature_topology *topology, int64_t most_frames)
+{
+    enum { NEIGHBOURS = 3 }; /* k rings: about 3 k (k + 1) neighbours */
+    const int64_t n_tiles = modal_tile_count(topology->n_vertices), rows = topology->ring_offsets[n_tiles];
+    const int fits = options->method == MODAL_CURVATURE_FIT ? options->n_rings * (options->n_rings + 1) : 0;
+    int64_t floats = options->fields[MODAL_BOUNDARY] ? 1 : 0, bytes = 0;
+    for (int i = NORMALS; i < BUFFERS; i++)
+        if (is_between(options, i)) floats += most_frames * components_of(i);
+    bytes = 4 * floats * topology->n_vertices;
+    if (!device->shares_memory) bytes += 8 * (n_tiles + 1) + MODAL_TILE * 4 * rows;
+    return bytes + NEIGHBOURS * (fits + (options->smooth > 0.0 ? 6 : 0)) * 4 * MODAL_TILE * n_tiles;
 }
 
 static modal_status check_options(const modal_curvature_options *o, double mean_edge, modal_error *err)
@@ -227,6 +253,7 @@ modal_curvature *modal_curvature_delete(modal_curvature *c)
     modal_device_free(&c->device, &c->d_fit);
     modal_device_free(&c->device, &c->d_near_offsets);
     modal_device_free(&c->device, &c->d_near);
+    modal_device_free(&c->device, &c->d_boundary);
     for (int i = 0; i < BUFFERS; i++) modal_device_free(&c->device, &c->buffers[i]);
     modal_device_stream_delete(&c->device, &c->stream);
     modal_free(&c);
@@ -236,7 +263,7 @@ modal_curvature *modal_curvature_delete(modal_curvature *c)
 /* ---- a batch ---- */
 
 /* The tensors, or all that is wanted, by the method. */
-static modal_status first_step(const modal_curvature *c, const modal_curvature_surface *surface,
+static modal_status first_step(const modal_curvature *c, modal_stream *stream, const modal_curvature_surface *surface,
                                const modal_curvature_output *output, float *degrees, float *areas, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -245,12 +272,12 @@ static modal_status first_step(const modal_curvature *c, const modal_curvature_s
     if (c->options.method == MODAL_CURVATURE_TENSOR) {
         tensor.output = *output;
         tensor.output.areas = areas;
-        return kernels->curvature_tensor(&tensor, c->stream, err);
+        return kernels->curvature_tensor(&tensor, stream, err);
     }
-    if (areas) MODAL_TRY(kernels->curvature_tensor(&tensor, c->stream, err));
+    if (areas) MODAL_TRY(kernels->curvature_tensor(&tensor, stream, err));
     if (c->options.method == MODAL_CURVATURE_RING) {
         const modal_curvature_ring_task ring = {*surface, *output};
-        return kernels->curvature_ring(&ring, c->stream, err);
+        return kernels->curvature_ring(&ring, stream, err);
     }
     const modal_curvature_fit_task fit = {.n_vertices = surface->n_vertices,
                                           .n_columns = surface->n_columns,
@@ -261,13 +288,13 @@ static modal_status first_step(const modal_curvature *c, const modal_curvature_s
                                           .degree = c->options.degree,
                                           .output = *output,
                                           .degrees = degrees};
-    MODAL_TRY(kernels->curvature_fit(&fit, c->stream, err));
+    MODAL_TRY(kernels->curvature_fit(&fit, stream, err));
 done:
     return status;
 }
 
 /* Diffuses c->buffers[TENSORS]; the last step gives what is wanted. */
-static modal_status diffuse(modal_curvature *c, const modal_curvature_surface *surface,
+static modal_status diffuse(modal_curvature *c, modal_stream *stream, const modal_curvature_surface *surface,
                             const modal_curvature_output *output, const float *areas, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -284,7 +311,7 @@ static modal_status diffuse(modal_curvature *c, const modal_curvature_surface *s
                                          .radius = c->radius};
         if (last) task.output = *output;
         task.output.tensors = c->buffers[OTHERS];
-        MODAL_TRY(c->device.kernels->tensor_smooth(&task, c->stream, err));
+        MODAL_TRY(c->device.kernels->tensor_smooth(&task, stream, err));
         float *kept = c->buffers[TENSORS];
         c->buffers[TENSORS] = c->buffers[OTHERS], c->buffers[OTHERS] = kept;
     }
@@ -300,7 +327,7 @@ static modal_status copy_out(const modal_curvature *c, float *to, const float *f
 
 /* Frames in threads, each by itself. */
 static modal_status stretch(const modal_curvature *c, int64_t n_frames, const float *positions,
-                            float *const out[MODAL_CURVATURE_FIELDS], modal_error *err)
+                                     float *const out[MODAL_CURVATURE_FIELDS], modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int64_t n = c->topology->n_vertices;
@@ -324,22 +351,19 @@ static modal_status stretch(const modal_curvature *c, int64_t n_frames, const fl
     return status;
 }
 
-modal_status modal_curvature_compute(modal_curvature *c, int64_t n_frames, const float *positions,
-                                     float *const out[MODAL_CURVATURE_FIELDS], float *areas, modal_error *err)
+modal_status modal_curvature_queue(modal_curvature *c, modal_stream *stream, int64_t n_frames, const float *positions,
+                                   float *const out[MODAL_CURVATURE_FIELDS], float *areas, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const int64_t n = c->topology->n_vertices, points = n * n_frames;
+    const int64_t n = c->topology->n_vertices;
     const modal_kernels *kernels = c->device.kernels;
-    float *d[BUFFERS] = {NULL};
-    const int shares = c->device.shares_memory;
+    float *d[MODAL_CURVATURE_FIELDS] = {NULL};
     for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++)
-        if (c->options.fields[i] && is_computed(i)) d[i] = shares ? out[i] : c->buffers[i];
-    if (!shares) MODAL_TRY(modal_device_copy_in(&c->device, c->buffers[POSITIONS], positions, 12 * points, c->stream, err));
-    const float *x = shares ? positions : c->buffers[POSITIONS];
-    const modal_normals_corner_task normals = {n, n_frames, c->d_ring_offsets, c->d_ring, x, c->scale,
+        if (c->options.fields[i]) d[i] = out[i];
+    const modal_normals_corner_task normals = {n, n_frames, c->d_ring_offsets, c->d_ring, positions, c->scale,
                                                c->buffers[NORMALS]};
-    MODAL_TRY(kernels->normals_corner(&normals, c->stream, err));
-    const modal_curvature_surface surface = {n, n_frames, c->d_ring_offsets, c->d_ring, x, normals.normals, c->scale};
+    MODAL_TRY(kernels->normals_corner(&normals, stream, err));
+    const modal_curvature_surface surface = {n, n_frames, c->d_ring_offsets, c->d_ring, positions, normals.normals, c->scale};
     const modal_curvature_output output = {.k_max = d[MODAL_K_MAX],
                                            .k_min = d[MODAL_K_MIN],
                                            .mean = d[MODAL_MEAN_CURVATURE],
@@ -348,21 +372,46 @@ modal_status modal_curvature_compute(modal_curvature *c, int64_t n_frames, const
                                            .direction_min = d[MODAL_DIRECTION_MIN]};
     modal_curvature_output first = c->smooth_steps > 0 ? (modal_curvature_output){0} : output;
     first.tensors = c->buffers[TENSORS];
-    float *d_areas = areas || c->smooth_steps > 0 ? c->buffers[AREAS] : NULL;
-    MODAL_TRY(first_step(c, &surface, &first, d[MODAL_FIT_DEGREE], d_areas, err));
-    MODAL_TRY(diffuse(c, &surface, &output, d_areas, err));
+    if (!areas && c->smooth_steps > 0) areas = c->buffers[AREAS];
+    MODAL_TRY(first_step(c, stream, &surface, &first, d[MODAL_FIT_DEGREE], areas, err));
+    MODAL_TRY(diffuse(c, stream, &surface, &output, areas, err));
     if (d[MODAL_CURVATURE_DERIVATIVE]) {
         const modal_curvature_derivative_task derivative = {surface, c->buffers[TENSORS],
                                                             d[MODAL_CURVATURE_DERIVATIVE]};
-        MODAL_TRY(kernels->curvature_derivative(&derivative, c->stream, err));
+        MODAL_TRY(kernels->curvature_derivative(&derivative, stream, err));
     }
+    for (int64_t f = 0; d[MODAL_BOUNDARY] && f < n_frames; f++)
+        MODAL_TRY(modal_device_copy(&c->device, d[MODAL_BOUNDARY] + n * f, c->d_boundary, n * (int64_t)sizeof(float), stream, err));
+done:
+    return status;
+}
+
+modal_status modal_curvature_compute(modal_curvature *c, int64_t n_frames, const float *positions,
+                                     float *const out[MODAL_CURVATURE_FIELDS], float *areas, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t points = c->topology->n_vertices * n_frames;
+    const int shares = c->device.shares_memory;
+    float *d[MODAL_CURVATURE_FIELDS] = {NULL}, *d_areas = areas;
+    const float *x = positions;
+    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++) {
+        if (!c->options.fields[i] || modal_curvature_is_stretch((modal_curvature_field)i)) continue;
+        if (!shares) MODAL_TRY(need_buffer(c, i, err));
+        d[i] = shares ? out[i] : c->buffers[i];
+    }
+    if (!shares) {
+        MODAL_TRY(need_buffer(c, POSITIONS, err));
+        if (areas) MODAL_TRY(need_buffer(c, AREAS, err));
+        if (areas) d_areas = c->buffers[AREAS];
+        MODAL_TRY(modal_device_copy_in(&c->device, c->buffers[POSITIONS], positions, 12 * points, c->stream, err));
+        x = c->buffers[POSITIONS];
+    }
+    MODAL_TRY(modal_curvature_queue(c, c->stream, n_frames, x, d, d_areas, err));
     for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++)
         if (d[i]) MODAL_TRY(copy_out(c, out[i], d[i], points * components_of(i), err));
     if (areas) MODAL_TRY(copy_out(c, areas, d_areas, points, err));
     MODAL_TRY(modal_device_stream_wait(&c->device, c->stream, err));
     MODAL_TRY(stretch(c, n_frames, positions, out, err));
-    for (int64_t i = 0; c->options.fields[MODAL_BOUNDARY] && i < points; i++)
-        out[MODAL_BOUNDARY][i] = (float)c->topology->boundary[i % n];
 done:
     return status;
 }

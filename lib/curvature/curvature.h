@@ -55,11 +55,19 @@ modal_status modal_curvature_new(modal_curvature **curvature, const modal_device
                                  const modal_curvature_options *options, const modal_curvature_topology *topology,
                                  double mean_edge, int64_t most_frames, modal_error *err);
 modal_curvature *modal_curvature_delete(modal_curvature *curvature); /* NULL is fine; returns NULL */
+/* Bytes of device memory that modal_curvature_new takes. */
+int64_t modal_curvature_bytes(const modal_device *device, const modal_curvature_options *options,
+                              const modal_curvature_topology *topology, int64_t most_frames);
 
 /* What area_ratio and stretch compare with, and the triangles [n_triangles of the topology, 3]; both borrowed. Before the
  * first compute where one of these fields is wanted. */
 void modal_curvature_set_rest(modal_curvature *curvature, const int32_t *triangles, const float *rest);
 int modal_curvature_is_stretch(modal_curvature_field field);
+
+/* Queues the fields of frames that are on the device: all arrays are there, of 1 to most_frames frames, done when `stream` comes to what is queued next.
+ * Of the fields that are wanted those of stretch.h are left out; `areas` may be NULL. MODAL_ERROR_SYSTEM. */
+modal_status modal_curvature_queue(modal_curvature *curvature, modal_stream *stream, int64_t n_frames, const float *positions,
+                                   float *const out[MODAL_CURVATURE_FIELDS], float *areas, modal_error *err);
 
 /* positions [n_frames, n_vertices, 3] and, for each field that is wanted, out[field] [n_frames, n_vertices, components],
  * in main memory. areas [n_frames, n_vertices], m^2, or NULL. When it returns they are there. Not from several threads

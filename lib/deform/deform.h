@@ -17,6 +17,7 @@
 
 #include "lib/base/status.h"
 #include "lib/model/basis.h"
+#include "lib/model/frames.h"
 #include "lib/model/matrix_source.h"
 
 typedef enum modal_normals {
@@ -54,19 +55,25 @@ typedef struct modal_deform_request {
     int64_t memory_limit;  /* bytes of main memory for the deformer's own arrays, 0 = no limit */
     int64_t device_limit;  /* bytes of memory on each device, 0 = what is free there */
     modal_matrix_source matrix; /* read NULL: the shapes of the basis hold their modal matrices */
+    /* What else is made of the frames on the device, and what of all comes to main memory (lib/frames/slots.h): the arrays
+     * whose source is below MODAL_FROM_STAGES are the outputs above, each exactly once; rows 0 stands for the points.
+     * Borrowed for the call, its stages as long as the deformer lives. NULL: all outputs come, as they are. */
+    const struct modal_frame_plan *plan;
     const int64_t *point_numbers; /* [points of a frame] which vertex of its object messages call a point; NULL: in their
                                    * order. Borrowed as long as the deformer lives. */
 } modal_deform_request;
 
-/* One finished batch. Arrays are [n_frames, n_points, 3] float32 (tangents 4: their handedness, 1 or
+/* One finished batch. frames has the arrays of the request's plan, in its order. The others are the outputs by name, NULL
+ * where they were not asked for or do not come to main memory. Arrays are [n_frames, n_points, 3] float32 (tangents 4: their handedness, 1 or
  * -1, comes last), objects one after the other within a frame; they belong to the deformer and are valid until the batch is released. */
 typedef struct modal_deform_batch {
     int64_t n_frames;
     const float *positions;
-    const float *normals;      /* NULL unless asked for */
-    const float *displacement; /* NULL unless asked for */
-    const float *tangents;     /* NULL unless asked for */
-    const float *speed;        /* [n_frames, n_points], NULL unless asked for */
+    const float *normals;
+    const float *displacement;
+    const float *tangents;
+    const float *speed; /* [n_frames, n_points] */
+    modal_frames frames;
     int engine, slot;          /* the deformer's own */
 } modal_deform_batch;
 

@@ -244,7 +244,7 @@ modal_status modal_deform_compute(deform_engine *d, deform_slot *slot, modal_err
 {
     modal_status status = MODAL_OK;
     const modal_device *device = &d->device;
-    const int64_t n = slot->n_frames, points = n * d->n_points;
+    const int64_t n = slot->n_frames;
     MODAL_TRY(modal_device_copy_in(device, slot->d_q, slot->h_q,
                                    n * d->n_modes * (int64_t)sizeof(float), d->compute, err));
     MODAL_TRY(modal_device_copy_in(device, slot->d_poses, slot->h_poses,
@@ -263,14 +263,7 @@ modal_status modal_deform_compute(deform_engine *d, deform_slot *slot, modal_err
             MODAL_TRY(compute_chunk(d, slot, s, first,
                                     columns - first < s->chunk ? columns - first : s->chunk, err));
     }
-    MODAL_TRY(modal_device_event_record(device, slot->computed, d->compute, err));
-    MODAL_TRY(modal_device_stream_wait_event(device, d->copy, slot->computed, err));
-    for (int k = 0; k < DEFORM_OUTPUTS; k++)
-        if (slot->d_out[k])
-            MODAL_TRY(modal_device_copy_out(device, slot->h_out[k], slot->d_out[k],
-                                            points * modal_deform_width(k) * (int64_t)sizeof(float),
-                                            d->copy, err));
-    MODAL_TRY(modal_device_event_record(device, slot->copied, d->copy, err));
+    MODAL_TRY(modal_slots_send(&d->out, (int)(slot - d->slots), n, d->compute, err));
 done:
     return status;
 }

@@ -51,6 +51,7 @@ static modal_status new_arrays(deform_engine *d, modal_error *err)
     for (int i = 0; i < 2 && modal_deform_wants(d, DEFORM_SPEED); i++)
         MODAL_TRY(modal_device_alloc(&d->device, &d->d_velocity[i], largest, 3 * sizeof(float), "velocities", err));
     MODAL_TRY(modal_deform_new_ranges(d, err));
+    MODAL_TRY(modal_slots_make(&d->out, &d->device, &d->plan, batch, d->n_slots, err));
     for (int i = 0; i < d->n_slots; i++) {
         deform_slot *slot = &d->slots[i];
         MODAL_TRY(new_pair(d, &slot->h_q, &slot->d_q, batch * d->n_modes, "reduced coordinates",
@@ -64,12 +65,7 @@ static modal_status new_arrays(deform_engine *d, modal_error *err)
         if (d->request.speed == MODAL_SPEED_MOVING)
             MODAL_TRY(new_pair(d, &slot->h_pose_rates, &slot->d_pose_rates, batch * d->n_objects * 12, "rates of change", err));
         for (int k = 0; k < DEFORM_OUTPUTS; k++)
-            if (modal_deform_wants(d, k))
-                MODAL_TRY(new_pair(d, &slot->h_out[k], &slot->d_out[k],
-                                   batch * d->n_points * modal_deform_width(k), "output slot",
-                                   err));
-        MODAL_TRY(modal_device_event_new(&d->device, &slot->computed, err));
-        MODAL_TRY(modal_device_event_new(&d->device, &slot->copied, err));
+            slot->d_out[k] = d->array_of[k] < 0 ? NULL : d->out.slots[i].on_device[d->array_of[k]];
     }
     MODAL_TRY(modal_device_alloc(&d->device, &d->d_base, n_columns, sizeof *d->d_base,
                                  "first points", err));
@@ -99,6 +95,38 @@ done:
     return status;
 }
 
+/* The caller's plan, or that of a caller who wants everything. */
+static modal_status take_plan(deform_engine *d, modal_error *err)
+{
+    static const modal_array outputs[DEFORM_OUTPUTS] = {
+        [DEFORM_POSITIONS] = {.name = "positions", .components = 3, .unit = "m", .source = DEFORM_POSITIONS},
+        [DEFORM_NORMALS] = {.name = "normals", .components = 3, .unit = "1", .source = DEFORM_NORMALS},
+        [DEFORM_DISPLACEMENT] = {.name = "displacement", .components = 3, .unit = "m", .source = DEFORM_DISPLACEMENT},
+        [DEFORM_TANGENTS] = {.name = "tangents", .components = 4, .unit = "1", .source = DEFORM_TANGENTS},
+        [DEFORM_SPEED] = {.name = "speed", .components = 1, .unit = "m/s", .source = DEFORM_SPEED}};
+    modal_status status = MODAL_OK;
+    if (d->request.plan) d->plan = *d->request.plan;
+    for (int k = 0; k < DEFORM_OUTPUTS && !d->request.plan; k++)
+        if (modal_deform_wants(d, k)) MODAL_TRY(modal_frame_plan_add(&d->plan, &outputs[k], 0, MODAL_TAKEN, err));
+    d->request.plan = NULL;
+    for (int k = 0; k < DEFORM_OUTPUTS; k++) {
+        d->array_of[k] = -1;
+        for (int i = 0; i < d->plan.list.n; i++) {
+            const modal_array *a = &d->plan.list.all[i];
+            if (a->source != k || d->plan.places[i] == MODAL_OF_STEPS) continue;
+            if (d->array_of[k] >= 0 || !modal_deform_wants(d, k) || a->components != modal_deform_width(k) || a->of_cells)
+                return modal_error_set(err, MODAL_ERROR_USAGE, "deform: not an output of this request, %s", a->name);
+            d->array_of[k] = i;
+        }
+        if (modal_deform_wants(d, k) && d->array_of[k] < 0)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "deform: the plan of arrays lacks an output, %s", outputs[k].name);
+    }
+    for (int i = 0; i < d->plan.list.n; i++)
+        if (d->plan.rows[i] == 0) d->plan.rows[i] = d->n_points;
+done:
+    return status;
+}
+
 modal_status modal_deform_engine_new(deform_engine **deformer, const modal_basis *basis,
                                 const modal_deform_request *request, modal_error *err)
 {
@@ -117,8 +145,8 @@ modal_status modal_deform_engine_new(deform_engine **deformer, const modal_basis
     if (request->tangents == MODAL_TANGENTS_DYNAMIC && request->normals != MODAL_NORMALS_DYNAMIC)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "deform: dynamic tangents need dynamic normals");
     MODAL_TRY(modal_device_stream_new(&d->device, &d->compute, err));
-    MODAL_TRY(modal_device_stream_new(&d->device, &d->copy, err));
     MODAL_TRY(modal_deform_lay_out(d, basis, err));
+    MODAL_TRY(take_plan(d, err));
     MODAL_TRY(modal_deform_plan(d, err));
     MODAL_TRY(modal_ring_make(&d->ring, d->n_slots, err));
     MODAL_TRY(modal_deform_load_shapes(d, err));
@@ -137,7 +165,7 @@ deform_engine *modal_deform_engine_delete(deform_engine *d)
         modal_device_select(&d->device, NULL);
         /* what is still queued must not write to memory that is gone */
         if (d->compute) modal_device_stream_wait(&d->device, d->compute, NULL);
-        if (d->copy) modal_device_stream_wait(&d->device, d->copy, NULL);
+        modal_slots_free(&d->out);
         modal_deform_free_ranges(d);
         for (int32_t i = 0; i < d->n_shapes; i++) modal_deform_free_shape(d, &d->shapes[i]);
         for (int i = 0; i < d->n_slots; i++) {
@@ -147,10 +175,6 @@ deform_engine *modal_deform_engine_delete(deform_engine *d)
             free_pair(d, &slot->h_poses, &slot->d_poses);
             free_pair(d, &slot->h_q_rates, &slot->d_q_rates);
             free_pair(d, &slot->h_pose_rates, &slot->d_pose_rates);
-            for (int k = 0; k < DEFORM_OUTPUTS; k++)
-                free_pair(d, &slot->h_out[k], &slot->d_out[k]);
-            modal_device_event_delete(&d->device, &slot->computed);
-            modal_device_event_delete(&d->device, &slot->copied);
         }
         for (int k = 0; k < DEFORM_OUTPUTS; k++) {
             modal_device_free(&d->device, &d->d_scratch[k]);
@@ -159,7 +183,6 @@ deform_engine *modal_deform_engine_delete(deform_engine *d)
         for (int i = 0; i < 2; i++) modal_device_free(&d->device, &d->d_velocity[i]);
         modal_device_free(&d->device, &d->d_base);
         modal_device_stream_delete(&d->device, &d->compute);
-        modal_device_stream_delete(&d->device, &d->copy);
     }
     modal_ring_free(&d->ring);
     modal_free(&d->mode_offsets);
@@ -246,19 +269,20 @@ modal_status modal_deform_engine_collect(deform_engine *d, modal_deform_batch *b
     int index;
     modal_status status = modal_ring_take(&d->ring, &index, err);
     if (status != MODAL_OK) return status;
-    const deform_slot *slot = &d->slots[index];
-    status = modal_device_event_wait(&d->device, slot->copied, err);
+    status = modal_slots_receive(&d->out, index, &batch->frames, err);
     batch->slot = index + 1; /* 0: none */
     if (status != MODAL_OK) {
         modal_deform_engine_release(d, batch);
         return status;
     }
-    batch->n_frames = slot->n_frames;
-    batch->positions = slot->h_out[DEFORM_POSITIONS];
-    batch->normals = slot->h_out[DEFORM_NORMALS];
-    batch->displacement = slot->h_out[DEFORM_DISPLACEMENT];
-    batch->tangents = slot->h_out[DEFORM_TANGENTS];
-    batch->speed = slot->h_out[DEFORM_SPEED];
+    const float **const outputs[DEFORM_OUTPUTS] = {[DEFORM_POSITIONS] = &batch->positions,
+                                                   [DEFORM_NORMALS] = &batch->normals,
+                                                   [DEFORM_DISPLACEMENT] = &batch->displacement,
+                                                   [DEFORM_TANGENTS] = &batch->tangents,
+                                                   [DEFORM_SPEED] = &batch->speed};
+    batch->n_frames = d->slots[index].n_frames;
+    for (int k = 0; k < DEFORM_OUTPUTS; k++)
+        if (d->array_of[k] >= 0) *outputs[k] = batch->frames.arrays[d->array_of[k]];
     return MODAL_OK;
 }
 

@@ -208,26 +208,31 @@ static const char *const faults[DEFORM_OUTPUTS] = {
     [DEFORM_SPEED] = "the square of its speed does not fit float32"};
 
 /* Which value of a batch is not finite: a second look, when the operation that wrote them has found one. */
-static modal_status refuse_nonfinite(const modal_deformer *d, const deform_engine *engine,
-                                     const deform_slot *slot, modal_error *err)
+static modal_status refuse_nonfinite(const modal_deformer *d, const deform_engine *engine, int index, modal_error *err)
 {
-    const deform_numbering *numbering = &slot->numbering;
+    modal_status status = MODAL_OK;
+    const deform_slot *slot = &engine->slots[index];
+    float *scratch = NULL;
+    MODAL_TRY(modal_alloc(&scratch, 4 * engine->n_points, sizeof *scratch, "a frame", err));
     for (int64_t f = 0; f < slot->n_frames; f++)
         for (int k = 0; k < DEFORM_OUTPUTS; k++) {
             const int64_t width = modal_deform_width(k), n = width * engine->n_points;
-            const float *values = slot->h_out[k] ? slot->h_out[k] + f * n : NULL;
-            const int64_t place = values ? modal_first_nonfinite(values, n) : n;
+            const float *values = NULL;
+            if (engine->array_of[k] < 0) continue;
+            MODAL_TRY(modal_slots_look(&engine->out, index, engine->array_of[k], f, scratch, &values, err));
+            const int64_t place = modal_first_nonfinite(values, n);
             int32_t object;
             int64_t vertex;
             if (place == n) continue;
             modal_deformer_point(d, place / width, &object, &vertex);
-            return modal_error_set(err, MODAL_ERROR_INPUT,
-                                   "frame %lld, object %d, vertex %lld: %s, %g",
-                                   (long long)modal_deform_number(numbering, f), object, (long long)vertex,
-                                   faults[k],
-                                   isnan(values[place]) ? NAN : (double)values[place]);
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "frame %lld, object %d, vertex %lld: %s, %g",
+                       (long long)modal_deform_number(&slot->numbering, f), object, (long long)vertex, faults[k],
+                       isnan(values[place]) ? NAN : (double)values[place]);
         }
-    return modal_error_set(err, MODAL_ERROR_SYSTEM, "deform: a value that is not finite, and cannot be found");
+    MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "deform: a value that is not finite, and cannot be found");
+done:
+    modal_free(&scratch);
+    return status;
 }
 
 modal_status modal_deformer_collect(modal_deformer *d, modal_deform_batch *batch, modal_error *err)
@@ -237,9 +242,8 @@ modal_status modal_deformer_collect(modal_deformer *d, modal_deform_batch *batch
     batch->engine = engine;
     if (status != MODAL_OK) return status;
     d->n_collected++;
-    const deform_slot *slot = &d->engines[engine]->slots[batch->slot - 1];
-    if (*slot->h_nonfinite) {
-        status = refuse_nonfinite(d, d->engines[engine], slot, err);
+    if (*d->engines[engine]->slots[batch->slot - 1].h_nonfinite) {
+        status = refuse_nonfinite(d, d->engines[engine], batch->slot - 1, err);
         modal_deformer_release(d, batch);
     }
     return status;

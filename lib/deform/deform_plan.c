@@ -194,7 +194,7 @@ static int measure(deform_engine *d, const attempt *a, int64_t frames, int64_t *
 {
     const int shared = d->device.shares_memory;
     needs host = {0}, device = {0};
-    tally out = {0}, in = {0};
+    tally in = {0};
     choose(d, a, frames, &host, &device);
     for (int32_t i = 0; i < d->n_shapes; i++) need_shape(d, &d->shapes[i], &host, &device);
     add(&host.loading, modal_deform_load_buffer_bytes(d), 1);
@@ -202,18 +202,19 @@ static int measure(deform_engine *d, const attempt *a, int64_t frames, int64_t *
     add(&host.fixed, d->n_members, sizeof(deform_member));
     add(&host.fixed, (int64_t)d->n_objects + 1,
         2 * sizeof(int64_t) + 12 * sizeof(double) + sizeof(int32_t));
-    for (int k = 0; k < DEFORM_OUTPUTS; k++)
-        if (modal_deform_wants(d, k))
-            add(&out, d->n_points, modal_deform_width(k) * (int64_t)sizeof(float));
     add(&in, d->n_modes, (1 + (d->request.speed != MODAL_SPEED_NONE)) * sizeof(float));
     add(&in, d->n_objects, (1 + (d->request.speed == MODAL_SPEED_MOVING)) * 12 * sizeof(float));
-    add(&out, in.bytes, 1);
-    tally slots = {0}, base = {0};
-    slots.overflow = !modal_size_multiply(out.bytes, frames, &slots.bytes) || out.overflow |
-                     in.overflow;
-    add(&host.arrays, slots.bytes, a->n_slots);
-    if (!shared) add(&device.arrays, slots.bytes, a->n_slots);
-    base.overflow = slots.overflow | !modal_size_multiply(frames, d->n_columns, &base.bytes);
+    tally out[2] = {{0}, {0}}, base = {0}; /* a frame of a slot, in main memory and on the device */
+    base.overflow = in.overflow | !modal_frame_plan_bytes(&d->plan, &d->device, &out[0].bytes, &out[1].bytes);
+    needs *const sides[2] = {&host, &device};
+    for (int i = 0; i < 2 - shared; i++) {
+        add(&out[i], in.bytes, 1);
+        out[i].overflow |= !modal_size_multiply(out[i].bytes, frames, &out[i].bytes);
+        add(&sides[i]->arrays, out[i].bytes, a->n_slots);
+        base.overflow |= out[i].overflow;
+    }
+    add(&device.fixed, modal_frame_plan_stage_bytes(&d->plan, &d->device, frames), 1);
+    base.overflow |= !modal_size_multiply(frames, d->n_columns, &base.bytes);
     add(&host.arrays, base.bytes, sizeof(int64_t));
     add(&device.arrays, base.bytes, sizeof(int64_t));
 
@@ -349,9 +350,9 @@ modal_status modal_deform_plan(deform_engine *d, modal_error *err)
 
     /* what would be good */
     tally frame = {0};
-    for (int k = 0; k < DEFORM_OUTPUTS; k++)
-        if (modal_deform_wants(d, k))
-            add(&frame, d->n_points, modal_deform_width(k) * (int64_t)sizeof(float));
+    int64_t on_device = 0;
+    frame.overflow = !modal_frame_plan_bytes(&d->plan, &d->device, &frame.bytes, &on_device);
+    if (on_device > frame.bytes) frame.bytes = on_device;
     add(&frame, d->n_modes, sizeof(float));
     add(&frame, (int64_t)d->n_objects, 12 * sizeof(float));
     add(&frame, 1, 1);

@@ -7,6 +7,7 @@
 #include "kernels/registry.h"
 #include "lib/deform/deform.h"
 #include "lib/frames/ring.h"
+#include "lib/frames/slots.h"
 
 enum { DEFORM_SLOTS = 3 };
 enum { DEFORM_POSITIONS, DEFORM_NORMALS, DEFORM_DISPLACEMENT, DEFORM_TANGENTS, DEFORM_SPEED, DEFORM_OUTPUTS };
@@ -89,8 +90,7 @@ typedef struct deform_slot {
     float *h_q, *d_q;           /* shape after shape, [columns, n_modes] each */
     float *h_poses, *d_poses; /* shape after shape, [columns, 3, 4] each */
     float *h_q_rates, *d_q_rates, *h_pose_rates, *d_pose_rates; /* likewise, where speeds need them */
-    float *h_out[DEFORM_OUTPUTS], *d_out[DEFORM_OUTPUTS]; /* [batch_frames, n_points, width] or NULL */
-    modal_event *computed, *copied;
+    float *d_out[DEFORM_OUTPUTS]; /* [batch_frames, n_points, width] or NULL; the engine's `out` owns them */
 } deform_slot;
 
 /* One of two buffers that ranges of U pass through: read to h_, copied to d_, used. */
@@ -119,7 +119,10 @@ typedef struct deform_engine {
     float *d_velocity[2];               /* with speed: as d_scratch, R U q' and R' (xbar + U q) + p' */
     int n_slots;
     deform_slot slots[DEFORM_SLOTS];
-    modal_stream *compute, *copy;
+    modal_stream *compute;
+    modal_frame_plan plan;         /* its rows are set */
+    int array_of[DEFORM_OUTPUTS];  /* place of an output in the plan's list, or -1 */
+    modal_slots out;               /* the arrays of the slots */
 
     int64_t range_floats; /* of a buffer; 0 where none is needed */
     int stages_ranges;    /* nonzero: ranges need pinned buffers on their way to the device */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/memory.h"
+#include "lib/frames/slots.h"
 
 struct modal_deform_source {
     modal_deform_source_request request;
@@ -90,15 +91,13 @@ static modal_status collect(void *self, modal_frames *frames, modal_error *err)
     }
     const int64_t first = s->n_handed_on;
     frames->n_frames = s->request.single ? 1 : s->n_frames;
-    const float *const outputs[] = {[MODAL_FROM_POSITIONS] = s->batch.positions,
-                                    [MODAL_FROM_NORMALS] = s->batch.normals,
-                                    [MODAL_FROM_DISPLACEMENT] = s->batch.displacement,
-                                    [MODAL_FROM_TANGENTS] = s->batch.tangents,
-                                    [MODAL_FROM_SPEED] = s->batch.speed};
-    for (int i = 0; i < s->request.arrays->n; i++) {
-        const modal_array *a = &s->request.arrays->all[i];
-        if (a->source < MODAL_FROM_STAGES)
-            frames->arrays[i] = outputs[a->source] + a->components * s->n_points * first;
+    const modal_frame_plan *plan = s->request.plan;
+    for (int i = 0; i < plan->list.n; i++) {
+        const modal_array *a = &plan->list.all[i];
+        const modal_encoded_array *e = &s->batch.frames.encoded[i];
+        const int64_t rows = plan->rows[i] ? plan->rows[i] : s->n_points;
+        if (s->batch.frames.arrays[i]) frames->arrays[i] = s->batch.frames.arrays[i] + a->components * rows * first;
+        if (e->bytes) frames->encoded[i] = (modal_encoded_array){e->bytes + e->stride * first, e->stride, e->of + first};
     }
     s->n_handed_on += frames->n_frames;
     return MODAL_OK;
@@ -117,7 +116,8 @@ modal_status modal_deform_source_new(modal_deform_source **source, const modal_d
     *source = NULL;
     MODAL_TRY(modal_alloc_zero(&s, 1, sizeof *s, "source of frames", err));
     s->request = *request;
-    for (int i = 0; i < request->arrays->n; i++) s->speed |= request->arrays->all[i].source == MODAL_FROM_SPEED;
+    for (int i = 0; i < request->plan->list.n; i++)
+        s->speed |= request->plan->list.all[i].source == MODAL_FROM_SPEED && request->plan->places[i] != MODAL_OF_STEPS;
     s->n_points = modal_deformer_n_points(request->deformer);
     const int64_t most = modal_deformer_batch_frames(request->deformer);
     const int64_t total = most * q->mode_offsets[q->n_objects], width = most * 12 * q->n_objects;

@@ -7,7 +7,7 @@
 #include "lib/frames/frames.h"
 #include "lib/model/trajectory.h"
 
-/* Which output an array is: modal_array.source. Those from MODAL_FROM_STAGES on are left to stages. */
+/* Which output an array is: modal_array.source. Those from MODAL_FROM_STAGES on are made by stages and steps. */
 enum {
     MODAL_FROM_POSITIONS,
     MODAL_FROM_NORMALS,
@@ -15,14 +15,14 @@ enum {
     MODAL_FROM_TANGENTS,
     MODAL_FROM_SPEED,
     MODAL_FROM_STAGES
-};
+}; /* the deformer's own numbers of its outputs, too (deform_private.h) */
 
 /* Everything is borrowed as long as the source lives. */
 typedef struct modal_deform_source_request {
     modal_deformer *deformer; /* whose request has the outputs of the arrays; speeds as modal_deform_speed_kind says */
     const modal_trajectory *trajectory;
     int64_t start, step;      /* frame i is the trajectory's start + i step */
-    const modal_array_list *arrays;
+    const struct modal_frame_plan *plan; /* the deformer's */
     int single;               /* nonzero: frames are handed on one at a time, as a stage wants them */
 } modal_deform_source_request;
 

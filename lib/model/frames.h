@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "lib/base/status.h"
+#include "lib/model/encoding.h"
 
 enum {
     MODAL_ARRAY_NAME = 48,      /* bytes of a name, with its end */
@@ -29,11 +30,20 @@ typedef struct modal_array_list {
     modal_array all[MODAL_MOST_ARRAYS]; /* [n], in the order in which files hold them */
 } modal_array_list;
 
+/* An array of some frames in fewer bits (encoding.h): frame f has of[f].n_bytes from bytes + f stride on. bytes NULL: it is
+ * not there. */
+typedef struct modal_encoded_array {
+    const unsigned char *bytes;
+    int64_t stride;
+    const modal_encoded *of; /* [n_frames] */
+} modal_encoded_array;
+
 /* Some frames, one after the other: arrays[i] is [n_frames, rows, components] float32 of the list's array i,
- * where rows is the number of points or of cells. Borrowed. */
+ * where rows is the number of points or of cells; NULL where it is encoded. Borrowed. */
 typedef struct modal_frames {
     int64_t n_frames;
     const float *arrays[MODAL_MOST_ARRAYS];
+    modal_encoded_array encoded[MODAL_MOST_ARRAYS];
 } modal_frames;
 
 /* Appends. MODAL_ERROR_USAGE where the list is full, has an array of that name, or the array breaks a rule above. */

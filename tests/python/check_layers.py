@@ -11,8 +11,8 @@ root = pathlib.Path(sys.argv[1])
 ROOMS = [
     "lib/base",
     "lib/model",
-    "lib/frames",
     "kernels",
+    "lib/frames",
     "lib/curvature",
     "lib/mesh",
     "lib/laws",

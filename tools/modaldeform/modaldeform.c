@@ -153,7 +153,7 @@ static int64_t held_bytes(const modaldeform_request *r, const modaldeform_input 
     bytes *= 1 + (in->step > 1) + r->speed;
     bytes += 24 * in->n_triangles + 8 * in->n;
     if (r->show_arrays) bytes += 12 * (int64_t)in->modes.n * in->n_points;
-    if (r->curved) bytes += modaldeform_curvature_bytes(r, in->n_points, in->n_triangles);
+    if (r->curved) bytes += modaldeform_curvature_bytes(in->n_points, in->n_triangles);
     if (in->stress) bytes += modaldeform_stress_bytes(in->stress);
     if (in->cells.n_cells) bytes += 9 * in->cells.n_cells + 8 * in->cells.offsets[in->cells.n_cells];
     for (int32_t i = 0; i < in->basis.n_shapes; i++) {
@@ -289,6 +289,8 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
 {
     modal_status status = MODAL_OK;
     modal_deformer *deformer = NULL;
+    modaldeform_curvature *curvature = NULL;
+    modal_frame_plan plan = {0};
     int64_t writer_bytes = 0, sound_bytes = 0, bytes = 0;
     int needs_frames = 0;
     for (int i = 0; i < r->n_formats; i++) needs_frames |= r->formats[i]->needs_frames;
@@ -317,6 +319,9 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
     MODAL_TRY(check_memory(t, r, in, writer_bytes + sound_bytes, err));
     if (r->sound) MODAL_TRY(modaldeform_make_sound(t, r, in, err));
     warn_of_targets(t, r, in);
+    MODAL_TRY(modaldeform_plan(r, in, &plan, err));
+    MODAL_TRY(modaldeform_curvature_new(&curvature, t, r, in, &plan, err));
+    r->deform.plan = &plan;
     if (needs_frames) MODAL_TRY(make_deformer(t, r, in, writer_bytes, &deformer, err));
     MODAL_TRY(judge_motion(t, r, in, err));
     MODAL_TRY(add_provenance(r, in, deformer ? modal_deformer_kind(deformer) : "none", err));
@@ -329,7 +334,7 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
     if (r->resume)
         MODAL_TRY(modaldeform_journal_begin(t, r, in, &info, modal_deformer_kind(deformer), out, err));
     MODAL_TRY(modaldeform_begin_writers(out, &info, 0, err));
-    if (needs_frames) MODAL_TRY(modaldeform_write_frames(t, r, in, deformer, out, frame_bytes, err));
+    if (needs_frames) MODAL_TRY(modaldeform_write_frames(t, r, in, deformer, &plan, out, frame_bytes, err));
     double start = tool_seconds();
     MODAL_TRY(modaldeform_begin_sidecars(r, out, err));
     if (r->dry) bytes = modal_sequence_null_bytes(out->formats[0].writer);
@@ -341,6 +346,7 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
 done:
     modaldeform_name_error(out, err);
     modal_deformer_delete(deformer);
+    modaldeform_curvature_delete(curvature);
     return status;
 }
 

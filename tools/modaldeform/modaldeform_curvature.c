@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stage of the frames: curvature of the deformed surface, one frame at a time (lib/curvature). */
+/* What curvature of the deformed surface needs, as a stage on the device (lib/curvature/stage.h). */
 #include <string.h>
 
-#include "kernels/registry.h"
 #include "lib/base/memory.h"
-#include "lib/curvature/curvature.h"
+#include "lib/curvature/stage.h"
 #include "tools/modaldeform/modaldeform.h"
 
 struct modaldeform_curvature {
-    const modal_array_list *list;
-    int first_source;
-    modal_curvature_options options;
-    modal_device device;
-    int32_t *triangles; /* [n_triangles, 3] */
     modal_curvature_topology topology;
-    modal_curvature *engine; /* made of the first frame, whose edges tell lengths */
-    float *out[MODAL_CURVATURE_FIELDS];
+    modal_curvature_stage stage;
 };
 
 modal_status modaldeform_curvature_fields(const char *list, int fields[MODAL_CURVATURE_FIELDS], modal_error *err)
@@ -30,42 +23,59 @@ done:
     return status;
 }
 
-int64_t modaldeform_curvature_bytes(const modaldeform_request *r, int64_t n_points, int64_t n_triangles)
+int64_t modaldeform_curvature_bytes(int64_t n_points, int64_t n_triangles)
 {
-    int64_t floats = 0;
-    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++)
-        if (r->curvature[i]) floats += modal_curvature_arrays[i].components;
-    /* normals, tensors, records of the CPU; the ring, twelve numbers a vertex; what the tables are made from */
-    return n_points * (4 * (floats + 6 + 12 + 12) + 24) + 60 * n_triangles;
+    /* the ring, twelve numbers a vertex, and what it is made from */
+    return n_points * (4 * 12 + 24) + 60 * n_triangles;
+}
+
+/* The mean edge at rest, which tells in which lengths the engine is to count: all that depends on it is a power of two. */
+static modal_status rest_edge(const modaldeform_input *in, double *mean_edge, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    double sum = 0.0, n = 0.0;
+    float *positions = NULL;
+    *mean_edge = 0.0;
+    for (int32_t i = 0; i < in->basis.n_shapes; i++) {
+        const modal_surface *s = &in->basis.shapes[i].surface;
+        modal_free(&positions);
+        MODAL_TRY(modal_alloc(&positions, 3 * s->n_vertices, sizeof *positions, "rest", err));
+        for (int64_t k = 0; k < 3 * s->n_vertices; k++) positions[k] = (float)s->rest_positions[k];
+        sum += modal_curvature_mean_edge(s->n_triangles, s->triangles, positions) * (double)s->n_triangles;
+        n += (double)s->n_triangles;
+    }
+    if (n > 0.0) *mean_edge = sum / n;
+done:
+    modal_free(&positions);
+    return status;
 }
 
 modal_status modaldeform_curvature_new(modaldeform_curvature **curvature, tool *t, const modaldeform_request *r,
-                                       const modaldeform_input *in, int first_source, modal_error *err)
+                                       const modaldeform_input *in, modal_frame_plan *plan, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modaldeform_curvature *c = NULL;
-    char name[MODAL_DEVICE_NAME] = "";
+    int32_t *triangles = NULL;
     *curvature = NULL;
+    if (!r->curved) return MODAL_OK;
     MODAL_TRY(modal_alloc_zero(&c, 1, sizeof *c, "curvature", err));
-    c->list = &r->arrays, c->first_source = first_source;
-    memcpy(c->options.fields, r->curvature, sizeof r->curvature);
-    /* the first of several devices: "cuda:0,1", "cuda:all" */
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(r->deform.back_end, ","), r->deform.back_end);
-    if (strcmp(name, "cuda:all") == 0) snprintf(name, sizeof name, "cuda:0");
-    MODAL_TRY(modal_device_open(&c->device, name, err));
-    MODAL_TRY(modal_alloc(&c->triangles, 3 * in->n_triangles, sizeof *c->triangles, "triangles", err));
-    for (int64_t i = 0; i < 3 * in->n_triangles; i++) c->triangles[i] = (int32_t)in->triangles[i];
-    MODAL_TRY(modal_curvature_topology_build(in->n_points, in->n_triangles, c->triangles, &c->topology, err));
-    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++)
-        if (r->curvature[i])
-            MODAL_TRY(modal_alloc(&c->out[i], modal_curvature_arrays[i].components * in->n_points, sizeof(float),
-                                  modal_curvature_arrays[i].name, err));
+    MODAL_TRY(modal_alloc(&triangles, 3 * in->n_triangles, sizeof *triangles, "triangles", err));
+    for (int64_t i = 0; i < 3 * in->n_triangles; i++) triangles[i] = (int32_t)in->triangles[i];
+    MODAL_TRY(modal_curvature_topology_build(in->n_points, in->n_triangles, triangles, &c->topology, err));
     if (c->topology.n_turned_edges > 0)
         tool_warn(t, "--fields: %lld edges whose two triangles are turned against each other: curvature changes its sign there",
                   (long long)c->topology.n_turned_edges);
+    c->stage = (modal_curvature_stage){.topology = &c->topology, .areas = -1};
+    MODAL_TRY(rest_edge(in, &c->stage.mean_edge, err));
+    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++) c->stage.arrays[i] = -1;
+    for (int i = 0; i < plan->list.n; i++)
+        if (plan->list.all[i].source >= MODALDEFORM_FROM_CURVATURE)
+            c->stage.arrays[plan->list.all[i].source - MODALDEFORM_FROM_CURVATURE] = i;
+    plan->stages[plan->n_stages++] = modal_curvature_stage_of(&c->stage);
     *curvature = c;
     c = NULL;
 done:
+    modal_free(&triangles);
     modaldeform_curvature_delete(c);
     return status;
 }
@@ -73,26 +83,7 @@ done:
 modaldeform_curvature *modaldeform_curvature_delete(modaldeform_curvature *c)
 {
     if (!c) return NULL;
-    c->engine = modal_curvature_delete(c->engine);
     modal_curvature_topology_free(&c->topology);
-    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++) modal_free(&c->out[i]);
-    modal_free(&c->triangles);
     modal_free(&c);
     return NULL;
-}
-
-modal_status modaldeform_curvature_run(void *self, int64_t first, modal_frames *frames, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    modaldeform_curvature *c = self;
-    const float *positions = frames->arrays[0];
-    (void)first; /* one frame at a time: it does not matter which */
-    if (!c->engine)
-        MODAL_TRY(modal_curvature_new(&c->engine, &c->device, &c->options, &c->topology,
-                                      modal_curvature_mean_edge(c->topology.n_triangles, c->triangles, positions), 1, err));
-    MODAL_TRY(modal_curvature_compute(c->engine, 1, positions, c->out, NULL, err));
-    for (int i = 0; i < c->list->n; i++)
-        if (c->list->all[i].source >= c->first_source) frames->arrays[i] = c->out[c->list->all[i].source - c->first_source];
-done:
-    return status;
 }

@@ -3,6 +3,8 @@
  * their values come from. The one file of this tool that knows arrays by name. */
 #include <string.h>
 
+#include "formats/sequences/sequence_null.h"
+#include "formats/sequences/sequence_vtkhdf.h"
 #include "lib/base/memory.h"
 #include "tools/modaldeform/modaldeform.h"
 
@@ -68,7 +70,7 @@ static modal_status parse_fields(const char *text, int wanted[N_FIELDS], int cur
  * declined, so that a format without them is no surprise. */
 static const char *option_of(const modaldeform_request *r, int source)
 {
-    return r->show_arrays && source >= MODAL_FROM_STAGES ? "show"
+    return r->show_arrays && source >= MODAL_FROM_STAGES && source < MODALDEFORM_FROM_CURVATURE ? "show"
            : source == MODAL_FROM_TANGENTS                                 ? "tangents"
            : source == MODAL_FROM_DISPLACEMENT || source >= MODAL_FROM_SPEED ? "fields"
                                                                  : NULL;
@@ -154,7 +156,7 @@ modal_status modaldeform_read_fields(tool *t, modaldeform_request *r, modal_erro
         }
     for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++) {
         modal_array array = modal_curvature_arrays[i];
-        array.source = MODAL_FROM_STAGES + i;
+        array.source = MODALDEFORM_FROM_CURVATURE + i;
         if (r->curvature[i]) MODAL_TRY(modal_array_add(&r->arrays, &array, err));
     }
     r->speed = wanted[1];
@@ -176,6 +178,31 @@ modal_status modaldeform_add_modes(tool *t, modaldeform_request *r, const modald
         MODAL_TRY(modal_array_add(&r->arrays, &array, err));
     }
     MODAL_TRY(check_carried(t, r, err));
+done:
+    return status;
+}
+
+/* Whether all that is written takes arrays encoded: then their float32 stay on the device. */
+static int all_take_encoded(const modaldeform_request *r)
+{
+    for (int i = 0; i < r->n_formats; i++)
+        if (r->formats[i] != &modal_sequence_vtkhdf && r->formats[i] != &modal_sequence_null) return 0;
+    return 1;
+}
+
+modal_status modaldeform_plan(const modaldeform_request *r, const modaldeform_input *in, modal_frame_plan *plan, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n_cells = r->volume ? in->cells.n_cells : in->n_triangles;
+    *plan = (modal_frame_plan){0};
+    if (r->precision > 0) plan->scale = modal_sequence_scale(r->precision);
+    for (int i = 0; i < r->arrays.n; i++) {
+        const modal_array *a = &r->arrays.all[i];
+        const int of_steps = a->source >= MODAL_FROM_STAGES && a->source < MODALDEFORM_FROM_CURVATURE;
+        const int encoded = modal_sequence_is_rounded(r->precision, a) && all_take_encoded(r);
+        MODAL_TRY(modal_frame_plan_add(plan, a, a->of_cells ? n_cells : 0,
+                                       of_steps ? MODAL_OF_STEPS : encoded ? MODAL_TAKEN_ENCODED : MODAL_TAKEN, err));
+    }
 done:
     return status;
 }

@@ -9,6 +9,7 @@ typedef struct writing {
     modaldeform_outputs *out;
     pthread_mutex_t *hdf5;
     const modaldeform_input *in;
+    const modal_frame_plan *plan;
     int64_t n_cells;
 } writing;
 
@@ -20,7 +21,7 @@ static modal_status add_stress(void *self, int64_t first, modal_frames *frames, 
     modal_status status = modaldeform_stress_frame(w->in->stress, &w->in->trajectory, w->in->start + first * w->in->step,
                                                    w->r->threads, err);
     for (int i = 0; i < list->n; i++)
-        if (list->all[i].source >= MODAL_FROM_STAGES)
+        if (w->plan->places[i] == MODAL_OF_STEPS)
             frames->arrays[i] = modaldeform_stress_values(w->in->stress, list->all[i].source - MODAL_FROM_STAGES);
     return status;
 }
@@ -33,7 +34,7 @@ static modal_status add_modes(void *self, int64_t first, modal_frames *frames, m
     (void)first;
     (void)err;
     for (int i = 0; i < list->n; i++)
-        if (list->all[i].source >= MODAL_FROM_STAGES)
+        if (w->plan->places[i] == MODAL_OF_STEPS)
             frames->arrays[i] = w->in->modes.displacements[list->all[i].source - MODAL_FROM_STAGES];
     return MODAL_OK;
 }
@@ -50,28 +51,23 @@ static modal_status write_frames(void *self, int64_t first, modal_frames *frames
 }
 
 modal_status modaldeform_write_frames(tool *t, const modaldeform_request *r, modaldeform_input *in, modal_deformer *deformer,
-                                      modaldeform_outputs *out, int64_t frame_bytes, modal_error *err)
+                                      const modal_frame_plan *plan, modaldeform_outputs *out, int64_t frame_bytes, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int64_t bytes = frame_bytes * (in->n - out->n_kept);
     modal_deform_source *deformed = NULL;
-    modaldeform_curvature *curvature = NULL;
     modal_frame_source source;
     modal_frames_times times = {0};
     const modal_deform_source_request request = {
-        .deformer = deformer, .trajectory = &in->trajectory, .start = in->start, .step = in->step, .arrays = &r->arrays,
-        .single = in->stress != NULL || r->curved};
-    writing w = {.r = r, .out = out, .hdf5 = &in->hdf5, .in = in,
+        .deformer = deformer, .trajectory = &in->trajectory, .start = in->start, .step = in->step, .plan = plan,
+        .single = in->stress != NULL};
+    writing w = {.r = r, .out = out, .hdf5 = &in->hdf5, .in = in, .plan = plan,
                  .n_cells = r->volume ? in->cells.n_cells : in->n_triangles};
-    modal_frame_step steps[3];
+    modal_frame_step steps[2];
     int n_steps = 0;
     const double start = tool_seconds();
     MODAL_TRY(modal_deform_source_new(&deformed, &request, &source, err));
     if (in->stress || r->show_arrays) steps[n_steps++] = (modal_frame_step){&w, r->show_arrays ? add_modes : add_stress};
-    if (r->curved) {
-        MODAL_TRY(modaldeform_curvature_new(&curvature, t, r, in, MODAL_FROM_STAGES, err));
-        steps[n_steps++] = (modal_frame_step){curvature, modaldeform_curvature_run};
-    }
     steps[n_steps++] = (modal_frame_step){&w, write_frames};
     tool_progress_amount(t, (double)in->n, "frames");
     status = modal_frames_run(&source, n_steps, steps, out->n_kept, in->n, &t->progress, &times, err);
@@ -83,6 +79,5 @@ modal_status modaldeform_write_frames(tool *t, const modaldeform_request *r, mod
     tool_stage(t, "deform and write", tool_seconds() - start, bytes);
 done:
     modal_deform_source_delete(deformed);
-    modaldeform_curvature_delete(curvature);
     return status;
 }

@@ -110,8 +110,8 @@ modal_status modaldeform_read_request(tool *t, modaldeform_request *r, modal_err
     MODAL_TRY(modaldeform_check_probes(t, r, err));
     r->precision_text = tool_value(a, "precision");
     MODAL_TRY(tool_number(a, "precision", 1e-12, 1e6, &r->precision, err));
-    if (r->precision > 0 && (r->formats[0] != &modal_sequence_vtkhdf || r->resume))
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--precision: only with --format vtkhdf, without --resume, %s",
+    if (r->precision > 0 && ((r->formats[0] != &modal_sequence_vtkhdf && !r->dry) || r->resume))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--precision: only with --format vtkhdf or null, without --resume, %s",
                    tool_value(a, "precision"));
     r->order = tool_value(a, "order");
     if (strcmp(r->order, "user") != 0 && strcmp(r->order, "stored") != 0)
