@@ -51,6 +51,7 @@ endforeach()
 add_library(modal_test_synthetic STATIC kernels/synthetic.c)
 target_link_libraries(modal_test_synthetic PUBLIC modal_model m)
 modal_kernel_test(engine modal_deform modal_test_synthetic Threads::Threads)
+modal_kernel_test(stages modal_deform modal_curvature modal_test_synthetic)
 
 # Not a test: prints times of scenes of many objects (tests/bench/bench_objects.c). Its quick mode is one,
 # so that it keeps working. Times beside the opponents': modalbench.

@@ -14,6 +14,7 @@
 #include "formats/sequences/sequence_vtkhdf.h"
 #include "lib/base/memory.h"
 #include "lib/deform/deform.h"
+#include "lib/frames/slots.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/bench_bus.h"
 #include "tests/bench/bench_cpu.h"
@@ -255,6 +256,33 @@ done:
     return status;
 }
 
+/* Positions alone, as they are and encoded: bytes are those of the floats in both rows. */
+static modal_status run_encoded(modal_bench *b, bench_side *side, const modal_basis *basis, modal_error *err)
+{
+    static const modal_array array = {.name = "Points", .components = 3, .unit = "m", .source = 0};
+    modal_status status = MODAL_OK;
+    stream_case c = {.b = b, .side = side, .basis = basis, .n_frames = b->quick ? 8 : 512};
+    modal_frame_plan plan = {.scale = 1e5};
+    modal_deform_request request = {.back_end = side->device.name, .n_frames = c.n_frames, .memory_limit = b->memory_limit / 4,
+                                    .plan = &plan};
+    c.bytes = 12.0 * (double)basis->shapes[0].surface.n_vertices * (double)c.n_frames;
+    MODAL_TRY(modal_frame_plan_add(&plan, &array, 0, MODAL_TAKEN, err));
+    MODAL_TRY(modal_alloc(&c.q, c.n_frames * MODES, sizeof *c.q, "q", err));
+    for (int64_t i = 0; i < c.n_frames * MODES; i++) c.q[i] = (double)bench_noise(63, (uint64_t)i);
+    for (int encoded = 0; encoded < 2; encoded++) {
+        plan.places[0] = encoded ? MODAL_TAKEN_ENCODED : MODAL_TAKEN;
+        c.deformer = modal_deformer_delete(c.deformer);
+        MODAL_TRY(modal_deformer_new(&c.deformer, basis, &request, err));
+        b->ours = 0.0;
+        MODAL_TRY(measure(&c, encoded ? "deformer, positions encoded (1e-5 m), in main memory" : "deformer, positions in main memory",
+                          1, b->runs, to_nowhere, err));
+    }
+done:
+    c.deformer = modal_deformer_delete(c.deformer);
+    modal_free(&c.q);
+    return status;
+}
+
 modal_status bench_pipeline(modal_bench *b, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -267,6 +295,8 @@ modal_status bench_pipeline(modal_bench *b, modal_error *err)
     bench_headings(b);
     if (b->gpu.present) MODAL_TRY(run_side(b, &b->gpu, &basis, err));
     MODAL_TRY(run_side(b, &b->cpu, &basis, err));
+    if (b->gpu.present) MODAL_TRY(run_encoded(b, &b->gpu, &basis, err));
+    MODAL_TRY(run_encoded(b, &b->cpu, &basis, err));
 #ifdef MODAL_HAVE_CUDA
     if (b->gpu.present) MODAL_TRY(bench_bus(b, err));
 #endif

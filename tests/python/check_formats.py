@@ -284,6 +284,12 @@ def null():
         must(not os.path.exists("nowhere"), "null made a folder")
         with open("r.json", encoding="utf-8") as text:
             must(json.load(text)["bytes"] == 4 * floats * n * n_frames, f"null: bytes, {options}")
+    base.run("long.h5", "nowhere", "--format", "null", "--precision", "1e-3", "--report", "r.json")
+    base.run("long.h5", "rounded", "--precision", "1e-3", "-q")
+    with open("r.json", encoding="utf-8") as text, h5py.File("rounded/sequence.vtkhdf", "r") as s:
+        chunks = s["VTKHDF/Points"].id.get_storage_size() + 12 * n * n_frames # normals as they are
+        must(json.load(text)["bytes"] == chunks < 24 * n * n_frames, "null: bytes with --precision")
+    shutil.rmtree("rounded")
     os.mkdir("kept")
     base.run("long.h5", "kept", "--format", "null", "--frames", "3", "-q")
     must(os.listdir("kept") == [], "null wrote something")
