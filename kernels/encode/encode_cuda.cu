@@ -2,7 +2,8 @@
 // Two kernels: the ranges of the columns, in PARTS parts each; then the numbers. There a thread makes a word of 32 bits
 // of a column: a warp writes whole lines, which the bus to pinned main memory wants as much as the memory does. A
 // number whose bits lie in two words is computed twice; at 8 to 16 bits a value that is a third more, of a few operations
-// in float64. Every one of these is rounded by itself: the bytes are the contract. Not measured yet.
+// in float64. Every one of these is rounded by itself: the bytes are the contract. Measured on one H200: 708 to 872 GB/s of
+// input into device memory, 88 to 142 into pinned main memory, 18 to 11 bits a value (kernels/VERSIONS.md).
 #include <cfloat>
 
 #include "kernels/cuda_check.cuh"
