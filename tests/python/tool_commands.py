@@ -13,6 +13,7 @@ import h5py
 import numpy as np
 
 import basis_file
+import images
 
 NODES = [(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)]
 TETRAHEDRA = [(0, 1, 3, 7), (0, 3, 2, 7), (0, 2, 6, 7), (0, 6, 4, 7), (0, 4, 5, 7), (0, 5, 1, 7)]
@@ -93,6 +94,7 @@ COMMANDS = [
     Command("modalcurv", "{v/sequence.vtkhdf} o --format ply --lines ridges --report {r.json}", ["v/sequence.vtkhdf"],
             ["o/sequence.ply.series", "r.json"]),
     Command("modaltex", "look {lk.obj} {n.json} --report {r.json}", ["lk.obj", "lk.mtl"], ["n.json", "r.json"]),
+    Command("modaltex", "pack {lk.json} {n.h5} --report {r.json}", ["lk.json", "lk.png"], ["n.h5", "r.json"]),
     Command("modalbench", "uq --quick --backend cpu -j1 --folder . --json {n.json} --report {r.json}", [],
             ["n.json", "r.json"]),
 ]
@@ -151,6 +153,8 @@ def write_inputs(folder):
     put("l.bou", ["1,2,3,4"])
     put("fine.obj", ["v 0 0 0", "v 1 0 0", "v 0 1 0", "v 0 0 1", "f 1 3 2", "f 1 2 4", "f 2 3 4", "f 3 1 4"])
     put("lk.obj", ["mtllib lk.mtl", "v 0 0 0", "v 1 0 0", "v 0 1 0", "usemtl red", "f 1 3 2"])
+    images.write_png("lk.png", np.zeros((2, 2, 3), "u1"))
+    put("lk.json", [json.dumps({"look": 1, "materials": {"a": {"image": "lk.png"}}})])
     put("lk.mtl", ["newmtl red", "Kd 1 0 0"])
     put("coarse.obj", ["v 0 0 0", "v 2 0 0", "v 0 1 0", "v 0 0 1", "f 1 3 2", "f 1 2 4", "f 2 3 4", "f 3 1 4"])
     put("quake.csv", ["0,0,0,0", "0.05,1,0,0", "0.1,0,0,0"])

@@ -4,14 +4,16 @@
 #include <string.h>
 
 #include "formats/h5/h5_util.h"
+#include "formats/images/image.h"
 #include "tools/modaltex/modaltex.h"
 
 static const modaltex_command commands[] = {
     {"look", &modaltex_look_program, modaltex_look},
+    {"pack", &modaltex_pack_program, modaltex_pack},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands, MOST_OPTIONS = 100 };
 
-static void print_versions(FILE *to) { fprintf(to, "%s\n", modal_h5_version()); }
+static void print_versions(FILE *to) { fprintf(to, "%s\n%s\n", modal_h5_version(), modal_image_libraries()); }
 
 /* The options of all commands, each once, for the documents of the whole. */
 static tool_option every_option[MOST_OPTIONS + 1];
@@ -30,13 +32,13 @@ static void gather_options(void)
 static const tool_program program = {
     .name = "modaltex",
     .summary = "looks and textures: materials and images of what moves",
-    .usage = "look [options] MODEL.obj|MODEL.mtl LOOK.json",
+    .usage = "look [options] MODEL.obj|MODEL.mtl LOOK.json\npack [options] LOOK.json|MODEL.obj|MODEL.mtl OUT.h5",
     .words = MODALTEX_COMMANDS,
     .options = every_option,
     .least_operands = 1,
     .most_operands = 1,
     .notes = "modaltex COMMAND --help says more of each command.",
-    .examples = "modaltex look tree.obj tree.json",
+    .examples = "modaltex look tree.obj tree.json\nmodaltex pack tree.json tree_textures.h5",
     .print_versions = print_versions,
 };
 

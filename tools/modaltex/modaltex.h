@@ -5,7 +5,7 @@
 
 #include "tools/common/tool.h"
 
-#define MODALTEX_COMMANDS "look" /* with blanks between them: what the first operand is one of */
+#define MODALTEX_COMMANDS "look pack" /* with blanks between them: what the first operand is one of */
 
 /* A command is a program of its own whose first operand is its name. `run` returns what main returns. */
 typedef struct modaltex_command {
@@ -16,5 +16,8 @@ typedef struct modaltex_command {
 
 extern const tool_program modaltex_look_program;
 int modaltex_look(int argc, char **argv);
+
+extern const tool_program modaltex_pack_program;
+int modaltex_pack(int argc, char **argv);
 
 #endif

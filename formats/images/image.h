@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Images that users hand over: PNG by libpng, JPEG by libjpeg-turbo, where the program was built with them. */
+#ifndef MODAL_FORMATS_IMAGE_H
+#define MODAL_FORMATS_IMAGE_H
+
+#include <stdint.h>
+
+#include "lib/base/status.h"
+
+typedef enum modal_image_kind { MODAL_IMAGE_NONE, MODAL_IMAGE_PNG, MODAL_IMAGE_JPEG } modal_image_kind;
+
+/* The largest that is read: of a side, and texels in all. */
+enum { MODAL_IMAGE_SIDE = 16384, MODAL_IMAGE_TEXELS = 1 << 27 };
+
+/* What a file is, by its first bytes. */
+modal_image_kind modal_image_kind_of(const void *bytes, int64_t length);
+
+/* "image/png", "image/jpeg". */
+const char *modal_image_media_type(modal_image_kind kind);
+
+/* What an image says of itself. */
+typedef struct modal_image_head {
+    modal_image_kind kind;
+    int32_t width, height;
+} modal_image_head;
+
+/* Reads the head, without a library. MODAL_ERROR_INPUT "NAME: what": neither kind, cut off, a side of 0, larger than above, more texels
+ * than a file of this length can hold (PNG: deflate packs to no less than 1 / 1032). Thread-safe. */
+modal_status modal_image_head_read(const void *bytes, int64_t length, const char *name, modal_image_head *head, modal_error *err);
+
+/* Decodes into texels [height, width, 4], r g b a in 8 bits, the lowest row first. `texels` has room for the size that the head says. Any PNG;
+ * JPEG of grey or YCbCr or RGB, not of CMYK. MODAL_ERROR_INPUT also for files that are cut off or damaged; MODAL_ERROR_SYSTEM where the
+ * library is not there; MODAL_ERROR_MEMORY. Thread-safe. */
+modal_status modal_image_decode(const void *bytes, int64_t length, const char *name, uint8_t *texels, modal_error *err);
+
+/* "libpng 1.6.39, libjpeg-turbo 2.1.5", "PNG absent ...": for --version. */
+const char *modal_image_libraries(void);
+
+#endif

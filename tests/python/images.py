@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PNG files of every kind, and mip levels in float64, by formats/textures.md, as the tests need them."""
+import struct
+import zlib
+
+import numpy as np
+
+
+def chunk(kind, body):
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+def rows(texels):
+    """Filter 0 before every row."""
+    if texels.size == 0:
+        return b""
+    body = texels.astype(texels.dtype.newbyteorder(">")).reshape(len(texels), -1)
+    return b"".join(b"\0" + row.tobytes() for row in body)
+
+
+def png_bytes(texels, interlaced=False, palette=None, size=None):
+    """texels [height, width, 1 to 4], u1 or u2, the highest row first. `size`: what the head claims instead, (width, height)."""
+    h, w, n = texels.shape
+    kind = 3 if palette else {1: 0, 2: 4, 3: 2, 4: 6}[n]
+    head = struct.pack(">IIBBBBB", *(size or (w, h)), 8 * texels.dtype.itemsize, kind, 0, 0, int(interlaced))
+    if interlaced:  # Adam7
+        passes = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
+        body = b"".join(rows(texels[y::dy, x::dx]) for x, y, dx, dy in passes)
+    else:
+        body = rows(texels)
+    colours = chunk(b"PLTE", bytes(x for colour in palette for x in colour)) if palette else b""
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + colours + chunk(b"IDAT", zlib.compress(body, 1)) + chunk(b"IEND", b"")
+
+
+def write_png(name, texels, **more):
+    with open(name, "wb") as f:
+        f.write(png_bytes(texels, **more))
+
+
+def to_linear(s):
+    return np.where(s <= 0.04045, s / 12.92, ((s + 0.055) / 1.055) ** 2.4)
+
+
+def from_linear(x):
+    return np.where(x <= 0.0031308, x * 12.92, 1.055 * np.maximum(x, 0) ** (1 / 2.4) - 0.055)
+
+
+def overlaps(n):
+    """[n // 2, n]: the share of each texel in the mean."""
+    m = max(n // 2, 1)
+    begin, end = np.arange(m)[:, None] * n, (np.arange(m)[:, None] + 1) * n
+    left, right = np.arange(n) * m, (np.arange(n) + 1) * m
+    return np.clip(np.minimum(end, right) - np.maximum(begin, left), 0, None) / n
+
+
+def mip_levels(texels):
+    """Levels of colours [h, w, 4] as float64 numbers of 0 to 255, rounded to whole ones."""
+    alpha = texels[..., 3] / 255
+    weighted = (alpha < 1).any()
+    light = to_linear(texels[..., :3] / 255)
+    premultiplied = light * (alpha if weighted else np.ones_like(alpha))[..., None]
+    found = [texels.astype(int)]
+    while alpha.size > 1:
+        a, b = overlaps(alpha.shape[0]), overlaps(alpha.shape[1])
+        plain = np.einsum("yi,xk,ikc->yxc", a, b, to_linear(found[-1][..., :3] / 255))
+        alpha, premultiplied = a @ alpha @ b.T, np.einsum("yi,xk,ikc->yxc", a, b, premultiplied)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            light = np.where(alpha[..., None] > 0, premultiplied / alpha[..., None], plain) if weighted else premultiplied
+        found.append(np.rint(np.concatenate([from_linear(light), alpha[..., None]], 2) * 255).astype(int))
+    return found
