@@ -61,8 +61,8 @@ typedef struct modal_rounder modal_rounder;
 int64_t modal_rounder_bytes(const modal_sequence_info *info); /* of memory */
 modal_status modal_rounder_new(modal_rounder **rounder, const modal_sequence_info *info, modal_error *err);
 modal_rounder *modal_rounder_delete(modal_rounder *rounder); /* NULL is fine; returns NULL */
-/* Arrays of the frames that are encoded are written as they are. `arrays` as make_arrays made them; `first` is the first frame's number. MODAL_ERROR_INPUT for values so
- * large that no reader can keep to the precision. */
+/* Arrays of the frames that are encoded are written as they are. `arrays` as make_arrays made them; `first` is the first
+ * frame's number. MODAL_ERROR_INPUT for values so large that no reader can keep to the precision. */
 modal_status modal_rounder_write(modal_rounder *rounder, const hid_t arrays[MODAL_MOST_ARRAYS], int64_t first,
                                  const modal_frames *frames, modal_error *err);
 
