@@ -47,6 +47,8 @@ foreach(operation ${MODAL_OPERATIONS}) # kernels/operations.h
   modal_kernel_test(${operation})
 endforeach()
 
+modal_unit_test(test_tled_patches modal_kernels OpenMP::OpenMP_C)
+
 # The deformer as a whole, also runnable alone on a machine with a GPU.
 add_library(modal_test_synthetic STATIC kernels/synthetic.c)
 target_link_libraries(modal_test_synthetic PUBLIC modal_model m)

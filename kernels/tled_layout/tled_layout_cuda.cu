@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// Patches of a solid in a GPU's memory.
+#include <string.h>
+
+#include <vector>
+
+#include "kernels/cuda_check.cuh"
+#include "kernels/tled_layout/tled_fans.h"
+#include "kernels/tled_layout/tled_tables.cuh"
+#include "lib/base/memory.h"
+
+namespace modal_tled {
+namespace {
+
+// Sizes that were fastest on an H200 (kernels/VERSIONS.md).
+const modal_tled_patch_plan plan_float32 = {1000, 192, 512, MODAL_TLED_FAN};
+const modal_tled_patch_plan plan_float64 = {640, 128, 384, MODAL_TLED_FAN};
+
+template <class R> void free_layout(modal_tled_layout *layout)
+{
+    Layout<R> *l = reinterpret_cast<Layout<R> *>(layout);
+    modal_error ignored = {};
+    if (modal_device_select(&l->device, &ignored) == MODAL_OK)
+        for (int i = 0; i < l->n_owned; i++) modal_device_free(&l->device, &l->owned[i]);
+    modal_free(&l);
+}
+
+template <class R, class T>
+modal_status take(Layout<R> *l, T **pointer, int64_t count, const char *what, modal_error *err)
+{
+    const modal_status status = modal_device_alloc(&l->device, pointer, count, sizeof(T), what, err);
+    if (status != MODAL_OK) return status;
+    l->owned[l->n_owned++] = (void *)*pointer;
+    l->head.bytes += count * (int64_t)sizeof(T);
+    return MODAL_OK;
+}
+
+template <class R, class T>
+modal_status put(Layout<R> *l, const T **to, const T *from, int64_t count, const char *what, modal_stream *stream,
+                 modal_error *err)
+{
+    T *memory = nullptr;
+    modal_status status = take(l, &memory, count, what, err);
+    if (status != MODAL_OK) return status;
+    *to = memory;
+    status = modal_device_copy_in(&l->device, memory, from, count * (int64_t)sizeof(T), stream, err);
+    // `from` may go when the caller returns
+    return status == MODAL_OK ? modal_device_stream_wait(&l->device, stream, err) : status;
+}
+
+template <class T> struct Array { // of main memory
+    T *at = nullptr;
+    ~Array() { modal_free(&at); }
+    modal_status make(int64_t n, modal_error *err) { return modal_alloc_zero(&at, n, sizeof(T), "a solid's tables", err); }
+};
+
+int held_still(const modal_tled_solid *s, int64_t row)
+{
+    for (int c = 0; c < 3; c++)
+        if (s->held_signals[3 * row + c] != MODAL_TLED_STILL) return 0;
+    return 1;
+}
+
+// What is special about nodes, by node of the solid: -1 where nothing is.
+modal_status find_special(const modal_tled_solid *s, int32_t *special_of, int32_t *n, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    *n = 0;
+    for (int64_t i = 0; i < s->n_nodes; i++) special_of[i] = -1;
+    for (int64_t k = 0; k < s->n_loaded; k++) special_of[s->loaded[k]] = 0;
+    for (int64_t f = 0; f < 4 * s->n_faces; f++)
+        if (s->faces[f] >= 0) special_of[s->faces[f]] = 0;
+    for (int64_t k = 0; k < s->n_held; k++)
+        if (!held_still(s, k)) special_of[s->held[k]] = 0;
+    for (int64_t i = 0; i < s->n_nodes; i++)
+        if (special_of[i] == 0) special_of[i] = (*n)++;
+    if (s->n_loaded > 0 && s->load_offsets[s->n_loaded] > INT32_MAX)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%lld loads are too many for one device",
+                   (long long)s->load_offsets[s->n_loaded]);
+done:
+    return status;
+}
+
+void fill_special(const modal_tled_solid *s, const int32_t *special_of, int32_t n, Special *specials, int2 *face_corners)
+{
+    for (int32_t i = 0; i < n; i++) specials[i].held = -1;
+    for (int64_t k = 0; k < s->n_held; k++)
+        if (special_of[s->held[k]] >= 0) specials[special_of[s->held[k]]].held = (int32_t)k;
+    for (int64_t k = 0; k < s->n_loaded; k++) {
+        Special *p = &specials[special_of[s->loaded[k]]];
+        p->first_load = (int32_t)s->load_offsets[k];
+        p->end_load = (int32_t)s->load_offsets[k + 1];
+    }
+    for (int64_t c = 0; c < 4 * s->n_faces; c++)
+        if (s->faces[c] >= 0) specials[special_of[s->faces[c]]].end_face++;
+    int32_t next = 0;
+    for (int32_t i = 0; i < n; i++) {
+        specials[i].first_face = next;
+        next += specials[i].end_face;
+        specials[i].end_face = specials[i].first_face;
+    }
+    for (int64_t c = 0; c < 4 * s->n_faces; c++)
+        if (s->faces[c] >= 0)
+            face_corners[specials[special_of[s->faces[c]]].end_face++] = make_int2((int)(c / 4), (int)(c % 4));
+}
+
+template <class R>
+modal_status put_special(Layout<R> *l, const int32_t *special_of, int32_t n, modal_stream *stream, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = l->head.solid;
+    Tables<R> *t = &l->tables;
+    const modal_tled_patches *p = &l->patches;
+    Array<Special> specials;
+    Array<int2> face_corners;
+    Array<int4> faces;
+    Array<int32_t> of, own;
+    MODAL_TRY(specials.make(n, err));
+    MODAL_TRY(face_corners.make(4 * s->n_faces, err));
+    MODAL_TRY(faces.make(s->n_faces, err));
+    MODAL_TRY(of.make(s->n_nodes, err));
+    MODAL_TRY(own.make(s->n_nodes, err));
+    fill_special(s, special_of, n, specials.at, face_corners.at);
+    for (int64_t i = 0; i < s->n_nodes; i++) {
+        own.at[p->nodes[i]] = (int32_t)i;
+        of.at[i] = special_of[p->nodes[i]];
+    }
+    for (int64_t f = 0; f < s->n_faces; f++) {
+        const int32_t *c = s->faces + 4 * f;
+        faces.at[f] = make_int4(own.at[c[0]], own.at[c[1]], own.at[c[2]], c[3] < 0 ? -1 : own.at[c[3]]);
+    }
+    MODAL_TRY(put(l, &t->specials, specials.at, n, "special nodes", stream, err));
+    MODAL_TRY(put(l, &t->specials_of, of.at, n > 0 ? s->n_nodes : 0, "special nodes", stream, err));
+    MODAL_TRY(put(l, &t->face_corners, face_corners.at, 4 * s->n_faces, "faces", stream, err));
+    MODAL_TRY(put(l, &t->faces, faces.at, s->n_faces, "faces", stream, err));
+    {
+        const int64_t entries = s->n_loaded > 0 ? s->load_offsets[s->n_loaded] : 0;
+        MODAL_TRY(put(l, &t->load_signals, s->load_signals, entries, "loads", stream, err));
+        MODAL_TRY(put(l, &t->load_vectors, s->load_vectors, 3 * entries, "loads", stream, err));
+    }
+    MODAL_TRY(put(l, &t->face_signals, s->face_signals, s->n_faces, "pressures", stream, err));
+    MODAL_TRY(put(l, &t->face_pressures, s->face_pressures, s->n_faces, "pressures", stream, err));
+    MODAL_TRY(put(l, &t->held_signals, s->held_signals, 3 * s->n_held, "prescribed components", stream, err));
+    MODAL_TRY(put(l, &t->held_values, s->held_values, 3 * s->n_held, "prescribed components", stream, err));
+done:
+    return status;
+}
+
+template <class R>
+modal_status put_nodes(Layout<R> *l, const int32_t *special_of, modal_stream *stream, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = l->head.solid;
+    const modal_tled_patches *p = &l->patches;
+    Tables<R> *t = &l->tables;
+    Array<Vector4<R>> rest;
+    Array<double> mass;
+    Array<int32_t> sums, rows, own;
+    Array<unsigned char> still;
+    MODAL_TRY(rows.make(s->n_nodes, err));
+    MODAL_TRY(own.make(s->n_nodes, err));
+    MODAL_TRY(rest.make(s->n_nodes, err));
+    MODAL_TRY(mass.make(s->n_nodes, err));
+    MODAL_TRY(sums.make(s->n_nodes + 1, err));
+    MODAL_TRY(still.make(s->n_nodes, err));
+    for (int64_t i = 0; i < s->n_nodes; i++) rows.at[i] = -1, own.at[p->nodes[i]] = (int32_t)i;
+    for (int64_t k = 0; k < s->n_held; k++) {
+        still.at[s->held[k]] = (unsigned char)held_still(s, k);
+        rows.at[own.at[s->held[k]]] = (int32_t)k;
+    }
+    for (int64_t i = 0; i < s->n_nodes; i++) {
+        const int64_t node = p->nodes[i];
+        const double *x = s->nodes + 3 * node, inverse = 1 / s->mass[node];
+        rest.at[i] = {(R)x[0], (R)x[1], (R)x[2], (R)(special_of[node] >= 0 ? -inverse : still.at[node] ? 0 : inverse)};
+        mass.at[i] = s->mass[node];
+    }
+    for (int64_t k = 0; k < p->n_places; k++) sums.at[p->places[k].node + 1]++;
+    for (int64_t i = 0; i < s->n_nodes; i++) sums.at[i + 1] += sums.at[i];
+    MODAL_TRY(put(l, &t->rest, rest.at, s->n_nodes, "rest positions", stream, err));
+    MODAL_TRY(put(l, &t->mass, mass.at, s->n_nodes, "masses", stream, err));
+    MODAL_TRY(put(l, &t->sums, sums.at, s->n_nodes + 1, "partial sums", stream, err));
+    MODAL_TRY(put(l, &t->held_rows, rows.at, s->n_nodes, "prescribed nodes", stream, err));
+    MODAL_TRY(put(l, &t->nodes, p->nodes, s->n_nodes, "order of nodes", stream, err));
+done:
+    return status;
+}
+
+template <class R> modal_status put_elements(Layout<R> *l, modal_stream *stream, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = l->head.solid;
+    const modal_tled_patches *p = &l->patches;
+    Tables<R> *t = &l->tables;
+    Array<Material<R>> materials;
+    Array<int32_t> lane_materials;
+    Array<R> stiffness;
+    MODAL_TRY(materials.make(s->n_materials, err));
+    for (int32_t m = 0; m < s->n_materials; m++) {
+        const modal_tled_material *from = &s->materials[m];
+        materials.at[m] = {(R)from->mu, (R)from->modulus, from->law};
+        l->law = m == 0 || l->law == from->law ? from->law : (int)LAW_ANY;
+    }
+    MODAL_TRY(put(l, &t->materials, materials.at, s->n_materials, "materials", stream, err));
+    MODAL_TRY(put(l, &t->elements, p->elements, p->n_elements, "elements", stream, err));
+    if (s->n_materials > 1) {
+        MODAL_TRY(lane_materials.make(p->n_elements, err));
+        for (int64_t k = 0; k < p->n_elements; k++)
+            lane_materials.at[k] = p->elements[k] < 0 ? 0 : s->material[p->elements[k]];
+        MODAL_TRY(put(l, &t->lane_materials, lane_materials.at, p->n_elements, "materials of elements", stream, err));
+    }
+    if (s->n_hexahedra > 0) {
+        MODAL_TRY(stiffness.make(p->n_elements, err));
+        for (int64_t k = 0; k < p->n_elements; k++) {
+            const int64_t e = p->elements[k];
+            modal_tled_hexahedron shape;
+            if (e < s->n_tetrahedra) continue;
+            modal_tled_hexahedron_shape(s->nodes, s->hexahedra + 8 * (e - s->n_tetrahedra), &shape);
+            stiffness.at[k] = (R)(s->materials[s->material[e]].hourglass * shape.sum);
+        }
+        MODAL_TRY(put(l, &t->stiffness, stiffness.at, p->n_elements, "hourglass control", stream, err));
+    }
+done:
+    return status;
+}
+
+template <class R> modal_status put_patches(Layout<R> *l, modal_stream *stream, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_patches *p = &l->patches;
+    Tables<R> *t = &l->tables;
+    MODAL_TRY(put(l, &t->patches, p->patches, p->n_patches, "patches", stream, err));
+    MODAL_TRY(put(l, &t->places, p->places, p->n_places, "nodes of patches", stream, err));
+    MODAL_TRY(put(l, &t->corners, p->corners, p->n_corners, "corners of patches", stream, err));
+    MODAL_TRY(put(l, &t->bases, p->bases, p->n_bases, "slots of patches", stream, err));
+    for (int i = 0; i < 2; i++) {
+        MODAL_TRY(take(l, &l->state[i], 2 * p->n_nodes, "states", err));
+        MODAL_TRY(take(l, &l->partial[i], p->n_places, "partial sums", err));
+    }
+    MODAL_TRY(take(l, &l->forces, p->n_nodes, "forces", err));
+    MODAL_TRY(take(l, &l->stop, 1, "a flag", err));
+    MODAL_TRY(modal_device_fill(&l->device, l->stop, 0, sizeof *l->stop, stream, err));
+    MODAL_TRY(take(l, &l->works, 3 * ((p->n_nodes + REDUCE - 1) / REDUCE), "works", err));
+    t->n_nodes = (int32_t)p->n_nodes;
+    t->n_patches = p->n_patches;
+    t->n_signals = l->head.solid->n_signals;
+    t->n_held = (int32_t)l->head.solid->n_held;
+    t->most_places = p->most_places;
+    t->most_slots = p->most_slots;
+    t->most_bases = p->most_bases;
+done:
+    return status;
+}
+
+template <class R>
+modal_status make(const modal_tled_layout_task *task, const modal_tled_patch_plan *plan, modal_stream *stream,
+                  modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = task->solid;
+    Layout<R> *l = nullptr;
+    Array<int32_t> special_of;
+    int32_t n_special = 0;
+    *task->layout = nullptr;
+    MODAL_TRY(modal_alloc_zero(&l, 1, sizeof *l, "a solid on a GPU", err));
+    l->device = *task->device;
+    l->law = MODAL_TLED_NEO_HOOKEAN;
+    l->head = {s, task->precision, sizeof(R) == 4, 0, free_layout<R>};
+    l->elements = s->n_hexahedra == 0 ? TETRAHEDRA : s->n_tetrahedra == 0 ? HEXAHEDRA : BOTH;
+    MODAL_TRY(modal_tled_patches_make(&l->patches, s, plan, err));
+    MODAL_TRY(special_of.make(s->n_nodes, err));
+    MODAL_TRY(find_special(s, special_of.at, &n_special, err));
+    MODAL_TRY(put_patches(l, stream, err));
+    MODAL_TRY(put_nodes(l, special_of.at, stream, err));
+    MODAL_TRY(put_elements(l, stream, err));
+    MODAL_TRY(put_special(l, special_of.at, n_special, stream, err));
+    *task->layout = &l->head;
+done:
+    if (l) modal_tled_patches_free(&l->patches);
+    if (l && status != MODAL_OK) free_layout<R>(&l->head);
+    return status;
+}
+
+} // namespace
+} // namespace modal_tled
+
+extern "C" modal_status modal_tled_layout_cuda(const modal_tled_layout_task *task, modal_stream *stream,
+                                               modal_error *err)
+{
+    using namespace modal_tled;
+    if (task->precision == MODAL_TLED_FLOAT64) return make<double>(task, &plan_float64, stream, err);
+    return make<float>(task, &plan_float32, stream, err);
+}

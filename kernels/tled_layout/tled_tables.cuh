@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// A solid on a GPU: the tables of its patches (tled_patches.h) and what nodes and elements need beside them.
+#ifndef MODAL_KERNELS_TLED_TABLES_CUH
+#define MODAL_KERNELS_TLED_TABLES_CUH
+
+#include <cuda_runtime.h>
+
+#include "kernels/tled_layout/tled_layout.h"
+#include "kernels/tled_layout/tled_patches.h"
+#include "kernels/tled_step/tled_step.h"
+
+namespace modal_tled {
+
+template <class R> struct alignas(16) Vector4 {
+    R x, y, z, w;
+};
+
+template <class R> struct Material {
+    R mu, modulus;
+    int law;
+};
+
+// A node that loads or pressures act on, or whose components are prescribed and not all of them still.
+struct Special {
+    int32_t first_load, end_load;   // in load_signals, load_vectors
+    int32_t first_face, end_face;   // in face_corners
+    int32_t held;                   // row of held, or -1
+};
+
+// The first turned element of a task. Changed by whoever holds the lock; `key` also read without it, to pass by what is
+// later or higher.
+struct Stop {
+    int lock, armed;
+    unsigned long long key; // step of the task << 32 | element
+};
+
+// Nodes are in the patches' order here.
+template <class R> struct Tables {
+    const modal_tled_patch *patches;
+    const modal_tled_place *places;
+    const uint32_t *corners;
+    const uint16_t *bases;
+    const int32_t *elements;
+    const int32_t *lane_materials; // as elements, where there is more than one material
+    const R *stiffness;            // as elements, of hexahedra: of hourglass control, N/m
+    const Material<R> *materials;
+    const Vector4<R> *rest;        // [n_nodes] X and 1 / m; 0 for 1 / m: held still; negative: there is a Special
+    const int32_t *sums;           // [n_nodes + 1] partial sums of a node
+    const int32_t *nodes;          // the solid's numbers
+    const double *mass;            // [n_nodes]
+    const int32_t *held_rows;      // [n_nodes] row of held, or -1
+    const int32_t *specials_of;    // [n_nodes], read where rest.w < 0
+    const Special *specials;
+    const int32_t *load_signals;
+    const double *load_vectors;
+    const int2 *face_corners;      // face, corner
+    const int4 *faces;             // nodes
+    const int32_t *face_signals;
+    const double *face_pressures;
+    const int32_t *held_signals;
+    const double *held_values;
+    int32_t n_nodes, n_patches, n_signals, n_held;
+    int32_t most_places, most_slots, most_bases;
+};
+
+enum Elements { TETRAHEDRA, HEXAHEDRA, BOTH };
+enum { LAW_ANY = MODAL_TLED_LAWS };
+enum { REDUCE = 256 }; // nodes whose works one block adds up
+
+template <class R> struct Layout {
+    modal_tled_layout head;
+    modal_device device;
+    modal_tled_patches patches; // while it is made
+    Tables<R> tables;
+    Elements elements;
+    int law;
+    Vector4<R> *state[2];    // [n_nodes, 2] u and d
+    Vector4<R> *partial[2];  // [n_places] partial sums
+    Vector4<R> *forces;      // [n_nodes] of the elements, for works and reactions
+    Stop *stop;
+    double *works;        // [blocks of REDUCE nodes, 3]
+    void *owned[32];      // everything above that device memory was taken for
+    int n_owned;
+};
+
+} // namespace modal_tled
+
+#endif

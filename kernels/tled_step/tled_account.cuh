@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Works and reactions of one step, in float64 from its displacements and forces: sums over nodes in a fixed tree.
+#ifndef MODAL_KERNELS_TLED_ACCOUNT_CUH
+#define MODAL_KERNELS_TLED_ACCOUNT_CUH
+
+#include "kernels/tled_step/tled_patch.cuh"
+
+namespace modal_tled {
+
+// A step's factors in float64, and which results are wanted.
+struct Account {
+    modal_tled_factors factors;
+    double step, alpha;
+    const void *forces; // [n_nodes, 4] of R: of the elements at its start
+    double *works;     // [blocks, 3] or NULL
+    double *reactions; // [n_held, 3] or NULL
+};
+
+__device__ __forceinline__ void add_up(double sums[3][REDUCE])
+{
+    for (int far = REDUCE / 2; far > 0; far /= 2) {
+        __syncthreads();
+        for (int k = 0; k < 3; k++)
+            if (threadIdx.x < far) sums[k][threadIdx.x] += sums[k][threadIdx.x + far];
+    }
+    __syncthreads();
+}
+
+// Component c of a node of mass m: adds to loads, held, damped.
+__device__ __forceinline__ void account_component(const Account &a, double m, double load, double force, double old,
+                                                  double now, double *reaction, int held, double sums[3])
+{
+    const modal_tled_factors &f = a.factors;
+    const double way = f.half * (now + f.ratio * old);
+    const double holding = held ? m * (now - f.keep * old) / f.gain - (load - force) : 0;
+    if (reaction) *reaction = holding;
+    sums[0] += load * way;
+    sums[1] += holding * way;
+    sums[2] += a.alpha * m * (now + f.ratio * old) / (2 * a.step) * way;
+}
+
+// d: after the step, in the solid's order.
+template <class R>
+__global__ void __launch_bounds__(REDUCE)
+    account_step(const __grid_constant__ Tables<R> t, const __grid_constant__ Step<R> s, const Account a, const Vector4<R> *d)
+{
+    __shared__ double sums[3][REDUCE];
+    const int i = blockIdx.x * REDUCE + threadIdx.x;
+    double mine[3] = {0, 0, 0};
+    if (i < t.n_nodes) {
+        const int row = t.held_rows[i];
+        const Vector4<R> force = ((const Vector4<R> *)a.forces)[i], old = s.from[2 * (int64_t)i + 1], now = d[t.nodes[i]];
+        const double mass = t.mass[i];
+        Double3 load = {{0, 0, 0}};
+        if (t.rest[i].w < 0) load = loads_on(t, s.from, s.signals, i);
+        if (s.gravity)
+            for (int c = 0; c < 3; c++) load.at[c] += mass * s.gravity[c];
+        double *reaction = a.reactions && row >= 0 ? a.reactions + 3 * (int64_t)row : nullptr;
+        int held[3];
+        double to[3];
+        held_at(t, s.signals, row, held, to);
+        const bool first = !(a.factors.ratio > 0); // d is not read
+        account_component(a, mass, load.at[0], force.x, first ? 0 : old.x, now.x, reaction, held[0], mine);
+        account_component(a, mass, load.at[1], force.y, first ? 0 : old.y, now.y, reaction ? reaction + 1 : nullptr,
+                          held[1], mine);
+        account_component(a, mass, load.at[2], force.z, first ? 0 : old.z, now.z, reaction ? reaction + 2 : nullptr,
+                          held[2], mine);
+    }
+    if (!a.works) return;
+    for (int k = 0; k < 3; k++) sums[k][threadIdx.x] = mine[k];
+    add_up(sums);
+    if (threadIdx.x < 3) a.works[3 * (int64_t)blockIdx.x + threadIdx.x] = sums[threadIdx.x][0];
+}
+
+static __global__ void __launch_bounds__(REDUCE) add_works(const double *works, int n, modal_tled_work *work)
+{
+    __shared__ double sums[3][REDUCE];
+    double mine[3] = {0, 0, 0};
+    for (int i = threadIdx.x; i < n; i += REDUCE)
+        for (int k = 0; k < 3; k++) mine[k] += works[3 * (int64_t)i + k];
+    for (int k = 0; k < 3; k++) sums[k][threadIdx.x] = mine[k];
+    add_up(sums);
+    if (threadIdx.x > 0) return;
+    work->loads += sums[0][0];
+    work->held += sums[1][0];
+    work->damped += sums[2][0];
+}
+
+} // namespace modal_tled
+
+#endif

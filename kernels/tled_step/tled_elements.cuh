@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forces of a lane's elements: a fan of tetrahedra or a hexahedron, whose corners' rest positions and displacements lie in
+// shared memory. Gradients are not stored: they follow from the rest positions, which costs less than reading them.
+#ifndef MODAL_KERNELS_TLED_ELEMENTS_CUH
+#define MODAL_KERNELS_TLED_ELEMENTS_CUH
+
+#include "kernels/tled_step/tled_stress.cuh"
+
+namespace modal_tled {
+
+// The part of shared memory that one patch uses.
+template <class R> struct Bench {
+    Vector4<R> *rest, *u; // [places]
+    R *force;             // [3, n_slots]
+    int n_slots;
+    uint16_t *bases;
+};
+
+template <class R> __device__ __forceinline__ Bench<R> bench_of(const Tables<R> &t, void *shared)
+{
+    Bench<R> b;
+    b.u = (Vector4<R> *)shared;
+    b.rest = b.u + t.most_places;
+    b.force = (R *)(b.rest + t.most_places);
+    b.n_slots = t.most_slots;
+    b.bases = (uint16_t *)(b.force + 3 * t.most_slots);
+    return b;
+}
+
+template <class R> static inline size_t bench_bytes(const Tables<R> &t)
+{
+    return sizeof(R) * (8 * (size_t)t.most_places + 3 * (size_t)t.most_slots) + 2 * (size_t)t.most_bases;
+}
+
+__device__ __forceinline__ int place_of(uint32_t corner) { return corner & (MODAL_TLED_MOST_PLACES - 1); }
+__device__ __forceinline__ int slot_of(uint32_t corner) { return corner >> 16; }
+__device__ __forceinline__ int tetrahedra_of(uint32_t corner) { return corner >> MODAL_TLED_PLACE_BITS & 31; }
+
+template <class R> __device__ __forceinline__ void leave(const Bench<R> &b, uint32_t corner, Vector3<R> f)
+{
+    const int slot = slot_of(corner);
+    b.force[slot] = f.x;
+    b.force[b.n_slots + slot] = f.y;
+    b.force[2 * b.n_slots + slot] = f.z;
+}
+
+// H of a tetrahedron whose cofactor vectors are c: sum of u_k (x) c_k / det.
+template <class R>
+__device__ __forceinline__ void gradient(Vector3<R> ub, Vector3<R> ui, Vector3<R> uj, Vector3<R> cb, Vector3<R> ci,
+                                         Vector3<R> cj, R scale, R h[9])
+{
+    h[0] = scale * (ub.x * cb.x + ui.x * ci.x + uj.x * cj.x);
+    h[1] = scale * (ub.x * cb.y + ui.x * ci.y + uj.x * cj.y);
+    h[2] = scale * (ub.x * cb.z + ui.x * ci.z + uj.x * cj.z);
+    h[3] = scale * (ub.y * cb.x + ui.y * ci.x + uj.y * cj.x);
+    h[4] = scale * (ub.y * cb.y + ui.y * ci.y + uj.y * cj.y);
+    h[5] = scale * (ub.y * cb.z + ui.y * ci.z + uj.y * cj.z);
+    h[6] = scale * (ub.z * cb.x + ui.z * ci.x + uj.z * cj.x);
+    h[7] = scale * (ub.z * cb.y + ui.z * ci.y + uj.z * cj.y);
+    h[8] = scale * (ub.z * cb.z + ui.z * ci.z + uj.z * cj.z);
+}
+
+// Notes that an element is turned; jacobian is NaN where it is not finite.
+static __device__ __noinline__ void note_turned(Stop *stop, modal_tled_watch *watch, int64_t first, int32_t step,
+                                                int32_t element, double jacobian)
+{
+    const unsigned long long key = (unsigned long long)step << 32 | (uint32_t)element;
+    if (!*(volatile int *)&stop->armed) return;
+    while (key < *(volatile unsigned long long *)&stop->key) {
+        if (atomicCAS(&stop->lock, 0, 1) != 0) continue;
+        __threadfence();
+        if (key < *(volatile unsigned long long *)&stop->key) {
+            *(volatile unsigned long long *)&stop->key = key;
+            watch->step = first + step;
+            watch->element = element;
+            watch->jacobian = jacobian <= DBL_MAX && jacobian >= -DBL_MAX ? jacobian : (double)NAN;
+        }
+        __threadfence();
+        atomicExch(&stop->lock, 0);
+    }
+}
+
+// Material of element k of a lane of this patch; `uniform` is the patch's where it has one.
+template <class R>
+__device__ __forceinline__ Material<R> material_of(const Tables<R> &t, const modal_tled_patch &patch, int lane, int k)
+{
+    return t.materials[patch.material >= 0
+                           ? patch.material
+                           : t.lane_materials[patch.first_element + (int64_t)k * patch.n_lanes + lane]];
+}
+
+// Forces of a fan, with volume / det = 1/6 in the material's numbers. 1: an element is turned.
+template <int LAW, class R>
+__device__ __forceinline__ int fan_forces(const Tables<R> &t, const modal_tled_patch &patch, int lane, const Bench<R> &b)
+{
+    const uint32_t *corners = t.corners + patch.first_corner + lane;
+    const int n_lanes = patch.n_lanes;
+    const uint32_t ra = corners[0], rb = corners[n_lanes];
+    uint32_t ri = corners[2 * n_lanes], rj = corners[3 * n_lanes];
+    const int n = tetrahedra_of(ra);
+    Material<R> m = material_of(t, patch, lane, 0);
+    R mu = m.mu * (R)(1.0 / 6), modulus = m.modulus * (R)(1.0 / 6);
+    const Vector3<R> xa = vector(b.rest[place_of(ra)]), ua = vector(b.u[place_of(ra)]);
+    const Vector3<R> eb = vector(b.rest[place_of(rb)]) - xa, ub = vector(b.u[place_of(rb)]) - ua;
+    Vector3<R> ei = vector(b.rest[place_of(ri)]) - xa, ui = vector(b.u[place_of(ri)]) - ua;
+    Vector3<R> cj = cross(eb, ei), fa = {0, 0, 0}, fb = {0, 0, 0}, fi = {0, 0, 0};
+    int is_turned = 0;
+    for (int k = 0;;) {
+        const Vector3<R> ej = vector(b.rest[place_of(rj)]) - xa, uj = vector(b.u[place_of(rj)]) - ua;
+        const Vector3<R> cb = cross(ei, ej), ci = cross(ej, eb);
+        R h[9], p[9];
+        gradient(ub, ui, uj, cb, ci, cj, inverse(dot(ej, cj)), h);
+        is_turned |= turned(stress<LAW>(m.law, mu, modulus, h, p));
+        fb = fb + times(p, cb);
+        fi = fi + times(p, ci);
+        fa = fa - fi;
+        leave(b, ri, fi);
+        fi = times(p, cj);
+        if (++k >= n) break;
+        cj = {-ci.x, -ci.y, -ci.z};
+        ei = ej;
+        ui = uj;
+        ri = rj;
+        rj = corners[(3 + k) * n_lanes];
+        if (patch.material < 0) {
+            m = material_of(t, patch, lane, k);
+            mu = m.mu * (R)(1.0 / 6), modulus = m.modulus * (R)(1.0 / 6);
+        }
+    }
+    leave(b, rj, fi);
+    leave(b, rb, fb);
+    leave(b, ra, fa - fb - fi);
+    return is_turned;
+}
+
+// Which elements of a fan of patch `number` are turned: the slow path, once.
+template <class R>
+__device__ __noinline__ void find_turned_fan(const Tables<R> &t, int number, int lane, void *shared, Stop *stop,
+                                             modal_tled_watch *watch, int64_t first, int32_t step)
+{
+    const Bench<R> b = bench_of(t, shared);
+    const modal_tled_patch &patch = t.patches[number];
+    const uint32_t *corners = t.corners + patch.first_corner + lane;
+    const int n = tetrahedra_of(corners[0]);
+    const Vector3<R> xa = vector(b.rest[place_of(corners[0])]), ua = vector(b.u[place_of(corners[0])]);
+    const uint32_t rb = corners[patch.n_lanes];
+    const Vector3<R> eb = vector(b.rest[place_of(rb)]) - xa, ub = vector(b.u[place_of(rb)]) - ua;
+    for (int k = 0; k < n; k++) {
+        const uint32_t ri = corners[(2 + k) * patch.n_lanes], rj = corners[(3 + k) * patch.n_lanes];
+        const Vector3<R> ei = vector(b.rest[place_of(ri)]) - xa, ui = vector(b.u[place_of(ri)]) - ua;
+        const Vector3<R> ej = vector(b.rest[place_of(rj)]) - xa, uj = vector(b.u[place_of(rj)]) - ua;
+        const Vector3<R> cb = cross(ei, ej), ci = cross(ej, eb), cj = cross(eb, ei);
+        R h[9], p[9];
+        gradient(ub, ui, uj, cb, ci, cj, inverse(dot(ej, cj)), h);
+        const R jacobian = stress<MODAL_TLED_STVK>(0, (R)1, (R)1, h, p);
+        if (turned(jacobian))
+            note_turned(stop, watch, first, step, t.elements[patch.first_element + (int64_t)k * patch.n_lanes + lane],
+                        jacobian);
+    }
+}
+
+// Sums and differences of eight values by the signs of 1, xi, eta, zeta, xi eta, eta zeta, xi zeta, xi eta zeta at the
+// corners in VTK's order: eight corners to eight modes, or back.
+template <class R> __device__ __forceinline__ void to_modes(R v[8])
+{
+    // along xi: pairs (0 1), (3 2), (4 5), (7 6)
+    const R s0 = v[0] + v[1], d0 = v[1] - v[0], s1 = v[3] + v[2], d1 = v[2] - v[3];
+    const R s2 = v[4] + v[5], d2 = v[5] - v[4], s3 = v[7] + v[6], d3 = v[6] - v[7];
+    // along eta
+    const R ss0 = s0 + s1, sd0 = s1 - s0, ds0 = d0 + d1, dd0 = d1 - d0;
+    const R ss1 = s2 + s3, sd1 = s3 - s2, ds1 = d2 + d3, dd1 = d3 - d2;
+    // along zeta
+    v[0] = ss0 + ss1;
+    v[1] = ds0 + ds1;
+    v[2] = sd0 + sd1;
+    v[3] = ss1 - ss0;
+    v[4] = dd0 + dd1;
+    v[5] = sd1 - sd0;
+    v[6] = ds1 - ds0;
+    v[7] = dd1 - dd0;
+}
+
+template <class R> __device__ __forceinline__ void from_modes(R v[8])
+{
+    // back along zeta: what belongs to the lower and the upper face
+    const R ss0 = v[0] - v[3], ss1 = v[0] + v[3], ds0 = v[1] - v[6], ds1 = v[1] + v[6];
+    const R sd0 = v[2] - v[5], sd1 = v[2] + v[5], dd0 = v[4] - v[7], dd1 = v[4] + v[7];
+    const R s0 = ss0 - sd0, s1 = ss0 + sd0, d0 = ds0 - dd0, d1 = ds0 + dd0;
+    const R s2 = ss1 - sd1, s3 = ss1 + sd1, d2 = ds1 - dd1, d3 = ds1 + dd1;
+    v[0] = s0 - d0;
+    v[1] = s0 + d0;
+    v[2] = s1 + d1;
+    v[3] = s1 - d1;
+    v[4] = s2 - d2;
+    v[5] = s2 + d2;
+    v[6] = s3 + d3;
+    v[7] = s3 - d3;
+}
+
+// Forces of a hexahedron by the modes of its corners. With M the sums of rest positions by xi, eta and zeta, c_k the
+// cofactor vectors of M and det its determinant: J(0) = M / 8, grad xi_k = 8 c_k / det, the stress's weight is
+// det / 64, and gamma's part along the gradients goes into the linear modes. Returns J.
+template <int LAW, class R>
+__device__ __forceinline__ R hexahedron_forces(const Tables<R> &t, const modal_tled_patch &patch, int lane,
+                                               const Bench<R> &b)
+{
+    const uint32_t *corners = t.corners + patch.first_corner + lane;
+    const Material<R> m = material_of(t, patch, lane, 0);
+    const R k = t.stiffness[patch.first_element + lane];
+    R x[3][8], u[3][8];
+    uint32_t r = corners[0];
+    const Vector3<R> x0 = vector(b.rest[place_of(r)]), u0 = vector(b.u[place_of(r)]);
+    x[0][0] = x[1][0] = x[2][0] = u[0][0] = u[1][0] = u[2][0] = 0;
+#pragma unroll
+    for (int a = 1; a < 8; a++) {
+        r = corners[a * patch.n_lanes];
+        const Vector3<R> xa = vector(b.rest[place_of(r)]) - x0, ua = vector(b.u[place_of(r)]) - u0;
+        x[0][a] = xa.x, x[1][a] = xa.y, x[2][a] = xa.z;
+        u[0][a] = ua.x, u[1][a] = ua.y, u[2][a] = ua.z;
+    }
+#pragma unroll
+    for (int i = 0; i < 3; i++) to_modes(x[i]), to_modes(u[i]);
+    const Vector3<R> m1 = {x[0][1], x[1][1], x[2][1]}, m2 = {x[0][2], x[1][2], x[2][2]}, m3 = {x[0][3], x[1][3], x[2][3]};
+    const Vector3<R> c1 = cross(m2, m3), c2 = cross(m3, m1), c3 = cross(m1, m2);
+    const R over = inverse(dot(m1, c1));
+    R h[9], p[9];
+    gradient(Vector3<R>{u[0][1], u[1][1], u[2][1]}, Vector3<R>{u[0][2], u[1][2], u[2][2]},
+             Vector3<R>{u[0][3], u[1][3], u[2][3]}, c1, c2, c3, over, h);
+    const R jacobian = stress<LAW>(m.law, m.mu * (R)(1.0 / 64), m.modulus * (R)(1.0 / 64), h, p);
+    const Vector3<R> f1 = times(p, c1), f2 = times(p, c2), f3 = times(p, c3);
+    const R scale = k * over;
+    R f[3][8];
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        R along[3] = {0, 0, 0}; // sum over modes of hourglass displacement times moment
+#pragma unroll
+        for (int g = 4; g < 8; g++) {
+            const R mode = u[i][g] - (h[3 * i] * x[0][g] + h[3 * i + 1] * x[1][g] + h[3 * i + 2] * x[2][g]);
+            f[i][g] = k * mode;
+#pragma unroll
+            for (int j = 0; j < 3; j++) along[j] += mode * x[j][g];
+        }
+        f[i][0] = 0;
+        f[i][1] = (i == 0 ? f1.x : i == 1 ? f1.y : f1.z) - scale * (along[0] * c1.x + along[1] * c1.y + along[2] * c1.z);
+        f[i][2] = (i == 0 ? f2.x : i == 1 ? f2.y : f2.z) - scale * (along[0] * c2.x + along[1] * c2.y + along[2] * c2.z);
+        f[i][3] = (i == 0 ? f3.x : i == 1 ? f3.y : f3.z) - scale * (along[0] * c3.x + along[1] * c3.y + along[2] * c3.z);
+        from_modes(f[i]);
+    }
+#pragma unroll
+    for (int a = 0; a < 8; a++) leave(b, corners[a * patch.n_lanes], Vector3<R>{f[0][a], f[1][a], f[2][a]});
+    return jacobian;
+}
+
+// All elements of a patch; slots are written. For all threads of a block, between two barriers.
+template <int ELEMENTS, int LAW, class R>
+__device__ __forceinline__ void patch_elements(const Tables<R> &t, int number, const modal_tled_patch &patch,
+                                               const Bench<R> &b, Stop *stop, modal_tled_watch *watch, int64_t first,
+                                               int32_t step)
+{
+    for (int lane = threadIdx.x; lane < patch.n_lanes; lane += blockDim.x) {
+        if (ELEMENTS == HEXAHEDRA || (ELEMENTS == BOTH && patch.hexahedra)) {
+            const R jacobian = hexahedron_forces<LAW>(t, patch, lane, b);
+            if (turned(jacobian))
+                note_turned(stop, watch, first, step, t.elements[patch.first_element + lane], jacobian);
+        } else if (fan_forces<LAW>(t, patch, lane, b)) {
+            find_turned_fan(t, number, lane, b.u, stop, watch, first, step);
+        }
+    }
+}
+
+// The force on place i, in the order of its slots.
+template <class R> __device__ __forceinline__ Vector3<R> place_force(const Bench<R> &b, int i, int n)
+{
+    Vector3<R> f = {0, 0, 0};
+    int j = 0;
+    for (; j + 4 <= n; j += 4) { // four at once: the loads do not wait for one another
+        const int s0 = b.bases[j] + i, s1 = b.bases[j + 1] + i, s2 = b.bases[j + 2] + i, s3 = b.bases[j + 3] + i;
+        const R *x = b.force, *y = x + b.n_slots, *z = y + b.n_slots;
+        f.x += (x[s0] + x[s1]) + (x[s2] + x[s3]);
+        f.y += (y[s0] + y[s1]) + (y[s2] + y[s3]);
+        f.z += (z[s0] + z[s1]) + (z[s2] + z[s3]);
+    }
+    for (; j < n; j++) {
+        const int s = b.bases[j] + i;
+        f = f + Vector3<R>{b.force[s], b.force[b.n_slots + s], b.force[2 * b.n_slots + s]};
+    }
+    return f;
+}
+
+} // namespace modal_tled
+
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of a solid of any size: one kernel a step, a block a patch. It moves the patch's nodes (those on its border are moved
+// by every patch that has them, each to the same bytes; the first one writes), then computes its elements' forces at
+// where they are now, and writes one partial sum for each of its nodes.
+#ifndef MODAL_KERNELS_TLED_PATCH_CUH
+#define MODAL_KERNELS_TLED_PATCH_CUH
+
+#include "kernels/modal_sum/overlap.cuh"
+#include "kernels/tled_step/tled_elements.cuh"
+#include "kernels/tled_step/tled_nodes.cuh"
+
+namespace modal_tled {
+
+template <class R> __device__ __forceinline__ Motion<R> load_motion(const Vector4<R> *state, int node)
+{
+    return {state[2 * (int64_t)node], state[2 * (int64_t)node + 1]};
+}
+
+template <class R> __device__ __forceinline__ void store_motion(Vector4<R> *state, int node, const Motion<R> &m)
+{
+    state[2 * (int64_t)node] = m.u;
+    state[2 * (int64_t)node + 1] = m.d;
+}
+
+// MOVES 0: forces only, at where the nodes are.
+template <int MOVES, int ELEMENTS, int LAW, class R, int THREADS, int BLOCKS>
+__global__ void __launch_bounds__(THREADS, BLOCKS)
+    patch_step(const __grid_constant__ Tables<R> t, const __grid_constant__ Step<R> s)
+{
+    extern __shared__ __align__(16) unsigned char shared[];
+    modal_cuda::let_next_begin();
+    const Bench<R> b = bench_of(t, shared);
+    const modal_tled_patch patch = t.patches[blockIdx.x];
+    const modal_tled_place *places = t.places + patch.first_place;
+    for (int j = threadIdx.x; j < patch.n_bases; j += THREADS) b.bases[j] = t.bases[patch.first_base + j];
+    modal_tled_place p = places[threadIdx.x < patch.n_places ? threadIdx.x : 0];
+    Vector4<R> rest = t.rest[p.node];
+    modal_cuda::wait_for_previous();
+    const Now<R> now = now_of(s, t.n_signals, 0);
+    for (int i = threadIdx.x; i < patch.n_places; i += THREADS) {
+        if (i >= THREADS) p = places[i], rest = t.rest[p.node];
+        Motion<R> m = load_motion(s.from, p.node);
+        if (MOVES) {
+            m = move(t, s, now, p.node, rest, m, node_force(s.forces + p.first_sum, p.counts & 0xffff));
+            if (p.counts >> 31) store_motion(s.to, p.node, m);
+        }
+        b.rest[i] = rest;
+        b.u[i] = m.u;
+    }
+    __syncthreads();
+    patch_elements<ELEMENTS, LAW>(t, blockIdx.x, patch, b, s.stop, s.watch, s.first, s.number);
+    __syncthreads();
+    for (int i = threadIdx.x; i < patch.n_places; i += THREADS) {
+        p = places[i];
+        const Vector3<R> f = place_force(b, i, p.counts >> 16 & 0x7fff);
+        s.next_forces[p.own_sum] = {f.x, f.y, f.z, 0};
+    }
+}
+
+// Between the solid's order of nodes and the patches'. The first thread arms the watch for the task.
+template <class R>
+__global__ void take_state(const __grid_constant__ Tables<R> t, const Vector4<R> *u, const Vector4<R> *d, Vector4<R> *state, Stop *stop,
+                           const modal_tled_watch *watch)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i == 0) *stop = Stop{0, watch->step < 0, ~0ull};
+    if (i < t.n_nodes) store_motion(state, i, Motion<R>{u[t.nodes[i]], d[t.nodes[i]]});
+}
+
+// The last step of a task: no forces follow it, and the result goes where the caller wants it. forces: [n_nodes] the
+// elements' at its start, or NULL.
+template <class R>
+__global__ void last_step(const __grid_constant__ Tables<R> t, const __grid_constant__ Step<R> s, Vector4<R> *u,
+                          Vector4<R> *d, Vector4<R> *forces)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= t.n_nodes) return;
+    const int n = t.sums[i + 1] - t.sums[i];
+    const Vector3<R> force = n > 0 ? node_force(s.forces + t.sums[i], n) : Vector3<R>{0, 0, 0};
+    const Motion<R> m = move(t, s, now_of(s, t.n_signals, 0), i, t.rest[i], load_motion(s.from, i), force);
+    if (forces) forces[i] = {force.x, force.y, force.z, 0};
+    u[t.nodes[i]] = m.u;
+    d[t.nodes[i]] = m.d;
+}
+
+} // namespace modal_tled
+
+#endif

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vectors, and the stresses of tled_solid.h for a thread of a GPU, in float or double.
+#ifndef MODAL_KERNELS_TLED_STRESS_CUH
+#define MODAL_KERNELS_TLED_STRESS_CUH
+
+#include <float.h>
+#include <math.h>
+
+#include "kernels/tled_layout/tled_tables.cuh"
+
+namespace modal_tled {
+
+template <class R> struct Vector3 {
+    R x, y, z;
+};
+
+template <class R> __device__ __forceinline__ Vector3<R> operator-(Vector3<R> a, Vector3<R> b)
+{
+    return {a.x - b.x, a.y - b.y, a.z - b.z};
+}
+template <class R> __device__ __forceinline__ Vector3<R> operator+(Vector3<R> a, Vector3<R> b)
+{
+    return {a.x + b.x, a.y + b.y, a.z + b.z};
+}
+template <class R> __device__ __forceinline__ Vector3<R> operator*(R s, Vector3<R> a)
+{
+    return {s * a.x, s * a.y, s * a.z};
+}
+template <class R> __device__ __forceinline__ Vector3<R> cross(Vector3<R> a, Vector3<R> b)
+{
+    return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+template <class R> __device__ __forceinline__ R dot(Vector3<R> a, Vector3<R> b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+template <class R> __device__ __forceinline__ Vector3<R> vector(const Vector4<R> &a) { return {a.x, a.y, a.z}; }
+
+// Rows of a 3 x 3 matrix times a vector.
+template <class R> __device__ __forceinline__ Vector3<R> times(const R m[9], Vector3<R> v)
+{
+    return {m[0] * v.x + m[1] * v.y + m[2] * v.z, m[3] * v.x + m[4] * v.y + m[5] * v.z,
+            m[6] * v.x + m[7] * v.y + m[8] * v.z};
+}
+
+// 1 / x and x^(-2/3) to about one unit in the last place; float32 on the special function units.
+__device__ __forceinline__ float inverse(float x)
+{
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+__device__ __forceinline__ double inverse(double x) { return 1 / x; }
+__device__ __forceinline__ float power_minus_two_thirds(float x)
+{
+    float log, power;
+    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(log) : "f"(x));
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(-2.0f / 3 * log));
+    return power;
+}
+__device__ __forceinline__ double power_minus_two_thirds(double x)
+{
+    const double c = rcbrt(x);
+    return c * c;
+}
+
+__device__ __forceinline__ int turned(float jacobian) { return !(jacobian > 0 && jacobian <= FLT_MAX); }
+__device__ __forceinline__ int turned(double jacobian) { return !(jacobian > 0 && jacobian <= DBL_MAX); }
+
+template <class R> __device__ __forceinline__ void stvk_stress(R mu, R lambda, const R h[9], R p[9])
+{
+    R s[9], trace = 0; // s: 2 mu E, then S
+#pragma unroll
+    for (int i = 0; i < 3; i++)
+#pragma unroll
+        for (int j = i; j < 3; j++) {
+            R e = h[3 * i + j] + h[3 * j + i];
+#pragma unroll
+            for (int k = 0; k < 3; k++) e += h[3 * k + i] * h[3 * k + j];
+            s[3 * i + j] = s[3 * j + i] = mu * e;
+            if (i == j) trace += e / 2;
+        }
+#pragma unroll
+    for (int i = 0; i < 3; i++) s[4 * i] += lambda * trace;
+#pragma unroll
+    for (int i = 0; i < 3; i++)
+#pragma unroll
+        for (int j = 0; j < 3; j++)
+            p[3 * i + j] = s[3 * i + j] + h[3 * i] * s[j] + h[3 * i + 1] * s[3 + j] + h[3 * i + 2] * s[6 + j];
+}
+
+// P of H in p; returns J. LAW: the law of all elements, or LAW_ANY.
+template <int LAW, class R> __device__ __forceinline__ R stress(int law, R mu, R modulus, const R h[9], R p[9])
+{
+    const R c[9] = {h[4] * h[8] - h[5] * h[7], h[5] * h[6] - h[3] * h[8], h[3] * h[7] - h[4] * h[6],
+                    h[2] * h[7] - h[1] * h[8], h[0] * h[8] - h[2] * h[6], h[1] * h[6] - h[0] * h[7],
+                    h[1] * h[5] - h[2] * h[4], h[2] * h[3] - h[0] * h[5], h[0] * h[4] - h[1] * h[3]};
+    const R t = h[0] + h[4] + h[8], id = c[0] + c[4] + c[8] + (h[0] * c[0] + h[1] * c[1] + h[2] * c[2]);
+    const R above = t + id, jacobian = 1 + above;
+    R a, back, identity; // P = a H + back (C - H^T) + identity I
+    if (LAW == MODAL_TLED_STVK || (LAW == LAW_ANY && law == MODAL_TLED_STVK)) {
+        stvk_stress(mu, modulus, h, p);
+        return jacobian;
+    }
+    if (LAW == MODAL_TLED_LOGARITHMIC || (LAW == LAW_ANY && law == MODAL_TLED_LOGARITHMIC)) {
+        const R l = modulus * above, m = mu * inverse(jacobian);
+        a = mu;
+        back = l - m;
+        identity = m * id + l + l * t;
+    } else {
+        R square = 0;
+#pragma unroll
+        for (int k = 0; k < 9; k++) square += h[k] * h[k];
+        a = mu * power_minus_two_thirds(jacobian);
+        const R b = modulus * above - a * ((square - t - 3 * id) * (inverse(jacobian) * (R)(1.0 / 3)));
+        back = b - a;
+        identity = b + back * t;
+    }
+#pragma unroll
+    for (int i = 0; i < 3; i++)
+#pragma unroll
+        for (int j = 0; j < 3; j++)
+            p[3 * i + j] = a * h[3 * i + j] + back * (c[3 * i + j] - h[3 * j + i]) + (i == j ? identity : 0);
+    return jacobian;
+}
+
+} // namespace modal_tled
+
+#endif
