@@ -325,30 +325,20 @@ static modal_status copy_out(const modal_curvature *c, float *to, const float *f
                       : modal_device_copy_out(&c->device, to, from, count * (int64_t)sizeof *to, c->stream, err);
 }
 
-/* Frames in threads, each by itself. */
+/* What compares with the rest. */
 static modal_status stretch(const modal_curvature *c, int64_t n_frames, const float *positions,
-                                     float *const out[MODAL_CURVATURE_FIELDS], modal_error *err)
+                            float *const out[MODAL_CURVATURE_FIELDS], modal_error *err)
 {
-    modal_status status = MODAL_OK;
-    const int64_t n = c->topology->n_vertices;
-    int wanted = 0;
-    for (int i = MODAL_AREA_RATIO; i < MODAL_CURVATURE_FIELDS; i++) wanted |= c->options.fields[i];
-    if (!wanted) return MODAL_OK;
+    float *wanted[MODAL_CURVATURE_FIELDS] = {NULL};
+    int n_wanted = 0;
+    for (int i = MODAL_AREA_RATIO; i < MODAL_CURVATURE_FIELDS; i++)
+        if (c->options.fields[i]) wanted[i] = out[i], n_wanted++;
+    if (n_wanted == 0) return MODAL_OK;
     if (!c->rest) return modal_error_set(err, MODAL_ERROR_USAGE, "stretch: no rest to compare with");
-#pragma omp parallel for if (n_frames > 1)
-    for (int64_t f = 0; f < n_frames; f++) {
-        float *of[MODAL_CURVATURE_FIELDS] = {NULL};
-        modal_error fault = {0};
-        for (int i = MODAL_AREA_RATIO; i < MODAL_CURVATURE_FIELDS; i++)
-            if (c->options.fields[i]) of[i] = out[i] + n * f * components_of(i);
-        const modal_stretch_output output = {of[MODAL_AREA_RATIO], of[MODAL_STRETCH_MAX], of[MODAL_STRETCH_MIN],
-                                             of[MODAL_STRETCH_DIRECTION]};
-        const modal_status failed = modal_stretch_compute(n, c->topology->n_triangles, c->triangles, c->rest,
-                                                          positions + 3 * n * f, &output, &fault);
-#pragma omp critical
-        if (failed != MODAL_OK) status = modal_error_set(err, failed, "%s", fault.message);
-    }
-    return status;
+    const modal_stretch_output output = {wanted[MODAL_AREA_RATIO], wanted[MODAL_STRETCH_MAX], wanted[MODAL_STRETCH_MIN],
+                                         wanted[MODAL_STRETCH_DIRECTION]};
+    return modal_stretch_frames(n_frames, c->device.n_threads, c->topology->n_vertices, c->topology->n_triangles, c->triangles,
+                                c->rest, positions, &output, err);
 }
 
 modal_status modal_curvature_queue(modal_curvature *c, modal_stream *stream, int64_t n_frames, const float *positions,

@@ -104,3 +104,24 @@ done:
     modal_free(&sums);
     return status;
 }
+
+modal_status modal_stretch_frames(int64_t n_frames, int n_threads, int64_t n_vertices, int64_t n_triangles,
+                                  const int32_t *triangles, const float *rest, const float *positions,
+                                  const modal_stretch_output *out, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+#pragma omp parallel for num_threads(n_threads) if (n_frames > 1 && n_threads > 1)
+    for (int64_t f = 0; f < n_frames; f++) {
+        const int64_t at = n_vertices * f;
+        const modal_stretch_output one = {out->area_ratio ? out->area_ratio + at : NULL,
+                                          out->stretch_max ? out->stretch_max + at : NULL,
+                                          out->stretch_min ? out->stretch_min + at : NULL,
+                                          out->direction ? out->direction + 3 * at : NULL};
+        modal_error fault = {0};
+        const modal_status failed =
+            modal_stretch_compute(n_vertices, n_triangles, triangles, rest, positions + 3 * at, &one, &fault);
+#pragma omp critical
+        if (failed != MODAL_OK) status = modal_error_set(err, failed, "%s", fault.message);
+    }
+    return status;
+}

@@ -21,6 +21,11 @@ typedef struct modal_stretch_output {
 modal_status modal_stretch_compute(int64_t n_vertices, int64_t n_triangles, const int32_t *triangles, const float *rest,
                                    const float *positions, const modal_stretch_output *out, modal_error *err);
 
+/* Some frames, each in one of n_threads threads: positions and outputs [n_frames, ..]. */
+modal_status modal_stretch_frames(int64_t n_frames, int n_threads, int64_t n_vertices, int64_t n_triangles,
+                                  const int32_t *triangles, const float *rest, const float *positions,
+                                  const modal_stretch_output *out, modal_error *err);
+
 /* Of one triangle [3][3] in float64: area_ratio, stretch_max, stretch_min and the unit direction in values[6], and the
  * area at rest; 0 without one, then values are zeros. */
 double modal_stretch_triangle(const double rest[3][3], const double positions[3][3], double values[6]);

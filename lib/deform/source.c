@@ -128,7 +128,7 @@ modal_status modal_deform_source_new(modal_deform_source **source, const modal_d
     if (request->step > 1 && q->poses) MODAL_TRY(modal_alloc(&s->poses, width, sizeof *s->poses, "batch", err));
     if (s->speed) MODAL_TRY(modal_alloc(&s->q_rates, total, sizeof *s->q_rates, "batch", err));
     if (s->speed && q->poses) MODAL_TRY(modal_alloc(&s->pose_rates, width, sizeof *s->pose_rates, "batch", err));
-    *as = (modal_frame_source){s, most, submit, collect, release, cancel};
+    *as = (modal_frame_source){s, most, submit, collect, release, cancel, "deform"};
     *source = s;
     s = NULL;
 done:

@@ -49,7 +49,7 @@ static modal_status submit_all(const modal_frame_source *source, int64_t first, 
     modal_status status = MODAL_OK;
     for (int64_t done = first, n; done < n_frames; done += n) {
         n = n_frames - done < source->most_frames ? n_frames - done : source->most_frames;
-        MODAL_TRY(modal_progress_report(progress, "deform", (double)done / (double)n_frames, err));
+        MODAL_TRY(modal_progress_report(progress, source->doing, (double)done / (double)n_frames, err));
         MODAL_TRY(source->submit(source->self, done, n, err));
     }
 done:

@@ -22,6 +22,12 @@ modal_status modal_frame_plan_add(modal_frame_plan *plan, const modal_array *arr
     return MODAL_OK;
 }
 
+/* Whether an array is in main memory as it is, whatever the device. */
+static int is_in_memory(modal_array_place place)
+{
+    return place == MODAL_READ || place == MODAL_UPLOADED || place == MODAL_TAKEN;
+}
+
 /* Adds count items; 0 on overflow. */
 static int add(int64_t *sum, int64_t count, int64_t item_bytes)
 {
@@ -37,8 +43,8 @@ int modal_frame_plan_bytes(const modal_frame_plan *plan, const modal_device *dev
         const modal_array_place place = plan->places[i];
         const int64_t row = (int64_t)sizeof(float) * plan->list.all[i].components;
         if (place == MODAL_OF_STEPS) continue;
-        fits &= add(device->shares_memory ? host : on_device, plan->rows[i], row);
-        if (place == MODAL_TAKEN && !device->shares_memory) fits &= add(host, plan->rows[i], row);
+        if (is_in_memory(place) || device->shares_memory) fits &= add(host, plan->rows[i], row);
+        if (place != MODAL_READ && !device->shares_memory) fits &= add(on_device, plan->rows[i], row);
         if (place != MODAL_TAKEN_ENCODED) continue;
         fits &= add(host, plan->rows[i], row) && add(host, 1, 512 + (int64_t)sizeof(modal_encoded));
         fits &= add(device->shares_memory ? host : on_device, MODAL_ENCODE_SCRATCH, sizeof(float)); /* once, but counted for each slot */
@@ -63,11 +69,11 @@ static modal_status make_array(modal_slots *s, modal_slot *slot, int i, modal_er
     const int64_t floats = s->most_frames * floats_of(&s->plan, i);
     const char *name = s->plan.list.all[i].name;
     if (place == MODAL_OF_STEPS) return MODAL_OK;
-    if (s->device.shares_memory || place == MODAL_TAKEN)
+    if (s->device.shares_memory || is_in_memory(place))
         MODAL_TRY(modal_device_alloc_host(&s->device, &slot->taken[i], floats, sizeof(float), name, err));
     if (s->device.shares_memory)
         slot->on_device[i] = slot->taken[i];
-    else
+    else if (place != MODAL_READ)
         MODAL_TRY(modal_device_alloc(&s->device, &slot->on_device[i], floats, sizeof(float), name, err));
     if (place != MODAL_TAKEN_ENCODED) return MODAL_OK;
     MODAL_TRY(modal_device_alloc_host(&s->device, &slot->chunks[i],
@@ -148,6 +154,10 @@ modal_status modal_slots_send(modal_slots *s, int index, int64_t n_frames, modal
     modal_device_frames frames = {.n_frames = n_frames, .slot = index};
     slot->n_frames = n_frames;
     memcpy(frames.arrays, slot->on_device, sizeof frames.arrays);
+    for (int i = 0; i < s->plan.list.n; i++)
+        if (s->plan.places[i] == MODAL_UPLOADED)
+            MODAL_TRY(modal_device_copy_in(&s->device, slot->on_device[i], slot->taken[i],
+                                           n_frames * floats_of(&s->plan, i) * (int64_t)sizeof(float), stream, err));
     for (int i = 0; i < s->n_opened && n_frames > 0; i++)
         MODAL_TRY(s->plan.stages[i].queue(s->opened[i], stream, &frames, err));
     MODAL_TRY(modal_device_event_record(&s->device, slot->computed, stream, err));
@@ -164,7 +174,7 @@ modal_status modal_slots_receive(const modal_slots *s, int index, modal_frames *
     *frames = (modal_frames){.n_frames = slot->n_frames};
     modal_status status = modal_device_event_wait(&s->device, slot->copied, err);
     for (int i = 0; i < s->plan.list.n && status == MODAL_OK; i++) {
-        if (s->plan.places[i] == MODAL_TAKEN) frames->arrays[i] = slot->taken[i];
+        if (is_in_memory(s->plan.places[i])) frames->arrays[i] = slot->taken[i];
         if (s->plan.places[i] == MODAL_TAKEN_ENCODED)
             frames->encoded[i] = (modal_encoded_array){slot->chunks[i] + MODAL_ENCODE_FIRST,
                                                        modal_encode_stride(floats_of(&s->plan, i)), slot->encoded[i]};

@@ -43,6 +43,8 @@ typedef struct modal_frame_stage {
 /* Where an array of the list is. */
 typedef enum modal_array_place {
     MODAL_OF_STEPS,     /* in main memory, where a step of modal_frames_run makes it */
+    MODAL_READ,         /* in main memory, where the source fills it and sinks find it */
+    MODAL_UPLOADED,     /* the same, and modal_slots_send brings it to the device before the stages */
     MODAL_ON_DEVICE,    /* there, and it stays there */
     MODAL_TAKEN,        /* there, and sinks take it */
     MODAL_TAKEN_ENCODED /* there, and sinks take it in fewer bits (kernels/encode) */
@@ -69,7 +71,8 @@ int modal_frame_plan_bytes(const modal_frame_plan *plan, const modal_device *dev
 /* Bytes of a device that the stages take for batches of so many frames. */
 int64_t modal_frame_plan_stage_bytes(const modal_frame_plan *plan, const modal_device *device, int64_t most_frames);
 
-/* One slot. Read only, but for the arrays of the device, which the source fills. */
+/* One slot. Read only, but for the arrays that the source fills: on the device or, where they are MODAL_READ or
+ * MODAL_UPLOADED, in main memory (taken). */
 typedef struct modal_slot {
     int64_t n_frames;
     float *on_device[MODAL_MOST_ARRAYS], *taken[MODAL_MOST_ARRAYS]; /* [most_frames, rows, components] */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists of arrays, the ring of slots, and a run from a source through steps: order, waiting, errors of each side. */
+/* Lists of arrays, the ring of slots, and a run from a source through steps: order, waiting, errors of each side; a source
+ * that reads, with a stage. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +12,9 @@
 #include <cmocka.h>
 
 #include "lib/base/memory.h"
+#include "kernels/registry.h"
 #include "lib/frames/frames.h"
+#include "lib/frames/reading.h"
 #include "lib/frames/ring.h"
 
 static void test_lists(void **state)
@@ -121,7 +124,7 @@ static modal_status add(void *self, int64_t first, modal_frames *frames, modal_e
 static modal_status run(int n_slots, int64_t first, int64_t n, numbers *s, sums *t, const modal_progress *progress, modal_error *err)
 {
     modal_frames_times times;
-    const modal_frame_source source = {s, MOST, submit, collect, release, cancel};
+    const modal_frame_source source = {s, MOST, submit, collect, release, cancel, "run"};
     const modal_frame_step steps[] = {{t, twice}, {t, add}};
     t->next = first;
     assert_int_equal(modal_ring_make(&s->ring, n_slots, err), MODAL_OK);
@@ -180,8 +183,130 @@ static void test_failures(void **state)
         }
 }
 
+/* ---- a source that reads: frame i has i in its read array and i + 1/2 in the uploaded one, which a stage doubles ---- */
+
+enum { POINTS = 5, LONG = 23 };
+
+typedef struct reader {
+    int64_t fails_at, stage_fails_at, sink_fails_at, next;
+    int opened;
+} reader;
+
+static modal_status read_frame(void *self, int64_t frame, float *const to[MODAL_MOST_ARRAYS], modal_error *err)
+{
+    const reader *r = self;
+    assert_null(to[2]);
+    for (int i = 0; i < POINTS; i++) to[0][i] = (float)frame, to[1][i] = (float)frame + 0.5f;
+    return frame == r->fails_at ? modal_error_set(err, MODAL_ERROR_INPUT, "read fails") : MODAL_OK;
+}
+
+static modal_status open_stage(const void *self, const modal_device *device, int64_t most_frames, void **opened, modal_error *err)
+{
+    reader *r = (reader *)(uintptr_t)self;
+    (void)err;
+    assert_string_equal(device->name, "cpu");
+    assert_int_equal(most_frames, MOST);
+    r->opened++;
+    *opened = r;
+    return MODAL_OK;
+}
+
+static modal_status queue(void *opened, modal_stream *stream, const modal_device_frames *frames, modal_error *err)
+{
+    const reader *r = opened;
+    (void)stream;
+    for (int64_t i = 0; i < frames->n_frames * POINTS; i++) frames->arrays[2][i] = 2 * frames->arrays[1][i];
+    return r->stage_fails_at >= 0 && frames->arrays[0][0] >= (float)r->stage_fails_at
+               ? modal_error_set(err, MODAL_ERROR_SYSTEM, "stage fails")
+               : MODAL_OK;
+}
+
+static void close_stage(void *opened) { ((reader *)opened)->opened--; }
+
+static modal_status look(void *self, int64_t first, modal_frames *frames, modal_error *err)
+{
+    reader *r = self;
+    assert_int_equal(first, r->next);
+    assert_null(frames->arrays[3]);
+    for (int64_t f = 0; f < frames->n_frames; f++)
+        for (int i = 0; i < POINTS; i++) {
+            assert_true(frames->arrays[0][POINTS * f + i] == (float)(first + f));
+            assert_true(frames->arrays[1][POINTS * f + i] == (float)(first + f) + 0.5f);
+            assert_true(frames->arrays[2][POINTS * f + i] == (float)(2 * (first + f) + 1));
+        }
+    r->next += frames->n_frames;
+    return r->sink_fails_at >= 0 && r->next > r->sink_fails_at ? modal_error_set(err, MODAL_ERROR_SYSTEM, "sink fails") : MODAL_OK;
+}
+
+static modal_status run_reading(reader *r, const modal_progress *progress, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_reading *reading = NULL;
+    modal_frame_source source;
+    modal_frame_plan plan = {.n_stages = 1, .stages = {{.self = r, .open = open_stage, .queue = queue, .close = close_stage}}};
+    modal_reading_request request = {.plan = &plan, .most_frames = MOST, .reader = r, .read = read_frame, .doing = "read"};
+    modal_array array = {.components = 1, .unit = "1"};
+    static const struct {
+        const char *name;
+        modal_array_place place;
+    } arrays[] = {{"read", MODAL_READ}, {"half", MODAL_UPLOADED}, {"twice", MODAL_TAKEN}, {"stays", MODAL_ON_DEVICE}};
+    const modal_frame_step step = {r, look};
+    double reads, works;
+    for (int i = 0; i < 4; i++) {
+        strcpy(array.name, arrays[i].name);
+        assert_int_equal(modal_frame_plan_add(&plan, &array, POINTS, arrays[i].place, NULL), MODAL_OK);
+    }
+    MODAL_TRY(modal_device_open(&request.device, "cpu", err));
+    MODAL_TRY(modal_reading_new(&reading, &request, &source, err));
+    status = modal_frames_run(&source, 1, &step, 0, LONG, progress, NULL, err);
+    modal_reading_seconds(reading, &reads, &works);
+    assert_true(reads >= 0 && works >= 0);
+done:
+    modal_reading_delete(reading);
+    return status;
+}
+
+static void test_reading(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t read, stage, sink;
+        int stops;
+        modal_status status;
+        const char *says;
+    } cases[] = {{-1, -1, -1, 0, MODAL_OK, ""},
+                 {0, -1, -1, 0, MODAL_ERROR_INPUT, "read fails"},
+                 {17, -1, -1, 0, MODAL_ERROR_INPUT, "read fails"},
+                 {-1, 0, -1, 0, MODAL_ERROR_SYSTEM, "stage fails"},
+                 {-1, 12, -1, 0, MODAL_ERROR_SYSTEM, "stage fails"},
+                 {-1, -1, 9, 0, MODAL_ERROR_SYSTEM, "sink fails"},
+                 {-1, -1, -1, 1, MODAL_ERROR_INTERRUPTED, "interrupted"}};
+    for (int turn = 0; turn < 20; turn++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            modal_error err = {0};
+            reader r = {.fails_at = cases[i].read, .stage_fails_at = cases[i].stage, .sink_fails_at = cases[i].sink};
+            const modal_progress progress = {cases[i].stops ? stop : NULL, NULL};
+            assert_int_equal(run_reading(&r, &progress, &err), cases[i].status);
+            assert_non_null(strstr(err.message, cases[i].says));
+            assert_int_equal(r.opened, 0);
+            if (cases[i].status == MODAL_OK) assert_int_equal(r.next, LONG);
+        }
+    for (int64_t n = 1;; n++) { /* every allocation */
+        modal_error err = {0};
+        reader r = {.fails_at = -1, .stage_fails_at = -1, .sink_fails_at = -1};
+        modal_alloc_fail_at(n);
+        const modal_status status = run_reading(&r, NULL, &err);
+        const int fired = modal_alloc_fired();
+        modal_alloc_fail_at(0);
+        assert_int_equal(status, fired ? MODAL_ERROR_MEMORY : MODAL_OK);
+        assert_int_equal(r.opened, 0);
+        if (!fired) break;
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lists), cmocka_unit_test(test_runs), cmocka_unit_test(test_failures)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lists), cmocka_unit_test(test_runs), cmocka_unit_test(test_failures),
+                                       cmocka_unit_test(test_reading)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

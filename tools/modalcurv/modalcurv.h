@@ -10,7 +10,7 @@
 #include "formats/sequences/sequence_read.h"
 #include "kernels/device.h"
 #include "lib/base/hash.h"
-#include "lib/curvature/curvature.h"
+#include "lib/curvature/stage.h"
 #include "tools/common/commit.h"
 #include "tools/common/slice.h"
 #include "tools/common/tool.h"
@@ -92,28 +92,20 @@ void modalcurv_end_outputs(modalcurv_outputs *out, modal_error *err);
 
 /* ---- modalcurv_frames.c ---- */
 
-/* Some frames on their way: read, computed, written. */
-typedef struct modalcurv_batch {
-    int64_t first, n;
-    float *positions, *centred;             /* [n, n_vertices, 3] */
-    float *fields[MODAL_CURVATURE_FIELDS];  /* [n, n_vertices, components], those that are needed */
-    float *areas;                           /* or NULL */
-} modalcurv_batch;
-
-enum { MODALCURV_BATCHES = 3 }; /* one is read while another is computed and a third one written */
-
+/* The frames on their way (lib/frames/reading.h): read, computed, written. */
 typedef struct modalcurv_frames {
     tool *t;
     const modalcurv_request *r;
     const modalcurv_input *in;
     modalcurv_outputs *out;
-    modal_array_list arrays; /* of the outputs */
-    modal_curvature *curvature;
+    modal_array_list arrays; /* of the outputs: the first of the plan's */
+    modal_frame_plan plan;
+    modal_curvature_stage stage;
+    int centred, of_field[MODAL_CURVATURE_FIELDS]; /* arrays of the plan; -1: none */
+    float *stretch[MODAL_CURVATURE_FIELDS]; /* [batch_frames, n_vertices, ..], those that are needed */
     int64_t batch_frames;
-    modalcurv_batch batches[MODALCURV_BATCHES];
     float *scratch; /* [n_vertices] of who writes */
     modal_sequence_colour colour; /* range 0: no frame was written yet */
-    double read_seconds, compute_seconds, write_seconds;
 } modalcurv_frames;
 
 /* Memory for the frames; t, r, in, out are set. MODAL_ERROR_MEMORY, also where not one frame fits --memory-limit. */
@@ -130,7 +122,7 @@ modal_status modalcurv_read_lines(const tool_arguments *a, modalcurv_request *r,
 void modalcurv_need_lines(const modalcurv_request *r, int fields[MODAL_CURVATURE_FIELDS]);
 /* Finds and writes those of one frame, its positions and fields, into lines/NNNNNN.vtp. */
 modal_status modalcurv_write_lines(const modalcurv_request *r, const modalcurv_input *in, const modalcurv_outputs *out,
-                                   int64_t frame, const float *positions, float *const fields[MODAL_CURVATURE_FIELDS],
+                                   int64_t frame, const float *positions, const float *const fields[MODAL_CURVATURE_FIELDS],
                                    modal_error *err);
 
 /* ---- modalcurv_colour.c ---- */
@@ -152,7 +144,7 @@ void modalcurv_report_topology(tool *t, const modalcurv_input *in);
 /* One frame: least, most and quantiles of the scalar fields, integral of Gauss curvature. out[field], areas of it;
  * scratch [n_vertices]. */
 modal_status modalcurv_report_frame(tool *t, const modalcurv_request *r, const modalcurv_input *in, int64_t frame,
-                                    float *const out[MODAL_CURVATURE_FIELDS], const float *areas, float *scratch,
+                                    const float *const out[MODAL_CURVATURE_FIELDS], const float *areas, float *scratch,
                                     modal_error *err);
 
 #endif

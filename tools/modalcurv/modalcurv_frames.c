@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The frames of modalcurv: while a batch is computed, a thread reads the next one and another one looks at and writes the one
- * before. */
+/* The frames of modalcurv: a source that reads them (lib/frames/reading.h), curvature as its stage, and steps that compare
+ * with the rest, look at the frames and write them. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <string.h>
 
 #include "lib/base/memory.h"
+#include "lib/curvature/stretch.h"
+#include "lib/frames/reading.h"
 #include "tools/modalcurv/modalcurv.h"
+
+enum { SLOTS = 3 }; /* batches at once: one is read, one computed, one written */
 
 /* ---- memory ---- */
 
@@ -33,7 +37,7 @@ static double frame_bytes(const modalcurv_frames *w, const modal_curvature_optio
     for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++)
         if (o->fields[i]) floats += modal_curvature_arrays[i].components;
     const double between = 3.0 + 1.0 + 6.0; /* normals, areas, tensors */
-    return 4.0 * (double)w->in->n_vertices * (MODALCURV_BATCHES * floats + between);
+    return 4.0 * (double)w->in->n_vertices * (SLOTS * floats + between);
 }
 
 /* How many frames at once. */
@@ -54,17 +58,39 @@ static modal_status choose_batch(modalcurv_frames *w, const modal_curvature_opti
     return MODAL_OK;
 }
 
-static modal_status make_batch(const modalcurv_frames *w, const modal_curvature_options *o, modalcurv_batch *b, modal_error *err)
+/* ---- which arrays there are ---- */
+
+static modal_status add_array(modalcurv_frames *w, const modal_array *array, modal_array_place place, int *at, modal_error *err)
 {
+    *at = w->plan.list.n;
+    return modal_frame_plan_add(&w->plan, array, w->in->n_vertices, place, err);
+}
+
+/* First those that are written, in their order; then those that are only needed. */
+static modal_status make_plan(modalcurv_frames *w, const modal_curvature_options *o, modal_error *err)
+{
+    static const modal_array centred = {.name = "centred", .components = 3, .unit = "m"};
+    static const modal_array areas = {.name = "areas", .components = 1, .unit = "m^2"};
     modal_status status = MODAL_OK;
-    const int64_t points = w->in->n_vertices * w->batch_frames;
-    MODAL_TRY(modal_alloc(&b->positions, 3 * points, sizeof(float), "frames", err));
-    MODAL_TRY(modal_alloc(&b->centred, 3 * points, sizeof(float), "frames", err));
-    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++)
-        if (o->fields[i])
-            MODAL_TRY(modal_alloc(&b->fields[i], modal_curvature_arrays[i].components * points, sizeof(float),
-                                  modal_curvature_arrays[i].name, err));
-    if (w->r->reports) MODAL_TRY(modal_alloc(&b->areas, points, sizeof(float), "areas", err));
+    const modalcurv_request *r = w->r;
+    const double *c = w->in->centre;
+    const int shifted = c[0] != 0.0 || c[1] != 0.0 || c[2] != 0.0;
+    w->stage = (modal_curvature_stage){.options = *o, .topology = &w->in->topology, .mean_edge = w->in->mean_edge, .areas = -1};
+    MODAL_TRY(add_array(w, &modal_sequence_points, shifted ? MODAL_READ : MODAL_UPLOADED, &w->centred, err));
+    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++) w->of_field[i] = w->stage.arrays[i] = -1;
+    for (int written = 1; written >= 0; written--) {
+        for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++) {
+            const int compares = modal_curvature_is_stretch((modal_curvature_field)i);
+            if (!o->fields[i] || (r->options.fields[i] != 0) != written) continue;
+            MODAL_TRY(add_array(w, &modal_curvature_arrays[i], compares ? MODAL_OF_STEPS : MODAL_TAKEN, &w->of_field[i], err));
+            if (!compares) w->stage.arrays[i] = w->of_field[i];
+        }
+        if (written) w->arrays = w->plan.list;
+    }
+    if (r->reports) MODAL_TRY(add_array(w, &areas, MODAL_TAKEN, &w->stage.areas, err));
+    if (shifted) MODAL_TRY(add_array(w, &centred, MODAL_UPLOADED, &w->centred, err));
+    w->stage.positions = w->centred;
+    w->plan.stages[w->plan.n_stages++] = modal_curvature_stage_of(&w->stage);
 done:
     return status;
 }
@@ -80,151 +106,98 @@ modal_status modalcurv_frames_new(modalcurv_frames *w, modal_error *err)
     if (r->reports || r->coloured >= 0)
         MODAL_TRY(modal_alloc(&w->scratch, w->in->n_vertices, sizeof(float), "quantiles", err));
     MODAL_TRY(choose_batch(w, &o, err));
-    for (int i = 0; i < MODALCURV_BATCHES; i++) MODAL_TRY(make_batch(w, &o, &w->batches[i], err));
-    MODAL_TRY(modal_array_add(&w->arrays, &modal_sequence_points, err));
-    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++) {
-        modal_array array = modal_curvature_arrays[i];
-        array.source = i;
-        if (r->options.fields[i]) MODAL_TRY(modal_array_add(&w->arrays, &array, err));
-    }
-    MODAL_TRY(modal_curvature_new(&w->curvature, &r->device, &o, &w->in->topology, w->in->mean_edge, w->batch_frames, err));
-    modal_curvature_set_rest(w->curvature, w->in->triangles, w->in->rest);
+    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++)
+        if (o.fields[i] && modal_curvature_is_stretch((modal_curvature_field)i))
+            MODAL_TRY(modal_alloc(&w->stretch[i], modal_curvature_arrays[i].components * w->in->n_vertices * w->batch_frames,
+                                  sizeof(float), modal_curvature_arrays[i].name, err));
+    MODAL_TRY(make_plan(w, &o, err));
 done:
     return status;
 }
 
 void modalcurv_frames_free(modalcurv_frames *w)
 {
-    for (int i = 0; i < MODALCURV_BATCHES; i++) {
-        modalcurv_batch *b = &w->batches[i];
-        modal_free(&b->positions);
-        modal_free(&b->centred);
-        for (int k = 0; k < MODAL_CURVATURE_FIELDS; k++) modal_free(&b->fields[k]);
-        modal_free(&b->areas);
-    }
+    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++) modal_free(&w->stretch[i]);
     modal_free(&w->scratch);
-    w->curvature = modal_curvature_delete(w->curvature);
 }
 
-/* ---- the three stages ---- */
+/* ---- the source, and the steps ---- */
 
-static modal_status read_batch(modalcurv_frames *w, modalcurv_batch *b, modal_error *err)
+static modal_status read_frame(void *self, int64_t frame, float *const to[MODAL_MOST_ARRAYS], modal_error *err)
 {
-    modal_status status = MODAL_OK;
-    const int64_t stride = 3 * w->in->n_vertices;
-    const double start = tool_seconds();
-    for (int64_t i = 0; i < b->n; i++)
-        MODAL_TRY(modalcurv_read(w->in, b->first + i, b->positions + stride * i, b->centred + stride * i, err));
-done:
-    w->read_seconds += tool_seconds() - start;
-    return status;
+    const modalcurv_frames *w = self;
+    return modalcurv_read(w->in, frame, to[0], to[w->centred], err);
 }
 
-static modal_status compute_batch(modalcurv_frames *w, modalcurv_batch *b, modal_error *err)
+/* What compares with the rest. */
+static modal_status add_stretch(void *self, int64_t first, modal_frames *frames, modal_error *err)
 {
-    const double start = tool_seconds();
-    const modal_status status = modal_curvature_compute(w->curvature, b->n, b->centred, b->fields, b->areas, err);
-    w->compute_seconds += tool_seconds() - start;
-    return status;
+    const modalcurv_frames *w = self;
+    const modalcurv_input *in = w->in;
+    const modal_stretch_output out = {w->stretch[MODAL_AREA_RATIO], w->stretch[MODAL_STRETCH_MAX],
+                                      w->stretch[MODAL_STRETCH_MIN], w->stretch[MODAL_STRETCH_DIRECTION]};
+    (void)first;
+    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++)
+        if (w->stretch[i]) frames->arrays[w->of_field[i]] = w->stretch[i];
+    return modal_stretch_frames(frames->n_frames, w->r->threads, in->n_vertices, in->n_triangles, in->triangles, in->rest,
+                                frames->arrays[w->centred], &out, err);
 }
 
 /* Statistics and lines count as writing: they are made where files are written. */
-static modal_status write_batch(modalcurv_frames *w, modalcurv_batch *b, modal_error *err)
+static modal_status write_frames(void *self, int64_t first, modal_frames *frames, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    modalcurv_frames *w = self;
     const modalcurv_request *r = w->r;
     const int64_t n = w->in->n_vertices;
-    const double start = tool_seconds();
-    for (int64_t i = 0; (r->reports || w->out->lines) && i < b->n; i++) {
-        float *frame[MODAL_CURVATURE_FIELDS] = {NULL};
-        for (int k = 0; k < MODAL_CURVATURE_FIELDS; k++)
-            if (b->fields[k]) frame[k] = b->fields[k] + modal_curvature_arrays[k].components * n * i;
-        if (w->out->lines) MODAL_TRY(modalcurv_write_lines(r, w->in, w->out, b->first + i, b->positions + 3 * n * i, frame, err));
+    for (int64_t f = 0; (r->reports || w->out->lines) && f < frames->n_frames; f++) {
+        const float *frame[MODAL_CURVATURE_FIELDS] = {NULL};
+        for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++)
+            if (w->of_field[i] >= 0)
+                frame[i] = frames->arrays[w->of_field[i]] + modal_curvature_arrays[i].components * n * f;
+        if (w->out->lines)
+            MODAL_TRY(modalcurv_write_lines(r, w->in, w->out, first + f, frames->arrays[0] + 3 * n * f, frame, err));
         if (!r->reports) continue;
-        MODAL_TRY(modalcurv_report_frame(w->t, r, w->in, b->first + i, frame, b->areas + n * i, w->scratch, err));
+        MODAL_TRY(modalcurv_report_frame(w->t, r, w->in, first + f, frame, frames->arrays[w->stage.areas] + n * f, w->scratch,
+                                         err));
     }
-    if (r->coloured >= 0 && w->colour.range == 0.0)
-        MODAL_TRY(modalcurv_range_of(r, b->fields[r->coloured], n, w->scratch, &w->colour, err));
-    modal_frames frames = {.n_frames = b->n, .arrays = {b->positions}};
-    for (int i = 1; i < w->arrays.n; i++) frames.arrays[i] = b->fields[w->arrays.all[i].source];
-    if (r->coloured >= 0) w->colour.values = b->fields[r->coloured];
+    if (r->coloured >= 0) {
+        w->colour.values = frames->arrays[w->of_field[r->coloured]];
+        if (w->colour.range == 0.0) MODAL_TRY(modalcurv_range_of(r, w->colour.values, n, w->scratch, &w->colour, err));
+    }
+    modal_frames out = {.n_frames = frames->n_frames};
+    memcpy(out.arrays, frames->arrays, (size_t)w->arrays.n * sizeof *out.arrays);
     pthread_mutex_lock(w->in->hdf5);
-    status = modalcurv_add_frames(w->out, &frames, err);
+    status = modalcurv_add_frames(w->out, &out, err);
     pthread_mutex_unlock(w->in->hdf5);
 done:
-    w->write_seconds += tool_seconds() - start;
     return status;
-}
-
-/* ---- at once ---- */
-
-typedef struct stage {
-    modal_status (*work)(modalcurv_frames *w, modalcurv_batch *b, modal_error *err);
-    modalcurv_frames *w;
-    modalcurv_batch *b;
-    pthread_t thread;
-    int running;
-    modal_status status;
-    modal_error err;
-} stage;
-
-static void *run_stage(void *argument)
-{
-    stage *s = argument;
-    s->status = s->work(s->w, s->b, &s->err);
-    return NULL;
-}
-
-static modal_status start_stage(stage *s, modalcurv_batch *b, modal_error *err)
-{
-    s->b = b;
-    s->running = pthread_create(&s->thread, NULL, run_stage, s) == 0;
-    return s->running ? MODAL_OK : modal_error_set(err, MODAL_ERROR_SYSTEM, "frames: cannot start a thread");
-}
-
-/* What fails in an earlier frame is told first: writing before computing before reading. */
-static modal_status join_stage(stage *s, modal_status before, modal_error *err)
-{
-    if (!s->running) return before;
-    pthread_join(s->thread, NULL);
-    s->running = 0;
-    if (before != MODAL_OK || s->status == MODAL_OK) return before;
-    *err = s->err;
-    return s->status;
 }
 
 modal_status modalcurv_frames_run(modalcurv_frames *w, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const int64_t size = w->batch_frames, n_batches = (w->in->n + size - 1) / size;
-    stage reading = {.work = read_batch, .w = w}, writing = {.work = write_batch, .w = w};
-    modal_error fault = {0};
+    modal_reading *reading = NULL;
+    modal_frame_source source;
+    modal_frames_times times = {0};
+    modal_frame_step steps[2];
+    int n_steps = 0, compares = 0;
+    double reads, computes;
+    const modal_reading_request request = {.device = w->r->device, .plan = &w->plan, .most_frames = w->batch_frames, .reader = w,
+                                           .read = read_frame, .doing = "curvature"};
     const double start = tool_seconds();
+    for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++) compares |= w->stretch[i] != NULL;
+    if (compares) steps[n_steps++] = (modal_frame_step){w, add_stretch};
+    steps[n_steps++] = (modal_frame_step){w, write_frames};
     tool_progress_amount(w->t, (double)w->in->n, "frames");
-    for (int64_t k = 0; k < n_batches + 2; k++) { /* k is read, k - 1 computed, k - 2 written */
-        modalcurv_batch *next = &w->batches[k % 3], *now = &w->batches[(k + 2) % 3], *last = &w->batches[(k + 1) % 3];
-        if (k < n_batches) {
-            next->first = size * k;
-            next->n = w->in->n - next->first < size ? w->in->n - next->first : size;
-            MODAL_TRY(start_stage(&reading, next, err));
-        }
-        if (k >= 2) MODAL_TRY(start_stage(&writing, last, err));
-        modal_status computed = MODAL_OK;
-        if (k >= 1 && k <= n_batches) {
-            computed = modal_progress_report(&w->t->progress, "curvature", (double)now->first / (double)w->in->n, &fault);
-            if (computed == MODAL_OK) computed = compute_batch(w, now, &fault);
-        }
-        status = join_stage(&writing, MODAL_OK, err);
-        if (status == MODAL_OK && computed != MODAL_OK) status = computed, *err = fault;
-        status = join_stage(&reading, status, err);
-        if (status != MODAL_OK) goto done;
-    }
-    tool_stage(w->t, "read", w->read_seconds, -1);
-    tool_stage(w->t, "compute", w->compute_seconds, -1);
-    tool_stage(w->t, "write", w->write_seconds, -1);
+    MODAL_TRY(modal_reading_new(&reading, &request, &source, err));
+    MODAL_TRY(modal_frames_run(&source, n_steps, steps, 0, w->in->n, &w->t->progress, &times, err));
+    modal_reading_seconds(reading, &reads, &computes);
+    tool_stage(w->t, "read", reads, -1);
+    tool_stage(w->t, "compute", computes, -1);
+    tool_stage(w->t, "write", times.work, -1);
     tool_stage(w->t, "read, compute and write", tool_seconds() - start, -1);
 done:
-    status = join_stage(&writing, status, err);
-    status = join_stage(&reading, status, err);
+    modal_reading_delete(reading);
     return status;
 }

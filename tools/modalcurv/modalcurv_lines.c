@@ -33,7 +33,7 @@ void modalcurv_need_lines(const modalcurv_request *r, int fields[MODAL_CURVATURE
 }
 
 modal_status modalcurv_write_lines(const modalcurv_request *r, const modalcurv_input *in, const modalcurv_outputs *out,
-                                   int64_t frame, const float *positions, float *const fields[MODAL_CURVATURE_FIELDS],
+                                   int64_t frame, const float *positions, const float *const fields[MODAL_CURVATURE_FIELDS],
                                    modal_error *err)
 {
     modal_status status = MODAL_OK;

@@ -93,7 +93,7 @@ static json_t *distribution(const modalcurv_input *in, const float *values, floa
 }
 
 modal_status modalcurv_report_frame(tool *t, const modalcurv_request *r, const modalcurv_input *in, int64_t frame,
-                                    float *const out[MODAL_CURVATURE_FIELDS], const float *areas, float *scratch,
+                                    const float *const out[MODAL_CURVATURE_FIELDS], const float *areas, float *scratch,
                                     modal_error *err)
 {
     modal_status status = MODAL_OK;
