@@ -134,6 +134,36 @@ static int compare_inputs(const void *a, const void *b)
     return x->load < y->load ? -1 : x->load > y->load;
 }
 
+/* Objects, modes and inputs have been counted. */
+static modal_status make_arrays(modal_exact *e, const modal_exact_setup *setup, int64_t n_loads, int64_t most_modes, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(modal_alloc_zero(&e->poses, 12 * (int64_t)e->n, sizeof(double), "exact motion", err));
+    MODAL_TRY(modal_alloc_zero(&e->mass, e->n, sizeof(double), "exact motion", err));
+    MODAL_TRY(modal_alloc_zero(&e->constant, e->n_modes, sizeof(double), "exact motion", err));
+    MODAL_TRY(modal_alloc_zero(&e->modal_mass, e->n_modes, sizeof(double), "exact motion", err));
+    MODAL_TRY(modal_alloc_zero(&e->lift, 3 * e->n_modes, sizeof(double), "exact motion", err));
+    MODAL_TRY(modal_alloc_zero(&e->oscillators, e->n_modes, sizeof *e->oscillators, "exact motion", err));
+    MODAL_TRY(modal_alloc_zero(&e->inputs, setup->n_inputs, sizeof *e->inputs, "exact motion", err));
+    MODAL_TRY(modal_alloc_zero(&e->impulses, setup->n_inputs, sizeof *e->impulses, "exact motion", err));
+    MODAL_TRY(modal_alloc_zero(&e->loads, n_loads, sizeof(double), "exact motion", err));
+    MODAL_TRY(modal_alloc_zero(&e->first_impulse, (int64_t)e->n + 1, sizeof(int64_t), "exact motion", err));
+    MODAL_TRY(modal_alloc_zero(&e->next_event, e->n, sizeof(double), "exact motion", err));
+    MODAL_TRY(modal_alloc_zero(&e->skip, e->n, 1, "exact motion", err));
+    MODAL_TRY(modal_alloc_zero(&e->lost, e->n, sizeof(double), "exact motion", err));
+    MODAL_TRY(modal_alloc_zero(&e->energy, e->n, sizeof(double), "exact motion", err));
+    MODAL_TRY(modal_alloc_zero(&e->fresh, e->n, sizeof(double), "exact motion", err));
+    MODAL_TRY(modal_alloc_zero(&e->part_state, 2 * most_modes, sizeof(double), "exact motion", err));
+    if (setup->anew) {
+        MODAL_TRY(modal_alloc_zero(&e->anchors, 2 * e->n_modes, sizeof(double), "exact motion", err));
+        MODAL_TRY(modal_alloc_zero(&e->anchor_times, e->n, sizeof(double), "exact motion", err));
+        MODAL_TRY(modal_alloc_zero(&e->since, e->n, sizeof *e->since, "exact motion", err));
+        MODAL_TRY(device_array(e, &e->unread, 1, sizeof(double), err));
+    }
+done:
+    return status;
+}
+
 static modal_status build(modal_exact *e, const modal_exact_setup *setup, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -167,28 +197,7 @@ static modal_status build(modal_exact *e, const modal_exact_setup *setup, modal_
         if (o->n_modes > most_modes) most_modes = o->n_modes;
         if (inputs > most_inputs) most_inputs = inputs;
     }
-    MODAL_TRY(modal_alloc_zero(&e->poses, 12 * (int64_t)e->n, sizeof(double), "exact motion", err));
-    MODAL_TRY(modal_alloc_zero(&e->mass, e->n, sizeof(double), "exact motion", err));
-    MODAL_TRY(modal_alloc_zero(&e->constant, e->n_modes, sizeof(double), "exact motion", err));
-    MODAL_TRY(modal_alloc_zero(&e->modal_mass, e->n_modes, sizeof(double), "exact motion", err));
-    MODAL_TRY(modal_alloc_zero(&e->lift, 3 * e->n_modes, sizeof(double), "exact motion", err));
-    MODAL_TRY(modal_alloc_zero(&e->oscillators, e->n_modes, sizeof *e->oscillators, "exact motion", err));
-    MODAL_TRY(modal_alloc_zero(&e->inputs, setup->n_inputs, sizeof *e->inputs, "exact motion", err));
-    MODAL_TRY(modal_alloc_zero(&e->impulses, setup->n_inputs, sizeof *e->impulses, "exact motion", err));
-    MODAL_TRY(modal_alloc_zero(&e->loads, n_loads, sizeof(double), "exact motion", err));
-    MODAL_TRY(modal_alloc_zero(&e->first_impulse, (int64_t)e->n + 1, sizeof(int64_t), "exact motion", err));
-    MODAL_TRY(modal_alloc_zero(&e->next_event, e->n, sizeof(double), "exact motion", err));
-    MODAL_TRY(modal_alloc_zero(&e->skip, e->n, 1, "exact motion", err));
-    MODAL_TRY(modal_alloc_zero(&e->lost, e->n, sizeof(double), "exact motion", err));
-    MODAL_TRY(modal_alloc_zero(&e->energy, e->n, sizeof(double), "exact motion", err));
-    MODAL_TRY(modal_alloc_zero(&e->fresh, e->n, sizeof(double), "exact motion", err));
-    MODAL_TRY(modal_alloc_zero(&e->part_state, 2 * most_modes, sizeof(double), "exact motion", err));
-    if (setup->anew) {
-        MODAL_TRY(modal_alloc_zero(&e->anchors, 2 * e->n_modes, sizeof(double), "exact motion", err));
-        MODAL_TRY(modal_alloc_zero(&e->anchor_times, e->n, sizeof(double), "exact motion", err));
-        MODAL_TRY(modal_alloc_zero(&e->since, e->n, sizeof *e->since, "exact motion", err));
-        MODAL_TRY(device_array(e, &e->unread, 1, sizeof(double), err));
-    }
+    MODAL_TRY(make_arrays(e, setup, n_loads, most_modes, err));
     MODAL_TRY(make_tables(e, &e->whole, e->n_modes, n_inputs, most_signals, err));
     MODAL_TRY(make_tables(e, &e->part, most_modes, most_inputs, most_signals, err));
     double *room = e->loads;
