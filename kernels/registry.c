@@ -13,6 +13,7 @@
 
 #include "kernels/cpu.h"
 #include "kernels/cuda_machine.h"
+#include "kernels/device.h"
 
 enum { REF, CPU, CUDA };
 

@@ -3,12 +3,15 @@
 #ifndef MODAL_KERNELS_REGISTRY_H
 #define MODAL_KERNELS_REGISTRY_H
 
-#include "kernels/device.h"
+#include <stddef.h>
+
 #include "kernels/operations.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct modal_device;
 
 /* One back end's operations, each by the name of its folder; NULL = unsupported. */
 typedef struct modal_kernels {
@@ -25,11 +28,11 @@ typedef struct modal_kernels {
  * the calling thread's OpenMP thread number (omp_set_num_threads).
  * Errors: MODAL_ERROR_USAGE for a name that is none of these, MODAL_ERROR_SYSTEM for a back end that
  * is not built in or has no such device, with what is available. */
-modal_status modal_device_open(modal_device *device, const char *name, modal_error *err);
+modal_status modal_device_open(struct modal_device *device, const char *name, modal_error *err);
 
 /* All back ends of this build and machine, for listings: "ref", "cpu", "cuda:0", ... */
 int modal_device_count(void);
-modal_status modal_device_describe(int index, modal_device *device, modal_error *err);
+modal_status modal_device_describe(int index, struct modal_device *device, modal_error *err);
 
 /* Why there is no CUDA device, or "" where there is one. A device that this build has no code for is not counted;
  * "cuda:N" numbers those that are. */

@@ -4,6 +4,7 @@
 #define MODAL_DEFORM_PRIVATE_H
 
 #include "kernels/deform_objects/pack.h"
+#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/deform/deform.h"
 #include "lib/frames/ring.h"

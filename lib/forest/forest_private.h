@@ -3,6 +3,7 @@
 #ifndef MODAL_FOREST_FOREST_PRIVATE_H
 #define MODAL_FOREST_FOREST_PRIVATE_H
 
+#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/forest/forest.h"
 

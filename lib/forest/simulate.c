@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "kernels/device.h"
 #include "lib/base/memory.h"
 #include "lib/forest/drift.h"
 #include "lib/forest/judge.h"
@@ -318,7 +317,6 @@ static modal_status judge_steps(modal_scene_run *r, const modal_forest_loads *lo
         MODAL_TRY(modal_judge_steps(r->judge, (double)end / steps_a_second, made, &again, err));
     }
     for (int64_t step = first; step < end; step++) {
-        MODAL_TRY(modal_device_select(r->s->device, err));
         MODAL_TRY(modal_exact_step(r->exact, (double)step / steps_a_second, (double)(step + 1) / steps_a_second, err));
         MODAL_TRY(watch_now_and_then(r->s, p, step + 1 - p->first, err));
     }

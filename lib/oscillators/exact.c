@@ -196,6 +196,7 @@ modal_status modal_exact_step(modal_exact *e, double time, double end, modal_err
     modal_status status = MODAL_OK;
     int any = 0;
     if (e->n == 0) goto done;
+    MODAL_TRY(modal_device_select(&e->device, err));
     for (int32_t i = 0; i < e->n; i++) {
         const modal_linear_step_object *o = &e->objects[i];
         /* at the very start only a blow counts; and nothing of this depends on what was before */

@@ -6,6 +6,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "kernels/device.h"
 #include "kernels/gram/gram.h"
 #include "kernels/registry.h"
 #include "lib/base/cores.h"

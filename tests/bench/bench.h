@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "tools/modalbench/modalbench.h"
 

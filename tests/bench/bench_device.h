@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/device.h"
 #include "kernels/registry.h"
 
 _Noreturn static inline void bench_device_fail(const char *what)

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/deform/deform.h"

@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "kernels/deform_objects/deform_objects.h"
+#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "tests/bench/bench_device.h"
 #include "tests/bench/bench_objects_cuda.h"

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "kernels/deform_normals/deform_normals.h"
+#include "kernels/device.h"
 #include "kernels/normals_rigid/normals_rigid.h"
 #include "kernels/normals_two_stage/normals_two_stage.h"
 #include "kernels/registry.h"

@@ -221,8 +221,8 @@ static void launch(harness *h, const surface_case *s, int from_ring, const modal
     const modal_curvature_tensor_task tensor = {s->task, *output};
     const modal_curvature_ring_task ring = {s->task, *output};
     harness_ok(h,
-               from_ring ? h->device.kernels->curvature_ring(&ring, h->stream, &err)
-                         : h->device.kernels->curvature_tensor(&tensor, h->stream, &err),
+               from_ring ? h->kernels->curvature_ring(&ring, h->stream, &err)
+                         : h->kernels->curvature_tensor(&tensor, h->stream, &err),
                &err);
 }
 

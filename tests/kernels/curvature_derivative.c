@@ -58,7 +58,7 @@ static void check(harness *h, surface_kind kind, int64_t n, int64_t columns, dou
     for (int i = 0; i < 2; i++) {
         out[i] = harness_new_output(h, 4 * n * columns, shift, NULL);
         const modal_curvature_derivative_task task = {s.task, d_tensors, out[i]->device};
-        harness_ok(h, h->device.kernels->curvature_derivative(&task, h->stream, &err), &err);
+        harness_ok(h, h->kernels->curvature_derivative(&task, h->stream, &err), &err);
     }
     harness_fetch(h);
     harness_same(h, "derivatives twice", out[0], out[1]);

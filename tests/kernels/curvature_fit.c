@@ -65,10 +65,10 @@ static void check(harness *h, surface_kind kind, int degree, int n_rings, int64_
         task.output = outputs_new(h, &out[i], points, shift, 0);
         reached[i] = harness_new_output(h, points, shift, NULL);
         task.degrees = reached[i]->device;
-        harness_ok(h, h->device.kernels->curvature_fit(&task, h->stream, &err), &err);
+        harness_ok(h, h->kernels->curvature_fit(&task, h->stream, &err), &err);
     }
     task.degree = 3;
-    if (h->device.kernels->curvature_fit(&task, h->stream, NULL) != MODAL_ERROR_USAGE)
+    if (h->kernels->curvature_fit(&task, h->stream, NULL) != MODAL_ERROR_USAGE)
         harness_fail(h, "degree 3 is not refused");
     harness_fetch(h);
     outputs_same(h, &out[0], &out[1]);

@@ -61,10 +61,10 @@ static void check(harness *h, int64_t n, int32_t r, int64_t columns, int shift)
     const modal_deform_task all = task;
     task.positions = x[0]->device;
     task.displacement = d[0]->device;
-    harness_ok(h, h->device.kernels->deform(&task, h->stream, &err), &err);
+    harness_ok(h, h->kernels->deform(&task, h->stream, &err), &err);
     task.positions = x[1]->device; /* again, without the second output */
     task.displacement = NULL;
-    harness_ok(h, h->device.kernels->deform(&task, h->stream, &err), &err);
+    harness_ok(h, h->kernels->deform(&task, h->stream, &err), &err);
     if (columns > 1) { /* in parts: the same bytes */
         x[2] = harness_new_output(h, count, 0, NULL);
         d[1] = harness_new_output(h, count, 0, NULL);
@@ -75,7 +75,7 @@ static void check(harness *h, int64_t n, int32_t r, int64_t columns, int shift)
             task.poses = all.poses + 12 * c;
             task.positions = x[2]->device + c * n * 3;
             task.displacement = d[1]->device + c * n * 3;
-            harness_ok(h, h->device.kernels->deform(&task, h->stream, &err), &err);
+            harness_ok(h, h->kernels->deform(&task, h->stream, &err), &err);
         }
     }
     harness_fetch(h);

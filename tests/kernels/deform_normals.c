@@ -14,7 +14,7 @@ static void check(harness *h, int64_t n, int32_t r, int64_t columns, int random,
     scene s;
     mesh m;
     modal_error err = {0};
-    const modal_kernels *kernels = h->device.kernels;
+    const modal_kernels *kernels = h->kernels;
     harness_case(h, "n %lld, r %d, %lld columns, random order %d, shift %d", (long long)n, r,
                  (long long)columns, random, shift);
     scene_new(&s, h, n, r, columns);
@@ -83,7 +83,7 @@ static void run(harness *h)
     static const int32_t ranks[] = {0, 1, 5, 32, 100};
     static const int64_t columns[] = {0, 1, 3, 8, 9, 16, 17, 40, 64};
     const int64_t limit = h->quick ? 200000 : 5000000;
-    if (!h->device.kernels->deform_normals) {
+    if (!h->kernels->deform_normals) {
         harness_unsupported(h, "not fused there, the engine takes the two operations");
         return;
     }

@@ -164,7 +164,7 @@ static void check(harness *h, const char *what, int32_t n_objects, const int64_t
                  (long long)n_frames, (int)order, (int)spoiled);
     forest_new(&w, h, n_objects, sizes, ranks, n_frames, order);
     harness_ok(h, modal_object_pack_build(&host, n_objects, w.objects, w.n_points, &err), &err);
-    harness_ok(h, modal_object_pack_upload(&pack, &host, &h->device, h->stream, &err), &err);
+    harness_ok(h, modal_object_pack_upload(&pack, &host, h->device, h->stream, &err), &err);
     if (spoiled >= 0)
         for (int64_t f = 0; f < n_frames; f++) {
             int64_t mode = f * w.n_modes;
@@ -182,7 +182,7 @@ static void check(harness *h, const char *what, int32_t n_objects, const int64_t
         .q = harness_input(h, w.q, n_frames * w.n_modes * 4, shift * 4),
         .poses = harness_input(h, w.poses, n_frames * n_objects * 48, 0)};
     const modal_deform_objects_task all = task;
-    modal_deform_objects_function *deform = h->device.kernels->deform_objects;
+    modal_deform_objects_function *deform = h->kernels->deform_objects;
     task.positions = x[0]->device;
     task.displacement = d[0]->device;
     harness_ok(h, deform(&task, h->stream, &err), &err);
@@ -202,7 +202,7 @@ static void check(harness *h, const char *what, int32_t n_objects, const int64_t
     harness_same(h, "positions, frames alone", x[0], x[2]);
     harness_same(h, "displacement, frames alone", d[0], d[1]);
     compare(h, &w, x[0]->host, d[0]->host, spoiled);
-    modal_object_pack_unload(&pack, &h->device);
+    modal_object_pack_unload(&pack, h->device);
     modal_object_pack_free(&host);
     forest_free(&w);
 }
@@ -296,13 +296,13 @@ static void check_failures(harness *h)
         modal_alloc_fail_at(n);
         modal_status status = modal_object_pack_build(&host, 3, w.objects, w.n_points, &err);
         if (status == MODAL_OK)
-            status = modal_object_pack_upload(&pack, &host, &h->device, h->stream, &err);
+            status = modal_object_pack_upload(&pack, &host, h->device, h->stream, &err);
         fired = modal_alloc_fired();
         modal_alloc_fail_at(0);
         if (fired ? status != MODAL_ERROR_MEMORY : status != MODAL_OK)
             harness_fail(h, "allocation %d failed: status %d", n, (int)status);
         if (fired && (pack.tiles || pack.modal_matrix)) harness_fail(h, "the copy is not empty");
-        modal_object_pack_unload(&pack, &h->device);
+        modal_object_pack_unload(&pack, h->device);
         modal_object_pack_free(&host);
     }
     forest_free(&w);

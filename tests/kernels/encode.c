@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/device.h"
 #include "kernels/encode/encode.h"
 #include "tests/kernels/harness.h"
 
@@ -77,15 +78,15 @@ static void check(harness *h, int64_t n, int64_t columns, int kind, double reach
     unsigned char *pinned[2] = {NULL};
     modal_encoded *encoded[3] = {NULL};
     for (int i = 0; i < 3; i++) { /* to device memory, and twice to main memory */
-        harness_ok(h, modal_device_alloc_host(&h->device, &encoded[i], columns, sizeof **encoded, "chunks", &err), &err);
+        harness_ok(h, modal_device_alloc_host(h->device, &encoded[i], columns, sizeof **encoded, "chunks", &err), &err);
         if (i > 0)
-            harness_ok(h, modal_device_alloc_host(&h->device, &pinned[i - 1], columns * stride, 1, "chunks", &err), &err);
+            harness_ok(h, modal_device_alloc_host(h->device, &pinned[i - 1], columns * stride, 1, "chunks", &err), &err);
         if (i > 0) memset(pinned[i - 1], i, (size_t)(columns * stride));
         const modal_encode_task task = {.n_values = n, .n_columns = columns, .in = in, .scale = scale, .stride = stride,
                                         .out = i == 0 ? (unsigned char *)out->device : pinned[i - 1], .encoded = encoded[i],
                                         .scratch = scratch->device};
-        harness_ok(h, h->device.kernels->encode(&task, h->stream, &err), &err);
-        harness_ok(h, modal_device_stream_wait(&h->device, h->stream, &err), &err);
+        harness_ok(h, h->kernels->encode(&task, h->stream, &err), &err);
+        harness_ok(h, modal_device_stream_wait(h->device, h->stream, &err), &err);
     }
     harness_fetch(h);
     unsigned char *right = harness_alloc(modal_encoded_room(n), 1);
@@ -101,8 +102,8 @@ static void check(harness *h, int64_t n, int64_t columns, int kind, double reach
         for (int k = 0; k < MODAL_ENCODE_FIRST; k++)
             if (pinned[0][c * stride + k] != 1) harness_fail(h, "a byte before a chunk was written");
     }
-    for (int i = 0; i < 3; i++) modal_device_free_host(&h->device, &encoded[i]);
-    for (int i = 0; i < 2; i++) modal_device_free_host(&h->device, &pinned[i]);
+    for (int i = 0; i < 3; i++) modal_device_free_host(h->device, &encoded[i]);
+    for (int i = 0; i < 2; i++) modal_device_free_host(h->device, &pinned[i]);
     free(right);
     free(x);
 }

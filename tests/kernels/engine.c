@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/device.h"
 #include "lib/base/memory.h"
 #include "lib/deform/deform.h"
 #include "tests/kernels/harness.h"
@@ -94,7 +95,7 @@ static int64_t least_bytes(harness *h, const modal_basis *basis, modal_deform_re
     modal_error err = {0};
     modal_deformer *deformer = NULL;
     long long bytes = 0;
-    *(h->device.shares_memory ? &request.memory_limit : &request.device_limit) = 1;
+    *(h->device->shares_memory ? &request.memory_limit : &request.device_limit) = 1;
     if (modal_deformer_new(&deformer, basis, &request, &err) != MODAL_ERROR_MEMORY ||
         sscanf(err.message, "deform: one frame of %*d points needs %lld", &bytes) != 1)
         harness_fail(h, "a limit of one byte: %s", err.message);
@@ -118,7 +119,7 @@ static void check_limits(harness *h, const modal_basis *basis, modal_deform_requ
         const int64_t least = least_bytes(h, basis, request);
         for (int more = 0; more < 4; more += points > 10000 ? 3 : 1) {
             modal_deform_request limited = request;
-            *(h->device.shares_memory ? &limited.memory_limit : &limited.device_limit) =
+            *(h->device->shares_memory ? &limited.memory_limit : &limited.device_limit) =
                 least + least * more / 2;
             for (int k = 0; k < OUTPUTS; k++) memset(out[k], 0xff, bytes[k]);
             produce(h, basis, &limited, 0, 0, q, poses, out);
@@ -128,7 +129,7 @@ static void check_limits(harness *h, const modal_basis *basis, modal_deform_requ
                                  (long long)(least + least * more / 2), (long long)least);
         }
     }
-    snprintf(pair, sizeof pair, "%s,%s", h->device.name, h->device.name);
+    snprintf(pair, sizeof pair, "%s,%s", h->device->name, h->device->name);
     request.back_end = pair;
     for (int k = 0; k < OUTPUTS; k++) memset(out[k], 0xff, bytes[k]);
     produce(h, basis, &request, 0, 3, q, poses, out);
@@ -156,7 +157,7 @@ static void check(harness *h, int64_t scale, int64_t n_frames, modal_normals nor
     double *poses = harness_alloc(n_frames * basis.n_objects * 12, sizeof *poses);
     synthetic_motion(&basis, n_frames, q, poses);
     for (int64_t i = 0; i < n_frames * modes; i++) q[i] = (double)(float)q[i];
-    const modal_deform_request request = {.back_end = h->device.name,
+    const modal_deform_request request = {.back_end = h->device->name,
                                           .normals = normals,
                                           .tangents = tangents,
                                           .displacement = 1,
@@ -184,7 +185,7 @@ static void check(harness *h, int64_t scale, int64_t n_frames, modal_normals nor
     for (int k = 0; k < OUTPUTS; k++)
         if (memcmp(out[k], again[k], bytes[k]) != 0)
             harness_fail(h, "output %d depends on the frames that are left", k);
-    if (h->device.shares_memory) {
+    if (h->device->shares_memory) {
         modal_deform_request plain = request; /* positions and normals may be made in one pass */
         plain.displacement = 0;
         for (int k = 0; k < OUTPUTS; k++) memset(again[k], 0xff, bytes[k]);
@@ -290,7 +291,7 @@ static void check_fault(harness *h, int fault, modal_normals normals, int stored
     if (fault == PADDING)
         for (int64_t i = 0; i < tiles * r * 96; i++)
             if (i / (r * 96) * 32 + i % 32 >= s->surface.n_vertices) s->modes.modal_matrix[i] = NAN;
-    modal_deform_request request = {.back_end = h->device.name,
+    modal_deform_request request = {.back_end = h->device->name,
                                     .normals = normals,
                                     .displacement = fault == LARGE_DISPLACEMENT,
                                     .stored_order = stored_order,
@@ -298,7 +299,7 @@ static void check_fault(harness *h, int fault, modal_normals normals, int stored
                                     .n_frames = FRAMES};
     if (streamed) {
         request.matrix = (modal_matrix_source){read_tiles, &basis};
-        *(h->device.shares_memory ? &request.memory_limit : &request.device_limit) =
+        *(h->device->shares_memory ? &request.memory_limit : &request.device_limit) =
             least_bytes(h, &basis, request);
     }
     for (int64_t batch = 1; batch <= FRAMES; batch = batch < FRAMES && batch * 4 > FRAMES ? FRAMES : batch * 4) {

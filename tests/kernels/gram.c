@@ -21,7 +21,7 @@ static void check(harness *h, int64_t rows, int64_t columns)
         out[run] = harness_new_output(h, 2 * columns * columns, 0, (const float *)before);
         const modal_gram_task task = {rows, columns, harness_input(h, x, rows * columns * 8, 0),
                                       (double *)out[run]->device};
-        harness_ok(h, h->device.kernels->gram(&task, h->stream, &err), &err);
+        harness_ok(h, h->kernels->gram(&task, h->stream, &err), &err);
     }
     harness_fetch(h);
     for (int64_t j = 0; j < columns; j++)
@@ -49,8 +49,8 @@ static void run(harness *h)
 {
     static const int64_t rows[] = {0, 1, 15, 16, 17, 97, 1536};
     static const int64_t columns[] = {0, 1, 63, 64, 65, 131, 400};
-    if (!h->device.kernels->gram) {
-        if (strcmp(h->device.name, "cpu") != 0) harness_fail(h, "no such operation");
+    if (!h->kernels->gram) {
+        if (strcmp(h->back_end, "cpu") != 0) harness_fail(h, "no such operation");
         return;
     }
     const int64_t limit = h->quick || h->is_reference ? 2000000 : 200000000;

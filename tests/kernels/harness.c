@@ -11,6 +11,7 @@
 
 #include "kernels/cpu.h"
 #include "kernels/cuda_machine.h"
+#include "kernels/device.h"
 
 enum { FENCE = 256 }; /* bytes on each side of an output */
 static const unsigned char canary = 0xC5;
@@ -42,9 +43,9 @@ static void need(modal_status status, const modal_error *err)
 
 static void clear(harness *h)
 {
-    for (int i = 0; i < h->n_inputs; i++) modal_device_free(&h->device, &h->inputs[i]);
+    for (int i = 0; i < h->n_inputs; i++) modal_device_free(h->device, &h->inputs[i]);
     for (int i = 0; i < h->n_outputs; i++) {
-        modal_device_free(&h->device, &h->outputs[i].allocation);
+        modal_device_free(h->device, &h->outputs[i].allocation);
         free(h->outputs[i].copy);
     }
     h->n_inputs = h->n_outputs = 0;
@@ -64,7 +65,7 @@ void harness_fail(harness *h, const char *format, ...)
 {
     va_list arguments;
     if (++h->n_failures > 10) return;
-    printf("FAILED %s %s (%s): ", h->operation, h->device.name, h->label);
+    printf("FAILED %s %s (%s): ", h->operation, h->device->name, h->label);
     va_start(arguments, format);
     vprintf(format, arguments);
     va_end(arguments);
@@ -76,10 +77,10 @@ const void *harness_input(harness *h, const void *data, int64_t bytes, int64_t s
     modal_error err = {0};
     if (h->n_inputs == HARNESS_ARRAYS) abort();
     void **allocation = &h->inputs[h->n_inputs++];
-    need(modal_device_alloc(&h->device, allocation, bytes + shift, 1, "input", &err), &err);
+    need(modal_device_alloc(h->device, allocation, bytes + shift, 1, "input", &err), &err);
     unsigned char *memory = *allocation;
-    need(modal_device_copy_in(&h->device, memory + shift, data, bytes, h->stream, &err), &err);
-    need(modal_device_stream_wait(&h->device, h->stream, &err), &err);
+    need(modal_device_copy_in(h->device, memory + shift, data, bytes, h->stream, &err), &err);
+    need(modal_device_stream_wait(h->device, h->stream, &err), &err);
     return memory + shift;
 }
 
@@ -96,10 +97,10 @@ harness_output *harness_new_output(harness *h, int64_t count, int64_t shift, con
     memset(out->copy, canary, (size_t)out->bytes);
     memset(out->copy + out->lead, 0xff, (size_t)count * sizeof(float)); /* NaN */
     if (initial && count > 0) memcpy(out->copy + out->lead, initial, (size_t)count * sizeof(float));
-    need(modal_device_alloc(&h->device, &out->allocation, out->bytes, 1, "output", &err), &err);
-    need(modal_device_copy_in(&h->device, out->allocation, out->copy, out->bytes, h->stream, &err),
+    need(modal_device_alloc(h->device, &out->allocation, out->bytes, 1, "output", &err), &err);
+    need(modal_device_copy_in(h->device, out->allocation, out->copy, out->bytes, h->stream, &err),
          &err);
-    need(modal_device_stream_wait(&h->device, h->stream, &err), &err);
+    need(modal_device_stream_wait(h->device, h->stream, &err), &err);
     out->device = (float *)(out->allocation + out->lead);
     out->host = (float *)(out->copy + out->lead);
     return out;
@@ -108,13 +109,13 @@ harness_output *harness_new_output(harness *h, int64_t count, int64_t shift, con
 void harness_fetch(harness *h)
 {
     modal_error err = {0};
-    harness_ok(h, modal_device_stream_wait(&h->device, h->stream, &err), &err);
+    harness_ok(h, modal_device_stream_wait(h->device, h->stream, &err), &err);
     for (int i = 0; i < h->n_outputs; i++) {
         harness_output *out = &h->outputs[i];
-        need(modal_device_copy_out(&h->device, out->copy, out->allocation, out->bytes, h->stream,
+        need(modal_device_copy_out(h->device, out->copy, out->allocation, out->bytes, h->stream,
                                    &err),
              &err);
-        need(modal_device_stream_wait(&h->device, h->stream, &err), &err);
+        need(modal_device_stream_wait(h->device, h->stream, &err), &err);
         for (int64_t k = 0; k < out->bytes; k++) {
             if (k == out->lead) k += out->count * (int64_t)sizeof(float);
             if (out->copy[k] == canary) continue;
@@ -147,7 +148,7 @@ void harness_compare(harness *h, const char *what, int64_t index, float got, dou
 
 void harness_unsupported(harness *h, const char *why)
 {
-    printf("SKIPPED %s on %s: %s\n", h->operation, h->device.name, why);
+    printf("SKIPPED %s on %s: %s\n", h->operation, h->device->name, why);
     h->unsupported = 1;
 }
 
@@ -176,13 +177,15 @@ static void run_one(harness *h, void (*run)(harness *), const char *simd)
     h->n_cases = h->n_values = h->n_failures = 0;
     h->worst = 0.0;
     h->unsupported = 0;
-    h->is_reference = strcmp(h->device.name, "ref") == 0;
-    need(modal_device_stream_new(&h->device, &h->stream, &err), &err);
+    h->kernels = h->device->kernels;
+    h->back_end = h->device->name;
+    h->is_reference = strcmp(h->device->name, "ref") == 0;
+    need(modal_device_stream_new(h->device, &h->stream, &err), &err);
     run(h);
     clear(h);
-    modal_device_stream_delete(&h->device, &h->stream);
+    modal_device_stream_delete(h->device, &h->stream);
     if (h->unsupported) return;
-    printf("%-16s %-8s %-7s %6lld %11lld %12.3f %9lld\n", h->operation, h->device.name, simd,
+    printf("%-16s %-8s %-7s %6lld %11lld %12.3f %9lld\n", h->operation, h->device->name, simd,
            (long long)h->n_cases, (long long)h->n_values, h->worst, (long long)h->n_failures);
     if (h->n_values == 0) {
         printf("FAILED %s: nothing was compared\n", h->operation);
@@ -194,11 +197,13 @@ static void run_one(harness *h, void (*run)(harness *), const char *simd)
 static int64_t run_back_end(harness *h, void (*run)(harness *), const char *name, const char *simd)
 {
     modal_error err = {0};
-    if (modal_device_open(&h->device, name, &err) != MODAL_OK) {
+    modal_device device;
+    h->device = &device;
+    if (modal_device_open(h->device, name, &err) != MODAL_OK) {
         printf("SKIPPED %s on %s: %s\n", h->operation, name, err.message);
         return -1;
     }
-    if (strcmp(h->device.name, "cpu") != 0) {
+    if (strcmp(h->device->name, "cpu") != 0) {
         run_one(h, run, "-");
         return h->unsupported ? -1 : h->n_failures;
     }

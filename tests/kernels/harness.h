@@ -28,7 +28,9 @@ typedef struct harness_output {
 
 typedef struct harness {
     const char *operation;
-    modal_device device;
+    struct modal_device *device;
+    const struct modal_kernels *kernels; /* of the device */
+    const char *back_end;                /* its name: ref, cpu, cuda:N */
     modal_stream *stream;
     int quick, is_reference, unsupported;
     uint64_t seed, state;

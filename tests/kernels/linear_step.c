@@ -81,7 +81,7 @@ static void step(harness *h, const model *m, int skips, harness_output *out[3])
     t.q = (double *)out[0]->device;
     t.v = (double *)out[1]->device;
     t.lost = (double *)out[2]->device;
-    harness_ok(h, h->device.kernels->linear_step(&t, h->stream, &err), &err);
+    harness_ok(h, h->kernels->linear_step(&t, h->stream, &err), &err);
 }
 
 static void count(harness *h, const char *what, int64_t index, long double error, double bound)

@@ -21,9 +21,9 @@ static void check(harness *h, int64_t n, int32_t r, int64_t columns, int shift)
         .modal_matrix = harness_input(h, s.tiles, s.n_tiles * 96 * r * 4, shift ? 16 : 0),
         .q = harness_input(h, s.q, columns * r * 4, shift * 4),
         .u = first->device};
-    harness_ok(h, h->device.kernels->modal_sum(&task, h->stream, &err), &err);
+    harness_ok(h, h->kernels->modal_sum(&task, h->stream, &err), &err);
     task.u = second->device;
-    harness_ok(h, h->device.kernels->modal_sum(&task, h->stream, &err), &err);
+    harness_ok(h, h->kernels->modal_sum(&task, h->stream, &err), &err);
     harness_output *third = NULL; /* in parts: a column's bytes do not depend on the others */
     if (columns > 1) {
         third = harness_new_output(h, columns * n * 3, 0, NULL);
@@ -33,7 +33,7 @@ static void check(harness *h, int64_t n, int32_t r, int64_t columns, int shift)
             task.n_columns = scene_part(&s, c);
             task.q = q + c * r;
             task.u = third->device + c * n * 3;
-            harness_ok(h, h->device.kernels->modal_sum(&task, h->stream, &err), &err);
+            harness_ok(h, h->kernels->modal_sum(&task, h->stream, &err), &err);
         }
     }
     harness_fetch(h);

@@ -44,7 +44,7 @@ static void check(harness *h, surface_kind kind, int64_t n, int64_t columns, dou
         out[i] = harness_new_output(h, 3 * columns * n, shift, NULL);
         const modal_normals_corner_task task = {n, columns, s.task.ring_offsets, s.task.ring, s.task.positions,
                                                 s.scale, out[i]->device};
-        harness_ok(h, h->device.kernels->normals_corner(&task, h->stream, &err), &err);
+        harness_ok(h, h->kernels->normals_corner(&task, h->stream, &err), &err);
     }
     harness_fetch(h);
     harness_same(h, "normals twice", out[0], out[1]);

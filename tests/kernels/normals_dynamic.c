@@ -30,7 +30,7 @@ static void check(harness *h, int64_t n, int64_t columns, double scale, int flat
         task.ring = i < 2 ? NULL : ring;
         out[i] = harness_new_output(h, columns * n * 3, shift, NULL);
         task.normals = out[i]->device;
-        harness_ok(h, h->device.kernels->normals_dynamic(&task, h->stream, &err), &err);
+        harness_ok(h, h->kernels->normals_dynamic(&task, h->stream, &err), &err);
     }
     harness_output *alone = NULL;
     if (n < 1000 && columns > 1) {
@@ -40,7 +40,7 @@ static void check(harness *h, int64_t n, int64_t columns, double scale, int flat
         for (int64_t c = 0; c < columns; c++) {
             task.positions = positions + 3 * c * n;
             task.normals = alone->device + 3 * c * n;
-            harness_ok(h, h->device.kernels->normals_dynamic(&task, h->stream, &err), &err);
+            harness_ok(h, h->kernels->normals_dynamic(&task, h->stream, &err), &err);
         }
     }
     harness_fetch(h);
@@ -80,7 +80,7 @@ static void check_overflow(harness *h, int64_t n, int64_t columns, int only)
         task.normals = out[i]->device;
         task.ring_offsets = i ? harness_input(h, m.ring_offsets, ((n + 31) / 32 + 1) * 8, 0) : NULL;
         task.ring = i ? harness_input(h, m.ring, m.ring_offsets[(n + 31) / 32] * 128, 0) : NULL;
-        harness_ok(h, h->device.kernels->normals_dynamic(&task, h->stream, &err), &err);
+        harness_ok(h, h->kernels->normals_dynamic(&task, h->stream, &err), &err);
     }
     harness_fetch(h);
     for (int i = 0; i < 2; i++)

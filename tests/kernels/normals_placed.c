@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "kernels/device.h"
 #include "kernels/normals_placed/normals_placed.h"
 #include "kernels/reorder/reorder.h"
 #include "tests/kernels/normals_mesh.h"
@@ -32,7 +33,7 @@ static void by_three(harness *h, const modal_normals_placed_task *task, float *p
     harness_output *stored = harness_new_output(h, floats, 0, NULL);
     modal_normals_dynamic_task surface = task->surface;
     surface.normals = stored->device;
-    harness_ok(h, h->device.kernels->normals_dynamic(&surface, h->stream, &err), &err);
+    harness_ok(h, h->kernels->normals_dynamic(&surface, h->stream, &err), &err);
     modal_reorder_task place = {.n_vertices = surface.n_vertices,
                                 .n_columns = surface.n_columns,
                                 .width = 3,
@@ -41,10 +42,10 @@ static void by_three(harness *h, const modal_normals_placed_task *task, float *p
                                 .out = positions,
                                 .target = task->target,
                                 .nonfinite = nonfinite};
-    harness_ok(h, h->device.kernels->reorder(&place, h->stream, &err), &err);
+    harness_ok(h, h->kernels->reorder(&place, h->stream, &err), &err);
     place.in = surface.normals;
     place.out = normals;
-    harness_ok(h, h->device.kernels->reorder(&place, h->stream, &err), &err);
+    harness_ok(h, h->kernels->reorder(&place, h->stream, &err), &err);
 }
 
 /* The ring of the places, whose vertices are source[place]: on the device. */
@@ -95,7 +96,7 @@ static void check(harness *h, int64_t n, int64_t columns, int order, int shift, 
     harness_output *out[RUNS][2];
     for (int i = 0; i < RUNS; i++) {
         for (int k = 0; k < 2; k++) out[i][k] = harness_new_output(h, 3 * points, shift, NULL);
-        harness_ok(h, modal_device_alloc_host(&h->device, &found[i], 1, sizeof **found, "flag", &err), &err);
+        harness_ok(h, modal_device_alloc_host(h->device, &found[i], 1, sizeof **found, "flag", &err), &err);
         *found[i] = 0;
         task.surface.ring_offsets = i == FROM_RING ? ring_offsets : NULL;
         task.surface.ring = i == FROM_RING ? ring : NULL;
@@ -105,7 +106,7 @@ static void check(harness *h, int64_t n, int64_t columns, int order, int shift, 
         task.normals = out[i][1]->device;
         task.nonfinite = i == AGAIN ? NULL : found[i];
         if (i != BY_THREE)
-            harness_ok(h, h->device.kernels->normals_placed(&task, h->stream, &err), &err);
+            harness_ok(h, h->kernels->normals_placed(&task, h->stream, &err), &err);
         else
             by_three(h, &task, out[i][0]->device, out[i][1]->device, found[i]);
     }
@@ -114,7 +115,7 @@ static void check(harness *h, int64_t n, int64_t columns, int order, int shift, 
         for (int i = 1; i < RUNS; i++) harness_same(h, k ? "normals" : "positions", out[0][k], out[i][k]);
     for (int i = 0; i < RUNS; i++) {
         if (*found[i] != (odd >= 0 && i != AGAIN)) harness_fail(h, "run %d: the flag is %d", i, *found[i]);
-        modal_device_free_host(&h->device, &found[i]);
+        modal_device_free_host(h->device, &found[i]);
     }
     float *normals = harness_alloc(3 * n, sizeof *normals);
     for (int64_t c = 0; c < columns && odd < 0; c++) {
@@ -137,7 +138,7 @@ static void run(harness *h)
 {
     static const int64_t sizes[] = {0, 1, 31, 32, 33, 997, 20011};
     static const int64_t columns[] = {0, 1, 2, 4, 7, 17};
-    if (!h->device.kernels->normals_placed) {
+    if (!h->kernels->normals_placed) {
         harness_unsupported(h, "this back end has no such operation");
         return;
     }

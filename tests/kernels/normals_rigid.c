@@ -11,7 +11,7 @@ static modal_status call(harness *h, const scene_rotation *r, modal_error *err)
                                           .n_objects = r->n_objects,
                                           .poses = r->poses,
                                           .normals = r->out};
-    return h->device.kernels->normals_rigid(&task, h->stream, err);
+    return h->kernels->normals_rigid(&task, h->stream, err);
 }
 
 static void run(harness *h) { scene_rotations(h, 3, call); }

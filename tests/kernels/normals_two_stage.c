@@ -30,7 +30,7 @@ static void check(harness *h, int64_t n, int64_t columns, double scale, int flat
         face_normals[i] = harness_new_output(h, columns * faces * 3, shift, NULL);
         task.normals = out[i]->device;
         task.face_normals = face_normals[i]->device;
-        harness_ok(h, h->device.kernels->normals_two_stage(&task, h->stream, &err), &err);
+        harness_ok(h, h->kernels->normals_two_stage(&task, h->stream, &err), &err);
     }
     harness_fetch(h);
     harness_same(h, "second run", out[0], out[1]);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/device.h"
 #include "kernels/reduced_step/reduced_force.h"
 #include "tests/kernels/harness.h"
 
@@ -257,16 +258,16 @@ static result step(harness *h, model *m, const double *q, const double *v, const
     t.measures = (modal_step_measure *)doubles(h, n * measure, zeros, &out[9]);
     t.point_air = doubles(h, 3 * t.n_points, NULL, &out[10]);
     t.work = doubles(h, m->n_work, NULL, &out[11]);
-    if (!h->device.shares_memory && scratch > modal_step_shared(h->device.shared_bytes)) {
+    if (!h->device->shares_memory && scratch > modal_step_shared(h->device->shared_bytes)) {
         t.n_scratch = 3; /* fewer than objects */
         t.scratch = doubles(h, 3 * scratch, NULL, &out[12]);
     }
     int32_t *status = harness_alloc(n_status, sizeof *status);
     t.h_status = status;
     t.phase = MODAL_STEP_SOLVE;
-    harness_ok(h, h->device.kernels->reduced_step(&t, h->stream, &err), &err);
+    harness_ok(h, h->kernels->reduced_step(&t, h->stream, &err), &err);
     t.phase = MODAL_STEP_MEASURE;
-    harness_ok(h, h->device.kernels->reduced_step(&t, h->stream, &err), &err);
+    harness_ok(h, h->kernels->reduced_step(&t, h->stream, &err), &err);
     harness_fetch(h);
     free(zeros);
     return (result){(double *)out[0]->host, (double *)out[1]->host, (double *)out[2]->host, (double *)out[13]->host,
@@ -407,7 +408,7 @@ static void check_single(harness *h, int32_t r, int32_t n, modal_step_rule rule)
             count(h, "lag", k, fabs(got.lag[o->coordinates + k] - want.lag), 64 * DBL_EPSILON * sizes / hh);
         }
     }
-    if (!h->is_reference && strcmp(h->device.name, "cpu") == 0) { /* the forces alone */
+    if (!h->is_reference && strcmp(h->device->name, "cpu") == 0) { /* the forces alone */
         double *own = aligned_alloc(64, (size_t)(modal_step_energy_size(r) + modal_reduced_force_scratch(r)) * 8);
         double one[MOST_MODES];
         if (!own) exit(1);
@@ -445,7 +446,7 @@ static void check_trees(harness *h, model *m)
         air.wave[i][(i + 1) % 3] = 1 + i;
         air.frequency[i] = i;
     }
-    const modal_device device = h->device;
+    modal_device *device = h->device;
     modal_device main_memory;
     modal_error err = {0};
     if (modal_device_open(&main_memory, "ref", &err) != MODAL_OK) exit(1);
@@ -470,7 +471,8 @@ static void check_trees(harness *h, model *m)
     memcpy(label, h->label, sizeof label);
     harness_case(h, "%s", label); /* frees */
     h->n_cases--;
-    h->device = main_memory;
+    h->device = &main_memory;
+    h->kernels = main_memory.kernels;
     const result want = step(h, m, state, state + c, state + 2 * c, state + 3 * c, lag, &air);
     for (int64_t i = 0; i < n_trees; i++)
         if (status[i] != (i % 5 == 4 ? MODAL_STEP_IDLE : MODAL_STEP_CONVERGED) || want.status[i] != status[i])
@@ -492,6 +494,7 @@ static void check_trees(harness *h, model *m)
     harness_case(h, "%s", label); /* what main memory gave goes back to it */
     h->n_cases--;
     h->device = device;
+    h->kernels = device->kernels;
     free(status);
     free(poses);
     free(copy);
@@ -570,7 +573,7 @@ static void run(harness *h)
     }
     check_chains(h, 6, 3, MODAL_STEP_FREE);
     if (!h->quick) check_chains(h, 16, 2, MODAL_STEP_FIXED);
-    const int32_t many = h->device.shares_memory ? 4 : 60;
+    const int32_t many = h->device->shares_memory ? 4 : 60;
     check_many(h, 7, 12, many);
     if (!h->quick) check_many(h, 8, 3, many);
     check_single(h, 17, 3, MODAL_STEP_ALPHA); /* a block a body, in the quick run, too */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/device.h"
 #include "kernels/reorder/reorder.h"
 #include "tests/kernels/harness.h"
 
@@ -40,7 +41,7 @@ static void check(harness *h, int64_t n, int64_t columns, int order, int shift,
             .target = order == SCATTERED ? harness_input(h, source, n * 4, shift * 4) : NULL,
             .base = harness_input(h, base, columns * 8, shift * 8),
             .out = out[i]->device};
-        harness_ok(h, h->device.kernels->reorder(&task, h->stream, &err), &err);
+        harness_ok(h, h->kernels->reorder(&task, h->stream, &err), &err);
     }
     harness_fetch(h);
     harness_same(h, "second run", out[0], out[1]);
@@ -76,7 +77,7 @@ typedef struct flagged {
 static int run_flagged(flagged *t, int32_t before)
 {
     modal_error err = {0};
-    const modal_device *device = &t->h->device;
+    const modal_device *device = t->h->device;
     *t->flag = before;
     harness_ok(t->h, device->kernels->reorder(&t->task, t->h->stream, &err), &err);
     harness_ok(t->h, modal_device_stream_wait(device, t->h->stream, &err), &err);
@@ -87,7 +88,7 @@ static int run_flagged(flagged *t, int32_t before)
 static int with_value(flagged *t, int64_t place, float value)
 {
     modal_error err = {0};
-    const modal_device *device = &t->h->device;
+    const modal_device *device = t->h->device;
     const float kept = t->host[AROUND + place];
     t->host[AROUND + place] = value;
     harness_ok(t->h, modal_device_copy_in(device, t->device + AROUND + place, t->host + AROUND + place, 4,
@@ -122,7 +123,7 @@ static void check_flag(harness *h, int64_t n, int64_t columns, int order, int wi
         .target = order == SCATTERED ? harness_input(h, places, n * 4, 0) : NULL,
         .base = harness_input(h, base, columns * 8, 0),
         .out = harness_new_output(h, t.n_floats, 0, NULL)->device};
-    harness_ok(h, modal_device_alloc_host(&h->device, &t.flag, 1, sizeof *t.flag, "flag", &err), &err);
+    harness_ok(h, modal_device_alloc_host(h->device, &t.flag, 1, sizeof *t.flag, "flag", &err), &err);
     t.task.nonfinite = t.flag;
     if (run_flagged(&t, 0) != 0) harness_fail(h, "the flag is set without a reason");
     if (run_flagged(&t, 7) != 7) harness_fail(h, "the flag of an earlier call is lost");
@@ -134,7 +135,7 @@ static void check_flag(harness *h, int64_t n, int64_t columns, int order, int wi
         memcpy(&value, even + i % 6, 4);
         if (with_value(&t, i, value) != 0) harness_fail(h, "value %lld, %g, is finite", (long long)i, (double)value);
     }
-    modal_device_free_host(&h->device, &t.flag);
+    modal_device_free_host(h->device, &t.flag);
     free(t.host);
     free(places);
     free(base);

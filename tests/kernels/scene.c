@@ -74,7 +74,7 @@ void scene_products(harness *h, void (*check)(harness *h, int64_t n, int32_t r, 
                                        {36, 16, 1100},   {16450, 400, 35}, {16448, 20, 33},  {16449, 33, 130},
                                        {16448, 330, 65}, {16448, 33, 130}, {16448, 16, 20},  {16450, 64, 40},  {16448, 1030, 9},
                                        {16451, 130, 70}, {30, 12, 3000},   {1000, 13, 3001}, {16453, 16, 300}};
-    const int cuda = strncmp(h->device.name, "cuda", 4) == 0;
+    const int cuda = strncmp(h->back_end, "cuda", 4) == 0;
     for (size_t i = 0; i < (!cuda ? 3 : h->quick ? 7 : sizeof large / sizeof *large); i++)
         check(h, large[i][0], (int32_t)large[i][1], large[i][2], 0);
 }
@@ -87,7 +87,7 @@ int64_t scene_part(const scene *s, int64_t c)
 
 double scene_terms(const harness *h, const scene *s)
 {
-    const int splits = strncmp(h->device.name, "cuda", 4) == 0 && modal_sum_splits(s->r, s->columns, s->columns);
+    const int splits = strncmp(h->back_end, "cuda", 4) == 0 && modal_sum_splits(s->r, s->columns, s->columns);
     return splits ? 3.0 * s->r + 32.0 : s->r + 1.0;
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "kernels/device.h"
 #include "kernels/speed/speed.h"
 #include "tests/kernels/harness.h"
 
@@ -25,7 +26,7 @@ static void check(harness *h, int64_t n, int64_t columns, int order, int shift, 
     if (odd != 0 && n > 0 && columns > 0) a[3 * n - 1] = odd;
     for (int64_t i = 0; i < n; i++) places[i] = (int32_t)((i * 7 + 3) % n); /* n is no multiple of 7 */
     for (int64_t c = 0; c < columns; c++) base[c] = (columns - 1 - c) * frame + 3;
-    harness_ok(h, modal_device_alloc_host(&h->device, &flag, 1, sizeof *flag, "flag", &err), &err);
+    harness_ok(h, modal_device_alloc_host(h->device, &flag, 1, sizeof *flag, "flag", &err), &err);
     *flag = 0;
     harness_output *out[2];
     for (int i = 0; i < 2; i++) {
@@ -38,7 +39,7 @@ static void check(harness *h, int64_t n, int64_t columns, int order, int shift, 
             .target = order == SCATTERED ? harness_input(h, places, n * 4, shift * 4) : NULL,
             .base = harness_input(h, base, columns * 8, shift * 8),
             .speed = out[i]->device, .nonfinite = i == 0 ? flag : NULL};
-        harness_ok(h, h->device.kernels->speed(&task, h->stream, &err), &err);
+        harness_ok(h, h->kernels->speed(&task, h->stream, &err), &err);
     }
     harness_fetch(h);
     harness_same(h, "second run", out[0], out[1]);
@@ -55,7 +56,7 @@ static void check(harness *h, int64_t n, int64_t columns, int order, int shift, 
         for (int64_t i = -3; i < n + 2; i++)
             if ((i < 0 || i >= n) && !isnan(out[0]->host[base[c] + i])) harness_fail(h, "a point of another object was written");
     }
-    modal_device_free_host(&h->device, &flag);
+    modal_device_free_host(h->device, &flag);
     free(a), free(b), free(places), free(base);
 }
 

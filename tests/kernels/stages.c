@@ -48,7 +48,7 @@ static void expect(harness *h, scene *s, modal_deform_request request)
     modal_deform_batch b;
     for (int i = 0; i < FIELDS; i++) options.fields[fields[i]] = 1;
     harness_ok(h, modal_deformer_new(&deformer, &s->basis, &request, &err), &err);
-    harness_ok(h, modal_curvature_new(&curvature, &h->device, &options, &s->topology, 0.01, 1, &err), &err);
+    harness_ok(h, modal_curvature_new(&curvature, h->device, &options, &s->topology, 0.01, 1, &err), &err);
     for (int64_t f = 0; f < FRAMES; f++) {
         float *out[MODAL_CURVATURE_FIELDS] = {NULL}, *x = s->positions + 3 * s->n_points * f;
         if (!deform(h, s, deformer, f, 1, &b)) break;
@@ -156,7 +156,7 @@ static void check(harness *h, int64_t scale, int packing, int stored_order)
     for (int i = 0; i < FIELDS; i++)
         s.curvature[fields[i]] =
             harness_alloc(modal_curvature_arrays[fields[i]].components * FRAMES * s.n_points, sizeof(float));
-    const modal_deform_request request = {.back_end = h->device.name, .normals = MODAL_NORMALS_DYNAMIC, .displacement = 1,
+    const modal_deform_request request = {.back_end = h->device->name, .normals = MODAL_NORMALS_DYNAMIC, .displacement = 1,
                                           .stored_order = stored_order, .packing = packing, .n_frames = FRAMES};
     expect(h, &s, request);
     check_plan(h, &s, request, MODAL_TAKEN_ENCODED);

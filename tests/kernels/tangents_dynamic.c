@@ -157,7 +157,7 @@ static void check(harness *h, int64_t n, int64_t columns, double scale, int flat
     for (int i = 0; i < 2; i++) {
         out[i] = harness_new_output(h, columns * n * 4, shift, NULL);
         task.tangents = out[i]->device;
-        harness_ok(h, h->device.kernels->tangents_dynamic(&task, h->stream, &err), &err);
+        harness_ok(h, h->kernels->tangents_dynamic(&task, h->stream, &err), &err);
     }
     if (n < 1000 && columns > 1) {
         const float *positions = task.positions, *all_normals = task.normals;
@@ -167,7 +167,7 @@ static void check(harness *h, int64_t n, int64_t columns, double scale, int flat
             task.positions = positions + 3 * c * n;
             task.normals = all_normals + 3 * c * n;
             task.tangents = alone->device + 4 * c * n;
-            harness_ok(h, h->device.kernels->tangents_dynamic(&task, h->stream, &err), &err);
+            harness_ok(h, h->kernels->tangents_dynamic(&task, h->stream, &err), &err);
         }
     }
     harness_fetch(h);

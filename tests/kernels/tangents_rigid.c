@@ -11,7 +11,7 @@ static modal_status call(harness *h, const scene_rotation *r, modal_error *err)
                                           .n_objects = r->n_objects,
                                           .poses = r->poses,
                                           .tangents = r->out};
-    return h->device.kernels->tangents_rigid(&task, h->stream, err);
+    return h->kernels->tangents_rigid(&task, h->stream, err);
 }
 
 static void run(harness *h) { scene_rotations(h, 4, call); }

@@ -38,7 +38,7 @@ static void check(harness *h, surface_kind kind, int64_t n, int64_t columns, dou
     curvature_outputs out[2];
     for (int i = 0; i < 2; i++) {
         task.output = outputs_new(h, &out[i], points, shift, 0);
-        harness_ok(h, h->device.kernels->tensor_smooth(&task, h->stream, &err), &err);
+        harness_ok(h, h->kernels->tensor_smooth(&task, h->stream, &err), &err);
     }
     harness_fetch(h);
     outputs_same(h, &out[0], &out[1]);

@@ -92,9 +92,9 @@ static void check_layout(harness *h, const modal_tled_solid *s)
         for (int64_t n = 0; n < 100; n++) {
             modal_tled_layout *layout = NULL;
             modal_error err = {0};
-            const modal_tled_layout_task task = {s, (modal_tled_precision)p, &h->device, &layout};
+            const modal_tled_layout_task task = {s, (modal_tled_precision)p, h->device, &layout};
             modal_alloc_fail_at(n);
-            const modal_status status = h->device.kernels->tled_layout(&task, h->stream, &err);
+            const modal_status status = h->kernels->tled_layout(&task, h->stream, &err);
             const int fired = n > 0 && modal_alloc_fired();
             modal_alloc_fail_at(0);
             h->n_values++;
@@ -111,7 +111,7 @@ static void check_layout(harness *h, const modal_tled_solid *s)
 
 static void run(harness *h)
 {
-    if (!h->device.kernels->tled_layout) {
+    if (!h->kernels->tled_layout) {
         harness_unsupported(h, "tled_layout");
         return;
     }

@@ -60,7 +60,7 @@ static result step(harness *h, const modal_tled_layout *layout, const motion *m,
         .signals = n_signals > 0 ? harness_input(h, m->signals, 8 * (m->n_steps + 1) * n_signals, 0) : NULL,
         .watch = (modal_tled_watch *)r.watch->device, .work = work ? (modal_tled_work *)r.work->device : NULL,
         .reactions = work ? (double *)r.reactions->device : NULL};
-    harness_ok(h, h->device.kernels->tled_step(&task, h->stream, &err), &err);
+    harness_ok(h, h->kernels->tled_step(&task, h->stream, &err), &err);
     return r;
 }
 
@@ -288,8 +288,8 @@ static void check(harness *h, const modal_tled_solid *solid, modal_tled_precisio
 {
     modal_tled_layout *layout = NULL;
     modal_error err = {0};
-    const modal_tled_layout_task task = {solid, precision, &h->device, &layout};
-    harness_ok(h, h->device.kernels->tled_layout(&task, h->stream, &err), &err);
+    const modal_tled_layout_task task = {solid, precision, h->device, &layout};
+    harness_ok(h, h->kernels->tled_layout(&task, h->stream, &err), &err);
     if (!layout) return;
     state start = new_state(h, layout, size);
     motion m = new_motion(h, 1, before > 0, solid->n_signals, before), many = new_motion(h, 7, 1, solid->n_signals, 1e-4);
@@ -345,7 +345,7 @@ static void check(harness *h, const modal_tled_solid *solid, modal_tled_precisio
 static void run(harness *h)
 {
     static const int sizes[][3] = {{1, 1, 1}, {2, 1, 3}, {3, 5, 4}, {11, 7, 9}, {23, 19, 17}};
-    if (!h->device.kernels->tled_step) {
+    if (!h->kernels->tled_step) {
         harness_unsupported(h, "tled_step");
         return;
     }

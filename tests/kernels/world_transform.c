@@ -31,7 +31,7 @@ static void check(harness *h, int64_t n, int64_t columns, int mode, int shift)
             .poses = harness_input(h, s.poses, columns * 48, shift * 4),
             .positions = x[i]->device,
             .displacement = mode == POSITIONS_ONLY ? NULL : d[i]->device};
-        harness_ok(h, h->device.kernels->world_transform(&task, h->stream, &err), &err);
+        harness_ok(h, h->kernels->world_transform(&task, h->stream, &err), &err);
     }
     harness_fetch(h);
     harness_same(h, "second run, positions", x[0], x[1]);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/curvature/curvature.h"

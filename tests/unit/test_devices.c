@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "kernels/cuda_machine.h"
+#include "kernels/device.h"
 #include "kernels/device_held.h"
 #include "kernels/registry.h"
 

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/reduced/derivatives.h"

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/measure.h"

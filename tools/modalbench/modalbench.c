@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/h5/h5_util.h"
+#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "tools/common/commit.h"
 #include "tools/common/output.h"

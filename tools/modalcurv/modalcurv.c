@@ -9,6 +9,7 @@
 #include "formats/sequences/sequence_ply.h"
 #include "formats/sequences/sequence_vtk.h"
 #include "formats/sequences/sequence_vtkhdf.h"
+#include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/model/basis.h"
@@ -150,7 +151,7 @@ static modal_status read_request(tool *t, modalcurv_request *r, modal_error *err
     r->reports = tool_count(a, "report") > 0;
     MODAL_TRY(tool_threads(t, &r->threads, err));
     omp_set_num_threads(r->threads); /* the CPU back end takes it from the thread that opens it */
-    MODAL_TRY(modal_device_open(&r->device, tool_value(a, "backend"), err));
+    MODAL_TRY(modal_device_open(r->device, tool_value(a, "backend"), err));
 done:
     return status;
 }
@@ -173,7 +174,7 @@ static modal_status write_all(tool *t, const modalcurv_request *r, const modalcu
     MODAL_TRY(modal_alloc(&inputs, length, 1, "provenance", err));
     snprintf(inputs, (size_t)length, "%s  %s", in->hash, r->input);
     MODAL_TRY(modal_provenance_append(&provenance, &n_provenance, program.name, tool_version(), t->command_line, inputs,
-                                      r->device.kernels->back_end, err));
+                                      r->device->kernels->back_end, err));
     const modal_sequence_info info = {.n_points = in->n_vertices,
                                       .n_triangles = in->n_triangles,
                                       .triangles = wide,
@@ -194,8 +195,8 @@ static modal_status write_all(tool *t, const modalcurv_request *r, const modalcu
     MODAL_TRY(modalcurv_commit_outputs(out, &info, err));
     tool_stage(t, "close and sync", tool_seconds() - start, -1);
     if (r->coloured >= 0) json_object_set_new(t->report, "colour_range", json_real(w.colour.range));
-    json_object_set_new(t->report, "back_end", json_string(r->device.name));
-    json_object_set_new(t->report, "device", json_string(r->device.hardware));
+    json_object_set_new(t->report, "back_end", json_string(r->device->name));
+    json_object_set_new(t->report, "device", json_string(r->device->hardware));
     tool_note(t, "%s: %" PRId64 " frame%s of %" PRId64 " vertices", r->folder, in->n, in->n == 1 ? "" : "s", in->n_vertices);
 done:
     modal_free(&wide);
@@ -213,7 +214,8 @@ int main(int argc, char **argv)
     if (tool_start(&t, &program, argc, argv, &exit_code)) return exit_code;
     modal_status status = MODAL_OK;
     modal_error err = {0};
-    modalcurv_request r = {0};
+    modal_device device;
+    modalcurv_request r = {.device = &device};
     pthread_mutex_t hdf5 = PTHREAD_MUTEX_INITIALIZER;
     modalcurv_input in = {.hdf5 = &hdf5};
     modalcurv_outputs out = {0};
@@ -227,7 +229,7 @@ int main(int argc, char **argv)
     MODAL_TRY(modalcurv_open(&r, &in, &err));
     tool_stage(&t, "open", tool_seconds() - start, -1);
     if (strcmp(tool_value(&t.arguments, "backend"), "auto") == 0)
-        tool_note(&t, "back end: %s, %s", r.device.name, r.device.hardware);
+        tool_note(&t, "back end: %s, %s", device.name, device.hardware);
     modalcurv_report_topology(&t, &in);
     MODAL_TRY(write_all(&t, &r, &in, &out, &err));
 done:

@@ -8,7 +8,6 @@
 
 #include "formats/sequences/sequence.h"
 #include "formats/sequences/sequence_read.h"
-#include "kernels/device.h"
 #include "lib/base/hash.h"
 #include "lib/curvature/stage.h"
 #include "tools/common/commit.h"
@@ -30,7 +29,7 @@ typedef struct modalcurv_request {
     int64_t memory_limit;        /* bytes; 0: none */
     int n_formats;               /* 0: --format null */
     const modal_sequence_format *formats[MODALCURV_FORMATS];
-    modal_device device;
+    struct modal_device *device; /* main's */
 } modalcurv_request;
 
 /* The frames: one file each, of one connectivity, or those of a sequence.vtkhdf. */
