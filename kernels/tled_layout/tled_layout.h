@@ -4,7 +4,8 @@
 #ifndef MODAL_KERNELS_TLED_LAYOUT_H
 #define MODAL_KERNELS_TLED_LAYOUT_H
 
-#include "kernels/device.h"
+#include <stddef.h>
+
 #include "kernels/operations.h"
 #include "kernels/tled_step/tled_solid.h"
 
@@ -26,7 +27,7 @@ typedef struct modal_tled_layout {
 struct modal_tled_layout_task {
     const modal_tled_solid *solid;
     modal_tled_precision precision;
-    const modal_device *device;
+    const struct modal_device *device;
     modal_tled_layout **layout; /* the result; NULL after an error; to be freed by modal_tled_layout_free */
 };
 

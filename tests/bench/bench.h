@@ -16,6 +16,7 @@
 
 #include "kernels/device.h"
 #include "kernels/registry.h"
+#include "tests/bench/noise.h"
 #include "tools/modalbench/modalbench.h"
 
 enum { BENCH_RUNS = 15, BENCH_RUNS_QUICK = 3, BENCH_CACHE_BYTES = 256 << 20, BENCH_COPIES = 11 };
@@ -92,15 +93,6 @@ void bench_print(modal_bench *b, const char *format, ...) __attribute__((format(
 
 /* ---- memory ---- */
 
-/* A random number in [-1, 1), the same on every machine. */
-static inline float bench_noise(uint64_t seed, uint64_t i)
-{
-    uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u + seed * 0xd1342543de82ef95u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z ^= z >> 27;
-    return (float)((double)(z >> 40) * 0x1p-23 - 1.0);
-}
-
 /* Device memory with a copy of `host`, or filled with NaN where host is NULL. */
 modal_status bench_to_device(bench_side *side, void *pointer, const void *host, int64_t bytes,
                              const char *what, modal_error *err);
@@ -109,8 +101,7 @@ modal_status bench_poison(bench_side *side, void *pointer, int64_t bytes, modal_
 /* Waits for the side's work, then copies from it. */
 modal_status bench_from_device(bench_side *side, void *host, const void *pointer, int64_t bytes,
                                modal_error *err);
-/* `count` random numbers of one seed on the host, and on the side. */
-modal_status bench_random(float **host, int64_t count, uint64_t seed, modal_error *err);
+/* `count` random numbers of one seed on the side. */
 modal_status bench_random_on(bench_side *side, float **pointer, int64_t count, uint64_t seed,
                              modal_error *err);
 /* Where among the pool's disjoint sets of `floats` numbers the k-th call finds its own. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/bench/bench.h"
+#include "tests/bench/noise.h"
 
 void bench_cpu_fill(float *to, int64_t count, uint64_t seed)
 {

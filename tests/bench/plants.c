@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/base/memory.h"
-#include "tests/bench/bench.h"
+#include "tests/bench/noise.h"
 
 const plant plants[N_PLANTS] = {
     {"Conifer", 43, 7543, 360, 0.16, 0.46, 0.26, 0.11, 0.36},

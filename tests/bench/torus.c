@@ -6,7 +6,7 @@
 
 #include "kernels/normals_dynamic/normals_dynamic.h"
 #include "lib/base/memory.h"
-#include "tests/bench/bench.h"
+#include "tests/bench/noise.h"
 
 /* A random permutation (Fisher and Yates), or the identity. */
 static modal_status permutation(int32_t **order, int64_t n, int shuffled, uint64_t seed,
