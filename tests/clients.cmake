@@ -4,6 +4,7 @@
 modal_unit_test(test_sequence modal_formats modal_hdf5)
 modal_unit_test(test_number_text modal_formats)
 modal_unit_test(test_direct_out modal_formats modal_hdf5)
+modal_unit_test(test_file_out modal_formats)
 add_executable(bench_writer bench/bench_writer.c)
 set_target_properties(bench_writer PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 target_link_libraries(bench_writer PRIVATE modal_formats modal_hdf5)

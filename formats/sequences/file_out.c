@@ -68,8 +68,9 @@ modal_status modal_file_out_write(modal_file_out *out, const void *bytes, int64_
                                   modal_error *err)
 {
     modal_status status = MODAL_OK;
-    if (length > BUFFER_BYTES - out->used) MODAL_TRY(flush(out, err));
-    if (length >= BUFFER_BYTES / 2) {
+    const int past_buffer = length >= BUFFER_BYTES / 2;
+    if (past_buffer || length > BUFFER_BYTES - out->used) MODAL_TRY(flush(out, err)); /* what came before goes first */
+    if (past_buffer) {
         MODAL_TRY(write_all(out, bytes, length, err));
         out->written += length;
         start(out, MODAL_DISK_PIECE);
