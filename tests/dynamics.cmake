@@ -54,7 +54,7 @@ if(TARGET modalpack)
   set_tests_properties(cli.judged_200 PROPERTIES LABELS "cli;long" TIMEOUT 7200)
   set_tests_properties(cli.trust_long PROPERTIES LABELS "cli;long" TIMEOUT 1200)
   set_tests_properties(cli.loads_every PROPERTIES LABELS "cli;long" TIMEOUT 1200)
-  foreach(part whole file)
+  foreach(part whole loads file)
     add_test(NAME cli.left_out_${part}
              COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_left_out.py
                      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${part})

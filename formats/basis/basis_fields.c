@@ -72,6 +72,9 @@ const modal_h5_field modal_basis_fields[MODAL_BASIS_FIELDS] = {
     {GROUP_LEFT_OUT, "linear", AT(modes.left_out.forces.linear), LEFT_OUT, F64, MAY, V3, 2, {S(LEFT_OUT), S(MODES)}},
     {GROUP_LEFT_OUT, "quadratic", AT(modes.left_out.forces.quadratic), LEFT_OUT, F64, MAY, V3, 2, {S(LEFT_OUT), S(QUADRATIC)}},
     {GROUP_LEFT_OUT, "cubic", AT(modes.left_out.forces.cubic), LEFT_OUT, F64, MAY, V3, 2, {S(LEFT_OUT), S(CUBIC)}},
+    {GROUP_LEFT_OUT, "slow_eigenvalues", AT(modes.left_out.slow_eigenvalues), LEFT_OUT, F64, MAY, V3, 1, {S(SLOW)}},
+    {GROUP_LEFT_OUT, "slow_participation", AT(modes.left_out.slow_participation), LEFT_OUT, F64, MAY, V3, 2, {S(SLOW), 3}},
+    {GROUP_LEFT_OUT, "slow_matrix", AT(modes.left_out.slow_matrix), LEFT_OUT, F32, MAY, V3, 4, {S(TILES), S(SLOW), 3, MODAL_TILE}},
     {GROUP_LOOK, "triangle_material", AT(look.triangle_material), LOOK, I32, MAY, V3, 1, {S(TRIANGLES)}},
     {GROUP_LOOK, "material_names", AT(look.material_names), LOOK, U8, MAY, V3, 1, {S(LOOK_NAMES)}},
 };
@@ -123,6 +126,7 @@ void modal_basis_sizes(const modal_shape *shape, int64_t sizes[SIZE_COUNT])
         shape->solid.mesh.element_offsets ? shape->solid.mesh.element_offsets[shape->solid.mesh.n_elements] : 0;
     sizes[SIZE_FIXED] = shape->solid.n_fixed_nodes;
     sizes[SIZE_LEFT_OUT] = shape->modes.left_out.n;
+    sizes[SIZE_SLOW] = shape->modes.left_out.n_slow;
     sizes[SIZE_LOOK_NAMES] = shape->look.names_bytes;
     sizes[SIZE_EMBEDDED] = shape->embedding.offsets ? shape->embedding.offsets[n] : n;
     modal_basis_derived_sizes(sizes);

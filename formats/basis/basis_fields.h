@@ -30,6 +30,7 @@ typedef enum modal_basis_size {
     SIZE_INNER, /* nodes - vertices */
     SIZE_EMBEDDED,
     SIZE_LEFT_OUT,
+    SIZE_SLOW,
     SIZE_LOOK_NAMES, /* bytes */
     SIZE_COUNT
 } modal_basis_size;
@@ -48,7 +49,7 @@ typedef enum modal_basis_group {
 
 enum { MODAL_BASIS_V2 = 1, MODAL_BASIS_V3 = 2 }; /* major versions of the file */
 
-enum { MODAL_BASIS_FIELDS = 46 };
+enum { MODAL_BASIS_FIELDS = 49 };
 extern const modal_h5_field modal_basis_fields[MODAL_BASIS_FIELDS];
 extern const char *const modal_basis_groups[GROUP_COUNT];
 

@@ -79,7 +79,8 @@ static modal_status read_fields(const modal_h5_in *in, const modal_h5_place plac
     }
     const int64_t in_32_bits[] = {sizes[SIZE_VERTICES], sizes[SIZE_TRIANGLES],
                                   sizes[SIZE_MODES],    sizes[SIZE_RIGID],
-                                  sizes[SIZE_NODES],    sizes[SIZE_ELEMENTS], sizes[SIZE_LEFT_OUT]};
+                                  sizes[SIZE_NODES],    sizes[SIZE_ELEMENTS], sizes[SIZE_LEFT_OUT],
+                                  sizes[SIZE_SLOW]};
     for (size_t i = 0; i < sizeof in_32_bits / sizeof *in_32_bits; i++)
         if (in_32_bits[i] > INT32_MAX)
             /* A size of 2^31 goes no further: the struct could not even hold it. */
@@ -94,6 +95,7 @@ static modal_status read_fields(const modal_h5_in *in, const modal_h5_place plac
     s->solid.mesh.n_elements = known(sizes[SIZE_ELEMENTS]);
     s->solid.n_fixed_nodes = known(sizes[SIZE_FIXED]);
     s->modes.left_out.n = s->modes.left_out.forces.linear ? (int32_t)known(sizes[SIZE_LEFT_OUT]) : 0;
+    s->modes.left_out.n_slow = s->modes.left_out.slow_eigenvalues ? (int32_t)known(sizes[SIZE_SLOW]) : 0;
     s->look.names_bytes = s->look.material_names ? known(sizes[SIZE_LOOK_NAMES]) : 0;
     for (int i = SIZE_FACES; i <= SIZE_RING; i++) sizes[i] = known(sizes[i]);
     sizes[SIZE_ELEMENT_NODES] = known(sizes[SIZE_ELEMENT_NODES]);
@@ -166,6 +168,10 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
     if (major == MODAL_BASIS_V3 && (parts & MODAL_BASIS_LEFT_OUT) && groups[GROUP_LEFT_OUT].id >= 0 &&
         (!more->linear || !more->quadratic || !more->cubic))
         MODAL_TRY(modal_broken(&in->checker, groups[GROUP_LEFT_OUT].path, "linear, quadratic and cubic must all be there"));
+    const modal_left_out *slow = &s->modes.left_out;
+    if (!slow->slow_eigenvalues != !slow->slow_participation || !slow->slow_eigenvalues != !slow->slow_matrix)
+        MODAL_TRY(modal_broken(&in->checker, groups[GROUP_LEFT_OUT].path,
+                               "slow_eigenvalues, slow_participation and slow_matrix must all be there or none"));
     if (major == MODAL_BASIS_V3 && (parts & MODAL_BASIS_LOOK) && groups[GROUP_LOOK].id >= 0 &&
         (!s->look.triangle_material || !s->look.material_names))
         MODAL_TRY(modal_broken(&in->checker, groups[GROUP_LOOK].path, "triangle_material and material_names must both be there"));

@@ -143,17 +143,14 @@ done:
     return status;
 }
 
-static modal_status matrix_rules(const modal_checker *c, const char *path, const modal_shape *s)
+/* Of tiles of r modes, or NULL. */
+static modal_status matrix_rules(const modal_checker *c, const char *where, int64_t n, int64_t r, const float *matrix)
 {
-    char where[WHERE];
-    int64_t n = s->surface.n_vertices, r = s->modes.n_modes, tiles = modal_tile_count(n);
-    if (!s->modes.modal_matrix) return MODAL_OK;
-    at(where, path, "modes/modal_matrix");
-    modal_status status =
-        modal_rule_finite_float(c, where, s->modes.modal_matrix, tiles, r * 3 * MODAL_TILE,
-                                (modal_axes){"tile", "value"});
+    const int64_t tiles = modal_tile_count(n);
+    if (!matrix) return MODAL_OK;
+    modal_status status = modal_rule_finite_float(c, where, matrix, tiles, r * 3 * MODAL_TILE, (modal_axes){"tile", "value"});
     if (status != MODAL_OK || n % MODAL_TILE == 0) return status;
-    const float *last = s->modes.modal_matrix + (tiles - 1) * r * 3 * MODAL_TILE;
+    const float *last = matrix + (tiles - 1) * r * 3 * MODAL_TILE;
     for (int64_t i = 0; i < r * 3; i++)
         for (int64_t lane = n % MODAL_TILE; lane < MODAL_TILE; lane++)
             if (!(last[i * MODAL_TILE + lane] == 0.0f))
@@ -265,6 +262,21 @@ static modal_status is_gradient(const modal_checker *c, const char *where, const
                         (long long)row, (long long)at_column, worst);
 }
 
+/* The slow motions that a basis leaves out. */
+static modal_status slow_rules(const modal_checker *c, const char *path, const modal_shape *s)
+{
+    char where[WHERE];
+    modal_status status = MODAL_OK;
+    const modal_left_out *l = &s->modes.left_out;
+    if (!l->slow_eigenvalues) goto done;
+    MODAL_TRY(modal_rule_at_least(c, at(where, path, "modal_left_out/slow_eigenvalues"), l->slow_eigenvalues, l->n_slow, 0.0, 1));
+    MODAL_TRY(modal_rule_finite(c, at(where, path, "modal_left_out/slow_participation"), l->slow_participation, l->n_slow, 3,
+                                (modal_axes){"motion", "axis"}));
+    MODAL_TRY(matrix_rules(c, at(where, path, "modal_left_out/slow_matrix"), s->surface.n_vertices, l->n_slow, l->slow_matrix));
+done:
+    return status;
+}
+
 static modal_status reduced_rules(const modal_checker *c, const char *path, const modal_shape *s,
                                   int deep)
 {
@@ -286,6 +298,7 @@ static modal_status reduced_rules(const modal_checker *c, const char *path, cons
         if (left_out[degree])
             MODAL_TRY(modal_rule_finite(c, at(where, path, names[degree]), left_out[degree], s->modes.left_out.n,
                                         parts[degree].width, (modal_axes){"row", "column"}));
+    MODAL_TRY(slow_rules(c, path, s));
     for (int degree = 0; degree < 3; degree++) {
         if (!parts[degree].values) continue;
         MODAL_TRY(modal_rule_finite(c, at(where, path, parts[degree].name), parts[degree].values, r,
@@ -540,7 +553,7 @@ modal_status modal_basis_rules_shape(const modal_checker *c, const char *path, u
                                    (long long)counts[i].least, INT32_MAX, (long long)counts[i].n));
     MODAL_TRY(surface_rules(c, path, &s->surface));
     MODAL_TRY(table_rules(c, path, &s->surface, sizes, deep));
-    MODAL_TRY(matrix_rules(c, path, s));
+    MODAL_TRY(matrix_rules(c, at(where, path, "modes/modal_matrix"), s->surface.n_vertices, s->modes.n_modes, s->modes.modal_matrix));
     if (s->modes.eigenvalues || s->modes.frequencies) MODAL_TRY(spectrum_rules(c, path, s));
     MODAL_TRY(reduced_rules(c, path, s, deep));
     MODAL_TRY(look_rules(c, path, s));

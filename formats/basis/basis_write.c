@@ -33,6 +33,10 @@ static modal_status check_complete(const modal_basis *basis, int32_t index, moda
     if ((s->modes.left_out.n > 0) != !!s->modes.left_out.forces.linear || (s->modes.left_out.n > 0) != !!s->modes.left_out.forces.quadratic ||
         (s->modes.left_out.n > 0) != !!s->modes.left_out.forces.cubic)
         return modal_broken(c, path, "what is left out: linear, quadratic and cubic must all be there");
+    const modal_left_out *slow = &s->modes.left_out;
+    if ((slow->n_slow > 0) != !!slow->slow_eigenvalues || (slow->n_slow > 0) != !!slow->slow_participation ||
+        (slow->n_slow > 0) != !!slow->slow_matrix || (slow->n_slow > 0 && slow->n == 0))
+        return modal_broken(c, path, "what is left out: slow_eigenvalues, slow_participation and slow_matrix must all be there or none");
     if (!s->look.triangle_material != !s->look.material_names)
         return modal_broken(c, path, "look: triangle_material and material_names must both be there");
     if (!s->name) return modal_broken(c, path, "no name");

@@ -365,7 +365,7 @@ modal_status modal_scene_simulate(modal_simulation *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_scene *scene = s->scene;
-    modal_scene_run r = {.s = s};
+    modal_scene_run r = {.s = s, .load_left_out = NAN};
     MODAL_TRY(set_bodies(&r, err));
     MODAL_TRY(modal_scene_run_forces(&r, err));
     MODAL_TRY(modal_scene_run_patches(&r, err));
@@ -373,6 +373,7 @@ modal_status modal_scene_simulate(modal_simulation *s, modal_error *err)
     MODAL_TRY(modal_scene_run_tiles(&r, err));
     modal_wind_air(&scene->wind, &r.air);
     MODAL_TRY(choose_step(&r, err));
+    if (s->look_at_solids) MODAL_TRY(modal_scene_run_left_out(&r, err));
     modal_forest_setup setup = {.bodies = r.bodies, .n_points = r.n_points, .points = r.points,
                                 .air = scene->wind.given ? &r.air : NULL, .tolerance = scene->tolerance,
                                 .radius = scene->spectral_radius,

@@ -153,10 +153,10 @@ static void add_forces(const modal_scene_run *r, int32_t i, motion *m, double *l
     }
 }
 
-static void add_object(const modal_scene_run *r, int32_t i, int32_t root, double drag, motion *m, double *load)
+/* The loads on an object. */
+static void add_loads(const modal_scene_run *r, int32_t i, int32_t root, double drag, motion *m, double *load)
 {
     const modal_scene *scene = r->s->scene;
-    const modal_scene_object *said = r->said[i];
     const modal_curve always = {.kind = MODAL_CURVE_CONSTANT};
     const shock weight = shock_of(&always, scene->start_static), gust = shock_of(&always, 0);
     if (r->bodies[root].motion != MODAL_STEP_FREE) { /* what falls freely does not feel it */
@@ -170,6 +170,12 @@ static void add_object(const modal_scene_run *r, int32_t i, int32_t root, double
     const double speed = size_of(scene->wind.velocity) + scene->wind.turbulence;
     if (drag > 0 && m->shape->modes.total_mass > 0) add_push(m, drag * speed * speed / m->shape->modes.total_mass, &gust);
     add_forces(r, i, m, load);
+}
+
+/* What the scene gives it at t = 0. */
+static void add_initial(const modal_scene_run *r, int32_t i, motion *m)
+{
+    const modal_scene_object *said = r->said[i];
     for (int32_t k = 0; k < m->shape->modes.n_modes; k++) {
         const double q = said && k < said->n_initial ? fabs(said->initial[k]) : 0;
         const double v = said && k < said->n_initial_velocity ? fabs(said->initial_velocity[k]) : 0;
@@ -215,6 +221,85 @@ static void follow_loads(modal_scene_run *r, int implicit)
     if (energy > 0) follow_load(s, sum / energy, -1, "eddies");
 }
 
+static int32_t root_of(const modal_scene_run *r, int32_t i)
+{
+    const modal_basis *basis = r->s->basis;
+    for (int32_t up = 0; up < basis->n_objects && r->bodies[i].motion == MODAL_STEP_ATTACHED; up++)
+        if (basis->objects[i].parent >= 0) i = basis->objects[i].parent;
+    return i;
+}
+
+/* The slow motions beside a basis as a shape of their own; the arrays are those of the shape, and `ones`. */
+static modal_shape slow_shape(const modal_shape *shape, double *ones)
+{
+    const modal_left_out *left = &shape->modes.left_out;
+    modal_shape slow = {.surface = shape->surface, .solid = shape->solid};
+    slow.modes.n_modes = left->n_slow;
+    slow.modes.modal_matrix = left->slow_matrix;
+    slow.modes.eigenvalues = left->slow_eigenvalues;
+    slow.modes.participation = left->slow_participation;
+    slow.modes.modal_masses = ones;
+    slow.modes.total_mass = shape->modes.total_mass;
+    return slow;
+}
+
+/* The square of how far loads are sure to move the modes of a shape, kg m^2. numbers [5 modes]: scratch. */
+static double sure_square(const modal_scene_run *r, int32_t i, int32_t root, double drag, int initial, const modal_shape *shape,
+                          double *numbers)
+{
+    const int32_t n = shape->modes.n_modes;
+    motion m = {shape, numbers, numbers + n, numbers + 2 * (int64_t)n};
+    double square = 0;
+    memset(numbers, 0, 5 * (size_t)n * sizeof *numbers);
+    add_loads(r, i, root, drag, &m, numbers + 3 * (int64_t)n);
+    if (initial) add_initial(r, i, &m);
+    for (int32_t k = 0; k < n; k++) square += shape->modes.modal_masses[k] * m.sure[k] * m.sure[k];
+    return square;
+}
+
+modal_status modal_scene_run_left_out(modal_scene_run *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_basis *basis = r->s->basis;
+    const int32_t n = basis->n_objects;
+    int32_t most = 0, most_slow = 0;
+    double *kept = NULL, *left = NULL, *own = NULL, *drag = NULL, *numbers = NULL, *ones = NULL;
+    for (int32_t i = 0; i < basis->n_shapes; i++) {
+        const modal_modes *modes = &basis->shapes[i].modes;
+        if (modes->n_modes > most) most = modes->n_modes;
+        if (modes->left_out.n_slow > most_slow) most_slow = modes->left_out.n_slow;
+    }
+    if (most_slow == 0) goto done;
+    MODAL_TRY(modal_alloc_zero(&kept, n, sizeof *kept, "loads", err));
+    MODAL_TRY(modal_alloc_zero(&left, n, sizeof *left, "loads", err));
+    MODAL_TRY(modal_alloc_zero(&own, n, sizeof *own, "loads", err));
+    MODAL_TRY(modal_alloc_zero(&drag, n, sizeof *drag, "loads", err));
+    MODAL_TRY(modal_alloc(&numbers, 5 * (int64_t)(most > most_slow ? most : most_slow), sizeof *numbers, "loads", err));
+    MODAL_TRY(modal_alloc(&ones, most_slow, sizeof *ones, "loads", err));
+    for (int32_t k = 0; k < most_slow; k++) ones[k] = 1;
+    for (int64_t i = 0; i < r->n_points; i++) drag[r->points[i].object] += r->points[i].drag;
+    for (int32_t i = 0; i < n; i++) {
+        const modal_shape *shape = &basis->shapes[basis->objects[i].shape];
+        const modal_shape slow = slow_shape(shape, ones);
+        const int32_t root = root_of(r, i);
+        kept[root] += sure_square(r, i, root, drag[i], 1, shape, numbers);
+        if (slow.modes.n_modes > 0) own[i] = sure_square(r, i, root, drag[i], 0, &slow, numbers);
+        left[root] += own[i];
+    }
+    for (int32_t i = 0; i < n; i++) {
+        const double part = left[i] > 0 ? sqrt(left[i] / (kept[i] + left[i])) : 0;
+        if (root_of(r, i) != i || part < r->load_left_out) continue; /* NaN is less than nothing */
+        r->load_left_out = part;
+        r->load_left_out_object = i;
+    }
+    for (int32_t i = 0, root = r->load_left_out_object; i < n; i++)
+        if (root_of(r, i) == root && own[i] > own[r->load_left_out_object]) r->load_left_out_object = i;
+done:;
+    void *arrays[] = {&kept, &left, &own, &drag, &numbers, &ones};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
+    return status;
+}
+
 modal_status modal_scene_run_pace(modal_scene_run *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -242,11 +327,10 @@ modal_status modal_scene_run_pace(modal_scene_run *r, modal_error *err)
         const modal_shape *shape = &basis->shapes[basis->objects[i].shape];
         if (r->bodies[i].exact) continue;
         implicit = 1;
-        root[i] = i;
-        for (int32_t up = 0; up < n && r->bodies[root[i]].motion == MODAL_STEP_ATTACHED; up++)
-            if (basis->objects[root[i]].parent >= 0) root[i] = basis->objects[root[i]].parent;
+        root[i] = root_of(r, i);
         motion m = {shape, rings + at[i], moves + at[i], sure + at[i]};
-        add_object(r, i, root[i], drag[i], &m, load);
+        add_loads(r, i, root[i], drag[i], &m, load);
+        add_initial(r, i, &m);
         for (int32_t k = 0; k < shape->modes.n_modes; k++) {
             const double square = shape->modes.modal_masses[k] * m.sure[k] * m.sure[k];
             r->least_moved[root[i]] += square;

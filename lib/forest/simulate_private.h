@@ -31,6 +31,8 @@ typedef struct modal_scene_run {
     modal_exact_input *inputs;   /* of the exact objects */
     modal_exact *exact;
     double *least_moved, *least_energy; /* [objects] at roots: what loads are expected to do (modal_judge_setup) */
+    double load_left_out;        /* the largest of a tree, NaN: none is known; and the object that has most of it */
+    int32_t load_left_out_object;
     modal_judge *judge;
     modal_deformation *deformation; /* or NULL: not wanted */
     modal_deformed *deformed;    /* [objects] of a frame */
@@ -67,6 +69,9 @@ void modal_scene_run_gravity(void *context, double time, double near, double *gr
 modal_status modal_scene_run_quality_begin(modal_scene_run *run, modal_error *err);
 modal_status modal_scene_run_quality(modal_scene_run *run, int64_t frame, modal_error *err);
 void modal_scene_run_quality_end(modal_scene_run *run);
+
+/* Estimates what the loads would move beside the basis: run->load_left_out. Points have been sorted, and their tiles are there. */
+modal_status modal_scene_run_left_out(modal_scene_run *run, modal_error *err);
 
 /* The longest step that follows the scene, and what it follows: run->s->pace. Points have been sorted, and their tiles
  * are there. */

@@ -225,6 +225,8 @@ modal_status modal_scene_run_quality(modal_scene_run *r, int64_t frame, modal_er
     clock_gettime(CLOCK_MONOTONIC, &start);
     *quality = modal_quality_none();
     measure_steps(r, quality);
+    quality->load_left_out = r->load_left_out;
+    if (!isnan(r->load_left_out)) quality->load_left_out_object = r->load_left_out_object;
     if (r->s->look_at_solids) measure_left_out(r, frame, quality);
     const modal_status status = is_looked_at(r, frame) ? measure_solids(r, frame, quality, err) : MODAL_OK;
     clock_gettime(CLOCK_MONOTONIC, &end);

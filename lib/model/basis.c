@@ -29,6 +29,15 @@ void modal_surface_free(modal_surface *surface)
     memset(surface, 0, sizeof *surface);
 }
 
+void modal_left_out_free(modal_left_out *left_out)
+{
+    modal_reduced_forces_free(&left_out->forces);
+    modal_free(&left_out->slow_eigenvalues);
+    modal_free(&left_out->slow_participation);
+    modal_free(&left_out->slow_matrix);
+    left_out->n = left_out->n_slow = 0;
+}
+
 void modal_modes_free(modal_modes *modes)
 {
     modal_free(&modes->modal_matrix);
@@ -42,7 +51,7 @@ void modal_modes_free(modal_modes *modes)
     modal_free(&modes->participation);
     modal_free(&modes->rigid_eigenvalues);
     modal_reduced_forces_free(&modes->reduced_forces);
-    modal_reduced_forces_free(&modes->left_out.forces);
+    modal_left_out_free(&modes->left_out);
     memset(modes, 0, sizeof *modes);
 }
 

@@ -63,7 +63,14 @@ void modal_reduced_forces_free(modal_reduced_forces *forces);
 typedef struct modal_left_out {
     int32_t n;              /* s; 0: not computed */
     modal_reduced_forces forces; /* [s, r], [s, r (r + 1) / 2], [s, r (r + 1) (r + 2) / 6] */
+    /* the slowest motions beside U, M-orthogonal to it and M-orthonormal, by which loads are measured that U does not answer */
+    int32_t n_slow;             /* 0: none */
+    double *slow_eigenvalues;   /* [n_slow] (rad/s)^2, ascending, > 0 */
+    double *slow_participation; /* [n_slow, 3] as participation */
+    float *slow_matrix;         /* [tiles, n_slow, 3, MODAL_TILE] as modal_matrix */
 } modal_left_out;
+
+void modal_left_out_free(modal_left_out *left_out);
 
 /* Numbers of monomials of second and third degree; 0 <= r <= 2^20. */
 static inline int64_t modal_quadratic_count(int64_t r) { return r * (r + 1) / 2; }

@@ -26,6 +26,9 @@ typedef struct modal_quality {
                                they would give off outside of the basis (modal_left_out), over that of the deformation; of linear
                                objects of their linear forces */
     double residual_object;
+    double load_left_out;   /* of what the loads would move by themselves, as far as is known, the part that the basis has not:
+                               slow motions beside it (modal_left_out), over these and its modes, in the norm of the mass */
+    double load_left_out_object;
     double rotation;        /* of objects whose model is linear: the largest rotation, degrees */
     double rotation_object;
     double strain;          /* and the largest principal strain by size, dimensionless */
@@ -38,10 +41,10 @@ typedef struct modal_quality {
 enum { MODAL_QUALITY_NUMBERS = (int)(sizeof(modal_quality) / sizeof(double)) };
 
 /* Their names, in the order of the members. */
-#define MODAL_QUALITY_NAMES                                                                                           \
-    {"energy_balance", "step_error", "step_drift", "halvings", "newton_residual", "least_jacobian", "least_jacobian_object",        \
-     "least_jacobian_element", "residual", "residual_object", "rotation", "rotation_object", "strain", "strain_object", \
-     "projected", "projected_object"}
+#define MODAL_QUALITY_NAMES                                                                                       \
+    {"energy_balance", "step_error", "step_drift", "halvings", "newton_residual", "least_jacobian",               \
+     "least_jacobian_object", "least_jacobian_element", "residual", "residual_object", "load_left_out",           \
+     "load_left_out_object", "rotation", "rotation_object", "strain", "strain_object", "projected", "projected_object"}
 
 /* Nothing is measured. */
 static inline modal_quality modal_quality_none(void)
@@ -58,7 +61,7 @@ static inline modal_quality modal_quality_none(void)
 typedef enum modal_verdict { MODAL_NOT_MEASURED, MODAL_SOUND, MODAL_DOUBTFUL, MODAL_WRONG } modal_verdict;
 extern const char *const modal_verdicts[4]; /* in words */
 
-enum { MODAL_QUALITY_MEASURES = 9, MODAL_QUALITY_TEXT = 512 };
+enum { MODAL_QUALITY_MEASURES = 10, MODAL_QUALITY_TEXT = 512 };
 
 typedef struct modal_quality_measure {
     const char *name;

@@ -86,11 +86,14 @@ done:
     return status;
 }
 
-/* load -= M R R^T load, part by part: inertia relief. */
+static double length(int64_t n, const double *x) { return sqrt(modal_dot(n, x, x)); }
+
+/* load -= M R R^T load, part by part: inertia relief. What moves the solid as a whole alone, and so deforms nothing, becomes 0. */
 static void relieve(modal_rigid_space *rigid, int64_t n_vectors, double *loads)
 {
     const int64_t n = rigid->n_free;
-    for (int64_t v = 0; v < n_vectors; v++)
+    for (int64_t v = 0; v < n_vectors; v++) {
+        const double before = length(3 * n, loads + 3 * n * v);
         for (int32_t d = 0; d < rigid->depth; d++) {
             double *load = loads + 3 * n * v, *sums = rigid->coefficients;
             const double *motion = rigid->motions + 3 * n * d, *mass = rigid->mass_motions + 3 * n * d;
@@ -98,9 +101,9 @@ static void relieve(modal_rigid_space *rigid, int64_t n_vectors, double *loads)
             for (int64_t i = 0; i < 3 * n; i++) sums[rigid->part[i / 3]] += motion[i] * load[i];
             for (int64_t i = 0; i < 3 * n; i++) load[i] -= sums[rigid->part[i / 3]] * mass[i];
         }
+        if (!(length(3 * n, loads + 3 * n * v) > 1e-9 * before)) memset(loads + 3 * n * v, 0, 3 * (size_t)n * sizeof *loads);
+    }
 }
-
-static double length(int64_t n, const double *x) { return sqrt(modal_dot(n, x, x)); }
 
 static void scale(int64_t n, double factor, double *x)
 {

@@ -7,6 +7,7 @@
 #include "lib/base/memory.h"
 #include "lib/fem/sparse.h"
 #include "lib/reduced/derive.h"
+#include "lib/reduced/left_slow.h"
 #include "lib/reduced/space.h"
 
 enum { MOST_LINEAR = 8 }; /* columns whose derivatives are taken */
@@ -20,7 +21,8 @@ static int64_t candidates(int64_t n_modes)
 
 double modal_left_out_bytes(int64_t n_nodes, int64_t n_modes, int64_t n_directions)
 {
-    return 24 * (double)n_nodes * (2.0 * (double)n_modes + 2.0 * (double)candidates(n_modes) + 2.0 * (double)n_directions + 48);
+    return 24 * (double)n_nodes * (2.0 * (double)n_modes + 4.0 * (double)(candidates(n_modes) + REDUCED_SMOOTH_FIELDS) +
+                                  2.0 * (double)n_directions + 48);
 }
 
 /* The columns, and behind them what they leave out, scaled. */
@@ -39,6 +41,21 @@ static void arrange(const reduced_space *space, int64_t n_nodes, int64_t k, int6
         }
     for (int64_t i = 0; i < r; i++, at += n)
         for (int64_t e = 0; e < n; e++) at[e] *= eigenvalues[0] / eigenvalues[i];
+}
+
+/* The columns and behind them the smooth fields, whose static answers are wanted; with the eigenvalues that scale them. */
+static modal_status list_fields(const modal_shape *shape, double **fields, double **scales, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t r = shape->modes.n_modes, size = 3 * shape->solid.mesh.n_nodes;
+    MODAL_TRY(modal_alloc(fields, (r + REDUCED_SMOOTH_FIELDS) * size, sizeof **fields, "what is left out", err));
+    MODAL_TRY(modal_alloc(scales, r + REDUCED_SMOOTH_FIELDS, sizeof **scales, "what is left out", err));
+    memcpy(*fields, shape->solid.volume_modes, (size_t)(r * size) * sizeof **fields);
+    memcpy(*scales, shape->modes.eigenvalues, (size_t)r * sizeof **scales);
+    reduced_smooth_fields(&shape->solid.mesh, *fields + r * size);
+    for (int64_t i = 0; i < REDUCED_SMOOTH_FIELDS; i++) (*scales)[r + i] = shape->modes.eigenvalues[0];
+done:
+    return status;
 }
 
 /* The Cholesky factor L of a [n, n], by columns, in its lower triangle; columns of zeros are those of the identity. */
@@ -127,16 +144,19 @@ modal_status modal_left_out_compute(const modal_shape *shape, int32_t n_directio
     const modal_derivatives_options options = {.n_linear = n_linear, .n_modes = n_linear, .mass_rule = shape->modes.mass_rule,
                                                .fixed_components = shape->solid.fixed_components, .n_threads = n_threads,
                                                .factor_float32 = shape->modes.factor_float32};
-    const reduced_solid solid = {mesh, shape->solid.fixed_nodes, shape->solid.n_fixed_nodes, &options, eigenvalues, modes};
     modal_derivatives_report report = {0};
     modal_reduced_forces forces = {0};
     reduced_space space = {0};
     const int64_t r = n_modes, n = candidates(r), n_nodes = mesh->n_nodes;
     double *vectors = NULL, *t = NULL, *inner = NULL, *coefficients = NULL, *directions = NULL, *all = NULL;
+    double *fields = NULL, *scales = NULL;
     memset(left_out, 0, sizeof *left_out);
     for (int64_t k = 0; k < r; k++)
         if (!(eigenvalues[k] > 0)) goto done;
-    MODAL_TRY(reduced_derive(&solid, r, r, &space, &vectors, &report, progress, err));
+    MODAL_TRY(list_fields(shape, &fields, &scales, err));
+    const reduced_solid solid = {mesh, shape->solid.fixed_nodes, shape->solid.n_fixed_nodes, &options, scales, fields};
+    MODAL_TRY(reduced_derive(&solid, r, r + REDUCED_SMOOTH_FIELDS, &space, &vectors, &report, progress, err));
+    modal_free(&fields);
     arrange(&space, n_nodes, n_linear, r, eigenvalues, modes, vectors);
     MODAL_TRY(modal_alloc(&t, n * (r + n), sizeof *t, "what is left out", err));
     MODAL_TRY(modal_alloc(&inner, n * n, sizeof *inner, "what is left out", err));
@@ -147,6 +167,8 @@ modal_status modal_left_out_compute(const modal_shape *shape, int32_t n_directio
     if (n_directions == 0) goto done;
     MODAL_TRY(modal_alloc(&directions, n_directions * space.n, sizeof *directions, "what is left out", err));
     MODAL_TRY(reduced_combine(&space, n, vectors + r * space.n, n_directions, coefficients, 1, 0, directions, err));
+    MODAL_TRY(reduced_orthonormalise(&space, r + n, REDUCED_SMOOTH_FIELDS, vectors, NULL, err));
+    MODAL_TRY(reduced_slow_motions(&space, shape, n + REDUCED_SMOOTH_FIELDS, vectors + r * space.n, left_out, err));
     modal_free(&vectors);
     MODAL_TRY(modal_alloc_zero(&all, 3 * n_nodes * (r + n_directions), sizeof *all, "what is left out", err));
     memcpy(all, modes, (size_t)(3 * n_nodes * r) * sizeof *all);
@@ -157,6 +179,8 @@ modal_status modal_left_out_compute(const modal_shape *shape, int32_t n_directio
     MODAL_TRY(extract(&forces, r, n_directions, left_out, err));
 done:
     modal_free(&vectors);
+    modal_free(&fields);
+    modal_free(&scales);
     modal_free(&t);
     modal_free(&inner);
     modal_free(&coefficients);
@@ -165,9 +189,6 @@ done:
     modal_reduced_forces_free(&forces);
     modal_derivatives_report_free(&report);
     reduced_space_free(&space);
-    if (status != MODAL_OK) {
-        modal_reduced_forces_free(&left_out->forces);
-        left_out->n = 0;
-    }
+    if (status != MODAL_OK) modal_left_out_free(left_out);
     return status;
 }

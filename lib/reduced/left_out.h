@@ -12,7 +12,7 @@
  * parts outside of span(U) the principal components in the energy norm are W: 10 of them give in tests 0.5 to 1 of the
  * whole (tests/python/check_left_out.py).
  *
- * Loads are not in it: what a basis lacks for a force at a point is a matter of the place, and for weight of the number of modes. */
+ * Loads are not in W. For them the slowest motions beside U are kept (left_slow.h). */
 #ifndef MODAL_REDUCED_LEFT_OUT_H
 #define MODAL_REDUCED_LEFT_OUT_H
 
@@ -25,7 +25,7 @@ enum { MODAL_LEFT_OUT_DIRECTIONS = 10 }; /* by default */
 double modal_left_out_bytes(int64_t n_nodes, int64_t n_modes, int64_t n_directions);
 
 /* For the columns volume_modes of a shape, Ritz vectors of K and M with its eigenvalues > 0, n_directions at most; fewer where there
- * are no more, and none is no error. device: as of modal_stvk_reduced_forces. Errors: as of that and of
+ * are no more, and none is no error. Slow motions need its surface, too. device: as of modal_stvk_reduced_forces. Errors: as of that and of
  * modal_derivatives_solve; after one left_out is zeroed. */
 modal_status modal_left_out_compute(const modal_shape *shape, int32_t n_directions, int n_threads, const modal_device *device,
                                     modal_left_out *left_out, const modal_progress *progress, modal_error *err);

@@ -2,6 +2,7 @@
 """What a basis leaves out of the elastic forces: the measure of modalsim against the whole finite-element model.
 usage: check_left_out.py BIN_FOLDER PART, PART one of
   whole    more than 50 deformations of bases of several kinds: the same order, and within a factor of 2
+  loads    slow motions against natural modes, and what loads ask of them against all modes of the mesh
   file     what modalpack writes; what is refused; hashes stay; files without it are sound"""
 import h5py
 import numpy as np
@@ -64,6 +65,42 @@ def whole():
           f"measured {(got / wanted).min():.3f} to {(got / wanted).max():.3f} of the whole")
     assert rank >= 0.9, rank
     assert np.all(got <= wanted * 1.001) and np.all(got >= 0.5 * wanted), (got / wanted)
+
+
+def loads():
+    write_bar("bar.msh", (6, 2, 1), (1.0, 0.2, 0.12))
+    pack("bar.msh", "all.h5", 108)
+    with h5py.File("all.h5") as f:
+        shape = f["shapes/0000"]
+        k, lift, x = shape["modes/eigenvalues"][:], shape["modes/participation"][:], shape["surface/rest_positions"][:]
+        vertex = int(shape["surface/user_vertex"][:][np.argmax(x[:, 0] + x[:, 1])])
+        at = int(np.argmax(x[:, 0] + x[:, 1]))
+        phi = shape["modes/modal_matrix"][:].transpose(0, 3, 2, 1).reshape(-1, 3, len(k))[at]
+    for n, more in ((3, []), (6, []), (9, ["--derivatives", 3])):
+        pack("bar.msh", "few.h5", n, "--force", *more)
+        with h5py.File("few.h5") as f:
+            group = f["shapes/0000/modal_left_out"]
+            slow, matrix = group["slow_eigenvalues"][:], group["slow_matrix"][:]
+            assert len(slow) == 6 and matrix.shape[1:] == (6, 3, 32) and np.all(np.diff(slow) >= 0) and slow[0] > 0
+        if not more: # the next natural modes, from above
+            ratio = slow[:3] / k[n:n + 3]
+            print(f"{n} modes: slow motions {ratio} of the next eigenvalues")
+            assert np.all(ratio > 1 - 1e-6) and np.all(ratio < 1.05), ratio
+        for what, scene, load, part in (
+                ("impulse", {"impulses": [{"object": 0, "vertex": vertex, "impulse": [0, 0.3, 1]}]}, [0, 0.3, 1], lambda w: w),
+                ("force", {"forces": [{"object": 0, "vertex": vertex, "force": [0, 0.3, 1]}]}, [0, 0.3, 1], lambda w: 1),
+                ("weight", {"gravity": [0, 0, -1]}, None, lambda w: 1)):
+            moves = np.abs(phi.T @ load if load else np.linalg.norm(lift, axis=1)) / k * part(np.sqrt(k))
+            # weight is looked at without its direction, as for the choice of a step
+            wanted = np.sqrt((moves[n:] ** 2).sum() / (moves ** 2).sum())
+            for model in ("linear", "stvk"):
+                simulate("few.h5", {"duration": 0.1, "fps": 20, "model": model, **scene})
+                got = quality("run.h5", "load_left_out")
+                assert np.all(got == got[0]), got
+            print(f"{n} {more} {what}: all modes {wanted:.4g}, measured {got[0]:.4g}")
+            assert more or 0.7 * wanted <= got[0] <= 1.02 * wanted, (wanted, got)
+    simulate("all.h5", {"duration": 0.1, "fps": 20, "model": "linear", "gravity": [0, 0, -1]})
+    assert not np.any(quality("run.h5", "load_left_out") > 0)
 
 
 def file():

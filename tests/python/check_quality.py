@@ -73,7 +73,7 @@ def put(path, changes):
 
 def check_limits():
     table = limits()
-    assert len(table) == 9, table
+    assert len(table) == 10, table
     put("x.h5", {})
     lines, said = check("x.h5", 0)
     assert lines == ["x.h5: a sound trajectory; how far to trust it was not measured"], lines
@@ -129,9 +129,9 @@ def check_rules():
     lines, _ = check("x.h5", 0)
     assert lines == ["x.h5: a sound trajectory; how far to trust it was not measured"], lines
     for change, wanted in ((lambda file: file.attrs.__delitem__("quality_columns"), "/@quality_columns: missing"),
-                           (lambda file: rename(file, columns(file)[1:]), "/@quality_columns: must be 16 names"),
+                           (lambda file: rename(file, columns(file)[1:]), "/@quality_columns: must be 18 names"),
                            (lambda file: rename(file, columns(file)[1:] + ["residual"]), "/@quality_columns: residual: twice"),
-                           (lambda file: rename(file, [""] + columns(file)[1:]), "/@quality_columns: must be 16 names")):
+                           (lambda file: rename(file, [""] + columns(file)[1:]), "/@quality_columns: must be 18 names")):
         damaged(change)
         lines, _ = check("x.h5", 1)
         assert len(lines) == 1 and wanted in lines[0], lines

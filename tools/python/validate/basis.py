@@ -209,6 +209,17 @@ class Shape:
             n_columns = (r, r * (r + 1) // 2, r * (r + 1) * (r + 2) // 6)[degree - 1]
             values = self.array(f"modal_left_out/{name}", "f64", n, n_columns)
             n = len(values) if values is not None else n
+        names = ("slow_eigenvalues", "slow_participation", "slow_matrix")
+        has = [file.has(f"{self.place}/modal_left_out/{name}") for name in names]
+        if not self.must(all(has) or not any(has), "modal_left_out", "has some of the slow motions' arrays") or not any(has):
+            return
+        values = self.array("modal_left_out/slow_eigenvalues", "f64", None)
+        self.must(values is None or (values > 0).all(), "modal_left_out/slow_eigenvalues", "is not above 0")
+        n_slow, n = None if values is None else len(values), self.n_vertices
+        self.array("modal_left_out/slow_participation", "f64", n_slow, 3)
+        matrix = self.array("modal_left_out/slow_matrix", "f32", None if n is None else -(-n // 32), n_slow, 3, 32)
+        if matrix is not None and n is not None and n % 32:
+            self.must((matrix[-1, :, :, n % 32:] == 0).all(), "modal_left_out/slow_matrix", "has lanes past the last vertex")
 
     def _look(self):
         file = self.file

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/reduced/left_slow.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "lib/shape/shape_surface.h"
+
+void reduced_smooth_fields(const modal_volume_mesh *mesh, double *fields)
+{
+    static const int powers[10][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {2, 0, 0},
+                                      {1, 1, 0}, {1, 0, 1}, {0, 2, 0}, {0, 1, 1}, {0, 0, 2}};
+    double low[3] = {INFINITY, INFINITY, INFINITY}, size = 0;
+    memset(fields, 0, (size_t)(3 * REDUCED_SMOOTH_FIELDS * mesh->n_nodes) * sizeof *fields);
+    for (int64_t i = 0; i < 3 * mesh->n_nodes; i++) low[i % 3] = fmin(low[i % 3], mesh->nodes[i]);
+    for (int64_t i = 0; i < 3 * mesh->n_nodes; i++) size = fmax(size, mesh->nodes[i] - low[i % 3]);
+    for (int64_t i = 0; i < mesh->n_nodes; i++)
+        for (int p = 0; p < 10; p++) {
+            double value = 1;
+            for (int axis = 0; axis < 3; axis++)
+                for (int n = 0; n < powers[p][axis]; n++) value *= (mesh->nodes[3 * i + axis] - low[axis]) / size;
+            for (int axis = 0; axis < 3; axis++) fields[3 * ((3 * p + axis) * mesh->n_nodes + i) + axis] = value;
+        }
+}
+
+/* The modes at the surface, as tiles. */
+static modal_status make_matrix(const modal_shape *shape, int32_t n, double *modes, float **matrix, modal_error *err)
+{
+    modal_shape other = {.surface = shape->surface, .embedding = shape->embedding};
+    other.solid.mesh = shape->solid.mesh;
+    other.solid.volume_modes = modes;
+    other.modes.n_modes = n;
+    const modal_status status = modal_shape_modal_matrix(&other, err);
+    *matrix = other.modes.modal_matrix;
+    return status;
+}
+
+modal_status reduced_slow_motions(const reduced_space *space, const modal_shape *shape, int64_t n_vectors, double *vectors,
+                                  modal_left_out *left_out, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_modes_result result = {0};
+    const int64_t n = space->n;
+    int64_t there = 0;
+    int32_t first = 0;
+    for (int64_t v = 0; v < n_vectors; v++) { /* those that depend on others are 0 */
+        int is_zero = 1;
+        for (int64_t i = 0; i < n && is_zero; i++) is_zero = vectors[v * n + i] == 0;
+        if (is_zero) continue;
+        if (there < v) memcpy(vectors + there * n, vectors + v * n, (size_t)n * sizeof *vectors);
+        there++;
+    }
+    if (there == 0 || shape->surface.n_vertices == 0) goto done;
+    MODAL_TRY(reduced_space_result(space, there, vectors, 1, &result, err));
+    while (first < result.n_modes && !(result.eigenvalues[first] > 0)) first++;
+    const int32_t count = result.n_modes - first < REDUCED_SLOW_MOTIONS ? result.n_modes - first : REDUCED_SLOW_MOTIONS;
+    if (count == 0) goto done;
+    MODAL_TRY(modal_alloc(&left_out->slow_eigenvalues, count, sizeof(double), "slow motions", err));
+    MODAL_TRY(modal_alloc(&left_out->slow_participation, 3 * (int64_t)count, sizeof(double), "slow motions", err));
+    memcpy(left_out->slow_eigenvalues, result.eigenvalues + first, (size_t)count * sizeof(double));
+    memcpy(left_out->slow_participation, result.participation + 3 * (int64_t)first, 3 * (size_t)count * sizeof(double));
+    MODAL_TRY(make_matrix(shape, count, result.modes + 3 * result.n_nodes * first, &left_out->slow_matrix, err));
+    left_out->n_slow = count;
+done:
+    modal_modes_result_free(&result);
+    return status;
+}
