@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Curvature as a stage of frames (lib/frames/slots.h): fields of positions that are on the device, which stay there until a
+/* Curvature as a stage of frames (lib/frames/plan.h): fields of positions that are on the device, which stay there until a
  * sink takes them. The fields of stretch.h, which compare with a rest, are none of it: they are made in main memory. */
 #ifndef MODAL_CURVATURE_STAGE_H
 #define MODAL_CURVATURE_STAGE_H
 
 #include "lib/curvature/curvature.h"
-#include "lib/frames/slots.h"
+#include "lib/frames/plan.h"
 
 typedef struct modal_curvature_stage {
     modal_curvature_options options; /* fields: set by modal_curvature_stage_of */

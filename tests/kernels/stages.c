@@ -8,6 +8,7 @@
 #include "lib/base/memory.h"
 #include "lib/curvature/stage.h"
 #include "lib/deform/source.h"
+#include "lib/frames/slots.h"
 #include "tests/kernels/harness.h"
 #include "tests/kernels/synthetic.h"
 

@@ -14,7 +14,6 @@
 #include "kernels/device_held.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
-#include "lib/frames/slots.h"
 #include "tools/common/files.h"
 #include "tools/common/parts.h"
 #include "tools/common/quality.h"

@@ -11,6 +11,7 @@
 #include "formats/trajectory/trajectory_h5.h"
 #include "lib/curvature/curvature.h"
 #include "lib/deform/source.h"
+#include "lib/frames/plan.h"
 #include "lib/sound/sound.h"
 #include "tools/common/commit.h"
 #include "tools/common/slice.h"
@@ -145,7 +146,7 @@ modal_status modaldeform_add_modes(tool *t, modaldeform_request *r, const modald
 /* One of a comma-separated list: *text moves behind it. */
 size_t modaldeform_list_part(const char **text, const char **part);
 /* Where each array of r->arrays is made, and what of it comes to main memory. No stages yet. */
-modal_status modaldeform_plan(const modaldeform_request *r, const modaldeform_input *in, struct modal_frame_plan *plan, modal_error *err);
+modal_status modaldeform_plan(const modaldeform_request *r, const modaldeform_input *in, modal_frame_plan *plan, modal_error *err);
 /* modaldeform_stress_begin with the arrays of the list. */
 modal_status modaldeform_begin_stress(const modaldeform_request *r, modaldeform_input *in, modal_error *err);
 
@@ -160,7 +161,7 @@ int64_t modaldeform_curvature_bytes(int64_t n_points, int64_t n_triangles);
 /* Appends the stage to the plan, if one of its fields is wanted. *curvature, which may be NULL, lives longer than what is
  * made by the plan. */
 modal_status modaldeform_curvature_new(modaldeform_curvature **curvature, tool *t, const modaldeform_request *r,
-                                       const modaldeform_input *in, struct modal_frame_plan *plan, modal_error *err);
+                                       const modaldeform_input *in, modal_frame_plan *plan, modal_error *err);
 modaldeform_curvature *modaldeform_curvature_delete(modaldeform_curvature *curvature); /* returns NULL; NULL is fine */
 
 /* modaldeform_stress.c: six values, 0 strain, 1 stress, 2 von_mises of the cells, 3 to 5 of the nodes. */
@@ -251,6 +252,6 @@ void modaldeform_journal_end(tool *t, const modaldeform_request *r, modaldeform_
 
 /* modaldeform_frames.c: the first out->n_kept frames are there already. */
 modal_status modaldeform_write_frames(tool *t, const modaldeform_request *r, modaldeform_input *in, modal_deformer *deformer,
-                                      const struct modal_frame_plan *plan, modaldeform_outputs *out, int64_t frame_bytes, modal_error *err);
+                                      const modal_frame_plan *plan, modaldeform_outputs *out, int64_t frame_bytes, modal_error *err);
 
 #endif

@@ -5,7 +5,6 @@
 #include "kernels/device.h"
 #include "lib/base/memory.h"
 #include "lib/curvature/stage.h"
-#include "lib/frames/slots.h"
 #include "tools/modaldeform/modaldeform.h"
 
 struct modaldeform_curvature {

@@ -6,7 +6,6 @@
 #include "formats/sequences/sequence_null.h"
 #include "formats/sequences/sequence_vtkhdf.h"
 #include "lib/base/memory.h"
-#include "lib/frames/slots.h"
 #include "tools/modaldeform/modaldeform.h"
 
 static const struct {

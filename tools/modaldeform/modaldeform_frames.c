@@ -2,7 +2,6 @@
 /* The frames: from the deformer to the writers and the journal. */
 #include <string.h>
 
-#include "lib/frames/slots.h"
 #include "tools/modaldeform/modaldeform.h"
 
 typedef struct writing {
