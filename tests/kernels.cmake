@@ -105,3 +105,10 @@ target_link_libraries(curvature_values PRIVATE modal_curvature)
 add_test(NAME kernels.curvature COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_curvature.py
          $<TARGET_FILE:curvature_values>)
 set_tests_properties(kernels.curvature PROPERTIES LABELS kernels)
+# Fits beside those of other libraries, whose headers are compiled where they are.
+set(MODAL_LIBIGL "" CACHE PATH "folder of libigl's headers, for a test")
+foreach(opponent cgal libigl)
+  add_test(NAME clients.curvature_${opponent} COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_curvature_opponents.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${opponent} "${MODAL_LIBIGL}")
+  set_tests_properties(clients.curvature_${opponent} PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 600)
+endforeach()

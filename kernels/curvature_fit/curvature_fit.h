@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Curvature by a fitted height function (F. Cazals and M. Pouget, Estimating differential quantities using polynomial
  * fitting of osculating jets, 2005): in the frame (p, q, n) of a vertex's normal, over the vertex and its neighbours of
- * the table, the polynomial z = f(x, y) of degree 2 (6 unknowns) or 4 (15) with the least sum of squares. The tensor is
+ * the table, the polynomial z = f(x, y) of degree 2 (6 unknowns) or 4 (15) with the least weighted sum of squares. A
+ * point's weight is 1 / (d^2 / m + 1/5)^2, with its distance d from the vertex and the mean m of the neighbours' d^2: that
+ * halves to quarters the errors on irregular triangles of the same rings without weights (docs/modalcurv.md). The tensor is
  * that of the polynomial's graph above the vertex. The graph's tangent plane is turned into the vertex's by the least
  * rotation. On irregular triangles it converges, unlike curvature_tensor and curvature_ring.
  * Where the points do not determine a degree (a monomial keeps at most 1e-6 of its squared length beside those before

@@ -20,10 +20,10 @@ FN void NAME(clear_moments)(int degree, NAME(moments) * sums)
     for (int j = 0; j < (degree + 1) * (degree + 2) / 2; j++) sums->z[j] = (WIDE)WIDE_ZERO;
 }
 
-/* A point (x, y, z) of weight `one`, 1 or 0; where it is 0, x = y = 0. */
-FN void NAME(add_point)(int degree, WIDE x, WIDE y, WIDE z, WIDE one, NAME(moments) * sums)
+/* A point (x, y, z) and its weight. */
+FN void NAME(add_point)(int degree, WIDE x, WIDE y, WIDE z, WIDE weight, NAME(moments) * sums)
 {
-    WIDE power_x = one;
+    WIDE power_x = weight;
     UNROLL(9)
     for (int a = 0; a <= 2 * degree; a++) {
         WIDE value = power_x;
@@ -35,6 +35,21 @@ FN void NAME(add_point)(int degree, WIDE x, WIDE y, WIDE z, WIDE one, NAME(momen
         }
         power_x *= x;
     }
+}
+
+/* The weight at squared distance `square`; inverse is 1 / m, or 0 where all points are one. */
+FN WIDE NAME(weight)(WIDE square, WIDE inverse)
+{
+    const WIDE near = square * inverse + MODAL_FIT_NEAR;
+    return WIDE_DIVIDE((WIDE)WIDE_ZERO + 1.0, near * near);
+}
+
+/* 1 / m of a sum of squared distances and their number. */
+FN WIDE NAME(inverse_mean)(WIDE sum, WIDE count)
+{
+    const WIDE zero = (WIDE)WIDE_ZERO, unit = zero + 1.0;
+    const WIDE_MASK apart = sum > zero;
+    return WIDE_SELECT(apart, WIDE_DIVIDE(count, WIDE_SELECT(apart, sum, unit)), zero);
 }
 
 /* Solves the normal equations by L D L^T. c[6] are the coefficients up to degree 2; returns the degree reached. */

@@ -33,15 +33,25 @@ __global__ void __launch_bounds__(CURVATURE_WARPS * 32)
         const double q[3] = {nx * ny * t, s + ny * ny * t, -ny};
         curvature_moments sums;
         double c[6];
-        curvature_clear_moments(DEGREE, &sums);
-        curvature_add_point(DEGREE, 0.0, 0.0, 0.0, 1.0, &sums); // the vertex itself
+        double squares = 0.0;
+        int count = 0;
         for (int64_t row = begin; row < end; row++) {
             const int32_t entry = __ldg(task.neighbours + row * MODAL_TILE + lane);
             if (entry < 0) continue; // what fills the list up
             const curvature_vec at = curvature_load(task.positions, base + entry);
             const double x = (double)at.x - own.x, y = (double)at.y - own.y, z = (double)at.z - own.z;
+            squares += x * x + y * y + z * z, count++;
+        }
+        const double inverse = curvature_inverse_mean(squares, count);
+        curvature_clear_moments(DEGREE, &sums);
+        curvature_add_point(DEGREE, 0.0, 0.0, 0.0, curvature_weight(0.0, inverse), &sums); // the vertex itself
+        for (int64_t row = begin; row < end; row++) {
+            const int32_t entry = __ldg(task.neighbours + row * MODAL_TILE + lane);
+            if (entry < 0) continue;
+            const curvature_vec at = curvature_load(task.positions, base + entry);
+            const double x = (double)at.x - own.x, y = (double)at.y - own.y, z = (double)at.z - own.z;
             curvature_add_point(DEGREE, x * p[0] + y * p[1] + z * p[2], x * q[0] + y * q[1] + z * q[2],
-                                x * nx + y * ny + z * nz, 1.0, &sums);
+                                x * nx + y * ny + z * nz, curvature_weight(x * x + y * y + z * z, inverse), &sums);
         }
         const double reached = curvature_solve_moments(DEGREE, &sums, c);
         double tensor[3];

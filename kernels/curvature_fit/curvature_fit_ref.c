@@ -68,13 +68,35 @@ static void shape_of(const double *c, double tensor[3])
     tensor[0] = shape[0][0], tensor[1] = shape[0][1], tensor[2] = shape[1][1];
 }
 
-/* One vertex; work [UNKNOWNS + 1][POINTS]. */
+/* Entry `row` of v's list, the vertex itself before the first; -1: only fills up. */
+static int64_t point_of(const modal_curvature_exact *column, int64_t v, int64_t row)
+{
+    const int64_t tile = v / MODAL_TILE;
+    return row < column->offsets[tile] ? v : column->neighbours[row * MODAL_TILE + v % MODAL_TILE];
+}
+
+/* The mean of the neighbours' squared distances from v, or 1 where all are in one place. */
+static double mean_square(const modal_curvature_exact *column, int64_t v)
+{
+    const int64_t tile = v / MODAL_TILE;
+    double sum = 0.0, count = 0.0;
+    for (int64_t row = column->offsets[tile]; row < column->offsets[tile + 1]; row++) {
+        const int64_t j = point_of(column, v, row);
+        if (j < 0) continue;
+        for (int i = 0; i < 3; i++) sum += pow(column->positions[3 * j + i] - column->positions[3 * v + i], 2.0);
+        count += 1.0;
+    }
+    return sum > 0.0 ? sum / count : 1.0;
+}
+
+/* One vertex; work [UNKNOWNS + 1][POINTS]. A row of the least squares is a point's times the root of its weight. */
 static void fit_vertex(const modal_curvature_exact *column, int64_t v, int degree, double (*work)[POINTS],
                        double *tensor, double *reached)
 {
     const double *positions = column->positions, *n = column->normals + 3 * v, *own = positions + 3 * v;
     const int64_t *offsets = column->offsets;
     const int64_t tile = v / MODAL_TILE;
+    const double mean = mean_square(column, v);
     double p[3], q[3], coefficients[UNKNOWNS] = {0.0}, *heights = work[UNKNOWNS];
     int64_t n_points = 0;
     memset(tensor, 0, 3 * sizeof *tensor);
@@ -82,17 +104,18 @@ static void fit_vertex(const modal_curvature_exact *column, int64_t v, int degre
     if (dot(3, n, n) == 0.0) return;
     modal_curvature_frame_exact(n, p, q);
     for (int64_t row = offsets[tile] - 1; row < offsets[tile + 1]; row++) {
-        const int64_t j = row < offsets[tile] ? v : column->neighbours[row * MODAL_TILE + v % MODAL_TILE];
+        const int64_t j = point_of(column, v, row);
         if (j < 0) continue;
-        double edge[3], power_x = 1.0;
+        double edge[3];
         for (int i = 0; i < 3; i++) edge[i] = positions[3 * j + i] - own[i];
-        const double x = dot(3, edge, p), y = dot(3, edge, q);
+        const double x = dot(3, edge, p), y = dot(3, edge, q), root = 1.0 / (dot(3, edge, edge) / mean + 0.2);
+        double power_x = root;
         for (int a = 0; a <= degree; a++, power_x *= x) {
             double value = power_x;
             for (int b = 0; a + b <= degree; b++, value *= y)
                 work[(a + b) * (a + b + 1) / 2 + b][n_points] = value; /* x^a y^b */
         }
-        heights[n_points++] = dot(3, edge, n);
+        heights[n_points++] = root * dot(3, edge, n);
     }
     const int d = solve(degree, n_points, work, heights, coefficients);
     *reached = d;

@@ -32,13 +32,56 @@ FN int NAME(any)(NAME(longs) m)
 #define OF_HALF(F) {F(0), F(1)}
 #endif
 
+/* Edges from HALF vertices to the neighbours of a row. Where the row only fills a list up the neighbour is the vertex itself:
+ * returns 0 there, else 1. */
+FN WIDE NAME(edges)(const float *x, const int32_t *entry, const WIDE *own, WIDE *edge)
+{
+    int32_t index[HALF];
+    for (int k = 0; k < HALF; k++) index[k] = entry[k] < 0 ? ~entry[k] : entry[k];
+#define X(k) x[3 * (int64_t)index[k]]
+#define Y(k) x[3 * (int64_t)index[k] + 1]
+#define Z(k) x[3 * (int64_t)index[k] + 2]
+#define ON(k) (float)(entry[k] >= 0)
+    const NAME(half) a = OF_HALF(X), b = OF_HALF(Y), d = OF_HALF(Z), one = OF_HALF(ON);
+#undef X
+#undef Y
+#undef Z
+#undef ON
+    edge[0] = __builtin_convertvector(a, NAME(doubles)) - own[0];
+    edge[1] = __builtin_convertvector(b, NAME(doubles)) - own[1];
+    edge[2] = __builtin_convertvector(d, NAME(doubles)) - own[2];
+    return __builtin_convertvector(one, NAME(doubles));
+}
+
+/* Sums over the neighbours of HALF vertices; own position and frame p, q, n. */
+FN void NAME(sum_points)(const modal_curvature_fit_task *task, const float *x, int64_t first, int degree, const WIDE *own,
+                         const WIDE *p, const WIDE *q, const WIDE *n, NAME(moments) * sums)
+{
+    const int64_t tile = first / MODAL_TILE, begin = task->neighbour_offsets[tile], end = task->neighbour_offsets[tile + 1];
+    const int32_t *entries = task->neighbours + first % MODAL_TILE;
+    const WIDE zero = (WIDE)WIDE_ZERO;
+    WIDE e[3], square = zero, count = zero;
+    for (int64_t row = begin; row < end; row++) {
+        count += NAME(edges)(x, entries + row * MODAL_TILE, own, e);
+        square += e[0] * e[0] + e[1] * e[1] + e[2] * e[2];
+    }
+    const WIDE inverse = NAME(inverse_mean)(square, count);
+    NAME(clear_moments)(degree, sums);
+    NAME(add_point)(degree, zero, zero, zero, NAME(weight)(zero, inverse), sums); /* the vertex itself */
+    for (int64_t row = begin; row < end; row++) {
+        const WIDE one = NAME(edges)(x, entries + row * MODAL_TILE, own, e);
+        const WIDE weight = NAME(weight)(e[0] * e[0] + e[1] * e[1] + e[2] * e[2], inverse);
+        NAME(add_point)(degree, e[0] * p[0] + e[1] * p[1] + e[2] * p[2], e[0] * q[0] + e[1] * q[1] + e[2] * q[2],
+                        e[0] * n[0] + e[1] * n[1] + e[2] * n[2], weight * one, sums);
+    }
+}
+
 /* Fits HALF vertices from `first` on: tensors [3][HALF] and degrees. */
 FN void NAME(fit_half)(const modal_curvature_fit_task *task, const float *x, const float *normals, int64_t first,
                        int degree, float (*tensors)[LANES], float *degrees)
 {
-    const int64_t n = task->n_vertices, tile = first / MODAL_TILE, begin = task->neighbour_offsets[tile];
+    const int64_t n = task->n_vertices;
     double own[3][HALF], p[3][HALF], q[3][HALF], normal[3][HALF];
-    int32_t index[HALF];
     NAME(moments) sums;
     WIDE c[6];
     for (int k = 0; k < HALF; k++) {
@@ -53,28 +96,7 @@ FN void NAME(fit_half)(const modal_curvature_fit_task *task, const float *x, con
         memcpy(&o[i], own[i], sizeof o[i]), memcpy(&f[i], p[i], sizeof f[i]);
         memcpy(&g[i], q[i], sizeof g[i]), memcpy(&h[i], normal[i], sizeof h[i]);
     }
-    const WIDE zero = (WIDE)WIDE_ZERO;
-    NAME(clear_moments)(degree, &sums);
-    NAME(add_point)(degree, zero, zero, zero, zero + 1.0, &sums); /* the vertex itself */
-    for (int64_t row = begin; row < task->neighbour_offsets[tile + 1]; row++) {
-        const int32_t *entry = task->neighbours + row * MODAL_TILE + first % MODAL_TILE;
-        for (int k = 0; k < HALF; k++) index[k] = entry[k] < 0 ? ~entry[k] : entry[k];
-#define X(k) x[3 * (int64_t)index[k]]
-#define Y(k) x[3 * (int64_t)index[k] + 1]
-#define Z(k) x[3 * (int64_t)index[k] + 2]
-#define ON(k) (float)(entry[k] >= 0)
-        const NAME(half) a = OF_HALF(X), b = OF_HALF(Y), d = OF_HALF(Z), one = OF_HALF(ON);
-#undef X
-#undef Y
-#undef Z
-#undef ON
-        /* what fills the list up is the vertex itself: (0, 0, 0) */
-        const WIDE ex = __builtin_convertvector(a, NAME(doubles)) - o[0];
-        const WIDE ey = __builtin_convertvector(b, NAME(doubles)) - o[1];
-        const WIDE ez = __builtin_convertvector(d, NAME(doubles)) - o[2];
-        NAME(add_point)(degree, ex * f[0] + ey * f[1] + ez * f[2], ex * g[0] + ey * g[1] + ez * g[2],
-                        ex * h[0] + ey * h[1] + ez * h[2], __builtin_convertvector(one, NAME(doubles)), &sums);
-    }
+    NAME(sum_points)(task, x, first, degree, o, f, g, h, &sums);
     const WIDE reached = NAME(solve_moments)(degree, &sums, c);
     for (int k = 0; k < HALF; k++) {
         const double coefficients[6] = {c[0][k], c[1][k], c[2][k], c[3][k], c[4][k], c[5][k]};

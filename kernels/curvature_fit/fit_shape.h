@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tensor of a fitted height function, for the CPU and CUDA. */
+/* What the fits of the CPU and CUDA share beside curvature_fit_body.h. */
 #ifndef MODAL_KERNELS_FIT_SHAPE_H
 #define MODAL_KERNELS_FIT_SHAPE_H
 
@@ -10,6 +10,9 @@
 #else
 #define MODAL_FIT_FUNCTION static inline
 #endif
+
+/* The weight of a point is 1 / (d^2 / m + this)^2. */
+#define MODAL_FIT_NEAR 0.2
 
 /* The shape operator a b c of z = f(x, y) with the coefficients of 1, x, y, x^2, x y, y^2, over (0, 0): see
  * curvature_fit_ref.c. J^-1 = I - s f f^T. */

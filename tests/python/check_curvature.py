@@ -167,7 +167,9 @@ def fitted(x, n, t, v, degree, rings):
     size = np.sqrt((p * p + q * q).max())
     powers = [(a, d - a) for d in range(degree + 1) for a in range(d, -1, -1)]
     columns = np.stack([(p / size)**a * (q / size)**b for a, b in powers], 1)
-    c, _, rank, _ = np.linalg.lstsq(columns, z, rcond=None)
+    d2 = ((x[near] - x[v])**2).sum(1)
+    root = 1 / (d2 / d2[near != v].mean() + 0.2)  # of the weight
+    c = np.linalg.lstsq(columns * root[:, None], z * root, rcond=None)[0]
     c = {power: value / size**sum(power) for power, value in zip(powers, c)}
     # first and second fundamental form; principal curvatures from the generalised eigenproblem, in space
     dx, dy = np.array([1, 0, c[1, 0]]), np.array([0, 1, c[0, 1]])
