@@ -283,6 +283,7 @@ with h5py.File("o/sequence.vtkhdf") as f:
     check(np.array_equal(f["VTKHDF/Steps/Values"], [0.5, 1.0]), "--frames")
 run("frames/ply", "o", "-f", "-q", "--format", "ply")  # without a .series: a second apart
 check(json.load(open("o/sequence.ply.series"))["files"][4]["time"] == 4, "times without a .series")
+
 run("frames", "nothing", "-q", "--format", "null")
 check(not os.path.exists("nothing"), "--format null writes nothing")
 
@@ -315,6 +316,39 @@ def refused(words, code, error):
     run(*words, "-q", code=code, error=error)
     check(sorted(os.listdir(".")) == before, words, "left something")
 
+
+# ---- point caches: the same positions as the .ply files, and rest.obj's triangles ----
+
+os.makedirs("caches")
+points = np.array([sphere[0] * (1 + 0.1 * i) for i in range(5)], "<f4")
+head = b"POINTCACHE2\0" + np.array([1, 500], "<i4").tobytes() + np.array([0, 1], "<f4").tobytes() + np.array([5], "<i4").tobytes()
+pathlib.Path("caches/sequence.pc2").write_bytes(head + points.tobytes())
+mdd = np.array([5, 500], ">i4").tobytes() + np.array(times, ">f4").tobytes() + points.astype(">f4").tobytes()
+pathlib.Path("caches/sequence.mdd").write_bytes(mdd)
+obj = "".join(f"v {x} {y} {z}\n" for x, y, z in sphere[0]) + "".join(f"f {a} {b} {c}\n" for a, b, c in sphere[1] + 1)
+refused(["caches/sequence.pc2", "new"], 3, "caches/rest.obj")
+pathlib.Path("caches/rest.obj").write_text(obj)
+pathlib.Path("elsewhere.obj").write_text(obj)
+run("frames", "of_ply", "-f", "-q", "--fields", "k_max,area_ratio")
+for source, when, more in (("caches/sequence.mdd", times, ()), ("caches/sequence.pc2", range(5), ()),
+                           ("caches/sequence.mdd", times, ("--rest", "elsewhere.obj"))):
+    run(source, "o", "-f", "-q", "--fields", "k_max,area_ratio", *more)
+    with h5py.File("o/sequence.vtkhdf") as f, h5py.File("of_ply/sequence.vtkhdf") as g:
+        check(np.array_equal(f["VTKHDF/Steps/Values"], when), source, "times")
+        for name in ("k_max", "area_ratio"):
+            check(np.array_equal(f["VTKHDF/PointData"][name], g["VTKHDF/PointData"][name]), source, name)
+run("caches/sequence.mdd", "o", "-f", "-q", "--frames", "-1", "--rest", "elsewhere.obj", "--format", "ply")  # for its triangles alone
+check(len(os.listdir("o/ply")) == 1, "--frames of a cache")
+for name, data, error in (("short.pc2", head + points.tobytes()[:-1], "but its head stands for 500 points in 5 frames"),
+                          ("long.mdd", mdd + b"x", "but its head stands for"), ("other.pc2", b"x" + head[1:], "no PC2"),
+                          ("few.mdd", mdd[:6], "ends early"), ("back.mdd", mdd[:8] + b"\x7f" + mdd[9:], "time is not after"),
+                          ("nan.pc2", head + points.tobytes()[:-4] + np.array([np.nan], "<f4").tobytes(), "point 499: not finite")):
+    pathlib.Path("caches/" + name).write_bytes(data)
+    refused(["caches/" + name, "new"], 3, error)
+pathlib.Path("caches/rest.obj").write_text("v 0 0 0\n" + obj)
+refused(["caches/sequence.pc2", "new"], 3, "500 points, but 501 vertices in caches/rest.obj")
+
+# ---- what is refused ----
 
 shutil.rmtree("o")
 surfaces.write_ply("frames/ply/000002.ply", sphere[0], np.roll(sphere[1], 1, 0))

@@ -33,7 +33,7 @@ static const tool_option options[] = {
     {"colour", 0, "FIELD[:RANGE]", NULL,
      "Give .ply files colours of this field, k_max for example: blue below, white at, red above 0 (of area_ratio and stretch 1), up to "
      "RANGE (default: the farther of the quantiles 2 % and 98 % of the first frame).", 0},
-    {"rest", 0, "FILE", NULL, "The surface that area_ratio and stretch compare with (default: the first frame).", TOOL_READS},
+    {"rest", 0, "FILE", NULL, "The surface that area_ratio and stretch compare with (default: the first frame); of a .pc2 or .mdd its triangles.", TOOL_READS},
     {"lines", 0, "ridges,valleys", NULL, "Also write these lines of the surface, lines/NNNNNN.vtp a frame.", TOOL_FIRST},
     {"strength", 0, "S", "0", "Only lines along which curvature, over their length, sums up to S.", 0},
     {"frames", 0, "A:B:STEP", NULL, "Frames to read, as Python slices them: 10:20, ::5, -1: and so on, or one index.",
@@ -67,9 +67,10 @@ static const tool_program program = {
     .input_traits = TOOL_READS,
     .output = 2,
     .output_traits = TOOL_WRITES,
-    .notes = "INPUT is a .ply, .obj, .off or .stl, a sequence.vtkhdf, a .series of .ply files, or a folder\n"
-             "of .ply files with or without its .series. OUT is a folder, made if absent: sequence.vtkhdf\n"
-             "and sequence.xdmf, or what --format says. Curvature is in 1/m; of a closed surface with outward\n"
+    .notes = "INPUT is a .ply, .obj, .off or .stl, a sequence.vtkhdf, a .series of .ply files, a folder of .ply\n"
+             "files with or without its .series, or a .pc2 or .mdd, whose triangles are in rest.obj beside it or\n"
+             "the file of --rest. OUT is a folder, made if absent: sequence.vtkhdf and sequence.xdmf, or what\n"
+             "--format says. Curvature is in 1/m; of a closed surface with outward\n"
              "normals it is positive where that is convex.",
     .examples = "modalcurv bunny.ply out\n"
                 "modalcurv bunny.ply out --method fit --degree 4 --fields curvature,direction_max\n"
@@ -129,6 +130,7 @@ static modal_status read_request(tool *t, modalcurv_request *r, modal_error *err
 {
     modal_status status = MODAL_OK;
     const tool_arguments *a = &t->arguments;
+    modal_cache_kind cache;
     r->input = a->operands[0];
     r->folder = a->operands[1];
     r->rest = tool_value(a, "rest");
@@ -141,7 +143,7 @@ static modal_status read_request(tool *t, modalcurv_request *r, modal_error *err
     int compares = r->coloured >= 0 && modal_curvature_is_stretch((modal_curvature_field)r->coloured);
     for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++)
         compares |= r->options.fields[i] && modal_curvature_is_stretch((modal_curvature_field)i);
-    if (r->rest && !compares) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--rest: none of --fields compares with it, %s", r->rest);
+    if (r->rest && !compares && !modalcurv_is_cache(r->input, &cache)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--rest: none of --fields compares with it, %s", r->rest);
     MODAL_TRY(modalcurv_read_lines(a, r, err));
     MODAL_TRY(tool_slice_parse(tool_value(a, "frames"), &r->frames, err));
     MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "formats/sequences/cache_read.h"
 #include "formats/sequences/sequence.h"
 #include "formats/sequences/sequence_read.h"
 #include "lib/base/hash.h"
@@ -18,7 +19,7 @@ enum { MODALCURV_FORMATS = 3 }; /* vtkhdf, ply, vtp: those that carry arrays of 
 
 /* What the command line asks for. */
 typedef struct modalcurv_request {
-    const char *input, *folder, *rest; /* rest: NULL: the first frame */
+    const char *input, *folder, *rest; /* rest: NULL: the first frame; of a cache its triangles, too */
     modal_curvature_options options;
     tool_slice frames;
     int force, threads, reports; /* reports: statistics of every frame are wanted */
@@ -32,10 +33,12 @@ typedef struct modalcurv_request {
     struct modal_device *device; /* main's */
 } modalcurv_request;
 
-/* The frames: one file each, of one connectivity, or those of a sequence.vtkhdf. */
+/* The frames: one file each, of one connectivity, or those of a sequence.vtkhdf or a point cache. */
 typedef struct modalcurv_input {
     char **files;   /* [n] those that are wanted; of a sequence the file, n times */
     modal_sequence_reader *sequence; /* or NULL */
+    modal_cache_reader *cache;       /* or NULL */
+    char *mesh;                      /* the connectivity of a cache */
     int64_t start, step;             /* frame i is its frame start + i step */
     pthread_mutex_t *hdf5;           /* held by who uses HDF5 */
     double *times;  /* [n] s */
@@ -54,6 +57,8 @@ typedef struct modalcurv_input {
 
 /* ---- modalcurv_inputs.c ---- */
 
+/* Whether the name is that of a point cache, and of which kind. */
+int modalcurv_is_cache(const char *name, modal_cache_kind *kind);
 /* Finds the files, reads the first one. */
 modal_status modalcurv_open(const modalcurv_request *r, modalcurv_input *in, modal_error *err);
 /* Frame i: positions as they are and measured from the centre, each [n_vertices, 3]. MODAL_ERROR_INPUT for another

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What modalcurv reads: one surface, a sequence.vtkhdf, or the .ply files of a folder, named by a .series or in the order
+/* What modalcurv reads: one surface, a sequence.vtkhdf, a point cache, or the .ply files of a folder, named by a .series or in the order
  * of their names. */
 #include <dirent.h>
 #include <errno.h>
@@ -19,6 +19,12 @@ static int ends_with(const char *name, const char *ending)
 {
     const size_t length = strlen(name), most = strlen(ending);
     return length > most && strcmp(name + length - most, ending) == 0;
+}
+
+int modalcurv_is_cache(const char *name, modal_cache_kind *kind)
+{
+    *kind = ends_with(name, ".pc2") ? MODAL_CACHE_PC2 : MODAL_CACHE_MDD;
+    return *kind == MODAL_CACHE_PC2 || ends_with(name, ".mdd");
 }
 
 /* FOLDER/NAME; folder NULL: NAME. */
@@ -144,6 +150,45 @@ done:
     return status;
 }
 
+/* The connectivity that a file has. */
+static modal_status take_mesh(const char *path, modalcurv_input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_surface_mesh mesh = {0};
+    MODAL_TRY(modal_surface_read(path, &mesh, &in->n_collapsed, err));
+    if (mesh.n_triangles == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no triangles", path);
+    in->n_vertices = mesh.n_vertices, in->n_triangles = mesh.n_triangles;
+    in->triangles = mesh.triangles;
+    mesh.triangles = NULL;
+done:
+    modal_surface_mesh_free(&mesh);
+    return status;
+}
+
+/* A point cache: its frames are as many times the one file; --rest or rest.obj beside it has the triangles. */
+static modal_status open_cache(const modalcurv_request *r, modal_cache_kind kind, modalcurv_input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int64_t capacity = 0;
+    modal_cache cache;
+    char *folder = NULL;
+    const char *slash = strrchr(r->input, '/');
+    MODAL_TRY(modal_cache_reader_open(&in->cache, kind, r->input, &cache, err));
+    for (int64_t i = 0; i < cache.n_frames; i++) MODAL_TRY(add_file(in, &capacity, NULL, r->input, err));
+    MODAL_TRY(modal_alloc(&in->times, in->n, sizeof *in->times, "times", err));
+    memcpy(in->times, cache.times, (size_t)in->n * sizeof *in->times);
+    if (slash) MODAL_TRY(modal_copy_text(&folder, r->input, (size_t)(slash - r->input), err));
+    MODAL_TRY(r->rest ? join(NULL, r->rest, &in->mesh, err) : join(folder, "rest.obj", &in->mesh, err));
+    MODAL_TRY(take_mesh(in->mesh, in, err));
+    if (in->n_vertices != cache.n_points)
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: %" PRId64 " points, but %" PRId64 " vertices in %s", r->input, cache.n_points,
+                   in->n_vertices, in->mesh);
+    tool_files_read(in->mesh);
+done:
+    modal_free(&folder);
+    return status;
+}
+
 /* Keeps the frames that --frames selects. */
 static modal_status select_files(const modalcurv_request *r, modalcurv_input *in, modal_error *err)
 {
@@ -175,9 +220,13 @@ static modal_status hash_files(const modalcurv_request *r, modalcurv_input *in, 
     modal_hash *hash = NULL;
     char text[MODAL_HASH_TEXT];
     MODAL_TRY(modal_hash_new(&hash, err));
-    for (int64_t i = 0; i < (in->sequence ? 1 : in->n); i++) {
+    for (int64_t i = 0; i < (in->sequence || in->cache ? 1 : in->n); i++) {
         MODAL_TRY(modal_hash_file(in->files[i], text, err));
         modal_hash_array(hash, "file", text, MODAL_HASH_TEXT - 1, 1);
+    }
+    if (in->mesh && !r->rest) {
+        MODAL_TRY(modal_hash_file(in->mesh, text, err));
+        modal_hash_array(hash, "mesh", text, MODAL_HASH_TEXT - 1, 1);
     }
     if (r->rest) {
         MODAL_TRY(modal_hash_file(r->rest, text, err));
@@ -187,21 +236,6 @@ static modal_status hash_files(const modalcurv_request *r, modalcurv_input *in, 
     modal_hash_text(hash, in->hash);
 done:
     modal_hash_delete(hash);
-    return status;
-}
-
-/* The first file gives the connectivity. */
-static modal_status take_mesh(modalcurv_input *in, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    modal_surface_mesh mesh = {0};
-    MODAL_TRY(modal_surface_read(in->files[0], &mesh, &in->n_collapsed, err));
-    if (mesh.n_triangles == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no triangles", in->files[0]);
-    in->n_vertices = mesh.n_vertices, in->n_triangles = mesh.n_triangles;
-    in->triangles = mesh.triangles;
-    mesh.triangles = NULL;
-done:
-    modal_surface_mesh_free(&mesh);
     return status;
 }
 
@@ -246,7 +280,7 @@ static modal_status take_rest(const modalcurv_request *r, modalcurv_input *in, m
     char *file = (char *)r->rest;
     double time = 0.0;
     modalcurv_input from = *in;
-    if (r->rest) from.files = &file, from.times = &time, from.n = 1, from.sequence = NULL;
+    if (r->rest) from.files = &file, from.times = &time, from.n = 1, from.sequence = NULL, from.cache = NULL;
     MODAL_TRY(modal_alloc(&positions, 3 * in->n_vertices, sizeof *positions, "positions", err));
     MODAL_TRY(modal_alloc(&in->rest, 3 * in->n_vertices, sizeof *in->rest, "rest", err));
     MODAL_TRY(modalcurv_read(&from, 0, positions, in->rest, err));
@@ -261,21 +295,24 @@ modal_status modalcurv_open(const modalcurv_request *r, modalcurv_input *in, mod
     struct stat info;
     int64_t capacity = 0;
     modal_sequence_surface surface;
+    modal_cache_kind kind;
     if (stat(r->input, &info) != 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot be found, %s", r->input, strerror(errno));
     if (S_ISDIR(info.st_mode))
         MODAL_TRY(open_folder(r->input, in, err));
     else if (ends_with(r->input, ".vtkhdf"))
         MODAL_TRY(open_sequence(r->input, in, &surface, err));
+    else if (modalcurv_is_cache(r->input, &kind))
+        MODAL_TRY(open_cache(r, kind, in, err));
     else if (ends_with(r->input, ".series"))
         MODAL_TRY(read_series(r->input, in, err));
     else
         MODAL_TRY(add_file(in, &capacity, NULL, r->input, err));
     MODAL_TRY(select_files(r, in, err));
     in->first = in->files[0];
-    if (stat(in->first, &info) == 0) in->file_bytes = in->sequence ? 0 : (int64_t)info.st_size;
+    if (stat(in->first, &info) == 0) in->file_bytes = in->sequence || in->cache ? 0 : (int64_t)info.st_size;
     for (int64_t i = 0; i < in->n; i++) tool_files_read(in->files[i]);
-    if (!in->sequence) MODAL_TRY(take_mesh(in, err));
+    if (!in->sequence && !in->cache) MODAL_TRY(take_mesh(in->files[0], in, err));
     MODAL_TRY(measure_first(in, err));
     for (int i = 0; i < MODAL_CURVATURE_FIELDS && !in->rest; i++)
         if ((r->options.fields[i] || r->coloured == i) && modal_curvature_is_stretch((modal_curvature_field)i))
@@ -290,10 +327,11 @@ modal_status modalcurv_read(const modalcurv_input *in, int64_t i, float *positio
     modal_status status = MODAL_OK;
     modal_surface_mesh mesh = {0};
     int64_t n_collapsed = 0;
-    if (in->sequence) {
-        pthread_mutex_lock(in->hdf5);
-        status = modal_sequence_reader_points(in->sequence, in->start + i * in->step, positions, err);
-        pthread_mutex_unlock(in->hdf5);
+    if (in->sequence || in->cache) {
+        if (in->sequence) pthread_mutex_lock(in->hdf5);
+        status = in->sequence ? modal_sequence_reader_points(in->sequence, in->start + i * in->step, positions, err)
+                              : modal_cache_reader_points(in->cache, in->start + i * in->step, positions, err);
+        if (in->sequence) pthread_mutex_unlock(in->hdf5);
         for (int64_t k = 0; status == MODAL_OK && k < 3 * in->n_vertices; k++)
             centred[k] = (float)((double)positions[k] - in->centre[k % 3]);
         return status;
@@ -324,5 +362,7 @@ void modalcurv_close(modalcurv_input *in)
     modal_free(&in->triangles);
     modal_free(&in->rest);
     in->sequence = modal_sequence_reader_close(in->sequence);
+    in->cache = modal_cache_reader_close(in->cache);
+    modal_free(&in->mesh);
     modal_curvature_topology_free(&in->topology);
 }
