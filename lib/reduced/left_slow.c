@@ -7,6 +7,8 @@
 #include "lib/base/memory.h"
 #include "lib/shape/shape_surface.h"
 
+static const double LEAST = 1e-6; /* of a vector's length, that has to be new */
+
 void reduced_smooth_fields(const modal_volume_mesh *mesh, double *fields)
 {
     static const int powers[10][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {2, 0, 0},
@@ -36,23 +38,40 @@ static modal_status make_matrix(const modal_shape *shape, int32_t n, double *mod
     return status;
 }
 
-modal_status reduced_slow_motions(const reduced_space *space, const modal_shape *shape, int64_t n_vectors, double *vectors,
-                                  modal_left_out *left_out, modal_error *err)
+/* Makes vectors [n_vectors, n] behind n_before orthonormal ones orthonormal, too, each by itself: of many static answers some depend on
+ * others to rounding, and a block of them would not be orthogonal. Those are passed over; *there is how many are left. */
+static modal_status choose_vectors(const reduced_space *space, int64_t n_before, int64_t n_vectors, double *vectors, int64_t *there,
+                                   modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const size_t bytes = (size_t)space->n * sizeof *vectors;
+    double *own = vectors + n_before * space->n, *parts = NULL;
+    *there = 0;
+    MODAL_TRY(modal_alloc(&parts, n_before + n_vectors, sizeof *parts, "slow motions", err));
+    for (int64_t v = 0; v < n_vectors; v++) {
+        const int64_t n = n_before + *there;
+        double square = 0;
+        if (*there < v) memcpy(own + *there * space->n, own + v * space->n, bytes);
+        MODAL_TRY(reduced_orthonormalise(space, n, 1, vectors, parts, err));
+        for (int64_t i = 0; i <= n; i++) square += parts[i] * parts[i];
+        if (parts[n] > LEAST * sqrt(square)) ++*there;
+    }
+done:
+    modal_free(&parts);
+    return status;
+}
+
+modal_status reduced_slow_motions(const reduced_space *space, const modal_shape *shape, int64_t n_before, int64_t n_vectors,
+                                  double *vectors, modal_left_out *left_out, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_modes_result result = {0};
-    const int64_t n = space->n;
     int64_t there = 0;
     int32_t first = 0;
-    for (int64_t v = 0; v < n_vectors; v++) { /* those that depend on others are 0 */
-        int is_zero = 1;
-        for (int64_t i = 0; i < n && is_zero; i++) is_zero = vectors[v * n + i] == 0;
-        if (is_zero) continue;
-        if (there < v) memcpy(vectors + there * n, vectors + v * n, (size_t)n * sizeof *vectors);
-        there++;
-    }
-    if (there == 0 || shape->surface.n_vertices == 0) goto done;
-    MODAL_TRY(reduced_space_result(space, there, vectors, 1, &result, err));
+    if (shape->surface.n_vertices == 0) goto done;
+    MODAL_TRY(choose_vectors(space, n_before, n_vectors, vectors, &there, err));
+    if (there == 0) goto done;
+    MODAL_TRY(reduced_space_result(space, there, vectors + n_before * space->n, 1, &result, err));
     while (first < result.n_modes && !(result.eigenvalues[first] > 0)) first++;
     const int32_t count = result.n_modes - first < REDUCED_SLOW_MOTIONS ? result.n_modes - first : REDUCED_SLOW_MOTIONS;
     if (count == 0) goto done;

@@ -15,9 +15,9 @@ enum { REDUCED_SMOOTH_FIELDS = 30, REDUCED_SLOW_MOTIONS = 6 };
 /* fields [REDUCED_SMOOTH_FIELDS, n_nodes, 3]: the monomials of x, y, z up to second degree in each direction, of size 1 in the box. */
 void reduced_smooth_fields(const modal_volume_mesh *mesh, double *fields);
 
-/* Of vectors [n_vectors, n], M-orthonormal or 0 and M-orthogonal to the columns, which are destroyed, the slow motions into left_out; at
- * most REDUCED_SLOW_MOTIONS, and none of a shape without a surface. */
-modal_status reduced_slow_motions(const reduced_space *space, const modal_shape *shape, int64_t n_vectors, double *vectors,
-                                  modal_left_out *left_out, modal_error *err);
+/* Of vectors [n_before + n_vectors, n], of which the first are the columns, M-orthonormal, and the others are destroyed, the slow
+ * motions into left_out; at most REDUCED_SLOW_MOTIONS, and none of a shape without a surface. */
+modal_status reduced_slow_motions(const reduced_space *space, const modal_shape *shape, int64_t n_before, int64_t n_vectors,
+                                  double *vectors, modal_left_out *left_out, modal_error *err);
 
 #endif
