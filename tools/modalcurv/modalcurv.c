@@ -143,7 +143,8 @@ static modal_status read_request(tool *t, modalcurv_request *r, modal_error *err
     int compares = r->coloured >= 0 && modal_curvature_is_stretch((modal_curvature_field)r->coloured);
     for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++)
         compares |= r->options.fields[i] && modal_curvature_is_stretch((modal_curvature_field)i);
-    if (r->rest && !compares && !modalcurv_is_cache(r->input, &cache)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--rest: none of --fields compares with it, %s", r->rest);
+    if (r->rest && !compares && !modalcurv_is_cache(r->input, &cache))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--rest: none of --fields compares with it, %s", r->rest);
     MODAL_TRY(modalcurv_read_lines(a, r, err));
     MODAL_TRY(tool_slice_parse(tool_value(a, "frames"), &r->frames, err));
     MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
