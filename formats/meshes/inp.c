@@ -16,20 +16,24 @@ static modal_status read_nodes(inp_reader *reader, inp_keyword *keyword)
     static const char *const names[3] = {"x coordinate", "y coordinate", "z coordinate"};
     modal_status status = MODAL_OK;
     modal_text *text = &reader->text;
-    const inp_word *name = inp_parameter(keyword, "NSET"), *system = inp_parameter(keyword, "SYSTEM");
+    const inp_word *name = inp_parameter(keyword, "NSET"), *system = inp_parameter(keyword, "SYSTEM"),
+                   *input = inp_parameter(keyword, "INPUT");
     int64_t set = -1, number;
-    double position[3];
+    double position[3], normal;
     if (system && !inp_is(*system, "R"))
         return inp_keyword_fail(reader, keyword, "only rectangular coordinates are supported");
     MODAL_TRY(inp_check_parameters(reader, keyword));
     if (name) MODAL_TRY(inp_find_set(reader, INP_NODES, *name, &set));
-    while (inp_data_line(text)) {
+    if (input) MODAL_TRY(inp_include(reader, *input));
+    while (inp_data_line(reader)) {
         MODAL_TRY(inp_integer(text, "node number", &number));
         text->subject = "node";
         text->number = number;
-        for (int k = 0; k < 3; k++) MODAL_TRY(inp_real(text, names[k], &position[k]));
+        for (int k = 0; k < 3; k++) MODAL_TRY(inp_real_or_zero(text, names[k], &position[k]));
         MODAL_TRY(modal_mesh_builder_node(&reader->builder, number, position));
         if (set >= 0) MODAL_TRY(inp_set_add(reader, set, number));
+        /* Direction cosines of a normal, which shells and beams have. */
+        for (int k = 0; k < 3; k++) MODAL_TRY(inp_real_or_zero(text, "normal", &normal));
         MODAL_TRY(inp_end_line(text));
         text->subject = NULL;
     }
@@ -37,7 +41,8 @@ done:
     return status;
 }
 
-/* Dimension and number of nodes of a type of elements; `type` where it is a volume. */
+/* Dimension and number of nodes of a type of elements; `type` where it is a volume. What is no solid (springs, masses, gaps,
+ * couplings, network and fluid elements, those of users) has the dimension INP_LEFT_OUT. */
 static modal_status find_type(const inp_reader *reader, const inp_keyword *keyword, inp_word name,
                               int *dimension, int *n_nodes, modal_element_type *type)
 {
@@ -52,7 +57,7 @@ static modal_status find_type(const inp_reader *reader, const inp_keyword *keywo
     } volumes[] = {{4, MODAL_ELEMENT_TET4},   {5, MODAL_ELEMENT_PYRAMID5}, {6, MODAL_ELEMENT_WEDGE6},
                    {8, MODAL_ELEMENT_HEX8}, {10, MODAL_ELEMENT_TET10},   {20, MODAL_ELEMENT_HEX20}};
     char quoted[MODAL_QUOTE], what[128], upper[16] = "";
-    *dimension = 0;
+    *dimension = INP_LEFT_OUT;
     for (int i = 0; i < name.length && i < 15; i++)
         upper[i] = (char)toupper((unsigned char)name.text[i]);
     for (size_t i = 0; i < sizeof families / sizeof *families && name.length < 15; i++) {
@@ -63,22 +68,22 @@ static modal_status find_type(const inp_reader *reader, const inp_keyword *keywo
             *n_nodes = 10 * *n_nodes + (*digit - '0');
         if (strcmp(families[i].family, "B") == 0) *n_nodes = *n_nodes % 10 + 1; /* B31 is linear */
         if (*n_nodes == 65) *n_nodes = 6;                                      /* STRI65 */
-        if (strspn(digit, "RIHMST") != strlen(digit)) break;
-        if (families[i].dimension < 3 && *n_nodes >= 2 && *n_nodes <= 9) {
-            *dimension = families[i].dimension;
+        const int is_known = strspn(digit, "RIHMST") == strlen(digit);
+        if (families[i].dimension < 3) {
+            if (is_known && *n_nodes >= 2 && *n_nodes <= 9) *dimension = families[i].dimension;
             return MODAL_OK;
         }
-        for (size_t k = 0; k < 6 && families[i].dimension == 3; k++)
+        for (size_t k = 0; k < 6 && is_known; k++)
             if (volumes[k].n_nodes == *n_nodes) {
                 *type = volumes[k].type;
                 *dimension = 3;
                 return MODAL_OK;
             }
-        break;
+        snprintf(what, sizeof what, "type %s is not supported, only solids of 4, 5, 6, 8, 10 and 20 nodes",
+                 modal_quote(quoted, name.text, name.length));
+        return inp_keyword_fail(reader, keyword, what);
     }
-    snprintf(what, sizeof what, "type %s is not supported",
-             modal_quote(quoted, name.text, name.length));
-    return inp_keyword_fail(reader, keyword, what);
+    return MODAL_OK;
 }
 
 static modal_status add_low_element(inp_reader *reader, int dimension, int64_t tag,
@@ -112,6 +117,69 @@ done:
     return status;
 }
 
+static void count_left_out(inp_reader *reader, inp_word type)
+{
+    int i = 0;
+    while (i < reader->n_left_out && !inp_is(type, reader->left_out[i].name)) i++;
+    if (i == INP_KINDS) i--; /* the last one is for all others */
+    if (i == reader->n_left_out) {
+        char *name = reader->left_out[reader->n_left_out++].name;
+        for (int64_t k = 0, n = 0; k < type.length && n < (int64_t)sizeof reader->left_out->name - 1; k++)
+            if (isgraph((unsigned char)type.text[k])) name[n++] = (char)toupper((unsigned char)type.text[k]);
+        if (i == INP_KINDS - 1) strcpy(name, "others");
+    }
+    reader->left_out[i].n++;
+}
+
+/* Elements that are no solids: their numbers are known, since sets name them. */
+static modal_status skip_elements(inp_reader *reader, inp_word type, int64_t set)
+{
+    modal_status status = MODAL_OK;
+    modal_text *text = &reader->text;
+    int64_t number;
+    int32_t none = 0;
+    int goes_on = 0; /* a comma at the end of a line: its nodes go on in the next one */
+    for (; inp_data_line(reader); modal_text_skip_line(text)) {
+        const char *begin = text->data + text->position, *end = text->data + text->length;
+        const char *last = memchr(begin, '\n', (size_t)(end - begin));
+        if (!last) last = end;
+        while (last > begin && strchr(" \t\r", last[-1])) last--;
+        const int is_next = goes_on;
+        goes_on = last > begin && last[-1] == ',';
+        if (is_next) continue;
+        MODAL_TRY(inp_integer(text, "element number", &number));
+        if (modal_tag_table_find(&reader->low_table, reader->low_tags, number) < 0)
+            MODAL_TRY(add_low_element(reader, INP_LEFT_OUT, number, &none, 0));
+        if (set >= 0) MODAL_TRY(inp_set_add(reader, set, number));
+        count_left_out(reader, type);
+    }
+done:
+    return status;
+}
+
+static modal_status tell_left_out(const inp_reader *reader)
+{
+    modal_notes *notes = &reader->builder.mesh->notes;
+    modal_error *err = reader->text.err;
+    modal_status status = MODAL_OK;
+    char text[MODAL_NOTE_BYTES] = "";
+    int64_t n = 0;
+    for (int i = 0; i < reader->n_left_out; i++) {
+        const size_t end = strlen(text);
+        snprintf(text + end, sizeof text - end, "%s%lld %s", end ? ", " : "", (long long)reader->left_out[i].n, reader->left_out[i].name);
+        n += reader->left_out[i].n;
+    }
+    if (n > 0) MODAL_TRY(modal_notes_add(notes, err, "elements that are no solids are left out, %lld: %s", (long long)n, text));
+    if (reader->n_more_nodes > 0)
+        MODAL_TRY(modal_notes_add(notes, err, "elements with more nodes than their type has, %lld: the first ones are taken",
+                                  (long long)reader->n_more_nodes));
+    if (reader->n_no_nodes > 0)
+        MODAL_TRY(modal_notes_add(notes, err, "sets and conditions name nodes that are not there, %lld: left out, the first is %lld",
+                                  (long long)reader->n_no_nodes, (long long)reader->no_node));
+done:
+    return status;
+}
+
 /* Its nodes may go on in further lines. */
 static modal_status read_element_nodes(inp_reader *reader, int n_nodes, int32_t *nodes)
 {
@@ -123,13 +191,23 @@ static modal_status read_element_nodes(inp_reader *reader, int n_nodes, int32_t 
         inp_word field;
         if (!inp_field(&ahead, &field)) {
             modal_text_skip_line(text);
-            if (!inp_data_line(text)) return modal_text_fail(text, "node number missing");
+            if (!inp_data_line(reader)) return modal_text_fail(text, "node number missing");
         }
         MODAL_TRY(inp_integer(text, "node number", &number));
         MODAL_TRY(modal_mesh_builder_find_node(&reader->builder, number, &nodes[k]));
     }
 done:
     return status;
+}
+
+/* CalculiX takes the first nodes of an element and passes over the rest of the line, also where that ends in a comma. */
+static void skip_more_nodes(inp_reader *reader)
+{
+    inp_word field;
+    int n = 0;
+    while (inp_field(&reader->text, &field)) n++;
+    reader->n_more_nodes += n > 0;
+    modal_text_skip_line(&reader->text);
 }
 
 static modal_status read_elements(inp_reader *reader, inp_keyword *keyword)
@@ -140,11 +218,16 @@ static modal_status read_elements(inp_reader *reader, inp_keyword *keyword)
     int64_t set = -1, number;
     int dimension, n_nodes = 0;
     modal_element_type type = MODAL_ELEMENT_TET4;
+    const inp_word *input = inp_parameter(keyword, "INPUT");
     if (!type_name) return inp_keyword_fail(reader, keyword, "parameter TYPE missing");
+    inp_parameter(keyword, "DLOAD"); /* what CalculiX's mesher and refinement write */
+    inp_parameter(keyword, "PARENT");
     MODAL_TRY(inp_check_parameters(reader, keyword));
     MODAL_TRY(find_type(reader, keyword, *type_name, &dimension, &n_nodes, &type));
     if (name) MODAL_TRY(inp_find_set(reader, INP_ELEMENTS, *name, &set));
-    while (inp_data_line(text)) {
+    if (input) MODAL_TRY(inp_include(reader, *input));
+    if (dimension == INP_LEFT_OUT) return skip_elements(reader, *type_name, set);
+    while (inp_data_line(reader)) {
         int32_t nodes[MODAL_ELEMENT_MOST_NODES];
         MODAL_TRY(inp_integer(text, "element number", &number));
         text->subject = "element";
@@ -158,7 +241,10 @@ static modal_status read_elements(inp_reader *reader, inp_keyword *keyword)
                       ? modal_mesh_builder_element(&reader->builder, type, number, nodes)
                       : add_low_element(reader, dimension, number, nodes, n_nodes));
         if (set >= 0) MODAL_TRY(inp_set_add(reader, set, number));
-        MODAL_TRY(inp_end_line(text));
+        if (dimension == 3)
+            skip_more_nodes(reader);
+        else
+            MODAL_TRY(inp_end_line(text));
         text->subject = NULL;
     }
 done:
@@ -171,14 +257,14 @@ done:
 static modal_status read_part(inp_reader *reader, const inp_keyword *keyword, int *seen)
 {
     if ((*seen)++) return inp_keyword_fail(reader, keyword, "only one is supported");
-    if (seen == &reader->seen_instance && inp_data_line(&reader->text))
+    if (seen == &reader->seen_instance && inp_data_line(reader))
         return inp_keyword_fail(reader, keyword, "only one that is not moved is supported");
     return MODAL_OK;
 }
 
 static modal_status read_block(inp_reader *reader, inp_keyword *keyword)
 {
-    static const char *const refused[] = {"INCLUDE", "PARAMETER", "NGEN",   "NFILL", "NCOPY", "NMAP",
+    static const char *const refused[] = {"PARAMETER", "NGEN",   "NFILL", "NCOPY", "NMAP",
                                           "ELGEN",   "ELCOPY",    "SYSTEM", "MANIFEST"};
     inp_word name = keyword->name;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
@@ -205,26 +291,28 @@ static modal_status read_file(inp_reader *reader)
     modal_status status = MODAL_OK;
     modal_text *text = &reader->text;
     inp_keyword keyword;
-    while (inp_seek_line(text)) {
-        MODAL_TRY(inp_read_keyword(text, &keyword));
+    while (inp_seek_line(reader)) {
+        MODAL_TRY(inp_read_keyword(reader, &keyword));
         MODAL_TRY(read_block(reader, &keyword));
     }
     text->subject = NULL;
-    if (reader->builder.mesh->n_nodes == 0) return modal_text_fail(text, "no *NODE");
-    if (reader->builder.mesh->n_elements == 0) return modal_text_fail(text, "no volume elements");
+    MODAL_TRY(reader->failed);
+    if (reader->builder.mesh->n_nodes == 0) MODAL_TRY(modal_text_fail(text, "no *NODE"));
+    if (reader->builder.mesh->n_elements == 0) MODAL_TRY(modal_text_fail(text, "no volume elements"));
     MODAL_TRY(inp_finish_sets(reader));
     MODAL_TRY(inp_finish_materials(reader));
     MODAL_TRY(inp_finish_conditions(reader));
+    MODAL_TRY(tell_left_out(reader));
     MODAL_TRY(modal_mesh_builder_finish(&reader->builder));
 done:
-    return status;
+    return reader->failed != MODAL_OK ? reader->failed : status; /* the file that could not be read is the cause */
 }
 
 modal_status modal_inp_parse(const char *data, int64_t length, const char *name,
                              modal_volume_mesh *mesh, modal_error *err)
 {
     memset(mesh, 0, sizeof *mesh);
-    inp_reader reader = {.builder = {.mesh = mesh, .text = &reader.text}};
+    inp_reader reader = {.builder = {.mesh = mesh, .text = &reader.text}, .file = -1, .n_bytes = length};
     modal_text_init(&reader.text, name, data, length, err);
     modal_status status = read_file(&reader);
     if (status == MODAL_ERROR_MEMORY) modal_error_context(err, "%s", name);
@@ -235,6 +323,7 @@ modal_status modal_inp_parse(const char *data, int64_t length, const char *name,
     modal_tag_table_free(&reader.low_table);
     inp_free_sets(&reader);
     inp_free_conditions(&reader);
+    inp_free_files(&reader);
     modal_mesh_builder_free(&reader.builder);
     if (status != MODAL_OK) modal_volume_mesh_free(mesh);
     return status;

@@ -29,7 +29,7 @@ modal_status inp_skip(inp_reader *reader, const inp_keyword *keyword)
     for (size_t i = 0; i < sizeof constraints / sizeof *constraints; i++)
         if (inp_is(keyword->name, constraints[i])) MODAL_TRY(modal_notes_add(&reader->builder.mesh->not_taken, reader->text.err,
                                                                              "*%s", constraints[i]));
-    while (inp_data_line(&reader->text)) modal_text_skip_line(&reader->text);
+    while (inp_data_line(reader)) modal_text_skip_line(&reader->text);
 done:
     return status;
 }
@@ -56,7 +56,7 @@ static modal_status add_condition(inp_reader *reader, inp_word who, int is_numbe
     MODAL_TRY(modal_grow(&reader->conditions, &reader->condition_capacity, reader->n_conditions + 1,
                          sizeof *reader->conditions, "conditions", err));
     inp_condition *condition = &reader->conditions[reader->n_conditions];
-    *condition = (inp_condition){.number = number, .line = reader->text.line, .components = components};
+    *condition = (inp_condition){.number = number, .at = inp_here(reader), .components = components};
     if (!is_number) MODAL_TRY(modal_copy_text(&condition->set, who.text, (size_t)who.length, err));
     reader->n_conditions++;
 done:
@@ -109,18 +109,18 @@ static modal_status read_line(inp_reader *reader)
         if (field.length > 0) MODAL_TRY(inp_real(text, "value", &value));
         else *text = ahead;
     }
-    if (first < 1 || last < first)
+    if (last < first)
         return modal_text_fail(text, "no degrees of freedom, %lld to %lld", (long long)first, (long long)last);
     uint8_t components = 0;
-    for (int64_t k = first; k <= last && k <= 3; k++) components |= (uint8_t)(1 << (k - 1));
+    for (int64_t k = first > 1 ? first : 1; k <= last && k <= 3; k++) components |= (uint8_t)(1 << (k - 1));
     if (value != 0) {
         snprintf(what, sizeof what, "%lld to %lld, a value of %g", (long long)first, (long long)last, value);
         MODAL_TRY(leave_out(reader, who, is_number, what));
     } else if (components) {
         MODAL_TRY(add_condition(reader, who, is_number, number, components));
     }
-    if (last > 6) {
-        snprintf(what, sizeof what, "degree of freedom %lld", (long long)last);
+    if (first < 1 || last > 6) { /* temperatures and pressures of networks and fluids */
+        snprintf(what, sizeof what, "degree of freedom %lld", (long long)(first < 1 ? first : last));
         MODAL_TRY(leave_out(reader, who, is_number, what));
     }
     MODAL_TRY(inp_end_line(text));
@@ -149,7 +149,7 @@ modal_status inp_read_boundary(inp_reader *reader, inp_keyword *keyword)
         MODAL_TRY(modal_notes_add(&reader->builder.mesh->not_taken, reader->text.err, "*BOUNDARY, %s", others[i]));
         return inp_skip(reader, keyword);
     }
-    while (inp_data_line(&reader->text)) MODAL_TRY(read_line(reader));
+    while (inp_data_line(reader)) MODAL_TRY(read_line(reader));
 done:
     return status;
 }
@@ -165,9 +165,9 @@ static int64_t find_set(const inp_reader *reader, const char *name)
     return set;
 }
 
-static modal_status find_named_set(inp_reader *reader, const char *name, int64_t line, int64_t *set)
+static modal_status find_named_set(inp_reader *reader, const char *name, inp_place at, int64_t *set)
 {
-    reader->text.line = line;
+    inp_tell(reader, at);
     *set = find_set(reader, name);
     if (*set >= 0) return MODAL_OK;
     return modal_text_fail(&reader->text, "*BOUNDARY: neither a node nor a set of nodes, '%.100s'", name);
@@ -186,8 +186,8 @@ static modal_status set_nodes(inp_reader *reader, const inp_set *set, uint8_t *m
     MODAL_TRY(modal_alloc(nodes, set->n, sizeof **nodes, "conditions", reader->text.err));
     *n = 0;
     for (int64_t i = 0; i < set->n; i++) {
-        int32_t node;
-        MODAL_TRY(modal_mesh_builder_find_node(&reader->builder, set->numbers[i], &node));
+        const int32_t node = modal_tag_table_find(&reader->builder.node_table, reader->builder.mesh->node_tags, set->numbers[i]);
+        if (node < 0) continue; /* counted with the set */
         if (!marks[node]) (*nodes)[(*n)++] = node;
         marks[node] = 1;
     }
@@ -227,13 +227,13 @@ static modal_status finish_numbers(inp_reader *reader, uint8_t *marks, const uin
 {
     modal_status status = MODAL_OK;
     const modal_volume_mesh *mesh = reader->builder.mesh;
-    int32_t node, *nodes = NULL;
+    int32_t *nodes = NULL;
     for (int64_t i = 0; i < reader->n_conditions; i++) {
         const inp_condition *at = &reader->conditions[i];
-        reader->text.line = at->line;
+        inp_tell(reader, at->at);
         if (at->set) continue;
-        MODAL_TRY(modal_mesh_builder_find_node(&reader->builder, at->number, &node));
-        marks[node] |= at->components;
+        const int32_t node = inp_find_node(reader, at->number);
+        if (node >= 0) marks[node] |= at->components;
     }
     for (int c = 1; c <= ALL; c++) {
         int64_t n = 0, k = 0;
@@ -259,12 +259,12 @@ static modal_status finish_named(inp_reader *reader, uint8_t *components, uint8_
     for (int64_t i = 0; i < reader->n_conditions; i++) {
         const inp_condition *at = &reader->conditions[i];
         if (!at->set) continue;
-        MODAL_TRY(find_named_set(reader, at->set, at->line, &set));
+        MODAL_TRY(find_named_set(reader, at->set, at->at, &set));
         components[set] |= at->components;
     }
     for (set = 0; set < reader->n_sets; set++) {
         if (!components[set]) continue;
-        reader->text.line = reader->sets[set].line;
+        inp_tell(reader, reader->sets[set].at);
         MODAL_TRY(set_nodes(reader, &reader->sets[set], marks, &nodes, &n));
         MODAL_TRY(put_condition(reader, reader->sets[set].name, components[set], &nodes, n, turned));
     }
@@ -273,13 +273,13 @@ done:
     return status;
 }
 
-static modal_status find_turned(inp_reader *reader, uint8_t *marks, uint8_t *turned, int64_t line)
+static modal_status find_turned(inp_reader *reader, uint8_t *marks, uint8_t *turned, inp_place at)
 {
     modal_status status = MODAL_OK;
     int32_t *nodes = NULL;
     for (int64_t i = 0; i < reader->n_turned; i++) {
         int64_t set, n;
-        MODAL_TRY(find_named_set(reader, reader->turned[i], line, &set));
+        MODAL_TRY(find_named_set(reader, reader->turned[i], at, &set));
         MODAL_TRY(set_nodes(reader, &reader->sets[set], marks, &nodes, &n));
         for (int64_t k = 0; k < n; k++) turned[nodes[k]] = 1;
         modal_free(&nodes);
@@ -294,18 +294,18 @@ modal_status inp_finish_conditions(inp_reader *reader)
     modal_status status = MODAL_OK;
     modal_volume_mesh *mesh = reader->builder.mesh;
     modal_error *err = reader->text.err;
-    const int64_t line = reader->text.line;
+    const inp_place end = inp_here(reader);
     uint8_t *marks = NULL, *turned = NULL, *components = NULL;
     if (reader->n_conditions > 0) {
         MODAL_TRY(modal_alloc_zero(&marks, mesh->n_nodes, 1, "conditions", err));
         MODAL_TRY(modal_alloc_zero(&turned, mesh->n_nodes, 1, "conditions", err));
         MODAL_TRY(modal_alloc_zero(&components, reader->n_sets, 1, "conditions", err));
         MODAL_TRY(modal_alloc_zero(&mesh->conditions, ALL + reader->n_sets, sizeof *mesh->conditions, "conditions", err));
-        MODAL_TRY(find_turned(reader, marks, turned, line));
+        MODAL_TRY(find_turned(reader, marks, turned, end));
         MODAL_TRY(finish_numbers(reader, marks, turned));
         MODAL_TRY(finish_named(reader, components, marks, turned));
     }
-    reader->text.line = line;
+    inp_tell(reader, end);
     if (reader->n_numbered_not_taken > 1)
         MODAL_TRY(modal_notes_add(&reader->builder.mesh->not_taken, reader->text.err,
                                   "*BOUNDARY of nodes by number, as of the first: %lld more",

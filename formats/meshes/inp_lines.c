@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of an .inp file: fields, numbers, keywords with their parameters. */
+/* Lines of an .inp file and of those that it includes: fields, numbers, keywords with their parameters. */
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "formats/meshes/inp_reader.h"
+#include "lib/base/memory.h"
 
 /* ---- lines and fields ---- */
 
@@ -86,19 +88,26 @@ modal_status inp_end_line(modal_text *text)
     return MODAL_OK;
 }
 
-int inp_seek_line(modal_text *text)
+modal_status inp_real_or_zero(modal_text *text, const char *what, double *value)
+{
+    modal_text ahead = *text;
+    inp_word field;
+    *value = 0;
+    if (inp_field(&ahead, &field) && field.length > 0) return inp_real(text, what, value);
+    *text = ahead;
+    return MODAL_OK;
+}
+
+/* The next line of this file that is neither blank nor a comment, `**` (`>**` in some). */
+static int seek_in_file(modal_text *text)
 {
     while (modal_text_seek_token(text)) {
-        const char *at = text->data + text->position;
-        if (text->length - text->position < 2 || at[0] != '*' || at[1] != '*') return 1;
+        const char *at = text->data + text->position, *end = text->data + text->length;
+        if (*at == '>') at++;
+        if (end - at < 2 || at[0] != '*' || at[1] != '*') return 1;
         modal_text_skip_line(text);
     }
     return 0;
-}
-
-int inp_data_line(modal_text *text)
-{
-    return inp_seek_line(text) && text->data[text->position] != '*';
 }
 
 int inp_is(inp_word word, const char *name)
@@ -113,26 +122,27 @@ int inp_is(inp_word word, const char *name)
 
 /* ---- keyword lines ---- */
 
-modal_status inp_read_keyword(modal_text *text, inp_keyword *keyword)
+modal_status inp_read_keyword(inp_reader *reader, inp_keyword *keyword)
 {
+    modal_text *text = &reader->text;
     enum { MOST = sizeof keyword->parameters / sizeof *keyword->parameters };
     inp_word field;
     char quoted[MODAL_QUOTE];
     memset(keyword, 0, sizeof *keyword);
     text->subject = NULL;
-    keyword->line = text->line;
+    keyword->at = inp_here(reader);
     if (!inp_field(text, &field) || *field.text != '*')
         return modal_text_fail(text, "keyword expected, '%s'",
                                modal_quote(quoted, field.text, field.length));
     keyword->name = trim(field.text + 1, field.text + field.length);
     for (;;) {
         if (!inp_field(text, &field)) {
-            /* A comma at the end continues the line. */
+            /* A comma at the end continues the line, but some leave one behind: parameters begin with letters. */
             int64_t last = text->position;
             while (last > 0 && is_blank(text->data[last - 1])) last--;
             if (last == 0 || text->data[last - 1] != ',') break;
             modal_text_skip_line(text);
-            if (!inp_data_line(text)) return modal_text_fail(text, "parameter expected after a comma");
+            if (!seek_in_file(text) || !isalpha((unsigned char)text->data[text->position])) return MODAL_OK;
             continue;
         }
         const char *end = field.text + field.length,
@@ -162,7 +172,8 @@ modal_status inp_keyword_fail(const inp_reader *reader, const inp_keyword *keywo
 {
     char name[MODAL_QUOTE];
     modal_text where = reader->text;
-    where.line = keyword->line;
+    where.name = keyword->at.file;
+    where.line = keyword->at.line;
     return modal_text_fail(&where, "*%s: %s",
                            modal_quote(name, keyword->name.text, keyword->name.length), what);
 }
@@ -178,4 +189,126 @@ modal_status inp_check_parameters(const inp_reader *reader, const inp_keyword *k
         return inp_keyword_fail(reader, keyword, what);
     }
     return MODAL_OK;
+}
+
+/* ---- files that are included ---- */
+
+inp_place inp_here(const inp_reader *reader) { return (inp_place){reader->text.name, reader->text.line}; }
+
+void inp_tell(inp_reader *reader, inp_place at)
+{
+    reader->text.name = at.file;
+    reader->text.line = at.line;
+}
+
+static modal_status find_path(const inp_reader *reader, inp_word name, char path[PATH_MAX])
+{
+    const char *from = reader->text.name, *slash = strrchr(from, '/');
+    const int64_t folder = name.length > 0 && *name.text == '/' ? 0 : slash ? slash + 1 - from : 0;
+    if (name.length == 0 || folder + name.length >= PATH_MAX || memchr(name.text, '\0', (size_t)name.length))
+        return modal_text_fail(&reader->text, "name of the file to include missing or too long");
+    memcpy(path, from, (size_t)folder);
+    memcpy(path + folder, name.text, (size_t)name.length);
+    path[folder + name.length] = '\0';
+    return MODAL_OK;
+}
+
+modal_status inp_include(inp_reader *reader, inp_word name)
+{
+    enum { MOST_FILES = 1000, MOST_DEEP = 32 }; /* a circle ends here, too */
+    modal_status status = MODAL_OK;
+    modal_error *err = reader->text.err;
+    char path[PATH_MAX];
+    int64_t length;
+    int deep = 0;
+    MODAL_TRY(find_path(reader, name, path));
+    const char *name_above = reader->text.name;
+    for (int i = reader->file;; i = reader->files[i].includer, deep++) {
+        if (strcmp(name_above, path) == 0) return modal_text_fail(&reader->text, "the file includes itself, %s", path);
+        if (i < 0) break;
+        name_above = reader->files[i].before.name;
+    }
+    if (deep == MOST_DEEP || reader->n_files == MOST_FILES)
+        return modal_text_fail(&reader->text, "more than %d files include%s, %s", deep == MOST_DEEP ? MOST_DEEP : MOST_FILES,
+                               deep == MOST_DEEP ? " one another" : "d", path);
+    MODAL_TRY(modal_grow(&reader->files, &reader->file_capacity, reader->n_files + 1, sizeof *reader->files, "files", err));
+    inp_file *file = &reader->files[reader->n_files];
+    *file = (inp_file){.includer = reader->file, .before = reader->text};
+    reader->n_files++;
+    MODAL_TRY(modal_copy_text(&file->path, path, sizeof path - 1, err));
+    MODAL_TRY(modal_file_load(path, &file->data, &length, err));
+    reader->file = (int)reader->n_files - 1;
+    reader->n_bytes += length;
+    modal_text_init(&reader->text, file->path, file->data, length, err);
+    reader->text.subject = file->before.subject;
+    reader->text.number = file->before.number;
+done:
+    if (status == MODAL_ERROR_INPUT || status == MODAL_ERROR_SYSTEM)
+        modal_error_context(err, "%s:%lld: *INCLUDE", reader->text.name, (long long)reader->text.line);
+    return status;
+}
+
+/* Goes on in the file that named this one; 0: there is none. */
+static int leave_file(inp_reader *reader)
+{
+    if (reader->file < 0) return 0;
+    const inp_file *file = &reader->files[reader->file];
+    const char *subject = reader->text.subject;
+    const int64_t number = reader->text.number;
+    reader->file = file->includer;
+    reader->text = file->before;
+    reader->text.subject = subject;
+    reader->text.number = number;
+    return 1;
+}
+
+static modal_status read_include(inp_reader *reader)
+{
+    modal_status status = MODAL_OK;
+    inp_keyword keyword;
+    const char *subject = reader->text.subject;
+    MODAL_TRY(inp_read_keyword(reader, &keyword));
+    reader->text.subject = subject;
+    const inp_word *input = inp_parameter(&keyword, "INPUT");
+    if (!input) return inp_keyword_fail(reader, &keyword, "parameter INPUT missing");
+    MODAL_TRY(inp_check_parameters(reader, &keyword));
+    MODAL_TRY(inp_include(reader, *input));
+done:
+    return status;
+}
+
+static int is_include(const modal_text *text)
+{
+    modal_text ahead = *text;
+    inp_word field;
+    return text->data[text->position] == '*' && inp_field(&ahead, &field) &&
+           inp_is((inp_word){field.text + 1, field.length - 1}, "INCLUDE");
+}
+
+int inp_seek_line(inp_reader *reader)
+{
+    while (reader->failed == MODAL_OK) {
+        if (!seek_in_file(&reader->text)) {
+            if (!leave_file(reader)) return 0;
+        } else if (!is_include(&reader->text)) {
+            return 1;
+        } else {
+            reader->failed = read_include(reader);
+        }
+    }
+    return 0;
+}
+
+int inp_data_line(inp_reader *reader)
+{
+    return inp_seek_line(reader) && reader->text.data[reader->text.position] != '*';
+}
+
+void inp_free_files(inp_reader *reader)
+{
+    for (int64_t i = 0; i < reader->n_files; i++) {
+        modal_free(&reader->files[i].path);
+        modal_free(&reader->files[i].data);
+    }
+    modal_free(&reader->files);
 }

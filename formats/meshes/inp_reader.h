@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What inp_lines.c (lines), inp_sets.c (sets, materials, sections) and inp.c (nodes, elements, the file)
- * share: each of them calls those before it. */
+/* What inp_lines.c (lines, included files), inp_sets.c (sets), inp_materials.c (materials, sections), inp_conditions.c and
+ * inp.c (nodes, elements, the file) share: each of them calls those before it. */
 #ifndef MODAL_FORMATS_INP_READER_H
 #define MODAL_FORMATS_INP_READER_H
 
@@ -11,24 +11,31 @@ typedef struct inp_word {
     int64_t length;
 } inp_word;
 
+/* A line of one of the files, for messages that come later. */
+typedef struct inp_place {
+    const char *file;
+    int64_t line;
+} inp_place;
+
 /* A keyword line: its name and parameters, KEY or KEY=VALUE. */
 typedef struct inp_keyword {
     inp_word name;
-    int64_t line;
+    inp_place at;
     int n;
     struct {
         inp_word key, value;
         int used; /* a line that has a parameter which nothing used is refused where it matters */
-    } parameters[16];
+    } parameters[64];
 } inp_keyword;
 
 typedef enum inp_kind { INP_NODES, INP_ELEMENTS } inp_kind;
+enum { INP_LEFT_OUT = 255, INP_KINDS = 24 }; /* as the dimension of an element; kinds of them that are told apart */
 
 typedef struct inp_set {
     char *name;
     inp_kind kind;
     int64_t *numbers, n, capacity;
-    int64_t line;
+    inp_place at;
 } inp_set;
 
 typedef struct inp_material {
@@ -38,25 +45,44 @@ typedef struct inp_material {
 
 typedef struct inp_section {
     char *set, *material;
-    int64_t line;
+    inp_place at;
 } inp_section;
 
 /* A line of *BOUNDARY: the set of that name, or where that is NULL the node of that number. */
 typedef struct inp_condition {
     char *set;
-    int64_t number, line;
+    int64_t number;
+    inp_place at;
     uint8_t components;
 } inp_condition;
 
+/* A file that *INCLUDE names. */
+typedef struct inp_file {
+    char *path, *data;
+    int includer; /* index of the file that named it, -1: the first one */
+    modal_text before; /* where that one goes on */
+} inp_file;
+
 typedef struct inp_reader {
-    modal_text text;
+    modal_text text; /* of the file that is read now */
+    inp_file *files; /* those that were included, in the order of their lines; they stay until the end */
+    int64_t n_files, file_capacity, n_bytes; /* bytes of all files */
+    int file;            /* the one that is read now, -1: the first one */
+    modal_status failed; /* of an included file: there is no further line */
     modal_mesh_builder builder;
-    /* Elements of lower dimension: of them the nodes in sets are kept. */
+    /* Elements of lower dimension: of them the nodes in sets are kept. INP_LEFT_OUT: elements that are no solids. */
     int64_t *low_tags, *low_offsets;
     uint8_t *low_dimensions;
     int32_t *low_nodes;
     int64_t n_low, low_tag_capacity, low_offset_capacity, low_dimension_capacity, low_node_capacity;
     modal_tag_table low_table;
+    struct {
+        char name[16];
+        int64_t n;
+    } left_out[INP_KINDS]; /* types of elements that are no solids */
+    int n_left_out;
+    int64_t n_more_nodes;       /* elements that name more nodes than they have */
+    int64_t n_no_nodes, no_node; /* nodes that sets and conditions name and that are not there; the first one */
     inp_set *sets;
     int64_t n_sets, set_capacity, n_members; /* of all sets */
     inp_material *materials;
@@ -76,15 +102,18 @@ typedef struct inp_reader {
 
 /* The next field of the line, ended by a comma, without blanks around it; 0 at the line's end. */
 int inp_field(modal_text *text, inp_word *field);
-/* A field as a number; `what` names it in messages. Reals may have a Fortran exponent, 1.5D3. */
+/* A field as a number; `what` names it in messages. Reals may have a Fortran exponent, 1.5D3; inp_real_or_zero takes a
+ * field that is empty or missing for 0. */
 modal_status inp_integer(modal_text *text, const char *what, int64_t *value);
 modal_status inp_real(modal_text *text, const char *what, double *value);
-/* Goes to the next line that is neither blank nor a comment; 0 at the end of the file. */
-int inp_seek_line(modal_text *text);
+modal_status inp_real_or_zero(modal_text *text, const char *what, double *value);
+/* Goes to the next line that is neither blank nor a comment, through the lines of included files; 0 at the end of all
+ * and after an included file that cannot be read (reader->failed). */
+int inp_seek_line(inp_reader *reader);
 /* The keyword line that begins here, and what continues it. */
-modal_status inp_read_keyword(modal_text *text, inp_keyword *keyword);
+modal_status inp_read_keyword(inp_reader *reader, inp_keyword *keyword);
 /* Goes to the next data line; 0 at a keyword line or the end of the file. */
-int inp_data_line(modal_text *text);
+int inp_data_line(inp_reader *reader);
 modal_status inp_end_line(modal_text *text);
 /* Whether they are the same but for blanks and case. */
 int inp_is(inp_word word, const char *name);
@@ -92,6 +121,12 @@ int inp_is(inp_word word, const char *name);
 const inp_word *inp_parameter(inp_keyword *keyword, const char *key);
 /* `FILE:LINE: *NAME: what`, with the keyword's line. */
 modal_status inp_keyword_fail(const inp_reader *reader, const inp_keyword *keyword, const char *what);
+/* The line that is read now, and messages of a line that was. */
+inp_place inp_here(const inp_reader *reader);
+void inp_tell(inp_reader *reader, inp_place at);
+void inp_free_files(inp_reader *reader);
+/* Another file whose lines come next, as *INCLUDE has it; `path` is relative to the file that names it. */
+modal_status inp_include(inp_reader *reader, inp_word path);
 /* Refuses parameters that nobody asked for. */
 modal_status inp_check_parameters(const inp_reader *reader, const inp_keyword *keyword);
 
@@ -100,6 +135,8 @@ modal_status inp_check_parameters(const inp_reader *reader, const inp_keyword *k
 /* The set of that kind and name, made where it is not there; *index stays valid. */
 modal_status inp_find_set(inp_reader *reader, inp_kind kind, inp_word name, int64_t *index);
 modal_status inp_set_add(inp_reader *reader, int64_t set, int64_t number);
+/* The node of that number, -1 and counted where there is none. */
+int32_t inp_find_node(inp_reader *reader, int64_t number);
 /* *NSET or *ELSET; *MATERIAL, *ELASTIC, *DENSITY, *SOLID SECTION: after their keyword lines. */
 modal_status inp_read_set(inp_reader *reader, inp_keyword *keyword, inp_kind kind);
 modal_status inp_read_material(inp_reader *reader, inp_keyword *keyword);

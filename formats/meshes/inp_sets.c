@@ -40,7 +40,7 @@ modal_status inp_find_set(inp_reader *reader, inp_kind kind, inp_word name, int6
     MODAL_TRY(modal_grow(&reader->sets, &reader->set_capacity, reader->n_sets + 1,
                          sizeof *reader->sets, "sets", err));
     inp_set *set = &reader->sets[reader->n_sets];
-    *set = (inp_set){.kind = kind, .line = reader->text.line};
+    *set = (inp_set){.kind = kind, .at = inp_here(reader)};
     MODAL_TRY(modal_copy_text(&set->name, name.text, (size_t)name.length, err));
     *index = reader->n_sets++;
 done:
@@ -53,7 +53,7 @@ modal_status inp_set_add(inp_reader *reader, int64_t index, int64_t number)
      * some bytes in its node's or element's line, and there are not hundreds of sets of everything. */
     enum { MOST_PER_BYTE = 16 };
     inp_set *set = &reader->sets[index];
-    if (++reader->n_members > MOST_PER_BYTE * reader->text.length)
+    if (++reader->n_members > MOST_PER_BYTE * reader->n_bytes)
         return modal_text_fail(&reader->text, "the sets have too many members for a file of this size");
     modal_status status = modal_grow(&set->numbers, &set->capacity, set->n + 1,
                                      sizeof *set->numbers, "members of a set", reader->text.err);
@@ -111,17 +111,17 @@ done:
 modal_status inp_read_set(inp_reader *reader, inp_keyword *keyword, inp_kind kind)
 {
     modal_status status = MODAL_OK;
-    modal_text *text = &reader->text;
     const inp_word *name = inp_parameter(keyword, kind == INP_NODES ? "NSET" : "ELSET");
     int generate = inp_parameter(keyword, "GENERATE") != NULL;
     int64_t set;
     inp_parameter(keyword, "UNSORTED");
     inp_parameter(keyword, "INTERNAL");
+    inp_parameter(keyword, "FREQUENCY");
     inp_parameter(keyword, "INSTANCE");
     if (!name) return inp_keyword_fail(reader, keyword, "name of the set missing");
     MODAL_TRY(inp_check_parameters(reader, keyword));
     MODAL_TRY(inp_find_set(reader, kind, *name, &set));
-    while (inp_data_line(text))
+    while (inp_data_line(reader))
         MODAL_TRY(generate ? read_range(reader, set) : read_members(reader, set, kind));
 done:
     return status;
@@ -136,15 +136,22 @@ static modal_status new_group(inp_reader *reader, const inp_set *set, int dimens
     return status;
 }
 
+int32_t inp_find_node(inp_reader *reader, int64_t number)
+{
+    const int32_t node = modal_tag_table_find(&reader->builder.node_table, reader->builder.mesh->node_tags, number);
+    if (node < 0 && reader->n_no_nodes++ == 0) reader->no_node = number;
+    return node;
+}
+
 static modal_status finish_node_set(inp_reader *reader, const inp_set *set)
 {
     modal_status status = MODAL_OK;
     int32_t group, node;
     MODAL_TRY(new_group(reader, set, 0, &group));
     for (int64_t i = 0; i < set->n; i++) {
-        MODAL_TRY(modal_mesh_builder_find_node(&reader->builder, set->numbers[i], &node));
-        MODAL_TRY(modal_group_builder_add_nodes(&reader->builder.groups, group, &node, 1,
-                                                reader->text.err));
+        node = inp_find_node(reader, set->numbers[i]);
+        if (node >= 0)
+            MODAL_TRY(modal_group_builder_add_nodes(&reader->builder.groups, group, &node, 1, reader->text.err));
     }
 done:
     return status;
@@ -169,6 +176,7 @@ static modal_status finish_element_set(inp_reader *reader, const inp_set *set)
             return modal_text_fail(&reader->text, "unknown element, %lld",
                                    (long long)set->numbers[i]);
         int dimension = element >= 0 ? 3 : reader->low_dimensions[low];
+        if (dimension == INP_LEFT_OUT) continue;
         if (group[dimension] < 0) MODAL_TRY(new_group(reader, set, dimension, &group[dimension]));
         MODAL_TRY(element >= 0 ? modal_group_builder_add_element(groups, group[3], element, err)
                                : modal_group_builder_add_nodes(
@@ -183,14 +191,14 @@ done:
 modal_status inp_finish_sets(inp_reader *reader)
 {
     modal_status status = MODAL_OK;
-    int64_t line = reader->text.line;
+    const inp_place end = inp_here(reader);
     for (int64_t i = 0; i < reader->n_sets; i++) {
         const inp_set *set = &reader->sets[i];
-        reader->text.line = set->line;
+        inp_tell(reader, set->at);
         MODAL_TRY(set->kind == INP_NODES ? finish_node_set(reader, set)
                                          : finish_element_set(reader, set));
     }
-    reader->text.line = line;
+    inp_tell(reader, end);
 done:
     return status;
 }
@@ -219,7 +227,7 @@ modal_status inp_read_material(inp_reader *reader, inp_keyword *keyword)
     MODAL_TRY(modal_copy_text(&material->material.name, name->text, (size_t)name->length,
                               reader->text.err));
     reader->n_materials++;
-    if (inp_data_line(&reader->text))
+    if (inp_data_line(reader))
         return inp_keyword_fail(reader, keyword, "no data expected after it");
 done:
     return status;
@@ -229,7 +237,7 @@ static modal_status last_material(inp_reader *reader, inp_keyword *keyword, inp_
 {
     if (reader->n_materials == 0) return inp_keyword_fail(reader, keyword, "in front of *MATERIAL");
     *material = &reader->materials[reader->n_materials - 1];
-    if (!inp_data_line(&reader->text)) return inp_keyword_fail(reader, keyword, "without values");
+    if (!inp_data_line(reader)) return inp_keyword_fail(reader, keyword, "without values");
     return MODAL_OK;
 }
 
@@ -237,7 +245,7 @@ static modal_status last_material(inp_reader *reader, inp_keyword *keyword, inp_
 static void skip_rest(inp_reader *reader, inp_material *material)
 {
     modal_text_skip_line(&reader->text);
-    for (; inp_data_line(&reader->text); modal_text_skip_line(&reader->text)) material->is_other = 1;
+    for (; inp_data_line(reader); modal_text_skip_line(&reader->text)) material->is_other = 1;
 }
 
 modal_status inp_read_elastic(inp_reader *reader, inp_keyword *keyword)
@@ -291,10 +299,10 @@ modal_status inp_read_section(inp_reader *reader, inp_keyword *keyword)
     MODAL_TRY(modal_grow(&reader->sections, &reader->section_capacity, reader->n_sections + 1,
                          sizeof *reader->sections, "sections", err));
     inp_section *section = &reader->sections[reader->n_sections++];
-    *section = (inp_section){.line = keyword->line};
+    *section = (inp_section){.at = keyword->at};
     MODAL_TRY(modal_copy_text(&section->set, set->text, (size_t)set->length, err));
     MODAL_TRY(modal_copy_text(&section->material, material->text, (size_t)material->length, err));
-    while (inp_data_line(&reader->text)) modal_text_skip_line(&reader->text);
+    while (inp_data_line(reader)) modal_text_skip_line(&reader->text);
 done:
     return status;
 }
@@ -310,7 +318,7 @@ static modal_status assign(inp_reader *reader, int32_t *element_material, int *w
         inp_word set_name = {section->set, (int64_t)strlen(section->set)},
                  name = {section->material, (int64_t)strlen(section->material)};
         int64_t set = inp_look_up(reader, INP_ELEMENTS, set_name), material = find_material(reader, name);
-        reader->text.line = section->line;
+        inp_tell(reader, section->at);
         if (set < 0) return modal_text_fail(&reader->text, "unknown set, '%.100s'", section->set);
         if (material < 0)
             return modal_text_fail(&reader->text, "unknown material, '%.100s'", section->material);
@@ -336,13 +344,13 @@ modal_status inp_finish_materials(inp_reader *reader)
     modal_volume_mesh *mesh = reader->builder.mesh;
     modal_error *err = reader->text.err;
     int32_t *element_material = NULL, *renumbered = NULL;
-    int64_t line = reader->text.line;
+    const inp_place end = inp_here(reader);
     int whole = 0;
     if (reader->n_sections == 0) return MODAL_OK;
     MODAL_TRY(modal_alloc(&element_material, mesh->n_elements, sizeof *element_material,
                           "materials of elements", err));
     MODAL_TRY(assign(reader, element_material, &whole));
-    reader->text.line = line;
+    inp_tell(reader, end);
     if (!whole) goto done;
     MODAL_TRY(modal_alloc(&renumbered, reader->n_materials, sizeof *renumbered, "materials", err));
     MODAL_TRY(modal_alloc(&mesh->materials, reader->n_materials, sizeof *mesh->materials, "materials",
