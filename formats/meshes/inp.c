@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The mesh of an Abaqus or CalculiX input file, .inp (Dhondt, "CalculiX CrunchiX User's Manual"):
- * nodes, elements. Its lines are in inp_lines.c, sets and materials in inp_sets.c. */
+ * nodes, elements. Its lines are in inp_lines.c, sets in inp_sets.c, materials in
+ * inp_materials.c. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -277,6 +278,11 @@ static modal_status read_block(inp_reader *reader, inp_keyword *keyword)
     if (inp_is(name, "ELASTIC")) return inp_read_elastic(reader, keyword);
     if (inp_is(name, "DENSITY")) return inp_read_density(reader, keyword);
     if (inp_is(name, "SOLIDSECTION")) return inp_read_section(reader, keyword);
+    if (inp_is(name, "ORIENTATION")) return inp_read_orientation(reader, keyword);
+    if (inp_is(name, "INITIALCONDITIONS")) {
+        const inp_word *type = inp_parameter(keyword, "TYPE");
+        if (type && inp_is(*type, "TEMPERATURE")) return inp_read_temperatures(reader);
+    }
     if (inp_is(name, "PART")) return read_part(reader, keyword, &reader->seen_part);
     if (inp_is(name, "INSTANCE")) return read_part(reader, keyword, &reader->seen_instance);
     if (inp_is(name, "BOUNDARY")) return inp_read_boundary(reader, keyword);
@@ -322,6 +328,7 @@ modal_status modal_inp_parse(const char *data, int64_t length, const char *name,
     modal_free(&reader.low_nodes);
     modal_tag_table_free(&reader.low_table);
     inp_free_sets(&reader);
+    inp_free_materials(&reader);
     inp_free_conditions(&reader);
     inp_free_files(&reader);
     modal_mesh_builder_free(&reader.builder);

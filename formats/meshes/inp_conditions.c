@@ -20,15 +20,31 @@ static modal_status leave_out(inp_reader *reader, inp_word who, int is_number, c
                     modal_quote(quoted, who.text, who.length), what);
 }
 
+/* `name` may have blanks, which the file's word may leave out. */
+static int is_keyword(inp_word word, const char *name)
+{
+    char packed[64];
+    size_t n = 0;
+    for (; *name; name++)
+        if (*name != ' ') packed[n++] = *name;
+    packed[n] = '\0';
+    return inp_is(word, packed);
+}
+
 modal_status inp_skip(inp_reader *reader, const inp_keyword *keyword)
 {
-    static const char *const constraints[] = {"EQUATION", "MPC", "RIGIDBODY", "COUPLING", "KINEMATICCOUPLING",
-                                              "DISTRIBUTINGCOUPLING", "TIE", "CONTACTPAIR", "CYCLICSYMMETRYMODEL",
-                                              "EMBEDDEDELEMENT", "FOUNDATION", "PRE-TENSIONSECTION"};
+    /* What holds nodes, carries, has mass or stresses the solid. Loads, steps and output are another matter. */
+    static const char *const physics[] = {
+        "EQUATION", "MPC", "RIGID BODY", "COUPLING", "KINEMATIC COUPLING", "DISTRIBUTING COUPLING", "TIE", "CONTACT PAIR", "CONTACT",
+        "CYCLIC SYMMETRY MODEL", "EMBEDDED ELEMENT", "FOUNDATION", "PRE-TENSION SECTION", "CLEARANCE", "GAP", "SPRING", "DASHPOT",
+        "MASS", "POINT MASS", "ROTARY INERTIA", "NONSTRUCTURAL MASS", "FIXED MASS SCALING", "VARIABLE MASS SCALING", "PLASTIC",
+        "CYCLIC HARDENING", "HYPERELASTIC", "HYPERFOAM", "CREEP", "VISCOELASTIC", "DEFORMATION PLASTICITY", "DAMPING", "EXPANSION",
+        "INITIAL CONDITIONS", "INITIAL STRAIN INCREASE", "MODEL CHANGE", "SHELL SECTION", "BEAM SECTION", "MEMBRANE SECTION",
+        "USER MATERIAL", "USER ELEMENT", "SUBSTRUCTURE GENERATE", "MATRIX ASSEMBLE"};
     modal_status status = MODAL_OK;
-    for (size_t i = 0; i < sizeof constraints / sizeof *constraints; i++)
-        if (inp_is(keyword->name, constraints[i])) MODAL_TRY(modal_notes_add(&reader->builder.mesh->not_taken, reader->text.err,
-                                                                             "*%s", constraints[i]));
+    for (size_t i = 0; i < sizeof physics / sizeof *physics; i++)
+        if (is_keyword(keyword->name, physics[i]))
+            MODAL_TRY(modal_notes_add(&reader->builder.mesh->not_taken, reader->text.err, "*%s", physics[i]));
     while (inp_data_line(reader)) modal_text_skip_line(&reader->text);
 done:
     return status;

@@ -38,13 +38,30 @@ typedef struct inp_set {
     inp_place at;
 } inp_set;
 
+/* Rows of values that vary with temperature. */
+typedef struct inp_rows {
+    double *values; /* [n, width] */
+    int64_t n, capacity;
+    int width; /* the temperature is the last of a row */
+} inp_rows;
+
+typedef enum inp_elastic { INP_NO_ELASTIC, INP_ISOTROPIC, INP_CONSTANTS, INP_STIFFNESS, INP_OTHER } inp_elastic;
+
 typedef struct inp_material {
-    modal_material material;
-    int has_elastic, has_density, is_other; /* is_other: not isotropic, or varies with temperature */
+    char *name;
+    inp_elastic kind; /* INP_CONSTANTS: E, nu, G of three axes; INP_STIFFNESS: nine terms of D; INP_OTHER: what is not taken */
+    inp_rows elastic, density;
 } inp_material;
 
+/* *ORIENTATION: material axes. */
+typedef struct inp_orientation {
+    char *name;
+    double axes[9];
+    int is_other; /* cylindrical, or of a kind that is not known */
+} inp_orientation;
+
 typedef struct inp_section {
-    char *set, *material;
+    char *set, *material, *orientation; /* orientation: or NULL */
     inp_place at;
 } inp_section;
 
@@ -89,6 +106,10 @@ typedef struct inp_reader {
     int64_t n_materials, material_capacity;
     inp_section *sections;
     int64_t n_sections, section_capacity;
+    inp_orientation *orientations;
+    int64_t n_orientations, orientation_capacity;
+    double initial_temperature; /* of all nodes, 0 where none is given */
+    int has_temperature, has_temperatures; /* one; several that differ */
     int seen_part, seen_instance;
     inp_condition *conditions;
     int64_t n_conditions, condition_capacity;
@@ -137,18 +158,29 @@ modal_status inp_find_set(inp_reader *reader, inp_kind kind, inp_word name, int6
 modal_status inp_set_add(inp_reader *reader, int64_t set, int64_t number);
 /* The node of that number, -1 and counted where there is none. */
 int32_t inp_find_node(inp_reader *reader, int64_t number);
-/* *NSET or *ELSET; *MATERIAL, *ELASTIC, *DENSITY, *SOLID SECTION: after their keyword lines. */
+/* *NSET or *ELSET, after its keyword line. */
 modal_status inp_read_set(inp_reader *reader, inp_keyword *keyword, inp_kind kind);
+/* The set of that kind and name, -1: none. */
+int64_t inp_look_up(const inp_reader *reader, inp_kind kind, inp_word name);
+/* Whether it is that name, but for case; refuses an empty one and control characters. */
+int inp_name_is(const char *name, inp_word word);
+modal_status inp_check_name(const modal_text *text, inp_word name);
+/* At the end: groups of the mesh. */
+modal_status inp_finish_sets(inp_reader *reader);
+void inp_free_sets(inp_reader *reader);
+
+/* ---- inp_materials.c ---- */
+
+/* *MATERIAL, *ELASTIC, *DENSITY, *ORIENTATION, *SOLID SECTION, *INITIAL CONDITIONS of temperature: after their keyword lines. */
 modal_status inp_read_material(inp_reader *reader, inp_keyword *keyword);
 modal_status inp_read_elastic(inp_reader *reader, inp_keyword *keyword);
 modal_status inp_read_density(inp_reader *reader, inp_keyword *keyword);
+modal_status inp_read_orientation(inp_reader *reader, inp_keyword *keyword);
 modal_status inp_read_section(inp_reader *reader, inp_keyword *keyword);
-/* The set of that kind and name, -1: none. */
-int64_t inp_look_up(const inp_reader *reader, inp_kind kind, inp_word name);
-/* At the end: groups and materials of the mesh. */
-modal_status inp_finish_sets(inp_reader *reader);
+modal_status inp_read_temperatures(inp_reader *reader);
+/* At the end: materials of the mesh. */
 modal_status inp_finish_materials(inp_reader *reader);
-void inp_free_sets(inp_reader *reader);
+void inp_free_materials(inp_reader *reader);
 
 /* ---- inp_conditions.c ---- */
 
