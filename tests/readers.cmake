@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The readers of meshes.
-foreach(name text contents files surfaces broken)
+foreach(name text contents files peers surfaces broken)
   modal_unit_test(test_readers_${name} modal_meshes)
 endforeach()
 # They count the allocator's calls.

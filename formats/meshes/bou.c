@@ -29,11 +29,8 @@ modal_status modal_bou_parse(const char *data, int64_t length, const char *name,
         MODAL_TRY(modal_text_integer(&text, "node number", 0, INT64_MAX, &list[n]));
         n++;
     }
-    if (n == 0) {
-        status = modal_text_fail(&text, "no node numbers");
-        goto done;
-    }
-    qsort(list, (size_t)n, sizeof *list, compare_numbers);
+    if (!list) MODAL_TRY(modal_alloc(&list, 0, sizeof *list, "node numbers", err)); /* none: nothing is held */
+    if (n > 0) qsort(list, (size_t)n, sizeof *list, compare_numbers);
     for (int64_t i = 0; i < n; i++)
         if (kept == 0 || list[kept - 1] != list[i]) list[kept++] = list[i];
     *numbers = list;

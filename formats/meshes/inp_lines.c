@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines of an .inp file and of those that it includes: fields, numbers, keywords with their parameters. */
 #include <ctype.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -201,50 +200,42 @@ void inp_tell(inp_reader *reader, inp_place at)
     reader->text.line = at.line;
 }
 
-static modal_status find_path(const inp_reader *reader, inp_word name, char path[PATH_MAX])
-{
-    const char *from = reader->text.name, *slash = strrchr(from, '/');
-    const int64_t folder = name.length > 0 && *name.text == '/' ? 0 : slash ? slash + 1 - from : 0;
-    if (name.length == 0 || folder + name.length >= PATH_MAX || memchr(name.text, '\0', (size_t)name.length))
-        return modal_text_fail(&reader->text, "name of the file to include missing or too long");
-    memcpy(path, from, (size_t)folder);
-    memcpy(path + folder, name.text, (size_t)name.length);
-    path[folder + name.length] = '\0';
-    return MODAL_OK;
-}
-
 modal_status inp_include(inp_reader *reader, inp_word name)
 {
     enum { MOST_FILES = 1000, MOST_DEEP = 32 }; /* a circle ends here, too */
     modal_status status = MODAL_OK;
     modal_error *err = reader->text.err;
-    char path[PATH_MAX];
+    char *path = NULL;
     int64_t length;
     int deep = 0;
-    MODAL_TRY(find_path(reader, name, path));
+    MODAL_TRY(modal_text_beside(&reader->text, name.text, name.length, &path));
     const char *name_above = reader->text.name;
     for (int i = reader->file;; i = reader->files[i].includer, deep++) {
-        if (strcmp(name_above, path) == 0) return modal_text_fail(&reader->text, "the file includes itself, %s", path);
+        if (strcmp(name_above, path) == 0) MODAL_TRY(modal_text_fail(&reader->text, "the file includes itself, %s", path));
         if (i < 0) break;
         name_above = reader->files[i].before.name;
     }
     if (deep == MOST_DEEP || reader->n_files == MOST_FILES)
-        return modal_text_fail(&reader->text, "more than %d files include%s, %s", deep == MOST_DEEP ? MOST_DEEP : MOST_FILES,
-                               deep == MOST_DEEP ? " one another" : "d", path);
+        MODAL_TRY(modal_text_fail(&reader->text, "more than %d files included%s, %s", deep == MOST_DEEP ? MOST_DEEP : MOST_FILES,
+                                  deep == MOST_DEEP ? " one by another" : "", path));
     MODAL_TRY(modal_grow(&reader->files, &reader->file_capacity, reader->n_files + 1, sizeof *reader->files, "files", err));
     inp_file *file = &reader->files[reader->n_files];
     *file = (inp_file){.includer = reader->file, .before = reader->text};
     reader->n_files++;
-    MODAL_TRY(modal_copy_text(&file->path, path, sizeof path - 1, err));
-    MODAL_TRY(modal_file_load(path, &file->data, &length, err));
+    file->path = path;
+    path = NULL;
+    status = modal_file_load(file->path, &file->data, &length, err);
+    if (status != MODAL_OK) {
+        modal_error_context(err, "%s:%lld: *INCLUDE", reader->text.name, (long long)reader->text.line);
+        goto done;
+    }
     reader->file = (int)reader->n_files - 1;
     reader->n_bytes += length;
     modal_text_init(&reader->text, file->path, file->data, length, err);
     reader->text.subject = file->before.subject;
     reader->text.number = file->before.number;
 done:
-    if (status == MODAL_ERROR_INPUT || status == MODAL_ERROR_SYSTEM)
-        modal_error_context(err, "%s:%lld: *INCLUDE", reader->text.name, (long long)reader->text.line);
+    modal_free(&path);
     return status;
 }
 

@@ -249,7 +249,12 @@ static modal_status read_text(medit_reader *reader)
     int64_t length, value;
     char quoted[MODAL_QUOTE];
     for (int first = 1;; first = 0) {
-        if (!modal_text_seek_token(text)) return modal_text_fail(text, "the file ends, End expected");
+        if (!modal_text_seek_token(text)) {
+            if (first) return modal_text_fail(text, "MeshVersionFormatted expected");
+            MODAL_TRY(modal_notes_add(&reader->builder.mesh->notes, text->err, "the file has no End: sections may be missing"));
+            MODAL_TRY(modal_mesh_builder_finish(&reader->builder));
+            goto done;
+        }
         modal_text_token(text, &token, &length);
         if (first && !modal_token_is(token, length, "MeshVersionFormatted"))
             return modal_text_fail(text, "MeshVersionFormatted expected, '%s'",

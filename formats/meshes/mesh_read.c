@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "formats/meshes/bou.h"
@@ -28,6 +29,19 @@ static int begins_with(const modal_text *text, const char *mark)
            memcmp(text->data + text->position, mark, length) == 0;
 }
 
+/* Both VegaFEM's and Abaqus's files have keywords with a star in front: whether the first one is VegaFEM's. *INCLUDE is in both,
+ * and *ELEMENTS no keyword of Abaqus's. */
+static int is_vega(modal_text text)
+{
+    static const char *const words[] = {"*VERTICES", "*ELEMENTS", "*MATERIAL", "*SET", "*REGION"};
+    const char *token;
+    int64_t length;
+    modal_text_token(&text, &token, &length);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (modal_token_is_like(token, length, words[i])) return 1;
+    return 0;
+}
+
 /* By the first word, or where that says nothing by the extension of the name. */
 static parser *find_parser(const char *data, int64_t length, const char *name)
 {
@@ -43,7 +57,8 @@ static parser *find_parser(const char *data, int64_t length, const char *name)
     text.comments = 1;
     if (!modal_text_seek_token(&text)) return NULL;
     if (begins_with(&text, "MeshVersionFormatted")) return modal_medit_parse;
-    return begins_with(&text, "*") ? modal_veg_parse : NULL;
+    if (!begins_with(&text, "*")) return NULL;
+    return is_vega(text) ? modal_veg_parse : modal_inp_parse;
 }
 
 modal_status modal_mesh_parse(const char *data, int64_t length, const char *name,
@@ -57,7 +72,7 @@ modal_status modal_mesh_parse(const char *data, int64_t length, const char *name
     if (parse) return parse(data, length, name, mesh, err);
     return modal_error_set(
         err, MODAL_ERROR_INPUT,
-        "%s: not a volume mesh that can be read, which are Gmsh .msh 2.2 and 4.1, VegaFEM .veg, "
+        "%s: not a volume mesh that can be read, which are Gmsh .msh 1.0, 2 and 4, VegaFEM .veg, "
         "Abaqus .inp, Medit .mesh and .meshb, TetGen .node, .ele and .face, VTK .vtk and .vtu",
         name);
 }
@@ -114,6 +129,9 @@ modal_status modal_bou_read(const char *path, int64_t **numbers, int64_t *count,
     int64_t length;
     *numbers = NULL;
     *count = 0;
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0) /* VegaFEM's way to hold nothing */
+        return modal_bou_parse("", 0, path, numbers, count, err);
     modal_status status = modal_file_load(path, &data, &length, err);
     if (status == MODAL_OK) status = modal_bou_parse(data, length, path, numbers, count, err);
     modal_free(&data);

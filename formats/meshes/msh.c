@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gmsh's .msh files, versions 2.2 and 4.1 (Gmsh reference manual, "MSH file format"): the sections,
+/* Gmsh's .msh files, versions 1.0, 2.0 to 2.2, 4.0 and 4.1 (Gmsh reference manual, "MSH file format"): the sections,
  * the head, names, entities and nodes. Elements are in msh_elements.c. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ static modal_status read_section_end(modal_text *text, const char *name, int64_t
     if (!modal_text_seek_token(text))
         return modal_text_fail(text, "the file ends, $End%s expected", section);
     modal_text_token(text, &token, &token_length);
-    if (token_length != length + 4 || memcmp(token, "$End", 4) != 0 ||
+    if (token_length != length + 4 || (memcmp(token, "$End", 4) != 0 && memcmp(token, "$END", 4) != 0) ||
         memcmp(token + 4, name, (size_t)length) != 0)
         return modal_text_fail(text, "$End%s expected, '%s'", section,
                                modal_quote(quoted, token, token_length));
@@ -40,7 +41,8 @@ static modal_status skip_section(modal_text *text, const char *name, int64_t len
             return modal_text_fail(text, "the file ends within $%s", section);
         }
         from = mark + 4;
-        if (mark[-1] != '\n' || end - from < length || memcmp(from, name, (size_t)length) != 0 ||
+        /* Binary data may end without a new line. */
+        if ((mark[-1] != '\n' && !text->binary) || end - from < length || memcmp(from, name, (size_t)length) != 0 ||
             (end - from > length && !memchr("\r\n \t", from[length], 4)))
             continue;
         for (int64_t i = text->position; i < mark - data; i++) text->line += data[i] == '\n';
@@ -64,12 +66,13 @@ static modal_status read_format(msh_reader *reader)
         goto done;
     }
     if (modal_parse_real(token, length, &version) != MODAL_NUMBER_OK) version = 0;
-    if (version != 2.2 && version != 4.1) {
-        status = modal_text_fail(text, "Gmsh format version %s is not supported, only 2.2 and 4.1",
+    /* 2.0 and 2.1 have what is read here of 2.2. */
+    reader->version = version == 2 || version == 2.1 || version == 2.2 ? 22 : version == 4 ? 40 : version == 4.1 ? 41 : 0;
+    if (!reader->version) {
+        status = modal_text_fail(text, "Gmsh format version %s is not supported, only 1.0, 2.0 to 2.2, 4.0 and 4.1",
                                  modal_quote(quoted, token, length));
         goto done;
     }
-    reader->version = version == 2.2 ? 22 : 41;
     MODAL_TRY(modal_text_integer(text, "file type", 0, 1, &binary));
     MODAL_TRY(modal_text_integer(text, "data size", 0, INT32_MAX, &size));
     if (size != 8) {
@@ -117,6 +120,36 @@ static modal_status read_quoted(modal_text *text, const char **name, int64_t *le
     return MODAL_OK;
 }
 
+static modal_status keep_old_name(msh_reader *reader, int64_t tag, const char *name, int64_t length)
+{
+    modal_status status = MODAL_OK;
+    modal_error *err = reader->text.err;
+    MODAL_TRY(modal_grow(&reader->old_names, &reader->old_name_capacity, reader->n_old_names + 1, sizeof *reader->old_names,
+                         "names of groups", err));
+    msh_old_name *to = &reader->old_names[reader->n_old_names];
+    *to = (msh_old_name){.tag = tag};
+    MODAL_TRY(modal_copy_text(&to->name, name, (size_t)length, err));
+    reader->n_old_names++;
+done:
+    return status;
+}
+
+/* To groups of that number that have no name. */
+static modal_status give_old_names(msh_reader *reader)
+{
+    modal_status status = MODAL_OK;
+    for (int64_t i = 0; i < reader->n_old_names; i++) {
+        const msh_old_name *old = &reader->old_names[i];
+        for (int64_t g = 0; g < reader->groups.n && *old->name; g++) {
+            modal_group *group = &reader->groups.drafts[g].group;
+            if (group->tag == old->tag && !group->name)
+                MODAL_TRY(modal_copy_text(&group->name, old->name, SIZE_MAX, reader->text.err));
+        }
+    }
+done:
+    return status;
+}
+
 static modal_status read_physical_names(msh_reader *reader)
 {
     modal_status status = MODAL_OK;
@@ -128,6 +161,19 @@ static modal_status read_physical_names(msh_reader *reader)
     for (int64_t i = 0; i < count; i++) {
         const char *name = NULL;
         int32_t group;
+        const modal_text line = *text;
+        MODAL_TRY(modal_text_integer(text, "dimension of a physical group", 0, INT32_MAX, &dimension));
+        const modal_text after = *text;
+        const char *token;
+        if (modal_text_token(text, &token, &length) && *token == '"') {
+            /* Version 2.0 gives no dimension: the name is that of all groups of the number. */
+            *text = after;
+            MODAL_TRY(read_quoted(text, &name, &length));
+            MODAL_TRY(keep_old_name(reader, dimension, name, length));
+            MODAL_TRY(modal_text_end_line(text));
+            continue;
+        }
+        *text = line;
         MODAL_TRY(modal_text_integer(text, "dimension of a physical group", 0, 3, &dimension));
         MODAL_TRY(modal_text_integer(text, "number of a physical group", 1, INT32_MAX, &tag));
         MODAL_TRY(read_quoted(text, &name, &length));
@@ -175,7 +221,7 @@ static modal_status read_entity(msh_reader *reader, int dimension)
                                  dimension);
         goto done;
     }
-    for (int i = 0; i < (dimension == 0 ? 3 : 6); i++)
+    for (int i = 0; i < (dimension == 0 && reader->version == 41 ? 3 : 6); i++)
         MODAL_TRY(encoding->read_real(text, "extent of an entity", &bound));
     MODAL_TRY(encoding->read_size(text, "number of physical groups", &n_groups));
     if (n_groups > MOST_GROUPS) {
@@ -191,7 +237,8 @@ static modal_status read_entity(msh_reader *reader, int dimension)
     for (int64_t i = 0; i < n_groups; i++) {
         MODAL_TRY(encoding->read_int(text, "number of a physical group", &value));
         /* A negative number means the group has the entity turned over. */
-        if (value == 0 || value == INT32_MIN) {
+        if (value == 0) continue; /* deal.II's way to say none */
+        if (value == INT32_MIN) {
             status = modal_text_fail(text, "number of a physical group out of range, %lld",
                                      (long long)value);
             goto done;
@@ -260,8 +307,8 @@ static modal_status read_node_tag(msh_reader *reader)
     modal_volume_mesh *mesh = reader->mesh;
     int64_t tag;
     int32_t earlier;
-    MODAL_TRY(reader->version == 22 ? reader->encoding->read_int(text, "node number", &tag)
-                                    : reader->encoding->read_size(text, "node number", &tag));
+    MODAL_TRY(reader->version < 41 ? reader->encoding->read_int(text, "node number", &tag)
+                                   : reader->encoding->read_size(text, "node number", &tag));
     text->subject = "node";
     text->number = tag;
     if (tag < 1) {
@@ -312,7 +359,7 @@ done:
     return status;
 }
 
-/* A block has the numbers of its nodes first, then their coordinates. */
+/* A block has the numbers of its nodes first, then their coordinates; in version 4.0 both of each node. */
 static modal_status read_node_block(msh_reader *reader, int64_t count)
 {
     modal_status status = MODAL_OK;
@@ -321,13 +368,7 @@ static modal_status read_node_block(msh_reader *reader, int64_t count)
     modal_volume_mesh *mesh = reader->mesh;
     int64_t dimension, tag, parametric, n;
     text->subject = NULL;
-    MODAL_TRY(encoding->read_int(text, "dimension of the entity", &dimension));
-    if (dimension < 0 || dimension > 3) {
-        status = modal_text_fail(text, "dimension of the entity out of range, %lld",
-                                 (long long)dimension);
-        goto done;
-    }
-    MODAL_TRY(encoding->read_int(text, "number of the entity", &tag));
+    MODAL_TRY(msh_read_block_entity(reader, &dimension, &tag));
     MODAL_TRY(encoding->read_int(text, "parametric", &parametric));
     if (parametric != 0 && parametric != 1) {
         status = modal_text_fail(text, "parametric is not 0 or 1, %lld", (long long)parametric);
@@ -341,12 +382,13 @@ static modal_status read_node_block(msh_reader *reader, int64_t count)
     }
     MODAL_TRY(encoding->end_record(text));
     const int64_t first = mesh->n_nodes;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = first; i < first + n; i++) {
         text->subject = NULL;
         MODAL_TRY(read_node_tag(reader));
-        MODAL_TRY(encoding->end_record(text));
+        MODAL_TRY(reader->version == 40 ? read_coordinates(reader, mesh->nodes + 3 * i, parametric ? dimension : 0)
+                                        : encoding->end_record(text));
     }
-    for (int64_t i = first; i < first + n; i++) {
+    for (int64_t i = first; i < first + n && reader->version == 41; i++) {
         text->number = mesh->node_tags[i];
         MODAL_TRY(read_coordinates(reader, mesh->nodes + 3 * i, parametric ? dimension : 0));
     }
@@ -363,10 +405,10 @@ static modal_status read_nodes_4(msh_reader *reader)
     MODAL_TRY(encoding->read_size(text, "number of node blocks", &n_blocks));
     MODAL_TRY(msh_check_count(reader, "node blocks", n_blocks, 8, 20));
     MODAL_TRY(encoding->read_size(text, "number of nodes", &count));
-    MODAL_TRY(msh_check_count(reader, "nodes", count, 8, 32));
+    MODAL_TRY(msh_check_count(reader, "nodes", count, 8, 28));
     /* Writers disagree on the least and the greatest number; nothing depends on them here. */
-    MODAL_TRY(encoding->read_size(text, "least node number", &unused));
-    MODAL_TRY(encoding->read_size(text, "greatest node number", &unused));
+    for (int i = 0; i < 2 && reader->version == 41; i++)
+        MODAL_TRY(encoding->read_size(text, i ? "greatest node number" : "least node number", &unused));
     MODAL_TRY(encoding->end_record(text));
     MODAL_TRY(allocate_nodes(reader, count));
     for (int64_t i = 0; i < n_blocks; i++) MODAL_TRY(read_node_block(reader, count));
@@ -380,7 +422,7 @@ done:
 
 static modal_status read_nodes(msh_reader *reader)
 {
-    modal_status status = reader->version == 22 ? read_nodes_2(reader) : read_nodes_4(reader);
+    modal_status status = reader->version < 40 ? read_nodes_2(reader) : read_nodes_4(reader);
     if (status == MODAL_OK) reader->text.subject = NULL;
     return status;
 }
@@ -401,8 +443,8 @@ static const struct section {
     {"Elements", ELEMENTS, FORMAT | NODES, 0, msh_read_elements},
     {"ParametricNodes", 0, 0, 0, NULL},
     {"PartitionedEntities", 0, 0, 0, NULL},
-    {"NOD", 0, 0, 0, NULL},
-    {"ELM", 0, 0, 0, NULL},
+    {"NOD", NODES, 0, 0, read_nodes},
+    {"ELM", ELEMENTS, NODES, 0, msh_read_elements},
 };
 
 static const struct section *find_section(const char *name, int64_t length)
@@ -430,6 +472,14 @@ static modal_status read_section(msh_reader *reader, int *seen)
     const struct section *section = find_section(name, length);
     if (section && !section->read)
         return modal_text_fail(text, "section %s is not supported", quoted);
+    if (!*seen && section && modal_token_is(name, length, "NOD")) { /* version 1.0 has no head */
+        *seen |= FORMAT;
+        reader->version = 10;
+        reader->encoding = &msh_ascii;
+    }
+    const int is_old = section && isupper((unsigned char)name[1]) != 0; /* NOD and ELM, in that version alone */
+    if ((is_old || (section && section->mark >= NODES)) && is_old != (reader->version == 10))
+        return modal_text_fail(text, "section %s in the wrong place", quoted);
     if (!(*seen & FORMAT) && !modal_token_is(name, length, "MeshFormat") &&
         !modal_token_is(name, length, "Comments"))
         return modal_text_fail(text, "$MeshFormat expected, '%s'", quoted);
@@ -437,7 +487,7 @@ static modal_status read_section(msh_reader *reader, int *seen)
     if (section && ((*seen & section->needs) != section->needs || *seen & section->before))
         return modal_text_fail(text, "section %s in the wrong place", quoted);
     MODAL_TRY(modal_text_end_line(text));
-    if (!section || (section->mark == ENTITIES && reader->version == 22)) {
+    if (!section || (section->mark == ENTITIES && reader->version < 40)) {
         status = skip_section(text, name, length);
         goto done;
     }
@@ -467,6 +517,10 @@ static modal_status read_file(msh_reader *reader)
         status = modal_text_fail(text, "no volume elements");
         goto done;
     }
+    if (reader->n_repeated > 0)
+        MODAL_TRY(modal_notes_add(&mesh->notes, text->err, "faces, edges and points that name a node twice are left out, %lld",
+                                  (long long)reader->n_repeated));
+    MODAL_TRY(give_old_names(reader));
     MODAL_TRY(modal_group_builder_finish(&reader->groups, text->name, mesh, text->err));
     MODAL_TRY(modal_alloc(&mesh->materials, 0, sizeof *mesh->materials, "materials", text->err));
     MODAL_TRY(modal_alloc(&mesh->element_material, mesh->n_elements, sizeof *mesh->element_material,
@@ -491,6 +545,8 @@ modal_status modal_msh_parse(const char *data, int64_t length, const char *name,
     modal_free(&reader.entities.offsets);
     modal_free(&reader.entities.groups);
     modal_free(&reader.tags);
+    for (int64_t i = 0; i < reader.n_old_names; i++) modal_free(&reader.old_names[i].name);
+    modal_free(&reader.old_names);
     modal_group_builder_free(&reader.groups);
     if (status != MODAL_OK) modal_volume_mesh_free(mesh);
     return status;

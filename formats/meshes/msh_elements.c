@@ -22,8 +22,8 @@ static modal_status read_element_tag(msh_reader *reader)
     int64_t tag;
     int32_t earlier;
     text->subject = NULL;
-    MODAL_TRY(reader->version == 22 ? reader->encoding->read_int(text, "element number", &tag)
-                                    : reader->encoding->read_size(text, "element number", &tag));
+    MODAL_TRY(reader->version < 41 ? reader->encoding->read_int(text, "element number", &tag)
+                                   : reader->encoding->read_size(text, "element number", &tag));
     text->subject = "element";
     text->number = tag;
     if (tag < 1) {
@@ -60,14 +60,15 @@ static modal_status check_type(const modal_text *text, const msh_element_type *t
 }
 
 static modal_status read_element_nodes(msh_reader *reader, const msh_element_type *type,
-                                       int32_t nodes[MSH_MOST_NODES])
+                                       int32_t nodes[MSH_MOST_NODES], int *is_repeated)
 {
     modal_status status = MODAL_OK;
+    *is_repeated = 0;
     modal_text *text = &reader->text;
     const modal_volume_mesh *mesh = reader->mesh;
     for (int i = 0; i < type->n_nodes; i++) {
         int64_t tag;
-        MODAL_TRY(reader->version == 22
+        MODAL_TRY(reader->version < 41
                       ? reader->encoding->read_int(text, "number of a node", &tag)
                       : reader->encoding->read_size(text, "number of a node", &tag));
         nodes[i] = modal_tag_table_find(&reader->node_table, mesh->node_tags, tag);
@@ -75,11 +76,14 @@ static modal_status read_element_nodes(msh_reader *reader, const msh_element_typ
             status = modal_text_fail(text, "unknown node, %lld", (long long)tag);
             goto done;
         }
-        for (int j = 0; j < i; j++)
-            if (nodes[j] == nodes[i]) {
+        for (int j = 0; j < i && !*is_repeated; j++) {
+            if (nodes[j] != nodes[i]) continue;
+            if (type->dimension == 3) {
                 status = modal_text_fail(text, "repeated node, %lld", (long long)tag);
                 goto done;
             }
+            *is_repeated = 1;
+        }
     }
     MODAL_TRY(reader->encoding->end_record(text));
 done:
@@ -92,7 +96,7 @@ static int is_written_again(const msh_reader *reader, const msh_element_type *ty
                             const int32_t *nodes, int64_t physical)
 {
     const int32_t last = reader->last_volume;
-    return reader->version == 22 && last >= 0 && physical > 0 && reader->last_physical > 0 &&
+    return reader->version < 40 && last >= 0 && physical > 0 && reader->last_physical > 0 &&
            reader->last_physical != physical && reader->mesh->element_type[last] == type->type &&
            memcmp(modal_mesh_nodes(reader->mesh, last), nodes,
                   (size_t)type->n_nodes * sizeof *nodes) == 0;
@@ -138,7 +142,13 @@ static modal_status read_element(msh_reader *reader, const msh_element_type *typ
     modal_status status = MODAL_OK;
     modal_error *err = reader->text.err;
     int32_t nodes[MSH_MOST_NODES], group;
-    MODAL_TRY(read_element_nodes(reader, type, nodes));
+    int is_repeated;
+    MODAL_TRY(read_element_nodes(reader, type, nodes, &is_repeated));
+    if (is_repeated) {
+        reader->n_repeated++;
+        reader->last_volume = -1;
+        goto done;
+    }
     if (type->dimension == 3)
         MODAL_TRY(add_volume(reader, type, nodes, groups));
     else
@@ -174,7 +184,16 @@ done:
     return status;
 }
 
-/* ---- version 2.2 ---- */
+/* ---- versions 1.0 and 2 ---- */
+
+static modal_status read_node_count(msh_reader *reader, const msh_element_type *type)
+{
+    int64_t n;
+    modal_status status = modal_text_integer(&reader->text, "number of nodes", 0, INT32_MAX, &n);
+    if (status == MODAL_OK && n != type->n_nodes)
+        status = modal_text_fail(&reader->text, "a %s of %lld nodes", type->name, (long long)n);
+    return status;
+}
 
 /* The tags of an element: the physical group (0 = none), then the entity and partitions. */
 static modal_status read_element_groups(msh_reader *reader, int64_t n_tags, int32_t *physical,
@@ -199,7 +218,8 @@ done:
     return status;
 }
 
-/* Text: number, type, number of tags, tags, nodes. Binary: a head (type, number of elements,
+/* Text: number, type, number of tags, tags, nodes (version 1.0: number, type, physical group, entity, number of nodes, nodes).
+ * Binary: a head (type, number of elements,
  * number of tags) and then, for each element, number, tags, nodes. */
 static modal_status read_elements_2(msh_reader *reader)
 {
@@ -225,7 +245,10 @@ static modal_status read_elements_2(msh_reader *reader)
                 goto done;
             }
         }
-        MODAL_TRY(encoding->read_int(text, "number of tags", &n_tags));
+        if (reader->version == 10)
+            n_tags = 2;
+        else
+            MODAL_TRY(encoding->read_int(text, "number of tags", &n_tags));
         if (n_tags < 0) {
             status = modal_text_fail(text, "number of tags out of range, %lld", (long long)n_tags);
             goto done;
@@ -235,6 +258,7 @@ static modal_status read_elements_2(msh_reader *reader)
             if (text->binary) MODAL_TRY(read_element_tag(reader));
             MODAL_TRY(check_type(text, type, number));
             MODAL_TRY(read_element_groups(reader, n_tags, &physical, &groups));
+            if (reader->version == 10) MODAL_TRY(read_node_count(reader, type));
             MODAL_TRY(read_element(reader, type, &groups));
         }
     }
@@ -242,7 +266,7 @@ done:
     return status;
 }
 
-/* ---- version 4.1 ---- */
+/* ---- version 4 ---- */
 
 static modal_status find_entity_groups(const msh_reader *reader, int64_t dimension, int64_t tag,
                                        element_groups *groups)
@@ -267,13 +291,7 @@ static modal_status read_element_block(msh_reader *reader)
     int64_t dimension, tag, number, n;
     element_groups groups;
     text->subject = NULL;
-    MODAL_TRY(encoding->read_int(text, "dimension of the entity", &dimension));
-    if (dimension < 0 || dimension > 3) {
-        status = modal_text_fail(text, "dimension of the entity out of range, %lld",
-                                 (long long)dimension);
-        goto done;
-    }
-    MODAL_TRY(encoding->read_int(text, "number of the entity", &tag));
+    MODAL_TRY(msh_read_block_entity(reader, &dimension, &tag));
     MODAL_TRY(find_entity_groups(reader, dimension, tag, &groups));
     MODAL_TRY(encoding->read_int(text, "element type", &number));
     const msh_element_type *type = msh_find_element_type(number);
@@ -303,8 +321,8 @@ static modal_status read_elements_4(msh_reader *reader)
     MODAL_TRY(msh_check_count(reader, "element blocks", n_blocks, 8, 20));
     MODAL_TRY(encoding->read_size(text, "number of elements", &count));
     MODAL_TRY(expect_elements(reader, count, 16));
-    MODAL_TRY(encoding->read_size(text, "least element number", &unused));
-    MODAL_TRY(encoding->read_size(text, "greatest element number", &unused));
+    for (int i = 0; i < 2 && reader->version == 41; i++)
+        MODAL_TRY(encoding->read_size(text, i ? "greatest element number" : "least element number", &unused));
     MODAL_TRY(encoding->end_record(text));
     for (int64_t i = 0; i < n_blocks; i++) MODAL_TRY(read_element_block(reader));
     text->subject = NULL;
@@ -317,7 +335,7 @@ done:
 
 modal_status msh_read_elements(msh_reader *reader)
 {
-    modal_status status = reader->version == 22 ? read_elements_2(reader) : read_elements_4(reader);
+    modal_status status = reader->version < 40 ? read_elements_2(reader) : read_elements_4(reader);
     if (status == MODAL_OK) reader->text.subject = NULL;
     return status;
 }

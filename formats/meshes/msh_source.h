@@ -46,10 +46,15 @@ typedef struct msh_entities {
     modal_tag_table table;
 } msh_entities;
 
+typedef struct msh_old_name {
+    int64_t tag;
+    char *name;
+} msh_old_name;
+
 typedef struct msh_reader {
     modal_text text;
     const msh_encoding *encoding;
-    int version;                /* 22 or 41 */
+    int version;                /* 10, 22 (2.0 to 2.2), 40 or 41 */
     modal_volume_mesh *mesh;    /* the result */
     modal_tag_table node_table; /* over mesh->node_tags */
     msh_entities entities;
@@ -61,6 +66,9 @@ typedef struct msh_reader {
     int64_t type_capacity, offset_capacity, node_capacity, tag_capacity;
     int32_t last_volume; /* the element read last if it was a volume, else -1 */
     int64_t last_physical;
+    msh_old_name *old_names; /* $PhysicalNames of version 2.0 */
+    int64_t n_old_names, old_name_capacity;
+    int64_t n_repeated; /* elements of lower dimension that name a node twice, left out */
 } msh_reader;
 
 /* Fails where `count` items of at least so many bytes cannot be in the rest of the file; to be
@@ -74,6 +82,20 @@ static inline modal_status msh_check_count(const msh_reader *reader, const char 
     if (count <= (left + 1) / bytes) return MODAL_OK;
     return modal_text_fail(&reader->text, "%lld %s cannot be in the %lld bytes left of the file",
                            (long long)count, what, (long long)left);
+}
+
+/* The entity that a block of nodes or elements is of; version 4.0 has the number in front. */
+static inline modal_status msh_read_block_entity(msh_reader *reader, int64_t *dimension, int64_t *tag)
+{
+    modal_status status = MODAL_OK;
+    modal_text *text = &reader->text;
+    if (reader->version == 40) MODAL_TRY(reader->encoding->read_int(text, "number of the entity", tag));
+    MODAL_TRY(reader->encoding->read_int(text, "dimension of the entity", dimension));
+    if (*dimension < 0 || *dimension > 3)
+        return modal_text_fail(text, "dimension of the entity out of range, %lld", (long long)*dimension);
+    if (reader->version == 41) MODAL_TRY(reader->encoding->read_int(text, "number of the entity", tag));
+done:
+    return status;
 }
 
 /* $Elements, from the line after its name to the last record. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -67,6 +68,20 @@ done:
         *length = 0;
     }
     return status;
+}
+
+modal_status modal_text_beside(const modal_text *text, const char *name, int64_t length, char **path)
+{
+    const char *slash = strrchr(text->name, '/');
+    const int64_t folder = length > 0 && *name == '/' ? 0 : slash ? slash + 1 - text->name : 0;
+    if (length == 0 || folder + length >= PATH_MAX || memchr(name, '\0', (size_t)length))
+        return modal_text_fail(text, "name of a file is missing or too long");
+    const modal_status status = modal_alloc(path, folder + length + 1, 1, "path", text->err);
+    if (status != MODAL_OK) return status;
+    memcpy(*path, text->name, (size_t)folder);
+    memcpy(*path + folder, name, (size_t)length);
+    (*path)[folder + length] = '\0';
+    return MODAL_OK;
 }
 
 /* ---- messages ---- */

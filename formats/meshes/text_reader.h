@@ -14,6 +14,12 @@
  * exists and cannot be read is MODAL_ERROR_SYSTEM. On failure *data is NULL and *length is 0. */
 modal_status modal_file_load(const char *path, char **data, int64_t *length, modal_error *err);
 
+struct modal_text;
+
+/* The path of a file that the text names: absolute, or relative to the text's own file. The caller frees it. Refuses an empty
+ * name, one with a NUL, and one that is too long. */
+modal_status modal_text_beside(const struct modal_text *text, const char *name, int64_t length, char **path);
+
 /* A position in a text that the caller keeps alive. Set by modal_text_init; the flags after that.
  */
 typedef struct modal_text {

@@ -15,6 +15,8 @@ typedef struct veg_reader {
     int64_t first_vertex, first_element;
     int seen_vertices, seen_elements;
     int64_t material_capacity;
+    int has_others; /* materials of other types */
+    int depth;      /* of *INCLUDE */
     modal_group_builder sets;
 } veg_reader;
 
@@ -209,7 +211,7 @@ static modal_status read_material(veg_reader *reader, const char *name, int64_t 
     modal_material material = {0};
     const char *token;
     int64_t length;
-    char quoted[MODAL_QUOTE];
+    char quoted[MODAL_QUOTE], type[MODAL_QUOTE];
     if (find_material(mesh, name, name_length) >= 0) {
         status =
             modal_text_fail(text, "second material %s", modal_quote(quoted, name, name_length));
@@ -219,9 +221,12 @@ static modal_status read_material(veg_reader *reader, const char *name, int64_t 
     modal_text_seek_token(text);
     MODAL_TRY(read_name(text, "type of the material", &token, &length));
     if (!modal_token_is_like(token, length, "ENU")) {
-        status = modal_text_fail(text, "materials of type %s are not supported, only ENU",
-                                 modal_quote(quoted, token, length));
-        goto done;
+        MODAL_TRY(modal_notes_add(&mesh->notes, text->err, "materials are not taken: material \"%s\" is of type %s, not ENU",
+                                  modal_quote(quoted, name, name_length), modal_quote(type, token, length)));
+        reader->has_others = 1;
+        while (modal_text_token(text, &token, &length)) continue; /* its constants */
+        material.density = material.young = 1; /* of no use: none is kept */
+        goto keep;
     }
     MODAL_TRY(modal_text_real(text, "density", &material.density));
     MODAL_TRY(modal_text_real(text, "Young's modulus", &material.young));
@@ -239,6 +244,7 @@ static modal_status read_material(veg_reader *reader, const char *name, int64_t 
                                  material.poisson);
         goto done;
     }
+keep:
     MODAL_TRY(modal_text_end_line(text));
     MODAL_TRY(modal_grow(&mesh->materials, &reader->material_capacity, mesh->n_materials + 1,
                          sizeof *mesh->materials, "materials", text->err));
@@ -313,6 +319,8 @@ done:
     return status;
 }
 
+static modal_status include(veg_reader *reader);
+
 static modal_status read_section(veg_reader *reader)
 {
     modal_status status = MODAL_OK;
@@ -327,10 +335,7 @@ static modal_status read_section(veg_reader *reader)
     int material = modal_token_is_like(token, length, "*MATERIAL");
     int set = modal_token_is_like(token, length, "*SET");
     int region = modal_token_is_like(token, length, "*REGION");
-    if (modal_token_is_like(token, length, "*INCLUDE")) {
-        status = modal_text_fail(text, "section *INCLUDE is not supported");
-        goto done;
-    }
+    if (modal_token_is_like(token, length, "*INCLUDE")) return include(reader);
     if (!vertices && !elements && !material && !set && !region) {
         status = modal_text_fail(
             text, *token == '*' ? "unknown section, '%s'" : "name of a section expected, '%s'",
@@ -360,12 +365,47 @@ done:
     return status;
 }
 
+/* The sections of another file, whose path is relative to this one. */
+static modal_status include(veg_reader *reader)
+{
+    enum { MOST_DEEP = 8 };
+    modal_status status = MODAL_OK;
+    modal_text before = reader->text;
+    char *path = NULL, *data = NULL;
+    const char *name;
+    int64_t length;
+    MODAL_TRY(read_name(&before, "name of the file", &name, &length));
+    MODAL_TRY(modal_text_end_line(&before));
+    if (reader->depth == MOST_DEEP) return modal_text_fail(&reader->text, "more than %d files include one another", MOST_DEEP);
+    MODAL_TRY(modal_text_beside(&reader->text, name, length, &path));
+    status = modal_file_load(path, &data, &length, before.err);
+    if (status != MODAL_OK) {
+        modal_error_context(before.err, "%s:%lld: *INCLUDE", reader->text.name, (long long)reader->text.line);
+        goto done;
+    }
+    reader->depth++;
+    modal_text_init(&reader->text, path, data, length, before.err);
+    reader->text.commas = reader->text.comments = 1;
+    while (modal_text_seek_token(&reader->text)) MODAL_TRY(read_section(reader));
+    reader->depth--;
+    reader->text = before;
+done:
+    modal_free(&path);
+    modal_free(&data);
+    return status;
+}
+
 static modal_status read_file(veg_reader *reader)
 {
     modal_status status = MODAL_OK;
     modal_text *text = &reader->text;
     modal_volume_mesh *mesh = reader->mesh;
     while (modal_text_seek_token(text)) MODAL_TRY(read_section(reader));
+    if (reader->has_others) { /* a solid of which a part has no material has none */
+        for (int32_t i = 0; i < mesh->n_materials; i++) modal_free(&mesh->materials[i].name);
+        mesh->n_materials = 0;
+        for (int64_t i = 0; i < mesh->n_elements; i++) mesh->element_material[i] = -1;
+    }
     if (!reader->seen_vertices || !reader->seen_elements) {
         status = modal_text_fail(text, "the file ends without *%s",
                                  reader->seen_vertices ? "ELEMENTS" : "VERTICES");

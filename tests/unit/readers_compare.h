@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/model/material.h"
 #include "lib/model/volume_mesh.h"
 
 static inline int indices_ascend(const int32_t *items, int64_t n, int64_t limit)
@@ -55,9 +56,7 @@ static inline int mesh_is_sound(const modal_volume_mesh *mesh)
             return 0;
     }
     for (int32_t i = 0; i < mesh->n_materials; i++)
-        if (!(mesh->materials[i].density > 0 && mesh->materials[i].young > 0 &&
-              mesh->materials[i].poisson < 0.5))
-            return 0;
+        if (modal_material_check(&mesh->materials[i], NULL) != MODAL_OK) return 0;
     return 1;
 }
 

@@ -168,7 +168,7 @@ static void test_type_is_recognised(void **state)
     modal_error err;
     assert_int_equal(parse_mesh("v 0 0 0\n", "a.obj", &mesh, &err), MODAL_ERROR_INPUT);
     assert_string_equal(err.message, "a.obj: not a volume mesh that can be read, which are Gmsh "
-                                     ".msh 2.2 and 4.1, VegaFEM .veg, Abaqus .inp, Medit .mesh "
+                                     ".msh 1.0, 2 and 4, VegaFEM .veg, Abaqus .inp, Medit .mesh "
                                      "and .meshb, TetGen .node, .ele and .face, VTK .vtk and .vtu");
     assert_int_equal(parse_mesh("v 0 0 0\n", "a.VEG", &mesh, &err), MODAL_ERROR_INPUT);
     assert_string_equal(err.message, "a.VEG:1: name of a section expected, 'v'");

@@ -91,6 +91,7 @@ static const struct bad_file {
     {"bad-empty-number.msh", ":13: node 3: y coordinate is not a number, '+'"},
     {"bad-empty.msh", ": empty file"},
     {"bad-first.veg", ":5: first vertex number is not 0 or 1, 2"},
+    {"bad-include.veg", ":17: name of the file missing"},
     {"bad-index-negative.obj", ":7: vertex number out of range, -4"},
     {"bad-index-zero.obj", ":7: vertex number out of range, 0"},
     {"bad-index.obj", ":7: vertex number out of range, 4 of 3"},
@@ -105,7 +106,6 @@ static const struct bad_file {
     {"bad-no-faces.obj", ":2: no faces"},
     {"bad-no-format.msh", ":1: $MeshFormat expected, '$PhysicalNames'"},
     {"bad-no-region.veg", ":32: element 1: in no *REGION"},
-    {"bad-none.bou", ":2: no node numbers"},
     {"bad-number.bou", ":2: node number is not a whole number, '4x'"},
     {"bad-number.veg", ":8: vertex 4: end of the line expected, '5'"},
     {"bad-order.veg", ":8: vertex number 4 expected, 6"},
@@ -128,8 +128,6 @@ static const struct bad_file {
     {"bad-unknown-vertex.veg", ":15: element 2: unknown vertex, 6"},
     {"bad-uv.obj", ":1: u is not a number, 'a'"},
     {"bad-young.veg", ":18: Young's modulus is not positive, -1e+06"},
-    {"unsupported-10.msh", ":1: section $NOD is not supported"},
-    {"unsupported-40.msh", ":2: Gmsh format version 4 is not supported, only 2.2 and 4.1"},
     {"unsupported-big-endian.msh",
      ": byte 20: big-endian binary file, only little-endian is supported"},
     {"unsupported-data-size.msh", ":2: data size 4 is not supported, only 8"},
@@ -137,15 +135,13 @@ static const struct bad_file {
     {"unsupported-hexahedron.msh",
      ":40: element 12: 27-node hexahedron (type 12) is not supported, only tetrahedra of 4 and 10 "
      "nodes, hexahedra of 8 and 20, 6-node prisms and 5-node pyramids"},
-    {"unsupported-include.veg", ":17: section *INCLUDE is not supported"},
-    {"unsupported-material.veg", ":18: materials of type MOONEYRIVLIN are not supported, only ENU"},
     {"unsupported-parametric-22.msh", ":10: section $ParametricNodes is not supported"},
     {"unsupported-partitioned.msh", ":10: section $PartitionedEntities is not supported"},
     {"unsupported-prism.msh",
      ":24: element 7: 15-node prism (type 18) is not supported, only tetrahedra of 4 and 10 nodes, "
      "hexahedra of 8 and 20, 6-node prisms and 5-node pyramids"},
     {"unsupported-type.msh", ":24: element 7: element type 999 is not supported"},
-    {"unsupported-version.msh", ":2: Gmsh format version 10.5 is not supported, only 2.2 and 4.1"},
+    {"unsupported-version.msh", ":2: Gmsh format version 10.5 is not supported, only 1.0, 2.0 to 2.2, 4.0 and 4.1"},
 };
 enum { N_BAD_FILES = sizeof bad_files / sizeof *bad_files };
 
@@ -319,8 +315,8 @@ static void cut_everywhere(const char *name, const char *path)
         free_contents(&part);
         free(copy);
     }
-    /* The empty file at the least; all but a few blanks and sections where the end is marked. */
-    assert_true(refused >= 1);
+    /* The empty file at the least, which is an empty list; all but a few blanks and sections where the end is marked. */
+    assert_true(refused >= !has_extension(path, ".bou"));
     if (has_extension(path, ".msh")) assert_true(refused > length / 2);
     modal_free(&data);
     free_contents(&whole);
