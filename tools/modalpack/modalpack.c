@@ -23,25 +23,8 @@ static const tool_option options[] = {
      "For large deformations: a basis of K modes and their derivatives. It holds the N principal components of the first K "
      "natural modes and their K (K + 1) / 2 modal derivatives.",
      TOOL_FIRST},
-    {"young", 0, "E", NULL, "Young's modulus in Pa, for all elements.", 0},
-    {"poisson", 0, "NU", NULL, "Poisson's ratio, for all elements.", 0},
-    {"density", 0, "RHO", NULL, "Density in kg/m^3, for all elements.", 0},
-    {"material", 0, "[GROUP=]NAME|E,NU,RHO", NULL,
-     "Material of a volume group, by its name (--material list prints them) or its constants, or of all, by its name. Goes before the three "
-     "options above and before what the mesh file says. May be repeated. A name alone: of all elements, instead of those three.",
-     TOOL_REPEATABLE | TOOL_FIRST},
-    {"materials", 0, "FILE.json", NULL,
-     "Materials of many groups, isotropic or orthotropic (formats/materials.md); goes before the plain "
-     "options, --material before it.",
-     TOOL_READS},
-    {"fixed", 0, "WHAT[@XYZ]", NULL,
-     "Nodes that do not move: a named group of the mesh, box:X,Y,Z:X,Y,Z (low and high corner), plane:X,Y,Z:NX,NY,NZ (on "
-     "the plane through the point and on the side that the normal points to), or a VegaFEM .bou file of node numbers. "
-     "2:NAME is the group of dimension 2, where several bear that name. "
-     "@x, @yz and so on at the end: these components only. May be repeated. Without it an .inp file's *BOUNDARY of zero "
-     "holds its nodes, and other bodies are free.",
-     TOOL_REPEATABLE | TOOL_READS | TOOL_FIRST},
-    {"free", 0, NULL, NULL, "Hold nothing, whatever *BOUNDARY of an .inp file says.", 0},
+    TOOL_OPTIONS_MATERIAL,
+    TOOL_OPTIONS_FIXED,
     {"surface", 0, "FINE", NULL,
      "Deform this finer surface, embedded in the solid, instead of the solid's own boundary: "
      ".obj, .stl, .ply or .off. With several meshes: one for each, in their order.", TOOL_REPEATABLE | TOOL_READS | TOOL_FIRST},
@@ -202,10 +185,8 @@ static modal_status read_request(const tool *t, modalpack_request *r, modal_devi
     *r = (modalpack_request){.device = device,
                              .n_meshes = a->n_operands - 1,
                              .mesh_paths = a->operands,
-                             .mesh_path = a->operands[0],
                              .basis_path = a->operands[a->n_operands - 1],
                              .surface_path = tool_value(a, "surface"),
-                             .materials_path = tool_value(a, "materials"),
                              .snapshots_path = tool_value(a, "snapshots"),
                              .import_path = tool_value(a, "import"),
                              .reduced_forces = tool_count(a, "reduced-forces")};
@@ -216,12 +197,10 @@ static modal_status read_request(const tool *t, modalpack_request *r, modal_devi
     if (tool_count(a, "left-out") && !r->reduced_forces) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--left-out: needs --reduced-forces");
     if (r->n_left_out > 0 && r->import_path)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--left-out: is for columns that are made here, not for --import");
-    MODAL_TRY(tool_units_read(a, &r->units, err));
-    r->surface_units = r->units;
+    MODAL_TRY(tool_solid_options(a, a->operands[0], &r->input, err));
+    r->surface_units = r->input.units;
     if (tool_count(a, "surface-unit") && !r->surface_path) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--surface-unit: needs --surface");
     if (tool_count(a, "surface-unit")) MODAL_TRY(tool_unit_read(a, "surface-unit", &r->surface_units.unit, err));
-    if (tool_count(a, "free") && tool_count(a, "fixed"))
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--free and --fixed: give one of them");
     const int counted = tool_count(a, "modes"), by_energy = tool_count(a, "energy");
     if (!r->snapshots_path && by_energy) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--energy: needs --snapshots");
     if ((r->snapshots_path != NULL) + (r->import_path != NULL) + (r->n_linear > 0) > 1)
@@ -239,14 +218,6 @@ static modal_status read_request(const tool *t, modalpack_request *r, modal_devi
     if (r->reduced_forces && r->n_modes > MODAL_STVK_MOST_MODES)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--reduced-forces: for 1 to %d modes, %lld",
                    MODAL_STVK_MOST_MODES, (long long)r->n_modes);
-    int given = tool_count(a, "young") + tool_count(a, "poisson") + tool_count(a, "density");
-    if (given != 0 && given != 3)
-        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--young, --poisson, --density: give all three or none, %d",
-                   given);
-    r->has_material = given == 3;
-    MODAL_TRY(tool_number(a, "young", 0, 1e15, &r->young, err));
-    MODAL_TRY(tool_number(a, "poisson", -1, 0.5, &r->poisson, err));
-    MODAL_TRY(tool_number(a, "density", 0, 1e9, &r->density, err));
     MODAL_TRY(read_choices(a, r, err));
     MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
     if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
@@ -257,6 +228,7 @@ static modal_status read_request(const tool *t, modalpack_request *r, modal_devi
     if (r->reduced_forces || tool_count(a, "backend"))
         MODAL_TRY(modal_device_open(r->device, tool_value(a, "backend"), err));
     if (!r->reduced_forces) MODAL_TRY(modal_device_open(r->device, "cpu", err)); /* nothing else is there yet */
+    r->input.bodies_apart = r->shapes == SHAPES_BODIES;
     MODAL_TRY(check_files(a, r, err));
 done:
     return status;
@@ -305,14 +277,14 @@ static modal_status make_each(tool *t, const modalpack_request *r, modal_basis *
     for (int i = 0; i < r->n_meshes; i++) {
         modal_shape *shape = &basis->shapes[i];
         modalpack_request one = *r;
-        one.mesh_path = r->mesh_paths[i];
+        one.input.mesh_path = r->mesh_paths[i];
         if (r->surface_path) one.surface_path = tool_value_at(a, "surface", i);
         if (r->snapshots_path) one.snapshots_path = tool_value_at(a, "snapshots", i);
         if (r->import_path) one.import_path = tool_value_at(a, "import", i);
         basis->objects[i] = (modal_object){i, -1, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}};
         MODAL_TRY(modalpack_name_shape(&one, NULL, 0, &shape->name, err));
-        if (r->n_meshes > 1) tool_note(t, "%s", one.mesh_path);
-        status = one.import_path && modal_surface_is_named(one.mesh_path) ? modalpack_import_surface(t, &one, shape, err)
+        if (r->n_meshes > 1) tool_note(t, "%s", one.input.mesh_path);
+        status = one.import_path && modal_surface_is_named(one.input.mesh_path) ? modalpack_import_surface(t, &one, shape, err)
                                                                           : make_shape(t, &one, shape, err);
         if (status != MODAL_OK) goto done;
         if (r->n_meshes > 1) set_apart(t, shape);
@@ -325,7 +297,7 @@ int main(int argc, char **argv)
 {
     tool t;
     int code;
-    if (argc == 3 && strcmp(argv[1], "--material") == 0 && strcmp(argv[2], "list") == 0) return modalpack_list_materials();
+    if (argc == 3 && strcmp(argv[1], "--material") == 0 && strcmp(argv[2], "list") == 0) return tool_list_materials();
     if (tool_start(&t, &program, argc, argv, &code)) return code;
     modal_status status = MODAL_OK;
     modal_error err = {0};

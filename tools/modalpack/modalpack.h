@@ -9,23 +9,20 @@
 #include "lib/modes/modes.h"
 #include "lib/reduced/derivatives.h"
 #include "tools/common/output.h"
+#include "tools/common/solid.h"
 #include "tools/common/tool.h"
-#include "tools/common/units.h"
 
 /* What the command line asks for, checked as far as that goes without the mesh. */
 typedef enum modalpack_shapes { SHAPES_ONE, SHAPES_GROUPS, SHAPES_BODIES } modalpack_shapes;
 
 typedef struct modalpack_request {
     int n_meshes;
-    char **mesh_paths; /* mesh_path is one of them */
+    char **mesh_paths;
     modalpack_shapes shapes;
-    const char *mesh_path, *basis_path, *surface_path; /* --surface, --snapshots, --import: those of mesh_path */
-    tool_units units; /* of the meshes */
+    tool_solid_request input; /* its mesh_path is one of them */
+    const char *basis_path, *surface_path; /* --surface, --snapshots, --import: those of input.mesh_path */
     tool_units surface_units; /* of --surface */
     int64_t n_modes;
-    double young, poisson, density;
-    int has_material;
-    const char *materials_path; /* --materials, or NULL */
     modal_mass_rule mass_rule;
     const char *snapshots_path; /* --snapshots, or NULL */
     const char *import_path;    /* --import, or NULL */
@@ -43,31 +40,11 @@ typedef struct modalpack_request {
     int threads;
 } modalpack_request;
 
-/* modalpack_groups.c */
-/* The group of that name, or NULL. A name that groups of several dimensions bear needs the dimension in
- * front, "2:base". dimension < 0: any. */
-modal_status modalpack_find_group(const modal_volume_mesh *mesh, const char *name, size_t length,
-                                  int dimension, const modal_group **group, modal_error *err);
-/* MODAL_ERROR_INPUT that says what `name` is not, and lists the groups that there are. */
-modal_status modalpack_unknown_group(const modal_volume_mesh *mesh, const char *option, const char *what,
-                                     const char *name, int length, int dimension, modal_error *err);
-
 /* modalpack_solid.c */
 /* Reads the mesh into shape->volume, says what was found, gives it materials and fixed nodes. */
 modal_status modalpack_read_solid(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
 /* The surface that will deform: the solid's boundary, or --surface. */
 modal_status modalpack_make_surface(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
-
-/* modalpack_materials.c */
-/* Materials: the mesh file's own, then the plain options for all, then --materials, then --material. */
-modal_status modalpack_assign_materials(tool *t, const modalpack_request *r, modal_volume_mesh *mesh,
-                                        modal_error *err);
-
-/* Prints the materials that have names; the exit code. */
-int modalpack_list_materials(void);
-
-/* modalpack_fixed.c */
-modal_status modalpack_fix_nodes(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
 
 /* modalpack_modes.c */
 /* Solves for the modes and moves them into the shape. */

@@ -19,7 +19,7 @@ static modal_status read_columns(tool *t, const modalpack_request *r, const char
     MODAL_TRY(modal_vega_matrix_read(r->import_path, matrix, err));
     if (matrix->n_rows != 3 * n_points)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: %lld rows, %s has %lld %s: must be 3 a %s, %lld",
-                   r->import_path, (long long)matrix->n_rows, r->mesh_path, (long long)n_points, points,
+                   r->import_path, (long long)matrix->n_rows, r->input.mesh_path, (long long)n_points, points,
                    strcmp(points, "nodes") == 0 ? "node" : "vertex", (long long)(3 * n_points));
     if (!r->import_all && r->n_modes > matrix->n_columns)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: %lld columns, --modes asks for %lld", r->import_path,
@@ -99,19 +99,19 @@ modal_status modalpack_import_surface(tool *t, const modalpack_request *r, modal
     for (size_t i = 0; i < sizeof of_solids / sizeof *of_solids; i++)
         if (tool_count(&t->arguments, of_solids[i]) > 0)
             MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: needs a solid, %s is a surface", of_solids[i],
-                       r->mesh_path);
+                       r->input.mesh_path);
     const double start = tool_seconds();
-    MODAL_TRY(modal_surface_read(r->mesh_path, &surface, NULL, err));
-    tool_warn_notes(t, r->mesh_path, &surface.notes);
+    MODAL_TRY(modal_surface_read(r->input.mesh_path, &surface, NULL, err));
+    tool_warn_notes(t, r->input.mesh_path, &surface.notes);
     tool_stage(t, "read mesh", tool_seconds() - start, -1);
     double low[3], high[3];
-    modal_surface_mesh_to_metres(&surface, r->units.unit, r->units.scale);
+    modal_surface_mesh_to_metres(&surface, r->input.units.unit, r->input.units.scale);
     modal_find_box(surface.positions, surface.n_vertices, low, high);
-    tool_say_box(t, r->mesh_path, &r->units, 0, low, high);
+    tool_say_box(t, r->input.mesh_path, &r->input.units, 0, low, high);
     MODAL_TRY(read_columns(t, r, "vertices", surface.n_vertices, &matrix, err));
     const int32_t n = (int32_t)matrix.n_columns;
     status = modal_shape_surface_alone(&surface, n, matrix.values, shape, err);
-    if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", r->mesh_path);
+    if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", r->input.mesh_path);
     if (status != MODAL_OK) goto done;
     /* without a solid nothing is known of them: formats/basis.md says what stands for that */
     MODAL_TRY(modal_alloc_zero(&shape->modes.eigenvalues, n, sizeof(double), "eigenvalues", err));

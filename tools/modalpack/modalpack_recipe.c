@@ -90,12 +90,12 @@ modal_status modalpack_find_recipe(const tool *t, const modalpack_request *r, ch
     add_integer(hash, "modes", r->import_path && r->import_all ? -1 : r->n_modes);
     add_integer(hash, "derivatives", r->n_linear);
     add_number(hash, "energy", r->snapshots_path ? r->energy : 0);
-    add_number(hash, "young", r->has_material ? r->young : 0);
-    add_number(hash, "poisson", r->has_material ? r->poisson : 0);
-    add_number(hash, "density", r->has_material ? r->density : 0);
-    add_text(hash, "unit", r->units.unit->name);
+    add_number(hash, "young", r->input.has_material ? r->input.young : 0);
+    add_number(hash, "poisson", r->input.has_material ? r->input.poisson : 0);
+    add_number(hash, "density", r->input.has_material ? r->input.density : 0);
+    add_text(hash, "unit", r->input.units.unit->name);
     add_text(hash, "surface unit", r->surface_units.unit->name);
-    add_number(hash, "scale", r->units.scale);
+    add_number(hash, "scale", r->input.units.scale);
     add_integer(hash, "free", tool_count(a, "free"));
     add_integer(hash, "mass", r->mass_rule);
     add_integer(hash, "reduced forces", r->reduced_forces);

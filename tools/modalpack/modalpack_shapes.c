@@ -36,7 +36,7 @@ static void free_pieces(pieces *all)
 modal_status modalpack_name_shape(const modalpack_request *r, const char *group, int32_t number, char **name,
                                   modal_error *err)
 {
-    const char *path = r->mesh_path;
+    const char *path = r->input.mesh_path;
     char text[512], stem[256] = "";
     if (r->n_meshes > 1) {
         const char *slash = strrchr(path, '/');
@@ -68,7 +68,7 @@ static modal_status read_pieces(tool *t, const modalpack_request *r, pieces *all
         MODAL_TRY(modal_alloc(&group, mesh->n_groups, sizeof *group, "parts", err));
         status = r->shapes == SHAPES_BODIES ? modal_split_bodies(mesh, part, &n_parts, err)
                                             : modal_split_groups(mesh, part, group, &n_parts, err);
-        if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", r->mesh_path);
+        if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", r->input.mesh_path);
         if (status != MODAL_OK) goto done;
     }
     MODAL_TRY(modal_grow(&all->shapes, &all->capacity, all->count + n_parts, sizeof *all->shapes, "shapes",
@@ -83,7 +83,7 @@ static modal_status read_pieces(tool *t, const modalpack_request *r, pieces *all
         MODAL_TRY(modal_split_shape(&whole, part, n_parts, first, &n_shared, err));
         if (n_shared > 0)
             tool_warn(t, "%s: nodes of several shapes, each of which has its own now, %" PRId64,
-                      r->mesh_path, n_shared);
+                      r->input.mesh_path, n_shared);
     }
     for (int32_t k = 0; k < n_parts; k++) {
         const char *name = r->shapes == SHAPES_GROUPS ? whole.solid.mesh.groups[group[k]].name : NULL;
@@ -362,7 +362,7 @@ modal_status modalpack_make_shapes(tool *t, modalpack_request *r, const tool_out
     double start = 0;
     for (int i = 0; i < r->n_meshes; i++) {
         modalpack_request one = *r;
-        one.mesh_path = r->mesh_paths[i];
+        one.input.mesh_path = r->mesh_paths[i];
         MODAL_TRY(read_pieces(t, &one, &all, err));
     }
     if (all.count > INT32_MAX)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* modalpack: which element is made of what. */
+/* Solids that tools read: which element is made of what. */
 #include <string.h>
 
 #include "formats/json/materials.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/material_table.h"
-#include "tools/modalpack/modalpack.h"
+#include "tools/common/solid.h"
 
 /* Appends a copy that bears this name. */
 static modal_status append_material(modal_volume_mesh *mesh, const char *name, size_t length,
@@ -40,8 +40,8 @@ static modal_status assign_group(modal_volume_mesh *mesh, const char *option, co
 {
     modal_status status = MODAL_OK;
     const modal_group *group;
-    MODAL_TRY(modalpack_find_group(mesh, name, length, 3, &group, err));
-    if (!group) return modalpack_unknown_group(mesh, option, "unknown group", name, (int)length, 3, err);
+    MODAL_TRY(tool_find_group(mesh, name, length, 3, &group, err));
+    if (!group) return tool_unknown_group(mesh, option, "unknown group", name, (int)length, 3, err);
     for (int64_t k = 0; k < group->n_elements; k++) {
         const int32_t e = group->elements[k];
         if (taken[e])
@@ -79,7 +79,7 @@ done:
     return status;
 }
 
-int modalpack_list_materials(void)
+int tool_list_materials(void)
 {
     printf("%-12s %12s %8s %15s\n", "name", "E_Pa", "nu", "density_kg/m^3");
     for (int i = 0; i < MODAL_NAMED_MATERIALS; i++) {
@@ -114,7 +114,7 @@ done:
 }
 
 /* The material of all elements, of the plain options or --material NAME; *found: there is one. */
-static modal_status material_of_all(tool *t, const modalpack_request *r, modal_material *all, const char **name, int *found,
+static modal_status material_of_all(tool *t, const tool_solid_request *r, modal_material *all, const char **name, int *found,
                                     modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -134,7 +134,7 @@ done:
     return status;
 }
 
-modal_status modalpack_assign_materials(tool *t, const modalpack_request *r, modal_volume_mesh *mesh,
+modal_status tool_assign_materials(tool *t, const tool_solid_request *r, modal_volume_mesh *mesh,
                                         modal_error *err)
 {
     modal_status status = MODAL_OK;

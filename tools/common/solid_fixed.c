@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* modalpack: which nodes are held, and in which components. */
+/* Solids that tools read: which nodes are held, and in which components. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "formats/meshes/bou.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
-#include "tools/modalpack/modalpack.h"
+#include "tools/common/solid.h"
 
 typedef struct tagged_node {
     int64_t tag;
@@ -130,7 +130,7 @@ static modal_status mark_selection(const modal_volume_mesh *mesh, const char *na
     const modal_group *group;
     int64_t n = 0;
     *known = 1;
-    MODAL_TRY(modalpack_find_group(mesh, name, strlen(name), -1, &group, err));
+    MODAL_TRY(tool_find_group(mesh, name, strlen(name), -1, &group, err));
     if (group) {
         for (int64_t k = 0; k < group->n_nodes; k++) held[group->nodes[k]] |= components;
         if (group->n_nodes == 0)
@@ -151,7 +151,7 @@ done:
 }
 
 /* What the mesh file itself holds, unless --fixed says otherwise or --free. */
-static void hold_conditions(tool *t, const modalpack_request *r, const modal_volume_mesh *mesh, uint8_t *held)
+static void hold_conditions(tool *t, const tool_solid_request *r, const modal_volume_mesh *mesh, uint8_t *held)
 {
     const int given = tool_count(&t->arguments, "fixed"), free = tool_count(&t->arguments, "free");
     for (int32_t c = 0; c < mesh->n_conditions; c++) {
@@ -173,11 +173,11 @@ static void hold_conditions(tool *t, const modalpack_request *r, const modal_vol
         tool_warn(t, "%s: is not taken, %s", r->mesh_path, mesh->not_taken.texts[i]);
 }
 
-/* shape->fixed_nodes and _components from the mesh file's conditions, or the --fixed options. */
-modal_status modalpack_fix_nodes(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err)
+/* solid->fixed_nodes and _components from the mesh file's conditions, or the --fixed options. */
+modal_status tool_fix_nodes(tool *t, const tool_solid_request *r, modal_solid *solid, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const modal_volume_mesh *mesh = &shape->solid.mesh;
+    const modal_volume_mesh *mesh = &solid->mesh;
     uint8_t *held = NULL; /* [n_nodes] components */
     char *name = NULL;
     MODAL_TRY(modal_alloc_zero(&held, mesh->n_nodes, 1, "fixed nodes", err));
@@ -197,19 +197,19 @@ modal_status modalpack_fix_nodes(tool *t, const modalpack_request *r, modal_shap
             modal_free(&name);
         }
         if (!known) {
-            status = modalpack_unknown_group(mesh, "--fixed", "neither a group nor a file", text, (int)length, -1, err);
+            status = tool_unknown_group(mesh, "--fixed", "neither a group nor a file", text, (int)length, -1, err);
             goto done;
         }
     }
-    for (int64_t i = 0; i < mesh->n_nodes; i++) shape->solid.n_fixed_nodes += held[i] != 0;
-    MODAL_TRY(modal_alloc(&shape->solid.fixed_nodes, shape->solid.n_fixed_nodes, sizeof(int32_t), "fixed nodes",
+    for (int64_t i = 0; i < mesh->n_nodes; i++) solid->n_fixed_nodes += held[i] != 0;
+    MODAL_TRY(modal_alloc(&solid->fixed_nodes, solid->n_fixed_nodes, sizeof(int32_t), "fixed nodes",
                           err));
-    MODAL_TRY(modal_alloc(&shape->solid.fixed_components, shape->solid.n_fixed_nodes, 1, "fixed nodes", err));
+    MODAL_TRY(modal_alloc(&solid->fixed_components, solid->n_fixed_nodes, 1, "fixed nodes", err));
     int64_t k = 0, n_partly = 0;
     for (int64_t i = 0; i < mesh->n_nodes; i++) {
         if (!held[i]) continue;
-        shape->solid.fixed_nodes[k] = (int32_t)i;
-        shape->solid.fixed_components[k++] = held[i];
+        solid->fixed_nodes[k] = (int32_t)i;
+        solid->fixed_components[k++] = held[i];
         n_partly += held[i] != MODAL_FIXED_ALL;
     }
     if (k > 0) tool_note(t, "%lld nodes held, %lld of them in part", (long long)k, (long long)n_partly);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* modalpack: groups of the mesh by their names. */
+/* Solids that tools read: groups of the mesh by their names. */
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/modalpack/modalpack.h"
+#include "tools/common/solid.h"
 
-modal_status modalpack_find_group(const modal_volume_mesh *mesh, const char *name, size_t length,
+modal_status tool_find_group(const modal_volume_mesh *mesh, const char *name, size_t length,
                                   int dimension, const modal_group **group, modal_error *err)
 {
     *group = NULL;
@@ -20,11 +20,11 @@ modal_status modalpack_find_group(const modal_volume_mesh *mesh, const char *nam
         *group = g;
     }
     if (!*group && dimension < 0 && length > 2 && name[0] >= '0' && name[0] <= '3' && name[1] == ':')
-        return modalpack_find_group(mesh, name + 2, length - 2, name[0] - '0', group, err);
+        return tool_find_group(mesh, name + 2, length - 2, name[0] - '0', group, err);
     return MODAL_OK;
 }
 
-modal_status modalpack_unknown_group(const modal_volume_mesh *mesh, const char *option, const char *what,
+modal_status tool_unknown_group(const modal_volume_mesh *mesh, const char *option, const char *what,
                                      const char *name, int length, int dimension, modal_error *err)
 {
     char known[512] = "none";
