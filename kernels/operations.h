@@ -46,8 +46,8 @@ extern "C" {
     OPERATION(curvature_fit,        modal_curvature_fit,        1, 1) \
     OPERATION(tensor_smooth,        modal_tensor_smooth,        1, 1) \
     OPERATION(gram,                 modal_gram,                 0, 1) \
-    OPERATION(tled_layout,          modal_tled_layout,          0, 1) \
-    OPERATION(tled_step,            modal_tled_step,            0, 1)
+    OPERATION(tled_layout,          modal_tled_layout,          1, 1) \
+    OPERATION(tled_step,            modal_tled_step,            1, 1)
 /* clang-format on */
 
 typedef struct modal_stream modal_stream; /* kernels/device.h has both */

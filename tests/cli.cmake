@@ -17,7 +17,7 @@ add_test(NAME tree.configure
 set_tests_properties(tree.configure PROPERTIES LABELS cli SKIP_RETURN_CODE 77)
 
 set(tools "")
-foreach(tool modalmesh modalpack modalplace modalsim modaldeform modalcurv modalview modalinfo modaltex modalbench)
+foreach(tool modalmesh modalpack modalplace modalsim modaltled modaldeform modalcurv modalview modalinfo modaltex modalbench)
   if(TARGET ${tool})
     list(APPEND tools $<TARGET_FILE:${tool}>)
   endif()

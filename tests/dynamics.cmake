@@ -11,6 +11,14 @@ if(TARGET modalpack)
   add_test(NAME cli.rebase COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_rebase.py
                                    ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.rebase PROPERTIES LABELS cli TIMEOUT 300)
+  add_test(NAME cli.modaltled COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modaltled.py
+                                      $<TARGET_FILE:modaltled> $<TARGET_FILE:modalpack> $<TARGET_FILE:modalsim>
+                                      $<TARGET_FILE:modaldeform>)
+  add_test(NAME cli.modaltled_long COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modaltled.py
+                                           $<TARGET_FILE:modaltled> $<TARGET_FILE:modalpack> $<TARGET_FILE:modalsim>
+                                           $<TARGET_FILE:modaldeform> --long)
+  set_tests_properties(cli.modaltled PROPERTIES LABELS cli TIMEOUT 300)
+  set_tests_properties(cli.modaltled_long PROPERTIES LABELS "cli;long")
   add_test(NAME cli.scene_template COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_template.py
                                            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} template)
   set_tests_properties(cli.scene_template PROPERTIES LABELS cli TIMEOUT 300)

@@ -168,6 +168,12 @@ modal_status modal_h5_get_rows(hid_t dataset, const char *name, int64_t first, i
                                modal_error *err);
 /* Closes such an array of a file being written. */
 modal_status modal_h5_end_rows(hid_t *dataset, modal_status status, const char *name, modal_error *err);
+/* An array without rows, dims[0] = 0, that grows by one row a call; a chunk a row. No other size may be 0. `values` as
+ * float64 or float32. Closed by modal_h5_end_rows. */
+modal_status modal_h5_make_growing(hid_t place, const char *name, modal_h5_type type, int rank, const int64_t *dims,
+                                   hid_t *dataset, modal_error *err);
+modal_status modal_h5_add_row(hid_t dataset, const char *name, int64_t row, modal_h5_type type, const void *values,
+                              modal_error *err);
 modal_status modal_h5_write_text(hid_t place, const char *name, const char *text, modal_error *err);
 modal_status modal_h5_write_number(hid_t place, const char *name, double value, modal_error *err);
 modal_status modal_h5_write_integer(hid_t place, const char *name, int64_t value, modal_error *err);

@@ -292,6 +292,44 @@ modal_status modal_h5_end_rows(hid_t *dataset, modal_status status, const char *
     return close_written(dataset, status, name, err);
 }
 
+modal_status modal_h5_make_growing(hid_t place, const char *name, modal_h5_type type, int rank, const int64_t *dims,
+                                   hid_t *dataset, modal_error *err)
+{
+    hsize_t size[MODAL_H5_RANK], most[MODAL_H5_RANK], chunk[MODAL_H5_RANK];
+    for (int i = 0; i < rank; i++) size[i] = most[i] = chunk[i] = (hsize_t)dims[i];
+    size[0] = 0, most[0] = H5S_UNLIMITED, chunk[0] = 1;
+    hid_t creation = timeless(H5P_DATASET_CREATE), space = H5Screate_simple(rank, size, most);
+    *dataset = H5I_INVALID_HID;
+    if (creation >= 0 && space >= 0 && H5Pset_chunk(creation, rank, chunk) >= 0 &&
+        H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER) >= 0)
+        *dataset = H5Dcreate2(place, name, modal_h5_file_type(type), space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    modal_h5_drop(&space);
+    modal_h5_drop(&creation);
+    return *dataset < 0 ? modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, "cannot be written") : MODAL_OK;
+}
+
+modal_status modal_h5_add_row(hid_t dataset, const char *name, int64_t row, modal_h5_type type, const void *values,
+                              modal_error *err)
+{
+    hsize_t size[MODAL_H5_RANK], first[MODAL_H5_RANK] = {(hsize_t)row}, count[MODAL_H5_RANK];
+    hid_t space = H5Dget_space(dataset), memory = H5I_INVALID_HID;
+    const int rank = space < 0 ? -1 : H5Sget_simple_extent_dims(space, size, NULL);
+    int done = 0;
+    modal_h5_drop(&space);
+    if (rank > 0) {
+        memcpy(count, size, sizeof count);
+        size[0] = (hsize_t)row + 1, count[0] = 1;
+        memory = H5Screate_simple(rank, count, NULL);
+        if (memory >= 0 && H5Dset_extent(dataset, size) >= 0) space = H5Dget_space(dataset);
+        done = space >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, first, NULL, count, NULL) >= 0 &&
+               H5Dwrite(dataset, modal_h5_native_type(type), memory, space, H5P_DEFAULT, values) >= 0;
+    }
+    const modal_status status = done ? MODAL_OK : modal_h5_failed(err, MODAL_ERROR_SYSTEM, name, "cannot be written");
+    modal_h5_drop(&memory);
+    modal_h5_drop(&space);
+    return status;
+}
+
 static modal_status write_attribute(hid_t place, const char *name, hid_t type, const void *value,
                                     modal_error *err)
 {

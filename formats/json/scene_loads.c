@@ -5,8 +5,8 @@
 #include "formats/json/scene_reader.h"
 #include "lib/base/memory.h"
 
-modal_status modal_scene_read_series(modal_scene_reader *r, const modal_json_place *place, int n_values,
-                                     modal_series *series)
+static modal_status read_csv(modal_scene_reader *r, const modal_json_place *place, int n_values, int is_series,
+                             modal_series *series)
 {
     modal_status status = MODAL_OK;
     const char *name = NULL, *slash = strrchr(r->source.name, '/');
@@ -17,7 +17,8 @@ modal_status modal_scene_read_series(modal_scene_reader *r, const modal_json_pla
     MODAL_TRY(modal_alloc(&path, (int64_t)(folder + strlen(name) + 1), 1, "path", r->source.err));
     memcpy(path, r->source.name, folder);
     strcpy(path + folder, name);
-    MODAL_TRY(modal_series_read_csv(path, n_values, series, r->source.err));
+    MODAL_TRY(is_series ? modal_series_read_csv(path, n_values, series, r->source.err)
+                        : modal_list_read_csv(path, n_values, series, r->source.err));
     MODAL_TRY(modal_grow(&r->scene->files, &capacity, (int64_t)r->scene->n_files + 1, sizeof(char *), "files",
                          r->source.err));
     r->scene->files[r->scene->n_files++] = path;
@@ -25,6 +26,17 @@ modal_status modal_scene_read_series(modal_scene_reader *r, const modal_json_pla
 done:
     modal_free(&path);
     return status;
+}
+
+modal_status modal_scene_read_series(modal_scene_reader *r, const modal_json_place *place, int n_values,
+                                     modal_series *series)
+{
+    return read_csv(r, place, n_values, 1, series);
+}
+
+modal_status modal_scene_read_list(modal_scene_reader *r, const modal_json_place *place, int n_values, modal_series *list)
+{
+    return read_csv(r, place, n_values, 0, list);
 }
 
 modal_status modal_scene_read_rows(const modal_json_place *place, int columns, const char *unit, double **rows,
@@ -47,15 +59,15 @@ done:
     return status;
 }
 
-static modal_status read_curve(modal_scene_reader *r, const modal_json_place *place, modal_curve *curve)
+modal_status modal_scene_read_curve(modal_scene_reader *r, const modal_json_place *place, int smooth, modal_curve *curve)
 {
     modal_status status = MODAL_OK;
     modal_json_place member, inner;
     modal_series series = {0};
     double *rows = NULL;
-    MODAL_TRY(modal_json_object(place, "keys file sine sweep"));
+    MODAL_TRY(modal_json_object(place, smooth ? "keys file sine sweep smooth" : "keys file sine sweep"));
     if (json_object_size(place->value) != 1) {
-        status = modal_json_wrong(place, "needs exactly one of keys, file, sine, sweep");
+        status = modal_json_wrong(place, "needs exactly one of keys, file, sine, sweep%s", smooth ? ", smooth" : "");
         goto done;
     }
     if (modal_json_member(place, "keys", &member)) {
@@ -92,6 +104,11 @@ static modal_status read_curve(modal_scene_reader *r, const modal_json_place *pl
         MODAL_TRY(modal_json_optional_number(&member, "phase", -1e6, 1e6, "rad", &curve->phase));
         if (!(curve->end > curve->start)) status = modal_json_wrong(&member, "ends before it starts");
         curve->kind = MODAL_CURVE_SWEEP;
+    } else if (modal_json_member(place, "smooth", &member)) {
+        double ends[2];
+        MODAL_TRY(modal_json_vector(&member, 2, "s", ends));
+        if (!(ends[1] > ends[0])) status = modal_json_wrong(&member, "ends before it starts");
+        *curve = (modal_curve){.kind = MODAL_CURVE_SMOOTH, .start = ends[0], .end = ends[1]};
     }
 done:
     modal_series_free(&series);
@@ -153,7 +170,7 @@ static modal_status read_force(modal_scene_reader *r, const modal_json_place *pl
         f->curve.kind = MODAL_CURVE_PULSE;
         MODAL_TRY(modal_json_optional_number(place, "time", 0, 1e12, "s", &f->curve.start));
     } else if (modal_json_member(place, "curve", &member)) {
-        MODAL_TRY(read_curve(r, &member, &f->curve));
+        MODAL_TRY(modal_scene_read_curve(r, &member, 0, &f->curve));
     }
     MODAL_TRY(modal_json_optional_number(place, "phase", -1e6, 1e6, "rad", &f->phase));
 done:
@@ -197,7 +214,7 @@ modal_status modal_scene_read_shakings(modal_scene_reader *r, const modal_json_p
         modal_scene_shaking *to = &scene->shakings[scene->n_shakings++];
         *to = (modal_scene_shaking){0};
         MODAL_TRY(modal_json_optional_vector(&item, "acceleration", 3, "m/s^2", to->acceleration));
-        if (modal_json_member(&item, "curve", &member)) MODAL_TRY(read_curve(r, &member, &to->curve));
+        if (modal_json_member(&item, "curve", &member)) MODAL_TRY(modal_scene_read_curve(r, &member, 0, &to->curve));
     }
 done:
     return status;

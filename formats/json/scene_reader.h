@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A scene while it is read. Only for scene*.c: scene_loads.c reads what acts, scene.c the rest. */
+/* A scene while it is read. Only for scene*.c, where scene_loads.c reads what acts and scene.c the rest, and solid_scene.c. */
 #ifndef MODAL_FORMATS_SCENE_READER_H
 #define MODAL_FORMATS_SCENE_READER_H
 
@@ -16,9 +16,15 @@ typedef struct modal_scene_reader {
 modal_status modal_scene_read_series(modal_scene_reader *reader, const modal_json_place *place, int n_values,
                                      modal_series *series);
 
+/* The same for a list that is no series (formats/meshes/csv.h). */
+modal_status modal_scene_read_list(modal_scene_reader *reader, const modal_json_place *place, int n_values, modal_series *list);
+
 /* [[t, a, b ...], ...] with increasing times; *rows is [n, columns]. */
 modal_status modal_scene_read_rows(const modal_json_place *place, int columns, const char *unit, double **rows,
                                    int64_t *n);
+
+/* One of keys, file, sine, sweep and, where asked for, smooth. */
+modal_status modal_scene_read_curve(modal_scene_reader *reader, const modal_json_place *place, int smooth, modal_curve *curve);
 
 /* The line of each item of a list, for what only the basis can tell to be wrong. */
 modal_status modal_scene_read_lines(const modal_json_place *list, int32_t **lines);

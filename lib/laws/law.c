@@ -32,9 +32,84 @@ static void elastic_stiffness(const modal_law *law, const double strain[9], doub
     memcpy(stiffness, law->elasticity.tensor, sizeof law->elasticity.tensor);
 }
 
+/* C^-1 and J - 1 of C = I + 2 E. */
+static double inverse_of(const double e[9], double inverse[9])
+{
+    double c[9], above = 0; /* above: det C - 1 = 2 tr E + 4 tr cof E + 8 det E, so that nothing cancels at small strains */
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            c[3 * i + j] = e[(i + 1) % 3 * 3 + (j + 1) % 3] * e[(i + 2) % 3 * 3 + (j + 2) % 3] -
+                           e[(i + 1) % 3 * 3 + (j + 2) % 3] * e[(i + 2) % 3 * 3 + (j + 1) % 3];
+    const double trace = e[0] + e[4] + e[8];
+    above = 2 * trace + 4 * (c[0] + c[4] + c[8]) + 8 * (e[0] * c[0] + e[1] * c[1] + e[2] * c[2]);
+    for (int k = 0; k < 9; k++) /* cof C = (1 + 2 tr E) I - 2 E + 4 cof E */
+        inverse[k] = ((k % 4 == 0 ? 1 + 2 * trace : 0) - 2 * e[k] + 4 * c[k]) / (1 + above);
+    return expm1(log1p(above) / 2);
+}
+
+/* S = a I + b C^-1, d a = a_slope C^-1 : dE, d b = (b_slope C^-1 + b_trace I) : dE. */
+typedef struct two_parts {
+    double a, b, a_slope, b_slope, b_trace, inverse[9];
+} two_parts;
+
+static two_parts parts_of(const modal_law *law, const double e[9])
+{
+    const double mu = law->elasticity.mu, lambda = law->elasticity.lambda, bulk = lambda + 2 * mu / 3;
+    two_parts p = {0};
+    const double above = inverse_of(e, p.inverse), j = 1 + above, trace = 3 + 2 * (e[0] + e[4] + e[8]);
+    if (law->kind == MODAL_LAW_LOGARITHMIC) {
+        p.a = mu;
+        p.b = lambda * j * above - mu;
+        p.b_slope = lambda * (2 * j - 1) * j;
+        return p;
+    }
+    p.a = mu * pow(j, -2.0 / 3);
+    p.b = bulk * j * above - p.a * trace / 3;
+    p.a_slope = -2 * p.a / 3;
+    p.b_slope = bulk * (2 * j - 1) * j + 2 * p.a * trace / 9;
+    p.b_trace = -2 * p.a / 3;
+    return p;
+}
+
+static void two_part_stress(const modal_law *law, const double e[9], double stress[9])
+{
+    const two_parts p = parts_of(law, e);
+    for (int k = 0; k < 9; k++) stress[k] = (k % 4 == 0 ? p.a : 0) + p.b * p.inverse[k];
+}
+
+static void two_part_stiffness(const modal_law *law, const double e[9], double stiffness[9][9])
+{
+    const two_parts p = parts_of(law, e);
+    const double *c = p.inverse;
+    for (int ij = 0; ij < 9; ij++)
+        for (int kl = 0; kl < 9; kl++) {
+            const int i = ij / 3, j = ij % 3, k = kl / 3, l = kl % 3;
+            stiffness[ij][kl] = (i == j ? p.a_slope : 0) * c[kl] +
+                                c[ij] * (p.b_slope * c[kl] + (k == l ? p.b_trace : 0)) -
+                                p.b * (c[3 * i + k] * c[3 * j + l] + c[3 * i + l] * c[3 * j + k]);
+        }
+}
+
+static double neo_hookean_energy(const modal_law *law, const double e[9])
+{
+    double inverse[9];
+    const double mu = law->elasticity.mu, bulk = law->elasticity.lambda + 2 * mu / 3, above = inverse_of(e, inverse);
+    const double trace = 2 * (e[0] + e[4] + e[8]), shrink = expm1(-2.0 / 3 * log1p(above));
+    return mu / 2 * (3 * shrink + trace * (1 + shrink)) + bulk / 2 * above * above;
+}
+
+static double logarithmic_energy(const modal_law *law, const double e[9])
+{
+    double inverse[9];
+    const double above = inverse_of(e, inverse);
+    return law->elasticity.mu * (e[0] + e[4] + e[8] - log1p(above)) + law->elasticity.lambda / 2 * above * above;
+}
+
 static const law_row rows[MODAL_LAWS] = {
     [MODAL_LAW_LINEAR] = {"linear", 0, elastic_energy, elastic_stress, elastic_stiffness},
     [MODAL_LAW_STVK] = {"stvk", 1, elastic_energy, elastic_stress, elastic_stiffness},
+    [MODAL_LAW_NEO_HOOKEAN] = {"neo_hookean", 1, neo_hookean_energy, two_part_stress, two_part_stiffness},
+    [MODAL_LAW_LOGARITHMIC] = {"logarithmic", 1, logarithmic_energy, two_part_stress, two_part_stiffness},
 };
 
 void modal_law_init(modal_law_kind kind, const modal_material *material, modal_law *law)

@@ -9,6 +9,10 @@
  * | linear | (H + H^T) / 2            | E : C : E / 2             | C : E    |
  * | stvk   | (H + H^T + H^T H) / 2    | E : C : E / 2             | C : E    |
  *
+ * | neo_hookean | Green's        | mu/2 (J^(-2/3) tr C - 3) + K/2 (J - 1)^2 | mu J^(-2/3) (I - tr C / 3 C^-1) + K J (J - 1) C^-1 |
+ * | logarithmic | Green's        | mu/2 (tr C - 3) - mu ln J + lambda/2 (J - 1)^2 | mu (I - C^-1) + lambda J (J - 1) C^-1 |
+ *
+ * In the last two C = I + 2 E, J^2 = det C, K = lambda + 2 mu / 3; they are for isotropic materials alone, and only where J > 0.
  * stvk is St. Venant-Kirchhoff's law: E is Green's strain, S the second Piola-Kirchhoff stress, the first one
  * is P = F S, and Cauchy's F S F^T / det F. The linear law holds for small H, where these are one: it gives
  * C : E for all of them. C is isotropic or orthotropic (elasticity.h).
@@ -24,7 +28,14 @@
 
 #include "lib/laws/elasticity.h"
 
-typedef enum modal_law_kind { MODAL_LAW_LINEAR = 0, MODAL_LAW_STVK = 1, MODAL_LAWS = 2 } modal_law_kind;
+typedef enum modal_law_kind {
+    MODAL_LAW_LINEAR = 0,
+    MODAL_LAW_STVK = 1,
+    MODAL_LAWS_OF_C = 2, /* those before take any C, the others an isotropic one */
+    MODAL_LAW_NEO_HOOKEAN = 2,
+    MODAL_LAW_LOGARITHMIC = 3,
+    MODAL_LAWS = 4
+} modal_law_kind;
 
 typedef struct modal_law {
     modal_law_kind kind;
@@ -34,7 +45,7 @@ typedef struct modal_law {
 /* The material must have passed modal_material_check. */
 void modal_law_init(modal_law_kind kind, const modal_material *material, modal_law *law);
 
-/* "linear", "stvk". */
+/* "linear", "stvk", "neo_hookean", "logarithmic". */
 const char *modal_law_name(modal_law_kind kind);
 
 /* The law's strain, symmetric [3, 3]. */

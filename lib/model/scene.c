@@ -99,6 +99,10 @@ double modal_curve_value(const modal_curve *c, double t, double near)
         return near < c->start || near > c->end ? 0 : sin(turn * (c->from + 0.5 * rate * s) * s + c->phase);
     }
     case MODAL_CURVE_PULSE: return 0;
+    case MODAL_CURVE_SMOOTH: {
+        const double s = t <= c->start ? 0 : t >= c->end ? 1 : (t - c->start) / (c->end - c->start);
+        return s * s * s * (10 + s * (6 * s - 15));
+    }
     default: return 1;
     }
 }

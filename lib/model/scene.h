@@ -14,7 +14,8 @@ typedef enum modal_curve_kind {
     MODAL_CURVE_KEYS,     /* straight lines between the keys, 0 before the first and after the last */
     MODAL_CURVE_SINE,     /* sin(2 pi frequency t + phase) */
     MODAL_CURVE_SWEEP,    /* a sine whose frequency goes linearly from..to in [start, end], 0 outside */
-    MODAL_CURVE_PULSE     /* an impulse at `start` */
+    MODAL_CURVE_PULSE,    /* an impulse at `start` */
+    MODAL_CURVE_SMOOTH    /* 10 s^3 - 15 s^4 + 6 s^5 of s = (t - start) / (end - start), 0 before, 1 after; of solid scenes alone */
 } modal_curve_kind;
 
 typedef struct modal_curve {

@@ -26,6 +26,7 @@ ROOMS = [
     "lib/scene",
     "lib/oscillators",
     "lib/forest",
+    "lib/tled",
     "formats/meshes",
     "formats/json",
     "formats/h5",
@@ -47,6 +48,7 @@ ROOMS = [
     "tools/modalplace",
     "tools/modalsim",
     "tools/modaltex",
+    "tools/modaltled",
     "tools/modaltools",
     "tools/modalview",
 ]

@@ -77,6 +77,8 @@ for tool in sys.argv[1:]:
     if name != "modalbench":
         words = [tool, "absent.h5"] + {"modalinfo": [], "modalsim": ["out.h5", "--static"], "modalmesh": ["out.msh"],
                                         "modalplace": ["out.h5", "absent2.h5"]}.get(name, ["out.h5"])
+        if name == "modaltled":
+            words += ["--scene", "absent.json"]
         if name == "modaltex":
             words = [tool, "look", "absent.obj", "out.json"]
         code, text = on_terminal(words, NO_COLOR="")

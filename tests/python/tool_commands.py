@@ -89,6 +89,8 @@ COMMANDS = [
     Command("modalmesh", "{x.node} {n.msh} --report {r.json}", ["x.node", "x.ele", "x.face"], ["n.msh", "r.json"]),
     Command("modalmesh", "{g.geo} {n.msh} --size 0.7 --report {r.json}", ["g.geo", "h.geo", "d/k.geo"], ["n.msh", "r.json"]),
     Command("modalmesh", "--check {fine.obj} --report {r.json}", ["fine.obj"], ["r.json"], force=False),
+    Command("modaltled", "{x.node} {n.h5} --scene {q.json} --materials {m.json} --fixed {l.bou}@xy --report {r.json}",
+            ["x.node", "x.ele", "x.face", "q.json", "force.csv", "m.json", "l.bou"], ["n.h5", "r.json"]),
     Command("modalcurv", "{fine.obj} o --rest {coarse.obj} --fields area_ratio --report {r.json}", ["fine.obj", "coarse.obj"],
             ["o/sequence.vtkhdf", "o/sequence.xdmf", "r.json"]),
     Command("modalcurv", "{v/sequence.vtkhdf} o --format ply --lines ridges --report {r.json}", ["v/sequence.vtkhdf"],
@@ -102,7 +104,7 @@ COMMANDS = [
 OPERANDS = {"modalpack": "MESH... BASIS.h5", "modalsim": "BASIS.h5 TRAJ.h5", "modaldeform": "TRAJ.h5|BASIS.h5 OUT",
             "modalview": "TRAJ.h5|BASIS.h5|RESPONSE.csv|- PAGE.html", "modalinfo": "FILE",
             "modalplace": "PLACES.csv OUT.h5 BASIS.h5 ...", "modalmesh": "SURFACE|GEOMETRY|MESH OUT.msh",
-            "modalcurv": "INPUT OUT", "modaltex": "look [options] MODEL.obj|MODEL.mtl LOOK.json", "modalbench": "uq|multi|batch|frame|pipeline|all ..."}
+            "modaltled": "MESH SNAPSHOTS.h5 --scene SCENE.json", "modalcurv": "INPUT OUT", "modaltex": "look [options] MODEL.obj|MODEL.mtl LOOK.json", "modalbench": "uq|multi|batch|frame|pipeline|all ..."}
 # - is a pipe there.
 PIPES = {("modalsim", 1, "out"), ("modaldeform", 0, "in"), ("modalview", 0, "in"), ("modalinfo", 0, "in")}
 
@@ -163,6 +165,7 @@ def write_inputs(folder):
     put("ground.csv", ["0,0,0,0", "0.1,0.1,0,0"])
     put("s.json", [json.dumps({"duration": 0.1, "fps": 100, "damping": {"alpha": 1}, "base_accelerations": [{"file": "ground.csv"}],
                                "forces": [{"object": 0, "vertex": 7, "force": [0, 0, 1], "curve": {"file": "force.csv"}}]})])
+    put("q.json", [json.dumps({"step": "auto", "steps": 10, "every": 5, "gravity": {"acceleration": [0, 0, -9.81], "curve": {"file": "force.csv"}}})])
     put("w.json", [json.dumps({"damping": {"ratio": 0.01}, "response": {"from": 10, "to": 20, "points": 3},
                                "forces": [{"object": 0, "vertex": 7, "force": [0, 0, 1]}]})])
     run([f"{folder}/modalpack", "x.node", "a.h5", *STEEL, "--fixed", "plane:0,0,0:0,0,-1", "--modes", 3, "-q"])

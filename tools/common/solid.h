@@ -54,6 +54,11 @@ int tool_list_materials(void);
 /* solid->fixed_nodes and _components from the mesh file's conditions, or the --fixed options. */
 modal_status tool_fix_nodes(tool *t, const tool_solid_request *r, modal_solid *solid, modal_error *err);
 
+/* Sets marks[i], [n_nodes], of the nodes that a text names as --fixed does, without components: a group, box:, plane:, or a
+ * file of numbers. MODAL_ERROR_INPUT "PLACE: what": nothing of the kind, or no node there. */
+modal_status tool_mark_nodes(const modal_volume_mesh *mesh, const char *place, const char *text, uint8_t *marks,
+                             modal_error *err);
+
 /* The group of that name, or NULL. A name that groups of several dimensions bear needs the dimension in
  * front, "2:base". dimension < 0: any. */
 modal_status tool_find_group(const modal_volume_mesh *mesh, const char *name, size_t length,

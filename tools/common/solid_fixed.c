@@ -49,17 +49,17 @@ done:
 }
 
 /* The two triples of "x,y,z:x,y,z". */
-static modal_status read_triples(const char *text, const char *what, double first[3], double second[3],
+static modal_status read_triples(const char *option, const char *text, const char *what, double first[3], double second[3],
                                  modal_error *err)
 {
     modal_status status = MODAL_OK;
     char *copy = NULL;
     const char *colon = strchr(text, ':');
     if (!colon)
-        return modal_error_set(err, MODAL_ERROR_USAGE, "--fixed: not %s, %s", what, text);
+        return modal_error_set(err, MODAL_ERROR_USAGE, "%s: not %s, %s", option, what, text);
     MODAL_TRY(modal_copy_text(&copy, text, (size_t)(colon - text), err));
-    MODAL_TRY(tool_parse_numbers(copy, 3, first, "--fixed", err));
-    MODAL_TRY(tool_parse_numbers(colon + 1, 3, second, "--fixed", err));
+    MODAL_TRY(tool_parse_numbers(copy, 3, first, option, err));
+    MODAL_TRY(tool_parse_numbers(colon + 1, 3, second, option, err));
 done:
     modal_free(&copy);
     return status;
@@ -73,19 +73,19 @@ static int is_region(const char *text)
 /* box:LOW:HIGH: the nodes in a box, its faces included; plane:POINT:NORMAL: those on the plane and on
  * the side that the normal points to. Both reach out by 1e-9 of the mesh's extent, so that nodes on a
  * boundary given in decimal digits are in. *n counts them. */
-static modal_status mark_region(const modal_volume_mesh *mesh, const char *text, uint8_t components,
+static modal_status mark_region(const modal_volume_mesh *mesh, const char *option, const char *text, uint8_t components,
                                 uint8_t *held, int64_t *n, modal_error *err)
 {
     const int box = strncmp(text, "box:", 4) == 0;
     double a[3], b[3], low[3] = {DBL_MAX, DBL_MAX, DBL_MAX}, high[3] = {-DBL_MAX, -DBL_MAX, -DBL_MAX};
     modal_status status =
-        read_triples(text + (box ? 4 : 6), box ? "box:X,Y,Z:X,Y,Z" : "plane:X,Y,Z:NX,NY,NZ", a, b, err);
+        read_triples(option, text + (box ? 4 : 6), box ? "box:X,Y,Z:X,Y,Z" : "plane:X,Y,Z:NX,NY,NZ", a, b, err);
     if (status != MODAL_OK) return status;
     const double length = sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]);
     if (box && !(a[0] <= b[0] && a[1] <= b[1] && a[2] <= b[2]))
-        return modal_error_set(err, MODAL_ERROR_USAGE, "--fixed: low above high, %s", text);
+        return modal_error_set(err, MODAL_ERROR_USAGE, "%s: low above high, %s", option, text);
     if (!box && !(length > 0 && isfinite(length)))
-        return modal_error_set(err, MODAL_ERROR_USAGE, "--fixed: a normal without direction, %s", text);
+        return modal_error_set(err, MODAL_ERROR_USAGE, "%s: a normal without direction, %s", option, text);
     double extent = 0;
     for (int64_t i = 0; i < 3 * mesh->n_nodes; i++) {
         low[i % 3] = fmin(low[i % 3], mesh->nodes[i]);
@@ -123,7 +123,7 @@ static uint8_t read_components(const char *text, size_t *length)
 }
 
 /* One selection without components: a group, a region, a file, in that order. */
-static modal_status mark_selection(const modal_volume_mesh *mesh, const char *name, uint8_t components,
+static modal_status mark_selection(const modal_volume_mesh *mesh, const char *option, const char *name, uint8_t components,
                                    uint8_t *held, int *known, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -134,10 +134,10 @@ static modal_status mark_selection(const modal_volume_mesh *mesh, const char *na
     if (group) {
         for (int64_t k = 0; k < group->n_nodes; k++) held[group->nodes[k]] |= components;
         if (group->n_nodes == 0)
-            MODAL_FAIL(err, MODAL_ERROR_INPUT, "--fixed: a group without nodes of the solid, %s", name);
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: a group without nodes of the solid, %s", option, name);
     } else if (is_region(name)) {
-        MODAL_TRY(mark_region(mesh, name, components, held, &n, err));
-        if (n == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "--fixed: no node of the solid there, %s", name);
+        MODAL_TRY(mark_region(mesh, option, name, components, held, &n, err));
+        if (n == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no node of the solid there, %s", option, name);
     } else {
         FILE *file = modal_disk_stream(name);
         *known = file != NULL;
@@ -147,6 +147,17 @@ static modal_status mark_selection(const modal_volume_mesh *mesh, const char *na
         }
     }
 done:
+    return status;
+}
+
+modal_status tool_mark_nodes(const modal_volume_mesh *mesh, const char *place, const char *text, uint8_t *marks,
+                             modal_error *err)
+{
+    int known = 0;
+    modal_status status = mark_selection(mesh, place, text, 1, marks, &known, err);
+    if (status == MODAL_OK && !known)
+        status = tool_unknown_group(mesh, place, "neither a group nor a file", text, (int)strlen(text), -1, err);
+    if (status == MODAL_ERROR_USAGE && err) status = err->status = MODAL_ERROR_INPUT; /* what is wrong stands in a file */
     return status;
 }
 
@@ -189,11 +200,11 @@ modal_status tool_fix_nodes(tool *t, const tool_solid_request *r, modal_solid *s
         uint8_t components = read_components(text, &length);
         /* as it stands first: the name of a group or file may end in @x */
         if (!components || !is_region(text))
-            MODAL_TRY(mark_selection(mesh, text, MODAL_FIXED_ALL, held, &known, err));
+            MODAL_TRY(mark_selection(mesh, "--fixed", text, MODAL_FIXED_ALL, held, &known, err));
         if (known) components = 0;
         if (components) {
             MODAL_TRY(modal_copy_text(&name, text, length, err));
-            MODAL_TRY(mark_selection(mesh, name, components, held, &known, err));
+            MODAL_TRY(mark_selection(mesh, "--fixed", name, components, held, &known, err));
             modal_free(&name);
         }
         if (!known) {

@@ -8,20 +8,8 @@
 #include "formats/h5/provenance_h5.h"
 #include "kernels/device.h"
 #include "lib/base/memory.h"
+#include "tools/common/inputs.h"
 #include "tools/modalpack/modalpack.h"
-
-/* Appends "hash  path" to the lines of `inputs`. */
-static modal_status add_input(const char *path, char **inputs, int64_t *used, int64_t *room, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    char hash[MODAL_HASH_TEXT];
-    MODAL_TRY(modal_hash_file(path, hash, err));
-    const int64_t length = (int64_t)strlen(path) + MODAL_HASH_TEXT + 4;
-    MODAL_TRY(modal_grow(inputs, room, *used + length, 1, "provenance", err));
-    *used += snprintf(*inputs + *used, (size_t)length, "%s%s  %s", *used ? "\n" : "", hash, path);
-done:
-    return status;
-}
 
 modal_status modalpack_add_provenance(const tool *t, const modalpack_request *r, modal_basis *basis, modal_error *err)
 {
@@ -30,10 +18,10 @@ modal_status modalpack_add_provenance(const tool *t, const modalpack_request *r,
     const int n_options = (int)(sizeof options / sizeof *options);
     char *inputs = NULL;
     int64_t used = 0, room = 0;
-    for (int i = 0; i < r->n_meshes; i++) MODAL_TRY(add_input(r->mesh_paths[i], &inputs, &used, &room, err));
+    for (int i = 0; i < r->n_meshes; i++) MODAL_TRY(tool_add_input(r->mesh_paths[i], &inputs, &used, &room, err));
     for (int k = 0; k < n_options; k++)
         for (int i = 0; i < tool_count(&t->arguments, options[k]); i++)
-            MODAL_TRY(add_input(tool_value_at(&t->arguments, options[k], i), &inputs, &used, &room, err));
+            MODAL_TRY(tool_add_input(tool_value_at(&t->arguments, options[k], i), &inputs, &used, &room, err));
     MODAL_TRY(modal_provenance_append(&basis->provenance, &basis->n_provenance, t->program->name,
                                       tool_version(), t->command_line, inputs, r->device->name, err));
     MODAL_TRY(modalpack_find_recipe(t, r, basis->recipe_hash, err));

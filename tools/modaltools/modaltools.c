@@ -16,6 +16,7 @@ static const struct {
     {"pack", "modalpack", "finite elements of a mesh: its modes, bases, reduced forces"},
     {"place", "modalplace", "places shapes as the objects of a scene"},
     {"sim", "modalsim", "moves the reduced coordinates: vibrations, scenes, responses"},
+    {"tled", "modaltled", "moves a whole soft solid, strongly deformed: snapshots of all nodes"},
     {"deform", "modaldeform", "world positions of every frame, for ParaView, Blender and others"},
     {"curv", "modalcurv", "curvature of a surface or of every frame of a sequence"},
     {"view", "modalview", "one page that plays a motion or shows modes"},
@@ -34,8 +35,8 @@ static int print_family(void)
 static const tool_program program = {
     .name = "modaltools",
     .summary = "the tools of the family by one name, and the whole chain in one command",
-    .usage = "TOOL ...      (quick, mesh, pack, place, sim, deform, curv, view, tex, info, bench)\nquick [options] SURFACE|GEOMETRY|MESH PAGE.html|OUT",
-    .words = "quick mesh pack place sim deform curv view tex info bench",
+    .usage = "TOOL ...      (quick, mesh, pack, place, sim, tled, deform, curv, view, tex, info, bench)\nquick [options] SURFACE|GEOMETRY|MESH PAGE.html|OUT",
+    .words = "quick mesh pack place sim tled deform curv view tex info bench",
     .options = modaltools_options,
     .least_operands = 1,
     .most_operands = 1,

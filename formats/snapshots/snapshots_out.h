@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes snapshots.h5 (snapshots.md, version 1.1) frame by frame. Not thread-safe (HDF5). */
+#ifndef MODAL_FORMATS_SNAPSHOTS_OUT_H
+#define MODAL_FORMATS_SNAPSHOTS_OUT_H
+
+#include "lib/base/status.h"
+#include "lib/model/basis.h"
+
+/* What every frame has besides its time and displacements. */
+typedef struct modal_snapshots_head {
+    int64_t n_nodes;
+    int single;             /* 1: displacements, velocities and forces are stored in float32 */
+    int velocities, forces; /* 1: they are there */
+    int64_t n_energies;     /* columns of /energy, or 0 */
+    int64_t n_probes;       /* 0: no /probes */
+    const char *probe_names; /* one a line */
+    const modal_volume_mesh *mesh; /* /solid, or NULL */
+    const double *mass;            /* [n_nodes] kg, with mesh */
+    int64_t n_triangles;
+    const int32_t *triangles; /* [n_triangles, 3] the boundary, with mesh */
+    int32_t n_provenance;
+    const modal_provenance *provenance;
+} modal_snapshots_head;
+
+/* Arrays are [n_nodes, 3], [n_energies] and [n_probes, 3]; those that the head does not have are not read. */
+typedef struct modal_snapshot {
+    double time;
+    const double *displacements, *velocities, *forces, *energies, *probe_displacements, *probe_reactions;
+} modal_snapshot;
+
+typedef struct modal_snapshots_out modal_snapshots_out;
+
+/* Creates or truncates `path`; the caller passes a temporary name, and syncs and renames. */
+modal_status modal_snapshots_out_open(modal_snapshots_out **out, const char *path, const modal_snapshots_head *head,
+                                      modal_error *err);
+modal_status modal_snapshots_out_add(modal_snapshots_out *out, const modal_snapshot *frame, modal_error *err);
+int64_t modal_snapshots_out_count(const modal_snapshots_out *out);
+/* Completes the file, frees and forgets *out; NULL inside is fine. `status` is what went before and wins. */
+modal_status modal_snapshots_out_close(modal_snapshots_out **out, modal_status status, modal_error *err);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CPU's layout of a solid. Elements are cut into patches of neighbours, whose nodes fit into the first cache; a patch
+ * reads its nodes' displacements once, computes blocks of 16 elements, a lane each, and gives one sum of forces for each of
+ * its nodes (a slot). A node's slots lie together, in the order of patches: sums have one order, whatever the number of
+ * threads. The elements of a block are far apart in their patch, so that lanes which are added one after the other seldom
+ * meet at a node. A block has one material. */
+#ifndef MODAL_KERNELS_TLED_LANES_H
+#define MODAL_KERNELS_TLED_LANES_H
+
+#include "kernels/tled_layout/tled_layout.h"
+
+enum {
+    MODAL_TLED_LANES = 16,
+    MODAL_TLED_TETRAHEDRON_ROWS = 10, /* g_1 x y z, g_2, g_3, V */
+    /* g_0 x y z .. g_7; weight; sum; moments of the four hourglass modes, x y z each: gamma_ma = Gamma_ma - g_a . moment_m */
+    MODAL_TLED_HEXAHEDRON_ROWS = 38,
+    MODAL_TLED_PATCH_TETRAHEDRA = 2048,
+    MODAL_TLED_PATCH_HEXAHEDRA = 512
+};
+
+typedef struct modal_tled_patch {
+    int64_t first_block, first_index, first_value; /* in materials and elements (times 16), indices, shapes */
+    int64_t first_node;                            /* in nodes and slots */
+    int32_t n_blocks, n_nodes, n_corners;
+} modal_tled_patch;
+
+typedef struct modal_tled_special {
+    int32_t node;
+    int32_t loaded, held;   /* rows of solid->loaded and ->held, or -1 */
+    int64_t faces, n_faces; /* its corners of faces: in face_corners */
+} modal_tled_special;
+
+typedef struct modal_tled_lanes {
+    modal_tled_layout head;
+    int64_t n_patches, n_specials;
+    int32_t most_nodes; /* of a patch */
+    modal_tled_patch *patches;
+    uint16_t *indices;  /* [blocks, n_corners, 16] nodes of the patch */
+    void *shapes;       /* [blocks, rows, 16] float or double */
+    int32_t *materials; /* [blocks] */
+    int32_t *elements;  /* [blocks, 16] of the solid; a lane without an element has another one's, with volume 0 */
+    int32_t *nodes;     /* of the patches: of the solid, ascending */
+    int32_t *slots;     /* where each of them gives its force */
+    int32_t *slot_offsets; /* [n_nodes + 1] */
+    void *partial;         /* [slots, 4] */
+    void *inverse_mass;    /* [n_nodes] */
+    modal_tled_special *specials; /* [n_specials] nodes with loads, faces or prescribed components, ascending */
+    int64_t *face_corners;        /* 4 times a face plus a corner, by special */
+    double *face_forces;          /* [n_faces, 4, 3] of 1 Pa */
+} modal_tled_lanes;
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+#include <string.h>
+
+#include "kernels/tled_layout/tled_lanes.h"
+#include "lib/base/memory.h"
+
+static void free_lanes(modal_tled_layout *layout)
+{
+    modal_tled_lanes *l = (modal_tled_lanes *)layout;
+    void *const arrays[] = {&l->patches,  &l->indices, &l->shapes,       &l->materials, &l->elements,     &l->nodes,      &l->slots,
+                            &l->slot_offsets, &l->partial, &l->inverse_mass, &l->specials,  &l->face_corners, &l->face_forces};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
+    modal_free(&l);
+}
+
+typedef struct builder {
+    modal_tled_lanes *l;
+    const modal_tled_solid *s;
+    int32_t *order;   /* [most elements of a patch] by material */
+    int32_t *local;   /* [n_nodes] of the patch at hand, or -1 */
+    int64_t n_blocks, n_indices, n_values, n_nodes;
+} builder;
+
+/* Blocks of a patch of elements [first, last): its elements by material, in their order; order gets them. */
+static int64_t sort_patch(builder *b, int64_t first, int64_t last)
+{
+    int64_t n = 0, blocks = 0;
+    for (int32_t m = 0; m < b->s->n_materials && n < last - first; m++) {
+        const int64_t before = n;
+        for (int64_t e = first; e < last; e++)
+            if (b->s->material[e] == m) b->order[n++] = (int32_t)e;
+        blocks += (n - before + MODAL_TLED_LANES - 1) / MODAL_TLED_LANES;
+    }
+    return blocks;
+}
+
+static void put(const modal_tled_lanes *l, int64_t at, double value)
+{
+    if (l->head.precision == MODAL_TLED_FLOAT64) ((double *)l->shapes)[at] = value;
+    else ((float *)l->shapes)[at] = (float)value;
+}
+
+static void put_shape(const modal_tled_lanes *l, int64_t block, int lane, int64_t e, int there)
+{
+    const modal_tled_solid *s = l->head.solid;
+    double rows[MODAL_TLED_HEXAHEDRON_ROWS];
+    const int tetrahedron = e < s->n_tetrahedra;
+    const int n = tetrahedron ? MODAL_TLED_TETRAHEDRON_ROWS : MODAL_TLED_HEXAHEDRON_ROWS;
+    if (tetrahedron) {
+        double g[3][3];
+        const double volume = modal_tled_tetrahedron_shape(s->nodes, s->tetrahedra + 4 * e, g);
+        memcpy(rows, g, sizeof g);
+        rows[9] = there ? volume : 0;
+    } else {
+        static const int8_t signs[4][8] = {
+            {1, -1, 1, -1, 1, -1, 1, -1}, {1, 1, -1, -1, -1, -1, 1, 1}, {1, -1, -1, 1, -1, 1, 1, -1}, {-1, 1, -1, 1, 1, -1, 1, -1}};
+        const int32_t *corners = s->hexahedra + 8 * (e - s->n_tetrahedra);
+        modal_tled_hexahedron shape;
+        modal_tled_hexahedron_shape(s->nodes, corners, &shape);
+        memcpy(rows, shape.gradients, sizeof shape.gradients);
+        rows[24] = there ? shape.weight : 0;
+        rows[25] = there ? shape.sum : 0;
+        for (int m = 0; m < 4; m++)
+            for (int i = 0; i < 3; i++) {
+                rows[26 + 3 * m + i] = 0;
+                for (int a = 0; a < 8; a++) /* differences: the sum of the signs is zero */
+                    rows[26 + 3 * m + i] += signs[m][a] * (s->nodes[3 * (int64_t)corners[a] + i] - s->nodes[3 * (int64_t)corners[0] + i]);
+            }
+    }
+    for (int k = 0; k < n; k++) put(l, block + k * MODAL_TLED_LANES + lane, rows[k]);
+}
+
+/* Corners of an element of the solid. */
+static const int32_t *corners_of(const modal_tled_solid *s, int64_t e)
+{
+    return e < s->n_tetrahedra ? s->tetrahedra + 4 * e : s->hexahedra + 8 * (e - s->n_tetrahedra);
+}
+
+/* Numbers the patch's nodes in ascending order. */
+static int32_t number_nodes(builder *b, int64_t first, int64_t last, int n_corners, int32_t *nodes)
+{
+    int32_t n = 0;
+    for (int64_t e = first; e < last; e++)
+        for (int a = 0; a < n_corners; a++) {
+            const int32_t node = corners_of(b->s, e)[a];
+            if (b->local[node] >= 0) continue;
+            b->local[node] = 0;
+            nodes[n++] = node;
+        }
+    /* few and nearly in order: Shell's sort */
+    for (int32_t gap = n / 2; gap > 0; gap /= 2)
+        for (int32_t i = gap; i < n; i++) {
+            const int32_t node = nodes[i];
+            int32_t k = i;
+            for (; k >= gap && nodes[k - gap] > node; k -= gap) nodes[k] = nodes[k - gap];
+            nodes[k] = node;
+        }
+    for (int32_t i = 0; i < n; i++) b->local[nodes[i]] = i;
+    return n;
+}
+
+static void fill_patch(builder *b, int64_t first, int64_t last, int n_corners)
+{
+    modal_tled_lanes *l = b->l;
+    const int rows = n_corners == 4 ? MODAL_TLED_TETRAHEDRON_ROWS : MODAL_TLED_HEXAHEDRON_ROWS;
+    modal_tled_patch *p = &l->patches[l->n_patches++];
+    *p = (modal_tled_patch){b->n_blocks, b->n_indices, b->n_values, b->n_nodes, (int32_t)sort_patch(b, first, last), 0, n_corners};
+    p->n_nodes = number_nodes(b, first, last, n_corners, l->nodes + b->n_nodes);
+    if (p->n_nodes > l->most_nodes) l->most_nodes = p->n_nodes;
+    int64_t block = 0;
+    for (int64_t from = 0; from < last - first;) {
+        int64_t to = from;
+        const int32_t material = b->s->material[b->order[from]];
+        while (to < last - first && b->s->material[b->order[to]] == material) to++;
+        const int64_t n = to - from, blocks = (n + MODAL_TLED_LANES - 1) / MODAL_TLED_LANES;
+        for (int64_t k = 0; k < blocks; k++, block++) {
+            l->materials[b->n_blocks + block] = material;
+            for (int lane = 0; lane < MODAL_TLED_LANES; lane++) {
+                const int64_t place = lane * blocks + k; /* lanes are `blocks` elements apart */
+                const int64_t e = b->order[from + (place < n ? place : k)];
+                l->elements[(b->n_blocks + block) * MODAL_TLED_LANES + lane] = (int32_t)e;
+                put_shape(l, b->n_values + block * rows * MODAL_TLED_LANES, lane, e, place < n);
+                for (int a = 0; a < n_corners; a++)
+                    l->indices[b->n_indices + (block * n_corners + a) * MODAL_TLED_LANES + lane] =
+                        (uint16_t)b->local[corners_of(b->s, e)[a]];
+            }
+        }
+        from = to;
+    }
+    for (int32_t i = 0; i < p->n_nodes; i++) {
+        const int32_t node = l->nodes[b->n_nodes + i];
+        b->local[node] = -1;
+        l->slot_offsets[node + 1]++;
+    }
+    b->n_blocks += p->n_blocks;
+    b->n_indices += (int64_t)p->n_blocks * n_corners * MODAL_TLED_LANES;
+    b->n_values += (int64_t)p->n_blocks * rows * MODAL_TLED_LANES;
+    b->n_nodes += p->n_nodes;
+}
+
+/* A patch of elements [*first, return): of one type. */
+static int64_t patch_end(const modal_tled_solid *s, int64_t first)
+{
+    const int64_t most = first < s->n_tetrahedra ? MODAL_TLED_PATCH_TETRAHEDRA : MODAL_TLED_PATCH_HEXAHEDRA;
+    const int64_t end = first < s->n_tetrahedra ? s->n_tetrahedra : s->n_tetrahedra + s->n_hexahedra;
+    return first + most < end ? first + most : end;
+}
+
+static modal_status make_patches(builder *b, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_tled_lanes *l = b->l;
+    const modal_tled_solid *s = b->s;
+    const int64_t n_elements = s->n_tetrahedra + s->n_hexahedra, bytes = l->head.precision == MODAL_TLED_FLOAT64 ? 8 : 4;
+    int64_t n_patches = 0, n_blocks = 0, n_indices = 0, n_values = 0, n_places = 0;
+    for (int64_t first = 0; first < n_elements; n_patches++) {
+        const int64_t last = patch_end(s, first), blocks = sort_patch(b, first, last);
+        const int tetrahedra = first < s->n_tetrahedra;
+        n_blocks += blocks;
+        n_indices += blocks * (tetrahedra ? 4 : 8) * MODAL_TLED_LANES;
+        n_values += blocks * (tetrahedra ? MODAL_TLED_TETRAHEDRON_ROWS : MODAL_TLED_HEXAHEDRON_ROWS) * MODAL_TLED_LANES;
+        n_places += (last - first) * (tetrahedra ? 4 : 8);
+        first = last;
+    }
+    MODAL_TRY(modal_alloc(&l->patches, n_patches, sizeof *l->patches, "patches", err));
+    MODAL_TRY(modal_alloc(&l->indices, n_indices, sizeof *l->indices, "elements", err));
+    MODAL_TRY(modal_alloc(&l->shapes, n_values, (size_t)bytes, "shapes", err));
+    MODAL_TRY(modal_alloc(&l->materials, n_blocks, sizeof *l->materials, "elements", err));
+    MODAL_TRY(modal_alloc(&l->elements, n_blocks, MODAL_TLED_LANES * sizeof *l->elements, "elements", err));
+    MODAL_TRY(modal_alloc(&l->nodes, n_places, sizeof *l->nodes, "nodes of patches", err));
+    MODAL_TRY(modal_alloc_zero(&l->slot_offsets, s->n_nodes + 1, sizeof *l->slot_offsets, "nodes of patches", err));
+    for (int64_t first = 0; first < n_elements;) {
+        const int64_t last = patch_end(s, first);
+        fill_patch(b, first, last, first < s->n_tetrahedra ? 4 : 8);
+        first = last;
+    }
+    if (b->n_nodes > INT32_MAX) MODAL_FAIL(err, MODAL_ERROR_INPUT, "solid: too large, %lld nodes of patches", (long long)b->n_nodes);
+    MODAL_TRY(modal_alloc(&l->slots, b->n_nodes, sizeof *l->slots, "slots", err));
+    MODAL_TRY(modal_alloc_zero(&l->partial, b->n_nodes, (size_t)(4 * bytes), "sums of patches", err));
+    for (int64_t i = 0; i < s->n_nodes; i++) l->slot_offsets[i + 1] += l->slot_offsets[i];
+    memcpy(b->local, l->slot_offsets, (size_t)s->n_nodes * sizeof *b->local);
+    for (int64_t k = 0; k < b->n_nodes; k++) l->slots[k] = b->local[l->nodes[k]]++;
+    l->head.bytes = n_indices * 2 + n_values * bytes + n_blocks * 68 + b->n_nodes * (8 + 4 * bytes) + s->n_nodes * (4 + bytes);
+done:
+    return status;
+}
+
+static modal_status find_specials(builder *b, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_tled_lanes *l = b->l;
+    const modal_tled_solid *s = b->s;
+    int64_t n = 0, *faces = NULL;
+    MODAL_TRY(modal_alloc_zero(&faces, s->n_nodes + 1, sizeof *faces, "faces", err));
+    for (int64_t k = 0; k < 4 * s->n_faces; k++)
+        if (s->faces[k] >= 0) faces[s->faces[k] + 1]++;
+    for (int pass = 0; pass < 2; pass++) {
+        n = 0;
+        for (int64_t i = 0, loaded = 0, held = 0; i < s->n_nodes; i++) {
+            const int is_loaded = loaded < s->n_loaded && s->loaded[loaded] == i, is_held = held < s->n_held && s->held[held] == i;
+            const int64_t first = pass ? faces[i] : 0, n_faces = pass ? faces[i + 1] - first : faces[i + 1];
+            if ((is_loaded || is_held || n_faces > 0) && n++ >= 0 && pass)
+                l->specials[n - 1] = (modal_tled_special){(int32_t)i, is_loaded ? (int32_t)loaded : -1,
+                                                          is_held ? (int32_t)held : -1, first, n_faces};
+            loaded += is_loaded, held += is_held;
+        }
+        if (pass) break;
+        for (int64_t i = 0; i < s->n_nodes; i++) faces[i + 1] += faces[i];
+        MODAL_TRY(modal_alloc(&l->specials, n, sizeof *l->specials, "loaded nodes", err));
+        MODAL_TRY(modal_alloc(&l->face_corners, faces[s->n_nodes], sizeof *l->face_corners, "faces", err));
+        MODAL_TRY(modal_alloc(&l->face_forces, s->n_faces, 12 * sizeof *l->face_forces, "faces", err));
+    }
+    l->n_specials = n;
+    for (int64_t k = 0; k < 4 * s->n_faces; k++)
+        if (s->faces[k] >= 0) l->face_corners[faces[s->faces[k]]++] = k;
+done:
+    modal_free(&faces);
+    return status;
+}
+
+modal_status modal_tled_layout_cpu(const modal_tled_layout_task *task, modal_stream *stream, modal_error *err)
+{
+    (void)stream;
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = task->solid;
+    modal_tled_lanes *l = NULL;
+    builder b = {.s = s};
+    *task->layout = NULL;
+    MODAL_TRY(modal_alloc_zero(&l, 1, sizeof *l, "a solid's layout", err));
+    l->head = (modal_tled_layout){s, task->precision, 0, 0, free_lanes};
+    b.l = l;
+    MODAL_TRY(modal_alloc(&b.order, MODAL_TLED_PATCH_TETRAHEDRA, sizeof *b.order, "patches", err));
+    MODAL_TRY(modal_alloc(&b.local, s->n_nodes, sizeof *b.local, "patches", err));
+    for (int64_t i = 0; i < s->n_nodes; i++) b.local[i] = -1;
+    MODAL_TRY(make_patches(&b, err));
+    MODAL_TRY(find_specials(&b, err));
+    MODAL_TRY(modal_alloc(&l->inverse_mass, s->n_nodes, task->precision == MODAL_TLED_FLOAT64 ? 8 : 4, "masses", err));
+    for (int64_t i = 0; i < s->n_nodes; i++) {
+        if (task->precision == MODAL_TLED_FLOAT64) ((double *)l->inverse_mass)[i] = 1 / s->mass[i];
+        else ((float *)l->inverse_mass)[i] = (float)(1 / s->mass[i]);
+    }
+    *task->layout = &l->head;
+    l = NULL;
+done:
+    modal_free(&b.order);
+    modal_free(&b.local);
+    if (l) free_lanes(&l->head);
+    return status;
+}

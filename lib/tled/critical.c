@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/tled/critical.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+
+/* Largest eigenvalue of a symmetric n x n matrix (n <= 9, destroyed), Jacobi's rotations. */
+static double largest_eigenvalue(int n, double a[9][9])
+{
+    for (int sweep = 0; sweep < 30; sweep++) {
+        double off = 0, on = 0;
+        for (int p = 0; p < n; p++)
+            for (int q = 0; q < n; q++) *(p == q ? &on : &off) += a[p][q] * a[p][q];
+        if (!(off > 1e-24 * on)) break;
+        for (int p = 0; p < n; p++)
+            for (int q = p + 1; q < n; q++) {
+                if (a[p][q] == 0) continue;
+                const double theta = (a[q][q] - a[p][p]) / (2 * a[p][q]);
+                const double t = (theta >= 0 ? 1 : -1) / (fabs(theta) + sqrt(theta * theta + 1));
+                const double c = 1 / sqrt(t * t + 1), s = t * c;
+                for (int k = 0; k < n; k++) {
+                    const double x = a[k][p], y = a[k][q];
+                    a[k][p] = c * x - s * y, a[k][q] = s * x + c * y;
+                }
+                for (int k = 0; k < n; k++) {
+                    const double x = a[p][k], y = a[q][k];
+                    a[p][k] = c * x - s * y, a[q][k] = s * x + c * y;
+                }
+            }
+    }
+    double top = a[0][0];
+    for (int p = 1; p < n; p++) top = fmax(top, a[p][p]);
+    return top;
+}
+
+/* root R, lower triangular, of sum_a g_a g_a^T = R R^T. */
+static void root_of(const double g[8][3], int n, double r[3][3])
+{
+    double s[3][3] = {{0}};
+    for (int a = 0; a < n; a++)
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) s[i][j] += g[a][i] * g[a][j];
+    memset(r, 0, 9 * sizeof(double));
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j <= i; j++) {
+            double sum = s[i][j];
+            for (int k = 0; k < j; k++) sum -= r[i][k] * r[j][k];
+            r[i][j] = i == j ? sqrt(fmax(sum, 0)) : r[j][j] > 0 ? sum / r[j][j] : 0;
+        }
+}
+
+/* The largest eigenvalue of M_e^-1 K_e: K = V G^T A G with A = d P / d H and G G^T = (sum g g^T) x I, so the eigenvalues
+ * that are not 0 are those of V (R^T x I) A (R x I). */
+static double element_eigenvalue(const modal_tled_forces *f, int64_t e, const double *u, double mass)
+{
+    const modal_tled_reference *r = (const modal_tled_reference *)f->reference;
+    const modal_tled_solid *s = r->head.solid;
+    const modal_law *law = &f->model->laws[s->material[e]];
+    double h[9], tangent[9][9], half[9][9], form[9][9], g[8][3] = {{0}}, root[3][3], volume;
+    const int n = e < s->n_tetrahedra ? 4 : 8;
+    const modal_tled_hexahedron *x = n == 8 ? &r->hexahedra[e - s->n_tetrahedra] : NULL;
+    if (n == 4) {
+        volume = r->tetrahedra[e].volume;
+        for (int a = 1; a < 4; a++)
+            for (int i = 0; i < 3; i++) g[a][i] = r->tetrahedra[e].gradients[a - 1][i], g[0][i] -= g[a][i];
+    } else {
+        volume = x->weight;
+        memcpy(g, x->gradients, sizeof g);
+    }
+    modal_tled_reference_gradient(r, e, u, h);
+    modal_law_tangent(law, h, tangent);
+    root_of(g, n, root);
+    for (int a = 0; a < 9; a++) /* half = A (R x I): column 3 p + k sums A[.][3 p + m] R[m][k] */
+        for (int b = 0; b < 9; b++) {
+            half[a][b] = 0;
+            for (int m = b % 3; m < 3; m++) half[a][b] += tangent[a][b / 3 * 3 + m] * root[m][b % 3];
+        }
+    for (int a = 0; a < 9; a++)
+        for (int b = 0; b < 9; b++) {
+            form[a][b] = 0;
+            for (int m = a % 3; m < 3; m++) form[a][b] += root[m][a % 3] * half[a / 3 * 3 + m][b];
+        }
+    double lambda = volume * largest_eigenvalue(9, form);
+    if (n == 8) {
+        double gram[9][9];
+        for (int p = 0; p < 4; p++)
+            for (int q = 0; q < 4; q++) {
+                gram[p][q] = 0;
+                for (int a = 0; a < 8; a++) gram[p][q] += x->gamma[p][a] * x->gamma[q][a];
+            }
+        lambda += s->materials[s->material[e]].hourglass * x->sum * largest_eigenvalue(4, gram);
+    }
+    return lambda / mass;
+}
+
+/* density V / corners is what a corner has of the element: found again from the model. */
+static double corner_mass(const modal_tled_forces *f, int64_t e, const double *density)
+{
+    const modal_tled_reference *r = (const modal_tled_reference *)f->reference;
+    const modal_tled_solid *s = r->head.solid;
+    return density[s->material[e]] *
+           (e < s->n_tetrahedra ? r->tetrahedra[e].volume / 4 : r->hexahedra[e - s->n_tetrahedra].volume / 8);
+}
+
+static modal_status find_bound(const modal_tled_forces *f, const double *u, modal_tled_critical *c, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = &f->model->solid;
+    const int64_t n_elements = s->n_tetrahedra + s->n_hexahedra;
+    double *lambdas = NULL, *masses = NULL, top = 0;
+    MODAL_TRY(modal_alloc(&lambdas, n_elements, sizeof *lambdas, "critical step", err));
+    MODAL_TRY(modal_alloc(&masses, n_elements, sizeof *masses, "critical step", err));
+#pragma omp parallel for schedule(static)
+    for (int64_t e = 0; e < n_elements; e++) {
+        masses[e] = corner_mass(f, e, f->model->densities);
+        lambdas[e] = element_eigenvalue(f, e, u, masses[e]);
+    }
+    int64_t node = -1;
+    for (int64_t i = 0; i < s->n_nodes; i++) {
+        double sum = 0;
+        for (int64_t p = f->offsets[i]; p < f->offsets[i + 1]; p++) {
+            const int64_t place = f->places[p], split = 4 * s->n_tetrahedra;
+            const int64_t e = place < split ? place / 4 : s->n_tetrahedra + (place - split) / 8;
+            sum += masses[e] * fmax(lambdas[e], 0);
+        }
+        if (!(sum / s->mass[i] <= top)) top = sum / s->mass[i], node = i;
+    }
+    c->bound = 2 / sqrt(top);
+    for (int64_t p = node < 0 ? 0 : f->offsets[node]; node >= 0 && p < f->offsets[node + 1]; p++) {
+        const int64_t place = f->places[p], split = 4 * s->n_tetrahedra;
+        const int64_t e = place < split ? place / 4 : s->n_tetrahedra + (place - split) / 8;
+        if (c->element < 0 || lambdas[e] > lambdas[c->element]) c->element = e;
+    }
+done:
+    modal_free(&lambdas);
+    modal_free(&masses);
+    return status;
+}
+
+/* K v by a difference of forces: both sides, at a way that makes strains of about 1e-4. */
+static void product(modal_tled_forces *f, const double *u, const double *v, double way, double *moved, double *side,
+                    double *out)
+{
+    const int64_t n = 3 * f->model->solid.n_nodes;
+    for (int64_t k = 0; k < n; k++) moved[k] = u[k] + way * v[k];
+    modal_tled_forces_at(f, moved, out);
+    for (int64_t k = 0; k < n; k++) moved[k] = u[k] - way * v[k];
+    modal_tled_forces_at(f, moved, side);
+    for (int64_t k = 0; k < n; k++) out[k] = (out[k] - side[k]) / (2 * way);
+}
+
+static double start_value(int64_t k) /* in [-1, 1), of no pattern */
+{
+    uint64_t z = (uint64_t)k * 0x9e3779b97f4a7c15u + 0x1234567;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1.0;
+}
+
+/* Zero where a component is held. */
+static void let_go(const modal_tled_solid *s, double *v)
+{
+    for (int64_t k = 0; k < 3 * s->n_held; k++)
+        if (s->held_signals[k] != MODAL_TLED_FREE) v[3 * (int64_t)s->held[k / 3] + k % 3] = 0;
+}
+
+/* The largest eigenvalue of a symmetric tridiagonal matrix: bisection by Sturm's count of those above x. */
+static double largest_of_tridiagonal(int n, const double *diagonal, const double *beside)
+{
+    double low = diagonal[0], high = diagonal[0];
+    for (int i = 0; i < n; i++) {
+        const double reach = (i > 0 ? fabs(beside[i - 1]) : 0) + (i + 1 < n ? fabs(beside[i]) : 0);
+        low = fmax(low, diagonal[i]);
+        high = fmax(high, diagonal[i] + reach);
+    }
+    for (int k = 0; k < 60 && high - low > 1e-12 * fabs(high); k++) {
+        const double x = (low + high) / 2;
+        double pivot = 1;
+        int above = 0;
+        for (int i = 0; i < n; i++) {
+            pivot = diagonal[i] - x - (i > 0 ? beside[i - 1] * beside[i - 1] / pivot : 0);
+            if (pivot == 0) pivot = 1e-300;
+            above += pivot > 0;
+        }
+        if (above > 0) low = x;
+        else high = x;
+    }
+    return high;
+}
+
+/* Lanczos's iteration on M^-1 K in the scalar product of M; without reorthogonalisation, which only repeats values. */
+modal_status modal_tled_critical_estimate(modal_tled_forces *f, const double *u, modal_tled_critical *c, modal_error *err)
+{
+    enum { MOST = 100, CALM = 3 };
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = &f->model->solid;
+    const int64_t n = 3 * s->n_nodes;
+    double *v = NULL, *last = NULL, *moved = NULL, *side = NULL, *out = NULL, low[3], high[3], extent = 0, lambda = 0;
+    double diagonal[MOST], beside[MOST], norm = 0;
+    int calm = 0;
+    MODAL_TRY(modal_alloc(&v, n, sizeof *v, "critical step", err));
+    MODAL_TRY(modal_alloc_zero(&last, n, sizeof *last, "critical step", err));
+    MODAL_TRY(modal_alloc(&moved, n, sizeof *moved, "critical step", err));
+    MODAL_TRY(modal_alloc(&side, n, sizeof *side, "critical step", err));
+    MODAL_TRY(modal_alloc(&out, n, sizeof *out, "critical step", err));
+    for (int i = 0; i < 3; i++) low[i] = HUGE_VAL, high[i] = -HUGE_VAL;
+    for (int64_t k = 0; k < n; k++) low[k % 3] = fmin(low[k % 3], s->nodes[k]), high[k % 3] = fmax(high[k % 3], s->nodes[k]);
+    for (int i = 0; i < 3; i++) extent = fmax(extent, high[i] - low[i]);
+    for (int64_t k = 0; k < n; k++) v[k] = start_value(k);
+    let_go(s, v);
+    for (int64_t k = 0; k < n; k++) norm += v[k] * s->mass[k / 3] * v[k];
+    for (c->products = 0; c->products < MOST && calm < CALM && norm > 0; c->products++) {
+        const int m = c->products;
+        double top = 0, square = 0;
+        for (int64_t k = 0; k < n; k++) v[k] /= sqrt(norm), top = fmax(top, fabs(v[k]));
+        /* the largest value moves a node by 1e-4 of a typical edge */
+        product(f, u, v, 1e-4 * extent / (1 + cbrt((double)s->n_nodes)) / top, moved, side, out);
+        let_go(s, out);
+        diagonal[m] = 0;
+        for (int64_t k = 0; k < n; k++) diagonal[m] += v[k] * out[k];
+        for (int64_t k = 0; k < n; k++) {
+            const double next = out[k] / s->mass[k / 3] - diagonal[m] * v[k] - (m > 0 ? beside[m - 1] * last[k] : 0);
+            last[k] = v[k];
+            v[k] = next;
+            square += next * s->mass[k / 3] * next;
+        }
+        if (!isfinite(square)) break;
+        norm = square;
+        beside[m] = sqrt(square);
+        const double now = largest_of_tridiagonal(m + 1, diagonal, beside);
+        calm = fabs(now - lambda) <= 1e-4 * now ? calm + 1 : 0;
+        lambda = now;
+        if (square <= 1e-24 * now * now) norm = 0; /* all of it is found */
+    }
+    c->estimate = 2 / sqrt(lambda);
+done:
+    modal_free(&v);
+    modal_free(&last);
+    modal_free(&moved);
+    modal_free(&side);
+    modal_free(&out);
+    return status;
+}
+
+modal_status modal_tled_critical_at(modal_tled_forces *f, const double *u, modal_tled_critical *c, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    *c = (modal_tled_critical){.element = -1};
+    MODAL_TRY(find_bound(f, u, c, err));
+    MODAL_TRY(modal_tled_critical_estimate(f, u, c, err));
+done:
+    return status;
+}

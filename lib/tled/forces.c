@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/tled/forces.h"
+
+#include "lib/base/memory.h"
+
+static const modal_tled_reference *reference_of(const modal_tled_forces *f)
+{
+    return (const modal_tled_reference *)f->reference;
+}
+
+modal_status modal_tled_forces_new(const modal_tled_model *model, modal_tled_forces *f, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = &model->solid;
+    const int64_t n_elements = s->n_tetrahedra + s->n_hexahedra, n_places = 4 * s->n_tetrahedra + 8 * s->n_hexahedra;
+    *f = (modal_tled_forces){.model = model};
+    const modal_tled_layout_task task = {s, MODAL_TLED_FLOAT64, NULL, &f->reference};
+    MODAL_TRY(modal_tled_layout_ref(&task, NULL, err));
+    MODAL_TRY(modal_alloc_zero(&f->offsets, s->n_nodes + 1, sizeof *f->offsets, "forces", err));
+    MODAL_TRY(modal_alloc(&f->places, n_places, sizeof *f->places, "forces", err));
+    MODAL_TRY(modal_alloc(&f->corners, n_places, 3 * sizeof *f->corners, "forces", err));
+    for (int pass = 0; pass < 2; pass++) {
+        int64_t place = 0;
+        for (int64_t e = 0; e < n_elements; e++) {
+            int n;
+            const int32_t *corners = modal_tled_corners(s, e, &n);
+            for (int a = 0; a < n; a++, place++) {
+                if (pass == 0) f->offsets[corners[a] + 1]++;
+                else f->places[f->offsets[corners[a]]++] = place;
+            }
+        }
+        for (int64_t i = 0; i < s->n_nodes && pass == 0; i++) f->offsets[i + 1] += f->offsets[i];
+    }
+    for (int64_t i = s->n_nodes; i > 0; i--) f->offsets[i] = f->offsets[i - 1]; /* filling had moved each to its end */
+    f->offsets[0] = 0;
+done:
+    if (status != MODAL_OK) modal_tled_forces_free(f);
+    return status;
+}
+
+void modal_tled_forces_free(modal_tled_forces *f)
+{
+    modal_tled_layout_free(&f->reference);
+    modal_free(&f->offsets);
+    modal_free(&f->places);
+    modal_free(&f->corners);
+    *f = (modal_tled_forces){0};
+}
+
+void modal_tled_forces_at(modal_tled_forces *forces, const double *u, double *f)
+{
+    const modal_tled_solid *s = &forces->model->solid;
+    const int64_t n_elements = s->n_tetrahedra + s->n_hexahedra;
+#pragma omp parallel
+    {
+#pragma omp for schedule(static)
+        for (int64_t e = 0; e < n_elements; e++) {
+            const int n = e < s->n_tetrahedra ? 4 : 8;
+            const int64_t first = n == 4 ? 4 * e : 8 * e - 4 * s->n_tetrahedra;
+            double own[8][3];
+            modal_tled_reference_forces(reference_of(forces), e, u, own);
+            for (int k = 0; k < 3 * n; k++) forces->corners[3 * first + k] = own[k / 3][k % 3];
+        }
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < s->n_nodes; i++) {
+            double sum[3] = {0, 0, 0};
+            for (int64_t p = forces->offsets[i]; p < forces->offsets[i + 1]; p++)
+                for (int k = 0; k < 3; k++) sum[k] += forces->corners[3 * forces->places[p] + k];
+            for (int k = 0; k < 3; k++) f[3 * i + k] = sum[k];
+        }
+    }
+}
+
+static double element_hourglass(const modal_tled_reference *r, int64_t e, const double *u)
+{
+    const modal_tled_solid *s = r->head.solid;
+    const int32_t *corners = s->hexahedra + 8 * (e - s->n_tetrahedra);
+    const modal_tled_hexahedron *x = &r->hexahedra[e - s->n_tetrahedra];
+    double squares = 0;
+    for (int m = 0; m < 4; m++)
+        for (int i = 0; i < 3; i++) {
+            double mode = 0;
+            for (int a = 1; a < 8; a++)
+                mode += x->gamma[m][a] * (u[3 * (int64_t)corners[a] + i] - u[3 * (int64_t)corners[0] + i]);
+            squares += mode * mode;
+        }
+    return s->materials[s->material[e]].hourglass * x->sum * squares / 2;
+}
+
+/* Sums of a fixed number of elements each, then theirs. */
+void modal_tled_energy_at(const modal_tled_forces *forces, const double *u, double *elastic, double *hourglass)
+{
+    enum { PIECES = 256 };
+    const modal_tled_reference *r = reference_of(forces);
+    const modal_tled_solid *s = r->head.solid;
+    const int64_t n = s->n_tetrahedra + s->n_hexahedra;
+    double sums[PIECES][2];
+#pragma omp parallel for schedule(static)
+    for (int piece = 0; piece < PIECES; piece++) {
+        sums[piece][0] = sums[piece][1] = 0;
+        for (int64_t e = n * piece / PIECES; e < n * (piece + 1) / PIECES; e++) {
+            double h[9];
+            modal_tled_reference_gradient(r, e, u, h);
+            const double volume = e < s->n_tetrahedra ? r->tetrahedra[e].volume : r->hexahedra[e - s->n_tetrahedra].weight;
+            sums[piece][0] += volume * modal_law_energy(&forces->model->laws[s->material[e]], h);
+            if (e >= s->n_tetrahedra) sums[piece][1] += element_hourglass(r, e, u);
+        }
+    }
+    *elastic = *hourglass = 0;
+    for (int piece = 0; piece < PIECES; piece++) *elastic += sums[piece][0], *hourglass += sums[piece][1];
+}

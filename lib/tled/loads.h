@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What acts on a solid (formats/solid_scene.md) as kernels/tled_step reads it: a signal an action, its curve. */
+#ifndef MODAL_TLED_LOADS_H
+#define MODAL_TLED_LOADS_H
+
+#include "lib/model/solid_scene.h"
+#include "lib/tled/solid.h"
+
+/* Nodes of an action, in the mesh's numbers of nodes: indices [n]; of a force's file the nodes of its rows. */
+typedef struct modal_tled_nodes {
+    int64_t n;
+    int32_t *nodes;
+} modal_tled_nodes;
+
+/* Gives the model its loads, faces and prescribed components. nodes [scene->n_actions], each ascending and without
+ * repeats but for files; fixed_nodes [n_fixed] (of the mesh) with components 1 x, 2 y, 4 z stay where they are.
+ * MODAL_ERROR_INPUT "displacements[1]: what": a pressure without a boundary face; a component that is held twice. The model
+ * is due to be freed then. */
+modal_status modal_tled_loads_new(const modal_solid_scene *scene, const modal_tled_nodes *nodes, int64_t n_fixed,
+                                  const int32_t *fixed_nodes, const uint8_t *fixed_components, modal_tled_model *model,
+                                  modal_error *err);
+void modal_tled_loads_free(modal_tled_solid *solid); /* modal_tled_model_free does it */
+
+/* The factor at t: of loads 0 past the last key, of displacements (`holds`) its value. */
+double modal_tled_signal(const modal_curve *curve, double t, int holds);
+
+/* gravity [n, 3] at steps first .. first + n - 1, and signals [n + 1, n_actions] at first .. first + n, of
+ * t_k = start + k step. */
+void modal_tled_signals(const modal_solid_scene *scene, double start, double step, int64_t first, int64_t n, double *gravity,
+                        double *signals);
+
+#endif

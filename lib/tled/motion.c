@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/tled/motion.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/device.h"
+#include "lib/base/memory.h"
+
+enum { BATCH = 256 }; /* steps of one task: so often a signal is heard */
+
+struct modal_tled_motion {
+    const modal_device *device;
+    const modal_tled_model *model;
+    const modal_solid_scene *scene;
+    modal_tled_precision precision;
+    double step, before;     /* s, of the next step and of the one before it, 0: none */
+    double start;            /* s, after `begun` steps, from which on `step` holds */
+    int64_t done, begun;
+    modal_stream *stream;
+    modal_tled_layout *layout;
+    void *u, *low, *d; /* on the device */
+    double *gravity, *signals, *reactions;
+    modal_tled_watch *watch;
+    modal_tled_work *work;
+    void *h_state;                           /* [n_nodes, 4] of either precision */
+    double *h_gravity, *h_signals, *h_reactions;
+    double *own, *own_d; /* [n_nodes, 3] the solid's order */
+};
+
+static int64_t state_bytes(const modal_tled_motion *m)
+{
+    return 4 * m->model->solid.n_nodes * (m->precision == MODAL_TLED_FLOAT64 ? 8 : 4);
+}
+
+static modal_status new_arrays(modal_tled_motion *m, int energy, int reactions, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = &m->model->solid;
+    const int64_t n_signals = (BATCH + 1) * (int64_t)s->n_signals;
+    void **const states[] = {&m->u, &m->low, &m->d};
+    for (int k = 0; k < 3; k++) {
+        if (k == 1 && (m->precision == MODAL_TLED_FLOAT64 || m->layout->packs_low)) continue;
+        MODAL_TRY(modal_device_alloc(m->device, states[k], state_bytes(m), 1, "state", err));
+        MODAL_TRY(modal_device_fill(m->device, *states[k], 0, state_bytes(m), m->stream, err));
+    }
+    MODAL_TRY(modal_device_alloc(m->device, &m->gravity, 3 * BATCH, sizeof(double), "gravity", err));
+    MODAL_TRY(modal_device_alloc(m->device, &m->signals, n_signals, sizeof(double), "signals", err));
+    MODAL_TRY(modal_device_alloc(m->device, &m->watch, 1, sizeof *m->watch, "watch", err));
+    const modal_tled_watch none = {-1, -1, 0};
+    MODAL_TRY(modal_device_copy_in(m->device, m->watch, &none, sizeof none, m->stream, err));
+    MODAL_TRY(modal_device_stream_wait(m->device, m->stream, err));
+    if (energy) {
+        MODAL_TRY(modal_device_alloc(m->device, &m->work, 1, sizeof *m->work, "work", err));
+        MODAL_TRY(modal_device_fill(m->device, m->work, 0, sizeof *m->work, m->stream, err));
+    }
+    if (reactions) {
+        MODAL_TRY(modal_device_alloc(m->device, &m->reactions, s->n_held, 3 * sizeof(double), "reactions", err));
+        MODAL_TRY(modal_device_fill(m->device, m->reactions, 0, s->n_held * 24, m->stream, err));
+        MODAL_TRY(modal_alloc(&m->h_reactions, s->n_held, 3 * sizeof(double), "reactions", err));
+    }
+    MODAL_TRY(modal_device_alloc_host(m->device, &m->h_state, state_bytes(m), 1, "state", err));
+    MODAL_TRY(modal_alloc(&m->h_gravity, 3 * BATCH, sizeof(double), "gravity", err));
+    MODAL_TRY(modal_alloc(&m->h_signals, n_signals, sizeof(double), "signals", err));
+    MODAL_TRY(modal_alloc_zero(&m->own, s->n_nodes, 3 * sizeof(double), "displacements", err));
+    MODAL_TRY(modal_alloc_zero(&m->own_d, s->n_nodes, 3 * sizeof(double), "displacements", err));
+done:
+    return status;
+}
+
+modal_status modal_tled_motion_new(const modal_device *device, const modal_tled_model *model, const modal_solid_scene *scene,
+                                   modal_tled_precision precision, double step, int energy, int reactions,
+                                   modal_tled_motion **motion, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_tled_motion *m = NULL;
+    *motion = NULL;
+    MODAL_TRY(modal_alloc_zero(&m, 1, sizeof *m, "motion", err));
+    m->device = device, m->model = model, m->scene = scene, m->precision = precision;
+    m->step = step;
+    MODAL_TRY(modal_device_stream_new(device, &m->stream, err));
+    if (!device->kernels->tled_step || !device->kernels->tled_layout)
+        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "back end %s: cannot move whole solids", device->name);
+    const modal_tled_layout_task task = {&model->solid, precision, device, &m->layout};
+    MODAL_TRY(device->kernels->tled_layout(&task, m->stream, err));
+    MODAL_TRY(new_arrays(m, energy, reactions, err));
+    *motion = m;
+    m = NULL;
+done:
+    modal_tled_motion_delete(m);
+    return status;
+}
+
+modal_tled_motion *modal_tled_motion_delete(modal_tled_motion *m)
+{
+    if (!m) return NULL;
+    modal_tled_layout_free(&m->layout);
+    modal_device_free(m->device, &m->u);
+    modal_device_free(m->device, &m->low);
+    modal_device_free(m->device, &m->d);
+    modal_device_free(m->device, &m->gravity);
+    modal_device_free(m->device, &m->signals);
+    modal_device_free(m->device, &m->reactions);
+    modal_device_free(m->device, &m->watch);
+    modal_device_free(m->device, &m->work);
+    modal_device_free_host(m->device, &m->h_state);
+    modal_device_stream_delete(m->device, &m->stream);
+    modal_free(&m->h_gravity);
+    modal_free(&m->h_signals);
+    modal_free(&m->h_reactions);
+    modal_free(&m->own);
+    modal_free(&m->own_d);
+    modal_free(&m);
+    return NULL;
+}
+
+static modal_status check_watch(modal_tled_motion *m, int64_t *element, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_tled_watch watch;
+    MODAL_TRY(modal_device_copy_out(m->device, &watch, m->watch, sizeof watch, m->stream, err));
+    MODAL_TRY(modal_device_stream_wait(m->device, m->stream, err));
+    if (watch.step < 0) goto done;
+    *element = m->model->element_from[watch.element];
+    const double time = modal_tled_motion_time(m, watch.step);
+    if (isfinite(watch.jacobian))
+        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "t = %.9g s (step %lld): turned inside out, J = %.4g", time,
+                   (long long)watch.step, watch.jacobian);
+    MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "t = %.9g s (step %lld): not finite", time, (long long)watch.step);
+done:
+    return status;
+}
+
+modal_status modal_tled_motion_advance(modal_tled_motion *m, int64_t n, const modal_progress *progress, int64_t *element,
+                                       modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = &m->model->solid;
+    const int falls = m->scene->gravity[0] != 0 || m->scene->gravity[1] != 0 || m->scene->gravity[2] != 0;
+    *element = -1;
+    while (m->done < n) {
+        int64_t count = n - m->done < BATCH ? n - m->done : BATCH;
+        if (m->before != m->step) count = 1; /* from rest, too: half an acceleration */
+        MODAL_TRY(modal_progress_report(progress, "steps", 0, err));
+        modal_tled_signals(m->scene, m->start, m->step, m->done - m->begun, count, m->h_gravity, m->h_signals);
+        MODAL_TRY(modal_device_copy_in(m->device, m->gravity, m->h_gravity, count * 24, m->stream, err));
+        MODAL_TRY(modal_device_copy_in(m->device, m->signals, m->h_signals, (count + 1) * 8 * s->n_signals, m->stream, err));
+        const modal_tled_step_task task = {
+            .layout = m->layout, .u = m->u, .low = m->low, .d = m->d, .step = m->step,
+            .before = m->before, .alpha = m->scene->alpha, .first = m->done, .n_steps = count,
+            .gravity = falls ? m->gravity : NULL, .signals = s->n_signals > 0 ? m->signals : NULL, .watch = m->watch,
+            .work = m->work, .reactions = m->reactions};
+        MODAL_TRY(m->device->kernels->tled_step(&task, m->stream, err));
+        MODAL_TRY(check_watch(m, element, err));
+        m->done += count;
+        m->before = m->step;
+    }
+done:
+    return status;
+}
+
+int64_t modal_tled_motion_steps(const modal_tled_motion *m) { return m->done; }
+
+double modal_tled_motion_time(const modal_tled_motion *m, int64_t n) { return m->start + (double)(n - m->begun) * m->step; }
+
+double modal_tled_motion_step(const modal_tled_motion *m) { return m->step; }
+
+void modal_tled_motion_restep(modal_tled_motion *m, double step)
+{
+    m->start = modal_tled_motion_time(m, m->done);
+    m->begun = m->done;
+    m->step = step;
+}
+
+/* A state array into [n_nodes, 3]. */
+static modal_status fetch(modal_tled_motion *m, const void *from, double *to, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(modal_device_copy_out(m->device, m->h_state, from, state_bytes(m), m->stream, err));
+    MODAL_TRY(modal_device_stream_wait(m->device, m->stream, err));
+    for (int64_t i = 0; i < m->model->solid.n_nodes; i++)
+        for (int c = 0; c < 3; c++) {
+            const double value = m->precision == MODAL_TLED_FLOAT64 ? ((const double *)m->h_state)[4 * i + c]
+                                                                    : ((const float *)m->h_state)[4 * i + c];
+            if (!isfinite(value))
+                MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "t = %.9g s: a displacement is not finite",
+                           modal_tled_motion_time(m, m->done));
+            to[3 * i + c] = value;
+        }
+done:
+    return status;
+}
+
+modal_status modal_tled_motion_state(modal_tled_motion *m, double *u, double *velocity, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(fetch(m, m->u, m->own, err));
+    if (velocity || m->work) MODAL_TRY(fetch(m, m->d, m->own_d, err));
+    for (int64_t i = 0; i < m->model->solid.n_nodes; i++)
+        for (int c = 0; c < 3; c++) {
+            u[3 * (int64_t)m->model->node_from[i] + c] = m->own[3 * i + c];
+            if (velocity) velocity[3 * (int64_t)m->model->node_from[i] + c] = m->before > 0 ? m->own_d[3 * i + c] / m->before : 0;
+        }
+done:
+    return status;
+}
+
+const double *modal_tled_motion_own(const modal_tled_motion *m) { return m->own; }
+
+modal_status modal_tled_motion_energy(modal_tled_motion *m, const modal_tled_forces *forces, double *energies,
+                                      modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = &m->model->solid;
+    modal_tled_work work;
+    double hourglass, *between = NULL;
+    memset(energies, 0, MODAL_TLED_ENERGIES * sizeof *energies);
+    MODAL_TRY(modal_alloc(&between, s->n_nodes, 3 * sizeof *between, "energies", err));
+    MODAL_TRY(modal_device_copy_out(m->device, &work, m->work, sizeof work, m->stream, err));
+    MODAL_TRY(modal_device_stream_wait(m->device, m->stream, err));
+    for (int64_t k = 0; k < 3 * s->n_nodes; k++) {
+        const double v = m->before > 0 ? m->own_d[k] / m->before : 0;
+        energies[MODAL_TLED_KINETIC] += s->mass[k / 3] * v * v / 2;
+        between[k] = m->own[k] - m->own_d[k] / 2;
+    }
+    modal_tled_energy_at(forces, between, &energies[MODAL_TLED_INTERNAL], &hourglass);
+    energies[MODAL_TLED_INTERNAL] += hourglass;
+    energies[MODAL_TLED_DAMPED] = work.damped;
+    energies[MODAL_TLED_LOADS] = work.loads;
+    energies[MODAL_TLED_HELD] = work.held;
+    energies[MODAL_TLED_BALANCE] = energies[MODAL_TLED_KINETIC] + energies[MODAL_TLED_INTERNAL] + work.damped - work.loads -
+                                   work.held;
+done:
+    modal_free(&between);
+    return status;
+}
+
+modal_status modal_tled_motion_reactions(modal_tled_motion *m, double *reactions, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = &m->model->solid;
+    memset(reactions, 0, (size_t)s->n_nodes * 3 * sizeof *reactions);
+    MODAL_TRY(modal_device_copy_out(m->device, m->h_reactions, m->reactions, s->n_held * 24, m->stream, err));
+    MODAL_TRY(modal_device_stream_wait(m->device, m->stream, err));
+    for (int64_t k = 0; k < s->n_held; k++)
+        memcpy(reactions + 3 * (int64_t)m->model->node_from[s->held[k]], m->h_reactions + 3 * k, 3 * sizeof *reactions);
+done:
+    return status;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The motion of a solid on a back end: from rest, in steps of one length, or of another one from some step on, to the frames that are asked for. */
+#ifndef MODAL_TLED_MOTION_H
+#define MODAL_TLED_MOTION_H
+
+#include "kernels/registry.h"
+#include "kernels/tled_step/tled_step.h"
+#include "lib/base/progress.h"
+#include "lib/tled/forces.h"
+#include "lib/tled/loads.h"
+
+/* Columns of /energy (formats/snapshots.md). */
+enum {
+    MODAL_TLED_KINETIC,
+    MODAL_TLED_INTERNAL,
+    MODAL_TLED_DAMPED,
+    MODAL_TLED_LOADS,
+    MODAL_TLED_HELD,
+    MODAL_TLED_BALANCE,
+    MODAL_TLED_ENERGIES
+};
+
+typedef struct modal_tled_motion modal_tled_motion;
+
+/* All are borrowed. energy: 1 where modal_tled_motion_energy will be asked for; reactions: those. */
+modal_status modal_tled_motion_new(const modal_device *device, const modal_tled_model *model, const modal_solid_scene *scene,
+                                   modal_tled_precision precision, double step, int energy, int reactions,
+                                   modal_tled_motion **motion, modal_error *err);
+modal_tled_motion *modal_tled_motion_delete(modal_tled_motion *motion); /* NULL is fine; gives NULL */
+
+/* Steps until `n` are done. MODAL_ERROR_NOT_CONVERGED where an element is turned or a value is not finite: `element` (of
+ * the mesh, -1: none) and the message "t = T s (step N): J = ..."; MODAL_ERROR_INTERRUPTED by the progress callback. */
+modal_status modal_tled_motion_advance(modal_tled_motion *motion, int64_t n, const modal_progress *progress,
+                                       int64_t *element, modal_error *err);
+
+int64_t modal_tled_motion_steps(const modal_tled_motion *motion);           /* that are done */
+double modal_tled_motion_time(const modal_tled_motion *motion, int64_t n); /* s, after n >= those steps: a product and a sum */
+double modal_tled_motion_step(const modal_tled_motion *motion);            /* s, of the next one */
+
+/* The steps to come have another length. */
+void modal_tled_motion_restep(modal_tled_motion *motion, double step);
+
+/* The state in the mesh's order of nodes: u [n_nodes, 3] m, and d / step, the velocity half a step before, [n_nodes, 3],
+ * NULL: not asked for. Refuses what is not finite, MODAL_ERROR_NOT_CONVERGED. */
+modal_status modal_tled_motion_state(modal_tled_motion *motion, double *u, double *velocity, modal_error *err);
+
+/* Displacements in the solid's order, after modal_tled_motion_state. Borrowed. */
+const double *modal_tled_motion_own(const modal_tled_motion *motion);
+
+/* Of half a step before, after modal_tled_motion_state; energies [MODAL_TLED_ENERGIES] J. */
+modal_status modal_tled_motion_energy(modal_tled_motion *motion, const modal_tled_forces *forces, double *energies,
+                                      modal_error *err);
+
+/* Forces that hold the prescribed components, of the last step: [n_nodes, 3] in the mesh's order, 0 elsewhere. */
+modal_status modal_tled_motion_reactions(modal_tled_motion *motion, double *reactions, modal_error *err);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/tled/solid.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "lib/base/sort.h"
+#include "lib/tled/loads.h"
+
+static uint64_t spread(uint64_t x)
+{
+    x &= 0x1fffff;
+    x = (x | x << 32) & 0x1f00000000ffffu;
+    x = (x | x << 16) & 0x1f0000ff0000ffu;
+    x = (x | x << 8) & 0x100f00f00f00f00fu;
+    x = (x | x << 4) & 0x10c30c30c30c30c3u;
+    return (x | x << 2) & 0x1249249249249249u;
+}
+
+uint64_t modal_tled_morton(const double x[3], const double low[3], double extent)
+{
+    uint64_t key = 0;
+    for (int k = 0; k < 3; k++) {
+        const double part = extent > 0 ? (x[k] - low[k]) / extent * 0x1fffff : 0;
+        key |= spread((uint64_t)(part > 0 ? part : 0)) << k;
+    }
+    return key;
+}
+
+typedef struct box {
+    double low[3], extent;
+} box;
+
+static box box_of(const modal_volume_mesh *mesh)
+{
+    box b = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, 0};
+    double high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    for (int64_t i = 0; i < 3 * mesh->n_nodes; i++) {
+        b.low[i % 3] = fmin(b.low[i % 3], mesh->nodes[i]);
+        high[i % 3] = fmax(high[i % 3], mesh->nodes[i]);
+    }
+    for (int k = 0; k < 3; k++) b.extent = fmax(b.extent, high[k] - b.low[k]);
+    return b;
+}
+
+static modal_status order_nodes(const modal_volume_mesh *mesh, const box *b, modal_tled_model *m, double *nodes,
+                                uint64_t *keys, modal_error *err)
+{
+    for (int64_t i = 0; i < mesh->n_nodes; i++) {
+        keys[i] = modal_tled_morton(mesh->nodes + 3 * i, b->low, b->extent);
+        m->node_from[i] = (int32_t)i;
+    }
+    const modal_status status = modal_sort_by_key(mesh->n_nodes, keys, m->node_from, err);
+    for (int64_t i = 0; status == MODAL_OK && i < mesh->n_nodes; i++) {
+        m->node_to[m->node_from[i]] = (int32_t)i;
+        memcpy(nodes + 3 * i, mesh->nodes + 3 * (int64_t)m->node_from[i], 3 * sizeof(double));
+    }
+    return status;
+}
+
+/* Places in *order: elements along the curve, tetrahedra before hexahedra. */
+static modal_status order_elements(const modal_volume_mesh *mesh, const box *b, int32_t *order, uint64_t *keys,
+                                   modal_error *err)
+{
+    for (int64_t e = 0; e < mesh->n_elements; e++) {
+        const int n = mesh->element_type[e] == MODAL_ELEMENT_TET4 ? 4 : 8;
+        double centre[3] = {0, 0, 0};
+        for (int a = 0; a < n; a++)
+            for (int k = 0; k < 3; k++) centre[k] += mesh->nodes[3 * (int64_t)modal_mesh_nodes(mesh, e)[a] + k] / n;
+        keys[e] = modal_tled_morton(centre, b->low, b->extent) | (n == 8 ? (uint64_t)1 << 63 : 0);
+        order[e] = (int32_t)e;
+    }
+    return modal_sort_by_key(mesh->n_elements, keys, order, err);
+}
+
+static modal_status check_elements(const modal_volume_mesh *mesh, modal_error *err)
+{
+    for (int64_t e = 0; e < mesh->n_elements; e++) {
+        const int32_t m = mesh->element_material[e];
+        if (mesh->element_type[e] != MODAL_ELEMENT_TET4 && mesh->element_type[e] != MODAL_ELEMENT_HEX8)
+            return modal_error_set(err, MODAL_ERROR_INPUT, "element %lld: only TET4 and HEX8 are moved here, %s",
+                                   (long long)mesh->element_tags[e], modal_mesh_kind(mesh, e)->name);
+        if (m < 0)
+            return modal_error_set(err, MODAL_ERROR_INPUT, "element %lld: no material", (long long)mesh->element_tags[e]);
+        if (mesh->materials[m].kind != MODAL_MATERIAL_ISOTROPIC)
+            return modal_error_set(err, MODAL_ERROR_INPUT, "element %lld: only isotropic materials are moved here, %s",
+                                   (long long)mesh->element_tags[e], mesh->materials[m].name);
+    }
+    return MODAL_OK;
+}
+
+/* A material of the solid for every pair of material and law. */
+static void make_materials(const modal_volume_mesh *mesh, double kappa, modal_law *laws, double *densities,
+                           modal_tled_material *to)
+{
+    static const int32_t kernels[MODAL_LAWS] = {-1, MODAL_TLED_STVK, MODAL_TLED_NEO_HOOKEAN, MODAL_TLED_LOGARITHMIC};
+    for (int32_t i = 0; i < mesh->n_materials; i++)
+        for (int k = MODAL_LAW_STVK; k < MODAL_LAWS; k++) {
+            const int32_t at = i * (MODAL_LAWS - 1) + k - 1;
+            modal_law_init((modal_law_kind)k, &mesh->materials[i], &laws[at]);
+            densities[at] = mesh->materials[i].density;
+            const double mu = laws[at].elasticity.mu, lambda = laws[at].elasticity.lambda;
+            to[at] = (modal_tled_material){kernels[k], mu, k == MODAL_LAW_NEO_HOOKEAN ? lambda + 2 * mu / 3 : lambda,
+                                           kappa * (lambda + 2 * mu)};
+        }
+}
+
+modal_status modal_tled_model_new(const modal_volume_mesh *mesh, const uint8_t *element_law, double kappa,
+                                  modal_tled_model *model, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = mesh->n_nodes, n_elements = mesh->n_elements, most = n > n_elements ? n : n_elements;
+    const int32_t n_materials = mesh->n_materials * (MODAL_LAWS - 1);
+    const box b = box_of(mesh);
+    uint64_t *keys = NULL;
+    int32_t *order = NULL, *tetrahedra, *hexahedra, *material;
+    double *nodes, *mass;
+    modal_tled_material *materials;
+    modal_tled_solid *s = &model->solid;
+    *model = (modal_tled_model){0};
+    MODAL_TRY(check_elements(mesh, err));
+    for (int64_t e = 0; e < n_elements; e++) s->n_tetrahedra += mesh->element_type[e] == MODAL_ELEMENT_TET4;
+    s->n_nodes = n, s->n_hexahedra = n_elements - s->n_tetrahedra, s->n_materials = n_materials;
+    MODAL_TRY(modal_alloc(&keys, most, sizeof *keys, "order", err));
+    MODAL_TRY(modal_alloc(&order, n_elements, sizeof *order, "order", err));
+    MODAL_TRY(modal_alloc(&model->node_from, n, sizeof(int32_t), "order of nodes", err));
+    MODAL_TRY(modal_alloc(&model->node_to, n, sizeof(int32_t), "order of nodes", err));
+    MODAL_TRY(modal_alloc(&model->element_from, n_elements, sizeof(int64_t), "order of elements", err));
+    MODAL_TRY(modal_alloc(&nodes, n, 3 * sizeof *nodes, "nodes", err));
+    s->nodes = nodes;
+    MODAL_TRY(modal_alloc_zero(&mass, n, sizeof *mass, "masses", err));
+    s->mass = mass;
+    MODAL_TRY(modal_alloc(&tetrahedra, s->n_tetrahedra, 4 * sizeof(int32_t), "elements", err));
+    s->tetrahedra = tetrahedra;
+    MODAL_TRY(modal_alloc(&hexahedra, s->n_hexahedra, 8 * sizeof(int32_t), "elements", err));
+    s->hexahedra = hexahedra;
+    MODAL_TRY(modal_alloc(&material, n_elements, sizeof *material, "materials of elements", err));
+    s->material = material;
+    MODAL_TRY(modal_alloc(&materials, n_materials, sizeof *materials, "materials", err));
+    s->materials = materials;
+    MODAL_TRY(modal_alloc(&model->laws, n_materials, sizeof *model->laws, "laws", err));
+    MODAL_TRY(modal_alloc(&model->densities, n_materials, sizeof *model->densities, "densities", err));
+    make_materials(mesh, kappa, model->laws, model->densities, materials);
+    MODAL_TRY(order_nodes(mesh, &b, model, nodes, keys, err));
+    MODAL_TRY(order_elements(mesh, &b, order, keys, err));
+    for (int64_t e = 0; e < n_elements; e++) {
+        const int32_t old = order[e], count = e < s->n_tetrahedra ? 4 : 8;
+        int32_t *corners = count == 4 ? tetrahedra + 4 * e : hexahedra + 8 * (e - s->n_tetrahedra);
+        double gradients[3][3], volume;
+        modal_tled_hexahedron shape = {.volume = 0};
+        for (int a = 0; a < count; a++) corners[a] = model->node_to[modal_mesh_nodes(mesh, old)[a]];
+        volume = count == 4 ? modal_tled_tetrahedron_shape(nodes, corners, gradients)
+                 : modal_tled_hexahedron_shape(nodes, corners, &shape) > 0 ? shape.volume
+                                                                            : -1;
+        if (!(volume > 0))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "element %lld: flat or turned inside out, volume %g m^3",
+                       (long long)mesh->element_tags[old], volume);
+        const int32_t m = mesh->element_material[old];
+        for (int a = 0; a < count; a++) mass[corners[a]] += mesh->materials[m].density * volume / count;
+        material[e] = m * (MODAL_LAWS - 1) + element_law[old] - 1;
+        model->element_from[e] = old;
+    }
+done:
+    modal_free(&keys);
+    modal_free(&order);
+    if (status != MODAL_OK) modal_tled_model_free(model);
+    return status;
+}
+
+void modal_tled_model_free(modal_tled_model *m)
+{
+    modal_tled_solid *s = &m->solid;
+    modal_free(&m->node_from);
+    modal_free(&m->node_to);
+    modal_free(&m->element_from);
+    modal_free(&m->laws);
+    modal_free(&m->densities);
+    modal_free((void *)&s->nodes);
+    modal_free((void *)&s->mass);
+    modal_free((void *)&s->tetrahedra);
+    modal_free((void *)&s->hexahedra);
+    modal_free((void *)&s->material);
+    modal_free((void *)&s->materials);
+    modal_tled_loads_free(s);
+    *m = (modal_tled_model){0};
+}

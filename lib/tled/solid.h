@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The solid that kernels/tled_step moves, made of a mesh: nodes and elements in an order of the tool's own, masses, laws. */
+#ifndef MODAL_TLED_SOLID_H
+#define MODAL_TLED_SOLID_H
+
+#include "kernels/tled_step/tled_solid.h"
+#include "lib/laws/law.h"
+#include "lib/model/volume_mesh.h"
+
+typedef struct modal_tled_model {
+    modal_tled_solid solid; /* its arrays belong to the model; loads are lib/tled/loads.h's */
+    int32_t *node_from;     /* [n_nodes] the mesh's index of node i */
+    int32_t *node_to;       /* [n_nodes] the other way */
+    int64_t *element_from;  /* [elements] the mesh's index of element e */
+    modal_law *laws;        /* [solid.n_materials] the same laws, for energies */
+    double *densities;      /* [solid.n_materials] kg/m^3 */
+} modal_tled_model;
+
+/* Nodes along a Morton curve, elements likewise by their centroids, tetrahedra first; equal ones in the mesh's order. The
+ * mesh must have passed modal_volume_mesh_check and every element have a material; element_law [n_elements]: a
+ * modal_law_kind. kappa: of the hourglass control. Refused as MODAL_ERROR_INPUT: elements that are neither TET4 nor HEX8, and
+ * orthotropic materials, by the user's number; the linear law is the caller's mistake. After an error the model is zeroed. */
+modal_status modal_tled_model_new(const modal_volume_mesh *mesh, const uint8_t *element_law, double kappa,
+                                  modal_tled_model *model, modal_error *err);
+void modal_tled_model_free(modal_tled_model *model); /* loads, too */
+
+/* Morton's key of a point in a box: 21 bits an axis. */
+uint64_t modal_tled_morton(const double x[3], const double low[3], double extent);
+
+#endif

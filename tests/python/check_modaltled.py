@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: Apache-2.0
+"""modaltled: closed forms of motions, energies, momenta, stability, bad input, partial runs.
+usage: check_modaltled.py MODALTLED MODALPACK MODALSIM MODALDEFORM [--long]"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import h5py
+import numpy as np
+
+modaltled, modalpack, modalsim, modaldeform = (pathlib.Path(p).resolve() for p in sys.argv[1:5])
+LONG = "--long" in sys.argv
+os.chdir(tempfile.mkdtemp(prefix="modaltled-"))
+YOUNG, POISSON, DENSITY = 1e4, 0.3, 1000
+MATERIAL = ["--young", YOUNG, "--poisson", POISSON, "--density", DENSITY]
+PATHS = ((1, 2), (2, 3), (3, 7), (7, 4), (4, 5), (5, 1))
+
+
+def check(fine, *said):
+    assert fine, said
+
+
+def run(tool, *words, code=0):
+    got = subprocess.run([tool, *map(str, words)], capture_output=True, text=True)
+    check(got.returncode == code, words, got.returncode, got.stderr)
+    return got.stderr
+
+
+def box(name, cells, edge, kind="tet", jitter=0.0, seed=1):
+    """A box of cells of this edge, of tetrahedra (six a cell), hexahedra, or both (layer about layer); inner nodes moved
+    by jitter edges. Group 1 "low" (bottom nodes), 2 "high" (top nodes) as surfaces, 3 "all" the volume."""
+    rng = np.random.default_rng(seed)
+    nx, ny, nz = cells
+    x = np.array([[i, j, k] for k in range(nz + 1) for j in range(ny + 1) for i in range(nx + 1)], float)
+    inner = ((x > 0) & (x < np.array(cells))).all(axis=1)
+    x[inner] += jitter * rng.uniform(-1, 1, (inner.sum(), 3))
+    x *= edge
+    elements, faces = [], []
+    node = lambda i, j, k: (k * (ny + 1) + j) * (nx + 1) + i
+    for k in range(nz):
+        for j in range(ny):
+            for i in range(nx):
+                c = [node(i + a, j + b, k + d) for d in (0, 1) for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))]
+                if kind == "hex":
+                    elements.append(c)
+                else:
+                    elements += [[c[0], c[a], c[b], c[6]] for a, b in PATHS]
+                if k == 0:
+                    faces.append((1, [c[0], c[3], c[2], c[1]]))
+                if k == nz - 1:
+                    faces.append((2, [c[4], c[5], c[6], c[7]]))
+    with open(name, "w") as f:
+        f.write("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n3\n2 1 \"low\"\n2 2 \"high\"\n3 3 \"all\"\n$EndPhysicalNames\n")
+        f.write("$Nodes\n%d\n" % len(x) + "".join("%d %.17g %.17g %.17g\n" % (i + 1, *p) for i, p in enumerate(x)))
+        f.write("$EndNodes\n$Elements\n%d\n" % (len(elements) + len(faces)))
+        n = 0
+        for group, c in faces:
+            n += 1
+            f.write("%d 3 2 %d %d %s\n" % (n, group, group, " ".join(str(a + 1) for a in c)))
+        for c in elements:
+            n += 1
+            f.write("%d %d 2 3 3 %s\n" % (n, 4 if len(c) == 4 else 5, " ".join(str(a + 1) for a in c)))
+        f.write("$EndElements\n")
+    return x, elements
+
+
+def move(mesh, scene, *words, code=0, out="o.h5", material=MATERIAL):
+    with open("scene.json", "w") as f:
+        json.dump(scene, f)
+    err = run(modaltled, mesh, out, "-f", "--scene", "scene.json", *material, "--report", "r.json", *words, code=code)
+    return err
+
+
+def result(name, out="o.h5"):
+    with h5py.File(out) as f:
+        return f[name][:]
+
+
+def report():
+    with open("r.json") as f:
+        return json.load(f)
+
+
+def quickly(scene, **more):
+    return {"step": "auto", "duration": 0.1, "fps": 20, **scene, **more}
+
+
+def check_free_fall():
+    """u = g t^2 / 2 at every step, for the first step takes half an acceleration (float32: the increment is rounded 800
+    times, always the same way in the worst case, which is 5e-5); damped: the closed form, of second order."""
+    for kind in ("tet", "hex"):
+        box("f.msh", (2, 2, 2), 0.01, kind, 0.2)
+        for arithmetic, tolerance in (("float64", 1e-12), ("float32", 1e-5)):
+            move("f.msh", {"step": 1e-4, "steps": 800, "every": 200, "gravity": [1, -2, -9.81]}, "--arithmetic", arithmetic)
+            t, u = result("times"), result("displacements")
+            want = 0.5 * t[:, None, None] ** 2 * np.array([1, -2, -9.81])
+            check(np.array_equal(t, 200 * np.arange(5) * 1e-4), t)
+            check(np.abs(u - want).max() <= tolerance * np.abs(want).max(), kind, arithmetic, np.abs(u - want).max())
+    errors = []
+    for step in (1e-3, 5e-4):
+        move("f.msh", {"step": step, "duration": 0.5, "fps": 2, "gravity": [0, 0, -9.81], "damping": {"alpha": 6}},
+             "--arithmetic", "float64", "--unsafe-step")
+        t = result("times")[-1]
+        want = -9.81 / 6 * (t - (1 - np.exp(-6 * t)) / 6)
+        errors.append(np.abs(result("displacements")[-1, :, 2] - want).max())
+    check(3.8 < errors[0] / errors[1] < 4.2, "order 2", errors)
+
+
+def check_oscillator():
+    """A cube whose bottom and top move apart only along z has one frequency; the period of a small oscillation comes out
+    with the second order of the step."""
+    box("c.msh", (1, 1, 1), 0.01, "hex")
+    modulus = YOUNG * (1 - POISSON) / ((1 + POISSON) * (1 - 2 * POISSON))  # of confined compression
+    mass, stiffness = DENSITY * 1e-6 / 2, modulus * 0.01
+    omega = np.sqrt(stiffness / mass)
+    errors = []
+    for parts in (40, 80):
+        step = 2 * np.pi / omega / parts
+        # from rest under a constant force: u = F / k (1 - cos omega t)
+        move("c.msh", {"step": step, "steps": parts * 5 // 4, "at_steps": [parts * 5 // 4],
+                       "forces": [{"nodes": "high", "force": [0, 0, 1e-9 * stiffness]}]},
+             "--arithmetic", "float64", "--fixed", "low", "--fixed", "high@xy")
+        u = result("displacements")[0, -1, 2]
+        errors.append(abs(u - 1e-9))  # cos = 0 after five quarters
+    check(3.8 < errors[0] / errors[1] < 4.2 and errors[1] < 3e-3 * 1e-9, errors)
+
+
+def check_energy():
+    """The balance is small and falls as the step squared; with damping, loads and prescribed displacements."""
+    box("e.msh", (2, 2, 4), 0.01, "tet", 0.2)
+    scene = {"duration": 0.2, "fps": 20, "gravity": [0, 0, -5], "damping": {"alpha": 3},
+             "forces": [{"nodes": "box:-1,-1,0.029:1,1,0.031", "force": [0.02, 0, 0], "curve": {"smooth": [0, 0.05]}}],
+             "pressures": [{"nodes": "high", "pressure": 60, "follows": True, "curve": {"smooth": [0, 0.1]}}],
+             "displacements": [{"nodes": "high", "displacement": [None, 0.004, None], "curve": {"smooth": [0, 0.1]}}]}
+    worst = []
+    for step in (2e-4, 1e-4):
+        move("e.msh", {"step": step, **scene}, "--arithmetic", "float64", "--fixed", "low")
+        e = result("energy")
+        check(np.abs(e[:, 0] + e[:, 1] + e[:, 2] - e[:, 3] - e[:, 4] - e[:, 5]).max() <= 1e-15, "balance is its formula")
+        check((e[-1, :5] != 0).all(), "every term is there", e[-1])
+        worst.append(np.abs(e[:, 5]).max() / np.abs(e[:, :5]).max())
+    check(worst[0] < 1e-3 and 3.3 < worst[0] / worst[1] < 4.7, worst)
+    move("e.msh", {"step": 2e-4, **scene}, "--fixed", "low", "--unsafe-step")
+    check(abs(np.abs(result("energy")[:, 5]).max() / np.abs(result("energy")[:, :5]).max() / worst[0] - 1) < 0.1, "float32")
+
+
+def check_momenta():
+    """After forces without resultant have ended, linear and angular momentum of a free body stay."""
+    for kind in ("tet", "hex"):
+        x, _ = box("m.msh", (2, 2, 3), 0.01, kind, 0.2)
+        move("m.msh", {"step": 1e-4, "steps": 2000, "at_steps": [1000, 1001, 1500, 1501, 2000],
+                       "forces": [{"nodes": "high", "force": [0.03, 0.05, 0.01], "curve": {"keys": [[0, 0], [0.02, 1], [0.04, 0]]}},
+                                  {"nodes": "low", "force": [0.03, -0.04, 0.02], "curve": {"keys": [[0, 0], [0.02, 1], [0.04, 0]]}}]},
+             "--arithmetic", "float64", "--fields", "solid,velocities")
+        u, v, mass = result("displacements"), result("velocities"), result("solid/mass")
+        linear = np.einsum("i,sij->sj", mass, v)
+        # position and velocity of half a step before: u - d / 2
+        middle = x + u - v * 1e-4 / 2
+        angular = np.einsum("i,sij->sj", mass, np.cross(middle, v))
+        check(np.linalg.norm(linear[0]) > 1e-4 and np.linalg.norm(angular[0]) > 1e-6, "moves", linear[0], angular[0])
+        check(np.abs(linear - linear[0]).max() <= 1e-11 * np.abs(linear).max(), kind, "linear momentum", linear)
+        check(np.abs(angular - angular[0]).max() <= 1e-9 * np.abs(angular).max(), kind, "angular momentum", angular)
+
+
+def check_stability():
+    """0.99 of the limit stays bounded, 1.02 explodes; what is refused, and what "auto" takes, is below it."""
+    cases = [("tet", 0.0, 0.3), ("hex", 0.2, 0.3), ("tet", 0.25, 0.45)]
+    if LONG:
+        cases += [(kind, jitter, nu) for kind in ("tet", "hex") for jitter in (0, 0.2, 0.3) for nu in (0.3, 0.45, 0.495)]
+    for kind, jitter, nu in cases:
+        box("s.msh", (3, 3, 3), 0.01, kind, jitter)
+        material = ["--young", YOUNG, "--poisson", nu, "--density", DENSITY]
+        small = {"forces": [{"nodes": "high", "force": [1e-9, 2e-9, 3e-9]}]}
+        move("s.msh", quickly(small, duration=0, fps=1), material=material)
+        limit = report()["critical_step"]["estimate_s"]
+        check(report()["critical_step"]["bound_s"] <= limit and report()["step_s"] <= limit, "auto", report())
+        said = move("s.msh", {"step": 1.02 * limit, "steps": 10, "every": 10, **small}, material=material, code=3)
+        check("above the critical one" in said and "bound" in said, said)
+        sizes = {}
+        for part in (0.99, 1.02):
+            move("s.msh", {"step": part * limit, "steps": 600, "every": 600, **small}, "--unsafe-step", "--arithmetic", "float64",
+                 material=material, code=None if part > 1 else 0) if part < 1 else None
+            if part < 1:
+                sizes[part] = np.abs(result("displacements")[-1] - result("displacements")[-1].mean(axis=0)).max()
+                continue
+            with open("scene.json", "w") as f:
+                json.dump({"step": part * limit, "steps": 600, "every": 600, **small}, f)
+            got = subprocess.run([modaltled, "s.msh", "o.h5", "-f", "--scene", "scene.json", *map(str, material), "--unsafe-step",
+                                  "--arithmetic", "float64", "-q"], capture_output=True, text=True)
+            check(got.returncode in (0, 5), got.stderr)
+            sizes[part] = np.inf if got.returncode == 5 else np.abs(result("displacements")[-1]).max()
+        check(sizes[0.99] < 1e-6 and sizes[1.02] > 1e3 * sizes[0.99], kind, jitter, nu, sizes)
+
+
+def reduced_motion(mesh, n_modes, scene, material, *words):
+    """Displacements of all nodes by modalsim, of as many modes as there are."""
+    run(modalpack, mesh, "l.h5", "-f", "--mass", "lumped", "--modes", n_modes, "--fixed", "low", *material, *words)
+    with open("l.json", "w") as f:
+        json.dump(scene, f)
+    run(modalsim, "l.h5", "t.h5", "-f", "--scene", "l.json")
+    run(modaldeform, "t.h5", "out", "-f", "--output-mesh", "volume", "--fields", "displacement")
+    with h5py.File("out/sequence.vtkhdf") as f:
+        root = f["VTKHDF"]
+        return root["PointData/displacement"][:].reshape(-1, root["NumberOfPoints"][0], 3)
+
+
+def check_linear_modes():
+    """A cantilever's small vibration is modalsim's of all modes of the lumped mass matrix, which is exact; to the second order."""
+    box("l.msh", (2, 2, 4), 0.01, "tet", 0.1)
+    material = ["--young", 1e5, "--poisson", 0.3, "--density", DENSITY]
+    force = [2e-5, 4e-5, -2e-5]
+    want = reduced_motion("l.msh", 108, {"duration": 0.05, "fps": 100, "forces": [{"object": 0, "group": "high", "force": force}]}, material)
+    errors = []
+    for step in (1e-4, 5e-5):
+        move("l.msh", {"step": step, "duration": 0.05, "fps": 100, "forces": [{"nodes": "high", "force": force}]},
+             "--arithmetic", "float64", "--fixed", "low", material=material)
+        u = result("displacements")
+        errors.append(np.abs(u - want).max() / np.abs(want).max())
+    check(errors[1] < 5e-4 and errors[1] < 0.4 * errors[0], errors)
+
+
+def check_stvk():
+    """Large deflection of St. Venant-Kirchhoff material: modalsim's of a full basis with reduced forces, small steps."""
+    box("l.msh", (1, 1, 3), 0.01)
+    force = [0.02, 0.01, 0]
+    want = reduced_motion("l.msh", 36, {"duration": 0.1, "fps": 50, "step": 2e-4, "model": "stvk", "integrator": "newmark",
+                                        "forces": [{"object": 0, "group": "high", "force": force}]}, MATERIAL, "--reduced-forces")
+    errors = []
+    for step in (2e-4, 1e-4):
+        move("l.msh", {"step": step, "duration": 0.1, "fps": 50, "model": "stvk", "forces": [{"nodes": "high", "force": force}]},
+             "--arithmetic", "float64", "--fixed", "low")
+        errors.append(np.abs(result("displacements") - want).max() / np.abs(want).max())
+    check(np.abs(want).max() > 0.004 and errors[1] < 5e-3, np.abs(want).max(), errors)
+
+
+def check_bad_input():
+    box("b.msh", (1, 1, 2), 0.01)
+    good = {"step": 1e-4, "steps": 10, "every": 5}
+    os.remove("o.h5")
+    for change, words, said in (
+            ({"stepp": 1}, [], "stepp"), ({"static": True}, [], "static"), ({"fps": 3}, [], "exactly one of fps"),
+            ({"duration": 1}, [], "either steps or duration"), ({"step": -1}, [], "/step"), ({"step": "fast"}, [], "auto"),
+            ({"model": "mooney"}, [], "neo_hookean"), ({"models": {"nix": "stvk"}}, [], "nix"),
+            ({"damping": {"beta": 1}}, [], "beta"), ({"gravity": [0, 0]}, [], "gravity"),
+            ({"forces": [{"nodes": "nix", "force": [0, 0, 1]}]}, [], "scene.json:1: forces[0]: neither a group nor a file, nix"),
+            ({"forces": [{"nodes": "box:9,9,9:9,9,9", "force": [0, 0, 1]}]}, [], "no node"),
+            ({"forces": [{"nodes": "high", "force": [0, 0, 1], "curve": {"smooth": [1, 1]}}]}, [], "smooth"),
+            ({"pressures": [{"nodes": "box:0,0,0:0,0,1", "pressure": 1}]}, [], "no face of the boundary"),
+            ({"displacements": [{"nodes": "low", "displacement": [0, 0, 1]}]}, ["--fixed", "low@z"], "held in z"),
+            ({"displacements": [{"nodes": "low", "displacement": [None, 0, 1]},
+                                {"nodes": "low", "displacement": [0, 0, None]}]}, [], "displaced in y by displacements[0]"),
+            ({"displacements": [{"nodes": "low", "displacement": [None, None, None]}]}, [], "displaces nothing"),
+            ({"every": 1, "steps": 10, "step": 1}, [], "above the critical one")):
+        err = move("b.msh", {**good, **change}, *words, code=3)
+        check(said in err and err.strip().count("\n") <= 12, change, err)
+        check(not os.path.exists("o.h5"), "half an output")
+    check("half" not in move("b.msh", {**good, "displacements": [{"nodes": "low", "displacement": [0, 0, 1e-4]}]}), "")
+    check("jumps" in move("b.msh", {**good, "displacements": [{"nodes": "low", "displacement": [0, 0, 1e-4]}]}), "a jump is warned of")
+    check("not displaced" not in move("b.msh", {**good, "forces": [{"nodes": "low", "force": [0, 0, 1]}]}, "--fixed", "low"), "")
+    for words, said in ((["--arithmetic", "float16"], "float16"), (["--fields", "nix"], "nix"), (["--fields", "solid,solid"], "twice")):
+        check(said in move("b.msh", good, *words, code=2), said)
+    run(modaltled, "b.msh", "o.h5", code=2)
+    with open("f.csv", "w") as f:
+        f.write("1,0,0,1\n99,0,0,1\n")
+    check("of that number, 99" in move("b.msh", {**good, "forces": [{"file": "f.csv"}]}, code=3), "a node that is not there")
+
+
+def check_turned():
+    """A load that turns elements ends the run with 5, with element, time and J; frames before stay with --keep-partial."""
+    box("t.msh", (1, 1, 2), 0.01)
+    os.remove("o.h5") if os.path.exists("o.h5") else None
+    scene = {"step": 5e-5, "steps": 4000, "every": 100, "forces": [{"nodes": "high", "force": [0, 0, -3], "curve": {"smooth": [0.02, 0.05]}}]}
+    said = move("t.msh", scene, "--fixed", "low", code=5)
+    last = said.strip().split("\n")[-1]
+    check("element " in last and "t = " in last and "try a smaller step" in last, said)
+    check(not os.path.exists("o.h5"), "an output of a failed run")
+    move("t.msh", scene, "--fixed", "low", "--keep-partial", code=5)
+    kept = result("times")
+    check(2 <= len(kept) < 41 and np.array_equal(kept, np.arange(len(kept)) * 100 * 5e-5), kept)
+    check(np.isfinite(result("displacements")).all(), "finite")
+    move("t.msh", {**scene, "steps": 100 * (len(kept) - 1)}, "--fixed", "low", out="p.h5")
+    check(np.array_equal(result("displacements"), result("displacements", "p.h5")), "the same frames as of a shorter run")
+
+
+def check_signal():
+    box("g.msh", (3, 3, 3), 0.01)
+    with open("scene.json", "w") as f:
+        json.dump({"step": 1e-5, "steps": 10 ** 9, "every": 50, "gravity": [0, 0, -1]}, f)
+    for words, exists in ((["--keep-partial"], True), ([], False)):
+        os.remove("o.h5") if os.path.exists("o.h5") else None
+        p = subprocess.Popen([modaltled, "g.msh", "o.h5", "--scene", "scene.json", *map(str, MATERIAL), *words, "-q"])
+        time.sleep(0.7)
+        p.send_signal(signal.SIGINT)
+        check(p.wait() == 130, p.returncode)
+        check(os.path.exists("o.h5") == exists and not [n for n in os.listdir(".") if ".tmp-" in n], os.listdir("."))
+    # frames of an interrupted run are whole
+
+
+def check_threads():
+    """The same bytes for any number of threads, on the CPU and in both arithmetics; and close to the reference."""
+    for kind in ("tet", "hex"):
+        box("j.msh", (6, 5, 7), 0.01, kind, 0.2)
+        scene = {"step": 1e-4, "steps": 100, "every": 50, "gravity": [0, 3, -9.81],
+                 "pressures": [{"nodes": "high", "pressure": 50, "follows": True}], "probes": [{"name": "p", "nodes": "low"}]}
+        for arithmetic in ("float32", "float64"):
+            seen = []
+            for words in (["--backend", "cpu", "-j1"], ["--backend", "cpu", "-j2"], ["--backend", "ref"]):
+                move("j.msh", scene, "--fixed", "low", "--arithmetic", arithmetic, *words)
+                seen.append([result(name) for name in ("displacements", "energy", "probes/reactions", "times")])
+            check(all(np.array_equal(a, b) for a, b in zip(seen[0], seen[1])), kind, arithmetic, "threads")
+            size = np.abs(seen[2][0]).max()
+            bound = 5e-6 if arithmetic == "float32" else 1e-12
+            check(np.abs(seen[0][0] - seen[2][0]).max() <= bound * size, kind, arithmetic, "reference")
+
+
+def check_curves():
+    """Displacements are exact at the keys and hold their last value; at_steps, probes' means and reactions."""
+    box("k.msh", (2, 2, 2), 0.01)
+    move("k.msh", {"step": 0.0005, "steps": 400, "at_steps": [0, 100, 200, 400], "damping": {"alpha": 200},
+                   "displacements": [{"nodes": "high", "displacement": [None, None, 0.002], "curve": {"keys": [[0, 0], [0.05, 0.25], [0.1, 1]]}}],
+                   "probes": [{"name": "top", "nodes": "high"}, {"name": "bottom", "nodes": "low"}]},
+         "--fixed", "low", "--arithmetic", "float64")
+    top = result("probes/displacements")[:, 0, 2]
+    check(np.array_equal(top[[0, 2, 3]], [0, 0.002, 0.002]) and abs(top[1] - 0.0005) < 1e-18, top)
+    force = result("probes/reactions")[-1]
+    check(abs(force[0, 2] + force[1, 2]) < 2e-2 * force[0, 2] and force[0, 2] > 0, "what pulls up is held below", force)
+    with h5py.File("o.h5") as f:
+        check(f["probes"].attrs["names"] in ("top\nbottom", b"top\nbottom"), f["probes"].attrs["names"])
+
+
+for part in (check_free_fall, check_oscillator, check_energy, check_momenta, check_stability, check_linear_modes, check_stvk, check_bad_input,
+             check_turned, check_signal, check_threads, check_curves):
+    begun = time.time()
+    part()
+    print(f"{part.__name__}: {time.time() - begun:.1f} s")
+print("modaltled ok")

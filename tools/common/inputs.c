@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/common/inputs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/hash.h"
+#include "lib/base/memory.h"
+
+modal_status tool_add_input(const char *path, char **inputs, int64_t *used, int64_t *room, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char hash[MODAL_HASH_TEXT];
+    MODAL_TRY(modal_hash_file(path, hash, err));
+    const int64_t length = (int64_t)strlen(path) + MODAL_HASH_TEXT + 4;
+    MODAL_TRY(modal_grow(inputs, room, *used + length, 1, "provenance", err));
+    *used += snprintf(*inputs + *used, (size_t)length, "%s%s  %s", *used ? "\n" : "", hash, path);
+done:
+    return status;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modaltled: the motion, frame by frame into the file. */
+#include <math.h>
+#include <string.h>
+
+#include "formats/snapshots/snapshots_out.h"
+#include "lib/base/memory.h"
+#include "lib/mesh/boundary.h"
+#include "tools/common/inputs.h"
+#include "tools/modaltled/modaltled.h"
+
+enum { WATCH_STEPS = 1000 }; /* at least so many between two looks at the critical step, which costs as much as 50 */
+
+typedef struct run {
+    tool *t;
+    const modaltled_request *r;
+    modaltled_case *c;
+    modal_tled_motion *motion;
+    modal_snapshots_out *out;
+    modal_snapshot frame;
+    double *u, *velocities, *forces, *own_forces, *reactions, *probe_u, *probe_f;
+    double energies[MODAL_TLED_ENERGIES], worst_balance, largest_energy, largest_u, least_limit;
+    int64_t watched, n_shrunk; /* steps that were done at the last look; times that an automatic step fell */
+    int32_t n_probes;
+    char *probe_names;
+    modal_provenance *provenance;
+    int32_t n_provenance;
+    double compute_seconds, write_seconds;
+} run;
+
+static int report_progress(void *context, const char *stage, double fraction)
+{
+    run *w = context;
+    (void)fraction;
+    const double done = (double)modal_tled_motion_steps(w->motion) / (double)(w->c->n_steps > 0 ? w->c->n_steps : 1);
+    return tool_signalled() || (w->t->progress.report && w->t->progress.report(w->t->progress.context, stage, done));
+}
+
+static modal_status add_provenance(run *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char *inputs = NULL;
+    int64_t used = 0, room = 0;
+    MODAL_TRY(tool_add_input(w->r->input.mesh_path, &inputs, &used, &room, err));
+    MODAL_TRY(tool_add_input(w->r->scene_path, &inputs, &used, &room, err));
+    for (int32_t i = 0; i < w->c->scene.n_files; i++)
+        MODAL_TRY(tool_add_input(w->c->scene.files[i], &inputs, &used, &room, err));
+    if (w->r->input.materials_path) MODAL_TRY(tool_add_input(w->r->input.materials_path, &inputs, &used, &room, err));
+    MODAL_TRY(modal_provenance_append(&w->provenance, &w->n_provenance, w->t->program->name, tool_version(),
+                                      w->t->command_line, inputs, w->r->device.name, err));
+done:
+    modal_free(&inputs);
+    return status;
+}
+
+static modal_status name_probes(run *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_solid_scene *s = &w->c->scene;
+    size_t length = 1;
+    for (int32_t i = 0; i < s->n_actions; i++)
+        if (s->actions[i].name) w->n_probes++, length += strlen(s->actions[i].name) + 1;
+    MODAL_TRY(modal_alloc_zero(&w->probe_names, (int64_t)length, 1, "probes", err));
+    for (int32_t i = 0; i < s->n_actions; i++)
+        if (s->actions[i].name)
+            sprintf(w->probe_names + strlen(w->probe_names), "%s%s", w->probe_names[0] ? "\n" : "", s->actions[i].name);
+done:
+    return status;
+}
+
+static modal_status new_arrays(run *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = w->c->model.solid.n_nodes;
+    const int *fields = w->r->fields;
+    struct {
+        double **to;
+        int wanted;
+        int64_t count;
+    } all[] = {{&w->u, 1, 3 * n}, {&w->velocities, fields[MODALTLED_VELOCITIES], 3 * n}, {&w->forces, fields[MODALTLED_FORCES], 3 * n},
+               {&w->own_forces, fields[MODALTLED_FORCES], 3 * n}, {&w->reactions, w->n_probes > 0, 3 * n},
+               {&w->probe_u, 1, 3 * (int64_t)w->n_probes}, {&w->probe_f, 1, 3 * (int64_t)w->n_probes}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].wanted) MODAL_TRY(modal_alloc_zero(all[i].to, all[i].count, sizeof(double), "frame", err));
+    w->frame = (modal_snapshot){0, w->u, w->velocities, w->forces, w->energies, w->probe_u, w->probe_f};
+done:
+    return status;
+}
+
+static modal_status open_file(run *w, const char *path, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_volume_mesh *mesh = &w->c->solid.mesh;
+    modal_surface_mesh surface = {0};
+    int32_t *vertex_nodes = NULL;
+    double *mass = NULL;
+    modal_snapshots_head head = {.n_nodes = mesh->n_nodes,
+                                 .single = w->r->precision == MODAL_TLED_FLOAT32,
+                                 .velocities = w->r->fields[MODALTLED_VELOCITIES],
+                                 .forces = w->r->fields[MODALTLED_FORCES],
+                                 .n_energies = w->r->fields[MODALTLED_ENERGY] ? MODAL_TLED_ENERGIES : 0,
+                                 .n_probes = w->n_probes,
+                                 .probe_names = w->probe_names,
+                                 .n_provenance = w->n_provenance,
+                                 .provenance = w->provenance};
+    if (w->r->fields[MODALTLED_SOLID]) {
+        MODAL_TRY(modal_volume_mesh_boundary(mesh, &surface, &vertex_nodes, err));
+        for (int64_t k = 0; k < 3 * surface.n_triangles; k++) surface.triangles[k] = vertex_nodes[surface.triangles[k]];
+        MODAL_TRY(modal_alloc(&mass, mesh->n_nodes, sizeof *mass, "masses", err));
+        for (int64_t i = 0; i < mesh->n_nodes; i++) mass[w->c->model.node_from[i]] = w->c->model.solid.mass[i];
+        head.mesh = mesh, head.mass = mass, head.n_triangles = surface.n_triangles, head.triangles = surface.triangles;
+    }
+    MODAL_TRY(modal_snapshots_out_open(&w->out, path, &head, err));
+done:
+    modal_surface_mesh_free(&surface);
+    modal_free(&vertex_nodes);
+    modal_free(&mass);
+    return status;
+}
+
+/* Means and sums over the nodes of each probe. */
+static modal_status measure_probes(run *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(modal_tled_motion_reactions(w->motion, w->reactions, err));
+    for (int32_t i = 0, p = 0; i < w->c->scene.n_actions; i++) {
+        const modal_tled_nodes *nodes = &w->c->nodes[i];
+        if (w->c->scene.actions[i].kind != MODAL_SOLID_PROBE) continue;
+        for (int c = 0; c < 3; c++) {
+            double mean = 0, sum = 0;
+            for (int64_t k = 0; k < nodes->n; k++) {
+                mean += w->u[3 * (int64_t)nodes->nodes[k] + c];
+                sum += w->reactions[3 * (int64_t)nodes->nodes[k] + c];
+            }
+            w->probe_u[3 * p + c] = mean / (double)nodes->n, w->probe_f[3 * p + c] = sum;
+        }
+        p++;
+    }
+done:
+    return status;
+}
+
+/* The limit of the state at hand, where it was not looked at for long. A step that is "auto" shrinks, another one ends the
+ * run. */
+static modal_status watch_limit(run *w, int last, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_tled_critical now = {.element = -1};
+    const int64_t done = modal_tled_motion_steps(w->motion);
+    const double step = modal_tled_motion_step(w->motion), time = modal_tled_motion_time(w->motion, done);
+    if (done == w->watched || (done - w->watched < WATCH_STEPS && !last)) goto done;
+    w->watched = done;
+    MODAL_TRY(modal_tled_critical_estimate(&w->c->forces, modal_tled_motion_own(w->motion), &now, err));
+    if (now.estimate < w->least_limit) w->least_limit = now.estimate;
+    if (w->c->scene.step == 0 && step > 0.95 * now.estimate && now.estimate > 0) {
+        modal_tled_motion_restep(w->motion, 0.85 * now.estimate);
+        w->n_shrunk++;
+        tool_note(w->t, "t = %.6g s: the critical step has fallen to %.6g s, the step from here on is %.6g s", time, now.estimate,
+                  0.85 * now.estimate);
+        goto done;
+    }
+    if (step <= now.estimate) goto done;
+    if (w->r->unsafe_step) {
+        tool_warn(w->t, "t = %.6g s: the critical step of the deformed solid is %.6g s, the step %.6g s", time, now.estimate, step);
+        goto done;
+    }
+    MODAL_TRY(modal_tled_critical_at(&w->c->forces, modal_tled_motion_own(w->motion), &now, err)); /* which element */
+    MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
+               "%s: t = %.9g s (step %lld): the critical step of the deformed solid has fallen below the step, %.6g s < %.6g s "
+               "(element %lld); take a smaller step, or --unsafe-step",
+               w->r->scene_path, time, (long long)done, now.estimate, step,
+               (long long)w->c->solid.mesh.element_tags[w->c->model.element_from[now.element]]);
+done:
+    return status;
+}
+
+/* Steps that are done at frame f, or in the end: by number, or those that bring the motion nearest to a time. */
+static int64_t steps_at(const run *w, int64_t f)
+{
+    const modal_solid_scene *s = &w->c->scene;
+    const int last = f == w->c->n_frames;
+    if (w->n_shrunk == 0 || (last ? s->n_steps > 0 : !(s->fps > 0))) return last ? w->c->n_steps : w->c->frames[f];
+    const int64_t done = modal_tled_motion_steps(w->motion);
+    const double way = (last ? s->duration : (double)f / s->fps) - modal_tled_motion_time(w->motion, done);
+    return done + (way > 0 ? (int64_t)rint(way / modal_tled_motion_step(w->motion)) : 0);
+}
+
+static modal_status make_frame(run *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = w->c->model.solid.n_nodes;
+    w->frame.time = modal_tled_motion_time(w->motion, modal_tled_motion_steps(w->motion));
+    MODAL_TRY(modal_tled_motion_state(w->motion, w->u, w->velocities, err));
+    for (int64_t i = 0; i < n; i++)
+        w->largest_u = fmax(w->largest_u, hypot(hypot(w->u[3 * i], w->u[3 * i + 1]), w->u[3 * i + 2]));
+    if (w->r->fields[MODALTLED_ENERGY]) {
+        MODAL_TRY(modal_tled_motion_energy(w->motion, &w->c->forces, w->energies, err));
+        for (int k = 0; k < MODAL_TLED_BALANCE; k++) w->largest_energy = fmax(w->largest_energy, fabs(w->energies[k]));
+        w->worst_balance = fmax(w->worst_balance, fabs(w->energies[MODAL_TLED_BALANCE]));
+    }
+    if (w->forces) {
+        modal_tled_forces_at(&w->c->forces, modal_tled_motion_own(w->motion), w->own_forces);
+        for (int64_t i = 0; i < n; i++)
+            memcpy(w->forces + 3 * (int64_t)w->c->model.node_from[i], w->own_forces + 3 * i, 3 * sizeof(double));
+    }
+    if (w->n_probes > 0) MODAL_TRY(measure_probes(w, err));
+done:
+    return status;
+}
+
+/* What ended the motion, with what to do. */
+static void explain(const run *w, int64_t element, modal_error *err)
+{
+    char advice[] = "; try a smaller step, smoother or smaller loads, or a finer mesh there";
+    const size_t length = strlen(err->message);
+    if (err->status != MODAL_ERROR_NOT_CONVERGED) return;
+    if (length + sizeof advice < sizeof err->message) memcpy(err->message + length, advice, sizeof advice);
+    if (element >= 0) modal_error_context(err, "element %lld", (long long)w->c->solid.mesh.element_tags[element]);
+    modal_error_context(err, "%s", w->r->scene_path);
+}
+
+static modal_status move(run *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_progress progress = {report_progress, w};
+    int64_t element = -1;
+    tool_progress_amount(w->t, (double)w->c->n_steps, "steps");
+    for (int64_t f = 0; f <= w->c->n_frames; f++) {
+        const int last = f == w->c->n_frames;
+        const int64_t steps = steps_at(w, f);
+        const double start = tool_seconds();
+        status = modal_tled_motion_advance(w->motion, steps, &progress, &element, err);
+        if (status == MODAL_OK && !last) status = make_frame(w, err);
+        if (status != MODAL_OK) {
+            explain(w, element, err);
+            goto done;
+        }
+        const double computed = tool_seconds();
+        w->compute_seconds += computed - start;
+        if (last) break;
+        MODAL_TRY(modal_snapshots_out_add(w->out, &w->frame, err));
+        w->write_seconds += tool_seconds() - computed;
+        MODAL_TRY(watch_limit(w, f + 1 == w->c->n_frames, err));
+    }
+done:
+    return status;
+}
+
+static void report(run *w)
+{
+    const int64_t steps = modal_tled_motion_steps(w->motion);
+    const double rate = w->compute_seconds > 0 ? (double)(w->c->solid.mesh.n_elements * steps) / w->compute_seconds : 0;
+    json_t *all = w->t->report;
+    tool_stage(w->t, "steps", w->compute_seconds, -1);
+    tool_stage(w->t, "write", w->write_seconds, -1);
+    json_object_set_new(all, "back_end", json_string(w->r->device.name));
+    json_object_set_new(all, "steps_done", json_integer(steps));
+    json_object_set_new(all, "element_steps_per_second", json_real(rate));
+    json_object_set_new(all, "largest_displacement_m", json_real(w->largest_u));
+    if (w->n_shrunk > 0) json_object_set_new(all, "last_step_s", json_real(modal_tled_motion_step(w->motion)));
+    if (isfinite(w->least_limit)) json_object_set_new(all, "least_critical_step_s", json_real(w->least_limit));
+    if (w->r->fields[MODALTLED_ENERGY])
+        json_object_set_new(all, "energy",
+                            json_pack("{s:f, s:f}", "largest_J", w->largest_energy, "worst_balance_J", w->worst_balance));
+    tool_note(w->t, "%lld steps, %.3g million element steps a second, largest displacement %.6g m", (long long)steps,
+              rate * 1e-6, w->largest_u);
+}
+
+modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *c, const char *path, int64_t *n_written,
+                           modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    run w = {.t = t, .r = r, .c = c, .least_limit = c->critical.estimate};
+    *n_written = 0;
+    MODAL_TRY(add_provenance(&w, err));
+    MODAL_TRY(name_probes(&w, err));
+    MODAL_TRY(new_arrays(&w, err));
+    MODAL_TRY(open_file(&w, path, err));
+    MODAL_TRY(modal_tled_motion_new(&r->device, &c->model, &c->scene, r->precision, c->step, r->fields[MODALTLED_ENERGY],
+                                    w.n_probes > 0, &w.motion, err));
+    status = move(&w, err);
+    report(&w);
+    *n_written = modal_snapshots_out_count(w.out);
+done:;
+    modal_error later = {0};
+    const modal_status closed = modal_snapshots_out_close(&w.out, MODAL_OK, status == MODAL_OK ? err : &later);
+    if (status == MODAL_OK) status = closed;
+    if (closed != MODAL_OK) *n_written = 0;
+    modal_tled_motion_delete(w.motion);
+    double **const arrays[] = {&w.u, &w.velocities, &w.forces, &w.own_forces, &w.reactions, &w.probe_u, &w.probe_f};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
+    modal_free(&w.probe_names);
+    for (int32_t i = 0; i < w.n_provenance; i++) modal_provenance_free(&w.provenance[i]);
+    modal_free(&w.provenance);
+    return status;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modaltled: a mesh and a scene become a solid with loads, a step and frames. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/json/solid_scene.h"
+#include "lib/base/memory.h"
+#include "lib/base/sort.h"
+#include "tools/modaltled/modaltled.h"
+
+/* "displacements[2]" */
+static void name_action(const modal_solid_action *a, char *to, size_t bytes)
+{
+    snprintf(to, bytes, "%s[%d]", modal_solid_lists[a->kind], a->place);
+}
+
+/* Nodes by numbers of the mesh, in the order of a file's rows. */
+static modal_status find_tags(const modal_volume_mesh *mesh, const char *place, const modal_solid_action *a,
+                              modal_tled_nodes *to, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    uint64_t *keys = NULL;
+    int32_t *order = NULL;
+    MODAL_TRY(modal_alloc(&keys, mesh->n_nodes, sizeof *keys, "node numbers", err));
+    MODAL_TRY(modal_alloc(&order, mesh->n_nodes, sizeof *order, "node numbers", err));
+    MODAL_TRY(modal_alloc(&to->nodes, a->n_rows, sizeof *to->nodes, "node numbers", err));
+    for (int64_t i = 0; i < mesh->n_nodes; i++) keys[i] = (uint64_t)mesh->node_tags[i], order[i] = (int32_t)i;
+    MODAL_TRY(modal_sort_by_key(mesh->n_nodes, keys, order, err));
+    for (int64_t k = 0; k < a->n_rows; k++) {
+        const double tag = a->tags[k];
+        int64_t low = 0, high = mesh->n_nodes;
+        if (!(tag >= 0 && tag < 0x1p53 && tag == floor(tag)))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: row %lld: no number of a node, %g", place, (long long)k + 1, tag);
+        while (low < high) {
+            const int64_t middle = low + (high - low) / 2;
+            if (keys[middle] < (uint64_t)tag) low = middle + 1;
+            else high = middle;
+        }
+        if (low == mesh->n_nodes || keys[low] != (uint64_t)tag)
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: row %lld: no element has a node of that number, %.0f", place,
+                       (long long)k + 1, tag);
+        to->nodes[to->n++] = order[low];
+    }
+done:
+    modal_free(&keys);
+    modal_free(&order);
+    return status;
+}
+
+/* The nodes of one action. A file is looked for beside the scene. */
+static modal_status find_nodes(const modaltled_request *r, const modal_volume_mesh *mesh, const modal_solid_action *a,
+                               uint8_t *marks, modal_tled_nodes *to, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char place[64], *path = NULL;
+    const modal_group *group = NULL;
+    name_action(a, place, sizeof place);
+    if (a->rows) return find_tags(mesh, place, a, to, err);
+    const char *text = a->nodes, *slash = strrchr(r->scene_path, '/');
+    memset(marks, 0, (size_t)mesh->n_nodes);
+    MODAL_TRY(tool_find_group(mesh, text, strlen(text), -1, &group, err));
+    if (!group && slash && text[0] != '/' && strncmp(text, "box:", 4) != 0 && strncmp(text, "plane:", 6) != 0) {
+        const size_t folder = (size_t)(slash - r->scene_path) + 1;
+        MODAL_TRY(modal_alloc(&path, (int64_t)(folder + strlen(text) + 1), 1, "path", err));
+        memcpy(path, r->scene_path, folder);
+        strcpy(path + folder, text);
+        text = path;
+    }
+    MODAL_TRY(tool_mark_nodes(mesh, place, text, marks, err));
+    for (int64_t i = 0; i < mesh->n_nodes; i++) to->n += marks[i];
+    MODAL_TRY(modal_alloc(&to->nodes, to->n, sizeof *to->nodes, "nodes", err));
+    to->n = 0;
+    for (int64_t i = 0; i < mesh->n_nodes; i++)
+        if (marks[i]) to->nodes[to->n++] = (int32_t)i;
+done:
+    modal_free(&path);
+    return status;
+}
+
+static uint8_t law_of(const char *name)
+{
+    int k = MODAL_LAW_STVK;
+    while (k < MODAL_LAWS && strcmp(name, modal_law_name((modal_law_kind)k)) != 0) k++;
+    return (uint8_t)k; /* the reader of scenes takes no other names */
+}
+
+static modal_status find_laws(const modal_volume_mesh *mesh, const modal_solid_scene *scene, uint8_t *laws, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    uint8_t *taken = NULL;
+    MODAL_TRY(modal_alloc_zero(&taken, mesh->n_elements, 1, "laws", err));
+    memset(laws, scene->model ? law_of(scene->model) : MODAL_LAW_NEO_HOOKEAN, (size_t)mesh->n_elements);
+    for (int32_t i = 0; i < scene->n_models; i++) {
+        const char *name = scene->model_groups[i];
+        const modal_group *group;
+        MODAL_TRY(tool_find_group(mesh, name, strlen(name), 3, &group, err));
+        if (!group) {
+            status = tool_unknown_group(mesh, "models", "unknown group", name, (int)strlen(name), 3, err);
+            goto done;
+        }
+        for (int64_t k = 0; k < group->n_elements; k++) {
+            const int32_t e = group->elements[k];
+            if (taken[e]++)
+                MODAL_FAIL(err, MODAL_ERROR_INPUT, "models: element %lld is in two of the groups, %s",
+                           (long long)mesh->element_tags[e], name);
+            laws[e] = law_of(scene->models[i]);
+        }
+    }
+done:
+    modal_free(&taken);
+    return status;
+}
+
+/* A prescribed displacement that jumps sends a shock through the solid. */
+static void warn_of_jumps(tool *t, const modaltled_request *r, const modal_solid_scene *scene)
+{
+    for (int32_t i = 0; i < scene->n_actions; i++) {
+        const modal_solid_action *a = &scene->actions[i];
+        if (a->kind != MODAL_SOLID_DISPLACEMENT) continue;
+        const modal_curve *c = &a->curve;
+        const int late = c->kind == MODAL_CURVE_KEYS && c->n_keys > 0 && c->times[0] > 0 && c->values[0] != 0;
+        if (modal_tled_signal(c, 0, 1) != 0 || late)
+            tool_warn(t, "%s:%d: displacements[%d]: jumps at t = %g s; a curve that begins at 0 does not", r->scene_path, a->line,
+                      a->place, late ? c->times[0] : 0.0);
+    }
+}
+
+modal_status modaltled_read(tool *t, const modaltled_request *r, modaltled_case *c, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    uint8_t *marks = NULL, *laws = NULL;
+    const modal_volume_mesh *mesh = &c->solid.mesh;
+    MODAL_TRY(modal_solid_scene_read(r->scene_path, &c->scene, err));
+    MODAL_TRY(tool_solid_read(t, &r->input, &c->solid, err));
+    MODAL_TRY(modal_alloc(&marks, mesh->n_nodes, 1, "nodes", err));
+    MODAL_TRY(modal_alloc(&laws, mesh->n_elements, 1, "laws", err));
+    MODAL_TRY(modal_alloc_zero(&c->nodes, c->scene.n_actions, sizeof *c->nodes, "nodes", err));
+    for (int32_t i = 0; i < c->scene.n_actions; i++) {
+        status = find_nodes(r, mesh, &c->scene.actions[i], marks, &c->nodes[i], err);
+        if (status != MODAL_OK) {
+            modal_error_context(err, "%s:%d", r->scene_path, c->scene.actions[i].line);
+            goto done;
+        }
+    }
+    status = find_laws(mesh, &c->scene, laws, err);
+    if (status != MODAL_OK) {
+        modal_error_context(err, "%s", r->scene_path);
+        goto done;
+    }
+    status = modal_tled_model_new(mesh, laws, c->scene.hourglass, &c->model, err);
+    if (status != MODAL_OK) {
+        modal_error_context(err, "%s", r->input.mesh_path);
+        goto done;
+    }
+    status = modal_tled_loads_new(&c->scene, c->nodes, c->solid.n_fixed_nodes, c->solid.fixed_nodes, c->solid.fixed_components,
+                                  &c->model, err);
+    if (status != MODAL_OK) modal_error_context(err, "%s", r->scene_path);
+    warn_of_jumps(t, r, &c->scene);
+done:
+    modal_free(&marks);
+    modal_free(&laws);
+    return status;
+}
+
+static modal_status check_step(tool *t, const modaltled_request *r, modaltled_case *c, modal_error *err)
+{
+    const double limit = c->critical.estimate, bound = c->critical.bound;
+    const long long tag = c->critical.element < 0 ? -1
+                          : (long long)c->solid.mesh.element_tags[c->model.element_from[c->critical.element]];
+    if (c->scene.step == 0 && !isfinite(limit))
+        return modal_error_set(err, MODAL_ERROR_INPUT, "%s: \"auto\": nothing is stiff", r->scene_path);
+    c->step = c->scene.step > 0 ? c->scene.step : fmax(0.9 * limit, fmin(bound, limit) * 0.999);
+    tool_note(t, "critical step %.4g s (certainly not below %.4g s; element %lld), step %.6g s", limit, bound, tag, c->step);
+    json_object_set_new(t->report, "critical_step",
+                        json_pack("{s:f, s:f, s:I, s:i}", "estimate_s", isfinite(limit) ? limit : -1.0, "bound_s",
+                                  isfinite(bound) ? bound : -1.0, "element", tag, "products", c->critical.products));
+    json_object_set_new(t->report, "step_s", json_real(c->step));
+    if (c->step <= limit) return MODAL_OK;
+    if (!r->unsafe_step)
+        return modal_error_set(err, MODAL_ERROR_INPUT,
+                               "%s: step: above the critical one, %.9g s, of %.9g s (bound %.9g s); \"auto\" takes a smaller one, "
+                               "--unsafe-step this one",
+                               r->scene_path, c->step, limit, bound);
+    tool_warn(t, "the step is above the critical one, %.9g s, of %.9g s (bound %.9g s)", c->step, limit, bound);
+    return MODAL_OK;
+}
+
+/* Steps that are done at every frame. */
+static modal_status plan_frames(const modaltled_request *r, modaltled_case *c, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_solid_scene *s = &c->scene;
+    const double steps = s->n_steps > 0 ? (double)s->n_steps : rint(s->duration / c->step);
+    const double frames = s->n_at > 0 ? (double)s->n_at : s->every > 0 ? floor(steps / (double)s->every) + 1
+                                                                       : floor(s->duration * s->fps * (1 + 1e-12)) + 1;
+    if (!(steps < 0x1p52 && frames < 0x1p31))
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: too many steps or frames, %g and %g", r->scene_path, steps, frames);
+    c->n_steps = (int64_t)steps;
+    c->n_frames = (int64_t)frames;
+    MODAL_TRY(modal_alloc(&c->frames, c->n_frames, sizeof *c->frames, "frames", err));
+    for (int64_t i = 0; i < c->n_frames; i++) {
+        c->frames[i] = s->n_at > 0 ? s->at[i] : s->every > 0 ? i * s->every : (int64_t)rint((double)i / s->fps / c->step);
+        if (i > 0 && c->frames[i] <= c->frames[i - 1])
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: fps: two frames within one step of %g s, %g", r->scene_path, c->step, s->fps);
+    }
+    if (c->frames[c->n_frames - 1] > c->n_steps) c->n_steps = c->frames[c->n_frames - 1];
+done:
+    return status;
+}
+
+modal_status modaltled_plan(tool *t, const modaltled_request *r, modaltled_case *c, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    double *rest = NULL;
+    const double start = tool_seconds();
+    MODAL_TRY(modal_tled_forces_new(&c->model, &c->forces, err));
+    MODAL_TRY(modal_alloc_zero(&rest, c->model.solid.n_nodes, 3 * sizeof *rest, "displacements", err));
+    MODAL_TRY(modal_tled_critical_at(&c->forces, rest, &c->critical, err));
+    tool_stage(t, "critical step", tool_seconds() - start, -1);
+    MODAL_TRY(check_step(t, r, c, err));
+    MODAL_TRY(plan_frames(r, c, err));
+    tool_note(t, "%lld steps, %lld frames", (long long)c->n_steps, (long long)c->n_frames);
+    json_object_set_new(t->report, "steps", json_integer(c->n_steps));
+    json_object_set_new(t->report, "frames", json_integer(c->n_frames));
+done:
+    modal_free(&rest);
+    return status;
+}
+
+void modaltled_case_free(modaltled_case *c)
+{
+    for (int32_t i = 0; c->nodes && i < c->scene.n_actions; i++) modal_free(&c->nodes[i].nodes);
+    modal_free(&c->nodes);
+    modal_free(&c->frames);
+    modal_tled_forces_free(&c->forces);
+    modal_tled_model_free(&c->model);
+    modal_solid_scene_free(&c->scene);
+    modal_solid_free(&c->solid);
+}
