@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "kernels/cuda_check.cuh"
+#include "kernels/cuda_machine.h"
 #include "kernels/tled_layout/tled_fans.h"
+#include "kernels/tled_layout/tled_remotes.h"
 #include "kernels/tled_layout/tled_tables.cuh"
 #include "lib/base/memory.h"
 
@@ -15,6 +17,7 @@ namespace {
 // Sizes that were fastest on an H200 (kernels/VERSIONS.md).
 const modal_tled_patch_plan plan_float32 = {1000, 192, 512, MODAL_TLED_FAN};
 const modal_tled_patch_plan plan_float64 = {640, 128, 384, MODAL_TLED_FAN};
+enum { CLUSTER_ELEMENTS = 900, RESIDENT_ELEMENTS = 1150, LEAST_ELEMENTS = 64 }; // of a patch
 
 template <class R> void free_layout(modal_tled_layout *layout)
 {
@@ -198,7 +201,6 @@ template <class R> modal_status put_elements(Layout<R> *l, modal_stream *stream,
     for (int32_t m = 0; m < s->n_materials; m++) {
         const modal_tled_material *from = &s->materials[m];
         materials.at[m] = {(R)from->mu, (R)from->modulus, from->law};
-        l->law = m == 0 || l->law == from->law ? from->law : (int)LAW_ANY;
     }
     MODAL_TRY(put(l, &t->materials, materials.at, s->n_materials, "materials", stream, err));
     MODAL_TRY(put(l, &t->elements, p->elements, p->n_elements, "elements", stream, err));
@@ -219,6 +221,62 @@ template <class R> modal_status put_elements(Layout<R> *l, modal_stream *stream,
         }
         MODAL_TRY(put(l, &t->stiffness, stiffness.at, p->n_elements, "hourglass control", stream, err));
     }
+done:
+    return status;
+}
+
+// Patches for steps of one launch, where the solid is small enough: then *way says which.
+modal_status make_resident(const modal_tled_solid *s, int law, Way *way, modal_tled_patches *patches,
+                           modal_tled_remotes *remotes, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_cuda_machine machine;
+    const int64_t n = s->n_tetrahedra;
+    *way = EACH_STEP;
+    if (n == 0 || s->n_hexahedra > 0 || s->n_faces > 0) goto done; // pressures need neighbours' displacements
+    MODAL_TRY(modal_cuda_machine_of(&machine, err));
+    for (int cluster = machine.overlaps; cluster >= 0 && *way == EACH_STEP; cluster--) {
+        const int blocks = cluster ? (int)CLUSTER : machine.n_multiprocessors;
+        const int64_t size = (n + blocks - 1) / blocks;
+        const modal_tled_patch_plan plan = {size > LEAST_ELEMENTS ? (int32_t)size : (int32_t)LEAST_ELEMENTS, 1,
+                                            RESIDENT_THREADS, RESIDENT_FAN};
+        if (size > (cluster ? CLUSTER_ELEMENTS : RESIDENT_ELEMENTS)) continue;
+        MODAL_TRY(modal_tled_patches_make(patches, s, &plan, err));
+        if (patches->n_patches <= blocks && patches->most_lanes <= RESIDENT_THREADS)
+            MODAL_TRY(modal_tled_remotes_make(remotes, patches, err));
+        if (remotes->first && (!cluster || remotes->most_sums - 1 <= MOST_TARGETS)) {
+            Tables<float> t = {};
+            t.most_places = patches->most_places;
+            t.most_slots = patches->most_slots;
+            t.most_bases = patches->most_bases;
+            t.most_remotes = remotes->most;
+            int fits = 0;
+            MODAL_TRY(resident_fits(cluster ? IN_CLUSTER : RESIDENT, law, t, patches->n_patches, &machine, &fits, err));
+            if (fits) *way = cluster ? IN_CLUSTER : RESIDENT;
+        }
+        if (*way == EACH_STEP) {
+            modal_tled_patches_free(patches);
+            modal_tled_remotes_free(remotes);
+        }
+    }
+done:
+    return status;
+}
+
+template <class R>
+modal_status put_remotes(Layout<R> *l, const modal_tled_remotes *r, modal_stream *stream, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    Tables<R> *t = &l->tables;
+    MODAL_TRY(put(l, &t->remote_first, r->first, l->patches.n_patches + 1, "borders of patches", stream, err));
+    MODAL_TRY(put(l, &t->remote_sums, r->sums, r->n, "borders of patches", stream, err));
+    MODAL_TRY(put(l, &t->remote_targets, r->targets, r->n, "borders of patches", stream, err));
+    MODAL_TRY(put(l, &t->remote_of, r->of, l->patches.n_places, "borders of patches", stream, err));
+    t->most_remotes = r->most;
+    for (int i = 0; i < 2; i++) // no sum has a tag that is waited for
+        MODAL_TRY(modal_device_fill(&l->device, l->partial[i], 0, l->patches.n_places * (int64_t)sizeof(Vector4<R>), stream,
+                                    err));
+    l->tag = 1;
 done:
     return status;
 }
@@ -260,21 +318,27 @@ modal_status make(const modal_tled_layout_task *task, const modal_tled_patch_pla
     Layout<R> *l = nullptr;
     Array<int32_t> special_of;
     int32_t n_special = 0;
+    modal_tled_remotes remotes = {};
     *task->layout = nullptr;
     MODAL_TRY(modal_alloc_zero(&l, 1, sizeof *l, "a solid on a GPU", err));
     l->device = *task->device;
     l->law = MODAL_TLED_NEO_HOOKEAN;
     l->head = {s, task->precision, sizeof(R) == 4, 0, free_layout<R>};
     l->elements = s->n_hexahedra == 0 ? TETRAHEDRA : s->n_tetrahedra == 0 ? HEXAHEDRA : BOTH;
-    MODAL_TRY(modal_tled_patches_make(&l->patches, s, plan, err));
+    for (int32_t m = 0; m < s->n_materials; m++)
+        l->law = m == 0 || l->law == s->materials[m].law ? s->materials[m].law : (int)LAW_ANY;
+    if (sizeof(R) == 4) MODAL_TRY(make_resident(s, l->law, &l->way, &l->patches, &remotes, err));
+    if (l->way == EACH_STEP) MODAL_TRY(modal_tled_patches_make(&l->patches, s, plan, err));
     MODAL_TRY(special_of.make(s->n_nodes, err));
     MODAL_TRY(find_special(s, special_of.at, &n_special, err));
     MODAL_TRY(put_patches(l, stream, err));
+    if (l->way != EACH_STEP) MODAL_TRY(put_remotes(l, &remotes, stream, err));
     MODAL_TRY(put_nodes(l, special_of.at, stream, err));
     MODAL_TRY(put_elements(l, stream, err));
     MODAL_TRY(put_special(l, special_of.at, n_special, stream, err));
     *task->layout = &l->head;
 done:
+    modal_tled_remotes_free(&remotes);
     if (l) modal_tled_patches_free(&l->patches);
     if (l && status != MODAL_OK) free_layout<R>(&l->head);
     return status;

@@ -66,8 +66,8 @@ typedef struct modal_tled_patches {
 } modal_tled_patches;
 
 /* Divides a solid by bisection of its elements' centres. The same tables for any number of threads. Errors:
- * MODAL_ERROR_MEMORY; MODAL_ERROR_INPUT where a node is in no element or a table would need more than 2^31 entries. After an error `patches` is empty.
- * The free function accepts an empty struct. */
+ * MODAL_ERROR_MEMORY; MODAL_ERROR_INPUT where a node is in no element or a table would need more than 2^31 entries.
+ * After an error `patches` is empty. The free function accepts an empty struct. */
 modal_status modal_tled_patches_make(modal_tled_patches *patches, const modal_tled_solid *solid,
                                      const modal_tled_patch_plan *plan, modal_error *err);
 void modal_tled_patches_free(modal_tled_patches *patches);

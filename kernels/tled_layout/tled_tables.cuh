@@ -5,6 +5,7 @@
 
 #include <cuda_runtime.h>
 
+#include "kernels/cuda_machine.h"
 #include "kernels/tled_layout/tled_layout.h"
 #include "kernels/tled_layout/tled_patches.h"
 #include "kernels/tled_step/tled_step.h"
@@ -59,12 +60,20 @@ template <class R> struct Tables {
     const double *face_pressures;
     const int32_t *held_signals;
     const double *held_values;
+    // For steps of one launch, else NULL: the partial sums of other patches that a patch needs, place by place.
+    const int32_t *remote_first;     // [n_patches + 1] in the next two
+    const int32_t *remote_sums;      // their numbers
+    const uint32_t *remote_targets;  // the place's sum goes to patch << 16 | number in that patch's list
+    const int32_t *remote_of;        // [places] the first of a place, counted from its patch's first
     int32_t n_nodes, n_patches, n_signals, n_held;
-    int32_t most_places, most_slots, most_bases;
+    int32_t most_places, most_slots, most_bases, most_remotes;
 };
 
 enum Elements { TETRAHEDRA, HEXAHEDRA, BOTH };
+enum Way { EACH_STEP, RESIDENT, IN_CLUSTER }; // a launch a step; one launch; one launch of one cluster
 enum { LAW_ANY = MODAL_TLED_LAWS };
+enum { RESIDENT_FAN = 3, RESIDENT_THREADS = 512 }; // of steps of one launch
+enum { CLUSTER = 16, MOST_TARGETS = 7 };           // blocks of a cluster; other patches that a node of one has, at most
 enum { REDUCE = 256 }; // nodes whose works one block adds up
 
 template <class R> struct Layout {
@@ -74,6 +83,8 @@ template <class R> struct Layout {
     Tables<R> tables;
     Elements elements;
     int law;
+    Way way;
+    uint32_t tag;            // the first mark of partial sums that no step has used yet
     Vector4<R> *state[2];    // [n_nodes, 2] u and d
     Vector4<R> *partial[2];  // [n_places] partial sums
     Vector4<R> *forces;      // [n_nodes] of the elements, for works and reactions
@@ -82,6 +93,10 @@ template <class R> struct Layout {
     void *owned[32];      // everything above that device memory was taken for
     int n_owned;
 };
+
+// Whether the blocks of steps of one launch, n_patches of them, are on the device at once.
+modal_status resident_fits(Way way, int law, const Tables<float> &tables, int n_patches, const modal_cuda_machine *machine,
+                           int *fits, modal_error *err);
 
 } // namespace modal_tled
 

@@ -32,6 +32,12 @@ template <class R> static inline size_t bench_bytes(const Tables<R> &t)
     return sizeof(R) * (8 * (size_t)t.most_places + 3 * (size_t)t.most_slots) + 2 * (size_t)t.most_bases;
 }
 
+// Steps of one launch: after the bench, aligned, the sums of other patches.
+template <class R> __host__ __device__ static inline size_t remote_offset(const Tables<R> &t)
+{
+    return (sizeof(R) * (8 * (size_t)t.most_places + 3 * (size_t)t.most_slots) + 2 * (size_t)t.most_bases + 15) / 16 * 16;
+}
+
 __device__ __forceinline__ int place_of(uint32_t corner) { return corner & (MODAL_TLED_MOST_PLACES - 1); }
 __device__ __forceinline__ int slot_of(uint32_t corner) { return corner >> 16; }
 __device__ __forceinline__ int tetrahedra_of(uint32_t corner) { return corner >> MODAL_TLED_PLACE_BITS & 31; }

@@ -59,12 +59,22 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 
 // Between the solid's order of nodes and the patches'. The first thread arms the watch for the task.
 template <class R>
-__global__ void take_state(const __grid_constant__ Tables<R> t, const Vector4<R> *u, const Vector4<R> *d, Vector4<R> *state, Stop *stop,
-                           const modal_tled_watch *watch)
+__global__ void take_state(const __grid_constant__ Tables<R> t, const Vector4<R> *u, const Vector4<R> *d,
+                           Vector4<R> *state, Stop *stop, const modal_tled_watch *watch)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i == 0) *stop = Stop{0, watch->step < 0, ~0ull};
     if (i < t.n_nodes) store_motion(state, i, Motion<R>{u[t.nodes[i]], d[t.nodes[i]]});
+}
+
+template <class R>
+__global__ void give_state(const __grid_constant__ Tables<R> t, const Vector4<R> *state, Vector4<R> *u, Vector4<R> *d)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= t.n_nodes) return;
+    const Motion<R> m = load_motion(state, i);
+    u[t.nodes[i]] = m.u;
+    d[t.nodes[i]] = m.d;
 }
 
 // The last step of a task: no forces follow it, and the result goes where the caller wants it. forces: [n_nodes] the

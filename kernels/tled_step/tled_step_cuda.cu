@@ -3,9 +3,12 @@
 
 #include "kernels/cuda_check.cuh"
 #include "kernels/tled_step/tled_account.cuh"
+#include "kernels/tled_step/tled_resident.cuh"
 
 namespace modal_tled {
 namespace {
+
+enum { MOST_STEPS = 1 << 20 }; // of one run: a step's number has 31 bits, and the mark of a sum 32
 
 // Threads of a block, and blocks of a multiprocessor that registers are given out for.
 template <class R> struct Shape {
@@ -53,25 +56,86 @@ modal_status launch(const Layout<R> *l, const Step<R> &s, cudaStream_t stream, m
     }
 }
 
-// Steps [k, k + n) of a task, from the caller's arrays to the caller's arrays.
+typedef void (*resident_kernel)(const Tables<float>, const Step<float>, Vector4<float> *, Vector4<float> *, int, uint32_t,
+                                Vector4<float> *);
+
+template <int WAY> resident_kernel kernel_of(int law)
+{
+    switch (law) {
+    case MODAL_TLED_NEO_HOOKEAN: return resident_steps<MODAL_TLED_NEO_HOOKEAN, WAY>;
+    case MODAL_TLED_LOGARITHMIC: return resident_steps<MODAL_TLED_LOGARITHMIC, WAY>;
+    case MODAL_TLED_STVK: return resident_steps<MODAL_TLED_STVK, WAY>;
+    default: return resident_steps<LAW_ANY, WAY>;
+    }
+}
+
+resident_kernel kernel_of(Way way, int law)
+{
+    return way == IN_CLUSTER ? kernel_of<IN_CLUSTER>(law) : kernel_of<RESIDENT>(law);
+}
+
+size_t resident_bytes(Way way, const Tables<float> &t)
+{
+    return remote_offset(t) + (way == IN_CLUSTER ? 2 : 1) * sizeof(Vector4<float>) * (size_t)t.most_remotes;
+}
+
+cudaLaunchConfig_t resident_config(Way way, int n_patches, size_t bytes, cudaLaunchAttribute *attribute)
+{
+    cudaLaunchConfig_t config = {};
+    if (way == IN_CLUSTER) {
+        attribute->id = cudaLaunchAttributeClusterDimension;
+        attribute->val.clusterDim.x = (unsigned)n_patches;
+        attribute->val.clusterDim.y = attribute->val.clusterDim.z = 1;
+    } else {
+        attribute->id = cudaLaunchAttributeCooperative;
+        attribute->val.cooperative = 1;
+    }
+    config.gridDim = dim3((unsigned)n_patches);
+    config.blockDim = dim3(RESIDENT_THREADS);
+    config.dynamicSmemBytes = bytes;
+    config.attrs = attribute;
+    config.numAttrs = 1;
+    return config;
+}
+
+modal_status allow(resident_kernel kernel, Way way, size_t bytes, modal_error *err)
+{
+    cudaError_t code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    if (code == cudaSuccess && way == IN_CLUSTER)
+        code = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    return modal_cuda_status(code, "tled_step: one launch", err);
+}
+
+// All n steps in one launch, from and to the layout's states.
+modal_status launch_resident(Layout<float> *l, const Step<float> &s, int n, Vector4<float> *forces, cudaStream_t stream,
+                             modal_error *err)
+{
+    const size_t bytes = resident_bytes(l->way, l->tables);
+    const resident_kernel kernel = kernel_of(l->way, l->law);
+    cudaLaunchAttribute attribute = {};
+    cudaLaunchConfig_t config = resident_config(l->way, l->tables.n_patches, bytes, &attribute);
+    const modal_status status = allow(kernel, l->way, bytes, err);
+    if (status != MODAL_OK) return status;
+    config.stream = stream;
+    const uint32_t tag = l->tag;
+    l->tag += (uint32_t)n;
+    return modal_cuda_status(cudaLaunchKernelEx(&config, kernel, l->tables, s, l->partial[0], l->partial[1], n, tag, forces),
+                             "tled_step: one launch", err);
+}
+
+modal_status launch_resident(Layout<double> *, const Step<double> &, int, Vector4<double> *, cudaStream_t, modal_error *err)
+{
+    return modal_error_set(err, MODAL_ERROR_SYSTEM, "tled_step: one launch is for float32"); // not reached
+}
+
+// Steps [k, k + n) of a task from state 0, a launch each and the last without forces after it. s becomes the last step.
 template <class R>
-modal_status steps(const Layout<R> *l, const modal_tled_step_task *task, int64_t k, int64_t n, cudaStream_t stream,
-                   modal_error *err)
+modal_status each_step(const Layout<R> *l, const modal_tled_step_task *task, int64_t k, int64_t n, Step<R> &s,
+                       Vector4<R> *forces, cudaStream_t stream, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const Tables<R> &t = l->tables;
     const int blocks = (t.n_nodes + REDUCE - 1) / REDUCE;
-    const modal_tled_factors factors = modal_tled_step_factors(task->step, task->before, task->alpha);
-    Vector4<R> *u = (Vector4<R> *)task->u, *d = (Vector4<R> *)task->d;
-    Step<R> s = {};
-    s.keep = (R)factors.keep;
-    s.gain = (R)factors.gain;
-    s.first = task->first + k;
-    s.stop = l->stop;
-    s.watch = task->watch;
-    take_state<<<blocks, REDUCE, 0, stream>>>(t, u, d, l->state[0], l->stop, task->watch);
-    MODAL_TRY(modal_cuda_launched("tled_step: state", err));
-    s.from = l->state[0];
     s.next_forces = l->partial[0];
     MODAL_TRY(launch<0>(l, s, stream, err));
     for (int64_t i = 0; i < n; i++) {
@@ -85,11 +149,56 @@ modal_status steps(const Layout<R> *l, const modal_tled_step_task *task, int64_t
         s.number = (int32_t)(i + 1);
         if (i < n - 1) MODAL_TRY(launch<1>(l, s, stream, err));
     }
-    last_step<<<blocks, REDUCE, 0, stream>>>(t, s, u, d, task->work || task->reactions ? l->forces : nullptr);
+    last_step<<<blocks, REDUCE, 0, stream>>>(t, s, (Vector4<R> *)task->u, (Vector4<R> *)task->d, forces);
     MODAL_TRY(modal_cuda_launched("tled_step: last step", err));
-    if (task->work || task->reactions) {
-        const Account account = {factors, task->step, task->alpha, l->forces, task->work ? l->works : nullptr, task->reactions};
-        account_step<<<blocks, REDUCE, 0, stream>>>(t, s, account, d);
+done:
+    return status;
+}
+
+// The same in one launch.
+template <class R>
+modal_status one_launch(Layout<R> *l, const modal_tled_step_task *task, int64_t k, int64_t n, Step<R> &s,
+                        Vector4<R> *forces, cudaStream_t stream, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const Tables<R> &t = l->tables;
+    const int blocks = (t.n_nodes + REDUCE - 1) / REDUCE;
+    s.to = l->state[1];
+    s.gravity = task->gravity ? task->gravity + 3 * k : nullptr;
+    s.signals = task->signals ? task->signals + k * t.n_signals : nullptr;
+    MODAL_TRY(launch_resident(l, s, (int)n, forces, stream, err));
+    give_state<<<blocks, REDUCE, 0, stream>>>(t, l->state[1], (Vector4<R> *)task->u, (Vector4<R> *)task->d);
+    MODAL_TRY(modal_cuda_launched("tled_step: state", err));
+done:
+    return status;
+}
+
+// Steps [k, k + n) of a task, from the caller's arrays to the caller's arrays; with `accounts` n is 1.
+template <class R>
+modal_status steps(Layout<R> *l, const modal_tled_step_task *task, int64_t k, int64_t n, int accounts, cudaStream_t stream,
+                   modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const Tables<R> &t = l->tables;
+    const int blocks = (t.n_nodes + REDUCE - 1) / REDUCE;
+    const modal_tled_factors factors = modal_tled_step_factors(task->step, task->before, task->alpha);
+    Vector4<R> *forces = accounts ? l->forces : nullptr;
+    Step<R> s = {};
+    s.keep = (R)factors.keep;
+    s.gain = (R)factors.gain;
+    s.first = task->first + k;
+    s.stop = l->stop;
+    s.watch = task->watch;
+    s.from = l->state[0];
+    take_state<<<blocks, REDUCE, 0, stream>>>(t, (const Vector4<R> *)task->u, (const Vector4<R> *)task->d, l->state[0],
+                                             l->stop, task->watch);
+    MODAL_TRY(modal_cuda_launched("tled_step: state", err));
+    if (l->way == EACH_STEP) MODAL_TRY(each_step(l, task, k, n, s, forces, stream, err));
+    else MODAL_TRY(one_launch(l, task, k, n, s, forces, stream, err));
+    if (accounts) {
+        const Account account = {factors, task->step, task->alpha, l->forces, task->work ? l->works : nullptr,
+                                 task->reactions};
+        account_step<<<blocks, REDUCE, 0, stream>>>(t, s, account, (const Vector4<R> *)task->d);
         MODAL_TRY(modal_cuda_launched("tled_step: works", err));
         if (task->work) add_works<<<1, REDUCE, 0, stream>>>(l->works, blocks, task->work);
         MODAL_TRY(modal_cuda_launched("tled_step: works", err));
@@ -98,21 +207,48 @@ done:
     return status;
 }
 
+// Works need every step's displacements before and after it, reactions those of the last one: these steps are tasks of
+// their own.
 template <class R> modal_status run(const modal_tled_step_task *task, cudaStream_t stream, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const Layout<R> *l = (const Layout<R> *)task->layout;
-    if (l->tables.n_nodes == 0 || task->n_steps == 0) return MODAL_OK;
-    // works need every step's displacements before and after it; a state's number has 31 bits
-    const int64_t most = task->work ? 1 : INT32_MAX - 1;
-    for (int64_t k = 0; k < task->n_steps; k += most)
-        MODAL_TRY(steps(l, task, k, task->n_steps - k < most ? task->n_steps - k : most, stream, err));
+    Layout<R> *l = (Layout<R> *)task->layout;
+    const int64_t n_plain = task->work ? 0 : task->reactions ? task->n_steps - 1 : task->n_steps;
+    if (l->tables.n_nodes == 0) return MODAL_OK;
+    for (int64_t k = 0; k < task->n_steps;) {
+        const int64_t left = n_plain - k, n = left <= 0 ? 1 : left < MOST_STEPS ? left : (int64_t)MOST_STEPS;
+        MODAL_TRY(steps(l, task, k, n, left <= 0, stream, err));
+        k += n;
+    }
 done:
     return status;
 }
 
 } // namespace
 } // namespace modal_tled
+
+modal_status modal_tled::resident_fits(Way way, int law, const Tables<float> &t, int n_patches,
+                                       const modal_cuda_machine *machine, int *fits, modal_error *err)
+{
+    const size_t bytes = resident_bytes(way, t);
+    const resident_kernel kernel = kernel_of(way, law);
+    cudaLaunchAttribute attribute = {};
+    cudaLaunchConfig_t config = resident_config(way, n_patches, bytes, &attribute);
+    int n = 0;
+    *fits = 0;
+    if ((int64_t)bytes > machine->shared_block) return MODAL_OK;
+    const modal_status status = allow(kernel, way, bytes, err);
+    if (status != MODAL_OK) return status;
+    if (way == IN_CLUSTER) {
+        const cudaError_t code = cudaOccupancyMaxActiveClusters(&n, kernel, &config);
+        if (code != cudaSuccess) cudaGetLastError(); // no such clusters here
+        *fits = code == cudaSuccess && n > 0;
+        return MODAL_OK;
+    }
+    const cudaError_t code = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, kernel, RESIDENT_THREADS, bytes);
+    *fits = n * machine->n_multiprocessors >= n_patches;
+    return modal_cuda_status(code, "tled_layout: blocks of one launch", err);
+}
 
 extern "C" modal_status modal_tled_step_cuda(const modal_tled_step_task *task, modal_stream *stream, modal_error *err)
 {

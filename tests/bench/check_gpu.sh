@@ -36,7 +36,7 @@ for program in "$build"/tests/kernel_*; do
       "$program" --backend cuda --quick
   done
   case ${program##*/} in
-  *_modal_sum | *_deform | *_engine | *_reduced_step) # what they launch depends on the device's shared memory
+  *_modal_sum | *_deform | *_engine | *_reduced_step | *_tled_step) # what they launch depends on the device's shared memory
     for capability in 80 86; do
       start "${program##*/}_as_$capability" "$program" --backend cuda --quick --pretend $capability
     done

@@ -13,6 +13,7 @@
 
 #include "kernels/tled_layout/tled_fans.h"
 #include "kernels/tled_layout/tled_patches.h"
+#include "kernels/tled_layout/tled_remotes.h"
 #include "lib/base/memory.h"
 
 typedef struct box {
@@ -183,6 +184,36 @@ static void check_tables(const modal_tled_solid *s, const modal_tled_patches *p,
     free(seen), free(owners), free(slots), free(sums), free(want);
 }
 
+/* Every place sends the number of its partial sum to its targets: each list then holds the sums that it names, and those are
+ * the other patches' of the places whose list it is. */
+static void check_remotes(const modal_tled_patches *p)
+{
+    modal_tled_remotes r;
+    modal_error err = {0};
+    assert_int_equal(modal_tled_remotes_make(&r, p, &err), MODAL_OK);
+    int32_t *got = room((size_t)r.n, sizeof *got);
+    for (int32_t k = 0; k < r.n; k++) got[k] = -1;
+    for (int32_t i = 0; i < p->n_patches; i++)
+        for (int64_t k = p->patches[i].first_place; k < p->patches[i].first_place + p->patches[i].n_places; k++) {
+            const modal_tled_place *place = &p->places[k];
+            const int32_t n = (int32_t)(place->counts & 0xffff) - 1;
+            int32_t next = place->first_sum;
+            for (int32_t j = 0; j < n; j++, next++) {
+                const int32_t entry = r.first[i] + r.of[k] + j;
+                const uint32_t target = r.targets[entry];
+                if (next == place->own_sum) next++;
+                assert_int_equal(r.sums[entry], next);
+                const int32_t there = r.first[target >> 16] + (int32_t)(target & 0xffff);
+                assert_in_range(there, r.first[target >> 16], r.first[(target >> 16) + 1] - 1);
+                assert_int_equal(got[there], -1);
+                got[there] = place->own_sum;
+            }
+        }
+    assert_memory_equal(got, r.sums, (size_t)r.n * sizeof *got);
+    free(got);
+    modal_tled_remotes_free(&r);
+}
+
 static void every_force_in_its_sum(void **unused)
 {
     (void)unused;
@@ -194,6 +225,7 @@ static void every_force_in_its_sum(void **unused)
             modal_error err = {0};
             assert_int_equal(modal_tled_patches_make(&p, &b.solid, &plans[i], &err), MODAL_OK);
             check_tables(&b.solid, &p, &plans[i]);
+            check_remotes(&p);
             if (hexahedra == 0 && plans[i].fan == MODAL_TLED_FAN && plans[i].tetrahedra == 1000)
                 assert_true(p.n_fans * 4 < b.solid.n_tetrahedra); /* more than four tetrahedra a fan */
             modal_tled_patches_free(&p);

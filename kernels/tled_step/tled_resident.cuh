@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of a solid small enough for all its patches to be on the device at once: one launch for all steps of a task, a block a
+// patch, a thread a fan and a node. Positions, displacements and increments stay in registers and shared memory; only
+// partial sums of nodes on borders go from block to block (tled_exchange.cuh). A sum has the order that it has in
+// patch_step.
+#ifndef MODAL_KERNELS_TLED_RESIDENT_CUH
+#define MODAL_KERNELS_TLED_RESIDENT_CUH
+
+#include "kernels/tled_step/tled_exchange.cuh"
+#include "kernels/tled_step/tled_patch.cuh"
+
+namespace modal_tled {
+
+// A fan with what stays the same from step to step.
+struct ResidentFan {
+    uint32_t corners[RESIDENT_FAN + 3];
+    Vector3<float> b, i, j[RESIDENT_FAN]; // edges from a
+    int n;                                // tetrahedra; 0: this thread has no fan
+};
+
+__device__ __forceinline__ ResidentFan resident_fan(const Tables<float> &t, const modal_tled_patch &patch,
+                                                    const Bench<float> &b)
+{
+    ResidentFan f;
+    const int lane = threadIdx.x;
+    f.n = 0;
+    if (lane >= patch.n_lanes) return f;
+    const uint32_t *corners = t.corners + patch.first_corner + lane;
+#pragma unroll
+    for (int k = 0; k < 4; k++) f.corners[k] = corners[k * patch.n_lanes];
+    f.n = tetrahedra_of(f.corners[0]);
+#pragma unroll
+    for (int k = 4; k < RESIDENT_FAN + 3; k++) f.corners[k] = k < f.n + 3 ? corners[k * patch.n_lanes] : f.corners[3];
+    const Vector3<float> a = vector(b.rest[place_of(f.corners[0])]);
+    f.b = vector(b.rest[place_of(f.corners[1])]) - a;
+    f.i = vector(b.rest[place_of(f.corners[2])]) - a;
+#pragma unroll
+    for (int k = 0; k < RESIDENT_FAN; k++) f.j[k] = vector(b.rest[place_of(f.corners[3 + k])]) - a;
+    return f;
+}
+
+// As fan_forces, unrolled. material: as that of a patch.
+template <int LAW>
+__device__ __forceinline__ int resident_forces(const Tables<float> &t, int material, const ResidentFan &f,
+                                               const Bench<float> &b)
+{
+    const Vector3<float> ua = vector(b.u[place_of(f.corners[0])]), ub = vector(b.u[place_of(f.corners[1])]) - ua;
+    Vector3<float> ui = vector(b.u[place_of(f.corners[2])]) - ua, ei = f.i, uj[RESIDENT_FAN];
+#pragma unroll
+    for (int k = 0; k < RESIDENT_FAN; k++) uj[k] = vector(b.u[place_of(f.corners[3 + k])]) - ua;
+    Vector3<float> cj = cross(f.b, ei), fa = {0, 0, 0}, fb = {0, 0, 0}, fi = {0, 0, 0};
+    Material<float> m = material >= 0 ? t.materials[material] : material_of(t, t.patches[blockIdx.x], threadIdx.x, 0);
+    int is_turned = 0;
+#pragma unroll
+    for (int k = 0; k < RESIDENT_FAN; k++) {
+        if (k > 0 && k >= f.n) break;
+        if (k > 0 && material < 0) m = material_of(t, t.patches[blockIdx.x], threadIdx.x, k);
+        const Vector3<float> cb = cross(ei, f.j[k]), ci = cross(f.j[k], f.b);
+        float h[9], p[9];
+        gradient(ub, ui, uj[k], cb, ci, cj, inverse(dot(f.j[k], cj)), h);
+        is_turned |= turned(stress<LAW>(m.law, m.mu * (1.0f / 6), m.modulus * (1.0f / 6), h, p));
+        fb = fb + times(p, cb);
+        fi = fi + times(p, ci);
+        fa = fa - fi;
+        leave(b, f.corners[2 + k], fi);
+        fi = times(p, cj);
+        if (k + 1 >= f.n) leave(b, f.corners[3 + k], fi);
+        cj = {-ci.x, -ci.y, -ci.z};
+        ei = f.j[k];
+        ui = uj[k];
+    }
+    leave(b, f.corners[1], fb);
+    leave(b, f.corners[0], fa - fb - fi);
+    return is_turned;
+}
+
+// This thread's node.
+struct ResidentNode {
+    Motion<float> motion;
+    float weight;     // rest.w
+    int node, own_sum;
+    uint32_t counts;  // of the place; 0: this thread has none
+    int rank;         // which of the node's partial sums is this patch's
+    int first_remote; // of the others' sums, in the patch's list
+};
+
+__device__ __forceinline__ int n_sums_of(const ResidentNode &node) { return node.counts & 0xffff; }
+
+// Also leaves where the node is, for all threads.
+__device__ __forceinline__ ResidentNode resident_node(const Tables<float> &t, const modal_tled_patch &patch,
+                                                      const Vector4<float> *state, const Bench<float> &b)
+{
+    ResidentNode node = {};
+    if (threadIdx.x >= patch.n_places) return node;
+    const int64_t k = patch.first_place + threadIdx.x;
+    const modal_tled_place place = t.places[k];
+    const Vector4<float> rest = t.rest[place.node];
+    node.motion = load_motion(state, place.node);
+    b.rest[threadIdx.x] = rest;
+    b.u[threadIdx.x] = node.motion.u;
+    node.weight = rest.w;
+    node.node = place.node;
+    node.own_sum = place.own_sum;
+    node.counts = place.counts;
+    node.rank = place.own_sum - place.first_sum;
+    node.first_remote = t.remote_of[k];
+    return node;
+}
+
+// The sum of all patches' partial sums, in their order.
+__device__ __forceinline__ Vector3<float> sum_of_all(const ResidentNode &node, Vector3<float> mine,
+                                                     const Vector4<float> *others)
+{
+    const int n = n_sums_of(node);
+    Vector3<float> sum = node.rank == 0 ? mine : vector(others[0]);
+    for (int k = 1; k < n; k++) sum = sum + (k == node.rank ? mine : vector(others[k - (k > node.rank)]));
+    return sum;
+}
+
+// n steps from s.from to s.to. WAY RESIDENT: tag + k marks the sums of step k, and buffers alternate with the tag; a block may be
+// a step ahead of its neighbours, not two, since it waits for their sums. WAY IN_CLUSTER: all blocks are one cluster.
+// forces: [n_nodes] the elements' in the last step, or NULL.
+template <int LAW, int WAY>
+__global__ void __launch_bounds__(RESIDENT_THREADS, 1)
+    resident_steps(const __grid_constant__ Tables<float> t, const __grid_constant__ Step<float> s, Vector4<float> *sums_even,
+                   Vector4<float> *sums_odd, int n, uint32_t tag, Vector4<float> *forces)
+{
+    extern __shared__ __align__(16) unsigned char shared[];
+    const Bench<float> b = bench_of(t, shared);
+    Vector4<float> *others = (Vector4<float> *)(shared + remote_offset(t));
+    const modal_tled_patch patch = t.patches[blockIdx.x];
+    const int first_remote = t.remote_first[blockIdx.x], n_remotes = t.remote_first[blockIdx.x + 1] - first_remote;
+    const int mine_to_read = WAY == RESIDENT && threadIdx.x < n_remotes ? t.remote_sums[first_remote + threadIdx.x] : 0;
+    for (int j = threadIdx.x; j < patch.n_bases; j += RESIDENT_THREADS) b.bases[j] = t.bases[patch.first_base + j];
+    ResidentNode node = resident_node(t, patch, s.from, b);
+    __syncthreads();
+    const ResidentFan fan = resident_fan(t, patch, b);
+    const int material = patch.material;
+    uint32_t target[MOST_TARGETS];
+    if (WAY == IN_CLUSTER) {
+#pragma unroll
+        for (int k = 0; k < MOST_TARGETS; k++) {
+            if (k >= n_sums_of(node) - 1) break;
+            const uint32_t to = t.remote_targets[first_remote + node.first_remote + k];
+            target[k] = address_in(others + (to & 0xffff), to >> 16);
+        }
+        cluster_barrier(); // every block is there before another one writes into it
+    }
+    for (int k = 0; k < n; k++) {
+        if (fan.n > 0 && resident_forces<LAW>(t, material, fan, b))
+            find_turned_fan(t, blockIdx.x, threadIdx.x, shared, s.stop, s.watch, s.first, s.number + k);
+        __syncthreads();
+        Vector3<float> force = {0, 0, 0};
+        Now<float> now;
+        const Vector4<float> *from = others;
+        if (node.counts) force = place_force(b, threadIdx.x, node.counts >> 16 & 0x7fff);
+        if (WAY == IN_CLUSTER) {
+            const int half = (k & 1) * t.most_remotes;
+            from += half;
+#pragma unroll
+            for (int j = 0; j < MOST_TARGETS; j++)
+                if (j < n_sums_of(node) - 1) push(target[j] + 16 * half, force);
+            now = now_of(s, t.n_signals, k);
+            cluster_barrier();
+        } else {
+            Vector4<float> *sums = (tag + k) & 1 ? sums_odd : sums_even;
+            if (n_sums_of(node) > 1) publish(sums + node.own_sum, force, tag + k);
+            now = now_of(s, t.n_signals, k); // while the others' sums are on their way
+            for (int i = threadIdx.x; i < n_remotes; i += RESIDENT_THREADS)
+                others[i] = wait_for(sums + (i < RESIDENT_THREADS ? mine_to_read : t.remote_sums[first_remote + i]), tag + k);
+            __syncthreads();
+        }
+        if (node.counts) {
+            force = sum_of_all(node, force, from + node.first_remote);
+            if (k == n - 1 && forces && node.counts >> 31) forces[node.node] = {force.x, force.y, force.z, 0};
+            node.motion = move(t, s, now, node.node, Vector4<float>{0, 0, 0, node.weight}, node.motion, force);
+            b.u[threadIdx.x] = node.motion.u;
+        }
+        __syncthreads();
+    }
+    if (node.counts >> 31) store_motion(s.to, node.node, node.motion);
+    if (WAY == IN_CLUSTER) cluster_barrier(); // no block goes while another one may write into it
+}
+
+} // namespace modal_tled
+
+#endif
