@@ -62,7 +62,7 @@ if(TARGET modalpack)
            $<TARGET_FILE:modalpack> ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.modalpack PROPERTIES LABELS cli TIMEOUT 300)
 
-  foreach(part basis convert images)
+  foreach(part basis convert images glb)
     add_test(NAME look.${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_look.py
              ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} ${part})
     set_tests_properties(look.${part} PROPERTIES LABELS cli)

@@ -74,6 +74,16 @@ foreach(client blender paraview)
   set_tests_properties(clients.curvature_${client} PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
 endforeach()
 
+if(TARGET modaldeform AND TARGET modalpack)
+  foreach(client blender gltf-validator)
+    set(program_of_blender "${MODAL_BLENDER}")
+    set(program_of_gltf-validator "${MODAL_NODE_MODULES}/gltf-validator")
+    add_test(NAME clients.look_${client} COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_look.py
+             ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} ${client} "${program_of_${client}}")
+    set_tests_properties(clients.look_${client} PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 300)
+  endforeach()
+endif()
+
 if(TARGET modaldeform AND TARGET modalpack AND TARGET modalmesh)
   add_test(NAME clients.blender_own_mesh COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_own_mesh.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} "${MODAL_BLENDER}")

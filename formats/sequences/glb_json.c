@@ -47,6 +47,9 @@ static json_t *views(const glb_scene *g)
         if (a->buffer_target) json_object_set_new(one, "target", json_integer(a->buffer_target));
         json_array_append_new(list, one);
     }
+    for (int32_t i = 0; g->look.in && i < g->look.in->n_images; i++)
+        json_array_append_new(list, json_pack("{s:i, s:I, s:I}", "buffer", 0, "byteOffset", (json_int_t)g->image_places[i], "byteLength",
+                                              (json_int_t)g->look.in->images[i].length));
     return list;
 }
 
@@ -59,36 +62,60 @@ static json_t *rest_weights(const glb_shape *s)
     return list;
 }
 
+/* The triangles of a shape, all of them or those of one material; material -1: none. */
+static json_t *primitive_json(const glb_scene *g, const glb_shape *s, int64_t indices, int32_t material)
+{
+    const int normals = g->info->target_normals;
+    json_t *primitive = json_pack("{s:{s:I}, s:I}", "attributes", "POSITION", (json_int_t)(s->first_array + 1), "indices", (json_int_t)indices);
+    json_t *attributes = json_object_get(primitive, "attributes");
+    if (normals) json_object_set_new(attributes, "NORMAL", json_integer(modal_glb_normals_array(s)));
+    if (s->uv >= 0) json_object_set_new(attributes, "TEXCOORD_0", json_integer(s->uv));
+    if (material >= 0) json_object_set_new(primitive, "material", json_integer(material));
+    if (s->n_targets == 0) return primitive;
+    json_t *targets = json_array();
+    for (int32_t k = 0; k < s->n_targets; k++) {
+        json_t *target = json_pack("{s:I}", "POSITION", (json_int_t)(s->first_array + 2 + k));
+        if (normals > 1) json_object_set_new(target, "NORMAL", json_integer(modal_glb_normals_array(s) + 1 + k));
+        json_array_append_new(targets, target);
+    }
+    json_object_set_new(primitive, "targets", targets);
+    return primitive;
+}
+
+/* A shape, or a variant of it. */
+static json_t *mesh_json(const glb_scene *g, int32_t shape, const glb_variant *variant)
+{
+    const glb_shape *s = &g->shapes[shape];
+    json_t *primitives = json_array();
+    if (!variant) json_array_append_new(primitives, primitive_json(g, s, s->first_array, -1));
+    for (int32_t k = 0; variant && k < variant->n_primitives; k++) {
+        const glb_primitive *p = &g->look.primitives[variant->first_primitive + k];
+        json_array_append_new(primitives, primitive_json(g, s, p->array, p->paint));
+    }
+    json_t *mesh = json_pack("{s:o}", "primitives", primitives);
+    const char *name = g->basis->shapes[shape].name;
+    /* One that is no UTF-8 is left out: json_string gives NULL, which is not set. */
+    if (name && name[0]) json_object_set_new(mesh, "name", json_string(name));
+    if (s->n_targets > 0) {
+        json_t *names = json_array();
+        for (int32_t k = 0; k < s->n_targets; k++) json_array_append_new(names, json_sprintf("mode %d", s->modes[k]));
+        json_object_set_new(mesh, "weights", rest_weights(s));
+        json_object_set_new(mesh, "extras", json_pack("{s:o}", "targetNames", names));
+    }
+    return mesh;
+}
+
+/* mesh_of [n_shapes]; with a look meshes are its variants, and nobody asks. */
 static json_t *meshes(const glb_scene *g, int64_t *mesh_of)
 {
     json_t *list = json_array();
-    for (int32_t i = 0; i < g->basis->n_shapes; i++) {
-        const glb_shape *s = &g->shapes[i];
-        if (!s->used) continue;
+    for (int32_t i = 0; !g->look.in && i < g->basis->n_shapes; i++) {
+        if (!g->shapes[i].used) continue;
         mesh_of[i] = (int64_t)json_array_size(list);
-        json_t *primitive = json_pack("{s:{s:I}, s:I}", "attributes", "POSITION",
-                                      (json_int_t)(s->first_array + 1), "indices",
-                                      (json_int_t)s->first_array);
-        json_t *mesh = json_pack("{s:[o]}", "primitives", primitive);
-        const int normals = g->info->target_normals;
-        if (normals) json_object_set_new(json_object_get(primitive, "attributes"), "NORMAL", json_integer(modal_glb_normals_array(s)));
-        const char *name = g->basis->shapes[i].name;
-        /* One that is no UTF-8 is left out: json_string gives NULL, which is not set. */
-        if (name && name[0]) json_object_set_new(mesh, "name", json_string(name));
-        if (s->n_targets > 0) {
-            json_t *targets = json_array(), *names = json_array();
-            for (int32_t k = 0; k < s->n_targets; k++) {
-                json_t *target = json_pack("{s:I}", "POSITION", (json_int_t)(s->first_array + 2 + k));
-                if (normals > 1) json_object_set_new(target, "NORMAL", json_integer(modal_glb_normals_array(s) + 1 + k));
-                json_array_append_new(targets, target);
-                json_array_append_new(names, json_sprintf("mode %d", s->modes[k]));
-            }
-            json_object_set_new(primitive, "targets", targets);
-            json_object_set_new(mesh, "weights", rest_weights(s));
-            json_object_set_new(mesh, "extras", json_pack("{s:o}", "targetNames", names));
-        }
-        json_array_append_new(list, mesh);
+        json_array_append_new(list, mesh_json(g, i, NULL));
     }
+    for (int32_t i = 0; g->look.in && i < g->look.n_variants; i++)
+        json_array_append_new(list, mesh_json(g, g->look.variants[i].shape, &g->look.variants[i]));
     return list;
 }
 
@@ -105,7 +132,7 @@ static json_t *nodes(const glb_scene *g, const int64_t *mesh_of)
         if (!called) called = json_sprintf("object %d", i);
         json_array_append_new(list,
                               json_pack("{s:I, s:o, s:[f,f,f], s:[f,f,f,f]}", "mesh",
-                                        (json_int_t)mesh_of[o->shape], "name",
+                                        (json_int_t)(g->look.in ? g->look.variant_of[i] : mesh_of[o->shape]), "name",
                                         called, "translation", f[3], f[7], f[11],
                                         "rotation", q[0], q[1], q[2], q[3]));
     }
@@ -152,6 +179,7 @@ char *modal_glb_json(const glb_scene *g)
                              "modaltools", "scene", 0, "scenes", "nodes", roots);
     json_object_set_new(root, "meshes", meshes(g, mesh_of));
     json_object_set_new(root, "nodes", nodes(g, mesh_of));
+    if (g->look.in) modal_glb_materials_json(g, root);
     json_t *motion = animation(g);
     if (motion) json_object_set_new(root, "animations", json_pack("[o]", motion));
     json_object_set_new(root, "accessors", accessors(g));

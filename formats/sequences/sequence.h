@@ -63,6 +63,23 @@ typedef struct modal_sequence_colour {
     const float *values;
 } modal_sequence_colour;
 
+/* The bytes of an image file, as they go into other files. */
+typedef struct modal_sequence_image {
+    const char *name; /* as the look has it */
+    const char *media_type;
+    const void *bytes;
+    int64_t length;
+} modal_sequence_image;
+
+struct modal_look;
+
+/* What the objects look like (lib/model/look.h), and all images that their materials have. The basis has its looks. Borrowed. */
+typedef struct modal_sequence_look {
+    const struct modal_look *look;
+    int32_t n_images;
+    const modal_sequence_image *images;
+} modal_sequence_look;
+
 /* What a sequence is, before its frames. Everything is borrowed for the calls it is given to. */
 typedef struct modal_sequence_info {
     int64_t n_points;         /* > 0 */
@@ -79,6 +96,7 @@ typedef struct modal_sequence_info {
     const modal_sequence_scene *scene;  /* for size and begin only; NULL where a format asks for none */
     int threads;      /* that a writer may use beside its own; 0: none */
     int target_normals; /* glb: 0 none, 1 those at rest, 2 that targets change to first order */
+    const modal_sequence_look *look; /* glb: NULL: none; with it the surfaces of the scene have uv where the basis has them */
     double slow_motion; /* glb and mdd show a second in as many; 0: 1 */
     double precision; /* > 0: sequence.vtkhdf may be off by as much in arrays whose unit is m */
     int64_t n_probes;

@@ -46,25 +46,44 @@ static int64_t tiles_at_once(const modal_shape *s)
     return n > 1 ? n : 1;
 }
 
+/* Vertices of a shape in the file; with a look seams make more of them. */
+static int64_t vertices_of(const glb_scene *g, int32_t shape)
+{
+    return g->look.in ? g->look.splits[shape].n_split : g->basis->shapes[shape].surface.n_vertices;
+}
+
 static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, int64_t *memory_bytes,
                          modal_error *err)
 {
     const modal_basis *b = info->scene->basis;
     double bytes = 65536; /* no overflow */
+    glb_scene g = {.info = info, .basis = b};
     *memory_bytes = 0;
+    if (info->look) {
+        const modal_status status = modal_glb_look_make(&g.look, info->look, info->scene, err);
+        if (status != MODAL_OK) {
+            modal_glb_look_free(&g.look);
+            return status;
+        }
+    }
     for (int32_t i = 0; i < b->n_shapes; i++) {
         const modal_shape *s = &b->shapes[i];
         const int normals = info->target_normals;
-        const int64_t memory = 36 * s->surface.n_vertices + 12 * s->surface.n_triangles +
-                               (normals ? (MODAL_GLB_NORMALS_BYTES + 24 + 12) * s->surface.n_vertices : 0) +
-                               12 * s->surface.n_vertices * targets_at_once(&s->surface, s->modes.n_modes) +
+        const int64_t n = vertices_of(&g, i);
+        const int64_t memory = 36 * n + 12 * s->surface.n_triangles + (normals ? (MODAL_GLB_NORMALS_BYTES + 24 + 12) * n : 0) +
+                               (info->look ? 20 * n + 28 * s->surface.n_triangles : 0) + 12 * n * targets_at_once(&s->surface, s->modes.n_modes) +
                                tiles_at_once(s) * s->modes.n_modes * 3 * MODAL_TILE * 4;
         if (memory > *memory_bytes) *memory_bytes = memory;
-        bytes += 12.0 * (double)s->surface.n_vertices * (s->modes.n_modes + 1.0) * (normals > 1 ? 2 : 1) +
-                 12.0 * (double)s->surface.n_vertices * (normals == 1) + 12.0 * (double)s->surface.n_triangles +
+        bytes += 12.0 * (double)n * (s->modes.n_modes + 1.0) * (normals > 1 ? 2 : 1) + 12.0 * (double)n * (normals == 1) +
+                 (info->look ? 8.0 * (double)n : 0) + 12.0 * (double)s->surface.n_triangles +
                  800.0 * (s->modes.n_modes + 3.0);
     }
     *memory_bytes += 1 << 20;
+    for (int32_t i = 0; info->look && i < info->look->n_images; i++) bytes += (double)info->look->images[i].length + 400;
+    for (int32_t i = 0; i < g.look.n_variants; i++) /* triangles again, and what is said of each primitive */
+        bytes += 12.0 * (double)b->shapes[g.look.variants[i].shape].surface.n_triangles +
+                 (1200.0 + 60.0 * b->shapes[g.look.variants[i].shape].modes.n_modes) * g.look.variants[i].n_primitives;
+    modal_glb_look_free(&g.look);
     for (int32_t i = 0; i < b->n_objects; i++)
         bytes += 4.0 * (double)info->n_frames * (b->shapes[b->objects[i].shape].modes.n_modes + 7.0) + 1200.0;
     if (bytes >= 4294967296.0)
@@ -83,6 +102,8 @@ static void free_scene(glb_scene *g)
         modal_free(&g->shapes[i].low);
         modal_free(&g->shapes[i].spread);
     }
+    modal_glb_look_free(&g->look);
+    modal_free(&g->image_places);
     modal_free(&g->shapes);
     modal_free(&g->arrays);
     modal_free(&g->object_array);
@@ -129,11 +150,57 @@ done:
     return status;
 }
 
+/* Arrays that a look adds: uv of a shape, indices of the primitives but each shape's first. */
+static modal_status plan_look(glb_scene *g, int32_t shape, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    glb_shape *s = &g->shapes[shape];
+    int taken = 0;
+    s->uv = -1;
+    if (!g->look.in) return MODAL_OK;
+    if (g->look.splits[shape].uv) {
+        s->uv = g->n_arrays;
+        MODAL_TRY(add_array(g, (glb_array){.count = vertices_of(g, shape), .type = "VEC2", .buffer_target = 34962}, err));
+    }
+    for (int32_t i = 0; i < g->look.n_variants; i++) {
+        const glb_variant *v = &g->look.variants[i];
+        for (int32_t k = 0; v->shape == shape && k < v->n_primitives; k++) {
+            glb_primitive *p = &g->look.primitives[v->first_primitive + k];
+            p->array = taken ? g->n_arrays : s->first_array;
+            if (taken++)
+                MODAL_TRY(add_array(g, (glb_array){.count = 3 * p->n_triangles, .type = "SCALAR", .integers = 1, .buffer_target = 34963}, err));
+        }
+    }
+done:
+    return status;
+}
+
+/* Triangles of the array that a shape begins with. */
+static int64_t first_triangles(const glb_scene *g, int32_t shape)
+{
+    for (int32_t i = 0; g->look.in && i < g->look.n_variants; i++)
+        if (g->look.variants[i].shape == shape) return g->look.primitives[g->look.variants[i].first_primitive].n_triangles;
+    return g->basis->shapes[shape].surface.n_triangles;
+}
+
+static modal_status plan_images(glb_scene *g, modal_error *err)
+{
+    const modal_sequence_look *in = g->look.in;
+    if (!in) return MODAL_OK;
+    const modal_status status = modal_alloc(&g->image_places, in->n_images, sizeof *g->image_places, "images", err);
+    for (int32_t i = 0; status == MODAL_OK && i < in->n_images; i++) {
+        g->image_places[i] = g->bytes;
+        g->bytes += (in->images[i].length + 3) / 4 * 4;
+    }
+    return status;
+}
+
 static modal_status plan(glb_scene *g, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_basis *b = g->basis;
     const int64_t n = g->info->n_frames;
+    if (g->info->look) MODAL_TRY(modal_glb_look_make(&g->look, g->info->look, g->info->scene, err));
     MODAL_TRY(modal_alloc_zero(&g->shapes, b->n_shapes, sizeof *g->shapes, "shapes", err));
     MODAL_TRY(modal_alloc(&g->object_array, b->n_objects, sizeof *g->object_array, "objects", err));
     for (int32_t i = 0; i < b->n_shapes; i++) {
@@ -141,15 +208,16 @@ static modal_status plan(glb_scene *g, modal_error *err)
         MODAL_TRY(find_ranges(g, i, err));
         if (!s->used) continue;
         s->first_array = g->n_arrays;
-        MODAL_TRY(add_array(g, (glb_array){.count = 3 * b->shapes[i].surface.n_triangles, .type = "SCALAR",
+        MODAL_TRY(add_array(g, (glb_array){.count = 3 * first_triangles(g, i), .type = "SCALAR",
                                            .integers = 1, .buffer_target = 34963}, err));
         for (int32_t k = 0; k <= s->n_targets; k++)
-            MODAL_TRY(add_array(g, (glb_array){.count = b->shapes[i].surface.n_vertices, .type = "VEC3",
+            MODAL_TRY(add_array(g, (glb_array){.count = vertices_of(g, i), .type = "VEC3",
                                                .buffer_target = 34962, .ranges = 1}, err));
         const int32_t n_normals = g->info->target_normals > 1 ? 1 + s->n_targets : g->info->target_normals;
         for (int32_t k = 0; k < n_normals; k++)
-            MODAL_TRY(add_array(g, (glb_array){.count = b->shapes[i].surface.n_vertices, .type = "VEC3",
+            MODAL_TRY(add_array(g, (glb_array){.count = vertices_of(g, i), .type = "VEC3",
                                                .buffer_target = 34962}, err));
+        MODAL_TRY(plan_look(g, i, err));
     }
     g->times = g->n_arrays;
     int moves = g->info->scene->trajectory->poses != NULL;
@@ -167,6 +235,7 @@ static modal_status plan(glb_scene *g, modal_error *err)
         MODAL_TRY(add_array(g, (glb_array){.count = n, .type = "VEC3"}, err));
         MODAL_TRY(add_array(g, (glb_array){.count = n, .type = "VEC4"}, err));
     }
+    MODAL_TRY(plan_images(g, err));
 done:
     return status;
 }
@@ -218,7 +287,26 @@ static modal_status put_vectors(glb_writer *w, int64_t array, const float *value
     return put_floats(w, array, values, a->count, 3, is, err);
 }
 
-/* corners: [n_triangles, 3], filled. */
+/* The triangles of each primitive of a shape. */
+static modal_status write_primitives(glb_writer *w, int32_t shape, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const glb_look *look = &w->scene.look;
+    uint32_t *indices = NULL;
+    MODAL_TRY(modal_alloc(&indices, w->scene.basis->shapes[shape].surface.n_triangles, 12, "triangles", err));
+    for (int32_t i = 0; i < look->n_variants; i++)
+        for (int32_t k = 0; look->variants[i].shape == shape && k < look->variants[i].n_primitives; k++) {
+            const glb_primitive *p = &look->primitives[look->variants[i].first_primitive + k];
+            modal_glb_look_indices(look, i, k, indices);
+            MODAL_TRY(put(w, p->array, indices, 12 * p->n_triangles, err));
+        }
+    if (look->splits[shape].uv) MODAL_TRY(put(w, w->scene.shapes[shape].uv, look->splits[shape].uv, 8 * look->splits[shape].n_split, err));
+done:
+    modal_free(&indices);
+    return status;
+}
+
+/* corners: [n_triangles, 3], filled: of vertices without seams. */
 static modal_status write_triangles(glb_writer *w, int32_t shape, uint32_t *corners, modal_error *err)
 {
     const modal_shape *s = &w->scene.basis->shapes[shape];
@@ -228,6 +316,7 @@ static modal_status write_triangles(glb_writer *w, int32_t shape, uint32_t *corn
             const int32_t v = s->surface.triangles[3 * t + k];
             corners[3 * (stored ? t : s->surface.user_triangle[t]) + k] = (uint32_t)(stored ? v : s->surface.user_vertex[v]);
         }
+    if (w->scene.look.in) return write_primitives(w, shape, err);
     return put(w, w->scene.shapes[shape].first_array, corners, 12 * s->surface.n_triangles, err);
 }
 
@@ -238,12 +327,13 @@ static void scatter(const glb_writer *w, int32_t shape, const float *tiles, int6
     const modal_shape *s = &w->scene.basis->shapes[shape];
     const glb_shape *g = &w->scene.shapes[shape];
     const int stored = w->scene.info->scene->stored_order;
+    const int64_t stride = 3 * vertices_of(&w->scene, shape);
     for (int64_t v = begin * MODAL_TILE; v < end * MODAL_TILE && v < s->surface.n_vertices; v++) {
         const float *u = tiles + (v / MODAL_TILE - begin) * s->modes.n_modes * 3 * MODAL_TILE + v % MODAL_TILE;
         const int64_t place = 3 * (stored ? v : s->surface.user_vertex[v]);
         for (int i = 0; i < 3; i++) {
             for (int32_t k = first; k < last; k++)
-                targets[(k - first) * 3 * s->surface.n_vertices + place + i] =
+                targets[(k - first) * stride + place + i] =
                     (float)(g->spread[g->modes[k]] * (double)u[(g->modes[k] * 3 + i) * MODAL_TILE]);
             if (!base) continue;
             double sum = s->surface.rest_positions[3 * v + i];
@@ -274,7 +364,7 @@ static modal_status make_smooth(const glb_writer *w, int32_t shape, const uint32
     const int stored = w->scene.info->scene->stored_order;
     if (!w->scene.info->target_normals) return MODAL_OK;
     MODAL_TRY(modal_alloc(&m->rest, 3 * s->n_vertices, sizeof *m->rest, "normals", err));
-    MODAL_TRY(modal_alloc(&m->floats, 3 * s->n_vertices, sizeof *m->floats, "normals", err));
+    MODAL_TRY(modal_alloc(&m->floats, 3 * vertices_of(&w->scene, shape), sizeof *m->floats, "normals", err));
     for (int64_t v = 0; v < s->n_vertices; v++)
         memcpy(m->rest + 3 * (stored ? v : s->user_vertex[v]), s->rest_positions + 3 * v, 3 * sizeof(double));
     MODAL_TRY(modal_glb_normals_init(&m->normals, s->n_vertices, s->n_triangles, corners, m->rest, err));
@@ -293,7 +383,8 @@ static modal_status write_normals(glb_writer *w, int32_t shape, smooth *m, int32
         modal_glb_normals_target(&m->normals, target, m->floats);
     else
         modal_glb_normals_base(&m->normals, w->scene.info->target_normals > 1 ? base : m->rest, m->floats);
-    return put_floats(w, modal_glb_normals_array(g) + array, m->floats, m->normals.n_vertices, 3,
+    if (w->scene.look.in) modal_glb_split_rows(&w->scene.look.splits[shape], m->floats);
+    return put_floats(w, modal_glb_normals_array(g) + array, m->floats, vertices_of(&w->scene, shape), 3,
                       (glb_what){"shape", shape, target ? "normal of mode" : "normal", mode, "vertex", 0, 1}, err);
 }
 
@@ -304,10 +395,11 @@ static modal_status write_positions(glb_writer *w, int32_t shape, smooth *m, mod
     const glb_shape *g = &w->scene.shapes[shape];
     const modal_matrix_source *source = &w->scene.info->scene->matrix;
     const int64_t at_once = targets_at_once(&s->surface, g->n_targets), range = tiles_at_once(s);
-    const int64_t n_tiles = modal_tile_count(s->surface.n_vertices), n = s->surface.n_vertices;
+    const int64_t n_tiles = modal_tile_count(s->surface.n_vertices), n = s->surface.n_vertices, n_split = vertices_of(&w->scene, shape);
+    const glb_split *split = w->scene.look.in ? &w->scene.look.splits[shape] : NULL;
     float *targets = NULL, *tiles = NULL;
     double *base = NULL;
-    MODAL_TRY(modal_alloc(&targets, at_once * n, 12, "targets", err));
+    MODAL_TRY(modal_alloc(&targets, at_once * n_split, 12, "targets", err));
     MODAL_TRY(modal_alloc(&tiles, range * s->modes.n_modes, 3 * MODAL_TILE * 4, "tiles", err));
     MODAL_TRY(modal_alloc(&base, 3 * n, sizeof *base, "positions", err));
     int32_t first = 0;
@@ -320,7 +412,8 @@ static modal_status write_positions(glb_writer *w, int32_t shape, smooth *m, mod
         }
         if (first == 0) MODAL_TRY(write_normals(w, shape, m, 0, base, NULL, err));
         for (int32_t k = first; k < last; k++) {
-            const float *target = targets + (k - first) * 3 * n;
+            float *target = targets + (k - first) * 3 * n_split;
+            if (split) modal_glb_split_rows(split, target);
             MODAL_TRY(put_vectors(w, g->first_array + 2 + k, target,
                                   (glb_what){"shape", shape, "mode", g->modes[k], "vertex", 0, 1}, err));
             MODAL_TRY(write_normals(w, shape, m, 1 + k, NULL, target, err));
@@ -328,6 +421,7 @@ static modal_status write_positions(glb_writer *w, int32_t shape, smooth *m, mod
         first = last;
     } while (first < g->n_targets);
     for (int64_t i = 0; i < 3 * n; i++) targets[i] = (float)base[i];
+    if (split) modal_glb_split_rows(split, targets);
     MODAL_TRY(put_vectors(w, g->first_array + 1, targets, (glb_what){"shape", shape, "position", -1, "vertex", 0, 1}, err));
 done:
     modal_free(&base);
@@ -436,6 +530,13 @@ static modal_status write_binary(glb_writer *w, modal_error *err)
         if (weights) MODAL_TRY(write_weights(w, i, err));
         if (w->scene.info->scene->trajectory->poses)
             MODAL_TRY(write_rigid(w, i, w->scene.object_array[i] + weights, err));
+    }
+    for (int32_t i = 0; w->scene.look.in && i < w->scene.look.in->n_images; i++) {
+        static const char zeros[4] = {0};
+        const modal_sequence_image *image = &w->scene.look.in->images[i];
+        const int64_t place = w->start + w->scene.image_places[i];
+        MODAL_TRY(modal_file_out_write_at(&w->out, place, image->bytes, image->length, err));
+        MODAL_TRY(modal_file_out_write_at(&w->out, place + image->length, zeros, (4 - image->length % 4) % 4, err));
     }
 done:
     return status;

@@ -2,9 +2,13 @@
 """Looks through the pipeline. usage: check_look.py BIN_FOLDER REPOSITORY PART, PART one of
   basis   modalpack keeps the names of an .obj's materials, outside of the content hash; what is refused
   images  modaltex pack: kinds of PNG and JPEG, mip levels by formats/textures.md, layouts; what is refused
+  glb     modaldeform --look: materials, uv, seams, images in a GLB, read on its own; what is refused
+  blender, gltf-validator PROGRAM   the same in these clients (a skip, 77, where they are absent)
   convert modaltex look: a look of an .obj with its .mtl; names of files stay in the folder"""
 import json
 import os
+import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -312,8 +316,189 @@ def refuse_images(rgba):
     run("modaltex", "pack", "inner/l.json", "i.h5", "--any-path")
 
 
+def read_glb(path):
+    """Its description, and a function from numbers of accessors to arrays."""
+    with open(path, "rb") as f:
+        data = f.read()
+    magic, version, length, n, kind = struct.unpack("<4sII I4s", data[:20])
+    must((magic, version, length, kind) == (b"glTF", 2, len(data), b"JSON"), path, "head")
+    description, body = json.loads(data[20:20 + n]), data[28 + n:]
+
+    def view(number):
+        v = description["bufferViews"][number]
+        return body[v["byteOffset"]:v["byteOffset"] + v["byteLength"]]
+
+    def array(number):
+        a = description["accessors"][number]
+        width = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}[a["type"]]
+        return np.frombuffer(view(a["bufferView"]), {5125: "<u4", 5126: "<f4"}[a["componentType"]]).reshape(a["count"], width)
+
+    return description, array, view
+
+
+def paint_box():
+    """box.obj with a .mtl and images, its basis b.h5 and a trajectory t.h5 that begins at rest."""
+    write_box()
+    random = np.random.default_rng(2)
+    images.write_png("leaf.png", np.kron(random.integers(0, 256, (8, 8, 3)), np.ones((8, 8, 1))).astype("u1"))
+    images.write_png("n.png", np.full((4, 4, 3), (128, 128, 255), "u1"))
+    put("box.mtl", "newmtl red paint\nKd 0.5 0.25 0\nNs 0\nnewmtl leaf\nKd 1 1 1\nmap_Kd leaf.png\nnewmtl unused\nmap_Kd absent.png\n")
+    with open("box.obj") as f:
+        put("box.obj", f.read().replace("usemtl\n", "usemtl leaf\n"))
+    run("modalpack", "box.node", "b.h5", "--surface", "box.obj", "--modes", 3, *RUBBER)
+    run("modalsim", "b.h5", "t.h5", "--duration", 0.1, "--fps", 100, "--impulse", "1,0,0:0,0.01,0")
+
+
+def read_obj(path):
+    """[(material, [(v, vt), ...] of a triangle), ...] in the order of the file, vertices, texture vertices."""
+    v, vt, triangles, material = [], [], [], None
+    with open(path) as f:
+        for words in map(str.split, f):
+            if words and words[0] in ("v", "vt"):
+                (v if words[0] == "v" else vt).append([float(x) for x in words[1:]])
+            elif words and words[0] == "usemtl":
+                material = " ".join(words[1:]) or None
+            elif words and words[0] == "f":
+                corners = [tuple(int(x) - 1 for x in w.split("/")) for w in words[1:]]
+                triangles += [(material, [corners[0], corners[i - 1], corners[i]]) for i in range(2, len(corners))]
+    return triangles, np.array(v), np.array(vt)
+
+
+def part_glb():
+    paint_box()
+    triangles, v, vt = read_obj("box.obj")
+    with h5py.File("b.h5") as f, h5py.File("t.h5") as g:
+        s, q = f["shapes/0000"], g["q"][:]
+        u = s["modes/modal_matrix"][:].transpose(0, 3, 2, 1).reshape(-1, 3, 3)[:len(v)].astype("f8")
+        modes = np.empty_like(u)
+        modes[s["surface/user_vertex"][:]] = u
+    for words in ((), ("--order", "stored"), ("--normals", "dynamic"), ("--normals", "rigid")):
+        run("modaldeform", "t.h5", "o", "-f", "--format", "glb", "--look", "box.obj", *words)
+        d, array, view = read_glb("o/sequence.glb")
+        must([m["name"] for m in d["materials"]] == ["red paint", "leaf"], "materials", d["materials"])
+        must(d["materials"][0]["pbrMetallicRoughness"] == {"baseColorFactor": [0.5, 0.25, 0, 1], "metallicFactor": 0, "roughnessFactor": 1},
+             d["materials"][0])
+        with open("leaf.png", "rb") as f:
+            must(len(d["images"]) == 1 and view(d["images"][0]["bufferView"]) == f.read(), "the image is another one")
+        must(d["samplers"] == [{"wrapS": 10497, "wrapT": 10497}] and len(d["meshes"]) == 1, "samplers, meshes")
+        weights = array(next(s["output"] for s, c in zip(d["animations"][0]["samplers"], d["animations"][0]["channels"])
+                             if c["target"]["path"] == "weights")).reshape(len(q), -1)
+        got = set()
+        for p in d["meshes"][0]["primitives"]:
+            attributes = p["attributes"]
+            must(("NORMAL" in attributes) == ("--normals" in words), words, "normals")
+            uv, base = array(attributes["TEXCOORD_0"]), array(attributes["POSITION"])
+            must(len(uv) == len(base) and len(base) > len(v), "no seam is split", len(base))
+            moved = base + np.tensordot(weights[7], [array(t["POSITION"]) for t in p["targets"]], 1)
+            if words != ("--order", "stored"):
+                wanted = (v + modes @ q[7])
+                must(np.abs(moved[:len(v)] - wanted).max() <= 1e-6, "positions are off by", np.abs(moved[:len(v)] - wanted).max())
+            name = d["materials"][p["material"]]["name"]
+            for t in array(p["indices"]).reshape(-1, 3):
+                got.add((name, tuple(tuple(np.rint(1e4 * np.append(moved[i], uv[i])).astype(int)) for i in t)))
+        wanted = set()
+        for name, t in triangles:
+            corners = [tuple(np.rint(1e4 * np.append(v[a] + modes[a] @ q[7], (vt[b][0], 1 - vt[b][1]))).astype(int)) for a, b in t]
+            wanted.add((name, tuple(corners)))
+        must(got == wanted, words, "triangles differ:", len(got - wanted), "of", len(wanted), sorted(got - wanted)[:2], sorted(wanted - got)[:2])
+    look_of_objects()
+    refuse_looks()
+
+
+def look_of_objects():
+    """Objects with materials and tints of their own share positions."""
+    put("places.csv", "".join(f"{i},0,-1,{3 * i},0,0,0,0,0\n" for i in range(4)))
+    run("modalplace", "places.csv", "four.h5", "b.h5")
+    run("modalsim", "four.h5", "f.h5", "--duration", 0.1, "--fps", 100, "--initial", "0=0.001")
+    look = {"look": 1, "materials": {"red paint": {"diffuse": [1, 0.5, 0]}, "leaf": {"image": "leaf.png", "wrap": "clamp"},
+                                     "cut": {"image": "leaf.png", "alpha": "cutout", "cutoff": 0.25, "two_sided": True}},
+            "objects": [{"object": 1, "material": "cut"}, {"object": 3, "tint": [0.5, 4, 1]}]}
+    with open("four.json", "w") as f:
+        json.dump(look, f)
+    run("modaldeform", "f.h5", "four", "--format", "glb", "--look", "four.json")
+    d, array, view = read_glb("four/sequence.glb")
+    must([n["mesh"] for n in d["nodes"]] == [0, 1, 0, 2], "meshes of the objects", d["nodes"])
+    must(len({p["attributes"]["POSITION"] for m in d["meshes"] for p in m["primitives"]}) == 1, "positions are there twice")
+    must([m["name"] for m in d["materials"]] == ["red paint", "leaf", "cut", "red paint", "leaf"], "materials")
+    must(d["materials"][3]["pbrMetallicRoughness"]["baseColorFactor"] == [0.5, 1, 0, 1], "the tint, at most 1")
+    must(d["materials"][2]["alphaMode"] == "MASK" and d["materials"][2]["alphaCutoff"] == 0.25 and d["materials"][2]["doubleSided"], "cut")
+    must(len(d["images"]) == 1 and len(d["textures"]) == 2 and len(d["samplers"]) == 2, "textures")
+
+
+def refuse_looks():
+    def refused(change, says, code=3, *words):
+        look = {"look": 1, "materials": {"red paint": {}, "leaf": {"image": "leaf.png"}}}
+        change(look)
+        with open("w.json", "w") as f:
+            json.dump(look, f)
+        run("modaldeform", "t.h5", "w", "--format", "glb", "--look", "w.json", *words, code=code, says=says)
+        must(not os.path.exists("w"), "w is there")
+
+    refused(lambda k: k["materials"].pop("leaf"), ": no material for the name leaf, and no default")
+    refused(lambda k: k["materials"]["leaf"].update(image="gone.png"), "gone.png: cannot open")
+    refused(lambda k: k["materials"]["leaf"].update(image="box.obj"), "box.obj: neither a PNG nor a JPEG")
+    refused(lambda k: k.update(objects=[{"object": 1}]), "w.json: objects: there are objects 0 .. 0, 1")
+    refused(lambda k: k.update(shapes=[{"shape": 0, "runs": [{"first": 30, "count": 7, "material": "leaf"}]}]), "shape 0 has 36 triangles, 37")
+    refused(lambda k: k.update(colour=1), "w.json:1: /colour: unknown key")
+    run("modaldeform", "t.h5", "w", "--look", "box.obj", code=2, says="--look: only glb shows it")
+    run("modaldeform", "t.h5", "w", "--any-path", "--format", "glb", code=2, says="--any-path: only with --look")
+    # uv outside of [0, 1], and no uv at all
+    with open("box.obj") as f:
+        text = f.read()
+    put("wide.obj", text.replace("vt 1.0 1.0", "vt 1.5 1.0"))
+    put("bare.obj", "\n".join(" ".join(w.split("/")[0] for w in line.split()) for line in text.replace("box.mtl", "").split("\n")
+                              if not line.startswith("vt")) + "\n")
+    for name in ("wide", "bare"):
+        run("modalpack", "box.node", f"{name}.h5", "--surface", f"{name}.obj", "--modes", 3, *RUBBER)
+        run("modalsim", f"{name}.h5", f"{name}_t.h5", "--duration", 0.1, "--fps", 100, "--initial", "0=0.001")
+    put("none.json", '{"look": 1, "materials": {"red paint": {}, "leaf": {"image": "leaf.png", "wrap": "none"}}}')
+    run("modaldeform", "wide_t.h5", "w", "--format", "glb", "--look", "none.json", code=3, says="has wrap none, and shape 0, triangle")
+    run("modaldeform", "t.h5", "w1", "--format", "glb", "--look", "none.json")
+    run("modaldeform", "bare_t.h5", "w", "--format", "glb", "--look", "none.json", code=3,
+        says="material leaf has an image, and shape 0 (solid) has no texture coordinates")
+
+
+def client_files():
+    paint_box()
+    run("modaldeform", "t.h5", "o", "--format", "glb", "--look", "box.obj")
+
+
+def part_blender(program):
+    """The same materials on the same faces, and the same base colours, as Blender's own import of the .obj."""
+    client_files()
+    script = os.path.join(repository, "tests/clients/look_in_blender.py")
+    got = subprocess.run([program, "--background", "--factory-startup", "--python-exit-code", "1", "--python", script, "--", "box.obj",
+                          "o/sequence.glb", "found.npz"], capture_output=True, text=True, timeout=200)
+    must(got.returncode == 0 and os.path.exists("found.npz"), got.stdout[-2000:], got.stderr[-2000:])
+    with np.load("found.npz") as f:
+        must(len(f["obj_faces"]) == 36 and np.abs(f["obj_faces"] - f["glb_faces"]).max() <= 2e-4, "faces")
+        must((f["obj_materials"] == f["glb_materials"]).all() and len(set(f["glb_materials"])) == 2, "materials", f["glb_materials"])
+        a, b = f["obj_picture"][..., :3], f["glb_picture"][..., :3]
+    psnr = -10 * np.log10(max(((a - b) ** 2).mean(), 1e-30))
+    must(a.std() > 0.05, "nothing is seen")
+    print(f"check_look: base colours as Blender's own import of the .obj has them, PSNR {psnr:.1f} dB")
+    must(psnr >= 40, "PSNR", psnr)
+
+
+def part_gltf_validator(program):
+    client_files()
+    script = ("const v = require(process.argv[1]), fs = require('fs');"
+              "v.validateBytes(new Uint8Array(fs.readFileSync(process.argv[2]))).then(r => console.log(JSON.stringify(r)))")
+    for words in ((), ("--normals", "dynamic")):
+        run("modaldeform", "t.h5", "o", "-f", "--format", "glb", "--look", "box.obj", *words)
+        got = subprocess.run(["node", "-e", script, program, "o/sequence.glb"], capture_output=True, text=True, timeout=100)
+        must(got.returncode == 0, got.stderr)
+        issues = json.loads(got.stdout)["issues"]
+        must(issues["numErrors"] == 0 and issues["numWarnings"] == 0, issues["messages"][:5])
+
+
 if __name__ == "__main__":
+    client = sys.argv[4:]
+    if client and not (shutil.which(client[0]) or os.path.isdir(client[0])):
+        print(f"check_look: no {sys.argv[3]} here; ./run clients installs it")
+        sys.exit(77)
+    client = [os.path.abspath(client[0])] if client and os.path.isdir(client[0]) else client
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        globals()[f"part_{sys.argv[3]}"]()
+        globals()[f"part_{sys.argv[3]}".replace("-", "_")](*client)
     print(f"check_look: {sys.argv[3]} sound")

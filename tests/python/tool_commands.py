@@ -60,6 +60,8 @@ COMMANDS = [
     Command("modaldeform", "{t.h5} o --basis {a.h5} --format ply,glb,pc2 --report {r.json}", ["t.h5", "a.h5"],
             ["o/sequence.glb", "o/rest.obj", "o/sequence.pc2", "o/sequence.ply.series",
              "o/manifest.json", "r.json"]),
+    Command("modaldeform", "{t.h5} o --format glb --look {lk.json} --report {r.json}", ["t.h5", "a.h5", "lk.json"],
+            ["o/sequence.glb", "o/manifest.json", "r.json"]),
     Command("modaldeform", "{a.h5} o --modes 0 --report {r.json}", ["a.h5"], [*OUT, "r.json"]),
     Command("modalview", "{t.h5} {p.html} --report {r.json}", ["t.h5", "a.h5"], ["p.html", "r.json"]),
     Command("modalview", "{t.h5} {p.html} --basis {a.h5} --report {r.json}", ["t.h5", "a.h5"], ["p.html", "r.json"]),
@@ -156,7 +158,7 @@ def write_inputs(folder):
     put("fine.obj", ["v 0 0 0", "v 1 0 0", "v 0 1 0", "v 0 0 1", "f 1 3 2", "f 1 2 4", "f 2 3 4", "f 3 1 4"])
     put("lk.obj", ["mtllib lk.mtl", "v 0 0 0", "v 1 0 0", "v 0 1 0", "usemtl red", "f 1 3 2"])
     images.write_png("lk.png", np.zeros((2, 2, 3), "u1"))
-    put("lk.json", [json.dumps({"look": 1, "materials": {"a": {"image": "lk.png"}}})])
+    put("lk.json", [json.dumps({"look": 1, "materials": {"a": {"image": "lk.png"}, "b": {}}, "default": "b"})])
     put("lk.mtl", ["newmtl red", "Kd 1 0 0"])
     put("coarse.obj", ["v 0 0 0", "v 2 0 0", "v 0 1 0", "v 0 0 1", "f 1 3 2", "f 1 2 4", "f 2 3 4", "f 3 1 4"])
     put("quake.csv", ["0,0,0,0", "0.05,1,0,0", "0.1,0,0,0"])

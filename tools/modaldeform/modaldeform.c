@@ -62,6 +62,8 @@ static const tool_option options[] = {
     {"resume", 0, NULL, NULL,
      "If the run stops for any reason, keep the frames written so far; the same command continues from them.",
      0},
+    TOOL_OPTION_LOOK,
+    TOOL_OPTION_ANY_PATH,
     TOOL_OPTION_SLOW_MOTION("glb and mdd show"),
     TOOL_OPTION_MEMORY_LIMIT,
     TOOL_OPTION_THREADS,
@@ -103,6 +105,7 @@ static const tool_program program = {
                 "modaldeform basis.h5 modes --modes 0-3 --amplitude 10% --format glb\n"
                 "modaldeform ring.h5 out --frames ::10 --fields displacement --backend cpu -j 8\n"
                 "modaldeform ring.h5 out --format glb,pc2 --normals none\n"
+                "modaldeform ring.h5 out --format glb --look ring.json\n"
                 "modaldeform ring.h5 out --output-mesh volume --format vtu --fields displacement\n"
                 "modaldeform ring.h5 out --format csv --probe 17 --probe 0.02,0.15,0 --fields speed\n"
                 "modaldeform ring.h5 out --format wav --listen 0,0.2,0.3 --gain auto\n"
@@ -153,6 +156,7 @@ static int64_t held_bytes(const modaldeform_request *r, const modaldeform_input 
     /* Batches are gathered: at most all frames again, and their velocities. */
     bytes *= 1 + (in->step > 1) + r->speed;
     bytes += 24 * in->n_triangles + 8 * in->n;
+    bytes += modaldeform_look_bytes(&in->look);
     if (r->show_arrays) bytes += 12 * (int64_t)in->modes.n * in->n_points;
     if (r->curved) bytes += modaldeform_curvature_bytes(in->n_points, in->n_triangles);
     if (in->stress) bytes += modaldeform_stress_bytes(in->stress);
@@ -308,6 +312,7 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
         .source_hash = r->swings ? in->trajectory.basis_hash : in->trajectory_hash,
         .precision = r->precision, .threads = r->threads, .n_probes = in->n_probes, .probes = in->probes, .scene = &scene,
         .target_normals = tool_count(&t->arguments, "normals") ? (int)r->deform.normals : 0,
+        .look = in->look.about.look ? &in->look.about : NULL,
         .slow_motion = slow_motion_of(t, r, in), .sound = r->sound ? &in->sound.about : NULL, .volume = r->volume ? &cells : NULL};
     int64_t frame_bytes = 0;
     if (!needs_frames) info.arrays.n = 1;

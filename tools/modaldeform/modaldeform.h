@@ -14,6 +14,7 @@
 #include "lib/frames/plan.h"
 #include "lib/sound/sound.h"
 #include "tools/common/commit.h"
+#include "tools/common/look.h"
 #include "tools/common/slice.h"
 #include "tools/common/tool.h"
 
@@ -39,6 +40,8 @@ typedef struct modaldeform_request {
     const char *modes_text; /* --modes, or NULL */
     double amplitude;       /* of their swing: the largest displacement, a share of the box's diagonal */
     int show_arrays;        /* they are arrays of one frame instead */
+    const char *look_path; /* --look, or NULL */
+    int any_path;
     double slow_motion;   /* --slow-motion, 0: auto, -1: not given */
     int sound;            /* --format wav, of the listeners, else of the probes */
     int gain_auto;
@@ -69,6 +72,14 @@ typedef struct modaldeform_modes {
     float **displacements; /* [n][points, 3] */
 } modaldeform_modes;
 
+/* --look: as read, and what the writers are told, which points into it. */
+typedef struct modaldeform_look {
+    tool_look read;
+    modal_sequence_look about; /* about.look NULL: none */
+    int64_t capacity;
+    modal_sequence_image *images; /* their bytes are ours */
+} modaldeform_look;
+
 /* The inputs, and the frames of them that are wanted: start + i step, i < n. */
 typedef struct modaldeform_input {
     modal_basis basis;        /* without the modal matrices */
@@ -85,6 +96,7 @@ typedef struct modaldeform_input {
     modaldeform_cells cells; /* with --output-mesh volume, when the shapes' vertices are the nodes */
     int64_t n_probes;
     modal_sequence_probe *probes;
+    modaldeform_look look;
     modaldeform_modes modes; /* with a basis as TRAJ */
     modaldeform_sound sound; /* with --format wav */
     modaldeform_stress *stress; /* with strain, stress or von_mises, else NULL */
@@ -127,6 +139,14 @@ typedef struct modaldeform_outputs {
 modal_status modaldeform_read_request(tool *t, modaldeform_request *r, modal_error *err);
 modal_status modaldeform_read_inputs(tool *t, modaldeform_request *r, modaldeform_input *in, modal_error *err);
 void modaldeform_free_inputs(modaldeform_input *in);
+
+/* modaldeform_look.c */
+/* MODAL_ERROR_USAGE where no format shows a look. After the formats are known. */
+modal_status modaldeform_check_look(const tool_arguments *a, modaldeform_request *r, modal_error *err);
+/* Nothing without --look. The basis has its surfaces, their uv and looks. */
+modal_status modaldeform_read_look(tool *t, const modaldeform_request *r, const modal_basis *basis, modaldeform_look *look, modal_error *err);
+int64_t modaldeform_look_bytes(const modaldeform_look *look);
+void modaldeform_free_look(modaldeform_look *look);
 
 /* modaldeform_modes.c */
 /* Sets r->swings; MODAL_ERROR_USAGE for options that do not go with what TRAJ is. */

@@ -106,6 +106,7 @@ modal_status modaldeform_read_request(tool *t, modaldeform_request *r, modal_err
     if (!r->show_arrays && strcmp(show, "swing") != 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--show: not swing or arrays, %s", show);
     MODAL_TRY(check_slow_motion(a, r, err));
+    MODAL_TRY(modaldeform_check_look(a, r, err));
     MODAL_TRY(modaldeform_check_sound(t, r, err));
     MODAL_TRY(modaldeform_check_probes(t, r, err));
     r->precision_text = tool_value(a, "precision");
@@ -134,7 +135,7 @@ static modal_status read_basis(tool *t, const modaldeform_request *r, modaldefor
 {
     modal_status status = MODAL_OK;
     const int parts = (r->volume ? MODAL_BASIS_VOLUME | MODAL_BASIS_VOLUME_MODES : MODAL_BASIS_SURFACE) |
-                      (r->swings || r->sound ? MODAL_BASIS_MODES : 0);
+                      (r->swings || r->sound ? MODAL_BASIS_MODES : 0) | (r->look_path ? MODAL_BASIS_LOOK : 0);
     MODAL_TRY(tool_find_basis(r->swings ? r->trajectory_path : r->basis_path, r->trajectory_path, &in->trajectory,
                               &in->basis_path, err));
     MODAL_TRY(modal_basis_read(in->basis_path, parts, &in->basis, err));
@@ -144,7 +145,9 @@ static modal_status read_basis(tool *t, const modaldeform_request *r, modaldefor
         modal_free(&s->surface.ring);
         modal_free(&s->surface.ring_offsets);
         if (!r->sound) modal_free(&s->surface.boundary);
-        if (r->deform.tangents == MODAL_TANGENTS_NONE) {
+        if (r->deform.tangents == MODAL_TANGENTS_NONE && r->look_path) {
+            continue; /* they may have uv */
+        } else if (r->deform.tangents == MODAL_TANGENTS_NONE) {
             modal_free(&s->surface.uv);
             modal_free(&s->surface.triangle_uv);
         } else if (!s->surface.uv && s->surface.n_triangles > 0) {
@@ -153,6 +156,7 @@ static modal_status read_basis(tool *t, const modaldeform_request *r, modaldefor
                        in->basis_path, s->name ? s->name : "", r->tangents_name);
         }
     }
+    MODAL_TRY(modaldeform_read_look(t, r, &in->basis, &in->look, err));
     if (r->volume) MODAL_TRY(modaldeform_use_volume(r, in, err));
     if (r->swings) MODAL_TRY(modaldeform_swing_modes(t, r, in, err));
     if (modal_trajectory_check_basis(&in->trajectory, &in->basis, err) != MODAL_OK) {
@@ -222,6 +226,7 @@ done:
 
 void modaldeform_free_inputs(modaldeform_input *in)
 {
+    modaldeform_free_look(&in->look);
     in->tiles = modal_basis_tiles_close(in->tiles);
     modal_basis_free(&in->basis);
     modal_trajectory_free(&in->trajectory);

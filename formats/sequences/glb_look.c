@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "formats/sequences/glb_look.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+
+/* ---- seams ---- */
+
+/* While vertices are split. */
+typedef struct seams {
+    glb_split *split;
+    const double *uv;  /* of the basis */
+    int32_t *first;    /* [n] uv of the vertex itself, -1: none yet */
+    int32_t *next;     /* [capacity] the other one after this, 0: none */
+    int32_t *index_of; /* [capacity - n] uv of the others */
+    int64_t capacity;
+} seams;
+
+static modal_status grow_seams(seams *m, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = m->split->n;
+    int64_t more = m->capacity, sources = m->capacity - n, indices = sources;
+    MODAL_TRY(modal_grow(&m->next, &more, m->capacity + 1, sizeof *m->next, "seams", err));
+    MODAL_TRY(modal_grow(&m->split->source, &sources, more - n, sizeof *m->split->source, "seams", err));
+    MODAL_TRY(modal_grow(&m->index_of, &indices, more - n, sizeof *m->index_of, "seams", err));
+    m->capacity = more;
+done:
+    return status;
+}
+
+/* The number of the vertex v with uv `index`; a new one where there is none. */
+static modal_status find_vertex(seams *m, int32_t v, int32_t index, uint32_t *number, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    glb_split *split = m->split;
+    if (m->first[v] < 0) m->first[v] = index;
+    int64_t at = v;
+    for (int32_t own = m->first[v];; own = m->index_of[at - split->n]) {
+        if (own == index || memcmp(m->uv + 2 * (int64_t)own, m->uv + 2 * (int64_t)index, 2 * sizeof *m->uv) == 0) {
+            *number = (uint32_t)at;
+            return MODAL_OK;
+        }
+        if (!m->next[at]) break;
+        at = m->next[at];
+    }
+    if (split->n_split >= INT32_MAX) MODAL_FAIL(err, MODAL_ERROR_INPUT, "glb: more than %d vertices with the seams of uv", INT32_MAX);
+    if (split->n_split == m->capacity) MODAL_TRY(grow_seams(m, err));
+    m->next[at] = (int32_t)split->n_split;
+    m->next[split->n_split] = 0;
+    split->source[split->n_split - split->n] = v;
+    m->index_of[split->n_split - split->n] = index;
+    *number = (uint32_t)split->n_split++;
+done:
+    return status;
+}
+
+static modal_status make_uv(const seams *m, modal_error *err)
+{
+    glb_split *split = m->split;
+    const modal_status status = modal_alloc_zero(&split->uv, 2 * split->n_split, sizeof(float), "uv", err);
+    for (int64_t i = 0; status == MODAL_OK && i < split->n_split; i++) {
+        const int32_t index = i < split->n ? m->first[i] : m->index_of[i - split->n];
+        if (index < 0) continue; /* of no triangle */
+        split->uv[2 * i] = (float)m->uv[2 * (int64_t)index];
+        split->uv[2 * i + 1] = (float)(1 - m->uv[2 * (int64_t)index + 1]);
+    }
+    return status;
+}
+
+static modal_status make_split(glb_split *split, const modal_surface *s, int stored, int with_uv, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    seams m = {.split = split, .uv = s->uv, .capacity = s->n_vertices};
+    split->n = split->n_split = s->n_vertices;
+    MODAL_TRY(modal_alloc(&split->corners, 3 * s->n_triangles, sizeof *split->corners, "triangles", err));
+    if (with_uv) {
+        MODAL_TRY(modal_alloc(&m.first, s->n_vertices, sizeof *m.first, "seams", err));
+        MODAL_TRY(modal_alloc_zero(&m.next, s->n_vertices, sizeof *m.next, "seams", err));
+        for (int64_t v = 0; v < s->n_vertices; v++) m.first[v] = -1;
+    }
+    for (int64_t t = 0; t < s->n_triangles; t++)
+        for (int k = 0; k < 3; k++) {
+            const int32_t v = s->triangles[3 * t + k];
+            uint32_t *to = &split->corners[3 * (stored ? t : s->user_triangle[t]) + k];
+            *to = (uint32_t)(stored ? v : s->user_vertex[v]);
+            if (with_uv) MODAL_TRY(find_vertex(&m, (int32_t)*to, s->triangle_uv[3 * t + k], to, err));
+        }
+    if (with_uv) MODAL_TRY(make_uv(&m, err));
+done:
+    modal_free(&m.first);
+    modal_free(&m.next);
+    modal_free(&m.index_of);
+    return status;
+}
+
+void modal_glb_split_rows(const glb_split *split, float *rows)
+{
+    for (int64_t i = split->n; i < split->n_split; i++) memcpy(rows + 3 * i, rows + 3 * (int64_t)split->source[i - split->n], 3 * sizeof *rows);
+}
+
+/* ---- materials ---- */
+
+static modal_status find_paint(glb_look *g, int32_t material, const double tint[3], int32_t *paint, modal_error *err)
+{
+    for (*paint = 0; *paint < g->n_paints; ++*paint)
+        if (g->paints[*paint].material == material && memcmp(g->paints[*paint].tint, tint, 3 * sizeof *tint) == 0) return MODAL_OK;
+    const modal_status status = modal_grow(&g->paints, &g->paint_capacity, g->n_paints + 1, sizeof *g->paints, "materials", err);
+    if (status != MODAL_OK) return status;
+    g->paints[g->n_paints].material = material;
+    memcpy(g->paints[g->n_paints++].tint, tint, 3 * sizeof *tint);
+    return MODAL_OK;
+}
+
+/* uv are there where an image is shown, and lie where the material's wrap allows. */
+static modal_status check_uv(const modal_look_material *m, const modal_shape *shape, int32_t number, int64_t t, modal_error *err)
+{
+    const modal_surface *s = &shape->surface;
+    if (!m->image && !m->normal_image) return MODAL_OK;
+    if (!s->uv)
+        return modal_error_set(err, MODAL_ERROR_INPUT, "look: material %s has an image, and shape %d (%s) has no texture coordinates", m->name,
+                               number, shape->name ? shape->name : "");
+    for (int k = 0; k < 3; k++) {
+        const double *uv = s->uv + 2 * (int64_t)s->triangle_uv[3 * t + k];
+        if (!(fabs(uv[0]) <= FLT_MAX && fabs(uv[1]) <= FLT_MAX))
+            return modal_error_set(err, MODAL_ERROR_INPUT, "glb: shape %d, triangle %d: uv does not fit float32, %g %g", number,
+                                   s->user_triangle[t], uv[0], uv[1]);
+        if (m->wrap == MODAL_WRAP_NONE && !(uv[0] >= 0 && uv[0] <= 1 && uv[1] >= 0 && uv[1] <= 1))
+            return modal_error_set(err, MODAL_ERROR_INPUT, "look: material %s has wrap none, and shape %d, triangle %d has uv outside of [0, 1], %g %g",
+                                   m->name, number, s->user_triangle[t], uv[0], uv[1]);
+    }
+    return MODAL_OK;
+}
+
+static modal_status add_primitives(glb_look *g, glb_variant *variant, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_look *look = g->in->look;
+    const int64_t n = g->scene->basis->shapes[variant->shape].surface.n_triangles;
+    int64_t *counts = NULL;
+    MODAL_TRY(modal_alloc_zero(&counts, look->n_materials, sizeof *counts, "materials", err));
+    variant->first_primitive = g->n_primitives;
+    for (int64_t t = 0; t < n; t++) counts[variant->materials[t]]++;
+    for (int32_t m = 0; m < look->n_materials; m++) {
+        int32_t paint;
+        if (counts[m] == 0) continue;
+        MODAL_TRY(find_paint(g, m, variant->tint, &paint, err));
+        MODAL_TRY(modal_grow(&g->primitives, &g->primitive_capacity, g->n_primitives + 1, sizeof *g->primitives, "materials", err));
+        g->primitives[g->n_primitives++] = (glb_primitive){paint, counts[m], -1};
+        variant->n_primitives++;
+    }
+done:
+    modal_free(&counts);
+    return status;
+}
+
+static int is_variant(const glb_look *g, int32_t variant, int32_t shape, const int32_t *materials, const double tint[3])
+{
+    const glb_variant *v = &g->variants[variant];
+    return v->shape == shape && memcmp(v->tint, tint, 3 * sizeof *tint) == 0 &&
+           memcmp(v->materials, materials, (size_t)g->scene->basis->shapes[shape].surface.n_triangles * sizeof *materials) == 0;
+}
+
+/* The variant of an object: one that another object has already, or a new one. stored, ordered: [most triangles]; latest [n_shapes]: the one
+ * that was found last, -1: none, since thousands of objects are alike. */
+static modal_status find_variant(glb_look *g, int32_t object, int32_t *stored, int32_t *ordered, int32_t *latest,
+                                 modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_basis *b = g->scene->basis;
+    const int32_t number = b->objects[object].shape;
+    const modal_surface *s = &b->shapes[number].surface;
+    double tint[3];
+    MODAL_TRY(modal_look_resolve(g->in->look, b, object, stored, tint, err));
+    for (int64_t t = 0; t < s->n_triangles; t++) ordered[g->scene->stored_order ? t : s->user_triangle[t]] = stored[t];
+    int32_t found = latest[number];
+    if (found >= 0 && !is_variant(g, found, number, ordered, tint))
+        for (found = 0; found < g->n_variants && !is_variant(g, found, number, ordered, tint);) found++;
+    if (found >= 0 && found < g->n_variants) {
+        g->variant_of[object] = latest[number] = found;
+        goto done;
+    }
+    for (int64_t t = 0; t < s->n_triangles; t++) MODAL_TRY(check_uv(&g->in->look->materials[stored[t]], &b->shapes[number], number, t, err));
+    MODAL_TRY(modal_grow(&g->variants, &g->variant_capacity, g->n_variants + 1, sizeof *g->variants, "materials", err));
+    glb_variant *v = &g->variants[g->n_variants];
+    *v = (glb_variant){.shape = number};
+    memcpy(v->tint, tint, sizeof tint);
+    MODAL_TRY(modal_alloc(&v->materials, s->n_triangles, sizeof *v->materials, "materials", err));
+    memcpy(v->materials, ordered, (size_t)s->n_triangles * sizeof *ordered);
+    g->n_variants++;
+    MODAL_TRY(add_primitives(g, v, err));
+    g->variant_of[object] = latest[number] = g->n_variants - 1;
+done:
+    return status;
+}
+
+static int shows_image(const glb_look *g, int32_t shape)
+{
+    for (int32_t i = 0; i < g->n_variants; i++)
+        for (int32_t k = 0; g->variants[i].shape == shape && k < g->variants[i].n_primitives; k++) {
+            const modal_look_material *m =
+                &g->in->look->materials[g->paints[g->primitives[g->variants[i].first_primitive + k].paint].material];
+            if (m->image || m->normal_image) return 1;
+        }
+    return 0;
+}
+
+modal_status modal_glb_look_make(glb_look *g, const modal_sequence_look *in, const modal_sequence_scene *scene, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_basis *b = scene->basis;
+    int32_t *stored = NULL, *ordered = NULL, *latest = NULL;
+    int64_t most = 0;
+    *g = (glb_look){.in = in, .scene = scene};
+    for (int32_t i = 0; i < b->n_shapes; i++)
+        if (b->shapes[i].surface.n_triangles > most) most = b->shapes[i].surface.n_triangles;
+    MODAL_TRY(modal_alloc_zero(&g->splits, b->n_shapes, sizeof *g->splits, "seams", err));
+    MODAL_TRY(modal_alloc(&g->variant_of, b->n_objects, sizeof *g->variant_of, "materials", err));
+    MODAL_TRY(modal_alloc(&stored, most, sizeof *stored, "materials", err));
+    MODAL_TRY(modal_alloc(&ordered, most, sizeof *ordered, "materials", err));
+    MODAL_TRY(modal_alloc(&latest, b->n_shapes, sizeof *latest, "shapes", err));
+    for (int32_t i = 0; i < b->n_shapes; i++) latest[i] = -1;
+    for (int32_t i = 0; i < b->n_objects; i++) MODAL_TRY(find_variant(g, i, stored, ordered, latest, err));
+    for (int32_t i = 0; i < b->n_shapes; i++)
+        if (latest[i] >= 0)
+            MODAL_TRY(make_split(&g->splits[i], &b->shapes[i].surface, scene->stored_order, shows_image(g, i), err));
+done:
+    modal_free(&stored);
+    modal_free(&ordered);
+    modal_free(&latest);
+    return status;
+}
+
+void modal_glb_look_free(glb_look *g)
+{
+    for (int32_t i = 0; g->splits && i < g->scene->basis->n_shapes; i++) {
+        modal_free(&g->splits[i].source);
+        modal_free(&g->splits[i].corners);
+        modal_free(&g->splits[i].uv);
+    }
+    for (int32_t i = 0; i < g->n_variants; i++) modal_free(&g->variants[i].materials);
+    modal_free(&g->splits);
+    modal_free(&g->variant_of);
+    modal_free(&g->variants);
+    modal_free(&g->primitives);
+    modal_free(&g->paints);
+    memset(g, 0, sizeof *g);
+}
+
+void modal_glb_look_indices(const glb_look *g, int32_t variant, int32_t primitive, uint32_t *indices)
+{
+    const glb_variant *v = &g->variants[variant];
+    const glb_primitive *p = &g->primitives[v->first_primitive + primitive];
+    const glb_split *split = &g->splits[v->shape];
+    const int64_t n = g->scene->basis->shapes[v->shape].surface.n_triangles;
+    for (int64_t t = 0; t < n; t++) {
+        if (v->materials[t] != g->paints[p->paint].material) continue;
+        memcpy(indices, split->corners + 3 * t, 3 * sizeof *indices);
+        indices += 3;
+    }
+}

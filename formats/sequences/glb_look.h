@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a look makes of a GLB: vertices that are split at the seams of uv, triangles by material, materials and images. Private to
+ * sequence_glb.c and glb_*.c. */
+#ifndef MODAL_FORMATS_GLB_LOOK_H
+#define MODAL_FORMATS_GLB_LOOK_H
+
+#include "formats/sequences/sequence.h"
+#include "lib/model/look.h"
+
+/* Vertices of a shape as the file has them: the first n are those of the frame, the others repeat some of them with another uv. */
+typedef struct glb_split {
+    int64_t n;         /* of the shape */
+    int64_t n_split;   /* n, or more */
+    int32_t *source;   /* [n_split - n] which vertex each other one repeats */
+    uint32_t *corners; /* [n_triangles, 3] in the order of the file */
+    float *uv;         /* [n_split, 2], v downwards as glTF has it; NULL: none */
+} glb_split;
+
+/* A material of the look with an object's tint. */
+typedef struct glb_paint {
+    int32_t material;
+    double tint[3];
+} glb_paint;
+
+/* The triangles of a shape that have one paint. */
+typedef struct glb_primitive {
+    int32_t paint;
+    int64_t n_triangles;
+    int64_t array; /* of indices */
+} glb_primitive;
+
+/* A shape as some objects show it: a mesh of the file. */
+typedef struct glb_variant {
+    int32_t shape;
+    int32_t *materials; /* [n_triangles] of the look, in the order of the file */
+    double tint[3];
+    int32_t first_primitive, n_primitives;
+} glb_variant;
+
+typedef struct glb_look {
+    const modal_sequence_look *in;
+    const modal_sequence_scene *scene;
+    glb_split *splits;   /* [n_shapes] */
+    int32_t *variant_of; /* [n_objects] */
+    int32_t n_variants, n_primitives, n_paints;
+    int64_t variant_capacity, primitive_capacity, paint_capacity;
+    glb_variant *variants;
+    glb_primitive *primitives;
+    glb_paint *paints;
+} glb_look;
+
+/* MODAL_ERROR_INPUT: triangles without a material, images without uv, uv that the material's wrap forbids. After an error give it to
+ * modal_glb_look_free all the same. */
+modal_status modal_glb_look_make(glb_look *look, const modal_sequence_look *in, const modal_sequence_scene *scene, modal_error *err);
+void modal_glb_look_free(glb_look *look);
+
+/* indices [3 primitive->n_triangles]. */
+void modal_glb_look_indices(const glb_look *look, int32_t variant, int32_t primitive, uint32_t *indices);
+
+/* Rows [n, 3] become [n_split, 3]. */
+void modal_glb_split_rows(const glb_split *split, float *rows);
+
+#endif
