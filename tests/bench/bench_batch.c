@@ -9,7 +9,7 @@
 #include "tests/bench/matrix_layout.h"
 #include "tests/bench/opponents/opponents.h"
 
-typedef enum batch_way { OURS, SGEMM, SGEMM_TF32, PAPER_LOOP, OPENBLAS_SGEMM } batch_way;
+typedef enum batch_way { OURS, SGEMM, SGEMM_TF32, CUTLASS, PAPER_LOOP, OPENBLAS_SGEMM } batch_way;
 
 typedef struct batch {
     modal_bench *b;
@@ -37,6 +37,9 @@ static modal_status call_batch(void *context, int64_t k, modal_error *err)
     case SGEMM_TF32:
         return cublas_sgemm(p->way == SGEMM_TF32, 3 * n, r, p->n_columns, U, p->q, p->u, p->side->stream,
                             err);
+#ifdef MODAL_HAVE_CUTLASS
+    case CUTLASS: return cutlass_sgemm(3 * n, r, p->n_columns, U, p->q, p->u, p->side->stream, err);
+#endif
     case PAPER_LOOP:
         for (int64_t c = 0; c < p->n_columns; c++)
             MODAL_TRY(paper_single(&p->layout.paper, n, U, p->q + c * r, p->u + 4 * n * c,
@@ -90,6 +93,10 @@ static modal_status run_side(modal_bench *b, bench_side *side, int64_t n, int r,
         if (!side->is_cuda) continue;
         p.way = SGEMM_TF32;
         if (opponents_have_cublas()) MODAL_TRY(measure(&p, "cublasSgemm, TF32 (3 digits)", err));
+#ifdef MODAL_HAVE_CUTLASS
+        p.way = CUTLASS;
+        MODAL_TRY(measure(&p, "CUTLASS, 3xTF32", err));
+#endif
         if (r > 32 || (columns != 1 && columns != 16 && columns != most)) continue; /* 32: the paper's limit */
         p.way = PAPER_LOOP;
         p.layout = matrix_layout_of(MATRIX_PAPER, n, r, 4);
@@ -106,6 +113,9 @@ modal_status bench_batch(modal_bench *b, modal_error *err)
     modal_status status = MODAL_OK;
     const int64_t most = b->quick ? 4 : 128, small = b->quick ? 5000 : 100000;
     const int64_t large = b->quick ? 5000 : 1000000;
+#ifndef MODAL_HAVE_CUTLASS
+    if (b->gpu.present) bench_absent(b, "CUTLASS", "built without its headers (MODAL_CUTLASS)");
+#endif
     bench_table(b, "batch", "Many frames at once: U q for 1 to 128 columns; 10,000 objects of one shape");
     bench_headings(b);
     if (b->gpu.present) {

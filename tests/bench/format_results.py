@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/results/gpu.md from what `modalbench all --json FILE` measured, in one process or in several (three for
+"""Writes docs/results/gpu.md from what `modalbench all --json FILE` measured, in one process or in several (measure_gpu.sh: three for
 results that are kept): of several the median of their medians, the least and the most of all.
 
 Stops where a rate is above what any copy on that device reaches, hot ones included: then the bytes are counted wrong. Puts no
@@ -241,6 +241,41 @@ def document():
                "a file that is synced; bytes are those of the frames.")
         yield ""
         yield from plain("pipeline")
+        yield from shares()
+    if of("bus"):
+        yield "## The bus, by kinds of main memory"
+        yield ("4 MB of reduced coordinates up, which the processor writes first, and 128 MB of frames down; encoded (`--precision`) "
+               "values are written into main memory by the kernel that makes them. Bytes are those of the floats.")
+        yield ""
+        yield from plain("bus")
+
+
+def shares():
+    """What the headlines are of the run that a user sees: the same mesh and modes, a frame of many."""
+    def seconds(table, name, columns):
+        found = [r for r in rows if r["side"] != "cpu" and r["table"] == table and r["name"] == name and r["columns"] == columns]
+        return found[0]["seconds"]["median"] / columns if found else None
+
+    frames = max((r["columns"] for r in of("pipeline", True) if "synced" in r["name"]), default=0)
+    run = next((r["seconds"]["median"] / r["columns"] for r in of("pipeline", True)
+                if r["name"] == "deformer into sequence.vtkhdf, synced"), None)
+    if not run:
+        return
+    parts = [("kernels: the product, positions and normals in the user's order, 16 frames at once",
+              seconds("operations", "deform + normals_placed, gathered", 16)),
+             ("the product alone", seconds("operations", "deform", 16)),
+             ("frames in main memory: kernels and the bus at once", seconds("pipeline", "deformer, frames in main memory", 128)),
+             ("as many bytes written by a plain loop, synced", seconds("pipeline", "plain write and fsync, same bytes", 128)),
+             ("the run: a file, synced", run)]
+    yield ""
+    yield f"Shares of the run that a user sees ({frames} frames of the dragon's size on the GPU, into a file):"
+    yield ""
+    yield "| | us a frame | share of the run |"
+    yield "| --- | --- | --- |"
+    for name, time in parts:
+        if time:
+            yield f"| {name} | {1e6 * time:.0f} | {100 * time / run:.1f} % |"
+    yield ""
 
 
 target.parent.mkdir(parents=True, exist_ok=True)

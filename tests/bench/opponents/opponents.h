@@ -41,6 +41,12 @@ modal_status cublas_sgemv(cublas_layout layout, int64_t rows, int r, const float
 modal_status cublas_sgemm(int tf32, int64_t rows, int r, int64_t columns, const float *U,
                           const float *q, float *u, modal_stream *stream, modal_error *err);
 
+/* ---- CUTLASS (cutlass.cu), where MODAL_HAVE_CUTLASS is defined ---- */
+
+/* As cublas_sgemm, in split TF32: about the digits of float32. */
+modal_status cutlass_sgemm(int64_t rows, int r, int64_t n_columns, const float *U, const float *q, float *u,
+                           modal_stream *stream, modal_error *err);
+
 /* Three ways through a scene of many objects. */
 typedef enum cublas_objects_way {
     CUBLAS_LOOP,    /* a sgemv an object: U column-major an object at scene->u_offset, u [vertices, 3] */
