@@ -4,13 +4,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "formats/meshes/surface_read.h"
+#include "formats/sequences/series_read.h"
 #include "lib/base/memory.h"
 #include "tools/common/files.h"
 #include "tools/modalcurv/modalcurv.h"
@@ -76,35 +76,23 @@ static void drop_files(modalcurv_input *in)
     in->n = 0;
 }
 
-/* ParaView's list: {"files": [{"name": "ply/000000.ply", "time": 0.0}, ...]}, names seen from its folder. */
+/* The files of a .series, names seen from its folder. */
 static modal_status read_series(const char *path, modalcurv_input *in, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    json_error_t fault;
     int64_t capacity = 0;
     char *folder = NULL;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &fault);
+    modal_file_series series = {0};
     const char *slash = strrchr(path, '/');
+    MODAL_TRY(modal_file_series_read(path, &series, err));
     if (slash) MODAL_TRY(modal_copy_text(&folder, path, (size_t)(slash - path), err));
-    if (!root) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s:%d: %s", path, fault.line, fault.text);
-    const json_t *files = json_object_get(root, "files");
-    if (!json_is_array(files) || json_array_size(files) == 0)
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no list of \"files\"", path);
-    const size_t count = json_array_size(files);
-    MODAL_TRY(modal_alloc(&in->times, (int64_t)count, sizeof *in->times, "times", err));
-    for (size_t i = 0; i < count; i++) {
-        const json_t *file = json_array_get(files, i), *time = json_object_get(file, "time");
-        const char *name = json_string_value(json_object_get(file, "name"));
-        if (!name || !name[0] || !json_is_number(time))
-            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: file %zu: no name, or no time", path, i);
-        in->times[i] = json_number_value(time);
-        if (!isfinite(in->times[i]) || (i > 0 && !(in->times[i] > in->times[i - 1])))
-            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: file %zu: time is not after the one before, %g", path, i, in->times[i]);
-        MODAL_TRY(add_file(in, &capacity, name[0] == '/' ? NULL : folder, name, err));
-    }
+    for (int64_t i = 0; i < series.n; i++)
+        MODAL_TRY(add_file(in, &capacity, series.files[i][0] == '/' ? NULL : folder, series.files[i], err));
+    in->times = series.times;
+    series.times = NULL;
 done:
+    modal_file_series_free(&series);
     modal_free(&folder);
-    json_decref(root);
     return status;
 }
 
