@@ -14,8 +14,8 @@ enum {
     MODAL_TLED_TETRAHEDRON_ROWS = 10, /* g_1 x y z, g_2, g_3, V */
     /* g_0 x y z .. g_7; weight; sum; moments of the four hourglass modes, x y z each: gamma_ma = Gamma_ma - g_a . moment_m */
     MODAL_TLED_HEXAHEDRON_ROWS = 38,
-    MODAL_TLED_PATCH_TETRAHEDRA = 2048,
-    MODAL_TLED_PATCH_HEXAHEDRA = 512
+    MODAL_TLED_PATCH_TETRAHEDRA = 2048, /* of float32; of float64 half of them: displacements and forces of a patch are in the */
+    MODAL_TLED_PATCH_HEXAHEDRA = 512    /* first cache, and nodes times 4 are below 2^16 */
 };
 
 typedef struct modal_tled_patch {
@@ -35,7 +35,7 @@ typedef struct modal_tled_lanes {
     int64_t n_patches, n_specials;
     int32_t most_nodes; /* of a patch */
     modal_tled_patch *patches;
-    uint16_t *indices;  /* [blocks, n_corners, 16] nodes of the patch */
+    uint16_t *indices;  /* [blocks, n_corners, 16] where the node's record of four begins in the patch, in units of 8 bytes */
     void *shapes;       /* [blocks, rows, 16] float or double */
     int32_t *materials; /* [blocks] */
     int32_t *elements;  /* [blocks, 16] of the solid; a lane without an element has another one's, with volume 0 */

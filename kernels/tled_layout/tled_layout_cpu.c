@@ -123,7 +123,7 @@ static void fill_patch(builder *b, int64_t first, int64_t last, int n_corners)
                 put_shape(l, b->n_values + block * rows * MODAL_TLED_LANES, lane, e, place < n);
                 for (int a = 0; a < n_corners; a++)
                     l->indices[b->n_indices + (block * n_corners + a) * MODAL_TLED_LANES + lane] =
-                        (uint16_t)b->local[corners_of(b->s, e)[a]];
+                        (uint16_t)(b->local[corners_of(b->s, e)[a]] * (l->head.precision == MODAL_TLED_FLOAT64 ? 4 : 2));
             }
         }
         from = to;
@@ -140,9 +140,11 @@ static void fill_patch(builder *b, int64_t first, int64_t last, int n_corners)
 }
 
 /* A patch of elements [*first, return): of one type. */
-static int64_t patch_end(const modal_tled_solid *s, int64_t first)
+static int64_t patch_end(const builder *b, int64_t first)
 {
-    const int64_t most = first < s->n_tetrahedra ? MODAL_TLED_PATCH_TETRAHEDRA : MODAL_TLED_PATCH_HEXAHEDRA;
+    const modal_tled_solid *s = b->s;
+    const int64_t whole = first < s->n_tetrahedra ? MODAL_TLED_PATCH_TETRAHEDRA : MODAL_TLED_PATCH_HEXAHEDRA;
+    const int64_t most = b->l->head.precision == MODAL_TLED_FLOAT64 ? whole / 2 : whole;
     const int64_t end = first < s->n_tetrahedra ? s->n_tetrahedra : s->n_tetrahedra + s->n_hexahedra;
     return first + most < end ? first + most : end;
 }
@@ -155,7 +157,7 @@ static modal_status make_patches(builder *b, modal_error *err)
     const int64_t n_elements = s->n_tetrahedra + s->n_hexahedra, bytes = l->head.precision == MODAL_TLED_FLOAT64 ? 8 : 4;
     int64_t n_patches = 0, n_blocks = 0, n_indices = 0, n_values = 0, n_places = 0;
     for (int64_t first = 0; first < n_elements; n_patches++) {
-        const int64_t last = patch_end(s, first), blocks = sort_patch(b, first, last);
+        const int64_t last = patch_end(b, first), blocks = sort_patch(b, first, last);
         const int tetrahedra = first < s->n_tetrahedra;
         n_blocks += blocks;
         n_indices += blocks * (tetrahedra ? 4 : 8) * MODAL_TLED_LANES;
@@ -171,7 +173,7 @@ static modal_status make_patches(builder *b, modal_error *err)
     MODAL_TRY(modal_alloc(&l->nodes, n_places, sizeof *l->nodes, "nodes of patches", err));
     MODAL_TRY(modal_alloc_zero(&l->slot_offsets, s->n_nodes + 1, sizeof *l->slot_offsets, "nodes of patches", err));
     for (int64_t first = 0; first < n_elements;) {
-        const int64_t last = patch_end(s, first);
+        const int64_t last = patch_end(b, first);
         fill_patch(b, first, last, first < s->n_tetrahedra ? 4 : 8);
         first = last;
     }

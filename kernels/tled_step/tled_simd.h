@@ -53,7 +53,7 @@ typedef INTEGER NAME(mask) __attribute__((vector_size(sizeof(SCALAR) * LANES)));
 FN void NAME(load)(const SCALAR *records, const uint16_t *index, REAL *out)
 {
     NAME(four) r[LANES];
-    for (int k = 0; k < LANES; k++) r[k] = *(const NAME(four) *)(records + 4 * (size_t)index[k]);
+    for (int k = 0; k < LANES; k++) r[k] = *(const NAME(four) *)((const char *)records + 8 * (size_t)index[k]);
     const REAL r0 = JOIN(r, 0), r1 = JOIN(r, 1), r2 = JOIN(r, 2), r3 = JOIN(r, 3);
     const REAL a = __builtin_shufflevector(r0, r1, EACH(LOW)), b = __builtin_shufflevector(r2, r3, EACH(LOW));
     const REAL c = __builtin_shufflevector(r0, r1, EACH(HIGH)), d = __builtin_shufflevector(r2, r3, EACH(HIGH));
@@ -71,7 +71,7 @@ FN void NAME(add)(SCALAR *records, const uint16_t *index, const REAL *f)
     const REAL rows[4] = {__builtin_shufflevector(a, c, EACH(PAIR_LOW)), __builtin_shufflevector(a, c, EACH(PAIR_HIGH)),
                           __builtin_shufflevector(b, d, EACH(PAIR_LOW)), __builtin_shufflevector(b, d, EACH(PAIR_HIGH))};
 #define ADD_LANE(k, q)                                                                                                \
-    *(NAME(four) *)(records + 4 * (size_t)index[(k) + 4 * (q)]) +=                                                    \
+    *(NAME(four) *)((char *)records + 8 * (size_t)index[(k) + 4 * (q)]) +=                                                    \
         __builtin_shufflevector(rows[k], rows[k], 4 * (q), 4 * (q) + 1, 4 * (q) + 2, 4 * (q) + 3);
 #define ADD_QUARTER(q) ADD_LANE(0, q) ADD_LANE(1, q) ADD_LANE(2, q) ADD_LANE(3, q)
     ADD_QUARTER(0)
