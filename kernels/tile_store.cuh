@@ -24,6 +24,7 @@ __device__ __forceinline__ void store_tile(float *out, int64_t count, float *sta
 #pragma unroll
         for (int i = 0; i < 3; i++) out[MODAL_TILE * i + lane] = stage[MODAL_TILE * i + lane];
     } else {
+#pragma unroll 1
         for (int i = lane; i < (int)count * 3; i += 32) out[i] = stage[i];
     }
 }

@@ -8,21 +8,28 @@ namespace modal_cuda {
 #include "kernels/curvature_ring/curvature_ring_body.h"
 
 __global__ void __launch_bounds__(CURVATURE_WARPS * 32, 8)
-    curvature_ring(const modal_curvature_ring_task task, int64_t n_tiles, int64_t n_work)
+    curvature_ring(const modal_curvature_ring_task task, int n_tiles)
 {
     __shared__ float stages[CURVATURE_WARPS][MODAL_TILE_FLOATS];
     const modal_curvature_surface &s = task.surface;
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    for (int64_t work = (int64_t)blockIdx.x * CURVATURE_WARPS + warp; work < n_work;
-         work += (int64_t)gridDim.x * CURVATURE_WARPS) {
-        const int64_t tile = work % n_tiles, column = work / n_tiles, first = tile * MODAL_TILE;
-        const int64_t left = s.n_vertices - first, v = lane < left ? first + lane : s.n_vertices - 1;
-        curvature_vec frame[3];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, tile = (int)blockIdx.x * CURVATURE_WARPS + warp;
+    if (tile >= n_tiles) return;
+    const int first = tile * MODAL_TILE, left = (int)s.n_vertices - first, v = first + (lane < left ? lane : left - 1);
+    const int64_t begin = __ldg(s.ring_offsets + tile);
+    const int rows = (int)(__ldg(s.ring_offsets + tile + 1) - begin);
+    const int32_t *row = s.ring + begin * MODAL_TILE + lane;
+    for (int64_t column = blockIdx.y; column < s.n_columns; column += gridDim.y) {
+        const curvature_points points = curvature_points{s.positions, s.normals}.of(column, s.n_vertices);
+        const curvature_place place(points.at(v), s.scale);
         curvature_system sum = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
-        curvature_walk(s, tile, column, v, frame,
-                       [&](curvature_vec a, curvature_vec b, curvature_vec da, curvature_vec db, bool on) {
-                           curvature_add_edges(a, b, da, db, on, &sum);
-                       });
+        curvature_vec a, da;
+        curvature_walk<2>(
+            row, rows, points, v, place, [&](curvature_vec b, curvature_vec db) { a = b, da = db; },
+            [&](curvature_vec b, curvature_vec db, bool on) {
+                curvature_add_edges(a, b, da, db, on, &sum);
+                a = b, da = db;
+            });
+        const curvature_vec frame[3] = {place.n, place.p, place.q};
         curvature_give(task.output, column * s.n_vertices + first, left, frame, curvature_solve_system(sum), s.scale,
                        stages[warp]);
     }
@@ -33,11 +40,11 @@ __global__ void __launch_bounds__(CURVATURE_WARPS * 32, 8)
 extern "C" modal_status modal_curvature_ring_cuda(const modal_curvature_ring_task *task, modal_stream *stream,
                                                   modal_error *err)
 {
-    const int64_t n = task->surface.n_vertices, n_columns = task->surface.n_columns, n_tiles = modal_tile_count(n);
+    const int64_t n = task->surface.n_vertices, n_columns = task->surface.n_columns;
     modal_curvature_ring_task inner = *task;
     inner.output.areas = NULL;
     if (n <= 0 || n_columns <= 0) return MODAL_OK;
-    modal_cuda::curvature_ring<<<modal_cuda::curvature_grid(n, n_columns), modal_cuda::CURVATURE_WARPS * 32, 0,
-                                 (cudaStream_t)stream>>>(inner, n_tiles, n_tiles * n_columns);
+    modal_cuda::curvature_ring<<<modal_cuda::curvature_grid_2(n, n_columns), modal_cuda::CURVATURE_WARPS * 32, 0,
+                                 (cudaStream_t)stream>>>(inner, (int)modal_tile_count(n));
     return modal_cuda_launched("curvature_ring", err);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A vertex's walk over its ring in its own frame, for curvature_tensor and curvature_ring. The next neighbour is on its
-// way while this one is used.
+// way while this one is used. A ring's first row starts a fan and closes no triangle: it stands before the loop.
 #ifndef MODAL_KERNELS_CURVATURE_WALK_CUH
 #define MODAL_KERNELS_CURVATURE_WALK_CUH
 
@@ -9,33 +9,70 @@
 
 namespace modal_cuda {
 
-// Calls add(a, b, da, db, on) for every row of the tile: edges times the scale, changes of normals. frame: n, p, q.
-template <class Add>
-FN void curvature_walk(const modal_curvature_surface &s, int64_t tile, int64_t column, int64_t v, curvature_vec (&frame)[3],
-                       Add add)
+struct curvature_point_normal {
+    curvature_vec x, n;
+};
+
+// Where points come from: two arrays [n, 3].
+struct curvature_points {
+    const float *positions, *normals;
+
+    FN curvature_points of(int64_t column, int64_t n) const
+    {
+        return {positions + 3 * column * n, normals + 3 * column * n};
+    }
+    FN curvature_point_normal at(int32_t i) const
+    {
+        return {curvature_point_of(positions, i), curvature_point_of(normals, i)};
+    }
+};
+
+// The frame of v, and edges times the scale in it: a power of two, so that a product with it rounds nothing.
+struct curvature_place {
+    curvature_vec scaled, n, p, q;
+    float scale;
+
+    FN curvature_place(const curvature_point_normal &own, float a_scale) : n(own.n), scale(a_scale)
+    {
+        scaled = curvature_times(-scale, own.x);
+        curvature_frame(n, &p, &q);
+    }
+    FN curvature_vec turned(curvature_vec e) const
+    {
+        return {curvature_dot(e, p), curvature_dot(e, q), curvature_dot(e, n)};
+    }
+    FN curvature_vec edge(curvature_vec x) const
+    {
+        return turned({fmaf(x.x, scale, scaled.x), fmaf(x.y, scale, scaled.y), fmaf(x.z, scale, scaled.z)});
+    }
+    FN curvature_vec change(curvature_vec normal) const
+    {
+        return turned(curvature_minus(normal, n));
+    }
+};
+
+// Calls start(b, db) for the tile's first row and add(b, db, on) for each further one: edges times the scale, changes of
+// normals. UNROLL: rows a turn of the loop; two save the moves of what one leaves to the next.
+template <int UNROLL, class POINTS, class Start, class Add>
+FN void curvature_walk(const int32_t *row, int rows, const POINTS &points, int32_t v, const curvature_place &place,
+                       Start start, Add add)
 {
-    const int lane = threadIdx.x % 32;
-    const float *x = s.positions + 3 * column * s.n_vertices, *normals = s.normals + 3 * column * s.n_vertices;
-    const int64_t begin = __ldg(s.ring_offsets + tile);
-    const int rows = (int)(__ldg(s.ring_offsets + tile + 1) - begin);
-    const int32_t *row = s.ring + begin * MODAL_TILE + lane;
-    const int32_t nothing = ~(int32_t)v;
-    const curvature_vec own = curvature_load(x, v), n = curvature_load(normals, v);
-    curvature_vec p, q, a = {0.0f, 0.0f, 0.0f}, da = a;
-    curvature_frame(n, &p, &q);
-    frame[0] = n, frame[1] = p, frame[2] = q;
-    const curvature_vec ps = curvature_times(s.scale, p), qs = curvature_times(s.scale, q), ns = curvature_times(s.scale, n);
-    int32_t entry = rows > 0 ? __ldg(row) : nothing, next = rows > 1 ? __ldg(row + MODAL_TILE) : nothing;
-    curvature_vec at = curvature_load(x, entry ^ (entry >> 31)), normal = curvature_load(normals, entry ^ (entry >> 31));
-#pragma unroll 1
-    for (int r = 0; r < rows; r++) {
-        const int32_t i = next ^ (next >> 31), after = r + 2 < rows ? __ldg(row + MODAL_TILE * (r + 2)) : nothing;
-        const curvature_vec next_at = curvature_load(x, i), next_normal = curvature_load(normals, i);
-        const curvature_vec e = curvature_minus(at, own), d = curvature_minus(normal, n);
-        const curvature_vec b = {curvature_dot(e, ps), curvature_dot(e, qs), curvature_dot(e, ns)};
-        const curvature_vec db = {curvature_dot(d, p), curvature_dot(d, q), curvature_dot(d, n)};
-        add(a, b, da, db, entry >= 0);
-        a = b, da = db, entry = next, next = after, at = next_at, normal = next_normal;
+    if (rows == 0) return;
+    const int32_t nothing = ~v, first = __ldg(row);
+    int32_t entry = rows > 1 ? __ldg(row + MODAL_TILE) : nothing;
+    curvature_point_normal point = points.at(first ^ (first >> 31));
+    int32_t next = rows > 2 ? __ldg(row + 2 * MODAL_TILE) : nothing;
+    curvature_point_normal following = points.at(entry ^ (entry >> 31));
+    start(place.edge(point.x), place.change(point.n));
+    row += 3 * MODAL_TILE;
+#pragma unroll UNROLL
+    for (int left = rows - 1; left > 0; left--, row += MODAL_TILE) {
+        const int32_t after = left > 2 ? __ldg(row) : nothing;
+        const bool on = entry >= 0;
+        point = following;
+        following = points.at(next ^ (next >> 31));
+        add(place.edge(point.x), place.change(point.n), on);
+        entry = next, next = after;
     }
 }
 
