@@ -45,6 +45,7 @@ extern "C" {
     OPERATION(curvature_derivative, modal_curvature_derivative, 1, 1) \
     OPERATION(curvature_fit,        modal_curvature_fit,        1, 1) \
     OPERATION(tensor_smooth,        modal_tensor_smooth,        1, 1) \
+    OPERATION(pair_sum,             modal_pair_sum,             1, 1) \
     OPERATION(gram,                 modal_gram,                 0, 1) \
     OPERATION(tled_layout,          modal_tled_layout,          1, 1) \
     OPERATION(tled_step,            modal_tled_step,            1, 1)
