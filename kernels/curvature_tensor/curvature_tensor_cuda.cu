@@ -8,40 +8,6 @@
 
 namespace modal_cuda {
 
-// curvature_add_triangle, arranged for a GPU: reciprocals and reciprocal roots are one instruction each, the triangle's
-// normal has unit length: R v = v - n_xy (v_z + v . n) / (1 + n_z) takes two products. G's parts come from its
-// trace t and from g and h; sum: a, 2 b, c and eight times the share of the area.
-FN void curvature_add_face(curvature_vec a, curvature_vec b, float aa, float bb, curvature_vec da, curvature_vec db,
-                           bool on, curvature_share *sum)
-{
-    const float ab = curvature_dot(a, b), t = aa + bb - ab;
-    // fused: what is left of an edge's product with itself is far below 1e-6 t
-    const curvature_vec f = {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-    const float m2 = curvature_dot(f, f), im = curvature_reciprocal_root(m2), flat = t * 1e-6f;
-    const curvature_vec n = curvature_times(im, f);
-    float high = n.z + 1.0f;
-    // upside down it is a difference: (n_x^2 + n_y^2) / (1 - n_z) has more digits
-    if (n.z < 0.0f) high = (n.x * n.x + n.y * n.y) * curvature_reciprocal(1.0f - n.z);
-    if (!(on && m2 > flat * flat && high > 1e-6f)) return;
-    const float i = curvature_reciprocal(high), sx = n.x * i, sy = n.y * i;
-    const float ha = fmaf(da.x, n.x, fmaf(da.y, n.y, da.z * high)), hb = fmaf(db.x, n.x, fmaf(db.y, n.y, db.z * high));
-    const float ax = a.x - sx * a.z, ay = a.y - sy * a.z, bx = b.x - sx * b.z, by = b.y - sy * b.z;
-    const float dax = da.x - sx * ha, day = da.y - sy * ha, dbx = db.x - sx * hb, dby = db.y - sy * hb;
-    const float g = ax * (ax - bx) + bx * bx, h = ax * (ay - 0.5f * by) + bx * (by - 0.5f * ay);
-    const float o = day * by - dby * ay, u = dbx * ax - dax * bx;
-    // the share: Voronoi, or of an obtuse triangle
-    const float d1 = aa - ab, d2 = bb - ab, both = bb * d1 + aa * d2;
-    const bool at_a = d1 <= 0.0f, at_b = d2 <= 0.0f, here = ab <= 0.0f;
-    const float numerator = at_a ? aa : at_b ? bb : both;
-    const float denominator = at_a || at_b ? ab : here ? d1 * d2 : m2;
-    const float part = numerator * curvature_reciprocal(denominator), share = here ? 4.0f - part : part;
-    const float twist = share * (o - u) * curvature_reciprocal(t);
-    sum->a = fmaf(share, dax * by - dbx * ay, fmaf(-twist, h, sum->a));
-    sum->b = fmaf(share, o + u, fmaf(twist, 2.0f * g - t, sum->b));
-    sum->c = fmaf(share, dby * ax - day * bx, fmaf(twist, h, sum->c));
-    sum->w = fmaf(share, m2 * im, sum->w);
-}
-
 // POINTS: how points are fetched, curvature_points or another.
 template <class POINTS, int AHEAD, int BLOCKS>
 __global__ void __launch_bounds__(CURVATURE_WARPS * 32, BLOCKS)

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread a vertex, its ring in rows of a tile, several neighbours in flight, as kernels/normals_dynamic. Sums carry what
-// float32 rounds off (two multiply-adds and two sums a component): normals that are off by their rounding alone halve the
-// error of curvature, and conversions to float64 are slow.
+// A thread a vertex, its ring in rows of a tile, several neighbours in flight, as kernels/normals_dynamic.
 #include "kernels/curvature_tensor/curvature_cuda.cuh"
+#include "kernels/normals_corner/corner_sum.cuh"
 #include "kernels/normals_corner/normals_corner.h"
 
 namespace modal_cuda {
-
-// sum + rest += w c, as if in twice the digits
-FN void normals_add(float w, float c, float *sum, float *rest)
-{
-    const float s = fmaf(w, c, *sum), added = __fsub_rn(s, *sum);
-    *rest = __fadd_rn(*rest, fmaf(w, c, -added));
-    *sum = s;
-}
 
 struct normals_plain {
     float *normals;
@@ -40,7 +31,8 @@ __global__ void __launch_bounds__(CURVATURE_WARPS * 32, BLOCKS)
         const int32_t *row = task.ring + begin * MODAL_TILE + lane;
         const curvature_vec at_own = curvature_point_of(x, v), own = curvature_times(-scale, at_own);
         curvature_vec e = {0.0f, 0.0f, 0.0f};
-        float ee = 0.0f, sum[3] = {0.0f, 0.0f, 0.0f}, rest[3] = {0.0f, 0.0f, 0.0f};
+        float ee = 0.0f;
+        normals_sum sum;
         const auto edge = [&](curvature_vec at) {
             // the scale is a power of two: the product rounds nothing
             return curvature_vec{fmaf(at.x, scale, own.x), fmaf(at.y, scale, own.y), fmaf(at.z, scale, own.z)};
@@ -62,21 +54,13 @@ __global__ void __launch_bounds__(CURVATURE_WARPS * 32, BLOCKS)
 #pragma unroll
             for (int k = 0; k < AHEAD; k++) {
                 if (k > 0 && r + k >= rows) break;
-                const curvature_vec f = edge(next[k]), c = curvature_cross(e, f);
-                const float ff = curvature_dot(f, f), product = ee * ff;
-                const float weight = entry[k] >= 0 && product > 0.0f ? curvature_reciprocal(product) : 0.0f;
-                normals_add(weight, c.x, &sum[0], &rest[0]);
-                normals_add(weight, c.y, &sum[1], &rest[1]);
-                normals_add(weight, c.z, &sum[2], &rest[2]);
+                const curvature_vec f = edge(next[k]);
+                const float ff = curvature_dot(f, f);
+                sum.add(e, f, ee * ff, entry[k] >= 0);
                 e = f, ee = ff;
             }
         }
-        // the length in float32: a common factor of all three does not turn the normal
-        const float square = sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2];
-        const float inverse = square > 0.0f ? rsqrtf(square) : 0.0f;
-        out.put(column, task.n_vertices, first, left, stages[warp], at_own,
-                {fmaf(sum[0], inverse, rest[0] * inverse), fmaf(sum[1], inverse, rest[1] * inverse),
-                 fmaf(sum[2], inverse, rest[2] * inverse)});
+        out.put(column, task.n_vertices, first, left, stages[warp], at_own, sum.normal());
     }
 }
 
