@@ -167,6 +167,10 @@ modal_status bench_row_add(modal_bench *b, const bench_row *row, modal_error *er
         json_object_set_new(object, "times_ours", json_real(t->median / b->ours));
         if (!row->ours) snprintf(text[2], sizeof text[2], "%.2f", t->median / b->ours);
     }
+    if (row->pairs > 0.0) json_object_set_new(object, "g_pairs_per_s", json_real(1e-9 * row->pairs / t->median));
+    if (row->pairs > 0.0 && row->side->multiply_adds > 0.0)
+        json_object_set_new(object, "share_of_bound",
+                            json_real(BENCH_PAIR_OPERATIONS * row->pairs / t->median / row->side->multiply_adds));
     if (row->tolerance) {
         json_object_set_new(object, "error_over_tolerance",
                             isnan(row->error) ? json_null() : json_real(row->error));
@@ -453,12 +457,12 @@ modal_bench *modal_bench_delete(modal_bench *b)
 
 /* ---- what the tool calls ---- */
 
-const char *const modal_bench_parts[] = {"uq", "multi", "batch", "frame", "pipeline", NULL};
+const char *const modal_bench_parts[] = {"uq", "multi", "batch", "frame", "pipeline", "rings", "nbody", NULL};
 
 modal_status modal_bench_run(modal_bench *b, int part, modal_error *err)
 {
     static modal_status (*const parts[])(modal_bench *, modal_error *) = {
-        bench_uq, bench_multi, bench_batch, bench_frame, bench_pipeline};
+        bench_uq, bench_multi, bench_batch, bench_frame, bench_pipeline, bench_rings, bench_nbody};
     return parts[part](b, err);
 }
 

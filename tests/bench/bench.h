@@ -19,7 +19,7 @@
 #include "tests/bench/noise.h"
 #include "tools/modalbench/modalbench.h"
 
-enum { BENCH_RUNS = 15, BENCH_RUNS_QUICK = 3, BENCH_CACHE_BYTES = 256 << 20, BENCH_COPIES = 11 };
+enum { BENCH_PAIR_OPERATIONS = 12, BENCH_RUNS = 15, BENCH_RUNS_QUICK = 3, BENCH_CACHE_BYTES = 256 << 20, BENCH_COPIES = 11 };
 
 /* One machine that computes. */
 typedef struct bench_side {
@@ -33,6 +33,7 @@ typedef struct bench_side {
     int n_copies;
     double launch_seconds; /* an empty kernel; 0 on the CPU */
     double datasheet_rate; /* bytes a second, of the memory's clock and width; 0 on the CPU */
+    double multiply_adds;  /* float32, a second, as `nbody` measures them; 0: not measured */
 } bench_side;
 
 struct modal_bench {
@@ -77,6 +78,7 @@ typedef struct bench_row {
     int64_t n_vertices, n_columns, n_objects;
     double n_modes;      /* a mean over objects where they differ */
     double bytes;        /* useful bytes of a call; 0: no rate */
+    double pairs;        /* interactions of a call, of 12 multiply-adds each; 0: none */
     bench_time time;
     double error;        /* largest |result - reference| over its tolerance; < 0: nothing to check */
     const char *tolerance;
@@ -122,5 +124,7 @@ modal_status bench_batch(modal_bench *b, modal_error *err);
 modal_status bench_frame(modal_bench *b, modal_error *err);
 modal_status bench_operations(modal_bench *b, modal_error *err); /* of `frame`, too */
 modal_status bench_pipeline(modal_bench *b, modal_error *err);
+modal_status bench_rings(modal_bench *b, modal_error *err);
+modal_status bench_nbody(modal_bench *b, modal_error *err);
 
 #endif
