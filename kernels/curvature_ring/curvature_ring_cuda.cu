@@ -2,6 +2,7 @@
 // As kernels/curvature_tensor/curvature_tensor_cuda.cu.
 #include "kernels/curvature_ring/curvature_ring.h"
 #include "kernels/curvature_tensor/curvature_walk.cuh"
+#include "kernels/modal_sum/overlap.cuh"
 
 namespace modal_cuda {
 
@@ -15,16 +16,16 @@ __global__ void __launch_bounds__(CURVATURE_WARPS * 32, 8)
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, tile = (int)blockIdx.x * CURVATURE_WARPS + warp;
     if (tile >= n_tiles) return;
     const int first = tile * MODAL_TILE, left = (int)s.n_vertices - first, v = first + (lane < left ? lane : left - 1);
-    const int64_t begin = __ldg(s.ring_offsets + tile);
-    const int rows = (int)(__ldg(s.ring_offsets + tile + 1) - begin);
-    const int32_t *row = s.ring + begin * MODAL_TILE + lane;
+    const curvature_ring_rows ring(s, tile, ~v);
+    let_next_begin();
+    wait_for_previous(); // for the normals; tables are older
     for (int64_t column = blockIdx.y; column < s.n_columns; column += gridDim.y) {
         const curvature_points points = curvature_points{s.positions, s.normals}.of(column, s.n_vertices);
         const curvature_place place(points.at(v), s.scale);
         curvature_system sum = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
         curvature_vec a, da;
-        curvature_walk<2>(
-            row, rows, points, v, place, [&](curvature_vec b, curvature_vec db) { a = b, da = db; },
+        curvature_walk(
+            ring, points, ~v, place, [&](curvature_vec b, curvature_vec db) { a = b, da = db; },
             [&](curvature_vec b, curvature_vec db, bool on) {
                 curvature_add_edges(a, b, da, db, on, &sum);
                 a = b, da = db;
@@ -44,7 +45,10 @@ extern "C" modal_status modal_curvature_ring_cuda(const modal_curvature_ring_tas
     modal_curvature_ring_task inner = *task;
     inner.output.areas = NULL;
     if (n <= 0 || n_columns <= 0) return MODAL_OK;
-    modal_cuda::curvature_ring<<<modal_cuda::curvature_grid_2(n, n_columns), modal_cuda::CURVATURE_WARPS * 32, 0,
-                                 (cudaStream_t)stream>>>(inner, (int)modal_tile_count(n));
-    return modal_cuda_launched("curvature_ring", err);
+    modal_cuda::Machine machine;
+    const modal_status status = modal_cuda_machine_of(&machine, err);
+    if (status != MODAL_OK) return status;
+    return modal_cuda::launch_overlapping(machine, modal_cuda::curvature_ring, modal_cuda::curvature_grid_2(n, n_columns),
+                                          modal_cuda::CURVATURE_WARPS * 32, 0, (cudaStream_t)stream, "curvature_ring", err,
+                                          inner, (int)modal_tile_count(n));
 }

@@ -24,16 +24,6 @@ namespace modal_cuda {
 #define ABSOLUTE(x) fabsf(x)
 #define PRODUCTS(a, b, c, d) __fsub_rn(__fmul_rn(a, b), __fmul_rn(c, d))
 
-// x rsqrt(x) takes half the instructions of a root; 0 for 0, and for what underflows
-FN float curvature_root(float x)
-{
-    return x > 0.0f ? x * rsqrtf(x) : 0.0f;
-}
-
-#include "kernels/curvature_tensor/curvature_body.h"
-
-constexpr int CURVATURE_WARPS = 4;
-
 // One instruction each, errors of 1 and 2 units of the last place; what is below 1.2e-38 counts as 0.
 FN float curvature_reciprocal(float x)
 {
@@ -49,6 +39,16 @@ FN float curvature_reciprocal_root(float x)
     return r;
 }
 
+// x rsqrt(x) takes half the instructions of a root; 0 for 0, and for what is below 1.2e-38
+FN float curvature_root(float x)
+{
+    return x >= 1.17549435e-38f ? x * curvature_reciprocal_root(x) : 0.0f;
+}
+
+#include "kernels/curvature_tensor/curvature_body.h"
+
+constexpr int CURVATURE_WARPS = 4;
+
 // One multiply-add for the address: an index is 32 bits and never negative.
 FN curvature_vec curvature_point_of(const float *__restrict__ at, int32_t i)
 {
@@ -61,6 +61,14 @@ FN curvature_vec curvature_load(const float *__restrict__ at, int64_t i)
     return {__ldg(at + 3 * i), __ldg(at + 3 * i + 1), __ldg(at + 3 * i + 2)};
 }
 
+// A lane's place in the outputs, in bytes of float32; kept, since it costs more to make it anew for each of them.
+struct curvature_place_of {
+    int64_t bytes;
+
+    FN curvature_place_of(int64_t i) : bytes(4 * i) { asm volatile("" : "+l"(bytes)); }
+    FN void put(float *array, float value) const { *(float *)((char *)array + bytes) = value; }
+};
+
 // The outputs of the tile's vertices that begin at `at`, `count` of them there: as curvature_simd.h. frame: n, p, q.
 FN void curvature_give(const modal_curvature_output &out, int64_t at, int64_t count, const curvature_vec *frame,
                        curvature_share t, float scale, float *stage)
@@ -68,16 +76,17 @@ FN void curvature_give(const modal_curvature_output &out, int64_t at, int64_t co
     const curvature_vec n = frame[0], p = frame[1], q = frame[2];
     const int lane = threadIdx.x % 32;
     const bool there = curvature_dot(n, n) > 0.0f, on = lane < count;
+    const curvature_place_of to(at + lane);
     float k_max, k_min, x, y;
     if (!there) t.a = t.b = t.c = t.w = 0.0f;
     curvature_diagonal(t.a, t.b, t.c, &k_max, &k_min, &x, &y);
     const float a = t.a * scale, b = t.b * scale, c = t.c * scale;
     if (!there) x = y = 0.0f;
-    if (on && out.k_max) out.k_max[at + lane] = k_max * scale;
-    if (on && out.k_min) out.k_min[at + lane] = k_min * scale;
-    if (on && out.mean) out.mean[at + lane] = (a + c) * 0.5f;
-    if (on && out.gauss) out.gauss[at + lane] = PRODUCTS(a, c, b, b);
-    if (on && out.areas) out.areas[at + lane] = t.w / (scale * scale);
+    if (on && out.k_max) to.put(out.k_max, k_max * scale);
+    if (on && out.k_min) to.put(out.k_min, k_min * scale);
+    if (on && out.mean) to.put(out.mean, (a + c) * 0.5f);
+    if (on && out.gauss) to.put(out.gauss, PRODUCTS(a, c, b, b));
+    if (on && out.areas) to.put(out.areas, t.w / (scale * scale));
     if (out.tensors) store_tile(out.tensors + 3 * at, count, stage, a, b, c);
     if (out.direction_max)
         store_tile(out.direction_max + 3 * at, count, stage, x * p.x + y * q.x, x * p.y + y * q.y, x * p.z + y * q.z);

@@ -85,22 +85,37 @@ FN void curvature_add_face(curvature_vec a, curvature_vec b, float aa, float bb,
     sum->w = fmaf(share, m2 * im, sum->w);
 }
 
+// A lane's ring, and its first rows, which are on their way while a launch waits for the one before.
+struct curvature_ring_rows {
+    const int32_t *row;
+    int rows;
+    int32_t entry[3];
+
+    FN curvature_ring_rows(const modal_curvature_surface &s, int tile, int32_t nothing)
+    {
+        const int64_t begin = __ldg(s.ring_offsets + tile);
+        rows = (int)(__ldg(s.ring_offsets + tile + 1) - begin);
+        row = s.ring + begin * MODAL_TILE + threadIdx.x % 32;
+#pragma unroll
+        for (int k = 0; k < 3; k++) entry[k] = k < rows ? __ldg(row + k * MODAL_TILE) : nothing;
+        row += 3 * MODAL_TILE;
+    }
+};
+
 // Calls start(b, db) for the tile's first row and add(b, db, on) for each further one: edges times the scale, changes of
-// normals. UNROLL: rows a turn of the loop; two save the moves of what one leaves to the next.
-template <int UNROLL, class POINTS, class Start, class Add>
-FN void curvature_walk(const int32_t *row, int rows, const POINTS &points, int32_t v, const curvature_place &place,
+// normals. The loop is not unrolled: what it saves in moves is lost to registers, and so to warps.
+template <class POINTS, class Start, class Add>
+FN void curvature_walk(const curvature_ring_rows &ring, const POINTS &points, int32_t nothing, const curvature_place &place,
                        Start start, Add add)
 {
-    if (rows == 0) return;
-    const int32_t nothing = ~v, first = __ldg(row);
-    int32_t entry = rows > 1 ? __ldg(row + MODAL_TILE) : nothing;
-    curvature_point_normal point = points.at(first ^ (first >> 31));
-    int32_t next = rows > 2 ? __ldg(row + 2 * MODAL_TILE) : nothing;
+    if (ring.rows == 0) return;
+    const int32_t *row = ring.row;
+    int32_t entry = ring.entry[1], next = ring.entry[2];
+    curvature_point_normal point = points.at(ring.entry[0] ^ (ring.entry[0] >> 31));
     curvature_point_normal following = points.at(entry ^ (entry >> 31));
     start(place.edge(point.x), place.change(point.n));
-    row += 3 * MODAL_TILE;
-#pragma unroll UNROLL
-    for (int left = rows - 1; left > 0; left--, row += MODAL_TILE) {
+#pragma unroll 1
+    for (int left = ring.rows - 1; left > 0; left--, row += MODAL_TILE) {
         const int32_t after = left > 2 ? __ldg(row) : nothing;
         const bool on = entry >= 0;
         point = following;

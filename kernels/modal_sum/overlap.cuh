@@ -26,7 +26,7 @@ __device__ __forceinline__ void wait_for_previous()
 }
 
 template <class... Parameters, class... Arguments>
-modal_status launch_overlapping(const Machine &machine, void (*kernel)(Parameters...), unsigned blocks, int threads,
+modal_status launch_overlapping(const Machine &machine, void (*kernel)(Parameters...), dim3 blocks, int threads,
                                 size_t shared_bytes, cudaStream_t stream, const char *what, modal_error *err,
                                 const Arguments &...arguments)
 {
@@ -34,7 +34,7 @@ modal_status launch_overlapping(const Machine &machine, void (*kernel)(Parameter
     overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     overlap.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(blocks);
+    config.gridDim = blocks;
     config.blockDim = dim3((unsigned)threads);
     config.dynamicSmemBytes = shared_bytes;
     config.stream = stream;

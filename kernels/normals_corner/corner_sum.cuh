@@ -26,10 +26,13 @@ struct normals_sum {
     // the length in float32: a common factor of all three does not turn the normal
     FN curvature_vec normal() const
     {
-        const float square = sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2];
+        float near[3], left[3];
+#pragma unroll
+        for (int i = 0; i < 3; i++) near[i] = __fadd_rn(sum[i], rest[i]), left[i] = __fsub_rn(rest[i], __fsub_rn(near[i], sum[i]));
+        const float square = near[0] * near[0] + near[1] * near[1] + near[2] * near[2];
         const float inverse = square > 0.0f ? rsqrtf(square) : 0.0f;
-        return {fmaf(sum[0], inverse, rest[0] * inverse), fmaf(sum[1], inverse, rest[1] * inverse),
-                fmaf(sum[2], inverse, rest[2] * inverse)};
+        return {fmaf(near[0], inverse, left[0] * inverse), fmaf(near[1], inverse, left[1] * inverse),
+                fmaf(near[2], inverse, left[2] * inverse)};
     }
 };
 
