@@ -40,6 +40,9 @@ if(TARGET modalpack)
                      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${part})
     set_tests_properties(cli.loads_${part} PROPERTIES LABELS cli TIMEOUT 300)
   endforeach()
+  add_test(NAME cli.attraction COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_attraction.py
+                                       ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} all)
+  set_tests_properties(cli.attraction PROPERTIES LABELS cli TIMEOUT 300)
   foreach(part beam long same inside damping storm tempest drift decay)
     add_test(NAME cli.trust_${part}
              COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_trust.py

@@ -121,7 +121,7 @@ static modal_status read_object(modal_scene_reader *r, const modal_json_place *p
     const int still = r->scene->response.given;
     MODAL_TRY(modal_json_object(place, still ? "object motion damping frame"
                                              : "object motion model damping frame velocity angular_velocity initial "
-                                               "initial_velocity"));
+                                               "initial_velocity charge"));
     MODAL_TRY(modal_json_required(place, "object", &member));
     MODAL_TRY(modal_json_integer(&member, 0, INT32_MAX - 1, &index));
     o->object = (int32_t)index;
@@ -153,6 +153,10 @@ static modal_status read_object(modal_scene_reader *r, const modal_json_place *p
             goto done;
         }
         MODAL_TRY(modal_json_vector(&member, 3, i ? "rad/s" : "m/s", to[i]));
+    }
+    if (modal_json_member(place, "charge", &member)) {
+        MODAL_TRY(modal_json_number(&member, -1e30, 1e30, "", &o->charge));
+        o->has_charge = 1;
     }
     MODAL_TRY(read_initial(place, "initial", "kg^1/2 m", &o->initial, &o->n_initial));
     MODAL_TRY(read_initial(place, "initial_velocity", "kg^1/2 m/s", &o->initial_velocity,
@@ -217,6 +221,19 @@ static modal_status read_wind(const modal_json_place *place, modal_wind *wind)
     MODAL_TRY(modal_json_optional_number(place, "drag", 0, 1e6, "1", &wind->drag));
     if (modal_json_member(place, "seed", &member)) MODAL_TRY(modal_json_integer(&member, 0, INT64_MAX, &seed));
     wind->seed = (uint64_t)seed;
+done:
+    return status;
+}
+
+static modal_status read_attraction(const modal_json_place *place, modal_scene_attraction *to)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place member;
+    to->given = 1;
+    MODAL_TRY(modal_json_object(place, "strength softening"));
+    MODAL_TRY(modal_json_required(place, "strength", &member));
+    MODAL_TRY(modal_json_number(&member, -1e30, 1e30, "", &to->strength));
+    MODAL_TRY(modal_json_optional_number(place, "softening", 0, 1e30, "m", &to->softening));
 done:
     return status;
 }
@@ -302,7 +319,7 @@ static modal_status read_root(modal_scene_reader *r, const modal_json_place *roo
     if (json_is_object(root->value) && modal_json_member(root, "response", &member))
         return read_response_root(r, root, &member);
     MODAL_TRY(modal_json_object(root, "duration fps step model integrator spectral_radius tolerance newton damping gravity wind static "
-                                      "objects forces impulses base_accelerations"));
+                                      "attraction objects forces impulses base_accelerations"));
     MODAL_TRY(modal_json_required(root, "duration", &member));
     MODAL_TRY(modal_json_number(&member, 0, 1e9, "s", &scene->duration));
     MODAL_TRY(modal_json_required(root, "fps", &member));
@@ -334,6 +351,7 @@ static modal_status read_root(modal_scene_reader *r, const modal_json_place *roo
     MODAL_TRY(modal_json_optional_vector(root, "gravity", 3, "m/s^2", scene->gravity));
     if (modal_json_member(root, "static", &member)) MODAL_TRY(modal_json_boolean(&member, &scene->start_static));
     if (modal_json_member(root, "wind", &member)) MODAL_TRY(read_wind(&member, &scene->wind));
+    if (modal_json_member(root, "attraction", &member)) MODAL_TRY(read_attraction(&member, &scene->attraction));
     if (modal_json_member(root, "objects", &member)) MODAL_TRY(read_objects(r, &member));
     MODAL_TRY(modal_scene_read_forces(r, root));
     if (modal_json_member(root, "base_accelerations", &member)) MODAL_TRY(modal_scene_read_shakings(r, &member));

@@ -205,6 +205,7 @@ static modal_status advance(modal_forest *f, const modal_forest_loads *loads, do
         MODAL_TRY(attempt(f, loads, time, h, f->now, err));
         for (int32_t i = 0; i < n; i++) {
             f->failed[i] = f->now[i] && f->status[i] != MODAL_STEP_CONVERGED;
+            if (f->now[i] && !f->failed[i]) f->times[i] = time + h;
             n_failed += f->failed[i];
             later[i] |= f->failed[i];
         }
@@ -232,13 +233,18 @@ int32_t modal_forest_root(const modal_forest *f, int32_t tree) { return f->objec
 
 int modal_forest_keeps_energy(const modal_forest *f, int32_t tree) { return f->alone[tree]; }
 
+const double *modal_forest_times(const modal_forest *f) { return f->times; }
+
 const uint8_t *modal_forest_failed(const modal_forest *f) { return f->failed; }
 
 void modal_forest_set_levels(modal_forest *f, const int32_t *levels) { f->level = levels; }
 
-static void choose(modal_forest *f, const uint8_t *trees)
+static void choose(modal_forest *f, const uint8_t *trees, double time)
 {
-    for (int32_t i = 0; i < f->task.n_trees; i++) f->masks[i] = trees ? trees[i] != 0 : 1;
+    for (int32_t i = 0; i < f->task.n_trees; i++) {
+        f->masks[i] = trees ? trees[i] != 0 : 1;
+        if (f->masks[i]) f->times[i] = time;
+    }
 }
 
 modal_status modal_forest_settle(modal_forest *f, const modal_forest_loads *loads, double time, double near,
@@ -247,7 +253,7 @@ modal_status modal_forest_settle(modal_forest *f, const modal_forest_loads *load
     if (f->n_objects == 0) return MODAL_OK;
     f->task.rule = MODAL_STEP_NEWMARK;
     f->near = near;
-    choose(f, trees);
+    choose(f, trees, time);
     return advance(f, loads, time, 0, 0, err);
 }
 
@@ -258,7 +264,7 @@ modal_status modal_forest_step(modal_forest *f, const modal_forest_loads *loads,
     f->task.rule = rule;
     f->still = time;
     f->near = time + 0.5 * h;
-    choose(f, trees);
+    choose(f, trees, time);
     return rule == MODAL_STEP_STATIC ? advance(f, loads, 0, 1, 0, err) : advance(f, loads, time, h, 0, err);
 }
 

@@ -83,6 +83,10 @@ int32_t modal_forest_root(const modal_forest *forest, int32_t tree);
 /* Whether MODAL_STEP_ENERGY moves the tree. */
 int modal_forest_keeps_energy(const modal_forest *forest, int32_t tree);
 
+/* The time of each tree's state, [modal_forest_trees], borrowed: while forces are asked for, trees may be at different
+ * ones. Of trees that have not been stepped since modal_forest_set: as before. */
+const double *modal_forest_times(const modal_forest *forest);
+
 /* Halvings that every step of a tree begins with, [modal_forest_trees], borrowed; NULL: none. At most most_halvings. */
 void modal_forest_set_levels(modal_forest *forest, const int32_t *levels);
 

@@ -265,6 +265,7 @@ static modal_status build_state(modal_forest *f, const builder *b, modal_error *
     MODAL_TRY(modal_alloc_zero(&f->root_lag, 6 * (int64_t)t->n_trees, sizeof(double), "frames", err));
     MODAL_TRY(modal_alloc_zero(&f->roots, t->n_trees, sizeof *f->roots, "frames", err));
     MODAL_TRY(modal_alloc_zero(&f->status, t->n_trees + MODAL_STEP_COUNTERS, sizeof *f->status, "status", err));
+    MODAL_TRY(modal_alloc_zero(&f->times, t->n_trees, sizeof *f->times, "status", err));
     MODAL_TRY(modal_alloc_zero(&f->driven, t->n_trees, 1, "status", err));
     MODAL_TRY(modal_alloc_zero(&f->alone, t->n_trees, 1, "status", err));
     MODAL_TRY(modal_alloc_zero(&f->now, t->n_trees, 1, "status", err));
@@ -383,7 +384,7 @@ modal_forest *modal_forest_delete(modal_forest *f)
     if (!f) return NULL;
     for (int i = 0; i < f->n_owned; i++) modal_device_free(&f->device, &f->owned[i]);
     modal_device_stream_delete(&f->device, &f->stream);
-    void *arrays[] = {&f->place, &f->object_at, &f->tree_of, &f->levels, &f->driven, &f->alone, &f->status, &f->now, &f->failed, &f->masks,
+    void *arrays[] = {&f->place, &f->object_at, &f->tree_of, &f->levels, &f->driven, &f->alone, &f->status, &f->times, &f->now, &f->failed, &f->masks,
                       &f->forces, &f->point_order, &f->ordered, &f->roots, &f->root_lag, &f->poses, &f->measures};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
     modal_free(&f);

@@ -27,6 +27,7 @@ struct modal_forest {
     double still, near;       /* the time of an equilibrium; the side of loads where no step says it */
     int64_t n_setup_points, n_steps, n_iterations, n_halvings;
     int32_t *status;        /* [n_trees] */
+    double *times;          /* [n_trees] of their states */
     const int32_t *level;   /* [n_trees] the caller's: halvings that a tree's steps begin with; NULL: none */
     uint8_t *now, *failed;  /* [n_trees] of an attempt; of the step that failed last */
     uint8_t *masks;         /* [MODAL_FOREST_HALVINGS + 2, n_trees] of each depth */

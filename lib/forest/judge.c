@@ -172,15 +172,20 @@ done:
     return status;
 }
 
+static int is_together(const modal_judge *j, int32_t t) { return j->setup.together && j->setup.together[j->root[t]]; }
+
 /* Newton's method has failed within the steps, so nothing is known of those of any tree. */
 static modal_status shorten_failed(modal_judge *j, modal_status failed, modal_error *err)
 {
     const uint8_t *trees = modal_forest_failed(j->forest);
-    for (int32_t t = 0; t < j->n_trees; t++)
+    int all = 0; /* of those that are stepped together */
+    for (int32_t t = 0; t < j->n_trees; t++) {
         if (trees[t] && j->level[t] >= j->setup.most_halvings) return failed;
+        all |= trees[t] && is_together(j, t);
+    }
     for (int32_t t = 0; t < j->n_trees; t++) {
         modal_judged *known = &j->judged[j->root[t]];
-        if (!trees[t]) continue;
+        if (!trees[t] && !(all && is_together(j, t))) continue;
         known->level = ++j->level[t];
         known->quiet = 0;
         j->n_shortened++;
@@ -225,9 +230,38 @@ static void accept(modal_judge *j, int32_t t, const verdict *v)
     modal_drift_steps(j->drift, t, j->level[t], j->n_steps);
     const int calm = v->spent <= CALM_SPENT && v->error <= CALM_ERROR;
     known->quiet = calm && known->level > 0 ? known->quiet + 1 : 0;
-    if (known->quiet < PATIENCE) return;
+    if (known->quiet < PATIENCE || is_together(j, t)) return;
     known->quiet = 0;
     known->level = --j->level[t];
+}
+
+static int is_right(const modal_judge *j, int32_t t, const verdict *v)
+{
+    const int held = v->error <= 1 && fabs(v->off) <= v->allowed; /* no for NaN */
+    return held && (v->spent <= 1 || j->level[t] >= j->setup.most_halvings);
+}
+
+/* Whether a tree is wrong of those that are stepped together. */
+static int is_group_wrong(const modal_judge *j)
+{
+    for (int32_t t = 0; t < j->n_trees; t++) {
+        if (!j->mask[t] || !is_together(j, t)) continue;
+        const verdict v = verdict_of(j, t);
+        if (!is_right(j, t, &v)) return 1;
+    }
+    return 0;
+}
+
+/* Longer steps again where all that are stepped together have been calm. */
+static void lengthen_group(modal_judge *j)
+{
+    for (int32_t t = 0; t < j->n_trees; t++)
+        if (is_together(j, t) && j->judged[j->root[t]].quiet < PATIENCE) return;
+    for (int32_t t = 0; t < j->n_trees; t++) {
+        if (!is_together(j, t)) continue;
+        j->judged[j->root[t]].quiet = 0;
+        j->judged[j->root[t]].level = --j->level[t];
+    }
 }
 
 modal_status modal_judge_steps(modal_judge *j, double time, modal_status failed, int *again, modal_error *err)
@@ -241,17 +275,18 @@ modal_status modal_judge_steps(modal_judge *j, double time, modal_status failed,
         const modal_forest_state measured = {.measures = j->measures};
         MODAL_TRY(modal_forest_get(j->forest, &measured, err));
         add_up(j, j->measures);
+        const int group_wrong = is_group_wrong(j);
         for (int32_t t = 0; t < j->n_trees; t++) {
             modal_judged *known = &j->judged[j->root[t]];
             if (!j->mask[t]) continue;
             const verdict v = verdict_of(j, t);
-            const int held = v.error <= 1 && fabs(v.off) <= v.allowed; /* no for NaN */
-            const int spent = !(v.spent <= 1), last = j->level[t] >= j->setup.most_halvings;
-            if ((held && !spent) || (held && last)) {
+            const int spent = !(v.spent <= 1), last = j->level[t] >= j->setup.most_halvings, right = is_right(j, t, &v);
+            if (right && !(group_wrong && is_together(j, t))) {
                 accept(j, t, &v);
                 j->mask[t] = 0;
                 continue;
             }
+            if (right && last) continue; /* another one's error */
             const int can_keep = j->setup.may_keep && !known->keeps && modal_forest_keeps_energy(j->forest, t);
             if (spent && can_keep) {
                 known->keeps = 1;
@@ -275,6 +310,7 @@ modal_status modal_judge_steps(modal_judge *j, double time, modal_status failed,
             }
             *again = 1;
         }
+        if (!group_wrong) lengthen_group(j);
     }
     if (*again) {
         MODAL_TRY(take_back(j, err));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether a tree's steps may be trusted, judged a few steps at a time, and what is done where they may not.
  *
- * Two measures, for each tree by itself, so that neither threads nor other objects of the scene change a byte:
+ * Two measures, for each tree by itself (trees that attract each other are taken back together), so that neither threads nor
+ * other objects of the scene change a byte:
  * - The step's own error, h^2 / 12 times the change of the true acceleration, in the norm of the mass, against how far
  *   the tree has moved: at most `tolerance` of it (O. C. Zienkiewicz, Y. M. Xie, A Simple Error Estimator and Adaptive
  *   Time Stepping Procedure for Dynamic Analysis, 1991).
@@ -40,6 +41,8 @@ typedef struct modal_judge_setup {
     int most_halvings;
     int may_keep;              /* nonzero: trees may go over to the average vector field */
     const modal_body *bodies;  /* [objects] */
+    const uint8_t *together;   /* [objects] nonzero at roots: what these trees do to each other adds up to nothing as long as their
+                                  steps are the same, so they are shortened and taken back together; NULL: none are */
     const double *least_moved; /* [objects] kg m^2 and J at roots: what loads are expected to do */
     const double *least_energy;
 } modal_judge_setup;

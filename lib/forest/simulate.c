@@ -180,6 +180,22 @@ static modal_forest_state parts_of(const modal_scene_state *state)
     return (modal_forest_state){state->q, state->v, state->a, state->lag, state->poses, state->measures};
 }
 
+/* The sum of energies with the potential of the attraction, which other loads change, too. The balance of judgements takes the
+ * attraction's work as that of any load; here it is seen whether that work is the potential's. */
+static void balance_attraction(modal_scene_run *r, int64_t frame)
+{
+    modal_simulation *s = r->s;
+    const double potential = modal_attraction_potential(&r->attraction, s->basis, s->state.poses, s->state.q);
+    const double total = s->energy[0] + s->energy[1] + s->energy[2] + potential;
+    if (frame == 0 || !s->attraction.known) {
+        s->attraction.known = 1;
+        s->attraction.first = total;
+    }
+    s->attraction.potential = potential;
+    s->attraction.size = fmax(s->attraction.size, fmax(fabs(potential), s->energy[0]));
+    s->attraction.drift = fmax(s->attraction.drift, fabs(total - s->attraction.first));
+}
+
 /* The steps to the frame have been measured. */
 static modal_status store_frame(modal_scene_run *r, int64_t frame, modal_error *err)
 {
@@ -204,6 +220,7 @@ static modal_status store_frame(modal_scene_run *r, int64_t frame, modal_error *
             to[4 * row + 3] = f->position[row];
         }
     }
+    if (r->attraction.n > 0) balance_attraction(r, frame);
     MODAL_TRY(modal_scene_run_quality(r, frame, err));
     state->next_frame = frame + 1;
     if (s->frame_done) MODAL_TRY(s->frame_done(s->context, s, err));
@@ -330,7 +347,7 @@ static modal_status run(modal_scene_run *r, modal_error *err)
     modal_simulation *s = r->s;
     const modal_scene *scene = s->scene;
     const int64_t per_frame = s->steps_a_frame;
-    const modal_forest_loads loads = {r, scene->n_forces > 0 ? modal_scene_run_loads : NULL, drive,
+    const modal_forest_loads loads = {r, scene->n_forces > 0 || r->attraction.n > 0 ? modal_scene_run_loads : NULL, drive,
                                       scene->n_shakings > 0 ? modal_scene_run_gravity : NULL};
     int64_t exact_steps = 0;
     MODAL_TRY(begin(r, &loads, err));
@@ -369,8 +386,10 @@ modal_status modal_scene_simulate(modal_simulation *s, modal_error *err)
     MODAL_TRY(set_bodies(&r, err));
     MODAL_TRY(modal_scene_run_forces(&r, err));
     MODAL_TRY(modal_scene_run_patches(&r, err));
+    MODAL_TRY(modal_scene_run_attraction(&r, err));
     MODAL_TRY(modal_scene_run_sort(&r, err));
     MODAL_TRY(modal_scene_run_tiles(&r, err));
+    MODAL_TRY(modal_attraction_prepare(&r.attraction, s->basis, err));
     modal_wind_air(&scene->wind, &r.air);
     MODAL_TRY(choose_step(&r, err));
     if (s->look_at_solids) MODAL_TRY(modal_scene_run_left_out(&r, err));
@@ -392,6 +411,7 @@ modal_status modal_scene_simulate(modal_simulation *s, modal_error *err)
     MODAL_TRY(modal_scene_run_corners(&r, err));
     const modal_judge_setup judged = {.tolerance = scene->balance, .most_halvings = scene->most_halvings,
                                       .may_keep = scene->integrator == MODAL_SCENE_AUTO, .step = r.step, .bodies = r.bodies,
+                                      .together = r.attraction.together,
                                       .least_moved = r.least_moved, .least_energy = r.least_energy};
     MODAL_TRY(modal_judge_new(&r.judge, r.forest, s->basis, &judged, err));
     if (s->steps_a_frame > MODAL_JUDGE_STEPS) MODAL_TRY(modal_scene_state_alloc(&r.between, s->basis, err));
@@ -404,6 +424,7 @@ done:
     modal_corners_free(&r.corners);
     modal_exact_delete(r.exact); /* it works in the forest's memory */
     modal_forest_delete(r.forest);
+    modal_attraction_free(&r.attraction);
     for (int32_t i = 0; r.splines && i < s->basis->n_objects; i++) modal_spline_free(&r.splines[i]);
     void *arrays[] = {&r.bodies, &r.said, &r.splines, &r.points, &r.force_first, &r.members, &r.sorted,
                       &r.inputs, &r.exact_loads, &r.curves, &r.peaks, &r.least_moved, &r.least_energy};

@@ -70,6 +70,9 @@ typedef struct modal_simulation {
     int64_t shortened, kept; /* what judgements did, and the balance of energies (modal_judge_counts) */
     double balance;
     double seconds_stepping, seconds_measuring;
+    /* of scenes with attraction, at the frames of this run: whether there was one; the potential of the last; kinetic + elastic +
+     * dissipated + potential of the first, and the most that the others differ from it; the largest potential or kinetic energy; J */
+    struct { int known; double potential, first, drift, size; } attraction;
     /* of objects whose model is not linear the least det F, when and where; INFINITY: none was measured */
     struct { double value, time; int32_t object; int64_t element; } least_jacobian;
 } modal_simulation;

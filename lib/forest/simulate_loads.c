@@ -84,6 +84,21 @@ done:
     return status;
 }
 
+/* A free object's whole surface. */
+modal_status modal_scene_run_attraction(modal_scene_run *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_basis *basis = r->s->basis;
+    modal_attraction *a = &r->attraction;
+    MODAL_TRY(modal_attraction_list(a, r->s->scene, basis, r->bodies, err));
+    for (int32_t i = 0; i < a->n; i++) {
+        a->points[i] = r->n_points; /* sorted below */
+        MODAL_TRY(add_point(r, a->objects[i], 0, basis->shapes[basis->objects[a->objects[i]].shape].surface.n_vertices, 0, err));
+    }
+done:
+    return status;
+}
+
 modal_status modal_scene_run_sort(modal_scene_run *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -99,6 +114,7 @@ modal_status modal_scene_run_sort(modal_scene_run *r, modal_error *err)
         r->sorted[i] = (int32_t)next[r->points[i].object]++;
         points[r->sorted[i]] = r->points[i];
     }
+    for (int32_t i = 0; i < r->attraction.n; i++) r->attraction.points[i] = r->sorted[r->attraction.points[i]];
     modal_free(&r->points);
     r->points = points;
     points = NULL;
@@ -289,7 +305,7 @@ done:
 
 void modal_scene_run_loads(void *context, double time, double near, double *forces)
 {
-    const modal_scene_run *r = context;
+    modal_scene_run *r = context;
     const modal_scene *scene = r->s->scene;
     memset(forces, 0, (size_t)(3 * r->n_points) * sizeof(double));
     for (int32_t i = 0; i < scene->n_forces; i++) {
@@ -299,6 +315,7 @@ void modal_scene_run_loads(void *context, double time, double near, double *forc
             for (int c = 0; c < 3; c++)
                 forces[3 * (int64_t)r->sorted[r->members[m]] + c] += value * scene->forces[i].vector[c];
     }
+    modal_attraction_add(&r->attraction, r->forest, r->s->basis, time, forces);
 }
 
 void modal_scene_run_gravity(void *context, double time, double near, double *gravity)

@@ -7,7 +7,8 @@
  * that slow loads only bend cost nothing. How strongly a mode rings is estimated from what sets it off: the jumps of the
  * loads and of their slopes, impulses, what it begins with, and sines near its frequency, each mode by itself, with
  * small deformations. The loads themselves get 20 steps in a period of a sine, a sweep's highest frequency, a turn, or
- * the eddies' mean frequency, weighted by their energy. */
+ * the eddies' mean frequency, weighted by their energy. Two bodies that attract each other get 40 steps in a turn around each
+ * other where they begin. */
 #include <math.h>
 #include <string.h>
 
@@ -212,6 +213,8 @@ static void follow_loads(modal_scene_run *r, int implicit)
     for (int32_t i = 0; i < s->basis->n_objects; i++)
         if (r->said[i] && r->said[i]->motion == MODAL_SCENE_SPIN)
             follow_load(s, fabs(r->said[i]->rate) / TURN, i, "a turn");
+    const double turn = modal_attraction_frequency(&r->attraction, s->basis, r->bodies); /* rings as much as it moves */
+    if (turn > 0) follow(s, sqrt(12 * LOST) / (TURN * turn), turn, -1, -1, "a turn by attraction");
     double energy = 0, sum = 0;
     for (int32_t i = 0; i < r->air.n_waves && implicit; i++) {
         const double *a = r->air.amplitude[i], own = a[0] * a[0] + a[1] * a[1] + a[2] * a[2];

@@ -3,6 +3,7 @@
 #ifndef MODAL_FOREST_SIMULATE_PRIVATE_H
 #define MODAL_FOREST_SIMULATE_PRIVATE_H
 
+#include "lib/forest/attraction.h"
 #include "lib/forest/corners.h"
 #include "lib/forest/deformation.h"
 #include "lib/forest/judge.h"
@@ -26,6 +27,7 @@ typedef struct modal_scene_run {
     double *peaks;               /* [n_forces, 2, 3] times and values of these */
     modal_corners corners;       /* of what acts on objects that are not exact */
     modal_step_air air;
+    modal_attraction attraction;
     modal_forest *forest;
     double *exact_loads;         /* behind the inputs */
     modal_exact_input *inputs;   /* of the exact objects */
@@ -45,9 +47,10 @@ typedef struct modal_scene_run {
     modal_scene_state between;   /* where steps that are judged begin within a frame */
 } modal_scene_run;
 
-/* Points where forces act: of the scene's forces, of the air, and all of them by object. */
+/* Points where forces act: of the scene's forces, of the air, of the attraction, and all of them by object. */
 modal_status modal_scene_run_forces(modal_scene_run *run, modal_error *err);
 modal_status modal_scene_run_patches(modal_scene_run *run, modal_error *err);
+modal_status modal_scene_run_attraction(modal_scene_run *run, modal_error *err);
 modal_status modal_scene_run_sort(modal_scene_run *run, modal_error *err);
 
 /* Loads the part of the modal matrices that these points and the interfaces need. */

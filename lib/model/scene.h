@@ -51,6 +51,8 @@ typedef struct modal_scene_object {
     double axis[3], centre[3], rate;  /* MODAL_SCENE_SPIN: unit axis, a point of it, rad/s */
     int64_t n_keys;
     double *keys;                     /* [n_keys, 7] t, p, rotation vector */
+    int has_charge;
+    double charge;                    /* instead of its mass, in the attraction */
     int32_t n_initial, n_initial_velocity; /* 0, or r */
     double *initial, *initial_velocity;
 } modal_scene_object;
@@ -79,6 +81,12 @@ typedef struct modal_wind {
     double density, drag;         /* kg/m^3; coefficient */
     uint64_t seed;
 } modal_wind;
+
+/* Between the centres of free objects: strength w_i w_j d / (|d|^2 + softening^2)^(3/2), w masses or charges. */
+typedef struct modal_scene_attraction {
+    int given;
+    double strength, softening; /* N m^2 over the square of the weights' unit; m */
+} modal_scene_attraction;
 
 typedef enum modal_scene_integrator {
     MODAL_SCENE_AUTO,    /* exact where it can be, generalized-alpha for the rest */
@@ -111,6 +119,7 @@ typedef struct modal_scene {
     int tangent;                 /* beta's stiffness is the tangent one */
     double gravity[3];
     modal_wind wind;
+    modal_scene_attraction attraction;
     int32_t n_objects;
     modal_scene_object *objects; /* [n_objects] by ascending object, each once */
     int32_t n_forces;

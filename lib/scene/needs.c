@@ -93,6 +93,7 @@ void modal_scene_needs(const modal_scene *scene, const modal_basis *basis, unsig
         unsigned *own = &needs[object->shape];
         if (said && said->model >= 0 ? said->model == 1 : scene->stvk) *own |= MODAL_NEEDS_REDUCED;
         if (motion != MODAL_STEP_FIXED) *own |= MODAL_NEEDS_VOLUME | MODAL_NEEDS_VOLUME_MODES;
+        if (motion == MODAL_STEP_FREE && scene->attraction.given) *own |= MODAL_NEEDS_SURFACE | MODAL_NEEDS_MATRIX;
         if (motion == MODAL_STEP_ATTACHED && object->parent >= 0)
             needs[basis->objects[object->parent].shape] |= MODAL_NEEDS_SURFACE;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A scene, of a file or of the flags: run on a back end, kept at checkpoints. */
+#include <float.h>
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -262,6 +263,16 @@ static void report_run(scene_run *s, const modal_simulation *run, modal_status r
         json_object_set_new(s->t->report, "judged_shorter", json_integer(run->shortened));
         json_object_set_new(s->t->report, "judged_energy_kept", json_integer(run->kept));
         json_object_set_new(s->t->report, "energy_balance", json_real(run->balance));
+    }
+    if (run->attraction.known) {
+        json_object_set_new(s->t->report, "attraction",
+                            json_pack("{s:f, s:f, s:f}", "potential", run->attraction.potential, "energy_drift",
+                                      run->attraction.drift, "energy_size", run->attraction.size));
+        const double drift = run->attraction.drift / fmax(run->attraction.size, DBL_MIN);
+        tool_note(s->t, "attraction: the sum of energies differs from that at the start by at most %.2g %% of the largest", 100 * drift);
+        if (ran == MODAL_OK && !(drift <= s->scene.balance))
+            tool_warn(s->t, "%s: attraction: energies drift by %.2g %%: try a smaller \"step\" or \"tolerance\", or more \"softening\"",
+                      s->r->scene_path, 100 * drift);
     }
     if (run->steps > 0)
         json_object_set_new(s->t->report, "milliseconds_a_step",
