@@ -38,7 +38,7 @@ static void check(harness *h, int64_t n, double length, float softening, int shi
     for (int i = 0; i < 2; i++) {
         out[i] = harness_new_output(h, 3 * n, shift, NULL);
         const modal_pair_sum_task task = {n, harness_input(h, bodies, 16 * n, 0), softening, out[i]->device, work->device};
-        harness_ok(h, h->device.kernels->pair_sum(&task, h->stream, &err), &err);
+        harness_ok(h, h->device->kernels->pair_sum(&task, h->stream, &err), &err);
     }
     harness_fetch(h);
     harness_same(h, "second run", out[0], out[1]);
@@ -86,7 +86,7 @@ static void run(harness *h)
     static const int64_t sizes[] = {0, 1, 2, 15, 16, 17, 127, 128, 129, 511, 512, 513, 2047, 2049, 5003, 20011};
     for (int i = 0; i < (int)(sizeof sizes / sizeof *sizes); i++) {
         if (h->quick && sizes[i] > 600) continue;
-        if (sizes[i] > 6000 && strncmp(h->device.name, "cuda", 4) != 0) continue; /* many parts: minutes on a CPU */
+        if (sizes[i] > 6000 && strncmp(h->device->name, "cuda", 4) != 0) continue; /* many parts: minutes on a CPU */
         check(h, sizes[i], 1.0, 1e-2f, i % 2, 0);
         check(h, sizes[i], 1e4, 1.0f, 0, 0);
         if (sizes[i] >= 128 && sizes[i] < 600) check(h, sizes[i], 1e-4, 1e-7f, 1, 100);
