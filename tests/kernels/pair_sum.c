@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/pair_sum/pair_sum.h"
-
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/device.h"
+#include "kernels/pair_sum/pair_sum.h"
 #include "tests/kernels/harness.h"
 
 /* sums [3] and sizes (of what is added) of body i, in long double, bodies in the other order than anyone else's. */
