@@ -176,7 +176,7 @@ static modal_status measure_solids(modal_scene_run *r, int64_t frame, modal_qual
             quality->least_jacobian_object = i;
             quality->least_jacobian_element = (double)own->element;
         }
-        if (!r->bodies[i].linear && !(own->jacobian >= 0) && inside < 0) inside = i;
+        if (!(own->jacobian >= 0) && inside < 0) inside = i;
         if (!r->bodies[i].linear && own->jacobian < s->least_jacobian.value) {
             s->least_jacobian.value = own->jacobian;
             s->least_jacobian.time = time;
@@ -196,9 +196,9 @@ static modal_status measure_solids(modal_scene_run *r, int64_t frame, modal_qual
     const modal_deformed *own = &r->deformed[inside];
     const modal_volume_mesh *mesh = &basis->shapes[basis->objects[inside].shape].solid.mesh;
     return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED,
-                           "object %d: t = %g s: element %lld is inside out, J = det F = %.3g; try smaller loads, a stiffer "
-                           "material, or --allow-inversion",
-                           inside, time, (long long)mesh->element_tags[own->element], own->jacobian);
+                           "object %d: t = %g s: element %lld is inside out, J = det F = %.3g; try %s, or --allow-inversion", inside,
+                           time, (long long)mesh->element_tags[own->element], own->jacobian,
+                           r->bodies[inside].linear ? "smaller loads, \"model\": \"stvk\"" : "smaller loads, a stiffer material");
 }
 
 /* Whether the frame's solids are to be measured: it is their turn, or |F - I| may be so large that they are not sound. */

@@ -152,6 +152,15 @@ def inside():
     least, tag = least_jacobian("cube.h5", got["q"][frame:frame + 1])
     assert f"element {tag} is inside out, J = det F = {least:.3g}" in said(words), (words, least, tag)
     assert least_jacobian("cube.h5", got["q"][:frame])[0] > 0
+    # of a linear model, too, by a scene and by flags
+    linear = {"duration": 1, "fps": 30, "forces": [{"object": 0, "group": "tip", "force": [-1.5e6, 0, 0]}]}
+    words = said(simulate("cube.h5", linear, code=5))
+    assert "is inside out, J = det F = -" in words and '"model": "stvk"' in words, words
+    assert least_jacobian("cube.h5", simulate("cube.h5", linear, "--allow-inversion")["q"])[0] < 0
+    assert "a wrong trajectory" in run("modalinfo", "--check", "run.h5", code=1).stdout
+    flags = ("--duration", 0.5, "--fps", 30, "--impulse", "1,0.5,0.5:-1e6,0,0", "--force", "-q")
+    assert "is inside out, J = det F = -" in said(run("modalsim", "cube.h5", "flags.h5", *flags, code=5).stderr)
+    run("modalsim", "cube.h5", "flags.h5", *flags, "--allow-inversion")
     # of many objects those that may be inside out come first, and others in turn
     place("many", [(0, -1, 0, 3 * i, 0, 0, 0, 0) for i in range(40)], "cube.h5")
     scene = {"duration": 3, "fps": 30, "model": "stvk", "damping": {"alpha": 1},

@@ -66,7 +66,7 @@ static const tool_option options[] = {
      "are deformed, too, where they are not so large that it takes long; full: of all of them.",
      0},
     {"allow-inversion", 0, NULL, NULL,
-     "With --scene: elements that are turned inside out do not end the motion.", 0},
+     "Elements that are turned inside out (det F < 0) do not end the motion.", 0},
     TOOL_OPTION_FORCE,
     TOOL_OPTIONS_COMMON_WITH("man|bash|zsh|scene", " With scene and BASIS.h5: a scene that runs, with comments."),
     {0},

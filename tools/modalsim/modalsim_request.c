@@ -103,8 +103,7 @@ static modal_status read_scene_options(const tool_arguments *a, modalsim_request
     modal_status status = MODAL_OK;
     static const char *const simple[] = {"duration", "fps", "damping", "damping-ratio", "gravity", "impulse",
                                          "base-acceleration", "initial", "static"};
-    static const char *const mine[] = {"backend", "checkpoint", "restart", "keep-partial", "quality",
-                                       "allow-inversion"};
+    static const char *const mine[] = {"backend", "checkpoint", "restart", "keep-partial", "quality"};
     for (size_t i = 0; !r->scene_path && i < sizeof mine / sizeof *mine; i++)
         if (tool_count(a, mine[i]) > 0) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: needs --scene", mine[i]);
     static const char *const continued[] = {"checkpoint", "restart"}; /* the factor is not in a checkpoint */
@@ -119,7 +118,6 @@ static modal_status read_scene_options(const tool_arguments *a, modalsim_request
     r->checkpoint_path = tool_value(a, "checkpoint");
     r->restart_path = tool_value(a, "restart");
     r->keep_partial = tool_count(a, "keep-partial") > 0;
-    r->allow_inversion = tool_count(a, "allow-inversion") > 0;
     static const char *const levels[] = {"steps", "auto", "full"};
     const char *level = tool_value(a, "quality");
     int found = 0;
@@ -164,6 +162,7 @@ modal_status modalsim_read_request(const tool *t, modalsim_request *r, modal_err
     r->force = tool_count(a, "force") > 0;
     r->scene_path = tool_value(a, "scene");
     r->checkpoint_every = 100;
+    r->allow_inversion = tool_count(a, "allow-inversion") > 0;
     r->rebase_path = tool_value(a, "rebase");
     r->old_basis_path = tool_value(a, "basis");
     MODAL_TRY(check_rebase(a, r, err));
@@ -172,7 +171,7 @@ modal_status modalsim_read_request(const tool *t, modalsim_request *r, modal_err
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s", tool_value(a, "memory-limit"));
     MODAL_TRY(tool_threads(t, &r->n_threads, err));
     if (!r->rebase_path && (r->scene_path || tool_count(a, "backend") || tool_count(a, "checkpoint") || tool_count(a, "restart") ||
-        tool_count(a, "keep-partial") || tool_count(a, "quality") || tool_count(a, "allow-inversion")))
+        tool_count(a, "keep-partial") || tool_count(a, "quality")))
         MODAL_TRY(read_scene_options(a, r, err));
     else if (!r->rebase_path)
         MODAL_TRY(read_frames(a, r, err));
