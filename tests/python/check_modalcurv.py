@@ -272,6 +272,17 @@ run("again/sequence.vtkhdf", "no", "-q", code=3, error="frame 1, point 200: not 
 with h5py.File("again/sequence.vtkhdf", "a") as f:
     f["VTKHDF/Polygons/Connectivity"][5] = 500
 run("again/sequence.vtkhdf", "no", "-q", code=3, error="500")
+got = subprocess.run([modalinfo, "--statistics", "--json", "o/sequence.vtkhdf"], capture_output=True, text=True)
+said = json.loads(got.stdout)["statistics"]
+check(list(said) == ["k_max", "boundary"] and len(said["k_max"]) == 5, said)
+for i in range(5):
+    wanted = np.quantile(k[i], [0, 0.02, 0.5, 0.98, 1], method="lower")
+    check(list(said["k_max"][i].values()) == [float(v) for v in wanted], "statistics of frame", i, said["k_max"][i], wanted)
+got = subprocess.run([modalinfo, "--statistics", "o/sequence.vtkhdf"], capture_output=True, text=True)
+check(f"{k[2].max():.6g}" in got.stdout and got.returncode == 0, got)
+for words, code in ((["--statistics", "in.ply"], 2), (["--statistics", "--check", "o/sequence.vtkhdf"], 2), (["--statistics", "o"], 2)):
+    got = subprocess.run([modalinfo, *words], capture_output=True, text=True)
+    check(got.returncode == code, words, got)
 first = {p.relative_to("o"): p.read_bytes() for p in pathlib.Path("o").rglob("*") if p.is_file()}
 for threads in (1, 2):
     run(source, "o2", "-f", "-q", "--fields", "k_max,boundary", "--format", "vtkhdf,ply,vtp", "-j", threads)

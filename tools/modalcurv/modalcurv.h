@@ -140,8 +140,6 @@ modal_status modalcurv_range_of(const modalcurv_request *r, const float *values,
 
 /* ---- modalcurv_report.c ---- */
 
-/* The k-th smallest of n values, which change their places. */
-float modalcurv_kth(float *values, int64_t n, int64_t k);
 
 /* The connectivity and its oddities. */
 void modalcurv_report_topology(tool *t, const modalcurv_input *in);

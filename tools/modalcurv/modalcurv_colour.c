@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/sequences/sequence_ply.h"
+#include "lib/base/quantiles.h"
 #include "tools/modalcurv/modalcurv.h"
 
 modal_status modalcurv_read_colour(const tool_arguments *a, modalcurv_request *r, modal_error *err)
@@ -39,12 +40,9 @@ modal_status modalcurv_range_of(const modalcurv_request *r, const float *values,
     colour->middle = modal_curvature_is_stretch((modal_curvature_field)r->coloured) ? 1.0 : 0.0;
     colour->range = r->colour_range;
     if (colour->range > 0.0) return MODAL_OK;
-    memcpy(scratch, values, (size_t)n * sizeof *scratch);
-    const double shares[2] = {0.02, 0.98};
-    for (int i = 0; i < 2; i++) {
-        const double value = (double)modalcurv_kth(scratch, n, (int64_t)(shares[i] * (double)(n - 1)));
-        colour->range = fmax(colour->range, fabs(value - colour->middle));
-    }
+    double quantiles[5];
+    modal_quantiles(values, n, scratch, quantiles);
+    colour->range = fmax(fabs(quantiles[1] - colour->middle), fabs(quantiles[3] - colour->middle));
     if (colour->range > 0.0) return MODAL_OK;
     return modal_error_set(err, MODAL_ERROR_USAGE, "--colour: the first frame has no range, say %s:RANGE",
                            modal_curvature_arrays[r->coloured].name);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report of modalcurv: connectivity, and for every frame how the fields are distributed. */
 #include <math.h>
-#include <string.h>
 
 #include "lib/base/memory.h"
+#include "lib/base/quantiles.h"
 #include "tools/modalcurv/modalcurv.h"
 
 void modalcurv_report_topology(tool *t, const modalcurv_input *in)
@@ -41,54 +41,13 @@ void modalcurv_report_topology(tool *t, const modalcurv_input *in)
         tool_warn(t, "no vertex lies inside the surface: every value is one-sided, %lld vertices", (long long)used);
 }
 
-/* C. Hoare, Algorithm 65: FIND, 1961. */
-float modalcurv_kth(float *values, int64_t n, int64_t k)
-{
-    for (int64_t low = 0, high = n - 1; low < high;) {
-        const float pivot = values[low + (high - low) / 2];
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (values[i] < pivot) i++;
-            while (values[j] > pivot) j--;
-            if (i > j) break;
-            const float kept = values[i];
-            values[i++] = values[j], values[j--] = kept;
-        }
-        if (k <= j)
-            high = j;
-        else if (k >= i)
-            low = i;
-        else
-            break;
-    }
-    return values[k];
-}
-
-/* The quantiles 2 %, 50 %, 98 % of n >= 1 values [n], which change their places: the outer ones of what the median leaves. */
-static void find_quantiles(float *values, int64_t n, double quantiles[3])
-{
-    const int64_t low = (int64_t)(0.02 * (double)(n - 1)), middle = (n - 1) / 2, high = (int64_t)(0.98 * (double)(n - 1));
-    quantiles[1] = (double)modalcurv_kth(values, n, middle);
-    quantiles[0] = low < middle ? (double)modalcurv_kth(values, middle, low) : quantiles[1];
-    quantiles[2] = high > middle ? (double)modalcurv_kth(values + middle + 1, n - middle - 1, high - middle - 1) : quantiles[1];
-}
-
 static json_t *distribution(const modalcurv_input *in, const float *values, float *scratch)
 {
-    static const char *const names[3] = {"quantile_02", "median", "quantile_98"};
+    static const char *const names[5] = {"least", "quantile_02", "median", "quantile_98", "most"};
     json_t *to = json_object();
-    const int64_t n = in->n_vertices;
-    float least = values[0], most = values[0];
-    double quantiles[3];
-    for (int64_t v = 1; v < n; v++) {
-        least = values[v] < least ? values[v] : least;
-        most = values[v] > most ? values[v] : most;
-    }
-    memcpy(scratch, values, (size_t)n * sizeof *scratch);
-    find_quantiles(scratch, n, quantiles);
-    json_object_set_new(to, "least", json_real((double)least));
-    for (int i = 0; i < 3; i++) json_object_set_new(to, names[i], json_real(quantiles[i]));
-    json_object_set_new(to, "most", json_real((double)most));
+    double quantiles[5];
+    modal_quantiles(values, in->n_vertices, scratch, quantiles);
+    for (int i = 0; i < 5; i++) json_object_set_new(to, names[i], json_real(quantiles[i]));
     return to;
 }
 

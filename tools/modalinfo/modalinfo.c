@@ -35,6 +35,8 @@ static const tool_option options[] = {
      "Compare two bases of the same solids, by the modal assurance criterion and frequency, or two trajectories of the same "
      "solids and times, by their distance in the norm of the mass matrix in every frame.",
      TOOL_FIRST},
+    {"statistics", 0, NULL, NULL,
+     "Of a sequence: also least, most and the quantiles 2 %, 50 %, 98 % of every array of one number, frame by frame.", 0},
     {"pack", 0, NULL, NULL,
      "Write the one file that has all shapes of an assembly, with the same content hash.", TOOL_FIRST},
     TOOL_OPTIONS_UNITS("which are meshes and surfaces; lengths are printed in m."),
@@ -229,7 +231,7 @@ static modal_status print_info(tool *t, int as_json, const json_t *info, modal_e
     FILE *to = tool_text_stream(t);
     if (as_json) return print_json(t, info, err);
     if (to && json_object_get(info, "files")) modalinfo_print_comparison(to, info);
-    else if (to) modalinfo_print(to, info);
+    else if (to) modalinfo_print(to, info), modalinfo_print_statistics(to, info);
     return MODAL_OK;
 }
 
@@ -255,6 +257,8 @@ static modal_status check_request(const tool_arguments *a, modal_error *err)
         return modal_error_set(err, MODAL_ERROR_USAGE, "--compare: not with --pack or --check");
     if (!pack && !compare && a->n_operands != 1)
         return modal_error_set(err, MODAL_ERROR_USAGE, "only with --pack or --compare: %s", a->operands[1]);
+    if (tool_count(a, "statistics") && (pack || compare || tool_count(a, "check")))
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--statistics: not with --pack, --compare or --check");
     if (!pack && tool_count(a, "force")) return modal_error_set(err, MODAL_ERROR_USAGE, "--force: only with --pack");
     if (pack && (tool_count(a, "json") || tool_count(a, "check")))
         return modal_error_set(err, MODAL_ERROR_USAGE, "--pack: not with --json or --check");
@@ -299,6 +303,8 @@ int main(int argc, char **argv)
     if (pipe < 0 && (modal_surface_is_named(path) || modal_mesh_is_named(path))) {
         tool_units units;
         MODAL_TRY(tool_units_read(&t.arguments, &units, &err));
+        if (tool_count(&t.arguments, "statistics"))
+            MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--statistics: is for sequences, not for %s", path);
         if (tool_count(&t.arguments, "check"))
             MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--check: of meshes and surfaces it is modalmesh --check, %s", path);
         MODAL_TRY(modal_surface_is_named(path) ? modalinfo_describe_surface(&t, path, &units, &info, &err)
@@ -317,7 +323,10 @@ int main(int argc, char **argv)
         if (findings.n > 0 || (verdict && strcmp(verdict, modal_verdicts[MODAL_WRONG]) == 0)) exit_done = TOOL_EXIT_NO;
         MODAL_TRY(print_findings(&t, pipe < 0 ? path : shown, k, as_json, &findings, quality, &err));
     } else {
+        if (tool_count(&t.arguments, "statistics") && strcmp(k->type, "sequence") != 0)
+            MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--statistics: is for sequences, not for %s", shown);
         MODAL_TRY(k->describe(path, &info, &err));
+        if (tool_count(&t.arguments, "statistics")) MODAL_TRY(modalinfo_add_statistics(path, info, &err));
         if (pipe >= 0) json_object_set_new(info, "file", json_string(shown));
         MODAL_TRY(print_info(&t, as_json, info, &err));
     }

@@ -17,6 +17,10 @@ modal_status modalinfo_describe_basis(const char *path, json_t **info, modal_err
 modal_status modalinfo_describe_trajectory(const char *path, json_t **info, modal_error *err);
 modal_status modalinfo_describe_sequence(const char *path, json_t **info, modal_error *err);
 
+/* Adds to the description of a sequence how its arrays of one number are distributed in every frame, and prints that. */
+modal_status modalinfo_add_statistics(const char *path, json_t *info, modal_error *err);
+void modalinfo_print_statistics(FILE *to, const json_t *info);
+
 /* The folder that modaldeform wrote, or the manifest.json in it. */
 modal_status modalinfo_describe_output(const char *path, json_t **info, modal_error *err);
 modal_status modalinfo_check_output(const char *path, modal_findings *findings, modal_error *err);
