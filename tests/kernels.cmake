@@ -89,7 +89,7 @@ add_test(NAME kernels.normals_bench COMMAND normals_bench --backend cpu --quick)
 set_tests_properties(kernels.normals_bench PROPERTIES LABELS kernels)
 
 # Not a test either: the operations on curvature.
-add_executable(curvature_bench ${CMAKE_SOURCE_DIR}/tests/bench/curvature_bench.c)
+add_executable(curvature_bench ${CMAKE_SOURCE_DIR}/tests/bench/curvature_bench.c ${CMAKE_SOURCE_DIR}/tests/bench/ring_mesh.c)
 set_target_properties(curvature_bench PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 target_link_libraries(curvature_bench PRIVATE modal_kernels modal_mesh m)

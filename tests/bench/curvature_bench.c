@@ -16,18 +16,17 @@
 #include "kernels/curvature_ring/curvature_ring.h"
 #include "kernels/curvature_tensor/curvature_tensor.h"
 #include "kernels/normals_corner/normals_corner.h"
-#include "kernels/normals_dynamic/normals_dynamic.h"
 #include "kernels/tensor_smooth/tensor_smooth.h"
 #include "lib/base/memory.h"
-#include "lib/mesh/order.h"
 #include "tests/bench/bench_device.h"
+#include "tests/bench/ring_mesh.h"
 
 enum { RUNS = 9 };
 
 typedef struct bench {
     modal_device device;
     modal_stream *stream;
-    int64_t n, n_triangles, n_columns;
+    int64_t n, n_columns;
     modal_normals_corner_task normals;
     modal_curvature_tensor_task tensor, whole;
     modal_curvature_ring_task ring;
@@ -36,83 +35,29 @@ typedef struct bench {
     modal_curvature_fit_task fit_2, fit_4;
 } bench;
 
-static double random_of(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u); /* splitmix64 */
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1.0;
-}
-
 static void *upload(bench *b, const void *host, int64_t bytes)
 {
     return device_array(&b->device, b->stream, host, bytes);
 }
 
-/* A grid of width x width vertices: positions [n, 3] and triangles [*m, 3]. */
-static void make_grid(int torus, int64_t width, double *x, int32_t *t, int64_t *m)
-{
-    const int64_t cells = torus ? width : width - 1;
-    uint64_t state = 5;
-    for (int64_t v = 0; v < width * width; v++) {
-        const int64_t i = v / width, j = v % width;
-        const int inside = !torus && i > 0 && j > 0 && i < width - 1 && j < width - 1;
-        const double a = (double)i + 0.3 * inside * random_of(&state), b = (double)j + 0.3 * inside * random_of(&state);
-        const double u = torus ? 2.0 * M_PI * a / (double)width : 2.0 * a / (double)cells - 1.0;
-        const double w = torus ? 2.0 * M_PI * b / (double)width : 2.0 * b / (double)cells - 1.0;
-        x[3 * v] = torus ? (1.0 + 0.4 * cos(w)) * cos(u) : u;
-        x[3 * v + 1] = torus ? (1.0 + 0.4 * cos(w)) * sin(u) : w;
-        x[3 * v + 2] = torus ? 0.4 * sin(w) : u * u - w * w;
-    }
-    *m = 0;
-    for (int64_t i = 0; i < cells; i++)
-        for (int64_t j = 0; j < cells; j++) {
-            const int64_t k = (i + 1) % width, l = (j + 1) % width;
-            const int64_t p = i * width + j, q = k * width + j, r = k * width + l, s = i * width + l;
-            const int64_t two[2][6] = {{p, q, r, p, r, s}, {p, q, s, q, r, s}};
-            const int which = !torus && random_of(&state) > 0.0;
-            for (int c = 0; c < 6; c++) t[3 * *m + c] = (int32_t)two[which][c];
-            *m += 2;
-        }
-}
-
-static void mesh_tables(bench *b, int torus, int shuffled, int64_t width)
+static void mesh_tables(bench *b, ring_shape shape, int shuffled, int64_t width)
 {
     modal_error err = {0};
-    const int64_t n = width * width, n_tiles = (n + 31) / 32;
-    int64_t m = 0, *offsets = host_array(n + 2, 8), *ring_offsets = host_array(n_tiles + 1, 8);
-    double *places = host_array(3 * n, sizeof *places);
-    int32_t *plain = host_array(6 * n, 4), *user_vertex = host_array(n, 4), *stored = host_array(n, 4);
-    make_grid(torus, width, places, plain, &m);
-    int32_t *triangles = host_array(3 * m, 4), *faces = host_array(3 * m, 4), *corners = host_array(6 * m, 4);
+    ring_mesh *mesh;
+    need(ring_mesh_new(&mesh, shape, width, 0.3, shuffled, &err), &err);
+    const int64_t n = mesh->n_vertices, n_tiles = (n + 31) / 32, *ring_offsets = mesh->ring_offsets;
+    const int32_t *ring = mesh->ring;
+    const float scale = mesh->scale;
     float *x = host_array(3 * n * b->n_columns, 4);
-    need(modal_order_vertices(n, places, m, plain, user_vertex, &err), &err);
-    uint64_t state = 7;
-    for (int64_t i = n - 1; shuffled && i > 0; i--) {
-        const int64_t k = (int64_t)((random_of(&state) + 1.0) / 2.0 * (double)(i + 1));
-        const int32_t kept = user_vertex[i];
-        user_vertex[i] = user_vertex[k], user_vertex[k] = kept;
-    }
-    for (int64_t v = 0; v < n; v++) stored[user_vertex[v]] = (int32_t)v;
-    for (int64_t i = 0; i < 3 * n * b->n_columns; i++) {
-        const int64_t at = i % (3 * n);
-        x[i] = (float)places[3 * (int64_t)user_vertex[at / 3] + at % 3];
-    }
-    for (int64_t k = 0; k < 3 * m; k++) offsets[(triangles[k] = stored[plain[k]]) + 2]++;
-    for (int64_t v = 0; v < n; v++) offsets[v + 2] += offsets[v + 1];
-    for (int64_t k = 0; k < 3 * m; k++) faces[offsets[triangles[k] + 1]++] = (int32_t)(k / 3);
-    need(modal_normals_corners(n, m, triangles, offsets, faces, corners, &err), &err);
-    modal_normals_ring_offsets(n, offsets, corners, ring_offsets);
-    int32_t *ring = host_array(32 * ring_offsets[n_tiles], 4), *near[2];
+    int32_t *near[2];
     int64_t *near_offsets[2];
-    modal_normals_ring(n, offsets, corners, ring_offsets, ring);
+    for (int64_t i = 0; i < 3 * n * b->n_columns; i++) x[i] = (float)mesh->positions[i % (3 * n)];
     for (int k = 0; k < 2; k++)
         need(modal_neighbour_rings(n, ring_offsets, ring, 2 + k, &near_offsets[k], &near[k], &err), &err);
-    const float scale = (float)exp2(floor(log2((double)width / 3.0)));
     float *normals = upload(b, NULL, 12 * n * b->n_columns), *tensors = upload(b, NULL, 12 * n * b->n_columns);
     float *out[7];
     for (int k = 0; k < 7; k++) out[k] = upload(b, NULL, (k < 5 ? 4 : 16) * n * b->n_columns);
-    b->n = n, b->n_triangles = m;
+    b->n = n;
     b->normals = (modal_normals_corner_task){n, b->n_columns, upload(b, ring_offsets, 8 * (n_tiles + 1)),
                                              upload(b, ring, 128 * ring_offsets[n_tiles]),
                                              upload(b, x, 12 * n * b->n_columns), scale, normals};
@@ -134,8 +79,8 @@ static void mesh_tables(bench *b, int torus, int shuffled, int64_t width)
     b->smooth = (modal_tensor_smooth_task){n, b->n_columns, b->fit_2.neighbour_offsets, b->fit_2.neighbours,
                                            surface.positions, normals, out[4], tensors, 6.0f / (float)width, output};
     for (int k = 0; k < 2; k++) modal_free(&near[k]), modal_free(&near_offsets[k]);
-    void *all[] = {offsets, ring_offsets, places, plain, user_vertex, stored, triangles, faces, corners, x, ring};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+    ring_mesh_delete(mesh);
+    free(x);
 }
 
 static void free_tables(bench *b)
@@ -182,7 +127,7 @@ static double seconds_of(bench *b, int what)
     return best;
 }
 
-static void measure(bench *b, const char *name, int torus, int shuffled, int64_t width, int64_t columns)
+static void measure(bench *b, const char *name, ring_shape shape, int shuffled, int64_t width, int64_t columns)
 {
     static const struct {
         const char *name;
@@ -192,7 +137,7 @@ static void measure(bench *b, const char *name, int torus, int shuffled, int64_t
                 {"curvature_derivative", DERIVATIVE}, {"tensor_smooth, 2 rings", SMOOTH},
                 {"curvature_fit, degree 2, 2 rings", FIT_2}, {"curvature_fit, degree 4, 3 rings", FIT_4}};
     b->n_columns = columns;
-    mesh_tables(b, torus, shuffled, width);
+    mesh_tables(b, shape, shuffled, width);
     call(b, NORMALS | TENSOR);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].what == FIT_4 && columns > 1) continue;
@@ -211,12 +156,12 @@ int main(int argc, char **argv)
     printf("%s: %s\n%-20s %9s %5s  %-34s %11s %9s\n", b.device.name, b.device.hardware, "mesh", "vertices", "cols",
            "operation", "us/frame", "ns/vertex");
     for (int64_t columns = 1; columns <= 16; columns += 15) {
-        measure(&b, "torus", 1, 0, quick ? 40 : 675, columns);
+        measure(&b, "torus", RING_TORUS, 0, quick ? 40 : 675, columns);
         if (quick) continue;
-        measure(&b, "torus, shuffled", 1, 1, 675, columns);
-        measure(&b, "saddle", 0, 0, 501, columns);
-        measure(&b, "saddle, shuffled", 0, 1, 501, columns);
-        measure(&b, "saddle, small", 0, 0, 64, columns);
+        measure(&b, "torus, shuffled", RING_TORUS, 1, 675, columns);
+        measure(&b, "saddle", RING_IRREGULAR, 0, 501, columns);
+        measure(&b, "saddle, shuffled", RING_IRREGULAR, 1, 501, columns);
+        measure(&b, "saddle, small", RING_IRREGULAR, 0, 64, columns);
     }
     modal_device_stream_delete(&b.device, &b.stream);
     return 0;

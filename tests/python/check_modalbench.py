@@ -88,4 +88,7 @@ subprocess.run([sys.executable, script, "all.json", "table.md"], check=True)
 table = pathlib.Path("table.md").read_text()
 assert numbers["machine"]["cpu"]["hardware"] in table and numbers["date"][:10] in table, table
 assert "Eastern hemlock" in table and "modal_sum" in table and "quick" in table, table
+subprocess.run([sys.executable, source / "tests/bench/format_rings.py", "all.json", "rings.md"], check=True)
+table = pathlib.Path("rings.md").read_text()
+assert table.count("| packed ring |") == 3 and "| 1,024 | pair_sum |" in table, table
 print("ok")
