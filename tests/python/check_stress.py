@@ -157,6 +157,7 @@ def main():
     # what is refused
     refused("--fields: strain, stress and von_mises are of solids", "t.h5", "no", "--fields", "stress")
     refused("not displacement, speed, strain, stress or von_mises", "t.h5", "no", "--output-mesh", "volume", "--fields", "stres")
+    refused("a trajectory has how much its basis leaves out in a frame, not where", "t.h5", "no", "--fields", "quality_residual")
     refused("twice", "t.h5", "no", "--output-mesh", "volume", "--fields", "stress,stress")
     refused("csv cannot carry this array of the cells, stress", "t.h5", "no", "--output-mesh", "volume", "--fields", "stress",
             "--format", "csv", "--probe", "0")

@@ -51,6 +51,10 @@ static modal_status parse_fields(const char *text, int wanted[N_FIELDS], int cur
         if (i == N_FIELDS) {
             char name[MODAL_ARRAY_NAME];
             modal_error fault = {0};
+            if (length == 16 && strncmp(part, "quality_residual", length) == 0)
+                return modal_error_set(err, MODAL_ERROR_USAGE,
+                                       "--fields: a trajectory has how much its basis leaves out in a frame, not where (residual "
+                                       "of modalinfo --check), quality_residual");
             snprintf(name, sizeof name, "%.*s", (int)length, part);
             if (modaldeform_curvature_fields(name, curvature, &fault) == MODAL_OK) continue;
             if (strstr(fault.message, "twice") || strstr(fault.message, "alone"))
