@@ -333,8 +333,52 @@ def check_curves():
         check(f["probes"].attrs["names"] in ("top\nbottom", b"top\nbottom"), f["probes"].attrs["names"])
 
 
+def check_file():
+    """modalinfo and the validator take what is written, and say what is broken; modalpack makes a basis of it."""
+    modalinfo = modalpack.parent / "modalinfo"
+    box("v.msh", (2, 2, 2), 0.01)
+    move("v.msh", {"step": 1e-4, "steps": 100, "every": 25, "gravity": [0, 0, -9], "probes": [{"name": "p", "nodes": "high"}]},
+         "--fixed", "low", "--fields", "solid,energy,velocities,internal_forces", out="v.h5")
+    run(modalinfo, "--check", "v.h5")
+    said = subprocess.run([modalinfo, "v.h5"], capture_output=True, text=True).stdout
+    check("5 of 27 nodes, float32" in said and "internal_forces" in said and "48 elements" in said, said)
+    validator = pathlib.Path(__file__).resolve().parents[2] / "tools/python/validate"
+    valid = lambda: subprocess.run([sys.executable, validator, "v.h5"], capture_output=True, text=True)
+    check(valid().returncode == 0, valid())
+    with h5py.File("v.h5") as f:
+        f_sum, u = f["internal_forces"][0], f["displacements"][0]
+        check(not f_sum.any() and not u.any(), "the first frame is at rest")
+    run(modalpack, "v.msh", "w.h5", "-f", "--snapshots", "v.h5", "--fixed", "low", *MATERIAL)
+    for name, at, value in (("displacements", (2, 3, 1), np.nan), ("times", 1, -1), ("solid/element_nodes", 5, 27), ("solid/mass", 3, 0),
+                            ("energy", (1, 2), np.inf), ("velocities", (4, 26, 2), np.nan)):
+        with h5py.File("v.h5", "r+") as f:
+            kept = f[name][at]
+            f[name][at] = value
+        got = subprocess.run([modalinfo, "--check", "v.h5"], capture_output=True, text=True)
+        check(got.returncode == 1 and name in got.stdout + got.stderr, name, got)
+        check(valid().returncode == 1, name, valid())
+        with h5py.File("v.h5", "r+") as f:
+            f[name][at] = kept
+    run(modalinfo, "--check", "v.h5")
+
+
+def check_long_steps():
+    """float32 is within 5e-6 of the largest displacement of float64 after 50,000 steps, also at strains of 1e-4."""
+    box("n.msh", (2, 2, 4), 0.01, "tet", 0.15)
+    for force in (0.05, 2e-5):
+        scene = {"step": 1e-4, "steps": 50000 if LONG else 5000, "every": 2500, "damping": {"alpha": 2},
+                 "forces": [{"nodes": "high", "force": [force, force / 3, 0], "curve": {"sine": {"frequency": 1.7}}}]}
+        seen = []
+        for arithmetic in ("float32", "float64"):
+            move("n.msh", scene, "--fixed", "low", "--arithmetic", arithmetic, "--backend", "cpu", "-j1", "--fields", "none")
+            seen.append(result("displacements"))
+        error = np.abs(seen[0] - seen[1]).max() / np.abs(seen[1]).max()
+        print(f"  float32, largest displacement {np.abs(seen[1]).max():.3g} m: off by {error:.2g} of it")
+        check(error <= 5e-6, force, error)
+
+
 for part in (check_free_fall, check_oscillator, check_energy, check_momenta, check_stability, check_linear_modes, check_stvk, check_bad_input,
-             check_turned, check_signal, check_threads, check_curves):
+             check_turned, check_signal, check_threads, check_curves, check_file, check_long_steps):
     begun = time.time()
     part()
     print(f"{part.__name__}: {time.time() - begun:.1f} s")

@@ -14,6 +14,7 @@
 #include "formats/meshes/mesh_read.h"
 #include "formats/meshes/surface_read.h"
 #include "formats/sequences/sequence_vtkhdf.h"
+#include "formats/snapshots/snapshots_check.h"
 #include "formats/trajectory/trajectory_h5.h"
 #include "formats/json/json_text.h"
 #include "lib/base/disk.h"
@@ -105,6 +106,7 @@ static const kind kinds[] = {
     {"trajectory", modalinfo_describe_trajectory, modal_trajectory_check, judge_trajectory},
     {"sequence", modalinfo_describe_sequence, modal_sequence_check, NULL},
     {"output", modalinfo_describe_output, modalinfo_check_output, NULL},
+    {"snapshots", modalinfo_describe_snapshots, modal_snapshots_check, NULL},
 };
 
 /* Files of the family that are not HDF5: a folder and the manifest in it are an output, a sidecar stands

@@ -15,6 +15,7 @@
 /* Read the file and describe it; the caller owns *info. */
 modal_status modalinfo_describe_basis(const char *path, json_t **info, modal_error *err);
 modal_status modalinfo_describe_trajectory(const char *path, json_t **info, modal_error *err);
+modal_status modalinfo_describe_snapshots(const char *path, json_t **info, modal_error *err);
 modal_status modalinfo_describe_sequence(const char *path, json_t **info, modal_error *err);
 
 /* Adds to the description of a sequence how its arrays of one number are distributed in every frame, and prints that. */

@@ -8,6 +8,7 @@
 #include "formats/h5/h5_util.h"
 #include "formats/h5/provenance_h5.h"
 #include "formats/sequences/sequence_checked.h"
+#include "formats/snapshots/snapshots_check.h"
 #include "formats/trajectory/trajectory_h5.h"
 #include "formats/json/json_text.h"
 #include "lib/base/memory.h"
@@ -305,6 +306,31 @@ modal_status modalinfo_describe_trajectory(const char *path, json_t **info, moda
     set(object, "quality", tool_quality_json(&judgement));
     set(object, "provenance", provenance(t.provenance, t.n_provenance));
     modal_trajectory_free(&t);
+    *info = object;
+    return MODAL_OK;
+}
+
+modal_status modalinfo_describe_snapshots(const char *path, json_t **info, modal_error *err)
+{
+    modal_snapshots_contents c;
+    modal_status status = modal_snapshots_describe(path, &c, err);
+    if (status != MODAL_OK) return status;
+    json_t *object = begin(path, "snapshots"), *fields = json_array();
+    const struct {
+        const char *name;
+        int there;
+    } all[] = {{"velocities", c.velocities}, {"internal_forces", c.forces}, {"energy", c.energy}};
+    set_integer(object, "snapshots", c.n_snapshots);
+    set_integer(object, "nodes", c.n_nodes);
+    set(object, "stored_in", json_string(c.single ? "float32" : "float64"));
+    if (c.times) set_times(object, c.times, c.n_snapshots);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].there) json_array_append_new(fields, json_string(all[i].name));
+    set(object, "fields", fields);
+    set_integer(object, "probes", c.n_probes);
+    set_integer(object, "elements", c.n_elements);
+    set(object, "provenance", provenance(c.provenance, c.n_provenance));
+    modal_snapshots_contents_free(&c);
     *info = object;
     return MODAL_OK;
 }

@@ -280,6 +280,16 @@ void modalinfo_print(FILE *to, const json_t *info)
     } else if (strcmp(type, "trajectory") == 0) {
         print_provenance(to, info);
         print_trajectory(to, info);
+    } else if (strcmp(type, "snapshots") == 0) {
+        json_t *field;
+        print_provenance(to, info);
+        fprintf(to, "%-22s%lld of %lld nodes, %s\n", "snapshots", integer(info, "snapshots"), integer(info, "nodes"),
+                json_string_value(json_object_get(info, "stored_in")));
+        if (json_object_get(info, "first_time")) print_times(to, info);
+        json_array_foreach (json_object_get(info, "fields"), i, field)
+            fprintf(to, "%-22s%s\n", i == 0 ? "also" : "", json_string_value(field));
+        if (integer(info, "probes") > 0) fprintf(to, "%-22s%lld\n", "probes", integer(info, "probes"));
+        if (integer(info, "elements") > 0) fprintf(to, "%-22s%lld elements\n", "solid", integer(info, "elements"));
     } else if (strcmp(type, "mesh") == 0 || strcmp(type, "surface") == 0) {
         modalinfo_print_mesh(to, info);
     } else if (strcmp(type, "output") == 0) {

@@ -116,12 +116,35 @@ def check_its_basis(file, name, basis_hash, offsets):
                   f"are not those of {name}")
 
 
+def check_its_solid(file, n_nodes):
+    file.array("/solid/nodes", "f64", (n_nodes, 3))
+    mass = file.array("/solid/mass", "f64", (n_nodes,))
+    file.must(mass is None or (mass > 0).all(), "/solid/mass", "is not positive")
+    types = file.array("/solid/element_type", "u8", (None,))
+    offsets = file.array("/solid/element_offsets", "i64", (None if types is None else len(types) + 1,))
+    places = file.array("/solid/element_nodes", "i32", (None,))
+    if offsets is not None and places is not None:
+        file.must(offsets[0] == 0 and (np.diff(offsets) >= 0).all() and offsets[-1] == len(places), "/solid/element_offsets", "are none")
+    for name, values in (("element_nodes", places), ("triangles", file.array("/solid/triangles", "i32", (None, 3)))):
+        file.must(values is None or ((values >= 0) & (values < n_nodes)).all(), f"/solid/{name}", "has a node that is none")
+
+
 def check_snapshots(file):
     file.open_as((1,))
     u = file.array("/displacements", "f64 f32", (None, None, 3))
     if u is not None:
         file.must(u.shape[0] >= 1 and u.shape[1] >= 1, "/displacements", f"has the shape {u.shape}")
-        file.array("/times", "f64", (len(u),), optional=True)
+        check_times(file, "/times", len(u), optional=True)
+        for name in ("velocities", "internal_forces"):
+            file.array(f"/{name}", "f64 f32", u.shape, optional=True)
+        file.array("/energy", "f64", (len(u), 6), optional=True)
+        if file.has("/probes"):
+            file.text("/probes", "names")
+            probes = file.array("/probes/displacements", "f64", (len(u), None, 3))
+            file.array("/probes/reactions", "f64", (len(u), None if probes is None else probes.shape[1], 3))
+        if file.has("/solid"):
+            check_its_solid(file, u.shape[1])
+        file.provenance("/provenance", optional=True)
 
 
 def check_checkpoint(file):

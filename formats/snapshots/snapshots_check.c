@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "formats/snapshots/snapshots_check.h"
+
+#include <string.h>
+
+#include "formats/h5/h5_util.h"
+#include "formats/h5/provenance_h5.h"
+#include "formats/h5/rules.h"
+#include "lib/base/memory.h"
+
+static const modal_h5_place nowhere = {H5I_INVALID_HID, ""};
+
+/* An array [S, N, 3] of either type; its values where `values`. */
+static modal_status look_at_field(const modal_h5_in *in, const modal_h5_place *root, const char *name, modal_h5_need need,
+                                  int64_t dims[3], int values, int *there)
+{
+    modal_status status = MODAL_OK;
+    const int single = modal_h5_is_float(root, name);
+    modal_h5_rows *rows = NULL;
+    void *row = NULL;
+    char where[64];
+    snprintf(where, sizeof where, "/%s", name);
+    MODAL_TRY(modal_h5_rows_open(in, root, name, single ? MODAL_H5_F32 : MODAL_H5_F64, 3, dims, need, &rows));
+    *there = rows != NULL;
+    if (!rows || !values) goto done;
+    MODAL_TRY(modal_alloc(&row, 3 * dims[1], single ? sizeof(float) : sizeof(double), "a snapshot", in->checker.err));
+    for (int64_t k = 0; k < dims[0]; k++) {
+        const modal_axes axes = {"node", "axis"};
+        MODAL_TRY(modal_h5_rows_read(rows, k, 1, row, in->checker.err));
+        MODAL_TRY(single ? modal_rule_finite_float(&in->checker, where, row, dims[1], 3, axes)
+                         : modal_rule_finite(&in->checker, where, row, dims[1], 3, axes));
+    }
+done:
+    modal_free(&row);
+    modal_h5_rows_close(rows);
+    return status;
+}
+
+/* A small optional array of float64, all of it finite. */
+static modal_status look_at_numbers(const modal_h5_in *in, const modal_h5_place *place, const char *name, modal_h5_need need,
+                                    int rank, int64_t *dims, int *there)
+{
+    double *values = NULL;
+    char where[MODAL_H5_PATH];
+    snprintf(where, sizeof where, "%.200s/%.40s", place->path, name);
+    modal_status status = modal_h5_read_array(in, place, name, MODAL_H5_F64, rank, dims, need, &values);
+    const int64_t width = rank > 2 ? dims[1] * dims[2] : dims[1];
+    if (status == MODAL_OK && values)
+        status = modal_rule_finite(&in->checker, where, values, dims[0], width, (modal_axes){"snapshot", "column"});
+    *there = values != NULL;
+    modal_free(&values);
+    return status;
+}
+
+static modal_status look_at_times(const modal_h5_in *in, const modal_h5_place *root, modal_snapshots_contents *c)
+{
+    modal_status status = MODAL_OK;
+    int64_t n = c->n_snapshots;
+    MODAL_TRY(modal_h5_read_array(in, root, "times", MODAL_H5_F64, 1, &n, MODAL_H5_OPTIONAL, &c->times));
+    if (!c->times) goto done;
+    MODAL_TRY(modal_rule_finite(&in->checker, "/times", c->times, n, 1, (modal_axes){"snapshot", "column"}));
+    for (int64_t i = 1; i < n; i++)
+        if (!(c->times[i] > c->times[i - 1])) {
+            status = modal_broken(&in->checker, "/times", "snapshot %lld: not increasing, %.17g after %.17g", (long long)i,
+                                  c->times[i], c->times[i - 1]);
+            break;
+        }
+done:
+    return status;
+}
+
+static modal_status look_at_solid(const modal_h5_in *in, const modal_h5_place *root, modal_snapshots_contents *c)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place solid = nowhere;
+    int64_t nodes[2] = {c->n_nodes, 3}, n_mass = c->n_nodes, n_types = -1, n_offsets = -1, n_places = -1, triangles[2] = {-1, 3};
+    double *mass = NULL;
+    uint8_t *types = NULL;
+    int64_t *offsets = NULL;
+    int32_t *places = NULL, *corners = NULL;
+    int there, sound;
+    if (!modal_h5_has_link(root, "solid")) return MODAL_OK;
+    MODAL_TRY(modal_h5_enter(in, root, "solid", MODAL_H5_OPTIONAL, &solid));
+    MODAL_TRY(look_at_numbers(in, &solid, "nodes", MODAL_H5_REQUIRED, 2, nodes, &there));
+    MODAL_TRY(modal_h5_read_array(in, &solid, "mass", MODAL_H5_F64, 1, &n_mass, MODAL_H5_REQUIRED, &mass));
+    MODAL_TRY(modal_h5_read_array(in, &solid, "element_type", MODAL_H5_U8, 1, &n_types, MODAL_H5_REQUIRED, &types));
+    if (n_types >= 0) n_offsets = n_types + 1;
+    MODAL_TRY(modal_h5_read_array(in, &solid, "element_offsets", MODAL_H5_I64, 1, &n_offsets, MODAL_H5_REQUIRED, &offsets));
+    MODAL_TRY(modal_h5_read_array(in, &solid, "element_nodes", MODAL_H5_I32, 1, &n_places, MODAL_H5_REQUIRED, &places));
+    MODAL_TRY(modal_h5_read_array(in, &solid, "triangles", MODAL_H5_I32, 2, triangles, MODAL_H5_REQUIRED, &corners));
+    if (mass) MODAL_TRY(modal_rule_at_least(&in->checker, "/solid/mass", mass, n_mass, 0, 1));
+    if (offsets && places)
+        MODAL_TRY(modal_rule_offsets(&in->checker, "/solid/element_offsets", offsets, n_offsets - 1, n_places, &sound));
+    if (places) MODAL_TRY(modal_rule_range(&in->checker, "/solid/element_nodes", places, n_places, 1, 0, c->n_nodes));
+    if (corners) MODAL_TRY(modal_rule_range(&in->checker, "/solid/triangles", corners, triangles[0], 3, 0, c->n_nodes));
+    c->n_elements = n_types > 0 ? n_types : 0;
+done:
+    modal_free(&mass);
+    modal_free(&types);
+    modal_free(&offsets);
+    modal_free(&places);
+    modal_free(&corners);
+    modal_h5_leave(&solid);
+    return status;
+}
+
+static modal_status look(const modal_h5_in *in, int values, modal_snapshots_contents *c)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place root = nowhere, probes = nowhere;
+    int64_t dims[3] = {-1, -1, 3};
+    int there;
+    char *names = NULL;
+    MODAL_TRY(modal_h5_check_root(in, "snapshots", 1));
+    MODAL_TRY(modal_h5_enter(in, NULL, NULL, MODAL_H5_REQUIRED, &root));
+    c->single = modal_h5_is_float(&root, "displacements");
+    MODAL_TRY(look_at_field(in, &root, "displacements", MODAL_H5_REQUIRED, dims, values, &there));
+    if (!there) goto done;
+    c->n_snapshots = dims[0], c->n_nodes = dims[1];
+    if (dims[0] < 1 || dims[1] < 1) {
+        status = modal_broken(&in->checker, "/displacements", "no snapshot or no node, [%lld, %lld, 3]", (long long)dims[0],
+                              (long long)dims[1]);
+        goto done;
+    }
+    MODAL_TRY(look_at_times(in, &root, c));
+    MODAL_TRY(look_at_field(in, &root, "velocities", MODAL_H5_OPTIONAL, dims, values, &c->velocities));
+    MODAL_TRY(look_at_field(in, &root, "internal_forces", MODAL_H5_OPTIONAL, dims, values, &c->forces));
+    int64_t energy[2] = {dims[0], 6}, all[3] = {dims[0], -1, 3};
+    MODAL_TRY(look_at_numbers(in, &root, "energy", MODAL_H5_OPTIONAL, 2, energy, &c->energy));
+    if (modal_h5_has_link(&root, "probes")) {
+        MODAL_TRY(modal_h5_enter(in, &root, "probes", MODAL_H5_OPTIONAL, &probes));
+        MODAL_TRY(modal_h5_read_text(in, &probes, "names", &names));
+        MODAL_TRY(look_at_numbers(in, &probes, "displacements", MODAL_H5_REQUIRED, 3, all, &there));
+        MODAL_TRY(look_at_numbers(in, &probes, "reactions", MODAL_H5_REQUIRED, 3, all, &there));
+        c->n_probes = all[1] > 0 ? all[1] : 0;
+    }
+    MODAL_TRY(look_at_solid(in, &root, c));
+    MODAL_TRY(modal_provenance_read(in, &root, MODAL_H5_OPTIONAL, &c->provenance, &c->n_provenance));
+done:
+    modal_free(&names);
+    modal_h5_leave(&probes);
+    modal_h5_leave(&root);
+    return status;
+}
+
+static modal_status open_and_look(const char *path, int values, modal_findings *findings, modal_snapshots_contents *c,
+                                  modal_error *err)
+{
+    const modal_h5_source source = {path, NULL, 0};
+    modal_h5_in in = {.file = H5I_INVALID_HID, .checker = {findings, err}};
+    *c = (modal_snapshots_contents){0};
+    modal_status status = modal_h5_open(&in, &source);
+    if (status == MODAL_OK) status = modal_h5_close(&in, look(&in, values, c));
+    if (status != MODAL_OK) {
+        modal_error_context(err, "%s", path);
+        modal_snapshots_contents_free(c);
+    }
+    return status;
+}
+
+modal_status modal_snapshots_describe(const char *path, modal_snapshots_contents *contents, modal_error *err)
+{
+    return open_and_look(path, 0, NULL, contents, err);
+}
+
+modal_status modal_snapshots_check(const char *path, modal_findings *findings, modal_error *err)
+{
+    modal_snapshots_contents contents;
+    const modal_status status = open_and_look(path, 1, findings, &contents, err);
+    modal_snapshots_contents_free(&contents);
+    return status;
+}
+
+void modal_snapshots_contents_free(modal_snapshots_contents *c)
+{
+    for (int32_t i = 0; i < c->n_provenance; i++) modal_provenance_free(&c->provenance[i]);
+    modal_free(&c->provenance);
+    modal_free(&c->times);
+    *c = (modal_snapshots_contents){0};
+}
