@@ -294,7 +294,10 @@ def check_signal():
     for words, exists in ((["--keep-partial"], True), ([], False)):
         os.remove("o.h5") if os.path.exists("o.h5") else None
         p = subprocess.Popen([modaltled, "g.msh", "o.h5", "--scene", "scene.json", *map(str, MATERIAL), *words, "-q"])
-        time.sleep(0.7)
+        size = lambda: max([os.path.getsize(n) for n in os.listdir(".") if ".tmp-" in n], default=0)
+        until = time.time() + 60
+        while size() < 30000 and time.time() < until:  # frames are there
+            time.sleep(0.05)
         p.send_signal(signal.SIGINT)
         check(p.wait() == 130, p.returncode)
         check(os.path.exists("o.h5") == exists and not [n for n in os.listdir(".") if ".tmp-" in n], os.listdir("."))
