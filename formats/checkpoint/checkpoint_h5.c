@@ -136,16 +136,15 @@ static modal_status put_at(const modal_checkpoint_out *o, int64_t place, const v
     return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: write error, %s", o->name, strerror(errno));
 }
 
-static modal_status put_rows(void *context, int64_t first, int64_t count, const double *times, const double *q,
-                             const double *poses, const double *energy, const modal_quality *quality, modal_error *err)
+/* Times are not among them, since they follow from the scene. */
+static modal_status put_rows(void *context, const modal_trajectory_block *rows, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_checkpoint_out *o = context;
-    const void *const from[ARRAYS] = {q, poses, energy, quality};
-    (void)times; /* follow from the scene */
+    const void *const from[ARRAYS] = {rows->q, rows->poses, rows->energy, rows->quality};
     for (int i = 0; i < ARRAYS; i++) {
         const int64_t row = o->width[i] * (int64_t)sizeof(double);
-        if (row > 0) MODAL_TRY(put_at(o, o->rows[i] + first * row, from[i], count * row, err));
+        if (row > 0) MODAL_TRY(put_at(o, o->rows[i] + rows->first * row, from[i], rows->count * row, err));
     }
 done:
     return status;

@@ -39,11 +39,11 @@ static void describe_shape(char *text, size_t bytes, int rank, const int64_t *di
     if (length < bytes) snprintf(text + length, bytes - length, "]");
 }
 
-/* Compares the shape, fills shape[rank] and the number of bytes that it stands for. */
-static modal_status check_shape(const modal_h5_in *in, hid_t space, const char *where,
-                                size_t item_bytes, int rank, const int64_t *expected,
-                                int64_t *shape, int64_t *bytes, int *fine)
+/* Compares the shape of r with expected[rank], fills r->dims and the number of bytes that it stands for. */
+static modal_status check_shape(const modal_h5_in *in, modal_h5_rows *r, hid_t space, modal_h5_type type, int rank,
+                                const int64_t *expected, int64_t *bytes, int *fine)
 {
+    const char *where = r->where;
     hsize_t dims[H5S_MAX_RANK] = {0};
     char found_text[120], expected_text[120];
     *fine = 0;
@@ -53,7 +53,7 @@ static modal_status check_shape(const modal_h5_in *in, hid_t space, const char *
     if (found < 0) return modal_h5_broken(in, where, "shape cannot be read");
     int64_t all[H5S_MAX_RANK] = {0};
     int equal = found == rank, fits = 1;
-    *bytes = (int64_t)item_bytes;
+    *bytes = (int64_t)modal_h5_type_bytes(type);
     for (int i = 0; i < found; i++) {
         fits = fits && dims[i] <= INT64_MAX && modal_size_multiply(*bytes, (int64_t)dims[i], bytes);
         all[i] = dims[i] <= INT64_MAX ? (int64_t)dims[i] : INT64_MAX;
@@ -66,7 +66,7 @@ static modal_status check_shape(const modal_h5_in *in, hid_t space, const char *
                             found_text);
     }
     if (!fits) return modal_broken(&in->checker, where, "size overflow");
-    memcpy(shape, all, (size_t)rank * sizeof *shape);
+    memcpy(r->dims, all, (size_t)rank * sizeof *r->dims);
     *fine = 1;
     return MODAL_OK;
 }
@@ -78,8 +78,8 @@ static modal_status check_chunks(const modal_h5_in *in, modal_h5_rows *rows, hid
     hsize_t chunk[H5S_MAX_RANK] = {0}, allocated = 0;
     int64_t needed = 1, chunk_bytes = (int64_t)modal_h5_type_bytes(rows->type);
     char wrong[MODAL_H5_CHUNK_TEXT];
-    modal_status status = modal_h5_chunks_new(&rows->chunks, rows->dataset, creation, rows->type, rows->big_endian,
-                                              rows->rank, rows->dims, wrong, in->checker.err);
+    const modal_h5_chunked of = {rows->dataset, creation, rows->type, rows->big_endian, rows->rank, rows->dims};
+    modal_status status = modal_h5_chunks_new(&rows->chunks, &of, wrong, in->checker.err);
     if (status != MODAL_OK) return status;
     if (wrong[0]) return modal_broken(&in->checker, rows->where, "%s", wrong);
     if (H5Pget_chunk(creation, H5S_MAX_RANK, chunk) != rows->rank)
@@ -177,7 +177,7 @@ modal_status modal_h5_rows_open(const modal_h5_in *in, const modal_h5_place *pla
     }
     MODAL_TRY(modal_h5_check_type(in, r->dataset, 0, r->where, type, &fine, &r->big_endian));
     if (!fine) goto done;
-    MODAL_TRY(check_shape(in, space, r->where, modal_h5_type_bytes(type), rank, dims, r->dims, &bytes, &fine));
+    MODAL_TRY(check_shape(in, r, space, type, rank, dims, &bytes, &fine));
     if (!fine) goto done;
     MODAL_TRY(check_storage(in, r, space, bytes, &fine));
     if (!fine) goto done;

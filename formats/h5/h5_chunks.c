@@ -134,26 +134,27 @@ done:
 
 /* ---- all of them ---- */
 
-modal_status modal_h5_chunks_new(modal_h5_chunks **chunks, hid_t dataset, hid_t creation, modal_h5_type type,
-                                 int big_endian, int rank, const int64_t *dims, char wrong[MODAL_H5_CHUNK_TEXT],
+modal_status modal_h5_chunks_new(modal_h5_chunks **chunks, const modal_h5_chunked *of, char wrong[MODAL_H5_CHUNK_TEXT],
                                  modal_error *err)
 {
     modal_status status = MODAL_OK;
+    const int rank = of->rank;
+    const int64_t *dims = of->dims;
     modal_h5_chunks *c = NULL;
     hsize_t chunk[H5S_MAX_RANK] = {0};
     *chunks = NULL;
     wrong[0] = '\0';
     assert(rank >= 1 && rank <= MODAL_H5_RANK);
     MODAL_TRY(modal_alloc_zero(&c, 1, sizeof *c, "chunks", err));
-    c->dataset = dataset;
-    c->reader = modal_h5_reader_of(dataset);
+    c->dataset = of->dataset;
+    c->reader = modal_h5_reader_of(of->dataset);
     c->rank = rank;
-    c->swapped = big_endian;
+    c->swapped = of->big_endian;
     c->kept = -1;
-    c->item_bytes = c->row_bytes = (int64_t)modal_h5_type_bytes(type);
+    c->item_bytes = c->row_bytes = (int64_t)modal_h5_type_bytes(of->type);
     c->others = c->fits = 1;
     int64_t chunk_bytes = c->item_bytes;
-    if (!c->reader || H5Pget_chunk(creation, H5S_MAX_RANK, chunk) != rank) {
+    if (!c->reader || H5Pget_chunk(of->creation, H5S_MAX_RANK, chunk) != rank) {
         snprintf(wrong, MODAL_H5_CHUNK_TEXT, "chunks cannot be read");
         goto done;
     }
@@ -170,7 +171,7 @@ modal_status modal_h5_chunks_new(modal_h5_chunks **chunks, hid_t dataset, hid_t 
         c->others *= (dims[i] - 1) / c->chunk[i] + 1;
         c->fits = c->fits && c->chunk[i] == dims[i];
     }
-    modal_h5_filters_take(&c->filters, creation, type, big_endian, chunk_bytes, wrong);
+    modal_h5_filters_take(&c->filters, of->creation, of->type, of->big_endian, chunk_bytes, wrong);
     if (wrong[0]) goto done;
     *chunks = c;
     c = NULL;

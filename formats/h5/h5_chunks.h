@@ -10,10 +10,16 @@ enum { MODAL_H5_CHUNK_TEXT = 320 };
 
 typedef struct modal_h5_chunks modal_h5_chunks;
 
-/* For an open dataset of a file of modal_h5_open, of a known type and of the shape dims[rank], with no size 0; borrows
- * it. wrong is empty, or says why it cannot be read (*chunks is then NULL, the status MODAL_OK). */
-modal_status modal_h5_chunks_new(modal_h5_chunks **chunks, hid_t dataset, hid_t creation, modal_h5_type type,
-                                 int big_endian, int rank, const int64_t *dims, char wrong[MODAL_H5_CHUNK_TEXT],
+/* An open dataset of a file of modal_h5_open, of a known type and of the shape dims[rank], with no size 0. */
+typedef struct modal_h5_chunked {
+    hid_t dataset, creation;
+    modal_h5_type type;
+    int big_endian, rank;
+    const int64_t *dims;
+} modal_h5_chunked;
+
+/* Borrows the dataset. wrong is empty, or says why it cannot be read (*chunks is then NULL, the status MODAL_OK). */
+modal_status modal_h5_chunks_new(modal_h5_chunks **chunks, const modal_h5_chunked *of, char wrong[MODAL_H5_CHUNK_TEXT],
                                  modal_error *err);
 
 /* Rows [first, first + count) of its first dimension, all of which are there, as the machine has numbers. wrong is

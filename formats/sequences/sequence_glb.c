@@ -320,12 +320,19 @@ static modal_status write_triangles(glb_writer *w, int32_t shape, uint32_t *corn
     return put(w, w->scene.shapes[shape].first_array, corners, 12 * s->surface.n_triangles, err);
 }
 
-/* Tiles [begin, end) of U into targets [first, last) and, with base, all modes times low into it. */
-static void scatter(const glb_writer *w, int32_t shape, const float *tiles, int64_t begin, int64_t end,
-                    int32_t first, int32_t last, float *targets, double *base)
+/* Tiles [begin, end) of a shape, and targets [first, last). */
+typedef struct glb_part {
+    int32_t shape, first, last;
+    int64_t begin, end;
+} glb_part;
+
+/* These tiles of U into these targets and, with base, all modes times low into it. */
+static void scatter(const glb_writer *w, const glb_part *part, const float *tiles, float *targets, double *base)
 {
-    const modal_shape *s = &w->scene.basis->shapes[shape];
-    const glb_shape *g = &w->scene.shapes[shape];
+    const modal_shape *s = &w->scene.basis->shapes[part->shape];
+    const glb_shape *g = &w->scene.shapes[part->shape];
+    const int64_t begin = part->begin, end = part->end;
+    const int32_t first = part->first, last = part->last;
     const int stored = w->scene.info->scene->stored_order;
     const int64_t stride = 3 * vertices_of(&w->scene, shape);
     for (int64_t v = begin * MODAL_TILE; v < end * MODAL_TILE && v < s->surface.n_vertices; v++) {
@@ -408,7 +415,7 @@ static modal_status write_positions(glb_writer *w, int32_t shape, smooth *m, mod
         for (int64_t begin = 0; begin < n_tiles; begin += range) {
             const int64_t end = n_tiles - begin < range ? n_tiles : begin + range;
             MODAL_TRY(source->read(source->context, shape, begin, end, tiles, err));
-            scatter(w, shape, tiles, begin, end, first, last, targets, first == 0 ? base : NULL);
+            scatter(w, &(glb_part){shape, first, last, begin, end}, tiles, targets, first == 0 ? base : NULL);
         }
         if (first == 0) MODAL_TRY(write_normals(w, shape, m, 0, base, NULL, err));
         for (int32_t k = first; k < last; k++) {

@@ -33,10 +33,14 @@ modal_status modal_trajectory_out_row(modal_trajectory_out *out, double time, co
 int64_t modal_trajectory_out_count(const modal_trajectory_out *out);
 /* The verdict on the rows so far. */
 const modal_quality_judgement *modal_trajectory_out_quality(const modal_trajectory_out *out);
+/* Rows [first, first + count) of the arrays of frames; NULL where the file has none. */
+typedef struct modal_trajectory_block {
+    int64_t first, count;
+    const double *times, *q, *poses, *energy;
+    const modal_quality *quality;
+} modal_trajectory_block;
 /* Calls `take` for rows [begin, end) of what was written so far, in blocks. */
-typedef modal_status modal_trajectory_rows(void *context, int64_t first, int64_t count, const double *times,
-                                           const double *q, const double *poses, const double *energy,
-                                           const modal_quality *quality, modal_error *err);
+typedef modal_status modal_trajectory_rows(void *context, const modal_trajectory_block *rows, modal_error *err);
 modal_status modal_trajectory_out_read(modal_trajectory_out *out, int64_t begin, int64_t end,
                                        modal_trajectory_rows *take, void *context, modal_error *err);
 /* Completes the file; bytes not NULL: returns it, too (path NULL; the caller frees). Rows that are missing are an

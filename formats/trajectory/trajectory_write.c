@@ -179,9 +179,10 @@ modal_status modal_trajectory_out_read(modal_trajectory_out *o, int64_t begin, i
         const int64_t n = end - first < o->capacity ? end - first : o->capacity;
         for (int i = 0; i < ARRAYS; i++)
             if (o->width[i] > 0) MODAL_TRY(modal_h5_get_rows(o->rows[i], names[i], first, n, o->block[i], err));
-        MODAL_TRY(take(context, first, n, o->block[TIMES], o->block[Q], o->width[POSES] ? o->block[POSES] : NULL,
-                       o->width[ENERGY] ? o->block[ENERGY] : NULL,
-                       o->width[QUALITY] ? (const modal_quality *)o->block[QUALITY] : NULL, err));
+        const modal_trajectory_block rows = {first, n, o->block[TIMES], o->block[Q], o->width[POSES] ? o->block[POSES] : NULL,
+                                             o->width[ENERGY] ? o->block[ENERGY] : NULL,
+                                             o->width[QUALITY] ? (const modal_quality *)o->block[QUALITY] : NULL};
+        MODAL_TRY(take(context, &rows, err));
     }
 done:
     return status;

@@ -363,6 +363,28 @@ RS_FN void rs_check(const modal_step_task *t, const rs_work *w, real before, rea
     }
 }
 
+#if RS_PACK == 1
+
+/* At the root, with all that hangs on it: whether the tree has converged, keeps its Jacobian, or is broken. */
+RS_FN void rs_judge_tree(const modal_step_task *t, const rs_work *w, real *wrench)
+{
+    RS_OWN(o, w);
+    real *scale = w->own.scale;
+    if (o->motion == MODAL_STEP_FREE && !rs_root_twist(w, wrench)) {
+        scale[4] = MODAL_STEP_BROKEN;
+        t->measures[w->index].status = MODAL_STEP_BROKEN;
+    }
+    int32_t status = scale[4] == 0 ? MODAL_STEP_CONVERGED : (int32_t)scale[4];
+    /* twist [6]: the residual before; 0 before the first */
+    if (status == MODAL_STEP_RUNNING && t->rule != MODAL_STEP_STATIC &&
+        (!(w->twist[6] > 0) || scale[5] <= 0.25 * w->twist[6]))
+        status = MODAL_STEP_FROZEN;
+    w->twist[6] = scale[5];
+    t->status[o->tree] = status;
+}
+
+#endif
+
 /* Adds the children, checks the residual, condenses; a root sets the tree's status. */
 RS_FN void rs_eliminate(const modal_step_task *t, const rs_work *w, real *memory)
 {
@@ -436,20 +458,7 @@ RS_FN void rs_eliminate(const modal_step_task *t, const rs_work *w, real *memory
     RS_EACH(c, 8) { w->kept[2 * wide + 8 + c] = wrench[8 + c]; } /* of a driven root: for the power of its support */
 #endif
 #if RS_PACK == 1
-    if (RS_LANE == 0) {
-        real *scale = w->own.scale;
-        if (o->motion == MODAL_STEP_FREE && !rs_root_twist(w, wrench)) {
-            scale[4] = MODAL_STEP_BROKEN;
-            t->measures[w->index].status = MODAL_STEP_BROKEN;
-        }
-        int32_t status = scale[4] == 0 ? MODAL_STEP_CONVERGED : (int32_t)scale[4];
-        /* twist [6]: the residual before; 0 before the first */
-        if (status == MODAL_STEP_RUNNING && t->rule != MODAL_STEP_STATIC &&
-            (!(w->twist[6] > 0) || scale[5] <= 0.25 * w->twist[6]))
-            status = MODAL_STEP_FROZEN;
-        w->twist[6] = scale[5];
-        t->status[o->tree] = status;
-    }
+    if (RS_LANE == 0) rs_judge_tree(t, w, wrench);
     RS_SYNC();
 #endif
 }

@@ -230,6 +230,20 @@ RS_FN void rs_pose_sums(const modal_step_task *t, const rs_work *w, const rs_scr
 #endif
 }
 
+/* What a body that is rigid adds to the Jacobian of its pose: rows [6, 8] from its mass, first and second moments. */
+RS_FN void rs_body_inertia(real *rows, double inertia, double mass, const real *first, const real *body)
+{
+    const real zero = RS_ALL(0);
+    const real cross[9] = {zero, -first[2], first[1], first[2], zero, -first[0], -first[1], first[0], zero};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            rows[8 * i + j] = RS_ALL(i == j ? inertia * mass : 0);
+            rows[8 * i + 3 + j] = -inertia * cross[3 * i + j];
+            rows[8 * (3 + i) + j] = inertia * cross[3 * i + j];
+            rows[8 * (3 + i) + 3 + j] = inertia * body[3 * i + j];
+        }
+}
+
 /* Adds the inertia of the moving frame to the residual g [r], and sets coupling, wrench n [6] and inertia. */
 RS_FN void rs_add_pose(const modal_step_task *t, const rs_work *w, const rs_scratch *s, double inertia, int fresh,
                        real *g, real *n)
@@ -294,16 +308,7 @@ RS_FN void rs_add_pose(const modal_step_task *t, const rs_work *w, const rs_scra
         rs_apply(mixed, spin, x);
         const real flux = mixed[0] + mixed[4] + mixed[8];
         for (int i = 0; i < 3; i++) n[3 + i] = moment[i] + 2 * (flux * spin[i] - x[i]);
-        const real zero = RS_ALL(0);
-        const real cross[9] = {zero, -first[2], first[1], first[2], zero, -first[0], -first[1], first[0], zero};
-        real *rows = w->own.inertia;
-        for (int i = 0; i < 3 && fresh; i++)
-            for (int j = 0; j < 3; j++) {
-                rows[8 * i + j] = RS_ALL(i == j ? inertia * shape->mass : 0);
-                rows[8 * i + 3 + j] = -inertia * cross[3 * i + j];
-                rows[8 * (3 + i) + j] = inertia * cross[3 * i + j];
-                rows[8 * (3 + i) + 3 + j] = inertia * body[3 * i + j];
-            }
+        if (fresh) rs_body_inertia(w->own.inertia, inertia, shape->mass, first, body);
         /* sizes of terms that may cancel: weight and inertia */
         const double weight = sqrt(t->gravity[0] * t->gravity[0] + t->gravity[1] * t->gravity[1] +
                                    t->gravity[2] * t->gravity[2]);
@@ -440,6 +445,28 @@ RS_FN void rs_add_points(const modal_step_task *t, const rs_work *w, const rs_sc
     }
 }
 
+/* The object's part of the Jacobian, from the stiffness at hand; the rest is added to it. */
+RS_FN void rs_start_jacobian(const rs_work *w, const rs_scratch *s, const rs_rule *rule, const double *masses,
+                             const double *damping, double beta, int average)
+{
+    RS_OWN(o, w);
+    const int32_t r = o->n_modes, wide = (int32_t)modal_step_padded(r);
+    const double damp = rule->jv * beta;
+    const double j1 = average ? rule->jq * (1.0 / 3) : rule->jq + damp, j2 = rule->jq * (2.0 / 3) + damp;
+    RS_EACH(k, r)
+    {
+        const int32_t at = k * r - k * (k - 1) / 2 - k; /* (k l) is at + l */
+        real *row = w->own.matrix + k * wide;
+        for (int32_t l = 0; l < k; l++) row[l] = RS_ALL(0);
+        for (int32_t l = k; l < r; l++) row[l] = rule->jv * RS_GET(damping[at + l]) + j1 * s->tangent[at + l];
+        for (int32_t l = r; l < RS_ROW(r); l++) row[l] = RS_ALL(0);
+        for (int32_t l = k; l < r && average; l++) row[l] += j2 * s->dense[at + l];
+        row[k] += rule->inertia * masses[k];
+        for (int c = 0; c < 8; c++) w->own.coupling[8 * k + c] = RS_ALL(0);
+    }
+    RS_EACH(c, 48) { w->own.inertia[c] = RS_ALL(0); }
+}
+
 /* Residual and wrench of the object alone at its trial state, and the Jacobian where it is to be made. */
 RS_FN void rs_evaluate(const modal_step_task *t, const rs_work *w, real *memory)
 {
@@ -491,22 +518,7 @@ RS_FN void rs_evaluate(const modal_step_task *t, const rs_work *w, real *memory)
         g[k] = inertia + drag + force + weight_force;
         s.terms[k] = RS_MAX(RS_MAX(RS_ABS(inertia), RS_ABS(drag)), RS_MAX(RS_ABS(force), RS_ABS(weight_force)));
     }
-    if (fresh) {
-        const double damp = rule.jv * beta;
-        const double j1 = average ? rule.jq * (1.0 / 3) : rule.jq + damp, j2 = rule.jq * (2.0 / 3) + damp;
-        RS_EACH(k, r)
-        {
-            const int32_t at = k * r - k * (k - 1) / 2 - k; /* (k l) is at + l */
-            real *row = w->own.matrix + k * wide;
-            for (int32_t l = 0; l < k; l++) row[l] = RS_ALL(0);
-            for (int32_t l = k; l < r; l++) row[l] = rule.jv * RS_GET(damping[at + l]) + j1 * s.tangent[at + l];
-            for (int32_t l = r; l < RS_ROW(r); l++) row[l] = RS_ALL(0);
-            for (int32_t l = k; l < r && average; l++) row[l] += j2 * s.dense[at + l];
-            row[k] += rule.inertia * masses[k];
-            for (int c = 0; c < 8; c++) w->own.coupling[8 * k + c] = RS_ALL(0);
-        }
-        RS_EACH(c, 48) { w->own.inertia[c] = RS_ALL(0); }
-    }
+    if (fresh) rs_start_jacobian(w, &s, &rule, masses, damping, beta, average);
     RS_EACH(c, 8) { n[c] = RS_ALL(0); }
     if (RS_LANE == 0) {
         w->own.scale[1] = w->own.scale[2] = w->own.scale[3] = RS_ALL(0);

@@ -44,18 +44,20 @@ struct modal_tangents_dynamic_task {
     float *tangents;               /* [n_columns, n_vertices, 4], written */
 };
 
-/* Makes the weights of the corners (in main memory): corner k of vertex v belongs to the triangle
- * corner_faces[k] (modal_normals_corner_faces), whose texture coordinates are
- * uv[triangle_uv[3 corner_faces[k] + 0 .. 2]].
- *   triangles, triangle_uv [n_triangles, 3], uv [n_uv, 2], corner_offsets [n_vertices + 1],
- *   corner_faces [corner_offsets[n_vertices]], weights [corner_offsets[n_vertices], 4], written.
- * Computed in double. Zero where s1 t2 - s2 t1 is zero or the weights do not fit a float.
- * MODAL_ERROR_INPUT for a face that is no triangle of its vertex, or an index out of range. */
-modal_status modal_tangents_weights(int64_t n_vertices, int64_t n_triangles,
-                                    const int32_t *triangles, int64_t n_uv,
-                                    const int32_t *triangle_uv, const double *uv,
-                                    const int64_t *corner_offsets, const int32_t *corner_faces,
-                                    float *weights, modal_error *err);
+/* A surface with texture coordinates, in main memory: corner k of vertex v belongs to the triangle corner_faces[k]
+ * (modal_normals_corner_faces), whose texture coordinates are uv[triangle_uv[3 corner_faces[k] + 0 .. 2]]. */
+typedef struct modal_tangents_surface {
+    int64_t n_vertices, n_triangles, n_uv;
+    const int32_t *triangles, *triangle_uv; /* [n_triangles, 3] */
+    const double *uv;                       /* [n_uv, 2] */
+    const int64_t *corner_offsets;          /* [n_vertices + 1] */
+    const int32_t *corner_faces;            /* [corner_offsets[n_vertices]] */
+} modal_tangents_surface;
+
+/* Makes the weights [corner_offsets[n_vertices], 4] of the corners, in main memory. Computed in double. Zero where
+ * s1 t2 - s2 t1 is zero or the weights do not fit a float. MODAL_ERROR_INPUT for a face that is no triangle of its vertex,
+ * or an index out of range. */
+modal_status modal_tangents_weights(const modal_tangents_surface *surface, float *weights, modal_error *err);
 
 #ifdef __cplusplus
 }

@@ -274,9 +274,10 @@ static modal_status fill_corners(const deform_member *m, int64_t *offsets, int32
                                          source->surface.face_offsets, source->surface.faces,
                                          corners + 2 * m->first_corner, corner_faces, err));
     if (weights)
-        MODAL_TRY(modal_tangents_weights(n, source->surface.n_triangles, source->surface.triangles, source->surface.n_uv,
-                                         source->surface.triangle_uv, source->surface.uv, source->surface.face_offsets,
-                                         corner_faces, weights + 4 * m->first_corner, err));
+        MODAL_TRY(modal_tangents_weights(
+            &(modal_tangents_surface){n, source->surface.n_triangles, source->surface.n_uv, source->surface.triangles,
+                                      source->surface.triangle_uv, source->surface.uv, source->surface.face_offsets, corner_faces},
+            weights + 4 * m->first_corner, err));
     for (int64_t k = 2 * m->first_corner; k < 2 * (m->first_corner + n_corners); k++)
         corners[k] += (int32_t)m->first_vertex;
     for (int64_t v = 0; v <= n; v++)

@@ -61,20 +61,26 @@ static int mark(const modal_corners *c, const modal_forest *forest, const modal_
     return tree >= 0;
 }
 
-/* Accelerations of the trees that jump at `time`, by corners [first, end), for the loads after it. */
+/* Corners [first, end), of which some are at `time`, up to the next stop. */
+typedef struct stop {
+    int64_t first, end;
+    double time, until;
+} stop;
+
+/* Accelerations of the trees that jump at a stop, for the loads after it. */
 static modal_status settle(modal_corners *c, modal_forest *forest, const modal_forest_loads *loads, modal_step_rule rule,
-                           int64_t first, int64_t end, double time, double until, const uint8_t *trees, modal_error *err)
+                           const stop *at, const uint8_t *trees, modal_error *err)
 {
     uint8_t *jumping = c->trees + 2 * (int64_t)c->n_trees;
     int any = 0;
     if (rule == MODAL_STEP_ENERGY) return MODAL_OK; /* it does not go on from an acceleration */
     memset(jumping, 0, (size_t)c->n_trees);
-    for (int64_t i = first; i < end; i++)
+    for (int64_t i = at->first; i < at->end; i++)
         if (c->all[i].kind == MODAL_CORNER_JUMP &&
-            fabs(c->all[i].time - time) <= reach(MODAL_CORNER_JUMP, time, until - time))
+            fabs(c->all[i].time - at->time) <= reach(MODAL_CORNER_JUMP, at->time, at->until - at->time))
             any |= mark(c, forest, &c->all[i], jumping);
     for (int32_t i = 0; i < c->n_trees && any; i++) jumping[i] &= trees[i];
-    return any ? modal_forest_settle(forest, loads, time, 0.5 * (time + until), jumping, err) : MODAL_OK;
+    return any ? modal_forest_settle(forest, loads, at->time, 0.5 * (at->time + at->until), jumping, err) : MODAL_OK;
 }
 
 modal_status modal_corners_step(modal_corners *c, modal_forest *forest, const modal_forest_loads *loads,
@@ -96,7 +102,7 @@ modal_status modal_corners_step(modal_corners *c, modal_forest *forest, const mo
         any |= mark(c, forest, corner, bent);
         first = fmin(first, corner->time);
     }
-    MODAL_TRY(settle(c, forest, loads, rule, c->next, last, time, first, trees, err));
+    MODAL_TRY(settle(c, forest, loads, rule, &(stop){c->next, last, time, first}, trees, err));
     if (!any) {
         status = modal_forest_step(forest, loads, rule, time, h, trees, err);
         goto done;
@@ -118,7 +124,7 @@ modal_status modal_corners_step(modal_corners *c, modal_forest *forest, const mo
         double until = end; /* the next stop */
         for (int64_t j = i + 1; j < last && until == end; j++)
             if (c->all[j].time > from + least) until = c->all[j].time;
-        MODAL_TRY(settle(c, forest, loads, rule, i, last, from, until, trees, err));
+        MODAL_TRY(settle(c, forest, loads, rule, &(stop){i, last, from, until}, trees, err));
     }
     MODAL_TRY(modal_forest_step(forest, loads, rule, from, end - from, bent, err));
 done:

@@ -57,12 +57,20 @@ done:
     return status;
 }
 
-/* The group's nodes and the middles of its edges; `in` is zeroed [n_nodes]. */
-static modal_status extend_group(const modal_group *group, int64_t n_nodes, const int32_t *edge,
-                                 const int32_t *ends, int64_t n_edges, uint8_t *in, uint8_t *edge_in,
-                                 int32_t **nodes, int64_t *n, modal_error *err)
+/* The edges of a mesh, and marks of a group. */
+typedef struct numbered {
+    int64_t n_nodes, n_edges;
+    const int32_t *edge, *ends; /* [elements, EDGES], [n_edges, 2] */
+    uint8_t *in, *edge_in;      /* [n_nodes], [n_edges] scratch */
+} numbered;
+
+/* The group's nodes and the middles of its edges. */
+static modal_status extend_group(const modal_group *group, const numbered *of, int32_t **nodes, int64_t *n, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    const int64_t n_nodes = of->n_nodes, n_edges = of->n_edges;
+    const int32_t *edge = of->edge, *ends = of->ends;
+    uint8_t *in = of->in, *edge_in = of->edge_in;
     int64_t n_new = 0;
     memset(in, 0, (size_t)n_nodes);
     memset(edge_in, 0, (size_t)n_edges);
@@ -108,9 +116,9 @@ modal_status modal_volume_mesh_raise_order(modal_volume_mesh *mesh, modal_error 
     MODAL_TRY(modal_alloc(&edge_in, n_edges, 1, "groups", err));
     MODAL_TRY(modal_alloc_zero(&group_nodes, n_groups, sizeof *group_nodes, "groups", err));
     MODAL_TRY(modal_alloc(&group_counts, n_groups, sizeof *group_counts, "groups", err));
+    const numbered edges = {n_old, n_edges, edge, ends, in, edge_in};
     for (int32_t g = 0; g < n_groups; g++)
-        MODAL_TRY(extend_group(any_group(mesh, g), n_old, edge, ends, n_edges, in, edge_in, &group_nodes[g],
-                               &group_counts[g], err));
+        MODAL_TRY(extend_group(any_group(mesh, g), &edges, &group_nodes[g], &group_counts[g], err));
     MODAL_TRY(modal_volume_mesh_new_elements(&raised, mesh->n_elements, MODAL_ELEMENT_TET10, err));
     for (int64_t e = 0; e < mesh->n_elements; e++) {
         int32_t *to = modal_mesh_nodes(&raised, e);

@@ -19,7 +19,8 @@ static void solve_lower(int64_t n, const double *l, int64_t l_stride, int64_t co
     if (n > LEAF) {
         const int64_t half = n / 2, rest = n - half;
         solve_lower(half, l, l_stride, columns, x, stride, room);
-        modal_product(rest, columns, half, -1, modal_by_columns(l + half, l_stride), modal_by_columns(x, stride), 1,
+        modal_product((modal_product_sizes){rest, columns, half}, -1, modal_by_columns(l + half, l_stride),
+                      modal_by_columns(x, stride), 1,
                       x + half, stride, room);
         solve_lower(rest, l + half * l_stride + half, l_stride, columns, x + half, stride, room);
         return;
@@ -38,7 +39,7 @@ static void solve_upper(int64_t n, const double *l, int64_t l_stride, int64_t co
     if (n > LEAF) {
         const int64_t half = n / 2, rest = n - half;
         solve_upper(rest, l + half * l_stride + half, l_stride, columns, x + half, stride, room);
-        modal_product(half, columns, rest, -1, modal_transposed(modal_by_columns(l + half, l_stride)),
+        modal_product((modal_product_sizes){half, columns, rest}, -1, modal_transposed(modal_by_columns(l + half, l_stride)),
                       modal_by_columns(x + half, stride), 1, x, stride, room);
         solve_upper(half, l, l_stride, columns, x, stride, room);
         return;
@@ -74,7 +75,7 @@ static int64_t cholesky(int64_t n, double *a, int64_t stride, double *room, doub
         for (int64_t i = 0; i < rest; i++)
             for (int64_t j = 0; j < half; j++) a[j * stride + half + i] = work[i * half + j];
         const modal_view below = modal_by_columns(a + half, stride);
-        modal_product(rest, rest, half, -1, below, modal_transposed(below), 1, a + half * stride + half, stride, room);
+        modal_product((modal_product_sizes){rest, rest, half}, -1, below, modal_transposed(below), 1, a + half * stride + half, stride, room);
         bad = cholesky(rest, a + half * stride + half, stride, room, work);
         return bad < 0 ? bad : half + bad;
     }

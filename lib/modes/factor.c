@@ -273,15 +273,15 @@ static modal_status compute(modal_factor *factor, double shift, double least, do
                                    .precision = factor->precision,
                                    .scale = single ? factor->scale : NULL,
                                    .least = least,
-                                   .lift = lift};
+                                   .lift = lift,
+                                   .stage = stage};
     if (!factor->values)
         MODAL_TRY(modal_alloc(&factor->values, s->values_at[s->n_supernodes],
                               modal_value_bytes(factor->precision), "factor", err));
     if (!factor->pivots)
         MODAL_TRY(modal_alloc(&factor->pivots, s->n, sizeof *factor->pivots, "factor", err));
     if (!factor->work) MODAL_TRY(modal_alloc(&factor->work, s->n, sizeof *factor->work, "solve", err));
-    MODAL_TRY(modal_ldl_compute(s, &input, factor->n_threads, factor->values, factor->pivots, output,
-                                progress, stage, err));
+    MODAL_TRY(modal_ldl_compute(s, &input, factor->n_threads, factor->values, factor->pivots, output, progress, err));
 done:
     return status;
 }

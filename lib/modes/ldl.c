@@ -40,9 +40,19 @@ typedef struct ldl {
     const struct ldl_steps *steps;
 } ldl;
 
+/* Of supernode d rows [from, to), of which [a, b) are columns of supernode k, which loses what they have in it. */
+typedef struct ldl_update {
+    int64_t k, d, a, b, from, to;
+} ldl_update;
+
+/* Columns [j0, j0 + nb) of a supernode of n_columns, which are `stride` apart, and its rows [from, to). */
+typedef struct ldl_part {
+    int64_t stride, n_columns, j0, nb, from, to;
+} ldl_part;
+
 typedef struct ldl_steps {
     void (*assemble)(const ldl *l, int64_t k, const int32_t *map);
-    void (*update)(const ldl *l, int64_t k, int64_t d, int64_t a, int64_t b, int64_t from, int64_t to,
+    void (*update)(const ldl *l, const ldl_update *u,
                    const int32_t *map, void *work);
     void (*factor)(const ldl *l, int64_t k, int n_threads, void *block, void *work);
 } ldl_steps;
@@ -110,7 +120,7 @@ static void factor_subtree(ldl *l, const modal_subtree *tree, void *block)
         for (int64_t d = l->head[k], after; d >= 0; d = after) {
             after = l->next[d];
             const int64_t a = l->at[d], b = last_row_in(l, k, d);
-            l->steps->update(l, k, d, a, b, a, rows_of(l->s, d), map, work);
+            l->steps->update(l, &(ldl_update){k, d, a, b, a, rows_of(l->s, d)}, map, work);
             l->at[d] = b;
             move_on(l, d, tree->to);
         }
@@ -142,7 +152,7 @@ static void update_tile(const ldl *l, int64_t k, int64_t n_list, int64_t tile, c
         const int64_t d = l->list[e], a = l->at[d], b = last_row_in(l, k, d);
         const int64_t from = first_row_from(l, d, a, map, tile * ROW_TILE);
         const int64_t to = first_row_from(l, d, a, map, (tile + 1) * ROW_TILE);
-        if (from < to) l->steps->update(l, k, d, a, b, from, to, map, thread_work(l));
+        if (from < to) l->steps->update(l, &(ldl_update){k, d, a, b, from, to}, map, thread_work(l));
     }
 }
 
@@ -187,7 +197,7 @@ static modal_status run(ldl *l, int n_threads, const modal_progress *progress, c
     double *weight = NULL, *own = NULL, total = 0, done = 0;
     char *blocks = NULL;
     const int64_t block_bytes = l->widest * PIVOT_BLOCK * (int64_t)l->value_bytes;
-    int64_t *begin = NULL, *top = NULL, n_subtrees = 0, n_top = 0;
+    int64_t *begin = NULL, *top = NULL;
     modal_subtree *subtrees = NULL;
     int stop = 0;
     MODAL_TRY(modal_alloc(&weight, n, sizeof *weight, "factor", err));
@@ -198,8 +208,9 @@ static modal_status run(ldl *l, int n_threads, const modal_progress *progress, c
     MODAL_TRY(modal_alloc(&blocks, n_threads, (size_t)block_bytes, "factor", err));
     l->block = blocks;
     for (int64_t k = 0; k < n; k++) total += weight[k] = own[k] = work_of(s, k);
-    modal_cut_subtrees(n, s->parent, weight, begin, fmax(total / TASKS, 1e6), &n_subtrees, subtrees,
-                       &n_top, top);
+    modal_cut cut = {.subtrees = subtrees, .top = top};
+    modal_cut_subtrees(n, s->parent, weight, begin, fmax(total / TASKS, 1e6), &cut);
+    const int64_t n_subtrees = cut.n_subtrees, n_top = cut.n_top;
     if (n_threads == 1) {
         for (int64_t k = 0; k < n_subtrees; k++) {
             factor_subtree(l, &subtrees[k], blocks);
@@ -244,7 +255,7 @@ done:
 
 modal_status modal_ldl_compute(const modal_supernodes *s, const modal_ldl_input *input, int n_threads,
                                void *values, double *pivots, modal_ldl_output *output,
-                               const modal_progress *progress, const char *stage, modal_error *err)
+                               const modal_progress *progress, modal_error *err)
 {
     modal_status status = MODAL_OK;
     double lowest = 0;
@@ -264,7 +275,7 @@ modal_status modal_ldl_compute(const modal_supernodes *s, const modal_ldl_input 
         l.head[k] = -1;
         for (int64_t j = s->first[k]; j < s->first[k + 1]; j++) l.owner[j] = k;
     }
-    MODAL_TRY(run(&l, n_threads, progress, stage, err));
+    MODAL_TRY(run(&l, n_threads, progress, input->stage, err));
     *output = (modal_ldl_output){.first_negative = -1, .lowest_raised = lowest};
     for (int64_t j = 0; j < s->n; j++) {
         if (!isfinite(pivots[j]) || pivots[j] == 0) output->broken = 1;

@@ -34,11 +34,10 @@ static void STEP(assemble)(const ldl *l, int64_t k, const int32_t *map)
     }
 }
 
-/* Supernode k loses what rows [from, to) of supernode d, [a, b) of which are columns of k, have in it:
- * L_d[from .. to) D_d L_d[a .. b)^T. */
-static void STEP(update)(const ldl *l, int64_t k, int64_t d, int64_t a, int64_t b, int64_t from, int64_t to,
-                         const int32_t *map, void *room)
+/* What is lost is L_d[from .. to) D_d L_d[a .. b)^T. */
+static void STEP(update)(const ldl *l, const ldl_update *u, const int32_t *map, void *room)
 {
+    const int64_t k = u->k, d = u->d, a = u->a, b = u->b, from = u->from, to = u->to;
     const modal_supernodes *s = l->s;
     const int64_t stride = rows_of(s, k), width = columns_of(s, d), d_stride = rows_of(s, d);
     const int64_t *rows = s->rows + s->rows_at[d];
@@ -76,9 +75,10 @@ static void STEP(update)(const ldl *l, int64_t k, int64_t d, int64_t a, int64_t 
 
 /* Rows [from, to) below the diagonal block: L = X L11^-T D^-1; block receives L D of the rows that
  * are columns of the supernode, too. */
-static void STEP(factor_below)(VALUE *x, int64_t stride, int64_t n_columns, int64_t j0, int64_t nb,
-                         int64_t from, int64_t to, const double *pivots, VALUE *block, VALUE *work)
+static void STEP(factor_below)(VALUE *x, const ldl_part *part, const double *pivots, VALUE *block, VALUE *work)
 {
+    const int64_t stride = part->stride, n_columns = part->n_columns, j0 = part->j0, nb = part->nb;
+    const int64_t from = part->from, to = part->to;
     const modal_value_kernels *kernels = modal_rows()->values[sizeof(VALUE) == sizeof(float)];
     kernels->solve_right(to - from, nb, x + j0 * stride + j0, stride, x + j0 * stride + from, work);
     for (int64_t j = 0; j < nb; j++) {
@@ -89,9 +89,10 @@ static void STEP(factor_below)(VALUE *x, int64_t stride, int64_t n_columns, int6
     }
 }
 
-static void STEP(update_trailing)(VALUE *x, int64_t stride, int64_t n_columns, int64_t j0, int64_t nb,
-                            int64_t from, int64_t to, const VALUE *block, VALUE *work)
+static void STEP(update_trailing)(VALUE *x, const ldl_part *part, const VALUE *block, VALUE *work)
 {
+    const int64_t stride = part->stride, n_columns = part->n_columns, j0 = part->j0, nb = part->nb;
+    const int64_t from = part->from, to = part->to;
     const modal_value_kernels *kernels = modal_rows()->values[sizeof(VALUE) == sizeof(float)];
     for (int64_t c = j0 + nb; c < n_columns && c < to; c += COLUMN_TILE) {
         const int64_t nc = n_columns - c < COLUMN_TILE ? n_columns - c : COLUMN_TILE;
@@ -123,9 +124,9 @@ static void STEP(factor_supernode)(const ldl *l, int64_t k, int n_threads, void 
         note_raised(l, kernels->factor(nb, nb, x + j0 * stride + j0, stride, l->input->least, pivots + j0));
         if (n_threads == 1 || n_tiles <= 1) {
             for (int64_t from = below; from < stride; from += ROW_TILE)
-                STEP(factor_below)(x, stride, n_columns, j0, nb, from, tile_end(from, stride), pivots, block, work);
+                STEP(factor_below)(x, &(ldl_part){stride, n_columns, j0, nb, from, tile_end(from, stride)}, pivots, block, work);
             for (int64_t from = below; from < stride; from += ROW_TILE)
-                STEP(update_trailing)(x, stride, n_columns, j0, nb, from, tile_end(from, stride), block, work);
+                STEP(update_trailing)(x, &(ldl_part){stride, n_columns, j0, nb, from, tile_end(from, stride)}, block, work);
             continue;
         }
 #pragma omp parallel num_threads(modal_free_threads(n_threads))
@@ -133,10 +134,10 @@ static void STEP(factor_supernode)(const ldl *l, int64_t k, int n_threads, void 
             void *own = thread_work(l);
 #pragma omp for schedule(static)
             for (int64_t from = below; from < stride; from += ROW_TILE)
-                STEP(factor_below)(x, stride, n_columns, j0, nb, from, tile_end(from, stride), pivots, block, own);
+                STEP(factor_below)(x, &(ldl_part){stride, n_columns, j0, nb, from, tile_end(from, stride)}, pivots, block, own);
 #pragma omp for schedule(dynamic, 1)
             for (int64_t from = below; from < stride; from += ROW_TILE)
-                STEP(update_trailing)(x, stride, n_columns, j0, nb, from, tile_end(from, stride), block, own);
+                STEP(update_trailing)(x, &(ldl_part){stride, n_columns, j0, nb, from, tile_end(from, stride)}, block, own);
         }
     }
 }

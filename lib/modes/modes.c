@@ -205,18 +205,16 @@ done:
 
 /* Whether modes were left out below the last one: by a Sturm count, or where floats cannot count by another search. */
 static modal_status count_below(modal_modes_problem *problem, const modal_modes_options *options, search *how,
-                                double *vectors, double *mass_vectors, modal_modes_result *result, modal_error *err)
+                                const modal_modes_pairs *pairs, modal_modes_result *result, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int32_t n_modes = options->n_modes;
     const double before = modal_seconds();
     if (result->factor_float32 && options->proof == MODAL_PROOF_AUTO && is_crowded(n_modes, result->eigenvalues))
-        MODAL_TRY(modal_modes_search(problem, n_modes, &how->limits, vectors, mass_vectors, result->eigenvalues,
-                                     result->residuals, &how->cost, err));
+        MODAL_TRY(modal_modes_search(problem, &how->limits, pairs, &how->cost, err));
     else if (how->limits.counted || (!result->factor_float32 && options->proof == MODAL_PROOF_AUTO &&
                                 is_crowded(n_modes, result->eigenvalues)))
-        MODAL_TRY(modal_modes_prove(problem, n_modes, &how->limits, &how->guard, vectors, mass_vectors,
-                                    result->eigenvalues, result->residuals, &result->sturm, &how->cost, err));
+        MODAL_TRY(modal_modes_prove(problem, &how->limits, &how->guard, pairs, &result->sturm, &how->cost, err));
     if (options->proof == MODAL_PROOF_ALWAYS && result->sturm.n_below < 0 && result->factor_float32)
         MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
                    "modes: Sturm count at %.9g: what floats lose of K - sigma M is up to %.3g times of what turns a "
@@ -297,16 +295,15 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
 
     before = modal_seconds();
     MODAL_TRY(modal_alloc(&mass_vectors, n * n_modes, sizeof *mass_vectors, "modes", err));
-    MODAL_TRY(modal_modes_refine(problem, n_modes, n_modes, options->tolerance, vectors,
-                                 mass_vectors, result->eigenvalues, result->residuals,
-                                 &how.cost.n_refinements, err));
+    const modal_modes_pairs pairs = {n_modes, vectors, mass_vectors, result->eigenvalues, result->residuals};
+    MODAL_TRY(modal_modes_refine(problem, options->tolerance, &pairs, &how.cost.n_refinements, err));
     for (int32_t k = 0; k < n_modes; k++)
         n_more += !(result->eigenvalues[k] > problem->zero_level);
     MODAL_TRY(check_zero_modes(problem, n_more, err));
     MODAL_TRY(check_rigid_modes(n_rigid, result, err));
     result->seconds_refine = modal_seconds() - before;
 
-    MODAL_TRY(count_below(problem, options, &how, vectors, mass_vectors, result, err));
+    MODAL_TRY(count_below(problem, options, &how, &pairs, result, err));
     MODAL_TRY(modal_modes_orthogonality(n, n_modes, vectors, mass_vectors, problem->n_threads,
                                         result->orthogonalities, err));
     for (int32_t k = 0; k < n_modes; k++)

@@ -104,20 +104,23 @@ modal_status modal_modes_count(modal_modes_problem *problem, int32_t n_modes,
                                const double *eigenvalues, const modal_modes_guard *guard,
                                modal_modes_sturm *sturm, modal_error *err);
 
-/* The same, and finds what is missing: the arrays [n_modes, n] and [n_modes] are replaced then.
+/* Eigenpairs that are worked on. */
+typedef struct modal_modes_pairs {
+    int64_t count;
+    double *vectors, *mass_vectors;  /* [count, n], and M times these */
+    double *eigenvalues, *residuals; /* [count] */
+} modal_modes_pairs;
+
+/* The same of the pairs, and finds what is missing: they are replaced then.
  * MODAL_ERROR_NOT_CONVERGED where count and modes disagree in the end. */
-modal_status modal_modes_prove(modal_modes_problem *problem, int32_t n_modes,
-                               const modal_modes_limits *limits, const modal_modes_guard *guard,
-                               double *vectors, double *mass_vectors, double *eigenvalues,
-                               double *residuals, modal_modes_sturm *sturm, modal_modes_cost *cost,
+modal_status modal_modes_prove(modal_modes_problem *problem, const modal_modes_limits *limits, const modal_modes_guard *guard,
+                               const modal_modes_pairs *pairs, modal_modes_sturm *sturm, modal_modes_cost *cost,
                                modal_error *err);
 
 /* Where there is no count: looks beside the modes for lower ones that were missed, until none turns up, and takes
- * them in. No proof, but a start at random has a part of every mode. Arrays as above. */
-modal_status modal_modes_search(modal_modes_problem *problem, int32_t n_modes,
-                                const modal_modes_limits *limits, double *vectors, double *mass_vectors,
-                                double *eigenvalues, double *residuals, modal_modes_cost *cost,
-                                modal_error *err);
+ * them in. No proof, but a start at random has a part of every mode. */
+modal_status modal_modes_search(modal_modes_problem *problem, const modal_modes_limits *limits, const modal_modes_pairs *pairs,
+                                modal_modes_cost *cost, modal_error *err);
 
 /* All modes by dense matrices; hands back the lowest n_wanted that are not zero in `vectors`, and the
  * n_rigid smallest in magnitude in `rigid_eigenvalues`. More zeros than that: *n_zero tells. */
@@ -130,12 +133,10 @@ modal_status modal_modes_rayleigh_ritz(const modal_modes_problem *problem, int64
                                        double *vectors, double *mass_vectors, double *work,
                                        double *eigenvalues, modal_error *err);
 
-/* Inverse iteration until the residuals of the first n_wanted vectors meet the tolerance or rounding
- * stops it. Arrays as above; n_steps is counted up. */
-modal_status modal_modes_refine(modal_modes_problem *problem, int64_t n_vectors, int64_t n_wanted,
-                                double tolerance, double *vectors, double *mass_vectors,
-                                double *eigenvalues, double *residuals, int32_t *n_steps,
-                                modal_error *err);
+/* Inverse iteration of the pairs' vectors until all residuals meet the tolerance or rounding stops it, which makes the
+ * other members of the pairs; n_steps is counted up. */
+modal_status modal_modes_refine(modal_modes_problem *problem, double tolerance, const modal_modes_pairs *pairs,
+                                int32_t *n_steps, modal_error *err);
 
 /* worst[i] = max over j of |x_i^T M x_j - delta_ij|; NaN when one of them is. */
 modal_status modal_modes_orthogonality(int64_t n, int64_t n_vectors, const double *vectors,

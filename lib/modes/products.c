@@ -15,9 +15,10 @@ static void put(double alpha, double sum, double beta, double *c)
     *c = beta == 0 ? alpha * sum : beta * *c + alpha * sum;
 }
 
-void modal_product(int64_t rows, int64_t columns, int64_t depth, double alpha, modal_view a, modal_view b, double beta,
-                   double *c, int64_t stride, double *room)
+void modal_product(modal_product_sizes sizes, double alpha, modal_view a, modal_view b, double beta, double *c, int64_t stride,
+                   double *room)
 {
+    const int64_t rows = sizes.rows, columns = sizes.columns, depth = sizes.depth;
     const modal_row_kernels *kernels = modal_rows();
     double *tile = room, *pack_a = tile + TILE_ROWS * TILE_COLUMNS, *pack_b = pack_a + TILE_ROWS * TILE_DEPTH;
     if (rows * columns * depth < SMALL) {
@@ -78,7 +79,7 @@ modal_status modal_tall_gram(int64_t n, int64_t n_a, const double *a, int64_t n_
 #pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(n_threads)) if (n_ranges > 1)
     for (int64_t k = 0; k < n_ranges; k++) {
         const int64_t first = k * range, rows = n - first < range ? n - first : range;
-        modal_product(n_a, n_b, rows, 1, modal_transposed(modal_by_columns(a + first, n)),
+        modal_product((modal_product_sizes){n_a, n_b, rows}, 1, modal_transposed(modal_by_columns(a + first, n)),
                       modal_by_columns(b + first, n), 0, parts + k * size, n_a,
                       room + omp_get_thread_num() * (int64_t)MODAL_PRODUCT_ROOM);
     }
@@ -91,19 +92,19 @@ done:
     return status;
 }
 
-modal_status modal_tall_combine(int64_t n, int64_t n_a, const double *a, int64_t n_out, const double *s, double alpha,
-                                double beta, double *out, int n_threads, modal_error *err)
+modal_status modal_tall_combine(int64_t n, const modal_combination *c, int n_threads, modal_error *err)
 {
     const int64_t range = range_of_rows(n);
     double *room = NULL;
-    if (n_a == 0 || n_out == 0) return MODAL_OK;
+    if (c->n_a == 0 || c->n_out == 0) return MODAL_OK;
     const modal_status status = modal_alloc(&room, n_threads, MODAL_PRODUCT_ROOM * sizeof *room, "products", err);
     if (status != MODAL_OK) return status;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(n_threads)) if (n > range)
     for (int64_t first = 0; first < n; first += range) {
         const int64_t rows = n - first < range ? n - first : range;
-        modal_product(rows, n_out, n_a, alpha, modal_by_columns(a + first, n), modal_by_columns(s, n_a), beta,
-                      out + first, n, room + omp_get_thread_num() * (int64_t)MODAL_PRODUCT_ROOM);
+        modal_product((modal_product_sizes){rows, c->n_out, c->n_a}, c->alpha, modal_by_columns(c->a + first, n),
+                      modal_by_columns(c->s, c->n_a), c->beta,
+                      c->out + first, n, room + omp_get_thread_num() * (int64_t)MODAL_PRODUCT_ROOM);
     }
     modal_free(&room);
     return MODAL_OK;

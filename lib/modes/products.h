@@ -24,10 +24,14 @@ static inline modal_view modal_transposed(modal_view a) { return (modal_view){a.
 /* Doubles that a product works in. */
 enum { MODAL_PRODUCT_ROOM = MODAL_TILE_ROWS * MODAL_TILE_COLUMNS + MODAL_TILE_PACK };
 
+typedef struct modal_product_sizes {
+    int64_t rows, columns, depth;
+} modal_product_sizes;
+
 /* c [rows, columns] = beta c + alpha a b, c by columns that are `stride` apart; a [rows, depth], b [depth, columns].
  * c overlaps neither; with beta = 0 it may hold anything. `room`: MODAL_PRODUCT_ROOM doubles, 64-byte aligned. */
-void modal_product(int64_t rows, int64_t columns, int64_t depth, double alpha, modal_view a, modal_view b, double beta,
-                   double *c, int64_t stride, double *room);
+void modal_product(modal_product_sizes sizes, double alpha, modal_view a, modal_view b, double beta, double *c, int64_t stride,
+                   double *room);
 
 /* Of tall matrices, [columns, n], on n_threads. They are cut into ranges of rows that depend on n alone, and sums over
  * ranges are added in order: the bytes do not depend on the number of threads. MODAL_ERROR_MEMORY. */
@@ -36,9 +40,14 @@ void modal_product(int64_t rows, int64_t columns, int64_t depth, double alpha, m
 modal_status modal_tall_gram(int64_t n, int64_t n_a, const double *a, int64_t n_b, const double *b, double *products,
                              int n_threads, modal_error *err);
 
-/* out [n_out, n] = beta out + alpha A S, S [n_out, n_a]; out is not among the columns of A. */
-modal_status modal_tall_combine(int64_t n, int64_t n_a, const double *a, int64_t n_out, const double *s, double alpha,
-                                double beta, double *out, int n_threads, modal_error *err);
+/* out [n_out, n] = beta out + alpha A S, A [n_a, n], S [n_out, n_a]; out is not among the columns of A. */
+typedef struct modal_combination {
+    int64_t n_a, n_out;
+    const double *a, *s;
+    double alpha, beta;
+    double *out;
+} modal_combination;
+modal_status modal_tall_combine(int64_t n, const modal_combination *combination, int n_threads, modal_error *err);
 
 /* x^T y; eight sums are added in the end. */
 double modal_dot(int64_t n, const double *x, const double *y);

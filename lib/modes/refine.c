@@ -27,7 +27,7 @@ modal_status modal_modes_rayleigh_ritz(const modal_modes_problem *problem, int64
     MODAL_TRY(modal_tall_gram(n, m, vectors, m, work, a, problem->n_threads, err));
     MODAL_TRY(modal_tall_gram(n, m, vectors, m, mass_vectors, b, problem->n_threads, err));
     MODAL_TRY(modal_modes_small(m, a, b, eigenvalues, err));
-    MODAL_TRY(modal_tall_combine(n, m, vectors, m, a, 1, 0, work, problem->n_threads, err));
+    MODAL_TRY(modal_tall_combine(n, &(modal_combination){m, m, vectors, a, 1, 0, work}, problem->n_threads, err));
     memcpy(vectors, work, (size_t)(n * m) * sizeof *vectors);
     modal_identity_blocks_multiply(&system->pattern, system->mass, m, vectors, mass_vectors,
                                    problem->n_threads);
@@ -87,12 +87,13 @@ modal_status modal_modes_orthogonality(int64_t n, int64_t n_vectors, const doubl
     return status;
 }
 
-modal_status modal_modes_refine(modal_modes_problem *problem, int64_t n_vectors, int64_t n_wanted,
-                                double tolerance, double *vectors, double *mass_vectors,
-                                double *eigenvalues, double *residuals, int32_t *n_steps,
-                                modal_error *err)
+modal_status modal_modes_refine(modal_modes_problem *problem, double tolerance, const modal_modes_pairs *pairs,
+                                int32_t *n_steps, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    const int64_t n_vectors = pairs->count;
+    double *const vectors = pairs->vectors, *const mass_vectors = pairs->mass_vectors;
+    double *const eigenvalues = pairs->eigenvalues, *const residuals = pairs->residuals;
     double *work = NULL, *rounding = NULL, previous = INFINITY;
     MODAL_TRY(modal_alloc(&rounding, n_vectors, sizeof *rounding, "refinement", err));
     MODAL_TRY(modal_alloc(&work, problem->n * n_vectors, sizeof *work, "refinement", err));
@@ -103,7 +104,7 @@ modal_status modal_modes_refine(modal_modes_problem *problem, int64_t n_vectors,
                           rounding);
         double worst = 0;
         int64_t at = 0, n_above = 0;
-        for (int64_t k = 0; k < n_wanted; k++) {
+        for (int64_t k = 0; k < n_vectors; k++) {
             /* an eigenvalue of zero has no relative residual and is reported by the caller */
             if (fabs(eigenvalues[k]) <= problem->zero_level) continue;
             const double excess = residuals[k] / fmax(tolerance, 4 * rounding[k]);

@@ -156,53 +156,50 @@ modal_status modal_modes_count(modal_modes_problem *problem, int32_t n_modes,
 }
 
 /* Finds `n_missed` modes beside the known ones and takes the lowest of all; *n_known afterwards. */
-static modal_status recover(modal_modes_problem *problem, int32_t n_modes, int32_t n_missed,
-                            const modal_modes_limits *limits, double *vectors, double *mass_vectors,
-                            double *eigenvalues, double *residuals, double sigma, int64_t *n_known,
-                            modal_modes_cost *cost, modal_error *err)
+static modal_status recover(modal_modes_problem *problem, int32_t n_missed,
+                            const modal_modes_limits *limits, const modal_modes_pairs *pairs, double sigma,
+                            int64_t *n_known, modal_modes_cost *cost, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const int64_t n = problem->n, n_all = (int64_t)n_modes + n_missed;
-    double *more = NULL, *mass_more = NULL, *values = NULL, *rest = NULL;
+    const int64_t n = problem->n, n_modes = pairs->count, n_all = n_modes + n_missed;
+    modal_modes_pairs more = {.count = n_all};
     modal_modes_guard ignored;
-    MODAL_TRY(modal_alloc(&more, n_all * n, sizeof *more, "missed modes", err));
-    MODAL_TRY(modal_alloc(&mass_more, n_all * n, sizeof *mass_more, "missed modes", err));
-    MODAL_TRY(modal_alloc(&values, n_all, sizeof *values, "missed modes", err));
-    MODAL_TRY(modal_alloc(&rest, n_all, sizeof *rest, "missed modes", err));
+    MODAL_TRY(modal_alloc(&more.vectors, n_all * n, sizeof(double), "missed modes", err));
+    MODAL_TRY(modal_alloc(&more.mass_vectors, n_all * n, sizeof(double), "missed modes", err));
+    MODAL_TRY(modal_alloc(&more.eigenvalues, n_all, sizeof(double), "missed modes", err));
+    MODAL_TRY(modal_alloc(&more.residuals, n_all, sizeof(double), "missed modes", err));
     problem->n_locked = n_modes;
-    problem->locked = vectors;
-    status = modal_modes_lanczos(problem, n_missed, limits, more + n_modes * n, &ignored,
+    problem->locked = pairs->vectors;
+    status = modal_modes_lanczos(problem, n_missed, limits, more.vectors + n_modes * n, &ignored,
                                  &cost->n_restarts, err);
     problem->n_locked = 0;
     if (status != MODAL_OK) goto done;
-    memcpy(more, vectors, (size_t)(n_modes * n) * sizeof *more);
-    MODAL_TRY(modal_modes_refine(problem, n_all, n_all, limits->tolerance, more, mass_more, values, rest,
-                                 &cost->n_refinements, err));
-    memcpy(vectors, more, (size_t)(n_modes * n) * sizeof *more);
-    memcpy(mass_vectors, mass_more, (size_t)(n_modes * n) * sizeof *more);
-    memcpy(eigenvalues, values, (size_t)n_modes * sizeof *values);
-    memcpy(residuals, rest, (size_t)n_modes * sizeof *values);
+    memcpy(more.vectors, pairs->vectors, (size_t)(n_modes * n) * sizeof(double));
+    MODAL_TRY(modal_modes_refine(problem, limits->tolerance, &more, &cost->n_refinements, err));
+    memcpy(pairs->vectors, more.vectors, (size_t)(n_modes * n) * sizeof(double));
+    memcpy(pairs->mass_vectors, more.mass_vectors, (size_t)(n_modes * n) * sizeof(double));
+    memcpy(pairs->eigenvalues, more.eigenvalues, (size_t)n_modes * sizeof(double));
+    memcpy(pairs->residuals, more.residuals, (size_t)n_modes * sizeof(double));
     *n_known = problem->rigid.n_rigid;
-    for (int64_t k = 0; k < n_all; k++) *n_known += values[k] < sigma;
+    for (int64_t k = 0; k < n_all; k++) *n_known += more.eigenvalues[k] < sigma;
 done:
-    modal_free(&more);
-    modal_free(&mass_more);
-    modal_free(&values);
-    modal_free(&rest);
+    modal_free(&more.vectors);
+    modal_free(&more.mass_vectors);
+    modal_free(&more.eigenvalues);
+    modal_free(&more.residuals);
     return status;
 }
 
-modal_status modal_modes_prove(modal_modes_problem *problem, int32_t n_modes,
-                               const modal_modes_limits *limits, const modal_modes_guard *guard,
-                               double *vectors, double *mass_vectors, double *eigenvalues,
-                               double *residuals, modal_modes_sturm *sturm, modal_modes_cost *cost,
+modal_status modal_modes_prove(modal_modes_problem *problem, const modal_modes_limits *limits, const modal_modes_guard *guard,
+                               const modal_modes_pairs *pairs, modal_modes_sturm *sturm, modal_modes_cost *cost,
                                modal_error *err)
 {
     modal_status status = MODAL_OK;
+    const int32_t n_modes = (int32_t)pairs->count;
     modal_factor_report ignored = {0};
     int definite = 0;
     int64_t pivot = -1;
-    MODAL_TRY(modal_modes_count(problem, n_modes, eigenvalues, guard, sturm, err));
+    MODAL_TRY(modal_modes_count(problem, n_modes, pairs->eigenvalues, guard, sturm, err));
     if (sturm->n_below < 0 || sturm->n_below == sturm->n_known) goto done;
     for (int attempt = 0; attempt < MOST_RECOVERIES && sturm->n_known < sturm->n_below; attempt++) {
         /* what was seen beyond the modes is not at hand any more */
@@ -213,8 +210,7 @@ modal_status modal_modes_prove(modal_modes_problem *problem, int32_t n_modes,
                                            problem->progress, err));
         if (!definite) break;
         const int64_t before = sturm->n_known;
-        MODAL_TRY(recover(problem, n_modes, (int32_t)n_missed, limits, vectors, mass_vectors, eigenvalues,
-                          residuals, sturm->shift, &sturm->n_known, cost, err));
+        MODAL_TRY(recover(problem, (int32_t)n_missed, limits, pairs, sturm->shift, &sturm->n_known, cost, err));
         if (sturm->n_known > before) cost->n_recovered += (int32_t)(sturm->n_known - before);
     }
     if (sturm->n_known != sturm->n_below)
@@ -226,20 +222,18 @@ done:
     return status;
 }
 
-modal_status modal_modes_search(modal_modes_problem *problem, int32_t n_modes,
-                                const modal_modes_limits *limits, double *vectors, double *mass_vectors,
-                                double *eigenvalues, double *residuals, modal_modes_cost *cost,
-                                modal_error *err)
+modal_status modal_modes_search(modal_modes_problem *problem, const modal_modes_limits *limits, const modal_modes_pairs *pairs,
+                                modal_modes_cost *cost, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    const int32_t n_modes = (int32_t)pairs->count;
     const int64_t left = problem->n - problem->rigid.n_rigid - problem->system.n_held - n_modes;
     for (int attempt = 0; attempt < MOST_RECOVERIES && left > 4 * MODAL_ROW; attempt++) {
         /* equal to the last mode is not lower */
-        const double sigma = eigenvalues[n_modes - 1] * (1 - 1e-8);
+        const double sigma = pairs->eigenvalues[n_modes - 1] * (1 - 1e-8);
         int64_t n_before = problem->rigid.n_rigid, n_known = 0;
-        for (int32_t k = 0; k < n_modes; k++) n_before += eigenvalues[k] < sigma;
-        MODAL_TRY(recover(problem, n_modes, 1, limits, vectors, mass_vectors, eigenvalues, residuals, sigma,
-                          &n_known, cost, err));
+        for (int32_t k = 0; k < n_modes; k++) n_before += pairs->eigenvalues[k] < sigma;
+        MODAL_TRY(recover(problem, 1, limits, pairs, sigma, &n_known, cost, err));
         if (n_known <= n_before) goto done;
         cost->n_recovered += (int32_t)(n_known - n_before);
     }

@@ -32,10 +32,11 @@ void modal_supernodes_free(modal_supernodes *s)
     memset(s, 0, sizeof *s);
 }
 
-void modal_cut_subtrees(int64_t n, const int64_t *parent, double *weight, int64_t *begin, double limit,
-                        int64_t *n_subtrees, modal_subtree *subtrees, int64_t *n_top, int64_t *top)
+void modal_cut_subtrees(int64_t n, const int64_t *parent, double *weight, int64_t *begin, double limit, modal_cut *cut)
 {
-    *n_subtrees = *n_top = 0;
+    modal_subtree *subtrees = cut->subtrees;
+    int64_t *top = cut->top;
+    cut->n_subtrees = cut->n_top = 0;
     for (int64_t k = 0; k < n; k++) begin[k] = k;
     for (int64_t k = 0; k < n; k++) {
         if (parent[k] < 0) continue;
@@ -45,17 +46,17 @@ void modal_cut_subtrees(int64_t n, const int64_t *parent, double *weight, int64_
     /* backwards every tree is met at its root first */
     for (int64_t k = n - 1; k >= 0;) {
         if (weight[k] > limit) {
-            top[(*n_top)++] = k--;
+            top[cut->n_top++] = k--;
         } else {
-            subtrees[(*n_subtrees)++] = (modal_subtree){begin[k], k};
+            subtrees[cut->n_subtrees++] = (modal_subtree){begin[k], k};
             k = begin[k] - 1;
         }
     }
-    for (int64_t a = 0, b = *n_top - 1; a < b; a++, b--) {
+    for (int64_t a = 0, b = cut->n_top - 1; a < b; a++, b--) {
         const int64_t swap = top[a];
         top[a] = top[b], top[b] = swap;
     }
-    for (int64_t a = 0, b = *n_subtrees - 1; a < b; a++, b--) {
+    for (int64_t a = 0, b = cut->n_subtrees - 1; a < b; a++, b--) {
         const modal_subtree swap = subtrees[a];
         subtrees[a] = subtrees[b], subtrees[b] = swap;
     }

@@ -33,10 +33,16 @@ typedef struct modal_subtree {
     int64_t from, to;
 } modal_subtree;
 
-/* Cuts a forest in postorder into the largest trees of weight <= limit and what is above them:
- * subtrees [n] and top [n] receive at most n entries, both ascending. weight is summed up in place. */
-void modal_cut_subtrees(int64_t n, const int64_t *parent, double *weight, int64_t *begin, double limit,
-                        int64_t *n_subtrees, modal_subtree *subtrees, int64_t *n_top, int64_t *top);
+/* Parts of a forest: trees, and members above them; both ascending. */
+typedef struct modal_cut {
+    int64_t n_subtrees, n_top;
+    modal_subtree *subtrees; /* room for all members, likewise: */
+    int64_t *top;
+} modal_cut;
+
+/* Cuts a forest in postorder into the largest trees of weight <= limit and what is above them. weight is summed up in
+ * place; begin [n] is scratch. */
+void modal_cut_subtrees(int64_t n, const int64_t *parent, double *weight, int64_t *begin, double limit, modal_cut *cut);
 
 /* What to factor: the nodes in the order of elimination. */
 typedef struct modal_ldl_input {
@@ -49,6 +55,7 @@ typedef struct modal_ldl_input {
     const double *scale; /* [n] S: it is S (K - sigma M) S that is factored; NULL: 1 */
     double least;        /* smaller pivots become this; -INFINITY: none does */
     double lift;         /* what the diagonal has more than K - sigma M, relative to it */
+    const char *stage;   /* for the progress */
 } modal_ldl_input;
 
 typedef struct modal_ldl_output {
@@ -62,8 +69,7 @@ typedef struct modal_ldl_output {
 /* L, with unit diagonal, into values, doubles or floats, and D into pivots [n]. The same bytes for every n_threads. */
 modal_status modal_ldl_compute(const modal_supernodes *supernodes, const modal_ldl_input *input,
                                int n_threads, void *values, double *pivots,
-                               modal_ldl_output *output, const modal_progress *progress,
-                               const char *stage, modal_error *err);
+                               modal_ldl_output *output, const modal_progress *progress, modal_error *err);
 
 /* The largest element of |L| |D| |L|^T beside the largest of the diagonal of K - sigma M: rounding errors
  * of the pivots are as large as if K - sigma M had errors of eps times this. */

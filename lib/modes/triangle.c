@@ -67,8 +67,10 @@ static modal_status cut_subtrees(modal_triangle *t, modal_error *err)
                         ? -1
                         : panel_of[t->supernodes->rows[panel->rows_at + panel->n_columns]];
     }
-    modal_cut_subtrees(t->n_panels, parent, weight, begin, fmax(total / TASKS, PARALLEL_VALUES),
-                       &t->n_subtrees, t->subtrees, &t->n_top, t->top);
+    modal_cut cut = {.subtrees = t->subtrees, .top = t->top};
+    modal_cut_subtrees(t->n_panels, parent, weight, begin, fmax(total / TASKS, PARALLEL_VALUES), &cut);
+    t->n_subtrees = cut.n_subtrees;
+    t->n_top = cut.n_top;
     for (int64_t k = 0; k < t->n_subtrees; k++) {
         const modal_panel *root = &t->panels[t->subtrees[k].to];
         t->outside_at[k] = n_outside;

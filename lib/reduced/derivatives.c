@@ -143,12 +143,12 @@ done:
     return status;
 }
 
-static modal_status solve_loads(const modal_volume_mesh *mesh, const reduced_space *space,
-                                const modal_derivatives_options *options, double first_eigenvalue,
-                                int64_t n_vectors, double *vectors, modal_derivatives_report *report,
-                                const modal_progress *progress, modal_error *err)
+static modal_status solve_loads(const reduced_solid *solid, const reduced_space *space, int64_t n_vectors, double *vectors,
+                                modal_derivatives_report *report, const modal_progress *progress, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    const modal_volume_mesh *mesh = solid->mesh;
+    const modal_derivatives_options *options = solid->options;
     modal_modes_problem problem = {.mesh = mesh,
                                    .system = space->system,
                                    .n = space->n,
@@ -163,7 +163,7 @@ static modal_status solve_loads(const modal_volume_mesh *mesh, const reduced_spa
                                err));
     MODAL_TRY(modal_alloc(&problem.coefficients, problem.rigid.n_parts * problem.rigid.depth,
                           sizeof *problem.coefficients, "rigid motions", err));
-    if (problem.rigid.n_rigid) problem.shift = -1e-5 * first_eigenvalue;
+    if (problem.rigid.n_rigid) problem.shift = -1e-5 * solid->eigenvalues[0];
     if (options->factor_float32) modal_factor_use(problem.factor, MODAL_FLOAT32);
     MODAL_TRY(modal_factor_compute(problem.factor, problem.shift, &definite, &pivot, &of_factor, progress, err));
     if (!definite)
@@ -240,31 +240,27 @@ modal_status reduced_derive(const reduced_solid *solid, int64_t n_in_front, int6
     reduced_space_hold(space, n_all, derivatives);
     report->seconds_loads = modal_seconds() - before;
     report->n_derivatives = n_pairs;
-    MODAL_TRY(solve_loads(mesh, space, o, eigenvalues[0], n_all, derivatives, report, progress, err));
+    MODAL_TRY(solve_loads(solid, space, n_all, derivatives, report, progress, err));
 done:
     modal_free(&field);
     return status;
 }
 
-modal_status modal_derivatives_compute(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
-                                       int64_t n_fixed, const modal_derivatives_options *options,
-                                       const double *eigenvalues, const double *modes,
-                                       double **derivatives, modal_derivatives_report *report,
+modal_status modal_derivatives_compute(const reduced_solid *solid, double **derivatives, modal_derivatives_report *report,
                                        const modal_progress *progress, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const reduced_solid solid = {mesh, fixed_nodes, n_fixed, options, eigenvalues, modes};
     reduced_space space = {0};
     double *vectors = NULL;
     *derivatives = NULL;
     memset(report, 0, sizeof *report);
-    MODAL_TRY(reduced_derive(&solid, 0, 0, &space, &vectors, report,
+    MODAL_TRY(reduced_derive(solid, 0, 0, &space, &vectors, report,
                      progress, err));
-    MODAL_TRY(modal_alloc_zero(derivatives, 3 * mesh->n_nodes * report->n_derivatives,
+    MODAL_TRY(modal_alloc_zero(derivatives, 3 * solid->mesh->n_nodes * report->n_derivatives,
                                sizeof **derivatives, "modal derivatives", err));
     for (int64_t v = 0; v < report->n_derivatives; v++)
         for (int64_t i = 0; i < space.n; i++)
-            (*derivatives)[3 * (mesh->n_nodes * v + space.system.free_nodes[i / 3]) + i % 3] =
+            (*derivatives)[3 * (solid->mesh->n_nodes * v + space.system.free_nodes[i / 3]) + i % 3] =
                 vectors[space.n * v + i];
 done:
     modal_free(&vectors);
@@ -303,27 +299,26 @@ static modal_status principal_components(const reduced_space *space,
         kept += i < o->n_modes ? square : 0;
     }
     report->energy = kept / all;
-    MODAL_TRY(reduced_combine(space, n_all, columns, o->n_modes, left, 1, 0, basis, err));
+    MODAL_TRY(reduced_combine(space, &(modal_combination){n_all, o->n_modes, columns, left, 1, 0, basis}, err));
 done:
     modal_free(&t);
     modal_free(&left);
     return status;
 }
 
-modal_status modal_derivatives_solve(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
-                                     int64_t n_fixed, const modal_derivatives_options *options,
-                                     const double *eigenvalues, const double *modes,
-                                     modal_modes_result *result, modal_derivatives_report *report,
+modal_status modal_derivatives_solve(const reduced_solid *solid, modal_modes_result *result, modal_derivatives_report *report,
                                      const modal_progress *progress, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const reduced_solid solid = {mesh, fixed_nodes, n_fixed, options, eigenvalues, modes};
+    const modal_volume_mesh *mesh = solid->mesh;
+    const modal_derivatives_options *options = solid->options;
+    const double *modes = solid->modes;
     reduced_space space = {0};
     double *columns = NULL, *basis = NULL;
     const int64_t k = options->n_linear;
     memset(result, 0, sizeof *result);
     memset(report, 0, sizeof *report);
-    MODAL_TRY(reduced_derive(&solid, k, 0, &space, &columns, report,
+    MODAL_TRY(reduced_derive(solid, k, 0, &space, &columns, report,
                      progress, err));
     for (int64_t v = 0; v < k; v++)
         for (int64_t i = 0; i < space.n; i++)
@@ -332,7 +327,7 @@ modal_status modal_derivatives_solve(const modal_volume_mesh *mesh, const int32_
     const double before = modal_seconds();
     MODAL_TRY(modal_progress_report(progress, "principal components", -1, err));
     MODAL_TRY(modal_alloc(&basis, options->n_modes * space.n, sizeof *basis, "basis", err));
-    MODAL_TRY(principal_components(&space, options, eigenvalues, columns, basis, report, err));
+    MODAL_TRY(principal_components(&space, options, solid->eigenvalues, columns, basis, report, err));
     modal_free(&columns);
     MODAL_TRY(reduced_space_result(&space, options->n_modes, basis, 1, result, err));
     report->seconds_basis = modal_seconds() - before;

@@ -35,6 +35,15 @@ typedef struct modal_derivatives_options {
     int factor_float32; /* 1: a factor in floats, whose solves are corrected until they are as exact */
 } modal_derivatives_options;
 
+/* A solid, what holds it, and its modes: [any, n_nodes, 3] with these eigenvalues, as modal_modes_solve makes them. */
+typedef struct reduced_solid {
+    const modal_volume_mesh *mesh;
+    const int32_t *fixed_nodes;
+    int64_t n_fixed;
+    const modal_derivatives_options *options;
+    const double *eigenvalues, *modes;
+} reduced_solid;
+
 typedef struct modal_derivatives_report {
     int64_t n_derivatives;
     int32_t rank;           /* of modes and derivatives */
@@ -44,13 +53,9 @@ typedef struct modal_derivatives_report {
     double seconds_loads, seconds_factor, seconds_solve, seconds_basis;
 } modal_derivatives_report;
 
-/* Derivatives alone, [k (k + 1) / 2, n_nodes, 3] in the order (0 0), (0 1), ..., (1 1), ..., of the modes
- * [n_linear, n_nodes, 3] with these eigenvalues, as modal_modes_solve makes them. The caller owns
- * *derivatives. Errors as below; *derivatives is NULL after one. */
-modal_status modal_derivatives_compute(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
-                                       int64_t n_fixed, const modal_derivatives_options *options,
-                                       const double *eigenvalues, const double *modes,
-                                       double **derivatives, modal_derivatives_report *report,
+/* Derivatives alone, [k (k + 1) / 2, n_nodes, 3] in the order (0 0), (0 1), ..., (1 1), ..., of the first k modes. The
+ * caller owns *derivatives. Errors as below; *derivatives is NULL after one. */
+modal_status modal_derivatives_compute(const reduced_solid *solid, double **derivatives, modal_derivatives_report *report,
                                        const modal_progress *progress, modal_error *err);
 
 /* The basis; result as of modal_modes_solve, eigenvalues being Ritz values.
@@ -59,10 +64,7 @@ modal_status modal_derivatives_compute(const modal_volume_mesh *mesh, const int3
  * K is singular, a static solution misses its load by more than 1e-6. MODAL_ERROR_INTERRUPTED,
  * MODAL_ERROR_MEMORY. After an error result and report are zeroed; otherwise
  * modal_modes_result_free, modal_derivatives_report_free. */
-modal_status modal_derivatives_solve(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
-                                     int64_t n_fixed, const modal_derivatives_options *options,
-                                     const double *eigenvalues, const double *modes,
-                                     modal_modes_result *result, modal_derivatives_report *report,
+modal_status modal_derivatives_solve(const reduced_solid *solid, modal_modes_result *result, modal_derivatives_report *report,
                                      const modal_progress *progress, modal_error *err);
 
 void modal_derivatives_report_free(modal_derivatives_report *report);

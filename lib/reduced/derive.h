@@ -6,14 +6,6 @@
 #include "lib/reduced/derivatives.h"
 #include "lib/reduced/space.h"
 
-typedef struct reduced_solid {
-    const modal_volume_mesh *mesh;
-    const int32_t *fixed_nodes;
-    int64_t n_fixed;
-    const modal_derivatives_options *options;
-    const double *eigenvalues, *modes; /* of the columns, [any, n_nodes, 3] */
-} reduced_solid;
-
 /* Builds `space`, and *vectors [n_in_front + pairs + n_inertial, n]: zeros for the caller; the derivatives of the first
  * options->n_linear modes; K^-1 lambda_k M phi_k of the first n_inertial. The caller frees both, also after an error. */
 modal_status reduced_derive(const reduced_solid *solid, int64_t n_in_front, int64_t n_inertial, reduced_space *space,

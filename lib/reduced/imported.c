@@ -27,10 +27,8 @@ static modal_status take_columns(const reduced_space *space, int64_t m, const do
     return MODAL_OK;
 }
 
-modal_status modal_imported_solve(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
-                                  const uint8_t *fixed_components, int64_t n_fixed,
-                                  modal_mass_rule rule, int n_threads,
-                                  int32_t n_columns, const double *columns, modal_modes_result *result,
+modal_status modal_imported_solve(const modal_volume_mesh *mesh, const modal_imported_options *o, int32_t n_columns,
+                                  const double *columns, modal_modes_result *result,
                                   double *mass_coupling, double *stiffness_coupling, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -39,7 +37,7 @@ modal_status modal_imported_solve(const modal_volume_mesh *mesh, const int32_t *
     const int64_t m = n_columns;
     memset(result, 0, sizeof *result);
     *mass_coupling = *stiffness_coupling = 0;
-    MODAL_TRY(reduced_space_build(mesh, fixed_nodes, fixed_components, n_fixed, rule, n_threads, &space, err));
+    MODAL_TRY(reduced_space_build(mesh, o->fixed_nodes, o->fixed_components, o->n_fixed, o->mass_rule, o->n_threads, &space, err));
     MODAL_TRY(modal_alloc(&vectors, m * space.n, sizeof *vectors, "imported columns", err));
     MODAL_TRY(modal_alloc(&image, m * space.n, sizeof *image, "imported columns", err));
     MODAL_TRY(modal_alloc(&products, m * m, sizeof *products, "imported columns", err));

@@ -5,7 +5,16 @@
 
 #include "lib/modes/modes.h"
 
-/* fixed_components: as of modal_fem_assemble. Fills result from the columns [n_columns, n_nodes, 3] in their
+/* The solid's mass and what holds it, as of modal_fem_assemble. */
+typedef struct modal_imported_options {
+    int64_t n_fixed;
+    const int32_t *fixed_nodes;      /* [n_fixed] */
+    const uint8_t *fixed_components; /* [n_fixed] or NULL */
+    modal_mass_rule mass_rule;
+    int n_threads;
+} modal_imported_options;
+
+/* Fills result from the columns [n_columns, n_nodes, 3] in their
  * order, unchanged: modes are their copy, eigenvalues their Rayleigh quotients (0 where K u is but rounding), modal
  * masses u^T M u, residuals and
  * participation as of natural modes. *mass_coupling and *stiffness_coupling are the largest
@@ -13,10 +22,8 @@
  * MODAL_ERROR_INPUT: what modal_fem_assemble refuses; a column that is 0; a fixed node that a column
  * moves by more than 1e-6 of its largest value. After an error *result is zeroed; otherwise
  * modal_modes_result_free. */
-modal_status modal_imported_solve(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
-                                  const uint8_t *fixed_components, int64_t n_fixed,
-                                  modal_mass_rule rule, int n_threads,
-                                  int32_t n_columns, const double *columns, modal_modes_result *result,
+modal_status modal_imported_solve(const modal_volume_mesh *mesh, const modal_imported_options *options, int32_t n_columns,
+                                  const double *columns, modal_modes_result *result,
                                   double *mass_coupling, double *stiffness_coupling, modal_error *err);
 
 #endif

@@ -166,7 +166,7 @@ modal_status modal_left_out_compute(const modal_shape *shape, int32_t n_directio
     MODAL_TRY(principal_directions(&space, n, vectors + r * space.n, inner, coefficients, &n_directions, err));
     if (n_directions == 0) goto done;
     MODAL_TRY(modal_alloc(&directions, n_directions * space.n, sizeof *directions, "what is left out", err));
-    MODAL_TRY(reduced_combine(&space, n, vectors + r * space.n, n_directions, coefficients, 1, 0, directions, err));
+    MODAL_TRY(reduced_combine(&space, &(modal_combination){n, n_directions, vectors + r * space.n, coefficients, 1, 0, directions}, err));
     MODAL_TRY(reduced_slow_motions(&space, shape, r, n + REDUCED_SMOOTH_FIELDS, vectors, left_out, err));
     modal_free(&vectors);
     MODAL_TRY(modal_alloc_zero(&all, 3 * n_nodes * (r + n_directions), sizeof *all, "what is left out", err));

@@ -97,7 +97,7 @@ static modal_status take_block(decomposition *d, int64_t count, double *truncate
     int64_t stay = 0;
     while (stay < all && stay < d->most && d->sigma[stay] > 1e-15 * d->sigma[0]) stay++;
     for (int64_t i = stay; i < all; i++) *truncated += d->sigma[i] * d->sigma[i];
-    MODAL_TRY(reduced_combine(&d->space, all, d->vectors, stay, d->left, 1, 0, d->turned, err));
+    MODAL_TRY(reduced_combine(&d->space, &(modal_combination){all, stay, d->vectors, d->left, 1, 0, d->turned}, err));
     memcpy(d->vectors, d->turned, (size_t)(stay * n) * sizeof *d->vectors);
     d->n_kept = stay;
 done:
@@ -133,7 +133,7 @@ static modal_status measure(decomposition *d, const modal_snapshot_source *sourc
         MODAL_TRY(read_block(d, source, first, count, d->vectors, err));
         /* d->turned holds M times the block */
         MODAL_TRY(reduced_gram(&d->space, r, basis, count, d->turned, d->small, err));
-        MODAL_TRY(reduced_combine(&d->space, r, basis, count, d->small, -1, 1, d->vectors, err));
+        MODAL_TRY(reduced_combine(&d->space, &(modal_combination){r, count, basis, d->small, -1, 1, d->vectors}, err));
         modal_identity_blocks_multiply(&d->space.system.pattern, d->space.system.mass, count, d->vectors,
                                        d->turned, d->space.n_threads);
         for (int64_t k = 0; k < count; k++) {
@@ -150,8 +150,7 @@ done:
     return status;
 }
 
-modal_status modal_snapshots_solve(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
-                                   int64_t n_fixed, const modal_snapshot_source *source,
+modal_status modal_snapshots_solve(const modal_volume_mesh *mesh, const modal_snapshot_source *source,
                                    const modal_snapshots_options *options, modal_modes_result *result,
                                    modal_snapshots_report *report, const modal_progress *progress,
                                    modal_error *err)
@@ -164,7 +163,7 @@ modal_status modal_snapshots_solve(const modal_volume_mesh *mesh, const int32_t 
     if (options->n_modes < 1 || !(options->energy > 0 && options->energy <= 1) || source->n_snapshots < 1)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "snapshots: %d columns, energy %g, %lld snapshots",
                    options->n_modes, options->energy, (long long)source->n_snapshots);
-    MODAL_TRY(reduced_space_build(mesh, fixed_nodes, options->fixed_components, n_fixed, options->mass_rule,
+    MODAL_TRY(reduced_space_build(mesh, options->fixed_nodes, options->fixed_components, options->n_fixed, options->mass_rule,
                                   options->n_threads, &d.space, err));
     MODAL_TRY(allocate(&d, options->n_modes, source->n_snapshots, err));
     report->n_snapshots = source->n_snapshots;

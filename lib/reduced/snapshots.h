@@ -27,6 +27,8 @@ typedef struct modal_snapshots_options {
     int32_t n_modes; /* at most so many columns */
     double energy;   /* in (0, 1]: as many columns as keep this share of the energy; 1: all of it */
     modal_mass_rule mass_rule;
+    int64_t n_fixed;
+    const int32_t *fixed_nodes;      /* [n_fixed] */
     const uint8_t *fixed_components; /* [n_fixed] of each fixed node: 1 x, 2 y, 4 z, or sums; NULL: all */
     int n_threads;
 } modal_snapshots_options;
@@ -51,8 +53,7 @@ typedef struct modal_snapshots_report {
  * modal_modes_result_free, modal_snapshots_report_free.
  * Memory: about 16 (n_modes + 100) bytes a degree of freedom, whatever the number of snapshots. The same bytes
  * for every n_threads. */
-modal_status modal_snapshots_solve(const modal_volume_mesh *mesh, const int32_t *fixed_nodes,
-                                   int64_t n_fixed, const modal_snapshot_source *source,
+modal_status modal_snapshots_solve(const modal_volume_mesh *mesh, const modal_snapshot_source *source,
                                    const modal_snapshots_options *options, modal_modes_result *result,
                                    modal_snapshots_report *report, const modal_progress *progress,
                                    modal_error *err);

@@ -73,10 +73,9 @@ modal_status reduced_gram(const reduced_space *space, int64_t n_a, const double 
     return modal_tall_gram(space->n, n_a, a, n_b, b, products, space->n_threads, err);
 }
 
-modal_status reduced_combine(const reduced_space *space, int64_t n_a, const double *a, int64_t n_out,
-                             const double *s, double alpha, double beta, double *out, modal_error *err)
+modal_status reduced_combine(const reduced_space *space, const modal_combination *combination, modal_error *err)
 {
-    return modal_tall_combine(space->n, n_a, a, n_out, s, alpha, beta, out, space->n_threads, err);
+    return modal_tall_combine(space->n, combination, space->n_threads, err);
 }
 
 static void mass_times(const reduced_space *space, int64_t n_vectors, const double *x, double *y)
@@ -123,7 +122,7 @@ modal_status reduced_orthonormalise(const reduced_space *space, int64_t n_before
             for (int64_t j = 0; j < width && pass == 0; j++)
                 lengths[j] = sqrt(fmax(modal_dot(n, block + j * n, image + j * n), 0));
             MODAL_TRY(reduced_gram(space, first, vectors, width, image, coefficients, err));
-            MODAL_TRY(reduced_combine(space, first, vectors, width, coefficients, -1, 1, block, err));
+            MODAL_TRY(reduced_combine(space, &(modal_combination){first, width, vectors, coefficients, -1, 1, block}, err));
             for (int64_t j = 0; j < width && r; j++)
                 for (int64_t i = 0; i < first; i++)
                     r[(first - n_before + j) * n_all + i] += coefficients[j * first + i];
@@ -198,7 +197,7 @@ modal_status reduced_space_result(const reduced_space *space, int64_t n_vectors,
         modal_blocks_multiply(&system->pattern, system->stiffness, m, vectors, image, space->n_threads);
         MODAL_TRY(reduced_gram(space, m, vectors, m, image, small, err));
         MODAL_TRY(modal_symmetric_eigen(m, small, values, err));
-        MODAL_TRY(reduced_combine(space, m, vectors, m, small, 1, 0, image, err));
+        MODAL_TRY(reduced_combine(space, &(modal_combination){m, m, vectors, small, 1, 0, image}, err));
         memcpy(vectors, image, (size_t)(n * m) * sizeof *vectors);
     }
     mass_times(space, m, vectors, image);

@@ -11,6 +11,7 @@
 #include "lib/fem/assemble.h"
 #include "lib/fem/rigid.h"
 #include "lib/modes/modes.h"
+#include "lib/modes/products.h"
 
 typedef struct reduced_space {
     modal_fem_system system;
@@ -37,9 +38,8 @@ void reduced_space_hold(const reduced_space *space, int64_t n_vectors, double *v
 modal_status reduced_gram(const reduced_space *space, int64_t n_a, const double *a, int64_t n_b,
                           const double *b, double *products, modal_error *err);
 
-/* out [n_out, n] = beta out + alpha A S, S [n_out, n_a]. */
-modal_status reduced_combine(const reduced_space *space, int64_t n_a, const double *a, int64_t n_out,
-                             const double *s, double alpha, double beta, double *out, modal_error *err);
+/* modal_tall_combine of vectors of the space. */
+modal_status reduced_combine(const reduced_space *space, const modal_combination *combination, modal_error *err);
 
 /* The vectors [n_before, n_before + n_new) are made M-orthonormal to those before, which are so
  * already, and to each other: block Gram-Schmidt, twice. r (may be NULL) gets, a column a new

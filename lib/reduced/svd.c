@@ -76,9 +76,9 @@ modal_status reduced_svd(int64_t n, double *a, double *left, double *sigma, moda
     MODAL_TRY(modal_alloc(&order, n, sizeof *order, "singular values", err));
     MODAL_TRY(modal_alloc(&room, MODAL_PRODUCT_ROOM, sizeof *room, "singular values", err));
     const modal_view by_columns = modal_by_columns(a, n);
-    modal_product(n, n, n, 1, modal_transposed(by_columns), by_columns, 0, x, n, room);
+    modal_product((modal_product_sizes){n, n, n}, 1, modal_transposed(by_columns), by_columns, 0, x, n, room);
     MODAL_TRY(modal_symmetric_eigen(n, x, squares, err));
-    modal_product(n, n, n, 1, by_columns, modal_by_columns(x, n), 0, left, n, room);
+    modal_product((modal_product_sizes){n, n, n}, 1, by_columns, modal_by_columns(x, n), 0, left, n, room);
     /* descending */
     for (int64_t j = 0; j < n; j++) memcpy(x + j * n, left + (n - 1 - j) * n, (size_t)n * sizeof *x);
     while (sweep(n, x, squares))

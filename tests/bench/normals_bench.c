@@ -94,8 +94,7 @@ static void mesh_tables(bench *b, int64_t width)
     for (int64_t k = 0; k < 3 * m; k++) faces[offsets[triangles[k] + 1]++] = (int32_t)(k / 3);
     need(modal_normals_corner_faces(n, m, triangles, offsets, faces, corners, corner_faces, &err),
          &err);
-    need(modal_tangents_weights(n, m, triangles, n, triangles, uv, offsets, corner_faces, weights,
-                                &err),
+    need(modal_tangents_weights(&(modal_tangents_surface){n, m, n, triangles, triangles, uv, offsets, corner_faces}, weights, &err),
          &err);
     modal_normals_ring_offsets(n, offsets, corners, ring_offsets);
     b->n_ring = 32 * ring_offsets[n_tiles];

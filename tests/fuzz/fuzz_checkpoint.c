@@ -12,19 +12,18 @@ uint64_t fuzz_digest;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static modal_status add_rows(void *context, int64_t first, int64_t count, const double *times, const double *q,
-                             const double *poses, const double *energy, const modal_quality *quality, modal_error *err)
+static modal_status add_rows(void *context, const modal_trajectory_block *rows, modal_error *err)
 {
     const modal_checkpoint *c = context;
-    const int64_t item = (int64_t)sizeof(double);
-    (void)first, (void)err;
-    digest_add(times, count * item);
-    digest_add(q, count * c->n_coordinates * item);
-    digest_add(poses, count * c->n_objects * 12 * item);
-    digest_add(energy, count * 4 * item);
-    if (quality) digest_add(quality, count * (int64_t)sizeof *quality);
+    const int64_t item = (int64_t)sizeof(double), count = rows->count;
+    (void)err;
+    digest_add(rows->times, count * item);
+    digest_add(rows->q, count * c->n_coordinates * item);
+    digest_add(rows->poses, count * c->n_objects * 12 * item);
+    digest_add(rows->energy, count * 4 * item);
+    if (rows->quality) digest_add(rows->quality, count * (int64_t)sizeof *rows->quality);
     for (int64_t i = 0; i < count * c->n_coordinates; i++)
-        if (!isfinite(q[i])) abort();
+        if (!isfinite(rows->q[i])) abort();
     return MODAL_OK;
 }
 

@@ -32,10 +32,9 @@ static void texture_new(texture *t, harness *h, const mesh *m)
         t->uv[2 * corner + 1] = 0.01 * ((double)(v / width) + 0.1 * harness_random(h));
         if (k / 3 % 9 == 4) t->uv[2 * corner] = t->uv[2 * corner + 1] = 0.25;
     }
-    harness_ok(h, modal_tangents_weights(m->n, m->n_triangles, m->triangles, t->n_uv,
-                                         t->triangle_uv, t->uv, m->offsets, m->corner_faces,
-                                         t->weights, &err),
-               &err);
+    const modal_tangents_surface surface = {m->n, m->n_triangles, t->n_uv, m->triangles, t->triangle_uv, t->uv, m->offsets,
+                                            m->corner_faces};
+    harness_ok(h, modal_tangents_weights(&surface, t->weights, &err), &err);
 }
 
 static void texture_free(texture *t)

@@ -360,9 +360,8 @@ static void test_derivatives_are_second_differences(void **state)
         const modal_derivatives_options options = {
             .n_linear = K, .n_modes = 1, .fixed_components = of_each, .n_threads = 2, .factor_float32 = test / 3};
         solve_modes(&mesh, fixed, of_each, held ? 12 : 0, &modes);
-        assert_int_equal(modal_derivatives_compute(&mesh, fixed, held ? 12 : 0, &options,
-                                                   modes.eigenvalues, modes.modes, &derivatives,
-                                                   &report, NULL, NULL),
+        const reduced_solid solid = {&mesh, fixed, held ? 12 : 0, &options, modes.eigenvalues, modes.modes};
+        assert_int_equal(modal_derivatives_compute(&solid, &derivatives, &report, NULL, NULL),
                          MODAL_OK);
         assert_int_equal(report.n_derivatives, PAIRS);
         assert_true(report.load_residual <= 1e-9);
@@ -409,8 +408,8 @@ static void test_derivatives_bend_statics(void **state)
     const modal_derivatives_options options = {.n_linear = K, .n_modes = 1, .n_threads = 1};
     double *derivatives, *u = room(n), *f = room(n), *images[2] = {room(n), room(n)}, missing[2][2];
     solve_modes(&mesh, fixed, NULL, 12, &modes);
-    assert_int_equal(modal_derivatives_compute(&mesh, fixed, 12, &options, modes.eigenvalues,
-                                               modes.modes, &derivatives, &report, NULL, NULL),
+    const reduced_solid solid = {&mesh, fixed, 12, &options, modes.eigenvalues, modes.modes};
+    assert_int_equal(modal_derivatives_compute(&solid, &derivatives, &report, NULL, NULL),
                      MODAL_OK);
     const double *x = modes.modes, *y = modes.modes + n;
     linear_part(&mesh, 0.1 / largest(n, x), x, images[0]);
@@ -450,9 +449,8 @@ static void test_derivative_refusals(void **state)
     modal_derivatives_report report;
     modal_derivatives_options options = {.n_linear = 2, .n_modes = 5, .n_threads = 1};
     solve_modes(&mesh, NULL, NULL, 0, &modes);
-#define DERIVE(progress)                                                                               \
-    modal_derivatives_solve(&mesh, NULL, 0, &options, modes.eigenvalues, modes.modes, &result, &report, \
-                            progress, NULL)
+    const reduced_solid solid = {&mesh, NULL, 0, &options, modes.eigenvalues, modes.modes};
+#define DERIVE(progress) modal_derivatives_solve(&solid, &result, &report, progress, NULL)
     options.n_modes = 6;
     assert_int_equal(DERIVE(NULL), MODAL_ERROR_USAGE);
     options.n_modes = 0;

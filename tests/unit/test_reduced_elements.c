@@ -200,8 +200,8 @@ static void test_derivatives(void **state)
         const modal_derivatives_options options = {.n_linear = K, .n_modes = 1, .n_threads = 2};
         assert_int_equal(modal_modes_solve(&mesh, fixed, n_fixed, &wanted, &modes, NULL, NULL), MODAL_OK);
         double *derivatives, *image = room(n), *curvature = room(n), *f = room(n);
-        assert_int_equal(modal_derivatives_compute(&mesh, fixed, n_fixed, &options, modes.eigenvalues,
-                                                   modes.modes, &derivatives, &report, NULL, NULL),
+        const reduced_solid solid = {&mesh, fixed, n_fixed, &options, modes.eigenvalues, modes.modes};
+        assert_int_equal(modal_derivatives_compute(&solid, &derivatives, &report, NULL, NULL),
                          MODAL_OK);
         for (int i = 0, at = 0; i < K; i++)
             for (int j = i; j < K; j++, at++) {

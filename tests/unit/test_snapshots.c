@@ -46,12 +46,12 @@ static void test_failures(void **state)
     const int32_t fixed[1] = {0};
     made_up made = {mesh.n_nodes, -1};
     modal_snapshot_source source = {40, 0, read_made_up, &made};
-    modal_snapshots_options options = {.n_modes = 5, .energy = 1, .n_threads = 1};
+    modal_snapshots_options options = {.n_modes = 5, .energy = 1, .n_fixed = 1, .fixed_nodes = fixed, .n_threads = 1};
     modal_modes_result result;
     modal_snapshots_report report;
     modal_error err = {0};
 #define SOLVE(progress, error) \
-    modal_snapshots_solve(&mesh, fixed, 1, &source, &options, &result, &report, progress, error)
+    modal_snapshots_solve(&mesh, &source, &options, &result, &report, progress, error)
     for (int n = 1;; n++) {
         modal_alloc_fail_at(n);
         const modal_status status = SOLVE(NULL, NULL);
@@ -83,15 +83,19 @@ static void test_failures(void **state)
     made.fails_at = -1;
     const int32_t other[1] = {5};
     memset(&err, 0, sizeof err);
-    assert_int_equal(modal_snapshots_solve(&mesh, other, 1, &source, &options, &result, &report, NULL, &err),
+    options.fixed_nodes = other;
+    assert_int_equal(modal_snapshots_solve(&mesh, &source, &options, &result, &report, NULL, &err),
                      MODAL_ERROR_INPUT);
+    options.fixed_nodes = fixed;
     assert_non_null(strstr(err.message, "snapshot 0: node 5 is fixed and moves by"));
     /* one component of a node that moves in all: refused; of the first, which does not: fine */
     const uint8_t y[1] = {2};
     options.fixed_components = y;
     memset(&err, 0, sizeof err);
-    assert_int_equal(modal_snapshots_solve(&mesh, other, 1, &source, &options, &result, &report, NULL, &err),
+    options.fixed_nodes = other;
+    assert_int_equal(modal_snapshots_solve(&mesh, &source, &options, &result, &report, NULL, &err),
                      MODAL_ERROR_INPUT);
+    options.fixed_nodes = fixed;
     assert_int_equal(SOLVE(NULL, NULL), MODAL_OK);
     assert_int_equal(report.rank, 2);
     assert_true(report.worst <= 1e-12);

@@ -68,9 +68,9 @@ modal_status modalpack_import(tool *t, const modalpack_request *r, modal_shape *
     double of_mass = 0, of_stiffness = 0;
     MODAL_TRY(read_columns(t, r, "nodes", shape->solid.mesh.n_nodes, &matrix, err));
     const double start = tool_seconds();
-    status = modal_imported_solve(&shape->solid.mesh, shape->solid.fixed_nodes, shape->solid.fixed_components,
-                                  shape->solid.n_fixed_nodes, r->mass_rule, r->threads,
-                                  (int32_t)matrix.n_columns, matrix.values, &result, &of_mass,
+    const modal_imported_options options = {shape->solid.n_fixed_nodes, shape->solid.fixed_nodes, shape->solid.fixed_components,
+                                            r->mass_rule, r->threads};
+    status = modal_imported_solve(&shape->solid.mesh, &options, (int32_t)matrix.n_columns, matrix.values, &result, &of_mass,
                                   &of_stiffness, err);
     if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", r->import_path);
     if (status != MODAL_OK) goto done;

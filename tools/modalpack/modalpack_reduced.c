@@ -152,8 +152,9 @@ modal_status modalpack_find_derivatives(const modalpack_request *r, modal_shape 
                                                .fixed_components = shape->solid.fixed_components,
                                                .n_threads = n_threads,
                                                .factor_float32 = shape->modes.factor_float32};
-    MODAL_TRY(modal_derivatives_solve(&shape->solid.mesh, shape->solid.fixed_nodes, shape->solid.n_fixed_nodes, &options,
-                                      shape->modes.eigenvalues, shape->solid.volume_modes, &result, report, progress, err));
+    const reduced_solid solid = {&shape->solid.mesh, shape->solid.fixed_nodes, shape->solid.n_fixed_nodes, &options,
+                                 shape->modes.eigenvalues, shape->solid.volume_modes};
+    MODAL_TRY(modal_derivatives_solve(&solid, &result, report, progress, err));
     *orthogonality = result.orthogonality;
     MODAL_TRY(modalpack_replace_modes(shape, &result, MODAL_KIND_DERIVATIVES, err));
 done:
@@ -204,6 +205,8 @@ modal_status modalpack_decompose(tool *t, const modalpack_request *r, modal_shap
     const modal_snapshots_options options = {.n_modes = (int32_t)r->n_modes,
                                              .energy = r->energy,
                                              .mass_rule = r->mass_rule,
+                                             .n_fixed = shape->solid.n_fixed_nodes,
+                                             .fixed_nodes = shape->solid.fixed_nodes,
                                              .fixed_components = shape->solid.fixed_components,
                                              .n_threads = r->threads};
     MODAL_TRY(modal_snapshots_open(&snapshots, r->snapshots_path, shape->solid.mesh.n_nodes,
@@ -214,8 +217,7 @@ modal_status modalpack_decompose(tool *t, const modalpack_request *r, modal_shap
                  columns = 2 * most + 64 + 2 * fmin((double)options.n_modes, most);
     MODAL_TRY(check_bytes("--snapshots", 8 * 3 * (double)shape->solid.mesh.n_nodes * columns,
                           (double)r->memory_limit, err));
-    status = modal_snapshots_solve(&shape->solid.mesh, shape->solid.fixed_nodes, shape->solid.n_fixed_nodes, &source, &options,
-                                   &result, &report, &t->progress, err);
+    status = modal_snapshots_solve(&shape->solid.mesh, &source, &options, &result, &report, &t->progress, err);
     if (status == MODAL_ERROR_INPUT && strncmp(err->message, r->snapshots_path, strlen(r->snapshots_path)) != 0)
         modal_error_context(err, "%s", r->snapshots_path);
     if (status != MODAL_OK) goto done;

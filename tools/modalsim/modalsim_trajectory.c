@@ -176,17 +176,15 @@ done:
     return status;
 }
 
-static modal_status copy_rows(void *context, int64_t first, int64_t count, const double *times, const double *q,
-                              const double *poses, const double *energy, const modal_quality *quality, modal_error *err)
+static modal_status copy_rows(void *context, const modal_trajectory_block *rows, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modalsim_writer *w = context;
     const int64_t n = w->head.mode_offsets[w->head.n_objects];
-    (void)first;
-    for (int64_t i = 0; i < count; i++)
-        MODAL_TRY(modal_trajectory_out_row(w->out, times[i], q + i * n,
-                                           poses ? poses + i * 12 * w->head.n_objects : NULL,
-                                           energy ? energy + 4 * i : NULL, quality ? quality + i : NULL, err));
+    for (int64_t i = 0; i < rows->count; i++)
+        MODAL_TRY(modal_trajectory_out_row(w->out, rows->times[i], rows->q + i * n,
+                                           rows->poses ? rows->poses + i * 12 * w->head.n_objects : NULL,
+                                           rows->energy ? rows->energy + 4 * i : NULL, rows->quality ? rows->quality + i : NULL, err));
 done:
     return status;
 }
