@@ -334,7 +334,7 @@ static void scatter(const glb_writer *w, const glb_part *part, const float *tile
     const int64_t begin = part->begin, end = part->end;
     const int32_t first = part->first, last = part->last;
     const int stored = w->scene.info->scene->stored_order;
-    const int64_t stride = 3 * vertices_of(&w->scene, shape);
+    const int64_t stride = 3 * vertices_of(&w->scene, part->shape);
     for (int64_t v = begin * MODAL_TILE; v < end * MODAL_TILE && v < s->surface.n_vertices; v++) {
         const float *u = tiles + (v / MODAL_TILE - begin) * s->modes.n_modes * 3 * MODAL_TILE + v % MODAL_TILE;
         const int64_t place = 3 * (stored ? v : s->surface.user_vertex[v]);

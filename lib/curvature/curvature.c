@@ -338,8 +338,8 @@ static modal_status stretch(const modal_curvature *c, int64_t n_frames, const fl
     if (!c->rest) return modal_error_set(err, MODAL_ERROR_USAGE, "stretch: no rest to compare with");
     const modal_stretch_output output = {wanted[MODAL_AREA_RATIO], wanted[MODAL_STRETCH_MAX], wanted[MODAL_STRETCH_MIN],
                                          wanted[MODAL_STRETCH_DIRECTION]};
-    return modal_stretch_frames(n_frames, c->device.n_threads, c->topology->n_vertices, c->topology->n_triangles, c->triangles,
-                                c->rest, positions, &output, err);
+    const modal_stretch_rest of = {c->topology->n_vertices, c->topology->n_triangles, c->triangles, c->rest};
+    return modal_stretch_frames(n_frames, c->device.n_threads, &of, positions, &output, err);
 }
 
 modal_status modal_curvature_queue(modal_curvature *c, modal_stream *stream, int64_t n_frames, const float *positions,

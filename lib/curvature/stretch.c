@@ -75,14 +75,16 @@ static void give(int64_t v, const double *sum, const modal_stretch_output *out)
     for (int i = 0; i < 3; i++) out->direction[3 * v + i] = (float)axis[i];
 }
 
-modal_status modal_stretch_compute(int64_t n_vertices, int64_t n_triangles, const int32_t *triangles, const float *rest,
-                                   const float *positions, const modal_stretch_output *out, modal_error *err)
+modal_status modal_stretch_compute(const modal_stretch_rest *of, const float *positions, const modal_stretch_output *out,
+                                   modal_error *err)
 {
     modal_status status = MODAL_OK;
+    const int64_t n_vertices = of->n_vertices;
+    const float *rest = of->rest;
     double *sums = NULL;
     MODAL_TRY(modal_alloc_zero(&sums, SUMS * n_vertices, sizeof *sums, "stretch", err));
-    for (int64_t t = 0; t < n_triangles; t++) {
-        const int32_t *v = triangles + 3 * t;
+    for (int64_t t = 0; t < of->n_triangles; t++) {
+        const int32_t *v = of->triangles + 3 * t;
         double X[3][3], x[3][3], s[6];
         for (int k = 0; k < 3; k++)
             for (int i = 0; i < 3; i++) {
@@ -105,21 +107,19 @@ done:
     return status;
 }
 
-modal_status modal_stretch_frames(int64_t n_frames, int n_threads, int64_t n_vertices, int64_t n_triangles,
-                                  const int32_t *triangles, const float *rest, const float *positions,
+modal_status modal_stretch_frames(int64_t n_frames, int n_threads, const modal_stretch_rest *of, const float *positions,
                                   const modal_stretch_output *out, modal_error *err)
 {
     modal_status status = MODAL_OK;
 #pragma omp parallel for num_threads(n_threads) if (n_frames > 1 && n_threads > 1)
     for (int64_t f = 0; f < n_frames; f++) {
-        const int64_t at = n_vertices * f;
+        const int64_t at = of->n_vertices * f;
         const modal_stretch_output one = {out->area_ratio ? out->area_ratio + at : NULL,
                                           out->stretch_max ? out->stretch_max + at : NULL,
                                           out->stretch_min ? out->stretch_min + at : NULL,
                                           out->direction ? out->direction + 3 * at : NULL};
         modal_error fault = {0};
-        const modal_status failed =
-            modal_stretch_compute(n_vertices, n_triangles, triangles, rest, positions + 3 * at, &one, &fault);
+        const modal_status failed = modal_stretch_compute(of, positions + 3 * at, &one, &fault);
 #pragma omp critical
         if (failed != MODAL_OK) status = modal_error_set(err, failed, "%s", fault.message);
     }

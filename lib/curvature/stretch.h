@@ -17,13 +17,19 @@ typedef struct modal_stretch_output {
     float *area_ratio, *stretch_max, *stretch_min, *direction;
 } modal_stretch_output;
 
-/* triangles [n_triangles, 3] of vertices in range; rest and positions [n_vertices, 3]. Thread-safe. MODAL_ERROR_MEMORY. */
-modal_status modal_stretch_compute(int64_t n_vertices, int64_t n_triangles, const int32_t *triangles, const float *rest,
-                                   const float *positions, const modal_stretch_output *out, modal_error *err);
+/* triangles [n_triangles, 3] of vertices in range; rest [n_vertices, 3]. */
+typedef struct modal_stretch_rest {
+    int64_t n_vertices, n_triangles;
+    const int32_t *triangles;
+    const float *rest;
+} modal_stretch_rest;
+
+/* positions [n_vertices, 3]. Thread-safe. MODAL_ERROR_MEMORY. */
+modal_status modal_stretch_compute(const modal_stretch_rest *of, const float *positions, const modal_stretch_output *out,
+                                   modal_error *err);
 
 /* Some frames, each in one of n_threads threads: positions and outputs [n_frames, ..]. */
-modal_status modal_stretch_frames(int64_t n_frames, int n_threads, int64_t n_vertices, int64_t n_triangles,
-                                  const int32_t *triangles, const float *rest, const float *positions,
+modal_status modal_stretch_frames(int64_t n_frames, int n_threads, const modal_stretch_rest *of, const float *positions,
                                   const modal_stretch_output *out, modal_error *err);
 
 /* Of one triangle [3][3] in float64: area_ratio, stretch_max, stretch_min and the unit direction in values[6], and the

@@ -69,21 +69,20 @@ done:
 }
 
 modal_status modal_tled_motion_new(const modal_device *device, const modal_tled_model *model, const modal_solid_scene *scene,
-                                   modal_tled_precision precision, double step, int energy, int reactions,
-                                   modal_tled_motion **motion, modal_error *err)
+                                   const modal_tled_motion_options *options, modal_tled_motion **motion, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_tled_motion *m = NULL;
     *motion = NULL;
     MODAL_TRY(modal_alloc_zero(&m, 1, sizeof *m, "motion", err));
-    m->device = device, m->model = model, m->scene = scene, m->precision = precision;
-    m->step = step;
+    m->device = device, m->model = model, m->scene = scene, m->precision = options->precision;
+    m->step = options->step;
     MODAL_TRY(modal_device_stream_new(device, &m->stream, err));
     if (!device->kernels->tled_step || !device->kernels->tled_layout)
         MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "back end %s: cannot move whole solids", device->name);
-    const modal_tled_layout_task task = {&model->solid, precision, device, &m->layout};
+    const modal_tled_layout_task task = {&model->solid, options->precision, device, &m->layout};
     MODAL_TRY(device->kernels->tled_layout(&task, m->stream, err));
-    MODAL_TRY(new_arrays(m, energy, reactions, err));
+    MODAL_TRY(new_arrays(m, options->energy, options->reactions, err));
     *motion = m;
     m = NULL;
 done:

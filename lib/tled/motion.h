@@ -22,10 +22,16 @@ enum {
 
 typedef struct modal_tled_motion modal_tled_motion;
 
-/* All are borrowed. energy: 1 where modal_tled_motion_energy will be asked for; reactions: those. */
+/* How it is moved. energy: 1 where modal_tled_motion_energy will be asked for; reactions: those. */
+typedef struct modal_tled_motion_options {
+    modal_tled_precision precision;
+    double step; /* s */
+    int energy, reactions;
+} modal_tled_motion_options;
+
+/* Device, model and scene are borrowed. */
 modal_status modal_tled_motion_new(const modal_device *device, const modal_tled_model *model, const modal_solid_scene *scene,
-                                   modal_tled_precision precision, double step, int energy, int reactions,
-                                   modal_tled_motion **motion, modal_error *err);
+                                   const modal_tled_motion_options *options, modal_tled_motion **motion, modal_error *err);
 modal_tled_motion *modal_tled_motion_delete(modal_tled_motion *motion); /* NULL is fine; gives NULL */
 
 /* Steps until `n` are done. MODAL_ERROR_NOT_CONVERGED where an element is turned or a value is not finite: `element` (of

@@ -139,8 +139,8 @@ static modal_status add_stretch(void *self, int64_t first, modal_frames *frames,
     (void)first;
     for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++)
         if (w->stretch[i]) frames->arrays[w->of_field[i]] = w->stretch[i];
-    return modal_stretch_frames(frames->n_frames, w->r->threads, in->n_vertices, in->n_triangles, in->triangles, in->rest,
-                                frames->arrays[w->centred], &out, err);
+    const modal_stretch_rest of = {in->n_vertices, in->n_triangles, in->triangles, in->rest};
+    return modal_stretch_frames(frames->n_frames, w->r->threads, &of, frames->arrays[w->centred], &out, err);
 }
 
 /* Statistics and lines count as writing: they are made where files are written. */

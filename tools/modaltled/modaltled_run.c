@@ -276,8 +276,8 @@ modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *
     MODAL_TRY(name_probes(&w, err));
     MODAL_TRY(new_arrays(&w, err));
     MODAL_TRY(open_file(&w, path, err));
-    MODAL_TRY(modal_tled_motion_new(&r->device, &c->model, &c->scene, r->precision, c->step, r->fields[MODALTLED_ENERGY],
-                                    w.n_probes > 0, &w.motion, err));
+    const modal_tled_motion_options options = {r->precision, c->step, r->fields[MODALTLED_ENERGY], w.n_probes > 0};
+    MODAL_TRY(modal_tled_motion_new(&r->device, &c->model, &c->scene, &options, &w.motion, err));
     status = move(&w, err);
     report(&w);
     *n_written = modal_snapshots_out_count(w.out);
