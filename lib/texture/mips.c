@@ -215,23 +215,39 @@ static void keep_cover(uint8_t *texels, int64_t n, int least, double share)
     }
 }
 
+/* Level 1 out of the bytes of level 0, whose sizes are even: two rows of floats at a time stay in the cache. */
+static modal_status first_level(modal_mip_role role, int weighted, const uint8_t *texels, int32_t w, int32_t h, float *to, modal_error *err)
+{
+    float *rows = NULL;
+    const modal_status status = modal_alloc(&rows, 8 * (int64_t)w, sizeof *rows, "mip levels", err);
+    for (int32_t y = 0; status == MODAL_OK && y < h / 2; y++) {
+        to_floats(role, weighted, texels + (int64_t)8 * y * w, 2 * (int64_t)w, rows);
+        halve_even(rows, w, w / 2, 1, to + (int64_t)y * (w / 2) * 4);
+    }
+    modal_free(&rows);
+    return status;
+}
+
 modal_status modal_mip_make(modal_mip_role role, double cutoff, int32_t width, int32_t height, uint8_t *texels, modal_error *err)
 {
     modal_status status = MODAL_OK;
     int32_t w[MODAL_MIP_LEVELS], h[MODAL_MIP_LEVELS];
     float *level = NULL, *next = NULL;
-    const int n_levels = modal_mip_sizes(width, height, w, h), least = least_seen(cutoff);
+    const int n_levels = modal_mip_sizes(width, height, w, h), least = least_seen(cutoff), even = width % 2 == 0 && height % 2 == 0;
     const int64_t first = (int64_t)width * height;
     pthread_once(&once, make_tables);
-    MODAL_TRY(modal_alloc(&level, 4 * first, sizeof *level, "mip levels", err));
-    MODAL_TRY(modal_alloc(&next, n_levels > 1 ? (int64_t)w[1] * h[1] * 4 : 4, sizeof *next, "mip levels", err));
+    if (n_levels == 1) return MODAL_OK;
+    /* level 0 is needed in floats where sizes are odd; else level 2 is the largest that lies there */
+    MODAL_TRY(modal_alloc(&level, 4 * (even ? first / 4 : first), sizeof *level, "mip levels", err));
+    MODAL_TRY(modal_alloc(&next, (int64_t)w[1] * h[1] * 4, sizeof *next, "mip levels", err));
     const int weighted = role == MODAL_MIP_COLOURS && has_alpha(texels, first);
-    const double share = (double)count_seen(texels, first, least) / (double)first;
-    to_floats(role, weighted, texels, first, level);
+    const double share = cutoff >= 0 ? (double)count_seen(texels, first, least) / (double)first : 0;
+    if (!even) to_floats(role, weighted, texels, first, level);
     uint8_t *before = texels, *to = texels + 4 * first;
     for (int l = 1; l < n_levels; l++) {
         const int64_t n = (int64_t)w[l] * h[l];
-        halve(level, w[l - 1], h[l - 1], w[l], h[l], next);
+        if (l == 1 && even) MODAL_TRY(first_level(role, weighted, texels, width, height, next, err));
+        else halve(level, w[l - 1], h[l - 1], w[l], h[l], next);
         if (role == MODAL_MIP_NORMALS) round_normals(next, n, to);
         else round_colours(next, n, weighted, to);
         for (int64_t i = 0; weighted && i < n; i++)

@@ -53,6 +53,10 @@ def overlaps(n):
     return np.clip(np.minimum(end, right) - np.maximum(begin, left), 0, None) / n
 
 
+def mean(a, b, texels):
+    return np.einsum("yi,xk,ikc->yxc", a, b, texels, optimize=True)
+
+
 def mip_levels(texels):
     """Levels of colours [h, w, 4] as float64 numbers of 0 to 255, rounded to whole ones."""
     alpha = texels[..., 3] / 255
@@ -62,8 +66,8 @@ def mip_levels(texels):
     found = [texels.astype(int)]
     while alpha.size > 1:
         a, b = overlaps(alpha.shape[0]), overlaps(alpha.shape[1])
-        plain = np.einsum("yi,xk,ikc->yxc", a, b, to_linear(found[-1][..., :3] / 255))
-        alpha, premultiplied = a @ alpha @ b.T, np.einsum("yi,xk,ikc->yxc", a, b, premultiplied)
+        plain = mean(a, b, to_linear(found[-1][..., :3] / 255)) if weighted else None
+        alpha, premultiplied = a @ alpha @ b.T, mean(a, b, premultiplied)
         with np.errstate(divide="ignore", invalid="ignore"):
             light = np.where(alpha[..., None] > 0, premultiplied / alpha[..., None], plain) if weighted else premultiplied
         found.append(np.rint(np.concatenate([from_linear(light), alpha[..., None]], 2) * 255).astype(int))
