@@ -43,7 +43,8 @@ def main():
     for e in (10, 1, 0.1, 0.01, 0.001):
         out.append(f'<path d="M{LEFT} {down(e):.1f}h{WIDE}" stroke="#e9ecef"/><text x="{LEFT - 6}" y="{down(e) + 4:.1f}" text-anchor="end">{e:g} %</text>')
     for h in (0.02, 0.05, 0.1):
-        out.append(f'<path d="M{across(h):.1f} {TOP}v{HIGH}" stroke="#e9ecef"/><text x="{across(h):.1f}" y="{TOP + HIGH + 16}" text-anchor="middle">{h:g}</text>')
+        out.append(f'<path d="M{across(h):.1f} {TOP}v{HIGH}" stroke="#e9ecef"/>'
+                   f'<text x="{across(h):.1f}" y="{TOP + HIGH + 16}" text-anchor="middle">{h:g}</text>')
     out.append(f'<text x="{LEFT + WIDE / 2}" y="{TOP + HIGH + 34}" text-anchor="middle">mean length of edges, over the torus\'s radius</text>')
     for i, (name, _, colour) in enumerate(METHODS):
         points = " ".join(f"{across(h):.1f},{down(e):.1f}" for h, e in zip(lengths, errors[:, i]))

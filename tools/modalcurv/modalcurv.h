@@ -52,6 +52,7 @@ typedef struct modalcurv_input {
     int64_t file_bytes;    /* of the first file */
     modal_curvature_topology topology;
     double mean_edge;
+    int64_t n_duplicates, n_flat, n_needles; /* of the first frame: modalcurv_oddities */
     float *rest; /* [n_vertices, 3] measured from the centre, or NULL: no field asks for it */
 } modalcurv_input;
 
@@ -141,6 +142,9 @@ modal_status modalcurv_range_of(const modalcurv_request *r, const float *values,
 /* ---- modalcurv_report.c ---- */
 
 
+/* Counts vertices where an earlier one is, triangles that contribute nothing for want of area (doubled area at most 1e-6 of half
+ * the sum of the squared edges), and needles, up to 1e-3. positions [n_vertices, 3] of the first frame, measured from the centre. */
+modal_status modalcurv_oddities(modalcurv_input *in, const float *positions, modal_error *err);
 /* The connectivity and its oddities. */
 void modalcurv_report_topology(tool *t, const modalcurv_input *in);
 /* One frame: least, most and quantiles of the scalar fields, integral of Gauss curvature. out[field], areas of it;

@@ -251,6 +251,7 @@ static modal_status measure_first(modalcurv_input *in, modal_error *err)
     if (farthest <= extent) memset(in->centre, 0, sizeof in->centre);
     MODAL_TRY(modalcurv_read(in, 0, positions, centred, err));
     in->mean_edge = modal_curvature_mean_edge(in->n_triangles, in->triangles, centred);
+    MODAL_TRY(modalcurv_oddities(in, centred, err));
     if (!(in->mean_edge > 1e-25 && in->mean_edge < 1e25))
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: mean length of the edges not from 1e-25 to 1e25 m, %g", in->files[0],
                    in->mean_edge);

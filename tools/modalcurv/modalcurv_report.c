@@ -1,10 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report of modalcurv: connectivity, and for every frame how the fields are distributed. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "lib/base/memory.h"
 #include "lib/base/quantiles.h"
 #include "tools/modalcurv/modalcurv.h"
+
+static int by_place(const void *a, const void *b)
+{
+    const float *x = a, *y = b;
+    for (int i = 0; i < 3; i++)
+        if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
+/* Doubled area over half the sum of the squared edges. */
+static double quality_of(const float *a, const float *b, const float *c)
+{
+    double e[3], f[3], n[3], ee = 0.0, ff = 0.0, ef = 0.0, nn = 0.0;
+    for (int i = 0; i < 3; i++) {
+        e[i] = (double)b[i] - (double)a[i], f[i] = (double)c[i] - (double)a[i];
+        ee += e[i] * e[i], ff += f[i] * f[i], ef += e[i] * f[i];
+    }
+    for (int i = 0; i < 3; i++) {
+        n[i] = e[(i + 1) % 3] * f[(i + 2) % 3] - e[(i + 2) % 3] * f[(i + 1) % 3];
+        nn += n[i] * n[i];
+    }
+    return ee + ff - ef > 0.0 ? sqrt(nn) / (ee + ff - ef) : 0.0;
+}
+
+modal_status modalcurv_oddities(modalcurv_input *in, const float *positions, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    float(*places)[3] = NULL;
+    MODAL_TRY(modal_alloc(&places, in->n_vertices, sizeof *places, "positions", err));
+    for (int64_t v = 0; v < in->n_vertices; v++)
+        for (int i = 0; i < 3; i++) places[v][i] = positions[3 * v + i];
+    qsort(places, (size_t)in->n_vertices, sizeof *places, by_place);
+    for (int64_t v = 1; v < in->n_vertices; v++) in->n_duplicates += by_place(places[v - 1], places[v]) == 0;
+    for (int64_t t = 0; t < in->n_triangles; t++) {
+        const int32_t *v = in->triangles + 3 * t;
+        const double quality = quality_of(positions + 3 * (int64_t)v[0], positions + 3 * (int64_t)v[1], positions + 3 * (int64_t)v[2]);
+        in->n_flat += quality <= 1e-6;
+        in->n_needles += quality > 1e-6 && quality <= 1e-3;
+    }
+done:
+    modal_free(&places);
+    return status;
+}
 
 void modalcurv_report_topology(tool *t, const modalcurv_input *in)
 {
@@ -17,6 +61,9 @@ void modalcurv_report_topology(tool *t, const modalcurv_input *in)
                   {"triangles", s->n_triangles},
                   {"unused_vertices", s->n_unused},
                   {"collapsed_triangles", s->n_collapsed + in->n_collapsed},
+                  {"duplicate_vertices", in->n_duplicates},
+                  {"flat_triangles", in->n_flat},
+                  {"needle_triangles", in->n_needles},
                   {"edges", s->n_edges},
                   {"open_edges", s->n_open_edges},
                   {"shared_edges", s->n_shared_edges},
