@@ -55,7 +55,7 @@ typedef struct modal_deform_request {
     int64_t memory_limit;  /* bytes of main memory for the deformer's own arrays, 0 = no limit */
     int64_t device_limit;  /* bytes of memory on each device, 0 = what is free there */
     modal_matrix_source matrix; /* read NULL: the shapes of the basis hold their modal matrices */
-    /* What else is made of the frames on the device, and what of all comes to main memory (lib/frames/slots.h): the arrays
+    /* What else is made of the frames on the device, and what of all comes to main memory (lib/frames/plan.h): the arrays
      * whose source is below MODAL_FROM_STAGES are the outputs above, each exactly once; rows 0 stands for the points.
      * Borrowed for the call, its stages as long as the deformer lives. NULL: all outputs come, as they are. */
     const struct modal_frame_plan *plan;
