@@ -112,7 +112,7 @@ static modal_status find_bound(const modal_tled_forces *f, const double *u, moda
     double *lambdas = NULL, *masses = NULL, top = 0;
     MODAL_TRY(modal_alloc(&lambdas, n_elements, sizeof *lambdas, "critical step", err));
     MODAL_TRY(modal_alloc(&masses, n_elements, sizeof *masses, "critical step", err));
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (n_elements > MODAL_TLED_ALONE)
     for (int64_t e = 0; e < n_elements; e++) {
         masses[e] = corner_mass(f, e, f->model->densities);
         lambdas[e] = element_eigenvalue(f, e, u, masses[e]);

@@ -51,7 +51,7 @@ void modal_tled_forces_at(modal_tled_forces *forces, const double *u, double *f)
 {
     const modal_tled_solid *s = &forces->model->solid;
     const int64_t n_elements = s->n_tetrahedra + s->n_hexahedra;
-#pragma omp parallel
+#pragma omp parallel if (n_elements > MODAL_TLED_ALONE)
     {
 #pragma omp for schedule(static)
         for (int64_t e = 0; e < n_elements; e++) {
@@ -95,7 +95,7 @@ void modal_tled_energy_at(const modal_tled_forces *forces, const double *u, doub
     const modal_tled_solid *s = r->head.solid;
     const int64_t n = s->n_tetrahedra + s->n_hexahedra;
     double sums[PIECES][2];
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (n > MODAL_TLED_ALONE)
     for (int piece = 0; piece < PIECES; piece++) {
         sums[piece][0] = sums[piece][1] = 0;
         for (int64_t e = n * piece / PIECES; e < n * (piece + 1) / PIECES; e++) {

@@ -7,6 +7,8 @@
 #include "kernels/tled_layout/tled_reference.h"
 #include "lib/tled/solid.h"
 
+enum { MODAL_TLED_ALONE = 2000 }; /* elements: so few are faster with one thread */
+
 typedef struct modal_tled_forces {
     const modal_tled_model *model;   /* borrowed */
     modal_tled_layout *reference;    /* shapes of the elements */

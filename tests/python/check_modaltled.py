@@ -293,13 +293,14 @@ def check_signal():
         json.dump({"step": 1e-5, "steps": 10 ** 9, "every": 50, "gravity": [0, 0, -1]}, f)
     for words, exists in ((["--keep-partial"], True), ([], False)):
         os.remove("o.h5") if os.path.exists("o.h5") else None
-        p = subprocess.Popen([modaltled, "g.msh", "o.h5", "--scene", "scene.json", *map(str, MATERIAL), *words, "-q"])
-        size = lambda: max([os.path.getsize(n) for n in os.listdir(".") if ".tmp-" in n], default=0)
-        until = time.time() + 60
-        while size() < 30000 and time.time() < until:  # frames are there
-            time.sleep(0.05)
+        p = subprocess.Popen([modaltled, "g.msh", "o.h5", "--scene", "scene.json", *map(str, MATERIAL), *words, "--progress", "json"],
+                             stderr=subprocess.PIPE, text=True)
+        while '"steps"' not in p.stderr.readline():  # it moves
+            check(p.poll() is None, "ended")
+        time.sleep(0.2)
         p.send_signal(signal.SIGINT)
-        check(p.wait() == 130, p.returncode)
+        p.communicate()
+        check(p.returncode == 130, p.returncode)
         check(os.path.exists("o.h5") == exists and not [n for n in os.listdir(".") if ".tmp-" in n], os.listdir("."))
     # frames of an interrupted run are whole
 
