@@ -111,7 +111,7 @@ static modal_status add_low_element(inp_reader *reader, int dimension, int64_t t
     if (earlier >= 0)
         return modal_text_fail(&reader->text, "this number appears twice, %lld", (long long)tag);
     reader->low_dimensions[n] = (uint8_t)dimension;
-    memcpy(reader->low_nodes + offset, nodes, (size_t)n_nodes * sizeof *nodes);
+    if (n_nodes > 0) memcpy(reader->low_nodes + offset, nodes, (size_t)n_nodes * sizeof *nodes);
     reader->low_offsets[n + 1] = offset + n_nodes;
     reader->n_low++;
 done:
