@@ -238,7 +238,8 @@ modal_status modal_mip_make(modal_mip_role role, double cutoff, int32_t width, i
     pthread_once(&once, make_tables);
     if (n_levels == 1) return MODAL_OK;
     /* level 0 is needed in floats where sizes are odd; else level 2 is the largest that lies there */
-    MODAL_TRY(modal_alloc(&level, 4 * (even ? first / 4 : first), sizeof *level, "mip levels", err));
+    const int third = n_levels > 2 ? 2 : 1;
+    MODAL_TRY(modal_alloc(&level, 4 * (even ? (int64_t)w[third] * h[third] : first), sizeof *level, "mip levels", err));
     MODAL_TRY(modal_alloc(&next, (int64_t)w[1] * h[1] * 4, sizeof *next, "mip levels", err));
     const int weighted = role == MODAL_MIP_COLOURS && has_alpha(texels, first);
     const double share = cutoff >= 0 ? (double)count_seen(texels, first, least) / (double)first : 0;

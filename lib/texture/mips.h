@@ -18,7 +18,7 @@ int modal_mip_sizes(int32_t width, int32_t height, int32_t *widths, int32_t *hei
 int64_t modal_mip_bytes(int32_t width, int32_t height);
 
 /* Makes all levels but the first. texels: the levels one after the other, [modal_mip_bytes]; the first [height, width, 4] is filled.
- * cutoff: of a cut-out, whose cover is kept, else negative. Needs 8 bytes of memory a texel, 20 where a size is odd. MODAL_ERROR_MEMORY. Thread-safe. */
+ * cutoff: of a cut-out, whose cover is kept, else negative. Needs 5 bytes of memory a texel, 20 where a size is odd. MODAL_ERROR_MEMORY. Thread-safe. */
 modal_status modal_mip_make(modal_mip_role role, double cutoff, int32_t width, int32_t height, uint8_t *texels, modal_error *err);
 
 /* sRGB of 8 bits to linear light in [0, 1], and the nearest back. */

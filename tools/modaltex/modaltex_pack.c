@@ -2,6 +2,9 @@
 /* modaltex pack: the images of a look as arrays with mip levels. */
 #include <errno.h>
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <omp.h>
 #include <string.h>
 #include <unistd.h>
@@ -122,6 +125,10 @@ static modal_status pack_all(tool *t, const modal_texture_plan *plan, char *cons
     int stop = 0;
     modal_status failed = MODAL_OK;
     modal_error failure = {0};
+#ifdef __GLIBC__ /* megabytes are asked for and freed with every image: keep them instead of having the system clear them again */
+    mallopt(M_TRIM_THRESHOLD, 1 << 28);
+    mallopt(M_MMAP_THRESHOLD, 1 << 25);
+#endif
 #pragma omp parallel num_threads(threads)
     {
         room r = {0};
