@@ -2,6 +2,7 @@
 # The sequence: its writer and checker (unit), read by h5py alone (formats), opened by ParaView
 # (clients, skipped where pvpython is absent).
 modal_unit_test(test_sequence modal_formats modal_hdf5)
+modal_unit_test(test_sequence_damage modal_formats modal_hdf5)
 modal_unit_test(test_number_text modal_formats)
 modal_unit_test(test_direct_out modal_formats modal_hdf5)
 modal_unit_test(test_file_out modal_formats)

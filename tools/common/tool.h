@@ -40,7 +40,8 @@ typedef struct tool_program {
     const char *notes;    /* printed by --help after the options, or NULL */
     const char *examples; /* command lines, one a line */
     const char *first_examples; /* those of --help without "all"; NULL: the same */
-    void (*print_versions)(FILE *to); /* further lines of --version, or NULL */
+    const char *(*library)(void);     /* the library of its files, a line of --version, or NULL */
+    void (*print_versions)(FILE *to); /* further lines, or NULL */
     /* What else --generate prints, or NULL. Returns 0 for a kind that it does not know. */
     int (*generate)(const char *kind, const tool_arguments *arguments, modal_status *status, modal_error *err);
 } tool_program;

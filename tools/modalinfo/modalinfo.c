@@ -48,11 +48,6 @@ static const tool_option options[] = {
     {NULL, 0, NULL, NULL, NULL, 0},
 };
 
-static void print_versions(FILE *to)
-{
-    fprintf(to, "%s\n", modal_h5_version());
-}
-
 static const tool_program program = {
     .name = "modalinfo",
     .summary = "shows what a mesh, a basis, a trajectory or a sequence holds, checks it, compares two",
@@ -73,7 +68,7 @@ static const tool_program program = {
                 "modalinfo --json traj.h5\nmodalinfo --check out/sequence.vtkhdf\nmodalinfo --check out\n"
                 "modalinfo --pack scene.h5 packed.h5\n"
                 "modalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modalinfo -",
-    .print_versions = print_versions,
+    .library = modal_h5_version,
 };
 
 typedef struct kind {

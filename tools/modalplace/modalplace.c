@@ -23,11 +23,6 @@ static const tool_option options[] = {
     {0},
 };
 
-static void print_versions(FILE *to)
-{
-    fprintf(to, "%s\n", modal_h5_version());
-}
-
 static const tool_program program = {
     .name = "modalplace",
     .summary = "places the shapes of bases as the objects of a scene",
@@ -45,7 +40,7 @@ static const tool_program program = {
         "shape's coordinates to the world's at rest.",
     .examples = "modalplace plant.csv plant.h5 trunk.h5 branch.h5 leaf.h5\n"
                 "modalplace --link plant.csv plant.h5 trunk.h5 branch.h5 leaf.h5",
-    .print_versions = print_versions,
+    .library = modal_h5_version,
 };
 
 /* A whole number in [least, most] from a column of the list. */

@@ -72,11 +72,6 @@ static const tool_option options[] = {
     {0},
 };
 
-static void print_versions(FILE *to)
-{
-    fprintf(to, "%s\n", modal_h5_version());
-}
-
 static const tool_program program = {
     .name = "modalsim",
     .summary = "moves a modal basis under loads and writes the trajectory",
@@ -102,7 +97,7 @@ static const tool_program program = {
     .first_examples = "modalsim fork.h5 ring.h5 --duration 2 --fps 240 --damping-ratio 0.001 --impulse 17:0,0,0.1\n"
                       "modalsim bridge.h5 response.csv --scene response.json\n"
                       "modalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modaldeform - out",
-    .print_versions = print_versions,
+    .library = modal_h5_version,
     .generate = modalsim_generate,
 };
 

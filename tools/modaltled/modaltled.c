@@ -29,11 +29,6 @@ static const tool_option options[] = {
     {0},
 };
 
-static void print_versions(FILE *to)
-{
-    fprintf(to, "%s\n", modal_h5_version());
-}
-
 static const tool_program program = {
     .name = "modaltled",
     .summary = "moves a whole soft solid, strongly deformed, by total Lagrangian explicit dynamics",
@@ -49,7 +44,7 @@ static const tool_program program = {
              "makes a basis of it.",
     .examples = "modaltled liver.msh s.h5 --scene press.json --material rubber --fixed back\n"
                 "modaltled beam.msh s.h5 --scene fall.json --young 3e3 --poisson 0.45 --density 1000",
-    .print_versions = print_versions,
+    .library = modal_h5_version,
 };
 
 static modal_status read_fields(const char *text, int *fields, modal_error *err)
