@@ -126,5 +126,6 @@ modal_status bench_operations(modal_bench *b, modal_error *err); /* of `frame`, 
 modal_status bench_pipeline(modal_bench *b, modal_error *err);
 modal_status bench_rings(modal_bench *b, modal_error *err);
 modal_status bench_nbody(modal_bench *b, modal_error *err);
+modal_status bench_tled(modal_bench *b, modal_error *err);
 
 #endif

@@ -30,7 +30,7 @@ def refuses(code, message, *words):
     assert not os.listdir("."), os.listdir(".")
 
 
-refuses(2, "none of uq, multi, batch, frame, pipeline, rings, nbody, all: speed", "speed")
+refuses(2, "none of uq, multi, batch, frame, pipeline, rings, nbody, tled, all: speed", "speed")
 refuses(2, "back end: 'gpu' is none of auto, ref, cpu, cuda, cuda:N", "uq", "--backend", "gpu")
 refuses(2, "--memory-limit: not a size such as 800M or 4G, 0", "uq", "--memory-limit", "0")
 refuses(2, "--json and --report: standard output has room for one", "uq", "--json", "-", "--report", "-")

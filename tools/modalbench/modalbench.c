@@ -38,7 +38,7 @@ static void print_versions(FILE *to)
 static const tool_program program = {
     .name = "modalbench",
     .summary = "measures the deformer on this machine, beside the methods and libraries it competes with",
-    .usage = "[options] uq|multi|batch|frame|pipeline|rings|nbody|all ...",
+    .usage = "[options] uq|multi|batch|frame|pipeline|rings|nbody|tled|all ...",
     .options = options,
     .least_operands = 1,
     .most_operands = 8,
@@ -50,6 +50,7 @@ static const tool_program program = {
         "pipeline  the deformer end to end, into main memory and into a file\n"
         "rings     curvature by every way to look at a vertex's neighbours\n"
         "nbody     all pairs of bodies, beside the published kernel\n"
+        "tled      steps of total Lagrangian explicit dynamics, beside other ways to take them\n"
         "\n"
         "The paper's own layouts and kernels, cuBLAS and OpenBLAS run beside ours, on random data; every\n"
         "result is compared with the reference back end first. Times are medians of 15 runs after warm-ups,\n"
@@ -76,7 +77,7 @@ static modal_status read_request(tool *t, request *r, modal_error *err)
             if (strcmp(a->operands[i], "all") == 0 || strcmp(a->operands[i], modal_bench_parts[k]) == 0)
                 r->chosen[k] = found = 1;
         if (!found)
-            MODAL_FAIL(err, MODAL_ERROR_USAGE, "none of uq, multi, batch, frame, pipeline, rings, nbody, all: %s",
+            MODAL_FAIL(err, MODAL_ERROR_USAGE, "none of uq, multi, batch, frame, pipeline, rings, nbody, tled, all: %s",
                        a->operands[i]);
     }
     r->json = tool_value(a, "json");

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Total Lagrangian explicit dynamics on cubes of tetrahedra and hexahedra: ours beside the ways of tled_opponents.h, each
+ * compared with the reference before it is timed. */
+#include <math.h>
+#include <string.h>
+
+#include "kernels/tled_step/tled_step.h"
+#include "lib/base/memory.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/opponents/tled_opponents.h"
+#include "tests/bench/tled_cube.h"
+#ifdef MODAL_HAVE_CUDA
+#include "tests/bench/bench_cuda.h"
+#endif
+
+/* Of a tetrahedron and step: the arithmetic of fan_forces, multiply-add counted as two; stored gradients take fewer. */
+static const double FLOPS_T4 = 330, FLOPS_H8 = 1100;
+static const double BOUND = 5e-6; /* of the largest displacement */
+static const double GRAVITY[3] = {0, 0, -9.81};
+
+typedef struct run {
+    modal_bench *b;
+    bench_side *side;
+    const tled_cube *cube;
+    double *want; /* [n_nodes, 3] after n_checked steps */
+    int n_checked;
+    double largest;
+    double *gravity; /* [n_steps, 3] on the side */
+    int n_steps;     /* of a call that is timed */
+    modal_tled_layout *layout;
+    void *u, *low, *d;
+    modal_tled_watch *watch;
+    tled_opponent *opponent;
+    int part; /* of the opponent */
+} run;
+
+static modal_status ours(run *r, bench_side *side, int n, double before, modal_error *err)
+{
+    const modal_tled_step_task task = {.layout = r->layout, .u = r->u, .low = r->low, .d = r->d, .step = r->cube->step,
+                                       .before = before, .alpha = r->cube->alpha, .n_steps = n, .gravity = r->gravity,
+                                       .watch = r->watch};
+    return side->device.kernels->tled_step(&task, side->stream, err);
+}
+
+static modal_status call_ours(void *context, int64_t k, modal_error *err)
+{
+    run *r = context;
+    (void)k;
+    return ours(r, r->side, r->n_steps, r->cube->step, err);
+}
+
+static void free_ours(run *r, bench_side *side)
+{
+    modal_tled_layout_free(&r->layout);
+    bench_free(side, &r->u), bench_free(side, &r->low), bench_free(side, &r->d), bench_free(side, &r->watch);
+}
+
+static modal_status rest(run *r, bench_side *side, modal_error *err)
+{
+    const int64_t bytes = r->cube->solid.n_nodes * (r->layout->precision == MODAL_TLED_FLOAT64 ? 32 : 16);
+    modal_status status = MODAL_OK;
+    MODAL_TRY(modal_device_fill(&side->device, r->u, 0, bytes, side->stream, err));
+    MODAL_TRY(modal_device_fill(&side->device, r->d, 0, bytes, side->stream, err));
+    if (r->low) MODAL_TRY(modal_device_fill(&side->device, r->low, 0, bytes, side->stream, err));
+done:
+    return status;
+}
+
+static modal_status new_ours(run *r, bench_side *side, modal_tled_precision precision, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t bytes = r->cube->solid.n_nodes * (precision == MODAL_TLED_FLOAT64 ? 32 : 16);
+    const modal_tled_watch watch = {-1, -1, 0};
+    const modal_tled_layout_task task = {&r->cube->solid, precision, &side->device, &r->layout};
+    MODAL_TRY(side->device.kernels->tled_layout(&task, side->stream, err));
+    MODAL_TRY(bench_to_device(side, &r->u, NULL, bytes, "displacements", err));
+    MODAL_TRY(bench_to_device(side, &r->d, NULL, bytes, "increments", err));
+    if (precision == MODAL_TLED_FLOAT32 && !r->layout->packs_low)
+        MODAL_TRY(bench_to_device(side, &r->low, NULL, bytes, "compensations", err));
+    MODAL_TRY(bench_to_device(side, &r->watch, &watch, sizeof watch, "a flag", err));
+    MODAL_TRY(rest(r, side, err));
+done:
+    return status;
+}
+
+/* The reference's displacements after a few steps from rest. */
+static modal_status reference(run *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    bench_side ref = {.present = 1, .device = r->b->ref};
+    double *on_side = r->gravity, gravity[3 * 64];
+    const int64_t n = r->cube->solid.n_nodes;
+    const double *u;
+    for (int k = 0; k < 64; k++) memcpy(gravity + 3 * k, GRAVITY, sizeof GRAVITY);
+    r->gravity = gravity;
+    MODAL_TRY(modal_alloc(&r->want, 3 * n, sizeof *r->want, "check", err));
+    MODAL_TRY(new_ours(r, &ref, MODAL_TLED_FLOAT64, err));
+    MODAL_TRY(ours(r, &ref, 1, 0, err));
+    MODAL_TRY(ours(r, &ref, r->n_checked - 1, r->cube->step, err));
+    if (r->watch->step >= 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "tled: the cube's element %lld is turned",
+                                        (long long)r->watch->element);
+    u = r->u;
+    r->largest = 0;
+    for (int64_t i = 0; i < 3 * n; i++) {
+        r->want[i] = u[4 * (i / 3) + i % 3];
+        if (fabs(r->want[i]) > r->largest) r->largest = fabs(r->want[i]);
+    }
+done:
+    r->gravity = on_side;
+    free_ours(r, &ref);
+    return status;
+}
+
+/* Largest difference over the bound; NaN where a number is. */
+static modal_status compare(run *r, const void *u, int is_double, double *error, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = r->cube->solid.n_nodes;
+    void *host = NULL;
+    MODAL_TRY(modal_alloc(&host, 4 * n, is_double ? 8 : 4, "check", err));
+    MODAL_TRY(bench_from_device(r->side, host, u, n * (is_double ? 32 : 16), err));
+    *error = 0;
+    for (int64_t i = 0; i < 3 * n; i++) {
+        const int64_t k = 4 * (i / 3) + i % 3;
+        const double got = is_double ? ((double *)host)[k] : ((float *)host)[k];
+        const double share = fabs(got - r->want[i]) / r->largest / BOUND;
+        if (!(share <= *error)) *error = share;
+        if (isnan(*error)) break;
+    }
+done:
+    modal_free(&host);
+    return status;
+}
+
+/* A row, printed and in the JSON with what is about solids. bytes: of device memory that an element's step has to move. */
+static modal_status row(run *r, const char *name, int is_ours, bench_time time, double error, int64_t layout_bytes,
+                        modal_error *err)
+{
+    const modal_tled_solid *s = &r->cube->solid;
+    const double n = (double)(s->n_tetrahedra + s->n_hexahedra), step = time.median / r->n_steps;
+    const double flops = s->n_hexahedra > 0 ? FLOPS_H8 : FLOPS_T4;
+    char label[128];
+    snprintf(label, sizeof label, "%s, %s", r->cube->name, name);
+    const bench_row line = {.name = label, .ours = is_ours, .hidden = 1, .side = r->side, .n_vertices = s->n_nodes,
+                            .n_objects = (int64_t)n, .n_columns = r->n_steps, .time = time, .error = error,
+                            .tolerance = "5e-6 of the largest displacement"};
+    bench_print(r->b, "%-4s %s%-40s %9.0f %10.2f %9.3f %8.0f %9.1e %9.1f\n", r->side->is_cuda ? "gpu" : "cpu",
+                is_ours ? "* " : "  ", name, n, 1e6 * step, 1e-9 * n / step, 1e-9 * n * flops / step, error * BOUND,
+                (double)layout_bytes / n);
+    const modal_status status = bench_row_add(r->b, &line, err);
+    json_t *last = json_array_get(r->b->results, json_array_size(r->b->results) - 1);
+    json_object_set_new(last, "mesh", json_string(r->cube->name));
+    json_object_set_new(last, "way", json_string(name));
+    json_object_set_new(last, "steps_of_a_call", json_integer(r->n_steps));
+    json_object_set_new(last, "elements", json_real(n));
+    json_object_set_new(last, "seconds_of_a_step", json_real(step));
+    json_object_set_new(last, "element_steps_per_s", json_real(n / step));
+    json_object_set_new(last, "flops_of_an_element", json_real(flops));
+    json_object_set_new(last, "bytes_held", json_integer((json_int_t)layout_bytes));
+    return status;
+}
+
+static modal_status measure_ours(run *r, modal_tled_precision precision, const char *name, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    bench_time time;
+    double error;
+    MODAL_TRY(new_ours(r, r->side, precision, err));
+    MODAL_TRY(ours(r, r->side, 1, 0, err));
+    MODAL_TRY(ours(r, r->side, r->n_checked - 1, r->cube->step, err));
+    MODAL_TRY(compare(r, r->u, precision == MODAL_TLED_FLOAT64, &error, err));
+    MODAL_TRY(rest(r, r->side, err));
+    MODAL_TRY(bench_measure(r->b, r->side, call_ours, r, &time, err));
+    MODAL_TRY(row(r, name, 1, time, error, r->layout->bytes, err));
+done:
+    free_ours(r, r->side);
+    return status;
+}
+
+#ifdef MODAL_HAVE_CUDA
+static modal_status call_opponent(void *context, int64_t k, modal_error *err)
+{
+    run *r = context;
+    (void)k;
+    return tled_opponent_step(r->opponent, r->n_steps, r->cube->step, r->cube->step, r->cube->alpha, GRAVITY, r->part,
+                              r->side->stream, err);
+}
+
+static modal_status measure_opponent(run *r, tled_way way, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = &r->cube->solid;
+    bench_time time, part;
+    char name[96];
+    double error;
+    MODAL_TRY(tled_opponent_new(&r->opponent, s, way, err));
+    MODAL_TRY(tled_opponent_reset(r->opponent, r->side->stream, err));
+    MODAL_TRY(tled_opponent_step(r->opponent, 1, r->cube->step, 0, r->cube->alpha, GRAVITY, 3, r->side->stream, err));
+    MODAL_TRY(tled_opponent_step(r->opponent, r->n_checked - 1, r->cube->step, r->cube->step, r->cube->alpha, GRAVITY, 3,
+                                 r->side->stream, err));
+    MODAL_TRY(compare(r, tled_opponent_displacements(r->opponent), 0, &error, err));
+    MODAL_TRY(tled_opponent_reset(r->opponent, r->side->stream, err));
+    r->part = 3;
+    MODAL_TRY(bench_measure(r->b, r->side, call_opponent, r, &time, err));
+    snprintf(name, sizeof name, "%s", tled_way_names[way]);
+    if (way == TLED_COLOURS) snprintf(name, sizeof name, "%d colours", tled_opponent_parts(r->opponent));
+    MODAL_TRY(row(r, name, 0, time, error, 44 * s->n_tetrahedra + 52 * s->n_nodes, err));
+    if (way == TLED_SCATTER_NODES) { /* shares of the two loops */
+        r->part = 1;
+        MODAL_TRY(bench_measure(r->b, r->side, call_opponent, r, &part, err));
+        bench_print(r->b, "       of it the element loop %.0f %%\n", 100 * part.median / time.median);
+        json_object_set_new(json_array_get(r->b->results, json_array_size(r->b->results) - 1), "element_loop",
+                            json_real(part.median / time.median));
+    }
+done:
+    r->opponent = tled_opponent_delete(r->opponent);
+    return status;
+}
+#endif
+
+static modal_status measure_cube(modal_bench *b, const tled_cube *cube, int opponents, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = cube->solid.n_tetrahedra + cube->solid.n_hexahedra;
+    run r = {.b = b, .side = b->gpu.present ? &b->gpu : &b->cpu, .cube = cube, .n_checked = n < 30000 ? 40 : n < 2000000 ? 10 : 3,
+             .n_steps = n < 200000 ? 200 : 20};
+    double *gravity = NULL;
+    if (b->quick || !b->gpu.present) r.n_steps = 5;
+    MODAL_TRY(modal_alloc(&gravity, 3 * r.n_steps, sizeof *gravity, "gravity", err));
+    for (int k = 0; k < r.n_steps; k++) memcpy(gravity + 3 * k, GRAVITY, sizeof GRAVITY);
+    if (r.n_checked > r.n_steps) r.n_checked = r.n_steps;
+    MODAL_TRY(bench_to_device(r.side, &r.gravity, gravity, 24 * r.n_steps, "gravity", err));
+    bench_print(b, "%s: %lld nodes, %lld elements\n", cube->name, (long long)cube->solid.n_nodes, (long long)n);
+    MODAL_TRY(reference(&r, err));
+    MODAL_TRY(measure_ours(&r, MODAL_TLED_FLOAT32, "patches", err));
+    if (!cube->random) MODAL_TRY(measure_ours(&r, MODAL_TLED_FLOAT64, "patches, float64", err));
+#ifdef MODAL_HAVE_CUDA
+    for (int way = 0; opponents && b->gpu.present && way < TLED_WAYS; way++)
+        MODAL_TRY(measure_opponent(&r, (tled_way)way, err));
+#endif
+    (void)opponents;
+done:
+    bench_free(r.side, &r.gravity);
+    modal_free(&r.want);
+    modal_free(&gravity);
+    return status;
+}
+
+modal_status bench_tled(modal_bench *b, modal_error *err)
+{
+    /* cells along an edge; tetrahedra (6 a cell) or hexahedra; order; laws of the last ones */
+    static const tled_cube_kind kinds[] = {
+        {10, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1}, {10, 1, 0, MODAL_TLED_NEO_HOOKEAN, 0},
+        {12, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1}, {14, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0},
+        {20, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0}, {26, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1},
+        {26, 0, 0, MODAL_TLED_LOGARITHMIC, 0}, {26, 0, 0, MODAL_TLED_STVK, 0},
+        {55, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1}, {55, 0, 1, MODAL_TLED_NEO_HOOKEAN, 1},
+        {55, 0, 0, MODAL_TLED_LOGARITHMIC, 0}, {55, 0, 0, MODAL_TLED_STVK, 0},
+        {100, 1, 0, MODAL_TLED_NEO_HOOKEAN, 0}, {119, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1}};
+    static const tled_cube_kind quick[] = {{3, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1}, {7, 0, 1, MODAL_TLED_NEO_HOOKEAN, 1},
+                                           {4, 1, 0, MODAL_TLED_NEO_HOOKEAN, 0}};
+    const tled_cube_kind *list = b->quick ? quick : kinds;
+    const int n = b->quick ? 3 : (int)(sizeof kinds / sizeof *kinds);
+    modal_status status = MODAL_OK;
+    tled_cube cube = {0};
+    const bench_side *side = b->gpu.present ? &b->gpu : &b->cpu;
+    bench_table(b, "tled", "Total Lagrangian explicit dynamics");
+    if (!side->device.kernels->tled_step) {
+        bench_absent(b, "tled", "no tled_step on this back end");
+        return MODAL_OK;
+    }
+    bench_print(b, "%-47s %9s %10s %9s %8s %9s %9s\n", "", "elements", "us a step", "G el./s", "GFLOP/s", "error",
+                "bytes held");
+    for (int i = 0; i < n; i++) {
+        if (!b->gpu.present && list[i].cells > 30) continue;
+        MODAL_TRY(tled_cube_make(&cube, &list[i], err));
+        MODAL_TRY(measure_cube(b, &cube, list[i].opponents, err));
+        tled_cube_free(&cube);
+    }
+done:
+    tled_cube_free(&cube);
+    return status;
+}
