@@ -218,6 +218,64 @@ done:
 }
 #endif
 
+#ifdef MODAL_HAVE_CUDA
+enum { FRAMES = 20 };
+
+typedef struct frames {
+    run *r;
+    void *host;
+    int steps; /* of a frame of a millisecond */
+} frames;
+
+static modal_status call_frames(void *context, int64_t k, modal_error *err)
+{
+    const frames *f = context;
+    modal_status status = MODAL_OK;
+    (void)k;
+    for (int i = 0; i < FRAMES; i++) {
+        for (int left = f->steps; left > 0; left -= f->r->n_steps)
+            MODAL_TRY(ours(f->r, f->r->side, left < f->r->n_steps ? left : f->r->n_steps, f->r->cube->step, err));
+        if (f->host)
+            MODAL_TRY(modal_device_copy_out(&f->r->side->device, f->host, f->r->u, 16 * f->r->cube->solid.n_nodes,
+                                            f->r->side->stream, err));
+    }
+done:
+    return status;
+}
+
+/* The real-time factor (seconds of motion a second) with displacements copied out 1,000 times a second of motion. */
+static modal_status measure_frames(run *r, modal_error *err)
+{
+    static const char *const kinds[] = {"frames of 1 ms, none copied", "frames of 1 ms to pageable memory",
+                                        "frames of 1 ms to pinned memory"};
+    modal_status status = MODAL_OK;
+    const int64_t bytes = 16 * r->cube->solid.n_nodes;
+    frames f = {.r = r, .steps = (int)ceil(1e-3 / r->cube->step)};
+    for (int kind = 0; kind < 3; kind++) {
+        const bench_cuda_memory memory = kind == 1 ? BENCH_CUDA_PAGEABLE : BENCH_CUDA_PINNED;
+        bench_time time;
+        f.host = NULL;
+        if (kind > 0) MODAL_TRY(bench_cuda_host_new(&f.host, bytes, memory, err));
+        status = bench_measure(r->b, r->side, call_frames, &f, &time, err);
+        if (f.host) bench_cuda_host_delete(f.host, memory);
+        if (status != MODAL_OK) goto done;
+        const double factor = FRAMES * f.steps * r->cube->step / time.median;
+        const bench_row line = {.name = kinds[kind], .ours = 1, .hidden = 1, .side = r->side,
+                                .n_vertices = r->cube->solid.n_nodes, .n_columns = FRAMES * f.steps, .time = time,
+                                .error = -1};
+        bench_print(r->b, "       %-38s real-time factor %.2f, %d steps of %.1f us a frame\n", kinds[kind], factor, f.steps,
+                    1e6 * r->cube->step);
+        MODAL_TRY(bench_row_add(r->b, &line, err));
+        json_t *last = json_array_get(r->b->results, json_array_size(r->b->results) - 1);
+        json_object_set_new(last, "mesh", json_string(r->cube->name));
+        json_object_set_new(last, "real_time_factor", json_real(factor));
+        json_object_set_new(last, "steps_of_a_frame", json_integer(f.steps));
+    }
+done:
+    return status;
+}
+#endif
+
 static modal_status measure_cube(modal_bench *b, const tled_cube *cube, int opponents, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -232,8 +290,16 @@ static modal_status measure_cube(modal_bench *b, const tled_cube *cube, int oppo
     MODAL_TRY(bench_to_device(r.side, &r.gravity, gravity, 24 * r.n_steps, "gravity", err));
     bench_print(b, "%s: %lld nodes, %lld elements\n", cube->name, (long long)cube->solid.n_nodes, (long long)n);
     MODAL_TRY(reference(&r, err));
-    MODAL_TRY(measure_ours(&r, MODAL_TLED_FLOAT32, "patches", err));
-    if (!cube->random) MODAL_TRY(measure_ours(&r, MODAL_TLED_FLOAT64, "patches, float64", err));
+    MODAL_TRY(measure_ours(&r, MODAL_TLED_FLOAT32, "tled_step", err));
+#ifdef MODAL_HAVE_CUDA
+    if (b->gpu.present && cube->solid.n_nodes < 20000) {
+        MODAL_TRY(new_ours(&r, r.side, MODAL_TLED_FLOAT32, err));
+        status = measure_frames(&r, err);
+        free_ours(&r, r.side);
+        if (status != MODAL_OK) goto done;
+    }
+#endif
+    if (!cube->random) MODAL_TRY(measure_ours(&r, MODAL_TLED_FLOAT64, "tled_step, float64", err));
 #ifdef MODAL_HAVE_CUDA
     for (int way = 0; opponents && b->gpu.present && way < TLED_WAYS; way++)
         MODAL_TRY(measure_opponent(&r, (tled_way)way, err));

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""docs/results/tled.md from JSON of `modalbench tled`: tled_results.py RESULTS.json > docs/results/tled.md"""
+import json
+import sys
+
+THESIS = "scatter, slots in node order"
+
+
+def table(rows):
+    """Ways down, meshes across."""
+    meshes = list(dict.fromkeys(r["mesh"] for r in rows))
+    ways = list(dict.fromkeys(r["way"] for r in rows))
+    rate = {(r["way"], r["mesh"]): r for r in rows}
+    print("| 10^9 element steps/s | " + " | ".join(meshes) + " |")
+    print("| --- |" + " --- |" * len(meshes))
+    for way in ways:
+        cells = []
+        for mesh in meshes:
+            r = rate.get((way, mesh))
+            cells.append(f"{1e-9 * r['element_steps_per_s']:.2f} ({1e6 * r['seconds_of_a_step']:.2f} us)" if r else "-")
+        print(f"| {way} | " + " | ".join(cells) + " |")
+    print()
+
+
+def limits(rows, copy):
+    """What bounds tled_step: the arrays that it holds, each read once a step, at the copy's rate."""
+    print("| tled_step | bytes an element held | of the copy's rate, were all of it read every step | GFLOP/s |")
+    print("| --- | --- | --- | --- |")
+    for r in rows:
+        if r["way"] != "tled_step":
+            continue
+        held = r["bytes_held"] / r["elements"]
+        share = held * r["element_steps_per_s"] / copy
+        flops = 1e-9 * r["flops_of_an_element"] * r["element_steps_per_s"]
+        print(f"| {r['mesh']} | {held:.0f} | {100 * share:.0f} % | {flops:,.0f} |")
+    print()
+
+
+def main():
+    with open(sys.argv[1]) as f:
+        data = json.load(f)
+    gpu = data["machine"]["gpu"]
+    rows = [r for r in data["results"] if r["table"] == "tled" and "way" in r]
+    frames = [r for r in data["results"] if r["table"] == "tled" and "real_time_factor" in r]
+    print("<!-- SPDX-License-Identifier: Apache-2.0 -->")
+    print("# Steps of whole solids\n")
+    print(f"{gpu['hardware']}, {data['date'][:10]}, `modalbench tled`; copy {gpu['copy_gb_per_s']:,.0f} GB/s. Cubes of soft tissue "
+          "(E = 3 kPa, nu = 0.45) under gravity, held below. Every way was compared with the float64 reference first: "
+          f"largest error {max(r['error_over_tolerance'] for r in rows) * 5e-6:.1e} of the largest displacement "
+          "(bound 5e-6). Medians of 15 runs. tests/bench/tled_results.py makes this page.\n")
+    for name, keep in (("Tetrahedra", lambda m: "T4" in m and "random" not in m and not m.endswith(("logarithmic", "StVK"))),
+                       ("Random order", lambda m: "random" in m),
+                       ("Other laws and elements", lambda m: "H8" in m or m.endswith(("logarithmic", "StVK")))):
+        print(f"## {name}\n")
+        table([r for r in rows if keep(r["mesh"])])
+    print("## What bounds it\n")
+    limits(rows, 1e9 * gpu["copy_gb_per_s"])
+    for r in rows:
+        if "element_loop" in r:
+            print(f"{THESIS}, {r['mesh']}: {100 * r['element_loop']:.0f} % of the time in the element loop.\n")
+    print("## Real time\n")
+    print("| mesh | frames | real-time factor |\n| --- | --- | --- |")
+    for r in frames:
+        print(f"| {r['mesh']} | {r['name']} | {r['real_time_factor']:.2f} |")
+
+
+main()
