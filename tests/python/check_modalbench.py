@@ -43,7 +43,7 @@ assert os.listdir(".") and not list(pathlib.Path(".").glob("*.tmp")), os.listdir
 for line in ("Ceilings", "Table 5", "Tables 3 and 4", "Many frames at once", "in random order", "end to end"):
     assert line in got.stdout, (line, got.stdout)
 report = json.loads(pathlib.Path("report.json").read_text())
-assert [s["name"] for s in report["stages"]] == ["ceilings", "uq", "multi", "batch", "frame", "pipeline", "rings", "nbody"]
+assert [s["name"] for s in report["stages"]] == ["ceilings", "uq", "multi", "batch", "frame", "pipeline", "rings", "nbody", "tled"]
 
 numbers = json.loads(pathlib.Path("all.json").read_text())
 assert numbers["tool"] == "modalbench" and numbers["quick"] and numbers["machine"]["cpu"]["threads"] == 1
@@ -61,7 +61,7 @@ for row in numbers["results"]:
     if row["table"] not in ("ceilings", "pipeline") and row["name"] not in ("normals_corner alone", "curvature_ring instead of _tensor"):
         assert 0 <= row["error_over_tolerance"] <= 1 and row["tolerance"], row
 assert set(tables) == {"ceilings", "table 5", "table 3 and 4", "batch", "frame", "frame, random order", "table 2", "operations",
-                       "table 2, random order", "pipeline", "nbody", "rings, saddle 200k, irregular, shuffled",
+                       "table 2, random order", "pipeline", "nbody", "tled", "rings, saddle 200k, irregular, shuffled",
                        "rings, saddle 500k, one valence of 200", "rings, dragon's size, 16 frames"}, set(tables)
 for name, rows in tables.items():
     assert name == "ceilings" or any(row["ours"] for row in rows), name
@@ -72,6 +72,10 @@ rows = {(r["name"], r["vertices"], r["modes"]): r for r in tables["table 5"]}
 assert rows["modal_sum", 1000, 5]["bytes"] == 1000 * 12 * 6 + 20
 for row in tables["nbody"]:
     assert math.isclose(row["g_pairs_per_s"], 1e-9 * row["vertices"]**2 / row["seconds"]["median"], rel_tol=1e-6), row
+for row in tables["tled"]:
+    step = row["seconds"]["median"] / row["steps_of_a_call"]
+    assert math.isclose(row["element_steps_per_s"], row["elements"] / step, rel_tol=1e-6), row
+assert {row["way"] for row in tables["tled"]} == {"tled_step", "tled_step, float64"}
 assert len(tables["table 3 and 4"]) == 5 * (1 if "OpenBLAS" in absent else 2)
 
 # an output that exists stays, JSON may be the only thing on standard output
