@@ -7,7 +7,9 @@
 #include "kernels/device.h"
 #include "lib/base/memory.h"
 
-enum { BATCH = 256 }; /* steps of one task: so often a signal is heard */
+/* Steps of one task at most, and element steps where the processor does them: so often a signal is heard, and cores that
+ * others use are noticed. */
+enum { BATCH = 256, BATCH_WORK = 4000000 };
 
 struct modal_tled_motion {
     const modal_device *device;
@@ -138,9 +140,12 @@ modal_status modal_tled_motion_advance(modal_tled_motion *m, int64_t n, const mo
     const int falls = m->scene->gravity[0] != 0 || m->scene->gravity[1] != 0 || m->scene->gravity[2] != 0;
     *element = -1;
     while (m->done < n) {
+        const int64_t most = m->device->shares_memory ? BATCH_WORK / (s->n_tetrahedra + s->n_hexahedra) + 1 : BATCH;
         int64_t count = n - m->done < BATCH ? n - m->done : BATCH;
+        if (count > most) count = most;
         if (m->before != m->step) count = 1; /* from rest, too: half an acceleration */
         MODAL_TRY(modal_progress_report(progress, "steps", 0, err));
+        MODAL_TRY(modal_device_select(m->device, err)); /* cores that other processes keep busy are left to them */
         modal_tled_signals(m->scene, m->start, m->step, m->done - m->begun, count, m->h_gravity, m->h_signals);
         MODAL_TRY(modal_device_copy_in(m->device, m->gravity, m->h_gravity, count * 24, m->stream, err));
         MODAL_TRY(modal_device_copy_in(m->device, m->signals, m->h_signals, (count + 1) * 8 * s->n_signals, m->stream, err));
