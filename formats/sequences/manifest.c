@@ -71,8 +71,12 @@ static json_t *build(const modal_manifest *m, int *failed)
     put(root, "tool", modal_json_string(m->tool), failed);
     put(root, "version", modal_json_string(m->version), failed);
     put(root, "arguments", modal_json_string(m->arguments), failed);
-    put(root, "trajectory", source(m->trajectory, m->trajectory_hash, failed), failed);
-    put(root, "basis", source(m->basis, m->basis_hash, failed), failed);
+    if (m->input) {
+        put(root, "input", source(m->input, m->input_hash, failed), failed);
+    } else {
+        put(root, "trajectory", source(m->trajectory, m->trajectory_hash, failed), failed);
+        put(root, "basis", source(m->basis, m->basis_hash, failed), failed);
+    }
     put(root, "back_end", modal_json_string(m->back_end), failed);
     put(root, "device", modal_json_string(m->device), failed);
     put(frames, "count", json_integer((json_int_t)m->n_frames), failed);

@@ -35,6 +35,7 @@ typedef struct modal_manifest {
     double slow_motion; /* times of glb and mdd are as often the real ones; 0: they are these */
     int n_files;
     const modal_manifest_file *files; /* [n_files] */
+    const char *input, *input_hash; /* instead of trajectory and basis, of a tool that has neither; else NULL */
 } modal_manifest;
 
 /* Writes `path`, created or truncated. Keys are always in the same order. Bytes of arguments and

@@ -162,7 +162,7 @@ surfaces.write_ply("oval.ply", oval_x, oval_t)
 surfaces.write_ply("hollow.ply", oval_x, oval_t[:, ::-1])
 for name, kinds, sign in (("oval.ply", "ridges", 1), ("oval.ply", "ridges,valleys", 1), ("hollow.ply", "valleys", -1)):
     run(name, "lines", "-f", "-q", "--method", "fit", "--degree", 4, "--format", "null", "--lines", kinds, "--strength", 1)
-    check(os.listdir("lines") == ["lines"] and os.listdir("lines/lines") == ["000000.vtp"], os.listdir("lines"))
+    check(sorted(os.listdir("lines")) == ["lines", "manifest.json"] and os.listdir("lines/lines") == ["000000.vtp"], os.listdir("lines"))
     line = read_lines("lines/lines/000000.vtp")
     check(len(line["strength"]) == 1 and line["valley"][0] == (sign < 0), name, kinds, line["strength"], line["valley"])
     p = line["Points"]
@@ -195,8 +195,8 @@ check((rgb[np.abs(gauss) < 0.003 * reach] > 215).all() and (rgb[gauss > reach] =
 for here, high, low, name in ((gauss > 0.1 * reach, 0, 2, "red above"), (gauss < -0.1 * reach, 2, 0, "blue below")):
     check((rgb[here][:, high] > rgb[here][:, low]).all(), name)
 run("in.ply", "plain", "-q", "--format", "ply", "--fields", "k_max,k_min")
-run("out/ply/000000.ply", "again", "-q", "--format", "ply", "--fields", "k_max,k_min")  # our readers take coloured files
-check(filecmp.cmp("again/ply/000000.ply", "plain/ply/000000.ply", False), "curvature of a coloured file")
+run("out/ply/000000.ply", "anew", "-q", "--format", "ply", "--fields", "k_max,k_min")  # our readers take coloured files
+check(filecmp.cmp("anew/ply/000000.ply", "plain/ply/000000.ply", False), "curvature of a coloured file")
 surfaces.write_ply("rest.ply", 0.8 * x3, t3)
 run("in.ply", "out", "-f", "-q", "--format", "ply", "--colour", "area_ratio:1", "--rest", "rest.ply")  # 1.5625: over 1
 check(np.ptp(surfaces.read_colours("out/ply/000000.ply"), axis=0).max() <= 3 and surfaces.read_colours("out/ply/000000.ply")[0, 0] > 200, "area_ratio")
@@ -258,6 +258,13 @@ for source in ("frames", "frames/sequence.ply.series"):
         near(np.median(k, 1), 1 / (1 + 0.1 * np.arange(5)), 2e-2, "k of growing spheres")
     check(np.array_equal(surfaces.read_ply("o/ply/000003.ply")["k_max"], k[3]), "ply as vtkhdf")
     check(len(os.listdir("o/vtp")) == 5, "vtp")
+    manifest = json.load(open("o/manifest.json"))
+    check(manifest["tool"] == "modalcurv" and manifest["input"]["name"] == source and manifest["frames"]["count"] == 5, manifest)
+    check(sorted(f["name"] for f in manifest["files"]) == sorted(str(p.relative_to("o")) for p in pathlib.Path("o").rglob("*")
+                                                                 if p.is_file() and p.name != "manifest.json"), manifest["files"])
+    for words in (["--check", "o"], ["o"]):
+        got = subprocess.run([modalinfo, *words], capture_output=True, text=True)
+        check(got.returncode == 0 and not got.stderr, words, got)
 run("o/sequence.vtkhdf", "again", "-q", "--fields", "k_max,boundary")
 run("o/sequence.vtkhdf", "again", "-f", "-q", "--fields", "k_max,boundary", "--format", "vtkhdf,ply")
 for i in range(5):
@@ -289,7 +296,7 @@ first = {p.relative_to("o"): p.read_bytes() for p in pathlib.Path("o").rglob("*"
 for threads in (1, 2):
     run(source, "o2", "-f", "-q", "--fields", "k_max,boundary", "--format", "vtkhdf,ply,vtp", "-j", threads)
     for path, data in first.items():
-        if "vtkhdf" not in path.name:  # which holds the command line
+        if "vtkhdf" not in path.name and path.name != "manifest.json":  # which hold the command line
             check((pathlib.Path("o2") / path).read_bytes() == data, path, "-j", threads)
 run("frames", "o", "-f", "-q", "--frames", "1:4:2")
 with h5py.File("o/sequence.vtkhdf") as f:

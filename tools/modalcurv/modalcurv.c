@@ -195,7 +195,16 @@ static modal_status write_all(tool *t, const modalcurv_request *r, const modalcu
     MODAL_TRY(modalcurv_begin_writers(out, &info, err));
     MODAL_TRY(modalcurv_frames_run(&w, err));
     const double start = tool_seconds();
-    MODAL_TRY(modalcurv_commit_outputs(out, &info, err));
+    const char *fields[MODAL_MOST_ARRAYS];
+    for (int i = 0; i < w.arrays.n; i++) fields[i] = w.arrays.all[i].name;
+    modal_manifest manifest = {.tool = program.name, .version = tool_version(), .arguments = t->command_line,
+                               .input = r->input, .input_hash = in->hash,
+                               .back_end = r->device->kernels->back_end, .device = r->device->hardware,
+                               .frame_start = in->start, .frame_step = in->step, .n_frames = in->n,
+                               .first_time = in->times[0], .last_time = in->times[in->n - 1],
+                               .n_points = in->n_vertices, .n_triangles = in->n_triangles, .order = "user", .normals = "none",
+                               .n_fields = w.arrays.n, .fields = fields};
+    MODAL_TRY(modalcurv_commit_outputs(out, &info, &manifest, err));
     tool_stage(t, "close and sync", tool_seconds() - start, -1);
     if (r->coloured >= 0) json_object_set_new(t->report, "colour_range", json_real(w.colour.range));
     json_object_set_new(t->report, "back_end", json_string(r->device->name));

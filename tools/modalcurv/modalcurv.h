@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "formats/sequences/cache_read.h"
+#include "formats/sequences/manifest.h"
 #include "formats/sequences/sequence.h"
 #include "formats/sequences/sequence_read.h"
 #include "lib/base/hash.h"
@@ -70,6 +71,7 @@ void modalcurv_close(modalcurv_input *in);
 /* ---- modalcurv_outputs.c ---- */
 
 typedef struct modalcurv_output {
+    const char *name, *kind; /* as in the manifest */
     char *path;
     const char *extension; /* of a folder of frames; NULL: a file */
     tool_output file;
@@ -79,7 +81,7 @@ typedef struct modalcurv_outputs {
     const char *folder;
     int folder_made, complete, n_outputs, n_formats;
     const char *lines; /* the temporary folder of the lines, or NULL */
-    modalcurv_output all[2 * MODALCURV_FORMATS * MODAL_SEQUENCE_FILES + 1];
+    modalcurv_output all[2 * MODALCURV_FORMATS * MODAL_SEQUENCE_FILES + 2]; /* the manifest is the last one */
     struct {
         const modal_sequence_format *format;
         modal_sequence_target target;
@@ -90,8 +92,9 @@ typedef struct modalcurv_outputs {
 modal_status modalcurv_begin_outputs(const modalcurv_request *r, modalcurv_outputs *out, modal_error *err);
 modal_status modalcurv_begin_writers(modalcurv_outputs *out, const modal_sequence_info *info, modal_error *err);
 modal_status modalcurv_add_frames(modalcurv_outputs *out, const modal_frames *frames, modal_error *err);
-/* The files get their names. */
-modal_status modalcurv_commit_outputs(modalcurv_outputs *out, const modal_sequence_info *info, modal_error *err);
+/* The manifest is written, with the files in it, and all get their names. */
+modal_status modalcurv_commit_outputs(modalcurv_outputs *out, const modal_sequence_info *info, modal_manifest *manifest,
+                                      modal_error *err);
 /* Also after a failure: what is not complete goes. */
 void modalcurv_end_outputs(modalcurv_outputs *out, modal_error *err);
 

@@ -11,6 +11,7 @@
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "tools/common/files.h"
+#include "tools/common/folder_files.h"
 #include "tools/modaldeform/modaldeform.h"
 
 /* ---- the names ---- */
@@ -191,43 +192,6 @@ done:
 
 /* ---- the manifest ---- */
 
-static modal_status bytes_of(const char *path, int64_t *bytes, modal_error *err)
-{
-    struct stat info;
-    if (stat(path, &info) != 0)
-        return modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot be found, %s", path,
-                               strerror(errno));
-    *bytes = (int64_t)info.st_size;
-    return MODAL_OK;
-}
-
-/* Every file of the outputs; names of frames are written into `names`. */
-static modal_status list_files(const modaldeform_outputs *out, int64_t n_frames, modal_manifest_file *files,
-                               char *names, int *n_files, modal_error *err)
-{
-    enum { NAME = 32 };
-    modal_status status = MODAL_OK;
-    char path[4096];
-    *n_files = 0;
-    for (int i = 0; i < out->n_outputs - 1; i++) {
-        const modaldeform_output *o = &out->all[i];
-        for (int64_t f = 0; f < (o->extension ? n_frames : 1); f++) {
-            modal_manifest_file *file = &files[(*n_files)++];
-            *file = (modal_manifest_file){o->name, o->kind, 0};
-            snprintf(path, sizeof path, "%s", o->file.temporary);
-            if (o->extension) {
-                snprintf(path, sizeof path, "%s/%06" PRId64 ".%s", o->file.temporary, f, o->extension);
-                snprintf(names, NAME, "%s/%06" PRId64 ".%s", o->name, f, o->extension);
-                file->name = names;
-                names += NAME;
-            }
-            MODAL_TRY(bytes_of(path, &file->bytes, err));
-        }
-    }
-done:
-    return status;
-}
-
 modal_status modaldeform_write_manifest(const tool *t, const modaldeform_request *r, const modaldeform_input *in,
                                         const modal_sequence_info *info,
                                         const modal_deformer *deformer, const modaldeform_outputs *out,
@@ -236,14 +200,13 @@ modal_status modaldeform_write_manifest(const tool *t, const modaldeform_request
     modal_status status = MODAL_OK;
     modal_manifest_file *files = NULL;
     char *names = NULL;
-    int64_t most = 0;
     int n_files = 0;
-    for (int i = 0; i < out->n_outputs - 1; i++) most += out->all[i].extension ? in->n : 1;
-    MODAL_TRY(modal_alloc(&files, most, sizeof *files, "manifest", err));
-    MODAL_TRY(modal_alloc(&names, most, 32, "manifest", err));
-    MODAL_TRY(list_files(out, in->n, files, names, &n_files, err));
-    *bytes = 0;
-    for (int i = 0; i < n_files; i++) *bytes += files[i].bytes;
+    tool_folder_output outputs[MOST_OUTPUTS];
+    for (int i = 0; i < out->n_outputs - 1; i++) {
+        const modaldeform_output *o = &out->all[i];
+        outputs[i] = (tool_folder_output){o->name, o->kind, o->extension, o->file.temporary};
+    }
+    MODAL_TRY(tool_folder_files(outputs, out->n_outputs - 1, in->n, &files, &names, &n_files, bytes, err));
     const char *fields[MODAL_MOST_ARRAYS];
     for (int i = 0; i < info->arrays.n; i++) fields[i] = info->arrays.all[i].name;
     const modal_manifest manifest = {

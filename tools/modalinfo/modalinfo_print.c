@@ -243,8 +243,12 @@ static void print_output(FILE *to, const json_t *manifest)
     json_t *file;
     const json_t *frames = json_object_get(manifest, "frames");
     put(to, "made by", manifest, "arguments");
-    put(to, "trajectory", json_object_get(manifest, "trajectory"), "name");
-    put(to, "basis", json_object_get(manifest, "basis"), "name");
+    if (json_object_get(manifest, "input")) {
+        put(to, "input", json_object_get(manifest, "input"), "name");
+    } else {
+        put(to, "trajectory", json_object_get(manifest, "trajectory"), "name");
+        put(to, "basis", json_object_get(manifest, "basis"), "name");
+    }
     put(to, "device", manifest, "device");
     fprintf(to, "%-22s%lld, %g to %g s\n", "frames", integer(frames, "count"),
             number(frames, "first_time"), number(frames, "last_time"));
