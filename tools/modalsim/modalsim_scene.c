@@ -323,7 +323,7 @@ static void say_of_inputs(const scene_run *s, int32_t n_passed)
 /* Of the flags' motion few solids are looked at, and of those not every frame: it takes no longer than to move them. */
 static void plan_run(scene_run *s, modal_simulation *run)
 {
-    enum { LOOKS = 512 };
+    enum { LOOKS = 128 };
     const modalsim_request *r = s->r;
     *run = (modal_simulation){.scene = &s->scene, .basis = &s->basis, .device = &s->device, .progress = &s->t->progress,
                               .memory_limit = r->memory_limit, .load_tiles = load_tiles, .frame_done = frame_done,
