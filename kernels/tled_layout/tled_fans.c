@@ -8,11 +8,11 @@
 
 enum { RING = 64 }; /* tetrahedra about an edge that are looked at at once; more of them form more than one fan */
 
-typedef struct edge {
+typedef struct fan_edge {
     double length2;
     uint64_t key;   /* smaller corner << 32 | larger one */
     int32_t first, n; /* its tetrahedra in `around` */
-} edge;
+} fan_edge;
 
 typedef struct use {
     uint64_t key;
@@ -22,7 +22,7 @@ typedef struct use {
 struct modal_tled_fans {
     int32_t most;
     use *uses;       /* [6 most] */
-    edge *edges;     /* [6 most] */
+    fan_edge *edges; /* [6 most] */
     uint8_t *taken;  /* [most] */
 };
 
@@ -62,7 +62,7 @@ static int by_key(const void *a, const void *b)
 
 static int by_length(const void *a, const void *b)
 {
-    const edge *x = a, *y = b;
+    const fan_edge *x = a, *y = b;
     if (x->length2 != y->length2) return x->length2 > y->length2 ? -1 : 1;
     return x->key < y->key ? -1 : x->key > y->key;
 }
@@ -83,7 +83,7 @@ static int32_t find_edges(modal_tled_fans *f, int32_t n, const int32_t (*corners
         const double *p = positions[f->uses[i].key >> 32], *q = positions[f->uses[i].key & 0xffffffffu];
         double length2 = 0;
         for (int k = 0; k < 3; k++) length2 += (p[k] - q[k]) * (p[k] - q[k]);
-        f->edges[n_edges++] = (edge){length2, f->uses[i].key, i, end - i};
+        f->edges[n_edges++] = (fan_edge){length2, f->uses[i].key, i, end - i};
         i = end;
     }
     qsort(f->edges, (size_t)n_edges, sizeof *f->edges, by_length);
@@ -112,7 +112,7 @@ static wedge turn(const int32_t corners[4], int32_t element, int32_t a, int32_t 
 }
 
 /* The wedges of an edge that are in no fan yet, linked. */
-static int free_wedges(const modal_tled_fans *f, const edge *edge, const int32_t (*corners)[4], wedge ring[RING])
+static int free_wedges(const modal_tled_fans *f, const fan_edge *edge, const int32_t (*corners)[4], wedge ring[RING])
 {
     int n = 0;
     for (int32_t i = edge->first; i < edge->first + edge->n && n < RING; i++) {

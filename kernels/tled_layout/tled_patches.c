@@ -21,7 +21,7 @@ typedef struct draft {
 } draft;
 
 /* What one thread needs for one patch. */
-typedef struct desk {
+typedef struct patch_desk {
     int32_t most;         /* elements */
     uint32_t mask, stamp; /* of the table below: place of a node */
     int32_t *key, *place;
@@ -32,7 +32,7 @@ typedef struct desk {
     modal_tled_fan *lanes;
     int32_t *nodes, *n_forces, *order, *count;
     uint8_t *taken;
-} desk;
+} patch_desk;
 
 typedef struct maker {
     const modal_tled_solid *solid;
@@ -52,7 +52,7 @@ static const int32_t *element_corners(const modal_tled_solid *s, int64_t e)
     return e < s->n_tetrahedra ? s->tetrahedra + 4 * e : s->hexahedra + 8 * (e - s->n_tetrahedra);
 }
 
-static desk *delete_desk(desk *d)
+static patch_desk *delete_desk(patch_desk *d)
 {
     if (!d) return NULL;
     modal_free(&d->key), modal_free(&d->place), modal_free(&d->stamps), modal_free(&d->corners);
@@ -63,13 +63,13 @@ static desk *delete_desk(desk *d)
     return NULL;
 }
 
-static modal_status new_desk(desk **result, int32_t most, modal_error *err)
+static modal_status new_desk(patch_desk **result, int32_t most, modal_error *err)
 {
     static const char what[] = "room to make patches";
     modal_status status = MODAL_OK;
     const int64_t n = 8 * (int64_t)most;
     int64_t size = 16;
-    desk *d = NULL;
+    patch_desk *d = NULL;
     *result = NULL;
     while (size < 2 * n) size *= 2;
     MODAL_TRY(modal_alloc_zero(&d, 1, sizeof *d, what, err));
@@ -95,7 +95,7 @@ done:
 }
 
 /* The place of a node in the patch at hand, a new one where it has none. */
-static int32_t place_of(desk *d, int32_t node, int32_t *n_places)
+static int32_t place_of(patch_desk *d, int32_t node, int32_t *n_places)
 {
     uint32_t k = ((uint32_t)node * 2654435769u) >> 7 & d->mask;
     while (d->stamps[k] == d->stamp && d->key[k] != node) k = (k + 1) & d->mask;
@@ -108,7 +108,7 @@ static int32_t place_of(desk *d, int32_t node, int32_t *n_places)
     return d->place[k];
 }
 
-static int32_t count_places(const maker *m, desk *desk, const draft *d)
+static int32_t count_places(const maker *m, patch_desk *desk, const draft *d)
 {
     int32_t n = 0;
     desk->stamp++;
@@ -120,7 +120,7 @@ static int32_t count_places(const maker *m, desk *desk, const draft *d)
 }
 
 /* Lanes of a patch into desk->lanes, with places in the order in which they are met. */
-static void make_lanes(const maker *m, desk *desk, draft *d)
+static void make_lanes(const maker *m, patch_desk *desk, draft *d)
 {
     const modal_tled_solid *s = m->solid;
     desk->stamp++;
@@ -145,7 +145,7 @@ static void make_lanes(const maker *m, desk *desk, draft *d)
 }
 
 /* Places by falling number of forces, the same order else. */
-static modal_status make_draft(const maker *m, desk *desk, draft *d, modal_error *err)
+static modal_status make_draft(const maker *m, patch_desk *desk, draft *d, modal_error *err)
 {
     modal_status status = MODAL_OK;
     make_lanes(m, desk, d);
@@ -222,7 +222,7 @@ static int32_t most_elements(const maker *m)
 static modal_status fit(maker *m, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    desk *desk = NULL;
+    patch_desk *desk = NULL;
     draft *now = NULL;
     int64_t capacity = 0, n = m->n_drafts;
     int64_t ends[2];
@@ -267,7 +267,7 @@ static modal_status make_drafts(maker *m, modal_error *err)
 #pragma omp parallel
     {
         modal_error mine = {0};
-        desk *desk = NULL;
+        patch_desk *desk = NULL;
         modal_status got = new_desk(&desk, most, &mine);
 #pragma omp for schedule(dynamic, 8)
         for (int32_t i = 0; i < m->n_drafts; i++)
