@@ -125,10 +125,10 @@ static modal_status read_line(inp_reader *reader)
         if (field.length > 0) MODAL_TRY(inp_real(text, "value", &value));
         else *text = ahead;
     }
-    if (last < first)
+    if (last < first || (first < 1 && last > 0))
         return modal_text_fail(text, "no degrees of freedom, %lld to %lld", (long long)first, (long long)last);
     uint8_t components = 0;
-    for (int64_t k = first > 1 ? first : 1; k <= last && k <= 3; k++) components |= (uint8_t)(1 << (k - 1));
+    for (int64_t k = first > 0 ? first : 1; k <= last && k <= 3; k++) components |= (uint8_t)(1 << (k - 1));
     if (value != 0) {
         snprintf(what, sizeof what, "%lld to %lld, a value of %g", (long long)first, (long long)last, value);
         MODAL_TRY(leave_out(reader, who, is_number, what));

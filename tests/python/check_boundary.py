@@ -87,9 +87,15 @@ assert "*BOUNDARY of Left in xyz is replaced by --fixed" in held("m.inp", "--fix
 assert "--free and --fixed: give one of them" in run("modalpack", "m.inp", "o.h5", "--free", "--fixed", "LEFT", code=2)
 
 # refused, with the line
+# A node that no mesh has: what can be held is held, and the rest is told.
+write("*BOUNDARY", "99, 1, 3", "LEFT, 1, 3")
+said = run("modalpack", "m.inp", "o.h5", "--modes", 1)
+assert "warning: m.inp: sets and conditions name nodes that are not there, 1: left out, the first is 99" in said, said
+assert "*BOUNDARY holds LEFT" in said and "*BOUNDARY holds LEFT in xyz, 4 nodes" in said, said
+os.remove("o.h5")
 line = len(MODEL) + 2
 for text, message in (("MIDDLE, 1, 3", "*BOUNDARY: neither a node nor a set of nodes, 'MIDDLE'"),
-                      ("BODY, 1, 3", "neither a node nor a set of nodes, 'BODY'"), ("99, 1, 3", "99"),
+                      ("BODY, 1, 3", "neither a node nor a set of nodes, 'BODY'"),
                       ("LEFT", "first degree of freedom missing"), ("LEFT, 0, 3", "no degrees of freedom, 0 to 3"),
                       ("LEFT, 3, 1", "no degrees of freedom, 3 to 1"), ("LEFT, 1, 3, nan", "value"),
                       ("LEFT, 1, 3, 1e999", "value"), ("LEFT, 1, 3, 0x", "value"), ("LEFT, 1.5", "first degree of freedom"),

@@ -131,7 +131,7 @@ static void test_inp_left_out(void **state)
     modal_volume_mesh mesh = parse(">** a comment\n" DECK "*ELEMENT, TYPE=C3D4, ELSET=E, DLOAD=x\n1, 1, 2, 3, 4, 7, 8,\n"
                                    "*ELEMENT, TYPE=SPRINGA, ELSET=E\n5, 1, 2\n6, 2, 3\n*ELEMENT, TYPE=DCOUP3D, ELSET=D\n7, 1\n"
                                    "*ELEMENT, TYPE=S3, ELSET=S\n8, 1, 2, 3\n*SPRING, ELSET=E\n\n1.\n*TIE\na, b\n"
-                                   "*NSET, NSET=F,\n1, 99\n*BOUNDARY\nF, 1, 3\n77, 1, 3\n1, 0, 11\n", "a.inp");
+                                   "*NSET, NSET=F,\n1, 99\n*BOUNDARY\nF, 1, 3\n77, 1, 3\n1, 0\n1, 11\n", "a.inp");
     assert_true(mesh.n_nodes == 4 && mesh.n_elements == 1 && mesh.nodes[3] == 1 && mesh.nodes[4] == 0 && mesh.nodes[7] == 1);
     assert_int_equal(find_group(&mesh, "E", 3)->n_elements, 1);
     assert_int_equal(find_group(&mesh, "S", 2)->n_nodes, 3);
