@@ -54,8 +54,9 @@ static modal_status read_rows(inp_reader *reader, const char *const *names, int 
 {
     modal_status status = MODAL_OK;
     modal_text *text = &reader->text;
-    rows->n = 0; /* stated again: the last one counts */
-    rows->width = n + 1;
+    /* Stated again, the last one counts; its rows may be wider than those that memory was made for. */
+    modal_free(&rows->values);
+    *rows = (inp_rows){.width = n + 1};
     while (inp_data_line(reader)) {
         MODAL_TRY(modal_grow(&rows->values, &rows->capacity, rows->n + 1, (size_t)rows->width * sizeof *rows->values,
                              "values of materials", text->err));
