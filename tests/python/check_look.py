@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Looks through the pipeline. usage: check_look.py BIN_FOLDER REPOSITORY PART, PART one of
   basis   modalpack keeps the names of an .obj's materials, outside of the content hash; what is refused
-  images  modaltex pack: kinds of PNG and JPEG, mip levels by formats/textures.md, layouts; what is refused
+  images  modaltex pack: kinds of PNG and JPEG, mip levels by formats/textures.md, layouts; what is refused; modalinfo of the file
   glb     modaldeform --look: materials, uv, seams, images in a GLB, read on its own; what is refused
   blender, gltf-validator PROGRAM   the same in these clients (a skip, 77, where they are absent)
   convert modaltex look: a look of an .obj with its .mtl; names of files stay in the folder"""
@@ -56,9 +56,16 @@ def write_box(name="box", n=4, materials=True):
 
 
 def validate(path, code=0):
-    got = subprocess.run([sys.executable, os.path.join(repository, "tools/python/validate"), path], capture_output=True, text=True)
+    """A file, or several, of which each must end so."""
+    files = [path] if isinstance(path, str) else path
+    got = subprocess.run([sys.executable, os.path.join(repository, "tools/python/validate"), *files], capture_output=True, text=True)
     must(got.returncode == code, path, "validator:", got.returncode, got.stdout, got.stderr)
     return got.stdout + got.stderr
+
+
+def sound(path):
+    validate(path)
+    must(run("modalinfo", path, "--check").stdout == f"{path}: a sound textures\n", "modalinfo --check")
 
 
 def names_of_triangles(path):
@@ -198,7 +205,7 @@ def part_images():
               "colours.jpg": (np.dstack([ramp, np.full((16, 24), 255)]), 6), "progressive.jpg": (np.dstack([ramp, np.full((16, 24), 255)]), 12),
               "grey.jpg": (np.dstack([ramp @ [0.299, 0.587, 0.114]] * 3 + [np.full((16, 24), 255)]), 6)}
     pack(materials={name: {"image": name} for name in wanted})
-    validate("i.h5")
+    sound("i.h5")
     with h5py.File("i.h5") as f:
         must(bytes(f["images/names"][:]).decode().split("\n")[:-1] == list(wanted) and f["classes"].attrs["count"] == 2, "names or classes")
     for i, (name, (texels, most)) in enumerate(wanted.items()):
@@ -214,6 +221,7 @@ def part_images():
     check_normals(random)
     check_layouts(random)
     refuse_images(rgba)
+    check_packed(rgba)
 
 
 def check_cutouts(random):
@@ -264,7 +272,7 @@ def check_layouts(random):
         with open("i.h5", "rb") as f:
             files.append(f.read())
     must(files[0] == files[1] == files[2], "bytes depend on the number of threads")
-    validate("i.h5")
+    sound("i.h5")
     with h5py.File("i.h5") as f:
         must([f[f"classes/{c:04d}/level_00"].shape[:3] for c in range(3)] == [(200, 1, 4), (200, 2, 4), (200, 3, 4)], "classes")
     pack("--layout", "thesis", materials=materials, code=3, says="at most 512 images, 600")
@@ -272,14 +280,14 @@ def check_layouts(random):
     pack(materials=few)
     own = [levels(i)[0] for i in range(3)]
     pack("--layout", "thesis", materials=few)
-    validate("i.h5")
+    sound("i.h5")
     with h5py.File("i.h5") as f:
         must(np.array_equal(f["images/scale"][:], [[1, 0], [1, 0.5], [1, 1]]) and f["classes/0000/level_00"].shape == (3, 3, 4, 4), "thesis")
         for i in range(3):
             must(np.array_equal(f["classes/0000/level_00"][i], np.concatenate([own[i]] * 3)[:3]), "repeats of image", i)
     pack("--layout", "other", materials=few, code=2, says="--layout: must be classes or thesis, other")
     pack(materials={"a": {}})  # no image at all
-    validate("i.h5")
+    sound("i.h5")
 
 
 def refuse_images(rgba):
@@ -314,6 +322,62 @@ def refuse_images(rgba):
         json.dump({"look": 1, "materials": {"a": {"image": "link.png"}}}, f)
     run("modaltex", "pack", "inner/l.json", "i.h5", code=3, says="link.png: a symbolic link that leads out of")
     run("modaltex", "pack", "inner/l.json", "i.h5", "--any-path")
+
+
+def check_packed(rgba):
+    """modalinfo of packed images: what it shows, and every rule that it checks, as the validator does."""
+    images.write_png("rgba.png", rgba)
+    images.write_png("small.png", rgba[:2, :4])
+    pack(materials={"a": {"image": "rgba.png", "alpha": "cutout"}, "b": {"image": "small.png", "normal_image": "small.png"}, "c": {}})
+    found = json.loads(run("modalinfo", "i.h5", "--json").stdout)
+    must(found["materials"] == ["a", "b", "c"] and [x["role"] for x in found["images"]] == ["colours", "colours", "normals"], found)
+    must([(x["width"], x["height"], x["layers"], x["levels"]) for x in found["classes"]] == [(13, 11, 1, 4), (4, 2, 2, 3)], found["classes"])
+    must("4 x 2, 2 layers, 3 levels" in run("modalinfo", "i.h5").stdout, "modalinfo")
+
+    bad = []
+
+    def broken(change, says):
+        bad.append(f"bad{len(bad)}.h5")
+        shutil.copy("i.h5", bad[-1])
+        with h5py.File(bad[-1], "r+") as f:
+            change(f)
+        run("modalinfo", bad[-1], code=3, says=says)
+        must(says in run("modalinfo", bad[-1], "--check", code=1).stdout, says, "is not listed")
+
+    def replace(path, values):
+        def change(f):
+            del f[path]
+            f[path] = values
+        return change
+
+    def put(path, at, value):
+        return lambda f: f[path].__setitem__(at, value)
+
+    broken(lambda f: f.attrs.__setitem__("layout", "other"), '/@layout: must be classes or thesis, is "other"')
+    broken(put("materials/values", (1, 3, 1), 3), "/materials/values: material 1, number 13: must be 0 to 2, 3")
+    broken(put("materials/values", (0, 0, 0), np.nan), "/materials/values: material 0, number 0")
+    broken(put("materials/images", (0, 0), 3), "/materials/images: row 0: outside [-1, 3), 3")
+    broken(put("materials/images", (0, 0), 2), "/materials/images: material 0: image 2 has another role")
+    broken(replace("materials/names", np.frombuffer(b"a\nb\n", "u1")), "/materials/names: 2 names of 3")
+    broken(replace("images/names", np.frombuffer(b"a\n\nb\n", "u1")), "/images/names: byte 2")
+    broken(put("images/role", 0, 2), "/images/role: image 0: neither 0 nor 1, 2")
+    broken(put("images/cutoff", 1, 2), "/images/cutoff: image 1: neither -1 nor 0 to 1, 2")
+    broken(put("images/scale", (1, 1), 0.5), "/images/scale: image 1: not what the layout has, 0.5")
+    broken(put("images/class", 1, 2), "/images/class: image 1: there are 2 classes, 2")
+    broken(put("images/layer", 1, 1), "/images/layer: image 2: layer 1 is not there, or another's")
+    broken(put("images/layer", 1, -1), "/images/layer: image 1: layer -1 is not there, or another's")
+    broken(lambda f: f.__delitem__("classes/0001/level_02"), "/classes/0001/level_02: missing")
+    broken(replace("classes/0001/level_01", np.zeros((2, 2, 2, 4), "u1")), "/classes/0001/level_01: shape must be [2, 1, 2, 4]")
+    broken(lambda f: f.__setitem__("classes/0001/level_03", np.zeros((2, 1, 1, 4), "u1")), "has a level after that of one texel, level_03")
+    broken(replace("classes/0001/level_00", np.zeros((3, 2, 4, 4), "u1")), "/classes/0001/level_01: shape must be [3, 1, 2, 4]")
+    broken(replace("classes/0001/level_00", np.zeros((0, 2, 4, 4), "u1")), "must be 1 to 2048 layers")
+    got = validate(bad, 1)
+    must("a sound" not in got and all(f"{name}: /" in got for name in bad), "the validator takes one of these:", got)
+    with open("i.h5", "rb") as f:
+        whole = f.read()
+    with open("cut.h5", "wb") as f:
+        f.write(whole[:len(whole) // 2])
+    run("modalinfo", "cut.h5", code=3, says="cut.h5")
 
 
 def read_glb(path):

@@ -15,6 +15,7 @@
 #include "formats/meshes/surface_read.h"
 #include "formats/sequences/sequence_vtkhdf.h"
 #include "formats/snapshots/snapshots_check.h"
+#include "formats/textures/textures_h5.h"
 #include "formats/trajectory/trajectory_h5.h"
 #include "formats/json/json_text.h"
 #include "lib/base/disk.h"
@@ -60,8 +61,8 @@ static const tool_program program = {
     .output_traits = TOOL_WRITES,
     .notes =
         "FILE is a mesh or a surface (formats/meshes.md), a basis.h5, a traj.h5, a sequence.vtkhdf (or its\n"
-        ".xdmf), or the folder that modaldeform wrote (or its manifest.json). With --check, exit code 1\n"
-        "means that a rule is broken, or that a motion is wrong by its own measures\n"
+        ".xdmf), a textures.h5, or the folder that modaldeform wrote (or its manifest.json). With --check,\n"
+        "exit code 1 means that a rule is broken, or that a motion is wrong by its own measures\n"
         "(formats/trajectory.md), 3 that the file is none of these or cannot be read at all. FILE may be\n"
         "-, standard input.",
     .examples = "modalinfo part.inp --unit mm\nmodalinfo basis.h5\nmodalinfo --compare coarse.h5 fine.h5\n"
@@ -102,6 +103,7 @@ static const kind kinds[] = {
     {"sequence", modalinfo_describe_sequence, modal_sequence_check, NULL},
     {"output", modalinfo_describe_output, modalinfo_check_output, NULL},
     {"snapshots", modalinfo_describe_snapshots, modal_snapshots_check, NULL},
+    {"textures", modalinfo_describe_textures, modal_textures_check, NULL},
 };
 
 /* Files of the family that are not HDF5: a folder and the manifest in it are an output, a sidecar stands

@@ -9,6 +9,7 @@
 #include "formats/h5/provenance_h5.h"
 #include "formats/sequences/sequence_checked.h"
 #include "formats/snapshots/snapshots_check.h"
+#include "formats/textures/textures_h5.h"
 #include "formats/trajectory/trajectory_h5.h"
 #include "formats/json/json_text.h"
 #include "lib/base/memory.h"
@@ -331,6 +332,39 @@ modal_status modalinfo_describe_snapshots(const char *path, json_t **info, modal
     set_integer(object, "elements", c.n_elements);
     set(object, "provenance", provenance(c.provenance, c.n_provenance));
     modal_snapshots_contents_free(&c);
+    *info = object;
+    return MODAL_OK;
+}
+
+modal_status modalinfo_describe_textures(const char *path, json_t **info, modal_error *err)
+{
+    modal_textures textures;
+    modal_status status = modal_textures_read(path, 0, &textures, err);
+    if (status != MODAL_OK) return status;
+    json_t *object = begin(path, "textures"), *names = json_array(), *images = json_array(), *classes = json_array();
+    set(object, "layout", json_string(textures.thesis ? "thesis" : "classes"));
+    for (int32_t i = 0; i < textures.n_materials; i++) json_array_append_new(names, modal_json_string(textures.names[i]));
+    for (int32_t i = 0; i < textures.n_images; i++) {
+        json_t *image = json_object();
+        set(image, "name", modal_json_string(textures.images[i].name));
+        set(image, "role", json_string(textures.images[i].role ? "normals" : "colours"));
+        set_integer(image, "class", textures.images[i].class);
+        set_integer(image, "layer", textures.images[i].layer);
+        json_array_append_new(images, image);
+    }
+    for (int32_t c = 0; c < textures.n_classes; c++) {
+        json_t *class = json_object();
+        set_integer(class, "width", textures.classes[c].width);
+        set_integer(class, "height", textures.classes[c].height);
+        set_integer(class, "layers", textures.classes[c].n_layers);
+        set_integer(class, "levels", textures.classes[c].n_levels);
+        json_array_append_new(classes, class);
+    }
+    set(object, "materials", names);
+    set(object, "images", images);
+    set(object, "classes", classes);
+    set_integer(object, "texel_bytes", modal_textures_bytes(&textures));
+    modal_textures_free(&textures);
     *info = object;
     return MODAL_OK;
 }

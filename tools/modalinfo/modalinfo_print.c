@@ -237,6 +237,18 @@ static void print_sequence(FILE *to, const json_t *info)
     }
 }
 
+static void print_textures(FILE *to, const json_t *info)
+{
+    size_t i;
+    json_t *class;
+    put(to, "layout", info, "layout");
+    fprintf(to, "%-22s%zu\n%-22s%zu\n%-22s%.3f MB\n", "materials", json_array_size(json_object_get(info, "materials")), "images",
+            json_array_size(json_object_get(info, "images")), "texels", 1e-6 * (double)integer(info, "texel_bytes"));
+    json_array_foreach (json_object_get(info, "classes"), i, class)
+        fprintf(to, "%-22s%lld x %lld, %lld layers, %lld levels\n", i == 0 ? "classes" : "", integer(class, "width"), integer(class, "height"),
+                integer(class, "layers"), integer(class, "levels"));
+}
+
 static void print_output(FILE *to, const json_t *manifest)
 {
     size_t i;
@@ -298,6 +310,8 @@ void modalinfo_print(FILE *to, const json_t *info)
         modalinfo_print_mesh(to, info);
     } else if (strcmp(type, "output") == 0) {
         print_output(to, json_object_get(info, "manifest"));
+    } else if (strcmp(type, "textures") == 0) {
+        print_textures(to, info);
     } else {
         print_provenance(to, info);
         print_sequence(to, info);

@@ -2,12 +2,14 @@
 """textures.h5, by formats/textures.md."""
 import numpy as np
 
-MOST_LAYERS = 2048
+MOST_LAYERS, MOST_IMAGES, MOST_SIDE = 2048, 512, 16384
 
 
 def names(file, path):
     values = file.array(path, "u8", (None,))
     if values is None:
+        return None
+    if not file.must(0 not in values, path, "has a zero"):
         return None
     parts = values.tobytes().split(b"\n")
     return parts if file.must(parts.pop() == b"" and all(parts), path, "has an empty name, or no line end after the last") else None
@@ -23,7 +25,8 @@ def check_class(file, place, thesis):
             return None
         n, h, w, _ = texels.shape
         if before is None:
-            if not file.must(n > 0 and h > 0 and w > 0 and (n <= MOST_LAYERS or thesis), path, "has no texels, or too many layers"):
+            if not file.must(0 < n <= (MOST_IMAGES if thesis else MOST_LAYERS) and 0 < h <= MOST_SIDE and 0 < w <= MOST_SIDE, path,
+                             "has no texels, or too many"):
                 return None
         elif not file.must((n, h, w) == (before[0], max(before[1] // 2, 1), max(before[2] // 2, 1)), path, "is not half of the level before"):
             return None
@@ -46,6 +49,8 @@ def check_textures(file):
     n = len(where[0])
     role, cutoff = file.array("/images/role", "u8", (n,)), file.array("/images/cutoff", "f64", (n,))
     scale, of_images = file.array("/images/scale", "f64", (n, 2)), names(file, "/images/names")
+    for column, most in ((13, 2), (14, 1), (15, 3)):
+        file.must(np.isin(values.reshape(-1, 16)[:, column], range(most + 1)).all(), "/materials/values", f"number {column} is not in 0 to {most}")
     if of_materials is not None:
         file.must(len(of_materials) == len(values), "/materials/names", "are not one for each material")
     if of_images is not None:
@@ -53,6 +58,9 @@ def check_textures(file):
     file.must(((images >= -1) & (images < n)).all(), "/materials/images", f"is not in [-1, {n})")
     if role is not None:
         file.must((role <= 1).all(), "/images/role", "is neither 0 nor 1")
+        for k in (0, 1):
+            of = images[:, k][(images[:, k] >= 0) & (images[:, k] < n)]
+            file.must((role[of] == k).all(), "/materials/images", "is an image of another role")
     if cutoff is not None:
         file.must(((cutoff == -1) | ((cutoff >= 0) & (cutoff <= 1))).all(), "/images/cutoff", "is neither -1 nor in [0, 1]")
     if scale is not None:

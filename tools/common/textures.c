@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/common/textures.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+#include <omp.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/images/image.h"
+#include "formats/meshes/text_reader.h"
+#include "lib/base/disk.h"
+#include "lib/base/memory.h"
+#include "lib/texture/mips.h"
+
+/* The sizes of all images, by the beginnings of their files, and their paths [n_images]. */
+static modal_status read_heads(const tool_look *look, modal_textures *textures, char **paths, modal_error *err)
+{
+    enum { BEGINNING = 1 << 16 };
+    modal_status status = MODAL_OK;
+    char *bytes = NULL, *whole = NULL;
+    int64_t length = 0;
+    modal_image_head head;
+    MODAL_TRY(modal_alloc(&bytes, BEGINNING, 1, "an image", err));
+    for (int32_t i = 0; i < textures->n_images; i++) {
+        modal_texture_image *m = &textures->images[i];
+        MODAL_TRY(tool_look_image(look, m->name, &paths[i], err));
+        const int file = modal_disk_open(paths[i]);
+        if (file < 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot open, %s", m->name, strerror(errno));
+        const int64_t n = modal_disk_read(file, 0, bytes, BEGINNING);
+        close(file);
+        /* heads may lie farther inside, and how much can be in a file is seen by its length */
+        if (n <= 0 || modal_image_head_read(bytes, n, m->name, &head, NULL) != MODAL_OK) {
+            MODAL_TRY(modal_file_load(paths[i], &whole, &length, err));
+            MODAL_TRY(modal_image_head_read(whole, length, m->name, &head, err));
+            modal_free(&whole);
+        }
+        m->width = head.width;
+        m->height = head.height;
+    }
+done:
+    modal_free(&bytes);
+    modal_free(&whole);
+    return status;
+}
+
+/* Repeats the image [height, width] into its layer from the lower left corner. */
+static void fill_layer(const modal_texture_image *m, const modal_texture_class *k, const uint8_t *image, uint8_t *layer)
+{
+    for (int32_t y = 0; y < k->height; y++)
+        for (int32_t x = 0; x < k->width; x += m->width) {
+            const int32_t n = k->width - x < m->width ? k->width - x : m->width;
+            memcpy(layer + ((int64_t)y * k->width + x) * 4, image + (int64_t)(y % m->height) * m->width * 4, (size_t)n * 4);
+        }
+}
+
+/* Room of one thread, as large as its largest image so far. */
+typedef struct room {
+    uint8_t *texels, *own;
+    int64_t texels_capacity, own_capacity;
+} room;
+
+static modal_status pack_one(const modal_textures *textures, int32_t i, const char *path, int file, room *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_texture_image *m = &textures->images[i];
+    const modal_texture_class *k = &textures->classes[m->class];
+    char *bytes = NULL;
+    int64_t length = 0;
+    modal_image_head head;
+    MODAL_TRY(modal_file_load(path, &bytes, &length, err));
+    MODAL_TRY(modal_image_head_read(bytes, length, m->name, &head, err));
+    if (head.width != m->width || head.height != m->height) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: has changed meanwhile", m->name);
+    MODAL_TRY(modal_grow(&r->texels, &r->texels_capacity, modal_mip_bytes(k->width, k->height), 1, "an image", err));
+    if (textures->thesis) {
+        MODAL_TRY(modal_grow(&r->own, &r->own_capacity, 4 * (int64_t)m->width * m->height, 1, "an image", err));
+        MODAL_TRY(modal_image_decode(bytes, length, m->name, r->own, err));
+        fill_layer(m, k, r->own, r->texels);
+    } else {
+        MODAL_TRY(modal_image_decode(bytes, length, m->name, r->texels, err));
+    }
+    modal_free(&bytes);
+    MODAL_TRY(modal_mip_make(m->role ? MODAL_MIP_NORMALS : MODAL_MIP_COLOURS, m->cutoff, k->width, k->height, r->texels, err));
+    MODAL_TRY(modal_textures_put(file, textures, i, r->texels, err));
+done:
+    modal_free(&bytes);
+    return status;
+}
+
+/* Images one a thread. Which image's error is told does not depend on the threads: that of the lowest number. */
+static modal_status pack_all(const modal_textures *textures, char *const *paths, int file, int threads, modal_progress *progress,
+                             modal_error *err)
+{
+    int32_t failed_at = INT32_MAX, n_done = 0;
+    int stop = 0;
+    modal_status failed = MODAL_OK;
+    modal_error failure = {0};
+#ifdef __GLIBC__ /* megabytes are asked for and freed with every image: keep them instead of having the system clear them again */
+    mallopt(M_TRIM_THRESHOLD, 1 << 28);
+    mallopt(M_MMAP_THRESHOLD, 1 << 25);
+#endif
+#pragma omp parallel num_threads(threads)
+    {
+        room r = {0};
+#pragma omp for schedule(dynamic, 1)
+        for (int32_t i = 0; i < textures->n_images; i++) {
+            int skip;
+#pragma omp critical(tool_textures)
+            skip = stop || i > failed_at;
+            if (skip) continue;
+            modal_error own = {0};
+            const modal_status status = pack_one(textures, i, paths[i], file, &r, &own);
+#pragma omp critical(tool_textures)
+            {
+                n_done++;
+                if (status != MODAL_OK && i < failed_at) {
+                    failed_at = i;
+                    failed = status;
+                    failure = own;
+                }
+                if (omp_get_thread_num() == 0 &&
+                    modal_progress_report(progress, "images", (double)n_done / textures->n_images, NULL) != MODAL_OK)
+                    stop = 1;
+            }
+        }
+        modal_free(&r.texels);
+        modal_free(&r.own);
+    }
+    if (failed != MODAL_OK) return modal_error_set(err, failed, "%s", failure.message);
+    return stop ? modal_error_set(err, MODAL_ERROR_INTERRUPTED, "images: interrupted") : MODAL_OK;
+}
+
+modal_status tool_textures_make(const tool_look *look, int thesis, const char *path, int threads, modal_progress *progress,
+                                modal_textures *textures, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char **paths = NULL;
+    int file = -1;
+    MODAL_TRY(modal_textures_begin(textures, &look->look, thesis, err));
+    MODAL_TRY(modal_alloc_zero(&paths, textures->n_images, sizeof *paths, "images", err));
+    MODAL_TRY(read_heads(look, textures, paths, err));
+    MODAL_TRY(modal_textures_place(textures, err));
+    if (path) {
+        MODAL_TRY(modal_textures_write_head(path, textures, err));
+        file = open(path, O_WRONLY | O_CLOEXEC);
+        if (file < 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot write, %s", path, strerror(errno));
+    } else {
+        MODAL_TRY(modal_textures_hold(textures, err));
+    }
+    MODAL_TRY(pack_all(textures, paths, file, threads, progress, err));
+done:
+    if (file >= 0) close(file);
+    for (int32_t i = 0; paths && i < textures->n_images; i++) modal_free(&paths[i]);
+    modal_free(&paths);
+    if (status != MODAL_OK) modal_textures_free(textures);
+    return status;
+}
