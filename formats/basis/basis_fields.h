@@ -44,12 +44,13 @@ typedef enum modal_basis_group {
     GROUP_VOLUME,
     GROUP_LEFT_OUT, /* of the extension modal_left_out */
     GROUP_LOOK,     /* of the extension modal_look */
+    GROUP_LAWS,     /* of the extension modal_laws */
     GROUP_COUNT
 } modal_basis_group;
 
 enum { MODAL_BASIS_V2 = 1, MODAL_BASIS_V3 = 2 }; /* major versions of the file */
 
-enum { MODAL_BASIS_FIELDS = 49 };
+enum { MODAL_BASIS_FIELDS = 50 };
 extern const modal_h5_field modal_basis_fields[MODAL_BASIS_FIELDS];
 extern const char *const modal_basis_groups[GROUP_COUNT];
 

@@ -148,7 +148,7 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
     if (linked) goto done;
     for (int i = 0; i < GROUP_COUNT; i++)
         MODAL_TRY(modal_h5_enter(in, &place, modal_basis_groups[i],
-                                 i == GROUP_VOLUME || i == GROUP_REDUCED || i == GROUP_LEFT_OUT || i == GROUP_LOOK
+                                 i == GROUP_VOLUME || i == GROUP_REDUCED || i == GROUP_LEFT_OUT || i == GROUP_LOOK || i == GROUP_LAWS
                                      ? MODAL_H5_OPTIONAL
                                      : MODAL_H5_REQUIRED,
                                  &groups[i]));

@@ -387,18 +387,18 @@ static modal_status group_rules(const modal_checker *c, const char *path,
     modal_status status = MODAL_OK;
     for (int32_t i = 0; i < v->n_groups; i++) {
         const modal_group *g = &v->groups[i];
-        snprintf(name, sizeof name, "volume/groups/%04d/nodes", i);
+        snprintf(name, sizeof name, "groups/%04d/nodes", i);
         MODAL_TRY(
             modal_rule_range(c, at(where, path, name), g->nodes, g->n_nodes, 1, 0, v->n_nodes));
         MODAL_TRY(modal_rule_ascending(c, where, NULL, g->nodes, g->n_nodes));
-        snprintf(name, sizeof name, "volume/groups/%04d/elements", i);
+        snprintf(name, sizeof name, "groups/%04d/elements", i);
         MODAL_TRY(modal_rule_range(c, at(where, path, name), g->elements, g->n_elements, 1, 0,
                                    v->n_elements));
         MODAL_TRY(modal_rule_ascending(c, where, NULL, g->elements, g->n_elements));
         if (g->dimension != 3 && g->n_elements > 0)
             MODAL_TRY(modal_broken(c, where, "must be empty for a group of dimension %d, has %lld",
                                    g->dimension, (long long)g->n_elements));
-        snprintf(name, sizeof name, "volume/groups/%04d@dimension", i);
+        snprintf(name, sizeof name, "groups/%04d@dimension", i);
         if (g->dimension < 0 || g->dimension > 3)
             MODAL_TRY(
                 modal_broken(c, at(where, path, name), "must be 0 to 3, is %d", g->dimension));
@@ -414,22 +414,53 @@ static modal_status material_rules(const modal_checker *c, const char *path,
     modal_status status = MODAL_OK;
     for (int32_t i = 0; i < v->n_materials; i++) {
         const modal_material *m = &v->materials[i];
-        if (m->kind == MODAL_MATERIAL_ORTHOTROPIC) {
+        if (m->kind == MODAL_MATERIAL_ORTHOTROPIC || modal_material_says_more(m)) {
             modal_error found = {0};
-            snprintf(name, sizeof name, "volume/materials/%04d", i);
+            snprintf(name, sizeof name, "materials/%04d", i);
             if (modal_material_check(m, &found) != MODAL_OK)
                 MODAL_TRY(modal_broken(c, at(where, path, name), "%.300s", found.message));
             continue;
         }
-        snprintf(name, sizeof name, "volume/materials/%04d@young", i);
+        snprintf(name, sizeof name, "materials/%04d@young", i);
         MODAL_TRY(modal_rule_at_least(c, at(where, path, name), &m->young, 1, 0.0, 1));
-        snprintf(name, sizeof name, "volume/materials/%04d@poisson", i);
+        snprintf(name, sizeof name, "materials/%04d@poisson", i);
         if (!(m->poisson > -1.0 && m->poisson < 0.5))
             MODAL_TRY(modal_broken(c, at(where, path, name), "must lie between -1 and 0.5, is %g",
                                    m->poisson));
-        snprintf(name, sizeof name, "volume/materials/%04d@density", i);
+        snprintf(name, sizeof name, "materials/%04d@density", i);
         MODAL_TRY(modal_rule_at_least(c, at(where, path, name), &m->density, 1, 0.0, 1));
     }
+done:
+    return status;
+}
+
+/* Of the extension modal_laws: unit vectors, or 0 where the material has a direction, or no fibres. */
+static modal_status fibre_rules(const modal_checker *c, const char *fibres, const modal_volume_mesh *v)
+{
+    for (int64_t e = 0; v->element_fibres && e < v->n_elements; e++) {
+        const double *a = v->element_fibres + 3 * e, length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+        if (!(length == 0 || fabs(length - 1) <= 1e-6))
+            return modal_broken(c, fibres, "element %lld: must have the length 1 or 0, %g", (long long)e,
+                                length);
+    }
+    for (int64_t e = 0; v->element_material && v->materials && e < v->n_elements; e++) {
+        const int32_t k = v->element_material[e];
+        if (k < 0 || k >= v->n_materials || v->materials[k].fibre_stiffness == 0) continue;
+        const double *a = v->element_fibres ? v->element_fibres + 3 * e : v->materials[k].fibre, *b = v->materials[k].fibre;
+        if (a[0] == 0 && a[1] == 0 && a[2] == 0 && b[0] == 0 && b[1] == 0 && b[2] == 0)
+            return modal_broken(c, fibres, "element %lld: its fibres have no direction", (long long)e);
+    }
+    return MODAL_OK;
+}
+
+modal_status modal_basis_rules_solid(const modal_checker *c, const char *path, const char *fibres, const modal_volume_mesh *v)
+{
+    modal_status status = MODAL_OK;
+    char where[WHERE];
+    MODAL_TRY(modal_rule_range(c, at(where, path, "element_material"), v->element_material, v->n_elements, 1, 0, v->n_materials));
+    MODAL_TRY(group_rules(c, path, v));
+    MODAL_TRY(material_rules(c, path, v));
+    MODAL_TRY(fibre_rules(c, fibres, v));
 done:
     return status;
 }
@@ -488,14 +519,12 @@ done:
 static modal_status volume_rules(const modal_checker *c, const char *path, unsigned major, const modal_shape *s,
                                  const int64_t sizes[SIZE_COUNT])
 {
-    char where[WHERE];
+    char where[WHERE], volume[WHERE], fibres[WHERE];
     modal_status status = MODAL_OK;
     const modal_volume_mesh *v = &s->solid.mesh;
     MODAL_TRY(modal_rule_finite(c, at(where, path, "volume/nodes"), v->nodes, v->n_nodes, 3,
                                 (modal_axes){"row", "column"}));
     MODAL_TRY(element_rules(c, path, major, v, sizes[SIZE_ELEMENT_NODES]));
-    MODAL_TRY(modal_rule_range(c, at(where, path, "volume/element_material"), v->element_material,
-                               v->n_elements, 1, 0, v->n_materials));
     MODAL_TRY(fixed_rules(c, path, &s->solid));
     MODAL_TRY(modal_rule_finite(c, at(where, path, "volume/volume_modes"), s->solid.volume_modes,
                                 s->modes.n_modes, 3 * v->n_nodes, (modal_axes){"mode", "value"}));
@@ -503,8 +532,7 @@ static modal_status volume_rules(const modal_checker *c, const char *path, unsig
                                       (modal_axes){"mode", "value"}));
     MODAL_TRY(modal_rule_finite_float(c, at(where, path, "volume/inner_modes"), s->solid.inner_modes, s->modes.n_modes,
                                       3 * (v->n_nodes - s->surface.n_vertices), (modal_axes){"mode", "value"}));
-    MODAL_TRY(group_rules(c, path, v));
-    MODAL_TRY(material_rules(c, path, v));
+    MODAL_TRY(modal_basis_rules_solid(c, at(volume, path, "volume"), at(fibres, path, "modal_laws/fibres"), v));
     MODAL_TRY(embedding_rules(c, path, major, s, sizes[SIZE_EMBEDDED]));
 done:
     return status;

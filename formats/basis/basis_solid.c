@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "formats/basis/basis_fields.h"
+#include "formats/h5/h5_private.h"
 #include "lib/base/memory.h"
+#include "lib/model/material.h"
 
 static const modal_h5_place nowhere = {H5I_INVALID_HID, ""};
 
@@ -30,6 +32,49 @@ modal_status modal_basis_read_choice(const modal_h5_in *in, const modal_h5_place
         }
     }
     modal_free(&text);
+    return status;
+}
+
+int modal_basis_uses_laws(const modal_volume_mesh *mesh)
+{
+    for (int32_t i = 0; i < mesh->n_materials; i++)
+        if (modal_material_says_more(&mesh->materials[i])) return 1;
+    return mesh->element_fibres != NULL;
+}
+
+/* [n, 2] shares and times. */
+static modal_status read_terms(const modal_h5_in *in, const modal_h5_place *place, const char *name, modal_prony *terms)
+{
+    int64_t dims[2] = {-1, 2};
+    double *values = NULL;
+    char where[MODAL_H5_PATH];
+    modal_status status = modal_h5_read_array(in, place, name, MODAL_H5_F64, 2, dims, MODAL_H5_OPTIONAL, &values);
+    if (values && (dims[0] < 1 || dims[0] > MODAL_PRONY_TERMS)) {
+        snprintf(where, sizeof where, "%.160s/%s", place->path, name);
+        status = modal_broken(&in->checker, where, "must have 1 to %d rows, has %lld", MODAL_PRONY_TERMS, (long long)dims[0]);
+    } else if (values) {
+        terms->n = (int32_t)dims[0];
+        for (int i = 0; i < terms->n; i++) terms->share[i] = values[2 * i], terms->time[i] = values[2 * i + 1];
+    }
+    modal_free(&values);
+    return status;
+}
+
+/* What the extension modal_laws has of a material. */
+static modal_status read_more(const modal_h5_in *in, const modal_h5_place *place, modal_material *m)
+{
+    modal_status status = MODAL_OK;
+    int64_t three = 3;
+    double *fibre = NULL;
+    MODAL_TRY(modal_basis_read_choice(in, place, "law", MODAL_H5_OPTIONAL, MODAL_MATERIAL_LAWS, modal_material_law_names, &m->law));
+    if (modal_h5_has_attribute(place, "fibre_stiffness"))
+        MODAL_TRY(modal_h5_read_number(in, place, "fibre_stiffness", &m->fibre_stiffness));
+    MODAL_TRY(modal_h5_read_array(in, place, "fibre", MODAL_H5_F64, 1, &three, MODAL_H5_OPTIONAL, &fibre));
+    if (fibre) memcpy(m->fibre, fibre, sizeof m->fibre);
+    MODAL_TRY(read_terms(in, place, "prony_isochoric", &m->isochoric));
+    MODAL_TRY(read_terms(in, place, "prony_volumetric", &m->volumetric));
+done:
+    modal_free(&fibre);
     return status;
 }
 
@@ -77,6 +122,7 @@ modal_status modal_basis_read_materials(const modal_h5_in *in, const modal_h5_pl
             MODAL_TRY(modal_h5_read_number(in, &one, "young", &m->young));
             MODAL_TRY(modal_h5_read_number(in, &one, "poisson", &m->poisson));
         }
+        MODAL_TRY(read_more(in, &one, m));
         modal_h5_leave(&one);
     }
 done:
@@ -118,4 +164,84 @@ done:
     modal_h5_leave(&one);
     modal_h5_leave(&all);
     return status;
+}
+
+/* ---- writing ---- */
+
+static modal_status write_terms(hid_t place, const char *name, const modal_prony *terms, modal_error *err)
+{
+    const int64_t dims[2] = {terms->n, 2};
+    double values[2 * MODAL_PRONY_TERMS];
+    for (int i = 0; i < terms->n; i++) values[2 * i] = terms->share[i], values[2 * i + 1] = terms->time[i];
+    return terms->n > 0 ? modal_h5_write_array(place, name, MODAL_H5_F64, 2, dims, values, err) : MODAL_OK;
+}
+
+static modal_status write_more(hid_t place, const modal_material *m, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t three = 3;
+    if (m->law != 0) MODAL_TRY(modal_h5_write_text(place, "law", modal_material_law_names[m->law], err));
+    if (m->fibre_stiffness != 0) MODAL_TRY(modal_h5_write_number(place, "fibre_stiffness", m->fibre_stiffness, err));
+    if (m->fibre[0] != 0 || m->fibre[1] != 0 || m->fibre[2] != 0)
+        MODAL_TRY(modal_h5_write_array(place, "fibre", MODAL_H5_F64, 1, &three, m->fibre, err));
+    MODAL_TRY(write_terms(place, "prony_isochoric", &m->isochoric, err));
+    MODAL_TRY(write_terms(place, "prony_volumetric", &m->volumetric, err));
+done:
+    return status;
+}
+
+modal_status modal_basis_write_materials(hid_t place, const modal_volume_mesh *mesh, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    hid_t all = H5I_INVALID_HID, one = H5I_INVALID_HID;
+    MODAL_TRY(modal_h5_make_group(place, "materials", &all, err));
+    MODAL_TRY(modal_h5_write_integer(all, "count", mesh->n_materials, err));
+    for (int32_t i = 0; i < mesh->n_materials; i++) {
+        char name[16];
+        const modal_material *m = &mesh->materials[i];
+        snprintf(name, sizeof name, "%04d", i);
+        MODAL_TRY(modal_h5_make_group(all, name, &one, err));
+        MODAL_TRY(modal_h5_write_text(one, "name", m->name, err));
+        MODAL_TRY(modal_h5_write_text(one, "kind", modal_material_kind_names[m->kind], err));
+        if (m->kind == MODAL_MATERIAL_ORTHOTROPIC) {
+            static const int64_t dims[2] = {3, 3};
+            for (int k = 0; k < 9; k++)
+                MODAL_TRY(modal_h5_write_number(one, modal_orthotropic_attributes[k],
+                                                m->orthotropic[k], err));
+            MODAL_TRY(modal_h5_write_array(one, "axes", MODAL_H5_F64, 2, dims, m->axes, err));
+        } else {
+            MODAL_TRY(modal_h5_write_number(one, "young", m->young, err));
+            MODAL_TRY(modal_h5_write_number(one, "poisson", m->poisson, err));
+        }
+        MODAL_TRY(modal_h5_write_number(one, "density", m->density, err));
+        MODAL_TRY(write_more(one, m, err));
+        MODAL_TRY(modal_h5_end_group(&one, MODAL_OK, err));
+    }
+done:
+    status = modal_h5_end_group(&one, status, err);
+    return modal_h5_end_group(&all, status, err);
+}
+
+modal_status modal_basis_write_groups(hid_t place, const modal_volume_mesh *mesh, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    hid_t all = H5I_INVALID_HID, one = H5I_INVALID_HID;
+    MODAL_TRY(modal_h5_make_group(place, "groups", &all, err));
+    MODAL_TRY(modal_h5_write_integer(all, "count", mesh->n_groups, err));
+    for (int32_t i = 0; i < mesh->n_groups; i++) {
+        char name[16];
+        const modal_group *g = &mesh->groups[i];
+        snprintf(name, sizeof name, "%04d", i);
+        MODAL_TRY(modal_h5_make_group(all, name, &one, err));
+        MODAL_TRY(modal_h5_write_text(one, "name", g->name, err));
+        MODAL_TRY(modal_h5_write_integer(one, "dimension", g->dimension, err));
+        MODAL_TRY(modal_h5_write_integer(one, "tag", g->tag, err));
+        MODAL_TRY(modal_h5_write_array(one, "nodes", MODAL_H5_I32, 1, &g->n_nodes, g->nodes, err));
+        MODAL_TRY(modal_h5_write_array(one, "elements", MODAL_H5_I32, 1, &g->n_elements,
+                                       g->elements, err));
+        MODAL_TRY(modal_h5_end_group(&one, MODAL_OK, err));
+    }
+done:
+    status = modal_h5_end_group(&one, status, err);
+    return modal_h5_end_group(&all, status, err);
 }

@@ -6,6 +6,7 @@
 #include "formats/basis/basis_h5.h"
 #include "formats/basis/basis_hash.h"
 #include "formats/basis/basis_inspect.h"
+#include "formats/basis/basis_solid.h"
 #include "formats/h5/h5_private.h"
 #include "formats/h5/provenance_h5.h"
 #include "lib/base/disk.h"
@@ -62,69 +63,14 @@ static modal_status check_basis(const modal_basis *basis, modal_error *err)
     return modal_basis_rules_objects(&checker, basis);
 }
 
-static modal_status write_materials(hid_t volume, const modal_volume_mesh *mesh, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    hid_t all = H5I_INVALID_HID, one = H5I_INVALID_HID;
-    MODAL_TRY(modal_h5_make_group(volume, "materials", &all, err));
-    MODAL_TRY(modal_h5_write_integer(all, "count", mesh->n_materials, err));
-    for (int32_t i = 0; i < mesh->n_materials; i++) {
-        char name[16];
-        const modal_material *m = &mesh->materials[i];
-        snprintf(name, sizeof name, "%04d", i);
-        MODAL_TRY(modal_h5_make_group(all, name, &one, err));
-        MODAL_TRY(modal_h5_write_text(one, "name", m->name, err));
-        MODAL_TRY(modal_h5_write_text(one, "kind", modal_material_kind_names[m->kind], err));
-        if (m->kind == MODAL_MATERIAL_ORTHOTROPIC) {
-            static const int64_t dims[2] = {3, 3};
-            for (int k = 0; k < 9; k++)
-                MODAL_TRY(modal_h5_write_number(one, modal_orthotropic_attributes[k],
-                                                m->orthotropic[k], err));
-            MODAL_TRY(modal_h5_write_array(one, "axes", MODAL_H5_F64, 2, dims, m->axes, err));
-        } else {
-            MODAL_TRY(modal_h5_write_number(one, "young", m->young, err));
-            MODAL_TRY(modal_h5_write_number(one, "poisson", m->poisson, err));
-        }
-        MODAL_TRY(modal_h5_write_number(one, "density", m->density, err));
-        MODAL_TRY(modal_h5_end_group(&one, MODAL_OK, err));
-    }
-done:
-    status = modal_h5_end_group(&one, status, err);
-    return modal_h5_end_group(&all, status, err);
-}
-
-static modal_status write_groups(hid_t volume, const modal_volume_mesh *mesh, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    hid_t all = H5I_INVALID_HID, one = H5I_INVALID_HID;
-    MODAL_TRY(modal_h5_make_group(volume, "groups", &all, err));
-    MODAL_TRY(modal_h5_write_integer(all, "count", mesh->n_groups, err));
-    for (int32_t i = 0; i < mesh->n_groups; i++) {
-        char name[16];
-        const modal_group *g = &mesh->groups[i];
-        snprintf(name, sizeof name, "%04d", i);
-        MODAL_TRY(modal_h5_make_group(all, name, &one, err));
-        MODAL_TRY(modal_h5_write_text(one, "name", g->name, err));
-        MODAL_TRY(modal_h5_write_integer(one, "dimension", g->dimension, err));
-        MODAL_TRY(modal_h5_write_integer(one, "tag", g->tag, err));
-        MODAL_TRY(modal_h5_write_array(one, "nodes", MODAL_H5_I32, 1, &g->n_nodes, g->nodes, err));
-        MODAL_TRY(modal_h5_write_array(one, "elements", MODAL_H5_I32, 1, &g->n_elements,
-                                       g->elements, err));
-        MODAL_TRY(modal_h5_end_group(&one, MODAL_OK, err));
-    }
-done:
-    status = modal_h5_end_group(&one, status, err);
-    return modal_h5_end_group(&all, status, err);
-}
-
 static modal_status write_volume(hid_t volume, const modal_shape *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
     MODAL_TRY(modal_h5_write_text(volume, "surface_kind", modal_surface_kind_names[s->embedding.kind],
                                   err));
     MODAL_TRY(modal_h5_write_number(volume, "farthest_outside", s->embedding.farthest_outside, err));
-    MODAL_TRY(write_materials(volume, &s->solid.mesh, err));
-    MODAL_TRY(write_groups(volume, &s->solid.mesh, err));
+    MODAL_TRY(modal_basis_write_materials(volume, &s->solid.mesh, err));
+    MODAL_TRY(modal_basis_write_groups(volume, &s->solid.mesh, err));
 done:
     return status;
 }
@@ -142,7 +88,8 @@ static modal_status write_shape(hid_t shapes, int32_t index, const modal_shape *
     for (int i = 0; i < GROUP_COUNT; i++)
         if ((i != GROUP_VOLUME || s->solid.mesh.n_nodes > 0) &&
             (i != GROUP_REDUCED || s->modes.reduced_forces.linear) &&
-            (i != GROUP_LEFT_OUT || s->modes.left_out.n > 0) && (i != GROUP_LOOK || s->look.triangle_material))
+            (i != GROUP_LEFT_OUT || s->modes.left_out.n > 0) && (i != GROUP_LOOK || s->look.triangle_material) &&
+            (i != GROUP_LAWS || s->solid.mesh.element_fibres))
             MODAL_TRY(modal_h5_make_group(place, modal_basis_groups[i], &groups[i], err));
     modal_basis_sizes(s, sizes);
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
@@ -208,17 +155,17 @@ static void start_disk(hid_t file, hsize_t *told)
 
 static modal_status write_extensions(hid_t file, const modal_basis *basis, modal_error *err)
 {
-    int left_out = 0, look = 0;
+    static const char *const names[] = {MODAL_LAWS_EXTENSION, MODAL_LEFT_OUT_EXTENSION, MODAL_LOOK_EXTENSION};
+    int used[3] = {0};
+    char text[64] = "";
     for (int32_t i = 0; i < basis->n_shapes; i++) {
-        left_out |= basis->shapes[i].modes.left_out.n > 0;
-        look |= basis->shapes[i].look.triangle_material != NULL;
+        used[0] |= modal_basis_uses_laws(&basis->shapes[i].solid.mesh);
+        used[1] |= basis->shapes[i].modes.left_out.n > 0;
+        used[2] |= basis->shapes[i].look.triangle_material != NULL;
     }
-    if (!left_out && !look) return MODAL_OK;
-    return modal_h5_write_text(file, "extensions_used",
-                               left_out && look ? MODAL_LEFT_OUT_EXTENSION " " MODAL_LOOK_EXTENSION
-                               : look           ? MODAL_LOOK_EXTENSION
-                                                : MODAL_LEFT_OUT_EXTENSION,
-                               err);
+    for (int k = 0; k < 3; k++)
+        if (used[k]) snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[0] ? " " : "", names[k]);
+    return text[0] ? modal_h5_write_text(file, "extensions_used", text, err) : MODAL_OK;
 }
 
 static modal_status write_all(hid_t file, const modal_basis *basis, modal_basis_wait *wait, void *context,

@@ -96,20 +96,138 @@ done:
     return status;
 }
 
-static modal_status read_material(const modal_json_place *place, modal_material *material)
+/* "mu" and "bulk" instead of "young" and "poisson". */
+static modal_status read_moduli(const modal_json_place *place, modal_material *material)
 {
     modal_status status = MODAL_OK;
     modal_json_place member;
-    MODAL_TRY(modal_json_object(place, "young poisson shear density axes rotation"));
+    double mu, bulk;
+    static const char *const others[] = {"young", "poisson"};
+    for (int i = 0; i < 2; i++)
+        if (modal_json_member(place, others[i], &member)) {
+            status = modal_json_wrong(&member, "not together with mu and bulk");
+            goto done;
+        }
+    MODAL_TRY(modal_json_required(place, "mu", &member));
+    MODAL_TRY(modal_json_number(&member, -1e300, 1e300, "Pa", &mu));
+    if (!(mu > 0)) {
+        status = modal_json_wrong(&member, "must be > 0, %g Pa", mu);
+        goto done;
+    }
+    MODAL_TRY(modal_json_required(place, "bulk", &member));
+    MODAL_TRY(modal_json_number(&member, -1e300, 1e300, "Pa", &bulk));
+    if (!(bulk > 0)) {
+        status = modal_json_wrong(&member, "must be > 0, %g Pa", bulk);
+        goto done;
+    }
+    material->young = 9 * bulk * mu / (3 * bulk + mu);
+    material->poisson = (3 * bulk - 2 * mu) / (2 * (3 * bulk + mu));
+done:
+    return status;
+}
+
+static modal_status read_law(const modal_json_place *place, modal_material *material)
+{
+    modal_json_place member;
+    const char *name;
+    if (!modal_json_member(place, "law", &member)) return MODAL_OK;
+    modal_status status = modal_json_text(&member, &name);
+    if (status != MODAL_OK) return status;
+    for (int k = 1; k < MODAL_MATERIAL_LAWS; k++)
+        if (strcmp(name, modal_material_law_names[k]) == 0) {
+            material->law = k;
+            return MODAL_OK;
+        }
+    return modal_json_wrong(&member, "none of \"stvk\", \"neo_hookean\", \"logarithmic\"");
+}
+
+/* "fibres": {"stiffness": eta, "direction": [x, y, z]} or {..., "file": "f.csv"}, which lies beside the file of materials. */
+static modal_status read_fibres(const modal_json_place *place, modal_material *material, char **file)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place fibres, member;
+    const char *name, *slash = strrchr(place->source->name, '/');
+    if (!modal_json_member(place, "fibres", &fibres)) return MODAL_OK;
+    MODAL_TRY(modal_json_object(&fibres, "stiffness direction file"));
+    MODAL_TRY(modal_json_required(&fibres, "stiffness", &member));
+    MODAL_TRY(modal_json_number(&member, -1e300, 1e300, "Pa", &material->fibre_stiffness));
+    if (!(material->fibre_stiffness > 0)) {
+        status = modal_json_wrong(&member, "must be > 0, %g Pa", material->fibre_stiffness);
+        goto done;
+    }
+    if (modal_json_member(&fibres, "file", &member)) {
+        MODAL_TRY(modal_json_text(&member, &name));
+        const size_t folder = name[0] != '/' && slash ? (size_t)(slash - place->source->name) + 1 : 0;
+        MODAL_TRY(modal_alloc(file, (int64_t)(folder + strlen(name) + 1), 1, "path", place->source->err));
+        memcpy(*file, place->source->name, folder);
+        strcpy(*file + folder, name);
+        if (modal_json_member(&fibres, "direction", &member)) status = modal_json_wrong(&member, "not together with file");
+        goto done;
+    }
+    MODAL_TRY(modal_json_required(&fibres, "direction", &member));
+    MODAL_TRY(modal_json_vector(&member, 3, "1", material->fibre));
+    if (!(normalise(material->fibre) > 0)) status = modal_json_wrong(&member, "has no direction");
+done:
+    return status;
+}
+
+/* [[share, time], ...] */
+static modal_status read_terms(const modal_json_place *prony, const char *key, modal_prony *terms)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place list, item;
+    if (!modal_json_member(prony, key, &list)) return MODAL_OK;
+    MODAL_TRY(modal_json_array(&list, 1));
+    if (json_array_size(list.value) > MODAL_PRONY_TERMS) {
+        status = modal_json_wrong(&list, "at most %d terms, %zu", MODAL_PRONY_TERMS, json_array_size(list.value));
+        goto done;
+    }
+    terms->n = (int32_t)json_array_size(list.value);
+    for (int i = 0; i < terms->n; i++) {
+        double values[2];
+        modal_json_item(&list, (size_t)i, &item);
+        MODAL_TRY(modal_json_vector(&item, 2, "1 and s", values));
+        terms->share[i] = values[0];
+        terms->time[i] = values[1];
+    }
+done:
+    return status;
+}
+
+static modal_status read_prony(const modal_json_place *place, modal_material *material)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place prony;
+    if (!modal_json_member(place, "prony", &prony)) return MODAL_OK;
+    MODAL_TRY(modal_json_object(&prony, "isochoric volumetric"));
+    MODAL_TRY(read_terms(&prony, "isochoric", &material->isochoric));
+    MODAL_TRY(read_terms(&prony, "volumetric", &material->volumetric));
+    if (material->isochoric.n + material->volumetric.n == 0) status = modal_json_wrong(&prony, "has no terms");
+done:
+    return status;
+}
+
+static modal_status read_material(const modal_json_place *place, modal_material *material, char **fibre_file)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place member;
+    MODAL_TRY(modal_json_object(place, "young poisson mu bulk shear density axes rotation law fibres prony"));
     MODAL_TRY(modal_json_required(place, "density", &member));
     MODAL_TRY(modal_json_number(&member, -1e300, 1e300, "kg/m^3", &material->density));
-    MODAL_TRY(modal_json_required(place, "young", &member));
-    if (json_is_array(member.value)) {
+    MODAL_TRY(read_law(place, material));
+    MODAL_TRY(read_fibres(place, material, fibre_file));
+    MODAL_TRY(read_prony(place, material));
+    const int moduli = modal_json_member(place, "mu", &member) || modal_json_member(place, "bulk", &member);
+    if (!moduli) MODAL_TRY(modal_json_required(place, "young", &member));
+    if (!moduli && json_is_array(member.value)) {
         MODAL_TRY(read_orthotropic(place, material));
     } else {
-        MODAL_TRY(modal_json_number(&member, -1e300, 1e300, "Pa", &material->young));
-        MODAL_TRY(modal_json_required(place, "poisson", &member));
-        MODAL_TRY(modal_json_number(&member, -1e300, 1e300, "1", &material->poisson));
+        if (moduli) MODAL_TRY(read_moduli(place, material));
+        else {
+            MODAL_TRY(modal_json_number(&member, -1e300, 1e300, "Pa", &material->young));
+            MODAL_TRY(modal_json_required(place, "poisson", &member));
+            MODAL_TRY(modal_json_number(&member, -1e300, 1e300, "1", &material->poisson));
+        }
         static const char *const others[] = {"shear", "axes", "rotation"};
         for (int i = 0; i < 3; i++)
             if (modal_json_member(place, others[i], &member)) {
@@ -158,12 +276,14 @@ static modal_status read_root(const modal_json_place *root, modal_material_file 
     }
     MODAL_TRY(modal_alloc_zero(&file->materials, (int64_t)json_object_size(list.value),
                                sizeof *file->materials, "materials", err));
+    MODAL_TRY(modal_alloc_zero(&file->fibre_files, (int64_t)json_object_size(list.value), sizeof *file->fibre_files, "materials",
+                               err));
     json_object_foreach(list.value, key, value) {
         modal_material *material = &file->materials[file->n_materials];
         member_at(&list, key, &member);
         MODAL_TRY(modal_copy_text(&material->name, key, SIZE_MAX, err));
         file->n_materials++;
-        MODAL_TRY(read_material(&member, material));
+        MODAL_TRY(read_material(&member, material, &file->fibre_files[file->n_materials - 1]));
     }
     if (modal_json_member(root, "default", &member))
         MODAL_TRY(find_material(&member, file, &file->default_material));
@@ -218,6 +338,8 @@ modal_status modal_materials_read(const char *path, modal_material_file *file, m
 void modal_material_file_free(modal_material_file *file)
 {
     for (int32_t i = 0; i < file->n_materials; i++) modal_free(&file->materials[i].name);
+    for (int32_t i = 0; file->fibre_files && i < file->n_materials; i++) modal_free(&file->fibre_files[i]);
+    modal_free(&file->fibre_files);
     for (int32_t i = 0; i < file->n_groups; i++) modal_free(&file->group_names[i]);
     modal_free(&file->materials);
     modal_free(&file->group_names);

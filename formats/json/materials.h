@@ -12,6 +12,7 @@
 typedef struct modal_material_file {
     int32_t n_materials;
     modal_material *materials; /* [n_materials] in the order of the file; all pass the check */
+    char **fibre_files;       /* [n_materials] the fibres' directions by element, beside the file of materials; NULL: none */
     int32_t n_groups;
     char **group_names;       /* [n_groups] of the mesh, in the order of the file */
     int32_t *group_materials; /* [n_groups] indices of materials */

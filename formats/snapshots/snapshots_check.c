@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/snapshots/snapshots_check.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "formats/h5/h5_util.h"
@@ -69,38 +70,34 @@ done:
     return status;
 }
 
-static modal_status look_at_solid(const modal_h5_in *in, const modal_h5_place *root, modal_snapshots_contents *c)
+/* A line for each probe. */
+static modal_status check_names(const modal_h5_in *in, const modal_snapshots_contents *c)
+{
+    int64_t lines = c->probe_names && c->probe_names[0] ? 1 : 0;
+    for (const char *at = c->probe_names; at && *at; at++) lines += *at == '\n';
+    if (!c->probe_names || lines == c->n_probes) return MODAL_OK;
+    return modal_broken(&in->checker, "/probes@names", "%lld names of %lld probes", (long long)lines, (long long)c->n_probes);
+}
+
+/* The last column is what the others leave. */
+static modal_status look_at_energy(const modal_h5_in *in, const modal_h5_place *root, modal_snapshots_contents *c)
 {
     modal_status status = MODAL_OK;
-    modal_h5_place solid = nowhere;
-    int64_t nodes[2] = {c->n_nodes, 3}, n_mass = c->n_nodes, n_types = -1, n_offsets = -1, n_places = -1, triangles[2] = {-1, 3};
-    double *mass = NULL;
-    uint8_t *types = NULL;
-    int64_t *offsets = NULL;
-    int32_t *places = NULL, *corners = NULL;
-    int there, sound;
-    if (!modal_h5_has_link(root, "solid")) return MODAL_OK;
-    MODAL_TRY(modal_h5_enter(in, root, "solid", MODAL_H5_OPTIONAL, &solid));
-    MODAL_TRY(look_at_numbers(in, &solid, "nodes", MODAL_H5_REQUIRED, 2, nodes, &there));
-    MODAL_TRY(modal_h5_read_array(in, &solid, "mass", MODAL_H5_F64, 1, &n_mass, MODAL_H5_REQUIRED, &mass));
-    MODAL_TRY(modal_h5_read_array(in, &solid, "element_type", MODAL_H5_U8, 1, &n_types, MODAL_H5_REQUIRED, &types));
-    if (n_types >= 0) n_offsets = n_types + 1;
-    MODAL_TRY(modal_h5_read_array(in, &solid, "element_offsets", MODAL_H5_I64, 1, &n_offsets, MODAL_H5_REQUIRED, &offsets));
-    MODAL_TRY(modal_h5_read_array(in, &solid, "element_nodes", MODAL_H5_I32, 1, &n_places, MODAL_H5_REQUIRED, &places));
-    MODAL_TRY(modal_h5_read_array(in, &solid, "triangles", MODAL_H5_I32, 2, triangles, MODAL_H5_REQUIRED, &corners));
-    if (mass) MODAL_TRY(modal_rule_at_least(&in->checker, "/solid/mass", mass, n_mass, 0, 1));
-    if (offsets && places)
-        MODAL_TRY(modal_rule_offsets(&in->checker, "/solid/element_offsets", offsets, n_offsets - 1, n_places, &sound));
-    if (places) MODAL_TRY(modal_rule_range(&in->checker, "/solid/element_nodes", places, n_places, 1, 0, c->n_nodes));
-    if (corners) MODAL_TRY(modal_rule_range(&in->checker, "/solid/triangles", corners, triangles[0], 3, 0, c->n_nodes));
-    c->n_elements = n_types > 0 ? n_types : 0;
+    int64_t dims[2] = {c->n_snapshots, 6};
+    double *e = NULL;
+    MODAL_TRY(modal_h5_read_array(in, root, "energy", MODAL_H5_F64, 2, dims, MODAL_H5_OPTIONAL, &e));
+    MODAL_TRY(modal_rule_finite(&in->checker, "/energy", e, dims[0], dims[1], (modal_axes){"snapshot", "column"}));
+    c->energy = e != NULL;
+    for (int64_t i = 0; e && i < dims[0]; i++) {
+        const double *row = e + 6 * i, left = row[0] + row[1] + row[2] - row[3] - row[4];
+        double largest = 0;
+        for (int k = 0; k < 5; k++) largest = fmax(largest, fabs(row[k]));
+        if (fabs(row[5] - left) <= 1e-9 * largest || !isfinite(left)) continue;
+        MODAL_TRY(modal_broken(&in->checker, "/energy", "snapshot %lld: the balance is %g, the others leave %g", (long long)i, row[5], left));
+        break;
+    }
 done:
-    modal_free(&mass);
-    modal_free(&types);
-    modal_free(&offsets);
-    modal_free(&places);
-    modal_free(&corners);
-    modal_h5_leave(&solid);
+    modal_free(&e);
     return status;
 }
 
@@ -110,7 +107,6 @@ static modal_status look(const modal_h5_in *in, int values, modal_snapshots_cont
     modal_h5_place root = nowhere, probes = nowhere;
     int64_t dims[3] = {-1, -1, 3};
     int there;
-    char *names = NULL;
     MODAL_TRY(modal_h5_check_root(in, "snapshots", 1));
     MODAL_TRY(modal_h5_enter(in, NULL, NULL, MODAL_H5_REQUIRED, &root));
     c->single = modal_h5_is_float(&root, "displacements");
@@ -125,19 +121,19 @@ static modal_status look(const modal_h5_in *in, int values, modal_snapshots_cont
     MODAL_TRY(look_at_times(in, &root, c));
     MODAL_TRY(look_at_field(in, &root, "velocities", MODAL_H5_OPTIONAL, dims, values, &c->velocities));
     MODAL_TRY(look_at_field(in, &root, "internal_forces", MODAL_H5_OPTIONAL, dims, values, &c->forces));
-    int64_t energy[2] = {dims[0], 6}, all[3] = {dims[0], -1, 3};
-    MODAL_TRY(look_at_numbers(in, &root, "energy", MODAL_H5_OPTIONAL, 2, energy, &c->energy));
+    int64_t all[3] = {dims[0], -1, 3};
+    MODAL_TRY(look_at_energy(in, &root, c));
     if (modal_h5_has_link(&root, "probes")) {
         MODAL_TRY(modal_h5_enter(in, &root, "probes", MODAL_H5_OPTIONAL, &probes));
-        MODAL_TRY(modal_h5_read_text(in, &probes, "names", &names));
+        MODAL_TRY(modal_h5_read_text(in, &probes, "names", &c->probe_names));
         MODAL_TRY(look_at_numbers(in, &probes, "displacements", MODAL_H5_REQUIRED, 3, all, &there));
         MODAL_TRY(look_at_numbers(in, &probes, "reactions", MODAL_H5_REQUIRED, 3, all, &there));
         c->n_probes = all[1] > 0 ? all[1] : 0;
+        MODAL_TRY(check_names(in, c));
     }
-    MODAL_TRY(look_at_solid(in, &root, c));
+    MODAL_TRY(modal_snapshots_solid_look(in, &root, c->n_nodes, &c->solid, &c->has_solid));
     MODAL_TRY(modal_provenance_read(in, &root, MODAL_H5_OPTIONAL, &c->provenance, &c->n_provenance));
 done:
-    modal_free(&names);
     modal_h5_leave(&probes);
     modal_h5_leave(&root);
     return status;
@@ -176,5 +172,7 @@ void modal_snapshots_contents_free(modal_snapshots_contents *c)
     for (int32_t i = 0; i < c->n_provenance; i++) modal_provenance_free(&c->provenance[i]);
     modal_free(&c->provenance);
     modal_free(&c->times);
+    modal_free(&c->probe_names);
+    modal_snapshots_solid_free(&c->solid);
     *c = (modal_snapshots_contents){0};
 }

@@ -4,11 +4,15 @@
 #define MODAL_FORMATS_SNAPSHOTS_CHECK_H
 
 #include "formats/h5/findings.h"
+#include "formats/snapshots/snapshots_solid.h"
 #include "lib/model/basis.h"
 
 typedef struct modal_snapshots_contents {
-    int64_t n_snapshots, n_nodes, n_elements, n_probes; /* 0 elements: no /solid */
+    int64_t n_snapshots, n_nodes, n_probes;
+    int has_solid;
+    modal_snapshots_solid solid; /* where there is one */
     int single, velocities, forces, energy;             /* single: displacements are float32 */
+    char *probe_names; /* one a line, or NULL */
     double *times;                                      /* [n_snapshots], or NULL */
     int32_t n_provenance;
     modal_provenance *provenance;

@@ -16,24 +16,6 @@ struct modal_snapshots_out {
     int64_t n;
 };
 
-static modal_status write_solid(hid_t file, const modal_snapshots_head *h, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    hid_t solid = H5I_INVALID_HID;
-    const modal_volume_mesh *m = h->mesh;
-    const int64_t nodes[2] = {m->n_nodes, 3}, triangles[2] = {h->n_triangles, 3}, offsets = m->n_elements + 1;
-    MODAL_TRY(modal_h5_make_group(file, "solid", &solid, err));
-    MODAL_TRY(modal_h5_write_array(solid, "nodes", MODAL_H5_F64, 2, nodes, m->nodes, err));
-    MODAL_TRY(modal_h5_write_array(solid, "mass", MODAL_H5_F64, 1, nodes, h->mass, err));
-    MODAL_TRY(modal_h5_write_array(solid, "element_type", MODAL_H5_U8, 1, &m->n_elements, m->element_type, err));
-    MODAL_TRY(modal_h5_write_array(solid, "element_offsets", MODAL_H5_I64, 1, &offsets, m->element_offsets, err));
-    MODAL_TRY(modal_h5_write_array(solid, "element_nodes", MODAL_H5_I32, 1, &m->element_offsets[m->n_elements],
-                                   m->element_nodes, err));
-    MODAL_TRY(modal_h5_write_array(solid, "triangles", MODAL_H5_I32, 2, triangles, h->triangles, err));
-done:
-    return modal_h5_end_group(&solid, status, err);
-}
-
 static modal_status make_arrays(modal_snapshots_out *o, const modal_snapshots_head *h, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -68,7 +50,7 @@ modal_status modal_snapshots_out_open(modal_snapshots_out **out, const char *pat
     MODAL_TRY(modal_h5_write_text(o->file, "modal_type", "snapshots", err));
     MODAL_TRY(modal_h5_write_text(o->file, "modal_version", "1.1", err));
     MODAL_TRY(make_arrays(o, h, err));
-    if (h->mesh) MODAL_TRY(write_solid(o->file, h, err));
+    if (h->solid) MODAL_TRY(modal_snapshots_solid_write(o->file, h->solid, err));
     MODAL_TRY(modal_provenance_write(o->file, h->provenance, h->n_provenance, err));
     *out = o;
     o = NULL;

@@ -3,6 +3,7 @@
 #ifndef MODAL_FORMATS_SNAPSHOTS_OUT_H
 #define MODAL_FORMATS_SNAPSHOTS_OUT_H
 
+#include "formats/snapshots/snapshots_solid.h"
 #include "lib/base/status.h"
 #include "lib/model/basis.h"
 
@@ -14,10 +15,7 @@ typedef struct modal_snapshots_head {
     int64_t n_energies;     /* columns of /energy, or 0 */
     int64_t n_probes;       /* 0: no /probes */
     const char *probe_names; /* one a line */
-    const modal_volume_mesh *mesh; /* /solid, or NULL */
-    const double *mass;            /* [n_nodes] kg, with mesh */
-    int64_t n_triangles;
-    const int32_t *triangles; /* [n_triangles, 3] the boundary, with mesh */
+    const modal_snapshots_solid *solid; /* /solid, or NULL */
     int32_t n_provenance;
     const modal_provenance *provenance;
 } modal_snapshots_head;

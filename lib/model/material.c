@@ -7,6 +7,8 @@
 const char *const modal_orthotropic_names[9] = {"E1",   "E2",  "E3",  "nu12", "nu13",
                                                 "nu23", "G12", "G13", "G23"};
 
+const char *const modal_material_law_names[MODAL_MATERIAL_LAWS] = {"linear", "stvk", "neo_hookean", "logarithmic"};
+
 enum { E1, E2, E3, NU12, NU13, NU23, G12, G13, G23 };
 
 /* The two axes of nu_ij and G_ij, in order 12, 13, 23. */
@@ -66,6 +68,50 @@ static modal_status check_orthotropic(const modal_material *material, const char
     return check_axes(name, material->axes, err);
 }
 
+int modal_material_says_more(const modal_material *m)
+{
+    return m->law != 0 || m->fibre_stiffness != 0 || m->isochoric.n != 0 || m->volumetric.n != 0;
+}
+
+static modal_status check_prony(const char *name, const char *part, const modal_prony *p, modal_error *err)
+{
+    double sum = 0;
+    if (p->n < 0 || p->n > MODAL_PRONY_TERMS)
+        return modal_error_set(err, MODAL_ERROR_INPUT, "material \"%s\": %s Prony terms must be at most %d, %d", name, part,
+                               MODAL_PRONY_TERMS, p->n);
+    for (int i = 0; i < p->n; i++) {
+        sum += p->share[i];
+        if (!(p->share[i] > 0))
+            return modal_error_set(err, MODAL_ERROR_INPUT, "material \"%s\": %s Prony term %d: the share must be > 0, %g", name, part,
+                                   i, p->share[i]);
+        if (!(p->time[i] > 0 && isfinite(p->time[i])))
+            return modal_error_set(err, MODAL_ERROR_INPUT, "material \"%s\": %s Prony term %d: the time must be > 0 and finite, %g s",
+                                   name, part, i, p->time[i]);
+    }
+    if (!(sum < 1))
+        return modal_error_set(err, MODAL_ERROR_INPUT, "material \"%s\": the sum of the %s Prony shares must be < 1, %g", name, part,
+                               sum);
+    return MODAL_OK;
+}
+
+/* What is said of large deformations. */
+static modal_status check_more(const modal_material *m, const char *name, modal_error *err)
+{
+    const double *a = m->fibre, length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+    if (m->law < 0 || m->law >= MODAL_MATERIAL_LAWS)
+        return modal_error_set(err, MODAL_ERROR_INPUT, "material \"%s\": no law of number %d", name, m->law);
+    if (m->law >= MODAL_MATERIAL_ISOTROPIC_LAWS && m->kind != MODAL_MATERIAL_ISOTROPIC)
+        return modal_error_set(err, MODAL_ERROR_INPUT, "material \"%s\": an orthotropic material has no law %s", name,
+                               modal_material_law_names[m->law]);
+    if (!(m->fibre_stiffness >= 0 && isfinite(m->fibre_stiffness)))
+        return modal_error_set(err, MODAL_ERROR_INPUT, "material \"%s\": the fibres' stiffness must be >= 0 and finite, %g Pa", name,
+                               m->fibre_stiffness);
+    if (!(length == 0 || fabs(length - 1) <= 1e-6))
+        return modal_error_set(err, MODAL_ERROR_INPUT, "material \"%s\": the fibres' direction must have the length 1, %g", name, length);
+    const modal_status status = check_prony(name, "isochoric", &m->isochoric, err);
+    return status == MODAL_OK ? check_prony(name, "volumetric", &m->volumetric, err) : status;
+}
+
 modal_status modal_material_check(const modal_material *material, modal_error *err)
 {
     const char *name = material->name ? material->name : "";
@@ -73,6 +119,8 @@ modal_status modal_material_check(const modal_material *material, modal_error *e
         return modal_error_set(err, MODAL_ERROR_INPUT,
                                "material \"%s\": density rho must be > 0 and finite, %g kg/m^3",
                                name, material->density);
+    const modal_status more = check_more(material, name, err);
+    if (more != MODAL_OK) return more;
     if (material->kind == MODAL_MATERIAL_ORTHOTROPIC)
         return check_orthotropic(material, name, err);
     if (material->kind != MODAL_MATERIAL_ISOTROPIC)

@@ -58,6 +58,7 @@ void modal_volume_mesh_free(modal_volume_mesh *mesh)
     modal_free(&mesh->groups);
     modal_free(&mesh->materials);
     modal_free(&mesh->element_material);
+    modal_free(&mesh->element_fibres);
     memset(mesh, 0, sizeof *mesh);
 }
 

@@ -14,7 +14,16 @@ typedef enum modal_material_kind {
     MODAL_MATERIAL_ORTHOTROPIC = 1
 } modal_material_kind;
 
-/* Linear elastic material, SI units. */
+enum { MODAL_PRONY_TERMS = 8 };
+
+/* Viscosity in Prony terms, of one part of the stress: under a strain that is held it falls as
+ * (1 - sum_i share_i (1 - exp(-t / time_i))) S_e, where S_e is the law's. */
+typedef struct modal_prony {
+    int32_t n;
+    double share[MODAL_PRONY_TERMS], time[MODAL_PRONY_TERMS]; /* > 0, their sum < 1; s, > 0 */
+} modal_prony;
+
+/* Elastic material at small strains, and what is said of it for large ones, which modaltled moves; SI units. */
 typedef struct modal_material {
     char *name;
     double young;   /* E, Pa; isotropic only, 0 otherwise */
@@ -25,6 +34,10 @@ typedef struct modal_material {
     double orthotropic[9]; /* E1 E2 E3 Pa, nu12 nu13 nu23, G12 G13 G23 Pa; nu_ij = -e_j / e_i under
                               tension along i */
     double axes[9];        /* [3, 3] row i: unit vector of material axis i in the solid's coordinates */
+    int law;               /* of large deformations: index of modal_material_law_names (material.h); 0: not said */
+    double fibre_stiffness; /* eta, Pa: the energy eta/4 (I4' - 1)^2 of fibres, I4' = J^(-2/3) a . C a; 0: none */
+    double fibre[3];        /* a, unit vector at rest; 0: of each element its own (modal_volume_mesh.element_fibres) */
+    modal_prony isochoric, volumetric;
 } modal_material;
 
 /* A named set. Volume groups (dimension 3) list elements and their nodes; surface, line and point
@@ -61,6 +74,7 @@ typedef struct modal_volume_mesh {
     int32_t n_materials;
     modal_material *materials; /* [n_materials] */
     int32_t *element_material; /* [n_elements] index of a material, -1 = none yet */
+    double *element_fibres;    /* [n_elements, 3] unit vectors, 0 where the material says the direction, or NULL */
     int materials_in_mesh_units; /* 1: in the consistent system of the coordinates' unit (units.h), 0: in SI */
     int32_t n_conditions;
     modal_condition *conditions; /* [n_conditions], or NULL; who holds the nodes is the caller's to decide */

@@ -82,11 +82,18 @@ static void best_rotation(const modal_volume_mesh *a, const double ca[3], const 
     for (int k = 0; k < 9; k++) r[k] = rotation[k] / length;
 }
 
+static int same_terms(const modal_prony *a, const modal_prony *b)
+{
+    return a->n == b->n && memcmp(a->share, b->share, sizeof a->share) == 0 && memcmp(a->time, b->time, sizeof a->time) == 0;
+}
+
 static int same_material(const modal_material *a, const modal_material *b)
 {
     return a->kind == b->kind && a->young == b->young && a->poisson == b->poisson &&
            a->density == b->density && memcmp(a->orthotropic, b->orthotropic, sizeof a->orthotropic) == 0 &&
-           memcmp(a->axes, b->axes, sizeof a->axes) == 0;
+           memcmp(a->axes, b->axes, sizeof a->axes) == 0 && a->law == b->law && a->fibre_stiffness == b->fibre_stiffness &&
+           memcmp(a->fibre, b->fibre, sizeof a->fibre) == 0 && same_terms(&a->isochoric, &b->isochoric) &&
+           same_terms(&a->volumetric, &b->volumetric);
 }
 
 /* All that a motion does not change. */
@@ -103,6 +110,9 @@ static int same_structure(const modal_solid *a, const modal_solid *b)
         memcmp(a->fixed_nodes, b->fixed_nodes, fixed * sizeof(int32_t)) != 0 ||
         memcmp(a->fixed_components, b->fixed_components, fixed) != 0)
         return 0;
+    if (!x->element_fibres != !y->element_fibres ||
+        (x->element_fibres && memcmp(x->element_fibres, y->element_fibres, 3 * n * sizeof(double)) != 0))
+        return 0;
     for (size_t e = 0; e < n; e++)
         if (!same_material(&x->materials[x->element_material[e]], &y->materials[y->element_material[e]]))
             return 0;
@@ -112,7 +122,8 @@ static int same_structure(const modal_solid *a, const modal_solid *b)
 int modal_shape_has_directions(const modal_shape *shape)
 {
     for (int32_t m = 0; m < shape->solid.mesh.n_materials; m++)
-        if (shape->solid.mesh.materials[m].kind == MODAL_MATERIAL_ORTHOTROPIC) return 1;
+        if (shape->solid.mesh.materials[m].kind == MODAL_MATERIAL_ORTHOTROPIC || shape->solid.mesh.materials[m].fibre_stiffness != 0)
+            return 1;
     for (int64_t k = 0; k < shape->solid.n_fixed_nodes; k++)
         if (shape->solid.fixed_components[k] != MODAL_FIXED_ALL) return 1;
     return 0;

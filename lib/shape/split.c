@@ -145,6 +145,8 @@ static modal_status copy_elements(const modal_volume_mesh *mesh, const int32_t *
         MODAL_TRY(modal_alloc_zero(&to->element_offsets, to->n_elements + 1, sizeof(int64_t), "elements", err));
         MODAL_TRY(modal_alloc(&to->element_tags, to->n_elements, sizeof(int64_t), "elements", err));
         MODAL_TRY(modal_alloc(&to->element_material, to->n_elements, sizeof(int32_t), "elements", err));
+        if (mesh->element_fibres)
+            MODAL_TRY(modal_alloc(&to->element_fibres, 3 * to->n_elements, sizeof(double), "elements", err));
     }
     for (int64_t i = 0; i < mesh->n_nodes; i++)
         for (int64_t k = p->node_offsets[i]; k < p->node_offsets[i + 1]; k++) {
@@ -158,6 +160,7 @@ static modal_status copy_elements(const modal_volume_mesh *mesh, const int32_t *
         to->element_type[at] = mesh->element_type[e];
         to->element_tags[at] = mesh->element_tags[e];
         to->element_material[at] = mesh->element_material[e];
+        if (mesh->element_fibres) memcpy(to->element_fibres + 3 * (int64_t)at, mesh->element_fibres + 3 * e, 3 * sizeof(double));
         to->element_offsets[at + 1] =
             to->element_offsets[at] + mesh->element_offsets[e + 1] - mesh->element_offsets[e];
     }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Solids that tools read: which element is made of what. */
+#include <math.h>
 #include <string.h>
 
 #include "formats/json/materials.h"
+#include "formats/meshes/csv.h"
 #include "lib/base/memory.h"
+#include "lib/base/sort.h"
 #include "lib/mesh/material_table.h"
 #include "tools/common/solid.h"
 
@@ -54,6 +57,52 @@ done:
     return status;
 }
 
+/* Of every element of the material the direction of its fibres: lines element,x,y,z with the mesh's numbers of elements. Lines
+ * of other elements are left out. */
+static modal_status read_fibres(modal_volume_mesh *mesh, int32_t material, const char *path, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_series list = {0};
+    uint64_t *keys = NULL;
+    int32_t *order = NULL;
+    MODAL_TRY(modal_list_read_csv(path, 3, &list, err));
+    MODAL_TRY(modal_alloc(&keys, list.n_rows, sizeof *keys, "fibres", err));
+    MODAL_TRY(modal_alloc(&order, list.n_rows, sizeof *order, "fibres", err));
+    for (int64_t i = 0; i < list.n_rows; i++) {
+        const double tag = list.times[i], *a = list.values + 3 * i;
+        if (!(tag >= 0 && tag < 0x1p53 && tag == floor(tag)))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: row %lld: no number of an element, %g", path, (long long)i + 1, tag);
+        if (!(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] > 0))
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: row %lld: has no direction, element %.0f", path, (long long)i + 1, tag);
+        keys[i] = (uint64_t)tag;
+        order[i] = (int32_t)i;
+    }
+    MODAL_TRY(modal_sort_by_key(list.n_rows, keys, order, err));
+    for (int64_t i = 1; i < list.n_rows; i++)
+        if (keys[i] == keys[i - 1])
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: two directions of one element, %llu", path, (unsigned long long)keys[i]);
+    if (!mesh->element_fibres) MODAL_TRY(modal_alloc_zero(&mesh->element_fibres, 3 * mesh->n_elements, sizeof(double), "fibres", err));
+    for (int64_t e = 0; e < mesh->n_elements; e++) {
+        int64_t low = 0, high = list.n_rows;
+        if (mesh->element_material[e] != material) continue;
+        while (low < high) {
+            const int64_t middle = low + (high - low) / 2;
+            if (keys[middle] < (uint64_t)mesh->element_tags[e]) low = middle + 1;
+            else high = middle;
+        }
+        if (low == list.n_rows || keys[low] != (uint64_t)mesh->element_tags[e])
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no direction of element %lld, whose material is %s", path,
+                       (long long)mesh->element_tags[e], mesh->materials[material].name);
+        const double *a = list.values + 3 * (int64_t)order[low], length = hypot(hypot(a[0], a[1]), a[2]);
+        for (int k = 0; k < 3; k++) mesh->element_fibres[3 * e + k] = a[k] / length;
+    }
+done:
+    modal_series_free(&list);
+    modal_free(&keys);
+    modal_free(&order);
+    return status;
+}
+
 /* --materials: the file's materials take the place of all others where it has a default. */
 static modal_status assign_file(tool *t, const char *path, modal_volume_mesh *mesh, uint8_t *taken,
                                 modal_error *err)
@@ -73,6 +122,8 @@ static modal_status assign_file(tool *t, const char *path, modal_volume_mesh *me
     for (int32_t g = 0; g < file.n_groups; g++)
         MODAL_TRY(assign_group(mesh, path, file.group_names[g], strlen(file.group_names[g]),
                                first + file.group_materials[g], taken, err));
+    for (int32_t i = 0; i < file.n_materials; i++)
+        if (file.fibre_files[i]) MODAL_TRY(read_fibres(mesh, first + i, file.fibre_files[i], err));
     memset(taken, 0, (size_t)mesh->n_elements);
 done:
     modal_material_file_free(&file);

@@ -94,11 +94,28 @@ static int64_t count_partly_fixed(const modal_solid *s)
     return n;
 }
 
+static json_t *describe_terms(const modal_prony *p)
+{
+    json_t *terms = json_array();
+    for (int i = 0; i < p->n; i++) json_array_append_new(terms, json_pack("[f, f]", p->share[i], p->time[i]));
+    return terms;
+}
+
+/* What is said of large deformations. */
+static void describe_law(json_t *one, const modal_material *m)
+{
+    if (m->law > 0 && m->law < MODAL_MATERIAL_LAWS) set(one, "law", json_string(modal_material_law_names[m->law]));
+    if (m->fibre_stiffness != 0) set(one, "fibres", json_pack("{s:f, s:o}", "stiffness", m->fibre_stiffness, "direction", numbers(m->fibre, 3)));
+    if (m->isochoric.n > 0 || m->volumetric.n > 0)
+        set(one, "prony", json_pack("{s:o, s:o}", "isochoric", describe_terms(&m->isochoric), "volumetric", describe_terms(&m->volumetric)));
+}
+
 static json_t *describe_material(const modal_material *m)
 {
     json_t *one = json_object();
     set(one, "name", modal_json_string(m->name));
     set(one, "density", json_real(m->density));
+    describe_law(one, m);
     if (m->kind == MODAL_MATERIAL_ISOTROPIC) {
         set(one, "young", json_real(m->young));
         set(one, "poisson", json_real(m->poisson));
@@ -111,20 +128,14 @@ static json_t *describe_material(const modal_material *m)
     return one;
 }
 
-static json_t *describe_solid(const modal_shape *s)
+/* Nodes, elements, materials and groups. */
+static json_t *describe_mesh(const modal_volume_mesh *v)
 {
-    const modal_volume_mesh *v = &s->solid.mesh;
     json_t *solid = json_object(), *materials = json_array(), *groups = json_array();
     set_integer(solid, "nodes", v->n_nodes);
     set_integer(solid, "elements", v->n_elements);
     set(solid, "element_types", count_types(v));
-    set_integer(solid, "fixed_nodes", s->solid.n_fixed_nodes);
-    set_integer(solid, "partly_fixed_nodes", count_partly_fixed(&s->solid));
-    set(solid, "surface",
-        json_string(s->embedding.kind == MODAL_SURFACE_BOUNDARY ? "boundary" : "embedded"));
-    set(solid, "farthest_outside", json_real(s->embedding.farthest_outside));
-    for (int32_t i = 0; i < v->n_materials; i++)
-        json_array_append_new(materials, describe_material(&v->materials[i]));
+    for (int32_t i = 0; i < v->n_materials; i++) json_array_append_new(materials, describe_material(&v->materials[i]));
     for (int32_t i = 0; i < v->n_groups; i++) {
         json_t *one = json_object();
         set(one, "name", modal_json_string(v->groups[i].name));
@@ -133,8 +144,36 @@ static json_t *describe_solid(const modal_shape *s)
         set_integer(one, "elements", v->groups[i].n_elements);
         json_array_append_new(groups, one);
     }
+    if (v->element_fibres) set(solid, "fibres_by_element", json_true());
     set(solid, "materials", materials);
     set(solid, "groups", groups);
+    return solid;
+}
+
+static json_t *describe_solid(const modal_shape *s)
+{
+    json_t *solid = describe_mesh(&s->solid.mesh);
+    set_integer(solid, "fixed_nodes", s->solid.n_fixed_nodes);
+    set_integer(solid, "partly_fixed_nodes", count_partly_fixed(&s->solid));
+    set(solid, "surface",
+        json_string(s->embedding.kind == MODAL_SURFACE_BOUNDARY ? "boundary" : "embedded"));
+    set(solid, "farthest_outside", json_real(s->embedding.farthest_outside));
+    return solid;
+}
+
+/* Of snapshots. */
+static json_t *describe_moved(const modal_snapshots_solid *s)
+{
+    int64_t counts[MODAL_MATERIAL_LAWS] = {0};
+    json_t *solid = describe_mesh(&s->mesh), *laws = json_object();
+    double mass = 0;
+    for (int64_t i = 0; i < s->mesh.n_nodes; i++) mass += s->mass[i];
+    for (int64_t e = 0; s->laws && e < s->mesh.n_elements; e++) counts[s->laws[e]]++;
+    for (int k = 0; k < MODAL_MATERIAL_LAWS; k++)
+        if (counts[k] > 0) set_integer(laws, modal_material_law_names[k], counts[k]);
+    set(solid, "laws", laws);
+    set(solid, "mass", json_real(mass));
+    set_integer(solid, "triangles", s->n_triangles);
     return solid;
 }
 
@@ -329,7 +368,9 @@ modal_status modalinfo_describe_snapshots(const char *path, json_t **info, modal
         if (all[i].there) json_array_append_new(fields, json_string(all[i].name));
     set(object, "fields", fields);
     set_integer(object, "probes", c.n_probes);
-    set_integer(object, "elements", c.n_elements);
+    set(object, "probe_names", modal_json_string(c.probe_names ? c.probe_names : ""));
+    set_integer(object, "elements", c.solid.mesh.n_elements);
+    if (c.has_solid) set(object, "solid", describe_moved(&c.solid));
     set(object, "provenance", provenance(c.provenance, c.n_provenance));
     modal_snapshots_contents_free(&c);
     *info = object;

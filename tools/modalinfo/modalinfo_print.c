@@ -60,9 +60,41 @@ static void print_provenance(FILE *to, const json_t *info)
     }
 }
 
+/* Materials and groups. */
+static void print_parts(FILE *to, const json_t *solid)
+{
+    size_t i, term;
+    json_t *one, *terms;
+    json_array_foreach (json_object_get(solid, "materials"), i, one) {
+        fprintf(to, "  %-20s", i == 0 ? "materials" : "");
+        tool_put_text(to, json_string_value(json_object_get(one, "name")));
+        if (json_object_get(one, "young"))
+            fprintf(to, ": E %.6g Pa, nu %.6g", number(one, "young"), number(one, "poisson"));
+        else
+            for (int k = 0; k < 9; k++)
+                fprintf(to, "%s %s %.6g%s", k ? "," : ":", modal_orthotropic_names[k],
+                        number(one, modal_orthotropic_names[k]), k < 3 || k > 5 ? " Pa" : "");
+        fprintf(to, ", rho %.6g kg/m^3", number(one, "density"));
+        if (json_object_get(one, "law")) fprintf(to, ", %s", json_string_value(json_object_get(one, "law")));
+        if (json_object_get(one, "fibres")) fprintf(to, ", fibres of %.6g Pa", number(json_object_get(one, "fibres"), "stiffness"));
+        for (int part = 0; part < 2; part++) {
+            static const char *const parts[] = {"isochoric", "volumetric"};
+            json_array_foreach (json_object_get(json_object_get(one, "prony"), parts[part]), term, terms)
+                fprintf(to, ", %s %.6g in %.6g s", parts[part], json_number_value(json_array_get(terms, 0)),
+                        json_number_value(json_array_get(terms, 1)));
+        }
+        fputc('\n', to);
+    }
+    json_array_foreach (json_object_get(solid, "groups"), i, one) {
+        fprintf(to, "  %-20s\"", i == 0 ? "groups" : "");
+        tool_put_text(to, json_string_value(json_object_get(one, "name")));
+        fprintf(to, "\" of dimension %lld: %lld nodes, %lld elements\n",
+                integer(one, "dimension"), integer(one, "nodes"), integer(one, "elements"));
+    }
+}
+
 static void print_solid(FILE *to, const json_t *solid)
 {
-    size_t i;
     json_t *one;
     const char *type;
     const long long partly = integer(solid, "partly_fixed_nodes");
@@ -78,23 +110,21 @@ static void print_solid(FILE *to, const json_t *solid)
     if (strcmp(kind, "embedded") == 0)
         fprintf(to, ", at most %.3g m outside the solid", number(solid, "farthest_outside"));
     fputc('\n', to);
-    json_array_foreach (json_object_get(solid, "materials"), i, one) {
-        fprintf(to, "  %-20s", i == 0 ? "materials" : "");
-        tool_put_text(to, json_string_value(json_object_get(one, "name")));
-        if (json_object_get(one, "young"))
-            fprintf(to, ": E %.6g Pa, nu %.6g", number(one, "young"), number(one, "poisson"));
-        else
-            for (int k = 0; k < 9; k++)
-                fprintf(to, "%s %s %.6g%s", k ? "," : ":", modal_orthotropic_names[k],
-                        number(one, modal_orthotropic_names[k]), k < 3 || k > 5 ? " Pa" : "");
-        fprintf(to, ", rho %.6g kg/m^3\n", number(one, "density"));
-    }
-    json_array_foreach (json_object_get(solid, "groups"), i, one) {
-        fprintf(to, "  %-20s\"", i == 0 ? "groups" : "");
-        tool_put_text(to, json_string_value(json_object_get(one, "name")));
-        fprintf(to, "\" of dimension %lld: %lld nodes, %lld elements\n",
-                integer(one, "dimension"), integer(one, "nodes"), integer(one, "elements"));
-    }
+    print_parts(to, solid);
+}
+
+/* The solid of snapshots. */
+static void print_moved(FILE *to, const json_t *solid)
+{
+    const char *name;
+    json_t *one;
+    fprintf(to, "%-22s%lld elements", "solid", integer(solid, "elements"));
+    json_object_foreach ((json_t *)json_object_get(solid, "element_types"), name, one)
+        fprintf(to, ", %lld %s", (long long)json_integer_value(one), name);
+    fprintf(to, ", %.6g kg, %lld triangles\n", number(solid, "mass"), integer(solid, "triangles"));
+    json_object_foreach ((json_t *)json_object_get(solid, "laws"), name, one)
+        fprintf(to, "  %-20s%s, %lld elements\n", "law", name, (long long)json_integer_value(one));
+    print_parts(to, solid);
 }
 
 static void print_names(FILE *to, const char *what, const json_t *names)
@@ -305,7 +335,7 @@ void modalinfo_print(FILE *to, const json_t *info)
         json_array_foreach (json_object_get(info, "fields"), i, field)
             fprintf(to, "%-22s%s\n", i == 0 ? "also" : "", json_string_value(field));
         if (integer(info, "probes") > 0) fprintf(to, "%-22s%lld\n", "probes", integer(info, "probes"));
-        if (integer(info, "elements") > 0) fprintf(to, "%-22s%lld elements\n", "solid", integer(info, "elements"));
+        if (json_object_get(info, "solid")) print_moved(to, json_object_get(info, "solid"));
     } else if (strcmp(type, "mesh") == 0 || strcmp(type, "surface") == 0) {
         modalinfo_print_mesh(to, info);
     } else if (strcmp(type, "output") == 0) {

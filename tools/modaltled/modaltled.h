@@ -27,6 +27,7 @@ typedef struct modaltled_case {
     modal_solid solid;        /* the mesh, and what is held */
     modal_solid_scene scene;
     modal_tled_nodes *nodes;  /* [scene.n_actions] */
+    uint8_t *laws;            /* [mesh.n_elements] modal_law_kind */
     modal_tled_model model;
     modal_tled_forces forces;
     modal_tled_critical critical; /* at rest */

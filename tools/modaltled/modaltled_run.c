@@ -94,6 +94,7 @@ static modal_status open_file(run *w, const char *path, modal_error *err)
     modal_surface_mesh surface = {0};
     int32_t *vertex_nodes = NULL;
     double *mass = NULL;
+    modal_snapshots_solid solid = {0};
     modal_snapshots_head head = {.n_nodes = mesh->n_nodes,
                                  .single = w->r->precision == MODAL_TLED_FLOAT32,
                                  .velocities = w->r->fields[MODALTLED_VELOCITIES],
@@ -108,7 +109,8 @@ static modal_status open_file(run *w, const char *path, modal_error *err)
         for (int64_t k = 0; k < 3 * surface.n_triangles; k++) surface.triangles[k] = vertex_nodes[surface.triangles[k]];
         MODAL_TRY(modal_alloc(&mass, mesh->n_nodes, sizeof *mass, "masses", err));
         for (int64_t i = 0; i < mesh->n_nodes; i++) mass[w->c->model.node_from[i]] = w->c->model.solid.mass[i];
-        head.mesh = mesh, head.mass = mass, head.n_triangles = surface.n_triangles, head.triangles = surface.triangles;
+        solid = (modal_snapshots_solid){*mesh, mass, w->c->laws, surface.n_triangles, surface.triangles};
+        head.solid = &solid;
     }
     MODAL_TRY(modal_snapshots_out_open(&w->out, path, &head, err));
 done:

@@ -90,7 +90,11 @@ static modal_status find_laws(const modal_volume_mesh *mesh, const modal_solid_s
     modal_status status = MODAL_OK;
     uint8_t *taken = NULL;
     MODAL_TRY(modal_alloc_zero(&taken, mesh->n_elements, 1, "laws", err));
-    memset(laws, scene->model ? law_of(scene->model) : MODAL_LAW_NEO_HOOKEAN, (size_t)mesh->n_elements);
+    for (int64_t e = 0; e < mesh->n_elements; e++) {
+        const int32_t m = mesh->element_material[e];
+        const int said = m < 0 ? 0 : mesh->materials[m].law;
+        laws[e] = scene->model ? law_of(scene->model) : said ? (uint8_t)said : MODAL_LAW_NEO_HOOKEAN;
+    }
     for (int32_t i = 0; i < scene->n_models; i++) {
         const char *name = scene->model_groups[i];
         const modal_group *group;
@@ -129,12 +133,16 @@ static void warn_of_jumps(tool *t, const modaltled_request *r, const modal_solid
 modal_status modaltled_read(tool *t, const modaltled_request *r, modaltled_case *c, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    uint8_t *marks = NULL, *laws = NULL;
+    uint8_t *marks = NULL;
     const modal_volume_mesh *mesh = &c->solid.mesh;
     MODAL_TRY(modal_solid_scene_read(r->scene_path, &c->scene, err));
     MODAL_TRY(tool_solid_read(t, &r->input, &c->solid, err));
+    for (int32_t m = 0; m < mesh->n_materials; m++)
+        if (mesh->materials[m].fibre_stiffness != 0 || mesh->materials[m].isochoric.n > 0 || mesh->materials[m].volumetric.n > 0)
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: material \"%s\": fibres and viscosity are not computed", r->input.mesh_path,
+                       mesh->materials[m].name);
     MODAL_TRY(modal_alloc(&marks, mesh->n_nodes, 1, "nodes", err));
-    MODAL_TRY(modal_alloc(&laws, mesh->n_elements, 1, "laws", err));
+    MODAL_TRY(modal_alloc(&c->laws, mesh->n_elements, 1, "laws", err));
     MODAL_TRY(modal_alloc_zero(&c->nodes, c->scene.n_actions, sizeof *c->nodes, "nodes", err));
     for (int32_t i = 0; i < c->scene.n_actions; i++) {
         status = find_nodes(r, mesh, &c->scene.actions[i], marks, &c->nodes[i], err);
@@ -143,12 +151,12 @@ modal_status modaltled_read(tool *t, const modaltled_request *r, modaltled_case 
             goto done;
         }
     }
-    status = find_laws(mesh, &c->scene, laws, err);
+    status = find_laws(mesh, &c->scene, c->laws, err);
     if (status != MODAL_OK) {
         modal_error_context(err, "%s", r->scene_path);
         goto done;
     }
-    status = modal_tled_model_new(mesh, laws, c->scene.hourglass, &c->model, err);
+    status = modal_tled_model_new(mesh, c->laws, c->scene.hourglass, &c->model, err);
     if (status != MODAL_OK) {
         modal_error_context(err, "%s", r->input.mesh_path);
         goto done;
@@ -159,7 +167,6 @@ modal_status modaltled_read(tool *t, const modaltled_request *r, modaltled_case 
     warn_of_jumps(t, r, &c->scene);
 done:
     modal_free(&marks);
-    modal_free(&laws);
     return status;
 }
 
@@ -233,6 +240,7 @@ void modaltled_case_free(modaltled_case *c)
     for (int32_t i = 0; c->nodes && i < c->scene.n_actions; i++) modal_free(&c->nodes[i].nodes);
     modal_free(&c->nodes);
     modal_free(&c->frames);
+    modal_free(&c->laws);
     modal_tled_forces_free(&c->forces);
     modal_tled_model_free(&c->model);
     modal_solid_scene_free(&c->scene);

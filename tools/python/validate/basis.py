@@ -44,6 +44,8 @@ class Shape:
             self._left_out()
         if major == 3 and file.has(f"{place}/look"):
             self._look()
+        if major == 3 and file.has(f"{place}/modal_laws"):
+            self._laws()
         if file.has(f"{place}/volume") and file.group(f"{place}/volume") is not None:
             self._volume()
 
@@ -221,6 +223,10 @@ class Shape:
         if matrix is not None and n is not None and n % 32:
             self.must((matrix[-1, :, :, n % 32:] == 0).all(), "modal_left_out/slow_matrix", "has lanes past the last vertex")
 
+    def _laws(self):
+        fibres = self.array("modal_laws/fibres", "f64", None, 3) if self.file.has(f"{self.place}/modal_laws/fibres") else None
+        self.must(fibres is None or unit_or_zero(fibres), "modal_laws/fibres", "are no unit vectors")
+
     def _look(self):
         file = self.file
         if file.group(f"{self.place}/look") is None:
@@ -323,41 +329,11 @@ class Shape:
             self.in_range("volume/element_material", index, count)
         elif self.major >= 3:
             self.must(count >= 1, "volume/materials/@count", "no material for the elements")
-        for at in file.numbered(place):
-            file.text(at, "name")
-            kind = file.text(at, "kind", among=("isotropic", "orthotropic"))
-            numbers = {name: file.number(at, name, "f64") for name in
-                       {"isotropic": ("young", "poisson"), None: (),
-                        "orthotropic": ("young_1", "young_2", "young_3", "poisson_12", "poisson_13", "poisson_23", "shear_12",
-                                        "shear_13", "shear_23")}[kind]}
-            density = file.number(at, "density", "f64")
-            file.must(density is None or density > 0, f"{at}/@density", f"is {density}")
-            axes = file.array(f"{at}/axes", "f64", (3, 3)) if kind == "orthotropic" else None
-            file.must(axes is None or rigid(axes), f"{at}/axes", "are no orthonormal right-handed axes")
-            if None in numbers.values() or kind is None:
-                continue
-            if kind == "isotropic":
-                file.must(numbers["young"] > 0, f"{at}/@young", f"is {numbers['young']}")
-                file.must(-1 < numbers["poisson"] < 0.5, f"{at}/@poisson", f"is {numbers['poisson']}")
-            else:
-                file.must(is_compliance(numbers), at, "the compliance is not positive definite")
+        check_materials(file, f"{self.place}/volume")
 
     def _groups(self, n_nodes, n_elements):
-        place = f"{self.place}/volume/groups"
-        if self.file.group(place) is None:
-            return
-        for at in self.file.numbered(place):
-            name = at[len(self.place) + 1:]
-            self.file.text(at, "name")
-            dimension = self.file.number(at, "dimension", "i64")
-            self.must(dimension is None or 0 <= dimension <= 3, f"{name}/@dimension", f"is {dimension}")
-            self.file.number(at, "tag", "i64")
-            for which, end in (("nodes", n_nodes), ("elements", n_elements)):
-                members = self.array(f"{name}/{which}", "i32", None)
-                self.ascends(f"{name}/{which}", members)
-                self.in_range(f"{name}/{which}", members, end)
-                if which == "elements" and members is not None and dimension is not None:
-                    self.must(dimension == 3 or not members.size, f"{name}/elements", "of a group without volume")
+        if self.file.group(f"{self.place}/volume/groups") is not None:
+            check_groups(self.file, f"{self.place}/volume", n_nodes, n_elements)
 
     # ---- hashes ----
 
@@ -400,6 +376,71 @@ def asymmetry(values, degree):
         for a, b, c in orders:
             tensor[:, a, b, c] = values[:, column] / len(orders)
     return np.abs(tensor - tensor.transpose(1, 0, 2, 3)).max()
+
+
+def check_materials(file, solid):
+    """The group `materials` of a solid; gives their number."""
+    place = f"{solid}/materials"
+    count = file.number(place, "count", "i64") if file.group(place) is not None else None
+    for at in file.numbered(place):
+        file.text(at, "name")
+        kind = file.text(at, "kind", among=("isotropic", "orthotropic"))
+        numbers = {name: file.number(at, name, "f64") for name in
+                   {"isotropic": ("young", "poisson"), None: (),
+                    "orthotropic": ("young_1", "young_2", "young_3", "poisson_12", "poisson_13", "poisson_23", "shear_12",
+                                    "shear_13", "shear_23")}[kind]}
+        density = file.number(at, "density", "f64")
+        file.must(density is None or density > 0, f"{at}/@density", f"is {density}")
+        axes = file.array(f"{at}/axes", "f64", (3, 3)) if kind == "orthotropic" else None
+        file.must(axes is None or rigid(axes), f"{at}/axes", "are no orthonormal right-handed axes")
+        check_laws(file, at, kind)
+        if None in numbers.values() or kind is None:
+            continue
+        if kind == "isotropic":
+            file.must(numbers["young"] > 0, f"{at}/@young", f"is {numbers['young']}")
+            file.must(-1 < numbers["poisson"] < 0.5, f"{at}/@poisson", f"is {numbers['poisson']}")
+        else:
+            file.must(is_compliance(numbers), at, "the compliance is not positive definite")
+    return count
+
+
+def check_groups(file, solid, n_nodes, n_elements):
+    """The named sets of a solid."""
+    for at in file.numbered(f"{solid}/groups"):
+        file.text(at, "name")
+        dimension = file.number(at, "dimension", "i64")
+        file.must(dimension is None or 0 <= dimension <= 3, f"{at}/@dimension", f"is {dimension}")
+        file.number(at, "tag", "i64")
+        for which, end in (("nodes", n_nodes), ("elements", n_elements)):
+            members = file.array(f"{at}/{which}", "i32", (None,))
+            if members is None or not members.size:
+                continue
+            file.must((np.diff(members.astype("i8")) > 0).all(), f"{at}/{which}", "does not ascend")
+            file.must(end is None or (members.min() >= 0 and members.max() < end), f"{at}/{which}", f"is not in [0, {end})")
+            file.must(which == "nodes" or dimension == 3, f"{at}/elements", "of a group without volume")
+
+
+def check_laws(file, at, kind):
+    """What modal_laws.md says of a material."""
+    law = file.text(at, "law", optional=True, among=("linear", "stvk", "neo_hookean", "logarithmic"))
+    file.must(kind != "orthotropic" or law in (None, "linear", "stvk"), f"{at}/@law", f"is {law} of an orthotropic material")
+    if "fibre_stiffness" in file.h5[at].attrs:
+        eta = file.number(at, "fibre_stiffness", "f64")
+        file.must(eta is None or (eta >= 0 and np.isfinite(eta)), f"{at}/@fibre_stiffness", f"is {eta}")
+    if file.has(f"{at}/fibre"):
+        fibre = file.array(f"{at}/fibre", "f64", (3,))
+        file.must(fibre is None or unit_or_zero(fibre), f"{at}/fibre", "is no unit vector")
+    for name in ("prony_isochoric", "prony_volumetric"):
+        if file.has(f"{at}/{name}"):
+            terms = file.array(f"{at}/{name}", "f64", (None, 2))
+            if terms is not None:
+                good = 1 <= len(terms) <= 8 and np.isfinite(terms).all() and (terms > 0).all() and terms[:, 0].sum() < 1
+                file.must(good, f"{at}/{name}", "are no Prony terms")
+
+
+def unit_or_zero(rows):
+    length = np.linalg.norm(rows, axis=-1)
+    return bool(np.all((length == 0) | (np.abs(length - 1) <= 1e-6)))
 
 
 def is_compliance(m):
@@ -523,7 +564,7 @@ class Basis:
         """A shape that lies in another file; None where it cannot be found."""
         file, number = self.file, int(place[-4:])
         name, which = file.text(place, "file"), file.number(place, "file_shape", "i64")
-        for group in ("surface", "tables", "modes", "reduced_forces", "volume", "modal_left_out", "look"):
+        for group in ("surface", "tables", "modes", "reduced_forces", "volume", "modal_left_out", "look", "modal_laws"):
             file.must(not file.has(f"{place}/{group}"), place, f"lies in another file and has {group}")
         if name is None or which is None:
             return None

@@ -5,7 +5,7 @@ import os
 import numpy as np
 from h5py import h5l
 
-from basis import Basis, add_head, rigid
+from basis import Basis, add_head, check_groups, check_materials, rigid, unit_or_zero
 from container import DAMAGE, File, Unreadable
 from xxh3 import Hash
 
@@ -121,12 +121,30 @@ def check_its_solid(file, n_nodes):
     mass = file.array("/solid/mass", "f64", (n_nodes,))
     file.must(mass is None or (mass > 0).all(), "/solid/mass", "is not positive")
     types = file.array("/solid/element_type", "u8", (None,))
-    offsets = file.array("/solid/element_offsets", "i64", (None if types is None else len(types) + 1,))
+    n = None if types is None else len(types)
+    offsets = file.array("/solid/element_offsets", "i64", (None if n is None else n + 1,))
     places = file.array("/solid/element_nodes", "i32", (None,))
+    file.must(n is None or n > 0, "/solid/element_type", "has no elements")
+    known = types is not None and file.must((types <= 5).all(), "/solid/element_type", "has a type that is none")
     if offsets is not None and places is not None:
-        file.must(offsets[0] == 0 and (np.diff(offsets) >= 0).all() and offsets[-1] == len(places), "/solid/element_offsets", "are none")
+        good = offsets[0] == 0 and (np.diff(offsets) >= 0).all() and offsets[-1] == len(places)
+        if file.must(good, "/solid/element_offsets", "are none") and known:
+            wanted = np.array([4, 10, 8, 20, 6, 5])[types]
+            file.must((np.diff(offsets) == wanted).all(), "/solid/element_offsets", "are not those of the types")
     for name, values in (("element_nodes", places), ("triangles", file.array("/solid/triangles", "i32", (None, 3)))):
         file.must(values is None or ((values >= 0) & (values < n_nodes)).all(), f"/solid/{name}", "has a node that is none")
+    file.array("/solid/node_tags", "i64", (n_nodes,), optional=True)
+    file.array("/solid/element_tags", "i64", (n,), optional=True)
+    law = file.array("/solid/element_law", "u8", (n,), optional=True)
+    file.must(law is None or ((law >= 1) & (law <= 3)).all(), "/solid/element_law", "has a law that is none")
+    fibres = file.array("/solid/fibres", "f64", (n, 3), optional=True)
+    file.must(fibres is None or unit_or_zero(fibres), "/solid/fibres", "are no unit vectors")
+    count = check_materials(file, "/solid") if file.has("/solid/materials") else None
+    if file.has("/solid/materials"):
+        index = file.array("/solid/element_material", "i32", (n,))
+        file.must(index is None or count is None or ((index >= 0) & (index < count)).all(), "/solid/element_material", "has none of them")
+    if file.has("/solid/groups"):
+        check_groups(file, "/solid", n_nodes, n)
 
 
 def check_snapshots(file):
@@ -137,10 +155,15 @@ def check_snapshots(file):
         check_times(file, "/times", len(u), optional=True)
         for name in ("velocities", "internal_forces"):
             file.array(f"/{name}", "f64 f32", u.shape, optional=True)
-        file.array("/energy", "f64", (len(u), 6), optional=True)
+        energy = file.array("/energy", "f64", (len(u), 6), optional=True)
+        if energy is not None:
+            left = energy[:, :5] @ [1, 1, 1, -1, -1]
+            file.must((abs(energy[:, 5] - left) <= 1e-9 * abs(energy[:, :5]).max(axis=1)).all(), "/energy", "does not balance")
         if file.has("/probes"):
-            file.text("/probes", "names")
+            names = file.text("/probes", "names")
             probes = file.array("/probes/displacements", "f64", (len(u), None, 3))
+            if names is not None and probes is not None:
+                file.must(len(names.split("\n") if names else []) == probes.shape[1], "/probes@names", "are not one a probe")
             file.array("/probes/reactions", "f64", (len(u), None if probes is None else probes.shape[1], 3))
         if file.has("/solid"):
             check_its_solid(file, u.shape[1])

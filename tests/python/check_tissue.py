@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What comes out of modaltled: materials with laws, fibres and viscosity kept in basis and snapshots, snapshots 1.1 checked,
+every format that modaldeform makes of them, their projection to a basis, and the page of modalview.
+usage: check_tissue.py BIN_FOLDER SOURCE_FOLDER PART"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+
+from soft_box import box
+
+folder, source = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
+modaltled, modalpack, modalsim, modaldeform, modalinfo, modalview = (
+    folder / name for name in ("modaltled", "modalpack", "modalsim", "modaldeform", "modalinfo", "modalview"))
+validator = source / "tools/python/validate"
+os.chdir(tempfile.mkdtemp(prefix="tissue-"))
+SOFT = ["--young", 3e3, "--poisson", 0.4, "--density", 1000]
+
+
+def check(fine, *said):
+    assert fine, said
+
+
+def run(tool, *words, code=0):
+    got = subprocess.run([tool, *map(str, words)], capture_output=True, text=True)
+    check(got.returncode == code, words, got.returncode, got.stderr)
+    return got.stdout if tool == modalinfo and code == 0 else got.stderr
+
+
+def save(name, values):
+    pathlib.Path(name).write_text(json.dumps(values))
+
+
+def sound(path):
+    """Both checkers pass it."""
+    run(modalinfo, path, "--check")
+    got = subprocess.run([sys.executable, validator, path], capture_output=True, text=True)
+    check(got.returncode == 0, path, got.stdout, got.stderr)
+
+
+def broken(path, change, said):
+    """Both checkers refuse the file after the change, modalinfo with these words."""
+    shutil.copy(path, "broken.h5")
+    with h5py.File("broken.h5", "r+") as f:
+        change(f)
+    got = subprocess.run([modalinfo, "broken.h5", "--check"], capture_output=True, text=True)
+    check(got.returncode == 1 and said in got.stdout + got.stderr, said, got.returncode, got.stdout, got.stderr)
+    got = subprocess.run([sys.executable, validator, "broken.h5"], capture_output=True, text=True)
+    check(got.returncode == 1, "validator", said, got.stdout, got.stderr)
+
+
+def replace(name, values):
+    def change(f):
+        del f[name]
+        f[name] = values
+    return change
+
+
+MUSCLE = {"mu": 1e3, "bulk": 1e5, "density": 1060, "law": "logarithmic", "fibres": {"stiffness": 5e3, "direction": [0, 0, 2]},
+          "prony": {"isochoric": [[0.3, 0.05], [0.2, 1]], "volumetric": [[0.1, 0.5]]}}
+
+
+def check_materials():
+    """Laws, fibres and viscosity go from the file of materials into the basis, and modalinfo shows them."""
+    x, elements = box("m.msh", (2, 2, 2), 0.01)
+    save("m.json", {"materials": {"muscle": MUSCLE}, "default": "muscle"})
+    run(modalpack, "m.msh", "m.h5", "--materials", "m.json", "--modes", 4, "--fixed", "low", "-f")
+    sound("m.h5")
+    with h5py.File("m.h5") as f:
+        m = f["shapes/0000/volume/materials/0000"]
+        check(f.attrs["extensions_used"].decode().split()[0] == "modal_laws" and m.attrs["law"] == b"logarithmic", dict(m.attrs))
+        check(np.isclose(m.attrs["young"], 9 * 1e5 * 1e3 / (3e5 + 1e3), rtol=1e-15), m.attrs["young"])
+        check(m.attrs["fibre_stiffness"] == 5e3 and (m["fibre"][:] == [0, 0, 1]).all())
+        check((m["prony_isochoric"][:] == [[0.3, 0.05], [0.2, 1]]).all() and (m["prony_volumetric"][:] == [[0.1, 0.5]]).all())
+    shown = json.loads(run(modalinfo, "m.h5", "--json"))["shapes"][0]["solid"]["materials"][0]
+    check(shown["law"] == "logarithmic" and shown["prony"]["isochoric"][1] == [0.2, 1], shown)
+    check("logarithmic, fibres of 5000 Pa, isochoric 0.3 in 0.05 s" in run(modalinfo, "m.h5"))
+
+    tags = [i + 9 for i in range(len(elements))]  # after eight faces
+    rng = np.random.default_rng(1)
+    a = rng.normal(size=(len(elements), 3))
+    order = rng.permutation(len(elements))
+    pathlib.Path("f.csv").write_text("element,x,y,z\n" + "".join("%d,%.17g,%.17g,%.17g\n" % (tags[i], *a[i]) for i in order))
+    own = {**MUSCLE, "fibres": {"stiffness": 5e3, "file": "f.csv"}}
+    save("m.json", {"materials": {"muscle": own}, "default": "muscle"})
+    run(modalpack, "m.msh", "f.h5", "--materials", "m.json", "--modes", 4, "--fixed", "low", "-f")
+    sound("f.h5")
+    with h5py.File("f.h5") as f:
+        got = f["shapes/0000/modal_laws/fibres"][:]
+        check(np.abs(got - a / np.linalg.norm(a, axis=1)[:, None]).max() < 1e-15, got)
+    with h5py.File("m.h5") as m, h5py.File("f.h5") as f:
+        check(m.attrs["content_hash"] == f.attrs["content_hash"], "no hash covers them")
+    place = "shapes/0000/volume/materials/0000"
+    broken("f.h5", replace("shapes/0000/modal_laws/fibres", 2 * got), "must have the length 1 or 0")
+    broken("m.h5", replace(f"{place}/fibre", [0, 0, 1.1]), "must have the length 1")
+    broken("m.h5", replace(f"{place}/prony_isochoric", [[0.5, 1.0], [0.5, 2.0]]), "must be < 1")
+    broken("m.h5", replace(f"{place}/prony_volumetric", [[0.5, 0.0]]), "the time must be > 0")
+    broken("m.h5", lambda f: f[place].attrs.create("law", np.bytes_("linea")), "must be linear, stvk, neo_hookean or logarithmic")
+
+    def refused(said, **changes):
+        save("bad.json", {"materials": {"muscle": {**MUSCLE, **changes}}, "default": "muscle"})
+        err = run(modalpack, "m.msh", "bad.h5", "--materials", "bad.json", "--modes", 4, code=3)
+        check(said in err and not os.path.exists("bad.h5"), said, err)
+
+    refused("/materials/muscle/law: none of", law="linear")
+    refused("/materials/muscle/fibres/direction: has no direction", fibres={"stiffness": 1, "direction": [0, 0, 0]})
+    refused("/materials/muscle/fibres/stiffness: must be > 0, 0 Pa", fibres={"stiffness": 0, "direction": [0, 0, 1]})
+    refused("/materials/muscle/fibres/direction: not together with file",
+            fibres={"stiffness": 1, "direction": [0, 0, 1], "file": "f.csv"})
+    refused("sum of the isochoric Prony shares must be < 1, 1.1", prony={"isochoric": [[0.6, 1], [0.5, 1]]})
+    refused("the share must be > 0, -0.1", prony={"volumetric": [[-0.1, 1]]})
+    refused("at most 8 terms, 9", prony={"isochoric": [[0.01, 1]] * 9})
+    refused("/materials/muscle/prony: has no terms", prony={})
+    refused("/materials/muscle/bulk: must be > 0, -1 Pa", bulk=-1)
+    refused("/materials/muscle/young: not together with mu and bulk", young=1e3)
+    pathlib.Path("g.csv").write_text("9,0,0,1\n")
+    refused("g.csv: no direction of element 10", fibres={"stiffness": 1, "file": "g.csv"})
+    pathlib.Path("g.csv").write_text("9,0,0,1\n9,0,0,1\n")
+    refused("g.csv: two directions of one element, 9", fibres={"stiffness": 1, "file": "g.csv"})
+    pathlib.Path("g.csv").write_text("9,0,0,0\n")
+    refused("g.csv: row 1: has no direction, element 9", fibres={"stiffness": 1, "file": "g.csv"})
+
+
+def check_snapshots():
+    """What modaltled writes is whole, and each rule of snapshots.md is seen where it is broken."""
+    box("s.msh", (2, 2, 6), 0.01)
+    save("s.json", {"step": "auto", "duration": 0.2, "fps": 100, "gravity": [1, 0, -2],
+                    "models": {"all": "stvk"}, "probes": [{"name": "tip", "nodes": "high"}, {"name": "foot", "nodes": "low"}]})
+    run(modaltled, "s.msh", "s.h5", "--scene", "s.json", *SOFT, "--fixed", "low", "--fields", "solid,energy,velocities", "-f")
+    sound("s.h5")
+    info = json.loads(run(modalinfo, "s.h5", "--json"))
+    check(info["solid"]["laws"] == {"stvk": 144} and abs(info["solid"]["mass"] - 0.024) < 1e-12, info["solid"])
+    check(info["solid"]["materials"][0]["young"] == 3e3 and [g["name"] for g in info["solid"]["groups"]] == ["low", "high", "all"])
+    check("stvk, 144 elements" in run(modalinfo, "s.h5"))
+    with h5py.File("s.h5") as f:
+        n, e, energy = f["solid/nodes"].shape[0], f["solid/element_type"].shape[0], f["energy"][:]
+        types, law, mass = f["solid/element_type"][:], f["solid/element_law"][:], f["solid/mass"][:]
+    worse = energy.copy()
+    worse[3, 5] += 1e-3 * abs(energy).max()
+    broken("s.h5", replace("energy", worse), "/energy: snapshot 3: the balance is")
+    types[5] = 6
+    broken("s.h5", replace("solid/element_type", types), "/solid/element_type: value 5: must be 0 to 5, is 6")
+    types[5] = 2
+    broken("s.h5", replace("solid/element_type", types), "/solid/element_offsets: row 5: a HEX8 has 8 nodes, the row 4")
+    law[7] = 0
+    broken("s.h5", replace("solid/element_law", law), "/solid/element_law: value 7: must be 1 to 3, is 0")
+    mass[1] = 0
+    broken("s.h5", replace("solid/mass", mass), "/solid/mass: value 1: must be finite and > 0, is 0")
+    broken("s.h5", replace("solid/element_material", np.full(e, 1, "i4")), "/solid/element_material: row 0: outside [0, 1), 1")
+    broken("s.h5", replace("solid/groups/0000/nodes", np.array([3, 2], "i4")), "/solid/groups/0000/nodes")
+    broken("s.h5", lambda f: f["probes"].attrs.create("names", np.bytes_("tip")), "/probes@names: 1 names of 2 probes")
+    broken("s.h5", lambda f: f["displacements"].__setitem__((2, n - 1, 1), np.nan), "/displacements")
+    broken("s.h5", lambda f: f["times"].__setitem__(2, 0.0), "/times: snapshot 2: not increasing")
+
+
+PARTS = {"materials": check_materials, "snapshots": check_snapshots}
+PARTS[sys.argv[3]]()
