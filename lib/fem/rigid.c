@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/fem/rigid.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -348,4 +349,14 @@ void modal_rigid_eigenvalues(const modal_rigid_space *rigid, const modal_fem_sys
             if (k < rigid->n_motions[part]) eigenvalues[count++] = rigid->coefficients[part];
     }
     qsort(eigenvalues, (size_t)count, sizeof *eigenvalues, compare_magnitudes);
+}
+
+double modal_energy_rounding(const modal_fem_system *system, const double *x)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < system->n_free; i++) {
+        const double *diagonal = system->stiffness + 9 * system->pattern.offsets[i];
+        for (int p = 0; p < 3; p++) sum += diagonal[4 * p] * x[3 * i + p] * x[3 * i + p];
+    }
+    return 64 * DBL_EPSILON * sum;
 }

@@ -46,4 +46,10 @@ void modal_rigid_remove(modal_rigid_space *rigid, int64_t n_vectors, double *x);
 void modal_rigid_eigenvalues(const modal_rigid_space *rigid, const modal_fem_system *system,
                              int n_threads, double *scratch, double *eigenvalues);
 
+/* What rounding can make of x^T K x, x [n_free, 3]: a quotient of x is 0 where it is not above. Every product
+ * K_ij x_j has an error of a few eps, and |K_ij| <= sqrt(K_ii K_jj), so that eps x^T diag(K) x bounds their sum up to
+ * the number of neighbours. It is x's own: an element flat enough to have the largest eigenvalue of all hides no
+ * motion that stretches it little. */
+double modal_energy_rounding(const modal_fem_system *system, const double *x);
+
 #endif

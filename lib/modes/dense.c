@@ -147,13 +147,13 @@ modal_status modal_modes_dense(const modal_modes_problem *problem, int32_t n_wan
     MODAL_TRY(modal_modes_small(n, k, m, eigenvalues, err));
     /* the error is a few roundings of the largest eigenvalue; a product K phi has less */
     *n_zero = 0;
-    while (*n_zero < n && eigenvalues[*n_zero] <= 4 * problem->zero_level) ++*n_zero;
+    while (*n_zero < n && eigenvalues[*n_zero] <= 4 * problem->matrix_noise) ++*n_zero;
     memcpy(rigid_eigenvalues, eigenvalues, (size_t)n_rigid * sizeof *eigenvalues);
     qsort(rigid_eigenvalues, (size_t)n_rigid, sizeof *rigid_eigenvalues, compare_magnitudes);
     guard->count = 0;
     for (int64_t i = n_rigid + n_wanted; i < n && guard->count < MODAL_GUARD; i++) {
         guard->eigenvalues[guard->count] = eigenvalues[i];
-        guard->errors[guard->count++] = 4 * problem->zero_level / eigenvalues[i];
+        guard->errors[guard->count++] = 4 * problem->matrix_noise / eigenvalues[i];
     }
     memcpy(vectors, k + n_rigid * n, (size_t)(n_wanted * n) * sizeof *vectors);
 done:

@@ -42,7 +42,7 @@ static modal_status factorise(const modal_volume_mesh *mesh, modal_modes_problem
                                        problem->progress, err));
         if (definite) goto done;
         problem->shift = problem->shift < 0 ? 100 * problem->shift
-                                            : -16 * problem->zero_level;
+                                            : -16 * problem->matrix_noise;
     }
     modal_modes_suspect(mesh, suspect);
     MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "modes: K - sigma M is not positive definite at node %lld, sigma %.3g%s",
@@ -108,12 +108,11 @@ static int is_crowded(int32_t n_modes, const double *eigenvalues)
 static modal_status check_zero_modes(const modal_modes_problem *problem, int64_t n_more,
                                      modal_error *err)
 {
-    char suspect[MODAL_SUSPECT];
+    char loose[MODAL_LOOSE];
     if (n_more == 0) return MODAL_OK;
-    modal_modes_suspect(problem->mesh, suspect);
+    modal_modes_loose(problem->mesh, loose);
     return modal_error_set(err, MODAL_ERROR_NOT_CONVERGED, "modes: %" PRId64 " rigid modes found, %" PRId64 " expected%s",
-                           problem->rigid.n_rigid + n_more, problem->rigid.n_rigid,
-                           *suspect ? suspect : ": parts that hang together by a node or an edge only?");
+                           problem->rigid.n_rigid + n_more, problem->rigid.n_rigid, loose);
 }
 
 /* Sign rule, modal masses, participation, scatter to all nodes. */
@@ -249,6 +248,33 @@ static void tell(const modal_modes_problem *problem, const modal_factor_report *
     result->seconds_factor = report->seconds_factor;
 }
 
+static modal_status find_vectors(modal_modes_problem *problem, const modal_modes_options *options, search *how, double *vectors,
+                                 modal_modes_result *result, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = problem->n, n_rigid = problem->rigid.n_rigid;
+    const int64_t n_elastic = n - n_rigid - problem->system.n_held;
+    double *scratch = NULL;
+    int64_t n_zero = 0;
+    if (result->dense) {
+        MODAL_TRY(modal_progress_report(problem->progress, "solve", -1, err));
+        MODAL_TRY(modal_modes_dense(problem, options->n_modes, vectors, &how->guard, result->rigid_eigenvalues, &n_zero, err));
+        if (n_zero <= n_rigid) goto done;
+        /* a dense solver leaves the rounding of the largest eigenvalue in all, and that may hide elastic ones */
+        if (options->solver == MODAL_MODES_DENSE ||
+            modal_modes_lanczos_blocks(options->n_modes, n_elastic) < modal_modes_lanczos_fewest(options->n_modes))
+            MODAL_TRY(check_zero_modes(problem, n_zero - n_rigid, err));
+        result->dense = 0;
+        how->limits.most_blocks = 0;
+    }
+    MODAL_TRY(modal_modes_lanczos(problem, options->n_modes, &how->limits, vectors, &how->guard, &how->cost.n_restarts, err));
+    MODAL_TRY(modal_alloc(&scratch, problem->rigid.depth * n, sizeof *scratch, "rigid", err));
+    modal_rigid_eigenvalues(&problem->rigid, &problem->system, problem->n_threads, scratch, result->rigid_eigenvalues);
+done:
+    modal_free(&scratch);
+    return status;
+}
+
 static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_options *options,
                             modal_modes_problem *problem, modal_modes_result *result,
                             modal_error *err)
@@ -257,7 +283,7 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
     const int32_t n_modes = options->n_modes;
     const int64_t n = problem->n, n_rigid = problem->rigid.n_rigid;
     modal_factor_report report = {0};
-    double *vectors = NULL, *mass_vectors = NULL, *scratch = NULL;
+    double *vectors = NULL, *mass_vectors = NULL;
     int64_t n_more = 0;
     search how = {.limits = {options->tolerance, options->max_iterations, 0, 0}};
     result->sturm.n_below = -1;
@@ -278,19 +304,7 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
 
     double before = modal_seconds();
     MODAL_TRY(modal_alloc(&vectors, n * n_modes, sizeof *vectors, "modes", err));
-    if (result->dense) {
-        int64_t n_zero = 0;
-        MODAL_TRY(modal_progress_report(problem->progress, "solve", -1, err));
-        MODAL_TRY(modal_modes_dense(problem, n_modes, vectors, &how.guard, result->rigid_eigenvalues, &n_zero,
-                                    err));
-        MODAL_TRY(check_zero_modes(problem, n_zero - n_rigid, err));
-    } else {
-        MODAL_TRY(modal_modes_lanczos(problem, n_modes, &how.limits, vectors, &how.guard, &how.cost.n_restarts, err));
-        MODAL_TRY(modal_alloc(&scratch, problem->rigid.depth * n, sizeof *scratch, "rigid", err));
-        modal_rigid_eigenvalues(&problem->rigid, &problem->system, problem->n_threads, scratch,
-                                result->rigid_eigenvalues);
-        modal_free(&scratch);
-    }
+    MODAL_TRY(find_vectors(problem, options, &how, vectors, result, err));
     result->seconds_solve = modal_seconds() - before;
 
     before = modal_seconds();
@@ -298,7 +312,7 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
     const modal_modes_pairs pairs = {n_modes, vectors, mass_vectors, result->eigenvalues, result->residuals};
     MODAL_TRY(modal_modes_refine(problem, options->tolerance, &pairs, &how.cost.n_refinements, err));
     for (int32_t k = 0; k < n_modes; k++)
-        n_more += !(result->eigenvalues[k] > problem->zero_level);
+        n_more += !(result->eigenvalues[k] > modal_energy_rounding(&problem->system, vectors + k * n));
     MODAL_TRY(check_zero_modes(problem, n_more, err));
     MODAL_TRY(check_rigid_modes(n_rigid, result, err));
     result->seconds_refine = modal_seconds() - before;
@@ -319,7 +333,6 @@ static modal_status compute(const modal_volume_mesh *mesh, const modal_modes_opt
 done:
     modal_free(&vectors);
     modal_free(&mass_vectors);
-    modal_free(&scratch);
     return status;
 }
 
@@ -353,7 +366,7 @@ modal_status modal_modes_solve(const modal_volume_mesh *mesh, const int32_t *fix
     result->seconds_assemble = modal_seconds() - before;
     if (status == MODAL_OK) {
         problem.n = 3 * problem.system.n_free;
-        problem.zero_level = 16 * DBL_EPSILON * problem.system.largest_ratio;
+        problem.matrix_noise = 16 * DBL_EPSILON * problem.system.largest_ratio;
         status = compute(mesh, &chosen, &problem, result, err);
     }
     modal_modes_inner_delete(problem.inner);

@@ -19,7 +19,8 @@
  * sigma = -1e-4 (pi / L)^2 min(E / rho), with L the size of the largest part that can move rigidly
  * and so far below the first elastic eigenvalue of a compact body, scaled like one in any units; 0
  * when nothing moves rigidly. It is made larger, a hundredfold at a time, where the factor is not
- * positive definite. An eigenvalue counts as zero when it is below the rounding of K phi.
+ * positive definite. An eigenvalue counts as zero when it is below what rounding
+ * can make of phi^T K phi (modal_energy_rounding).
  *
  * Where a factor in doubles does not fit, one in floats does the same with a few steps of conjugate gradients a
  * solve (conjugate.c); a count is then made on request only.

@@ -25,7 +25,8 @@ typedef struct modal_modes_problem {
     modal_factor *factor;
     int64_t n;         /* free degrees of freedom */
     double shift;      /* sigma */
-    double zero_level; /* (rad/s)^2, rounding error of an eigenvalue: K phi has this much noise */
+    double matrix_noise; /* (rad/s)^2, rounding error of the largest eigenvalue: what a dense solver leaves in all, and a
+                            factor may take from sigma */
     int n_threads;
     uint64_t random; /* state of the generator of start vectors */
     const modal_progress *progress;
@@ -57,6 +58,11 @@ modal_status modal_modes_inner_solve(modal_modes_problem *problem, const modal_r
  * mx. Asks the progress. */
 modal_status modal_modes_apply(modal_modes_problem *problem, int64_t n_vectors, const double *mx,
                                double *y, modal_error *err);
+
+/* Writes where parts of the mesh hang together by nodes or edges only, ": parts hang together at node 7 only"; or else
+ * what modal_modes_suspect finds. */
+enum { MODAL_LOOSE = 240 };
+void modal_modes_loose(const modal_volume_mesh *mesh, char text[MODAL_LOOSE]);
 
 /* Writes what of the mesh makes numbers so different that rounding hides modes, with ": " in front: a Poisson's ratio too
  * near 0.5, or else the flattest element; or nothing, where neither is. */

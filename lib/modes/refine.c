@@ -106,7 +106,7 @@ modal_status modal_modes_refine(modal_modes_problem *problem, double tolerance, 
         int64_t at = 0, n_above = 0;
         for (int64_t k = 0; k < n_vectors; k++) {
             /* an eigenvalue of zero has no relative residual and is reported by the caller */
-            if (fabs(eigenvalues[k]) <= problem->zero_level) continue;
+            if (fabs(eigenvalues[k]) <= modal_energy_rounding(&problem->system, vectors + k * problem->n)) continue;
             const double excess = residuals[k] / fmax(tolerance, 4 * rounding[k]);
             if (!(excess <= worst)) worst = excess, at = k;
             n_above += !(residuals[k] <= fmax(tolerance, 16 * rounding[k]));

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "lib/mesh/joints.h"
 #include "lib/mesh/measure.h"
 #include "lib/modes/problem.h"
 
@@ -41,4 +44,21 @@ void modal_modes_suspect(const modal_volume_mesh *mesh, char text[MODAL_SUSPECT]
                  (long long)mesh->element_tags[e], volume, longest);
     }
     modal_rule_table_free(&table);
+}
+
+void modal_modes_loose(const modal_volume_mesh *mesh, char text[MODAL_LOOSE])
+{
+    enum { NAMED = 6 };
+    int32_t nodes[NAMED];
+    int64_t n_joints = 0;
+    if (modal_volume_mesh_joints(mesh, NAMED, nodes, &n_joints, NULL) != MODAL_OK || n_joints == 0) {
+        modal_modes_suspect(mesh, text);
+        return;
+    }
+    const int64_t named = n_joints < NAMED ? n_joints : NAMED;
+    size_t used = (size_t)snprintf(text, MODAL_LOOSE, ": parts hang together by no face, only at node%s", n_joints > 1 ? "s" : "");
+    for (int64_t k = 0; k < named && used < MODAL_LOOSE; k++)
+        used += (size_t)snprintf(text + used, MODAL_LOOSE - used, "%s %" PRId64, k > 0 ? "," : "", mesh->node_tags[nodes[k]]);
+    if (n_joints > named && used < MODAL_LOOSE)
+        snprintf(text + used, MODAL_LOOSE - used, " and %" PRId64 " more", n_joints - named);
 }

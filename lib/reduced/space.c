@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/reduced/space.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -158,7 +157,7 @@ static void put_vector(const reduced_space *space, double *x, const double *mx, 
     const double mass = modal_dot(n, x, mx), sign = rotate ? sign_of(n, x) : 1;
     double lambda = modal_dot(n, x, kx) / mass, rest = 0, image = 0;
     /* a motion that deforms nothing: what is left is rounding */
-    if (!(lambda > 16 * DBL_EPSILON * system->largest_ratio)) lambda = 0;
+    if (!(lambda > modal_energy_rounding(system, x) / mass)) lambda = 0;
     /* Ritz values ascend; as quotients they may change places by a rounding */
     if (rotate && k > 0) lambda = fmax(lambda, result->eigenvalues[k - 1]);
     for (int64_t i = 0; i < n; i++) {
