@@ -30,6 +30,7 @@ extern "C" {
     OPERATION(deform_normals,       modal_deform_normals,       1, 0) \
     OPERATION(normals_dynamic,      modal_normals_dynamic,      1, 1) \
     OPERATION(normals_placed,       modal_normals_placed,       0, 1) \
+    OPERATION(normals_wedge,        modal_normals_wedge,        1, 1) \
     OPERATION(normals_rigid,        modal_normals_rigid,        1, 1) \
     OPERATION(normals_two_stage,    modal_normals_two_stage,    1, 1) \
     OPERATION(tangents_rigid,       modal_tangents_rigid,       1, 1) \

@@ -55,12 +55,12 @@ __global__ void __launch_bounds__(WARPS * 32)
     constexpr int ROWS = C == 1 ? 8 : C == 2 ? 4 : 2;
     __shared__ float stages[WARPS][MODAL_TILE_FLOATS];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int64_t n = task.n_vertices, n_tiles = (n + MODAL_TILE - 1) / MODAL_TILE, n_work = n_tiles * n_column_blocks;
+    const int64_t n = out.rows(task.n_vertices), n_tiles = (n + MODAL_TILE - 1) / MODAL_TILE, n_work = n_tiles * n_column_blocks;
     for (int64_t work = (int64_t)blockIdx.x * WARPS + warp; work < n_work;
          work += (int64_t)gridDim.x * WARPS) {
         const int64_t tile = work % n_tiles, place = tile * MODAL_TILE + lane < n ? tile * MODAL_TILE + lane : n - 1;
         const int64_t v = out.vertex(place);
-        const int64_t column = first_column + work / n_tiles * C, stride = n * 3;
+        const int64_t column = first_column + work / n_tiles * C, stride = task.n_vertices * 3;
         const float *__restrict__ x = task.positions + column * stride;
         const int64_t begin = __ldg(task.ring_offsets + tile);
         int rows = (int)(__ldg(task.ring_offsets + tile + 1) - begin);
@@ -91,13 +91,14 @@ __global__ void __launch_bounds__(WARPS * 32)
 {
     __shared__ float stages[WARPS][MODAL_TILE_FLOATS];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int64_t n = task.n_vertices, n_tiles = (n + MODAL_TILE - 1) / MODAL_TILE, n_work = n_tiles * n_column_blocks;
+    const int64_t n = out.rows(task.n_vertices), n_tiles = (n + MODAL_TILE - 1) / MODAL_TILE, n_work = n_tiles * n_column_blocks;
+    const int64_t stride = task.n_vertices * 3;
     const int2 *__restrict__ pairs = reinterpret_cast<const int2 *>(task.corners);
     for (int64_t work = (int64_t)blockIdx.x * WARPS + warp; work < n_work;
          work += (int64_t)gridDim.x * WARPS) {
         const int64_t tile = work % n_tiles, v = tile * MODAL_TILE + lane;
         const int64_t column = first_column + work / n_tiles * C;
-        const float *__restrict__ x = task.positions + column * n * 3;
+        const float *__restrict__ x = task.positions + column * stride;
         float own[C][3], sum[C][3] = {};
         int64_t k = 0, end = 0;
         if (v < n) {
@@ -106,7 +107,7 @@ __global__ void __launch_bounds__(WARPS * 32)
 #pragma unroll
             for (int c = 0; c < C; c++)
 #pragma unroll
-                for (int i = 0; i < 3; i++) own[c][i] = __ldg(x + (c * n + v) * 3 + i);
+                for (int i = 0; i < 3; i++) own[c][i] = __ldg(x + c * stride + out.vertex_of_corners(v) * 3 + i);
         }
         for (; k < end; k++) {
             const int2 corner = __ldg(pairs + k);
@@ -116,8 +117,8 @@ __global__ void __launch_bounds__(WARPS * 32)
                 float a[3], b[3], product[3];
 #pragma unroll
                 for (int i = 0; i < 3; i++) {
-                    a[i] = __fsub_rn(__ldg(first + c * n * 3 + i), own[c][i]);
-                    b[i] = __fsub_rn(__ldg(second + c * n * 3 + i), own[c][i]);
+                    a[i] = __fsub_rn(__ldg(first + c * stride + i), own[c][i]);
+                    b[i] = __fsub_rn(__ldg(second + c * stride + i), own[c][i]);
                 }
                 modal_cuda::cross(a, b, product);
 #pragma unroll
@@ -130,10 +131,10 @@ __global__ void __launch_bounds__(WARPS * 32)
 
 template <int C, class OUT>
 modal_status launch(const modal_normals_dynamic_task *task, const OUT &out, const char *name, int64_t first_column,
-                    int64_t n_column_blocks, modal_stream *stream, modal_error *err)
+                    int64_t n_column_blocks, int64_t n_rows, modal_stream *stream, modal_error *err)
 {
     if (n_column_blocks == 0) return MODAL_OK;
-    const int64_t blocks = ((task->n_vertices + MODAL_TILE - 1) / MODAL_TILE * n_column_blocks + WARPS - 1) / WARPS;
+    const int64_t blocks = ((n_rows + MODAL_TILE - 1) / MODAL_TILE * n_column_blocks + WARPS - 1) / WARPS;
     const unsigned grid = (unsigned)(blocks < INT32_MAX ? blocks : INT32_MAX);
     if (task->ring)
         ring<C><<<grid, WARPS * 32, 0, (cudaStream_t)stream>>>(*task, out, first_column, n_column_blocks);
@@ -143,16 +144,17 @@ modal_status launch(const modal_normals_dynamic_task *task, const OUT &out, cons
 }
 
 // All columns, four at a time and then one by one. OUT::put takes what a warp has made of a tile: C positions and sums of
-// cross products a lane. OUT::vertex is the vertex whose walk a lane of the ring is.
+// cross products a lane. OUT::vertex is the vertex whose walk a lane of the ring is, OUT::vertex_of_corners whose corners are a row of the table.
+// n_rows, OUT::rows: of the output; the vertices but for wedges.
 template <class OUT>
-modal_status launch_all(const modal_normals_dynamic_task *task, const OUT &out, const char *name, modal_stream *stream,
+modal_status launch_all(const modal_normals_dynamic_task *task, const OUT &out, const char *name, int64_t n_rows, modal_stream *stream,
                         modal_error *err)
 {
-    if (task->n_vertices <= 0 || task->n_columns <= 0) return MODAL_OK;
+    if (n_rows <= 0 || task->n_columns <= 0) return MODAL_OK;
     const int64_t fours = task->n_columns / 4;
-    const modal_status status = launch<4>(task, out, name, 0, fours, stream, err);
+    const modal_status status = launch<4>(task, out, name, 0, fours, n_rows, stream, err);
     if (status != MODAL_OK) return status;
-    return launch<1>(task, out, name, 4 * fours, task->n_columns % 4, stream, err);
+    return launch<1>(task, out, name, 4 * fours, task->n_columns % 4, n_rows, stream, err);
 }
 
 } // namespace

@@ -39,7 +39,9 @@ struct in_their_places {
     float *positions, *normals;
     int32_t *nonfinite;
 
+    static __device__ __forceinline__ int64_t rows(int64_t n_vertices) { return n_vertices; }
     static __device__ __forceinline__ int64_t vertex(int64_t place) { return place; }
+    static __device__ __forceinline__ int64_t vertex_of_corners(int64_t row) { return row; }
 
     template <int C>
     __device__ __forceinline__ void put(int64_t n, const float (&own)[C][3], float (&sum)[C][3], int64_t tile,
@@ -66,7 +68,9 @@ struct as_places_are {
     float *positions, *normals;
     int32_t *nonfinite;
 
+    static __device__ __forceinline__ int64_t rows(int64_t n_vertices) { return n_vertices; }
     __device__ __forceinline__ int64_t vertex(int64_t place) const { return __ldg(source + place); }
+    static __device__ __forceinline__ int64_t vertex_of_corners(int64_t row) { return row; }
 
     template <int C>
     __device__ __forceinline__ void put(int64_t n, const float (&own)[C][3], float (&sum)[C][3], int64_t tile,
@@ -95,8 +99,8 @@ extern "C" modal_status modal_normals_placed_cuda(const modal_normals_placed_tas
 {
     if (task->source && task->surface.ring) {
         const as_places_are out = {task->source, task->base, task->positions, task->normals, task->nonfinite};
-        return launch_all(&task->surface, out, "normals_placed", stream, err);
+        return launch_all(&task->surface, out, "normals_placed", task->surface.n_vertices, stream, err);
     }
     const in_their_places out = {task->target, task->base, task->positions, task->normals, task->nonfinite};
-    return launch_all(&task->surface, out, "normals_placed", stream, err);
+    return launch_all(&task->surface, out, "normals_placed", task->surface.n_vertices, stream, err);
 }
