@@ -76,6 +76,7 @@ modal_status modal_trajectory_rules(const modal_checker *c, const modal_trajecto
     for (int32_t i = 0; t->rebase_errors && i < t->n_objects; i++)
         if (t->rebase_errors[i] < 0)
             MODAL_TRY(modal_broken(c, "/rebase_errors", "object %d: negative, %g", i, t->rebase_errors[i]));
+    MODAL_TRY(modal_rule_at_least(c, "/projection_errors", t->projection_errors, 4 * t->n_frames, 0, 0));
     for (int32_t i = 0; t->models && i < t->n_objects; i++)
         if (t->models[i] > 1) MODAL_TRY(modal_broken(c, "/models", "object %d: no model of number %d", i, t->models[i]));
     if (t->basis_path && !t->basis_path[0]) MODAL_TRY(modal_broken(c, "/@basis_path", "empty"));

@@ -62,7 +62,7 @@ static modal_status write_head(modal_trajectory_out *o, const modal_trajectory *
     const int rank[ARRAYS] = {1, 2, 4, 2, 2};
     MODAL_TRY(modal_h5_write_text(file, "modal_type", "trajectory", err));
     /* the lowest version that has all that is written: older readers know what they get */
-    const char *version = t->basis_recipe[0] || t->rebase_errors ? "1.2" : t->energy ? "1.1" : "1.0";
+    const char *version = t->projection_errors ? "1.3" : t->basis_recipe[0] || t->rebase_errors ? "1.2" : t->energy ? "1.1" : "1.0";
     MODAL_TRY(modal_h5_write_text(file, "modal_version", version, err));
     const char *extensions = t->quality && t->models ? MODAL_MODELS_EXTENSION " " MODAL_QUALITY_EXTENSION
                              : t->quality            ? MODAL_QUALITY_EXTENSION
@@ -84,6 +84,10 @@ static modal_status write_head(modal_trajectory_out *o, const modal_trajectory *
     if (t->models) MODAL_TRY(modal_h5_write_array(file, "models", MODAL_H5_U8, 1, &n_objects, t->models, err));
     if (t->rebase_errors)
         MODAL_TRY(modal_h5_write_array(file, "rebase_errors", MODAL_H5_F64, 1, &n_objects, t->rebase_errors, err));
+    if (t->projection_errors) {
+        const int64_t errors[2] = {t->n_frames, 4};
+        MODAL_TRY(modal_h5_write_array(file, "projection_errors", MODAL_H5_F64, 2, errors, t->projection_errors, err));
+    }
     MODAL_TRY(modal_provenance_write(file, t->provenance, t->n_provenance, err));
 done:
     return status;

@@ -86,3 +86,28 @@ void modal_fem_products(int64_t n, int64_t n_a, const double *a, int64_t n_b, co
         products[k] = sum;
     }
 }
+
+int modal_fem_solve_products(int64_t n, double *g, int64_t columns, double *c)
+{
+    for (int64_t j = 0; j < n; j++) {
+        const double before = g[j * n + j];
+        for (int64_t k = 0; k < j; k++) g[j * n + j] -= g[j * n + k] * g[j * n + k];
+        if (!(g[j * n + j] > 1e-12 * before)) return 0;
+        g[j * n + j] = sqrt(g[j * n + j]);
+        for (int64_t i = j + 1; i < n; i++) {
+            for (int64_t k = 0; k < j; k++) g[i * n + j] -= g[i * n + k] * g[j * n + k];
+            g[i * n + j] /= g[j * n + j];
+        }
+    }
+    for (int64_t v = 0; v < columns; v++) {
+        for (int64_t i = 0; i < n; i++) {
+            for (int64_t k = 0; k < i; k++) c[i * columns + v] -= g[i * n + k] * c[k * columns + v];
+            c[i * columns + v] /= g[i * n + i];
+        }
+        for (int64_t i = n - 1; i >= 0; i--) {
+            for (int64_t k = i + 1; k < n; k++) c[i * columns + v] -= g[k * n + i] * c[k * columns + v];
+            c[i * columns + v] /= g[i * n + i];
+        }
+    }
+    return 1;
+}

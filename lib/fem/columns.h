@@ -24,4 +24,7 @@ modal_status modal_fem_take_columns(const modal_shape *shape, const modal_fem_sy
 void modal_fem_products(int64_t n, int64_t n_a, const double *a, int64_t n_b, const double *b, double *products,
                         int n_threads);
 
+/* c [n, columns] becomes g^-1 c, for symmetric g [n, n], which is destroyed. 0: g is not positive definite, and c is unchanged. */
+int modal_fem_solve_products(int64_t n, double *g, int64_t columns, double *c);
+
 #endif

@@ -17,32 +17,6 @@ void modal_rebase_free(modal_rebase *rebase)
     memset(rebase, 0, sizeof *rebase);
 }
 
-/* c [n, columns] becomes g^-1 c, for symmetric g [n, n], which is destroyed; 0: g is not positive definite. */
-static int solve(int64_t n, double *g, int64_t columns, double *c)
-{
-    for (int64_t j = 0; j < n; j++) {
-        const double before = g[j * n + j];
-        for (int64_t k = 0; k < j; k++) g[j * n + j] -= g[j * n + k] * g[j * n + k];
-        if (!(g[j * n + j] > 1e-12 * before)) return 0;
-        g[j * n + j] = sqrt(g[j * n + j]);
-        for (int64_t i = j + 1; i < n; i++) {
-            for (int64_t k = 0; k < j; k++) g[i * n + j] -= g[i * n + k] * g[j * n + k];
-            g[i * n + j] /= g[j * n + j];
-        }
-    }
-    for (int64_t v = 0; v < columns; v++) {
-        for (int64_t i = 0; i < n; i++) {
-            for (int64_t k = 0; k < i; k++) c[i * columns + v] -= g[i * n + k] * c[k * columns + v];
-            c[i * columns + v] /= g[i * n + i];
-        }
-        for (int64_t i = n - 1; i >= 0; i--) {
-            for (int64_t k = i + 1; k < n; k++) c[i * columns + v] -= g[k * n + i] * c[k * columns + v];
-            c[i * columns + v] /= g[i * n + i];
-        }
-    }
-    return 1;
-}
-
 static modal_status build(const modal_shape *from, const modal_shape *to, int n_threads, modal_rebase *rebase,
                           modal_error *err)
 {
@@ -72,7 +46,7 @@ static modal_status build(const modal_shape *from, const modal_shape *to, int n_
     modal_fem_products(n, s, v, r, image, rebase->transfer, n_threads);
     modal_identity_blocks_multiply(&system.pattern, system.mass, s, v, image, n_threads);
     modal_fem_products(n, s, v, s, image, products, n_threads);
-    if (!solve(s, products, r, rebase->transfer))
+    if (!modal_fem_solve_products(s, products, r, rebase->transfer))
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "shape %s of the new basis: its columns depend on each other",
                    to->name ? to->name : "");
     /* what is left of the old columns: differences of energies would lose half of the digits */

@@ -18,6 +18,7 @@ void modal_trajectory_free(modal_trajectory *trajectory)
     modal_free(&trajectory->quality);
     modal_free(&trajectory->basis_path);
     modal_free(&trajectory->rebase_errors);
+    modal_free(&trajectory->projection_errors);
     modal_free(&trajectory->models);
     memset(trajectory, 0, sizeof *trajectory);
 }

@@ -26,6 +26,8 @@ typedef struct modal_trajectory {
     char basis_recipe[MODAL_HASH_TEXT]; /* recipe_hash of the basis; empty: not known */
     double *rebase_errors; /* [n_objects] carried over from another basis: the largest error of each object's motion,
                               relative in the norm of the mass matrix; or NULL */
+    double *projection_errors; /* [n_frames, 4] projected from snapshots of the whole solid: |u - U q| and |u| in the norm of the mass
+                              matrix, kg^1/2 m, and the largest |u - U q| and |u| of a node, m; or NULL */
     uint8_t *models;       /* [n_objects] what moved each: 0 the linear model, 1 St. Venant-Kirchhoff's; NULL: all
                               linear, or not known */
     int32_t n_provenance;

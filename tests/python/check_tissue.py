@@ -159,5 +159,77 @@ def check_snapshots():
     broken("s.h5", lambda f: f["times"].__setitem__(2, 0.0), "/times: snapshot 2: not increasing")
 
 
-PARTS = {"materials": check_materials, "snapshots": check_snapshots}
+PRESS = {"step": "auto", "duration": 1, "fps": 50, "damping": {"alpha": 5},
+         "forces": [{"nodes": "high", "force": [8e-3, 2e-3, -6e-3], "curve": {"smooth": [0, 0.6]}}]}
+
+
+def press(mesh, out, *words, kind="tet", cells=(3, 3, 9)):
+    """A soft bar, pressed and bent at its top."""
+    box(mesh, cells, 0.005, kind, 0.15)
+    save("p.json", PRESS)
+    run(modaltled, mesh, out, "--scene", "p.json", *SOFT, "--fixed", "low", "-f", *words)
+
+
+def check_project():
+    """q of every frame is (U^T M U)^-1 U^T M u, and the errors are those of U q; 20 columns leave less than 1e-3."""
+    press("p.msh", "p.h5", "--arithmetic", "float64")
+    basis = ["p.msh", "pb.h5", "--snapshots", "p.h5", *SOFT, "--fixed", "low", "--mass", "lumped", "--volume-modes", "float64", "-f"]
+    run(modalpack, *basis, "--modes", 20)
+    said = run(modalsim, "pb.h5", "pt.h5", "--project", "p.h5", "--report", "r.json", "-f")
+    sound("pt.h5")
+    with h5py.File("pb.h5") as b, h5py.File("p.h5") as s, h5py.File("pt.h5") as t:
+        u, mass, q = s["displacements"][:], s["solid/mass"][:], t["q"][:]
+        columns = b["shapes/0000/volume/volume_modes"][:]
+        gram = np.einsum("ani,bni,n->ab", columns, columns, mass)
+        want = np.linalg.solve(gram, np.einsum("ani,fni,n->af", columns, u, mass)).T
+        check(np.abs(q - want).max() <= 1e-11 * np.abs(want).max(), np.abs(q - want).max())
+        check(np.array_equal(t["times"][:], s["times"][:]) and t.attrs["modal_version"] == b"1.3")
+        left, errors = u - np.einsum("fa,ani->fni", want, columns), t["projection_errors"][:]
+        norm = lambda v: np.sqrt(np.einsum("fni,fni,n->f", v, v, mass))
+        rows = np.stack([norm(left), norm(u), np.linalg.norm(left, axis=2).max(axis=1), np.linalg.norm(u, axis=2).max(axis=1)], 1)
+        check((np.abs(errors - rows) <= 1e-12 * rows.max(axis=0)[[1, 1, 3, 3]]).all(), errors - rows)
+        check(errors[0].tolist() == [0, 0, 0, 0])
+        projected = dict(zip(t.attrs["quality_columns"].decode().split(), t["quality"][:].T))["projected"]
+        check(np.allclose(projected[1:], errors[1:, 0] / errors[1:, 1], rtol=1e-12) and projected[0] == 0)
+    report = json.loads(pathlib.Path("r.json").read_text())["projection"]
+    worst = rows.max(axis=0)
+    check(np.isclose(report["worst_of_largest"], worst[0] / worst[1]) and np.isclose(report["node_of_largest"], worst[2] / worst[3]), report)
+    check(rows[np.arange(len(rows)) == report["frame"], 0] == worst[0] and "20 modes leave out at most" in said, report, said)
+    check(report["worst_of_largest"] <= 1e-3 and report["node_of_largest"] <= 1e-3, "20 columns", report)
+    check("projected" in run(modalinfo, "pt.h5") and "projection" in run(modalinfo, "pt.h5", "--json"))
+    for threads in (1, 2):
+        run(modalsim, "pb.h5", f"pt{threads}.h5", "--project", "p.h5", "-j", threads, "-f")
+    with h5py.File("pt1.h5") as a, h5py.File("pt2.h5") as b:
+        check(all(a[k][:].tobytes() == b[k][:].tobytes() for k in ("q", "projection_errors", "quality")), "threads")
+
+    def change(f):
+        f["projection_errors"][3, 2] = -1
+    broken("pt.h5", change, "/projection_errors: value 14: must be finite and >= 0, is -1")
+
+    def refused(said, code, *words, basis="pb.h5"):
+        err = run(modalsim, basis, "no.h5", *words, code=code)
+        check(said in err and not os.path.exists("no.h5"), said, err)
+
+    press("o.msh", "o.h5", cells=(3, 3, 8))
+    refused("pb.h5: o.h5: another solid: 144 nodes, not 160", 3, "--project", "o.h5")
+    shutil.copy("p.h5", "moved.h5")
+    with h5py.File("moved.h5", "r+") as f:
+        f["solid/nodes"][7, 1] += 1e-4
+    refused("pb.h5: moved.h5: another solid: node 7 is 0.0001 m away", 3, "--project", "moved.h5")
+    shutil.copy("p.h5", "times.h5")
+    with h5py.File("times.h5", "r+") as f:
+        del f["times"]
+    refused("times.h5: /times: missing, which a trajectory needs", 3, "--project", "times.h5")
+    with h5py.File("still.h5", "w", libver=("earliest", "v108")) as f:
+        f.attrs.update(modal_type="snapshots", modal_version="1.0")
+        f["displacements"], f["times"] = np.zeros((2, 160, 3)), [0.0, 1.0]
+    refused("still.h5: nothing moves", 3, "--project", "still.h5")
+    run(modalpack, *["none.h5" if w == "pb.h5" else "none" if w == "float64" else w for w in basis], "--modes", 4)
+    refused("no modes at the nodes of a solid", 3, "--project", "p.h5", basis="none.h5")
+    refused("--fps: not with --project, p.h5", 2, "--project", "p.h5", "--fps", 5)
+    refused("--project: not with --rebase, p.h5", 2, "--project", "p.h5", "--rebase", "pt.h5")
+    refused("pt.h5", 3, "--project", "pt.h5")
+
+
+PARTS = {"materials": check_materials, "snapshots": check_snapshots, "project": check_project}
 PARTS[sys.argv[3]]()

@@ -341,6 +341,12 @@ modal_status modalinfo_describe_trajectory(const char *path, json_t **info, moda
         for (int32_t i = 0; i < t.n_objects; i++) json_array_append_new(models, json_string(t.models[i] ? "stvk" : "linear"));
         set(object, "models", models);
     }
+    if (t.projection_errors) {
+        double worst[4] = {0};
+        for (int64_t i = 0; i < 4 * t.n_frames; i++) worst[i % 4] = fmax(worst[i % 4], t.projection_errors[i]);
+        set(object, "projection", json_pack("{s:f, s:f, s:f, s:f}", "largest_left", worst[0], "largest_norm", worst[1],
+                                            "farthest_node_m", worst[2], "largest_displacement_m", worst[3]));
+    }
     if (t.rebase_errors) set(object, "rebase_errors", numbers(t.rebase_errors, t.n_objects));
     for (int64_t i = 0; t.quality && i < t.n_frames; i++) modal_quality_judge(&judgement, i, t.times[i], &t.quality[i]);
     set(object, "quality", tool_quality_json(&judgement));

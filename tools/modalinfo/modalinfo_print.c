@@ -227,6 +227,11 @@ static void print_trajectory(FILE *to, const json_t *info)
         fprintf(to, "%-22s%zu by St. Venant-Kirchhoff's model, %zu by the linear one\n", "objects moved", n_large,
                 json_array_size(objects) - n_large);
     }
+    const json_t *projection = json_object_get(info, "projection");
+    if (projection)
+        fprintf(to, "%-22sfrom snapshots, off by at most %.3g of the largest motion, %.3g m of %.6g m at a node\n", "projected",
+                number(projection, "largest_norm") > 0 ? number(projection, "largest_left") / number(projection, "largest_norm") : 0.0,
+                number(projection, "farthest_node_m"), number(projection, "largest_displacement_m"));
     if (json_object_get(info, "rebase_errors")) {
         double worst = 0;
         json_array_foreach (json_object_get(info, "rebase_errors"), i, range)

@@ -46,6 +46,10 @@ static const tool_option options[] = {
      "that BASIS has the nearest one in the norm of the mass matrix. Both need modes at the nodes. The largest error of "
      "each object is said and kept in the new trajectory.",
      TOOL_READS},
+    {"project", 0, "SNAPSHOTS.h5", NULL,
+     "No new motion: that of SNAPSHOTS, displacements of all nodes (modaltled), in the coordinates of BASIS, whose solid must be the same: "
+     "of all motions that BASIS has the nearest one in the norm of the mass matrix. The errors of every frame are said and kept.",
+     TOOL_READS},
     {"basis", 0, "OLD.h5", NULL, "With --rebase: the basis of TRAJ, where its own link does not lead to it.", TOOL_READS},
     {"backend", 0, "NAME", "auto",
      "With --scene: auto, ref, cpu, cuda or cuda:N.", 0},
@@ -92,6 +96,7 @@ static const tool_program program = {
                 "modalsim bridge.h5 quake.h5 --duration 30 --fps 60 --damping 0.1,1e-4 \\\n"
                 "    --gravity 0,0,-9.81 --static --base-acceleration record.csv\n"
                 "modalsim new.h5 new_ring.h5 --rebase ring.h5\n"
+                "modalsim liver.h5 liver_traj.h5 --project snapshots.h5\n"
                 "modalsim bridge.h5 response.csv --scene response.json\n"
                 "modalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modaldeform - out",
     .first_examples = "modalsim fork.h5 ring.h5 --duration 2 --fps 240 --damping-ratio 0.001 --impulse 17:0,0,0.1\n"
@@ -114,7 +119,9 @@ int main(int argc, char **argv)
     MODAL_TRY(modalsim_read_request(&t, &r, &err));
     MODAL_TRY(tool_use_parts(&t, &err));
     if (!r.to_stdout) MODAL_TRY(tool_output_begin(&output, r.trajectory_path, r.force, &err));
-    status = r.rebase_path ? modalsim_rebase(&t, &r, &output, &err) : modalsim_scene(&t, &r, &output, &err);
+    status = r.rebase_path    ? modalsim_rebase(&t, &r, &output, &err)
+             : r.project_path ? modalsim_project(&t, &r, &output, &err)
+                              : modalsim_scene(&t, &r, &output, &err);
 done:
     tool_output_name_error(&output, &err);
     tool_output_discard(&output);

@@ -31,6 +31,7 @@ typedef enum modalsim_quality { MODALSIM_QUALITY_STEPS, MODALSIM_QUALITY_AUTO, M
 typedef struct modalsim_request {
     const char *basis_path, *trajectory_path, *base_path;
     const char *rebase_path, *old_basis_path; /* --rebase and its --basis, or NULL */
+    const char *project_path;    /* --project, or NULL */
     const char *scene_path;      /* or NULL; then only this line and the next hold something */
     const char *back_end, *checkpoint_path, *restart_path;
     int64_t checkpoint_every;    /* frames */
@@ -110,6 +111,9 @@ modal_status modalsim_response(tool *t, const modalsim_request *r, const modal_s
 
 /* --rebase: a trajectory of another basis of the same solids, carried over to this one. */
 modal_status modalsim_rebase(tool *t, const modalsim_request *r, tool_output *output, modal_error *err);
+
+/* --project: snapshots of the solid, in the coordinates of its basis. */
+modal_status modalsim_project(tool *t, const modalsim_request *r, tool_output *output, modal_error *err);
 
 /* How long a run will take, by what it has taken: a day or more is warned of, once. */
 typedef struct modalsim_pace {

@@ -135,18 +135,20 @@ done:
     return status;
 }
 
-/* --rebase has the motion already. */
-static modal_status check_rebase(const tool_arguments *a, const modalsim_request *r, modal_error *err)
+/* --rebase and --project have the motion already. */
+static modal_status check_made(const tool_arguments *a, const modalsim_request *r, modal_error *err)
 {
     static const char *const others[] = {"duration", "fps", "damping", "damping-ratio", "gravity", "impulse",
                                          "base-acceleration", "initial", "static", "amplitude", "scene", "backend", "checkpoint",
                                          "checkpoint-every", "restart", "keep-partial", "quality", "allow-inversion"};
-    if (!r->rebase_path)
-        return r->old_basis_path ? modal_error_set(err, MODAL_ERROR_USAGE, "--basis: needs --rebase, %s", r->old_basis_path)
-                                 : MODAL_OK;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    const char *option = r->rebase_path ? "rebase" : "project", *path = r->rebase_path ? r->rebase_path : r->project_path;
+    if (r->old_basis_path && !r->rebase_path)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--basis: needs --rebase, %s", r->old_basis_path);
+    if (r->rebase_path && r->project_path)
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--project: not with --rebase, %s", r->project_path);
+    for (size_t i = 0; path && i < sizeof others / sizeof *others; i++)
         if (tool_count(a, others[i]) > 0)
-            return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: not with --rebase, %s", others[i], r->rebase_path);
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: not with --%s, %s", others[i], option, path);
     return MODAL_OK;
 }
 
@@ -165,15 +167,17 @@ modal_status modalsim_read_request(const tool *t, modalsim_request *r, modal_err
     r->allow_inversion = tool_count(a, "allow-inversion") > 0;
     r->rebase_path = tool_value(a, "rebase");
     r->old_basis_path = tool_value(a, "basis");
-    MODAL_TRY(check_rebase(a, r, err));
+    r->project_path = tool_value(a, "project");
+    const int made = r->rebase_path || r->project_path;
+    MODAL_TRY(check_made(a, r, err));
     MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
     if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s", tool_value(a, "memory-limit"));
     MODAL_TRY(tool_threads(t, &r->n_threads, err));
-    if (!r->rebase_path && (r->scene_path || tool_count(a, "backend") || tool_count(a, "checkpoint") || tool_count(a, "restart") ||
+    if (!made && (r->scene_path || tool_count(a, "backend") || tool_count(a, "checkpoint") || tool_count(a, "restart") ||
         tool_count(a, "keep-partial") || tool_count(a, "quality")))
         MODAL_TRY(read_scene_options(a, r, err));
-    else if (!r->rebase_path)
+    else if (!made)
         MODAL_TRY(read_frames(a, r, err));
     MODAL_TRY(read_damping(a, r, err));
     MODAL_TRY(tool_percent(a, "amplitude", &r->amplitude, err));

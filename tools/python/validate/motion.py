@@ -52,6 +52,8 @@ def check_trajectory(file):
         file.must(models is None or (models <= 1).all(), "/models", "has a model that is none")
     errors = file.array("/rebase_errors", "f64", (n_objects,), optional=True)
     file.must(errors is None or (errors >= 0).all(), "/rebase_errors", "is negative")
+    errors = file.array("/projection_errors", "f64", (n_frames, 4), optional=True)
+    file.must(errors is None or (errors >= 0).all(), "/projection_errors", "is negative")
     file.provenance("/provenance", optional=True)
     if not file.findings:
         check_its_basis(file, name, basis_hash, offsets)
