@@ -48,6 +48,10 @@ extern "C" {
     OPERATION(tensor_smooth,        modal_tensor_smooth,        1, 1) \
     OPERATION(pair_sum,             modal_pair_sum,             1, 1) \
     OPERATION(gram,                 modal_gram,                 0, 1) \
+    OPERATION(raster,               modal_raster,               1, 1) \
+    OPERATION(shadow_view,          modal_shadow_view,          1, 1) \
+    OPERATION(shadow_blur,          modal_shadow_blur,          1, 1) \
+    OPERATION(shade,                modal_shade,                1, 1) \
     OPERATION(tled_layout,          modal_tled_layout,          1, 1) \
     OPERATION(tled_step,            modal_tled_step,            1, 1)
 /* clang-format on */

@@ -6,7 +6,7 @@
 # are the others with --quick, for the preset quick, which is run while one writes.
 set(modal_kernels_many modal_sum deform engine)
 add_library(modal_test_harness STATIC kernels/harness.c kernels/scene.c kernels/normals_mesh.c
-  kernels/curvature_checks.c kernels/tled_solids.c)
+  kernels/curvature_checks.c kernels/tled_solids.c kernels/raster_scene.c)
 target_link_libraries(modal_test_harness PUBLIC modal_kernels m)
 if(MODAL_HAVE_CUDA)
   target_compile_definitions(modal_test_harness PRIVATE MODAL_HAVE_CUDA)
@@ -96,6 +96,15 @@ target_link_libraries(curvature_bench PRIVATE modal_kernels modal_mesh m)
 target_link_options(curvature_bench PRIVATE -Wl,--as-needed)
 add_test(NAME kernels.curvature_bench COMMAND curvature_bench --backend cpu --quick)
 set_tests_properties(kernels.curvature_bench PROPERTIES LABELS kernels)
+
+# Not a test either: the operations of a picture.
+add_executable(raster_bench ${CMAKE_SOURCE_DIR}/tests/bench/raster_bench.c)
+set_target_properties(raster_bench PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_link_libraries(raster_bench PRIVATE modal_test_harness m)
+target_link_options(raster_bench PRIVATE -Wl,--as-needed)
+add_test(NAME kernels.raster_bench COMMAND raster_bench --backend cpu --quick)
+set_tests_properties(kernels.raster_bench PROPERTIES LABELS kernels)
 
 # The same operations beside an independent code.
 add_executable(curvature_values ${CMAKE_SOURCE_DIR}/tests/kernels/curvature_values.c)

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread projects a point. A thread sets up a triangle and draws it if its box is small; its warp draws what is larger, 32 pixels at
+// once; what is still larger, or must be cut, is listed and drawn by blocks, a thread a pixel of a tile. The nearest triangle of a sample
+// is found by atomic minima, whose result no order of the threads changes; a read before spares most of them.
+#include "kernels/cuda_check.cuh"
+#include "kernels/raster/raster_math.h"
+
+namespace {
+
+constexpr int THREADS = 128, TILE = 16, DIRECT = 12, SMALL = 64, LARGE_BLOCKS = 1024; // DIRECT: pixels of a box that a thread draws
+constexpr int64_t FIRST = 256; // bytes of the scratch before the points: the number of listed triangles
+
+struct state {
+    modal_raster_task task;
+    raster_point *points;
+    uint32_t *listed; // [*n_listed]
+    unsigned *n_listed;
+};
+
+__device__ __forceinline__ raster_point load(const raster_point *p)
+{
+    const int4 v = __ldg(reinterpret_cast<const int4 *>(p));
+    return {v.x, v.y, __int_as_float(v.z), (uint32_t)v.w};
+}
+
+__global__ void __launch_bounds__(256) project(const state s)
+{
+    const modal_raster_view view = *s.task.view;
+    const int64_t n = s.task.mesh.n_points + s.task.mesh.n_more;
+    for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) {
+        const raster_point p = raster_project(&view, raster_point_of(&s.task.mesh, (int32_t)i));
+        reinterpret_cast<int4 *>(s.points)[i] = make_int4(p.x, p.y, __float_as_int(p.depth), (int)p.outside);
+    }
+}
+
+template <bool KEYS> __device__ __forceinline__ void plot(const modal_raster_task &task, int64_t at, float depth, uint32_t t)
+{
+    if (KEYS) {
+        unsigned long long *key = reinterpret_cast<unsigned long long *>(task.keys) + at;
+        const unsigned long long mine = raster_key(depth, t);
+        if (*reinterpret_cast<volatile unsigned long long *>(key) > mine) atomicMin(key, mine);
+    } else { // positive floats are in the order of their bits
+        unsigned *bits = reinterpret_cast<unsigned *>(task.depths) + at;
+        const unsigned mine = raster_bits(depth);
+        if (*reinterpret_cast<volatile unsigned *>(bits) < mine) atomicMax(bits, mine);
+    }
+}
+
+// Edge functions from the upper left corner of the box; INT: what they fit.
+template <class INT> struct edges {
+    INT a[3], b[3], c[3];
+    int bias[3];
+    __device__ __forceinline__ explicit edges(const raster_setup &s)
+    {
+#pragma unroll
+        for (int k = 0; k < 3; k++) {
+            const int from = (k + 1) % 3, to = (k + 2) % 3;
+            a[k] = s.y[from] - s.y[to];
+            b[k] = s.x[to] - s.x[from];
+            c[k] = -(a[k] * (INT)(s.x[from] - 256 * s.left) + b[k] * (INT)(s.y[from] - 256 * s.top));
+            bias[k] = raster_bias(s.x[from], s.y[from], s.x[to], s.y[to]);
+        }
+    }
+};
+
+// All samples of a pixel.
+template <int SAMPLES, bool KEYS, class INT>
+__device__ __forceinline__ void draw_pixel(const modal_raster_task &task, const raster_setup &s, const edges<INT> &e, int x, int y, uint32_t t)
+{
+#pragma unroll
+    for (int i = 0; i < SAMPLES; i++) {
+        const INT sx = 256 * (INT)(x - s.left) + raster_sample_x(SAMPLES, i), sy = 256 * (INT)(y - s.top) + raster_sample_y(SAMPLES, i);
+        const INT e0 = e.a[0] * sx + e.b[0] * sy + e.c[0], e1 = e.a[1] * sx + e.b[1] * sy + e.c[1],
+                  e2 = e.a[2] * sx + e.b[2] * sy + e.c[2];
+        if (((e0 + e.bias[0]) | (e1 + e.bias[1]) | (e2 + e.bias[2])) >= 0)
+            plot<KEYS>(task, ((int64_t)y * task.width + x) * SAMPLES + i, raster_depth(&s, (float)e1, (float)e2), t);
+    }
+}
+
+__device__ __forceinline__ raster_setup from_lane(const raster_setup &mine, int lane)
+{
+    raster_setup s;
+#pragma unroll
+    for (int k = 0; k < 3; k++) s.x[k] = __shfl_sync(~0u, mine.x[k], lane), s.y[k] = __shfl_sync(~0u, mine.y[k], lane);
+    s.left = __shfl_sync(~0u, mine.left, lane), s.top = __shfl_sync(~0u, mine.top, lane);
+    s.right = __shfl_sync(~0u, mine.right, lane), s.bottom = __shfl_sync(~0u, mine.bottom, lane);
+    s.depth = __shfl_sync(~0u, mine.depth, lane);
+    s.depth_1 = __shfl_sync(~0u, mine.depth_1, lane), s.depth_2 = __shfl_sync(~0u, mine.depth_2, lane);
+    return s;
+}
+
+enum how { NOTHING, BY_THREAD, BY_WARP, BY_BLOCKS };
+
+__device__ __forceinline__ how set_up(const state &s, int64_t t, int samples, raster_setup &r)
+{
+    const modal_raster_task &task = s.task;
+    const unsigned flags = task.mesh.flags ? __ldg(task.mesh.flags + t) : 0;
+    if (flags & task.skip) return NOTHING;
+    const int32_t *corners = task.mesh.triangles + 3 * t;
+    const raster_point a = load(s.points + __ldg(corners)), b = load(s.points + __ldg(corners + 1)), c = load(s.points + __ldg(corners + 2));
+    const uint32_t outside = a.outside | b.outside | c.outside;
+    if (outside) return (a.outside & b.outside & c.outside) || (outside & RASTER_NOT_FINITE) ? NOTHING : BY_BLOCKS;
+    const int64_t area = raster_area(&a, &b, &c);
+    if (area == 0 || !raster_is_drawn(&task, flags, area < 0)) return NOTHING;
+    if (!raster_box(&r, &a, &b, &c, task.width, task.height, samples)) return NOTHING;
+    const int width = max(a.x, max(b.x, c.x)) - min(a.x, min(b.x, c.x)), height = max(a.y, max(b.y, c.y)) - min(a.y, min(b.y, c.y));
+    if (width >= 256 * SMALL || height >= 256 * SMALL) return BY_BLOCKS;
+    raster_set_up(&r, &a, &b, &c, area);
+    return (r.right - r.left + 1) * (r.bottom - r.top + 1) <= DIRECT ? BY_THREAD : BY_WARP;
+}
+
+template <int SAMPLES, bool KEYS> __global__ void __launch_bounds__(THREADS) draw(const state s)
+{
+    const int lane = threadIdx.x % 32;
+    const int64_t t = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+    raster_setup r = {};
+    const how mine = t < s.task.mesh.n_triangles ? set_up(s, t, SAMPLES, r) : NOTHING;
+    if (mine == BY_THREAD) {
+        const edges<int32_t> e(r);
+        for (int y = r.top; y <= r.bottom; y++)
+            for (int x = r.left; x <= r.right; x++) draw_pixel<SAMPLES, KEYS>(s.task, r, e, x, y, (uint32_t)t);
+    }
+    __syncwarp();
+    for (unsigned left = __ballot_sync(~0u, mine == BY_WARP); left; left &= left - 1) {
+        const int from = __ffs(left) - 1;
+        const raster_setup one = from_lane(r, from);
+        const edges<int32_t> e(one);
+        const int width = one.right - one.left + 1, n = width * (one.bottom - one.top + 1);
+        for (int i = lane; i < n; i += 32)
+            draw_pixel<SAMPLES, KEYS>(s.task, one, e, one.left + i % width, one.top + i / width, (uint32_t)(t - lane + from));
+    }
+    const unsigned large = __ballot_sync(~0u, mine == BY_BLOCKS);
+    if (!large) return;
+    unsigned place = 0;
+    if (lane == 0) place = atomicAdd(s.n_listed, __popc(large));
+    place = __shfl_sync(~0u, place, 0) + __popc(large & ((1u << lane) - 1));
+    if (mine == BY_BLOCKS) s.listed[place] = (uint32_t)t;
+}
+
+template <int SAMPLES, bool KEYS> __global__ void __launch_bounds__(TILE * TILE) draw_large(const state s)
+{
+    __shared__ raster_point corners[RASTER_MOST_CORNERS];
+    __shared__ int n_corners;
+    const unsigned n_listed = *s.n_listed;
+    for (unsigned i = 0; i < n_listed; i++) {
+        const uint32_t t = s.listed[i];
+        __syncthreads(); // of the triangle before
+        if (threadIdx.x == 0) {
+            uint32_t outside = 0;
+            for (int k = 0; k < 3; k++) {
+                corners[k] = load(s.points + s.task.mesh.triangles[3 * (int64_t)t + k]);
+                outside |= corners[k].outside;
+            }
+            n_corners = 3;
+            if (outside) {
+                raster_point p[RASTER_MOST_CORNERS];
+                int front;
+                n_corners = raster_cut_triangle(&s.task.mesh, s.task.view, t, p, &front);
+                if (!raster_is_drawn(&s.task, s.task.mesh.flags ? s.task.mesh.flags[t] : 0, front)) n_corners = 0;
+                for (int k = 0; k < n_corners; k++) corners[k] = p[k];
+            }
+        }
+        __syncthreads();
+        for (int k = 2; k < n_corners; k++) {
+            raster_setup r;
+            const raster_point a = corners[0], b = corners[k - 1], c = corners[k];
+            const int64_t area = raster_area(&a, &b, &c);
+            if (area == 0 || !raster_box(&r, &a, &b, &c, s.task.width, s.task.height, SAMPLES)) continue;
+            raster_set_up(&r, &a, &b, &c, area);
+            const edges<int64_t> e(r);
+            const int first_x = r.left / TILE, first_y = r.top / TILE, across = r.right / TILE - first_x + 1;
+            const int64_t n_tiles = (int64_t)across * (r.bottom / TILE - first_y + 1);
+            for (int64_t tile = (blockIdx.x + 977u * i) % gridDim.x; tile < n_tiles; tile += gridDim.x) {
+                const int x = (first_x + (int)(tile % across)) * TILE + threadIdx.x % TILE;
+                const int y = (first_y + (int)(tile / across)) * TILE + threadIdx.x / TILE;
+                if (x >= r.left && x <= r.right && y >= r.top && y <= r.bottom) draw_pixel<SAMPLES, KEYS>(s.task, r, e, x, y, t);
+            }
+        }
+    }
+}
+
+template <int SAMPLES, bool KEYS> modal_status launch(const state &s, cudaStream_t stream, modal_error *err)
+{
+    const int64_t blocks = (s.task.mesh.n_triangles + THREADS - 1) / THREADS;
+    draw<SAMPLES, KEYS><<<(unsigned)blocks, THREADS, 0, stream>>>(s);
+    modal_status status = modal_cuda_launched("raster", err);
+    if (status != MODAL_OK) return status;
+    draw_large<SAMPLES, KEYS><<<LARGE_BLOCKS, TILE * TILE, 0, stream>>>(s);
+    return modal_cuda_launched("raster of large triangles", err);
+}
+
+} // namespace
+
+extern "C" modal_status modal_raster_cuda(const modal_raster_task *task, modal_stream *modal_stream, modal_error *err)
+{
+    const cudaStream_t stream = (cudaStream_t)modal_stream;
+    const int64_t n_points = task->mesh.n_points + task->mesh.n_more, n_samples = (int64_t)task->width * task->height * task->samples;
+    unsigned char *scratch = static_cast<unsigned char *>(task->scratch);
+    const state s = {*task, reinterpret_cast<raster_point *>(scratch + FIRST),
+                     reinterpret_cast<uint32_t *>(scratch + FIRST + 16 * n_points), reinterpret_cast<unsigned *>(scratch)};
+    cudaError_t code = cudaMemsetAsync(scratch, 0, sizeof(unsigned), stream);
+    if (code == cudaSuccess)
+        code = task->keys ? cudaMemsetAsync(task->keys, 0xff, (size_t)n_samples * 8, stream)
+                          : cudaMemsetAsync(task->depths, 0, (size_t)n_samples * 4, stream);
+    modal_status status = modal_cuda_status(code, "raster", err);
+    if (status != MODAL_OK || n_points == 0 || task->mesh.n_triangles == 0) return status;
+    const int64_t blocks = (n_points + 255) / 256;
+    project<<<(unsigned)(blocks < 65535 ? blocks : 65535), 256, 0, stream>>>(s);
+    status = modal_cuda_launched("projection", err);
+    if (status != MODAL_OK) return status;
+    if (task->depths) return launch<1, false>(s, stream, err);
+    return task->samples == 1 ? launch<1, true>(s, stream, err)
+                              : task->samples == 4 ? launch<4, true>(s, stream, err) : launch<8, true>(s, stream, err);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Deferred shading: colours and buffers of a picture, of the triangles that its samples see (kernels/raster/raster.h).
+ *
+ * A pixel's samples that see one triangle are shaded once, in their middle. There the triangle's weights are those of the ray through it, so that
+ * they are right in perspective and for triangles that are partly behind the eye. Phong's model (B. T. Phong, "Illumination for
+ * Computer Generated Pictures", 1975), n and v unit vectors of the normal and to the eye, l to the light:
+ *
+ *   C = C_a + sum over the lights of s (max(n.l, 0) C_d + [n.l > 0] max(r.v, 0)^k C_s),   r = 2 (n.l) n - l.
+ *
+ * s is the share of a light that arrives: of variance shadow maps var / (var + (mu - t)^2) where the receiver's depth t is below the
+ * mean mu, with var = max(E(d^2) - mu^2, MODAL_SHADE_VARIANCE), less `bleeding`: max((s - b) / (1 - b), 0); of hard ones 0 or 1. What is outside
+ * of a map is lit. A pixel is the mean of its samples in linear light; in `picture` a sample counts at most 1 in each colour.
+ *
+ * Arithmetic: shade_math.h has every operation; all back ends give the same bytes. Aliasing: outputs overlap nothing. */
+#ifndef MODAL_KERNELS_SHADE_H
+#define MODAL_KERNELS_SHADE_H
+
+#include "kernels/raster/raster.h"
+
+#define MODAL_SHADE_VARIANCE 2e-6f /* of depths from 0 to 1 */
+
+typedef enum modal_shadow_kind { MODAL_SHADOW_NONE, MODAL_SHADOW_HARD, MODAL_SHADOW_VSM } modal_shadow_kind;
+
+typedef struct modal_shade_light {
+    float direction[3]; /* to the light, unit */
+    float colour[3];
+    int32_t map; /* of its shadows, -1: none */
+} modal_shade_light;
+
+enum { MODAL_SHADE_MATERIAL = 16 }; /* floats: as /materials/values of formats/textures.md */
+
+struct modal_shade_task {
+    modal_raster_mesh mesh;
+    const float *normals;      /* [n_points, 3], of any length */
+    const float *more_normals; /* [n_more, 3] */
+    const int32_t *triangle_materials; /* [n_triangles] */
+    const float *materials;            /* [any, MODAL_SHADE_MATERIAL] */
+    int32_t n_objects;
+    const int32_t *object_triangles; /* [n_objects + 1] the first triangle of each; those from the last on are no object's */
+    const float *tints;              /* [n_objects, 3] times ambient and diffuse */
+    const modal_raster_view *view; /* in perspective */
+    int32_t width, height, samples;
+    const uint64_t *keys; /* [height, width, samples] */
+    int32_t n_lights;
+    const modal_shade_light *lights; /* [n_lights] in the back end's memory */
+    float ambient[3], background[3];
+    modal_shadow_kind shadows;
+    int32_t shadow_size;
+    const modal_raster_view *shadow_views; /* [maps] */
+    const float *maps; /* hard: [maps, size, size] depths; vsm: [maps, size, size, 2] moments */
+    float bleeding, hard_bias; /* b; a texel that is nearer by less than hard_bias throws no shadow */
+    /* outputs, each [height, width, ...] or NULL; at the pixel's first sample, but for the colours. 0 where nothing is. */
+    uint8_t *picture;  /* [4] r g b in sRGB, 255 */
+    float *colour;     /* [3] in linear light, not limited */
+    int32_t *triangle; /* -1: none */
+    int32_t *object;   /* -1: none */
+    float *depth;      /* m along the view */
+    float *normal;     /* [3] unit, to who looks where a material is two-sided */
+    float *position;   /* [3] m */
+};
+
+#endif

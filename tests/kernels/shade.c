@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pictures of a torus on a ground: the reference's bytes; positions, normals and Phong's colours beside a ray and a sum in double. */
+#include "kernels/shade/shade.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/device.h"
+#include "kernels/shade/shade_math.h"
+#include "kernels/shadow_blur/shadow_blur.h"
+#include "tests/kernels/raster_scene.h"
+
+enum { WIDTH = 200, HEIGHT = 120, PIXELS = WIDTH * HEIGHT, SHADOW = 128, LIGHTS = 3, MATERIALS = 4, OUTPUTS = 7 };
+
+static const float materials[MATERIALS][16] = {
+    {0.3f, 0.2f, 0.1f, 1, 0.6f, 0.5f, 0.35f, 1, 0.5f, 0.5f, 0.4f, 40, 0.5f, 0, 1, 0},
+    {0.1f, 0.1f, 0.1f, 1, 0.2f, 0.5f, 0.9f, 1, 0.0f, 0.0f, 0.0f, 20, 0.5f, 0, 0, 0},
+    {0.5f, 0.5f, 0.5f, 1, 0.5f, 0.5f, 0.5f, 1, 1.0f, 1.0f, 1.0f, 0, 0.5f, 0, 1, 0},
+    {0.0f, 0.0f, 0.0f, 1, 0.9f, 0.1f, 0.1f, 1, 0.7f, 0.7f, 0.7f, 3000, 0.5f, 0, 0, 0},
+};
+static const int floats_of[OUTPUTS] = {1, 3, 1, 1, 1, 3, 3}; /* a pixel: picture, colour, triangle, object, depth, normal, position */
+
+/* Arrays in one memory. */
+typedef struct inputs {
+    modal_raster_mesh mesh;
+    const float *normals, *more_normals, *materials, *tints;
+    const int32_t *triangle_materials, *object_triangles;
+    const modal_shade_light *lights;
+    modal_raster_view *views; /* the camera's, then the lights' */
+    uint64_t *keys;
+    float *depths, *moments, *between;
+    void *scratch;
+} inputs;
+
+static void set_outputs(modal_shade_task *task, float *const out[OUTPUTS])
+{
+    task->picture = (uint8_t *)out[0];
+    task->colour = out[1];
+    task->triangle = (int32_t *)out[2];
+    task->object = (int32_t *)out[3];
+    task->depth = out[4];
+    task->normal = out[5];
+    task->position = out[6];
+}
+
+/* Visibility, two maps, shading. */
+static void draw(harness *h, const modal_device *device, const inputs *in, int samples, modal_shadow_kind kind, float *const out[OUTPUTS],
+                 modal_stream *stream, modal_shade_task *used)
+{
+    modal_error err = {0};
+    const modal_kernels *kernels = device->kernels;
+    const modal_raster_task seen = {.mesh = in->mesh, .view = in->views, .width = WIDTH, .height = HEIGHT, .samples = samples, .keys = in->keys,
+                                    .scratch = in->scratch, .cull = MODAL_RASTER_ONE_SIDED};
+    harness_ok(h, kernels->raster(&seen, stream, &err), &err);
+    for (int map = 0; map < 2; map++) {
+        float *depths = in->depths + map * SHADOW * SHADOW;
+        const modal_raster_task near = {.mesh = in->mesh, .view = in->views + 1 + map, .width = SHADOW, .height = SHADOW, .samples = 1,
+                                        .depths = depths, .scratch = in->scratch};
+        modal_shadow_blur_task blur = {.size = SHADOW, .radius = 1, .weights = {0.25f, 0.5f, 0.25f}, .depths = depths,
+                                       .moments = in->moments + map * 2 * SHADOW * SHADOW, .scratch = in->between};
+        harness_ok(h, kernels->raster(&near, stream, &err), &err);
+        harness_ok(h, kernels->shadow_blur(&blur, stream, &err), &err);
+    }
+    modal_shade_task task = {.mesh = in->mesh, .normals = in->normals, .more_normals = in->more_normals,
+                             .triangle_materials = in->triangle_materials, .materials = in->materials, .n_objects = 3,
+                             .object_triangles = in->object_triangles, .tints = in->tints, .view = in->views, .width = WIDTH, .height = HEIGHT,
+                             .samples = samples, .keys = in->keys, .n_lights = LIGHTS, .lights = in->lights, .ambient = {0.3f, 0.3f, 0.4f},
+                             .background = {0.7f, 0.8f, 1.2f}, .shadows = kind, .shadow_size = SHADOW, .shadow_views = in->views + 1,
+                             .maps = kind == MODAL_SHADOW_HARD ? in->depths : in->moments, .bleeding = 0.2f, .hard_bias = 0.01f};
+    set_outputs(&task, out);
+    harness_ok(h, kernels->shade(&task, stream, &err), &err);
+    *used = task;
+}
+
+/* Phong's sum; *steep: how much of the colour a change of the normal makes; *nearest: of the terminators, where a highlight of exponent 0
+ * begins, |n.l|. */
+static void phong(const modal_shade_task *task, int32_t t, int32_t object, const double normal[3], const double eye[3], double want[3], double *steep,
+                  double *nearest)
+{
+    const float *m = task->materials + 16 * task->triangle_materials[t];
+    double tint[3];
+    *steep = 0.0, *nearest = INFINITY;
+    for (int k = 0; k < 3; k++) {
+        tint[k] = object >= 0 ? (double)task->tints[3 * object + k] : 1.0;
+        want[k] = (double)task->ambient[k] * (double)m[k] * tint[k];
+    }
+    for (int i = 0; i < LIGHTS; i++) {
+        const modal_shade_light *l = &task->lights[i];
+        double nl = 0.0, nv = 0.0, lv = 0.0;
+        for (int k = 0; k < 3; k++)
+            nl += normal[k] * (double)l->direction[k], nv += normal[k] * eye[k], lv += (double)l->direction[k] * eye[k];
+        const double highlight = pow(fmin(fmax(2.0 * nl * nv - lv, 0.0), 1.0), (double)m[11]);
+        *steep += 3.0 + 4.0 * (double)m[11];
+        *nearest = fmin(*nearest, fabs(nl));
+        for (int k = 0; k < 3 && nl > 0.0; k++)
+            want[k] += (double)l->colour[k] * (nl * (double)m[4 + k] * tint[k] + highlight * (double)m[8 + k]);
+    }
+}
+
+/* One sample a pixel, no shadows: the ray in double. What its triangle's corners are taken from is that of `task`, in main memory. */
+static void check_oracle(harness *h, const modal_shade_task *task, float *const out[OUTPUTS])
+{
+    for (int64_t pixel = 0; pixel < PIXELS; pixel += 3) {
+        const int32_t t = task->triangle[pixel];
+        if (t < 0) {
+            for (int k = 0; k < 3; k++) harness_compare(h, "background", pixel, out[1][3 * pixel + k], (double)task->background[k], 1e-6);
+            continue;
+        }
+        double corner[3][3], edge[2][3], d[3], s[3], w[3], position[3], normal[3], eye[3], want[3], length = 0.0, normal_length = 0.0;
+        const double x = (double)(pixel % WIDTH) + 0.5, y = (double)(pixel / WIDTH) + 0.5;
+        const float *normals[3];
+        for (int i = 0; i < 3; i++) {
+            const int32_t v = task->mesh.triangles[3 * t + i];
+            normals[i] = v < task->mesh.n_points ? task->normals + 3 * v : task->more_normals + 3 * (v - task->mesh.n_points);
+            for (int k = 0; k < 3; k++)
+                corner[i][k] = (double)raster_point_of(&task->mesh, v)[k] - (double)task->view->origin[k];
+        }
+        for (int k = 0; k < 3; k++) {
+            const int a = (k + 1) % 3, b = (k + 2) % 3;
+            d[k] = ((double)task->view->x[a] - x * (double)task->view->w[a]) * ((double)task->view->y[b] - y * (double)task->view->w[b]) -
+                   ((double)task->view->x[b] - x * (double)task->view->w[b]) * ((double)task->view->y[a] - y * (double)task->view->w[a]);
+            edge[0][k] = corner[1][k] - corner[0][k], edge[1][k] = corner[2][k] - corner[0][k];
+        }
+        double det = 0.0, along = 0.0; /* the ray meets the plane at `along` d: Cramer's rule */
+        for (int k = 0; k < 3; k++) {
+            const int a = (k + 1) % 3, b = (k + 2) % 3;
+            s[k] = edge[0][a] * edge[1][b] - edge[0][b] * edge[1][a];
+            det += s[k] * d[k], along += s[k] * corner[0][k];
+        }
+        along /= det;
+        double sum = 0.0;
+        for (int i = 0; i < 3; i++) { /* weights: volumes of the ray with the edges across */
+            const double *p = corner[(i + 1) % 3], *q = corner[(i + 2) % 3];
+            w[i] = 0.0;
+            for (int k = 0; k < 3; k++) w[i] += d[k] * (p[(k + 1) % 3] * q[(k + 2) % 3] - p[(k + 2) % 3] * q[(k + 1) % 3]);
+            sum += w[i];
+        }
+        int inside = 1;
+        for (int i = 0; i < 3; i++) inside &= w[i] / sum > 0.02;
+        if (!inside) continue; /* at its border weights are limited */
+        for (int k = 0; k < 3; k++) {
+            position[k] = along * d[k] + (double)task->view->origin[k];
+            normal[k] = (w[0] * (double)normals[0][k] + w[1] * (double)normals[1][k] + w[2] * (double)normals[2][k]) / sum;
+            normal_length += normal[k] * normal[k];
+            eye[k] = (double)task->view->origin[k] - position[k];
+            length += eye[k] * eye[k];
+        }
+        /* d points along w or against it: what decides is the side of the plane where the eye is */
+        double towards_eye = 0.0;
+        for (int k = 0; k < 3; k++) towards_eye -= s[k] * corner[0][k];
+        const double side = task->materials[16 * task->triangle_materials[t] + 14] != 0.0f && towards_eye < 0.0 ? -1.0 : 1.0;
+        for (int k = 0; k < 3; k++) normal[k] *= side / sqrt(normal_length), eye[k] /= sqrt(length);
+        double steep, nearest;
+        phong(task, t, task->object[pixel], normal, eye, want, &steep, &nearest);
+        for (int k = 0; k < 3; k++) {
+            harness_compare(h, "position", 3 * pixel + k, out[6][3 * pixel + k], position[k], 2e-4);
+            harness_compare(h, "normal", 3 * pixel + k, out[5][3 * pixel + k], normal[k], 1e-3);
+            if (nearest > 2e-3) harness_compare(h, "colour", 3 * pixel + k, out[1][3 * pixel + k], want[k], 2e-5 * steep + 1e-4);
+        }
+    }
+}
+
+static void check_functions(harness *h)
+{
+    static const float exponents[] = {0.0f, 0.416666667f, 1.0f, 20.0f, 1000.0f, 10000.0f};
+    harness_case(h, "powers, sRGB");
+    for (int i = 0; i <= 2000; i++)
+        for (size_t k = 0; k < sizeof exponents / sizeof *exponents; k++) {
+            const float x = i < 100 ? (float)i * 1e-6f : (float)(i - 100) / 1900.0f, e = exponents[k];
+            const double right = pow((double)x, (double)e);
+            const double digits = x > 0.0f ? fabs((double)e * log2((double)x)) : 0.0;
+            harness_compare(h, "power", i, shade_power(x, e), right, 1e-6 * (1.0 + digits / 4.0) * right + 0x1p-125 * (right > 0.0));
+        }
+    for (int i = 0; i < 256; i++) { /* the middle of each code */
+        const double c = i / 255.0, linear = c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
+        if (shade_srgb((float)linear) != i) harness_fail(h, "sRGB %d became %d", i, shade_srgb((float)linear));
+        h->n_values++;
+    }
+}
+
+/* The arrays of main memory in the back end's. */
+static inputs upload(harness *h, const inputs *here, const raster_scene *s, int64_t scratch_bytes, int samples)
+{
+    inputs there = {.mesh = raster_scene_mesh(h, s), .normals = harness_input(h, s->normals, 12 * s->n_points, 0),
+                    .more_normals = harness_input(h, s->more_normals, 12 * s->n_more, 0),
+                    .materials = harness_input(h, materials, sizeof materials, 0), .tints = harness_input(h, here->tints, 36, 0),
+                    .triangle_materials = harness_input(h, here->triangle_materials, 4 * s->n_triangles, 0),
+                    .object_triangles = harness_input(h, here->object_triangles, 16, 0),
+                    .lights = harness_input(h, here->lights, LIGHTS * sizeof *here->lights, 0)};
+    there.views = (modal_raster_view *)(uintptr_t)harness_input(h, here->views, 3 * sizeof *here->views, 0);
+    there.keys = (uint64_t *)(uintptr_t)harness_input(h, here->keys, (int64_t)PIXELS * samples * 8, 0);
+    there.scratch = (void *)(uintptr_t)harness_input(h, here->scratch, scratch_bytes, 0);
+    there.depths = harness_new_output(h, 2 * SHADOW * SHADOW, 0, NULL)->device;
+    there.moments = harness_new_output(h, 4 * SHADOW * SHADOW, 0, NULL)->device;
+    there.between = harness_new_output(h, 2 * SHADOW * SHADOW, 0, NULL)->device;
+    return there;
+}
+
+static void check(harness *h, const inputs *arrays, const raster_scene *s, int samples, modal_shadow_kind kind)
+{
+    modal_error err = {0};
+    modal_device host;
+    inputs here = *arrays;
+    const int64_t scratch_bytes = modal_raster_scratch_bytes(s->n_points + s->n_more, s->n_triangles);
+    if (modal_device_open(&host, "ref", &err) != MODAL_OK) abort();
+    harness_case(h, "%d samples, shadows %d", samples, kind);
+    here.keys = harness_alloc((int64_t)PIXELS * samples, 8), here.scratch = harness_alloc(scratch_bytes, 1);
+    here.depths = harness_alloc(2 * SHADOW * SHADOW, 4), here.moments = harness_alloc(4 * SHADOW * SHADOW, 4);
+    here.between = harness_alloc(2 * SHADOW * SHADOW, 4);
+    const inputs there = upload(h, &here, s, scratch_bytes, samples);
+    float *want[OUTPUTS], *got[OUTPUTS];
+    harness_output *outputs[OUTPUTS];
+    for (int i = 0; i < OUTPUTS; i++) {
+        want[i] = harness_alloc((int64_t)PIXELS * floats_of[i], 4);
+        outputs[i] = harness_new_output(h, (int64_t)PIXELS * floats_of[i], 0, NULL);
+        got[i] = outputs[i]->device;
+    }
+    modal_shade_task task, used;
+    draw(h, &host, &here, samples, kind, want, NULL, &task);
+    draw(h, h->device, &there, samples, kind, got, h->stream, &used);
+    harness_fetch(h);
+    for (int i = 0; i < OUTPUTS; i++) {
+        int64_t differ = 0;
+        for (int64_t k = 0; k < (int64_t)PIXELS * floats_of[i]; k++) differ += memcmp(outputs[i]->host + k, want[i] + k, 4) != 0;
+        if (differ) harness_fail(h, "output %d: %lld numbers are not the reference's", i, (long long)differ);
+        h->n_values += (int64_t)PIXELS * floats_of[i];
+        got[i] = outputs[i]->host;
+    }
+    if (samples == 1 && kind == MODAL_SHADOW_NONE) check_oracle(h, &task, got);
+    for (int i = 0; i < OUTPUTS; i++) free(want[i]);
+    free(here.keys), free(here.scratch), free(here.depths), free(here.moments), free(here.between);
+}
+
+/* A parallel view along a light, its rows across it. */
+static modal_raster_view light_view(const float l[3])
+{
+    const double length = sqrt((double)l[0] * (double)l[0] + (double)l[1] * (double)l[1]), scale = SHADOW / 4.5;
+    const double right[3] = {-(double)l[1] / length, (double)l[0] / length, 0.0};
+    modal_raster_view v = {.w = {0, 0, 0, 1}, .near_w = 0.5f};
+    for (int k = 0; k < 3; k++) {
+        const int a = (k + 1) % 3, b = (k + 2) % 3;
+        v.x[k] = (float)(scale * right[k]);
+        v.y[k] = (float)(scale * ((double)l[a] * right[b] - (double)l[b] * right[a]));
+        v.depth[k] = l[k] * 0.2f;
+    }
+    v.x[3] = v.y[3] = SHADOW / 2.0f, v.depth[3] = 0.5f;
+    return v;
+}
+
+static void run(harness *h)
+{
+    check_functions(h);
+    raster_scene s = raster_scene_torus(h->quick ? 40 : 90);
+    const int64_t torus = s.n_triangles;
+    raster_scene_ground(&s, 5.0, -0.6);
+    int32_t *of = harness_alloc(s.n_triangles, sizeof *of), object_triangles[4] = {0, (int32_t)torus / 3, (int32_t)torus / 2, (int32_t)torus};
+    for (int64_t t = 0; t < s.n_triangles; t++) {
+        of[t] = t >= torus ? 1 : (int32_t)(t * 5 / torus) % MATERIALS;
+        s.flags[t] = t % 7 == 0 ? MODAL_RASTER_ONE_SIDED : 0;
+    }
+    const float tints[9] = {1, 1, 1, 1.2f, 0.5f, 0.8f, 0.3f, 1, 1};
+    const modal_shade_light lights[LIGHTS] = {{{0.37460632f, 0.22476379f, 0.89954f}, {0.8f, 0.8f, 0.7f}, 0},
+                                              {{-0.6f, -0.48f, 0.64f}, {0.2f, 0.3f, 0.3f}, 1},
+                                              {{0.0f, -1.0f, 0.0f}, {0.2f, 0.0f, 0.1f}, -1}};
+    const double eye[3] = {1.6, -2.3, 1.4}, target[3] = {0.1, 0, -0.1};
+    modal_raster_view views[3] = {raster_scene_view(eye, target, 0.9, WIDTH, HEIGHT, 0.05), light_view(lights[0].direction),
+                                  light_view(lights[1].direction)};
+    const inputs here = {.mesh = raster_scene_here(&s), .normals = s.normals, .more_normals = s.more_normals, .materials = materials[0],
+                         .tints = tints, .triangle_materials = of, .object_triangles = object_triangles, .lights = lights, .views = views};
+    for (int samples = 1; samples <= 8; samples = samples == 1 ? 4 : 2 * samples)
+        for (int kind = 0; kind < 3; kind++) check(h, &here, &s, samples, (modal_shadow_kind)kind);
+    free(of);
+    raster_scene_free(&s);
+}
+
+int main(int argc, char **argv) { return harness_main(argc, argv, "shade", run); }
