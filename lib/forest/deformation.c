@@ -12,9 +12,13 @@
 #include "lib/model/node_modes.h"
 
 enum { CLUSTERS = 64, MODES = 8 }; /* of a shape; that are worked on at a time */
+/* Bytes of gradients that are kept, of a shape and of all; the others are made anew where they are looked at. */
+static const int64_t MOST_KEPT = INT64_C(8) << 20, MOST_ALL_KEPT = INT64_C(64) << 20;
+enum { ROOM = 3 * MODAL_ELEMENT_MOST_NODES * MODAL_RULE_MOST_POINTS }; /* gradients of an element */
 
 typedef struct cluster {
     int64_t first, end;    /* in the shape's order */
+    int64_t kept;          /* place of its gradients */
     int64_t centre;        /* an element */
     int point;             /* of it */
 } cluster;
@@ -26,7 +30,9 @@ typedef struct deformed_shape {
     int32_t *order;           /* [elements] clusters one after the other */
     int32_t n_clusters;
     cluster *clusters;
+    double *kept;             /* of the elements in that order, gradients_of all points; or NULL: too many */
     double *gradients;        /* [r, 9, CLUSTERS] of the centres, d u_p / d x_k at 3 p + k; 0 past the last */
+    double *far;              /* [r, CLUSTERS] the largest |G_k - G_ck| of a cluster's points */
     double radii[CLUSTERS];
     double reach;             /* of all points the largest radius about 0 */
     double *weights;          /* [r] */
@@ -46,28 +52,56 @@ static int points_of(const deformed_shape *s, int64_t element)
     return rule ? rule[MODAL_INTEGRAL_STIFFNESS].n_points : 1;
 }
 
-/* d N_a / d x_k [n_nodes, 3] at a point of an element; returns the number of nodes. */
-static int gradients_of(const deformed_shape *s, int64_t element, int point, double *gradients)
+static int nodes_of(const deformed_shape *s, int64_t element) { return modal_mesh_kind(&s->shape->solid.mesh, element)->n_nodes; }
+
+/* d N_a / d x_k [n_nodes, 3, points] at all points of an element. */
+static void gradients_of(const deformed_shape *s, int64_t element, double *gradients)
 {
     static const double linear[4][3] = {{-1, -1, -1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const modal_volume_mesh *mesh = &s->shape->solid.mesh;
-    const int n = modal_mesh_kind(mesh, element)->n_nodes;
+    const int n = nodes_of(s, element), n_points = points_of(s, element);
     const int32_t *nodes = modal_mesh_nodes(mesh, element);
     const modal_element_rule *rule = s->rules.rules[mesh->element_type[element]];
     const double *x[MODAL_ELEMENT_MOST_NODES] = {NULL};
+    double own[3 * MODAL_ELEMENT_MOST_NODES];
     for (int a = 0; a < n; a++) x[a] = mesh->nodes + 3 * (int64_t)nodes[a];
-    const double det = modal_element_gradients(n, rule ? rule[MODAL_INTEGRAL_STIFFNESS].derivatives[point] : linear, x, gradients);
-    for (int i = 0; i < 3 * n; i++) gradients[i] /= det;
-    return n;
+    for (int point = 0; point < n_points; point++) {
+        const double det = modal_element_gradients(n, rule ? rule[MODAL_INTEGRAL_STIFFNESS].derivatives[point] : linear, x, own);
+        for (int i = 0; i < 3 * n; i++) gradients[i * n_points + point] = own[i] / det;
+    }
 }
 
-/* g [9] = grad of the field u [n_nodes, 3]. */
-static void field_gradient(int n, const int32_t *nodes, const double *gradients, const double *u, double *g)
+/* g [9, points] = grad of the field u [n_nodes, 3]. */
+static inline void add_field(int n, int n_points, const int32_t *nodes, const double *gradients, const double *u, double *g)
 {
-    for (int i = 0; i < 9; i++) g[i] = 0;
+    for (int i = 0; i < 9 * n_points; i++) g[i] = 0;
     for (int a = 0; a < n; a++)
-        for (int p = 0; p < 3; p++)
-            for (int k = 0; k < 3; k++) g[3 * p + k] += u[3 * (int64_t)nodes[a] + p] * gradients[3 * a + k];
+        for (int p = 0; p < 3; p++) {
+            const double own = u[3 * (int64_t)nodes[a] + p];
+            for (int k = 0; k < 3; k++)
+                for (int point = 0; point < n_points; point++)
+                    g[(3 * p + k) * n_points + point] += own * gradients[(3 * a + k) * n_points + point];
+        }
+}
+
+static void field_gradient(int n, int n_points, const int32_t *nodes, const double *gradients, const double *u, double *g)
+{
+    if (n_points == 8) add_field(n, 8, nodes, gradients, u, g); /* in vectors */
+    else if (n_points == 1) add_field(n, 1, nodes, gradients, u, g);
+    else add_field(n, n_points, nodes, gradients, u, g);
+}
+
+/* Gradients of the element at a place of the order, which follow one another: *kept, or made in `room`. Moves *kept on. */
+static const double *gradients_at(const deformed_shape *s, int64_t at, const double **kept, double *room)
+{
+    const int64_t e = s->order[at];
+    const double *own = *kept;
+    if (!s->kept) {
+        gradients_of(s, e, room);
+        return room;
+    }
+    *kept += 3 * nodes_of(s, e) * points_of(s, e);
+    return own;
 }
 
 /* ---- clusters ---- */
@@ -129,6 +163,66 @@ done:
     return status;
 }
 
+/* Keeps the gradients of all points where that is not too much. bytes: of all shapes so far. */
+static modal_status keep_gradients(deformed_shape *s, int64_t *bytes, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int64_t count = 0;
+    for (int32_t c = 0; c < s->n_clusters; c++) {
+        s->clusters[c].kept = count;
+        for (int64_t at = s->clusters[c].first; at < s->clusters[c].end; at++)
+            count += 3 * nodes_of(s, s->order[at]) * points_of(s, s->order[at]);
+    }
+    const int64_t own = count * (int64_t)sizeof(double);
+    if (own > MOST_KEPT || *bytes + own > MOST_ALL_KEPT) goto done;
+    *bytes += own;
+    double *kept;
+    MODAL_TRY(modal_alloc(&kept, count, sizeof *kept, "gradients of elements", err));
+    s->kept = kept;
+    for (int64_t at = 0; at < s->shape->solid.mesh.n_elements; at++) {
+        gradients_of(s, s->order[at], kept);
+        kept += 3 * nodes_of(s, s->order[at]) * points_of(s, s->order[at]);
+    }
+done:
+    return status;
+}
+
+/* Of some modes the gradients at a cluster's centre, and for all its points what the squares of their radii are made of. */
+static void add_to_radii(const deformed_shape *s, int32_t c, int32_t first, int count, const double *fields, double *squares)
+{
+    const modal_volume_mesh *mesh = &s->shape->solid.mesh;
+    const cluster *own = &s->clusters[c];
+    double room[ROOM], g[9 * MODAL_RULE_MOST_POINTS], centre[9 * MODES];
+    int n_points = points_of(s, own->centre);
+    gradients_of(s, own->centre, room);
+    for (int m = 0; m < count; m++) {
+        field_gradient(nodes_of(s, own->centre), n_points, modal_mesh_nodes(mesh, own->centre), room, fields + 3 * mesh->n_nodes * m, g);
+        for (int i = 0; i < 9; i++) {
+            centre[9 * m + i] = g[i * n_points + own->point];
+            s->gradients[(9 * ((int64_t)first + m) + i) * CLUSTERS + c] = centre[9 * m + i];
+        }
+    }
+    const double *kept = s->kept ? s->kept + own->kept : NULL;
+    for (int64_t at = own->first; at < own->end; at++) {
+        const int64_t e = s->order[at];
+        const double *gradients = gradients_at(s, at, &kept, room);
+        n_points = points_of(s, e);
+        for (int m = 0; m < count; m++) {
+            field_gradient(nodes_of(s, e), n_points, modal_mesh_nodes(mesh, e), gradients, fields + 3 * mesh->n_nodes * m, g);
+            for (int point = 0; point < n_points; point++) {
+                double sum = 0;
+                for (int i = 0; i < 9; i++) {
+                    const double far = g[i * n_points + point] - centre[9 * m + i];
+                    sum += far * far;
+                }
+                squares[at * MODAL_RULE_MOST_POINTS + point] += sum / s->weights[first + m];
+                double *far_most = &s->far[((int64_t)first + m) * CLUSTERS + c];
+                *far_most = fmax(*far_most, sqrt(sum));
+            }
+        }
+    }
+}
+
 /* Centres and radii, some modes at a time: fields [MODES, nodes, 3], squares [elements, most points] are scratch. */
 static void find_radii(deformed_shape *s, int n_threads, double *fields, double *squares)
 {
@@ -140,28 +234,7 @@ static void find_radii(deformed_shape *s, int n_threads, double *fields, double 
 #pragma omp parallel for schedule(static) num_threads(modal_free_threads(n_threads))
         for (int m = 0; m < count; m++) modal_node_modes_get(&s->modes, first + m, fields + 3 * mesh->n_nodes * m);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(n_threads))
-        for (int32_t c = 0; c < s->n_clusters; c++) {
-            const cluster *own = &s->clusters[c];
-            double gradients[3 * MODAL_ELEMENT_MOST_NODES], g[9];
-            double centre[9 * MODES];
-            const int n_centre = gradients_of(s, own->centre, own->point, gradients);
-            for (int m = 0; m < count; m++)
-                field_gradient(n_centre, modal_mesh_nodes(mesh, own->centre), gradients, fields + 3 * mesh->n_nodes * m,
-                               centre + 9 * m);
-            for (int i = 0; i < 9 * count; i++) s->gradients[(9 * (int64_t)first + i) * CLUSTERS + c] = centre[i];
-            for (int64_t at = own->first; at < own->end; at++) {
-                const int64_t e = s->order[at];
-                for (int point = 0; point < points_of(s, e); point++) {
-                    const int n = gradients_of(s, e, point, gradients);
-                    for (int m = 0; m < count; m++) {
-                        field_gradient(n, modal_mesh_nodes(mesh, e), gradients, fields + 3 * mesh->n_nodes * m, g);
-                        double sum = 0;
-                        for (int i = 0; i < 9; i++) sum += (g[i] - centre[9 * m + i]) * (g[i] - centre[9 * m + i]);
-                        squares[at * POINTS + point] += sum / s->weights[first + m];
-                    }
-                }
-            }
-        }
+        for (int32_t c = 0; c < s->n_clusters; c++) add_to_radii(s, c, first, count, fields, squares);
     }
     for (int32_t c = 0; c < s->n_clusters; c++)
         for (int64_t at = s->clusters[c].first; at < s->clusters[c].end; at++)
@@ -178,7 +251,7 @@ static void find_radii(deformed_shape *s, int n_threads, double *fields, double 
     }
 }
 
-static modal_status shape_init(deformed_shape *s, const modal_shape *shape, modal_error *err)
+static modal_status shape_init(deformed_shape *s, const modal_shape *shape, int64_t *bytes, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int32_t r = shape->modes.n_modes;
@@ -186,7 +259,9 @@ static modal_status shape_init(deformed_shape *s, const modal_shape *shape, moda
     MODAL_TRY(modal_node_modes_init(&s->modes, shape, err));
     MODAL_TRY(modal_rule_table_init(&shape->solid.mesh, &s->rules, err));
     MODAL_TRY(make_clusters(s, err));
+    MODAL_TRY(keep_gradients(s, bytes, err));
     MODAL_TRY(modal_alloc_zero(&s->gradients, 9 * (int64_t)CLUSTERS * r, sizeof(double), "gradients of modes", err));
+    MODAL_TRY(modal_alloc_zero(&s->far, CLUSTERS * (int64_t)r, sizeof(double), "gradients of modes", err));
     MODAL_TRY(modal_alloc(&s->weights, r, sizeof(double), "gradients of modes", err));
     for (int32_t k = 0; k < r; k++) s->weights[k] = shape->modes.eigenvalues[k] > 0 ? shape->modes.eigenvalues[k] : 1;
 done:
@@ -234,6 +309,7 @@ modal_status modal_deformation_new(modal_deformation **deformation, const modal_
 {
     modal_status status = MODAL_OK;
     modal_deformation *d = NULL;
+    int64_t bytes = 0;
     *deformation = NULL;
     MODAL_TRY(modal_alloc_zero(&d, 1, sizeof *d, "deformation", err));
     d->n_shapes = basis->n_shapes;
@@ -242,7 +318,7 @@ modal_status modal_deformation_new(modal_deformation **deformation, const modal_
     for (int32_t i = 0; i < basis->n_shapes; i++) {
         const modal_shape *shape = &basis->shapes[i];
         if (!modal_shape_has_node_modes(shape) || shape->modes.n_modes == 0) continue;
-        MODAL_TRY(shape_init(&d->shapes[i], shape, err));
+        MODAL_TRY(shape_init(&d->shapes[i], shape, &bytes, err));
         if (shape->solid.mesh.n_nodes > d->most_nodes) d->most_nodes = shape->solid.mesh.n_nodes;
     }
     MODAL_TRY(modal_alloc(&d->fields, 6 * d->most_nodes * n_threads, sizeof(double), "deformation", err));
@@ -262,8 +338,10 @@ modal_deformation *modal_deformation_delete(modal_deformation *d)
         modal_node_modes_free(&s->modes);
         modal_rule_table_free(&s->rules);
         modal_free(&s->order);
+        modal_free(&s->kept);
         modal_free(&s->clusters);
         modal_free(&s->gradients);
+        modal_free(&s->far);
         modal_free(&s->weights);
     }
     modal_free(&d->shapes);
@@ -319,15 +397,19 @@ static void worse(double det, int64_t element, modal_deformed *out)
 /* All points of a cluster, from u at the nodes. */
 static void look_closer(const deformed_shape *s, const cluster *own, const double *u, modal_deformed *out)
 {
-    const modal_volume_mesh *mesh = &s->shape->solid.mesh;
+    const double *kept = s->kept ? s->kept + own->kept : NULL;
+    double room[ROOM], h[9 * MODAL_RULE_MOST_POINTS], det[MODAL_RULE_MOST_POINTS];
     for (int64_t at = own->first; at < own->end; at++) {
         const int64_t e = s->order[at];
-        for (int point = 0; point < points_of(s, e); point++) {
-            double gradients[3 * MODAL_ELEMENT_MOST_NODES], h[9], norm, cofactors;
-            const int n = gradients_of(s, e, point, gradients);
-            field_gradient(n, modal_mesh_nodes(mesh, e), gradients, u, h);
-            worse(determinant(h, &norm, &cofactors), e, out);
+        const int n = points_of(s, e);
+        const double *gradients = gradients_at(s, at, &kept, room);
+        field_gradient(nodes_of(s, e), n, modal_mesh_nodes(&s->shape->solid.mesh, e), gradients, u, h);
+        for (int i = 0; i < n; i++) {
+            const double a = 1 + h[i], e1 = 1 + h[4 * n + i], j = 1 + h[8 * n + i];
+            det[i] = a * (e1 * j - h[5 * n + i] * h[7 * n + i]) + h[n + i] * (h[5 * n + i] * h[6 * n + i] - h[3 * n + i] * j) +
+                     h[2 * n + i] * (h[3 * n + i] * h[7 * n + i] - e1 * h[6 * n + i]);
         }
+        for (int i = 0; i < n; i++) worse(det[i], e, out);
     }
 }
 
@@ -338,7 +420,7 @@ void modal_deformation_measure(const modal_deformation *d, int32_t shape, const 
     const int32_t r = s->shape->modes.n_modes;
     const int64_t n = 3 * s->shape->solid.mesh.n_nodes;
     double *u = d->fields + 6 * d->most_nodes * thread, *mode = u + 3 * d->most_nodes, square = 0;
-    double h[9][CLUSTERS] = {{0}}, det[CLUSTERS], least[CLUSTERS];
+    double h[9][CLUSTERS] = {{0}}, far[CLUSTERS] = {0}, det[CLUSTERS], least[CLUSTERS];
     int any = 0;
     *out = (modal_deformed){.jacobian = INFINITY, .rotation = range ? 0 : NAN, .strain = range ? 0 : NAN};
     for (int32_t k = 0; k < r; k++) {
@@ -348,11 +430,12 @@ void modal_deformation_measure(const modal_deformation *d, int32_t shape, const 
             const double *g = s->gradients + (9 * (int64_t)k + i) * CLUSTERS;
             for (int c = 0; c < CLUSTERS; c++) h[i][c] += value * g[c];
         }
+        for (int c = 0; c < CLUSTERS; c++) far[c] += fabs(value) * s->far[(int64_t)k * CLUSTERS + c];
     }
     const double size = sqrt(square);
     for (int c = 0; c < CLUSTERS; c++) {
         const double own[9] = {h[0][c], h[1][c], h[2][c], h[3][c], h[4][c], h[5][c], h[6][c], h[7][c], h[8][c]};
-        const double e = s->radii[c] * size;
+        const double e = fmin(s->radii[c] * size, far[c]);
         double norm, cofactors;
         det[c] = determinant(own, &norm, &cofactors);
         least[c] = det[c] - e * (cofactors + e * (norm * 0.5773502691896258 + e * 0.19245008972987526));

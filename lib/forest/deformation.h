@@ -5,8 +5,9 @@
  * F = I + sum_k q_k G_k at the points where an element's stiffness is integrated, with constant gradients G_k of the modes.
  * The points of a shape are parted into clusters, neighbours together, and the G of one point of each, its centre, are kept. Every
  * other point of a cluster has |H - H_c| <= radius t, where t^2 = sum_k w_k q_k^2 with any weights w (here the
- * eigenvalues: t is the root of twice the linear elastic energy) and radius^2 the largest sum_k |G_k - G_ck|^2 / w_k in the cluster. So
- *   det F >= det F_c - |cof F_c| e - |F_c| e^2 / sqrt(3) - e^3 / (3 sqrt(3)),  e = radius t
+ * eigenvalues: t is the root of twice the linear elastic energy) and radius^2 the largest sum_k |G_k - G_ck|^2 / w_k in the cluster;
+ * and, which is less where few modes move, |H - H_c| <= sum_k |q_k| max |G_k - G_ck|. So
+ *   det F >= det F_c - |cof F_c| e - |F_c| e^2 / sqrt(3) - e^3 / (3 sqrt(3)),  e the lesser of both,
  * in Frobenius' norm. Where that does not prove that a cluster's det F is above a limit, all its points are looked at: a value
  * below the limit is the least of all points; one above it is the least of the centres, and all other points are
  * above the limit, too. */

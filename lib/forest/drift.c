@@ -81,11 +81,13 @@ static double move_on(const modal_drift *d, int32_t i, const int64_t *taken, dou
                       double *rung)
 {
     double sum = 0;
+    int n_levels = LEVELS;
+    while (n_levels > 1 && taken[n_levels - 1] == 0) n_levels--;
     for (int64_t c = d->first[i]; c < d->first[i + 1]; c++) {
         const drift_mode *m = &d->modes[c];
         const double size = sqrt(m->slower * state->a[c] * state->a[c] + m->slow * state->v[c] * state->v[c]);
         double turn = (double)taken[0] * m->turn;
-        for (int level = 1; level < LEVELS; level++)
+        for (int level = 1; level < n_levels; level++)
             if (taken[level] > 0) turn += ldexp((double)taken[level], level) * turn_of(ldexp(d->h * m->omega, -level));
         if (!(rung[c] >= size)) rung[c] = size;
         off[c] = fmin(off[c] / (1 + m->decay * time) + turn * size, 2 * rung[c]);

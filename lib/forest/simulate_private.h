@@ -43,6 +43,9 @@ typedef struct modal_scene_run {
     int32_t *known, *left_out;   /* objects whose deformation is known, and what their basis leaves out; for one of them: */
     int64_t n_known, n_left_out, known_products, left_out_products;
     double *reach, *weights;     /* [objects], [coordinates] (modal_deformation_reach) */
+    double *parts, *monomials;   /* [n_left_out] of a frame; [threads, most_monomials] scratch */
+    int64_t most_monomials;
+    int in_teams;                /* frames are measured by several threads */
     int64_t shorter;             /* times that steps were made shorter, up to the last frame */
     modal_scene_state between;   /* where steps that are judged begin within a frame */
 } modal_scene_run;

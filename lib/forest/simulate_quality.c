@@ -4,9 +4,11 @@
 #include <omp.h>
 #include <time.h>
 
+#include "kernels/device.h"
 #include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/forest/simulate_private.h"
+#include "lib/modes/products.h"
 
 /* Which objects can be measured, and what that takes. */
 static void list_objects(modal_scene_run *r)
@@ -20,6 +22,7 @@ static void list_objects(modal_scene_run *r)
         if (terms > 0) {
             r->left_out[r->n_left_out++] = i;
             if (terms > r->left_out_products) r->left_out_products = terms;
+            if (terms / modes->left_out.n > r->most_monomials) r->most_monomials = terms / modes->left_out.n;
         }
         if (!modal_deformation_knows(r->deformation, shape)) continue;
         r->known[r->n_known++] = i;
@@ -44,13 +47,17 @@ modal_status modal_scene_run_quality_begin(modal_scene_run *r, modal_error *err)
     MODAL_TRY(modal_alloc_zero(&r->weights, c, sizeof *r->weights, "quality", err));
     MODAL_TRY(modal_deformation_new(&r->deformation, r->s->basis, r->s->n_threads, err));
     list_objects(r);
+    r->in_teams = r->s->measure_all || !r->s->device->shares_memory; /* else frames wait for threads that have other work */
+    MODAL_TRY(modal_alloc(&r->parts, r->n_left_out, sizeof *r->parts, "quality", err));
+    MODAL_TRY(modal_alloc(&r->monomials, r->most_monomials * r->s->n_threads, sizeof *r->monomials, "quality", err));
 done:
     return status;
 }
 
 void modal_scene_run_quality_end(modal_scene_run *r)
 {
-    void *arrays[] = {&r->first, &r->deformed, &r->measured, &r->known, &r->left_out, &r->reach, &r->weights};
+    void *arrays[] = {&r->first, &r->deformed, &r->measured, &r->known, &r->left_out, &r->reach, &r->weights,
+                      &r->parts, &r->monomials};
     r->deformation = modal_deformation_delete(r->deformation);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
 }
@@ -75,24 +82,29 @@ static void measure_steps(modal_scene_run *r, modal_quality *quality)
 /* Whether `value` is larger than what is known so far, which is NaN at first. */
 static int is_more(double value, double known) { return value > known || (isnan(known) && !isnan(value)); }
 
-/* The energy that a solid at q would lose outside of its basis (modal_left_out), J; of a linear one by its linear forces, which
- * natural modes balance and columns with derivatives do not. */
-static double energy_left_out(const modal_left_out *l, int32_t r, int is_linear, const double *q)
+/* The monomials of q of second and third degree, in the order of modal_reduced_forces. */
+static void make_monomials(int32_t r, const double *q, double *quadratic, double *cubic)
 {
-    const double *linear = l->forces.linear, *quadratic = l->forces.quadratic, *cubic = l->forces.cubic;
-    double energy = 0;
-    for (int32_t row = 0; row < l->n; row++) {
-        double force = 0;
-        for (int32_t i = 0; i < r && is_linear; i++) force += *linear++ * q[i];
-        for (int32_t i = 0; i < r && !is_linear; i++) {
-            double of_i = *linear++;
-            for (int32_t j = i; j < r; j++) {
-                double of_j = *quadratic++;
-                for (int32_t k = j; k < r; k++) of_j += *cubic++ * q[k];
-                of_i += of_j * q[j];
-            }
-            force += of_i * q[i];
+    for (int32_t i = 0; i < r; i++)
+        for (int32_t j = i; j < r; j++) {
+            const double product = q[i] * q[j];
+            *quadratic++ = product;
+            for (int32_t k = j; k < r; k++) *cubic++ = product * q[k];
         }
+}
+
+/* The energy that a solid at q would lose outside of its basis (modal_left_out), J; of a linear one by its linear forces, which
+ * natural modes balance and columns with derivatives do not. numbers [modal_cubic_count(r + 1)]: scratch. */
+static double energy_left_out(const modal_left_out *l, int32_t r, int is_linear, const double *q, double *numbers)
+{
+    const int64_t n_quadratic = modal_quadratic_count(r), n_cubic = modal_cubic_count(r);
+    double *quadratic = numbers, *cubic = numbers + n_quadratic, energy = 0;
+    if (!is_linear) make_monomials(r, q, quadratic, cubic);
+    for (int32_t row = 0; row < l->n; row++) {
+        double force = modal_dot(r, l->forces.linear + (int64_t)r * row, q);
+        if (!is_linear)
+            force += modal_dot(n_quadratic, l->forces.quadratic + n_quadratic * row, quadratic) +
+                     modal_dot(n_cubic, l->forces.cubic + n_cubic * row, cubic);
         energy += 0.5 * force * force;
     }
     return energy;
@@ -110,22 +122,31 @@ static int64_t turn_of(const modal_simulation *s, int64_t count, int64_t product
 /* The one at place `at`, < count, of those whose turn it is in the frame, `n` a frame. */
 static int64_t in_turn(int64_t at, int64_t count, int64_t frame, int64_t n) { return (frame % count * n + at) % count; }
 
+/* What is left out of an object's forces, as of modal_quality.residual; -1: it neither moves nor is deformed. */
+static double part_left_out(const modal_scene_run *r, int32_t i, double *numbers)
+{
+    const modal_simulation *s = r->s;
+    const modal_modes *modes = &s->basis->shapes[s->basis->objects[i].shape].modes;
+    double moving = 0;
+    for (int32_t k = 0; k < modes->n_modes; k++)
+        moving += 0.5 * modes->modal_masses[k] * s->state.v[r->first[i] + k] * s->state.v[r->first[i] + k];
+    const double all = s->state.measures[i].elastic + moving;
+    if (!(all > 0)) return -1;
+    return sqrt(energy_left_out(&modes->left_out, modes->n_modes, r->bodies[i].linear, s->state.q + r->first[i], numbers) / all);
+}
+
 static void measure_left_out(modal_scene_run *r, int64_t frame, modal_quality *quality)
 {
     const modal_simulation *s = r->s;
     const int64_t n = turn_of(s, r->n_left_out, r->left_out_products);
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(s->n_threads)) if (r->in_teams)
+    for (int64_t at = 0; at < n; at++)
+        r->parts[at] = part_left_out(r, r->left_out[in_turn(at, r->n_left_out, frame, n)],
+                                     r->monomials + omp_get_thread_num() * r->most_monomials);
     for (int64_t at = 0; at < n; at++) {
-        const int32_t i = r->left_out[in_turn(at, r->n_left_out, frame, n)];
-        const modal_modes *modes = &s->basis->shapes[s->basis->objects[i].shape].modes;
-        double moving = 0;
-        for (int32_t k = 0; k < modes->n_modes; k++)
-            moving += 0.5 * modes->modal_masses[k] * s->state.v[r->first[i] + k] * s->state.v[r->first[i] + k];
-        const double all = s->state.measures[i].elastic + moving;
-        if (!(all > 0)) continue;
-        const double part = sqrt(energy_left_out(&modes->left_out, modes->n_modes, r->bodies[i].linear, s->state.q + r->first[i]) / all);
-        if (!is_more(part, quality->residual)) continue;
-        quality->residual = part;
-        quality->residual_object = (double)i;
+        if (r->parts[at] < 0 || !is_more(r->parts[at], quality->residual)) continue;
+        quality->residual = r->parts[at];
+        quality->residual_object = (double)r->left_out[in_turn(at, r->n_left_out, frame, n)];
     }
 }
 
@@ -161,7 +182,7 @@ static modal_status measure_solids(modal_scene_run *r, int64_t frame, modal_qual
     const double time = modal_frame_time(frame, s->scene->fps);
     int32_t worst = -1, inside = -1;
     const int64_t n = choose_solids(r, frame);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(s->n_threads)) if (s->measure_all)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(s->n_threads)) if (r->in_teams)
     for (int64_t at = 0; at < n; at++) {
         const int32_t i = r->measured[at];
         modal_deformation_measure(r->deformation, basis->objects[i].shape, s->state.q + r->first[i], r->bodies[i].linear,

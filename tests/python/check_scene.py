@@ -22,6 +22,31 @@ import numpy as np
 from scenes import RUBBER, Basis, Full, main, pack, place, run, simulate, small, write_bar
 
 
+def same_quality(a, b, what, newton):
+    """/quality of two back ends, a number at a time: measures agree as q does, to 1e-8 of the largest (or of 1 %, where they are less),
+    and worst objects are the same, but where nothing but rounding is measured. What Newton's method leaves is rounding, too: below
+    `newton` in both."""
+    with h5py.File("run.h5") as f:
+        names = f.attrs["quality_columns"].decode().split()
+    assert a.shape == b.shape and len(names) == a.shape[1] and np.array_equal(np.isnan(a), np.isnan(b)), (what, np.isnan(a) != np.isnan(b))
+    column, seen = dict(zip(names, a.T)), []
+    for name, x, y in zip(names, a.T, b.T):
+        known = ~np.isnan(x)
+        if name.endswith(("_object", "_element")):
+            known &= column[name.rsplit("_", 1)[0]] > 1e-9
+        if not known.any():
+            continue
+        x, y = x[known], y[known]
+        seen.append(name)
+        if name == "newton_residual":
+            small([x.max(), y.max()], newton, f"{what}: {name}")
+        elif name == "halvings" or name.endswith(("_object", "_element")):
+            assert np.array_equal(x, y), (what, name, x[x != y], y[x != y])
+        else:
+            small(np.abs(x - y).max() / max(1e-2, np.abs(x).max()), 1e-8, f"{what}: {name}")
+    return seen
+
+
 def solid():
     write_bar("bar.msh", (6, 1, 1), (1.0, 0.1, 0.12))
     for r in (6, 20, 72):
@@ -279,11 +304,12 @@ def chain():
     scene = {"duration": 0.3, "fps": 50, "step": 0.005, "model": "stvk", "gravity": [0, 0, -1],
              "damping": {"alpha": 0.5, "beta": 0.001},
              "wind": {"velocity": [5, 2, 0], "turbulence": 1, "scale": 2, "seed": 3}}
-    results = [simulate("tree.h5", scene, *more) for more in (["-j", 1], ["-j", 2], ["--backend", "ref"])]
+    results = [simulate("tree.h5", scene, *more, more=("quality",)) for more in (["-j", 1], ["-j", 2], ["--backend", "ref"])]
     for key in results[0]:
         assert results[0][key].tobytes() == results[1][key].tobytes(), key
-        if key != "quality":  # what Newton's method leaves is rounding, and NaN is not measured
+        if key != "quality":
             small(np.abs(results[2][key] - results[0][key]).max() / np.abs(results[0][key]).max(), 1e-9, f"ref: {key}")
+    same_quality(results[0]["quality"], results[2]["quality"], "ref", 1e-8)
     with open("run.h5", "rb") as file:
         first = file.read()
     simulate("tree.h5", scene, "--backend", "ref")
@@ -545,19 +571,20 @@ def checkpoints():
     assert not [n for n in os.listdir(".") if "tmp" in n]
 
 
-def cuda():
+def cuda(other="cuda"):
     write_bar("half.msh", (6, 2, 2), (1.0, 0.1, 0.12))
     json.dump({"duration": 0, "fps": 1}, open("nothing.json", "w"))
     pack("half.msh", "half.h5", 20)
     pack("half.msh", "loose.h5", 8, fixed=False)
-    got = subprocess.run([run.folder / "modalsim", "half.h5", "x.h5", "--scene", "nothing.json", "--backend", "cuda"],
+    got = subprocess.run([run.folder / "modalsim", "half.h5", "x.h5", "--scene", "nothing.json", "--backend", other],
                          capture_output=True, text=True)
     if got.returncode == 4 and "not available" in got.stderr:
         print("skipped:", got.stderr)
         sys.exit(77)
     place("tree", [(1, -1, 0, 0, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0, 0.3, 0), (0, 1, 1.95, 0, -0.2, 1, 0, 0.5),
                    (0, 0, 0.5, 0.1, 0, 0, 0, 1.5)], "half.h5", "loose.h5")
-    strict = {"tolerance": 1e-11, "iterations": 60}
+    place("many", [(0, -1, 0, 0, 3 * i, 0, 0, 0) for i in range(60)], "half.h5")
+    strict, seen = {"tolerance": 1e-11, "iterations": 60}, set()
     wind = {"velocity": [5, 2, 0], "turbulence": 1, "scale": 2, "seed": 3}
     for name, basis, scene in (
             ("free tree in the wind", "tree.h5", {"model": "stvk", "wind": wind, "objects": [
@@ -582,11 +609,18 @@ def cuda():
                 "impulses": [{"object": 2, "point": [2.5, 0, 0], "impulse": [0, 0.1, 0], "time": 0.0777}]}),
             ("energy, struck", "half.h5", {"model": "stvk", "integrator": "energy",
                 "impulses": [{"object": 0, "point": [1, 0, 0], "impulse": [0, 0.1, 0], "time": 0.0777}]}),
-            ("static", "half.h5", {"model": "stvk", "gravity": [0, 1, -9.81], "static": True})):
+            ("static", "half.h5", {"model": "stvk", "gravity": [0, 1, -9.81], "static": True}),
+            ("many, which are measured in turn", "many.h5", {"model": "stvk", "gravity": [0, 1, -9.81], "impulses": [
+                {"object": i, "point": [1, 0, 3 * i], "impulse": [0, 0.02 * i, 0.1], "time": 0.01} for i in range(60)]}),
+            ("many linear ones", "many.h5", {"model": "linear", "integrator": "newmark", "gravity": [0, 1, -9.81], "impulses": [
+                {"object": i, "point": [1, 0, 3 * i], "impulse": [0, 0.002 * i, 0.1], "time": 0.01} for i in range(60)]})):
         scene = {"duration": 0.3, "fps": 50, "step": 0.005, "newton": strict, **scene}
-        a, b = (simulate(basis, scene, "--backend", back_end) for back_end in ("cpu", "cuda"))
+        a, b = (simulate(basis, scene, "--backend", back_end, more=("quality",)) for back_end in ("cpu", other))
         for key in a.keys() - {"quality"}:
             small(np.abs(a[key] - b[key]).max() / np.abs(a[key]).max(), 1e-9, f"{name}: {key}")
+        seen |= set(same_quality(a["quality"], b["quality"], name, 1e-10))
+    assert seen >= {"energy_balance", "step_error", "step_drift", "halvings", "newton_residual", "least_jacobian", "residual", "load_left_out",
+                    "rotation", "strain"}, seen
 
 
 main(globals())
