@@ -4,8 +4,9 @@
 (data/plant.py), objects of different shapes, a basis of 100 modes, linear objects by both ways. The
 least of RUNS runs, in turn over the places; Newton to 1e-6. Needs Python's own library alone.
 
-usage: measure_dynamics.py BIN_FOLDER FOLDER PLACE... [--cases "NAME;NAME"] [--runs N]
-FOLDER keeps the bases, for the next call; a PLACE is cuda, or cpu:THREADS"""
+usage: measure_dynamics.py BIN_FOLDER FOLDER PLACE... [--cases "NAME;NAME"] [--runs N] [--quality]
+FOLDER keeps the bases, for the next call; a PLACE is cuda, or cpu:THREADS. --quality: what /quality costs a frame instead, with
+`--quality auto` beside `--quality steps`, in turn"""
 import argparse
 import itertools
 import json
@@ -50,6 +51,7 @@ def main():
     parser.add_argument("places", nargs="+")
     parser.add_argument("--cases")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--quality", action="store_true")
     given = parser.parse_args()
     given.folder.mkdir(exist_ok=True)
     inside = lambda name: str(given.folder / name)
@@ -91,7 +93,34 @@ def main():
                   "1 shape of 625 nodes, r = 100": lambda: crowd("one100", 1, (24, 4, 4), 100, 14),
                   "6,440 linear objects, implicit": lambda: still(integrator="newmark"),
                   "6,440 linear objects, exact": still})
+
+    def compare_quality(name):
+        basis, scene = cases[name]()
+        scene.update(newton=NEWTON)
+        scene["duration"] = min(scene["duration"], 1)
+        with open(inside("run.json"), "w", encoding="ascii") as file:
+            json.dump(scene, file)
+        for place in given.places:
+            back_end, _, threads = place.partition(":")
+            step, frame = ({"auto": [], "steps": []} for _ in range(2))
+            for _, kind in itertools.product(range(given.runs), step):
+                tool("modalsim", basis, inside("run.h5"), "--scene", inside("run.json"), "--force", "-q", "--backend", back_end,
+                     "--report", inside("report.json"), "--quality", kind, *(["-j", threads] if threads else []))
+                with open(inside("report.json"), encoding="ascii") as file:
+                    report = json.load(file)
+                step[kind].append(report["milliseconds_a_step"])
+                frame[kind].append(report["milliseconds_a_frame_for_quality"])
+            whole = {kind: report["steps_a_frame"] * min(step[kind]) + min(frame[kind]) for kind in step}
+            print(f"| {name} | {place} | {min(step['auto']):.3g} | {min(frame['auto']):.3g} | {min(frame['steps']):.3g} | "
+                  f"{whole['auto'] / whole['steps']:.3f} |", flush=True)
+
     wanted = given.cases.split(";") if given.cases else list(cases)
+    if given.quality:
+        print("| case | place | ms a step | ms a frame for quality | the same, --quality steps | a frame, of one with --quality steps |")
+        print("| --- " * 6 + "|")
+        for name in wanted:
+            compare_quality(name)
+        return
     print("| case | corrections a step | steps halved | " + " | ".join(f"{p}, ms a step" for p in given.places) + " |")
     print("| --- " * (3 + len(given.places)) + "|")
     for name in wanted:
