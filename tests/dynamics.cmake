@@ -19,7 +19,7 @@ if(TARGET modalpack)
                                            $<TARGET_FILE:modaldeform> --long)
   set_tests_properties(cli.modaltled PROPERTIES LABELS cli TIMEOUT 300)
   set_tests_properties(cli.modaltled_long PROPERTIES LABELS "cli;long")
-  foreach(part materials snapshots project)
+  foreach(part materials snapshots project deform resumed)
     add_test(NAME cli.tissue_${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_tissue.py
                                              ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} ${part})
     set_tests_properties(cli.tissue_${part} PROPERTIES LABELS cli TIMEOUT 300)

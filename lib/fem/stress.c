@@ -21,7 +21,10 @@ struct modal_stress {
     continuation *continuations[MODAL_ELEMENT_TYPES]; /* of types but TET4 that occur */
     modal_law *laws[MODAL_LAWS];                      /* [n_materials] of those that are used */
     double *weights;                                  /* [n_nodes] one over the number of elements */
+    const uint8_t *element_law;                       /* or NULL */
 };
+
+void modal_stress_set_laws(modal_stress *s, const uint8_t *element_law) { s->element_law = element_law; }
 
 /* ---- from points to nodes ---- */
 
@@ -169,7 +172,7 @@ int modal_stress_element(const modal_stress *s, modal_law_kind kind, int64_t e, 
     const modal_volume_mesh *mesh = s->mesh;
     const int type = mesh->element_type[e], n = modal_element_kinds[type].n_nodes;
     const int32_t *nodes = modal_mesh_nodes(mesh, e);
-    const modal_law *law = &s->laws[kind][mesh->element_material[e]];
+    const modal_law *law = &s->laws[s->element_law ? s->element_law[e] : kind][mesh->element_material[e]];
     const modal_element_rule *rule =
         type == MODAL_ELEMENT_TET4 ? NULL : &s->rules.rules[type][MODAL_INTEGRAL_STIFFNESS];
     const int n_points = rule ? rule->n_points : 1;
@@ -219,24 +222,26 @@ static void turn_six(const double *pose, double six[6])
 
 /* What an element says of its nodes. */
 typedef struct nodal {
-    double strain[MODAL_ELEMENT_MOST_NODES][6], stress[MODAL_ELEMENT_MOST_NODES][6];
+    double strain[MODAL_ELEMENT_MOST_NODES][6], stress[MODAL_ELEMENT_MOST_NODES][6], jacobian[MODAL_ELEMENT_MOST_NODES];
 } nodal;
 
 static void put_cell(int n, const modal_stress_point *points, const double *turn, int64_t e, const modal_stress_arrays *out)
 {
-    double strain[6] = {0}, stress[6] = {0}, von_mises = 0, volume = 0;
+    double strain[6] = {0}, stress[6] = {0}, von_mises = 0, jacobian = 0, volume = 0;
     for (int q = 0; q < n; q++) volume += points[q].volume;
     for (int q = 0; q < n; q++) {
         const double weight = points[q].volume / volume;
         for (int k = 0; k < 6; k++) strain[k] += weight * points[q].strain[k];
         for (int k = 0; k < 6; k++) stress[k] += weight * points[q].stress[k];
         von_mises += weight * points[q].von_mises;
+        jacobian += weight * points[q].jacobian;
     }
     if (turn) turn_six(turn, strain);
     if (turn) turn_six(turn, stress);
     if (out->cell_strain) memcpy(out->cell_strain + 6 * e, strain, sizeof strain);
     if (out->cell_stress) memcpy(out->cell_stress + 6 * e, stress, sizeof stress);
     if (out->cell_von_mises) out->cell_von_mises[e] = von_mises;
+    if (out->cell_jacobian) out->cell_jacobian[e] = jacobian;
 }
 
 static void put_nodal(const modal_stress *s, int type, int n_points, const modal_stress_point *points, nodal *to)
@@ -247,11 +252,13 @@ static void put_nodal(const modal_stress *s, int type, int n_points, const modal
             const double weight = type == MODAL_ELEMENT_TET4 ? 1 : s->continuations[type]->at[a][q];
             for (int k = 0; k < 6; k++) to->strain[a][k] += weight * points[q].strain[k];
             for (int k = 0; k < 6; k++) to->stress[a][k] += weight * points[q].stress[k];
+            to->jacobian[a] += weight * points[q].jacobian;
         }
 }
 
 /* Sums of a chunk, elements in order. */
-static void add_nodal(const modal_stress *s, int64_t first, int64_t n, const nodal *from, double *strain, double *stress)
+static void add_nodal(const modal_stress *s, int64_t first, int64_t n, const nodal *from, double *strain, double *stress,
+                      double *jacobian)
 {
     for (int64_t i = 0; i < n; i++) {
         const int32_t *nodes = modal_mesh_nodes(s->mesh, first + i);
@@ -259,6 +266,7 @@ static void add_nodal(const modal_stress *s, int64_t first, int64_t n, const nod
             const double weight = s->weights[nodes[a]];
             for (int k = 0; strain && k < 6; k++) strain[6 * (int64_t)nodes[a] + k] += weight * from[i].strain[a][k];
             for (int k = 0; stress && k < 6; k++) stress[6 * (int64_t)nodes[a] + k] += weight * from[i].stress[a][k];
+            if (jacobian) jacobian[nodes[a]] += weight * from[i].jacobian[a];
         }
     }
 }
@@ -269,7 +277,7 @@ modal_status modal_stress_compute(const modal_stress *s, modal_law_kind law, con
     modal_status status = MODAL_OK;
     const modal_volume_mesh *mesh = s->mesh;
     const int64_t n_nodes = mesh->n_nodes;
-    const int of_nodes = out->node_strain || out->node_stress || out->node_von_mises;
+    const int of_nodes = out->node_strain || out->node_stress || out->node_von_mises || out->node_jacobian;
     nodal *chunk = NULL;
     double *own = NULL, *stress = out->node_stress;
     int64_t worst = mesh->n_elements;
@@ -280,6 +288,7 @@ modal_status modal_stress_compute(const modal_stress *s, modal_law_kind law, con
         stress = own;
     }
     if (out->node_strain) memset(out->node_strain, 0, (size_t)(6 * n_nodes) * sizeof(double));
+    if (out->node_jacobian) memset(out->node_jacobian, 0, (size_t)n_nodes * sizeof(double));
     if (stress) memset(stress, 0, (size_t)(6 * n_nodes) * sizeof(double));
     for (int64_t first = 0; first < mesh->n_elements; first += CHUNK) {
         const int64_t n = mesh->n_elements - first < CHUNK ? mesh->n_elements - first : CHUNK;
@@ -292,7 +301,7 @@ modal_status modal_stress_compute(const modal_stress *s, modal_law_kind law, con
             put_cell(n_points, points, turn, first + i, out);
             if (of_nodes) put_nodal(s, mesh->element_type[first + i], n_points, points, &chunk[i]);
         }
-        if (of_nodes) add_nodal(s, first, n, chunk, out->node_strain, stress);
+        if (of_nodes) add_nodal(s, first, n, chunk, out->node_strain, stress, out->node_jacobian);
     }
     for (int64_t i = 0; i < n_nodes; i++) {
         if (turn && out->node_strain) turn_six(turn, out->node_strain + 6 * i);

@@ -3,6 +3,7 @@
  *
  * They are known at the points where the stiffness is integrated (lib/mesh/element_shape.h), those at which the model feels them.
  * Stress is Cauchy's; strain is the law's: linear, or Green's.
+ *   The Jacobian det F goes the same ways as strain.
  *   Cells: means of the points' values, weighted by their volumes at rest; of von Mises' stress, too, which so is not
  *   that of the mean stress (in bending across one element that is 0).
  *   Nodes: in each element the points' values are continued to its nodes by the polynomials below, and what all elements
@@ -31,6 +32,10 @@ typedef struct modal_stress modal_stress;
 modal_status modal_stress_new(modal_stress **stress, const modal_volume_mesh *mesh, modal_error *err);
 modal_stress *modal_stress_delete(modal_stress *stress); /* returns NULL; NULL is fine */
 
+/* element_law [n_elements], borrowed, or NULL: the modal_law_kind of each element instead of the one that the functions below are
+ * given. */
+void modal_stress_set_laws(modal_stress *stress, const uint8_t *element_law);
+
 /* At a point. Tensors are xx yy zz xy yz xz, shear strains not doubled: the order of VTK's symmetric tensors. */
 typedef struct modal_stress_point {
     double place[3]; /* m, at rest */
@@ -47,6 +52,7 @@ int modal_stress_element(const modal_stress *stress, modal_law_kind law, int64_t
 typedef struct modal_stress_arrays {
     double *cell_strain, *cell_stress, *cell_von_mises; /* [n_elements, 6], [n_elements, 6], [n_elements] */
     double *node_strain, *node_stress, *node_von_mises; /* [n_nodes, 6], [n_nodes, 6], [n_nodes] */
+    double *cell_jacobian, *node_jacobian;              /* [n_elements], [n_nodes] det F, as the others */
 } modal_stress_arrays;
 
 /* Values at u [n_nodes, 3]. turn: NULL, or [3, 4], the object's pose, by whose rotation tensors are turned into the

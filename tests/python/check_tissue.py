@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import h5py
 import numpy as np
@@ -231,5 +232,158 @@ def check_project():
     refused("pt.h5", 3, "--project", "pt.h5")
 
 
-PARTS = {"materials": check_materials, "snapshots": check_snapshots, "project": check_project}
+def neo_hookean(h, young=3e3, poisson=0.4):
+    """J and von Mises' Cauchy stress of displacement gradients [.., 3, 3]."""
+    mu, bulk = young / (2 + 2 * poisson), young / (3 - 6 * poisson)
+    f = h + np.eye(3)
+    j, b = np.linalg.det(f), f @ np.swapaxes(f, -1, -2)
+    deviator = b - np.trace(b, axis1=-2, axis2=-1)[..., None, None] / 3 * np.eye(3)
+    stress = mu * j[..., None, None] ** (-5 / 3) * deviator + (bulk * (j - 1))[..., None, None] * np.eye(3)
+    return j, stress
+
+
+def von_mises(stress):
+    s = stress - np.trace(stress, axis1=-2, axis2=-1)[..., None, None] / 3 * np.eye(3)
+    return np.sqrt(1.5 * (s * s).sum(axis=(-2, -1)))
+
+
+def check_deform():
+    """Every format that a trajectory has, of the boundary or of all nodes, has what numpy makes of the snapshots."""
+    press("d.msh", "d.h5")
+    with h5py.File("d.h5") as f:
+        x, u, t = f["solid/nodes"][:], f["displacements"][:].astype(float), f["times"][:]
+        tets, corners = f["solid/element_nodes"][:].reshape(-1, 4), f["solid/triangles"][:]
+    points = np.unique(corners)
+    triangles = np.searchsorted(points, corners)
+    close = lambda a, b, tolerance, what: check(a.shape == b.shape and np.abs(a - b).max() <= tolerance * np.abs(b).max(), what, np.abs(a - b).max())
+    rates = np.empty_like(u)
+    rates[1:-1] = (u[2:] - u[:-2]) / (t[2:] - t[:-2])[:, None, None]
+    rates[0], rates[-1] = (u[1] - u[0]) / (t[1] - t[0]), (u[-1] - u[-2]) / (t[-1] - t[-2])
+    speed = np.linalg.norm(rates, axis=2)
+    edges = x[tets[:, 1:]] - x[tets[:, :1]]  # rows
+    moved = u[:, tets[:, 1:]] - u[:, tets[:, :1]]
+    jacobian, stress = neo_hookean(np.swapaxes(np.linalg.solve(edges[None], moved), -1, -2))
+    at_nodes = np.zeros((len(u), len(x), 3, 3))
+    j_nodes, count = np.zeros((len(u), len(x))), np.bincount(tets.ravel(), minlength=len(x))
+    for k in range(4):
+        for i in range(len(u)):
+            np.add.at(at_nodes[i], tets[:, k], stress[i])
+            np.add.at(j_nodes[i], tets[:, k], jacobian[i])
+    at_nodes /= count[:, None, None]
+    j_nodes /= count
+
+    run(modaldeform, "d.h5", "o", "--fields", "displacement,speed,von_mises,jacobian,k_max")
+    sound("o/sequence.vtkhdf")
+    with h5py.File("o/sequence.vtkhdf") as f:
+        v, n = f["VTKHDF"], len(u)
+        get = lambda name, group="PointData": v[group][name][:].reshape(n, -1, *v[group][name].shape[1:])
+        place = v["Points"][:].reshape(n, -1, 3)
+        check(np.array_equal(place, (x + u)[:, points].astype("f4")), "positions")
+        check(np.array_equal(get("displacement"), u[:, points].astype("f4")), "displacement")
+        close(get("speed"), speed[:, points], 1e-6, "speed")
+        close(get("von_mises_nodes"), von_mises(at_nodes)[:, points], 1e-6, "von Mises")
+        close(get("jacobian_nodes"), j_nodes[:, points], 1e-6, "Jacobian")
+        faces = np.cross(place[:, triangles[:, 1]] - place[:, triangles[:, 0]], place[:, triangles[:, 2]] - place[:, triangles[:, 0]]).astype(float)
+        normals = np.zeros(place.shape)
+        for k in range(3):
+            for i in range(n):
+                np.add.at(normals[i], triangles[:, k], faces[i])
+        close(get("Normals"), normals / np.linalg.norm(normals, axis=2)[..., None], 1e-4, "normals")
+        check(np.isfinite(get("k_max")).all() and get("k_max").shape == (n, len(points)))
+        surface = place
+    run(modaldeform, "d.h5", "v", "--output-mesh", "volume", "--format", "vtkhdf,vtu", "--fields",
+        "displacement,speed,strain,stress,von_mises,jacobian")
+    sound("v/sequence.vtkhdf")
+    with h5py.File("v/sequence.vtkhdf") as f:
+        v = f["VTKHDF"]
+        check(np.array_equal(v["Points"][:].reshape(n, -1, 3), (x + u).astype("f4")), "nodes")
+        close(get("von_mises", "CellData"), von_mises(stress), 1e-6, "von Mises")
+        close(get("jacobian", "CellData"), jacobian, 1e-6, "Jacobian")
+        close(get("stress", "CellData"), stress[..., [0, 1, 2, 0, 1, 0], [0, 1, 2, 1, 2, 2]], 1e-6, "stress")
+        close(get("von_mises_nodes"), von_mises(at_nodes), 1e-6, "von Mises of nodes")
+        close(get("speed"), speed, 1e-6, "speed")
+    check(len(os.listdir("v/vtu")) == n)
+
+    run(modaldeform, "d.h5", "p", "--format", "pc2,mdd,ply,vtp,obj,csv,vtkhdf", "--probe", 5, "--probe", "0,0,0.045")
+    head, body = pathlib.Path("p/sequence.pc2").read_bytes()[:32], pathlib.Path("p/sequence.pc2").read_bytes()[32:]
+    check(head[:11] == b"POINTCACHE2" and np.array_equal(np.frombuffer(body, "<f4").reshape(n, -1, 3), surface), "pc2")
+    body = pathlib.Path("p/sequence.mdd").read_bytes()[8 + 4 * n:]
+    check(np.array_equal(np.frombuffer(body, ">f4").reshape(n, -1, 3), surface), "mdd")
+    for i in (0, n - 1):
+        lines = pathlib.Path(f"p/obj/{i:06}.obj").read_text().split("\n")
+        check(np.array_equal(np.array([l.split()[1:] for l in lines if l.startswith("v ")], "f4"), surface[i]), "obj")
+        check(len([l for l in lines if l.startswith("f ")]) == len(triangles))
+        check(surface[i].tobytes() == np.frombuffer(open(f"p/ply/{i:06}.ply", "rb").read().split(b"end_header\n")[1], "<f4",
+                                                    6 * len(points)).reshape(-1, 6)[:, :3].tobytes(), "ply")
+    rest = [l.split()[1:] for l in pathlib.Path("p/rest.obj").read_text().split("\n") if l.startswith("v ")]
+    close(np.array(rest, float), x[points], 1e-7, "rest.obj")
+    table = np.genfromtxt("p/probes.csv", delimiter=",", names=True)
+    check(np.array_equal(np.stack([table[c][::2] for c in "xyz"], 1).astype("f4"), surface[:, 5]), "csv")
+
+    for words in (["-j", 1], ["-j", 2], ["--memory-limit", "1400k"], ["--backend", "ref"]):
+        run(modaldeform, "d.h5", "q", "-f", "--format", "ply", "--fields", "von_mises,speed", "--normals", "none", *words)
+        got = [pathlib.Path(f"q/ply/{i:06}.ply").read_bytes() for i in range(n)]
+        same = got if words[-1] == 1 else same
+        check(got == same, "same bytes", words)
+    run(modaldeform, "d.h5", "s", "--frames", "4:20:5")
+    with h5py.File("s/sequence.vtkhdf") as f:
+        check(np.array_equal(f["VTKHDF/Points"][:].reshape(-1, *surface.shape[1:]), surface[4:20:5]) and
+              np.array_equal(f["VTKHDF/Steps/Values"][:], t[4:20:5]), "--frames")
+    manifest = json.loads(pathlib.Path("s/manifest.json").read_text())
+    check(manifest["input"]["name"] == "d.h5" and "basis" not in manifest, manifest)
+    run(modalinfo, "s", "--check")
+
+    def refused(said, code, *words, source="d.h5"):
+        err = run(modaldeform, source, "no", *words, code=code)
+        check(said in err and not os.path.exists("no"), said, err)
+
+    for name in ("glb", "wav --listen 0,0,1"):
+        refused("--project d.h5 makes a trajectory", 2, "--format", *name.split())
+    refused("--normals: snapshots have neither rigid frames", 2, "--normals", "rigid")
+    refused("--basis: is not for snapshots", 2, "--basis", "d.h5")
+    refused("--order: snapshots have the order of the mesh", 2, "--order", "stored")
+    refused("--slow-motion: auto is for modes", 2, "--format", "mdd", "--slow-motion", "auto")
+    refused("--memory-limit: basis", 4, "--memory-limit", "10000")
+    shutil.copy("d.h5", "e.h5")
+    with h5py.File("e.h5", "r+") as f:
+        f["displacements"][7, 3, 1] = np.nan
+    refused("e.h5: snapshot 7, node 3, axis 1: not finite", 3, source="e.h5")
+    with h5py.File("e.h5", "r+") as f:
+        f["displacements"][7, 3, 1] = 0
+        del f["solid/materials"]
+    refused("e.h5: /solid/materials: missing, which --fields von_mises needs", 3, "--fields", "von_mises", source="e.h5")
+    with h5py.File("e.h5", "r+") as f:
+        del f["solid"]
+    refused("e.h5: /solid: missing (modaltled --fields solid writes it)", 3, source="e.h5")
+
+
+def check_resumed():
+    """Killed while it writes, modaldeform goes on from there to the same bytes."""
+    x, elements = box("k.msh", (12, 12, 12), 0.01)
+    n, frames = len(x), 300
+    save("k.json", {"step": "auto", "steps": 1, "at_steps": [0, 1], "gravity": [0, 0, -1]})
+    run(modaltled, "k.msh", "k.h5", "--scene", "k.json", *SOFT, "--fields", "solid")
+    with h5py.File("k.h5", "r+") as f:
+        u = np.sin(np.arange(frames) / 9)[:, None, None] * np.sin(30 * x) * 1e-3
+        del f["displacements"], f["times"]
+        f["times"] = np.arange(frames) / 10.0
+        f.create_dataset("displacements", data=u.astype("f4"), chunks=(1, n, 3))
+    words = ["k.h5", "--fields", "displacement,speed,k_max", "--memory-limit", "60M"]
+    run(modaldeform, "k.h5", "whole", *words[1:])
+    done = 0
+    for stop in (12, 14):
+        process = subprocess.Popen([modaldeform, "k.h5", "cut", "--resume", *words[1:]], stderr=subprocess.PIPE)
+        journal = pathlib.Path("cut/sequence.vtkhdf.journal")
+        while process.poll() is None and (not journal.exists() or journal.read_bytes().count(b"\n") < stop):
+            time.sleep(0.002)
+        process.kill()
+        process.communicate()
+        done += journal.exists()
+    check(done > 0, "the run was too fast to be stopped")
+    said = run(modaldeform, "k.h5", "cut", "--resume", *words[1:])
+    check(pathlib.Path("whole/sequence.vtkhdf").read_bytes() == pathlib.Path("cut/sequence.vtkhdf").read_bytes(), "bytes", said)
+
+
+PARTS = {"materials": check_materials, "snapshots": check_snapshots, "project": check_project,
+         "deform": check_deform, "resumed": check_resumed}
 PARTS[sys.argv[3]]()

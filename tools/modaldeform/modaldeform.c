@@ -52,7 +52,7 @@ static const tool_option options[] = {
      "dynamic normals). Both need texture coordinates in the basis.",
      0},
     {"fields", 0, "LIST", NULL,
-     "Further arrays: displacement, speed, curvature ..; of volumes strain, stress, von_mises.", TOOL_FIRST},
+     "Further arrays: displacement, speed, curvature ..; of volumes, and of snapshots, strain, stress, von_mises, jacobian.", TOOL_FIRST},
     {"output-mesh", 0, "surface|volume", "surface",
      "surface, or volume: the nodes and elements of the solid. The latter with vtkhdf, vtu and csv.", TOOL_FIRST},
     {"precision", 0, "EPS", NULL,
@@ -89,7 +89,7 @@ static void print_versions(FILE *to)
 static const tool_program program = {
     .name = "modaldeform",
     .summary = "deforms the surfaces of a trajectory and writes the sequence",
-    .usage = "[options] TRAJ.h5|BASIS.h5 OUT",
+    .usage = "[options] TRAJ.h5|BASIS.h5|SNAPSHOTS.h5 OUT",
     .options = options,
     .least_operands = 2,
     .most_operands = 2,
@@ -100,7 +100,7 @@ static const tool_program program = {
         "OUT is a folder, made if absent: sequence.vtkhdf (all frames; ParaView 5.13, VTK 9.3, h5py),\n"
         "sequence.xdmf (for ParaView 5.11 and others) or what --format says, and manifest.json. TRAJ may\n"
         "be -, standard input; a relative link to the basis then starts at the current folder. Of a basis the\n"
-        "modes swing, one after the other, a second each.",
+        "modes swing, one after the other, a second each. SNAPSHOTS are those of modaltled, with the solid.",
     .examples = "modaldeform ring.h5 out\n"
                 "modaldeform basis.h5 modes --modes 0-3 --amplitude 10% --format glb\n"
                 "modaldeform ring.h5 out --frames ::10 --fields displacement --backend cpu -j 8\n"
@@ -160,6 +160,7 @@ static int64_t held_bytes(const modaldeform_request *r, const modaldeform_input 
     if (r->show_arrays) bytes += 12 * (int64_t)in->modes.n * in->n_points;
     if (r->curved) bytes += modaldeform_curvature_bytes(in->n_points, in->n_triangles);
     if (in->stress) bytes += modaldeform_stress_bytes(in->stress);
+    if (in->snapshots) bytes += modaldeform_snapshots_bytes(in->snapshots);
     if (in->cells.n_cells) bytes += 9 * in->cells.n_cells + 8 * in->cells.offsets[in->cells.n_cells];
     for (int32_t i = 0; i < in->basis.n_shapes; i++) {
         const modal_shape *s = &in->basis.shapes[i];
@@ -213,10 +214,10 @@ static modal_status add_provenance(const modaldeform_request *r, modaldeform_inp
     modal_trajectory *q = &in->trajectory;
     char *inputs = NULL;
     int64_t length = 2 * MODAL_HASH_TEXT + 8 + (int64_t)strlen(r->trajectory_path) +
-                     (int64_t)strlen(in->basis_path);
+                     (in->basis_path ? (int64_t)strlen(in->basis_path) : 0);
     MODAL_TRY(modal_alloc(&inputs, length, 1, "provenance", err));
-    snprintf(inputs, (size_t)length, "%s  %s\n%s  %s", in->trajectory_hash, r->trajectory_path,
-             in->basis.hash, in->basis_path);
+    const int used = snprintf(inputs, (size_t)length, "%s  %s", in->trajectory_hash, r->trajectory_path);
+    if (in->basis_path) snprintf(inputs + used, (size_t)(length - used), "\n%s  %s", in->basis.hash, in->basis_path);
     MODAL_TRY(modal_provenance_append(&q->provenance, &q->n_provenance, program.name, tool_version(),
                                       in->arguments, inputs, back_end, err));
     if (in->quality)
@@ -247,8 +248,9 @@ static void report(tool *t, const modaldeform_request *r, const modaldeform_inpu
                    int64_t bytes)
 {
     json_t *to = t->report;
-    json_object_set_new(to, "back_end", json_string(deformer ? modal_deformer_back_end(deformer) : "none"));
-    json_object_set_new(to, "device", json_string(deformer ? modal_deformer_device(deformer) : "none"));
+    const modal_device *own = in->snapshots ? modaldeform_snapshots_device(in->snapshots) : NULL;
+    json_object_set_new(to, "back_end", json_string(own ? own->name : deformer ? modal_deformer_back_end(deformer) : "none"));
+    json_object_set_new(to, "device", json_string(own ? own->hardware : deformer ? modal_deformer_device(deformer) : "none"));
     json_object_set_new(to, "threads", json_integer(r->threads));
     if (deformer) {
         json_object_set_new(to, "batch_frames", json_integer(modal_deformer_batch_frames(deformer)));
@@ -308,7 +310,8 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
     modal_sequence_info info = {
         .n_points = in->n_points, .n_triangles = in->n_triangles, .triangles = in->triangles,
         .n_frames = in->n, .times = in->times,
-        .arrays = r->arrays, .basis_hash = in->trajectory.basis_hash, .source_kind = r->swings ? "basis" : "trajectory",
+        .arrays = r->arrays, .basis_hash = in->snapshots ? NULL : in->trajectory.basis_hash,
+        .source_kind = in->snapshots ? "snapshots" : r->swings ? "basis" : "trajectory",
         .source_hash = r->swings ? in->trajectory.basis_hash : in->trajectory_hash,
         .precision = r->precision, .threads = r->threads, .n_probes = in->n_probes, .probes = in->probes, .scene = &scene,
         .target_normals = tool_count(&t->arguments, "normals") ? (int)r->deform.normals : 0,
@@ -325,20 +328,24 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
     MODAL_TRY(check_memory(t, r, in, writer_bytes + sound_bytes, err));
     if (r->sound) MODAL_TRY(modaldeform_make_sound(t, r, in, err));
     warn_of_targets(t, r, in);
-    MODAL_TRY(modaldeform_plan(r, in, &plan, err));
+    MODAL_TRY(in->snapshots ? modaldeform_plan_snapshots(r, in, &plan, err) : modaldeform_plan(r, in, &plan, err));
     MODAL_TRY(modaldeform_curvature_new(&curvature, t, r, in, &plan, err));
     r->deform.plan = &plan;
-    if (needs_frames) MODAL_TRY(make_deformer(t, r, in, writer_bytes, &deformer, err));
+    if (in->snapshots) MODAL_TRY(modaldeform_snapshots_batch(in->snapshots, frame_bytes, held_bytes(r, in) + writer_bytes, err));
+    else if (needs_frames) MODAL_TRY(make_deformer(t, r, in, writer_bytes, &deformer, err));
+    const char *kind = in->snapshots ? modaldeform_snapshots_device(in->snapshots)->kernels->back_end
+                       : deformer    ? modal_deformer_kind(deformer)
+                                     : "none";
     MODAL_TRY(judge_motion(t, r, in, err));
-    MODAL_TRY(add_provenance(r, in, deformer ? modal_deformer_kind(deformer) : "none", err));
+    MODAL_TRY(add_provenance(r, in, kind, err));
     info.n_provenance = in->trajectory.n_provenance;
     info.provenance = in->trajectory.provenance;
     MODAL_TRY(modaldeform_begin_writers(out, &info, 1, err));
     info.scene = NULL;
     /* The deformer has what it needs, unless it comes back for matrices that the basis holds. */
-    if (!(r->volume || in->point_numbers) || modal_deformer_streamed_bytes(deformer) == 0) modal_basis_free(&in->basis);
+    if (!in->snapshots && (!(r->volume || in->point_numbers) || modal_deformer_streamed_bytes(deformer) == 0)) modal_basis_free(&in->basis);
     if (r->resume)
-        MODAL_TRY(modaldeform_journal_begin(t, r, in, &info, modal_deformer_kind(deformer), out, err));
+        MODAL_TRY(modaldeform_journal_begin(t, r, in, &info, kind, out, err));
     MODAL_TRY(modaldeform_begin_writers(out, &info, 0, err));
     if (needs_frames) MODAL_TRY(modaldeform_write_frames(t, r, in, deformer, &plan, out, frame_bytes, err));
     double start = tool_seconds();

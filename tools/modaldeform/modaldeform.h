@@ -11,6 +11,7 @@
 #include "formats/trajectory/trajectory_h5.h"
 #include "lib/curvature/curvature.h"
 #include "lib/deform/source.h"
+#include "lib/frames/frames.h"
 #include "lib/frames/plan.h"
 #include "lib/sound/sound.h"
 #include "tools/common/commit.h"
@@ -36,6 +37,7 @@ typedef struct modaldeform_request {
     int curvature[MODAL_CURVATURE_FIELDS]; /* nonzero: the field is wanted */
     int curved;              /* nonzero: one of them */
     char fields_text[256];   /* " --fields displacement,speed", or empty */
+    int snapshots;          /* TRAJ is snapshots of a whole solid */
     int swings;             /* TRAJ is a basis, whose modes are shown */
     const char *modes_text; /* --modes, or NULL */
     double amplitude;       /* of their swing: the largest displacement, a share of the box's diagonal */
@@ -50,6 +52,7 @@ typedef struct modaldeform_request {
 } modaldeform_request;
 
 typedef struct modaldeform_stress modaldeform_stress;
+typedef struct modaldeform_snapshots modaldeform_snapshots;
 
 /* The cells of --output-mesh volume, as modal_sequence_cells has them. */
 typedef struct modaldeform_cells {
@@ -87,7 +90,7 @@ typedef struct modaldeform_input {
     pthread_mutex_t hdf5;     /* held by who uses HDF5 while the frames are made */
     modal_trajectory trajectory;
     char trajectory_hash[MODAL_HASH_TEXT];
-    char *basis_path;
+    char *basis_path; /* NULL: snapshots */
     int64_t start, step, n;
     double *times;
     int64_t n_points, n_triangles, *triangles; /* of a frame */
@@ -99,6 +102,7 @@ typedef struct modaldeform_input {
     modaldeform_look look;
     modaldeform_modes modes; /* with a basis as TRAJ */
     modaldeform_sound sound; /* with --format wav */
+    modaldeform_snapshots *snapshots; /* or NULL */
     modaldeform_stress *stress; /* with strain, stress or von_mises, else NULL */
     char *quality;   /* the verdict on the motion, and why, or NULL: not measured */
     char *arguments; /* what the frames depend on, for provenance */
@@ -158,6 +162,23 @@ modal_status modaldeform_swing_modes(tool *t, const modaldeform_request *r, moda
 modal_status modaldeform_make_modes(const modaldeform_request *r, modaldeform_input *in, modal_error *err);
 void modaldeform_free_modes(modaldeform_modes *modes);
 
+/* modaldeform_snapshots.c */
+/* Sets r->snapshots, and refuses options that then mean nothing; before formats and fields. check: those that depend on these. */
+modal_status modaldeform_find_snapshots(const tool *t, modaldeform_request *r, modal_error *err);
+modal_status modaldeform_check_snapshots(const tool *t, const modaldeform_request *r, modal_error *err);
+/* Opens the file: makes in->snapshots, a basis of one shape without modes, a trajectory of times, cells and stress. */
+modal_status modaldeform_read_snapshots(modaldeform_request *r, modaldeform_input *in, modal_error *err);
+const modal_device *modaldeform_snapshots_device(const modaldeform_snapshots *snapshots);
+int64_t modaldeform_snapshots_bytes(const modaldeform_snapshots *snapshots);
+/* How many frames are read at once; MODAL_ERROR_MEMORY where --memory-limit has no room for one, beside the bytes that are held. */
+modal_status modaldeform_snapshots_batch(modaldeform_snapshots *snapshots, int64_t frame_bytes, int64_t held, modal_error *err);
+/* As modaldeform_plan, with normals as a stage. */
+modal_status modaldeform_plan_snapshots(const modaldeform_request *r, modaldeform_input *in, modal_frame_plan *plan, modal_error *err);
+/* After that and the batch. *as is good as long as they live. */
+modal_status modaldeform_snapshots_source(modaldeform_snapshots *snapshots, const modal_frame_plan *plan, modal_frame_source *as,
+                                          modal_error *err);
+modaldeform_snapshots *modaldeform_snapshots_delete(modaldeform_snapshots *snapshots); /* returns NULL; NULL is fine */
+
 /* modaldeform_fields.c: the arrays that the options ask for, in r->arrays and r->deform; MODAL_ERROR_USAGE where no
  * format of the run carries one. The formats must be known. */
 modal_status modaldeform_read_fields(tool *t, modaldeform_request *r, modal_error *err);
@@ -184,7 +205,8 @@ modal_status modaldeform_curvature_new(modaldeform_curvature **curvature, tool *
                                        const modaldeform_input *in, modal_frame_plan *plan, modal_error *err);
 modaldeform_curvature *modaldeform_curvature_delete(modaldeform_curvature *curvature); /* returns NULL; NULL is fine */
 
-/* modaldeform_stress.c: six values, 0 strain, 1 stress, 2 von_mises of the cells, 3 to 5 of the nodes. */
+/* modaldeform_stress.c: eight values, 0 strain, 1 stress, 2 von_mises, 3 jacobian of the cells, 4 to 7 of the nodes. */
+enum { MODALDEFORM_STRESS_VALUES = 4 };
 modal_array modaldeform_stress_array(int value);
 /* Keeps what it needs of the solids before modaldeform_use_volume makes points of their nodes; begin then takes the
  * rest of the solids. The arrays whose sources are first_source + value are wanted. *stress is for the caller to delete,
@@ -196,6 +218,11 @@ int64_t modaldeform_stress_bytes(const modaldeform_stress *stress);
 /* Makes the values of a frame of the trajectory, [cells or nodes of all objects, components]. */
 modal_status modaldeform_stress_frame(modaldeform_stress *stress, const modal_trajectory *q, int64_t frame, int n_threads,
                                       modal_error *err);
+/* The same of one solid, whose displacements u [n_nodes, 3] are given, each element by its law; the mesh is moved into it, `laws`
+ * borrowed. */
+modal_status modaldeform_stress_of(modaldeform_stress **stress, modal_volume_mesh *mesh, const uint8_t *laws,
+                                   const modal_array_list *arrays, int first_source, modal_error *err);
+modal_status modaldeform_stress_moved(modaldeform_stress *stress, const double *u, int64_t frame, int n_threads, modal_error *err);
 const float *modaldeform_stress_values(const modaldeform_stress *stress, int value); /* NULL: not wanted */
 void modaldeform_stress_tell(tool *t, const modaldeform_stress *stress);
 modaldeform_stress *modaldeform_stress_delete(modaldeform_stress *stress); /* returns NULL; NULL is fine */
@@ -224,6 +251,8 @@ void modaldeform_free_sound(modaldeform_sound *sound);
 /* modaldeform_volume.c: puts the nodes of the solids in the place of the surfaces, and fills
  * in->cells. The basis must have been read with its solids and their modes. */
 modal_status modaldeform_use_volume(const modaldeform_request *r, modaldeform_input *in, modal_error *err);
+/* The cells of one mesh, whose nodes are the points. */
+modal_status modaldeform_cells_of(const modal_volume_mesh *mesh, modaldeform_cells *cells, modal_error *err);
 void modaldeform_free_cells(modaldeform_cells *cells);
 
 /* modaldeform_outputs.c */

@@ -66,8 +66,9 @@ modal_status modaldeform_write_frames(tool *t, const modaldeform_request *r, mod
     modal_frame_step steps[2];
     int n_steps = 0;
     const double start = tool_seconds();
-    MODAL_TRY(modal_deform_source_new(&deformed, &request, &source, err));
-    if (in->stress || r->show_arrays) steps[n_steps++] = (modal_frame_step){&w, r->show_arrays ? add_modes : add_stress};
+    if (in->snapshots) MODAL_TRY(modaldeform_snapshots_source(in->snapshots, plan, &source, err));
+    else MODAL_TRY(modal_deform_source_new(&deformed, &request, &source, err));
+    if (!in->snapshots && (in->stress || r->show_arrays)) steps[n_steps++] = (modal_frame_step){&w, r->show_arrays ? add_modes : add_stress};
     steps[n_steps++] = (modal_frame_step){&w, write_frames};
     tool_progress_amount(t, (double)in->n, "frames");
     status = modal_frames_run(&source, n_steps, steps, out->n_kept, in->n, &t->progress, &times, err);

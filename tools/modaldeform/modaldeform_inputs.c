@@ -92,6 +92,7 @@ modal_status modaldeform_read_request(tool *t, modaldeform_request *r, modal_err
     MODAL_TRY(tool_slice_parse(r->frames_text, &r->frames, err));
     r->force = tool_count(a, "force") > 0;
     r->resume = tool_count(a, "resume") > 0;
+    MODAL_TRY(modaldeform_find_snapshots(t, r, err));
     MODAL_TRY(parse_formats(tool_value(a, "format"), r, err));
     if (r->resume && (r->n_formats != 1 || r->formats[0] != &modal_sequence_vtkhdf))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--resume: only with --format vtkhdf, %s",
@@ -120,6 +121,7 @@ modal_status modaldeform_read_request(tool *t, modaldeform_request *r, modal_err
     r->deform.stored_order = strcmp(r->order, "stored") == 0;
     if (r->volume && r->deform.stored_order)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--order: the nodes of a volume have the user's only, %s", r->order);
+    MODAL_TRY(modaldeform_check_snapshots(t, r, err));
     MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
     if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s",
@@ -195,11 +197,13 @@ modal_status modaldeform_read_inputs(tool *t, modaldeform_request *r, modaldefor
 {
     modal_status status = MODAL_OK;
     double start = tool_seconds();
-    if (!r->swings)
+    if (r->snapshots)
+        MODAL_TRY(modaldeform_read_snapshots(r, in, err));
+    else if (!r->swings)
         MODAL_TRY(tool_read_trajectory(r->trajectory_path, r->memory_limit, &in->trajectory, in->trajectory_hash, err));
     tool_stage(t, "read trajectory", tool_seconds() - start, -1);
     start = tool_seconds();
-    MODAL_TRY(read_basis(t, r, in, err));
+    if (!r->snapshots) MODAL_TRY(read_basis(t, r, in, err));
     MODAL_TRY(tool_slice_select(&r->frames, in->trajectory.n_frames, "the trajectory", &in->start, &in->step, &in->n, err));
     MODAL_TRY(modal_alloc(&in->times, in->n, sizeof *in->times, "times", err));
     for (int64_t i = 0; i < in->n; i++)
@@ -215,7 +219,7 @@ modal_status modaldeform_read_inputs(tool *t, modaldeform_request *r, modaldefor
     in->mesh_points = in->n_points;
     in->mesh_triangles = in->n_triangles;
     in->mesh_cells = in->cells.n_cells;
-    MODAL_TRY(modaldeform_crop(r, in, err));
+    if (!r->snapshots) MODAL_TRY(modaldeform_crop(r, in, err));
     r->deform.point_numbers = in->point_numbers;
     r->deform.n_frames = in->n;
     if (r->speed) r->deform.speed = modal_deform_speed_kind(&in->trajectory);
@@ -236,6 +240,7 @@ void modaldeform_free_inputs(modaldeform_input *in)
     modal_free(&in->probes);
     modal_free(&in->point_numbers);
     modaldeform_free_cells(&in->cells);
+    in->snapshots = modaldeform_snapshots_delete(in->snapshots);
     in->stress = modaldeform_stress_delete(in->stress);
     modaldeform_free_modes(&in->modes);
     modaldeform_free_sound(&in->sound);

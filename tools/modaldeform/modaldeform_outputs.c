@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "formats/sequences/manifest.h"
+#include "kernels/device.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "tools/common/files.h"
@@ -209,12 +210,14 @@ modal_status modaldeform_write_manifest(const tool *t, const modaldeform_request
     MODAL_TRY(tool_folder_files(outputs, out->n_outputs - 1, in->n, &files, &names, &n_files, bytes, err));
     const char *fields[MODAL_MOST_ARRAYS];
     for (int i = 0; i < info->arrays.n; i++) fields[i] = info->arrays.all[i].name;
+    const modal_device *own = in->snapshots ? modaldeform_snapshots_device(in->snapshots) : NULL;
     const modal_manifest manifest = {
+        .input = own ? r->trajectory_path : NULL, .input_hash = own ? in->trajectory_hash : NULL,
         .tool = t->program->name, .version = tool_version(), .arguments = t->command_line,
         .trajectory = r->trajectory_path, .trajectory_hash = in->trajectory_hash,
         .basis = in->basis_path, .basis_hash = in->trajectory.basis_hash,
-        .back_end = deformer ? modal_deformer_back_end(deformer) : "none",
-        .device = deformer ? modal_deformer_device(deformer) : "none",
+        .back_end = own ? own->name : deformer ? modal_deformer_back_end(deformer) : "none",
+        .device = own ? own->hardware : deformer ? modal_deformer_device(deformer) : "none",
         .frame_start = in->start, .frame_step = in->step, .n_frames = in->n,
         .first_time = in->times[0], .last_time = in->times[in->n - 1], .n_points = in->mesh_points,
         .n_triangles = in->mesh_triangles, .n_cells = in->mesh_cells, .order = r->order, .normals = r->normals_name,

@@ -11,14 +11,14 @@
 #include "lib/model/node_modes.h"
 #include "tools/modaldeform/modaldeform.h"
 
-enum { STRAIN, STRESS, VON_MISES, OF_NODES, N_VALUES = 2 * OF_NODES };
+enum { STRAIN, STRESS, VON_MISES, JACOBIAN, OF_NODES, N_VALUES = 2 * OF_NODES };
 
 static const struct {
     const char *name, *unit;
     int components;
 } described[N_VALUES] = {
-    {"strain", "1", 6},       {"stress", "Pa", 6},       {"von_mises", "Pa", 1},
-    {"strain_nodes", "1", 6}, {"stress_nodes", "Pa", 6}, {"von_mises_nodes", "Pa", 1},
+    {"strain", "1", 6},       {"stress", "Pa", 6},       {"von_mises", "Pa", 1},       {"jacobian", "1", 1},
+    {"strain_nodes", "1", 6}, {"stress_nodes", "Pa", 6}, {"von_mises_nodes", "Pa", 1}, {"jacobian_nodes", "1", 1},
 };
 
 typedef struct stressed_shape {
@@ -97,6 +97,22 @@ done:
     return status;
 }
 
+/* Room for the values that are wanted. */
+static modal_status new_values(modaldeform_stress *s, const modal_array_list *arrays, int first_source, int64_t most_nodes,
+                               int64_t most_cells, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    for (int i = 0; i < arrays->n; i++) {
+        const int value = arrays->all[i].source - first_source;
+        if (value < 0 || value >= N_VALUES) continue;
+        const int64_t rows = value < OF_NODES ? s->n_cells : s->n_nodes, most = value < OF_NODES ? most_cells : most_nodes;
+        MODAL_TRY(modal_alloc(&s->own[value], described[value].components * most, sizeof(double), "stress", err));
+        MODAL_TRY(modal_alloc(&s->values[value], described[value].components * rows, sizeof(float), "stress", err));
+    }
+done:
+    return status;
+}
+
 modal_status modaldeform_stress_begin(modaldeform_stress *s, modal_basis *basis, const modal_array_list *arrays, int first_source,
                                       modal_error *err)
 {
@@ -123,13 +139,7 @@ modal_status modaldeform_stress_begin(modaldeform_stress *s, modal_basis *basis,
         s->n_cells += s->shapes[s->shape_of[i]].mesh.n_elements;
     }
     MODAL_TRY(modal_alloc(&s->u, 3 * most_nodes, sizeof *s->u, "stress", err));
-    for (int i = 0; i < arrays->n; i++) {
-        const int value = arrays->all[i].source - first_source;
-        if (value < 0) continue;
-        const int64_t rows = value < OF_NODES ? s->n_cells : s->n_nodes, most = value < OF_NODES ? most_cells : most_nodes;
-        MODAL_TRY(modal_alloc(&s->own[value], described[value].components * most, sizeof(double), "stress", err));
-        MODAL_TRY(modal_alloc(&s->values[value], described[value].components * rows, sizeof(float), "stress", err));
-    }
+    MODAL_TRY(new_values(s, arrays, first_source, most_nodes, most_cells, err));
 done:
     return status;
 }
@@ -147,12 +157,59 @@ static modal_status put(modaldeform_stress *s, int value, int32_t object, int64_
                            s->own[value][place]);
 }
 
+static modal_stress_arrays arrays_of(const modaldeform_stress *s)
+{
+    return (modal_stress_arrays){s->own[STRAIN], s->own[STRESS], s->own[VON_MISES], s->own[OF_NODES + STRAIN], s->own[OF_NODES + STRESS],
+                                 s->own[OF_NODES + VON_MISES], s->own[JACOBIAN], s->own[OF_NODES + JACOBIAN]};
+}
+
+/* ---- snapshots: one solid, whose displacements are given ---- */
+
+modal_status modaldeform_stress_of(modaldeform_stress **stress, modal_volume_mesh *mesh, const uint8_t *laws,
+                                   const modal_array_list *arrays, int first_source, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modaldeform_stress *s = NULL;
+    *stress = NULL;
+    MODAL_TRY(modal_alloc_zero(&s, 1, sizeof *s, "stress", err));
+    *stress = s;
+    MODAL_TRY(modal_alloc_zero(&s->shapes, 1, sizeof *s->shapes, "stress", err));
+    s->n_shapes = s->n_objects = 1;
+    s->shapes[0].mesh = *mesh; /* moves */
+    memset(mesh, 0, sizeof *mesh);
+    mesh = &s->shapes[0].mesh;
+    MODAL_TRY(modal_stress_new(&s->shapes[0].stress, mesh, err));
+    modal_stress_set_laws(s->shapes[0].stress, laws);
+    s->n_nodes = mesh->n_nodes;
+    s->n_cells = mesh->n_elements;
+    MODAL_TRY(new_values(s, arrays, first_source, mesh->n_nodes, mesh->n_elements, err));
+done:
+    return status;
+}
+
+modal_status modaldeform_stress_moved(modaldeform_stress *s, const double *u, int64_t frame, int n_threads, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int64_t inverted;
+    const modal_stress_arrays arrays = arrays_of(s);
+    MODAL_TRY(modal_stress_compute(s->shapes[0].stress, MODAL_LAW_LINEAR, u, NULL, n_threads, &arrays, &inverted, err));
+    if (inverted >= 0 && s->n_inverted++ == 0) {
+        s->first_inverted = frame;
+        s->inverted_element = s->shapes[0].mesh.element_tags[inverted];
+    }
+    for (int value = 0; value < N_VALUES; value++)
+        if (s->own[value]) MODAL_TRY(put(s, value, 0, frame, 0, value < OF_NODES ? s->n_cells : s->n_nodes, err));
+done:
+    return status;
+}
+
+/* ---- trajectories ---- */
+
 modal_status modaldeform_stress_frame(modaldeform_stress *s, const modal_trajectory *q, int64_t frame, int n_threads, modal_error *err)
 {
     modal_status status = MODAL_OK;
     int64_t first_cell = 0, first_node = 0;
-    const modal_stress_arrays arrays = {s->own[STRAIN], s->own[STRESS], s->own[VON_MISES], s->own[OF_NODES + STRAIN],
-                                        s->own[OF_NODES + STRESS], s->own[OF_NODES + VON_MISES]};
+    const modal_stress_arrays arrays = arrays_of(s);
     for (int32_t i = 0; i < s->n_objects; i++) {
         const stressed_shape *shape = &s->shapes[s->shape_of[i]];
         const int64_t n_nodes = shape->mesh.n_nodes, n_cells = shape->mesh.n_elements;

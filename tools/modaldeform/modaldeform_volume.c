@@ -81,6 +81,24 @@ static void add_cells(modaldeform_cells *c, const modal_volume_mesh *mesh, int64
     }
 }
 
+static modal_status new_cells(modaldeform_cells *c, int64_t n_cells, int64_t n_corners, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(modal_alloc(&c->connectivity, n_corners, sizeof *c->connectivity, "cells", err));
+    MODAL_TRY(modal_alloc(&c->offsets, n_cells + 1, sizeof *c->offsets, "cells", err));
+    MODAL_TRY(modal_alloc(&c->types, n_cells, 1, "cells", err));
+    c->offsets[0] = 0;
+done:
+    return status;
+}
+
+modal_status modaldeform_cells_of(const modal_volume_mesh *mesh, modaldeform_cells *cells, modal_error *err)
+{
+    const modal_status status = new_cells(cells, mesh->n_elements, mesh->element_offsets[mesh->n_elements], err);
+    if (status == MODAL_OK) add_cells(cells, mesh, 0);
+    return status;
+}
+
 modal_status modaldeform_use_volume(const modaldeform_request *r, modaldeform_input *in, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -94,10 +112,7 @@ modal_status modaldeform_use_volume(const modaldeform_request *r, modaldeform_in
             !modal_size_add(n_corners, mesh->element_offsets[mesh->n_elements], &n_corners))
             MODAL_FAIL(err, MODAL_ERROR_MEMORY, "%s: too many elements", in->basis_path);
     }
-    MODAL_TRY(modal_alloc(&in->cells.connectivity, n_corners, sizeof *in->cells.connectivity, "cells", err));
-    MODAL_TRY(modal_alloc(&in->cells.offsets, n_cells + 1, sizeof *in->cells.offsets, "cells", err));
-    MODAL_TRY(modal_alloc(&in->cells.types, n_cells, 1, "cells", err));
-    in->cells.offsets[0] = 0;
+    MODAL_TRY(new_cells(&in->cells, n_cells, n_corners, err));
     for (int32_t i = 0; i < b->n_objects; i++) {
         const modal_shape *s = &b->shapes[b->objects[i].shape];
         add_cells(&in->cells, &s->solid.mesh, first_point);
