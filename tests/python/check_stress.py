@@ -156,7 +156,7 @@ def main():
 
     # what is refused
     refused("--fields: strain, stress, von_mises and jacobian are of solids", "t.h5", "no", "--fields", "stress")
-    refused("not displacement, speed, strain, stress or von_mises", "t.h5", "no", "--output-mesh", "volume", "--fields", "stres")
+    refused("not displacement, speed, strain, stress, von_mises or jacobian", "t.h5", "no", "--output-mesh", "volume", "--fields", "stres")
     refused("a trajectory has how much its basis leaves out in a frame, not where", "t.h5", "no", "--fields", "quality_residual")
     refused("twice", "t.h5", "no", "--output-mesh", "volume", "--fields", "stress,stress")
     refused("csv cannot carry this array of the cells, stress", "t.h5", "no", "--output-mesh", "volume", "--fields", "stress",
