@@ -26,7 +26,7 @@ typedef struct modal_tled_patch {
 
 typedef struct modal_tled_special {
     int32_t node;
-    int32_t loaded, held;   /* rows of solid->loaded and ->held, or -1 */
+    int32_t loaded, held, touching; /* rows of solid->loaded, ->held and ->touching, or -1 */
     int64_t faces, n_faces; /* its corners of faces: in face_corners */
 } modal_tled_special;
 
@@ -47,6 +47,17 @@ typedef struct modal_tled_lanes {
     modal_tled_special *specials; /* [n_specials] nodes with loads, faces or prescribed components, ascending */
     int64_t *face_corners;        /* 4 times a face plus a corner, by special */
     double *face_forces;          /* [n_faces, 4, 3] of 1 Pa */
+    void *falls;                  /* [n_nodes] weight / mass, or NULL: 1 */
+    int32_t most_terms;           /* of Prony, of a material */
+    void *fibres;                 /* [blocks, 3, 16], or NULL */
+    void *pressure_factors;       /* [n_nodes], or NULL where nothing averages */
+    void *pressures;              /* [n_nodes] scratch, likewise */
 } modal_tled_lanes;
+
+/* What the elements of a task need where a material is rich (modal_tled_is_rich). */
+typedef struct modal_tled_extras {
+    const modal_tled_decay *decays; /* [n_materials, MODAL_TLED_TERMS] */
+    void *viscous;                  /* the task's: [blocks, most_terms, 6, 16] */
+} modal_tled_extras;
 
 #endif

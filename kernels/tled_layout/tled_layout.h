@@ -21,6 +21,7 @@ typedef struct modal_tled_layout {
     modal_tled_precision precision;
     int packs_low; /* 1: tled_step keeps the compensation in the fourth words of u and d, float32; it does not touch low */
     int64_t bytes;                             /* of memory that it holds */
+    int64_t viscous_bytes;                     /* of what tled_step keeps of Prony terms; 0: there are none */
     void (*free)(struct modal_tled_layout *); /* frees all of it, the struct included */
 } modal_tled_layout;
 

@@ -9,7 +9,8 @@ static void free_lanes(modal_tled_layout *layout)
 {
     modal_tled_lanes *l = (modal_tled_lanes *)layout;
     void *const arrays[] = {&l->patches,  &l->indices, &l->shapes,       &l->materials, &l->elements,     &l->nodes,      &l->slots,
-                            &l->slot_offsets, &l->partial, &l->inverse_mass, &l->specials,  &l->face_corners, &l->face_forces};
+                            &l->slot_offsets, &l->partial, &l->inverse_mass, &l->specials,  &l->face_corners, &l->face_forces,
+                            &l->falls,    &l->fibres,  &l->pressure_factors, &l->pressures};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
     modal_free(&l);
 }
@@ -35,10 +36,10 @@ static int64_t sort_patch(builder *b, int64_t first, int64_t last)
     return blocks;
 }
 
-static void put(const modal_tled_lanes *l, int64_t at, double value)
+static void put(const modal_tled_lanes *l, void *to, int64_t at, double value)
 {
-    if (l->head.precision == MODAL_TLED_FLOAT64) ((double *)l->shapes)[at] = value;
-    else ((float *)l->shapes)[at] = (float)value;
+    if (l->head.precision == MODAL_TLED_FLOAT64) ((double *)to)[at] = value;
+    else ((float *)to)[at] = (float)value;
 }
 
 static void put_shape(const modal_tled_lanes *l, int64_t block, int lane, int64_t e, int there)
@@ -68,7 +69,7 @@ static void put_shape(const modal_tled_lanes *l, int64_t block, int lane, int64_
                     rows[26 + 3 * m + i] += signs[m][a] * (s->nodes[3 * (int64_t)corners[a] + i] - s->nodes[3 * (int64_t)corners[0] + i]);
             }
     }
-    for (int k = 0; k < n; k++) put(l, block + k * MODAL_TLED_LANES + lane, rows[k]);
+    for (int k = 0; k < n; k++) put(l, l->shapes, block + k * MODAL_TLED_LANES + lane, rows[k]);
 }
 
 /* Corners of an element of the solid. */
@@ -121,6 +122,8 @@ static void fill_patch(builder *b, int64_t first, int64_t last, int n_corners)
                 const int64_t e = b->order[from + (place < n ? place : k)];
                 l->elements[(b->n_blocks + block) * MODAL_TLED_LANES + lane] = (int32_t)e;
                 put_shape(l, b->n_values + block * rows * MODAL_TLED_LANES, lane, e, place < n);
+                for (int c = 0; l->fibres && c < 3; c++)
+                    put(l, l->fibres, ((b->n_blocks + block) * 3 + c) * MODAL_TLED_LANES + lane, b->s->fibres[3 * e + c]);
                 for (int a = 0; a < n_corners; a++)
                     l->indices[b->n_indices + (block * n_corners + a) * MODAL_TLED_LANES + lane] =
                         (uint16_t)(b->local[corners_of(b->s, e)[a]] * (l->head.precision == MODAL_TLED_FLOAT64 ? 4 : 2));
@@ -168,6 +171,9 @@ static modal_status make_patches(builder *b, modal_error *err)
     MODAL_TRY(modal_alloc(&l->patches, n_patches, sizeof *l->patches, "patches", err));
     MODAL_TRY(modal_alloc(&l->indices, n_indices, sizeof *l->indices, "elements", err));
     MODAL_TRY(modal_alloc(&l->shapes, n_values, (size_t)bytes, "shapes", err));
+    if (s->fibres) MODAL_TRY(modal_alloc(&l->fibres, 3 * MODAL_TLED_LANES * n_blocks, (size_t)bytes, "fibres", err));
+    l->most_terms = modal_tled_most_terms(s);
+    l->head.viscous_bytes = 6 * MODAL_TLED_LANES * n_blocks * l->most_terms * bytes;
     MODAL_TRY(modal_alloc(&l->materials, n_blocks, sizeof *l->materials, "elements", err));
     MODAL_TRY(modal_alloc(&l->elements, n_blocks, MODAL_TLED_LANES * sizeof *l->elements, "elements", err));
     MODAL_TRY(modal_alloc(&l->nodes, n_places, sizeof *l->nodes, "nodes of patches", err));
@@ -199,13 +205,14 @@ static modal_status find_specials(builder *b, modal_error *err)
         if (s->faces[k] >= 0) faces[s->faces[k] + 1]++;
     for (int pass = 0; pass < 2; pass++) {
         n = 0;
-        for (int64_t i = 0, loaded = 0, held = 0; i < s->n_nodes; i++) {
+        for (int64_t i = 0, loaded = 0, held = 0, row = 0; i < s->n_nodes; i++) {
             const int is_loaded = loaded < s->n_loaded && s->loaded[loaded] == i, is_held = held < s->n_held && s->held[held] == i;
+            const int touches = row < s->n_touching && s->touching[row] == i;
             const int64_t first = pass ? faces[i] : 0, n_faces = pass ? faces[i + 1] - first : faces[i + 1];
-            if ((is_loaded || is_held || n_faces > 0) && n++ >= 0 && pass)
-                l->specials[n - 1] = (modal_tled_special){(int32_t)i, is_loaded ? (int32_t)loaded : -1,
-                                                          is_held ? (int32_t)held : -1, first, n_faces};
-            loaded += is_loaded, held += is_held;
+            if ((is_loaded || is_held || touches || n_faces > 0) && n++ >= 0 && pass)
+                l->specials[n - 1] = (modal_tled_special){(int32_t)i, is_loaded ? (int32_t)loaded : -1, is_held ? (int32_t)held : -1,
+                                                          touches ? (int32_t)row : -1, first, n_faces};
+            loaded += is_loaded, held += is_held, row += touches;
         }
         if (pass) break;
         for (int64_t i = 0; i < s->n_nodes; i++) faces[i + 1] += faces[i];
@@ -221,6 +228,30 @@ done:
     return status;
 }
 
+/* Numbers of nodes in the layout's precision: of masses, weights and pressures. */
+static modal_status make_nodes(modal_tled_lanes *l, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = l->head.solid;
+    const size_t bytes = l->head.precision == MODAL_TLED_FLOAT64 ? 8 : 4;
+    double *factors = NULL, *volumes = NULL;
+    MODAL_TRY(modal_alloc(&l->inverse_mass, s->n_nodes, bytes, "masses", err));
+    for (int64_t i = 0; i < s->n_nodes; i++) put(l, l->inverse_mass, i, 1 / s->mass[i]);
+    if (s->weights) MODAL_TRY(modal_alloc(&l->falls, s->n_nodes, bytes, "weights", err));
+    for (int64_t i = 0; l->falls && i < s->n_nodes; i++) put(l, l->falls, i, s->weights[i] / s->mass[i]);
+    if (!modal_tled_averages(s)) goto done;
+    MODAL_TRY(modal_alloc(&l->pressure_factors, s->n_nodes, bytes, "nodal pressures", err));
+    MODAL_TRY(modal_alloc(&l->pressures, s->n_nodes, bytes, "nodal pressures", err));
+    MODAL_TRY(modal_alloc(&factors, s->n_nodes, sizeof *factors, "nodal pressures", err));
+    MODAL_TRY(modal_alloc(&volumes, s->n_nodes, sizeof *volumes, "nodal pressures", err));
+    modal_tled_pressure_factors(s, factors, volumes);
+    for (int64_t i = 0; i < s->n_nodes; i++) put(l, l->pressure_factors, i, factors[i]), put(l, l->pressures, i, 0);
+done:
+    modal_free(&factors);
+    modal_free(&volumes);
+    return status;
+}
+
 modal_status modal_tled_layout_cpu(const modal_tled_layout_task *task, modal_stream *stream, modal_error *err)
 {
     (void)stream;
@@ -230,18 +261,14 @@ modal_status modal_tled_layout_cpu(const modal_tled_layout_task *task, modal_str
     builder b = {.s = s};
     *task->layout = NULL;
     MODAL_TRY(modal_alloc_zero(&l, 1, sizeof *l, "a solid's layout", err));
-    l->head = (modal_tled_layout){s, task->precision, 0, 0, free_lanes};
+    l->head = (modal_tled_layout){s, task->precision, 0, 0, 0, free_lanes};
     b.l = l;
     MODAL_TRY(modal_alloc(&b.order, MODAL_TLED_PATCH_TETRAHEDRA, sizeof *b.order, "patches", err));
     MODAL_TRY(modal_alloc(&b.local, s->n_nodes, sizeof *b.local, "patches", err));
     for (int64_t i = 0; i < s->n_nodes; i++) b.local[i] = -1;
     MODAL_TRY(make_patches(&b, err));
     MODAL_TRY(find_specials(&b, err));
-    MODAL_TRY(modal_alloc(&l->inverse_mass, s->n_nodes, task->precision == MODAL_TLED_FLOAT64 ? 8 : 4, "masses", err));
-    for (int64_t i = 0; i < s->n_nodes; i++) {
-        if (task->precision == MODAL_TLED_FLOAT64) ((double *)l->inverse_mass)[i] = 1 / s->mass[i];
-        else ((float *)l->inverse_mass)[i] = (float)(1 / s->mass[i]);
-    }
+    MODAL_TRY(make_nodes(l, err));
     *task->layout = &l->head;
     l = NULL;
 done:

@@ -75,6 +75,7 @@ modal_status find_special(const modal_tled_solid *s, int32_t *special_of, int32_
         if (s->faces[f] >= 0) special_of[s->faces[f]] = 0;
     for (int64_t k = 0; k < s->n_held; k++)
         if (!held_still(s, k)) special_of[s->held[k]] = 0;
+    for (int64_t k = 0; k < s->n_touching; k++) special_of[s->touching[k]] = 0;
     for (int64_t i = 0; i < s->n_nodes; i++)
         if (special_of[i] == 0) special_of[i] = (*n)++;
     if (s->n_loaded > 0 && s->load_offsets[s->n_loaded] > INT32_MAX)
@@ -86,7 +87,13 @@ done:
 
 void fill_special(const modal_tled_solid *s, const int32_t *special_of, int32_t n, Special *specials, int2 *face_corners)
 {
-    for (int32_t i = 0; i < n; i++) specials[i].held = -1;
+    for (int32_t i = 0; i < n; i++) specials[i].held = specials[i].touching = -1;
+    for (int64_t k = 0; k < s->n_touching; k++) {
+        Special *p = &specials[special_of[s->touching[k]]];
+        p->touching = (int32_t)k;
+        p->mask = s->touching_masks[k];
+        for (int c = 0; c < 3; c++) p->rest[c] = s->nodes[3 * (int64_t)s->touching[k] + c];
+    }
     for (int64_t k = 0; k < s->n_held; k++)
         if (special_of[s->held[k]] >= 0) specials[special_of[s->held[k]]].held = (int32_t)k;
     for (int64_t k = 0; k < s->n_loaded; k++) {
@@ -145,6 +152,8 @@ modal_status put_special(Layout<R> *l, const int32_t *special_of, int32_t n, mod
     MODAL_TRY(put(l, &t->face_pressures, s->face_pressures, s->n_faces, "pressures", stream, err));
     MODAL_TRY(put(l, &t->held_signals, s->held_signals, 3 * s->n_held, "prescribed components", stream, err));
     MODAL_TRY(put(l, &t->held_values, s->held_values, 3 * s->n_held, "prescribed components", stream, err));
+    MODAL_TRY(put(l, &t->contacts, s->contacts, s->n_contacts, "bodies", stream, err));
+    MODAL_TRY(take(l, &l->touches, 3 * s->n_contacts * s->n_touching, "bodies", err));
 done:
     return status;
 }
@@ -160,6 +169,7 @@ modal_status put_nodes(Layout<R> *l, const int32_t *special_of, modal_stream *st
     Array<double> mass;
     Array<int32_t> sums, rows, own;
     Array<unsigned char> still;
+    Array<R> falls;
     MODAL_TRY(rows.make(s->n_nodes, err));
     MODAL_TRY(own.make(s->n_nodes, err));
     MODAL_TRY(rest.make(s->n_nodes, err));
@@ -180,10 +190,62 @@ modal_status put_nodes(Layout<R> *l, const int32_t *special_of, modal_stream *st
     for (int64_t k = 0; k < p->n_places; k++) sums.at[p->places[k].node + 1]++;
     for (int64_t i = 0; i < s->n_nodes; i++) sums.at[i + 1] += sums.at[i];
     MODAL_TRY(put(l, &t->rest, rest.at, s->n_nodes, "rest positions", stream, err));
+    if (s->weights) {
+        MODAL_TRY(falls.make(s->n_nodes, err));
+        for (int64_t i = 0; i < s->n_nodes; i++) falls.at[i] = (R)(s->weights[p->nodes[i]] / s->mass[p->nodes[i]]);
+        MODAL_TRY(put(l, &t->falls, falls.at, s->n_nodes, "weights", stream, err));
+    }
     MODAL_TRY(put(l, &t->mass, mass.at, s->n_nodes, "masses", stream, err));
     MODAL_TRY(put(l, &t->sums, sums.at, s->n_nodes + 1, "partial sums", stream, err));
     MODAL_TRY(put(l, &t->held_rows, rows.at, s->n_nodes, "prescribed nodes", stream, err));
     MODAL_TRY(put(l, &t->nodes, p->nodes, s->n_nodes, "order of nodes", stream, err));
+done:
+    return status;
+}
+
+// What rich materials need beside their laws.
+template <class R> modal_status put_rich(Layout<R> *l, modal_stream *stream, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = l->head.solid;
+    const modal_tled_patches *p = &l->patches;
+    Tables<R> *t = &l->tables;
+    Array<Rich<R>> rich;
+    Array<double> terms, factors, volumes;
+    Array<R> fibres, own;
+    Decay<R> *decays;
+    R *changes;
+    MODAL_TRY(rich.make(s->n_materials, err));
+    MODAL_TRY(terms.make(2 * MODAL_TLED_TERMS * (int64_t)s->n_materials, err));
+    for (int32_t m = 0; m < s->n_materials; m++) {
+        const modal_tled_material *from = &s->materials[m];
+        rich.at[m] = {(R)from->fibre, from->averages, from->n_terms, from->n_isochoric};
+        for (int k = 0; k < from->n_terms; k++) {
+            terms.at[2 * (m * MODAL_TLED_TERMS + k)] = from->shares[k];
+            terms.at[2 * (m * MODAL_TLED_TERMS + k) + 1] = from->times[k];
+        }
+    }
+    MODAL_TRY(put(l, &t->rich, rich.at, s->n_materials, "materials", stream, err));
+    MODAL_TRY(put(l, &t->terms, terms.at, 2 * MODAL_TLED_TERMS * (int64_t)s->n_materials, "materials", stream, err));
+    MODAL_TRY(take(l, &decays, MODAL_TLED_TERMS * (int64_t)s->n_materials, "materials", err));
+    t->decays = decays;
+    l->head.viscous_bytes = 6 * modal_tled_most_terms(s) * p->n_elements * (int64_t)sizeof(R);
+    if (s->fibres) {
+        MODAL_TRY(fibres.make(3 * p->n_elements, err));
+        for (int64_t k = 0; k < p->n_elements; k++)
+            for (int c = 0; p->elements[k] >= 0 && c < 3; c++)
+                fibres.at[c * p->n_elements + k] = (R)s->fibres[3 * (int64_t)p->elements[k] + c];
+        MODAL_TRY(put(l, &t->fibres, fibres.at, 3 * p->n_elements, "fibres", stream, err));
+    }
+    if (!modal_tled_averages(s)) goto done;
+    MODAL_TRY(factors.make(s->n_nodes, err));
+    MODAL_TRY(volumes.make(s->n_nodes, err));
+    MODAL_TRY(own.make(s->n_nodes, err));
+    modal_tled_pressure_factors(s, factors.at, volumes.at);
+    for (int64_t i = 0; i < s->n_nodes; i++) own.at[i] = (R)factors.at[p->nodes[i]];
+    MODAL_TRY(put(l, &t->pressure_factors, own.at, s->n_nodes, "nodal pressures", stream, err));
+    MODAL_TRY(take(l, &changes, p->n_places, "nodal pressures", err));
+    t->changes = changes;
 done:
     return status;
 }
@@ -302,6 +364,10 @@ template <class R> modal_status put_patches(Layout<R> *l, modal_stream *stream, 
     t->n_patches = p->n_patches;
     t->n_signals = l->head.solid->n_signals;
     t->n_held = (int32_t)l->head.solid->n_held;
+    t->n_elements = p->n_elements;
+    t->n_materials = l->head.solid->n_materials;
+    t->n_contacts = l->head.solid->n_contacts;
+    t->n_touching = l->head.solid->n_touching;
     t->most_places = p->most_places;
     t->most_slots = p->most_slots;
     t->most_bases = p->most_bases;
@@ -318,16 +384,19 @@ modal_status make(const modal_tled_layout_task *task, const modal_tled_patch_pla
     Layout<R> *l = nullptr;
     Array<int32_t> special_of;
     int32_t n_special = 0;
+    int rich = 0;
     modal_tled_remotes remotes = {};
     *task->layout = nullptr;
     MODAL_TRY(modal_alloc_zero(&l, 1, sizeof *l, "a solid on a GPU", err));
     l->device = *task->device;
     l->law = MODAL_TLED_NEO_HOOKEAN;
-    l->head = {s, task->precision, sizeof(R) == 4, 0, free_layout<R>};
+    l->head = {s, task->precision, sizeof(R) == 4, 0, 0, free_layout<R>};
     l->elements = s->n_hexahedra == 0 ? TETRAHEDRA : s->n_tetrahedra == 0 ? HEXAHEDRA : BOTH;
     for (int32_t m = 0; m < s->n_materials; m++)
         l->law = m == 0 || l->law == s->materials[m].law ? s->materials[m].law : (int)LAW_ANY;
-    if (sizeof(R) == 4) MODAL_TRY(make_resident(s, l->law, &l->way, &l->patches, &remotes, err));
+    for (int32_t m = 0; m < s->n_materials; m++) rich |= modal_tled_is_rich(&s->materials[m]);
+    if (rich) l->law = l->law == MODAL_TLED_NEO_HOOKEAN ? LAW_RICH_NEO_HOOKEAN : LAW_RICH_ANY;
+    if (sizeof(R) == 4 && !rich) MODAL_TRY(make_resident(s, l->law, &l->way, &l->patches, &remotes, err));
     if (l->way == EACH_STEP) MODAL_TRY(modal_tled_patches_make(&l->patches, s, plan, err));
     MODAL_TRY(special_of.make(s->n_nodes, err));
     MODAL_TRY(find_special(s, special_of.at, &n_special, err));
@@ -335,6 +404,7 @@ modal_status make(const modal_tled_layout_task *task, const modal_tled_patch_pla
     if (l->way != EACH_STEP) MODAL_TRY(put_remotes(l, &remotes, stream, err));
     MODAL_TRY(put_nodes(l, special_of.at, stream, err));
     MODAL_TRY(put_elements(l, stream, err));
+    if (rich) MODAL_TRY(put_rich(l, stream, err));
     MODAL_TRY(put_special(l, special_of.at, n_special, stream, err));
     *task->layout = &l->head;
 done:

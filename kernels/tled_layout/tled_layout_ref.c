@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "kernels/tled_layout/tled_reference.h"
 #include "lib/base/memory.h"
 
@@ -10,6 +12,8 @@ static void free_reference(modal_tled_layout *layout)
     modal_free(&r->displacements);
     modal_free(&r->forces);
     modal_free(&r->loads);
+    modal_free(&r->pressure_factors);
+    modal_free(&r->pressures);
     modal_free(&r);
 }
 
@@ -21,12 +25,18 @@ modal_status modal_tled_layout_ref(const modal_tled_layout_task *task, modal_str
     modal_tled_reference *r = NULL;
     *task->layout = NULL;
     MODAL_TRY(modal_alloc_zero(&r, 1, sizeof *r, "a solid's shapes", err));
-    r->head = (modal_tled_layout){s, task->precision, 0, 0, free_reference};
+    r->head = (modal_tled_layout){s, task->precision, 0, 0, (s->n_tetrahedra + s->n_hexahedra) * modal_tled_most_terms(s) * 48,
+                                  free_reference};
     MODAL_TRY(modal_alloc(&r->tetrahedra, s->n_tetrahedra, sizeof *r->tetrahedra, "shapes of tetrahedra", err));
     MODAL_TRY(modal_alloc(&r->hexahedra, s->n_hexahedra, sizeof *r->hexahedra, "shapes of hexahedra", err));
     MODAL_TRY(modal_alloc(&r->displacements, s->n_nodes, 3 * sizeof(double), "displacements", err));
     MODAL_TRY(modal_alloc(&r->forces, s->n_nodes, 3 * sizeof(double), "forces", err));
     MODAL_TRY(modal_alloc(&r->loads, s->n_nodes, 3 * sizeof(double), "loads", err));
+    if (modal_tled_averages(s)) {
+        MODAL_TRY(modal_alloc(&r->pressure_factors, s->n_nodes, sizeof(double), "nodal pressures", err));
+        MODAL_TRY(modal_alloc(&r->pressures, s->n_nodes, sizeof(double), "nodal pressures", err));
+        modal_tled_pressure_factors(s, r->pressure_factors, r->pressures);
+    }
     r->head.bytes = s->n_tetrahedra * (int64_t)sizeof *r->tetrahedra + s->n_hexahedra * (int64_t)sizeof *r->hexahedra +
                     s->n_nodes * 72;
 #pragma omp parallel for schedule(static)
@@ -60,15 +70,53 @@ void modal_tled_reference_gradient(const modal_tled_reference *r, int64_t e, con
     }
 }
 
-double modal_tled_reference_forces(const modal_tled_reference *r, int64_t e, const double *u, double forces[8][3])
+static double volume_change(const double h[9])
+{
+    const double t = h[0] + h[4] + h[8];
+    const double i = h[4] * h[8] - h[5] * h[7] + h[0] * h[8] - h[2] * h[6] + h[0] * h[4] - h[1] * h[3];
+    const double d = h[0] * (h[4] * h[8] - h[5] * h[7]) + h[1] * (h[5] * h[6] - h[3] * h[8]) + h[2] * (h[3] * h[7] - h[4] * h[6]);
+    return t + i + d;
+}
+
+void modal_tled_reference_pressures(modal_tled_reference *r, const double *u)
+{
+    const modal_tled_solid *s = r->head.solid;
+    if (!r->pressures) return;
+    for (int64_t i = 0; i < s->n_nodes; i++) r->pressures[i] = 0;
+    for (int64_t e = 0; e < s->n_tetrahedra; e++) {
+        double h[9];
+        if (!s->materials[s->material[e]].averages) continue;
+        modal_tled_reference_gradient(r, e, u, h);
+        const double change = volume_change(h) * r->tetrahedra[e].volume / 4;
+        for (int a = 0; a < 4; a++) r->pressures[s->tetrahedra[4 * e + a]] += change;
+    }
+    for (int64_t i = 0; i < s->n_nodes; i++) r->pressures[i] *= r->pressure_factors[i];
+}
+
+double modal_tled_reference_stress(const modal_tled_reference *r, int64_t e, const double h[9], double stress[9])
+{
+    const modal_tled_solid *s = r->head.solid;
+    modal_tled_material material = s->materials[s->material[e]];
+    double pressure = 0;
+    material.averages &= e < s->n_tetrahedra;
+    for (int a = 0; material.averages && a < 4; a++) pressure += r->pressures[s->tetrahedra[4 * e + a]] / 4;
+    return modal_tled_rich_stress(&material, h, material.fibre > 0 ? s->fibres + 3 * e : NULL, pressure, stress);
+}
+
+double modal_tled_reference_forces(const modal_tled_reference *r, int64_t e, const double *u, const double *given,
+                                   double forces[8][3])
 {
     const modal_tled_solid *s = r->head.solid;
     const modal_tled_material *material = &s->materials[s->material[e]];
-    double h[9], stress[9];
+    double h[9], stress[9], above = 0;
     int n_corners;
     const int32_t *corners = modal_tled_corners(s, e, &n_corners);
-    modal_tled_reference_gradient(r, e, u, h);
-    const double above = modal_tled_stress(material, h, stress);
+    if (given) {
+        memcpy(stress, given, sizeof stress);
+    } else {
+        modal_tled_reference_gradient(r, e, u, h);
+        above = modal_tled_reference_stress(r, e, h, stress);
+    }
     if (n_corners == 4) {
         const modal_tled_tetrahedron *t = &r->tetrahedra[e];
         for (int i = 0; i < 3; i++) {

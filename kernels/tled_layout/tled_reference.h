@@ -15,6 +15,8 @@ typedef struct modal_tled_reference {
     modal_tled_tetrahedron *tetrahedra; /* [n_tetrahedra] */
     modal_tled_hexahedron *hexahedra;   /* [n_hexahedra] */
     double *displacements, *forces, *loads; /* [n_nodes, 3] scratch */
+    double *pressure_factors; /* [n_nodes], or NULL where nothing averages */
+    double *pressures;        /* [n_nodes] scratch, likewise */
 } modal_tled_reference;
 
 /* Corners of element e (4 or 8 of them). */
@@ -27,8 +29,15 @@ static inline const int32_t *modal_tled_corners(const modal_tled_solid *solid, i
 /* H of element e (at a hexahedron's centre) of displacements u [n_nodes, 3]. */
 void modal_tled_reference_gradient(const modal_tled_reference *reference, int64_t e, const double *u, double h[9]);
 
-/* forces[corner][i] of element e, N; returns J - 1. */
-double modal_tled_reference_forces(const modal_tled_reference *reference, int64_t e, const double *u,
+/* Nodal pressures of displacements u into reference->pressures, Pa; nothing where no element averages. */
+void modal_tled_reference_pressures(modal_tled_reference *reference, const double *u);
+
+/* The element's stress without Prony terms, of H and the nodal pressures; returns J - 1. */
+double modal_tled_reference_stress(const modal_tled_reference *reference, int64_t e, const double h[9], double stress[9]);
+
+/* forces[corner][i] of element e, N, of its stress (NULL: that of u, without Prony terms); returns J - 1. Nodal pressures are
+ * those of the last modal_tled_reference_pressures. */
+double modal_tled_reference_forces(const modal_tled_reference *reference, int64_t e, const double *u, const double *stress,
                                    double forces[8][3]);
 
 #endif

@@ -22,11 +22,25 @@ template <class R> struct Material {
     int law;
 };
 
-// A node that loads or pressures act on, or whose components are prescribed and not all of them still.
+// What comes on top of a material's law (tled_solid.h).
+template <class R> struct Rich {
+    R fibre;
+    int averages, n_terms, n_isochoric;
+};
+
+// modal_tled_decay in this precision.
+template <class R> struct Decay {
+    R keep, next, now;
+};
+
+// A node that loads, pressures or bodies act on, or whose components are prescribed and not all of them still.
 struct Special {
     int32_t first_load, end_load;   // in load_signals, load_vectors
     int32_t first_face, end_face;   // in face_corners
     int32_t held;                   // row of held, or -1
+    int32_t touching;               // row of touching, or -1
+    uint32_t mask;                  // of it
+    double rest[3];
 };
 
 // The first turned element of a task. Changed by whoever holds the lock; `key` also read without it, to pass by what is
@@ -61,18 +75,31 @@ template <class R> struct Tables {
     const double *face_pressures;
     const int32_t *held_signals;
     const double *held_values;
+    const modal_tled_contact *contacts;
+    const R *falls;                // [n_nodes] weight / mass, or NULL: 1
+    // Where a material is rich: see n_elements.
+    const Rich<R> *rich;             // [n_materials], or NULL
+    const double *terms;             // [n_materials, MODAL_TLED_TERMS, 2] shares and times
+    Decay<R> *decays;                // [n_materials, MODAL_TLED_TERMS] of the task
+    const R *fibres;                 // [3, n_elements]
+    const R *pressure_factors;       // [n_nodes], or NULL where nothing averages
+    R *changes;                      // [n_places] partial sums of changes of volume
     // For steps of one launch, else NULL: the partial sums of other patches that a patch needs, place by place.
     const int32_t *remote_first;     // [n_patches + 1] in the next two
     const int32_t *remote_sums;      // their numbers
     const uint32_t *remote_targets;  // the place's sum goes to patch << 16 | number in that patch's list
     const int32_t *remote_of;        // [places] the first of a place, counted from its patch's first
+    int64_t n_elements;              // of `elements`
+    int32_t n_materials, n_contacts;
+    int64_t n_touching;
     int32_t n_nodes, n_patches, n_signals, n_held;
     int32_t most_places, most_slots, most_bases, most_remotes;
 };
 
 enum Elements { TETRAHEDRA, HEXAHEDRA, BOTH };
 enum Way { EACH_STEP, RESIDENT, IN_CLUSTER }; // a launch a step; one launch; one launch of one cluster
-enum { LAW_ANY = MODAL_TLED_LAWS };
+// Which laws a kernel knows: one; all; the neo-Hookean one with what may come on top; all with that.
+enum { LAW_ANY = MODAL_TLED_LAWS, LAW_RICH_NEO_HOOKEAN, LAW_RICH_ANY };
 enum { RESIDENT_FAN = 3, RESIDENT_THREADS = 512 }; // of steps of one launch
 enum { CLUSTER = 16, MOST_TARGETS = 7 };           // blocks of a cluster; other patches that a node of one has, at most
 enum { REDUCE = 256 }; // nodes whose works one block adds up
@@ -91,7 +118,8 @@ template <class R> struct Layout {
     Vector4<R> *forces;      // [n_nodes] of the elements, for works and reactions
     Stop *stop;
     double *works;        // [blocks of REDUCE nodes, 3]
-    void *owned[32];      // everything above that device memory was taken for
+    double *touches;      // [n_contacts, n_touching, 3]
+    void *owned[48];      // everything above that device memory was taken for
     int n_owned;
 };
 

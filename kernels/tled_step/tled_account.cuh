@@ -14,6 +14,7 @@ struct Account {
     const void *forces; // [n_nodes, 4] of R: of the elements at its start
     double *works;     // [blocks, 3] or NULL
     double *reactions; // [n_held, 3] or NULL
+    const double *touches; // of bodies, where there are any
 };
 
 __device__ __forceinline__ void add_up(double sums[3][REDUCE])
@@ -28,14 +29,14 @@ __device__ __forceinline__ void add_up(double sums[3][REDUCE])
 
 // Component c of a node of mass m: adds to loads, held, damped.
 __device__ __forceinline__ void account_component(const Account &a, double m, double load, double force, double old,
-                                                  double now, double *reaction, int held, double sums[3])
+                                                  double now, double *reaction, int held, double touch, double sums[3])
 {
     const modal_tled_factors &f = a.factors;
     const double way = f.half * (now + f.ratio * old);
     const double holding = held ? m * (now - f.keep * old) / f.gain - (load - force) : 0;
     if (reaction) *reaction = holding;
     sums[0] += load * way;
-    sums[1] += holding * way;
+    sums[1] += (holding + touch) * way;
     sums[2] += a.alpha * m * (now + f.ratio * old) / (2 * a.step) * way;
 }
 
@@ -54,17 +55,22 @@ __global__ void __launch_bounds__(REDUCE)
         Double3 load = {{0, 0, 0}};
         if (t.rest[i].w < 0) load = loads_on(t, s.from, s.signals, i);
         if (s.gravity)
-            for (int c = 0; c < 3; c++) load.at[c] += mass * s.gravity[c];
+            for (int c = 0; c < 3; c++) load.at[c] += mass * (t.falls ? t.falls[i] : 1) * s.gravity[c];
+        double touch[3] = {0, 0, 0};
+        const int special = t.rest[i].w < 0 ? t.specials_of[i] : -1;
+        if (special >= 0 && t.specials[special].touching >= 0)
+            for (int k = 0; k < t.n_contacts; k++)
+                for (int c = 0; c < 3; c++) touch[c] += a.touches[3 * (k * t.n_touching + t.specials[special].touching) + c];
         double *reaction = a.reactions && row >= 0 ? a.reactions + 3 * (int64_t)row : nullptr;
         int held[3];
         double to[3];
         held_at(t, s.signals, row, held, to);
         const bool first = !(a.factors.ratio > 0); // d is not read
-        account_component(a, mass, load.at[0], force.x, first ? 0 : old.x, now.x, reaction, held[0], mine);
+        account_component(a, mass, load.at[0], force.x, first ? 0 : old.x, now.x, reaction, held[0], touch[0], mine);
         account_component(a, mass, load.at[1], force.y, first ? 0 : old.y, now.y, reaction ? reaction + 1 : nullptr,
-                          held[1], mine);
+                          held[1], touch[1], mine);
         account_component(a, mass, load.at[2], force.z, first ? 0 : old.z, now.z, reaction ? reaction + 2 : nullptr,
-                          held[2], mine);
+                          held[2], touch[2], mine);
     }
     if (!a.works) return;
     for (int k = 0; k < 3; k++) sums[k][threadIdx.x] = mine[k];

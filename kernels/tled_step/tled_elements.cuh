@@ -4,7 +4,7 @@
 #ifndef MODAL_KERNELS_TLED_ELEMENTS_CUH
 #define MODAL_KERNELS_TLED_ELEMENTS_CUH
 
-#include "kernels/tled_step/tled_stress.cuh"
+#include "kernels/tled_step/tled_rich.cuh"
 
 namespace modal_tled {
 
@@ -86,26 +86,28 @@ static __device__ __noinline__ void note_turned(Stop *stop, modal_tled_watch *wa
     }
 }
 
-// Material of element k of a lane of this patch; `uniform` is the patch's where it has one.
+// Material of element k of a lane of this patch, as its number.
 template <class R>
-__device__ __forceinline__ Material<R> material_of(const Tables<R> &t, const modal_tled_patch &patch, int lane, int k)
+__device__ __forceinline__ int material_of(const Tables<R> &t, const modal_tled_patch &patch, int lane, int k)
 {
-    return t.materials[patch.material >= 0
-                           ? patch.material
-                           : t.lane_materials[patch.first_element + (int64_t)k * patch.n_lanes + lane]];
+    return patch.material >= 0 ? patch.material
+                               : t.lane_materials[patch.first_element + (int64_t)k * patch.n_lanes + lane];
 }
 
 // Forces of a fan, with volume / det = 1/6 in the material's numbers. 1: an element is turned.
 template <int LAW, class R>
-__device__ __forceinline__ int fan_forces(const Tables<R> &t, const modal_tled_patch &patch, int lane, const Bench<R> &b)
+__device__ __forceinline__ int fan_forces(const Tables<R> &t, const modal_tled_patch &patch, int lane, const Bench<R> &b,
+                                          R *viscous)
 {
     const uint32_t *corners = t.corners + patch.first_corner + lane;
     const int n_lanes = patch.n_lanes;
     const uint32_t ra = corners[0], rb = corners[n_lanes];
     uint32_t ri = corners[2 * n_lanes], rj = corners[3 * n_lanes];
     const int n = tetrahedra_of(ra);
-    Material<R> m = material_of(t, patch, lane, 0);
-    R mu = m.mu * (R)(1.0 / 6), modulus = m.modulus * (R)(1.0 / 6);
+    int number = material_of(t, patch, lane, 0);
+    Material<R> m = t.materials[number];
+    R mu = m.mu * (R)(1.0 / 6), modulus = m.modulus * (R)(1.0 / 6), edge_pressure = 0, pressure_i = 0;
+    if (is_rich(LAW)) edge_pressure = b.u[place_of(ra)].w + b.u[place_of(rb)].w, pressure_i = b.u[place_of(ri)].w;
     const Vector3<R> xa = vector(b.rest[place_of(ra)]), ua = vector(b.u[place_of(ra)]);
     const Vector3<R> eb = vector(b.rest[place_of(rb)]) - xa, ub = vector(b.u[place_of(rb)]) - ua;
     Vector3<R> ei = vector(b.rest[place_of(ri)]) - xa, ui = vector(b.u[place_of(ri)]) - ua;
@@ -114,9 +116,15 @@ __device__ __forceinline__ int fan_forces(const Tables<R> &t, const modal_tled_p
     for (int k = 0;;) {
         const Vector3<R> ej = vector(b.rest[place_of(rj)]) - xa, uj = vector(b.u[place_of(rj)]) - ua;
         const Vector3<R> cb = cross(ei, ej), ci = cross(ej, eb);
-        R h[9], p[9];
+        R h[9], p[9], mean = 0;
         gradient(ub, ui, uj, cb, ci, cj, inverse(dot(ej, cj)), h);
-        is_turned |= turned(stress<LAW>(m.law, mu, modulus, h, p));
+        if (is_rich(LAW)) {
+            const R pressure_j = b.u[place_of(rj)].w;
+            mean = (edge_pressure + pressure_i + pressure_j) * (R)0.25;
+            pressure_i = pressure_j;
+        }
+        is_turned |= turned(whole_stress<LAW>(t, viscous, patch.first_element + (int64_t)k * n_lanes + lane, number, m.law, mu,
+                                              modulus, (R)(1.0 / 6), mean, true, h, p));
         fb = fb + times(p, cb);
         fi = fi + times(p, ci);
         fa = fa - fi;
@@ -129,7 +137,8 @@ __device__ __forceinline__ int fan_forces(const Tables<R> &t, const modal_tled_p
         ri = rj;
         rj = corners[(3 + k) * n_lanes];
         if (patch.material < 0) {
-            m = material_of(t, patch, lane, k);
+            number = material_of(t, patch, lane, k);
+            m = t.materials[number];
             mu = m.mu * (R)(1.0 / 6), modulus = m.modulus * (R)(1.0 / 6);
         }
     }
@@ -163,6 +172,34 @@ __device__ __noinline__ void find_turned_fan(const Tables<R> &t, int number, int
             note_turned(stop, watch, first, step, t.elements[patch.first_element + (int64_t)k * patch.n_lanes + lane],
                         jacobian);
     }
+}
+
+// Changes of volume of a fan's averaging elements, a quarter of each for every corner, into the first third of the slots.
+template <class R>
+__device__ __forceinline__ void fan_changes(const Tables<R> &t, const modal_tled_patch &patch, int lane, const Bench<R> &b)
+{
+    const uint32_t *corners = t.corners + patch.first_corner + lane;
+    const int n_lanes = patch.n_lanes, n = tetrahedra_of(corners[0]);
+    const uint32_t ra = corners[0], rb = corners[n_lanes];
+    const Vector3<R> xa = vector(b.rest[place_of(ra)]), ua = vector(b.u[place_of(ra)]);
+    const Vector3<R> eb = vector(b.rest[place_of(rb)]) - xa, ub = vector(b.u[place_of(rb)]) - ua;
+    R all = 0, last = 0;
+    for (int k = 0; k < n; k++) {
+        const uint32_t ri = corners[(2 + k) * n_lanes], rj = corners[(3 + k) * n_lanes];
+        const Vector3<R> ei = vector(b.rest[place_of(ri)]) - xa, ui = vector(b.u[place_of(ri)]) - ua;
+        const Vector3<R> ej = vector(b.rest[place_of(rj)]) - xa, uj = vector(b.u[place_of(rj)]) - ua;
+        const Vector3<R> cb = cross(ei, ej), ci = cross(ej, eb), cj = cross(eb, ei);
+        const R det = dot(ej, cj);
+        R h[9], c[9], change = 0;
+        gradient(ub, ui, uj, cb, ci, cj, inverse(det), h);
+        if (t.rich[material_of(t, patch, lane, k)].averages) change = whole_cofactors(h, c) * (det * (R)(1.0 / 24));
+        b.force[slot_of(ri)] = last + change;
+        all += change;
+        last = change;
+        if (k == n - 1) b.force[slot_of(rj)] = change;
+    }
+    b.force[slot_of(rb)] = all;
+    b.force[slot_of(ra)] = all;
 }
 
 // Sums and differences of eight values by the signs of 1, xi, eta, zeta, xi eta, eta zeta, xi zeta, xi eta zeta at the
@@ -208,10 +245,11 @@ template <class R> __device__ __forceinline__ void from_modes(R v[8])
 // det / 64, and gamma's part along the gradients goes into the linear modes. Returns J.
 template <int LAW, class R>
 __device__ __forceinline__ R hexahedron_forces(const Tables<R> &t, const modal_tled_patch &patch, int lane,
-                                               const Bench<R> &b)
+                                               const Bench<R> &b, R *viscous)
 {
     const uint32_t *corners = t.corners + patch.first_corner + lane;
-    const Material<R> m = material_of(t, patch, lane, 0);
+    const int number = material_of(t, patch, lane, 0);
+    const Material<R> m = t.materials[number];
     const R k = t.stiffness[patch.first_element + lane];
     R x[3][8], u[3][8];
     uint32_t r = corners[0];
@@ -232,7 +270,8 @@ __device__ __forceinline__ R hexahedron_forces(const Tables<R> &t, const modal_t
     R h[9], p[9];
     gradient(Vector3<R>{u[0][1], u[1][1], u[2][1]}, Vector3<R>{u[0][2], u[1][2], u[2][2]},
              Vector3<R>{u[0][3], u[1][3], u[2][3]}, c1, c2, c3, over, h);
-    const R jacobian = stress<LAW>(m.law, m.mu * (R)(1.0 / 64), m.modulus * (R)(1.0 / 64), h, p);
+    const R jacobian = whole_stress<LAW>(t, viscous, patch.first_element + lane, number, m.law, m.mu * (R)(1.0 / 64),
+                                         m.modulus * (R)(1.0 / 64), (R)(1.0 / 64), (R)0, false, h, p);
     const Vector3<R> f1 = times(p, c1), f2 = times(p, c2), f3 = times(p, c3);
     const R scale = k * over;
     R f[3][8];
@@ -260,15 +299,15 @@ __device__ __forceinline__ R hexahedron_forces(const Tables<R> &t, const modal_t
 // All elements of a patch; slots are written. For all threads of a block, between two barriers.
 template <int ELEMENTS, int LAW, class R>
 __device__ __forceinline__ void patch_elements(const Tables<R> &t, int number, const modal_tled_patch &patch,
-                                               const Bench<R> &b, Stop *stop, modal_tled_watch *watch, int64_t first,
-                                               int32_t step)
+                                               const Bench<R> &b, R *viscous, Stop *stop, modal_tled_watch *watch,
+                                               int64_t first, int32_t step)
 {
     for (int lane = threadIdx.x; lane < patch.n_lanes; lane += blockDim.x) {
         if (ELEMENTS == HEXAHEDRA || (ELEMENTS == BOTH && patch.hexahedra)) {
-            const R jacobian = hexahedron_forces<LAW>(t, patch, lane, b);
+            const R jacobian = hexahedron_forces<LAW>(t, patch, lane, b, viscous);
             if (turned(jacobian))
                 note_turned(stop, watch, first, step, t.elements[patch.first_element + lane], jacobian);
-        } else if (fan_forces<LAW>(t, patch, lane, b)) {
+        } else if (fan_forces<LAW>(t, patch, lane, b, viscous)) {
             find_turned_fan(t, number, lane, b.u, stop, watch, first, step);
         }
     }

@@ -20,6 +20,9 @@ template <class R> struct Step {
     int32_t number;           // of the state whose forces are computed, from `first` on
     Stop *stop;
     modal_tled_watch *watch;
+    R *viscous;
+    double *touches;          // the task's, where this step's are wanted, or NULL
+    double factor;            // gain in double, for touches
 };
 
 // u and d of a node. In float32 the three compensations (u + low is the sum without rounding) lie in the fourth words, with 12
@@ -179,12 +182,69 @@ __device__ __forceinline__ void held_at(const Tables<R> &t, const double *signal
     }
 }
 
+__device__ __forceinline__ void position(const Motion<float> &m, double at[3])
+{
+    const Low low = unpack(m);
+    at[0] = (double)m.u.x + low.x, at[1] = (double)m.u.y + low.y, at[2] = (double)m.u.z + low.z;
+}
+
+__device__ __forceinline__ void position(const Motion<double> &m, double at[3]) { at[0] = m.u.x, at[1] = m.u.y, at[2] = m.u.z; }
+
+// As modal_tled_put_out.
+static __device__ __noinline__ bool put_out(const modal_tled_contact &contact, const double *at, double x[3])
+{
+    double way[3], part = 0, square = 0;
+    for (int i = 0; i < 3; i++) way[i] = x[i] - at[i];
+    if (contact.kind == MODAL_TLED_PLANE) {
+        const double depth = way[0] * contact.normal[0] + way[1] * contact.normal[1] + way[2] * contact.normal[2];
+        if (!(depth < 0)) return false;
+        for (int i = 0; i < 3; i++) x[i] -= depth * contact.normal[i];
+        return true;
+    }
+    if (contact.kind == MODAL_TLED_CAPSULE) {
+        double axis[3], length = 0;
+        for (int i = 0; i < 3; i++) axis[i] = at[3 + i] - at[i], length += axis[i] * axis[i], part += axis[i] * way[i];
+        part = length > 0 ? part / length : 0;
+        part = part < 0 ? 0 : part > 1 ? 1 : part;
+        for (int i = 0; i < 3; i++) way[i] -= part * axis[i];
+    }
+    for (int i = 0; i < 3; i++) square += way[i] * way[i];
+    const double distance = sqrt(square);
+    if (!(distance < contact.radius) || !(distance > 0)) return false;
+    for (int i = 0; i < 3; i++) x[i] += (contact.radius / distance - 1) * way[i];
+    return true;
+}
+
+// Bodies that a node which has moved to m is in put it out; old: where it was.
+template <class R>
+__device__ __noinline__ void touch(const Tables<R> &t, const Step<R> &s, const double *signals, const Special &p, double mass,
+                                   const Motion<R> &old, Motion<R> &m)
+{
+    double x[3];
+    bool moved = false;
+    position(m, x);
+    for (int c = 0; c < 3; c++) x[c] += p.rest[c];
+    for (int k = 0; k < t.n_contacts; k++) {
+        const double was[3] = {x[0], x[1], x[2]};
+        const modal_tled_contact contact = t.contacts[k];
+        const bool in = p.held < 0 && (p.mask >> k & 1) && put_out(contact, signals + t.n_signals + contact.signal, x);
+        moved |= in;
+        for (int c = 0; s.touches && c < 3; c++)
+            s.touches[3 * (k * t.n_touching + p.touching) + c] = in ? mass * (x[c] - was[c]) / s.factor : 0;
+    }
+    if (!moved) return;
+    const int held[3] = {1, 1, 1};
+    for (int c = 0; c < 3; c++) x[c] -= p.rest[c];
+    place_held(m, old, held, x);
+}
+
 // old.d holds what is new but for the loads.
 template <class R>
-__device__ __noinline__ void move_special(const Tables<R> &t, const Vector4<R> *state, const double *signals, int node,
-                                          R weight, const Motion<R> &old, Motion<R> &m)
+__device__ __noinline__ void move_special(const Tables<R> &t, const Step<R> &s, const double *signals, int node, R weight,
+                                          const Motion<R> &old, Motion<R> &m)
 {
-    const Double3 load = loads_on(t, state, signals, node);
+    const Double3 load = loads_on(t, s.from, signals, node);
+    const Special &p = t.specials[t.specials_of[node]];
     int held[3];
     double to[3];
     m = old;
@@ -192,8 +252,9 @@ __device__ __noinline__ void move_special(const Tables<R> &t, const Vector4<R> *
     m.d.y += (R)(weight * load.at[1]);
     m.d.z += (R)(weight * load.at[2]);
     advance(m);
-    held_at(t, signals, t.specials[t.specials_of[node]].held, held, to);
+    held_at(t, signals, p.held, held, to);
     place_held(m, old, held, to);
+    if (p.touching >= 0) touch(t, s, signals, p, t.mass[node], old, m);
 }
 
 // The step of a node on which the elements' force is `force`; rest.w as in Tables.
@@ -201,15 +262,15 @@ template <class R>
 __device__ __forceinline__ Motion<R> move(const Tables<R> &t, const Step<R> &s, const Now<R> &now, int node,
                                           const Vector4<R> &rest, Motion<R> m, Vector3<R> force)
 {
-    const R weight = s.gain * (rest.w < 0 ? -rest.w : rest.w);
+    const R weight = s.gain * (rest.w < 0 ? -rest.w : rest.w), falls = t.falls ? t.falls[node] : (R)1;
     if (s.keep == 0) m.d.x = m.d.y = m.d.z = 0; // whatever was there
-    m.d.x = s.keep * m.d.x + now.fall.x - weight * force.x;
-    m.d.y = s.keep * m.d.y + now.fall.y - weight * force.y;
-    m.d.z = s.keep * m.d.z + now.fall.z - weight * force.z;
+    m.d.x = s.keep * m.d.x + falls * now.fall.x - weight * force.x;
+    m.d.y = s.keep * m.d.y + falls * now.fall.y - weight * force.y;
+    m.d.z = s.keep * m.d.z + falls * now.fall.z - weight * force.z;
     if (rest.w < 0) {
         const Motion<R> in = m; // m itself stays in registers
         Motion<R> out;
-        move_special(t, s.from, now.signals, node, weight, in, out);
+        move_special(t, s, now.signals, node, weight, in, out);
         m = out;
     } else if (rest.w == 0) {
         const Motion<R> old = m;

@@ -24,7 +24,39 @@ TARGET static inline NAME(four) NAME(force)(const modal_tled_lanes *l, int64_t i
     return f;
 }
 
-/* A node with loads, faces or prescribed components, in float64. *external: R of it, gravity included. */
+/* Puts a node that has moved out of the bodies that it is in; before: its d, at: its u + low before. */
+TARGET static void NAME(put_out)(const modal_tled_step_task *t, const modal_tled_factors *f, int64_t step,
+                                 const modal_tled_special *special, const double before[3], const double at[3],
+                                 double held_work[1])
+{
+    const modal_tled_solid *s = t->layout->solid;
+    const int64_t i = special->node, row = special->touching;
+    SCALAR *u = (SCALAR *)t->u + 4 * i, *d = (SCALAR *)t->d + 4 * i, *low = t->low ? (SCALAR *)t->low + 4 * i : NULL;
+    double x[3], sum[3] = {0, 0, 0};
+    int moved = 0;
+    for (int c = 0; c < 3; c++) x[c] = s->nodes[3 * i + c] + ((double)u[c] + (low ? (double)low[c] : 0));
+    for (int32_t b = 0; b < s->n_contacts; b++) {
+        const modal_tled_contact *contact = &s->contacts[b];
+        const double was[3] = {x[0], x[1], x[2]};
+        const int in = special->held < 0 && (s->touching_masks[row] >> b & 1) &&
+                       modal_tled_put_out(contact, t->signals + (step + 1) * s->n_signals + contact->signal, x);
+        moved |= in;
+        for (int c = 0; c < 3; c++) {
+            const double force = in ? s->mass[i] * (x[c] - was[c]) / f->gain : 0;
+            if (t->touches) t->touches[3 * (b * s->n_touching + row) + c] = force;
+            sum[c] += force;
+        }
+    }
+    for (int c = 0; c < 3 && moved; c++) {
+        const double to = x[c] - s->nodes[3 * i + c];
+        d[c] = (SCALAR)(to - at[c]);
+        u[c] = (SCALAR)to;
+        if (low) low[c] = (SCALAR)(to - (double)u[c]);
+        *held_work += sum[c] * f->half * ((double)d[c] + f->ratio * before[c]);
+    }
+}
+
+/* A node with loads, faces, prescribed components or bodies near it, in float64. *external: R of it, gravity included. */
 TARGET static void NAME(move_special)(const modal_tled_step_task *t, const modal_tled_factors *x, int64_t step,
                                       const modal_tled_special *special, double external[3], double held_work[1])
 {
@@ -34,7 +66,7 @@ TARGET static void NAME(move_special)(const modal_tled_step_task *t, const modal
     const double *signals = t->signals ? t->signals + step * s->n_signals : NULL, mass = s->mass[i];
     const NAME(four) inner = NAME(force)(l, i);
     SCALAR *u = (SCALAR *)t->u + 4 * i, *d = (SCALAR *)t->d + 4 * i, *low = t->low ? (SCALAR *)t->low + 4 * i : NULL;
-    for (int c = 0; c < 3; c++) external[c] = t->gravity ? mass * t->gravity[3 * step + c] : 0;
+    for (int c = 0; c < 3; c++) external[c] = t->gravity ? (s->weights ? s->weights[i] : mass) * t->gravity[3 * step + c] : 0;
     if (special->loaded >= 0)
         for (int64_t e = s->load_offsets[special->loaded]; e < s->load_offsets[special->loaded + 1]; e++)
             for (int c = 0; c < 3; c++) external[c] += signals[s->load_signals[e]] * s->load_vectors[3 * e + c];
@@ -43,12 +75,15 @@ TARGET static void NAME(move_special)(const modal_tled_step_task *t, const modal
         for (int c = 0; c < 3; c++)
             external[c] += s->face_pressures[face] * signals[s->face_signals[face]] * l->face_forces[3 * corner + c];
     }
+    double before[3], at[3];
     for (int c = 0; c < 3; c++) {
-        const double before = x->ratio > 0 ? (double)d[c] : 0, force = external[c] - (double)inner[c];
+        const double force = external[c] - (double)inner[c];
         const int32_t signal = special->held < 0 ? MODAL_TLED_FREE : s->held_signals[3 * special->held + c];
         double holding = 0;
+        before[c] = x->ratio > 0 ? (double)d[c] : 0;
+        at[c] = (double)u[c] + (low ? (double)low[c] : 0);
         if (signal == MODAL_TLED_FREE) {
-            d[c] = (SCALAR)(x->keep * before + x->gain * force / mass);
+            d[c] = (SCALAR)(x->keep * before[c] + x->gain * force / mass);
             const SCALAR old = u[c], way = low ? low[c] + d[c] : d[c];
             u[c] = old + way;
             if (low) low[c] = way - (u[c] - old);
@@ -56,15 +91,16 @@ TARGET static void NAME(move_special)(const modal_tled_step_task *t, const modal
             const double next = signal == MODAL_TLED_STILL
                                     ? 0
                                     : s->held_values[3 * special->held + c] * t->signals[(step + 1) * s->n_signals + signal];
-            const double way = next - ((double)u[c] + (low ? (double)low[c] : 0));
+            const double way = next - at[c];
             d[c] = (SCALAR)way;
             u[c] = (SCALAR)next;
             if (low) low[c] = (SCALAR)(next - (double)u[c]);
-            holding = mass * (way - x->keep * before) / x->gain - force;
+            holding = mass * (way - x->keep * before[c]) / x->gain - force;
         }
-        *held_work += holding * x->half * ((double)d[c] + x->ratio * before);
+        *held_work += holding * x->half * ((double)d[c] + x->ratio * before[c]);
         if (t->reactions && special->held >= 0) t->reactions[3 * (int64_t)special->held + c] = holding;
     }
+    if (special->touching >= 0) NAME(put_out)(t, x, step, special, before, at, held_work);
 }
 
 /* What a node adds to the works but for what holds it. */
@@ -90,16 +126,19 @@ TARGET static void NAME(nodes)(const modal_tled_step_task *t, const modal_tled_f
     const NAME(four) zero = {0};
     const NAME(four) fall = g ? (NAME(four)){(SCALAR)(x->gain * g[0]), (SCALAR)(x->gain * g[1]), (SCALAR)(x->gain * g[2]), 0} : zero;
     SCALAR *all_u = t->u, *all_d = t->d, *all_low = t->low;
+    const SCALAR *falls = l->falls;
+    const double *weights = l->head.solid->weights ? l->head.solid->weights : l->head.solid->mass;
     for (int64_t i = begin; i < end; i++) {
         const NAME(four) before = x->ratio > 0 ? *(const NAME(four) *)(all_d + 4 * i) : zero;
         double external[3], held = 0;
         if (special < l->n_specials && l->specials[special].node == i) {
             NAME(move_special)(t, x, step, &l->specials[special++], external, &held);
         } else {
-            const NAME(four) d = before * keep + (fall - NAME(force)(l, i) * (inverse[i] * gain));
+            const NAME(four) falling = falls ? fall * falls[i] : fall;
+            const NAME(four) d = before * keep + (falling - NAME(force)(l, i) * (inverse[i] * gain));
             *(NAME(four) *)(all_d + 4 * i) = d;
             NAME(go)(all_u + 4 * i, all_low ? all_low + 4 * i : NULL, d);
-            for (int c = 0; c < 3 && work; c++) external[c] = g ? t->layout->solid->mass[i] * g[c] : 0;
+            for (int c = 0; c < 3 && work; c++) external[c] = g ? weights[i] * g[c] : 0;
         }
         if (!work) continue;
         work->held += held;

@@ -22,6 +22,50 @@ template <class R> __device__ __forceinline__ void store_motion(Vector4<R> *stat
     state[2 * (int64_t)node + 1] = m.d;
 }
 
+// A node's pressure: partial sums in order, times K_a / V_a.
+template <class R> __device__ __forceinline__ R node_pressure(const Tables<R> &t, const modal_tled_place &p)
+{
+    R sum = 0;
+    for (int k = 0; k < (int)(p.counts & 0xffff); k++) sum += t.changes[p.first_sum + k];
+    return sum * t.pressure_factors[p.node];
+}
+
+// Where materials average: moves the patch's nodes as patch_step does, which then only computes forces, and writes for each of
+// them the partial sum of its elements' changes of volume.
+template <int MOVES, class R, int THREADS, int BLOCKS>
+__global__ void __launch_bounds__(THREADS, BLOCKS)
+    patch_changes(const __grid_constant__ Tables<R> t, const __grid_constant__ Step<R> s)
+{
+    extern __shared__ __align__(16) unsigned char shared[];
+    modal_cuda::let_next_begin();
+    const Bench<R> b = bench_of(t, shared);
+    const modal_tled_patch patch = t.patches[blockIdx.x];
+    const modal_tled_place *places = t.places + patch.first_place;
+    for (int j = threadIdx.x; j < patch.n_bases; j += THREADS) b.bases[j] = t.bases[patch.first_base + j];
+    modal_cuda::wait_for_previous();
+    const Now<R> now = now_of(s, t.n_signals, 0);
+    for (int i = threadIdx.x; i < patch.n_places; i += THREADS) {
+        const modal_tled_place p = places[i];
+        const Vector4<R> rest = t.rest[p.node];
+        Motion<R> m = load_motion(s.from, p.node);
+        if (MOVES) {
+            m = move(t, s, now, p.node, rest, m, node_force(s.forces + p.first_sum, p.counts & 0xffff));
+            if (p.counts >> 31) store_motion(s.to, p.node, m);
+        }
+        b.rest[i] = rest;
+        b.u[i] = m.u;
+    }
+    __syncthreads();
+    for (int lane = threadIdx.x; lane < patch.n_lanes && !patch.hexahedra; lane += THREADS) fan_changes(t, patch, lane, b);
+    __syncthreads();
+    for (int i = threadIdx.x; i < patch.n_places; i += THREADS) {
+        const modal_tled_place p = places[i];
+        R sum = 0;
+        for (int j = 0; j < (int)(p.counts >> 16 & 0x7fff) && !patch.hexahedra; j++) sum += b.force[b.bases[j] + i];
+        t.changes[p.own_sum] = sum;
+    }
+}
+
 // MOVES 0: forces only, at where the nodes are.
 template <int MOVES, int ELEMENTS, int LAW, class R, int THREADS, int BLOCKS>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
@@ -45,10 +89,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
             if (p.counts >> 31) store_motion(s.to, p.node, m);
         }
         b.rest[i] = rest;
+        if (is_rich(LAW) && t.pressure_factors) m.u.w = node_pressure(t, p);
         b.u[i] = m.u;
     }
     __syncthreads();
-    patch_elements<ELEMENTS, LAW>(t, blockIdx.x, patch, b, s.stop, s.watch, s.first, s.number);
+    patch_elements<ELEMENTS, LAW>(t, blockIdx.x, patch, b, s.viscous, s.stop, s.watch, s.first, s.number);
     __syncthreads();
     for (int i = threadIdx.x; i < patch.n_places; i += THREADS) {
         p = places[i];

@@ -49,12 +49,12 @@ __device__ __forceinline__ int resident_forces(const Tables<float> &t, int mater
 #pragma unroll
     for (int k = 0; k < RESIDENT_FAN; k++) uj[k] = vector(b.u[place_of(f.corners[3 + k])]) - ua;
     Vector3<float> cj = cross(f.b, ei), fa = {0, 0, 0}, fb = {0, 0, 0}, fi = {0, 0, 0};
-    Material<float> m = material >= 0 ? t.materials[material] : material_of(t, t.patches[blockIdx.x], threadIdx.x, 0);
+    Material<float> m = t.materials[material >= 0 ? material : material_of(t, t.patches[blockIdx.x], threadIdx.x, 0)];
     int is_turned = 0;
 #pragma unroll
     for (int k = 0; k < RESIDENT_FAN; k++) {
         if (k > 0 && k >= f.n) break;
-        if (k > 0 && material < 0) m = material_of(t, t.patches[blockIdx.x], threadIdx.x, k);
+        if (k > 0 && material < 0) m = t.materials[material_of(t, t.patches[blockIdx.x], threadIdx.x, k)];
         const Vector3<float> cb = cross(ei, f.j[k]), ci = cross(f.j[k], f.b);
         float h[9], p[9];
         gradient(ub, ui, uj[k], cb, ci, cj, inverse(dot(f.j[k], cj)), h);

@@ -88,9 +88,34 @@ FN void NAME(add)(SCALAR *records, const uint16_t *index, const REAL *f)
 
 FN REAL NAME(row)(const SCALAR *shapes, int k) { return *(const NAME(stored) *)(shapes + MODAL_TLED_LANES * k); }
 
+/* The fourth word of LANES records. */
+FN REAL NAME(load_fourth)(const SCALAR *records, const uint16_t *index)
+{
+    REAL out;
+    for (int k = 0; k < LANES; k++) out[k] = ((const SCALAR *)((const char *)records + 8 * (size_t)index[k]))[3];
+    return out;
+}
+
+/* H of LANES tetrahedra. */
+FN void NAME(gradients)(const uint16_t *index, const SCALAR *shapes, const SCALAR *u, REAL *h)
+{
+    REAL first[3], way[3];
+    NAME(load)(u, index, first);
+    for (int a = 0; a < 3; a++) {
+        NAME(load)(u, index + MODAL_TLED_LANES * (a + 1), way);
+        for (int i = 0; i < 3; i++) {
+            way[i] -= first[i];
+            for (int j = 0; j < 3; j++) {
+                const REAL part = way[i] * NAME(row)(shapes, 3 * a + j);
+                h[3 * i + j] = a == 0 ? part : h[3 * i + j] + part;
+            }
+        }
+    }
+}
+
 /* LANES tetrahedra; the lanes that are turned, or not finite, are -1. */
 FN NAME(mask) NAME(tetrahedra)(const modal_tled_material *m, const uint16_t *index, const SCALAR *shapes, const SCALAR *u,
-                               SCALAR *f, REAL *jacobian)
+                               const NAME(rich) *rich, SCALAR *f, REAL *jacobian)
 {
     REAL first[3], ways[3][3], g[9], h[9], p[9], force[3], sum[3];
     NAME(load)(u, index, first);
@@ -101,7 +126,7 @@ FN NAME(mask) NAME(tetrahedra)(const modal_tled_material *m, const uint16_t *ind
     for (int k = 0; k < 9; k++) g[k] = NAME(row)(shapes, k);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) h[3 * i + j] = ways[0][i] * g[j] + (ways[1][i] * g[3 + j] + ways[2][i] * g[6 + j]);
-    *jacobian = NAME(stress)(m, NAME(row)(shapes, 9), h, p);
+    *jacobian = NAME(whole_stress)(m, NAME(row)(shapes, 9), h, rich, p);
     for (int a = 0; a < 3; a++) {
         for (int i = 0; i < 3; i++) {
             force[i] = p[3 * i] * g[3 * a] + (p[3 * i + 1] * g[3 * a + 1] + p[3 * i + 2] * g[3 * a + 2]);
@@ -116,7 +141,7 @@ FN NAME(mask) NAME(tetrahedra)(const modal_tled_material *m, const uint16_t *ind
 /* The same of hexahedra. Hourglass modes q_m = sum_a Gamma_ma u_a - H moment_m; their forces k sum_m Gamma_ma q_m, and
  * k sum_m q_m moment_m^T taken off the stress. */
 FN NAME(mask) NAME(hexahedra)(const modal_tled_material *m, const uint16_t *index, const SCALAR *shapes, const SCALAR *u,
-                              SCALAR *f, REAL *jacobian)
+                              const NAME(rich) *rich, SCALAR *f, REAL *jacobian)
 {
     static const int8_t signs[4][8] = {
         {1, -1, 1, -1, 1, -1, 1, -1}, {1, 1, -1, -1, -1, -1, 1, 1}, {1, -1, -1, 1, -1, 1, 1, -1}, {-1, 1, -1, 1, 1, -1, 1, -1}};
@@ -133,7 +158,7 @@ FN NAME(mask) NAME(hexahedra)(const modal_tled_material *m, const uint16_t *inde
             for (int k = 0; k < 4; k++) modes[k][i] = signs[k][a] > 0 ? modes[k][i] + way[i] : modes[k][i] - way[i];
         }
     }
-    *jacobian = NAME(stress)(m, NAME(row)(shapes, 24), h, p);
+    *jacobian = NAME(whole_stress)(m, NAME(row)(shapes, 24), h, rich, p);
     const REAL stiff = NAME(row)(shapes, 25) * (SCALAR)m->hourglass;
     for (int k = 0; k < 4; k++) {
         const REAL x = NAME(row)(shapes, 26 + 3 * k), y = NAME(row)(shapes, 27 + 3 * k), z = NAME(row)(shapes, 28 + 3 * k);
@@ -160,31 +185,99 @@ FN void NAME(find_turned)(const int32_t *elements, NAME(mask) bad, REAL jacobian
         if (bad[k] && (*element < 0 || elements[k] < *element)) *element = elements[k], *value = (double)jacobian[k];
 }
 
-/* Forces of a patch into its slots; local [2, most_nodes, 4] is scratch. *element: the lowest turned one, or -1. */
-TARGET static void NAME(patch)(const modal_tled_lanes *l, int64_t number, const void *state, void *local, int64_t *element,
-                               double *value)
+/* Elements of a rich material: apart, so that those of plain ones keep their registers. */
+TARGET static __attribute__((noinline)) NAME(mask)
+NAME(rich_elements)(const modal_tled_lanes *l, const modal_tled_extras *extras, int64_t block, int part, int n_corners,
+                    const uint16_t *index, const SCALAR *shapes, const SCALAR *u, SCALAR *f, REAL *jacobian)
 {
-    const modal_tled_patch *p = &l->patches[number];
-    const SCALAR *all = state, *shapes = (const SCALAR *)l->shapes + p->first_value;
-    SCALAR *u = local, *f = u + 4 * (size_t)l->most_nodes, *partial = l->partial;
-    const int32_t *nodes = l->nodes + p->first_node, *slots = l->slots + p->first_node;
-    const uint16_t *index = l->indices + p->first_index;
+    const modal_tled_material *m = &l->head.solid->materials[l->materials[block]];
+    const size_t first = (size_t)block * MODAL_TLED_LANES;
+    const REAL pressure = m->averages && n_corners == 4
+                              ? ((NAME(load_fourth)(u, index) + NAME(load_fourth)(u, index + MODAL_TLED_LANES)) +
+                                 (NAME(load_fourth)(u, index + 2 * MODAL_TLED_LANES) +
+                                  NAME(load_fourth)(u, index + 3 * MODAL_TLED_LANES))) * (SCALAR)0.25
+                              : (REAL){0};
+    const NAME(rich) rich = {m->fibre > 0 ? (const SCALAR *)l->fibres + 3 * first + part : NULL,
+                             m->n_terms > 0 ? (SCALAR *)extras->viscous + 6 * (size_t)l->most_terms * first + part : NULL,
+                             extras->decays + (size_t)l->materials[block] * MODAL_TLED_TERMS,
+                             m->averages && n_corners == 4 ? &pressure : NULL};
+    return n_corners == 4 ? NAME(tetrahedra)(m, index, shapes, u, &rich, f, jacobian)
+                          : NAME(hexahedra)(m, index, shapes, u, &rich, f, jacobian);
+}
+
+/* A patch's records: displacements, with the pressures of its nodes where there are any, and forces of 0. */
+TARGET static inline void NAME(take)(const modal_tled_lanes *l, const modal_tled_patch *p, const SCALAR *all, SCALAR *u, SCALAR *f)
+{
+    const int32_t *nodes = l->nodes + p->first_node;
     const NAME(four) none = {0};
     for (int32_t i = 0; i < p->n_nodes; i++) {
         *(NAME(four) *)(u + 4 * (size_t)i) = *(const NAME(four) *)(all + 4 * (size_t)nodes[i]);
         *(NAME(four) *)(f + 4 * (size_t)i) = none;
     }
+    for (int32_t i = 0; l->pressures && i < p->n_nodes; i++) u[4 * (size_t)i + 3] = ((const SCALAR *)l->pressures)[nodes[i]];
+}
+
+TARGET static inline void NAME(give)(const modal_tled_lanes *l, const modal_tled_patch *p, const SCALAR *f)
+{
+    const int32_t *slots = l->slots + p->first_node;
+    for (int32_t i = 0; i < p->n_nodes; i++)
+        *(NAME(four) *)((SCALAR *)l->partial + 4 * (size_t)slots[i]) = *(const NAME(four) *)(f + 4 * (size_t)i);
+}
+
+/* Changes of volume of a patch's averaging elements, a quarter of each for every corner, into its slots. */
+TARGET static void NAME(changes)(const modal_tled_lanes *l, int64_t number, const void *state, void *local)
+{
+    const modal_tled_patch *p = &l->patches[number];
+    SCALAR *u = local, *f = u + 4 * (size_t)l->most_nodes;
+    NAME(take)(l, p, state, u, f);
+    for (int32_t b = 0; b < p->n_blocks && p->n_corners == 4; b++) {
+        if (!l->head.solid->materials[l->materials[p->first_block + b]].averages) continue;
+        for (int part = 0; part < MODAL_TLED_LANES; part += LANES) {
+            const uint16_t *index = l->indices + p->first_index + (size_t)b * 4 * MODAL_TLED_LANES + part;
+            const SCALAR *shapes = (const SCALAR *)l->shapes + p->first_value +
+                                   (size_t)b * MODAL_TLED_TETRAHEDRON_ROWS * MODAL_TLED_LANES + part;
+            REAL h[9];
+            NAME(gradients)(index, shapes, u, h);
+            const REAL zero = {0}, change[3] = {NAME(volume_change)(h) * NAME(row)(shapes, 9) * (SCALAR)0.25, zero, zero};
+            for (int a = 0; a < 4; a++) NAME(add)(f, index + MODAL_TLED_LANES * a, change);
+        }
+    }
+    NAME(give)(l, p, f);
+}
+
+/* Nodal pressures of nodes [begin, end), of what patches have left. */
+TARGET static void NAME(pressures)(const modal_tled_lanes *l, int64_t begin, int64_t end)
+{
+    for (int64_t i = begin; i < end; i++) {
+        SCALAR sum = 0;
+        for (int32_t k = l->slot_offsets[i]; k < l->slot_offsets[i + 1]; k++) sum += ((const SCALAR *)l->partial)[4 * (size_t)k];
+        ((SCALAR *)l->pressures)[i] = sum * ((const SCALAR *)l->pressure_factors)[i];
+    }
+}
+
+/* Forces of a patch into its slots; local [2, most_nodes, 4] is scratch. *element: the lowest turned one, or -1. */
+TARGET static void NAME(patch)(const modal_tled_lanes *l, const modal_tled_extras *extras, int64_t number, const void *state,
+                               void *local, int64_t *element, double *value)
+{
+    const modal_tled_patch *p = &l->patches[number];
+    const SCALAR *shapes = (const SCALAR *)l->shapes + p->first_value;
+    SCALAR *u = local, *f = u + 4 * (size_t)l->most_nodes;
+    const uint16_t *index = l->indices + p->first_index;
+    NAME(take)(l, p, state, u, f);
     const int rows = p->n_corners == 4 ? MODAL_TLED_TETRAHEDRON_ROWS : MODAL_TLED_HEXAHEDRON_ROWS;
     NAME(mask) any = {0};
     for (int pass = 0; pass < 2; pass++) { /* the second, where there is one, looks for what is turned */
         for (int32_t b = 0; b < p->n_blocks; b++) {
             const modal_tled_material *m = &l->head.solid->materials[l->materials[p->first_block + b]];
+            const int is_rich = extras && modal_tled_is_rich(m);
             for (int part = 0; part < MODAL_TLED_LANES; part += LANES) {
                 const uint16_t *own = index + (size_t)b * p->n_corners * MODAL_TLED_LANES + part;
                 const SCALAR *values = shapes + (size_t)b * rows * MODAL_TLED_LANES + part;
                 REAL jacobian;
-                const NAME(mask) bad = p->n_corners == 4 ? NAME(tetrahedra)(m, own, values, u, f, &jacobian)
-                                                         : NAME(hexahedra)(m, own, values, u, f, &jacobian);
+                const NAME(mask) bad =
+                    is_rich ? NAME(rich_elements)(l, extras, p->first_block + b, part, p->n_corners, own, values, u, f, &jacobian)
+                    : p->n_corners == 4 ? NAME(tetrahedra)(m, own, values, u, NULL, f, &jacobian)
+                                        : NAME(hexahedra)(m, own, values, u, NULL, f, &jacobian);
                 any |= bad;
                 if (pass)
                     NAME(find_turned)(l->elements + (p->first_block + b) * MODAL_TLED_LANES + part, bad, jacobian, element, value);
@@ -194,8 +287,7 @@ TARGET static void NAME(patch)(const modal_tled_lanes *l, int64_t number, const 
         for (int k = 0; k < LANES; k++) found |= any[k];
         if (!found) break;
     }
-    for (int32_t i = 0; i < p->n_nodes; i++)
-        *(NAME(four) *)(partial + 4 * (size_t)slots[i]) = *(const NAME(four) *)(f + 4 * (size_t)i);
+    NAME(give)(l, p, f);
 }
 
 #undef REAL

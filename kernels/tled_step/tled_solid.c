@@ -2,6 +2,7 @@
 #include "kernels/tled_step/tled_solid.h"
 
 #include <math.h>
+#include <stddef.h>
 
 static void cofactors(const double h[9], double c[9])
 {
@@ -113,32 +114,46 @@ static void stvk_stress(const modal_tled_material *m, const double h[9], double 
         }
 }
 
-double modal_tled_stress(const modal_tled_material *m, const double h[9], double stress[9])
+/* The law, with modulus (J - 1) or, where it is not NULL, *pressure. */
+static double law_stress(const modal_tled_material *m, const double h[9], const double *pressure, double stress[9])
 {
     double c[9], square = 0;
     cofactors(h, c);
     for (int k = 0; k < 9; k++) square += h[k] * h[k];
     const double t = h[0] + h[4] + h[8], i = c[0] + c[4] + c[8], d = h[0] * c[0] + h[1] * c[1] + h[2] * c[2];
-    const double above = t + i + d, jacobian = 1 + above;
+    const double above = t + i + d, jacobian = 1 + above, volumetric = pressure ? *pressure : m->modulus * above;
     double a, turned, identity; /* P = a H + turned (H^T - C) + identity I */
     if (m->law == MODAL_TLED_STVK) {
         stvk_stress(m, h, stress);
         return above;
     }
     if (m->law == MODAL_TLED_LOGARITHMIC) {
-        const double mu = m->mu / jacobian, l = m->modulus * above;
+        const double mu = m->mu / jacobian, l = volumetric;
         a = m->mu;
         turned = mu - l;
         identity = mu * (i + d) + l + l * t;
     } else {
         a = m->mu * pow(jacobian, -2.0 / 3);
-        const double b = m->modulus * above - a * (square - t - 3 * (i + d)) / (3 * jacobian);
+        const double b = volumetric - a * (square - t - 3 * (i + d)) / (3 * jacobian);
         turned = a - b;
         identity = b + b * t - a * t;
     }
     for (int p = 0; p < 3; p++)
         for (int q = 0; q < 3; q++)
             stress[3 * p + q] = a * h[3 * p + q] + turned * (h[3 * q + p] - c[3 * p + q]) + (p == q ? identity : 0);
+    return above;
+}
+
+double modal_tled_stress(const modal_tled_material *m, const double h[9], double stress[9])
+{
+    return law_stress(m, h, NULL, stress);
+}
+
+double modal_tled_rich_stress(const modal_tled_material *m, const double h[9], const double *fibre, double pressure,
+                              double stress[9])
+{
+    const double above = law_stress(m, h, m->averages ? &pressure : NULL, stress);
+    if (m->fibre > 0) modal_tled_add_fibres(m->fibre, h, above, fibre, stress);
     return above;
 }
 

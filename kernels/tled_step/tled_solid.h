@@ -35,12 +35,50 @@ typedef enum modal_tled_law {
     MODAL_TLED_LAWS = 3
 } modal_tled_law;
 
+enum { MODAL_TLED_TERMS = 16 }; /* of Prony, of one material */
+
+/* What comes on top of the law (0 or n_terms = 0: nothing), in this order:
+ *
+ * - averages 1, of T4 of the first two laws: modulus (J - 1) is replaced by the mean p of the corners' nodal pressures (G. R.
+ *   Joldes, A. Wittek, K. Miller, Non-locking tetrahedral finite element for surgical simulation, 2009; J. Bonet,
+ *   A. J. Burton, A simple average nodal pressure tetrahedral element, 1998). Of node a, over the elements that average:
+ *   p_a = K_a sum_e V_e/4 (J_e - 1) / V_a, V_a = sum_e V_e/4, K_a = sum_e V_e/4 modulus_e / V_a. So the energy's volumetric
+ *   part is sum_a V_a K_a/2 (p_a / K_a)^2, and forces are its derivatives for any distribution of materials.
+ * - fibres along the unit vector a: W += eta/4 (I4' - 1)^2, I4' = J^(-2/3) a.C a. With f = a + H a, e = 2 a.H a + |H a|^2,
+ *   q = J^(-2/3) - 1 and g = I4' - 1 = q (1 + e) + e: P += eta g (J^(-2/3) f a^T - (1 + g) / (3 J) cof F); nothing cancels.
+ * - Prony terms: S = S_e - sum D_i with dD_i/dt = (g_i S_part - D_i) / tau_i, S_part the volumetric part (S_e : C) / 3 C^-1
+ *   of S_e, or the rest. D_i(t + h) = e D_i(t) + (1 - e) g_i (S_part(t) + S_part(t + h)) / 2, e = exp(-h / tau_i): order 2. */
 typedef struct modal_tled_material {
     int32_t law;      /* modal_tled_law */
     double mu;        /* Pa, > 0 */
     double modulus;   /* Pa: K of the neo-Hookean law, lambda of the others */
     double hourglass; /* kappa (lambda + 2 mu), Pa, >= 0, of its H8; lambda = K - 2 mu / 3 */
+    double fibre;     /* eta, Pa, >= 0 */
+    int32_t averages;
+    int32_t n_terms, n_isochoric;                               /* isochoric terms stand before volumetric ones */
+    double shares[MODAL_TLED_TERMS], times[MODAL_TLED_TERMS]; /* g_i; tau_i, s */
 } modal_tled_material;
+
+static inline int modal_tled_is_rich(const modal_tled_material *m) { return m->averages || m->fibre > 0 || m->n_terms > 0; }
+
+/* A rigid body that nodes do not enter, without friction. After its step a node that would be in it (nearer to the axis than
+ * the radius, or below the plane) is put on its surface along the shortest way, body after body in their order; the force that
+ * does it is m / gain times the way (tled_step.h). Nodes with a prescribed component are left alone. The body is where the
+ * signals from `signal` on say at t_(n+1), m. */
+typedef enum modal_tled_contact_kind {
+    MODAL_TLED_PLANE = 0,  /* 3 signals: a point of it */
+    MODAL_TLED_SPHERE = 1, /* 3: the centre */
+    MODAL_TLED_CAPSULE = 2 /* 6: the ends of its axis */
+} modal_tled_contact_kind;
+
+typedef struct modal_tled_contact {
+    int32_t kind;
+    int32_t signal;   /* the first */
+    double radius;    /* m, > 0; of no meaning for a plane */
+    double normal[3]; /* unit vector out of a plane's body */
+} modal_tled_contact;
+
+enum { MODAL_TLED_CONTACTS = 32 };
 
 typedef struct modal_tled_solid {
     int64_t n_nodes;
@@ -52,6 +90,8 @@ typedef struct modal_tled_solid {
     const int32_t *material;   /* [n_tetrahedra + n_hexahedra] indices of materials */
     int32_t n_materials;
     const modal_tled_material *materials;
+    const double *fibres;  /* [n_tetrahedra + n_hexahedra, 3] unit vectors; NULL where no material has fibres */
+    const double *weights; /* [n_nodes] what gravity acts on, kg; NULL: mass */
 
     int32_t n_signals; /* numbers a step that loads and prescribed displacements are multiplied by */
 
@@ -77,6 +117,12 @@ typedef struct modal_tled_solid {
     const int32_t *held;         /* [n_held] ascending */
     const int32_t *held_signals; /* [n_held, 3] */
     const double *held_values;   /* [n_held, 3] m */
+
+    int32_t n_contacts; /* MODAL_TLED_CONTACTS at most */
+    const modal_tled_contact *contacts;
+    int64_t n_touching;             /* nodes that contacts are looked for at */
+    const int32_t *touching;        /* [n_touching] ascending */
+    const uint32_t *touching_masks; /* [n_touching] bit k: contacts[k] */
 } modal_tled_solid;
 
 enum { MODAL_TLED_STILL = -1, MODAL_TLED_FREE = -2 };
@@ -99,6 +145,35 @@ double modal_tled_hexahedron_shape(const double *nodes, const int32_t corners[8]
 
 /* P by the forms above, Pa; returns J - 1. Where J <= 0 the numbers mean nothing (neo-Hookean: NaN). */
 double modal_tled_stress(const modal_tled_material *material, const double h[9], double stress[9]);
+
+/* The same with what comes on top: fibre, the unit vector of the element (read where the material has fibres), and pressure, the
+ * mean nodal one (read where it averages). Without Prony terms. */
+double modal_tled_rich_stress(const modal_tled_material *material, const double h[9], const double *fibre, double pressure,
+                              double stress[9]);
+
+/* The fibres' part alone, added; above: J - 1. */
+void modal_tled_add_fibres(double eta, const double h[9], double above, const double fibre[3], double stress[9]);
+
+/* Factors of one term in a step of length `step` after one of length `before`: what is kept, and g (1 - e) / 2 of either. */
+typedef struct modal_tled_decay {
+    double keep, next, now;
+} modal_tled_decay;
+modal_tled_decay modal_tled_decay_of(const modal_tled_material *material, int term, double step, double before);
+
+/* Takes sum D_i off the stress. state [n_terms, 6] (xx yy zz yz xz xy): what is known of D_i before this step, which
+ * becomes what is known before the next one. */
+void modal_tled_relax(const modal_tled_material *material, const modal_tled_decay *decays, const double h[9], double *state,
+                      double stress[9]);
+
+/* Puts a point x out of a body whose signals are `at`. Returns whether it was in it. */
+int modal_tled_put_out(const modal_tled_contact *contact, const double *at, double x[3]);
+
+/* 1 where the material's elements are T4 with nodal pressures. n_terms: the most of all materials. */
+int modal_tled_averages(const modal_tled_solid *solid);
+int modal_tled_most_terms(const modal_tled_solid *solid);
+
+/* factors [n_nodes]: K_a / V_a, 1/m^3 times Pa, 0 where no element averages; volumes [n_nodes]: V_a, m^3. */
+void modal_tled_pressure_factors(const modal_tled_solid *solid, double *factors, double *volumes);
 
 /* Forces of a pressure of 1 Pa on the corners of a face whose corners are at x [4, 3] (a triangle: n_corners = 3); N. */
 void modal_tled_face_force(int n_corners, const double x[4][3], double force[4][3]);

@@ -7,7 +7,8 @@
  *
  *   F   = sum of the elements' forces at u_n (tled_solid.h), R = loads and pressures at t_n, plus m gravity(t_n)
  *   d  <- [(1 - alpha h / 2) (step / before) d + step h (R - F) / m] / (1 + alpha h / 2)     (before = 0: d is not read)
- *   u  <- u + d;   prescribed components: u <- their value at t_(n+1), d <- the difference, rounded once
+ *   u  <- u + d;   prescribed components: u <- their value at t_(n+1), d <- the difference, rounded once;
+ *   nodes that would be in a rigid body: u <- its surface, d <- the difference (tled_solid.h)
  *
  * `before` holds for every step of a task: the caller gives one step a task where it changes. before = 0 starts from
  * rest with the acceleration of t_0, to second order.
@@ -41,16 +42,19 @@ typedef struct modal_tled_watch {
  * kinetic energies at half steps this balances exactly for equal and unequal steps. */
 typedef struct modal_tled_work {
     double loads;  /* of R */
-    double held;   /* of the forces that hold prescribed components, m a + F - R + damping */
+    double held;   /* of the forces that hold prescribed components, m a + F - R + damping, and of those of bodies */
     double damped; /* of alpha m v, v = (d_new / step + d_old / before) / 2 */
 } modal_tled_work;
 
+/* With bodies and Prony terms: where a node is put is off by 4 eps of |X| + |u| in float64, of |u| alone in float32, and a
+ * term adds 64 eps of its share to the error of the stress. */
 /* Arrays are in the back end's memory; u, low and d are [n_nodes, 4], float or double, x y z and a fourth which is 0 at the
  * start and the back end's own affair; aligned to 64 bytes. At rest all of them are 0. What a run goes on from is these three
  * arrays, byte by byte. */
 struct modal_tled_step_task {
     const modal_tled_layout *layout; /* made by this back end's tled_layout; its scratch belongs to one task at a time */
     void *u, *low, *d;
+    void *viscous;       /* [layout->viscous_bytes] the Prony terms' own affair, 0 at rest; part of what a run goes on from */
     double step, before; /* s */
     double alpha;        /* 1/s */
     int64_t first;       /* n of the first step */
@@ -60,6 +64,7 @@ struct modal_tled_step_task {
     modal_tled_watch *watch; /* changed only where its step is -1 */
     modal_tled_work *work;   /* added to, or NULL */
     double *reactions;       /* [n_held, 3] N, of the last step, of prescribed components (0 of others), or NULL */
+    double *touches;         /* [n_contacts, n_touching, 3] N, of the last step: what each body does to each node, or NULL */
 };
 
 /* Factors of a task: d <- keep d + gain (R - F) / m; displacement of the work is half (d_new + ratio d_old). */

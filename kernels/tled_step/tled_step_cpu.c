@@ -50,15 +50,17 @@
 #undef DOUBLE
 
 typedef struct functions {
-    void (*patch)(const modal_tled_lanes *, int64_t, const void *, void *, int64_t *, double *);
+    void (*patch)(const modal_tled_lanes *, const modal_tled_extras *, int64_t, const void *, void *, int64_t *, double *);
     void (*nodes)(const modal_tled_step_task *, const modal_tled_factors *, int64_t, int64_t, int64_t, int64_t,
                   modal_tled_work *);
     void (*faces)(const modal_tled_step_task *, int64_t, int64_t);
+    void (*changes)(const modal_tled_lanes *, int64_t, const void *, void *);
+    void (*pressures)(const modal_tled_lanes *, int64_t, int64_t);
 } functions;
 
 static functions choose(modal_tled_precision precision)
 {
-#define SET(name) ((functions){patch_##name, nodes_##name, faces_##name})
+#define SET(name) ((functions){patch_##name, nodes_##name, faces_##name, changes_##name, pressures_##name})
 #if defined(MODAL_SIMD) && defined(__x86_64__)
     const modal_simd simd = modal_cpu_simd();
     if (precision == MODAL_TLED_FLOAT64)
@@ -90,7 +92,23 @@ typedef struct scratch {
     modal_tled_work *works; /* [n_chunks] */
     int64_t *turned;        /* [n_patches] */
     double *jacobians;      /* [n_patches] */
+    modal_tled_decay *decays; /* [n_materials, MODAL_TLED_TERMS], NULL where no material is rich */
 } scratch;
+
+static modal_status new_decays(const modal_tled_step_task *t, scratch *s, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *solid = t->layout->solid;
+    int any = 0;
+    for (int32_t m = 0; m < solid->n_materials; m++) any |= modal_tled_is_rich(&solid->materials[m]);
+    if (!any) goto done;
+    MODAL_TRY(modal_alloc_zero(&s->decays, solid->n_materials, MODAL_TLED_TERMS * sizeof *s->decays, "steps", err));
+    for (int32_t m = 0; m < solid->n_materials; m++)
+        for (int k = 0; k < solid->materials[m].n_terms; k++)
+            s->decays[m * MODAL_TLED_TERMS + k] = modal_tled_decay_of(&solid->materials[m], k, t->step, t->before);
+done:
+    return status;
+}
 
 static modal_status new_scratch(const modal_tled_lanes *l, scratch *s, modal_error *err)
 {
@@ -115,6 +133,7 @@ static void free_scratch(scratch *s)
     modal_free(&s->works);
     modal_free(&s->turned);
     modal_free(&s->jacobians);
+    modal_free(&s->decays);
 }
 
 /* After the patches: the lowest turned element of all. */
@@ -133,6 +152,7 @@ static void run_steps(const modal_tled_step_task *t, const modal_tled_lanes *l, 
     const modal_tled_solid *solid = l->head.solid;
     const modal_tled_factors x = modal_tled_step_factors(t->step, t->before, t->alpha);
     const functions f = choose(l->head.precision);
+    const modal_tled_extras extras = {s->decays, t->viscous};
     int any = 0;
 #pragma omp parallel if (l->n_patches > 1)
     for (int64_t k = 0; k < t->n_steps; k++) {
@@ -140,10 +160,17 @@ static void run_steps(const modal_tled_step_task *t, const modal_tled_lanes *l, 
 #pragma omp for schedule(static) nowait
         for (int64_t begin = 0; begin < solid->n_faces; begin += CHUNK)
             f.faces(t, begin, begin + CHUNK < solid->n_faces ? begin + CHUNK : solid->n_faces);
+        if (l->pressures) {
+#pragma omp for schedule(static)
+            for (int64_t p = 0; p < l->n_patches; p++) f.changes(l, p, t->u, local);
+#pragma omp for schedule(static)
+            for (int64_t c = 0; c < s->n_chunks; c++)
+                f.pressures(l, c * CHUNK, (c + 1) * CHUNK < solid->n_nodes ? (c + 1) * CHUNK : solid->n_nodes);
+        }
 #pragma omp for schedule(static)
         for (int64_t p = 0; p < l->n_patches; p++) {
             s->turned[p] = -1;
-            f.patch(l, p, t->u, local, &s->turned[p], &s->jacobians[p]);
+            f.patch(l, s->decays ? &extras : NULL, p, t->u, local, &s->turned[p], &s->jacobians[p]);
             if (s->turned[p] >= 0) {
 #pragma omp atomic write
                 any = 1;
@@ -180,6 +207,7 @@ modal_status modal_tled_step_cpu(const modal_tled_step_task *task, modal_stream 
     const modal_tled_lanes *l = (const modal_tled_lanes *)task->layout;
     scratch s = {0};
     MODAL_TRY(new_scratch(l, &s, err));
+    MODAL_TRY(new_decays(task, &s, err));
     run_steps(task, l, &s);
 done:
     free_scratch(&s);

@@ -15,11 +15,11 @@ template <class R> struct Shape {
     enum { THREADS = sizeof(R) == 4 ? 256 : 128, BLOCKS = sizeof(R) == 4 ? 4 : 2 };
 };
 
-template <int MOVES, int ELEMENTS, int LAW, class R>
-modal_status launch_patches(const Layout<R> *l, const Step<R> &s, cudaStream_t stream, modal_error *err)
+// A kernel of a block a patch.
+template <class R>
+modal_status launch_kernel(void (*kernel)(const Tables<R>, const Step<R>), const Layout<R> *l, const Step<R> &s,
+                           cudaStream_t stream, modal_error *err)
 {
-    typedef Shape<R> shape;
-    auto kernel = patch_step<MOVES, ELEMENTS, LAW, R, shape::THREADS, shape::BLOCKS>;
     const size_t bytes = bench_bytes(l->tables);
     modal_cuda_machine machine;
     modal_status status = modal_cuda_machine_of(&machine, err);
@@ -30,8 +30,23 @@ modal_status launch_patches(const Layout<R> *l, const Step<R> &s, cudaStream_t s
     status = modal_cuda_status(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
                                "tled_step", err);
     if (status != MODAL_OK) return status;
-    return modal_cuda::launch_overlapping(machine, kernel, (unsigned)l->tables.n_patches, shape::THREADS, bytes, stream,
+    return modal_cuda::launch_overlapping(machine, kernel, (unsigned)l->tables.n_patches, Shape<R>::THREADS, bytes, stream,
                                           "tled_step", err, l->tables, s);
+}
+
+template <int MOVES, int ELEMENTS, int LAW, class R>
+modal_status launch_patches(const Layout<R> *l, const Step<R> &s, cudaStream_t stream, modal_error *err)
+{
+    typedef Shape<R> shape;
+    return launch_kernel<R>(patch_step<MOVES, ELEMENTS, LAW, R, shape::THREADS, shape::BLOCKS>, l, s, stream, err);
+}
+
+template <int MOVES, class R>
+modal_status launch_changes(const Layout<R> *l, const Step<R> &s, cudaStream_t stream, modal_error *err)
+{
+    typedef Shape<R> shape;
+    if (l->tables.n_patches == 0) return MODAL_OK;
+    return launch_kernel<R>(patch_changes<MOVES, R, shape::THREADS, shape::BLOCKS>, l, s, stream, err);
 }
 
 template <int MOVES, int ELEMENTS, class R>
@@ -41,6 +56,8 @@ modal_status launch_law(const Layout<R> *l, const Step<R> &s, cudaStream_t strea
     case MODAL_TLED_NEO_HOOKEAN: return launch_patches<MOVES, ELEMENTS, MODAL_TLED_NEO_HOOKEAN>(l, s, stream, err);
     case MODAL_TLED_LOGARITHMIC: return launch_patches<MOVES, ELEMENTS, MODAL_TLED_LOGARITHMIC>(l, s, stream, err);
     case MODAL_TLED_STVK: return launch_patches<MOVES, ELEMENTS, MODAL_TLED_STVK>(l, s, stream, err);
+    case LAW_RICH_NEO_HOOKEAN: return launch_patches<MOVES, ELEMENTS, LAW_RICH_NEO_HOOKEAN>(l, s, stream, err);
+    case LAW_RICH_ANY: return launch_patches<MOVES, ELEMENTS, LAW_RICH_ANY>(l, s, stream, err);
     default: return launch_patches<MOVES, ELEMENTS, LAW_ANY>(l, s, stream, err);
     }
 }
@@ -52,7 +69,9 @@ modal_status launch(const Layout<R> *l, const Step<R> &s, cudaStream_t stream, m
     switch (l->elements) {
     case TETRAHEDRA: return launch_law<MOVES, TETRAHEDRA>(l, s, stream, err);
     case HEXAHEDRA: return launch_law<MOVES, HEXAHEDRA>(l, s, stream, err);
-    default: return launch_patches<MOVES, BOTH, LAW_ANY>(l, s, stream, err);
+    default:
+        return is_rich(l->law) ? launch_patches<MOVES, BOTH, LAW_RICH_ANY>(l, s, stream, err)
+                               : launch_patches<MOVES, BOTH, LAW_ANY>(l, s, stream, err);
     }
 }
 
@@ -137,6 +156,7 @@ modal_status each_step(const Layout<R> *l, const modal_tled_step_task *task, int
     const Tables<R> &t = l->tables;
     const int blocks = (t.n_nodes + REDUCE - 1) / REDUCE;
     s.next_forces = l->partial[0];
+    if (t.pressure_factors) MODAL_TRY(launch_changes<0>(l, s, stream, err));
     MODAL_TRY(launch<0>(l, s, stream, err));
     for (int64_t i = 0; i < n; i++) {
         const int a = (int)(i % 2);
@@ -147,7 +167,15 @@ modal_status each_step(const Layout<R> *l, const modal_tled_step_task *task, int
         s.gravity = task->gravity ? task->gravity + 3 * (k + i) : nullptr;
         s.signals = task->signals ? task->signals + (k + i) * t.n_signals : nullptr;
         s.number = (int32_t)(i + 1);
-        if (i < n - 1) MODAL_TRY(launch<1>(l, s, stream, err));
+        if (i == n - 1) break;
+        if (t.pressure_factors) { // one kernel moves, the other one computes forces
+            MODAL_TRY(launch_changes<1>(l, s, stream, err));
+            Step<R> there = s;
+            there.from = s.to;
+            MODAL_TRY(launch<0>(l, there, stream, err));
+        } else {
+            MODAL_TRY(launch<1>(l, s, stream, err));
+        }
     }
     last_step<<<blocks, REDUCE, 0, stream>>>(t, s, (Vector4<R> *)task->u, (Vector4<R> *)task->d, forces);
     MODAL_TRY(modal_cuda_launched("tled_step: last step", err));
@@ -190,6 +218,13 @@ modal_status steps(Layout<R> *l, const modal_tled_step_task *task, int64_t k, in
     s.stop = l->stop;
     s.watch = task->watch;
     s.from = l->state[0];
+    s.viscous = (R *)task->viscous;
+    s.factor = factors.gain;
+    if (accounts && t.n_contacts > 0) s.touches = task->touches ? task->touches : l->touches;
+    if (task->viscous) {
+        set_decays<<<(t.n_materials * MODAL_TLED_TERMS + 63) / 64, 64, 0, stream>>>(t, task->step, task->before);
+        MODAL_TRY(modal_cuda_launched("tled_step: Prony terms", err));
+    }
     take_state<<<blocks, REDUCE, 0, stream>>>(t, (const Vector4<R> *)task->u, (const Vector4<R> *)task->d, l->state[0],
                                              l->stop, task->watch);
     MODAL_TRY(modal_cuda_launched("tled_step: state", err));
@@ -197,7 +232,7 @@ modal_status steps(Layout<R> *l, const modal_tled_step_task *task, int64_t k, in
     else MODAL_TRY(one_launch(l, task, k, n, s, forces, stream, err));
     if (accounts) {
         const Account account = {factors, task->step, task->alpha, l->forces, task->work ? l->works : nullptr,
-                                 task->reactions};
+                                 task->reactions, s.touches};
         account_step<<<blocks, REDUCE, 0, stream>>>(t, s, account, (const Vector4<R> *)task->d);
         MODAL_TRY(modal_cuda_launched("tled_step: works", err));
         if (task->work) add_works<<<1, REDUCE, 0, stream>>>(l->works, blocks, task->work);
@@ -213,7 +248,7 @@ template <class R> modal_status run(const modal_tled_step_task *task, cudaStream
 {
     modal_status status = MODAL_OK;
     Layout<R> *l = (Layout<R> *)task->layout;
-    const int64_t n_plain = task->work ? 0 : task->reactions ? task->n_steps - 1 : task->n_steps;
+    const int64_t n_plain = task->work ? 0 : task->reactions || task->touches ? task->n_steps - 1 : task->n_steps;
     if (l->tables.n_nodes == 0) return MODAL_OK;
     for (int64_t k = 0; k < task->n_steps;) {
         const int64_t left = n_plain - k, n = left <= 0 ? 1 : left < MOST_STEPS ? left : (int64_t)MOST_STEPS;

@@ -23,11 +23,19 @@ static void store(const modal_tled_step_task *t, void *array, int64_t i, int c, 
 static int add_elements(const modal_tled_step_task *t, modal_tled_reference *r, int64_t n)
 {
     const modal_tled_solid *s = r->head.solid;
+    const int most = modal_tled_most_terms(s);
+    modal_tled_decay decays[MODAL_TLED_TERMS];
+    modal_tled_reference_pressures(r, r->displacements);
     for (int64_t e = 0; e < s->n_tetrahedra + s->n_hexahedra; e++) {
-        double forces[8][3];
+        const modal_tled_material *material = &s->materials[s->material[e]];
+        double forces[8][3], h[9], stress[9];
         int n_corners;
         const int32_t *corners = modal_tled_corners(s, e, &n_corners);
-        const double jacobian = 1 + modal_tled_reference_forces(r, e, r->displacements, forces);
+        modal_tled_reference_gradient(r, e, r->displacements, h);
+        const double jacobian = 1 + modal_tled_reference_stress(r, e, h, stress);
+        for (int k = 0; k < material->n_terms; k++) decays[k] = modal_tled_decay_of(material, k, t->step, t->before);
+        if (material->n_terms > 0) modal_tled_relax(material, decays, h, (double *)t->viscous + 6 * most * e, stress);
+        modal_tled_reference_forces(r, e, r->displacements, stress, forces);
         if (!(jacobian > 0 && jacobian < HUGE_VAL)) {
             if (t->watch->step < 0)
                 *t->watch = (modal_tled_watch){n, e, jacobian < HUGE_VAL ? jacobian : NAN};
@@ -39,13 +47,13 @@ static int add_elements(const modal_tled_step_task *t, modal_tled_reference *r, 
     return 1;
 }
 
-/* R: gravity, loads and pressures, added to `forces`; `loads` [n_nodes, 3] gets R alone where it is not NULL. */
+/* R: gravity, loads and pressures, added to `forces`. */
 static void add_loads(const modal_tled_step_task *t, modal_tled_reference *r, int64_t k)
 {
     const modal_tled_solid *s = r->head.solid;
     const double *signals = t->signals + k * s->n_signals;
     if (t->gravity)
-        for (int64_t i = 0; i < 3 * s->n_nodes; i++) r->forces[i] += s->mass[i / 3] * t->gravity[3 * k + i % 3];
+        for (int64_t i = 0; i < 3 * s->n_nodes; i++) r->forces[i] += (s->weights ? s->weights : s->mass)[i / 3] * t->gravity[3 * k + i % 3];
     for (int64_t l = 0; l < s->n_loaded; l++)
         for (int64_t e = s->load_offsets[l]; e < s->load_offsets[l + 1]; e++)
             for (int i = 0; i < 3; i++)
@@ -64,17 +72,24 @@ static void add_loads(const modal_tled_step_task *t, modal_tled_reference *r, in
     }
 }
 
-/* Moves component c of node i to where it is prescribed, or by the forces. `held` is the row of `held` or -1. */
-static void move(const modal_tled_step_task *t, const modal_tled_reference *r, const modal_tled_factors *f, int64_t k,
-                 int64_t i, int c, int64_t held)
+/* A node's components before its step. */
+typedef struct was {
+    double d[3];  /* 0 where the task starts from rest */
+    double at[3]; /* u + low */
+} was;
+
+/* Moves component c of node i to where it is prescribed, or by the forces. `held` is the row of `held` or -1. Returns the force
+ * that holds it. */
+static double move(const modal_tled_step_task *t, const modal_tled_reference *r, const modal_tled_factors *f, int64_t k,
+                   int64_t i, int c, int64_t held, const was *w)
 {
     const modal_tled_solid *s = r->head.solid;
     const double u = load(t, t->u, i, c), low = t->low ? load(t, t->low, i, c) : 0, mass = s->mass[i];
-    const double before = f->ratio > 0 ? load(t, t->d, i, c) : 0, force = r->forces[3 * i + c];
+    const double force = r->forces[3 * i + c];
     const int32_t signal = held < 0 ? MODAL_TLED_FREE : s->held_signals[3 * held + c];
     double d, next;
     if (signal == MODAL_TLED_FREE) {
-        d = f->keep * before + f->gain * force / mass;
+        d = f->keep * w->d[c] + f->gain * force / mass;
         next = u + (low + d);
     } else {
         next = signal == MODAL_TLED_STILL
@@ -86,13 +101,61 @@ static void move(const modal_tled_step_task *t, const modal_tled_reference *r, c
     store(t, t->u, i, c, next);
     if (t->low) store(t, t->low, i, c, signal == MODAL_TLED_FREE ? (low + d) - (load(t, t->u, i, c) - u)
                                                                  : next - load(t, t->u, i, c));
-    const double way = f->half * (d + f->ratio * before);
     /* m a + damping = m (d - keep d_old) / gain holds with the factors of the step */
-    const double holding = signal == MODAL_TLED_FREE ? 0 : mass * (d - f->keep * before) / f->gain - force;
-    if (t->reactions && held >= 0) t->reactions[3 * held + c] = holding;
-    if (!t->work) return;
-    t->work->held += holding * way;
-    t->work->damped += t->alpha * mass * (d + f->ratio * before) / (2 * t->step) * way;
+    return signal == MODAL_TLED_FREE ? 0 : mass * (d - f->keep * w->d[c]) / f->gain - force;
+}
+
+/* Puts node `row` of those that touch out of the bodies that it is in; their forces are added to holding [3]. */
+static void put_out(const modal_tled_step_task *t, const modal_tled_factors *f, int64_t k, int64_t row, int held, const was *w,
+                    double *holding)
+{
+    const modal_tled_solid *s = t->layout->solid;
+    const int64_t i = s->touching[row];
+    double x[3];
+    int moved = 0;
+    for (int c = 0; c < 3; c++)
+        x[c] = s->nodes[3 * i + c] + (load(t, t->u, i, c) + (t->low ? load(t, t->low, i, c) : 0));
+    for (int32_t b = 0; b < s->n_contacts; b++) {
+        const modal_tled_contact *contact = &s->contacts[b];
+        const double before[3] = {x[0], x[1], x[2]};
+        const int in = !held && (s->touching_masks[row] >> b & 1) &&
+                       modal_tled_put_out(contact, t->signals + (k + 1) * s->n_signals + contact->signal, x);
+        moved |= in;
+        for (int c = 0; c < 3; c++) {
+            const double force = in ? s->mass[i] * (x[c] - before[c]) / f->gain : 0;
+            if (t->touches) t->touches[3 * (b * s->n_touching + row) + c] = force;
+            holding[c] += force;
+        }
+    }
+    for (int c = 0; c < 3 && moved; c++) {
+        const double to = x[c] - s->nodes[3 * i + c];
+        store(t, t->d, i, c, to - w->at[c]);
+        store(t, t->u, i, c, to);
+        if (t->low) store(t, t->low, i, c, to - load(t, t->u, i, c));
+    }
+}
+
+/* One node's step, works and reactions included; held and row: of the solid's held and touching, or -1. */
+static void step_node(const modal_tled_step_task *t, const modal_tled_reference *r, const modal_tled_factors *f, int64_t k,
+                      int64_t i, int64_t held, int64_t row)
+{
+    double holding[3];
+    was w;
+    for (int c = 0; c < 3; c++) {
+        w.d[c] = f->ratio > 0 ? load(t, t->d, i, c) : 0;
+        w.at[c] = load(t, t->u, i, c) + (t->low ? load(t, t->low, i, c) : 0);
+    }
+    for (int c = 0; c < 3; c++) {
+        holding[c] = move(t, r, f, k, i, c, held, &w);
+        if (t->reactions && held >= 0) t->reactions[3 * held + c] = holding[c];
+    }
+    if (row >= 0) put_out(t, f, k, row, held >= 0, &w, holding);
+    for (int c = 0; c < 3 && t->work; c++) {
+        const double both = load(t, t->d, i, c) + f->ratio * w.d[c], way = f->half * both;
+        t->work->loads += r->loads[3 * i + c] * way;
+        t->work->held += holding[c] * way;
+        t->work->damped += t->alpha * r->head.solid->mass[i] * both / (2 * t->step) * way;
+    }
 }
 
 modal_status modal_tled_step_ref(const modal_tled_step_task *task, modal_stream *stream, modal_error *err)
@@ -106,18 +169,12 @@ modal_status modal_tled_step_ref(const modal_tled_step_task *task, modal_stream 
         for (int64_t i = 0; i < 3 * s->n_nodes; i++)
             r->displacements[i] = load(task, task->u, i / 3, (int)(i % 3)), r->forces[i] = 0;
         add_loads(task, r, k);
-        if (task->work) /* `displacements` still holds u_n: R's work needs d_new, so R is kept in `loads` */
-            memcpy(r->loads, r->forces, (size_t)s->n_nodes * 3 * sizeof(double));
+        memcpy(r->loads, r->forces, (size_t)s->n_nodes * 3 * sizeof(double)); /* R alone, for its work */
         if (!add_elements(task, r, task->first + k)) return MODAL_OK;
-        for (int64_t i = 0, held = 0; i < s->n_nodes; i++) {
-            const int here = held < s->n_held && s->held[held] == i;
-            for (int c = 0; c < 3; c++) {
-                const double before = f.ratio > 0 ? load(task, task->d, i, c) : 0;
-                move(task, r, &f, k, i, c, here ? held : -1);
-                if (task->work)
-                    task->work->loads += r->loads[3 * i + c] * f.half * (load(task, task->d, i, c) + f.ratio * before);
-            }
-            held += here;
+        for (int64_t i = 0, held = 0, row = 0; i < s->n_nodes; i++) {
+            const int is_held = held < s->n_held && s->held[held] == i, touches = row < s->n_touching && s->touching[row] == i;
+            step_node(task, r, &f, k, i, is_held ? held : -1, touches ? row : -1);
+            held += is_held, row += touches;
         }
     }
     return MODAL_OK;

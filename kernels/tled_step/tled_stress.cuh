@@ -89,8 +89,9 @@ template <class R> __device__ __forceinline__ void stvk_stress(R mu, R lambda, c
             p[3 * i + j] = s[3 * i + j] + h[3 * i] * s[j] + h[3 * i + 1] * s[3 + j] + h[3 * i + 2] * s[6 + j];
 }
 
-// P of H in p; returns J. LAW: the law of all elements, or LAW_ANY.
-template <int LAW, class R> __device__ __forceinline__ R stress(int law, R mu, R modulus, const R h[9], R p[9])
+// P of H in p, with *pressure for modulus (J - 1) where it is not NULL; returns J. LAW: the law of all elements, or LAW_ANY.
+template <int LAW, class R>
+__device__ __forceinline__ R stress(int law, R mu, R modulus, const R h[9], R p[9], const R *pressure = nullptr)
 {
     const R c[9] = {h[4] * h[8] - h[5] * h[7], h[5] * h[6] - h[3] * h[8], h[3] * h[7] - h[4] * h[6],
                     h[2] * h[7] - h[1] * h[8], h[0] * h[8] - h[2] * h[6], h[1] * h[6] - h[0] * h[7],
@@ -103,7 +104,7 @@ template <int LAW, class R> __device__ __forceinline__ R stress(int law, R mu, R
         return jacobian;
     }
     if (LAW == MODAL_TLED_LOGARITHMIC || (LAW == LAW_ANY && law == MODAL_TLED_LOGARITHMIC)) {
-        const R l = modulus * above, m = mu * inverse(jacobian);
+        const R l = pressure ? *pressure : modulus * above, m = mu * inverse(jacobian);
         a = mu;
         back = l - m;
         identity = m * id + l + l * t;
@@ -112,7 +113,7 @@ template <int LAW, class R> __device__ __forceinline__ R stress(int law, R mu, R
 #pragma unroll
         for (int k = 0; k < 9; k++) square += h[k] * h[k];
         a = mu * power_minus_two_thirds(jacobian);
-        const R b = modulus * above - a * ((square - t - 3 * id) * (inverse(jacobian) * (R)(1.0 / 3)));
+        const R b = (pressure ? *pressure : modulus * above) - a * ((square - t - 3 * id) * (inverse(jacobian) * (R)(1.0 / 3)));
         back = b - a;
         identity = b + back * t;
     }

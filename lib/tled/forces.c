@@ -51,6 +51,7 @@ void modal_tled_forces_at(modal_tled_forces *forces, const double *u, double *f)
 {
     const modal_tled_solid *s = &forces->model->solid;
     const int64_t n_elements = s->n_tetrahedra + s->n_hexahedra;
+    modal_tled_reference_pressures((modal_tled_reference *)forces->reference, u);
 #pragma omp parallel if (n_elements > MODAL_TLED_ALONE)
     {
 #pragma omp for schedule(static)
@@ -58,7 +59,7 @@ void modal_tled_forces_at(modal_tled_forces *forces, const double *u, double *f)
             const int n = e < s->n_tetrahedra ? 4 : 8;
             const int64_t first = n == 4 ? 4 * e : 8 * e - 4 * s->n_tetrahedra;
             double own[8][3];
-            modal_tled_reference_forces(reference_of(forces), e, u, own);
+            modal_tled_reference_forces(reference_of(forces), e, u, NULL, own);
             for (int k = 0; k < 3 * n; k++) forces->corners[3 * first + k] = own[k / 3][k % 3];
         }
 #pragma omp for schedule(static)

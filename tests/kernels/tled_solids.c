@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/kernels/tled_solids.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 typedef struct builder {
@@ -92,16 +93,55 @@ static void add_loads(builder *b)
     s->face_signals = face_signals, s->face_pressures = pressures;
 }
 
+/* A lid on the box, a ball and a rod at its sides: all at once here and there. */
+static void add_contacts(builder *b)
+{
+    modal_tled_solid *s = b->solid;
+    static const modal_tled_contact kinds[3] = {{MODAL_TLED_PLANE, 2, 0, {0, 0, -1}},
+                                                {MODAL_TLED_SPHERE, 5, 7e-3, {0, 0, 0}},
+                                                {MODAL_TLED_CAPSULE, 8, 4e-3, {0, 0, 0}}};
+    modal_tled_contact *contacts = harness_alloc(3, sizeof *contacts);
+    int32_t *touching = harness_alloc(s->n_nodes, 4);
+    uint32_t *masks = harness_alloc(s->n_nodes, 4);
+    for (int k = 0; k < 3; k++) contacts[k] = kinds[k];
+    for (int32_t i = 0; i < s->n_nodes; i++)
+        if (i % 7 != 2) touching[s->n_touching] = i, masks[s->n_touching++] = i % 4 == 1 ? 3 : 7;
+    s->contacts = contacts, s->n_contacts = 3, s->touching = touching, s->touching_masks = masks;
+}
+
+void tled_solid_signals(harness *h, const modal_tled_solid *s, double *signals)
+{
+    double high[3] = {0, 0, 0}, low = 0;
+    for (int64_t k = 0; k < 3 * s->n_nodes; k++) {
+        high[k % 3] = fmax(high[k % 3], s->nodes[k]);
+        if (k % 3 == 0) low = fmin(low, s->nodes[k]);
+    }
+    for (int k = 0; k < TLED_ALL_SIGNALS; k++) signals[k] = 1e-4 * harness_random(h);
+    for (int k = 0; k < TLED_SIGNALS; k++) signals[k] *= 1e4;
+    signals[4] += high[2] - 4e-4; /* all reach a little into it: who is put out goes on as fast */
+    signals[5] += low - 6.6e-3, signals[6] += high[1] / 2, signals[7] += high[2] / 2;
+    signals[8] += high[0] + 3.6e-3, signals[11] += high[0] + 3.6e-3, signals[12] += high[1];
+    signals[10] += high[2] / 2, signals[13] += high[2] / 2;
+}
+
 modal_tled_solid *tled_solid_new(harness *h, int x, int y, int z, tled_elements elements, int n_materials, int loads)
 {
-    static const modal_tled_material materials[3] = {{MODAL_TLED_NEO_HOOKEAN, 1000, 9000, 700},
-                                                     {MODAL_TLED_LOGARITHMIC, 1500, 4000, 500},
-                                                     {MODAL_TLED_STVK, 800, 3000, 600}};
+    static const modal_tled_material materials[TLED_RICH] = {
+        {.law = MODAL_TLED_NEO_HOOKEAN, .mu = 1000, .modulus = 9000, .hourglass = 700},
+        {.law = MODAL_TLED_LOGARITHMIC, .mu = 1500, .modulus = 4000, .hourglass = 500},
+        {.law = MODAL_TLED_STVK, .mu = 800, .modulus = 3000, .hourglass = 600},
+        {.law = MODAL_TLED_NEO_HOOKEAN, .mu = 900, .modulus = 8000, .hourglass = 700, .averages = 1},
+        {.law = MODAL_TLED_NEO_HOOKEAN, .mu = 1100, .modulus = 7000, .hourglass = 500, .fibre = 3000, .n_terms = 3,
+         .n_isochoric = 2, .shares = {0.3, 0.2, 0.4}, .times = {2e-4, 1e-2, 3e-4}},
+        {.law = MODAL_TLED_STVK, .mu = 1300, .modulus = 2000, .hourglass = 400, .n_terms = 1, .n_isochoric = 1,
+         .shares = {0.5}, .times = {5e-4}},
+        {.law = MODAL_TLED_LOGARITHMIC, .mu = 700, .modulus = 5000, .hourglass = 300, .fibre = 1000, .averages = 1,
+         .n_terms = 1, .shares = {0.6}, .times = {1e-3}}};
     const int64_t n_cells = (int64_t)x * y * z;
     builder b = {h, harness_alloc(1, sizeof *b.solid), {x, y, z}, NULL, NULL, NULL, NULL, NULL};
     modal_tled_solid *s = b.solid;
     *s = (modal_tled_solid){.n_nodes = (int64_t)(x + 1) * (y + 1) * (z + 1), .n_materials = n_materials,
-                            .n_signals = loads ? TLED_SIGNALS : 0};
+                            .n_signals = loads ? TLED_ALL_SIGNALS : 0};
     b.nodes = harness_alloc(3 * s->n_nodes, 8);
     b.mass = harness_alloc(s->n_nodes, 8);
     b.tetrahedra = harness_alloc(24 * n_cells, 4);
@@ -118,12 +158,25 @@ modal_tled_solid *tled_solid_new(harness *h, int x, int y, int z, tled_elements 
         else add_tetrahedra(&b, at, top);
     }
     int32_t *material = harness_alloc(s->n_tetrahedra + s->n_hexahedra, 4);
-    modal_tled_material *own = harness_alloc(3, sizeof *own);
+    modal_tled_material *own = harness_alloc(TLED_RICH, sizeof *own);
     for (int64_t e = 0; e < s->n_tetrahedra + s->n_hexahedra; e++) material[e] = (int32_t)(e / 5 % n_materials);
-    for (int k = 0; k < 3; k++) own[k] = materials[k];
+    for (int k = 0; k < TLED_RICH; k++) own[k] = materials[k];
+    if (n_materials == TLED_RICH) {
+        double *fibres = harness_alloc(3 * (s->n_tetrahedra + s->n_hexahedra), 8), *weights = harness_alloc(s->n_nodes, 8);
+        for (int64_t e = 0; e < s->n_tetrahedra + s->n_hexahedra; e++) {
+            double *a = fibres + 3 * e;
+            for (int k = 0; k < 3; k++) a[k] = harness_random(h);
+            a[0] += 2;
+            const double length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+            for (int k = 0; k < 3; k++) a[k] /= length;
+        }
+        for (int64_t i = 0; i < s->n_nodes; i++) weights[i] = b.mass[i] * (1 + 0.5 * harness_random(h));
+        s->fibres = fibres, s->weights = weights;
+    }
     s->nodes = b.nodes, s->mass = b.mass, s->tetrahedra = b.tetrahedra, s->hexahedra = b.hexahedra;
     s->material = material, s->materials = own, s->faces = b.faces;
     if (loads) add_loads(&b);
+    if (loads) add_contacts(&b);
     return s;
 }
 
@@ -133,5 +186,6 @@ void tled_solid_free(modal_tled_solid *s)
     free((void *)s->material), free((void *)s->materials), free((void *)s->loaded), free((void *)s->load_offsets);
     free((void *)s->load_signals), free((void *)s->load_vectors), free((void *)s->faces);
     free((void *)s->face_signals), free((void *)s->face_pressures), free((void *)s->held);
-    free((void *)s->held_signals), free((void *)s->held_values), free(s);
+    free((void *)s->held_signals), free((void *)s->held_values), free((void *)s->fibres), free((void *)s->weights);
+    free((void *)s->contacts), free((void *)s->touching), free((void *)s->touching_masks), free(s);
 }

@@ -11,10 +11,11 @@
 
 typedef struct state {
     double *u, *low, *d; /* [n_nodes, 4] */
+    float *viscous;      /* the back end's own; NULL: 0 */
 } state;
 
 typedef struct result {
-    harness_output *u, *low, *d, *watch, *work, *reactions;
+    harness_output *u, *low, *d, *watch, *work, *reactions, *touches, *viscous;
 } result;
 
 typedef struct motion {
@@ -49,7 +50,12 @@ static result step(harness *h, const modal_tled_layout *layout, const motion *m,
     double zeros[3] = {0, 0, 0};
     modal_error err = {0};
     result r = {give(h, layout, start->u), is_double(layout) || layout->packs_low ? NULL : give(h, layout, start->low),
-                give(h, layout, start->d), NULL, NULL, NULL};
+                give(h, layout, start->d), NULL, NULL, NULL, NULL, NULL};
+    float *viscous = start->viscous ? start->viscous : calloc((size_t)layout->viscous_bytes / 4 + 1, 4);
+    r.viscous = layout->viscous_bytes > 0 ? harness_new_output(h, layout->viscous_bytes / 4, 0, viscous) : NULL;
+    if (!start->viscous) free(viscous);
+    r.touches = work && layout->solid->n_contacts > 0
+                    ? harness_new_output(h, 6 * layout->solid->n_contacts * layout->solid->n_touching, 0, NULL) : NULL;
     r.watch = harness_new_output(h, sizeof watch / 4, 0, (const float *)&watch);
     r.work = work ? harness_new_output(h, sizeof(modal_tled_work) / 4, 0, (const float *)zeros) : NULL;
     r.reactions = work ? harness_new_output(h, 6 * n_held, 0, NULL) : NULL;
@@ -59,22 +65,31 @@ static result step(harness *h, const modal_tled_layout *layout, const motion *m,
         .gravity = m->gravity ? harness_input(h, m->gravity, 24 * m->n_steps, 0) : NULL,
         .signals = n_signals > 0 ? harness_input(h, m->signals, 8 * (m->n_steps + 1) * n_signals, 0) : NULL,
         .watch = (modal_tled_watch *)r.watch->device, .work = work ? (modal_tled_work *)r.work->device : NULL,
-        .reactions = work ? (double *)r.reactions->device : NULL};
+        .reactions = work ? (double *)r.reactions->device : NULL, .viscous = r.viscous ? r.viscous->device : NULL,
+        .touches = r.touches ? (double *)r.touches->device : NULL};
     harness_ok(h, h->kernels->tled_step(&task, h->stream, &err), &err);
     return r;
 }
 
-/* P = d W / d F as it is usually written, with F^-T. */
-static void textbook_stress(const modal_tled_material *m, const long double h[9], long double p[9])
+/* F and F^-T; returns J. */
+static long double inverse_of(const long double h[9], long double f[9], long double inverse[9])
 {
-    long double f[9], inverse[9], square = 0, s[9], trace = 0; /* inverse: of F^T */
-    for (int k = 0; k < 9; k++) f[k] = h[k] + (k % 4 == 0), square += f[k] * f[k];
+    for (int k = 0; k < 9; k++) f[k] = h[k] + (k % 4 == 0);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             inverse[3 * i + j] = f[(i + 1) % 3 * 3 + (j + 1) % 3] * f[(i + 2) % 3 * 3 + (j + 2) % 3] -
                                  f[(i + 1) % 3 * 3 + (j + 2) % 3] * f[(i + 2) % 3 * 3 + (j + 1) % 3];
     const long double j = f[0] * inverse[0] + f[1] * inverse[1] + f[2] * inverse[2];
     for (int k = 0; k < 9; k++) inverse[k] /= j;
+    return j;
+}
+
+/* P = d W / d F as it is usually written, with F^-T; pressure: instead of modulus (J - 1), or NULL. */
+static void textbook_stress(const modal_tled_material *m, const long double h[9], const long double *pressure, long double p[9])
+{
+    long double f[9], inverse[9], square = 0, s[9], trace = 0; /* inverse: of F^T */
+    const long double j = inverse_of(h, f, inverse), volumetric = pressure ? *pressure : m->modulus * (j - 1);
+    for (int k = 0; k < 9; k++) square += f[k] * f[k];
     if (m->law == MODAL_TLED_STVK) {
         for (int i = 0; i < 3; i++)
             for (int k = 0; k < 3; k++) {
@@ -89,13 +104,71 @@ static void textbook_stress(const modal_tled_material *m, const long double h[9]
     }
     for (int k = 0; k < 9; k++)
         p[k] = m->law == MODAL_TLED_LOGARITHMIC
-                   ? m->mu * (f[k] - inverse[k]) + m->modulus * j * (j - 1) * inverse[k]
-                   : m->mu * powl(j, -2.0L / 3) * (f[k] - square / 3 * inverse[k]) + m->modulus * (j - 1) * j * inverse[k];
+                   ? m->mu * (f[k] - inverse[k]) + volumetric * j * inverse[k]
+                   : m->mu * powl(j, -2.0L / 3) * (f[k] - square / 3 * inverse[k]) + volumetric * j * inverse[k];
+}
+
+/* Adds d W / d F of W = eta/4 (J^(-2/3) |F a|^2 - 1)^2. */
+static void textbook_fibres(const modal_tled_material *m, const long double h[9], const double *a, long double p[9])
+{
+    long double f[9], inverse[9], fa[3], square = 0;
+    const long double j = inverse_of(h, f, inverse), power = powl(j, -2.0L / 3);
+    for (int i = 0; i < 3; i++) {
+        fa[i] = f[3 * i] * a[0] + f[3 * i + 1] * a[1] + f[3 * i + 2] * a[2];
+        square += fa[i] * fa[i];
+    }
+    for (int k = 0; k < 9; k++)
+        p[k] += m->fibre * (power * square - 1) * power * (fa[k / 3] * a[k % 3] - square / 3 * inverse[k]);
+}
+
+/* The share of the first step's Prony terms, which start from 0: P -= sum of g (1 - exp(-before / tau)) / 2 of either part. */
+static void textbook_terms(const modal_tled_material *m, const long double h[9], double before, long double p[9])
+{
+    long double f[9], inverse[9], trace = 0, share[2] = {0, 0}; /* P = F S: parts of P are F times those of S */
+    inverse_of(h, f, inverse);
+    for (int k = 0; k < 9; k++) trace += p[k] * f[k];
+    for (int n = 0; n < m->n_terms; n++)
+        share[n >= m->n_isochoric] += m->shares[n] / 2 * (1 - expl(-(long double)before / m->times[n]));
+    for (int k = 0; k < 9; k++) {
+        const long double volumetric = trace / 3 * inverse[k]; /* F (S : C / 3) C^-1 */
+        p[k] -= share[0] * (p[k] - volumetric) + share[1] * volumetric;
+    }
+}
+
+/* Nodal pressures as the header says, and the sizes of what they are summed of; [n_nodes]. */
+static void exact_pressures(const modal_tled_solid *s, const double *u, long double *pressures, long double *sizes)
+{
+    long double *volumes = harness_alloc(s->n_nodes, sizeof *volumes), *moduli = harness_alloc(s->n_nodes, sizeof *moduli);
+    for (int64_t i = 0; i < s->n_nodes; i++) pressures[i] = sizes[i] = volumes[i] = moduli[i] = 0;
+    for (int64_t e = 0; e < s->n_tetrahedra; e++) {
+        const int32_t *c = s->tetrahedra + 4 * e;
+        const modal_tled_material *m = &s->materials[s->material[e]];
+        long double rest[9], now[9], f[9], ignored[9];
+        double g[3][3], h1 = 0;
+        if (!m->averages) continue;
+        modal_tled_tetrahedron_shape(s->nodes, c, g);
+        for (int k = 0; k < 27; k++) h1 += fabs((u[4 * c[k / 9 + 1] + k % 3] - u[4 * c[0] + k % 3]) * g[k / 9][k / 3 % 3]);
+        for (int k = 0; k < 9; k++) { /* edges, less the unit matrix: inverse_of wants H */
+            rest[k] = (long double)s->nodes[3 * c[k / 3 + 1] + k % 3] - s->nodes[3 * c[0] + k % 3];
+            now[k] = rest[k] + u[4 * c[k / 3 + 1] + k % 3] - u[4 * c[0] + k % 3] - (k % 4 == 0);
+            rest[k] -= k % 4 == 0;
+        }
+        const long double before = inverse_of(rest, f, ignored) / 24, after = inverse_of(now, f, ignored) / 24;
+        for (int a = 0; a < 4; a++)
+            volumes[c[a]] += before, pressures[c[a]] += after - before, moduli[c[a]] += before * m->modulus,
+                sizes[c[a]] += before * h1 * (1 + h1) * (1 + h1);
+    }
+    for (int64_t i = 0; i < s->n_nodes; i++)
+        if (volumes[i] > 0)
+            pressures[i] *= moduli[i] / volumes[i] / volumes[i], sizes[i] *= moduli[i] / volumes[i] / volumes[i];
+    free(volumes), free(moduli);
 }
 
 /* F of all elements, [n_nodes, 3], and the sum of sizes that the bound is made of, [n_nodes]. */
-static void exact_forces(const modal_tled_solid *s, const double *u, long double *force, double *size)
+static void exact_forces(const modal_tled_solid *s, const double *u, double before, long double *force, double *size)
 {
+    long double *pressures = harness_alloc(2 * s->n_nodes, sizeof *pressures), *sizes = pressures + s->n_nodes;
+    exact_pressures(s, u, pressures, sizes);
     for (int64_t e = 0; e < s->n_tetrahedra + s->n_hexahedra; e++) {
         const int n = e < s->n_tetrahedra ? 4 : 8;
         const int32_t *corners = n == 4 ? s->tetrahedra + 4 * e : s->hexahedra + 8 * (e - s->n_tetrahedra);
@@ -119,10 +192,15 @@ static void exact_forces(const modal_tled_solid *s, const double *u, long double
                     gradient[3 * i + j] += (long double)way * g[a][j];
                     h1 += fabs(way * g[a][j]);
                 }
-        textbook_stress(m, gradient, p);
+        const int averages = m->averages && n == 4;
+        long double mean = 0, mean_size = 0;
+        for (int a = 0; averages && a < 4; a++) mean += pressures[corners[a]] / 4, mean_size += sizes[corners[a]] / 4;
+        textbook_stress(m, gradient, averages ? &mean : NULL, p);
+        if (m->fibre > 0) textbook_fibres(m, gradient, s->fibres + 3 * e, p);
+        if (m->n_terms > 0) textbook_terms(m, gradient, before, p);
         for (int a = 0; a < n; a++) {
             const double length = fabs(g[a][0]) + fabs(g[a][1]) + fabs(g[a][2]);
-            size[corners[a]] += v * length * (m->mu + m->modulus) * h1 * (1 + h1) * (1 + h1);
+            size[corners[a]] += v * length * ((m->mu + m->modulus + 4 * m->fibre) * h1 * (1 + h1) * (1 + h1) + (double)mean_size * (1 + h1) * (1 + h1));
             for (int i = 0; i < 3; i++) {
                 force[3 * corners[a] + i] +=
                     v * (p[3 * i] * g[a][0] + p[3 * i + 1] * g[a][1] + p[3 * i + 2] * g[a][2]);
@@ -137,14 +215,16 @@ static void exact_forces(const modal_tled_solid *s, const double *u, long double
             }
         }
     }
+    free(pressures);
 }
 
 /* R, added to force with the sign minus: F - R. */
 static void exact_loads(const modal_tled_solid *s, const motion *m, const double *u, long double *force, double *size)
 {
     for (int64_t i = 0; m->gravity && i < 3 * s->n_nodes; i++) {
-        force[i] -= (long double)s->mass[i / 3] * m->gravity[i % 3];
-        size[i / 3] += s->mass[i / 3] * fabs(m->gravity[i % 3]);
+        const double weight = (s->weights ? s->weights : s->mass)[i / 3];
+        force[i] -= (long double)weight * m->gravity[i % 3];
+        size[i / 3] += weight * fabs(m->gravity[i % 3]);
     }
     for (int64_t l = 0; l < s->n_loaded; l++)
         for (int64_t e = s->load_offsets[l]; e < s->load_offsets[l + 1]; e++)
@@ -177,64 +257,144 @@ static void hold(harness *h, const char *what, int64_t index, long double got, l
         harness_fail(h, "%s[%lld] is %.9g, not %.9g, bound %.3g", what, (long long)index, (double)got, (double)want, bound);
 }
 
-/* One component after one step; adds to the works that are wanted. */
-static void check_component(harness *h, const modal_tled_layout *layout, const motion *m, const state *start,
-                            const result *r, const long double *force, double size, int64_t i, int c, int64_t held,
-                            modal_tled_work *want)
+/* Puts x out of body b as the header says; 1: it was in it. */
+static int exact_put_out(const modal_tled_contact *body, const double *at, long double x[3])
+{
+    long double way[3], part = 0, length = 0, square = 0, depth = 0;
+    for (int i = 0; i < 3; i++) way[i] = x[i] - at[i], depth += way[i] * body->normal[i];
+    if (body->kind == MODAL_TLED_PLANE) {
+        for (int i = 0; i < 3 && depth < 0; i++) x[i] -= depth * body->normal[i];
+        return depth < 0;
+    }
+    for (int i = 0; i < 3 && body->kind == MODAL_TLED_CAPSULE; i++)
+        length += ((long double)at[3 + i] - at[i]) * ((long double)at[3 + i] - at[i]), part += ((long double)at[3 + i] - at[i]) * way[i];
+    part = length > 0 ? fminl(fmaxl(part / length, 0), 1) : 0;
+    for (int i = 0; i < 3; i++) {
+        if (part > 0) way[i] -= part * ((long double)at[3 + i] - at[i]);
+        square += way[i] * way[i];
+    }
+    if (!(square < (long double)body->radius * body->radius)) return 0;
+    for (int i = 0; i < 3; i++) x[i] += way[i] * (body->radius / sqrtl(square) - 1);
+    return 1;
+}
+
+/* One node of a step: where it was, and what the forces would do. */
+typedef struct step_of {
+    double mass, gain, old[3], was[3], bound;
+    long double free[3]; /* d without bodies */
+    int64_t held, row;   /* of the solid's held and touching, or -1 */
+} step_of;
+
+/* The node after bodies have been looked for: position and the force of each. Returns how far it may be off. */
+static double check_touching(harness *h, const modal_tled_layout *layout, const motion *m, const result *r, int64_t i,
+                             const step_of *node, long double forces[3])
 {
     const modal_tled_solid *s = layout->solid;
-    const double eps = is_double(layout) ? DBL_EPSILON : FLT_EPSILON, mass = s->mass[i];
-    const double h2 = (m->step + m->before) / 2, below = 1 + m->alpha * h2 / 2;
+    const double eps = is_double(layout) ? DBL_EPSILON : FLT_EPSILON;
+    long double x[3];
+    double bound = 4 * node->bound, length = 0;
+    int moved = 0;
+    for (int c = 0; c < 3; c++) {
+        x[c] = (long double)s->nodes[3 * i + c] + node->was[c] + node->free[c];
+        length += fabs(s->nodes[3 * i + c]);
+        bound += 8 * eps * (fabs(node->was[c]) + fabs((double)node->free[c]));
+    }
+    bound += 16 * DBL_EPSILON * length;
+    for (int32_t b = 0; b < s->n_contacts; b++) {
+        const long double before[3] = {x[0], x[1], x[2]};
+        const int in = node->held < 0 && (s->touching_masks[node->row] >> b & 1) &&
+                       exact_put_out(&s->contacts[b], m->signals + s->n_signals + s->contacts[b].signal, x);
+        moved |= in;
+        for (int c = 0; c < 3; c++) {
+            const long double force = node->mass / node->gain * (x[c] - before[c]);
+            forces[c] += force;
+            if (r->touches)
+                hold(h, "touch", 3 * (b * s->n_touching + node->row) + c,
+                     ((const double *)r->touches->host)[3 * (b * s->n_touching + node->row) + c], force,
+                     2 * bound * node->mass / node->gain);
+        }
+    }
+    if (node->held >= 0) return 0;
+    for (int c = 0; c < 3; c++) {
+        const int64_t k = 4 * i + c;
+        hold(h, "touching u", k, value(layout, r->u, k) + (r->low ? (long double)value(layout, r->low, k) : 0),
+             x[c] - s->nodes[3 * i + c], bound + 2 * eps * fabs((double)x[c] - s->nodes[3 * i + c]));
+        hold(h, "touching d", k, value(layout, r->d, k), x[c] - s->nodes[3 * i + c] - node->was[c],
+             bound + 2 * eps * fabs((double)x[c] - s->nodes[3 * i + c]));
+    }
+    return moved ? bound : 0;
+}
+
+/* One component after one step, without bodies. Returns the force that holds it. */
+static long double check_component(harness *h, const modal_tled_layout *layout, const motion *m, const result *r,
+                                   const long double *force, double size, int64_t i, int c, const step_of *node, int touches)
+{
+    const modal_tled_solid *s = layout->solid;
+    const double eps = is_double(layout) ? DBL_EPSILON : FLT_EPSILON;
     const int64_t k = 4 * i + c;
-    const double old = m->before > 0 ? start->d[k] : 0, scale = m->before > 0 ? m->step / m->before : 0;
-    const double u0 = start->u[k] + (r->low ? start->low[k] : 0);
-    const double d = value(layout, r->d, k), u = value(layout, r->u, k), low = r->low ? value(layout, r->low, k) : 0;
-    const int32_t signal = held < 0 ? MODAL_TLED_FREE : s->held_signals[3 * held + c];
-    const long double gain = m->step * h2 / below / mass;
-    const double bound = 64 * eps * (fabs(old) * scale + (double)gain * size);
-    if (signal == MODAL_TLED_FREE) {
-        const long double next = (1 - m->alpha * h2 / 2) / below * scale * old - gain * force[3 * i + c];
-        hold(h, "d", k, d, next, bound);
+    const double u0 = node->was[c], old = node->old[c], d = value(layout, r->d, k), u = value(layout, r->u, k);
+    const double low = r->low ? value(layout, r->low, k) : 0, h2 = (m->step + m->before) / 2;
+    const int32_t signal = node->held < 0 ? MODAL_TLED_FREE : s->held_signals[3 * node->held + c];
+    if (signal == MODAL_TLED_FREE && !touches) {
+        hold(h, "d", k, d, node->free[c], node->bound);
         hold(h, "u + low", k, (long double)u + low, (long double)u0 + d,
-             2 * eps * (fabs(d) + (r->low ? eps : 1) * (fabs(u) + fabs(u0)) + fabs(u0 - start->u[k])));
-    } else {
-        const double to = signal == MODAL_TLED_STILL ? 0 : s->held_values[3 * held + c] * m->signals[s->n_signals + signal];
+             2 * eps * (fabs(d) + (r->low ? eps : 1) * (fabs(u) + fabs(u0)) + eps * fabs(u0)));
+    } else if (signal != MODAL_TLED_FREE) {
+        const double to = signal == MODAL_TLED_STILL ? 0 : s->held_values[3 * node->held + c] * m->signals[s->n_signals + signal];
         hold(h, "held u", k, u, to, eps * fabs(to));
         hold(h, "held d", k, d, (long double)to - u0, 2 * eps * (fabs(to) + fabs(u0)));
     }
-    const long double way = h2 / (2 * m->step) * ((long double)d + scale * old);
-    const long double velocity = ((long double)d + scale * old) / (2 * m->step);
-    const long double holding = mass * ((long double)d - scale * old) / (m->step * h2) + m->alpha * mass * velocity +
-                                force[3 * i + c];
-    want->damped += (double)(m->alpha * mass * velocity * way);
-    if (signal != MODAL_TLED_FREE) want->held += (double)(holding * way);
-    if (r->reactions && held >= 0)
-        hold(h, "reaction", 3 * held + c, ((const double *)r->reactions->host)[3 * held + c],
+    const double scale = m->before > 0 ? m->step / m->before : 0, keeps = (1 - m->alpha * h2 / 2) / (1 + m->alpha * h2 / 2) * scale;
+    const long double holding = node->mass * ((long double)d - keeps * old) / node->gain + force[3 * i + c];
+    if (r->reactions && node->held >= 0)
+        hold(h, "reaction", 3 * node->held + c, ((const double *)r->reactions->host)[3 * node->held + c],
              signal == MODAL_TLED_FREE ? 0 : holding,
-             signal == MODAL_TLED_FREE ? 0 : 64 * eps * (size + mass / (m->step * h2) * (fabs(d) + fabs(u0) + fabs(old))));
+             signal == MODAL_TLED_FREE ? 0 : 64 * eps * (size + node->mass / node->gain * (fabs(d) + fabs(u0) + fabs(old))));
+    return signal == MODAL_TLED_FREE ? 0 : holding;
+}
+
+/* All of a node; adds to the works that are wanted, and to their bound. */
+static void check_node(harness *h, const modal_tled_layout *layout, const motion *m, const state *start, const result *r,
+                       const long double *force, const long double *inner, double size, int64_t i, int64_t held, int64_t row,
+                       modal_tled_work *want, double *works)
+{
+    const double eps = is_double(layout) ? DBL_EPSILON : FLT_EPSILON, h2 = (m->step + m->before) / 2;
+    const double below = 1 + m->alpha * h2 / 2, scale = m->before > 0 ? m->step / m->before : 0;
+    step_of node = {.mass = layout->solid->mass[i], .gain = m->step * h2 / below, .held = held, .row = row};
+    long double holding[3] = {0, 0, 0};
+    for (int c = 0; c < 3; c++) {
+        node.old[c] = m->before > 0 ? start->d[4 * i + c] : 0;
+        node.was[c] = start->u[4 * i + c] + (r->low ? start->low[4 * i + c] : 0);
+        node.free[c] = (1 - m->alpha * h2 / 2) / below * scale * node.old[c] - node.gain / node.mass * force[3 * i + c];
+        node.bound = fmax(node.bound, 64 * eps * (fabs(node.old[c]) * scale + node.gain / node.mass * size));
+    }
+    const double off = row >= 0 ? check_touching(h, layout, m, r, i, &node, holding) : 0;
+    for (int c = 0; c < 3; c++) {
+        const double d = value(layout, r->d, 4 * i + c);
+        holding[c] += check_component(h, layout, m, r, force, size, i, c, &node, row >= 0 && held < 0);
+        const long double both = (long double)d + scale * node.old[c], way = h2 / (2 * m->step) * both;
+        want->damped += (double)(m->alpha * node.mass * both / (2 * m->step) * way);
+        want->held += (double)(holding[c] * way);
+        want->loads += (double)((inner[3 * i + c] - force[3 * i + c]) * way);
+        *works += (size + off / (64 * eps) * node.mass / node.gain * 4) * fabs((double)way);
+    }
 }
 
 static void check_one_step(harness *h, const modal_tled_layout *layout, const motion *m, const state *start, const result *r)
 {
     const modal_tled_solid *s = layout->solid;
     const double eps = is_double(layout) ? DBL_EPSILON : FLT_EPSILON;
-    long double *force = harness_alloc(3 * s->n_nodes, sizeof *force), *free_force = harness_alloc(3 * s->n_nodes, sizeof *force);
+    long double *force = harness_alloc(3 * s->n_nodes, sizeof *force), *inner = harness_alloc(3 * s->n_nodes, sizeof *force);
     double *size = harness_alloc(s->n_nodes, sizeof *size), works = 0;
     modal_tled_work want = {0, 0, 0};
     for (int64_t i = 0; i < 3 * s->n_nodes; i++) force[i] = 0, size[i / 3] = 0;
-    exact_forces(s, start->u, force, size);
-    memcpy(free_force, force, (size_t)s->n_nodes * 3 * sizeof *force);
+    exact_forces(s, start->u, m->before, force, size);
+    memcpy(inner, force, (size_t)s->n_nodes * 3 * sizeof *force);
     exact_loads(s, m, start->u, force, size);
-    for (int64_t i = 0, held = 0; i < s->n_nodes; i++) {
-        const int here = held < s->n_held && s->held[held] == i;
-        for (int c = 0; c < 3; c++) {
-            check_component(h, layout, m, start, r, force, size[i], i, c, here ? held : -1, &want);
-            const double old = m->before > 0 ? start->d[4 * i + c] * m->step / m->before : 0;
-            const double way = (m->step + m->before) / (4 * m->step) * (value(layout, r->d, 4 * i + c) + old);
-            want.loads += (double)(free_force[3 * i + c] - force[3 * i + c]) * way;
-            works += size[i] * fabs(way);
-        }
-        held += here;
+    for (int64_t i = 0, held = 0, row = 0; i < s->n_nodes; i++) {
+        const int is_held = held < s->n_held && s->held[held] == i, touches = row < s->n_touching && s->touching[row] == i;
+        check_node(h, layout, m, start, r, force, inner, size[i], i, is_held ? held : -1, touches ? row : -1, &want, &works);
+        held += is_held, row += touches;
         if (!layout->packs_low) hold(h, "fourth", i, value(layout, r->u, 4 * i + 3), 0, 0);
     }
     if (r->work) {
@@ -247,13 +407,13 @@ static void check_one_step(harness *h, const modal_tled_layout *layout, const mo
         hold(h, "work of holding", 0, got->held, want.held, 64 * eps * (works + kinetic));
         hold(h, "damped", 0, got->damped, want.damped, 64 * eps * kinetic);
     }
-    free(force), free(free_force), free(size);
+    free(force), free(inner), free(size);
 }
 
 static state new_state(harness *h, const modal_tled_layout *layout, double size)
 {
     const int64_t n = 4 * layout->solid->n_nodes;
-    state s = {harness_alloc(n, 8), harness_alloc(n, 8), harness_alloc(n, 8)};
+    state s = {harness_alloc(n, 8), harness_alloc(n, 8), harness_alloc(n, 8), NULL};
     for (int64_t k = 0; k < n; k++) {
         s.u[k] = k % 4 == 3 ? 0 : size * harness_random(h), s.d[k] = k % 4 == 3 ? 0 : 0.01 * size * harness_random(h);
         if (!is_double(layout)) s.u[k] = (float)s.u[k], s.d[k] = (float)s.d[k];
@@ -262,15 +422,15 @@ static state new_state(harness *h, const modal_tled_layout *layout, double size)
     return s;
 }
 
-static void free_state(state *s) { free(s->u), free(s->low), free(s->d); }
+static void free_state(state *s) { free(s->u), free(s->low), free(s->d), free(s->viscous); }
 
-static motion new_motion(harness *h, int64_t n_steps, int gravity, int n_signals, double before)
+static motion new_motion(harness *h, const modal_tled_solid *solid, int64_t n_steps, int gravity, double before)
 {
     motion m = {.first = 7, .n_steps = n_steps, .step = 1e-4, .before = before, .alpha = 30};
     m.gravity = gravity ? harness_alloc(3 * n_steps, 8) : NULL;
-    m.signals = harness_alloc((n_steps + 1) * TLED_SIGNALS, 8);
+    m.signals = harness_alloc((n_steps + 1) * TLED_ALL_SIGNALS, 8);
     for (int64_t k = 0; gravity && k < 3 * n_steps; k++) m.gravity[k] = 10 * harness_random(h);
-    for (int64_t k = 0; k < (n_steps + 1) * n_signals; k++) m.signals[k] = harness_random(h);
+    for (int64_t k = 0; k <= n_steps && solid->n_signals > 0; k++) tled_solid_signals(h, solid, m.signals + k * TLED_ALL_SIGNALS);
     return m;
 }
 
@@ -279,6 +439,8 @@ static void same(harness *h, const char *what, const result *a, const result *b)
     harness_same(h, what, a->u, b->u);
     harness_same(h, what, a->d, b->d);
     if (a->low) harness_same(h, what, a->low, b->low);
+    if (a->viscous) harness_same(h, what, a->viscous, b->viscous);
+    if (a->touches && b->touches) harness_same(h, what, a->touches, b->touches);
     if (a->work && b->work) harness_same(h, what, a->work, b->work);
 }
 
@@ -292,7 +454,7 @@ static void check(harness *h, const modal_tled_solid *solid, modal_tled_precisio
     harness_ok(h, h->kernels->tled_layout(&task, h->stream, &err), &err);
     if (!layout) return;
     state start = new_state(h, layout, size);
-    motion m = new_motion(h, 1, before > 0, solid->n_signals, before), many = new_motion(h, 7, 1, solid->n_signals, 1e-4);
+    motion m = new_motion(h, solid, 1, before > 0, before), many = new_motion(h, solid, 7, 1, 1e-4);
     const result one = step(h, layout, &m, &start, 1), quiet = step(h, layout, &m, &start, 0);
     const result seven = step(h, layout, &many, &start, 1), again = step(h, layout, &many, &start, 1);
     harness_fetch(h);
@@ -308,6 +470,10 @@ static void check(harness *h, const modal_tled_solid *solid, modal_tled_precisio
     harness_output *kept = seven.u;
     float *u = harness_alloc(kept->count, 4);
     memcpy(u, kept->host, (size_t)kept->count * 4);
+    float *viscous = harness_alloc(layout->viscous_bytes / 4 + 1, 4);
+    if (seven.viscous) memcpy(viscous, seven.viscous->host, (size_t)layout->viscous_bytes);
+    now.viscous = harness_alloc(layout->viscous_bytes / 4 + 1, 4);
+    memset(now.viscous, 0, (size_t)layout->viscous_bytes);
     for (int64_t k = 0; k < 7; k++) {
         const motion single = {.first = many.first + k, .n_steps = 1, .step = 1e-4, .before = 1e-4, .alpha = 30,
                                .gravity = many.gravity + 3 * k, .signals = many.signals + k * solid->n_signals};
@@ -318,10 +484,13 @@ static void check(harness *h, const modal_tled_solid *solid, modal_tled_precisio
             now.u[i] = value(layout, last.u, i), now.d[i] = value(layout, last.d, i);
             if (last.low) now.low[i] = value(layout, last.low, i);
         }
+        if (last.viscous) memcpy(now.viscous, last.viscous->host, (size_t)layout->viscous_bytes);
     }
     h->n_values++;
     if (memcmp(u, last.u->host, (size_t)last.u->count * 4) != 0) harness_fail(h, "seven steps are not seven times one");
-    free(u);
+    if (last.viscous && memcmp(last.viscous->host, viscous, (size_t)layout->viscous_bytes) != 0)
+        harness_fail(h, "seven steps of Prony terms are not seven times one");
+    free(u), free(viscous);
 
     harness_case(h, "a turned element");
     const int32_t node = solid->n_tetrahedra > 0 ? solid->tetrahedra[4 * (solid->n_tetrahedra / 2)] : solid->hexahedra[0];
@@ -351,9 +520,9 @@ static void run(harness *h)
     }
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes - (h->quick ? 1 : 0); i++)
         for (int elements = TLED_TETRAHEDRA; elements <= TLED_BOTH; elements++)
-            for (int k = 0; k < 4; k++) {
-                const int n_materials = k % 2 ? 3 : 1, loads = k > 0;
-                if (i == 4 && k != 3) continue;
+            for (int k = 0; k < 6; k++) {
+                const int n_materials = k >= 4 ? TLED_RICH : k % 2 ? TLED_PLAIN : 1, loads = k > 0 && k < 5;
+                if (i == 4 && k != 3 && k != 4) continue;
                 harness_case(h, "%d x %d x %d, elements %d, %d materials%s", sizes[i][0], sizes[i][1], sizes[i][2],
                              elements, n_materials, loads ? ", loads" : "");
                 modal_tled_solid *s = tled_solid_new(h, sizes[i][0], sizes[i][1], sizes[i][2], (tled_elements)elements,

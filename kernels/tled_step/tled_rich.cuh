@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What comes on top of an element's law (tled_solid.h): fibres, Prony terms, nodal pressures.
+#ifndef MODAL_KERNELS_TLED_RICH_CUH
+#define MODAL_KERNELS_TLED_RICH_CUH
+
+#include "kernels/tled_step/tled_stress.cuh"
+
+namespace modal_tled {
+
+__host__ __device__ constexpr bool is_rich(int law) { return law == LAW_RICH_NEO_HOOKEAN || law == LAW_RICH_ANY; }
+__host__ __device__ constexpr int law_of(int law)
+{
+    return law == LAW_RICH_NEO_HOOKEAN ? (int)MODAL_TLED_NEO_HOOKEAN : law == LAW_RICH_ANY ? (int)LAW_ANY : law;
+}
+
+// cof F of F = I + H; returns J - 1.
+template <class R> __device__ __forceinline__ R whole_cofactors(const R h[9], R c[9])
+{
+    const R t = h[0] + h[4] + h[8];
+    const R x = h[4] * h[8] - h[5] * h[7], y = h[5] * h[6] - h[3] * h[8], z = h[3] * h[7] - h[4] * h[6];
+    const R a = h[0] * h[8] - h[2] * h[6], b = h[0] * h[4] - h[1] * h[3];
+    c[0] = x - h[0] + 1 + t, c[1] = y - h[3], c[2] = z - h[6];
+    c[3] = h[2] * h[7] - h[1] * h[8] - h[1], c[4] = a - h[4] + 1 + t, c[5] = h[1] * h[6] - h[0] * h[7] - h[7];
+    c[6] = h[1] * h[5] - h[2] * h[4] - h[2], c[7] = h[2] * h[3] - h[0] * h[5] - h[5], c[8] = b - h[8] + 1 + t;
+    return t + (x + a + b + (h[0] * x + h[1] * y + h[2] * z));
+}
+
+// p += P of fibres of stiffness eta along a.
+template <class R> __device__ __forceinline__ void add_fibres(R eta, const R h[9], const R a[3], R p[9])
+{
+    R c[9], f[3], e = 0;
+    const R above = whole_cofactors(h, c), jacobian = 1 + above;
+    const R power = power_minus_two_thirds(jacobian), root = jacobian * power;
+    const R q = -above * (root + 1) * inverse(root * root + root + 1) * power;
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        const R ha = h[3 * i] * a[0] + h[3 * i + 1] * a[1] + h[3 * i + 2] * a[2];
+        f[i] = a[i] + ha;
+        e += ha * (a[i] + f[i]);
+    }
+    const R g = q * (1 + e) + e, along = eta * g * power, around = eta * g * (1 + g) * (inverse(jacobian) * (R)(1.0 / 3));
+#pragma unroll
+    for (int k = 0; k < 9; k++) p[k] += along * f[k / 3] * a[k % 3] - around * c[k];
+}
+
+// Takes the Prony terms off p; state [n_terms, 6] with `stride` between its numbers.
+template <class R>
+__device__ __forceinline__ void relax(const Rich<R> &m, const Decay<R> *decays, const R h[9], R *state, int64_t stride, R p[9])
+{
+    const int rows[6] = {0, 1, 2, 1, 0, 0}, columns[6] = {0, 1, 2, 2, 2, 1};
+    R c[9], part[2][6], off[6], pressure = p[0] + p[4] + p[8];
+    const R over = inverse(whole_cofactors(h, c) + 1);
+#pragma unroll
+    for (int k = 0; k < 9; k++) pressure += p[k] * h[k];
+    pressure *= over * (R)(1.0 / 3);
+#pragma unroll
+    for (int k = 0; k < 6; k++) { // F^-1 = cof F^T / J
+        const int i = rows[k], j = columns[k];
+        const R s = (c[i] * p[j] + c[3 + i] * p[3 + j] + c[6 + i] * p[6 + j]) * over;
+        part[1][k] = (c[i] * c[j] + c[3 + i] * c[3 + j] + c[6 + i] * c[6 + j]) * (over * pressure);
+        part[0][k] = s - part[1][k];
+        off[k] = 0;
+    }
+    for (int n = 0; n < m.n_terms; n++) {
+        const Decay<R> decay = decays[n];
+#pragma unroll
+        for (int k = 0; k < 6; k++) {
+            R *known = state + (6 * n + k) * stride;
+            const R s = n < m.n_isochoric ? part[0][k] : part[1][k], d = *known + decay.now * s;
+            off[k] += d;
+            *known = decay.keep * d + decay.next * s;
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        const R x = h[3 * i] + (i == 0), y = h[3 * i + 1] + (i == 1), z = h[3 * i + 2] + (i == 2);
+        p[3 * i] -= x * off[0] + y * off[5] + z * off[4];
+        p[3 * i + 1] -= x * off[5] + y * off[1] + z * off[3];
+        p[3 * i + 2] -= x * off[4] + y * off[3] + z * off[2];
+    }
+}
+
+// All of an element's stress; mu and modulus are the law's times `scale`, as p is. at: the element's place in `elements`;
+// mean: of its corners' nodal pressures (read where its material averages).
+template <int LAW, class R>
+__device__ __forceinline__ R whole_stress(const Tables<R> &t, R *viscous, int64_t at, int material, int law, R mu, R modulus,
+                                          R scale, R mean, bool tetrahedron, const R h[9], R p[9])
+{
+    if (!is_rich(LAW)) return stress<law_of(LAW)>(law, mu, modulus, h, p);
+    const Rich<R> m = t.rich[material];
+    mean *= scale;
+    const R jacobian = stress<law_of(LAW)>(law, mu, modulus, h, p, m.averages && tetrahedron ? &mean : nullptr);
+    if (m.fibre > 0) {
+        const R a[3] = {t.fibres[at], t.fibres[t.n_elements + at], t.fibres[2 * t.n_elements + at]};
+        add_fibres(m.fibre * scale, h, a, p);
+    }
+    if (m.n_terms > 0) relax(m, t.decays + material * MODAL_TLED_TERMS, h, viscous + at, t.n_elements, p);
+    return jacobian;
+}
+
+// Of all materials, for steps of one length.
+template <class R> __global__ void set_decays(const __grid_constant__ Tables<R> t, double step, double before)
+{
+    const int k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= t.n_materials * MODAL_TLED_TERMS) return;
+    const double g = t.terms[2 * k] / 2, tau = t.terms[2 * k + 1];
+    if (!(tau > 0)) return; // no term
+    t.decays[k] = {(R)exp(-step / tau), (R)(-g * expm1(-step / tau)), (R)(-g * expm1(-before / tau))};
+}
+
+} // namespace modal_tled
+
+#endif
