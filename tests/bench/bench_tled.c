@@ -28,7 +28,7 @@ typedef struct run {
     double *gravity; /* [n_steps, 3] on the side */
     int n_steps;     /* of a call that is timed */
     modal_tled_layout *layout;
-    void *u, *low, *d;
+    void *u, *low, *d, *viscous;
     modal_tled_watch *watch;
     tled_opponent *opponent;
     int part; /* of the opponent */
@@ -38,7 +38,7 @@ static modal_status ours(run *r, bench_side *side, int n, double before, modal_e
 {
     const modal_tled_step_task task = {.layout = r->layout, .u = r->u, .low = r->low, .d = r->d, .step = r->cube->step,
                                        .before = before, .alpha = r->cube->alpha, .n_steps = n, .gravity = r->gravity,
-                                       .watch = r->watch};
+                                       .watch = r->watch, .viscous = r->viscous};
     return side->device.kernels->tled_step(&task, side->stream, err);
 }
 
@@ -53,6 +53,7 @@ static void free_ours(run *r, bench_side *side)
 {
     modal_tled_layout_free(&r->layout);
     bench_free(side, &r->u), bench_free(side, &r->low), bench_free(side, &r->d), bench_free(side, &r->watch);
+    bench_free(side, &r->viscous);
 }
 
 static modal_status rest(run *r, bench_side *side, modal_error *err)
@@ -62,6 +63,7 @@ static modal_status rest(run *r, bench_side *side, modal_error *err)
     MODAL_TRY(modal_device_fill(&side->device, r->u, 0, bytes, side->stream, err));
     MODAL_TRY(modal_device_fill(&side->device, r->d, 0, bytes, side->stream, err));
     if (r->low) MODAL_TRY(modal_device_fill(&side->device, r->low, 0, bytes, side->stream, err));
+    if (r->viscous) MODAL_TRY(modal_device_fill(&side->device, r->viscous, 0, r->layout->viscous_bytes, side->stream, err));
 done:
     return status;
 }
@@ -78,6 +80,8 @@ static modal_status new_ours(run *r, bench_side *side, modal_tled_precision prec
     if (precision == MODAL_TLED_FLOAT32 && !r->layout->packs_low)
         MODAL_TRY(bench_to_device(side, &r->low, NULL, bytes, "compensations", err));
     MODAL_TRY(bench_to_device(side, &r->watch, &watch, sizeof watch, "a flag", err));
+    if (r->layout->viscous_bytes > 0)
+        MODAL_TRY(bench_to_device(side, &r->viscous, NULL, r->layout->viscous_bytes, "Prony terms", err));
     MODAL_TRY(rest(r, side, err));
 done:
     return status;
@@ -316,6 +320,9 @@ modal_status bench_tled(modal_bench *b, modal_error *err)
 {
     /* cells along an edge; tetrahedra (6 a cell) or hexahedra; order; laws of the last ones */
     static const tled_cube_kind kinds[] = {
+        {26, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_FIBRES}, {26, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PRONY},
+        {26, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PRESSURES}, {55, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_FIBRES},
+        {55, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PRONY}, {55, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PRESSURES},
         {10, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1}, {10, 1, 0, MODAL_TLED_NEO_HOOKEAN, 0},
         {12, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1}, {14, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0},
         {20, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0}, {26, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1},
@@ -324,9 +331,11 @@ modal_status bench_tled(modal_bench *b, modal_error *err)
         {55, 0, 0, MODAL_TLED_LOGARITHMIC, 0}, {55, 0, 0, MODAL_TLED_STVK, 0},
         {100, 1, 0, MODAL_TLED_NEO_HOOKEAN, 0}, {119, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1}};
     static const tled_cube_kind quick[] = {{3, 0, 0, MODAL_TLED_NEO_HOOKEAN, 1}, {7, 0, 1, MODAL_TLED_NEO_HOOKEAN, 1},
-                                           {4, 1, 0, MODAL_TLED_NEO_HOOKEAN, 0}};
+                                           {4, 1, 0, MODAL_TLED_NEO_HOOKEAN, 0}, {5, 0, 0, MODAL_TLED_STVK, 0, TLED_PRONY},
+                                           {5, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_FIBRES},
+                                           {5, 0, 0, MODAL_TLED_NEO_HOOKEAN, 0, TLED_PRESSURES}};
     const tled_cube_kind *list = b->quick ? quick : kinds;
-    const int n = b->quick ? 3 : (int)(sizeof kinds / sizeof *kinds);
+    const int n = b->quick ? 6 : (int)(sizeof kinds / sizeof *kinds);
     modal_status status = MODAL_OK;
     tled_cube cube = {0};
     const bench_side *side = b->gpu.present ? &b->gpu : &b->cpu;

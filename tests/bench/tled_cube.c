@@ -125,10 +125,11 @@ modal_status tled_cube_make(tled_cube *c, const tled_cube_kind *kind, modal_erro
     const int64_t n = kind->cells, k = n + 1, n_elements = n * n * n * (kind->hexahedra ? 1 : 6);
     const double young = 3000, poisson = 0.45, mu = young / (2 + 2 * poisson), bulk = young / (3 - 6 * poisson);
     static const char *const laws[] = {"", ", logarithmic", ", StVK"};
+    static const char *const extras[TLED_EXTRAS] = {"", ", fibres", ", a Prony term", ", nodal pressures"};
     int32_t *node = NULL, *cell = NULL;
     *c = (tled_cube){.alpha = 10, .random = kind->random};
-    snprintf(c->name, sizeof c->name, "cube, %d cells, %s%s%s", kind->cells, kind->hexahedra ? "H8" : "T4",
-             kind->random ? ", random order" : "", laws[kind->law]);
+    snprintf(c->name, sizeof c->name, "cube, %d cells, %s%s%s%s", kind->cells, kind->hexahedra ? "H8" : "T4",
+             kind->random ? ", random order" : "", laws[kind->law], extras[kind->extra]);
     MODAL_TRY(modal_alloc(&node, k * k * k, sizeof *node, "a cube", err));
     MODAL_TRY(modal_alloc(&cell, n * n * n, sizeof *cell, "a cube", err));
     MODAL_TRY(modal_alloc(&c->nodes, 3 * k * k * k, sizeof *c->nodes, "a cube", err));
@@ -153,6 +154,17 @@ modal_status tled_cube_make(tled_cube *c, const tled_cube_kind *kind, modal_erro
                                   .hexahedra = c->elements, .material = c->materials, .n_materials = 1,
                                   .materials = &c->material, .n_held = c->solid.n_held, .held = c->held,
                                   .held_signals = c->held_signals, .held_values = c->held_values};
+    if (kind->extra == TLED_FIBRES) {
+        MODAL_TRY(modal_alloc_zero(&c->fibres, 3 * n_elements, sizeof *c->fibres, "a cube", err));
+        for (int64_t e = 0; e < n_elements; e++) c->fibres[3 * e + 2] = 1;
+        c->solid.fibres = c->fibres;
+        c->material.fibre = mu;
+    }
+    if (kind->extra == TLED_PRONY) {
+        c->material.n_terms = c->material.n_isochoric = 1;
+        c->material.shares[0] = 0.5, c->material.times[0] = 0.1;
+    }
+    c->material.averages = kind->extra == TLED_PRESSURES;
     fill_mass(c, kind, sqrt((bulk + 4 * mu / 3) / 1000));
 done:
     modal_free(&node), modal_free(&cell);
@@ -163,4 +175,5 @@ void tled_cube_free(tled_cube *c)
 {
     modal_free(&c->nodes), modal_free(&c->mass), modal_free(&c->elements), modal_free(&c->materials);
     modal_free(&c->held), modal_free(&c->held_signals), modal_free(&c->held_values);
+    modal_free(&c->fibres);
 }

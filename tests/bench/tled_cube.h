@@ -7,12 +7,15 @@
 #include "kernels/tled_step/tled_solid.h"
 #include "lib/base/status.h"
 
+typedef enum tled_cube_extra { TLED_NO_EXTRA, TLED_FIBRES, TLED_PRONY, TLED_PRESSURES, TLED_EXTRAS } tled_cube_extra;
+
 typedef struct tled_cube_kind {
     int cells;      /* along an edge */
     int hexahedra;  /* 0: six tetrahedra a cell */
     int random;     /* nodes and elements in random order instead of along a Morton curve */
     int law;        /* modal_tled_law */
     int opponents;  /* measured beside ours */
+    tled_cube_extra extra;
 } tled_cube_kind;
 
 typedef struct tled_cube {
@@ -20,7 +23,7 @@ typedef struct tled_cube {
     modal_tled_material material;
     double *nodes, *mass;
     int32_t *elements, *materials, *held, *held_signals;
-    double *held_values;
+    double *held_values, *fibres;
     char name[64];
     double step, alpha;
     int random;

@@ -232,6 +232,8 @@ int harness_main(int argc, char **argv, const char *operation, void (*run)(harne
         char *end = NULL;
         if (strcmp(argv[i], "--quick") == 0) {
             h.quick = 1;
+        } else if (strcmp(argv[i], "--tiny") == 0) {
+            h.quick = h.tiny = 1;
         } else if (strcmp(argv[i], "--backend") == 0 && i + 1 < argc) {
             name = argv[++i];
         } else if (strcmp(argv[i], "--simd") == 0 && i + 1 < argc) {
@@ -246,7 +248,7 @@ int harness_main(int argc, char **argv, const char *operation, void (*run)(harne
             h.seed = strtoull(argv[++i], &end, 0);
             if (*end != '\0') return 2;
         } else {
-            fprintf(stderr, "usage: %s [--backend NAME] [--simd NAME] [--quick] [--seed S] [--pretend N]\n",
+            fprintf(stderr, "usage: %s [--backend NAME] [--simd NAME] [--quick | --tiny] [--seed S] [--pretend N]\n",
                     argv[0]);
             return 2;
         }

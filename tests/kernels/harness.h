@@ -3,7 +3,7 @@
  * comparison, a table. An oracle in double precision is in each program; the reference back end is
  * held to it as the others are, only more tightly.
  *
- *   PROGRAM [--backend ref|cpu|cuda[:N]] [--simd base|avx2|avx512] [--quick] [--seed S] [--pretend CAPABILITY]
+ *   PROGRAM [--backend ref|cpu|cuda[:N]] [--simd base|avx2|avx512] [--quick | --tiny] [--seed S] [--pretend CAPABILITY]
  *
  * --pretend 86: CUDA operations plan as on a device of compute capability 8.6 (kernels/cuda_machine.h).
  * Without --backend: ref, cpu with every instruction set this processor has, and cuda; a cuda that
@@ -33,6 +33,7 @@ typedef struct harness {
     const char *back_end;                /* its name: ref, cpu, cuda:N */
     modal_stream *stream;
     int quick, is_reference, unsupported;
+    int tiny; /* quick, and of tests that take it a few cases: what racecheck ends in a minute */
     uint64_t seed, state;
     int64_t n_cases, n_values, n_failures, n_calls;
     double worst; /* largest error / tolerance */
