@@ -17,7 +17,9 @@ if(TARGET modalpack)
   add_test(NAME cli.modaltled_long COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modaltled.py
                                            $<TARGET_FILE:modaltled> $<TARGET_FILE:modalpack> $<TARGET_FILE:modalsim>
                                            $<TARGET_FILE:modaldeform> --long)
-  set_tests_properties(cli.modaltled PROPERTIES LABELS cli TIMEOUT 300)
+  add_test(NAME cli.modaltled_materials COMMAND ${MODAL_PYTHON}
+           ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modaltled_materials.py $<TARGET_FILE:modaltled>)
+  set_tests_properties(cli.modaltled cli.modaltled_materials PROPERTIES LABELS cli TIMEOUT 300)
   set_tests_properties(cli.modaltled_long PROPERTIES LABELS "cli;long")
   foreach(part materials snapshots project deform resumed)
     add_test(NAME cli.tissue_${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_tissue.py

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/json/scene_reader.h"
+#include "formats/json/solid_scene_parts.h"
 #include "formats/meshes/text_reader.h"
 #include "lib/base/memory.h"
 
@@ -180,6 +181,11 @@ static modal_status read_time(const modal_json_place *root, modal_solid_scene *s
     modal_status status = MODAL_OK;
     modal_json_place member;
     const char *text = NULL;
+    if (s->steady) {
+        MODAL_TRY(modal_json_required(root, "duration", &member));
+        MODAL_TRY(modal_json_number(&member, 1e-18, 1e9, "s", &s->duration));
+        goto done;
+    }
     MODAL_TRY(modal_json_required(root, "step", &member));
     if (json_is_string(member.value)) {
         MODAL_TRY(modal_json_text(&member, &text));
@@ -198,6 +204,47 @@ static modal_status read_time(const modal_json_place *root, modal_solid_scene *s
     }
     if (!by_steps) MODAL_TRY(modal_json_number(&member, 0, 1e9, "s", &s->duration));
     MODAL_TRY(read_frames(root, s));
+done:
+    return status;
+}
+
+/* "until": "steady": the solver chooses masses, damping and steps, so that keys of these mean nothing. */
+static modal_status read_until(const modal_json_place *root, modal_solid_scene *s)
+{
+    static const char *const others[] = {"step", "steps", "fps", "every", "at_steps", "damping", "mass_scaling"};
+    modal_status status = MODAL_OK;
+    modal_json_place member;
+    const char *text = NULL;
+    if (!modal_json_member(root, "until", &member)) {
+        if (modal_json_member(root, "accuracy", &member)) status = modal_json_wrong(&member, "goes with until");
+        return status;
+    }
+    MODAL_TRY(modal_json_text(&member, &text));
+    if (strcmp(text, "steady") != 0) {
+        status = modal_json_wrong(&member, "must be \"steady\"");
+        goto done;
+    }
+    s->steady = 1;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (modal_json_member(root, others[i], &member)) {
+            status = modal_json_wrong(&member, "has no meaning with until");
+            goto done;
+        }
+    MODAL_TRY(modal_json_optional_number(root, "accuracy", 1e-12, 0.1, "1", &s->accuracy));
+done:
+    return status;
+}
+
+static modal_status read_mass_scaling(const modal_json_place *root, modal_solid_scene *s)
+{
+    modal_status status = MODAL_OK;
+    modal_json_place scaling, member;
+    if (!modal_json_member(root, "mass_scaling", &scaling)) return MODAL_OK;
+    MODAL_TRY(modal_json_object(&scaling, "step limit"));
+    MODAL_TRY(modal_json_required(&scaling, "step", &member));
+    MODAL_TRY(modal_json_number(&member, 1e-18, 1e9, "s", &s->scaled_step));
+    MODAL_TRY(modal_json_required(&scaling, "limit", &member));
+    MODAL_TRY(modal_json_number(&member, 0, 100, "1", &s->scaled_limit));
 done:
     return status;
 }
@@ -257,10 +304,13 @@ static modal_status read_root(reader *r, const modal_json_place *root)
     modal_status status = MODAL_OK;
     modal_solid_scene *s = r->scene;
     modal_json_place member;
-    MODAL_TRY(modal_json_object(root, "step steps duration fps every at_steps model models hourglass damping gravity forces "
-                                      "pressures displacements probes"));
+    MODAL_TRY(modal_json_object(root, "step steps duration fps every at_steps until accuracy mass_scaling model models "
+                                      "nodal_pressure hourglass damping gravity forces pressures displacements contacts probes"));
+    MODAL_TRY(read_until(root, s));
     MODAL_TRY(read_time(root, s));
+    MODAL_TRY(read_mass_scaling(root, s));
     MODAL_TRY(read_models(root, s));
+    MODAL_TRY(read_flag(root, "nodal_pressure", &s->nodal_pressure));
     MODAL_TRY(modal_json_optional_number(root, "hourglass", 0, 1, "1", &s->hourglass));
     if (modal_json_member(root, "damping", &member)) {
         MODAL_TRY(modal_json_object(&member, "alpha"));
@@ -268,6 +318,7 @@ static modal_status read_root(reader *r, const modal_json_place *root)
     }
     if (modal_json_member(root, "gravity", &member)) MODAL_TRY(read_gravity(r, &member));
     MODAL_TRY(read_actions(r, root));
+    MODAL_TRY(modal_solid_read_contacts(root, s));
 done:
     return status;
 }
@@ -280,7 +331,7 @@ modal_status modal_solid_scene_parse(const char *text, size_t length, const char
     reader r = {.shared = {.source = {path, NULL, err}, .scene = &files}, .scene = scene};
     json_t *json = NULL;
     char *copy = NULL;
-    *scene = (modal_solid_scene){.hourglass = 0.1};
+    *scene = (modal_solid_scene){.hourglass = 0.1, .accuracy = 1e-6};
     MODAL_TRY(modal_json_parse(&r.shared.source, text, length, &copy, &json));
     const modal_json_place root = {&r.shared.source, json, ""};
     status = read_root(&r, &root);

@@ -14,6 +14,7 @@ static void free_reference(modal_tled_layout *layout)
     modal_free(&r->loads);
     modal_free(&r->pressure_factors);
     modal_free(&r->pressures);
+    modal_free(&r->corner_moduli);
     modal_free(&r);
 }
 
@@ -35,7 +36,10 @@ modal_status modal_tled_layout_ref(const modal_tled_layout_task *task, modal_str
     if (modal_tled_averages(s)) {
         MODAL_TRY(modal_alloc(&r->pressure_factors, s->n_nodes, sizeof(double), "nodal pressures", err));
         MODAL_TRY(modal_alloc(&r->pressures, s->n_nodes, sizeof(double), "nodal pressures", err));
+        MODAL_TRY(modal_alloc_zero(&r->corner_moduli, s->n_tetrahedra, sizeof(double), "nodal pressures", err));
         modal_tled_pressure_factors(s, r->pressure_factors, r->pressures);
+        for (int64_t k = 0; k < 4 * s->n_tetrahedra; k++)
+            r->corner_moduli[k / 4] += r->pressure_factors[s->tetrahedra[k]] * r->pressures[s->tetrahedra[k]] / 4;
     }
     r->head.bytes = s->n_tetrahedra * (int64_t)sizeof *r->tetrahedra + s->n_hexahedra * (int64_t)sizeof *r->hexahedra +
                     s->n_nodes * 72;

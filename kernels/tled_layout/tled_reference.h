@@ -17,6 +17,7 @@ typedef struct modal_tled_reference {
     double *displacements, *forces, *loads; /* [n_nodes, 3] scratch */
     double *pressure_factors; /* [n_nodes], or NULL where nothing averages */
     double *pressures;        /* [n_nodes] scratch, likewise */
+    double *corner_moduli;    /* [n_tetrahedra] mean K_a of an element's corners, Pa, likewise */
 } modal_tled_reference;
 
 /* Corners of element e (4 or 8 of them). */

@@ -27,17 +27,22 @@ __device__ __forceinline__ void add_up(double sums[3][REDUCE])
     __syncthreads();
 }
 
-// Component c of a node of mass m: adds to loads, held, damped.
-__device__ __forceinline__ void account_component(const Account &a, double m, double load, double force, double old,
-                                                  double now, double *reaction, int held, double touch, double sums[3])
+// A component of a node: what acts on it, how it moves, whether it is prescribed.
+struct Component {
+    double load, force, touch, old, now;
+    int held;
+};
+
+// Adds to loads, held, damped; m is the node's mass.
+__device__ __forceinline__ void account_component(const Account &a, double m, const Component &c, double *reaction, double sums[3])
 {
     const modal_tled_factors &f = a.factors;
-    const double way = f.half * (now + f.ratio * old);
-    const double holding = held ? m * (now - f.keep * old) / f.gain - (load - force) : 0;
+    const double both = c.now + f.ratio * c.old, way = f.half * both;
+    const double holding = c.held ? m * (c.now - f.keep * c.old) / f.gain - (c.load - c.force) : 0;
     if (reaction) *reaction = holding;
-    sums[0] += load * way;
-    sums[1] += (holding + touch) * way;
-    sums[2] += a.alpha * m * (now + f.ratio * old) / (2 * a.step) * way;
+    sums[0] += c.load * way;
+    sums[1] += (holding + c.touch) * way;
+    sums[2] += a.alpha * m * both / (2 * a.step) * way;
 }
 
 // d: after the step, in the solid's order.
@@ -66,11 +71,10 @@ __global__ void __launch_bounds__(REDUCE)
         double to[3];
         held_at(t, s.signals, row, held, to);
         const bool first = !(a.factors.ratio > 0); // d is not read
-        account_component(a, mass, load.at[0], force.x, first ? 0 : old.x, now.x, reaction, held[0], touch[0], mine);
-        account_component(a, mass, load.at[1], force.y, first ? 0 : old.y, now.y, reaction ? reaction + 1 : nullptr,
-                          held[1], touch[1], mine);
-        account_component(a, mass, load.at[2], force.z, first ? 0 : old.z, now.z, reaction ? reaction + 2 : nullptr,
-                          held[2], touch[2], mine);
+        const double forces[3] = {force.x, force.y, force.z}, olds[3] = {old.x, old.y, old.z}, nows[3] = {now.x, now.y, now.z};
+        for (int c = 0; c < 3; c++)
+            account_component(a, mass, {load.at[c], forces[c], touch[c], first ? 0 : olds[c], nows[c], held[c]},
+                              reaction ? reaction + c : nullptr, mine);
     }
     if (!a.works) return;
     for (int k = 0; k < 3; k++) sums[k][threadIdx.x] = mine[k];

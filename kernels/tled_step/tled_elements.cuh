@@ -4,6 +4,7 @@
 #ifndef MODAL_KERNELS_TLED_ELEMENTS_CUH
 #define MODAL_KERNELS_TLED_ELEMENTS_CUH
 
+#include "kernels/tled_step/tled_nodes.cuh"
 #include "kernels/tled_step/tled_rich.cuh"
 
 namespace modal_tled {
@@ -106,7 +107,8 @@ __device__ __forceinline__ int fan_forces(const Tables<R> &t, const modal_tled_p
     const int n = tetrahedra_of(ra);
     int number = material_of(t, patch, lane, 0);
     Material<R> m = t.materials[number];
-    R mu = m.mu * (R)(1.0 / 6), modulus = m.modulus * (R)(1.0 / 6), edge_pressure = 0, pressure_i = 0;
+    R edge_pressure = 0, pressure_i = 0;
+    m.mu *= (R)(1.0 / 6), m.modulus *= (R)(1.0 / 6);
     if (is_rich(LAW)) edge_pressure = b.u[place_of(ra)].w + b.u[place_of(rb)].w, pressure_i = b.u[place_of(ri)].w;
     const Vector3<R> xa = vector(b.rest[place_of(ra)]), ua = vector(b.u[place_of(ra)]);
     const Vector3<R> eb = vector(b.rest[place_of(rb)]) - xa, ub = vector(b.u[place_of(rb)]) - ua;
@@ -123,8 +125,8 @@ __device__ __forceinline__ int fan_forces(const Tables<R> &t, const modal_tled_p
             mean = (edge_pressure + pressure_i + pressure_j) * (R)0.25;
             pressure_i = pressure_j;
         }
-        is_turned |= turned(whole_stress<LAW>(t, viscous, patch.first_element + (int64_t)k * n_lanes + lane, number, m.law, mu,
-                                              modulus, (R)(1.0 / 6), mean, true, h, p));
+        const Extra<R> extra = {viscous, patch.first_element + (int64_t)k * n_lanes + lane, number, true, mean, (R)(1.0 / 6)};
+        is_turned |= turned(whole_stress<LAW>(t, m, extra, h, p));
         fb = fb + times(p, cb);
         fi = fi + times(p, ci);
         fa = fa - fi;
@@ -139,7 +141,7 @@ __device__ __forceinline__ int fan_forces(const Tables<R> &t, const modal_tled_p
         if (patch.material < 0) {
             number = material_of(t, patch, lane, k);
             m = t.materials[number];
-            mu = m.mu * (R)(1.0 / 6), modulus = m.modulus * (R)(1.0 / 6);
+            m.mu *= (R)(1.0 / 6), m.modulus *= (R)(1.0 / 6);
         }
     }
     leave(b, rj, fi);
@@ -270,8 +272,8 @@ __device__ __forceinline__ R hexahedron_forces(const Tables<R> &t, const modal_t
     R h[9], p[9];
     gradient(Vector3<R>{u[0][1], u[1][1], u[2][1]}, Vector3<R>{u[0][2], u[1][2], u[2][2]},
              Vector3<R>{u[0][3], u[1][3], u[2][3]}, c1, c2, c3, over, h);
-    const R jacobian = whole_stress<LAW>(t, viscous, patch.first_element + lane, number, m.law, m.mu * (R)(1.0 / 64),
-                                         m.modulus * (R)(1.0 / 64), (R)(1.0 / 64), (R)0, false, h, p);
+    const Extra<R> extra = {viscous, patch.first_element + lane, number, false, 0, (R)(1.0 / 64)};
+    const R jacobian = whole_stress<LAW>(t, {m.mu * (R)(1.0 / 64), m.modulus * (R)(1.0 / 64), m.law}, extra, h, p);
     const Vector3<R> f1 = times(p, c1), f2 = times(p, c2), f3 = times(p, c3);
     const R scale = k * over;
     R f[3][8];
@@ -298,17 +300,16 @@ __device__ __forceinline__ R hexahedron_forces(const Tables<R> &t, const modal_t
 
 // All elements of a patch; slots are written. For all threads of a block, between two barriers.
 template <int ELEMENTS, int LAW, class R>
-__device__ __forceinline__ void patch_elements(const Tables<R> &t, int number, const modal_tled_patch &patch,
-                                               const Bench<R> &b, R *viscous, Stop *stop, modal_tled_watch *watch,
-                                               int64_t first, int32_t step)
+__device__ __forceinline__ void patch_elements(const Tables<R> &t, const Step<R> &s, int number, const modal_tled_patch &patch,
+                                               const Bench<R> &b)
 {
     for (int lane = threadIdx.x; lane < patch.n_lanes; lane += blockDim.x) {
         if (ELEMENTS == HEXAHEDRA || (ELEMENTS == BOTH && patch.hexahedra)) {
-            const R jacobian = hexahedron_forces<LAW>(t, patch, lane, b, viscous);
+            const R jacobian = hexahedron_forces<LAW>(t, patch, lane, b, s.viscous);
             if (turned(jacobian))
-                note_turned(stop, watch, first, step, t.elements[patch.first_element + lane], jacobian);
-        } else if (fan_forces<LAW>(t, patch, lane, b, viscous)) {
-            find_turned_fan(t, number, lane, b.u, stop, watch, first, step);
+                note_turned(s.stop, s.watch, s.first, s.number, t.elements[patch.first_element + lane], jacobian);
+        } else if (fan_forces<LAW>(t, patch, lane, b, s.viscous)) {
+            find_turned_fan(t, number, lane, b.u, s.stop, s.watch, s.first, s.number);
         }
     }
 }

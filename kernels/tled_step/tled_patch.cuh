@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
         b.u[i] = m.u;
     }
     __syncthreads();
-    patch_elements<ELEMENTS, LAW>(t, blockIdx.x, patch, b, s.viscous, s.stop, s.watch, s.first, s.number);
+    patch_elements<ELEMENTS, LAW>(t, s, blockIdx.x, patch, b);
     __syncthreads();
     for (int i = threadIdx.x; i < patch.n_places; i += THREADS) {
         p = places[i];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What comes on top of a solid's laws: fibres, Prony terms, nodal pressures, bodies that nodes do not enter. */
 #include <math.h>
+#include <stddef.h>
 
 #include "kernels/tled_step/tled_solid.h"
 
@@ -28,6 +29,14 @@ void modal_tled_add_fibres(double eta, const double h[9], double above, const do
     }
     const double g = q * (1 + e) + e, along = eta * g * power, around = eta * g * (1 + g) / (3 * jacobian);
     for (int k = 0; k < 9; k++) stress[k] += along * f[k / 3] * a[k % 3] - around * c[k];
+}
+
+double modal_tled_rich_stress(const modal_tled_material *m, const double h[9], const double *fibre, double pressure,
+                              double stress[9])
+{
+    const double above = modal_tled_law_stress(m, h, m->averages ? &pressure : NULL, stress);
+    if (m->fibre > 0) modal_tled_add_fibres(m->fibre, h, above, fibre, stress);
+    return above;
 }
 
 modal_tled_decay modal_tled_decay_of(const modal_tled_material *m, int term, double step, double before)

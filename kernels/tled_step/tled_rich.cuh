@@ -80,21 +80,29 @@ __device__ __forceinline__ void relax(const Rich<R> &m, const Decay<R> *decays, 
     }
 }
 
-// All of an element's stress; mu and modulus are the law's times `scale`, as p is. at: the element's place in `elements`;
-// mean: of its corners' nodal pressures (read where its material averages).
+// What a rich material's stress is made of beside H. All stresses are times `scale`.
+template <class R> struct Extra {
+    R *viscous;
+    int64_t at;       // the element's place in `elements`
+    int material;
+    bool tetrahedron; // whether it may average
+    R mean;           // of its corners' nodal pressures, where it does
+    R scale;
+};
+
+// All of an element's stress; m: the law's numbers, times scale. Returns J.
 template <int LAW, class R>
-__device__ __forceinline__ R whole_stress(const Tables<R> &t, R *viscous, int64_t at, int material, int law, R mu, R modulus,
-                                          R scale, R mean, bool tetrahedron, const R h[9], R p[9])
+__device__ __forceinline__ R whole_stress(const Tables<R> &t, const Material<R> &m, const Extra<R> &x, const R h[9], R p[9])
 {
-    if (!is_rich(LAW)) return stress<law_of(LAW)>(law, mu, modulus, h, p);
-    const Rich<R> m = t.rich[material];
-    mean *= scale;
-    const R jacobian = stress<law_of(LAW)>(law, mu, modulus, h, p, m.averages && tetrahedron ? &mean : nullptr);
-    if (m.fibre > 0) {
-        const R a[3] = {t.fibres[at], t.fibres[t.n_elements + at], t.fibres[2 * t.n_elements + at]};
-        add_fibres(m.fibre * scale, h, a, p);
+    if (!is_rich(LAW)) return stress<law_of(LAW)>(m.law, m.mu, m.modulus, h, p);
+    const Rich<R> rich = t.rich[x.material];
+    const R mean = x.mean * x.scale;
+    const R jacobian = stress<law_of(LAW)>(m.law, m.mu, m.modulus, h, p, rich.averages && x.tetrahedron ? &mean : nullptr);
+    if (rich.fibre > 0) {
+        const R a[3] = {t.fibres[x.at], t.fibres[t.n_elements + x.at], t.fibres[2 * t.n_elements + x.at]};
+        add_fibres(rich.fibre * x.scale, h, a, p);
     }
-    if (m.n_terms > 0) relax(m, t.decays + material * MODAL_TLED_TERMS, h, viscous + at, t.n_elements, p);
+    if (rich.n_terms > 0) relax(rich, t.decays + x.material * MODAL_TLED_TERMS, h, x.viscous + x.at, t.n_elements, p);
     return jacobian;
 }
 

@@ -185,11 +185,20 @@ FN void NAME(find_turned)(const int32_t *elements, NAME(mask) bad, REAL jacobian
         if (bad[k] && (*element < 0 || elements[k] < *element)) *element = elements[k], *value = (double)jacobian[k];
 }
 
+/* Where LANES elements of a patch are. */
+typedef struct NAME(place) {
+    const uint16_t *index;
+    const SCALAR *shapes, *u;
+    SCALAR *f;
+} NAME(place);
+
 /* Elements of a rich material: apart, so that those of plain ones keep their registers. */
 TARGET static __attribute__((noinline)) NAME(mask)
 NAME(rich_elements)(const modal_tled_lanes *l, const modal_tled_extras *extras, int64_t block, int part, int n_corners,
-                    const uint16_t *index, const SCALAR *shapes, const SCALAR *u, SCALAR *f, REAL *jacobian)
+                    const NAME(place) *at, REAL *jacobian)
 {
+    const uint16_t *index = at->index;
+    const SCALAR *u = at->u;
     const modal_tled_material *m = &l->head.solid->materials[l->materials[block]];
     const size_t first = (size_t)block * MODAL_TLED_LANES;
     const REAL pressure = m->averages && n_corners == 4
@@ -201,8 +210,8 @@ NAME(rich_elements)(const modal_tled_lanes *l, const modal_tled_extras *extras, 
                              m->n_terms > 0 ? (SCALAR *)extras->viscous + 6 * (size_t)l->most_terms * first + part : NULL,
                              extras->decays + (size_t)l->materials[block] * MODAL_TLED_TERMS,
                              m->averages && n_corners == 4 ? &pressure : NULL};
-    return n_corners == 4 ? NAME(tetrahedra)(m, index, shapes, u, &rich, f, jacobian)
-                          : NAME(hexahedra)(m, index, shapes, u, &rich, f, jacobian);
+    return n_corners == 4 ? NAME(tetrahedra)(m, index, at->shapes, u, &rich, at->f, jacobian)
+                          : NAME(hexahedra)(m, index, at->shapes, u, &rich, at->f, jacobian);
 }
 
 /* A patch's records: displacements, with the pressures of its nodes where there are any, and forces of 0. */
@@ -273,9 +282,10 @@ TARGET static void NAME(patch)(const modal_tled_lanes *l, const modal_tled_extra
             for (int part = 0; part < MODAL_TLED_LANES; part += LANES) {
                 const uint16_t *own = index + (size_t)b * p->n_corners * MODAL_TLED_LANES + part;
                 const SCALAR *values = shapes + (size_t)b * rows * MODAL_TLED_LANES + part;
+                const NAME(place) at = {own, values, u, f};
                 REAL jacobian;
                 const NAME(mask) bad =
-                    is_rich ? NAME(rich_elements)(l, extras, p->first_block + b, part, p->n_corners, own, values, u, f, &jacobian)
+                    is_rich ? NAME(rich_elements)(l, extras, p->first_block + b, part, p->n_corners, &at, &jacobian)
                     : p->n_corners == 4 ? NAME(tetrahedra)(m, own, values, u, NULL, f, &jacobian)
                                         : NAME(hexahedra)(m, own, values, u, NULL, f, &jacobian);
                 any |= bad;

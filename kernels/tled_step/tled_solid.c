@@ -114,8 +114,7 @@ static void stvk_stress(const modal_tled_material *m, const double h[9], double 
         }
 }
 
-/* The law, with modulus (J - 1) or, where it is not NULL, *pressure. */
-static double law_stress(const modal_tled_material *m, const double h[9], const double *pressure, double stress[9])
+double modal_tled_law_stress(const modal_tled_material *m, const double h[9], const double *pressure, double stress[9])
 {
     double c[9], square = 0;
     cofactors(h, c);
@@ -146,15 +145,7 @@ static double law_stress(const modal_tled_material *m, const double h[9], const 
 
 double modal_tled_stress(const modal_tled_material *m, const double h[9], double stress[9])
 {
-    return law_stress(m, h, NULL, stress);
-}
-
-double modal_tled_rich_stress(const modal_tled_material *m, const double h[9], const double *fibre, double pressure,
-                              double stress[9])
-{
-    const double above = law_stress(m, h, m->averages ? &pressure : NULL, stress);
-    if (m->fibre > 0) modal_tled_add_fibres(m->fibre, h, above, fibre, stress);
-    return above;
+    return modal_tled_law_stress(m, h, NULL, stress);
 }
 
 static void cross(const double a[3], const double b[3], double out[3])

@@ -146,6 +146,9 @@ double modal_tled_hexahedron_shape(const double *nodes, const int32_t corners[8]
 /* P by the forms above, Pa; returns J - 1. Where J <= 0 the numbers mean nothing (neo-Hookean: NaN). */
 double modal_tled_stress(const modal_tled_material *material, const double h[9], double stress[9]);
 
+/* The same with *pressure for modulus (J - 1) where it is not NULL. */
+double modal_tled_law_stress(const modal_tled_material *material, const double h[9], const double *pressure, double stress[9]);
+
 /* The same with what comes on top: fibre, the unit vector of the element (read where the material has fibres), and pressure, the
  * mean nodal one (read where it averages). Without Prony terms. */
 double modal_tled_rich_stress(const modal_tled_material *material, const double h[9], const double *fibre, double pressure,

@@ -18,6 +18,12 @@ void modal_solid_scene_free(modal_solid_scene *scene)
         modal_free(&a->curve.times);
         modal_free(&a->curve.values);
     }
+    for (int32_t i = 0; i < scene->n_contacts; i++) {
+        modal_free(&scene->contacts[i].name);
+        modal_free(&scene->contacts[i].nodes);
+        modal_free(&scene->contacts[i].keys);
+    }
+    modal_free(&scene->contacts);
     for (int32_t i = 0; i < scene->n_models; i++) {
         modal_free(&scene->model_groups[i]);
         modal_free(&scene->models[i]);

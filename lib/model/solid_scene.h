@@ -28,6 +28,23 @@ typedef struct modal_solid_action {
     modal_curve curve;
 } modal_solid_action;
 
+typedef enum modal_solid_contact_kind { MODAL_SOLID_PLANE, MODAL_SOLID_SPHERE, MODAL_SOLID_CAPSULE } modal_solid_contact_kind;
+
+enum { MODAL_SOLID_CONTACTS = 32 };
+
+/* A rigid body of "contacts". */
+typedef struct modal_solid_contact {
+    modal_solid_contact_kind kind;
+    int32_t place, line;
+    char *name;        /* of its probe */
+    char *nodes;       /* who touches it, or NULL: the boundary */
+    double at[6];      /* m: a point of the plane; the centre; the ends of the axis */
+    double normal[3];  /* unit vector out of a plane's body */
+    double radius;     /* m */
+    int64_t n_keys;
+    double *keys; /* [n_keys, 4] s and what is added to `at`, m; straight lines between, the first and the last one hold */
+} modal_solid_contact;
+
 /* The keys of "forces" and so on. */
 extern const char *const modal_solid_lists[MODAL_SOLID_ACTIONS];
 
@@ -40,11 +57,17 @@ typedef struct modal_solid_scene {
     char *model; /* of all, or NULL: the default */
     int32_t n_models;
     char **model_groups, **models; /* [n_models] */
+    int nodal_pressure;
     double hourglass, alpha;
+    int steady;              /* 1: until steady, `duration` at most */
+    double accuracy;         /* of the largest displacement, where steady */
+    double scaled_step, scaled_limit; /* mass_scaling: s, 0: none; share of the solid's mass */
     double gravity[3];
     modal_curve gravity_curve;
     int32_t n_actions;
     modal_solid_action *actions; /* [n_actions] list after list, in their order */
+    int32_t n_contacts;
+    modal_solid_contact *contacts; /* [n_contacts] */
     int32_t n_files;
     char **files; /* [n_files] CSV files that were read, for provenance */
 } modal_solid_scene;

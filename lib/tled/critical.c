@@ -51,6 +51,31 @@ static void root_of(const double g[8][3], int n, double r[3][3])
         }
 }
 
+/* d P / d H of an element: of its law, and of what comes on top by differences. Where nodes average pressures: by
+ * Jensen's inequality sum_a V_a K_a (mean of j)^2 <= sum_e V_e j_e^2 mean of the corners' K_a, which is taken for the modulus. */
+static void element_tangent(const modal_tled_reference *r, int64_t e, const modal_law *law, const double h[9], double tangent[9][9])
+{
+    const modal_tled_solid *s = r->head.solid;
+    modal_tled_material m = s->materials[s->material[e]];
+    if (!modal_tled_is_rich(&m)) {
+        modal_law_tangent(law, h, tangent);
+        return;
+    }
+    if (m.averages && e < s->n_tetrahedra) m.modulus = r->corner_moduli[e];
+    m.averages = 0;
+    for (int k = 0; k < 9; k++) {
+        double moved[9], stress[2][9];
+        for (int side = 0; side < 2; side++) {
+            memcpy(moved, h, sizeof moved);
+            moved[k] += side ? 1e-5 : -1e-5;
+            modal_tled_rich_stress(&m, moved, s->fibres ? s->fibres + 3 * e : NULL, 0, stress[side]);
+        }
+        for (int i = 0; i < 9; i++) tangent[i][k] = (stress[1][i] - stress[0][i]) / 2e-5;
+    }
+    for (int i = 0; i < 9; i++)
+        for (int k = 0; k < i; k++) tangent[i][k] = tangent[k][i] = (tangent[i][k] + tangent[k][i]) / 2;
+}
+
 /* The largest eigenvalue of M_e^-1 K_e: K = V G^T A G with A = d P / d H and G G^T = (sum g g^T) x I, so the eigenvalues
  * that are not 0 are those of V (R^T x I) A (R x I). */
 static double element_eigenvalue(const modal_tled_forces *f, int64_t e, const double *u, double mass)
@@ -70,7 +95,7 @@ static double element_eigenvalue(const modal_tled_forces *f, int64_t e, const do
         memcpy(g, x->gradients, sizeof g);
     }
     modal_tled_reference_gradient(r, e, u, h);
-    modal_law_tangent(law, h, tangent);
+    element_tangent(r, e, law, h, tangent);
     root_of(g, n, root);
     for (int a = 0; a < 9; a++) /* half = A (R x I): column 3 p + k sums A[.][3 p + m] R[m][k] */
         for (int b = 0; b < 9; b++) {
@@ -104,38 +129,80 @@ static double corner_mass(const modal_tled_forces *f, int64_t e, const double *d
            (e < s->n_tetrahedra ? r->tetrahedra[e].volume / 4 : r->hexahedra[e - s->n_tetrahedra].volume / 8);
 }
 
+/* m_ei lambda_e of every element, and its sums by node. */
+static void find_stiffness(const modal_tled_forces *f, const double *u, double *elements, double *sums)
+{
+    const modal_tled_solid *s = &f->model->solid;
+    const int64_t n_elements = s->n_tetrahedra + s->n_hexahedra, split = 4 * s->n_tetrahedra;
+    modal_tled_reference_pressures((modal_tled_reference *)f->reference, u);
+#pragma omp parallel for schedule(static) if (n_elements > MODAL_TLED_ALONE)
+    for (int64_t e = 0; e < n_elements; e++) {
+        const double mass = corner_mass(f, e, f->model->densities);
+        elements[e] = mass * fmax(element_eigenvalue(f, e, u, mass), 0);
+    }
+    for (int64_t i = 0; i < s->n_nodes; i++) {
+        sums[i] = 0;
+        for (int64_t p = f->offsets[i]; p < f->offsets[i + 1]; p++)
+            sums[i] += elements[f->places[p] < split ? f->places[p] / 4 : s->n_tetrahedra + (f->places[p] - split) / 8];
+    }
+}
+
+modal_status modal_tled_stiffness_sums(const modal_tled_forces *f, const double *u, double *sums, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    double *elements = NULL;
+    MODAL_TRY(modal_alloc(&elements, f->model->solid.n_tetrahedra + f->model->solid.n_hexahedra, sizeof *elements, "critical step", err));
+    find_stiffness(f, u, elements, sums);
+done:
+    modal_free(&elements);
+    return status;
+}
+
+modal_status modal_tled_scale_masses(modal_tled_model *model, const modal_tled_forces *forces, const double *u, double step,
+                                     double *share, int64_t *n, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_tled_solid *s = &model->solid;
+    double *sums = NULL, *weights, *mass = (double *)s->mass, before = 0, after = 0;
+    MODAL_TRY(modal_alloc(&weights, s->n_nodes, sizeof *weights, "weights", err));
+    s->weights = weights;
+    MODAL_TRY(modal_alloc(&sums, s->n_nodes, sizeof *sums, "weights", err));
+    MODAL_TRY(modal_tled_stiffness_sums(forces, u, sums, err));
+    *n = 0;
+    for (int64_t i = 0; i < s->n_nodes; i++) {
+        const double least = step * step * sums[i] / 4;
+        weights[i] = mass[i];
+        before += mass[i];
+        if (mass[i] < least) mass[i] = least, ++*n;
+        after += mass[i];
+    }
+    *share = (after - before) / before;
+done:
+    modal_free(&sums);
+    return status;
+}
+
 static modal_status find_bound(const modal_tled_forces *f, const double *u, modal_tled_critical *c, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_tled_solid *s = &f->model->solid;
-    const int64_t n_elements = s->n_tetrahedra + s->n_hexahedra;
-    double *lambdas = NULL, *masses = NULL, top = 0;
-    MODAL_TRY(modal_alloc(&lambdas, n_elements, sizeof *lambdas, "critical step", err));
-    MODAL_TRY(modal_alloc(&masses, n_elements, sizeof *masses, "critical step", err));
-#pragma omp parallel for schedule(static) if (n_elements > MODAL_TLED_ALONE)
-    for (int64_t e = 0; e < n_elements; e++) {
-        masses[e] = corner_mass(f, e, f->model->densities);
-        lambdas[e] = element_eigenvalue(f, e, u, masses[e]);
-    }
+    double *elements = NULL, *sums = NULL, top = 0, worst = -1;
     int64_t node = -1;
-    for (int64_t i = 0; i < s->n_nodes; i++) {
-        double sum = 0;
-        for (int64_t p = f->offsets[i]; p < f->offsets[i + 1]; p++) {
-            const int64_t place = f->places[p], split = 4 * s->n_tetrahedra;
-            const int64_t e = place < split ? place / 4 : s->n_tetrahedra + (place - split) / 8;
-            sum += masses[e] * fmax(lambdas[e], 0);
-        }
-        if (!(sum / s->mass[i] <= top)) top = sum / s->mass[i], node = i;
-    }
+    MODAL_TRY(modal_alloc(&elements, s->n_tetrahedra + s->n_hexahedra, sizeof *elements, "critical step", err));
+    MODAL_TRY(modal_alloc(&sums, s->n_nodes, sizeof *sums, "critical step", err));
+    find_stiffness(f, u, elements, sums);
+    for (int64_t i = 0; i < s->n_nodes; i++)
+        if (!(sums[i] / s->mass[i] <= top)) top = sums[i] / s->mass[i], node = i;
     c->bound = 2 / sqrt(top);
     for (int64_t p = node < 0 ? 0 : f->offsets[node]; node >= 0 && p < f->offsets[node + 1]; p++) {
         const int64_t place = f->places[p], split = 4 * s->n_tetrahedra;
         const int64_t e = place < split ? place / 4 : s->n_tetrahedra + (place - split) / 8;
-        if (c->element < 0 || lambdas[e] > lambdas[c->element]) c->element = e;
+        const double lambda = elements[e] / corner_mass(f, e, f->model->densities);
+        if (lambda > worst) worst = lambda, c->element = e;
     }
 done:
-    modal_free(&lambdas);
-    modal_free(&masses);
+    modal_free(&elements);
+    modal_free(&sums);
     return status;
 }
 

@@ -21,6 +21,14 @@ typedef struct modal_tled_critical {
 modal_status modal_tled_critical_at(modal_tled_forces *forces, const double *u, modal_tled_critical *critical,
                                     modal_error *err);
 
+/* sums [n_nodes]: sum_e m_ei lambda_e, N/m, at displacements u: lambda_max <= max_i sums_i / m_i for any masses m. */
+modal_status modal_tled_stiffness_sums(const modal_tled_forces *forces, const double *u, double *sums, modal_error *err);
+
+/* Makes masses of the model larger where the bound of a step asks for it (masses before: `weights` of the solid, which gravity
+ * acts on): *share of the solid's mass, on *n nodes. Layouts that were made before do not know. */
+modal_status modal_tled_scale_masses(modal_tled_model *model, const modal_tled_forces *forces, const double *u, double step,
+                                     double *share, int64_t *n, modal_error *err);
+
 /* The estimate alone. */
 modal_status modal_tled_critical_estimate(modal_tled_forces *forces, const double *u, modal_tled_critical *critical,
                                           modal_error *err);

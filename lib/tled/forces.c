@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/tled/forces.h"
 
+#include <math.h>
+
 #include "lib/base/memory.h"
 
 static const modal_tled_reference *reference_of(const modal_tled_forces *f)
@@ -88,6 +90,35 @@ static double element_hourglass(const modal_tled_reference *r, int64_t e, const 
     return s->materials[s->material[e]].hourglass * x->sum * squares / 2;
 }
 
+static double volume_above(const double h[9])
+{
+    const double *a = h, *b = h + 3, *c = h + 6;
+    const double x = b[1] * c[2] - b[2] * c[1], y = b[2] * c[0] - b[0] * c[2], z = b[0] * c[1] - b[1] * c[0];
+    return a[0] + b[1] + c[2] + (x + a[0] * c[2] - a[2] * c[0] + a[0] * b[1] - a[1] * b[0]) + (a[0] * x + a[1] * y + a[2] * z);
+}
+
+/* Per volume: the law's, without the volumetric part where nodes average it, and the fibres'. */
+static double energy_density(const modal_tled_forces *f, int64_t e, const double h[9])
+{
+    const modal_tled_solid *s = &f->model->solid;
+    const modal_tled_material *m = &s->materials[s->material[e]];
+    double energy = modal_law_energy(&f->model->laws[s->material[e]], h);
+    if (!modal_tled_is_rich(m)) return energy;
+    const double above = volume_above(h);
+    if (m->averages && e < s->n_tetrahedra) energy -= m->modulus / 2 * above * above;
+    if (m->fibre > 0) {
+        const double *a = s->fibres + 3 * e, q = expm1(-2.0 / 3 * log1p(above));
+        double stretch = 0; /* |F a|^2 - 1 */
+        for (int i = 0; i < 3; i++) {
+            const double ha = h[3 * i] * a[0] + h[3 * i + 1] * a[1] + h[3 * i + 2] * a[2];
+            stretch += ha * (2 * a[i] + ha);
+        }
+        const double g = q * (1 + stretch) + stretch;
+        energy += m->fibre / 4 * g * g;
+    }
+    return energy;
+}
+
 /* Sums of a fixed number of elements each, then theirs. */
 void modal_tled_energy_at(const modal_tled_forces *forces, const double *u, double *elastic, double *hourglass)
 {
@@ -103,10 +134,14 @@ void modal_tled_energy_at(const modal_tled_forces *forces, const double *u, doub
             double h[9];
             modal_tled_reference_gradient(r, e, u, h);
             const double volume = e < s->n_tetrahedra ? r->tetrahedra[e].volume : r->hexahedra[e - s->n_tetrahedra].weight;
-            sums[piece][0] += volume * modal_law_energy(&forces->model->laws[s->material[e]], h);
+            sums[piece][0] += volume * energy_density(forces, e, h);
             if (e >= s->n_tetrahedra) sums[piece][1] += element_hourglass(r, e, u);
         }
     }
     *elastic = *hourglass = 0;
     for (int piece = 0; piece < PIECES; piece++) *elastic += sums[piece][0], *hourglass += sums[piece][1];
+    if (!r->pressures) return;
+    modal_tled_reference_pressures((modal_tled_reference *)forces->reference, u);
+    for (int64_t i = 0; i < s->n_nodes; i++) /* V_a K_a / 2 (p_a / K_a)^2 */
+        if (r->pressure_factors[i] > 0) *elastic += r->pressures[i] * r->pressures[i] / (2 * r->pressure_factors[i]);
 }

@@ -5,6 +5,7 @@
 
 #include "lib/base/memory.h"
 #include "lib/base/sort.h"
+#include "lib/tled/contacts.h"
 #include "lib/tled/faces.h"
 
 double modal_tled_signal(const modal_curve *c, double t, int holds)
@@ -16,17 +17,23 @@ double modal_tled_signal(const modal_curve *c, double t, int holds)
 }
 
 void modal_tled_signals(const modal_solid_scene *scene, double start, double step, int64_t first, int64_t n, double *gravity,
-                        double *signals)
+                        int32_t n_signals, double *signals)
 {
     for (int64_t k = 0; k < n; k++) {
         const double factor = modal_tled_signal(&scene->gravity_curve, start + (double)(first + k) * step, 0);
         for (int i = 0; i < 3; i++) gravity[3 * k + i] = factor * scene->gravity[i];
     }
-    for (int64_t k = 0; k <= n; k++)
+    for (int64_t k = 0; k <= n; k++) {
+        double *to = signals + k * n_signals, place[6];
+        const double t = start + (double)(first + k) * step;
         for (int32_t a = 0; a < scene->n_actions; a++)
-            signals[k * scene->n_actions + a] =
-                modal_tled_signal(&scene->actions[a].curve, start + (double)(first + k) * step,
-                                  scene->actions[a].kind == MODAL_SOLID_DISPLACEMENT);
+            *to++ = modal_tled_signal(&scene->actions[a].curve, t, scene->actions[a].kind == MODAL_SOLID_DISPLACEMENT);
+        for (int32_t c = 0; c < scene->n_contacts; c++) {
+            const int count = modal_tled_contact_place(&scene->contacts[c], t, place);
+            memcpy(to, place, (size_t)count * sizeof *to);
+            to += count;
+        }
+    }
 }
 
 /* Entries of loads before they are sorted by node. */

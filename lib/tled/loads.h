@@ -24,9 +24,9 @@ void modal_tled_loads_free(modal_tled_solid *solid); /* modal_tled_model_free do
 /* The factor at t: of loads 0 past the last key, of displacements (`holds`) its value. */
 double modal_tled_signal(const modal_curve *curve, double t, int holds);
 
-/* gravity [n, 3] at steps first .. first + n - 1, and signals [n + 1, n_actions] at first .. first + n, of
- * t_k = start + k step. */
+/* gravity [n, 3] at steps first .. first + n - 1, and signals [n + 1, n_signals] at first .. first + n, of
+ * t_k = start + k step: those of the actions, then the places of the bodies. */
 void modal_tled_signals(const modal_solid_scene *scene, double start, double step, int64_t first, int64_t n, double *gravity,
-                        double *signals);
+                        int32_t n_signals, double *signals);
 
 #endif

@@ -22,11 +22,12 @@ struct modal_tled_motion {
     modal_stream *stream;
     modal_tled_layout *layout;
     void *u, *low, *d; /* on the device */
-    double *gravity, *signals, *reactions;
+    void *viscous;     /* likewise, or NULL */
+    double *gravity, *signals, *reactions, *touches;
     modal_tled_watch *watch;
     modal_tled_work *work;
     void *h_state;                           /* [n_nodes, 4] of either precision */
-    double *h_gravity, *h_signals, *h_reactions;
+    double *h_gravity, *h_signals, *h_reactions, *h_touches;
     double *own, *own_d; /* [n_nodes, 3] the solid's order */
 };
 
@@ -60,6 +61,16 @@ static modal_status new_arrays(modal_tled_motion *m, int energy, int reactions, 
         MODAL_TRY(modal_device_alloc(m->device, &m->reactions, s->n_held, 3 * sizeof(double), "reactions", err));
         MODAL_TRY(modal_device_fill(m->device, m->reactions, 0, s->n_held * 24, m->stream, err));
         MODAL_TRY(modal_alloc(&m->h_reactions, s->n_held, 3 * sizeof(double), "reactions", err));
+    }
+    if (m->layout->viscous_bytes > 0) {
+        MODAL_TRY(modal_device_alloc(m->device, &m->viscous, m->layout->viscous_bytes, 1, "Prony terms", err));
+        MODAL_TRY(modal_device_fill(m->device, m->viscous, 0, m->layout->viscous_bytes, m->stream, err));
+    }
+    if (s->n_contacts > 0) {
+        const int64_t n = s->n_contacts * s->n_touching;
+        MODAL_TRY(modal_device_alloc(m->device, &m->touches, n, 3 * sizeof(double), "bodies", err));
+        MODAL_TRY(modal_device_fill(m->device, m->touches, 0, 24 * n, m->stream, err));
+        MODAL_TRY(modal_alloc(&m->h_touches, n, 3 * sizeof(double), "bodies", err));
     }
     MODAL_TRY(modal_device_alloc_host(m->device, &m->h_state, state_bytes(m), 1, "state", err));
     MODAL_TRY(modal_alloc(&m->h_gravity, 3 * BATCH, sizeof(double), "gravity", err));
@@ -102,6 +113,8 @@ modal_tled_motion *modal_tled_motion_delete(modal_tled_motion *m)
     modal_device_free(m->device, &m->gravity);
     modal_device_free(m->device, &m->signals);
     modal_device_free(m->device, &m->reactions);
+    modal_device_free(m->device, &m->viscous);
+    modal_device_free(m->device, &m->touches);
     modal_device_free(m->device, &m->watch);
     modal_device_free(m->device, &m->work);
     modal_device_free_host(m->device, &m->h_state);
@@ -109,6 +122,7 @@ modal_tled_motion *modal_tled_motion_delete(modal_tled_motion *m)
     modal_free(&m->h_gravity);
     modal_free(&m->h_signals);
     modal_free(&m->h_reactions);
+    modal_free(&m->h_touches);
     modal_free(&m->own);
     modal_free(&m->own_d);
     modal_free(&m);
@@ -146,14 +160,16 @@ modal_status modal_tled_motion_advance(modal_tled_motion *m, int64_t n, const mo
         if (m->before != m->step) count = 1; /* from rest, too: half an acceleration */
         MODAL_TRY(modal_progress_report(progress, "steps", 0, err));
         MODAL_TRY(modal_device_select(m->device, err)); /* cores that other processes keep busy are left to them */
-        modal_tled_signals(m->scene, m->start, m->step, m->done - m->begun, count, m->h_gravity, m->h_signals);
+        modal_tled_signals(m->scene, m->start, m->step, m->done - m->begun, count, m->h_gravity, s->n_signals,
+                           m->h_signals);
         MODAL_TRY(modal_device_copy_in(m->device, m->gravity, m->h_gravity, count * 24, m->stream, err));
         MODAL_TRY(modal_device_copy_in(m->device, m->signals, m->h_signals, (count + 1) * 8 * s->n_signals, m->stream, err));
         const modal_tled_step_task task = {
             .layout = m->layout, .u = m->u, .low = m->low, .d = m->d, .step = m->step,
             .before = m->before, .alpha = m->scene->alpha, .first = m->done, .n_steps = count,
             .gravity = falls ? m->gravity : NULL, .signals = s->n_signals > 0 ? m->signals : NULL, .watch = m->watch,
-            .work = m->work, .reactions = m->reactions};
+            .work = m->work, .reactions = m->reactions,
+            .viscous = m->viscous, .touches = m->touches};
         MODAL_TRY(m->device->kernels->tled_step(&task, m->stream, err));
         MODAL_TRY(check_watch(m, element, err));
         m->done += count;
@@ -248,6 +264,20 @@ modal_status modal_tled_motion_reactions(modal_tled_motion *m, double *reactions
     MODAL_TRY(modal_device_stream_wait(m->device, m->stream, err));
     for (int64_t k = 0; k < s->n_held; k++)
         memcpy(reactions + 3 * (int64_t)m->model->node_from[s->held[k]], m->h_reactions + 3 * k, 3 * sizeof *reactions);
+done:
+    return status;
+}
+
+modal_status modal_tled_motion_touches(modal_tled_motion *m, double *forces, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = &m->model->solid;
+    memset(forces, 0, (size_t)s->n_contacts * 3 * sizeof *forces);
+    if (s->n_contacts == 0) return MODAL_OK;
+    MODAL_TRY(modal_device_copy_out(m->device, m->h_touches, m->touches, 24 * s->n_contacts * s->n_touching, m->stream, err));
+    MODAL_TRY(modal_device_stream_wait(m->device, m->stream, err));
+    for (int64_t k = 0; k < 3 * s->n_contacts * s->n_touching; k++)
+        forces[3 * (k / 3 / s->n_touching) + k % 3] += m->h_touches[k];
 done:
     return status;
 }

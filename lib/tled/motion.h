@@ -57,6 +57,9 @@ const double *modal_tled_motion_own(const modal_tled_motion *motion);
 modal_status modal_tled_motion_energy(modal_tled_motion *motion, const modal_tled_forces *forces, double *energies,
                                       modal_error *err);
 
+/* What each body did to the solid in the last step: [scene->n_contacts, 3] N. */
+modal_status modal_tled_motion_touches(modal_tled_motion *motion, double *forces, modal_error *err);
+
 /* Forces that hold the prescribed components, of the last step: [n_nodes, 3] in the mesh's order, 0 elsewhere. */
 modal_status modal_tled_motion_reactions(modal_tled_motion *motion, double *reactions, modal_error *err);
 

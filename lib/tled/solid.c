@@ -6,6 +6,7 @@
 
 #include "lib/base/memory.h"
 #include "lib/base/sort.h"
+#include "lib/tled/contacts.h"
 #include "lib/tled/loads.h"
 
 static uint64_t spread(uint64_t x)
@@ -90,8 +91,19 @@ static modal_status check_elements(const modal_volume_mesh *mesh, modal_error *e
     return MODAL_OK;
 }
 
+static void add_terms(const modal_material *m, modal_tled_material *to)
+{
+    const modal_prony *parts[2] = {&m->isochoric, &m->volumetric};
+    to->n_isochoric = m->isochoric.n;
+    for (int p = 0; p < 2; p++)
+        for (int k = 0; k < parts[p]->n; k++, to->n_terms++) {
+            to->shares[to->n_terms] = parts[p]->share[k];
+            to->times[to->n_terms] = parts[p]->time[k];
+        }
+}
+
 /* A material of the solid for every pair of material and law. */
-static void make_materials(const modal_volume_mesh *mesh, double kappa, modal_law *laws, double *densities,
+static void make_materials(const modal_volume_mesh *mesh, const modal_tled_request *r, modal_law *laws, double *densities,
                            modal_tled_material *to)
 {
     static const int32_t kernels[MODAL_LAWS] = {-1, MODAL_TLED_STVK, MODAL_TLED_NEO_HOOKEAN, MODAL_TLED_LOGARITHMIC};
@@ -101,13 +113,31 @@ static void make_materials(const modal_volume_mesh *mesh, double kappa, modal_la
             modal_law_init((modal_law_kind)k, &mesh->materials[i], &laws[at]);
             densities[at] = mesh->materials[i].density;
             const double mu = laws[at].elasticity.mu, lambda = laws[at].elasticity.lambda;
-            to[at] = (modal_tled_material){kernels[k], mu, k == MODAL_LAW_NEO_HOOKEAN ? lambda + 2 * mu / 3 : lambda,
-                                           kappa * (lambda + 2 * mu)};
+            to[at] = (modal_tled_material){.law = kernels[k], .mu = mu,
+                                           .modulus = k == MODAL_LAW_NEO_HOOKEAN ? lambda + 2 * mu / 3 : lambda,
+                                           .hourglass = r->hourglass * (lambda + 2 * mu),
+                                           .fibre = mesh->materials[i].fibre_stiffness,
+                                           .averages = r->averages && k != MODAL_LAW_STVK};
+            add_terms(&mesh->materials[i], &to[at]);
         }
 }
 
-modal_status modal_tled_model_new(const modal_volume_mesh *mesh, const uint8_t *element_law, double kappa,
-                                  modal_tled_model *model, modal_error *err)
+/* Of element `old` of the mesh, into its place. */
+static modal_status take_fibre(const modal_volume_mesh *mesh, int64_t old, double *to, modal_error *err)
+{
+    const modal_material *m = &mesh->materials[mesh->element_material[old]];
+    const double *own = mesh->element_fibres ? mesh->element_fibres + 3 * old : m->fibre;
+    if (own[0] == 0 && own[1] == 0 && own[2] == 0) own = m->fibre;
+    const double length = sqrt(own[0] * own[0] + own[1] * own[1] + own[2] * own[2]);
+    for (int k = 0; k < 3; k++) to[k] = length > 0 ? own[k] / length : 0;
+    if (m->fibre_stiffness > 0 && !(length > 0))
+        return modal_error_set(err, MODAL_ERROR_INPUT, "element %lld: fibres without a direction, material %s",
+                               (long long)mesh->element_tags[old], m->name);
+    return MODAL_OK;
+}
+
+modal_status modal_tled_model_new(const modal_volume_mesh *mesh, const modal_tled_request *request, modal_tled_model *model,
+                                  modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int64_t n = mesh->n_nodes, n_elements = mesh->n_elements, most = n > n_elements ? n : n_elements;
@@ -115,7 +145,8 @@ modal_status modal_tled_model_new(const modal_volume_mesh *mesh, const uint8_t *
     const box b = box_of(mesh);
     uint64_t *keys = NULL;
     int32_t *order = NULL, *tetrahedra, *hexahedra, *material;
-    double *nodes, *mass;
+    double *nodes, *mass, *fibres = NULL;
+    int has_fibres = 0;
     modal_tled_material *materials;
     modal_tled_solid *s = &model->solid;
     *model = (modal_tled_model){0};
@@ -141,7 +172,10 @@ modal_status modal_tled_model_new(const modal_volume_mesh *mesh, const uint8_t *
     s->materials = materials;
     MODAL_TRY(modal_alloc(&model->laws, n_materials, sizeof *model->laws, "laws", err));
     MODAL_TRY(modal_alloc(&model->densities, n_materials, sizeof *model->densities, "densities", err));
-    make_materials(mesh, kappa, model->laws, model->densities, materials);
+    for (int32_t i = 0; i < mesh->n_materials; i++) has_fibres |= mesh->materials[i].fibre_stiffness > 0;
+    if (has_fibres) MODAL_TRY(modal_alloc(&fibres, n_elements, 3 * sizeof *fibres, "fibres", err));
+    s->fibres = fibres;
+    make_materials(mesh, request, model->laws, model->densities, materials);
     MODAL_TRY(order_nodes(mesh, &b, model, nodes, keys, err));
     MODAL_TRY(order_elements(mesh, &b, order, keys, err));
     for (int64_t e = 0; e < n_elements; e++) {
@@ -158,7 +192,11 @@ modal_status modal_tled_model_new(const modal_volume_mesh *mesh, const uint8_t *
                        (long long)mesh->element_tags[old], volume);
         const int32_t m = mesh->element_material[old];
         for (int a = 0; a < count; a++) mass[corners[a]] += mesh->materials[m].density * volume / count;
-        material[e] = m * (MODAL_LAWS - 1) + element_law[old] - 1;
+        material[e] = m * (MODAL_LAWS - 1) + request->element_law[old] - 1;
+        if (request->averages && count == 4 && request->element_law[old] == MODAL_LAW_STVK)
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "element %lld: the law stvk has no volumetric part, which nodal pressures would take",
+                       (long long)mesh->element_tags[old]);
+        if (fibres) MODAL_TRY(take_fibre(mesh, old, fibres + 3 * e, err));
         model->element_from[e] = old;
     }
 done:
@@ -182,6 +220,9 @@ void modal_tled_model_free(modal_tled_model *m)
     modal_free((void *)&s->hexahedra);
     modal_free((void *)&s->material);
     modal_free((void *)&s->materials);
+    modal_free((void *)&s->fibres);
+    modal_free((void *)&s->weights);
     modal_tled_loads_free(s);
+    modal_tled_contacts_free(s);
     *m = (modal_tled_model){0};
 }

@@ -16,12 +16,20 @@ typedef struct modal_tled_model {
     double *densities;      /* [solid.n_materials] kg/m^3 */
 } modal_tled_model;
 
+/* What the scene says of elements. */
+typedef struct modal_tled_request {
+    const uint8_t *element_law; /* [n_elements] a modal_law_kind */
+    double hourglass;           /* kappa */
+    int averages;               /* 1: tetrahedra with nodal pressures */
+} modal_tled_request;
+
 /* Nodes along a Morton curve, elements likewise by their centroids, tetrahedra first; equal ones in the mesh's order. The
- * mesh must have passed modal_volume_mesh_check and every element have a material; element_law [n_elements]: a
- * modal_law_kind. kappa: of the hourglass control. Refused as MODAL_ERROR_INPUT: elements that are neither TET4 nor HEX8, and
- * orthotropic materials, by the user's number; the linear law is the caller's mistake. After an error the model is zeroed. */
-modal_status modal_tled_model_new(const modal_volume_mesh *mesh, const uint8_t *element_law, double kappa,
-                                  modal_tled_model *model, modal_error *err);
+ * mesh must have passed modal_volume_mesh_check and every element have a material. Fibres and Prony terms are those of
+ * the materials. Refused as MODAL_ERROR_INPUT, by the user's number: elements that are neither TET4 nor HEX8, orthotropic
+ * materials, a fibre without a direction, nodal pressures of the St. Venant-Kirchhoff law, which has no volumetric part; the linear
+ * law is the caller's mistake. After an error the model is zeroed. */
+modal_status modal_tled_model_new(const modal_volume_mesh *mesh, const modal_tled_request *request, modal_tled_model *model,
+                                  modal_error *err);
 void modal_tled_model_free(modal_tled_model *model); /* loads, too */
 
 /* Morton's key of a point in a box: 21 bits an axis. */

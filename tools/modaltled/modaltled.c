@@ -104,6 +104,12 @@ int main(int argc, char **argv)
     MODAL_TRY(read_request(&t, &r, &err));
     MODAL_TRY(tool_output_begin(&output, r.snapshots_path, r.force, &err));
     MODAL_TRY(modaltled_read(&t, &r, &c, &err));
+    if (modal_tled_most_terms(&c.model.solid) > 0 && r.fields[MODALTLED_ENERGY]) {
+        if (tool_count(&t.arguments, "fields") > 0)
+            MODAL_FAIL(&err, MODAL_ERROR_INPUT, "--fields: energy: what Prony terms store and lose is not computed");
+        tool_note(&t, "no energy: what Prony terms store and lose is not computed");
+        r.fields[MODALTLED_ENERGY] = 0;
+    }
     MODAL_TRY(modaltled_plan(&t, &r, &c, &err));
     if (strcmp(tool_value(&t.arguments, "backend"), "auto") == 0)
         tool_note(&t, "back end: %s, %s", r.device.name, r.device.hardware);

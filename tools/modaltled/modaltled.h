@@ -5,6 +5,7 @@
 
 #include "kernels/device.h"
 #include "kernels/registry.h"
+#include "lib/tled/contacts.h"
 #include "lib/tled/critical.h"
 #include "lib/tled/motion.h"
 #include "tools/common/output.h"
@@ -28,6 +29,7 @@ typedef struct modaltled_case {
     modal_solid_scene scene;
     modal_tled_nodes *nodes;  /* [scene.n_actions] */
     uint8_t *laws;            /* [mesh.n_elements] modal_law_kind */
+    modal_tled_nodes *touching; /* [scene.n_contacts] */
     modal_tled_model model;
     modal_tled_forces forces;
     modal_tled_critical critical; /* at rest */

@@ -60,10 +60,13 @@ static modal_status name_probes(run *w, modal_error *err)
     size_t length = 1;
     for (int32_t i = 0; i < s->n_actions; i++)
         if (s->actions[i].name) w->n_probes++, length += strlen(s->actions[i].name) + 1;
+    for (int32_t i = 0; i < s->n_contacts; i++) w->n_probes++, length += strlen(s->contacts[i].name) + 1;
     MODAL_TRY(modal_alloc_zero(&w->probe_names, (int64_t)length, 1, "probes", err));
     for (int32_t i = 0; i < s->n_actions; i++)
         if (s->actions[i].name)
             sprintf(w->probe_names + strlen(w->probe_names), "%s%s", w->probe_names[0] ? "\n" : "", s->actions[i].name);
+    for (int32_t i = 0; i < s->n_contacts; i++)
+        sprintf(w->probe_names + strlen(w->probe_names), "%s%s", w->probe_names[0] ? "\n" : "", s->contacts[i].name);
 done:
     return status;
 }
@@ -108,7 +111,9 @@ static modal_status open_file(run *w, const char *path, modal_error *err)
         MODAL_TRY(modal_volume_mesh_boundary(mesh, &surface, &vertex_nodes, err));
         for (int64_t k = 0; k < 3 * surface.n_triangles; k++) surface.triangles[k] = vertex_nodes[surface.triangles[k]];
         MODAL_TRY(modal_alloc(&mass, mesh->n_nodes, sizeof *mass, "masses", err));
-        for (int64_t i = 0; i < mesh->n_nodes; i++) mass[w->c->model.node_from[i]] = w->c->model.solid.mass[i];
+        const modal_tled_solid *s = &w->c->model.solid;
+        const double *own = s->weights ? s->weights : s->mass; /* not what mass scaling has added */
+        for (int64_t i = 0; i < mesh->n_nodes; i++) mass[w->c->model.node_from[i]] = own[i];
         solid = (modal_snapshots_solid){*mesh, mass, w->c->laws, surface.n_triangles, surface.triangles};
         head.solid = &solid;
     }
@@ -124,8 +129,9 @@ done:
 static modal_status measure_probes(run *w, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    int32_t p = 0;
     MODAL_TRY(modal_tled_motion_reactions(w->motion, w->reactions, err));
-    for (int32_t i = 0, p = 0; i < w->c->scene.n_actions; i++) {
+    for (int32_t i = 0; i < w->c->scene.n_actions; i++) {
         const modal_tled_nodes *nodes = &w->c->nodes[i];
         if (w->c->scene.actions[i].kind != MODAL_SOLID_PROBE) continue;
         for (int c = 0; c < 3; c++) {
@@ -137,6 +143,13 @@ static modal_status measure_probes(run *w, modal_error *err)
             w->probe_u[3 * p + c] = mean / (double)nodes->n, w->probe_f[3 * p + c] = sum;
         }
         p++;
+    }
+    /* a body: how far it has gone, and what it does to the solid */
+    MODAL_TRY(modal_tled_motion_touches(w->motion, w->probe_f + 3 * p, err));
+    for (int32_t i = 0; i < w->c->scene.n_contacts; i++, p++) {
+        double place[6];
+        modal_tled_contact_place(&w->c->scene.contacts[i], w->frame.time, place);
+        for (int c = 0; c < 3; c++) w->probe_u[3 * p + c] = place[c] - w->c->scene.contacts[i].at[c];
     }
 done:
     return status;

@@ -48,16 +48,14 @@ done:
     return status;
 }
 
-/* The nodes of one action. A file is looked for beside the scene. */
-static modal_status find_nodes(const modaltled_request *r, const modal_volume_mesh *mesh, const modal_solid_action *a,
+/* The nodes that a text says. A file is looked for beside the scene. */
+static modal_status find_nodes(const modaltled_request *r, const modal_volume_mesh *mesh, const char *place, const char *text,
                                uint8_t *marks, modal_tled_nodes *to, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    char place[64], *path = NULL;
+    char *path = NULL;
     const modal_group *group = NULL;
-    name_action(a, place, sizeof place);
-    if (a->rows) return find_tags(mesh, place, a, to, err);
-    const char *text = a->nodes, *slash = strrchr(r->scene_path, '/');
+    const char *slash = strrchr(r->scene_path, '/');
     memset(marks, 0, (size_t)mesh->n_nodes);
     MODAL_TRY(tool_find_group(mesh, text, strlen(text), -1, &group, err));
     if (!group && slash && text[0] != '/' && strncmp(text, "box:", 4) != 0 && strncmp(text, "plane:", 6) != 0) {
@@ -130,43 +128,78 @@ static void warn_of_jumps(tool *t, const modaltled_request *r, const modal_solid
     }
 }
 
+/* A body that the solid is in at the beginning pushes it out in one step. */
+static void warn_of_overlaps(tool *t, const modaltled_request *r, const modaltled_case *c)
+{
+    const modal_tled_solid *s = &c->model.solid;
+    for (int32_t b = 0; b < s->n_contacts; b++) {
+        double place[6];
+        int64_t n = 0;
+        modal_tled_contact_place(&c->scene.contacts[b], 0, place);
+        for (int64_t k = 0; k < s->n_touching; k++) {
+            double x[3];
+            memcpy(x, s->nodes + 3 * (int64_t)s->touching[k], sizeof x);
+            n += s->touching_masks[k] >> b & 1 && modal_tled_put_out(&s->contacts[b], place, x);
+        }
+        if (n > 0)
+            tool_warn(t, "%s:%d: contacts[%d]: %lld nodes are in it at t = 0 s", r->scene_path, c->scene.contacts[b].line, b,
+                      (long long)n);
+    }
+}
+
+/* Nodes of actions and bodies. */
+static modal_status find_all_nodes(const modaltled_request *r, modaltled_case *c, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_volume_mesh *mesh = &c->solid.mesh;
+    uint8_t *marks = NULL;
+    char place[64];
+    int line = 0;
+    MODAL_TRY(modal_alloc(&marks, mesh->n_nodes, 1, "nodes", err));
+    MODAL_TRY(modal_alloc_zero(&c->nodes, c->scene.n_actions, sizeof *c->nodes, "nodes", err));
+    MODAL_TRY(modal_alloc_zero(&c->touching, c->scene.n_contacts, sizeof *c->touching, "nodes", err));
+    for (int32_t i = 0; status == MODAL_OK && i < c->scene.n_actions; i++) {
+        const modal_solid_action *a = &c->scene.actions[i];
+        line = a->line;
+        name_action(a, place, sizeof place);
+        status = a->rows ? find_tags(mesh, place, a, &c->nodes[i], err) : find_nodes(r, mesh, place, a->nodes, marks, &c->nodes[i], err);
+    }
+    for (int32_t i = 0; status == MODAL_OK && i < c->scene.n_contacts; i++) {
+        const modal_solid_contact *contact = &c->scene.contacts[i];
+        line = contact->line;
+        snprintf(place, sizeof place, "contacts[%d]", i);
+        if (contact->nodes) status = find_nodes(r, mesh, place, contact->nodes, marks, &c->touching[i], err);
+    }
+    if (status != MODAL_OK) modal_error_context(err, "%s:%d", r->scene_path, line);
+done:
+    modal_free(&marks);
+    return status;
+}
+
 modal_status modaltled_read(tool *t, const modaltled_request *r, modaltled_case *c, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    uint8_t *marks = NULL;
     const modal_volume_mesh *mesh = &c->solid.mesh;
+    const char *where = r->scene_path;
     MODAL_TRY(modal_solid_scene_read(r->scene_path, &c->scene, err));
     MODAL_TRY(tool_solid_read(t, &r->input, &c->solid, err));
-    for (int32_t m = 0; m < mesh->n_materials; m++)
-        if (mesh->materials[m].fibre_stiffness != 0 || mesh->materials[m].isochoric.n > 0 || mesh->materials[m].volumetric.n > 0)
-            MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: material \"%s\": fibres and viscosity are not computed", r->input.mesh_path,
-                       mesh->materials[m].name);
-    MODAL_TRY(modal_alloc(&marks, mesh->n_nodes, 1, "nodes", err));
     MODAL_TRY(modal_alloc(&c->laws, mesh->n_elements, 1, "laws", err));
-    MODAL_TRY(modal_alloc_zero(&c->nodes, c->scene.n_actions, sizeof *c->nodes, "nodes", err));
-    for (int32_t i = 0; i < c->scene.n_actions; i++) {
-        status = find_nodes(r, mesh, &c->scene.actions[i], marks, &c->nodes[i], err);
-        if (status != MODAL_OK) {
-            modal_error_context(err, "%s:%d", r->scene_path, c->scene.actions[i].line);
-            goto done;
-        }
-    }
+    MODAL_TRY(find_all_nodes(r, c, err));
     status = find_laws(mesh, &c->scene, c->laws, err);
-    if (status != MODAL_OK) {
-        modal_error_context(err, "%s", r->scene_path);
-        goto done;
+    if (status == MODAL_OK) {
+        const modal_tled_request request = {c->laws, c->scene.hourglass, c->scene.nodal_pressure};
+        where = r->input.mesh_path;
+        status = modal_tled_model_new(mesh, &request, &c->model, err);
     }
-    status = modal_tled_model_new(mesh, c->laws, c->scene.hourglass, &c->model, err);
-    if (status != MODAL_OK) {
-        modal_error_context(err, "%s", r->input.mesh_path);
-        goto done;
+    if (status == MODAL_OK) {
+        where = r->scene_path;
+        status = modal_tled_loads_new(&c->scene, c->nodes, c->solid.n_fixed_nodes, c->solid.fixed_nodes, c->solid.fixed_components,
+                                      &c->model, err);
     }
-    status = modal_tled_loads_new(&c->scene, c->nodes, c->solid.n_fixed_nodes, c->solid.fixed_nodes, c->solid.fixed_components,
-                                  &c->model, err);
-    if (status != MODAL_OK) modal_error_context(err, "%s", r->scene_path);
-    warn_of_jumps(t, r, &c->scene);
+    if (status == MODAL_OK) status = modal_tled_contacts_new(&c->scene, c->touching, &c->model, err);
+    if (status != MODAL_OK) modal_error_context(err, "%s", where);
+    else warn_of_jumps(t, r, &c->scene), warn_of_overlaps(t, r, c);
 done:
-    modal_free(&marks);
     return status;
 }
 
@@ -216,6 +249,23 @@ done:
     return status;
 }
 
+/* Mass on the nodes that bound the step, where the scene asks for a longer one. */
+static modal_status scale_masses(tool *t, const modaltled_request *r, modaltled_case *c, const double *rest, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    double share = 0;
+    int64_t n = 0;
+    if (c->scene.scaled_step == 0) return MODAL_OK;
+    MODAL_TRY(modal_tled_scale_masses(&c->model, &c->forces, rest, c->scene.scaled_step, &share, &n, err));
+    tool_note(t, "mass scaling: %lld nodes have %.4g of the solid's mass more", (long long)n, share);
+    json_object_set_new(t->report, "mass_scaling", json_pack("{s:f, s:I}", "share", share, "nodes", (json_int_t)n));
+    if (!(share <= c->scene.scaled_limit))
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: mass_scaling: a step of %.6g s takes %.4g of the solid's mass more, above the limit of %.4g",
+                   r->scene_path, c->scene.scaled_step, share, c->scene.scaled_limit);
+done:
+    return status;
+}
+
 modal_status modaltled_plan(tool *t, const modaltled_request *r, modaltled_case *c, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -223,6 +273,7 @@ modal_status modaltled_plan(tool *t, const modaltled_request *r, modaltled_case 
     const double start = tool_seconds();
     MODAL_TRY(modal_tled_forces_new(&c->model, &c->forces, err));
     MODAL_TRY(modal_alloc_zero(&rest, c->model.solid.n_nodes, 3 * sizeof *rest, "displacements", err));
+    MODAL_TRY(scale_masses(t, r, c, rest, err));
     MODAL_TRY(modal_tled_critical_at(&c->forces, rest, &c->critical, err));
     tool_stage(t, "critical step", tool_seconds() - start, -1);
     MODAL_TRY(check_step(t, r, c, err));
@@ -239,6 +290,8 @@ void modaltled_case_free(modaltled_case *c)
 {
     for (int32_t i = 0; c->nodes && i < c->scene.n_actions; i++) modal_free(&c->nodes[i].nodes);
     modal_free(&c->nodes);
+    for (int32_t i = 0; c->touching && i < c->scene.n_contacts; i++) modal_free(&c->touching[i].nodes);
+    modal_free(&c->touching);
     modal_free(&c->frames);
     modal_free(&c->laws);
     modal_tled_forces_free(&c->forces);

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""modaltled: fibres, Prony terms and nodal pressures against an evaluation of their own, energies, rigid bodies, mass scaling.
+usage: check_modaltled_materials.py MODALTLED"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+
+modaltled = pathlib.Path(sys.argv[1]).resolve()
+os.chdir(tempfile.mkdtemp(prefix="modaltled-"))
+PATHS = ((1, 2), (2, 3), (3, 7), (7, 4), (4, 5), (5, 1))
+MU, BULK, DENSITY = 4000.0, 20000.0, 1000.0
+
+
+def check(fine, *said):
+    assert fine, said
+
+
+def run(*words, code=0):
+    got = subprocess.run([modaltled, *map(str, words)], capture_output=True, text=True)
+    check(got.returncode == code, words, got.returncode, got.stderr)
+    return got.stderr
+
+
+def box(name, cells, edge, kind="tet", jitter=0.0, seed=1):
+    """A box of cells, of tetrahedra (six a cell), hexahedra, or "both" in turns (layers); inner nodes moved by jitter edges."""
+    rng = np.random.default_rng(seed)
+    nx, ny, nz = cells
+    x = np.array([[i, j, k] for k in range(nz + 1) for j in range(ny + 1) for i in range(nx + 1)], float)
+    x[((x > 0) & (x < np.array(cells))).all(axis=1)] += 0
+    inner = ((x > 0) & (x < np.array(cells))).all(axis=1)
+    x[inner] += jitter * rng.uniform(-1, 1, (inner.sum(), 3))
+    x *= edge
+    node = lambda i, j, k: (k * (ny + 1) + j) * (nx + 1) + i
+    elements = []
+    for k in range(nz):
+        for j in range(ny):
+            for i in range(nx):
+                c = [node(i + a, j + b, k + d) for d in (0, 1) for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))]
+                elements += [c] if kind == "hex" else [[c[0], c[a], c[b], c[6]] for a, b in PATHS]
+    with open(name, "w") as f:
+        f.write("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n3 3 \"all\"\n$EndPhysicalNames\n$Nodes\n%d\n" % len(x))
+        f.write("".join("%d %.17g %.17g %.17g\n" % (i + 1, *p) for i, p in enumerate(x)))
+        f.write("$EndNodes\n$Elements\n%d\n" % len(elements))
+        for n, c in enumerate(elements):
+            f.write("%d %d 2 3 3 %s\n" % (n + 1, 4 if len(c) == 4 else 5, " ".join(str(a + 1) for a in c)))
+        f.write("$EndElements\n")
+    return x, elements
+
+
+def move(mesh, scene, material, *words, code=0):
+    with open("scene.json", "w") as f:
+        json.dump(scene, f)
+    with open("m.json", "w") as f:
+        json.dump({"materials": {"a": {"mu": MU, "bulk": BULK, "density": DENSITY, **material}}, "default": "a"}, f)
+    return run(mesh, "o.h5", "-f", "--scene", "scene.json", "--materials", "m.json", "--report", "r.json", *words, code=code)
+
+
+def result(name):
+    with h5py.File("o.h5") as f:
+        return f[name][:]
+
+
+def affine(x, gradient, curve=None):
+    """Displacements that put every node where the gradient does."""
+    return [{"nodes": "box:%s:%s" % (",".join("%.17g" % (v - 1e-6) for v in p), ",".join("%.17g" % (v + 1e-6) for v in p)),
+             "displacement": list(gradient @ p), **({"curve": curve} if curve else {})} for p in x]
+
+
+def first_stress(f, material):
+    """P of the neo-Hookean law with fibres, as textbooks write it."""
+    j, inverse = np.linalg.det(f), np.linalg.inv(f).T
+    p = MU * j ** (-2 / 3) * (f - np.trace(f.T @ f) / 3 * inverse) + BULK * (j - 1) * j * inverse
+    if "fibres" in material:
+        eta, a = material["fibres"]["stiffness"], np.array(material["fibres"]["direction"], float)
+        a /= np.linalg.norm(a)
+        square = a @ f.T @ f @ a
+        p += eta * (j ** (-2 / 3) * square - 1) * j ** (-2 / 3) * (np.outer(f @ a, a) - square / 3 * inverse)
+    return p
+
+
+def parts(f, p):
+    """Isochoric and volumetric second stresses of P."""
+    s, inverse = np.linalg.inv(f) @ p, np.linalg.inv(f.T @ f)
+    volumetric = np.tensordot(s, f.T @ f) / 3 * inverse
+    return s - volumetric, volumetric
+
+
+def check_fibres():
+    """Forces of an element under a homogeneous deformation: of a cube P N A, divided among the corners of its faces."""
+    material = {"fibres": {"stiffness": 9000, "direction": [1, 2, -0.5]}}
+    h = np.array([[0.2, 0.1, -0.05], [0.03, -0.15, 0.2], [0.1, 0.04, 0.12]])
+    for kind in ("tet", "hex"):
+        x, elements = box("c.msh", (1, 1, 1), 0.01, kind)
+        move("c.msh", {"step": 1e-6, "steps": 1, "at_steps": [1], "displacements": affine(x, h)}, material, "--arithmetic", "float64",
+             "--fields", "internal_forces", "--unsafe-step")
+        want, p = np.zeros_like(x), first_stress(np.eye(3) + h, material)
+        for e in elements:
+            if len(e) == 4:
+                edges = (x[e[1:]] - x[e[0]]).T
+                g = np.vstack([np.zeros(3), np.linalg.inv(edges)])
+                g[0] = -g[1:].sum(axis=0)
+                want[e] += np.linalg.det(edges) / 6 * g @ p.T
+            else:
+                signs = np.array([[-1, -1, -1], [1, -1, -1], [1, 1, -1], [-1, 1, -1], [-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1]])
+                want[e] += 1e-6 * (signs / 8 / 0.005) @ p.T
+        got = result("internal_forces")[-1]
+        check(np.abs(got - want).max() <= 1e-12 * np.abs(want).max(), kind, got, want)
+
+
+def check_prony():
+    """A cube that is stretched in the first step and held: its stress falls as the terms say; of order 2 in the step."""
+    terms = {"isochoric": [[0.3, 0.01], [0.2, 0.05]], "volumetric": [[0.4, 0.02]]}
+    f = np.diag([1.3, 0.95, 0.9])
+    x, _ = box("c.msh", (1, 1, 1), 0.01, "hex")
+    iso, vol = parts(f, first_stress(f, {}))
+    errors = []
+    for step in (4e-4, 2e-4):
+        move("c.msh", {"step": step, "duration": 0.04, "fps": 250, "displacements": affine(x, f - np.eye(3)),
+                       "probes": [{"name": "end", "nodes": "box:0.009,-1,-1:1,1,1"}]}, {"prony": terms}, "--arithmetic", "float64",
+             "--unsafe-step", "--fields", "none")
+        with h5py.File("o.h5") as o:
+            t, force = o["times"][:], o["probes/reactions"][:, 0, 0]
+        since = t - step - step / 2  # a frame's force is that of the step before; the stretch comes half a step before step 1
+        share = [1 - sum(g * (1 - np.exp(-np.maximum(since, 0) / tau)) for g, tau in terms[k]) for k in ("isochoric", "volumetric")]
+        want = [(f @ (a * iso + b * vol))[0, 0] * 1e-4 for a, b in zip(*share)]
+        errors.append(np.abs(force - want)[1:].max() / abs(force[1]))
+    check(errors[0] < 1e-3 and 3 < errors[0] / errors[1] < 5, "Prony terms", errors)
+
+
+def check_energy():
+    """The balance with fibres and nodal pressures falls with the step's square: forces are derivatives of their energy."""
+    box("b.msh", (3, 2, 5), 0.01, "tet", 0.15)
+    worst = []
+    for step in (4e-4, 2e-4):
+        move("b.msh", {"step": step, "duration": 0.12, "fps": 100, "gravity": [6, 0, -9.81], "nodal_pressure": True,
+                       "forces": [{"nodes": "box:-1,-1,0.0499:1,1,1", "force": [0, 0.6, 0], "curve": {"smooth": [0, 0.05]}}]},
+             {"fibres": {"stiffness": 20000, "direction": [0, 0.3, 1]}, "mu": 1000, "bulk": 3e4}, "--arithmetic", "float64", "--fixed",
+             "box:-1,-1,-1:1,1,1e-6")
+        energy = result("energy")
+        worst.append(np.abs(energy[:, -1]).max() / np.abs(energy[:, :-1]).max())
+    check(worst[0] < 1e-3 and worst[0] > 2.5 * worst[1], "balance", worst)
+
+
+def check_locking():
+    """Pure bending of nearly incompressible material: nodal pressures take the locking of tetrahedra away."""
+    box("k.msh", (8, 2, 2), 0.005, "tet")
+    ends = []
+    for on in (False, True):
+        move("k.msh", {"step": "auto", "duration": 0.5, "fps": 50, "damping": {"alpha": 40}, "nodal_pressure": on,
+                       "forces": [{"nodes": "box:0.0399,-1,-1:1,1,1", "force": [0, 0, -0.004], "curve": {"smooth": [0, 0.1]}}]},
+             {"mu": 3000, "bulk": 3e6}, "--fixed", "box:-1,-1,-1:1e-6,1,1", "--fields", "none")
+        ends.append(result("displacements")[-1, :, 2].min())
+    check(1.5 * ends[0] > ends[1], "softer", ends)
+
+
+def check_bodies():
+    """A cube that falls on a floor stays above it and is held up by its weight in the end; a sphere and a capsule that are moved
+    into the cube stay out of it, with the energies in balance."""
+    x, _ = box("d.msh", (3, 3, 3), 0.01, "hex", 0.1)
+    weight = DENSITY * 2.7e-5 * 9.81
+    for arithmetic in ("float32", "float64"):
+        move("d.msh", {"step": "auto", "duration": 1.5, "fps": 40, "gravity": [0, 0, -9.81], "damping": {"alpha": 30},
+                       "contacts": [{"name": "floor", "plane": [[0, 0, -0.002], [0, 0, 2]]}]}, {}, "--arithmetic", arithmetic)
+        u = result("displacements")
+        with h5py.File("o.h5") as o:
+            force = o["probes/reactions"][:, 0]
+        check((x + u)[..., 2].min() >= -0.002 - 1e-8, "through the floor", (x + u)[..., 2].min())
+        check(np.abs(force[-20:].mean(axis=0) - [0, 0, weight]).max() < 0.02 * weight, arithmetic, force[-5:], weight)
+        check(np.abs(force[0]).max() == 0, "nothing is touched yet", force[0])
+    keys = [[0, 0, 0, 0], [0.1, 0, 0, -0.006], [0.2, 0, 0, -0.006]]
+    for body in ({"sphere": [0.015, 0.015, 0.041], "radius": 0.01}, {"capsule": [[-0.01, 0.015, 0.037], [0.04, 0.015, 0.037]], "radius": 0.0075}):
+        worst = []
+        for step in (1e-4, 5e-5):
+            move("d.msh", {"step": step, "duration": 0.2, "fps": 50, "contacts": [{**body, "keys": keys}]}, {}, "--arithmetic", "float64",
+                 "--fixed", "box:-1,-1,-1:1,1,1e-6")
+            u, energy = result("displacements"), result("energy")
+            at = np.array(body.get("sphere", body.get("capsule", [[0]])[0])) + [0, 0, -0.006]
+            away = (x + u[-1]) - at
+            if "capsule" in body:
+                away[:, 0] = np.where((away[:, 0] > 0) & (away[:, 0] < 0.05), 0, 1)
+            check(np.linalg.norm(away, axis=1).min() >= body["radius"] - 1e-12, body, np.linalg.norm(away, axis=1).min())
+            check(np.abs(u[-1]).max() > 1e-3, "nothing was pushed", np.abs(u[-1]).max())
+            worst.append(np.abs(energy[:, -1]).max() / np.abs(energy[:, :-1]).max())
+        check(worst[0] < 2e-2 and worst[1] < worst[0], "balance", worst)
+
+
+def check_scaling():
+    """mass_scaling: the step that is asked for is stable; the share is reported, and held to its limit; gravity is not scaled."""
+    box("s.msh", (3, 3, 3), 0.01, "tet", 0.3)
+    scene = {"step": "auto", "steps": 10, "every": 5, "gravity": [0, 0, -9.81]}
+    move("s.msh", scene, {}, "--fields", "solid", "--arithmetic", "float64")
+    bound = json.load(open("r.json"))["critical_step"]["bound_s"]
+    mass = result("solid/mass").sum() if "mass" in h5py.File("o.h5")["solid"] else None
+    longer = {**scene, "step": 1.3 * bound, "mass_scaling": {"step": 1.3 * bound, "limit": 0.5}}
+    move("s.msh", longer, {}, "--fields", "solid", "--arithmetic", "float64")
+    report = json.load(open("r.json"))
+    check(0 < report["mass_scaling"]["share"] < 0.5, report["mass_scaling"])
+    check(report["critical_step"]["bound_s"] >= 1.3 * bound * (1 - 1e-12), report["critical_step"], bound)
+    check(mass is None or abs(result("solid/mass").sum() / mass - 1) < 1e-12, "the masses of the file are the solid's")
+    err = move("s.msh", {**longer, "mass_scaling": {"step": 1.3 * bound, "limit": 1e-4}}, {}, code=3)
+    check("above the limit" in err, err)
+
+
+def check_bad():
+    """What cannot be moved is refused with its place."""
+    x, _ = box("c.msh", (1, 1, 1), 0.01, "hex")
+    box("t.msh", (1, 1, 1), 0.01)
+    scene = {"step": "auto", "steps": 2, "every": 1}
+    bodies = [({"plane": [[0, 0, 0], [0, 0, 0]]}, "no direction"), ({"sphere": [0, 0, 0]}, "radius"),
+              ({"plane": [[0, 0, 0], [0, 0, 1]], "sphere": [0, 0, 0], "radius": 1}, "exactly one"),
+              ({"plane": [[0, 0, 0], [0, 0, 1]], "radius": 1}, "has none"), ({"sphere": [0, 0, 0], "radius": -1}, "radius"),
+              ({"sphere": [9, 9, 9], "radius": 1, "keys": [[1, 0, 0, 0], [1, 0, 0, 1]]}, "keys"),
+              ({"sphere": [9, 9, 9], "radius": 1, "nodes": "nobody"}, "contacts[0]")]
+    for body, word in bodies:
+        err = move("c.msh", {**scene, "contacts": [body]}, {}, code=3)
+        check(word in err, body, err)
+    err = move("t.msh", {**scene, "nodal_pressure": True, "model": "stvk"}, {}, code=3)
+    check("element 1" in err and "stvk" in err, err)
+    err = move("c.msh", scene, {"prony": {"isochoric": [[0.2, 1]]}}, "--fields", "energy", code=3)
+    check("--fields" in err, err)
+    err = move("c.msh", scene, {"prony": {"isochoric": [[1.2, 1]]}}, code=3)
+    check("share" in err, err)
+    err = move("c.msh", {**scene, "mass_scaling": {"step": 1}}, {}, code=3)
+    check("limit" in err, err)
+    err = move("c.msh", {**scene, "contacts": [{"sphere": [0, 0, -0.0005], "radius": 0.001}]}, {})
+    check("at t = 0" in err, err)
+
+
+for test in (check_fibres, check_prony, check_energy, check_locking, check_bodies, check_scaling, check_bad):
+    test()
+    print(test.__name__, "ok", flush=True)
