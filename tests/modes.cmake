@@ -15,6 +15,7 @@ if(MODAL_HAVE_MODES)
   modal_unit_test(test_modes_limits modal_modes)
   modal_unit_test(test_symmetric modal_modes modal_kernels)
   modal_unit_test(test_element_modes modal_modes)
+  modal_unit_test(test_enhanced modal_modes)
   target_link_options(test_modes_proof PRIVATE -Wl,--wrap=modal_modes_lanczos -Wl,--wrap=modal_factor_count)
   modal_unit_test(test_modes_real modal_modes)
   set_tests_properties(unit.test_modes_real PROPERTIES SKIP_RETURN_CODE 77)
@@ -34,7 +35,8 @@ if(MODAL_HAVE_MODES)
                                        $<TARGET_FILE:modalpack>)
   add_test(NAME cli.surfaces COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_surfaces.py
                                      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
-  set_tests_properties(cli.solids cli.multiplets cli.surfaces PROPERTIES LABELS cli)
+  add_test(NAME cli.hex8 COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_hex8.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(cli.solids cli.multiplets cli.surfaces cli.hex8 PROPERTIES LABELS cli)
 endif()
 
 # The same .inp in CalculiX; skipped without ccx.

@@ -83,6 +83,7 @@ const modal_h5_field modal_basis_fields[MODAL_BASIS_FIELDS] = {
 const char *const modal_basis_groups[GROUP_COUNT] = {"surface", "tables", "modes", "reduced_forces",
                                                     "volume", "modal_left_out", "look", "modal_laws"};
 const char *const modal_mass_rule_names[2] = {"consistent", "lumped"};
+const char *const modal_stiffness_rule_names[2] = {"plain", "incompatible"};
 const char *const modal_surface_kind_names[2] = {"boundary", "embedded"};
 const char *const modal_basis_kind_names[4] = {"modes", "derivatives", "snapshots", "imported"};
 const char *const modal_basis_factor_names[2] = {"float64", "float32"};

@@ -9,6 +9,7 @@
 #include "lib/model/basis.h"
 
 #define MODAL_LEFT_OUT_EXTENSION "modal_left_out"
+#define MODAL_STIFFNESS_EXTENSION "modal_stiffness"
 #define MODAL_LOOK_EXTENSION "modal_look"
 
 /* What a reader wants. Counts, names, objects, provenance and hash always come; arrays of the other

@@ -128,6 +128,13 @@ static modal_status read_attributes(const modal_h5_in *in, const modal_h5_place 
     MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_VOLUME], "surface_kind", MODAL_H5_REQUIRED, 2,
                           modal_surface_kind_names, &choice));
     s->embedding.kind = (modal_surface_kind)choice;
+    choice = MODAL_STIFFNESS_PLAIN;
+    MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_VOLUME], "stiffness_rule", MODAL_H5_OPTIONAL, 2,
+                          modal_stiffness_rule_names, &choice));
+    s->solid.mesh.stiffness_rule = (modal_stiffness_rule)choice;
+    if (s->solid.mesh.stiffness_rule != MODAL_STIFFNESS_PLAIN && groups[GROUP_REDUCED].id >= 0)
+        MODAL_TRY(modal_broken(&in->checker, groups[GROUP_VOLUME].path, "stiffness_rule must be plain beside reduced_forces, is %s",
+                               modal_stiffness_rule_names[choice]));
 done:
     return status;
 }

@@ -34,6 +34,9 @@ static modal_status check_complete(const modal_basis *basis, int32_t index, moda
     if ((s->modes.left_out.n > 0) != !!s->modes.left_out.forces.linear || (s->modes.left_out.n > 0) != !!s->modes.left_out.forces.quadratic ||
         (s->modes.left_out.n > 0) != !!s->modes.left_out.forces.cubic)
         return modal_broken(c, path, "what is left out: linear, quadratic and cubic must all be there");
+    if ((unsigned)v->stiffness_rule > MODAL_STIFFNESS_INCOMPATIBLE || (v->stiffness_rule != MODAL_STIFFNESS_PLAIN && forces->linear))
+        return modal_broken(c, path, "stiffness_rule must be plain or incompatible, and plain beside reduced forces, is %d",
+                            (int)v->stiffness_rule);
     const modal_left_out *slow = &s->modes.left_out;
     if ((slow->n_slow > 0) != !!slow->slow_eigenvalues || (slow->n_slow > 0) != !!slow->slow_participation ||
         (slow->n_slow > 0) != !!slow->slow_matrix || (slow->n_slow > 0 && slow->n == 0))
@@ -69,6 +72,8 @@ static modal_status write_volume(hid_t volume, const modal_shape *s, modal_error
     MODAL_TRY(modal_h5_write_text(volume, "surface_kind", modal_surface_kind_names[s->embedding.kind],
                                   err));
     MODAL_TRY(modal_h5_write_number(volume, "farthest_outside", s->embedding.farthest_outside, err));
+    if (s->solid.mesh.stiffness_rule != MODAL_STIFFNESS_PLAIN)
+        MODAL_TRY(modal_h5_write_text(volume, "stiffness_rule", modal_stiffness_rule_names[s->solid.mesh.stiffness_rule], err));
     MODAL_TRY(modal_basis_write_materials(volume, &s->solid.mesh, err));
     MODAL_TRY(modal_basis_write_groups(volume, &s->solid.mesh, err));
 done:
@@ -155,15 +160,17 @@ static void start_disk(hid_t file, hsize_t *told)
 
 static modal_status write_extensions(hid_t file, const modal_basis *basis, modal_error *err)
 {
-    static const char *const names[] = {MODAL_LAWS_EXTENSION, MODAL_LEFT_OUT_EXTENSION, MODAL_LOOK_EXTENSION};
-    int used[3] = {0};
-    char text[64] = "";
+    static const char *const names[] = {MODAL_LAWS_EXTENSION, MODAL_LEFT_OUT_EXTENSION, MODAL_LOOK_EXTENSION,
+                                        MODAL_STIFFNESS_EXTENSION};
+    int used[4] = {0};
+    char text[128] = "";
     for (int32_t i = 0; i < basis->n_shapes; i++) {
         used[0] |= modal_basis_uses_laws(&basis->shapes[i].solid.mesh);
         used[1] |= basis->shapes[i].modes.left_out.n > 0;
         used[2] |= basis->shapes[i].look.triangle_material != NULL;
+        used[3] |= basis->shapes[i].solid.mesh.stiffness_rule != MODAL_STIFFNESS_PLAIN;
     }
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 4; k++)
         if (used[k]) snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[0] ? " " : "", names[k]);
     return text[0] ? modal_h5_write_text(file, "extensions_used", text, err) : MODAL_OK;
 }

@@ -42,6 +42,20 @@ done:
     return status;
 }
 
+/* What the variant of a solid's type says of how it is integrated: 0 nothing, MODAL_HEX8_SAID_..., or -1 what no element here does: at
+ * fewer points (R), by a pressure of its own (H), from modified functions (M). */
+static int rule_said(inp_word name, modal_element_type type)
+{
+    int at = 3, said = type == MODAL_ELEMENT_HEX8 ? MODAL_HEX8_SAID_PLAIN : 0;
+    while (at < name.length && isdigit((unsigned char)name.text[at])) at++;
+    for (; at < name.length; at++) {
+        const int letter = toupper((unsigned char)name.text[at]);
+        if (letter == 'R' || letter == 'H' || letter == 'M') return -1;
+        if (letter == 'I' && type == MODAL_ELEMENT_HEX8) said = MODAL_HEX8_SAID_INCOMPATIBLE;
+    }
+    return said;
+}
+
 /* Dimension and number of nodes of a type of elements; `type` where it is a volume. What is no solid (springs, masses, gaps,
  * couplings, network and fluid elements, those of users) has the dimension INP_LEFT_OUT. */
 static modal_status find_type(const inp_reader *reader, const inp_keyword *keyword, inp_word name,
@@ -118,18 +132,18 @@ done:
     return status;
 }
 
-static void count_left_out(inp_reader *reader, inp_word type)
+static void count_type(inp_count counts[INP_KINDS], int *n_counts, inp_word type)
 {
     int i = 0;
-    while (i < reader->n_left_out && !inp_is(type, reader->left_out[i].name)) i++;
+    while (i < *n_counts && !inp_is(type, counts[i].name)) i++;
     if (i == INP_KINDS) i--; /* the last one is for all others */
-    if (i == reader->n_left_out) {
-        char *name = reader->left_out[reader->n_left_out++].name;
-        for (int64_t k = 0, n = 0; k < type.length && n < (int64_t)sizeof reader->left_out->name - 1; k++)
+    if (i == *n_counts) {
+        char *name = counts[(*n_counts)++].name;
+        for (int64_t k = 0, n = 0; k < type.length && n < (int64_t)sizeof counts->name - 1; k++)
             if (isgraph((unsigned char)type.text[k])) name[n++] = (char)toupper((unsigned char)type.text[k]);
         if (i == INP_KINDS - 1) strcpy(name, "others");
     }
-    reader->left_out[i].n++;
+    counts[i].n++;
 }
 
 /* Elements that are no solids: their numbers are known, since sets name them. */
@@ -152,10 +166,24 @@ static modal_status skip_elements(inp_reader *reader, inp_word type, int64_t set
         if (modal_tag_table_find(&reader->low_table, reader->low_tags, number) < 0)
             MODAL_TRY(add_low_element(reader, INP_LEFT_OUT, number, &none, 0));
         if (set >= 0) MODAL_TRY(inp_set_add(reader, set, number));
-        count_left_out(reader, type);
+        count_type(reader->left_out, &reader->n_left_out, type);
     }
 done:
     return status;
+}
+
+/* "what, N: n TYPE, ...", where there are some. */
+static modal_status tell_types(const inp_reader *reader, const char *what, const inp_count *counts, int n_counts)
+{
+    char text[MODAL_NOTE_BYTES] = "";
+    int64_t n = 0;
+    for (int i = 0; i < n_counts; i++) {
+        const size_t end = strlen(text);
+        snprintf(text + end, sizeof text - end, "%s%lld %s", end ? ", " : "", (long long)counts[i].n, counts[i].name);
+        n += counts[i].n;
+    }
+    if (n == 0) return MODAL_OK;
+    return modal_notes_add(&reader->builder.mesh->notes, reader->text.err, "%s, %lld: %s", what, (long long)n, text);
 }
 
 static modal_status tell_left_out(const inp_reader *reader)
@@ -163,14 +191,9 @@ static modal_status tell_left_out(const inp_reader *reader)
     modal_notes *notes = &reader->builder.mesh->notes;
     modal_error *err = reader->text.err;
     modal_status status = MODAL_OK;
-    char text[MODAL_NOTE_BYTES] = "";
-    int64_t n = 0;
-    for (int i = 0; i < reader->n_left_out; i++) {
-        const size_t end = strlen(text);
-        snprintf(text + end, sizeof text - end, "%s%lld %s", end ? ", " : "", (long long)reader->left_out[i].n, reader->left_out[i].name);
-        n += reader->left_out[i].n;
-    }
-    if (n > 0) MODAL_TRY(modal_notes_add(notes, err, "elements that are no solids are left out, %lld: %s", (long long)n, text));
+    MODAL_TRY(tell_types(reader, "elements that are no solids are left out", reader->left_out, reader->n_left_out));
+    MODAL_TRY(tell_types(reader, "elements whose stiffness is made otherwise here, without their R, H or M", reader->other_rule,
+                         reader->n_other_rule));
     if (reader->n_more_nodes > 0)
         MODAL_TRY(modal_notes_add(notes, err, "elements with more nodes than their type has, %lld: the first ones are taken",
                                   (long long)reader->n_more_nodes));
@@ -217,7 +240,7 @@ static modal_status read_elements(inp_reader *reader, inp_keyword *keyword)
     modal_text *text = &reader->text;
     const inp_word *name = inp_parameter(keyword, "ELSET"), *type_name = inp_parameter(keyword, "TYPE");
     int64_t set = -1, number;
-    int dimension, n_nodes = 0;
+    int dimension, n_nodes = 0, said = 0;
     modal_element_type type = MODAL_ELEMENT_TET4;
     const inp_word *input = inp_parameter(keyword, "INPUT");
     if (!type_name) return inp_keyword_fail(reader, keyword, "parameter TYPE missing");
@@ -228,6 +251,7 @@ static modal_status read_elements(inp_reader *reader, inp_keyword *keyword)
     if (name) MODAL_TRY(inp_find_set(reader, INP_ELEMENTS, *name, &set));
     if (input) MODAL_TRY(inp_include(reader, *input));
     if (dimension == INP_LEFT_OUT) return skip_elements(reader, *type_name, set);
+    if (dimension == 3) said = rule_said(*type_name, type);
     while (inp_data_line(reader)) {
         int32_t nodes[MODAL_ELEMENT_MOST_NODES];
         MODAL_TRY(inp_integer(text, "element number", &number));
@@ -242,6 +266,8 @@ static modal_status read_elements(inp_reader *reader, inp_keyword *keyword)
                       ? modal_mesh_builder_element(&reader->builder, type, number, nodes)
                       : add_low_element(reader, dimension, number, nodes, n_nodes));
         if (set >= 0) MODAL_TRY(inp_set_add(reader, set, number));
+        if (said > 0) reader->builder.mesh->hex8_said |= (unsigned)said;
+        if (said < 0) count_type(reader->other_rule, &reader->n_other_rule, *type_name);
         if (dimension == 3)
             skip_more_nodes(reader);
         else

@@ -80,6 +80,12 @@ typedef struct inp_file {
     modal_text before; /* where that one goes on */
 } inp_file;
 
+/* How many elements are of a type. */
+typedef struct inp_count {
+    char name[16];
+    int64_t n;
+} inp_count;
+
 typedef struct inp_reader {
     modal_text text; /* of the file that is read now */
     inp_file *files; /* those that were included, in the order of their lines; they stay until the end */
@@ -93,11 +99,8 @@ typedef struct inp_reader {
     int32_t *low_nodes;
     int64_t n_low, low_tag_capacity, low_offset_capacity, low_dimension_capacity, low_node_capacity;
     modal_tag_table low_table;
-    struct {
-        char name[16];
-        int64_t n;
-    } left_out[INP_KINDS]; /* types of elements that are no solids */
-    int n_left_out;
+    inp_count left_out[INP_KINDS], other_rule[INP_KINDS]; /* types that are no solids; that are integrated otherwise here */
+    int n_left_out, n_other_rule;
     int64_t n_more_nodes;       /* elements that name more nodes than they have */
     int64_t n_no_nodes, no_node; /* nodes that sets and conditions name and that are not there; the first one */
     inp_set *sets;

@@ -29,7 +29,7 @@ typedef struct modal_fem_system {
 
 /* Assembles K and M. fixed_nodes are node indices in any order, repeats allowed; fixed_components
  * [n_fixed] says which components of each are held (1 x, 2 y, 4 z, or sums; of repeats all), NULL: all
- * three. A mesh of TET4 takes the fast path of exact, constant integrands, every other that of
+ * three. The stiffness is by mesh->stiffness_rule. A mesh of TET4 takes the fast path of exact, constant integrands, every other that of
  * element_matrices.h.
  * MODAL_ERROR_INPUT: a fixed node, its components or an element's type, node or material out of range,
  * an element without material or of zero volume or with a Jacobian that is not positive (by its user

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "lib/fem/enhanced.h"
 #include "lib/fem/tetrahedron.h"
 
 static void linear_tetrahedron(const double *const *x, const modal_elasticity *e, double density,
@@ -92,7 +93,11 @@ void modal_element_matrices_compute(const modal_volume_mesh *mesh, int64_t eleme
         linear_tetrahedron(x, elasticity, density, rule, m);
     } else {
         const modal_element_rule *rules = table->rules[type];
-        integrate_stiffness(&rules[MODAL_INTEGRAL_STIFFNESS], x, elasticity, m);
+        const int enhancement = modal_element_enhancement(mesh, element);
+        if (enhancement)
+            modal_enhanced_stiffness(enhancement, &rules[MODAL_INTEGRAL_STIFFNESS], x, elasticity, m);
+        else
+            integrate_stiffness(&rules[MODAL_INTEGRAL_STIFFNESS], x, elasticity, m);
         integrate_mass(&rules[rule == MODAL_MASS_STIFFNESS_POINTS ? MODAL_INTEGRAL_STIFFNESS
                                                                   : MODAL_INTEGRAL_MASS],
                        x, density, m);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/memory.h"
+#include "lib/fem/enhanced.h"
 #include "lib/fem/tetrahedron.h"
 #include "lib/model/material.h"
 
@@ -176,12 +177,15 @@ int modal_stress_element(const modal_stress *s, modal_law_kind kind, int64_t e, 
     const modal_element_rule *rule =
         type == MODAL_ELEMENT_TET4 ? NULL : &s->rules.rules[type][MODAL_INTEGRAL_STIFFNESS];
     const int n_points = rule ? rule->n_points : 1;
-    const double *x[MODAL_ELEMENT_MOST_NODES];
+    const int enhancement = kind == MODAL_LAW_LINEAR ? modal_element_enhancement(mesh, e) : 0;
+    const double *x[MODAL_ELEMENT_MOST_NODES], *moved[MODAL_ELEMENT_MOST_NODES];
+    double gradient[MODAL_RULE_MOST_POINTS][9];
     for (int a = 0; a < n; a++) x[a] = mesh->nodes + 3 * (int64_t)nodes[a];
+    for (int a = 0; a < n; a++) moved[a] = u + 3 * (int64_t)nodes[a];
     for (int q = 0; q < n_points; q++) {
         modal_stress_point *p = &points[q];
         const double *values = rule ? rule->values[q] : centre;
-        double gradients[3 * MODAL_ELEMENT_MOST_NODES], h[9] = {0}, t[9];
+        double gradients[3 * MODAL_ELEMENT_MOST_NODES], *h = gradient[q];
         if (rule) {
             const double det = modal_element_gradients(n, rule->derivatives[q], x, gradients);
             for (int i = 0; i < 3 * n; i++) gradients[i] /= det;
@@ -190,14 +194,19 @@ int modal_stress_element(const modal_stress *s, modal_law_kind kind, int64_t e, 
             p->volume = modal_tetrahedron_gradients(x, (double(*)[3])gradients);
         }
         for (int k = 0; k < 3; k++) p->place[k] = 0;
+        for (int i = 0; i < 9; i++) h[i] = 0;
         for (int a = 0; a < n; a++) {
-            const double *at = u + 3 * (int64_t)nodes[a];
-            for (int i = 0; i < 9; i++) h[i] += at[i / 3] * gradients[3 * a + i % 3];
+            for (int i = 0; i < 9; i++) h[i] += moved[a][i / 3] * gradients[3 * a + i % 3];
             for (int k = 0; k < 3; k++) p->place[k] += values[a] * x[a][k];
         }
-        modal_law_strain(law, h, t);
+    }
+    if (enhancement) modal_enhanced_gradients(enhancement, rule, x, &law->elasticity, moved, gradient);
+    for (int q = 0; q < n_points; q++) {
+        modal_stress_point *p = &points[q];
+        double t[9];
+        modal_law_strain(law, gradient[q], t);
         to_six(t, p->strain);
-        p->jacobian = modal_law_cauchy_stress(law, h, t);
+        p->jacobian = modal_law_cauchy_stress(law, gradient[q], t);
         to_six(t, p->stress);
         p->von_mises = modal_von_mises(t);
     }

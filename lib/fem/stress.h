@@ -6,6 +6,7 @@
  *   The Jacobian det F goes the same ways as strain.
  *   Cells: means of the points' values, weighted by their volumes at rest; of von Mises' stress, too, which so is not
  *   that of the mean stress (in bending across one element that is 0).
+ *   HEX8 and WEDGE6: of the mesh's stiffness rule (lib/fem/enhanced.h) with the linear law; with the others of the shape functions.
  *   Nodes: in each element the points' values are continued to its nodes by the polynomials below, and what all elements
  *   at a node say is averaged, each counting once, whatever its material. Von Mises' stress is that of the averaged stress.
  *

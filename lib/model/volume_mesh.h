@@ -58,6 +58,17 @@ typedef struct modal_condition {
     uint8_t components; /* 1: x, 2: y, 4: z, added */
 } modal_condition;
 
+/* How the stiffness of linear elements is made (lib/fem/enhanced.h has the formulas, docs/elements.md what they do). The values
+ * stand in basis.h5 and stay. */
+typedef enum modal_stiffness_rule {
+    MODAL_STIFFNESS_PLAIN = 0,       /* every element is conforming */
+    MODAL_STIFFNESS_INCOMPATIBLE = 1 /* HEX8 has incompatible modes; HEX8 and WEDGE6 of nearly incompressible isotropic
+                                        materials keep their volume as a whole */
+} modal_stiffness_rule;
+
+/* What a deck says of its HEX8: bits. */
+enum { MODAL_HEX8_SAID_PLAIN = 1, MODAL_HEX8_SAID_INCOMPATIBLE = 2 };
+
 typedef struct modal_volume_mesh {
     int64_t n_nodes;
     double *nodes;      /* [n_nodes, 3] m */
@@ -75,6 +86,8 @@ typedef struct modal_volume_mesh {
     modal_material *materials; /* [n_materials] */
     int32_t *element_material; /* [n_elements] index of a material, -1 = none yet */
     double *element_fibres;    /* [n_elements, 3] unit vectors, 0 where the material says the direction, or NULL */
+    modal_stiffness_rule stiffness_rule;
+    unsigned hex8_said; /* by the file, for who chooses the rule; 0: nothing */
     int materials_in_mesh_units; /* 1: in the consistent system of the coordinates' unit (units.h), 0: in SI */
     int32_t n_conditions;
     modal_condition *conditions; /* [n_conditions], or NULL; who holds the nodes is the caller's to decide */

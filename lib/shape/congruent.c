@@ -104,7 +104,7 @@ static int same_structure(const modal_solid *a, const modal_solid *b)
         a->n_fixed_nodes != b->n_fixed_nodes)
         return 0;
     const size_t n = (size_t)x->n_elements, fixed = (size_t)a->n_fixed_nodes;
-    if (memcmp(x->element_type, y->element_type, n) != 0 ||
+    if (x->stiffness_rule != y->stiffness_rule || memcmp(x->element_type, y->element_type, n) != 0 ||
         memcmp(x->element_offsets, y->element_offsets, (n + 1) * sizeof(int64_t)) != 0 ||
         memcmp(x->element_nodes, y->element_nodes, (size_t)x->element_offsets[n] * sizeof(int32_t)) != 0 ||
         memcmp(a->fixed_nodes, b->fixed_nodes, fixed * sizeof(int32_t)) != 0 ||

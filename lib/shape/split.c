@@ -139,6 +139,7 @@ static modal_status copy_elements(const modal_volume_mesh *mesh, const int32_t *
     modal_status status = MODAL_OK;
     for (int32_t k = 0; k < n_parts; k++) {
         modal_volume_mesh *to = &parts[k].solid.mesh;
+        to->stiffness_rule = mesh->stiffness_rule;
         MODAL_TRY(modal_alloc(&to->nodes, to->n_nodes, 3 * sizeof(double), "nodes", err));
         MODAL_TRY(modal_alloc(&to->node_tags, to->n_nodes, sizeof(int64_t), "nodes", err));
         MODAL_TRY(modal_alloc(&to->element_type, to->n_elements, 1, "elements", err));

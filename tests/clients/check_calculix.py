@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Eigenvalues of CalculiX (ccx, Debian's calculix-ccx) and ours, the same .inp and the same mass rule:
 1e-6. Then what the consistent mass changes, as docs/elements.md tells. C3D6, which CalculiX integrates at two points and
-we do not, is compared with two points in numpy. Exit 77 where ccx is absent.
+we do not, is compared with two points in numpy. The incompatible modes of C3D8I have a mass in CalculiX and none here, and up to
+2.20 their gradients lack the factor det J_0 / det J by which distorted elements pass the patch test: numpy as CalculiX is compared
+with CalculiX, numpy as here with ours. Exit 77 where ccx is absent.
 usage: check_calculix.py SOLVE_MODES [table]"""
 import itertools
 import json
@@ -29,7 +31,7 @@ SPRUCE = {"young": [11e9, 0.9e9, 0.6e9], "poisson": [0.35, 0.4, 0.45], "shear": 
 def corners(kind, cell):
     """Corners of the elements of a cell, on a grid twice as fine as the cells."""
     at = [tuple(2 * c + p for c, p in zip(cell, point)) for point in HEX]
-    if kind in ("C3D8", "C3D20"):
+    if kind in ("C3D8", "C3D8I", "C3D20"):
         return [at]
     if kind == "C3D6":
         return [[at[i] for i in part] for part in ((0, 1, 2, 4, 5, 6), (0, 2, 3, 4, 6, 7))]
@@ -94,30 +96,88 @@ def theirs(name):
 
 
 def ours(name, rule):
-    got = subprocess.run([solve_modes, name + "-mesh.inp", name + ".json", name + ".held", rule, str(N_MODES)],
-                         capture_output=True, text=True)
+    got = subprocess.run([solve_modes, name + "-mesh.inp", name + ".json", name + ".held", rule, str(N_MODES)] +
+                         ["incompatible"] * name.startswith("c3d8i"), capture_output=True, text=True)
     assert got.returncode == 0, (name, got.stderr)
     return [float(line) for line in got.stdout.split()]
 
 
-def wedges_of_two_points(name, material):
-    """The lowest eigenvalues of wedges whose stiffness and mass are integrated at the centre of the triangle, at the two
-    Gauss points of the height."""
+def read_case(name):
     nodes, elements, held = [], [], {}
     for line in pathlib.Path(name + "-mesh.inp").read_text().split("\n")[1:]:
         words = line.split(", ")
         if len(words) == 4:
             nodes.append([float(w) for w in words[1:]])
-        elif len(words) == 7 and words[0].isdigit():
+        elif len(words) > 6 and words[0].isdigit():
             elements.append([int(w) - 1 for w in words[1:]])
     for line in pathlib.Path(name + ".held").read_text().splitlines():
         held[int(line.split()[0]) - 1] = int(line.split()[1])
-    young, nu, n = material["young"], material["poisson"], 3 * len(nodes)
+    return np.array(nodes), elements, held
+
+
+def elastic_of(material):
+    young, nu = material["young"], material["poisson"]
     shear = young / (2 * (1 + nu))
     elastic = np.diag([2 * shear] * 3 + [shear] * 3)
     elastic[:3, :3] += young * nu / ((1 + nu) * (1 - 2 * nu))
+    return elastic
+
+
+def strains_of(gradients):
+    return np.concatenate([[[x, 0, 0], [0, y, 0], [0, 0, z], [y, x, 0], [0, z, y], [z, 0, x]] for x, y, z in gradients], axis=1)
+
+
+def lowest(K, M, nodes, held):
+    free = [3 * i + k for i in range(len(nodes)) for k in range(3) if not held.get(i, 0) >> k & 1]
+    free += list(range(3 * len(nodes), len(K)))
+    n = len(free)  # M may be singular, K is not
+    return 1 / scipy.linalg.eigh(M[np.ix_(free, free)], K[np.ix_(free, free)], eigvals_only=True,
+                                 subset_by_index=[n - N_MODES, n - 1])[::-1]
+
+
+def incompatible(name, material, with_factor):
+    """The lowest eigenvalues of hexahedra with incompatible modes: as CalculiX has them, the modes' parameters being unknowns
+    that have a mass; and without it, the parameters condensed out. The factor is det J_0 / det J."""
+    nodes, elements, held = read_case(name)
+    elastic, rho, n = elastic_of(material), material["density"], 3 * len(nodes)
+    size = n + 9 * len(elements)
+    K, M, plain, condensed = np.zeros((size, size)), np.zeros((size, size)), np.zeros((n, n)), np.zeros((n, n))
+    signs = np.array(HEX) - 1.0
+
+    def at(point, x):
+        factors = 1 + signs * point
+        local = np.stack([signs[:, k] * np.prod(np.delete(factors, k, 1), 1) / 8 for k in range(3)], 1)
+        return np.prod(factors, 1) / 8, local, x.T @ local
+
+    for e, element in enumerate(elements):
+        x, k, m, mass = nodes[element], np.zeros((33, 33)), np.zeros((11, 11)), np.zeros((8, 8))
+        _, _, centre = at(np.zeros(3), x)
+        for point in itertools.product((-3**-0.5, 3**-0.5), repeat=3):
+            point = np.array(point)
+            shape, local, jacobian = at(point, x)
+            det = np.linalg.det(jacobian)
+            extra = np.diag(-2 * point) @ np.linalg.inv(centre) * (np.linalg.det(centre) / det if with_factor else 1)
+            B = strains_of(np.concatenate([local @ np.linalg.inv(jacobian), extra]))
+            k += det * B.T @ elastic @ B
+            all_shapes = np.concatenate([shape, 1 - point**2])
+            m += rho * det * np.outer(all_shapes, all_shapes)
+            mass += rho * det * np.outer(shape, shape)
+        corner = (3 * np.array(element)[:, None] + np.arange(3)).ravel()
+        dofs = np.concatenate([corner, n + 9 * e + np.arange(9)])
+        K[np.ix_(dofs, dofs)] += k
+        M[np.ix_(dofs, dofs)] += np.kron(m, np.eye(3))
+        condensed[np.ix_(corner, corner)] += k[:24, :24] - k[:24, 24:] @ np.linalg.solve(k[24:, 24:], k[24:, :24])
+        plain[np.ix_(corner, corner)] += np.kron(mass, np.eye(3))
+    return lowest(K, M, nodes, held), lowest(condensed, plain, nodes, held)
+
+
+def wedges_of_two_points(name, material):
+    """The lowest eigenvalues of wedges whose stiffness and mass are integrated at the centre of the triangle, at the two
+    Gauss points of the height."""
+    nodes, elements, held = read_case(name)
+    elastic, n = elastic_of(material), 3 * len(nodes)
     third, slopes = np.full(3, 1 / 3), np.array([(-1, -1), (1, 0), (0, 1)])
-    K, M, nodes = np.zeros((n, n)), np.zeros((n, n)), np.array(nodes)
+    K, M = np.zeros((n, n)), np.zeros((n, n))
     for element in elements:
         dofs = (3 * np.array(element)[:, None] + np.arange(3)).ravel()
         for z in (-3**-0.5, 3**-0.5):
@@ -125,13 +185,10 @@ def wedges_of_two_points(name, material):
             local = np.block([[slopes * (1 - z) / 2, -third[:, None] / 2], [slopes * (1 + z) / 2, third[:, None] / 2]])
             jacobian = nodes[element].T @ local
             weight = np.linalg.det(jacobian) / 2
-            B = np.concatenate([[[x, 0, 0], [0, y, 0], [0, 0, z], [y, x, 0], [0, z, y], [z, 0, x]]
-                                for x, y, z in local @ np.linalg.inv(jacobian)], axis=1)
+            B = strains_of(local @ np.linalg.inv(jacobian))
             K[np.ix_(dofs, dofs)] += weight * B.T @ elastic @ B
             M[np.ix_(dofs, dofs)] += weight * material["density"] * np.kron(np.outer(shape, shape), np.eye(3))
-    free = [3 * i + k for i in range(len(nodes)) for k in range(3) if not held.get(i, 0) >> k & 1]
-    return scipy.linalg.eigh(K[np.ix_(free, free)], M[np.ix_(free, free)], eigvals_only=True,
-                             subset_by_index=[0, N_MODES - 1])
+    return lowest(K, M, nodes, held)
 
 
 if not shutil.which("ccx"):
@@ -155,6 +212,18 @@ with tempfile.TemporaryDirectory() as folder:
                 print(f"| {kind} | {title} | {worst:.1e} | {change[0]:.1e} | {change[-1]:.1e} |")
             assert worst <= 1e-6, (kind, title, worst, same, reference)
             count += 1
+    for held, title in ((clamped, "steel, clamped"), (rollers, "steel, on rollers")):
+        name = f"c3d8i-{count}"
+        write_case(name, "C3D8I", (10, 3, 3), (2.0, 0.4, 0.3), STEEL, held)
+        reference, same, consistent = theirs(name), ours(name, "stiffness-points"), ours(name, "consistent")
+        (old, _), (heavy, condensed) = incompatible(name, STEEL, False), incompatible(name, STEEL, True)
+        off = lambda a, b: max(abs(x / y - 1) for x, y in zip(a, b))
+        worst = [min(off(old, reference), off(heavy, reference)), off(same, condensed)]
+        change = [a / b - 1 for a, b in zip(consistent, reference)]
+        if table:
+            print(f"| C3D8I | {title} | numpy to CalculiX {worst[0]:.1e}, ours to numpy {worst[1]:.1e} | {change[0]:.1e} | {change[-1]:.1e} |")
+        assert worst[0] <= 1e-6 and worst[1] <= 1e-9, ("C3D8I", title, worst, reference, heavy, same, condensed)
+        count += 1
     for cells in ((5, 2, 2), (10, 3, 3)):
         name = f"c3d6-{cells[0]}"
         write_case(name, "C3D6", cells, (2.0, 0.4, 0.3), STEEL, clamped)

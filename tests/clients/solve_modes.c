@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* solve_modes MESH MATERIALS.json HELD RULE N: eigenvalues of a solid, one a line, with a mass rule that
+/* solve_modes MESH MATERIALS.json HELD RULE N [incompatible]: eigenvalues of a solid, one a line, with a mass rule that
  * modalpack itself does not offer. HELD has lines "number of a node, components"; RULE is consistent,
- * lumped or stiffness-points. For comparisons with other programs. */
+ * lumped or stiffness-points; HEX8 is plain, or has incompatible modes. For comparisons with other programs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,8 @@ int main(int argc, char **argv)
     modal_modes_result result;
     modal_error err = {0};
     modal_modes_options options = {0};
-    if (argc != 6) return fail("usage: MESH MATERIALS.json HELD RULE N");
+    if (argc != 6 && !(argc == 7 && strcmp(argv[6], "incompatible") == 0))
+        return fail("usage: MESH MATERIALS.json HELD RULE N [incompatible]");
     if (modal_mesh_read(argv[1], &mesh, &err) || modal_volume_mesh_check(&mesh, &summary, &err) ||
         modal_materials_read(argv[2], &file, &err))
         return fail(err.message);
@@ -36,6 +37,7 @@ int main(int argc, char **argv)
     modal_free(&mesh.materials);
     mesh.materials = file.materials;
     mesh.n_materials = file.n_materials;
+    if (argc == 7) mesh.stiffness_rule = MODAL_STIFFNESS_INCOMPATIBLE;
 
     int32_t *nodes = malloc((size_t)mesh.n_nodes * sizeof *nodes);
     uint8_t *components = malloc((size_t)mesh.n_nodes);

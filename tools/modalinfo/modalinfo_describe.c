@@ -216,6 +216,7 @@ static json_t *describe_shape(const modal_basis *b, int32_t index)
     set(shape, "total_mass", json_real(s->modes.total_mass));
     set(shape, "mass_rule",
         json_string(s->modes.mass_rule == MODAL_MASS_LUMPED ? "lumped" : "consistent"));
+    if (s->solid.mesh.stiffness_rule != MODAL_STIFFNESS_PLAIN) set(shape, "stiffness_rule", json_string("incompatible"));
     static const char *const kinds[4] = {"modes", "derivatives", "snapshots", "imported"};
     set(shape, "kind", json_string(kinds[s->modes.kind]));
     if (s->modes.kind == MODAL_KIND_IMPORTED) {

@@ -167,6 +167,7 @@ static void print_shape(FILE *to, const json_t *shape)
     fprintf(to, " m\n  %-20s%.6g kg (%s mass matrix)\n", "mass", number(shape, "total_mass"),
             json_string_value(json_object_get(shape, "mass_rule")));
     if (json_object_get(shape, "solid")) print_solid(to, json_object_get(shape, "solid"));
+    if (json_object_get(shape, "stiffness_rule")) fprintf(to, "  %-20sincompatible modes in HEX8, mean dilatation from nu = 0.49 on\n", "linear elements");
     fprintf(to, "  %-20s%lld left out\n", "rigid modes", integer(shape, "rigid_modes"));
     if (json_object_get(shape, "sturm_count"))
         fprintf(to, "  %-20s%lld eigenvalues below %.9g (rad/s)^2, all known\n", "Sturm count",

@@ -24,6 +24,7 @@ typedef struct modalpack_request {
     tool_units surface_units; /* of --surface */
     int64_t n_modes;
     modal_mass_rule mass_rule;
+    int hex8; /* --hex8, a modal_stiffness_rule; -1: not said */
     const char *snapshots_path; /* --snapshots, or NULL */
     const char *import_path;    /* --import, or NULL */
     int import_all;             /* all its columns, else the first n_modes */

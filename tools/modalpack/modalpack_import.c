@@ -95,7 +95,7 @@ modal_status modalpack_import_surface(tool *t, const modalpack_request *r, modal
     modal_vega_matrix matrix = {0};
     modal_surface_mesh surface = {0};
     static const char *const of_solids[] = {"young",   "fixed", "material",      "materials",
-                                             "free",    "surface", "mass",  "reduced-forces"};
+                                             "free",    "surface", "mass",  "hex8", "reduced-forces"};
     for (size_t i = 0; i < sizeof of_solids / sizeof *of_solids; i++)
         if (tool_count(&t->arguments, of_solids[i]) > 0)
             MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: needs a solid, %s is a surface", of_solids[i],

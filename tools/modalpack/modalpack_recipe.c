@@ -9,7 +9,7 @@
 
 /* The version of the method: raised by one when the same files and options begin to give another basis, but for
  * rounding. */
-enum { METHOD = 1 };
+enum { METHOD = 2 };
 
 static void add_text(modal_hash *hash, const char *name, const char *text)
 {
@@ -98,6 +98,7 @@ modal_status modalpack_find_recipe(const tool *t, const modalpack_request *r, ch
     add_number(hash, "scale", r->input.units.scale);
     add_integer(hash, "free", tool_count(a, "free"));
     add_integer(hash, "mass", r->mass_rule);
+    add_integer(hash, "hex8", r->hex8);
     add_integer(hash, "reduced forces", r->reduced_forces);
     add_integer(hash, "sturm", r->sturm);
     add_integer(hash, "factor", r->factor);

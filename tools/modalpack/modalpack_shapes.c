@@ -11,6 +11,7 @@
 #include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
+#include "lib/fem/enhanced.h"
 #include "lib/reduced/stvk.h"
 #include "lib/shape/congruent.h"
 #include "lib/shape/shape_surface.h"
@@ -88,6 +89,8 @@ static modal_status read_pieces(tool *t, const modalpack_request *r, pieces *all
     for (int32_t k = 0; k < n_parts; k++) {
         const char *name = r->shapes == SHAPES_GROUPS ? whole.solid.mesh.groups[group[k]].name : NULL;
         MODAL_TRY(modalpack_name_shape(r, name, k, &first[k].name, err));
+        modal_volume_mesh *own = &first[k].solid.mesh;
+        if (!modal_volume_mesh_is_enhanced(own)) own->stiffness_rule = MODAL_STIFFNESS_PLAIN;
     }
 done:
     modal_shape_free(&whole);

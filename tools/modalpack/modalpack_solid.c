@@ -6,6 +6,7 @@
 
 #include "formats/meshes/surface_read.h"
 #include "lib/base/memory.h"
+#include "lib/fem/enhanced.h"
 #include "lib/mesh/boundary.h"
 #include "lib/mesh/layers.h"
 #include "lib/mesh/measure.h"
@@ -18,10 +19,10 @@ static void warn_of_locking(tool *t, const modal_volume_mesh *mesh)
     for (int32_t m = 0; m < mesh->n_materials; m++) {
         const modal_material *material = &mesh->materials[m];
         int64_t n_linear = 0;
-        if (material->kind != MODAL_MATERIAL_ISOTROPIC || material->poisson < 0.49) continue;
+        if (material->kind != MODAL_MATERIAL_ISOTROPIC || material->poisson < MODAL_NEARLY_INCOMPRESSIBLE) continue;
         for (int64_t e = 0; e < mesh->n_elements; e++)
-            n_linear += mesh->element_material[e] == m && mesh->element_type[e] != MODAL_ELEMENT_TET10 &&
-                        mesh->element_type[e] != MODAL_ELEMENT_HEX20;
+            n_linear += mesh->element_material[e] == m && !modal_mesh_kind(mesh, e)->quadratic &&
+                        !(modal_element_enhancement(mesh, e) & MODAL_ENHANCED_MODES);
         if (n_linear > 0)
             tool_warn(t,
                       "material \"%s\": linear elements are much too stiff near nu = 0.5, those of second order are not "
@@ -39,7 +40,8 @@ static modal_status hint_at_bending(tool *t, const modal_volume_mesh *mesh, moda
     modal_layers layers;
     int32_t *nodes = NULL;
     int linear = 0;
-    for (int64_t e = 0; e < mesh->n_elements && !linear; e++) linear = !modal_mesh_kind(mesh, e)->quadratic;
+    for (int64_t e = 0; e < mesh->n_elements && !linear; e++) /* incompatible modes bend */
+        linear = !modal_mesh_kind(mesh, e)->quadratic && !(modal_element_enhancement(mesh, e) & MODAL_ENHANCED_MODES);
     /* what is wrong with the boundary is said where it is needed */
     if (!linear || modal_volume_mesh_boundary(mesh, &surface, &nodes, NULL) != MODAL_OK) goto done;
     MODAL_TRY(modal_mesh_count_layers(mesh, surface.n_vertices, nodes, &layers, err));
@@ -70,10 +72,34 @@ static void warn_of_surface(tool *t, const modalpack_request *r, const modal_vol
                   sizes[0]);
 }
 
+/* The rule of the linear elements: what --hex8 says, else what is done asks for, else what the mesh file says. */
+static void choose_rule(tool *t, const modalpack_request *r, modal_volume_mesh *mesh)
+{
+    const int large = r->reduced_forces || r->n_linear > 0, both = MODAL_HEX8_SAID_PLAIN | MODAL_HEX8_SAID_INCOMPATIBLE;
+    mesh->stiffness_rule = MODAL_STIFFNESS_INCOMPATIBLE;
+    if (!modal_volume_mesh_is_enhanced(mesh)) { /* no element is better with than without it */
+        mesh->stiffness_rule = MODAL_STIFFNESS_PLAIN;
+        return;
+    }
+    if (r->hex8 >= 0) {
+        mesh->stiffness_rule = (modal_stiffness_rule)r->hex8;
+    } else if (large) {
+        mesh->stiffness_rule = MODAL_STIFFNESS_PLAIN;
+        tool_note(t, "--hex8 plain: linear elements are conforming, as large deformations need them; too stiff in bending where they are few");
+    } else if (mesh->hex8_said == MODAL_HEX8_SAID_PLAIN) {
+        mesh->stiffness_rule = MODAL_STIFFNESS_PLAIN;
+        tool_note(t, "--hex8 plain: the file has C3D8, too stiff in bending where they are few; --hex8 incompatible is as its C3D8I");
+    } else if (mesh->hex8_said == both) {
+        tool_warn(t, "%s: C3D8 are treated as C3D8I, since both are there", r->input.mesh_path);
+    }
+    json_object_set_new(t->report, "hex8", json_string(mesh->stiffness_rule == MODAL_STIFFNESS_PLAIN ? "plain" : "incompatible"));
+}
+
 modal_status modalpack_read_solid(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err)
 {
     modal_status status = MODAL_OK;
     MODAL_TRY(tool_solid_read(t, &r->input, &shape->solid, err));
+    choose_rule(t, r, &shape->solid.mesh);
     warn_of_locking(t, &shape->solid.mesh);
     MODAL_TRY(hint_at_bending(t, &shape->solid.mesh, err));
 done:

@@ -275,6 +275,9 @@ class Shape:
         kind = file.text(place, "surface_kind", among=("boundary", "embedded"))
         farthest = file.number(place, "farthest_outside", "f64")
         self.must(farthest is None or farthest >= 0, "volume/@farthest_outside", f"is {farthest}")
+        rule = file.text(place, "stiffness_rule", optional=True, among=("plain", "incompatible"))
+        self.must(rule != "incompatible" or not file.has(f"{self.place}/reduced_forces"), "volume/@stiffness_rule",
+                  "is not plain beside reduced_forces")
         carriers = self._embedding(kind)
         self.array("volume/volume_modes", "f64 f32" if self.major >= 3 else "f64", self.n_modes, n, 3, optional=True)
         if self.major >= 3 and file.has(f"{place}/inner_modes"):
