@@ -35,6 +35,8 @@ typedef struct modal_viewer_play {
     const float *samples; /* [n_samples, n_channels] */
     int32_t n_loads;
     const modal_viewer_load *loads; /* [n_loads] */
+    int32_t n_columns;   /* of snapshots: of the basis that was made for the page; 0: a trajectory */
+    double column_error; /* what they leave of a vertex, at most, as a share of the largest displacement */
 } modal_viewer_play;
 
 /* `basis` holds surfaces, modal matrices and modes. `trajectory` may be NULL: then the page shows the

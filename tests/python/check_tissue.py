@@ -384,6 +384,41 @@ def check_resumed():
     check(pathlib.Path("whole/sequence.vtkhdf").read_bytes() == pathlib.Path("cut/sequence.vtkhdf").read_bytes(), "bytes", said)
 
 
+def check_page():
+    """The page of snapshots states its columns and their error, which are those of its own data; too many motions are refused."""
+    from page_data import Data, read_shape
+    press("v.msh", "v.h5")
+    said = run(modalview, "v.h5", "v.html", "--report", "r.json", "-f")
+    report = json.loads(pathlib.Path("r.json").read_text())["reduced"]
+    data = Data("v.html")
+    reduced, about = data.header["reduced"], data.header["shapes"][0]
+    check(reduced["columns"] == report["columns"] <= 20 and reduced["error"] == report["error"] <= 1e-3, report)
+    check(f"{report['columns']} columns, no vertex off by more than" in said, said)
+    with h5py.File("v.h5") as f:
+        u, t, corners, x = f["displacements"][:].astype(float), f["times"][:], f["solid/triangles"][:], f["solid/nodes"][:]
+    points, n = np.unique(corners), len(t)
+    _, user, rest, columns = read_shape(data, about)
+    data.differences(1), data.planes(12, "<f4")  # the object
+    check(np.array_equal(data.planes(n, "<f8"), t), "times")
+    q = data.planes(about["modes"] * n, "<f4").reshape(-1, n)
+    check(np.abs(rest - x[points][user]).max() < 1e-6, "rest")
+    moved = np.einsum("vki,kf->fvi", columns, q)
+    want = u[:, points][:, user]
+    largest = np.linalg.norm(u, axis=2).max()
+    off = np.linalg.norm(moved - want, axis=2).max() / largest
+    check(abs(off - report["error"]) < 1e-4, "what the page shows", off, report)
+    with h5py.File("v.h5", "r+") as f:
+        del f["displacements"], f["times"], f["energy"]
+        f["displacements"] = np.random.default_rng(0).normal(size=(100, *u.shape[1:]))
+        f["times"] = np.arange(100.0)
+    err = run(modalview, "v.h5", "no.html", code=3)
+    check("v.h5: 60 columns leave 0." in err and "too many motions for a page" in err and not os.path.exists("no.html"), err)
+    check("--sound: is not for snapshots" in run(modalview, "v.h5", "no.html", "--sound", "v.h5", code=2))
+    with h5py.File("v.h5", "r+") as f:
+        f["displacements"][:] = 0
+    check("v.h5: nothing moves" in run(modalview, "v.h5", "no.html", code=3))
+
+
 PARTS = {"materials": check_materials, "snapshots": check_snapshots, "project": check_project,
-         "deform": check_deform, "resumed": check_resumed}
+         "deform": check_deform, "page": check_page, "resumed": check_resumed}
 PARTS[sys.argv[3]]()

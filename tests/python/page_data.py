@@ -35,3 +35,47 @@ class Data:
 def unzigzag(coded):
     coded = coded.astype(np.int64)
     return (coded >> 1) ^ -(coded & 1)
+
+
+def predict(v, triangles, faces, x):
+    terms = []
+    pairs = []
+    for f in faces[v]:
+        t = list(triangles[f])
+        k = t.index(v)
+        pairs.append((t[(k + 1) % 3], t[(k + 2) % 3]))
+    for a, b in pairs:
+        if a < v and b < v:
+            for f in faces[a]:
+                t = triangles[f]
+                if b in t:
+                    c = next(w for w in t if w not in (a, b))
+                    if c < v:
+                        terms.append(x[a] + x[b] - x[c])
+    if not terms:
+        terms = [x[w] for pair in pairs for w in pair if w < v]
+    if not terms and v > 0:
+        terms = [x[v - 1]]
+    return np.floor(np.sum(terms, axis=0) / len(terms)).astype(np.int64) if terms else 0
+
+
+def read_shape(data, about):
+    n, r = about["vertices"], about["modes"]
+    triangles = data.differences(3 * about["triangles"]).reshape(-1, 3).tolist()
+    user = data.differences(n)
+    faces = [[] for _ in range(n)]
+    for f, t in enumerate(triangles):
+        for v in t:
+            faces[v].append(f)
+    columns = [unzigzag(data.planes(n, "<u4")) for _ in range(3)]
+    for _ in range(r):
+        columns += list(unzigzag(data.planes(3 * n, "<u2")).reshape(3, n))
+    residuals = np.array(columns).T
+    values = np.zeros((n, 3 + 3 * r), np.int64)
+    for v in range(n):
+        values[v] = predict(v, triangles, faces, values) + residuals[v]
+        modes = values[v, 3:]
+        values[v, 3:] = (modes + 32768) % 65536 - 32768
+    X = np.array(about["origin"]) + about["position_step"] * values[:, :3]
+    U = values[:, 3:].reshape(n, r, 3) * np.array(about["mode_steps"])[None, :, None]
+    return triangles, user, X, U

@@ -20,6 +20,7 @@
 #include "tools/common/tool.h"
 #include "tools/common/trajectory_input.h"
 #include "tools/modalview/modalview_loads.h"
+#include "tools/modalview/modalview_snapshots.h"
 
 enum { LARGE_PAGE = 50000000 }; /* bytes, above which a browser gets slow to open one */
 
@@ -47,7 +48,7 @@ static void print_versions(FILE *to)
 static const tool_program program = {
     .name = "modalview",
     .summary = "makes one self-contained page of a trajectory, the modes of a basis or a response",
-    .usage = "[options] TRAJ.h5|BASIS.h5|RESPONSE.csv|- PAGE.html",
+    .usage = "[options] TRAJ.h5|BASIS.h5|SNAPSHOTS.h5|RESPONSE.csv|- PAGE.html",
     .options = options,
     .least_operands = 2,
     .most_operands = 2,
@@ -55,7 +56,8 @@ static const tool_program program = {
     .output = 2,
     .output_traits = TOOL_WRITES,
     .notes = "The page holds the basis and the reduced coordinates and deforms on the viewer's own GPU; it needs\n"
-             "no network, no server and no other file. - reads a trajectory from standard input.",
+             "no network, no server and no other file. - reads a trajectory from standard input. Of SNAPSHOTS\n"
+             "(modaltled) it holds as few columns as show every vertex to 1e-3 of the largest displacement.",
     .examples = "modalview traj.h5 fork.html\n"
                 "modalview basis.h5 modes.html --title 'Tuning fork, 20 modes'\n"
                 "modalview response.csv response.html\n"
@@ -91,7 +93,7 @@ static modal_status check_table_options(const tool *t, modal_error *err)
     return MODAL_OK;
 }
 
-static modal_status read_scene(const tool *t, scene *s, modal_error *err)
+static modal_status read_scene(tool *t, scene *s, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const char *path = t->arguments.operands[0], *basis_path = tool_value(&t->arguments, "basis");
@@ -99,11 +101,20 @@ static modal_status read_scene(const tool *t, scene *s, modal_error *err)
     char *kind = NULL;
     if (is_table(path)) return modal_response_table_read(path, &s->table, err);
     if (!from_stdin) MODAL_TRY(modal_h5_file_kind(path, &kind, err));
+    if (!from_stdin && strcmp(kind, "snapshots") == 0) {
+        static const char *const others[] = {"basis", "scene", "sound"};
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+            if (tool_count(&t->arguments, others[i]) > 0)
+                MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: is not for snapshots of a whole solid, %s", others[i], path);
+        MODAL_TRY(modalview_read_snapshots(t, path, &s->basis, &s->trajectory, &s->play.column_error, err));
+        s->play.n_columns = s->basis.shapes[0].modes.n_modes;
+        goto done;
+    }
     if (from_stdin || strcmp(kind, "trajectory") == 0) {
         MODAL_TRY(tool_read_trajectory(path, 0, &s->trajectory, NULL, err));
         MODAL_TRY(tool_find_basis(basis_path, path, &s->trajectory, &s->basis_path, err));
     } else if (strcmp(kind, "basis") != 0) {
-        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: neither a trajectory nor a basis, %s", path, kind);
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: neither a trajectory, a basis nor snapshots, %s", path, kind);
     } else if (basis_path) {
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--basis: goes with a trajectory, but this is a basis, %s", path);
     } else {

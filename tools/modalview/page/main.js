@@ -67,7 +67,8 @@ async function start() {
   document.title = scene.title;
   $('title').textContent = scene.title;
   $('about').textContent = `${scene.points.toLocaleString('en')} vertices, ${scene.objects.length} object${scene.objects.length > 1 ? 's' : ''}, `
-    + (isTrajectory ? `${player.count} frames` : `${scene.shapes[0].r} modes`);
+    + (isTrajectory ? `${player.count} frames` : `${scene.shapes[0].r} modes`)
+    + (header.reduced ? `, ${header.reduced.columns} columns, off by at most ${(100 * header.reduced.error).toPrecision(2)} % of the largest displacement` : '');
   document.body.classList.add(isTrajectory ? 'trajectory' : 'modes');
 
   const repaint = () => { ui.dirty = true; };
