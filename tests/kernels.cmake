@@ -88,6 +88,13 @@ target_link_options(normals_bench PRIVATE -Wl,--as-needed)
 add_test(NAME kernels.normals_bench COMMAND normals_bench --backend cpu --quick)
 set_tests_properties(kernels.normals_bench PROPERTIES LABELS kernels)
 
+add_executable(crease_bench ${CMAKE_SOURCE_DIR}/tests/bench/crease_bench.c)
+set_target_properties(crease_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_link_libraries(crease_bench PRIVATE modal_kernels modal_model modal_mesh m)
+target_link_options(crease_bench PRIVATE -Wl,--as-needed)
+add_test(NAME kernels.crease_bench COMMAND crease_bench --backend cpu --quick)
+set_tests_properties(kernels.crease_bench PROPERTIES LABELS kernels)
+
 # Not a test either: the operations on curvature.
 add_executable(curvature_bench ${CMAKE_SOURCE_DIR}/tests/bench/curvature_bench.c ${CMAKE_SOURCE_DIR}/tests/bench/ring_mesh.c)
 set_target_properties(curvature_bench PROPERTIES

@@ -9,19 +9,19 @@
 
 enum { RUN = 4096 };
 
-/* As modal_cuda::normalise: a power of two first, so that squares neither overflow nor underflow. */
-static void normalise(const float sum[3], float normal[3])
+/* Where squares could overflow or underflow, scaled by a power of two first: exact. */
+static inline void normalise(float sum[3], float normal[3])
 {
-    float largest = 0.0f;
-    for (int i = 0; i < 3; i++) largest = fmaxf(largest, fabsf(sum[i]));
-    if (isnan(sum[0]) || isnan(sum[1]) || isnan(sum[2])) largest = NAN;
-    int exponent = 0;
-    if (largest > 0.0f && largest <= FLT_MAX) frexpf(largest, &exponent);
-    float scaled[3];
-    for (int i = 0; i < 3; i++) scaled[i] = ldexpf(sum[i], -exponent);
-    const float square = scaled[0] * scaled[0] + scaled[1] * scaled[1] + scaled[2] * scaled[2];
-    const float length = sqrtf(square);
-    for (int i = 0; i < 3; i++) normal[i] = square == 0.0f ? 0.0f : scaled[i] / length;
+    float square = sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2];
+    if (__builtin_expect(!(square >= 0x1p-60f && square <= 0x1p+100f), 0)) {
+        const float largest = fmaxf(fabsf(sum[0]), fmaxf(fabsf(sum[1]), fabsf(sum[2])));
+        int exponent = 0;
+        if (largest > 0.0f && largest <= FLT_MAX) frexpf(largest, &exponent);
+        for (int i = 0; i < 3; i++) sum[i] = ldexpf(sum[i], -exponent);
+        square = sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2];
+    }
+    const float inverse = square == 0.0f ? 0.0f : 1.0f / sqrtf(square);
+    for (int i = 0; i < 3; i++) normal[i] = sum[i] * inverse;
 }
 
 static void further_wedges(const modal_normals_wedge_task *task, int64_t column, int64_t begin, int64_t end)
