@@ -62,6 +62,9 @@ if(TARGET modalpack)
            $<TARGET_FILE:modalpack> ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.modalpack PROPERTIES LABELS cli TIMEOUT 300)
 
+  add_test(NAME cli.rigid COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_rigid.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
+  set_tests_properties(cli.rigid PROPERTIES LABELS cli)
   foreach(part basis convert images glb)
     add_test(NAME look.${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_look.py
              ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} ${part})

@@ -212,7 +212,7 @@ static modal_status spectrum_rules(const modal_checker *c, const char *path, con
                                 (modal_axes){"value", ""}));
     MODAL_TRY(
         modal_rule_at_least(c, at(where, path, "modes@total_mass"), &s->modes.total_mass, 1, 0.0,
-                            s->modes.kind != MODAL_KIND_IMPORTED || s->solid.mesh.n_nodes > 0));
+                            (s->modes.kind != MODAL_KIND_IMPORTED && r > 0) || s->solid.mesh.n_nodes > 0));
     MODAL_TRY(modal_rule_at_least(c, at(where, path, "modes@mass_coupling"), &s->modes.mass_coupling, 1, 0.0, 0));
     MODAL_TRY(modal_rule_at_least(c, at(where, path, "modes@stiffness_coupling"), &s->modes.stiffness_coupling,
                                   1, 0.0, 0));

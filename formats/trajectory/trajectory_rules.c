@@ -25,11 +25,22 @@ static modal_status offset_rules(const modal_checker *c, const modal_trajectory 
     int sound = 0;
     modal_status status = modal_rule_offsets(c, "/mode_offsets", t->mode_offsets, t->n_objects,
                                              n_coordinates, &sound);
-    if (status != MODAL_OK || !sound) return status;
-    for (int32_t i = 0; i < t->n_objects; i++)
-        if (t->mode_offsets[i] == t->mode_offsets[i + 1])
-            return modal_broken(c, "/mode_offsets", "object %d: has no coordinates", i);
-    return MODAL_OK;
+    if (status == MODAL_OK && sound && n_coordinates < 1)
+        status = modal_broken(c, "/mode_offsets", "no object has coordinates");
+    return status;
+}
+
+modal_status modal_trajectory_rules_of_1(const modal_checker *c, const modal_trajectory *t, int has_moving)
+{
+    modal_status status = MODAL_OK;
+    for (int32_t i = 0; t->mode_offsets && i < t->n_objects; i++)
+        if (t->mode_offsets[i] == t->mode_offsets[i + 1]) {
+            MODAL_TRY(modal_broken(c, "/mode_offsets", "object %d: has no coordinates, which is for version 2.0", i));
+            break;
+        }
+    if (has_moving) MODAL_TRY(modal_broken(c, "/frame_objects", "is for version 2.0"));
+done:
+    return status;
 }
 
 /* NaN stands for what was not measured. */

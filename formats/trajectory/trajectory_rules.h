@@ -13,4 +13,7 @@
 modal_status modal_trajectory_rules(const modal_checker *checker,
                                     const modal_trajectory *trajectory, int64_t n_coordinates);
 
+/* What version 1 has beside these; has_moving: /frame_objects is there. */
+modal_status modal_trajectory_rules_of_1(const modal_checker *checker, const modal_trajectory *trajectory, int has_moving);
+
 #endif

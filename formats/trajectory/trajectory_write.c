@@ -4,6 +4,7 @@
 
 #include "formats/h5/h5_private.h"
 #include "formats/h5/provenance_h5.h"
+#include "formats/h5/rules.h"
 #include "formats/trajectory/trajectory_h5.h"
 #include "formats/trajectory/trajectory_rules.h"
 #include "lib/base/memory.h"
@@ -17,7 +18,10 @@ struct modal_trajectory_out {
     int64_t width[ARRAYS]; /* numbers a row; 0: this array is not there */
     double *block[ARRAYS]; /* [capacity, width] rows that are not written yet */
     int64_t capacity, n_frames, written, waiting;
-    modal_trajectory head; /* what the rules of a block need; owns nothing */
+    modal_trajectory head; /* what the rules of a block need; owns nothing but: */
+    uint8_t *still;        /* [n_objects] of the trajectory, or NULL */
+    int32_t n_moving;      /* objects whose poses are in a row */
+    double *still_poses;   /* [n_objects - n_moving, 12] of the first row */
     double last_time;
     modal_quality_judgement quality;
     char *path; /* NULL: in memory */
@@ -51,18 +55,68 @@ static modal_status write_columns(hid_t file, modal_error *err)
     return modal_h5_write_text(file, "quality_columns", text, err);
 }
 
+static modal_status write_moving(const modal_trajectory_out *o, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = o->n_moving;
+    int32_t *moving = NULL, at = 0;
+    MODAL_TRY(modal_alloc(&moving, n, sizeof *moving, "/frame_objects", err));
+    for (int32_t i = 0; i < o->head.n_objects; i++)
+        if (!o->still[i]) moving[at++] = i;
+    MODAL_TRY(modal_h5_write_array(o->file, "frame_objects", MODAL_H5_I32, 1, &n, moving, err));
+done:
+    modal_free(&moving);
+    return status;
+}
+
+/* Row [n_objects, 12] to that of the objects that move, and back; the others' poses are those of the first row. */
+static void pack_row(const modal_trajectory_out *o, const double *all, double *moving)
+{
+    for (int32_t i = 0; i < o->head.n_objects; i++) {
+        if (o->still[i]) continue;
+        memcpy(moving, all + 12 * (int64_t)i, 12 * sizeof *all);
+        moving += 12;
+    }
+}
+
+static void unpack_row(const modal_trajectory_out *o, const double *moving, double *all)
+{
+    const double *still = o->still_poses;
+    for (int32_t i = 0; i < o->head.n_objects; i++) {
+        const double **from = o->still[i] ? &still : &moving;
+        memcpy(all + 12 * (int64_t)i, *from, 12 * sizeof *all);
+        *from += 12;
+    }
+}
+
+static void keep_still(const modal_trajectory_out *o, const double *all)
+{
+    double *to = o->still_poses;
+    for (int32_t i = 0; i < o->head.n_objects; i++) {
+        if (!o->still[i]) continue;
+        memcpy(to, all + 12 * (int64_t)i, 12 * sizeof *all);
+        to += 12;
+    }
+}
+
 static modal_status write_head(modal_trajectory_out *o, const modal_trajectory *t, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const hid_t file = o->file;
     const int64_t n_offsets = (int64_t)t->n_objects + 1, n_objects = t->n_objects;
     const int64_t dims[ARRAYS][4] = {{t->n_frames}, {t->n_frames, t->mode_offsets[t->n_objects]},
-                                     {t->n_frames, t->n_objects, 3, 4}, {t->n_frames, 4},
+                                     {t->n_frames, o->n_moving, 3, 4}, {t->n_frames, 4},
                                      {t->n_frames, MODAL_QUALITY_NUMBERS}};
     const int rank[ARRAYS] = {1, 2, 4, 2, 2};
     MODAL_TRY(modal_h5_write_text(file, "modal_type", "trajectory", err));
     /* the lowest version that has all that is written: older readers know what they get */
-    const char *version = t->projection_errors ? "1.3" : t->basis_recipe[0] || t->rebase_errors ? "1.2" : t->energy ? "1.1" : "1.0";
+    int second = t->still != NULL;
+    for (int32_t i = 0; i < t->n_objects; i++) second |= t->mode_offsets[i] == t->mode_offsets[i + 1];
+    const char *version = second                                   ? "2.0"
+                          : t->projection_errors                   ? "1.3"
+                          : t->basis_recipe[0] || t->rebase_errors ? "1.2"
+                          : t->energy                              ? "1.1"
+                                                                   : "1.0";
     MODAL_TRY(modal_h5_write_text(file, "modal_version", version, err));
     const char *extensions = t->quality && t->models ? MODAL_MODELS_EXTENSION " " MODAL_QUALITY_EXTENSION
                              : t->quality            ? MODAL_QUALITY_EXTENSION
@@ -81,6 +135,7 @@ static modal_status write_head(modal_trajectory_out *o, const modal_trajectory *
             MODAL_TRY(modal_h5_write_array(file, "mode_offsets", MODAL_H5_I64, 1, &n_offsets, t->mode_offsets,
                                            err));
     }
+    if (t->still) MODAL_TRY(write_moving(o, err));
     if (t->models) MODAL_TRY(modal_h5_write_array(file, "models", MODAL_H5_U8, 1, &n_objects, t->models, err));
     if (t->rebase_errors)
         MODAL_TRY(modal_h5_write_array(file, "rebase_errors", MODAL_H5_F64, 1, &n_objects, t->rebase_errors, err));
@@ -104,7 +159,16 @@ modal_status modal_trajectory_out_open(modal_trajectory_out **out, const char *p
     for (int i = 0; i < ARRAYS; i++) o->rows[i] = H5I_INVALID_HID;
     o->width[TIMES] = 1;
     o->width[Q] = head->mode_offsets[head->n_objects];
-    o->width[POSES] = head->poses ? 12 * (int64_t)head->n_objects : 0;
+    o->n_moving = head->n_objects;
+    if (head->still) {
+        MODAL_TRY(modal_alloc(&o->still, head->n_objects, 1, "trajectory", err));
+        memcpy(o->still, head->still, (size_t)head->n_objects);
+        for (int32_t i = 0; i < head->n_objects; i++) o->n_moving -= head->still[i] != 0;
+        MODAL_TRY(modal_alloc(&o->still_poses, 12 * (int64_t)(head->n_objects - o->n_moving), sizeof(double), "trajectory", err));
+        if (o->n_moving == 0 || !head->poses)
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "/frames: no object moves");
+    }
+    o->width[POSES] = head->poses ? 12 * (int64_t)o->n_moving : 0;
     o->width[ENERGY] = head->energy ? 4 : 0;
     o->width[QUALITY] = head->quality ? MODAL_QUALITY_NUMBERS : 0;
     o->n_frames = head->n_frames;
@@ -138,7 +202,9 @@ static modal_status flush(modal_trajectory_out *o, modal_error *err)
     o->head.poses = o->width[POSES] ? o->block[POSES] : NULL;
     o->head.energy = o->width[ENERGY] ? o->block[ENERGY] : NULL;
     o->head.quality = o->width[QUALITY] ? (modal_quality *)o->block[QUALITY] : NULL; /* doubles, and nothing else */
+    if (o->still) o->head.poses = NULL;
     status = modal_trajectory_rules(&checker, &o->head, o->width[Q]);
+    if (status == MODAL_OK && o->still) status = modal_rule_poses(&checker, "/frames", o->block[POSES], o->waiting, o->n_moving);
     if (status == MODAL_OK && o->written > 0 && !(o->block[TIMES][0] > o->last_time))
         status = modal_error_set(err, MODAL_ERROR_INPUT, "/times: frame 0: not increasing, %.17g after %.17g",
                                  o->block[TIMES][0], o->last_time);
@@ -163,8 +229,10 @@ modal_status modal_trajectory_out_row(modal_trajectory_out *o, double time, cons
     const void *from[ARRAYS] = {&time, q, poses, energy, quality};
     if (o->written + o->waiting >= o->n_frames)
         return modal_error_set(err, MODAL_ERROR_USAGE, "trajectory: more than %lld frames", (long long)o->n_frames);
+    if (o->still && o->written + o->waiting == 0) keep_still(o, poses);
     for (int i = 0; i < ARRAYS; i++)
-        if (o->width[i] > 0)
+        if (i == POSES && o->still) pack_row(o, poses, o->block[i] + o->waiting * o->width[i]);
+        else if (o->width[i] > 0)
             memcpy(o->block[i] + o->waiting * o->width[i], from[i], (size_t)o->width[i] * sizeof(double));
     if (o->width[QUALITY] > 0) modal_quality_judge(&o->quality, o->written + o->waiting, time, quality);
     return ++o->waiting < o->capacity ? MODAL_OK : named(o->path, flush(o, err), err);
@@ -178,17 +246,22 @@ modal_status modal_trajectory_out_read(modal_trajectory_out *o, int64_t begin, i
                                        modal_trajectory_rows *take, void *context, modal_error *err)
 {
     modal_status status = MODAL_OK;
+    double *poses = NULL; /* of all objects */
     MODAL_TRY(flush(o, err)); /* the blocks are free then */
+    if (o->still) MODAL_TRY(modal_alloc(&poses, o->capacity * 12 * (int64_t)o->head.n_objects, sizeof *poses, "trajectory", err));
     for (int64_t first = begin; first < end; first += o->capacity) {
         const int64_t n = end - first < o->capacity ? end - first : o->capacity;
         for (int i = 0; i < ARRAYS; i++)
             if (o->width[i] > 0) MODAL_TRY(modal_h5_get_rows(o->rows[i], names[i], first, n, o->block[i], err));
-        const modal_trajectory_block rows = {first, n, o->block[TIMES], o->block[Q], o->width[POSES] ? o->block[POSES] : NULL,
+        for (int64_t k = 0; poses && k < n; k++) unpack_row(o, o->block[POSES] + k * o->width[POSES], poses + k * 12 * o->head.n_objects);
+        const double *all = poses ? poses : o->width[POSES] ? o->block[POSES] : NULL;
+        const modal_trajectory_block rows = {first, n, o->block[TIMES], o->block[Q], all,
                                              o->width[ENERGY] ? o->block[ENERGY] : NULL,
                                              o->width[QUALITY] ? (const modal_quality *)o->block[QUALITY] : NULL};
         MODAL_TRY(take(context, &rows, err));
     }
 done:
+    modal_free(&poses);
     return status;
 }
 
@@ -203,6 +276,9 @@ modal_status modal_trajectory_out_close(modal_trajectory_out **out, void **bytes
                    (long long)o->n_frames);
     for (int i = 0; i < ARRAYS; i++)
         if (o->rows[i] >= 0) MODAL_TRY(modal_h5_end_rows(&o->rows[i], MODAL_OK, names[i], err));
+    const int64_t still[3] = {o->head.n_objects - o->n_moving, 3, 4};
+    if (o->still) MODAL_TRY(modal_rule_poses(&(modal_checker){NULL, err}, "/still_frames", o->still_poses, 1, still[0]));
+    if (o->still) MODAL_TRY(modal_h5_write_array(o->file, "still_frames", MODAL_H5_F64, 3, still, o->still_poses, err));
     if (bytes) MODAL_TRY(modal_h5_image(o->file, bytes, length, err));
 done:
     status = named(o->path, modal_h5_finish(&o->file, status, err), err);
@@ -218,6 +294,8 @@ void modal_trajectory_out_abandon(modal_trajectory_out **out)
         modal_h5_end_rows(&o->rows[i], MODAL_ERROR_SYSTEM, names[i], NULL);
         modal_free(&o->block[i]);
     }
+    modal_free(&o->still);
+    modal_free(&o->still_poses);
     modal_h5_finish(&o->file, MODAL_ERROR_SYSTEM, NULL);
     modal_free(&o->path);
     modal_free(out);
@@ -232,10 +310,14 @@ static modal_status write_whole(const modal_trajectory *t, const char *path, voi
     const double *const from[ARRAYS] = {t->times, t->q, t->poses, t->energy, (const double *)t->quality};
     MODAL_TRY(named(path, check_complete(t, err), err));
     MODAL_TRY(modal_trajectory_out_open(&o, path, t, err));
-    for (int i = 0; i < ARRAYS; i++)
+    const int64_t total = t->mode_offsets[t->n_objects];
+    for (int64_t f = 0; t->still && f < t->n_frames; f++)
+        MODAL_TRY(modal_trajectory_out_row(o, t->times[f], t->q + f * total, t->poses + 12 * f * t->n_objects,
+                                           t->energy ? t->energy + 4 * f : NULL, t->quality ? &t->quality[f] : NULL, err));
+    for (int i = 0; i < ARRAYS && !t->still; i++)
         if (o->width[i] > 0)
             MODAL_TRY(named(path, modal_h5_put_rows(o->rows[i], names[i], 0, t->n_frames, from[i], err), err));
-    o->written = t->n_frames;
+    if (!t->still) o->written = t->n_frames;
     MODAL_TRY(modal_trajectory_out_close(&o, bytes, length, err));
 done:
     modal_trajectory_out_abandon(&o);

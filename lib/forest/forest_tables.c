@@ -85,7 +85,7 @@ modal_status modal_forest_shape(modal_forest_tables *tables, const modal_shape *
         MODAL_FAIL(err, MODAL_ERROR_INPUT,
                    "its imported columns are coupled, in the mass by %.3g, in the stiffness by %.3g",
                    shape->modes.mass_coupling, shape->modes.stiffness_coupling);
-    if (!linear && !shape->modes.reduced_forces.cubic)
+    if (!linear && r > 0 && !shape->modes.reduced_forces.cubic)
         MODAL_FAIL(err, MODAL_ERROR_INPUT,
                    "no reduced forces in the basis (modalpack --reduced-forces makes them), and the "
                    "model is not linear");
@@ -95,9 +95,9 @@ modal_status modal_forest_shape(modal_forest_tables *tables, const modal_shape *
         for (int64_t k = 0; k < r; k++)
             tables->values[out->stiffness + modal_quadratic_index(r, k, k)] =
                 shape->modes.eigenvalues[k] * shape->modes.modal_masses[k];
-    else
+    else if (r > 0)
         set_cubic(shape, tables->values + out->stiffness);
-    if (!linear) {
+    if (!linear && r > 0) {
         MODAL_TRY(modal_forest_reserve(tables, modal_step_energy_size(r), &out->energy, err));
         set_energy(shape, tables->values + out->energy);
     }

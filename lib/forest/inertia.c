@@ -8,6 +8,7 @@
 #include "lib/base/memory.h"
 #include "lib/fem/assemble.h"
 #include "lib/model/node_modes.h"
+#include "lib/model/rigid_mass.h"
 
 void modal_inertia_free(modal_inertia *inertia)
 {
@@ -36,6 +37,23 @@ done:
     return status;
 }
 
+/* Of a rigid surface, which is filled evenly; one without mass has none. */
+static modal_status rigid_inertia(const modal_shape *shape, modal_inertia *inertia, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_rigid_mass unit;
+    MODAL_TRY(modal_alloc_zero(&inertia->moments, modal_step_moments(0) + 1, sizeof(double), "inertia", err));
+    if (!(shape->modes.total_mass > 0)) goto done;
+    MODAL_TRY(modal_rigid_mass_of(&shape->surface, 1, &unit, err));
+    const double density = shape->modes.total_mass / unit.mass;
+    inertia->mass = shape->modes.total_mass;
+    for (int i = 0; i < 3; i++) inertia->first[i] = density * unit.first[i];
+    for (int i = 0; i < 9; i++) inertia->second[i] = density * unit.second[i];
+done:
+    if (status != MODAL_OK) modal_inertia_free(inertia);
+    return status;
+}
+
 modal_status modal_inertia_compute(const modal_shape *shape, int n_threads, modal_inertia *inertia,
                                    modal_error *err)
 {
@@ -48,6 +66,7 @@ modal_status modal_inertia_compute(const modal_shape *shape, int n_threads, moda
     double *phi = NULL;                      /* [n_nodes, 3] */
     modal_node_modes modes = {0};
     memset(inertia, 0, sizeof *inertia);
+    if (r == 0 && mesh->n_nodes == 0) return rigid_inertia(shape, inertia, err);
     if (!modal_shape_has_node_modes(shape))
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "shape %s has no solid with modes at its nodes, which a frame that moves "
                    "needs (modalpack --volume-modes)", shape->name ? shape->name : "");

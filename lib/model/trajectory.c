@@ -14,6 +14,7 @@ void modal_trajectory_free(modal_trajectory *trajectory)
     modal_free(&trajectory->mode_offsets);
     modal_free(&trajectory->q);
     modal_free(&trajectory->poses);
+    modal_free(&trajectory->still);
     modal_free(&trajectory->energy);
     modal_free(&trajectory->quality);
     modal_free(&trajectory->basis_path);

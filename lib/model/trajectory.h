@@ -18,6 +18,7 @@ typedef struct modal_trajectory {
     int64_t *mode_offsets; /* [n_objects + 1], as modal_basis_mode_offsets gives them */
     double *q;             /* [n_frames, mode_offsets[n_objects]] sqrt(kg) m */
     double *poses;        /* [n_frames, n_objects, 3, 4] [R p], or NULL: the rest poses; the file's frames */
+    uint8_t *still;       /* [n_objects] nonzero: its pose is the same in all frames and lies in the file once; NULL: none. Needs poses */
     double *energy;        /* [n_frames, 4] J, or NULL: kinetic, elastic, dissipated and external work up to
                               the frame, of all objects */
     modal_quality *quality; /* [n_frames], or NULL: how far each frame may be trusted */

@@ -35,6 +35,30 @@ int modal_scene_moves(const modal_scene *scene, const modal_basis *basis)
     return 0;
 }
 
+int32_t modal_scene_still(const modal_scene *scene, const modal_basis *basis, uint8_t *still)
+{
+    int32_t at = 0, n = 0, changed = 1;
+    for (int32_t i = 0; i < basis->n_objects; i++) {
+        const modal_scene_object *said = said_of(scene, i, &at);
+        const modal_object *object = &basis->objects[i];
+        const modal_step_motion motion = modal_scene_motion_of(said ? said->motion : MODAL_SCENE_DEFAULT, object);
+        still[i] = motion == MODAL_STEP_FIXED || (motion == MODAL_STEP_ATTACHED && object->parent < 0);
+        /* 2: attached to what does not deform, so that it moves where its parent does */
+        if (motion == MODAL_STEP_ATTACHED && object->parent >= 0 && basis->shapes[basis->objects[object->parent].shape].modes.n_modes == 0)
+            still[i] = 2;
+    }
+    while (changed) { /* parents may come after their children, so as often as chains are long */
+        changed = 0;
+        for (int32_t i = 0; i < basis->n_objects; i++)
+            if (still[i] == 2 && still[basis->objects[i].parent] != 2) {
+                still[i] = still[basis->objects[i].parent];
+                changed = 1;
+            }
+    }
+    for (int32_t i = 0; i < basis->n_objects; i++) n += still[i] != 0;
+    return n;
+}
+
 int32_t modal_scene_unheld(const modal_scene *scene, const modal_basis *basis)
 {
     int32_t at = 0;
@@ -75,7 +99,7 @@ int32_t modal_scene_stiff_shape(const modal_scene *scene, const modal_basis *bas
         const modal_scene_object *said = said_of(scene, i, &at);
         const modal_shape *shape = &basis->shapes[basis->objects[i].shape];
         const int large = said && said->model >= 0 ? said->model == 1 : scene->stvk;
-        if (large && shape->modes.kind == MODAL_KIND_MODES && !is_whole(shape)) return basis->objects[i].shape;
+        if (large && shape->modes.n_modes > 0 && shape->modes.kind == MODAL_KIND_MODES && !is_whole(shape)) return basis->objects[i].shape;
     }
     return -1;
 }
@@ -93,6 +117,8 @@ void modal_scene_needs(const modal_scene *scene, const modal_basis *basis, unsig
         unsigned *own = &needs[object->shape];
         if (said && said->model >= 0 ? said->model == 1 : scene->stvk) *own |= MODAL_NEEDS_REDUCED;
         if (motion != MODAL_STEP_FIXED) *own |= MODAL_NEEDS_VOLUME | MODAL_NEEDS_VOLUME_MODES;
+        /* a rigid surface has its mass inside */
+        if (motion != MODAL_STEP_FIXED && basis->shapes[object->shape].modes.n_modes == 0) *own |= MODAL_NEEDS_SURFACE;
         if (motion == MODAL_STEP_FREE && scene->attraction.given) *own |= MODAL_NEEDS_SURFACE | MODAL_NEEDS_MATRIX;
         if (motion == MODAL_STEP_ATTACHED && object->parent >= 0)
             needs[basis->objects[object->parent].shape] |= MODAL_NEEDS_SURFACE;

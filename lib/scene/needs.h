@@ -25,6 +25,9 @@ modal_step_motion modal_scene_motion_of(modal_scene_motion motion, const modal_o
 /* Whether any object's frame moves, so that the trajectory needs frames. */
 int modal_scene_moves(const modal_scene *scene, const modal_basis *basis);
 
+/* still [n_objects]: 1 for objects whose frame stays as it is: fixed ones, and what hangs on those of them that do not deform. Returns how many. */
+int32_t modal_scene_still(const modal_scene *scene, const modal_basis *basis, uint8_t *still);
+
 /* The first object of a shape that nothing holds whose frame stands still without the scene saying so; -1: none. */
 int32_t modal_scene_unheld(const modal_scene *scene, const modal_basis *basis);
 

@@ -51,6 +51,10 @@ static const tool_option options[] = {
      "them or the first --modes. MESH is their solid, or the surface that they move (.obj). With several meshes: one for "
      "each, in their order.",
      TOOL_REPEATABLE | TOOL_READS},
+    {"rigid", 0, NULL, NULL,
+     "MESH is a surface (.obj, .stl, .ply, .off) that does not deform: a shape without modes. With --density, which needs a closed "
+     "surface, it has mass and inertia; without, it weighs nothing.",
+     0},
     {"reduced-forces", 0, NULL, NULL,
      "Store the coefficients of the reduced internal forces, for large deformations. They are those of St. "
      "Venant-Kirchhoff material.",
@@ -122,7 +126,7 @@ enum { N_OWN_FILES = sizeof own_files / sizeof *own_files };
  * a shape. */
 static int makes_shapes(const modalpack_request *r)
 {
-    return !(r->surface_path || r->snapshots_path || r->import_path) && (r->n_meshes > 1 || r->shapes != SHAPES_ONE);
+    return !(r->rigid || r->surface_path || r->snapshots_path || r->import_path) && (r->n_meshes > 1 || r->shapes != SHAPES_ONE);
 }
 
 /* Each mesh has one of these files or none has. */
@@ -210,7 +214,15 @@ static modal_status read_request(const tool *t, modalpack_request *r, modal_devi
     if (tool_count(a, "left-out") && !r->reduced_forces) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--left-out: needs --reduced-forces");
     if (r->n_left_out > 0 && r->import_path)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--left-out: is for columns that are made here, not for --import");
-    MODAL_TRY(tool_solid_options(a, a->operands[0], &r->input, err));
+    r->rigid = tool_count(a, "rigid");
+    if (r->rigid) {
+        MODAL_TRY(modalpack_check_rigid(a, r, err));
+        MODAL_TRY(tool_number(a, "density", 0, 1e9, &r->rigid_density, err));
+        MODAL_TRY(tool_units_read(a, &r->input.units, err));
+        r->input.mesh_path = a->operands[0];
+    } else {
+        MODAL_TRY(tool_solid_options(a, a->operands[0], &r->input, err));
+    }
     r->surface_units = r->input.units;
     if (tool_count(a, "surface-unit") && !r->surface_path) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--surface-unit: needs --surface");
     if (tool_count(a, "surface-unit")) MODAL_TRY(tool_unit_read(a, "surface-unit", &r->surface_units.unit, err));
@@ -297,7 +309,8 @@ static modal_status make_each(tool *t, const modalpack_request *r, modal_basis *
         basis->objects[i] = (modal_object){i, -1, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}};
         MODAL_TRY(modalpack_name_shape(&one, NULL, 0, &shape->name, err));
         if (r->n_meshes > 1) tool_note(t, "%s", one.input.mesh_path);
-        status = one.import_path && modal_surface_is_named(one.input.mesh_path) ? modalpack_import_surface(t, &one, shape, err)
+        status = r->rigid ? modalpack_make_rigid(t, &one, shape, err)
+                 : one.import_path && modal_surface_is_named(one.input.mesh_path) ? modalpack_import_surface(t, &one, shape, err)
                                                                           : make_shape(t, &one, shape, err);
         if (status != MODAL_OK) goto done;
         if (r->n_meshes > 1) set_apart(t, shape);

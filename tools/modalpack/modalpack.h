@@ -30,6 +30,8 @@ typedef struct modalpack_request {
     int import_all;             /* all its columns, else the first n_modes */
     double energy;
     int64_t n_linear; /* --derivatives, 0: none */
+    int rigid;            /* --rigid: meshes are surfaces, which do not deform */
+    double rigid_density; /* --density with it, 0: they weigh nothing */
     int reduced_forces;
     int64_t n_left_out; /* --left-out; -1: as many as usual, where the solid is not large */
     int sturm;
@@ -116,6 +118,12 @@ modal_status modalpack_find_left_out(const modalpack_request *r, modal_shape *sh
 void modalpack_tell_left_out(tool *t, int64_t n_passed);
 /* What they were made on, and how many there are a shape. */
 void modalpack_tell_forces(tool *t, const modalpack_request *r, int64_t n_modes);
+
+/* modalpack_rigid.c */
+/* MODAL_ERROR_USAGE: options that are for solids, meshes that are no surfaces. */
+modal_status modalpack_check_rigid(const tool_arguments *a, const modalpack_request *r, modal_error *err);
+/* --rigid: a surface without modes, and its mass. */
+modal_status modalpack_make_rigid(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
 
 /* modalpack_import.c */
 /* --import: another program's columns, for the shape's solid, or for a surface alone. */

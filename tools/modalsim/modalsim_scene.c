@@ -340,6 +340,20 @@ static void plan_run(scene_run *s, modal_simulation *run)
     for (int32_t i = 0; i < s->basis.n_shapes; i++) run->look_at_solids |= modal_shape_has_node_modes(&s->basis.shapes[i]);
 }
 
+/* Frames of rigid objects that stand still are not repeated: files with such objects are of version 2.0 anyway. */
+static modal_status find_still(scene_run *s, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int rigid = 0;
+    for (int32_t i = 0; i < s->basis.n_objects; i++) rigid |= s->basis.shapes[s->basis.objects[i].shape].modes.n_modes == 0;
+    if (!rigid || !s->poses) return MODAL_OK;
+    MODAL_TRY(modal_alloc(&s->writer.head.still, s->basis.n_objects, 1, "frames", err));
+    const int32_t n = modal_scene_still(&s->scene, &s->basis, s->writer.head.still);
+    if (n == 0 || n == s->basis.n_objects) modal_free(&s->writer.head.still);
+done:
+    return status;
+}
+
 /* The arrays of a frame, and what is beside the frames in the trajectory. */
 static modal_status open_trajectory(scene_run *s, modal_simulation *run, modal_error *err)
 {
@@ -364,6 +378,7 @@ static modal_status open_trajectory(scene_run *s, modal_simulation *run, modal_e
     if (!modal_scene_models(&s->scene, &s->basis, s->writer.head.models)) modal_free(&s->writer.head.models);
     if (r->amplitude > 0)
         MODAL_TRY(modalsim_scale_scene(s->t, r, run, &s->scene, s->writer.head.models, s->writer.remark, err));
+    MODAL_TRY(find_still(s, err));
     const int measured = r->scene_path || run->look_at_solids ? MODALSIM_QUALITY : 0;
     MODAL_TRY(modalsim_writer_begin(&s->writer, &s->basis, run->n_frames,
                                     (s->poses ? MODALSIM_POSES : 0) | MODALSIM_ENERGY | measured, n_files, files, s->device.name, err));

@@ -64,7 +64,7 @@ def _read_shape(group: h5py.Group, folder: str, depth: int = 0) -> Shape:
     u = matrix[:]
     if text(matrix.attrs.get("layout", "tile32")) == "tile32":
         tiles = u.transpose(0, 3, 2, 1)
-        u = tiles.reshape(-1, 3, tiles.shape[3])[:len(stored)]
+        u = tiles.reshape(tiles.shape[0] * tiles.shape[1], 3, tiles.shape[3])[:len(stored)]
     rest, in_order = np.empty_like(stored), np.empty(u.shape, np.float32)
     rest[user], in_order[user] = stored, u
     triangles = np.empty(surface["triangles"].shape, np.int64)

@@ -18,11 +18,17 @@ class Trajectory:
 
     def __init__(self, path: Path, basis: Optional[Basis] = None) -> None:
         self.path = os.fspath(path)
-        with open_file(path, "trajectory", (1,)) as file:
+        with open_file(path, "trajectory", (1, 2)) as file:
             self.times: Floats = file["times"][:].astype(float)
             self.q: Floats = file["q"][:].astype(float)
             self.offsets: NDArray[np.int64] = file["mode_offsets"][:].astype(np.int64)
             self.poses: Optional[Floats] = file["frames"][:].astype(float) if "frames" in file else None
+            if self.poses is not None and "frame_objects" in file:  # 2.0: objects that stand still are there once
+                moving, still = file["frame_objects"][:], np.ones(len(self.offsets) - 1, bool)
+                still[moving] = False
+                poses = np.empty((len(self.times), len(still), 3, 4))
+                poses[:, moving], poses[:, still] = self.poses, file["still_frames"][:]
+                self.poses = poses
             self.energy: Optional[Floats] = file["energy"][:].astype(float) if "energy" in file else None
             self.basis_hash = text(file.attrs["basis_hash"])
             own = text(file.attrs["basis_path"])
@@ -76,7 +82,7 @@ class Trajectory:
         folder = os.path.dirname(os.path.abspath(path))
         link = os.path.relpath(os.path.abspath(basis.path), folder)
         with replaced(path) as temporary, h5py.File(temporary, "w", libver=("v108", "v108")) as file:
-            for name, value in (("modal_type", "trajectory"), ("modal_version", "1.0" if joules is None else "1.1"),
+            for name, value in (("modal_type", "trajectory"), ("modal_version", "2.0" if np.any(np.diff(basis.offsets) == 0) else "1.0" if joules is None else "1.1"),
                                 ("basis_hash", basis.content_hash), ("basis_path", link)):
                 file.attrs.create(name, np.bytes_(os.fsencode(value)))
             file["basis"] = h5py.ExternalLink(link, "/")

@@ -170,7 +170,8 @@ class Shape:
         self.must(sturm is None or (sturm[1] == sturm[2] and sturm[1] >= 0), "modes/sturm_count", "is not two equal numbers")
         if no_solid:
             self.must(participation is None or (participation == 0).all(), "modes/participation", "is known without a solid")
-        self.must(total is None or (total == 0 if no_solid else total > 0), "modes/@total_mass", f"is {total}")
+        rigid = r == 0 and not file.has(f"{self.place}/volume")
+        self.must(total is None or (total >= 0 if rigid else total == 0 if no_solid else total > 0), "modes/@total_mass", f"is {total}")
 
     def _matrix(self, r):
         path, n = f"{self.place}/modes/modal_matrix", self.n_vertices

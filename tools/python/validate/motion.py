@@ -18,7 +18,7 @@ def check_times(file, path, n, optional=False):
 
 
 def check_trajectory(file):
-    file.open_as((1,))
+    second = file.open_as((1, 2))[0] >= 2
     basis_hash, name = file.hash_text("/", "basis_hash"), file.text("/", "basis_path")
     file.hash_text("/", "basis_recipe", optional=True)
     file.must(name is None or name, "/@basis_path", "is empty")
@@ -38,9 +38,18 @@ def check_trajectory(file):
     n_objects = None
     if offsets is not None and file.must(len(offsets) >= 2, "/mode_offsets", "no object"):
         n_objects = len(offsets) - 1
-        file.must(offsets[0] == 0 and (np.diff(offsets) > 0).all() and (q is None or offsets[-1] == q.shape[1]), "/mode_offsets",
+        file.must(offsets[0] == 0 and (np.diff(offsets) >= (0 if second else 1)).all() and offsets[-1] > 0 and (q is None or offsets[-1] == q.shape[1]), "/mode_offsets",
                   "are no offsets of the columns of q")
-    frames = file.array("/frames", "f64", (n_frames, n_objects, 3, 4), optional=True)
+    n_moving, moving = n_objects, None
+    if file.has("/frame_objects") and file.must(second, "/frame_objects", "is for version 2.0"):
+        moving = file.array("/frame_objects", "i32", (None,))
+        n_moving = None if moving is None else len(moving)
+        if moving is not None and n_objects is not None and \
+                file.must((np.diff(moving) > 0).all() and (moving >= 0).all() and (moving < n_objects).all(), "/frame_objects",
+                          "does not ascend, or names no object"):
+            still = file.array("/still_frames", "f64", (n_objects - n_moving, 3, 4))
+            file.must(still is None or rigid(still).all(), "/still_frames", "has what is no rotation")
+    frames = file.array("/frames", "f64", (n_frames, n_moving, 3, 4), optional=moving is None)
     if frames is not None:
         for i, k in np.argwhere(~rigid(frames))[:10]:
             file.broken(f"/frames[{i}, {k}]", "is no rotation")

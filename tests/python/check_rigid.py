@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes that do not deform. usage: check_rigid.py BIN_FOLDER REPOSITORY
+modalpack --rigid (mass, what is refused), a scene in which they hang on what deforms, trajectories 2.0 and what is refused of them, every frame of
+every format, against poses and rest positions; a rigid body beside one that is nearly so."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+
+from tool_run import must, run
+
+repository = os.path.abspath(sys.argv[2])
+sys.path.insert(0, os.path.join(repository, "data"))
+import plant  # noqa: E402
+
+CUBE = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+CORNERS = np.array([(0.1 * x, 0.1 * y - 0.05, 0.1 * z - 0.05) for z in (0, 1) for y in (0, 1) for x in (0, 1)])
+TETS = [(0, 1, 3, 5), (0, 3, 2, 6), (0, 5, 6, 4), (3, 6, 5, 7), (0, 3, 6, 5)]
+
+
+def validate(*paths, code=0):
+    got = subprocess.run([sys.executable, os.path.join(repository, "tools/python/validate"), *paths], capture_output=True, text=True)
+    must(got.returncode == code, paths, "validator:", got.returncode, got.stdout, got.stderr)
+    return got.stdout
+
+
+def write_cube(name, faces):
+    with open(name, "w") as f:
+        f.write("".join(f"v {x} {y} {z}\n" for x, y, z in CORNERS) + "".join("f " + " ".join(str(i + 1) for i in q) + "\n" for q in faces))
+
+
+def pack():
+    write_cube("cube.obj", CUBE)
+    write_cube("open.obj", CUBE[:5])
+    write_cube("inside_out.obj", [q[::-1] for q in CUBE])
+    run("modalpack", "--rigid", "cube.obj", "cube.h5", "--density", 500)
+    run("modalpack", "--rigid", "open.obj", "light.h5")
+    validate("cube.h5", "light.h5")
+    for name, mass in (("cube.h5", 0.5), ("light.h5", 0)):
+        run("modalinfo", name, "--check")
+        shape = json.loads(run("modalinfo", name, "--json").stdout)["shapes"][0]
+        must(abs(shape["total_mass"] - mass) <= 1e-12 and shape["modes"] == [], name, shape)
+    run("modalpack", "--rigid", "open.obj", "w.h5", "--density", 500, code=3, says="open.obj: the surface is not closed at vertex 1, so it has no mass")
+    run("modalpack", "--rigid", "inside_out.obj", "w.h5", "--density", 500, code=3, says="inside_out.obj: the surface encloses no volume")
+    run("modalpack", "--rigid", "stalk.msh", "w.h5", code=2, says="--rigid: takes a surface (.obj, .stl, .ply, .off), stalk.msh")
+    run("modalpack", "--rigid", "cube.obj", "w.h5", "--modes", 3, code=2, says="--rigid: not with --modes")
+    must(not os.path.exists("w.h5"), "w.h5 is there")
+
+
+def place(name, *rows):
+    with open("p.csv", "w") as f:
+        f.write("object,shape,parent,x,y,z,rx,ry,rz\n" + "".join(f"{i},{','.join(map(str, row))}\n" for i, row in enumerate(rows)))
+    run("modalplace", "p.csv", name, "stalk.h5", "cube.h5", "-f")
+
+
+def simulate(basis, to, model="stvk"):
+    with open("s.json", "w") as f:
+        json.dump({"duration": 0.3, "fps": 50, "gravity": [0, 0, -9.81], "model": model}, f)
+    return run("modalsim", basis, to, "--scene", "s.json", "-f")
+
+
+def beside_a_stiff_one():
+    """A block at the end of a stalk: rigid, and of a material a thousand times as stiff as wood."""
+    with open("c.node", "w") as f:
+        f.write("8 3 0 0\n" + "".join(f"{i} {x} {y} {z}\n" for i, (x, y, z) in enumerate(CORNERS)))
+    with open("c.ele", "w") as f:
+        f.write("5 4 0\n" + "".join(f"{i} {' '.join(map(str, t))}\n" for i, t in enumerate(TETS)))
+    with open("c.bou", "w") as f:
+        f.write("1,3,5,7\n")
+    run("modalpack", "c.node", "stiff.h5", "--young", 1e13, "--poisson", 0.3, "--density", 500, "--fixed", "c.bou", "--modes", 1)
+    place("one.h5", (0, -1, 0, 0, 0, 0, 0, 0), (1, 0, 1, 0, 0, 0, 0, 0))
+    found = []
+    for block in ("cube", "stiff"):
+        run("modalplace", "p.csv", f"{block}_a.h5", "stalk.h5", f"{block}.h5", "-f")
+        simulate(f"{block}_a.h5", f"{block}_t.h5", "linear")
+        with h5py.File(f"{block}_t.h5") as f:
+            found.append((f["q"][:, :5], f["energy"][:]))
+    run("modalsim", "stalk.h5", "alone.h5", "--scene", "s.json", "-f")
+    with h5py.File("alone.h5") as f:
+        alone = f["q"][:]
+    size = np.abs(found[0][0]).max()
+    # its fixed nodes reach 7 cm, so the interface has a ring more than that of a body of which only the origin is known
+    must(np.abs(found[0][0] - found[1][0]).max() <= 0.02 * size, "a stiff block moves otherwise:", np.abs(found[0][0] - found[1][0]).max() / size)
+    must(np.abs(alone - found[0][0]).max() >= 0.5 * size, "the block's mass does not act")
+    must(np.abs(found[0][1][1:].sum(1)).size and np.abs(found[0][1][-1, 3]) > 0, "energies")
+
+
+def poses_of(path):
+    with h5py.File(path) as t:
+        n, moving = len(t["mode_offsets"]) - 1, t["frame_objects"][:]
+        poses = np.zeros((len(t["times"]), n, 3, 4))
+        poses[:, moving] = t["frames"][:]
+        poses[:, [i for i in range(n) if i not in moving]] = t["still_frames"][:]
+        return t.attrs["modal_version"], list(moving), poses
+
+
+def frames_of_every_format():
+    # a block on a stalk, a block on that block, one that stands still, one on that
+    place("a.h5", (0, -1, 0, 0, 0, 0, 0, 0), (1, 0, 1, 0, 0, 0.3, 0, 0), (1, 1, 1.1, 0, 0, 0, 0.2, 0), (1, -1, 3, 3, 3, 0, 0, 1), (1, 3, 3, 3, 3.1, 0, 0, 0))
+    simulate("a.h5", "t.h5")
+    run("modalinfo", "a.h5", "--check")
+    must("trajectory" in run("modalinfo", "t.h5", "--check").stdout, "--check")
+    validate("a.h5", "t.h5")
+    version, moving, poses = poses_of("t.h5")
+    must(version in (b"2.0", "2.0") and moving == [1, 2], "version or moving objects:", version, moving)
+    must(np.ptp(poses[:, 2, :, 3], axis=0).max() > 1e-3, "nothing moves")
+    with h5py.File("a.h5") as f:
+        s = f["shapes/0001/surface"]
+        rest = np.empty((8, 3))
+        rest[s["user_vertex"][:]] = s["rest_positions"][:]
+        n_first = len(f["shapes/0000/surface/rest_positions"])
+    wanted = [np.einsum("fij,vj->fvi", poses[:, o, :, :3], rest) + poses[:, o, None, :, 3] for o in range(1, 5)]
+    run("modaldeform", "t.h5", "o", "--format", "vtkhdf,obj,glb,pc2", "--normals", "dynamic")
+    run("modalinfo", "o", "--check")
+    with h5py.File("o/sequence.vtkhdf") as f:
+        points = f["VTKHDF/Points"][:].reshape(len(poses), -1, 3)
+        normals = f["VTKHDF/PointData/Normals"][:].reshape(len(poses), -1, 3)
+    for i, x in enumerate(wanted):
+        at = slice(n_first + 8 * i, n_first + 8 * i + 8)
+        must(np.abs(points[:, at] - x).max() <= 1e-6, "object", i + 1, "is off by", np.abs(points[:, at] - x).max())
+        turned = np.einsum("fji,fvj->fvi", poses[:, i + 1, :, :3], normals[:, at])
+        must(np.ptp(turned, axis=0).max() <= 1e-5, "normals of object", i + 1)
+    sys.path.insert(0, os.path.join(repository, "tools/python"))
+    import modaltools
+    t = modaltools.Trajectory("t.h5")
+    must(np.abs(t.deform(7) - points[7]).max() <= 1e-6 and t.poses.shape == poses.shape, "the Python package")
+    run("modalview", "t.h5", "page.html")
+    # what is done in parts has the bytes of the whole
+    run("modalsim", "a.h5", "c.h5", "--scene", "s.json", "--checkpoint", "check.h5", "--checkpoint-every", 5)
+    run("modalsim", "a.h5", "r.h5", "--scene", "s.json", "--restart", "check.h5")
+    with h5py.File("c.h5") as f, h5py.File("r.h5") as g, h5py.File("t.h5") as h:
+        for name in ("q", "frames", "still_frames", "frame_objects"):
+            must(np.array_equal(f[name][:], h[name][:]) and np.array_equal(g[name][:], h[name][:]), name, "differs after a checkpoint")
+
+
+def refuse():
+    bad = []
+
+    def refused(change, says):
+        bad.append(f"bad{len(bad)}.h5")
+        shutil.copy("t.h5", bad[-1])
+        with h5py.File(bad[-1], "r+") as f:
+            change(f)
+        run("modaldeform", bad[-1], "w", code=3, says=says)
+        must(says in run("modalinfo", bad[-1], "--check", code=1).stdout, says, "is not listed")
+
+    def put(name, values):
+        def change(f):
+            del f[name]
+            f[name] = values
+        return change
+
+    refused(lambda f: f.attrs.__setitem__("modal_version", np.bytes_("1.2")), "/mode_offsets: object 1: has no coordinates, which is for version 2.0")
+    refused(put("frame_objects", np.array([2, 1], "i4")), "/frame_objects: row 1: not ascending, or no object, 1")
+    refused(put("frame_objects", np.array([1, 5], "i4")), "/frame_objects: row 1: not ascending, or no object, 5")
+    refused(put("frame_objects", np.array([-1, 1], "i4")), "/frame_objects: row 0: not ascending, or no object, -1")
+    refused(put("frame_objects", np.array([1], "i4")), "/frames: shape must be")
+    refused(put("still_frames", np.zeros((3, 3, 4))), "/frames: ")
+    refused(put("still_frames", np.zeros((2, 3, 4))), "/still_frames: shape must be [3, 3, 4]")
+    refused(lambda f: f.__delitem__("still_frames"), "/still_frames: missing")
+    refused(put("mode_offsets", np.array([0, 5, 5, 4, 5, 5])), "/mode_offsets")
+    must("a sound" not in validate(*bad, code=1), "the validator takes one of these")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    plant.write_stalk("stalk.msh", 60, 1.0, (0.05, 0.03))
+    run("modalpack", "stalk.msh", "stalk.h5", "--young", 1e8, "--poisson", 0.3, "--density", 700, "--fixed", "root", "--modes", 5,
+        "--reduced-forces", "--derivatives", 3)
+    pack()
+    beside_a_stiff_one()
+    frames_of_every_format()
+    refuse()
+print("check_rigid: sound")
