@@ -8,32 +8,31 @@ namespace modal_cuda {
 
 #include "kernels/curvature_ring/curvature_ring_body.h"
 
-__global__ void __launch_bounds__(CURVATURE_WARPS * 32, 8)
-    curvature_ring(const modal_curvature_ring_task task, int n_tiles)
+template <int TURNS, int BLOCKS>
+__global__ void __launch_bounds__(CURVATURE_WARPS * 32, BLOCKS)
+    curvature_ring(const modal_curvature_ring_task task, int n_tiles, int64_t first_column)
 {
     __shared__ float stages[CURVATURE_WARPS][MODAL_TILE_FLOATS];
     const modal_curvature_surface &s = task.surface;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, tile = (int)blockIdx.x * CURVATURE_WARPS + warp;
     if (tile >= n_tiles) return;
     const int first = tile * MODAL_TILE, left = (int)s.n_vertices - first, v = first + (lane < left ? lane : left - 1);
-    const curvature_ring_rows ring(s, tile, ~v);
+    const int64_t column = first_column + blockIdx.y;
+    const curvature_ring_rows ring(s.ring_offsets, s.ring, tile);
     let_next_begin();
     wait_for_previous(); // for the normals; tables are older
-    for (int64_t column = blockIdx.y; column < s.n_columns; column += gridDim.y) {
-        const curvature_points points = curvature_points{s.positions, s.normals}.of(column, s.n_vertices);
-        const curvature_place place(points.at(v), s.scale);
-        curvature_system sum = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
-        curvature_vec a, da;
-        curvature_walk(
-            ring, points, ~v, place, [&](curvature_vec b, curvature_vec db) { a = b, da = db; },
-            [&](curvature_vec b, curvature_vec db, bool on) {
-                curvature_add_edges(a, b, da, db, on, &sum);
-                a = b, da = db;
-            });
-        const curvature_vec frame[3] = {place.n, place.p, place.q};
-        curvature_give(task.output, column * s.n_vertices + first, left, frame, curvature_solve_system(sum), s.scale,
-                       stages[warp]);
-    }
+    const curvature_points points = curvature_points{s.positions, s.normals}.of(column, s.n_vertices);
+    const curvature_place place(points.at(v), s.scale);
+    curvature_system sum = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
+    curvature_vec a, da, frame[3];
+    curvature_walk<TURNS>(
+        ring, points, place, [&](curvature_vec b, curvature_vec db) { a = b, da = db; },
+        [&](curvature_vec b, curvature_vec db, bool on) {
+            curvature_add_edges(a, b, da, db, on, &sum);
+            a = b, da = db;
+        });
+    place.frame(frame);
+    curvature_give(task.output, column * s.n_vertices + first, left, frame, curvature_solve_system(sum), s.scale, stages[warp]);
 }
 
 } // namespace modal_cuda
@@ -48,7 +47,9 @@ extern "C" modal_status modal_curvature_ring_cuda(const modal_curvature_ring_tas
     modal_cuda::Machine machine;
     const modal_status status = modal_cuda_machine_of(&machine, err);
     if (status != MODAL_OK) return status;
-    return modal_cuda::launch_overlapping(machine, modal_cuda::curvature_ring, modal_cuda::curvature_grid_2(n, n_columns),
-                                          modal_cuda::CURVATURE_WARPS * 32, 0, (cudaStream_t)stream, "curvature_ring", err,
-                                          inner, (int)modal_tile_count(n));
+    return modal_cuda::curvature_launches(n, n_columns, [&](dim3 grid, int64_t column) {
+        return modal_cuda::launch_overlapping(machine, modal_cuda::curvature_ring<2, 8>, grid, modal_cuda::CURVATURE_WARPS * 32, 0,
+                                              (cudaStream_t)stream, "curvature_ring", err, inner, (int)modal_tile_count(n),
+                                              column);
+    });
 }

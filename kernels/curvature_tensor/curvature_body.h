@@ -6,6 +6,7 @@
  *   REAL, MASK    a number, the result of a comparison of two
  *   NUMBER(c)     the constant c, in all lanes
  *   SELECT(m, a, b), SQRT(x), DIVIDE(a, b), ABSOLUTE(x)
+ *   RECIPROCAL_ROOT(x)    1 / sqrt(x) for a normal number
  *   PRODUCTS(a, b, c, d)  a b - c d, each product rounded by itself
  * No multiply-adds are fused where an edge's cross product with itself must be zero. */
 
@@ -134,8 +135,8 @@ FN void NAME(diagonal)(REAL a, REAL b, REAL c, REAL *k_max, REAL *k_min, REAL *x
     const REAL zero = NUMBER(0.0f), mean = (a + c) * 0.5f, half = (a - c) * 0.5f, radius = SQRT(half * half + b * b);
     const MASK wide = half >= zero;
     const REAL dx = SELECT(wide, radius + half, b), dy = SELECT(wide, b, radius - half), l2 = dx * dx + dy * dy;
-    const MASK there = l2 > zero;
-    const REAL inverse = DIVIDE(NUMBER(1.0f), SQRT(SELECT(there, l2, NUMBER(1.0f))));
+    const MASK there = l2 >= NUMBER(1.17549435e-38f);
+    const REAL inverse = RECIPROCAL_ROOT(SELECT(there, l2, NUMBER(1.0f)));
     *k_max = mean + radius, *k_min = mean - radius;
     *x = SELECT(there, dx * inverse, NUMBER(1.0f)), *y = SELECT(there, dy * inverse, zero);
 }

@@ -21,6 +21,7 @@ namespace modal_cuda {
 #define SELECT(m, a, b) ((m) ? (a) : (b))
 #define SQRT(x) curvature_root(x)
 #define DIVIDE(a, b) __fdividef(a, b)
+#define RECIPROCAL_ROOT(x) curvature_reciprocal_root(x)
 #define ABSOLUTE(x) fabsf(x)
 #define PRODUCTS(a, b, c, d) __fsub_rn(__fmul_rn(a, b), __fmul_rn(c, d))
 
@@ -45,14 +46,27 @@ FN float curvature_root(float x)
     return x >= 1.17549435e-38f ? x * curvature_reciprocal_root(x) : 0.0f;
 }
 
+// 1 / scale of a power of two.
+FN float curvature_unit(float scale)
+{
+    return __int_as_float(0x7f000000 - __float_as_int(scale));
+}
+
 #include "kernels/curvature_tensor/curvature_body.h"
 
 constexpr int CURVATURE_WARPS = 4;
 
-// One multiply-add for the address: an index is 32 bits and never negative.
+// at + i STRIDE bytes in one multiply-add, which compilers do not find: an index is 32 bits and never negative.
+template <int STRIDE> FN const float *curvature_address(const float *at, int32_t i)
+{
+    const float *p;
+    asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(p) : "r"(i), "n"(STRIDE), "l"(at));
+    return p;
+}
+
 FN curvature_vec curvature_point_of(const float *__restrict__ at, int32_t i)
 {
-    const float *p = (const float *)((const char *)at + (uint64_t)(uint32_t)i * 12u);
+    const float *p = curvature_address<12>(at, i);
     return {__ldg(p), __ldg(p + 1), __ldg(p + 2)};
 }
 
@@ -80,13 +94,13 @@ FN void curvature_give(const modal_curvature_output &out, int64_t at, int64_t co
     float k_max, k_min, x, y;
     if (!there) t.a = t.b = t.c = t.w = 0.0f;
     curvature_diagonal(t.a, t.b, t.c, &k_max, &k_min, &x, &y);
-    const float a = t.a * scale, b = t.b * scale, c = t.c * scale;
+    const float a = t.a * scale, b = t.b * scale, c = t.c * scale, unit = curvature_unit(scale);
     if (!there) x = y = 0.0f;
     if (on && out.k_max) to.put(out.k_max, k_max * scale);
     if (on && out.k_min) to.put(out.k_min, k_min * scale);
     if (on && out.mean) to.put(out.mean, (a + c) * 0.5f);
     if (on && out.gauss) to.put(out.gauss, PRODUCTS(a, c, b, b));
-    if (on && out.areas) to.put(out.areas, t.w / (scale * scale));
+    if (on && out.areas) to.put(out.areas, t.w * unit * unit);
     if (out.tensors) store_tile(out.tensors + 3 * at, count, stage, a, b, c);
     if (out.direction_max)
         store_tile(out.direction_max + 3 * at, count, stage, x * p.x + y * q.x, x * p.y + y * q.y, x * p.z + y * q.z);
@@ -94,12 +108,18 @@ FN void curvature_give(const modal_curvature_output &out, int64_t at, int64_t co
         store_tile(out.direction_min + 3 * at, count, stage, x * q.x - y * p.x, x * q.y - y * p.y, x * q.z - y * p.z);
 }
 
-// A block has CURVATURE_WARPS tiles of one column, and goes on with column + gridDim.y.
-inline dim3 curvature_grid_2(int64_t n_vertices, int64_t n_columns)
+// Calls launch(grid, column) for columns from `column` on, in grids of blocks of CURVATURE_WARPS tiles and one column
+// each: a loop over columns in a kernel would keep what all of them share in registers.
+template <class Launch> modal_status curvature_launches(int64_t n_vertices, int64_t n_columns, Launch launch)
 {
-    const int64_t n_tiles = (n_vertices + MODAL_TILE - 1) / MODAL_TILE;
-    return dim3((unsigned)((n_tiles + CURVATURE_WARPS - 1) / CURVATURE_WARPS),
-                (unsigned)(n_columns < 65535 ? n_columns : 65535));
+    const int64_t most = 65535, n_tiles = (n_vertices + MODAL_TILE - 1) / MODAL_TILE;
+    modal_status status = MODAL_OK;
+    for (int64_t column = 0; column < n_columns && status == MODAL_OK; column += most) {
+        const int64_t left = n_columns - column;
+        status = launch(dim3((unsigned)((n_tiles + CURVATURE_WARPS - 1) / CURVATURE_WARPS), (unsigned)(left < most ? left : most)),
+                        column);
+    }
+    return status;
 }
 
 // Blocks for tiles of n vertices in all columns; a kernel goes on with the grid's size.

@@ -17,6 +17,7 @@ typedef float curvature_loaded __attribute__((vector_size(16), aligned(4), may_a
 
 #define PRODUCTS(a, b, c, d) ((a) * (b) - (c) * (d))
 #define DIVIDE(a, b) ((a) / (b))
+#define RECIPROCAL_ROOT(x) (NUMBER(1.0f) / SQRT(x))
 #define REAL NAME(vector)
 #define MASK NAME(integers)
 #define NUMBER(c) ((REAL){0} + (c))

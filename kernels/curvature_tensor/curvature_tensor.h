@@ -39,6 +39,8 @@ typedef struct modal_curvature_surface {
     const float *positions;      /* [n_columns, n_vertices, 3] */
     const float *normals;        /* [n_columns, n_vertices, 3], unit or zero; of normals_corner */
     float scale;                 /* a power of two, about 1 / length of an edge */
+    const float *records;        /* NULL, or of normals_corner: read instead of both by curvature_tensor on CUDA, where a
+                                    vertex's neighbours lie anywhere in memory: one sector of 32 bytes each */
 } modal_curvature_surface;
 
 struct modal_curvature_tensor_task {

@@ -34,7 +34,11 @@ struct modal_normals_corner_task {
     const float *positions;      /* [n_columns, n_vertices, 3] */
     float scale;                 /* a power of two, about 1 / length of an edge; 1 does for edges near 1 m */
     float *normals;              /* [n_columns, n_vertices, 3], written */
+    float *records;              /* NULL, or [n_columns, n_vertices, 8], written: position, 0, normal, 0; 32-byte aligned */
 };
+
+/* Fills the records, where there are any, from normals that are there: for back ends in main memory. */
+void modal_normals_corner_records(const modal_normals_corner_task *task);
 
 /* One column in double precision throughout: positions and normals [n_vertices, 3]. What the reference rounds. */
 void modal_normals_corner_exact(int64_t n_vertices, const int64_t *ring_offsets, const int32_t *ring,

@@ -17,6 +17,8 @@ static void make_records(const void *task, int64_t column, int64_t begin, int64_
 modal_status modal_normals_corner_cpu(const modal_normals_corner_task *task, modal_stream *stream, modal_error *err)
 {
     (void)stream;
-    return curvature_run(task, task->n_vertices, task->n_columns, 4, make_records, CURVATURE_CHOOSE(normals_of_tiles),
-                         err);
+    const modal_status status =
+        curvature_run(task, task->n_vertices, task->n_columns, 4, make_records, CURVATURE_CHOOSE(normals_of_tiles), err);
+    if (status == MODAL_OK) modal_normals_corner_records(task);
+    return status;
 }

@@ -29,6 +29,16 @@ void modal_normals_corner_exact(int64_t n_vertices, const int64_t *ring_offsets,
     }
 }
 
+void modal_normals_corner_records(const modal_normals_corner_task *task)
+{
+    if (!task->records) return;
+    for (int64_t i = 0; i < task->n_vertices * task->n_columns; i++)
+        for (int k = 0; k < 4; k++) {
+            task->records[8 * i + k] = k < 3 ? task->positions[3 * i + k] : 0.0f;
+            task->records[8 * i + 4 + k] = k < 3 ? task->normals[3 * i + k] : 0.0f;
+        }
+}
+
 modal_status modal_normals_corner_ref(const modal_normals_corner_task *task, modal_stream *stream, modal_error *err)
 {
     (void)stream;
@@ -42,6 +52,7 @@ modal_status modal_normals_corner_ref(const modal_normals_corner_task *task, mod
         modal_normals_corner_exact(n, task->ring_offsets, task->ring, positions, normals);
         for (int64_t i = 0; i < 3 * n; i++) task->normals[3 * c * n + i] = (float)normals[i];
     }
+    modal_normals_corner_records(task);
 done:
     modal_free(&positions);
     modal_free(&normals);

@@ -6,7 +6,7 @@
 
 namespace modal_cuda {
 
-constexpr int PAIR_TILE = 128, PAIR_BODIES = 4, PAIR_UNROLL = 16;
+constexpr int PAIR_UNROLL = 16;
 
 __global__ void pair_add(const float4 *__restrict__ part, float *sums, int n, int parts)
 {
@@ -20,6 +20,20 @@ __global__ void pair_add(const float4 *__restrict__ part, float *sums, int n, in
     sums[3 * (int64_t)i] = x, sums[3 * (int64_t)i + 1] = y, sums[3 * (int64_t)i + 2] = z;
 }
 
+template <int TILE, int BODIES> modal_status pair_launch(const modal_pair_sum_task &task, cudaStream_t stream, modal_error *err)
+{
+    const int n = (int)task.n_bodies, parts = modal_pair_sum_parts(n);
+    const int per = ((n + parts - 1) / parts + TILE - 1) / TILE * TILE; // the last parts may be empty
+    const int used = (n + per - 1) / per, blocks = (n + TILE * BODIES - 1) / (TILE * BODIES);
+    const float square = task.softening * task.softening;
+    pair_sum<TILE, BODIES, PAIR_UNROLL><<<dim3((unsigned)blocks, (unsigned)used), TILE, 0, stream>>>(
+        (const float4 *)task.bodies, used > 1 ? task.work : task.sums, n, per, square, used > 1 ? 4 : 3);
+    const modal_status status = modal_cuda_launched("pair_sum", err);
+    if (status != MODAL_OK || used == 1) return status;
+    pair_add<<<(unsigned)((n + 255) / 256), 256, 0, stream>>>((const float4 *)task.work, task.sums, n, used);
+    return modal_cuda_launched("pair_sum", err);
+}
+
 } // namespace modal_cuda
 
 extern "C" modal_status modal_pair_sum_cuda(const modal_pair_sum_task *task, modal_stream *stream, modal_error *err)
@@ -28,14 +42,8 @@ extern "C" modal_status modal_pair_sum_cuda(const modal_pair_sum_task *task, mod
     if (task->n_bodies <= 0) return MODAL_OK;
     if (task->n_bodies > INT32_MAX / 4)
         return modal_error_set(err, MODAL_ERROR_SYSTEM, "pair_sum: %lld bodies", (long long)task->n_bodies);
-    const int n = (int)task->n_bodies, parts = modal_pair_sum_parts(n);
-    const int per = ((n + parts - 1) / parts + PAIR_TILE - 1) / PAIR_TILE * PAIR_TILE; // the last parts may be empty
-    const int used = (n + per - 1) / per, blocks = (n + PAIR_TILE * PAIR_BODIES - 1) / (PAIR_TILE * PAIR_BODIES);
-    const float square = task->softening * task->softening;
-    pair_sum<PAIR_TILE, PAIR_BODIES, PAIR_UNROLL><<<dim3((unsigned)blocks, (unsigned)used), PAIR_TILE, 0, (cudaStream_t)stream>>>(
-        (const float4 *)task->bodies, used > 1 ? task->work : task->sums, n, per, square, used > 1 ? 4 : 3);
-    const modal_status status = modal_cuda_launched("pair_sum", err);
-    if (status != MODAL_OK || used == 1) return status;
-    pair_add<<<(unsigned)((n + 255) / 256), 256, 0, (cudaStream_t)stream>>>((const float4 *)task->work, task->sums, n, used);
-    return modal_cuda_launched("pair_sum", err);
+    // by n alone, so that sums have one order on every device: few bodies fill it with small blocks, many read less with large
+    if (task->n_bodies < 2048) return pair_launch<32, 1>(*task, (cudaStream_t)stream, err);
+    if (task->n_bodies < 12288) return pair_launch<128, 2>(*task, (cudaStream_t)stream, err);
+    return pair_launch<512, 4>(*task, (cudaStream_t)stream, err);
 }

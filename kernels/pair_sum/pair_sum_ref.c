@@ -6,7 +6,7 @@
 /* A thread fills more than the cost of waking it from some ten thousand pairs on. */
 static const int64_t PARALLEL_BODIES = 128;
 
-int32_t modal_pair_sum_parts(int64_t n) { return n <= 16384 ? 16 : n <= 65536 ? 8 : 4; }
+int32_t modal_pair_sum_parts(int64_t n) { return n <= 65536 ? 16 : 8; }
 
 int64_t modal_pair_sum_work(int64_t n) { return 4 * n * modal_pair_sum_parts(n); }
 

@@ -33,7 +33,7 @@ const modal_array modal_curvature_arrays[MODAL_CURVATURE_FIELDS] = {
 };
 
 /* Arrays on the device: fields, then what is between the operations. */
-enum { NORMALS = MODAL_CURVATURE_FIELDS, TENSORS, OTHERS, AREAS, POSITIONS, BUFFERS };
+enum { NORMALS = MODAL_CURVATURE_FIELDS, RECORDS, TENSORS, OTHERS, AREAS, POSITIONS, BUFFERS };
 
 struct modal_curvature {
     modal_device device;
@@ -136,7 +136,8 @@ done:
 
 static int components_of(int buffer)
 {
-    return buffer < MODAL_CURVATURE_FIELDS ? modal_curvature_arrays[buffer].components : buffer == AREAS ? 1 : 3;
+    if (buffer < MODAL_CURVATURE_FIELDS) return modal_curvature_arrays[buffer].components;
+    return buffer == AREAS ? 1 : buffer == RECORDS ? 8 : 3;
 }
 
 int modal_curvature_is_stretch(modal_curvature_field field) { return field >= MODAL_AREA_RATIO; }
@@ -146,10 +147,14 @@ void modal_curvature_set_rest(modal_curvature *c, const int32_t *triangles, cons
     c->triangles = triangles, c->rest = rest;
 }
 
-/* Whether a buffer is needed between the operations. */
-static int is_between(const modal_curvature_options *o, int buffer)
+/* Whether a buffer is needed between the operations. Records take a GPU 20 % less time where neighbours lie anywhere in
+ * memory, and 20 % more where they lie near (kernels/VERSIONS.md, "Curvature on a GPU"). */
+static int is_between(const modal_device *device, const modal_curvature_topology *topology, const modal_curvature_options *o,
+                      int buffer)
 {
     const int smooths = o->smooth > 0.0;
+    if (buffer == RECORDS)
+        return !device->shares_memory && topology->scattered > 0.5 && o->method == MODAL_CURVATURE_TENSOR;
     return buffer == NORMALS || (buffer == TENSORS && (smooths || o->fields[MODAL_CURVATURE_DERIVATIVE])) ||
            ((buffer == OTHERS || buffer == AREAS) && smooths);
 }
@@ -167,7 +172,7 @@ static modal_status make_buffers(modal_curvature *c, modal_error *err)
     const int64_t n = c->topology->n_vertices;
     float *boundary = NULL;
     for (int i = NORMALS; i < BUFFERS; i++)
-        if (is_between(&c->options, i)) MODAL_TRY(need_buffer(c, i, err));
+        if (is_between(&c->device, c->topology, &c->options, i)) MODAL_TRY(need_buffer(c, i, err));
     if (!c->options.fields[MODAL_BOUNDARY]) return MODAL_OK;
     MODAL_TRY(modal_alloc(&boundary, n, sizeof *boundary, "boundary", err));
     for (int64_t i = 0; i < n; i++) boundary[i] = (float)c->topology->boundary[i];
@@ -187,7 +192,7 @@ int64_t modal_curvature_bytes(const modal_device *device, const modal_curvature_
     const int fits = options->method == MODAL_CURVATURE_FIT ? options->n_rings * (options->n_rings + 1) : 0;
     int64_t floats = options->fields[MODAL_BOUNDARY] ? 1 : 0, bytes = 0;
     for (int i = NORMALS; i < BUFFERS; i++)
-        if (is_between(options, i)) floats += most_frames * components_of(i);
+        if (is_between(device, topology, options, i)) floats += most_frames * components_of(i);
     bytes = 4 * floats * topology->n_vertices;
     if (!device->shares_memory) bytes += 8 * (n_tiles + 1) + MODAL_TILE * 4 * rows;
     return bytes + NEIGHBOURS * (fits + (options->smooth > 0.0 ? 6 : 0)) * 4 * MODAL_TILE * n_tiles;
@@ -352,9 +357,10 @@ modal_status modal_curvature_queue(modal_curvature *c, modal_stream *stream, int
     for (int i = 0; i < MODAL_CURVATURE_FIELDS; i++)
         if (c->options.fields[i]) d[i] = out[i];
     const modal_normals_corner_task normals = {n, n_frames, c->d_ring_offsets, c->d_ring, positions, c->scale,
-                                               c->buffers[NORMALS]};
+                                               c->buffers[NORMALS], c->buffers[RECORDS]};
     MODAL_TRY(kernels->normals_corner(&normals, stream, err));
-    const modal_curvature_surface surface = {n, n_frames, c->d_ring_offsets, c->d_ring, positions, normals.normals, c->scale};
+    const modal_curvature_surface surface = {n, n_frames, c->d_ring_offsets, c->d_ring, positions, normals.normals, c->scale,
+                                             c->buffers[RECORDS]};
     const modal_curvature_output output = {.k_max = d[MODAL_K_MAX],
                                            .k_min = d[MODAL_K_MIN],
                                            .mean = d[MODAL_MEAN_CURVATURE],

@@ -85,6 +85,20 @@ done:
     return status;
 }
 
+static double share_scattered(const modal_curvature_topology *t)
+{
+    enum { FAR = 4096 };
+    int64_t n = 0, far = 0;
+    for (int64_t tile = 0; tile < modal_tile_count(t->n_vertices); tile++)
+        for (int64_t i = t->ring_offsets[tile] * MODAL_TILE; i < t->ring_offsets[tile + 1] * MODAL_TILE; i++) {
+            const int64_t v = tile * MODAL_TILE + i % MODAL_TILE, other = t->ring[i] < 0 ? ~t->ring[i] : t->ring[i];
+            if (other == v) continue;
+            n++;
+            far += other - v >= FAR || v - other >= FAR;
+        }
+    return n > 0 ? (double)far / (double)n : 0.0;
+}
+
 modal_status modal_curvature_topology_build(int64_t n_vertices, int64_t n_triangles, const int32_t *triangles,
                                             modal_curvature_topology *topology, modal_error *err)
 {
@@ -115,6 +129,7 @@ modal_status modal_curvature_topology_build(int64_t n_vertices, int64_t n_triang
     MODAL_TRY(modal_alloc(&t->ring, t->ring_offsets[n_tiles] * MODAL_TILE, sizeof *t->ring, "rings", err));
     modal_normals_ring(n, offsets, corners, t->ring_offsets, t->ring);
     MODAL_TRY(count_all(t, offsets, corners, err));
+    t->scattered = share_scattered(t);
 done:
     modal_free(&used);
     modal_free(&offsets);

@@ -21,6 +21,7 @@ typedef struct modal_curvature_topology {
     int64_t n_pinched;               /* vertices whose triangles form several fans */
     int64_t n_boundary;              /* vertices with boundary = 1 */
     int64_t largest_valence;         /* triangles of a vertex */
+    double scattered;                /* share of neighbours that are 4,096 places and more away: near 1 in a random order */
     int64_t euler;                   /* used vertices - edges + triangles that are not collapsed */
 } modal_curvature_topology;
 

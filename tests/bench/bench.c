@@ -176,6 +176,7 @@ modal_status bench_row_add(modal_bench *b, const bench_row *row, modal_error *er
                             isnan(row->error) ? json_null() : json_real(row->error));
         json_object_set_new(object, "tolerance", json_string(row->tolerance));
     }
+    if (row->relative > 0.0) json_object_set_new(object, "relative_error", json_real(row->relative));
     json_array_append_new(b->results, object);
     if (!row->hidden) {
         char name[80];

@@ -82,6 +82,7 @@ typedef struct bench_row {
     bench_time time;
     double error;        /* largest |result - reference| over its tolerance; < 0: nothing to check */
     const char *tolerance;
+    double relative;     /* the same difference over a size that the part names; 0: none */
 } bench_row;
 
 /* A new table: title for people, name for the JSON; the columns' headings are printed. */

@@ -239,7 +239,19 @@ static void check(harness *h, surface_kind kind, int from_ring, int64_t n, int64
     }
     harness_output *alone = harness_new_output(h, n * columns, 0, NULL); /* one output and no other */
     launch(h, &s, from_ring, &(modal_curvature_output){.gauss = alone->device});
+    /* the same of records */
+    float *records = harness_alloc(8 * n * columns, sizeof *records);
+    for (int64_t i = 0; i < 3 * n * columns; i++) {
+        records[8 * (i / 3) + i % 3] = s.x[i];
+        records[8 * (i / 3) + 4 + i % 3] = s.normals[i];
+    }
+    harness_output *gathered = harness_new_output(h, n * columns, 0, NULL);
+    surface_case t = s;
+    t.task.records = harness_input(h, records, 32 * n * columns, 0);
+    launch(h, &t, from_ring, &(modal_curvature_output){.gauss = gathered->device});
     harness_fetch(h);
+    harness_same(h, "gauss of records", out[0].gauss, gathered);
+    free(records);
     outputs_same(h, &out[0], &out[1]);
     harness_same(h, "gauss alone", out[0].gauss, alone);
     double *tensors = harness_alloc(3 * n, sizeof *tensors), *areas = harness_alloc(n, sizeof *areas);

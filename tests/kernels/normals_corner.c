@@ -39,15 +39,19 @@ static void check(harness *h, surface_kind kind, int64_t n, int64_t columns, dou
     harness_case(h, "kind %d, n %lld, %lld columns, size %g, shift %d", kind, (long long)n, (long long)columns, size,
                  shift);
     surface_new(&s, h, kind, n, columns, size, shift);
-    harness_output *out[2];
+    harness_output *out[2], *records = harness_new_output(h, 8 * columns * n, 0, NULL);
     for (int i = 0; i < 2; i++) {
         out[i] = harness_new_output(h, 3 * columns * n, shift, NULL);
         const modal_normals_corner_task task = {n, columns, s.task.ring_offsets, s.task.ring, s.task.positions,
-                                                s.scale, out[i]->device};
+                                                s.scale, out[i]->device, i ? records->device : NULL};
         harness_ok(h, h->kernels->normals_corner(&task, h->stream, &err), &err);
     }
     harness_fetch(h);
     harness_same(h, "normals twice", out[0], out[1]);
+    for (int64_t i = 0; i < 8 * columns * n; i++) {
+        const float *of = i / 4 % 2 ? out[0]->host : s.x;
+        harness_compare(h, "record", i, records->host[i], i % 4 < 3 ? (double)of[3 * (i / 8) + i % 4] : 0.0, 0.0);
+    }
     double *sums = harness_alloc(3 * n, sizeof *sums), *sizes = harness_alloc(n, sizeof *sizes);
     int64_t *valences = harness_alloc(n, sizeof *valences);
     for (int64_t c = 0; c < columns; c++) {

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -143,9 +144,31 @@ static void connectivity(void **state)
     modal_curvature_topology_free(&t);
 }
 
+static void scattered(void **state)
+{
+    enum { SIDE = 200, CELLS = (SIDE - 1) * (SIDE - 1) };
+    modal_error err = {0};
+    modal_curvature_topology t = {0};
+    int32_t *triangles = malloc(6 * CELLS * sizeof *triangles);
+    (void)state;
+    assert_non_null(triangles);
+    for (int turn = 0; turn < 2; turn++) { /* in rows, and each vertex moved to a far place (7,919 is prime) */
+        for (int i = 0; i < CELLS; i++) {
+            const int v = i / (SIDE - 1) * SIDE + i % (SIDE - 1);
+            const int cell[6] = {v, v + 1, v + SIDE, v + 1, v + SIDE + 1, v + SIDE};
+            for (int k = 0; k < 6; k++)
+                triangles[6 * i + k] = (int32_t)(turn ? (int64_t)cell[k] * 7919 % (SIDE * SIDE) : cell[k]);
+        }
+        assert_int_equal(modal_curvature_topology_build(SIDE * SIDE, 2 * CELLS, triangles, &t, &err), MODAL_OK);
+        assert_true(turn ? t.scattered > 0.9 : t.scattered == 0.0);
+        modal_curvature_topology_free(&t);
+    }
+    free(triangles);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(failing_allocations), cmocka_unit_test(frames_by_themselves),
-                                       cmocka_unit_test(connectivity)};
+                                       cmocka_unit_test(connectivity), cmocka_unit_test(scattered)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(PATTERN_THREADS) corner_tensors(const ring_pat
             curvature_add_face(a, b, curvature_dot(a, a), curvature_dot(b, b), place.change(one.n), place.change(two.n),
                                true, &sum);
         }
-        give_sum(p, column, first, place.n, sum, stages[warp]);
+        give_sum(p, column, first, place.normal(), sum, stages[warp]);
     }
 }
 
@@ -236,10 +236,11 @@ __global__ void block_tensors(const ring_patterns p)
             normals[i] = make_float4(n.x, n.y, n.z, 0.0f);
         }
         __syncthreads();
-        const int own = threadIdx.x < b.n_own ? threadIdx.x : b.n_own - 1, first = (int)threadIdx.x - lane;
+        const int own = min((int)threadIdx.x, b.n_own - 1), first = (int)threadIdx.x - lane;
         if (first >= b.n_own) continue;
         const int begin = __ldg(p.rows + b.group + first / 32), rows = __ldg(p.rows + b.group + first / 32 + 1) - begin;
-        const uint16_t *row = p.block_ring + (int64_t)begin * 32 + lane;
+        // lanes past its own go with the last: a neighbour's ring would read normals that the block has not got
+        const uint16_t *row = p.block_ring + (int64_t)begin * 32 + (own - first);
         const curvature_place place(all.at(own), p.scale);
         curvature_share sum = {0.0f, 0.0f, 0.0f, 0.0f};
         curvature_vec a = {0.0f, 0.0f, 0.0f}, da = a;
@@ -253,7 +254,7 @@ __global__ void block_tensors(const ring_patterns p)
             a = to, da = change, aa = bb;
         }
         // blocks are whole tiles but for the last one
-        give_sum(p, column, b.first + first, place.n, sum, stage);
+        give_sum(p, column, b.first + first, place.normal(), sum, stage);
     }
 }
 
