@@ -232,14 +232,19 @@ modal_status modal_surface_check(const modal_surface_mesh *surface, modal_surfac
     modal_status status = MODAL_OK;
     modal_surface_summary s = {.n_vertices = surface->n_vertices, .n_triangles = surface->n_triangles};
     for (int k = 0; k < 2; k++)
-        s.open_edge[k] = s.shared_edge[k] = s.turned_edge[k] = s.duplicate[k] = s.intersection[k] =
+        s.open_edge[k] = s.shared_edge[k] = s.turned_edge[k] = s.duplicate[k] = s.intersection[k] = s.overlap[k] =
             s.duplicate_vertex[k] = -1;
     s.flat = s.pinched_vertex = -1;
     MODAL_TRY(check_edges(surface, &s, err));
     MODAL_TRY(check_vertices(surface, &s, err));
     MODAL_TRY(check_duplicates(surface, &s, err));
     measure(surface, &s);
-    MODAL_TRY(modal_surface_intersections(surface, &s.n_intersections, s.intersection, err));
+    modal_surface_pairs crossing, overlapping;
+    MODAL_TRY(modal_surface_intersections(surface, &crossing, &overlapping, err));
+    s.n_intersections = crossing.count;
+    s.n_overlaps = overlapping.count;
+    memcpy(s.intersection, crossing.first, sizeof s.intersection);
+    memcpy(s.overlap, overlapping.first, sizeof s.overlap);
     *summary = s;
 done:
     return status;
@@ -248,6 +253,6 @@ done:
 int modal_surface_is_sound(const modal_surface_summary *s)
 {
     return s->n_triangles > 0 && s->n_open_edges == 0 && s->n_shared_edges == 0 &&
-           s->n_turned_edges == 0 && s->n_duplicates == 0 && s->n_flat == 0 && s->n_intersections == 0 &&
+           s->n_turned_edges == 0 && s->n_duplicates == 0 && s->n_flat == 0 && s->n_intersections == 0 && s->n_overlaps == 0 &&
            s->n_duplicate_vertices == 0 && s->n_pinched_vertices == 0;
 }

@@ -22,8 +22,9 @@ typedef struct modal_surface_summary {
     int64_t n_turned_edges;       /* edges whose two triangles run along them the same way */
     int64_t n_pinched_vertices;   /* whose triangles form several fans */
     int64_t n_intersections;      /* pairs of triangles, an edge of one through the inside of the other */
+    int64_t n_overlaps;           /* pairs of triangles in one plane with an area in common, duplicates apart */
     int32_t n_components;         /* that share no vertex */
-    int32_t open_edge[2], shared_edge[2], turned_edge[2], duplicate[2], intersection[2];
+    int32_t open_edge[2], shared_edge[2], turned_edge[2], duplicate[2], intersection[2], overlap[2];
     int32_t flat, pinched_vertex, duplicate_vertex[2];
     double area, volume; /* m^2; m^3, signed: positive where triangles are counter-clockwise from outside */
     double box_min[3], box_max[3]; /* of the vertices in triangles */
@@ -31,20 +32,27 @@ typedef struct modal_surface_summary {
 } modal_surface_summary;
 
 /* Looks at everything; indices must be in range and differ within a triangle. Intersections are those
- * that are certain in floating point (touching, and triangles that overlap in one plane, are none).
+ * that are certain in floating point (touching is none); overlaps in one plane are found exactly.
  * O(n log n) for surfaces of ordinary shape, OpenMP; the same result for any number of threads.
  * MODAL_ERROR_MEMORY; MODAL_ERROR_INPUT for more than 2^31 / 3 triangles. */
 modal_status modal_surface_check(const modal_surface_mesh *surface, modal_surface_summary *summary,
                                  modal_error *err);
 
-/* 1 where the surface bounds solids: no open, shared or turned edge, no duplicate, no intersection. */
+/* 1 where the surface bounds solids: no open, shared or turned edge, no duplicate, no intersection, no overlap. */
 int modal_surface_is_sound(const modal_surface_summary *summary);
 
-/* Pairs of triangles that cross: *count, and the first one by index in first[2] (-1 without one).
- * An edge crosses a triangle where the orientations of five tetrahedra say so (P. Guigue, O. Devillers,
- * "Fast and Robust Triangle-Triangle Overlap Test Using Orientation Predicates", 2003). */
-modal_status modal_surface_intersections(const modal_surface_mesh *surface, int64_t *count,
-                                         int32_t first[2], modal_error *err);
+/* How many, and the triangles of the first pair by index; -1 without one. */
+typedef struct modal_surface_pairs {
+    int64_t count;
+    int32_t first[2];
+} modal_surface_pairs;
+
+/* Pairs of triangles that cross, and pairs that lie in one plane and have an area in common, neighbours that are folded
+ * onto each other among them. An edge crosses a triangle where the orientations of five tetrahedra say so (P. Guigue,
+ * O. Devillers, "Fast and Robust Triangle-Triangle Overlap Test Using Orientation Predicates", 2003) and are certain
+ * in floating point; that triangles lie in one plane and overlap there is found exactly. A pair counts once. */
+modal_status modal_surface_intersections(const modal_surface_mesh *surface, modal_surface_pairs *crossing,
+                                         modal_surface_pairs *overlapping, modal_error *err);
 
 /* Edges [3 n_triangles] sorted by their vertices: keys (lesser vertex << 32 | greater), corners 3 t + k,
  * the edge from corner k to the next one of triangle t. The caller frees both. */

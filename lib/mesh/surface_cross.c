@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Triangles of a surface that cross each other: a tree of boxes over the triangles in the order of a
+/* Triangles of a surface that cross each other, or lie on each other in one plane: a tree of boxes over the triangles in the order of a
  * space-filling curve, each triangle against those behind it. */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "lib/base/memory.h"
 #include "lib/base/sort.h"
+#include "lib/mesh/predicates.h"
 #include "lib/mesh/surface_check.h"
 
 enum { LEAF = 4 };
@@ -25,64 +25,59 @@ typedef struct tree {
 
 /* ---- crossing ---- */
 
-/* The sign of the volume of the tetrahedron a b c d where it is certain, else 0. The bounds are those of
- * Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric Predicates", 1997,
- * in double, then with the mantissa of long double. */
-static int orientation(const double *a, const double *b, const double *c, const double *d)
-{
-    double e[3][3];
-    for (int k = 0; k < 3; k++) {
-        e[0][k] = a[k] - d[k];
-        e[1][k] = b[k] - d[k];
-        e[2][k] = c[k] - d[k];
-    }
-    double m[3][2], det = 0, sum = 0;
-    for (int i = 0; i < 3; i++) {
-        const double *p = e[(i + 1) % 3], *q = e[(i + 2) % 3];
-        m[i][0] = p[0] * q[1];
-        m[i][1] = p[1] * q[0];
-        det += e[i][2] * (m[i][0] - m[i][1]);
-        sum += fabs(e[i][2]) * (fabs(m[i][0]) + fabs(m[i][1]));
-    }
-    if (fabs(det) > 8 * DBL_EPSILON * sum) return det > 0 ? 1 : -1;
-    long double det2 = 0, sum2 = 0;
-    for (int i = 0; i < 3; i++) {
-        const double *r[3] = {a, b, c}, *p = r[(i + 1) % 3], *q = r[(i + 2) % 3];
-        long double x = ((long double)p[0] - d[0]) * ((long double)q[1] - d[1]),
-                    y = ((long double)p[1] - d[1]) * ((long double)q[0] - d[0]),
-                    z = (long double)r[i][2] - d[2];
-        det2 += z * (x - y);
-        sum2 += fabsl(z) * (fabsl(x) + fabsl(y));
-    }
-    if (fabsl(det2) > 16 * LDBL_EPSILON * sum2) return det2 > 0 ? 1 : -1;
-    return 0;
-}
-
 /* Whether the edge p q goes through the inside of the triangle a b c, with which it shares no vertex: an
  * edge that ends in a vertex of the triangle never does. */
 static int pierces(const double *p, const double *q, const double *a, const double *b, const double *c)
 {
-    int side = orientation(a, b, c, p);
-    if (side == 0 || orientation(a, b, c, q) != -side) return 0;
-    int turn = orientation(p, q, a, b);
-    return turn != 0 && orientation(p, q, b, c) == turn && orientation(p, q, c, a) == turn;
+    int side = modal_orientation(a, b, c, p);
+    if (side == 0 || modal_orientation(a, b, c, q) != -side) return 0;
+    int turn = modal_orientation(p, q, a, b);
+    return turn != 0 && modal_orientation(p, q, b, c) == turn && modal_orientation(p, q, c, a) == turn;
 }
 
-static int cross(const modal_surface_mesh *surface, int32_t s, int32_t t)
+enum { APART, CROSSING, OVERLAPPING, FAULTS };
+
+/* Whether all corners of `other` lie on the far side of an edge of x, which turns as `turn` says, or on its line. */
+static int is_separated(const double *const x[3], int turn, const double *const other[3], int drop)
+{
+    for (int k = 0; k < 3; k++) {
+        int n_far = 0;
+        for (int i = 0; i < 3; i++) n_far += modal_turn_exact(x[k], x[(k + 1) % 3], other[i], drop) * turn <= 0;
+        if (n_far == 3) return 1;
+    }
+    return 0;
+}
+
+/* Whether two triangles of one plane have more than lines in common: convex figures have not where an edge of one has
+ * them on two sides. Triangles without area have nothing in common with anything. */
+static int overlap_in_plane(const double *const x[3], const double *const y[3])
+{
+    for (int drop = 0; drop < 3; drop++) {
+        const int turn_x = modal_turn_exact(x[0], x[1], x[2], drop), turn_y = modal_turn_exact(y[0], y[1], y[2], drop);
+        if (turn_x != 0 && turn_y != 0) return !is_separated(x, turn_x, y, drop) && !is_separated(y, turn_y, x, drop);
+    }
+    return 0;
+}
+
+static int relation(const modal_surface_mesh *surface, int32_t s, int32_t t)
 {
     const double *x[2][3];
     const int32_t *v[2] = {surface->triangles + 3 * (int64_t)s, surface->triangles + 3 * (int64_t)t};
-    int is_shared[2][3];
+    int is_shared[2][3], n_shared = 0;
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < 3; k++) {
             is_shared[i][k] = v[i][k] == v[!i][0] || v[i][k] == v[!i][1] || v[i][k] == v[!i][2];
+            n_shared += is_shared[i][k];
             x[i][k] = surface->positions + 3 * (int64_t)v[i][k];
         }
+    if (n_shared == 6) return APART; /* a duplicate, which counts as that */
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < 3; k++)
             if (!is_shared[i][k] && !is_shared[i][(k + 1) % 3] &&
-                pierces(x[i][k], x[i][(k + 1) % 3], x[!i][0], x[!i][1], x[!i][2])) return 1;
-    return 0;
+                pierces(x[i][k], x[i][(k + 1) % 3], x[!i][0], x[!i][1], x[!i][2])) return CROSSING;
+    for (int k = 0; k < 3; k++)
+        if (!is_shared[1][k] && modal_orientation_exact(x[0][0], x[0][1], x[0][2], x[1][k]) != 0) return APART;
+    return overlap_in_plane(x[0], x[1]) ? OVERLAPPING : APART;
 }
 
 /* ---- the tree ---- */
@@ -184,28 +179,33 @@ done:
     return status;
 }
 
-/* Of one leaf's triangles against those of another, or of the same: counts the pairs that cross;
- * partner[i]: for the first of a pair the one of least index. */
-static int64_t cross_leaves(const tree *t, int64_t leaf, int64_t other, int32_t *partner)
+/* What a search counts, and partner[i]: for the first of a pair the one of least index. */
+typedef struct found {
+    int64_t count;
+    int32_t *partner;
+} found;
+
+/* Of one leaf's triangles against those of another, or of the same. */
+static void relate_leaves(const tree *t, int64_t leaf, int64_t other, found faults[FAULTS])
 {
-    int64_t count = 0;
     int64_t end = LEAF * (leaf + 1) < t->n ? LEAF * (leaf + 1) : t->n;
     int64_t other_end = LEAF * (other + 1) < t->n ? LEAF * (other + 1) : t->n;
     for (int64_t i = LEAF * leaf; i < end; i++) {
         if (!overlap(&t->nodes[t->n_leaves + other], &t->boxes[i])) continue;
-        for (int64_t j = other > leaf ? LEAF * other : i + 1; j < other_end; j++)
-            if (overlap(&t->boxes[i], &t->boxes[j]) && cross(t->surface, t->order[i], t->order[j])) {
-                count++;
-                if (t->order[j] < partner[i]) partner[i] = t->order[j];
-            }
+        for (int64_t j = other > leaf ? LEAF * other : i + 1; j < other_end; j++) {
+            if (!overlap(&t->boxes[i], &t->boxes[j])) continue;
+            const int fault = relation(t->surface, t->order[i], t->order[j]);
+            if (fault == APART) continue;
+            faults[fault].count++;
+            if (t->order[j] < faults[fault].partner[i]) faults[fault].partner[i] = t->order[j];
+        }
     }
-    return count;
 }
 
 /* The leaf's triangles against all behind them. */
-static int64_t query(const tree *t, int64_t leaf, int32_t *partner)
+static void query(const tree *t, int64_t leaf, found faults[FAULTS])
 {
-    int64_t stack[128], count = 0;
+    int64_t stack[128];
     int n = 0;
     stack[n++] = 1;
     while (n > 0) {
@@ -218,38 +218,49 @@ static int64_t query(const tree *t, int64_t leaf, int32_t *partner)
             stack[n++] = 2 * node;
             continue;
         }
-        count += cross_leaves(t, leaf, node - t->n_leaves, partner);
+        relate_leaves(t, leaf, node - t->n_leaves, faults);
     }
-    return count;
 }
 
-modal_status modal_surface_intersections(const modal_surface_mesh *surface, int64_t *count,
-                                         int32_t first[2], modal_error *err)
+/* The pair of least indices. */
+static void find_first(const tree *t, const int32_t *partner, int32_t first[2])
+{
+    for (int64_t i = 0; i < t->n; i++) {
+        if (partner[i] == INT32_MAX) continue;
+        int32_t a = t->order[i] < partner[i] ? t->order[i] : partner[i],
+                b = t->order[i] < partner[i] ? partner[i] : t->order[i];
+        if (first[0] < 0 || a < first[0] || (a == first[0] && b < first[1])) first[0] = a, first[1] = b;
+    }
+}
+
+modal_status modal_surface_intersections(const modal_surface_mesh *surface, modal_surface_pairs *crossing,
+                                         modal_surface_pairs *overlapping, modal_error *err)
 {
     modal_status status = MODAL_OK;
     tree t = {.surface = surface, .n = surface->n_triangles};
-    int32_t *partner = NULL;
-    int64_t total = 0;
-    first[0] = first[1] = -1;
-    *count = 0;
+    int32_t *partners = NULL;
+    int64_t n_crossing = 0, n_overlapping = 0;
+    *crossing = *overlapping = (modal_surface_pairs){0, {-1, -1}};
     if (t.n == 0) return MODAL_OK;
     MODAL_TRY(build(&t, err));
-    MODAL_TRY(modal_alloc(&partner, t.n, sizeof *partner, "crossings", err));
-    for (int64_t i = 0; i < t.n; i++) partner[i] = INT32_MAX;
+    MODAL_TRY(modal_alloc(&partners, 2 * t.n, sizeof *partners, "crossings", err));
+    for (int64_t i = 0; i < 2 * t.n; i++) partners[i] = INT32_MAX;
     /* Fewer triangles take some milliseconds, which threads that wait for a busy processor do not save. */
-#pragma omp parallel for schedule(dynamic, 64) reduction(+ : total) if (t.n > 20000)
-    for (int64_t leaf = 0; leaf < (t.n + LEAF - 1) / LEAF; leaf++) total += query(&t, leaf, partner);
-    for (int64_t i = 0; i < t.n; i++) {
-        if (partner[i] == INT32_MAX) continue;
-        int32_t a = t.order[i] < partner[i] ? t.order[i] : partner[i],
-                b = t.order[i] < partner[i] ? partner[i] : t.order[i];
-        if (first[0] < 0 || a < first[0] || (a == first[0] && b < first[1])) first[0] = a, first[1] = b;
+#pragma omp parallel for schedule(dynamic, 64) reduction(+ : n_crossing, n_overlapping) if (t.n > 20000)
+    for (int64_t leaf = 0; leaf < (t.n + LEAF - 1) / LEAF; leaf++) {
+        found faults[FAULTS] = {[CROSSING] = {0, partners}, [OVERLAPPING] = {0, partners + t.n}};
+        query(&t, leaf, faults);
+        n_crossing += faults[CROSSING].count;
+        n_overlapping += faults[OVERLAPPING].count;
     }
-    *count = total;
+    crossing->count = n_crossing;
+    overlapping->count = n_overlapping;
+    find_first(&t, partners, crossing->first);
+    find_first(&t, partners + t.n, overlapping->first);
 done:
     modal_free(&t.order);
     modal_free(&t.boxes);
     modal_free(&t.nodes);
-    modal_free(&partner);
+    modal_free(&partners);
     return status;
 }

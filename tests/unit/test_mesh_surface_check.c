@@ -20,6 +20,7 @@
 #include "lib/mesh/quality.h"
 #include "lib/mesh/raise_order.h"
 #include "lib/mesh/shells.h"
+#include "lib/mesh/predicates.h"
 #include "lib/mesh/surface_check.h"
 #include "lib/mesh/surface_repair.h"
 #include "tests/unit/counted_blocks.h"
@@ -163,15 +164,109 @@ static void test_crossing(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double positions[6][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
-        int32_t triangles[6] = {0, 1, 2, 3, 4, 5}, first[2];
-        int64_t count;
+        int32_t triangles[6] = {0, 1, 2, 3, 4, 5};
+        modal_surface_pairs crossing, overlapping;
         modal_surface_mesh surface = {.n_vertices = 6, .positions = positions[0], .n_triangles = 2,
                                       .triangles = triangles};
         memcpy(positions + 3, cases[i].third, sizeof cases[i].third);
-        assert_int_equal(modal_surface_intersections(&surface, &count, first, NULL), MODAL_OK);
-        if (count != cases[i].crosses) fail_msg("case %zu: %lld", i, (long long)count);
-        assert_int_equal(first[0], count ? 0 : -1);
+        assert_int_equal(modal_surface_intersections(&surface, &crossing, &overlapping, NULL), MODAL_OK);
+        if (crossing.count != cases[i].crosses) fail_msg("case %zu: %lld", i, (long long)crossing.count);
+        assert_int_equal(crossing.first[0], crossing.count ? 0 : -1);
+        assert_int_equal(overlapping.count, i == 2);
     }
+}
+
+/* Pairs of triangles in one plane, in planes of every direction: coordinates are whole numbers, so that the plane is
+ * exact, and times 0.1 are not whole, so that only the pairs of one coordinate's plane stay in one. */
+static void test_overlapping(void **state)
+{
+    (void)state;
+    /* corners in the plane's own coordinates; a corner of the first triangle's number is shared with it */
+    static const struct {
+        int other[3][2], overlaps;
+    } cases[] = {
+        {{{0, 0}, {10, 0}, {0, -10}}, 0},  /* across the edge */
+        {{{0, 0}, {10, 0}, {3, 8}}, 1},    /* folded over it */
+        {{{0, 0}, {10, 0}, {0, 10}}, 1},   /* at the same places, other vertices */
+        {{{0, 0}, {-10, 3}, {-10, -3}}, 0},
+        {{{0, 0}, {9, 9}, {9, 8}}, 1},     /* a corner in common */
+        {{{0, 0}, {0, 10}, {-5, 5}}, 0},
+        {{{1, 1}, {2, 1}, {1, 2}}, 1},     /* inside */
+        {{{-30, -30}, {60, -30}, {-30, 60}}, 1},
+        {{{5, 5}, {10, 10}, {10, 5}}, 0},  /* touches the long edge */
+        {{{4, 5}, {10, 10}, {10, 5}}, 1},
+        {{{-3, 4}, {13, 4}, {13, 3}}, 1},  /* through it */
+        {{{20, 20}, {20, 30}, {30, 20}}, 0},
+        {{{1, 1}, {2, 2}, {3, 3}}, 0},     /* without area */
+    };
+    static const int first[3][2] = {{0, 0}, {10, 0}, {0, 10}};
+    static const int axes[4][2][3] = {{{1, 0, 0}, {0, 1, 0}}, {{0, 3, 0}, {0, 0, 7}}, {{3, 1, -2}, {1, 5, 7}}, {{-7, 3, 11}, {2, 13, 5}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int turned = 0; turned < 2; turned++)
+            for (int plane = 0; plane < 4; plane++) {
+                double positions[6][3];
+                int32_t triangles[6] = {0, 1, 2, 3, turned ? 5 : 4, turned ? 4 : 5};
+                modal_surface_pairs crossing, overlapping;
+                modal_surface_mesh surface = {.n_vertices = 6, .positions = positions[0], .n_triangles = 2, .triangles = triangles};
+                for (int v = 0; v < 6; v++) {
+                    const int *at = v < 3 ? first[v] : cases[i].other[v - 3];
+                    for (int k = 0; k < 3; k++) positions[v][k] = 1e5 + at[0] * axes[plane][0][k] + at[1] * axes[plane][1][k];
+                    for (int w = 0; v >= 3 && w < 3 && i != 2; w++) /* neighbours share vertices */
+                        if (at[0] == first[w][0] && at[1] == first[w][1])
+                            for (int n = 3; n < 6; n++)
+                                if (triangles[n] == v) triangles[n] = w;
+                }
+                assert_int_equal(modal_surface_intersections(&surface, &crossing, &overlapping, NULL), MODAL_OK);
+                if (overlapping.count != cases[i].overlaps)
+                    fail_msg("case %zu, plane %d: %lld", i, plane, (long long)overlapping.count);
+                assert_int_equal(overlapping.first[1], cases[i].overlaps ? 1 : -1);
+                assert_int_equal(crossing.count, 0);
+                /* a corner out of the plane by the least step: no overlap any more, but for a neighbour's it may cross */
+                if (plane == 0) {
+                    positions[5][2] = nextafter(positions[5][2], INFINITY);
+                    assert_int_equal(modal_surface_intersections(&surface, &crossing, &overlapping, NULL), MODAL_OK);
+                    assert_int_equal(overlapping.count, 0);
+                }
+            }
+}
+
+/* The signs of determinants of whole numbers up to 2^30, nearly or quite in one plane, against integers of 128 bits. */
+static void test_predicates(void **state)
+{
+    (void)state;
+    uint64_t random = 20;
+    int n_zero = 0;
+    for (int i = 0; i < 20000; i++) {
+        int64_t p[4][3];
+        double x[4][3];
+        for (int v = 0; v < 4; v++)
+            for (int k = 0; k < 3; k++) {
+                random = random * 6364136223846793005u + 1442695040888963407u;
+                p[v][k] = (int64_t)(random >> 34);
+            }
+        for (int k = 0; k < 3; k++) { /* the fourth in the plane of the others, or beside it by 1 */
+            p[1][k] &= -8, p[2][k] &= -8, p[0][k] &= -8;
+            p[3][k] = p[0][k] / 2 + p[1][k] / 4 + p[2][k] / 4 + (k == i % 7);
+            for (int v = 0; v < 4; v++) x[v][k] = (double)p[v][k] * 0x1p-13;
+        }
+        __int128 det = 0;
+        for (int k = 0; k < 3; k++) {
+            const int l = (k + 1) % 3, m = (k + 2) % 3;
+            det += (__int128)(p[0][k] - p[3][k]) * ((__int128)(p[1][l] - p[3][l]) * (p[2][m] - p[3][m]) -
+                                                    (__int128)(p[1][m] - p[3][m]) * (p[2][l] - p[3][l]));
+        }
+        const int sign = (det > 0) - (det < 0), filtered = modal_orientation(x[0], x[1], x[2], x[3]);
+        n_zero += sign == 0;
+        assert_int_equal(modal_orientation_exact(x[0], x[1], x[2], x[3]), sign);
+        assert_true(filtered == 0 || filtered == sign);
+        const __int128 area = (__int128)(p[0][0] - p[2][0]) * (p[1][1] - p[2][1]) - (__int128)(p[0][1] - p[2][1]) * (p[1][0] - p[2][0]);
+        assert_int_equal(modal_turn_exact(x[0], x[1], x[2], 2), (area > 0) - (area < 0));
+        /* three points of a line, or beside it by one part in 2^30 */
+        double y[3] = {x[0][0] / 2 + x[1][0] / 2, x[0][1] / 2 + x[1][1] / 2 + (i % 2 ? 0x1p-14 : 0), 0};
+        const int expected = i % 2 ? (p[1][0] > p[0][0]) - (p[1][0] < p[0][0]) : 0;
+        assert_int_equal(modal_turn_exact(x[0], x[1], y, 2), expected);
+    }
+    assert_true(n_zero > 1000 && n_zero < 19000);
 }
 
 static void test_write_error(void **state)
@@ -189,6 +284,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_surface),  cmocka_unit_test(test_volume),
                                        cmocka_unit_test(test_quality),  cmocka_unit_test(test_crossing),
+                                       cmocka_unit_test(test_overlapping), cmocka_unit_test(test_predicates),
                                        cmocka_unit_test(test_write_error)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -240,9 +240,10 @@ modal_status modalinfo_describe_surface(tool *t, const char *path, const tool_un
     set(j, "area_m2", json_real(s.area));
     set(j, "volume_m3", json_real(s.volume));
     set(j, "bounds_a_solid", json_boolean(modal_surface_is_sound(&s)));
-    set(j, "quality", json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f}", "open_edges", (json_int_t)s.n_open_edges,
+    set(j, "quality", json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f}", "open_edges", (json_int_t)s.n_open_edges,
                                 "edges_of_three_triangles", (json_int_t)s.n_shared_edges, "turned_edges",
-                                (json_int_t)s.n_turned_edges, "intersections", (json_int_t)s.n_intersections, "flat_triangles",
+                                (json_int_t)s.n_turned_edges, "intersections", (json_int_t)s.n_intersections, "overlaps",
+                                (json_int_t)s.n_overlaps, "flat_triangles",
                                 (json_int_t)s.n_flat, "shortest_edge_m", s.n_triangles > 0 ? s.shortest_edge : 0.0,
                                 "mean_edge_m", s.mean_edge, "longest_edge_m", s.longest_edge));
     for (int32_t i = 0; i < surface.n_parts; i++) {

@@ -63,8 +63,8 @@ typedef struct modalmesh_expected {
 
 struct tool;
 
-/* Runs an engine in a child process. Its own error is passed on; a crash or an end without an answer is
- * MODAL_ERROR_SYSTEM, more than `seconds` MODAL_ERROR_NOT_CONVERGED, both with the name. What the
+/* Runs an engine in a child process. Its own error is passed on; a crash (with the stage it
+ * was at) or an end without an answer is MODAL_ERROR_SYSTEM, more than `seconds` MODAL_ERROR_NOT_CONVERGED, both with the name. What the
  * library prints is said by `t` with --verbose, line by line, else lost. *library_seconds: of that the library's. */
 modal_status modalmesh_run(struct tool *t, const char *name, const modalmesh_order *order, double seconds,
                            modal_volume_mesh *mesh, double *library_seconds, modal_error *err);

@@ -378,6 +378,18 @@ static int wait_for_end(tool *t, const char *name, int pipe_end, child_log *log,
     }
 }
 
+/* A library died of a signal: at which stage of its work, and what else may be tried. */
+static void fail_crashed(const char *name, const modalmesh_order *order, const char *stage, int signal_number, modal_error *err)
+{
+    const char *other = strcmp(name, "gmsh") == 0 ? "tetgen" : "gmsh";
+    char at[80] = "", advice[80] = "";
+    if (strcmp(stage, name) != 0) snprintf(at, sizeof at, " at the stage \"%s\"", stage);
+    if (order->surface && modalmesh_engine_version(other))
+        snprintf(advice, sizeof advice, "; --engine %s or --repair may do it", other);
+    else if (order->surface) snprintf(advice, sizeof advice, "; --repair may do it");
+    modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: %s crashed%s, %s%s", order->path, name, at, strsignal(signal_number), advice);
+}
+
 modal_status modalmesh_run(tool *t, const char *name, const modalmesh_order *order, double seconds,
                            modal_volume_mesh *mesh, double *library_seconds, modal_error *err)
 {
@@ -390,7 +402,7 @@ modal_status modalmesh_run(tool *t, const char *name, const modalmesh_order *ord
     answer = memfd_create("mesh", MFD_CLOEXEC);
     if (answer < 0 || pipe2(ends, O_CLOEXEC) != 0)
         MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be started, %s", name, strerror(errno));
-    if ((t->verbose || t->progress_kind != TOOL_PROGRESS_NONE) && pipe2(log_ends, O_CLOEXEC) != 0)
+    if (pipe2(log_ends, O_CLOEXEC) != 0)
         MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be started, %s", name, strerror(errno));
     log.end = log_ends[0];
     if (log.end >= 0) fcntl(log.end, F_SETFL, O_NONBLOCK);
@@ -414,8 +426,12 @@ modal_status modalmesh_run(tool *t, const char *name, const modalmesh_order *ord
     }
     const int is_there = ended == 2;
     while (!is_there && waitpid(child, &result, 0) < 0 && errno == EINTR) continue;
-    if (WIFSIGNALED(result))
-        MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: %s crashed, %s", order->path, name, strsignal(WTERMSIG(result)));
+    if (WIFSIGNALED(result)) {
+        read_log(t, &log); /* what it printed last says where it was */
+        fail_crashed(name, order, log.stage, WTERMSIG(result), err);
+        status = MODAL_ERROR_SYSTEM;
+        goto done;
+    }
     if (WEXITSTATUS(result) != 0)
         MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: %s ended without a mesh, exit %d", order->path, name,
                    WEXITSTATUS(result));

@@ -28,7 +28,7 @@ void modalmesh_report_surface(tool *t, const modal_surface_summary *s, int print
     json_object_set_new(j, "closed", json_boolean(is_closed));
     json_object_set_new(j, "manifold", json_boolean(is_manifold));
     json_object_set_new(j, "oriented", json_boolean(is_oriented));
-    json_object_set_new(j, "self_intersecting", json_boolean(s->n_intersections > 0));
+    json_object_set_new(j, "self_intersecting", json_boolean(s->n_intersections + s->n_overlaps > 0));
     json_object_set_new(j, "bounds_a_solid", json_boolean(modal_surface_is_sound(s)));
     json_object_set_new(j, "open_edges", json_integer(s->n_open_edges));
     json_object_set_new(j, "holes", json_integer(s->n_holes));
@@ -43,6 +43,8 @@ void modalmesh_report_surface(tool *t, const modal_surface_summary *s, int print
     json_object_set_new(j, "flat_triangles", json_integer(s->n_flat));
     json_object_set_new(j, "intersections", json_integer(s->n_intersections));
     json_object_set_new(j, "first_intersection", pair(s->intersection));
+    json_object_set_new(j, "overlaps", json_integer(s->n_overlaps));
+    json_object_set_new(j, "first_overlap", pair(s->overlap));
     json_object_set_new(j, "unused_vertices", json_integer(s->n_unused));
     json_object_set_new(j, "area_m2", json_real(s->area));
     json_object_set_new(j, "volume_m3", json_real(s->volume));
@@ -60,8 +62,8 @@ void modalmesh_report_surface(tool *t, const modal_surface_summary *s, int print
             yes(is_manifold), (long long)s->n_shared_edges, (long long)s->n_pinched_vertices,
             (long long)s->n_duplicates);
     fprintf(to, "oriented           %s, %lld turned edges\n", yes(is_oriented), (long long)s->n_turned_edges);
-    fprintf(to, "self-intersecting  %s, %lld pairs of triangles\n", yes(s->n_intersections > 0),
-            (long long)s->n_intersections);
+    fprintf(to, "self-intersecting  %s, %lld pairs of triangles cross, %lld overlap in one plane\n",
+            yes(s->n_intersections + s->n_overlaps > 0), (long long)s->n_intersections, (long long)s->n_overlaps);
     fprintf(to, "vertices           %lld duplicate, %lld unused; %lld flat triangles\n",
             (long long)s->n_duplicate_vertices, (long long)s->n_unused, (long long)s->n_flat);
     fprintf(to, "edges              %.4g shortest, %.4g mean, %.4g m longest\n",
@@ -185,6 +187,9 @@ modal_status modalmesh_explain(const char *path, const modal_surface_mesh *surfa
     if (s->n_intersections > 0)
         return fault_at_triangles(path, surface, "self-intersecting: pairs of triangles that cross",
                                   s->n_intersections, s->intersection[0], s->intersection[1], err);
+    if (s->n_overlaps > 0)
+        return fault_at_triangles(path, surface, "self-intersecting: pairs of triangles that overlap in one plane",
+                                  s->n_overlaps, s->overlap[0], s->overlap[1], err);
     if (s->n_flat > 0)
         return fault_at_triangles(path, surface, "triangles without area", s->n_flat, s->flat, -1, err);
     if (s->n_duplicate_vertices > 0)
