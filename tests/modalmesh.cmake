@@ -12,6 +12,11 @@ foreach(case convert surfaces geometry pipeline)
   set_tests_properties(cli.modalmesh_${case} PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
 endforeach()
 
+add_library(crash_engine MODULE ${CMAKE_CURRENT_SOURCE_DIR}/preload/crash_engine.c)
+add_test(NAME cli.wrap COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_wrap.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+         $<TARGET_FILE:crash_engine>)
+set_tests_properties(cli.wrap PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
+
 if(TARGET modalpack)
   foreach(case files cad)
     add_test(NAME cli.units_${case} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_units.py ${case}

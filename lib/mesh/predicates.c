@@ -78,6 +78,8 @@ int modal_orientation(const double a[3], const double b[3], const double c[3], c
 int modal_orientation_exact(const double a[3], const double b[3], const double c[3], const double d[3])
 {
     static const int even[3][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}};
+    for (int k = 0; k < 3; k++)
+        if (a[k] == b[k] && a[k] == c[k] && a[k] == d[k]) return 0; /* an axis' plane, the usual one */
     const int certain = modal_orientation(a, b, c, d);
     if (certain != 0) return certain;
     /* (a - d) (b - d) (c - d) = abc - dbc - adc - abd, each the determinant of three rows */

@@ -21,7 +21,7 @@ typedef struct modal_surface_summary {
     int64_t n_shared_edges;       /* edges of three and more triangles */
     int64_t n_turned_edges;       /* edges whose two triangles run along them the same way */
     int64_t n_pinched_vertices;   /* whose triangles form several fans */
-    int64_t n_intersections;      /* pairs of triangles, an edge of one through the inside of the other */
+    int64_t n_intersections;      /* pairs of triangles, an edge of one through the other */
     int64_t n_overlaps;           /* pairs of triangles in one plane with an area in common, duplicates apart */
     int32_t n_components;         /* that share no vertex */
     int32_t open_edge[2], shared_edge[2], turned_edge[2], duplicate[2], intersection[2], overlap[2];
@@ -31,8 +31,8 @@ typedef struct modal_surface_summary {
     double shortest_edge, mean_edge, longest_edge;
 } modal_surface_summary;
 
-/* Looks at everything; indices must be in range and differ within a triangle. Intersections are those
- * that are certain in floating point (touching is none); overlaps in one plane are found exactly.
+/* Looks at everything; indices must be in range and differ within a triangle. Intersections and
+ * overlaps are found exactly; a vertex that only touches a triangle is none.
  * O(n log n) for surfaces of ordinary shape, OpenMP; the same result for any number of threads.
  * MODAL_ERROR_MEMORY; MODAL_ERROR_INPUT for more than 2^31 / 3 triangles. */
 modal_status modal_surface_check(const modal_surface_mesh *surface, modal_surface_summary *summary,
@@ -48,9 +48,9 @@ typedef struct modal_surface_pairs {
 } modal_surface_pairs;
 
 /* Pairs of triangles that cross, and pairs that lie in one plane and have an area in common, neighbours that are folded
- * onto each other among them. An edge crosses a triangle where the orientations of five tetrahedra say so (P. Guigue,
- * O. Devillers, "Fast and Robust Triangle-Triangle Overlap Test Using Orientation Predicates", 2003) and are certain
- * in floating point; that triangles lie in one plane and overlap there is found exactly. A pair counts once. */
+ * onto each other among them. Two triangles cross where an edge of one goes from one side of the other to the other side,
+ * through its inside, an edge or a corner (P. Guigue, O. Devillers, "Fast and Robust Triangle-Triangle Overlap Test Using
+ * Orientation Predicates", 2003). All signs are exact. An edge that only ends on the other triangle does not cross it. */
 modal_status modal_surface_intersections(const modal_surface_mesh *surface, modal_surface_pairs *crossing,
                                          modal_surface_pairs *overlapping, modal_error *err);
 

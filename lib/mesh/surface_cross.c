@@ -25,16 +25,6 @@ typedef struct tree {
 
 /* ---- crossing ---- */
 
-/* Whether the edge p q goes through the inside of the triangle a b c, with which it shares no vertex: an
- * edge that ends in a vertex of the triangle never does. */
-static int pierces(const double *p, const double *q, const double *a, const double *b, const double *c)
-{
-    int side = modal_orientation(a, b, c, p);
-    if (side == 0 || modal_orientation(a, b, c, q) != -side) return 0;
-    int turn = modal_orientation(p, q, a, b);
-    return turn != 0 && modal_orientation(p, q, b, c) == turn && modal_orientation(p, q, c, a) == turn;
-}
-
 enum { APART, CROSSING, OVERLAPPING, FAULTS };
 
 /* Whether all corners of `other` lie on the far side of an edge of x, which turns as `turn` says, or on its line. */
@@ -59,25 +49,64 @@ static int overlap_in_plane(const double *const x[3], const double *const y[3])
     return 0;
 }
 
+/* Two triangles, which vertices they share, and on which side of the one's plane the other's vertices are. */
+typedef struct pair {
+    const double *x[2][3];
+    int is_shared[2][3];
+    int side[2][3]; /* of vertex k of triangle i, to the plane of the other; 0 for shared ones */
+} pair;
+
+/* Finds the sides of triangle i's vertices. Returns 0 where all that are not shared are on one side: then the triangles
+ * have at most what they share. */
+static int find_sides(pair *p, int i)
+{
+    const double *const *other = p->x[!i];
+    int n_below = 0, n_above = 0, n_in = 0;
+    for (int k = 0; k < 3; k++) {
+        p->side[i][k] = p->is_shared[i][k] ? 0 : modal_orientation_exact(other[0], other[1], other[2], p->x[i][k]);
+        n_below += p->side[i][k] < 0;
+        n_above += p->side[i][k] > 0;
+        n_in += !p->is_shared[i][k] && p->side[i][k] == 0;
+    }
+    return n_in > 0 || (n_below > 0 && n_above > 0);
+}
+
+/* Whether an edge of triangle i goes from one side of the other to the other side through its inside, one of its edges
+ * or its vertices. An edge that ends in a vertex of the other never does. */
+static int pierces(const pair *p, int i)
+{
+    const double *const *other = p->x[!i];
+    for (int k = 0; k < 3; k++) {
+        const int next = (k + 1) % 3;
+        if (p->side[i][k] * p->side[i][next] >= 0) continue;
+        int n_left = 0, n_right = 0;
+        for (int e = 0; e < 3; e++) {
+            const int turn = modal_orientation_exact(p->x[i][k], p->x[i][next], other[e], other[(e + 1) % 3]);
+            n_left += turn > 0;
+            n_right += turn < 0;
+        }
+        if (n_left == 0 || n_right == 0) return 1;
+    }
+    return 0;
+}
+
 static int relation(const modal_surface_mesh *surface, int32_t s, int32_t t)
 {
-    const double *x[2][3];
+    pair p;
     const int32_t *v[2] = {surface->triangles + 3 * (int64_t)s, surface->triangles + 3 * (int64_t)t};
-    int is_shared[2][3], n_shared = 0;
+    int n_shared = 0, n_off = 0;
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < 3; k++) {
-            is_shared[i][k] = v[i][k] == v[!i][0] || v[i][k] == v[!i][1] || v[i][k] == v[!i][2];
-            n_shared += is_shared[i][k];
-            x[i][k] = surface->positions + 3 * (int64_t)v[i][k];
+            p.is_shared[i][k] = v[i][k] == v[!i][0] || v[i][k] == v[!i][1] || v[i][k] == v[!i][2];
+            n_shared += p.is_shared[i][k];
+            p.x[i][k] = surface->positions + 3 * (int64_t)v[i][k];
         }
     if (n_shared == 6) return APART; /* a duplicate, which counts as that */
+    if (!find_sides(&p, 1) || !find_sides(&p, 0)) return APART;
     for (int i = 0; i < 2; i++)
-        for (int k = 0; k < 3; k++)
-            if (!is_shared[i][k] && !is_shared[i][(k + 1) % 3] &&
-                pierces(x[i][k], x[i][(k + 1) % 3], x[!i][0], x[!i][1], x[!i][2])) return CROSSING;
-    for (int k = 0; k < 3; k++)
-        if (!is_shared[1][k] && modal_orientation_exact(x[0][0], x[0][1], x[0][2], x[1][k]) != 0) return APART;
-    return overlap_in_plane(x[0], x[1]) ? OVERLAPPING : APART;
+        for (int k = 0; k < 3; k++) n_off += p.side[i][k] != 0;
+    if (n_off == 0) return overlap_in_plane(p.x[0], p.x[1]) ? OVERLAPPING : APART;
+    return pierces(&p, 0) || pierces(&p, 1) ? CROSSING : APART;
 }
 
 /* ---- the tree ---- */

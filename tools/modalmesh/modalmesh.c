@@ -44,6 +44,10 @@ static const tool_option options[] = {
      "Put right what can be without guessing. It merges vertices at one place, removes duplicate triangles, turns "
      "triangles to face outwards, closes holes of up to 8 edges. What was done is listed.",
      TOOL_FIRST},
+    {"wrap", 0, "D", NULL,
+     "Take, instead of the surface, a closed one around it that is nowhere farther than D m from it: of anything, open or "
+     "crossing itself, a solid. Made by CGAL; the distances reached are said.",
+     TOOL_FIRST},
     {"check", 0, NULL, NULL, "Print a report of the input surface and of the mesh.", TOOL_FIRST},
     {"time-limit", 0, "S", "600", "Most seconds that the meshing library may take.", 0},
     {"materials-out", 0, "FILE.json", NULL,
@@ -58,7 +62,8 @@ static const tool_option options[] = {
 static void print_versions(FILE *to)
 {
     const char *gmsh = modalmesh_engine_version("gmsh"), *tetgen = modalmesh_engine_version("tetgen");
-    fprintf(to, "Gmsh %s\nTetGen %s\n", gmsh ? gmsh : "absent", tetgen ? tetgen : "absent");
+    const char *cgal = modalmesh_engine_version("cgal");
+    fprintf(to, "Gmsh %s\nTetGen %s\nCGAL %s\n", gmsh ? gmsh : "absent", tetgen ? tetgen : "absent", cgal ? cgal : "absent");
 }
 
 static const tool_program program = {
@@ -93,6 +98,7 @@ typedef struct request {
     const char *engine;
     double size, patch_angle, time_limit; /* patch_angle in radians, < 0: none */
     int64_t n_nodes, order;               /* order 0: not given */
+    double wrap; /* m, 0: no */
     int repair, check, threads;
 } request;
 
@@ -134,6 +140,7 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
     MODAL_TRY(tool_number(a, "size", 1e-300, 1e300, &r->size, err));
     MODAL_TRY(tool_integer(a, "nodes", 4, INT32_MAX, &r->n_nodes, err));
     MODAL_TRY(tool_integer(a, "order", 1, 2, &r->order, err));
+    MODAL_TRY(tool_number(a, "wrap", 1e-300, 1e300, &r->wrap, err));
     MODAL_TRY(tool_number(a, "time-limit", 0.001, 1e9, &r->time_limit, err));
     if (tool_count(a, "patches")) {
         MODAL_TRY(tool_number(a, "patches", 0, 180, &r->patch_angle, err));
@@ -154,6 +161,10 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
                    r->input);
     if (r->kind != SURFACE && (r->repair || r->patch_angle >= 0))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--repair, --patches: for surfaces only, %s", r->input);
+    if (r->wrap > 0 && (r->kind != SURFACE || r->repair))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--wrap: for surfaces, without --repair, %s", r->input);
+    if (r->wrap > 0 && !modalmesh_engine_version("cgal"))
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--wrap: this program was built without CGAL");
     if (r->kind != VOLUME) MODAL_TRY(choose_engine(t, r, err));
     r->materials = tool_value(a, "materials-out");
     if (r->materials && (r->kind != VOLUME || !r->output))
@@ -175,6 +186,7 @@ static modal_status prepare_surface(tool *t, const request *r, modal_surface_mes
     tool_stage(t, "read surface", tool_seconds() - start, -1);
     if (n_collapsed > 0)
         tool_warn(t, "%s: triangles with one vertex twice left out, %lld", r->input, (long long)n_collapsed);
+    if (r->wrap > 0) MODAL_TRY(modalmesh_wrap(t, r->input, r->wrap, r->time_limit, surface, err));
     start = tool_seconds();
     if (r->repair) {
         modal_surface_repairs repairs;
@@ -190,7 +202,7 @@ done:
 
 static modal_status mesh_surface(tool *t, const request *r, const modal_surface_mesh *surface,
                                  const modal_surface_summary *summary, modal_volume_mesh *mesh,
-                                 double *seconds, modal_error *err)
+                                 modalmesh_told *told, modal_error *err)
 {
     modal_status status = MODAL_OK;
     int32_t *patch = NULL;
@@ -226,7 +238,7 @@ static modal_status mesh_surface(tool *t, const request *r, const modal_surface_
     order.volume = shells.volume;
     memcpy(order.low, summary->box_min, sizeof order.low);
     memcpy(order.high, summary->box_max, sizeof order.high);
-    MODAL_TRY(modalmesh_run(t, r->engine, &order, r->time_limit, mesh, seconds, err));
+    MODAL_TRY(modalmesh_run(t, r->engine, &order, r->time_limit, mesh, told, err));
 done:
     modal_free(&patch);
     modal_shells_free(&shells);
@@ -286,7 +298,8 @@ static modal_status make_mesh(tool *t, request *r, modal_volume_mesh *mesh, int 
     modal_status status = MODAL_OK;
     modal_surface_mesh surface = {0};
     modal_surface_summary summary = {0};
-    double start, library = 0;
+    modalmesh_told told = {0};
+    double start;
     if (r->kind == VOLUME) {
         start = tool_seconds();
         MODAL_TRY(modal_mesh_read(r->input, mesh, err));
@@ -311,15 +324,15 @@ static modal_status make_mesh(tool *t, request *r, modal_volume_mesh *mesh, int 
     }
     start = tool_seconds();
     if (r->kind == SURFACE) {
-        MODAL_TRY(mesh_surface(t, r, &surface, &summary, mesh, &library, err));
+        MODAL_TRY(mesh_surface(t, r, &surface, &summary, mesh, &told, err));
     } else {
         modalmesh_order order = {.path = r->input, .size = r->size, .n_nodes = r->n_nodes,
                                  .order = r->order == 2 ? 2 : 1};
         MODAL_TRY(find_unit(t, r, &order, err));
-        MODAL_TRY(modalmesh_run(t, r->engine, &order, r->time_limit, mesh, &library, err));
+        MODAL_TRY(modalmesh_run(t, r->engine, &order, r->time_limit, mesh, &told, err));
     }
-    tool_stage(t, r->engine, library, -1);
-    tool_stage(t, "start the library, take its mesh", tool_seconds() - start - library, -1);
+    tool_stage(t, r->engine, told.seconds, -1);
+    tool_stage(t, "start the library, take its mesh", tool_seconds() - start - told.seconds, -1);
 done:
     modal_surface_mesh_free(&surface);
     return status;

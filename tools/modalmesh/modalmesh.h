@@ -32,16 +32,21 @@ typedef struct modalmesh_order {
     double size;                       /* edge length wanted, m; 0: the library's choice */
     int64_t n_nodes;                   /* at most, 0: any number; modalmesh_run's affair */
     int order;                         /* 1 or 2 */
+    double wrap;                       /* m, > 0: of cgal, a closed surface within this of the surface */
     int tell;                          /* where modalmesh_expect writes what is to come; modalmesh_run's affair */
 } modalmesh_order;
 
 /* An engine is a module of that name beside the program (both libraries have classes of the same names,
  * and few runs need either), with one function `modalmesh_NAME`. It is called in a process of its own: it
- * may crash, print, change the locale and leave memory behind. Meshes come without check. What the library
- * itself took is added to *seconds. */
-typedef modal_status modalmesh_engine(const modalmesh_order *order, modal_volume_mesh *mesh, double *seconds,
+ * may crash, print, change the locale and leave memory behind. Meshes come without check. `told` is zeroed
+ * before. modalmesh_cgal makes a surface, which comes back as nodes and one group: three of its nodes a triangle. */
+typedef struct modalmesh_told {
+    double seconds;      /* that the library itself took; added */
+    double distances[2]; /* m, --wrap: of the new surface's points to the old one at most, and of the old one's to it */
+} modalmesh_told;
+typedef modal_status modalmesh_engine(const modalmesh_order *order, modal_volume_mesh *mesh, modalmesh_told *told,
                                       modal_error *err);
-modalmesh_engine modalmesh_gmsh, modalmesh_tetgen;
+modalmesh_engine modalmesh_gmsh, modalmesh_tetgen, modalmesh_cgal;
 
 /* The version that this program was built with, NULL: without. */
 const char *modalmesh_engine_version(const char *name);
@@ -65,9 +70,14 @@ struct tool;
 
 /* Runs an engine in a child process. Its own error is passed on; a crash (with the stage it
  * was at) or an end without an answer is MODAL_ERROR_SYSTEM, more than `seconds` MODAL_ERROR_NOT_CONVERGED, both with the name. What the
- * library prints is said by `t` with --verbose, line by line, else lost. *library_seconds: of that the library's. */
+ * library prints is said by `t` with --verbose, line by line, else lost. */
 modal_status modalmesh_run(struct tool *t, const char *name, const modalmesh_order *order, double seconds,
-                           modal_volume_mesh *mesh, double *library_seconds, modal_error *err);
+                           modal_volume_mesh *mesh, modalmesh_told *told, modal_error *err);
+
+/* Replaces the surface by a closed one around it, no point of which is farther than `distance` from it, by the module
+ * cgal, and tells what was reached. MODAL_ERROR_USAGE: a distance that does not fit the surface's box. */
+modal_status modalmesh_wrap(struct tool *t, const char *path, double distance, double time_limit, modal_surface_mesh *surface,
+                            modal_error *err);
 
 double modalmesh_seconds(void); /* monotonic, in modules, too */
 

@@ -29,7 +29,7 @@
 
 typedef struct answer_head {
     int64_t n_nodes, n_elements, n_element_nodes, n_groups;
-    double seconds; /* that the library took */
+    modalmesh_told told;
     modal_error err;
 } answer_head;
 
@@ -43,11 +43,11 @@ static void put(FILE *file, const void *items, int64_t n, size_t bytes)
     if (n > 0) fwrite(items, bytes, (size_t)n, file);
 }
 
-static int write_answer(FILE *file, const modal_volume_mesh *mesh, double seconds, const modal_error *err)
+static int write_answer(FILE *file, const modal_volume_mesh *mesh, const modalmesh_told *told, const modal_error *err)
 {
     answer_head head = {mesh->n_nodes, mesh->n_elements,
                         mesh->n_elements > 0 ? mesh->element_offsets[mesh->n_elements] : 0,
-                        mesh->n_groups, seconds, *err};
+                        mesh->n_groups, *told, *err};
     put(file, &head, 1, sizeof head);
     put(file, mesh->nodes, 3 * mesh->n_nodes, sizeof(double));
     put(file, mesh->node_tags, mesh->n_nodes, sizeof(int64_t));
@@ -96,12 +96,12 @@ done:
     return status;
 }
 
-static modal_status read_answer(FILE *file, modal_volume_mesh *mesh, double *seconds, modal_error *err)
+static modal_status read_answer(FILE *file, modal_volume_mesh *mesh, modalmesh_told *told, modal_error *err)
 {
     modal_status status = MODAL_OK;
     answer_head head;
     MODAL_TRY(get(file, &head, 1, sizeof head, err));
-    *seconds = head.seconds;
+    *told = head.told;
     if (head.err.status != MODAL_OK)
         MODAL_FAIL(err, head.err.status, "%s", head.err.message);
     MODAL_TRY(modalmesh_new_mesh(mesh, head.n_nodes, head.n_elements, MODAL_ELEMENT_TET4, err));
@@ -147,7 +147,7 @@ static double volume_of(const modal_volume_mesh *mesh)
  * that fits is kept. The library's own choice comes first: it is the coarsest, and says how many nodes
  * the surface needs whatever the size, n = n_least + b / size^3. */
 static modal_status fit(modalmesh_engine *engine, const modalmesh_order *order, modal_volume_mesh *mesh,
-                        double *seconds, modal_error *err)
+                        modalmesh_told *told, modal_error *err)
 {
     enum { MOST_TRIES = 8 };
     modal_status status = MODAL_OK;
@@ -155,11 +155,11 @@ static modal_status fit(modalmesh_engine *engine, const modalmesh_order *order, 
     const double limit = (double)order->n_nodes;
     /* 1 / size^3 of the last try, of the finest that fitted, of the coarsest that did not. */
     double density = 0, fits = 0, too_fine = INFINITY, before = 0, last_n = 0, b = 0;
-    if (order->n_nodes == 0) return engine(order, mesh, seconds, err);
+    if (order->n_nodes == 0) return engine(order, mesh, told, err);
     for (int tries = 0; tries < MOST_TRIES; tries++) {
         modal_volume_mesh next = {0};
         next_order.size = density > 0 ? 1 / cbrt(density) : 0;
-        status = engine(&next_order, &next, seconds, err);
+        status = engine(&next_order, &next, told, err);
         if (status != MODAL_OK) break;
         double n = (double)next.n_nodes;
         if (tries == 0) b = 6 * volume_of(&next); /* about what TetGen does to the bunny */
@@ -196,6 +196,9 @@ const char *modalmesh_engine_version(const char *name)
 #endif
 #ifdef MODAL_TETGEN_VERSION
     if (strcmp(name, "tetgen") == 0) return MODAL_TETGEN_VERSION;
+#endif
+#ifdef MODAL_CGAL_VERSION
+    if (strcmp(name, "cgal") == 0) return MODAL_CGAL_VERSION;
 #endif
     (void)name;
     return NULL;
@@ -241,7 +244,7 @@ static _Noreturn void be_the_child(const char *name, modalmesh_order *order, int
     modalmesh_engine *engine = NULL;
     modal_volume_mesh mesh = {0};
     modal_error err = {0};
-    double seconds = 0;
+    modalmesh_told told = {0};
     const struct rlimit none = {0, 0};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_CORE, &none);
@@ -258,13 +261,13 @@ static _Noreturn void be_the_child(const char *name, modalmesh_order *order, int
     order->tell = done;
     if (status == MODAL_OK && order->surface)
         status = modalmesh_expect(order, order->low, order->high, order->volume, &err);
-    if (status == MODAL_OK) status = fit(engine, order, &mesh, &seconds, &err);
+    if (status == MODAL_OK) status = fit(engine, order, &mesh, &told, &err);
     if (status != MODAL_OK) {
         modal_volume_mesh_free(&mesh);
         err.status = status;
     }
     FILE *file = fdopen(answer, "wb");
-    int written = file && write_answer(file, &mesh, seconds, &err);
+    int written = file && write_answer(file, &mesh, &told, &err);
     fflush(NULL);
     /* Said before the end, which gives all of the library's memory back first. */
     if (written) written = write(done, "", 1) == 1;
@@ -384,14 +387,15 @@ static void fail_crashed(const char *name, const modalmesh_order *order, const c
     const char *other = strcmp(name, "gmsh") == 0 ? "tetgen" : "gmsh";
     char at[80] = "", advice[80] = "";
     if (strcmp(stage, name) != 0) snprintf(at, sizeof at, " at the stage \"%s\"", stage);
-    if (order->surface && modalmesh_engine_version(other))
+    if (strcmp(name, "cgal") == 0) snprintf(advice, sizeof advice, "; a larger distance may do it");
+    else if (order->surface && modalmesh_engine_version(other))
         snprintf(advice, sizeof advice, "; --engine %s or --repair may do it", other);
     else if (order->surface) snprintf(advice, sizeof advice, "; --repair may do it");
     modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: %s crashed%s, %s%s", order->path, name, at, strsignal(signal_number), advice);
 }
 
 modal_status modalmesh_run(tool *t, const char *name, const modalmesh_order *order, double seconds,
-                           modal_volume_mesh *mesh, double *library_seconds, modal_error *err)
+                           modal_volume_mesh *mesh, modalmesh_told *told, modal_error *err)
 {
     modal_status status = MODAL_OK;
     int ends[2] = {-1, -1}, log_ends[2] = {-1, -1}, answer = -1, result = 0;
@@ -438,7 +442,7 @@ modal_status modalmesh_run(tool *t, const char *name, const modalmesh_order *ord
     if (lseek(answer, 0, SEEK_SET) < 0 || !(file = fdopen(answer, "rb")))
         MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: %s", name, strerror(errno));
     answer = -1;
-    status = read_answer(file, mesh, library_seconds, err);
+    status = read_answer(file, mesh, told, err);
     if (is_there) waitpid(child, &result, WNOHANG); /* it only has memory left to give back */
 done:
     read_log(t, &log);

@@ -400,7 +400,7 @@ done:
 
 /* ---- the engine ---- */
 
-modal_status modalmesh_gmsh(const modalmesh_order *order, modal_volume_mesh *mesh, double *seconds,
+modal_status modalmesh_gmsh(const modalmesh_order *order, modal_volume_mesh *mesh, modalmesh_told *told,
                             modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -424,7 +424,7 @@ modal_status modalmesh_gmsh(const modalmesh_order *order, modal_volume_mesh *mes
     }
     GMSH("no mesh", gmshModelMeshGenerate(3, &code));
     if (order->order == 2) GMSH("second order", gmshModelMeshSetOrder(2, &code));
-    *seconds += modalmesh_seconds() - start;
+    told->seconds += modalmesh_seconds() - start;
     MODAL_TRY(take_mesh(order, mesh, err));
 done:
     gmshFinalize(&(int){0});

@@ -134,7 +134,7 @@ modal_status add_groups(const modalmesh_order &order, const tetgenio &out, modal
 }
 
 modal_status mesh_once(const modalmesh_order &order, double size, const std::vector<double> &holes,
-                       modal_volume_mesh *mesh, double *seconds, modal_error *err)
+                       modal_volume_mesh *mesh, modalmesh_told *told, modal_error *err)
 {
     static const char *const causes[] = {
         "unknown", "out of memory", "an internal error", "the surface intersects itself",
@@ -158,7 +158,7 @@ modal_status mesh_once(const modalmesh_order &order, double size, const std::vec
     } catch (const std::bad_alloc &) {
         return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: tetgen: out of memory", order.path);
     }
-    *seconds += modalmesh_seconds() - start;
+    told->seconds += modalmesh_seconds() - start;
     if (out.numberoftetrahedra < 1 || out.numberofcorners != 4)
         return modal_error_set(err, MODAL_ERROR_INPUT, "%s: tetgen: no tetrahedra", order.path);
     modal_status status =
@@ -174,7 +174,7 @@ modal_status mesh_once(const modalmesh_order &order, double size, const std::vec
 
 } // namespace
 
-modal_status modalmesh_tetgen(const modalmesh_order *order, modal_volume_mesh *mesh, double *seconds,
+modal_status modalmesh_tetgen(const modalmesh_order *order, modal_volume_mesh *mesh, modalmesh_told *told,
                               modal_error *err)
 {
     std::vector<double> holes;
@@ -185,5 +185,5 @@ modal_status modalmesh_tetgen(const modalmesh_order *order, modal_volume_mesh *m
             return modal_error_set(err, MODAL_ERROR_INPUT, "%s: no inside found of cavity %d", order->path, s);
         holes.insert(holes.end(), point, point + 3);
     }
-    return mesh_once(*order, order->size, holes, mesh, seconds, err);
+    return mesh_once(*order, order->size, holes, mesh, told, err);
 }
