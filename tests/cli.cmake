@@ -17,7 +17,7 @@ add_test(NAME tree.configure
 set_tests_properties(tree.configure PROPERTIES LABELS cli SKIP_RETURN_CODE 77)
 
 set(tools "")
-foreach(tool modalmesh modalpack modalplace modalsim modaltled modaldeform modalcurv modalview modalinfo modaltex modalbench)
+foreach(tool modalmesh modalpack modalplace modalsim modaltled modaldeform modalcurv modalrender modalview modalinfo modaltex modalbench)
   if(TARGET ${tool})
     list(APPEND tools $<TARGET_FILE:${tool}>)
   endif()
@@ -65,6 +65,10 @@ if(TARGET modalpack)
   add_test(NAME cli.rigid COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_rigid.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
   set_tests_properties(cli.rigid PROPERTIES LABELS cli)
+  add_test(NAME cli.modalrender COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_modalrender.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(cli.modalrender PROPERTIES LABELS cli)
+
   foreach(part basis convert images glb)
     add_test(NAME look.${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_look.py
              ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} ${part})

@@ -81,9 +81,10 @@ RASTER_INLINE float shade_lit(const modal_shade_task *task, int32_t map, const f
 {
     const int32_t n = task->shadow_size;
     const raster_clip c = raster_view_point(&task->shadow_views[map], position);
+    const float depth = c.depth > 0.0f ? c.depth : 0.0f; /* past the map's end: as far as where nothing is */
     if (!(c.x >= 0.0f && c.x < (float)n && c.y >= 0.0f && c.y < (float)n)) return 1.0f;
     if (task->shadows == MODAL_SHADOW_HARD)
-        return task->maps[((int64_t)map * n + (int32_t)c.y) * n + (int32_t)c.x] > c.depth + task->hard_bias ? 0.0f : 1.0f;
+        return task->maps[((int64_t)map * n + (int32_t)c.y) * n + (int32_t)c.x] > depth + task->hard_bias ? 0.0f : 1.0f;
     const float x = shade_limit(c.x - 0.5f, 0.0f, (float)(n - 1)), y = shade_limit(c.y - 0.5f, 0.0f, (float)(n - 1));
     const int32_t left = (int32_t)x, top = (int32_t)y, right = raster_min(left + 1, n - 1), bottom = raster_min(top + 1, n - 1);
     const float u = x - (float)left, v = y - (float)top;
@@ -95,7 +96,7 @@ RASTER_INLINE float shade_lit(const modal_shade_task *task, int32_t map, const f
         moments[k] = above * (1.0f - v) + below * v;
     }
     const float spread = moments[1] - moments[0] * moments[0], variance = spread > MODAL_SHADE_VARIANCE ? spread : MODAL_SHADE_VARIANCE;
-    const float nearer = moments[0] - c.depth;
+    const float nearer = moments[0] - depth;
     const float lit = nearer > 0.0f ? variance / (variance + nearer * nearer) : 1.0f;
     return shade_limit((lit - task->bleeding) / (1.0f - task->bleeding), 0.0f, 1.0f);
 }

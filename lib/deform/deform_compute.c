@@ -263,7 +263,7 @@ modal_status modal_deform_compute(deform_engine *d, deform_slot *slot, modal_err
             MODAL_TRY(compute_chunk(d, slot, s, first,
                                     columns - first < s->chunk ? columns - first : s->chunk, err));
     }
-    MODAL_TRY(modal_slots_send(&d->out, (int)(slot - d->slots), n, d->compute, err));
+    MODAL_TRY(modal_slots_send(&d->out, (int)(slot - d->slots), n, slot->numbering.first, slot->numbering.step, d->compute, err));
 done:
     return status;
 }

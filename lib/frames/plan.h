@@ -19,6 +19,7 @@ struct modal_device;
  * where it has no place there. What the stages before have queued is there by the time that the stream comes to it. */
 typedef struct modal_device_frames {
     int64_t n_frames;
+    int64_t first, step; /* frame f of these is number first + f step of the source: the trajectory's, where a deformer makes them */
     int slot; /* what a stage keeps for a slot is its own until the slot comes again */
     float *arrays[MODAL_MOST_ARRAYS];
 } modal_device_frames;

@@ -15,7 +15,7 @@ struct modal_reading {
     modal_slots slots;
     modal_stream *stream;
     modal_ring read, worked;
-    int64_t n_frames[SLOTS];
+    int64_t n_frames[SLOTS], first[SLOTS];
     int taken; /* of the taking thread */
     int working;
     pthread_t worker;
@@ -36,7 +36,7 @@ static double seconds(void)
 static modal_status work_on(modal_reading *r, int slot, modal_error *err)
 {
     modal_status status = modal_device_select(&r->slots.device, err);
-    return status == MODAL_OK ? modal_slots_send(&r->slots, slot, r->n_frames[slot], r->stream, err) : status;
+    return status == MODAL_OK ? modal_slots_send(&r->slots, slot, r->n_frames[slot], r->first[slot], 1, r->stream, err) : status;
 }
 
 static void *work(void *argument)
@@ -67,7 +67,7 @@ static modal_status submit(void *self, int64_t first, int64_t n, modal_error *er
     modal_status status = modal_ring_fill(&r->read, &slot, err);
     if (status != MODAL_OK) return status;
     const double start = seconds();
-    r->n_frames[slot] = n;
+    r->n_frames[slot] = n, r->first[slot] = first;
     for (int64_t f = 0; f < n && status == MODAL_OK; f++) {
         float *to[MODAL_MOST_ARRAYS] = {NULL};
         for (int i = 0; i < plan->list.n; i++)

@@ -147,11 +147,12 @@ static modal_status take(modal_slots *s, modal_slot *slot, int i, modal_error *e
     return s->device.kernels->encode(&task, s->copy, err);
 }
 
-modal_status modal_slots_send(modal_slots *s, int index, int64_t n_frames, modal_stream *stream, modal_error *err)
+modal_status modal_slots_send(modal_slots *s, int index, int64_t n_frames, int64_t first, int64_t step, modal_stream *stream,
+                              modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_slot *slot = &s->slots[index];
-    modal_device_frames frames = {.n_frames = n_frames, .slot = index};
+    modal_device_frames frames = {.n_frames = n_frames, .first = first, .step = step, .slot = index};
     slot->n_frames = n_frames;
     memcpy(frames.arrays, slot->on_device, sizeof frames.arrays);
     for (int i = 0; i < s->plan.list.n; i++)

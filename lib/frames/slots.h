@@ -43,8 +43,10 @@ modal_status modal_slots_make(modal_slots *slots, const modal_device *device, co
 /* Waits for the copies. The stream that modal_slots_send was given must be done. */
 void modal_slots_free(modal_slots *slots);
 
-/* In `stream` the source has queued what fills its arrays of the slot's first n_frames frames: queues the rest. */
-modal_status modal_slots_send(modal_slots *slots, int slot, int64_t n_frames, modal_stream *stream, modal_error *err);
+/* In `stream` the source has queued what fills its arrays of the slot's first n_frames frames, whose numbers are first + f step:
+ * queues the rest. */
+modal_status modal_slots_send(modal_slots *slots, int slot, int64_t n_frames, int64_t first, int64_t step, modal_stream *stream,
+                              modal_error *err);
 /* Waits until all that is taken is there; the arrays of *frames are the slot's until the source fills it again. Any
  * thread. */
 modal_status modal_slots_receive(const modal_slots *slots, int slot, modal_frames *frames, modal_error *err);

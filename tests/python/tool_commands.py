@@ -97,6 +97,9 @@ COMMANDS = [
             ["o/sequence.vtkhdf", "o/sequence.xdmf", "o/manifest.json", "r.json"]),
     Command("modalcurv", "{v/sequence.vtkhdf} o --format ply --lines ridges --report {r.json}", ["v/sequence.vtkhdf"],
             ["o/sequence.ply.series", "o/manifest.json", "r.json"]),
+    Command("modalrender", "{t.h5} o --basis {a.h5} --look {lk2.json} --size 8x8 --buffers depth --report {r.json}", ["t.h5", "a.h5", "lk2.json"],
+            ["o/manifest.json", "r.json"]),
+    Command("modalrender", "{as.h5} o --parts . --size 8x8 --report {r.json}", PARTS, ["o/manifest.json", "r.json"]),
     Command("modaltex", "look {lk.obj} {n.json} --report {r.json}", ["lk.obj", "lk.mtl"], ["n.json", "r.json"]),
     Command("modaltex", "pack {lk.json} {n.h5} --report {r.json}", ["lk.json", "lk.png"], ["n.h5", "r.json"]),
     Command("modalbench", "uq --quick --backend cpu -j1 --folder . --json {n.json} --report {r.json}", [],
@@ -107,7 +110,7 @@ OPERANDS = {"modalpack": "MESH... BASIS.h5", "modalsim": "BASIS.h5 TRAJ.h5", "mo
             "modalview": "TRAJ.h5|BASIS.h5|RESPONSE.csv|- PAGE.html", "modalinfo": "FILE",
             "modalplace": "PLACES.csv OUT.h5 BASIS.h5 ...", "modalmesh": "SURFACE|GEOMETRY|MESH OUT.msh",
             "modaltled": "MESH SNAPSHOTS.h5 --scene SCENE.json", "modalcurv": "INPUT OUT",
-            "modaltex": "look [options] MODEL.obj|MODEL.mtl LOOK.json",
+            "modalrender": "TRAJ OUT", "modaltex": "look [options] MODEL.obj|MODEL.mtl LOOK.json",
             "modalbench": "uq|multi|batch|frame|pipeline|rings|nbody|tled|all ..."}
 # - is a pipe there.
 PIPES = {("modalsim", 1, "out"), ("modaldeform", 0, "in"), ("modalview", 0, "in"), ("modalinfo", 0, "in")}
@@ -161,6 +164,7 @@ def write_inputs(folder):
     put("lk.obj", ["mtllib lk.mtl", "v 0 0 0", "v 1 0 0", "v 0 1 0", "usemtl red", "f 1 3 2"])
     images.write_png("lk.png", np.zeros((2, 2, 3), "u1"))
     put("lk.json", [json.dumps({"look": 1, "materials": {"a": {"image": "lk.png"}, "b": {}}, "default": "b"})])
+    put("lk2.json", [json.dumps({"look": 1, "materials": {"b": {}}, "default": "b"})])
     put("lk.mtl", ["newmtl red", "Kd 1 0 0"])
     put("coarse.obj", ["v 0 0 0", "v 2 0 0", "v 0 1 0", "v 0 0 1", "f 1 3 2", "f 1 2 4", "f 2 3 4", "f 3 1 4"])
     put("quake.csv", ["0,0,0,0", "0.05,1,0,0", "0.1,0,0,0"])

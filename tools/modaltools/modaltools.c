@@ -19,6 +19,7 @@ static const struct {
     {"tled", "modaltled", "moves a whole soft solid, strongly deformed: snapshots of all nodes"},
     {"deform", "modaldeform", "world positions of every frame, for ParaView, Blender and others"},
     {"curv", "modalcurv", "curvature of a surface or of every frame of a sequence"},
+    {"render", "modalrender", "pictures of every frame, without a display"},
     {"view", "modalview", "one page that plays a motion or shows modes"},
     {"tex", "modaltex", "looks and textures: materials and images of what moves"},
     {"info", "modalinfo", "says what a file holds, checks it, compares two"},
@@ -35,8 +36,8 @@ static int print_family(void)
 static const tool_program program = {
     .name = "modaltools",
     .summary = "the tools of the family by one name, and the whole chain in one command",
-    .usage = "TOOL ...      (quick, mesh, pack, place, sim, tled, deform, curv, view, tex, info, bench)\nquick [options] SURFACE|GEOMETRY|MESH PAGE.html|OUT",
-    .words = "quick mesh pack place sim tled deform curv view tex info bench",
+    .usage = "TOOL ...      (quick, mesh, pack, place, sim, tled, deform, curv, render, view, tex, info, bench)\nquick [options] SURFACE|GEOMETRY|MESH PAGE.html|OUT",
+    .words = "quick mesh pack place sim tled deform curv render view tex info bench",
     .options = modaltools_options,
     .least_operands = 1,
     .most_operands = 1,

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PNG (ISO/IEC 15948) of pictures: filter "up", one compressed chunk, sRGB said. Deflate by libdeflate, which takes two thirds of
+ * zlib's time, where the program was built with it, else by zlib; the fastest level of either. */
+#ifndef MODAL_FORMATS_PNG_WRITE_H
+#define MODAL_FORMATS_PNG_WRITE_H
+
+#include <stdint.h>
+
+#include "lib/base/status.h"
+
+/* texels [height, width, 4]: r g b in sRGB, the fourth byte is not looked at; row 0 is the upper one. *bytes [*length] is the file, which
+ * the caller frees with modal_free. MODAL_ERROR_MEMORY. Thread-safe; equal bytes for equal texels. */
+modal_status modal_png_encode(const uint8_t *texels, int32_t width, int32_t height, uint8_t **bytes, int64_t *length, modal_error *err);
+
+/* "libdeflate 1.14", "zlib 1.2.13": for --version. */
+const char *modal_png_library(void);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/render/stage.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/device.h"
+#include "kernels/registry.h"
+#include "kernels/shadow_view/shadow_view.h"
+#include "lib/base/memory.h"
+#include "lib/render/camera.h"
+
+const modal_array modal_render_arrays[MODAL_RENDER_BUFFERS] = {
+    [MODAL_RENDER_PICTURE] = {.name = "picture", .components = 1, .unit = "1"},
+    [MODAL_RENDER_COLOUR] = {.name = "colour", .components = 3, .unit = "1"},
+    [MODAL_RENDER_TRIANGLE] = {.name = "triangle", .components = 1, .unit = "1"},
+    [MODAL_RENDER_OBJECT] = {.name = "object", .components = 1, .unit = "1"},
+    [MODAL_RENDER_DEPTH] = {.name = "depth", .components = 1, .unit = "m"},
+    [MODAL_RENDER_NORMAL] = {.name = "normal", .components = 3, .unit = "1"},
+    [MODAL_RENDER_POSITION] = {.name = "position", .components = 3, .unit = "m"},
+};
+
+enum { PARTS = 24 };
+
+/* On one device: the scene's arrays, and those between the operations, of one frame. */
+typedef struct opened_stage {
+    const modal_render_stage *stage;
+    modal_device device;
+    void *parts[PARTS]; /* all of them, to be freed */
+    int n_parts;
+    modal_raster_mesh mesh; /* but for the points */
+    const float *normals_of_ground;
+    const modal_raster_view *views;
+    modal_raster_view *light_views; /* [n_maps] */
+    modal_shadow_view_task lights[MODAL_RENDER_MAPS];
+    modal_shadow_blur_task blur;
+    float *depths, *maps; /* maps: of moments */
+    uint64_t *keys;
+    void *scratch;
+    float *box_scratch;
+    modal_shade_task shade; /* but for points, normals and outputs */
+} opened_stage;
+
+static int draws_shadows(const modal_render_stage *s) { return s->shadows != MODAL_SHADOW_NONE && s->scene->n_maps > 0; }
+
+static int64_t depth_maps(const modal_render_stage *s)
+{
+    return !draws_shadows(s) ? 0 : s->shadows == MODAL_SHADOW_HARD ? s->scene->n_maps : 1;
+}
+
+static int64_t moment_maps(const modal_render_stage *s)
+{
+    return draws_shadows(s) && s->shadows == MODAL_SHADOW_VSM ? s->scene->n_maps : 0;
+}
+
+static int64_t bytes(const void *self, const modal_device *device, int64_t most_frames)
+{
+    const modal_render_stage *s = self;
+    const int64_t texels = (int64_t)s->shadow_size * s->shadow_size, pixels = (int64_t)s->width * s->height;
+    (void)device, (void)most_frames;
+    return modal_render_scene_bytes(s->scene) + 80 * s->n_views + modal_raster_scratch_bytes(s->scene->n_points + 4, s->scene->n_triangles) +
+           8 * pixels * s->samples + texels * (4 * depth_maps(s) + 8 * moment_maps(s) + (moment_maps(s) ? 8 : 0)) + (1 << 16);
+}
+
+static void close_stage(void *opened)
+{
+    opened_stage *o = opened;
+    if (!o) return;
+    for (int i = 0; i < o->n_parts; i++) modal_device_free(&o->device, &o->parts[i]);
+    modal_free(&o);
+}
+
+/* Room on the device, and a copy of `from` in it unless that is NULL. */
+static modal_status add_part(opened_stage *o, modal_stream *stream, const void *from, int64_t count, size_t size, void **to, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    MODAL_TRY(modal_device_alloc(&o->device, to, count, size, "picture", err));
+    o->parts[o->n_parts++] = *to;
+    if (from && count > 0) MODAL_TRY(modal_device_copy_in(&o->device, *to, from, count * (int64_t)size, stream, err));
+done:
+    return status;
+}
+
+/* The axes of a light's map, and the weights of its filter. */
+static void set_light(const modal_render_stage *s, const modal_shade_light *light, modal_raster_view *view, float *scratch,
+                      modal_shadow_view_task *task)
+{
+    double along[3], right[3], up[3], ahead[3], any[3] = {0, 0, 0};
+    for (int k = 0; k < 3; k++) along[k] = -(double)light->direction[k];
+    any[fabs(along[2]) < 0.9 ? 2 : 1] = 1.0;
+    modal_render_axes(along, any, right, up, ahead);
+    *task = (modal_shadow_view_task){.size = s->shadow_size, .margin = s->shadows == MODAL_SHADOW_VSM ? s->shadow_radius + 1 : 1, .view = view,
+                                     .scratch = scratch};
+    for (int k = 0; k < 3; k++) task->right[k] = (float)right[k], task->up[k] = (float)up[k], task->along[k] = (float)ahead[k];
+}
+
+static void set_weights(modal_shadow_blur_task *blur)
+{
+    const int r = blur->radius;
+    double sum = 0.0, weights[2 * MODAL_SHADOW_RADIUS + 1];
+    for (int i = -r; i <= r; i++) sum += weights[i + r] = r == 0 ? 1.0 : exp(-2.0 * i * i / (double)(r * r));
+    for (int i = 0; i <= 2 * r; i++) blur->weights[i] = (float)(weights[i] / sum);
+}
+
+/* member = a part of `count` of what it points to. */
+#define PART(member, from, count)                                                    \
+    MODAL_TRY(add_part(o, stream, from, count, sizeof *(member), &part, err)); \
+    (member) = part
+
+static modal_status make_parts(opened_stage *o, modal_stream *stream, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_render_stage *s = o->stage;
+    const modal_render_scene *scene = s->scene;
+    const int64_t texels = (int64_t)s->shadow_size * s->shadow_size, pixels = (int64_t)s->width * s->height, n_ground = scene->has_ground ? 4 : 0;
+    void *part;
+    modal_shade_task *shade = &o->shade;
+    *shade = (modal_shade_task){.n_objects = scene->n_objects, .width = s->width, .height = s->height, .samples = s->samples,
+                                .n_lights = scene->n_lights, .shadows = draws_shadows(s) ? s->shadows : MODAL_SHADOW_NONE,
+                                .shadow_size = s->shadow_size, .bleeding = (float)s->bleeding, .hard_bias = 2.0f / (float)s->shadow_size};
+    memcpy(shade->ambient, scene->ambient, sizeof shade->ambient);
+    memcpy(shade->background, scene->background, sizeof shade->background);
+    o->mesh = (modal_raster_mesh){.n_points = scene->n_points, .n_more = n_ground, .n_triangles = scene->n_triangles};
+    PART(o->mesh.more, scene->ground, 3 * n_ground);
+    PART(o->mesh.triangles, scene->triangles, 3 * scene->n_triangles);
+    PART(o->mesh.flags, scene->flags, scene->n_triangles);
+    PART(shade->more_normals, scene->ground_normals, 3 * n_ground);
+    PART(shade->triangle_materials, scene->triangle_materials, scene->n_triangles);
+    PART(shade->materials, scene->materials, MODAL_SHADE_MATERIAL * (int64_t)scene->n_materials);
+    PART(shade->object_triangles, scene->object_triangles, (int64_t)scene->n_objects + 1);
+    PART(shade->tints, scene->tints, 3 * (int64_t)scene->n_objects);
+    PART(shade->lights, scene->lights, scene->n_lights);
+    PART(o->views, s->views, s->n_views);
+    PART(o->keys, NULL, pixels * s->samples);
+    shade->keys = o->keys;
+    MODAL_TRY(add_part(o, stream, NULL, modal_raster_scratch_bytes(scene->n_points + n_ground, scene->n_triangles), 1, &o->scratch, err));
+    if (!draws_shadows(s)) return MODAL_OK;
+    PART(o->light_views, NULL, scene->n_maps);
+    PART(o->depths, NULL, depth_maps(s) * texels);
+    shade->shadow_views = o->light_views, shade->maps = o->depths;
+    PART(o->box_scratch, NULL, MODAL_SHADOW_VIEW_SCRATCH);
+    for (int32_t i = 0; i < scene->n_lights; i++)
+        if (scene->lights[i].map >= 0)
+            set_light(s, &scene->lights[i], o->light_views + scene->lights[i].map, o->box_scratch, &o->lights[scene->lights[i].map]);
+    if (!moment_maps(s)) return MODAL_OK;
+    o->blur = (modal_shadow_blur_task){.size = s->shadow_size, .radius = s->shadow_radius, .depths = o->depths};
+    set_weights(&o->blur);
+    PART(o->maps, NULL, 2 * moment_maps(s) * texels);
+    shade->maps = o->maps;
+    PART(o->blur.scratch, NULL, 2 * texels);
+done:
+    return status;
+}
+
+static modal_status open_stage(const void *self, const modal_device *device, int64_t most_frames, void **opened, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    opened_stage *o = NULL;
+    modal_stream *stream = NULL;
+    (void)most_frames;
+    *opened = NULL;
+    MODAL_TRY(modal_alloc_zero(&o, 1, sizeof *o, "picture", err));
+    o->stage = self;
+    o->device = *device;
+    MODAL_TRY(modal_device_stream_new(device, &stream, err));
+    MODAL_TRY(make_parts(o, stream, err));
+    MODAL_TRY(modal_device_stream_wait(device, stream, err));
+    *opened = o;
+    o = NULL;
+done:
+    modal_device_stream_delete(device, &stream);
+    close_stage(o);
+    return status;
+}
+
+/* The maps of all lights that throw shadows. */
+static modal_status queue_maps(opened_stage *o, modal_stream *stream, const modal_raster_mesh *mesh, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_render_stage *s = o->stage;
+    const modal_kernels *kernels = o->device.kernels;
+    const int64_t texels = (int64_t)s->shadow_size * s->shadow_size;
+    for (int32_t i = 0; draws_shadows(s) && i < s->scene->n_maps; i++) {
+        modal_shadow_view_task *light = &o->lights[i];
+        light->n_points = mesh->n_points, light->points = mesh->points;
+        MODAL_TRY(kernels->shadow_view(light, stream, err));
+        const modal_raster_task draw = {.mesh = *mesh, .view = light->view, .width = s->shadow_size, .height = s->shadow_size, .samples = 1,
+                                        .cull = MODAL_RASTER_CLOSED, .skip = MODAL_RASTER_NO_SHADOW,
+                                        .depths = o->depths + (moment_maps(s) ? 0 : i * texels), .scratch = o->scratch};
+        MODAL_TRY(kernels->raster(&draw, stream, err));
+        if (!moment_maps(s)) continue;
+        o->blur.moments = o->maps + 2 * i * texels;
+        MODAL_TRY(kernels->shadow_blur(&o->blur, stream, err));
+    }
+done:
+    return status;
+}
+
+static modal_status queue(void *opened, modal_stream *stream, const modal_device_frames *frames, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    opened_stage *o = opened;
+    const modal_render_stage *s = o->stage;
+    const int64_t pixels = (int64_t)s->width * s->height, n = s->scene->n_points;
+    for (int64_t f = 0; f < frames->n_frames; f++) {
+        const int64_t number = frames->first + f * frames->step;
+        modal_shade_task shade = o->shade;
+        float *out[MODAL_RENDER_BUFFERS];
+        shade.mesh = o->mesh;
+        shade.mesh.points = frames->arrays[s->positions] + 3 * n * f;
+        shade.normals = frames->arrays[s->normals] + 3 * n * f;
+        shade.view = o->views + (s->n_views > 1 ? (number - s->first) / s->step : 0);
+        for (int i = 0; i < MODAL_RENDER_BUFFERS; i++)
+            out[i] = s->arrays[i] >= 0 ? frames->arrays[s->arrays[i]] + f * pixels * modal_render_arrays[i].components : NULL;
+        shade.picture = (uint8_t *)out[MODAL_RENDER_PICTURE];
+        shade.colour = out[MODAL_RENDER_COLOUR];
+        shade.triangle = (int32_t *)out[MODAL_RENDER_TRIANGLE];
+        shade.object = (int32_t *)out[MODAL_RENDER_OBJECT];
+        shade.depth = out[MODAL_RENDER_DEPTH];
+        shade.normal = out[MODAL_RENDER_NORMAL];
+        shade.position = out[MODAL_RENDER_POSITION];
+        const modal_raster_task draw = {.mesh = shade.mesh, .view = shade.view, .width = s->width, .height = s->height, .samples = s->samples,
+                                        .cull = MODAL_RASTER_ONE_SIDED, .keys = o->keys, .scratch = o->scratch};
+        MODAL_TRY(queue_maps(o, stream, &shade.mesh, err));
+        MODAL_TRY(o->device.kernels->raster(&draw, stream, err));
+        MODAL_TRY(o->device.kernels->shade(&shade, stream, err));
+    }
+done:
+    return status;
+}
+
+modal_frame_stage modal_render_stage_of(const modal_render_stage *stage)
+{
+    return (modal_frame_stage){stage, bytes, open_stage, queue, close_stage};
+}

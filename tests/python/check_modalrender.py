@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""modalrender on a box that swings: pictures, buffers and streams beside each other, the same bytes however they are made, bad input.
+usage: check_modalrender.py BIN"""
+import filecmp
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+import numpy as np
+
+tools = pathlib.Path(sys.argv[1]).resolve()
+os.chdir(tempfile.mkdtemp(prefix="modalrender-"))
+STEEL = ["--young", "2e11", "--poisson", "0.3", "--density", "7800"]
+BUFFERS = {"colour": 3, "triangle": 1, "object": 1, "depth": 1, "normal": 3, "position": 3}
+
+
+def check(condition, *what):
+    if not condition:
+        sys.exit("FAILED: " + " ".join(map(str, what)))
+
+
+def run(*words, code=0, error=None, tool="modalrender"):
+    got = subprocess.run([tools / tool, *map(str, words)], capture_output=True)
+    text = got.stderr.decode()
+    check(got.returncode == code, words, got.returncode, text)
+    if code:
+        check(text.count("\n") == 1 and text.startswith(f"{tool}: "), words, text)
+        check(error in text, words, text)
+    return got
+
+
+def read_png(name):
+    """[height, width, 3], of files whose rows have the filter "up"; sums are checked."""
+    with open(name, "rb") as f:
+        data = f.read()
+    check(data[:8] == b"\x89PNG\r\n\x1a\n", name, "signature")
+    at, body, kinds = 8, b"", []
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at:at + 8])
+        part = data[at + 8:at + 8 + length]
+        check(struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0] == zlib.crc32(kind + part), name, kind)
+        kinds.append(kind)
+        if kind == b"IHDR":
+            width, height, *rest = struct.unpack(">IIBBBBB", part)
+            check(rest == [8, 2, 0, 0, 0], name, rest)
+        if kind == b"IDAT":
+            body += part
+        at += 12 + length
+    check(kinds == [b"IHDR", b"sRGB", b"IDAT", b"IEND"], name, kinds)
+    rows = np.frombuffer(zlib.decompress(body), "u1").reshape(height, 1 + 3 * width)
+    check((rows[:, 0] == 2).all(), name, "filters")
+    return np.cumsum(rows[:, 1:], 0, dtype="u1").reshape(height, width, 3)
+
+
+def to_srgb(c):
+    c = np.clip(c, 0, 1)
+    return np.where(c <= 0.0031308, 12.92 * c, 1.055 * c ** (1 / 2.4) - 0.055)
+
+
+def write_inputs():
+    n = 4
+    nodes = [(x / n, y / n, 3 * z / n) for z in range(n + 1) for y in range(n + 1) for x in range(n + 1)]
+    cubes = [(0, 1, 3, 7), (0, 3, 2, 7), (0, 2, 6, 7), (0, 6, 4, 7), (0, 4, 5, 7), (0, 5, 1, 7)]
+    corner = lambda x, y, z, c: (x + c % 2) + (n + 1) * ((y + c // 2 % 2) + (n + 1) * (z + c // 4))
+    cells = [[corner(x, y, z, c) for c in t] for z in range(n) for y in range(n) for x in range(n) for t in cubes]
+    with open("x.node", "w", encoding="utf-8") as f:
+        f.write(f"{len(nodes)} 3 0 0\n" + "".join(f"{i} {x} {y} {z}\n" for i, (x, y, z) in enumerate(nodes)))
+    with open("x.ele", "w", encoding="utf-8") as f:
+        f.write(f"{len(cells)} 4 0\n" + "".join(f"{i} {a} {b} {c} {d}\n" for i, (a, b, c, d) in enumerate(cells)))
+    run("x.node", "b.h5", *STEEL, "--fixed", "plane:0,0,0:0,0,-1", "--modes", 3, "-q", tool="modalpack")
+    run("b.h5", "t.h5", "--duration", 0.02, "--fps", 500, "--initial", "0=2", "-q", tool="modalsim")
+    look = {"look": 1, "materials": {"a": {"diffuse": [0.7, 0.3, 0.2], "specular": [0.3, 0.3, 0.3]}, "b": {"diffuse": [0.4, 0.5, 0.4]}},
+            "default": "a", "lights": [{"direction": [1, 1, -2]}], "ground": {"material": "b"}, "background": [0.25, 0.5, 0.75],
+            "cameras": [{"name": "high", "direction": [0.3, 1, -0.7]},
+                        {"name": "fixed", "eye": [0.5, -6, 2], "target": [0.5, 0.5, 1.5]},
+                        {"name": "walk", "eye": [0.5, -6, 2], "target": [0.5, 0.5, 1.5],
+                         "keys": [[0, 0.5, -6, 2, 0.5, 0.5, 1.5], [0.02, 3, -6, 2, 0.5, 0.5, 1.5]]},
+                        {"name": "away", "eye": [0.5, -6, 2], "target": [0.5, -7, 3]},
+                        {"name": "inside", "eye": [0.4, 0.5, 1], "target": [0.5, 1, 2]}]}
+    with open("look.json", "w", encoding="utf-8") as f:
+        json.dump(look, f)
+    return look
+
+
+look = write_inputs()
+SIZE = ("--size", "160x100", "--shadow-size", "512")
+
+# ---- what is in a picture ----
+
+run("t.h5", "o", "--look", "look.json", *SIZE, "--samples", 1, "--buffers", ",".join(BUFFERS), "-q", "-j1")
+manifest = json.load(open("o/manifest.json", encoding="utf-8"))
+count = manifest["frames"]["count"]
+check(count == 11 and len(manifest["files"]) == 7 * count, manifest["files"])
+for file in manifest["files"]:
+    check(os.path.getsize("o/" + file["name"]) == file["bytes"], file)
+run("--check", "o", tool="modalinfo")
+for frame in (0, count - 1):
+    picture = read_png(f"o/png/{frame:06}.png")
+    b = {name: np.load(f"o/{name}/{frame:06}.npy") for name in BUFFERS}
+    for name, components in BUFFERS.items():
+        check(b[name].shape == ((100, 160, components) if components > 1 else (100, 160)), name, b[name].shape)
+    check(np.abs(to_srgb(b["colour"].astype("f8")) * 255 - picture).max() <= 0.51, "sRGB of colours")
+    thing, ground, empty = b["object"] == 0, (b["object"] == -1) & (b["depth"] > 0), b["depth"] == 0
+    check(500 < thing.sum() < 8000 and ground.sum() > 1000 and (thing | ground | empty).all(), thing.sum(), ground.sum())
+    check((b["triangle"][~thing] == -1).all() and (b["triangle"][thing] >= 0).all() and b["triangle"].max() < 192, b["triangle"].max())
+    check(np.allclose(b["colour"][empty], look["background"], atol=1e-6), "background")
+    check(np.abs(np.linalg.norm(b["normal"][~empty], axis=1) - 1).max() < 1e-5, "normals")
+    check(np.abs(b["normal"][ground] - (0, 0, 1)).max() < 1e-6 and np.abs(b["position"][ground][:, 2]).max() < 1e-4, "the ground is below")
+    # a shadow on the ground, and light: two thirds and all of what arrives, but for the border
+    bright = b["colour"][ground][:, 1]
+    lit = 0.2 * 0.5 + 0.5 * 2 / 6 ** 0.5
+    check((np.abs(bright - lit) < 1e-3).mean() > 0.5 and (np.abs(bright - 0.1) < 1e-3).mean() > 0.01, "light and shadow on the ground")
+moved = np.load("o/position/000000.npy") - np.load("o/position/000003.npy")
+check(np.abs(moved).max() > 1e-3, "nothing moved")
+
+# (depths are those of corners rounded to 1/256 pixel: a tenth of their change from row to row, near the horizon)
+# where a pixel's ray meets what it shows: the fixed camera's projection of the positions
+run("t.h5", "p", "--look", "look.json", *SIZE, "--samples", 1, "--buffers", "position,depth", "--camera", "fixed", "--frames", 2, "-q")
+position, depth = np.load("p/position/000000.npy").astype("f8"), np.load("p/depth/000000.npy")
+eye, target = np.array([0.5, -6, 2.0]), np.array([0.5, 0.5, 1.5])
+ahead = (target - eye) / np.linalg.norm(target - eye)
+right = np.cross(ahead, (0, 0, 1))
+right /= np.linalg.norm(right)
+up, focal = np.cross(right, ahead), 50 / np.tan(0.35)
+d = position - eye
+along = d @ ahead
+y, x = np.mgrid[:100, :160] + 0.5
+there = depth > 0
+seen = np.stack([80 + focal * (d @ right) / np.where(there, along, 1), 50 - focal * (d @ up) / np.where(there, along, 1)])
+check(np.abs(seen[0] - x)[there].max() < 0.01 and np.abs(seen[1] - y)[there].max() < 0.01, "positions are not where they are seen")
+check(np.abs(along / np.where(there, depth, 1) - 1)[there].max() < 2e-3, "depths")
+
+# ---- the same bytes however they are made ----
+
+run("t.h5", "all", "--look", "look.json", *SIZE, "--camera", "walk", "-q", "-j1")
+names = [f"{i:06}.png" for i in range(count)]
+for words in (["-j2"], ["--memory-limit", "10M"], ["-j3", "--memory-limit", "40M"]):
+    run("t.h5", "again", "-f", "--look", "look.json", *SIZE, "--camera", "walk", "-q", *words)
+    check(filecmp.cmpfiles("all/png", "again/png", names, shallow=False)[0] == names, words)
+run("t.h5", "part", "--look", "look.json", *SIZE, "--camera", "walk", "-q", "--frames", "1::3")
+for i, frame in enumerate(range(1, count, 3)):
+    check(filecmp.cmp(f"all/png/{frame:06}.png", f"part/png/{i:06}.png", shallow=False), "frame", frame)
+check(not filecmp.cmp("all/png/000000.png", "all/png/000010.png", shallow=False), "the camera does not move")
+for samples in (1, 4, 8):
+    for shadow in ("none", "hard", "vsm"):
+        run("t.h5", "again", "-f", "--look", "look.json", *SIZE[:2], "-q", "--frames", 0, "--samples", samples, "--shadow", shadow,
+            *([] if shadow == "none" else SIZE[2:]))
+        picture = read_png("again/png/000000.png")
+        dark = (np.abs(picture - to_srgb(np.array([0.08, 0.1, 0.08])) * 255).max(2) < 2).mean() # ground that no light reaches
+        check((dark > 0.005) == (shadow != "none"), samples, shadow, dark)
+
+# ---- streams ----
+
+rgb = run("t.h5", "-", "--look", "look.json", *SIZE, "--camera", "walk", "-q", "--format", "rgb").stdout
+frames = np.frombuffer(rgb, "u1").reshape(count, 100, 160, 3)
+for i in (0, 7):
+    check((frames[i] == read_png(f"all/png/{i:06}.png")).all(), "rgb is not the picture", i)
+y4m = run("t.h5", "-", "--look", "look.json", *SIZE, "--camera", "walk", "-q", "--format", "y4m").stdout
+head, rest = y4m.split(b"\n", 1)
+check(head == b"YUV4MPEG2 W160 H100 F500:1 Ip A1:1 C444", head)
+check(len(rest) == count * (6 + 3 * 16000), len(rest))
+planes = np.frombuffer(rest, "u1").reshape(count, 6 + 48000)
+check((planes[:, :6] == np.frombuffer(b"FRAME\n", "u1")).all(), "frames of y4m")
+r, g, b = (frames[7][..., k].astype("f8") / 255 for k in range(3))
+luma = 0.2126 * r + 0.7152 * g + 0.0722 * b
+for k, want in enumerate((16 + 219 * luma, 128 + 224 * (b - luma) / 1.8556, 128 + 224 * (r - luma) / 1.5748)):
+    got = planes[7, 6 + 16000 * k:6 + 16000 * (k + 1)].reshape(100, 160)
+    check(np.abs(got - want).max() <= 0.51, "plane", k, np.abs(got - want).max())
+closed = subprocess.Popen([tools / "modalrender", "t.h5", "-", "--size", "1000x1000", "--format", "rgb", "-q"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+closed.stdout.read(10)
+closed.stdout.close()
+check(closed.wait() == 4 and b"standard output" in closed.stderr.read(), "closed standard output")
+
+# ---- a basis, a trajectory from a pipe, nothing in view, inside ----
+
+run("b.h5", "rest", *SIZE, "-q")
+check(len(os.listdir("rest/png")) == 1 and read_png("rest/png/000000.png").std() > 5, "a basis at rest")
+with open("t.h5", "rb") as f:
+    piped = subprocess.run([tools / "modalrender", "-", "piped", "--look", "look.json", *SIZE, "--camera", "walk", "-q"], stdin=f, capture_output=True)
+check(piped.returncode == 0 and filecmp.cmp("piped/png/000003.png", "all/png/000003.png", shallow=False), piped.stderr)
+away = run("t.h5", "away", "--look", "look.json", *SIZE, "--camera", "away", "--frames", ":2").stderr.decode()
+check("2 of 2 pictures show nothing but the background" in away, away)
+check((read_png("away/png/000000.png") == np.round(to_srgb(np.array(look["background"])) * 255)).all(), "background")
+run("t.h5", "inside", "--look", "look.json", *SIZE, "--camera", "inside", "--frames", 0, "-q")
+run("t.h5", "nothing", "--format", "null", "--frames", 0, *SIZE, "-q")
+check(not os.path.exists("nothing"), "--format null wrote something")
+run("t.h5", "tiny", "--size", "1x1", "--frames", 0, "-q", "--samples", 8)
+check(read_png("tiny/png/000000.png").shape == (1, 1, 3), "1 x 1")
+
+# ---- what is refused ----
+
+BAD = [
+    (["--size", "0x10"], 2, "--size: a side not from 1 to 32768 pixels, 0x10"),
+    (["--size", "1000000x10"], 2, "--size: a side not from 1 to 32768"),
+    (["--size", "10"], 2, "--size: not two whole numbers"),
+    (["--size", "10x10x10"], 2, "--size: not two whole numbers"),
+    (["--samples", "2"], 2, "--samples: none of 1, 4, 8, 2"),
+    (["--shadow", "soft"], 2, "--shadow: none of none, hard, vsm, soft"),
+    (["--shadow", "none", "--shadow-size", "1024"], 2, "--shadow-size: there are none"),
+    (["--shadow", "hard", "--shadow-width", "2"], 2, "--shadow-width: only of vsm"),
+    (["--shadow-size", "100"], 2, "--shadow-size"),
+    (["--format", "gif"], 2, "--format: none of png, y4m, rgb, null, gif"),
+    (["--format", "rgb"], 2, "OUT must be -"),
+    (["--rate", "25"], 2, "--rate: only with --format y4m"),
+    (["--buffers", "depth,depth"], 2, "--buffers: twice, depth"),
+    (["--buffers", "z"], 2, "--buffers: none of"),
+    (["--camera", "high"], 2, "--camera: only with --look"),
+    (["--look", "look.json", "--camera", "low"], 2, "(there are: high, fixed, walk, away, inside), low"),
+    (["--look", "other.json"], 3, "objects"),
+    (["--look", "none.json"], 3, "none.json: cannot open"),
+    (["--normals", "none"], 2, "--normals: none of rigid, dynamic, none"),
+    (["--frames", "20"], 2, "--frames"),
+    (["--memory-limit", "10K"], 4, "--memory-limit"),
+    (["--any-path"], 2, "--any-path: only with --look"),
+    (["--backend", "cuda:77"], 4, "back end cuda:77"),
+]
+with open("other.json", "w", encoding="utf-8") as f:
+    json.dump({**look, "objects": [{"object": 3, "material": "a"}]}, f)
+for words, code, error in BAD:
+    run("t.h5", "bad", *words, code=code, error=error)
+    check(not os.path.exists("bad"), words, "left something")
+run("b.h5", "bad", "--basis", "b.h5", code=2, error="--basis: goes with a trajectory")
+run("t.h5", "-", code=2, error="--format: png needs a folder")
+run("t.h5", "-", "--format", "y4m", "--buffers", "depth", code=2, error="--buffers: need a folder")
+run("x.node", "bad", code=3, error="x.node")
+before = sorted(os.listdir("rest/png"))
+run("b.h5", "rest", *SIZE, code=2, error="exists")
+check(sorted(os.listdir("rest/png")) == before, "what was there is gone")
+if os.path.exists("/dev/full"):
+    full = subprocess.run(f"{tools}/modalrender t.h5 - --format rgb -q --size 300x300 > /dev/full", shell=True, capture_output=True)
+    check(full.returncode == 4 and b"standard output" in full.stderr, full)
+with open("image.json", "w", encoding="utf-8") as f:
+    json.dump({**look, "materials": {**look["materials"], "a": {"image": "none.png", "alpha": "cutout"}}}, f)
+warned = run("t.h5", "warned", "--look", "image.json", *SIZE, "--frames", 0).stderr.decode()
+check("images are not drawn" in warned and "drawn opaque" in warned, warned)
+print("modalrender: all as it should be")

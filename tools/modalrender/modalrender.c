@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modalrender: from a trajectory and its basis to pictures, without a display and without a file of vertices between. */
+#include <inttypes.h>
+#include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include "formats/h5/h5_util.h"
+#include "formats/images/png_write.h"
+#include "kernels/device.h"
+#include "kernels/registry.h"
+#include "tools/common/parts.h"
+#include "tools/modalrender/modalrender.h"
+
+static const tool_option options[] = {
+    {"basis", 0, "FILE", NULL, "The basis, where the trajectory's own link does not lead to it.", TOOL_READS},
+    TOOL_OPTION_PARTS,
+    TOOL_OPTION_LOOK,
+    TOOL_OPTION_ANY_PATH,
+    {"camera", 0, "NAME", NULL, "Of the look's cameras (default: the first one; without a look, one that sees all frames).", TOOL_FIRST},
+    {"size", 0, "WxH", "960x540", "Of the pictures, pixels.", TOOL_FIRST},
+    {"samples", 0, "1|4|8", "4", "Of a pixel, where edges are found.", TOOL_FIRST},
+    {"shadow", 0, "vsm|hard|none", "vsm", "Shadows with soft edges (variance shadow maps), hard ones, or none.", TOOL_FIRST},
+    {"shadow-size", 0, "N", "2048", "Texels of a side of a shadow map, 512 to 8192.", 0},
+    {"shadow-width", 0, "N", "4", "Of vsm: texels on each side over which an edge is softened, 0 to 16.", 0},
+    {"format", 0, "png|y4m|rgb|null", "png",
+     "png: OUT/png/NNNNNN.png; y4m and rgb (8 bits, row after row) go to standard output, OUT is -; null: no pictures.", TOOL_FIRST},
+    {"buffers", 0, "LIST", NULL,
+     "Also OUT/NAME/NNNNNN.npy of these: colour (linear light), depth (m along the view), normal, position (m), object, triangle (the "
+     "user's number in its object; -1: none).",
+     TOOL_FIRST},
+    {"rate", 0, "FPS", NULL, "Frames a second that y4m says (default: as in the trajectory).", 0},
+    {"normals", 0, "rigid|dynamic", "dynamic", "rigid: as at rest, turned with each object; dynamic: of the deformed surface.", 0},
+    {"frames", 0, "A:B:STEP", NULL, "Frames to draw, as Python slices them: 10:20, ::5, -1: and so on, or one index.", TOOL_FIRST},
+    {"backend", 0, "NAME", "auto",
+     "What computes: auto (a GPU if there is one, else the CPU), ref, cpu, cuda or cuda:N; several GPUs as cuda:0,1 or cuda:all.", 0},
+    TOOL_OPTION_MEMORY_LIMIT,
+    TOOL_OPTION_THREADS,
+    TOOL_OPTION_FORCE,
+    TOOL_OPTIONS_COMMON,
+    {0},
+};
+
+static void print_versions(FILE *to)
+{
+    modal_device device;
+    fprintf(to, "%s\n%s\nback ends:\n", modal_h5_version(), modal_png_library());
+    for (int i = 0; i < modal_device_count(); i++)
+        if (modal_device_describe(i, &device, NULL) == MODAL_OK) fprintf(to, "  %s: %s\n", device.name, device.hardware);
+}
+
+static const tool_program program = {
+    .name = "modalrender",
+    .summary = "draws the frames of a trajectory, or a basis at rest, as pictures",
+    .usage = "[options] TRAJ OUT",
+    .options = options,
+    .least_operands = 2,
+    .most_operands = 2,
+    .input_traits = TOOL_READS | TOOL_PIPE,
+    .output = 2,
+    .output_traits = TOOL_WRITES | TOOL_PIPE,
+    .notes = "TRAJ is a trajectory, or a basis, which is drawn at rest; - is standard input. OUT is a folder, made if\n"
+             "absent: png/000000.png and so on, what --buffers asks for, and manifest.json, which is written last; or\n"
+             "- for y4m and rgb. Materials, lights and cameras are those of --look (formats/look.md).",
+    .examples = "modalrender ring.h5 out\n"
+                "modalrender ring.h5 out --look ring.json --camera front --size 1920x1080 --samples 8\n"
+                "modalrender ring.h5 out --frames 0 --shadow hard --buffers depth,normal,object\n"
+                "modalrender ring.h5 - --format y4m | ffmpeg -i - ring.mp4",
+    .print_versions = print_versions,
+};
+
+int main(int argc, char **argv)
+{
+    tool t;
+    int exit_code;
+    if (tool_start(&t, &program, argc, argv, &exit_code)) return exit_code;
+    modal_status status = MODAL_OK;
+    modal_error err = {0};
+    modalrender_request r = {0};
+    modalrender_input in = {.hdf5 = PTHREAD_MUTEX_INITIALIZER};
+    modalrender_outputs out = {0};
+
+    MODAL_TRY(modalrender_read_request(&t, &r, &err));
+    MODAL_TRY(tool_use_parts(&t, &err));
+#ifdef __GLIBC__
+    if (r.memory_limit > 0) mallopt(M_MMAP_THRESHOLD, 1 << 17); /* what is freed goes back to the system at once */
+#endif
+    MODAL_TRY(modalrender_begin_outputs(&r, &out, &err));
+    MODAL_TRY(modalrender_read_inputs(&t, &r, &in, &err));
+    MODAL_TRY(modalrender_run(&t, &r, &in, &out, &err));
+    if (!r.to_stdout)
+        tool_note(&t, "%s: %" PRId64 " frame%s of %d x %d, %.3f MB", r.folder, in.n, in.n == 1 ? "" : "s", r.width, r.height,
+                  1e-6 * (double)out.bytes);
+done:
+    modalrender_end_outputs(&out, &err);
+    modalrender_free_inputs(&in);
+    return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of modalrender share. */
+#ifndef TOOLS_MODALRENDER_H
+#define TOOLS_MODALRENDER_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "formats/basis/basis_tiles.h"
+#include "lib/deform/deform.h"
+#include "lib/render/camera.h"
+#include "lib/render/stage.h"
+#include "tools/common/commit.h"
+#include "tools/common/look.h"
+#include "tools/common/slice.h"
+#include "tools/common/tool.h"
+
+typedef enum modalrender_format { MODALRENDER_PNG, MODALRENDER_Y4M, MODALRENDER_RGB, MODALRENDER_NULL, MODALRENDER_FORMATS } modalrender_format;
+extern const char *const modalrender_format_names[MODALRENDER_FORMATS];
+
+/* What the command line asks for. */
+typedef struct modalrender_request {
+    const char *input, *folder, *basis_path, *look_path, *camera, *back_end, *normals_name;
+    int from_stdin, to_stdout, of_basis, any_path, force, threads;
+    modalrender_format format;
+    int buffers[MODAL_RENDER_BUFFERS]; /* those that become files; the picture is the format's */
+    tool_slice frames;
+    int32_t width, height, samples, shadow_size, shadow_radius;
+    double rate; /* frames a second of y4m; 0: the trajectory's */
+    modal_shadow_kind shadows;
+    modal_normals normals;
+    int64_t memory_limit; /* bytes; 0: none */
+} modalrender_request;
+
+typedef struct modalrender_input {
+    modal_trajectory trajectory;
+    char trajectory_hash[MODAL_HASH_TEXT];
+    char *basis_path;
+    modal_basis basis;
+    modal_basis_tiles *tiles;
+    pthread_mutex_t hdf5; /* held by who uses HDF5 */
+    tool_look look;
+    const modal_look_camera *camera;
+    int64_t start, step, n; /* frame i is the trajectory's start + i step */
+    modal_render_scene scene;
+    modal_raster_view *views; /* [n_views] one, or one a frame */
+    int64_t n_views;
+} modalrender_input;
+
+/* ---- modalrender_inputs.c ---- */
+
+modal_status modalrender_read_request(tool *t, modalrender_request *r, modal_error *err);
+/* Everything that a picture is made of, but for the deformer's. */
+modal_status modalrender_read_inputs(tool *t, modalrender_request *r, modalrender_input *in, modal_error *err);
+void modalrender_free_inputs(modalrender_input *in);
+
+/* ---- modalrender_outputs.c ---- */
+
+typedef struct modalrender_output {
+    const char *extension; /* of a folder of frames; NULL: a file */
+    const char *name, *kind;
+    int buffer; /* -1: none */
+    char *path;
+    tool_output file;
+} modalrender_output;
+
+typedef struct modalrender_outputs {
+    const char *folder; /* NULL: none is written */
+    int folder_made, complete, n;
+    modalrender_output all[MODAL_RENDER_BUFFERS + 1]; /* the manifest is the last one */
+    int64_t bytes;   /* written so far */
+    int64_t blank;   /* frames in whose pictures nothing is */
+} modalrender_outputs;
+
+modal_status modalrender_begin_outputs(const modalrender_request *r, modalrender_outputs *out, modal_error *err);
+/* Writes n frames, the first of which is `first`: arrays[buffer] [n, height, width, components]. */
+modal_status modalrender_write(const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out, int64_t first, int64_t n,
+                               float *const arrays[MODAL_RENDER_BUFFERS], modal_error *err);
+/* The manifest is written, and all get their names. */
+modal_status modalrender_commit_outputs(const tool *t, const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out,
+                                        const modal_deformer *deformer, modal_error *err);
+/* Also after a failure: what is not complete goes. */
+void modalrender_end_outputs(modalrender_outputs *out, modal_error *err);
+
+/* ---- modalrender_frames.c ---- */
+
+/* Deforms, draws and writes all frames. */
+modal_status modalrender_run(tool *t, const modalrender_request *r, modalrender_input *in, modalrender_outputs *out, modal_error *err);
+
+#endif

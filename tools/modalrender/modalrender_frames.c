@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The frames of modalrender: the deformer's positions and normals stay on its device, where pictures are a stage (lib/render/stage.h). */
+#include <string.h>
+
+#include "kernels/device_held.h"
+#include "lib/base/memory.h"
+#include "lib/deform/source.h"
+#include "tools/modalrender/modalrender.h"
+
+typedef struct drawing {
+    const modalrender_request *r;
+    const modalrender_input *in;
+    modalrender_outputs *out;
+    modal_frame_plan plan;
+    modal_render_stage stage;
+} drawing;
+
+static modal_status add_array(drawing *d, const modal_array *array, int64_t rows, int source, modal_array_place place, int *at, modal_error *err)
+{
+    modal_array named = *array;
+    named.source = source;
+    *at = d->plan.list.n;
+    return modal_frame_plan_add(&d->plan, &named, rows, place, err);
+}
+
+static modal_status make_plan(drawing *d, modal_error *err)
+{
+    static const modal_array positions = {.name = "Points", .components = 3, .unit = "m"}, normals = {.name = "Normals", .components = 3, .unit = "1"};
+    modal_status status = MODAL_OK;
+    const modalrender_request *r = d->r;
+    const int64_t pixels = (int64_t)r->width * r->height;
+    d->stage = (modal_render_stage){.scene = &d->in->scene, .views = d->in->views, .n_views = d->in->n_views, .first = d->in->start,
+                                    .step = d->in->step, .width = r->width, .height = r->height, .samples = r->samples, .shadows = r->shadows,
+                                    .shadow_size = r->shadow_size, .shadow_radius = r->shadow_radius, .bleeding = 0.2};
+    MODAL_TRY(add_array(d, &positions, 0, MODAL_FROM_POSITIONS, MODAL_ON_DEVICE, &d->stage.positions, err));
+    MODAL_TRY(add_array(d, &normals, 0, MODAL_FROM_NORMALS, MODAL_ON_DEVICE, &d->stage.normals, err));
+    for (int i = 0; i < MODAL_RENDER_BUFFERS; i++) {
+        /* the user's number of a triangle is one of its object */
+        const int needed = r->buffers[i] || (i == MODAL_RENDER_OBJECT && r->buffers[MODAL_RENDER_TRIANGLE]);
+        d->stage.arrays[i] = -1;
+        if (needed) MODAL_TRY(add_array(d, &modal_render_arrays[i], pixels, MODAL_FROM_STAGES + i, MODAL_TAKEN, &d->stage.arrays[i], err));
+    }
+    d->plan.stages[d->plan.n_stages++] = modal_render_stage_of(&d->stage);
+done:
+    return status;
+}
+
+static modal_status write_frames(void *self, int64_t first, modal_frames *frames, modal_error *err)
+{
+    drawing *d = self;
+    float *arrays[MODAL_RENDER_BUFFERS] = {NULL};
+    for (int i = 0; i < MODAL_RENDER_BUFFERS; i++)
+        if (d->stage.arrays[i] >= 0) arrays[i] = (float *)(uintptr_t)frames->arrays[d->stage.arrays[i]]; /* numbers are changed in place */
+    return modalrender_write(d->r, d->in, d->out, first, frames->n_frames, arrays, err);
+}
+
+/* Main memory that the inputs hold. */
+static int64_t held_bytes(const modalrender_input *in)
+{
+    const modal_trajectory *q = &in->trajectory;
+    int64_t bytes = q->n_frames * 8 * (1 + q->mode_offsets[q->n_objects] + (q->poses ? 12 * (int64_t)q->n_objects : 0));
+    bytes += modal_render_scene_bytes(&in->scene) + 80 * in->n_views;
+    for (int32_t i = 0; i < in->basis.n_shapes; i++) {
+        const modal_surface *s = &in->basis.shapes[i].surface;
+        bytes += s->n_vertices * (24 + 4 + 8 + 1) + s->n_triangles * (12 + 4) + (s->face_offsets ? 4 * s->face_offsets[s->n_vertices] : 0);
+        bytes += s->ring_offsets ? 8 * s->n_vertices + 4 * s->ring_offsets[s->n_vertices] : 0;
+        bytes += s->uv ? 16 * s->n_uv + 12 * s->n_triangles : 0;
+    }
+    return bytes;
+}
+
+static modal_status make_deformer(tool *t, const drawing *d, modal_deformer **deformer, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const double start = tool_seconds();
+    modal_deform_request request = {.back_end = d->r->back_end, .normals = d->r->normals, .stored_order = 1, .n_frames = d->in->n,
+                                    .matrix = {modal_basis_tiles_read, d->in->tiles}, .plan = &d->plan};
+    if (d->r->memory_limit > 0) {
+        request.memory_limit = d->r->memory_limit - held_bytes(d->in);
+        if (request.memory_limit <= 0)
+            MODAL_FAIL(err, MODAL_ERROR_MEMORY, "--memory-limit: basis and trajectory alone take %lld bytes, %s", (long long)held_bytes(d->in),
+                       tool_value(&t->arguments, "memory-limit"));
+    }
+    MODAL_TRY(modal_deformer_new(deformer, &d->in->basis, &request, err));
+    tool_stage(t, "prepare", tool_seconds() - start, -1);
+    if (strcmp(d->r->back_end, "auto") == 0 && !d->r->to_stdout)
+        tool_note(t, "back end: %s, %s", modal_deformer_back_end(*deformer), modal_deformer_device(*deformer));
+done:
+    return status;
+}
+
+modal_status modalrender_run(tool *t, const modalrender_request *r, modalrender_input *in, modalrender_outputs *out, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_deformer *deformer = NULL;
+    modal_deform_source *deformed = NULL;
+    modal_frame_source source;
+    modal_frames_times times = {0};
+    drawing d = {.r = r, .in = in, .out = out};
+    const modal_frame_step step = {&d, write_frames};
+    MODAL_TRY(make_plan(&d, err));
+    MODAL_TRY(make_deformer(t, &d, &deformer, err));
+    const modal_deform_source_request request = {.deformer = deformer, .trajectory = &in->trajectory, .start = in->start, .step = in->step,
+                                                 .plan = &d.plan};
+    const double start = tool_seconds();
+    MODAL_TRY(modal_deform_source_new(&deformed, &request, &source, err));
+    source.doing = "draw";
+    tool_progress_amount(t, (double)in->n, "frames");
+    MODAL_TRY(modal_frames_run(&source, 1, &step, 0, in->n, &t->progress, &times, err));
+    tool_stage(t, "submit", times.submit, -1);
+    tool_stage(t, "wait for frames", times.wait, -1);
+    tool_stage(t, "write", times.work, out->bytes);
+    tool_stage(t, "write, processor", times.processor, out->bytes);
+    tool_stage(t, "draw and write", tool_seconds() - start, out->bytes);
+    if (out->blank) tool_warn(t, "%lld of %lld pictures show nothing but the background", (long long)out->blank, (long long)in->n);
+    MODAL_TRY(modalrender_commit_outputs(t, r, in, out, deformer, err));
+    json_object_set_new(t->report, "back_end", json_string(modal_deformer_back_end(deformer)));
+    json_object_set_new(t->report, "device", json_string(modal_deformer_device(deformer)));
+    json_object_set_new(t->report, "threads", json_integer(r->threads));
+    json_object_set_new(t->report, "batch_frames", json_integer(modal_deformer_batch_frames(deformer)));
+    json_object_set_new(t->report, "device_memory_bytes", json_integer(modal_device_most_bytes()));
+    json_object_set_new(t->report, "frames", json_integer(in->n));
+    json_object_set_new(t->report, "points", json_integer(in->scene.n_points));
+    json_object_set_new(t->report, "triangles", json_integer(in->scene.n_triangles));
+    json_object_set_new(t->report, "bytes", json_integer(out->bytes));
+done:
+    modal_deform_source_delete(deformed);
+    modal_deformer_delete(deformer);
+    return status;
+}

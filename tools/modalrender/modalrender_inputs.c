@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line of modalrender, and the files that it names. */
+#include <inttypes.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/basis/basis_h5.h"
+#include "formats/h5/h5_util.h"
+#include "formats/json/look.h"
+#include "lib/base/memory.h"
+#include "tools/common/trajectory_input.h"
+#include "tools/modalrender/modalrender.h"
+
+const char *const modalrender_format_names[MODALRENDER_FORMATS] = {"png", "y4m", "rgb", "null"};
+
+/* ---- the command line ---- */
+
+/* The place of `text` in names[n]. MODAL_ERROR_USAGE "--OPTION: not one of its values, TEXT". */
+static modal_status choose(const tool_arguments *a, const char *option, const char *const *names, int n, int *which, modal_error *err)
+{
+    const char *text = tool_value(a, option);
+    for (*which = 0; *which < n; (*which)++)
+        if (strcmp(text, names[*which]) == 0) return MODAL_OK;
+    char known[128] = "";
+    for (int i = 0; i < n; i++) snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", names[i]);
+    return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: none of %s, %s", option, known, text);
+}
+
+static modal_status parse_size(const char *text, modalrender_request *r, modal_error *err)
+{
+    char *end = NULL;
+    long sides[2] = {0, 0};
+    for (int k = 0; k < 2; k++) {
+        const char *begin = k == 0 ? text : end + 1;
+        sides[k] = *begin >= '0' && *begin <= '9' ? strtol(begin, &end, 10) : -1;
+        if (sides[k] < 0 || *end != (k == 0 ? 'x' : '\0'))
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--size: not two whole numbers with an x between, %s", text);
+        if (sides[k] < 1 || sides[k] > MODAL_RASTER_SIZE)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--size: a side not from 1 to %d pixels, %s", MODAL_RASTER_SIZE, text);
+    }
+    r->width = (int32_t)sides[0], r->height = (int32_t)sides[1];
+    return MODAL_OK;
+}
+
+static modal_status parse_buffers(const char *text, modalrender_request *r, modal_error *err)
+{
+    for (const char *c = text; c;) {
+        const size_t length = strcspn(c, ",");
+        int i = MODAL_RENDER_PICTURE + 1;
+        while (i < MODAL_RENDER_BUFFERS &&
+               (strlen(modal_render_arrays[i].name) != length || strncmp(modal_render_arrays[i].name, c, length) != 0))
+            i++;
+        if (i == MODAL_RENDER_BUFFERS)
+            return modal_error_set(err, MODAL_ERROR_USAGE, "--buffers: none of colour, depth, normal, position, object, triangle, %.*s", (int)length, c);
+        if (r->buffers[i]++) return modal_error_set(err, MODAL_ERROR_USAGE, "--buffers: twice, %s", modal_render_arrays[i].name);
+        c = c[length] ? c + length + 1 : NULL;
+    }
+    return MODAL_OK;
+}
+
+static modal_status read_shadows(const tool_arguments *a, modalrender_request *r, modal_error *err)
+{
+    static const char *const kinds[] = {"none", "hard", "vsm"};
+    modal_status status = MODAL_OK;
+    int64_t size = 0, radius = 0;
+    int kind;
+    MODAL_TRY(choose(a, "shadow", kinds, 3, &kind, err));
+    r->shadows = (modal_shadow_kind)kind;
+    MODAL_TRY(tool_integer(a, "shadow-size", 512, 8192, &size, err));
+    MODAL_TRY(tool_integer(a, "shadow-width", 0, MODAL_SHADOW_RADIUS, &radius, err));
+    if (tool_count(a, "shadow-size") && r->shadows == MODAL_SHADOW_NONE)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--shadow-size: there are none, --shadow none");
+    if (tool_count(a, "shadow-width") && r->shadows != MODAL_SHADOW_VSM)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--shadow-width: only of vsm, --shadow %s", tool_value(a, "shadow"));
+    r->shadow_size = (int32_t)size, r->shadow_radius = (int32_t)radius;
+done:
+    return status;
+}
+
+/* Where pictures go. */
+static modal_status read_outputs(const tool_arguments *a, modalrender_request *r, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int format, any = 0;
+    MODAL_TRY(choose(a, "format", modalrender_format_names, MODALRENDER_FORMATS, &format, err));
+    r->format = (modalrender_format)format;
+    r->to_stdout = strcmp(r->folder, "-") == 0;
+    const int streams = r->format == MODALRENDER_Y4M || r->format == MODALRENDER_RGB;
+    if (streams != r->to_stdout)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, streams ? "--format: %s goes to standard output, OUT must be -" : "--format: %s needs a folder, OUT is -",
+                   modalrender_format_names[format]);
+    MODAL_TRY(parse_buffers(tool_value(a, "buffers"), r, err));
+    for (int i = 0; i < MODAL_RENDER_BUFFERS; i++) any |= r->buffers[i];
+    if (r->to_stdout && any) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--buffers: need a folder, OUT is -");
+    r->buffers[MODAL_RENDER_PICTURE] = 1;
+    MODAL_TRY(tool_number(a, "rate", 1e-3, 1e6, &r->rate, err));
+    if (tool_count(a, "rate") && r->format != MODALRENDER_Y4M)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--rate: only with --format y4m, %s", tool_value(a, "rate"));
+done:
+    return status;
+}
+
+modal_status modalrender_read_request(tool *t, modalrender_request *r, modal_error *err)
+{
+    static const char *const samples[] = {"1", "4", "8"}, *const normals[] = {"none", "rigid", "dynamic"};
+    modal_status status = MODAL_OK;
+    const tool_arguments *a = &t->arguments;
+    int which;
+    r->input = a->operands[0], r->folder = a->operands[1];
+    r->from_stdin = strcmp(r->input, "-") == 0;
+    r->basis_path = tool_value(a, "basis");
+    r->look_path = tool_value(a, "look");
+    r->any_path = tool_count(a, "any-path");
+    if (r->any_path && !r->look_path) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--any-path: only with --look");
+    r->camera = tool_value(a, "camera");
+    if (r->camera && !r->look_path) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--camera: only with --look, which has cameras, %s", r->camera);
+    r->back_end = tool_value(a, "backend");
+    MODAL_TRY(parse_size(tool_value(a, "size"), r, err));
+    MODAL_TRY(choose(a, "samples", samples, 3, &which, err));
+    r->samples = which == 0 ? 1 : which == 1 ? 4 : 8;
+    MODAL_TRY(read_shadows(a, r, err));
+    MODAL_TRY(read_outputs(a, r, err));
+    r->normals_name = tool_value(a, "normals");
+    MODAL_TRY(choose(a, "normals", normals + 1, 2, &which, err));
+    r->normals = which == 0 ? MODAL_NORMALS_RIGID : MODAL_NORMALS_DYNAMIC;
+    MODAL_TRY(tool_slice_parse(tool_value(a, "frames"), &r->frames, err));
+    MODAL_TRY(tool_size(a, "memory-limit", &r->memory_limit, err));
+    if (tool_value(a, "memory-limit") && r->memory_limit <= 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--memory-limit: must be positive, %s", tool_value(a, "memory-limit"));
+    r->force = tool_count(a, "force") > 0;
+    MODAL_TRY(tool_threads(t, &r->threads, err));
+    omp_set_num_threads(r->threads); /* the CPU back end takes it from the thread that opens it */
+done:
+    return status;
+}
+
+/* ---- the files ---- */
+
+/* A basis is drawn at rest: one frame of it. */
+static modal_status rest_trajectory(modalrender_input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_trajectory *q = &in->trajectory;
+    q->n_objects = in->basis.n_objects;
+    q->n_frames = 1;
+    MODAL_TRY(modal_alloc(&q->mode_offsets, (int64_t)q->n_objects + 1, sizeof *q->mode_offsets, "modes", err));
+    modal_basis_mode_offsets(&in->basis, q->mode_offsets);
+    MODAL_TRY(modal_alloc_zero(&q->times, 1, sizeof *q->times, "times", err));
+    MODAL_TRY(modal_alloc_zero(&q->q, q->mode_offsets[q->n_objects], sizeof *q->q, "coordinates", err));
+    memcpy(q->basis_hash, in->basis.hash, sizeof q->basis_hash);
+    memcpy(in->trajectory_hash, in->basis.hash, sizeof in->trajectory_hash);
+done:
+    return status;
+}
+
+static modal_status read_basis(const modalrender_request *r, modalrender_input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const char *given = r->of_basis ? r->input : r->basis_path;
+    MODAL_TRY(tool_find_basis(given, r->input, &in->trajectory, &in->basis_path, err));
+    MODAL_TRY(modal_basis_read(in->basis_path, MODAL_BASIS_SURFACE | MODAL_BASIS_LOOK, &in->basis, err));
+    MODAL_TRY(modal_basis_tiles_open(&in->tiles, in->basis_path, &in->basis, &in->hdf5, err));
+    if (r->of_basis) MODAL_TRY(rest_trajectory(in, err));
+    if (modal_trajectory_check_basis(&in->trajectory, &in->basis, err) != MODAL_OK) {
+        modal_error_context(err, "%s", r->input);
+        status = err->status;
+    }
+done:
+    return status;
+}
+
+/* A grey that is seen from both sides, where there is no look. */
+static modal_status plain_look(modal_look *look, modal_error *err)
+{
+    static const char text[] = "{\"look\": 1, \"materials\": {\"plain\": {\"diffuse\": [0.55, 0.55, 0.55], \"specular\": [0.15, 0.15, 0.15], "
+                               "\"two_sided\": true}}, \"default\": \"plain\", \"ambient\": [0.35, 0.35, 0.4], \"lights\": "
+                               "[{\"direction\": [1, 1.2, -2]}, {\"direction\": [-1, 0.5, -0.3], \"colour\": [0.25, 0.25, 0.3], "
+                               "\"shadow\": false}], \"cameras\": [{\"direction\": [-0.6, 1, -0.45]}]}";
+    return modal_look_parse(text, sizeof text - 1, "plain look", 0, look, err);
+}
+
+static modal_status find_camera(const modalrender_request *r, modalrender_input *in, modal_error *err)
+{
+    const modal_look *look = &in->look.look;
+    char names[256] = "";
+    for (int32_t i = 0; i < look->n_cameras; i++) {
+        in->camera = &look->cameras[i];
+        const char *name = in->camera->name;
+        if (!r->camera || (name && strcmp(name, r->camera) == 0)) return MODAL_OK;
+        if (name) snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", *names ? ", " : "", name);
+    }
+    return modal_error_set(err, MODAL_ERROR_USAGE, "--camera: %s has none of that name (there are: %s), %s", r->look_path, names, r->camera);
+}
+
+/* What the look has and pictures do not show. */
+static void warn_of_materials(tool *t, const modalrender_request *r, const modal_look *look)
+{
+    int32_t images = 0, alphas = 0;
+    for (int32_t i = 0; i < look->n_materials; i++) {
+        images += look->materials[i].image || look->materials[i].normal_image;
+        alphas += look->materials[i].alpha != MODAL_ALPHA_OPAQUE;
+    }
+    if (images) tool_warn(t, "%s: images are not drawn: %d material%s of one colour each", r->look_path, images, images == 1 ? "" : "s");
+    if (alphas) tool_warn(t, "%s: cut-outs and transparent materials are drawn opaque, %d", r->look_path, alphas);
+}
+
+/* The lowest point along `up` of the undeformed objects in the first frame. */
+static double lowest_point(const modalrender_input *in, const double up[3])
+{
+    double lowest = INFINITY;
+    const modal_trajectory *q = &in->trajectory;
+    for (int32_t i = 0; i < in->basis.n_objects; i++) {
+        const modal_object *o = &in->basis.objects[i];
+        const modal_surface *s = &in->basis.shapes[o->shape].surface;
+        const double *pose = q->poses ? q->poses + 12 * (int64_t)i : o->rest_pose;
+        double row[3], shift = 0.0;
+        for (int k = 0; k < 3; k++) row[k] = up[0] * pose[k] + up[1] * pose[4 + k] + up[2] * pose[8 + k];
+        for (int k = 0; k < 3; k++) shift += up[k] * pose[4 * k + 3];
+        for (int64_t v = 0; v < s->n_vertices; v++) {
+            const double *p = s->rest_positions + 3 * v;
+            lowest = fmin(lowest, row[0] * p[0] + row[1] * p[1] + row[2] * p[2] + shift);
+        }
+    }
+    return isfinite(lowest) ? lowest : 0.0;
+}
+
+static void place_ground(const modalrender_input *in, const modal_render_bounds *bounds, modal_render_ground *ground)
+{
+    const modal_look *look = &in->look.look;
+    const double *up = look->cameras[0].up, length = sqrt(up[0] * up[0] + up[1] * up[1] + up[2] * up[2]);
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int k = 0; k < 3; k++) ground->up[k] = up[k] / length, ground->centre[k] = 0.0;
+    for (int32_t i = 0; i < bounds->n; i++)
+        for (int k = 0; k < 3; k++) low[k] = fmin(low[k], bounds->boxes[i][2 * k]), high[k] = fmax(high[k], bounds->boxes[i][2 * k + 1]);
+    const double *axes[3] = {bounds->right, bounds->up, bounds->ahead};
+    for (int a = 0; a < 3 && low[0] <= high[0]; a++)
+        for (int k = 0; k < 3; k++) ground->centre[k] += axes[a][k] * 0.5 * (low[a] + high[a]);
+    ground->height = look->ground_fitted ? lowest_point(in, ground->up) : look->ground_height;
+    ground->size = look->ground_size > 0.0 ? look->ground_size : 10.0 * modal_render_bounds_size(bounds);
+}
+
+/* Scene and views. */
+static modal_status set_scene(modalrender_request *r, modalrender_input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_render_bounds bounds = {0};
+    modal_render_ground ground;
+    double direction[3];
+    const modal_look *look = &in->look.look;
+    const modal_matrix_source source = {modal_basis_tiles_read, in->tiles};
+    for (int k = 0; k < 3; k++)
+        direction[k] = in->camera->fitted ? in->camera->direction[k] : in->camera->target[k] - in->camera->eye[k];
+    /* of all frames, whichever are wanted: a part of them has the pictures of the whole */
+    MODAL_TRY(modal_render_bounds_new(&bounds, direction, in->camera->up, &in->basis, &source, &in->trajectory, 0, 1, in->trajectory.n_frames, err));
+    place_ground(in, &bounds, &ground);
+    MODAL_TRY(modal_render_scene_new(&in->scene, &in->basis, look, look->ground_material >= 0 ? &ground : NULL, err));
+    in->n_views = in->camera->n_keys > 0 ? in->n : 1;
+    MODAL_TRY(modal_alloc(&in->views, in->n_views, sizeof *in->views, "views", err));
+    for (int64_t i = 0; i < in->n_views; i++)
+        in->views[i] = modal_render_view(in->camera, in->trajectory.times[in->start + i * in->step], &bounds, r->width, r->height);
+done:
+    modal_render_bounds_free(&bounds);
+    return status;
+}
+
+modal_status modalrender_read_inputs(tool *t, modalrender_request *r, modalrender_input *in, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char *kind = NULL;
+    const double start = tool_seconds();
+    if (!r->from_stdin) MODAL_TRY(modal_h5_file_kind(r->input, &kind, err));
+    r->of_basis = kind && strcmp(kind, "basis") == 0;
+    if (r->of_basis && r->basis_path)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--basis: goes with a trajectory, but this is a basis, %s", r->input);
+    if (!r->of_basis) MODAL_TRY(tool_read_trajectory(r->input, r->memory_limit, &in->trajectory, in->trajectory_hash, err));
+    MODAL_TRY(read_basis(r, in, err));
+    MODAL_TRY(tool_slice_select(&r->frames, in->trajectory.n_frames, "the trajectory", &in->start, &in->step, &in->n, err));
+    if (r->look_path)
+        MODAL_TRY(tool_look_read(r->look_path, NULL, r->any_path, &in->look, NULL, err));
+    else
+        MODAL_TRY(plain_look(&in->look.look, err));
+    MODAL_TRY(find_camera(r, in, err));
+    warn_of_materials(t, r, &in->look.look);
+    status = modal_look_check_basis(&in->look.look, &in->basis, err);
+    if (status == MODAL_OK) status = set_scene(r, in, err);
+    if (status == MODAL_ERROR_INPUT && r->look_path) modal_error_context(err, "%s", r->look_path);
+    tool_stage(t, "read", tool_seconds() - start, -1);
+done:
+    modal_free(&kind);
+    return status;
+}
+
+void modalrender_free_inputs(modalrender_input *in)
+{
+    modal_render_scene_free(&in->scene);
+    modal_free(&in->views);
+    tool_look_free(&in->look);
+    in->tiles = modal_basis_tiles_close(in->tiles);
+    modal_basis_free(&in->basis);
+    modal_trajectory_free(&in->trajectory);
+    modal_free(&in->basis_path);
+}

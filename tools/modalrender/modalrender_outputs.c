@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What modalrender writes: a folder of pictures a kind, which get their names together with the manifest; or standard output. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/images/npy.h"
+#include "formats/images/png_write.h"
+#include "formats/sequences/file_out.h"
+#include "formats/sequences/manifest.h"
+#include "lib/base/memory.h"
+#include "tools/common/files.h"
+#include "tools/common/folder_files.h"
+#include "tools/modalrender/modalrender.h"
+
+static modal_status add_output(const modalrender_request *r, modalrender_outputs *out, int buffer, const char *name, const char *kind,
+                               const char *extension, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modalrender_output *o = &out->all[out->n++];
+    const int64_t length = (int64_t)strlen(r->folder) + (int64_t)strlen(name) + 2;
+    o->name = name, o->kind = kind, o->extension = extension, o->buffer = buffer;
+    MODAL_TRY(modal_alloc(&o->path, length, 1, "name", err));
+    snprintf(o->path, (size_t)length, "%s/%s", r->folder, name);
+    MODAL_TRY(tool_files_write(o->path, extension != NULL, NULL, &o->file, err));
+done:
+    return status;
+}
+
+modal_status modalrender_begin_outputs(const modalrender_request *r, modalrender_outputs *out, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    if (r->format == MODALRENDER_PNG) MODAL_TRY(add_output(r, out, MODAL_RENDER_PICTURE, "png", "png", "png", err));
+    for (int i = MODAL_RENDER_PICTURE + 1; i < MODAL_RENDER_BUFFERS; i++)
+        if (r->buffers[i]) MODAL_TRY(add_output(r, out, i, modal_render_arrays[i].name, "npy", "npy", err));
+    if (out->n == 0) return MODAL_OK;
+    out->folder = r->folder;
+    MODAL_TRY(add_output(r, out, -1, "manifest.json", "manifest", NULL, err));
+    MODAL_TRY(tool_folder_begin(r->folder, &out->folder_made, err));
+    MODAL_TRY(tool_outputs_recover(out->all[out->n - 1].path, err));
+    for (int i = 0; i < out->n; i++) {
+        modalrender_output *o = &out->all[i];
+        MODAL_TRY(o->extension ? tool_numbered_begin(&o->file, o->path, o->extension, r->force, err)
+                               : tool_output_begin(&o->file, o->path, r->force, err));
+    }
+done:
+    return status;
+}
+
+/* ---- frames ---- */
+
+/* Triangles of the scene become the user's of their object. */
+static void number_triangles(const modalrender_input *in, int64_t pixels, int32_t *triangle, const int32_t *object)
+{
+    for (int64_t i = 0; i < pixels; i++) {
+        if (object[i] < 0) {
+            triangle[i] = -1;
+            continue;
+        }
+        const modal_surface *s = &in->basis.shapes[in->basis.objects[object[i]].shape].surface;
+        triangle[i] = s->user_triangle[triangle[i] - in->scene.object_triangles[object[i]]];
+    }
+}
+
+static modal_status write_file(const modalrender_output *o, int64_t frame, const void *head, int64_t head_bytes, const void *bytes, int64_t length,
+                               modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_file_out file = {.file = -1};
+    MODAL_TRY(modal_file_out_open_frame(&file, o->file.temporary, frame, o->extension, err));
+    MODAL_TRY(modal_file_out_write(&file, head, head_bytes, err));
+    MODAL_TRY(modal_file_out_write(&file, bytes, length, err));
+    MODAL_TRY(modal_file_out_close(&file, err));
+done:
+    modal_file_out_free(&file);
+    return status;
+}
+
+/* One frame of one output. */
+static modal_status write_frame(const modalrender_request *r, const modalrender_output *o, int64_t frame, const float *values, int64_t *written,
+                                modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    uint8_t *bytes = NULL;
+    int64_t length = 0;
+    if (o->buffer == MODAL_RENDER_PICTURE) {
+        MODAL_TRY(modal_png_encode((const uint8_t *)values, r->width, r->height, &bytes, &length, err));
+        MODAL_TRY(write_file(o, frame, NULL, 0, bytes, length, err));
+    } else {
+        char head[MODAL_NPY_HEAD];
+        const int components = modal_render_arrays[o->buffer].components;
+        const int whole = o->buffer == MODAL_RENDER_TRIANGLE || o->buffer == MODAL_RENDER_OBJECT;
+        modal_npy_head(head, whole ? "<i4" : "<f4", r->height, r->width, components);
+        length = 4 * (int64_t)components * r->width * r->height;
+        MODAL_TRY(write_file(o, frame, head, MODAL_NPY_HEAD, values, length, err));
+        length += MODAL_NPY_HEAD;
+    }
+    *written += length;
+done:
+    modal_free(&bytes);
+    return status;
+}
+
+static int shows_nothing(const uint8_t *picture, int64_t pixels)
+{
+    for (int64_t i = 1; i < pixels; i++)
+        if (memcmp(picture, picture + 4 * i, 3) != 0) return 0;
+    return 1;
+}
+
+/* R' G' B' as BT.709 says, 8 bits, Y from 16 to 235: planes of a whole frame. */
+static void to_planes(const uint8_t *picture, int64_t pixels, uint8_t *planes)
+{
+    for (int64_t i = 0; i < pixels; i++) {
+        const int32_t red = picture[4 * i], green = picture[4 * i + 1], blue = picture[4 * i + 2];
+        planes[i] = (uint8_t)((11966 * red + 40254 * green + 4064 * blue + (16 << 16) + 32768) >> 16);
+        planes[pixels + i] = (uint8_t)((-6596 * red - 22189 * green + 28784 * blue + (128 << 16) + 32768) >> 16);
+        planes[2 * pixels + i] = (uint8_t)((28784 * red - 26145 * green - 2639 * blue + (128 << 16) + 32768) >> 16);
+    }
+}
+
+/* Frames a second as a fraction. */
+static void rate_of(const modalrender_request *r, const modalrender_input *in, int64_t rate[2])
+{
+    const double *times = in->trajectory.times, span = in->n > 1 ? times[in->start + (in->n - 1) * in->step] - times[in->start] : 0.0;
+    double fps = r->rate > 0.0 ? r->rate : span > 0.0 ? (double)(in->n - 1) / span : 25.0;
+    fps = fps > 1e-3 ? (fps < 1e6 ? fps : 1e6) : 1e-3;
+    rate[1] = fabs(fps - round(fps)) < 1e-9 * fps ? 1 : 1000;
+    rate[0] = (int64_t)llround(fps * (double)rate[1]);
+}
+
+static modal_status write_stream(const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out, int64_t frame,
+                                 const uint8_t *picture, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t pixels = (int64_t)r->width * r->height;
+    uint8_t *bytes = NULL;
+    char head[128] = "";
+    int64_t rate[2];
+    MODAL_TRY(modal_alloc(&bytes, 3 * pixels, 1, "frame", err));
+    if (r->format == MODALRENDER_RGB) {
+        for (int64_t i = 0; i < pixels; i++) memcpy(bytes + 3 * i, picture + 4 * i, 3);
+    } else {
+        rate_of(r, in, rate);
+        if (frame == 0)
+            snprintf(head, sizeof head, "YUV4MPEG2 W%d H%d F%lld:%lld Ip A1:1 C444\nFRAME\n", r->width, r->height, (long long)rate[0],
+                     (long long)rate[1]);
+        else
+            snprintf(head, sizeof head, "FRAME\n");
+        to_planes(picture, pixels, bytes);
+    }
+    MODAL_TRY(tool_write_stdout(head, strlen(head), err));
+    MODAL_TRY(tool_write_stdout(bytes, (size_t)(3 * pixels), err));
+    out->bytes += 3 * pixels + (int64_t)strlen(head);
+done:
+    modal_free(&bytes);
+    return status;
+}
+
+modal_status modalrender_write(const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out, int64_t first, int64_t n,
+                               float *const arrays[MODAL_RENDER_BUFFERS], modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t pixels = (int64_t)r->width * r->height;
+    const int n_files = out->n > 0 ? out->n - 1 : 0;
+    int64_t written = 0;
+    for (int64_t f = 0; r->buffers[MODAL_RENDER_TRIANGLE] && f < n; f++)
+        number_triangles(in, pixels, (int32_t *)arrays[MODAL_RENDER_TRIANGLE] + f * pixels, (const int32_t *)arrays[MODAL_RENDER_OBJECT] + f * pixels);
+    for (int64_t f = 0; f < n; f++) out->blank += shows_nothing((const uint8_t *)(arrays[MODAL_RENDER_PICTURE] + f * pixels), pixels);
+    for (int64_t f = 0; r->to_stdout && f < n; f++)
+        MODAL_TRY(write_stream(r, in, out, first + f, (const uint8_t *)(arrays[MODAL_RENDER_PICTURE] + f * pixels), err));
+    /* each file a task; the first one that fails is told */
+#pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads) reduction(+ : written)
+    for (int64_t i = 0; i < n * n_files; i++) {
+        modal_error mine = {0};
+        const modalrender_output *o = &out->all[i % n_files];
+        const int64_t f = i / n_files, floats = pixels * modal_render_arrays[o->buffer].components;
+        if (write_frame(r, o, first + f, arrays[o->buffer] + f * floats, &written, &mine) == MODAL_OK) continue;
+#pragma omp critical
+        if (status == MODAL_OK) status = mine.status, *err = mine;
+    }
+    out->bytes += written;
+done:
+    return status;
+}
+
+/* ---- the end ---- */
+
+static modal_status write_manifest(const tool *t, const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out,
+                                   const modal_deformer *deformer, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    tool_folder_output outputs[MODAL_RENDER_BUFFERS];
+    const char *fields[MODAL_RENDER_BUFFERS];
+    modal_manifest_file *files = NULL;
+    char *names = NULL;
+    int64_t bytes = 0;
+    const int n = out->n - 1;
+    for (int i = 0; i < n; i++) {
+        outputs[i] = (tool_folder_output){out->all[i].name, out->all[i].kind, out->all[i].extension, out->all[i].file.temporary};
+        fields[i] = modal_render_arrays[out->all[i].buffer].name;
+    }
+    modal_manifest m = {.tool = t->program->name, .version = tool_version(), .arguments = t->command_line, .trajectory = r->input,
+                        .trajectory_hash = in->trajectory_hash, .basis = in->basis_path, .basis_hash = in->basis.hash,
+                        .back_end = modal_deformer_back_end(deformer), .device = modal_deformer_device(deformer), .frame_start = in->start,
+                        .frame_step = in->step, .n_frames = in->n, .first_time = in->trajectory.times[in->start],
+                        .last_time = in->trajectory.times[in->start + (in->n - 1) * in->step], .n_points = in->scene.n_points,
+                        .n_triangles = in->scene.n_triangles - (in->scene.has_ground ? 2 : 0), .order = "stored", .normals = r->normals_name,
+                        .n_fields = n, .fields = fields};
+    MODAL_TRY(tool_folder_files(outputs, n, in->n, &files, &names, &m.n_files, &bytes, err));
+    m.files = files;
+    MODAL_TRY(modal_manifest_write(out->all[n].file.temporary, &m, err));
+done:
+    modal_free(&names);
+    modal_free(&files);
+    return status;
+}
+
+modal_status modalrender_commit_outputs(const tool *t, const modalrender_request *r, const modalrender_input *in, modalrender_outputs *out,
+                                        const modal_deformer *deformer, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    tool_output *all[MODAL_RENDER_BUFFERS + 1];
+    if (out->n == 0) return MODAL_OK;
+    MODAL_TRY(write_manifest(t, r, in, out, deformer, err));
+    for (int i = 0; i < out->n; i++) all[i] = &out->all[i].file;
+    status = tool_outputs_commit(all, out->n, NULL, err);
+    out->complete = !all[0]->temporary; /* in place, even if their folder could not be synced */
+    if (out->complete) tool_folder_keep(out->folder);
+done:
+    return status;
+}
+
+void modalrender_end_outputs(modalrender_outputs *out, modal_error *err)
+{
+    for (int i = 0; i < out->n; i++) tool_output_name_error(&out->all[i].file, err);
+    for (int i = 0; i < out->n; i++) {
+        tool_output_discard(&out->all[i].file);
+        modal_free(&out->all[i].path);
+    }
+    if (!out->complete && out->folder) tool_folder_discard(out->folder, out->folder_made);
+}
