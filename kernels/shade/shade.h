@@ -9,7 +9,8 @@
  *
  * s is the share of a light that arrives: of variance shadow maps var / (var + (mu - t)^2) where the receiver's depth t is below the
  * mean mu, with var = max(E(d^2) - mu^2, MODAL_SHADE_VARIANCE), less `bleeding`: max((s - b) / (1 - b), 0); of hard ones 0 or 1. What is outside
- * of a map is lit; t is at least 0, the depth where nothing is. A pixel is the mean of its samples in linear light; in `picture` a sample counts at most 1 in each colour.
+ * of a map is lit; t is at least 0, the depth where nothing is. A pixel is the mean of its samples in linear light; in `picture` a sample
+ * counts at most 1 in each colour.
  *
  * Arithmetic: shade_math.h has every operation; all back ends give the same bytes. Aliasing: outputs overlap nothing. */
 #ifndef MODAL_KERNELS_SHADE_H

@@ -73,8 +73,7 @@ static void join_frame(const rest_shape *shape, const double pose[12], const dou
 }
 
 modal_status modal_render_bounds_new(modal_render_bounds *b, const double direction[3], const double up[3], const modal_basis *basis,
-                                     const modal_matrix_source *source, const modal_trajectory *q, int64_t start, int64_t step, int64_t n,
-                                     modal_error *err)
+                                     const modal_matrix_source *source, const modal_trajectory *q, modal_error *err)
 {
     modal_status status = MODAL_OK;
     rest_shape *shapes = NULL;
@@ -89,11 +88,9 @@ modal_status modal_render_bounds_new(modal_render_bounds *b, const double direct
         double *box = b->boxes[i];
         for (int k = 0; k < 3; k++) box[2 * k] = INFINITY, box[2 * k + 1] = -INFINITY;
         if (basis->shapes[o->shape].surface.n_vertices == 0) continue;
-        for (int64_t f = 0; f < n; f++) {
-            const int64_t frame = start + f * step;
-            join_frame(&shapes[o->shape], q->poses ? q->poses + 12 * (frame * q->n_objects + i) : o->rest_pose, q->q + frame * total + first,
+        for (int64_t f = 0; f < q->n_frames; f++)
+            join_frame(&shapes[o->shape], q->poses ? q->poses + 12 * (f * q->n_objects + i) : o->rest_pose, q->q + f * total + first,
                        basis->shapes[o->shape].modes.n_modes, b, box);
-        }
     }
 done:
     for (int32_t i = 0; shapes && i < basis->n_shapes; i++) modal_free(&shapes[i].reach);

@@ -8,7 +8,7 @@
 #include "lib/model/matrix_source.h"
 #include "lib/model/trajectory.h"
 
-/* Where the objects are over some frames: a box an object, in the axes of a view. */
+/* Where the objects are over a trajectory: a box an object, in the axes of a view. */
 typedef struct modal_render_bounds {
     double right[3], up[3], ahead[3]; /* orthonormal */
     int32_t n;
@@ -18,11 +18,10 @@ typedef struct modal_render_bounds {
 /* Orthonormal axes: `ahead` along direction, up as near to `up` as it can be. Neither is 0, nor are they along one line. */
 void modal_render_axes(const double direction[3], const double up[3], double right[3], double to_up[3], double ahead[3]);
 
-/* The boxes of frames start + i step, i < n. A vertex is taken to move from its rest position by at most sum_k |q_k| max |U_k|, so boxes
+/* The boxes over all frames. A vertex is taken to move from its rest position by at most sum_k |q_k| max |U_k|, so boxes
  * hold their objects with room to spare. source: modal matrices, read NULL: the basis has them. MODAL_ERROR_MEMORY and the source's. */
 modal_status modal_render_bounds_new(modal_render_bounds *bounds, const double direction[3], const double up[3], const modal_basis *basis,
-                                     const modal_matrix_source *source, const modal_trajectory *trajectory, int64_t start, int64_t step,
-                                     int64_t n, modal_error *err);
+                                     const modal_matrix_source *source, const modal_trajectory *trajectory, modal_error *err);
 void modal_render_bounds_free(modal_render_bounds *bounds);
 /* The diagonal of the box around all, m; 1 where there is nothing. */
 double modal_render_bounds_size(const modal_render_bounds *bounds);

@@ -60,9 +60,10 @@ static const tool_program program = {
     .input_traits = TOOL_READS | TOOL_PIPE,
     .output = 2,
     .output_traits = TOOL_WRITES | TOOL_PIPE,
-    .notes = "TRAJ is a trajectory, or a basis, which is drawn at rest; - is standard input. OUT is a folder, made if\n"
-             "absent: png/000000.png and so on, what --buffers asks for, and manifest.json, which is written last; or\n"
-             "- for y4m and rgb. Materials, lights and cameras are those of --look (formats/look.md).",
+    .notes = "TRAJ is a trajectory, or a basis, which is drawn at rest; - is standard input. OUT is a folder,\n"
+             "made if absent: png/000000.png and so on, what --buffers asks for, and manifest.json, which is\n"
+             "written last; or - for y4m and rgb. Materials, lights and cameras are those of --look\n"
+             "(formats/look.md).",
     .examples = "modalrender ring.h5 out\n"
                 "modalrender ring.h5 out --look ring.json --camera front --size 1920x1080 --samples 8\n"
                 "modalrender ring.h5 out --frames 0 --shadow hard --buffers depth,normal,object\n"

@@ -253,7 +253,7 @@ static modal_status set_scene(modalrender_request *r, modalrender_input *in, mod
     for (int k = 0; k < 3; k++)
         direction[k] = in->camera->fitted ? in->camera->direction[k] : in->camera->target[k] - in->camera->eye[k];
     /* of all frames, whichever are wanted: a part of them has the pictures of the whole */
-    MODAL_TRY(modal_render_bounds_new(&bounds, direction, in->camera->up, &in->basis, &source, &in->trajectory, 0, 1, in->trajectory.n_frames, err));
+    MODAL_TRY(modal_render_bounds_new(&bounds, direction, in->camera->up, &in->basis, &source, &in->trajectory, err));
     place_ground(in, &bounds, &ground);
     MODAL_TRY(modal_render_scene_new(&in->scene, &in->basis, look, look->ground_material >= 0 ? &ground : NULL, err));
     in->n_views = in->camera->n_keys > 0 ? in->n : 1;

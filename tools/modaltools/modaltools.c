@@ -36,7 +36,8 @@ static int print_family(void)
 static const tool_program program = {
     .name = "modaltools",
     .summary = "the tools of the family by one name, and the whole chain in one command",
-    .usage = "TOOL ...      (quick, mesh, pack, place, sim, tled, deform, curv, render, view, tex, info, bench)\nquick [options] SURFACE|GEOMETRY|MESH PAGE.html|OUT",
+    .usage = "TOOL ...      (quick, mesh, pack, place, sim, tled, deform, curv, render, view, tex, info, bench)\n"
+             "quick [options] SURFACE|GEOMETRY|MESH PAGE.html|OUT",
     .words = "quick mesh pack place sim tled deform curv render view tex info bench",
     .options = modaltools_options,
     .least_operands = 1,
