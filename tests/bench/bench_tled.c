@@ -280,6 +280,108 @@ done:
 }
 #endif
 
+#ifdef MODAL_HAVE_CUDA
+/* A row that is no rate of steps: its time, and numbers by name. */
+static json_t *plain_row(run *r, const char *name, bench_time time, modal_error *err)
+{
+    const bench_row line = {.name = name, .hidden = 1, .side = r->side, .n_vertices = r->cube->solid.n_nodes, .n_columns = r->n_steps,
+                            .time = time, .error = -1};
+    if (bench_row_add(r->b, &line, err) != MODAL_OK) return NULL;
+    json_t *last = json_array_get(r->b->results, json_array_size(r->b->results) - 1);
+    json_object_set_new(last, "mesh", json_string(r->cube->name));
+    return last;
+}
+
+/* The thesis's table 5.2: both loops with blocks of other sizes. Another size changes no sum, so the displacements that were
+ * compared hold. */
+static modal_status measure_blocks(run *r, tled_way way, modal_error *err)
+{
+    static const int sizes[] = {32, 64, 128, 256, 320, 512};
+    modal_status status = MODAL_OK;
+    MODAL_TRY(tled_opponent_new(&r->opponent, &r->cube->solid, way, err));
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        tled_kernel_use use[2];
+        bench_time loops[2];
+        char name[96];
+        MODAL_TRY(tled_opponent_block(r->opponent, sizes[i], use, err));
+        MODAL_TRY(tled_opponent_reset(r->opponent, r->side->stream, err));
+        for (int k = 0; k < 2; k++) {
+            r->part = 1 + k;
+            MODAL_TRY(bench_measure(r->b, r->side, call_opponent, r, &loops[k], err));
+        }
+        snprintf(name, sizeof name, "%s, blocks of %d", tled_way_names[way], sizes[i]);
+        bench_print(r->b, "       %-38s element loop %.2f us, %d registers, %d threads; node loop %.2f us, %d, %d\n", name,
+                    1e6 * loops[0].median / r->n_steps, use[0].registers, use[0].threads, 1e6 * loops[1].median / r->n_steps,
+                    use[1].registers, use[1].threads);
+        json_t *last = plain_row(r, name, loops[0], err);
+        if (!last) return MODAL_ERROR_MEMORY;
+        json_object_set_new(last, "blocks",
+                            json_pack("{s:s, s:i, s:f, s:i, s:i, s:f, s:i, s:i}", "way", tled_way_names[way], "size", sizes[i],
+                                      "element_loop_s", loops[0].median / r->n_steps, "element_registers", use[0].registers,
+                                      "element_threads", use[0].threads, "node_loop_s", loops[1].median / r->n_steps, "node_registers",
+                                      use[1].registers, "node_threads", use[1].threads));
+    }
+done:
+    r->opponent = tled_opponent_delete(r->opponent);
+    return status;
+}
+
+typedef struct copy {
+    run *r;
+    void *host;
+    int out;
+} copy;
+
+static modal_status call_copy(void *context, int64_t k, modal_error *err)
+{
+    const copy *c = context;
+    const int64_t bytes = 16 * c->r->cube->solid.n_nodes;
+    (void)k;
+    return c->out ? modal_device_copy_out(&c->r->side->device, c->host, c->r->u, bytes, c->r->side->stream, err)
+                  : modal_device_copy_in(&c->r->side->device, c->r->u, c->host, bytes, c->r->side->stream, err);
+}
+
+/* The thesis's figures 5.3 and 5.8: displacements of all nodes in and out, of pageable and pinned memory; and its memory, by its
+ * formula: bytes = nodes (64 + 12 m) + elements (84 T4, 164 H8), m the largest number of elements at a node. */
+static modal_status measure_copies(run *r, modal_error *err)
+{
+    static const char *const names[2][2] = {{"displacements in, pageable", "displacements in, pinned"},
+                                            {"displacements out, pageable", "displacements out, pinned"}};
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = &r->cube->solid;
+    const int64_t bytes = 16 * s->n_nodes;
+    int32_t *count = NULL, most = 0;
+    copy c = {.r = r};
+    MODAL_TRY(modal_alloc_zero(&count, s->n_nodes, sizeof *count, "elements of nodes", err));
+    for (int64_t k = 0; k < 4 * s->n_tetrahedra; k++) count[s->tetrahedra[k]]++;
+    for (int64_t k = 0; k < 8 * s->n_hexahedra; k++) count[s->hexahedra[k]]++;
+    for (int64_t i = 0; i < s->n_nodes; i++)
+        if (count[i] > most) most = count[i];
+    const int64_t held = s->n_nodes * (64 + 12 * (int64_t)most) + 84 * s->n_tetrahedra + 164 * s->n_hexahedra;
+    bench_print(r->b, "       the thesis's arrays: %lld bytes (at most %d elements at a node); ours %lld\n", (long long)held, most,
+                (long long)r->layout->bytes);
+    for (c.out = 0; c.out < 2; c.out++)
+        for (int pinned = 0; pinned < 2; pinned++) {
+            const bench_cuda_memory memory = pinned ? BENCH_CUDA_PINNED : BENCH_CUDA_PAGEABLE;
+            bench_time time;
+            MODAL_TRY(bench_cuda_host_new(&c.host, bytes, memory, err));
+            memset(c.host, 0, (size_t)bytes); /* the solid at rest */
+            status = bench_measure(r->b, r->side, call_copy, &c, &time, err);
+            bench_cuda_host_delete(c.host, memory);
+            if (status != MODAL_OK) goto done;
+            bench_print(r->b, "       %-38s %.2f us, %.2f GB/s\n", names[c.out][pinned], 1e6 * time.median, 1e-9 * (double)bytes / time.median);
+            json_t *last = plain_row(r, names[c.out][pinned], time, err);
+            if (!last) MODAL_FAIL(err, MODAL_ERROR_MEMORY, "tled: no memory");
+            json_object_set_new(last, "copy", json_pack("{s:I, s:f, s:I, s:i, s:I}", "bytes", (json_int_t)bytes, "seconds", time.median,
+                                                        "thesis_bytes", (json_int_t)held, "most_elements_at_a_node", most, "our_bytes",
+                                                        (json_int_t)r->layout->bytes));
+        }
+done:
+    modal_free(&count);
+    return status;
+}
+#endif
+
 static modal_status measure_cube(modal_bench *b, const tled_cube *cube, int opponents, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -299,6 +401,7 @@ static modal_status measure_cube(modal_bench *b, const tled_cube *cube, int oppo
     if (b->gpu.present && cube->solid.n_nodes < 20000) {
         MODAL_TRY(new_ours(&r, r.side, MODAL_TLED_FLOAT32, err));
         status = measure_frames(&r, err);
+        if (status == MODAL_OK) status = measure_copies(&r, err);
         free_ours(&r, r.side);
         if (status != MODAL_OK) goto done;
     }
@@ -307,6 +410,10 @@ static modal_status measure_cube(modal_bench *b, const tled_cube *cube, int oppo
 #ifdef MODAL_HAVE_CUDA
     for (int way = 0; opponents && b->gpu.present && way < TLED_WAYS; way++)
         MODAL_TRY(measure_opponent(&r, (tled_way)way, err));
+    if (opponents && b->gpu.present && n < 10000) {
+        MODAL_TRY(measure_blocks(&r, TLED_SCATTER_NODES, err));
+        MODAL_TRY(measure_blocks(&r, TLED_ATOMIC_SCALAR, err));
+    }
 #endif
     (void)opponents;
 done:

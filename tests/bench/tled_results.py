@@ -37,6 +37,32 @@ def limits(rows, copy):
     print()
 
 
+def thesis(rows):
+    """Memory, copies and block sizes, as the thesis measures them."""
+    copies = [r for r in rows if "copy" in r]
+    if copies:
+        print("## Memory and copies\n")
+        print("Bytes by the thesis's formula, nodes (64 + 12 m) + elements (84 T4, 164 H8), m the most elements at a node; ours; displacements of all "
+              "nodes (16 bytes each) to the device and back, of pageable and of pinned memory.\n")
+        print("| mesh | m | thesis, MB | ours, MB | in, pageable | in, pinned | out, pageable | out, pinned |")
+        print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+        for mesh in dict.fromkeys(r["mesh"] for r in copies):
+            own = [r["copy"] for r in copies if r["mesh"] == mesh]
+            print(f"| {mesh} | {own[0]['most_elements_at_a_node']} | {1e-6 * own[0]['thesis_bytes']:.2f} | {1e-6 * own[0]['our_bytes']:.2f} | "
+                  + " | ".join(f"{1e6 * c['seconds']:.1f} us" for c in own) + " |")
+        print()
+    blocks = [r for r in rows if "blocks" in r]
+    if blocks:
+        print("## Block sizes\n")
+        print("| way, mesh | threads a block | element loop | registers | threads a multiprocessor | node loop | registers | threads |")
+        print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+        for r in blocks:
+            b = r["blocks"]
+            print(f"| {b['way']}, {r['mesh']} | {b['size']} | {1e6 * b['element_loop_s']:.2f} us | {b['element_registers']} | {b['element_threads']} | "
+                  f"{1e6 * b['node_loop_s']:.2f} us | {b['node_registers']} | {b['node_threads']} |")
+        print()
+
+
 def main():
     with open(sys.argv[1]) as f:
         data = json.load(f)
@@ -59,6 +85,7 @@ def main():
     for r in rows:
         if "element_loop" in r:
             print(f"{THESIS}, {r['mesh']}: {100 * r['element_loop']:.0f} % of the time in the element loop.\n")
+    thesis([r for r in data["results"] if r["table"] == "tled"])
     print("## Real time\n")
     print("| mesh | frames | real-time factor |\n| --- | --- | --- |")
     for r in frames:

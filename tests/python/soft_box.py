@@ -5,15 +5,17 @@ import numpy as np
 PATHS = ((1, 2), (2, 3), (3, 7), (7, 4), (4, 5), (5, 1))
 
 
-def box(name, cells, edge, kind="tet", jitter=0.0, seed=1):
+def box(name, cells, edge, kind="tet", jitter=0.0, seed=1, place=None):
     """A box of cells of this edge, of tetrahedra (six a cell), hexahedra, or both (layer about layer); inner nodes moved
-    by jitter edges. Group 1 "low" (bottom nodes), 2 "high" (top nodes) as surfaces, 3 "all" the volume."""
+    by jitter edges; place: where they all go then. Group 1 "low" (bottom nodes), 2 "high" (top nodes) as surfaces, 3 "all" the volume."""
     rng = np.random.default_rng(seed)
     nx, ny, nz = cells
     x = np.array([[i, j, k] for k in range(nz + 1) for j in range(ny + 1) for i in range(nx + 1)], float)
     inner = ((x > 0) & (x < np.array(cells))).all(axis=1)
     x[inner] += jitter * rng.uniform(-1, 1, (inner.sum(), 3))
     x *= edge
+    if place:
+        x = place(x)
     elements, faces = [], []
     node = lambda i, j, k: (k * (ny + 1) + j) * (nx + 1) + i
     for k in range(nz):

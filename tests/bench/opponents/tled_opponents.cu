@@ -15,7 +15,7 @@ extern "C" const char *const tled_way_names[TLED_WAYS] = {
 
 namespace {
 
-enum { BLOCK = 128 };
+enum { BLOCK = 128 }; // threads, unless another number is asked for
 typedef modal_tled::Vector4<float> Vector;
 typedef modal_tled::Vector3<float> Force;
 
@@ -60,7 +60,7 @@ __device__ __forceinline__ Vector four(Force f) { return {f.x, f.y, f.z, 0}; }
 
 template <int WAY> __global__ void elements_to_slots(Solid s)
 {
-    const int e = blockIdx.x * BLOCK + threadIdx.x;
+    const int e = blockIdx.x * blockDim.x + threadIdx.x;
     if (e >= s.n_elements) return;
     const int4 n = s.elements[e];
     Force f[4];
@@ -101,7 +101,7 @@ template <int WAY> __device__ __forceinline__ void add_force(Vector *to, Force f
 
 template <int WAY> __global__ void elements_add(Solid s, int first, int end)
 {
-    const int e = first + blockIdx.x * BLOCK + threadIdx.x;
+    const int e = first + blockIdx.x * blockDim.x + threadIdx.x;
     if (e >= end) return;
     const int4 n = s.elements[e];
     Force f[4];
@@ -122,7 +122,7 @@ __device__ __forceinline__ Vector move_node(const Solid &s, int i, Rates r, Forc
 
 template <int WAY> __global__ void nodes(Solid s, Rates r)
 {
-    const int i = blockIdx.x * BLOCK + threadIdx.x;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= s.n_nodes) return;
     Force f = {0, 0, 0};
     if (WAY == TLED_SCATTER_NODES || WAY == TLED_SCATTER_ELEMENTS) {
@@ -137,7 +137,7 @@ template <int WAY> __global__ void nodes(Solid s, Rates r)
 
 __global__ void thread_a_node(Solid s, Rates r, const Vector *u, Vector *next)
 {
-    const int i = blockIdx.x * BLOCK + threadIdx.x;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= s.n_nodes) return;
     Force sum = {0, 0, 0};
     for (int k = s.offsets[i]; k < s.offsets[i + 1]; k++) {
@@ -157,6 +157,7 @@ struct Add {
 
 struct tled_opponent {
     tled_way way;
+    int block = BLOCK;
     Solid solid;
     std::vector<int> colours; // first element of each, and the end
     std::vector<void *> owned;
@@ -287,30 +288,30 @@ template <int WAY> void add_all(const tled_opponent *o, cudaStream_t stream)
 {
     for (size_t c = 0; c + 1 < o->colours.size(); c++) {
         const int first = o->colours[c], end = o->colours[c + 1];
-        elements_add<WAY><<<(end - first + BLOCK - 1) / BLOCK, BLOCK, 0, stream>>>(o->solid, first, end);
+        elements_add<WAY><<<(end - first + o->block - 1) / o->block, o->block, 0, stream>>>(o->solid, first, end);
     }
 }
 
 cudaError_t element_loop(tled_opponent *o, cudaStream_t stream)
 {
-    const int blocks = (o->solid.n_elements + BLOCK - 1) / BLOCK;
+    const int blocks = (o->solid.n_elements + o->block - 1) / o->block;
     switch (o->way) {
-    case TLED_SCATTER_NODES: elements_to_slots<TLED_SCATTER_NODES><<<blocks, BLOCK, 0, stream>>>(o->solid); break;
+    case TLED_SCATTER_NODES: elements_to_slots<TLED_SCATTER_NODES><<<blocks, o->block, 0, stream>>>(o->solid); break;
     case TLED_ATOMIC_SCALAR: add_all<TLED_ATOMIC_SCALAR>(o, stream); break;
     case TLED_ATOMIC_VECTOR: add_all<TLED_ATOMIC_VECTOR>(o, stream); break;
     case TLED_ATOMIC_CAS: add_all<TLED_ATOMIC_CAS>(o, stream); break;
     case TLED_COLOURS: add_all<TLED_COLOURS>(o, stream); break;
-    default: elements_to_slots<TLED_SCATTER_ELEMENTS><<<blocks, BLOCK, 0, stream>>>(o->solid); break;
+    default: elements_to_slots<TLED_SCATTER_ELEMENTS><<<blocks, o->block, 0, stream>>>(o->solid); break;
     }
     return o->way == TLED_SORTED ? sort_and_sum(o, stream) : cudaSuccess;
 }
 
 void node_loop(const tled_opponent *o, const Rates &r, cudaStream_t stream)
 {
-    const int blocks = (o->solid.n_nodes + BLOCK - 1) / BLOCK;
-    if (o->way == TLED_SCATTER_NODES) nodes<TLED_SCATTER_NODES><<<blocks, BLOCK, 0, stream>>>(o->solid, r);
-    else if (o->way == TLED_SCATTER_ELEMENTS) nodes<TLED_SCATTER_ELEMENTS><<<blocks, BLOCK, 0, stream>>>(o->solid, r);
-    else nodes<TLED_ATOMIC_SCALAR><<<blocks, BLOCK, 0, stream>>>(o->solid, r);
+    const int blocks = (o->solid.n_nodes + o->block - 1) / o->block;
+    if (o->way == TLED_SCATTER_NODES) nodes<TLED_SCATTER_NODES><<<blocks, o->block, 0, stream>>>(o->solid, r);
+    else if (o->way == TLED_SCATTER_ELEMENTS) nodes<TLED_SCATTER_ELEMENTS><<<blocks, o->block, 0, stream>>>(o->solid, r);
+    else nodes<TLED_ATOMIC_SCALAR><<<blocks, o->block, 0, stream>>>(o->solid, r);
 }
 
 } // namespace
@@ -354,11 +355,11 @@ extern "C" modal_status tled_opponent_step(tled_opponent *o, int n, double step,
     const modal_tled_factors f = modal_tled_step_factors(step, before, alpha);
     const Rates r = {(float)f.keep, (float)f.gain, (float)(f.gain * gravity[0]), (float)(f.gain * gravity[1]),
                      (float)(f.gain * gravity[2])};
-    const int blocks = (o->solid.n_nodes + BLOCK - 1) / BLOCK;
+    const int blocks = (o->solid.n_nodes + o->block - 1) / o->block;
     cudaError_t code = cudaSuccess;
     for (int i = 0; i < n && code == cudaSuccess; i++) {
         if (o->way == TLED_THREAD_A_NODE) {
-            thread_a_node<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>(o->solid, r, o->solid.u, o->solid.next);
+            thread_a_node<<<blocks, o->block, 0, (cudaStream_t)stream>>>(o->solid, r, o->solid.u, o->solid.next);
             std::swap(o->solid.u, o->solid.next);
             continue;
         }
@@ -367,6 +368,37 @@ extern "C" modal_status tled_opponent_step(tled_opponent *o, int n, double step,
     }
     return code != cudaSuccess ? modal_cuda_status(code, tled_way_names[o->way], err)
                                : modal_cuda_launched(tled_way_names[o->way], err);
+}
+
+// The kernel of a loop, for what the runtime knows of it; the others' element loops are alike.
+static const void *kernel_of(const tled_opponent *o, int of_nodes)
+{
+    if (of_nodes && o->way == TLED_SCATTER_NODES) return (const void *)nodes<TLED_SCATTER_NODES>;
+    if (of_nodes && o->way == TLED_SCATTER_ELEMENTS) return (const void *)nodes<TLED_SCATTER_ELEMENTS>;
+    if (of_nodes) return (const void *)nodes<TLED_ATOMIC_SCALAR>;
+    switch (o->way) {
+    case TLED_SCATTER_NODES: return (const void *)elements_to_slots<TLED_SCATTER_NODES>;
+    case TLED_ATOMIC_SCALAR: return (const void *)elements_add<TLED_ATOMIC_SCALAR>;
+    case TLED_ATOMIC_VECTOR: return (const void *)elements_add<TLED_ATOMIC_VECTOR>;
+    case TLED_ATOMIC_CAS: return (const void *)elements_add<TLED_ATOMIC_CAS>;
+    case TLED_COLOURS: return (const void *)elements_add<TLED_COLOURS>;
+    default: return (const void *)elements_to_slots<TLED_SCATTER_ELEMENTS>;
+    }
+}
+
+extern "C" modal_status tled_opponent_block(tled_opponent *o, int threads, tled_kernel_use use[2], modal_error *err)
+{
+    cudaError_t code = cudaSuccess;
+    o->block = threads;
+    for (int of_nodes = 0; of_nodes < 2 && code == cudaSuccess; of_nodes++) {
+        cudaFuncAttributes about = {};
+        int blocks = 0;
+        code = cudaFuncGetAttributes(&about, kernel_of(o, of_nodes));
+        if (code == cudaSuccess) code = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_of(o, of_nodes), threads, 0);
+        use[of_nodes].registers = about.numRegs;
+        use[of_nodes].threads = blocks * threads;
+    }
+    return modal_cuda_status(code, tled_way_names[o->way], err);
 }
 
 extern "C" const float *tled_opponent_displacements(const tled_opponent *o) { return &o->solid.u->x; }

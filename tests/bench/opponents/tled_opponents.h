@@ -32,6 +32,12 @@ typedef struct tled_opponent tled_opponent;
 modal_status tled_opponent_new(tled_opponent **opponent, const modal_tled_solid *solid, tled_way way, modal_error *err);
 tled_opponent *tled_opponent_delete(tled_opponent *opponent); /* NULL is fine; returns NULL */
 int tled_opponent_parts(const tled_opponent *opponent);       /* launches a step of the element loop: the colours, or 1 */
+/* Threads of a block from now on (at first 128), and of the kernels of the element and the node loop: registers of a thread,
+ * and threads that a multiprocessor holds at once. */
+typedef struct tled_kernel_use {
+    int registers, threads;
+} tled_kernel_use;
+modal_status tled_opponent_block(tled_opponent *opponent, int threads, tled_kernel_use use[2], modal_error *err);
 /* From rest again. */
 modal_status tled_opponent_reset(tled_opponent *opponent, modal_stream *stream, modal_error *err);
 /* n steps under constant gravity. part: 3; 1: only the element loop, 2: only the node loop (for shares of time). */
