@@ -17,6 +17,7 @@ struct modal_tled_motion {
     const modal_solid_scene *scene;
     modal_tled_precision precision;
     double step, before;     /* s, of the next step and of the one before it, 0: none */
+    double kernel_step, alpha; /* of the kernels; kernel_step 0: step */
     double start;            /* s, after `begun` steps, from which on `step` holds */
     int64_t done, begun;
     modal_stream *stream;
@@ -89,7 +90,7 @@ modal_status modal_tled_motion_new(const modal_device *device, const modal_tled_
     *motion = NULL;
     MODAL_TRY(modal_alloc_zero(&m, 1, sizeof *m, "motion", err));
     m->device = device, m->model = model, m->scene = scene, m->precision = options->precision;
-    m->step = options->step;
+    m->step = options->step, m->kernel_step = options->kernel_step, m->alpha = scene->alpha;
     MODAL_TRY(modal_device_stream_new(device, &m->stream, err));
     if (!device->kernels->tled_step || !device->kernels->tled_layout)
         MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "back end %s: cannot move whole solids", device->name);
@@ -152,6 +153,7 @@ modal_status modal_tled_motion_advance(modal_tled_motion *m, int64_t n, const mo
     modal_status status = MODAL_OK;
     const modal_tled_solid *s = &m->model->solid;
     const int falls = m->scene->gravity[0] != 0 || m->scene->gravity[1] != 0 || m->scene->gravity[2] != 0;
+    const double own = m->kernel_step;
     *element = -1;
     while (m->done < n) {
         const int64_t most = m->device->shares_memory ? BATCH_WORK / (s->n_tetrahedra + s->n_hexahedra) + 1 : BATCH;
@@ -165,8 +167,8 @@ modal_status modal_tled_motion_advance(modal_tled_motion *m, int64_t n, const mo
         MODAL_TRY(modal_device_copy_in(m->device, m->gravity, m->h_gravity, count * 24, m->stream, err));
         MODAL_TRY(modal_device_copy_in(m->device, m->signals, m->h_signals, (count + 1) * 8 * s->n_signals, m->stream, err));
         const modal_tled_step_task task = {
-            .layout = m->layout, .u = m->u, .low = m->low, .d = m->d, .step = m->step,
-            .before = m->before, .alpha = m->scene->alpha, .first = m->done, .n_steps = count,
+            .layout = m->layout, .u = m->u, .low = m->low, .d = m->d, .step = own > 0 ? own : m->step,
+            .before = own > 0 && m->before > 0 ? own : m->before, .alpha = m->alpha, .first = m->done, .n_steps = count,
             .gravity = falls ? m->gravity : NULL, .signals = s->n_signals > 0 ? m->signals : NULL, .watch = m->watch,
             .work = m->work, .reactions = m->reactions,
             .viscous = m->viscous, .touches = m->touches};
@@ -192,6 +194,21 @@ void modal_tled_motion_restep(modal_tled_motion *m, double step)
     m->step = step;
 }
 
+void modal_tled_motion_damp(modal_tled_motion *m, double alpha) { m->alpha = alpha; }
+
+int modal_tled_motion_is_here(const modal_tled_motion *m) { return m->device->shares_memory; }
+
+int modal_tled_motion_is_double(const modal_tled_motion *m) { return m->precision == MODAL_TLED_FLOAT64; }
+
+const modal_solid_scene *modal_tled_motion_scene(const modal_tled_motion *m) { return m->scene; }
+
+modal_status modal_tled_motion_relayout(modal_tled_motion *m, modal_error *err)
+{
+    const modal_tled_layout_task task = {&m->model->solid, m->precision, m->device, &m->layout};
+    modal_tled_layout_free(&m->layout);
+    return m->device->kernels->tled_layout(&task, m->stream, err);
+}
+
 /* A state array into [n_nodes, 3]. */
 static modal_status fetch(modal_tled_motion *m, const void *from, double *to, modal_error *err)
 {
@@ -211,6 +228,8 @@ done:
     return status;
 }
 
+modal_status modal_tled_motion_increments(modal_tled_motion *m, double *d, modal_error *err) { return fetch(m, m->d, d, err); }
+
 modal_status modal_tled_motion_state(modal_tled_motion *m, double *u, double *velocity, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -218,7 +237,7 @@ modal_status modal_tled_motion_state(modal_tled_motion *m, double *u, double *ve
     if (velocity || m->work) MODAL_TRY(fetch(m, m->d, m->own_d, err));
     for (int64_t i = 0; i < m->model->solid.n_nodes; i++)
         for (int c = 0; c < 3; c++) {
-            u[3 * (int64_t)m->model->node_from[i] + c] = m->own[3 * i + c];
+            if (u) u[3 * (int64_t)m->model->node_from[i] + c] = m->own[3 * i + c];
             if (velocity) velocity[3 * (int64_t)m->model->node_from[i] + c] = m->before > 0 ? m->own_d[3 * i + c] / m->before : 0;
         }
 done:

@@ -27,6 +27,7 @@ typedef struct modal_tled_motion_options {
     modal_tled_precision precision;
     double step; /* s */
     int energy, reactions;
+    double kernel_step; /* what a step is for the kernels, where that is not the time that goes by; 0: step */
 } modal_tled_motion_options;
 
 /* Device, model and scene are borrowed. */
@@ -46,7 +47,16 @@ double modal_tled_motion_step(const modal_tled_motion *motion);            /* s,
 /* The steps to come have another length. */
 void modal_tled_motion_restep(modal_tled_motion *motion, double step);
 
-/* The state in the mesh's order of nodes: u [n_nodes, 3] m, and d / step, the velocity half a step before, [n_nodes, 3],
+/* For steps that are not those of time (lib/tled/steady.h): damping, 1/s of the kernels' steps; after masses of the model have
+ * changed; d of the last step [n_nodes, 3] in the solid's order; whether the state is in main memory. */
+void modal_tled_motion_damp(modal_tled_motion *motion, double alpha);
+modal_status modal_tled_motion_relayout(modal_tled_motion *motion, modal_error *err);
+modal_status modal_tled_motion_increments(modal_tled_motion *motion, double *d, modal_error *err);
+int modal_tled_motion_is_here(const modal_tled_motion *motion);
+int modal_tled_motion_is_double(const modal_tled_motion *motion);
+const modal_solid_scene *modal_tled_motion_scene(const modal_tled_motion *motion);
+
+/* The state in the mesh's order of nodes: u [n_nodes, 3] m (or NULL), and d / step, the velocity half a step before, [n_nodes, 3],
  * NULL: not asked for. Refuses what is not finite, MODAL_ERROR_NOT_CONVERGED. */
 modal_status modal_tled_motion_state(modal_tled_motion *motion, double *u, double *velocity, modal_error *err);
 

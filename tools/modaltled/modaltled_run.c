@@ -6,6 +6,7 @@
 #include "formats/snapshots/snapshots_out.h"
 #include "lib/base/memory.h"
 #include "lib/mesh/boundary.h"
+#include "lib/tled/steady.h"
 #include "tools/common/inputs.h"
 #include "tools/modaltled/modaltled.h"
 
@@ -234,6 +235,37 @@ static void explain(const run *w, int64_t element, modal_error *err)
     modal_error_context(err, "%s", w->r->scene_path);
 }
 
+/* From rest to where the solid comes to rest: two frames. */
+static modal_status relax(run *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_progress progress = {report_progress, w};
+    const double start = tool_seconds();
+    modal_tled_steady r;
+    int64_t element = -1;
+    tool_progress_amount(w->t, (double)w->c->n_steps, "steps");
+    MODAL_TRY(make_frame(w, err));
+    MODAL_TRY(modal_snapshots_out_add(w->out, &w->frame, err));
+    status = modal_tled_steady_run(w->motion, &w->c->model, &w->c->forces, w->c->n_steps, &progress, &element, &r, err);
+    if (status != MODAL_OK) {
+        explain(w, element, err);
+        goto done;
+    }
+    json_object_set_new(w->t->report, "steady",
+                        json_pack("{s:b, s:I, s:f, s:f, s:f, s:i}", "converged", r.converged, "steps", (json_int_t)r.steps, "error_m",
+                                  r.error, "radius", r.radius, "lowest", r.lowest, "remassed", r.remassed));
+    MODAL_TRY(make_frame(w, err));
+    w->compute_seconds += tool_seconds() - start;
+    tool_note(w->t, "%s after %lld steps, error about %.3g m, %.3g of the largest displacement", r.converged ? "steady" : "not steady",
+              (long long)r.steps, r.error, w->largest_u > 0 ? r.error / w->largest_u : 0.0);
+    MODAL_TRY(modal_snapshots_out_add(w->out, &w->frame, err));
+    if (!r.converged)
+        MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED, "%s: not steady within duration, %lld steps: error about %.3g m, %.3g m asked",
+                   w->r->scene_path, (long long)r.steps, r.error, w->c->scene.accuracy * w->largest_u);
+done:
+    return status;
+}
+
 static modal_status move(run *w, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -286,14 +318,20 @@ modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *
 {
     modal_status status = MODAL_OK;
     run w = {.t = t, .r = r, .c = c, .least_limit = c->critical.estimate};
+    double *rest = NULL;
     *n_written = 0;
     MODAL_TRY(add_provenance(&w, err));
     MODAL_TRY(name_probes(&w, err));
     MODAL_TRY(new_arrays(&w, err));
     MODAL_TRY(open_file(&w, path, err));
-    const modal_tled_motion_options options = {r->precision, c->step, r->fields[MODALTLED_ENERGY], w.n_probes > 0};
+    const modal_tled_motion_options options = {r->precision, c->step, r->fields[MODALTLED_ENERGY], w.n_probes > 0,
+                                              c->scene.steady ? 1 : 0};
+    if (c->scene.steady) {
+        MODAL_TRY(modal_alloc_zero(&rest, c->model.solid.n_nodes, 3 * sizeof *rest, "displacements", err));
+        MODAL_TRY(modal_tled_steady_masses(&c->model, &c->forces, rest, err));
+    }
     MODAL_TRY(modal_tled_motion_new(&r->device, &c->model, &c->scene, &options, &w.motion, err));
-    status = move(&w, err);
+    status = c->scene.steady ? relax(&w, err) : move(&w, err);
     report(&w);
     *n_written = modal_snapshots_out_count(w.out);
 done:;
@@ -304,6 +342,7 @@ done:;
     modal_tled_motion_delete(w.motion);
     double **const arrays[] = {&w.u, &w.velocities, &w.forces, &w.own_forces, &w.reactions, &w.probe_u, &w.probe_f};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
+    modal_free(&rest);
     modal_free(&w.probe_names);
     for (int32_t i = 0; i < w.n_provenance; i++) modal_provenance_free(&w.provenance[i]);
     modal_free(&w.provenance);

@@ -227,16 +227,20 @@ static modal_status check_step(tool *t, const modaltled_request *r, modaltled_ca
 }
 
 /* Steps that are done at every frame. */
-static modal_status plan_frames(const modaltled_request *r, modaltled_case *c, modal_error *err)
+static modal_status plan_frames(tool *t, const modaltled_request *r, modaltled_case *c, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_solid_scene *s = &c->scene;
     const double steps = s->n_steps > 0 ? (double)s->n_steps : rint(s->duration / c->step);
-    const double frames = s->n_at > 0 ? (double)s->n_at : s->every > 0 ? floor(steps / (double)s->every) + 1
+    const double frames = s->steady ? 2 : s->n_at > 0 ? (double)s->n_at : s->every > 0 ? floor(steps / (double)s->every) + 1
                                                                        : floor(s->duration * s->fps * (1 + 1e-12)) + 1;
     if (!(steps < 0x1p52 && frames < 0x1p31))
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: too many steps or frames, %g and %g", r->scene_path, steps, frames);
     c->n_steps = (int64_t)steps;
+    if (s->steady) {
+        tool_note(t, "until steady, at most %lld steps", (long long)c->n_steps);
+        goto done;
+    }
     c->n_frames = (int64_t)frames;
     MODAL_TRY(modal_alloc(&c->frames, c->n_frames, sizeof *c->frames, "frames", err));
     for (int64_t i = 0; i < c->n_frames; i++) {
@@ -277,7 +281,7 @@ modal_status modaltled_plan(tool *t, const modaltled_request *r, modaltled_case 
     MODAL_TRY(modal_tled_critical_at(&c->forces, rest, &c->critical, err));
     tool_stage(t, "critical step", tool_seconds() - start, -1);
     MODAL_TRY(check_step(t, r, c, err));
-    MODAL_TRY(plan_frames(r, c, err));
+    MODAL_TRY(plan_frames(t, r, c, err));
     tool_note(t, "%lld steps, %lld frames", (long long)c->n_steps, (long long)c->n_frames);
     json_object_set_new(t->report, "steps", json_integer(c->n_steps));
     json_object_set_new(t->report, "frames", json_integer(c->n_frames));

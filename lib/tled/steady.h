@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dynamic relaxation: to the state in which a solid comes to rest, in the fewest steps (G. R. Joldes, A. Wittek, K. Miller, An
+ * adaptive dynamic relaxation method for solving nonlinear finite element problems. Application to brain shift estimation,
+ * 2011). The way there is not the physical one: masses are chosen so that every node has the same bound of its frequency,
+ * the step is 1 and 0.9 of the critical one, and the damping is the critical one of the lowest frequency, which is estimated
+ * by Rayleigh's quotient of the way w from look to look: lambda = w.(M (a_before - a_now)) / w.(M w), a = M^-1 (R - F). */
+#ifndef MODAL_TLED_STEADY_H
+#define MODAL_TLED_STEADY_H
+
+#include "lib/tled/critical.h"
+#include "lib/tled/motion.h"
+
+typedef struct modal_tled_steady {
+    int64_t steps;
+    double error;   /* m, the estimate rho / (1 - rho) of the largest way since the look before (the thesis' rule, (3.2), over as
+                       many steps, so that rounding of single steps does not count) */
+    double radius;  /* rho: what errors fall by from look to look, that of the lowest frequency */
+    double lowest;  /* of the frequencies' squares, in steps */
+    int converged, remassed; /* 1 where it is; how often masses had to grow */
+} modal_tled_steady;
+
+/* Gives the model masses for steps of 1 about displacements u (the solid's order); its own become `weights`. Prony terms are as
+ * after a long time. Before modal_tled_motion_new, whose kernel_step is to be 1. */
+modal_status modal_tled_steady_masses(modal_tled_model *model, modal_tled_forces *forces, const double *u, modal_error *err);
+
+/* Until the estimated error is scene->accuracy of the largest displacement, twice in a row, or `most` steps are done. Loads are those
+ * of the motion's time; the error is looked at once they have the values that they keep until scene->duration. As
+ * modal_tled_motion_advance. */
+modal_status modal_tled_steady_run(modal_tled_motion *motion, modal_tled_model *model, modal_tled_forces *forces, int64_t most,
+                                   const modal_progress *progress, int64_t *element, modal_tled_steady *result, modal_error *err);
+
+#endif
