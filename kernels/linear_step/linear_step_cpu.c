@@ -5,17 +5,23 @@
 
 enum { MODES_WORTH_THREADS = 8192 };
 
+static void step_object(const modal_linear_step_task *t, int32_t i)
+{
+    if (t->skip && t->skip[i]) return;
+    double lost = 0;
+    for (int32_t k = 0; k < t->objects[i].n_modes; k++) lost += modal_linear_step_mode(t, &t->objects[i], k);
+    t->lost[i] += lost;
+}
+
 modal_status modal_linear_step_cpu(const modal_linear_step_task *t, modal_stream *stream, modal_error *err)
 {
     (void)stream;
     (void)err;
-#pragma omp parallel for schedule(static) if (t->n_modes >= MODES_WORTH_THREADS)
-    for (int32_t i = 0; i < t->n_objects; i++) {
-        if (t->skip && t->skip[i]) continue;
-        double lost = 0;
-        for (int32_t k = 0; k < t->objects[i].n_modes; k++)
-            lost += modal_linear_step_mode(t, &t->objects[i], k);
-        t->lost[i] += lost;
+    if (t->n_modes < MODES_WORTH_THREADS) { /* a team of one costs as much as 20 modes */
+        for (int32_t i = 0; i < t->n_objects; i++) step_object(t, i);
+        return MODAL_OK;
     }
+#pragma omp parallel for schedule(static)
+    for (int32_t i = 0; i < t->n_objects; i++) step_object(t, i);
     return MODAL_OK;
 }

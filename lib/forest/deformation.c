@@ -43,7 +43,7 @@ struct modal_deformation {
     int n_threads;
     deformed_shape *shapes;
     int64_t most_nodes;
-    double *fields; /* [n_threads, 2, most_nodes, 3] u, and a mode */
+    double *fields; /* [n_threads, most_nodes, 3] u */
 };
 
 static int points_of(const deformed_shape *s, int64_t element)
@@ -321,7 +321,7 @@ modal_status modal_deformation_new(modal_deformation **deformation, const modal_
         MODAL_TRY(shape_init(&d->shapes[i], shape, &bytes, err));
         if (shape->solid.mesh.n_nodes > d->most_nodes) d->most_nodes = shape->solid.mesh.n_nodes;
     }
-    MODAL_TRY(modal_alloc(&d->fields, 6 * d->most_nodes * n_threads, sizeof(double), "deformation", err));
+    MODAL_TRY(modal_alloc(&d->fields, 3 * d->most_nodes * n_threads, sizeof(double), "deformation", err));
     MODAL_TRY(find_all_radii(d, err));
     *deformation = d;
     d = NULL;
@@ -419,7 +419,7 @@ void modal_deformation_measure(const modal_deformation *d, int32_t shape, const 
     const deformed_shape *s = &d->shapes[shape];
     const int32_t r = s->shape->modes.n_modes;
     const int64_t n = 3 * s->shape->solid.mesh.n_nodes;
-    double *u = d->fields + 6 * d->most_nodes * thread, *mode = u + 3 * d->most_nodes, square = 0;
+    double *u = d->fields + 3 * d->most_nodes * thread, square = 0;
     double h[9][CLUSTERS] = {{0}}, far[CLUSTERS] = {0}, det[CLUSTERS], least[CLUSTERS];
     int any = 0;
     *out = (modal_deformed){.jacobian = INFINITY, .rotation = range ? 0 : NAN, .strain = range ? 0 : NAN};
@@ -453,10 +453,7 @@ void modal_deformation_measure(const modal_deformation *d, int32_t shape, const 
     }
     if (!any) return;
     memset(u, 0, (size_t)n * sizeof *u);
-    for (int32_t k = 0; k < r; k++) {
-        modal_node_modes_get(&s->modes, k, mode);
-        for (int64_t i = 0; i < n; i++) u[i] += q[k] * mode[i];
-    }
+    for (int32_t k = 0; k < r; k++) modal_node_modes_add(&s->modes, k, q[k], u);
     for (int32_t c = 0; c < s->n_clusters; c++)
         if (!(least[c] >= MODAL_JACOBIAN_SOFT)) look_closer(s, &s->clusters[c], u, out);
 }

@@ -5,9 +5,9 @@
  * amplitude A = |(q''/w^2, q'/w)|, in which a load that is followed slowly has no part (T. J. R.
  * Hughes, The Finite Element Method, 1987, chapter 9). So a mode's place is off by A (h w - 2 atan(h w / 2)) more after a step, until
  * damping has taken that, and never by more than twice the largest amplitude: what errors of stiff modes add up to has this
- * bound, and loads that modes only follow have none. Frequencies are those of small deformations, each object by itself; against
- * motions with a thirty-second of the step it is 0.4 to 3 times the error of fixed objects, up to 10 of attached ones
- * (docs/results/trust.md). The frame of a free root adds h^2 / 12 times the changes of its accelerations. */
+ * bound, and loads that modes only follow have none. Frequencies are those of small motions, of a small tree as a whole
+ * (small_motion.h), else of each object by itself; against motions with a thirty-second of the step it is 0.4 to 3 times the error of fixed
+ * objects, up to 10 of larger trees (docs/results/trust.md). The frame of a free root adds h^2 / 12 times the changes of its accelerations. */
 #ifndef MODAL_FOREST_DRIFT_H
 #define MODAL_FOREST_DRIFT_H
 

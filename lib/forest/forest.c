@@ -231,6 +231,12 @@ int32_t modal_forest_tree_of(const modal_forest *f, int32_t object)
 
 int32_t modal_forest_root(const modal_forest *f, int32_t tree) { return f->object_at[tree]; }
 
+double modal_forest_mass(const modal_forest *f, int32_t object, double first[3])
+{
+    memcpy(first, f->masses + 4 * (int64_t)object + 1, 3 * sizeof *first);
+    return f->masses[4 * (int64_t)object];
+}
+
 int modal_forest_keeps_energy(const modal_forest *f, int32_t tree) { return f->alone[tree]; }
 
 const double *modal_forest_times(const modal_forest *f) { return f->times; }

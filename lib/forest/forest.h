@@ -80,6 +80,9 @@ int32_t modal_forest_tree_of(const modal_forest *forest, int32_t object);
 /* The object of the basis that is a tree's root. */
 int32_t modal_forest_root(const modal_forest *forest, int32_t tree);
 
+/* The mass of an object, kg, and of one whose frame moves its first moments in its own axes, kg m, else zeros; zeros of an exact one. */
+double modal_forest_mass(const modal_forest *forest, int32_t object, double first[3]);
+
 /* Whether MODAL_STEP_ENERGY moves the tree. */
 int modal_forest_keeps_energy(const modal_forest *forest, int32_t tree);
 

@@ -7,6 +7,9 @@
 #include "lib/forest/forest_tables.h"
 
 enum { MOST_SCRATCH = 1024 };
+/* Coordinates of a tree whose natural motions are made, and the sum of their cubes of all trees: a second at most. */
+enum { MOST_SMALL = 128 };
+static const double MOST_ALL_SMALL = 1e8;
 
 typedef struct builder {
     const modal_basis *basis;
@@ -189,6 +192,7 @@ static modal_status build_objects(modal_forest *f, builder *b, modal_error *err)
     int32_t *like_of = NULL; /* the last object of each shape */
     MODAL_TRY(modal_alloc(&offsets, (int64_t)basis->n_objects + 1, sizeof *offsets, "objects", err));
     MODAL_TRY(modal_alloc(&like_of, 2 * (int64_t)basis->n_shapes, sizeof *like_of, "objects", err));
+    MODAL_TRY(modal_alloc_zero(&f->masses, 4 * (int64_t)basis->n_objects, sizeof *f->masses, "objects", err));
     for (int32_t i = 0; i < 2 * basis->n_shapes; i++) like_of[i] = -1;
     modal_basis_mode_offsets(basis, offsets);
     for (int32_t at = 0; at < f->n_objects; at++) {
@@ -219,6 +223,9 @@ static modal_status build_objects(modal_forest *f, builder *b, modal_error *err)
                 goto done;
             }
         }
+        const modal_step_shape *prepared = &b->shapes[o->shape];
+        f->masses[4 * i] = prepared->mass;
+        memcpy(f->masses + 4 * (int64_t)i + 1, prepared->first, sizeof prepared->first);
         o->n_modes = shape->modes.n_modes;
         o->parent_modes = (int32_t)parent_modes;
         o->work = work;
@@ -234,6 +241,44 @@ static modal_status build_objects(modal_forest *f, builder *b, modal_error *err)
 done:
     modal_free(&like_of);
     modal_free(&offsets);
+    return status;
+}
+
+/* The natural motions of small trees that stand on something. */
+static modal_status build_small_motions(modal_forest *f, const builder *b, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int32_t n = f->n_objects, n_trees = f->task.n_trees;
+    int32_t *first = NULL, *places = NULL;
+    const double **poses = NULL;
+    const modal_modes **modes = NULL;
+    double all = 0;
+    MODAL_TRY(modal_alloc_zero(&f->small, n_trees, sizeof *f->small, "natural motions", err));
+    MODAL_TRY(modal_alloc_zero(&first, (int64_t)n_trees + 2, sizeof *first, "natural motions", err));
+    MODAL_TRY(modal_alloc(&places, n, sizeof *places, "natural motions", err));
+    MODAL_TRY(modal_alloc(&poses, n, sizeof *poses, "natural motions", err));
+    MODAL_TRY(modal_alloc(&modes, n, sizeof *modes, "natural motions", err));
+    for (int32_t at = 0; at < n; at++) first[f->tree_of[at] + 2]++;
+    for (int32_t tree = 1; tree <= n_trees; tree++) first[tree + 1] += first[tree];
+    for (int32_t at = 0; at < n; at++) places[first[f->tree_of[at] + 1]++] = at;
+    for (int32_t k = 0; k < n; k++) {
+        const modal_object *object = &b->basis->objects[f->object_at[places[k]]];
+        poses[k] = object->rest_pose;
+        modes[k] = &b->basis->shapes[object->shape].modes;
+    }
+    for (int32_t tree = 0; tree < n_trees; tree++) {
+        const int32_t begin = first[tree], count = first[tree + 1] - begin;
+        double coordinates = 0;
+        for (int32_t k = begin; k < begin + count; k++) coordinates += modes[k]->n_modes;
+        const double work = coordinates * coordinates * coordinates;
+        if (count == 1 || b->objects[tree].motion == MODAL_STEP_FREE || coordinates > MOST_SMALL || all + work > MOST_ALL_SMALL) continue;
+        all += work;
+        const modal_small_tree own = {count, places + begin, b->objects, b->shapes, b->tables.values, poses + begin, modes + begin};
+        MODAL_TRY(modal_small_motion_make(&own, &f->small[tree], err));
+    }
+done:;
+    void *arrays[] = {&first, &places, &poses, &modes};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
     return status;
 }
 
@@ -370,6 +415,7 @@ modal_status modal_forest_new(modal_forest **forest, const modal_basis *basis,
     MODAL_TRY(order_objects(f, &b, err));
     MODAL_TRY(build_shapes(f, &b, err));
     MODAL_TRY(build_objects(f, &b, err));
+    MODAL_TRY(build_small_motions(f, &b, err));
     MODAL_TRY(build_state(f, &b, err));
     *forest = f;
     f = NULL;
@@ -384,7 +430,9 @@ modal_forest *modal_forest_delete(modal_forest *f)
     if (!f) return NULL;
     for (int i = 0; i < f->n_owned; i++) modal_device_free(&f->device, &f->owned[i]);
     modal_device_stream_delete(&f->device, &f->stream);
-    void *arrays[] = {&f->place, &f->object_at, &f->tree_of, &f->levels, &f->driven, &f->alone, &f->status, &f->times, &f->now, &f->failed, &f->masks,
+    for (int32_t tree = 0; f->small && tree < f->task.n_trees; tree++) modal_small_motion_free(&f->small[tree]);
+    void *arrays[] = {&f->small, &f->masses, &f->place, &f->object_at,
+                      &f->tree_of, &f->levels, &f->driven, &f->alone, &f->status, &f->times, &f->now, &f->failed, &f->masks,
                       &f->forces, &f->point_order, &f->ordered, &f->roots, &f->root_lag, &f->poses, &f->measures};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
     modal_free(&f);

@@ -6,6 +6,7 @@
 #include "kernels/device.h"
 #include "kernels/registry.h"
 #include "lib/forest/forest.h"
+#include "lib/forest/small_motion.h"
 
 enum { MODAL_FOREST_HALVINGS = 20 }; /* at most, of a step */
 
@@ -22,6 +23,8 @@ struct modal_forest {
     int32_t *levels;        /* [n_levels + 1] */
     uint8_t *driven;        /* [n_trees] */
     uint8_t *alone;         /* [n_trees] a fixed or driven object on which nothing hangs */
+    modal_small_motion *small; /* [n_trees] */
+    double *masses;         /* [bodies, 4] modal_forest_mass */
     int32_t n_driven, most_halvings, most_iterations;
     double gravity[3];        /* the setup's */
     double still, near;       /* the time of an equilibrium; the side of loads where no step says it */

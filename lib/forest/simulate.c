@@ -202,7 +202,8 @@ static modal_status store_frame(modal_scene_run *r, int64_t frame, modal_error *
     modal_status status = MODAL_OK;
     modal_simulation *s = r->s;
     modal_scene_state *state = &s->state;
-    const modal_forest_state whole = parts_of(state);
+    modal_forest_state whole = parts_of(state);
+    if (modal_forest_trees(r->forest) == 0) whole = (modal_forest_state){.q = state->q, .v = state->v}; /* the rest stays zeros */
     MODAL_TRY(modal_forest_get(r->forest, &whole, err));
     MODAL_TRY(modal_exact_measure(r->exact, modal_frame_time(frame, s->scene->fps), state->q, state->v, state->poses, state->measures,
                                   err));
@@ -353,8 +354,8 @@ static modal_status run(modal_scene_run *r, modal_error *err)
     MODAL_TRY(begin(r, &loads, err));
     patience p = {.first = (s->state.next_frame - 1) * per_frame,
                   .all = (s->n_frames - s->state.next_frame) * per_frame, .next = 1, .stride = 1, .last = now()};
+    double started = now();
     for (int64_t frame = s->state.next_frame; frame < s->n_frames; frame++) {
-        const double started = now();
         const modal_scene_state *start = &s->state;
         const int64_t end = frame * per_frame;
         for (int64_t step = end - per_frame; step < end;) {
@@ -370,6 +371,7 @@ static modal_status run(modal_scene_run *r, modal_error *err)
         s->seconds_stepping += now() - started;
         MODAL_TRY(store_frame(r, frame, err));
         MODAL_TRY(modal_progress_report(s->progress, "step", (double)frame / (double)s->n_frames, err));
+        started = now();
     }
 done:
     if (r->forest) modal_forest_counts(r->forest, &s->steps, &s->iterations, &s->halvings);
@@ -392,7 +394,6 @@ modal_status modal_scene_simulate(modal_simulation *s, modal_error *err)
     MODAL_TRY(modal_attraction_prepare(&r.attraction, s->basis, err));
     modal_wind_air(&scene->wind, &r.air);
     MODAL_TRY(choose_step(&r, err));
-    if (s->look_at_solids) MODAL_TRY(modal_scene_run_left_out(&r, err));
     modal_forest_setup setup = {.bodies = r.bodies, .n_points = r.n_points, .points = r.points,
                                 .air = scene->wind.given ? &r.air : NULL, .tolerance = scene->tolerance,
                                 .radius = scene->spectral_radius,
@@ -404,6 +405,7 @@ modal_status modal_scene_simulate(modal_simulation *s, modal_error *err)
         MODAL_FAIL(err, MODAL_ERROR_MEMORY, "basis and tables take %lld bytes, the memory limit is %lld",
                    (long long)bytes, (long long)s->memory_limit);
     MODAL_TRY(modal_forest_new(&r.forest, s->basis, &setup, s->device, err));
+    if (s->look_at_solids) MODAL_TRY(modal_scene_run_left_out(&r, err));
     double *q, *v;
     modal_stream *stream;
     modal_forest_coordinates(r.forest, &q, &v, &stream);

@@ -14,6 +14,7 @@
 
 #include "lib/base/memory.h"
 #include "lib/forest/simulate_private.h"
+#include "lib/forest/small_motion.h"
 #include "lib/scene/loads.h"
 
 static const double TURN = 2 * 3.14159265358979323846;
@@ -173,6 +174,129 @@ static void add_loads(const modal_scene_run *r, int32_t i, int32_t root, double 
     add_forces(r, i, m, load);
 }
 
+/* ---- what loads do to a parent by the objects on it ---- */
+
+/* What hangs on an object, itself included, where it is at rest: mass and first moments in the world; drag and what it is about. */
+typedef struct branch {
+    int32_t n_objects;
+    double mass, first[3], drag, dragged[3];
+} branch;
+
+/* The loads of a tree's estimate. */
+typedef struct riding {
+    const modal_scene_run *run;
+    const double *drag;        /* [objects] of each by itself */
+    branch *branches;          /* [objects] */
+    modal_rigid_field *fields; /* [most modes] scratch */
+} riding;
+
+static int32_t above(const modal_scene_run *r, int32_t i)
+{
+    return r->bodies[i].motion == MODAL_STEP_ATTACHED ? r->s->basis->objects[i].parent : -1;
+}
+
+static void add_branches(riding *ride)
+{
+    const modal_scene_run *r = ride->run;
+    const modal_basis *basis = r->s->basis;
+    for (int32_t i = 0; i < basis->n_objects; i++) {
+        double own[3], first[3];
+        const double *pose = basis->objects[i].rest_pose, mass = modal_forest_mass(r->forest, i, own);
+        for (int a = 0; a < 3; a++)
+            first[a] = pose[4 * a] * own[0] + pose[4 * a + 1] * own[1] + pose[4 * a + 2] * own[2] + mass * pose[4 * a + 3];
+        int32_t steps = 0; /* where objects are in a circle the forest has refused them */
+        for (int32_t up = i; up >= 0 && steps <= basis->n_objects; up = above(r, up), steps++) {
+            branch *b = &ride->branches[up];
+            b->n_objects++;
+            b->mass += mass;
+            b->drag += ride->drag[i];
+            for (int a = 0; a < 3; a++) {
+                b->first[a] += first[a];
+                b->dragged[a] += mass > 0 ? ride->drag[i] * first[a] / mass : 0;
+            }
+        }
+    }
+}
+
+static void velocity_at(const modal_rigid_field *field, const double *x, double *v)
+{
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        v[a] = field->go[a] + field->turn[b] * x[c] - field->turn[c] * x[b];
+    }
+}
+
+static void middle(const double *sums, double total, double *x)
+{
+    for (int a = 0; a < 3; a++) x[a] = total > 0 ? sums[a] / total : 0;
+}
+
+static int is_on(const modal_scene_run *r, int32_t object, int32_t child)
+{
+    while (object >= 0 && object != child) object = above(r, object);
+    return object >= 0;
+}
+
+/* The push of `child`, a child of m's object, by what loads it and what hangs on it, as if these were rigid. */
+static void add_push_of(const riding *ride, int32_t child, int falls, motion *m)
+{
+    const modal_scene_run *r = ride->run;
+    const modal_scene *scene = r->s->scene;
+    const modal_basis *basis = r->s->basis;
+    const branch *b = &ride->branches[child];
+    const modal_curve always = {.kind = MODAL_CURVE_CONSTANT};
+    const shock weight = shock_of(&always, scene->start_static), gust = shock_of(&always, 0);
+    const double speed = size_of(scene->wind.velocity) + scene->wind.turbulence;
+    double v[3], centre[3], dragged[3];
+    middle(b->first, b->mass, centre);
+    middle(b->dragged, b->drag, dragged);
+    for (int32_t k = 0; k < m->shape->modes.n_modes; k++) {
+        const double mass = m->shape->modes.modal_masses[k];
+        velocity_at(&ride->fields[k], centre, v);
+        add_mode(m, k, falls ? 0 : b->mass * size_of(scene->gravity) * size_of(v) / mass, &weight);
+        for (int32_t n = 0; n < scene->n_shakings && !falls; n++) {
+            const shock s = shock_of(&scene->shakings[n].curve, scene->start_static);
+            add_mode(m, k, b->mass * size_of(scene->shakings[n].acceleration) * size_of(v) / mass, &s);
+        }
+        velocity_at(&ride->fields[k], dragged, v);
+        add_mode(m, k, b->drag * speed * speed * size_of(v) / mass, &gust);
+    }
+    for (int32_t n = 0; n < scene->n_forces; n++) {
+        const modal_scene_force *force = &scene->forces[n];
+        const int64_t first = r->force_first[n], end = r->force_first[n + 1];
+        if (!is_on(r, force->object, child)) continue;
+        const shock s = shock_of(&force->curve, scene->start_static);
+        const modal_object *object = &basis->objects[force->object];
+        for (int32_t k = 0; k < m->shape->modes.n_modes; k++) {
+            double load = 0;
+            for (int64_t at = first; at < end; at++) {
+                const double *x = basis->shapes[object->shape].surface.rest_positions +
+                                  3 * r->points[r->sorted[r->members[at]]].first_vertex, *pose = object->rest_pose;
+                double world[3];
+                for (int a = 0; a < 3; a++) world[a] = pose[4 * a] * x[0] + pose[4 * a + 1] * x[1] + pose[4 * a + 2] * x[2] + pose[4 * a + 3];
+                velocity_at(&ride->fields[k], world, v);
+                load += (v[0] * force->vector[0] + v[1] * force->vector[1] + v[2] * force->vector[2]) / (double)(end - first);
+            }
+            add_mode(m, k, load / m->shape->modes.modal_masses[k], &s);
+        }
+    }
+}
+
+/* The pushes of all that stands on object i. */
+static modal_status add_riding(const riding *ride, int32_t i, int falls, motion *m, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_basis *basis = ride->run->s->basis;
+    for (int32_t child = 0; child < basis->n_objects; child++) {
+        if (above(ride->run, child) != i) continue;
+        MODAL_TRY(modal_joint_fields(m->shape, basis->objects[i].rest_pose, &basis->shapes[basis->objects[child].shape],
+                                     basis->objects[child].rest_pose, ride->fields, err));
+        add_push_of(ride, child, falls, m);
+    }
+done:
+    return status;
+}
+
 /* What the scene gives it at t = 0. */
 static void add_initial(const modal_scene_run *r, int32_t i, motion *m)
 {
@@ -246,20 +370,42 @@ static modal_shape slow_shape(const modal_shape *shape, double *ones)
     return slow;
 }
 
-/* The square of how far loads are sure to move the modes of a shape, kg m^2. numbers [5 modes]: scratch. */
-static double sure_square(const modal_scene_run *r, int32_t i, int32_t root, double drag, int initial, const modal_shape *shape,
-                          double *numbers)
+/* Adds the square of how far loads are sure to move the modes of a shape, kg m^2, and twice the energy of that, J.
+ * numbers [5 modes]: scratch. */
+static modal_status sure_square(const riding *ride, int32_t i, int initial, const modal_shape *shape, double *numbers, double square[2],
+                                modal_error *err)
 {
-    const int32_t n = shape->modes.n_modes;
+    modal_status status = MODAL_OK;
+    const modal_scene_run *r = ride->run;
+    const int32_t n = shape->modes.n_modes, root = root_of(r, i);
     motion m = {shape, numbers, numbers + n, numbers + 2 * (int64_t)n};
-    double square = 0;
     memset(numbers, 0, 5 * (size_t)n * sizeof *numbers);
-    add_loads(r, i, root, drag, &m, numbers + 3 * (int64_t)n);
+    add_loads(r, i, root, ride->drag[i], &m, numbers + 3 * (int64_t)n);
+    if (ride->branches[i].n_objects > 1) MODAL_TRY(add_riding(ride, i, r->bodies[root].motion == MODAL_STEP_FREE, &m, err));
     if (initial) add_initial(r, i, &m);
-    for (int32_t k = 0; k < n; k++) square += shape->modes.modal_masses[k] * m.sure[k] * m.sure[k];
-    return square;
+    for (int32_t k = 0; k < n; k++) {
+        const double own = shape->modes.modal_masses[k] * m.sure[k] * m.sure[k];
+        square[0] += own;
+        square[1] += shape->modes.eigenvalues[k] * own;
+    }
+done:
+    return status;
 }
 
+static double part_of(double left, double kept) { return left > 0 ? sqrt(left / (kept + left)) : 0; }
+
+/* Pushes through joints cost a look at all vertices of a parent for each child: not in forests. */
+static int is_small(const modal_scene_run *r)
+{
+    enum { MOST_CHILDREN = 1000 };
+    int64_t n = 0;
+    for (int32_t i = 0; i < r->s->basis->n_objects; i++) n += above(r, i) >= 0;
+    return n <= MOST_CHILDREN;
+}
+
+/* By how far loads move what is kept and what is left out; of trees of several objects by the energies of these, too: an object's modes
+ * carry what stands on it, and are faster without the motions that are left out by half the square of that part (the inertia of
+ * children pushes as their weight does), so that the tree runs ahead. */
 modal_status modal_scene_run_left_out(modal_scene_run *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -267,38 +413,45 @@ modal_status modal_scene_run_left_out(modal_scene_run *r, modal_error *err)
     const int32_t n = basis->n_objects;
     int32_t most = 0, most_slow = 0;
     double *kept = NULL, *left = NULL, *own = NULL, *drag = NULL, *numbers = NULL, *ones = NULL;
+    riding ride = {.run = r};
     for (int32_t i = 0; i < basis->n_shapes; i++) {
         const modal_modes *modes = &basis->shapes[i].modes;
         if (modes->n_modes > most) most = modes->n_modes;
         if (modes->left_out.n_slow > most_slow) most_slow = modes->left_out.n_slow;
     }
     if (most_slow == 0) goto done;
-    MODAL_TRY(modal_alloc_zero(&kept, n, sizeof *kept, "loads", err));
-    MODAL_TRY(modal_alloc_zero(&left, n, sizeof *left, "loads", err));
-    MODAL_TRY(modal_alloc_zero(&own, n, sizeof *own, "loads", err));
+    if (most_slow > most) most = most_slow;
+    MODAL_TRY(modal_alloc_zero(&kept, 2 * (int64_t)n, sizeof *kept, "loads", err));
+    MODAL_TRY(modal_alloc_zero(&left, 2 * (int64_t)n, sizeof *left, "loads", err));
+    MODAL_TRY(modal_alloc_zero(&own, 2 * (int64_t)n, sizeof *own, "loads", err));
     MODAL_TRY(modal_alloc_zero(&drag, n, sizeof *drag, "loads", err));
-    MODAL_TRY(modal_alloc(&numbers, 5 * (int64_t)(most > most_slow ? most : most_slow), sizeof *numbers, "loads", err));
+    MODAL_TRY(modal_alloc(&numbers, 5 * (int64_t)most, sizeof *numbers, "loads", err));
     MODAL_TRY(modal_alloc(&ones, most_slow, sizeof *ones, "loads", err));
+    MODAL_TRY(modal_alloc_zero(&ride.branches, n, sizeof *ride.branches, "loads", err));
+    MODAL_TRY(modal_alloc(&ride.fields, most, sizeof *ride.fields, "loads", err));
     for (int32_t k = 0; k < most_slow; k++) ones[k] = 1;
     for (int64_t i = 0; i < r->n_points; i++) drag[r->points[i].object] += r->points[i].drag;
+    ride.drag = drag;
+    if (is_small(r)) add_branches(&ride); /* else there is nothing on anything */
     for (int32_t i = 0; i < n; i++) {
         const modal_shape *shape = &basis->shapes[basis->objects[i].shape];
         const modal_shape slow = slow_shape(shape, ones);
         const int32_t root = root_of(r, i);
-        kept[root] += sure_square(r, i, root, drag[i], 1, shape, numbers);
-        if (slow.modes.n_modes > 0) own[i] = sure_square(r, i, root, drag[i], 0, &slow, numbers);
-        left[root] += own[i];
+        MODAL_TRY(sure_square(&ride, i, 1, shape, numbers, &kept[2 * root], err));
+        if (slow.modes.n_modes > 0) MODAL_TRY(sure_square(&ride, i, 0, &slow, numbers, &own[2 * i], err));
+        for (int e = 0; e < 2; e++) left[2 * root + e] += own[2 * i + e];
     }
     for (int32_t i = 0; i < n; i++) {
-        const double part = left[i] > 0 ? sqrt(left[i] / (kept[i] + left[i])) : 0;
+        double part = part_of(left[2 * i], kept[2 * i]);
+        if (ride.branches[i].n_objects > 1) part = fmax(part, part_of(left[2 * i + 1], kept[2 * i + 1]));
         if (root_of(r, i) != i || part < r->load_left_out) continue; /* NaN is less than nothing */
         r->load_left_out = part;
         r->load_left_out_object = i;
     }
     for (int32_t i = 0, root = r->load_left_out_object; i < n; i++)
-        if (root_of(r, i) == root && own[i] > own[r->load_left_out_object]) r->load_left_out_object = i;
+        if (root_of(r, i) == root && own[2 * i] > own[2 * r->load_left_out_object]) r->load_left_out_object = i;
 done:;
-    void *arrays[] = {&kept, &left, &own, &drag, &numbers, &ones};
+    void *arrays[] = {&kept, &left, &own, &drag, &numbers, &ones, &ride.branches, &ride.fields};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
     return status;
 }

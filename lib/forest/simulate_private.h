@@ -43,6 +43,7 @@ typedef struct modal_scene_run {
     int32_t *known, *left_out;   /* objects whose deformation is known, and what their basis leaves out; for one of them: */
     int64_t n_known, n_left_out, known_products, left_out_products;
     double *reach, *weights;     /* [objects], [coordinates] (modal_deformation_reach) */
+    double sound_size;           /* the |F - I| up to which a solid is known to be sound */
     double *parts, *monomials;   /* [n_left_out] of a frame; [threads, most_monomials] scratch */
     int64_t most_monomials;
     int in_teams;                /* frames are measured by several threads */
@@ -76,7 +77,7 @@ modal_status modal_scene_run_quality_begin(modal_scene_run *run, modal_error *er
 modal_status modal_scene_run_quality(modal_scene_run *run, int64_t frame, modal_error *err);
 void modal_scene_run_quality_end(modal_scene_run *run);
 
-/* Estimates what the loads would move beside the basis: run->load_left_out. Points have been sorted, and their tiles are there. */
+/* Estimates what the loads would move beside the basis: run->load_left_out. The forest is there. */
 modal_status modal_scene_run_left_out(modal_scene_run *run, modal_error *err);
 
 /* The longest step that follows the scene, and what it follows: run->s->pace. Points have been sorted, and their tiles

@@ -10,7 +10,7 @@ int modal_shape_has_node_modes(const modal_shape *shape);
 
 typedef struct modal_node_modes {
     const modal_shape *shape;
-    int32_t *place; /* [n_nodes] index in inner_modes, or -1 - vertex; NULL: not needed */
+    int32_t *inner; /* [nodes that no vertex is] the node of each row of inner_modes; NULL: not needed */
 } modal_node_modes;
 
 /* Makes ready to read phi of a shape that has it. inner_modes need the modal matrix and embedding_nodes. Borrows
@@ -20,6 +20,9 @@ void modal_node_modes_free(modal_node_modes *modes);
 
 /* phi [n_nodes, 3] of mode k. From several threads at once. */
 void modal_node_modes_get(const modal_node_modes *modes, int32_t k, double *phi);
+
+/* u [n_nodes, 3] += factor phi of mode k, likewise. */
+void modal_node_modes_add(const modal_node_modes *modes, int32_t k, double factor, double *u);
 
 typedef enum modal_modes_kept {
     MODAL_KEEP_NONE = 0,

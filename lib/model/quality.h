@@ -27,7 +27,8 @@ typedef struct modal_quality {
                                objects of their linear forces */
     double residual_object;
     double load_left_out;   /* of what the loads would move by themselves, as far as is known, the part that the basis has not:
-                               slow motions beside it (modal_left_out), over these and its modes, in the norm of the mass */
+                               slow motions beside it (modal_left_out), over these and its modes, in the norm of the mass; of trees
+                               of several objects also in that of the energy, whichever is more */
     double load_left_out_object;
     double rotation;        /* of objects whose model is linear: the largest rotation, degrees */
     double rotation_object;

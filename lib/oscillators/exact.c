@@ -225,11 +225,9 @@ done:
 
 /* ---- energies ---- */
 
-static void measure_object(const modal_exact *e, int32_t i, double time, const double *q, const double *v,
-                           modal_step_pose *pose, double *kinetic, double *elastic)
+/* The frame of an object at `time`. */
+static void set_pose(const modal_exact *e, int32_t i, double time, modal_step_pose *pose)
 {
-    const modal_linear_step_object *o = &e->objects[i];
-    double flow[3] = {0};
     memset(pose, 0, sizeof *pose);
     if (e->splines[e->object[i]].n > 0) modal_spline_pose(&e->splines[e->object[i]], time, time, pose);
     for (int r = 0; r < 3; r++) {
@@ -237,16 +235,28 @@ static void measure_object(const modal_exact *e, int32_t i, double time, const d
         if (e->splines[e->object[i]].n == 0) pose->position[r] = e->poses[12 * i + 4 * r + 3];
         pose->turn[4 * r] = 1;
     }
-    *kinetic = *elastic = 0;
+}
+
+/* Of its modes, and of its frame where that moves: `pose`. */
+static void measure_object(const modal_exact *e, int32_t i, const double *q, const double *v, const modal_step_pose *pose,
+                           double *kinetic, double *elastic)
+{
+    enum { LANES = 4 }; /* a sum waits for its last term */
+    const modal_linear_step_object *o = &e->objects[i];
+    const double *halves = e->halves + 2 * o->mode;
+    double moving[LANES] = {0}, bent[LANES] = {0}, flow[3] = {0};
+    q += o->coordinate;
+    v += o->coordinate;
     for (int32_t k = 0; k < o->n_modes; k++) {
-        const double mass = e->modal_mass[o->mode + k];
-        const double way = q[o->coordinate + k], rate = v[o->coordinate + k];
-        *kinetic += 0.5 * mass * rate * rate;
-        *elastic += 0.5 * mass * e->oscillators[o->mode + k].stiffness * way * way;
-        for (int a = 0; a < 3; a++) flow[a] += e->lift[3 * (o->mode + k) + a] * rate;
+        moving[k % LANES] += halves[2 * k] * v[k] * v[k];
+        bent[k % LANES] += halves[2 * k + 1] * q[k] * q[k];
     }
-    for (int a = 0; a < 3; a++)
-        *kinetic += pose->velocity[a] * (0.5 * e->mass[i] * pose->velocity[a] + flow[a]);
+    *kinetic = (moving[0] + moving[1]) + (moving[2] + moving[3]);
+    *elastic = (bent[0] + bent[1]) + (bent[2] + bent[3]);
+    if (e->splines[e->object[i]].n == 0) return;
+    for (int32_t k = 0; k < o->n_modes; k++)
+        for (int a = 0; a < 3; a++) flow[a] += e->lift[3 * (o->mode + k) + a] * v[k];
+    for (int a = 0; a < 3; a++) *kinetic += pose->velocity[a] * (0.5 * e->mass[i] * pose->velocity[a] + flow[a]);
 }
 
 static modal_status fetch_lost(modal_exact *e, modal_error *err)
@@ -268,7 +278,8 @@ modal_status modal_exact_measure(modal_exact *e, double time, const double *q, c
     for (int32_t i = 0; i < e->n; i++) {
         modal_step_measure *m = &measures[e->object[i]];
         *m = (modal_step_measure){.external = m->external, .status = MODAL_STEP_CONVERGED};
-        measure_object(e, i, time, q, v, &poses[e->object[i]], &m->kinetic, &m->elastic);
+        if (e->posed != poses || e->splines[e->object[i]].n > 0) set_pose(e, i, time, &poses[e->object[i]]);
+        measure_object(e, i, q, v, &poses[e->object[i]], &m->kinetic, &m->elastic);
         const double energy = m->kinetic + m->elastic;
         if (!isfinite(energy))
             MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
@@ -280,6 +291,7 @@ modal_status modal_exact_measure(modal_exact *e, double time, const double *q, c
         e->energy[i] = energy;
         e->lost[i] = m->dissipated;
     }
+    e->posed = poses;
 done:
     return status;
 }
@@ -292,7 +304,8 @@ modal_status modal_exact_restore(modal_exact *e, double time, const double *q, c
         const modal_step_measure *m = &measures[e->object[i]];
         modal_step_pose pose;
         double kinetic, elastic;
-        measure_object(e, i, time, q, v, &pose, &kinetic, &elastic);
+        set_pose(e, i, time, &pose);
+        measure_object(e, i, q, v, &pose, &kinetic, &elastic);
         e->lost[i] = m->dissipated;
         e->energy[i] = kinetic + elastic;
         e->next_event[i] = -INFINITY;

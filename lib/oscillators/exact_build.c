@@ -99,6 +99,8 @@ static modal_status add_object(modal_exact *e, int32_t i, const modal_exact_setu
         modal_oscillator_set(&e->oscillators[o->mode + k], stiffness, damping);
         damped |= damping > 0;
         e->modal_mass[o->mode + k] = mass;
+        e->halves[2 * (o->mode + k)] = 0.5 * mass;
+        e->halves[2 * (o->mode + k) + 1] = 0.5 * mass * e->oscillators[o->mode + k].stiffness;
         double *lift = e->lift + 3 * (o->mode + k), load = 0;
         for (int a = 0; a < 3; a++) {
             lift[a] = 0;
@@ -142,6 +144,7 @@ static modal_status make_arrays(modal_exact *e, const modal_exact_setup *setup, 
     MODAL_TRY(modal_alloc_zero(&e->mass, e->n, sizeof(double), "exact motion", err));
     MODAL_TRY(modal_alloc_zero(&e->constant, e->n_modes, sizeof(double), "exact motion", err));
     MODAL_TRY(modal_alloc_zero(&e->modal_mass, e->n_modes, sizeof(double), "exact motion", err));
+    MODAL_TRY(modal_alloc_zero(&e->halves, 2 * e->n_modes, sizeof(double), "exact motion", err));
     MODAL_TRY(modal_alloc_zero(&e->lift, 3 * e->n_modes, sizeof(double), "exact motion", err));
     MODAL_TRY(modal_alloc_zero(&e->oscillators, e->n_modes, sizeof *e->oscillators, "exact motion", err));
     MODAL_TRY(modal_alloc_zero(&e->inputs, setup->n_inputs, sizeof *e->inputs, "exact motion", err));
@@ -257,7 +260,7 @@ modal_exact *modal_exact_delete(modal_exact *e)
 {
     if (!e) return NULL;
     for (int i = 0; i < e->n_owned; i++) modal_device_free(&e->device, &e->owned[i]);
-    void *arrays[] = {&e->object, &e->objects, &e->poses, &e->mass, &e->constant, &e->modal_mass, &e->lift,
+    void *arrays[] = {&e->object, &e->objects, &e->poses, &e->mass, &e->constant, &e->modal_mass, &e->lift, &e->halves,
                       &e->oscillators, &e->inputs, &e->impulses, &e->first_impulse, &e->loads, &e->next_event,
                       &e->skip, &e->lost, &e->energy, &e->fresh, &e->part_state, &e->anchors, &e->anchor_times, &e->since, &e->whole.modes,
                       &e->whole.inputs, &e->whole.signals, &e->part.modes, &e->part.inputs, &e->part.signals};

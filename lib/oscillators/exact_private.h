@@ -27,6 +27,8 @@ struct modal_exact {
     double *mass;                /* [n] */
     double *constant;            /* [modes] load */
     double *modal_mass, *lift;   /* [modes], [modes, 3] in world axes */
+    double *halves;              /* [modes, 2] half a mode's mass, and half its mass times stiffness: its energies */
+    const modal_step_pose *posed; /* where the frames of objects that stand still have been set */
     modal_oscillator *oscillators; /* [modes] */
     int64_t n_modes, n_inputs;
     modal_exact_input *inputs;   /* [n_inputs] lines, sines and accelerations; load is ours */

@@ -285,6 +285,27 @@ def drift():
         print(f"h omega {x / parts:.3g}, ratio {ratio}: off by {off:.4g}, step_drift {own.max():.4g}")
         if x < 5:
             assert 0.8 * off <= own.max() <= 1.3 * off, (off, own.max())
+    # a bar on a bar, which is slower than both: with frequencies of each by itself the estimate is ten times the error
+    write_bar("half.msh", (4, 1, 1), (0.5, 0.05, 0.06))
+    pack("half.msh", "half.h5", 48)
+    place("pair", [(0, -1, 0, 0, 0, 0, 0, 0), (0, 0, 0.5, 0, 0, 0, 0, 0)], "half.h5")
+    with h5py.File("half.h5") as f:
+        period = 2 * np.pi / np.sqrt(f["shapes/0000/modes/eigenvalues"][0])
+    solid = Basis("half.h5")
+    scene = {"duration": 6 * period, "fps": 4 / period, "model": "stvk", "gravity": [0, 0, -0.05]}
+    tracks = []
+    for steps in (8, 400):
+        got = simulate("pair.h5", dict(scene, step=period / steps), more=("quality",))
+        if not tracks:
+            with h5py.File("run.h5") as f:
+                own = got["quality"][:, f.attrs["quality_columns"].decode().split().index("step_drift")].max()
+        x = [solid.nodes + np.tensordot(got["q"][:, 48 * i:48 * i + 48], solid.modes, 1) for i in range(2)]
+        tracks.append(np.concatenate([np.einsum("fij,fnj->fni", got["frames"][:, i, :, :3], x[i]) + got["frames"][:, i, None, :, 3]
+                                      for i in range(2)], axis=1))
+    size = lambda x: np.sqrt((x ** 2).sum(axis=2).mean(axis=1)).max()
+    off = size(tracks[0] - tracks[1]) / size(tracks[1] - tracks[1][0])
+    print(f"a bar on a bar: off by {off:.4g}, step_drift {own:.4g}")
+    assert 0.5 * off <= own <= 5 * off, (off, own)
 
 
 def decay():
