@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/sequences/glb_look.h"
 
-#include <float.h>
-#include <math.h>
 #include <string.h>
 
+#include "formats/sequences/sequence_paint.h"
 #include "lib/base/memory.h"
 
 /* ---- seams ---- */
@@ -13,9 +12,9 @@
 typedef struct seams {
     glb_split *split;
     const double *uv;  /* of the basis */
-    int32_t *first;    /* [n] uv of the vertex itself, -1: none yet */
     int32_t *next;     /* [capacity] the other one after this, 0: none */
-    int32_t *index_of; /* [capacity - n] uv of the others */
+    int32_t *index_of; /* [capacity] their uv; -1: of no corner yet */
+    int32_t *wedge_of; /* [capacity] their wedge */
     int64_t capacity;
 } seams;
 
@@ -23,36 +22,39 @@ static modal_status grow_seams(seams *m, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const int64_t n = m->split->n;
-    int64_t more = m->capacity, sources = m->capacity - n, indices = sources;
+    int64_t more = m->capacity, sources = m->capacity - n, indices = m->capacity, wedges = m->capacity;
     MODAL_TRY(modal_grow(&m->next, &more, m->capacity + 1, sizeof *m->next, "seams", err));
     MODAL_TRY(modal_grow(&m->split->source, &sources, more - n, sizeof *m->split->source, "seams", err));
-    MODAL_TRY(modal_grow(&m->index_of, &indices, more - n, sizeof *m->index_of, "seams", err));
+    MODAL_TRY(modal_grow(&m->index_of, &indices, more, sizeof *m->index_of, "seams", err));
+    MODAL_TRY(modal_grow(&m->wedge_of, &wedges, more, sizeof *m->wedge_of, "seams", err));
     m->capacity = more;
 done:
     return status;
 }
 
-/* The number of the vertex v with uv `index`; a new one where there is none. */
-static modal_status find_vertex(seams *m, int32_t v, int32_t index, uint32_t *number, modal_error *err)
+/* The number of the vertex v with uv `index` (0 where there are none) and this wedge (0 where there are none); a new one where there is none. */
+static modal_status find_vertex(seams *m, int32_t v, int32_t index, int32_t wedge, uint32_t *number, modal_error *err)
 {
     modal_status status = MODAL_OK;
     glb_split *split = m->split;
-    if (m->first[v] < 0) m->first[v] = index;
+    if (m->index_of[v] < 0) m->index_of[v] = index, m->wedge_of[v] = wedge;
     int64_t at = v;
-    for (int32_t own = m->first[v];; own = m->index_of[at - split->n]) {
-        if (own == index || memcmp(m->uv + 2 * (int64_t)own, m->uv + 2 * (int64_t)index, 2 * sizeof *m->uv) == 0) {
+    for (;; at = m->next[at]) {
+        const int32_t own = m->index_of[at];
+        if (m->wedge_of[at] == wedge &&
+            (own == index || memcmp(m->uv + 2 * (int64_t)own, m->uv + 2 * (int64_t)index, 2 * sizeof *m->uv) == 0)) {
             *number = (uint32_t)at;
             return MODAL_OK;
         }
         if (!m->next[at]) break;
-        at = m->next[at];
     }
-    if (split->n_split >= INT32_MAX) MODAL_FAIL(err, MODAL_ERROR_INPUT, "glb: more than %d vertices with the seams of uv", INT32_MAX);
+    if (split->n_split >= INT32_MAX) MODAL_FAIL(err, MODAL_ERROR_INPUT, "glb: more than %d vertices with seams and creases", INT32_MAX);
     if (split->n_split == m->capacity) MODAL_TRY(grow_seams(m, err));
     m->next[at] = (int32_t)split->n_split;
     m->next[split->n_split] = 0;
     split->source[split->n_split - split->n] = v;
-    m->index_of[split->n_split - split->n] = index;
+    m->index_of[split->n_split] = index;
+    m->wedge_of[split->n_split] = wedge;
     *number = (uint32_t)split->n_split++;
 done:
     return status;
@@ -63,7 +65,7 @@ static modal_status make_uv(const seams *m, modal_error *err)
     glb_split *split = m->split;
     const modal_status status = modal_alloc_zero(&split->uv, 2 * split->n_split, sizeof(float), "uv", err);
     for (int64_t i = 0; status == MODAL_OK && i < split->n_split; i++) {
-        const int32_t index = i < split->n ? m->first[i] : m->index_of[i - split->n];
+        const int32_t index = m->index_of[i];
         if (index < 0) continue; /* of no triangle */
         split->uv[2 * i] = (float)m->uv[2 * (int64_t)index];
         split->uv[2 * i + 1] = (float)(1 - m->uv[2 * (int64_t)index + 1]);
@@ -71,29 +73,39 @@ static modal_status make_uv(const seams *m, modal_error *err)
     return status;
 }
 
-static modal_status make_split(glb_split *split, const modal_surface *s, int stored, int with_uv, modal_error *err)
+/* creases: of the shape, or NULL. */
+static modal_status make_split(glb_split *split, const modal_surface *s, int stored, int with_uv, const modal_creases *creases, modal_error *err)
 {
     modal_status status = MODAL_OK;
     seams m = {.split = split, .uv = s->uv, .capacity = s->n_vertices};
+    const int splits = with_uv || creases;
     split->n = split->n_split = s->n_vertices;
     MODAL_TRY(modal_alloc(&split->corners, 3 * s->n_triangles, sizeof *split->corners, "triangles", err));
-    if (with_uv) {
-        MODAL_TRY(modal_alloc(&m.first, s->n_vertices, sizeof *m.first, "seams", err));
+    if (splits) {
+        MODAL_TRY(modal_alloc(&m.index_of, s->n_vertices, sizeof *m.index_of, "seams", err));
+        MODAL_TRY(modal_alloc_zero(&m.wedge_of, s->n_vertices, sizeof *m.wedge_of, "seams", err));
         MODAL_TRY(modal_alloc_zero(&m.next, s->n_vertices, sizeof *m.next, "seams", err));
-        for (int64_t v = 0; v < s->n_vertices; v++) m.first[v] = -1;
+        for (int64_t v = 0; v < s->n_vertices; v++) m.index_of[v] = -1;
     }
     for (int64_t t = 0; t < s->n_triangles; t++)
         for (int k = 0; k < 3; k++) {
-            const int32_t v = s->triangles[3 * t + k];
+            const int32_t v = s->triangles[3 * t + k], place = stored ? v : s->user_vertex[v];
+            const int32_t own = creases ? creases->corners[3 * t + k] : 0, wedge = creases && own < creases->n_vertices ? place : own;
             uint32_t *to = &split->corners[3 * (stored ? t : s->user_triangle[t]) + k];
-            *to = (uint32_t)(stored ? v : s->user_vertex[v]);
-            if (with_uv) MODAL_TRY(find_vertex(&m, (int32_t)*to, s->triangle_uv[3 * t + k], to, err));
+            *to = (uint32_t)place;
+            if (splits) MODAL_TRY(find_vertex(&m, place, with_uv ? s->triangle_uv[3 * t + k] : 0, wedge, to, err));
         }
     if (with_uv) MODAL_TRY(make_uv(&m, err));
+    if (creases) {
+        for (int64_t v = 0; v < split->n; v++)
+            if (m.index_of[v] < 0) m.wedge_of[v] = (int32_t)v; /* of no triangle */
+        split->wedge = m.wedge_of;
+        m.wedge_of = NULL;
+    }
 done:
-    modal_free(&m.first);
     modal_free(&m.next);
     modal_free(&m.index_of);
+    modal_free(&m.wedge_of);
     return status;
 }
 
@@ -112,26 +124,6 @@ static modal_status find_paint(glb_look *g, int32_t material, const double tint[
     if (status != MODAL_OK) return status;
     g->paints[g->n_paints].material = material;
     memcpy(g->paints[g->n_paints++].tint, tint, 3 * sizeof *tint);
-    return MODAL_OK;
-}
-
-/* uv are there where an image is shown, and lie where the material's wrap allows. */
-static modal_status check_uv(const modal_look_material *m, const modal_shape *shape, int32_t number, int64_t t, modal_error *err)
-{
-    const modal_surface *s = &shape->surface;
-    if (!m->image && !m->normal_image) return MODAL_OK;
-    if (!s->uv)
-        return modal_error_set(err, MODAL_ERROR_INPUT, "look: material %s has an image, and shape %d (%s) has no texture coordinates", m->name,
-                               number, shape->name ? shape->name : "");
-    for (int k = 0; k < 3; k++) {
-        const double *uv = s->uv + 2 * (int64_t)s->triangle_uv[3 * t + k];
-        if (!(fabs(uv[0]) <= FLT_MAX && fabs(uv[1]) <= FLT_MAX))
-            return modal_error_set(err, MODAL_ERROR_INPUT, "glb: shape %d, triangle %d: uv does not fit float32, %g %g", number,
-                                   s->user_triangle[t], uv[0], uv[1]);
-        if (m->wrap == MODAL_WRAP_NONE && !(uv[0] >= 0 && uv[0] <= 1 && uv[1] >= 0 && uv[1] <= 1))
-            return modal_error_set(err, MODAL_ERROR_INPUT, "look: material %s has wrap none, and shape %d, triangle %d has uv outside of [0, 1], %g %g",
-                                   m->name, number, s->user_triangle[t], uv[0], uv[1]);
-    }
     return MODAL_OK;
 }
 
@@ -183,7 +175,8 @@ static modal_status find_variant(glb_look *g, int32_t object, int32_t *stored, i
         g->variant_of[object] = latest[number] = found;
         goto done;
     }
-    for (int64_t t = 0; t < s->n_triangles; t++) MODAL_TRY(check_uv(&g->in->look->materials[stored[t]], &b->shapes[number], number, t, err));
+    for (int64_t t = 0; t < s->n_triangles; t++)
+        MODAL_TRY(modal_sequence_check_uv(&g->in->look->materials[stored[t]], &b->shapes[number], number, t, "glb", err));
     MODAL_TRY(modal_grow(&g->variants, &g->variant_capacity, g->n_variants + 1, sizeof *g->variants, "materials", err));
     glb_variant *v = &g->variants[g->n_variants];
     *v = (glb_variant){.shape = number};
@@ -208,7 +201,8 @@ static int shows_image(const glb_look *g, int32_t shape)
     return 0;
 }
 
-modal_status modal_glb_look_make(glb_look *g, const modal_sequence_look *in, const modal_sequence_scene *scene, modal_error *err)
+modal_status modal_glb_look_make(glb_look *g, const modal_sequence_look *in, const modal_creases *creases, const modal_sequence_scene *scene,
+                                 modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_basis *b = scene->basis;
@@ -223,10 +217,14 @@ modal_status modal_glb_look_make(glb_look *g, const modal_sequence_look *in, con
     MODAL_TRY(modal_alloc(&ordered, most, sizeof *ordered, "materials", err));
     MODAL_TRY(modal_alloc(&latest, b->n_shapes, sizeof *latest, "shapes", err));
     for (int32_t i = 0; i < b->n_shapes; i++) latest[i] = -1;
-    for (int32_t i = 0; i < b->n_objects; i++) MODAL_TRY(find_variant(g, i, stored, ordered, latest, err));
+    for (int32_t i = 0; i < b->n_objects; i++) {
+        if (in) MODAL_TRY(find_variant(g, i, stored, ordered, latest, err));
+        else latest[b->objects[i].shape] = 0;
+    }
     for (int32_t i = 0; i < b->n_shapes; i++)
         if (latest[i] >= 0)
-            MODAL_TRY(make_split(&g->splits[i], &b->shapes[i].surface, scene->stored_order, shows_image(g, i), err));
+            MODAL_TRY(make_split(&g->splits[i], &b->shapes[i].surface, scene->stored_order, in && shows_image(g, i), creases ? &creases[i] : NULL,
+                                 err));
 done:
     modal_free(&stored);
     modal_free(&ordered);
@@ -240,6 +238,7 @@ void modal_glb_look_free(glb_look *g)
         modal_free(&g->splits[i].source);
         modal_free(&g->splits[i].corners);
         modal_free(&g->splits[i].uv);
+        modal_free(&g->splits[i].wedge);
     }
     for (int32_t i = 0; i < g->n_variants; i++) modal_free(&g->variants[i].materials);
     modal_free(&g->splits);

@@ -7,13 +7,14 @@
 #include "formats/sequences/sequence.h"
 #include "lib/model/look.h"
 
-/* Vertices of a shape as the file has them: the first n are those of the frame, the others repeat some of them with another uv. */
+/* Vertices of a shape as the file has them: the first n are those of the frame, the others repeat some of them with another uv or another normal. */
 typedef struct glb_split {
     int64_t n;         /* of the shape */
     int64_t n_split;   /* n, or more */
     int32_t *source;   /* [n_split - n] which vertex each other one repeats */
     uint32_t *corners; /* [n_triangles, 3] in the order of the file */
     float *uv;         /* [n_split, 2], v downwards as glTF has it; NULL: none */
+    int32_t *wedge;    /* [n_split] whose normal it has, of wedges in the order of the file: vertices first; NULL: none */
 } glb_split;
 
 /* A material of the look with an object's tint. */
@@ -38,9 +39,9 @@ typedef struct glb_variant {
 } glb_variant;
 
 typedef struct glb_look {
-    const modal_sequence_look *in;
+    const modal_sequence_look *in; /* NULL: no look */
     const modal_sequence_scene *scene;
-    glb_split *splits;   /* [n_shapes] */
+    glb_split *splits;   /* [n_shapes]; NULL: neither a look nor creases */
     int32_t *variant_of; /* [n_objects] */
     int32_t n_variants, n_primitives, n_paints;
     int64_t variant_capacity, primitive_capacity, paint_capacity;
@@ -51,7 +52,8 @@ typedef struct glb_look {
 
 /* MODAL_ERROR_INPUT: triangles without a material, images without uv, uv that the material's wrap forbids. After an error give it to
  * modal_glb_look_free all the same. */
-modal_status modal_glb_look_make(glb_look *look, const modal_sequence_look *in, const modal_sequence_scene *scene, modal_error *err);
+modal_status modal_glb_look_make(glb_look *look, const modal_sequence_look *in, const modal_creases *creases, const modal_sequence_scene *scene,
+                                 modal_error *err);
 void modal_glb_look_free(glb_look *look);
 
 /* indices [3 primitive->n_triangles]. */

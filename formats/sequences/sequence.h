@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "lib/base/status.h"
+#include "lib/model/creases.h"
 #include "lib/model/frames.h"
 #include "lib/model/matrix_source.h"
 #include "lib/model/trajectory.h"
@@ -67,11 +68,13 @@ typedef struct modal_sequence_colour {
 typedef struct modal_sequence_image {
     const char *name; /* as the look has it */
     const char *media_type;
+    const char *place; /* from the folder of the outputs to the file; NULL: not known */
     const void *bytes;
     int64_t length;
 } modal_sequence_image;
 
 struct modal_look;
+struct modal_sequence_paint; /* sequence_paint.h */
 
 /* What the objects look like (lib/model/look.h), and all images that their materials have. The basis has its looks. Borrowed. */
 typedef struct modal_sequence_look {
@@ -96,7 +99,10 @@ typedef struct modal_sequence_info {
     const modal_sequence_scene *scene;  /* for size and begin only; NULL where a format asks for none */
     int threads;      /* that a writer may use beside its own; 0: none */
     int target_normals; /* glb: 0 none, 1 those at rest, 2 that targets change to first order */
-    const modal_sequence_look *look; /* glb: NULL: none; with it the surfaces of the scene have uv where the basis has them */
+    const modal_sequence_look *look; /* glb, obj: NULL: none; with it the surfaces of the scene have uv where the basis has them */
+    const modal_creases *creases; /* [n_shapes of the scene], in stored order: glb splits vertices there and gives each wedge its normals; NULL: none */
+    const struct modal_sequence_paint *paint; /* obj: NULL: none; made of look */
+    const modal_creases *frame_creases; /* of `triangles`: obj writes normals of wedges, which it makes; NULL: none */
     double slow_motion; /* glb and mdd show a second in as many; 0: 1 */
     double precision; /* > 0: sequence.vtkhdf may be off by as much in arrays whose unit is m */
     int64_t n_probes;
@@ -146,6 +152,8 @@ enum { MODAL_SEQUENCE_FORMATS = 11 };
 extern const modal_sequence_format *const modal_sequence_formats[MODAL_SEQUENCE_FORMATS];
 /* The rest surface, for formats that hold positions only. Not in the table. */
 extern const modal_sequence_format modal_sequence_rest;
+/* The materials of obj with a look. Not in the table either. */
+extern const modal_sequence_format modal_sequence_mtl;
 
 /* ---- sequence_arrays.c: the arrays whose names have a meaning ---- */
 

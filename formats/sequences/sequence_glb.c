@@ -49,7 +49,7 @@ static int64_t tiles_at_once(const modal_shape *s)
 /* Vertices of a shape in the file; with a look seams make more of them. */
 static int64_t vertices_of(const glb_scene *g, int32_t shape)
 {
-    return g->look.in ? g->look.splits[shape].n_split : g->basis->shapes[shape].surface.n_vertices;
+    return g->look.splits ? g->look.splits[shape].n_split : g->basis->shapes[shape].surface.n_vertices;
 }
 
 static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, int64_t *memory_bytes,
@@ -59,8 +59,8 @@ static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, i
     double bytes = 65536; /* no overflow */
     glb_scene g = {.info = info, .basis = b};
     *memory_bytes = 0;
-    if (info->look) {
-        const modal_status status = modal_glb_look_make(&g.look, info->look, info->scene, err);
+    if (info->look || info->creases) {
+        const modal_status status = modal_glb_look_make(&g.look, info->look, info->creases, info->scene, err);
         if (status != MODAL_OK) {
             modal_glb_look_free(&g.look);
             return status;
@@ -69,9 +69,11 @@ static modal_status size(const modal_sequence_info *info, int64_t *disk_bytes, i
     for (int32_t i = 0; i < b->n_shapes; i++) {
         const modal_shape *s = &b->shapes[i];
         const int normals = info->target_normals;
-        const int64_t n = vertices_of(&g, i);
+        const int64_t n = vertices_of(&g, i), crease_bytes = MODAL_GLB_NORMALS_BYTES + 48;
         const int64_t memory = 36 * n + 12 * s->surface.n_triangles + (normals ? (MODAL_GLB_NORMALS_BYTES + 24 + 12) * n : 0) +
-                               (info->look ? 20 * n + 28 * s->surface.n_triangles : 0) + 12 * n * targets_at_once(&s->surface, s->modes.n_modes) +
+                               (info->look ? 20 * n + 28 * s->surface.n_triangles : 0) +
+                               (info->creases ? 16 * n + 24 * s->surface.n_triangles + crease_bytes * info->creases[i].n_wedges : 0) +
+                               12 * n * targets_at_once(&s->surface, s->modes.n_modes) +
                                tiles_at_once(s) * s->modes.n_modes * 3 * MODAL_TILE * 4;
         if (memory > *memory_bytes) *memory_bytes = memory;
         bytes += 12.0 * (double)n * (s->modes.n_modes + 1.0) * (normals > 1 ? 2 : 1) + 12.0 * (double)n * (normals == 1) +
@@ -200,7 +202,8 @@ static modal_status plan(glb_scene *g, modal_error *err)
     modal_status status = MODAL_OK;
     const modal_basis *b = g->basis;
     const int64_t n = g->info->n_frames;
-    if (g->info->look) MODAL_TRY(modal_glb_look_make(&g->look, g->info->look, g->info->scene, err));
+    if (g->info->look || g->info->creases)
+        MODAL_TRY(modal_glb_look_make(&g->look, g->info->look, g->info->creases, g->info->scene, err));
     MODAL_TRY(modal_alloc_zero(&g->shapes, b->n_shapes, sizeof *g->shapes, "shapes", err));
     MODAL_TRY(modal_alloc(&g->object_array, b->n_objects, sizeof *g->object_array, "objects", err));
     for (int32_t i = 0; i < b->n_shapes; i++) {
@@ -317,6 +320,7 @@ static modal_status write_triangles(glb_writer *w, int32_t shape, uint32_t *corn
             corners[3 * (stored ? t : s->surface.user_triangle[t]) + k] = (uint32_t)(stored ? v : s->surface.user_vertex[v]);
         }
     if (w->scene.look.in) return write_primitives(w, shape, err);
+    if (w->scene.look.splits) return put(w, w->scene.shapes[shape].first_array, w->scene.look.splits[shape].corners, 12 * s->surface.n_triangles, err);
     return put(w, w->scene.shapes[shape].first_array, corners, 12 * s->surface.n_triangles, err);
 }
 
@@ -350,18 +354,51 @@ static void scatter(const glb_writer *w, const glb_part *part, const float *tile
     }
 }
 
-/* What write_normals needs beside the shape; nothing without normals. */
+/* What write_normals needs beside the shape; nothing without normals. Its vertices are the file's before they are split or, with creases, wedges: the
+ * file's vertices, then the further wedges. */
 typedef struct smooth {
     modal_glb_normals normals;
-    double *rest; /* [n_vertices, 3] X in the order of the file */
-    float *floats; /* [n_vertices, 3] */
+    int64_t n;         /* of its vertices */
+    double *rest;      /* [n, 3] X */
+    double *base;      /* [n, 3] scratch, with creases */
+    float *target;     /* [n, 3] scratch, with creases */
+    float *floats;     /* [n_split, 3] */
+    float *of_wedges;  /* [n, 3] scratch, with creases */
+    int32_t *place;    /* [n - n_vertices] the file's vertex of each further wedge */
+    uint32_t *corners; /* [n_triangles, 3] with creases */
 } smooth;
 
 static void free_smooth(smooth *m)
 {
     modal_glb_normals_free(&m->normals);
     modal_free(&m->rest);
+    modal_free(&m->base);
+    modal_free(&m->target);
     modal_free(&m->floats);
+    modal_free(&m->of_wedges);
+    modal_free(&m->place);
+    modal_free(&m->corners);
+}
+
+/* Triangles of wedges, in the order of the file. */
+static modal_status make_wedges(const modal_surface *s, const modal_creases *c, int stored, smooth *m, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    m->n = c->n_wedges;
+    MODAL_TRY(modal_alloc(&m->place, c->n_wedges - c->n_vertices, sizeof *m->place, "normals", err));
+    MODAL_TRY(modal_alloc(&m->corners, 3 * s->n_triangles, sizeof *m->corners, "normals", err));
+    MODAL_TRY(modal_alloc(&m->base, 3 * m->n, sizeof *m->base, "normals", err));
+    MODAL_TRY(modal_alloc(&m->target, 3 * m->n, sizeof *m->target, "normals", err));
+    MODAL_TRY(modal_alloc(&m->of_wedges, 3 * m->n, sizeof *m->of_wedges, "normals", err));
+    for (int64_t i = 0; i < c->n_wedges - c->n_vertices; i++) m->place[i] = stored ? c->source[i] : s->user_vertex[c->source[i]];
+    for (int64_t t = 0; t < s->n_triangles; t++)
+        for (int k = 0; k < 3; k++) {
+            const int32_t wedge = c->corners[3 * t + k];
+            m->corners[3 * (stored ? t : s->user_triangle[t]) + k] =
+                (uint32_t)(stored || wedge >= c->n_vertices ? wedge : s->user_vertex[wedge]);
+        }
+done:
+    return status;
 }
 
 static modal_status make_smooth(const glb_writer *w, int32_t shape, const uint32_t *corners, smooth *m, modal_error *err)
@@ -369,14 +406,39 @@ static modal_status make_smooth(const glb_writer *w, int32_t shape, const uint32
     modal_status status = MODAL_OK;
     const modal_surface *s = &w->scene.basis->shapes[shape].surface;
     const int stored = w->scene.info->scene->stored_order;
+    const modal_creases *creases = w->scene.info->creases ? &w->scene.info->creases[shape] : NULL;
     if (!w->scene.info->target_normals) return MODAL_OK;
-    MODAL_TRY(modal_alloc(&m->rest, 3 * s->n_vertices, sizeof *m->rest, "normals", err));
+    m->n = s->n_vertices;
+    if (creases) MODAL_TRY(make_wedges(s, creases, stored, m, err));
+    MODAL_TRY(modal_alloc(&m->rest, 3 * m->n, sizeof *m->rest, "normals", err));
     MODAL_TRY(modal_alloc(&m->floats, 3 * vertices_of(&w->scene, shape), sizeof *m->floats, "normals", err));
     for (int64_t v = 0; v < s->n_vertices; v++)
         memcpy(m->rest + 3 * (stored ? v : s->user_vertex[v]), s->rest_positions + 3 * v, 3 * sizeof(double));
-    MODAL_TRY(modal_glb_normals_init(&m->normals, s->n_vertices, s->n_triangles, corners, m->rest, err));
+    for (int64_t i = s->n_vertices; i < m->n; i++)
+        memcpy(m->rest + 3 * i, m->rest + 3 * (int64_t)m->place[i - s->n_vertices], 3 * sizeof(double));
+    MODAL_TRY(modal_glb_normals_init(&m->normals, m->n, s->n_triangles, creases ? m->corners : corners, m->rest, err));
 done:
     return status;
+}
+
+/* Normals of the vertices of `base` or `target` [n_vertices, 3], into m->floats [n_split, 3]. */
+static void find_normals(const glb_writer *w, int32_t shape, smooth *m, const double *base, const float *target)
+{
+    const int64_t n = w->scene.basis->shapes[shape].surface.n_vertices;
+    const glb_split *split = w->scene.look.splits ? &w->scene.look.splits[shape] : NULL;
+    float *to = m->place ? m->of_wedges : m->floats;
+    if (m->place && base) {
+        memcpy(m->base, base, (size_t)(3 * n) * sizeof *base);
+        for (int64_t i = n; i < m->n; i++) memcpy(m->base + 3 * i, base + 3 * (int64_t)m->place[i - n], 3 * sizeof *base);
+    }
+    if (m->place && target) {
+        memcpy(m->target, target, (size_t)(3 * n) * sizeof *target);
+        for (int64_t i = n; i < m->n; i++) memcpy(m->target + 3 * i, target + 3 * (int64_t)m->place[i - n], 3 * sizeof *target);
+    }
+    if (target) modal_glb_normals_target(&m->normals, m->place ? m->target : target, to);
+    else modal_glb_normals_base(&m->normals, !base ? m->rest : m->place ? m->base : base, to);
+    for (int64_t i = 0; m->place && i < split->n_split; i++) memcpy(m->floats + 3 * i, to + 3 * (int64_t)split->wedge[i], 3 * sizeof *to);
+    if (!m->place && split) modal_glb_split_rows(split, m->floats);
 }
 
 /* Normals of the base (array 0), or of target array - 1. */
@@ -386,11 +448,7 @@ static modal_status write_normals(glb_writer *w, int32_t shape, smooth *m, int32
     const glb_shape *g = &w->scene.shapes[shape];
     const int32_t mode = array == 0 ? -1 : g->modes[array - 1];
     if (!m->floats || (target && w->scene.info->target_normals < 2)) return MODAL_OK;
-    if (target)
-        modal_glb_normals_target(&m->normals, target, m->floats);
-    else
-        modal_glb_normals_base(&m->normals, w->scene.info->target_normals > 1 ? base : m->rest, m->floats);
-    if (w->scene.look.in) modal_glb_split_rows(&w->scene.look.splits[shape], m->floats);
+    find_normals(w, shape, m, w->scene.info->target_normals > 1 ? base : NULL, target);
     return put_floats(w, modal_glb_normals_array(g) + array, m->floats, vertices_of(&w->scene, shape), 3,
                       (glb_what){"shape", shape, target ? "normal of mode" : "normal", mode, "vertex", 0, 1}, err);
 }
@@ -403,7 +461,7 @@ static modal_status write_positions(glb_writer *w, int32_t shape, smooth *m, mod
     const modal_matrix_source *source = &w->scene.info->scene->matrix;
     const int64_t at_once = targets_at_once(&s->surface, g->n_targets), range = tiles_at_once(s);
     const int64_t n_tiles = modal_tile_count(s->surface.n_vertices), n = s->surface.n_vertices, n_split = vertices_of(&w->scene, shape);
-    const glb_split *split = w->scene.look.in ? &w->scene.look.splits[shape] : NULL;
+    const glb_split *split = w->scene.look.splits ? &w->scene.look.splits[shape] : NULL;
     float *targets = NULL, *tiles = NULL;
     double *base = NULL;
     MODAL_TRY(modal_alloc(&targets, at_once * n_split, 12, "targets", err));

@@ -38,3 +38,26 @@ modal_status modal_path_find(const char *real, const char *name, int anywhere, c
         return modal_error_set(err, MODAL_ERROR_INPUT, "a symbolic link that leads out of %s, to %s", real, found);
     return modal_copy_text(path, found, SIZE_MAX, err);
 }
+
+modal_status modal_path_between(const char *from, const char *to, char **path, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    /* "/" alone is the empty list of folders, like the others then without a slash at the end */
+    if (strcmp(from, "/") == 0) from = "";
+    if (strcmp(to, "/") == 0) to = "";
+    size_t same = 0; /* length of the folders that both share */
+    for (size_t i = 0;; i++) {
+        const int from_ends = from[i] == '\0' || from[i] == '/', to_ends = to[i] == '\0' || to[i] == '/';
+        if (from_ends && to_ends) same = i;
+        if (from[i] != to[i] || from[i] == '\0') break;
+    }
+    int64_t ups = 0;
+    for (const char *c = from + same; *c; c++) ups += *c == '/';
+    const char *down = to[same] == '/' ? to + same + 1 : to + same;
+    MODAL_TRY(modal_alloc(path, 3 * ups + (int64_t)strlen(down) + 1, 1, "path", err));
+    char *end = *path;
+    for (int64_t i = 0; i < ups; i++) end = stpcpy(end, "../");
+    stpcpy(end, down);
+done:
+    return status;
+}

@@ -19,4 +19,7 @@ int modal_path_folder(const char *folder, int of_file, char real[PATH_MAX + 1]);
  * without the name of the file: it is not there, or a symbolic link leads out of the folder (not looked at with `anywhere`). */
 modal_status modal_path_find(const char *real, const char *name, int anywhere, char **path, modal_error *err);
 
+/* The way from the folder `from` to the file or folder `to`, both as realpath gives them; the caller frees it. */
+modal_status modal_path_between(const char *from, const char *to, char **path, modal_error *err);
+
 #endif

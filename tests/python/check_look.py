@@ -3,6 +3,8 @@
   basis   modalpack keeps the names of an .obj's materials, outside of the content hash; what is refused
   images  modaltex pack: kinds of PNG and JPEG, mip levels by formats/textures.md, layouts; what is refused; modalinfo of the file
   glb     modaldeform --look: materials, uv, seams, images in a GLB, read on its own; what is refused
+  obj     the same as frames of .obj with their .mtl; what is refused
+  creases corners with normals of their own in glb and obj, beside an own computation: a cube, a fork; what is refused
   blender, gltf-validator PROGRAM   the same in these clients (a skip, 77, where they are absent)
   convert modaltex look: a look of an .obj with its .mtl; names of files stay in the folder"""
 import json
@@ -489,6 +491,118 @@ def look_of_objects():
     must(len(d["images"]) == 1 and len(d["textures"]) == 2 and len(d["samplers"]) == 2, "textures")
 
 
+def part_obj():
+    paint_box()
+    triangles, v, vt = read_obj("box.obj")
+    run("modaldeform", "t.h5", "o", "--format", "obj,ply", "--look", "box.obj")
+    must("a sound output" in run("modalinfo", "o", "--check").stdout, "modalinfo")
+    must({"manifest.json", "obj", "sequence.mtl"} <= set(os.listdir("o")), os.listdir("o"))
+    with open("o/sequence.mtl") as f:
+        text = f.read()
+    must("newmtl red paint\nKa 0.5 0.25 0\nKd 0.5 0.25 0\n" in text and "newmtl leaf\n" in text and "map_Kd ../leaf.png\n" in text, text)
+    must("unused" not in text, "a material that nobody has")
+    got, points, uv = read_obj("o/obj/000007.obj")
+    must(len(points) == len(v) and len(got) == len(triangles), "vertices are not split in text")
+    key = lambda of, p, t: {(name, tuple(tuple(np.rint(1e4 * np.append(p[a], t[b])).astype(int)) for a, b, *_ in c)) for name, c in of}
+    must(key(got, v, uv) == key(triangles, v, vt), "materials, uv or corners differ")
+    # what is written is a look of its own
+    run("modaltex", "look", "o/obj/000007.obj", "again.json", "--any-path")
+    again = json.load(open("again.json"))["materials"]
+    must(os.path.realpath(again["leaf"]["image"]) == os.path.realpath("leaf.png") and again["red paint"]["diffuse"] == [0.5, 0.25, 0], again)
+    # objects with a tint have materials of their own names
+    put("places.csv", "".join(f"{i},0,-1,{3 * i},0,0,0,0,0\n" for i in range(3)))
+    run("modalplace", "places.csv", "three.h5", "b.h5")
+    run("modalsim", "three.h5", "f.h5", "--duration", 0.02, "--fps", 100, "--initial", "0=0.001")
+    put("three.json", '{"look": 1, "materials": {"red paint": {}, "leaf": {"image": "leaf.png", "wrap": "clamp", "alpha": "blend", "opacity": 0.5}}, '
+        '"objects": [{"object": 1, "tint": [0.5, 1, 1]}]}')
+    run("modaldeform", "f.h5", "three", "--format", "obj", "--look", "three.json")
+    with open("three/sequence.mtl") as f:
+        text = f.read()
+    must([line[7:] for line in text.split("\n") if line.startswith("newmtl")] == ["red paint", "leaf", "red paint 2", "leaf 2"], text)
+    must("map_Kd -clamp on ../leaf.png\nmap_d -clamp on ../leaf.png\n" in text and "d 0.5\n" in text and "Kd 0.5 1 1\n" in text, text)
+    with open("three/obj/000000.obj") as f:
+        must(sum(line.startswith("vt ") for line in f) == len(vt), "texture coordinates of a shape are there for each object")
+
+
+def wedge_normals(triangles, rest, x, degrees):
+    """[triangles, 3, 3]: of each corner the area-weighted normal of the triangles at its vertex that edges lead to which are no creases at rest."""
+    def cross(p):
+        return np.cross(p[triangles[:, 1]] - p[triangles[:, 0]], p[triangles[:, 2]] - p[triangles[:, 0]])
+
+    at_rest, now = cross(rest), cross(x)
+    unit = at_rest / np.linalg.norm(at_rest, axis=1)[:, None]
+    edges, found = {}, np.zeros((len(triangles), 3, 3))
+    for t, corners in enumerate(triangles):
+        for k in range(3):
+            edges.setdefault(frozenset((corners[k], corners[k - 1])), []).append(t)
+    smooth = {e: t for e, t in edges.items() if len(t) == 2 and unit[t[0]] @ unit[t[1]] >= np.cos(np.radians(degrees)) - 1e-9}
+    for t, corners in enumerate(triangles):
+        for k, vertex in enumerate(corners):
+            group, open_ = {t}, [t]
+            while open_:
+                for other in triangles[(last := open_.pop())]:
+                    for u in smooth.get(frozenset((vertex, other)), ()) if other != vertex else ():
+                        if last in smooth[frozenset((vertex, other))] and u not in group:
+                            group.add(u)
+                            open_.append(u)
+            found[t, k] = now[sorted(group)].sum(0)
+    return found / np.linalg.norm(found, axis=2)[..., None]
+
+
+def check_creases(trajectory, degrees, frames):
+    run("modaldeform", trajectory, "o", "-f", "--format", "glb,obj", "--crease", degrees)
+    must("a sound output" in run("modalinfo", "o", "--check").stdout, "modalinfo")
+    read = lambda i, keyword: np.array([line.split()[1:] for line in open(f"o/obj/{i:06}.obj") if line.startswith(keyword + " ")])
+    rest = read(0, "v").astype(float)
+    faces = np.array([[w.split("/") for w in line] for line in read(0, "f").tolist()])
+    triangles, normals_at = faces[..., 0].astype(int) - 1, faces[..., 2].astype(int) - 1
+    worst = 0
+    for i in frames:
+        x, normals = read(i, "v").astype(float), read(i, "vn").astype(float)
+        wanted = wedge_normals(triangles, rest, x, degrees)
+        worst = max(worst, np.abs(normals[normals_at] - wanted).max())
+    must(worst <= 2e-5, trajectory, degrees, "normals in obj are off by", worst)  # text of float32 positions
+    d, array, view = read_glb("o/sequence.glb")
+    mesh = d["meshes"][0]["primitives"][0]
+    base, normals = (array(mesh["attributes"][name]).astype(float) for name in ("POSITION", "NORMAL"))
+    corners = array(mesh["indices"]).reshape(-1, 3)
+    weights = array(next(s["output"] for s, c in zip(d["animations"][0]["samplers"], d["animations"][0]["channels"])
+                         if c["target"]["path"] == "weights")).reshape(-1, len(mesh["targets"]))
+    for t, w in zip(mesh["targets"], weights[0]):
+        base, normals = base + w * array(t["POSITION"]), normals + w * array(t["NORMAL"])
+    must(np.abs(base[corners] - rest[triangles]).max() <= 1e-5, "positions in glb")
+    normals = normals[corners] / np.linalg.norm(normals[corners], axis=2)[..., None]
+    wanted = wedge_normals(triangles, rest, rest, degrees)
+    must(np.abs(normals - wanted).max() <= 1e-4, trajectory, degrees, "normals in glb are off by", np.abs(normals - wanted).max())
+    return len(read(0, "vn")), len(base), len(rest)
+
+
+def part_creases():
+    write_box("cube", n=1, materials=False)
+    run("modalpack", "cube.node", "cube.h5", "--surface", "cube.obj", "--modes", 3, *RUBBER)
+    run("modalsim", "cube.h5", "c.h5", "--duration", 0.1, "--fps", 100, "--impulse", "1,0,0:0,0.001,0")
+    must(check_creases("c.h5", 40, (0, 3, 10)) == (24, 24, 8), "a box of six sides has three normals a corner")
+    must(check_creases("c.h5", 90, (0, 3)) == (8, 8, 8), "at 90 degrees an edge of 90 degrees is none")
+    run("modalpack", os.path.join(repository, "data/tuning_fork.msh"), "fork.h5", "--material", "steel", "--fixed", "stem_end", "--modes", 2)
+    run("modalsim", "fork.h5", "f.h5", "--duration", 0.02, "--fps", 100, "--initial", "0=0.0001")
+    wedges, split, vertices = check_creases("f.h5", 40, (0, 2))
+    must(wedges == split > vertices, "a fork has edges:", wedges, split, vertices)
+    must(check_creases("f.h5", 180, (0,)) == (vertices,) * 3, "no edge is sharper than 180 degrees")
+    # seams of uv and creases at once
+    paint_box()
+    run("modaldeform", "t.h5", "both", "--format", "glb,obj", "--look", "box.obj", "--crease", 40, "--order", "stored")
+    d, array, view = read_glb("both/sequence.glb")
+    attributes = d["meshes"][0]["primitives"][0]["attributes"]
+    rows = np.concatenate([array(attributes[name]) for name in ("POSITION", "NORMAL", "TEXCOORD_0")], 1)
+    must(len(np.unique(np.rint(1e4 * rows), axis=0)) == len(rows) > 40, "vertices that are the same, or no split:", len(rows))
+    for words, says in ((("--format", "ply"), "--crease: only glb and obj split vertices, --format ply"),
+                        (("--format", "glb", "--normals", "none"), "--crease: there are no normals"),
+                        (("--format", "obj", "--normals", "rigid"), "--crease: obj has normals of the deformed surface, --normals rigid")):
+        run("modaldeform", "t.h5", "w", "--crease", 40, *words, code=2, says=says)
+    run("modaldeform", "t.h5", "w", "--format", "glb", "--crease", 181, code=2, says="--crease")
+    run("modaldeform", "t.h5", "rigid", "--format", "glb", "--crease", 40, "--normals", "rigid")
+
+
 def refuse_looks():
     def refused(change, says, code=3, *words):
         look = {"look": 1, "materials": {"red paint": {}, "leaf": {"image": "leaf.png"}}}
@@ -504,7 +618,7 @@ def refuse_looks():
     refused(lambda k: k.update(objects=[{"object": 1}]), "w.json: objects: there are objects 0 .. 0, 1")
     refused(lambda k: k.update(shapes=[{"shape": 0, "runs": [{"first": 30, "count": 7, "material": "leaf"}]}]), "shape 0 has 36 triangles, 37")
     refused(lambda k: k.update(colour=1), "w.json:1: /colour: unknown key")
-    run("modaldeform", "t.h5", "w", "--look", "box.obj", code=2, says="--look: only glb shows it")
+    run("modaldeform", "t.h5", "w", "--look", "box.obj", code=2, says="--look: only glb and obj show it")
     run("modaldeform", "t.h5", "w", "--any-path", "--format", "glb", code=2, says="--any-path: only with --look")
     # uv outside of [0, 1], and no uv at all
     with open("box.obj") as f:

@@ -62,6 +62,8 @@ static const tool_option options[] = {
     {"resume", 0, NULL, NULL,
      "If the run stops for any reason, keep the frames written so far; the same command continues from them.",
      0},
+    {"crease", 0, "DEG", NULL,
+     "glb and obj: edges sharper than this at rest, 0 to 180 degrees, give their corners normals of their own; vertices are split there.", 0},
     TOOL_OPTION_LOOK,
     TOOL_OPTION_ANY_PATH,
     TOOL_OPTION_SLOW_MOTION("glb and mdd show"),
@@ -300,6 +302,8 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
     modal_frame_plan plan = {0};
     int64_t writer_bytes = 0, sound_bytes = 0, bytes = 0;
     int needs_frames = 0;
+    MODAL_TRY(modaldeform_make_creases(t, r, in, err));
+    MODAL_TRY(modaldeform_paint_frames(r, in, err));
     for (int i = 0; i < r->n_formats; i++) needs_frames |= r->formats[i]->needs_frames;
     const modal_sequence_scene scene = {
         .basis = &in->basis, .matrix = {modal_basis_tiles_read, in->tiles},
@@ -314,8 +318,9 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
         .source_kind = in->snapshots ? "snapshots" : r->swings ? "basis" : "trajectory",
         .source_hash = r->swings ? in->trajectory.basis_hash : in->trajectory_hash,
         .precision = r->precision, .threads = r->threads, .n_probes = in->n_probes, .probes = in->probes, .scene = &scene,
-        .target_normals = tool_count(&t->arguments, "normals") ? (int)r->deform.normals : 0,
-        .look = in->look.about.look ? &in->look.about : NULL,
+        .target_normals = tool_count(&t->arguments, "normals") || r->crease >= 0 ? (int)r->deform.normals : 0,
+        .look = in->look.about.look ? &in->look.about : NULL, .paint = in->look.paint.paints ? &in->look.paint : NULL,
+        .creases = in->creases, .frame_creases = in->frame_creases.corners ? &in->frame_creases : NULL,
         .slow_motion = slow_motion_of(t, r, in), .sound = r->sound ? &in->sound.about : NULL, .volume = r->volume ? &cells : NULL};
     int64_t frame_bytes = 0;
     if (!needs_frames) info.arrays.n = 1;

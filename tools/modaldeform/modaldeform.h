@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "formats/basis/basis_tiles.h"
+#include "formats/sequences/sequence_paint.h"
 #include "formats/sequences/sequence_vtkhdf.h"
 #include "formats/trajectory/trajectory_h5.h"
 #include "lib/curvature/curvature.h"
@@ -30,7 +31,7 @@ typedef struct modaldeform_request {
     int volume;           /* --output-mesh volume */
     int dry;              /* --format null: nothing is written, and OUT is not touched */
     int n_formats;        /* in the order of modal_sequence_formats */
-    const modal_sequence_format *formats[MODAL_SEQUENCE_FORMATS + 1]; /* with rest.obj */
+    const modal_sequence_format *formats[MODAL_SEQUENCE_FORMATS + 2]; /* with rest.obj and sequence.mtl */
     modal_array_list arrays; /* of a frame */
     int speed;               /* among them; which kind, deform.speed says once the trajectory is read */
     int stress;              /* strain, stress or von_mises is wanted */
@@ -43,6 +44,7 @@ typedef struct modaldeform_request {
     double amplitude;       /* of their swing: the largest displacement, a share of the box's diagonal */
     int show_arrays;        /* they are arrays of one frame instead */
     const char *look_path; /* --look, or NULL */
+    double crease;         /* --crease, degrees, -1: none */
     int any_path;
     double slow_motion;   /* --slow-motion, 0: auto, -1: not given */
     int sound;            /* --format wav, of the listeners, else of the probes */
@@ -79,6 +81,8 @@ typedef struct modaldeform_modes {
 typedef struct modaldeform_look {
     tool_look read;
     modal_sequence_look about; /* about.look NULL: none */
+    modal_sequence_paint paint; /* with obj */
+    char **places;              /* [about.n_images] the images' place */
     int64_t capacity;
     modal_sequence_image *images; /* their bytes are ours */
 } modaldeform_look;
@@ -100,6 +104,9 @@ typedef struct modaldeform_input {
     int64_t n_probes;
     modal_sequence_probe *probes;
     modaldeform_look look;
+    int32_t n_creases;
+    modal_creases *creases;      /* [n_creases] of the shapes, with --crease and glb */
+    modal_creases frame_creases; /* of a frame, with --crease and obj */
     modaldeform_modes modes; /* with a basis as TRAJ */
     modaldeform_sound sound; /* with --format wav */
     modaldeform_snapshots *snapshots; /* or NULL */
@@ -124,13 +131,13 @@ typedef struct modaldeform_format {
     void *writer;
 } modaldeform_format;
 
-enum { MOST_OUTPUTS = MODAL_SEQUENCE_FILES * (MODAL_SEQUENCE_FORMATS + 1) + 4 };
+enum { MOST_OUTPUTS = MODAL_SEQUENCE_FILES * (MODAL_SEQUENCE_FORMATS + 2) + 4 };
 
 typedef struct modaldeform_outputs {
     int folder_made, complete;
     int n_outputs, n_formats;
     modaldeform_output all[MOST_OUTPUTS]; /* the manifest is the last one */
-    modaldeform_format formats[MODAL_SEQUENCE_FORMATS + 1];
+    modaldeform_format formats[MODAL_SEQUENCE_FORMATS + 2];
     /* with --resume, when sequence.vtkhdf and its sidecar come first, and nothing but the manifest
      * after them: */
     char *part_path, *journal_path;
@@ -151,6 +158,16 @@ modal_status modaldeform_check_look(const tool_arguments *a, modaldeform_request
 modal_status modaldeform_read_look(tool *t, const modaldeform_request *r, const modal_basis *basis, modaldeform_look *look, modal_error *err);
 int64_t modaldeform_look_bytes(const modaldeform_look *look);
 void modaldeform_free_look(modaldeform_look *look);
+
+/* The triangles of frames, once they are known: nothing without --look or without obj. */
+modal_status modaldeform_paint_frames(const modaldeform_request *r, modaldeform_input *in, modal_error *err);
+
+/* modaldeform_creases.c */
+/* MODAL_ERROR_USAGE where no format shows creases. After the formats and the normals are known. */
+modal_status modaldeform_check_creases(const tool_arguments *a, modaldeform_request *r, modal_error *err);
+/* Nothing without --crease. */
+modal_status modaldeform_make_creases(tool *t, const modaldeform_request *r, modaldeform_input *in, modal_error *err);
+void modaldeform_free_creases(modaldeform_input *in);
 
 /* modaldeform_modes.c */
 /* Sets r->swings; MODAL_ERROR_USAGE for options that do not go with what TRAJ is. */

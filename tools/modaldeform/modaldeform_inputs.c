@@ -108,6 +108,7 @@ modal_status modaldeform_read_request(tool *t, modaldeform_request *r, modal_err
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--show: not swing or arrays, %s", show);
     MODAL_TRY(check_slow_motion(a, r, err));
     MODAL_TRY(modaldeform_check_look(a, r, err));
+    MODAL_TRY(modaldeform_check_creases(a, r, err));
     MODAL_TRY(modaldeform_check_sound(t, r, err));
     MODAL_TRY(modaldeform_check_probes(t, r, err));
     r->precision_text = tool_value(a, "precision");
@@ -231,6 +232,7 @@ done:
 void modaldeform_free_inputs(modaldeform_input *in)
 {
     modaldeform_free_look(&in->look);
+    modaldeform_free_creases(in);
     in->tiles = modal_basis_tiles_close(in->tiles);
     modal_basis_free(&in->basis);
     modal_trajectory_free(&in->trajectory);

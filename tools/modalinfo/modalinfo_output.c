@@ -155,7 +155,7 @@ static int is_ours(const char *name)
 {
     char start[256];
     const char *dot = strrchr(name, '.');
-    int ours = is_named_by(&modal_sequence_rest, name);
+    int ours = is_named_by(&modal_sequence_rest, name) || is_named_by(&modal_sequence_mtl, name);
     for (int i = 0; i < MODAL_SEQUENCE_FORMATS && !ours; i++) ours = is_named_by(modal_sequence_formats[i], name);
     if (ours || !dot) return ours;
     if (strcmp(dot, ".part") != 0 && strcmp(dot, ".journal") != 0 && strcmp(dot, ".commit") != 0 &&

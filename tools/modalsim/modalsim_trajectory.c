@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "formats/trajectory/trajectory_h5.h"
+#include "lib/base/below.h"
 #include "lib/base/disk.h"
 #include "lib/base/memory.h"
 #include "tools/common/commit.h"
@@ -22,6 +23,7 @@ static modal_status link_to_basis(const modalsim_request *r, char **link, modal_
     modal_status status = MODAL_OK;
     char *basis_copy = NULL, *name_copy = NULL, *trajectory_copy = NULL;
     char *basis_folder = NULL, *trajectory_folder = NULL; /* of realpath: free */
+    char *between = NULL;
     if (r->to_stdout || r->basis_path[0] == '/') {
         status = modal_copy_text(link, r->basis_path, SIZE_MAX, err);
         goto done;
@@ -36,26 +38,14 @@ static modal_status link_to_basis(const modalsim_request *r, char **link, modal_
         MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot resolve its folder, %s",
                    basis_folder ? r->trajectory_path : r->basis_path, strerror(errno));
 
-    /* "/" alone is the empty list of folders, like the others then without a slash at the end */
-    const char *from = strcmp(trajectory_folder, "/") == 0 ? "" : trajectory_folder;
-    const char *to = strcmp(basis_folder, "/") == 0 ? "" : basis_folder;
-    size_t same = 0; /* length of the folders that both share */
-    for (size_t i = 0;; i++) {
-        int from_ends = from[i] == '\0' || from[i] == '/', to_ends = to[i] == '\0' || to[i] == '/';
-        if (from_ends && to_ends) same = i;
-        if (from[i] != to[i] || from[i] == '\0') break;
-    }
-    int64_t ups = 0;
-    for (const char *c = from + same; *c; c++) ups += *c == '/';
-    const char *down = to[same] == '/' ? to + same + 1 : to + same;
-    MODAL_TRY(modal_alloc(link, 3 * ups + (int64_t)strlen(down) + (int64_t)strlen(name) + 2, 1, "link",
-                          err));
-    char *end = *link;
-    for (int64_t i = 0; i < ups; i++) end = stpcpy(end, "../");
-    end = stpcpy(end, down);
-    if (*down) end = stpcpy(end, "/");
+    MODAL_TRY(modal_path_between(trajectory_folder, basis_folder, &between, err));
+    const size_t length = strlen(between);
+    MODAL_TRY(modal_alloc(link, (int64_t)(length + strlen(name)) + 2, 1, "link", err));
+    char *end = stpcpy(*link, between);
+    if (length > 0 && end[-1] != '/') *end++ = '/';
     stpcpy(end, name);
 done:
+    modal_free(&between);
     modal_free(&basis_copy);
     modal_free(&name_copy);
     modal_free(&trajectory_copy);
