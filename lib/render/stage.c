@@ -36,7 +36,10 @@ typedef struct opened_stage {
     modal_shadow_blur_task blur;
     float *depths, *maps; /* maps: of moments */
     uint64_t *keys;
-    void *scratch;
+    void *scratch, *map_scratch;
+    /* maps are drawn beside what the camera sees: neither fills a GPU */
+    modal_stream *side;
+    modal_event *begun, *mapped;
     float *box_scratch;
     modal_shade_task shade; /* but for points, normals and outputs */
 } opened_stage;
@@ -58,7 +61,8 @@ static int64_t bytes(const void *self, const modal_device *device, int64_t most_
     const modal_render_stage *s = self;
     const int64_t texels = (int64_t)s->shadow_size * s->shadow_size, pixels = (int64_t)s->width * s->height;
     (void)device, (void)most_frames;
-    return modal_render_scene_bytes(s->scene) + 80 * s->n_views + modal_raster_scratch_bytes(s->scene->n_points + 4, s->scene->n_triangles) +
+    const int64_t scratch = modal_raster_scratch_bytes(s->scene->n_points + 4, s->scene->n_triangles);
+    return modal_render_scene_bytes(s->scene) + 80 * s->n_views + scratch * (draws_shadows(s) ? 2 : 1) +
            8 * pixels * s->samples + texels * (4 * depth_maps(s) + 8 * moment_maps(s) + (moment_maps(s) ? 8 : 0)) + (1 << 16);
 }
 
@@ -66,7 +70,11 @@ static void close_stage(void *opened)
 {
     opened_stage *o = opened;
     if (!o) return;
+    if (o->side) modal_device_stream_wait(&o->device, o->side, NULL);
     for (int i = 0; i < o->n_parts; i++) modal_device_free(&o->device, &o->parts[i]);
+    modal_device_event_delete(&o->device, &o->begun);
+    modal_device_event_delete(&o->device, &o->mapped);
+    modal_device_stream_delete(&o->device, &o->side);
     modal_free(&o);
 }
 
@@ -135,6 +143,7 @@ static modal_status make_parts(opened_stage *o, modal_stream *stream, modal_erro
     shade->keys = o->keys;
     MODAL_TRY(add_part(o, stream, NULL, modal_raster_scratch_bytes(scene->n_points + n_ground, scene->n_triangles), 1, &o->scratch, err));
     if (!draws_shadows(s)) return MODAL_OK;
+    MODAL_TRY(add_part(o, stream, NULL, modal_raster_scratch_bytes(scene->n_points + n_ground, scene->n_triangles), 1, &o->map_scratch, err));
     PART(o->light_views, NULL, scene->n_maps);
     PART(o->depths, NULL, depth_maps(s) * texels);
     shade->shadow_views = o->light_views, shade->maps = o->depths;
@@ -163,6 +172,9 @@ static modal_status open_stage(const void *self, const modal_device *device, int
     o->stage = self;
     o->device = *device;
     MODAL_TRY(modal_device_stream_new(device, &stream, err));
+    MODAL_TRY(modal_device_stream_new(device, &o->side, err));
+    MODAL_TRY(modal_device_event_new(device, &o->begun, err));
+    MODAL_TRY(modal_device_event_new(device, &o->mapped, err));
     MODAL_TRY(make_parts(o, stream, err));
     MODAL_TRY(modal_device_stream_wait(device, stream, err));
     *opened = o;
@@ -186,7 +198,7 @@ static modal_status queue_maps(opened_stage *o, modal_stream *stream, const moda
         MODAL_TRY(kernels->shadow_view(light, stream, err));
         const modal_raster_task draw = {.mesh = *mesh, .view = light->view, .width = s->shadow_size, .height = s->shadow_size, .samples = 1,
                                         .cull = MODAL_RASTER_CLOSED, .skip = MODAL_RASTER_NO_SHADOW,
-                                        .depths = o->depths + (moment_maps(s) ? 0 : i * texels), .scratch = o->scratch};
+                                        .depths = o->depths + (moment_maps(s) ? 0 : i * texels), .scratch = o->map_scratch};
         MODAL_TRY(kernels->raster(&draw, stream, err));
         if (!moment_maps(s)) continue;
         o->blur.moments = o->maps + 2 * i * texels;
@@ -221,8 +233,13 @@ static modal_status queue(void *opened, modal_stream *stream, const modal_device
         shade.position = out[MODAL_RENDER_POSITION];
         const modal_raster_task draw = {.mesh = shade.mesh, .view = shade.view, .width = s->width, .height = s->height, .samples = s->samples,
                                         .cull = MODAL_RASTER_ONE_SIDED, .keys = o->keys, .scratch = o->scratch};
-        MODAL_TRY(queue_maps(o, stream, &shade.mesh, err));
+        /* `begun` comes after the last frame's shading, which reads the maps */
+        MODAL_TRY(modal_device_event_record(&o->device, o->begun, stream, err));
+        MODAL_TRY(modal_device_stream_wait_event(&o->device, o->side, o->begun, err));
+        MODAL_TRY(queue_maps(o, o->side, &shade.mesh, err));
+        MODAL_TRY(modal_device_event_record(&o->device, o->mapped, o->side, err));
         MODAL_TRY(o->device.kernels->raster(&draw, stream, err));
+        MODAL_TRY(modal_device_stream_wait_event(&o->device, stream, o->mapped, err));
         MODAL_TRY(o->device.kernels->shade(&shade, stream, err));
     }
 done:

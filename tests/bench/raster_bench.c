@@ -21,7 +21,8 @@ enum { RADIUS = 4 };
 
 typedef struct bench {
     modal_device device;
-    modal_stream *stream;
+    modal_stream *stream, *side;
+    modal_event *begun, *mapped;
     modal_raster_task shadow, seen;
     modal_shadow_view_task light;
     modal_shadow_blur_task blur;
@@ -49,7 +50,8 @@ static void prepare(bench *b, int n, int width, int height, int size)
     mesh.points = upload(b, s.points, 12 * s.n_points), mesh.more = upload(b, s.more, 48);
     mesh.triangles = upload(b, s.triangles, 12 * s.n_triangles), mesh.flags = upload(b, s.flags, s.n_triangles);
     void *scratch = upload(b, NULL, modal_raster_scratch_bytes(s.n_points + 4, s.n_triangles));
-    modal_raster_view *views = upload(b, &view, 2 * sizeof view);
+    const modal_raster_view both[2] = {view, view};
+    modal_raster_view *views = upload(b, both, sizeof both);
     b->light = (modal_shadow_view_task){.n_points = s.n_points, .points = mesh.points, .size = size, .margin = RADIUS + 1, .view = views + 1,
                                         .scratch = upload(b, NULL, MODAL_SHADOW_VIEW_SCRATCH * 4)};
     const double side = sqrt((double)light.direction[0] * (double)light.direction[0] + (double)light.direction[1] * (double)light.direction[1]);
@@ -58,7 +60,8 @@ static void prepare(bench *b, int n, int width, int height, int size)
     for (int k = 0; k < 3; k++)
         b->light.up[k] = b->light.right[(k + 1) % 3] * b->light.along[(k + 2) % 3] - b->light.right[(k + 2) % 3] * b->light.along[(k + 1) % 3];
     b->shadow = (modal_raster_task){.mesh = mesh, .view = views + 1, .width = size, .height = size, .samples = 1, .cull = MODAL_RASTER_CLOSED,
-                                    .skip = MODAL_RASTER_NO_SHADOW, .depths = upload(b, NULL, 4 * texels), .scratch = scratch};
+                                    .skip = MODAL_RASTER_NO_SHADOW, .depths = upload(b, NULL, 4 * texels),
+                                    .scratch = upload(b, NULL, modal_raster_scratch_bytes(s.n_points + 4, s.n_triangles))};
     b->blur = (modal_shadow_blur_task){.size = size, .radius = RADIUS, .depths = b->shadow.depths, .moments = upload(b, NULL, 8 * texels),
                                        .scratch = upload(b, NULL, 8 * texels)};
     for (int i = -RADIUS; i <= RADIUS; i++) sum += exp(-0.5 * i * i / 3.0);
@@ -80,23 +83,31 @@ static void prepare(bench *b, int n, int width, int height, int size)
 
 static void clear(bench *b)
 {
-    const void *all[] = {b->shade.mesh.points, b->shade.mesh.more, b->shade.mesh.triangles, b->shade.mesh.flags, b->shadow.scratch, b->shade.view,
+    const void *all[] = {b->shade.mesh.points, b->shade.mesh.more, b->shade.mesh.triangles, b->shade.mesh.flags, b->shadow.scratch, b->seen.scratch, b->shade.view,
                          b->light.scratch, b->shadow.depths, b->blur.moments, b->blur.scratch, b->seen.keys, b->shade.normals,
                          b->shade.more_normals, b->shade.triangle_materials, b->shade.materials, b->shade.object_triangles, b->shade.tints,
                          b->shade.lights, b->shade.picture, b->shade.triangle, b->shade.depth, b->shade.normal};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) modal_device_free(&b->device, &all[i]);
 }
 
-enum { LIGHT = 1, SHADOW = 2, BLUR = 4, SEEN = 8, SHADE = 16, ALL = 31 };
+enum { LIGHT = 1, SHADOW = 2, BLUR = 4, SEEN = 8, SHADE = 16, ALL = 31, BESIDE = 32 };
 
+/* BESIDE: the map in a stream of its own, as lib/render/stage.c does it. */
 static void call(bench *b, int what)
 {
     modal_error err = {0};
     const modal_kernels *kernels = b->device.kernels;
-    if (what & LIGHT) need(kernels->shadow_view(&b->light, b->stream, &err), &err);
-    if (what & SHADOW) need(kernels->raster(&b->shadow, b->stream, &err), &err);
-    if (what & BLUR) need(kernels->shadow_blur(&b->blur, b->stream, &err), &err);
+    modal_stream *map = what & BESIDE ? b->side : b->stream;
+    if (what & BESIDE) {
+        need(modal_device_event_record(&b->device, b->begun, b->stream, &err), &err);
+        need(modal_device_stream_wait_event(&b->device, b->side, b->begun, &err), &err);
+    }
+    if (what & LIGHT) need(kernels->shadow_view(&b->light, map, &err), &err);
+    if (what & SHADOW) need(kernels->raster(&b->shadow, map, &err), &err);
+    if (what & BLUR) need(kernels->shadow_blur(&b->blur, map, &err), &err);
+    if (what & BESIDE) need(modal_device_event_record(&b->device, b->mapped, b->side, &err), &err);
     if (what & SEEN) need(kernels->raster(&b->seen, b->stream, &err), &err);
+    if (what & BESIDE) need(modal_device_stream_wait_event(&b->device, b->stream, b->mapped, &err), &err);
     if (what & SHADE) need(kernels->shade(&b->shade, b->stream, &err), &err);
 }
 
@@ -131,7 +142,7 @@ static uint64_t hash_of(bench *b, int64_t pixels, int64_t *shown)
     modal_error err = {0};
     unsigned char *bytes = host_array(8 * pixels, 1);
     uint64_t hash = 14695981039346656037u;
-    call(b, ALL);
+    call(b, ALL | BESIDE);
     need(modal_device_copy_out(&b->device, bytes, b->shade.picture, 4 * pixels, b->stream, &err), &err);
     need(modal_device_copy_out(&b->device, bytes + 4 * pixels, b->shade.triangle, 4 * pixels, b->stream, &err), &err);
     need(modal_device_stream_wait(&b->device, b->stream, &err), &err);
@@ -147,7 +158,8 @@ static void measure(bench *b, int n, int width, int height, int size)
     static const struct {
         const char *name;
         int what;
-    } rows[] = {{"light's view", LIGHT}, {"shadow map", SHADOW}, {"blur", BLUR}, {"visibility", SEEN}, {"shading", SHADE}, {"frame", ALL}};
+    } rows[] = {{"light's view", LIGHT}, {"shadow map", SHADOW}, {"blur", BLUR}, {"visibility", SEEN}, {"shading", SHADE},
+                {"one by one", ALL}, {"frame", ALL | BESIDE}};
     int64_t shown;
     prepare(b, n, width, height, size);
     const uint64_t first = hash_of(b, (int64_t)width * height, &shown);
@@ -164,6 +176,10 @@ int main(int argc, char **argv)
 {
     bench b = {0};
     const int quick = bench_device_open(argc, argv, &b.device, &b.stream);
+    modal_error err = {0};
+    need(modal_device_stream_new(&b.device, &b.side, &err), &err);
+    need(modal_device_event_new(&b.device, &b.begun, &err), &err);
+    need(modal_device_event_new(&b.device, &b.mapped, &err), &err);
     printf("%s: %s\n%9s  %-14s %9s\n", b.device.name, b.device.hardware, "triangles", "pass", "ms");
     if (quick) {
         measure(&b, 60, 320, 180, 256);
@@ -172,6 +188,9 @@ int main(int argc, char **argv)
         measure(&b, 675, 1920, 1080, 2048);
         if (!b.device.shares_memory) measure(&b, 2000, 1920, 1080, 2048);
     }
+    modal_device_event_delete(&b.device, &b.begun);
+    modal_device_event_delete(&b.device, &b.mapped);
+    modal_device_stream_delete(&b.device, &b.side);
     modal_device_stream_delete(&b.device, &b.stream);
     return 0;
 }
