@@ -8,9 +8,10 @@
  *   C = C_a + sum over the lights of s (max(n.l, 0) C_d + [n.l > 0] max(r.v, 0)^k C_s),   r = 2 (n.l) n - l.
  *
  * s is the share of a light that arrives: of variance shadow maps var / (var + (mu - t)^2) where the receiver's depth t is below the
- * mean mu, with var = max(E(d^2) - mu^2, MODAL_SHADE_VARIANCE), less `bleeding`: max((s - b) / (1 - b), 0); of hard ones 0 or 1. What is outside
- * of a map is lit; t is at least 0, the depth where nothing is. A pixel is the mean of its samples in linear light; in `picture` a sample
- * counts at most 1 in each colour.
+ * mean mu, with var = max(E(d^2) - mu^2, MODAL_SHADE_VARIANCE), less `bleeding`: max((s - b) / (1 - b), 0); of hard ones 0 or 1: a texel
+ * throws a shadow where it is nearer than the receiver's plane can be over three quarters of a texel. What is outside of a map, or less
+ * than shadow_border texels inside, is lit; t is at least 0, the depth where nothing is. A pixel is the mean of its samples in linear
+ * light; in `picture` a sample counts at most 1 in each colour.
  *
  * Arithmetic: shade_math.h has every operation; all back ends give the same bytes. Aliasing: outputs overlap nothing. */
 #ifndef MODAL_KERNELS_SHADE_H
@@ -49,7 +50,8 @@ struct modal_shade_task {
     int32_t shadow_size;
     const modal_raster_view *shadow_views; /* [maps] */
     const float *maps; /* hard: [maps, size, size] depths; vsm: [maps, size, size, 2] moments */
-    float bleeding, hard_bias; /* b; a texel that is nearer by less than hard_bias throws no shadow */
+    int32_t shadow_border;
+    float bleeding; /* b */
     /* outputs, each [height, width, ...] or NULL; at the pixel's first sample, but for the colours. 0 where nothing is. */
     uint8_t *picture;  /* [4] r g b in sRGB, 255 */
     float *colour;     /* [3] in linear light, not limited */

@@ -76,15 +76,21 @@ RASTER_INLINE shade_surface shade_surface_at(const modal_shade_task *task, const
     return at;
 }
 
-/* The share of a light that arrives. */
-RASTER_INLINE float shade_lit(const modal_shade_task *task, int32_t map, const float position[3])
+/* The share of a light that arrives; towards: n.l. */
+RASTER_INLINE float shade_lit(const modal_shade_task *task, int32_t map, const float position[3], float towards)
 {
     const int32_t n = task->shadow_size;
-    const raster_clip c = raster_view_point(&task->shadow_views[map], position);
+    const modal_raster_view *view = &task->shadow_views[map];
+    const raster_clip c = raster_view_point(view, position);
+    const float first = (float)task->shadow_border, last = (float)(n - task->shadow_border);
     const float depth = c.depth > 0.0f ? c.depth : 0.0f; /* past the map's end: as far as where nothing is */
-    if (!(c.x >= 0.0f && c.x < (float)n && c.y >= 0.0f && c.y < (float)n)) return 1.0f;
-    if (task->shadows == MODAL_SHADOW_HARD)
-        return task->maps[((int64_t)map * n + (int32_t)c.y) * n + (int32_t)c.x] > depth + task->hard_bias ? 0.0f : 1.0f;
+    if (!(c.x >= first && c.x < last && c.y >= first && c.y < last)) return 1.0f;
+    if (task->shadows == MODAL_SHADOW_HARD) {
+        /* depth a texel of a plane at 45 degrees, times the slope of this one */
+        const float texel = sqrtf(shade_dot(view->depth, view->depth) / shade_dot(view->x, view->x));
+        const float squared = 1.0f - towards * towards, slope = sqrtf(squared > 0.0f ? squared : 0.0f) / (towards > 0.05f ? towards : 0.05f);
+        return task->maps[((int64_t)map * n + (int32_t)c.y) * n + (int32_t)c.x] > depth + texel * (0.75f * slope + 0.05f) ? 0.0f : 1.0f;
+    }
     const float x = shade_limit(c.x - 0.5f, 0.0f, (float)(n - 1)), y = shade_limit(c.y - 0.5f, 0.0f, (float)(n - 1));
     const int32_t left = (int32_t)x, top = (int32_t)y, right = raster_min(left + 1, n - 1), bottom = raster_min(top + 1, n - 1);
     const float u = x - (float)left, v = y - (float)top;
@@ -132,7 +138,7 @@ RASTER_INLINE void shade_colour(const modal_shade_task *task, const modal_raster
         const modal_shade_light *light = &task->lights[i];
         const float towards = shade_dot(at->normal, light->direction);
         if (!(towards > 0.0f)) continue;
-        const float lit = light->map >= 0 && task->shadows != MODAL_SHADOW_NONE ? shade_lit(task, light->map, at->position) : 1.0f;
+        const float lit = light->map >= 0 && task->shadows != MODAL_SHADOW_NONE ? shade_lit(task, light->map, at->position, towards) : 1.0f;
         const float mirrored = 2.0f * towards * shade_dot(at->normal, to_eye) - shade_dot(light->direction, to_eye);
         const float highlight = shade_power(shade_limit(mirrored, 0.0f, 1.0f), material[11]);
         for (int k = 0; k < 3; k++) colour[k] += lit * light->colour[k] * (towards * diffuse[k] + highlight * material[8 + k]);

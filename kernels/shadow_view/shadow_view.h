@@ -3,7 +3,8 @@
  *
  * Axes right, up and along (the way of the light) are given, orthonormal. The points' box in them is found; its middle becomes the view's
  * origin and comes to lie in the middle of the map, whose texels are squares: of max(extent right, extent up) / (size - 2 margin).
- * Depth is 1/2 in the middle, 1 on the side of the light, 0 at the other end. Without points, or where all are one: a box of side 1.
+ * Depth is 1 where the box is nearest to the light and 1/2 where it is farthest, so that what lies behind it, a ground, has depths of its own as far
+ * again. Without points, or where all are one: a box of side 1.
  * Points that are not finite are left out.
  *
  * All back ends give the same bytes (shadow_view_math.h). Sizes: n_points >= 0, size > 2 margin. */

@@ -43,7 +43,7 @@ RASTER_INLINE modal_raster_view shadow_view_of(const modal_shadow_view_task *tas
         extent[k] = empty ? 1.0f : box->high[k] - box->low[k];
     }
     const float side = extent[0] > extent[1] ? extent[0] : extent[1];
-    const float scale = (float)(task->size - 2 * task->margin) / side, depth = 1.0f / extent[2];
+    const float scale = (float)(task->size - 2 * task->margin) / side, depth = 0.5f / extent[2];
     for (int k = 0; k < 3; k++) {
         v.origin[k] = (task->right[k] * middle[0] + task->up[k] * middle[1]) + task->along[k] * middle[2];
         v.x[k] = task->right[k] * scale;
@@ -53,7 +53,7 @@ RASTER_INLINE modal_raster_view shadow_view_of(const modal_shadow_view_task *tas
     }
     v.x[3] = v.y[3] = (float)task->size * 0.5f;
     v.w[3] = 1.0f;
-    v.depth[3] = 0.5f;
+    v.depth[3] = 0.75f;
     v.near_w = 0.5f;
     return v;
 }

@@ -7,6 +7,8 @@
 
 #include "lib/base/memory.h"
 
+#define SHADOW_ALPHA 0.5 /* what is blended with no more than this throws no shadow */
+
 /* Counts, and room for all of them. */
 static modal_status make_room(modal_render_scene *s, const modal_basis *basis, const modal_look *look, modal_error *err)
 {
@@ -62,9 +64,10 @@ static modal_status add_object(modal_render_scene *s, const modal_basis *basis, 
     for (int k = 0; k < 3; k++) s->tints[3 * (int64_t)object + k] = (float)tint[k];
     s->object_triangles[object] = (int32_t)*at;
     for (int64_t t = 0; t < surface->n_triangles; t++, (*at)++) {
-        const int two_sided = look->materials[s->triangle_materials[*at]].two_sided;
+        const modal_look_material *m = &look->materials[s->triangle_materials[*at]];
+        const int clear = m->alpha == MODAL_ALPHA_BLEND && m->opacity <= SHADOW_ALPHA;
         for (int k = 0; k < 3; k++) s->triangles[3 * *at + k] = (int32_t)(first_point + surface->triangles[3 * t + k]);
-        s->flags[*at] = (uint8_t)(two_sided ? 0 : MODAL_RASTER_ONE_SIDED | (closed ? MODAL_RASTER_CLOSED : 0));
+        s->flags[*at] = (uint8_t)((m->two_sided ? 0 : MODAL_RASTER_ONE_SIDED | (closed ? MODAL_RASTER_CLOSED : 0)) | (clear ? MODAL_RASTER_NO_SHADOW : 0));
     }
 done:
     return status;
@@ -89,7 +92,7 @@ static void add_ground(modal_render_scene *s, const modal_look *look, const moda
     for (int i = 0; i < 6; i++) s->triangles[3 * at + i] = (int32_t)s->n_points + corners[i];
     for (int i = 0; i < 2; i++) {
         s->triangle_materials[at + i] = look->ground_material;
-        s->flags[at + i] = (uint8_t)(MODAL_RASTER_NO_SHADOW | (look->materials[look->ground_material].two_sided ? 0 : MODAL_RASTER_ONE_SIDED));
+        s->flags[at + i] = look->materials[look->ground_material].two_sided ? 0 : MODAL_RASTER_ONE_SIDED;
     }
 }
 

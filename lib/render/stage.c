@@ -56,6 +56,9 @@ static int64_t moment_maps(const modal_render_stage *s)
     return draws_shadows(s) && s->shadows == MODAL_SHADOW_VSM ? s->scene->n_maps : 0;
 }
 
+/* Texels at the side of a map that say nothing: its filter reaches past the map there. What is softened around the objects comes no nearer. */
+static int32_t border_of(const modal_render_stage *s) { return s->shadows == MODAL_SHADOW_VSM ? s->shadow_radius + 1 : 1; }
+
 static int64_t bytes(const void *self, const modal_device *device, int64_t most_frames)
 {
     const modal_render_stage *s = self;
@@ -97,7 +100,7 @@ static void set_light(const modal_render_stage *s, const modal_shade_light *ligh
     for (int k = 0; k < 3; k++) along[k] = -(double)light->direction[k];
     any[fabs(along[2]) < 0.9 ? 2 : 1] = 1.0;
     modal_render_axes(along, any, right, up, ahead);
-    *task = (modal_shadow_view_task){.size = s->shadow_size, .margin = s->shadows == MODAL_SHADOW_VSM ? s->shadow_radius + 1 : 1, .view = view,
+    *task = (modal_shadow_view_task){.size = s->shadow_size, .margin = 2 * border_of(s), .view = view,
                                      .scratch = scratch};
     for (int k = 0; k < 3; k++) task->right[k] = (float)right[k], task->up[k] = (float)up[k], task->along[k] = (float)ahead[k];
 }
@@ -125,7 +128,7 @@ static modal_status make_parts(opened_stage *o, modal_stream *stream, modal_erro
     modal_shade_task *shade = &o->shade;
     *shade = (modal_shade_task){.n_objects = scene->n_objects, .width = s->width, .height = s->height, .samples = s->samples,
                                 .n_lights = scene->n_lights, .shadows = draws_shadows(s) ? s->shadows : MODAL_SHADOW_NONE,
-                                .shadow_size = s->shadow_size, .bleeding = (float)s->bleeding, .hard_bias = 2.0f / (float)s->shadow_size};
+                                .shadow_size = s->shadow_size, .shadow_border = border_of(s), .bleeding = (float)s->bleeding};
     memcpy(shade->ambient, scene->ambient, sizeof shade->ambient);
     memcpy(shade->background, scene->background, sizeof shade->background);
     o->mesh = (modal_raster_mesh){.n_points = scene->n_points, .n_more = n_ground, .n_triangles = scene->n_triangles};

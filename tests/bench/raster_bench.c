@@ -39,7 +39,7 @@ static void prepare(bench *b, int n, int width, int height, int size)
     for (int64_t t = 0; t < s.n_triangles; t++) s.flags[t] = MODAL_RASTER_ONE_SIDED | MODAL_RASTER_CLOSED;
     const int32_t object_triangles[2] = {0, (int32_t)s.n_triangles};
     raster_scene_ground(&s, 4.0, -0.6);
-    s.flags[s.n_triangles - 2] = s.flags[s.n_triangles - 1] = MODAL_RASTER_NO_SHADOW;
+    s.flags[s.n_triangles - 2] = s.flags[s.n_triangles - 1] = 0;
     const modal_raster_view view = raster_scene_view(eye, target, 0.8, width, height, 0.05);
     const modal_shade_light light = {{0.37460632f, 0.22476379f, 0.89954f}, {1, 1, 1}, 0};
     const int64_t pixels = (int64_t)width * height, texels = (int64_t)size * size;
@@ -52,7 +52,7 @@ static void prepare(bench *b, int n, int width, int height, int size)
     void *scratch = upload(b, NULL, modal_raster_scratch_bytes(s.n_points + 4, s.n_triangles));
     const modal_raster_view both[2] = {view, view};
     modal_raster_view *views = upload(b, both, sizeof both);
-    b->light = (modal_shadow_view_task){.n_points = s.n_points, .points = mesh.points, .size = size, .margin = RADIUS + 1, .view = views + 1,
+    b->light = (modal_shadow_view_task){.n_points = s.n_points, .points = mesh.points, .size = size, .margin = 2 * (RADIUS + 1), .view = views + 1,
                                         .scratch = upload(b, NULL, MODAL_SHADOW_VIEW_SCRATCH * 4)};
     const double side = sqrt((double)light.direction[0] * (double)light.direction[0] + (double)light.direction[1] * (double)light.direction[1]);
     for (int k = 0; k < 3; k++) b->light.along[k] = -light.direction[k];
@@ -75,7 +75,8 @@ static void prepare(bench *b, int n, int width, int height, int size)
                                   .width = width, .height = height, .samples = 4, .keys = b->seen.keys, .n_lights = 1,
                                   .lights = upload(b, &light, sizeof light), .ambient = {0.25f, 0.25f, 0.25f}, .background = {0.8f, 0.85f, 0.9f},
                                   .shadows = MODAL_SHADOW_VSM, .shadow_size = size, .shadow_views = views + 1, .maps = b->blur.moments,
-                                  .bleeding = 0.2f, .picture = upload(b, NULL, 4 * pixels), .triangle = upload(b, NULL, 4 * pixels),
+                                  .shadow_border = RADIUS + 1, .bleeding = 0.2f,
+                                  .picture = upload(b, NULL, 4 * pixels), .triangle = upload(b, NULL, 4 * pixels),
                                   .depth = upload(b, NULL, 4 * pixels), .normal = upload(b, NULL, 12 * pixels)};
     free(materials);
     raster_scene_free(&s);
@@ -83,7 +84,8 @@ static void prepare(bench *b, int n, int width, int height, int size)
 
 static void clear(bench *b)
 {
-    const void *all[] = {b->shade.mesh.points, b->shade.mesh.more, b->shade.mesh.triangles, b->shade.mesh.flags, b->shadow.scratch, b->seen.scratch, b->shade.view,
+    const void *all[] = {b->shade.mesh.points, b->shade.mesh.more, b->shade.mesh.triangles, b->shade.mesh.flags, b->shadow.scratch,
+                         b->seen.scratch, b->shade.view,
                          b->light.scratch, b->shadow.depths, b->blur.moments, b->blur.scratch, b->seen.keys, b->shade.normals,
                          b->shade.more_normals, b->shade.triangle_materials, b->shade.materials, b->shade.object_triangles, b->shade.tints,
                          b->shade.lights, b->shade.picture, b->shade.triangle, b->shade.depth, b->shade.normal};

@@ -67,7 +67,7 @@ static void draw(harness *h, const modal_device *device, const inputs *in, int s
                              .object_triangles = in->object_triangles, .tints = in->tints, .view = in->views, .width = WIDTH, .height = HEIGHT,
                              .samples = samples, .keys = in->keys, .n_lights = LIGHTS, .lights = in->lights, .ambient = {0.3f, 0.3f, 0.4f},
                              .background = {0.7f, 0.8f, 1.2f}, .shadows = kind, .shadow_size = SHADOW, .shadow_views = in->views + 1,
-                             .maps = kind == MODAL_SHADOW_HARD ? in->depths : in->moments, .bleeding = 0.2f, .hard_bias = 0.01f};
+                             .maps = kind == MODAL_SHADOW_HARD ? in->depths : in->moments, .bleeding = 0.2f, .shadow_border = 2};
     set_outputs(&task, out);
     harness_ok(h, kernels->shade(&task, stream, &err), &err);
     *used = task;

@@ -53,11 +53,11 @@ static void check(harness *h, int64_t n, double spread, double offset, int odd)
         free(points);
         return;
     }
-    /* the larger side fills the map, the other has its middle in the middle, depths fill [0, 1]; rounding is that of float32 positions */
+    /* the larger side fills the map, the other has its middle in the middle, depths fill [1/2, 1]; rounding is that of float32 positions */
     const double rounding = 1e-6 * (1.0 + fabs(offset) / spread), fills = fmax(high[0] - low[0], high[1] - low[1]);
     harness_compare(h, "side", 0, (float)fills, 246.0, 246.0 * rounding);
     for (int k = 0; k < 2; k++) harness_compare(h, "middle", k, (float)(0.5 * (low[k] + high[k])), 128.0, 256.0 * rounding);
-    harness_compare(h, "depth", 0, (float)low[2], 0.0, rounding);
+    harness_compare(h, "depth", 0, (float)low[2], 0.5, rounding);
     harness_compare(h, "depth", 1, (float)high[2], 1.0, rounding);
     free(points);
 }

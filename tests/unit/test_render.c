@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pictures of things whose pictures are known: a sphere's outline, highlight and shadow, the penumbra of a straight edge, light that leaks
+ * between two occluders, a fitted camera. Drawn by the operations of the CPU, which kernels/raster and kernels/shade hold to the others. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/device.h"
+#include "kernels/shade/shade_math.h"
+#include "kernels/shadow_blur/shadow_blur.h"
+#include "kernels/shadow_view/shadow_view.h"
+#include "lib/render/camera.h"
+#include "tests/kernels/raster_scene.h"
+
+enum { SIDE = 800, MAP = 1024 };
+
+/* One light, one material, a camera; what comes out. */
+typedef struct drawing {
+    raster_scene scene;
+    modal_raster_view view, map_view;
+    int samples, radius;
+    double bleeding;
+    modal_shade_light light;
+    float material[16], ambient;
+    uint64_t *keys;
+    float *colour, *position;
+} drawing;
+
+static void draw(drawing *d)
+{
+    modal_error err = {0};
+    const modal_raster_mesh mesh = raster_scene_here(&d->scene);
+    const int64_t pixels = (int64_t)SIDE * SIDE, texels = (int64_t)MAP * MAP;
+    void *scratch = harness_alloc(modal_raster_scratch_bytes(mesh.n_points + mesh.n_more, mesh.n_triangles), 1);
+    float *depths = harness_alloc(texels, 4), *moments = harness_alloc(2 * texels, 4), *between = harness_alloc(2 * texels, 4);
+    float box[MODAL_SHADOW_VIEW_SCRATCH];
+    int32_t *materials = calloc((size_t)mesh.n_triangles, sizeof *materials), objects[2] = {0, 0};
+    const float tint[3] = {1, 1, 1};
+    d->keys = harness_alloc(pixels * d->samples, 8);
+    d->colour = harness_alloc(3 * pixels, 4), d->position = harness_alloc(3 * pixels, 4);
+    double along[3], any[3] = {0, 0, 0}, right[3], up[3], ahead[3];
+    for (int k = 0; k < 3; k++) along[k] = -(double)d->light.direction[k];
+    any[fabs(along[2]) < 0.9 ? 2 : 1] = 1.0;
+    modal_render_axes(along, any, right, up, ahead);
+    modal_shadow_view_task fit = {.n_points = mesh.n_points, .points = mesh.points, .size = MAP, .margin = 2 * (d->radius + 1),
+                                  .view = &d->map_view, .scratch = box};
+    for (int k = 0; k < 3; k++) fit.right[k] = (float)right[k], fit.up[k] = (float)up[k], fit.along[k] = (float)ahead[k];
+    assert_int_equal(modal_shadow_view_cpu(&fit, NULL, &err), MODAL_OK);
+    modal_raster_task raster = {.mesh = mesh, .view = &d->map_view, .width = MAP, .height = MAP, .samples = 1,
+                                .depths = depths, .scratch = scratch};
+    assert_int_equal(modal_raster_cpu(&raster, NULL, &err), MODAL_OK);
+    modal_shadow_blur_task blur = {.size = MAP, .radius = d->radius, .depths = depths, .moments = moments, .scratch = between};
+    for (int i = 0; i <= 2 * d->radius; i++) blur.weights[i] = 1.0f / (float)(2 * d->radius + 1);
+    assert_int_equal(modal_shadow_blur_cpu(&blur, NULL, &err), MODAL_OK);
+    raster = (modal_raster_task){.mesh = mesh, .view = &d->view, .width = SIDE, .height = SIDE, .samples = d->samples, .keys = d->keys,
+                                  .scratch = scratch};
+    assert_int_equal(modal_raster_cpu(&raster, NULL, &err), MODAL_OK);
+    const modal_shade_task shade = {
+        .mesh = mesh, .normals = d->scene.normals, .more_normals = d->scene.more_normals, .triangle_materials = materials, .materials = d->material,
+        .object_triangles = objects, .tints = tint, .view = &d->view, .width = SIDE, .height = SIDE, .samples = d->samples, .keys = d->keys,
+        .n_lights = 1, .lights = &d->light, .ambient = {d->ambient, d->ambient, d->ambient}, .shadows = MODAL_SHADOW_VSM, .shadow_size = MAP,
+        .shadow_views = &d->map_view, .maps = moments, .shadow_border = d->radius + 1, .bleeding = (float)d->bleeding,
+        .colour = d->colour, .position = d->position};
+    assert_int_equal(modal_shade_cpu(&shade, NULL, &err), MODAL_OK);
+    free(scratch), free(depths), free(moments), free(between), free(materials);
+}
+
+static void drop(drawing *d)
+{
+    raster_scene_free(&d->scene);
+    free(d->keys), free(d->colour), free(d->position);
+}
+
+/* Of radius 1 around (0, 0, z); its outline is as round as n sides make it. */
+static raster_scene sphere(int n, double z)
+{
+    raster_scene s = raster_scene_new((int64_t)(n / 2 + 1) * n, (int64_t)n * n + 2);
+    for (int i = 0; i <= n / 2; i++)
+        for (int j = 0; j < n; j++) {
+            const double a = M_PI * i / (n / 2), b = 2.0 * M_PI * j / n;
+            float *normal = s.normals + 3 * s.n_points;
+            const double p[3] = {sin(a) * cos(b), sin(a) * sin(b), cos(a)};
+            for (int k = 0; k < 3; k++) normal[k] = (float)p[k];
+            raster_scene_point(&s, p[0], p[1], p[2] + z);
+        }
+    for (int i = 0; i < n / 2; i++)
+        for (int j = 0; j < n; j++) {
+            const int32_t a = i * n + j, b = (i + 1) * n + j, c = (i + 1) * n + (j + 1) % n, d = i * n + (j + 1) % n;
+            raster_scene_triangle(&s, a, b, c);
+            raster_scene_triangle(&s, a, c, d);
+        }
+    return s;
+}
+
+/* pi f^2 R^2 / (d^2 - R^2) pixels. */
+static void test_outline(void **state)
+{
+    (void)state;
+    const double eye[3] = {0, -3, 0}, target[3] = {0, 0, 0}, focal = SIDE / 2.0 / tan(0.5);
+    drawing d = {.scene = sphere(720, 0.0), .samples = 8, .view = raster_scene_view(eye, target, 1.0, SIDE, SIDE, 0.01),
+                 .light = {{0, -1, 0}, {1, 1, 1}, 0}};
+    draw(&d);
+    double area = 0.0;
+    for (int64_t i = 0; i < (int64_t)SIDE * SIDE * d.samples; i++) area += d.keys[i] != MODAL_RASTER_EMPTY;
+    area /= d.samples;
+    const double want = M_PI * focal * focal / (9.0 - 1.0);
+    assert_true(fabs(area / want - 1.0) <= 5e-4);
+    drop(&d);
+}
+
+/* The brightest place is where the normal halves the angle between light and eye. */
+static void test_highlight(void **state)
+{
+    (void)state;
+    const double eye[3] = {0.7, -4, 0.5}, target[3] = {0, 0, 0}, light[3] = {0.48, -0.6, 0.64};
+    drawing d = {.scene = sphere(720, 0.0), .samples = 1, .view = raster_scene_view(eye, target, 0.8, SIDE, SIDE, 0.01),
+                 .light = {{0.48f, -0.6f, 0.64f}, {1, 1, 1}, -1}, .material = {[8] = 1, [9] = 1, [10] = 1, [11] = 400}};
+    double n[3] = {0, -1, 0}, seen[2] = {0, 0}, weight = 0.0, most = 0.0;
+    draw(&d);
+    for (int again = 0; again < 200; again++) { /* n = (l + v) / |l + v|, v of the point n */
+        double v[3], length = 0.0, sum = 0.0;
+        for (int k = 0; k < 3; k++) v[k] = eye[k] - n[k], length += v[k] * v[k];
+        for (int k = 0; k < 3; k++) n[k] = light[k] + v[k] / sqrt(length);
+        for (int k = 0; k < 3; k++) sum += n[k] * n[k];
+        for (int k = 0; k < 3; k++) n[k] /= sqrt(sum);
+    }
+    for (int64_t i = 0; i < (int64_t)SIDE * SIDE; i++) most = fmax(most, (double)d.colour[3 * i]);
+    assert_true(most > 0.99 && most <= 1.0001);
+    for (int64_t i = 0; i < (int64_t)SIDE * SIDE; i++)
+        if ((double)d.colour[3 * i] > 0.9 * most) {
+            seen[0] += (double)(i % SIDE) + 0.5, seen[1] += (double)(i / SIDE) + 0.5;
+            weight += 1.0;
+        }
+    const float at[3] = {(float)n[0], (float)n[1], (float)n[2]};
+    const raster_clip want = raster_view_point(&d.view, at);
+    assert_true(weight > 10.0);
+    assert_true(fabs(seen[0] / weight - (double)(want.x / want.w)) <= 0.5);
+    assert_true(fabs(seen[1] / weight - (double)(want.y / want.w)) <= 0.5);
+    drop(&d);
+}
+
+/* Inside of the cylinder around the light through the sphere's centre it is dark: on the plane an ellipse of R and R / |n.l|. */
+static void test_shadow(void **state)
+{
+    (void)state;
+    const double eye[3] = {0, -7, 6}, target[3] = {0.8, 0.5, 0}, light[3] = {-0.48, -0.36, 0.8};
+    for (int leak = 0; leak < 2; leak++) {
+        drawing d = {.scene = sphere(512, 1.3), .samples = 1, .radius = 2, .bleeding = 0.2 * leak, .ambient = 0.0f,
+                     .view = raster_scene_view(eye, target, 0.8, SIDE, SIDE, 0.01), .light = {{-0.48f, -0.36f, 0.8f}, {1, 1, 1}, 0},
+                     .material = {[4] = 1, [5] = 1, [6] = 1}};
+        raster_scene_ground(&d.scene, 20.0, 0.0);
+            draw(&d);
+        const double texel = 2.0 / (MAP - 4 * (d.radius + 1));
+        int64_t dark = 0, bright = 0, wrong = 0;
+        for (int64_t i = 0; i < (int64_t)SIDE * SIDE; i++) {
+            if ((int64_t)(uint32_t)d.keys[i] < d.scene.n_triangles - 2 || d.keys[i] == MODAL_RASTER_EMPTY) continue;
+            double p[3], along = 0.0, square = 0.0;
+            for (int k = 0; k < 3; k++) p[k] = (double)d.position[3 * i + k] - (k == 2 ? 1.3 : 0.0), along += p[k] * light[k];
+            for (int k = 0; k < 3; k++) square += p[k] * p[k];
+            const double from_edge = sqrt(square - along * along) - 1.0, lit = (double)d.colour[3 * i] / 0.8;
+            dark += lit < 0.01, bright += lit > 0.999;
+            wrong += fabs(from_edge) > texel && (lit < 0.5) != (from_edge < 0.0);
+        }
+        assert_true(dark > 5000 && bright > 50000);
+        assert_int_equal(wrong, 0);
+        drop(&d);
+    }
+}
+
+/* A square above a plane, light from above: across its edge light grows as the filter's sum does. */
+static void test_penumbra(void **state)
+{
+    (void)state;
+    const double eye[3] = {4, -0.02, 6}, target[3] = {1, 0, 0};
+    drawing d = {.scene = raster_scene_new(4, 4), .samples = 1, .radius = 16, .view = raster_scene_view(eye, target, 0.4, SIDE, SIDE, 0.01),
+                 .light = {{0, 0, 1}, {1, 1, 1}, 0}, .material = {[4] = 1, [5] = 1, [6] = 1}};
+    for (int i = 0; i < 4; i++) raster_scene_point(&d.scene, i == 1 || i == 2 ? 1 : -1, i >= 2 ? 1 : -1, 1.0 + (i == 0 ? 0.5 : 0.0));
+    raster_scene_triangle(&d.scene, 0, 1, 2);
+    raster_scene_triangle(&d.scene, 0, 2, 3);
+    raster_scene_ground(&d.scene, 20.0, 0.0);
+    draw(&d);
+    int64_t seen = 0, wrong = 0;
+    for (int64_t i = 0; i < (int64_t)SIDE * SIDE; i++) {
+        const float *p = d.position + 3 * i;
+        if (p[2] > 0.001f || d.keys[i] == MODAL_RASTER_EMPTY || fabsf(p[1]) > 0.3f || p[0] < 0.5f) continue;
+        /* texels of the map are covered up to the edge x = 1; both the filter and the look between texels are sums */
+        const float edge[3] = {1, p[1], 0};
+        const double at = (double)raster_view_point(&d.map_view, p).x - 0.5, end = (double)raster_view_point(&d.map_view, edge).x;
+        const double left = floor(at), part = at - left;
+        double covered = 0.0;
+        for (int k = 0; k < 2; k++)
+            for (int j = -d.radius; j <= d.radius; j++)
+                covered += (k ? part : 1.0 - part) * (left + k + j + 0.5 < end) / (2 * d.radius + 1);
+        const double lit = (double)d.colour[3 * i];
+        seen += covered > 0.01 && covered < 0.99;
+        wrong += !(fabs(lit - (1.0 - covered)) <= 1.0 / 255.0);
+    }
+    assert_true(seen > 200);
+    assert_int_equal(wrong, 0);
+    drop(&d);
+}
+
+/* Occluders at d1 (share w) and d2 before t: var = w (1 - w) (d2 - d1)^2; reduction takes the light away from (t - mu)^2 = var (1 - l) / l on. */
+static void test_bleeding(void **state)
+{
+    (void)state;
+    const double d1 = 0.9, d2 = 0.6;
+    int dark = 0, leaks = 0;
+    for (int i = 1; i < 20; i++)
+        for (int j = 0; j < 10; j++)
+            for (int reduced = 0; reduced < 2; reduced++) {
+                const double w = i / 20.0, t = 0.05 * j, mu = w * d1 + (1 - w) * d2, square = w * d1 * d1 + (1 - w) * d2 * d2, l = 0.2 * reduced;
+                const float map[2] = {(float)mu, (float)square}, position[3] = {0.5f, 0.5f, (float)t};
+                modal_raster_view view = raster_scene_flat();
+                const modal_shade_task task = {.shadows = MODAL_SHADOW_VSM, .shadow_size = 1, .shadow_views = &view, .maps = map, .bleeding = (float)l};
+                const double var = w * (1 - w) * (d2 - d1) * (d2 - d1), lit = var / (var + (t - mu) * (t - mu));
+                const double got = (double)shade_lit(&task, 0, position, 1.0f), want = fmax((lit - l) / (1 - l), 0.0);
+                assert_true(fabs(got - want) <= 1e-4);
+                if (reduced && (t - mu) * (t - mu) >= 1.0001 * var * (1 - l) / l) {
+                    assert_true(got == 0.0);
+                    dark++;
+                }
+                leaks += !reduced && got > 0.05;
+            }
+    assert_true(dark > 20 && leaks > 20);
+}
+
+/* Every corner of every box is in the picture, and one of them is near its edge. */
+static void test_fitted_camera(void **state)
+{
+    (void)state;
+    double boxes[3][6] = {{-1, 2, 0, 1, 3, 4}, {4, 5, -2, 7, -1, 0}, {INFINITY, -INFINITY, INFINITY, -INFINITY, INFINITY, -INFINITY}};
+    const modal_look_camera camera = {.fitted = 1, .direction = {0.3, 1, -0.5}, .up = {0.1, 0, 1}, .fov = 0.7};
+    modal_render_bounds bounds = {.n = 3, .boxes = boxes};
+    modal_render_axes(camera.direction, camera.up, bounds.right, bounds.up, bounds.ahead);
+    for (int wide = 0; wide < 2; wide++) {
+        const int width = wide ? 900 : 300, height = 400;
+        const modal_raster_view v = modal_render_view(&camera, 0.0, &bounds, width, height);
+        double margin = INFINITY;
+        for (int i = 0; i < 16; i++) {
+            const double *box = boxes[i / 8];
+            float p[3] = {0, 0, 0};
+            for (int k = 0; k < 3; k++)
+                p[k] = (float)(bounds.right[k] * box[i & 1] + bounds.up[k] * box[2 + (i >> 1 & 1)] + bounds.ahead[k] * box[4 + (i >> 2 & 1)]);
+            const raster_clip c = raster_view_point(&v, p);
+            const double x = (double)(c.x / c.w), y = (double)(c.y / c.w);
+            assert_true(c.w > v.near_w);
+            margin = fmin(margin, fmin(fmin(x, width - x) / width, fmin(y, height - y) / height));
+        }
+        assert_true(margin > 0.0 && margin < 0.05);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_outline),  cmocka_unit_test(test_highlight), cmocka_unit_test(test_shadow),
+        cmocka_unit_test(test_penumbra), cmocka_unit_test(test_bleeding),  cmocka_unit_test(test_fitted_camera),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
