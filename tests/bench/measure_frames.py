@@ -13,7 +13,12 @@ import statistics
 import subprocess
 import sys
 
-CASES = {"positions": ["--normals", "none"], "with normals": [], "with normals, encoded to 1e-4": ["--precision", "1e-4"],
+# the two rows without normals write as many bytes as the ones before them
+CASES = {"positions": ["--normals", "none"], "with normals": [],
+         "with three of curvature, no normals": ["--normals", "none", "--fields", "k_max,k_min,mean_curvature"],
+         "with normals and speed": ["--fields", "speed"],
+         "with four of curvature, no normals": ["--normals", "none", "--fields", "curvature"],
+         "with normals, encoded to 1e-4": ["--precision", "1e-4"],
          "with normals, curvature": ["--fields", "k_max,k_min"],
          "with normals, curvature, encoded to 1e-4": ["--fields", "k_max,k_min", "--precision", "1e-4"]}
 
