@@ -122,6 +122,15 @@ target_link_libraries(curvature_values PRIVATE modal_curvature)
 add_test(NAME kernels.curvature COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_curvature.py
          $<TARGET_FILE:curvature_values>)
 set_tests_properties(kernels.curvature PROPERTIES LABELS kernels)
+# Its processor time beside trimesh2's, which is compiled where it is.
+set(MODAL_TRIMESH2 "" CACHE PATH "folder of trimesh2 2.13, for a test")
+add_executable(curvature_times ${CMAKE_SOURCE_DIR}/tests/kernels/curvature_times.c)
+set_target_properties(curvature_times PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_link_libraries(curvature_times PRIVATE modal_curvature OpenMP::OpenMP_C)
+add_test(NAME clients.curvature_trimesh2 COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_curvature_trimesh2.py
+         $<TARGET_FILE:curvature_times> "${MODAL_TRIMESH2}")
+set_tests_properties(clients.curvature_trimesh2 PROPERTIES LABELS clients SKIP_RETURN_CODE 77 TIMEOUT 600)
 # Fits beside those of other libraries, whose headers are compiled where they are.
 set(MODAL_LIBIGL "" CACHE PATH "folder of libigl's headers, for a test")
 foreach(opponent cgal libigl)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Curvature that a page of modalview computes on its own GPU, against what modaldeform writes of the same motion: an irregular
-sheet that swings, its values, the map around zero and its range.
+sheet that swings, its values, the map around zero and its range. A page that can only compute in float16 does not offer it.
 usage: check_curvature_page.py BIN; 77 where Chromium is absent."""
 import os
+import shutil
 import sys
 import tempfile
 
@@ -84,6 +85,32 @@ def check(browser, user):
     browser.check_quiet()
 
 
+def check_float16(browser, user):
+    """A device that does not render to float32, as some phones: positions in float16, and no curvature among the colours."""
+    browser("Page.addScriptToEvaluateOnNewDocument", source="""{
+        const whole = WebGL2RenderingContext.prototype.getExtension;
+        WebGL2RenderingContext.prototype.getExtension = function (name) {
+            return name === 'EXT_color_buffer_float' ? null : whole.call(this, name);
+        }; }""")
+    shutil.copy("page.html", "half.html")  # another address, so that it is loaded again
+    browser.open("half.html#frame=2&colour=Gauss_curvature")
+    must(browser.js("!modalview.deformer.canCurve && modalview.player.frame === 2"), "float16, where the page opens")
+    must(browser.js("modalview.ui.field") == 1, "the colour asked for is not there: displacement", browser.js("modalview.ui.field"))
+    offered = browser.js("[...document.getElementById('colour').options].map((o) => Number(o.value)).join()")
+    must(offered and all(int(field) < 5 for field in offered.split(",")), "colours offered", offered)
+    for _ in offered.split(","):  # the key goes through all of them
+        browser.key("c")
+        must(browser.js("modalview.ui.field < 5 && !modalview.deformer.curved"), "float16, key c")
+    ply = surfaces.read_ply("out/ply/000002.ply")
+    wanted = np.stack([ply[c] for c in "xyz"], 1)[user]
+    browser.js("modalview.setFrame(2)")
+    got = np.array(browser.js("modalview.show(), modalview.deformer.worldPositions().join(',')").split(","), float).reshape(-1, 3)
+    error = np.abs(got - wanted).max() / np.ptp(wanted, 0).max()
+    print(f"float16: positions {error:.1e} of the size")
+    must(error <= 2e-3, "float16, positions", error)
+    browser.check_quiet()
+
+
 program = find_program()
 if not program:
     print("chromium is absent: the page is not opened")
@@ -96,6 +123,7 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:  # Ch
     chromium = Browser(program, temporary)
     try:
         check(chromium, order)
+        check_float16(chromium, order)
     finally:
         chromium.end()
 print("ok")

@@ -9,7 +9,10 @@
 
 #include <cmocka.h>
 
+#include "kernels/curvature_ring/curvature_ring.h"
+#include "kernels/curvature_tensor/curvature_tensor.h"
 #include "kernels/device.h"
+#include "kernels/normals_corner/normals_corner.h"
 #include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/curvature/curvature.h"
@@ -166,9 +169,67 @@ static void scattered(void **state)
     free(triangles);
 }
 
+/* Noise in [-1, 1). */
+static double noise(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(int64_t)(*seed >> 11) / 4503599627370496.0 - 1.0;
+}
+
+/* Definitions that are exact on spheres, whatever the triangles: of positions in float64, 20,002 vertices. */
+static void exact_on_a_sphere(void **state)
+{
+    enum { RINGS = 100, ROUND = 200, ALL = RINGS * ROUND + 2, SOUTH = ALL - 2, NORTH = ALL - 1 };
+    modal_error err = {0};
+    modal_curvature_topology t = {0};
+    int32_t *triangles = malloc(6 * (size_t)ALL * sizeof *triangles);
+    double *x = malloc(10 * (size_t)ALL * sizeof *x), *normals = x + 3 * ALL, *tensors = x + 6 * ALL, *areas = x + 9 * ALL;
+    int64_t n = 0;
+    uint64_t seed = 7;
+    (void)state;
+    assert_true(triangles && x);
+    for (int v = 0; v < ALL; v++) {
+        const double theta = v == SOUTH ? 0.0 : v == NORTH ? M_PI : M_PI * (v / ROUND + 1 + 0.25 * noise(&seed)) / (RINGS + 1);
+        const double phi = 2.0 * M_PI * (v % ROUND + 0.25 * noise(&seed)) / ROUND;
+        x[3 * v] = 0.5 * sin(theta) * cos(phi), x[3 * v + 1] = 0.5 * sin(theta) * sin(phi), x[3 * v + 2] = 0.5 * cos(theta);
+    }
+    for (int i = 0; i <= RINGS; i++)
+        for (int j = 0; j < ROUND; j++) {
+            const int32_t next = (j + 1) % ROUND, a = i ? (i - 1) * ROUND + j : SOUTH, b = i ? (i - 1) * ROUND + next : SOUTH;
+            const int32_t c = i < RINGS ? i * ROUND + j : NORTH, d = i < RINGS ? i * ROUND + next : NORTH;
+            const int flip = noise(&seed) > 0.0;
+            const int32_t pair[2][3] = {{a, flip ? c : d, b}, {flip ? b : a, c, d}};
+            for (int k = 0; k < 2; k++)
+                if (pair[k][0] != pair[k][1] && pair[k][1] != pair[k][2] && pair[k][0] != pair[k][2])
+                    memcpy(triangles + 3 * n++, pair[k], sizeof pair[k]);
+        }
+    assert_int_equal(modal_curvature_topology_build(ALL, n, triangles, &t, &err), MODAL_OK);
+    assert_int_equal(t.euler, 2);
+    assert_int_equal(t.n_turned_edges, 0);
+    modal_normals_corner_exact(ALL, t.ring_offsets, t.ring, x, normals);
+    for (int method = 0; method < 2; method++) {
+        double worst = 0.0;
+        if (method)
+            modal_curvature_ring_exact(ALL, t.ring_offsets, t.ring, x, normals, tensors);
+        else
+            modal_curvature_tensor_exact(ALL, t.ring_offsets, t.ring, x, normals, tensors, areas);
+        for (int64_t v = 0; v < ALL; v++) {
+            double k[2], direction[3];
+            modal_curvature_diagonal_exact(normals + 3 * v, tensors + 3 * v, k, direction);
+            worst = fmax(worst, fmax(fabs(0.5 * k[0] - 1.0), fabs(0.5 * k[1] - 1.0)));
+            assert_false(isnan(k[0]) || isnan(k[1]));
+        }
+        if (!(worst <= 1e-9)) fail_msg("%s: off by %g", method ? "ring" : "tensor", worst);
+    }
+    modal_curvature_topology_free(&t);
+    free(triangles);
+    free(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(failing_allocations), cmocka_unit_test(frames_by_themselves),
-                                       cmocka_unit_test(connectivity), cmocka_unit_test(scattered)};
+                                       cmocka_unit_test(connectivity), cmocka_unit_test(scattered),
+                                       cmocka_unit_test(exact_on_a_sphere)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
