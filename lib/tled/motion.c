@@ -300,3 +300,75 @@ modal_status modal_tled_motion_touches(modal_tled_motion *m, double *forces, mod
 done:
     return status;
 }
+
+/* Times and counts of a motion, before its arrays. */
+typedef struct saved_head {
+    double step, before, start;
+    int64_t done, begun;
+} saved_head;
+
+/* Everything that is kept on the device, in the order of the file. */
+typedef struct kept {
+    void *at;
+    int64_t bytes;
+} kept;
+
+enum { KEPT = 7 };
+
+static void keep_of(const modal_tled_motion *m, kept all[KEPT])
+{
+    const modal_tled_solid *s = &m->model->solid;
+    const int64_t bytes = state_bytes(m);
+    const kept list[KEPT] = {{m->u, bytes},
+                             {m->low, m->low ? bytes : 0},
+                             {m->d, bytes},
+                             {m->viscous, m->viscous ? m->layout->viscous_bytes : 0},
+                             {m->work, m->work ? (int64_t)sizeof *m->work : 0},
+                             {m->reactions, m->reactions ? 24 * s->n_held : 0},
+                             {m->touches, m->touches ? 24 * s->n_contacts * s->n_touching : 0}};
+    memcpy(all, list, sizeof list);
+}
+
+int64_t modal_tled_motion_save_bytes(const modal_tled_motion *m)
+{
+    kept all[KEPT];
+    int64_t sum = (int64_t)sizeof(saved_head);
+    keep_of(m, all);
+    for (int k = 0; k < KEPT; k++) sum += all[k].bytes;
+    return sum;
+}
+
+modal_status modal_tled_motion_save(modal_tled_motion *m, void *to, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const saved_head head = {m->step, m->before, m->start, m->done, m->begun};
+    char *at = to;
+    kept all[KEPT];
+    keep_of(m, all);
+    memcpy(at, &head, sizeof head);
+    at += sizeof head;
+    for (int k = 0; k < KEPT; at += all[k++].bytes)
+        if (all[k].bytes > 0) MODAL_TRY(modal_device_copy_out(m->device, at, all[k].at, all[k].bytes, m->stream, err));
+    MODAL_TRY(modal_device_stream_wait(m->device, m->stream, err));
+done:
+    return status;
+}
+
+modal_status modal_tled_motion_load(modal_tled_motion *m, const void *from, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    saved_head head;
+    const char *at = from;
+    kept all[KEPT];
+    keep_of(m, all);
+    memcpy(&head, at, sizeof head);
+    at += sizeof head;
+    if (!(head.step > 0 && isfinite(head.step) && head.before >= 0 && isfinite(head.start) && head.begun >= 0 && head.done >= head.begun))
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "state: step %g s, %lld steps done", head.step, (long long)head.done);
+    m->step = head.step, m->before = head.before, m->start = head.start, m->done = head.done, m->begun = head.begun;
+    for (int k = 0; k < KEPT; at += all[k++].bytes)
+        if (all[k].bytes > 0) MODAL_TRY(modal_device_copy_in(m->device, all[k].at, at, all[k].bytes, m->stream, err));
+    MODAL_TRY(modal_device_stream_wait(m->device, m->stream, err));
+done:
+    return status;
+}

@@ -67,6 +67,11 @@ const double *modal_tled_motion_own(const modal_tled_motion *motion);
 modal_status modal_tled_motion_energy(modal_tled_motion *motion, const modal_tled_forces *forces, double *energies,
                                       modal_error *err);
 
+/* All that the motion goes on from, byte by byte: of the same model, scene, options and back end. bytes: how many. */
+int64_t modal_tled_motion_save_bytes(const modal_tled_motion *motion);
+modal_status modal_tled_motion_save(modal_tled_motion *motion, void *to, modal_error *err);
+modal_status modal_tled_motion_load(modal_tled_motion *motion, const void *from, modal_error *err);
+
 /* What each body did to the solid in the last step: [scene->n_contacts, 3] N. */
 modal_status modal_tled_motion_touches(modal_tled_motion *motion, double *forces, modal_error *err);
 

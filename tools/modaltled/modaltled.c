@@ -5,6 +5,7 @@
 
 #include "formats/h5/h5_util.h"
 #include "tools/common/commit.h"
+#include "tools/common/files.h"
 #include "tools/modaltled/modaltled.h"
 
 static const tool_option options[] = {
@@ -22,6 +23,9 @@ static const tool_option options[] = {
      TOOL_FIRST},
     {"unsafe-step", 0, NULL, NULL, "Take a step above the critical one.", 0},
     {"keep-partial", 0, NULL, NULL, "When the motion fails or a signal comes, write the frames up to there.", 0},
+    {"checkpoint", 0, "FILE", NULL, "Keep there all that the run needs to go on.", TOOL_WRITES},
+    {"checkpoint-every", 0, "N", "20", "Frames between checkpoints.", 0},
+    {"restart", 0, "FILE", NULL, "Go on from a checkpoint of the same mesh, scene and options, to the same bytes.", TOOL_READS},
     {"backend", 0, "NAME", "auto", "What computes: auto (a GPU if there is one, else the CPU), ref, cpu, cuda or cuda:N.", 0},
     TOOL_OPTION_THREADS,
     TOOL_OPTION_FORCE,
@@ -81,6 +85,12 @@ static modal_status read_request(tool *t, modaltled_request *r, modal_error *err
     r->unsafe_step = tool_count(a, "unsafe-step") > 0;
     r->keep_partial = tool_count(a, "keep-partial") > 0;
     r->force = tool_count(a, "force") > 0;
+    r->checkpoint_path = tool_value(a, "checkpoint");
+    r->restart_path = tool_value(a, "restart");
+    if (!r->checkpoint_path && tool_count(a, "checkpoint-every") > 0)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--checkpoint-every: goes with --checkpoint");
+    MODAL_TRY(tool_integer(a, "checkpoint-every", 1, INT32_MAX, &r->checkpoint_every, err));
+    if (r->restart_path && r->checkpoint_path) tool_files_continue(r->restart_path, r->checkpoint_path);
     MODAL_TRY(tool_threads(t, &threads, err));
     omp_set_num_threads(threads); /* the CPU back end takes it from the thread that opens it */
     MODAL_TRY(modal_device_open(&r->device, tool_value(a, "backend"), err));
@@ -91,6 +101,8 @@ done:
 /* Fields that this motion does not have: left out, or refused where they were asked for. */
 static modal_status check_fields(tool *t, modaltled_request *r, const modaltled_case *c, modal_error *err)
 {
+    if (c->scene.steady && (r->checkpoint_path || r->restart_path))
+        return modal_error_set(err, MODAL_ERROR_INPUT, "%s: not with \"until\"", r->restart_path ? "--restart" : "--checkpoint");
     const char *why = c->scene.steady ? "has no meaning with \"until\": masses are not the solid's"
                       : modal_tled_most_terms(&c->model.solid) > 0 ? "what Prony terms store and lose is not computed" : NULL;
     const int asked = tool_count(&t->arguments, "fields") > 0;
@@ -123,7 +135,7 @@ int main(int argc, char **argv)
     MODAL_TRY(modaltled_plan(&t, &r, &c, &err));
     if (strcmp(tool_value(&t.arguments, "backend"), "auto") == 0)
         tool_note(&t, "back end: %s, %s", r.device.name, r.device.hardware);
-    if (r.keep_partial) tool_signals_hold();
+    if (r.keep_partial || r.checkpoint_path) tool_signals_hold();
     ran = modaltled_run(&t, &r, &c, output.temporary, &n_written, &err);
     const int keeps = ran == MODAL_OK || (r.keep_partial && n_written > 0 &&
                                           (ran == MODAL_ERROR_NOT_CONVERGED || ran == MODAL_ERROR_INTERRUPTED));

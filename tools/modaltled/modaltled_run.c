@@ -8,26 +8,9 @@
 #include "lib/mesh/boundary.h"
 #include "lib/tled/steady.h"
 #include "tools/common/inputs.h"
-#include "tools/modaltled/modaltled.h"
+#include "tools/modaltled/modaltled_run.h"
 
 enum { WATCH_STEPS = 1000 }; /* at least so many between two looks at the critical step, which costs as much as 50 */
-
-typedef struct run {
-    tool *t;
-    const modaltled_request *r;
-    modaltled_case *c;
-    modal_tled_motion *motion;
-    modal_snapshots_out *out;
-    modal_snapshot frame;
-    double *u, *velocities, *forces, *own_forces, *reactions, *probe_u, *probe_f;
-    double energies[MODAL_TLED_ENERGIES], worst_balance, largest_energy, largest_u, least_limit;
-    int64_t watched, n_shrunk; /* steps that were done at the last look; times that an automatic step fell */
-    int32_t n_probes;
-    char *probe_names;
-    modal_provenance *provenance;
-    int32_t n_provenance;
-    double compute_seconds, write_seconds;
-} run;
 
 static int report_progress(void *context, const char *stage, double fraction)
 {
@@ -235,6 +218,15 @@ static void explain(const run *w, int64_t element, modal_error *err)
     modal_error_context(err, "%s", w->r->scene_path);
 }
 
+/* After a signal. What cannot be kept is said, and the signal ends the run as it would have. */
+static void keep_state(run *w, int64_t next)
+{
+    modal_error err = {0};
+    if (modaltled_checkpoint_state(w, next, &err) != MODAL_OK) tool_warn(w->t, "the checkpoint could not be kept: %s", err.message);
+    else if (w->r->checkpoint_path) tool_note(w->t, "%s: goes on from t = %.9g s", w->r->checkpoint_path,
+                                              modal_tled_motion_time(w->motion, modal_tled_motion_steps(w->motion)));
+}
+
 /* From rest to where the solid comes to rest: two frames. */
 static modal_status relax(run *w, modal_error *err)
 {
@@ -272,13 +264,14 @@ static modal_status move(run *w, modal_error *err)
     const modal_progress progress = {report_progress, w};
     int64_t element = -1;
     tool_progress_amount(w->t, (double)w->c->n_steps, "steps");
-    for (int64_t f = 0; f <= w->c->n_frames; f++) {
+    for (int64_t f = w->first_frame; f <= w->c->n_frames; f++) {
         const int last = f == w->c->n_frames;
         const int64_t steps = steps_at(w, f);
         const double start = tool_seconds();
         status = modal_tled_motion_advance(w->motion, steps, &progress, &element, err);
         if (status == MODAL_OK && !last) status = make_frame(w, err);
         if (status != MODAL_OK) {
+            if (status == MODAL_ERROR_INTERRUPTED) keep_state(w, f);
             explain(w, element, err);
             goto done;
         }
@@ -286,8 +279,10 @@ static modal_status move(run *w, modal_error *err)
         w->compute_seconds += computed - start;
         if (last) break;
         MODAL_TRY(modal_snapshots_out_add(w->out, &w->frame, err));
+        MODAL_TRY(modaltled_checkpoint_frame(w, err));
         w->write_seconds += tool_seconds() - computed;
         MODAL_TRY(watch_limit(w, f + 1 == w->c->n_frames, err));
+        if ((f + 1) % w->r->checkpoint_every == 0) MODAL_TRY(modaltled_checkpoint_state(w, f + 1, err));
     }
 done:
     return status;
@@ -296,7 +291,7 @@ done:
 static void report(run *w)
 {
     const int64_t steps = modal_tled_motion_steps(w->motion);
-    const double rate = w->compute_seconds > 0 ? (double)(w->c->solid.mesh.n_elements * steps) / w->compute_seconds : 0;
+    const double rate = w->compute_seconds > 0 ? (double)(w->c->solid.mesh.n_elements * (steps - w->first_step)) / w->compute_seconds : 0;
     json_t *all = w->t->report;
     tool_stage(w->t, "steps", w->compute_seconds, -1);
     tool_stage(w->t, "write", w->write_seconds, -1);
@@ -331,6 +326,7 @@ modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *
         MODAL_TRY(modal_tled_steady_masses(&c->model, &c->forces, rest, err));
     }
     MODAL_TRY(modal_tled_motion_new(&r->device, &c->model, &c->scene, &options, &w.motion, err));
+    MODAL_TRY(modaltled_checkpoint_begin(&w, err));
     status = c->scene.steady ? relax(&w, err) : move(&w, err);
     report(&w);
     *n_written = modal_snapshots_out_count(w.out);
@@ -339,6 +335,7 @@ done:;
     const modal_status closed = modal_snapshots_out_close(&w.out, MODAL_OK, status == MODAL_OK ? err : &later);
     if (status == MODAL_OK) status = closed;
     if (closed != MODAL_OK) *n_written = 0;
+    modaltled_checkpoint_end(&w, status);
     modal_tled_motion_delete(w.motion);
     double **const arrays[] = {&w.u, &w.velocities, &w.forces, &w.own_forces, &w.reactions, &w.probe_u, &w.probe_f};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modaltled: --checkpoint and --restart. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "tools/common/commit.h"
+#include "tools/modaltled/modaltled_run.h"
+
+/* What of a run is not the motion's; doubles and 64-bit numbers only, so that there are no gaps. */
+typedef struct run_head {
+    double worst_balance, largest_energy, largest_u, least_limit;
+    int64_t watched, n_shrunk, next;
+} run_head;
+
+/* The arrays of a frame, in the order of the file. */
+enum { FRAME = 7 };
+
+static void pieces_of(const run *w, modal_solid_piece all[FRAME])
+{
+    const int64_t field = 24 * w->c->model.solid.n_nodes, probes = 24 * (int64_t)w->n_probes;
+    const int *fields = w->r->fields;
+    const modal_solid_piece list[FRAME] = {
+        {&w->frame.time, 8}, {w->u, field}, {w->velocities, fields[MODALTLED_VELOCITIES] ? field : 0},
+        {w->forces, fields[MODALTLED_FORCES] ? field : 0}, {w->energies, fields[MODALTLED_ENERGY] ? (int64_t)sizeof w->energies : 0},
+        {w->probe_u, probes}, {w->probe_f, probes}};
+    memcpy(all, list, sizeof list);
+}
+
+static modal_status add_file(modal_hash *hash, const char *path, modal_error *err)
+{
+    char text[MODAL_HASH_TEXT];
+    const modal_status status = modal_hash_file(path, text, err);
+    if (status == MODAL_OK) modal_hash_array(hash, "file", text, 1, sizeof text);
+    return status;
+}
+
+/* Everything that the bytes of a run depend on. */
+static modal_status hash_inputs(const run *w, modal_solid_inputs *to, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_solid *solid = &w->c->solid;
+    const modal_volume_mesh *mesh = &solid->mesh;
+    modal_hash *hash = NULL;
+    MODAL_TRY(modal_hash_new(&hash, err));
+    MODAL_TRY(add_file(hash, w->r->input.mesh_path, err));
+    modal_hash_text(hash, to->hashes[MODAL_SOLID_MESH]);
+    modal_hash_restart(hash);
+    MODAL_TRY(add_file(hash, w->r->scene_path, err));
+    for (int32_t i = 0; i < w->c->scene.n_files; i++) MODAL_TRY(add_file(hash, w->c->scene.files[i], err));
+    modal_hash_text(hash, to->hashes[MODAL_SOLID_SCENE]);
+    modal_hash_restart(hash);
+    for (int32_t i = 0; i < mesh->n_materials; i++) {
+        const modal_material *m = &mesh->materials[i];
+        const double numbers[] = {m->young, m->poisson, m->density, m->law, m->fibre_stiffness, m->fibre[0], m->fibre[1], m->fibre[2],
+                                  m->isochoric.n, m->volumetric.n};
+        modal_hash_array(hash, "material", numbers, sizeof numbers / sizeof *numbers, sizeof *numbers);
+        for (int k = 0; k < 2; k++) {
+            const modal_prony *terms = k ? &m->volumetric : &m->isochoric;
+            modal_hash_array(hash, "shares", terms->share, terms->n, sizeof(double));
+            modal_hash_array(hash, "times", terms->time, terms->n, sizeof(double));
+        }
+    }
+    modal_hash_array(hash, "materials", mesh->element_material, mesh->n_elements, sizeof *mesh->element_material);
+    if (mesh->element_fibres) modal_hash_array(hash, "fibres", mesh->element_fibres, 3 * mesh->n_elements, sizeof(double));
+    modal_hash_array(hash, "nodes", mesh->nodes, 3 * mesh->n_nodes, sizeof(double)); /* in metres: --unit */
+    modal_hash_array(hash, "held", solid->fixed_nodes, solid->n_fixed_nodes, sizeof *solid->fixed_nodes);
+    modal_hash_array(hash, "components", solid->fixed_components, solid->n_fixed_nodes, sizeof *solid->fixed_components);
+    modal_hash_array(hash, "fields", w->r->fields, MODALTLED_FIELDS, sizeof *w->r->fields);
+    const int32_t precision = (int32_t)w->r->precision;
+    modal_hash_array(hash, "precision", &precision, 1, sizeof precision);
+    modal_hash_array(hash, "back end", w->r->device.name, (int64_t)strlen(w->r->device.name), 1);
+    modal_hash_array(hash, "version", tool_version(), (int64_t)strlen(tool_version()), 1);
+    modal_hash_text(hash, to->hashes[MODAL_SOLID_RUN]);
+done:
+    modal_hash_delete(hash);
+    return status;
+}
+
+/* A frame of the checkpoint, into the file of frames and the next checkpoint. */
+static modal_status take_frame(void *context, const void *frame, modal_error *err)
+{
+    run *w = context;
+    const char *at = frame;
+    modal_solid_piece all[FRAME];
+    pieces_of(w, all);
+    for (int k = 0; k < FRAME; at += all[k++].length)
+        if (all[k].length > 0) memcpy((void *)all[k].bytes, at, (size_t)all[k].length);
+    const modal_status status = modal_snapshots_out_add(w->out, &w->frame, err);
+    return status == MODAL_OK ? modaltled_checkpoint_frame(w, err) : status;
+}
+
+static modal_status restart(run *w, const modal_solid_inputs *inputs, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_solid_piece all[FRAME];
+    run_head head;
+    int64_t frame_bytes = 0;
+    pieces_of(w, all);
+    for (int k = 0; k < FRAME; k++) frame_bytes += all[k].length;
+    MODAL_TRY(modal_solid_checkpoint_read(w->r->restart_path, inputs, frame_bytes, w->state_bytes, w->state, take_frame, w, err));
+    memcpy(&head, w->state, sizeof head);
+    if (head.next != modal_snapshots_out_count(w->out) || head.next > w->c->n_frames || !(head.largest_u >= 0))
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: %lld frames, and a state of %lld", w->r->restart_path,
+                   (long long)modal_snapshots_out_count(w->out), (long long)head.next);
+    MODAL_TRY(modal_tled_motion_load(w->motion, (const char *)w->state + sizeof head, err));
+    w->worst_balance = head.worst_balance, w->largest_energy = head.largest_energy, w->largest_u = head.largest_u;
+    w->least_limit = head.least_limit, w->watched = head.watched, w->n_shrunk = head.n_shrunk, w->first_frame = head.next;
+    w->first_step = modal_tled_motion_steps(w->motion);
+    tool_note(w->t, "%s: goes on after %lld frames, t = %.9g s", w->r->restart_path, (long long)head.next,
+              modal_tled_motion_time(w->motion, modal_tled_motion_steps(w->motion)));
+done:
+    return status;
+}
+
+modal_status modaltled_checkpoint_begin(run *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_solid_inputs inputs;
+    if (!w->r->checkpoint_path && !w->r->restart_path) return MODAL_OK;
+    w->state_bytes = (int64_t)sizeof(run_head) + modal_tled_motion_save_bytes(w->motion);
+    MODAL_TRY(modal_alloc(&w->state, w->state_bytes, 1, "checkpoint", err));
+    MODAL_TRY(hash_inputs(w, &inputs, err));
+    if (w->r->checkpoint_path) {
+        MODAL_TRY(tool_output_begin(&w->checkpoint_output, w->r->checkpoint_path, w->r->force, err));
+        MODAL_TRY(modal_solid_checkpoint_open(&w->checkpoint, w->checkpoint_output.temporary, &inputs, err));
+    }
+    if (w->r->restart_path) MODAL_TRY(restart(w, &inputs, err));
+done:
+    return status;
+}
+
+modal_status modaltled_checkpoint_frame(run *w, modal_error *err)
+{
+    modal_solid_piece all[FRAME];
+    if (!w->checkpoint) return MODAL_OK;
+    pieces_of(w, all);
+    return modal_solid_checkpoint_add(w->checkpoint, 0, all, FRAME, err);
+}
+
+modal_status modaltled_checkpoint_state(run *w, int64_t next, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const run_head head = {w->worst_balance, w->largest_energy, w->largest_u, w->least_limit, w->watched, w->n_shrunk, next};
+    if (!w->checkpoint) return MODAL_OK;
+    memcpy(w->state, &head, sizeof head);
+    MODAL_TRY(modal_tled_motion_save(w->motion, (char *)w->state + sizeof head, err));
+    const modal_solid_piece piece = {w->state, w->state_bytes};
+    MODAL_TRY(modal_solid_checkpoint_add(w->checkpoint, 1, &piece, 1, err));
+    if (w->checkpoint_output.temporary) MODAL_TRY(tool_output_commit(&w->checkpoint_output, err)); /* the next ones are added to it */
+done:
+    return status;
+}
+
+void modaltled_checkpoint_end(run *w, modal_status status)
+{
+    (void)status;
+    w->checkpoint = modal_solid_checkpoint_close(w->checkpoint);
+    tool_output_discard(&w->checkpoint_output);
+    modal_free(&w->state);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run of modaltled: modaltled_run.c moves and writes, modaltled_checkpoint.c keeps what it goes on from. */
+#ifndef TOOLS_MODALTLED_RUN_H
+#define TOOLS_MODALTLED_RUN_H
+
+#include "formats/checkpoint/solid_checkpoint.h"
+#include "formats/snapshots/snapshots_out.h"
+#include "tools/modaltled/modaltled.h"
+
+typedef struct run {
+    tool *t;
+    const modaltled_request *r;
+    modaltled_case *c;
+    modal_tled_motion *motion;
+    modal_snapshots_out *out;
+    modal_snapshot frame;
+    double *u, *velocities, *forces, *own_forces, *reactions, *probe_u, *probe_f;
+    double energies[MODAL_TLED_ENERGIES], worst_balance, largest_energy, largest_u, least_limit;
+    int64_t watched, n_shrunk; /* steps that were done at the last look; times that an automatic step fell */
+    int32_t n_probes;
+    char *probe_names;
+    modal_provenance *provenance;
+    int32_t n_provenance;
+    double compute_seconds, write_seconds;
+    int64_t first_frame, first_step; /* 0, or the next one after a restart */
+    tool_output checkpoint_output; /* until the first state is in it */
+    modal_solid_checkpoint *checkpoint;
+    void *state; /* [state_bytes] */
+    int64_t state_bytes;
+} run;
+
+/* Reads --restart into the run and its file of frames, and begins --checkpoint; both may be absent. */
+modal_status modaltled_checkpoint_begin(run *w, modal_error *err);
+/* The frame at hand; the state of the motion, from which frame `next` is to come. */
+modal_status modaltled_checkpoint_frame(run *w, modal_error *err);
+modal_status modaltled_checkpoint_state(run *w, int64_t next, modal_error *err);
+void modaltled_checkpoint_end(run *w, modal_status status);
+
+#endif
