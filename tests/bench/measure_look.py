@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints the tables of docs/results/look.md. usage: PYTHONPATH=tests/python measure_look.py BIN_FOLDER DECODE_IMAGES
 Packing 200 images beside libpng and a box filter; the thesis's layout beside classes of equal size; a textured GLB beside one without."""
+import importlib.util
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ import numpy as np
 import images
 
 binaries, decode_images = map(os.path.abspath, sys.argv[1:3])
+__file__ = os.path.abspath(__file__)
 os.chdir(tempfile.mkdtemp(prefix="measure-"))
 random = np.random.default_rng(5)
 
@@ -69,8 +71,22 @@ def measure_layouts():
     sizes = [(1024, 1024), (512, 512), (256, 128), (128, 256), (200, 150), (96, 96), (64, 64), (64, 64)]
     for i, (w, h) in enumerate(sizes):
         images.write_png(f"t{i}.png", texture(w, h))
+    compare_layouts([f"t{i}.png" for i in range(len(sizes))], sizes)
+
+
+def measure_plants():
+    """The images that data/plant.py makes, as its look has them: bark and leaves; leaves without their alpha, which no layout changes."""
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../data/plant.py")
+    spec = importlib.util.spec_from_file_location("plant", source)
+    plant = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(plant)
+    plant.write_images(lambda name: name, plant.random.Random(1))
+    compare_layouts(["bark.png", "leaf.png"], [(128, 128), (64, 64)])
+
+
+def compare_layouts(names, sizes):
     with open("t.json", "w") as f:
-        json.dump({"look": 1, "materials": {f"m{i}": {"image": f"t{i}.png"} for i in range(len(sizes))}}, f)
+        json.dump({"look": 1, "materials": {f"m{i}": {"image": name} for i, name in enumerate(names)}}, f)
     u, v = random.uniform(0, 1, (2, 20000))
     errors = {}
     for layout in ("classes", "thesis"):
@@ -141,5 +157,5 @@ def measure_glb():
     print(stages)
 
 
-for part in sys.argv[3:] or ("pack", "layouts", "glb"):
+for part in sys.argv[3:] or ("pack", "layouts", "plants", "glb"):
     globals()[f"measure_{part}"]()
