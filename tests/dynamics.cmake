@@ -73,6 +73,11 @@ if(TARGET modalpack)
     set_tests_properties(cli.trust_${part} PROPERTIES LABELS cli TIMEOUT 300)
   endforeach()
   set_tests_properties(cli.trust_tempest PROPERTIES LABELS "cli;long" TIMEOUT 1200)
+  # modaltled beside NiftySim, which is not part of the repository either.
+  set(MODAL_NIFTYSIM "" CACHE FILEPATH "the program niftysim, for a test")
+  add_test(NAME clients.niftysim COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/clients/check_niftysim.py
+           $<TARGET_FILE:modaltled> "${MODAL_NIFTYSIM}")
+  set_tests_properties(clients.niftysim PROPERTIES LABELS clients TIMEOUT 600 SKIP_RETURN_CODE 77)
   # Tangent damping beside VegaFEM, whose sources are not part of the repository.
   set(MODAL_VEGAFEM "" CACHE PATH "folder of VegaFEM's sources, for a test")
   add_test(NAME clients.vegafem COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_vegafem.py

@@ -138,4 +138,5 @@ def main():
     return write_png(given.names[0], np.concatenate(panels, 1))
 
 
-main()
+if __name__ == "__main__":
+    main()

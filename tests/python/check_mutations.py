@@ -16,6 +16,7 @@ import h5py
 import numpy as np
 
 from damage import damage_bytes, damage_chunk
+from soft_box import snapshots
 
 LAYOUTS = ("as written", "chunked", "chunked earliest", "chunked latest")
 FILTERS = ({"compression": "gzip"}, {"compression": "gzip", "shuffle": True, "fletcher32": True}, {"fletcher32": True},
@@ -61,12 +62,6 @@ def repack(source, target, libver):
 
     with h5py.File(source, "r") as old, h5py.File(target, "w", libver=libver) as new:
         copy(old, new)
-
-
-def snapshots(path):
-    with h5py.File(path, "w", libver=("earliest", "v108")) as file:
-        file.attrs.update(modal_type="snapshots", modal_version="1.0")
-        file["displacements"] = np.random.default_rng(5).normal(size=(12, 5, 3))
 
 
 # ---- damage ----
@@ -163,7 +158,7 @@ def main():
                         shutil.copy(source, target)
                     else:
                         repack(source, target, VERSIONS[layout])
-                    if kind in ("basis", "trajectory", "sequence"):
+                    if kind in ("basis", "trajectory", "sequence", "snapshots"):
                         subprocess.run([f"{programs}/modalinfo", "--check", *parts, target], check=True, stdout=subprocess.DEVNULL)
                 whole = digests(f"{tests}/fuzz_{kind}", folder, 0x55)
                 first = whole if layout == LAYOUTS[0] else first

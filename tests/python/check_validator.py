@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The validator (tools/python/validate), made from the specification alone, and our programs agree on which files are
 sound: on good files of every kind and on seeded mutations of them, by h5py (values, types, shapes, links, storage,
-attributes, hashes) and of bytes. Bases, trajectories and sequences are judged by modalinfo --check, snapshots and
-checkpoints by their readers. Where HDF5 itself crashes or hangs in the validator the file must be refused by us.
+attributes, hashes) and of bytes. Bases, trajectories and sequences and snapshots are judged by modalinfo --check,
+checkpoints by their reader. Where HDF5 itself crashes or hangs in the validator the file must be refused by us.
 usage: check_validator.py --bin FOLDER --tests FOLDER --source FOLDER --count N [--seed N] [--first N] [--kind KIND]
 [--keep FOLDER]: N mutations in all"""
 import argparse
@@ -22,6 +22,7 @@ import numpy as np
 
 from damage import damage_bytes, damage_chunk
 from mutate_h5 import MUTATIONS, plain_datasets, replace
+from soft_box import snapshots
 
 TOGETHER = 50  # files a run of the validator
 
@@ -92,8 +93,8 @@ def validate(paths):
 
 def judge(kind, path):
     """(is it sound?, what our program says)"""
-    if kind in ("snapshots", "checkpoint"):
-        command = [f"{arguments.tests}/dump_file", kind, path, *(["25"] if kind == "snapshots" else [])]
+    if kind == "checkpoint":
+        command = [f"{arguments.tests}/dump_file", kind, path]
     else:
         command = [f"{arguments.bin}/modalinfo", "--check", path]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, errors="replace")
@@ -126,6 +127,7 @@ def sources():
     for name in ("good", "cells-2.0", "solid-2.0"):
         shutil.copy(f"{corpus}/sequence/{name}.vtkhdf", f"{name}.vtkhdf")
     shutil.copy(f"{corpus}/checkpoint/good.h5", "checkpoint.h5")
+    snapshots("snapshots-1.1.h5")
     os.symlink("basis.h5", "linked-basis.h5")
     os.symlink(f"{frozen}/basis-2.0.h5", "outside.h5")
     versions = (("earliest", ("earliest", "v108")), ("latest", "latest"))
@@ -133,7 +135,7 @@ def sources():
                       *(rewrite("basis.h5", f"basis-{a}.h5", b) for a, b in versions)],
             "trajectory": ["traj.h5", "still.h5", "twig3_traj.h5", "traj-1.0.h5", "trajectory-1.1.h5",
                            *(rewrite("traj.h5", f"traj-{a}.h5", b) for a, b in versions)],
-            "snapshots": ["snapshots-1.0.h5", rewrite("snapshots-1.0.h5", "snapshots-earliest.h5", ("earliest", "v108"))],
+            "snapshots": ["snapshots-1.0.h5", "snapshots-1.1.h5", rewrite("snapshots-1.0.h5", "snapshots-earliest.h5", ("earliest", "v108"))],
             "checkpoint": ["checkpoint-2.0.h5", "checkpoint.h5"],
             "sequence": ["good.vtkhdf", "cells-2.0.vtkhdf", "solid-2.0.vtkhdf", "sequence-1.0.vtkhdf",
                          "sequence-1.0-precision.vtkhdf", "sequence-1.0-solid.vtkhdf"]}

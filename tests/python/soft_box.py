@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boxes of tetrahedra and hexahedra as Gmsh files, for tests of modaltled."""
+"""Boxes of tetrahedra and hexahedra as Gmsh files, and snapshots with all that their page names, for tests of what is soft."""
+import h5py
 import numpy as np
 
 PATHS = ((1, 2), (2, 3), (3, 7), (7, 4), (4, 5), (5, 1))
@@ -43,3 +44,39 @@ def box(name, cells, edge, kind="tet", jitter=0.0, seed=1, place=None):
             f.write("%d %d 2 3 3 %s\n" % (n, 4 if len(c) == 4 else 5, " ".join(str(a + 1) for a in c)))
         f.write("$EndElements\n")
     return x, elements
+
+
+def snapshots(path):
+    """All that version 1.1 has, of two tetrahedra."""
+    chance = np.random.default_rng(5)
+    with h5py.File(path, "w", libver=("earliest", "v108")) as file:
+        file.attrs.update(modal_type=np.bytes_("snapshots"), modal_version=np.bytes_("1.1"))
+        file["displacements"] = chance.normal(size=(12, 5, 3))
+        file["velocities"] = chance.normal(size=(12, 5, 3)).astype("f4")
+        file["times"] = np.arange(12.0)
+        energy = chance.normal(size=(12, 6))
+        energy[:, 5] = energy[:, :5] @ [1, 1, 1, -1, -1]
+        file["energy"] = energy
+        file["probes/displacements"], file["probes/reactions"] = chance.normal(size=(2, 12, 2, 3))
+        file["probes"].attrs["names"] = np.bytes_("tip\nfoot")
+        solid = file.create_group("solid")
+        solid["nodes"] = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1.0]])
+        solid["node_tags"], solid["element_tags"] = np.arange(1, 6), np.array([7, 9])
+        solid["mass"] = np.full(5, 0.1)
+        solid["element_type"], solid["element_offsets"] = np.zeros(2, "u1"), np.array([0, 4, 8])
+        solid["element_nodes"] = np.array([0, 1, 2, 3, 1, 2, 3, 4], "i4")
+        solid["triangles"] = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 4], [2, 3, 4], [3, 1, 4]], "i4")
+        solid["element_material"], solid["element_law"] = np.array([0, 1], "i4"), np.array([2, 1], "u1")
+        solid["fibres"] = np.array([[0, 0, 1], [0, 0, 0.0]])
+        parts = solid.create_group("materials")
+        parts.attrs["count"] = 2
+        for i in range(2):
+            one = parts.create_group(f"{i:04}")
+            one.attrs.update(name=np.bytes_("m"), kind=np.bytes_("isotropic"), young=1e3, poisson=0.4, density=1000.0)
+        one.attrs.update(law=np.bytes_("stvk"), fibre_stiffness=5.0)
+        one["fibre"], one["prony_isochoric"] = np.array([1.0, 0, 0]), np.array([[0.3, 0.1], [0.2, 1]])
+        groups = solid.create_group("groups")
+        groups.attrs["count"] = 1
+        one = groups.create_group("0000")
+        one.attrs.update(name=np.bytes_("all"), dimension=3, tag=-1)
+        one["nodes"], one["elements"] = np.arange(5, dtype="i4"), np.arange(2, dtype="i4")

@@ -146,7 +146,7 @@ modal_status modalsim_project(tool *t, const modalsim_request *r, tool_output *o
     for (int64_t i = 0; i < j.contents.n_snapshots; i++) {
         modal_quality quality = modal_quality_none();
         const double *e = writer.head.projection_errors + 4 * i;
-        quality.projected = e[1] > 0 ? e[0] / e[1] : 0;
+        quality.projected = e[0] / w.whole; /* a frame that hardly moves yet is not judged by itself */
         quality.projected_object = 0;
         MODAL_TRY(modal_trajectory_out_row(writer.out, j.contents.times[i], j.q + i * j.projection.r, NULL, NULL, &quality, err));
     }
