@@ -3,6 +3,7 @@
 
 Basis       basis.h5: shapes with their modes, objects; deforms
 Trajectory  traj.h5: times, reduced coordinates, poses; reads, deforms, writes
+Deformer    traj.h5 with its basis: deforms the frame that is asked for, with normals, displacement, speed
 Sequence    sequence.vtkhdf: frames, mapped into memory
 Scene       scene.json for modalsim --scene; writes
 run         a program of the family; returns its report
@@ -11,10 +12,11 @@ Lengths are metres, times seconds. Points are those of all objects, one object a
 vertices. formats/*.md of the project specify the files.
 """
 from .basis import Basis, Object, Shape
+from .deformer import Deformer, Frame
 from .programs import ToolError, info, run
 from .scene import Scene
 from .sequence import Sequence
 from .trajectory import Trajectory
 
-__all__ = ["Basis", "Object", "Scene", "Sequence", "Shape", "ToolError", "Trajectory", "info", "run"]
+__all__ = ["Basis", "Deformer", "Frame", "Object", "Scene", "Sequence", "Shape", "ToolError", "Trajectory", "info", "run"]
 __version__ = "0.1.0"

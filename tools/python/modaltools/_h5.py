@@ -34,6 +34,12 @@ def open_file(path: Path, kind: str, majors: tuple[int, ...]) -> h5py.File:
     return file
 
 
+def kind_of(path: Path) -> str:
+    """The file's modal_type, "" where it has none; OSError where it cannot be read."""
+    with h5py.File(path, "r") as file:
+        return text(file.attrs.get("modal_type", ""))
+
+
 @contextmanager
 def replaced(path: Path) -> Iterator[str]:
     """A temporary name in the folder of `path`, which becomes it when the block ends well, and goes otherwise."""

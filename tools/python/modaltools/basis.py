@@ -50,6 +50,21 @@ class Object:
     rest_pose: Floats  # [3, 4] [R p], the shape's coordinates to the world's
 
 
+def _read_matrix(matrix: h5py.Dataset, user: NDArray[np.int64]) -> NDArray[np.float32]:
+    """U [V, 3, r] in the user's order, read by pieces: the file's order is never in memory as a whole."""
+    tiled = text(matrix.attrs.get("layout", "tile32")) == "tile32"
+    width = 32 if tiled else 1
+    u = np.empty((len(user), 3, matrix.shape[1] if tiled else matrix.shape[2]), np.float32)
+    step = max(1, (1 << 22) // max(1, 3 * width * u.shape[2]))
+    for first in range(0, matrix.shape[0], step):
+        part = matrix[first:first + step]
+        if tiled:
+            part = part.transpose(0, 3, 2, 1).reshape(-1, 3, u.shape[2])
+        rows = user[width * first:width * first + len(part)]  # the last tile may have lanes past the last vertex
+        u[rows] = part[:len(rows)]
+    return u
+
+
 def _read_shape(group: h5py.Group, folder: str, depth: int = 0) -> Shape:
     if "file" in group.attrs and "surface" not in group:  # an assembly: the shape lies in another basis
         if depth > 0:
@@ -61,12 +76,9 @@ def _read_shape(group: h5py.Group, folder: str, depth: int = 0) -> Shape:
     stored = surface["rest_positions"][:].astype(float)
     user, users = surface["user_vertex"][:], surface["user_triangle"][:]
     matrix = modes["modal_matrix"]
-    u = matrix[:]
-    if text(matrix.attrs.get("layout", "tile32")) == "tile32":
-        tiles = u.transpose(0, 3, 2, 1)
-        u = tiles.reshape(tiles.shape[0] * tiles.shape[1], 3, tiles.shape[3])[:len(stored)]
-    rest, in_order = np.empty_like(stored), np.empty(u.shape, np.float32)
-    rest[user], in_order[user] = stored, u
+    rest = np.empty_like(stored)
+    rest[user] = stored
+    in_order = _read_matrix(matrix, user)
     triangles = np.empty(surface["triangles"].shape, np.int64)
     triangles[users] = user[surface["triangles"][:]]
     return Shape(name=text(group.attrs["name"]), rest=rest, triangles=triangles, modes=in_order,

@@ -54,7 +54,7 @@ def run(tool: str, *operands: Path, **options: Any) -> dict[str, Any]:
     --force, fixed=["a", "b"] is --fixed=a --fixed=b; None and False leave it out. ToolError: it failed."""
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
-        got = _call(tool, [*_words(options), f"--report={report}", "--", *map(os.fspath, operands)])
+        got = _call(tool, [*_words(options), f"--report={report}", "--", *(os.fspath(o) for o in operands)])
         with open(report, encoding="utf-8") as file:
             result: dict[str, Any] = json.load(file)
     result["stdout"] = got.stdout

@@ -37,7 +37,8 @@ class Sequence:
         shape = (len(self.times), dataset.shape[0] // len(self.times), *dataset.shape[1:])
         offset = dataset.id.get_offset()
         if offset is None:
-            return dataset[:].reshape(shape)
+            values: NDArray[np.float32] = dataset[:].reshape(shape)
+            return values
         return np.memmap(self.path, dataset.dtype, "r", offset, shape)
 
     def __len__(self) -> int:

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""modaltools.Deformer on a surface of n x n vertices with r columns: seconds to open, a frame with and without normals, beside
+reading it from the sequence that modaldeform wrote; memory. Processor time of one thread, medians of nine.
+usage: OPENBLAS_NUM_THREADS=1 measure_deformer.py BIN SOURCE [N] [R]"""
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+tools, source = map(os.path.abspath, sys.argv[1:3])
+n, r = int(sys.argv[3]) if len(sys.argv) > 3 else 675, int(sys.argv[4]) if len(sys.argv) > 4 else 15
+os.environ["MODALTOOLS_BIN"] = tools
+sys.path.insert(0, f"{source}/tools/python")
+from modaltools import Basis, Deformer, Sequence, Trajectory, run  # noqa: E402
+
+
+def make():
+    x, y = np.meshgrid(np.arange(n) / n, np.arange(n) / n, indexing="ij")
+    i = np.arange(n * n).reshape(n, n) + 1
+    cells = [i[:-1, :-1], i[1:, :-1], i[1:, 1:], i[:-1, 1:]]
+    with open("m.obj", "w") as file:
+        np.savetxt(file, np.stack([x, y, 0.1 * np.sin(5 * x * y)], -1).reshape(-1, 3), "v %.9g %.9g %.9g")
+        for corners in ((0, 1, 2), (0, 2, 3)):
+            np.savetxt(file, np.stack([cells[k] for k in corners], -1).reshape(-1, 3), "f %d %d %d")
+    with open("m.U", "wb") as file:
+        np.array([3 * n * n, r], np.int32).tofile(file)
+        np.random.default_rng(1).normal(size=(r, 3 * n * n)).tofile(file)
+    run("modalpack", "m.obj", "b.h5", **{"import": "m.U"})
+    basis = Basis("b.h5")
+    Trajectory.write("t.h5", basis, np.arange(20) / 25, np.random.default_rng(2).normal(size=(20, r)) * 1e-3)
+    run("modaldeform", "t.h5", "out", backend="cpu")
+
+
+def median(work):
+    found = []
+    for k in range(10):
+        start = time.process_time()
+        work(k)
+        found.append(time.process_time() - start)
+    return 1e3 * float(np.median(found[1:]))
+
+
+def most_memory():
+    with open("/proc/self/status", encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM")) / 1024
+
+
+if "--within" in sys.argv:
+    before = most_memory()
+    start = time.process_time()
+    motion = Deformer("t.h5")
+    print(f"open {time.process_time() - start:.2f} s")
+    print(f"positions {median(lambda k: motion.frame(k)):.1f} ms; memory so far {most_memory() - before:.0f} MiB")
+    print(f"with normals {median(lambda k: motion.frame(k, normals=True)):.1f} ms")
+    print(f"with normals, displacement, speed {median(lambda k: motion.frame(k, normals=True, displacement=True, speed=True)):.1f} ms")
+    memory = most_memory() - before
+    frames = Sequence("out")
+    print(f"positions and normals from the sequence {median(lambda k: (np.array(frames.points[k]), np.array(frames['Normals'][k]))):.1f} ms")
+    print(f"memory {memory:.0f} MiB; the basis has {os.path.getsize('b.h5') / 2**20:.0f} MiB, three frames {3 * 12 * n * n / 2**20:.0f} MiB")
+else:
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        make()
+        subprocess.run([sys.executable, os.path.join(source, "tests/bench/measure_deformer.py"), tools, source, str(n), str(r), "--within"], check=True)
