@@ -124,7 +124,7 @@ modal_status put_special(Layout<R> *l, const int32_t *special_of, int32_t n, mod
     Array<Special> specials;
     Array<int2> face_corners;
     Array<int4> faces;
-    Array<int32_t> of, own;
+    Array<int32_t> of, own, nodes;
     MODAL_TRY(specials.make(n, err));
     MODAL_TRY(face_corners.make(4 * s->n_faces, err));
     MODAL_TRY(faces.make(s->n_faces, err));
@@ -140,6 +140,11 @@ modal_status put_special(Layout<R> *l, const int32_t *special_of, int32_t n, mod
         faces.at[f] = make_int4(own.at[c[0]], own.at[c[1]], own.at[c[2]], c[3] < 0 ? -1 : own.at[c[3]]);
     }
     MODAL_TRY(put(l, &t->specials, specials.at, n, "special nodes", stream, err));
+    MODAL_TRY(nodes.make(n, err));
+    for (int64_t i = 0; i < s->n_nodes; i++)
+        if (of.at[i] >= 0) nodes.at[of.at[i]] = (int32_t)i;
+    MODAL_TRY(put(l, &t->special_nodes, nodes.at, n, "special nodes", stream, err));
+    t->n_specials = n;
     MODAL_TRY(put(l, &t->specials_of, of.at, n > 0 ? s->n_nodes : 0, "special nodes", stream, err));
     MODAL_TRY(put(l, &t->face_corners, face_corners.at, 4 * s->n_faces, "faces", stream, err));
     MODAL_TRY(put(l, &t->faces, faces.at, s->n_faces, "faces", stream, err));
@@ -295,7 +300,7 @@ modal_status make_resident(const modal_tled_solid *s, int law, Way *way, modal_t
     modal_cuda_machine machine;
     const int64_t n = s->n_tetrahedra;
     *way = EACH_STEP;
-    if (n == 0 || s->n_hexahedra > 0 || s->n_faces > 0) goto done; // pressures need neighbours' displacements
+    if (n == 0 || s->n_hexahedra > 0 || s->n_faces > 0 || modal_tled_averages(s)) goto done; // pressures need neighbours' displacements
     MODAL_TRY(modal_cuda_machine_of(&machine, err));
     for (int cluster = machine.overlaps; cluster >= 0 && *way == EACH_STEP; cluster--) {
         const int blocks = cluster ? (int)CLUSTER : machine.n_multiprocessors;
@@ -396,7 +401,7 @@ modal_status make(const modal_tled_layout_task *task, const modal_tled_patch_pla
         l->law = m == 0 || l->law == s->materials[m].law ? s->materials[m].law : (int)LAW_ANY;
     for (int32_t m = 0; m < s->n_materials; m++) rich |= modal_tled_is_rich(&s->materials[m]);
     if (rich) l->law = l->law == MODAL_TLED_NEO_HOOKEAN ? LAW_RICH_NEO_HOOKEAN : LAW_RICH_ANY;
-    if (sizeof(R) == 4 && !rich) MODAL_TRY(make_resident(s, l->law, &l->way, &l->patches, &remotes, err));
+    if (sizeof(R) == 4) MODAL_TRY(make_resident(s, l->law, &l->way, &l->patches, &remotes, err));
     if (l->way == EACH_STEP) MODAL_TRY(modal_tled_patches_make(&l->patches, s, plan, err));
     MODAL_TRY(special_of.make(s->n_nodes, err));
     MODAL_TRY(find_special(s, special_of.at, &n_special, err));

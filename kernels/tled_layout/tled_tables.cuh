@@ -67,6 +67,7 @@ template <class R> struct Tables {
     const int32_t *held_rows;      // [n_nodes] row of held, or -1
     const int32_t *specials_of;    // [n_nodes], read where rest.w < 0
     const Special *specials;
+    const int32_t *special_nodes;  // [n_specials] their nodes
     const int32_t *load_signals;
     const double *load_vectors;
     const int2 *face_corners;      // face, corner
@@ -92,7 +93,7 @@ template <class R> struct Tables {
     int64_t n_elements;              // of `elements`
     int32_t n_materials, n_contacts;
     int64_t n_touching;
-    int32_t n_nodes, n_patches, n_signals, n_held;
+    int32_t n_nodes, n_patches, n_signals, n_held, n_specials;
     int32_t most_places, most_slots, most_bases, most_remotes;
 };
 

@@ -257,22 +257,25 @@ __device__ __noinline__ void move_special(const Tables<R> &t, const Step<R> &s, 
     if (p.touching >= 0) touch(t, s, signals, p, t.mass[node], old, m);
 }
 
-// The step of a node on which the elements' force is `force`; rest.w as in Tables.
+// d without loads on the node itself.
 template <class R>
-__device__ __forceinline__ Motion<R> move(const Tables<R> &t, const Step<R> &s, const Now<R> &now, int node,
-                                          const Vector4<R> &rest, Motion<R> m, Vector3<R> force)
+__device__ __forceinline__ void push(const Tables<R> &t, const Step<R> &s, const Now<R> &now, int node, R weight, Vector3<R> force,
+                                     Motion<R> &m)
 {
-    const R weight = s.gain * (rest.w < 0 ? -rest.w : rest.w), falls = t.falls ? t.falls[node] : (R)1;
+    const R falls = t.falls ? t.falls[node] : (R)1;
     if (s.keep == 0) m.d.x = m.d.y = m.d.z = 0; // whatever was there
     m.d.x = s.keep * m.d.x + falls * now.fall.x - weight * force.x;
     m.d.y = s.keep * m.d.y + falls * now.fall.y - weight * force.y;
     m.d.z = s.keep * m.d.z + falls * now.fall.z - weight * force.z;
-    if (rest.w < 0) {
-        const Motion<R> in = m; // m itself stays in registers
-        Motion<R> out;
-        move_special(t, s, now.signals, node, weight, in, out);
-        m = out;
-    } else if (rest.w == 0) {
+}
+
+// The step of a node that is not special, on which the elements' force is `force`; rest.w as in Tables.
+template <class R>
+__device__ __forceinline__ Motion<R> move_plain(const Tables<R> &t, const Step<R> &s, const Now<R> &now, int node, R rest_w,
+                                                Motion<R> m, Vector3<R> force)
+{
+    push(t, s, now, node, s.gain * rest_w, force, m);
+    if (rest_w == 0) {
         const Motion<R> old = m;
         const int held[3] = {1, 1, 1};
         const double to[3] = {0, 0, 0};
@@ -281,6 +284,19 @@ __device__ __forceinline__ Motion<R> move(const Tables<R> &t, const Step<R> &s, 
         advance(m);
     }
     return m;
+}
+
+// The step of any node.
+template <class R>
+__device__ __forceinline__ Motion<R> move(const Tables<R> &t, const Step<R> &s, const Now<R> &now, int node, R rest_w, Motion<R> m,
+                                          Vector3<R> force)
+{
+    if (!(rest_w < 0)) return move_plain(t, s, now, node, rest_w, m, force);
+    push(t, s, now, node, -s.gain * rest_w, force, m);
+    const Motion<R> in = m; // m itself stays in registers
+    Motion<R> out;
+    move_special(t, s, now.signals, node, -s.gain * rest_w, in, out);
+    return out;
 }
 
 // A node's force: its partial sums in order.

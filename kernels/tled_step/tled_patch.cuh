@@ -22,6 +22,33 @@ template <class R> __device__ __forceinline__ void store_motion(Vector4<R> *stat
     state[2 * (int64_t)node + 1] = m.d;
 }
 
+// Special nodes, before the patches take them: so the patches' kernel has no calls, which would cost it registers.
+template <class R>
+__global__ void __launch_bounds__(128) move_specials(const __grid_constant__ Tables<R> t, const __grid_constant__ Step<R> s)
+{
+    modal_cuda::let_next_begin();
+    modal_cuda::wait_for_previous();
+    const int k = blockIdx.x * 128 + threadIdx.x;
+    if (k >= t.n_specials) return;
+    const int i = t.special_nodes[k], n = t.sums[i + 1] - t.sums[i];
+    const Vector3<R> force = n > 0 ? node_force(s.forces + t.sums[i], n) : Vector3<R>{0, 0, 0};
+    store_motion(s.to, i, move(t, s, now_of(s, t.n_signals, 0), i, t.rest[i].w, load_motion(s.from, i), force));
+}
+
+// A place's node where the step's forces are wanted: moved, and written by its first patch, where MOVES.
+template <int MOVES, class R>
+__device__ __forceinline__ Motion<R> patch_motion(const Tables<R> &t, const Step<R> &s, const Now<R> &now, const modal_tled_place &p,
+                                                  R rest_w)
+{
+    if (MOVES && rest_w < 0) return load_motion(s.to, p.node); // move_specials has moved it
+    Motion<R> m = load_motion(s.from, p.node);
+    if (MOVES) {
+        m = move_plain(t, s, now, p.node, rest_w, m, node_force(s.forces + p.first_sum, p.counts & 0xffff));
+        if (p.counts >> 31) store_motion(s.to, p.node, m);
+    }
+    return m;
+}
+
 // A node's pressure: partial sums in order, times K_a / V_a.
 template <class R> __device__ __forceinline__ R node_pressure(const Tables<R> &t, const modal_tled_place &p)
 {
@@ -47,11 +74,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     for (int i = threadIdx.x; i < patch.n_places; i += THREADS) {
         const modal_tled_place p = places[i];
         const Vector4<R> rest = t.rest[p.node];
-        Motion<R> m = load_motion(s.from, p.node);
-        if (MOVES) {
-            m = move(t, s, now, p.node, rest, m, node_force(s.forces + p.first_sum, p.counts & 0xffff));
-            if (p.counts >> 31) store_motion(s.to, p.node, m);
-        }
+        const Motion<R> m = patch_motion<MOVES>(t, s, now, p, rest.w);
         b.rest[i] = rest;
         b.u[i] = m.u;
     }
@@ -83,11 +106,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     const Now<R> now = now_of(s, t.n_signals, 0);
     for (int i = threadIdx.x; i < patch.n_places; i += THREADS) {
         if (i >= THREADS) p = places[i], rest = t.rest[p.node];
-        Motion<R> m = load_motion(s.from, p.node);
-        if (MOVES) {
-            m = move(t, s, now, p.node, rest, m, node_force(s.forces + p.first_sum, p.counts & 0xffff));
-            if (p.counts >> 31) store_motion(s.to, p.node, m);
-        }
+        Motion<R> m = patch_motion<MOVES>(t, s, now, p, rest.w);
         b.rest[i] = rest;
         if (is_rich(LAW) && t.pressure_factors) m.u.w = node_pressure(t, p);
         b.u[i] = m.u;
@@ -132,7 +151,7 @@ __global__ void last_step(const __grid_constant__ Tables<R> t, const __grid_cons
     if (i >= t.n_nodes) return;
     const int n = t.sums[i + 1] - t.sums[i];
     const Vector3<R> force = n > 0 ? node_force(s.forces + t.sums[i], n) : Vector3<R>{0, 0, 0};
-    const Motion<R> m = move(t, s, now_of(s, t.n_signals, 0), i, t.rest[i], load_motion(s.from, i), force);
+    const Motion<R> m = move(t, s, now_of(s, t.n_signals, 0), i, t.rest[i].w, load_motion(s.from, i), force);
     if (forces) forces[i] = {force.x, force.y, force.z, 0};
     u[t.nodes[i]] = m.u;
     d[t.nodes[i]] = m.d;

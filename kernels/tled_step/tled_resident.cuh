@@ -42,23 +42,33 @@ __device__ __forceinline__ ResidentFan resident_fan(const Tables<float> &t, cons
 // As fan_forces, unrolled. material: as that of a patch.
 template <int LAW>
 __device__ __forceinline__ int resident_forces(const Tables<float> &t, int material, const ResidentFan &f,
-                                               const Bench<float> &b)
+                                               const Bench<float> &b, float *viscous)
 {
     const Vector3<float> ua = vector(b.u[place_of(f.corners[0])]), ub = vector(b.u[place_of(f.corners[1])]) - ua;
     Vector3<float> ui = vector(b.u[place_of(f.corners[2])]) - ua, ei = f.i, uj[RESIDENT_FAN];
 #pragma unroll
     for (int k = 0; k < RESIDENT_FAN; k++) uj[k] = vector(b.u[place_of(f.corners[3 + k])]) - ua;
     Vector3<float> cj = cross(f.b, ei), fa = {0, 0, 0}, fb = {0, 0, 0}, fi = {0, 0, 0};
-    Material<float> m = t.materials[material >= 0 ? material : material_of(t, t.patches[blockIdx.x], threadIdx.x, 0)];
+    int number = material >= 0 ? material : material_of(t, t.patches[blockIdx.x], threadIdx.x, 0);
+    Material<float> m = t.materials[number];
+    m.mu *= 1.0f / 6, m.modulus *= 1.0f / 6;
+    int64_t at = 0;
+    if (is_rich(LAW)) at = t.patches[blockIdx.x].first_element + threadIdx.x;
     int is_turned = 0;
 #pragma unroll
     for (int k = 0; k < RESIDENT_FAN; k++) {
         if (k > 0 && k >= f.n) break;
-        if (k > 0 && material < 0) m = t.materials[material_of(t, t.patches[blockIdx.x], threadIdx.x, k)];
+        if (k > 0 && material < 0) {
+            number = material_of(t, t.patches[blockIdx.x], threadIdx.x, k);
+            m = t.materials[number];
+            m.mu *= 1.0f / 6, m.modulus *= 1.0f / 6;
+        }
         const Vector3<float> cb = cross(ei, f.j[k]), ci = cross(f.j[k], f.b);
         float h[9], p[9];
         gradient(ub, ui, uj[k], cb, ci, cj, inverse(dot(f.j[k], cj)), h);
-        is_turned |= turned(stress<LAW>(m.law, m.mu * (1.0f / 6), m.modulus * (1.0f / 6), h, p));
+        const Extra<float> extra = {viscous, at, number, false, 0, 1.0f / 6};
+        is_turned |= turned(whole_stress<LAW>(t, m, extra, h, p));
+        if (is_rich(LAW)) at += t.patches[blockIdx.x].n_lanes;
         fb = fb + times(p, cb);
         fi = fi + times(p, ci);
         fa = fa - fi;
@@ -147,7 +157,7 @@ __global__ void __launch_bounds__(RESIDENT_THREADS, 1)
         cluster_barrier(); // every block is there before another one writes into it
     }
     for (int k = 0; k < n; k++) {
-        if (fan.n > 0 && resident_forces<LAW>(t, material, fan, b))
+        if (fan.n > 0 && resident_forces<LAW>(t, material, fan, b, s.viscous))
             find_turned_fan(t, blockIdx.x, threadIdx.x, shared, s.stop, s.watch, s.first, s.number + k);
         __syncthreads();
         Vector3<float> force = {0, 0, 0};
@@ -173,7 +183,7 @@ __global__ void __launch_bounds__(RESIDENT_THREADS, 1)
         if (node.counts) {
             force = sum_of_all(node, force, from + node.first_remote);
             if (k == n - 1 && forces && node.counts >> 31) forces[node.node] = {force.x, force.y, force.z, 0};
-            node.motion = move(t, s, now, node.node, Vector4<float>{0, 0, 0, node.weight}, node.motion, force);
+            node.motion = move(t, s, now, node.node, node.weight, node.motion, force);
             b.u[threadIdx.x] = node.motion.u;
         }
         __syncthreads();

@@ -13,6 +13,7 @@ enum { MOST_STEPS = 1 << 20 }; // of one run: a step's number has 31 bits, and t
 // Threads of a block, and blocks of a multiprocessor that registers are given out for.
 template <class R> struct Shape {
     enum { THREADS = sizeof(R) == 4 ? 256 : 128, BLOCKS = sizeof(R) == 4 ? 4 : 2 };
+    enum { RICH_BLOCKS = 2 }; // what comes on top of a law needs registers
 };
 
 // A kernel of a block a patch.
@@ -38,7 +39,8 @@ template <int MOVES, int ELEMENTS, int LAW, class R>
 modal_status launch_patches(const Layout<R> *l, const Step<R> &s, cudaStream_t stream, modal_error *err)
 {
     typedef Shape<R> shape;
-    return launch_kernel<R>(patch_step<MOVES, ELEMENTS, LAW, R, shape::THREADS, shape::BLOCKS>, l, s, stream, err);
+    constexpr int blocks = is_rich(LAW) ? (int)shape::RICH_BLOCKS : (int)shape::BLOCKS;
+    return launch_kernel<R>(patch_step<MOVES, ELEMENTS, LAW, R, shape::THREADS, blocks>, l, s, stream, err);
 }
 
 template <int MOVES, class R>
@@ -47,6 +49,16 @@ modal_status launch_changes(const Layout<R> *l, const Step<R> &s, cudaStream_t s
     typedef Shape<R> shape;
     if (l->tables.n_patches == 0) return MODAL_OK;
     return launch_kernel<R>(patch_changes<MOVES, R, shape::THREADS, shape::BLOCKS>, l, s, stream, err);
+}
+
+template <class R> modal_status launch_specials(const Layout<R> *l, const Step<R> &s, cudaStream_t stream, modal_error *err)
+{
+    modal_cuda_machine machine;
+    if (l->tables.n_specials == 0) return MODAL_OK;
+    const modal_status status = modal_cuda_machine_of(&machine, err);
+    if (status != MODAL_OK) return status;
+    return modal_cuda::launch_overlapping(machine, move_specials<R>, (unsigned)(l->tables.n_specials + 127) / 128, 128, 0, stream,
+                                          "tled_step: special nodes", err, l->tables, s);
 }
 
 template <int MOVES, int ELEMENTS, class R>
@@ -84,6 +96,8 @@ template <int WAY> resident_kernel kernel_of(int law)
     case MODAL_TLED_NEO_HOOKEAN: return resident_steps<MODAL_TLED_NEO_HOOKEAN, WAY>;
     case MODAL_TLED_LOGARITHMIC: return resident_steps<MODAL_TLED_LOGARITHMIC, WAY>;
     case MODAL_TLED_STVK: return resident_steps<MODAL_TLED_STVK, WAY>;
+    case LAW_RICH_NEO_HOOKEAN: return resident_steps<LAW_RICH_NEO_HOOKEAN, WAY>;
+    case LAW_RICH_ANY: return resident_steps<LAW_RICH_ANY, WAY>;
     default: return resident_steps<LAW_ANY, WAY>;
     }
 }
@@ -168,6 +182,7 @@ modal_status each_step(const Layout<R> *l, const modal_tled_step_task *task, int
         s.signals = task->signals ? task->signals + (k + i) * t.n_signals : nullptr;
         s.number = (int32_t)(i + 1);
         if (i == n - 1) break;
+        MODAL_TRY(launch_specials(l, s, stream, err));
         if (t.pressure_factors) { // one kernel moves, the other one computes forces
             MODAL_TRY(launch_changes<1>(l, s, stream, err));
             Step<R> there = s;
