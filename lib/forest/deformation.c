@@ -31,7 +31,8 @@ typedef struct deformed_shape {
     int32_t n_clusters;
     cluster *clusters;
     double *kept;             /* of the elements in that order, gradients_of all points; or NULL: too many */
-    double *gradients;        /* [r, 9, CLUSTERS] of the centres, d u_p / d x_k at 3 p + k; 0 past the last */
+    float *gradients;         /* [r, 9, CLUSTERS] of the centres, d u_p / d x_k at 3 p + k, rounded; 0 past the last. Bounds are about
+                                 what is kept, and of many shapes it comes from memory in every frame */
     double *far;              /* [r, CLUSTERS] the largest |G_k - G_ck| of a cluster's points */
     double radii[CLUSTERS];
     double reach;             /* of all points the largest radius about 0 */
@@ -198,8 +199,9 @@ static void add_to_radii(const deformed_shape *s, int32_t c, int32_t first, int 
     for (int m = 0; m < count; m++) {
         field_gradient(nodes_of(s, own->centre), n_points, modal_mesh_nodes(mesh, own->centre), room, fields + 3 * mesh->n_nodes * m, g);
         for (int i = 0; i < 9; i++) {
-            centre[9 * m + i] = g[i * n_points + own->point];
-            s->gradients[(9 * ((int64_t)first + m) + i) * CLUSTERS + c] = centre[9 * m + i];
+            float *kept_centre = &s->gradients[(9 * ((int64_t)first + m) + i) * CLUSTERS + c];
+            *kept_centre = (float)g[i * n_points + own->point];
+            centre[9 * m + i] = *kept_centre;
         }
     }
     const double *kept = s->kept ? s->kept + own->kept : NULL;
@@ -260,7 +262,7 @@ static modal_status shape_init(deformed_shape *s, const modal_shape *shape, int6
     MODAL_TRY(modal_rule_table_init(&shape->solid.mesh, &s->rules, err));
     MODAL_TRY(make_clusters(s, err));
     MODAL_TRY(keep_gradients(s, bytes, err));
-    MODAL_TRY(modal_alloc_zero(&s->gradients, 9 * (int64_t)CLUSTERS * r, sizeof(double), "gradients of modes", err));
+    MODAL_TRY(modal_alloc_zero(&s->gradients, 9 * (int64_t)CLUSTERS * r, sizeof(float), "gradients of modes", err));
     MODAL_TRY(modal_alloc_zero(&s->far, CLUSTERS * (int64_t)r, sizeof(double), "gradients of modes", err));
     MODAL_TRY(modal_alloc(&s->weights, r, sizeof(double), "gradients of modes", err));
     for (int32_t k = 0; k < r; k++) s->weights[k] = shape->modes.eigenvalues[k] > 0 ? shape->modes.eigenvalues[k] : 1;
@@ -427,7 +429,7 @@ void modal_deformation_measure(const modal_deformation *d, int32_t shape, const 
         const double value = q[k];
         square += s->weights[k] * value * value;
         for (int i = 0; i < 9; i++) {
-            const double *g = s->gradients + (9 * (int64_t)k + i) * CLUSTERS;
+            const float *g = s->gradients + (9 * (int64_t)k + i) * CLUSTERS;
             for (int c = 0; c < CLUSTERS; c++) h[i][c] += value * g[c];
         }
         for (int c = 0; c < CLUSTERS; c++) far[c] += fabs(value) * s->far[(int64_t)k * CLUSTERS + c];

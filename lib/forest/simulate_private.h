@@ -46,7 +46,6 @@ typedef struct modal_scene_run {
     double sound_size;           /* the |F - I| up to which a solid is known to be sound */
     double *parts, *monomials;   /* [n_left_out] of a frame; [threads, most_monomials] scratch */
     int64_t most_monomials;
-    int in_teams;                /* frames are measured by several threads */
     int64_t shorter;             /* times that steps were made shorter, up to the last frame */
     modal_scene_state between;   /* where steps that are judged begin within a frame */
 } modal_scene_run;

@@ -4,7 +4,6 @@
 #include <omp.h>
 #include <time.h>
 
-#include "kernels/device.h"
 #include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/forest/simulate_private.h"
@@ -65,7 +64,6 @@ modal_status modal_scene_run_quality_begin(modal_scene_run *r, modal_error *err)
     MODAL_TRY(modal_deformation_new(&r->deformation, r->s->basis, r->s->n_threads, err));
     list_objects(r);
     r->sound_size = sound_size();
-    r->in_teams = r->s->measure_all || !r->s->device->shares_memory; /* else frames wait for threads that have other work */
     MODAL_TRY(modal_alloc(&r->parts, r->n_left_out, sizeof *r->parts, "quality", err));
     MODAL_TRY(modal_alloc(&r->monomials, r->most_monomials * r->s->n_threads, sizeof *r->monomials, "quality", err));
 done:
@@ -130,7 +128,7 @@ static double energy_left_out(const modal_left_out *l, int32_t r, int is_linear,
 
 /* Of many objects some are measured a frame, in turn: so many that it takes about this many products, whatever the steps and the
  * threads. */
-enum { PRODUCTS = 250000 };
+enum { PRODUCTS = 150000 };
 
 static int64_t turn_of(const modal_simulation *s, int64_t count, int64_t products)
 {
@@ -157,7 +155,7 @@ static void measure_left_out(modal_scene_run *r, int64_t frame, modal_quality *q
 {
     const modal_simulation *s = r->s;
     const int64_t n = turn_of(s, r->n_left_out, r->left_out_products);
-#pragma omp parallel for schedule(static) num_threads(modal_free_threads(s->n_threads)) if (r->in_teams)
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(s->n_threads)) if (s->measure_all)
     for (int64_t at = 0; at < n; at++)
         r->parts[at] = part_left_out(r, r->left_out[in_turn(at, r->n_left_out, frame, n)],
                                      r->monomials + omp_get_thread_num() * r->most_monomials);
@@ -208,7 +206,7 @@ static modal_status measure_solids(modal_scene_run *r, int64_t frame, modal_qual
     const double time = modal_frame_time(frame, s->scene->fps);
     int32_t worst = -1, inside = -1;
     const int64_t n = choose_solids(r, frame);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(s->n_threads)) if (r->in_teams)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(s->n_threads)) if (s->measure_all)
     for (int64_t at = 0; at < n; at++) {
         const int32_t i = r->measured[at];
         modal_deformation_measure(r->deformation, basis->objects[i].shape, s->state.q + r->first[i], r->bodies[i].linear,

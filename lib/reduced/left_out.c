@@ -11,6 +11,7 @@
 #include "lib/reduced/space.h"
 
 enum { MOST_LINEAR = 8 }; /* columns whose derivatives are taken */
+static const double DEPENDS = 1e-9; /* of a vector's energy: what is left of it beside others */
 static const double LEAST = 1e-7; /* of the largest singular value: static answers are as good as that */
 
 static int64_t candidates(int64_t n_modes)
@@ -58,18 +59,26 @@ done:
     return status;
 }
 
-/* The Cholesky factor L of a [n, n], by columns, in its lower triangle; columns of zeros are those of the identity. */
-static int factor(int64_t n, double *a)
+/* The Cholesky factor L of a [n, n], by columns, in its lower triangle. Vectors that depend on those before them, as some do where there
+ * are more candidates than the solid has degrees of freedom, are passed over: their row and column become those of the identity, and
+ * depends [n] tells. */
+static void factor(int64_t n, double *a, uint8_t *depends)
 {
     for (int64_t j = 0; j < n; j++) {
         double *column = a + j * n;
+        const double whole = column[j];
         for (int64_t k = 0; k < j; k++)
             for (int64_t i = j; i < n; i++) column[i] -= a[k * n + i] * a[k * n + j];
-        if (!(column[j] > 0)) return 0;
+        depends[j] = !(column[j] > DEPENDS * whole);
+        if (depends[j]) {
+            for (int64_t k = 0; k < j; k++) a[k * n + j] = 0;
+            memset(column + j, 0, (size_t)(n - j) * sizeof *column);
+            column[j] = 1;
+            continue;
+        }
         const double root = sqrt(column[j]);
         for (int64_t i = j; i < n; i++) column[i] /= root;
     }
-    return 1;
 }
 
 /* coefficients [*n_directions, n] of W in the M-orthonormal vectors Q [n, space->n], of which `t` [n, n] makes the candidates. */
@@ -78,7 +87,9 @@ static modal_status principal_directions(const reduced_space *space, int64_t n, 
 {
     modal_status status = MODAL_OK;
     double *image = NULL, *a = NULL, *b = NULL, *left = NULL, *sigma = NULL;
+    uint8_t *depends = NULL;
     int32_t found = 0;
+    MODAL_TRY(modal_alloc(&depends, n, 1, "what is left out", err));
     MODAL_TRY(modal_alloc(&image, n * space->n, sizeof *image, "what is left out", err));
     MODAL_TRY(modal_alloc(&a, n * n, sizeof *a, "what is left out", err));
     MODAL_TRY(modal_alloc_zero(&b, n * n, sizeof *b, "what is left out", err));
@@ -86,12 +97,10 @@ static modal_status principal_directions(const reduced_space *space, int64_t n, 
     MODAL_TRY(modal_alloc(&sigma, n, sizeof *sigma, "what is left out", err));
     modal_blocks_multiply(&space->system.pattern, space->system.stiffness, n, q, image, space->n_threads);
     MODAL_TRY(reduced_gram(space, n, q, n, image, a, err));
-    for (int64_t i = 0; i < n; i++)
-        if (a[i * n + i] == 0) a[i * n + i] = 1; /* a candidate that depends on others */
-    if (!factor(n, a)) goto done;
+    factor(n, a, depends);
     for (int64_t v = 0; v < n; v++)
         for (int64_t i = 0; i < n; i++)
-            for (int64_t k = i; k < n; k++) b[v * n + i] += a[i * n + k] * t[v * n + k]; /* L^T T */
+            for (int64_t k = i; k < n; k++) b[v * n + i] += depends[k] ? 0 : a[i * n + k] * t[v * n + k]; /* L^T T */
     MODAL_TRY(reduced_svd(n, b, left, sigma, err));
     while (found < *n_directions && found < n && sigma[found] > LEAST * sigma[0]) found++;
     for (int64_t v = 0; v < found; v++)
@@ -102,6 +111,7 @@ static modal_status principal_directions(const reduced_space *space, int64_t n, 
         }
 done:
     *n_directions = found;
+    modal_free(&depends);
     modal_free(&image);
     modal_free(&a);
     modal_free(&b);
