@@ -46,27 +46,32 @@ typedef struct medit_reader {
     modal_text text;
     modal_mesh_builder builder;
     int seen_dimension;
+    int is_swapped; /* a binary file of the other byte order */
     int version; /* of a binary file: 1 has float32, 3 positions of 64 bits, 4 all numbers */
     int64_t next_element;
 } medit_reader;
 
 /* ---- values ---- */
 
-static modal_status take(modal_text *text, const char *what, void *value, int64_t size)
+static modal_status take(medit_reader *reader, const char *what, void *value, int64_t size)
 {
+    modal_text *text = &reader->text;
     text->at = text->position;
     if (text->length - text->position < size) return modal_text_fail(text, "the file ends, %s expected", what);
-    memcpy(value, text->data + text->position, (size_t)size);
+    char *to = value;
+    const char *from = text->data + text->position;
+    for (int64_t i = 0; i < size; i++) to[i] = from[reader->is_swapped ? size - 1 - i : i];
     text->position += size;
     return MODAL_OK;
 }
 
 /* A whole number of 32 or 64 bits. */
-static modal_status take_integer(modal_text *text, const char *what, int is_wide, int64_t least, int64_t most,
+static modal_status take_integer(medit_reader *reader, const char *what, int is_wide, int64_t least, int64_t most,
                                  int64_t *value)
 {
+    modal_text *text = &reader->text;
     int32_t narrow = 0;
-    modal_status status = is_wide ? take(text, what, value, sizeof *value) : take(text, what, &narrow, sizeof narrow);
+    modal_status status = is_wide ? take(reader, what, value, sizeof *value) : take(reader, what, &narrow, sizeof narrow);
     if (status != MODAL_OK) return status;
     if (!is_wide) *value = narrow;
     if (*value < least || *value > most)
@@ -77,7 +82,7 @@ static modal_status take_integer(modal_text *text, const char *what, int is_wide
 static modal_status read_integer(medit_reader *reader, const char *what, int64_t least, int64_t most, int64_t *value)
 {
     modal_text *text = &reader->text;
-    return text->binary ? take_integer(text, what, reader->version >= 4, least, most, value)
+    return text->binary ? take_integer(reader, what, reader->version >= 4, least, most, value)
                         : modal_text_integer(text, what, least, most, value);
 }
 
@@ -86,8 +91,8 @@ static modal_status read_real(medit_reader *reader, const char *what, double *va
     modal_text *text = &reader->text;
     float narrow = 0;
     if (!text->binary) return modal_text_real(text, what, value);
-    modal_status status = reader->version == 1 ? take(text, what, &narrow, sizeof narrow)
-                                               : take(text, what, value, sizeof *value);
+    modal_status status = reader->version == 1 ? take(reader, what, &narrow, sizeof narrow)
+                                               : take(reader, what, value, sizeof *value);
     if (status != MODAL_OK) return status;
     if (reader->version == 1) *value = (double)narrow;
     return isfinite(*value) ? MODAL_OK : modal_text_fail(text, "NaN or infinite %s", what);
@@ -112,7 +117,7 @@ static modal_status read_count(medit_reader *reader, int64_t bytes, int64_t *cou
     modal_status status = MODAL_OK;
     modal_text *text = &reader->text;
     if (text->binary) {
-        MODAL_TRY(take_integer(text, "number of records", reader->version >= 4, 0, INT32_MAX, count));
+        MODAL_TRY(take_integer(reader, "number of records", reader->version >= 4, 0, INT32_MAX, count));
         return modal_text_check_count(text, "records", *count, 2 * bytes);
     }
     modal_text_seek_token(text);
@@ -203,9 +208,9 @@ static modal_status read_section(medit_reader *reader, int64_t code)
         if (code == sections[i].code) section = &sections[i];
     if (!section && code != CODE_DIMENSION && code != CODE_VERTICES)
         return modal_text_fail(text, "section %lld is not supported", (long long)code);
-    MODAL_TRY(take_integer(text, "end of the section", reader->version >= 3, text->position, text->length, &next));
+    MODAL_TRY(take_integer(reader, "end of the section", reader->version >= 3, text->position, text->length, &next));
     if (code == CODE_DIMENSION) {
-        MODAL_TRY(take_integer(text, "dimension", 0, 3, 3, &value));
+        MODAL_TRY(take_integer(reader, "dimension", 0, 3, 3, &value));
         reader->seen_dimension = 1;
     } else if (code == CODE_VERTICES) {
         MODAL_TRY(read_vertices(reader));
@@ -228,11 +233,11 @@ static modal_status read_binary(medit_reader *reader)
     modal_text *text = &reader->text;
     int64_t code, value;
     text->binary = 1;
-    MODAL_TRY(take_integer(text, "mark", 0, 1, 1, &value));
-    MODAL_TRY(take_integer(text, "version", 0, 1, 4, &value));
+    MODAL_TRY(take_integer(reader, "mark", 0, 1, 1, &value));
+    MODAL_TRY(take_integer(reader, "version", 0, 1, 4, &value));
     reader->version = (int)value;
     for (;;) {
-        MODAL_TRY(take_integer(text, "section", 0, INT32_MIN, INT32_MAX, &code));
+        MODAL_TRY(take_integer(reader, "section", 0, INT32_MIN, INT32_MAX, &code));
         if (code == CODE_END) break;
         MODAL_TRY(read_section(reader, code));
     }
@@ -291,11 +296,8 @@ modal_status modal_medit_parse(const char *data, int64_t length, const char *nam
     medit_reader reader = {.builder = {.mesh = mesh, .text = &reader.text}};
     modal_text_init(&reader.text, name, data, length, err);
     reader.text.comments = 1;
-    if (length >= 4 && memcmp(data, "\0\0\0\1", 4) == 0) {
-        reader.text.binary = 1;
-        return modal_text_fail(&reader.text, "big-endian files are not read");
-    }
-    modal_status status = length >= 4 && memcmp(data, "\1\0\0", 4) == 0 ? read_binary(&reader) : read_text(&reader);
+    reader.is_swapped = length >= 4 && memcmp(data, "\0\0\0\1", 4) == 0;
+    modal_status status = reader.is_swapped || (length >= 4 && memcmp(data, "\1\0\0", 4) == 0) ? read_binary(&reader) : read_text(&reader);
     if (status == MODAL_ERROR_MEMORY) modal_error_context(err, "%s", name);
     modal_mesh_builder_free(&reader.builder);
     if (status != MODAL_OK) modal_volume_mesh_free(mesh);

@@ -44,6 +44,9 @@ modal_status modal_ply_parse(const char *data, int64_t length, const char *name,
                              modal_surface_mesh *surface, int64_t *n_collapsed, modal_error *err);
 modal_status modal_off_parse(const char *data, int64_t length, const char *name,
                              modal_surface_mesh *surface, int64_t *n_collapsed, modal_error *err);
+/* Of .vtk files with polygons and strips (POLYDATA). */
+modal_status modal_vtk_surface_parse(const char *data, int64_t length, const char *name,
+                                     modal_surface_mesh *surface, int64_t *n_collapsed, modal_error *err);
 /* By the extension of `name`, or by content. */
 modal_status modal_surface_parse(const char *data, int64_t length, const char *name,
                                  modal_surface_mesh *surface, int64_t *n_collapsed,

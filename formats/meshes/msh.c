@@ -195,8 +195,20 @@ done:
 
 /* ---- $Entities ---- */
 
+/* Of what entity a partitioned one is a part, and of which partitions. */
+static modal_status skip_partitions(msh_reader *reader)
+{
+    modal_status status = MODAL_OK;
+    int64_t value, count;
+    for (int i = 0; i < 2; i++) MODAL_TRY(reader->encoding->read_int(&reader->text, "parent of an entity", &value));
+    MODAL_TRY(reader->encoding->read_size(&reader->text, "number of partitions", &count));
+    for (int64_t i = 0; i < count; i++) MODAL_TRY(reader->encoding->read_int(&reader->text, "number of a partition", &value));
+done:
+    return status;
+}
+
 /* The physical groups of one entity; what bounds it is not needed. */
-static modal_status read_entity(msh_reader *reader, int dimension)
+static modal_status read_entity(msh_reader *reader, int dimension, int is_partitioned)
 {
     /* Each element is entered into each group of its entity: more groups than this multiply a
      * small file into a huge mesh. */
@@ -221,6 +233,7 @@ static modal_status read_entity(msh_reader *reader, int dimension)
                                  dimension);
         goto done;
     }
+    if (is_partitioned) MODAL_TRY(skip_partitions(reader));
     for (int i = 0; i < (dimension == 0 && reader->version == 41 ? 3 : 6); i++)
         MODAL_TRY(encoding->read_real(text, "extent of an entity", &bound));
     MODAL_TRY(encoding->read_size(text, "number of physical groups", &n_groups));
@@ -256,7 +269,7 @@ done:
     return status;
 }
 
-static modal_status read_entities(msh_reader *reader)
+static modal_status read_all_entities(msh_reader *reader, int is_partitioned)
 {
     modal_status status = MODAL_OK;
     static const char *const names[4] = {"points", "curves", "surfaces", "volumes"};
@@ -273,8 +286,31 @@ static modal_status read_entities(msh_reader *reader)
     }
     MODAL_TRY(reader->encoding->end_record(&reader->text));
     for (int dimension = 0; dimension < 4; dimension++)
-        for (int64_t i = 0; i < counts[dimension]; i++) MODAL_TRY(read_entity(reader, dimension));
+        for (int64_t i = 0; i < counts[dimension]; i++) MODAL_TRY(read_entity(reader, dimension, is_partitioned));
     reader->entities.present = 1;
+done:
+    return status;
+}
+
+static modal_status read_entities(msh_reader *reader) { return read_all_entities(reader, 0); }
+
+/* The entities of a mesh in partitions, which have other numbers than those of $Entities. */
+static modal_status read_partitioned(msh_reader *reader)
+{
+    modal_status status = MODAL_OK;
+    modal_text *text = &reader->text;
+    const msh_encoding *encoding = reader->encoding;
+    int64_t value, n_ghosts;
+    MODAL_TRY(encoding->read_size(text, "number of partitions", &value));
+    MODAL_TRY(encoding->end_record(text));
+    MODAL_TRY(encoding->read_size(text, "number of ghost entities", &n_ghosts));
+    MODAL_TRY(encoding->end_record(text));
+    for (int64_t i = 0; i < n_ghosts; i++) {
+        MODAL_TRY(encoding->read_int(text, "ghost entity", &value));
+        MODAL_TRY(encoding->read_int(text, "partition of a ghost entity", &value));
+        MODAL_TRY(encoding->end_record(text));
+    }
+    MODAL_TRY(read_all_entities(reader, 1));
 done:
     return status;
 }
@@ -429,7 +465,7 @@ static modal_status read_nodes(msh_reader *reader)
 
 /* ---- the file ---- */
 
-enum { FORMAT = 1, NAMES = 2, ENTITIES = 4, NODES = 8, ELEMENTS = 16 };
+enum { FORMAT = 1, NAMES = 2, ENTITIES = 4, NODES = 8, ELEMENTS = 16, PARTITIONED = 32 };
 
 static const struct section {
     const char *name;
@@ -442,7 +478,7 @@ static const struct section {
     {"Nodes", NODES, FORMAT, 0, read_nodes},
     {"Elements", ELEMENTS, FORMAT | NODES, 0, msh_read_elements},
     {"ParametricNodes", 0, 0, 0, NULL},
-    {"PartitionedEntities", 0, 0, 0, NULL},
+    {"PartitionedEntities", PARTITIONED, FORMAT, NODES | ELEMENTS, read_partitioned},
     {"NOD", NODES, 0, 0, read_nodes},
     {"ELM", ELEMENTS, NODES, 0, msh_read_elements},
 };
@@ -478,7 +514,7 @@ static modal_status read_section(msh_reader *reader, int *seen)
         reader->encoding = &msh_ascii;
     }
     const int is_old = section && isupper((unsigned char)name[1]) != 0; /* NOD and ELM, in that version alone */
-    if ((is_old || (section && section->mark >= NODES)) && is_old != (reader->version == 10))
+    if ((is_old || (section && section->mark >= NODES && section->mark != PARTITIONED)) && is_old != (reader->version == 10))
         return modal_text_fail(text, "section %s in the wrong place", quoted);
     if (!(*seen & FORMAT) && !modal_token_is(name, length, "MeshFormat") &&
         !modal_token_is(name, length, "Comments"))
@@ -487,7 +523,7 @@ static modal_status read_section(msh_reader *reader, int *seen)
     if (section && ((*seen & section->needs) != section->needs || *seen & section->before))
         return modal_text_fail(text, "section %s in the wrong place", quoted);
     MODAL_TRY(modal_text_end_line(text));
-    if (!section || (section->mark == ENTITIES && reader->version < 40)) {
+    if (!section || ((section->mark == ENTITIES || section->mark == PARTITIONED) && reader->version < 40)) {
         status = skip_section(text, name, length);
         goto done;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/meshes/surface_read.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -26,6 +27,24 @@ static parser *find_by_name(const char *name)
     return NULL;
 }
 
+/* Whether a .vtk file says that it holds polygons: behind the version and the title. */
+static int is_vtk_surface(const char *data, int64_t length)
+{
+    static const char mark[] = "# vtk DataFile Version ";
+    modal_text text;
+    const char *token;
+    int64_t token_length;
+    if (length < (int64_t)sizeof mark || memcmp(data, mark, sizeof mark - 1) != 0) return 0;
+    modal_text_init(&text, "", data, length, NULL);
+    modal_text_skip_line(&text);
+    modal_text_skip_line(&text);
+    for (int i = 0; i < 3; i++) { /* ASCII DATASET POLYDATA */
+        if (!modal_text_seek_token(&text) || !modal_text_token(&text, &token, &token_length)) return 0;
+        if (i == 1 && !modal_token_is(token, token_length, "DATASET")) return 0;
+    }
+    return modal_token_is(token, token_length, "POLYDATA");
+}
+
 static parser *find_by_content(const char *data, int64_t length)
 {
     static const char *const off[] = {"OFF", "COFF", "NOFF", "CNOFF"};
@@ -35,6 +54,7 @@ static parser *find_by_content(const char *data, int64_t length)
     uint32_t n_facets;
     modal_text_init(&text, "", data, length, NULL);
     text.comments = 1;
+    if (is_vtk_surface(data, length)) return modal_vtk_surface_parse;
     if (length >= 84) {
         memcpy(&n_facets, data + 80, sizeof n_facets);
         if (length == 84 + 50 * (int64_t)n_facets) return modal_stl_parse;
@@ -47,7 +67,17 @@ static parser *find_by_content(const char *data, int64_t length)
     return NULL;
 }
 
-int modal_surface_is_named(const char *path) { return find_by_name(path) != NULL; }
+int modal_surface_is_named(const char *path)
+{
+    char head[1024];
+    const char *dot = strrchr(path, '.');
+    if (!dot || strcasecmp(dot, ".vtk") != 0) return find_by_name(path) != NULL;
+    FILE *file = fopen(path, "rb");
+    if (!file) return 0;
+    const size_t length = fread(head, 1, sizeof head, file);
+    fclose(file);
+    return is_vtk_surface(head, (int64_t)length);
+}
 
 modal_status modal_surface_parse(const char *data, int64_t length, const char *name,
                                  modal_surface_mesh *surface, int64_t *n_collapsed,
@@ -58,8 +88,8 @@ modal_status modal_surface_parse(const char *data, int64_t length, const char *n
     if (!parse) parse = find_by_content(data, length);
     if (!parse)
         return modal_error_set(err, MODAL_ERROR_INPUT,
-                               "%s: not a surface that can be read, which are .obj, .stl, .ply and "
-                               ".off",
+                               "%s: not a surface that can be read, which are .obj, .stl, .ply, .off and "
+                               ".vtk of polygons",
                                name);
     return parse(data, length, name, surface, n_collapsed, err);
 }

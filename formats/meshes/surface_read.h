@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the surfaces that users hand over: .obj, .stl, .ply, .off. meshes.md says what is accepted. */
+/* Reads the surfaces that users hand over: .obj, .stl, .ply, .off, .vtk of polygons. meshes.md says what is accepted. */
 #ifndef MODAL_FORMATS_SURFACE_READ_H
 #define MODAL_FORMATS_SURFACE_READ_H
 
@@ -18,7 +18,7 @@
 modal_status modal_surface_read(const char *path, modal_surface_mesh *surface,
                                 int64_t *n_collapsed, modal_error *err);
 
-/* Whether the path has an extension of a surface. */
+/* Whether the path has an extension of a surface, or is a .vtk file that says so. */
 int modal_surface_is_named(const char *path);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VTK's legacy files of unstructured grids, .vtk, text and binary, versions 1 to 5.1 (The VTK User's
+/* VTK's legacy files of unstructured grids and of polygons, .vtk, text and binary, versions 1 to 5.1 (The VTK User's
  * Guide, "VTK File Formats"). */
 #include <string.h>
 
 #include "formats/meshes/mesh_parse.h"
+#include "formats/meshes/surface_builder.h"
 #include "formats/meshes/vtk_grid.h"
 #include "lib/base/memory.h"
 
@@ -13,6 +14,9 @@ typedef struct vtk_reader {
     int is_binary, is_version_5;
     int64_t n_data;    /* values of each array of data */
     int is_cell_data;
+    /* of polygons: the surface, else NULL; the cells so far, vertices and lines among them; these that were passed over */
+    modal_surface_builder *surface;
+    int64_t n_surface_cells, n_thin;
 } vtk_reader;
 
 static const struct {
@@ -179,7 +183,7 @@ static modal_status read_cells(vtk_reader *reader)
     vtk_grid *grid = &reader->grid;
     int64_t n, size;
     if (grid->connectivity) return modal_text_fail(text, "second section CELLS");
-    MODAL_TRY(modal_text_integer(text, "number of cells", 1, INT32_MAX, &n));
+    MODAL_TRY(modal_text_integer(text, "number of cells", reader->surface && !reader->is_version_5 ? 0 : 1, INT32_MAX, &n));
     MODAL_TRY(modal_text_integer(text, "size of the cells", 0, INT64_MAX, &size));
     MODAL_TRY(modal_text_end_line(text));
     if (reader->is_version_5) {
@@ -215,6 +219,58 @@ done:
     return status;
 }
 
+/* ---- polygons ---- */
+
+/* A strip: each vertex from the third on is a triangle with the two before it, every second one turned round. */
+static modal_status add_strip(vtk_reader *reader, const int64_t *corners, int64_t n)
+{
+    modal_status status = MODAL_OK;
+    for (int64_t k = 0; k + 2 < n; k++) {
+        const int64_t triangle[3] = {corners[k + k % 2], corners[k + 1 - k % 2], corners[k + 2]};
+        /* a vertex twice joins two strips */
+        if (triangle[0] == triangle[1] || triangle[1] == triangle[2] || triangle[2] == triangle[0]) continue;
+        MODAL_TRY(modal_surface_builder_polygon(reader->surface, triangle, 3));
+    }
+done:
+    return status;
+}
+
+/* VERTICES, LINES, POLYGONS or TRIANGLE_STRIPS; the first two only count. */
+static modal_status read_polygons(vtk_reader *reader, int is_thin, int is_strip)
+{
+    modal_status status = MODAL_OK;
+    modal_text *text = &reader->text;
+    vtk_grid *grid = &reader->grid;
+    if (!grid->points) return modal_text_fail(text, "cells in front of POINTS");
+    modal_free(&grid->connectivity);
+    modal_free(&grid->offsets);
+    MODAL_TRY(read_cells(reader));
+    for (int64_t i = 0; i < grid->n_cells; i++)
+        if (grid->offsets[i + 1] < grid->offsets[i] || grid->offsets[i + 1] > grid->n_connectivity)
+            return modal_text_fail(text, "cell %lld: its end is out of range, %lld", (long long)i, (long long)grid->offsets[i + 1]);
+    for (int64_t i = 0; i < grid->n_cells && !is_thin; i++) {
+        const int64_t *corners = grid->connectivity + grid->offsets[i], n = grid->offsets[i + 1] - grid->offsets[i];
+        text->subject = "polygon";
+        text->number = i;
+        MODAL_TRY(is_strip ? add_strip(reader, corners, n) : modal_surface_builder_polygon(reader->surface, corners, n));
+    }
+    text->subject = NULL;
+    if (is_thin) reader->n_thin += grid->n_cells;
+    reader->n_surface_cells += grid->n_cells;
+done:
+    return status;
+}
+
+/* The points are the surface's vertices, used or not. */
+static modal_status add_vertices(vtk_reader *reader)
+{
+    modal_status status = MODAL_OK;
+    for (int64_t i = 0; i < reader->grid.n_points; i++)
+        MODAL_TRY(modal_surface_builder_vertex(reader->surface, reader->grid.points + 3 * i));
+done:
+    return status;
+}
+
 /* ---- data ---- */
 
 /* An array of data: kept where it says what groups the cells are in. */
@@ -226,7 +282,7 @@ static modal_status read_data(vtk_reader *reader, const char *name, int64_t leng
     int64_t n;
     if (!modal_size_multiply(n_components, n_tuples, &n))
         return modal_text_fail(&reader->text, "array too long");
-    int keep = reader->is_cell_data && n_components == 1 && n_tuples == reader->grid.n_cells &&
+    int keep = !reader->surface && reader->is_cell_data && n_components == 1 && n_tuples == reader->grid.n_cells &&
                reader->grid.n_cells > 0 && type < VTK_F32 && !groups->values &&
                vtk_names_groups(name, length);
     if (keep) {
@@ -338,7 +394,9 @@ static modal_status read_data_head(vtk_reader *reader, int is_cell_data)
 {
     modal_status status = MODAL_OK;
     modal_text *text = &reader->text;
-    int64_t expected = is_cell_data ? reader->grid.n_cells : reader->grid.n_points;
+    int64_t expected = !is_cell_data     ? reader->grid.n_points
+                       : reader->surface ? reader->n_surface_cells
+                                         : reader->grid.n_cells;
     MODAL_TRY(modal_text_integer(text, "number of values", 0, INT32_MAX, &reader->n_data));
     if (reader->n_data != expected)
         return modal_text_fail(text, "%lld values for %lld %s", (long long)reader->n_data,
@@ -358,7 +416,14 @@ static modal_status read_section(vtk_reader *reader)
     int64_t length;
     char quoted[MODAL_QUOTE];
     modal_text_token(text, &token, &length);
-    if (modal_token_is(token, length, "POINTS")) return read_points(reader);
+    if (modal_token_is(token, length, "POINTS")) {
+        const modal_status status = read_points(reader);
+        return status == MODAL_OK && reader->surface ? add_vertices(reader) : status;
+    }
+    if (reader->surface && (modal_token_is(token, length, "VERTICES") || modal_token_is(token, length, "LINES")))
+        return read_polygons(reader, 1, 0);
+    if (reader->surface && modal_token_is(token, length, "POLYGONS")) return read_polygons(reader, 0, 0);
+    if (reader->surface && modal_token_is(token, length, "TRIANGLE_STRIPS")) return read_polygons(reader, 0, 1);
     if (modal_token_is(token, length, "CELLS")) return read_cells(reader);
     if (modal_token_is(token, length, "CELL_TYPES")) return read_types(reader);
     if (modal_token_is(token, length, "CELL_DATA")) return read_data_head(reader, 1);
@@ -406,10 +471,23 @@ static modal_status read_head(vtk_reader *reader)
     MODAL_TRY(need_token(text, "DATASET", &token, &length));
     if (!modal_token_is(token, length, "DATASET")) return modal_text_fail(text, "DATASET expected");
     MODAL_TRY(need_token(text, "kind of the data set", &token, &length));
-    if (!modal_token_is(token, length, "UNSTRUCTURED_GRID"))
-        return modal_text_fail(text, "data set %s is not supported, only UNSTRUCTURED_GRID",
-                               modal_quote(quoted, token, length));
+    const int is_surface = modal_token_is(token, length, "POLYDATA");
+    if (is_surface && !reader->surface) return modal_text_fail(text, "the data set is a surface (POLYDATA), no volume mesh");
+    if (!is_surface && (reader->surface || !modal_token_is(token, length, "UNSTRUCTURED_GRID")))
+        return modal_text_fail(text, "data set %s is not supported, only %s", modal_quote(quoted, token, length),
+                               reader->surface ? "POLYDATA" : "UNSTRUCTURED_GRID and POLYDATA");
     MODAL_TRY(modal_text_end_line(text));
+done:
+    return status;
+}
+
+static modal_status read_sections(vtk_reader *reader)
+{
+    modal_status status = MODAL_OK;
+    modal_text *text = &reader->text;
+    MODAL_TRY(read_head(reader));
+    text->binary = reader->is_binary; /* the lines of such a file say nothing */
+    while (modal_text_seek_token(text)) MODAL_TRY(read_section(reader));
 done:
     return status;
 }
@@ -418,9 +496,7 @@ static modal_status read_file(vtk_reader *reader, modal_volume_mesh *mesh)
 {
     modal_status status = MODAL_OK;
     modal_text *text = &reader->text;
-    MODAL_TRY(read_head(reader));
-    text->binary = reader->is_binary; /* the lines of such a file say nothing */
-    while (modal_text_seek_token(text)) MODAL_TRY(read_section(reader));
+    MODAL_TRY(read_sections(reader));
     if (!reader->grid.points || !reader->grid.types)
         return modal_text_fail(text, "the file ends without %s",
                                !reader->grid.points         ? "POINTS"
@@ -441,5 +517,25 @@ modal_status modal_vtk_parse(const char *data, int64_t length, const char *name,
     if (status == MODAL_ERROR_MEMORY) modal_error_context(err, "%s", name);
     vtk_grid_free(&reader.grid);
     if (status != MODAL_OK) modal_volume_mesh_free(mesh);
+    return status;
+}
+
+modal_status modal_vtk_surface_parse(const char *data, int64_t length, const char *name, modal_surface_mesh *surface,
+                                     int64_t *n_collapsed, modal_error *err)
+{
+    memset(surface, 0, sizeof *surface);
+    modal_status status = MODAL_OK;
+    vtk_reader reader = {0};
+    modal_surface_builder builder = {.surface = surface, .text = &reader.text};
+    reader.surface = &builder;
+    modal_text_init(&reader.text, name, data, length, err);
+    MODAL_TRY(read_sections(&reader));
+    if (reader.n_thin > 0)
+        MODAL_TRY(modal_notes_add(&surface->notes, err, "vertices and lines left out, %lld", (long long)reader.n_thin));
+    MODAL_TRY(modal_surface_builder_finish(&builder, n_collapsed));
+done:
+    if (status == MODAL_ERROR_MEMORY) modal_error_context(err, "%s", name);
+    vtk_grid_free(&reader.grid);
+    if (status != MODAL_OK) modal_surface_mesh_free(surface);
     return status;
 }

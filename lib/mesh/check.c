@@ -6,6 +6,7 @@
 
 #include "lib/base/memory.h"
 #include "lib/mesh/measure.h"
+#include "lib/mesh/turn.h"
 
 static int in_range(int32_t index, int64_t n) { return index >= 0 && index < n; }
 
@@ -58,28 +59,38 @@ static modal_status check_values(const modal_volume_mesh *mesh, modal_error *err
     return MODAL_OK;
 }
 
-static modal_status check_volumes(const modal_volume_mesh *mesh, int *flipped, double *total,
-                                  modal_error *err)
+/* The elements of negative volume; *turned [n_turned] is NULL where they are all or none. */
+static modal_status check_volumes(const modal_volume_mesh *mesh, modal_mesh_summary *summary, int32_t **turned, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    int64_t n_bad = 0, n_negative = 0, first = -1;
+    int64_t n_bad = 0, n_negative = 0, n_linear = 0, first = -1;
+    double total = 0, negative = 0;
+    int agree = 0;
     modal_measure at_first = {0};
     modal_rule_table rules = {0};
     MODAL_TRY(modal_rule_table_init(mesh, &rules, err));
-    *total = 0;
     for (int64_t e = 0; e < mesh->n_elements; e++) {
         const modal_measure found = modal_element_measure(mesh, e, &rules);
-        *total += found.volume;
+        total += found.volume;
         n_bad += found.sign <= 0;
         n_negative += found.sign < 0;
+        if (found.sign < 0 && mesh->element_type[e] == MODAL_ELEMENT_TET4) n_linear++, negative += found.volume;
         if (found.sign <= 0 && first < 0) {
             first = e;
             at_first = found;
         }
     }
-    *flipped = n_negative == mesh->n_elements;
-    *total = fabs(*total);
-    if (first >= 0 && !*flipped) status = modal_element_refuse(mesh, first, &at_first, n_bad, err);
+    summary->flipped = n_negative == mesh->n_elements;
+    summary->volume = fabs(total);
+    if (first < 0 || summary->flipped) goto done;
+    if (n_linear == n_bad) {
+        MODAL_TRY(modal_alloc(turned, n_bad, sizeof **turned, "turned elements", err));
+        for (int64_t e = first; e < mesh->n_elements; e++)
+            if (modal_element_measure(mesh, e, &rules).sign < 0) (*turned)[summary->n_turned++] = (int32_t)e;
+        MODAL_TRY(modal_tetrahedra_only_turned(mesh, n_bad, *turned, &agree, err));
+        summary->volume = fabs(total - 2 * negative);
+    }
+    if (!agree) status = modal_element_refuse(mesh, first, &at_first, n_bad, err);
 done:
     modal_rule_table_free(&rules);
     return status;
@@ -106,15 +117,24 @@ static void drop_nodes(modal_volume_mesh *mesh, const int32_t *new_index, int64_
     mesh->n_nodes = n_kept;
 }
 
+static void mirror_element(modal_volume_mesh *mesh, int64_t e)
+{
+    const modal_element_kind *kind = modal_mesh_kind(mesh, e);
+    int32_t *nodes = modal_mesh_nodes(mesh, e), kept[MODAL_ELEMENT_MOST_NODES];
+    memcpy(kept, nodes, kind->n_nodes * sizeof *nodes);
+    for (int k = 0; k < kind->n_nodes; k++) nodes[k] = kept[kind->mirror[k]];
+}
+
 modal_status modal_volume_mesh_check(modal_volume_mesh *mesh, modal_mesh_summary *summary,
                                      modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_mesh_summary found = {0};
+    int32_t *turned = NULL;
     int32_t *index = NULL; /* [n_nodes] first each node's component, then its new index */
     MODAL_TRY(check_sizes(mesh, err));
     MODAL_TRY(check_values(mesh, err));
-    MODAL_TRY(check_volumes(mesh, &found.flipped, &found.volume, err));
+    MODAL_TRY(check_volumes(mesh, &found, &turned, err));
     MODAL_TRY(modal_alloc(&index, mesh->n_nodes, sizeof *index, "node components", err));
 
     /* Nothing can fail from here on: the mesh is changed only now. */
@@ -124,12 +144,8 @@ modal_status modal_volume_mesh_check(modal_volume_mesh *mesh, modal_mesh_summary
         index[i] = index[i] >= 0 ? (int32_t)n_kept++ : -1;
     found.dropped_nodes = mesh->n_nodes - n_kept;
     if (found.dropped_nodes > 0) drop_nodes(mesh, index, n_kept);
-    for (int64_t e = 0; found.flipped && e < mesh->n_elements; e++) {
-        const modal_element_kind *kind = modal_mesh_kind(mesh, e);
-        int32_t *nodes = modal_mesh_nodes(mesh, e), kept[MODAL_ELEMENT_MOST_NODES];
-        memcpy(kept, nodes, kind->n_nodes * sizeof *nodes);
-        for (int k = 0; k < kind->n_nodes; k++) nodes[k] = kept[kind->mirror[k]];
-    }
+    for (int64_t e = 0; found.flipped && e < mesh->n_elements; e++) mirror_element(mesh, e);
+    for (int64_t i = 0; i < found.n_turned; i++) mirror_element(mesh, turned[i]);
     for (int k = 0; k < 3; k++) {
         found.box_min[k] = INFINITY;
         found.box_max[k] = -INFINITY;
@@ -141,6 +157,7 @@ modal_status modal_volume_mesh_check(modal_volume_mesh *mesh, modal_mesh_summary
     *summary = found;
 done:
     modal_free(&index);
+    modal_free(&turned);
     return status;
 }
 

@@ -10,6 +10,7 @@
 
 typedef struct modal_mesh_summary {
     int flipped;           /* 1: all elements were left-handed, their nodes are mirrored now */
+    int64_t n_turned;      /* linear tetrahedra that were left-handed among others, mirrored now */
     int64_t dropped_nodes; /* nodes that no element used */
     int32_t n_components;  /* parts that share no node */
     double volume;         /* m^3, of all elements */
@@ -22,7 +23,8 @@ typedef struct modal_mesh_summary {
  * not finite; a linear tetrahedron of zero volume, |6 V| <= 1e-14 (longest edge)^3, or of negative
  * volume, any other element whose Jacobian is not above that at every point of its quadrature rules
  * (element_shape.h), the first by its user tag, with the value and the number of such elements. Put
- * right: when all elements are negative they are mirrored; nodes in no element are dropped from nodes,
+ * right: when all elements are negative they are mirrored; when only linear tetrahedra are, and each lies beside the
+ * elements it shares faces with and not over them (turn.h), these are; nodes in no element are dropped from nodes,
  * node_tags and groups, elements renumbered (the order of nodes stays; a group may become empty and is kept).
  * On an error mesh and summary are unchanged. O(n). */
 modal_status modal_volume_mesh_check(modal_volume_mesh *mesh, modal_mesh_summary *summary,

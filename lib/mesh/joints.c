@@ -5,32 +5,7 @@
 #include <string.h>
 
 #include "lib/base/memory.h"
-
-/* Corners ascending; a triangle has -1 for the fourth. */
-typedef struct face {
-    int32_t corners[4];
-    int32_t element;
-} face;
-
-static int compare_faces(const void *a, const void *b)
-{
-    const face *x = a, *y = b;
-    for (int k = 0; k < 4; k++)
-        if (x->corners[k] != y->corners[k]) return x->corners[k] < y->corners[k] ? -1 : 1;
-    return (x->element > y->element) - (x->element < y->element);
-}
-
-static face face_of(const modal_volume_mesh *mesh, int64_t e, const modal_element_face *kind)
-{
-    const int32_t *nodes = modal_mesh_nodes(mesh, e);
-    face f = {.corners = {-1, -1, -1, -1}, .element = (int32_t)e};
-    for (int k = 0; k < kind->n_corners; k++) {
-        int place = k;
-        for (; place > 0 && f.corners[place - 1] > nodes[kind->nodes[k]]; place--) f.corners[place] = f.corners[place - 1];
-        f.corners[place] = nodes[kind->nodes[k]];
-    }
-    return f;
-}
+#include "lib/mesh/faces.h"
 
 static int32_t root_of(int32_t *parent, int32_t i)
 {
@@ -45,7 +20,7 @@ static int32_t root_of(int32_t *parent, int32_t i)
 static modal_status find_pieces(const modal_volume_mesh *mesh, int32_t *piece, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    face *faces = NULL;
+    modal_face *faces = NULL;
     int64_t n_faces = 0;
     for (int64_t e = 0; e < mesh->n_elements; e++) n_faces += modal_mesh_kind(mesh, e)->n_faces;
     MODAL_TRY(modal_alloc(&faces, n_faces, sizeof *faces, "faces", err));
@@ -53,9 +28,9 @@ static modal_status find_pieces(const modal_volume_mesh *mesh, int32_t *piece, m
     for (int64_t e = 0; e < mesh->n_elements; e++) {
         const modal_element_kind *kind = modal_mesh_kind(mesh, e);
         piece[e] = (int32_t)e;
-        for (int f = 0; f < kind->n_faces; f++) faces[n_faces++] = face_of(mesh, e, &kind->faces[f]);
+        for (int f = 0; f < kind->n_faces; f++) faces[n_faces++] = modal_face_of(mesh, e, f);
     }
-    qsort(faces, (size_t)n_faces, sizeof *faces, compare_faces);
+    qsort(faces, (size_t)n_faces, sizeof *faces, modal_faces_compare);
     for (int64_t i = 1; i < n_faces; i++) {
         if (memcmp(faces[i].corners, faces[i - 1].corners, sizeof faces[i].corners) != 0) continue;
         const int32_t a = root_of(piece, faces[i - 1].element), b = root_of(piece, faces[i].element);

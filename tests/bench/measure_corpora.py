@@ -4,8 +4,7 @@
 
 measure_corpora.py BIN read FOLDER... [--json OUT] [--before JSON]     modalinfo --json of every mesh and surface
 measure_corpora.py BIN solids FOLDER... [--json OUT] [--before JSON]   every surface: --check, mesh, least angle, three modes
-measure_corpora.py BIN wrap FOLDER... [--json OUT]                     every surface that bounds no solid: --wrap, mesh, three modes
-measure_corpora.py BIN improve FOLDER... [--json OUT]                  every surface that does: --improve, three modes
+measure_corpora.py BIN wrap FOLDER... [--json OUT]                     every surface that bounds no solid: --wrap, mesh
 
 A folder is one row of the table. A file counts as read or made where the program ends with 0, as refused where it ends with an
 exit code of its own and one line, as crashed where a signal ended it or it printed none; --seconds S (60) is the most for a program.
@@ -27,7 +26,7 @@ SURFACES = {".stl", ".obj", ".ply", ".off"}
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("bin", type=pathlib.Path)
-parser.add_argument("what", choices=["read", "solids", "wrap", "improve"])
+parser.add_argument("what", choices=["read", "solids", "wrap"])
 parser.add_argument("folders", nargs="+", type=pathlib.Path)
 parser.add_argument("--json", type=pathlib.Path)
 parser.add_argument("--before", type=pathlib.Path)
@@ -79,7 +78,7 @@ def make_modes(got, mesh):
 
 
 def solid_of(path, *options):
-    """From a surface to three modes."""
+    """From a surface to a mesh."""
     mesh, report = scratch / "o.msh", scratch / "o.json"
     report.unlink(missing_ok=True)
     got = {"state": "ok", "why": "", "seconds": 0.0}
@@ -87,10 +86,8 @@ def solid_of(path, *options):
     if got["state"] == "ok":
         told = json.loads(report.read_text())
         got["least_angle"] = told["mesh"]["least_dihedral_deg"]
-        for key in ("wrap", "improve"):
-            if key in told:
-                got[key] = told[key]
-    make_modes(got, mesh)
+        if "wrap" in told:
+            got["wrap"] = told["wrap"]
     return got
 
 
@@ -117,7 +114,9 @@ def look_at(path):
         return {"state": "broken" if not sound else "sound", "why": got["why"], "seconds": got["seconds"]}
     if arguments.what == "wrap":
         return solid_of(path, "--wrap", arguments.share * diagonal)
-    return solid_of(path, *(["--improve"] if arguments.what == "improve" else []))
+    got = solid_of(path)
+    make_modes(got, scratch / "o.msh")
+    return got
 
 
 def reason(why):
@@ -142,6 +141,8 @@ for folder in arguments.folders:
             print(f"| {folder.name}, {what} | {len(part)} |", " | ".join(str(count[s]) for s in STATES),
                   f"| {sum(n for s, n in count.items() if s not in STATES)} | {sum(r['seconds'] for r in part):.1f} |", flush=True)
     results |= rows
+    if arguments.json:
+        arguments.json.write_text(json.dumps(results, indent=1, sort_keys=True))
 print("\nReasons:")
 for text, n in collections.Counter(reason(r["why"]) for r in results.values() if r["why"]).most_common(40):
     print(f"{n:5}  {text}")
@@ -155,8 +156,6 @@ if before:
     print(f"\n{len(changed)} files changed their state, {len(other)} their counts; {len(set(results) - set(before))} are new:")
     for n in changed + other:
         print(f"  {n}: {before[n]['state']} -> {results[n]['state']} {results[n]['why']}")
-if arguments.json:
-    arguments.json.write_text(json.dumps(results, indent=1, sort_keys=True))
 for name in os.listdir(scratch):
     os.unlink(scratch / name)
 scratch.rmdir()

@@ -86,10 +86,21 @@ static void test_check_refuses(void **state)
 {
     (void)state;
     modal_volume_mesh mesh;
+    /* left-handed, and on its neighbour's side of their face: no order of its nodes makes that right */
+    double over[5][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0.2, 0.2, 0.5}};
+    static const int32_t two[2][4] = {{0, 1, 2, 3}, {0, 2, 1, 4}};
+    make_mesh(&mesh, 5, over[0], 2, two[0]);
+    expect_refused(&mesh, "element 102: negative volume -0.0833 (1 element in all)");
+    /* left-handed without a neighbour that could agree */
+    double apart[8][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {5, 0, 0}, {6, 0, 0}, {5, 1, 0}, {5, 0, 1}};
+    static const int32_t turned[2][4] = {{0, 1, 2, 3}, {4, 6, 5, 7}};
+    make_mesh(&mesh, 8, apart[0], 2, turned[0]);
+    expect_refused(&mesh, "element 102: negative volume -0.167 (1 element in all)");
+    /* a turned one beside one of no volume */
     make_mesh(&mesh, 8, cube_nodes[0], 6, cube_six[0]);
-    swap_last_two(&mesh, 2);
-    swap_last_two(&mesh, 3);
-    expect_refused(&mesh, "element 103: negative volume -0.167 (2 elements in all)");
+    swap_last_two(&mesh, 0);
+    mesh.element_nodes[4] = mesh.element_nodes[5];
+    expect_refused(&mesh, "element 101: negative volume -0.167 (2 elements in all)");
 
     make_mesh(&mesh, 8, cube_nodes[0], 6, cube_six[0]);
     mesh.element_nodes[4] = mesh.element_nodes[5];
@@ -146,6 +157,36 @@ static void test_check_flips_left_handed(void **state)
     assert_int_equal(modal_volume_mesh_check(&mesh, &summary, NULL), MODAL_OK);
     assert_int_equal(summary.flipped, 0);
     modal_volume_mesh_free(&mesh);
+}
+
+/* Tetrahedra that are left-handed among others and beside them, one or two that touch, are turned round. */
+static void test_check_turns_some(void **state)
+{
+    (void)state;
+    for (int many = 0; many < 2; many++) {
+        modal_volume_mesh mesh;
+        modal_mesh_summary summary;
+        make_mesh(&mesh, 8, cube_nodes[0], 6, cube_six[0]);
+        swap_last_two(&mesh, 2);
+        if (many) swap_last_two(&mesh, 3);
+        assert_int_equal(modal_volume_mesh_check(&mesh, &summary, NULL), MODAL_OK);
+        assert_int_equal(summary.n_turned, 1 + many);
+        assert_int_equal(summary.flipped, 0);
+        assert_true(fabs(summary.volume - 1) <= 1e-15);
+        assert_memory_equal(mesh.element_nodes, cube_six, sizeof cube_six);
+        for (int n = 1;; n++) { /* an allocation that fails changes nothing */
+            swap_last_two(&mesh, 2);
+            modal_alloc_fail_at(n);
+            const modal_status status = modal_volume_mesh_check(&mesh, &summary, NULL);
+            const int fired = modal_alloc_fired();
+            modal_alloc_fail_at(0);
+            assert_int_equal(status, fired ? MODAL_ERROR_MEMORY : MODAL_OK);
+            if (!fired) break;
+            swap_last_two(&mesh, 2);
+            assert_memory_equal(mesh.element_nodes, cube_six, sizeof cube_six);
+        }
+        modal_volume_mesh_free(&mesh);
+    }
 }
 
 static void test_check_drops_nodes(void **state)
@@ -343,6 +384,7 @@ int main(void)
         cmocka_unit_test(test_check_good_cube),
         cmocka_unit_test(test_check_refuses),
         cmocka_unit_test(test_check_flips_left_handed),
+        cmocka_unit_test(test_check_turns_some),
         cmocka_unit_test(test_check_drops_nodes),
         cmocka_unit_test(test_components),
         cmocka_unit_test(test_boundary_of_cube),

@@ -26,7 +26,8 @@ enum { N_BROKEN = 100, MOST_TRIES = 20000 };
 static const char *const surface_files[] = {
     "good-pyramid.off",        "good-pyramid-colours.off", "good-pyramid.stl",
     "good-pyramid-binary.stl", "good-pyramid.ply",         "good-pyramid-little.ply",
-    "good-pyramid-big.ply",    "good.obj",                 NULL};
+    "good-pyramid-big.ply",    "good.obj",                 "good-pyramid.vtk",
+    "good-pyramid-5.vtk",      "good-pyramid-binary.vtk", NULL};
 
 static const char *const volume_files[] = {
     "good-mixed-1.meshb",      "good-mixed-2.meshb",       "good-curved-3.meshb",

@@ -136,7 +136,7 @@ static const struct bad_file {
      ":40: element 12: 27-node hexahedron (type 12) is not supported, only tetrahedra of 4 and 10 "
      "nodes, hexahedra of 8 and 20, 6-node prisms and 5-node pyramids"},
     {"unsupported-parametric-22.msh", ":10: section $ParametricNodes is not supported"},
-    {"unsupported-partitioned.msh", ":10: section $PartitionedEntities is not supported"},
+    {"bad-partitioned.msh", ":11: end of the line expected, '1'"},
     {"unsupported-prism.msh",
      ":24: element 7: 15-node prism (type 18) is not supported, only tetrahedra of 4 and 10 nodes, "
      "hexahedra of 8 and 20, 6-node prisms and 5-node pyramids"},

@@ -14,6 +14,7 @@
 
 #include "formats/meshes/mesh_parse.h"
 #include "formats/meshes/mesh_read.h"
+#include "formats/meshes/text_reader.h"
 #include "lib/base/memory.h"
 #include "tests/unit/readers_compare.h"
 
@@ -101,6 +102,25 @@ static void test_msh_versions(void **state)
     modal_volume_mesh_free(&mesh);
 }
 
+/* Partitioned entities come with those of $Entities, and have their own physical groups. */
+static void test_msh_partitions(void **state)
+{
+    (void)state;
+#define PARTS "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Entities\n0 0 0 1\n3 0 0 0 1 1 1 1 5 0\n$EndEntities\n" \
+              "$PartitionedEntities\n2\n1\n9 2\n0 0 0 2\n1 3 1 1 1 0 0 0 1 1 1 1 7 0\n2 3 1 2 1 2 0 0 0 1 1 1 1 8 0\n" \
+              "$EndPartitionedEntities\n"
+#define PART_NODES "$Nodes\n2 5 1 5\n3 1 0 3\n1\n2\n3\n0 0 0\n1 0 0\n0 1 0\n3 2 0 2\n4\n5\n0 0 1\n1 1 1\n$EndNodes\n"
+    modal_volume_mesh mesh = parse(PARTS PART_NODES "$GhostElements\n1\n1 1 1 2\n$EndGhostElements\n"
+                                   "$Elements\n2 2 1 2\n3 1 4 1\n1 1 2 3 4\n3 2 4 1\n2 2 3 4 5\n$EndElements\n", "a.msh");
+    assert_true(mesh.n_nodes == 5 && mesh.n_elements == 2 && mesh.n_groups == 2);
+    assert_int_equal(find_group(&mesh, "7", 3)->elements[0], 0);
+    assert_int_equal(find_group(&mesh, "8", 3)->elements[0], 1);
+    modal_volume_mesh_free(&mesh);
+    refuse(PARTS PARTS, "a.msh", "a.msh:16: second section $MeshFormat");
+    refuse("$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$PartitionedEntities\n2\n0\n0 0 0 1\n1 3 1 9 1\n", "a.msh",
+           "a.msh:7: 1 volumes cannot be in the 11 bytes left of the file");
+}
+
 /* ---- .mesh, .veg, .bou ---- */
 
 static void test_medit_and_vega(void **state)
@@ -119,6 +139,53 @@ static void test_medit_and_vega(void **state)
     assert_int_equal(modal_bou_parse("# none\n", 7, "a.bou", &numbers, &count, NULL), MODAL_OK);
     assert_true(count == 0 && numbers);
     modal_free(&numbers);
+}
+
+/* Turns a binary .mesh over, number by number: heads of sections, then records of so many numbers and a reference. */
+static void turn_over(char *bytes, int64_t size, int64_t *at)
+{
+    for (int64_t i = 0; i < size / 2; i++) {
+        const char swap = bytes[*at + i];
+        bytes[*at + i] = bytes[*at + size - 1 - i];
+        bytes[*at + size - 1 - i] = swap;
+    }
+    *at += size;
+}
+
+static void test_medit_big_endian(void **state)
+{
+    (void)state;
+    for (int version = 1; version <= 4; version++) {
+        char path[256], *data;
+        int64_t length, at = 0;
+        modal_volume_mesh little, big;
+        modal_error err = {0};
+        const int wide = version >= 4 ? 8 : 4, place = version >= 3 ? 8 : 4, real = version == 1 ? 4 : 8;
+        snprintf(path, sizeof path, MODAL_SOURCE_DIR "/tests/files/good-mixed-%d.meshb", version);
+        assert_int_equal(modal_file_load(path, &data, &length, &err), MODAL_OK);
+        assert_int_equal(modal_mesh_parse(data, length, "a.meshb", &little, &err), MODAL_OK);
+        turn_over(data, 4, &at);
+        turn_over(data, 4, &at);
+        while (at < length) {
+            int32_t code;
+            int64_t end = 0;
+            memcpy(&code, data + at, 4);
+            turn_over(data, 4, &at);
+            if (code == 54) break; /* End, with what follows it */
+            memcpy(&end, data + at, (size_t)place);
+            turn_over(data, place, &at);
+            turn_over(data, code == 3 ? 4 : wide, &at); /* the dimension, or the number of records */
+            for (int k = 0; at < end; k++) turn_over(data, code == 4 && k % 4 < 3 ? real : wide, &at);
+            assert_int_equal(at, end);
+        }
+        if (modal_mesh_parse(data, length, "a.meshb", &big, &err) != MODAL_OK) fail_msg("version %d: %s", version, err.message);
+        assert_true(big.n_nodes == little.n_nodes && big.n_elements == little.n_elements && big.n_groups == little.n_groups);
+        assert_memory_equal(big.nodes, little.nodes, (size_t)big.n_nodes * 24);
+        assert_memory_equal(big.element_nodes, little.element_nodes, (size_t)big.element_offsets[big.n_elements] * 4);
+        modal_volume_mesh_free(&little);
+        modal_volume_mesh_free(&big);
+        modal_free(&data);
+    }
 }
 
 /* ---- .inp ---- */
@@ -250,7 +317,8 @@ static void test_inp_includes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_msh_versions), cmocka_unit_test(test_medit_and_vega),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_msh_versions), cmocka_unit_test(test_msh_partitions), cmocka_unit_test(test_medit_and_vega),
+                                       cmocka_unit_test(test_medit_big_endian),
                                        cmocka_unit_test(test_inp_left_out), cmocka_unit_test(test_inp_materials),
                                        cmocka_unit_test(test_inp_includes)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,9 +24,9 @@ static const int32_t triangles[6][3] = {{0, 3, 2}, {0, 2, 1}, {0, 1, 4},
 static void test_pyramids(void **state)
 {
     (void)state;
-    static const char *const names[] = {"off", "colours.off", "stl", "binary.stl",
-                                        "ply", "little.ply",  "big.ply"};
-    for (int i = 0; i < 7; i++) {
+    static const char *const names[] = {"off", "colours.off", "stl", "binary.stl", "ply", "little.ply", "big.ply",
+                                        "vtk", "5.vtk",       "binary.vtk"};
+    for (int i = 0; i < 10; i++) {
         char path[512];
         modal_surface_mesh surface;
         modal_error err = {0};
@@ -75,6 +75,7 @@ static void test_collapsed(void **state)
 #define PLY_STRIP "ply\nformat ascii 1.0\nelement vertex 5\nproperty float x\nproperty float y\nproperty float z\n" \
                   "element tristrips 1\nproperty list int int vertex_indices\nend_header\n" \
                   "0 0 0\n1 0 0\n0 1 0\n1 1 0\n2 1 0\n"
+#define VTK "# vtk DataFile Version 3.0\na title\nASCII\nDATASET POLYDATA\nPOINTS 5 float\n0 0 0 1 0 0 0 1 0\n1 1 0 2 1 0\n"
 #define OBJ "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nvt 0 0\n"
 
 /* What programs write though no specification has it, and other readers take. */
@@ -98,6 +99,9 @@ static void test_peers(void **state)
         {"a.stl", "solid\n" FACET("0 0 0", "1 0 0", "0 1 0") "end solid\n", 0, 1, {0, 1, 2}, NULL},
         {"a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n3\n0 1\n2\n4 0 1\n3 2 255 0 0\n", 0, 3, {0, 1, 2, 0, 1, 3, 0, 3, 2}, NULL},
         {"a.ply", PLY_STRIP "5 0 1 2 3 4\n", 0, 3, {0, 1, 2, 2, 1, 3, 2, 3, 4}, NULL},
+        {"a.vtk", VTK "TRIANGLE_STRIPS 1 7\n6 0 1 2 3 3 4\n", 0, 2, {0, 1, 2, 2, 1, 3}, NULL},
+        {"a.vtk", VTK "VERTICES 1 2\n1 0\nLINES 1 3\n2 0 1\nPOLYGONS 1 4\n3 0 1 2\nCELL_DATA 3\nSCALARS region int\n1\n2\n3\n", 0, 1,
+         {0, 1, 2}, "vertices and lines left out, 2"},
         {"a.ply", PLY_STRIP "8 0 1 2 -1 2 3 3 4\n", 0, 1, {0, 1, 2}, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -231,7 +235,8 @@ static void test_messages(void **state)
          "a.ply:13: face 0: face of 2 corners"},
         {"a.ply", HEAD "property uchar z\n" FACES "0 0 0\n0 1 256\n1 1 0\n3 0 1 2\n",
          "a.ply:11: vertex 1: z coordinate out of range, 256"},
-        {"a.xyz", "0 0 0\n", "a.xyz: not a surface that can be read, which are .obj, .stl, .ply and .off"},
+        {"a.xyz", "0 0 0\n", "a.xyz: not a surface that can be read, which are .obj, .stl, .ply, .off and .vtk of polygons"},
+        {"a.vtk", VTK "POLYGONS 1 4\n3 0 1 5\n", "a.vtk:9: polygon 0: vertex number out of range, 5 of 5"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         modal_surface_mesh surface;

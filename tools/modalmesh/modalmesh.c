@@ -76,7 +76,8 @@ static const tool_program program = {
     .input_traits = TOOL_READS,
     .output = 2,
     .output_traits = TOOL_WRITES,
-    .notes = "Surfaces: .obj .stl .ply .off. Geometries, through Gmsh: .step .stp .brep .iges .igs .geo.\n"
+    .notes = "Surfaces: .obj .stl .ply .off, .vtk of polygons.\n"
+             "Geometries, through Gmsh: .step .stp .brep .iges .igs .geo.\n"
              "Volume meshes: .msh .veg .inp .mesh .meshb .node .ele .face .vtk .vtu.\n"
              "OUT is Gmsh's format 4.1, binary. Without OUT, --check ends with 1 where the surface bounds no\n"
              "solid. A surface inside another one is a cavity. The meshing library runs in a process of its own.",
@@ -356,6 +357,9 @@ static modal_status finish_mesh(tool *t, const request *r, modal_volume_mesh *me
         goto done;
     }
     if (summary.flipped) tool_warn(t, "%s: all elements are left-handed; they were mirrored", r->input);
+    if (summary.n_turned > 0)
+        tool_warn(t, "%s: tetrahedra that are left-handed unlike their neighbours were turned round, %lld", r->input,
+                  (long long)summary.n_turned);
     if (summary.dropped_nodes > 0 && r->kind == VOLUME)
         tool_warn(t, "%s: nodes in no element dropped, %lld", r->input, (long long)summary.dropped_nodes);
     if (r->check || tool_count(&t->arguments, "report")) modalmesh_report_mesh(t, mesh, &summary, r->check);
