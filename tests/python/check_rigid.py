@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes that do not deform. usage: check_rigid.py BIN_FOLDER REPOSITORY
+"""Shapes that do not deform. usage: check_rigid.py BIN_FOLDER REPOSITORY [BACKEND]
 modalpack --rigid (mass, what is refused), a scene in which they hang on what deforms, trajectories 2.0 and what is refused of them, every frame of
 every format, against poses and rest positions; a rigid body beside one that is nearly so."""
 import json
@@ -12,9 +12,10 @@ import tempfile
 import h5py
 import numpy as np
 
-from tool_run import must, run
+from tool_run import binaries, must, run
 
 repository = os.path.abspath(sys.argv[2])
+BACKEND = ("--backend", sys.argv[3]) if len(sys.argv) > 3 else ()
 sys.path.insert(0, os.path.join(repository, "data"))
 import plant  # noqa: E402
 
@@ -61,7 +62,7 @@ def place(name, *rows):
 def simulate(basis, to, model="stvk"):
     with open("s.json", "w") as f:
         json.dump({"duration": 0.3, "fps": 50, "gravity": [0, 0, -9.81], "model": model}, f)
-    return run("modalsim", basis, to, "--scene", "s.json", "-f")
+    return run("modalsim", basis, to, "--scene", "s.json", "-f", *BACKEND)
 
 
 def beside_a_stiff_one():
@@ -80,7 +81,7 @@ def beside_a_stiff_one():
         simulate(f"{block}_a.h5", f"{block}_t.h5", "linear")
         with h5py.File(f"{block}_t.h5") as f:
             found.append((f["q"][:, :5], f["energy"][:]))
-    run("modalsim", "stalk.h5", "alone.h5", "--scene", "s.json", "-f")
+    run("modalsim", "stalk.h5", "alone.h5", "--scene", "s.json", "-f", *BACKEND)
     with h5py.File("alone.h5") as f:
         alone = f["q"][:]
     size = np.abs(found[0][0]).max()
@@ -115,7 +116,7 @@ def frames_of_every_format():
         rest[s["user_vertex"][:]] = s["rest_positions"][:]
         n_first = len(f["shapes/0000/surface/rest_positions"])
     wanted = [np.einsum("fij,vj->fvi", poses[:, o, :, :3], rest) + poses[:, o, None, :, 3] for o in range(1, 5)]
-    run("modaldeform", "t.h5", "o", "--format", "vtkhdf,obj,glb,pc2", "--normals", "dynamic")
+    run("modaldeform", "t.h5", "o", "--format", "vtkhdf,obj,glb,pc2", "--normals", "dynamic", *BACKEND)
     run("modalinfo", "o", "--check")
     with h5py.File("o/sequence.vtkhdf") as f:
         points = f["VTKHDF/Points"][:].reshape(len(poses), -1, 3)
@@ -129,10 +130,11 @@ def frames_of_every_format():
     import modaltools
     t = modaltools.Trajectory("t.h5")
     must(np.abs(t.deform(7) - points[7]).max() <= 1e-6 and t.poses.shape == poses.shape, "the Python package")
-    run("modalview", "t.h5", "page.html")
+    if os.path.exists(os.path.join(binaries, "modalview")):
+        run("modalview", "t.h5", "page.html")
     # what is done in parts has the bytes of the whole
-    run("modalsim", "a.h5", "c.h5", "--scene", "s.json", "--checkpoint", "check.h5", "--checkpoint-every", 5)
-    run("modalsim", "a.h5", "r.h5", "--scene", "s.json", "--restart", "check.h5")
+    run("modalsim", "a.h5", "c.h5", "--scene", "s.json", "--checkpoint", "check.h5", "--checkpoint-every", 5, *BACKEND)
+    run("modalsim", "a.h5", "r.h5", "--scene", "s.json", "--restart", "check.h5", *BACKEND)
     with h5py.File("c.h5") as f, h5py.File("r.h5") as g, h5py.File("t.h5") as h:
         for name in ("q", "frames", "still_frames", "frame_objects"):
             must(np.array_equal(f[name][:], h[name][:]) and np.array_equal(g[name][:], h[name][:]), name, "differs after a checkpoint")
