@@ -59,7 +59,7 @@ def _read_matrix(matrix: h5py.Dataset, user: NDArray[np.int64]) -> NDArray[np.fl
     for first in range(0, matrix.shape[0], step):
         part = matrix[first:first + step]
         if tiled:
-            part = part.transpose(0, 3, 2, 1).reshape(-1, 3, u.shape[2])
+            part = part.transpose(0, 3, 2, 1).reshape(part.shape[0] * part.shape[3], 3, u.shape[2])
         rows = user[width * first:width * first + len(part)]  # the last tile may have lanes past the last vertex
         u[rows] = part[:len(rows)]
     return u
