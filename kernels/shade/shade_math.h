@@ -5,28 +5,41 @@
 #include "kernels/raster/raster_math.h"
 #include "kernels/shade/shade.h"
 
+/* log2 of a normal number: e + 2 / ln 2 (s + s^3 / 3 + ...), s = (m - 1) / (m + 1), m from sqrt(1/2) to sqrt(2). */
+RASTER_INLINE float shade_log2(float x)
+{
+    const uint32_t bits = raster_bits(x);
+    const int32_t e = (int32_t)(bits - 0x3f3504f3u) >> 23;
+    const float m = raster_float(bits - ((uint32_t)e << 23)), s = (m - 1.0f) / (m + 1.0f), q = s * s;
+    const float series = 1.0f + q * (0.333333333f + q * (0.2f + q * (0.142857143f + q * 0.111111111f)));
+    return (float)e + 2.88539008f * (s * series);
+}
+
+/* 2^y, y from -126 to 0: 2^n e^g, |g| <= ln 2 / 2. */
+RASTER_INLINE float shade_exp2(float y)
+{
+    const int32_t n = (int32_t)(y - 0.5f);
+    const float g = (y - (float)n) * 0.693147181f;
+    const float power = 1.0f + g * (1.0f + g * (0.5f + g * (0.166666667f + g * (0.0416666667f + g * (0.00833333333f + g * 0.00138888889f)))));
+    return power * raster_float((uint32_t)(n + 127) << 23);
+}
+
 /* x^k for x from 0 to 1 and k >= 0: relative error below 1e-6 (1 + |k log2 x| / 4), 0 below 2^-126. Libraries round theirs apart. */
 RASTER_INLINE float shade_power(float x, float k)
 {
-    /* log2 x = e + 2 / ln 2 (s + s^3 / 3 + ...), s = (m - 1) / (m + 1), m from sqrt(1/2) to sqrt(2) */
-    const uint32_t bits = raster_bits(x > FLT_MIN ? x : FLT_MIN);
-    const int32_t shifted = (int32_t)(bits - 0x3f3504f3u), e = shifted >> 23;
-    const float m = raster_float(bits - ((uint32_t)e << 23)), s = (m - 1.0f) / (m + 1.0f), q = s * s;
-    const float series = 1.0f + q * (0.333333333f + q * (0.2f + q * (0.142857143f + q * 0.111111111f)));
-    const float y = k * ((float)e + 2.88539008f * (s * series));
-    /* 2^y = 2^n e^g, |g| <= ln 2 / 2 */
-    const float limited = y > -126.0f ? y : -126.0f, n = floorf(limited + 0.5f), g = (limited - n) * 0.693147181f;
-    const float power = 1.0f + g * (1.0f + g * (0.5f + g * (0.166666667f + g * (0.0416666667f + g * (0.00833333333f + g * 0.00138888889f)))));
-    const float result = power * raster_float((uint32_t)((int32_t)n + 127) << 23);
-    return k == 0.0f ? 1.0f : x > 0.0f && y > -126.0f ? result : 0.0f;
+    if (k == 0.0f) return 1.0f;
+    const float y = x > FLT_MIN ? k * shade_log2(x) : -127.0f;
+    return y > -126.0f ? shade_exp2(y < 0.0f ? y : 0.0f) : 0.0f;
 }
 
 /* Linear light from 0 to 1 in 8 bits (IEC 61966-2-1). */
-RASTER_INLINE uint8_t shade_srgb(float c)
+RASTER_INLINE int32_t shade_code(float c)
 {
-    const float curve = 1.055f * shade_power(c, 0.416666667f) - 0.055f;
-    return (uint8_t)(int32_t)((c <= 0.0031308f ? 12.92f * c : curve) * 255.0f + 0.5f);
+    const float curved = 1.055f * shade_exp2(0.416666667f * shade_log2(c + 1e-12f)) - 0.055f; /* no branches: vectors are made of this */
+    return (int32_t)((c <= 0.0031308f ? 12.92f * c : curved) * 255.0f + 0.5f);
 }
+
+RASTER_INLINE uint8_t shade_srgb(float c) { return (uint8_t)shade_code(c); }
 
 RASTER_INLINE float shade_dot(const float a[3], const float b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
 
