@@ -39,37 +39,54 @@ static void sort_fan(int64_t m, int32_t *corners, int32_t *faces)
     }
 }
 
+typedef struct corner_tables {
+    int64_t n_vertices, n_triangles;
+    const int32_t *triangles;
+    const int64_t *face_offsets;
+    const int32_t *faces;
+    int32_t *corners, *corner_faces;
+} corner_tables;
+
+static modal_status corners_of(const corner_tables *t, int64_t v, modal_error *err)
+{
+    const int64_t begin = t->face_offsets[v], end = t->face_offsets[v + 1];
+    for (int64_t k = begin; k < end; k++) {
+        const int32_t face = t->faces[k];
+        if (face < 0 || face >= t->n_triangles)
+            return modal_error_set(err, MODAL_ERROR_INPUT, "faces of vertex %lld: triangle %d of %lld", (long long)v, face,
+                                   (long long)t->n_triangles);
+        const int32_t *of = t->triangles + 3 * (int64_t)face;
+        const int place = of[0] == v ? 0 : of[1] == v ? 1 : of[2] == v ? 2 : 3;
+        if (place == 3)
+            return modal_error_set(err, MODAL_ERROR_INPUT, "faces of vertex %lld: triangle %d does not hold it", (long long)v,
+                                   face);
+        for (int i = 0; i < 2; i++) {
+            const int32_t other = of[(place + 1 + i) % 3];
+            if (other < 0 || other >= t->n_vertices)
+                return modal_error_set(err, MODAL_ERROR_INPUT, "triangle %d: vertex %d of %lld", face, other,
+                                       (long long)t->n_vertices);
+            t->corners[2 * k + i] = other;
+        }
+        if (t->corner_faces) t->corner_faces[k] = face;
+    }
+    sort_fan(end - begin, t->corners + 2 * begin, t->corner_faces ? t->corner_faces + begin : NULL);
+    return MODAL_OK;
+}
+
 modal_status modal_normals_corner_faces(int64_t n_vertices, int64_t n_triangles,
                                         const int32_t *triangles, const int64_t *face_offsets,
                                         const int32_t *faces, int32_t *corners,
                                         int32_t *corner_faces, modal_error *err)
 {
+    enum { PARALLEL = 16384 };
+    const corner_tables t = {n_vertices, n_triangles, triangles, face_offsets, faces, corners, corner_faces};
+    int64_t bad = n_vertices; /* the first, whoever finds it */
+#pragma omp parallel for schedule(static) reduction(min : bad) if (n_vertices > PARALLEL)
     for (int64_t v = 0; v < n_vertices; v++) {
-        const int64_t begin = face_offsets[v], end = face_offsets[v + 1];
-        for (int64_t k = begin; k < end; k++) {
-            if (faces[k] < 0 || faces[k] >= n_triangles)
-                return modal_error_set(err, MODAL_ERROR_INPUT,
-                                       "faces of vertex %lld: triangle %d of %lld", (long long)v,
-                                       faces[k], (long long)n_triangles);
-            const int32_t *t = triangles + 3 * (int64_t)faces[k];
-            const int place = t[0] == v ? 0 : t[1] == v ? 1 : t[2] == v ? 2 : 3;
-            if (place == 3)
-                return modal_error_set(err, MODAL_ERROR_INPUT,
-                                       "faces of vertex %lld: triangle %d does not hold it",
-                                       (long long)v, faces[k]);
-            for (int i = 0; i < 2; i++) {
-                const int32_t other = t[(place + 1 + i) % 3];
-                if (other < 0 || other >= n_vertices)
-                    return modal_error_set(err, MODAL_ERROR_INPUT,
-                                           "triangle %d: vertex %d of %lld", faces[k], other,
-                                           (long long)n_vertices);
-                corners[2 * k + i] = other;
-            }
-            if (corner_faces) corner_faces[k] = faces[k];
-        }
-        sort_fan(end - begin, corners + 2 * begin, corner_faces ? corner_faces + begin : NULL);
+        modal_error ignored;
+        if (corners_of(&t, v, &ignored) != MODAL_OK && v < bad) bad = v;
     }
-    return MODAL_OK;
+    return bad < n_vertices ? corners_of(&t, bad, err) : MODAL_OK;
 }
 
 modal_status modal_normals_corners(int64_t n_vertices, int64_t n_triangles,

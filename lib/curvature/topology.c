@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/curvature/topology.h"
 
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,11 +40,27 @@ static int by_key(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Few numbers are sorted sooner by insertion. */
+static void sort_ends(int64_t n, int64_t *ends)
+{
+    enum { FEW = 64 };
+    if (n > FEW) {
+        qsort(ends, (size_t)n, sizeof *ends, by_key);
+        return;
+    }
+    for (int64_t i = 1; i < n; i++) {
+        const int64_t key = ends[i];
+        int64_t k = i;
+        for (; k > 0 && ends[k - 1] > key; k--) ends[k] = ends[k - 1];
+        ends[k] = key;
+    }
+}
+
 /* Counts the edges at v to vertices above it, and marks v and them where an edge is open. `ends` [2 m]: the corners of v
  * as the neighbour and whether v's triangle leaves v along the edge (neighbour * 2 + 1) or comes back (neighbour * 2). */
 static void count_edges(modal_curvature_topology *t, int64_t v, int64_t m, int64_t *ends)
 {
-    qsort(ends, (size_t)(2 * m), sizeof *ends, by_key);
+    sort_ends(2 * m, ends);
     for (int64_t i = 0, j; i < 2 * m; i = j) {
         const int64_t other = ends[i] / 2;
         int64_t out = 0;
@@ -58,15 +75,11 @@ static void count_edges(modal_curvature_topology *t, int64_t v, int64_t m, int64
     }
 }
 
-static modal_status count_all(modal_curvature_topology *t, const int64_t *offsets, const int32_t *corners,
-                              modal_error *err)
+/* Counts of vertices [begin, end) into *t, whose marks of a boundary are those of all. */
+static void count_some(modal_curvature_topology *t, int64_t begin, int64_t end, const int64_t *offsets, const int32_t *corners,
+                       int64_t *ends)
 {
-    modal_status status = MODAL_OK;
-    int64_t *ends = NULL;
-    for (int64_t v = 0; v < t->n_vertices; v++)
-        if (offsets[v + 1] - offsets[v] > t->largest_valence) t->largest_valence = offsets[v + 1] - offsets[v];
-    MODAL_TRY(modal_alloc(&ends, 2 * t->largest_valence, sizeof *ends, "edges of a vertex", err));
-    for (int64_t v = 0; v < t->n_vertices; v++) {
+    for (int64_t v = begin; v < end; v++) {
         const int64_t m = offsets[v + 1] - offsets[v];
         const int32_t *c = corners + 2 * offsets[v];
         int64_t fans = 0;
@@ -79,7 +92,38 @@ static modal_status count_all(modal_curvature_topology *t, const int64_t *offset
         count_edges(t, v, m, ends);
         t->n_boundary += t->boundary[v];
     }
-    t->euler = t->n_vertices - t->n_unused - t->n_edges + t->n_triangles - t->n_collapsed;
+}
+
+static void add_counts(modal_curvature_topology *t, const modal_curvature_topology *part)
+{
+    t->n_unused += part->n_unused, t->n_pinched += part->n_pinched, t->n_boundary += part->n_boundary;
+    t->n_edges += part->n_edges, t->n_open_edges += part->n_open_edges;
+    t->n_shared_edges += part->n_shared_edges, t->n_turned_edges += part->n_turned_edges;
+}
+
+static modal_status count_all(modal_curvature_topology *t, const int64_t *offsets, const int32_t *corners,
+                              modal_error *err)
+{
+    enum { PIECE = 4096, MOST_SHARED = 65536 }; /* vertices at a time; a valence for which each thread has room */
+    modal_status status = MODAL_OK;
+    const int64_t n = t->n_vertices, n_pieces = (n + PIECE - 1) / PIECE;
+    int64_t *ends = NULL;
+    for (int64_t v = 0; v < n; v++)
+        if (offsets[v + 1] - offsets[v] > t->largest_valence) t->largest_valence = offsets[v + 1] - offsets[v];
+    const int threads = n_pieces > 1 && t->largest_valence <= MOST_SHARED ? omp_get_max_threads() : 1;
+    const int64_t room = 2 * t->largest_valence;
+    MODAL_TRY(modal_alloc(&ends, threads * room, sizeof *ends, "edges of a vertex", err));
+#pragma omp parallel num_threads(threads)
+    {
+        modal_curvature_topology part = {.boundary = t->boundary};
+#pragma omp for schedule(dynamic)
+        for (int64_t piece = 0; piece < n_pieces; piece++)
+            count_some(&part, piece * PIECE, piece < n_pieces - 1 ? (piece + 1) * PIECE : n, offsets, corners,
+                       ends + omp_get_thread_num() * room);
+#pragma omp critical
+        add_counts(t, &part);
+    }
+    t->euler = n - t->n_unused - t->n_edges + t->n_triangles - t->n_collapsed;
 done:
     modal_free(&ends);
     return status;

@@ -104,6 +104,10 @@ def answers(out):
     if slower:
         said.append("\"Blending beats shared memory\" (the thesis, on a Titan X): blending takes "
                     f"{min(slower):.1f} to {max(slower):.1f} times as long as the best blocks.")
+        if "H100" in machine[side]["hardware"] or "H200" in machine[side]["hardware"]:
+            said.append("This chip is none for graphics: of its 66 pairs of multiprocessors two can run vertex, geometry and pixel shaders (NVIDIA H100 "
+                        "architecture, 2022). What these rows answer is that drawing is no way to compute on it; on a card for graphics, "
+                        "`modalbench rings nbody` asks again.")
     pairs = {}
     for row in rows:
         if row["table"] == "nbody":
