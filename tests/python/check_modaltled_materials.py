@@ -190,6 +190,30 @@ def check_bodies():
         check(worst[0] < 2e-2 and worst[1] < worst[0], "balance", worst)
 
 
+def check_probes():
+    """--probes has every step: lines at frames are the frames' probes to the bit; a body's pushes are those of its nodes' momenta."""
+    box("d.msh", (2, 2, 2), 0.01, "hex", 0.1)
+    scene = {"step": "auto", "steps": 60, "every": 7, "gravity": [0, 0, -9.81],
+             "probes": [{"name": 'up, "left"', "nodes": "box:-1,-1,0.019:1,1,1"}, {"name": "foot", "nodes": "box:-1,-1,-1:1,1,1e-6"}],
+             "contacts": [{"name": "lid", "plane": [[0, 0, 0.021], [0, 0, -1]], "keys": [[0, 0, 0, 0], [0.05, 0, 0, -0.003]]}]}
+    for arithmetic in ("float32", "float64"):
+        move("d.msh", scene, {}, "--fixed", "box:-1,-1,-1:1,1,1e-6", "--arithmetic", arithmetic, "--probes", "p.csv")
+        with open("p.csv") as f:
+            head, *lines = f.read().splitlines()
+        check(head.startswith('time_s,"up, ""left"" ux_m",') and head.endswith(",lid fz_N") and head.count("foot") == 6, head)
+        table = np.array([[float(v) for v in line.split(",")] for line in lines])
+        check(table.shape == (61, 19), table.shape)
+        with h5py.File("o.h5") as o:
+            frames = np.concatenate([o["probes/displacements"][:], o["probes/reactions"][:]], axis=2).reshape(-1, 18)
+            check(np.array_equal(table[::7, 0], o["times"][:]) and np.array_equal(table[::7, 1:], frames), "frames")
+        check(np.abs(table[:, 18]).max() > 0, "the lid pushes")
+        os.remove("p.csv")
+    err = move("d.msh", {**scene, "contacts": [], "probes": []}, {}, "--probes", "p.csv", code=3)
+    check("--probes" in err and not os.path.exists("p.csv"), err)
+    err = move("d.msh", {**scene, "step": 0.004}, {}, "--fixed", "box:-1,-1,-1:1,1,1e-6", "--probes", "p.csv", "--unsafe-step", code=5)
+    check(not os.path.exists("p.csv"), "left behind")
+
+
 def check_scaling():
     """mass_scaling: the step that is asked for is stable; the share is reported, and held to its limit; gravity is not scaled."""
     box("s.msh", (3, 3, 3), 0.01, "tet", 0.3)
@@ -277,6 +301,6 @@ def check_bad():
     check("at t = 0" in err, err)
 
 
-for test in (check_fibres, check_prony, check_energy, check_locking, check_bodies, check_scaling, check_steady, check_bad):
+for test in (check_fibres, check_prony, check_energy, check_locking, check_bodies, check_probes, check_scaling, check_steady, check_bad):
     test()
     print(test.__name__, "ok", flush=True)

@@ -21,6 +21,7 @@ static const tool_option options[] = {
      "What is written beside displacements: solid (the mesh and its masses), energy, velocities, internal_forces, separated by "
      "commas, or none.",
      TOOL_FIRST},
+    {"probes", 0, "FILE.csv", NULL, "Displacement and force of every probe and body at every step, a line a step.", TOOL_WRITES},
     {"unsafe-step", 0, NULL, NULL, "Take a step above the critical one.", 0},
     {"keep-partial", 0, NULL, NULL, "When the motion fails or a signal comes, write the frames up to there.", 0},
     {"checkpoint", 0, "FILE", NULL, "Keep there all that the run needs to go on.", TOOL_WRITES},
@@ -87,6 +88,9 @@ static modal_status read_request(tool *t, modaltled_request *r, modal_error *err
     r->force = tool_count(a, "force") > 0;
     r->checkpoint_path = tool_value(a, "checkpoint");
     r->restart_path = tool_value(a, "restart");
+    r->probes_path = tool_value(a, "probes");
+    if (r->probes_path && r->restart_path)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--probes: not with --restart, whose file has frames alone");
     if (!r->checkpoint_path && tool_count(a, "checkpoint-every") > 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--checkpoint-every: goes with --checkpoint");
     MODAL_TRY(tool_integer(a, "checkpoint-every", 1, INT32_MAX, &r->checkpoint_every, err));
@@ -101,8 +105,9 @@ done:
 /* Fields that this motion does not have: left out, or refused where they were asked for. */
 static modal_status check_fields(tool *t, modaltled_request *r, const modaltled_case *c, modal_error *err)
 {
-    if (c->scene.steady && (r->checkpoint_path || r->restart_path))
-        return modal_error_set(err, MODAL_ERROR_INPUT, "%s: not with \"until\"", r->restart_path ? "--restart" : "--checkpoint");
+    if (c->scene.steady && (r->checkpoint_path || r->restart_path || r->probes_path))
+        return modal_error_set(err, MODAL_ERROR_INPUT, "%s: not with \"until\"",
+                               r->probes_path ? "--probes" : r->restart_path ? "--restart" : "--checkpoint");
     const char *why = c->scene.steady ? "has no meaning with \"until\": masses are not the solid's"
                       : modal_tled_most_terms(&c->model.solid) > 0 ? "what Prony terms store and lose is not computed" : NULL;
     const int asked = tool_count(&t->arguments, "fields") > 0;

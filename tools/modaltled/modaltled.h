@@ -17,7 +17,7 @@ enum { MODALTLED_SOLID, MODALTLED_ENERGY, MODALTLED_VELOCITIES, MODALTLED_FORCES
 typedef struct modaltled_request {
     tool_solid_request input;
     const char *snapshots_path, *scene_path;
-    const char *checkpoint_path, *restart_path; /* or NULL */
+    const char *checkpoint_path, *restart_path, *probes_path; /* or NULL */
     int64_t checkpoint_every;                   /* frames */
     modal_tled_precision precision;
     int fields[MODALTLED_FIELDS]; /* 1: is written */

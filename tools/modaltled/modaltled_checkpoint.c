@@ -153,9 +153,8 @@ done:
     return status;
 }
 
-void modaltled_checkpoint_end(run *w, modal_status status)
+void modaltled_checkpoint_end(run *w)
 {
-    (void)status;
     w->checkpoint = modal_solid_checkpoint_close(w->checkpoint);
     tool_output_discard(&w->checkpoint_output);
     modal_free(&w->state);

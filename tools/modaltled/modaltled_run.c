@@ -37,24 +37,6 @@ done:
     return status;
 }
 
-static modal_status name_probes(run *w, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    const modal_solid_scene *s = &w->c->scene;
-    size_t length = 1;
-    for (int32_t i = 0; i < s->n_actions; i++)
-        if (s->actions[i].name) w->n_probes++, length += strlen(s->actions[i].name) + 1;
-    for (int32_t i = 0; i < s->n_contacts; i++) w->n_probes++, length += strlen(s->contacts[i].name) + 1;
-    MODAL_TRY(modal_alloc_zero(&w->probe_names, (int64_t)length, 1, "probes", err));
-    for (int32_t i = 0; i < s->n_actions; i++)
-        if (s->actions[i].name)
-            sprintf(w->probe_names + strlen(w->probe_names), "%s%s", w->probe_names[0] ? "\n" : "", s->actions[i].name);
-    for (int32_t i = 0; i < s->n_contacts; i++)
-        sprintf(w->probe_names + strlen(w->probe_names), "%s%s", w->probe_names[0] ? "\n" : "", s->contacts[i].name);
-done:
-    return status;
-}
-
 static modal_status new_arrays(run *w, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -106,36 +88,6 @@ done:
     modal_surface_mesh_free(&surface);
     modal_free(&vertex_nodes);
     modal_free(&mass);
-    return status;
-}
-
-/* Means and sums over the nodes of each probe. */
-static modal_status measure_probes(run *w, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    int32_t p = 0;
-    MODAL_TRY(modal_tled_motion_reactions(w->motion, w->reactions, err));
-    for (int32_t i = 0; i < w->c->scene.n_actions; i++) {
-        const modal_tled_nodes *nodes = &w->c->nodes[i];
-        if (w->c->scene.actions[i].kind != MODAL_SOLID_PROBE) continue;
-        for (int c = 0; c < 3; c++) {
-            double mean = 0, sum = 0;
-            for (int64_t k = 0; k < nodes->n; k++) {
-                mean += w->u[3 * (int64_t)nodes->nodes[k] + c];
-                sum += w->reactions[3 * (int64_t)nodes->nodes[k] + c];
-            }
-            w->probe_u[3 * p + c] = mean / (double)nodes->n, w->probe_f[3 * p + c] = sum;
-        }
-        p++;
-    }
-    /* a body: how far it has gone, and what it does to the solid */
-    MODAL_TRY(modal_tled_motion_touches(w->motion, w->probe_f + 3 * p, err));
-    for (int32_t i = 0; i < w->c->scene.n_contacts; i++, p++) {
-        double place[6];
-        modal_tled_contact_place(&w->c->scene.contacts[i], w->frame.time, place);
-        for (int c = 0; c < 3; c++) w->probe_u[3 * p + c] = place[c] - w->c->scene.contacts[i].at[c];
-    }
-done:
     return status;
 }
 
@@ -202,7 +154,7 @@ static modal_status make_frame(run *w, modal_error *err)
         for (int64_t i = 0; i < n; i++)
             memcpy(w->forces + 3 * (int64_t)w->c->model.node_from[i], w->own_forces + 3 * i, 3 * sizeof(double));
     }
-    if (w->n_probes > 0) MODAL_TRY(measure_probes(w, err));
+    if (w->n_probes > 0) MODAL_TRY(modaltled_probes_measure(w, err));
 done:
     return status;
 }
@@ -268,7 +220,7 @@ static modal_status move(run *w, modal_error *err)
         const int last = f == w->c->n_frames;
         const int64_t steps = steps_at(w, f);
         const double start = tool_seconds();
-        status = modal_tled_motion_advance(w->motion, steps, &progress, &element, err);
+        status = modaltled_probes_advance(w, steps, &progress, &element, err);
         if (status == MODAL_OK && !last) status = make_frame(w, err);
         if (status != MODAL_OK) {
             if (status == MODAL_ERROR_INTERRUPTED) keep_state(w, f);
@@ -316,7 +268,7 @@ modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *
     double *rest = NULL;
     *n_written = 0;
     MODAL_TRY(add_provenance(&w, err));
-    MODAL_TRY(name_probes(&w, err));
+    MODAL_TRY(modaltled_probes_name(&w, err));
     MODAL_TRY(new_arrays(&w, err));
     MODAL_TRY(open_file(&w, path, err));
     const modal_tled_motion_options options = {r->precision, c->step, r->fields[MODALTLED_ENERGY], w.n_probes > 0,
@@ -327,6 +279,7 @@ modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *
     }
     MODAL_TRY(modal_tled_motion_new(&r->device, &c->model, &c->scene, &options, &w.motion, err));
     MODAL_TRY(modaltled_checkpoint_begin(&w, err));
+    MODAL_TRY(modaltled_probes_begin(&w, err));
     status = c->scene.steady ? relax(&w, err) : move(&w, err);
     report(&w);
     *n_written = modal_snapshots_out_count(w.out);
@@ -335,7 +288,10 @@ done:;
     const modal_status closed = modal_snapshots_out_close(&w.out, MODAL_OK, status == MODAL_OK ? err : &later);
     if (status == MODAL_OK) status = closed;
     if (closed != MODAL_OK) *n_written = 0;
-    modaltled_checkpoint_end(&w, status);
+    modaltled_checkpoint_end(&w);
+    const int keeps = status == MODAL_OK || (r->keep_partial && *n_written > 0);
+    const modal_status told = modaltled_probes_end(&w, keeps, status == MODAL_OK ? err : &later);
+    if (status == MODAL_OK) status = told;
     modal_tled_motion_delete(w.motion);
     double **const arrays[] = {&w.u, &w.velocities, &w.forces, &w.own_forces, &w.reactions, &w.probe_u, &w.probe_f};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);

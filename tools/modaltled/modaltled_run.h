@@ -3,6 +3,8 @@
 #ifndef TOOLS_MODALTLED_RUN_H
 #define TOOLS_MODALTLED_RUN_H
 
+#include <stdio.h>
+
 #include "formats/checkpoint/solid_checkpoint.h"
 #include "formats/snapshots/snapshots_out.h"
 #include "tools/modaltled/modaltled.h"
@@ -25,6 +27,8 @@ typedef struct run {
     int64_t first_frame, first_step; /* 0, or the next one after a restart */
     tool_output checkpoint_output; /* until the first state is in it */
     modal_solid_checkpoint *checkpoint;
+    tool_output probes_output;
+    FILE *probes; /* of every step, or NULL */
     void *state; /* [state_bytes] */
     int64_t state_bytes;
 } run;
@@ -34,6 +38,15 @@ modal_status modaltled_checkpoint_begin(run *w, modal_error *err);
 /* The frame at hand; the state of the motion, from which frame `next` is to come. */
 modal_status modaltled_checkpoint_frame(run *w, modal_error *err);
 modal_status modaltled_checkpoint_state(run *w, int64_t next, modal_error *err);
-void modaltled_checkpoint_end(run *w, modal_status status);
+void modaltled_checkpoint_end(run *w);
+
+/* Counts and names the probes: those of the scene, then its bodies. Measures them at the frame at hand, whose u is there: means and
+ * sums over the nodes of each; of a body how far it has gone and what it does to the solid. */
+modal_status modaltled_probes_name(run *w, modal_error *err);
+modal_status modaltled_probes_measure(run *w, modal_error *err);
+/* --probes, if it is there: begins the file; moves on to n steps with a line for each; ends the file, which `keeps` tells to keep. */
+modal_status modaltled_probes_begin(run *w, modal_error *err);
+modal_status modaltled_probes_advance(run *w, int64_t n, const modal_progress *progress, int64_t *element, modal_error *err);
+modal_status modaltled_probes_end(run *w, int keeps, modal_error *err);
 
 #endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modaltled: probes, of frames and, with --probes, of every step. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "tools/common/commit.h"
+#include "tools/modaltled/modaltled_run.h"
+
+modal_status modaltled_probes_name(run *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_solid_scene *s = &w->c->scene;
+    size_t length = 1;
+    for (int32_t i = 0; i < s->n_actions; i++)
+        if (s->actions[i].name) w->n_probes++, length += strlen(s->actions[i].name) + 1;
+    for (int32_t i = 0; i < s->n_contacts; i++) w->n_probes++, length += strlen(s->contacts[i].name) + 1;
+    MODAL_TRY(modal_alloc_zero(&w->probe_names, (int64_t)length, 1, "probes", err));
+    for (int32_t i = 0; i < s->n_actions; i++)
+        if (s->actions[i].name)
+            sprintf(w->probe_names + strlen(w->probe_names), "%s%s", w->probe_names[0] ? "\n" : "", s->actions[i].name);
+    for (int32_t i = 0; i < s->n_contacts; i++)
+        sprintf(w->probe_names + strlen(w->probe_names), "%s%s", w->probe_names[0] ? "\n" : "", s->contacts[i].name);
+done:
+    return status;
+}
+
+modal_status modaltled_probes_measure(run *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int32_t p = 0;
+    MODAL_TRY(modal_tled_motion_reactions(w->motion, w->reactions, err));
+    for (int32_t i = 0; i < w->c->scene.n_actions; i++) {
+        const modal_tled_nodes *nodes = &w->c->nodes[i];
+        if (w->c->scene.actions[i].kind != MODAL_SOLID_PROBE) continue;
+        for (int c = 0; c < 3; c++) {
+            double mean = 0, sum = 0;
+            for (int64_t k = 0; k < nodes->n; k++) {
+                mean += w->u[3 * (int64_t)nodes->nodes[k] + c];
+                sum += w->reactions[3 * (int64_t)nodes->nodes[k] + c];
+            }
+            w->probe_u[3 * p + c] = mean / (double)nodes->n, w->probe_f[3 * p + c] = sum;
+        }
+        p++;
+    }
+    /* a body: how far it has gone, and what it does to the solid */
+    MODAL_TRY(modal_tled_motion_touches(w->motion, w->probe_f + 3 * p, err));
+    for (int32_t i = 0; i < w->c->scene.n_contacts; i++, p++) {
+        double place[6];
+        modal_tled_contact_place(&w->c->scene.contacts[i], w->frame.time, place);
+        for (int c = 0; c < 3; c++) w->probe_u[3 * p + c] = place[c] - w->c->scene.contacts[i].at[c];
+    }
+done:
+    return status;
+}
+
+/* A text as a field of CSV. */
+static void put_name(FILE *file, const char *name, int length, const char *what)
+{
+    const int quoted = memchr(name, ',', (size_t)length) || memchr(name, '"', (size_t)length);
+    fprintf(file, quoted ? ",\"" : ",");
+    for (int i = 0; i < length; i++) fprintf(file, name[i] == '"' ? "\"\"" : "%c", name[i]);
+    fprintf(file, quoted ? " %s\"" : " %s", what);
+}
+
+/* The state at hand, as a line. */
+static modal_status put_line(run *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    w->frame.time = modal_tled_motion_time(w->motion, modal_tled_motion_steps(w->motion));
+    MODAL_TRY(modal_tled_motion_state(w->motion, w->u, NULL, err));
+    MODAL_TRY(modaltled_probes_measure(w, err));
+    fprintf(w->probes, "%.17g", w->frame.time);
+    for (int32_t p = 0; p < w->n_probes; p++)
+        for (int k = 0; k < 6; k++) fprintf(w->probes, ",%.17g", k < 3 ? w->probe_u[3 * p + k] : w->probe_f[3 * p + k - 3]);
+    fputc('\n', w->probes);
+    if (ferror(w->probes)) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be written, %s", w->r->probes_path, strerror(errno));
+done:
+    return status;
+}
+
+modal_status modaltled_probes_begin(run *w, modal_error *err)
+{
+    static const char *const columns[6] = {"ux_m", "uy_m", "uz_m", "fx_N", "fy_N", "fz_N"};
+    modal_status status = MODAL_OK;
+    if (!w->r->probes_path) return MODAL_OK;
+    if (w->n_probes == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "--probes: the scene has neither probes nor contacts");
+    MODAL_TRY(tool_output_begin(&w->probes_output, w->r->probes_path, w->r->force, err));
+    w->probes = fopen(w->probes_output.temporary, "w");
+    if (!w->probes) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: %s", w->r->probes_path, strerror(errno));
+    fprintf(w->probes, "time_s");
+    for (const char *name = w->probe_names; *name;) {
+        const int length = (int)strcspn(name, "\n");
+        for (int k = 0; k < 6; k++) put_name(w->probes, name, length, columns[k]);
+        name += length + (name[length] == '\n');
+    }
+    fputc('\n', w->probes);
+    MODAL_TRY(put_line(w, err));
+done:
+    return status;
+}
+
+modal_status modaltled_probes_advance(run *w, int64_t n, const modal_progress *progress, int64_t *element, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    if (!w->probes) return modal_tled_motion_advance(w->motion, n, progress, element, err);
+    *element = -1;
+    while (modal_tled_motion_steps(w->motion) < n) {
+        MODAL_TRY(modal_tled_motion_advance(w->motion, modal_tled_motion_steps(w->motion) + 1, progress, element, err));
+        MODAL_TRY(put_line(w, err));
+    }
+done:
+    return status;
+}
+
+modal_status modaltled_probes_end(run *w, int keeps, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    if (w->probes && fclose(w->probes) != 0 && keeps)
+        status = modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot be written, %s", w->r->probes_path, strerror(errno));
+    if (w->probes && keeps && status == MODAL_OK) status = tool_output_commit(&w->probes_output, err);
+    w->probes = NULL;
+    tool_output_discard(&w->probes_output);
+    return status;
+}
