@@ -124,6 +124,11 @@ def main():
             assert abs(json.load(open("r.json"))["largest_displacement"]["share_of_size"] / float(share[:-1]) * 100 - 1) < 1e-9
     run("modalsim", "b.h5", "q.h5", *TIMES, "--initial", "0=1e-6", "-f", "--report", "r.json")
     assert "largest_displacement" not in json.load(open("r.json"))
+    with open("places.csv", "w") as file: # of many shapes, too
+        file.write("".join(f"{i},{i},-1,{i},0,0,0,0,0\n" for i in range(40)))
+    run("modalplace", "places.csv", "many.h5", *["b.h5"] * 40, "-f")
+    got = run("modalsim", "many.h5", "a.h5", *TIMES, "--initial", "0=1", "--amplitude", "30%", "-f", "--allow-inversion").stderr
+    assert "of its size; linear modes mean less than 20 %" in got and " 30 % of its size" in got, got
 
     # strains: a stretched bar moves little beside its size. Largest principal strains of all points by numpy bound
     # what is told, and what /quality has; the places that are looked at are some of them

@@ -21,7 +21,7 @@ typedef struct wanted {
 static const int64_t MOST_BYTES = INT64_C(64) << 20, MOST_ALL_BYTES = INT64_C(256) << 20, MOST_WORK = INT64_C(400000000);
 /* Linear motion takes no time to speak of: of its solids, what prepares in a fifth of a second. */
 static const int64_t MOST_LINEAR_WORK = INT64_C(10000000);
-enum { MOST_LINEAR_SHAPES = 16 }; /* each has arrays to open */
+enum { MOST_LINEAR_SHAPES = 128 }; /* each takes a millisecond, as it has arrays to open */
 
 /* Of linear motion: the shapes whose displacements and strains are looked at, by their counts. */
 static modal_status choose_range(const modalsim_request *r, uint8_t **solids, uint8_t **surfaces, modal_error *err)
