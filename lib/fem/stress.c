@@ -166,6 +166,15 @@ static void from_six(const double six[6], double t[9])
     for (int k = 0; k < 9; k++) t[k] = six[place[k]];
 }
 
+/* The direction of an element's fibres, or NULL. They count where each element has a law of its own. */
+static const double *fibre_of(const modal_stress *s, int64_t e)
+{
+    const modal_material *material = &s->mesh->materials[s->mesh->element_material[e]];
+    const double *own = s->mesh->element_fibres ? s->mesh->element_fibres + 3 * e : material->fibre;
+    if (!s->element_law || !(material->fibre_stiffness > 0)) return NULL;
+    return own[0] != 0 || own[1] != 0 || own[2] != 0 ? own : material->fibre;
+}
+
 int modal_stress_element(const modal_stress *s, modal_law_kind kind, int64_t e, const double *u,
                          modal_stress_point points[MODAL_RULE_MOST_POINTS])
 {
@@ -201,12 +210,14 @@ int modal_stress_element(const modal_stress *s, modal_law_kind kind, int64_t e, 
         }
     }
     if (enhancement) modal_enhanced_gradients(enhancement, rule, x, &law->elasticity, moved, gradient);
+    const double *fibre = fibre_of(s, e);
     for (int q = 0; q < n_points; q++) {
         modal_stress_point *p = &points[q];
         double t[9];
         modal_law_strain(law, gradient[q], t);
         to_six(t, p->strain);
         p->jacobian = modal_law_cauchy_stress(law, gradient[q], t);
+        if (fibre) modal_law_add_fibres(mesh->materials[mesh->element_material[e]].fibre_stiffness, fibre, gradient[q], t);
         to_six(t, p->stress);
         p->von_mises = modal_von_mises(t);
     }

@@ -34,7 +34,7 @@ modal_status modal_stress_new(modal_stress **stress, const modal_volume_mesh *me
 modal_stress *modal_stress_delete(modal_stress *stress); /* returns NULL; NULL is fine */
 
 /* element_law [n_elements], borrowed, or NULL: the modal_law_kind of each element instead of the one that the functions below are
- * given. */
+ * given. With it materials' fibres count, too. */
 void modal_stress_set_laws(modal_stress *stress, const uint8_t *element_law);
 
 /* At a point. Tensors are xx yy zz xy yz xz, shear strains not doubled: the order of VTK's symmetric tensors. */

@@ -179,6 +179,21 @@ double modal_law_cauchy_stress(const modal_law *law, const double h[9], double s
     return det;
 }
 
+void modal_law_add_fibres(double eta, const double fibre[3], const double h[9], double stress[9])
+{
+    double moved[3], square = 0;
+    for (int i = 0; i < 3; i++) {
+        moved[i] = fibre[i];
+        for (int k = 0; k < 3; k++) moved[i] += h[3 * i + k] * fibre[k];
+        square += moved[i] * moved[i];
+    }
+    const double j = (1 + h[0]) * ((1 + h[4]) * (1 + h[8]) - h[5] * h[7]) - h[1] * (h[3] * (1 + h[8]) - h[5] * h[6]) +
+                     h[2] * (h[3] * h[7] - (1 + h[4]) * h[6]);
+    const double root = cbrt(j), factor = eta * (square / (root * root) - 1) / (root * root * j);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) stress[3 * i + k] += factor * (moved[i] * moved[k] - (i == k) * square / 3);
+}
+
 void modal_law_tangent(const modal_law *law, const double h[9], double tangent[9][9])
 {
     double strain[9], stress[9], stiffness[9][9];

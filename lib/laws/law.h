@@ -63,6 +63,9 @@ void modal_law_first_stress(const modal_law *law, const double gradient[9], doub
  * not positive the point is turned inside out or flat: the numbers are the formula's and mean nothing. */
 double modal_law_cauchy_stress(const modal_law *law, const double gradient[9], double stress[9]);
 
+/* Adds Cauchy's stress of one family of fibres along the unit vector a at rest, W = eta/4 (I4' - 1)^2, I4' = J^(-2/3) a . C a; where J > 0. */
+void modal_law_add_fibres(double eta, const double fibre[3], const double gradient[9], double stress[9]);
+
 /* tangent[3 p + k][3 q + l] = d P_pk / d H_ql, Pa, symmetric. */
 void modal_law_tangent(const modal_law *law, const double gradient[9], double tangent[9][9]);
 

@@ -192,7 +192,7 @@ modal_status modaldeform_stress_moved(modaldeform_stress *s, const double *u, in
     modal_status status = MODAL_OK;
     int64_t inverted;
     const modal_stress_arrays arrays = arrays_of(s);
-    MODAL_TRY(modal_stress_compute(s->shapes[0].stress, MODAL_LAW_LINEAR, u, NULL, n_threads, &arrays, &inverted, err));
+    MODAL_TRY(modal_stress_compute(s->shapes[0].stress, MODAL_LAW_STVK, u, NULL, n_threads, &arrays, &inverted, err));
     if (inverted >= 0 && s->n_inverted++ == 0) {
         s->first_inverted = frame;
         s->inverted_element = s->shapes[0].mesh.element_tags[inverted];
