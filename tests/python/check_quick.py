@@ -16,7 +16,7 @@ import numpy as np
 
 tools = pathlib.Path(sys.argv[1]).resolve()
 data = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else None
-FAMILY = ["mesh", "pack", "place", "sim", "tled", "deform", "curv", "view", "tex", "info", "bench"]
+FAMILY = ["mesh", "pack", "place", "sim", "tled", "deform", "curv", "render", "view", "tex", "info", "bench"]
 
 
 def run(*words, **more):
