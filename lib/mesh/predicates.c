@@ -33,15 +33,15 @@ static int sign_of(const expansion *sum)
 
 static void add_product(expansion *sum, double x, double y)
 {
-    const double product = x * y;
-    add(sum, fma(x, y, -product));
-    add(sum, product);
+    const double product = x * y, error = fma(x, y, -product);
+    if (error != 0) add(sum, error);
+    if (product != 0) add(sum, product);
 }
 
 static void add_product_of_three(expansion *sum, double x, double y, double z)
 {
-    const double product = x * y;
-    add_product(sum, fma(x, y, -product), z);
+    const double product = x * y, error = fma(x, y, -product);
+    if (error != 0) add_product(sum, error, z);
     add_product(sum, product, z);
 }
 
@@ -75,23 +75,42 @@ int modal_orientation(const double a[3], const double b[3], const double c[3], c
     return 0;
 }
 
+/* x = a - d and whether that is exact, as it is where coordinates came from floats or lie close together. */
+static int subtract_exactly(const double a[3], const double d[3], double x[3])
+{
+    for (int k = 0; k < 3; k++) {
+        x[k] = a[k] - d[k];
+        const double back = a[k] - x[k], whole = x[k] + back;
+        if ((a[k] - whole) + (back - d[k]) != 0) return 0;
+    }
+    return 1;
+}
+
+static void add_determinant(expansion *sum, const double *const x[3])
+{
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        add_product_of_three(sum, x[0][i], x[1][j], x[2][k]);
+        add_product_of_three(sum, -x[0][i], x[1][k], x[2][j]);
+    }
+}
+
 int modal_orientation_exact(const double a[3], const double b[3], const double c[3], const double d[3])
 {
-    static const int even[3][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}};
     for (int k = 0; k < 3; k++)
         if (a[k] == b[k] && a[k] == c[k] && a[k] == d[k]) return 0; /* an axis' plane, the usual one */
     const int certain = modal_orientation(a, b, c, d);
     if (certain != 0) return certain;
+    expansion sum;
+    sum.n = 0; /* the parts need no zeros */
+    double e[3][3];
+    if (subtract_exactly(a, d, e[0]) && subtract_exactly(b, d, e[1]) && subtract_exactly(c, d, e[2])) {
+        add_determinant(&sum, (const double *const[]){e[0], e[1], e[2]});
+        return sign_of(&sum);
+    }
     /* (a - d) (b - d) (c - d) = abc - dbc - adc - abd, each the determinant of three rows */
-    const double *rows[4][3] = {{a, b, c}, {b, d, c}, {d, a, c}, {b, a, d}};
-    expansion sum = {.n = 0};
-    for (int r = 0; r < 4; r++)
-        for (int i = 0; i < 3; i++) {
-            const double *const *x = rows[r];
-            const int *k = even[i];
-            add_product_of_three(&sum, x[0][k[0]], x[1][k[1]], x[2][k[2]]);
-            add_product_of_three(&sum, -x[0][k[0]], x[1][k[2]], x[2][k[1]]);
-        }
+    const double *const rows[4][3] = {{a, b, c}, {b, d, c}, {d, a, c}, {b, a, d}};
+    for (int r = 0; r < 4; r++) add_determinant(&sum, rows[r]);
     return sign_of(&sum);
 }
 
@@ -100,8 +119,10 @@ int modal_turn_exact(const double a[3], const double b[3], const double c[3], in
     const int i = (drop + 1) % 3, j = (drop + 2) % 3;
     const double left = (a[i] - c[i]) * (b[j] - c[j]), right = (a[j] - c[j]) * (b[i] - c[i]);
     if (fabs(left - right) > 4 * DBL_EPSILON * (fabs(left) + fabs(right))) return left > right ? 1 : -1;
+    if (left == 0 && right == 0) return 0; /* two of the points are one, or all lie along an axis */
     const double *const x[3] = {a, b, c};
-    expansion sum = {.n = 0};
+    expansion sum;
+    sum.n = 0; /* the parts need no zeros */
     for (int k = 0; k < 3; k++) {
         const double *p = x[k], *q = x[(k + 1) % 3];
         add_product(&sum, p[i], q[j]);

@@ -90,6 +90,64 @@ static int pierces(const pair *p, int i)
     return 0;
 }
 
+/* Whether two triangles that share an edge clearly turn away from each other there, by more than a right angle: then they
+ * have nothing but the edge in common. Of flat surfaces that is nearly every pair, and spares them the exact signs. */
+static int turn_away(const pair *p)
+{
+    const double *ends[2], *tips[2] = {NULL, NULL};
+    double e[3], arm[2][3], normal[2][3], product = 0, size[3] = {0};
+    int n = 0;
+    for (int k = 0; k < 3; k++) {
+        if (p->is_shared[0][k] && n < 2) ends[n++] = p->x[0][k];
+        for (int i = 0; i < 2; i++)
+            if (!p->is_shared[i][k]) tips[i] = p->x[i][k];
+    }
+    if (n != 2 || !tips[0] || !tips[1]) return 0;
+    for (int k = 0; k < 3; k++) {
+        e[k] = ends[1][k] - ends[0][k];
+        size[2] += e[k] * e[k];
+        for (int i = 0; i < 2; i++) {
+            arm[i][k] = tips[i][k] - ends[0][k];
+            size[i] += arm[i][k] * arm[i][k];
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        const int l = (k + 1) % 3, m = (k + 2) % 3;
+        for (int i = 0; i < 2; i++) normal[i][k] = e[l] * arm[i][m] - e[m] * arm[i][l];
+        product += normal[0][k] * normal[1][k];
+    }
+    /* far above the rounding of the products, each of which is at most |e|^2 |arm| |arm| */
+    return product < -1e-13 * size[2] * sqrt(size[0] * size[1]);
+}
+
+/* Whether a plane through the one vertex that two triangles share has them clearly on two sides: that between the sums of
+ * their edges' directions. */
+static int lean_away(const pair *p)
+{
+    double arms[2][2][3], across[3] = {0};
+    for (int i = 0; i < 2; i++) {
+        const int at = p->is_shared[i][0] ? 0 : p->is_shared[i][1] ? 1 : 2;
+        for (int n = 0; n < 2; n++) {
+            double square = 0;
+            for (int k = 0; k < 3; k++) {
+                arms[i][n][k] = p->x[i][(at + 1 + n) % 3][k] - p->x[i][at][k];
+                square += arms[i][n][k] * arms[i][n][k];
+            }
+            for (int k = 0; k < 3; k++) {
+                arms[i][n][k] /= sqrt(square);
+                across[k] += i ? arms[i][n][k] : -arms[i][n][k];
+            }
+        }
+    }
+    for (int i = 0; i < 2; i++)
+        for (int n = 0; n < 2; n++) {
+            double side = 0;
+            for (int k = 0; k < 3; k++) side += across[k] * arms[i][n][k];
+            if (!((i ? side : -side) > 1e-13)) return 0; /* NaN, of two vertices at one place, is not clear */
+        }
+    return 1;
+}
+
 static int relation(const modal_surface_mesh *surface, int32_t s, int32_t t)
 {
     pair p;
@@ -102,9 +160,10 @@ static int relation(const modal_surface_mesh *surface, int32_t s, int32_t t)
             p.x[i][k] = surface->positions + 3 * (int64_t)v[i][k];
         }
     if (n_shared == 6) return APART; /* a duplicate, which counts as that */
-    if (!find_sides(&p, 1) || !find_sides(&p, 0)) return APART;
-    for (int i = 0; i < 2; i++)
-        for (int k = 0; k < 3; k++) n_off += p.side[i][k] != 0;
+    if ((n_shared == 4 && turn_away(&p)) || (n_shared == 2 && lean_away(&p))) return APART;
+    if (!find_sides(&p, 1)) return APART;
+    for (int k = 0; k < 3; k++) n_off += p.side[1][k] != 0;
+    if (n_off > 0 && !find_sides(&p, 0)) return APART;
     if (n_off == 0) return overlap_in_plane(p.x[0], p.x[1]) ? OVERLAPPING : APART;
     return pierces(&p, 0) || pierces(&p, 1) ? CROSSING : APART;
 }
