@@ -22,6 +22,7 @@ modal_status modal_reach_modes(const modal_shape *s, int32_t index, const modal_
 {
     enum { ROOM = 1 << 18 }; /* floats of a range, or one tile */
     modal_status status = MODAL_OK;
+    if (s->modes.n_modes == 0) return MODAL_OK; /* a rigid shape */
     const int64_t n_tiles = modal_tile_count(s->surface.n_vertices), tile_floats = (int64_t)s->modes.n_modes * 3 * MODAL_TILE;
     const int64_t most = tile_floats < ROOM ? ROOM / tile_floats : 1;
     float *range = NULL;

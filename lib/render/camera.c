@@ -46,7 +46,7 @@ static modal_status measure_shape(const modal_shape *s, int32_t index, const mod
             to->high[k] = fmax(to->high[k], s->surface.rest_positions[3 * v + k]);
         }
     MODAL_TRY(modal_alloc(&to->reach, s->modes.n_modes, sizeof *to->reach, "reach of modes", err));
-    if (s->modes.n_modes > 0) MODAL_TRY(modal_reach_modes(s, index, source, to->reach, err)); /* a rigid shape has none */
+    MODAL_TRY(modal_reach_modes(s, index, source, to->reach, err));
 done:
     return status;
 }

@@ -132,6 +132,11 @@ def frames_of_every_format():
     must(np.abs(t.deform(7) - points[7]).max() <= 1e-6 and t.poses.shape == poses.shape, "the Python package")
     if os.path.exists(os.path.join(binaries, "modalview")):
         run("modalview", "t.h5", "page.html")
+    run("modaldeform", "a.h5", "swings", "--format", "null", *BACKEND)
+    # a picture of them, from the side, in which the object that stands still does
+    run("modalrender", "t.h5", "pictures", "--size", "96x64", "--shadow-size", 512, "--frames", "::40", "--buffers", "object", *BACKEND)
+    seen = [np.load(os.path.join("pictures/object", name)) for name in sorted(os.listdir("pictures/object"))]
+    must(all(set(np.unique(x)) == {-1, 0, 1, 2, 3, 4} for x in seen), "objects that a picture shows:", [np.unique(x) for x in seen])
     # what is done in parts has the bytes of the whole
     run("modalsim", "a.h5", "c.h5", "--scene", "s.json", "--checkpoint", "check.h5", "--checkpoint-every", 5, *BACKEND)
     run("modalsim", "a.h5", "r.h5", "--scene", "s.json", "--restart", "check.h5", *BACKEND)

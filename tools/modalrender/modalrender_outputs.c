@@ -69,7 +69,7 @@ static modal_status write_file(const modalrender_output *o, int64_t frame, const
     modal_status status = MODAL_OK;
     modal_file_out file = {.file = -1};
     MODAL_TRY(modal_file_out_open_frame(&file, o->file.temporary, frame, o->extension, err));
-    MODAL_TRY(modal_file_out_write(&file, head, head_bytes, err));
+    if (head) MODAL_TRY(modal_file_out_write(&file, head, head_bytes, err));
     MODAL_TRY(modal_file_out_write(&file, bytes, length, err));
     MODAL_TRY(modal_file_out_close(&file, err));
 done:
