@@ -91,8 +91,7 @@ gl_context *gl_context_delete(gl_context *gl)
         gl->make_current(gl->display, NULL, NULL, NULL);
         gl->destroy_context(gl->display, gl->context);
     }
-    if (gl->display) gl->terminate(gl->display);
-    /* the library stays: drivers leave handlers that are called when the process ends */
+    /* the display and the library stay until the process ends: drivers leave handlers and memory behind that they reach then */
     free(gl);
     return NULL;
 }
