@@ -297,6 +297,36 @@ def check_bad():
     check("share" in err, err)
     err = move("c.msh", {**scene, "mass_scaling": {"step": 1}}, {}, code=3)
     check("limit" in err, err)
+    text = open("t.msh").read()
+    lines = text.split("\n")
+    at = lines.index("$Elements") + 2
+    words = lines[at].split()
+    turned = "\n".join([*lines[:at], " ".join([*words[:5], words[6], words[5], *words[7:]]), *lines[at + 1:]])
+    flat = text.replace("\n8 0.01 0.01 0.01\n", "\n8 0.01 0.0 0.0\n")
+    loose = text.replace("$Nodes\n8\n", "$Nodes\n9\n").replace("$EndNodes", "9 1 1 1\n$EndNodes")
+    nan = text.replace("\n8 0.01 0.01 0.01\n", "\n8 0.01 nan 0.01\n")
+    cube = open("c.msh").read()
+    crossed = cube.replace(" 1 2 4 3 5 6 8 7\n", " 1 4 2 3 5 8 6 7\n")
+    check(crossed != cube, cube)
+    for changed, word in ((turned, "left-handed"), (crossed, "element 1"), (flat, "volume"), (nan, "nan"), (loose, "9")):
+        check(changed != text, word)
+        open("x.msh", "w").write(changed)
+        got = move("x.msh", scene, {}, code=0 if changed in (loose, turned) else 3)
+        check(word in got.lower(), word, got)
+    check(len(result("displacements")[0]) == 8, "a node of no element is left out")
+    box("t.msh", (1, 1, 2), 0.01)
+    err = move("t.msh", {**scene, "pressures": [{"nodes": "box:-1,-1,0.0099:1,1,0.0101", "pressure": 5}]}, {}, code=3)
+    check("pressures[0]: no face of the boundary" in err, err)
+    for material, word in (({"mu": -1}, "mu"), ({"bulk": 0}, "bulk"), ({"density": 0}, "density"), ({"density": None}, "density"),
+                           ({"fibres": {"stiffness": 1, "direction": [0, 0, 0]}}, "direction"),
+                           ({"fibres": {"stiffness": 1, "file": "f.csv"}}, "row 2"), ({"prony": {"isochoric": [[0.1, 0]]}}, "time")):
+        open("f.csv", "w").write("1,1,0,0\n2,0,0,0\n")
+        err = move("t.msh", scene, material, code=3)
+        check(word in err, material, err)
+    with open("m.json", "w") as f:
+        json.dump({"materials": {"a": {"young": 1e4, "poisson": 0.5, "density": 1}}, "default": "a"}, f)
+    err = run("t.msh", "o.h5", "-f", "--scene", "scene.json", "--materials", "m.json", code=3)
+    check("poisson" in err or "nu" in err, err)
     err = move("c.msh", {**scene, "contacts": [{"sphere": [0, 0, -0.0005], "radius": 0.001}]}, {})
     check("at t = 0" in err, err)
 
