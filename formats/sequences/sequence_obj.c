@@ -216,7 +216,7 @@ static modal_status add(void *writer, const modal_frames *frames, modal_error *e
     for (int64_t f = 0; f < frames->n_frames; f++) {
         const int64_t at = 3 * w->n_points * f;
         MODAL_TRY(modal_file_out_open_frame(&w->out, w->folder, w->n_written + f, "obj", err));
-        MODAL_TRY(modal_file_out_write(&w->out, w->head, w->head_bytes, err));
+        if (w->head) MODAL_TRY(modal_file_out_write(&w->out, w->head, w->head_bytes, err));
         MODAL_TRY(put_vectors(&w->out, "v ", frames->arrays[0] + at, w->n_points, err));
         if (w->creases) {
             wedge_normals(w->creases, frames->arrays[0] + at, w->of_wedges);
