@@ -79,7 +79,7 @@ RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
     if (!t->active[o->tree] || t->status[o->tree] != MODAL_STEP_CONVERGED) return;
     const int32_t r = o->n_modes;
     const int64_t first = o->coordinates;
-    const rs_scratch s = rs_scratch_of(t, memory);
+    rs_scratch s = rs_scratch_of(t, memory);
     const double *q = t->next_q + first, *v = t->next_v + first;
     const int average = t->rule == MODAL_STEP_ENERGY;
     const double *masses = t->tables + RS_GET(t->shapes[o->shape].masses);
@@ -99,6 +99,9 @@ RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
     RS_EACH(k, r) { s.terms[k] = mean[k] * rs_packed_row(t->tables + o->damping, r, k, mean); }
     if (o->tangent != 0) { /* the stiffness in the middle */
         RS_SHAPE(shape, t, o->shape);
+#if !RS_WIDE
+        rs_large_slot(t, o, 1, &s);
+#endif
         rs_stiffness(t, shape, s.middle, &s, s.tangent, s.force_2);
         RS_EACH(k, r) { s.terms[k] += o->tangent * mean[k] * rs_packed_row(s.tangent, r, k, mean); }
     }
@@ -147,37 +150,62 @@ RS_FN void rs_accept(const modal_step_task *t, int32_t index, double *memory)
     RS_SYNC();
 }
 
+/* The elastic energy at q: the sum of s->terms [r], which are set, and of what is returned. */
+RS_FN double rs_elastic(const modal_step_task *t, const modal_step_object *o, const modal_step_shape *shape, const double *q,
+                        const rs_scratch *s)
+{
+    const int32_t r = shape->n_modes, pairs = (int32_t)modal_step_pairs(r);
+    const double *stiffness = t->tables + shape->stiffness;
+    (void)o;
+#ifdef RS_LARGE
+    if (shape->cubic && r > MODAL_STEP_TABLE_MODES) {
+        for (int32_t k = 0; k < r; k++) s->terms[k] = 0;
+        return RS_LARGE(r, t->tables + shape->energy, q, s->large, s->force, NULL);
+    }
+#endif
+#if !RS_WIDE
+    if (shape->cubic && r > RS_GRID_MODES) {
+        rs_scratch found = *s;
+        rs_large_slot(t, o, 0, &found);
+        const real *g = found.large + pairs;
+        RS_EACH(k, r) { s->terms[k] = 0.5 * q[k] * (rs_packed_row(g, r, k, q) + g[k * r - k * (k - 1) / 2] * q[k]); }
+        return 0;
+    }
+#endif
+    /* a form of degree n integrates to q . form / (n + 1): weights 1/2, 1/6, 1/12 of K's rows */
+    if (shape->cubic) {
+        RS_EACH(i, r)
+        {
+            const int32_t at = 1 + r + i * r - i * (i - 1) / 2 - i;
+            s->m1[1 + i] = q[i] / 6;
+            for (int32_t j = i; j < r; j++) s->m1[at + j] = q[i] * q[j] / 12;
+        }
+        if (RS_LANE == 0) s->m1[0] = 0.5;
+        RS_SYNC();
+        RS_SUM(1 + r + r * (r + 1) / 2, pairs, stiffness, s->m1, s->tangent);
+    } else {
+        RS_EACH(i, pairs) { s->tangent[i] = 0.5 * stiffness[i]; }
+        RS_SYNC();
+    }
+    RS_EACH(k, r) { s->terms[k] = q[k] * rs_packed_row(s->tangent, r, k, q); }
+    return 0;
+}
+
 RS_FN void rs_measure(const modal_step_task *t, int32_t index, double *memory)
 {
     RS_OBJECT(o, t, index);
     if (!t->active[o->tree]) return;
     RS_SHAPE(shape, t, o->shape);
     const rs_scratch s = rs_scratch_of(t, memory);
-    const int32_t r = shape->n_modes, pairs = (int32_t)modal_step_pairs(r);
+    const int32_t r = shape->n_modes;
     const double *q = t->q + o->coordinates, *v = t->v + o->coordinates;
     const double *masses = t->tables + shape->masses, *lift = masses + r;
     const modal_step_pose *f = &t->poses[index];
-    const double *stiffness = t->tables + shape->stiffness;
-    /* a form of degree n integrates to q . form / (n + 1): weights 1/2, 1/6, 1/12 of K's rows */
-    if (shape->cubic) {
-        RS_EACH(i, r)
-        {
-            const int32_t at = 1 + r + i * r - i * (i - 1) / 2 - i;
-            s.m1[1 + i] = q[i] / 6;
-            for (int32_t j = i; j < r; j++) s.m1[at + j] = q[i] * q[j] / 12;
-        }
-        if (RS_LANE == 0) s.m1[0] = 0.5;
-        RS_SYNC();
-        RS_SUM(1 + r + r * (r + 1) / 2, pairs, stiffness, s.m1, s.tangent);
-    } else {
-        RS_EACH(i, pairs) { s.tangent[i] = 0.5 * stiffness[i]; }
-        RS_SYNC();
-    }
-    RS_EACH(k, r) { s.terms[k] = q[k] * rs_packed_row(s.tangent, r, k, q); }
+    const double whole = rs_elastic(t, o, shape, q, &s);
     rs_moments(t, shape, q, v, &s);
     if (RS_LANE == 0) {
         const double *rest = t->tables + shape->inertia;
-        double elastic = 0, kinetic = 0, moved = o->motion == MODAL_STEP_FREE ? rs_reach(t, o->shape) : 0;
+        double elastic = whole, kinetic = 0, moved = o->motion == MODAL_STEP_FREE ? rs_reach(t, o->shape) : 0;
         double u[3], x[3], first[3], flow[3] = {0}, swirl[3] = {0};
         double second[9], body[9];
         for (int i = 0; i < 3; i++) first[i] = RS_GET(t->shapes[o->shape].first[i]);

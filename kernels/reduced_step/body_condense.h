@@ -256,10 +256,13 @@ RS_FN void rs_solve(const real *a, int32_t n, int32_t wide, real *x, real *inver
 
 #endif
 
-/* A^-1, A^-1 B, and the inertia that the parent feels. */
-RS_FN real_mask rs_condense(const rs_work *w, const rs_scratch *s)
+#if !RS_WIDE && !RS_FEW
+#include "kernels/reduced_step/body_sweep.cuh"
+#endif
+
+/* A^-1 and A^-1 B. */
+RS_FN real_mask rs_invert(const rs_work *w, const rs_scratch *s, int32_t r, int32_t wide)
 {
-    const int32_t r = RS_GET(w->object->n_modes), wide = (int32_t)modal_step_padded(r);
     RS_EACH_OF(k, r, l, RS_ROW(r))
     {
         s->dense[k * wide + l] = w->own.matrix[k * wide + l];
@@ -278,7 +281,19 @@ RS_FN real_mask rs_condense(const rs_work *w, const rs_scratch *s)
 #else
     rs_solve(s->dense, r, wide, w->solved, w->inverse);
 #endif
-    if (RS_GET(w->object->motion) == MODAL_STEP_FIXED) return sound;
+    return sound;
+}
+
+/* These, and the inertia that the parent feels. */
+RS_FN real_mask rs_condense(const rs_work *w, const rs_scratch *s)
+{
+    const int32_t r = RS_GET(w->object->n_modes), wide = (int32_t)modal_step_padded(r);
+#if !RS_WIDE && !RS_FEW
+    const real_mask sound = r > RS_GRID_MODES ? rs_invert_large(w, s, r, wide) : rs_invert(w, s, r, wide);
+#else
+    const real_mask sound = rs_invert(w, s, r, wide);
+#endif
+    if (!RS_ANY(sound) || RS_GET(w->object->motion) == MODAL_STEP_FIXED) return sound;
 #if RS_WIDE
     for (int32_t k = 0; k < r; k++)
         for (int i = 0; i < 6; i++)
@@ -385,6 +400,41 @@ RS_FN void rs_judge_tree(const modal_step_task *t, const rs_work *w, real *wrenc
 
 #endif
 
+/* step = A^-1 condensed, and the wrench less B^T A^-1 condensed. */
+RS_FN void rs_take_inverse(const rs_work *w, int32_t r, int32_t wide, const real *condensed, real *wrench)
+{
+#if RS_WIDE
+    for (int32_t k = 0; k < r; k++) w->step[k] = RS_ALL(0);
+    for (int32_t k = 0; k < r; k++) {
+        const real load = condensed[k];
+        for (int32_t l = 0; l < RS_ROW(r); l++) w->step[l] += w->inverse[k * wide + l] * load;
+        for (int c = 0; c < RS_ROW(6); c++) wrench[c] -= w->solved[8 * k + c] * load;
+    }
+#else
+#if !RS_FEW
+    for (int32_t base = 0; base < r && r > RS_GRID_MODES; base += RS_LANES / 8) { /* eight lanes a row */
+        const int32_t k = base + RS_LANE / 8, lane = RS_LANE % 8;
+        double sum = 0;
+#pragma unroll 8
+        for (int32_t l = lane; l < r; l += 8)
+            if (k < r) sum = fma(w->inverse[k * wide + l], condensed[l], sum);
+        for (int32_t d = 4; d > 0; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
+        if (k < r && lane == 0) w->step[k] = sum;
+    }
+#endif
+    for (int32_t k = RS_LANE + (r > RS_GRID_MODES ? r : 0); k < r + 6; k += RS_LANES) {
+        const real *column = k < r ? w->inverse + k : w->solved + k - r;
+        const int32_t apart = k < r ? wide : 8;
+        real sum = RS_ALL(0);
+        RS_MODES(l, on, r) sum += column[l * apart] * RS_IF(on, condensed[l]);
+        if (k < r)
+            w->step[k] = sum;
+        else
+            wrench[k - r] -= sum;
+    }
+#endif
+}
+
 /* Adds the children, checks the residual, condenses; a root sets the tree's status. */
 RS_FN void rs_eliminate(const modal_step_task *t, const rs_work *w, real *memory)
 {
@@ -426,26 +476,7 @@ RS_FN void rs_eliminate(const modal_step_task *t, const rs_work *w, real *memory
     }
     RS_EACH(k, r) { condensed[k] += condensed[wide + k]; }
     RS_SYNC();
-#if RS_WIDE
-    for (int32_t k = 0; k < r; k++) w->step[k] = RS_ALL(0);
-    for (int32_t k = 0; k < r; k++) {
-        const real load = condensed[k];
-        for (int32_t l = 0; l < RS_ROW(r); l++) w->step[l] += w->inverse[k * wide + l] * load;
-        for (int c = 0; c < RS_ROW(6); c++) wrench[c] -= w->solved[8 * k + c] * load;
-    }
-#else
-    RS_EACH(k, r + 6)
-    {
-        const real *column = k < r ? w->inverse + k : w->solved + k - r;
-        const int32_t apart = k < r ? wide : 8;
-        real sum = RS_ALL(0);
-        RS_MODES(l, on, r) sum += column[l * apart] * RS_IF(on, condensed[l]);
-        if (k < r)
-            w->step[k] = sum;
-        else
-            wrench[k - r] -= sum;
-    }
-#endif
+    rs_take_inverse(w, r, wide, condensed, wrench);
     RS_SYNC();
     if (o->parent >= 0) {
         if (fresh) rs_share_jacobian(w, &s);

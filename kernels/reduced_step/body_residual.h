@@ -3,6 +3,8 @@
 
 /* ---- the residual of one object ---- */
 
+enum { RS_DRAGS = 3 }; /* points whose drag a large object takes into its Jacobian at once */
+
 typedef struct rs_scratch {
     real *m1, *m2;             /* [rows] monomials */
     real *tangent, *secant;    /* [pairs] K(q) and, packed, the matrix with f = matrix q */
@@ -15,22 +17,30 @@ typedef struct rs_scratch {
     real *force, *force_2;     /* [padded r] */
     real *drag;                /* [padded r] */
     real *load, *state;        /* on a GPU: the object's loads, [3, padded r] its q, v and a */
+    real *drags;               /* on a GPU, of large objects: [RS_DRAGS, 6, r] of points with drag, over the moments */
+    real *large;               /* on a CPU: what RS_LARGE needs; on a GPU: K, g and a part of f as the grid left them */
 } rs_scratch;
 
 RS_FN rs_scratch rs_scratch_of(const modal_step_task *t, real *memory)
 {
     const int64_t most = RS_MOST(t), r = modal_step_padded(most), pairs = modal_step_pairs(most);
-    const int64_t moments = modal_step_moments(most), rows = modal_step_scratch_rows(most, RS_MOST_ROWS(t));
-    const int64_t matrices = 2 * pairs + most * r;
+    const int64_t moments = modal_step_moments(most);
+#if RS_WIDE
+    const int64_t rows = modal_step_scratch_rows(most, RS_MOST_ROWS(t)), few = pairs;
+    const int64_t wanted = 2 * pairs + most * r, matrices = wanted > 2 * moments ? wanted : 2 * moments;
+#else
+    const int64_t rows = modal_step_device_rows(most, RS_MOST_ROWS(t)), matrices = modal_step_device_matrices(most);
+    const int64_t few = most < MODAL_STEP_TABLE_MODES ? pairs : modal_step_pairs(MODAL_STEP_TABLE_MODES);
+#endif
     rs_scratch s;
     s.m1 = memory; /* m1 and m2 together hold what RS_FORCE needs, and one behind the other */
     s.m2 = s.m1 + rows;
     s.tangent = s.m2 + rows;
-    s.secant = s.tangent + pairs;
-    s.dense = s.secant + pairs;
+    s.secant = s.tangent + few;
+    s.dense = s.secant + few;
     s.moments = s.tangent;
     s.rates = s.moments + moments;
-    s.sums = s.tangent + (matrices > 2 * moments ? matrices : 2 * moments);
+    s.sums = s.tangent + matrices;
     s.product = s.sums + 48;
     s.middle = s.product + 6 * r;
     s.terms = s.middle + 2 * r;
@@ -39,6 +49,8 @@ RS_FN rs_scratch rs_scratch_of(const modal_step_task *t, real *memory)
     s.drag = s.force_2 + r;
     s.load = s.drag + r;
     s.state = s.load + 2 * r + 24;
+    s.large = s.state + 3 * r;
+    s.drags = s.tangent;
     return s;
 }
 
@@ -73,6 +85,17 @@ RS_FN rs_work rs_near_state(const rs_work *far, const rs_scratch *s)
 }
 #endif
 
+#if !RS_WIDE
+/* An object that the grid evaluates has K and the like in its work, in one of two slots. */
+RS_FN void rs_large_slot(const modal_step_task *t, const modal_step_object *o, int slot, rs_scratch *s)
+{
+    const int64_t r = o->n_modes;
+    if (r <= RS_GRID_MODES) return;
+    s->tangent = s->large = t->work + o->work + modal_step_work_size_small(r, o->parent_modes) + modal_step_large_sums(r) +
+                            modal_step_pairs(r) + slot * modal_step_slot_size(r);
+}
+#endif
+
 #if RS_PACK == 1
 /* Row k of a packed symmetric matrix times x. */
 RS_FN double rs_packed_row(const double *packed, int32_t r, int32_t k, const double *x)
@@ -104,7 +127,22 @@ RS_FN void rs_packed_times(const double *packed, int32_t r, const real *x, real 
         packed += r - k;
     }
 #else
-    RS_EACH(k, r) { y[k] = rs_packed_row(packed, r, k, x); }
+    if (r <= RS_GRID_MODES) {
+        RS_EACH(k, r) { y[k] = rs_packed_row(packed, r, k, x); }
+    } else { /* eight lanes a row */
+        for (int32_t base = 0; base < r; base += RS_LANES / 8) {
+            const int32_t k = base + RS_LANE / 8, lane = RS_LANE % 8;
+            double sum = 0;
+#pragma unroll 8
+            for (int32_t l = lane; l < r; l += 8) {
+                const int32_t low = l < k ? l : k, high = l < k ? k : l;
+                if (k < r) sum = fma(packed[low * r - low * (low - 1) / 2 + high - low], x[l], sum);
+            }
+            for (int32_t d = 4; d > 0; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
+            if (k < r && lane == 0) y[k] = sum;
+        }
+        RS_SYNC();
+    }
 #endif
 }
 
@@ -140,6 +178,22 @@ RS_FN void rs_stiffness(const modal_step_task *t, const modal_step_shape *shape,
         RS_SYNC();
         return;
     }
+#ifdef RS_LARGE
+    if (r > MODAL_STEP_TABLE_MODES) {
+        RS_LARGE(r, t->tables + shape->energy, q, s->large, force, tangent);
+        return;
+    }
+#endif
+#if !RS_WIDE
+    if (r > RS_GRID_MODES) { /* K is where `tangent` points */
+        const real *g = s->large + pairs, *part = g + pairs;
+        rs_packed_times(g, r, q, force);
+        RS_SYNC();
+        RS_EACH(k, r) { force[k] += part[k] + g[k * r - k * (k - 1) / 2] * q[k]; }
+        RS_SYNC();
+        return;
+    }
+#endif
 #ifdef RS_FORCE
     RS_FORCE(r, t->tables + shape->energy, q, s->m1, force);
     if (!tangent) return;
@@ -326,124 +380,7 @@ RS_FN void rs_add_pose(const modal_step_task *t, const rs_work *w, const rs_scra
     }
 }
 
-/* Three numbers of the point `at` of each object. */
-RS_FN void rs_at_points(const double *array, const rs_work *w, int32_t at, real *x)
-{
-    double *to = (double *)x;
-    for (int32_t l = 0; l < RS_PACK; l++) {
-        const double *from = array + 3 * (w->object[l < RS_COUNT(w) ? l : RS_COUNT(w) - 1].first_point + at);
-        for (int i = 0; i < 3; i++) to[RS_PACK * i + l] = from[i];
-    }
-}
-
-/* Forces at points into the residual g and the wrench n, and the drag's part in the Jacobian. */
-RS_FN void rs_add_points(const modal_step_task *t, const rs_work *w, const rs_scratch *s, const real *velocities,
-                         int fresh, real *g, real *n)
-{
-    RS_OWN(o, w);
-    const rs_pose *f = w->pose;
-    const int32_t r = o->n_modes;
-    const real *q = t->rule == MODAL_STEP_ENERGY ? s->middle : w->q;
-    const double jv = rs_rule_of(t).jv;
-    const int moving = o->motion != MODAL_STEP_FIXED;
-    const int64_t wide = modal_step_padded(r);
-    real speed[3];
-    rs_apply_transposed(f->rotation, f->velocity, speed);
-    for (int32_t at = 0; at < o->n_points; at++) {
-        const int32_t point = o->first_point + at;
-        const double *table = t->tables + t->points[point].table, drag = t->points[point].drag;
-        const int blown = drag > 0 && t->air && t->rule != MODAL_STEP_STATIC;
-#if RS_WIDE
-        real own[8];
-        for (int c = 0; c < 3; c++) {
-            own[c] = RS_ALL(table[c]);
-            own[3 + c] = RS_ALL(0);
-        }
-        for (int32_t k = 0; k < r; k++)
-            for (int c = 0; c < 3; c++) {
-                own[c] += table[MODAL_STEP_POINT * (1 + k) + c] * q[k];
-                own[3 + c] += table[MODAL_STEP_POINT * (1 + k) + c] * velocities[k];
-            }
-#else
-        real *own = s->sums + 8 * (at % 2); /* lanes may still read the last point's */
-        RS_EACH(c, 6)
-        {
-            real sum = c < 3 ? RS_GET(table[c]) : 0;
-            const real *x = c < 3 ? q : velocities;
-            RS_MODES(k, on, r) sum += RS_GET(table[MODAL_STEP_POINT * (1 + k) + c % 3]) * RS_IF(on, x[k]);
-            own[c] = sum;
-        }
-        RS_SYNC();
-#endif
-        /* every lane alike: small, and needed by all */
-        const real y[3] = {own[0], own[1], own[2]};
-        real push[3], force[3], turn[3], wind[3], damp[9];
-        rs_at_points(t->point_force, w, at, push);
-        rs_apply_transposed(f->rotation, push, force);
-        for (int i = 0; i < 9; i++) damp[i] = RS_ALL(0);
-        if (blown) {
-            rs_at_points(t->point_air, w, at, push);
-            rs_apply_transposed(f->rotation, push, wind);
-            rs_cross(f->spin, y, turn);
-            for (int i = 0; i < 3; i++) wind[i] -= speed[i] + turn[i] + own[3 + i];
-            const real size = RS_SQRT(rs_dot(wind, wind)), part = RS_PICK(size > 0, 1 / size, RS_ALL(0));
-            for (int i = 0; i < 3; i++) {
-                force[i] += drag * size * wind[i];
-                for (int j = 0; j < 3; j++)
-                    damp[3 * i + j] = jv * drag * (i == j ? size + wind[i] * wind[j] * part : wind[i] * wind[j] * part);
-            }
-        }
-        real moment[3];
-        rs_cross(y, force, moment);
-        RS_EACH(k, r)
-        {
-            const double *row = table + MODAL_STEP_POINT * (1 + k);
-            const real u[3] = {RS_ALL(RS_GET(row[0])), RS_ALL(RS_GET(row[1])), RS_ALL(RS_GET(row[2]))};
-            const real work = rs_dot(u, force);
-            g[k] -= work;
-            s->terms[k] = RS_MAX(s->terms[k], RS_ABS(work));
-        }
-        if (RS_LANE == 0 && moving) {
-            for (int i = 0; i < 3; i++) {
-                n[i] -= force[i];
-                n[3 + i] -= moment[i];
-            }
-            w->own.scale[1] += RS_SQRT(rs_dot(force, force));
-            w->own.scale[2] += RS_SQRT(rs_dot(moment, moment));
-        }
-        if (!fresh || !blown || jv == 0) continue;
-        /* velocity of the point = p' + w x y + U v: columns U, 1, -[y]x */
-        RS_EACH(k, r)
-        {
-            const double *mode = table + MODAL_STEP_POINT * (1 + k);
-            const real u[3] = {RS_ALL(RS_GET(mode[0])), RS_ALL(RS_GET(mode[1])), RS_ALL(RS_GET(mode[2]))};
-            real du[3], m[3];
-            rs_apply(damp, u, du); /* damp is symmetric */
-            for (int32_t l = k; l < r; l++) {
-                const double *row = table + MODAL_STEP_POINT * (1 + l);
-                w->own.matrix[k * wide + l] += du[0] * RS_GET(row[0]) + du[1] * RS_GET(row[1]) + du[2] * RS_GET(row[2]);
-            }
-            if (!moving) continue;
-            rs_cross(y, du, m); /* -[y]x^T du = y x du */
-            for (int i = 0; i < 3; i++) {
-                w->own.coupling[8 * k + i] += du[i];
-                w->own.coupling[8 * k + 3 + i] += m[i];
-            }
-        }
-        RS_EACH(c, moving ? 6 : 0) /* columns of the inertia: a unit velocity, or the one that a unit spin gives */
-        {
-            const real unit[3] = {RS_ALL(c % 3 == 0 ? 1.0 : 0), RS_ALL(c % 3 == 1 ? 1.0 : 0), RS_ALL(c % 3 == 2 ? 1.0 : 0)};
-            real column[3] = {unit[0], unit[1], unit[2]}, du[3], m[3];
-            if (c >= 3) rs_cross(unit, y, column);
-            rs_apply(damp, column, du);
-            rs_cross(y, du, m);
-            for (int i = 0; i < 3; i++) {
-                w->own.inertia[8 * i + c] += du[i];
-                w->own.inertia[8 * (3 + i) + c] += m[i];
-            }
-        }
-    }
-}
+#include "kernels/reduced_step/body_points.h"
 
 /* The object's part of the Jacobian, from the stiffness at hand; the rest is added to it. */
 RS_FN void rs_start_jacobian(const rs_work *w, const rs_scratch *s, const rs_rule *rule, const double *masses,
@@ -453,6 +390,23 @@ RS_FN void rs_start_jacobian(const rs_work *w, const rs_scratch *s, const rs_rul
     const int32_t r = o->n_modes, wide = (int32_t)modal_step_padded(r);
     const double damp = rule->jv * beta;
     const double j1 = average ? rule->jq * (1.0 / 3) : rule->jq + damp, j2 = rule->jq * (2.0 / 3) + damp;
+#if !RS_WIDE && !RS_FEW
+    if (r > RS_GRID_MODES) { /* neighbours by neighbours; what is below the diagonal nobody reads */
+        RS_EACH(e, 8 * r) { w->own.coupling[e] = 0; }
+        RS_EACH(c, 48) { w->own.inertia[c] = 0; }
+#pragma unroll 4
+        for (int32_t k = RS_LANE / 32; k < r; k += RS_LANES / 32) {
+            const int32_t at = k * r - k * (k - 1) / 2 - k;
+            const double own = rule->inertia * masses[k];
+            for (int32_t l = k + RS_LANE % 32; l < r; l += 32) {
+                double x = rule->jv * RS_GET(damping[at + l]) + j1 * s->tangent[at + l] + (l == k ? own : 0);
+                if (average) x += j2 * s->dense[at + l];
+                w->own.matrix[k * wide + l] = x;
+            }
+        }
+        return;
+    }
+#endif
     RS_EACH(k, r)
     {
         const int32_t at = k * r - k * (k - 1) / 2 - k; /* (k l) is at + l */
@@ -473,8 +427,10 @@ RS_FN void rs_evaluate(const modal_step_task *t, const rs_work *w, real *memory)
     RS_OWN(o, w);
     if (!rs_takes_part(t, o)) return;
     RS_SHAPE(shape, t, o->shape);
-    const rs_scratch s = rs_scratch_of(t, memory);
+    rs_scratch s = rs_scratch_of(t, memory);
 #if !RS_WIDE
+    rs_large_slot(t, o, 0, &s);
+    if (o->n_modes > RS_GRID_MODES) s.dense = s.tangent + modal_step_slot_size(o->n_modes);
     const rs_work near = rs_near_state(w, &s);
     const double status = w->own.scale[4];
     w = &near;
@@ -498,6 +454,9 @@ RS_FN void rs_evaluate(const modal_step_task *t, const rs_work *w, real *memory)
             s.middle[r + k] = 0.5 * (t->v[o->coordinates + k] + v[k]);
         }
         RS_SYNC();
+#if !RS_WIDE
+        s.large = s.dense;
+#endif
         rs_stiffness(t, shape, s.middle, &s, wanted_2 ? s.dense : NULL, s.force_2);
         v = s.middle + r;
     }
@@ -540,93 +499,3 @@ RS_FN void rs_evaluate(const modal_step_task *t, const rs_work *w, real *memory)
     RS_EACH(e, o->n_children > 0 ? rs_loads_size(r) : 0) { w->kept[e] = w->own.load[e]; }
 #endif
 }
-
-/* ---- the first guess ---- */
-
-#if RS_PACK == 1
-
-/* Constant speeds: what is not linear depends on places and speeds, which then are the last ones, carried on. Modes
- * that are stiff for the step (h omega > 6 and the like) would be thrown far past where their forces hold: they get
- * the acceleration that they would have if they were linear, alone, and under constant loads. */
-RS_FN double rs_guess(const modal_step_task *t, const modal_step_object *o, const modal_step_shape *shape, int32_t k,
-                      const rs_rule *rule, const rs_alpha *weights, double gain_q, double gain_v)
-{
-    const int64_t at = modal_step_pair(o->n_modes, k, k);
-    const double h = t->h, mass = RS_GET(t->tables[shape->masses + k]);
-    const double stiffness = RS_GET(t->tables[shape->stiffness + at]);
-    const double damping = RS_GET(t->tables[o->damping + at]) + o->tangent * stiffness;
-    const double a = t->a[o->coordinates + k], v = t->v[o->coordinates + k];
-    const double whole = mass + rule->jv * damping + rule->jq * stiffness;
-    if (t->rule == MODAL_STEP_ENERGY) return whole > 10 * mass ? (mass * a - 0.5 * h * stiffness * v) / whole : 0;
-    if (!(whole > 10 * mass)) return -gain_v / (weights->gamma * weights->part);
-    return (mass * a - h * damping * gain_v - stiffness * (h * v + h * h * gain_q)) / whole;
-}
-
-RS_FN void rs_predict(const modal_step_task *t, int32_t index, double *memory)
-{
-    RS_OBJECT(o, t, index);
-    if (!rs_takes_part(t, o)) return;
-    const int64_t first = o->coordinates;
-    const rs_work w = rs_work_by(t, o, index);
-    RS_SHAPE(shape, t, o->shape);
-    const rs_rule rule = rs_rule_of(t);
-    const rs_alpha weights = rs_alpha_of(t);
-    const int still = t->rule == MODAL_STEP_STATIC, mean = t->rule == MODAL_STEP_ENERGY;
-    const double h = t->h;
-    double *base = rs_base_of(t, o);
-    const int64_t wide = modal_step_padded(o->n_modes);
-    RS_EACH(k, o->n_modes)
-    {
-        const double lag = t->rule == MODAL_STEP_ALPHA ? t->lag[first + k] : 0, a_0 = t->a[first + k];
-        const double gain_q = rs_gain_q(&weights, a_0, lag, h), gain_v = rs_gain_v(&weights, a_0, lag, h);
-        const double a = still ? 0 : rs_guess(t, o, shape, k, &rule, &weights, gain_q, gain_v);
-        base[k] = t->q[first + k] + (still ? 0 : h * t->v[first + k] + (mean ? 0 : h * h * gain_q));
-        base[wide + k] = still ? 0 : t->v[first + k] + (mean ? 0 : h * gain_v);
-        w.a[k] = a;
-#if !RS_WIDE
-        w.last[k] = a;
-#endif
-    }
-    if (RS_LANE == 0) {
-        if (o->motion != MODAL_STEP_DRIVEN) t->next_poses[index] = t->poses[index];
-        if (t->rule == MODAL_STEP_STATIC && o->motion == MODAL_STEP_ATTACHED) {
-            modal_step_pose *f = &t->next_poses[index];
-            for (int i = 0; i < 3; i++)
-                f->velocity[i] = f->acceleration[i] = f->spin[i] = f->spin_rate[i] = 0;
-        }
-        for (int c = 0; c < 8; c++) w.twist[c] = 0; /* of a root that does not turn, too */
-    }
-    /* the air where and when the step wants it, at its end or in its middle, by the speeds at its start */
-    const modal_step_pose *f = &t->poses[index];
-    const double ahead = t->rule == MODAL_STEP_ENERGY ? 0.5 * t->h : t->h;
-    RS_EACH(n, t->air ? o->n_points : 0)
-    {
-        const int32_t point = o->first_point + n;
-        const double *x = t->tables + t->points[point].table;
-        double y[3] = {x[0], x[1], x[2]}, turn[3], world[3], air[3];
-        RS_MODES(k, on, o->n_modes)
-        for (int i = 0; i < 3; i++)
-            y[i] += RS_GET(x[MODAL_STEP_POINT * (1 + k) + i]) * RS_IF(on, t->q[first + k] + ahead * t->v[first + k]);
-        rs_cross(f->spin, y, turn);
-        for (int i = 0; i < 3; i++) y[i] += ahead * turn[i];
-        rs_apply(f->rotation, y, world);
-        for (int i = 0; i < 3; i++) {
-            world[i] += f->position[i] + ahead * f->velocity[i];
-            air[i] = RS_GET(t->air->mean[i]);
-        }
-        double waves[MODAL_STEP_WAVES];
-        for (int32_t m = 0; m < MODAL_STEP_WAVES; m++)
-            waves[m] = rs_sin(RS_GET(t->air->wave[m][0]) * world[0] + RS_GET(t->air->wave[m][1]) * world[1] +
-                              RS_GET(t->air->wave[m][2]) * world[2] -
-                              RS_GET(t->air->frequency[m]) * (t->time + ahead) + RS_GET(t->air->phase[m]));
-        const int32_t n_waves = RS_GET(t->air->n_waves);
-        for (int32_t m = 0; m < MODAL_STEP_WAVES; m++)
-            for (int i = 0; i < 3 && m < n_waves; i++) air[i] += RS_GET(t->air->amplitude[m][i]) * waves[m];
-        for (int i = 0; i < 3; i++) t->point_air[3 * point + i] = air[i];
-    }
-    if (t->rule != MODAL_STEP_ENERGY) return;
-    /* f at the start, which the average vector field needs */
-    const rs_scratch scratch = rs_scratch_of(t, memory);
-    rs_stiffness(t, shape, t->q + first, &scratch, NULL, w.force);
-}
-#endif

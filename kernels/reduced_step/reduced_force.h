@@ -17,8 +17,8 @@
 
 #include "kernels/reduced_step/reduced_step.h"
 
-/* Doubles of a row of block j, and of the whole table. */
-static inline int64_t modal_step_energy_row(int64_t r, int64_t j)
+/* Doubles of a row of block j, and of the whole table; vectors read up to 8 doubles behind it. */
+MODAL_STEP_BOTH static inline int64_t modal_step_energy_row(int64_t r, int64_t j)
 {
     return modal_step_padded((r - j) * (r - j + 1) / 2);
 }
@@ -26,20 +26,16 @@ static inline int64_t modal_step_energy_size(int64_t r)
 {
     int64_t size = modal_step_pairs(r);
     for (int64_t j = 0; j < r; j++) size += (j + 2) * modal_step_energy_row(r, j);
-    return size;
+    return size + 8;
 }
 
-/* force [r] = f(q); scratch: [2 (pairs + 8)], aligned to 64 bytes like the table. _cpu takes the processor's
- * instructions (MODAL_SIMD). Thread-safe. */
-typedef void modal_reduced_force_function(int32_t r, const double *table, const double *q, double *scratch,
-                                          double *force);
+/* force [r] = f(q) and, where it is not NULL, tangent [pairs] = K(q) = df/dq, packed, as a step takes them; memory:
+ * [modal_reduced_force_memory], aligned to 64 bytes like the table. K's coefficients (`stiffness`, modal_step_shape) are
+ * needed up to MODAL_STEP_TABLE_MODES. With the processor's instructions (MODAL_SIMD); large
+ * shapes by all threads, unless it is called by one of several, with the same bytes. Thread-safe. */
+typedef void modal_reduced_force_function(int32_t r, const double *stiffness, const double *table, const double *q,
+                                          double *memory, double *force, double *tangent);
 modal_reduced_force_function modal_reduced_force_cpu;
-static inline int64_t modal_reduced_force_scratch(int64_t r) { return 2 * (modal_step_pairs(r) + 8); }
-
-/* And tangent [pairs] = K(q) = df/dq, packed, as a step takes both. tables: K's coefficients (modal_step_shape's
- * stiffness), then the table above; scratch: [2 rows], rows those of K's coefficients or pairs + 8, padded. */
-typedef void modal_reduced_stiffness_function(int32_t r, const double *tables, const double *q, double *scratch,
-                                              double *force, double *tangent);
-modal_reduced_stiffness_function modal_reduced_stiffness_cpu;
+int64_t modal_reduced_force_memory(int64_t r);
 
 #endif

@@ -12,5 +12,6 @@ foreach(set avx2 avx512)
                               "-O3;-ffp-contract=fast;-fno-math-errno;-fno-trapping-math;-fno-sanitize=undefined")
 endforeach()
 if(MODAL_HAVE_CUDA) # compiled side by side
-  target_sources(modal_kernels PRIVATE reduced_step/reduced_step_warps.cu reduced_step/reduced_step_blocks.cu)
+  target_sources(modal_kernels PRIVATE reduced_step/reduced_step_warps.cu reduced_step/reduced_step_blocks.cu
+    reduced_step/reduced_step_grids.cu)
 endif()

@@ -78,10 +78,21 @@ MODAL_STEP_BOTH static inline int64_t modal_step_pair(int64_t r, int64_t i, int6
 
 enum { MODAL_STEP_ANCHOR = 16, MODAL_STEP_POINT = 8 }; /* columns of those tables */
 
+/* Shapes of more modes have no table of K's coefficients: K comes from the energy's, of which there are an eighth as many
+ * (reduced_force.h). Below, the table is the faster way on a CPU. */
+enum { MODAL_STEP_TABLE_MODES = 32 };
+/* On a GPU objects of more modes are evaluated by the whole grid, from the energy's coefficients, where they are few or one
+ * of them has no table. */
+enum { MODAL_STEP_GRID_MODES = 16 };
+MODAL_STEP_BOTH static inline int64_t modal_step_stiffness_rows(int64_t r, int cubic)
+{
+    return cubic && r <= MODAL_STEP_TABLE_MODES ? 1 + r + r * (r + 1) / 2 : 1;
+}
+
 typedef struct modal_step_shape {
     int32_t n_modes;
-    int32_t cubic;     /* 0: stiffness has its first row only */
-    int64_t stiffness; /* [1 + r + r (r + 1) / 2, pairs]: K(q) = row 0 + q_i row + q_i q_j row */
+    int32_t cubic;     /* 0: forces are linear */
+    int64_t stiffness; /* [modal_step_stiffness_rows, pairs]: K(q) = row 0 + q_i row + q_i q_j row */
     int64_t energy;    /* [modal_step_energy_size] its unique coefficients (reduced_force.h); cubic alone */
     int64_t inertia;   /* [1 + r, moments] S_k,ab = int rho phi_ka xbar_b at 9 k + 3 a + b; then, for
                           each l, int rho phi_ka phi_lb */
@@ -162,7 +173,7 @@ typedef enum modal_step_phase {
 typedef struct modal_reduced_step_task {
     modal_step_phase phase;
     int32_t n_objects, n_trees, n_levels, n_points;
-    int32_t most_modes, most_rows; /* of any shape: r; 1 + r + r (r + 1) / 2, or 1 + r if all are linear */
+    int32_t most_modes, most_rows; /* of any shape: r; the larger of 1 + r and modal_step_stiffness_rows */
     const int32_t *h_levels, *levels; /* [n_levels + 1] first object of each */
     const modal_step_shape *shapes;
     const modal_step_object *objects;
@@ -178,7 +189,7 @@ typedef struct modal_reduced_step_task {
     double *point_force;         /* [n_points, 3] N, world axes, at the end of the step */
     double *point_air;           /* [n_points, 3] m/s, written by the step */
     double *work;
-    double *scratch;             /* [n_scratch, modal_step_scratch_size] for objects in work at the same time,
+    double *scratch;             /* [n_scratch, modal_step_device_scratch_size] for objects in work at the same time,
                                     or NULL: the back end has its own */
     int32_t n_scratch;
     modal_step_measure *measures; /* [n_objects] */
@@ -196,23 +207,63 @@ typedef struct modal_reduced_step_task {
 
 /* Doubles of an object's part of work, and of what it hands to its parent. n_modes: its own, and its
  * parent's or 0. */
+MODAL_STEP_BOTH static inline int64_t modal_step_work_size_small(int64_t n_modes, int64_t parent_modes)
+{
+    const int64_t wide = modal_step_padded(n_modes); /* equations and what rs_work_of lists */
+    return 2 * wide + 24 + n_modes * wide + 8 * n_modes + 48 + 8 * n_modes + n_modes * wide + 6 * wide + 8 + 32 +
+           12 * modal_step_padded(parent_modes) + 16;
+}
+/* On a GPU, of objects that the grid evaluates: numbers of E, and of each of two evaluations (reduced_step_large.cuh). */
+MODAL_STEP_BOTH static inline int64_t modal_step_large_sums(int64_t n_modes)
+{
+    int64_t size = 0;
+    for (int64_t m = 0; m < n_modes; m++) size += modal_step_padded((n_modes - m) * (n_modes - m + 1) / 2);
+    return size;
+}
+MODAL_STEP_BOTH static inline int64_t modal_step_slot_size(int64_t n_modes)
+{
+    return 2 * modal_step_pairs(n_modes) + modal_step_padded(n_modes);
+}
 int64_t modal_step_work_size(int64_t n_modes, int64_t parent_modes);
 int64_t modal_step_share_size(int64_t parent_modes);
 
-/* Doubles that an object needs while it is worked on: that of CUDA's shared memory where they fit there
- * (modal_step_shared), else of `scratch`. */
+/* Doubles that an object needs while it is worked on by a CPU; and on a device that does not share main memory: of CUDA's
+ * shared memory where they fit there (modal_step_shared), else of `scratch`. */
 int64_t modal_step_scratch_size(const modal_step_task *task);
-/* Most doubles that fit, on a device that does not share main memory: 192 KB, or its shared_bytes. */
+int64_t modal_step_device_scratch_size(const modal_step_task *task);
+/* Most doubles that fit: 208 KB, or the device's shared_bytes. */
 static inline int64_t modal_step_shared(int64_t shared_bytes)
 {
-    return shared_bytes < 24 * 8192 ? shared_bytes / 8 : 24 * 1024;
+    return shared_bytes < 26 * 8192 ? shared_bytes / 8 : 26 * 1024;
 }
 /* of which, twice, for monomials */
 MODAL_STEP_BOTH static inline int64_t modal_step_scratch_rows(int64_t most_modes, int64_t most_rows)
 {
+    const int64_t small = most_modes < MODAL_STEP_TABLE_MODES ? most_modes : MODAL_STEP_TABLE_MODES;
     int64_t rows = modal_step_padded(most_rows);
-    if (rows < modal_step_pairs(most_modes) + 8) rows = modal_step_pairs(most_modes) + 8;
+    if (rows < modal_step_pairs(small) + 8) rows = modal_step_pairs(small) + 8;
+    if (rows < 4 * most_modes) rows = modal_step_padded(4 * most_modes);
     return rows < 24 ? 24 : rows;
+}
+
+/* On a device: the same of the shapes with a table, and room for 8 numbers a mode. */
+MODAL_STEP_BOTH static inline int64_t modal_step_device_rows(int64_t most_modes, int64_t most_rows)
+{
+    const int64_t few = MODAL_STEP_TABLE_MODES, table = 1 + few + few * (few + 1) / 2;
+    if (most_modes <= few) return modal_step_scratch_rows(most_modes, most_rows);
+    const int64_t rows = modal_step_scratch_rows(few, most_rows < table ? most_rows : table);
+    const int64_t wanted = modal_step_padded(4 * most_modes);
+    return rows < wanted ? wanted : rows;
+}
+/* and of matrices: with a table two packed ones and a dense one, without the products that an evaluation reads; or the
+ * moments. */
+MODAL_STEP_BOTH static inline int64_t modal_step_device_matrices(int64_t most_modes)
+{
+    const int64_t few = most_modes < MODAL_STEP_TABLE_MODES ? most_modes : MODAL_STEP_TABLE_MODES;
+    const int64_t small = 2 * modal_step_pairs(few) + few * modal_step_padded(few);
+    const int64_t large = most_modes > few ? modal_step_pairs(most_modes) : 0, moments = 2 * modal_step_moments(most_modes);
+    const int64_t more = small > large ? small : large;
+    return more > moments ? more : moments;
 }
 
 #ifdef __cplusplus

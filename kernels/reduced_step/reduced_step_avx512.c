@@ -4,7 +4,6 @@
 #pragma GCC target("avx512f,avx512vl,avx512dq,avx2,fma")
 #define RS_NAME modal_reduced_step_avx512
 #define RS_FORCE_NAME modal_reduced_force_avx512
-#define RS_STIFFNESS_NAME modal_reduced_stiffness_avx512
 #define RS_THREADS 1
 #define RS_VECTORS 1
 #define RS_LEAVES modal_step_leaves_avx512
@@ -12,6 +11,5 @@
 
 modal_reduced_step_function modal_reduced_step_avx512;
 modal_reduced_force_function modal_reduced_force_avx512;
-modal_reduced_stiffness_function modal_reduced_stiffness_avx512;
 #include "kernels/reduced_step/reduced_step_host.h"
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects of many modes: a block each.
+// Objects of many modes that have tables: a block each.
 #include "kernels/reduced_step/reduced_step_device.cuh"
 
 namespace {
@@ -25,6 +25,7 @@ struct blocks {
             __syncthreads();
         }
     }
+    __device__ static __forceinline__ void evaluate_large(const modal_step_task &, int64_t, large_state, bool, int) {}
     template <class function>
     __device__ static __forceinline__ void each_parent(const modal_step_task &t, int64_t size, int32_t first, int32_t end,
                                                        const function &f)

@@ -13,6 +13,9 @@
  *                            constant and the number of lanes, for which matrices are in registers
  *   RS_FORCE(r, table, q, scratch, force)
  *                            where it is defined: forces by reduced_force.h, by one lane
+ *   RS_LARGE(r, table, q, memory, force, tangent)
+ *                            where it is defined: the same of shapes without a table of the stiffness, with it where
+ *                            tangent is not NULL; the energy
  * No include guard: this is a template. */
 #include <math.h>
 
@@ -308,6 +311,7 @@ RS_FN void rs_place_free_pose(const modal_step_task *t, const modal_step_pose *f
 
 #include "kernels/reduced_step/body_poses.h"
 #include "kernels/reduced_step/body_residual.h"
+#include "kernels/reduced_step/body_guess.h"
 #include "kernels/reduced_step/body_condense.h"
 #if RS_PACK == 1
 #include "kernels/reduced_step/body_after.h"

@@ -15,17 +15,23 @@ extern "C" modal_status modal_reduced_step_cuda(const modal_step_task *t, modal_
 {
     modal_status status = MODAL_OK;
     const cudaStream_t queue = (cudaStream_t)stream;
-    int64_t size = modal_step_scratch_size(t);
+    int64_t size = modal_step_device_scratch_size(t);
     const int small = t->most_modes <= WARP_MODES;
     if (small && size < 4 * EIGHT_SCRATCH) size = 4 * EIGHT_SCRATCH;
     const size_t team_bytes = t->scratch ? 0 : (size_t)size * sizeof(double);
-    int groups = small ? WARPS : 1, threads = t->most_modes <= 40 ? 128 : 256, resident = 0;
+    int groups = small ? WARPS : 1, threads = 0, resident = 0, large = 0;
+    const void *kernel = NULL;
     size_t shared_bytes = team_bytes;
-    const void *kernel = small ? modal_step_kernel_warps(t->phase) : modal_step_kernel_blocks(t->phase);
     modal_step_task task = *t;
     void *arguments[] = {&task, &size};
     modal_cuda_machine machine;
     MODAL_TRY(modal_cuda_machine_of(&machine, err));
+    // by the whole grid where a block an object would leave most of it idle
+    large = t->most_modes > MODAL_STEP_TABLE_MODES || (!small && t->n_objects < 4 * machine.n_multiprocessors);
+    threads = t->most_modes <= 40 ? 128 : large ? 512 : 256;
+    kernel = small   ? modal_step_kernel_warps(t->phase)
+             : large ? modal_step_kernel_grids(t->phase)
+                     : modal_step_kernel_blocks(t->phase);
     if (small) { // fewer warps where the device has less shared memory
         if (groups * team_bytes > (size_t)machine.shared_block) groups = (int)(machine.shared_block / team_bytes);
         threads = 32 * groups;
@@ -40,7 +46,7 @@ extern "C" modal_status modal_reduced_step_cuda(const modal_step_task *t, modal_
     {
         int64_t blocks = (int64_t)resident * machine.n_multiprocessors;
         const int64_t wanted = (t->n_objects + groups - 1) / groups;
-        if (blocks > wanted) blocks = wanted;
+        if (blocks > wanted && !large) blocks = wanted;
         if (t->scratch && blocks * groups > t->n_scratch) blocks = t->n_scratch / groups;
         MODAL_TRY(modal_cuda_status(cudaLaunchCooperativeKernel(kernel, (unsigned)blocks, threads, arguments,
                                                                 shared_bytes, queue),

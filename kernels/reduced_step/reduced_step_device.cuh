@@ -7,7 +7,7 @@
 #include <cooperative_groups.h>
 #include <math.h>
 
-#include "kernels/reduced_step/reduced_step.h"
+#include "kernels/reduced_step/reduced_force.h"
 
 // Up to so many modes by a warp, and by eight lanes. So many warps a block, of which one fills a multiprocessor: with
 // 13 to 16 a thread has 128 registers; the fewest of them, whose scratch leaves the most of the cache, and still hold
@@ -20,6 +20,7 @@ enum { EIGHT_SCRATCH = 2 * 48 + 2 * 72 + 48 + 17 * 8 + 24 + 4 };
 // The kernels of a phase: void (task, doubles of scratch a team).
 const void *modal_step_kernel_warps(modal_step_phase phase);
 const void *modal_step_kernel_blocks(modal_step_phase phase);
+const void *modal_step_kernel_grids(modal_step_phase phase);
 
 #define KERNEL(name, teams, bounds)                                                                  \
     __global__ void bounds name##_by_##teams(const __grid_constant__ modal_step_task t, int64_t size) \
@@ -28,6 +29,9 @@ const void *modal_step_kernel_blocks(modal_step_phase phase);
     }
 
 namespace {
+
+// What the whole grid evaluates (reduced_step_large.cuh): the trial state, the middle of the step, its start.
+enum large_state { LARGE_END, LARGE_MIDDLE, LARGE_START };
 
 #define RS_FN __device__ static __forceinline__
 #define RS_WIDE 0

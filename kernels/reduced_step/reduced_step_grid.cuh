@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels over all objects, for one way to share them out (`teams`), and BAND levels at once on the way down.
+// The kernels over all objects, for one way to share them out (`teams`), and BAND levels at once on the way down. What the
+// whole grid evaluates before (reduced_step_large.cuh) is of teams alone that have objects of many modes.
 
 template <class teams>
 __device__ static __forceinline__ void solve(const modal_step_task &t, int64_t size)
@@ -11,6 +12,7 @@ __device__ static __forceinline__ void solve(const modal_step_task &t, int64_t s
         t.status[i] = t.active[i] ? MODAL_STEP_RUNNING : MODAL_STEP_IDLE;
     if (grid.thread_rank() == 0) counters[0] = 0;
     grid.sync();
+    if (t.rule == MODAL_STEP_ENERGY) teams::evaluate_large(t, size, LARGE_START, false, 0);
     teams::each(t, size, 0, t.n_objects, [&](auto team, int32_t i, double *own) { team.predict(t, i, own); });
     grid.sync();
     const int32_t band = BAND, shallow = t.n_levels <= band;
@@ -29,6 +31,8 @@ __device__ static __forceinline__ void solve(const modal_step_task &t, int64_t s
             teams::each(t, size, begin, end, [&](auto team, int32_t i, double *own) { team.find_pose(t, i, begin, own); });
             grid.sync();
         }
+        teams::evaluate_large(t, size, LARGE_END, false, 0);
+        if (t.rule == MODAL_STEP_ENERGY) teams::evaluate_large(t, size, LARGE_MIDDLE, false, 1);
         // nearly all the work, for all levels at once; an object that bears none is finished at once
         teams::each(t, size, 0, t.n_objects, [&](auto team, int32_t i, double *own) {
             if (shallow) team.find_pose(t, i, 0, own);
@@ -45,11 +49,13 @@ __device__ static __forceinline__ void solve(const modal_step_task &t, int64_t s
         if (grid.thread_rank() == 0) counters[3] = iteration;
         break;
     }
+    teams::evaluate_large(t, size, LARGE_MIDDLE, true, 1);
     teams::each(t, size, 0, t.n_objects, [&](auto team, int32_t i, double *own) { team.accept(t, i, own); });
 }
 
 template <class teams>
 __device__ static __forceinline__ void measure(const modal_step_task &t, int64_t size)
 {
+    teams::evaluate_large(t, size, LARGE_START, false, 0);
     teams::each(t, size, 0, t.n_objects, [&](auto team, int32_t i, double *own) { team.measure(t, i, own); });
 }

@@ -6,7 +6,7 @@
  *                cache; where there are few trees, over the objects of a level. An object is worked on by
  *                one thread and gathers its children in order, so their number changes nothing.
  *   RS_VECTORS   1: sums and forces by vectors of 8 doubles, which the compiler cuts to the registers it has;
- *                RS_FORCE_NAME is then the function of the forces alone, RS_STIFFNESS_NAME with K(q)
+ *                RS_FORCE_NAME is then the function of the forces and K(q) alone
  *   RS_LEAVES    where it is defined: the functions for packs of leaves (reduced_step_leaves.h)
  * No include guard: this is a template. */
 #include <omp.h>
@@ -26,6 +26,8 @@
 #if RS_VECTORS
 #include "kernels/reduced_step/body_force.h"
 #define RS_FORCE reduced_force
+#define RS_LARGE reduced_large
+#define RS_LARGE_MEMORY force_work_size
 
 /* `width` vectors of columns; a constant, so that the sums stay in registers. */
 static inline __attribute__((always_inline)) void sums_block(int32_t rows, int32_t n, const double *table,
@@ -50,6 +52,7 @@ static void sums(int32_t rows, int32_t n, const double *table, const double *m, 
     for (; c < n; c += 8) sums_block(rows, n, table + c, m, out + c, 1);
 }
 #else
+#include "kernels/reduced_step/body_force_plain.h"
 static void sums(int32_t rows, int32_t n, const double *table, const double *m, double *out)
 {
     for (int32_t c = 0; c < n; c++) {
@@ -226,6 +229,13 @@ static int32_t solve_levels(const modal_step_task *t, const division *d, double 
     }
 }
 
+/* Threads over objects, where they are many, or fewer and large; a few large ones share them inside an evaluation. */
+static int worth_threads(const modal_step_task *t)
+{
+    const double r = t->most_modes;
+    return t->n_objects >= 256 || (t->n_objects >= 64 && t->n_objects * r * r * r >= 256 * 512);
+}
+
 modal_status RS_NAME(const modal_step_task *t, modal_stream *stream, modal_error *err)
 {
     (void)stream;
@@ -234,7 +244,8 @@ modal_status RS_NAME(const modal_step_task *t, modal_stream *stream, modal_error
     division d = {.group = t->n_trees, .n_groups = 1};
     int32_t iterations = 0;
     int64_t size = modal_step_padded(modal_step_scratch_size(t));
-    const int threads = RS_THREADS && t->n_objects >= 256 ? omp_get_max_threads() : 1;
+    if (t->most_modes > MODAL_STEP_TABLE_MODES) size += RS_LARGE_MEMORY(t->most_modes);
+    const int threads = RS_THREADS && worth_threads(t) ? omp_get_max_threads() : 1;
     const int32_t group = t->n_trees / (16 * threads) + 1, n_groups = (t->n_trees + group - 1) / group;
     const int by_groups = t->n_levels <= 64 && (threads == 1 || n_groups >= 4 * threads);
     if (t->phase == MODAL_STEP_SOLVE) {
@@ -292,18 +303,18 @@ done:
 }
 
 #ifdef RS_FORCE_NAME
-void RS_FORCE_NAME(int32_t r, const double *table, const double *q, double *scratch, double *force)
+void RS_FORCE_NAME(int32_t r, const double *stiffness, const double *table, const double *q, double *memory, double *force,
+                   double *tangent)
 {
-    reduced_force(r, table, q, scratch, force);
-}
-
-void RS_STIFFNESS_NAME(int32_t r, const double *tables, const double *q, double *scratch, double *force,
-                       double *tangent)
-{
-    const int64_t rows = 1 + r + (int64_t)r * (r + 1) / 2;
-    const modal_step_task task = {.tables = tables, .most_modes = r, .most_rows = (int32_t)rows};
-    const modal_step_shape shape = {.n_modes = r, .cubic = 1, .energy = rows * modal_step_pairs(r)};
-    const rs_scratch s = {.m1 = scratch, .m2 = scratch + modal_step_scratch_rows(task.most_modes, task.most_rows)};
+    if (r > MODAL_STEP_TABLE_MODES) {
+        reduced_large(r, table, q, memory, force, tangent);
+        return;
+    }
+    const double *const tables = table < stiffness ? table : stiffness;
+    const int32_t rows = (int32_t)modal_step_stiffness_rows(r, 1);
+    const modal_step_task task = {.tables = tables, .most_modes = r, .most_rows = rows};
+    const modal_step_shape shape = {.n_modes = r, .cubic = 1, .stiffness = stiffness - tables, .energy = table - tables};
+    const rs_scratch s = {.m1 = memory, .m2 = memory + modal_step_scratch_rows(r, rows)};
     rs_stiffness(&task, &shape, q, &s, tangent, force);
 }
 #endif

@@ -7,8 +7,9 @@
 
 int64_t modal_step_work_size(int64_t n_modes, int64_t parent_modes)
 {
-    return rs_equations_size(n_modes) + 8 * n_modes + n_modes * modal_step_padded(n_modes) +
-           6 * modal_step_padded(n_modes) + 8 + 32 + 12 * modal_step_padded(parent_modes) + 16;
+    const int64_t size = modal_step_work_size_small(n_modes, parent_modes);
+    if (n_modes <= MODAL_STEP_GRID_MODES) return size;
+    return size + modal_step_large_sums(n_modes) + modal_step_pairs(n_modes) + 2 * modal_step_slot_size(n_modes);
 }
 
 int64_t modal_step_share_size(int64_t parent_modes) { return rs_equations_size(parent_modes); }
@@ -19,4 +20,10 @@ int64_t modal_step_scratch_size(const modal_step_task *t)
     const int64_t matrices = 2 * modal_step_pairs(t->most_modes) + t->most_modes * r;
     return 2 * modal_step_scratch_rows(t->most_modes, t->most_rows) + (matrices > moments ? matrices : moments) + 48 +
            17 * r + 24;
+}
+
+int64_t modal_step_device_scratch_size(const modal_step_task *t)
+{
+    return 2 * modal_step_device_rows(t->most_modes, t->most_rows) + modal_step_device_matrices(t->most_modes) + 48 +
+           17 * modal_step_padded(t->most_modes) + 24;
 }

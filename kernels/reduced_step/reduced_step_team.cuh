@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A team: RS_LANES threads that work on one object together (reduced_step_body.h). RS_CLOSE: a lane's columns of a table
-// are neighbours, for teams whose lanes do not fill a line. No include guard: a template.
+// are neighbours, for teams whose lanes do not fill a line. RS_GRID_MODES: objects of more modes find forces and stiffness
+// where the whole grid has put them. No include guard: a template.
+#ifndef RS_GRID_MODES
+#define RS_GRID_MODES INT32_MAX
+#endif
 
 template <bool two>
 __device__ static __forceinline__ void column_sums(int32_t rows, int32_t n, const double *table, const double *m1,
@@ -91,3 +95,6 @@ struct team {
 #undef RS_MOST
 #undef RS_MOST_ROWS
 #undef RS_FEW
+#ifndef RS_KEEP_GRID
+#undef RS_GRID_MODES
+#endif

@@ -63,6 +63,8 @@ struct warps {
             return many <= 1 || __ldg(&t.objects[i].n_modes) > EIGHT_MODES;
         });
     }
+    // objects of many modes it has none
+    __device__ static __forceinline__ void evaluate_large(const modal_step_task &, int64_t, large_state, bool, int) {}
     // those that bear others, which are added by all lanes
     template <class function>
     __device__ static __forceinline__ void each_parent(const modal_step_task &t, int64_t size, int32_t first, int32_t end,

@@ -128,7 +128,9 @@ static modal_status build_shapes(modal_forest *f, builder *b, modal_error *err)
             modal_error_context(err, "shape %d", i / 2);
             goto done;
         }
-        const int32_t r = shape->modes.n_modes, rows = i % 2 ? 1 + r : 1 + r + r * (r + 1) / 2;
+        const int32_t r = shape->modes.n_modes;
+        int32_t rows = (int32_t)modal_step_stiffness_rows(r, i % 2 == 0);
+        if (rows < 1 + r) rows = 1 + r;
         if (r > f->task.most_modes) f->task.most_modes = r;
         if (rows > f->task.most_rows) f->task.most_rows = rows;
     }
@@ -356,9 +358,9 @@ static modal_status build_state(modal_forest *f, const builder *b, modal_error *
     MODAL_TRY(place(f, &t->status, NULL, t->n_trees + MODAL_STEP_COUNTERS, sizeof(int32_t), "status", err));
     MODAL_TRY(place(f, &t->levels, f->levels, t->n_levels + 1, sizeof(int32_t), "levels", err));
     t->n_objects = (int32_t)n;
-    const int64_t scratch = modal_step_scratch_size(t);
+    const int64_t scratch = modal_step_device_scratch_size(t);
     if (!f->device.shares_memory && scratch > modal_step_shared(f->device.shared_bytes)) {
-        t->n_scratch = n < MOST_SCRATCH ? (int32_t)n : MOST_SCRATCH;
+        t->n_scratch = MOST_SCRATCH;
         MODAL_TRY(modal_device_alloc(&f->device, &t->scratch, t->n_scratch * scratch, sizeof(double), "scratch",
                                      err));
         f->owned[f->n_owned++] = t->scratch;

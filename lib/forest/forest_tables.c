@@ -33,6 +33,7 @@ static void set_cubic(const modal_shape *shape, double *table)
         for (int64_t a = l; a < r; a++) {
             double *column = table + modal_quadratic_index(r, l, a);
             column[0] = 0.5 * (f->linear[l * r + a] + f->linear[a * r + l]);
+            if (modal_step_stiffness_rows(r, 1) == 1) continue;
             for (int64_t j = 0; j < r; j++) {
                 const int64_t pair = j < a ? modal_quadratic_index(r, j, a) : modal_quadratic_index(r, a, j);
                 column[(1 + j) * pairs] =
@@ -89,8 +90,7 @@ modal_status modal_forest_shape(modal_forest_tables *tables, const modal_shape *
         MODAL_FAIL(err, MODAL_ERROR_INPUT,
                    "no reduced forces in the basis (modalpack --reduced-forces makes them), and the "
                    "model is not linear");
-    MODAL_TRY(modal_forest_reserve(tables, (linear ? 1 : 1 + r + r * (r + 1) / 2) * pairs,
-                                   &out->stiffness, err));
+    MODAL_TRY(modal_forest_reserve(tables, modal_step_stiffness_rows(r, !linear) * pairs, &out->stiffness, err));
     if (linear)
         for (int64_t k = 0; k < r; k++)
             tables->values[out->stiffness + modal_quadratic_index(r, k, k)] =

@@ -27,10 +27,10 @@ static double *aligned(int64_t count)
 
 static void measure(int32_t r)
 {
-    const int64_t rows = 1 + r + (int64_t)r * (r + 1) / 2, stiffness = rows * modal_step_pairs(r);
-    const int64_t padded = modal_step_padded(rows), pairs = modal_step_pairs(r) + 8, most = padded > pairs ? padded : pairs;
-    double *tables = aligned(stiffness + modal_step_energy_size(r)), *scratch = aligned(2 * most);
-    double *q = aligned(modal_step_padded(r)), *force = aligned(modal_step_padded(r)), *tangent = aligned(pairs);
+    const int64_t stiffness = modal_step_stiffness_rows(r, 1) * modal_step_pairs(r), energy = modal_step_energy_size(r);
+    double *tables = aligned(modal_step_padded(stiffness)), *table = aligned(modal_step_padded(energy));
+    double *memory = aligned(modal_step_padded(modal_reduced_force_memory(r)));
+    double *q = aligned(modal_step_padded(r)), *force = aligned(modal_step_padded(r)), *tangent = aligned(modal_step_pairs(r));
     double best[2] = {1e9, 1e9}, sum = 0;
     const int turns = 1 + (int)(2e7 / pow(r, 4));
     for (int round = 0; round < 60; round++) {
@@ -38,20 +38,18 @@ static void measure(int32_t r)
         const double start = now();
         for (int i = 0; i < turns; i++) {
             q[0] = 1e-3 * i;
-            if (both)
-                modal_reduced_stiffness_cpu(r, tables, q, scratch, force, tangent);
-            else
-                modal_reduced_force_cpu(r, tables + stiffness, q, scratch, force);
+            modal_reduced_force_cpu(r, tables, table, q, memory, force, both ? tangent : NULL);
             sum += force[0] + tangent[0];
         }
         const double each = (now() - start) / turns;
         if (each < best[both]) best[both] = each;
     }
-    const double bytes = 8 * (double)modal_step_energy_size(r), all = bytes + 8 * (double)stiffness;
+    const double bytes = 8 * (double)energy, all = bytes + (r > MODAL_STEP_TABLE_MODES ? 0 : 8 * (double)stiffness);
     printf("%4d %12.0f %12.0f %12.0f %12.0f %12.1f %12.1f %s\n", r, all, 1e9 * best[0], 1e9 * (best[1] - best[0]),
            1e9 * best[1], 1e-9 * bytes / best[0], 1e-9 * all / best[1], isfinite(sum) ? "" : "not finite");
     free(tables);
-    free(scratch);
+    free(table);
+    free(memory);
     free(q);
     free(force);
     free(tangent);

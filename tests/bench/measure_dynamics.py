@@ -90,7 +90,10 @@ def main():
     cases = {kind: (lambda kind=kind: plant(kind)) for kind in PLANTS}
     cases.update({"1,000 shapes of 96 nodes, r = 20": lambda: crowd("crowd20", 1000, (5, 3, 3), 20, 5),
                   "200 shapes of 160 nodes, r = 30": lambda: crowd("crowd30", 200, (9, 3, 3), 30, 8),
+                  **{f"{n} shapes of 240 nodes, r = 60": (lambda n=n: crowd(f"crowd60_{n}", n, (14, 3, 3), 60, 11))
+                     for n in (1, 4, 16, 64)},
                   "1 shape of 625 nodes, r = 100": lambda: crowd("one100", 1, (24, 4, 4), 100, 14),
+                  "1 shape of 625 nodes, r = 200": lambda: crowd("one200", 1, (24, 4, 4), 200, 20),
                   "6,440 linear objects, implicit": lambda: still(integrator="newmark"),
                   "6,440 linear objects, exact": still})
 

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forces, stiffness and energy of objects of more than MODAL_STEP_GRID_MODES modes, by the whole grid, from the unique
+// coefficients of their energy (reduced_force.h). With
+//
+//     E_m,kl = b_mkl + sum_{i<=m} q_i c_imkl + sum_{m<=j<=k} q_j c_mjkl     (c_mmkl twice), m <= k <= l
+//     g_kl = a_kl + sum_{m<=k} q_m (E_m,kl + b_mkl) / 2                     (of every pair i < j of the last sum twice the half)
+//     s_ij = sum_kl c_ijkl q_k q_l
+//
+// E(q) = sum_kl g_kl q_k q_l, f_m = sum_kl E_m,kl q_k q_l + (g q)_m, and K_pm, p <= m, is s_pm + g_pm + (E_p q)_m, where
+// E_p and g stand for the symmetric matrices with their diagonals doubled, and K's diagonal is doubled, too. Two passes of
+// the grid with a barrier after each: E, of which every number is one thread's sum of k + 1 terms, neighbours reading
+// neighbours, and s, a row a warp; then g, K and what f takes of E. Of what a pass reads nothing is written meanwhile.
+// Every sum has an order of its own, whatever the number of blocks. Included where RS_LANE is a thread of a block.
+
+// Where an object's parts are.
+struct large_parts {
+    double *sums, *pair_sums; // E [modal_step_large_sums], s [pairs]
+    double *slot;             // K [pairs], g [pairs], [padded r] E's part of f
+};
+RS_FN large_parts large_parts_of(const modal_step_task &t, const modal_step_object *o, int32_t n_sums, int slot)
+{
+    large_parts p;
+    p.sums = t.work + o->work + modal_step_work_size_small(o->n_modes, o->parent_modes);
+    p.pair_sums = p.sums + n_sums;
+    p.slot = p.pair_sums + modal_step_pairs(o->n_modes) + slot * modal_step_slot_size(o->n_modes);
+    return p;
+}
+
+// A block's view of a shape, in its shared memory: q, the products q_k q_l, where E's rows and the table's blocks begin, and
+// the lengths of rows.
+struct large_view {
+    double *q, *products;
+    int32_t *rows, *blocks, *lengths; // [r + 1] each
+};
+
+RS_FN int32_t large_row(int32_t r, int32_t m) { return (int32_t)modal_step_energy_row(r, m); }
+RS_FN int32_t large_pair(int32_t r, int32_t k, int32_t l) { return k * r - k * (k - 1) / 2 + l - k; }
+
+RS_FN large_view large_look(const modal_step_task &t, const modal_step_object *o, large_state state, double *memory)
+{
+    const int32_t r = o->n_modes, pairs = (int32_t)modal_step_pairs(r);
+    large_view v;
+    v.q = memory;
+    v.products = v.q + modal_step_padded(r);
+    v.rows = (int32_t *)(v.products + pairs);
+    v.blocks = v.rows + r + 1;
+    v.lengths = v.blocks + r + 1;
+    const double *start = t.q + o->coordinates, *end = t.next_q + o->coordinates;
+    RS_EACH(k, r)
+    {
+        v.q[k] = state == LARGE_END ? end[k] : state == LARGE_START ? start[k] : 0.5 * (start[k] + end[k]);
+        v.rows[1 + k] = v.lengths[k] = large_row(r, k);
+        v.blocks[1 + k] = (k + 2) * v.lengths[k];
+    }
+    if (RS_LANE == 0) v.rows[0] = v.blocks[0] = 0;
+    RS_SYNC();
+    if (RS_LANE < 32) { // running sums, by a warp
+        int32_t row = 0, block = 0;
+        for (int32_t base = 1; base <= r; base += 32) {
+            const int32_t at = base + RS_LANE;
+            int32_t x = at <= r ? v.rows[at] : 0, y = at <= r ? v.blocks[at] : 0;
+            for (int32_t d = 1; d < 32; d *= 2) {
+                const int32_t a = __shfl_up_sync(~0u, x, d), b = __shfl_up_sync(~0u, y, d);
+                if (RS_LANE >= d) x += a, y += b;
+            }
+            x += row, y += block;
+            if (at <= r) v.rows[at] = x, v.blocks[at] = y;
+            row = __shfl_sync(~0u, x, 31), block = __shfl_sync(~0u, y, 31);
+        }
+    }
+    for (int32_t k = RS_LANE / 32; k < r; k += RS_LANES / 32)
+        for (int32_t l = k + RS_LANE % 32; l < r; l += 32) v.products[large_pair(r, k, l)] = v.q[k] * v.q[l];
+    for (int32_t e = r * (r + 1) / 2 + RS_LANE; e < pairs; e += RS_LANES) v.products[e] = 0;
+    RS_SYNC();
+    return v;
+}
+
+// The c-th pair (k, l), k <= l < n, of a triangle.
+RS_FN void large_pair_at(int32_t n, int32_t c, int32_t *k, int32_t *l)
+{
+    const float side = 2 * n + 1;
+    int32_t row = (int32_t)(0.5f * (side - sqrtf(fmaxf(side * side - 8 * c, 0))));
+    row = min(max(row, 0), n - 1);
+    while (row > 0 && row * n - row * (row - 1) / 2 > c) row--;
+    while ((row + 1) * n - (row + 1) * row / 2 <= c) row++;
+    *k = row;
+    *l = row + c - (row * n - row * (row - 1) / 2);
+}
+
+// E from the slice's share of its numbers.
+RS_FN void large_add_sums(const double *table, int32_t r, const large_view &v, int32_t slice, int32_t n_slices, double *sums)
+{
+    const int32_t count = v.rows[r];
+    int32_t m = 0;
+    for (int32_t e = slice * RS_LANES + RS_LANE; e < count; e += n_slices * RS_LANES) {
+        if (e >= v.rows[m + 1]) {
+            int32_t high = r;
+            while (high - m > 1) {
+                const int32_t middle = (m + high) / 2;
+                if (v.rows[middle] <= e)
+                    m = middle;
+                else
+                    high = middle;
+            }
+        }
+        const int32_t c = e - v.rows[m], n = r - m, row = v.lengths[m];
+        if (c >= n * (n + 1) / 2) {
+            sums[e] = 0;
+            continue;
+        }
+        int32_t k, l, table_at;
+        large_pair_at(n, c, &k, &l);
+        const int32_t pair = large_pair(r, m + k, m + l);
+        const double *own = table + v.blocks[m] + c;
+        double sum = __ldg(own) + 2 * v.q[m] * __ldg(own + (m + 1) * row);
+        own += row;
+#pragma unroll 8
+        for (int32_t i = 0; i < m; i++) sum = fma(v.q[i], __ldg(own + i * row), sum);
+        table_at = pair - large_pair(r, m + 1, m + 1); // in block j, row m: of the pair from (j, j) on
+#pragma unroll 8
+        for (int32_t j = m + 1; j <= m + k; j++) {
+            sum = fma(v.q[j], __ldg(table + v.blocks[j] + (1 + m) * v.lengths[j] + table_at), sum);
+            table_at -= r - j;
+        }
+        sums[e] = sum;
+    }
+}
+
+RS_FN double large_warp_sum(double x)
+{
+    for (int32_t d = 16; d > 0; d /= 2) x += __shfl_xor_sync(~0u, x, d);
+    return x;
+}
+
+// s from the slice's share of the rows.
+RS_FN void large_add_pairs(const double *table, int32_t r, const large_view &v, int32_t slice, int32_t n_slices, double *pair_sums)
+{
+    const int32_t warps = RS_LANES / 32, lane = RS_LANE % 32;
+    for (int32_t at = slice * warps + RS_LANE / 32; at < r * (r + 1) / 2; at += n_slices * warps) {
+        int32_t j = (int32_t)(0.5f * (sqrtf(8.0f * at + 1) - 1));
+        while (j * (j + 1) / 2 > at) j--;
+        while ((j + 1) * (j + 2) / 2 <= at) j++;
+        const int32_t i = at - j * (j + 1) / 2, n = v.lengths[j];
+        const double *row = table + v.blocks[j] + (1 + i) * n, *products = v.products + large_pair(r, j, j);
+        double sum = 0;
+        const int32_t whole = (r - j) * (r - j + 1) / 2;
+#pragma unroll 4
+        for (int32_t c = lane; c < whole; c += 32) sum = fma(__ldg(row + c), products[c], sum);
+        sum = large_warp_sum(sum);
+        if (lane == 0) pair_sums[large_pair(r, i, j)] = sum;
+    }
+}
+
+// g, and K where it is wanted, eight threads a pair; E's part of f, a warp a mode.
+RS_FN void large_add_up(const double *a, int32_t r, const large_view &v, const large_parts &p, int32_t slice, int32_t n_slices,
+                        bool whole)
+{
+    const int32_t pairs = (int32_t)modal_step_pairs(r), lane = RS_LANE % 8, count = r * (r + 1) / 2;
+    const double *table = a + pairs;
+    double *stiffness = p.slot, *g = p.slot + pairs, *part = g + pairs;
+    for (int32_t base = slice * (RS_LANES / 8); base < count; base += n_slices * (RS_LANES / 8)) {
+        const int32_t at = base + RS_LANE / 8, on = at < count; // all lanes of a warp go together
+        int32_t k, l;
+        large_pair_at(r, on ? at : 0, &k, &l);
+        double sum = 0, mixed = 0;
+#pragma unroll 4
+        for (int32_t m = lane; m <= k; m += 8) {
+            const int32_t c = at - large_pair(r, m, m);
+            if (on) sum = fma(v.q[m], p.sums[v.rows[m] + c] + __ldg(table + v.blocks[m] + c), sum);
+        }
+        if (whole) {
+            const double *own = p.sums + v.rows[k] - large_pair(r, k, k);
+#pragma unroll 4
+            for (int32_t m = k + lane; m < r; m += 8) {
+                const double q = m == l ? 2 * v.q[m] : v.q[m];
+                if (on) mixed = fma(q, own[m < l ? large_pair(r, m, l) : large_pair(r, l, m)], mixed);
+            }
+        }
+        for (int32_t d = 4; d > 0; d /= 2) {
+            sum += __shfl_xor_sync(~0u, sum, d);
+            mixed += __shfl_xor_sync(~0u, mixed, d);
+        }
+        if (!on || lane > 0) continue;
+        sum = __ldg(a + at) + 0.5 * sum;
+        g[at] = sum;
+        if (whole) stiffness[at] = (k == l ? 2 : 1) * (mixed + p.pair_sums[at] + sum);
+    }
+    for (int32_t m = slice * (RS_LANES / 32) + RS_LANE / 32; m < r; m += n_slices * (RS_LANES / 32)) {
+        const double *sums = p.sums + v.rows[m], *products = v.products + large_pair(r, m, m);
+        const int32_t n = (r - m) * (r - m + 1) / 2;
+        double sum = 0;
+#pragma unroll 4
+        for (int32_t c = RS_LANE % 32; c < n; c += 32) sum = fma(sums[c], products[c], sum);
+        sum = large_warp_sum(sum);
+        if (RS_LANE % 32 == 0) part[m] = sum;
+    }
+}
+
+// An object's share of the grid, in blocks: all of it where there is one object, but not less than 256 numbers of E each.
+RS_FN int32_t large_slices(const modal_step_task &t, int32_t r)
+{
+    const int32_t most = (int32_t)gridDim.x / t.n_objects, n = r * (r + 1) * (r + 2) / 6 / 256;
+    return max(1, min(n, most));
+}
+
+// Whether the object is evaluated, and with K.
+RS_FN bool large_wanted(const modal_step_task &t, const modal_step_object *o, large_state state, bool *whole)
+{
+    const int32_t status = t.status[o->tree];
+    const bool average = t.rule == MODAL_STEP_ENERGY, running = status == MODAL_STEP_RUNNING || status == MODAL_STEP_FROZEN;
+    const double beta = t.rule == MODAL_STEP_STATIC ? 0 : o->tangent;
+    *whole = false;
+    if (o->n_modes <= RS_GRID_MODES || !__ldg(&t.shapes[o->shape].cubic)) return false;
+    if (t.phase == MODAL_STEP_MEASURE) return t.active[o->tree];
+    if (state == LARGE_START) return running && average;
+    *whole = status == MODAL_STEP_RUNNING || (beta != 0 && (state == LARGE_MIDDLE || !average));
+    return running && (state == LARGE_END || average);
+}
+// After a step: the middle, for what the tangent damping took.
+RS_FN bool large_accepted(const modal_step_task &t, const modal_step_object *o, bool *whole)
+{
+    *whole = true;
+    return o->n_modes > RS_GRID_MODES && __ldg(&t.shapes[o->shape].cubic) && o->tangent != 0 &&
+           t.status[o->tree] == MODAL_STEP_CONVERGED;
+}
+
+// One evaluation. Ends with a barrier of the grid; before it, what is read must have been written behind one.
+__device__ static __noinline__ void large_evaluate(const modal_step_task &t, large_state state, bool accepted, int slot,
+                                                   double *memory)
+{
+    const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+    const int32_t most = large_slices(t, t.most_modes);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t item = blockIdx.x; item < (int64_t)most * t.n_objects; item += gridDim.x) {
+            const int32_t slice = (int32_t)(item / t.n_objects);
+            RS_OBJECT(o, &t, item % t.n_objects);
+            const int32_t r = o->n_modes, n_slices = large_slices(t, r);
+            bool whole;
+            if (slice >= n_slices) continue;
+            if (!(accepted ? large_accepted(t, o, &whole) : large_wanted(t, o, state, &whole))) continue;
+            const double *a = t.tables + __ldg(&t.shapes[o->shape].energy), *table = a + modal_step_pairs(r);
+            const large_view v = large_look(t, o, state, memory);
+            const large_parts parts = large_parts_of(t, o, v.rows[r], slot);
+            if (pass == 0) {
+                large_add_sums(table, r, v, slice, n_slices, parts.sums);
+                if (whole) large_add_pairs(table, r, v, slice, n_slices, parts.pair_sums);
+            } else {
+                large_add_up(a, r, v, parts, slice, n_slices, whole);
+            }
+            RS_SYNC();
+        }
+        grid.sync();
+    }
+}
