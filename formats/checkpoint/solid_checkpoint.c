@@ -61,6 +61,7 @@ modal_status modal_solid_checkpoint_add(modal_solid_checkpoint *c, int is_state,
     modal_hash_begin(c->hash, "bytes", head.length, 1);
     MODAL_TRY(write_all(c->file, &head, sizeof head, err));
     for (int i = 0; i < n; i++) {
+        if (pieces[i].length == 0) continue;
         modal_hash_more(c->hash, pieces[i].bytes, (size_t)pieces[i].length);
         MODAL_TRY(write_all(c->file, pieces[i].bytes, pieces[i].length, err));
     }
