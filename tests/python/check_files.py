@@ -71,8 +71,9 @@ def main():
         for name in ("traj.h5", "still.h5"):
             with h5py.File(name, "r") as file:
                 rows = layout(trajectory_md)
-                assert len(rows) == 9, rows
-                check_layout(file, rows, {"/energy", "/models", "/rebase_errors", "/projection_errors"} | ({"/frames", "/quality"} if name == "still.h5" else set()))
+                assert len(rows) == 11, rows
+                absent = {"/energy", "/models", "/rebase_errors", "/projection_errors", "/frame_objects", "/still_frames"}
+                check_layout(file, rows, absent | ({"/frames", "/quality"} if name == "still.h5" else set()))
 
         # basis.md: X + U q with q = (1e-3, 0, ...) in the user's order, against the formula by hand
         names = {}
