@@ -20,7 +20,8 @@ install(TARGETS libmodaltools EXPORT modaltools LIBRARY)
 
 set(public_headers
   lib/base/status.h lib/base/tile.h lib/base/memory.h lib/base/hash.h lib/base/progress.h
-  lib/model/element.h lib/model/notes.h lib/model/volume_mesh.h lib/model/basis.h lib/model/quality.h lib/model/trajectory.h lib/model/matrix_source.h lib/model/encoding.h lib/model/frames.h lib/deform/deform.h
+  lib/model/element.h lib/model/notes.h lib/model/volume_mesh.h lib/model/basis.h lib/model/quality.h lib/model/trajectory.h lib/model/matrix_source.h lib/model/encoding.h
+  lib/model/frames.h lib/model/creases.h lib/deform/deform.h
   formats/h5/findings.h formats/meshes/mesh_read.h formats/meshes/obj.h formats/meshes/bou.h formats/meshes/csv.h
   formats/basis/basis_h5.h formats/trajectory/trajectory_h5.h formats/sequences/sequence.h formats/sequences/sequence_vtkhdf.h)
 

@@ -110,6 +110,7 @@ static modal_status improve(modal_modes_problem *problem, modal_row *x, double e
     modal_row rz, before = {0};
     int done[B];
     for (int i = 0; i < B; i++) done[i] = error[i] <= good;
+    for (int64_t i = 0; i < n; i++) in->p[i] = before; /* the first direction adds 0 times it, which is not 0 of any memory */
     for (int iteration = 0;; iteration++) {
         modal_row beta, pq, alpha = {0};
         int n_left = 0;

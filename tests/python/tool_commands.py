@@ -56,6 +56,8 @@ COMMANDS = [
     Command("modalsim", "{a2.h5} {n.h5} --rebase {t.h5} --report {r.json}", ["a2.h5", "t.h5", "a.h5"], ["n.h5", "r.json"]),
     Command("modalsim", "{a2.h5} {n.h5} --rebase {t.h5} --basis {a.h5} --report {r.json}", ["a2.h5", "t.h5", "a.h5"],
             ["n.h5", "r.json"]),
+    Command("modalsim", "{a.h5} {n.h5} --project {sn.h5} --report {r.json}", ["a.h5", "sn.h5"], ["n.h5", "r.json"]),
+    Command("modaldeform", "{sn.h5} o --report {r.json}", ["sn.h5"], [*OUT, "r.json"]),
     Command("modaldeform", "{t.h5} o --report {r.json}", ["t.h5", "a.h5"], [*OUT, "r.json"]),
     Command("modaldeform", "{t.h5} o --basis {a.h5} --format ply,glb,pc2 --report {r.json}", ["t.h5", "a.h5"],
             ["o/sequence.glb", "o/rest.obj", "o/sequence.pc2", "o/sequence.ply.series",
@@ -63,6 +65,7 @@ COMMANDS = [
     Command("modaldeform", "{t.h5} o --format glb --look {lk.json} --report {r.json}", ["t.h5", "a.h5", "lk.json"],
             ["o/sequence.glb", "o/manifest.json", "r.json"]),
     Command("modaldeform", "{a.h5} o --modes 0 --report {r.json}", ["a.h5"], [*OUT, "r.json"]),
+    Command("modalview", "{sn.h5} {p.html} --report {r.json}", ["sn.h5"], ["p.html", "r.json"]),
     Command("modalview", "{t.h5} {p.html} --report {r.json}", ["t.h5", "a.h5"], ["p.html", "r.json"]),
     Command("modalview", "{t.h5} {p.html} --basis {a.h5} --report {r.json}", ["t.h5", "a.h5"], ["p.html", "r.json"]),
     Command("modalview", "{tl.h5} {p.html} --scene {s.json} --report {r.json}", ["tl.h5", *SCENE], ["p.html", "r.json"]),
@@ -93,6 +96,12 @@ COMMANDS = [
     Command("modalmesh", "--check {fine.obj} --report {r.json}", ["fine.obj"], ["r.json"], force=False),
     Command("modaltled", "{x.node} {n.h5} --scene {q.json} --materials {m.json} --fixed {l.bou}@xy --report {r.json}",
             ["x.node", "x.ele", "x.face", "q.json", "force.csv", "m.json", "l.bou"], ["n.h5", "r.json"]),
+    Command("modaltled", "{x.node} {n.h5} --scene {q.json} --materials {m.json} --fixed {l.bou}@xy --checkpoint {k.ck} "
+            "--checkpoint-every 1 --probes {pr.csv} --report {r.json}", ["x.node", "x.ele", "x.face", "q.json", "force.csv", "m.json", "l.bou"],
+            ["n.h5", "k.ck", "pr.csv", "r.json"]),
+    Command("modaltled", "{x.node} {n.h5} --scene {q.json} --materials {m.json} --fixed {l.bou}@xy --restart {ck.ck} "
+            "--report {r.json}", ["x.node", "x.ele", "x.face", "q.json", "force.csv", "m.json", "l.bou", "ck.ck"],
+            ["n.h5", "r.json"]),
     Command("modalcurv", "{fine.obj} o --rest {coarse.obj} --fields area_ratio --report {r.json}", ["fine.obj", "coarse.obj"],
             ["o/sequence.vtkhdf", "o/sequence.xdmf", "o/manifest.json", "r.json"]),
     Command("modalcurv", "{v/sequence.vtkhdf} o --format ply --lines ridges --report {r.json}", ["v/sequence.vtkhdf"],
@@ -106,14 +115,14 @@ COMMANDS = [
             ["n.json", "r.json"]),
 ]
 # Operands as the usage lists them, and options with files beside those above.
-OPERANDS = {"modalpack": "MESH... BASIS.h5", "modalsim": "BASIS.h5 TRAJ.h5", "modaldeform": "TRAJ.h5|BASIS.h5 OUT",
-            "modalview": "TRAJ.h5|BASIS.h5|RESPONSE.csv|- PAGE.html", "modalinfo": "FILE",
+OPERANDS = {"modalpack": "MESH... BASIS.h5", "modalsim": "BASIS.h5 TRAJ.h5", "modaldeform": "TRAJ.h5|BASIS.h5|SNAPSHOTS.h5 OUT",
+            "modalview": "TRAJ.h5|BASIS.h5|SNAPSHOTS.h5|RESPONSE.csv|- PAGE.html", "modalinfo": "FILE",
             "modalplace": "PLACES.csv OUT.h5 BASIS.h5 ...", "modalmesh": "SURFACE|GEOMETRY|MESH OUT.msh",
             "modaltled": "MESH SNAPSHOTS.h5 --scene SCENE.json", "modalcurv": "INPUT OUT",
             "modalrender": "TRAJ OUT", "modaltex": "look [options] MODEL.obj|MODEL.mtl LOOK.json",
             "modalbench": "uq|multi|batch|frame|pipeline|rings|nbody|tled|all ..."}
 # - is a pipe there.
-PIPES = {("modalsim", 1, "out"), ("modaldeform", 0, "in"), ("modalview", 0, "in"), ("modalinfo", 0, "in")}
+PIPES = {("modalsim", 1, "out"), ("modalrender", 0, "in"), ("modalrender", 1, "out"), ("modaldeform", 0, "in"), ("modalview", 0, "in"), ("modalinfo", 0, "in")}
 
 
 def run(words, code=0, **more):
@@ -173,11 +182,16 @@ def write_inputs(folder):
     put("ground.csv", ["0,0,0,0", "0.1,0.1,0,0"])
     put("s.json", [json.dumps({"duration": 0.1, "fps": 100, "damping": {"alpha": 1}, "base_accelerations": [{"file": "ground.csv"}],
                                "forces": [{"object": 0, "vertex": 7, "force": [0, 0, 1], "curve": {"file": "force.csv"}}]})])
-    put("q.json", [json.dumps({"step": "auto", "steps": 10, "every": 5, "gravity": {"acceleration": [0, 0, -9.81], "curve": {"file": "force.csv"}}})])
+    put("q.json", [json.dumps({"step": "auto", "steps": 10, "every": 5, "probes": [{"name": "top", "nodes": "plane:0,0,1:0,0,1"}],
+                               "gravity": {"acceleration": [0, 0, -9.81], "curve": {"file": "force.csv"}}})])
     put("w.json", [json.dumps({"damping": {"ratio": 0.01}, "response": {"from": 10, "to": 20, "points": 3},
                                "forces": [{"object": 0, "vertex": 7, "force": [0, 0, 1]}]})])
     run([f"{folder}/modalpack", "x.node", "a.h5", *STEEL, "--fixed", "plane:0,0,0:0,0,-1", "--modes", 3, "-q"])
     run([f"{folder}/modalpack", "x.node", "a2.h5", *STEEL, "--modes", 2, "-q"])
+    tled = [f"{folder}/modaltled", "x.node", "sn.h5", "--scene", "q.json", "--materials", "m.json", "--fixed", "plane:0,0,0:0,0,-1", "-q"]
+    run(tled)
+    run([*tled[:2], "gone.h5", *tled[3:7], "--fixed", "l.bou@xy", "--checkpoint", "ck.ck", "--checkpoint-every", 1, "-q"])
+    os.remove("gone.h5")
     run([f"{folder}/modalplace", "--link", "places.csv", "as.h5", "a.h5", "a2.h5", "-q"])
     run([f"{folder}/modalsim", "as.h5", "ts.h5", "--duration", 0.1, "--fps", 100, "--initial", "0=0.01", "-q"])
     run([f"{folder}/modalsim", "a.h5", "t.h5", "--duration", 0.1, "--fps", 100, "--initial", "0=0.01", "-q"])

@@ -130,31 +130,37 @@ int main(int argc, char **argv)
     modal_error err = {0}, later = {0};
     modaltled_request r = {0};
     modaltled_case c = {0};
-    tool_output output = {0};
+    modaltled_outputs outputs = {0};
     int64_t n_written = 0;
 
     MODAL_TRY(read_request(&t, &r, &err));
-    MODAL_TRY(tool_output_begin(&output, r.snapshots_path, r.force, &err));
+    MODAL_TRY(tool_output_begin(&outputs.snapshots, r.snapshots_path, r.force, &err));
+    if (r.checkpoint_path) MODAL_TRY(tool_output_begin(&outputs.checkpoint, r.checkpoint_path, r.force, &err));
+    if (r.probes_path) MODAL_TRY(tool_output_begin(&outputs.probes, r.probes_path, r.force, &err));
     MODAL_TRY(modaltled_read(&t, &r, &c, &err));
     MODAL_TRY(check_fields(&t, &r, &c, &err));
     MODAL_TRY(modaltled_plan(&t, &r, &c, &err));
     if (strcmp(tool_value(&t.arguments, "backend"), "auto") == 0)
         tool_note(&t, "back end: %s, %s", r.device.name, r.device.hardware);
     if (r.keep_partial || r.checkpoint_path) tool_signals_hold();
-    ran = modaltled_run(&t, &r, &c, output.temporary, &n_written, &err);
+    ran = modaltled_run(&t, &r, &c, &outputs, &n_written, &err);
     const int keeps = ran == MODAL_OK || (r.keep_partial && n_written > 0 &&
                                           (ran == MODAL_ERROR_NOT_CONVERGED || ran == MODAL_ERROR_INTERRUPTED));
     if (keeps) {
         const double start = tool_seconds();
-        status = tool_output_complete(&output, ran == MODAL_OK ? &err : &later);
+        status = tool_output_complete(&outputs.snapshots, ran == MODAL_OK ? &err : &later);
         tool_stage(&t, "sync", tool_seconds() - start, -1);
         if (ran != MODAL_OK && status != MODAL_OK) tool_warn(&t, "the frames that are done could not be kept: %s", later.message);
         if (status == MODAL_OK) tool_note(&t, "%s: %lld frames", r.snapshots_path, (long long)n_written);
     }
     if (ran != MODAL_OK) status = ran;
 done:
-    tool_output_name_error(&output, &err);
-    tool_output_discard(&output);
+    tool_output_name_error(&outputs.snapshots, &err);
+    tool_output_name_error(&outputs.checkpoint, &err);
+    tool_output_name_error(&outputs.probes, &err);
+    tool_output_discard(&outputs.snapshots);
+    tool_output_discard(&outputs.checkpoint);
+    tool_output_discard(&outputs.probes);
     modaltled_case_free(&c);
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
 }

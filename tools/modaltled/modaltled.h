@@ -25,6 +25,11 @@ typedef struct modaltled_request {
     modal_device device;
 } modaltled_request;
 
+/* What is written; begun before anything is read, so that no name is in the way of another. */
+typedef struct modaltled_outputs {
+    tool_output snapshots, checkpoint, probes; /* checkpoint: until the first state is in it */
+} modaltled_outputs;
+
 /* What moves, and when. */
 typedef struct modaltled_case {
     modal_solid solid;        /* the mesh, and what is held */
@@ -48,9 +53,9 @@ modal_status modaltled_plan(tool *t, const modaltled_request *r, modaltled_case 
 void modaltled_case_free(modaltled_case *c);
 
 /* modaltled_run.c */
-/* Moves the solid, writes every frame into `path`. After MODAL_ERROR_NOT_CONVERGED and MODAL_ERROR_INTERRUPTED the file is
+/* Moves the solid, writes every frame into the snapshots. After MODAL_ERROR_NOT_CONVERGED and MODAL_ERROR_INTERRUPTED the file is
  * whole, with *n_written frames. */
-modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *c, const char *path, int64_t *n_written,
-                           modal_error *err);
+modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *c, modaltled_outputs *outputs,
+                           int64_t *n_written, modal_error *err);
 
 #endif

@@ -122,10 +122,8 @@ modal_status modaltled_checkpoint_begin(run *w, modal_error *err)
     w->state_bytes = (int64_t)sizeof(run_head) + modal_tled_motion_save_bytes(w->motion);
     MODAL_TRY(modal_alloc(&w->state, w->state_bytes, 1, "checkpoint", err));
     MODAL_TRY(hash_inputs(w, &inputs, err));
-    if (w->r->checkpoint_path) {
-        MODAL_TRY(tool_output_begin(&w->checkpoint_output, w->r->checkpoint_path, w->r->force, err));
-        MODAL_TRY(modal_solid_checkpoint_open(&w->checkpoint, w->checkpoint_output.temporary, &inputs, err));
-    }
+    if (w->r->checkpoint_path)
+        MODAL_TRY(modal_solid_checkpoint_open(&w->checkpoint, w->outputs->checkpoint.temporary, &inputs, err));
     if (w->r->restart_path) MODAL_TRY(restart(w, &inputs, err));
 done:
     return status;
@@ -148,7 +146,7 @@ modal_status modaltled_checkpoint_state(run *w, int64_t next, modal_error *err)
     MODAL_TRY(modal_tled_motion_save(w->motion, (char *)w->state + sizeof head, err));
     const modal_solid_piece piece = {w->state, w->state_bytes};
     MODAL_TRY(modal_solid_checkpoint_add(w->checkpoint, 1, &piece, 1, err));
-    if (w->checkpoint_output.temporary) MODAL_TRY(tool_output_commit(&w->checkpoint_output, err)); /* the next ones are added to it */
+    if (w->outputs->checkpoint.temporary) MODAL_TRY(tool_output_commit(&w->outputs->checkpoint, err)); /* the next ones are added to it */
 done:
     return status;
 }
@@ -156,6 +154,5 @@ done:
 void modaltled_checkpoint_end(run *w)
 {
     w->checkpoint = modal_solid_checkpoint_close(w->checkpoint);
-    tool_output_discard(&w->checkpoint_output);
     modal_free(&w->state);
 }

@@ -86,8 +86,7 @@ modal_status modaltled_probes_begin(run *w, modal_error *err)
     modal_status status = MODAL_OK;
     if (!w->r->probes_path) return MODAL_OK;
     if (w->n_probes == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "--probes: the scene has neither probes nor contacts");
-    MODAL_TRY(tool_output_begin(&w->probes_output, w->r->probes_path, w->r->force, err));
-    w->probes = fopen(w->probes_output.temporary, "w");
+    w->probes = fopen(w->outputs->probes.temporary, "w");
     if (!w->probes) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: %s", w->r->probes_path, strerror(errno));
     fprintf(w->probes, "time_s");
     for (const char *name = w->probe_names; *name;) {
@@ -119,8 +118,7 @@ modal_status modaltled_probes_end(run *w, int keeps, modal_error *err)
     modal_status status = MODAL_OK;
     if (w->probes && fclose(w->probes) != 0 && keeps)
         status = modal_error_set(err, MODAL_ERROR_SYSTEM, "%s: cannot be written, %s", w->r->probes_path, strerror(errno));
-    if (w->probes && keeps && status == MODAL_OK) status = tool_output_commit(&w->probes_output, err);
+    if (w->probes && keeps && status == MODAL_OK) status = tool_output_commit(&w->outputs->probes, err);
     w->probes = NULL;
-    tool_output_discard(&w->probes_output);
     return status;
 }

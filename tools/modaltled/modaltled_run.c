@@ -260,17 +260,17 @@ static void report(run *w)
               rate * 1e-6, w->largest_u);
 }
 
-modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *c, const char *path, int64_t *n_written,
-                           modal_error *err)
+modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *c, modaltled_outputs *outputs,
+                           int64_t *n_written, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    run w = {.t = t, .r = r, .c = c, .least_limit = c->critical.estimate};
+    run w = {.t = t, .r = r, .c = c, .outputs = outputs, .least_limit = c->critical.estimate};
     double *rest = NULL;
     *n_written = 0;
     MODAL_TRY(add_provenance(&w, err));
     MODAL_TRY(modaltled_probes_name(&w, err));
     MODAL_TRY(new_arrays(&w, err));
-    MODAL_TRY(open_file(&w, path, err));
+    MODAL_TRY(open_file(&w, outputs->snapshots.temporary, err));
     const modal_tled_motion_options options = {r->precision, c->step, r->fields[MODALTLED_ENERGY], w.n_probes > 0,
                                               c->scene.steady ? 1 : 0};
     if (c->scene.steady) {

@@ -25,9 +25,8 @@ typedef struct run {
     int32_t n_provenance;
     double compute_seconds, write_seconds;
     int64_t first_frame, first_step; /* 0, or the next one after a restart */
-    tool_output checkpoint_output; /* until the first state is in it */
+    modaltled_outputs *outputs;
     modal_solid_checkpoint *checkpoint;
-    tool_output probes_output;
     FILE *probes; /* of every step, or NULL */
     void *state; /* [state_bytes] */
     int64_t state_bytes;
