@@ -15,24 +15,10 @@
 
 namespace {
 
-struct as_they_lie {
-    float *normals;
-
+struct as_they_lie : normals_of_rows {
     static __device__ __forceinline__ int64_t rows(int64_t n_vertices) { return n_vertices; }
     static __device__ __forceinline__ int64_t vertex(int64_t place) { return place; }
     static __device__ __forceinline__ int64_t vertex_of_corners(int64_t row) { return row; }
-
-    template <int C>
-    __device__ __forceinline__ void put(int64_t n, const float (&)[C][3], float (&sum)[C][3], int64_t tile, int64_t column,
-                                        float *stage) const
-    {
-#pragma unroll
-        for (int c = 0; c < C; c++) {
-            modal_cuda::normalise(sum[c]);
-            modal_cuda::store_tile(normals + ((column + c) * n + tile * MODAL_TILE) * 3, n - tile * MODAL_TILE, stage,
-                                   sum[c][0], sum[c][1], sum[c][2]);
-        }
-    }
 };
 
 } // namespace
@@ -40,5 +26,5 @@ struct as_they_lie {
 extern "C" modal_status modal_normals_dynamic_cuda(const modal_normals_dynamic_task *task,
                                                    modal_stream *stream, modal_error *err)
 {
-    return launch_all(task, as_they_lie{task->normals}, "normals_dynamic", task->n_vertices, stream, err);
+    return launch_all(task, as_they_lie{{task->normals}}, "normals_dynamic", task->n_vertices, stream, err);
 }

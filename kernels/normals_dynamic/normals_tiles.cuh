@@ -14,6 +14,23 @@ namespace {
 
 constexpr int WARPS = 8;
 
+// What is done with a tile's normals where they are written in the order of the rows.
+struct normals_of_rows {
+    float *normals;
+
+    template <int C>
+    __device__ __forceinline__ void put(int64_t n, const float (&)[C][3], float (&sum)[C][3], int64_t tile, int64_t column,
+                                        float *stage) const
+    {
+#pragma unroll
+        for (int c = 0; c < C; c++) {
+            modal_cuda::normalise(sum[c]);
+            modal_cuda::store_tile(normals + ((column + c) * n + tile * MODAL_TILE) * 3, n - tile * MODAL_TILE, stage,
+                                   sum[c][0], sum[c][1], sum[c][2]);
+        }
+    }
+};
+
 // ROWS rows of a tile's ring: all loads first.
 template <int C, int ROWS>
 __device__ __forceinline__ void add_rows(const int32_t *row, const float *x, int64_t stride,

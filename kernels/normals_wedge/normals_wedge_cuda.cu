@@ -7,10 +7,9 @@
 
 namespace {
 
-struct as_wedges_are {
+struct as_wedges_are : normals_of_rows {
     int64_t n_vertices, n_wedges;
     const int32_t *source;
-    float *normals;
 
     __device__ __forceinline__ int64_t rows(int64_t) const { return n_wedges; }
     __device__ __forceinline__ int64_t vertex(int64_t place) const
@@ -18,18 +17,6 @@ struct as_wedges_are {
         return place < n_vertices ? place : (int64_t)__ldg(source + (place - n_vertices));
     }
     __device__ __forceinline__ int64_t vertex_of_corners(int64_t row) const { return vertex(row); }
-
-    template <int C>
-    __device__ __forceinline__ void put(int64_t n, const float (&)[C][3], float (&sum)[C][3], int64_t tile, int64_t column,
-                                        float *stage) const
-    {
-#pragma unroll
-        for (int c = 0; c < C; c++) {
-            modal_cuda::normalise(sum[c]);
-            modal_cuda::store_tile(normals + ((column + c) * n + tile * MODAL_TILE) * 3, n - tile * MODAL_TILE, stage,
-                                   sum[c][0], sum[c][1], sum[c][2]);
-        }
-    }
 };
 
 } // namespace
@@ -38,6 +25,6 @@ extern "C" modal_status modal_normals_wedge_cuda(const modal_normals_wedge_task 
 {
     const modal_normals_dynamic_task surface = {task->n_vertices, task->n_columns, task->corner_offsets, task->corners,
                                                 task->positions,  nullptr,         task->ring_offsets,   task->ring};
-    const as_wedges_are out = {task->n_vertices, task->n_wedges, task->source, task->normals};
+    const as_wedges_are out = {{task->normals}, task->n_vertices, task->n_wedges, task->source};
     return launch_all(&surface, out, "normals_wedge", task->n_wedges, stream, err);
 }

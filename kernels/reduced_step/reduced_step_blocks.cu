@@ -12,29 +12,8 @@ namespace by_block {
 #include "kernels/reduced_step/reduced_step_team.cuh"
 } // namespace by_block
 
-extern __shared__ double shared[];
-
-// An object a block.
-struct blocks {
-    template <class function>
-    __device__ static __forceinline__ void each(const modal_step_task &t, int64_t size, int32_t first, int32_t end,
-                                                const function &f)
-    {
-        for (int32_t i = first + blockIdx.x; i < end; i += gridDim.x) {
-            f(by_block::team{}, i, t.scratch ? t.scratch + blockIdx.x * size : shared);
-            __syncthreads();
-        }
-    }
+struct blocks : object_a_block<by_block::team> {
     __device__ static __forceinline__ void evaluate_large(const modal_step_task &, int64_t, large_state, bool, int) {}
-    template <class function>
-    __device__ static __forceinline__ void each_parent(const modal_step_task &t, int64_t size, int32_t first, int32_t end,
-                                                       const function &f)
-    {
-        for (int32_t i = first + blockIdx.x; i < end; i += gridDim.x) {
-            if (t.objects[i].n_children > 0) f(by_block::team{}, i, t.scratch ? t.scratch + blockIdx.x * size : shared);
-            __syncthreads();
-        }
-    }
 };
 
 enum { BAND = by_block::RS_BAND };

@@ -73,6 +73,30 @@ RS_FN modal_step_shape shape_of(const modal_step_shape *from)
     return s;
 }
 
+extern __shared__ double shared[];
+
+// An object a block, by its team.
+template <class team> struct object_a_block {
+    template <class function>
+    __device__ static __forceinline__ void each(const modal_step_task &t, int64_t size, int32_t first, int32_t end,
+                                                const function &f)
+    {
+        for (int32_t i = first + blockIdx.x; i < end; i += gridDim.x) {
+            f(team{}, i, t.scratch ? t.scratch + blockIdx.x * size : shared);
+            __syncthreads();
+        }
+    }
+    template <class function>
+    __device__ static __forceinline__ void each_parent(const modal_step_task &t, int64_t size, int32_t first, int32_t end,
+                                                       const function &f)
+    {
+        for (int32_t i = first + blockIdx.x; i < end; i += gridDim.x) {
+            if (t.objects[i].n_children > 0) f(team{}, i, t.scratch ? t.scratch + blockIdx.x * size : shared);
+            __syncthreads();
+        }
+    }
+};
+
 } // namespace
 
 #endif

@@ -11,40 +11,19 @@ namespace by_grid {
 #define RS_SYNC() __syncthreads()
 #define RS_CLOSE 0
 #define RS_GRID_MODES MODAL_STEP_GRID_MODES
-#define RS_KEEP_GRID
 #include "kernels/reduced_step/reduced_step_team.cuh"
 #define RS_LANES ((int32_t)blockDim.x)
 #define RS_LANE ((int32_t)threadIdx.x)
 #define RS_SYNC() __syncthreads()
+#define RS_GRID_MODES MODAL_STEP_GRID_MODES
 #include "kernels/reduced_step/reduced_step_large.cuh"
 } // namespace by_grid
 
-extern __shared__ double shared[];
-
-// An object a block.
-struct grids {
-    template <class function>
-    __device__ static __forceinline__ void each(const modal_step_task &t, int64_t size, int32_t first, int32_t end,
-                                                const function &f)
-    {
-        for (int32_t i = first + blockIdx.x; i < end; i += gridDim.x) {
-            f(by_grid::team{}, i, t.scratch ? t.scratch + blockIdx.x * size : shared);
-            __syncthreads();
-        }
-    }
+struct grids : object_a_block<by_grid::team> {
     __device__ static __forceinline__ void evaluate_large(const modal_step_task &t, int64_t size, large_state state,
                                                           bool accepted, int slot)
     {
         by_grid::large_evaluate(t, state, accepted, slot, t.scratch ? t.scratch + blockIdx.x * size : shared);
-    }
-    template <class function>
-    __device__ static __forceinline__ void each_parent(const modal_step_task &t, int64_t size, int32_t first, int32_t end,
-                                                       const function &f)
-    {
-        for (int32_t i = first + blockIdx.x; i < end; i += gridDim.x) {
-            if (t.objects[i].n_children > 0) f(by_grid::team{}, i, t.scratch ? t.scratch + blockIdx.x * size : shared);
-            __syncthreads();
-        }
     }
 };
 

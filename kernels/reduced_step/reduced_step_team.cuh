@@ -95,6 +95,4 @@ struct team {
 #undef RS_MOST
 #undef RS_MOST_ROWS
 #undef RS_FEW
-#ifndef RS_KEEP_GRID
 #undef RS_GRID_MODES
-#endif

@@ -23,8 +23,6 @@ namespace by_warp {
 #include "kernels/reduced_step/reduced_step_team.cuh"
 } // namespace by_warp
 
-extern __shared__ double shared[];
-
 // An object a warp, or, where they are more than the warps, up to four of few modes at a time. Neighbours go to
 // different multiprocessors first.
 struct warps {
