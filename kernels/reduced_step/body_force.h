@@ -42,6 +42,19 @@ static inline __attribute__((always_inline)) void force_rows(int rows, int64_t n
     sums_of(sum, (vector *)sums);
 }
 
+/* force += the gradient of sum_kl both_kl q_k q_l. */
+static inline __attribute__((always_inline)) void add_gradient(int32_t r, const double *both, const double *q, double *force)
+{
+    for (int32_t k = 0; k < r; k++) {
+        const double *row = both - k;
+        double sum = row[k] * q[k];
+        for (int32_t l = k; l < r; l++) sum += row[l] * q[l];
+        for (int32_t l = k + 1; l < r; l++) force[l] += row[l] * q[k];
+        force[k] += sum;
+        both += r - k;
+    }
+}
+
 static void reduced_force(int32_t r, const double *table, const double *q, double *scratch, double *force)
 {
     const int64_t pairs = modal_step_pairs(r);
@@ -73,15 +86,7 @@ static void reduced_force(int32_t r, const double *table, const double *q, doubl
             table += rows * n;
         }
     }
-    at = 0;
-    for (int32_t k = 0; k < r; k++) {
-        const double *row = both + at - k;
-        double sum = row[k] * q[k];
-        for (int32_t l = k; l < r; l++) sum += row[l] * q[l];
-        for (int32_t l = k + 1; l < r; l++) force[l] += row[l] * q[k];
-        force[k] += sum;
-        at += r - k;
-    }
+    add_gradient(r, both, q, force);
 }
 
 /* ---- forces and stiffness of shapes without a table of the stiffness ---- */
@@ -241,21 +246,12 @@ static double reduced_large(int32_t r, const double *table, const double *q, dou
         w.both[e] += table[e];
         twice += w.both[e] * w.products[e];
     }
-    at = 0;
-    for (int32_t k = 0; k < r; k++) {
-        const double *row = w.both + at - k;
-        double sum = row[k] * q[k];
-        for (int32_t l = k; l < r; l++) sum += row[l] * q[l];
-        for (int32_t l = k + 1; l < r; l++) w.force[l] += row[l] * q[k];
-        w.force[k] += sum;
-        for (int32_t l = k; l < r && tangent; l++) tangent[at + l - k] = w.mixed[at + l - k] + row[l];
-        if (tangent) tangent[at] *= 2;
-        at += r - k;
-    }
+    add_gradient(r, w.both, q, w.force);
+    for (int64_t e = 0; e < (tangent ? pairs : 0); e++) tangent[e] = w.mixed[e] + w.both[e];
+    for (int32_t k = 0; k < r && tangent; k++) tangent[modal_step_pair(r, k, k)] *= 2;
     for (int32_t k = 0; k < r; k++) {
         force[k] = w.force[k];
         work += force[k] * q[k];
     }
-    for (; at < pairs && tangent; at++) tangent[at] = 0;
     return 0.5 * (linear + work - twice);
 }
