@@ -83,7 +83,7 @@ static json_t *primitive_json(const glb_scene *g, const glb_shape *s, int64_t in
 }
 
 /* A shape, or a variant of it. */
-static json_t *mesh_json(const glb_scene *g, int32_t shape, const glb_variant *variant)
+static json_t *mesh_json(const glb_scene *g, int32_t shape, const glb_mesh *variant)
 {
     const glb_shape *s = &g->shapes[shape];
     json_t *primitives = json_array();
@@ -114,8 +114,8 @@ static json_t *meshes(const glb_scene *g, int64_t *mesh_of)
         mesh_of[i] = (int64_t)json_array_size(list);
         json_array_append_new(list, mesh_json(g, i, NULL));
     }
-    for (int32_t i = 0; g->look.in && i < g->look.n_variants; i++)
-        json_array_append_new(list, mesh_json(g, g->look.variants[i].shape, &g->look.variants[i]));
+    for (int32_t i = 0; g->look.in && i < g->look.shown.n_variants; i++)
+        json_array_append_new(list, mesh_json(g, g->look.shown.variants[i].shape, &g->look.meshes[i]));
     return list;
 }
 
@@ -132,7 +132,7 @@ static json_t *nodes(const glb_scene *g, const int64_t *mesh_of)
         if (!called) called = json_sprintf("object %d", i);
         json_array_append_new(list,
                               json_pack("{s:I, s:o, s:[f,f,f], s:[f,f,f,f]}", "mesh",
-                                        (json_int_t)(g->look.in ? g->look.variant_of[i] : mesh_of[o->shape]), "name",
+                                        (json_int_t)(g->look.in ? g->look.shown.of_objects[i] : mesh_of[o->shape]), "name",
                                         called, "translation", f[3], f[7], f[11],
                                         "rotation", q[0], q[1], q[2], q[3]));
     }

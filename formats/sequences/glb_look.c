@@ -127,75 +127,39 @@ static modal_status find_paint(glb_look *g, int32_t material, const double tint[
     return MODAL_OK;
 }
 
-static modal_status add_primitives(glb_look *g, glb_variant *variant, modal_error *err)
+/* The primitives of a mesh: the triangles of a variant by material, in the order of the materials. */
+static modal_status add_primitives(glb_look *g, int32_t variant, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_look *look = g->in->look;
-    const int64_t n = g->scene->basis->shapes[variant->shape].surface.n_triangles;
+    const modal_look_variant *v = &g->shown.variants[variant];
+    const modal_shape *shape = &g->scene->basis->shapes[v->shape];
+    glb_mesh *mesh = &g->meshes[variant];
     int64_t *counts = NULL;
     MODAL_TRY(modal_alloc_zero(&counts, look->n_materials, sizeof *counts, "materials", err));
-    variant->first_primitive = g->n_primitives;
-    for (int64_t t = 0; t < n; t++) counts[variant->materials[t]]++;
+    mesh->first_primitive = g->n_primitives;
+    for (int64_t t = 0; t < shape->surface.n_triangles; t++) {
+        MODAL_TRY(modal_sequence_check_uv(&look->materials[v->materials[t]], shape, v->shape, t, "glb", err));
+        counts[v->materials[t]]++;
+    }
     for (int32_t m = 0; m < look->n_materials; m++) {
         int32_t paint;
         if (counts[m] == 0) continue;
-        MODAL_TRY(find_paint(g, m, variant->tint, &paint, err));
+        MODAL_TRY(find_paint(g, m, v->tint, &paint, err));
         MODAL_TRY(modal_grow(&g->primitives, &g->primitive_capacity, g->n_primitives + 1, sizeof *g->primitives, "materials", err));
         g->primitives[g->n_primitives++] = (glb_primitive){paint, counts[m], -1};
-        variant->n_primitives++;
+        mesh->n_primitives++;
     }
 done:
     modal_free(&counts);
     return status;
 }
 
-static int is_variant(const glb_look *g, int32_t variant, int32_t shape, const int32_t *materials, const double tint[3])
-{
-    const glb_variant *v = &g->variants[variant];
-    return v->shape == shape && memcmp(v->tint, tint, 3 * sizeof *tint) == 0 &&
-           memcmp(v->materials, materials, (size_t)g->scene->basis->shapes[shape].surface.n_triangles * sizeof *materials) == 0;
-}
-
-/* The variant of an object: one that another object has already, or a new one. stored, ordered: [most triangles]; latest [n_shapes]: the one
- * that was found last, -1: none, since thousands of objects are alike. */
-static modal_status find_variant(glb_look *g, int32_t object, int32_t *stored, int32_t *ordered, int32_t *latest,
-                                 modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    const modal_basis *b = g->scene->basis;
-    const int32_t number = b->objects[object].shape;
-    const modal_surface *s = &b->shapes[number].surface;
-    double tint[3];
-    MODAL_TRY(modal_look_resolve(g->in->look, b, object, stored, tint, err));
-    for (int64_t t = 0; t < s->n_triangles; t++) ordered[g->scene->stored_order ? t : s->user_triangle[t]] = stored[t];
-    int32_t found = latest[number];
-    if (found >= 0 && !is_variant(g, found, number, ordered, tint))
-        for (found = 0; found < g->n_variants && !is_variant(g, found, number, ordered, tint);) found++;
-    if (found >= 0 && found < g->n_variants) {
-        g->variant_of[object] = latest[number] = found;
-        goto done;
-    }
-    for (int64_t t = 0; t < s->n_triangles; t++)
-        MODAL_TRY(modal_sequence_check_uv(&g->in->look->materials[stored[t]], &b->shapes[number], number, t, "glb", err));
-    MODAL_TRY(modal_grow(&g->variants, &g->variant_capacity, g->n_variants + 1, sizeof *g->variants, "materials", err));
-    glb_variant *v = &g->variants[g->n_variants];
-    *v = (glb_variant){.shape = number};
-    memcpy(v->tint, tint, sizeof tint);
-    MODAL_TRY(modal_alloc(&v->materials, s->n_triangles, sizeof *v->materials, "materials", err));
-    memcpy(v->materials, ordered, (size_t)s->n_triangles * sizeof *ordered);
-    g->n_variants++;
-    MODAL_TRY(add_primitives(g, v, err));
-    g->variant_of[object] = latest[number] = g->n_variants - 1;
-done:
-    return status;
-}
-
 static int shows_image(const glb_look *g, int32_t shape)
 {
-    for (int32_t i = 0; i < g->n_variants; i++)
-        for (int32_t k = 0; g->variants[i].shape == shape && k < g->variants[i].n_primitives; k++) {
-            const modal_look_material *m =
-                &g->in->look->materials[g->paints[g->primitives[g->variants[i].first_primitive + k].paint].material];
+    for (int32_t i = 0; i < g->shown.n_variants; i++)
+        for (int32_t k = 0; g->shown.variants[i].shape == shape && k < g->meshes[i].n_primitives; k++) {
+            const modal_look_material *m = &g->in->look->materials[g->paints[g->primitives[g->meshes[i].first_primitive + k].paint].material];
             if (m->image || m->normal_image) return 1;
         }
     return 0;
@@ -206,29 +170,22 @@ modal_status modal_glb_look_make(glb_look *g, const modal_sequence_look *in, con
 {
     modal_status status = MODAL_OK;
     const modal_basis *b = scene->basis;
-    int32_t *stored = NULL, *ordered = NULL, *latest = NULL;
-    int64_t most = 0;
+    uint8_t *used = NULL;
     *g = (glb_look){.in = in, .scene = scene};
-    for (int32_t i = 0; i < b->n_shapes; i++)
-        if (b->shapes[i].surface.n_triangles > most) most = b->shapes[i].surface.n_triangles;
     MODAL_TRY(modal_alloc_zero(&g->splits, b->n_shapes, sizeof *g->splits, "seams", err));
-    MODAL_TRY(modal_alloc(&g->variant_of, b->n_objects, sizeof *g->variant_of, "materials", err));
-    MODAL_TRY(modal_alloc(&stored, most, sizeof *stored, "materials", err));
-    MODAL_TRY(modal_alloc(&ordered, most, sizeof *ordered, "materials", err));
-    MODAL_TRY(modal_alloc(&latest, b->n_shapes, sizeof *latest, "shapes", err));
-    for (int32_t i = 0; i < b->n_shapes; i++) latest[i] = -1;
-    for (int32_t i = 0; i < b->n_objects; i++) {
-        if (in) MODAL_TRY(find_variant(g, i, stored, ordered, latest, err));
-        else latest[b->objects[i].shape] = 0;
+    MODAL_TRY(modal_alloc_zero(&used, b->n_shapes, sizeof *used, "shapes", err));
+    if (in) {
+        MODAL_TRY(modal_look_variants_make(&g->shown, in->look, b, 1, err));
+        MODAL_TRY(modal_alloc_zero(&g->meshes, g->shown.n_variants, sizeof *g->meshes, "materials", err));
+        for (int32_t i = 0; i < g->shown.n_variants; i++) MODAL_TRY(add_primitives(g, i, err));
     }
+    for (int32_t i = 0; i < b->n_objects; i++) used[b->objects[i].shape] = 1;
     for (int32_t i = 0; i < b->n_shapes; i++)
-        if (latest[i] >= 0)
+        if (used[i])
             MODAL_TRY(make_split(&g->splits[i], &b->shapes[i].surface, scene->stored_order, in && shows_image(g, i), creases ? &creases[i] : NULL,
                                  err));
 done:
-    modal_free(&stored);
-    modal_free(&ordered);
-    modal_free(&latest);
+    modal_free(&used);
     return status;
 }
 
@@ -240,23 +197,22 @@ void modal_glb_look_free(glb_look *g)
         modal_free(&g->splits[i].uv);
         modal_free(&g->splits[i].wedge);
     }
-    for (int32_t i = 0; i < g->n_variants; i++) modal_free(&g->variants[i].materials);
+    modal_look_variants_free(&g->shown);
     modal_free(&g->splits);
-    modal_free(&g->variant_of);
-    modal_free(&g->variants);
+    modal_free(&g->meshes);
     modal_free(&g->primitives);
     modal_free(&g->paints);
     memset(g, 0, sizeof *g);
 }
 
-void modal_glb_look_indices(const glb_look *g, int32_t variant, int32_t primitive, uint32_t *indices)
+void modal_glb_look_indices(const glb_look *g, int32_t variant, int32_t primitive, const int32_t *stored, uint32_t *indices)
 {
-    const glb_variant *v = &g->variants[variant];
-    const glb_primitive *p = &g->primitives[v->first_primitive + primitive];
+    const modal_look_variant *v = &g->shown.variants[variant];
+    const glb_primitive *p = &g->primitives[g->meshes[variant].first_primitive + primitive];
     const glb_split *split = &g->splits[v->shape];
     const int64_t n = g->scene->basis->shapes[v->shape].surface.n_triangles;
     for (int64_t t = 0; t < n; t++) {
-        if (v->materials[t] != g->paints[p->paint].material) continue;
+        if (v->materials[stored[t]] != g->paints[p->paint].material) continue;
         memcpy(indices, split->corners + 3 * t, 3 * sizeof *indices);
         indices += 3;
     }

@@ -30,22 +30,19 @@ typedef struct glb_primitive {
     int64_t array; /* of indices */
 } glb_primitive;
 
-/* A shape as some objects show it: a mesh of the file. */
-typedef struct glb_variant {
-    int32_t shape;
-    int32_t *materials; /* [n_triangles] of the look, in the order of the file */
-    double tint[3];
+/* A variant of a shape is a mesh of the file. */
+typedef struct glb_mesh {
     int32_t first_primitive, n_primitives;
-} glb_variant;
+} glb_mesh;
 
 typedef struct glb_look {
     const modal_sequence_look *in; /* NULL: no look */
     const modal_sequence_scene *scene;
     glb_split *splits;   /* [n_shapes]; NULL: neither a look nor creases */
-    int32_t *variant_of; /* [n_objects] */
-    int32_t n_variants, n_primitives, n_paints;
-    int64_t variant_capacity, primitive_capacity, paint_capacity;
-    glb_variant *variants;
+    modal_look_variants shown; /* with a look */
+    glb_mesh *meshes;          /* [shown.n_variants] */
+    int32_t n_primitives, n_paints;
+    int64_t primitive_capacity, paint_capacity;
     glb_primitive *primitives;
     glb_paint *paints;
 } glb_look;
@@ -56,8 +53,8 @@ modal_status modal_glb_look_make(glb_look *look, const modal_sequence_look *in, 
                                  modal_error *err);
 void modal_glb_look_free(glb_look *look);
 
-/* indices [3 primitive->n_triangles]. */
-void modal_glb_look_indices(const glb_look *look, int32_t variant, int32_t primitive, uint32_t *indices);
+/* indices [3 primitive->n_triangles]; stored [n_triangles of the shape]: which stored triangle each of the file's is. */
+void modal_glb_look_indices(const glb_look *look, int32_t variant, int32_t primitive, const int32_t *stored, uint32_t *indices);
 
 /* Rows [n, 3] become [n_split, 3]. */
 void modal_glb_split_rows(const glb_split *split, float *rows);

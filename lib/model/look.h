@@ -96,6 +96,27 @@ int32_t modal_look_find(const modal_look *look, const char *name, int64_t length
 modal_status modal_look_resolve(const modal_look *look, const modal_basis *basis, int32_t object, int32_t *materials,
                                 double tint[3], modal_error *err);
 
+/* A shape as some of its objects show it. */
+typedef struct modal_look_variant {
+    int32_t shape;
+    int32_t *materials; /* [n_triangles of the shape] in stored order */
+    double tint[3];     /* of its first object */
+} modal_look_variant;
+
+typedef struct modal_look_variants {
+    int32_t n_variants;
+    int64_t capacity;
+    modal_look_variant *variants; /* [n_variants] in the order in which the objects meet them */
+    int32_t *of_objects;          /* [n_objects] */
+    double *tints;                /* [n_objects, 3] */
+} modal_look_variants;
+
+/* What all objects show, as modal_look_resolve; objects whose shapes and materials are the same share a variant, with by_tint only those of the same
+ * tint. Give it to modal_look_variants_free also after an error. */
+modal_status modal_look_variants_make(modal_look_variants *variants, const modal_look *look, const modal_basis *basis, int by_tint,
+                                      modal_error *err);
+void modal_look_variants_free(modal_look_variants *variants);
+
 /* MODAL_ERROR_INPUT: shapes, objects or runs of triangles that the basis does not have. */
 modal_status modal_look_check_basis(const modal_look *look, const modal_basis *basis, modal_error *err);
 
