@@ -132,5 +132,5 @@ modal_unit_test(test_writers modal_test_files ZLIB::ZLIB)
 target_sources(test_writers PRIVATE ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_data.c ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_quality.c
   ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_sink.c ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_response.c
   ${CMAKE_SOURCE_DIR}/formats/viewer/response_table.c
-  ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_reach.c)
+  ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_reach.c ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_look.c)
 set_tests_properties(unit.test_writers PROPERTIES LABELS "unit;formats")

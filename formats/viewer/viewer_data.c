@@ -13,22 +13,7 @@
 
 /* ---- the bytes ---- */
 
-static inline uint32_t zigzag32(int32_t x) { return ((uint32_t)x << 1) ^ (uint32_t)(x >> 31); }
 static inline uint16_t zigzag16(int16_t x) { return (uint16_t)((uint16_t)(x * 2) ^ (uint16_t)(x >> 15)); }
-
-/* Differences to the item before. */
-static modal_status put_differences(modal_viewer_sink *s, const int32_t *items, int64_t n, modal_error *err)
-{
-    modal_status status = MODAL_OK;
-    uint32_t *coded = NULL;
-    MODAL_TRY(modal_alloc(&coded, n, sizeof *coded, "page", err));
-    for (int64_t i = 0; i < n; i++)
-        coded[i] = zigzag32((int32_t)((uint32_t)items[i] - (uint32_t)(i ? items[i - 1] : 0)));
-    MODAL_TRY(modal_viewer_put_planes(s, coded, n, 4, err));
-done:
-    modal_free(&coded);
-    return status;
-}
 
 /* ---- prediction ---- */
 
@@ -139,7 +124,7 @@ static modal_status put_positions(modal_viewer_sink *out, const modal_surface *s
     for (int k = 0; k < 3; k++) {
         for (int64_t v = 0; v < s->n_vertices; v++) {
             values[v] = (int32_t)lround((s->rest_positions[3 * v + k] - low[k]) / step);
-            coded[v] = zigzag32(values[v] - predict(p, v, values));
+            coded[v] = modal_viewer_zigzag32(values[v] - predict(p, v, values));
         }
         MODAL_TRY(modal_viewer_put_planes(out, coded, s->n_vertices, 4, err));
     }
@@ -202,8 +187,8 @@ static modal_status put_shape(modal_viewer_sink *out, const modal_shape *s, json
         json_array_append_new(frequencies, json_real(s->modes.frequencies[i]));
     json_object_set(about, "frequencies", frequencies);
     MODAL_TRY(make_predictor(&s->surface, &p, err));
-    MODAL_TRY(put_differences(out, s->surface.triangles, 3 * s->surface.n_triangles, err));
-    MODAL_TRY(put_differences(out, s->surface.user_vertex, s->surface.n_vertices, err));
+    MODAL_TRY(modal_viewer_put_differences(out, s->surface.triangles, 3 * s->surface.n_triangles, err));
+    MODAL_TRY(modal_viewer_put_differences(out, s->surface.user_vertex, s->surface.n_vertices, err));
     MODAL_TRY(put_positions(out, &s->surface, &p, about, err));
     MODAL_TRY(put_modes(out, s, &p, about, err));
     json_array_append(shapes, about);
@@ -226,7 +211,7 @@ static modal_status put_objects(modal_viewer_sink *out, const modal_basis *basis
         shapes[i] = basis->objects[i].shape;
         for (int k = 0; k < 12; k++) poses[12 * i + k] = (float)basis->objects[i].rest_pose[k];
     }
-    MODAL_TRY(put_differences(out, shapes, basis->n_objects, err));
+    MODAL_TRY(modal_viewer_put_differences(out, shapes, basis->n_objects, err));
     MODAL_TRY(modal_viewer_put_planes(out, poses, 12 * (int64_t)basis->n_objects, 4, err));
 done:
     modal_free(&shapes);
@@ -292,8 +277,8 @@ done:
 }
 
 modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajectory *trajectory,
-                                    const char *title, char up, const modal_viewer_play *play, modal_viewer_data *data,
-                                    modal_error *err)
+                                    const char *title, char up, const modal_viewer_play *play, const modal_sequence_look *look,
+                                    modal_viewer_data *data, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_viewer_sink out = {0};
@@ -329,6 +314,7 @@ modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajec
         if (play->n_channels > 0) MODAL_TRY(put_sound(&out, play, header, err));
         if (play->n_loads > 0) MODAL_TRY(put_loads(&out, play, trajectory->n_frames, header, err));
     }
+    if (look) MODAL_TRY(modal_viewer_put_look(&out, look, basis, header, err));
     MODAL_TRY(modal_viewer_sink_end(&out, err));
     /* Without a < no name can end the script that holds the header (</script>), nor open a comment in it (<!--). */
     data->header = modal_json_dump(header, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII, '<');

@@ -5,6 +5,7 @@
 #ifndef MODAL_FORMATS_VIEWER_DATA_H
 #define MODAL_FORMATS_VIEWER_DATA_H
 
+#include "formats/sequences/sequence.h"
 #include "formats/viewer/response_table.h"
 #include "lib/model/basis.h"
 #include "lib/model/trajectory.h"
@@ -40,12 +41,13 @@ typedef struct modal_viewer_play {
 } modal_viewer_play;
 
 /* `basis` holds surfaces, modal matrices and modes. `trajectory` may be NULL: then the page shows the
- * modes themselves, and `play` is not looked at. title: bytes that are no UTF-8 become U+FFFD; up: 'y' or 'z'.
+ * modes themselves, and `play` is not looked at. title: bytes that are no UTF-8 become U+FFFD; up: 'y' or 'z'. look: NULL: none; the
+ * basis has its looks, and it was checked against the look.
  * MODAL_ERROR_INPUT for more frames, modes or points than a page can
  * hold (2^31 values an array), and as modal_viewer_check_reach; memory. On an error *data is zeroed. */
 modal_status modal_viewer_data_make(const modal_basis *basis, const modal_trajectory *trajectory,
-                                    const char *title, char up, const modal_viewer_play *play, modal_viewer_data *data,
-                                    modal_error *err);
+                                    const char *title, char up, const modal_viewer_play *play, const modal_sequence_look *look,
+                                    modal_viewer_data *data, modal_error *err);
 /* The same of a page that plots a table of responses. */
 modal_status modal_viewer_response_make(const modal_response_table *table, const char *title, modal_viewer_data *data,
                                         modal_error *err);

@@ -45,6 +45,19 @@ done:
     return status;
 }
 
+modal_status modal_viewer_put_differences(modal_viewer_sink *s, const int32_t *items, int64_t n, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    uint32_t *coded = NULL;
+    MODAL_TRY(modal_alloc(&coded, n, sizeof *coded, "page", err));
+    for (int64_t i = 0; i < n; i++)
+        coded[i] = modal_viewer_zigzag32((int32_t)((uint32_t)items[i] - (uint32_t)(i ? items[i - 1] : 0)));
+    MODAL_TRY(modal_viewer_put_planes(s, coded, n, 4, err));
+done:
+    modal_free(&coded);
+    return status;
+}
+
 modal_status modal_viewer_sink_begin(modal_viewer_sink *s, modal_error *err)
 {
     memset(s, 0, sizeof *s);

@@ -69,6 +69,7 @@ COMMANDS = [
     Command("modalview", "{t.h5} {p.html} --report {r.json}", ["t.h5", "a.h5"], ["p.html", "r.json"]),
     Command("modalview", "{t.h5} {p.html} --basis {a.h5} --report {r.json}", ["t.h5", "a.h5"], ["p.html", "r.json"]),
     Command("modalview", "{tl.h5} {p.html} --scene {s.json} --report {r.json}", ["tl.h5", *SCENE], ["p.html", "r.json"]),
+    Command("modalview", "{t.h5} {p.html} --look {lk.json} --report {r.json}", ["t.h5", "a.h5", "lk.json"], ["p.html", "r.json"]),
     Command("modalview", "{t.h5} {p.html} --sound {q.wav} --report {r.json}", ["t.h5", "a.h5", "q.wav"], ["p.html", "r.json"]),
     Command("modalinfo", "{t.h5} --report {r.json}", ["t.h5", "a.h5"], ["r.json"], force=False),
     Command("modalinfo", "--check {t.h5} --report {r.json}", ["t.h5", "a.h5"], ["r.json"], force=False),

@@ -201,7 +201,7 @@ static void test_viewer_allocations(void **state)
             modal_error err = {0};
             modal_viewer_data data;
             modal_alloc_fail_at(++n);
-            modal_status status = modal_viewer_data_make(&basis, moves ? &trajectory : NULL, "title", 'y', &play, &data, &err);
+            modal_status status = modal_viewer_data_make(&basis, moves ? &trajectory : NULL, "title", 'y', &play, NULL, &data, &err);
             fired = modal_alloc_fired();
             modal_alloc_fail_at(0);
             assert_int_equal(status, fired ? MODAL_ERROR_MEMORY : MODAL_OK);

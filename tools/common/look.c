@@ -10,6 +10,7 @@
 #include "formats/json/look.h"
 #include "formats/meshes/mtl.h"
 #include "formats/meshes/obj.h"
+#include "formats/meshes/text_reader.h"
 #include "lib/base/below.h"
 #include "lib/base/memory.h"
 
@@ -117,5 +118,14 @@ modal_status tool_look_image(const tool_look *look, const char *name, char **pat
 {
     const modal_status status = modal_path_find(look->folder, name, look->any_path, path, err);
     if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", name);
+    return status;
+}
+
+modal_status tool_look_image_load(const tool_look *look, const char *name, char **bytes, int64_t *length, modal_error *err)
+{
+    char *path = NULL;
+    modal_status status = tool_look_image(look, name, &path, err);
+    if (status == MODAL_OK) status = modal_file_load(path, bytes, length, err);
+    modal_free(&path);
     return status;
 }

@@ -30,5 +30,7 @@ void tool_look_free(tool_look *look);
 
 /* The path of an image; the caller frees it. MODAL_ERROR_INPUT "NAME: cannot open ...". */
 modal_status tool_look_image(const tool_look *look, const char *name, char **path, modal_error *err);
+/* An image's bytes; the caller frees them. */
+modal_status tool_look_image_load(const tool_look *look, const char *name, char **bytes, int64_t *length, modal_error *err);
 
 #endif

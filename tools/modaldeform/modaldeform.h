@@ -16,7 +16,7 @@
 #include "lib/frames/plan.h"
 #include "lib/sound/sound.h"
 #include "tools/common/commit.h"
-#include "tools/common/look.h"
+#include "tools/common/look_images.h"
 #include "tools/common/slice.h"
 #include "tools/common/tool.h"
 
@@ -83,8 +83,7 @@ typedef struct modaldeform_look {
     modal_sequence_look about; /* about.look NULL: none */
     modal_sequence_paint paint; /* with obj */
     char **places;              /* [about.n_images] the images' place */
-    int64_t capacity;
-    modal_sequence_image *images; /* their bytes are ours */
+    tool_look_images images;
 } modaldeform_look;
 
 /* The inputs, and the frames of them that are wanted: start + i step, i < n. */

@@ -15,6 +15,7 @@
 #include "lib/base/memory.h"
 #include "formats/json/scene.h"
 #include "tools/common/commit.h"
+#include "tools/common/look_images.h"
 #include "tools/common/parts.h"
 #include "tools/common/slow_motion.h"
 #include "tools/common/tool.h"
@@ -33,6 +34,8 @@ static const tool_option options[] = {
     {"title", 0, "TEXT", NULL, "Title of the page (default: the name of the input).", 0},
     {"scene", 0, "SCENE.json", NULL, "The scene that the trajectory was made of; the page shows its forces where they act.", TOOL_READS},
     {"sound", 0, "SOUND.wav", NULL, "The trajectory's sound, as modaldeform --format wav writes it; the page plays it.", TOOL_READS},
+    TOOL_OPTION_LOOK,
+    TOOL_OPTION_ANY_PATH,
     TOOL_OPTION_SLOW_MOTION("The page shows at first"),
     {"up", 0, "y|z", "y", "The axis that points upwards when the page opens.", 0},
     TOOL_OPTION_FORCE,
@@ -60,6 +63,7 @@ static const tool_program program = {
              "(modaltled) it holds as few columns as show every vertex to 1e-3 of the largest displacement.",
     .examples = "modalview traj.h5 fork.html\n"
                 "modalview basis.h5 modes.html --title 'Tuning fork, 20 modes'\n"
+                "modalview ring.h5 ring.html --look ring.json\n"
                 "modalview response.csv response.html\n"
                 "modalsim basis.h5 - --duration 0.1 --fps 1000 --initial 0=1e-4 | modalview - ring.html",
     .print_versions = print_versions,
@@ -74,6 +78,8 @@ typedef struct scene {
     modal_response_table table; /* n_rows 0: none */
     modal_scene said;           /* --scene */
     modal_viewer_load *loads;
+    tool_look look; /* --look */
+    tool_look_images images;
 } scene;
 
 /* What modalsim writes of a scene with a response is a table; it is known by its name. */
@@ -86,7 +92,7 @@ static int is_table(const char *path)
 /* Options that say how something moves. */
 static modal_status check_table_options(const tool *t, modal_error *err)
 {
-    static const char *const moving[] = {"basis", "parts", "scene", "sound", "slow-motion", "up"};
+    static const char *const moving[] = {"basis", "parts", "scene", "sound", "look", "any-path", "slow-motion", "up"};
     for (size_t i = 0; i < sizeof moving / sizeof *moving; i++)
         if (is_table(t->arguments.operands[0]) && tool_count(&t->arguments, moving[i]) > 0)
             return modal_error_set(err, MODAL_ERROR_USAGE, "--%s: not with a response, %s", moving[i], t->arguments.operands[0]);
@@ -102,7 +108,7 @@ static modal_status read_scene(tool *t, scene *s, modal_error *err)
     if (is_table(path)) return modal_response_table_read(path, &s->table, err);
     if (!from_stdin) MODAL_TRY(modal_h5_file_kind(path, &kind, err));
     if (!from_stdin && strcmp(kind, "snapshots") == 0) {
-        static const char *const others[] = {"basis", "scene", "sound"};
+        static const char *const others[] = {"basis", "scene", "sound", "look"};
         for (size_t i = 0; i < sizeof others / sizeof *others; i++)
             if (tool_count(&t->arguments, others[i]) > 0)
                 MODAL_FAIL(err, MODAL_ERROR_USAGE, "--%s: is not for snapshots of a whole solid, %s", others[i], path);
@@ -122,7 +128,8 @@ static modal_status read_scene(tool *t, scene *s, modal_error *err)
     }
     if (tool_value(&t->arguments, "scene")) MODAL_TRY(modal_scene_read(tool_value(&t->arguments, "scene"), &s->said, err));
     MODAL_TRY(modal_basis_read(s->basis_path, MODAL_BASIS_DEFORM | MODAL_BASIS_MODES |
-                               (modalview_loads_need_solids(&s->said) ? MODAL_BASIS_VOLUME : 0), &s->basis, err));
+                               (modalview_loads_need_solids(&s->said) ? MODAL_BASIS_VOLUME : 0) |
+                               (tool_value(&t->arguments, "look") ? MODAL_BASIS_LOOK : 0), &s->basis, err));
     if (s->trajectory.n_frames > 0 &&
         modal_trajectory_check_basis(&s->trajectory, &s->basis, err) != MODAL_OK) {
         modal_error_context(err, "%s", from_stdin ? "standard input" : path);
@@ -130,6 +137,20 @@ static modal_status read_scene(tool *t, scene *s, modal_error *err)
     }
 done:
     modal_free(&kind);
+    return status;
+}
+
+/* --look: the materials and the images that the objects show. */
+static modal_status read_look(tool *t, scene *s, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const char *path = tool_value(&t->arguments, "look");
+    const int any_path = tool_count(&t->arguments, "any-path") > 0;
+    if (!path && any_path) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--any-path: only with --look");
+    if (!path) goto done;
+    MODAL_TRY(tool_look_read(path, NULL, any_path, &s->look, NULL, err));
+    MODAL_TRY(tool_look_images_read(&s->look, path, &s->basis, &s->images, err));
+done:
     return status;
 }
 
@@ -225,15 +246,17 @@ int main(int argc, char **argv)
     MODAL_TRY(tool_output_begin(&output, path, tool_count(&t.arguments, "force"), &err));
     MODAL_TRY(read_scene(&t, &s, &err));
     MODAL_TRY(read_play(&t, &s, &err));
+    MODAL_TRY(read_look(&t, &s, &err));
     tool_stage(&t, "read", tool_seconds() - start, -1);
     start = tool_seconds();
     if (!title) title = strcmp(input, "-") == 0 ? "trajectory" : slash ? slash + 1 : input;
     const int of_response = s.table.n_rows > 0;
+    const modal_sequence_look look = {&s.look.look, s.images.n, s.images.list};
     if (of_response)
         MODAL_TRY(modal_viewer_response_make(&s.table, title, &data, &err));
     else
         MODAL_TRY(modal_viewer_data_make(&s.basis, s.trajectory.n_frames > 0 ? &s.trajectory : NULL, title,
-                                     up[0], &s.play, &data, &err));
+                                     up[0], &s.play, tool_value(&t.arguments, "look") ? &look : NULL, &data, &err));
     tool_stage(&t, "pack", tool_seconds() - start, data.n_bytes);
     start = tool_seconds();
     FILE *to = fopen(output.temporary, "wb");
@@ -269,6 +292,8 @@ done:
     modal_scene_free(&s.said);
     modalview_loads_free(&s.loads, s.play.n_loads);
     modal_response_table_free(&s.table);
+    tool_look_images_free(&s.images);
+    tool_look_free(&s.look);
     json_decref(given);
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
 }

@@ -125,9 +125,22 @@ function readShape(reader, about) {
   return { ...about, n, r, triangles, user, faces, rest, modes };
 }
 
+// { about, variants: [{ shape, materials: [triangles] }], variantOf: [objects], tints: [objects][3], images: [bytes] }; shapes get uv and cornerUv.
+function readLook(reader, about, abouts, shapes, objects) {
+  shapes.forEach((s, i) => {
+    if (!abouts[i].uv) return;
+    s.uv = new Float32Array(reader.planes(2 * abouts[i].uv, 4));
+    s.cornerUv = reader.differences(s.triangles.length);
+  });
+  const variants = about.variants.map((shape) => ({ shape: shapes[shape], materials: reader.differences(shapes[shape].triangles.length / 3) }));
+  const variantOf = reader.differences(objects);
+  const tints = new Float32Array(reader.planes(3 * objects, 4));
+  return { about, variants, variantOf, tints, images: about.images.map((image) => new Uint8Array(reader.planes(image.bytes, 1))) };
+}
+
 // { title, up, shapes, objects: [{ shape, frame, point, coordinate }], points, coordinates,
 //   times, q: [coordinate][frame], frames: [object][12][frame] or null, slowMotion, sound: { about, values } or null,
-//   loads: [{ object, vertices, unit, vector, factors: [frame] }] };
+//   loads: [{ object, vertices, unit, vector, factors: [frame] }], look: as readLook or null };
 // times is null for a basis.
 export async function readScene(header, base64) {
   const reader = new Reader(await gunzip(base64));
@@ -156,6 +169,7 @@ export async function readScene(header, base64) {
     scene.sound = { about: header.sound, values: Int16Array.from(coded, (c) => (c >>> 1) ^ -(c & 1)) };
   }
   scene.loads = (header.loads ?? []).map((load) => ({ ...load, factors: new Float32Array(reader.planes(header.frames, 4)) }));
+  scene.look = header.look ? readLook(reader, header.look, header.shapes, shapes, header.objects) : null;
   if (reader.at !== reader.bytes.length) throw new Error('the data of this page are longer than their header says');
   return scene;
 }

@@ -112,7 +112,7 @@ export class Deformer {
     const gl = renderer.getContext();
     // Phones that cannot render to float32 get float16: coarser, still right to a thousandth.
     this.type = gl.getExtension('EXT_color_buffer_float') ? THREE.FloatType : THREE.HalfFloatType;
-    const float = (count) => texture(renderer, Float32Array, 4, count, THREE.RGBAFormat, THREE.FloatType);
+    const float = (count) => this.table(count);
     const info = texture(renderer, Int32Array, 4, 2 * scene.points, THREE.RGBAIntegerFormat, THREE.IntType, 'RGBA32I');
     const total = (of) => scene.shapes.reduce((sum, s) => sum + of(s), 0);
     const rest = float(total((s) => s.n));
@@ -145,6 +145,9 @@ export class Deformer {
     const [ofCorners, curvature] = curvaturePasses(common, WIDTH).map((shader) => pass(shader, this.uniforms));
     this.curvaturePasses = [[ofCorners, this.cornerNormals], [curvature, this.bent]];
   }
+
+  // A texture of `count` texels of four floats, read by at().
+  table(count) { return texture(this.renderer, Float32Array, 4, count, THREE.RGBAFormat, THREE.FloatType); }
 
   get positions() { return this.moved.textures[0]; }
 

@@ -104,6 +104,13 @@ export class Drawing {
     this.home('y');
   }
 
+  // The look's meshes instead of the plain one.
+  showLook(look, on) {
+    this.mesh.visible = !on;
+    if (look && look.group.parent !== this.world) this.world.add(look.group);
+    if (look) look.group.visible = on;
+  }
+
   // Looks at the whole scene with this axis upwards.
   home(up) {
     this.camera.up.set(0, up === 'y' ? 1 : 0, up === 'z' ? 1 : 0);

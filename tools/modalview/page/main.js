@@ -6,6 +6,7 @@ import { Deformer } from './deformer.js';
 import { Drawing } from './drawing.js';
 import { TrajectoryPlayer, ModePlayer } from './player.js';
 import { Loads } from './loads.js';
+import { Look } from './look.js';
 import { Sound } from './sound.js';
 import { drawPlot } from './plot.js';
 import { showQuality } from './quality.js';
@@ -17,7 +18,8 @@ const number = (x) => (x === 0 ? '0' : Math.abs(x) >= 1e-3 && Math.abs(x) < 1e5 
 const rateText = (slow) => (slow === 1 ? 'its own' : slow > 1 ? `${Number(slow.toPrecision(3))} × slower` : `${Number((1 / slow).toPrecision(3))} × faster`);
 const FIELDS = [null, { name: 'displacement', unit: 'm' }, { name: 'speed', unit: 'm/s' }, { name: 'strain', unit: '' },
   { name: 'displacement in the world', unit: 'm' }, { name: 'k_max', unit: '1/m', around: true }, { name: 'k_min', unit: '1/m', around: true },
-  { name: 'mean curvature', unit: '1/m', around: true }, { name: 'Gauss curvature', unit: '1/m²', around: true }]; // around: zero
+  { name: 'mean curvature', unit: '1/m', around: true }, { name: 'Gauss curvature', unit: '1/m²', around: true }, { name: 'look' }]; // around: zero
+const LOOK = 9; // which is no field that is measured
 
 // How many decimals tell the times of neighbouring frames apart.
 function decimalsOf(times) {
@@ -56,6 +58,7 @@ async function start() {
   });
   const deformer = new Deformer(renderer, scene);
   const drawing = new Drawing(renderer, scene, deformer, canvas);
+  const look = scene.look ? await Look.make(scene, deformer, drawing) : null;
   const { centre, size } = bounds(scene);
   deformer.uniforms.centre.value.set(...centre);
   deformer.uniforms.size.value = size;
@@ -103,13 +106,15 @@ async function start() {
     ui.ranges[field] = 0;
     ui.measured = 0;
     const around = Number(field > 0 && Boolean(FIELDS[field].around));
-    drawing.uniforms.field.value = field;
+    const measured = field > 0 && field !== LOOK;
+    drawing.uniforms.field.value = measured ? field : 0;
+    drawing.showLook(look, field === LOOK);
     drawing.uniforms.map.value = drawing.maps[around];
     drawLegend(ramps[around]);
     deformer.curved = around === 1;
-    $('legend').hidden = field === 0;
+    $('legend').hidden = !measured;
     $('colour').value = String(field);
-    $('legend-name').textContent = field ? FIELDS[field].name : '';
+    $('legend-name').textContent = measured ? FIELDS[field].name : '';
     repaint();
   }
 
@@ -273,6 +278,7 @@ async function start() {
   });
   if (!isTrajectory) $('colour').querySelector('option[value="2"]').remove(); // no speeds without time
   if (!scene.frames) $('colour').querySelector('option[value="4"]').remove(); // nothing carries anything
+  if (look) $('colour').add(new Option('look', String(LOOK)), 0);
   if (!deformer.canCurve) for (const o of [...$('colour').options]) if (FIELDS[o.value]?.around) o.remove();
   const resize = () => {
     renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
@@ -291,7 +297,7 @@ async function start() {
   // page.html#frame=12&colour=k_max opens there, paused.
   const asked = new URLSearchParams(window.location.hash.slice(1));
   const colour = [...$('colour').options].find((o) => o.value > 0 && FIELDS[o.value].name.replaceAll(' ', '_') === asked.get('colour'));
-  setField(colour ? Number(colour.value) : 1);
+  setField(colour ? Number(colour.value) : look ? LOOK : 1);
   const wanted = isTrajectory && /^\d+$/.test(asked.get('frame') ?? '');
   setPlaying(!wanted);
   if (wanted) setFrame(Number(asked.get('frame')));
@@ -300,12 +306,14 @@ async function start() {
   function show(now) {
     const state = player.current();
     deformer.run(state.q, state.rates, state.frames, state.frameRates);
-    if (ui.field && now - ui.measured > 250) {
+    if (ui.field && ui.field !== LOOK && now - ui.measured > 250) {
       ui.measured = now;
       measureRange();
     }
     drawing.picked.visible = ui.picked >= 0;
-    const positions = ui.picked >= 0 || loads?.visible ? deformer.read(deformer.moved) : null;
+    const sorted = ui.field === LOOK && look.blended.length > 0;
+    const positions = ui.picked >= 0 || loads?.visible || sorted ? deformer.read(deformer.moved) : null;
+    if (sorted) look.sort(positions, drawing.camera);
     if (ui.picked >= 0) drawing.picked.position.fromArray(positions, 4 * ui.picked);
     loads?.show(player.frame, positions);
     drawing.render();
@@ -332,7 +340,7 @@ async function start() {
   }
   requestAnimationFrame(step);
   // For who drives the page from outside.
-  window.modalview = { scene, player, deformer, drawing, ui, sound, loads, setFrame, setPlaying, setField, setRate, show: () => show(performance.now()) };
+  window.modalview = { scene, player, deformer, drawing, ui, sound, loads, look, setFrame, setPlaying, setField, setRate, show: () => show(performance.now()) };
   document.body.classList.add('ready');
 }
 
