@@ -41,7 +41,8 @@ static modal_status write_triangles(glb_writer *w, int32_t shape, uint32_t *corn
             corners[3 * (stored ? t : s->surface.user_triangle[t]) + k] = (uint32_t)(stored ? v : s->surface.user_vertex[v]);
         }
     if (w->scene.look.in) return write_primitives(w, shape, err);
-    if (w->scene.look.splits) return modal_glb_put(w, w->scene.shapes[shape].first_array, w->scene.look.splits[shape].corners, 12 * s->surface.n_triangles, err);
+    if (w->scene.look.splits)
+        return modal_glb_put(w, w->scene.shapes[shape].first_array, w->scene.look.splits[shape].corners, 12 * s->surface.n_triangles, err);
     return modal_glb_put(w, w->scene.shapes[shape].first_array, corners, 12 * s->surface.n_triangles, err);
 }
 
