@@ -35,6 +35,11 @@ if(TARGET modalpack AND TARGET modalplace AND TARGET modaldeform)
   set_tests_properties(formats.python_deformer PROPERTIES LABELS "cli;formats" TIMEOUT 300)
   add_test(NAME formats.python_package COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_package.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} $<TARGET_FILE:write_samples>)
+  if(TARGET modalsim)
+    add_test(NAME formats.python_solid COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_solid.py
+             ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
+    set_tests_properties(formats.python_solid PROPERTIES LABELS "cli;formats" TIMEOUT 120)
+  endif()
   set_tests_properties(formats.python_package PROPERTIES LABELS "cli;formats" SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Optional
+from typing import Iterator, Optional
 
 import h5py
 import numpy as np
@@ -65,26 +66,58 @@ def _read_matrix(matrix: h5py.Dataset, user: NDArray[np.int64]) -> NDArray[np.fl
     return u
 
 
-def _read_shape(group: h5py.Group, folder: str, depth: int = 0) -> Shape:
-    if "file" in group.attrs and "surface" not in group:  # an assembly: the shape lies in another basis
-        if depth > 0:
-            raise ValueError(f"{group.file.filename}: {group.name}: a part of a part")
-        path = os.path.join(folder, text(group.attrs["file"]))
-        with open_file(path, "basis", (2, 3)) as file:
-            return _read_shape(file[f"shapes/{int(group.attrs['file_shape']):04}"], folder, depth + 1)
+@contextmanager
+def shape_group(file: h5py.File, number: int) -> Iterator[h5py.Group]:
+    """The group of a shape of a basis, which of an assembly lies in another file. ValueError where it is not that shape."""
+    group = file[f"shapes/{number:04}"]
+    if "file" not in group.attrs or "surface" in group:
+        yield group
+        return
+    name, inner = text(group.attrs["file"]), int(group.attrs["file_shape"])
+    where = f"{file.filename}: {group.name}"
+    if not name or name.startswith("/") or {"", ".", ".."} & set(name.split("/")):
+        raise ValueError(f"{where}/@file: no path inside the folder, {name!r}")
+    with open_file(os.path.join(os.path.dirname(os.path.abspath(file.filename)), name), "basis", (2, 3)) as part:
+        found = part[f"shapes/{inner:04}"]
+        if "surface" not in found:
+            raise ValueError(f"{where}: a part of a part, {name}")
+        if "hash" in file["shapes"] and not np.array_equal(file["shapes/hash"][number], part["shapes/hash"][inner]):
+            raise ValueError(f"{where}: {name} holds another shape by that number: its hash differs")
+        yield found
+
+
+def user_order(group: h5py.Group, name: str, n: int) -> NDArray[np.int64]:
+    """user_vertex or user_triangle; ValueError unless it is a permutation."""
+    order: NDArray[np.int64] = group[name][:].astype(np.int64)
+    if order.shape != (n,) or not np.array_equal(np.sort(order), np.arange(n)):
+        raise ValueError(f"{group.file.filename}: {group.name}/{name}: no permutation")
+    return order
+
+
+def _read_shape(group: h5py.Group) -> Shape:
     surface, modes = group["surface"], group["modes"]
     stored = surface["rest_positions"][:].astype(float)
-    user, users = surface["user_vertex"][:], surface["user_triangle"][:]
+    user, users = (user_order(surface, f"user_{name}", len(surface[of])) for name, of in (("vertex", "rest_positions"), ("triangle", "triangles")))
     matrix = modes["modal_matrix"]
     rest = np.empty_like(stored)
     rest[user] = stored
     in_order = _read_matrix(matrix, user)
-    triangles = np.empty(surface["triangles"].shape, np.int64)
-    triangles[users] = user[surface["triangles"][:]]
+    corners = surface["triangles"][:]
+    if len(corners) and not (corners.min() >= 0 and corners.max() < len(rest)):
+        raise ValueError(f"{group.file.filename}: {surface.name}/triangles: outside of the vertices")
+    if not (np.all(np.isfinite(rest)) and np.all(np.isfinite(in_order))):
+        raise ValueError(f"{group.file.filename}: {group.name}: rest positions or modal matrix: not finite")
+    triangles = np.empty(corners.shape, np.int64)
+    triangles[users] = user[corners]
     return Shape(name=text(group.attrs["name"]), rest=rest, triangles=triangles, modes=in_order,
                  frequencies=modes["frequencies"][:].astype(float), eigenvalues=modes["eigenvalues"][:].astype(float),
                  participation=modes["participation"][:].astype(float), mass=float(modes.attrs["total_mass"]),
                  kind=text(modes.attrs.get("kind", "modes")))
+
+
+def _read_shape_of(file: h5py.File, number: int) -> Shape:
+    with shape_group(file, number) as group:
+        return _read_shape(group)
 
 
 class Basis:
@@ -94,13 +127,13 @@ class Basis:
         self.path = os.fspath(path)
         with open_file(path, "basis", (2, 3)) as file:
             self.content_hash = text(file.attrs["content_hash"])
-            folder = os.path.dirname(os.path.abspath(self.path))
-            count = int(file["shapes"].attrs["count"])
-            self.shapes: list[Shape] = [_read_shape(file[f"shapes/{i:04}"], folder) for i in range(count)]
+            self.shapes: list[Shape] = [_read_shape_of(file, i) for i in range(int(file["shapes"].attrs["count"]))]
             objects = file["objects"]
             self.objects: list[Object] = [
                 Object(int(shape), int(parent), pose.astype(float)) for shape, parent, pose in
                 zip(objects["shape"][:], objects["parent"][:], objects["rest_frame"][:])]
+        if not self.objects or not all(0 <= o.shape < len(self.shapes) for o in self.objects):
+            raise ValueError(f"{self.path}: /objects/shape: none, or outside of the shapes")
         counts = [self.shapes[o.shape].n_modes for o in self.objects]
         self.offsets: NDArray[np.int64] = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 

@@ -32,10 +32,30 @@ class Trajectory:
             self.energy: Optional[Floats] = file["energy"][:].astype(float) if "energy" in file else None
             self.basis_hash = text(file.attrs["basis_hash"])
             own = text(file.attrs["basis_path"])
+            self.models: Optional[NDArray[np.uint8]] = None  # of each object 0 the linear model, 1 St. Venant-Kirchhoff's; None: all 0
+            if "modal_models" in text(file.attrs.get("extensions_used", "")).split(" "):
+                self.models = file["models"][:]
+        self._check()
         self.basis_path = os.path.join(os.path.dirname(os.path.abspath(self.path)), own)
         self._basis: Optional[Basis] = None
         if basis is not None:
             self._take(basis)
+
+    def _check(self) -> None:
+        """ValueError for numbers that no reader may take (formats/trajectory.md, invariants 2 to 5)."""
+        frames, objects = len(self.times), len(self.offsets) - 1
+        if frames == 0 or not np.all(np.isfinite(self.times)) or not np.all(np.diff(self.times) > 0):
+            raise ValueError(f"{self.path}: times: not finite and increasing")
+        if objects < 1 or self.offsets[0] != 0 or np.any(np.diff(self.offsets) < 0) or self.q.shape != (frames, self.offsets[-1]):
+            raise ValueError(f"{self.path}: mode_offsets: not those of q")
+        if self.poses is not None and self.poses.shape != (frames, objects, 3, 4):
+            raise ValueError(f"{self.path}: frames: has the shape {self.poses.shape}")
+        if self.models is not None and (self.models.shape != (objects,) or self.models.max() > 1):
+            raise ValueError(f"{self.path}: models: not 0 or 1 for each object")
+        for name, array in (("q", self.q), ("frames", self.poses)):
+            bad = np.argwhere(~np.isfinite(array)) if array is not None else np.empty((0, 1))
+            if len(bad):
+                raise ValueError(f"{self.path}: {name}: frame {bad[0][0]}: not finite")
 
     def __len__(self) -> int:
         return len(self.times)
