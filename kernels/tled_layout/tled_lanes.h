@@ -50,6 +50,7 @@ typedef struct modal_tled_lanes {
     void *falls;                  /* [n_nodes] weight / mass, or NULL: 1 */
     int32_t most_terms;           /* of Prony, of a material */
     void *fibres;                 /* [blocks, 3, 16], or NULL */
+    void *stiffness;              /* [blocks, 16] of the solid's, 0 in lanes without an element; NULL where the solid has none */
     void *pressure_factors;       /* [n_nodes], or NULL where nothing averages */
     void *pressures;              /* [n_nodes] scratch, likewise */
 } modal_tled_lanes;

@@ -10,7 +10,7 @@ static void free_lanes(modal_tled_layout *layout)
     modal_tled_lanes *l = (modal_tled_lanes *)layout;
     void *const arrays[] = {&l->patches,  &l->indices, &l->shapes,       &l->materials, &l->elements,     &l->nodes,      &l->slots,
                             &l->slot_offsets, &l->partial, &l->inverse_mass, &l->specials,  &l->face_corners, &l->face_forces,
-                            &l->falls,    &l->fibres,  &l->pressure_factors, &l->pressures};
+                            &l->falls,    &l->fibres,  &l->pressure_factors, &l->pressures, &l->stiffness};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);
     modal_free(&l);
 }
@@ -122,6 +122,7 @@ static void fill_patch(builder *b, int64_t first, int64_t last, int n_corners)
                 const int64_t e = b->order[from + (place < n ? place : k)];
                 l->elements[(b->n_blocks + block) * MODAL_TLED_LANES + lane] = (int32_t)e;
                 put_shape(l, b->n_values + block * rows * MODAL_TLED_LANES, lane, e, place < n);
+                if (l->stiffness) put(l, l->stiffness, (b->n_blocks + block) * MODAL_TLED_LANES + lane, place < n ? b->s->stiffness[e] : 0);
                 for (int c = 0; l->fibres && c < 3; c++)
                     put(l, l->fibres, ((b->n_blocks + block) * 3 + c) * MODAL_TLED_LANES + lane, b->s->fibres[3 * e + c]);
                 for (int a = 0; a < n_corners; a++)
@@ -172,6 +173,7 @@ static modal_status make_patches(builder *b, modal_error *err)
     MODAL_TRY(modal_alloc(&l->indices, n_indices, sizeof *l->indices, "elements", err));
     MODAL_TRY(modal_alloc(&l->shapes, n_values, (size_t)bytes, "shapes", err));
     if (s->fibres) MODAL_TRY(modal_alloc(&l->fibres, 3 * MODAL_TLED_LANES * n_blocks, (size_t)bytes, "fibres", err));
+    if (s->stiffness) MODAL_TRY(modal_alloc(&l->stiffness, n_blocks, MODAL_TLED_LANES * (size_t)bytes, "stiffness", err));
     l->most_terms = modal_tled_most_terms(s);
     l->head.viscous_bytes = 6 * MODAL_TLED_LANES * n_blocks * l->most_terms * bytes;
     MODAL_TRY(modal_alloc(&l->materials, n_blocks, sizeof *l->materials, "elements", err));
@@ -189,7 +191,8 @@ static modal_status make_patches(builder *b, modal_error *err)
     for (int64_t i = 0; i < s->n_nodes; i++) l->slot_offsets[i + 1] += l->slot_offsets[i];
     memcpy(b->local, l->slot_offsets, (size_t)s->n_nodes * sizeof *b->local);
     for (int64_t k = 0; k < b->n_nodes; k++) l->slots[k] = b->local[l->nodes[k]]++;
-    l->head.bytes = n_indices * 2 + n_values * bytes + n_blocks * 68 + b->n_nodes * (8 + 4 * bytes) + s->n_nodes * (4 + bytes);
+    l->head.bytes = n_indices * 2 + n_values * bytes + n_blocks * 68 + b->n_nodes * (8 + 4 * bytes) + s->n_nodes * (4 + bytes) +
+                    (l->stiffness ? n_blocks * MODAL_TLED_LANES * bytes : 0);
 done:
     return status;
 }

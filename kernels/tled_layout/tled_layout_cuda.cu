@@ -292,6 +292,53 @@ done:
     return status;
 }
 
+// What `stiffest` needs, where it is asked for.
+template <class R> modal_status put_stiff(Layout<R> *l, modal_stream *stream, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_solid *s = l->head.solid;
+    Stiff *t = &l->stiff;
+    const int64_t n_elements = s->n_tetrahedra + s->n_hexahedra;
+    Array<int32_t> corners;
+    Array<double> sums;
+    double largest = 0;
+    if (!s->stiffness) return MODAL_OK;
+    MODAL_TRY(corners.make(4 * s->n_tetrahedra + 8 * s->n_hexahedra, err));
+    MODAL_TRY(sums.make(s->n_nodes, err));
+    for (int64_t k = 0; k < 4 * s->n_tetrahedra; k++) corners.at[k] = s->tetrahedra[k];
+    for (int64_t k = 0; k < 8 * s->n_hexahedra; k++) corners.at[4 * s->n_tetrahedra + k] = s->hexahedra[k];
+    for (int64_t e = 0; e < n_elements; e++) { // at rest
+        const int n = e < s->n_tetrahedra ? 4 : 8;
+        const int32_t *own = corners.at + (n == 4 ? 4 * e : 4 * s->n_tetrahedra + 8 * (e - s->n_tetrahedra));
+        const double none[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+        double g[8][3] = {};
+        modal_tled_hexahedron shape;
+        if (n == 4) {
+            modal_tled_tetrahedron_shape(s->nodes, own, g + 1);
+            for (int k = 3; k < 12; k++) g[0][k % 3] -= g[k / 3][k % 3];
+        } else {
+            modal_tled_hexahedron_shape(s->nodes, own, &shape);
+            memcpy(g, shape.gradients, sizeof g);
+        }
+        const double value =
+            s->stiffness[e] * modal_tled_measure(&s->materials[s->material[e]], none, s->fibres ? s->fibres + 3 * e : nullptr, n, g);
+        for (int a = 0; a < n; a++) sums.at[own[a]] += value, largest = sums.at[own[a]] > largest ? sums.at[own[a]] : largest;
+    }
+    t->scale = largest > 0 ? 0x1p36 / largest : 1; // 2^7 times as stiff still fits
+    t->n_nodes = s->n_nodes, t->n_tetrahedra = s->n_tetrahedra, t->n_hexahedra = s->n_hexahedra;
+    MODAL_TRY(put(l, &t->corners, corners.at, 4 * s->n_tetrahedra + 8 * s->n_hexahedra, "stiffness", stream, err));
+    MODAL_TRY(put(l, &t->material, s->material, n_elements, "stiffness", stream, err));
+    MODAL_TRY(put(l, &t->materials, s->materials, s->n_materials, "stiffness", stream, err));
+    MODAL_TRY(put(l, &t->rest, s->nodes, 3 * s->n_nodes, "stiffness", stream, err));
+    MODAL_TRY(put(l, &t->mass, s->mass, s->n_nodes, "stiffness", stream, err));
+    MODAL_TRY(put(l, &t->stiffness, s->stiffness, n_elements, "stiffness", stream, err));
+    if (s->fibres) MODAL_TRY(put(l, &t->fibres, s->fibres, 3 * n_elements, "stiffness", stream, err));
+    MODAL_TRY(take(l, &t->sums, s->n_nodes, "stiffness", err));
+    MODAL_TRY(modal_device_fill(&l->device, t->sums, 0, 8 * s->n_nodes, stream, err));
+done:
+    return status;
+}
+
 // Patches for steps of one launch, where the solid is small enough: then *way says which.
 modal_status make_resident(const modal_tled_solid *s, int law, Way *way, modal_tled_patches *patches,
                            modal_tled_remotes *remotes, modal_error *err)
@@ -411,6 +458,7 @@ modal_status make(const modal_tled_layout_task *task, const modal_tled_patch_pla
     MODAL_TRY(put_elements(l, stream, err));
     if (rich) MODAL_TRY(put_rich(l, stream, err));
     MODAL_TRY(put_special(l, special_of.at, n_special, stream, err));
+    MODAL_TRY(put_stiff(l, stream, err));
     *task->layout = &l->head;
 done:
     modal_tled_remotes_free(&remotes);

@@ -57,6 +57,19 @@ done:
     return status;
 }
 
+int modal_tled_reference_gradients(const modal_tled_reference *r, int64_t e, double g[8][3])
+{
+    const int64_t n_tetrahedra = r->head.solid->n_tetrahedra;
+    if (e >= n_tetrahedra) {
+        memcpy(g, r->hexahedra[e - n_tetrahedra].gradients, 24 * sizeof(double));
+        return 8;
+    }
+    for (int i = 0; i < 3; i++) g[0][i] = 0;
+    for (int a = 1; a < 4; a++)
+        for (int i = 0; i < 3; i++) g[a][i] = r->tetrahedra[e].gradients[a - 1][i], g[0][i] -= g[a][i];
+    return 4;
+}
+
 void modal_tled_reference_gradient(const modal_tled_reference *r, int64_t e, const double *u, double h[9])
 {
     const modal_tled_solid *s = r->head.solid;

@@ -30,6 +30,9 @@ static inline const int32_t *modal_tled_corners(const modal_tled_solid *solid, i
 /* H of element e (at a hexahedron's centre) of displacements u [n_nodes, 3]. */
 void modal_tled_reference_gradient(const modal_tled_reference *reference, int64_t e, const double *u, double h[9]);
 
+/* Gradients of its corners' shape functions (at a hexahedron's centre); returns how many. */
+int modal_tled_reference_gradients(const modal_tled_reference *reference, int64_t e, double gradients[8][3]);
+
 /* Nodal pressures of displacements u into reference->pressures, Pa; nothing where no element averages. */
 void modal_tled_reference_pressures(modal_tled_reference *reference, const double *u);
 

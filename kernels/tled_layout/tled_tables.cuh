@@ -97,6 +97,18 @@ template <class R> struct Tables {
     int32_t most_places, most_slots, most_bases, most_remotes;
 };
 
+// What `stiffest` of tled_step is made of, in the solid's order; sums are 0 between two uses.
+struct Stiff {
+    int64_t n_nodes, n_tetrahedra, n_hexahedra;
+    const int32_t *corners; // of tetrahedra, 4 each, then of hexahedra, 8 each
+    const int32_t *material;
+    const modal_tled_material *materials;
+    const double *rest, *mass, *stiffness;
+    const double *fibres;     // or NULL
+    unsigned long long *sums; // [n_nodes] whole numbers: stiffness times `scale`
+    double scale;
+};
+
 enum Elements { TETRAHEDRA, HEXAHEDRA, BOTH };
 enum Way { EACH_STEP, RESIDENT, IN_CLUSTER }; // a launch a step; one launch; one launch of one cluster
 // Which laws a kernel knows: one; all; the neo-Hookean one with what may come on top; all with that.
@@ -117,10 +129,11 @@ template <class R> struct Layout {
     Vector4<R> *state[2];    // [n_nodes, 2] u and d
     Vector4<R> *partial[2];  // [n_places] partial sums
     Vector4<R> *forces;      // [n_nodes] of the elements, for works and reactions
+    Stiff stiff;             // where the solid has `stiffness`
     Stop *stop;
     double *works;        // [blocks of REDUCE nodes, 3]
     double *touches;      // [n_contacts, n_touching, 3]
-    void *owned[48];      // everything above that device memory was taken for
+    void *owned[64];      // everything above that device memory was taken for
     int n_owned;
 };
 

@@ -85,6 +85,53 @@ FN REAL NAME(whole_cofactors)(const REAL *h, REAL *c)
     return above;
 }
 
+/* modal_tled_measure's sums: of |k|^2 and |g|^2 (and (a.g)^2 in along), over corners whose gradients are `g` [3] each. */
+typedef struct NAME(sums) {
+    REAL kk, gg, ag;
+} NAME(sums);
+
+FN void NAME(add_gradient)(const REAL *c, const REAL *g, const REAL *fibre, NAME(sums) *s)
+{
+    for (int i = 0; i < 3; i++) {
+        const REAL k = c[3 * i] * g[0] + (c[3 * i + 1] * g[1] + c[3 * i + 2] * g[2]); /* times J */
+        s->kk += k * k;
+        s->gg += g[i] * g[i];
+    }
+    const REAL part = g[0] * fibre[0] + (g[1] * fibre[1] + g[2] * fibre[2]);
+    s->ag += part * part;
+}
+
+FN REAL NAME(more)(REAL a, REAL b)
+{
+    const NAME(mask) above = a > b;
+    return (REAL)((above & (NAME(mask))a) | (~above & (NAME(mask))b));
+}
+
+/* modal_tled_measure; above: J - 1, kk of the sums without 1 / J^2. */
+FN REAL NAME(measure)(const modal_tled_material *m, const REAL *h, REAL above, const REAL *fibre, const NAME(sums) *s)
+{
+    const SCALAR mu = (SCALAR)m->mu, modulus = (SCALAR)m->modulus;
+    const REAL jacobian = above + (SCALAR)1, kk = s->kk / (jacobian * jacobian), zero = jacobian * 0;
+    REAL square = (h[0] + h[4] + h[8]) * 2 + (SCALAR)3, measure;
+    for (int k = 0; k < 9; k++) square += h[k] * h[k];
+    const REAL y = NAME(inverse_cube_root)(jacobian), power = y * y;
+    if (m->law == MODAL_TLED_STVK)
+        measure = (NAME(more)(square - (SCALAR)2, square * (SCALAR)(1.0 / 3)) * (modulus + 2 * mu) +
+                   NAME(more)(square - (SCALAR)3, zero) * ((modulus + mu * (SCALAR)(2.0 / 3)) / 2)) * s->gg;
+    else if (m->law == MODAL_TLED_LOGARITHMIC)
+        measure = (jacobian * jacobian * modulus + mu) * kk + s->gg * mu;
+    else
+        measure = (jacobian * jacobian * modulus + power * square * (mu * (SCALAR)(5.0 / 9))) * kk - power * s->gg * (mu / 3);
+    if (!(m->fibre > 0)) return measure;
+    REAL along = zero;
+    for (int i = 0; i < 3; i++) {
+        const REAL f = fibre[i] + (h[3 * i] * fibre[0] + (h[3 * i + 1] * fibre[1] + h[3 * i + 2] * fibre[2]));
+        along += f * f;
+    }
+    const REAL q = power * along;
+    return measure + (power * NAME(more)(q * 3 - (SCALAR)1, zero) * s->ag + q * q * kk * (SCALAR)(2.0 / 9)) * (SCALAR)m->fibre;
+}
+
 /* p += V P of the fibres along a. */
 FN void NAME(add_fibres)(SCALAR eta, REAL volume, const REAL *h, const REAL *a, REAL *p)
 {

@@ -39,6 +39,38 @@ double modal_tled_rich_stress(const modal_tled_material *m, const double h[9], c
     return above;
 }
 
+double modal_tled_measure(const modal_tled_material *m, const double h[9], const double *fibre, int n, const double (*gradients)[3])
+{
+    double c[9], square = 3, gg = 0, kk = 0, ag = 0, along = 0; /* square: I1 */
+    whole_cofactors(h, c);
+    const double jacobian = c[0] * (1 + h[0]) + c[1] * h[1] + c[2] * h[2], power = pow(jacobian, -2.0 / 3);
+    for (int k = 0; k < 9; k++) square += h[k] * (h[k] + (k % 4 == 0 ? 2 : 0));
+    for (int a = 0; a < n; a++) {
+        const double *g = gradients[a];
+        double part = 0;
+        for (int i = 0; i < 3; i++) {
+            const double k = (c[3 * i] * g[0] + c[3 * i + 1] * g[1] + c[3 * i + 2] * g[2]) / jacobian;
+            kk += k * k, gg += g[i] * g[i];
+            if (m->fibre > 0) part += fibre[i] * g[i];
+        }
+        ag += part * part;
+    }
+    double measure;
+    if (m->law == MODAL_TLED_STVK)
+        measure = ((m->modulus + 2 * m->mu) * fmax(square - 2, square / 3) + (m->modulus + m->mu * 2 / 3) * fmax(square - 3, 0) / 2) * gg;
+    else if (m->law == MODAL_TLED_LOGARITHMIC)
+        measure = (m->mu + m->modulus * jacobian * jacobian) * kk + m->mu * gg;
+    else
+        measure = (m->modulus * jacobian * jacobian + m->mu * power * square * 5 / 9) * kk - m->mu * power / 3 * gg;
+    if (!(m->fibre > 0)) return measure;
+    for (int i = 0; i < 3; i++) {
+        const double f = fibre[i] + h[3 * i] * fibre[0] + h[3 * i + 1] * fibre[1] + h[3 * i + 2] * fibre[2];
+        along += f * f;
+    }
+    const double q = power * along;
+    return measure + m->fibre * (power * fmax(3 * q - 1, 0) * ag + 2.0 / 9 * q * q * kk);
+}
+
 modal_tled_decay modal_tled_decay_of(const modal_tled_material *m, int term, double step, double before)
 {
     const double tau = m->times[term], g = m->shares[term] / 2;

@@ -254,6 +254,66 @@ TARGET static void NAME(changes)(const modal_tled_lanes *l, int64_t number, cons
     NAME(give)(l, p, f);
 }
 
+/* H of LANES hexahedra at their centres. */
+FN void NAME(centre_gradients)(const uint16_t *index, const SCALAR *shapes, const SCALAR *u, REAL *h)
+{
+    REAL first[3], way[3];
+    const REAL zero = {0};
+    for (int k = 0; k < 9; k++) h[k] = zero;
+    NAME(load)(u, index, first);
+    for (int a = 1; a < 8; a++) {
+        NAME(load)(u, index + MODAL_TLED_LANES * a, way);
+        for (int k = 0; k < 9; k++) h[k] += (way[k / 3] - first[k / 3]) * NAME(row)(shapes, 3 * a + k % 3);
+    }
+}
+
+/* Measures of a patch's elements times their stiffness, for every corner, into its slots (tled_solid.h). */
+TARGET static void NAME(stiffness)(const modal_tled_lanes *l, int64_t number, const void *state, void *local)
+{
+    const modal_tled_patch *p = &l->patches[number];
+    const int n = p->n_corners, rows = n == 4 ? MODAL_TLED_TETRAHEDRON_ROWS : MODAL_TLED_HEXAHEDRON_ROWS;
+    SCALAR *u = local, *f = u + 4 * (size_t)l->most_nodes;
+    const REAL zero = {0};
+    NAME(take)(l, p, state, u, f);
+    for (int32_t b = 0; b < p->n_blocks; b++) {
+        const int64_t block = p->first_block + b;
+        const modal_tled_material *m = &l->head.solid->materials[l->materials[block]];
+        for (int part = 0; part < MODAL_TLED_LANES; part += LANES) {
+            const uint16_t *index = l->indices + p->first_index + (size_t)b * n * MODAL_TLED_LANES + part;
+            const SCALAR *shapes = (const SCALAR *)l->shapes + p->first_value + (size_t)b * rows * MODAL_TLED_LANES + part;
+            REAL h[9], c[9], fibre[3] = {zero, zero, zero}, first[3] = {zero, zero, zero}, g[3];
+            NAME(sums) sums = {zero, zero, zero};
+            if (n == 4) NAME(gradients)(index, shapes, u, h);
+            else NAME(centre_gradients)(index, shapes, u, h);
+            for (int k = 0; m->fibre > 0 && k < 3; k++)
+                fibre[k] = NAME(row)((const SCALAR *)l->fibres + 3 * (size_t)block * MODAL_TLED_LANES + part, k);
+            const REAL above = NAME(whole_cofactors)(h, c);
+            for (int a = n == 4 ? 1 : 0; a < n; a++) {
+                for (int k = 0; k < 3; k++) g[k] = NAME(row)(shapes, 3 * (n == 4 ? a - 1 : a) + k), first[k] -= g[k];
+                NAME(add_gradient)(c, g, fibre, &sums);
+            }
+            if (n == 4) NAME(add_gradient)(c, first, fibre, &sums);
+            const REAL own = *(const NAME(stored) *)((const SCALAR *)l->stiffness + (size_t)block * MODAL_TLED_LANES + part);
+            const REAL value[3] = {NAME(measure)(m, h, above, fibre, &sums) * own, zero, zero};
+            for (int a = 0; a < n; a++) NAME(add)(f, index + MODAL_TLED_LANES * a, value);
+        }
+    }
+    NAME(give)(l, p, f);
+}
+
+/* The largest sum of nodes [begin, end) over their masses, of what patches have left. */
+TARGET static double NAME(stiffest)(const modal_tled_lanes *l, int64_t begin, int64_t end)
+{
+    double most = 0;
+    for (int64_t i = begin; i < end; i++) {
+        SCALAR sum = 0;
+        for (int32_t k = l->slot_offsets[i]; k < l->slot_offsets[i + 1]; k++) sum += ((const SCALAR *)l->partial)[4 * (size_t)k];
+        const double value = (double)sum / l->head.solid->mass[i];
+        if (!(value <= most)) most = value < HUGE_VAL ? value : HUGE_VAL;
+    }
+    return most;
+}
+
 /* Nodal pressures of nodes [begin, end), of what patches have left. */
 TARGET static void NAME(pressures)(const modal_tled_lanes *l, int64_t begin, int64_t end)
 {

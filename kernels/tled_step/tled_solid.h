@@ -92,6 +92,8 @@ typedef struct modal_tled_solid {
     const modal_tled_material *materials;
     const double *fibres;  /* [n_tetrahedra + n_hexahedra, 3] unit vectors; NULL where no material has fibres */
     const double *weights; /* [n_nodes] what gravity acts on, kg; NULL: mass */
+    const double *stiffness; /* [n_tetrahedra + n_hexahedra] what modal_tled_measure is multiplied by, N m / Pa, for `stiffest` of
+                                tled_step; NULL where nobody asks for it */
 
     int32_t n_signals; /* numbers a step that loads and prescribed displacements are multiplied by */
 
@@ -153,6 +155,19 @@ double modal_tled_law_stress(const modal_tled_material *material, const double h
  * mean nodal one (read where it averages). Without Prony terms. */
 double modal_tled_rich_stress(const modal_tled_material *material, const double h[9], const double *fibre, double pressure,
                               double stress[9]);
+
+/* How stiff an element is where it is deformed, Pa / m^2: its largest eigenvalue goes nearly in proportion to it. The second
+ * derivative of the energy along u g^T, u the direction that is stiffest at g in space (k = F^-T g, J, I1 = tr C, a = mu J^(-2/3)),
+ * summed over the corners' gradients g:
+ *
+ *   neo-Hookean   (K J^2 + 5/9 a I1) sum |k|^2 - a/3 sum |g|^2
+ *   logarithmic   (mu + lambda J^2) sum |k|^2 + mu sum |g|^2
+ *   StVK          ((lambda + 2 mu) max(I1 - 2, I1 / 3) + (lambda + 2/3 mu) max(I1 - 3, 0) / 2) sum |g|^2
+ *   fibres        eta (J^(-2/3) max(3 q - 1, 0) sum (a.g)^2 + 2/9 q^2 sum |k|^2), q = I4', added
+ *
+ * n corners, gradients [n, 3]; fibre as in modal_tled_rich_stress. Nodal pressures and Prony terms make nothing stiffer. */
+double modal_tled_measure(const modal_tled_material *material, const double h[9], const double *fibre, int n,
+                          const double (*gradients)[3]);
 
 /* The fibres' part alone, added; above: J - 1. */
 void modal_tled_add_fibres(double eta, const double h[9], double above, const double fibre[3], double stress[9]);

@@ -56,11 +56,14 @@ typedef struct functions {
     void (*faces)(const modal_tled_step_task *, int64_t, int64_t);
     void (*changes)(const modal_tled_lanes *, int64_t, const void *, void *);
     void (*pressures)(const modal_tled_lanes *, int64_t, int64_t);
+    void (*stiffness)(const modal_tled_lanes *, int64_t, const void *, void *);
+    double (*stiffest)(const modal_tled_lanes *, int64_t, int64_t);
 } functions;
 
 static functions choose(modal_tled_precision precision)
 {
-#define SET(name) ((functions){patch_##name, nodes_##name, faces_##name, changes_##name, pressures_##name})
+#define SET(name) \
+    ((functions){patch_##name, nodes_##name, faces_##name, changes_##name, pressures_##name, stiffness_##name, stiffest_##name})
 #if defined(MODAL_SIMD) && defined(__x86_64__)
     const modal_simd simd = modal_cpu_simd();
     if (precision == MODAL_TLED_FLOAT64)
@@ -200,6 +203,26 @@ static void run_steps(const modal_tled_step_task *t, const modal_tled_lanes *l, 
     }
 }
 
+/* The state's `stiffest`. */
+static void find_stiffest(const modal_tled_step_task *t, const modal_tled_lanes *l, scratch *s)
+{
+    const int64_t n_nodes = l->head.solid->n_nodes;
+    const functions f = choose(l->head.precision);
+    double most = 0;
+#pragma omp parallel if (l->n_patches > 1)
+    {
+        void *local = s->local + omp_get_thread_num() * s->local_bytes;
+#pragma omp for schedule(static)
+        for (int64_t p = 0; p < l->n_patches; p++) f.stiffness(l, p, t->u, local);
+#pragma omp for schedule(static) reduction(max : most)
+        for (int64_t c = 0; c < s->n_chunks; c++) {
+            const double own = f.stiffest(l, c * CHUNK, (c + 1) * CHUNK < n_nodes ? (c + 1) * CHUNK : n_nodes);
+            most = own > most ? own : most;
+        }
+    }
+    *t->stiffest = most;
+}
+
 modal_status modal_tled_step_cpu(const modal_tled_step_task *task, modal_stream *stream, modal_error *err)
 {
     (void)stream;
@@ -209,6 +232,7 @@ modal_status modal_tled_step_cpu(const modal_tled_step_task *task, modal_stream 
     MODAL_TRY(new_scratch(l, &s, err));
     MODAL_TRY(new_decays(task, &s, err));
     run_steps(task, l, &s);
+    if (task->stiffest && task->watch->step < 0) find_stiffest(task, l, &s);
 done:
     free_scratch(&s);
     return status;

@@ -4,6 +4,7 @@
 #include "kernels/cuda_check.cuh"
 #include "kernels/tled_step/tled_account.cuh"
 #include "kernels/tled_step/tled_resident.cuh"
+#include "kernels/tled_step/tled_stiffest.cuh"
 
 namespace modal_tled {
 namespace {
@@ -270,6 +271,7 @@ template <class R> modal_status run(const modal_tled_step_task *task, cudaStream
         MODAL_TRY(steps(l, task, k, n, left <= 0, stream, err));
         k += n;
     }
+    if (task->stiffest) MODAL_TRY(find_stiffest(l->stiff, (const Vector4<R> *)task->u, task->stiffest, stream, err));
 done:
     return status;
 }

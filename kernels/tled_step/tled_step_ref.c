@@ -158,6 +158,27 @@ static void step_node(const modal_tled_step_task *t, const modal_tled_reference 
     }
 }
 
+/* The state's `stiffest`; r->forces is scratch. */
+static void find_stiffest(const modal_tled_step_task *task, modal_tled_reference *r)
+{
+    const modal_tled_solid *s = r->head.solid;
+    *task->stiffest = 0;
+    for (int64_t i = 0; i < 3 * s->n_nodes; i++) r->displacements[i] = load(task, task->u, i / 3, (int)(i % 3)), r->forces[i] = 0;
+    for (int64_t e = 0; e < s->n_tetrahedra + s->n_hexahedra; e++) {
+        double h[9], g[8][3];
+        int n;
+        const int32_t *corners = modal_tled_corners(s, e, &n);
+        modal_tled_reference_gradients(r, e, g);
+        modal_tled_reference_gradient(r, e, r->displacements, h);
+        const double own = s->stiffness[e] * modal_tled_measure(&s->materials[s->material[e]], h, s->fibres ? s->fibres + 3 * e : NULL, n, g);
+        for (int a = 0; a < n; a++) r->forces[corners[a]] += own;
+    }
+    for (int64_t i = 0; i < s->n_nodes; i++) {
+        const double value = r->forces[i] / s->mass[i];
+        if (!(value <= *task->stiffest)) *task->stiffest = value < HUGE_VAL ? value : HUGE_VAL;
+    }
+}
+
 modal_status modal_tled_step_ref(const modal_tled_step_task *task, modal_stream *stream, modal_error *err)
 {
     (void)stream;
@@ -177,5 +198,6 @@ modal_status modal_tled_step_ref(const modal_tled_step_task *task, modal_stream 
             held += is_held, row += touches;
         }
     }
+    if (task->stiffest) find_stiffest(task, r);
     return MODAL_OK;
 }

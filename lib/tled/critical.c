@@ -83,17 +83,11 @@ static double element_eigenvalue(const modal_tled_forces *f, int64_t e, const do
     const modal_tled_reference *r = (const modal_tled_reference *)f->reference;
     const modal_tled_solid *s = r->head.solid;
     const modal_law *law = &f->model->laws[s->material[e]];
-    double h[9], tangent[9][9], half[9][9], form[9][9], g[8][3] = {{0}}, root[3][3], volume;
+    double h[9], tangent[9][9], half[9][9], form[9][9], g[8][3], root[3][3], volume;
     const int n = e < s->n_tetrahedra ? 4 : 8;
     const modal_tled_hexahedron *x = n == 8 ? &r->hexahedra[e - s->n_tetrahedra] : NULL;
-    if (n == 4) {
-        volume = r->tetrahedra[e].volume;
-        for (int a = 1; a < 4; a++)
-            for (int i = 0; i < 3; i++) g[a][i] = r->tetrahedra[e].gradients[a - 1][i], g[0][i] -= g[a][i];
-    } else {
-        volume = x->weight;
-        memcpy(g, x->gradients, sizeof g);
-    }
+    modal_tled_reference_gradients(r, e, g);
+    volume = n == 4 ? r->tetrahedra[e].volume : x->weight;
     modal_tled_reference_gradient(r, e, u, h);
     element_tangent(r, e, law, h, tangent);
     root_of(g, n, root);
@@ -182,7 +176,8 @@ done:
     return status;
 }
 
-static modal_status find_bound(const modal_tled_forces *f, const double *u, modal_tled_critical *c, modal_error *err)
+/* all [elements] gets m_ei lambda_e, or NULL. */
+static modal_status find_bound(const modal_tled_forces *f, const double *u, modal_tled_critical *c, double *all, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_tled_solid *s = &f->model->solid;
@@ -200,6 +195,7 @@ static modal_status find_bound(const modal_tled_forces *f, const double *u, moda
         const double lambda = elements[e] / corner_mass(f, e, f->model->densities);
         if (lambda > worst) worst = lambda, c->element = e;
     }
+    if (all) memcpy(all, elements, (size_t)(s->n_tetrahedra + s->n_hexahedra) * sizeof *all);
 done:
     modal_free(&elements);
     modal_free(&sums);
@@ -315,8 +311,35 @@ modal_status modal_tled_critical_at(modal_tled_forces *f, const double *u, modal
 {
     modal_status status = MODAL_OK;
     *c = (modal_tled_critical){.element = -1};
-    MODAL_TRY(find_bound(f, u, c, err));
+    MODAL_TRY(find_bound(f, u, c, NULL, err));
     MODAL_TRY(modal_tled_critical_estimate(f, u, c, err));
 done:
+    return status;
+}
+
+modal_status modal_tled_critical_rest(modal_tled_model *model, modal_tled_forces *f, modal_tled_critical *c, modal_error *err)
+{
+    static const double none[9] = {0};
+    modal_status status = MODAL_OK;
+    modal_tled_solid *s = &model->solid;
+    const modal_tled_reference *r = (const modal_tled_reference *)f->reference;
+    const int64_t n_elements = s->n_tetrahedra + s->n_hexahedra;
+    double *u = NULL, *stiffness = NULL;
+    *c = (modal_tled_critical){.element = -1};
+    MODAL_TRY(modal_alloc_zero(&u, s->n_nodes, 3 * sizeof *u, "critical step", err));
+    MODAL_TRY(modal_alloc(&stiffness, n_elements, sizeof *stiffness, "critical step", err));
+    MODAL_TRY(find_bound(f, u, c, stiffness, err));
+    for (int64_t e = 0; e < n_elements; e++) {
+        double g[8][3];
+        const int n = modal_tled_reference_gradients(r, e, g);
+        stiffness[e] /= modal_tled_measure(&s->materials[s->material[e]], none, s->fibres ? s->fibres + 3 * e : NULL, n, g);
+    }
+    MODAL_TRY(modal_tled_critical_estimate(f, u, c, err));
+    modal_free((void *)&s->stiffness);
+    s->stiffness = stiffness;
+    stiffness = NULL;
+done:
+    modal_free(&u);
+    modal_free(&stiffness);
     return status;
 }

@@ -21,6 +21,11 @@ typedef struct modal_tled_critical {
 modal_status modal_tled_critical_at(modal_tled_forces *forces, const double *u, modal_tled_critical *critical,
                                     modal_error *err);
 
+/* Both at rest; and gives the model's solid its `stiffness`, so that `stiffest` at rest is 4 / bound^2. Layouts that were made
+ * before do not know. */
+modal_status modal_tled_critical_rest(modal_tled_model *model, modal_tled_forces *forces, modal_tled_critical *critical,
+                                      modal_error *err);
+
 /* sums [n_nodes]: sum_e m_ei lambda_e, N/m, at displacements u: lambda_max <= max_i sums_i / m_i for any masses m. */
 modal_status modal_tled_stiffness_sums(const modal_tled_forces *forces, const double *u, double *sums, modal_error *err);
 

@@ -11,6 +11,12 @@
  * others use are noticed. */
 enum { BATCH = 256, BATCH_WORK = 4000000 };
 
+/* Times and counts of a motion, before its arrays. */
+typedef struct saved_head {
+    double step, before, start;
+    int64_t done, begun;
+} saved_head;
+
 struct modal_tled_motion {
     const modal_device *device;
     const modal_tled_model *model;
@@ -30,6 +36,9 @@ struct modal_tled_motion {
     void *h_state;                           /* [n_nodes, 4] of either precision */
     double *h_gravity, *h_signals, *h_reactions, *h_touches;
     double *own, *own_d; /* [n_nodes, 3] the solid's order */
+    double *stiffest;    /* on the device, where `follows` */
+    char *kept;          /* likewise: the state that modal_tled_motion_back brings back, */
+    saved_head kept_head; /* with its times and counts */
 };
 
 static int64_t state_bytes(const modal_tled_motion *m)
@@ -37,7 +46,29 @@ static int64_t state_bytes(const modal_tled_motion *m)
     return 4 * m->model->solid.n_nodes * (m->precision == MODAL_TLED_FLOAT64 ? 8 : 4);
 }
 
-static modal_status new_arrays(modal_tled_motion *m, int energy, int reactions, modal_error *err)
+/* Everything that is kept on the device, in the order of the file. */
+typedef struct kept {
+    void *at;
+    int64_t bytes;
+} kept;
+
+enum { KEPT = 7 };
+
+static void keep_of(const modal_tled_motion *m, kept all[KEPT])
+{
+    const modal_tled_solid *s = &m->model->solid;
+    const int64_t bytes = state_bytes(m);
+    const kept list[KEPT] = {{m->u, bytes},
+                             {m->low, m->low ? bytes : 0},
+                             {m->d, bytes},
+                             {m->viscous, m->viscous ? m->layout->viscous_bytes : 0},
+                             {m->work, m->work ? (int64_t)sizeof *m->work : 0},
+                             {m->reactions, m->reactions ? 24 * s->n_held : 0},
+                             {m->touches, m->touches ? 24 * s->n_contacts * s->n_touching : 0}};
+    memcpy(all, list, sizeof list);
+}
+
+static modal_status new_arrays(modal_tled_motion *m, const modal_tled_motion_options *options, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_tled_solid *s = &m->model->solid;
@@ -54,11 +85,11 @@ static modal_status new_arrays(modal_tled_motion *m, int energy, int reactions, 
     const modal_tled_watch none = {-1, -1, 0};
     MODAL_TRY(modal_device_copy_in(m->device, m->watch, &none, sizeof none, m->stream, err));
     MODAL_TRY(modal_device_stream_wait(m->device, m->stream, err));
-    if (energy) {
+    if (options->energy) {
         MODAL_TRY(modal_device_alloc(m->device, &m->work, 1, sizeof *m->work, "work", err));
         MODAL_TRY(modal_device_fill(m->device, m->work, 0, sizeof *m->work, m->stream, err));
     }
-    if (reactions) {
+    if (options->reactions) {
         MODAL_TRY(modal_device_alloc(m->device, &m->reactions, s->n_held, 3 * sizeof(double), "reactions", err));
         MODAL_TRY(modal_device_fill(m->device, m->reactions, 0, s->n_held * 24, m->stream, err));
         MODAL_TRY(modal_alloc(&m->h_reactions, s->n_held, 3 * sizeof(double), "reactions", err));
@@ -72,6 +103,14 @@ static modal_status new_arrays(modal_tled_motion *m, int energy, int reactions, 
         MODAL_TRY(modal_device_alloc(m->device, &m->touches, n, 3 * sizeof(double), "bodies", err));
         MODAL_TRY(modal_device_fill(m->device, m->touches, 0, 24 * n, m->stream, err));
         MODAL_TRY(modal_alloc(&m->h_touches, n, 3 * sizeof(double), "bodies", err));
+    }
+    if (options->follows) {
+        kept all[KEPT];
+        keep_of(m, all);
+        int64_t sum = 0;
+        for (int k = 0; k < KEPT; k++) sum += (all[k].bytes + 63) / 64 * 64;
+        MODAL_TRY(modal_device_alloc(m->device, &m->stiffest, 1, sizeof *m->stiffest, "stiffness", err));
+        MODAL_TRY(modal_device_alloc(m->device, &m->kept, sum, 1, "a state to go back to", err));
     }
     MODAL_TRY(modal_device_alloc_host(m->device, &m->h_state, state_bytes(m), 1, "state", err));
     MODAL_TRY(modal_alloc(&m->h_gravity, 3 * BATCH, sizeof(double), "gravity", err));
@@ -96,7 +135,7 @@ modal_status modal_tled_motion_new(const modal_device *device, const modal_tled_
         MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "back end %s: cannot move whole solids", device->name);
     const modal_tled_layout_task task = {&model->solid, options->precision, device, &m->layout};
     MODAL_TRY(device->kernels->tled_layout(&task, m->stream, err));
-    MODAL_TRY(new_arrays(m, options->energy, options->reactions, err));
+    MODAL_TRY(new_arrays(m, options, err));
     *motion = m;
     m = NULL;
 done:
@@ -118,6 +157,8 @@ modal_tled_motion *modal_tled_motion_delete(modal_tled_motion *m)
     modal_device_free(m->device, &m->touches);
     modal_device_free(m->device, &m->watch);
     modal_device_free(m->device, &m->work);
+    modal_device_free(m->device, &m->stiffest);
+    modal_device_free(m->device, &m->kept);
     modal_device_free_host(m->device, &m->h_state);
     modal_device_stream_delete(m->device, &m->stream);
     modal_free(&m->h_gravity);
@@ -146,6 +187,53 @@ static modal_status check_watch(modal_tled_motion *m, int64_t *element, modal_er
 done:
     return status;
 }
+
+modal_status modal_tled_motion_stiffest(modal_tled_motion *m, double *stiffest, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_tled_step_task task = {.layout = m->layout, .u = m->u, .low = m->low, .d = m->d, .step = m->step, .first = m->done,
+                                       .watch = m->watch, .viscous = m->viscous, .stiffest = m->stiffest};
+    MODAL_TRY(modal_device_select(m->device, err));
+    MODAL_TRY(m->device->kernels->tled_step(&task, m->stream, err)); /* no step */
+    MODAL_TRY(modal_device_copy_out(m->device, stiffest, m->stiffest, sizeof *stiffest, m->stream, err));
+    MODAL_TRY(modal_device_stream_wait(m->device, m->stream, err));
+done:
+    return status;
+}
+
+/* Between the state and where it is kept: to it, or back. */
+static modal_status copy_state(modal_tled_motion *m, int back, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    kept all[KEPT];
+    char *at = m->kept;
+    keep_of(m, all);
+    for (int k = 0; k < KEPT; at += (all[k++].bytes + 63) / 64 * 64)
+        if (all[k].bytes > 0) MODAL_TRY(modal_device_copy(m->device, back ? all[k].at : at, back ? at : all[k].at, all[k].bytes, m->stream, err));
+done:
+    return status;
+}
+
+modal_status modal_tled_motion_keep(modal_tled_motion *m, modal_error *err)
+{
+    m->kept_head = (saved_head){m->step, m->before, m->start, m->done, m->begun};
+    return copy_state(m, 0, err);
+}
+
+modal_status modal_tled_motion_back(modal_tled_motion *m, modal_error *err)
+{
+    static const modal_tled_watch none = {-1, -1, 0};
+    modal_status status = MODAL_OK;
+    const saved_head *head = &m->kept_head;
+    MODAL_TRY(copy_state(m, 1, err));
+    MODAL_TRY(modal_device_copy_in(m->device, m->watch, &none, sizeof none, m->stream, err));
+    MODAL_TRY(modal_device_stream_wait(m->device, m->stream, err));
+    m->step = head->step, m->before = head->before, m->start = head->start, m->done = head->done, m->begun = head->begun;
+done:
+    return status;
+}
+
+int64_t modal_tled_motion_element(const modal_tled_motion *m, int64_t element) { return m->model->element_from[element]; }
 
 modal_status modal_tled_motion_advance(modal_tled_motion *m, int64_t n, const modal_progress *progress, int64_t *element,
                                        modal_error *err)
@@ -299,34 +387,6 @@ modal_status modal_tled_motion_touches(modal_tled_motion *m, double *forces, mod
         forces[3 * (k / 3 / s->n_touching) + k % 3] += m->h_touches[k];
 done:
     return status;
-}
-
-/* Times and counts of a motion, before its arrays. */
-typedef struct saved_head {
-    double step, before, start;
-    int64_t done, begun;
-} saved_head;
-
-/* Everything that is kept on the device, in the order of the file. */
-typedef struct kept {
-    void *at;
-    int64_t bytes;
-} kept;
-
-enum { KEPT = 7 };
-
-static void keep_of(const modal_tled_motion *m, kept all[KEPT])
-{
-    const modal_tled_solid *s = &m->model->solid;
-    const int64_t bytes = state_bytes(m);
-    const kept list[KEPT] = {{m->u, bytes},
-                             {m->low, m->low ? bytes : 0},
-                             {m->d, bytes},
-                             {m->viscous, m->viscous ? m->layout->viscous_bytes : 0},
-                             {m->work, m->work ? (int64_t)sizeof *m->work : 0},
-                             {m->reactions, m->reactions ? 24 * s->n_held : 0},
-                             {m->touches, m->touches ? 24 * s->n_contacts * s->n_touching : 0}};
-    memcpy(all, list, sizeof list);
 }
 
 int64_t modal_tled_motion_save_bytes(const modal_tled_motion *m)

@@ -26,7 +26,7 @@ typedef struct modal_tled_motion modal_tled_motion;
 typedef struct modal_tled_motion_options {
     modal_tled_precision precision;
     double step; /* s */
-    int energy, reactions;
+    int energy, reactions, follows; /* follows: lib/tled/follow.h asks for the stiffest, and goes back */
     double kernel_step; /* what a step is for the kernels, where that is not the time that goes by; 0: step */
 } modal_tled_motion_options;
 
@@ -46,6 +46,15 @@ double modal_tled_motion_step(const modal_tled_motion *motion);            /* s,
 
 /* The steps to come have another length. */
 void modal_tled_motion_restep(modal_tled_motion *motion, double step);
+
+/* Where the solid has `stiffness` and the motion `follows`: `stiffest` of kernels/tled_step for the state at hand. Keeps the state on
+ * the device; brings it back, whatever has happened since, a turned element included. */
+modal_status modal_tled_motion_stiffest(modal_tled_motion *motion, double *stiffest, modal_error *err);
+modal_status modal_tled_motion_keep(modal_tled_motion *motion, modal_error *err);
+modal_status modal_tled_motion_back(modal_tled_motion *motion, modal_error *err);
+
+/* The mesh's index of an element of the solid. */
+int64_t modal_tled_motion_element(const modal_tled_motion *motion, int64_t element);
 
 /* For steps that are not those of time (lib/tled/steady.h): damping, 1/s of the kernels' steps; after masses of the model have
  * changed; d of the last step [n_nodes, 3] in the solid's order; whether the state is in main memory. */

@@ -222,6 +222,7 @@ void modal_tled_model_free(modal_tled_model *m)
     modal_free((void *)&s->materials);
     modal_free((void *)&s->fibres);
     modal_free((void *)&s->weights);
+    modal_free((void *)&s->stiffness);
     modal_tled_loads_free(s);
     modal_tled_contacts_free(s);
     *m = (modal_tled_model){0};

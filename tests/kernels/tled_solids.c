@@ -175,6 +175,9 @@ modal_tled_solid *tled_solid_new(harness *h, int x, int y, int z, tled_elements 
     }
     s->nodes = b.nodes, s->mass = b.mass, s->tetrahedra = b.tetrahedra, s->hexahedra = b.hexahedra;
     s->material = material, s->materials = own, s->faces = b.faces;
+    double *stiffness = harness_alloc(s->n_tetrahedra + s->n_hexahedra, 8);
+    for (int64_t e = 0; e < s->n_tetrahedra + s->n_hexahedra; e++) stiffness[e] = 1e-6 * (1.5 + harness_random(h));
+    s->stiffness = stiffness;
     if (loads) add_loads(&b);
     if (loads) add_contacts(&b);
     return s;
@@ -187,5 +190,5 @@ void tled_solid_free(modal_tled_solid *s)
     free((void *)s->load_signals), free((void *)s->load_vectors), free((void *)s->faces);
     free((void *)s->face_signals), free((void *)s->face_pressures), free((void *)s->held);
     free((void *)s->held_signals), free((void *)s->held_values), free((void *)s->fibres), free((void *)s->weights);
-    free((void *)s->contacts), free((void *)s->touching), free((void *)s->touching_masks), free(s);
+    free((void *)s->stiffness), free((void *)s->contacts), free((void *)s->touching), free((void *)s->touching_masks), free(s);
 }

@@ -15,7 +15,7 @@ typedef struct state {
 } state;
 
 typedef struct result {
-    harness_output *u, *low, *d, *watch, *work, *reactions, *touches, *viscous;
+    harness_output *u, *low, *d, *watch, *work, *reactions, *touches, *viscous, *stiffest;
 } result;
 
 typedef struct motion {
@@ -50,7 +50,7 @@ static result step(harness *h, const modal_tled_layout *layout, const motion *m,
     double zeros[3] = {0, 0, 0};
     modal_error err = {0};
     result r = {give(h, layout, start->u), is_double(layout) || layout->packs_low ? NULL : give(h, layout, start->low),
-                give(h, layout, start->d), NULL, NULL, NULL, NULL, NULL};
+                give(h, layout, start->d), NULL, NULL, NULL, NULL, NULL, NULL};
     float *viscous = start->viscous ? start->viscous : calloc((size_t)layout->viscous_bytes / 4 + 1, 4);
     r.viscous = layout->viscous_bytes > 0 ? harness_new_output(h, layout->viscous_bytes / 4, 0, viscous) : NULL;
     if (!start->viscous) free(viscous);
@@ -59,7 +59,9 @@ static result step(harness *h, const modal_tled_layout *layout, const motion *m,
     r.watch = harness_new_output(h, sizeof watch / 4, 0, (const float *)&watch);
     r.work = work ? harness_new_output(h, sizeof(modal_tled_work) / 4, 0, (const float *)zeros) : NULL;
     r.reactions = work ? harness_new_output(h, 6 * n_held, 0, NULL) : NULL;
+    r.stiffest = work ? harness_new_output(h, 2, 0, NULL) : NULL;
     const modal_tled_step_task task = {
+        .stiffest = work ? (double *)r.stiffest->device : NULL,
         .layout = layout, .u = r.u->device, .low = r.low ? r.low->device : NULL, .d = r.d->device, .step = m->step,
         .before = m->before, .alpha = m->alpha, .first = m->first, .n_steps = m->n_steps,
         .gravity = m->gravity ? harness_input(h, m->gravity, 24 * m->n_steps, 0) : NULL,
@@ -69,6 +71,12 @@ static result step(harness *h, const modal_tled_layout *layout, const motion *m,
         .touches = r.touches ? (double *)r.touches->device : NULL};
     harness_ok(h, h->kernels->tled_step(&task, h->stream, &err), &err);
     return r;
+}
+
+/* Displacement of a corner against the first one's, after a step. */
+static double value_of_way(const modal_tled_layout *layout, const result *r, const int32_t *corners, int corner, int c)
+{
+    return value(layout, r->u, 4 * corners[corner] + c) - value(layout, r->u, 4 * corners[0] + c);
 }
 
 /* F and F^-T; returns J. */
@@ -380,6 +388,53 @@ static void check_node(harness *h, const modal_tled_layout *layout, const motion
     }
 }
 
+/* `stiffest` of the state after a step by the header's formulas. */
+static void check_stiffest(harness *h, const modal_tled_layout *layout, const result *r)
+{
+    const modal_tled_solid *s = layout->solid;
+    long double *sums = harness_alloc(s->n_nodes, sizeof *sums), want = 0;
+    for (int64_t i = 0; i < s->n_nodes; i++) sums[i] = 0;
+    for (int64_t e = 0; e < s->n_tetrahedra + s->n_hexahedra; e++) {
+        const int n = e < s->n_tetrahedra ? 4 : 8;
+        const int32_t *corners = n == 4 ? s->tetrahedra + 4 * e : s->hexahedra + 8 * (e - s->n_tetrahedra);
+        const modal_tled_material *m = &s->materials[s->material[e]];
+        double g[8][3] = {{0}};
+        long double gradient[9] = {0}, f[9], inverse[9], first = 0, gg = 0, kk = 0, ag = 0, q = 0, value;
+        modal_tled_hexahedron x;
+        if (n == 4) modal_tled_tetrahedron_shape(s->nodes, corners, g + 1);
+        else modal_tled_hexahedron_shape(s->nodes, corners, &x), memcpy(g, x.gradients, sizeof g);
+        for (int k = 3; n == 4 && k < 12; k++) g[0][k % 3] -= g[k / 3][k % 3];
+        for (int k = 0; k < 9 * n; k++)
+            gradient[k % 9] += (long double)value_of_way(layout, r, corners, k / 9, k % 9 / 3) * g[k / 9][k % 3];
+        const long double j = inverse_of(gradient, f, inverse), power = powl(j, -2.0L / 3);
+        for (int k = 0; k < 9; k++) first += f[k] * f[k];
+        for (int a = 0; a < n; a++) {
+            long double part = 0;
+            for (int i = 0; i < 3; i++) {
+                const long double k = inverse[3 * i] * g[a][0] + inverse[3 * i + 1] * g[a][1] + inverse[3 * i + 2] * g[a][2];
+                kk += k * k, gg += g[a][i] * g[a][i], part += m->fibre > 0 ? s->fibres[3 * e + i] * g[a][i] : 0;
+            }
+            ag += part * part;
+        }
+        if (m->law == MODAL_TLED_STVK)
+            value = gg * ((m->modulus + 2 * m->mu) * fmaxl(first - 2, first / 3) + (m->modulus + m->mu * 2 / 3) * fmaxl(first - 3, 0) / 2);
+        else if (m->law == MODAL_TLED_LOGARITHMIC)
+            value = kk * (m->mu + m->modulus * j * j) + gg * m->mu;
+        else
+            value = kk * (m->modulus * j * j + m->mu * power * first * 5 / 9) - gg * m->mu * power / 3;
+        for (int i = 0; m->fibre > 0 && i < 3; i++) {
+            const double *a = s->fibres + 3 * e;
+            const long double fa = f[3 * i] * a[0] + f[3 * i + 1] * a[1] + f[3 * i + 2] * a[2];
+            q += power * fa * fa;
+        }
+        value += m->fibre * (power * fmaxl(3 * q - 1, 0) * ag + q * q * kk * 2 / 9);
+        for (int a = 0; a < n; a++) sums[corners[a]] += value * s->stiffness[e];
+    }
+    for (int64_t i = 0; i < s->n_nodes; i++) want = fmaxl(want, sums[i] / s->mass[i]);
+    hold(h, "stiffest", 0, *(const double *)r->stiffest->host, want, (double)want * (is_double(layout) ? 0x1p-30 : 0x1p-13));
+    free(sums);
+}
+
 static void check_one_step(harness *h, const modal_tled_layout *layout, const motion *m, const state *start, const result *r)
 {
     const modal_tled_solid *s = layout->solid;
@@ -459,6 +514,8 @@ static void check(harness *h, const modal_tled_solid *solid, modal_tled_precisio
     const result seven = step(h, layout, &many, &start, 1), again = step(h, layout, &many, &start, 1);
     harness_fetch(h);
     check_one_step(h, layout, &m, &start, &one);
+    check_stiffest(h, layout, &one);
+    check_stiffest(h, layout, &seven);
     same(h, "without works", &one, &quiet);
     same(h, "a second run", &seven, &again);
     hold(h, "nothing is turned", 0, (double)((const modal_tled_watch *)seven.watch->host)->step, -1, 0);

@@ -10,8 +10,9 @@
 
 /* What of a run is not the motion's; doubles and 64-bit numbers only, so that there are no gaps. */
 typedef struct run_head {
-    double worst_balance, largest_energy, largest_u, least_limit;
-    int64_t watched, n_shrunk, next;
+    double worst_balance, largest_energy, largest_u;
+    int64_t next;
+    modal_tled_followed follow;
 } run_head;
 
 /* The arrays of a frame, in the order of the file. */
@@ -101,12 +102,14 @@ static modal_status restart(run *w, const modal_solid_inputs *inputs, modal_erro
     for (int k = 0; k < FRAME; k++) frame_bytes += all[k].length;
     MODAL_TRY(modal_solid_checkpoint_read(w->r->restart_path, inputs, frame_bytes, w->state_bytes, w->state, take_frame, w, err));
     memcpy(&head, w->state, sizeof head);
-    if (head.next != modal_snapshots_out_count(w->out) || head.next > w->c->n_frames || !(head.largest_u >= 0))
+    if (head.next != modal_snapshots_out_count(w->out) || head.next > w->c->n_frames || !(head.largest_u >= 0) ||
+        head.follow.interval < 1 || head.follow.n_shrunk < 0)
         MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: %lld frames, and a state of %lld", w->r->restart_path,
                    (long long)modal_snapshots_out_count(w->out), (long long)head.next);
     MODAL_TRY(modal_tled_motion_load(w->motion, (const char *)w->state + sizeof head, err));
     w->worst_balance = head.worst_balance, w->largest_energy = head.largest_energy, w->largest_u = head.largest_u;
-    w->least_limit = head.least_limit, w->watched = head.watched, w->n_shrunk = head.n_shrunk, w->first_frame = head.next;
+    w->follow.at = head.follow, w->first_frame = head.next;
+    if (!w->c->scene.steady) MODAL_TRY(modal_tled_motion_keep(w->motion, err));
     w->first_step = modal_tled_motion_steps(w->motion);
     tool_note(w->t, "%s: goes on after %lld frames, t = %.9g s", w->r->restart_path, (long long)head.next,
               modal_tled_motion_time(w->motion, modal_tled_motion_steps(w->motion)));
@@ -140,7 +143,7 @@ modal_status modaltled_checkpoint_frame(run *w, modal_error *err)
 modal_status modaltled_checkpoint_state(run *w, int64_t next, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const run_head head = {w->worst_balance, w->largest_energy, w->largest_u, w->least_limit, w->watched, w->n_shrunk, next};
+    const run_head head = {w->worst_balance, w->largest_energy, w->largest_u, next, w->follow.at};
     if (!w->checkpoint) return MODAL_OK;
     memcpy(w->state, &head, sizeof head);
     MODAL_TRY(modal_tled_motion_save(w->motion, (char *)w->state + sizeof head, err));

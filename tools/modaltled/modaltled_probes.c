@@ -103,10 +103,12 @@ done:
 modal_status modaltled_probes_advance(run *w, int64_t n, const modal_progress *progress, int64_t *element, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    if (!w->probes) return modal_tled_motion_advance(w->motion, n, progress, element, err);
+    if (!w->probes) return modal_tled_follow_advance(&w->follow, n, progress, element, err);
     *element = -1;
     while (modal_tled_motion_steps(w->motion) < n) {
-        MODAL_TRY(modal_tled_motion_advance(w->motion, modal_tled_motion_steps(w->motion) + 1, progress, element, err));
+        const int64_t next = modal_tled_motion_steps(w->motion) + 1;
+        MODAL_TRY(modal_tled_follow_advance(&w->follow, next, progress, element, err));
+        if (modal_tled_motion_steps(w->motion) < next) goto done; /* the step has shrunk, from the last line on */
         MODAL_TRY(put_line(w, err));
     }
 done:

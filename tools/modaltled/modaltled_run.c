@@ -10,8 +10,6 @@
 #include "tools/common/inputs.h"
 #include "tools/modaltled/modaltled_run.h"
 
-enum { WATCH_STEPS = 1000 }; /* at least so many between two looks at the critical step, which costs as much as 50 */
-
 static int report_progress(void *context, const char *stage, double fraction)
 {
     run *w = context;
@@ -91,38 +89,19 @@ done:
     return status;
 }
 
-/* The limit of the state at hand, where it was not looked at for long. A step that is "auto" shrinks, another one ends the
- * run. */
-static modal_status watch_limit(run *w, int last, modal_error *err)
+/* Says that the step has become shorter, or that it is too long. */
+static void tell_change(void *context, const modal_tled_change *change)
 {
-    modal_status status = MODAL_OK;
-    modal_tled_critical now = {.element = -1};
-    const int64_t done = modal_tled_motion_steps(w->motion);
-    const double step = modal_tled_motion_step(w->motion), time = modal_tled_motion_time(w->motion, done);
-    if (done == w->watched || (done - w->watched < WATCH_STEPS && !last)) goto done;
-    w->watched = done;
-    MODAL_TRY(modal_tled_critical_estimate(&w->c->forces, modal_tled_motion_own(w->motion), &now, err));
-    if (now.estimate < w->least_limit) w->least_limit = now.estimate;
-    if (w->c->scene.step == 0 && step > 0.95 * now.estimate && now.estimate > 0) {
-        modal_tled_motion_restep(w->motion, 0.85 * now.estimate);
-        w->n_shrunk++;
-        tool_note(w->t, "t = %.6g s: the critical step has fallen to %.6g s, the step from here on is %.6g s", time, now.estimate,
-                  0.85 * now.estimate);
-        goto done;
-    }
-    if (step <= now.estimate) goto done;
-    if (w->r->unsafe_step) {
-        tool_warn(w->t, "t = %.6g s: the critical step of the deformed solid is %.6g s, the step %.6g s", time, now.estimate, step);
-        goto done;
-    }
-    MODAL_TRY(modal_tled_critical_at(&w->c->forces, modal_tled_motion_own(w->motion), &now, err)); /* which element */
-    MODAL_FAIL(err, MODAL_ERROR_NOT_CONVERGED,
-               "%s: t = %.9g s (step %lld): the critical step of the deformed solid has fallen below the step, %.6g s < %.6g s "
-               "(element %lld); take a smaller step, or --unsafe-step",
-               w->r->scene_path, time, (long long)done, now.estimate, step,
-               (long long)w->c->solid.mesh.element_tags[w->c->model.element_from[now.element]]);
-done:
-    return status;
+    run *w = context;
+    if (change->limit == 0)
+        tool_note(w->t, "t = %.6g s: an element was turned, the step from step %lld on is %.6g s", change->time, (long long)change->steps,
+                  change->step);
+    else if (w->follow.automatic)
+        tool_note(w->t, "t = %.6g s: the critical step falls to %.6g s, the step from step %lld on is %.6g s", change->time, change->limit,
+                  (long long)change->steps, change->step);
+    else
+        tool_warn(w->t, "t = %.6g s: the critical step of the deformed solid is %.6g s, the step %.6g s", change->time, change->limit,
+                  change->step);
 }
 
 /* Steps that are done at frame f, or in the end: by number, or those that bring the motion nearest to a time. */
@@ -130,7 +109,7 @@ static int64_t steps_at(const run *w, int64_t f)
 {
     const modal_solid_scene *s = &w->c->scene;
     const int last = f == w->c->n_frames;
-    if (w->n_shrunk == 0 || (last ? s->n_steps > 0 : !(s->fps > 0))) return last ? w->c->n_steps : w->c->frames[f];
+    if (w->follow.at.n_shrunk == 0 || (last ? s->n_steps > 0 : !(s->fps > 0))) return last ? w->c->n_steps : w->c->frames[f];
     const int64_t done = modal_tled_motion_steps(w->motion);
     const double way = (last ? s->duration : (double)f / s->fps) - modal_tled_motion_time(w->motion, done);
     return done + (way > 0 ? (int64_t)rint(way / modal_tled_motion_step(w->motion)) : 0);
@@ -210,6 +189,19 @@ done:
     return status;
 }
 
+/* The steps up to frame f, or to the end; they become more where the step shrinks on the way. */
+static modal_status reach(run *w, int64_t f, const modal_progress *progress, int64_t *element, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int64_t steps;
+    do {
+        steps = steps_at(w, f);
+        MODAL_TRY(modaltled_probes_advance(w, steps, progress, element, err));
+    } while (modal_tled_motion_steps(w->motion) < steps);
+done:
+    return status;
+}
+
 static modal_status move(run *w, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -218,9 +210,8 @@ static modal_status move(run *w, modal_error *err)
     tool_progress_amount(w->t, (double)w->c->n_steps, "steps");
     for (int64_t f = w->first_frame; f <= w->c->n_frames; f++) {
         const int last = f == w->c->n_frames;
-        const int64_t steps = steps_at(w, f);
         const double start = tool_seconds();
-        status = modaltled_probes_advance(w, steps, &progress, &element, err);
+        status = reach(w, f, &progress, &element, err);
         if (status == MODAL_OK && !last) status = make_frame(w, err);
         if (status != MODAL_OK) {
             if (status == MODAL_ERROR_INTERRUPTED) keep_state(w, f);
@@ -233,7 +224,6 @@ static modal_status move(run *w, modal_error *err)
         MODAL_TRY(modal_snapshots_out_add(w->out, &w->frame, err));
         MODAL_TRY(modaltled_checkpoint_frame(w, err));
         w->write_seconds += tool_seconds() - computed;
-        MODAL_TRY(watch_limit(w, f + 1 == w->c->n_frames, err));
         if ((f + 1) % w->r->checkpoint_every == 0) MODAL_TRY(modaltled_checkpoint_state(w, f + 1, err));
     }
 done:
@@ -251,8 +241,8 @@ static void report(run *w)
     json_object_set_new(all, "steps_done", json_integer(steps));
     json_object_set_new(all, "element_steps_per_second", json_real(rate));
     json_object_set_new(all, "largest_displacement_m", json_real(w->largest_u));
-    if (w->n_shrunk > 0) json_object_set_new(all, "last_step_s", json_real(modal_tled_motion_step(w->motion)));
-    if (isfinite(w->least_limit)) json_object_set_new(all, "least_critical_step_s", json_real(w->least_limit));
+    if (w->follow.at.n_shrunk > 0) json_object_set_new(all, "last_step_s", json_real(modal_tled_motion_step(w->motion)));
+    if (isfinite(w->follow.at.least_limit)) json_object_set_new(all, "least_critical_step_s", json_real(w->follow.at.least_limit));
     if (w->r->fields[MODALTLED_ENERGY])
         json_object_set_new(all, "energy",
                             json_pack("{s:f, s:f}", "largest_J", w->largest_energy, "worst_balance_J", w->worst_balance));
@@ -264,7 +254,7 @@ modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *
                            int64_t *n_written, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    run w = {.t = t, .r = r, .c = c, .outputs = outputs, .least_limit = c->critical.estimate};
+    run w = {.t = t, .r = r, .c = c, .outputs = outputs};
     double *rest = NULL;
     *n_written = 0;
     MODAL_TRY(add_provenance(&w, err));
@@ -272,12 +262,16 @@ modal_status modaltled_run(tool *t, const modaltled_request *r, modaltled_case *
     MODAL_TRY(new_arrays(&w, err));
     MODAL_TRY(open_file(&w, outputs->snapshots.temporary, err));
     const modal_tled_motion_options options = {r->precision, c->step, r->fields[MODALTLED_ENERGY], w.n_probes > 0,
-                                              c->scene.steady ? 1 : 0};
+                                              !c->scene.steady, c->scene.steady ? 1 : 0};
     if (c->scene.steady) {
         MODAL_TRY(modal_alloc_zero(&rest, c->model.solid.n_nodes, 3 * sizeof *rest, "displacements", err));
         MODAL_TRY(modal_tled_steady_masses(&c->model, &c->forces, rest, err));
     }
     MODAL_TRY(modal_tled_motion_new(&r->device, &c->model, &c->scene, &options, &w.motion, err));
+    w.follow = (modal_tled_follow){.motion = w.motion, .forces = &c->forces, .automatic = c->scene.step == 0, .unsafe = r->unsafe_step,
+                                   .tell = tell_change, .context = &w};
+    w.follow.at.least_limit = c->critical.estimate;
+    if (!c->scene.steady) MODAL_TRY(modal_tled_follow_begin(&w.follow, &c->critical, err));
     MODAL_TRY(modaltled_checkpoint_begin(&w, err));
     MODAL_TRY(modaltled_probes_begin(&w, err));
     status = c->scene.steady ? relax(&w, err) : move(&w, err);

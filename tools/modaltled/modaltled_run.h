@@ -7,6 +7,7 @@
 
 #include "formats/checkpoint/solid_checkpoint.h"
 #include "formats/snapshots/snapshots_out.h"
+#include "lib/tled/follow.h"
 #include "tools/modaltled/modaltled.h"
 
 typedef struct run {
@@ -17,8 +18,8 @@ typedef struct run {
     modal_snapshots_out *out;
     modal_snapshot frame;
     double *u, *velocities, *forces, *own_forces, *reactions, *probe_u, *probe_f;
-    double energies[MODAL_TLED_ENERGIES], worst_balance, largest_energy, largest_u, least_limit;
-    int64_t watched, n_shrunk; /* steps that were done at the last look; times that an automatic step fell */
+    double energies[MODAL_TLED_ENERGIES], worst_balance, largest_energy, largest_u;
+    modal_tled_follow follow;
     int32_t n_probes;
     char *probe_names;
     modal_provenance *provenance;
@@ -43,7 +44,8 @@ void modaltled_checkpoint_end(run *w);
  * sums over the nodes of each; of a body how far it has gone and what it does to the solid. */
 modal_status modaltled_probes_name(run *w, modal_error *err);
 modal_status modaltled_probes_measure(run *w, modal_error *err);
-/* --probes, if it is there: begins the file; moves on to n steps with a line for each; ends the file, which `keeps` tells to keep. */
+/* --probes, if it is there: begins the file; moves on to n steps, or fewer where
+ * the step has shrunk, with a line for each; ends the file, which `keeps` tells to keep. */
 modal_status modaltled_probes_begin(run *w, modal_error *err);
 modal_status modaltled_probes_advance(run *w, int64_t n, const modal_progress *progress, int64_t *element, modal_error *err);
 modal_status modaltled_probes_end(run *w, int keeps, modal_error *err);

@@ -278,7 +278,7 @@ modal_status modaltled_plan(tool *t, const modaltled_request *r, modaltled_case 
     MODAL_TRY(modal_tled_forces_new(&c->model, &c->forces, err));
     MODAL_TRY(modal_alloc_zero(&rest, c->model.solid.n_nodes, 3 * sizeof *rest, "displacements", err));
     MODAL_TRY(scale_masses(t, r, c, rest, err));
-    MODAL_TRY(modal_tled_critical_at(&c->forces, rest, &c->critical, err));
+    MODAL_TRY(modal_tled_critical_rest(&c->model, &c->forces, &c->critical, err));
     tool_stage(t, "critical step", tool_seconds() - start, -1);
     MODAL_TRY(check_step(t, r, c, err));
     MODAL_TRY(plan_frames(t, r, c, err));

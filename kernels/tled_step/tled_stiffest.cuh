@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// `stiffest` of a state (tled_step.h), in float64: a thread an element, then one a node. Sums by node are of whole numbers, so
+// that their order means nothing.
+#ifndef MODAL_KERNELS_TLED_STIFFEST_CUH
+#define MODAL_KERNELS_TLED_STIFFEST_CUH
+
+#include "kernels/tled_layout/tled_tables.cuh"
+
+namespace modal_tled {
+
+// det F and cof F of F = I + H.
+__device__ __forceinline__ double determinant(const double f[9], double c[9])
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            c[3 * i + j] = f[(i + 1) % 3 * 3 + (j + 1) % 3] * f[(i + 2) % 3 * 3 + (j + 2) % 3] -
+                           f[(i + 1) % 3 * 3 + (j + 2) % 3] * f[(i + 2) % 3 * 3 + (j + 1) % 3];
+    return f[0] * c[0] + f[1] * c[1] + f[2] * c[2];
+}
+
+// modal_tled_measure of n corners with gradients g.
+__device__ __forceinline__ double measure(const modal_tled_material &m, const double h[9], const double *fibre, int n, const double g[8][3])
+{
+    double f[9], c[9], square = 0, gg = 0, kk = 0, ag = 0;
+    for (int k = 0; k < 9; k++) f[k] = h[k] + (k % 4 == 0), square += f[k] * f[k];
+    const double jacobian = determinant(f, c), root = cbrt(jacobian), power = 1 / (root * root);
+    for (int a = 0; a < n; a++) {
+        double part = 0;
+        for (int i = 0; i < 3; i++) {
+            const double k = (c[3 * i] * g[a][0] + c[3 * i + 1] * g[a][1] + c[3 * i + 2] * g[a][2]) / jacobian;
+            kk += k * k, gg += g[a][i] * g[a][i];
+            if (m.fibre > 0) part += fibre[i] * g[a][i];
+        }
+        ag += part * part;
+    }
+    double result;
+    if (m.law == MODAL_TLED_STVK)
+        result = ((m.modulus + 2 * m.mu) * fmax(square - 2, square / 3) + (m.modulus + m.mu * 2 / 3) * fmax(square - 3, 0.0) / 2) * gg;
+    else if (m.law == MODAL_TLED_LOGARITHMIC)
+        result = (m.mu + m.modulus * jacobian * jacobian) * kk + m.mu * gg;
+    else
+        result = (m.modulus * jacobian * jacobian + m.mu * power * square * 5 / 9) * kk - m.mu * power / 3 * gg;
+    if (!(m.fibre > 0)) return result;
+    double along = 0;
+    for (int i = 0; i < 3; i++) {
+        const double x = f[3 * i] * fibre[0] + f[3 * i + 1] * fibre[1] + f[3 * i + 2] * fibre[2];
+        along += x * x;
+    }
+    const double q = power * along;
+    return result + m.fibre * (power * fmax(3 * q - 1, 0.0) * ag + 2.0 / 9 * q * q * kk);
+}
+
+// Gradients of an element's corners (of a hexahedron at its centre), and H.
+template <class R>
+__device__ __forceinline__ void shape_of(const Stiff &t, const int32_t *corners, int n, const Vector4<R> *u, double g[8][3], double h[9])
+{
+    const signed char signs[8][3] = {{-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {1, 1, 1}, {-1, 1, 1}};
+    double jacobian[9], inverse[9]; // rows d X / d xi; its cofactors are the inverse's transpose
+    for (int k = 0; k < 9; k++) {
+        jacobian[k] = h[k] = 0;
+        for (int a = 0; a < n; a++) {
+            const double derivative = n == 8 ? signs[a][k / 3] / 8.0 : a == 0 ? -1.0 : a == k / 3 + 1 ? 1.0 : 0.0;
+            jacobian[k] += derivative * t.rest[3 * (int64_t)corners[a] + k % 3];
+        }
+    }
+    const double det = determinant(jacobian, inverse);
+    for (int a = 0; a < n; a++)
+        for (int i = 0; i < 3; i++) {
+            g[a][i] = 0;
+            for (int k = 0; k < 3; k++) {
+                const double derivative = n == 8 ? signs[a][k] / 8.0 : a == 0 ? -1.0 : a == k + 1 ? 1.0 : 0.0;
+                g[a][i] += derivative * inverse[3 * k + i] / det;
+            }
+        }
+    const Vector4<R> first = u[corners[0]];
+    for (int a = 1; a < n; a++) {
+        const Vector4<R> at = u[corners[a]];
+        const double way[3] = {(double)at.x - first.x, (double)at.y - first.y, (double)at.z - first.z};
+        for (int k = 0; k < 9; k++) h[k] += way[k / 3] * g[a][k % 3];
+    }
+}
+
+template <class R> __global__ void __launch_bounds__(128) add_stiffness(const Stiff t, const Vector4<R> *u)
+{
+    const int64_t e = blockIdx.x * (int64_t)128 + threadIdx.x;
+    if (e >= t.n_tetrahedra + t.n_hexahedra) return;
+    const int n = e < t.n_tetrahedra ? 4 : 8;
+    const int32_t *corners = t.corners + (n == 4 ? 4 * e : 4 * t.n_tetrahedra + 8 * (e - t.n_tetrahedra));
+    double g[8][3], h[9];
+    shape_of(t, corners, n, u, g, h);
+    const double value = t.stiffness[e] * measure(t.materials[t.material[e]], h, t.fibres ? t.fibres + 3 * e : nullptr, n, g) * t.scale;
+    // what is not finite or out of range counts as very much: sums of 2^20 of them still fit
+    const unsigned long long whole = value >= 0 && value < 0x1p43 ? (unsigned long long)value : 1ull << 43;
+    for (int a = 0; a < n; a++) atomicAdd(&t.sums[corners[a]], whole);
+}
+
+static __global__ void __launch_bounds__(256) largest_stiffness(const Stiff t, unsigned long long *largest)
+{
+    const int64_t i = blockIdx.x * (int64_t)256 + threadIdx.x;
+    double value = 0;
+    if (i < t.n_nodes) {
+        const unsigned long long sum = t.sums[i];
+        value = sum >= 1ull << 43 ? __longlong_as_double(0x7ff0000000000000ll) : (double)sum / t.scale / t.mass[i];
+        t.sums[i] = 0; // for the next time
+    }
+    for (int far = 16; far > 0; far /= 2) value = fmax(value, __shfl_xor_sync(0xffffffffu, value, far));
+    // numbers that are not negative have the order of their bits
+    if (threadIdx.x % 32 == 0) atomicMax(largest, (unsigned long long)__double_as_longlong(value));
+}
+
+// Queues both.
+template <class R> modal_status find_stiffest(const Stiff &t, const Vector4<R> *u, double *largest, cudaStream_t stream, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t n = t.n_tetrahedra + t.n_hexahedra;
+    MODAL_TRY(modal_cuda_status(cudaMemsetAsync(largest, 0, sizeof *largest, stream), "tled_step: stiffest", err));
+    if (n > 0) add_stiffness<R><<<(unsigned)((n + 127) / 128), 128, 0, stream>>>(t, u);
+    MODAL_TRY(modal_cuda_launched("tled_step: stiffest", err));
+    if (n > 0) largest_stiffness<<<(unsigned)((t.n_nodes + 255) / 256), 256, 0, stream>>>(t, (unsigned long long *)largest);
+    MODAL_TRY(modal_cuda_launched("tled_step: stiffest", err));
+done:
+    return status;
+}
+
+} // namespace modal_tled
+
+#endif
