@@ -139,7 +139,7 @@ def check_restart():
         check(np.array_equal(times, result("times", "p.h5")) and np.array_equal(u, result(out="p.h5")), share)
     move("q.msh", scene, "--probes", "p.csv", out="p.h5")
     lines = np.loadtxt("p.csv", delimiter=",", skiprows=1)
-    check((np.diff(lines[:, 0]) > 0).all() and abs(lines[-1, 3] + 0.03) < 1e-8, lines[-1])
+    check((np.diff(lines[:, 0]) > 0).all() and abs(lines[-1, 3] + 0.03) < 1e-6, lines[-1])  # up to a step from the end
     check(np.abs(result(out="p.h5") - u).max() < 2e-2 * np.abs(u).max(), "checked at every step")
 
 
