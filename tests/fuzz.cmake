@@ -38,6 +38,7 @@ modal_fuzz_target(tetgen fuzz_volume PAIR)
 set(libraries modal_looks)
 modal_fuzz_target(look fuzz_look)
 modal_fuzz_target(mtl fuzz_look MTL)
+modal_fuzz_target(gltf_look fuzz_look GLTF)
 set(libraries modal_images)
 modal_fuzz_target(image fuzz_image)
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A look is read or refused with a message; what is read keeps its promises. With MTL the input is a .mtl. */
+/* A look is read or refused with a message; what is read keeps its promises. With MTL the input is a .mtl, with GLTF a .glb. */
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/json/gltf_look.h"
 #include "formats/json/look.h"
 #include "formats/meshes/mtl.h"
 #include "lib/base/below.h"
@@ -50,6 +51,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #ifdef MTL
     modal_look look = {.default_material = -1, .ground_material = -1};
     const modal_status status = modal_mtl_parse((const char *)data, (int64_t)size, "fuzz", "images/", 0, &look, &err);
+#elif defined GLTF
+    modal_look look = {.default_material = -1, .ground_material = -1};
+    modal_gltf_images images;
+    const modal_status status = modal_gltf_look_parse((const char *)data, (int64_t)size, "fuzz", 0, &look, &images, &err);
+    for (int32_t i = 0; i < images.n; i++) {
+        const modal_gltf_image *m = &images.list[i];
+        if (!modal_path_is_below(m->name) || strchr(m->name, '/') || m->length < 1 || m->first < 0 || m->length > (int64_t)size - m->first) abort();
+        for (int32_t k = 0; k < i; k++)
+            if (strcmp(m->name, images.list[k].name) == 0) abort();
+    }
+    modal_gltf_images_free(&images);
 #else
     modal_look look;
     const modal_status status = modal_look_parse((const char *)data, size, "fuzz", 0, &look, &err);

@@ -36,6 +36,24 @@ static modal_status find_prefix(const tool_look *look, const char *mtl, char pre
     return MODAL_OK;
 }
 
+/* An image that is a file beside that .glb, as the look's folder sees it. */
+static modal_status put_before(const tool_look *look, const char *glb, char **name, modal_error *err)
+{
+    int64_t length;
+    char *whole = NULL, prefix[PATH_MAX + 1];
+    if (!*name || **name == '/' || tool_look_image_inside(look, *name, &length)) return MODAL_OK;
+    modal_status status = find_prefix(look, glb, prefix, err);
+    if (status != MODAL_OK) return status;
+    const size_t own = strlen(*name), before = strlen(prefix);
+    status = modal_alloc(&whole, (int64_t)(before + own + 1), 1, "names", err);
+    if (status != MODAL_OK) return status;
+    memcpy(whole, prefix, before);
+    memcpy(whole + before, *name, own + 1);
+    modal_free(name);
+    *name = whole;
+    return MODAL_OK;
+}
+
 static modal_status read_mtl(const char *path, tool_look *look, modal_error *err)
 {
     char prefix[PATH_MAX + 1];
@@ -89,6 +107,21 @@ done:
     return status;
 }
 
+static modal_status read_glb(const char *path, const char *folder, tool_look *look, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    int64_t length = 0;
+    MODAL_TRY(modal_file_load(path, &look->glb, &length, err));
+    MODAL_TRY(modal_gltf_look_parse(look->glb, length, path, look->any_path, &look->look, &look->inside, err));
+    for (int32_t i = 0; folder && i < look->look.n_materials; i++) {
+        modal_look_material *m = &look->look.materials[i];
+        MODAL_TRY(put_before(look, path, &m->image, err));
+        MODAL_TRY(put_before(look, path, &m->normal_image, err));
+    }
+done:
+    return status;
+}
+
 modal_status tool_look_read(const char *path, const char *folder, int any_path, tool_look *look, modal_surface_mesh *surface,
                             modal_error *err)
 {
@@ -97,12 +130,12 @@ modal_status tool_look_read(const char *path, const char *folder, int any_path, 
     look->any_path = any_path;
     if (!modal_path_folder(folder ? folder : path, !folder, look->folder))
         return modal_error_set(err, MODAL_ERROR_INPUT, "%s: cannot open, %s", folder ? folder : path, strerror(errno));
-    const int obj = is_named(path, ".obj");
-    if (!obj && !is_named(path, ".mtl")) {
+    const int obj = is_named(path, ".obj"), glb = is_named(path, ".glb");
+    if (!obj && !glb && !is_named(path, ".mtl")) {
         MODAL_TRY(modal_look_read(path, any_path, &look->look, err));
     } else {
         look->look = (modal_look){.default_material = -1, .ground_material = -1, .ambient = {0.2, 0.2, 0.2}, .background = {1, 1, 1}};
-        MODAL_TRY(obj ? read_obj(path, look, surface, err) : read_mtl(path, look, err));
+        MODAL_TRY(obj ? read_obj(path, look, surface, err) : glb ? read_glb(path, folder, look, err) : read_mtl(path, look, err));
         if (look->look.n_materials == 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: no materials", path);
         if (look->look.n_materials == 1) look->look.default_material = 0;
         MODAL_TRY(modal_look_complete(&look->look, err));
@@ -112,10 +145,28 @@ done:
     return status;
 }
 
-void tool_look_free(tool_look *look) { modal_look_free(&look->look); }
+void tool_look_free(tool_look *look)
+{
+    modal_look_free(&look->look);
+    modal_gltf_images_free(&look->inside);
+    modal_free(&look->glb);
+}
+
+const void *tool_look_image_inside(const tool_look *look, const char *name, int64_t *length)
+{
+    for (int32_t i = 0; i < look->inside.n; i++)
+        if (strcmp(look->inside.list[i].name, name) == 0) {
+            *length = look->inside.list[i].length;
+            return look->glb + look->inside.list[i].first;
+        }
+    return NULL;
+}
 
 modal_status tool_look_image(const tool_look *look, const char *name, char **path, modal_error *err)
 {
+    int64_t length;
+    if (tool_look_image_inside(look, name, &length))
+        return modal_error_set(err, MODAL_ERROR_INPUT, "%s: is no file but inside of the .glb (modaltex look takes it out)", name);
     const modal_status status = modal_path_find(look->folder, name, look->any_path, path, err);
     if (status == MODAL_ERROR_INPUT) modal_error_context(err, "%s", name);
     return status;
@@ -124,8 +175,10 @@ modal_status tool_look_image(const tool_look *look, const char *name, char **pat
 modal_status tool_look_image_load(const tool_look *look, const char *name, char **bytes, int64_t *length, modal_error *err)
 {
     char *path = NULL;
-    modal_status status = tool_look_image(look, name, &path, err);
-    if (status == MODAL_OK) status = modal_file_load(path, bytes, length, err);
+    const void *inside = tool_look_image_inside(look, name, length);
+    modal_status status = inside ? modal_alloc(bytes, *length, 1, "an image", err) : tool_look_image(look, name, &path, err);
+    if (inside && status == MODAL_OK) memcpy(*bytes, inside, (size_t)*length);
+    if (!inside && status == MODAL_OK) status = modal_file_load(path, bytes, length, err);
     modal_free(&path);
     return status;
 }

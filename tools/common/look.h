@@ -5,13 +5,14 @@
 
 #include <limits.h>
 
+#include "formats/json/gltf_look.h"
 #include "lib/base/status.h"
 #include "lib/model/look.h"
 #include "lib/model/volume_mesh.h"
 #include "tools/common/options.h"
 
 #define TOOL_OPTION_LOOK                                                                                                       \
-    {"look", 0, "FILE", NULL, "Materials and images: a look (formats/look.md), an .obj with its .mtl, or a .mtl.", TOOL_READS}
+    {"look", 0, "FILE", NULL, "Materials and images: a look (formats/look.md), an .obj with its .mtl, a .mtl, or a .glb.", TOOL_READS}
 #define TOOL_OPTION_ANY_PATH                                                                                                   \
     {"any-path", 0, NULL, NULL, "Images may lie anywhere, not only in the folder of the look or below it.", 0}
 
@@ -20,15 +21,19 @@ typedef struct tool_look {
     modal_look look;
     char folder[PATH_MAX + 1]; /* as modal_path_folder gives it */
     int any_path;
+    char *glb; /* a .glb, whose images are these; NULL: none, images are files */
+    modal_gltf_images inside;
 } tool_look;
 
-/* Reads a look: FILE.obj with the .mtl files that it names, FILE.mtl, or else JSON. `folder`: where names of images begin, NULL: the folder
+/* Reads a look: FILE.obj with the .mtl files that it names, FILE.mtl, FILE.glb, or else JSON. `folder`: where names of images begin, NULL: the folder
  * of the file. `surface` (or NULL): gets the surface of an .obj, which the caller frees. Errors name the file. */
 modal_status tool_look_read(const char *path, const char *folder, int any_path, tool_look *look, modal_surface_mesh *surface,
                             modal_error *err);
 void tool_look_free(tool_look *look);
 
-/* The path of an image; the caller frees it. MODAL_ERROR_INPUT "NAME: cannot open ...". */
+/* The bytes of an image that lies inside of a .glb, which the look keeps; NULL: it is a file. */
+const void *tool_look_image_inside(const tool_look *look, const char *name, int64_t *length);
+/* The path of an image that is a file; the caller frees it. MODAL_ERROR_INPUT "NAME: cannot open ...", also for one inside of a .glb. */
 modal_status tool_look_image(const tool_look *look, const char *name, char **path, modal_error *err);
 /* An image's bytes; the caller frees them. */
 modal_status tool_look_image_load(const tool_look *look, const char *name, char **bytes, int64_t *length, modal_error *err);

@@ -16,7 +16,7 @@
 #include "lib/base/memory.h"
 #include "lib/texture/mips.h"
 
-/* The sizes of all images, by the beginnings of their files, and their paths [n_images]. */
+/* The sizes of all images, by the beginnings of their files, and their paths [n_images], NULL for those that are no files. */
 static modal_status read_heads(const tool_look *look, modal_textures *textures, char **paths, modal_error *err)
 {
     enum { BEGINNING = 1 << 16 };
@@ -27,6 +27,13 @@ static modal_status read_heads(const tool_look *look, modal_textures *textures, 
     MODAL_TRY(modal_alloc(&bytes, BEGINNING, 1, "an image", err));
     for (int32_t i = 0; i < textures->n_images; i++) {
         modal_texture_image *m = &textures->images[i];
+        const void *inside = tool_look_image_inside(look, m->name, &length);
+        if (inside) {
+            MODAL_TRY(modal_image_head_read(inside, length, m->name, &head, err));
+            m->width = head.width;
+            m->height = head.height;
+            continue;
+        }
         MODAL_TRY(tool_look_image(look, m->name, &paths[i], err));
         const int file = modal_disk_open(paths[i]);
         if (file < 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: cannot open, %s", m->name, strerror(errno));
@@ -63,7 +70,7 @@ typedef struct room {
     int64_t texels_capacity, own_capacity;
 } room;
 
-static modal_status pack_one(const modal_textures *textures, int32_t i, const char *path, int file, room *r, modal_error *err)
+static modal_status pack_one(const tool_look *look, const modal_textures *textures, int32_t i, const char *path, int file, room *r, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_texture_image *m = &textures->images[i];
@@ -71,7 +78,7 @@ static modal_status pack_one(const modal_textures *textures, int32_t i, const ch
     char *bytes = NULL;
     int64_t length = 0;
     modal_image_head head;
-    MODAL_TRY(modal_file_load(path, &bytes, &length, err));
+    MODAL_TRY(path ? modal_file_load(path, &bytes, &length, err) : tool_look_image_load(look, m->name, &bytes, &length, err));
     MODAL_TRY(modal_image_head_read(bytes, length, m->name, &head, err));
     if (head.width != m->width || head.height != m->height) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: has changed meanwhile", m->name);
     MODAL_TRY(modal_grow(&r->texels, &r->texels_capacity, modal_mip_bytes(k->width, k->height), 1, "an image", err));
@@ -91,8 +98,8 @@ done:
 }
 
 /* Images one a thread. Which image's error is told does not depend on the threads: that of the lowest number. */
-static modal_status pack_all(const modal_textures *textures, char *const *paths, int file, int threads, modal_progress *progress,
-                             modal_error *err)
+static modal_status pack_all(const tool_look *look, const modal_textures *textures, char *const *paths, int file, int threads,
+                             modal_progress *progress, modal_error *err)
 {
     int32_t failed_at = INT32_MAX, n_done = 0;
     int stop = 0;
@@ -112,7 +119,7 @@ static modal_status pack_all(const modal_textures *textures, char *const *paths,
             skip = stop || i > failed_at;
             if (skip) continue;
             modal_error own = {0};
-            const modal_status status = pack_one(textures, i, paths[i], file, &r, &own);
+            const modal_status status = pack_one(look, textures, i, paths[i], file, &r, &own);
 #pragma omp critical(tool_textures)
             {
                 n_done++;
@@ -150,7 +157,7 @@ modal_status tool_textures_make(const tool_look *look, int thesis, const char *p
     } else {
         MODAL_TRY(modal_textures_hold(textures, err));
     }
-    MODAL_TRY(pack_all(textures, paths, file, threads, progress, err));
+    MODAL_TRY(pack_all(look, textures, paths, file, threads, progress, err));
 done:
     if (file >= 0) close(file);
     for (int32_t i = 0; paths && i < textures->n_images; i++) modal_free(&paths[i]);

@@ -32,7 +32,7 @@ static void gather_options(void)
 static const tool_program program = {
     .name = "modaltex",
     .summary = "looks and textures: materials and images of what moves",
-    .usage = "look [options] MODEL.obj|MODEL.mtl LOOK.json\npack [options] LOOK.json|MODEL.obj|MODEL.mtl OUT.h5",
+    .usage = "look [options] MODEL.obj|MODEL.mtl|MODEL.glb LOOK.json\npack [options] LOOK.json|MODEL.obj|MODEL.mtl|MODEL.glb OUT.h5",
     .words = MODALTEX_COMMANDS,
     .options = every_option,
     .least_operands = 1,

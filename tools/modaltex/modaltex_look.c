@@ -24,7 +24,7 @@ static const tool_option options[] = {
 const tool_program modaltex_look_program = {
     .name = "modaltex",
     .summary = "look: the materials of a model as a look, to be changed by hand",
-    .usage = "look [options] MODEL.obj|MODEL.mtl LOOK.json",
+    .usage = "look [options] MODEL.obj|MODEL.mtl|MODEL.glb LOOK.json",
     .words = MODALTEX_COMMANDS,
     .options = options,
     .least_operands = 3,
@@ -73,6 +73,27 @@ static modal_status folder_of(const char *path, char **folder, modal_error *err)
     return modal_copy_text(folder, slash ? path : ".", slash == path ? 1 : slash ? (size_t)(slash - path) : 1, err);
 }
 
+/* Images inside of a .glb become files beside the look. [n] outputs. */
+static modal_status write_images(const tool_look *look, const char *folder, int force, tool_output *outputs, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    char *path = NULL;
+    for (int32_t i = 0; i < look->inside.n; i++) {
+        const modal_gltf_image *image = &look->inside.list[i];
+        MODAL_TRY(modal_alloc(&path, (int64_t)(strlen(folder) + strlen(image->name) + 2), 1, "names", err));
+        sprintf(path, "%s/%s", folder, image->name);
+        MODAL_TRY(tool_output_begin(&outputs[i], path, force, err));
+        FILE *file = fopen(outputs[i].temporary, "wb");
+        int failed = !file || fwrite(look->glb + image->first, 1, (size_t)image->length, file) != (size_t)image->length;
+        if (file) failed |= fclose(file) != 0;
+        if (failed) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: write error", path);
+        modal_free(&path);
+    }
+done:
+    modal_free(&path);
+    return status;
+}
+
 int modaltex_look(int argc, char **argv)
 {
     tool t;
@@ -85,9 +106,10 @@ int modaltex_look(int argc, char **argv)
     tool_output output = {0};
     char *text = NULL, *folder = NULL;
     const char *model = t.arguments.operands[1], *to = t.arguments.operands[2];
-    const int runs = tool_count(&t.arguments, "runs");
+    const int runs = tool_count(&t.arguments, "runs"), force = tool_count(&t.arguments, "force") > 0;
+    tool_output *images = NULL; /* [look.inside.n] */
 
-    MODAL_TRY(tool_output_begin(&output, to, tool_count(&t.arguments, "force") > 0, &err));
+    MODAL_TRY(tool_output_begin(&output, to, force, &err));
     MODAL_TRY(folder_of(to, &folder, &err));
     MODAL_TRY(tool_look_read(model, folder, tool_count(&t.arguments, "any-path"), &look, &surface, &err));
     if (runs && surface.n_triangles == 0) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--runs: needs an .obj, %s", model);
@@ -95,9 +117,15 @@ int modaltex_look(int argc, char **argv)
     text = modal_look_text(&look.look);
     if (!text) MODAL_FAIL(&err, MODAL_ERROR_MEMORY, "%s: out of memory", to);
     MODAL_TRY(write_text(&output, text, &err));
-    MODAL_TRY(tool_output_complete(&output, &err));
+    MODAL_TRY(modal_alloc_zero(&images, look.inside.n, sizeof *images, "images", &err));
+    MODAL_TRY(write_images(&look, folder, force, images, &err));
+    for (int32_t i = 0; i < look.inside.n; i++) MODAL_TRY(tool_output_commit(&images[i], &err));
+    MODAL_TRY(tool_output_complete(&output, &err)); /* the last one, which names the others */
     tool_note(&t, "%d material%s", look.look.n_materials, look.look.n_materials == 1 ? "" : "s");
+    if (look.inside.n > 0) tool_note(&t, "%d image%s beside %s", look.inside.n, look.inside.n == 1 ? "" : "s", to);
 done:
+    for (int32_t i = 0; images && i < look.inside.n; i++) tool_output_discard(&images[i]);
+    modal_free(&images);
     tool_output_name_error(&output, &err);
     tool_output_discard(&output);
     tool_look_free(&look);
