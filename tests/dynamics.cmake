@@ -101,6 +101,10 @@ if(TARGET modalpack)
                      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${part})
     set_tests_properties(cli.left_out_${part} PROPERTIES LABELS cli TIMEOUT 300)
   endforeach()
+  add_test(NAME cli.energy
+           COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_energy.py
+                   ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR})
+  set_tests_properties(cli.energy PROPERTIES LABELS cli TIMEOUT 120)
   add_test(NAME cli.modalsim_room
            COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_room.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(cli.modalsim_room PROPERTIES LABELS cli TIMEOUT 300)

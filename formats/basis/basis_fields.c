@@ -51,6 +51,9 @@ const modal_h5_field modal_basis_fields[MODAL_BASIS_FIELDS] = {
     {GROUP_REDUCED, "linear", AT(modes.reduced_forces.linear), REDUCED, F64, MAY, ALL, 2, {S(MODES), S(MODES)}},
     {GROUP_REDUCED, "quadratic", AT(modes.reduced_forces.quadratic), REDUCED, F64, MAY, ALL, 2, {S(MODES), S(QUADRATIC)}},
     {GROUP_REDUCED, "cubic", AT(modes.reduced_forces.cubic), REDUCED, F64, MAY, ALL, 2, {S(MODES), S(CUBIC)}},
+    {GROUP_ENERGY, "linear", AT(modes.reduced_forces.linear), REDUCED, F64, MAY, V3, 2, {S(MODES), S(MODES)}},
+    {GROUP_ENERGY, "quadratic", AT(modes.reduced_forces.quadratic), REDUCED, F64, MAY, V3, 2, {S(MODES), S(QUADRATIC)}},
+    {GROUP_ENERGY, "quartic", AT(modes.reduced_forces.quartic), REDUCED, F64, MAY, V3, 1, {S(QUARTIC)}},
     {GROUP_VOLUME, "nodes", AT(solid.mesh.nodes), VOLUME, F64, MUST, ALL, 2, {S(NODES), 3}},
     {GROUP_VOLUME, "node_tags", AT(solid.mesh.node_tags), VOLUME, I64, MUST, ALL, 1, {S(NODES)}},
     {GROUP_VOLUME, "element_types", AT(solid.mesh.element_type), VOLUME, U8, MUST, ALL, 1, {S(ELEMENTS)}},
@@ -81,7 +84,7 @@ const modal_h5_field modal_basis_fields[MODAL_BASIS_FIELDS] = {
 };
 
 const char *const modal_basis_groups[GROUP_COUNT] = {"surface", "tables", "modes", "reduced_forces",
-                                                    "volume", "modal_left_out", "look", "modal_laws"};
+                                                    "volume", "modal_left_out", "look", "modal_laws", "modal_energy"};
 const char *const modal_mass_rule_names[2] = {"consistent", "lumped"};
 const char *const modal_stiffness_rule_names[2] = {"plain", "incompatible"};
 const char *const modal_surface_kind_names[2] = {"boundary", "embedded"};
@@ -101,7 +104,7 @@ void *modal_basis_field_array(const modal_shape *shape, const modal_h5_field *fi
 
 void modal_basis_derived_sizes(int64_t sizes[SIZE_COUNT])
 {
-    enum { MOST = 1 << 20 }; /* of modes: beyond, no dataset can have the size */
+    enum { MOST = 1 << 20, MOST_OF_FOURTH = 1 << 15 }; /* of modes: beyond, no dataset can have the size */
     const int64_t n = sizes[SIZE_VERTICES], r = sizes[SIZE_MODES];
     sizes[SIZE_OFFSETS] = n < 0 ? -1 : n + 1;
     sizes[SIZE_ELEMENT_OFFSETS] = sizes[SIZE_ELEMENTS] < 0 ? -1 : sizes[SIZE_ELEMENTS] + 1;
@@ -109,6 +112,7 @@ void modal_basis_derived_sizes(int64_t sizes[SIZE_COUNT])
     sizes[SIZE_INNER] = n < 0 || sizes[SIZE_NODES] < n ? -1 : sizes[SIZE_NODES] - n;
     sizes[SIZE_QUADRATIC] = r < 0 ? -1 : r > MOST ? INT64_MAX : modal_quadratic_count(r);
     sizes[SIZE_CUBIC] = r < 0 ? -1 : r > MOST ? INT64_MAX : modal_cubic_count(r);
+    sizes[SIZE_QUARTIC] = r < 0 ? -1 : r > MOST_OF_FOURTH ? INT64_MAX : modal_quartic_count(r);
 }
 
 void modal_basis_sizes(const modal_shape *shape, int64_t sizes[SIZE_COUNT])
@@ -151,6 +155,7 @@ int modal_basis_field_is_written(const modal_h5_field *field, const modal_shape 
 {
     const char *array = modal_basis_field_array(s, field);
     if (!array || !(field->majors & MODAL_BASIS_V3)) return 0;
+    if (field->group == (s->modes.reduced_forces.quartic ? GROUP_REDUCED : GROUP_ENERGY)) return 0;
     if (array != (const char *)s->solid.mesh.element_material) return 1;
     for (int64_t e = 0; e < s->solid.mesh.n_elements; e++)
         if (s->solid.mesh.element_material[e] != 0) return 1;

@@ -21,6 +21,7 @@ typedef enum modal_basis_size {
     SIZE_MODES,
     SIZE_QUADRATIC, /* monomials of second degree in the modes */
     SIZE_CUBIC,     /* of third degree */
+    SIZE_QUARTIC,   /* of fourth degree */
     SIZE_RIGID,
     SIZE_NODES,
     SIZE_ELEMENTS,
@@ -45,12 +46,13 @@ typedef enum modal_basis_group {
     GROUP_LEFT_OUT, /* of the extension modal_left_out */
     GROUP_LOOK,     /* of the extension modal_look */
     GROUP_LAWS,     /* of the extension modal_laws */
+    GROUP_ENERGY,   /* of the extension modal_energy: instead of GROUP_REDUCED */
     GROUP_COUNT
 } modal_basis_group;
 
 enum { MODAL_BASIS_V2 = 1, MODAL_BASIS_V3 = 2 }; /* major versions of the file */
 
-enum { MODAL_BASIS_FIELDS = 50 };
+enum { MODAL_BASIS_FIELDS = 53 };
 extern const modal_h5_field modal_basis_fields[MODAL_BASIS_FIELDS];
 extern const char *const modal_basis_groups[GROUP_COUNT];
 
@@ -83,7 +85,7 @@ int modal_basis_field_missing(const modal_shape *shape, const modal_h5_field *fi
 void modal_basis_sizes(const modal_shape *shape, int64_t sizes[SIZE_COUNT]);
 
 /* The sizes that follow from others: OFFSETS and TILES from the vertices, ELEMENT_OFFSETS from
- * the elements, QUADRATIC and CUBIC from the modes, INNER from nodes and vertices; -1 from -1. */
+ * the elements, QUADRATIC, CUBIC and QUARTIC from the modes, INNER from nodes and vertices; -1 from -1. */
 void modal_basis_derived_sizes(int64_t sizes[SIZE_COUNT]);
 
 /* Dimensions of a field; -1 where the size is not known. */

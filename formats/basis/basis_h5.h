@@ -8,6 +8,7 @@
 #include "formats/h5/findings.h"
 #include "lib/model/basis.h"
 
+#define MODAL_ENERGY_EXTENSION "modal_energy"
 #define MODAL_LEFT_OUT_EXTENSION "modal_left_out"
 #define MODAL_STIFFNESS_EXTENSION "modal_stiffness"
 #define MODAL_LOOK_EXTENSION "modal_look"

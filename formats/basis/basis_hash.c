@@ -21,11 +21,11 @@ static int is_covered(int i)
     return i == 0 || strcmp(f->name, f[-1].name) != 0 || !(f[-1].majors & MODAL_BASIS_V3);
 }
 
-void modal_basis_hashed(char text[MODAL_BASIS_HASHED])
+void modal_basis_hashed(int energies, char text[MODAL_BASIS_HASHED])
 {
     size_t used = 0;
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++)
-        if (is_covered(i))
+        if (is_covered(i) && (energies || modal_basis_fields[i].group != GROUP_ENERGY))
             used += (size_t)snprintf(text + used, MODAL_BASIS_HASHED - used, "%s%s/%s ", in_shapes,
                                      modal_basis_groups[modal_basis_fields[i].group], modal_basis_fields[i].name);
     for (int i = 0; i < N_MEMBERS; i++)

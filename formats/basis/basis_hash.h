@@ -9,8 +9,9 @@
 
 enum { MODAL_BASIS_HASHED = 2048 };
 
-/* /@hashed as it is written. */
-void modal_basis_hashed(char text[MODAL_BASIS_HASHED]);
+/* /@hashed as it is written; `energies`: with the arrays of modal_energy, which files without them do not list, so that an
+ * assembly made before there were any goes on naming such files (formats/modal_energy.md). */
+void modal_basis_hashed(int energies, char text[MODAL_BASIS_HASHED]);
 
 /* The hash of a shape in memory, in the order of that list; `hash` is started over. sizes: those of its arrays. */
 void modal_basis_hash_shape(modal_hash *hash, const modal_shape *shape, const int64_t sizes[SIZE_COUNT],

@@ -48,9 +48,12 @@ static modal_status read_field(const modal_h5_in *in, const modal_h5_place *grou
 
 static int64_t known(int64_t size) { return size < 0 ? 0 : size; }
 
-/* Of two fields of one name, in float64 and float32, the one that the file has; where it has neither, the first. */
+/* Of two fields of one name, in float64 and float32, the one that the file has; where it has neither, the first. Of two groups of
+ * reduced forces, which have arrays of the struct in common, the one that is there. */
 static int is_the_one(const modal_h5_place places[GROUP_COUNT], const modal_h5_field *field)
 {
+    if (field->group == GROUP_ENERGY) return places[GROUP_ENERGY].id >= 0;
+    if (field->group == GROUP_REDUCED) return places[GROUP_ENERGY].id < 0;
     if (field->part != MODAL_BASIS_VOLUME_MODES || strcmp(field->name, "volume_modes") != 0) return 1;
     return modal_h5_is_float(&places[field->group], field->name) == (field->type == MODAL_H5_F32);
 }
@@ -60,7 +63,7 @@ static modal_status read_fields(const modal_h5_in *in, const modal_h5_place plac
 {
     /* these follow from others; no field defines them */
     int seen[SIZE_COUNT] = {[SIZE_OFFSETS] = 1,   [SIZE_TILES] = 1, [SIZE_ELEMENT_OFFSETS] = 1,
-                            [SIZE_QUADRATIC] = 1, [SIZE_CUBIC] = 1, [SIZE_INNER] = 1};
+                            [SIZE_QUADRATIC] = 1, [SIZE_CUBIC] = 1, [SIZE_QUARTIC] = 1, [SIZE_INNER] = 1};
     for (int i = 0; i < SIZE_COUNT; i++) sizes[i] = -1;
     for (int i = 0; i < MODAL_BASIS_FIELDS; i++) {
         modal_status status = MODAL_OK;
@@ -132,9 +135,31 @@ static modal_status read_attributes(const modal_h5_in *in, const modal_h5_place 
     MODAL_TRY(modal_basis_read_choice(in, &groups[GROUP_VOLUME], "stiffness_rule", MODAL_H5_OPTIONAL, 2,
                           modal_stiffness_rule_names, &choice));
     s->solid.mesh.stiffness_rule = (modal_stiffness_rule)choice;
-    if (s->solid.mesh.stiffness_rule != MODAL_STIFFNESS_PLAIN && groups[GROUP_REDUCED].id >= 0)
-        MODAL_TRY(modal_broken(&in->checker, groups[GROUP_VOLUME].path, "stiffness_rule must be plain beside reduced_forces, is %s",
-                               modal_stiffness_rule_names[choice]));
+    const modal_basis_group forces = groups[GROUP_ENERGY].id >= 0 ? GROUP_ENERGY : GROUP_REDUCED;
+    if (s->solid.mesh.stiffness_rule != MODAL_STIFFNESS_PLAIN && groups[forces].id >= 0)
+        MODAL_TRY(modal_broken(&in->checker, groups[GROUP_VOLUME].path, "stiffness_rule must be plain beside %s, is %s",
+                               modal_basis_groups[forces], modal_stiffness_rule_names[choice]));
+done:
+    return status;
+}
+
+/* The arrays of forces are all there where their group is. */
+static modal_status check_forces(const modal_h5_in *in, const modal_h5_place groups[GROUP_COUNT], unsigned major, unsigned parts,
+                                 const modal_shape *s)
+{
+    modal_status status = MODAL_OK;
+    const modal_reduced_forces *forces = &s->modes.reduced_forces;
+    if ((parts & MODAL_BASIS_REDUCED) && groups[GROUP_REDUCED].id >= 0 &&
+        (!forces->linear || !forces->quadratic || !forces->cubic))
+        MODAL_TRY(modal_broken(&in->checker, groups[GROUP_REDUCED].path,
+                               "linear, quadratic and cubic must all be there"));
+    if (major == MODAL_BASIS_V3 && (parts & MODAL_BASIS_REDUCED) && groups[GROUP_ENERGY].id >= 0 &&
+        (!forces->linear || !forces->quadratic || !forces->quartic))
+        MODAL_TRY(modal_broken(&in->checker, groups[GROUP_ENERGY].path, "linear, quadratic and quartic must all be there"));
+    const modal_reduced_forces *more = &s->modes.left_out.forces;
+    if (major == MODAL_BASIS_V3 && (parts & MODAL_BASIS_LEFT_OUT) && groups[GROUP_LEFT_OUT].id >= 0 &&
+        (!more->linear || !more->quadratic || !more->cubic))
+        MODAL_TRY(modal_broken(&in->checker, groups[GROUP_LEFT_OUT].path, "linear, quadratic and cubic must all be there"));
 done:
     return status;
 }
@@ -155,10 +180,16 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
     if (linked) goto done;
     for (int i = 0; i < GROUP_COUNT; i++)
         MODAL_TRY(modal_h5_enter(in, &place, modal_basis_groups[i],
-                                 i == GROUP_VOLUME || i == GROUP_REDUCED || i == GROUP_LEFT_OUT || i == GROUP_LOOK || i == GROUP_LAWS
+                                 i == GROUP_VOLUME || i == GROUP_REDUCED || i == GROUP_LEFT_OUT || i == GROUP_LOOK ||
+                                         i == GROUP_LAWS || i == GROUP_ENERGY
                                      ? MODAL_H5_OPTIONAL
                                      : MODAL_H5_REQUIRED,
                                  &groups[i]));
+    if (groups[GROUP_REDUCED].id >= 0 && groups[GROUP_ENERGY].id >= 0 && major == MODAL_BASIS_V3) {
+        MODAL_TRY(modal_broken(&in->checker, place.path, "reduced_forces and modal_energy must not both be there"));
+        modal_h5_leave(&groups[GROUP_ENERGY]);
+        groups[GROUP_ENERGY] = nowhere;
+    }
     /* inner_modes are the rest of what the matrix and the embedding have */
     if ((parts & MODAL_BASIS_VOLUME_MODES) && modal_h5_has_link(&groups[GROUP_VOLUME], "inner_modes"))
         parts |= MODAL_BASIS_MATRIX | MODAL_BASIS_VOLUME;
@@ -166,15 +197,7 @@ static modal_status read_shape(const modal_h5_in *in, const modal_h5_place *shap
     if ((parts & MODAL_BASIS_SURFACE) && !s->surface.uv != !s->surface.triangle_uv)
         MODAL_TRY(modal_broken(&in->checker, groups[GROUP_SURFACE].path,
                                "uv and triangle_uv must both be there or neither"));
-    const modal_reduced_forces *forces = &s->modes.reduced_forces;
-    if ((parts & MODAL_BASIS_REDUCED) && groups[GROUP_REDUCED].id >= 0 &&
-        (!forces->linear || !forces->quadratic || !forces->cubic))
-        MODAL_TRY(modal_broken(&in->checker, groups[GROUP_REDUCED].path,
-                               "linear, quadratic and cubic must all be there"));
-    const modal_reduced_forces *more = &s->modes.left_out.forces;
-    if (major == MODAL_BASIS_V3 && (parts & MODAL_BASIS_LEFT_OUT) && groups[GROUP_LEFT_OUT].id >= 0 &&
-        (!more->linear || !more->quadratic || !more->cubic))
-        MODAL_TRY(modal_broken(&in->checker, groups[GROUP_LEFT_OUT].path, "linear, quadratic and cubic must all be there"));
+    MODAL_TRY(check_forces(in, groups, major, parts, s));
     const modal_left_out *slow = &s->modes.left_out;
     if (!slow->slow_eigenvalues != !slow->slow_participation || !slow->slow_eigenvalues != !slow->slow_matrix)
         MODAL_TRY(modal_broken(&in->checker, groups[GROUP_LEFT_OUT].path,

@@ -285,12 +285,12 @@ static modal_status reduced_rules(const modal_checker *c, const char *path, cons
     const modal_reduced_forces *f = &s->modes.reduced_forces;
     const int64_t r = s->modes.n_modes;
     const struct {
-        const char *name;
+        const char *name, *beside_quartic;
         const double *values;
         int64_t width;
-    } parts[] = {{"reduced_forces/linear", f->linear, r},
-                 {"reduced_forces/quadratic", f->quadratic, modal_quadratic_count(r)},
-                 {"reduced_forces/cubic", f->cubic, modal_cubic_count(r)}};
+    } parts[] = {{"reduced_forces/linear", "modal_energy/linear", f->linear, r},
+                 {"reduced_forces/quadratic", "modal_energy/quadratic", f->quadratic, modal_quadratic_count(r)},
+                 {"reduced_forces/cubic", NULL, f->cubic, modal_cubic_count(r)}};
     const modal_reduced_forces *more = &s->modes.left_out.forces;
     const double *left_out[] = {more->linear, more->quadratic, more->cubic};
     static const char *const names[] = {"modal_left_out/linear", "modal_left_out/quadratic", "modal_left_out/cubic"};
@@ -301,10 +301,14 @@ static modal_status reduced_rules(const modal_checker *c, const char *path, cons
     MODAL_TRY(slow_rules(c, path, s));
     for (int degree = 0; degree < 3; degree++) {
         if (!parts[degree].values) continue;
-        MODAL_TRY(modal_rule_finite(c, at(where, path, parts[degree].name), parts[degree].values, r,
+        const char *name = f->quartic ? parts[degree].beside_quartic : parts[degree].name;
+        MODAL_TRY(modal_rule_finite(c, at(where, path, name), parts[degree].values, r,
                                     parts[degree].width, (modal_axes){"row", "column"}));
         if (deep) MODAL_TRY(is_gradient(c, where, parts[degree].values, r, degree));
     }
+    if (f->quartic)
+        MODAL_TRY(modal_rule_finite(c, at(where, path, "modal_energy/quartic"), f->quartic, modal_quartic_count(r), 1,
+                                    (modal_axes){"value", ""}));
 done:
     return status;
 }

@@ -29,8 +29,9 @@ static modal_status check_complete(const modal_basis *basis, int32_t index, moda
     if (!s->surface.uv != !s->surface.triangle_uv)
         return modal_broken(c, path, "uv and triangle_uv must both be there or neither");
     const modal_reduced_forces *forces = &s->modes.reduced_forces;
-    if (!forces->linear != !forces->quadratic || !forces->linear != !forces->cubic)
-        return modal_broken(c, path, "reduced forces: linear, quadratic and cubic must all be there");
+    if (!forces->linear != !forces->quadratic || !forces->linear != (!forces->cubic && !forces->quartic) ||
+        (forces->cubic && forces->quartic))
+        return modal_broken(c, path, "reduced forces: linear, quadratic and either cubic or quartic must be there");
     if ((s->modes.left_out.n > 0) != !!s->modes.left_out.forces.linear || (s->modes.left_out.n > 0) != !!s->modes.left_out.forces.quadratic ||
         (s->modes.left_out.n > 0) != !!s->modes.left_out.forces.cubic)
         return modal_broken(c, path, "what is left out: linear, quadratic and cubic must all be there");
@@ -92,7 +93,8 @@ static modal_status write_shape(hid_t shapes, int32_t index, const modal_shape *
     MODAL_TRY(modal_h5_write_text(place, "name", s->name, err));
     for (int i = 0; i < GROUP_COUNT; i++)
         if ((i != GROUP_VOLUME || s->solid.mesh.n_nodes > 0) &&
-            (i != GROUP_REDUCED || s->modes.reduced_forces.linear) &&
+            (i != GROUP_REDUCED || s->modes.reduced_forces.cubic) &&
+            (i != GROUP_ENERGY || s->modes.reduced_forces.quartic) &&
             (i != GROUP_LEFT_OUT || s->modes.left_out.n > 0) && (i != GROUP_LOOK || s->look.triangle_material) &&
             (i != GROUP_LAWS || s->solid.mesh.element_fibres))
             MODAL_TRY(modal_h5_make_group(place, modal_basis_groups[i], &groups[i], err));
@@ -160,17 +162,19 @@ static void start_disk(hid_t file, hsize_t *told)
 
 static modal_status write_extensions(hid_t file, const modal_basis *basis, modal_error *err)
 {
-    static const char *const names[] = {MODAL_LAWS_EXTENSION, MODAL_LEFT_OUT_EXTENSION, MODAL_LOOK_EXTENSION,
-                                        MODAL_STIFFNESS_EXTENSION};
-    int used[4] = {0};
+    static const char *const names[] = {MODAL_ENERGY_EXTENSION, MODAL_LAWS_EXTENSION, MODAL_LEFT_OUT_EXTENSION,
+                                        MODAL_LOOK_EXTENSION, MODAL_STIFFNESS_EXTENSION};
+    enum { N = sizeof names / sizeof *names };
+    int used[N] = {0};
     char text[128] = "";
     for (int32_t i = 0; i < basis->n_shapes; i++) {
-        used[0] |= modal_basis_uses_laws(&basis->shapes[i].solid.mesh);
-        used[1] |= basis->shapes[i].modes.left_out.n > 0;
-        used[2] |= basis->shapes[i].look.triangle_material != NULL;
-        used[3] |= basis->shapes[i].solid.mesh.stiffness_rule != MODAL_STIFFNESS_PLAIN;
+        used[0] |= basis->shapes[i].modes.reduced_forces.quartic != NULL;
+        used[1] |= modal_basis_uses_laws(&basis->shapes[i].solid.mesh);
+        used[2] |= basis->shapes[i].modes.left_out.n > 0;
+        used[3] |= basis->shapes[i].look.triangle_material != NULL;
+        used[4] |= basis->shapes[i].solid.mesh.stiffness_rule != MODAL_STIFFNESS_PLAIN;
     }
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < N; k++)
         if (used[k]) snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[0] ? " " : "", names[k]);
     return text[0] ? modal_h5_write_text(file, "extensions_used", text, err) : MODAL_OK;
 }
@@ -185,7 +189,9 @@ static modal_status write_all(hid_t file, const modal_basis *basis, modal_basis_
     char hash[MODAL_HASH_TEXT], hashed[MODAL_BASIS_HASHED];
     const int64_t hash_dims[2] = {basis->n_shapes, MODAL_HASH_BYTES};
     unsigned char *hashes = NULL;
-    modal_basis_hashed(hashed);
+    int energies = 0;
+    for (int32_t i = 0; i < basis->n_shapes; i++) energies |= basis->shapes[i].modes.reduced_forces.quartic != NULL;
+    modal_basis_hashed(energies, hashed);
     MODAL_TRY(modal_alloc(&hashes, basis->n_shapes, MODAL_HASH_BYTES, "hashes", err));
     MODAL_TRY(modal_basis_inspection_new(&inspection, basis, err));
     MODAL_TRY(modal_h5_write_text(file, "modal_type", "basis", err));
@@ -238,7 +244,7 @@ static modal_status write_links(hid_t file, const modal_basis *basis, modal_erro
     unsigned char *hashes = NULL;
     char text[MODAL_HASH_TEXT], hashed[MODAL_BASIS_HASHED];
     const int64_t dims[2] = {basis->n_shapes, MODAL_HASH_BYTES};
-    modal_basis_hashed(hashed);
+    modal_basis_hashed(1, hashed);
     MODAL_TRY(modal_hash_new(&hash, err));
     MODAL_TRY(modal_alloc(&hashes, basis->n_shapes, MODAL_HASH_BYTES, "hashes", err));
     MODAL_TRY(modal_h5_write_text(file, "modal_type", "basis", err));

@@ -2,6 +2,7 @@
 /* Puts the objects of a basis in the order of their trees, and their tables and state on the device. */
 #include <string.h>
 
+#include "kernels/reduced_step/reduced_force.h"
 #include "lib/base/memory.h"
 #include "lib/forest/forest_private.h"
 #include "lib/forest/forest_tables.h"
@@ -106,6 +107,20 @@ done:
     return status;
 }
 
+/* Room for the tables of all shapes at once: they may be half a gigabyte, and an array that grows is there twice for a while. */
+static modal_status reserve_tables(builder *b, modal_error *err)
+{
+    const modal_basis *basis = b->basis;
+    int64_t count = 0;
+    for (int32_t i = 0; i < 2 * basis->n_shapes; i++) {
+        const int64_t r = basis->shapes[i / 2].modes.n_modes;
+        if (b->shape_use[i] > 0)
+            count += (modal_step_stiffness_rows(r, i % 2 == 0) + 1) * modal_step_pairs(r) + modal_step_padded(4 * r) +
+                     (1 + r) * modal_step_moments(r) + (i % 2 == 0 ? modal_step_padded(modal_step_energy_size(r)) : 0);
+    }
+    return modal_grow(&b->tables.values, &b->tables.capacity, count + count / 64, sizeof(double), "tables of the bodies", err);
+}
+
 static modal_status build_shapes(modal_forest *f, builder *b, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -119,6 +134,7 @@ static modal_status build_shapes(modal_forest *f, builder *b, modal_error *err)
         const int32_t wanted = body->motion == MODAL_STEP_FIXED ? 1 : 2;
         if (*use < wanted) *use = wanted;
     }
+    MODAL_TRY(reserve_tables(b, err));
     for (int32_t i = 0; i < 2 * basis->n_shapes; i++) {
         if (b->shape_use[i] == 0) continue;
         const modal_shape *shape = &basis->shapes[i / 2];
@@ -302,7 +318,7 @@ done:
     return status;
 }
 
-static modal_status build_state(modal_forest *f, const builder *b, modal_error *err)
+static modal_status build_state(modal_forest *f, builder *b, modal_error *err)
 {
     modal_status status = MODAL_OK;
     modal_step_task *t = &f->task;
@@ -342,7 +358,12 @@ static modal_status build_state(modal_forest *f, const builder *b, modal_error *
     MODAL_TRY(place(f, &t->shapes, b->shapes, 2 * (int64_t)b->basis->n_shapes, sizeof *b->shapes, "shapes", err));
     MODAL_TRY(place(f, &t->objects, b->objects, n, sizeof *b->objects, "objects", err));
     MODAL_TRY(place(f, &t->points, b->points, t->n_points, sizeof *b->points, "points", err));
-    MODAL_TRY(place(f, &t->tables, b->tables.values, b->tables.count, sizeof(double), "tables", err));
+    if (f->device.shares_memory) {
+        t->tables = f->tables = b->tables.values;
+        b->tables.values = NULL;
+    } else {
+        MODAL_TRY(place(f, &t->tables, b->tables.values, b->tables.count, sizeof(double), "tables", err));
+    }
     if (b->setup->air)
         MODAL_TRY(place(f, &t->air, b->setup->air, 1, sizeof *t->air, "air", err));
     double **arrays[] = {&t->q, &t->v, &t->a, &t->next_q, &t->next_v, &t->next_a};
@@ -393,10 +414,11 @@ int64_t modal_forest_bytes(const modal_basis *basis, const modal_forest_setup *s
             const int64_t above = parent < 0 ? 0 : basis->shapes[basis->objects[parent].shape].modes.n_modes;
             work += modal_step_work_size(r, above) + modal_step_pairs(r) + (1 + above) * MODAL_STEP_ANCHOR;
         }
-        if (used) tables += (cubic ? 1 + r + r * (r + 1) / 2 : 1) * modal_step_pairs(r) + (1 + r) * modal_step_moments(r);
+        if (used) tables += modal_step_stiffness_rows(r, cubic) * modal_step_pairs(r) + (1 + r) * modal_step_moments(r);
+        if (used && cubic) tables += modal_step_energy_size(r);
         if (moves && 6 * nodes * (r + 2) > most) most = 6 * nodes * (r + 2); /* while inertia is computed */
     }
-    return 8 * (2 * tables + work + most); /* tables are copied to the device */
+    return 8 * (2 * tables + work + most); /* tables are copied to a device with memory of its own */
 }
 
 modal_status modal_forest_new(modal_forest **forest, const modal_basis *basis,
@@ -433,7 +455,7 @@ modal_forest *modal_forest_delete(modal_forest *f)
     for (int i = 0; i < f->n_owned; i++) modal_device_free(&f->device, &f->owned[i]);
     modal_device_stream_delete(&f->device, &f->stream);
     for (int32_t tree = 0; f->small && tree < f->task.n_trees; tree++) modal_small_motion_free(&f->small[tree]);
-    void *arrays[] = {&f->small, &f->masses, &f->place, &f->object_at,
+    void *arrays[] = {&f->tables, &f->small, &f->masses, &f->place, &f->object_at,
                       &f->tree_of, &f->levels, &f->driven, &f->alone, &f->status, &f->times, &f->now, &f->failed, &f->masks,
                       &f->forces, &f->point_order, &f->ordered, &f->roots, &f->root_lag, &f->poses, &f->measures};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) modal_free(arrays[i]);

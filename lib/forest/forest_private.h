@@ -41,6 +41,7 @@ struct modal_forest {
     double *root_lag;             /* [n_trees, 6] scratch */
     modal_step_pose *poses;     /* [n_objects] scratch */
     modal_step_measure *measures; /* [n_objects] scratch */
+    double *tables;         /* of the task, where the device's memory is main memory */
     void *owned[32];        /* on the device */
     int n_owned;
 };

@@ -6,9 +6,12 @@
 #include <string.h>
 
 #include "kernels/reduced_step/reduced_force.h"
+#include "lib/base/cores.h"
 #include "lib/base/memory.h"
 #include "lib/forest/inertia.h"
 #include "lib/scene/loads.h"
+
+_Static_assert((int)MODAL_STEP_TABLE_MODES == (int)MODAL_CUBIC_MOST_MODES, "what a file has is what a step takes");
 
 modal_status modal_forest_reserve(modal_forest_tables *tables, int64_t count, int64_t *at,
                                   modal_error *err)
@@ -21,6 +24,22 @@ modal_status modal_forest_reserve(modal_forest_tables *tables, int64_t count, in
     memset(tables->values + tables->count, 0, (size_t)count * sizeof(double));
     tables->count += count;
     return MODAL_OK;
+}
+
+/* The energy's coefficient of q_a q_b q_c q_d, in any order; where `cubic` is what there is, that of the force along the lowest of them
+ * over its power. */
+static double quartic_at(const modal_reduced_forces *f, int64_t r, int64_t a, int64_t b, int64_t c, int64_t d)
+{
+    int64_t of[4] = {a, b, c, d};
+    for (int i = 1; i < 4; i++)
+        for (int j = i; j > 0 && of[j] < of[j - 1]; j--) {
+            const int64_t swap = of[j];
+            of[j] = of[j - 1];
+            of[j - 1] = swap;
+        }
+    if (f->quartic) return f->quartic[modal_quartic_index(r, of[0], of[1], of[2], of[3])];
+    const double power = 1 + (of[1] == of[0]) + (of[2] == of[0]) + (of[3] == of[0]);
+    return f->cubic[of[0] * modal_cubic_count(r) + modal_cubic_index(r, of[1], of[2], of[3])] / power;
 }
 
 /* K(q) = dF/dq from the coefficients of F. The energy's fourth derivative t is symmetric in all four
@@ -45,14 +64,15 @@ static void set_cubic(const modal_shape *shape, double *table)
                     int64_t low = a < i ? a : i, high = a > j ? a : j, middle = a + i + j - low - high;
                     const double power = 1 + (a == i) + (a == j);
                     column[(1 + r + modal_quadratic_index(r, i, j)) * pairs] =
-                        power * f->cubic[l * modal_cubic_count(r) + modal_cubic_index(r, low, middle, high)];
+                        f->cubic ? power * f->cubic[l * modal_cubic_count(r) + modal_cubic_index(r, low, middle, high)]
+                                 : power * (1 + (l == a) + (l == i) + (l == j)) * quartic_at(f, r, l, a, i, j);
                 }
         }
 }
 
 /* The energy's unique coefficients: that of a monomial is its force's along any of its coordinates over the
- * power of that one. */
-static void set_energy(const modal_shape *shape, double *table)
+ * power of that one. Rows (i, j) have their own places, and may be written by several threads. */
+static void set_energy(const modal_shape *shape, int n_threads, double *table)
 {
     const int64_t r = shape->modes.n_modes;
     const modal_reduced_forces *f = &shape->modes.reduced_forces;
@@ -60,19 +80,23 @@ static void set_energy(const modal_shape *shape, double *table)
         for (int64_t l = k; l < r; l++)
             table[modal_quadratic_index(r, k, l)] = (k == l ? 0.25 : 0.5) * (f->linear[k * r + l] + f->linear[l * r + k]);
     table += modal_step_pairs(r);
-    for (int64_t j = 0; j < r; j++)
+    for (int64_t j = 0; j < r; j++) {
+        const int64_t first = modal_quadratic_index(r, j, j), row = modal_step_energy_row(r, j);
+#pragma omp parallel for schedule(static) num_threads(modal_free_threads(n_threads)) if (r > MODAL_CUBIC_MOST_MODES)
         for (int64_t i = -1; i <= j; i++) { /* -1: the cubic terms */
-            const int64_t first = modal_quadratic_index(r, j, j);
-            for (int64_t k = j; k < r; k++)
-                for (int64_t l = k; l < r; l++) {
-                    const int64_t low = i < 0 ? j : i; /* the lowest of the coordinates */
-                    const double power = 1 + (i == j) + (k == low) + (l == low);
-                    table[modal_quadratic_index(r, k, l) - first] =
-                        i < 0 ? f->quadratic[j * modal_quadratic_count(r) + modal_quadratic_index(r, k, l)] / power
-                              : f->cubic[i * modal_cubic_count(r) + modal_cubic_index(r, j, k, l)] / power;
-                }
-            table += modal_step_energy_row(r, j);
+            double *own = table + (i + 1) * row;
+            for (int64_t k = j; k < r; k++) {
+                const int64_t at = modal_quadratic_index(r, k, k) - first;
+                if (i >= 0 && f->quartic) /* its rows are those of the table */
+                    memcpy(own + at, f->quartic + modal_quartic_index(r, i, j, k, k), (size_t)(r - k) * sizeof *own);
+                for (int64_t l = k; l < r && (i < 0 || !f->quartic); l++)
+                    own[at + l - k] = i >= 0 ? quartic_at(f, r, i, j, k, l)
+                                             : f->quadratic[j * modal_quadratic_count(r) + modal_quadratic_index(r, k, l)] /
+                                                   (1 + (k == j) + (l == j));
+            }
         }
+        table += (j + 2) * row;
+    }
 }
 
 modal_status modal_forest_shape(modal_forest_tables *tables, const modal_shape *shape, int linear,
@@ -86,7 +110,7 @@ modal_status modal_forest_shape(modal_forest_tables *tables, const modal_shape *
         MODAL_FAIL(err, MODAL_ERROR_INPUT,
                    "its imported columns are coupled, in the mass by %.3g, in the stiffness by %.3g",
                    shape->modes.mass_coupling, shape->modes.stiffness_coupling);
-    if (!linear && r > 0 && !shape->modes.reduced_forces.cubic)
+    if (!linear && r > 0 && !shape->modes.reduced_forces.linear)
         MODAL_FAIL(err, MODAL_ERROR_INPUT,
                    "no reduced forces in the basis (modalpack --reduced-forces makes them), and the "
                    "model is not linear");
@@ -99,7 +123,7 @@ modal_status modal_forest_shape(modal_forest_tables *tables, const modal_shape *
         set_cubic(shape, tables->values + out->stiffness);
     if (!linear && r > 0) {
         MODAL_TRY(modal_forest_reserve(tables, modal_step_energy_size(r), &out->energy, err));
-        set_energy(shape, tables->values + out->energy);
+        set_energy(shape, n_threads, tables->values + out->energy);
     }
     MODAL_TRY(modal_forest_reserve(tables, 4 * r, &out->masses, err));
     memcpy(tables->values + out->masses, shape->modes.modal_masses, (size_t)r * sizeof(double));

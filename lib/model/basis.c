@@ -11,6 +11,7 @@ void modal_reduced_forces_free(modal_reduced_forces *forces)
     modal_free(&forces->linear);
     modal_free(&forces->quadratic);
     modal_free(&forces->cubic);
+    modal_free(&forces->quartic);
 }
 
 void modal_surface_free(modal_surface *surface)

@@ -46,13 +46,20 @@ typedef enum modal_basis_kind {
  *          + sum_{i <= j <= k} cubic[l, (i j k)] q_i q_j q_k,
  * in N kg^-1/2 for mass-normalised columns. Monomials in lexicographic order: (0 0), (0 1), ...,
  * (0 r-1), (1 1), ...; a monomial's coefficient is the sum over the orders of its factors.
+ * Of many modes the terms of third degree are kept as what they are derivatives of, the energy's terms of fourth degree,
+ *   sum_{i <= j <= k <= l} quartic[(i j k l)] q_i q_j q_k q_l,
+ * a fourth to a sixth of the numbers: then `cubic` is NULL.
  * Source: J. Barbic, D. L. James, "Real-Time Subspace Integration for St. Venant-Kirchhoff
  * Deformable Models", 2005. */
 typedef struct modal_reduced_forces {
     double *linear;    /* [r, r] */
     double *quadratic; /* [r, r (r + 1) / 2] */
-    double *cubic;     /* [r, r (r + 1) (r + 2) / 6] */
+    double *cubic;     /* [r, r (r + 1) (r + 2) / 6], or NULL */
+    double *quartic;   /* [r (r + 1) (r + 2) (r + 3) / 24] where cubic is NULL */
 } modal_reduced_forces;
+
+/* Forces of more columns are made with `quartic`; with either, files are read. */
+enum { MODAL_CUBIC_MOST_MODES = 32 };
 
 void modal_reduced_forces_free(modal_reduced_forces *forces);
 
@@ -72,11 +79,12 @@ typedef struct modal_left_out {
 
 void modal_left_out_free(modal_left_out *left_out);
 
-/* Numbers of monomials of second and third degree; 0 <= r <= 2^20. */
+/* Numbers of monomials of second and third degree, 0 <= r <= 2^20, and of fourth degree, 0 <= r <= 2^15. */
 static inline int64_t modal_quadratic_count(int64_t r) { return r * (r + 1) / 2; }
 static inline int64_t modal_cubic_count(int64_t r) { return r * (r + 1) / 2 * (r + 2) / 3; }
+static inline int64_t modal_quartic_count(int64_t r) { return r * (r + 1) / 2 * (r + 2) / 3 * (r + 3) / 4; }
 
-/* Places of the monomials q_i q_j, i <= j, and q_i q_j q_k, i <= j <= k, in that order. */
+/* Places of the monomials q_i q_j, i <= j, q_i q_j q_k, i <= j <= k, and q_i q_j q_k q_l, i <= j <= k <= l, in that order. */
 static inline int64_t modal_quadratic_index(int64_t r, int64_t i, int64_t j)
 {
     return i * r - i * (i - 1) / 2 + j - i;
@@ -85,6 +93,10 @@ static inline int64_t modal_cubic_index(int64_t r, int64_t i, int64_t j, int64_t
 {
     return modal_cubic_count(r) - modal_cubic_count(r - i) +
            modal_quadratic_index(r - i, j - i, k - i);
+}
+static inline int64_t modal_quartic_index(int64_t r, int64_t i, int64_t j, int64_t k, int64_t l)
+{
+    return modal_quartic_count(r) - modal_quartic_count(r - i) + modal_cubic_index(r - i, j - i, k - i, l - i);
 }
 
 /* A triangle surface, in stored order, with its tables. */

@@ -134,8 +134,9 @@ static modal_status extract(const modal_reduced_forces *all, int64_t r, int64_t 
             *linear++ = all->linear[l * n + i];
             for (int64_t j = i; j < r; j++) {
                 *quadratic++ = all->quadratic[l * modal_quadratic_count(n) + modal_quadratic_index(n, i, j)];
-                for (int64_t k = j; k < r; k++)
-                    *cubic++ = all->cubic[l * modal_cubic_count(n) + modal_cubic_index(n, i, j, k)];
+                for (int64_t k = j; k < r; k++) /* l is none of i, j, k */
+                    *cubic++ = all->cubic ? all->cubic[l * modal_cubic_count(n) + modal_cubic_index(n, i, j, k)]
+                                          : all->quartic[modal_quartic_index(n, i, j, k, l)];
             }
         }
     out->n = (int32_t)s;

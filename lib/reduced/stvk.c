@@ -208,11 +208,11 @@ done:
 
 static void differentiate(const gram *g, int n_threads, modal_reduced_forces *forces)
 {
-    const int64_t r = g->r, n2 = modal_quadratic_count(r), n3 = modal_cubic_count(r);
+    const int64_t r = g->r, n2 = modal_quadratic_count(r), n3 = forces->cubic ? modal_cubic_count(r) : 0;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(n_threads))
     for (int64_t l = 0; l < r; l++) {
         double *linear = forces->linear + l * r, *quadratic = forces->quadratic + l * n2,
-               *cubic = forces->cubic + l * n3;
+               *cubic = forces->cubic ? forces->cubic + l * n3 : NULL;
         for (int64_t i = 0; i < r; i++) *linear++ = gram_at(g, l, i);
         for (int64_t i = 0; i < r; i++)
             for (int64_t j = i; j < r; j++) {
@@ -220,13 +220,59 @@ static void differentiate(const gram *g, int n_threads, modal_reduced_forces *fo
                 *quadratic++ = count * (l <= i   ? energy_cubic(g, l, i, j)
                                         : l <= j ? energy_cubic(g, i, l, j)
                                                  : energy_cubic(g, i, j, l));
-                for (int64_t k = j; k < r; k++)
+                for (int64_t k = j; k < r && cubic; k++)
                     *cubic++ = (count + (l == k)) * (l <= i   ? energy_quartic(g, l, i, j, k)
                                                      : l <= j ? energy_quartic(g, i, l, j, k)
                                                      : l <= k ? energy_quartic(g, i, j, l, k)
                                                               : energy_quartic(g, i, j, k, l));
             }
     }
+}
+
+/* The terms of fourth degree, row by row of their first index. */
+static void list_quartic(const gram *g, int n_threads, double *quartic)
+{
+    const int64_t r = g->r;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(modal_free_threads(n_threads))
+    for (int64_t i = 0; i < r; i++) {
+        double *at = quartic + modal_quartic_index(r, i, i, i, i);
+        for (int64_t j = i; j < r; j++)
+            for (int64_t k = j; k < r; k++)
+                for (int64_t l = k; l < r; l++) *at++ = energy_quartic(g, i, j, k, l);
+    }
+}
+
+double modal_stvk_bytes(int64_t n_modes)
+{
+    const double r = (double)n_modes, n = (double)(n_modes + modal_quadratic_count(n_modes)),
+                 last = n_modes <= MODAL_CUBIC_MOST_MODES ? r * (double)modal_cubic_count(n_modes)
+                                                          : (double)modal_quartic_count(n_modes);
+    return 8 * (n * n + 3 * ROWS * n + r * n + last);
+}
+
+double modal_stvk_seconds(const modal_volume_mesh *mesh, int64_t n_modes, int n_threads)
+{
+    enum { DEPTH = MODAL_TILE_DEPTH, TIMES = 8 };
+    const modal_row_kernels *kernels = modal_rows();
+    const double n = (double)(n_modes + modal_quadratic_count(n_modes));
+    double *rows = NULL, *columns = NULL, *tile = NULL, best = INFINITY;
+    reduced_points points = {0};
+    if (reduced_points_init(mesh, &points, NULL) != MODAL_OK) return 0;
+    const double n_rows = (double)points.n_blocks * ROWS;
+    reduced_points_free(&points);
+    if (modal_alloc_zero(&rows, MODAL_TILE_ROWS * DEPTH, sizeof *rows, "estimate", NULL) == MODAL_OK &&
+        modal_alloc_zero(&columns, MODAL_TILE_COLUMNS * DEPTH, sizeof *columns, "estimate", NULL) == MODAL_OK &&
+        modal_alloc_zero(&tile, MODAL_TILE_ROWS * MODAL_TILE_COLUMNS, sizeof *tile, "estimate", NULL) == MODAL_OK)
+        for (int k = 0; k < TIMES; k++) {
+            const double start = omp_get_wtime();
+            kernels->multiply(MODAL_TILE_ROWS, MODAL_TILE_COLUMNS, DEPTH, rows, columns, tile, k > 0);
+            best = fmin(best, omp_get_wtime() - start);
+        }
+    modal_free(&rows);
+    modal_free(&columns);
+    modal_free(&tile);
+    const double each = best / ((double)MODAL_TILE_ROWS * MODAL_TILE_COLUMNS * DEPTH);
+    return isfinite(each) ? 0.5 * n_rows * n * n * each / modal_free_threads(n_threads) : 0;
 }
 
 modal_status modal_stvk_reduced_forces(const modal_volume_mesh *mesh, int32_t n_modes,
@@ -248,7 +294,10 @@ modal_status modal_stvk_reduced_forces(const modal_volume_mesh *mesh, int32_t n_
     MODAL_TRY(modal_alloc(&forces->linear, r * r, sizeof(double), "linear terms", err));
     MODAL_TRY(modal_alloc(&forces->quadratic, r * modal_quadratic_count(r), sizeof(double),
                           "quadratic terms", err));
-    MODAL_TRY(modal_alloc(&forces->cubic, r * modal_cubic_count(r), sizeof(double), "cubic terms", err));
+    if (r <= MODAL_CUBIC_MOST_MODES)
+        MODAL_TRY(modal_alloc(&forces->cubic, r * modal_cubic_count(r), sizeof(double), "cubic terms", err));
+    else
+        MODAL_TRY(modal_alloc(&forces->quartic, modal_quartic_count(r), sizeof(double), "quartic terms", err));
     status = device && device->kernels->gram
                  ? sum_on_device(&points, modes, n_threads, device, &g, progress, err)
                  : sum_points(&points, modes, n_threads, &g, progress, err);
@@ -258,6 +307,7 @@ modal_status modal_stvk_reduced_forces(const modal_volume_mesh *mesh, int32_t n_
         if (!isfinite(gram_at(&g, m, m)))
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "reduced forces: overflow, term %" PRId64, m);
     differentiate(&g, n_threads, forces);
+    if (forces->quartic) list_quartic(&g, n_threads, forces->quartic);
 done:
     reduced_points_free(&points);
     modal_free(&g.values);

@@ -7,7 +7,8 @@
  * degree. With C = R^T R (Cholesky) the energy w/2 E : C : E of a point of volume w is half the square of
  * the vector sqrt(w) R E(q). So all coefficients of the energy are in one Gram matrix X^T X, where X has six
  * rows a point and a column a monomial: a symmetric matrix product, done in tiles by BLAS.
- * The forces are the derivatives of that polynomial of fourth degree.
+ * The forces are the derivatives of that polynomial of fourth degree. Of more than MODAL_CUBIC_MOST_MODES columns its own
+ * terms of fourth degree are given instead of their derivatives (modal_reduced_forces).
  *
  * Source: J. Barbic, D. L. James, "Real-Time Subspace Integration for St. Venant-Kirchhoff Deformable
  * Models", 2005, which sums the forces' coefficients element by element instead. */
@@ -40,5 +41,11 @@ modal_status modal_stvk_reduced_forces(const modal_volume_mesh *mesh, int32_t n_
                                        const modal_device *device,
                                        modal_reduced_forces *forces, const modal_progress *progress,
                                        modal_error *err);
+
+/* Bytes that it takes at most, beside mesh and modes. */
+double modal_stvk_bytes(int64_t n_modes);
+/* About how many seconds it takes on that many processor threads: from the time of one tile of the product, measured in some
+ * milliseconds. 0 where the mesh is one that modal_stvk_reduced_forces refuses. */
+double modal_stvk_seconds(const modal_volume_mesh *mesh, int64_t n_modes, int n_threads);
 
 #endif

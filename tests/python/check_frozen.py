@@ -19,7 +19,7 @@ FILES = {"basis-2.0.h5": ("basis",), "traj-1.0.h5": ("trajectory",), "twig/basis
          "twig/trajectory-1.0.h5": ("trajectory",), "twig/trajectory-1.1.h5": ("trajectory",),
          "twig/snapshots-1.0.h5": ("snapshots", "25"), "twig/checkpoint-2.0.h5": ("checkpoint",),
          "twig/basis-3.0.h5": ("basis",), "twig/embedded-3.0.h5": ("basis",), "twig/assembly-3.0.h5": ("basis",),
-         "twig/trajectory-1.2.h5": ("trajectory",), "twig/checkpoint-2.1.h5": ("checkpoint",)}
+         "twig/trajectory-1.2.h5": ("trajectory",), "twig/checkpoint-2.1.h5": ("checkpoint",), "energy-3.0.h5": ("basis",)}
 PARTS = ("basis-3.0.h5", "embedded-3.0.h5")  # of the assembly
 SEQUENCES = ("sequence-1.0", "sequence-1.0-precision", "sequence-1.0-solid")  # in twig/
 MATERIAL = ("--young", "4e6", "--poisson", "0.3", "--density", "500", "--fixed", "root")

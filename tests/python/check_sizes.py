@@ -65,6 +65,10 @@ def main():
         left_out = sum(array.nbytes for array in file["shapes/0000/modal_left_out"].values())
     check("of it the reduced forces", here, forces, 0)
     check("basis.h5, without modes at the nodes", here, os.path.getsize("none.h5") - forces - left_out, 48)
+    run("modalpack", mesh, "many.h5", *STEEL, "--fixed", "stem_end", "--modes", 33, "-q", "--reduced-forces", "--left-out", 0)
+    with h5py.File("many.h5") as file:
+        forces = sum(array.nbytes for array in file["shapes/0000/modal_energy"].values())
+    check("of it the reduced forces of r > 32", {"r": 33}, forces, 0)
     run("modalpack", mesh, "fine.h5", *steel, "--surface", "o/rest.obj")
     check("basis.h5, a finer surface, c nodes an element", counts("fine.h5", "s.h5"), os.path.getsize("fine.h5"), 48)
 

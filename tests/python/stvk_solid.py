@@ -137,6 +137,29 @@ def write_inp(path, kind, cells, size, place=lambda x: x):
         file.write("*NSET, NSET=root\n" + "".join(f"{n},\n" for n in used if at(n)[0] == 0))
 
 
+def cubic_of(quartic, r):
+    """The forces' terms of third degree, [r, r (r + 1) (r + 2) / 6], of which the energy's terms of fourth degree are given."""
+    of = np.array(list(itertools.combinations_with_replacement(range(r), 4)), dtype=np.int32).reshape(-1, 4)
+    place = np.full((r, r, r), -1)
+    for n, (i, j, k) in enumerate(itertools.combinations_with_replacement(range(r), 3)):
+        place[i, j, k] = n
+    cubic = np.zeros((r, r * (r + 1) * (r + 2) // 6))
+    for n in range(4):
+        i, j, k = np.delete(of, n, axis=1).T
+        cubic[of[:, n], place[i, j, k]] = (of == of[:, n:n + 1]).sum(axis=1) * quartic
+    return cubic
+
+
+def quartic_of(cubic):
+    """The other way."""
+    r, n = len(cubic), 0
+    place = np.full((r, r, r), -1)
+    for n, (i, j, k) in enumerate(itertools.combinations_with_replacement(range(r), 3)):
+        place[i, j, k] = n
+    of = np.array(list(itertools.combinations_with_replacement(range(r), 4)), dtype=np.int32).reshape(-1, 4)
+    return cubic[of[:, 0], place[of[:, 1], of[:, 2], of[:, 3]]] / (of == of[:, :1]).sum(axis=1)
+
+
 class Basis:
     def __init__(self, path):
         with h5py.File(path) as file:
@@ -151,6 +174,9 @@ class Basis:
             self.modes = node_modes(shape).astype(float)
             group = shape.get("reduced_forces")
             self.forces = group and [group[name][:] for name in ("linear", "quadratic", "cubic")]
+            if "modal_energy" in shape:
+                group = shape["modal_energy"]
+                self.forces = [group["linear"][:], group["quadratic"][:], cubic_of(group["quartic"][:], len(group["linear"]))]
         # every point of every element: its nodes, gradients of its shape functions, its volume
         slopes, weights = shape_slopes(kind), REFERENCE[kind][3]
         elements = all_nodes.reshape(-1, slopes.shape[1])

@@ -133,6 +133,16 @@ static void add_reduced_forces(modal_shape *s)
                 }
 }
 
+/* The terms of third degree as the energy's of fourth degree that they are derivatives of. */
+static void take_quartic(modal_shape *s)
+{
+    const int64_t count = modal_quartic_count(s->modes.n_modes);
+    modal_reduced_forces *f = &s->modes.reduced_forces;
+    modal_free(&f->cubic);
+    f->quartic = room(count, 8);
+    for (int64_t m = 0; m < count; m++) f->quartic[m] = sin(3.0 + (double)m);
+}
+
 static void add_order(modal_shape *s)
 {
     s->surface.user_vertex = room(s->surface.n_vertices, 4);
@@ -304,6 +314,12 @@ static modal_basis some_basis(int32_t n_shapes, int with_uv, int32_t n_modes)
 }
 
 modal_basis sample_basis(int with_uv) { return some_basis(2, with_uv, 3); }
+modal_basis sample_energy_basis(void)
+{
+    modal_basis basis = sample_basis(1);
+    take_quartic(&basis.shapes[0]);
+    return basis;
+}
 modal_basis sample_large_basis(void) { return some_basis(3, 0, 40000); }
 
 modal_trajectory sample_trajectory(const modal_basis *b, int with_poses)
@@ -436,6 +452,7 @@ static void assert_shapes_equal(const modal_shape *x, const modal_shape *y, unsi
     SAME(modes.reduced_forces.linear, r * r, MODAL_BASIS_REDUCED);
     SAME(modes.reduced_forces.quadratic, r * modal_quadratic_count(r), MODAL_BASIS_REDUCED);
     SAME(modes.reduced_forces.cubic, r * modal_cubic_count(r), MODAL_BASIS_REDUCED);
+    SAME(modes.reduced_forces.quartic, modal_quartic_count(r), MODAL_BASIS_REDUCED);
     assert_volumes_equal(x, y, parts);
 }
 

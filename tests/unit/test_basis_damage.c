@@ -316,6 +316,35 @@ static void test_every_rule(void **state)
     free(good);
 }
 
+/* The extension modal_energy. */
+static const damage_case damages_energy[] = {
+    {DELETE_LINK, S0 "/modal_energy/quartic", 0, 0, NULL, "/modal_energy: linear, quadratic and quartic must all be there", 0},
+    {DELETE_LINK, S0 "/modal_energy/linear", 0, 0, NULL, "/modal_energy: linear, quadratic and quartic must all be there", 0},
+    {SHORTEN, S0 "/modal_energy/quartic", 0, 0, NULL, "/modal_energy/quartic: shape must be [35], is [34]", 0},
+    {SHORTEN, S0 "/modal_energy/quadratic", 0, 0, NULL, "/modal_energy/quadratic: shape must be [4, 10], is [3, 10]", 0},
+    {RETYPE, S0 "/modal_energy/quartic", 0, 0, NULL, "/modal_energy/quartic: type must be", 0},
+    {HUGE_CHUNKED, S0 "/modal_energy/quartic", 0, 0, NULL, "/modal_energy/quartic: shape must be [35]", 0},
+    {SET_VALUE, S0 "/modal_energy/quartic", 34, NAN, NULL, "/modal_energy/quartic: value 34", 0},
+    {SET_VALUE, S0 "/modal_energy/linear", 4, 7, NULL, "/modal_energy/linear: row 1, column 0: not the gradient of an energy", 1},
+    {SET_VALUE, S0 "/modal_energy/quadratic", 11, 7, NULL,
+     "/modal_energy/quadratic: row 1, column 1: not the gradient of an energy", 1},
+    {SET_VALUE, S0 "/modal_energy/quartic", 3, 0.125, NULL, "/shapes/hash: the content of /shapes/0000 has", 1},
+};
+
+static void test_every_rule_of_modal_energy(void **state)
+{
+    (void)state;
+    size_t length;
+    const char *path = sample_path("energy.h5");
+    modal_basis b = sample_energy_basis();
+    OK(modal_basis_hash(&b, err));
+    OK(modal_basis_write(path, &b, err));
+    modal_basis_free(&b);
+    unsigned char *good = sample_bytes(path, &length);
+    check_damages(good, length, damages_energy, sizeof damages_energy / sizeof *damages_energy);
+    free(good);
+}
+
 /* What version 2.0 has otherwise. */
 static const damage_case damages_2[] = {
     {SET_TEXT, "@content_hash", 0, 0, "0123456789abcdef0123456789abcdef", "/@content_hash: the content has", 1},
@@ -510,6 +539,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_rule),
         cmocka_unit_test(test_every_rule_of_version_2),
+        cmocka_unit_test(test_every_rule_of_modal_energy),
         cmocka_unit_test(test_all_findings_are_listed),
         cmocka_unit_test(test_unreadable),
         cmocka_unit_test(test_every_truncation),

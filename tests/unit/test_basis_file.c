@@ -59,6 +59,35 @@ static void test_parts(void **state)
     modal_basis_free(&a);
 }
 
+/* The energy's terms of fourth degree instead of the forces' of third; and what has both, or neither, is not written. */
+static void test_energy(void **state)
+{
+    (void)state;
+    const char *path = sample_path("energy.h5");
+    static const unsigned parts[] = {MODAL_BASIS_ALL, MODAL_BASIS_REDUCED, MODAL_BASIS_MODES};
+    modal_basis a = sample_energy_basis(), b;
+    modal_findings findings = {0};
+    OK(modal_basis_hash(&a, err));
+    OK(modal_basis_write(path, &a, err));
+    for (int i = 0; i < 3; i++) {
+        OK(modal_basis_read(path, parts[i], &b, err));
+        assert_bases_equal(&a, &b, parts[i]);
+        modal_basis_free(&b);
+    }
+    OK(modal_basis_check(path, &findings, err));
+    if (findings.n) fail_msg("%s", findings.texts[0]);
+    for (int i = 0; i < 2; i++) {
+        modal_error refusal = {0};
+        modal_reduced_forces *f = &a.shapes[0].modes.reduced_forces;
+        if (i == 0) OK(modal_alloc_zero(&f->cubic, 4 * 20, sizeof(double), "both", err));
+        if (i == 1) modal_free(&f->cubic), modal_free(&f->quartic);
+        assert_int_equal(modal_basis_write(path, &a, &refusal), MODAL_ERROR_INPUT);
+        assert_non_null(strstr(refusal.message, "either cubic or quartic must be there"));
+    }
+    modal_basis_free(&a);
+    assert_no_ids();
+}
+
 static void test_without_solid_and_large_text(void **state)
 {
     (void)state;
@@ -367,6 +396,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_energy),
         cmocka_unit_test(test_without_solid_and_large_text),
         cmocka_unit_test(test_same_bytes_twice),
         cmocka_unit_test(test_writer_refuses),

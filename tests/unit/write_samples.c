@@ -107,5 +107,9 @@ int main(int argc, char **argv)
     failed |= write_sequence(path, &b);
     modal_trajectory_free(&t);
     modal_basis_free(&b);
+    b = sample_energy_basis();
+    snprintf(path, sizeof path, "%s/energy.h5", argv[1]);
+    failed |= modal_basis_write(path, &b, NULL) != MODAL_OK;
+    modal_basis_free(&b);
     return failed;
 }

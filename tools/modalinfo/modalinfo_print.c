@@ -182,7 +182,10 @@ static void print_shape(FILE *to, const json_t *shape)
     if (strcmp(kind, "imported") == 0)
         fprintf(to, "  %-20s%.3g in the mass, %.3g in the stiffness\n", "coupling",
                 number(shape, "mass_coupling"), number(shape, "stiffness_coupling"));
-    if (json_is_true(json_object_get(shape, "reduced_forces")))
+    if (json_object_get(shape, "energy_terms"))
+        fprintf(to, "  %-20sSt. Venant-Kirchhoff, %lld linear, %lld quadratic terms, %lld of the energy's fourth degree\n",
+                "reduced forces", (long long)(r * r), (long long)(r * modal_quadratic_count(r)), integer(shape, "energy_terms"));
+    else if (json_is_true(json_object_get(shape, "reduced_forces")))
         fprintf(to, "  %-20sSt. Venant-Kirchhoff, %lld linear, %lld quadratic, %lld cubic terms\n",
                 "reduced forces", (long long)(r * r), (long long)(r * modal_quadratic_count(r)),
                 (long long)(r * modal_cubic_count(r)));

@@ -94,8 +94,8 @@ modal_status modalpack_make_shapes(tool *t, modalpack_request *r, const tool_out
 void modalpack_print_shapes(tool *t, const modal_basis *basis);
 
 /* modalpack_reduced.c */
-/* Before anything is computed: what large deformations and snapshots take must be within --memory-limit,
- * of which each of the r->threads has its share. */
+/* Before anything is computed: what large deformations and snapshots take must be within --memory-limit, or what the machine has
+ * left, of which each of the r->threads has its share. */
 modal_status modalpack_check_large(const modalpack_request *r, const modal_shape *shape, int n_threads, modal_error *err);
 /* --derivatives: from the shape's natural modes to the basis of them and their derivatives. */
 modal_status modalpack_add_derivatives(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
@@ -111,11 +111,14 @@ modal_status modalpack_replace_modes(modal_shape *shape, modal_modes_result *res
 modal_status modalpack_decompose(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
 /* --reduced-forces: their coefficients for the shape's columns. */
 modal_status modalpack_reduced_forces(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err);
-/* --left-out, after them: in what the columns leave of the forces; *passed is whether the solid is too large for that. For several
+/* Before forces of many columns are made on a processor: how long it will take, and how much memory. */
+void modalpack_tell_estimate(tool *t, const modalpack_request *r, int64_t n_shapes, const modal_shape *shapes);
+/* --left-out, after them: in what the columns leave of the forces; *passed is whether and why that is not done. For several
  * threads at once. */
+enum { MODALPACK_PASSED_LARGE = 1, MODALPACK_PASSED_COLUMNS };
 modal_status modalpack_find_left_out(const modalpack_request *r, modal_shape *shape, int n_threads, int *passed,
                                      const modal_progress *progress, modal_error *err);
-void modalpack_tell_left_out(tool *t, int64_t n_passed);
+void modalpack_tell_left_out(tool *t, int64_t n, const int *passed);
 /* What they were made on, and how many there are a shape. */
 void modalpack_tell_forces(tool *t, const modalpack_request *r, int64_t n_modes);
 

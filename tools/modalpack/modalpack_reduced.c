@@ -5,25 +5,25 @@
 
 #include "formats/snapshots/snapshots_h5.h"
 #include "kernels/device.h"
+#include "kernels/registry.h"
 #include "lib/base/memory.h"
 #include "lib/reduced/derivatives.h"
 #include "lib/reduced/left_out.h"
 #include "lib/reduced/snapshots.h"
 #include "lib/reduced/stvk.h"
+#include "tools/common/memory.h"
 #include "tools/modalpack/modalpack.h"
 
-static modal_status check_bytes(const char *what, double bytes, double limit, modal_error *err)
+/* Of --memory-limit, or of what the machine has left, n_threads of r->threads have their share. */
+static modal_status check_bytes(const char *what, double bytes, const modalpack_request *r, int n_threads, modal_error *err)
 {
-    if (limit <= 0 || bytes <= limit) return MODAL_OK;
-    return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: %.0f MiB needed, the limit is %.0f MiB", what,
-                           ceil(bytes / 1048576), limit / 1048576);
-}
-
-/* The Gram matrix of the reduced forces of n columns, a block of points, and their terms. */
-static double bytes_of_forces(int64_t n)
-{
-    const double terms = (double)(n + modal_quadratic_count(n));
-    return 8 * (terms * terms + 1536 * terms + (double)n * (double)modal_cubic_count(n));
+    enum { WORTH_ASKING = 1 << 28 };
+    const double all = r->memory_limit > 0 ? (double)r->memory_limit : bytes > WORTH_ASKING ? tool_available_memory("") : 0;
+    const double most = all * n_threads / r->threads;
+    if (all > 0 && bytes > most)
+        return modal_error_set(err, MODAL_ERROR_MEMORY, "%s: %.0f MiB needed, %s %.0f MiB", what, ceil(bytes / 1048576),
+                               r->memory_limit > 0 ? "the limit is" : "the machine has left", most / 1048576);
+    return MODAL_OK;
 }
 
 /* The largest arrays of what comes after the modes, as far as the options tell: those of snapshots and
@@ -32,11 +32,11 @@ modal_status modalpack_check_large(const modalpack_request *r, const modal_shape
 {
     modal_status status = MODAL_OK;
     const double unknowns = 3.0 * (double)shape->solid.mesh.n_nodes, k = (double)r->n_linear,
-                 n = (double)r->n_modes, limit = (double)r->memory_limit * n_threads / r->threads;
+                 n = (double)r->n_modes;
     if (r->n_linear > 0)
-        MODAL_TRY(check_bytes("--derivatives", 8 * unknowns * (k + k * (k + 1) / 2 + 2 * n + 48), limit, err));
+        MODAL_TRY(check_bytes("--derivatives", 8 * unknowns * (k + k * (k + 1) / 2 + 2 * n + 48), r, n_threads, err));
     if (r->reduced_forces && !r->import_path && !r->snapshots_path)
-        MODAL_TRY(check_bytes("--reduced-forces", bytes_of_forces(r->n_modes), limit, err));
+        MODAL_TRY(check_bytes("--reduced-forces", modal_stvk_bytes(r->n_modes), r, n_threads, err));
 done:
     return status;
 }
@@ -47,17 +47,32 @@ void modalpack_tell_forces(tool *t, const modalpack_request *r, int64_t n)
     json_object_set_new(t->report, "back_end", json_string(r->device->name));
     json_object_set_new(t->report, "reduced_force_terms",
                         json_pack("{s:I, s:I, s:I}", "linear", (json_int_t)(n * n), "quadratic",
-                                  (json_int_t)(n * modal_quadratic_count(n)), "cubic",
-                                  (json_int_t)(n * modal_cubic_count(n))));
+                                  (json_int_t)(n * modal_quadratic_count(n)), n > MODAL_CUBIC_MOST_MODES ? "quartic" : "cubic",
+                                  (json_int_t)(n > MODAL_CUBIC_MOST_MODES ? modal_quartic_count(n) : n * modal_cubic_count(n))));
+}
+
+void modalpack_tell_estimate(tool *t, const modalpack_request *r, int64_t n_shapes, const modal_shape *shapes)
+{
+    const double worth_telling = 3; /* s */
+    double seconds = 0;
+    if (r->device->kernels->gram) return;
+    const int64_t n = shapes->modes.n_modes;
+    for (int64_t i = 0; i < n_shapes && n > MODAL_CUBIC_MOST_MODES; i++)
+        seconds += modal_stvk_seconds(&shapes[i].solid.mesh, shapes[i].modes.n_modes, r->threads);
+    if (seconds < worth_telling) return;
+    tool_note(t, "reduced forces of %lld columns: about %.2g %s by %d thread%s, %.2g GB a solid", (long long)n,
+              seconds < 100 ? seconds : seconds / 60, seconds < 100 ? "s" : "min", r->threads, r->threads == 1 ? "" : "s",
+              1e-9 * modal_stvk_bytes(n));
+    json_object_set_new(t->report, "reduced_forces_estimate_s", json_real(seconds));
 }
 
 modal_status modalpack_reduced_forces(tool *t, const modalpack_request *r, modal_shape *shape, modal_error *err)
 {
     if (!r->reduced_forces) return MODAL_OK;
     const double start = tool_seconds();
-    modal_status status = check_bytes("--reduced-forces", bytes_of_forces(shape->modes.n_modes),
-                                      (double)r->memory_limit, err);
+    modal_status status = check_bytes("--reduced-forces", modal_stvk_bytes(shape->modes.n_modes), r, r->threads, err);
     if (status != MODAL_OK) return status;
+    modalpack_tell_estimate(t, r, 1, shape);
     status = modal_stvk_reduced_forces(&shape->solid.mesh, shape->modes.n_modes, shape->solid.volume_modes, r->threads, r->device,
                                        &shape->modes.reduced_forces, &t->progress, err);
     if (status != MODAL_OK) return status;
@@ -68,7 +83,7 @@ modal_status modalpack_reduced_forces(tool *t, const modalpack_request *r, modal
     status = modalpack_find_left_out(r, shape, r->threads, &passed, &t->progress, err);
     if (status != MODAL_OK) return status;
     if (shape->modes.left_out.n > 0) tool_stage(t, "left out", tool_seconds() - before, -1);
-    modalpack_tell_left_out(t, passed);
+    modalpack_tell_left_out(t, 1, &passed);
     return MODAL_OK;
 }
 
@@ -78,32 +93,39 @@ modal_status modalpack_find_left_out(const modalpack_request *r, modal_shape *sh
     enum { LARGE_NODES = 200000 };
     const int asked = r->n_left_out >= 0;
     const int64_t n = asked ? r->n_left_out : MODAL_LEFT_OUT_DIRECTIONS;
-    const double limit = (double)r->memory_limit * n_threads / r->threads;
     *passed = 0;
     if (!r->reduced_forces || n == 0 || shape->modes.n_modes == 0 || shape->modes.kind == MODAL_KIND_IMPORTED) return MODAL_OK;
     if (shape->modes.n_modes + n > MODAL_STVK_MOST_MODES) {
         if (asked)
             return modal_error_set(err, MODAL_ERROR_USAGE, "--left-out: with the columns at most %d, %lld and %d",
                                    MODAL_STVK_MOST_MODES, (long long)n, shape->modes.n_modes);
-        *passed = 1;
+        *passed = MODALPACK_PASSED_COLUMNS;
         return MODAL_OK;
     }
-    const double bytes = modal_left_out_bytes(shape->solid.mesh.n_nodes, shape->modes.n_modes, n) + bytes_of_forces(shape->modes.n_modes + n);
+    const double bytes = modal_left_out_bytes(shape->solid.mesh.n_nodes, shape->modes.n_modes, n) + modal_stvk_bytes(shape->modes.n_modes + n);
     if (asked) {
-        const modal_status status = check_bytes("--left-out", bytes, limit, err);
+        const modal_status status = check_bytes("--left-out", bytes, r, n_threads, err);
         if (status != MODAL_OK) return status;
-    } else if (shape->solid.mesh.n_nodes > LARGE_NODES || (limit > 0 && bytes > limit)) {
-        *passed = 1;
+    } else if (shape->solid.mesh.n_nodes > LARGE_NODES || check_bytes("", bytes, r, n_threads, NULL) != MODAL_OK) {
+        *passed = MODALPACK_PASSED_LARGE;
         return MODAL_OK;
     }
     return modal_left_out_compute(shape, (int32_t)n, n_threads, r->device, &shape->modes.left_out, progress, err);
 }
 
-void modalpack_tell_left_out(tool *t, int64_t n_passed)
+void modalpack_tell_left_out(tool *t, int64_t n, const int *passed)
 {
-    if (n_passed > 0)
+    int64_t n_large = 0, n_columns = 0;
+    for (int64_t i = 0; i < n; i++) {
+        n_large += passed[i] == MODALPACK_PASSED_LARGE;
+        n_columns += passed[i] == MODALPACK_PASSED_COLUMNS;
+    }
+    if (n_large > 0)
         tool_note(t, "solids of %lld shapes are large: what their columns leave out is not prepared (--left-out does)",
-                  (long long)n_passed);
+                  (long long)n_large);
+    if (n_columns > 0)
+        tool_note(t, "what the columns of %lld shapes leave out is not prepared: with %d directions they are more than %d",
+                  (long long)n_columns, MODAL_LEFT_OUT_DIRECTIONS, MODAL_STVK_MOST_MODES);
 }
 
 modal_status modalpack_replace_modes(modal_shape *shape, modal_modes_result *result, modal_basis_kind kind,
@@ -215,8 +237,7 @@ modal_status modalpack_decompose(tool *t, const modalpack_request *r, modal_shap
     /* what is kept and its double, two blocks, the basis and the result */
     const double most = fmin((double)options.n_modes + 64, (double)source.n_snapshots),
                  columns = 2 * most + 64 + 2 * fmin((double)options.n_modes, most);
-    MODAL_TRY(check_bytes("--snapshots", 8 * 3 * (double)shape->solid.mesh.n_nodes * columns,
-                          (double)r->memory_limit, err));
+    MODAL_TRY(check_bytes("--snapshots", 8 * 3 * (double)shape->solid.mesh.n_nodes * columns, r, r->threads, err));
     status = modal_snapshots_solve(&shape->solid.mesh, &source, &options, &result, &report, &t->progress, err);
     if (status == MODAL_ERROR_INPUT && strncmp(err->message, r->snapshots_path, strlen(r->snapshots_path)) != 0)
         modal_error_context(err, "%s", r->snapshots_path);

@@ -16,6 +16,7 @@ SURFACE = ("rest_positions", "triangles", "user_vertex", "user_triangle", "uv", 
 MODES = ("modal_matrix", "eigenvalues", "frequencies", "modal_masses", "residuals", "orthogonality", "sturm_count",
          "participation", "rigid_eigenvalues")
 FORCES = ("linear", "quadratic", "cubic")
+ENERGY = ("linear", "quadratic", "quartic")  # of the extension modal_energy
 VOLUME = ("nodes", "node_tags", "element_types", "element_offsets", "element_nodes", "element_tags", "element_material",
           "fixed_nodes", "fixed_components", "volume_modes", "inner_modes", "embedding_offsets", "embedding_nodes",
           "embedding_weights")
@@ -39,7 +40,10 @@ class Shape:
         self._tables()
         self._modes()
         if file.has(f"{place}/reduced_forces"):
-            self._forces()
+            self._forces("reduced_forces", FORCES)
+        if major == 3 and file.has(f"{place}/modal_energy"):
+            self.must(not file.has(f"{place}/reduced_forces"), "modal_energy", "is beside reduced_forces")
+            self._forces("modal_energy", ENERGY)
         if major == 3 and file.has(f"{place}/modal_left_out"):
             self._left_out()
         if major == 3 and file.has(f"{place}/look"):
@@ -186,18 +190,21 @@ class Shape:
         if matrix is not None and n is not None and n % 32:
             self.must((matrix[-1, :, :, n % 32:] == 0).all(), "modes/modal_matrix", "has lanes past the last vertex")
 
-    def _forces(self):
+    def _forces(self, group, names):
         file, r = self.file, self.n_modes
-        if file.group(f"{self.place}/reduced_forces") is None:
+        if file.group(f"{self.place}/{group}") is None:
             return
-        has = [file.has(f"{self.place}/reduced_forces/{name}") for name in FORCES]
-        if not self.must(all(has), "reduced_forces", "lacks linear, quadratic or cubic") or r is None:
+        has = [file.has(f"{self.place}/{group}/{name}") for name in names]
+        if not self.must(all(has), group, f"lacks {names[0]}, {names[1]} or {names[2]}") or r is None:
             return
-        for degree, name in enumerate(FORCES, 1):
+        for degree, name in enumerate(names, 1):
+            if name == "quartic":
+                self.array(f"{group}/{name}", "f64", r * (r + 1) * (r + 2) * (r + 3) // 24)
+                continue
             n_columns = (r, r * (r + 1) // 2, r * (r + 1) * (r + 2) // 6)[degree - 1]
-            values = self.array(f"reduced_forces/{name}", "f64", r, n_columns)
+            values = self.array(f"{group}/{name}", "f64", r, n_columns)
             if values is not None and values.size:
-                self.must(asymmetry(values, degree) <= 1e-9 * np.abs(values).max(), f"reduced_forces/{name}",
+                self.must(asymmetry(values, degree) <= 1e-9 * np.abs(values).max(), f"{group}/{name}",
                           "is not the gradient of an energy")
 
     def _left_out(self):
@@ -277,8 +284,9 @@ class Shape:
         farthest = file.number(place, "farthest_outside", "f64")
         self.must(farthest is None or farthest >= 0, "volume/@farthest_outside", f"is {farthest}")
         rule = file.text(place, "stiffness_rule", optional=True, among=("plain", "incompatible"))
-        self.must(rule != "incompatible" or not file.has(f"{self.place}/reduced_forces"), "volume/@stiffness_rule",
-                  "is not plain beside reduced_forces")
+        for forces in ("reduced_forces", "modal_energy"):
+            self.must(rule != "incompatible" or not file.has(f"{self.place}/{forces}"), "volume/@stiffness_rule",
+                      f"is not plain beside {forces}")
         carriers = self._embedding(kind)
         self.array("volume/volume_modes", "f64 f32" if self.major >= 3 else "f64", self.n_modes, n, 3, optional=True)
         if self.major >= 3 and file.has(f"{place}/inner_modes"):
@@ -344,7 +352,7 @@ class Shape:
     def arrays_of_this_page(self):
         """Names of the arrays that are there, but the tables: with * for the numbers."""
         names = [f"surface/{x}" for x in SURFACE] + [f"modes/{x}" for x in MODES] + [f"reduced_forces/{x}" for x in FORCES]
-        names += [f"volume/{x}" for x in VOLUME if x != "element_offsets"]
+        names += [f"modal_energy/{x}" for x in ENERGY] + [f"volume/{x}" for x in VOLUME if x != "element_offsets"]
         found = [name for name in names if self.file.has(f"{self.place}/{name}")]
         for part, members in (("materials", ("axes",)), ("groups", ("nodes", "elements"))):
             for member in members:
@@ -568,7 +576,7 @@ class Basis:
         """A shape that lies in another file; None where it cannot be found."""
         file, number = self.file, int(place[-4:])
         name, which = file.text(place, "file"), file.number(place, "file_shape", "i64")
-        for group in ("surface", "tables", "modes", "reduced_forces", "volume", "modal_left_out", "look", "modal_laws"):
+        for group in ("surface", "tables", "modes", "reduced_forces", "volume", "modal_left_out", "look", "modal_laws", "modal_energy"):
             file.must(not file.has(f"{place}/{group}"), place, f"lies in another file and has {group}")
         if name is None or which is None:
             return None
