@@ -69,7 +69,7 @@ if(TARGET modalpack)
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(cli.modalrender PROPERTIES LABELS cli)
 
-  foreach(part basis convert images glb gltf obj creases)
+  foreach(part basis convert images glb gltf vtkhdf obj creases)
     add_test(NAME look.${part} COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_look.py
              ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} ${part})
     set_tests_properties(look.${part} PROPERTIES LABELS cli)

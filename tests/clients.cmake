@@ -79,7 +79,8 @@ foreach(client blender paraview)
 endforeach()
 
 if(TARGET modaldeform AND TARGET modalpack)
-  foreach(client blender gltf-validator)
+  foreach(client blender gltf-validator vtk)
+    set(program_of_vtk "${MODAL_VTK_ROOT}")
     set(program_of_blender "${MODAL_BLENDER}")
     set(program_of_gltf-validator "${MODAL_NODE_MODULES}/gltf-validator")
     add_test(NAME clients.look_${client} COMMAND ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_look.py

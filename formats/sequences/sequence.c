@@ -16,7 +16,7 @@ modal_status modal_sequence_bytes(const modal_sequence_info *info, int64_t *byte
         !modal_size_multiply(frame, info->n_frames, &frames) ||
         !modal_size_multiply(info->volume ? info->volume->offsets[info->volume->n_cells] : info->n_triangles,
                              4 * 8, &triangles) ||
-        !modal_size_add(frames, triangles, bytes) || !modal_size_add(*bytes, 1 << 18, bytes))
+        !modal_size_add(frames, triangles, bytes) || !modal_size_add(*bytes, (1 << 18) + (info->uv ? 8 * info->n_points + 8 * info->n_frames : 0), bytes))
         return modal_error_set(err, MODAL_ERROR_INPUT,
                                "sequence: too large, %" PRId64 " frames of %" PRId64 " points",
                                info->n_frames, info->n_points);

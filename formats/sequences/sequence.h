@@ -99,6 +99,7 @@ typedef struct modal_sequence_info {
     const modal_sequence_scene *scene;  /* for size and begin only; NULL where a format asks for none */
     int threads;      /* that a writer may use beside its own; 0: none */
     int target_normals; /* glb: 0 none, 1 those at rest, 2 that targets change to first order */
+    const float *uv; /* sequence.vtkhdf: [n_points, 2], v upwards; NULL: none */
     const modal_sequence_look *look; /* glb, obj: NULL: none; with it the surfaces of the scene have uv where the basis has them */
     const modal_creases *creases; /* [n_shapes of the scene], in stored order: glb splits vertices there and gives each wedge its normals; NULL: none */
     const struct modal_sequence_paint *paint; /* obj: NULL: none; made of look */

@@ -207,6 +207,31 @@ done:
     return status;
 }
 
+/* Texture coordinates, where the file says that it has them (formats/modal_uv.md). */
+static modal_status check_uv(const sequence_checked *c, const modal_h5_place *root, const modal_h5_place *vtk)
+{
+    modal_status status = MODAL_OK;
+    modal_h5_place data = {H5I_INVALID_HID, ""}, steps = data, offsets = data;
+    int64_t dims[2] = {c->info.n_points, 2};
+    float *uv = NULL;
+    int used = 0;
+    MODAL_TRY(modal_h5_uses_extension(&c->in, root, "modal_uv", &used));
+    if (!used || c->info.n_points < 0 || c->info.n_frames < 0) goto done;
+    MODAL_TRY(modal_h5_enter(&c->in, vtk, "PointData", MODAL_H5_REQUIRED, &data));
+    if (data.id >= 0) MODAL_TRY(modal_h5_read_array(&c->in, &data, "TCoords", MODAL_H5_F32, 2, dims, MODAL_H5_REQUIRED, &uv));
+    if (uv)
+        MODAL_TRY(modal_rule_finite_float(&c->in.checker, "/VTKHDF/PointData/TCoords", uv, dims[0], 2, (modal_axes){"point", "column"}));
+    MODAL_TRY(modal_h5_enter(&c->in, vtk, "Steps", MODAL_H5_REQUIRED, &steps));
+    if (steps.id >= 0) MODAL_TRY(modal_h5_enter(&c->in, &steps, "PointDataOffsets", MODAL_H5_REQUIRED, &offsets));
+    if (offsets.id >= 0) MODAL_TRY(modal_sequence_expect_array(c, &offsets, "TCoords", c->info.n_frames, 0, 0, 0));
+done:
+    modal_free(&uv);
+    modal_h5_leave(&offsets);
+    modal_h5_leave(&steps);
+    modal_h5_leave(&data);
+    return status;
+}
+
 /* n points, or m cells, a frame, in every array. */
 static modal_status check_rows(const sequence_checked *c)
 {
@@ -446,6 +471,7 @@ static modal_status check_open_file(sequence_checked *c, const char *path)
         MODAL_TRY(check_moving(c, &root, &vtk));
         MODAL_TRY(check_steps(c, &vtk));
         MODAL_TRY(check_rows(c));
+        MODAL_TRY(check_uv(c, &root, &vtk));
         MODAL_TRY(check_views(c, path));
     }
     MODAL_TRY(check_modal(c));

@@ -130,6 +130,26 @@ done:
     return modal_h5_end_group(&group, status, err);
 }
 
+/* Texture coordinates, which every frame has (formats/modal_uv.md). */
+static modal_status write_uv(hid_t vtk, const modal_sequence_info *info, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int64_t dims[2] = {info->n_points, 2};
+    int64_t *zeros = NULL;
+    hid_t points = H5I_INVALID_HID, steps = H5I_INVALID_HID, offsets = H5I_INVALID_HID;
+    MODAL_TRY(modal_alloc_zero(&zeros, info->n_frames, sizeof *zeros, "steps", err));
+    MODAL_TRY(modal_h5_make_group(vtk, "PointData", &points, err));
+    MODAL_TRY(modal_h5_write_array(points, "TCoords", MODAL_H5_F32, 2, dims, info->uv, err));
+    if ((steps = H5Gopen2(vtk, "Steps", H5P_DEFAULT)) < 0 || (offsets = H5Gopen2(steps, "PointDataOffsets", H5P_DEFAULT)) < 0)
+        MODAL_TRY(failed("/VTKHDF/Steps", "cannot be opened", err));
+    MODAL_TRY(write_i64(offsets, "TCoords", info->n_frames, zeros, err));
+done:
+    modal_free(&zeros);
+    status = modal_h5_end_group(&offsets, status, err);
+    status = modal_h5_end_group(&steps, status, err);
+    return modal_h5_end_group(&points, status, err);
+}
+
 static modal_status write_modal(hid_t group, const modal_sequence_info *info, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -152,6 +172,7 @@ modal_status modal_sequence_write_head(hid_t file, hid_t *vtk, const modal_seque
     hid_t modal = H5I_INVALID_HID;
     MODAL_TRY(modal_h5_write_text(file, "modal_type", MODAL_SEQUENCE_TYPE, err));
     MODAL_TRY(modal_h5_write_text(file, "modal_version", MODAL_SEQUENCE_VERSION_TEXT, err));
+    if (info->uv) MODAL_TRY(modal_h5_write_text(file, "extensions_used", "modal_uv", err));
     MODAL_TRY(modal_h5_make_group(file, "modal", &modal, err));
     MODAL_TRY(write_modal(modal, info, err));
     MODAL_TRY(modal_h5_make_group(file, "VTKHDF", vtk, err));
@@ -162,6 +183,7 @@ modal_status modal_sequence_write_head(hid_t file, hid_t *vtk, const modal_seque
     for (int kind = 0; !info->volume && kind < SEQUENCE_TOPOLOGIES; kind++)
         MODAL_TRY(write_cells(*vtk, info, kind, err));
     MODAL_TRY(write_steps(*vtk, info, err));
+    if (info->uv) MODAL_TRY(write_uv(*vtk, info, err));
 done:
     return modal_h5_end_group(&modal, status, err);
 }

@@ -4,6 +4,8 @@
   images  modaltex pack: kinds of PNG and JPEG, mip levels by formats/textures.md, layouts; what is refused; modalinfo of the file
   glb     modaldeform --look: materials, uv, seams, images in a GLB, read on its own; what is refused
   obj     the same as frames of .obj with their .mtl; what is refused
+  vtkhdf  texture coordinates in sequence.vtkhdf, refused on seams; its checkers
+  vtk ROOT   these coordinates in VTK 9.3, in a system below ROOT (./run clients makes it)
   creases corners with normals of their own in glb and obj, beside an own computation: a cube, a fork; what is refused
   blender, gltf-validator PROGRAM   the same in these clients (a skip, 77, where they are absent)
   gltf    a .glb as a look: its materials and the images inside; modaltex look takes them out; what is refused
@@ -470,6 +472,89 @@ def part_glb():
         must(got == wanted, words, "triangles differ:", len(got - wanted), "of", len(wanted), sorted(got - wanted)[:2], sorted(wanted - got)[:2])
     look_of_objects()
     refuse_looks()
+
+
+def write_sheet():
+    """A sheet of 2 x 2 quads without seams in the box of paint_box, its basis and a motion."""
+    lines = ["mtllib box.mtl", "usemtl leaf"] + [f"v {x / 2} {y / 10} 0.1" for y in range(3) for x in range(3)]
+    lines += [f"vt {1 - x / 2} {0.25 + y / 8}" for y in range(3) for x in range(3)]
+    for y, x in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        a = 3 * y + x + 1
+        lines.append("f " + " ".join(f"{i}/{i}" for i in (a, a + 1, a + 4, a + 3)))
+    put("sheet.obj", "\n".join(lines) + "\n")
+    run("modalpack", "box.node", "s.h5", "--surface", "sheet.obj", "--modes", 3, *RUBBER)
+    put("places.csv", "".join(f"{i},0,-1,{3 * i},0,0,0,0,0\n" for i in range(2)))
+    run("modalplace", "places.csv", "sheets.h5", "s.h5")
+    run("modalsim", "sheets.h5", "st.h5", "--duration", 0.05, "--fps", 100, "--initial", "0=0.001")
+
+
+def part_vtkhdf():
+    paint_box()
+    write_sheet()
+    for words in ((), ("--order", "stored"), ("--precision", 1e-5)):
+        run("modaldeform", "st.h5", "v", "-f", "--look", "sheet.obj", "--normals", "dynamic", *words)
+        run("modalinfo", "v/sequence.vtkhdf", "--check")
+        validate("v/sequence.vtkhdf")
+        with h5py.File("v/sequence.vtkhdf") as f:
+            uv, x = f["VTKHDF/PointData/TCoords"][:], f["VTKHDF/Points"][:18]
+            must(uv.shape == (18, 2) and f.attrs["extensions_used"] == b"modal_uv", "TCoords", uv.shape)
+            place = x - np.repeat([[0, 0, 0], [3, 0, 0]], 9, axis=0)
+            must(np.abs(uv - np.stack([1 - place[:, 0], 0.25 + place[:, 1] * 10 / 8], 1)).max() < 0.01, "uv are others")
+            must((f["VTKHDF/Steps/PointDataOffsets/TCoords"][:] == 0).all() and b"TCoords" not in f["modal"].attrs["arrays"], "steps or list")
+    run("modaldeform", "st.h5", "plain", "-f")
+    with h5py.File("plain/sequence.vtkhdf") as f:
+        must("TCoords" not in f["VTKHDF/PointData"] and "extensions_used" not in f.attrs, "TCoords without a look")
+    for words in (("--format", "vtkhdf"), ("--format", "glb,vtkhdf")):
+        run("modaldeform", "t.h5", "no", *words, "--look", "box.obj", code=3, says="lies on a seam, with texture coordinates")
+    run("modaldeform", "t.h5", "no", "--output-mesh", "volume", "--look", "box.obj", code=2, says="--look: not with --output-mesh volume")
+    write_box("plain", materials=False)
+    with open("plain.obj") as f:
+        put("plain.obj", "".join("f " + " ".join(w.split("/")[0] for w in line.split()[1:]) + "\n" if line.startswith("f") else line
+                                 for line in f if not line.startswith("vt")))
+    run("modalpack", "box.node", "p.h5", "--surface", "plain.obj", "--modes", 3, *RUBBER)
+    run("modalsim", "p.h5", "pt.h5", "--duration", 0.05, "--fps", 100)
+    put("one.mtl", "newmtl a\nKd 1 0 0\n")
+    run("modaldeform", "pt.h5", "no", "--look", "one.mtl", code=3, says="has no texture coordinates, which vtkhdf takes of a --look")
+    must(not os.path.exists("no"), "no is there")
+
+    def broken(change, says):
+        shutil.copy("v/sequence.vtkhdf", "bad.vtkhdf")
+        with h5py.File("bad.vtkhdf", "r+") as f:
+            change(f["VTKHDF"])
+        must(says in run("modalinfo", "bad.vtkhdf", "--check", code=1).stdout, says)
+        validate("bad.vtkhdf", 1)
+
+    def other_rows(v):
+        del v["PointData/TCoords"]
+        v["PointData/TCoords"] = np.zeros((17, 2), "f4")
+
+    broken(lambda v: v["PointData/TCoords"].__setitem__((3, 1), np.nan), "TCoords: point 3")
+    broken(lambda v: v["PointData"].__delitem__("TCoords"), "TCoords: missing")
+    broken(lambda v: v["Steps/PointDataOffsets/TCoords"].__setitem__(2, 18), "Steps/PointDataOffsets/TCoords")
+    broken(other_rows, "TCoords")
+
+
+def part_vtk(root):
+    """VTK 9.3 in a system that is entered by chroot."""
+    if os.geteuid() != 0:
+        print(f"check_look: only root can enter {root}")
+        sys.exit(77)
+    paint_box()
+    write_sheet()
+    run("modaldeform", "st.h5", "v", "--look", "sheet.obj", "--normals", "dynamic")
+    with tempfile.TemporaryDirectory(dir=os.path.join(root, "tmp")) as away:
+        shutil.copy("v/sequence.vtkhdf", away)
+        shutil.copy(os.path.join(repository, "tests/clients/open_in_vtk.py"), away)
+        inside = "/" + os.path.relpath(away, root)
+        got = subprocess.run(["chroot", root, "python3", f"{inside}/open_in_vtk.py", f"{inside}/sequence.vtkhdf", f"{inside}/found.npz"],
+                             capture_output=True, text=True)
+        must(got.returncode == 0, got)
+        found = dict(np.load(f"{away}/found.npz"))
+    with h5py.File("v/sequence.vtkhdf") as f:
+        for i in range(len(found["times"])):
+            must(np.array_equal(found[f"{i}/TCoords"], f["VTKHDF/PointData/TCoords"][:]), "TCoords at step", i)
+            must(np.array_equal(found[f"{i}/Points"], f["VTKHDF/Points"][18 * i:18 * i + 18]), "points at step", i)
+    print(got.stdout.strip())
 
 
 def glb_bytes(description, binary=b""):

@@ -319,7 +319,7 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
         .source_hash = r->swings ? in->trajectory.basis_hash : in->trajectory_hash,
         .precision = r->precision, .threads = r->threads, .n_probes = in->n_probes, .probes = in->probes, .scene = &scene,
         .target_normals = tool_count(&t->arguments, "normals") || r->crease >= 0 ? (int)r->deform.normals : 0,
-        .look = in->look.about.look ? &in->look.about : NULL, .paint = in->look.paint.paints ? &in->look.paint : NULL,
+        .uv = in->look.uv, .look = in->look.about.look ? &in->look.about : NULL, .paint = in->look.paint.paints ? &in->look.paint : NULL,
         .creases = in->creases, .frame_creases = in->frame_creases.corners ? &in->frame_creases : NULL,
         .slow_motion = slow_motion_of(t, r, in), .sound = r->sound ? &in->sound.about : NULL, .volume = r->volume ? &cells : NULL};
     int64_t frame_bytes = 0;

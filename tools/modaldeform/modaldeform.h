@@ -84,6 +84,7 @@ typedef struct modaldeform_look {
     modal_sequence_paint paint; /* with obj */
     char **places;              /* [about.n_images] the images' place */
     tool_look_images images;
+    float *uv; /* [points of a frame, 2] with vtkhdf */
 } modaldeform_look;
 
 /* The inputs, and the frames of them that are wanted: start + i step, i < n. */

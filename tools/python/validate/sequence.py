@@ -45,6 +45,10 @@ class Sequence:
         self._steps()
         if None not in (self.n_frames, self.n_points):
             self._views()
+            if "modal_uv" in file.extensions:
+                uv = file.array("/VTKHDF/PointData/TCoords", "f32", (self.n_points, 2))
+                file.must(uv is None or np.isfinite(uv).all(), "/VTKHDF/PointData/TCoords", "is not finite")
+                self._is("/VTKHDF/Steps/PointDataOffsets/TCoords", np.zeros(self.n_frames))
 
     def _heap(self):
         """Nothing but mappings of views lies in the global heap: nothing has a variable length."""
