@@ -31,7 +31,8 @@ if(TARGET modalpack)
 endif()
 if(TARGET modalpack AND TARGET modalplace AND TARGET modaldeform)
   add_test(NAME formats.python_deformer COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_deformer.py
-           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} $<TARGET_FILE:write_samples>)
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} $<TARGET_FILE:write_samples>
+           $<IF:$<BOOL:${MODAL_SANITIZE}>,-,$<TARGET_FILE:libmodaltools>>)
   set_tests_properties(formats.python_deformer PROPERTIES LABELS "cli;formats" TIMEOUT 300)
   add_test(NAME formats.python_package COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_package.py
            ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${CMAKE_SOURCE_DIR} $<TARGET_FILE:write_samples>)

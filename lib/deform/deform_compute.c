@@ -23,6 +23,12 @@ int modal_deform_wants(const deform_engine *d, int output)
     }
 }
 
+modal_status modal_deform_go_on(const deform_engine *d, modal_error *err)
+{
+    if (!d->request.cancelled || !__atomic_load_n(d->request.cancelled, __ATOMIC_RELAXED)) return MODAL_OK;
+    return modal_error_set(err, MODAL_ERROR_INTERRUPTED, "cancelled");
+}
+
 /* All objects of a pack in the frames of the `whole` task. */
 static modal_status deform_pack(deform_engine *d, const deform_unit *s,
                                 const modal_deform_task *whole, modal_error *err)
@@ -59,6 +65,7 @@ static modal_status deform_columns(deform_engine *d, const deform_unit *s,
         const int64_t end = n_tiles - tile < s->range_tiles ? n_tiles : tile + s->range_tiles;
         const int64_t first = tile * 32;
         modal_deform_task part = *whole;
+        MODAL_TRY(modal_deform_go_on(d, err));
         part.n_vertices = (end * 32 < s->n_vertices ? end * 32 : s->n_vertices) - first;
         part.rest_tiles = s->d_rest_tiles + tile * 96;
         part.positions = d->d_part[DEFORM_POSITIONS];
@@ -98,8 +105,8 @@ static modal_status compute_positions(deform_engine *d, const deform_slot *slot,
                                                 .normals = d->d_scratch[DEFORM_NORMALS],
                                                 .ring_offsets = s->d_ring_offsets,
                                                 .ring = s->d_ring};
-    const int dynamic = d->request.normals == MODAL_NORMALS_DYNAMIC;
-    const int placed = modal_deform_places_unit(d, s, deform->n_columns);
+    const int dynamic = d->request.normals == MODAL_NORMALS_DYNAMIC && (slot->d_out[DEFORM_NORMALS] || slot->d_out[DEFORM_TANGENTS]);
+    const int placed = dynamic && modal_deform_places_unit(d, s, deform->n_columns);
     if (dynamic && !placed && kernels->deform_normals && !deform->displacement && !s->packed &&
         s->place == MATRIX_ON_DEVICE)
         return kernels->deform_normals(&(modal_deform_normals_task){deform, &normals}, d->compute, err);
@@ -120,12 +127,12 @@ done:
 }
 
 /* Rigid normals, and tangents, of columns whose positions (and normals) are in the scratch arrays. */
-static modal_status compute_surface(deform_engine *d, const deform_unit *s, int64_t count,
+static modal_status compute_surface(deform_engine *d, const deform_slot *slot, const deform_unit *s, int64_t count,
                                     const float *poses, modal_error *err)
 {
     modal_status status = MODAL_OK;
     const modal_kernels *kernels = d->device.kernels;
-    if (d->request.normals == MODAL_NORMALS_RIGID) {
+    if (d->request.normals == MODAL_NORMALS_RIGID && slot->d_out[DEFORM_NORMALS]) {
         const modal_normals_rigid_task normals = {.n_vertices = s->n_vertices,
                                                   .n_columns = count,
                                                   .rest_normals = s->d_rest_normals,
@@ -135,7 +142,7 @@ static modal_status compute_surface(deform_engine *d, const deform_unit *s, int6
                                                   .normals = d->d_scratch[DEFORM_NORMALS]};
         MODAL_TRY(kernels->normals_rigid(&normals, d->compute, err));
     }
-    if (d->request.tangents == MODAL_TANGENTS_DYNAMIC) {
+    if (d->request.tangents == MODAL_TANGENTS_DYNAMIC && slot->d_out[DEFORM_TANGENTS]) {
         const modal_tangents_dynamic_task tangents = {.n_vertices = s->n_vertices,
                                                       .n_columns = count,
                                                       .corner_offsets = s->d_corner_offsets,
@@ -145,7 +152,7 @@ static modal_status compute_surface(deform_engine *d, const deform_unit *s, int6
                                                       .normals = d->d_scratch[DEFORM_NORMALS],
                                                       .tangents = d->d_scratch[DEFORM_TANGENTS]};
         MODAL_TRY(kernels->tangents_dynamic(&tangents, d->compute, err));
-    } else if (d->request.tangents == MODAL_TANGENTS_RIGID) {
+    } else if (d->request.tangents == MODAL_TANGENTS_RIGID && slot->d_out[DEFORM_TANGENTS]) {
         const modal_tangents_rigid_task tangents = {.n_vertices = s->n_vertices,
                                                     .n_columns = count,
                                                     .rest_tangents = s->d_rest_tangents,
@@ -215,12 +222,13 @@ static modal_status compute_chunk(deform_engine *d, const deform_slot *slot,
         .q = slot->d_q + slot->n_frames * s->first_q + first * s->n_modes,
         .poses = poses,
         .positions = d->d_scratch[DEFORM_POSITIONS],
-        .displacement = d->d_scratch[DEFORM_DISPLACEMENT],
+        .displacement = slot->d_out[DEFORM_DISPLACEMENT] ? d->d_scratch[DEFORM_DISPLACEMENT] : NULL,
         .n_columns_total = all_columns(d, s)};
     const int64_t *base = d->d_base + d->batch_frames * s->first_column + first;
-    const int placed = modal_deform_places_unit(d, s, count);
+    const int placed = slot->d_out[DEFORM_NORMALS] && modal_deform_places_unit(d, s, count);
+    MODAL_TRY(modal_deform_go_on(d, err));
     MODAL_TRY(compute_positions(d, slot, s, &deform, base, err));
-    MODAL_TRY(compute_surface(d, s, count, poses, err));
+    MODAL_TRY(compute_surface(d, slot, s, count, poses, err));
     for (int k = 0; k < DEFORM_OUTPUTS; k++) {
         if (!slot->d_out[k] || k == DEFORM_SPEED || (placed && (k == DEFORM_POSITIONS || k == DEFORM_NORMALS))) continue;
         const modal_reorder_task reorder = {

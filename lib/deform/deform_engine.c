@@ -51,7 +51,7 @@ static modal_status new_arrays(deform_engine *d, modal_error *err)
     for (int i = 0; i < 2 && modal_deform_wants(d, DEFORM_SPEED); i++)
         MODAL_TRY(modal_device_alloc(&d->device, &d->d_velocity[i], largest, 3 * sizeof(float), "velocities", err));
     MODAL_TRY(modal_deform_new_ranges(d, err));
-    MODAL_TRY(modal_slots_make(&d->out, &d->device, &d->plan, batch, d->n_slots, err));
+    MODAL_TRY(modal_slots_make(&d->out, &d->device, &d->plan, modal_deform_is_direct(d) ? 0 : batch, d->n_slots, err));
     for (int i = 0; i < d->n_slots; i++) {
         deform_slot *slot = &d->slots[i];
         MODAL_TRY(new_pair(d, &slot->h_q, &slot->d_q, batch * d->n_modes, "reduced coordinates",
@@ -142,6 +142,7 @@ modal_status modal_deform_engine_new(deform_engine **deformer, const modal_basis
                    "deform: %lld frames, a limit of %lld bytes, of %lld on the device",
                    (long long)request->n_frames, (long long)request->memory_limit,
                    (long long)request->device_limit);
+    if (request->single && request->plan) MODAL_FAIL(err, MODAL_ERROR_USAGE, "deform: frames one at a time have no plan");
     if (request->tangents == MODAL_TANGENTS_DYNAMIC && request->normals != MODAL_NORMALS_DYNAMIC)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "deform: dynamic tangents need dynamic normals");
     MODAL_TRY(modal_device_stream_new(&d->device, &d->compute, err));
@@ -259,6 +260,32 @@ modal_status modal_deform_engine_submit(deform_engine *d, int64_t n_frames, cons
     if (status != MODAL_OK) return status;
     status = fill_slot(d, &d->slots[index], n_frames, inputs, numbering, err);
     modal_ring_submit(&d->ring, index, status == MODAL_OK);
+    return status;
+}
+
+modal_status modal_deform_engine_frame(deform_engine *d, const deform_inputs *inputs, deform_numbering numbering,
+                                       const modal_deform_arrays *to, int *odd, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    float *const arrays[DEFORM_OUTPUTS] = {to->positions, to->normals, to->displacement, to->tangents, to->speed};
+    deform_slot *slot = &d->slots[0];
+    deform_inputs in = *inputs;
+    modal_frames frames;
+    for (int k = 0; k < DEFORM_OUTPUTS; k++) {
+        if (arrays[k] && !modal_deform_wants(d, k)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "deform: an output that the request does not have");
+        if (modal_deform_is_direct(d)) slot->d_out[k] = arrays[k];
+    }
+    if (slot->h_q_rates && !to->speed) { /* on a GPU all outputs are made: of any numbers */
+        in.q_rates = in.q;
+        in.pose_rates = in.poses;
+    }
+    MODAL_TRY(fill_slot(d, slot, 1, &in, numbering, err));
+    MODAL_TRY(modal_slots_receive(&d->out, 0, &frames, err));
+    for (int k = 0; k < DEFORM_OUTPUTS && !modal_deform_is_direct(d); k++)
+        if (arrays[k])
+            memcpy(arrays[k], frames.arrays[d->array_of[k]], (size_t)(modal_deform_width(k) * d->n_points) * sizeof(float));
+    *odd = *slot->h_nonfinite;
+done:
     return status;
 }
 

@@ -101,6 +101,7 @@ modal_status modal_deformer_new(modal_deformer **deformer, const modal_basis *ba
     d->numbering.step = 1;
     d->point_numbers = request->point_numbers;
     MODAL_TRY(modal_alloc_zero(&d->engines, n, sizeof *d->engines, "deformers", err));
+    if (n > 1 && request->single) MODAL_FAIL(err, MODAL_ERROR_USAGE, "deform: frames one at a time are of one device, %s", request->back_end);
     if (n > 1) { /* they share main memory, and the frames */
         each.memory_limit = request->memory_limit / n;
         if (request->memory_limit > 0 && each.memory_limit == 0) each.memory_limit = 1;
@@ -172,6 +173,7 @@ modal_status modal_deformer_submit_moving(modal_deformer *d, int64_t n_frames, c
         return modal_error_set(err, MODAL_ERROR_USAGE, "deform: a batch of %lld frames, most %lld",
                                (long long)n_frames, (long long)d->batch_frames);
     deform_engine *engine = d->engines[d->n_submitted % d->n_engines];
+    if (engine->request.single) return modal_error_set(err, MODAL_ERROR_USAGE, "deform: frames come one at a time");
     modal_status status = modal_deform_engine_submit(engine, n_frames, &inputs, d->numbering, err);
     if (status == MODAL_OK) {
         d->n_submitted++;
@@ -207,6 +209,19 @@ static const char *const faults[DEFORM_OUTPUTS] = {
     [DEFORM_TANGENTS] = "tangent: products of edges do not fit float32",
     [DEFORM_SPEED] = "the square of its speed does not fit float32"};
 
+/* Names a value that is not finite among those of an output in a frame; MODAL_OK where there is none. */
+static modal_status refuse_value(const modal_deformer *d, int output, int64_t frame, const float *values, modal_error *err)
+{
+    const int64_t width = modal_deform_width(output), n = width * modal_deformer_n_points(d);
+    const int64_t place = modal_first_nonfinite(values, n);
+    int32_t object;
+    int64_t vertex;
+    if (place == n) return MODAL_OK;
+    modal_deformer_point(d, place / width, &object, &vertex);
+    return modal_error_set(err, MODAL_ERROR_INPUT, "frame %lld, object %d, vertex %lld: %s, %g", (long long)frame, object, (long long)vertex,
+                           faults[output], isnan(values[place]) ? NAN : (double)values[place]);
+}
+
 /* Which value of a batch is not finite: a second look, when the operation that wrote them has found one. */
 static modal_status refuse_nonfinite(const modal_deformer *d, const deform_engine *engine, int index, modal_error *err)
 {
@@ -216,22 +231,30 @@ static modal_status refuse_nonfinite(const modal_deformer *d, const deform_engin
     MODAL_TRY(modal_alloc(&scratch, 4 * engine->n_points, sizeof *scratch, "a frame", err));
     for (int64_t f = 0; f < slot->n_frames; f++)
         for (int k = 0; k < DEFORM_OUTPUTS; k++) {
-            const int64_t width = modal_deform_width(k), n = width * engine->n_points;
             const float *values = NULL;
             if (engine->array_of[k] < 0) continue;
             MODAL_TRY(modal_slots_look(&engine->out, index, engine->array_of[k], f, scratch, &values, err));
-            const int64_t place = modal_first_nonfinite(values, n);
-            int32_t object;
-            int64_t vertex;
-            if (place == n) continue;
-            modal_deformer_point(d, place / width, &object, &vertex);
-            MODAL_FAIL(err, MODAL_ERROR_INPUT, "frame %lld, object %d, vertex %lld: %s, %g",
-                       (long long)modal_deform_number(&slot->numbering, f), object, (long long)vertex, faults[k],
-                       isnan(values[place]) ? NAN : (double)values[place]);
+            MODAL_TRY(refuse_value(d, k, modal_deform_number(&slot->numbering, f), values, err));
         }
     MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "deform: a value that is not finite, and cannot be found");
 done:
     modal_free(&scratch);
+    return status;
+}
+
+modal_status modal_deformer_frame(modal_deformer *d, const double *q, const double *poses, const double *q_rates,
+                                  const double *pose_rates, const modal_deform_arrays *to, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const deform_inputs inputs = {q, poses, q_rates, pose_rates};
+    const float *const arrays[DEFORM_OUTPUTS] = {to->positions, to->normals, to->displacement, to->tangents, to->speed};
+    int odd = 0;
+    if (!d->engines[0]->request.single || !to->positions) MODAL_FAIL(err, MODAL_ERROR_USAGE, "deform: frames do not come one at a time");
+    MODAL_TRY(modal_deform_engine_frame(d->engines[0], &inputs, d->numbering, to, &odd, err));
+    for (int k = 0; k < DEFORM_OUTPUTS && odd; k++)
+        if (arrays[k]) MODAL_TRY(refuse_value(d, k, d->numbering.first, arrays[k], err));
+    /* on a GPU it may be in an output that is not wanted */
+done:
     return status;
 }
 

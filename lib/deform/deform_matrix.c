@@ -140,6 +140,11 @@ modal_status modal_deform_load_matrix(deform_engine *d, deform_unit *s, modal_er
         MODAL_TRY(read_source(d, s, 0, n_tiles, s->h_modal_matrix, err));
         break;
     case MATRIX_ON_DEVICE:
+        s->borrows_matrix = modal_deform_is_direct(d) && !from_source && !s->packed;
+        if (s->borrows_matrix) { /* only read */
+            s->d_modal_matrix = (float *)(uintptr_t)s->members->modal_matrix;
+            break;
+        }
         MODAL_TRY(modal_device_alloc(&d->device, &s->d_modal_matrix, floats, sizeof(float),
                                      "modal matrix", err));
         if (s->packed && !d->device.shares_memory)

@@ -59,6 +59,7 @@ typedef struct deform_unit {
     const float *outside;          /* U in main memory: the pinned copy, or the basis's own */
     float *h_modal_matrix;         /* the pinned copy, MATRIX_IN_MEMORY */
     float *d_modal_matrix;         /* MATRIX_ON_DEVICE */
+    int borrows_matrix;            /* that is the basis's */
     int64_t *d_column_base;        /* [chunk] c * n_vertices, where a shape's U is not on the device */
     float *d_rest_tiles;
     float *d_rest_normals;     /* rigid normals */
@@ -155,6 +156,18 @@ modal_status modal_deform_engine_collect(deform_engine *engine, modal_deform_bat
                                          modal_error *err);
 void modal_deform_engine_release(deform_engine *engine, modal_deform_batch *batch);
 void modal_deform_engine_cancel(deform_engine *engine);
+
+/* The request is `single`; *odd: whether a value is not finite. */
+modal_status modal_deform_engine_frame(deform_engine *engine, const deform_inputs *inputs, deform_numbering numbering,
+                                       const modal_deform_arrays *to, int *odd, modal_error *err);
+/* Whether frames are made where the caller wants them. */
+static inline int modal_deform_is_direct(const deform_engine *engine)
+{
+    return engine->request.single && engine->device.shares_memory;
+}
+
+/* MODAL_ERROR_INTERRUPTED where the caller has cancelled the frame. */
+modal_status modal_deform_go_on(const deform_engine *engine, modal_error *err);
 
 /* Whether the request wants an output. */
 int modal_deform_wants(const deform_engine *engine, int output);

@@ -399,6 +399,7 @@ done:
 void modal_deform_free_shape(deform_engine *d, deform_unit *s)
 {
     modal_device_free_host(&d->device, &s->h_modal_matrix);
+    if (s->borrows_matrix) s->d_modal_matrix = NULL;
     modal_device_free(&d->device, &s->d_modal_matrix);
     modal_device_free(&d->device, &s->d_column_base);
     modal_device_free(&d->device, &s->d_rest_tiles);

@@ -44,6 +44,13 @@ static void difference(const modal_trajectory *q, const double *values, int64_t 
         to[i] = (values[after * width + i] - values[before * width + i]) / span;
 }
 
+void modal_deform_rates(const modal_trajectory *q, int64_t frame, double *q_rates, double *pose_rates)
+{
+    /* differences of the trajectory's float64 numbers: no digits are lost as they would be between positions */
+    if (q_rates) difference(q, q->q, q->mode_offsets[q->n_objects], frame, q_rates);
+    if (pose_rates) difference(q, q->poses, 12 * (int64_t)q->n_objects, frame, pose_rates);
+}
+
 /* Frames of the trajectory, n from `first` on, one every step. */
 static void gather(const modal_deform_source *s, int64_t first, int64_t n)
 {
@@ -53,9 +60,7 @@ static void gather(const modal_deform_source *s, int64_t first, int64_t n)
         const int64_t from = first + i * s->request.step;
         if (s->q) memcpy(s->q + i * total, q->q + from * total, (size_t)total * sizeof *s->q);
         if (s->poses) memcpy(s->poses + i * width, q->poses + from * width, (size_t)width * sizeof *s->poses);
-        /* differences of the trajectory's float64 numbers: no digits are lost as they would be between positions */
-        if (s->q_rates) difference(q, q->q, total, from, s->q_rates + i * total);
-        if (s->pose_rates) difference(q, q->poses, width, from, s->pose_rates + i * width);
+        modal_deform_rates(q, from, s->q_rates ? s->q_rates + i * total : NULL, s->pose_rates ? s->pose_rates + i * width : NULL);
     }
 }
 

@@ -1,20 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""modaltools.Deformer against the frames that modaldeform writes; threads, handles that are closed, files that are wrong.
-usage: check_deformer.py BIN SOURCE WRITE_SAMPLES"""
+"""modaltools.Deformer, by libmodaltools and by numpy, against the frames that modaldeform writes; threads, handles that are closed, files
+that are wrong. usage: check_deformer.py BIN SOURCE WRITE_SAMPLES LIBRARY (-: numpy alone)"""
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
+import time
+import warnings
 
 import h5py
 import numpy as np
 
-tools, source, samples = sys.argv[1:]
+tools, source, samples, library = sys.argv[1:]
 os.environ["MODALTOOLS_BIN"] = tools
+if library != "-":
+    os.environ["MODALTOOLS_LIBRARY"] = os.path.abspath(library)
 sys.path.insert(0, f"{source}/tools/python")
-from modaltools import Basis, Deformer, Sequence, Trajectory, run  # noqa: E402
+import modaltools  # noqa: E402
+from modaltools import Basis, BasisMissing, Cancelled, Sequence, Trajectory, run  # noqa: E402
+
+ALL = ("positions", "normals", "displacement", "speed")
+NATIVE = False
+
+
+def Deformer(*arguments, **keywords):
+    return modaltools.Deformer(*arguments, library=NATIVE, **keywords)
 
 
 def fails(error, says, function, *arguments, **keywords):
@@ -22,82 +34,99 @@ def fails(error, says, function, *arguments, **keywords):
         function(*arguments, **keywords)
     except error as raised:
         assert says in str(raised), (says, str(raised))
-        return
+        return raised
     sys.exit(f"check_deformer: no {error.__name__}: {says}")
 
 
-with tempfile.TemporaryDirectory() as folder:
-    os.chdir(folder)
-    subprocess.run([samples, "."], check=True)
+def in_threads(n, work):
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(n)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+
+
+def check_motion(name, basis):
+    """One trajectory against its sequence."""
     wanted = {"normals": True, "displacement": True, "speed": True}
-    # three objects of two shapes, with poses and without, and a trajectory of one's own in which all turn
-    basis, rng = Basis("basis.h5"), np.random.default_rng(3)
-    angles = rng.uniform(0, 3, (7, len(basis.objects)))
-    poses = np.zeros((7, len(basis.objects), 3, 4))
-    poses[..., 0, 0] = poses[..., 1, 1] = np.cos(angles)
-    poses[..., 0, 1], poses[..., 1, 0], poses[..., 2, 2] = -np.sin(angles), np.sin(angles), 1
-    poses[..., 3] = rng.normal(size=poses.shape[:-1])
-    Trajectory.write("turn.h5", basis, np.cumsum(rng.uniform(0.01, 0.1, 7)), rng.normal(size=(7, basis.n_coordinates)) * 0.02, poses)
-    for name in ("traj", "still", "turn"):
-        run("modaldeform", f"{name}.h5", name, fields="displacement,speed", normals="dynamic", backend="cpu")
-        sequence = Sequence(name)
-        size = np.ptp(sequence.points.reshape(-1, 3), axis=0).max()
-        with Deformer(f"{name}.h5") as motion:
-            assert len(motion) == len(sequence) and np.array_equal(motion.times, sequence.times)
-            assert motion.n_points == sequence.n_points and np.array_equal(motion.triangles, sequence.triangles)
-            assert motion.names == [basis.shapes[o.shape].name for o in basis.objects]
-            fastest = max(1e-30, sequence["speed"].max())
-            for i, frame in enumerate(motion.frames(**wanted)):
-                assert frame.time == motion.times[i] and frame.positions.dtype == np.float32
-                off = {"positions": np.abs(frame.positions - sequence.points[i]).max() / size,
-                       "displacement": np.abs(frame.displacement - sequence["displacement"][i]).max() / size,
-                       "normals": np.abs(frame.normals - sequence["Normals"][i]).max(),
-                       "speed": np.abs(frame.speed - sequence["speed"][i]).max() / fastest}
-                assert off["positions"] <= 1e-6 and off["displacement"] <= 1e-6 and off["normals"] <= 1e-5 and off["speed"] <= 2e-5, (name, i, off)
-            assert np.abs(sequence["Normals"]).max() > 0.5 and fastest > 1e-3
-            # the same frame by its coordinates; of a basis alone
-            trajectory = Trajectory(f"{name}.h5")
-            placed = None if trajectory.poses is None else trajectory.poses[2]
-            for of in (motion, Deformer("basis.h5")):
-                again = of.at(trajectory.q[2], placed, normals=True)
-                assert np.array_equal(again.positions, motion.frame(2).positions) and again.time is None and again.speed is None
-                assert np.array_equal(again.normals, motion.frame(2, normals=True).normals)
-            assert np.array_equal(motion.frame(-1).positions, motion.frame(len(motion) - 1).positions)
-            assert [f.time for f in motion.frames(5, 1, -2)] == list(motion.times[5:1:-2])
-            # probes: by number, by place
-            numbers = np.array([motion.n_points - 1, 0, motion.n_points // 2, 0])
-            all_frames = np.stack([f.positions for f in motion.frames()])
-            assert np.abs(motion.probe(numbers) - all_frames[:, numbers]).max() <= 1e-6 * size
-            assert np.array_equal(motion.probe(numbers, 4, None, -2), motion.probe(numbers)[4::-2])
-            rest = motion.at(np.zeros(motion.n_coordinates)).positions
-            assert np.array_equal(motion.probe(rest[numbers] + 1e-7 * size), motion.probe([int(np.argmin(((rest - r) ** 2).sum(1))) for r in rest[numbers]]))
-            assert motion.probe(np.zeros((0,), int)).shape == (len(motion), 0, 3)
-            # threads: the same bytes
+    sequence = Sequence(name)
+    size = np.ptp(sequence.points.reshape(-1, 3), axis=0).max()
+    with Deformer(f"{name}.h5", threads=2) as motion:
+        assert len(motion) == len(sequence) and np.array_equal(motion.times, sequence.times)
+        assert motion.n_points == sequence.n_points and np.array_equal(motion.triangles, sequence.triangles)
+        assert motion.names == [basis.shapes[o.shape].name for o in basis.objects] and motion.back_end == ("cpu" if NATIVE else "numpy")
+        assert np.array_equal(motion.first_coordinates, basis.offsets) and motion.first_cells[-1] == len(sequence.triangles)
+        assert np.array_equal(motion.rest_poses, np.stack([o.rest_pose for o in basis.objects])) and motion.first_points[-1] == motion.n_points
+        assert np.array_equal(motion.frequencies, np.concatenate([basis.shapes[o.shape].frequencies for o in basis.objects]))
+        reach = np.concatenate([np.linalg.norm(basis.shapes[o.shape].modes.astype(float), axis=1).max(axis=0) for o in basis.objects])
+        assert np.allclose(motion.reach, reach, rtol=1e-6, atol=0)
+        fastest = max(1e-30, sequence["speed"].max())
+        for i, frame in enumerate(motion.frames(**wanted)):
+            assert frame.time == motion.times[i] and frame.positions.dtype == np.float32
+            off = {"positions": np.abs(frame.positions - sequence.points[i]).max() / size,
+                   "displacement": np.abs(frame.displacement - sequence["displacement"][i]).max() / size,
+                   "normals": np.abs(frame.normals - sequence["Normals"][i]).max(),
+                   "speed": np.abs(frame.speed - sequence["speed"][i]).max() / fastest}
+            assert off["positions"] <= 1e-6 and off["displacement"] <= 1e-6 and off["normals"] <= 1e-5 and off["speed"] <= 2e-5, (name, i, off)
+            assert not NATIVE or not any(off.values()), (name, i, off)  # the same bytes
+        assert np.abs(sequence["Normals"]).max() > 0.5 and fastest > 1e-3
+        # outputs one by one, in another order
+        for some in ({"speed": True}, {}, {"normals": True}, {"displacement": True, "normals": True}):
+            frame, whole = motion.frame(3, **some), motion.frame(3, **wanted)
+            for one in ALL:
+                assert one == "positions" or (getattr(frame, one) is None) == (one not in some)
+                assert getattr(frame, one) is None or np.array_equal(getattr(frame, one), getattr(whole, one)), (some, one)
+        # the same frame by its coordinates; of a basis alone
+        trajectory = Trajectory(f"{name}.h5")
+        assert np.array_equal(motion.coordinates, trajectory.q)
+        assert (motion.poses is None) == (trajectory.poses is None) and (trajectory.poses is None or np.array_equal(motion.poses, trajectory.poses))
+        placed = None if trajectory.poses is None else trajectory.poses[2]
+        dt = motion.times[3] - motion.times[1]
+        rates = {"rates": (trajectory.q[3] - trajectory.q[1]) / dt, "pose_rates": None if placed is None else (trajectory.poses[3] - trajectory.poses[1]) / dt}
+        for of in (motion, Deformer("basis.h5")):
+            again = of.at(trajectory.q[2], placed, normals=True)
+            assert np.array_equal(again.positions, motion.frame(2).positions) and again.time is None and again.speed is None
+            assert np.array_equal(again.normals, motion.frame(2, normals=True).normals)
+            assert np.array_equal(of.at(trajectory.q[2], placed, **rates).speed, motion.frame(2, speed=True).speed)
+        assert np.array_equal(motion.frame(-1).positions, motion.frame(len(motion) - 1).positions)
+        assert [f.time for f in motion.frames(5, 1, -2)] == list(motion.times[5:1:-2])
+        # probes: by number, by place
+        numbers = np.array([motion.n_points - 1, 0, motion.n_points // 2, 0])
+        all_frames = np.stack([f.positions for f in motion.frames()])
+        assert np.abs(motion.probe(numbers) - all_frames[:, numbers]).max() <= 1e-6 * size
+        assert np.array_equal(motion.probe(numbers, 4, None, -2), motion.probe(numbers)[4::-2])
+        rest = motion.at(np.zeros(motion.n_coordinates)).positions
+        assert np.abs(motion.rest - rest).max() <= 1e-6 * size
+        assert np.array_equal(motion.probe(rest[numbers] + 1e-7 * size), motion.probe([int(np.argmin(((rest - r) ** 2).sum(1))) for r in rest[numbers]]))
+        assert motion.probe(np.zeros((0,), int)).shape == (len(motion), 0, 3)
+        # threads: the same bytes, of one handle and of one each
+        for own in (False, True):
             found = [None] * 20
 
             def work(k):
-                found[k] = [motion.frame(i % len(motion), **wanted) for i in range(k, k + 4)]
+                mine = Deformer(f"{name}.h5", threads=1) if own else motion
+                found[k] = [mine.frame(i % len(motion), **wanted) for i in range(k, k + 4)]
 
-            threads = [threading.Thread(target=work, args=(k,)) for k in range(20)]
-            for t in threads:
-                t.start()
-            for t in threads:
-                t.join()
+            in_threads(20, work)
             for k in range(20):
                 for j, frame in enumerate(found[k]):
                     alone = motion.frame((k + j) % len(motion), **wanted)
-                    assert all(np.array_equal(getattr(frame, a), getattr(alone, a)) for a in ("positions", "normals", "displacement", "speed"))
-        for call in (lambda: motion.frame(0), lambda: motion.at(np.zeros(motion.n_coordinates)), lambda: motion.probe([0]),
-                     lambda: next(motion.frames())):
-            fails(ValueError, f"{name}.h5: is closed", call)
+                    assert all(np.array_equal(getattr(frame, a), getattr(alone, a)) for a in ALL)
+    for call in (lambda: motion.frame(0), lambda: motion.at(np.zeros(motion.n_coordinates)), lambda: motion.probe([0]),
+                 lambda: next(motion.frames()), lambda: motion.rest, lambda: motion.coordinates):
+        fails(ValueError, f"{name}.h5: is closed", call)
+    motion.close()  # again is fine
 
-    # a vertex without triangles, one of a triangle without area: no normal
-    shutil.copy("basis.h5", "flat.h5")
-    with h5py.File("flat.h5", "r+") as file:
-        triangles = file["shapes/0000/surface/triangles"]
-        triangles[...] = np.repeat(triangles[:1, :1], 3, axis=1)
-    flat = Deformer("flat.h5").at(np.zeros(basis.n_coordinates), normals=True).normals
-    assert (np.abs(np.linalg.norm(flat, axis=1) - 1) < 1e-6).sum() + (flat == 0).all(axis=1).sum() == len(flat) and (flat == 0).all(axis=1).any()
+
+def check_wrong(basis):
+    # a vertex without triangles, one of a triangle without area: no normal (the library would look at the file's tables)
+    if not NATIVE:
+        shutil.copy("basis.h5", "flat.h5")
+        with h5py.File("flat.h5", "r+") as file:
+            triangles = file["shapes/0000/surface/triangles"]
+            triangles[...] = np.repeat(triangles[:1, :1], 3, axis=1)
+        flat = Deformer("flat.h5").at(np.zeros(basis.n_coordinates), normals=True).normals
+        assert (np.abs(np.linalg.norm(flat, axis=1) - 1) < 1e-6).sum() + (flat == 0).all(axis=1).sum() == len(flat) and (flat == 0).all(axis=1).any()
 
     motion = Deformer("traj.h5")
     q = np.zeros(motion.n_coordinates)
@@ -112,16 +141,115 @@ with tempfile.TemporaryDirectory() as folder:
     fails(ValueError, "is a basis, which has no frames", Deformer("basis.h5").frame, 0)
     fails(ValueError, "is a basis itself", Deformer, "basis.h5", "basis.h5")
     assert len(Deformer("basis.h5")) == 0 and list(Deformer("basis.h5").frames()) == []
-    fails(ValueError, "modal_type: not trajectory, 'sequence'", Deformer, "turn/sequence.vtkhdf")
-    fails(OSError, "", Deformer, "absent.h5")
+    fails(ValueError, "turn/sequence.vtkhdf: modal_type: ", Deformer, "turn/sequence.vtkhdf")
+    fails(OSError, "absent.h5", Deformer, "absent.h5")
+    fails(OSError, "absent.h5", Deformer, "traj.h5", "absent.h5")
     shutil.copy("basis.h5", "other.h5")
     with h5py.File("other.h5", "r+") as file:
         file.attrs["content_hash"] = np.bytes_("0" * 32)
     fails(ValueError, "made for another basis", Deformer, "traj.h5", "other.h5")
-    os.mkdir("moved")
+    os.makedirs("moved", exist_ok=True)
     shutil.copy("traj.h5", "moved/traj.h5")
-    fails(OSError, "", Deformer, "moved/traj.h5")  # its basis stayed
+    fails(BasisMissing, "moved/traj.h5: its basis is not there", Deformer, "moved/traj.h5")
     assert np.array_equal(Deformer("moved/traj.h5", "basis.h5").frame(1).positions, motion.frame(1).positions)
     Trajectory.write("one.h5", basis, [0.0], np.zeros((1, basis.n_coordinates)))
     fails(ValueError, "speed needs two frames", Deformer("one.h5").frame, 0, speed=True)
+    # still being written: cut off anywhere, and open for writing
+    whole = open("traj.h5", "rb").read()
+    for length in (0, 7, 100, len(whole) // 2, len(whole) - 1):
+        open("cut.h5", "wb").write(whole[:length])
+        fails((ValueError, OSError), "", Deformer, "cut.h5")
+    with h5py.File("written.h5", "w", libver="latest") as file:
+        file.attrs["modal_type"] = np.bytes_("trajectory")
+        file.flush()
+        fails((ValueError, OSError), "", Deformer, "written.h5")
+    # numbers that are none
+    for place, number in (("q", np.nan), ("times", np.inf)):
+        shutil.copy("traj.h5", "nan.h5")
+        with h5py.File("nan.h5", "r+") as file:
+            file[place][-1] = number
+        if NATIVE:
+            fails(ValueError, f"nan.h5: /{place}", Deformer, "nan.h5")
+
+
+def check_native(basis):
+    """What the library has more."""
+    motion = Deformer("traj.h5")
+    fails(ValueError, "no texture coordinates", motion.frame, 0, tangents=True)
+    fails(ValueError, "of volumes", motion.frame, 0, fields=["strain"])
+    fails(ValueError, "not one of strain, stress", motion.frame, 0, fields=["curl"])
+    fails(ValueError, "twice, strain", motion.frame, 0, fields=["strain", "strain"])
+    fails(ValueError, "does not fit float32, 1e+39", motion.at, np.full(motion.n_coordinates, 1e39))
+    fails(ValueError, "position does not fit float32", motion.at, np.full(motion.n_coordinates, 3e38))
+    fails((ValueError, OSError), "cude", Deformer("traj.h5", back_end="cude").frame, 0)
+    fails(ValueError, "-1 threads", Deformer, "traj.h5", threads=-1)
+    fails(OSError, "the limit is 1", Deformer("traj.h5", memory_limit=1).frame, 0)
+    # a handle that streams U has the same bytes
+    whole, parts = motion.frame(3, normals=True), None
+    for limit in range(20000, 400000, 4000):
+        of = Deformer("traj.h5", memory_limit=limit)
+        try:
+            parts = of.frame(3, normals=True)
+        except OSError:
+            continue
+        if of._handle.sizes()["streamed_bytes"] > 0:
+            assert np.array_equal(parts.positions, whole.positions) and np.array_equal(parts.normals, whole.normals)
+            break
+    assert parts is not None
+    # closing waits for the frames under way
+    failed = []
+
+    def play(k):
+        try:
+            for _ in range(2000):
+                of.frame(k % 3)
+        except ValueError as error:
+            failed.append(str(error))
+
+    of = Deformer("traj.h5")
+    threads = [threading.Thread(target=play, args=(k,)) for k in range(8)]
+    for t in threads:
+        t.start()
+    time.sleep(0.02)
+    of.close()
+    for t in threads:
+        t.join()
+    assert all(message == "traj.h5: is closed" for message in failed), failed
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    subprocess.run([samples, "."], check=True)
+    # three objects of two shapes, with poses and without, and a trajectory of one's own in which all turn
+    basis, rng = Basis("basis.h5"), np.random.default_rng(3)
+    angles = rng.uniform(0, 3, (7, len(basis.objects)))
+    poses = np.zeros((7, len(basis.objects), 3, 4))
+    poses[..., 0, 0] = poses[..., 1, 1] = np.cos(angles)
+    poses[..., 0, 1], poses[..., 1, 0], poses[..., 2, 2] = -np.sin(angles), np.sin(angles), 1
+    poses[..., 3] = rng.normal(size=poses.shape[:-1])
+    Trajectory.write("turn.h5", basis, np.cumsum(rng.uniform(0.01, 0.1, 7)), rng.normal(size=(7, basis.n_coordinates)) * 0.02, poses)
+    for name in ("traj", "still", "turn"):
+        run("modaldeform", f"{name}.h5", name, fields="displacement,speed", normals="dynamic", backend="cpu")
+    for NATIVE in (True, False) if library != "-" else (False,):
+        for name in ("traj", "still", "turn"):
+            check_motion(name, basis)
+        check_wrong(basis)
+        if NATIVE:
+            check_native(basis)
+    # where it is looked for, and what is said where it is not
+    os.environ["MODALTOOLS_LIBRARY"] = "basis.h5"
+    fails(OSError, "basis.h5", modaltools.Deformer, "traj.h5")
+    os.environ["MODALTOOLS_LIBRARY"] = ""
+    os.environ["PKG_CONFIG_LIBDIR"] = folder
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        if modaltools.Deformer("traj.h5").back_end == "numpy":
+            modaltools.Deformer("traj.h5")
+            assert len(said) == 1 and "MODALTOOLS_LIBRARY names" in str(said[0].message), [str(s.message) for s in said]
+            fails(OSError, "was asked for", modaltools.Deformer, "traj.h5", library=True)
+    if library != "-":
+        open("modaltools.pc", "w").write(f"libdir={os.path.dirname(os.path.abspath(library))}\nName: modaltools\nDescription: x\nVersion: 0\nLibs: -L${{libdir}}\n")
+        got = subprocess.run([sys.executable, "-c", f"import sys; sys.path.insert(0, '{source}/tools/python'); import modaltools; "
+                              "print(modaltools.Deformer('traj.h5').back_end)"], capture_output=True, text=True)
+        assert got.stdout == "cpu\n" and not got.stderr, got
 print("deformer ok")

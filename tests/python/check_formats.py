@@ -451,7 +451,7 @@ def volume():
     with h5py.File("bare.h5", "r") as b:
         assert "inner_modes" in b["shapes/0000/volume"] and "volume_modes" not in b["shapes/0000/volume"]
     base.nothing_left("long.h5", "o", "--basis", "bare.h5", "--output-mesh", "volume", code=3,
-                      says="no solid with modes at its nodes, which --output-mesh volume needs (modalpack --volume-modes)")
+                      says="no solid with modes at its nodes, which a volume needs (modalpack --volume-modes)")
 
 
 def check_volume(basis, types):

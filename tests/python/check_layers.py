@@ -40,6 +40,7 @@ ROOMS = [
     "formats/images",
     "formats/textures",
     "tools/common",
+    "tools/library",
     "tools/modalbench",
     "tools/modalcurv",
     "tools/modaldeform",

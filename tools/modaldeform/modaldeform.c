@@ -161,7 +161,7 @@ static int64_t held_bytes(const modaldeform_request *r, const modaldeform_input 
     bytes += modaldeform_look_bytes(&in->look);
     if (r->show_arrays) bytes += 12 * (int64_t)in->modes.n * in->n_points;
     if (r->curved) bytes += modaldeform_curvature_bytes(in->n_points, in->n_triangles);
-    if (in->stress) bytes += modaldeform_stress_bytes(in->stress);
+    if (in->stress) bytes += modal_stress_frames_bytes(in->stress);
     if (in->snapshots) bytes += modaldeform_snapshots_bytes(in->snapshots);
     if (in->cells.n_cells) bytes += 9 * in->cells.n_cells + 8 * in->cells.offsets[in->cells.n_cells];
     for (int32_t i = 0; i < in->basis.n_shapes; i++) {

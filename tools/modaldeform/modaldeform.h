@@ -11,7 +11,9 @@
 #include "formats/sequences/sequence_vtkhdf.h"
 #include "formats/trajectory/trajectory_h5.h"
 #include "lib/curvature/curvature.h"
+#include "lib/deform/solids.h"
 #include "lib/deform/source.h"
+#include "lib/fem/stress_frames.h"
 #include "lib/frames/frames.h"
 #include "lib/frames/plan.h"
 #include "lib/sound/sound.h"
@@ -53,14 +55,7 @@ typedef struct modaldeform_request {
     modal_deform_request deform;
 } modaldeform_request;
 
-typedef struct modaldeform_stress modaldeform_stress;
 typedef struct modaldeform_snapshots modaldeform_snapshots;
-
-/* The cells of --output-mesh volume, as modal_sequence_cells has them. */
-typedef struct modaldeform_cells {
-    int64_t n_cells, *connectivity, *offsets;
-    uint8_t *types;
-} modaldeform_cells;
 
 /* What --format wav needs, and what it writes. */
 typedef struct modaldeform_sound {
@@ -100,7 +95,7 @@ typedef struct modaldeform_input {
     int64_t n_points, n_triangles, *triangles; /* of a frame */
     int64_t mesh_points, mesh_triangles, mesh_cells; /* of the mesh; where probes alone are computed, more than of a frame */
     int64_t *point_numbers; /* [n_points] then, which vertices of their objects they are, or NULL */
-    modaldeform_cells cells; /* with --output-mesh volume, when the shapes' vertices are the nodes */
+    modal_solid_cells cells; /* with --output-mesh volume, when the shapes' vertices are the nodes */
     int64_t n_probes;
     modal_sequence_probe *probes;
     modaldeform_look look;
@@ -110,7 +105,7 @@ typedef struct modaldeform_input {
     modaldeform_modes modes; /* with a basis as TRAJ */
     modaldeform_sound sound; /* with --format wav */
     modaldeform_snapshots *snapshots; /* or NULL */
-    modaldeform_stress *stress; /* with strain, stress or von_mises, else NULL */
+    modal_stress_frames *stress; /* with strain, stress or von_mises, else NULL */
     char *quality;   /* the verdict on the motion, and why, or NULL: not measured */
     char *arguments; /* what the frames depend on, for provenance */
 } modaldeform_input;
@@ -205,7 +200,7 @@ modal_status modaldeform_add_modes(tool *t, modaldeform_request *r, const modald
 size_t modaldeform_list_part(const char **text, const char **part);
 /* Where each array of r->arrays is made, and what of it comes to main memory. No stages yet. */
 modal_status modaldeform_plan(const modaldeform_request *r, const modaldeform_input *in, modal_frame_plan *plan, modal_error *err);
-/* modaldeform_stress_begin with the arrays of the list. */
+/* modal_stress_frames_begin with the arrays of the list. */
 modal_status modaldeform_begin_stress(const modaldeform_request *r, modaldeform_input *in, modal_error *err);
 
 /* modaldeform_curvature.c: a stage on the device, of surfaces. */
@@ -221,28 +216,6 @@ int64_t modaldeform_curvature_bytes(int64_t n_points, int64_t n_triangles);
 modal_status modaldeform_curvature_new(modaldeform_curvature **curvature, tool *t, const modaldeform_request *r,
                                        const modaldeform_input *in, modal_frame_plan *plan, modal_error *err);
 modaldeform_curvature *modaldeform_curvature_delete(modaldeform_curvature *curvature); /* returns NULL; NULL is fine */
-
-/* modaldeform_stress.c: eight values, 0 strain, 1 stress, 2 von_mises, 3 jacobian of the cells, 4 to 7 of the nodes. */
-enum { MODALDEFORM_STRESS_VALUES = 4 };
-modal_array modaldeform_stress_array(int value);
-/* Keeps what it needs of the solids before modaldeform_use_volume makes points of their nodes; begin then takes the
- * rest of the solids. The arrays whose sources are first_source + value are wanted. *stress is for the caller to delete,
- * also after errors. */
-modal_status modaldeform_stress_keep(modaldeform_stress **stress, const modal_basis *basis, modal_error *err);
-modal_status modaldeform_stress_begin(modaldeform_stress *stress, modal_basis *basis, const modal_array_list *arrays,
-                                      int first_source, modal_error *err);
-int64_t modaldeform_stress_bytes(const modaldeform_stress *stress);
-/* Makes the values of a frame of the trajectory, [cells or nodes of all objects, components]. */
-modal_status modaldeform_stress_frame(modaldeform_stress *stress, const modal_trajectory *q, int64_t frame, int n_threads,
-                                      modal_error *err);
-/* The same of one solid, whose displacements u [n_nodes, 3] are given, each element by its law; the mesh is moved into it, `laws`
- * borrowed. */
-modal_status modaldeform_stress_of(modaldeform_stress **stress, modal_volume_mesh *mesh, const uint8_t *laws,
-                                   const modal_array_list *arrays, int first_source, modal_error *err);
-modal_status modaldeform_stress_moved(modaldeform_stress *stress, const double *u, int64_t frame, int n_threads, modal_error *err);
-const float *modaldeform_stress_values(const modaldeform_stress *stress, int value); /* NULL: not wanted */
-void modaldeform_stress_tell(tool *t, const modaldeform_stress *stress);
-modaldeform_stress *modaldeform_stress_delete(modaldeform_stress *stress); /* returns NULL; NULL is fine */
 
 /* modaldeform_probes.c: the points that --probe names; MODAL_ERROR_USAGE where one is not there. */
 modal_status modaldeform_check_probes(const tool *t, const modaldeform_request *r, modal_error *err);
@@ -268,9 +241,8 @@ void modaldeform_free_sound(modaldeform_sound *sound);
 /* modaldeform_volume.c: puts the nodes of the solids in the place of the surfaces, and fills
  * in->cells. The basis must have been read with its solids and their modes. */
 modal_status modaldeform_use_volume(const modaldeform_request *r, modaldeform_input *in, modal_error *err);
-/* The cells of one mesh, whose nodes are the points. */
-modal_status modaldeform_cells_of(const modal_volume_mesh *mesh, modaldeform_cells *cells, modal_error *err);
-void modaldeform_free_cells(modaldeform_cells *cells);
+/* Says once where elements were inside out. */
+void modaldeform_tell_stress(tool *t, const modal_stress_frames *stress);
 
 /* modaldeform_outputs.c */
 /* Before the inputs are read: what cannot be written is said at once. With --resume, the sidecar and

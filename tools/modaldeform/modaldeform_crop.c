@@ -143,7 +143,7 @@ done:
 /* Of a volume's cells the first one is left: a volume has at least one. */
 static void cut_cells(modaldeform_input *in, const modal_surface *first, const cut *c)
 {
-    modaldeform_cells *cells = &in->cells;
+    modal_solid_cells *cells = &in->cells;
     for (int64_t k = 0; k < cells->offsets[1]; k++)
         cells->connectivity[k] = first->user_vertex[c->vertex[c->stored[cells->connectivity[k]]]];
     cells->n_cells = 1;

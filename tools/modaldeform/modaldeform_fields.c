@@ -154,7 +154,7 @@ modal_status modaldeform_read_fields(tool *t, modaldeform_request *r, modal_erro
     for (int of_nodes = !r->volume; of_nodes < 2; of_nodes++) /* the points of a surface are nodes, its triangles no elements */
         for (int i = FIRST_STRESS; i < N_FIELDS; i++) {
             const int value = i - FIRST_STRESS + of_nodes * (N_FIELDS - FIRST_STRESS);
-            modal_array array = modaldeform_stress_array(value);
+            modal_array array = modal_stress_frames_array(value);
             array.source = MODAL_FROM_STAGES + value;
             if (wanted[i]) MODAL_TRY(modal_array_add(&r->arrays, &array, err));
         }
@@ -213,5 +213,5 @@ done:
 
 modal_status modaldeform_begin_stress(const modaldeform_request *r, modaldeform_input *in, modal_error *err)
 {
-    return modaldeform_stress_begin(in->stress, &in->basis, &r->arrays, MODAL_FROM_STAGES, err);
+    return modal_stress_frames_begin(in->stress, &in->basis, &r->arrays, MODAL_FROM_STAGES, err);
 }

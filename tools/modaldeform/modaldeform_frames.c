@@ -18,11 +18,11 @@ static modal_status add_stress(void *self, int64_t first, modal_frames *frames, 
 {
     const writing *w = self;
     const modal_array_list *list = &w->r->arrays;
-    modal_status status = modaldeform_stress_frame(w->in->stress, &w->in->trajectory, w->in->start + first * w->in->step,
+    modal_status status = modal_stress_frames_make(w->in->stress, &w->in->trajectory, w->in->start + first * w->in->step,
                                                    w->r->threads, err);
     for (int i = 0; i < list->n; i++)
         if (w->plan->places[i] == MODAL_OF_STEPS)
-            frames->arrays[i] = modaldeform_stress_values(w->in->stress, list->all[i].source - MODAL_FROM_STAGES);
+            frames->arrays[i] = modal_stress_frames_values(w->in->stress, list->all[i].source - MODAL_FROM_STAGES);
     return status;
 }
 
@@ -72,7 +72,7 @@ modal_status modaldeform_write_frames(tool *t, const modaldeform_request *r, mod
     steps[n_steps++] = (modal_frame_step){&w, write_frames};
     tool_progress_amount(t, (double)in->n, "frames");
     status = modal_frames_run(&source, n_steps, steps, out->n_kept, in->n, &t->progress, &times, err);
-    modaldeform_stress_tell(t, in->stress);
+    modaldeform_tell_stress(t, in->stress);
     tool_stage(t, "submit", times.submit, -1);
     tool_stage(t, "wait for frames", times.wait, -1);
     tool_stage(t, "write", times.work, bytes);

@@ -241,9 +241,9 @@ void modaldeform_free_inputs(modaldeform_input *in)
     modal_free(&in->triangles);
     modal_free(&in->probes);
     modal_free(&in->point_numbers);
-    modaldeform_free_cells(&in->cells);
+    modal_solid_cells_free(&in->cells);
     in->snapshots = modaldeform_snapshots_delete(in->snapshots);
-    in->stress = modaldeform_stress_delete(in->stress);
+    in->stress = modal_stress_frames_delete(in->stress);
     modaldeform_free_modes(&in->modes);
     modaldeform_free_sound(&in->sound);
     modal_free(&in->arguments);

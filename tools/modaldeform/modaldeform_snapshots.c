@@ -143,7 +143,7 @@ static modal_status begin_stress(const modaldeform_request *r, modaldeform_snaps
             s->solid.laws[e] = (uint8_t)(law ? law : MODAL_LAW_NEO_HOOKEAN);
         }
     }
-    MODAL_TRY(modaldeform_stress_of(&in->stress, mesh, s->solid.laws, &r->arrays, MODAL_FROM_STAGES, err));
+    MODAL_TRY(modal_stress_frames_of(&in->stress, mesh, s->solid.laws, &r->arrays, MODAL_FROM_STAGES, err));
 done:
     return status;
 }
@@ -191,7 +191,7 @@ modal_status modaldeform_read_snapshots(modaldeform_request *r, modaldeform_inpu
     MODAL_TRY(make_head(&c, &in->trajectory, err));
     s->times = in->trajectory.times;
     MODAL_TRY(make_basis(s, in, r->volume, err));
-    if (r->volume) MODAL_TRY(modaldeform_cells_of(&s->solid.mesh, &in->cells, err));
+    if (r->volume) MODAL_TRY(modal_solid_cells_of(&s->solid.mesh, &in->cells, err));
     if (r->stress) MODAL_TRY(begin_stress(r, s, in, err));
     for (int i = 0; i < (r->speed ? NEIGHBOURS : 1); i++) MODAL_TRY(modal_alloc(&s->u[i], 3 * s->n_nodes, sizeof(double), "snapshot", err));
     MODAL_TRY(modal_device_open(&s->device, r->deform.back_end, err));
@@ -302,7 +302,7 @@ done:
 /* Values of cells, or of the nodes that are points. */
 static void put_values(const modaldeform_snapshots *s, const modal_array *a, float *to)
 {
-    const float *from = modaldeform_stress_values(s->in->stress, a->source - MODAL_FROM_STAGES);
+    const float *from = modal_stress_frames_values(s->in->stress, a->source - MODAL_FROM_STAGES);
     const size_t row = (size_t)a->components * sizeof *to;
     if (a->of_cells) {
         memcpy(to, from, row * (size_t)s->in->cells.n_cells);
@@ -329,7 +329,7 @@ static modal_status read_frame(void *self, int64_t number, float *const to[MODAL
     const int64_t frame = s->in->start + number * s->in->step;
     const double *u;
     MODAL_TRY(load(s, frame, &u, err));
-    if (s->in->stress) MODAL_TRY(modaldeform_stress_moved(s->in->stress, u, frame, s->r->threads, err));
+    if (s->in->stress) MODAL_TRY(modal_stress_frames_moved(s->in->stress, u, frame, s->r->threads, err));
     for (int i = 0; i < s->arrays.n; i++) {
         const modal_array *a = &s->arrays.all[i];
         if (!to[i]) continue;

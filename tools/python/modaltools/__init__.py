@@ -12,11 +12,13 @@ Lengths are metres, times seconds. Points are those of all objects, one object a
 vertices. formats/*.md of the project specify the files.
 """
 from .basis import Basis, Object, Shape
-from .deformer import Deformer, Frame
+from ._library import BasisMissing, Cancelled
+from .deformer import Deformer, Frame, Group
 from .programs import ToolError, info, run
 from .scene import Scene
 from .sequence import Sequence
 from .trajectory import Trajectory
 
-__all__ = ["Basis", "Deformer", "Frame", "Object", "Scene", "Sequence", "Shape", "ToolError", "Trajectory", "info", "run"]
+__all__ = ["Basis", "BasisMissing", "Cancelled", "Deformer", "Frame", "Group", "Object", "Scene", "Sequence", "Shape", "ToolError", "Trajectory",
+           "info", "run"]
 __version__ = "0.1.0"

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-import threading
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Iterator, Optional, Type
+from typing import Iterator, Optional, Sequence, Type, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._h5 import Path, kind_of
+from ._h5 import Path
+from ._library import FIELDS, Handle, Integers, Singles, find
+from ._numpy import NumpyHandle
 from .basis import Basis, Floats
-from .trajectory import Trajectory
 
-Singles = NDArray[np.float32]
-_CORNERS = 1 << 22  # of triangles whose normals are summed at once
+_WIDTH = {"positions": 3, "normals": 3, "displacement": 3, "speed": 1, "tangents": 4, **FIELDS}
+_said = False
 
 
 @dataclass(frozen=True)
@@ -28,55 +29,47 @@ class Frame:
     displacement: Optional[Singles] = None  # [n_points, 3] m, R U q
     speed: Optional[Singles] = None         # [n_points] m/s
     time: Optional[float] = None            # s; None: of coordinates that were handed over
+    tangents: Optional[Singles] = None      # [n_points, 4], the last is the handedness, 1 or -1
+    strain: Optional[Singles] = None        # of volumes: [n_cells, 6], xx yy zz xy yz xz
+    stress: Optional[Singles] = None        # [n_cells, 6] Pa
+    von_mises: Optional[Singles] = None     # [n_cells] Pa
+    strain_nodes: Optional[Singles] = None  # [n_points, 6], and so on
+    stress_nodes: Optional[Singles] = None
+    von_mises_nodes: Optional[Singles] = None
 
 
-class _Shape:
-    """A shape's arrays as the sums read them, and the objects that have it."""
+def _frame(arrays: dict[str, Singles], time: Optional[float]) -> Frame:
+    positions = arrays.pop("positions")
+    return replace(Frame(positions, time=time), **arrays)
 
-    def __init__(self, basis: Basis, number: int, objects: list[int], first_points: NDArray[np.int64]) -> None:
-        shape = basis.shapes[number]
-        self.objects = np.array(objects)
-        self.n, self.r = len(shape.rest), shape.n_modes
-        self.rest: Singles = shape.rest.astype(np.float32)
-        self.modes: Singles = shape.modes.reshape(3 * self.n, self.r)
-        self.triangles = shape.triangles
-        self.coordinates = basis.offsets[self.objects][:, None] + np.arange(self.r)  # [objects, r]
-        self.first = first_points[self.objects]
-        self._lock = threading.Lock()
-        self._corners: Optional[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = None
 
-    def deformed(self, q: Floats) -> Singles:
-        """U q [objects, n, 3]."""
-        if self.r == 0:
-            return np.zeros((len(self.objects), self.n, 3), np.float32)
-        mine = q[self.coordinates].astype(np.float32)
-        u: Singles = self.modes @ mine[0] if len(mine) == 1 else np.ascontiguousarray((self.modes @ mine.T).T)
-        return u.reshape(len(mine), self.n, 3)
+@dataclass(frozen=True)
+class Group:
+    """A named group of the mesh that a shape came from."""
 
-    def corners(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """The triangles of all corners, a vertex's one after the other; where each vertex begins; vertices that have some."""
-        with self._lock:
-            if self._corners is None:
-                of = self.triangles.ravel()
-                order = np.argsort(of, kind="stable")
-                counts = np.bincount(of, minlength=self.n)
-                has = np.flatnonzero(counts)
-                self._corners = order // 3, (np.cumsum(counts) - counts)[has], has
-            return self._corners
+    name: str
+    shape: int
+    dimension: int    # 3: of elements; 0 to 2: of nodes
+    points: Integers  # of all objects of the shape, ascending
+    cells: Integers   # triangles; of volumes cells
 
-    def normals(self, x: Singles) -> Singles:
-        """Of positions [objects, n, 3]: sums of the cross products of the triangles around a vertex, made one long."""
-        triangles, starts, has = self.corners()
-        normals = np.zeros_like(x)
-        step = max(1, _CORNERS // max(1, len(triangles)))
-        for a in range(0, len(x) if len(has) else 0, step):
-            part = x[a:a + step]
-            p = part[:, self.triangles[:, 0]]
-            cross = np.cross(part[:, self.triangles[:, 1]] - p, part[:, self.triangles[:, 2]] - p)
-            for k in range(3):
-                normals[a:a + step, has, k] = np.add.reduceat(np.ascontiguousarray(cross[..., k])[:, triangles], starts, axis=1)
-        lengths = np.sqrt(np.einsum("onk,onk->on", normals, normals))[..., None]
-        return np.divide(normals, lengths, out=normals, where=lengths > 0)
+
+def _choose(path: Path, basis: Optional[Path], library: Optional[bool], back_end: str, threads: int, memory_limit: int,
+            volume: bool) -> Union[Handle, NumpyHandle]:
+    global _said
+    loaded, where = (None, "") if library is False else find()
+    if loaded is not None:
+        for place in (path, basis):
+            if place is not None and not os.path.exists(place):
+                raise FileNotFoundError(f"{os.fspath(place)}: is not there")
+        return Handle(loaded, path, basis, back_end, threads, memory_limit, volume)
+    if library or volume or back_end != "cpu":
+        raise OSError(f"libmodaltools is not there, which {'volumes need' if volume else 'was asked for'}: {where or 'library=False'}")
+    if library is None and not _said:
+        _said = True
+        warnings.warn(f"modaltools: libmodaltools is not there, numpy computes the frames, some times slower: {where} "
+                      "(MODALTOOLS_LIBRARY names its file)", RuntimeWarning, stacklevel=3)
+    return NumpyHandle(path, basis)
 
 
 class Deformer:
@@ -85,39 +78,42 @@ class Deformer:
         with Deformer("traj.h5") as motion:
             x = motion.frame(3).positions
 
-    It computes in float32 with numpy; positions differ from modaldeform's by rounding. It holds the basis, and in a call about
-    three frames. ValueError: the file is of another kind or version, or was made for another basis; OSError: it cannot be read."""
+    libmodaltools computes: positions are the bytes that modaldeform writes, on `back_end` cpu, cuda, auto. It is looked for where
+    MODALTOOLS_LIBRARY says, beside this package, by pkg-config, and where the system looks. Where it is absent, numpy computes, slower,
+    which is said once; library=True makes that an error, library=False asks for it. `volume`: points are the nodes of the solids, with
+    cells instead of triangles. threads 0: all cores. memory_limit, bytes: what of the basis does not fit is read for every frame.
 
-    def __init__(self, path: Path, basis: Optional[Path] = None) -> None:
+    ValueError: the file is of another kind or version, or was made for another basis; BasisMissing, an OSError: the basis of the
+    trajectory has moved; OSError: it cannot be read, or memory is short; Cancelled: another thread called cancel()."""
+
+    def __init__(self, path: Path, basis: Optional[Path] = None, *, library: Optional[bool] = None, back_end: str = "cpu", threads: int = 0,
+                 memory_limit: int = 0, volume: bool = False) -> None:
         self.path = os.fspath(path)
-        kind = kind_of(path)
-        self._trajectory: Optional[Trajectory] = None
-        if kind == "basis":
-            if basis is not None:
-                raise ValueError(f"{self.path}: is a basis itself")
-            self.basis = Basis(path)
-        else:
-            self._trajectory = Trajectory(path, None if basis is None else Basis(basis))
-            self.basis = self._trajectory.basis
-        objects = self.basis.objects
-        if self._trajectory is not None and not np.array_equal(self._trajectory.offsets, self.basis.offsets):
-            raise ValueError(f"{self.path}: mode_offsets: not those of the objects of {self.basis.path}")
-        sizes = [len(self.basis.shapes[o.shape].rest) for o in objects]
-        self.times: Floats = np.empty(0) if self._trajectory is None else self._trajectory.times
-        self.names: list[str] = [self.basis.shapes[o.shape].name for o in objects]
-        self.first_points: NDArray[np.int64] = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-        self.triangles: NDArray[np.int64] = self.basis.triangles
-        self._rest = np.stack([o.rest_pose for o in objects])
-        users: dict[int, list[int]] = {}
-        for i, o in enumerate(objects):
-            users.setdefault(o.shape, []).append(i)
-        self._shapes: Optional[list[_Shape]] = [_Shape(self.basis, k, who, self.first_points) for k, who in users.items()]
+        self.volume = volume
+        self._handle = _choose(path, basis, library, back_end, threads, memory_limit, volume)
+        h = self._handle
+        self.times: Floats = h.times
+        self.shape_names: list[str] = h.shape_names
+        self.object_shapes: NDArray[np.int32] = h.object_shapes
+        self.names: list[str] = [h.shape_names[s] for s in h.object_shapes]
+        self.first_points: Integers = h.first_points
+        self.first_cells: Integers = h.first_cells
+        self.first_coordinates: Integers = h.first_coordinates
+        self.frequencies: Floats = h.frequencies
+        self.rest_poses: Floats = h.rest_poses
+        self.basis_path: str = h.basis_path
+        self._basis: Optional[Basis] = h.basis if isinstance(h, NumpyHandle) else None
+        self._triangles: Optional[Integers] = None
 
     # ---- a handle ----
 
     def close(self) -> None:
-        """Lets go of the arrays; a call after it raises ValueError, one that is under way ends as it should."""
-        self._shapes = None
+        """Lets go of the files and arrays; a call after it raises ValueError, one that is under way ends as it should."""
+        self._handle.close()
+
+    def cancel(self) -> None:
+        """Ends the frame that another thread waits for: there Cancelled is raised. numpy goes on to its end."""
+        self._handle.cancel()
 
     def __enter__(self) -> "Deformer":
         return self
@@ -129,127 +125,159 @@ class Deformer:
         return len(self.times)
 
     @property
+    def back_end(self) -> str:
+        """What computes: "cpu", "cuda:0", "numpy"."""
+        return self._handle.back_end()
+
+    # ---- what there is ----
+
+    @property
     def n_points(self) -> int:
-        return int(self.first_points[-1])
+        return self._handle.n_points
 
     @property
     def n_coordinates(self) -> int:
-        return self.basis.n_coordinates
+        return self._handle.n_coordinates
+
+    @property
+    def basis(self) -> Basis:
+        """The basis as numpy's arrays, read when it is asked for: it takes as much memory again."""
+        if self._basis is None:
+            self._basis = Basis(self.basis_path)
+        return self._basis
+
+    @property
+    def triangles(self) -> Integers:
+        """[n, 3] points, of all objects."""
+        if self._triangles is None:
+            self._triangles = self._handle.triangles()
+        return self._triangles
+
+    @property
+    def cells(self) -> tuple[Integers, Integers, NDArray[np.uint8]]:
+        """Of volumes: connectivity, offsets and types as VTK has them."""
+        return self._native("cells").cells()
+
+    @property
+    def rest(self) -> Singles:
+        """Positions [n_points, 3] at rest, in the world."""
+        return self._handle.rest()
+
+    @property
+    def coordinates(self) -> Floats:
+        """q [frames, n_coordinates] in kg^1/2 m."""
+        self._index(0)
+        return self._handle.coordinates()
+
+    @property
+    def poses(self) -> Optional[Floats]:
+        """[frames, objects, 3, 4]; None: the rest poses."""
+        self._index(0)
+        return self._handle.poses()
+
+    @property
+    def reach(self) -> Floats:
+        """[n_coordinates] m: how far one unit of a coordinate moves a point at most."""
+        return self._handle.reach()
+
+    @property
+    def materials(self) -> tuple[list[str], NDArray[np.int32]]:
+        """Names of materials, and of each triangle (of volumes cell) the number of its name, -1: none."""
+        h = self._native("materials")
+        return h.material_names, h.materials()
+
+    @property
+    def groups(self) -> list[Group]:
+        """The named groups of the meshes that the shapes came from; of surfaces that are their boundary."""
+        return [Group(*g) for g in self._native("groups").groups()]
 
     # ---- frames ----
 
-    def frame(self, index: int, *, normals: bool = False, displacement: bool = False, speed: bool = False) -> Frame:
-        """A frame of the trajectory; a negative index counts from the end. IndexError where there is none."""
-        motion, index = self._moving(index)
-        poses = None if motion.poses is None else motion.poses[index]
-        rates: Optional[tuple[Floats, Optional[Floats]]] = None
-        if speed:
-            if len(motion) < 2:
-                raise ValueError(f"{self.path}: speed needs two frames")
-            a, b = max(index - 1, 0), min(index + 1, len(motion) - 1)  # central, one-sided at the ends
-            dt = motion.times[b] - motion.times[a]
-            rates = ((motion.q[b] - motion.q[a]) / dt,
-                     None if motion.poses is None else (motion.poses[b] - motion.poses[a]) / dt)
-        return self._compute(motion.q[index], poses, normals, displacement, rates, float(motion.times[index]))
+    def frame(self, index: int, *, normals: bool = False, displacement: bool = False, speed: bool = False, tangents: bool = False,
+              fields: Sequence[str] = ()) -> Frame:
+        """A frame of the trajectory; a negative index counts from the end. IndexError where there is none. `fields` of volumes:
+        strain, stress, von_mises, and with _nodes at the nodes."""
+        index = self._index(index)
+        arrays = self._arrays(normals, displacement, speed, tangents, fields)
+        self._handle.frame(index, arrays)
+        return _frame(arrays, float(self.times[index]))
 
     def frames(self, start: int = 0, stop: Optional[int] = None, step: int = 1, *, normals: bool = False,
-               displacement: bool = False, speed: bool = False) -> Iterator[Frame]:
+               displacement: bool = False, speed: bool = False, tangents: bool = False, fields: Sequence[str] = ()) -> Iterator[Frame]:
         """Frames as range(start, stop, step) has them, each computed when it is asked for."""
         for i in range(*slice(start, stop, step).indices(len(self))):
-            yield self.frame(i, normals=normals, displacement=displacement, speed=speed)
+            yield self.frame(i, normals=normals, displacement=displacement, speed=speed, tangents=tangents, fields=fields)
 
-    def at(self, q: ArrayLike, poses: Optional[ArrayLike] = None, *, normals: bool = False, displacement: bool = False) -> Frame:
-        """The frame of q [n_coordinates] in kg^1/2 m, and poses [objects, 3, 4] (the rest poses)."""
+    def at(self, q: ArrayLike, poses: Optional[ArrayLike] = None, *, normals: bool = False, displacement: bool = False,
+           tangents: bool = False, rates: Optional[ArrayLike] = None, pose_rates: Optional[ArrayLike] = None,
+           fields: Sequence[str] = ()) -> Frame:
+        """The frame of q [n_coordinates] in kg^1/2 m, and poses [objects, 3, 4] (the rest poses). With `rates`, those of q,
+        and of poses (which stand still), it has speeds."""
         values = self._finite("q", q, (self.n_coordinates,))
-        placed = None if poses is None else self._finite("poses", poses, self._rest.shape)
-        return self._compute(values, placed, normals, displacement, None, None)
+        placed = None if poses is None else self._finite("poses", poses, self.rest_poses.shape)
+        moving: Optional[tuple[Floats, Optional[Floats]]] = None
+        if rates is not None:
+            turning = None if pose_rates is None else self._finite("pose_rates", pose_rates, self.rest_poses.shape)
+            moving = self._finite("rates", rates, (self.n_coordinates,)), turning
+        arrays = self._arrays(normals, displacement, moving is not None, tangents, fields)
+        self._handle.at(values, placed, moving, arrays)
+        return _frame(arrays, None)
 
     def probe(self, points: ArrayLike, start: int = 0, stop: Optional[int] = None, step: int = 1) -> Singles:
         """Positions [frames, k, 3] of a few points in many frames. `points` are k numbers of points, or k places [k, 3] in the world at
         rest: then those of the nearest points. Nothing else is deformed."""
-        shapes = self._open()
+        self._index(0)
         numbers = self._numbers(points)
-        wanted = np.arange(len(self))[start:stop:step]
-        out: Singles = np.empty((len(wanted), len(numbers), 3), np.float32)
-        if len(wanted) == 0:
-            return out
-        motion, _ = self._moving(0)
-        objects = np.searchsorted(self.first_points, numbers, side="right") - 1
-        for shape in shapes:
-            for i, o in enumerate(shape.objects):
-                here = np.flatnonzero(objects == o)
-                if len(here) == 0:
-                    continue
-                v = numbers[here] - shape.first[i]
-                rows = shape.modes.reshape(shape.n, 3, shape.r)[v].astype(float)
-                rest = self.basis.shapes[self.basis.objects[o].shape].rest[v]
-                x = rest + np.einsum("kpr,fr->fkp", rows, motion.q[wanted][:, shape.coordinates[i]])
-                pose = np.broadcast_to(self._rest[o], (len(wanted), 3, 4)) if motion.poses is None else motion.poses[wanted, o]
-                out[:, here] = np.einsum("fpj,fkj->fkp", pose[:, :, :3], x) + pose[:, None, :, 3]
-        return out
+        wanted = range(*slice(start, stop, step).indices(len(self)))
+        return self._handle.probe(numbers, wanted.start if len(wanted) else 0, wanted.step, len(wanted))
 
     # ---- within ----
 
-    def _open(self) -> list[_Shape]:
-        if self._shapes is None:
-            raise ValueError(f"{self.path}: is closed")
-        return self._shapes
+    def _native(self, what: str) -> Handle:
+        if isinstance(self._handle, NumpyHandle):
+            raise OSError(f"{self.path}: {what}: libmodaltools is not there")
+        return self._handle
 
-    def _moving(self, index: int) -> tuple[Trajectory, int]:
-        self._open()
-        if self._trajectory is None:
-            raise ValueError(f"{self.path}: is a basis, which has no frames")
+    def _index(self, index: int) -> int:
+        self._handle.back_end() if isinstance(self._handle, Handle) else self._handle._open()  # ValueError: is closed
         n = len(self)
+        if n == 0:
+            raise ValueError(f"{self.path}: is a basis, which has no frames")
         if not -n <= index < n:
             raise IndexError(f"{self.path}: frame {index} of {n}")
-        return self._trajectory, index % n
+        return index % n
+
+    def _arrays(self, normals: bool, displacement: bool, speed: bool, tangents: bool, fields: Sequence[str]) -> dict[str, Singles]:
+        if isinstance(self._handle, NumpyHandle) and (tangents or fields):
+            raise OSError(f"{self.path}: tangents and fields need libmodaltools")
+        wanted = ["positions", *(name for name, is_wanted in (("normals", normals), ("displacement", displacement), ("speed", speed),
+                                                              ("tangents", tangents)) if is_wanted)]
+        for name in fields:
+            if name not in FIELDS or name in wanted:
+                raise ValueError(f"{self.path}: fields: {'twice' if name in FIELDS else 'not one of ' + ', '.join(FIELDS)}, {name}")
+            wanted.append(name)
+        cells = int(self.first_cells[-1])
+        arrays: dict[str, Singles] = {}
+        for name in wanted:
+            rows = cells if name in FIELDS and not name.endswith("_nodes") else self.n_points
+            arrays[name] = np.empty(rows if _WIDTH[name] == 1 else (rows, _WIDTH[name]), np.float32)
+        return arrays
 
     def _finite(self, name: str, values: ArrayLike, shape: tuple[int, ...]) -> Floats:
-        array = np.asarray(values, float)
+        array: Floats = np.ascontiguousarray(values, float)
         if array.shape != shape:
             raise ValueError(f"{self.path}: {name} has the shape {array.shape}, not {shape}")
         if not np.all(np.isfinite(array)):
             raise ValueError(f"{self.path}: {name}: not finite")
         return array
 
-    def _numbers(self, points: ArrayLike) -> NDArray[np.int64]:
+    def _numbers(self, points: ArrayLike) -> Integers:
         array = np.asarray(points)
         if array.ndim == 1 and array.dtype.kind in "iu":
             if len(array) and not (array.min() >= 0 and array.max() < self.n_points):
                 raise IndexError(f"{self.path}: points are 0 to {self.n_points - 1}")
-            return array.astype(np.int64)
+            return np.ascontiguousarray(array, np.int64)
         if array.ndim != 2 or array.shape[1] != 3 or not np.all(np.isfinite(array.astype(float))):
             raise ValueError(f"{self.path}: points: neither numbers nor places [k, 3]")
-        rest = self.at(np.zeros(self.n_coordinates)).positions
+        rest = self.rest
         return np.array([int(np.argmin(((rest - place) ** 2).sum(axis=1))) for place in array.astype(float)], np.int64)
-
-    def _compute(self, q: Floats, poses: Optional[Floats], with_normals: bool, with_displacement: bool,
-                 rates: Optional[tuple[Floats, Optional[Floats]]], time: Optional[float]) -> Frame:
-        shapes, n = self._open(), self.n_points
-        at = self._rest if poses is None else poses
-        positions: Singles = np.empty((n, 3), np.float32)
-        normals: Optional[Singles] = np.empty((n, 3), np.float32) if with_normals else None
-        displacement: Optional[Singles] = np.empty((n, 3), np.float32) if with_displacement else None
-        speed: Optional[Singles] = np.empty(n, np.float32) if rates is not None else None
-        for shape in shapes:
-            pose = at[shape.objects].astype(np.float32)
-            turn, shift = np.ascontiguousarray(pose[:, :, :3].transpose(0, 2, 1)), pose[:, None, :, 3]
-            u = shape.deformed(q)
-            if displacement is not None:
-                self._put(shape, u @ turn, displacement)
-            u += shape.rest  # where the points are in the shape's own axes, from here on
-            self._put(shape, u @ turn + shift, positions)
-            if normals is not None:
-                self._put(shape, shape.normals(u) @ turn, normals)
-            if speed is not None and rates is not None:
-                velocity = shape.deformed(rates[0]) @ turn
-                if rates[1] is not None:
-                    rate = rates[1][shape.objects].astype(np.float32)
-                    velocity += u @ np.ascontiguousarray(rate[:, :, :3].transpose(0, 2, 1)) + rate[:, None, :, 3]
-                self._put(shape, np.sqrt(np.einsum("onk,onk->on", velocity, velocity)), speed)
-        return Frame(positions, normals, displacement, speed, time)
-
-    @staticmethod
-    def _put(shape: _Shape, values: Singles, to: Singles) -> None:
-        for i, first in enumerate(shape.first):
-            to[first:first + shape.n] = values[i]

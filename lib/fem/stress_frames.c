@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --fields strain, stress, von_mises: of the solid's cells and nodes, by the law that moved each object, from its modes at the
- * nodes and q in float64 (lib/fem/stress.h). */
+#include "lib/fem/stress_frames.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include "lib/base/memory.h"
 #include "lib/fem/stress.h"
 #include "lib/model/node_modes.h"
-#include "tools/modaldeform/modaldeform.h"
 
 enum { STRAIN, STRESS, VON_MISES, JACOBIAN, OF_NODES, N_VALUES = 2 * OF_NODES };
 
@@ -28,7 +27,7 @@ typedef struct stressed_shape {
     modal_stress *stress;
 } stressed_shape;
 
-struct modaldeform_stress {
+struct modal_stress_frames {
     int32_t n_shapes, n_objects;
     stressed_shape *shapes;
     int32_t *shape_of;    /* [n_objects] */
@@ -41,7 +40,7 @@ struct modaldeform_stress {
     int32_t inverted_object;
 };
 
-modal_array modaldeform_stress_array(int value)
+modal_array modal_stress_frames_array(int value)
 {
     modal_array array = {.components = described[value].components, .of_cells = value < OF_NODES};
     strcpy(array.name, described[value].name);
@@ -49,9 +48,9 @@ modal_array modaldeform_stress_array(int value)
     return array;
 }
 
-const float *modaldeform_stress_values(const modaldeform_stress *s, int value) { return s->values[value]; }
+const float *modal_stress_frames_values(const modal_stress_frames *s, int value) { return s->values[value]; }
 
-int64_t modaldeform_stress_bytes(const modaldeform_stress *s)
+int64_t modal_stress_frames_bytes(const modal_stress_frames *s)
 {
     int64_t bytes = 0, most_nodes = 0, most_cells = 0, width[2] = {0};
     for (int i = 0; i < N_VALUES; i++)
@@ -82,10 +81,10 @@ done:
     return status;
 }
 
-modal_status modaldeform_stress_keep(modaldeform_stress **stress, const modal_basis *basis, modal_error *err)
+modal_status modal_stress_frames_keep(modal_stress_frames **stress, const modal_basis *basis, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    modaldeform_stress *s = NULL;
+    modal_stress_frames *s = NULL;
     *stress = NULL;
     MODAL_TRY(modal_alloc_zero(&s, 1, sizeof *s, "stress", err));
     *stress = s;
@@ -98,7 +97,7 @@ done:
 }
 
 /* Room for the values that are wanted. */
-static modal_status new_values(modaldeform_stress *s, const modal_array_list *arrays, int first_source, int64_t most_nodes,
+static modal_status new_values(modal_stress_frames *s, const modal_array_list *arrays, int first_source, int64_t most_nodes,
                                int64_t most_cells, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -113,7 +112,7 @@ done:
     return status;
 }
 
-modal_status modaldeform_stress_begin(modaldeform_stress *s, modal_basis *basis, const modal_array_list *arrays, int first_source,
+modal_status modal_stress_frames_begin(modal_stress_frames *s, modal_basis *basis, const modal_array_list *arrays, int first_source,
                                       modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -145,7 +144,7 @@ done:
 }
 
 /* Puts an object's values at their rows; MODAL_ERROR_INPUT where one is not finite. */
-static modal_status put(modaldeform_stress *s, int value, int32_t object, int64_t frame, int64_t first, int64_t n, modal_error *err)
+static modal_status put(modal_stress_frames *s, int value, int32_t object, int64_t frame, int64_t first, int64_t n, modal_error *err)
 {
     const int width = described[value].components;
     float *to = s->values[value] + width * first;
@@ -157,7 +156,7 @@ static modal_status put(modaldeform_stress *s, int value, int32_t object, int64_
                            s->own[value][place]);
 }
 
-static modal_stress_arrays arrays_of(const modaldeform_stress *s)
+static modal_stress_arrays arrays_of(const modal_stress_frames *s)
 {
     return (modal_stress_arrays){s->own[STRAIN], s->own[STRESS], s->own[VON_MISES], s->own[OF_NODES + STRAIN], s->own[OF_NODES + STRESS],
                                  s->own[OF_NODES + VON_MISES], s->own[JACOBIAN], s->own[OF_NODES + JACOBIAN]};
@@ -165,11 +164,11 @@ static modal_stress_arrays arrays_of(const modaldeform_stress *s)
 
 /* ---- snapshots: one solid, whose displacements are given ---- */
 
-modal_status modaldeform_stress_of(modaldeform_stress **stress, modal_volume_mesh *mesh, const uint8_t *laws,
+modal_status modal_stress_frames_of(modal_stress_frames **stress, modal_volume_mesh *mesh, const uint8_t *laws,
                                    const modal_array_list *arrays, int first_source, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    modaldeform_stress *s = NULL;
+    modal_stress_frames *s = NULL;
     *stress = NULL;
     MODAL_TRY(modal_alloc_zero(&s, 1, sizeof *s, "stress", err));
     *stress = s;
@@ -187,7 +186,7 @@ done:
     return status;
 }
 
-modal_status modaldeform_stress_moved(modaldeform_stress *s, const double *u, int64_t frame, int n_threads, modal_error *err)
+modal_status modal_stress_frames_moved(modal_stress_frames *s, const double *u, int64_t frame, int n_threads, modal_error *err)
 {
     modal_status status = MODAL_OK;
     int64_t inverted;
@@ -205,7 +204,7 @@ done:
 
 /* ---- trajectories ---- */
 
-modal_status modaldeform_stress_frame(modaldeform_stress *s, const modal_trajectory *q, int64_t frame, int n_threads, modal_error *err)
+modal_status modal_stress_frames_make(modal_stress_frames *s, const modal_trajectory *q, int64_t frame, int n_threads, modal_error *err)
 {
     modal_status status = MODAL_OK;
     int64_t first_cell = 0, first_node = 0;
@@ -239,14 +238,15 @@ done:
     return status;
 }
 
-void modaldeform_stress_tell(tool *t, const modaldeform_stress *s)
+int64_t modal_stress_frames_inverted(const modal_stress_frames *s, int64_t *frame, int32_t *object, int64_t *element)
 {
-    if (s && s->n_inverted > 0)
-        tool_warn(t, "stress: element %" PRId64 " of object %d is inside out in frame %" PRId64 ", where Cauchy's stress means nothing; "
-                     "objects and frames with such: %" PRId64, s->inverted_element, s->inverted_object, s->first_inverted, s->n_inverted);
+    if (frame) *frame = s->first_inverted;
+    if (object) *object = s->inverted_object;
+    if (element) *element = s->inverted_element;
+    return s->n_inverted;
 }
 
-modaldeform_stress *modaldeform_stress_delete(modaldeform_stress *s)
+modal_stress_frames *modal_stress_frames_delete(modal_stress_frames *s)
 {
     if (!s) return NULL;
     for (int32_t i = 0; i < s->n_shapes; i++) {

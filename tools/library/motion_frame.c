@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Frames: a deformer that makes one at a time, into the caller's arrays, remade where an output is wanted that it lacks. */
+#include <inttypes.h>
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "lib/base/memory.h"
+#include "lib/deform/reach.h"
+#include "lib/deform/source.h"
+#include "tools/library/motion.h"
+
+/* ---- the deformer ---- */
+
+/* The matrices in pieces, so that reading them can be cancelled. */
+static modal_status read_tiles(void *context, int32_t shape, int64_t begin, int64_t end, float *to, modal_error *err)
+{
+    enum { PIECE = 1 << 22 }; /* floats */
+    const modal_motion *m = context;
+    const int64_t tile = (int64_t)m->basis.shapes[shape].modes.n_modes * 3 * MODAL_TILE, step = tile > 0 && tile < PIECE ? PIECE / tile : 1;
+    for (int64_t at = begin; at < end; at += step) {
+        const int64_t next = end - at < step ? end : at + step;
+        if (__atomic_load_n(&m->cancelled, __ATOMIC_RELAXED)) return modal_error_set(err, MODAL_ERROR_INTERRUPTED, "cancelled");
+        const modal_status status = modal_basis_tiles_read(m->tiles, shape, at, next, to + (at - begin) * tile, err);
+        if (status != MODAL_OK) return status;
+    }
+    return MODAL_OK;
+}
+
+modal_matrix_source motion_matrix(modal_motion *m)
+{
+    return m->volume ? (modal_matrix_source){NULL, NULL} : (modal_matrix_source){read_tiles, m};
+}
+
+/* Main memory that the handle holds beside its deformer; modaldeform counts likewise. */
+static int64_t held_bytes(const modal_motion *m)
+{
+    const modal_trajectory *q = &m->trajectory;
+    int64_t bytes = q->n_frames * 8 * (1 + q->mode_offsets[q->n_objects] + (q->poses ? 12 * (int64_t)q->n_objects : 0));
+    for (int32_t i = 0; i < m->basis.n_shapes; i++) {
+        const modal_shape *s = &m->basis.shapes[i];
+        bytes += s->surface.n_vertices * (24 + 4 + 8) + s->surface.n_triangles * (12 + 4);
+        bytes += s->surface.face_offsets ? 4 * s->surface.face_offsets[s->surface.n_vertices] : 0;
+        bytes += 24 * s->solid.mesh.n_nodes + 33 * s->solid.mesh.n_elements;
+        if (s->modes.modal_matrix) bytes += modal_tile_count(s->surface.n_vertices) * s->modes.n_modes * 3 * MODAL_TILE * 4;
+    }
+    return bytes;
+}
+
+static modal_status check_wanted(const modal_motion *m, const modal_motion_arrays *to, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    if (m->volume && (to->normals || to->tangents)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "a volume has no normals and no tangents");
+    if (!m->volume && motion_wants_fields(to)) MODAL_FAIL(err, MODAL_ERROR_USAGE, "strain and stress are of volumes");
+    for (int32_t i = 0; i < m->basis.n_shapes && to->tangents; i++)
+        if (!m->basis.shapes[i].surface.uv && m->basis.shapes[i].surface.n_triangles > 0)
+            MODAL_FAIL(err, MODAL_ERROR_INPUT, "shape %s: no texture coordinates, which tangents need", modal_motion_shape_name(m, i));
+done:
+    return status;
+}
+
+/* What is wanted now and was before: the deformer has all of it. */
+static modal_status make_deformer(modal_motion *m, const modal_motion_arrays *to, int moves, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    motion_outputs all = m->outputs;
+    all.normals |= to->normals || to->tangents;
+    all.displacement |= to->displacement != NULL;
+    all.tangents |= to->tangents != NULL;
+    if (to->speed && all.speed == MODAL_SPEED_NONE) all.speed = MODAL_SPEED_RESTING;
+    if (to->speed && moves) all.speed = MODAL_SPEED_MOVING;
+    if (m->deformer && memcmp(&all, &m->outputs, sizeof all) == 0) return MODAL_OK;
+    m->deformer = modal_deformer_delete(m->deformer);
+    m->outputs = all;
+    const int64_t held = held_bytes(m);
+    if (held >= m->memory_limit)
+        MODAL_FAIL(err, MODAL_ERROR_MEMORY, "basis and trajectory alone take %" PRId64 " bytes, the limit is %" PRId64, held, m->memory_limit);
+    const modal_deform_request request = {.back_end = m->back_end,
+                                          .normals = all.normals ? MODAL_NORMALS_DYNAMIC : MODAL_NORMALS_NONE,
+                                          .tangents = all.tangents ? MODAL_TANGENTS_DYNAMIC : MODAL_TANGENTS_NONE,
+                                          .displacement = all.displacement,
+                                          .speed = all.speed,
+                                          .n_frames = m->trajectory.n_frames,
+                                          .memory_limit = m->memory_limit - held,
+                                          .matrix = motion_matrix(m),
+                                          .single = 1,
+                                          .cancelled = &m->cancelled};
+    MODAL_TRY(modal_deformer_new(&m->deformer, &m->basis, &request, err));
+done:
+    return status;
+}
+
+/* Rates of a frame of the trajectory, by the differences that modaldeform takes. */
+static modal_status find_rates(modal_motion *m, int64_t frame, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const modal_trajectory *q = &m->trajectory;
+    if (q->n_frames < 2) MODAL_FAIL(err, MODAL_ERROR_INPUT, "speed needs two frames");
+    if (!isfinite(q->times[q->n_frames - 1] - q->times[0]))
+        MODAL_FAIL(err, MODAL_ERROR_INPUT, "times: speed needs their differences, %g to %g s", q->times[0], q->times[q->n_frames - 1]);
+    if (!m->q_rates) MODAL_TRY(modal_alloc(&m->q_rates, q->mode_offsets[q->n_objects], sizeof *m->q_rates, "rates", err));
+    if (!m->pose_rates && q->poses) MODAL_TRY(modal_alloc(&m->pose_rates, q->n_objects, 12 * sizeof *m->pose_rates, "rates", err));
+    modal_deform_rates(q, frame, m->q_rates, m->pose_rates);
+done:
+    return status;
+}
+
+typedef struct inputs {
+    int64_t frame; /* -1: of one's own */
+    const double *q, *poses, *q_rates, *pose_rates;
+} inputs;
+
+/* The deformer's positions are always made: into an array of ours where the caller has none. */
+static modal_status deform(modal_motion *m, const inputs *in, const modal_motion_arrays *to, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    inputs all = *in;
+    modal_deform_arrays arrays = {to->positions, to->normals, to->displacement, to->tangents, to->speed};
+    if (!to->positions && !to->normals && !to->displacement && !to->tangents && !to->speed) return MODAL_OK;
+    MODAL_TRY(make_deformer(m, to, in->pose_rates != NULL, err));
+    if (!arrays.positions && !m->unwanted) MODAL_TRY(modal_alloc(&m->unwanted, m->n_points, 3 * sizeof *m->unwanted, "positions", err));
+    if (!arrays.positions) arrays.positions = m->unwanted;
+    if (m->outputs.speed == MODAL_SPEED_MOVING && to->speed && !all.pose_rates) {
+        if (!m->still) MODAL_TRY(modal_alloc_zero(&m->still, m->basis.n_objects, 12 * sizeof *m->still, "rates", err));
+        all.pose_rates = m->still;
+    }
+    modal_deformer_number_frames(m->deformer, in->frame < 0 ? 0 : in->frame, 1);
+    MODAL_TRY(modal_deformer_frame(m->deformer, all.q, all.poses, all.q_rates, all.pose_rates, &arrays, err));
+done:
+    return status;
+}
+
+/* The CPU back end sets the number of threads of the thread that it is called from, which is not ours. */
+static modal_status deform_in_threads(modal_motion *m, const inputs *in, const modal_motion_arrays *to, modal_error *err)
+{
+    const int before = omp_get_max_threads();
+    omp_set_num_threads(m->threads);
+    modal_status status = check_wanted(m, to, err);
+    if (status == MODAL_OK) status = deform(m, in, to, err);
+    if (status == MODAL_OK && motion_wants_fields(to)) {
+        modal_trajectory one = m->trajectory; /* borrows; q and poses are only read */
+        one.q = (double *)(uintptr_t)in->q;
+        one.poses = (double *)(uintptr_t)in->poses;
+        status = motion_fields(m, in->frame < 0 ? &one : &m->trajectory, in->frame < 0 ? 0 : in->frame, to, err);
+    }
+    omp_set_num_threads(before);
+    return status;
+}
+
+int32_t modal_motion_frame(modal_motion *m, int64_t frame, const modal_motion_arrays *arrays)
+{
+    modal_error err = {0};
+    modal_motion_arrays to;
+    modal_status status = motion_begin(m, &err);
+    if (status != MODAL_OK) return motion_result(status, NULL, &err);
+    const modal_trajectory *q = &m->trajectory;
+    MODAL_TRY(motion_take(&to, sizeof to, arrays, "arrays", &err));
+    if (q->n_frames == 0) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "is a basis, which has no frames");
+    if (frame < 0 || frame >= q->n_frames) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "frame %" PRId64 " of %" PRId64, frame, q->n_frames);
+    inputs in = {frame, q->q + frame * q->mode_offsets[q->n_objects], q->poses ? q->poses + 12 * frame * q->n_objects : NULL, NULL, NULL};
+    if (to.speed) {
+        MODAL_TRY(find_rates(m, frame, &err));
+        in.q_rates = m->q_rates;
+        in.pose_rates = m->pose_rates;
+    }
+    MODAL_TRY(deform_in_threads(m, &in, &to, &err));
+done:
+    motion_end(m);
+    return motion_result(status, m->path, &err);
+}
+
+/* MODAL_ERROR_INPUT where a number does not fit float32. */
+static modal_status check_numbers(const char *what, const double *values, int64_t n, modal_error *err)
+{
+    for (int64_t i = 0; values && i < n; i++)
+        if (!(fabs(values[i]) <= 3.4028234663852886e38))
+            return modal_error_set(err, MODAL_ERROR_INPUT, "%s: number %" PRId64 " does not fit float32, %g", what, i, values[i]);
+    return MODAL_OK;
+}
+
+int32_t modal_motion_at(modal_motion *m, const double *q, const double *poses, const double *q_rates, const double *pose_rates,
+                        const modal_motion_arrays *arrays)
+{
+    modal_error err = {0};
+    modal_motion_arrays to;
+    modal_status status = motion_begin(m, &err);
+    if (status != MODAL_OK) return motion_result(status, NULL, &err);
+    const int64_t n = m->trajectory.mode_offsets[m->basis.n_objects], n_poses = 12 * (int64_t)m->basis.n_objects;
+    MODAL_TRY(motion_take(&to, sizeof to, arrays, "arrays", &err));
+    if (!q && n > 0) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "no q");
+    if (to.speed && !q_rates) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "speed needs the rates of change of q");
+    MODAL_TRY(check_numbers("q", q, n, &err));
+    MODAL_TRY(check_numbers("poses", poses, n_poses, &err));
+    if (to.speed) MODAL_TRY(check_numbers("rates of q", q_rates, n, &err));
+    if (to.speed) MODAL_TRY(check_numbers("rates of poses", pose_rates, n_poses, &err));
+    MODAL_TRY(deform_in_threads(m, &(inputs){-1, q, poses, to.speed ? q_rates : NULL, to.speed ? pose_rates : NULL}, &to, &err));
+done:
+    motion_end(m);
+    return motion_result(status, m->path, &err);
+}
+
+/* ---- a few points, and how far modes go ---- */
+
+typedef struct probed {
+    int64_t vertex; /* stored */
+    double rest[3];
+    float *u;       /* [n_modes, 3] */
+} probed;
+
+/* Where in the object a point is: its rest position and rows of U. tile is [n_modes, 3, 32]. */
+static modal_status find_row(modal_motion *m, int32_t object, int64_t user, float *tile, probed *to, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    const int32_t index = m->object_shapes[object];
+    const modal_shape *s = &m->basis.shapes[index];
+    const int32_t r = s->modes.n_modes;
+    int64_t v = 0;
+    while (s->surface.user_vertex[v] != user) v++;
+    to->vertex = v;
+    memcpy(to->rest, s->surface.rest_positions + 3 * v, sizeof to->rest);
+    const float *from = s->modes.modal_matrix ? modal_shape_tile(s, v / MODAL_TILE) : tile;
+    if (from == tile && r > 0) MODAL_TRY(modal_basis_tiles_read(m->tiles, index, v / MODAL_TILE, v / MODAL_TILE + 1, tile, err));
+    for (int64_t k = 0; k < 3 * (int64_t)r; k++) to->u[k] = from[k * MODAL_TILE + v % MODAL_TILE];
+done:
+    return status;
+}
+
+static modal_status put_row(const modal_motion *m, int32_t object, const probed *p, int64_t frame, float *to, modal_error *err)
+{
+    const modal_trajectory *t = &m->trajectory;
+    const double *q = t->q + frame * t->mode_offsets[t->n_objects] + t->mode_offsets[object];
+    const double *pose = t->poses ? t->poses + 12 * (frame * t->n_objects + object) : m->rest_poses + 12 * (int64_t)object;
+    double x[3] = {p->rest[0], p->rest[1], p->rest[2]};
+    for (int64_t k = 0; k < t->mode_offsets[object + 1] - t->mode_offsets[object]; k++)
+        for (int i = 0; i < 3; i++) x[i] += p->u[3 * k + i] * q[k];
+    for (int i = 0; i < 3; i++) {
+        const double value = pose[4 * i] * x[0] + pose[4 * i + 1] * x[1] + pose[4 * i + 2] * x[2] + pose[4 * i + 3];
+        if (!(fabs(value) <= 3.4028234663852886e38))
+            return modal_error_set(err, MODAL_ERROR_INPUT, "frame %" PRId64 ", object %d, vertex %d: position does not fit float32, %g", frame,
+                                   object, m->basis.shapes[m->object_shapes[object]].surface.user_vertex[p->vertex], value);
+        to[i] = (float)value;
+    }
+    return MODAL_OK;
+}
+
+static modal_status probe(modal_motion *m, int64_t n_points, const int64_t *points, const int64_t slice[3], float *positions, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    float *tile = NULL;
+    probed p = {0};
+    int32_t most = 0;
+    for (int32_t i = 0; i < m->basis.n_shapes; i++)
+        if (m->basis.shapes[i].modes.n_modes > most) most = m->basis.shapes[i].modes.n_modes;
+    MODAL_TRY(modal_alloc(&tile, most, 3 * MODAL_TILE * sizeof *tile, "tile", err));
+    MODAL_TRY(modal_alloc(&p.u, most, 3 * sizeof *p.u, "row", err));
+    for (int64_t i = 0; i < n_points; i++) {
+        int32_t low = 0, high = m->basis.n_objects;
+        if (points[i] < 0 || points[i] >= m->n_points)
+            MODAL_FAIL(err, MODAL_ERROR_USAGE, "points are 0 to %" PRId64 ", not %" PRId64, m->n_points - 1, points[i]);
+        while (high - low > 1) { /* first_points[low] <= point < first_points[high] */
+            const int32_t middle = low + (high - low) / 2;
+            if (m->first_points[middle] <= points[i]) low = middle;
+            else high = middle;
+        }
+        MODAL_TRY(find_row(m, low, points[i] - m->first_points[low], tile, &p, err));
+        for (int64_t f = 0; f < slice[2]; f++)
+            MODAL_TRY(put_row(m, low, &p, slice[0] + f * slice[1], positions + 3 * (f * n_points + i), err));
+    }
+done:
+    modal_free(&p.u);
+    modal_free(&tile);
+    return status;
+}
+
+int32_t modal_motion_probe(modal_motion *m, int64_t n_points, const int64_t *points, int64_t first, int64_t step, int64_t n, float *positions)
+{
+    modal_error err = {0};
+    modal_status status = motion_begin(m, &err);
+    if (status != MODAL_OK) return motion_result(status, NULL, &err);
+    const int64_t n_frames = m->trajectory.n_frames, slice[3] = {first, step, n};
+    int64_t span = 0;
+    if (n_frames == 0) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "is a basis, which has no frames");
+    if (n < 0 || n_points < 0) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "%" PRId64 " points in %" PRId64 " frames", n_points, n);
+    if (n > 0 && (first < 0 || first >= n_frames || __builtin_mul_overflow(n - 1, step, &span) || __builtin_add_overflow(first, span, &span) ||
+                  span < 0 || span >= n_frames))
+        MODAL_FAIL(&err, MODAL_ERROR_USAGE, "frames %" PRId64 " and %" PRId64 " more, %" PRId64 " apart, of %" PRId64, first, n - 1, step, n_frames);
+    MODAL_TRY(probe(m, n_points, points, slice, positions, &err));
+done:
+    motion_end(m);
+    return motion_result(status, m->path, &err);
+}
+
+int32_t modal_motion_get_reach(modal_motion *m, double *reach)
+{
+    modal_error err = {0};
+    double *largest = NULL;
+    modal_status status = motion_begin(m, &err);
+    if (status != MODAL_OK) return motion_result(status, NULL, &err);
+    const int64_t *offsets = m->trajectory.mode_offsets;
+    const modal_matrix_source source = motion_matrix(m);
+    for (int32_t i = 0; i < m->basis.n_shapes; i++) {
+        const modal_shape *s = &m->basis.shapes[i];
+        modal_free(&largest);
+        MODAL_TRY(modal_alloc(&largest, s->modes.n_modes, sizeof *largest, "reach", &err));
+        MODAL_TRY(modal_reach_modes(s, i, &source, largest, &err));
+        for (int32_t o = 0; o < m->basis.n_objects; o++)
+            if (m->object_shapes[o] == i) memcpy(reach + offsets[o], largest, (size_t)s->modes.n_modes * sizeof *largest);
+    }
+done:
+    modal_free(&largest);
+    motion_end(m);
+    return motion_result(status, m->path, &err);
+}
