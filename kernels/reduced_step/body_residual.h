@@ -91,8 +91,7 @@ RS_FN void rs_large_slot(const modal_step_task *t, const modal_step_object *o, i
 {
     const int64_t r = o->n_modes;
     if (r <= RS_GRID_MODES) return;
-    s->tangent = s->large = t->work + o->work + modal_step_work_size_small(r, o->parent_modes) + modal_step_large_sums(r) +
-                            modal_step_pairs(r) + slot * modal_step_slot_size(r);
+    s->tangent = s->large = t->work + o->work + modal_step_work_size_small(r, o->parent_modes) + slot * modal_step_slot_size(r);
 }
 #endif
 

@@ -213,7 +213,8 @@ MODAL_STEP_BOTH static inline int64_t modal_step_work_size_small(int64_t n_modes
     return 2 * wide + 24 + n_modes * wide + 8 * n_modes + 48 + 8 * n_modes + n_modes * wide + 6 * wide + 8 + 32 +
            12 * modal_step_padded(parent_modes) + 16;
 }
-/* On a GPU, of objects that the grid evaluates: numbers of E, and of each of two evaluations (reduced_step_large.cuh). */
+/* On a GPU, of objects that the grid evaluates, after those: each of two evaluations, the pairs' sums, and the numbers of E
+ * (reduced_step_large.cuh). */
 MODAL_STEP_BOTH static inline int64_t modal_step_large_sums(int64_t n_modes)
 {
     int64_t size = 0;

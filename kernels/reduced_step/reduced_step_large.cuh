@@ -12,17 +12,19 @@
 // neighbours, and s, a row a warp; then g, K and what f takes of E. Of what a pass reads nothing is written meanwhile.
 // Every sum has an order of its own, whatever the number of blocks. Included where RS_LANE is a thread of a block.
 
-// Where an object's parts are.
+// Where an object's parts are. The slots come first (rs_large_slot): to find them takes no sum over sizes.
 struct large_parts {
-    double *sums, *pair_sums; // E [modal_step_large_sums], s [pairs]
     double *slot;             // K [pairs], g [pairs], [padded r] E's part of f
+    double *pair_sums, *sums; // s [pairs], E [modal_step_large_sums]
 };
-RS_FN large_parts large_parts_of(const modal_step_task &t, const modal_step_object *o, int32_t n_sums, int slot)
+RS_FN large_parts large_parts_of(const modal_step_task &t, const modal_step_object *o, int slot)
 {
+    double *slots = t.work + o->work + modal_step_work_size_small(o->n_modes, o->parent_modes);
+    const int64_t size = modal_step_slot_size(o->n_modes);
     large_parts p;
-    p.sums = t.work + o->work + modal_step_work_size_small(o->n_modes, o->parent_modes);
-    p.pair_sums = p.sums + n_sums;
-    p.slot = p.pair_sums + modal_step_pairs(o->n_modes) + slot * modal_step_slot_size(o->n_modes);
+    p.slot = slots + slot * size;
+    p.pair_sums = slots + 2 * size;
+    p.sums = p.pair_sums + modal_step_pairs(o->n_modes);
     return p;
 }
 
@@ -240,7 +242,7 @@ __device__ static __noinline__ void large_evaluate(const modal_step_task &t, lar
             if (!(accepted ? large_accepted(t, o, &whole) : large_wanted(t, o, state, &whole))) continue;
             const double *a = t.tables + __ldg(&t.shapes[o->shape].energy), *table = a + modal_step_pairs(r);
             const large_view v = large_look(t, o, state, memory);
-            const large_parts parts = large_parts_of(t, o, v.rows[r], slot);
+            const large_parts parts = large_parts_of(t, o, slot);
             if (pass == 0) {
                 large_add_sums(table, r, v, slice, n_slices, parts.sums);
                 if (whole) large_add_pairs(table, r, v, slice, n_slices, parts.pair_sums);

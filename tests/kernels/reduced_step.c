@@ -3,6 +3,7 @@
  * and free bodies in the wind: against the reference back end (that one's physics: tests/python/check_scene.py). */
 #include <float.h>
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -353,8 +354,8 @@ static void check_forces(harness *h, int32_t r)
     add_energy(h, m, shape);
     const int64_t size_of = modal_step_padded(modal_step_energy_size(r)), pairs = modal_step_pairs(r);
     const int64_t memory = modal_reduced_force_memory(r), rows = modal_step_stiffness_rows(r, 1) * pairs;
-    double *own = aligned_alloc(64, (size_t)(size_of + memory + pairs + rows) * sizeof(double));
-    double *work = own ? own + size_of : NULL, *tangent = work + memory, *stiffness = tangent + pairs;
+    double *own = aligned_alloc(64, (size_t)(size_of + memory + 2 * pairs + rows) * sizeof(double));
+    double *work = own ? own + size_of : NULL, *tangent = work + memory, *first = tangent + pairs, *stiffness = first + pairs;
     double q[MOST_MODES] = {0}, v[MOST_MODES] = {0}, force[MOST_MODES], again[MOST_MODES], size[MOST_MODES];
     long double f[MOST_MODES], kv[MOST_MODES];
     if (!own) exit(1);
@@ -379,6 +380,19 @@ static void check_forces(harness *h, int32_t r)
         for (int32_t l = 0; l < r; l++) sum += tangent[modal_step_pair(r, k < l ? k : l, k < l ? l : k)] * v[l];
         count(h, "stiffness", k, (double)fabsl(sum - kv[k]), 1e-12 * most);
     }
+    /* the same bytes by any number of threads; `size` and `force` are scratch now */
+    const int threads = omp_get_max_threads();
+    for (int n = 1; n <= 5; n += 2) {
+        omp_set_num_threads(n);
+        memset(work, 0xff, (size_t)(memory + pairs) * sizeof(double));
+        modal_reduced_force_cpu(r, stiffness, own, q, work, size, tangent);
+        if (n == 1) memcpy(force, size, (size_t)r * sizeof(double));
+        if (n == 1) memcpy(first, tangent, (size_t)(r * (r + 1) / 2) * sizeof(double));
+        for (int32_t k = 0; k < r; k++) count(h, "force, threads", k, memcmp(&size[k], &force[k], sizeof *size) != 0, 0);
+        for (int32_t e = 0; e < r * (r + 1) / 2; e++)
+            count(h, "stiffness, threads", e, memcmp(&tangent[e], &first[e], sizeof *first) != 0, 0);
+    }
+    omp_set_num_threads(threads);
     free(own);
     free_model(m);
 }
