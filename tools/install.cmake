@@ -38,6 +38,12 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/tools/python/modaltools DESTINATION ${CMAK
         PATTERN __pycache__ EXCLUDE)
 install(FILES ${CMAKE_SOURCE_DIR}/tools/python/pyproject.toml ${CMAKE_SOURCE_DIR}/tools/python/README.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/tools/python)
+# The plugin of ParaView (PV_PLUGIN_PATH) and the add-on of Blender, and the package beside them, where they find it.
+install(FILES ${CMAKE_SOURCE_DIR}/tools/paraview/modaltools_reader.py ${CMAKE_SOURCE_DIR}/tools/paraview/modaltools_load.py
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/modaltools/paraview)
+install(FILES ${CMAKE_SOURCE_DIR}/tools/blender/modaltools_import.py DESTINATION ${CMAKE_INSTALL_DATADIR}/modaltools/blender)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/tools/python/modaltools DESTINATION ${CMAKE_INSTALL_DATADIR}/modaltools/python
+        PATTERN __pycache__ EXCLUDE)
 
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_PACKAGE_VENDOR "modaltools")

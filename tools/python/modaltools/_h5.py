@@ -19,9 +19,20 @@ def text(value: object) -> str:
     return str(value).split("\0")[0].rstrip(" ")
 
 
+def _opened(path: Path) -> h5py.File:
+    """OSError names the file, which HDF5 does not always."""
+    try:
+        return h5py.File(path, "r")
+    except OSError as error:
+        name = os.fspath(path)
+        if str(name) in str(error):
+            raise
+        raise type(error)(f"{name}: {error}") from None
+
+
 def open_file(path: Path, kind: str, majors: tuple[int, ...]) -> h5py.File:
     """ValueError unless it is of this modal_type and of one of these major versions; OSError where it cannot be read."""
-    file = h5py.File(path, "r")
+    file = _opened(path)
     try:
         found, version = (text(file.attrs.get(name, "")) for name in ("modal_type", "modal_version"))
         if found != kind:
@@ -36,7 +47,7 @@ def open_file(path: Path, kind: str, majors: tuple[int, ...]) -> h5py.File:
 
 def kind_of(path: Path) -> str:
     """The file's modal_type, "" where it has none; OSError where it cannot be read."""
-    with h5py.File(path, "r") as file:
+    with _opened(path) as file:
         return text(file.attrs.get("modal_type", ""))
 
 

@@ -124,10 +124,13 @@ def read_skin(group: h5py.Group) -> Skin:
 
 
 def stamp(path: Path, basis: Path = "") -> "tuple[object, ...]":
-    """What changes when one of the files does."""
+    """What changes when one of the files does; OSError where one is not there."""
     found: list[object] = []
     for name in filter(None, (os.fspath(path), os.fspath(basis))):
-        at = os.stat(name)
+        try:
+            at = os.stat(name)
+        except OSError as error:
+            raise type(error)(f"{name}: {error.strerror}") from None
         found += [os.path.abspath(name), at.st_mtime_ns, at.st_size, at.st_ino]
     return tuple(found)
 

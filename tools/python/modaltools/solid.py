@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Optional
+from typing import Any, Optional
 
 import h5py
 import numpy as np
@@ -73,7 +73,7 @@ class Solid:
         self.groups = [self._read_group(volume[f"groups/{i:04}"]) for i in range(int(volume["groups"].attrs["count"]))] \
             if "groups" in volume else []
         self._incompatible = text(volume.attrs.get("stiffness_rule", "plain")) == "incompatible"
-        self.modes: Optional[NDArray[np.floating]] = self._read_modes(group, volume) if with_modes else None  # [3 N, r]
+        self.modes: Optional[NDArray[np.floating[Any]]] = self._read_modes(group, volume) if with_modes else None  # [3 N, r]
         self._blocks: Optional[list[_Block]] = None
 
     @staticmethod
@@ -81,7 +81,7 @@ class Solid:
         return Group(text(group.attrs["name"]), int(group.attrs["dimension"]), group["nodes"][:].astype(np.int64),
                      group["elements"][:].astype(np.int64))
 
-    def _read_modes(self, group: h5py.Group, volume: h5py.Group) -> "Optional[NDArray[np.floating]]":
+    def _read_modes(self, group: h5py.Group, volume: h5py.Group) -> "Optional[NDArray[np.floating[Any]]]":
         """phi at the nodes, in whichever way it is kept; None: not kept."""
         n = len(self.nodes)
         if "volume_modes" in volume:
@@ -117,7 +117,8 @@ class Solid:
 
     @property
     def vtk_types(self) -> NDArray[np.uint8]:
-        return elements.VTK_TYPES[self.types]
+        types: NDArray[np.uint8] = elements.VTK_TYPES[self.types]
+        return types
 
     def elements_at(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """For each row of nodes [m, k] the first element that has all of them; -1: none."""
