@@ -19,7 +19,7 @@ typedef enum modal_tled_precision { MODAL_TLED_FLOAT32 = 0, MODAL_TLED_FLOAT64 =
 typedef struct modal_tled_layout {
     const modal_tled_solid *solid; /* borrowed */
     modal_tled_precision precision;
-    int packs_low; /* 1: tled_step keeps the compensation in the fourth words of u and d, float32; it does not touch low */
+    int packs_low; /* 1: tled_step keeps what is lost in the fourth words of u and d, float32 (tled_low.h); it does not touch low */
     int64_t bytes;                             /* of memory that it holds */
     int64_t viscous_bytes;                     /* of what tled_step keeps of Prony terms; 0: there are none */
     void (*free)(struct modal_tled_layout *); /* frees all of it, the struct included */

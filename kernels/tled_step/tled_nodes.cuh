@@ -3,6 +3,7 @@
 #ifndef MODAL_KERNELS_TLED_NODES_CUH
 #define MODAL_KERNELS_TLED_NODES_CUH
 
+#include "kernels/tled_step/tled_low.h"
 #include "kernels/tled_step/tled_stress.cuh"
 
 namespace modal_tled {
@@ -15,8 +16,9 @@ template <class R> struct Step {
     Vector4<R> *next_forces;  // ... and its end
     const double *gravity;    // [3] or NULL; then those of the next step, and so on
     const double *signals;    // [2, n_signals] at its start and its end; the next step's start at the second row
-    R keep, gain;
+    R keep, lose, gain;       // lose: 1 - keep
     int64_t first;            // n of the task's first step
+    int64_t step;             // n of the launch's first step
     int32_t number;           // of the state whose forces are computed, from `first` on
     Stop *stop;
     modal_tled_watch *watch;
@@ -25,70 +27,91 @@ template <class R> struct Step {
     double factor;            // gain in double, for touches
 };
 
-// u and d of a node. In float32 the three compensations (u + low is the sum without rounding) lie in the fourth words, with 12
-// bits of each number behind the leading one: x in u.w, y in d.w, and z in the low 11 bits of both.
+// u and d of a node. In float32 what both have lost (tled_low.h) lies in the fourth words.
 template <class R> struct Motion {
     Vector4<R> u, d;
 };
 
-struct Low {
-    float x, y, z;
-};
-
-__device__ __forceinline__ Low unpack(const Motion<float> &m)
+__device__ __forceinline__ modal_tled_low unpack(const Motion<float> &m)
 {
-    const uint32_t a = __float_as_uint(m.u.w), b = __float_as_uint(m.d.w);
-    return {__uint_as_float(a & 0xfffff800u), __uint_as_float(b & 0xfffff800u),
-            __uint_as_float(a << 21 | (b & 0x7ffu) << 10)};
+    const float u[3] = {m.u.x, m.u.y, m.u.z}, d[3] = {m.d.x, m.d.y, m.d.z};
+    const uint32_t words[2] = {__float_as_uint(m.u.w), __float_as_uint(m.d.w)};
+    modal_tled_low low;
+    modal_tled_low_unpack(words, u, d, &low);
+    return low;
 }
 
-__device__ __forceinline__ void pack(Motion<float> &m, Low low)
+__device__ __forceinline__ void pack(Motion<float> &m, const modal_tled_low &low, float more)
 {
-    const uint32_t z = __float_as_uint(low.z);
-    m.u.w = __uint_as_float((__float_as_uint(low.x) & 0xfffff800u) | z >> 21);
-    m.d.w = __uint_as_float((__float_as_uint(low.y) & 0xfffff800u) | (z >> 10 & 0x7ffu));
+    const float u[3] = {m.u.x, m.u.y, m.u.z}, d[3] = {m.d.x, m.d.y, m.d.z};
+    uint32_t words[2];
+    modal_tled_low_pack(&low, u, d, more, words);
+    m.u.w = __uint_as_float(words[0]);
+    m.d.w = __uint_as_float(words[1]);
 }
 
-// u + low + d as u and low (W. Kahan, Further remarks on reducing truncation errors, 1965).
-__device__ __forceinline__ void add(float &u, float &low, float d)
+// x + low + more as x and low (W. Kahan, Further remarks on reducing truncation errors, 1965).
+__device__ __forceinline__ void add(float &x, float &low, float more)
 {
-    const float way = __fadd_rn(low, d), next = __fadd_rn(u, way);
-    low = __fsub_rn(way, __fsub_rn(next, u));
-    u = next;
+    const float way = __fadd_rn(low, more), next = __fadd_rn(x, way);
+    low = __fsub_rn(way, __fsub_rn(next, x));
+    x = next;
 }
 
-__device__ __forceinline__ void advance(Motion<float> &m)
+// keep (d + low) + push as d and low.
+__device__ __forceinline__ void push_on(const Step<float> &s, float &d, float &low, float push)
 {
-    Low low = unpack(m);
-    add(m.u.x, low.x, m.d.x);
-    add(m.u.y, low.y, m.d.y);
-    add(m.u.z, low.z, m.d.z);
-    pack(m, low);
+    const float more = s.keep * low + (push - s.lose * d);
+    low = 0;
+    add(d, low, more);
 }
 
-__device__ __forceinline__ void advance(Motion<double> &m)
+// d <- keep d + push, u <- u + d.
+__device__ __forceinline__ void advance(const Step<float> &s, float more, Vector3<float> push, Motion<float> &m)
 {
+    modal_tled_low low = unpack(m);
+    if (s.keep == 0) { // whatever was there
+        m.d.x = m.d.y = m.d.z = 0;
+        low.d[0] = low.d[1] = low.d[2] = 0;
+    }
+    push_on(s, m.d.x, low.d[0], push.x);
+    push_on(s, m.d.y, low.d[1], push.y);
+    push_on(s, m.d.z, low.d[2], push.z);
+    add(m.u.x, low.u[0], m.d.x);
+    add(m.u.y, low.u[1], m.d.y);
+    add(m.u.z, low.u[2], m.d.z);
+    pack(m, low, more);
+}
+
+__device__ __forceinline__ void advance(const Step<double> &s, float, Vector3<double> push, Motion<double> &m)
+{
+    if (s.keep == 0) m.d.x = m.d.y = m.d.z = 0; // whatever was there
+    m.d.x = s.keep * m.d.x + push.x;
+    m.d.y = s.keep * m.d.y + push.y;
+    m.d.z = s.keep * m.d.z + push.z;
     m.u.x += m.d.x;
     m.u.y += m.d.y;
     m.u.z += m.d.z;
 }
 
-// A component that goes where it is told.
-__device__ __forceinline__ void place(float &u, float &low, float &d, double to)
+// A component that goes where it is told from where it was, old + old_low.
+__device__ __forceinline__ void place(float old, float old_low, double to, float &u, float &low, float &d, float &d_low)
 {
-    d = (float)(to - ((double)u + low));
+    const double way = to - ((double)old + old_low);
+    d = (float)way;
+    d_low = (float)(way - d);
     u = (float)to;
     low = (float)(to - u);
 }
 
 __device__ __forceinline__ void place_held(Motion<float> &m, const Motion<float> &old, const int held[3], const double to[3])
 {
-    Low low = unpack(m), was = unpack(old);
-    Vector4<float> u = old.u;
-    if (held[0]) low.x = was.x, place(u.x, low.x, m.d.x, to[0]), m.u.x = u.x;
-    if (held[1]) low.y = was.y, place(u.y, low.y, m.d.y, to[1]), m.u.y = u.y;
-    if (held[2]) low.z = was.z, place(u.z, low.z, m.d.z, to[2]), m.u.z = u.z;
-    pack(m, low);
+    modal_tled_low low = unpack(m);
+    const modal_tled_low was = unpack(old);
+    if (held[0]) place(old.u.x, was.u[0], to[0], m.u.x, low.u[0], m.d.x, low.d[0]);
+    if (held[1]) place(old.u.y, was.u[1], to[1], m.u.y, low.u[1], m.d.y, low.d[1]);
+    if (held[2]) place(old.u.z, was.u[2], to[2], m.u.z, low.u[2], m.d.z, low.d[2]);
+    pack(m, low, 0);
 }
 
 __device__ __forceinline__ void place_held(Motion<double> &m, const Motion<double> &old, const int held[3],
@@ -107,11 +130,12 @@ struct Double3 {
 template <class R> struct Now {
     Vector3<R> fall;       // displacement by gravity
     const double *signals; // as in Step
+    float more;            // modal_tled_low_shift
 };
 
 template <class R> __device__ __forceinline__ Now<R> now_of(const Step<R> &s, int n_signals, int k)
 {
-    Now<R> now = {{0, 0, 0}, s.signals + (int64_t)k * n_signals};
+    Now<R> now = {{0, 0, 0}, s.signals + (int64_t)k * n_signals, modal_tled_low_shift(s.step + k)};
     if (s.gravity) {
         const double *g = s.gravity + 3 * (int64_t)k;
         now.fall = {s.gain * (R)g[0], s.gain * (R)g[1], s.gain * (R)g[2]};
@@ -184,8 +208,8 @@ __device__ __forceinline__ void held_at(const Tables<R> &t, const double *signal
 
 __device__ __forceinline__ void position(const Motion<float> &m, double at[3])
 {
-    const Low low = unpack(m);
-    at[0] = (double)m.u.x + low.x, at[1] = (double)m.u.y + low.y, at[2] = (double)m.u.z + low.z;
+    const modal_tled_low low = unpack(m);
+    at[0] = (double)m.u.x + low.u[0], at[1] = (double)m.u.y + low.u[1], at[2] = (double)m.u.z + low.u[2];
 }
 
 __device__ __forceinline__ void position(const Motion<double> &m, double at[3]) { at[0] = m.u.x, at[1] = m.u.y, at[2] = m.u.z; }
@@ -238,35 +262,31 @@ __device__ __noinline__ void touch(const Tables<R> &t, const Step<R> &s, const d
     place_held(m, old, held, x);
 }
 
-// old.d holds what is new but for the loads.
+// push: without the loads on the node itself.
 template <class R>
-__device__ __noinline__ void move_special(const Tables<R> &t, const Step<R> &s, const double *signals, int node, R weight,
-                                          const Motion<R> &old, Motion<R> &m)
+__device__ __noinline__ void move_special(const Tables<R> &t, const Step<R> &s, const Now<R> &now, int node, R weight,
+                                          Vector3<R> push, const Motion<R> &old, Motion<R> &m)
 {
-    const Double3 load = loads_on(t, s.from, signals, node);
+    const Double3 load = loads_on(t, s.from, now.signals, node);
     const Special &p = t.specials[t.specials_of[node]];
     int held[3];
     double to[3];
     m = old;
-    m.d.x += (R)(weight * load.at[0]);
-    m.d.y += (R)(weight * load.at[1]);
-    m.d.z += (R)(weight * load.at[2]);
-    advance(m);
-    held_at(t, signals, p.held, held, to);
+    push.x += (R)(weight * load.at[0]);
+    push.y += (R)(weight * load.at[1]);
+    push.z += (R)(weight * load.at[2]);
+    advance(s, now.more, push, m);
+    held_at(t, now.signals, p.held, held, to);
     place_held(m, old, held, to);
-    if (p.touching >= 0) touch(t, s, signals, p, t.mass[node], old, m);
+    if (p.touching >= 0) touch(t, s, now.signals, p, t.mass[node], old, m);
 }
 
-// d without loads on the node itself.
+// What gravity and elements add to d.
 template <class R>
-__device__ __forceinline__ void push(const Tables<R> &t, const Step<R> &s, const Now<R> &now, int node, R weight, Vector3<R> force,
-                                     Motion<R> &m)
+__device__ __forceinline__ Vector3<R> push_of(const Tables<R> &t, const Now<R> &now, int node, R weight, Vector3<R> force)
 {
     const R falls = t.falls ? t.falls[node] : (R)1;
-    if (s.keep == 0) m.d.x = m.d.y = m.d.z = 0; // whatever was there
-    m.d.x = s.keep * m.d.x + falls * now.fall.x - weight * force.x;
-    m.d.y = s.keep * m.d.y + falls * now.fall.y - weight * force.y;
-    m.d.z = s.keep * m.d.z + falls * now.fall.z - weight * force.z;
+    return {falls * now.fall.x - weight * force.x, falls * now.fall.y - weight * force.y, falls * now.fall.z - weight * force.z};
 }
 
 // The step of a node that is not special, on which the elements' force is `force`; rest.w as in Tables.
@@ -274,14 +294,13 @@ template <class R>
 __device__ __forceinline__ Motion<R> move_plain(const Tables<R> &t, const Step<R> &s, const Now<R> &now, int node, R rest_w,
                                                 Motion<R> m, Vector3<R> force)
 {
-    push(t, s, now, node, s.gain * rest_w, force, m);
     if (rest_w == 0) {
         const Motion<R> old = m;
         const int held[3] = {1, 1, 1};
         const double to[3] = {0, 0, 0};
         place_held(m, old, held, to);
     } else {
-        advance(m);
+        advance(s, now.more, push_of(t, now, node, s.gain * rest_w, force), m);
     }
     return m;
 }
@@ -292,10 +311,9 @@ __device__ __forceinline__ Motion<R> move(const Tables<R> &t, const Step<R> &s, 
                                           Vector3<R> force)
 {
     if (!(rest_w < 0)) return move_plain(t, s, now, node, rest_w, m, force);
-    push(t, s, now, node, -s.gain * rest_w, force, m);
     const Motion<R> in = m; // m itself stays in registers
     Motion<R> out;
-    move_special(t, s, now.signals, node, -s.gain * rest_w, in, out);
+    move_special(t, s, now, node, -s.gain * rest_w, push_of(t, now, node, -s.gain * rest_w, force), in, out);
     return out;
 }
 

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The nodes' part of a step, in one arithmetic: after tled_simd.h, with the same names. No include guard: this is a template. */
 
-/* u <- u + d of one node, with what is lost where arithmetic is single. */
-TARGET static inline void NAME(go)(SCALAR *u, SCALAR *low, NAME(four) d)
+/* d <- keep d + push and u <- u + d of one node, with what is lost where arithmetic is single. before: d, or 0. */
+TARGET static inline void NAME(go)(const modal_tled_factors *x, SCALAR *u, SCALAR *low, SCALAR *increment, NAME(four) before,
+                                   NAME(four) push)
 {
     const NAME(four) old = *(NAME(four) *)u;
 #if DOUBLE
     (void)low;
+    const NAME(four) d = before * (SCALAR)x->keep + push;
     *(NAME(four) *)u = old + d;
 #else
+    const NAME(four) lost = x->ratio > 0 ? *(NAME(four) *)(low + 4) : before;
+    const NAME(four) more = lost * (SCALAR)x->keep + (push - before * (SCALAR)x->lose), d = before + more;
+    *(NAME(four) *)(low + 4) = more - (d - before);
     const NAME(four) way = *(NAME(four) *)low + d, next = old + way;
     *(NAME(four) *)u = next;
     *(NAME(four) *)low = way - (next - old);
 #endif
+    *(NAME(four) *)increment = d;
 }
 
 /* The sum of a node's slots, in their order. */
@@ -31,7 +37,7 @@ TARGET static void NAME(put_out)(const modal_tled_step_task *t, const modal_tled
 {
     const modal_tled_solid *s = t->layout->solid;
     const int64_t i = special->node, row = special->touching;
-    SCALAR *u = (SCALAR *)t->u + 4 * i, *d = (SCALAR *)t->d + 4 * i, *low = t->low ? (SCALAR *)t->low + 4 * i : NULL;
+    SCALAR *u = (SCALAR *)t->u + 4 * i, *d = (SCALAR *)t->d + 4 * i, *low = t->low ? (SCALAR *)t->low + 8 * i : NULL;
     double x[3], sum[3] = {0, 0, 0};
     int moved = 0;
     for (int c = 0; c < 3; c++) x[c] = s->nodes[3 * i + c] + ((double)u[c] + (low ? (double)low[c] : 0));
@@ -51,7 +57,7 @@ TARGET static void NAME(put_out)(const modal_tled_step_task *t, const modal_tled
         const double to = x[c] - s->nodes[3 * i + c];
         d[c] = (SCALAR)(to - at[c]);
         u[c] = (SCALAR)to;
-        if (low) low[c] = (SCALAR)(to - (double)u[c]);
+        if (low) low[c] = (SCALAR)(to - (double)u[c]), low[4 + c] = (SCALAR)(to - at[c] - (double)d[c]);
         *held_work += sum[c] * f->half * ((double)d[c] + f->ratio * before[c]);
     }
 }
@@ -65,7 +71,7 @@ TARGET static void NAME(move_special)(const modal_tled_step_task *t, const modal
     const int64_t i = special->node;
     const double *signals = t->signals ? t->signals + step * s->n_signals : NULL, mass = s->mass[i];
     const NAME(four) inner = NAME(force)(l, i);
-    SCALAR *u = (SCALAR *)t->u + 4 * i, *d = (SCALAR *)t->d + 4 * i, *low = t->low ? (SCALAR *)t->low + 4 * i : NULL;
+    SCALAR *u = (SCALAR *)t->u + 4 * i, *d = (SCALAR *)t->d + 4 * i, *low = t->low ? (SCALAR *)t->low + 8 * i : NULL;
     for (int c = 0; c < 3; c++) external[c] = t->gravity ? (s->weights ? s->weights[i] : mass) * t->gravity[3 * step + c] : 0;
     if (special->loaded >= 0)
         for (int64_t e = s->load_offsets[special->loaded]; e < s->load_offsets[special->loaded + 1]; e++)
@@ -80,10 +86,12 @@ TARGET static void NAME(move_special)(const modal_tled_step_task *t, const modal
         const double force = external[c] - (double)inner[c];
         const int32_t signal = special->held < 0 ? MODAL_TLED_FREE : s->held_signals[3 * special->held + c];
         double holding = 0;
-        before[c] = x->ratio > 0 ? (double)d[c] : 0;
+        before[c] = x->ratio > 0 ? (double)d[c] + (low ? (double)low[4 + c] : 0) : 0;
         at[c] = (double)u[c] + (low ? (double)low[c] : 0);
         if (signal == MODAL_TLED_FREE) {
-            d[c] = (SCALAR)(x->keep * before[c] + x->gain * force / mass);
+            const double exact = x->keep * before[c] + x->gain * force / mass;
+            d[c] = (SCALAR)exact;
+            if (low) low[4 + c] = (SCALAR)(exact - (double)d[c]);
             const SCALAR old = u[c], way = low ? low[c] + d[c] : d[c];
             u[c] = old + way;
             if (low) low[c] = way - (u[c] - old);
@@ -94,7 +102,7 @@ TARGET static void NAME(move_special)(const modal_tled_step_task *t, const modal
             const double way = next - at[c];
             d[c] = (SCALAR)way;
             u[c] = (SCALAR)next;
-            if (low) low[c] = (SCALAR)(next - (double)u[c]);
+            if (low) low[c] = (SCALAR)(next - (double)u[c]), low[4 + c] = (SCALAR)(way - (double)d[c]);
             holding = mass * (way - x->keep * before[c]) / x->gain - force;
         }
         *held_work += holding * x->half * ((double)d[c] + x->ratio * before[c]);
@@ -121,7 +129,7 @@ TARGET static void NAME(nodes)(const modal_tled_step_task *t, const modal_tled_f
                                int64_t end, int64_t special, modal_tled_work *work)
 {
     const modal_tled_lanes *l = (const modal_tled_lanes *)t->layout;
-    const SCALAR *inverse = l->inverse_mass, keep = (SCALAR)x->keep, gain = (SCALAR)x->gain;
+    const SCALAR *inverse = l->inverse_mass, gain = (SCALAR)x->gain;
     const double *g = t->gravity ? t->gravity + 3 * step : NULL;
     const NAME(four) zero = {0};
     const NAME(four) fall = g ? (NAME(four)){(SCALAR)(x->gain * g[0]), (SCALAR)(x->gain * g[1]), (SCALAR)(x->gain * g[2]), 0} : zero;
@@ -135,9 +143,8 @@ TARGET static void NAME(nodes)(const modal_tled_step_task *t, const modal_tled_f
             NAME(move_special)(t, x, step, &l->specials[special++], external, &held);
         } else {
             const NAME(four) falling = falls ? fall * falls[i] : fall;
-            const NAME(four) d = before * keep + (falling - NAME(force)(l, i) * (inverse[i] * gain));
-            *(NAME(four) *)(all_d + 4 * i) = d;
-            NAME(go)(all_u + 4 * i, all_low ? all_low + 4 * i : NULL, d);
+            NAME(go)(x, all_u + 4 * i, all_low ? all_low + 8 * i : NULL, all_d + 4 * i, before,
+                     falling - NAME(force)(l, i) * (inverse[i] * gain));
             for (int c = 0; c < 3 && work; c++) external[c] = g ? weights[i] * g[c] : 0;
         }
         if (!work) continue;

@@ -182,6 +182,7 @@ modal_status each_step(const Layout<R> *l, const modal_tled_step_task *task, int
         s.gravity = task->gravity ? task->gravity + 3 * (k + i) : nullptr;
         s.signals = task->signals ? task->signals + (k + i) * t.n_signals : nullptr;
         s.number = (int32_t)(i + 1);
+        s.step = s.first + i;
         if (i == n - 1) break;
         MODAL_TRY(launch_specials(l, s, stream, err));
         if (t.pressure_factors) { // one kernel moves, the other one computes forces
@@ -229,8 +230,9 @@ modal_status steps(Layout<R> *l, const modal_tled_step_task *task, int64_t k, in
     Vector4<R> *forces = accounts ? l->forces : nullptr;
     Step<R> s = {};
     s.keep = (R)factors.keep;
+    s.lose = (R)factors.lose;
     s.gain = (R)factors.gain;
-    s.first = task->first + k;
+    s.first = s.step = task->first + k;
     s.stop = l->stop;
     s.watch = task->watch;
     s.from = l->state[0];

@@ -19,6 +19,14 @@ static void store(const modal_tled_step_task *t, void *array, int64_t i, int c, 
     else ((float *)array)[4 * i + c] = (float)value;
 }
 
+/* What float32 has lost of u, or of d (which 4); row of low. */
+static double lost(const modal_tled_step_task *t, int64_t i, int which, int c) { return t->low ? ((const float *)t->low)[8 * i + which + c] : 0; }
+
+static void keep_lost(const modal_tled_step_task *t, int64_t i, int which, int c, double value)
+{
+    if (t->low) ((float *)t->low)[8 * i + which + c] = (float)value;
+}
+
 /* Minus the elements' forces at u_n. 0 where an element is turned. */
 static int add_elements(const modal_tled_step_task *t, modal_tled_reference *r, int64_t n)
 {
@@ -84,13 +92,14 @@ static double move(const modal_tled_step_task *t, const modal_tled_reference *r,
                    int64_t i, int c, int64_t held, const was *w)
 {
     const modal_tled_solid *s = r->head.solid;
-    const double u = load(t, t->u, i, c), low = t->low ? load(t, t->low, i, c) : 0, mass = s->mass[i];
+    const double u = load(t, t->u, i, c), low = lost(t, i, 0, c), mass = s->mass[i];
     const double force = r->forces[3 * i + c];
     const int32_t signal = held < 0 ? MODAL_TLED_FREE : s->held_signals[3 * held + c];
     double d, next;
     if (signal == MODAL_TLED_FREE) {
         d = f->keep * w->d[c] + f->gain * force / mass;
-        next = u + (low + d);
+        store(t, t->d, i, c, d);
+        next = u + (low + load(t, t->d, i, c)); /* what d loses is in its own low */
     } else {
         next = signal == MODAL_TLED_STILL
                    ? 0
@@ -99,8 +108,8 @@ static double move(const modal_tled_step_task *t, const modal_tled_reference *r,
     }
     store(t, t->d, i, c, d);
     store(t, t->u, i, c, next);
-    if (t->low) store(t, t->low, i, c, signal == MODAL_TLED_FREE ? (low + d) - (load(t, t->u, i, c) - u)
-                                                                 : next - load(t, t->u, i, c));
+    keep_lost(t, i, 0, c, next - load(t, t->u, i, c));
+    keep_lost(t, i, 4, c, d - load(t, t->d, i, c));
     /* m a + damping = m (d - keep d_old) / gain holds with the factors of the step */
     return signal == MODAL_TLED_FREE ? 0 : mass * (d - f->keep * w->d[c]) / f->gain - force;
 }
@@ -114,7 +123,7 @@ static void put_out(const modal_tled_step_task *t, const modal_tled_factors *f, 
     double x[3];
     int moved = 0;
     for (int c = 0; c < 3; c++)
-        x[c] = s->nodes[3 * i + c] + (load(t, t->u, i, c) + (t->low ? load(t, t->low, i, c) : 0));
+        x[c] = s->nodes[3 * i + c] + (load(t, t->u, i, c) + lost(t, i, 0, c));
     for (int32_t b = 0; b < s->n_contacts; b++) {
         const modal_tled_contact *contact = &s->contacts[b];
         const double before[3] = {x[0], x[1], x[2]};
@@ -131,7 +140,8 @@ static void put_out(const modal_tled_step_task *t, const modal_tled_factors *f, 
         const double to = x[c] - s->nodes[3 * i + c];
         store(t, t->d, i, c, to - w->at[c]);
         store(t, t->u, i, c, to);
-        if (t->low) store(t, t->low, i, c, to - load(t, t->u, i, c));
+        keep_lost(t, i, 0, c, to - load(t, t->u, i, c));
+        keep_lost(t, i, 4, c, to - w->at[c] - load(t, t->d, i, c));
     }
 }
 
@@ -142,8 +152,8 @@ static void step_node(const modal_tled_step_task *t, const modal_tled_reference 
     double holding[3];
     was w;
     for (int c = 0; c < 3; c++) {
-        w.d[c] = f->ratio > 0 ? load(t, t->d, i, c) : 0;
-        w.at[c] = load(t, t->u, i, c) + (t->low ? load(t, t->low, i, c) : 0);
+        w.d[c] = f->ratio > 0 ? load(t, t->d, i, c) + lost(t, i, 4, c) : 0;
+        w.at[c] = load(t, t->u, i, c) + lost(t, i, 0, c);
     }
     for (int c = 0; c < 3; c++) {
         holding[c] = move(t, r, f, k, i, c, held, &w);

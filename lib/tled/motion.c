@@ -59,7 +59,7 @@ static void keep_of(const modal_tled_motion *m, kept all[KEPT])
     const modal_tled_solid *s = &m->model->solid;
     const int64_t bytes = state_bytes(m);
     const kept list[KEPT] = {{m->u, bytes},
-                             {m->low, m->low ? bytes : 0},
+                             {m->low, m->low ? 2 * bytes : 0},
                              {m->d, bytes},
                              {m->viscous, m->viscous ? m->layout->viscous_bytes : 0},
                              {m->work, m->work ? (int64_t)sizeof *m->work : 0},
@@ -76,8 +76,9 @@ static modal_status new_arrays(modal_tled_motion *m, const modal_tled_motion_opt
     void **const states[] = {&m->u, &m->low, &m->d};
     for (int k = 0; k < 3; k++) {
         if (k == 1 && (m->precision == MODAL_TLED_FLOAT64 || m->layout->packs_low)) continue;
-        MODAL_TRY(modal_device_alloc(m->device, states[k], state_bytes(m), 1, "state", err));
-        MODAL_TRY(modal_device_fill(m->device, *states[k], 0, state_bytes(m), m->stream, err));
+        const int64_t bytes = (k == 1 ? 2 : 1) * state_bytes(m);
+        MODAL_TRY(modal_device_alloc(m->device, states[k], bytes, 1, "state", err));
+        MODAL_TRY(modal_device_fill(m->device, *states[k], 0, bytes, m->stream, err));
     }
     MODAL_TRY(modal_device_alloc(m->device, &m->gravity, 3 * BATCH, sizeof(double), "gravity", err));
     MODAL_TRY(modal_device_alloc(m->device, &m->signals, n_signals, sizeof(double), "signals", err));

@@ -62,7 +62,7 @@ static modal_status rest(run *r, bench_side *side, modal_error *err)
     modal_status status = MODAL_OK;
     MODAL_TRY(modal_device_fill(&side->device, r->u, 0, bytes, side->stream, err));
     MODAL_TRY(modal_device_fill(&side->device, r->d, 0, bytes, side->stream, err));
-    if (r->low) MODAL_TRY(modal_device_fill(&side->device, r->low, 0, bytes, side->stream, err));
+    if (r->low) MODAL_TRY(modal_device_fill(&side->device, r->low, 0, 2 * bytes, side->stream, err));
     if (r->viscous) MODAL_TRY(modal_device_fill(&side->device, r->viscous, 0, r->layout->viscous_bytes, side->stream, err));
 done:
     return status;
@@ -78,7 +78,7 @@ static modal_status new_ours(run *r, bench_side *side, modal_tled_precision prec
     MODAL_TRY(bench_to_device(side, &r->u, NULL, bytes, "displacements", err));
     MODAL_TRY(bench_to_device(side, &r->d, NULL, bytes, "increments", err));
     if (precision == MODAL_TLED_FLOAT32 && !r->layout->packs_low)
-        MODAL_TRY(bench_to_device(side, &r->low, NULL, bytes, "compensations", err));
+        MODAL_TRY(bench_to_device(side, &r->low, NULL, 2 * bytes, "compensations", err));
     MODAL_TRY(bench_to_device(side, &r->watch, &watch, sizeof watch, "a flag", err));
     if (r->layout->viscous_bytes > 0)
         MODAL_TRY(bench_to_device(side, &r->viscous, NULL, r->layout->viscous_bytes, "Prony terms", err));

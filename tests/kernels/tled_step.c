@@ -10,7 +10,7 @@
 #include "tests/kernels/tled_solids.h"
 
 typedef struct state {
-    double *u, *low, *d; /* [n_nodes, 4] */
+    double *u, *low, *d; /* [n_nodes, 4], low [n_nodes, 8] */
     float *viscous;      /* the back end's own; NULL: 0 */
 } state;
 
@@ -27,9 +27,9 @@ typedef struct motion {
 static int is_double(const modal_tled_layout *layout) { return layout->precision == MODAL_TLED_FLOAT64; }
 
 /* A state array in the layout's precision on the device. */
-static harness_output *give(harness *h, const modal_tled_layout *layout, const double *values)
+static harness_output *give(harness *h, const modal_tled_layout *layout, const double *values, int words)
 {
-    const int64_t n = 4 * layout->solid->n_nodes;
+    const int64_t n = words * layout->solid->n_nodes;
     if (is_double(layout)) return harness_new_output(h, 2 * n, 0, (const float *)values);
     float *single = harness_alloc(n, sizeof *single);
     for (int64_t i = 0; i < n; i++) single[i] = (float)values[i];
@@ -49,8 +49,8 @@ static result step(harness *h, const modal_tled_layout *layout, const motion *m,
     const modal_tled_watch watch = {-1, -1, 0};
     double zeros[3] = {0, 0, 0};
     modal_error err = {0};
-    result r = {give(h, layout, start->u), is_double(layout) || layout->packs_low ? NULL : give(h, layout, start->low),
-                give(h, layout, start->d), NULL, NULL, NULL, NULL, NULL, NULL};
+    result r = {give(h, layout, start->u, 4), is_double(layout) || layout->packs_low ? NULL : give(h, layout, start->low, 8),
+                give(h, layout, start->d, 4), NULL, NULL, NULL, NULL, NULL, NULL};
     float *viscous = start->viscous ? start->viscous : calloc((size_t)layout->viscous_bytes / 4 + 1, 4);
     r.viscous = layout->viscous_bytes > 0 ? harness_new_output(h, layout->viscous_bytes / 4, 0, viscous) : NULL;
     if (!start->viscous) free(viscous);
@@ -71,6 +71,12 @@ static result step(harness *h, const modal_tled_layout *layout, const motion *m,
         .touches = r.touches ? (double *)r.touches->device : NULL};
     harness_ok(h, h->kernels->tled_step(&task, h->stream, &err), &err);
     return r;
+}
+
+/* What float32 has lost of u, or of d (which 4). */
+static double lost(const modal_tled_layout *layout, const result *r, int64_t i, int which, int c)
+{
+    return r->low ? value(layout, r->low, 8 * i + which + c) : 0;
 }
 
 /* Displacement of a corner against the first one's, after a step. */
@@ -325,7 +331,7 @@ static double check_touching(harness *h, const modal_tled_layout *layout, const 
     if (node->held >= 0) return 0;
     for (int c = 0; c < 3; c++) {
         const int64_t k = 4 * i + c;
-        hold(h, "touching u", k, value(layout, r->u, k) + (r->low ? (long double)value(layout, r->low, k) : 0),
+        hold(h, "touching u", k, value(layout, r->u, k) + lost(layout, r, i, 0, c),
              x[c] - s->nodes[3 * i + c], bound + 2 * eps * fabs((double)x[c] - s->nodes[3 * i + c]));
         hold(h, "touching d", k, value(layout, r->d, k), x[c] - s->nodes[3 * i + c] - node->was[c],
              bound + 2 * eps * fabs((double)x[c] - s->nodes[3 * i + c]));
@@ -341,10 +347,10 @@ static long double check_component(harness *h, const modal_tled_layout *layout, 
     const double eps = is_double(layout) ? DBL_EPSILON : FLT_EPSILON;
     const int64_t k = 4 * i + c;
     const double u0 = node->was[c], old = node->old[c], d = value(layout, r->d, k), u = value(layout, r->u, k);
-    const double low = r->low ? value(layout, r->low, k) : 0, h2 = (m->step + m->before) / 2;
+    const double low = lost(layout, r, i, 0, c), h2 = (m->step + m->before) / 2;
     const int32_t signal = node->held < 0 ? MODAL_TLED_FREE : s->held_signals[3 * node->held + c];
     if (signal == MODAL_TLED_FREE && !touches) {
-        hold(h, "d", k, d, node->free[c], node->bound);
+        hold(h, "d", k, (long double)d + lost(layout, r, i, 4, c), node->free[c], node->bound);
         hold(h, "u + low", k, (long double)u + low, (long double)u0 + d,
              2 * eps * (fabs(d) + (r->low ? eps : 1) * (fabs(u) + fabs(u0)) + eps * fabs(u0)));
     } else if (signal != MODAL_TLED_FREE) {
@@ -371,8 +377,8 @@ static void check_node(harness *h, const modal_tled_layout *layout, const motion
     step_of node = {.mass = layout->solid->mass[i], .gain = m->step * h2 / below, .held = held, .row = row};
     long double holding[3] = {0, 0, 0};
     for (int c = 0; c < 3; c++) {
-        node.old[c] = m->before > 0 ? start->d[4 * i + c] : 0;
-        node.was[c] = start->u[4 * i + c] + (r->low ? start->low[4 * i + c] : 0);
+        node.old[c] = m->before > 0 ? start->d[4 * i + c] + (r->low ? start->low[8 * i + 4 + c] : 0) : 0;
+        node.was[c] = start->u[4 * i + c] + (r->low ? start->low[8 * i + c] : 0);
         node.free[c] = (1 - m->alpha * h2 / 2) / below * scale * node.old[c] - node.gain / node.mass * force[3 * i + c];
         node.bound = fmax(node.bound, 64 * eps * (fabs(node.old[c]) * scale + node.gain / node.mass * size));
     }
@@ -468,11 +474,12 @@ static void check_one_step(harness *h, const modal_tled_layout *layout, const mo
 static state new_state(harness *h, const modal_tled_layout *layout, double size)
 {
     const int64_t n = 4 * layout->solid->n_nodes;
-    state s = {harness_alloc(n, 8), harness_alloc(n, 8), harness_alloc(n, 8), NULL};
+    state s = {harness_alloc(n, 8), harness_alloc(2 * n, 8), harness_alloc(n, 8), NULL};
     for (int64_t k = 0; k < n; k++) {
         s.u[k] = k % 4 == 3 ? 0 : size * harness_random(h), s.d[k] = k % 4 == 3 ? 0 : 0.01 * size * harness_random(h);
         if (!is_double(layout)) s.u[k] = (float)s.u[k], s.d[k] = (float)s.d[k];
-        s.low[k] = is_double(layout) ? 0 : (float)(0.4 * FLT_EPSILON * s.u[k] * harness_random(h));
+        s.low[k / 4 * 8 + k % 4] = is_double(layout) ? 0 : (float)(0.4 * FLT_EPSILON * s.u[k] * harness_random(h));
+        s.low[k / 4 * 8 + 4 + k % 4] = is_double(layout) ? 0 : (float)(0.4 * FLT_EPSILON * s.d[k] * harness_random(h));
     }
     return s;
 }
@@ -522,7 +529,7 @@ static void check(harness *h, const modal_tled_solid *solid, modal_tled_precisio
 
     state now = new_state(h, layout, size);
     memcpy(now.u, start.u, (size_t)solid->n_nodes * 32), memcpy(now.d, start.d, (size_t)solid->n_nodes * 32);
-    memcpy(now.low, start.low, (size_t)solid->n_nodes * 32);
+    memcpy(now.low, start.low, (size_t)solid->n_nodes * 64);
     result last = seven;
     harness_output *kept = seven.u;
     float *u = harness_alloc(kept->count, 4);
@@ -539,8 +546,8 @@ static void check(harness *h, const modal_tled_solid *solid, modal_tled_precisio
         harness_fetch(h);
         for (int64_t i = 0; i < 4 * solid->n_nodes; i++) { /* all words, the compensation among them */
             now.u[i] = value(layout, last.u, i), now.d[i] = value(layout, last.d, i);
-            if (last.low) now.low[i] = value(layout, last.low, i);
         }
+        for (int64_t i = 0; last.low && i < 8 * solid->n_nodes; i++) now.low[i] = value(layout, last.low, i);
         if (last.viscous) memcpy(now.viscous, last.viscous->host, (size_t)layout->viscous_bytes);
     }
     h->n_values++;
