@@ -2,8 +2,10 @@
 /* What float32 loses of u and of d, six numbers of a node, in two words: whole multiples of 2^-11 (of u) and 2^-10 (of d) of the
  * unit in the last place of the number that each belongs to, so that u has 35 bits and d 34. What is added to a number in every
  * step is most often no whole multiple: rounded to the nearest one it would be off by the same amount in every step. So
- * before it is rounded a shift is added, which is another one in every step, and evenly spread: sums over any number of steps are off by a
- * few units in all (L. Kuipers, H. Niederreiter, Uniform distribution of sequences, 1974). All words 0: nothing is lost. For kernels whose nodes have no room for more (tled_nodes.cuh); also for a processor, which tests it. */
+ * before it is rounded a shift is added, another one in every step, and evenly spread: sums over any number of steps are
+ * off by a few units in all (L. Kuipers, H. Niederreiter, Uniform distribution of sequences, 1974). All words 0:
+ * nothing is lost. For kernels whose nodes have no room for more (tled_nodes.cuh); also for a
+ * processor, which tests it. */
 #ifndef MODAL_KERNELS_TLED_LOW_H
 #define MODAL_KERNELS_TLED_LOW_H
 

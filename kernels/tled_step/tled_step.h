@@ -51,8 +51,8 @@ typedef struct modal_tled_work {
 /* With bodies and Prony terms: where a node is put is off by 4 eps of |X| + |u| in float64, of |u| alone in float32, and a
  * term adds 64 eps of its share to the error of the stress. */
 /* Arrays are in the back end's memory; u and d are [n_nodes, 4], float or double, x y z and a fourth which is 0 at the
- * start and the back end's own affair; low is [n_nodes, 8], of u, then of d; aligned to 64 bytes. At rest all of them are 0. What a run goes on from is these three
- * arrays, byte by byte. */
+ * start and the back end's own affair; low is [n_nodes, 8], of u, then of d; aligned to 64 bytes. At rest all of
+ * them are 0. What a run goes on from is these three arrays, byte by byte. */
 struct modal_tled_step_task {
     const modal_tled_layout *layout; /* made by this back end's tled_layout; its scratch belongs to one task at a time */
     void *u, *low, *d;
