@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """In Blender: a model as its own .obj and as our .glb in the first frame: which material each face has, and a picture of the base colours.
-usage: blender --background --factory-startup --python-exit-code 1 --python look_in_blender.py -- MODEL.obj MODEL.glb FOUND.npz"""
+CREASED.glb, a box: how far its corners' normals are from its faces'.
+usage: blender --background --factory-startup --python-exit-code 1 --python look_in_blender.py -- MODEL.obj MODEL.glb FOUND.npz [CREASED.glb]"""
 import os
 import sys
 
@@ -9,7 +10,8 @@ import mathutils
 import numpy as np
 
 np.bool = bool  # Debian 12's importer of glTF
-obj, glb, out = map(os.path.abspath, sys.argv[sys.argv.index("--") + 1:])
+obj, glb, out, *creased = sys.argv[sys.argv.index("--") + 1:]
+obj, glb, out = map(os.path.abspath, (obj, glb, out))
 
 
 def base_colours_only(material):
@@ -71,7 +73,24 @@ def faces():
     return found
 
 
+def normals_off(path):
+    """How far the normals of corners are from those of their faces, at most, as lengths of differences; in a file with its rest shape."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.import_scene.gltf(filepath=path)
+    worst = 0
+    for o in bpy.context.scene.objects:
+        if o.type != "MESH":
+            continue
+        o.data.calc_normals_split()
+        for polygon in o.data.polygons:
+            for i in polygon.loop_indices:
+                worst = max(worst, (o.data.loops[i].normal - polygon.normal).length)
+    return worst
+
+
 results = {}
+if creased:
+    results["normals_off"] = normals_off(os.path.abspath(creased[0]))
 for kind, path in (("obj", obj), ("glb", glb)):
     bpy.ops.wm.read_factory_settings(use_empty=True)
     if kind == "obj":
