@@ -23,6 +23,19 @@ def run(*words, **more):
     return subprocess.run([tools / "modaltools", *map(str, words)], capture_output=True, text=True, stdin=subprocess.DEVNULL, **more)
 
 
+def look_of_surface():
+    """data/buoy.py, with its materials and images: a page and a GLB."""
+    made = subprocess.run([sys.executable, pathlib.Path(__file__).resolve().parents[2] / "data/buoy.py", "buoy"], capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    quick("buoy/buoy.obj", "buoy.html", "--look", "buoy/buoy.obj", "--up", "z")
+    with open("buoy.html", encoding="utf-8") as file:
+        header = json.loads(re.search(r'<script id="header"[^>]*>(.*?)</script>', file.read(), re.S)[1])
+    assert [m["name"] for m in header["look"]["materials"]] == ["canvas", "rope"] and len(header["look"]["images"]) == 3, header["look"]
+    said = quick("buoy/buoy.obj", "buoy_out", "--look", "buoy/buoy.obj", "--format", "glb")
+    assert "--look buoy/buoy.obj --normals dynamic" in said and os.path.getsize("buoy_out/sequence.glb") > 100000, said
+    refused(3, "absent.mtl", "quick", "buoy/buoy.obj", "no.html", "--look", "absent.mtl", lines=None)
+
+
 def quick(*words):
     got = run("quick", *words)
     assert got.returncode == 0 and not got.stdout, (words, got)
@@ -132,6 +145,7 @@ def surface():
     quick("egg.obj", "scaled", "--scale", "2", "--modes", "--format", "obj")
     assert len(os.listdir("scaled/obj")) > 10
     write_ellipsoid("open.obj", faces=-30)
+    look_of_surface()
     refused(3, "open.obj: not closed", "quick", "open.obj", "out", lines=None)
     refused(2, "nor a name, unobtainium", "quick", "egg.obj", "out", "--material", "unobtainium", lines=None)
     refused(2, "--shake, --drop, --modes: one of them at most", "quick", "egg.obj", "out", "--shake", "--modes")

@@ -34,6 +34,7 @@ const tool_option modaltools_options[] = {
      TOOL_REPEATABLE | TOOL_FIRST},
     {"up", 0, "y|z", "y", "The axis that points upwards.", TOOL_FIRST},
     TOOL_OPTIONS_UNITS("of INPUT."),
+    {"look", 0, "FILE", NULL, "Materials and images, as modalview and modaldeform take them: INPUT itself, where it is an .obj with a .mtl.", TOOL_READS | TOOL_FIRST},
     {"format", 0, "LIST", NULL, "Of a folder OUT: what modaldeform writes. Default: vtkhdf.", TOOL_FIRST},
     {"save-script", 0, "FILE", NULL, "Write a shell script of the commands, to go on from.", TOOL_WRITES | TOOL_FIRST},
     TOOL_OPTION_FORCE,
@@ -54,6 +55,7 @@ static const tool_program program = {
     .notes = "It prints the commands that it runs. A stage that fails ends the run with its exit code.",
     .examples = "modaltools quick bunny.obj bunny.html\n"
                 "modaltools quick bracket.step bracket.html --material steel --modes --up z\n"
+                "modaltools quick buoy.obj buoy.html --look buoy.obj\n"
                 "modaltools quick tower.inp out --unit mm --shake --save-script tower.sh",
 };
 
@@ -62,7 +64,7 @@ typedef enum quick_motion { PLUCK, SHAKE, DROP, MODES } quick_motion;
 
 typedef struct quick {
     tool *t;
-    const char *input, *output, *material, *amplitude, *format;
+    const char *input, *output, *material, *amplitude, *format, *look;
     quick_kind kind;
     quick_motion motion;
     tool_units units;
@@ -95,6 +97,7 @@ static modal_status read_request(quick *q, modal_error *err)
     q->material = tool_value(a, "material");
     q->amplitude = tool_value(a, "amplitude");
     q->format = tool_value(a, "format");
+    q->look = tool_value(a, "look");
     q->force = tool_count(a, "force") > 0;
     for (int i = 0; i < 3; i++) {
         if (tool_count(a, motions[i]) == 0) continue;
@@ -327,6 +330,14 @@ static modal_status show(quick *q, modal_error *err)
             ADD("--amplitude");
             ADD("%s", q->amplitude);
         }
+    }
+    if (q->look) {
+        ADD("--look");
+        ADD("%s", q->look);
+    }
+    if (q->look && !q->is_page) {
+        ADD("--normals"); /* else viewers show facets */
+        ADD("dynamic");
     }
     if (q->force) ADD("--force");
     MODAL_TRY(modaltools_chain_run(&q->chain, &command, &q->failed, err));
