@@ -825,7 +825,7 @@ def refuse_looks():
     refused(lambda k: k.update(objects=[{"object": 1}]), "w.json: objects: there are objects 0 .. 0, 1")
     refused(lambda k: k.update(shapes=[{"shape": 0, "runs": [{"first": 30, "count": 7, "material": "leaf"}]}]), "shape 0 has 36 triangles, 37")
     refused(lambda k: k.update(colour=1), "w.json:1: /colour: unknown key")
-    run("modaldeform", "t.h5", "w", "--look", "box.obj", code=2, says="--look: only glb and obj show it")
+    run("modaldeform", "t.h5", "w", "--look", "box.obj", "--format", "ply,pc2", code=2, says="--look: only glb, obj and vtkhdf have room for it")
     run("modaldeform", "t.h5", "w", "--any-path", "--format", "glb", code=2, says="--any-path: only with --look")
     # uv outside of [0, 1], and no uv at all
     with open("box.obj") as f:
