@@ -123,6 +123,24 @@ if(TARGET modaldeform)
   set_tests_properties(cli.modaldeform_resume PROPERTIES LABELS cli TIMEOUT 300)
 endif()
 
+if(TARGET modaldeform AND TARGET modalinfo AND TARGET modalpack AND TARGET modalsim)
+  set(check_shares ${MODAL_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check_shares.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  foreach(part bytes refuse kills launch mpi)
+    add_test(NAME shares.${part} COMMAND ${check_shares} ${part})
+    set_tests_properties(shares.${part} PROPERTIES LABELS cli TIMEOUT 300)
+  endforeach()
+  add_test(NAME shares.kills_long COMMAND ${check_shares} kills_long)
+  set_tests_properties(shares.kills_long PROPERTIES LABELS "cli;long" TIMEOUT 3600)
+  set_tests_properties(shares.mpi PROPERTIES LABELS "cli;mpi" SKIP_RETURN_CODE 77)
+  if(NOT MODAL_SANITIZE) # whose library wants to be the first that is loaded
+    add_library(no_links MODULE ${CMAKE_SOURCE_DIR}/tests/preload/no_links.c)
+    set_target_properties(no_links PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    target_link_libraries(no_links PRIVATE ${CMAKE_DL_LIBS})
+    add_test(NAME shares.links COMMAND ${check_shares} links $<TARGET_FILE:no_links>)
+    set_tests_properties(shares.links PROPERTIES LABELS cli)
+  endif()
+endif()
+
 # Other versions of HDF5: that of the Debian 13, for which our C code is compiled there, too, and that of h5wasm.
 if(TARGET modalinfo AND TARGET modalpack AND TARGET modalsim AND TARGET modaldeform AND TARGET write_samples)
   set(lists "")
@@ -138,6 +156,8 @@ if(TARGET modalinfo AND TARGET modalpack AND TARGET modalsim AND TARGET modaldef
   endforeach()
 endif()
 
+modal_unit_test(test_shares modal_formats)
+set_tests_properties(unit.test_shares PROPERTIES LABELS "unit;formats")
 modal_unit_test(test_writers modal_test_files ZLIB::ZLIB)
 target_sources(test_writers PRIVATE ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_data.c ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_quality.c
   ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_sink.c ${CMAKE_SOURCE_DIR}/formats/viewer/viewer_response.c

@@ -121,6 +121,13 @@ typedef struct modal_sequence_target {
     const char *folder;
 } modal_sequence_target;
 
+/* Where an array lies in a file in which every frame has its place: frame i from place + i frame_bytes on. */
+typedef struct modal_sequence_place {
+    int array; /* of the list */
+    int big_endian;
+    int64_t place, frame_bytes;
+} modal_sequence_place;
+
 typedef struct modal_sequence_format {
     const char *name;                        /* as --format says it; NULL: goes along with others */
     const char *files[MODAL_SEQUENCE_FILES]; /* names of the outputs; absent ones are NULL */
@@ -147,6 +154,19 @@ typedef struct modal_sequence_format {
     modal_status (*end)(void **writer, const modal_sequence_target *target,
                         const modal_sequence_info *info, modal_error *err);
     void (*abort)(void **writer); /* frees without caring for the files; NULL inside is fine */
+
+    /* For shares (sequence_share.h); NULL where the format has no such thing. */
+    /* The first file without its frames, which every process may then write where they belong. */
+    modal_status (*lay_out)(const char *path, const modal_sequence_info *info, modal_error *err);
+    /* Where these are in such a file: places [MODAL_MOST_ARRAYS], *n >= 1 of them; MODAL_ERROR_INPUT where it is no such file. */
+    modal_status (*places)(const char *path, const modal_sequence_info *info, modal_sequence_place *places, int *n, modal_error *err);
+    /* The other files of a format that has lay_out, once all frames are there. NULL: there are none. */
+    modal_status (*finish)(const modal_sequence_target *target, const modal_sequence_info *info, modal_error *err);
+    /* The next add is of this frame. */
+    void (*skip)(void *writer, int64_t frame);
+    /* A format whose one file holds some frames of this one, and how a writer of this one takes them over. */
+    const struct modal_sequence_format *piece;
+    modal_status (*string)(void *writer, const char *path, modal_error *err);
 } modal_sequence_format;
 
 enum { MODAL_SEQUENCE_FORMATS = 11 };

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/sequences/sequence_csv.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "formats/sequences/file_out.h"
 #include "formats/sequences/sequence_parts.h"
 #include "formats/meshes/number_text.h"
+#include "lib/base/disk.h"
 #include "lib/base/memory.h"
 
 enum { MOST_NUMBER = 24, MOST_ROW = MOST_NUMBER * (4 + MODAL_MOST_ARRAYS * MODAL_ARRAY_COMPONENTS) };
@@ -43,8 +47,8 @@ static void drop(void **writer)
     *writer = NULL;
 }
 
-static modal_status begin(void **writer, const modal_sequence_target *target,
-                          const modal_sequence_info *info, modal_error *err)
+/* Without the line of names. */
+static modal_status begin_rows(void **writer, const modal_sequence_target *target, const modal_sequence_info *info, modal_error *err)
 {
     modal_status status = MODAL_OK;
     csv_writer *w = NULL;
@@ -60,6 +64,16 @@ static modal_status begin(void **writer, const modal_sequence_target *target,
     MODAL_TRY(modal_alloc(&w->times, info->n_frames, sizeof *w->times, "times", err));
     memcpy(w->times, info->times, (size_t)info->n_frames * sizeof *w->times);
     MODAL_TRY(modal_file_out_open(&w->out, target->files[0], err));
+done:
+    if (status != MODAL_OK) drop(writer);
+    return status;
+}
+
+static modal_status begin(void **writer, const modal_sequence_target *target, const modal_sequence_info *info, modal_error *err)
+{
+    modal_status status = begin_rows(writer, target, info, err);
+    csv_writer *w = *writer;
+    if (status != MODAL_OK) return status;
     MODAL_TRY(modal_file_out_printf(&w->out, err, "frame,time,probe,point"));
     for (int i = 0; i < w->arrays.n; i++)
         for (int k = 0; !w->arrays.all[i].of_cells && k < w->arrays.all[i].components; k++) {
@@ -124,6 +138,31 @@ static modal_status end(void **writer, const modal_sequence_target *target,
     return status;
 }
 
+static void skip(void *writer, int64_t frame) { ((csv_writer *)writer)->n_written = frame; }
+
+/* Rows of some frames. */
+static const modal_sequence_format piece = {.files = {"csv"}, .begin = begin_rows, .add = add, .end = end, .abort = drop, .skip = skip};
+
+static modal_status string(void *writer, const char *path, modal_error *err)
+{
+    enum { PIECE = MODAL_FILE_OUT_PIECE };
+    modal_status status = MODAL_OK;
+    csv_writer *w = writer;
+    char *to = NULL;
+    int64_t at = 0, got = 1;
+    const int file = open(path, O_RDONLY | O_CLOEXEC); /* which this run may have written */
+    for (; file >= 0 && got > 0; at += got) {
+        MODAL_TRY(modal_file_out_reserve(&w->out, PIECE, &to, err));
+        got = modal_disk_read(file, at, to, PIECE);
+        if (got > 0) modal_file_out_filled(&w->out, to + got);
+    }
+    if (file < 0 || got < 0) MODAL_FAIL(err, MODAL_ERROR_SYSTEM, "%s: cannot be read, %s", path, strerror(errno));
+done:
+    if (file >= 0) close(file);
+    return status;
+}
+
 const modal_sequence_format modal_sequence_csv = {
     .name = "csv", .files = {"probes.csv"}, .kinds = {"csv"}, .needs_frames = 1, .holds_surface = 1,
-    .holds_volume = 1, .carries = modal_sequence_of_points, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};
+    .holds_volume = 1, .carries = modal_sequence_of_points, .size = size, .begin = begin, .add = add, .end = end, .abort = drop,
+    .skip = skip, .piece = &piece, .string = string};

@@ -244,9 +244,12 @@ static int carries(const modal_array *array)
     return modal_sequence_is_points(array) || modal_sequence_is_normals(array);
 }
 
+static void skip(void *writer, int64_t frame) { ((obj_writer *)writer)->n_written = frame; }
+
 const modal_sequence_format modal_sequence_obj = {
     .name = "obj", .folder = "obj", .extension = "obj", .needs_frames = 1,
-    .holds_surface = 1, .carries = carries, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};
+    .holds_surface = 1, .carries = carries, .size = size, .begin = begin, .add = add, .end = end, .abort = drop,
+    .skip = skip};
 
 /* ---- rest.obj ---- */
 

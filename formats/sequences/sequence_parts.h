@@ -66,6 +66,16 @@ modal_rounder *modal_rounder_delete(modal_rounder *rounder); /* NULL is fine; re
 modal_status modal_rounder_write(modal_rounder *rounder, const hid_t arrays[MODAL_MOST_ARRAYS], int64_t first,
                                  const modal_frames *frames, modal_error *err);
 
+/* ---- sequence_piece.c: some frames of a sequence with --precision, for a share ---- */
+
+extern const modal_sequence_format modal_sequence_vtkhdf_piece;
+/* Hands every frame of such a file on, one at a time: rows of each array of the list. MODAL_ERROR_INPUT where it ends too early
+ * or a frame is not as it must be; MODAL_ERROR_SYSTEM; what `append` says. */
+modal_status modal_sequence_read_piece(const char *path, const modal_array_list *list, const int64_t *rows, double precision,
+                                       modal_sequence_writer *to,
+                                       modal_status (*append)(modal_sequence_writer *, const modal_frames *, modal_error *),
+                                       modal_error *err);
+
 /* Sequences of so many bytes are written past the cache, where there is a disk. A variable for tests alone. */
 extern int64_t modal_sequence_direct_from;
 

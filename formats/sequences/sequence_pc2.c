@@ -79,6 +79,25 @@ static modal_status end(void **writer, const modal_sequence_target *target,
     return status;
 }
 
+/* ---- shares ---- */
+
+static modal_status lay_out(const char *path, const modal_sequence_info *info, modal_error *err)
+{
+    void *writer = NULL;
+    const modal_sequence_target target = {.files = {path}};
+    const modal_status status = begin(&writer, &target, info, err);
+    return status == MODAL_OK ? end(&writer, &target, info, err) : status;
+}
+
+static modal_status places(const char *path, const modal_sequence_info *info, modal_sequence_place *places, int *n, modal_error *err)
+{
+    (void)path, (void)err;
+    places[0] = (modal_sequence_place){.place = HEAD_BYTES, .frame_bytes = 12 * info->n_points};
+    *n = 1;
+    return MODAL_OK;
+}
+
 const modal_sequence_format modal_sequence_pc2 = {
     .name = "pc2", .files = {"sequence.pc2"}, .kinds = {"pc2"}, .needs_frames = 1, .wants_rest = 1,
-    .holds_surface = 1, .carries = modal_sequence_is_points, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};
+    .holds_surface = 1, .carries = modal_sequence_is_points, .size = size, .begin = begin, .add = add, .end = end, .abort = drop,
+    .lay_out = lay_out, .places = places};

@@ -207,7 +207,9 @@ done:
     return status;
 }
 
+static void skip(void *writer, int64_t frame) { ((ply_writer *)writer)->n_written = frame; }
+
 const modal_sequence_format modal_sequence_ply = {
     .name = "ply", .files = {"sequence.ply.series"}, .kinds = {"ply.series"}, .folder = "ply",
     .extension = "ply", .needs_frames = 1,
-    .holds_surface = 1, .carries = modal_sequence_of_points, .size = size, .begin = begin, .add = add, .end = end, .abort = drop};
+    .holds_surface = 1, .carries = modal_sequence_of_points, .size = size, .begin = begin, .add = add, .end = end, .abort = drop, .skip = skip};

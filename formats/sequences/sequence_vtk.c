@@ -246,11 +246,13 @@ done:
     return status;
 }
 
+static void skip(void *writer, int64_t frame) { ((vtk_writer *)writer)->n_written = frame; }
+
 const modal_sequence_format modal_sequence_vtp = {
     .name = "vtp", .files = {"sequence.pvd"}, .kinds = {"pvd"}, .folder = "vtp", .extension = "vtp",
     .needs_frames = 1, .holds_surface = 1,
-    .size = size, .begin = begin_vtp, .add = add, .end = end, .abort = drop};
+    .size = size, .begin = begin_vtp, .add = add, .end = end, .abort = drop, .skip = skip};
 const modal_sequence_format modal_sequence_vtu = {
     .name = "vtu", .files = {"sequence.pvd"}, .kinds = {"pvd"}, .folder = "vtu", .extension = "vtu",
     .needs_frames = 1, .holds_volume = 1,
-    .size = size, .begin = begin_vtu, .add = add, .end = end, .abort = drop};
+    .size = size, .begin = begin_vtu, .add = add, .end = end, .abort = drop, .skip = skip};

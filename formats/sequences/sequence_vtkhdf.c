@@ -269,22 +269,31 @@ static int array_is_sound(const modal_sequence_writer *w, int array)
     return sound;
 }
 
-/* Opens a file that has everything but (some of) the frames. */
-static modal_status open_file(modal_sequence_writer *w, modal_error *err)
+/* Opens its arrays, which must be as make_arrays made them. */
+static modal_status open_arrays(modal_sequence_writer *w, hid_t file, modal_error *err)
 {
     modal_status status = MODAL_OK;
     char path[MODAL_SEQUENCE_PATH];
-    hid_t access = H5I_INVALID_HID;
-    MODAL_TRY(modal_h5_access(&access, err));
-    if (H5Fis_hdf5(w->path) <= 0 || (w->file = H5Fopen(w->path, H5F_ACC_RDWR, access)) < 0)
-        MODAL_TRY(modal_h5_failed(err, MODAL_ERROR_INPUT, "HDF5 file", "truncated or damaged"));
     for (int i = 0; i < w->list.n; i++) {
-        w->arrays[i] = H5Dopen2(w->file, modal_sequence_path(&w->list, i, path), H5P_DEFAULT);
+        w->arrays[i] = H5Dopen2(file, modal_sequence_path(&w->list, i, path), H5P_DEFAULT);
         if (w->arrays[i] < 0 || !array_is_sound(w, i)) {
             H5Eclear2(H5E_DEFAULT);
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: not as this sequence has it", path);
         }
     }
+done:
+    return status;
+}
+
+/* Opens a file that has everything but (some of) the frames. */
+static modal_status open_file(modal_sequence_writer *w, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    hid_t access = H5I_INVALID_HID;
+    MODAL_TRY(modal_h5_access(&access, err));
+    if (H5Fis_hdf5(w->path) <= 0 || (w->file = H5Fopen(w->path, H5F_ACC_RDWR, access)) < 0)
+        MODAL_TRY(modal_h5_failed(err, MODAL_ERROR_INPUT, "HDF5 file", "truncated or damaged"));
+    MODAL_TRY(open_arrays(w, w->file, err));
 done:
     modal_h5_drop(&access);
     return status;
@@ -451,6 +460,11 @@ static modal_status add(void *writer, const modal_frames *frames, modal_error *e
     return modal_sequence_append(writer, frames, err);
 }
 
+static modal_status finish(const modal_sequence_target *target, const modal_sequence_info *info, modal_error *err)
+{
+    return modal_sequence_write_xdmf(target->files[1], modal_sequence_vtkhdf.files[0], info, err);
+}
+
 static modal_status end(void **writer, const modal_sequence_target *target,
                         const modal_sequence_info *info, modal_error *err)
 {
@@ -458,12 +472,50 @@ static modal_status end(void **writer, const modal_sequence_target *target,
     *writer = NULL;
     modal_status status = modal_sequence_end(&w, err);
     if (status != MODAL_OK) return status;
-    return modal_sequence_write_xdmf(target->files[1], modal_sequence_vtkhdf.files[0], info, err);
+    return finish(target, info, err);
 }
 
 static void drop(void **writer) { *writer = modal_sequence_abort(*writer); }
 
+/* ---- shares ---- */
+
+static modal_status lay_out(const char *path, const modal_sequence_info *info, modal_error *err)
+{
+    modal_sequence_writer *w = NULL;
+    const modal_status status = modal_sequence_begin(&w, path, info, err);
+    modal_sequence_abort(w); /* the file was closed once with all but its frames */
+    return status;
+}
+
+static modal_status places(const char *path, const modal_sequence_info *info, modal_sequence_place *places, int *n, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_sequence_writer *w = NULL;
+    const modal_h5_source source = {path, NULL, 0};
+    modal_h5_in in = {H5I_INVALID_HID, 0, {NULL, err}};
+    MODAL_TRY(new_writer(&w, path, info, err));
+    /* As readers do: for writing HDF5 would lock it, which is for one process. */
+    MODAL_TRY(modal_h5_open(&in, &source));
+    MODAL_TRY(open_arrays(w, in.file, err));
+    *n = w->list.n;
+    for (int i = 0; i < w->list.n; i++) {
+        const haddr_t place = H5Dget_offset(w->arrays[i]);
+        if (place == HADDR_UNDEF) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: an array without a place", path);
+        places[i] = (modal_sequence_place){i, 0, (int64_t)place, 4 * modal_sequence_floats(info, i)};
+    }
+done:
+    modal_sequence_abort(w); /* closes the arrays, too */
+    return modal_h5_close(&in, status);
+}
+
+static modal_status string(void *writer, const char *path, modal_error *err)
+{
+    modal_sequence_writer *w = writer;
+    return modal_sequence_read_piece(path, &w->list, w->rows, w->precision, w, modal_sequence_append, err);
+}
+
 const modal_sequence_format modal_sequence_vtkhdf = {
     .name = "vtkhdf", .files = {"sequence.vtkhdf", "sequence.xdmf"}, .kinds = {"vtkhdf", "xdmf"},
     .needs_frames = 1, .holds_surface = 1, .holds_volume = 1,
-    .size = size, .begin = begin, .add = add, .end = end, .abort = drop};
+    .size = size, .begin = begin, .add = add, .end = end, .abort = drop, .lay_out = lay_out, .places = places, .finish = finish,
+    .piece = &modal_sequence_vtkhdf_piece, .string = string};

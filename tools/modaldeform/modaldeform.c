@@ -18,14 +18,14 @@
 #include "tools/common/parts.h"
 #include "tools/common/quality.h"
 #include "tools/common/slow_motion.h"
-#include "tools/modaldeform/modaldeform.h"
+#include "tools/modaldeform/modaldeform_share.h"
 
 static const tool_option options[] = {
     {"basis", 0, "FILE", NULL, "The basis, where the trajectory's own link does not lead to it.", TOOL_READS},
     TOOL_OPTION_PARTS,
     {"backend", 0, "NAME", "auto",
      "What computes: auto (a GPU if there is one, else the CPU), ref, cpu, cuda or cuda:N; several GPUs "
-     "as cuda:0,1 or cuda:all.",
+     "as cuda:0,1 or cuda:all; cuda:auto takes that of the rank on its node.",
      0},
     {"format", 0, "LIST", "vtkhdf",
      "What to write, separated by commas: vtkhdf (with an XDMF sidecar), glb (modes as morph targets), pc2 and mdd (point "
@@ -62,6 +62,11 @@ static const tool_option options[] = {
     {"resume", 0, NULL, NULL,
      "If the run stops for any reason, keep the frames written so far; the same command continues from them.",
      0},
+    {"share", 0, "I/N", NULL,
+     "Make part I of N of the sequence, 0 to N - 1, into the files that all parts share; auto takes I and N from mpirun, srun or a Slurm array, "
+     "auto/N takes I. Whoever comes last finishes OUT.", 0},
+    {"join", 0, NULL, NULL, "Finish OUT by hand where all shares are complete.", 0},
+    {"verify", 0, NULL, NULL, "With --join: read what the shares have written again, against their hashes.", 0},
     {"crease", 0, "DEG", NULL,
      "glb and obj: edges sharper than this at rest, 0 to 180 degrees, give their corners normals of their own; vertices are split there.", 0},
     TOOL_OPTION_LOOK,
@@ -111,6 +116,7 @@ static const tool_program program = {
                 "modaldeform ring.h5 out --output-mesh volume --format vtu --fields displacement\n"
                 "modaldeform ring.h5 out --format csv --probe 17 --probe 0.02,0.15,0 --fields speed\n"
                 "modaldeform ring.h5 out --format wav --listen 0,0.2,0.3 --gain auto\n"
+                "mpirun -n 4 modaldeform ring.h5 out --share auto -j 2\n"
                 "modalsim fork.h5 - --duration 1 --fps 60 --initial 1=0.01 | modaldeform - out",
     .first_examples = "modaldeform ring.h5 out\n"
                       "modaldeform ring.h5 out --format glb,pc2 --normals none\n"
@@ -294,6 +300,23 @@ static double slow_motion_of(tool *t, const modaldeform_request *r, const modald
     return factor;
 }
 
+/* What the sequence is. Everything in it is borrowed. */
+static modal_sequence_info describe(tool *t, const modaldeform_request *r, const modaldeform_input *in, const modal_sequence_scene *scene,
+                                    const modal_sequence_cells *cells)
+{
+    return (modal_sequence_info){
+        .n_points = in->n_points, .n_triangles = in->n_triangles, .triangles = in->triangles,
+        .n_frames = in->n, .times = in->times,
+        .arrays = r->arrays, .basis_hash = in->snapshots ? NULL : in->trajectory.basis_hash,
+        .source_kind = in->snapshots ? "snapshots" : r->swings ? "basis" : "trajectory",
+        .source_hash = r->swings ? in->trajectory.basis_hash : in->trajectory_hash,
+        .precision = r->precision, .threads = r->threads, .n_probes = in->n_probes, .probes = in->probes, .scene = scene,
+        .target_normals = tool_count(&t->arguments, "normals") || r->crease >= 0 ? (int)r->deform.normals : 0,
+        .uv = in->look.uv, .look = in->look.about.look ? &in->look.about : NULL, .paint = in->look.paint.paints ? &in->look.paint : NULL,
+        .creases = in->creases, .frame_creases = in->frame_creases.corners ? &in->frame_creases : NULL,
+        .slow_motion = slow_motion_of(t, r, in), .sound = r->sound ? &in->sound.about : NULL, .volume = r->volume ? cells : NULL};
+}
+
 static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input *in, modaldeform_outputs *out, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -301,7 +324,9 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
     modaldeform_curvature *curvature = NULL;
     modal_frame_plan plan = {0};
     int64_t writer_bytes = 0, sound_bytes = 0, bytes = 0;
-    int needs_frames = 0;
+    int needs_frames = 0, finished = 0;
+    modaldeform_share *share = NULL;
+    char shared_kind[32];
     MODAL_TRY(modaldeform_make_creases(t, r, in, err));
     MODAL_TRY(modaldeform_paint_frames(r, in, err));
     for (int i = 0; i < r->n_formats; i++) needs_frames |= r->formats[i]->needs_frames;
@@ -311,22 +336,15 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
         .step = in->step};
     const modal_sequence_cells cells = {in->cells.n_cells, in->cells.connectivity, in->cells.offsets,
                                         in->cells.types};
-    modal_sequence_info info = {
-        .n_points = in->n_points, .n_triangles = in->n_triangles, .triangles = in->triangles,
-        .n_frames = in->n, .times = in->times,
-        .arrays = r->arrays, .basis_hash = in->snapshots ? NULL : in->trajectory.basis_hash,
-        .source_kind = in->snapshots ? "snapshots" : r->swings ? "basis" : "trajectory",
-        .source_hash = r->swings ? in->trajectory.basis_hash : in->trajectory_hash,
-        .precision = r->precision, .threads = r->threads, .n_probes = in->n_probes, .probes = in->probes, .scene = &scene,
-        .target_normals = tool_count(&t->arguments, "normals") || r->crease >= 0 ? (int)r->deform.normals : 0,
-        .uv = in->look.uv, .look = in->look.about.look ? &in->look.about : NULL, .paint = in->look.paint.paints ? &in->look.paint : NULL,
-        .creases = in->creases, .frame_creases = in->frame_creases.corners ? &in->frame_creases : NULL,
-        .slow_motion = slow_motion_of(t, r, in), .sound = r->sound ? &in->sound.about : NULL, .volume = r->volume ? &cells : NULL};
+    modal_sequence_info info = describe(t, r, in, &scene, &cells);
     int64_t frame_bytes = 0;
     if (!needs_frames) info.arrays.n = 1;
     MODAL_TRY(modal_sequence_check_info(&info, err));
     modal_sequence_frame_bytes(&info, &frame_bytes); /* it fits */
     MODAL_TRY(tool_files_check(err));
+    MODAL_TRY(modaldeform_share_open(t, r, in, &info, out, &share, &finished, err));
+    if (finished) goto done;
+    if (!share) modaldeform_discard_shares(r);
     modaldeform_journal_discard(r, out);
     if (r->sound) MODAL_TRY(modaldeform_prepare_sound(t, r, in, &sound_bytes, err));
     MODAL_TRY(modaldeform_check_space(r, &info, out, &writer_bytes, err));
@@ -336,15 +354,21 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
     MODAL_TRY(in->snapshots ? modaldeform_plan_snapshots(r, in, &plan, err) : modaldeform_plan(r, in, &plan, err));
     MODAL_TRY(modaldeform_curvature_new(&curvature, t, r, in, &plan, err));
     r->deform.plan = &plan;
+    const char *shares_are = modaldeform_share_kind(share, shared_kind); /* nothing is to be computed */
     if (in->snapshots) MODAL_TRY(modaldeform_snapshots_batch(in->snapshots, frame_bytes, held_bytes(r, in) + writer_bytes, err));
-    else if (needs_frames) MODAL_TRY(make_deformer(t, r, in, writer_bytes, &deformer, err));
-    const char *kind = in->snapshots ? modaldeform_snapshots_device(in->snapshots)->kernels->back_end
+    else if (needs_frames && !shares_are) MODAL_TRY(make_deformer(t, r, in, writer_bytes, &deformer, err));
+    const char *kind = shares_are      ? shares_are
+                       : in->snapshots ? modaldeform_snapshots_device(in->snapshots)->kernels->back_end
                        : deformer    ? modal_deformer_kind(deformer)
                                      : "none";
     MODAL_TRY(judge_motion(t, r, in, err));
     MODAL_TRY(add_provenance(r, in, kind, err));
     info.n_provenance = in->trajectory.n_provenance;
     info.provenance = in->trajectory.provenance;
+    if (share) {
+        MODAL_TRY(modaldeform_share_run(t, in, share, kind, deformer, &plan, out, err));
+        goto done;
+    }
     MODAL_TRY(modaldeform_begin_writers(out, &info, 1, err));
     info.scene = NULL;
     /* The deformer has what it needs, unless it comes back for matrices that the basis holds. */
@@ -352,20 +376,33 @@ static modal_status write_all(tool *t, modaldeform_request *r, modaldeform_input
     if (r->resume)
         MODAL_TRY(modaldeform_journal_begin(t, r, in, &info, kind, out, err));
     MODAL_TRY(modaldeform_begin_writers(out, &info, 0, err));
-    if (needs_frames) MODAL_TRY(modaldeform_write_frames(t, r, in, deformer, &plan, out, frame_bytes, err));
+    const modaldeform_way way = {.out = out, .run = {out->n_kept, in->n}, .frame_bytes = frame_bytes};
+    if (needs_frames) MODAL_TRY(modaldeform_write_frames(t, r, in, deformer, &plan, &way, err));
     double start = tool_seconds();
     MODAL_TRY(modaldeform_begin_sidecars(r, out, err));
     if (r->dry) bytes = modal_sequence_null_bytes(out->formats[0].writer);
     MODAL_TRY(modaldeform_end_writers(out, &info, err));
-    if (!r->dry) MODAL_TRY(modaldeform_write_manifest(t, r, in, &info, deformer, out, &bytes, err));
+    const modal_device *own = in->snapshots ? modaldeform_snapshots_device(in->snapshots) : NULL;
+    const modaldeform_ran ran = {t->command_line, own ? own->name : deformer ? modal_deformer_back_end(deformer) : "none",
+                                 own ? own->hardware : deformer ? modal_deformer_device(deformer) : "none"};
+    if (!r->dry) MODAL_TRY(modaldeform_write_manifest(t, r, in, &info, &ran, out, &bytes, err));
     MODAL_TRY(modaldeform_commit_outputs(r, out, err));
     tool_stage(t, "close and sync", tool_seconds() - start, -1);
     report(t, r, in, deformer, bytes);
 done:
+    modaldeform_share_delete(share);
     modaldeform_name_error(out, err);
     modal_deformer_delete(deformer);
     modaldeform_curvature_delete(curvature);
     return status;
+}
+
+/* Ranks that know nothing of each other. */
+static void warn_of_ranks(tool *t, const modaldeform_request *r)
+{
+    int64_t n;
+    const char *variable = r->share.n == 0 && !r->join && !r->dry ? tool_launched(&n) : NULL;
+    if (variable) tool_warn(t, "%s says %" PRId64 " processes: each makes the whole sequence (--share auto divides it)", variable, n);
 }
 
 int main(int argc, char **argv)
@@ -379,10 +416,13 @@ int main(int argc, char **argv)
     modaldeform_input in = {.hdf5 = PTHREAD_MUTEX_INITIALIZER};
     warm_up warm = {0};
     modaldeform_outputs out = {.journal = -1};
+    char *gpu = NULL;
 
     MODAL_TRY(modaldeform_read_request(&t, &r, &err));
     MODAL_TRY(tool_use_parts(&t, &err));
     MODAL_TRY(modaldeform_find_kind(&t, &r, &err));
+    MODAL_TRY(modaldeform_pick_gpu(&r, &gpu, &err));
+    warn_of_ranks(&t, &r);
 #ifdef __GLIBC__
     /* Arrays that are freed go back to the system at once; else the limit would not be what it says. */
     if (r.memory_limit > 0) mallopt(M_MMAP_THRESHOLD, 1 << 17);
@@ -396,5 +436,6 @@ done:
     end_warm_up(&t, &warm);
     modaldeform_end_outputs(&t, &r, &out);
     modaldeform_free_inputs(&in);
+    modal_free(&gpu);
     return tool_finish(&t, status, &err, TOOL_EXIT_DONE);
 }

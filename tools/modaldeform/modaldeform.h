@@ -8,6 +8,7 @@
 
 #include "formats/basis/basis_tiles.h"
 #include "formats/sequences/sequence_paint.h"
+#include "formats/sequences/sequence_share.h"
 #include "formats/sequences/sequence_vtkhdf.h"
 #include "formats/trajectory/trajectory_h5.h"
 #include "lib/curvature/curvature.h"
@@ -28,6 +29,8 @@ typedef struct modaldeform_request {
     const char *frames_text, *precision_text; /* NULL: not given */
     tool_slice frames;
     int from_stdin, force, resume, threads;
+    modal_share share;    /* --share; n 0: the whole sequence */
+    int join, verify;     /* --join, --verify */
     int64_t memory_limit; /* 0: none */
     double precision;     /* m, 0: none */
     int volume;           /* --output-mesh volume */
@@ -115,6 +118,7 @@ typedef struct modaldeform_output {
     const char *name, *kind; /* as in the manifest */
     const char *extension;   /* of the frames; NULL: a file */
     char *path;
+    int shared; /* the temporary file is that of all shares, and stays after an error */
     tool_output file;
 } modaldeform_output;
 
@@ -262,16 +266,26 @@ modal_status modaldeform_end_writers(modaldeform_outputs *out, const modal_seque
                                      modal_error *err);
 /* Puts the names that the user knows into an error. */
 void modaldeform_name_error(const modaldeform_outputs *out, modal_error *err);
-/* *bytes: of all files that it lists. deformer NULL: none was needed. */
+/* What the manifest says of the run. */
+typedef struct modaldeform_ran {
+    const char *command, *back_end, *device;
+} modaldeform_ran;
+/* *bytes: of all files that it lists. */
 modal_status modaldeform_write_manifest(const tool *t, const modaldeform_request *r, const modaldeform_input *in,
                                         const modal_sequence_info *info,
-                                        const modal_deformer *deformer, const modaldeform_outputs *out,
+                                        const modaldeform_ran *ran, const modaldeform_outputs *out,
                                         int64_t *bytes, modal_error *err);
+/* Removes what shares have left in the folder. */
+void modaldeform_discard_shares(const modaldeform_request *r);
 /* Gives all their names, the manifest last. */
 modal_status modaldeform_commit_outputs(const modaldeform_request *r, modaldeform_outputs *out, modal_error *err);
 void modaldeform_end_outputs(tool *t, const modaldeform_request *r, modaldeform_outputs *out);
 
 /* modaldeform_journal.c: see there what --resume keeps. */
+enum { MODALDEFORM_JOURNAL_HEAD = 4096 };
+/* What the bytes of the sequence follow from. Its last line ends with the arguments as text. */
+void modaldeform_journal_describe(const modaldeform_input *in, const modal_sequence_info *info, const char *kind,
+                                  char text[MODALDEFORM_JOURNAL_HEAD]);
 /* With --resume opens and locks the journal, which may be new; without, refuses an unfinished
  * sequence, or locks it with --force. */
 modal_status modaldeform_journal_open(const modaldeform_request *r, modaldeform_outputs *out, modal_error *err);
@@ -288,8 +302,15 @@ modal_status modaldeform_journal_add(modaldeform_outputs *out, const modal_array
 /* Removes the journal of a finished sequence, or of one without frames; frees the names. */
 void modaldeform_journal_end(tool *t, const modaldeform_request *r, modaldeform_outputs *out);
 
-/* modaldeform_frames.c: the first out->n_kept frames are there already. */
+/* modaldeform_frames.c */
+/* Where frames go: to the writers and the journal, or, if there is one, to a sink instead. */
+typedef struct modaldeform_way {
+    modaldeform_outputs *out;
+    const modal_frame_step *sink; /* or NULL */
+    modal_share_run run;          /* which frames */
+    int64_t frame_bytes;
+} modaldeform_way;
 modal_status modaldeform_write_frames(tool *t, const modaldeform_request *r, modaldeform_input *in, modal_deformer *deformer,
-                                      const modal_frame_plan *plan, modaldeform_outputs *out, int64_t frame_bytes, modal_error *err);
+                                      const modal_frame_plan *plan, const modaldeform_way *way, modal_error *err);
 
 #endif

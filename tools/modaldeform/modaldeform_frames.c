@@ -11,6 +11,7 @@ typedef struct writing {
     const modaldeform_input *in;
     const modal_frame_plan *plan;
     int64_t n_cells;
+    const modal_frame_step *sink;
 } writing;
 
 /* A stage: what is made of the solid, of one frame at a time. */
@@ -42,26 +43,25 @@ static modal_status add_modes(void *self, int64_t first, modal_frames *frames, m
 static modal_status write_frames(void *self, int64_t first, modal_frames *frames, modal_error *err)
 {
     const writing *w = self;
-    (void)first;
     pthread_mutex_lock(w->hdf5);
-    modal_status status = modaldeform_add_frames(w->out, frames, err);
+    modal_status status = w->sink ? w->sink->run(w->sink->self, first, frames, err) : modaldeform_add_frames(w->out, frames, err);
     pthread_mutex_unlock(w->hdf5);
-    if (status == MODAL_OK) status = modaldeform_journal_add(w->out, &w->r->arrays, w->in->n_points, w->n_cells, frames, err);
+    if (status == MODAL_OK && !w->sink) status = modaldeform_journal_add(w->out, &w->r->arrays, w->in->n_points, w->n_cells, frames, err);
     return status;
 }
 
 modal_status modaldeform_write_frames(tool *t, const modaldeform_request *r, modaldeform_input *in, modal_deformer *deformer,
-                                      const modal_frame_plan *plan, modaldeform_outputs *out, int64_t frame_bytes, modal_error *err)
+                                      const modal_frame_plan *plan, const modaldeform_way *way, modal_error *err)
 {
     modal_status status = MODAL_OK;
-    const int64_t bytes = frame_bytes * (in->n - out->n_kept);
+    const int64_t bytes = way->frame_bytes * (way->run.end - way->run.first);
     modal_deform_source *deformed = NULL;
     modal_frame_source source;
     modal_frames_times times = {0};
     const modal_deform_source_request request = {
         .deformer = deformer, .trajectory = &in->trajectory, .start = in->start, .step = in->step, .plan = plan,
         .single = in->stress != NULL};
-    writing w = {.r = r, .out = out, .hdf5 = &in->hdf5, .in = in, .plan = plan,
+    writing w = {.r = r, .out = way->out, .hdf5 = &in->hdf5, .in = in, .plan = plan, .sink = way->sink,
                  .n_cells = r->volume ? in->cells.n_cells : in->n_triangles};
     modal_frame_step steps[2];
     int n_steps = 0;
@@ -71,7 +71,7 @@ modal_status modaldeform_write_frames(tool *t, const modaldeform_request *r, mod
     if (!in->snapshots && (in->stress || r->show_arrays)) steps[n_steps++] = (modal_frame_step){&w, r->show_arrays ? add_modes : add_stress};
     steps[n_steps++] = (modal_frame_step){&w, write_frames};
     tool_progress_amount(t, (double)in->n, "frames");
-    status = modal_frames_run(&source, n_steps, steps, out->n_kept, in->n, &t->progress, &times, err);
+    status = modal_frames_run(&source, n_steps, steps, way->run.first, way->run.end, &t->progress, &times, err);
     modaldeform_tell_stress(t, in->stress);
     tool_stage(t, "submit", times.submit, -1);
     tool_stage(t, "wait for frames", times.wait, -1);

@@ -13,7 +13,7 @@
 #include "formats/sequences/sequence_pc2.h"
 #include "tools/common/slow_motion.h"
 #include "tools/common/trajectory_input.h"
-#include "tools/modaldeform/modaldeform.h"
+#include "tools/modaldeform/modaldeform_share.h"
 
 static modal_status unknown_format(const char *name, size_t length, modal_error *err)
 {
@@ -94,7 +94,7 @@ modal_status modaldeform_read_request(tool *t, modaldeform_request *r, modal_err
     r->resume = tool_count(a, "resume") > 0;
     MODAL_TRY(modaldeform_find_snapshots(t, r, err));
     MODAL_TRY(parse_formats(tool_value(a, "format"), r, err));
-    if (r->resume && (r->n_formats != 1 || r->formats[0] != &modal_sequence_vtkhdf))
+    if (r->resume && !tool_count(a, "share") && (r->n_formats != 1 || r->formats[0] != &modal_sequence_vtkhdf))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--resume: only with --format vtkhdf, %s",
                    tool_value(a, "format"));
     r->deform.back_end = tool_value(a, "backend");
@@ -116,6 +116,7 @@ modal_status modaldeform_read_request(tool *t, modaldeform_request *r, modal_err
     if (r->precision > 0 && ((r->formats[0] != &modal_sequence_vtkhdf && !r->dry) || r->resume))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--precision: only with --format vtkhdf or null, without --resume, %s",
                    tool_value(a, "precision"));
+    MODAL_TRY(modaldeform_check_share(a, r, err));
     r->order = tool_value(a, "order");
     if (strcmp(r->order, "user") != 0 && strcmp(r->order, "stored") != 0)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--order: not user or stored, %s", r->order);

@@ -20,7 +20,7 @@
 #include "tools/common/files.h"
 #include "tools/modaldeform/modaldeform.h"
 
-enum { MOST_TEXT = 4096, MOST_LINE = 128 };
+enum { MOST_TEXT = MODALDEFORM_JOURNAL_HEAD, MOST_LINE = 128 };
 
 static modal_status system_error(const modaldeform_outputs *out, const char *what, modal_error *err)
 {
@@ -89,9 +89,8 @@ void modaldeform_journal_discard(const modaldeform_request *r, modaldeform_outpu
     out->journal = -1;
 }
 
-/* What the bytes of the sequence follow from. Its last line ends with the arguments as text. */
-static void describe(const modaldeform_input *in, const modal_sequence_info *info, const char *kind,
-                     char text[MOST_TEXT])
+void modaldeform_journal_describe(const modaldeform_input *in, const modal_sequence_info *info, const char *kind,
+                                  char text[MODALDEFORM_JOURNAL_HEAD])
 {
     char arguments[MODAL_HASH_TEXT] = "", shown[1024];
     modal_hash *hash = NULL;
@@ -226,7 +225,7 @@ modal_status modaldeform_journal_begin(tool *t, const modaldeform_request *r, co
     char header[MOST_TEXT], found[MOST_TEXT + 1] = "";
     double start = tool_seconds();
     struct stat part;
-    describe(in, info, kind, header);
+    modaldeform_journal_describe(in, info, kind, header);
     const size_t length = strlen(header);
     const ssize_t got = pread(out->journal, found, MOST_TEXT, 0);
     if (got < 0) return system_error(out, "cannot be read", err);

@@ -13,6 +13,7 @@
 #include "lib/base/memory.h"
 #include "tools/common/files.h"
 #include "tools/common/folder_files.h"
+#include "tools/common/shares.h"
 #include "tools/modaldeform/modaldeform.h"
 
 /* ---- the names ---- */
@@ -67,12 +68,35 @@ static void aim(modaldeform_outputs *out)
     }
 }
 
+/* An unfinished sequence of --share is not lost by chance. */
+static modal_status refuse_shares(const modaldeform_request *r, modal_error *err)
+{
+    char path[4096];
+    struct stat info;
+    if (r->force || snprintf(path, sizeof path, "%s/" TOOL_SHARES_FOLDER, r->folder) >= (int)sizeof path || lstat(path, &info) != 0) return MODAL_OK;
+    return modal_error_set(err, TOOL_ERROR_EXISTS, "%s: exists, shares of an unfinished sequence (--share goes on with it, --force discards it)", path);
+}
+
+void modaldeform_discard_shares(const modaldeform_request *r)
+{
+    char path[4096];
+    if (!r->force || r->dry) return;
+    for (int i = 0; i < MODAL_SEQUENCE_FORMATS; i++) {
+        const modal_sequence_format *f = modal_sequence_formats[i];
+        if (f->lay_out && snprintf(path, sizeof path, "%s/%s.part", r->folder, f->files[0]) < (int)sizeof path) unlink(path);
+        if (f->folder && snprintf(path, sizeof path, "%s/%s.part", r->folder, f->folder) < (int)sizeof path) tool_numbered_remove(path, f->extension);
+    }
+    tool_shares_remove(r->folder);
+}
+
 modal_status modaldeform_begin_outputs(const modaldeform_request *r, modaldeform_outputs *out, modal_error *err)
 {
     modal_status status = MODAL_OK;
     MODAL_TRY(list_outputs(r, out, err));
     if (r->dry) goto done;
     MODAL_TRY(tool_folder_begin(r->folder, &out->folder_made, err));
+    if (r->share.n > 0 || r->join) goto done; /* which have names of their own (modaldeform_share.c) */
+    MODAL_TRY(refuse_shares(r, err));
     MODAL_TRY(tool_outputs_recover(out->all[out->n_outputs - 1].path, err));
     for (int i = 0; i < out->n_outputs; i++)
         MODAL_TRY(begin_output(&out->all[i], r->force, err));
@@ -164,6 +188,7 @@ void modaldeform_end_outputs(tool *t, const modaldeform_request *r, modaldeform_
         modal_free(&first->temporary);
     modaldeform_journal_end(t, r, out);
     for (int i = 0; i < out->n_outputs; i++) {
+        if (out->all[i].shared) modal_free(&out->all[i].file.temporary);
         tool_output_discard(&out->all[i].file);
         modal_free(&out->all[i].path);
     }
@@ -185,6 +210,8 @@ modal_status modaldeform_check_space(const modaldeform_request *r, const modal_s
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: too large, %" PRId64 " frames", r->folder,
                        info->n_frames);
     }
+    if (r->share.n > 0) needed /= r->share.n; /* of what the others write there is no telling how much is there */
+    if (r->join) needed = 0;
     if (out->part_path && stat(out->part_path, &part) == 0) needed -= (int64_t)part.st_blocks * 512;
     if (!r->dry) MODAL_TRY(modal_disk_check(r->folder, r->folder, (double)needed, err));
 done:
@@ -195,7 +222,7 @@ done:
 
 modal_status modaldeform_write_manifest(const tool *t, const modaldeform_request *r, const modaldeform_input *in,
                                         const modal_sequence_info *info,
-                                        const modal_deformer *deformer, const modaldeform_outputs *out,
+                                        const modaldeform_ran *ran, const modaldeform_outputs *out,
                                         int64_t *bytes, modal_error *err)
 {
     modal_status status = MODAL_OK;
@@ -213,11 +240,10 @@ modal_status modaldeform_write_manifest(const tool *t, const modaldeform_request
     const modal_device *own = in->snapshots ? modaldeform_snapshots_device(in->snapshots) : NULL;
     const modal_manifest manifest = {
         .input = own ? r->trajectory_path : NULL, .input_hash = own ? in->trajectory_hash : NULL,
-        .tool = t->program->name, .version = tool_version(), .arguments = t->command_line,
+        .tool = t->program->name, .version = tool_version(), .arguments = ran->command,
         .trajectory = r->trajectory_path, .trajectory_hash = in->trajectory_hash,
         .basis = in->basis_path, .basis_hash = in->trajectory.basis_hash,
-        .back_end = own ? own->name : deformer ? modal_deformer_back_end(deformer) : "none",
-        .device = own ? own->hardware : deformer ? modal_deformer_device(deformer) : "none",
+        .back_end = ran->back_end, .device = ran->device,
         .frame_start = in->start, .frame_step = in->step, .n_frames = in->n,
         .first_time = in->times[0], .last_time = in->times[in->n - 1], .n_points = in->mesh_points,
         .n_triangles = in->mesh_triangles, .n_cells = in->mesh_cells, .order = r->order, .normals = r->normals_name,

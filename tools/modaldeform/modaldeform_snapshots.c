@@ -354,5 +354,6 @@ modal_status modaldeform_snapshots_source(modaldeform_snapshots *s, const modal_
     const modal_reading_request request = {.device = s->device, .plan = plan, .most_frames = s->most_frames, .reader = s,
                                            .read = read_frame, .doing = "read"};
     s->arrays = plan->list;
+    s->reading = modal_reading_delete(s->reading); /* of the frames before */
     return modal_reading_new(&s->reading, &request, as, err);
 }

@@ -39,6 +39,8 @@ static const tool_option options[] = {
      TOOL_FIRST},
     {"statistics", 0, NULL, NULL,
      "Of a sequence: also least, most and the quantiles 2 %, 50 %, 98 % of every array of one number, frame by frame.", 0},
+    {"map", 0, NULL, NULL,
+     "Print as JSON where the arrays of the file are, byte by byte, and in a sequence those of every frame: a range request reads one.", 0},
     {"pack", 0, NULL, NULL,
      "Write the one file that has all shapes of an assembly, with the same content hash.", TOOL_FIRST},
     TOOL_OPTIONS_UNITS("which are meshes and surfaces; lengths are printed in m."),
@@ -104,6 +106,7 @@ static const kind kinds[] = {
     {"output", modalinfo_describe_output, modalinfo_check_output, NULL},
     {"snapshots", modalinfo_describe_snapshots, modal_snapshots_check, NULL},
     {"textures", modalinfo_describe_textures, modal_textures_check, NULL},
+    {"shares", modalinfo_describe_shares, modalinfo_check_shares, NULL},
 };
 
 /* Files of the family that are not HDF5: a folder and the manifest in it are an output, a sidecar stands
@@ -122,6 +125,13 @@ static modal_status find_plain_kind(const char **path, char **other, const kind 
         if (fread(start, 1, 5, file) < 1) start[0] = '\0';
         fclose(file);
     }
+    char manifest[4096];
+    if (S_ISDIR(info.st_mode) && snprintf(manifest, sizeof manifest, "%s/manifest.json", *path) < (int)sizeof manifest &&
+        stat(manifest, &info) != 0 && modalinfo_has_shares(*path)) {
+        *found = &kinds[6];
+        return MODAL_OK;
+    }
+    if (stat(*path, &info) != 0) return MODAL_OK;
     if (S_ISDIR(info.st_mode) || start[0] == '{') {
         *found = &kinds[3];
     } else if (strcmp(start, "<?xml") == 0 && length > 5 && strcmp(*path + length - 5, ".xdmf") == 0) {
@@ -234,6 +244,18 @@ static modal_status print_info(tool *t, int as_json, const json_t *info, modal_e
     return MODAL_OK;
 }
 
+/* `shown` is what the user calls the file. */
+static modal_status print_map(tool *t, const kind *k, const char *path, const char *shown, const json_t *info, modal_error *err)
+{
+    json_t *map = NULL;
+    if (k == &kinds[3] || k == &kinds[6]) return modal_error_set(err, MODAL_ERROR_USAGE, "--map: is for HDF5 files, not for %s", shown);
+    modal_status status = modalinfo_map(path, info, &map, err);
+    if (status == MODAL_OK) json_object_set_new(map, "file", modal_json_string(shown));
+    if (status == MODAL_OK) status = print_json(t, map, err);
+    json_decref(map);
+    return status;
+}
+
 static modal_status check_units(const tool_arguments *a, modal_error *err)
 {
     static const char *const names[] = {"unit", "scale"};
@@ -258,6 +280,8 @@ static modal_status check_request(const tool_arguments *a, modal_error *err)
         return modal_error_set(err, MODAL_ERROR_USAGE, "only with --pack or --compare: %s", a->operands[1]);
     if (tool_count(a, "statistics") && (pack || compare || tool_count(a, "check")))
         return modal_error_set(err, MODAL_ERROR_USAGE, "--statistics: not with --pack, --compare or --check");
+    if (tool_count(a, "map") && (pack || compare || tool_count(a, "check") || tool_count(a, "statistics")))
+        return modal_error_set(err, MODAL_ERROR_USAGE, "--map: not with --pack, --compare, --check or --statistics");
     if (!pack && tool_count(a, "force")) return modal_error_set(err, MODAL_ERROR_USAGE, "--force: only with --pack");
     if (pack && (tool_count(a, "json") || tool_count(a, "check")))
         return modal_error_set(err, MODAL_ERROR_USAGE, "--pack: not with --json or --check");
@@ -302,6 +326,7 @@ int main(int argc, char **argv)
     if (pipe < 0 && (modal_surface_is_named(path) || modal_mesh_is_named(path))) {
         tool_units units;
         MODAL_TRY(tool_units_read(&t.arguments, &units, &err));
+        if (tool_count(&t.arguments, "map")) MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--map: is for HDF5 files, not for %s", path);
         if (tool_count(&t.arguments, "statistics"))
             MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--statistics: is for sequences, not for %s", path);
         if (tool_count(&t.arguments, "check"))
@@ -325,6 +350,8 @@ int main(int argc, char **argv)
         if (tool_count(&t.arguments, "statistics") && strcmp(k->type, "sequence") != 0)
             MODAL_FAIL(&err, MODAL_ERROR_USAGE, "--statistics: is for sequences, not for %s", shown);
         MODAL_TRY(k->describe(path, &info, &err));
+        if (tool_count(&t.arguments, "map")) MODAL_TRY(print_map(&t, k, path, pipe < 0 ? path : shown, info, &err));
+        if (tool_count(&t.arguments, "map")) goto done;
         if (tool_count(&t.arguments, "statistics")) MODAL_TRY(modalinfo_add_statistics(path, info, &err));
         if (pipe >= 0) json_object_set_new(info, "file", json_string(shown));
         MODAL_TRY(print_info(&t, as_json, info, &err));

@@ -30,6 +30,15 @@ modal_status modalinfo_check_output(const char *path, modal_findings *findings, 
  * warning. */
 modal_status modalinfo_check_others(tool *t, const char *path, modal_findings *findings, modal_error *err);
 
+/* A folder in which shares of a sequence are being made (modaldeform --share). */
+int modalinfo_has_shares(const char *path);
+modal_status modalinfo_describe_shares(const char *path, json_t **info, modal_error *err);
+modal_status modalinfo_check_shares(const char *path, modal_findings *findings, modal_error *err);
+void modalinfo_print_shares(FILE *to, const json_t *info);
+
+/* --map of an HDF5 file that was described. The caller owns *map. */
+modal_status modalinfo_map(const char *path, const json_t *info, json_t **map, modal_error *err);
+
 /* Writes the basis at `path`, with the shapes that lie in other files, as the one file `to`. */
 modal_status modalinfo_pack(tool *t, const char *path, const char *to, modal_error *err);
 

@@ -319,6 +319,10 @@ void modalinfo_print(FILE *to, const json_t *info)
     json_t *shape;
     const char *type = json_string_value(json_object_get(info, "type"));
     put(to, "file", info, "file");
+    if (strcmp(type, "shares") == 0) {
+        modalinfo_print_shares(to, info);
+        return;
+    }
     fprintf(to, "%-22s%s, %.3f MB\n", "type", type, 1e-6 * (double)integer(info, "bytes"));
     if (strcmp(type, "basis") == 0) {
         put(to, "content hash", info, "content_hash");
