@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""modaltools.Deformer on a surface of n x n vertices with r columns: seconds to open, a frame with and without normals, beside
-reading it from the sequence that modaldeform wrote; memory. Processor time of one thread, medians of nine.
-usage: OPENBLAS_NUM_THREADS=1 measure_deformer.py BIN SOURCE [N] [R]"""
+"""modaltools.Deformer on a surface of n x n vertices with r columns, by libmodaltools and by numpy: seconds to open, ms a frame, beside the
+library called from C (open_bench.c, in turn with it) and beside reading the frame from the sequence that modaldeform wrote; memory.
+Processor time of one thread, medians of 21. LIBRARY and pkg-config's flags are those of an installed tree, or of a build folder.
+usage: OPENBLAS_NUM_THREADS=1 measure_deformer.py BIN SOURCE LIBRARY [N] [R]"""
 import os
 import subprocess
 import sys
@@ -10,9 +11,9 @@ import time
 
 import numpy as np
 
-tools, source = map(os.path.abspath, sys.argv[1:3])
-n, r = int(sys.argv[3]) if len(sys.argv) > 3 else 675, int(sys.argv[4]) if len(sys.argv) > 4 else 15
-os.environ["MODALTOOLS_BIN"] = tools
+tools, source, library = map(os.path.abspath, sys.argv[1:4])
+n, r = int(sys.argv[4]) if len(sys.argv) > 4 else 675, int(sys.argv[5]) if len(sys.argv) > 5 else 15
+os.environ["MODALTOOLS_BIN"], os.environ["MODALTOOLS_LIBRARY"] = tools, library
 sys.path.insert(0, f"{source}/tools/python")
 from modaltools import Basis, Deformer, Sequence, Trajectory, run  # noqa: E402
 
@@ -32,13 +33,17 @@ def make():
     basis = Basis("b.h5")
     Trajectory.write("t.h5", basis, np.arange(20) / 25, np.random.default_rng(2).normal(size=(20, r)) * 1e-3)
     run("modaldeform", "t.h5", "out", backend="cpu")
+    os.makedirs("include/modaltools")
+    os.symlink(f"{source}/tools/library/open.h", "include/modaltools/open.h")
+    subprocess.run(["cc", "-O2", "-Iinclude", f"{source}/tests/bench/open_bench.c", library, f"-Wl,-rpath,{os.path.dirname(library)}",
+                    "-o", "open_bench"], check=True)
 
 
 def median(work):
     found = []
-    for k in range(10):
+    for k in range(22):
         start = time.process_time()
-        work(k)
+        work(k % 20)
         found.append(time.process_time() - start)
     return 1e3 * float(np.median(found[1:]))
 
@@ -48,20 +53,36 @@ def most_memory():
         return next(int(line.split()[1]) for line in file if line.startswith("VmHWM")) / 1024
 
 
-if "--within" in sys.argv:
-    before = most_memory()
+def within(name):
+    native, before = name == "library", most_memory()
     start = time.process_time()
-    motion = Deformer("t.h5")
-    print(f"open {time.process_time() - start:.2f} s")
-    print(f"positions {median(lambda k: motion.frame(k)):.1f} ms; memory so far {most_memory() - before:.0f} MiB")
-    print(f"with normals {median(lambda k: motion.frame(k, normals=True)):.1f} ms")
-    print(f"with normals, displacement, speed {median(lambda k: motion.frame(k, normals=True, displacement=True, speed=True)):.1f} ms")
-    memory = most_memory() - before
+    motion = Deformer("t.h5", library=native, threads=1)
+    motion.frame(0)
+    print(f"{name}: open, and the first frame {time.process_time() - start:.2f} s")
+    print(f"{name}: positions {median(motion.frame):.1f} ms; memory so far {most_memory() - before:.0f} MiB")
+    print(f"{name}: with normals {median(lambda k: motion.frame(k, normals=True)):.1f} ms; memory so far {most_memory() - before:.0f} MiB")
+    print(f"{name}: with normals, displacement, speed {median(lambda k: motion.frame(k, normals=True, displacement=True, speed=True)):.1f} ms")
+    print(f"{name}: memory {most_memory() - before:.0f} MiB; the basis has {os.path.getsize('b.h5') / 2**20:.0f} MiB, three frames {3 * 12 * n * n / 2**20:.0f} MiB, "
+          f"with normals {3 * 24 * n * n / 2**20:.0f} MiB")
     frames = Sequence("out")
     print(f"positions and normals from the sequence {median(lambda k: (np.array(frames.points[k]), np.array(frames['Normals'][k]))):.1f} ms")
-    print(f"memory {memory:.0f} MiB; the basis has {os.path.getsize('b.h5') / 2**20:.0f} MiB, three frames {3 * 12 * n * n / 2**20:.0f} MiB")
+    if native:
+        for label, words, keywords in (("positions", [], {}), ("with normals", ["-n"], {"normals": True})):
+            pairs = []
+            for _ in range(9):
+                c = float(subprocess.run(["./open_bench", "t.h5", *words], check=True, capture_output=True, text=True).stdout)
+                pairs.append((median(lambda k: motion.frame(k, **keywords)), c))
+            ratios = [p / c for p, c in pairs]
+            print(f"{label}: Deformer.frame beside the library called from C: {np.median(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f}), "
+                  f"{np.median([c for _, c in pairs]):.1f} ms in C")
+
+
+if "--within" in sys.argv:
+    within(sys.argv[-1])
 else:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         make()
-        subprocess.run([sys.executable, os.path.join(source, "tests/bench/measure_deformer.py"), tools, source, str(n), str(r), "--within"], check=True)
+        for name in ("library", "numpy"):
+            subprocess.run([sys.executable, os.path.join(source, "tests/bench/measure_deformer.py"), tools, source, library, str(n), str(r), "--within", name],
+                           check=True)

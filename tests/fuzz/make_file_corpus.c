@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* make_file_corpus FOLDER: writes FOLDER/basis/ and FOLDER/trajectory/, the seeds of the fuzz targets:
+/* make_file_corpus FOLDER: writes FOLDER/basis/, FOLDER/trajectory/ and FOLDER/open/, the seeds of the fuzz targets:
  * good files, and files that are wrong in ways that a mutation of bytes seldom finds, since HDF5's
  * checksums stop it. */
 #include <setjmp.h>
@@ -39,16 +39,34 @@ static void damaged(const char *kind, const char *name, const char *good, damage
     copy_to(kind, name, path, 1);
 }
 
+/* A seed of the C interface: the length of the trajectory, it, the basis. */
+static void both(const char *name, const char *trajectory, const char *basis)
+{
+    char path[4096];
+    size_t n_motion = 0, n_basis;
+    unsigned char *motion = trajectory ? sample_bytes(trajectory, &n_motion) : NULL, *rest = sample_bytes(basis, &n_basis);
+    unsigned char *all = malloc(4 + n_motion + n_basis);
+    assert_non_null(all);
+    const uint32_t length = (uint32_t)n_motion;
+    memcpy(all, &length, 4);
+    if (motion) memcpy(all + 4, motion, n_motion);
+    memcpy(all + 4 + n_motion, rest, n_basis);
+    snprintf(path, sizeof path, "%s/open/%s.bin", folder, name);
+    sample_put(path, all, 4 + n_motion + n_basis);
+    free(motion), free(rest), free(all);
+}
+
 static void make(void **state)
 {
     (void)state;
     modal_basis basis = sample_basis(1);
     modal_trajectory trajectory = sample_trajectory(&basis, 1);
-    char path[160], linked[160];
+    char path[160], linked[160], own[160];
     strcpy(path, sample_path("good.h5"));
     strcpy(linked, sample_path("linked.h5"));
     assert_int_equal(modal_basis_write(path, &basis, NULL), MODAL_OK);
     copy_to("basis", "good", path, 1);
+    strcpy(own, path);
     copy_to("basis", "good-2.0", TEST_FILES "/frozen/basis-2.0.h5", 1);
     copy_to("basis", "cut", path, 3);
     assert_int_equal(modal_basis_hash(&basis, NULL), MODAL_OK);
@@ -74,6 +92,10 @@ static void make(void **state)
     strcpy(path, sample_path("good-trajectory.h5"));
     assert_int_equal(modal_trajectory_write(path, &trajectory, NULL), MODAL_OK);
     copy_to("trajectory", "good", path, 1);
+    both("motion", path, own);
+    both("basis", NULL, own);
+    both("other", path, TEST_FILES "/frozen/basis-2.0.h5");
+    both("swapped", own, path);
     copy_to("trajectory", "cut", path, 2);
     damaged("trajectory", "huge", path, (damage_case){HUGE_CHUNKED, "/q", 0, 0, NULL, NULL, 0});
     damaged("trajectory", "virtual", path, (damage_case){VIRTUAL, "/frames", 0, 0, NULL, NULL, 0});

@@ -76,6 +76,13 @@ def check_motion(name, basis):
             for one in ALL:
                 assert one == "positions" or (getattr(frame, one) is None) == (one not in some)
                 assert getattr(frame, one) is None or np.array_equal(getattr(frame, one), getattr(whole, one)), (some, one)
+        # frames that are held stay what they are, also by a part of one
+        held = [motion.frame(i % len(motion)) for i in range(6)]
+        parts = [motion.frame(i % len(motion), **wanted).normals[1:].T for i in range(6)]
+        copies = [(f.positions.copy(), p.copy()) for f, p in zip(held, parts)]
+        for i in range(6):
+            motion.frame((i + 1) % len(motion), **wanted)
+        assert all(np.array_equal(f.positions, a) and np.array_equal(p, b) for f, p, (a, b) in zip(held, parts, copies))
         # the same frame by its coordinates; of a basis alone
         trajectory = Trajectory(f"{name}.h5")
         assert np.array_equal(motion.coordinates, trajectory.q)
@@ -172,6 +179,38 @@ def check_wrong(basis):
             fails(ValueError, f"nan.h5: /{place}", Deformer, "nan.h5")
 
 
+def check_volume(name):
+    """Nodes, cells and fields: the bytes that modaldeform writes."""
+    fields = ["strain", "stress", "von_mises"]
+    run("modaldeform", f"{name}.h5", f"{name}_solid", output_mesh="volume", fields=",".join(["displacement", "speed", *fields]), backend="cpu")
+    wanted = Sequence(f"{name}_solid")
+    with h5py.File(f"{name}_solid/sequence.vtkhdf") as file:
+        cells = [file["VTKHDF"][k][:] for k in ("Connectivity", "Offsets", "Types")]
+    with Deformer(f"{name}.h5", volume=True) as motion:
+        for a, b in zip(motion.cells, cells):
+            assert np.array_equal(a, b), (a, b)
+        names, materials = motion.materials
+        assert len(materials) == len(cells[2]) == motion.first_cells[-1] and materials.min() >= 0 and materials.max() < len(names)
+        for i, frame in enumerate(motion.frames(displacement=True, speed=True, fields=fields + [f + "_nodes" for f in fields])):
+            assert np.array_equal(frame.positions, wanted.points[i]) and np.array_equal(frame.displacement, wanted["displacement"][i])
+            assert np.array_equal(frame.speed, wanted["speed"][i])
+            for f in fields:
+                assert np.array_equal(getattr(frame, f), wanted[f][i]) and np.array_equal(getattr(frame, f + "_nodes"), wanted[f + "_nodes"][i]), (i, f)
+        assert np.abs(wanted["stress"]).max() > 1e3 and wanted["speed"].max() > 1e-3
+        q = Trajectory(f"{name}.h5").q
+        assert motion.poses is not None or np.array_equal(motion.at(q[2], fields=["von_mises"]).von_mises, wanted["von_mises"][2])
+        fails(ValueError, "a volume has no normals", motion.frame, 0, normals=True)
+        groups = motion.groups
+        with h5py.File(motion.basis_path) as file:
+            for g in groups:
+                mesh = file[f"shapes/{g.shape:04}/volume/groups"]
+                one = next(mesh[k] for k in mesh if mesh[k].attrs["name"].decode() == g.name and mesh[k].attrs["dimension"] == g.dimension)
+                copies = np.flatnonzero(motion.object_shapes == g.shape)
+                assert np.array_equal(g.points, np.concatenate([one["nodes"][:] + motion.first_points[o] for o in copies]))
+                assert np.array_equal(g.cells, np.concatenate([one["elements"][:] + motion.first_cells[o] for o in copies]))
+    return len(groups)
+
+
 def check_native(basis):
     """What the library has more."""
     motion = Deformer("traj.h5")
@@ -184,6 +223,20 @@ def check_native(basis):
     fails((ValueError, OSError), "cude", Deformer("traj.h5", back_end="cude").frame, 0)
     fails(ValueError, "-1 threads", Deformer, "traj.h5", threads=-1)
     fails(OSError, "the limit is 1", Deformer("traj.h5", memory_limit=1).frame, 0)
+    run("modalpack", f"{source}/data/tuning_fork.msh", "fork.h5", modes=4, young="2e11", poisson=0.3, density=7800, fixed="stem_end", force=True)
+    run("modalsim", "fork.h5", "ring.h5", duration=0.004, fps=1000, initial=["0=1e-3", "3=1e-3"], force=True)
+    with open("places.csv", "w") as file:
+        file.write("0,0,-1,0,0,0,0,0,0\n1,0,-1,3,0,0,0.4,0.5,-0.3\n")
+    run("modalplace", "places.csv", "two.h5", "fork.h5", force=True)
+    run("modalsim", "two.h5", "both.h5", duration=0.004, fps=1000, initial="0=1e-3", force=True)
+    assert all(check_volume(name) > 0 for name in ("ring", "both"))
+    motion = Deformer("both.h5")
+    for g in motion.groups: # of the surface: its triangles are those whose corners are all in the group
+        has = np.zeros(motion.n_points, bool)
+        has[g.points] = True
+        assert np.array_equal(g.cells, np.flatnonzero(has[motion.triangles].all(axis=1) & (np.repeat(motion.object_shapes, np.diff(motion.first_cells)) == g.shape)))
+    assert len(motion.groups) > 0 and len(motion.materials[1]) == len(motion.triangles)
+    motion = Deformer("traj.h5")
     # a handle that streams U has the same bytes
     whole, parts = motion.frame(3, normals=True), None
     for limit in range(20000, 400000, 4000):

@@ -5,6 +5,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "formats/basis/basis_h5.h"
 #include "lib/base/memory.h"
 #include "lib/deform/reach.h"
 #include "lib/deform/source.h"
@@ -59,6 +60,41 @@ done:
     return status;
 }
 
+/* The faces of vertices are a tenth of a basis, and a deformer with normals has its own: they are here only while one is made. */
+static void forget_faces(modal_motion *m)
+{
+    for (int32_t i = 0; i < m->basis.n_shapes && m->outputs.normals; i++) {
+        modal_free(&m->basis.shapes[i].surface.faces);
+        modal_free(&m->basis.shapes[i].surface.face_offsets);
+    }
+}
+
+static modal_status recall_faces(modal_motion *m, modal_error *err)
+{
+    modal_status status = MODAL_OK;
+    modal_basis again = {0};
+    int lacks = 0;
+    for (int32_t i = 0; i < m->basis.n_shapes; i++) lacks |= !m->basis.shapes[i].surface.face_offsets;
+    if (!lacks || m->volume) return MODAL_OK;
+    pthread_mutex_lock(motion_hdf5());
+    status = modal_basis_read(m->basis_path, MODAL_BASIS_SURFACE, &again, err);
+    pthread_mutex_unlock(motion_hdf5());
+    if (status != MODAL_OK) goto done;
+    if (strcmp(again.hash, m->basis.hash) != 0) MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: changed since it was opened", m->basis_path);
+    for (int32_t i = 0; i < m->basis.n_shapes; i++) {
+        modal_surface *to = &m->basis.shapes[i].surface, *from = &again.shapes[i].surface;
+        modal_free(&to->faces);
+        modal_free(&to->face_offsets);
+        to->faces = from->faces;
+        to->face_offsets = from->face_offsets;
+        from->faces = NULL;
+        from->face_offsets = NULL;
+    }
+done:
+    modal_basis_free(&again);
+    return status;
+}
+
 /* What is wanted now and was before: the deformer has all of it. */
 static modal_status make_deformer(modal_motion *m, const modal_motion_arrays *to, int moves, modal_error *err)
 {
@@ -72,6 +108,7 @@ static modal_status make_deformer(modal_motion *m, const modal_motion_arrays *to
     if (m->deformer && memcmp(&all, &m->outputs, sizeof all) == 0) return MODAL_OK;
     m->deformer = modal_deformer_delete(m->deformer);
     m->outputs = all;
+    if (all.normals) MODAL_TRY(recall_faces(m, err));
     const int64_t held = held_bytes(m);
     if (held >= m->memory_limit)
         MODAL_FAIL(err, MODAL_ERROR_MEMORY, "basis and trajectory alone take %" PRId64 " bytes, the limit is %" PRId64, held, m->memory_limit);
@@ -86,6 +123,7 @@ static modal_status make_deformer(modal_motion *m, const modal_motion_arrays *to
                                           .single = 1,
                                           .cancelled = &m->cancelled};
     MODAL_TRY(modal_deformer_new(&m->deformer, &m->basis, &request, err));
+    forget_faces(m);
 done:
     return status;
 }
@@ -225,7 +263,7 @@ done:
     return status;
 }
 
-static modal_status put_row(const modal_motion *m, int32_t object, const probed *p, int64_t frame, float *to, modal_error *err)
+static modal_status put_row(const modal_motion *m, int32_t object, const probed *p, int64_t frame, double *to, modal_error *err)
 {
     const modal_trajectory *t = &m->trajectory;
     const double *q = t->q + frame * t->mode_offsets[t->n_objects] + t->mode_offsets[object];
@@ -234,16 +272,15 @@ static modal_status put_row(const modal_motion *m, int32_t object, const probed 
     for (int64_t k = 0; k < t->mode_offsets[object + 1] - t->mode_offsets[object]; k++)
         for (int i = 0; i < 3; i++) x[i] += p->u[3 * k + i] * q[k];
     for (int i = 0; i < 3; i++) {
-        const double value = pose[4 * i] * x[0] + pose[4 * i + 1] * x[1] + pose[4 * i + 2] * x[2] + pose[4 * i + 3];
-        if (!(fabs(value) <= 3.4028234663852886e38))
-            return modal_error_set(err, MODAL_ERROR_INPUT, "frame %" PRId64 ", object %d, vertex %d: position does not fit float32, %g", frame,
-                                   object, m->basis.shapes[m->object_shapes[object]].surface.user_vertex[p->vertex], value);
-        to[i] = (float)value;
+        to[i] = pose[4 * i] * x[0] + pose[4 * i + 1] * x[1] + pose[4 * i + 2] * x[2] + pose[4 * i + 3];
+        if (!isfinite(to[i]))
+            return modal_error_set(err, MODAL_ERROR_INPUT, "frame %" PRId64 ", object %d, vertex %d: position is not finite, %g", frame, object,
+                                   m->basis.shapes[m->object_shapes[object]].surface.user_vertex[p->vertex], to[i]);
     }
     return MODAL_OK;
 }
 
-static modal_status probe(modal_motion *m, int64_t n_points, const int64_t *points, const int64_t slice[3], float *positions, modal_error *err)
+static modal_status probe(modal_motion *m, int64_t n_points, const int64_t *points, const int64_t slice[3], double *positions, modal_error *err)
 {
     modal_status status = MODAL_OK;
     float *tile = NULL;
@@ -272,7 +309,7 @@ done:
     return status;
 }
 
-int32_t modal_motion_probe(modal_motion *m, int64_t n_points, const int64_t *points, int64_t first, int64_t step, int64_t n, float *positions)
+int32_t modal_motion_probe(modal_motion *m, int64_t n_points, const int64_t *points, int64_t first, int64_t step, int64_t n, double *positions)
 {
     modal_error err = {0};
     modal_status status = motion_begin(m, &err);

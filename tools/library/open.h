@@ -153,9 +153,10 @@ int32_t modal_motion_frame(modal_motion *motion, int64_t frame, const modal_moti
 int32_t modal_motion_at(modal_motion *motion, const double *q, const double *poses, const double *q_rates,
                         const double *pose_rates, const modal_motion_arrays *to);
 
-/* Positions [n, n_points, 3] of some points in frames first, first + step, ...; nothing else is deformed. Computed in float64. */
+/* Positions [n, n_points, 3] of some points in frames first, first + step, ...; nothing else is deformed. In float64: small motions of
+ * places far from the origin keep their digits. */
 int32_t modal_motion_probe(modal_motion *motion, int64_t n_points, const int64_t *points, int64_t first, int64_t step, int64_t n,
-                           float *positions);
+                           double *positions);
 
 #ifdef __cplusplus
 }

@@ -305,8 +305,8 @@ class Handle:
         q_rates, pose_rates = (None, None) if rates is None else rates
         self._make("at", (_pointer(q), _pointer(poses), _pointer(q_rates), _pointer(pose_rates)), arrays)
 
-    def probe(self, points: Integers, first: int, step: int, n: int) -> Singles:
-        found: Singles = np.empty((n, len(points), 3), np.float32)
+    def probe(self, points: Integers, first: int, step: int, n: int) -> Floats:
+        found: Floats = np.empty((n, len(points), 3))
         with _hdf5_lock():
             self._call("probe", len(points), _pointer(points), first, step, n, _pointer(found))
         return found

@@ -186,10 +186,10 @@ class NumpyHandle:
                     velocity += u @ np.ascontiguousarray(rate[:, :, :3].transpose(0, 2, 1)) + rate[:, None, :, 3]
                 self._put(shape, np.sqrt(np.einsum("onk,onk->on", velocity, velocity)), arrays["speed"])
 
-    def probe(self, points: Integers, first: int, step: int, n: int) -> Singles:
+    def probe(self, points: Integers, first: int, step: int, n: int) -> Floats:
         shapes, motion = self._open(), self._motion()
         wanted = first + step * np.arange(n)
-        out: Singles = np.empty((n, len(points), 3), np.float32)
+        out: Floats = np.empty((n, len(points), 3))
         objects = np.searchsorted(self.first_points, points, side="right") - 1
         for shape in shapes:
             for i, o in enumerate(shape.objects):

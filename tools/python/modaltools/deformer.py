@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import threading
 import warnings
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -18,6 +20,30 @@ from .basis import Basis, Floats
 
 _WIDTH = {"positions": 3, "normals": 3, "displacement": 3, "speed": 1, "tangents": 4, **FIELDS}
 _said = False
+
+
+class _Pool:
+    """Arrays that nobody holds any more are used again: memory that is new to the process costs more than a frame does. Two of an
+    output, so that a frame can be made while the one before it is still there."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._arrays: dict[str, list[Singles]] = {}
+        self._counts = getattr(sys, "_is_gil_enabled", lambda: True)() and sys.implementation.name == "cpython"
+
+    def new(self, name: str, shape: tuple[int, ...]) -> Singles:
+        if not self._counts:
+            return np.empty(shape, np.float32)
+        with self._lock:
+            mine = self._arrays.setdefault(name, [])
+            for array in mine:  # views of an array, and views of these, hold the array itself
+                if sys.getrefcount(array) == 3:  # here, in the list, in the call
+                    return array.view()
+            array = np.empty(shape, np.float32)
+            if len(mine) == 2:
+                return array
+            mine.append(array)
+            return array.view()
 
 
 @dataclass(frozen=True)
@@ -104,6 +130,7 @@ class Deformer:
         self.basis_path: str = h.basis_path
         self._basis: Optional[Basis] = h.basis if isinstance(h, NumpyHandle) else None
         self._triangles: Optional[Integers] = None
+        self._pool = _Pool()
 
     # ---- a handle ----
 
@@ -223,8 +250,8 @@ class Deformer:
         self._handle.at(values, placed, moving, arrays)
         return _frame(arrays, None)
 
-    def probe(self, points: ArrayLike, start: int = 0, stop: Optional[int] = None, step: int = 1) -> Singles:
-        """Positions [frames, k, 3] of a few points in many frames. `points` are k numbers of points, or k places [k, 3] in the world at
+    def probe(self, points: ArrayLike, start: int = 0, stop: Optional[int] = None, step: int = 1) -> Floats:
+        """Positions [frames, k, 3] of a few points in many frames, in float64. `points` are k numbers of points, or k places [k, 3] in the world at
         rest: then those of the nearest points. Nothing else is deformed."""
         self._index(0)
         numbers = self._numbers(points)
@@ -260,7 +287,7 @@ class Deformer:
         arrays: dict[str, Singles] = {}
         for name in wanted:
             rows = cells if name in FIELDS and not name.endswith("_nodes") else self.n_points
-            arrays[name] = np.empty(rows if _WIDTH[name] == 1 else (rows, _WIDTH[name]), np.float32)
+            arrays[name] = self._pool.new(name, (rows,) if _WIDTH[name] == 1 else (rows, _WIDTH[name]))
         return arrays
 
     def _finite(self, name: str, values: ArrayLike, shape: tuple[int, ...]) -> Floats:

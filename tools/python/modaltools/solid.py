@@ -110,7 +110,7 @@ class Solid:
     @property
     def connectivity(self) -> NDArray[np.int64]:
         """The nodes of all elements in VTK's order, element e at [offsets[e], offsets[e + 1])."""
-        out = self._flat.copy()
+        out: NDArray[np.int64] = self._flat.copy()
         first = self.offsets[:-1][self.types == elements.WEDGE6]
         out[first[:, None] + np.arange(6)] = self._flat[first[:, None] + elements.WEDGE_OF_VTK]
         return out
