@@ -34,3 +34,7 @@ endif()
 
 modal_unit_test(test_mesh_surface_check modal_meshes modal_mesh)
 target_link_options(test_mesh_surface_check PRIVATE -Wl,--wrap=aligned_alloc -Wl,--wrap=free)
+modal_unit_test(test_mesh_improve modal_mesh)
+target_link_options(test_mesh_improve PRIVATE -Wl,--wrap=aligned_alloc -Wl,--wrap=free)
+add_test(NAME cli.improve COMMAND ${MODAL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_improve.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+set_tests_properties(cli.improve PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)

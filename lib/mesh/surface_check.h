@@ -54,6 +54,10 @@ typedef struct modal_surface_pairs {
 modal_status modal_surface_intersections(const modal_surface_mesh *surface, modal_surface_pairs *crossing,
                                          modal_surface_pairs *overlapping, modal_error *err);
 
+/* The same; in_pair [n_triangles] becomes 1 for both triangles of a pair, of one pair at least of each triangle that is in some, 0 elsewhere. */
+modal_status modal_surface_intersections_where(const modal_surface_mesh *surface, modal_surface_pairs *crossing,
+                                               modal_surface_pairs *overlapping, uint8_t *in_pair, modal_error *err);
+
 /* Edges [3 n_triangles] sorted by their vertices: keys (lesser vertex << 32 | greater), corners 3 t + k,
  * the edge from corner k to the next one of triangle t. The caller frees both. */
 modal_status modal_surface_edges(const modal_surface_mesh *surface, uint64_t **keys, int32_t **corners,

@@ -324,6 +324,12 @@ static void find_first(const tree *t, const int32_t *partner, int32_t first[2])
 modal_status modal_surface_intersections(const modal_surface_mesh *surface, modal_surface_pairs *crossing,
                                          modal_surface_pairs *overlapping, modal_error *err)
 {
+    return modal_surface_intersections_where(surface, crossing, overlapping, NULL, err);
+}
+
+modal_status modal_surface_intersections_where(const modal_surface_mesh *surface, modal_surface_pairs *crossing,
+                                               modal_surface_pairs *overlapping, uint8_t *in_pair, modal_error *err)
+{
     modal_status status = MODAL_OK;
     tree t = {.surface = surface, .n = surface->n_triangles};
     int32_t *partners = NULL;
@@ -345,6 +351,9 @@ modal_status modal_surface_intersections(const modal_surface_mesh *surface, moda
     overlapping->count = n_overlapping;
     find_first(&t, partners, crossing->first);
     find_first(&t, partners + t.n, overlapping->first);
+    for (int64_t i = 0; in_pair && i < t.n; i++) in_pair[i] = 0;
+    for (int64_t i = 0; in_pair && i < 2 * t.n; i++)
+        if (partners[i] != INT32_MAX) in_pair[t.order[i % t.n]] = in_pair[partners[i]] = 1;
 done:
     modal_free(&t.order);
     modal_free(&t.boxes);

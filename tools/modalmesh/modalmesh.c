@@ -48,6 +48,13 @@ static const tool_option options[] = {
      "Take, instead of the surface, a closed one around it that is nowhere farther than D m from it: of anything, open or "
      "crossing itself, a solid. Made by CGAL; the distances reached are said.",
      TOOL_FIRST},
+    {"improve", 0, NULL, NULL,
+     "Mend elements with small or large angles between their faces, by exchanging edges and faces and by moving, merging and adding nodes. "
+     "What was done is listed.",
+     TOOL_FIRST},
+    {"improve-distance", 0, "D", NULL,
+     "With --improve: the surface stays within D m of what it was. Default: a thousandth of the box's diagonal; 0: planes stay what they are.",
+     TOOL_FIRST},
     {"check", 0, NULL, NULL, "Print a report of the input surface and of the mesh.", TOOL_FIRST},
     {"time-limit", 0, "S", "600", "Most seconds that the meshing library may take.", 0},
     {"materials-out", 0, "FILE.json", NULL,
@@ -100,7 +107,8 @@ typedef struct request {
     double size, patch_angle, time_limit; /* patch_angle in radians, < 0: none */
     int64_t n_nodes, order;               /* order 0: not given */
     double wrap; /* m, 0: no */
-    int repair, check, threads;
+    double improve_distance; /* m, < 0: the usual one */
+    int repair, improve, check, threads;
 } request;
 
 static input_kind find_kind(const char *path)
@@ -133,15 +141,17 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
     modal_status status = MODAL_OK;
     const tool_arguments *a = &t->arguments;
     *r = (request){.input = a->operands[0], .output = a->n_operands > 1 ? a->operands[1] : NULL,
-                   .patch_angle = -1};
+                   .patch_angle = -1, .improve_distance = -1};
     r->kind = find_kind(r->input);
     r->repair = tool_count(a, "repair");
     r->check = tool_count(a, "check");
+    r->improve = tool_count(a, "improve");
     MODAL_TRY(tool_units_read(a, &r->units, err));
     MODAL_TRY(tool_number(a, "size", 1e-300, 1e300, &r->size, err));
     MODAL_TRY(tool_integer(a, "nodes", 4, INT32_MAX, &r->n_nodes, err));
     MODAL_TRY(tool_integer(a, "order", 1, 2, &r->order, err));
     MODAL_TRY(tool_number(a, "wrap", 1e-300, 1e300, &r->wrap, err));
+    MODAL_TRY(tool_number(a, "improve-distance", 0, 1e300, &r->improve_distance, err));
     MODAL_TRY(tool_number(a, "time-limit", 0.001, 1e9, &r->time_limit, err));
     if (tool_count(a, "patches")) {
         MODAL_TRY(tool_number(a, "patches", 0, 180, &r->patch_angle, err));
@@ -166,6 +176,11 @@ static modal_status read_request(const tool *t, request *r, modal_error *err)
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--wrap: for surfaces, without --repair, %s", r->input);
     if (r->wrap > 0 && !modalmesh_engine_version("cgal"))
         MODAL_FAIL(err, MODAL_ERROR_USAGE, "--wrap: this program was built without CGAL");
+    if (tool_count(a, "improve-distance") && !r->improve) MODAL_FAIL(err, MODAL_ERROR_USAGE, "--improve-distance: needs --improve");
+    if (r->improve && r->kind == GEOMETRY && r->order == 2)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--improve: quadratic elements of a geometry are curved and stay as they are, %s", r->input);
+    if (r->improve && !r->output && r->kind == SURFACE)
+        MODAL_FAIL(err, MODAL_ERROR_USAGE, "--improve: a surface has no elements without OUT.msh, %s", r->input);
     if (r->kind != VOLUME) MODAL_TRY(choose_engine(t, r, err));
     r->materials = tool_value(a, "materials-out");
     if (r->materials && (r->kind != VOLUME || !r->output))
@@ -209,7 +224,7 @@ static modal_status mesh_surface(tool *t, const request *r, const modal_surface_
     int32_t *patch = NULL;
     modal_shells shells = {0};
     modalmesh_order order = {.path = r->input, .surface = surface, .volume = fabs(summary->volume),
-                             .size = r->size, .n_nodes = r->n_nodes, .order = r->order == 2 ? 2 : 1};
+                             .size = r->size, .n_nodes = r->n_nodes, .order = r->order == 2 && !r->improve ? 2 : 1};
     MODAL_TRY(modalmesh_explain(r->input, surface, summary, err));
     tool_say_box(t, r->input, &r->units, 0, summary->box_min, summary->box_max);
     MODAL_TRY(modal_alloc_zero(&patch, surface->n_triangles, sizeof *patch, "patches", err));
@@ -345,9 +360,9 @@ static modal_status finish_mesh(tool *t, const request *r, modal_volume_mesh *me
     modal_status status = MODAL_OK;
     modal_mesh_summary summary = {0};
     double start = tool_seconds();
-    if (r->kind == VOLUME && r->order == 2 && modal_volume_mesh_is_all(mesh, MODAL_ELEMENT_TET4))
+    if (r->kind == VOLUME && !r->improve && r->order == 2 && modal_volume_mesh_is_all(mesh, MODAL_ELEMENT_TET4))
         MODAL_TRY(modal_volume_mesh_raise_order(mesh, err));
-    for (int64_t e = 0; r->order > 0 && e < mesh->n_elements; e++)
+    for (int64_t e = 0; r->order > 0 && !r->improve && e < mesh->n_elements; e++)
         if (modal_mesh_kind(mesh, e)->quadratic != (r->order == 2))
             MODAL_FAIL(err, MODAL_ERROR_INPUT, "%s: element %lld: a %s is not of order %lld", r->input,
                        (long long)mesh->element_tags[e], modal_mesh_kind(mesh, e)->name, (long long)r->order);
@@ -362,6 +377,13 @@ static modal_status finish_mesh(tool *t, const request *r, modal_volume_mesh *me
                   (long long)summary.n_turned);
     if (summary.dropped_nodes > 0 && r->kind == VOLUME)
         tool_warn(t, "%s: nodes in no element dropped, %lld", r->input, (long long)summary.dropped_nodes);
+    if (r->improve) {
+        tool_stage(t, "check mesh", tool_seconds() - start, -1);
+        MODAL_TRY(modalmesh_improve(t, r->input, r->improve_distance, summary.box_min, summary.box_max, mesh, err));
+        if (r->order == 2) MODAL_TRY(modal_volume_mesh_raise_order(mesh, err));
+        start = tool_seconds();
+        MODAL_TRY(modal_volume_mesh_check(mesh, &summary, err));
+    }
     if (r->check || tool_count(&t->arguments, "report")) modalmesh_report_mesh(t, mesh, &summary, r->check);
     if (r->kind != SURFACE) tool_say_box(t, r->input, &r->units, *r->said_unit != 0, summary.box_min, summary.box_max);
     if (!r->check)

@@ -79,6 +79,11 @@ modal_status modalmesh_run(struct tool *t, const char *name, const modalmesh_ord
 modal_status modalmesh_wrap(struct tool *t, const char *path, double distance, double time_limit, modal_surface_mesh *surface,
                             modal_error *err);
 
+/* Makes a mesh that was checked better (lib/mesh/improve.h) within `distance` (m, < 0: a thousandth of the diagonal of the box low, high) of
+ * its surface, and tells what was done, with the quality before and after. MODAL_ERROR_USAGE: a distance that does not fit the box. */
+modal_status modalmesh_improve(struct tool *t, const char *path, double distance, const double low[3], const double high[3],
+                               modal_volume_mesh *mesh, modal_error *err);
+
 double modalmesh_seconds(void); /* monotonic, in modules, too */
 
 /* A mesh of n_nodes and n_elements of one type with tags from 1 and everything else empty; nodes and
