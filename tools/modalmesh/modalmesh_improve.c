@@ -44,7 +44,9 @@ modal_status modalmesh_improve(tool *t, const char *path, double distance, const
         goto done;
     }
     json_object_set_new(j, "after", quality_of(mesh, &after));
-    json_object_update_new(j, json_pack("{s:f, s:f, s:f, s:f}", "wanted_deg", wanted_degrees, "asked_m", distance, "new_to_old_m", told.distances[0], "old_to_new_m", told.distances[1]));
+    json_t *distances = json_pack("{s:f, s:f, s:f, s:f}", "wanted_deg", wanted_degrees, "asked_m", distance, "new_to_old_m",
+                                  told.distances[0], "old_to_new_m", told.distances[1]);
+    json_object_update_new(j, distances);
     const struct {
         const char *key;
         int64_t n;
