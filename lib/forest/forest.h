@@ -46,8 +46,8 @@ typedef struct modal_forest_loads {
 
 typedef struct modal_forest modal_forest;
 
-/* About the bytes that modal_forest_new will take at most. */
-int64_t modal_forest_bytes(const modal_basis *basis, const modal_forest_setup *setup);
+/* About the bytes that modal_forest_new will take at most, on a device with memory of its own in both memories. */
+int64_t modal_forest_bytes(const modal_basis *basis, const modal_forest_setup *setup, const modal_device *device);
 
 /* The basis needs its modes, for points and attached objects its surface and matrix, for objects that
  * are not fixed its solid with modes at the nodes. Everything is copied. q and v start at 0.

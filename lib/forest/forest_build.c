@@ -398,7 +398,7 @@ done:
     return status;
 }
 
-int64_t modal_forest_bytes(const modal_basis *basis, const modal_forest_setup *setup)
+int64_t modal_forest_bytes(const modal_basis *basis, const modal_forest_setup *setup, const modal_device *device)
 {
     int64_t tables = 0, work = 0, most = 0;
     for (int32_t s = 0; s < basis->n_shapes; s++) {
@@ -418,7 +418,7 @@ int64_t modal_forest_bytes(const modal_basis *basis, const modal_forest_setup *s
         if (used && cubic) tables += modal_step_energy_size(r);
         if (moves && 6 * nodes * (r + 2) > most) most = 6 * nodes * (r + 2); /* while inertia is computed */
     }
-    return 8 * (2 * tables + work + most); /* tables are copied to a device with memory of its own */
+    return 8 * ((device->shares_memory ? 1 : 2) * tables + work + most);
 }
 
 modal_status modal_forest_new(modal_forest **forest, const modal_basis *basis,

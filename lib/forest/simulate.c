@@ -400,8 +400,11 @@ modal_status modal_scene_simulate(modal_simulation *s, modal_error *err)
                                 .most_iterations = scene->most_iterations,
                                 .most_halvings = scene->most_halvings, .n_threads = s->n_threads};
     memcpy(setup.gravity, scene->gravity, sizeof setup.gravity);
-    const int64_t bytes = s->memory_limit > 0 ? s->basis_bytes + modal_forest_bytes(s->basis, &setup) : 0;
-    if (bytes > s->memory_limit)
+    const int64_t own_bytes = modal_forest_bytes(s->basis, &setup, s->device), bytes = s->basis_bytes + own_bytes;
+    if (s->memory_left > 0 && own_bytes > s->memory_left)
+        MODAL_FAIL(err, MODAL_ERROR_MEMORY, "tables take %lld bytes, the machine has %lld left", (long long)own_bytes,
+                   (long long)s->memory_left);
+    if (s->memory_limit > 0 && bytes > s->memory_limit)
         MODAL_FAIL(err, MODAL_ERROR_MEMORY, "basis and tables take %lld bytes, the memory limit is %lld",
                    (long long)bytes, (long long)s->memory_limit);
     MODAL_TRY(modal_forest_new(&r.forest, s->basis, &setup, s->device, err));

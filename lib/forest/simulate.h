@@ -40,6 +40,7 @@ typedef struct modal_simulation {
     int allow_inversion; /* nonzero: det F < 0 is no error */
     const modal_progress *progress;
     int64_t memory_limit, basis_bytes; /* the most for the basis, which takes the second, and the tables; 0: any */
+    int64_t memory_left; /* of the machine, with the basis read; 0: not known */
     int64_t n_frames;    /* at i / fps: modal_frame_time */
     /* the frame that is done, number state.next_frame - 1, at state.q */
     double *poses;  /* [objects, 12] the caller's, or NULL: not wanted */

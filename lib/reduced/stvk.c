@@ -252,27 +252,31 @@ double modal_stvk_bytes(int64_t n_modes)
 
 double modal_stvk_seconds(const modal_volume_mesh *mesh, int64_t n_modes, int n_threads)
 {
-    enum { DEPTH = MODAL_TILE_DEPTH, TIMES = 8 };
+    enum { DEPTH = MODAL_TILE_DEPTH, TIMES = 4, LAYERS = ROWS / DEPTH };
+    enum { OF_ROWS = MODAL_TILE_ROWS * DEPTH, OF_COLUMNS = MODAL_TILE_COLUMNS * DEPTH, OF_TILE = MODAL_TILE_ROWS * MODAL_TILE_COLUMNS };
     const modal_row_kernels *kernels = modal_rows();
     const double n = (double)(n_modes + modal_quadratic_count(n_modes));
-    double *rows = NULL, *columns = NULL, *tile = NULL, best = INFINITY;
+    const int team = modal_free_threads(n_threads);
+    double *work = NULL, worst = 0; /* a thread: a tile's factors, and the tile */
     reduced_points points = {0};
     if (reduced_points_init(mesh, &points, NULL) != MODAL_OK) return 0;
     const double n_rows = (double)points.n_blocks * ROWS;
     reduced_points_free(&points);
-    if (modal_alloc_zero(&rows, MODAL_TILE_ROWS * DEPTH, sizeof *rows, "estimate", NULL) == MODAL_OK &&
-        modal_alloc_zero(&columns, MODAL_TILE_COLUMNS * DEPTH, sizeof *columns, "estimate", NULL) == MODAL_OK &&
-        modal_alloc_zero(&tile, MODAL_TILE_ROWS * MODAL_TILE_COLUMNS, sizeof *tile, "estimate", NULL) == MODAL_OK)
+    if (modal_alloc_zero(&work, (int64_t)team * (OF_ROWS + OF_COLUMNS + OF_TILE), sizeof *work, "estimate", NULL) != MODAL_OK) return 0;
+#pragma omp parallel for schedule(static, 1) num_threads(team) reduction(max : worst)
+    for (int thread = 0; thread < team; thread++) { /* at once, since they may share a core */
+        double *rows = work + (int64_t)thread * (OF_ROWS + OF_COLUMNS + OF_TILE), *columns = rows + OF_ROWS;
+        double best = INFINITY;
         for (int k = 0; k < TIMES; k++) {
             const double start = omp_get_wtime();
-            kernels->multiply(MODAL_TILE_ROWS, MODAL_TILE_COLUMNS, DEPTH, rows, columns, tile, k > 0);
+            for (int layer = 0; layer < LAYERS; layer++)
+                kernels->multiply(MODAL_TILE_ROWS, MODAL_TILE_COLUMNS, DEPTH, rows, columns, columns + OF_COLUMNS, layer > 0);
             best = fmin(best, omp_get_wtime() - start);
         }
-    modal_free(&rows);
-    modal_free(&columns);
-    modal_free(&tile);
-    const double each = best / ((double)MODAL_TILE_ROWS * MODAL_TILE_COLUMNS * DEPTH);
-    return isfinite(each) ? 0.5 * n_rows * n * n * each / modal_free_threads(n_threads) : 0;
+        worst = fmax(worst, best);
+    }
+    modal_free(&work);
+    return 0.5 * n_rows * n * n * worst / ((double)OF_TILE * ROWS) / team;
 }
 
 modal_status modal_stvk_reduced_forces(const modal_volume_mesh *mesh, int32_t n_modes,

@@ -260,6 +260,10 @@ static void test_refusals(void **state)
     assert_int_equal(modal_stvk_reduced_forces(&mesh, MODAL_STVK_MOST_MODES + 1, modes, 1, NULL, &forces, NULL,
                                                NULL),
                      MODAL_ERROR_USAGE);
+    /* what is said beforehand: more columns take longer, and 3.3 GB of products and more at most */
+    const double few = modal_stvk_seconds(&mesh, 20, 1), many = modal_stvk_seconds(&mesh, MODAL_STVK_MOST_MODES, 1);
+    assert_true(few > 0 && many > few && isfinite(many));
+    assert_true(modal_stvk_bytes(MODAL_STVK_MOST_MODES) > 3.2e9 && modal_stvk_bytes(MODAL_STVK_MOST_MODES) < 6e9);
     const modal_progress progress = {stop, NULL};
     assert_int_equal(modal_stvk_reduced_forces(&mesh, 3, modes, 1, NULL, &forces, &progress, NULL),
                      MODAL_ERROR_INTERRUPTED);

@@ -329,7 +329,7 @@ static modal_status fit_memory(tool *t, modalpack_request *r, const modal_basis 
             return status;
         }
     }
-    if (r->threads < asked) tool_note(t, "--memory-limit: %d of %d threads", r->threads, asked);
+    if (r->threads < asked) tool_note(t, "%s: %d of %d threads", r->memory_limit > 0 ? "--memory-limit" : "memory", r->threads, asked);
     return MODAL_OK;
 }
 

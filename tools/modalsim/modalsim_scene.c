@@ -15,6 +15,7 @@
 #include "lib/forest/simulate.h"
 #include "lib/model/node_modes.h"
 #include "tools/common/commit.h"
+#include "tools/common/memory.h"
 #include "tools/modalsim/modalsim.h"
 
 enum { MEASURE_NUMBERS = MODALSIM_MEASURE_NUMBERS, POSE_NUMBERS = MODALSIM_STATE_NUMBERS - MEASURE_NUMBERS };
@@ -414,6 +415,7 @@ modal_status modalsim_scene(tool *t, const modalsim_request *r, tool_output *out
     }
     plan_run(&s, &run);
     run.basis_bytes = bytes;
+    if (r->memory_limit == 0) run.memory_left = (int64_t)tool_available_memory("");
     MODAL_TRY(open_back_end(&s, r->scene_path ? r->n_threads : 1, err)); /* what flags move is too little to share */
     MODAL_TRY(open_trajectory(&s, &run, err));
     MODAL_TRY(read_restart(&s, &run, err));
